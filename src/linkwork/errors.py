@@ -1,0 +1,27 @@
+"""The one family of exceptions that linkwork raises on purpose."""
+
+from __future__ import annotations
+
+
+class LinkworkError(Exception):
+    """Base of all errors of the library; the message says what, where and what to do."""
+
+
+class ModelError(LinkworkError, ValueError):
+    """A model, or a part of one, that cannot exist: the message names the element, the value and the rule."""
+
+
+class InputError(LinkworkError, ValueError):
+    """An argument of a call with the wrong shape, kind or value."""
+
+
+class SymbolError(LinkworkError, TypeError):
+    """Python asked a traced value for something only a number has (its truth, its float, an equality)."""
+
+
+class CompileError(LinkworkError, RuntimeError):
+    """A local rule could not be turned into machine code."""
+
+
+class SolverError(LinkworkError, RuntimeError):
+    """A numerical problem has no solution, or none was found."""

@@ -1,0 +1,22 @@
+"""Axes of joints, checked."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..errors import ModelError
+
+
+def unit_axis(axis: Any, owner: str) -> np.ndarray:
+    """The axis as a unit vector; lengths other than 1 are refused beyond 1e-6, as they hide unit mistakes."""
+    a = np.asarray(axis, dtype=float)
+    if a.shape != (3,):
+        raise ModelError(f"{owner}: the axis must have 3 entries, not shape {a.shape}")
+    if not np.all(np.isfinite(a)):
+        raise ModelError(f"{owner}: the axis {a.tolist()} is not finite")
+    length = float(np.linalg.norm(a))
+    if abs(length - 1.0) > 1e-6:
+        raise ModelError(f"{owner}: the axis {a.tolist()} has length {length:.6g}; give a unit vector")
+    return a if length == 1.0 else a / length

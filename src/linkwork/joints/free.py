@@ -1,0 +1,51 @@
+"""Free: six degrees of freedom, position and unit quaternion."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..spatial import quaternion, so3
+from ..spatial.jet import Jet
+from ..spatial.scalar import Vector, cross, stack
+from ..spatial.se3 import SE3, Tangent
+from .joint import Joint, unit_quaternion_problem
+from .spherical import quaternion_jets
+
+
+class Free(Joint):
+    """q = (position, quat_wxyz), v = twist (angular, linear) in child axes; S = 1 and S_dot = 0."""
+
+    nq, nv = 7, 6
+
+    def transform(self, q: Vector) -> SE3:
+        return SE3(p=q[:3]) @ SE3.rot_quat(q[3:])
+
+    def jets(self, q: Vector, v: Vector) -> Vector:
+        R = quaternion.to_rotation(q[3:])
+        p_dot = R @ v[3:]
+        p_ddot = R @ cross(v[:3], v[3:])
+        position = [Jet(q[k], (0.0, 0.0, 0.0, *R[k]), p_dot[k], p_ddot[k]) for k in range(3)]
+        return stack(*position, *quaternion_jets(q[3:], v[:3], (0, 1, 2), 6))
+
+    def motion(self, q: Vector, v: Vector) -> SE3:
+        # By hand, as for Spherical: the derived S equals 1 only for unit quaternions.
+        return self.transform(q).with_tangent(Tangent(np.eye(6), v, np.zeros(6)))
+
+    def integrate(self, q: Vector, dv: Vector) -> Vector:
+        p = q[:3] + quaternion.to_rotation(q[3:]) @ (so3.left_jacobian(dv[:3]) @ dv[3:])
+        return stack(*p, *quaternion.normalize(quaternion.multiply(q[3:], quaternion.exp(dv[:3]))))
+
+    def difference(self, q0: Vector, q1: Vector) -> Vector:
+        w = quaternion.log(quaternion.multiply(quaternion.conjugate(q0[3:]), q1[3:]))
+        p = quaternion.to_rotation(q0[3:]).T @ (q1[:3] - q0[:3])
+        return np.concatenate([w, so3.left_jacobian_inverse(w) @ p])
+
+    def neutral(self) -> np.ndarray:
+        return np.array([0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0])
+
+    def random(self, rng: np.random.Generator) -> np.ndarray:
+        q = rng.normal(size=4)
+        return np.concatenate([rng.uniform(-1, 1, 3), q / np.linalg.norm(q)])
+
+    def checked(self, q: np.ndarray) -> str | None:
+        return unit_quaternion_problem(q[..., 3:])

@@ -1,0 +1,99 @@
+"""The joint contract: a joint is its transform; everything else is derived from it.
+
+A joint gives `transform(q)`, the pose of the child frame in the joint's inboard frame. Its motion subspace S and its bias
+S_dot v come from running the transform on jets; the rows that it leaves in maximal coordinates are the complement of S.
+Joints whose velocity is not the derivative of q (quaternions) say how q moves in `jets` and `integrate`.
+"""
+
+from __future__ import annotations
+
+import copy
+from typing import Any, ClassVar
+
+import numpy as np
+
+from ..spatial.jet import coordinates
+from ..spatial.scalar import Vector, dot
+from ..spatial.se3 import SE3
+
+
+class Joint:
+    """Base of all joints. Subclasses set `nq`, `nv` and `transform`.
+
+    parameter_names   attributes that are run-time data of the kernels (an axis, a pitch): joints that differ only in
+                      these share machine code
+    """
+
+    nq: int
+    nv: int
+    parameter_names: ClassVar[tuple[str, ...]] = ()
+
+    def transform(self, q: Vector) -> SE3:
+        """The pose of the child frame in the inboard frame."""
+        raise TypeError(f"{type(self).__name__} must define transform(q)")
+
+    @property
+    def signature(self) -> tuple[Any, ...]:
+        """What identifies the joint's machine code."""
+        return (type(self).__name__,)
+
+    def parameters(self) -> dict[str, np.ndarray]:
+        """The run-time data by name."""
+        return {name: np.asarray(getattr(self, name), float) for name in self.parameter_names}
+
+    def bound(self, values: dict[str, Any]) -> Joint:
+        """The same joint with other parameters (traced ones, say)."""
+        if not values:
+            return self
+        other = copy.copy(self)
+        other.__dict__.update(values)
+        return other
+
+    # --- derived ----------------------------------------------------------------------------------------------------
+    def jets(self, q: Vector, v: Vector) -> Vector:
+        """The coordinates as jets moving with velocity v."""
+        return coordinates(q, v)
+
+    def motion(self, q: Vector, v: Vector) -> SE3:
+        """The transform with its tangent: S, the joint twist S v and the bias S_dot v."""
+        return self.transform(self.jets(q, v))
+
+    def integrate(self, q: Vector, dv: Vector) -> Vector:
+        """The coordinates reached from q by moving along dv."""
+        return q + dv
+
+    def difference(self, q0: Vector, q1: Vector) -> Vector:
+        """The dv with integrate(q0, dv) = q1."""
+        return q1 - q0
+
+    def neutral(self) -> np.ndarray:
+        """The zero position."""
+        return np.zeros(self.nq)
+
+    def random(self, rng: np.random.Generator) -> np.ndarray:
+        """A random position."""
+        return rng.uniform(-np.pi, np.pi, self.nq)
+
+    def checked(self, q: np.ndarray) -> str | None:
+        """What is wrong with the coordinates (batch, nq), or None."""
+        return None
+
+    def __repr__(self) -> str:
+        inside = ", ".join(f"{name}={np.asarray(getattr(self, name)).tolist()}" for name in self.parameter_names)
+        return f"{type(self).__name__}({inside})"
+
+
+def unit_quaternion_problem(quat: np.ndarray) -> str | None:
+    """The complaint about quaternions (..., 4) that are not unit, or None."""
+    norm = np.linalg.norm(quat, axis=-1)
+    bad = ~(np.abs(norm - 1.0) <= 1e-6)
+    return f"its quaternion (wxyz) has norm {norm[bad].flat[0]:.6g}, not 1" if bad.any() else None
+
+
+def subspace_fit(S: np.ndarray, twist: Vector) -> Vector:
+    """The v that fits S v = twist best, by least squares."""
+    from ..spatial.scalar import solve_spd
+
+    n = S.shape[1]
+    gram = np.array([[dot(S[:, i], S[:, j]) for j in range(n)] for i in range(n)], dtype=object)
+    return solve_spd(gram, np.array([dot(S[:, i], twist) for i in range(n)], dtype=object))

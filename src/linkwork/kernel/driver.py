@@ -1,0 +1,172 @@
+"""The compiled driver: packing states into lanes, running segments of kernels, N steps at a time, unpacking.
+
+    void lw_run(ptr segments, i64 count, ptr bases)           segments: { ptr kernel, ptr entries, i64 nodes }
+    void lw_batch(ptr job)                                    see JOB; runs without the interpreter lock
+
+For every block of `width` states: the inputs are transposed into lanes, then for every record the segments run `every`
+times and the outputs are transposed back. Lanes beyond the last state repeat that state, so they cost nothing extra to
+guard: they write the same values to the same place.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+
+from . import cache, machine
+from .lanes import Lanes
+
+JOB = ("segments", "segment_count", "bases", "input_count", "inputs", "output_count", "outputs", "start", "end", "records", "every")
+TRANSFER = ("lanes", "memory", "count", "stride", "record_stride")  # of inputs and outputs; strides in bytes
+SEGMENT = ("kernel", "entries", "nodes")
+
+
+def _field(lines: list[str], name: str, index: int, base: str = "%job", kind: str = "i64") -> None:
+    lines.append(f"  %{name}.p = getelementptr i64, ptr {base}, i64 {index}")
+    lines.append(f"  %{name} = load {kind}, ptr %{name}.p")
+
+
+def run_ir() -> str:
+    """Call the kernel of every segment."""
+    return """define void @lw_run(ptr %segments, i64 %count, ptr %bases) #0 {
+start:
+  %some = icmp sgt i64 %count, 0
+  br i1 %some, label %loop, label %done
+loop:
+  %i = phi i64 [ 0, %start ], [ %next, %loop ]
+  %at = mul i64 %i, 3
+  %s = getelementptr i64, ptr %segments, i64 %at
+  %kernel = load ptr, ptr %s
+  %ep = getelementptr i64, ptr %s, i64 1
+  %entries = load ptr, ptr %ep
+  %np = getelementptr i64, ptr %s, i64 2
+  %nodes = load i64, ptr %np
+  call void %kernel(ptr %entries, i64 %nodes, ptr %bases)
+  %next = add i64 %i, 1
+  %more = icmp slt i64 %next, %count
+  br i1 %more, label %loop, label %done
+done:
+  ret void
+}"""
+
+
+def transfer_ir(t: Lanes, unpack: bool) -> str:
+    """Transpose `width` rows of memory into lanes, or back; rows beyond `valid` are the last valid one."""
+    name = "lw_unpack" if unpack else "lw_pack"
+    lines = [f"define void @{name}(ptr %lanes, ptr %memory, i64 %count, i64 %stride, i64 %valid) #0 {{", "start:"]
+    lines.append("  %last = sub i64 %valid, 1")
+    for k in range(t.width):
+        lines.append(f"  %c{k} = icmp slt i64 {k}, %last")
+        lines.append(f"  %k{k} = select i1 %c{k}, i64 {k}, i64 %last")
+        lines.append(f"  %o{k} = mul i64 %k{k}, %stride")
+        lines.append(f"  %row{k} = getelementptr i8, ptr %memory, i64 %o{k}")
+    lines += ["  %some = icmp sgt i64 %count, 0", "  br i1 %some, label %loop, label %done", "loop:"]
+    lines.append("  %i = phi i64 [ 0, %start ], [ %next, %loop ]")
+    lines.append(f"  %at = mul i64 %i, {t.width}")
+    lines.append(f"  %lane = getelementptr {t.element}, ptr %lanes, i64 %at")
+    if unpack:
+        lines.append(f"  %x = load {t.type}, ptr %lane, align {t.bytes}")
+    vector = "poison"
+    for k in range(t.width):
+        lines.append(f"  %e{k} = getelementptr {t.element}, ptr %row{k}, i64 %i")
+        if unpack:
+            scalar = "%x"
+            if t.width > 1:
+                lines.append(f"  %x{k} = extractelement {t.type} %x, i64 {k}")
+                scalar = f"%x{k}"
+            lines.append(f"  store {t.element} {scalar}, ptr %e{k}, align {t.bytes}")
+        else:
+            lines.append(f"  %x{k} = load {t.element}, ptr %e{k}, align {t.bytes}")
+            if t.width > 1:
+                lines.append(f"  %v{k} = insertelement {t.type} {vector}, {t.element} %x{k}, i64 {k}")
+                vector = f"%v{k}"
+            else:
+                vector = "%x0"
+    if not unpack:
+        lines.append(f"  store {t.type} {vector}, ptr %lane, align {t.bytes}")
+    lines += ["  %next = add i64 %i, 1", "  %more = icmp slt i64 %next, %count"]
+    lines += ["  br i1 %more, label %loop, label %done", "done:", "  ret void", "}"]
+    return "\n".join(lines)
+
+
+def transfers_ir(unpack: bool) -> str:
+    """Move all inputs (or outputs) of one block; inputs that do not change between records move only at record 0."""
+    name, move = ("lw_unpack_all", "lw_unpack") if unpack else ("lw_pack_all", "lw_pack")
+    lines = [f"define void @{name}(ptr %list, i64 %total, i64 %state, i64 %valid, i64 %record) #0 {{", "start:"]
+    lines += ["  %some = icmp sgt i64 %total, 0", "  br i1 %some, label %loop, label %done", "loop:"]
+    lines.append("  %i = phi i64 [ 0, %start ], [ %next, %after ]")
+    lines += [f"  %at = mul i64 %i, {len(TRANSFER)}", "  %entry = getelementptr i64, ptr %list, i64 %at"]
+    for index, field in enumerate(TRANSFER):
+        _field(lines, field, index, "%entry", "ptr" if index < 2 else "i64")
+    lines += ["  %first = icmp eq i64 %record, 0", "  %moves = icmp ne i64 %record_stride, 0"]
+    lines += ["  %wanted = or i1 %first, %moves", "  br i1 %wanted, label %move, label %after", "move:"]
+    lines += ["  %a = mul i64 %state, %stride", "  %b = mul i64 %record, %record_stride", "  %ab = add i64 %a, %b"]
+    lines.append("  %row = getelementptr i8, ptr %memory, i64 %ab")
+    lines.append(f"  call void @{move}(ptr %lanes, ptr %row, i64 %count, i64 %stride, i64 %valid)")
+    lines += ["  br label %after", "after:", "  %next = add i64 %i, 1", "  %more = icmp slt i64 %next, %total"]
+    lines += ["  br i1 %more, label %loop, label %done", "done:", "  ret void", "}"]
+    return "\n".join(lines)
+
+
+def batch_ir(t: Lanes) -> str:
+    """Blocks of states, records of each, repetitions of each."""
+    lines = ["define void @lw_batch(ptr %job) #0 {", "entry:"]
+    for index, field in enumerate(JOB):
+        _field(lines, field, index, kind="ptr" if field in ("segments", "bases", "inputs", "outputs") else "i64")
+    return "\n".join(lines) + f"""
+  %some = icmp slt i64 %start, %end
+  br i1 %some, label %block, label %done
+block:
+  %s = phi i64 [ %start, %entry ], [ %s.next, %block.end ]
+  %left = sub i64 %end, %s
+  %few = icmp slt i64 %left, {t.width}
+  %valid = select i1 %few, i64 %left, i64 {t.width}
+  br label %record
+record:
+  %r = phi i64 [ 0, %block ], [ %r.next, %record.end ]
+  call void @lw_pack_all(ptr %inputs, i64 %input_count, i64 %s, i64 %valid, i64 %r)
+  br label %repeat
+repeat:
+  %k = phi i64 [ 0, %record ], [ %k.next, %repeat ]
+  call void @lw_run(ptr %segments, i64 %segment_count, ptr %bases)
+  %k.next = add i64 %k, 1
+  %k.more = icmp slt i64 %k.next, %every
+  br i1 %k.more, label %repeat, label %record.end
+record.end:
+  call void @lw_unpack_all(ptr %outputs, i64 %output_count, i64 %s, i64 %valid, i64 %r)
+  %r.next = add i64 %r, 1
+  %r.more = icmp slt i64 %r.next, %records
+  br i1 %r.more, label %record, label %block.end
+block.end:
+  %s.next = add i64 %s, {t.width}
+  %s.more = icmp slt i64 %s.next, %end
+  br i1 %s.more, label %block, label %done
+done:
+  ret void
+}}"""
+
+
+def driver_ir(t: Lanes) -> str:
+    """The whole driver for one value type."""
+    parts = [run_ir(), transfer_ir(t, False), transfer_ir(t, True), transfers_ir(False), transfers_ir(True), batch_ir(t)]
+    return "\n\n".join([*parts, 'attributes #0 = { nounwind "prefer-vector-width"="512" "min-legal-vector-width"="512" }'])
+
+
+class Driver:
+    """The loaded driver for one value type: `run(segments, count, bases)` and `batch(job)`."""
+
+    def __init__(self, t: Lanes) -> None:
+        ir = driver_ir(t)
+        key = cache.digest("driver", ir, machine.description())
+        found = cache.load(key)
+        if found is None:
+            obj = machine.compile_object(ir)
+            cache.store(key, {}, obj)
+        else:
+            obj = found[1]
+        self._library = machine.Library(obj)
+        self.batch = self._library.function("lw_batch", ctypes.c_void_p)
+        self.run = self._library.function("lw_run", ctypes.c_void_p, ctypes.c_int64, ctypes.c_void_p)
+
+
+driver = functools.cache(Driver)

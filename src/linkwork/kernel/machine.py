@@ -1,0 +1,71 @@
+"""LLVM: from IR text to an object, from an object to addresses."""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+from typing import Any
+
+from ..errors import CompileError
+
+
+@functools.cache
+def llvm() -> Any:
+    """llvmlite's binding, initialised once."""
+    import llvmlite.binding as binding
+
+    binding.initialize_native_target()
+    binding.initialize_native_asmprinter()
+    return binding
+
+
+@functools.cache
+def target() -> Any:
+    """The machine that runs this process."""
+    b = llvm()
+    host = b.Target.from_triple(b.get_process_triple())
+    return host.create_target_machine(
+        cpu=b.get_host_cpu_name(), features=b.get_host_cpu_features().flatten(), opt=3, codemodel="jitdefault", jit=True
+    )
+
+
+@functools.cache
+def description() -> str:
+    """CPU, its features and the LLVM version: objects are valid only where all agree."""
+    b = llvm()
+    return f"{b.get_host_cpu_name()} {b.get_host_cpu_features().flatten()} {b.llvm_version_info}"
+
+
+def compile_object(ir: str) -> bytes:
+    """The object code of a module. The kernels are already scheduled and fused: inlining is the only pass needed."""
+    b = llvm()
+    try:
+        module = b.parse_assembly(ir)
+        module.verify()
+    except RuntimeError as error:
+        raise CompileError(f"LLVM refused the kernel: {error}") from error
+    builder = b.create_pass_builder(target(), b.PipelineTuningOptions(speed_level=3))
+    passes = b.create_new_module_pass_manager()
+    passes.add_always_inliner_pass()
+    passes.run(module, builder)
+    return target().emit_object(module)
+
+
+class Library:
+    """Loaded object code; addresses stay valid while it lives."""
+
+    def __init__(self, obj: bytes) -> None:
+        b = llvm()
+        self._engine = b.create_mcjit_compiler(b.parse_assembly(""), target())
+        self._engine.add_object_file(b.ObjectFileRef.from_data(obj))
+        self._engine.finalize_object()
+
+    def address(self, name: str) -> int:
+        found = self._engine.get_function_address(name)
+        if not found:
+            raise CompileError(f"the compiled object has no function {name!r}")
+        return found
+
+    def function(self, name: str, *argument_types: Any) -> Any:
+        """A Python callable that releases the interpreter lock while it runs."""
+        return ctypes.CFUNCTYPE(None, *argument_types)(self.address(name))

@@ -1,0 +1,266 @@
+"""A plan: an algorithm bound to a tree, ready to run on one state, on a batch, for one pass or for many steps.
+
+Kernels know classes, not models: everything about the model (order, offsets, parameters) is in tables made here with
+array operations, so that a chain of 100000 links is ready at once and a new robot of known classes compiles nothing.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from .driver import driver
+from .lanes import Lanes
+from .sweep import Algorithm, Tree
+from .trace import Position, record_layout
+from .unit import CompiledUnit, Variant, arrays, unit
+
+ALIGN = 64
+
+
+class Shape:
+    """What a tree looks like to the sweeps: positions, classes, slots of gathered values."""
+
+    def __init__(self, tree: Tree) -> None:
+        n = len(tree)
+        self.tree = tree
+        parent = tree.parent
+        self.root = parent < 0
+        self.leaf = np.ones(n, bool)
+        self.leaf[parent[~self.root]] = False
+        # An inward sweep runs from the last node to the first: the child with the highest index comes first.
+        highest = np.full(n, -1)
+        np.maximum.at(highest, parent[~self.root], np.flatnonzero(~self.root))
+        self.first = np.zeros(n, bool)
+        self.first[highest[highest >= 0]] = True
+        self.slot, self.slots = self._slots(highest)
+        index: dict[int, int] = {}
+        self.class_of = np.array([index.setdefault(id(c), len(index)) for c in tree.classes], dtype=np.int64)
+        self.classes = list({id(c): c for c in tree.classes}.values())
+
+    def _slots(self, highest: np.ndarray) -> tuple[np.ndarray, int]:
+        """A slot for every inner node, reused as soon as the inward sweep has passed it."""
+        n = len(self.tree)
+        slot = np.zeros(n, np.int64)
+        free: list[int] = []
+        used = 0
+        opens = dict(zip(highest[highest >= 0].tolist(), np.flatnonzero(highest >= 0).tolist(), strict=True))
+        for i in range(n - 1, -1, -1):
+            p = opens.get(i)
+            if p is not None:
+                if free:
+                    slot[p] = free.pop()
+                else:
+                    slot[p], used = used, used + 1
+            if highest[i] >= 0:
+                free.append(int(slot[i]))
+        return slot, max(used, 1)
+
+
+class Plan:
+    """An algorithm compiled for a tree and one variant, with its tables; workspaces are made per thread."""
+
+    def __init__(self, algorithm: Algorithm, tree: Tree, variant: Variant, shape: Shape | None = None) -> None:
+        self.algorithm, self.tree, self.variant = algorithm, tree, variant
+        self.shape = shape or Shape(tree)
+        self.lanes = variant.lanes
+        self.arrays = arrays(algorithm)
+        self.driver = driver(self.lanes)
+        self._choose_units()
+        self._lay_out()
+        self._make_tables()
+
+    # --- tables -------------------------------------------------------------------------------------------------------
+    def _choose_units(self) -> None:
+        s = self.shape
+        code = ((s.class_of * 2 + s.root) * 2 + s.leaf) * 2 + s.first
+        codes, self.unit_of = np.unique(code, return_inverse=True)
+        self.units: list[CompiledUnit] = []
+        for c in codes.tolist():
+            position = Position(bool(c >> 2 & 1), bool(c >> 1 & 1), bool(c & 1))
+            self.units.append(unit(self.algorithm, s.classes[c >> 3], position, self.variant))
+
+    def _lay_out(self) -> None:
+        """Offsets of every node's record in every array, and the size of each array, in scalars."""
+        n, tree = len(self.tree), self.tree
+        records = record_layout(self.algorithm)
+        widths = {"shared": 0, "gathered": 0}
+        for name, (array, at) in records.items():
+            widths[array] = max(widths[array], at + self.algorithm.fields[name].size({}))
+        self.offsets: dict[str, np.ndarray] = {
+            "shared": np.arange(n) * widths["shared"],
+            "gathered": self.shape.slot * widths["gathered"],
+        }
+        self.sizes = {"shared": n * widths["shared"], "gathered": self.shape.slots * widths["gathered"]}
+        counts = np.array([c.parameter_count for c in self.shape.classes])[self.shape.class_of]
+        self._cumulate("parameters", counts)
+        for phase in self.algorithm.phases:
+            self._cumulate(f"private:{phase}", np.array([u.private[phase] for u in self.units])[self.unit_of])
+        for name, f in self.algorithm.fields.items():
+            if f.kind in ("shared", "gathered"):
+                continue
+            if f.space == "global":
+                self.offsets[name], self.sizes[name] = np.zeros(n, np.int64), f.size({})
+            elif f.space == "node":
+                self.offsets[name], self.sizes[name] = np.arange(n) * f.size({}), n * f.size({})
+            else:
+                starts = tree.offsets(f.space)
+                self.offsets[name], self.sizes[name] = starts[:-1], int(starts[-1])
+
+    def _cumulate(self, name: str, counts: np.ndarray) -> None:
+        ends = np.cumsum(counts)
+        self.offsets[name], self.sizes[name] = ends - counts, int(ends[-1]) if len(ends) else 0
+
+    def _make_tables(self) -> None:
+        n = len(self.tree)
+        roles = {"own": np.arange(n), "parent": np.maximum(self.tree.parent, 0), **self.tree.roles}
+        self._entries: list[np.ndarray] = []  # kept alive: the segments point into them
+        segments = []
+        steps = [s for phase, s in self.algorithm.steps() if phase in self.variant.phases]
+        for k, sweep in enumerate(steps):
+            order = np.arange(n)[::-1] if sweep.order == "inward" else np.arange(n)
+            units = self.unit_of[order]
+            rank = np.zeros(n, np.int64)
+            base = np.zeros(len(self.units), np.int64)
+            width = np.ones(len(self.units), np.int64)
+            for u, compiled in enumerate(self.units):
+                nodes = order[units == u]
+                rank[units == u] = np.arange(len(nodes))
+                pairs = compiled.operands[k]
+                table = np.empty((len(nodes), max(1, len(pairs))), np.int32)
+                for column, (array, role) in enumerate(pairs):
+                    table[:, column] = self.offsets[array][roles[role][nodes]]
+                self._entries.append(table)
+                base[u], width[u] = table.ctypes.data, table.shape[1]
+            starts = np.flatnonzero(np.diff(units, prepend=-1))
+            counts = np.diff(np.append(starts, n))
+            kernels = np.array([c.addresses[k] for c in self.units])
+            u = units[starts]
+            segments.append(np.stack([kernels[u], base[u] + rank[starts] * width[u] * 4, counts], axis=1))
+        self.segments = np.ascontiguousarray(np.concatenate(segments), dtype=np.int64)
+
+    @cached_property
+    def parameters(self) -> np.ndarray:
+        """The run-time parameters of all nodes, one scalar each."""
+        out = np.empty(self.sizes["parameters"])
+        by_class: dict[int, list[int]] = {}
+        for i, c in enumerate(self.shape.class_of.tolist()):
+            by_class.setdefault(c, []).append(i)
+        for c, nodes in by_class.items():
+            node_class = self.shape.classes[c]
+            at = self.offsets["parameters"][nodes]
+            for name, (shape, entries) in node_class.patterns.items():
+                places = [(j, s) for j, s in enumerate(node_class.parameter_slots(name)) if isinstance(s, int)]
+                if places:
+                    values = np.array([np.reshape(self.tree.parameters[i][name], -1) for i in nodes]).reshape(len(nodes), -1)
+                    for j, s in places:
+                        out[at + s] = values[:, j]
+        return out.astype(self.lanes.dtype)
+
+    @property
+    def flops(self) -> int:
+        """Floating-point operations per state and pass."""
+        per_unit = np.array([sum(u.flops) for u in self.units])
+        return int(per_unit[self.unit_of].sum())
+
+    # --- running ------------------------------------------------------------------------------------------------------
+    def workspace(self) -> Workspace:
+        """Fresh memory for one thread."""
+        return Workspace(self)
+
+    @cached_property
+    def _spaces(self) -> list[Workspace]:
+        return [Workspace(self)]
+
+    def run(self, inputs: Mapping[str, np.ndarray], outputs: Mapping[str, np.ndarray], batch: int, records: int = 1,
+            every: int = 1, threads: int = 1) -> None:
+        """One pass, or `records` times `every` passes, over a batch of states.
+
+        inputs    name -> (batch, size) array, or (size,) for one value shared by all states; or (batch, records, size) for
+                  inputs that change with every record
+        outputs   name -> (batch, size) or, with records, (batch, records, size); written in place
+        """
+        width = self.lanes.width
+        blocks = -(-batch // width)
+        threads = max(1, min(threads, blocks))
+        while len(self._spaces) < threads:
+            self._spaces.append(Workspace(self))
+        cuts = [blocks * k // threads * width for k in range(threads)] + [batch]
+        jobs = [w.job(inputs, outputs, cuts[k], cuts[k + 1], records, every) for k, w in enumerate(self._spaces[:threads])]
+        if threads == 1:
+            self.driver.batch(jobs[0].ctypes.data)
+        else:
+            list(pool().map(lambda job: self.driver.batch(job.ctypes.data), jobs))
+
+
+class Workspace:
+    """The memory of one thread: every array in lanes, and the tables that the driver reads."""
+
+    def __init__(self, plan: Plan) -> None:
+        self.plan = plan
+        t = plan.lanes
+        uniform = plan.variant.uniform
+        starts: dict[str, int] = {}
+        at = 0
+        for name in plan.arrays:
+            starts[name] = at
+            size = plan.sizes.get(name, 0) * (1 if name in uniform else t.width)
+            at += -(-max(size, 1) * t.bytes // ALIGN) * ALIGN
+        raw = np.zeros(at + ALIGN, np.uint8)
+        skip = -raw.ctypes.data % ALIGN
+        self._memory = raw
+        self.views = {}
+        for name in plan.arrays:
+            size = plan.sizes.get(name, 0) * (1 if name in uniform else t.width)
+            begin = skip + starts[name]
+            self.views[name] = raw[begin : begin + size * t.bytes].view(t.dtype)
+        self.views["parameters"].reshape(plan.sizes["parameters"], -1)[:] = plan.parameters[:, None]
+        self.bases = np.array([raw.ctypes.data + skip + starts[name] for name in plan.arrays], np.int64)
+        self._address = {name: int(self.bases[i]) for i, name in enumerate(plan.arrays)}
+        self._transfers: list[np.ndarray] = []
+
+    def adopt(self, other: Workspace, names: Sequence[str]) -> None:
+        """Read these arrays from another workspace (of another variant) instead of our own."""
+        for name in names:
+            i = self.plan.arrays.index(name)
+            self.bases[i] = other.bases[i]
+
+    def job(self, inputs: Mapping[str, Any], outputs: Mapping[str, Any], start: int, end: int, records: int, every: int) -> np.ndarray:
+        """The driver's description of a call; keep it (and the arrays) alive until the driver returns."""
+        moves_in = []
+        for name, a in inputs.items():
+            if name in self.plan.variant.uniform:
+                self.views[name][:] = np.asarray(a).reshape(-1)
+                continue
+            step = a.strides[0] if a.ndim > 1 else 0
+            record = a.strides[1] if a.ndim > 2 else 0
+            moves_in.append((self._address[name], a.ctypes.data, self.plan.sizes[name], step, record))
+        moves_out = [
+            (self._address[name], a.ctypes.data, self.plan.sizes[name], a.strides[0], a.strides[1] if a.ndim > 2 else 0)
+            for name, a in outputs.items()
+        ]
+        ins, outs = np.array(moves_in, np.int64).reshape(-1, 5), np.array(moves_out, np.int64).reshape(-1, 5)
+        self._transfers = [ins, outs]
+        s = self.plan.segments
+        job = [s.ctypes.data, len(s), self.bases.ctypes.data, len(ins), ins.ctypes.data, len(outs), outs.ctypes.data]
+        return np.array([*job, start, end, records, every], np.int64)
+
+
+_pool: list[ThreadPoolExecutor] = []
+
+
+def pool() -> ThreadPoolExecutor:
+    """The threads of the process, made on first use."""
+    if not _pool:
+        _pool.append(ThreadPoolExecutor(max_workers=os.cpu_count() or 1, thread_name_prefix="linkwork"))
+    return _pool[0]
+
+
+def variant(lanes: Lanes, phases: Sequence[str], absent: Sequence[str] = (), uniform: Sequence[str] = ()) -> Variant:
+    """A variant whose parameters are uniform."""
+    return Variant(lanes, tuple(phases), frozenset({"parameters", *uniform}), frozenset(absent))

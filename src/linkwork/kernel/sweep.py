@@ -1,0 +1,177 @@
+"""What an algorithm is: fields over the nodes of a tree, and sweeps of local rules.
+
+A *rule* is a plain function `rule(n, parent)` of two namespaces: it reads `n.q`, `parent.twist`, ... and assigns
+`n.pose = ...`, `parent.inertia = parent.inertia + ...`. A *sweep* applies one rule at every node: `outward` (root to leaves), `inward`
+(leaves to root) or `each` (any order). An *algorithm* is a list of sweeps, grouped in phases, with its fields declared.
+
+Names that a rule reads or assigns are, in this order: attributes and parameters of the node's class, declared fields,
+and otherwise *private* values, which only the node itself sees in later rules. Private values may be of any structure
+(arrays, transforms, inertias); only what varies in them is ever stored.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import numpy as np
+
+from ..spatial.inertia import Articulated
+from ..spatial.scalar import array
+from ..spatial.se3 import SE3
+
+
+@dataclass(frozen=True)
+class Codec:
+    """How a value lies in memory: `size` scalars, to and from a flat list."""
+
+    size: int
+    pack: Callable[[Any], list[Any]]
+    unpack: Callable[[list[Any]], Any]
+
+
+def vector(size: int) -> Codec:
+    """A vector of scalars."""
+    return Codec(size, list, array)
+
+
+def matrix(rows: int, columns: int) -> Codec:
+    """A matrix, row by row."""
+    return Codec(rows * columns, lambda A: list(np.asarray(A).flat), lambda x: array(x).reshape(rows, columns))
+
+
+SCALAR = Codec(1, lambda x: [x], lambda x: x[0])
+POSE = Codec(12, lambda E: [*E.R.flat, *E.p], lambda x: SE3(R=array(x[:9]).reshape(3, 3), p=array(x[9:])))
+INERTIA = Codec(21, Articulated.packed, Articulated.unpacked)
+
+Kind = Literal["input", "output", "state", "shared", "gathered"]
+
+
+@dataclass(frozen=True)
+class Field:
+    """A declared field.
+
+    kind     input: given by the caller; output: returned; state: given, updated in place and returned;
+             shared: what children may read through `parent`;
+             gathered: sums that children add to their parent (`parent.x = parent.x + ...`), alive only until the parent reads it.
+    space    "q" or "v": as many scalars as the node has coordinates or velocities; "node": `codec.size` scalars per
+             node; "global": one value for all nodes.
+    world    for shared fields: the value that roots see in `parent`, a function of the node (it may read globals).
+    """
+
+    kind: Kind
+    space: Literal["q", "v", "node", "global"] = "node"
+    codec: Codec | None = None
+    world: Callable[[Any], Any] | None = None
+
+    def size(self, sizes: dict[str, int]) -> int:
+        """Scalars at a node whose class has these sizes."""
+        return self.codec.size if self.codec is not None else sizes[self.space]
+
+    def unpack(self, scalars: list[Any]) -> Any:
+        return array(scalars) if self.codec is None else self.codec.unpack(scalars)
+
+    def pack(self, value: Any) -> list[Any]:
+        return list(value) if self.codec is None else self.codec.pack(value)
+
+
+@dataclass(frozen=True)
+class Sweep:
+    """One rule at every node, in an order."""
+
+    rule: Callable[..., None]
+    order: Literal["outward", "inward", "each"]
+    roles: tuple[str, ...] = ("own", "parent")
+
+
+def outward(rule: Callable[..., None]) -> Sweep:
+    """Root to leaves."""
+    return Sweep(rule, "outward")
+
+
+def inward(rule: Callable[..., None]) -> Sweep:
+    """Leaves to root."""
+    return Sweep(rule, "inward")
+
+
+def each(rule: Callable[..., None], *roles: str) -> Sweep:
+    """Every node by itself; `roles` name further nodes that the rule may look at."""
+    return Sweep(rule, "each", ("own", *roles))
+
+
+@dataclass(frozen=True)
+class Algorithm:
+    """Named fields and phases of sweeps. A later phase sees what earlier ones computed."""
+
+    name: str
+    fields: dict[str, Field]
+    phases: dict[str, Sequence[Sweep]]
+
+    def steps(self) -> list[tuple[str, Sweep]]:
+        """All sweeps in order with the name of their phase."""
+        return [(phase, sweep) for phase, sweeps in self.phases.items() for sweep in sweeps]
+
+    def of_kind(self, kind: Kind) -> list[str]:
+        return [name for name, f in self.fields.items() if f.kind == kind]
+
+
+@dataclass(frozen=True, eq=False)
+class NodeClass:
+    """Nodes that share kernels: what rules may read besides fields, and how much of it is known in advance.
+
+    signature    identifies the class for good: equal signatures mean equal machine code
+    attributes   objects that rules use (`n.joint`)
+    patterns     for every parameter its shape and, entry by entry, a number that is folded in or None for run-time data
+    sizes        number of scalars in the spaces "q" and "v"
+    """
+
+    signature: tuple[Any, ...]
+    attributes: dict[str, Any] = field(default_factory=dict)
+    patterns: dict[str, tuple[tuple[int, ...], tuple[float | None, ...]]] = field(default_factory=dict)
+    sizes: dict[str, int] = field(default_factory=dict)
+
+    @property
+    def parameter_count(self) -> int:
+        """Run-time scalars per node."""
+        return sum(entry is None for _, entries in self.patterns.values() for entry in entries)
+
+    def parameter_slots(self, name: str) -> list[int | float]:
+        """For each entry of a parameter: an int, its place in the node's record, or a float, its folded value."""
+        at = 0
+        for other, (_, entries) in self.patterns.items():
+            if other == name:
+                slots: list[int | float] = []
+                for entry in entries:
+                    slots.append(at if entry is None else entry)
+                    at += entry is None
+                return slots
+            at += sum(e is None for e in entries)
+        raise KeyError(name)
+
+
+FOLDABLE = (0.0, 1.0, -1.0)
+
+
+def pattern(values: Any, fold: bool) -> tuple[tuple[int, ...], tuple[float | None, ...]]:
+    """The pattern of a parameter: entries that are exactly 0, 1 or -1 become part of the class if `fold`."""
+    a = np.asarray(values, dtype=float)
+    return a.shape, tuple(float(x) if fold and x in FOLDABLE else None for x in a.flat)
+
+
+@dataclass(frozen=True, eq=False)
+class Tree:
+    """Nodes in topological order: parents (-1 for roots), classes, parameter values, and further roles."""
+
+    parent: np.ndarray
+    classes: Sequence[NodeClass]
+    parameters: Sequence[dict[str, np.ndarray]]
+    roles: dict[str, np.ndarray] = field(default_factory=dict)
+
+    def __len__(self) -> int:
+        return len(self.parent)
+
+    def offsets(self, space: str) -> np.ndarray:
+        """Start of every node's range in the space "q" or "v"; one more entry holds the total."""
+        sizes = [c.sizes.get(space, 0) for c in self.classes]
+        return np.concatenate([[0], np.cumsum(sizes, dtype=np.int64)])

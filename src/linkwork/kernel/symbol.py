@@ -1,0 +1,239 @@
+"""Symbols: opaque traced scalars around CasADi's SX.
+
+A symbol lives well in NumPy object arrays: arithmetic, `@`, cross, stack and einsum work. What a traced value cannot
+know (its truth, its float, an equality) raises and names the replacement. Constants never become symbols: an operation
+whose result is known returns a Python float, so zeros and ones fold before CasADi sees them.
+
+CasADi takes a while to import, so it is imported when something must be traced, not before.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..errors import SymbolError
+
+_NUMBERS = (float, int, np.floating, np.integer)
+
+
+class _Casadi:
+    """CasADi, imported on first use."""
+
+    def __getattr__(self, name: str) -> Any:
+        import casadi
+
+        value = getattr(casadi, name)
+        setattr(self, name, value)
+        return value
+
+
+ca = _Casadi()
+
+
+class Symbol:
+    """A traced scalar."""
+
+    __slots__ = ("sx",)
+
+    def __init__(self, sx: Any) -> None:
+        self.sx = sx
+
+    # --- arithmetic -------------------------------------------------------------------------------------------------
+    def __add__(self, other: Any) -> Any:
+        if isinstance(other, _NUMBERS):
+            return self if other == 0 else binary(ca.OP_ADD, self, other)
+        return binary(ca.OP_ADD, self, other) if isinstance(other, Symbol) else NotImplemented
+
+    __radd__ = __add__
+
+    def __sub__(self, other: Any) -> Any:
+        if isinstance(other, _NUMBERS):
+            return self if other == 0 else binary(ca.OP_SUB, self, other)
+        return binary(ca.OP_SUB, self, other) if isinstance(other, Symbol) else NotImplemented
+
+    def __rsub__(self, other: Any) -> Any:
+        if isinstance(other, _NUMBERS):
+            return -self if other == 0 else binary(ca.OP_SUB, other, self)
+        return NotImplemented
+
+    def __mul__(self, other: Any) -> Any:
+        if isinstance(other, _NUMBERS):
+            if other == 0:
+                return 0.0
+            if other == 1:
+                return self
+            return -self if other == -1 else binary(ca.OP_MUL, self, other)
+        return binary(ca.OP_MUL, self, other) if isinstance(other, Symbol) else NotImplemented
+
+    __rmul__ = __mul__
+
+    def __truediv__(self, other: Any) -> Any:
+        if isinstance(other, _NUMBERS):
+            return self * (1.0 / float(other))
+        return binary(ca.OP_DIV, self, other) if isinstance(other, Symbol) else NotImplemented
+
+    def __rtruediv__(self, other: Any) -> Any:
+        if isinstance(other, _NUMBERS):
+            return 0.0 if other == 0 else binary(ca.OP_DIV, other, self)
+        return NotImplemented
+
+    def __neg__(self) -> Any:
+        return unary(ca.OP_NEG, self)
+
+    def __pos__(self) -> Symbol:
+        return self
+
+    def __pow__(self, n: Any) -> Any:
+        if isinstance(n, _NUMBERS):
+            if n == 0.5:
+                return self.sqrt()
+            if n == int(n) and abs(n) <= 16:
+                product: Any = 1.0
+                for _ in range(abs(int(n))):
+                    product = product * self
+                return product if n >= 0 else 1.0 / product
+        return binary(ca.OP_POW, self, n)
+
+    def __rpow__(self, base: Any) -> Any:
+        return binary(ca.OP_POW, base, self)
+
+    def __abs__(self) -> Any:
+        return unary(ca.OP_FABS, self)
+
+    # --- comparisons are symbols too -----------------------------------------------------------------------------------
+    def __lt__(self, other: Any) -> Any:
+        return binary(ca.OP_LT, self, other)
+
+    def __le__(self, other: Any) -> Any:
+        return binary(ca.OP_LE, self, other)
+
+    def __gt__(self, other: Any) -> Any:
+        return binary(ca.OP_LT, other, self)
+
+    def __ge__(self, other: Any) -> Any:
+        return binary(ca.OP_LE, other, self)
+
+    def __and__(self, other: Any) -> Any:
+        return binary(ca.OP_AND, self, other)
+
+    def __or__(self, other: Any) -> Any:
+        return binary(ca.OP_OR, self, other)
+
+    def __invert__(self) -> Any:
+        return unary(ca.OP_NOT, self)
+
+    def select(self, a: Any, b: Any) -> Any:
+        """`a` where this condition holds, else `b`; becomes one select instruction."""
+        if a is b:
+            return a
+        return unwrap(ca.if_else(self.sx, wrap(a), wrap(b)))
+
+    # --- what a traced value cannot know -------------------------------------------------------------------------------
+    def __bool__(self) -> bool:
+        raise SymbolError(
+            "a traced value has no truth: `if`, `and`, `or`, `not`, min() and max() cannot branch on it. "
+            "Use lw.math.where(condition, a, b), lw.math.maximum, lw.math.minimum or lw.math.clip."
+        )
+
+    def __eq__(self, other: object) -> Any:
+        raise SymbolError("traced values cannot be compared with ==; use lw.math.where(x <= y, ...) with an inequality.")
+
+    def __ne__(self, other: object) -> Any:
+        raise SymbolError("traced values cannot be compared with !=; use lw.math.where with an inequality.")
+
+    def __float__(self) -> float:
+        raise SymbolError(
+            "a traced value is not a number yet: float(), math.sin() and writing into a float array need one. "
+            "Use np.sin and friends, and lw.math.zeros(n) for arrays that take traced values."
+        )
+
+    __int__ = __index__ = __float__  # type: ignore[assignment]
+
+    def __hash__(self) -> int:
+        return self.sx.element_hash()
+
+    def __repr__(self) -> str:
+        return f"Symbol({self.sx})"
+
+    # --- NumPy calls these for np.sin(x) and for arrays of symbols --------------------------------------------------------
+    def sqrt(self) -> Any:
+        return unary(ca.OP_SQRT, self)
+
+    def sin(self) -> Any:
+        return unary(ca.OP_SIN, self)
+
+    def cos(self) -> Any:
+        return unary(ca.OP_COS, self)
+
+    def tan(self) -> Any:
+        return unary(ca.OP_TAN, self)
+
+    def arcsin(self) -> Any:
+        return unary(ca.OP_ASIN, self)
+
+    def arccos(self) -> Any:
+        return unary(ca.OP_ACOS, self)
+
+    def arctan(self) -> Any:
+        return unary(ca.OP_ATAN, self)
+
+    def arctan2(self, x: Any) -> Any:
+        return binary(ca.OP_ATAN2, self, x)
+
+    def exp(self) -> Any:
+        return unary(ca.OP_EXP, self)
+
+    def log(self) -> Any:
+        return unary(ca.OP_LOG, self)
+
+    def sinh(self) -> Any:
+        return unary(ca.OP_SINH, self)
+
+    def cosh(self) -> Any:
+        return unary(ca.OP_COSH, self)
+
+    def tanh(self) -> Any:
+        return unary(ca.OP_TANH, self)
+
+    def floor(self) -> Any:
+        return unary(ca.OP_FLOOR, self)
+
+    def ceil(self) -> Any:
+        return unary(ca.OP_CEIL, self)
+
+    def fabs(self) -> Any:
+        return unary(ca.OP_FABS, self)
+
+    def sign(self) -> Any:
+        return unary(ca.OP_SIGN, self)
+
+
+def variable(name: str) -> Symbol:
+    """A new free symbol."""
+    return Symbol(ca.SX.sym(name))
+
+
+def wrap(x: Any) -> Any:
+    """The SX of a symbol or number."""
+    if isinstance(x, Symbol):
+        return x.sx
+    if isinstance(x, (*_NUMBERS, bool, np.bool_)):
+        return ca.SX(float(x))
+    raise SymbolError(f"a traced value cannot be combined with {type(x).__name__}; use numbers, arrays or other traced values.")
+
+
+def unwrap(sx: Any) -> Any:
+    """A symbol, or a float where CasADi found the value to be constant."""
+    return float(sx) if sx.is_constant() else Symbol(sx)
+
+
+def binary(op: int, a: Any, b: Any) -> Any:
+    """One CasADi operation of two operands (its generic entry is seven times faster than the overloaded operators)."""
+    return unwrap(ca.SX.binary(op, wrap(a), wrap(b)))
+
+
+def unary(op: int, a: Symbol) -> Any:
+    """One CasADi operation of one operand."""
+    return unwrap(ca.SX.unary(op, a.sx))

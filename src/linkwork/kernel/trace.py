@@ -1,0 +1,259 @@
+"""Tracing: the rules of an algorithm, run on symbols for one class of nodes, become load-compute-store kernels.
+
+A private value costs memory only for what varies in it: numbers stay numbers, parameters are read again, a scalar that
+occurs twice (or with the other sign) is stored once. Slots that no later rule reads are never written.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields, is_dataclass
+from typing import Any
+
+import numpy as np
+
+from ..errors import CompileError
+from ..spatial.scalar import array, is_number
+from .sweep import Algorithm, Field, NodeClass
+from .symbol import Symbol, ca, variable
+
+Place = tuple[str, str, int]  # array, role, index
+
+
+@dataclass(frozen=True)
+class Position:
+    """Where a node stands: what the rules may leave out there."""
+
+    root: bool
+    leaf: bool
+    first: bool  # the first of its parent's children that an inward sweep meets
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """One traced rule: symbols with the places they are loaded from, values with the places they are stored to."""
+
+    loads: list[tuple[Symbol, Place]]
+    stores: list[tuple[Any, Place]]
+
+
+@dataclass(frozen=True)
+class Unit:
+    """All kernels of an algorithm for one class and position, and the private scalars per node and phase."""
+
+    kernels: list[Kernel]
+    private: dict[str, int]
+
+
+@dataclass(frozen=True)
+class Ref:
+    """A stored scalar: its place, and whether its negative is meant."""
+
+    place: Place
+    negative: bool = False
+
+
+def mapped(value: Any, fn: Any) -> Any:
+    """The same structure with `fn` applied to its scalars; integers, strings and None are structure."""
+    if value is None or isinstance(value, (str, bool, int)) and not isinstance(value, float):
+        return value
+    if isinstance(value, np.ndarray):
+        flat = np.empty(value.size, dtype=object)
+        flat[:] = [fn(x) for x in value.flat]
+        return array(flat).reshape(value.shape) if value.size else value
+    if isinstance(value, (tuple, list)):
+        return type(value)(mapped(x, fn) for x in value)
+    if is_dataclass(value) and not isinstance(value, (type, Ref)):
+        copy = object.__new__(type(value))
+        for f in fields(value):
+            object.__setattr__(copy, f.name, mapped(getattr(value, f.name), fn))
+        return copy
+    return fn(value)
+
+
+def record_layout(algorithm: Algorithm) -> dict[str, tuple[str, int]]:
+    """Shared fields lie side by side in one record per node, gathered ones in another: name -> (array, start)."""
+    layout = {}
+    for kind in ("shared", "gathered"):
+        at = 0
+        for name in algorithm.of_kind(kind):
+            layout[name] = (kind, at)
+            at += algorithm.fields[name].size({})
+    return layout
+
+
+class Tracer:
+    """Runs all sweeps of an algorithm for one class of nodes at one position."""
+
+    def __init__(self, algorithm: Algorithm, node_class: NodeClass, position: Position, absent: frozenset[str]) -> None:
+        self.algorithm, self.node_class, self.position, self.absent = algorithm, node_class, position, absent
+        self.memory: dict[str, Any] = {}  # private and own shared values, as structures of numbers and Refs
+        self.slots: dict[int, Place] = {}  # element hash of a stored scalar -> its place
+        self.alive: list[Symbol] = []  # keeps hashes valid
+        self.count = {phase: 0 for phase in algorithm.phases}
+        self.phase = ""
+        self.records = record_layout(algorithm)
+        self.loads: dict[Place, Symbol] = {}
+        self.pending: dict[Place, Any] = {}
+        self.written: dict[tuple[str, str], Any] = {}
+
+    def run(self) -> Unit:
+        """Trace every sweep, then keep only the stores that somebody reads."""
+        kernels = []
+        for self.phase, sweep in self.algorithm.steps():
+            self.loads, self.pending, self.written = {}, {}, {}
+            roles = [Namespace(self, role) for role in sweep.roles]
+            sweep.rule(*roles)
+            self._commit()
+            kernels.append(Kernel([(s, p) for p, s in self.loads.items()], [(v, p) for p, v in self.pending.items()]))
+        return self._compacted(kernels)
+
+    # --- reading -----------------------------------------------------------------------------------------------------
+    def read(self, role: str, name: str) -> Any:
+        if (role, name) in self.written:
+            return self.written[role, name]
+        f = self.algorithm.fields.get(name)
+        if role == "parent" and self.position.root:
+            return self._world(name, f)
+        if role == "own" and name in self.node_class.attributes:
+            return self.node_class.attributes[name]
+        if role == "own" and name in self.node_class.patterns:
+            return self._parameter(name)
+        if role == "own" and name in self.memory:
+            return mapped(self.memory[name], self._fetch)
+        if f is None:
+            raise CompileError(f"{self._where()} reads {role}.{name}, which nothing has set")
+        if f.kind == "gathered":
+            empty = self.position.leaf if role == "own" else self.position.first
+            if empty:
+                return f.unpack([0.0] * f.size(self.node_class.sizes))
+            return self._load(f, name, role)
+        if f.kind == "input" and name in self.absent:
+            return f.unpack([0.0] * f.size(self.node_class.sizes))
+        return self._load(f, name, role)
+
+    def _world(self, name: str, f: Field | None) -> Any:
+        if f is None or f.kind not in ("shared", "gathered"):
+            raise CompileError(f"{self._where()} reads parent.{name}, which is not a shared or gathered field")
+        if f.kind == "gathered" or f.world is None:
+            return f.unpack([0.0] * f.size(self.node_class.sizes))
+        return f.world(Namespace(self, "own"))
+
+    def _parameter(self, name: str) -> Any:
+        shape, _ = self.node_class.patterns[name]
+        slots = self.node_class.parameter_slots(name)
+        flat = [self.load(("parameters", "own", s)) if isinstance(s, int) else s for s in slots]
+        return array(flat).reshape(shape) if shape else flat[0]
+
+    def _load(self, f: Field, name: str, role: str) -> Any:
+        return f.unpack([self.load(self._place(name, role, k)) for k in range(f.size(self.node_class.sizes))])
+
+    def _place(self, name: str, role: str, k: int) -> Place:
+        array_name, base = self.records.get(name, (name, 0))
+        return array_name, role, base + k
+
+    def load(self, place: Place) -> Symbol:
+        symbol = self.loads.get(place)
+        if symbol is None:
+            symbol = self.loads[place] = variable(f"{place[0]}_{place[1]}_{place[2]}")
+            self.alive.append(symbol)
+            if place[0] == "parameters" or place[1] == "own" and self._is_input(place[0]):
+                self.slots[hash(symbol)] = place  # a value that is just this input needs no second home
+        return symbol
+
+    def _is_input(self, name: str) -> bool:
+        f = self.algorithm.fields.get(name)
+        return f is not None and f.kind == "input"
+
+    def _fetch(self, scalar: Any) -> Any:
+        if not isinstance(scalar, Ref):
+            return scalar
+        symbol = self.load(scalar.place)
+        return -symbol if scalar.negative else symbol
+
+    # --- writing -----------------------------------------------------------------------------------------------------
+    def write(self, role: str, name: str, value: Any) -> None:
+        if role == "parent" and self.position.root:
+            return
+        f = self.algorithm.fields.get(name)
+        if role != "own" and (f is None or f.kind != "gathered"):
+            raise CompileError(f"{self._where()} writes {role}.{name}: only gathered fields of the parent may be written")
+        if f is not None and f.kind == "input":
+            raise CompileError(f"{self._where()} writes {role}.{name}, which is an input")
+        self.written[role, name] = value
+
+    def _commit(self) -> None:
+        """Turn what a rule assigned into stores; private structures remember only what varies."""
+        for (role, name), value in self.written.items():
+            f = self.algorithm.fields.get(name)
+            if f is None:
+                self.memory[name] = mapped(value, self._keep)
+                continue
+            scalars = f.pack(value)
+            if len(scalars) != f.size(self.node_class.sizes):
+                raise CompileError(f"{self._where()} writes {len(scalars)} scalars to {name}, which holds another number")
+            for k, scalar in enumerate(scalars):
+                self.pending[self._place(name, role, k)] = scalar
+            if f.kind == "shared" and role == "own":
+                dense = [x if is_number(x) else Ref(self._place(name, role, k)) for k, x in enumerate(scalars)]
+                self.memory[name] = f.unpack(dense)
+
+    def _keep(self, scalar: Any) -> Any:
+        if is_number(scalar):
+            return float(scalar)
+        if not isinstance(scalar, Symbol):
+            raise CompileError(f"{self._where()} assigns a {type(scalar).__name__}; rules hold numbers, arrays and transforms")
+        known = self.slots.get(hash(scalar))
+        if known is not None:
+            return Ref(known)
+        if scalar.sx.is_op(ca.OP_NEG):
+            inner = Symbol(scalar.sx.dep(0))
+            self.alive.append(inner)
+            kept = self._keep(inner)
+            return Ref(kept.place, not kept.negative)
+        place = (f"private:{self.phase}", "own", self.count[self.phase])
+        self.count[self.phase] += 1
+        self.alive.append(scalar)
+        self.slots[hash(scalar)] = place
+        self.pending[place] = scalar
+        return Ref(place)
+
+    # --- what is left --------------------------------------------------------------------------------------------------
+    def _compacted(self, kernels: list[Kernel]) -> Unit:
+        loaded = {place for kernel in kernels for _, place in kernel.loads}
+        renumbered: dict[Place, Place] = {}
+        private = {phase: 0 for phase in self.algorithm.phases}
+        for kernel in kernels:
+            for _, place in kernel.stores:
+                if place[0].startswith("private:") and place in loaded:
+                    phase = place[0].removeprefix("private:")
+                    renumbered[place] = (place[0], "own", private[phase])
+                    private[phase] += 1
+        out = []
+        for kernel in kernels:
+            stores = [(v, renumbered.get(p, p)) for v, p in kernel.stores if self._needed(p, loaded)]
+            out.append(Kernel([(s, renumbered.get(p, p)) for s, p in kernel.loads], stores))
+        return Unit(out, private)
+
+    def _needed(self, place: Place, loaded: set[Place]) -> bool:
+        if place[0].startswith("private:"):
+            return place in loaded
+        return place[0] != "shared" or not self.position.leaf or place in loaded
+
+    def _where(self) -> str:
+        return f"a rule of {self.algorithm.name!r} (phase {self.phase!r})"
+
+
+class Namespace:
+    """What a rule sees of a node: reading loads, assigning stores."""
+
+    __slots__ = ("_role", "_tracer")
+
+    def __init__(self, tracer: Tracer, role: str) -> None:
+        object.__setattr__(self, "_tracer", tracer)
+        object.__setattr__(self, "_role", role)
+
+    def __getattr__(self, name: str) -> Any:
+        return self._tracer.read(self._role, name)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        self._tracer.write(self._role, name, value)

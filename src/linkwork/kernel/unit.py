@@ -1,0 +1,86 @@
+"""Compiled units: the kernels of one algorithm for one class of nodes, from the cache or freshly traced."""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+from dataclasses import dataclass
+from pathlib import Path
+
+from . import cache, ir, machine
+from .lanes import Lanes
+from .sweep import Algorithm, NodeClass
+from .trace import Position, Tracer
+
+SOURCES = ("spatial", "kernel", "solvers", "joints", "model", "forces", "constraints", "reduced", "maximal", "redmax",
+           "contact", "steppers")
+
+
+@dataclass(frozen=True)
+class Variant:
+    """What a unit is compiled for, besides its class: value type, uniform and absent arrays, and the phases wanted."""
+
+    lanes: Lanes
+    phases: tuple[str, ...]
+    uniform: frozenset[str]
+    absent: frozenset[str]
+
+
+@dataclass(frozen=True)
+class CompiledUnit:
+    """Addresses and operand lists of the kernels, private scalars per node and phase, flops per node and lane."""
+
+    addresses: list[int]
+    operands: list[list[tuple[str, str]]]
+    private: dict[str, int]
+    flops: list[int]
+    library: machine.Library
+
+
+@functools.cache
+def source_digest() -> str:
+    """A digest of the sources that decide what built-in rules compile to."""
+    root = Path(__file__).parent.parent
+    h = hashlib.sha256()
+    for folder in SOURCES:
+        for file in sorted((root / folder).rglob("*.py")):
+            h.update(file.name.encode() + b"\0" + file.read_bytes())
+    return h.hexdigest()
+
+
+def arrays(algorithm: Algorithm) -> list[str]:
+    """The order of the arrays in `bases`."""
+    named = [n for n, f in algorithm.fields.items() if f.kind in ("input", "output", "state")]
+    return ["parameters", "shared", "gathered", *(f"private:{p}" for p in algorithm.phases), *named]
+
+
+_loaded: dict[str, CompiledUnit] = {}
+
+
+def unit(algorithm: Algorithm, node_class: NodeClass, position: Position, variant: Variant) -> CompiledUnit:
+    """The compiled kernels of the wanted phases."""
+    place = (position.root, position.leaf, position.first)
+    choice = (variant.lanes, variant.phases, sorted(variant.uniform), sorted(variant.absent))
+    key = cache.digest(source_digest(), algorithm.name, node_class.signature, place, choice, machine.description())
+    known = _loaded.get(key)
+    if known is None:
+        found = cache.load(key)
+        if found is None:
+            found = _compiled(algorithm, node_class, position, variant)
+            cache.store(key, *found)
+        header, obj = found
+        library = machine.Library(obj)
+        pairs = [[(a, r) for a, r in kernel] for kernel in header["operands"]]
+        addresses = [library.address(f"k{i}") for i in range(len(pairs))]
+        known = _loaded[key] = CompiledUnit(addresses, pairs, header["private"], header["flops"], library)
+    return known
+
+
+def _compiled(algorithm: Algorithm, node_class: NodeClass, position: Position, variant: Variant) -> tuple[dict, bytes]:
+    traced = Tracer(algorithm, node_class, position, variant.absent).run()
+    wanted = [k for k, (phase, _) in zip(traced.kernels, algorithm.steps(), strict=True) if phase in variant.phases]
+    order = arrays(algorithm)
+    functions = [ir.function(k, f"k{i}", order, variant.uniform, variant.lanes) for i, k in enumerate(wanted)]
+    obj = machine.compile_object(ir.module(functions, variant.lanes))
+    header = {"operands": [ir.operands(k) for k in wanted], "private": traced.private, "flops": [f[2] for f in functions]}
+    return header, obj

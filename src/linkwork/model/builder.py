@@ -1,0 +1,102 @@
+"""ModelBuilder: bodies and joints by name, in any order; checked before anything is built."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..errors import ModelError
+from ..joints import Joint
+from ..spatial.inertia import Inertia
+from ..spatial.se3 import SE3
+from .model import Body, Model
+
+WORLD = "world"
+
+
+@dataclass
+class _Entry:
+    name: str
+    parent: str
+    joint: Joint
+    joint_name: str
+    placement: SE3
+    inertia: Inertia
+
+
+class ModelBuilder:
+    """Collects bodies, frames, forces and constraints; `build()` makes the frozen model.
+
+    gravity   acceleration in world axes (3,), m/s^2
+    """
+
+    def __init__(self, gravity: Any = (0.0, 0.0, -9.81)) -> None:
+        self.gravity = np.array(gravity, dtype=float)
+        if self.gravity.shape != (3,) or not np.all(np.isfinite(self.gravity)):
+            raise ModelError(f"gravity must be three finite numbers, not {gravity!r}")
+        self._entries: dict[str, _Entry] = {}
+        self._elements: list[Any] = []
+
+    def body(self, name: str, *, parent: str = WORLD, joint: Joint, inertia: Inertia, placement: SE3 | None = None,
+             joint_name: str | None = None) -> ModelBuilder:
+        """Add a body and the joint that carries it.
+
+        parent      name of the parent body, or "world"
+        placement   pose of the joint's inboard frame in the parent's frame; the body's frame is the outboard one
+        joint_name  the joint's own name; it is named after the body otherwise
+        """
+        if not isinstance(name, str) or not name or name == WORLD:
+            raise ModelError(f"a body needs a name other than {WORLD!r}, not {name!r}")
+        for what, value, kind in (("joint", joint, Joint), ("inertia", inertia, Inertia), ("placement", placement, SE3)):
+            if not isinstance(value, kind) and not (what == "placement" and value is None):
+                raise ModelError(f"body {name!r}: {what} must be a {kind.__name__}, not {type(value).__name__}")
+        placement = placement or SE3()
+        _check_rigid(name, placement)
+        taken = {e.name for e in self._entries.values()} | {e.joint_name for e in self._entries.values()}
+        for new in {name, joint_name or name}:
+            if new in taken:
+                raise ModelError(f"the name {new!r} is used twice")
+        self._entries[name] = _Entry(name, parent, joint, joint_name or name, placement, inertia)
+        return self
+
+    def add(self, element: Any) -> ModelBuilder:
+        """Add a force, constraint or contact."""
+        self._elements.append(element)
+        return self
+
+    def build(self) -> Model:
+        """The frozen model: bodies in topological order, depth first, children in the order they were added."""
+        if not self._entries:
+            raise ModelError("the model has no bodies; add one with body(...)")
+        children: dict[str, list[str]] = {}
+        for e in self._entries.values():
+            if e.parent != WORLD and e.parent not in self._entries:
+                raise ModelError(f"body {e.name!r}: its parent {e.parent!r} does not exist")
+            children.setdefault(e.parent, []).append(e.name)
+        order: list[str] = []
+        stack = list(reversed(children.get(WORLD, [])))
+        while stack:
+            name = stack.pop()
+            order.append(name)
+            stack.extend(reversed(children.get(name, [])))
+        if len(order) < len(self._entries):
+            lost = sorted(set(self._entries) - set(order))
+            raise ModelError(f"bodies {lost} hang on each other in a cycle; close loops with a constraint instead")
+        index = {name: i for i, name in enumerate(order)}
+        index[WORLD] = -1
+        bodies = [
+            Body(e.name, index[e.parent], e.joint, e.joint_name, e.placement, e.inertia)
+            for e in (self._entries[name] for name in order)
+        ]
+        return Model(tuple(bodies), self.gravity, tuple(self._elements))
+
+
+def _check_rigid(name: str, placement: SE3) -> None:
+    R, p = np.asarray(placement.R, float), np.asarray(placement.p, float)
+    if not (np.all(np.isfinite(R)) and np.all(np.isfinite(p))):
+        raise ModelError(f"body {name!r}: its placement is not finite")
+    error = np.abs(R @ R.T - np.eye(3)).max()
+    if error > 1e-6 or np.linalg.det(R) < 0:
+        raise ModelError(f"body {name!r}: the rotation of its placement is not a rotation (R R^T is off by {error:.2g})")

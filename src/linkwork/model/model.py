@@ -1,0 +1,177 @@
+"""The frozen model: bodies in topological order, their joints, and the tables that the kernels run on."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from ..errors import InputError
+from ..joints import Joint
+from ..kernel.plan import Plan, Shape
+from ..kernel.sweep import Algorithm, NodeClass, Tree, pattern
+from ..kernel.unit import Variant
+from ..spatial.inertia import Inertia
+from ..spatial.se3 import SE3
+
+FOLDED = ("R", "p", "joint_axis")  # parameters whose exact 0, 1 and -1 become part of a class
+
+
+@dataclass(frozen=True, eq=False)
+class Body:
+    """A rigid body and the joint to its parent (-1 is the world); its frame is the outboard side of that joint."""
+
+    name: str
+    parent: int
+    joint: Joint
+    joint_name: str
+    placement: SE3
+    inertia: Inertia
+
+
+@dataclass(frozen=True, eq=False)
+class Model:
+    """Bodies in topological order (parents first), gravity, and further elements (constraints, contacts)."""
+
+    bodies: tuple[Body, ...]
+    gravity: np.ndarray
+    elements: tuple[Any, ...] = ()
+
+    def __post_init__(self) -> None:
+        self.gravity.setflags(write=False)
+        for element in self.elements:
+            element.check(self)
+
+    # --- sizes and names -----------------------------------------------------------------------------------------------
+    @cached_property
+    def nq(self) -> int:
+        """Number of coordinates."""
+        return sum(b.joint.nq for b in self.bodies)
+
+    @cached_property
+    def nv(self) -> int:
+        """Number of velocities (degrees of freedom)."""
+        return sum(b.joint.nv for b in self.bodies)
+
+    @property
+    def nb(self) -> int:
+        """Number of bodies."""
+        return len(self.bodies)
+
+    @cached_property
+    def parents(self) -> np.ndarray:
+        """Index of every body's parent; -1 is the world."""
+        return np.array([b.parent for b in self.bodies], dtype=np.int64)
+
+    @cached_property
+    def _starts(self) -> tuple[np.ndarray, np.ndarray]:
+        return self.tree.offsets("q"), self.tree.offsets("v")
+
+    @cached_property
+    def _index(self) -> dict[str, int]:
+        names = {b.joint_name: i for i, b in enumerate(self.bodies)}
+        return {**names, **{b.name: i for i, b in enumerate(self.bodies)}}
+
+    def body_index(self, name: str) -> int:
+        """Index of a body, by its name or its joint's."""
+        try:
+            return self._index[name]
+        except KeyError:
+            known = ", ".join(list(self._index)[:8])
+            raise InputError(f"the model has no body or joint {name!r}; it has {known}{' ...' if len(self._index) > 8 else ''}") from None
+
+    def q_index(self, name: str) -> slice:
+        """Where a joint's coordinates lie in q."""
+        i = self.body_index(name)
+        return slice(int(self._starts[0][i]), int(self._starts[0][i + 1]))
+
+    def v_index(self, name: str) -> slice:
+        """Where a joint's velocities lie in v."""
+        i = self.body_index(name)
+        return slice(int(self._starts[1][i]), int(self._starts[1][i + 1]))
+
+    # --- configurations ------------------------------------------------------------------------------------------------
+    def neutral(self) -> np.ndarray:
+        """The zero position of every joint."""
+        return np.concatenate([b.joint.neutral() for b in self.bodies])
+
+    def random_configuration(self, seed: int | np.random.Generator = 0) -> np.ndarray:
+        """A random position of every joint; the same for the same seed."""
+        rng = np.random.default_rng(seed)
+        return np.concatenate([b.joint.random(rng) for b in self.bodies])
+
+    def integrate(self, q: np.ndarray, dv: np.ndarray) -> np.ndarray:
+        """The configurations reached from q by moving along dv on the manifold; batches broadcast."""
+        from .manifold import integrate
+
+        return integrate(self, q, dv)
+
+    def difference(self, q0: np.ndarray, q1: np.ndarray) -> np.ndarray:
+        """The dv with integrate(q0, dv) = q1; batches broadcast."""
+        from .manifold import difference
+
+        return difference(self, q0, q1)
+
+    # --- kernels ---------------------------------------------------------------------------------------------------------
+    @cached_property
+    def tree(self) -> Tree:
+        """The bodies as the kernels see them."""
+        classes: dict[Any, NodeClass] = {}
+        node_classes, parameters = [], []
+        for body in self.bodies:
+            values = node_parameters(body)
+            patterns = {name: pattern(x, name in FOLDED) for name, x in values.items()}
+            signature = (body.joint.signature, tuple(patterns.items()))
+            if signature not in classes:
+                sizes = {"q": body.joint.nq, "v": body.joint.nv}
+                classes[signature] = NodeClass(signature, {"joint": body.joint}, patterns, sizes)
+            node_classes.append(classes[signature])
+            parameters.append(values)
+        return Tree(self.parents, node_classes, parameters)
+
+    @cached_property
+    def _shape(self) -> Shape:
+        return Shape(self.tree)
+
+    @cached_property
+    def _plans(self) -> dict[Any, Plan]:
+        return {}
+
+    def plan(self, algorithm: Algorithm, variant: Variant) -> Plan:
+        """The algorithm bound to this model, compiled for a variant; kept."""
+        key = (algorithm.name, variant)
+        found = self._plans.get(key)
+        if found is None:
+            found = self._plans[key] = Plan(algorithm, self.tree, variant, self._shape)
+        return found
+
+    def function(self, name: str) -> Any:
+        """A prepared function ("forward_dynamics", ...): one state, no checks, least overhead."""
+        from ..reduced.prepared import prepared
+
+        return prepared(self, name)
+
+    def elements_of(self, kind: type) -> Sequence[Any]:
+        """The elements of a class, in order."""
+        return [e for e in self.elements if isinstance(e, kind)]
+
+    def __repr__(self) -> str:
+        return f"Model({self.nb} bodies, nq={self.nq}, nv={self.nv})"
+
+
+def node_parameters(body: Body) -> dict[str, np.ndarray]:
+    """What the rules read of a body: placement, inertia about the origin, the joint's own data."""
+    J = body.inertia.about_origin
+    values = {
+        "R": np.asarray(body.placement.R, float),
+        "p": np.asarray(body.placement.p, float),
+        "mass": np.asarray(body.inertia.mass, float),
+        "first_moment": body.inertia.first_moment,
+        "J": np.array([J[0, 0], J[0, 1], J[0, 2], J[1, 1], J[1, 2], J[2, 2]]),
+    }
+    for name, value in body.joint.parameters().items():
+        values[f"joint_{name}"] = value
+    return values

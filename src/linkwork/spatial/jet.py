@@ -1,0 +1,205 @@
+"""Jets: scalars that carry their derivatives along a motion.
+
+A jet of x(q) along the velocity v holds four things: the value, the gradient (one entry per velocity coordinate), the
+rate `x_dot = gradient . v` and the bias `x_ddot` at zero acceleration. Products and functions follow the chain rule, so
+whatever is computed from jets arrives with exact derivatives; the entries may be floats or traced symbols.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .scalar import Scalar, Vector, dot, stack, where
+
+
+class Jet:
+    """A scalar `x` with `grad` (tuple), `rate` and `bias`, see the module's text."""
+
+    __slots__ = ("bias", "grad", "rate", "x")
+
+    def __init__(self, x: Scalar, grad: tuple[Scalar, ...], rate: Scalar, bias: Scalar) -> None:
+        self.x, self.grad, self.rate, self.bias = x, grad, rate, bias
+
+    def chain(self, y: Scalar, dy: Scalar, ddy: Scalar) -> Jet:
+        """The jet of y(x), given y, y' and y'' at x."""
+        return Jet(y, tuple(dy * g for g in self.grad), dy * self.rate, dy * self.bias + ddy * (self.rate * self.rate))
+
+    def __add__(self, other: Any) -> Any:
+        if isinstance(other, np.ndarray):
+            return NotImplemented
+        if not isinstance(other, Jet):
+            return Jet(self.x + other, self.grad, self.rate, self.bias)
+        grad = tuple(a + b for a, b in zip(self.grad, other.grad, strict=True))
+        return Jet(self.x + other.x, grad, self.rate + other.rate, self.bias + other.bias)
+
+    __radd__ = __add__
+
+    def __neg__(self) -> Jet:
+        return Jet(-self.x, tuple(-g for g in self.grad), -self.rate, -self.bias)
+
+    def __pos__(self) -> Jet:
+        return self
+
+    def __sub__(self, other: Any) -> Any:
+        return NotImplemented if isinstance(other, np.ndarray) else self + (-other)
+
+    def __rsub__(self, other: Any) -> Any:
+        return (-self) + other
+
+    def __mul__(self, other: Any) -> Any:
+        if isinstance(other, np.ndarray):
+            return NotImplemented
+        if not isinstance(other, Jet):
+            return Jet(self.x * other, tuple(g * other for g in self.grad), self.rate * other, self.bias * other)
+        a, b = self, other
+        grad = tuple(a.x * gb + ga * b.x for ga, gb in zip(a.grad, b.grad, strict=True))
+        cross = a.rate * b.rate
+        return Jet(a.x * b.x, grad, a.x * b.rate + a.rate * b.x, a.x * b.bias + a.bias * b.x + (cross + cross))
+
+    __rmul__ = __mul__
+
+    def reciprocal(self) -> Jet:
+        y = 1.0 / self.x
+        return self.chain(y, -(y * y), 2.0 * (y * y * y))
+
+    def __truediv__(self, other: Any) -> Any:
+        if isinstance(other, np.ndarray):
+            return NotImplemented
+        return self * (other.reciprocal() if isinstance(other, Jet) else 1.0 / other)
+
+    def __rtruediv__(self, other: Any) -> Any:
+        return self.reciprocal() * other
+
+    def __pow__(self, n: Any) -> Jet:
+        if n == 2:
+            return self * self
+        x = self.x
+        return self.chain(x**n, n * x ** (n - 1), n * (n - 1) * x ** (n - 2))
+
+    # Comparisons look at the value only; `where` blends whole jets.
+    def __lt__(self, other: Any) -> Any:
+        return self.x < value(other)
+
+    def __le__(self, other: Any) -> Any:
+        return self.x <= value(other)
+
+    def __gt__(self, other: Any) -> Any:
+        return self.x > value(other)
+
+    def __ge__(self, other: Any) -> Any:
+        return self.x >= value(other)
+
+    def blend(self, condition: Any, a: Any, b: Any) -> Jet:
+        """`where(condition, a, b)` entry by entry."""
+        a, b = (lift(y, len(self.grad)) for y in (a, b))
+        grad = tuple(where(condition, ga, gb) for ga, gb in zip(a.grad, b.grad, strict=True))
+        rate, bias = where(condition, a.rate, b.rate), where(condition, a.bias, b.bias)
+        return Jet(where(condition, a.x, b.x), grad, rate, bias)
+
+    # NumPy calls these for np.sin(jet) and for arrays of jets.
+    def sin(self) -> Jet:
+        s, c = np.sin(self.x), np.cos(self.x)
+        return self.chain(s, c, -s)
+
+    def cos(self) -> Jet:
+        s, c = np.sin(self.x), np.cos(self.x)
+        return self.chain(c, -s, -c)
+
+    def tan(self) -> Jet:
+        y = np.tan(self.x)
+        dy = 1.0 + y * y
+        return self.chain(y, dy, 2.0 * y * dy)
+
+    def sqrt(self) -> Jet:
+        y = np.sqrt(self.x)
+        dy = 0.5 / y
+        return self.chain(y, dy, -0.5 * dy / self.x)
+
+    def exp(self) -> Jet:
+        y = np.exp(self.x)
+        return self.chain(y, y, y)
+
+    def log(self) -> Jet:
+        y = 1.0 / self.x
+        return self.chain(np.log(self.x), y, -(y * y))
+
+    def tanh(self) -> Jet:
+        y = np.tanh(self.x)
+        dy = 1.0 - y * y
+        return self.chain(y, dy, -2.0 * y * dy)
+
+    def arctan(self) -> Jet:
+        dy = 1.0 / (1.0 + self.x * self.x)
+        return self.chain(np.arctan(self.x), dy, -2.0 * self.x * dy * dy)
+
+    def arcsin(self) -> Jet:
+        dy = 1.0 / np.sqrt(1.0 - self.x * self.x)
+        return self.chain(np.arcsin(self.x), dy, self.x * dy * dy * dy)
+
+    def arccos(self) -> Jet:
+        return -self.arcsin() + np.pi / 2
+
+    def arctan2(self, other: Any) -> Jet:
+        """atan2(self, other): its derivatives are those of the angle (x dy - y dx) / (x^2 + y^2)."""
+        y, x = self, lift(other, len(self.grad))
+        r2_inv = 1.0 / (x.x * x.x + y.x * y.x)
+        grad = tuple((x.x * gy - y.x * gx) * r2_inv for gx, gy in zip(x.grad, y.grad, strict=True))
+        rate = (x.x * y.rate - y.x * x.rate) * r2_inv
+        radial = x.x * x.rate + y.x * y.rate
+        bias = (x.x * y.bias - y.x * x.bias - 2.0 * radial * rate) * r2_inv
+        return Jet(np.arctan2(y.x, x.x), grad, rate, bias)
+
+    def __abs__(self) -> Jet:
+        return self.blend(self.x >= 0, self, -self)
+
+    def __repr__(self) -> str:
+        return f"Jet({self.x}, grad={self.grad}, rate={self.rate}, bias={self.bias})"
+
+
+def lift(x: Any, n: int) -> Jet:
+    """A jet of anything: constants have zero derivatives."""
+    return x if isinstance(x, Jet) else Jet(x, (0.0,) * n, 0.0, 0.0)
+
+
+def value(x: Any) -> Any:
+    """The value of a jet, or the argument itself."""
+    return x.x if isinstance(x, Jet) else x
+
+
+def coordinates(q: Vector, v: Vector) -> Vector:
+    """The jets of coordinates q that move with q_dot = v."""
+    n = len(q)
+    return stack(*(Jet(q[k], tuple(1.0 if j == k else 0.0 for j in range(n)), v[k], 0.0) for k in range(n)))
+
+
+def values(jets: np.ndarray) -> np.ndarray:
+    """The array of values of an array of jets."""
+    return _collect(jets, value)
+
+
+def rates(jets: np.ndarray) -> np.ndarray:
+    """The array of first time derivatives."""
+    return _collect(jets, lambda x: x.rate if isinstance(x, Jet) else 0.0)
+
+
+def biases(jets: np.ndarray) -> np.ndarray:
+    """The array of second time derivatives at zero acceleration."""
+    return _collect(jets, lambda x: x.bias if isinstance(x, Jet) else 0.0)
+
+
+def gradients(jets: Vector, n: int) -> np.ndarray:
+    """The Jacobian (len(jets), n) of a vector of jets."""
+    out = np.empty((len(jets), n), dtype=object)
+    for k, x in enumerate(jets):
+        out[k] = lift(x, n).grad
+    return out
+
+
+def _collect(jets: np.ndarray, part: Any) -> np.ndarray:
+    flat = stack(*(part(x) for x in jets.flat))
+    return flat.reshape(jets.shape)
+
+
+__all__ = ["Jet", "biases", "coordinates", "dot", "gradients", "lift", "rates", "value", "values"]

@@ -1,0 +1,159 @@
+"""Functions of scalars of any kind: floats, jets and traced symbols (public as `linkwork.math`).
+
+A local rule may not branch on a value that is not yet known. `where(x < 1, a, b)` says the same for numbers and for
+symbols; the comparison of symbols is itself a symbol that offers `select(a, b)`.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+Scalar = Any  # float, Jet or Symbol
+Vector = np.ndarray  # of floats, or of dtype object holding scalars
+
+
+def where(condition: Scalar, a: Scalar, b: Scalar) -> Scalar:
+    """`a` where the condition holds, else `b`; both are evaluated. NaN makes a comparison false, as in NumPy."""
+    for value in (a, b):
+        if hasattr(value, "blend"):
+            return value.blend(condition, a, b)
+    if hasattr(condition, "select"):
+        return condition.select(a, b)
+    if isinstance(condition, np.ndarray) and condition.ndim:
+        return np.where(condition, a, b)
+    return a if condition else b
+
+
+def maximum(a: Scalar, b: Scalar) -> Scalar:
+    """The larger of two scalars; NaN if either is NaN."""
+    return where(a >= b, a, where(b > a, b, a + b))
+
+
+def minimum(a: Scalar, b: Scalar) -> Scalar:
+    """The smaller of two scalars; NaN if either is NaN."""
+    return where(a <= b, a, where(b < a, b, a + b))
+
+
+def clip(x: Scalar, low: Scalar, high: Scalar) -> Scalar:
+    """`x` limited to [low, high]."""
+    return minimum(maximum(x, low), high)
+
+
+def absolute(x: Scalar) -> Scalar:
+    """|x|."""
+    return np.abs(x)
+
+
+def atan2(y: Scalar, x: Scalar) -> Scalar:
+    """The angle of the point (x, y), in [-pi, pi]."""
+    return np.arctan2(y, x)
+
+
+def zeros(*shape: int) -> np.ndarray:
+    """An array of zeros that can hold any kind of scalar; assign entries freely."""
+    return np.full(shape, 0.0, dtype=object)
+
+
+def dot(a: Vector, b: Vector) -> Scalar:
+    """Sum of products, in index order."""
+    total = a[0] * b[0]
+    for k in range(1, len(a)):
+        total = total + a[k] * b[k]
+    return total
+
+
+def norm(x: Vector) -> Scalar:
+    """Euclidean length; its derivative at zero does not exist (use `dot(x, x)` and an entire function instead)."""
+    return np.sqrt(dot(x, x))
+
+
+def cross(a: Vector, b: Vector) -> Vector:
+    """a x b for 3-vectors of any scalars."""
+    return stack(a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0])
+
+
+def stack(*entries: Scalar) -> Vector:
+    """A vector of the entries: float64 where all are numbers, dtype object otherwise."""
+    if all(isinstance(e, (float, int, np.floating, np.integer)) for e in entries):
+        return np.array(entries, dtype=float)
+    out = np.empty(len(entries), dtype=object)
+    out[:] = entries
+    return out
+
+
+def array(nested: Any) -> np.ndarray:
+    """An array of nested scalars: float64 where all are numbers, dtype object otherwise."""
+    out = np.array(nested, dtype=object)
+    return numeric(out)
+
+
+def numeric(a: np.ndarray) -> np.ndarray:
+    """The same array as float64 if every entry is a number, else unchanged."""
+    if a.dtype != object:
+        return a
+    if all(isinstance(e, (float, int, np.floating, np.integer)) for e in a.flat):
+        return a.astype(float)
+    return a
+
+
+def is_zero(x: Scalar) -> bool:
+    """True if x is the number 0 (a symbol is never known to be zero)."""
+    return isinstance(x, (float, int, np.floating)) and x == 0
+
+
+def is_one(x: Scalar) -> bool:
+    """True if x is the number 1."""
+    return isinstance(x, (float, int, np.floating)) and x == 1
+
+
+def is_number(x: Scalar) -> bool:
+    """True if x is a plain number, known now."""
+    return isinstance(x, (float, int, np.floating, np.integer))
+
+
+def ldl(A: np.ndarray) -> tuple[np.ndarray, Vector]:
+    """A = L diag(1/d_inv) L^T for a symmetric definite matrix; only its lower triangle is read. Returns (L, d_inv)."""
+    n = len(A)
+    A = np.array(A, dtype=object)
+    L = zeros(n, n)
+    d_inv = zeros(n)
+    for k in range(n):
+        d_inv[k] = 1.0 / A[k, k]
+        L[k, k] = 1.0
+        for r in range(k + 1, n):
+            L[r, k] = A[r, k] * d_inv[k]
+        for r in range(k + 1, n):
+            for c in range(k + 1, r + 1):
+                A[r, c] = A[r, c] - A[r, k] * L[c, k]
+    return L, d_inv
+
+
+def ldl_solve(L: np.ndarray, d_inv: Vector, b: np.ndarray) -> np.ndarray:
+    """x with L diag(1/d_inv) L^T x = b, for a vector or the columns of a matrix."""
+    n = len(L)
+    x = np.array(b, dtype=object)
+    for k in range(n):
+        for r in range(k + 1, n):
+            x[r] = x[r] - L[r, k] * x[k]
+    for k in reversed(range(n)):
+        x[k] = x[k] * d_inv[k]
+        for r in range(k + 1, n):
+            x[k] = x[k] - L[r, k] * x[r]
+    return numeric(x)
+
+
+def solve_spd(A: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """A^-1 b for a symmetric positive (or negative) definite A, without pivoting."""
+    return ldl_solve(*ldl(A), b)
+
+
+def inv_spd(A: np.ndarray) -> np.ndarray:
+    """A^-1, exactly symmetric, for a symmetric definite A."""
+    n = len(A)
+    inverse = np.array(ldl_solve(*ldl(A), np.eye(n)), dtype=object)
+    for r in range(n):
+        for c in range(r):
+            inverse[r, c] = inverse[c, r]
+    return numeric(inverse)

@@ -1,0 +1,385 @@
+"""SE(3): the value type `SE3`, its exponential and logarithm, Ad and ad.
+
+`E_pj` maps coordinates in j to coordinates in p. Twists are (angular, linear) in body axes, wrenches (moment, force):
+`E_dot = E [phi]`. A transform built from jets carries its tangents in body axes through products and inverses:
+
+    d(A B):   S = Ad(B^-1) S_A + S_B,   S_dot v = Ad(B^-1) c_A - ad(phi_B) Ad(B^-1) phi_A + c_B.
+
+Only the primitives (turn, shift, exponential, quaternion, raw matrix) differentiate anything.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from . import entire, quaternion, so3
+from . import stage as st
+from .inertia import Articulated
+from .jet import Jet, biases, gradients, lift, rates, values
+from .scalar import Scalar, Vector, array, cross, dot, is_number, is_zero, numeric, stack, zeros
+from .stage import Shift, Stage, Turn
+
+
+@dataclass(frozen=True, slots=True)
+class Tangent:
+    """How a transform moves: columns `S` (6, n), twist `phi = S v` and bias `c = S_dot v`, all in inner axes."""
+
+    S: np.ndarray
+    phi: Vector
+    bias: Vector
+
+
+@dataclass(frozen=True, slots=True, init=False, eq=False)
+class SE3:
+    """A rigid transform: rotation `R` (3, 3) and position `p` (3), kept as a product of elementary stages."""
+
+    stages: tuple[Stage, ...]
+    tangent: Tangent | None
+
+    def __init__(self, R: Any = None, p: Any = None) -> None:
+        """The transform x -> R x + p, of numbers, symbols or jets. The identity by default."""
+        shift, turn = IDENTITY_PARTS
+        if p is not None:
+            position = _vector(p)
+            shift = _carrying(st.shift_stages(values(position)), _shift_tangent(position))
+        if R is not None:
+            rotation = _matrix(R)
+            turn = _carrying(st.rotation_stages(values(rotation)), _matrix_tangent(rotation))
+        object.__setattr__(self, "stages", shift.stages + turn.stages)
+        object.__setattr__(self, "tangent", _joined(shift, shift.tangent, turn, turn.tangent))
+
+    # --- primitives -------------------------------------------------------------------------------------------------
+    @staticmethod
+    def rot_x(angle: Scalar) -> SE3:
+        """Turn about x."""
+        return _turn(0, angle)
+
+    @staticmethod
+    def rot_y(angle: Scalar) -> SE3:
+        """Turn about y."""
+        return _turn(1, angle)
+
+    @staticmethod
+    def rot_z(angle: Scalar) -> SE3:
+        """Turn about z."""
+        return _turn(2, angle)
+
+    @staticmethod
+    def rot_axis(axis: Vector, angle: Scalar) -> SE3:
+        """Turn about a constant unit axis."""
+        axis = _vector(axis)
+        for k in range(3):
+            if is_zero(axis[(k + 1) % 3]) and is_zero(axis[(k + 2) % 3]) and is_number(axis[k]):
+                return _turn(k, angle * float(axis[k]))
+        x = angle.x if isinstance(angle, Jet) else angle
+        c, s = np.cos(x), np.sin(x)
+        R = st.skew(axis) * s + np.outer(axis, axis) * (1.0 - c) + np.eye(3) * c
+        return _carrying((st.Rotation(numeric(R)),), _scalar_tangent(np.concatenate([axis, np.zeros(3)]), angle))
+
+    @staticmethod
+    def exp(xi: Vector) -> SE3:
+        """The exponential of a twist (angular, linear)."""
+        xi = _vector(xi)
+        x = values(xi)
+        J = so3.left_jacobian(x[:3])
+        E = _carrying((Shift(J @ x[3:]), st.Rotation(so3.exp(x[:3]))), None)
+        if not _has_jets(xi):
+            return E
+        J_r = right_jacobian(xi)
+        n = _columns(xi)
+        S = values(J_r) @ gradients(xi, n)
+        phi = values(J_r) @ rates(xi)
+        bias = rates(J_r) @ rates(xi) + values(J_r) @ biases(xi)
+        return _carrying(E.stages, Tangent(S, phi, bias))
+
+    @staticmethod
+    def rot_exp(w: Vector) -> SE3:
+        """The rotation exp([w])."""
+        w = _vector(w)
+        stages = (st.Rotation(so3.exp(values(w))),)
+        if not _has_jets(w):
+            return _carrying(stages, None)
+        J_r = so3.right_jacobian(w)
+        n = _columns(w)
+        o = zeros(3)
+        angular = values(J_r) @ gradients(w, n)
+        phi = values(J_r) @ rates(w)
+        bias = rates(J_r) @ rates(w) + values(J_r) @ biases(w)
+        S = np.concatenate([angular, zeros(3, n)])
+        return _carrying(stages, Tangent(S, np.concatenate([phi, o]), np.concatenate([bias, o])))
+
+    @staticmethod
+    def rot_quat(quat_wxyz: Vector) -> SE3:
+        """The rotation of a unit quaternion (w, x, y, z)."""
+        quat = _vector(quat_wxyz)
+        q = values(quat)
+        stages = (st.Rotation(quaternion.to_rotation(q)),)
+        if not _has_jets(quat):
+            return _carrying(stages, None)
+
+        def angular(q_dot: Vector) -> Vector:
+            return 2.0 * quaternion.multiply(quaternion.conjugate(q), q_dot)[1:]
+
+        G = gradients(quat, _columns(quat))
+        o = zeros(3)
+        S = np.concatenate([np.stack([angular(g) for g in G.T], axis=1), zeros(3, G.shape[1])])
+        return _carrying(stages, Tangent(S, np.concatenate([angular(rates(quat)), o]), np.concatenate([angular(biases(quat)), o])))
+
+    # --- parts ------------------------------------------------------------------------------------------------------
+    @property
+    def R(self) -> np.ndarray:
+        """The rotation matrix (3, 3)."""
+        R = np.eye(3)
+        for stage in self.stages:
+            if not isinstance(stage, Shift):
+                R = R @ st.rotation_matrix(stage)
+        return R
+
+    @property
+    def p(self) -> Vector:
+        """The position of the inner origin in outer coordinates (3,)."""
+        return self._image(np.zeros(3))
+
+    @property
+    def matrix(self) -> np.ndarray:
+        """The homogeneous matrix (4, 4)."""
+        out = np.array(np.eye(4), dtype=object)
+        out[:3, :3], out[:3, 3] = self.R, self.p
+        return numeric(out)
+
+    def with_tangent(self, tangent: Tangent | None) -> SE3:
+        """The same transform, moving as given (for joints that know their subspace better than the chain rule)."""
+        return _carrying(self.stages, tangent)
+
+    def collapsed(self) -> SE3:
+        """The same transform as one shift and one rotation."""
+        return _carrying((Shift(self.p), st.Rotation(self.R)), self.tangent)
+
+    # --- group ------------------------------------------------------------------------------------------------------
+    def __matmul__(self, other: Any) -> Any:
+        """The product with a transform, or the image of a point (3,)."""
+        if isinstance(other, SE3):
+            return _carrying(self.stages + other.stages, _joined(self, self.tangent, other, other.tangent))
+        return self.act(other)
+
+    def inverse(self) -> SE3:
+        """E^-1; its tangent is -Ad(E) S."""
+        back = _carrying(tuple(s.inverse() for s in reversed(self.stages)), None)
+        if self.tangent is None:
+            return back
+        t = self.tangent
+        moved = Tangent(-self._columns(self.move_twist, t.S), -self.move_twist(t.phi), -self.move_twist(t.bias))
+        return _carrying(back.stages, moved)
+
+    def act(self, point: Vector) -> Vector:
+        """R x + p for a point (3,); an array of jets if the transform or the point moves."""
+        x = _vector(point)
+        y = self._image(values(x))
+        if self.tangent is None and not _has_jets(x):
+            return y
+        n = self.tangent.S.shape[1] if self.tangent is not None else _columns(x)
+        t = self.tangent or Tangent(np.zeros((6, n)), np.zeros(6), np.zeros(6))
+        x0, x1, x2 = values(x), rates(x), biases(x)
+        w, v = t.phi[:3], t.phi[3:]
+        G = np.stack([self.rotate(t.S[3:, k] + cross(t.S[:3, k], x0) + g) for k, g in enumerate(gradients(x, n).T)], axis=1)
+        u = v + cross(w, x0) + x1
+        u_dot = t.bias[3:] + cross(t.bias[:3], x0) + cross(w, x1) + x2
+        y_dot, y_bias = self.rotate(u), self.rotate(cross(w, u) + u_dot)
+        return stack(*(Jet(y[i], tuple(G[i]), y_dot[i], y_bias[i]) for i in range(3)))
+
+    def log(self) -> Vector:
+        """The twist xi (angular, linear) with exp(xi) = E, |angular| <= pi."""
+        w = so3.log(self.R)
+        return np.concatenate([w, so3.left_jacobian_inverse(w) @ self.p])
+
+    # --- moving vectors: "move" inner to outer, "pull" outer to inner -------------------------------------------------
+    def rotate(self, x: Vector) -> Vector:
+        """R x."""
+        for stage in reversed(self.stages):
+            x = st.move_vector(stage, x)
+        return x
+
+    def unrotate(self, x: Vector) -> Vector:
+        """R^T x."""
+        for stage in self.stages:
+            x = st.pull_vector(stage, x)
+        return x
+
+    def move_twist(self, x: Vector) -> Vector:
+        """Ad(E) x: a twist (angular, linear) from inner to outer coordinates."""
+        w, v = x[:3], x[3:]
+        for stage in reversed(self.stages):
+            if isinstance(stage, Shift):
+                v = v + cross(stage.p, w)
+            else:
+                w, v = st.move_vector(stage, w), st.move_vector(stage, v)
+        return np.concatenate([w, v])
+
+    def pull_twist(self, x: Vector) -> Vector:
+        """Ad(E)^-1 x: a twist from outer to inner coordinates."""
+        w, v = x[:3], x[3:]
+        for stage in self.stages:
+            if isinstance(stage, Shift):
+                v = v + cross(w, stage.p)
+            else:
+                w, v = st.pull_vector(stage, w), st.pull_vector(stage, v)
+        return np.concatenate([w, v])
+
+    def move_wrench(self, f: Vector) -> Vector:
+        """Ad(E)^-T f: a wrench (moment, force) from inner to outer coordinates."""
+        n, f = f[:3], f[3:]
+        for stage in reversed(self.stages):
+            if isinstance(stage, Shift):
+                n = n + cross(stage.p, f)
+            else:
+                n, f = st.move_vector(stage, n), st.move_vector(stage, f)
+        return np.concatenate([n, f])
+
+    def pull_wrench(self, f: Vector) -> Vector:
+        """Ad(E)^T f: a wrench from outer to inner coordinates."""
+        n, f = f[:3], f[3:]
+        for stage in self.stages:
+            if isinstance(stage, Shift):
+                n = n - cross(stage.p, f)
+            else:
+                n, f = st.pull_vector(stage, n), st.pull_vector(stage, f)
+        return np.concatenate([n, f])
+
+    def move_inertia(self, inertia: Articulated) -> Articulated:
+        """Ad(E)^-T I Ad(E)^-1: an inertia from inner to outer coordinates."""
+        for stage in reversed(self.stages):
+            inertia = inertia.moved(stage)
+        return inertia
+
+    def _image(self, x: Vector) -> Vector:
+        for stage in reversed(self.stages):
+            x = x + stage.p if isinstance(stage, Shift) else st.move_vector(stage, x)
+        return x
+
+    @staticmethod
+    def _columns(fn: Any, S: np.ndarray) -> np.ndarray:
+        return np.stack([fn(column) for column in S.T], axis=1)
+
+    def __repr__(self) -> str:
+        return f"SE3(R={np.array2string(np.asarray(self.R), separator=', ')}, p={list(self.p)})"
+
+
+# --- plain functions -------------------------------------------------------------------------------------------------
+def Ad(E: SE3) -> np.ndarray:
+    """The 6x6 matrix [[R, 0], [[p] R, R]] that moves twists from inner to outer coordinates."""
+    return numeric(np.stack([E.move_twist(column) for column in np.eye(6)], axis=1))
+
+
+def ad(phi: Vector) -> np.ndarray:
+    """The 6x6 matrix of the Lie bracket: ad(a) b = [a, b] = ([w_a] w_b, [v_a] w_b + [w_a] v_b)."""
+    W, V = st.skew(phi[:3]), st.skew(phi[3:])
+    return numeric(np.block([[W, np.zeros((3, 3))], [V, W]]))
+
+
+def bracket(a: Vector, b: Vector) -> Vector:
+    """ad(a) b without forming the matrix."""
+    return np.concatenate([cross(a[:3], b[:3]), cross(a[3:], b[:3]) + cross(a[:3], b[3:])])
+
+
+def left_jacobian(xi: Vector) -> np.ndarray:
+    """J_l with d(exp xi) exp(-xi) = [J_l d xi]: [[J, 0], [Q, J]], J and Q of so(3)."""
+    return right_jacobian(-xi)
+
+
+def right_jacobian(xi: Vector) -> np.ndarray:
+    """J_r with exp(-xi) d(exp xi) = [J_r d xi].
+
+    As ad(xi) satisfies A^5 + 2 t^2 A^3 + t^4 A = 0 with t = |angular|, the series sum (-A)^k / (k+1)! is a polynomial of
+    degree four in A whose coefficients are entire functions of t^2.
+    """
+    t2 = dot(xi[:3], xi[:3])
+    a1, a2, a3, a4 = entire.se3_jacobian(t2)
+    A = _ad_any(xi)
+    A2 = A @ A
+    A3 = A2 @ A
+    eye = np.eye(6)
+    return eye - A * a1 + A2 * a2 - A3 * a3 + (A3 @ A) * a4
+
+
+def _ad_any(xi: Vector) -> np.ndarray:
+    W, V = st.skew(xi[:3]), st.skew(xi[3:])
+    return np.block([[W, zeros(3, 3)], [V, W]])
+
+
+# --- tangents of the primitives ----------------------------------------------------------------------------------------
+def _carrying(stages: tuple[Stage, ...], tangent: Tangent | None) -> SE3:
+    E = object.__new__(SE3)
+    object.__setattr__(E, "stages", stages)
+    object.__setattr__(E, "tangent", tangent)
+    return E
+
+
+IDENTITY_PARTS = (_carrying((), None), _carrying((), None))
+
+
+def _joined(A: SE3, a: Tangent | None, B: SE3, b: Tangent | None) -> Tangent | None:
+    """The tangent of A B: the product rule of the module's text."""
+    if a is None:
+        return b
+    S, phi, bias = SE3._columns(B.pull_twist, a.S), B.pull_twist(a.phi), B.pull_twist(a.bias)
+    if b is None:
+        return Tangent(S, phi, bias)
+    return Tangent(S + b.S, phi + b.phi, bias - bracket(b.phi, phi) + b.bias)
+
+
+def _turn(axis: int, angle: Scalar) -> SE3:
+    x = angle.x if isinstance(angle, Jet) else angle
+    unit = np.eye(6)[axis]
+    return _carrying((Turn(axis, np.cos(x), np.sin(x)),), _scalar_tangent(unit, angle))
+
+
+def _scalar_tangent(direction: Vector, x: Scalar) -> Tangent | None:
+    if not isinstance(x, Jet):
+        return None
+    return Tangent(np.outer(direction, np.array(x.grad, dtype=object)), direction * x.rate, direction * x.bias)
+
+
+def _shift_tangent(p: Vector) -> Tangent | None:
+    if not _has_jets(p):
+        return None
+    o = zeros(3)
+    S = np.concatenate([zeros(3, _columns(p)), gradients(p, _columns(p))])
+    return Tangent(S, np.concatenate([o, rates(p)]), np.concatenate([o, biases(p)]))
+
+
+def _matrix_tangent(R: np.ndarray) -> Tangent | None:
+    """Of a raw rotation matrix of jets: [w] = skew part of R^T R_dot, [w_dot] = skew part of R^T R_ddot."""
+    if not _has_jets(R):
+        return None
+    n = _columns(R)
+    R0 = values(R)
+    slopes = gradients(R.reshape(-1), n).T.reshape(n, 3, 3)
+
+    def angular(R_dot: np.ndarray) -> Vector:
+        W = R0.T @ R_dot
+        return np.concatenate([0.5 * stack(W[2, 1] - W[1, 2], W[0, 2] - W[2, 0], W[1, 0] - W[0, 1]), zeros(3)])
+
+    S = np.stack([angular(G) for G in slopes], axis=1)
+    return Tangent(S, angular(rates(R)), angular(biases(R)))
+
+
+def _has_jets(a: np.ndarray) -> bool:
+    return a.dtype == object and any(isinstance(x, Jet) for x in a.flat)
+
+
+def _columns(a: np.ndarray) -> int:
+    return next(len(x.grad) for x in a.flat if isinstance(x, Jet))
+
+
+def _vector(x: Any) -> Vector:
+    return x if isinstance(x, np.ndarray) and x.ndim == 1 else stack(*x)
+
+
+def _matrix(R: Any) -> np.ndarray:
+    return array(R) if not isinstance(R, np.ndarray) else R
+
+
+__all__ = ["SE3", "Ad", "Tangent", "ad", "bracket", "left_jacobian", "lift", "right_jacobian"]
