@@ -43,7 +43,7 @@ class EagerRun:
 
     def __init__(self, algorithm: Algorithm, tree: Tree, inputs: dict[str, np.ndarray]) -> None:
         self.algorithm, self.tree = algorithm, tree
-        self.starts = {space: tree.offsets(space) for space in ("q", "v")}
+        self.starts = {f.space: tree.offsets(f.space) for f in algorithm.fields.values() if f.space not in ("node", "global")}
         self.values: list[dict[str, Any]] = [{} for _ in range(len(tree))]
         self.inputs = {k: np.array(v, float).reshape(-1) for k, v in inputs.items()}
         self.results: dict[str, np.ndarray] = {}

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from .driver import driver
+from .driver import JOB, TRANSFER, driver
 from .lanes import Lanes
 from .sweep import Algorithm, Tree
 from .trace import Position, record_layout
@@ -191,11 +191,13 @@ class Plan:
         while len(self._spaces) < threads:
             self._spaces.append(Workspace(self))
         cuts = [blocks * k // threads * width for k in range(threads)] + [batch]
-        jobs = [w.job(inputs, outputs, cuts[k], cuts[k + 1], records, every) for k, w in enumerate(self._spaces[:threads])]
+        spaces = self._spaces[:threads]
+        for k, w in enumerate(spaces):
+            w.job(inputs, outputs, cuts[k], cuts[k + 1], records, every)
         if threads == 1:
-            self.driver.batch(jobs[0].ctypes.data)
+            self.driver.batch(spaces[0].job_at)
         else:
-            list(pool().map(lambda job: self.driver.batch(job.ctypes.data), jobs))
+            list(pool().map(lambda w: self.driver.batch(w.job_at), spaces))
 
 
 class Workspace:
@@ -219,10 +221,15 @@ class Workspace:
             size = plan.sizes.get(name, 0) * (1 if name in uniform else t.width)
             begin = skip + starts[name]
             self.views[name] = raw[begin : begin + size * t.bytes].view(t.dtype)
-        self.views["parameters"].reshape(plan.sizes["parameters"], -1)[:] = plan.parameters[:, None]
+        copies = 1 if "parameters" in uniform else t.width
+        self.views["parameters"][:] = np.repeat(plan.parameters, copies)
         self.bases = np.array([raw.ctypes.data + skip + starts[name] for name in plan.arrays], np.int64)
         self._address = {name: int(self.bases[i]) for i, name in enumerate(plan.arrays)}
-        self._transfers: list[np.ndarray] = []
+        self._transfers = np.zeros((len(plan.arrays), len(TRANSFER)), np.int64)
+        self._transfers_at = self._transfers.ctypes.data
+        s = plan.segments
+        self._job = np.array([s.ctypes.data, len(s), self.bases.ctypes.data, *[0] * (len(JOB) - 3)], np.int64)
+        self.job_at = self._job.ctypes.data
 
     def adopt(self, other: Workspace, names: Sequence[str]) -> None:
         """Read these arrays from another workspace (of another variant) instead of our own."""
@@ -231,24 +238,24 @@ class Workspace:
             self.bases[i] = other.bases[i]
 
     def job(self, inputs: Mapping[str, Any], outputs: Mapping[str, Any], start: int, end: int, records: int, every: int) -> np.ndarray:
-        """The driver's description of a call; keep it (and the arrays) alive until the driver returns."""
-        moves_in = []
+        """The driver's description of a call; it stays valid until the next one is asked for."""
+        moves = []
         for name, a in inputs.items():
             if name in self.plan.variant.uniform:
                 self.views[name][:] = np.asarray(a).reshape(-1)
-                continue
-            step = a.strides[0] if a.ndim > 1 else 0
-            record = a.strides[1] if a.ndim > 2 else 0
-            moves_in.append((self._address[name], a.ctypes.data, self.plan.sizes[name], step, record))
-        moves_out = [
-            (self._address[name], a.ctypes.data, self.plan.sizes[name], a.strides[0], a.strides[1] if a.ndim > 2 else 0)
-            for name, a in outputs.items()
-        ]
-        ins, outs = np.array(moves_in, np.int64).reshape(-1, 5), np.array(moves_out, np.int64).reshape(-1, 5)
-        self._transfers = [ins, outs]
-        s = self.plan.segments
-        job = [s.ctypes.data, len(s), self.bases.ctypes.data, len(ins), ins.ctypes.data, len(outs), outs.ctypes.data]
-        return np.array([*job, start, end, records, every], np.int64)
+            else:
+                moves.append(self._transfer(name, a))
+        count = len(moves)
+        moves += [self._transfer(name, a) for name, a in outputs.items()]
+        self._transfers[: len(moves)] = moves
+        at = self._transfers_at
+        self._job[3:] = (count, at, len(outputs), at + count * 8 * len(TRANSFER), start, end, records, every)
+        return self._job
+
+    def _transfer(self, name: str, a: np.ndarray) -> tuple[int, int, int, int, int]:
+        strides = a.strides
+        row = strides[0] if a.ndim > 1 else 0
+        return self._address[name], a.__array_interface__["data"][0], self.plan.sizes[name], row, strides[1] if a.ndim > 2 else 0
 
 
 _pool: list[ThreadPoolExecutor] = []

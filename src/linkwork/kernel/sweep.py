@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
@@ -43,6 +44,7 @@ def matrix(rows: int, columns: int) -> Codec:
 
 SCALAR = Codec(1, lambda x: [x], lambda x: x[0])
 POSE = Codec(12, lambda E: [*E.R.flat, *E.p], lambda x: SE3(R=array(x[:9]).reshape(3, 3), p=array(x[9:])))
+MATRIX = Codec(16, lambda E: list(E.matrix.flat), lambda x: SE3(R=array(x).reshape(4, 4)[:3, :3], p=array(x).reshape(4, 4)[:3, 3]))
 INERTIA = Codec(21, Articulated.packed, Articulated.unpacked)
 
 Kind = Literal["input", "output", "state", "shared", "gathered"]
@@ -55,13 +57,13 @@ class Field:
     kind     input: given by the caller; output: returned; state: given, updated in place and returned;
              shared: what children may read through `parent`;
              gathered: sums that children add to their parent (`parent.x = parent.x + ...`), alive only until the parent reads it.
-    space    "q" or "v": as many scalars as the node has coordinates or velocities; "node": `codec.size` scalars per
-             node; "global": one value for all nodes.
+    space    "node": `codec.size` scalars per node; "global": one value for all nodes; anything else ("q", "v", ...): as
+             many scalars as the node's class says in `sizes`.
     world    for shared fields: the value that roots see in `parent`, a function of the node (it may read globals).
     """
 
     kind: Kind
-    space: Literal["q", "v", "node", "global"] = "node"
+    space: str = "node"
     codec: Codec | None = None
     world: Callable[[Any], Any] | None = None
 
@@ -112,6 +114,11 @@ class Algorithm:
         """All sweeps in order with the name of their phase."""
         return [(phase, sweep) for phase, sweeps in self.phases.items() for sweep in sweeps]
 
+    @cached_property
+    def results(self) -> tuple[str, ...]:
+        """The names of outputs and states."""
+        return tuple(name for name, f in self.fields.items() if f.kind in ("output", "state"))
+
     def of_kind(self, kind: Kind) -> list[str]:
         return [name for name, f in self.fields.items() if f.kind == kind]
 
@@ -123,7 +130,7 @@ class NodeClass:
     signature    identifies the class for good: equal signatures mean equal machine code
     attributes   objects that rules use (`n.joint`)
     patterns     for every parameter its shape and, entry by entry, a number that is folded in or None for run-time data
-    sizes        number of scalars in the spaces "q" and "v"
+    sizes        number of scalars in the spaces of fields ("q", "v", ...)
     """
 
     signature: tuple[Any, ...]
@@ -172,6 +179,6 @@ class Tree:
         return len(self.parent)
 
     def offsets(self, space: str) -> np.ndarray:
-        """Start of every node's range in the space "q" or "v"; one more entry holds the total."""
+        """Start of every node's range in a space ("q", "v", ...); one more entry holds the total."""
         sizes = [c.sizes.get(space, 0) for c in self.classes]
         return np.concatenate([[0], np.cumsum(sizes, dtype=np.int64)])

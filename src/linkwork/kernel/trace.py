@@ -132,9 +132,9 @@ class Tracer:
         return self._load(f, name, role)
 
     def _world(self, name: str, f: Field | None) -> Any:
-        if f is None or f.kind not in ("shared", "gathered"):
-            raise CompileError(f"{self._where()} reads parent.{name}, which is not a shared or gathered field")
-        if f.kind == "gathered" or f.world is None:
+        if f is None or f.kind == "output":
+            raise CompileError(f"{self._where()} reads parent.{name}, which is neither given nor shared")
+        if f.world is None:
             return f.unpack([0.0] * f.size(self.node_class.sizes))
         return f.world(Namespace(self, "own"))
 
@@ -162,7 +162,7 @@ class Tracer:
 
     def _is_input(self, name: str) -> bool:
         f = self.algorithm.fields.get(name)
-        return f is not None and f.kind == "input"
+        return f is not None and f.kind == "input" and len(self.algorithm.phases) == 1  # later calls bring other inputs
 
     def _fetch(self, scalar: Any) -> Any:
         if not isinstance(scalar, Ref):
@@ -237,6 +237,8 @@ class Tracer:
     def _needed(self, place: Place, loaded: set[Place]) -> bool:
         if place[0].startswith("private:"):
             return place in loaded
+        if place[0] in self.absent:  # an output that nobody asked for
+            return False
         return place[0] != "shared" or not self.position.leaf or place in loaded
 
     def _where(self) -> str:

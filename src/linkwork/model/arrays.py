@@ -9,7 +9,6 @@ import numpy as np
 
 from ..errors import InputError
 from ..kernel.lanes import Lanes
-from ..kernel.plan import variant
 from ..kernel.sweep import Algorithm
 
 SCALAR64, SCALAR32, WIDE64, WIDE32 = Lanes(1), Lanes(1, True), Lanes(8), Lanes(16, True)
@@ -42,8 +41,8 @@ class Call:
     def tail(self, name: str) -> tuple[int, ...]:
         """The shape of one state's value of a field."""
         f = self.algorithm.fields[name]
-        if f.space in ("q", "v"):
-            return (self.model.nq if f.space == "q" else self.model.nv,)
+        if f.space not in ("node", "global"):
+            return (self.model.space_size(f.space),)
         inner = (4, 4) if f.size({}) == 16 else (f.size({}),)
         return inner if f.space == "global" else (self.model.nb, *inner)
 
@@ -67,11 +66,12 @@ class Call:
         full = ", ".join(map(str, tail))
         raise InputError(f"{self.algorithm.name}: {name} has shape {a.shape}; expected ({full}) or (batch, {full})")
 
-    def run(self, phases: tuple[str, ...] | None = None) -> dict[str, np.ndarray]:
-        """All outputs, with the batch axis first if any input had one."""
+    def run(self, phases: tuple[str, ...] | None = None, wanted: tuple[str, ...] | None = None) -> dict[str, np.ndarray]:
+        """The outputs (all, or those wanted), with the batch axis first if any input had one."""
         batch = 1 if self.batch is None else self.batch
-        plan = self.model.plan(self.algorithm, variant(self.lanes, phases or tuple(self.algorithm.phases), self.absent))
-        names = [n for n, f in self.algorithm.fields.items() if f.kind in ("output", "state")]
+        names = wanted or self.algorithm.results
+        skipped = tuple(n for n in self.algorithm.results if n not in names)
+        plan = self.model.plan(self.algorithm, self.lanes, phases or tuple(self.algorithm.phases), self.absent + skipped)
         outputs = {name: np.empty((batch, plan.sizes[name]), self.dtype) for name in names}
         if batch:
             plan.run(self.arrays, outputs, batch, threads=self.threads)

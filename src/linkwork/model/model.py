@@ -11,9 +11,9 @@ import numpy as np
 
 from ..errors import InputError
 from ..joints import Joint
-from ..kernel.plan import Plan, Shape
+from ..kernel.lanes import Lanes
+from ..kernel.plan import Plan, Shape, variant
 from ..kernel.sweep import Algorithm, NodeClass, Tree, pattern
-from ..kernel.unit import Variant
 from ..spatial.inertia import Inertia
 from ..spatial.se3 import SE3
 
@@ -55,6 +55,10 @@ class Model:
     def nv(self) -> int:
         """Number of velocities (degrees of freedom)."""
         return sum(b.joint.nv for b in self.bodies)
+
+    def space_size(self, space: str) -> int:
+        """Total number of scalars in a space: "q", "v", or "rows" (constraint rows of all joints)."""
+        return {"q": self.nq, "v": self.nv, "rows": 6 * self.nb - self.nv}[space]
 
     @property
     def nb(self) -> int:
@@ -126,7 +130,7 @@ class Model:
             patterns = {name: pattern(x, name in FOLDED) for name, x in values.items()}
             signature = (body.joint.signature, tuple(patterns.items()))
             if signature not in classes:
-                sizes = {"q": body.joint.nq, "v": body.joint.nv}
+                sizes = {"q": body.joint.nq, "v": body.joint.nv, "rows": 6 - body.joint.nv}
                 classes[signature] = NodeClass(signature, {"joint": body.joint}, patterns, sizes)
             node_classes.append(classes[signature])
             parameters.append(values)
@@ -140,12 +144,13 @@ class Model:
     def _plans(self) -> dict[Any, Plan]:
         return {}
 
-    def plan(self, algorithm: Algorithm, variant: Variant) -> Plan:
-        """The algorithm bound to this model, compiled for a variant; kept."""
-        key = (algorithm.name, variant)
+    def plan(self, algorithm: Algorithm, lanes: Lanes, phases: tuple[str, ...], absent: tuple[str, ...] = (),
+             uniform: tuple[str, ...] = ()) -> Plan:
+        """The algorithm bound to this model, compiled for a value type and a choice of arrays; kept."""
+        key = (algorithm.name, lanes, phases, absent, uniform)
         found = self._plans.get(key)
         if found is None:
-            found = self._plans[key] = Plan(algorithm, self.tree, variant, self._shape)
+            found = self._plans[key] = Plan(algorithm, self.tree, variant(lanes, phases, absent, uniform), self._shape)
         return found
 
     def function(self, name: str) -> Any:

@@ -9,6 +9,11 @@ from ..spatial.inertia import Articulated, symmetric
 from ..spatial.se3 import SE3
 
 
+def world_pose(n: Any) -> SE3:
+    """The pose of the world."""
+    return SE3()
+
+
 def joint_of(n: Any) -> Joint:
     """The node's joint, with its parameters as the node has them."""
     joint = n.joint

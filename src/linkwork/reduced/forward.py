@@ -20,29 +20,19 @@ from typing import Any
 
 import numpy as np
 
+from ..joints.complement import selected_rows
 from ..kernel.sweep import INERTIA, Algorithm, Field, inward, outward, vector
-from ..model.rules import inertia_of, motion_of
+from ..model.arrays import Call
+from ..model.model import Model
+from ..model.rules import inertia_of
 from ..spatial.inertia import Articulated
-from ..spatial.scalar import Vector, array, cross, dot, is_one, is_zero, ldl, ldl_solve, stack
+from ..spatial.scalar import Vector, array, ldl, ldl_solve
+from .rules import falling_world, gyroscopic, velocity_step
 
 
 def velocities(n: Any, parent: Any) -> None:
     """Angular velocity and the velocity-dependent acceleration zeta."""
-    E = motion_of(n)
-    S, twist, bias = E.tangent.S, E.tangent.phi, E.tangent.bias
-    w_J, v_J = twist[:3], twist[3:]
-    w_in = E.unrotate(parent.w)
-    w = w_in + w_J
-    centripetal = E.unrotate(cross(parent.w, cross(parent.w, E.p)))
-    linear = centripetal + cross(w_in + w_in + w_J, v_J)
-    n.w = w
-    n.zeta = np.concatenate([cross(w_in, w_J), linear]) + bias
-    n.E, n.S = E.with_tangent(None), S
-
-
-def gyroscopic(w: Vector, first_moment: Vector, J: np.ndarray) -> Vector:
-    """(w x J w, w x (w x m c)): the wrench that keeps a body turning, about its origin."""
-    return np.concatenate([cross(w, J @ w), w * dot(w, first_moment) - first_moment * dot(w, w)])
+    n.E, n.S, n.w, n.zeta = velocity_step(n, parent.w)
 
 
 def articulated_inertia(n: Any, parent: Any) -> None:
@@ -65,17 +55,6 @@ def accelerations(n: Any, parent: Any) -> None:
     v_dot = n.y - n.K @ a
     n.acc = a + n.S @ v_dot
     n.a = v_dot
-
-
-def selected_rows(S: np.ndarray) -> list[int] | None:
-    """The coordinate axes that the columns of S are, or None if some column is not an axis."""
-    rows = []
-    for column in S.T:
-        ones = [i for i, x in enumerate(column) if is_one(x)]
-        if len(ones) != 1 or sum(not is_zero(x) for x in column) != 1:
-            return None
-        rows.append(ones[0])
-    return rows
 
 
 def joint_solve(S: np.ndarray, U: np.ndarray, u: Vector) -> tuple[np.ndarray, Vector]:
@@ -105,12 +84,6 @@ def projected(IA: Articulated, pA: Vector, S: np.ndarray, U: np.ndarray, K: np.n
     return Ia, array(pa)
 
 
-def falling_world(n: Any) -> Vector:
-    """The acceleration of a world that falls upwards."""
-    g = n.gravity
-    return stack(0.0, 0.0, 0.0, -g[0], -g[1], -g[2])
-
-
 FORWARD_DYNAMICS = Algorithm(
     "forward_dynamics",
     {
@@ -127,3 +100,12 @@ FORWARD_DYNAMICS = Algorithm(
     },
     {"run": [outward(velocities), inward(articulated_inertia), outward(accelerations)]},
 )
+
+
+def tree_dynamics(model: Model, q: Any, v: Any, tau: Any = None, external: Any = None, threads: int | None = 1) -> np.ndarray:
+    """The joint accelerations (nv,) or (batch, nv) of the bare tree: gravity, tau and external wrenches, no constraints.
+
+    external   wrenches (moment, force) on the bodies, about their origins in their axes: (bodies, 6)
+    """
+    inputs = {"q": q, "v": v, "tau": tau, "external": external, "gravity": model.gravity}
+    return Call(model, FORWARD_DYNAMICS, inputs, threads).run()["a"]

@@ -45,10 +45,12 @@ def _series(coefficient: Callable[[int], Fraction], limit: Fraction | int) -> Se
     return Series(tuple(float(coefficient(k)) for k in range(n)), float(limit))
 
 
-COSINE = _series(lambda k: Fraction((-1) ** k, factorial(2 * k)), limit=4)
+COSINE = _series(lambda k: Fraction((-1) ** k, factorial(2 * k)), limit=2)
 SINC = _series(lambda k: Fraction((-1) ** k, factorial(2 * k + 1)), limit=4)
 SINC_SLOPE = _series(lambda k: Fraction((-1) ** k * (2 * k + 2), factorial(2 * k + 3)), limit=10)
 SINE_REMAINDER = _series(lambda k: Fraction((-1) ** k, factorial(2 * k + 3)), limit=20)
+CUBIC = _series(lambda k: Fraction((-1) ** k * (2 * k + 2), factorial(2 * k + 4)), limit=20)
+QUARTIC = _series(lambda k: Fraction((-1) ** k * (2 * k + 2), factorial(2 * k + 5)), limit=24)
 ARCTANC = _series(lambda k: Fraction((-1) ** k, 2 * k + 1), limit=Fraction(1, 25))  # tan(pi / 16)^2 = 0.0396
 
 
@@ -106,3 +108,16 @@ def arctanc(x2: Scalar) -> Scalar:
         factor = factor * (2.0 * ratio)
         x2 = x2 * (ratio * ratio)
     return factor * ARCTANC(x2)
+
+
+def se3_jacobian(x2: Scalar) -> tuple[Scalar, Scalar, Scalar, Scalar]:
+    """Coefficients a1..a4 of the left Jacobian 1 + a1 A + a2 A^2 + a3 A^3 + a4 A^4 of SE(3), A = ad(xi), x = |angular|.
+
+    a1 = (4 - x sin x - 4 cos x) / 2x^2,    a2 = (4x - 5 sin x + x cos x) / 2x^3,
+    a3 = (2 - x sin x - 2 cos x) / 2x^4,    a4 = (2x - 3 sin x + x cos x) / 2x^5.
+    """
+    cubic = _joined(CUBIC, lambda x, x2: (2.0 - 2.0 * np.cos(x) - x * np.sin(x)) / (x2 * x2), x2)
+    quartic = _joined(QUARTIC, lambda x, x2: (2.0 * x - 3.0 * np.sin(x) + x * np.cos(x)) / (x * x2 * x2), x2)
+    a1 = 2.0 * versine(x2) - 0.5 * sinc(x2)
+    a2 = 2.0 * sine_remainder(x2) - 0.5 * sinc_slope(x2)
+    return a1, a2, 0.5 * cubic, 0.5 * quartic

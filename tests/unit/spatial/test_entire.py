@@ -27,8 +27,8 @@ EXACT: dict[str, Callable[[Any], Any]] = {
 LARGEST = {"half_cot_remainder": 6.28, "arctanc": 1.0}
 # Of the value, the first and the second derivative; a quotient of two series loses a little more.
 TOLERANCE = {"half_cot_remainder": (8e-16, 3e-15, 6e-15), "arctanc": (8e-16, 2e-15, 3e-15)}
-ANGLES = [0.0, 1e-300, 1e-160, 1e-9, 1e-5, 1e-3, 0.1, 0.49999, 0.5, 0.50001, 0.75, 1.0, 1.5, 1.99999, 2.0, 2.00001]
-ANGLES += [2.5, 3.0, 3.14, np.pi, 3.16, 3.17, 3.99999, 4.0, 4.00001, 4.4721, 4.4722, 5.0, 6.0, 6.28, 6.4, 10.0, 31.0]
+ANGLES = [0.0, 1e-300, 1e-160, 1e-9, 1e-5, 1e-3, 0.1, 0.49999, 0.5, 0.50001, 0.75, 1.0, 1.4142, 1.4143, 1.99999, 2.0]
+ANGLES += [2.00001, 2.5, 3.0, 3.14, np.pi, 3.16, 3.17, 3.9999, 4.0, 4.0001, 4.4721, 4.4722, 5.0, 6.0, 6.28, 10.0, 31.0]
 
 FUNCTIONS = pytest.mark.parametrize("name", EXACT)
 
@@ -45,7 +45,7 @@ def exact(name: str, x2: float, order: int) -> Any:
 
 
 def check(name: str, x: float) -> None:
-    """Compares the jet at x2 = x * x; an error is relative to what an error of 1 in the argument's log would cause."""
+    """Compares the jet at x2 = x * x; errors are relative to the larger of the truth and x2 times its derivative."""
     x2 = x * x
     jet = getattr(entire, name)(Jet(x2, (1.0,), 1.0, 0.0))
     assert jet.rate == jet.grad[0]
@@ -53,7 +53,7 @@ def check(name: str, x: float) -> None:
     for order, computed in enumerate((jet.x, jet.grad[0], jet.bias)):
         scale = max(abs(truth[order]), abs(x2 * truth[order + 1]))
         error = float(abs(mp.mpf(computed) - truth[order]) / scale)
-        assert error < TOLERANCE.get(name, (6e-16, 8e-16, 2e-15))[order], (name, x, order, error)
+        assert error < TOLERANCE.get(name, (6e-16, 1e-15, 2e-15))[order], (name, x, order, error)
 
 
 @FUNCTIONS

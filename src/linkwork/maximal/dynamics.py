@@ -1,0 +1,64 @@
+"""Forward dynamics in maximal coordinates, O(n): Lagrange multipliers by sparse block elimination [Baraff 1996]."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..kernel.sweep import INERTIA, MATRIX, Algorithm, Field, inward, outward, vector
+from ..model.arrays import Call
+from ..model.model import Model
+from ..model.rules import world_pose
+from ..model.state import MaximalState
+from . import rules
+
+STATE_FIELDS = {
+    "poses": Field("input", "node", MATRIX, world=world_pose),
+    "twists": Field("input", "node", vector(6)),
+    "q_fit": Field("input", "q"),
+}
+SOLVE_FIELDS = {
+    "tau": Field("input", "v"),
+    "acc": Field("shared", codec=vector(6)),
+    "D": Field("gathered", codec=INERTIA),
+    "r": Field("gathered", codec=vector(6)),
+    "twists_dot": Field("output", "node", vector(6)),
+    "a": Field("output", "v"),
+    "lam": Field("output", "rows"),
+}
+DYNAMICS = [
+    outward(rules.geometry),
+    outward(rules.loads),
+    outward(rules.joint_forces),
+    inward(rules.factor),
+    inward(rules.forward),
+    outward(rules.back),
+]
+MAXIMAL_DYNAMICS = Algorithm(
+    "maximal_dynamics",
+    {
+        **STATE_FIELDS,
+        "external": Field("input", "node", vector(6)),
+        "gravity": Field("input", "global", vector(3)),
+        **SOLVE_FIELDS,
+    },
+    {"run": DYNAMICS},
+)
+
+
+@dataclass(frozen=True, eq=False)
+class MaximalAcceleration:
+    """Rates of the body twists (bodies, 6), joint accelerations (nv,) and the multipliers of all joint rows."""
+
+    twists_dot: np.ndarray
+    a: np.ndarray
+    lam: np.ndarray
+
+
+def maximal_dynamics(model: Model, state: MaximalState, tau: Any = None, external: Any = None) -> MaximalAcceleration:
+    """Accelerations of the bare tree in maximal coordinates, with the joints' multipliers: the joint exerts T lam."""
+    inputs = {"poses": state.poses, "twists": state.twists, "q_fit": state.q_fit, "tau": tau, "external": external}
+    out = Call(model, MAXIMAL_DYNAMICS, {**inputs, "gravity": model.gravity}).run()
+    return MaximalAcceleration(out["twists_dot"], out["a"], out["lam"])

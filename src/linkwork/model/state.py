@@ -1,0 +1,176 @@
+"""States: what moves, and nothing that can be derived from it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from ..errors import InputError
+from .model import Model
+
+
+@dataclass(frozen=True, eq=False)
+class State:
+    """Reduced coordinates: time, q (nq,) and v (nv,); a batch has its axis first."""
+
+    q: np.ndarray
+    v: np.ndarray
+    t: float = 0.0
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "q", np.asarray(self.q, dtype=float))
+        object.__setattr__(self, "v", np.asarray(self.v, dtype=float))
+        object.__setattr__(self, "t", float(self.t))
+
+
+@dataclass(frozen=True, eq=False)
+class MaximalState:
+    """Maximal coordinates: poses (bodies, 4, 4), body twists (bodies, 6), and the joint coordinates that fit best (nq,).
+
+    `q_fit` only says where on its joint each body is (which turn, which sign of a quaternion); it is no second state.
+    """
+
+    poses: np.ndarray
+    twists: np.ndarray
+    q_fit: np.ndarray
+    t: float = 0.0
+
+    def __post_init__(self) -> None:
+        for name in ("poses", "twists", "q_fit"):
+            object.__setattr__(self, name, np.asarray(getattr(self, name), dtype=float))
+        object.__setattr__(self, "t", float(self.t))
+
+
+def check_state(model: Model, state: State) -> None:
+    """Raise with the first thing that is wrong: shapes, NaN, quaternions that are not unit."""
+    for name, a, size in (("q", state.q, model.nq), ("v", state.v, model.nv)):
+        if a.shape[-1:] != (size,) or a.ndim > 2:
+            raise InputError(f"state.{name} has shape {a.shape}; this model needs ({size},) or (batch, {size})")
+        if not np.all(np.isfinite(a)):
+            where = model.bodies[_owner(model, name, int(np.argwhere(~np.isfinite(a))[0][-1]))].joint_name
+            raise InputError(f"state.{name} is not finite at joint {where!r}")
+    for body in model.bodies:
+        problem = body.joint.checked(state.q[..., model.q_index(body.name)])
+        if problem:
+            raise InputError(f"state.q at joint {body.joint_name!r}: {problem}")
+
+
+def _owner(model: Model, name: str, index: int) -> int:
+    starts = model.tree.offsets(name)
+    return int(np.searchsorted(starts, index, side="right")) - 1
+
+
+@dataclass(frozen=True, eq=False)
+class Motion:
+    """Rates of all bodies and joints together: twists or accelerations (bodies, 6), joint rates (nv,)."""
+
+    bodies: np.ndarray
+    joints: np.ndarray
+
+    def __add__(self, other: Motion) -> Motion:
+        return Motion(self.bodies + other.bodies, self.joints + other.joints)
+
+    def __mul__(self, factor: float) -> Motion:
+        return Motion(self.bodies * factor, self.joints * factor)
+
+    __rmul__ = __mul__
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """k sparse rows G that act on a motion: a few bodies (6 entries each) and joint velocities per row.
+
+    body entries    row `body_row[e]` has `body_block[e]` (6,) at body `body_index[e]`
+    joint entries   row `joint_row[e]` has `joint_value[e]` at velocity `joint_index[e]`
+    """
+
+    count: int
+    body_row: np.ndarray = field(default_factory=lambda: np.zeros(0, int))
+    body_index: np.ndarray = field(default_factory=lambda: np.zeros(0, int))
+    body_block: np.ndarray = field(default_factory=lambda: np.zeros((0, 6)))
+    joint_row: np.ndarray = field(default_factory=lambda: np.zeros(0, int))
+    joint_index: np.ndarray = field(default_factory=lambda: np.zeros(0, int))
+    joint_value: np.ndarray = field(default_factory=lambda: np.zeros(0))
+
+    @staticmethod
+    def stacked(parts: list[Rows]) -> Rows:
+        """The rows of all parts, one below the other."""
+        starts = np.concatenate([[0], np.cumsum([p.count for p in parts])]).astype(int)
+
+        def joined(name: str, shift: bool = False) -> np.ndarray:
+            arrays = [getattr(p, name) + (s if shift else 0) for p, s in zip(parts, starts[:-1], strict=True)]
+            return np.concatenate(arrays) if arrays else getattr(Rows(0), name)
+
+        return Rows(
+            int(starts[-1]),
+            joined("body_row", True).astype(int),
+            joined("body_index").astype(int),
+            joined("body_block"),
+            joined("joint_row", True).astype(int),
+            joined("joint_index").astype(int),
+            joined("joint_value"),
+        )
+
+    def __matmul__(self, motion: Motion) -> np.ndarray:
+        """G motion: (k,), or (batch, k) for a batch of motions."""
+        lead = motion.joints.shape[:-1]
+        out = np.zeros((*lead, self.count))
+        np.add.at(out, (..., self.body_row), np.einsum("ei,...ei->...e", self.body_block, motion.bodies[..., self.body_index, :]))
+        np.add.at(out, (..., self.joint_row), self.joint_value * motion.joints[..., self.joint_index])
+        return out
+
+    def transposed(self, weights: np.ndarray, nb: int, nv: int) -> tuple[np.ndarray, np.ndarray]:
+        """G^T weights: body wrenches (..., bodies, 6) and joint forces (..., nv) for weights (..., k)."""
+        lead = weights.shape[:-1]
+        wrenches, forces = np.zeros((*lead, nb, 6)), np.zeros((*lead, nv))
+        np.add.at(wrenches, (..., self.body_index, slice(None)), weights[..., self.body_row, None] * self.body_block)
+        np.add.at(forces, (..., self.joint_index), weights[..., self.joint_row] * self.joint_value)
+        return wrenches, forces
+
+
+class Response:
+    """How a formulation answers forces: an affine map that every constraint and contact method works on.
+
+    free        the motion without auxiliary forces
+    symmetric   whether `apply` is a symmetric operator
+    apply       the change of motion that forces cause, in O(n); leading axes of the forces are a batch
+
+    At acceleration level (no time step given) forces cause accelerations. At velocity level `free` is the velocity after
+    the step and impulses cause changes of velocity; for explicit formulations the operator is the same.
+    """
+
+    model: Model
+    free: Motion
+    symmetric: bool = True
+
+    def apply(self, body_wrenches: Any = None, joint_forces: Any = None) -> Motion:
+        """The change of motion caused by wrenches (..., bodies, 6) and joint forces (..., nv)."""
+        raise TypeError(f"{type(self).__name__} must define apply")
+
+    def delassus(self, rows: Rows) -> np.ndarray:
+        """G apply(G^T): the k x k matrix of how constraint k answers force l [Baraff, section 8]."""
+        wrenches, forces = rows.transposed(np.eye(rows.count), self.model.nb, self.model.nv)
+        return (rows @ self.apply(wrenches, forces)).T
+
+    def corrected(self, rows: Rows, multipliers: np.ndarray) -> Motion:
+        """free + apply(G^T multipliers)."""
+        return self.free + self.apply(*rows.transposed(multipliers, self.model.nb, self.model.nv))
+
+
+def force_arrays(model: Model, body_wrenches: Any, joint_forces: Any) -> tuple[dict[str, np.ndarray], tuple[int, ...]]:
+    """Forces as flat batches {"wrench", "tau"}, zeros where not given, and the leading axes they came with."""
+    wrenches = None if body_wrenches is None else np.ascontiguousarray(body_wrenches, float)
+    forces = None if joint_forces is None else np.ascontiguousarray(joint_forces, float)
+    if wrenches is not None and wrenches.shape[-2:] != (model.nb, 6):
+        raise InputError(f"body wrenches have shape {wrenches.shape}; expected (..., {model.nb}, 6)")
+    if forces is not None and forces.shape[-1:] != (model.nv,):
+        raise InputError(f"joint forces have shape {forces.shape}; expected (..., {model.nv})")
+    lead = wrenches.shape[:-2] if wrenches is not None else forces.shape[:-1] if forces is not None else ()
+    if forces is not None and forces.shape[:-1] != lead:
+        raise InputError(f"body wrenches and joint forces have different leading axes: {lead} and {forces.shape[:-1]}")
+    batch = int(np.prod(lead))
+    flat_wrenches = np.zeros((batch, model.nb * 6)) if wrenches is None else wrenches.reshape(batch, -1)
+    flat_forces = np.zeros((batch, model.nv)) if forces is None else forces.reshape(batch, -1)
+    return {"wrench": flat_wrenches, "tau": flat_forces}, lead

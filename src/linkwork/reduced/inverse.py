@@ -1,0 +1,67 @@
+"""Inverse dynamics in reduced coordinates, O(n): recursive Newton-Euler.
+
+Outward: velocities and accelerations as in `forward`; f = I a + (w x J w, w x (w x m c)) - external. Inward: the wrench
+that a joint transmits is the sum of its own and its children's, tau = S^T f [Si & Guenter, Eqs. 13-15].
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..kernel.sweep import Algorithm, Field, inward, outward, vector
+from ..model.arrays import Call
+from ..model.model import Model
+from ..model.rules import inertia_of
+from .rules import falling_world, gyroscopic, velocity_step
+
+
+def body_wrenches(n: Any, parent: Any) -> None:
+    """The wrench that moves each body as told."""
+    E, S, w, zeta = velocity_step(n, parent.w)
+    acc = E.pull_twist(parent.acc) + zeta + S @ n.a
+    own = inertia_of(n)
+    n.f = own @ acc + gyroscopic(w, n.first_moment, own.J) - n.external
+    n.w, n.acc, n.E, n.S = w, acc, E, S
+
+
+def transmitted(n: Any, parent: Any) -> None:
+    """The wrench through each joint, and its part along the joint's freedoms."""
+    f = n.f + n.below
+    n.tau = n.S.T @ f
+    n.wrench = f
+    parent.below = parent.below + n.E.move_wrench(f)
+
+
+INVERSE_DYNAMICS = Algorithm(
+    "inverse_dynamics",
+    {
+        "q": Field("input", "q"),
+        "v": Field("input", "v"),
+        "a": Field("input", "v"),
+        "external": Field("input", "node", vector(6)),
+        "gravity": Field("input", "global", vector(3)),
+        "w": Field("shared", codec=vector(3)),
+        "acc": Field("shared", codec=vector(6), world=falling_world),
+        "below": Field("gathered", codec=vector(6)),
+        "tau": Field("output", "v"),
+        "wrench": Field("output", "node", vector(6)),
+    },
+    {"run": [outward(body_wrenches), inward(transmitted)]},
+)
+
+
+def inverse_dynamics(model: Model, q: Any, v: Any, a: Any, external: Any = None, threads: int | None = 1) -> np.ndarray:
+    """The joint forces (nv,) or (batch, nv) that cause the accelerations `a`, for the bare tree.
+
+    external   wrenches (moment, force) on the bodies, about their origins in their axes: (bodies, 6)
+    """
+    inputs = {"q": q, "v": v, "a": a, "external": external, "gravity": model.gravity}
+    return Call(model, INVERSE_DYNAMICS, inputs, threads).run(wanted=("tau",))["tau"]
+
+
+def joint_wrenches(model: Model, q: Any, v: Any, a: Any, external: Any = None, threads: int | None = 1) -> np.ndarray:
+    """The wrench (moment, force) that every joint transmits to its body, about the body's origin in its axes: (bodies, 6)."""
+    inputs = {"q": q, "v": v, "a": a, "external": external, "gravity": model.gravity}
+    return Call(model, INVERSE_DYNAMICS, inputs, threads).run(wanted=("wrench",))["wrench"]

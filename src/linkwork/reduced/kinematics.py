@@ -1,0 +1,55 @@
+"""Kinematics: poses, twists and accelerations of all bodies, root to leaves."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..kernel.sweep import MATRIX, POSE, Algorithm, Field, outward, vector
+from ..model.arrays import Call
+from ..model.model import Model
+from ..model.rules import motion_of, world_pose
+from ..spatial.se3 import bracket
+
+def move(n: Any, parent: Any) -> None:
+    """E_wj = E_wp E_pj, phi = Ad(E_jp) phi_p + S v, phi_dot = Ad(E_jp) phi_dot_p + S a + S_dot v + ad(phi) S v."""
+    E = motion_of(n)
+    joint = E.tangent
+    n.pose = (parent.pose @ E.with_tangent(None)).collapsed()
+    n.twist = E.pull_twist(parent.twist) + joint.phi
+    n.twist_dot = E.pull_twist(parent.twist_dot) + joint.S @ n.a + joint.bias + bracket(n.twist, joint.phi)
+    n.poses, n.twists, n.twists_dot = n.pose, n.twist, n.twist_dot
+
+
+KINEMATICS = Algorithm(
+    "kinematics",
+    {
+        "q": Field("input", "q"),
+        "v": Field("input", "v"),
+        "a": Field("input", "v"),
+        "pose": Field("shared", codec=POSE, world=world_pose),
+        "twist": Field("shared", codec=vector(6)),
+        "twist_dot": Field("shared", codec=vector(6)),
+        "poses": Field("output", "node", MATRIX),
+        "twists": Field("output", "node", vector(6)),
+        "twists_dot": Field("output", "node", vector(6)),
+    },
+    {"run": [outward(move)]},
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Kinematics:
+    """Of one state or a batch: poses (..., bodies, 4, 4) in the world, body twists and their rates (..., bodies, 6)."""
+
+    poses: np.ndarray
+    twists: np.ndarray
+    twists_dot: np.ndarray
+
+
+def kinematics(model: Model, q: Any, v: Any = None, a: Any = None, threads: int | None = 1) -> Kinematics:
+    """Poses, twists (angular, linear; body axes) and time derivatives of the twists' components."""
+    out = Call(model, KINEMATICS, {"q": q, "v": v, "a": a}, threads).run()
+    return Kinematics(out["poses"], out["twists"], out["twists_dot"])

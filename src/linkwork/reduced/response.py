@@ -1,0 +1,118 @@
+"""The response of reduced coordinates: factor once per configuration, answer any forces in O(n).
+
+The factor phase leaves K = D^-1 U^T, the factored D and the transforms at every node. A change of forces (tau, wrench)
+changes accelerations by the velocity-free part of the forward recursion:
+
+    inward     pA = -wrench + sum of the children's,   u = tau - S^T pA,   to the parent: pA + K^T u
+    outward    a' = Ad(E_jp) a_p,   v_dot = D^-1 u - K a',   a = a' + S v_dot
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..joints.complement import selected_rows
+from ..kernel.sweep import INERTIA, Algorithm, Field, inward, outward, vector
+from ..model.arrays import SCALAR64, lanes_for
+from ..model.model import Model
+from ..model.rules import inertia_of, joint_of, placement_of
+from ..model.state import Motion, Response, force_arrays
+from ..spatial.inertia import Articulated
+from ..spatial.scalar import array, ldl, ldl_solve
+from .kinematics import kinematics
+
+
+def factor(n: Any, parent: Any) -> None:
+    """Articulated inertias without velocities; keeps E, S, K and the factored D."""
+    joint = joint_of(n)
+    still = joint.motion(n.q, np.zeros(joint.nv))
+    E, S = placement_of(n) @ still.with_tangent(None), still.tangent.S
+    IA = inertia_of(n) + n.IA
+    U = IA.matrix @ S
+    L, d_inv = ldl(S.T @ U)
+    K = np.array(ldl_solve(L, d_inv, U.T), dtype=object)
+    rows = selected_rows(S) or []
+    for k, row in enumerate(rows):
+        K[:, row] = np.eye(S.shape[1])[:, k]
+    A = np.array(IA.matrix - U @ K, dtype=object)
+    for row in rows:
+        A[row, :] = 0.0
+        A[:, row] = 0.0
+    n.E, n.S, n.K, n.L, n.d_inv = E, S, array(K), L, d_inv
+    parent.IA = parent.IA + E.move_inertia(Articulated.of_matrix(A))
+
+
+def gather_forces(n: Any, parent: Any) -> None:
+    """Forces, leaves to root."""
+    pA = n.pA - n.wrench
+    u = n.tau - n.S.T @ pA
+    n.y = ldl_solve(n.L, n.d_inv, u)
+    parent.pA = parent.pA + n.E.move_wrench(pA + n.K.T @ u)
+
+
+def spread_accelerations(n: Any, parent: Any) -> None:
+    """Accelerations, root to leaves."""
+    a = n.E.pull_twist(parent.acc)
+    v_dot = n.y - n.K @ a
+    n.acc = a + n.S @ v_dot
+    n.dv, n.dacc = v_dot, n.acc
+
+
+RESPONSE = Algorithm(
+    "reduced_response",
+    {
+        "q": Field("input", "q"),
+        "wrench": Field("input", "node", vector(6)),
+        "tau": Field("input", "v"),
+        "acc": Field("shared", codec=vector(6)),
+        "IA": Field("gathered", codec=INERTIA),
+        "pA": Field("gathered", codec=vector(6)),
+        "dv": Field("output", "v"),
+        "dacc": Field("output", "node", vector(6)),
+    },
+    {"factor": [inward(factor)], "apply": [inward(gather_forces), outward(spread_accelerations)]},
+)
+
+
+class ReducedResponse(Response):
+    """See `Response`; made by `factor_reduced`."""
+
+    def __init__(self, model: Model, q: np.ndarray, free: Motion) -> None:
+        self.model, self.free = model, free
+        plan = model.plan(RESPONSE, SCALAR64, ("factor",))
+        self._factors = plan.workspace()
+        self._factors.job({"q": np.ascontiguousarray(q, float)}, {}, 0, 1, 1, 1)
+        plan.driver.batch(self._factors.job_at)
+
+    def apply(self, body_wrenches: Any = None, joint_forces: Any = None) -> Motion:
+        model = self.model
+        flat, lead = force_arrays(model, body_wrenches, joint_forces)
+        batch = len(flat["tau"])
+        lanes = lanes_for(batch, np.float64)
+        kept = ("private:factor",) if lanes.width > 1 else ()
+        plan = model.plan(RESPONSE, lanes, ("apply",), uniform=kept)
+        work = plan.workspace()
+        work.adopt(self._factors, ["private:factor"])
+        dv, dacc = np.empty((batch, model.nv)), np.empty((batch, model.nb * 6))
+        work.job(flat, {"dv": dv, "dacc": dacc}, 0, batch, 1, 1)
+        if batch:
+            plan.driver.batch(work.job_at)
+        return Motion(dacc.reshape(*lead, model.nb, 6), dv.reshape(*lead, model.nv))
+
+
+def factor_reduced(model: Model, q: Any, v: Any = None, tau: Any = None, external: Any = None, dt: float | None = None) -> ReducedResponse:
+    """The response at a configuration of the bare tree in reduced coordinates.
+
+    Without `dt` its free motion is the acceleration under v, tau and external; with `dt`, the velocity after an explicit step.
+    """
+    from .forward import tree_dynamics
+
+    v = np.zeros(model.nv) if v is None else np.asarray(v, float)
+    a = tree_dynamics(model, q, v, tau, external)
+    k = kinematics(model, q, v, a)
+    free = Motion(k.twists_dot, a)
+    if dt is not None:
+        free = Motion(k.twists, v) + free * dt
+    return ReducedResponse(model, np.asarray(q, float), free)

@@ -1,0 +1,146 @@
+"""A solver for symmetric block systems on a forest: factor once, solve for many right-hand sides, O(n), compiled."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ..errors import SolverError
+from ..kernel.lanes import Lanes
+from ..kernel.plan import Plan, Shape, variant
+from ..kernel.sweep import Algorithm, Codec, Field, NodeClass, Tree, inward, outward, vector
+from ..spatial.scalar import array, zeros
+from .elimination import back_substitute, eliminate, forward_substitute
+
+
+def _padded(size: int) -> Codec:
+    """A vector that may be shorter: the rest is zero."""
+    return Codec(size, lambda x: [*x, *[0.0] * (size - len(x))], array)
+
+
+def _triangle(size: int) -> Codec:
+    """A symmetric matrix that may be smaller, as its lower triangle."""
+
+    def pack(A: np.ndarray) -> list[Any]:
+        flat = [A[r, c] for r in range(len(A)) for c in range(r + 1)]
+        return flat + [0.0] * (size * (size + 1) // 2 - len(flat))
+
+    def unpack(x: list[Any]) -> np.ndarray:
+        A = zeros(size, size)
+        for r in range(size):
+            for c in range(r + 1):
+                A[r, c] = A[c, r] = x[r * (r + 1) // 2 + c]
+        return array(A)
+
+    return Codec(size * (size + 1) // 2, pack, unpack)
+
+
+def _factor(n: Any, parent: Any) -> None:
+    D = n.D.reshape(n.dim, n.dim) + n.D_below[: n.dim, : n.dim]
+    n.pivot, change = eliminate(D, n.B.reshape(n.dim, n.parent_dim))
+    below = np.array(parent.D_below, dtype=object)
+    below[: n.parent_dim, : n.parent_dim] = below[: n.parent_dim, : n.parent_dim] + change
+    parent.D_below = below
+    n.pivots = n.pivot.d_inv
+
+
+def _forward(n: Any, parent: Any) -> None:
+    n.x_own, change = forward_substitute(n.pivot, n.b + n.b_below[: n.dim])
+    below = np.array(parent.b_below, dtype=object)
+    below[: n.parent_dim] = below[: n.parent_dim] + change
+    parent.b_below = below
+
+
+def _back(n: Any, parent: Any) -> None:
+    n.x = back_substitute(n.pivot, n.x_own, parent.solution[: n.parent_dim])
+    n.solution = n.x
+
+
+@functools.cache
+def _algorithm(largest: int) -> Algorithm:
+    return Algorithm(
+        f"block_tree_{largest}",
+        {
+            "D": Field("input", "D"),
+            "B": Field("input", "B"),
+            "b": Field("input", "x"),
+            "solution": Field("shared", codec=_padded(largest)),
+            "D_below": Field("gathered", codec=_triangle(largest)),
+            "b_below": Field("gathered", codec=vector(largest)),
+            "pivots": Field("output", "x"),
+            "x": Field("output", "x"),
+        },
+        {"factor": [inward(_factor)], "solve": [inward(_forward), outward(_back)]},
+    )
+
+
+class BlockTree:
+    """The pattern of a block system on a forest.
+
+    parents   index of every node's parent, -1 for roots; parents come before their children
+    dims      size of every node's block
+    """
+
+    def __init__(self, parents: Sequence[int], dims: Sequence[int]) -> None:
+        self.parents, self.dims = np.asarray(parents, np.int64), np.asarray(dims, np.int64)
+        if np.any(self.parents >= np.arange(len(self.parents))) or np.any(self.dims < 1):
+            raise SolverError("block tree: parents must come before their children, and blocks have at least one row")
+        classes: dict[tuple[int, int], NodeClass] = {}
+        nodes = []
+        for p, d in zip(self.parents.tolist(), self.dims.tolist(), strict=True):
+            key = (d, int(self.dims[p]) if p >= 0 else 0)
+            if key not in classes:
+                sizes = {"D": d * d, "B": d * key[1], "x": d}
+                classes[key] = NodeClass(("block", *key), {"dim": d, "parent_dim": key[1]}, {}, sizes)
+            nodes.append(classes[key])
+        self._tree = Tree(self.parents, nodes, [{} for _ in nodes])
+        self._shape = Shape(self._tree)
+        self._algorithm = _algorithm(int(self.dims.max()))
+
+    @functools.cached_property
+    def _plans(self) -> tuple[Plan, Plan, Plan]:
+        def plan(lanes: Lanes, phase: str, *uniform: str) -> Plan:
+            return Plan(self._algorithm, self._tree, variant(lanes, (phase,), (), uniform), self._shape)
+
+        return plan(Lanes(1), "factor"), plan(Lanes(1), "solve"), plan(Lanes(8), "solve", "private:factor")
+
+    def factor(self, diagonal: Sequence[np.ndarray], coupling: Sequence[np.ndarray]) -> BlockFactor:
+        """Factor the matrix with these diagonal blocks (dim, dim) and couplings (dim, parent's dim), empty for roots."""
+        return BlockFactor(self, diagonal, coupling)
+
+
+class BlockFactor:
+    """A factored block system."""
+
+    def __init__(self, tree: BlockTree, diagonal: Sequence[np.ndarray], coupling: Sequence[np.ndarray]) -> None:
+        self.tree = tree
+        plan, self._single, self._wide = tree._plans
+        self._work = plan.workspace()
+        D = np.concatenate([np.asarray(d, float).reshape(-1) for d in diagonal])
+        B = np.concatenate([np.zeros(0), *(np.asarray(c, float).reshape(-1) for c in coupling)])
+        if len(D) != plan.sizes["D"] or len(B) != plan.sizes["B"]:
+            raise SolverError("block tree: the blocks do not have the dimensions of the tree")
+        pivots = np.empty((1, plan.sizes["x"]))
+        self._work.job({"D": D, "B": B}, {"pivots": pivots}, 0, 1, 1, 1)
+        plan.driver.batch(self._work.job_at)
+        if not np.all(np.isfinite(pivots)):
+            row = int(np.flatnonzero(~np.isfinite(pivots[0]))[-1])
+            node = int(np.searchsorted(np.cumsum(tree.dims), row, side="right"))
+            raise SolverError(f"block tree: the block of node {node} is singular")
+
+    def solve(self, b: np.ndarray) -> np.ndarray:
+        """The solution for right-hand sides (..., total dimension)."""
+        b = np.ascontiguousarray(b, float)
+        flat = b.reshape(-1, b.shape[-1])
+        plan = self._single if len(flat) == 1 else self._wide
+        if b.shape[-1] != plan.sizes["x"]:
+            raise SolverError(f"block tree: a right-hand side has {b.shape[-1]} entries, the system {plan.sizes['x']} rows")
+        x = np.empty_like(flat)
+        work = plan.workspace()
+        work.adopt(self._work, ["private:factor"])
+        work.job({"b": flat}, {"x": x}, 0, len(flat), 1, 1)
+        plan.driver.batch(work.job_at)
+        return x.reshape(b.shape)
