@@ -1,0 +1,6 @@
+"""Constraints, each a residual; written once, they work in every formulation through its response."""
+
+from .constraint import Constraint
+from .loop import Loop
+
+__all__ = ["Constraint", "Loop"]

@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ..spatial.jet import coordinates
-from ..spatial.scalar import Vector, dot
+from ..spatial.scalar import Vector, dot, solve_spd
 from ..spatial.se3 import SE3
 
 
@@ -92,8 +92,6 @@ def unit_quaternion_problem(quat: np.ndarray) -> str | None:
 
 def subspace_fit(S: np.ndarray, twist: Vector) -> Vector:
     """The v that fits S v = twist best, by least squares."""
-    from ..spatial.scalar import solve_spd
-
     n = S.shape[1]
     gram = np.array([[dot(S[:, i], S[:, j]) for j in range(n)] for i in range(n)], dtype=object)
     return solve_spd(gram, np.array([dot(S[:, i], twist) for i in range(n)], dtype=object))

@@ -16,7 +16,19 @@ import functools
 from . import cache, machine
 from .lanes import Lanes
 
-JOB = ("segments", "segment_count", "bases", "input_count", "inputs", "output_count", "outputs", "start", "end", "records", "every")
+JOB = (
+    "segments",
+    "segment_count",
+    "bases",
+    "input_count",
+    "inputs",
+    "output_count",
+    "outputs",
+    "start",
+    "end",
+    "records",
+    "every",
+)
 TRANSFER = ("lanes", "memory", "count", "stride", "record_stride")  # of inputs and outputs; strides in bytes
 SEGMENT = ("kernel", "entries", "nodes")
 
@@ -113,7 +125,9 @@ def batch_ir(t: Lanes) -> str:
     lines = ["define void @lw_batch(ptr %job) #0 {", "entry:"]
     for index, field in enumerate(JOB):
         _field(lines, field, index, kind="ptr" if field in ("segments", "bases", "inputs", "outputs") else "i64")
-    return "\n".join(lines) + f"""
+    return (
+        "\n".join(lines)
+        + f"""
   %some = icmp slt i64 %start, %end
   br i1 %some, label %block, label %done
 block:
@@ -144,6 +158,7 @@ block.end:
 done:
   ret void
 }}"""
+    )
 
 
 def driver_ir(t: Lanes) -> str:

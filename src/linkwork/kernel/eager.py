@@ -94,6 +94,8 @@ class EagerRun:
             out[self._slice(f, i)] = [float(x) for x in f.pack(value)]
 
 
-def run(algorithm: Algorithm, tree: Tree, inputs: dict[str, np.ndarray], phases: tuple[str, ...] | None = None) -> dict[str, np.ndarray]:
+def run(
+    algorithm: Algorithm, tree: Tree, inputs: dict[str, np.ndarray], phases: tuple[str, ...] | None = None
+) -> dict[str, np.ndarray]:
     """Evaluate an algorithm on one state without compiling anything."""
     return EagerRun(algorithm, tree, inputs).run(phases)

@@ -20,8 +20,15 @@ from .trace import Kernel
 
 COMPARE = {"lt": "olt", "le": "ole", "eq": "oeq", "ne": "une"}
 ARITHMETIC = {"add": "fadd", "sub": "fsub", "mul": "fmul", "div": "fdiv"}
-INTRINSIC = {"sqrt": "sqrt", "abs": "fabs", "floor": "floor", "ceil": "ceil", "minimum": "minimum", "maximum": "maximum",
-             "copysign": "copysign"}
+INTRINSIC = {
+    "sqrt": "sqrt",
+    "abs": "fabs",
+    "floor": "floor",
+    "ceil": "ceil",
+    "minimum": "minimum",
+    "maximum": "maximum",
+    "copysign": "copysign",
+}
 VECTOR_BITS = 512  # upper bound for LLVM's choice of registers; the target decides what it really has
 
 
@@ -164,7 +171,9 @@ def function(kernel: Kernel, name: str, arrays: Sequence[str], uniform: frozense
     return _framed(name, pairs, arrays, uniform, t, w.lines), w.functions, graph.flops(ops)
 
 
-def _framed(name: str, pairs: list[tuple[str, str]], arrays: Sequence[str], uniform: frozenset[str], t: Lanes, body: list[str]) -> str:
+def _framed(
+    name: str, pairs: list[tuple[str, str]], arrays: Sequence[str], uniform: frozenset[str], t: Lanes, body: list[str]
+) -> str:
     """The loop over nodes around a body."""
     head, setup = [], []
     for i, (array, _) in enumerate(pairs):

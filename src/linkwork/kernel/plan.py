@@ -106,8 +106,9 @@ class Plan:
                 continue
             if f.space == "global":
                 self.offsets[name], self.sizes[name] = np.zeros(n, np.int64), f.size({})
-            elif f.space == "node":
-                self.offsets[name], self.sizes[name] = np.arange(n) * f.size({}), n * f.size({})
+            elif f.space == "node" or f.space in tree.counts:
+                count = tree.counts.get(f.space, n)
+                self.offsets[name], self.sizes[name] = np.arange(count) * f.size({}), count * f.size({})
             else:
                 starts = tree.offsets(f.space)
                 self.offsets[name], self.sizes[name] = starts[:-1], int(starts[-1])
@@ -154,7 +155,7 @@ class Plan:
         for c, nodes in by_class.items():
             node_class = self.shape.classes[c]
             at = self.offsets["parameters"][nodes]
-            for name, (shape, entries) in node_class.patterns.items():
+            for name in node_class.patterns:
                 places = [(j, s) for j, s in enumerate(node_class.parameter_slots(name)) if isinstance(s, int)]
                 if places:
                     values = np.array([np.reshape(self.tree.parameters[i][name], -1) for i in nodes]).reshape(len(nodes), -1)
@@ -177,8 +178,15 @@ class Plan:
     def _spaces(self) -> list[Workspace]:
         return [Workspace(self)]
 
-    def run(self, inputs: Mapping[str, np.ndarray], outputs: Mapping[str, np.ndarray], batch: int, records: int = 1,
-            every: int = 1, threads: int = 1) -> None:
+    def run(
+        self,
+        inputs: Mapping[str, np.ndarray],
+        outputs: Mapping[str, np.ndarray],
+        batch: int,
+        records: int = 1,
+        every: int = 1,
+        threads: int = 1,
+    ) -> None:
         """One pass, or `records` times `every` passes, over a batch of states.
 
         inputs    name -> (batch, size) array, or (size,) for one value shared by all states; or (batch, records, size) for
@@ -237,7 +245,9 @@ class Workspace:
             i = self.plan.arrays.index(name)
             self.bases[i] = other.bases[i]
 
-    def job(self, inputs: Mapping[str, Any], outputs: Mapping[str, Any], start: int, end: int, records: int, every: int) -> np.ndarray:
+    def job(
+        self, inputs: Mapping[str, Any], outputs: Mapping[str, Any], start: int, end: int, records: int, every: int
+    ) -> np.ndarray:
         """The driver's description of a call; it stays valid until the next one is asked for."""
         moves = []
         for name, a in inputs.items():

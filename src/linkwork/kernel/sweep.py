@@ -1,8 +1,8 @@
 """What an algorithm is: fields over the nodes of a tree, and sweeps of local rules.
 
 A *rule* is a plain function `rule(n, parent)` of two namespaces: it reads `n.q`, `parent.twist`, ... and assigns
-`n.pose = ...`, `parent.inertia = parent.inertia + ...`. A *sweep* applies one rule at every node: `outward` (root to leaves), `inward`
-(leaves to root) or `each` (any order). An *algorithm* is a list of sweeps, grouped in phases, with its fields declared.
+`n.pose = ...`, `parent.force = parent.force + ...`. A *sweep* applies one rule at every node: `outward` (root to leaves),
+`inward` (leaves to root) or `each` (any order). An *algorithm* is a list of sweeps, grouped in phases, with its fields declared.
 
 Names that a rule reads or assigns are, in this order: attributes and parameters of the node's class, declared fields,
 and otherwise *private* values, which only the node itself sees in later rules. Private values may be of any structure
@@ -44,7 +44,9 @@ def matrix(rows: int, columns: int) -> Codec:
 
 SCALAR = Codec(1, lambda x: [x], lambda x: x[0])
 POSE = Codec(12, lambda E: [*E.R.flat, *E.p], lambda x: SE3(R=array(x[:9]).reshape(3, 3), p=array(x[9:])))
-MATRIX = Codec(16, lambda E: list(E.matrix.flat), lambda x: SE3(R=array(x).reshape(4, 4)[:3, :3], p=array(x).reshape(4, 4)[:3, 3]))
+MATRIX = Codec(
+    16, lambda E: list(E.matrix.flat), lambda x: SE3(R=array(x).reshape(4, 4)[:3, :3], p=array(x).reshape(4, 4)[:3, 3])
+)
 INERTIA = Codec(21, Articulated.packed, Articulated.unpacked)
 
 Kind = Literal["input", "output", "state", "shared", "gathered"]
@@ -57,8 +59,9 @@ class Field:
     kind     input: given by the caller; output: returned; state: given, updated in place and returned;
              shared: what children may read through `parent`;
              gathered: sums that children add to their parent (`parent.x = parent.x + ...`), alive only until the parent reads it.
-    space    "node": `codec.size` scalars per node; "global": one value for all nodes; anything else ("q", "v", ...): as
-             many scalars as the node's class says in `sizes`.
+    space    "node": `codec.size` scalars per node; "global": one value for all nodes; a name in the tree's `counts`
+             ("body"): `codec.size` scalars per thing; anything else ("q", "v", ...): as many scalars as the node's class
+             says in `sizes`.
     world    for shared fields: the value that roots see in `parent`, a function of the node (it may read globals).
     """
 
@@ -168,12 +171,17 @@ def pattern(values: Any, fold: bool) -> tuple[tuple[int, ...], tuple[float | Non
 
 @dataclass(frozen=True, eq=False)
 class Tree:
-    """Nodes in topological order: parents (-1 for roots), classes, parameter values, and further roles."""
+    """Nodes in topological order: parents (-1 for roots), classes and parameter values.
+
+    roles    further nodes or other things that rules look at, by name: the index for every node
+    counts   how many things there are in the spaces that such indices point into ("body")
+    """
 
     parent: np.ndarray
     classes: Sequence[NodeClass]
     parameters: Sequence[dict[str, np.ndarray]]
     roles: dict[str, np.ndarray] = field(default_factory=dict)
+    counts: dict[str, int] = field(default_factory=dict)
 
     def __len__(self) -> int:
         return len(self.parent)

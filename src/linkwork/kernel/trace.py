@@ -54,7 +54,7 @@ class Ref:
 
 def mapped(value: Any, fn: Any) -> Any:
     """The same structure with `fn` applied to its scalars; integers, strings and None are structure."""
-    if value is None or isinstance(value, (str, bool, int)) and not isinstance(value, float):
+    if value is None or (isinstance(value, (str, bool, int)) and not isinstance(value, float)):
         return value
     if isinstance(value, np.ndarray):
         flat = np.empty(value.size, dtype=object)
@@ -89,7 +89,7 @@ class Tracer:
         self.memory: dict[str, Any] = {}  # private and own shared values, as structures of numbers and Refs
         self.slots: dict[int, Place] = {}  # element hash of a stored scalar -> its place
         self.alive: list[Symbol] = []  # keeps hashes valid
-        self.count = {phase: 0 for phase in algorithm.phases}
+        self.count = dict.fromkeys(algorithm.phases, 0)
         self.phase = ""
         self.records = record_layout(algorithm)
         self.loads: dict[Place, Symbol] = {}
@@ -99,7 +99,8 @@ class Tracer:
     def run(self) -> Unit:
         """Trace every sweep, then keep only the stores that somebody reads."""
         kernels = []
-        for self.phase, sweep in self.algorithm.steps():
+        for phase, sweep in self.algorithm.steps():
+            self.phase = phase
             self.loads, self.pending, self.written = {}, {}, {}
             roles = [Namespace(self, role) for role in sweep.roles]
             sweep.rule(*roles)
@@ -156,7 +157,7 @@ class Tracer:
         if symbol is None:
             symbol = self.loads[place] = variable(f"{place[0]}_{place[1]}_{place[2]}")
             self.alive.append(symbol)
-            if place[0] == "parameters" or place[1] == "own" and self._is_input(place[0]):
+            if place[0] == "parameters" or (place[1] == "own" and self._is_input(place[0])):
                 self.slots[hash(symbol)] = place  # a value that is just this input needs no second home
         return symbol
 
@@ -221,7 +222,7 @@ class Tracer:
     def _compacted(self, kernels: list[Kernel]) -> Unit:
         loaded = {place for kernel in kernels for _, place in kernel.loads}
         renumbered: dict[Place, Place] = {}
-        private = {phase: 0 for phase in self.algorithm.phases}
+        private = dict.fromkeys(self.algorithm.phases, 0)
         for kernel in kernels:
             for _, place in kernel.stores:
                 if place[0].startswith("private:") and place in loaded:

@@ -13,8 +13,20 @@ from .lanes import Lanes
 from .sweep import Algorithm, NodeClass
 from .trace import Position, Tracer
 
-SOURCES = ("spatial", "kernel", "solvers", "joints", "model", "forces", "constraints", "reduced", "maximal", "redmax",
-           "contact", "steppers")
+SOURCES = (
+    "spatial",
+    "kernel",
+    "solvers",
+    "joints",
+    "model",
+    "forces",
+    "constraints",
+    "reduced",
+    "maximal",
+    "redmax",
+    "contact",
+    "steppers",
+)
 
 
 @dataclass(frozen=True)
@@ -61,7 +73,9 @@ _loaded: dict[str, CompiledUnit] = {}
 def unit(algorithm: Algorithm, node_class: NodeClass, position: Position, variant: Variant) -> CompiledUnit:
     """The compiled kernels of the wanted phases."""
     if len(algorithm.phases) > 1 and variant.absent & set(algorithm.of_kind("input")):
-        raise CompileError(f"{algorithm.name}: inputs of an algorithm in phases must all be given, so that its memory is the same")
+        raise CompileError(
+            f"{algorithm.name}: inputs of an algorithm in phases must all be given, so that its memory is the same"
+        )
     place = (position.root, position.leaf, position.first)
     choice = (variant.lanes, variant.phases, sorted(variant.uniform), sorted(variant.absent))
     key = cache.digest(source_digest(), algorithm.name, node_class.signature, place, choice, machine.description())

@@ -127,9 +127,7 @@ class _Body:
 def declarations(t: Lanes) -> str:
     """The `declare` lines for `t` and for its single lane: intrinsics and the functions of libm."""
     lane = Lanes(1, t.single)
-    lines = [
-        _declare(u, f"llvm.{name}.{u.suffix}", n) for u in dict.fromkeys((t, lane)) for name, n in INTRINSICS.items()
-    ]
+    lines = [_declare(u, f"llvm.{name}.{u.suffix}", n) for u in dict.fromkeys((t, lane)) for name, n in INTRINSICS.items()]
     if t.width > 1:
         lines.append(f"declare i1 @llvm.vector.reduce.or.v{t.width}i1({t.bool_type})")
     lines += [_declare(lane, _libm(name, t), n) for name, n in {"sin": 1, "cos": 1, **LIBM_FUNCTIONS}.items()]
@@ -165,8 +163,9 @@ def sincos_ir(t: Lanes) -> str:
 
     Lanes with |x| <= 2^30 (float64) or 2^17 (float32) are within 1 ulp, by `_near`. If some lane is beyond, all go
     through memory to a function out of line, which calls libm for those beyond and `_near`, one lane wide, for the
-    others. `preserve_allcc` keeps that call from clobbering the registers of the caller, so the common path pays for
-    the comparison only.
+    others. `coldcc` leaves most registers alone and marks the call as rare, so the common path pays for the comparison
+    only. (`preserve_allcc` would be wrong: LLVM 22 ends such a function with a vzeroupper, after it has restored the
+    caller's ymm registers.)
     """
     n = _FLOAT32 if t.single else _FLOAT64
     lane = Lanes(1, t.single)
@@ -177,15 +176,15 @@ def sincos_ir(t: Lanes) -> str:
 def _near(body: _Body, x: str, n: _SincosConstants) -> tuple[str, str]:
     """(sin x, cos x) for |x| <= n.limit.
 
-    Reduction. x = k pi/2 + r - e, with k the integer next to 2x/pi and pi/2 = P1 + P2 + P3, each P rounded to the
-    element. Adding the magic number 1.5 * 2^52 leaves no bits for a fraction: the sum's last bits are k modulo 4.
+    Reduction. x = k pi/2 + r - e, with k the integer next to 2x/pi and pi/2 = P1 + P2 + P3, elements each, P2 > 0.
+    Adding the magic number 1.5 * 2^52 (2^23) leaves no bits for a fraction: the sum's last bits are k modulo 4.
 
         y = x - k P1                     exact: |y| < 1 and, unless k = 0, x and P1 are multiples of 2^-53 (2^-24)
         r = y - (k P2)
         e = (r - y) + k P2 + k P3        r - y is exact, as y is a multiple of the last bit of k P2 (Fast2Sum)
 
-    Without e, an x next to a multiple of pi/2 would leave r with few right digits. The signs are such that x = -0
-    gives e = +0 and so sin x = -0 - (+0) = -0.
+    Without e, an x next to a multiple of pi/2 would leave few right digits. The signs are such that x = -0 gives
+    k P2 = e = +0, hence r = -0 and sin x = -0 - (+0) = -0.
 
     Polynomials. With z = r^2,
 
@@ -241,7 +240,7 @@ def _sincos_far_ir(lane: Lanes, width: int, n: _SincosConstants) -> str:
     body = _Body(lane)
     beyond = body.exceeds("%x", n.limit)
     parameters = "ptr %xs, ptr %sines, ptr %cosines"
-    return f"""define internal preserve_allcc void @lw_sincos_far({parameters}) cold noinline nounwind {{
+    return f"""define internal coldcc void @lw_sincos_far({parameters}) cold noinline nounwind {{
 entry:
   br label %lane
 lane:
@@ -291,7 +290,7 @@ near:
   br label %done
 far:
   store {T} %x, ptr %xs, {align}
-  call preserve_allcc void @lw_sincos_far(ptr %xs, ptr %sines, ptr %cosines)
+  call coldcc void @lw_sincos_far(ptr %xs, ptr %sines, ptr %cosines)
   %far_sin = load {T}, ptr %sines, {align}
   %far_cos = load {T}, ptr %cosines, {align}
   %sin_only = insertvalue {pair} poison, {T} %far_sin, 0

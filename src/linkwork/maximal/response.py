@@ -56,7 +56,9 @@ class MaximalResponse(Response):
         return Motion(twists_dot.reshape(*lead, model.nb, 6), a.reshape(*lead, model.nv))
 
 
-def factor_maximal(model: Model, state: MaximalState, tau: Any = None, external: Any = None, dt: float | None = None) -> MaximalResponse:
+def factor_maximal(
+    model: Model, state: MaximalState, tau: Any = None, external: Any = None, dt: float | None = None
+) -> MaximalResponse:
     """The response of the bare tree in maximal coordinates; `dt` as in `factor_reduced`."""
     out = maximal_dynamics(model, state, tau, external)
     free = Motion(out.twists_dot, out.a)

@@ -51,7 +51,9 @@ class Call:
         try:
             a = np.ascontiguousarray(x, dtype=self.dtype)
         except (TypeError, ValueError):
-            raise InputError(f"{self.algorithm.name}: {name} must be an array of numbers of shape {tail} or (batch, {tail})") from None
+            raise InputError(
+                f"{self.algorithm.name}: {name} must be an array of numbers of shape {tail} or (batch, {tail})"
+            ) from None
         if a.ndim == 0 and tail == (1,):
             a = a.reshape(1)
         if a.shape == tail:

@@ -39,8 +39,16 @@ class ModelBuilder:
         self._entries: dict[str, _Entry] = {}
         self._elements: list[Any] = []
 
-    def body(self, name: str, *, parent: str = WORLD, joint: Joint, inertia: Inertia, placement: SE3 | None = None,
-             joint_name: str | None = None) -> ModelBuilder:
+    def body(
+        self,
+        name: str,
+        *,
+        parent: str = WORLD,
+        joint: Joint,
+        inertia: Inertia,
+        placement: SE3 | None = None,
+        joint_name: str | None = None,
+    ) -> ModelBuilder:
         """Add a body and the joint that carries it.
 
         parent      name of the parent body, or "world"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -85,7 +85,9 @@ class Model:
             return self._index[name]
         except KeyError:
             known = ", ".join(list(self._index)[:8])
-            raise InputError(f"the model has no body or joint {name!r}; it has {known}{' ...' if len(self._index) > 8 else ''}") from None
+            raise InputError(
+                f"the model has no body or joint {name!r}; it has {known}{' ...' if len(self._index) > 8 else ''}"
+            ) from None
 
     def q_index(self, name: str) -> slice:
         """Where a joint's coordinates lie in q."""
@@ -144,8 +146,24 @@ class Model:
     def _plans(self) -> dict[Any, Plan]:
         return {}
 
-    def plan(self, algorithm: Algorithm, lanes: Lanes, phases: tuple[str, ...], absent: tuple[str, ...] = (),
-             uniform: tuple[str, ...] = ()) -> Plan:
+    @cached_property
+    def _kept(self) -> dict[Any, Any]:
+        return {}
+
+    def keep(self, make: Callable[[Model], Any]) -> Any:
+        """What `make(model)` returns, made once: tables that belong to the model but to another layer of the code."""
+        if make not in self._kept:
+            self._kept[make] = make(self)
+        return self._kept[make]
+
+    def plan(
+        self,
+        algorithm: Algorithm,
+        lanes: Lanes,
+        phases: tuple[str, ...],
+        absent: tuple[str, ...] = (),
+        uniform: tuple[str, ...] = (),
+    ) -> Plan:
         """The algorithm bound to this model, compiled for a value type and a choice of arrays; kept."""
         key = (algorithm.name, lanes, phases, absent, uniform)
         found = self._plans.get(key)

@@ -115,19 +115,22 @@ class Rows:
 
     def __matmul__(self, motion: Motion) -> np.ndarray:
         """G motion: (k,), or (batch, k) for a batch of motions."""
-        lead = motion.joints.shape[:-1]
-        out = np.zeros((*lead, self.count))
-        np.add.at(out, (..., self.body_row), np.einsum("ei,...ei->...e", self.body_block, motion.bodies[..., self.body_index, :]))
-        np.add.at(out, (..., self.joint_row), self.joint_value * motion.joints[..., self.joint_index])
-        return out
+        parts = np.einsum("ei,...ei->...e", self.body_block, motion.bodies[..., self.body_index, :])
+        out = _scattered(parts, self.body_row, self.count)
+        return out + _scattered(self.joint_value * motion.joints[..., self.joint_index], self.joint_row, self.count)
 
     def transposed(self, weights: np.ndarray, nb: int, nv: int) -> tuple[np.ndarray, np.ndarray]:
         """G^T weights: body wrenches (..., bodies, 6) and joint forces (..., nv) for weights (..., k)."""
-        lead = weights.shape[:-1]
-        wrenches, forces = np.zeros((*lead, nb, 6)), np.zeros((*lead, nv))
-        np.add.at(wrenches, (..., self.body_index, slice(None)), weights[..., self.body_row, None] * self.body_block)
-        np.add.at(forces, (..., self.joint_index), weights[..., self.joint_row] * self.joint_value)
-        return wrenches, forces
+        blocks = np.moveaxis(weights[..., self.body_row, None] * self.body_block, -1, 0)
+        wrenches = np.stack([_scattered(x, self.body_index, nb) for x in blocks], axis=-1)
+        return wrenches, _scattered(weights[..., self.joint_row] * self.joint_value, self.joint_index, nv)
+
+
+def _scattered(values: np.ndarray, index: np.ndarray, size: int) -> np.ndarray:
+    """Sums of the last axis by index: out[..., index[e]] += values[..., e]."""
+    out = np.zeros((size, *values.shape[:-1]))
+    np.add.at(out, index, np.moveaxis(values, -1, 0))
+    return np.moveaxis(out, 0, -1)
 
 
 class Response:

@@ -66,8 +66,9 @@ def joint_solve(S: np.ndarray, U: np.ndarray, u: Vector) -> tuple[np.ndarray, Ve
     return array(K), ldl_solve(L, d_inv, u)
 
 
-def projected(IA: Articulated, pA: Vector, S: np.ndarray, U: np.ndarray, K: np.ndarray, y: Vector, zeta: Vector,
-              tau: Vector) -> tuple[Articulated, Vector]:
+def projected(
+    IA: Articulated, pA: Vector, S: np.ndarray, U: np.ndarray, K: np.ndarray, y: Vector, zeta: Vector, tau: Vector
+) -> tuple[Articulated, Vector]:
     """What the parent feels through the joint: inertia IA - U K and force pA + (IA - U K) zeta + U y.
 
     As (IA - U K) S = 0, rows that S selects vanish exactly and the force there is tau: known here, not to CasADi.

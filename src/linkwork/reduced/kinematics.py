@@ -13,6 +13,7 @@ from ..model.model import Model
 from ..model.rules import motion_of, world_pose
 from ..spatial.se3 import bracket
 
+
 def move(n: Any, parent: Any) -> None:
     """E_wj = E_wp E_pj, phi = Ad(E_jp) phi_p + S v, phi_dot = Ad(E_jp) phi_dot_p + S a + S_dot v + ad(phi) S v."""
     E = motion_of(n)

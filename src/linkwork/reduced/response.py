@@ -102,7 +102,9 @@ class ReducedResponse(Response):
         return Motion(dacc.reshape(*lead, model.nb, 6), dv.reshape(*lead, model.nv))
 
 
-def factor_reduced(model: Model, q: Any, v: Any = None, tau: Any = None, external: Any = None, dt: float | None = None) -> ReducedResponse:
+def factor_reduced(
+    model: Model, q: Any, v: Any = None, tau: Any = None, external: Any = None, dt: float | None = None
+) -> ReducedResponse:
     """The response at a configuration of the bare tree in reduced coordinates.
 
     Without `dt` its free motion is the acceleration under v, tau and external; with `dt`, the velocity after an explicit step.

@@ -155,6 +155,4 @@ def _check_tensor(tensor: np.ndarray) -> None:
     if a < -slack:
         raise ModelError(f"inertia: the tensor has a negative principal moment {a:g}")
     if a + b < c - slack:
-        raise ModelError(
-            f"inertia: principal moments {a:g}, {b:g}, {c:g} violate the triangle inequality; no body has them"
-        )
+        raise ModelError(f"inertia: principal moments {a:g}, {b:g}, {c:g} violate the triangle inequality; no body has them")

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from .scalar import Scalar, Vector, dot, stack, where
+from .scalar import Scalar, Vector, stack, where
 
 
 class Jet:
@@ -200,6 +200,3 @@ def gradients(jets: Vector, n: int) -> np.ndarray:
 def _collect(jets: np.ndarray, part: Any) -> np.ndarray:
     flat = stack(*(part(x) for x in jets.flat))
     return flat.reshape(jets.shape)
-
-
-__all__ = ["Jet", "biases", "coordinates", "dot", "gradients", "lift", "rates", "value", "values"]

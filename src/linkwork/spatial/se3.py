@@ -15,10 +15,11 @@ from typing import Any
 
 import numpy as np
 
+from ..errors import InputError
 from . import entire, quaternion, so3
 from . import stage as st
 from .inertia import Articulated
-from .jet import Jet, biases, gradients, lift, rates, values
+from .jet import Jet, biases, gradients, rates, values
 from .scalar import Scalar, Vector, array, cross, dot, is_number, is_zero, numeric, stack, zeros
 from .stage import Shift, Stage, Turn
 
@@ -37,7 +38,7 @@ class SE3:
     """A rigid transform: rotation `R` (3, 3) and position `p` (3), kept as a product of elementary stages."""
 
     stages: tuple[Stage, ...]
-    tangent: Tangent | None
+    carried: Tangent | None
 
     def __init__(self, R: Any = None, p: Any = None) -> None:
         """The transform x -> R x + p, of numbers, symbols or jets. The identity by default."""
@@ -49,7 +50,7 @@ class SE3:
             rotation = _matrix(R)
             turn = _carrying(st.rotation_stages(values(rotation)), _matrix_tangent(rotation))
         object.__setattr__(self, "stages", shift.stages + turn.stages)
-        object.__setattr__(self, "tangent", _joined(shift, shift.tangent, turn, turn.tangent))
+        object.__setattr__(self, "carried", _joined(shift, shift.carried, turn, turn.carried))
 
     # --- primitives -------------------------------------------------------------------------------------------------
     @staticmethod
@@ -126,7 +127,9 @@ class SE3:
         G = gradients(quat, _columns(quat))
         o = zeros(3)
         S = np.concatenate([np.stack([angular(g) for g in G.T], axis=1), zeros(3, G.shape[1])])
-        return _carrying(stages, Tangent(S, np.concatenate([angular(rates(quat)), o]), np.concatenate([angular(biases(quat)), o])))
+        return _carrying(
+            stages, Tangent(S, np.concatenate([angular(rates(quat)), o]), np.concatenate([angular(biases(quat)), o]))
+        )
 
     # --- parts ------------------------------------------------------------------------------------------------------
     @property
@@ -150,27 +153,34 @@ class SE3:
         out[:3, :3], out[:3, 3] = self.R, self.p
         return numeric(out)
 
+    @property
+    def tangent(self) -> Tangent:
+        """How the transform moves; only transforms built from jets know."""
+        if self.carried is None:
+            raise InputError("this transform does not move: it was built from plain numbers, not from jets")
+        return self.carried
+
     def with_tangent(self, tangent: Tangent | None) -> SE3:
         """The same transform, moving as given (for joints that know their subspace better than the chain rule)."""
         return _carrying(self.stages, tangent)
 
     def collapsed(self) -> SE3:
         """The same transform as one shift and one rotation."""
-        return _carrying((Shift(self.p), st.Rotation(self.R)), self.tangent)
+        return _carrying((Shift(self.p), st.Rotation(self.R)), self.carried)
 
     # --- group ------------------------------------------------------------------------------------------------------
     def __matmul__(self, other: Any) -> Any:
         """The product with a transform, or the image of a point (3,)."""
         if isinstance(other, SE3):
-            return _carrying(self.stages + other.stages, _joined(self, self.tangent, other, other.tangent))
+            return _carrying(self.stages + other.stages, _joined(self, self.carried, other, other.carried))
         return self.act(other)
 
     def inverse(self) -> SE3:
         """E^-1; its tangent is -Ad(E) S."""
         back = _carrying(tuple(s.inverse() for s in reversed(self.stages)), None)
-        if self.tangent is None:
+        if self.carried is None:
             return back
-        t = self.tangent
+        t = self.carried
         moved = Tangent(-self._columns(self.move_twist, t.S), -self.move_twist(t.phi), -self.move_twist(t.bias))
         return _carrying(back.stages, moved)
 
@@ -178,10 +188,10 @@ class SE3:
         """R x + p for a point (3,); an array of jets if the transform or the point moves."""
         x = _vector(point)
         y = self._image(values(x))
-        if self.tangent is None and not _has_jets(x):
+        if self.carried is None and not _has_jets(x):
             return y
-        n = self.tangent.S.shape[1] if self.tangent is not None else _columns(x)
-        t = self.tangent or Tangent(np.zeros((6, n)), np.zeros(6), np.zeros(6))
+        n = self.carried.S.shape[1] if self.carried is not None else _columns(x)
+        t = self.carried or Tangent(np.zeros((6, n)), np.zeros(6), np.zeros(6))
         x0, x1, x2 = values(x), rates(x), biases(x)
         w, v = t.phi[:3], t.phi[3:]
         G = np.stack([self.rotate(t.S[3:, k] + cross(t.S[:3, k], x0) + g) for k, g in enumerate(gradients(x, n).T)], axis=1)
@@ -313,7 +323,7 @@ def _ad_any(xi: Vector) -> np.ndarray:
 def _carrying(stages: tuple[Stage, ...], tangent: Tangent | None) -> SE3:
     E = object.__new__(SE3)
     object.__setattr__(E, "stages", stages)
-    object.__setattr__(E, "tangent", tangent)
+    object.__setattr__(E, "carried", tangent)
     return E
 
 
@@ -380,6 +390,3 @@ def _vector(x: Any) -> Vector:
 
 def _matrix(R: Any) -> np.ndarray:
     return array(R) if not isinstance(R, np.ndarray) else R
-
-
-__all__ = ["SE3", "Ad", "Tangent", "ad", "bracket", "left_jacobian", "lift", "right_jacobian"]

@@ -144,4 +144,3 @@ def rotation_matrix(stage: Stage) -> np.ndarray:
 def skew(p: Vector) -> np.ndarray:
     """[p] with [p] x = p x x."""
     return array([[0.0, -p[2], p[1]], [p[2], 0.0, -p[0]], [-p[1], p[0], 0.0]])
-

@@ -70,9 +70,7 @@ def compile_module(ir: str) -> llvm.ExecutionEngine:
     return engine
 
 
-def call_lanes(
-    engine: llvm.ExecutionEngine, t: Lanes, name: str, x: np.ndarray, y: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
+def call_lanes(engine: llvm.ExecutionEngine, t: Lanes, name: str, x: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     blocks = -(-len(x) // t.width)
     arrays = np.zeros((4, blocks * t.width), t.dtype)
     arrays[0, : len(x)], arrays[1, : len(x)] = x, y

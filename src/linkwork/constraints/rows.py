@@ -1,0 +1,120 @@
+"""Rows of all constraints of a model at a state: derived from the residuals, compiled, one kernel per class."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..kernel.lanes import Lanes
+from ..kernel.plan import Plan, variant
+from ..kernel.sweep import MATRIX, Algorithm, Field, NodeClass, Tree, each, pattern, vector
+from ..model.model import Model
+from ..model.state import Rows
+from ..spatial.jet import biases, gradients, rates, values
+from ..spatial.scalar import Vector
+from ..spatial.se3 import SE3, Tangent
+from .constraint import WORLD, Constraint
+
+
+def moving(pose: SE3, twist: Vector, side: int) -> SE3:
+    """A body's pose that moves with its own twist; its six columns are the first or second half of twelve."""
+    S = np.zeros((6, 12))
+    S[:, 6 * side : 6 * side + 6] = np.eye(6)
+    return pose.with_tangent(Tangent(S, twist, np.zeros(6)))
+
+
+def derive(n: Any, a: Any, b: Any) -> None:
+    """Residual, rate, bias and rows of one constraint."""
+    constraint = n.constraint.bound({name: getattr(n, name) for name in n.constraint.parameter_names})
+    jets = constraint.residual(moving(a.poses, a.twists, 0), moving(b.poses, b.twists, 1))
+    n.residual, n.rate, n.bias = values(jets), rates(jets), biases(jets)
+    n.G = gradients(jets, 12).reshape(-1)
+
+
+CONSTRAINT_ROWS = Algorithm(
+    "constraint_rows",
+    {
+        "poses": Field("input", "body", MATRIX),
+        "twists": Field("input", "body", vector(6)),
+        "residual": Field("output", "residual"),
+        "rate": Field("output", "residual"),
+        "bias": Field("output", "residual"),
+        "G": Field("output", "G"),
+    },
+    {"run": [each(derive, "a", "b")]},
+)
+
+
+@dataclass(frozen=True, eq=False)
+class ConstraintRows:
+    """All rows of a list of constraints at one state; `unilateral` marks those that only push."""
+
+    rows: Rows
+    residual: np.ndarray
+    rate: np.ndarray
+    bias: np.ndarray
+    unilateral: np.ndarray
+
+    def restricted(self, keep: np.ndarray) -> ConstraintRows:
+        """Only the rows where `keep` holds."""
+        index = np.cumsum(keep) - 1
+        r = self.rows
+        b, j = keep[r.body_row], keep[r.joint_row]
+        rows = Rows(
+            int(keep.sum()),
+            index[r.body_row[b]],
+            r.body_index[b],
+            r.body_block[b],
+            index[r.joint_row[j]],
+            r.joint_index[j],
+            r.joint_value[j],
+        )
+        return ConstraintRows(rows, self.residual[keep], self.rate[keep], self.bias[keep], self.unilateral[keep])
+
+
+class ConstraintSet:
+    """The constraints of a model, compiled."""
+
+    def __init__(self, model: Model) -> None:
+        self.model = model
+        self.constraints: list[Constraint] = list(model.elements_of(Constraint))
+        index = {b.name: i for i, b in enumerate(model.bodies)} | {WORLD: model.nb}
+        self.sides = np.array([[index[b] for b in c.bodies] for c in self.constraints]).reshape(-1, 2)
+        classes: dict[Any, NodeClass] = {}
+        nodes, parameters = [], []
+        for c in self.constraints:
+            given = c.parameters()
+            patterns = {name: pattern(x, False) for name, x in given.items()}
+            signature = (c.signature, c.size, tuple(patterns.items()))
+            sizes = {"residual": c.size, "G": 12 * c.size}
+            nodes.append(classes.setdefault(signature, NodeClass(signature, {"constraint": c}, patterns, sizes)))
+            parameters.append(given)
+        self.unilateral = np.concatenate([[], *([c.unilateral] * c.size for c in self.constraints)]).astype(bool)
+        self.count = len(self.unilateral)
+        if self.constraints:
+            roles = {"a": self.sides[:, 0], "b": self.sides[:, 1]}
+            self._tree = Tree(np.full(len(nodes), -1), nodes, parameters, roles, {"body": model.nb + 1})
+            self._plan = Plan(CONSTRAINT_ROWS, self._tree, variant(Lanes(1), ("run",)))
+            owner = np.repeat(np.arange(len(nodes)), [c.size for c in self.constraints])
+            self._row = np.tile(np.arange(self.count)[:, None], (1, 2)).reshape(-1)
+            self._body = self.sides[owner].reshape(-1)
+
+    def at(self, poses: np.ndarray, twists: np.ndarray) -> ConstraintRows:
+        """Rows, residuals, rates and biases at poses (bodies, 4, 4) and twists (bodies, 6)."""
+        if not self.constraints:
+            empty = np.zeros(0)
+            return ConstraintRows(Rows(0), empty, empty, empty, self.unilateral)
+        out = {name: np.empty((1, self._plan.sizes[name])) for name in ("residual", "rate", "bias", "G")}
+        inputs = {"poses": np.append(poses, np.eye(4)), "twists": np.append(twists, np.zeros(6))}
+        self._plan.run(inputs, out, 1)
+        blocks = out["G"].reshape(-1, 6)
+        real = self._body < self.model.nb
+        rows = Rows(self.count, self._row[real], self._body[real], blocks[real])
+        return ConstraintRows(rows, out["residual"][0], out["rate"][0], out["bias"][0], self.unilateral)
+
+
+def constraint_set(model: Model) -> ConstraintSet:
+    """The compiled constraints of a model, kept with it."""
+    return model.keep(ConstraintSet)

@@ -1,0 +1,57 @@
+"""Energy of all bodies: kinetic and potential, for states of either kind."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from .kernel.sweep import MATRIX, SCALAR, Algorithm, Field, each, vector
+from .model import MaximalState, Model, State
+from .model.arrays import Call
+from .model.rules import inertia_of
+from .reduced.kinematics import kinematics
+from .spatial.scalar import dot
+
+
+def body_energy(n: Any) -> None:
+    """phi^T I phi / 2 and -m g . c."""
+    n.kinetic = 0.5 * dot(n.twists, inertia_of(n) @ n.twists)
+    n.potential = -dot(n.gravity, n.poses.rotate(n.first_moment) + n.mass * n.poses.p)
+
+
+ENERGY = Algorithm(
+    "energy",
+    {
+        "poses": Field("input", "node", MATRIX),
+        "twists": Field("input", "node", vector(6)),
+        "gravity": Field("input", "global", vector(3)),
+        "kinetic": Field("output", "node", SCALAR),
+        "potential": Field("output", "node", SCALAR),
+    },
+    {"run": [each(body_energy)]},
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Energy:
+    """Kinetic and potential energy, (...,) like the states."""
+
+    kinetic: np.ndarray
+    potential: np.ndarray
+
+    @property
+    def total(self) -> np.ndarray:
+        return self.kinetic + self.potential
+
+
+def energy(model: Model, state: State | MaximalState) -> Energy:
+    """The energy of a state, or of every state of a batch; potential energy is zero at the world's origin."""
+    if isinstance(state, State):
+        k = kinematics(model, state.q, state.v)
+        poses, twists = k.poses, k.twists
+    else:
+        poses, twists = state.poses, state.twists
+    out = Call(model, ENERGY, {"poses": poses, "twists": twists, "gravity": model.gravity}).run()
+    return Energy(out["kinetic"][..., 0].sum(axis=-1), out["potential"][..., 0].sum(axis=-1))

@@ -1,0 +1,5 @@
+"""Shapes. They know no mechanics."""
+
+from .shapes import Plane, Shape, Sphere
+
+__all__ = ["Plane", "Shape", "Sphere"]

@@ -1,0 +1,40 @@
+"""Equalities and complementarity: the multipliers of constraints of which some only push."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..errors import SolverError
+
+
+def multipliers(A: np.ndarray, b: np.ndarray, unilateral: np.ndarray) -> np.ndarray:
+    """x with w = A x + b: w = 0 where bilateral, 0 <= x, 0 <= w, x w = 0 where unilateral; A symmetric semidefinite.
+
+    Without unilateral rows this is a least-squares solve, so redundant rows share their force evenly. Otherwise it is the
+    minimum of x^T A x / 2 + b^T x over x >= 0 (unilateral), found by a dual active-set method.
+    """
+    if not len(b):
+        return np.zeros(0)
+    if not unilateral.any():
+        return np.linalg.lstsq(A, -b, rcond=1e-13)[0]
+    import daqp
+
+    upper = np.full(len(b), 1e30)
+    lower = np.where(unilateral, 0.0, -1e30)
+    H = np.ascontiguousarray(0.5 * (A + A.T))
+    settings = {"eps_prox": 0.0 if np.linalg.cond(H) < 1e12 else 1e-6, "primal_tol": 1e-12, "dual_tol": 1e-12}
+    x, _, flag, _ = daqp.solve(
+        H, np.ascontiguousarray(b, float), np.zeros((0, len(b))), upper, lower, np.zeros(len(b), dtype=np.int32), **settings
+    )
+    if flag not in (1, 2):
+        raise SolverError(f"no forces satisfy the {len(b)} constraints (active-set method, exit {flag})")
+    return polished(A, b, unilateral, np.asarray(x))
+
+
+def polished(A: np.ndarray, b: np.ndarray, unilateral: np.ndarray, x: np.ndarray) -> np.ndarray:
+    """The same solution to rounding: the active rows solved once more as equalities."""
+    active = ~unilateral | (x > 1e-9 * max(1.0, np.abs(x).max()))
+    out = np.zeros_like(x)
+    out[active] = np.linalg.lstsq(A[np.ix_(active, active)], -b[active], rcond=1e-13)[0]
+    feasible = np.all(out[unilateral] >= 0) and np.all((A @ out + b)[unilateral] >= -1e-9 * max(1.0, np.abs(b).max()))
+    return out if feasible else x
