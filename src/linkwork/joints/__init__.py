@@ -1,9 +1,39 @@
 """Joints, one small file per family."""
 
+from .composite import Composite, FreeExp
 from .custom import CustomJoint, joint
+from .cylindrical import Cylindrical
+from .fixed import Fixed
 from .free import Free
+from .helical import Helical
 from .joint import Joint
+from .planar import Free2D, Planar, Translational
+from .prismatic import Prismatic
 from .revolute import Revolute
 from .spherical import Spherical
+from .spherical_euler import SphericalEuler
+from .spherical_exp import SphericalExp
+from .universal import Universal
 
-__all__ = ["CustomJoint", "Free", "Joint", "Revolute", "Spherical", "joint"]
+ALL_JOINTS: dict[str, type[Joint]] = {
+    cls.__name__: cls
+    for cls in (
+        Fixed,
+        Revolute,
+        Prismatic,
+        Cylindrical,
+        Helical,
+        Planar,
+        Free2D,
+        Translational,
+        Universal,
+        Spherical,
+        SphericalExp,
+        SphericalEuler,
+        Free,
+        FreeExp,
+        Composite,
+    )
+}
+
+__all__ = ["ALL_JOINTS", "CustomJoint", "Joint", "joint", *ALL_JOINTS]  # pyright: ignore[reportUnsupportedDunderAll]

@@ -13,8 +13,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ..spatial.jet import coordinates
-from ..spatial.scalar import Vector, dot, solve_spd
-from ..spatial.se3 import SE3
+from ..spatial.scalar import Vector, solve_spd
+from ..spatial.se3 import SE3, Tangent
 
 
 class Joint:
@@ -56,7 +56,8 @@ class Joint:
 
     def motion(self, q: Vector, v: Vector) -> SE3:
         """The transform with its tangent: S, the joint twist S v and the bias S_dot v."""
-        return self.transform(self.jets(q, v))
+        E = self.transform(self.jets(q, v))
+        return E if E.carried is not None else E.with_tangent(Tangent(np.zeros((6, self.nv)), np.zeros(6), np.zeros(6)))
 
     def integrate(self, q: Vector, dv: Vector) -> Vector:
         """The coordinates reached from q by moving along dv."""
@@ -65,6 +66,10 @@ class Joint:
     def difference(self, q0: Vector, q1: Vector) -> Vector:
         """The dv with integrate(q0, dv) = q1."""
         return q1 - q0
+
+    def rechart(self, q: Vector, v: Vector) -> tuple[Vector, Vector]:
+        """The same pose and twist in coordinates farther from a singularity; joints without charts return their arguments."""
+        return q, v
 
     def neutral(self) -> np.ndarray:
         """The zero position."""
@@ -92,6 +97,4 @@ def unit_quaternion_problem(quat: np.ndarray) -> str | None:
 
 def subspace_fit(S: np.ndarray, twist: Vector) -> Vector:
     """The v that fits S v = twist best, by least squares."""
-    n = S.shape[1]
-    gram = np.array([[dot(S[:, i], S[:, j]) for j in range(n)] for i in range(n)], dtype=object)
-    return solve_spd(gram, np.array([dot(S[:, i], twist) for i in range(n)], dtype=object))
+    return solve_spd(S.T @ S, S.T @ twist)

@@ -1,7 +1,7 @@
 """A plan: an algorithm bound to a tree, ready to run on one state, on a batch, for one pass or for many steps.
 
 Kernels know classes, not models: everything about the model (order, offsets, parameters) is in tables made here with
-array operations, so that a chain of 100000 links is ready at once and a new robot of known classes compiles nothing.
+array operations, so that a chain of 100000 links is ready at once and a new tree of known classes compiles nothing.
 """
 
 from __future__ import annotations

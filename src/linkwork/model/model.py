@@ -17,7 +17,10 @@ from ..kernel.sweep import Algorithm, NodeClass, Tree, pattern
 from ..spatial.inertia import Inertia
 from ..spatial.se3 import SE3
 
-FOLDED = ("R", "p", "joint_axis")  # parameters whose exact 0, 1 and -1 become part of a class
+
+def folded(name: str) -> bool:
+    """Whether exact 0, 1 and -1 of a parameter become part of the class."""
+    return name in ("R", "p", "armature", "damping") or name.endswith("axis")
 
 
 @dataclass(frozen=True, eq=False)
@@ -129,7 +132,7 @@ class Model:
         node_classes, parameters = [], []
         for body in self.bodies:
             values = node_parameters(body)
-            patterns = {name: pattern(x, name in FOLDED) for name, x in values.items()}
+            patterns = {name: pattern(x, folded(name)) for name, x in values.items()}
             signature = (body.joint.signature, tuple(patterns.items()))
             if signature not in classes:
                 sizes = {"q": body.joint.nq, "v": body.joint.nv, "rows": 6 - body.joint.nv}

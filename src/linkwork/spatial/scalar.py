@@ -157,3 +157,16 @@ def inv_spd(A: np.ndarray) -> np.ndarray:
         for c in range(r):
             inverse[r, c] = inverse[c, r]
     return numeric(inverse)
+
+
+def inv(A: np.ndarray) -> np.ndarray:
+    """A^-1 of a 1x1, 2x2 or 3x3 matrix of any scalars, by cofactors."""
+    n = len(A)
+    if n == 1:
+        return array([[1.0 / A[0, 0]]])
+    if n == 2:
+        d = 1.0 / (A[0, 0] * A[1, 1] - A[0, 1] * A[1, 0])
+        return array([[A[1, 1] * d, -A[0, 1] * d], [-A[1, 0] * d, A[0, 0] * d]])
+    columns = [cross(A[1], A[2]), cross(A[2], A[0]), cross(A[0], A[1])]
+    d = 1.0 / dot(A[0], columns[0])
+    return array([[columns[c][r] * d for c in range(3)] for r in range(3)])

@@ -271,7 +271,7 @@ class SE3:
 
     @staticmethod
     def _columns(fn: Any, S: np.ndarray) -> np.ndarray:
-        return np.stack([fn(column) for column in S.T], axis=1)
+        return np.stack([fn(column) for column in S.T], axis=1) if S.shape[1] else S
 
     def __repr__(self) -> str:
         return f"SE3(R={np.array2string(np.asarray(self.R), separator=', ')}, p={list(self.p)})"

@@ -1,0 +1,105 @@
+"""Interleaved timing: contenders take turns, the best sample of each counts.
+
+A machine slows down for many reasons and speeds up for none, so the least time of a contender is its own, and turns of a
+few milliseconds let every contender meet the same weather. One thread is measured in CPU time of the process on one
+core; several threads are measured by the clock on the wall, on as many cores as the process may use.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+import os
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+SAMPLE = 2_000_000  # ns: long beside the clock's steps and one interrupt, short beside a change of the weather
+
+
+@dataclass(frozen=True)
+class Contender:
+    """Something to time: `run()` treats `states` states (or steps)."""
+
+    case: str
+    quantity: str
+    engine: str
+    mode: str
+    threads: int
+    run: Callable[[], Any]
+    states: int
+
+
+@dataclass(frozen=True)
+class Effort:
+    """How long to measure a group: rounds, until `seconds` have passed."""
+
+    rounds: int
+    seconds: float
+
+
+FULL, QUICK = Effort(200, 30.0), Effort(5, 1.0)
+
+
+def cores() -> set[int]:
+    """The cores that this thread may run on; empty where the system does not say."""
+    return os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else set()
+
+
+def enough_cores(threads: int) -> bool:
+    """Whether so many threads can run at once."""
+    return threads <= (len(cores()) or os.cpu_count() or 1)
+
+
+@contextlib.contextmanager
+def running_on(wanted: set[int]) -> Iterator[None]:
+    """Only these cores inside, the former ones afterwards; no promise where the system has none."""
+    before = cores()
+    if before and wanted:
+        os.sched_setaffinity(0, wanted)
+    try:
+        yield
+    finally:
+        if before:
+            os.sched_setaffinity(0, before)
+
+
+def sample(contender: Contender, repetitions: int, free: set[int]) -> int:
+    """Nanoseconds of `repetitions` runs. One thread stays on the last core: interrupts prefer the first."""
+    one = contender.threads == 1
+    clock, run = time.process_time_ns if one else time.perf_counter_ns, contender.run
+    with running_on({max(free)} if one and free else free):
+        start = clock()
+        for _ in range(repetitions):
+            run()
+        return clock() - start
+
+
+def repetitions(contender: Contender, free: set[int]) -> int:
+    """As many runs as make one sample; also the warm-up, which compiles and allocates."""
+    sample(contender, 1, free)
+    count = 1
+    while (ns := sample(contender, count, free)) < SAMPLE:
+        count = max(count + 1, min(16 * count, round(1.2 * count * SAMPLE / max(ns, 1))))
+    return count
+
+
+def measure(contenders: Sequence[Contender], effort: Effort) -> list[float]:
+    """The least microseconds per state of every contender."""
+    free = cores()
+    best = [float("inf")] * len(contenders)
+    collects = gc.isenabled()
+    gc.disable()
+    try:
+        counts = [repetitions(c, free) for c in contenders]
+        deadline = time.monotonic() + effort.seconds
+        for turn in range(effort.rounds):
+            for i, (c, count) in enumerate(zip(contenders, counts, strict=True)):
+                best[i] = min(best[i], sample(c, count, free) / (count * c.states * 1e3))
+            if turn and time.monotonic() > deadline:
+                break
+    finally:
+        if collects:
+            gc.enable()
+    return best

@@ -1,0 +1,116 @@
+"""Composite: two joints in a row, with nothing in between."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..errors import ModelError
+from ..spatial.jet import Jet
+from ..spatial.scalar import Vector, stack
+from ..spatial.se3 import SE3, Tangent
+from .joint import Joint
+from .planar import Translational
+from .spherical_exp import SphericalExp
+
+
+class Composite(Joint):
+    """Q(q) = Q1(q1) Q2(q2): S = (Ad S1, S2) by the product rule [Sueda, 2.4.9; errata 004-19]. Nest it for more than two."""
+
+    def __init__(self, first: Joint, second: Joint) -> None:
+        self.first, self.second = first, second
+        self.nq, self.nv = first.nq + second.nq, first.nv + second.nv
+
+    @property
+    def parameter_names(self) -> tuple[str, ...]:  # type: ignore[override]
+        return tuple(f"first_{n}" for n in self.first.parameter_names) + tuple(f"second_{n}" for n in self.second.parameter_names)
+
+    @property
+    def signature(self) -> tuple[Any, ...]:
+        return ("Composite", self.first.signature, self.second.signature)
+
+    def parameters(self) -> dict[str, np.ndarray]:
+        first = {f"first_{k}": x for k, x in self.first.parameters().items()}
+        return first | {f"second_{k}": x for k, x in self.second.parameters().items()}
+
+    def bound(self, values: dict[str, Any]) -> Joint:
+        first = {k.removeprefix("first_"): x for k, x in values.items() if k.startswith("first_")}
+        second = {k.removeprefix("second_"): x for k, x in values.items() if k.startswith("second_")}
+        return Composite(self.first.bound(first), self.second.bound(second))
+
+    def _parts(self, q: Vector, v: Vector) -> tuple[Vector, Vector, Vector, Vector]:
+        nq, nv = self.first.nq, self.first.nv
+        return q[:nq], q[nq:], v[:nv], v[nv:]
+
+    def transform(self, q: Vector) -> SE3:
+        return self.first.transform(q[: self.first.nq]) @ self.second.transform(q[self.first.nq :])
+
+    def jets(self, q: Vector, v: Vector) -> Vector:
+        q1, q2, v1, v2 = self._parts(q, v)
+        jets = [*self.first.jets(q1, v1), *self.second.jets(q2, v2)]
+        return stack(*(_widened(x, 0 if k < len(q1) else self.first.nv, self.nv) for k, x in enumerate(jets)))
+
+    def motion(self, q: Vector, v: Vector) -> SE3:
+        q1, q2, v1, v2 = self._parts(q, v)
+        A, B = self.first.motion(q1, v1), self.second.motion(q2, v2)
+        return embedded(A, 0, self.nv) @ embedded(B, self.first.nv, self.nv)
+
+    def integrate(self, q: Vector, dv: Vector) -> Vector:
+        q1, q2, v1, v2 = self._parts(q, dv)
+        return np.concatenate([self.first.integrate(q1, v1), self.second.integrate(q2, v2)])
+
+    def difference(self, q0: Vector, q1: Vector) -> Vector:
+        n = self.first.nq
+        return np.concatenate([self.first.difference(q0[:n], q1[:n]), self.second.difference(q0[n:], q1[n:])])
+
+    def rechart(self, q: Vector, v: Vector) -> tuple[Vector, Vector]:
+        q1, q2, v1, v2 = self._parts(q, v)
+        (q1, v1), (q2, v2) = self.first.rechart(q1, v1), self.second.rechart(q2, v2)
+        return np.concatenate([q1, q2]), np.concatenate([v1, v2])
+
+    def neutral(self) -> np.ndarray:
+        return np.concatenate([self.first.neutral(), self.second.neutral()])
+
+    def random(self, rng: np.random.Generator) -> np.ndarray:
+        return np.concatenate([self.first.random(rng), self.second.random(rng)])
+
+    def checked(self, q: np.ndarray) -> str | None:
+        n = self.first.nq
+        return self.first.checked(q[..., :n]) or self.second.checked(q[..., n:])
+
+    def __repr__(self) -> str:
+        return f"Composite({self.first!r}, {self.second!r})"
+
+
+class FreeExp(Composite):
+    """Free in space with exponential coordinates [Sueda, 2.4.11].
+
+    order "TR": q = (translation, exponential), Q = T R, the origin at the translation;
+    order "RT": q = (exponential, translation), Q = R T, the origin at R times the translation.
+    """
+
+    def __init__(self, order: str = "TR", radius: float = 1.5 * np.pi) -> None:
+        if order not in ("TR", "RT"):
+            raise ModelError(f'FreeExp: the order must be "TR" or "RT", not {order!r}')
+        rotation, translation = SphericalExp(radius), Translational()
+        self.order = order
+        super().__init__(*((translation, rotation) if order == "TR" else (rotation, translation)))
+
+    def __repr__(self) -> str:
+        return f"FreeExp({self.order!r})"
+
+
+def embedded(E: SE3, start: int, total: int) -> SE3:
+    """A transform whose columns are those from `start` on, of `total`."""
+    t = E.tangent
+    S = np.array(np.zeros((6, total)), dtype=object)
+    S[:, start : start + t.S.shape[1]] = t.S
+    return E.with_tangent(Tangent(S, t.phi, t.bias))
+
+
+def _widened(x: Any, start: int, total: int) -> Any:
+    if not isinstance(x, Jet):
+        return x
+    grad = (0.0,) * start + tuple(x.grad) + (0.0,) * (total - start - len(x.grad))
+    return Jet(x.x, grad, x.rate, x.bias)

@@ -1,0 +1,23 @@
+"""Cylindrical: turn about an axis and slide along it, independently."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from ..spatial.scalar import Vector
+from ..spatial.se3 import SE3
+from .axis import unit_axis
+from .joint import Joint
+
+
+class Cylindrical(Joint):
+    """Q(q) = turn about `axis` by q1, shift along it by q2."""
+
+    nq = nv = 2
+    parameter_names: ClassVar[tuple[str, ...]] = ("axis",)
+
+    def __init__(self, axis: Any = (0.0, 0.0, 1.0)) -> None:
+        self.axis = unit_axis(axis, "Cylindrical")
+
+    def transform(self, q: Vector) -> SE3:
+        return SE3.rot_axis(self.axis, q[0]) @ SE3(p=self.axis * q[1])

@@ -1,0 +1,16 @@
+"""Fixed: no freedom."""
+
+from __future__ import annotations
+
+from ..spatial.scalar import Vector
+from ..spatial.se3 import SE3
+from .joint import Joint
+
+
+class Fixed(Joint):
+    """Q = 1; the body is part of its parent [Sueda, 2.4.1]."""
+
+    nq = nv = 0
+
+    def transform(self, q: Vector) -> SE3:
+        return SE3()

@@ -1,0 +1,23 @@
+"""Prismatic: one translation along a fixed axis."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from ..spatial.scalar import Vector
+from ..spatial.se3 import SE3
+from .axis import unit_axis
+from .joint import Joint
+
+
+class Prismatic(Joint):
+    """Q(q) = shift by q along `axis` [Sueda, 2.4.2]."""
+
+    nq = nv = 1
+    parameter_names: ClassVar[tuple[str, ...]] = ("axis",)
+
+    def __init__(self, axis: Any = (0.0, 0.0, 1.0)) -> None:
+        self.axis = unit_axis(axis, "Prismatic")
+
+    def transform(self, q: Vector) -> SE3:
+        return SE3(p=self.axis * q[0])

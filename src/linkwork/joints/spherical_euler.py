@@ -1,0 +1,124 @@
+"""SphericalEuler: any rotation, by Euler angles of any sequence, with a second sequence near gimbal lock."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..errors import ModelError
+from ..spatial.scalar import Vector, array, atan2, clip, inv, stack, where
+from ..spatial.se3 import SE3, Tangent
+from .joint import Joint
+
+AXES = {"x": 0, "y": 1, "z": 2}
+
+
+class SphericalEuler(Joint):
+    """Q(q) = turn by q1, q2, q3 about the axes of `sequence` ("xyz", "xzx", ...), each carried by the ones before.
+
+    Without `alternate` the coordinates are the three angles, v their rates, and the joint is singular where the middle
+    angle aligns the outer axes. With `alternate`, another sequence, a fourth coordinate tells which sequence is in use
+    (0 or 1); the joint changes to the other one when its sine or cosine of lock falls below `threshold`.
+    """
+
+    nv = 3
+
+    def __init__(self, sequence: str = "xyz", alternate: str | None = None, threshold: float = 0.3) -> None:
+        self.sequences = [_checked(s) for s in (sequence, alternate) if s is not None]
+        self.threshold = float(threshold)
+        self.nq = 3 if alternate is None else 4
+        if not 0.0 < self.threshold < 0.7:
+            raise ModelError(f"SphericalEuler: the threshold {threshold!r} must lie between 0 and 0.7")
+        if alternate is not None and (sequence[0] == sequence[2]) == (alternate[0] == alternate[2]):
+            raise ModelError(
+                f"SphericalEuler: {sequence!r} and {alternate!r} lock together; "
+                "pair a sequence of three axes with one that repeats its first"
+            )
+
+    def __repr__(self) -> str:
+        return f"SphericalEuler({', '.join(map(repr, self.sequences))})"
+
+    @property
+    def signature(self) -> tuple[object, ...]:
+        return (type(self).__name__, *self.sequences, self.threshold)
+
+    def transform(self, q: Vector) -> SE3:
+        first = turned(self.sequences[0], q)
+        if self.nq == 3:
+            return first
+        return blended(q[3] < 0.5, first, turned(self.sequences[1], q))
+
+    def jets(self, q: Vector, v: Vector) -> Vector:
+        moving = super().jets(q[:3], v)
+        return moving if self.nq == 3 else stack(*moving, q[3])
+
+    def integrate(self, q: Vector, dv: Vector) -> Vector:
+        return q + dv if self.nq == 3 else stack(*(q[:3] + dv), q[3])
+
+    def difference(self, q0: Vector, q1: Vector) -> Vector:
+        return q1[:3] - q0[:3]
+
+    def rechart(self, q: Vector, v: Vector) -> tuple[Vector, Vector]:
+        if self.nq == 3:
+            return q, v
+        E = self.motion(q, v)
+        margins = [lock_margin(s, q) for s in self.sequences]
+        locked = where(q[3] < 0.5, margins[0], margins[1]) < self.threshold
+        first = q[3] < 0.5
+        others = [angles(s, E.R) for s in self.sequences]
+        q_new = stack(*(where(first, b, a) for a, b in zip(*others, strict=True)), where(first, 1.0, 0.0))
+        S = self.motion(q_new, v).tangent.S[:3]
+        v_new = inv(S) @ E.tangent.phi[:3]
+        picked = [where(locked, a, b) for a, b in zip(q_new, q, strict=True)]
+        return stack(*picked), stack(*(where(locked, a, b) for a, b in zip(v_new, v, strict=True)))
+
+    def random(self, rng: np.random.Generator) -> np.ndarray:
+        """Angles whose middle one is away from lock."""
+        a, _, c = self.sequences[0]
+        middle = rng.uniform(0.5, np.pi - 0.5) if a == c else rng.uniform(-1.0, 1.0)
+        return np.array([rng.uniform(-np.pi, np.pi), middle, rng.uniform(-np.pi, np.pi), 0.0])[: self.nq]
+
+
+def _checked(sequence: str) -> str:
+    s = str(sequence).lower()
+    if len(s) != 3 or any(c not in AXES for c in s) or s[0] == s[1] or s[1] == s[2]:
+        raise ModelError(
+            f"SphericalEuler: {sequence!r} is not a sequence of three axes, neighbours different (as 'xyz' or 'zxz')"
+        )
+    return s
+
+
+def turned(sequence: str, q: Vector) -> SE3:
+    """The product of the three turns."""
+    turns = (SE3.rot_x, SE3.rot_y, SE3.rot_z)
+    a, b, c = (turns[AXES[s]](q[k]) for k, s in enumerate(sequence))
+    return a @ b @ c
+
+
+def lock_margin(sequence: str, q: Vector) -> object:
+    """|sin| (first axis repeated) or |cos| (three axes) of the middle angle: zero at gimbal lock."""
+    return abs(np.sin(q[1])) if sequence[0] == sequence[2] else abs(np.cos(q[1]))
+
+
+def angles(sequence: str, R: np.ndarray) -> Vector:
+    """The angles of a rotation matrix in a sequence, away from its lock."""
+    i, j, k = (AXES[s] for s in sequence)
+    if i != k:
+        sign = 1.0 if (j - i) % 3 == 1 else -1.0
+        s2 = clip(sign * R[i, k], -1.0, 1.0)
+        return stack(atan2(-sign * R[j, k], R[k, k]), np.arcsin(s2), atan2(-sign * R[i, j], R[i, i]))
+    m = 3 - i - j
+    sign = 1.0 if (j - i) % 3 == 1 else -1.0
+    return stack(atan2(R[j, i], -sign * R[m, i]), np.arccos(clip(R[i, i], -1.0, 1.0)), atan2(R[i, j], sign * R[i, m]))
+
+
+def blended(condition: object, A: SE3, B: SE3) -> SE3:
+    """`where` for two rotations and their tangents."""
+
+    def pick(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+        return array([where(condition, a, b) for a, b in zip(x.flat, y.flat, strict=True)]).reshape(x.shape)
+
+    E = SE3(R=pick(A.R, B.R))
+    if A.carried is None or B.carried is None:
+        return E
+    a, b = A.carried, B.carried
+    return E.with_tangent(Tangent(pick(a.S, b.S), pick(a.phi, b.phi), pick(a.bias, b.bias)))

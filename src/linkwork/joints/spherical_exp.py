@@ -1,0 +1,47 @@
+"""SphericalExp: any rotation, by exponential coordinates that are changed before they become singular."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..errors import ModelError
+from ..spatial import so3
+from ..spatial.scalar import Vector, dot, stack, where
+from ..spatial.se3 import SE3
+from .joint import Joint
+
+
+class SphericalExp(Joint):
+    """Q(q) = exp([q]), v = q_dot [Sueda, 2.4.8; errata 004-24].
+
+    The coordinates are singular at |q| = 2 pi. Beyond `radius` (pi < radius < 2 pi) they are replaced by the same rotation the
+    other way round, q (1 - 2 pi / |q|), with v changed so that the angular velocity stays.
+    """
+
+    nq = nv = 3
+
+    def __init__(self, radius: float = 1.5 * np.pi) -> None:
+        self.radius = float(radius)
+        if not np.pi < self.radius < 2 * np.pi:
+            raise ModelError(f"SphericalExp: the radius {radius!r} must lie between pi and 2 pi")
+
+    @property
+    def signature(self) -> tuple[object, ...]:
+        return (type(self).__name__, self.radius)
+
+    def transform(self, q: Vector) -> SE3:
+        return SE3.rot_exp(q)
+
+    def rechart(self, q: Vector, v: Vector) -> tuple[Vector, Vector]:
+        length2 = dot(q, q)
+        far = length2 > self.radius**2
+        shrink = 1.0 - 2.0 * np.pi / np.sqrt(where(far, length2, self.radius**2))
+        q_new = q * shrink
+        v_new = so3.right_jacobian_inverse(q_new) @ (so3.right_jacobian(q) @ v)
+        return stack(*(where(far, a, b) for a, b in zip(q_new, q, strict=True))), stack(
+            *(where(far, a, b) for a, b in zip(v_new, v, strict=True))
+        )
+
+    def random(self, rng: np.random.Generator) -> np.ndarray:
+        w = rng.normal(size=3)
+        return w * (rng.uniform(0, np.pi) / np.linalg.norm(w))
