@@ -9,7 +9,6 @@ import numpy as np
 
 from .kernel.sweep import MATRIX, SCALAR, Algorithm, Field, each, vector
 from .model import MaximalState, Model, State
-from .model.arrays import Call
 from .model.rules import inertia_of
 from .reduced.kinematics import kinematics
 from .spatial.scalar import dot
@@ -53,5 +52,5 @@ def energy(model: Model, state: State | MaximalState) -> Energy:
         poses, twists = k.poses, k.twists
     else:
         poses, twists = state.poses, state.twists
-    out = Call(model, ENERGY, {"poses": poses, "twists": twists, "gravity": model.gravity}).run()
+    out = model.call(ENERGY, {"poses": poses, "twists": twists, "gravity": model.gravity})
     return Energy(out["kinetic"][..., 0].sum(axis=-1), out["potential"][..., 0].sum(axis=-1))

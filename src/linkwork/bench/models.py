@@ -8,6 +8,7 @@ from typing import Any
 from xml.sax.saxutils import quoteattr
 
 import numpy as np
+from scipy.spatial.transform import Rotation
 
 from ..errors import LinkworkError, ModelError
 from ..joints import Revolute
@@ -62,7 +63,7 @@ def random_tensor(rng: np.random.Generator, mass: float, size: float) -> np.ndar
 
 def rotation(w: np.ndarray) -> np.ndarray:
     """The rotation by a vector."""
-    return np.asarray(SE3.rot_exp(w).R, float)
+    return Rotation.from_rotvec(w).as_matrix()
 
 
 def random_states(model: Model, batch: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -1,8 +1,9 @@
 """Interleaved timing: contenders take turns, the best sample of each counts.
 
 A machine slows down for many reasons and speeds up for none, so the least time of a contender is its own, and turns of a
-few milliseconds let every contender meet the same weather. One thread is measured in CPU time of the process on one
-core; several threads are measured by the clock on the wall, on as many cores as the process may use.
+few milliseconds let every contender meet the same weather. One thread is measured in its CPU time on one core; several
+threads are measured by the clock on the wall, on all cores that the process may use, after all others, as idle threads
+of some libraries wait in a loop.
 """
 
 from __future__ import annotations
@@ -68,7 +69,7 @@ def running_on(wanted: set[int]) -> Iterator[None]:
 def sample(contender: Contender, repetitions: int, free: set[int]) -> int:
     """Nanoseconds of `repetitions` runs. One thread stays on the last core: interrupts prefer the first."""
     one = contender.threads == 1
-    clock, run = time.process_time_ns if one else time.perf_counter_ns, contender.run
+    clock, run = time.thread_time_ns if one else time.perf_counter_ns, contender.run
     with running_on({max(free)} if one and free else free):
         start = clock()
         for _ in range(repetitions):
@@ -87,19 +88,26 @@ def repetitions(contender: Contender, free: set[int]) -> int:
 
 def measure(contenders: Sequence[Contender], effort: Effort) -> list[float]:
     """The least microseconds per state of every contender."""
-    free = cores()
     best = [float("inf")] * len(contenders)
     collects = gc.isenabled()
     gc.disable()
     try:
-        counts = [repetitions(c, free) for c in contenders]
-        deadline = time.monotonic() + effort.seconds
-        for turn in range(effort.rounds):
-            for i, (c, count) in enumerate(zip(contenders, counts, strict=True)):
-                best[i] = min(best[i], sample(c, count, free) / (count * c.states * 1e3))
-            if turn and time.monotonic() > deadline:
-                break
+        for alone in (True, False):
+            group = [i for i, c in enumerate(contenders) if (c.threads == 1) == alone]
+            _take_turns(contenders, group, effort, best)
     finally:
         if collects:
             gc.enable()
     return best
+
+
+def _take_turns(contenders: Sequence[Contender], group: list[int], effort: Effort, best: list[float]) -> None:
+    free = cores()
+    counts = {i: repetitions(contenders[i], free) for i in group}
+    deadline = time.monotonic() + effort.seconds
+    for turn in range(effort.rounds):
+        for i, count in counts.items():
+            c = contenders[i]
+            best[i] = min(best[i], sample(c, count, free) / (count * c.states * 1e3))
+        if turn and time.monotonic() > deadline:
+            break

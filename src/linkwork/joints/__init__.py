@@ -1,12 +1,12 @@
 """Joints, one small file per family."""
 
+from .base import Joint
 from .composite import Composite, FreeExp
 from .custom import CustomJoint, joint
 from .cylindrical import Cylindrical
 from .fixed import Fixed
 from .free import Free
 from .helical import Helical
-from .joint import Joint
 from .planar import Free2D, Planar, Translational
 from .prismatic import Prismatic
 from .revolute import Revolute

@@ -10,7 +10,7 @@ from ..errors import ModelError
 from ..spatial.jet import Jet
 from ..spatial.scalar import Vector, stack
 from ..spatial.se3 import SE3, Tangent
-from .joint import Joint
+from .base import Joint
 from .planar import Translational
 from .spherical_exp import SphericalExp
 

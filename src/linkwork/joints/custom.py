@@ -13,7 +13,7 @@ from ..errors import LinkworkError, ModelError
 from ..kernel.symbol import ca, variable, wrap
 from ..spatial.scalar import Vector, stack
 from ..spatial.se3 import SE3
-from .joint import Joint
+from .base import Joint
 
 
 class CustomJoint(Joint):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..spatial.scalar import Vector
 from ..spatial.se3 import SE3
-from .joint import Joint
+from .base import Joint
 
 
 class Fixed(Joint):

@@ -8,7 +8,7 @@ from ..spatial import quaternion, so3
 from ..spatial.jet import Jet
 from ..spatial.scalar import Vector, cross, stack
 from ..spatial.se3 import SE3, Tangent
-from .joint import Joint, unit_quaternion_problem
+from .base import Joint, unit_quaternion_problem
 from .spherical import quaternion_jets
 
 

@@ -10,7 +10,7 @@ from ..errors import ModelError
 from ..spatial.scalar import Vector
 from ..spatial.se3 import SE3
 from .axis import unit_axis
-from .joint import Joint
+from .base import Joint
 
 
 class Helical(Joint):

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 from ..spatial.scalar import Vector
 from ..spatial.se3 import SE3
 from .axis import unit_axis
-from .joint import Joint
+from .base import Joint
 
 
 class Revolute(Joint):

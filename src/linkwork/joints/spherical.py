@@ -8,7 +8,7 @@ from ..spatial import quaternion
 from ..spatial.jet import Jet, lift
 from ..spatial.scalar import Vector, stack
 from ..spatial.se3 import SE3, Tangent
-from .joint import Joint, unit_quaternion_problem
+from .base import Joint, unit_quaternion_problem
 
 
 class Spherical(Joint):

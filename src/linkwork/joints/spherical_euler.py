@@ -7,7 +7,7 @@ import numpy as np
 from ..errors import ModelError
 from ..spatial.scalar import Vector, array, atan2, clip, inv, stack, where
 from ..spatial.se3 import SE3, Tangent
-from .joint import Joint
+from .base import Joint
 
 AXES = {"x": 0, "y": 1, "z": 2}
 

@@ -8,7 +8,7 @@ from ..errors import ModelError
 from ..spatial import so3
 from ..spatial.scalar import Vector, dot, stack, where
 from ..spatial.se3 import SE3
-from .joint import Joint
+from .base import Joint
 
 
 class SphericalExp(Joint):

@@ -6,7 +6,9 @@ array operations, so that a chain of 100000 links is ready at once and a new tre
 
 from __future__ import annotations
 
+import ctypes
 import os
+import struct
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
@@ -233,11 +235,10 @@ class Workspace:
         self.views["parameters"][:] = np.repeat(plan.parameters, copies)
         self.bases = np.array([raw.ctypes.data + skip + starts[name] for name in plan.arrays], np.int64)
         self._address = {name: int(self.bases[i]) for i, name in enumerate(plan.arrays)}
-        self._transfers = np.zeros((len(plan.arrays), len(TRANSFER)), np.int64)
-        self._transfers_at = self._transfers.ctypes.data
         s = plan.segments
-        self._job = np.array([s.ctypes.data, len(s), self.bases.ctypes.data, *[0] * (len(JOB) - 3)], np.int64)
-        self.job_at = self._job.ctypes.data
+        self._fixed = (s.ctypes.data, len(s), self.bases.ctypes.data)
+        self._buffer = bytearray(8 * (len(JOB) + len(TRANSFER) * len(plan.arrays)))
+        self.job_at = ctypes.addressof(ctypes.c_char.from_buffer(self._buffer))
 
     def adopt(self, other: Workspace, names: Sequence[str]) -> None:
         """Read these arrays from another workspace (of another variant) instead of our own."""
@@ -246,26 +247,27 @@ class Workspace:
             self.bases[i] = other.bases[i]
 
     def job(
-        self, inputs: Mapping[str, Any], outputs: Mapping[str, Any], start: int, end: int, records: int, every: int
-    ) -> np.ndarray:
-        """The driver's description of a call; it stays valid until the next one is asked for."""
-        moves = []
+        self, inputs: Mapping[str, Any], outputs: Mapping[str, Any], start: int, end: int, records: int = 1, every: int = 1
+    ) -> int:
+        """Describe a call to the driver: the address for `driver.batch`, valid until the next call is described."""
+        moves: list[int] = []
         for name, a in inputs.items():
             if name in self.plan.variant.uniform:
                 self.views[name][:] = np.asarray(a).reshape(-1)
             else:
-                moves.append(self._transfer(name, a))
-        count = len(moves)
-        moves += [self._transfer(name, a) for name, a in outputs.items()]
-        self._transfers[: len(moves)] = moves
-        at = self._transfers_at
-        self._job[3:] = (count, at, len(outputs), at + count * 8 * len(TRANSFER), start, end, records, every)
-        return self._job
+                moves += self._transfer(name, a)
+        split = len(moves)
+        for name, a in outputs.items():
+            moves += self._transfer(name, a)
+        at = self.job_at + 8 * len(JOB)
+        head = (*self._fixed, split // len(TRANSFER), at, len(outputs), at + 8 * split, start, end, records, every)
+        struct.pack_into(f"{len(JOB) + len(moves)}q", self._buffer, 0, *head, *moves)
+        return self.job_at
 
     def _transfer(self, name: str, a: np.ndarray) -> tuple[int, int, int, int, int]:
-        strides = a.strides
-        row = strides[0] if a.ndim > 1 else 0
-        return self._address[name], a.__array_interface__["data"][0], self.plan.sizes[name], row, strides[1] if a.ndim > 2 else 0
+        n, strides = a.ndim, a.strides
+        row, record = strides[0] if n > 1 else 0, strides[1] if n > 2 else 0
+        return self._address[name], a.__array_interface__["data"][0], self.plan.sizes[name], row, record
 
 
 _pool: list[ThreadPoolExecutor] = []

@@ -6,10 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from ..joints.base import subspace_fit
 from ..joints.complement import selected_rows
-from ..joints.joint import subspace_fit
 from ..kernel.sweep import Algorithm, Field, outward
-from ..model.arrays import Call
 from ..model.model import Model
 from ..model.rules import joint_of, placement_of
 from ..model.state import MaximalState, State
@@ -54,5 +53,5 @@ def to_maximal(model: Model, state: State) -> MaximalState:
 
 def to_reduced(model: Model, state: MaximalState) -> State:
     """The reduced state that fits a maximal one best, joint by joint."""
-    out = Call(model, FIT, {"poses": state.poses, "twists": state.twists, "q_fit": state.q_fit}).run()
+    out = model.call(FIT, {"poses": state.poses, "twists": state.twists, "q_fit": state.q_fit})
     return State(out["q"], out["v"], state.t)

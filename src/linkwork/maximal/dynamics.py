@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from ..kernel.sweep import INERTIA, MATRIX, Algorithm, Field, inward, outward, vector
-from ..model.arrays import Call
 from ..model.model import Model
 from ..model.rules import world_pose
 from ..model.state import MaximalState
@@ -60,5 +59,5 @@ class MaximalAcceleration:
 def maximal_dynamics(model: Model, state: MaximalState, tau: Any = None, external: Any = None) -> MaximalAcceleration:
     """Accelerations of the bare tree in maximal coordinates, with the joints' multipliers: the joint exerts T lam."""
     inputs = {"poses": state.poses, "twists": state.twists, "q_fit": state.q_fit, "tau": tau, "external": external}
-    out = Call(model, MAXIMAL_DYNAMICS, {**inputs, "gravity": model.gravity}).run()
+    out = model.call(MAXIMAL_DYNAMICS, {**inputs, "gravity": model.gravity})
     return MaximalAcceleration(out["twists_dot"], out["a"], out["lam"])

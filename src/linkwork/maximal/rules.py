@@ -16,8 +16,8 @@ from typing import Any
 
 import numpy as np
 
+from ..joints.base import subspace_fit
 from ..joints.complement import complement
-from ..joints.joint import subspace_fit
 from ..model.rules import inertia_of, joint_of
 from ..solvers.elimination import back_substitute, eliminate, forward_substitute
 from ..spatial.inertia import Articulated

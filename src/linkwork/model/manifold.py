@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 
 from ..kernel.sweep import Algorithm, Field, each
-from .arrays import Call
 from .rules import joint_of
 
 
@@ -33,9 +32,9 @@ DIFFERENCE = Algorithm(
 
 def integrate(model: Any, q: np.ndarray, dv: np.ndarray) -> np.ndarray:
     """See `Model.integrate`."""
-    return Call(model, INTEGRATE, {"q": q, "dv": dv}).run()["q_next"]
+    return model.call(INTEGRATE, {"q": q, "dv": dv})["q_next"]
 
 
 def difference(model: Any, q0: np.ndarray, q1: np.ndarray) -> np.ndarray:
     """See `Model.difference`."""
-    return Call(model, DIFFERENCE, {"q": q0, "q_next": q1}).run()["dv"]
+    return model.call(DIFFERENCE, {"q": q0, "q_next": q1})["dv"]

@@ -16,6 +16,7 @@ from ..kernel.plan import Plan, Shape, variant
 from ..kernel.sweep import Algorithm, NodeClass, Tree, pattern
 from ..spatial.inertia import Inertia
 from ..spatial.se3 import SE3
+from .arrays import Interface
 
 
 def folded(name: str) -> bool:
@@ -148,6 +149,19 @@ class Model:
     @cached_property
     def _plans(self) -> dict[Any, Plan]:
         return {}
+
+    @cached_property
+    def _interfaces(self) -> dict[str, Interface]:
+        return {}
+
+    def call(
+        self, algorithm: Algorithm, inputs: dict[str, Any], threads: int | None = 1, wanted: tuple[str, ...] | None = None
+    ) -> Any:
+        """Run an algorithm on arrays; see `Interface`."""
+        interface = self._interfaces.get(algorithm.name)
+        if interface is None:
+            interface = self._interfaces[algorithm.name] = Interface(self, algorithm)
+        return interface(inputs, threads, wanted)
 
     @cached_property
     def _kept(self) -> dict[Any, Any]:

@@ -22,7 +22,6 @@ import numpy as np
 
 from ..joints.complement import selected_rows
 from ..kernel.sweep import INERTIA, Algorithm, Field, inward, outward, vector
-from ..model.arrays import Call
 from ..model.model import Model
 from ..model.rules import inertia_of
 from ..spatial.inertia import Articulated
@@ -109,4 +108,4 @@ def tree_dynamics(model: Model, q: Any, v: Any, tau: Any = None, external: Any =
     external   wrenches (moment, force) on the bodies, about their origins in their axes: (bodies, 6)
     """
     inputs = {"q": q, "v": v, "tau": tau, "external": external, "gravity": model.gravity}
-    return Call(model, FORWARD_DYNAMICS, inputs, threads).run()["a"]
+    return model.call(FORWARD_DYNAMICS, inputs, threads)["a"]

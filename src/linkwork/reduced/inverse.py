@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 
 from ..kernel.sweep import Algorithm, Field, inward, outward, vector
-from ..model.arrays import Call
 from ..model.model import Model
 from ..model.rules import inertia_of
 from .rules import falling_world, gyroscopic, velocity_step
@@ -58,10 +57,10 @@ def inverse_dynamics(model: Model, q: Any, v: Any, a: Any, external: Any = None,
     external   wrenches (moment, force) on the bodies, about their origins in their axes: (bodies, 6)
     """
     inputs = {"q": q, "v": v, "a": a, "external": external, "gravity": model.gravity}
-    return Call(model, INVERSE_DYNAMICS, inputs, threads).run(wanted=("tau",))["tau"]
+    return model.call(INVERSE_DYNAMICS, inputs, threads, wanted=("tau",))["tau"]
 
 
 def joint_wrenches(model: Model, q: Any, v: Any, a: Any, external: Any = None, threads: int | None = 1) -> np.ndarray:
     """The wrench (moment, force) that every joint transmits to its body, about the body's origin in its axes: (bodies, 6)."""
     inputs = {"q": q, "v": v, "a": a, "external": external, "gravity": model.gravity}
-    return Call(model, INVERSE_DYNAMICS, inputs, threads).run(wanted=("wrench",))["wrench"]
+    return model.call(INVERSE_DYNAMICS, inputs, threads, wanted=("wrench",))["wrench"]

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from ..kernel.sweep import MATRIX, POSE, Algorithm, Field, outward, vector
-from ..model.arrays import Call
 from ..model.model import Model
 from ..model.rules import motion_of, world_pose
 from ..spatial.se3 import bracket
@@ -52,5 +51,5 @@ class Kinematics:
 
 def kinematics(model: Model, q: Any, v: Any = None, a: Any = None, threads: int | None = 1) -> Kinematics:
     """Poses, twists (angular, linear; body axes) and time derivatives of the twists' components."""
-    out = Call(model, KINEMATICS, {"q": q, "v": v, "a": a}, threads).run()
+    out = model.call(KINEMATICS, {"q": q, "v": v, "a": a}, threads)
     return Kinematics(out["poses"], out["twists"], out["twists_dot"])

@@ -1,7 +1,27 @@
-"""Pictures: plots and the animation in the browser."""
+"""Pictures and numbers of a run: the page for a browser, plots, and files of arrays.
+
+`WRITERS` maps the suffix of a file to the function that writes it; `Trajectory.save` looks there.
+"""
+
+from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
-WRITERS: dict[str, Callable[[Any, Path], None]] = {}
+from .html import page, write_page
+from .numbers import write_numbers
+from .plots import plot, write_plot
+
+if TYPE_CHECKING:
+    from ..trajectory import Trajectory
+
+WRITERS: dict[str, Callable[[Trajectory, Path], None]] = {
+    ".npz": write_numbers,
+    ".html": write_page,
+    ".png": write_plot,
+    ".svg": write_plot,
+    ".pdf": write_plot,
+}
+
+__all__ = ["WRITERS", "page", "plot"]

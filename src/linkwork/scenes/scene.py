@@ -1,0 +1,40 @@
+"""A scene: something to simulate, with a time step and a duration that suit it."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from ..errors import InputError
+from ..model import Model, State
+
+
+@dataclass(frozen=True)
+class Scene:
+    """A named model and its start.
+
+    description   one line for lists
+    maker         makes the model and its initial state; its keyword arguments are the scene's options
+    duration, dt  seconds
+    """
+
+    name: str
+    description: str
+    maker: Callable[..., tuple[Model, State]]
+    duration: float
+    dt: float
+
+    @property
+    def options(self) -> tuple[str, ...]:
+        """The names that `build` accepts."""
+        return tuple(inspect.signature(self.maker).parameters)
+
+    def build(self, **options: Any) -> tuple[Model, State]:
+        """The model and its initial state."""
+        for name in options:
+            if name not in self.options:
+                known = f"its options are {', '.join(self.options)}" if self.options else "it has none"
+                raise InputError(f"the scene {self.name!r} has no option {name!r}; {known}")
+        return self.maker(**options)

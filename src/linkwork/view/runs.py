@@ -1,0 +1,52 @@
+"""What of a run is shown: one run of a batch, a choice of its records."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from ..trajectory import Trajectory
+
+
+def batch_size(trajectory: Trajectory) -> int | None:
+    """The number of runs of a batch; None for a single run."""
+    a = trajectory.arrays["q" if trajectory.kind == "reduced" else "q_fit"]
+    return len(a) if a.ndim == 3 else None
+
+
+def first_run(trajectory: Trajectory) -> Trajectory:
+    """The first run of a batch; a single run as it is."""
+    if batch_size(trajectory) is None:
+        return trajectory
+    arrays = {name: a[0] for name, a in trajectory.arrays.items()}
+    return replace(trajectory, arrays=arrays, tau=None if trajectory.tau is None else trajectory.tau[0])
+
+
+def finite_records(trajectory: Trajectory) -> int:
+    """How many records of a single run come before the first that is not finite."""
+    ok = np.ones(len(trajectory), dtype=bool)
+    for a in trajectory.arrays.values():
+        ok &= np.isfinite(a).reshape(len(trajectory), -1).all(axis=1)
+    return len(ok) if ok.all() else int(np.argmin(ok))
+
+
+def spread(count: int, most: int) -> np.ndarray:
+    """At most `most` of `count` indices, evenly spread, the first and the last among them."""
+    if count <= most:
+        return np.arange(count)
+    return np.round(np.linspace(0, count - 1, most)).astype(int)
+
+
+def summary(trajectory: Trajectory) -> str:
+    """The size of a run in one line."""
+    model, t = trajectory.model, trajectory.t
+    sizes = f"{counted(model.nb, 'body', 'bodies')}, {counted(model.nv, 'degree')} of freedom"
+    return f"{sizes}, {trajectory.kind} coordinates, {t[-1] - t[0]:.6g} s in {counted(len(t), 'record')}"
+
+
+def counted(n: int, one: str, many: str | None = None) -> str:
+    """A number with its noun."""
+    return f"{n} {one if n == 1 else many or one + 's'}"
