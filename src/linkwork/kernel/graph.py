@@ -165,25 +165,50 @@ def _special(graph: Graph, f: Any, k: int, name: str, register: dict[int, int]) 
     return graph.number("div", graph.constant(1.0), x)
 
 
+def share_reciprocals(ops: list[Op], results: list[int]) -> tuple[list[Op], list[int]]:
+    """Divisions by the same value become products with one reciprocal (CasADi turns x * (1 / y) into x / y; this turns it back)."""
+    divisors: dict[int, int] = {}
+    for op in ops:
+        if op[0] == "div":
+            divisors[op[2]] = divisors.get(op[2], 0) + 1
+    graph = Graph()
+    new: list[int] = []
+    for op in ops:
+        if op[0] in ("const", "input"):
+            new.append(graph.number(*op))
+        elif op[0] == "div" and divisors[op[2]] > 1:
+            reciprocal = graph.number("div", graph.constant(1.0), new[op[2]])
+            unit = ops[op[1]] == ("const", 1.0)
+            new.append(reciprocal if unit else graph.apply("mul", new[op[1]], reciprocal))
+        else:
+            new.append(graph.apply(op[0], *(new[i] for i in op[1:])))
+    return graph.ops, [new[r] for r in results]
+
+
 def fuse(ops: list[Op], results: list[int]) -> tuple[list[Op], list[int]]:
     """Merge products that only feed sums into fused multiply-adds, and drop what nothing uses.
 
-    fma(a, b, c) = a b + c, fms = a b - c, fnma = c - a b.
+    fma(a, b, c) = a b + c, fms = a b - c, fnma = c - a b. A product is merged if all its uses are sums: computing it again
+    in each is free. Of two products in one sum the later is merged: the earlier is more likely to be ready.
     """
-    uses = _uses(ops, results)
-    products = {i for i, op in enumerate(ops) if op[0] == "mul" and uses[i] == 1}
+    ops, results = share_reciprocals(ops, results)
+    other_uses = set(results)
+    for op in ops:
+        if op[0] not in ("add", "sub") or op[1] == op[2]:
+            other_uses.update(operands(op))
+    products = {i for i, op in enumerate(ops) if op[0] == "mul" and i not in other_uses}
+    # A product that loses a sum to a later product stays, and then it need not be merged elsewhere either.
+    kept = {min(op[1], op[2]) for op in ops if op[0] in ("add", "sub") and op[1] in products and op[2] in products}
+    products -= kept
     fused: list[Op] = []
     for op in ops:
         name = op[0]
         if name in ("add", "sub") and op[1] != op[2]:
-            # Prefer to fuse the later product: the earlier one is more likely to be ready.
             a, b = op[1], op[2]
-            if b in products and (a not in products or b > a):
-                x, y = ops[b][1:]
-                op = ("fma" if name == "add" else "fnma", x, y, a)
+            if b in products:
+                op = ("fma" if name == "add" else "fnma", *ops[b][1:], a)
             elif a in products:
-                x, y = ops[a][1:]
-                op = ("fma" if name == "add" else "fms", x, y, b)
+                op = ("fma" if name == "add" else "fms", *ops[a][1:], b)
         fused.append(op)
     return _compact(fused, results)
 
@@ -191,16 +216,6 @@ def fuse(ops: list[Op], results: list[int]) -> tuple[list[Op], list[int]]:
 def operands(op: Op) -> tuple[int, ...]:
     """The values that an operation reads."""
     return () if op[0] in ("const", "input") else op[1:]
-
-
-def _uses(ops: list[Op], results: list[int]) -> list[int]:
-    count = [0] * len(ops)
-    for r in results:
-        count[r] += 1
-    for op in ops:
-        for i in operands(op):
-            count[i] += 1
-    return count
 
 
 def _compact(ops: list[Op], results: list[int]) -> tuple[list[Op], list[int]]:

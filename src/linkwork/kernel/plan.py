@@ -236,6 +236,8 @@ class Workspace:
         self.bases = np.array([raw.ctypes.data + skip + starts[name] for name in plan.arrays], np.int64)
         self._address = {name: int(self.bases[i]) for i, name in enumerate(plan.arrays)}
         s = plan.segments
+        self._globals = {name for name, f in plan.algorithm.fields.items() if f.space == "global"}
+        self._constant: dict[str, np.ndarray] = {}
         self._fixed = (s.ctypes.data, len(s), self.bases.ctypes.data)
         self._buffer = bytearray(8 * (len(JOB) + len(TRANSFER) * len(plan.arrays)))
         self.job_at = ctypes.addressof(ctypes.c_char.from_buffer(self._buffer))
@@ -254,8 +256,10 @@ class Workspace:
         for name, a in inputs.items():
             if name in self.plan.variant.uniform:
                 self.views[name][:] = np.asarray(a).reshape(-1)
-            else:
+            elif self._constant.get(name) is not a:  # a constant of the model is already in the lanes
                 moves += self._transfer(name, a)
+                if name in self._globals and not a.flags.writeable:
+                    self._constant[name] = a
         split = len(moves)
         for name, a in outputs.items():
             moves += self._transfer(name, a)
@@ -267,7 +271,15 @@ class Workspace:
     def _transfer(self, name: str, a: np.ndarray) -> tuple[int, int, int, int, int]:
         n, strides = a.ndim, a.strides
         row, record = strides[0] if n > 1 else 0, strides[1] if n > 2 else 0
-        return self._address[name], a.__array_interface__["data"][0], self.plan.sizes[name], row, record
+        return self._address[name], address_of(a), self.plan.sizes[name], row, record
+
+
+def address_of(a: np.ndarray) -> int:
+    """Where an array's data begins; four times faster than `a.ctypes.data` for writable arrays."""
+    try:
+        return ctypes.addressof(ctypes.c_char.from_buffer(a))
+    except (TypeError, ValueError):  # read-only or empty
+        return a.__array_interface__["data"][0]
 
 
 _pool: list[ThreadPoolExecutor] = []
