@@ -30,7 +30,7 @@ SOLVE_FIELDS = {
 DYNAMICS = [
     outward(rules.geometry),
     outward(rules.loads),
-    outward(rules.joint_forces),
+    outward(rules.damped_joint_forces),
     inward(rules.factor),
     inward(rules.forward),
     outward(rules.back),

@@ -12,8 +12,10 @@ from ..joints import Joint
 from ..spatial.inertia import Inertia
 from ..spatial.se3 import SE3
 from .model import Body, Model
+from .properties import JointProperties
 
 WORLD = "world"
+PROPERTIES = {"limits", "armature", "damping", "friction", "effort", "speed"}
 
 
 @dataclass
@@ -24,6 +26,7 @@ class _Entry:
     joint_name: str
     placement: SE3
     inertia: Inertia
+    properties: JointProperties
 
 
 class ModelBuilder:
@@ -38,6 +41,7 @@ class ModelBuilder:
             raise ModelError(f"gravity must be three finite numbers, not {gravity!r}")
         self._entries: dict[str, _Entry] = {}
         self._elements: list[Any] = []
+        self._names: set[str] = set()
 
     def body(
         self,
@@ -48,12 +52,14 @@ class ModelBuilder:
         inertia: Inertia,
         placement: SE3 | None = None,
         joint_name: str | None = None,
+        **properties: Any,
     ) -> ModelBuilder:
         """Add a body and the joint that carries it.
 
         parent      name of the parent body, or "world"
         placement   pose of the joint's inboard frame in the parent's frame; the body's frame is the outboard one
         joint_name  the joint's own name; it is named after the body otherwise
+        properties  limits=(lower, upper), armature, damping, friction, effort, speed; see `JointProperties`
         """
         if not isinstance(name, str) or not name or name == WORLD:
             raise ModelError(f"a body needs a name other than {WORLD!r}, not {name!r}")
@@ -62,11 +68,15 @@ class ModelBuilder:
                 raise ModelError(f"body {name!r}: {what} must be a {kind.__name__}, not {type(value).__name__}")
         placement = placement or SE3()
         _check_rigid(name, placement)
-        taken = {e.name for e in self._entries.values()} | {e.joint_name for e in self._entries.values()}
-        for new in {name, joint_name or name}:
-            if new in taken:
+        for new in (name, joint_name or name):
+            if new in self._names:
                 raise ModelError(f"the name {new!r} is used twice")
-        self._entries[name] = _Entry(name, parent, joint, joint_name or name, placement, inertia)
+        unknown = sorted(set(properties) - PROPERTIES)
+        if unknown:
+            raise ModelError(f"body {name!r}: there is no property {unknown[0]!r}; there are {', '.join(sorted(PROPERTIES))}")
+        held = JointProperties.of(joint, joint_name or name, **properties)
+        self._names |= {name, joint_name or name}
+        self._entries[name] = _Entry(name, parent, joint, joint_name or name, placement, inertia, held)
         return self
 
     def add(self, element: Any) -> ModelBuilder:
@@ -95,7 +105,7 @@ class ModelBuilder:
         index = {name: i for i, name in enumerate(order)}
         index[WORLD] = -1
         bodies = [
-            Body(e.name, index[e.parent], e.joint, e.joint_name, e.placement, e.inertia)
+            Body(e.name, index[e.parent], e.joint, e.joint_name, e.placement, e.inertia, e.properties)
             for e in (self._entries[name] for name in order)
         ]
         return Model(tuple(bodies), self.gravity, tuple(self._elements))

@@ -17,6 +17,7 @@ from ..kernel.sweep import Algorithm, NodeClass, Tree, pattern
 from ..spatial.inertia import Inertia
 from ..spatial.se3 import SE3
 from .arrays import Interface
+from .properties import JointProperties
 
 
 def folded(name: str) -> bool:
@@ -34,6 +35,7 @@ class Body:
     joint_name: str
     placement: SE3
     inertia: Inertia
+    properties: JointProperties
 
 
 @dataclass(frozen=True, eq=False)
@@ -212,6 +214,7 @@ def node_parameters(body: Body) -> dict[str, np.ndarray]:
         "first_moment": body.inertia.first_moment,
         "J": np.array([J[0, 0], J[0, 1], J[0, 2], J[1, 1], J[1, 2], J[2, 2]]),
     }
+    values |= {"armature": body.properties.armature, "damping": body.properties.damping}
     for name, value in body.joint.parameters().items():
         values[f"joint_{name}"] = value
     return values

@@ -7,8 +7,8 @@ with E_pj = (R, p), joint twist (w_J, v_J) = S v and bias c = S_dot v:
     w     = R^T w_p + w_J
     zeta  = (w x w_J, R^T (w_p x (w_p x p)) + 2 (R^T w_p) x v_J + w_J x v_J) + c
     pA    = (w x J w, w x (w x m c)) - external + sum of the children's
-    U     = IA S,   D = S^T U,   K = D^-1 U^T,   y = D^-1 (tau - S^T pA)
-    to the parent:  IA - U K  and  pA + (IA - U K) zeta + K^T D y, moved by E_pj
+    U     = IA S,   D = S^T U + armature,   K = D^-1 U^T,   y = D^-1 (tau - damping v - S^T pA)
+    to the parent:  IA - U K  and  pA + (IA - U K) zeta + U y, moved by E_pj
     a'    = (R^T alpha_p, R^T (a_p + alpha_p x p)) + zeta,   v_dot = y - K a',   a = a' + S v_dot
 
 Gravity enters as the acceleration (0, -g) of the world.
@@ -20,13 +20,11 @@ from typing import Any
 
 import numpy as np
 
-from ..joints.complement import selected_rows
 from ..kernel.sweep import INERTIA, Algorithm, Field, inward, outward, vector
 from ..model.model import Model
 from ..model.rules import inertia_of
-from ..spatial.inertia import Articulated
-from ..spatial.scalar import Vector, array, ldl, ldl_solve
-from .rules import falling_world, gyroscopic, velocity_step
+from ..spatial.scalar import array
+from .rules import factor_joint, falling_world, gyroscopic, velocity_step
 
 
 def velocities(n: Any, parent: Any) -> None:
@@ -39,13 +37,15 @@ def articulated_inertia(n: Any, parent: Any) -> None:
     own = inertia_of(n)
     IA = own + n.IA
     pA = gyroscopic(n.w, n.first_moment, own.J) - n.external + n.pA
-    S = n.S
-    U = IA.matrix @ S
-    K, y = joint_solve(S, U, n.tau - S.T @ pA)
-    n.K, n.y = K, y
-    Ia, pa = projected(IA, pA, S, U, K, y, n.zeta, n.tau)
-    parent.IA = parent.IA + n.E.move_inertia(Ia)
-    parent.pA = parent.pA + n.E.move_wrench(pa)
+    tau = n.tau - n.damping * n.v
+    f = factor_joint(IA, n.S, n.armature)
+    y = f.solve(tau - n.S.T @ pA)
+    pa = np.array(pA + f.Ia @ n.zeta + f.U @ y, dtype=object)
+    for k, row in enumerate(f.rows):
+        pa[row] = tau[k]  # as (IA - U K) S = 0; known here, not to CasADi
+    n.K, n.y = f.K, y
+    parent.IA = parent.IA + n.E.move_inertia(f.Ia)
+    parent.pA = parent.pA + n.E.move_wrench(array(pa))
 
 
 def accelerations(n: Any, parent: Any) -> None:
@@ -54,34 +54,6 @@ def accelerations(n: Any, parent: Any) -> None:
     v_dot = n.y - n.K @ a
     n.acc = a + n.S @ v_dot
     n.a = v_dot
-
-
-def joint_solve(S: np.ndarray, U: np.ndarray, u: Vector) -> tuple[np.ndarray, Vector]:
-    """K = D^-1 U^T and y = D^-1 u with D = S^T U. Where S selects coordinates, those columns of K are the identity."""
-    L, d_inv = ldl(S.T @ U)
-    K = np.array(ldl_solve(L, d_inv, U.T), dtype=object)
-    for k, row in enumerate(selected_rows(S) or ()):
-        K[:, row] = np.eye(S.shape[1])[:, k]
-    return array(K), ldl_solve(L, d_inv, u)
-
-
-def projected(
-    IA: Articulated, pA: Vector, S: np.ndarray, U: np.ndarray, K: np.ndarray, y: Vector, zeta: Vector, tau: Vector
-) -> tuple[Articulated, Vector]:
-    """What the parent feels through the joint: inertia IA - U K and force pA + (IA - U K) zeta + U y.
-
-    As (IA - U K) S = 0, rows that S selects vanish exactly and the force there is tau: known here, not to CasADi.
-    """
-    A = np.array(IA.matrix - U @ K, dtype=object)
-    rows = selected_rows(S) or []
-    for row in rows:
-        A[row, :] = 0.0
-        A[:, row] = 0.0
-    Ia = Articulated.of_matrix(A)
-    pa = np.array(pA + Ia @ zeta + U @ y, dtype=object)
-    for k, row in enumerate(rows):
-        pa[row] = tau[k]
-    return Ia, array(pa)
 
 
 FORWARD_DYNAMICS = Algorithm(

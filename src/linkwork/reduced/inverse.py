@@ -1,7 +1,7 @@
 """Inverse dynamics in reduced coordinates, O(n): recursive Newton-Euler.
 
 Outward: velocities and accelerations as in `forward`; f = I a + (w x J w, w x (w x m c)) - external. Inward: the wrench
-that a joint transmits is the sum of its own and its children's, tau = S^T f [Si & Guenter, Eqs. 13-15].
+that a joint transmits is the sum of its own and its children's, tau = S^T f + armature a + damping v [Si & Guenter, Eqs. 13-15].
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def body_wrenches(n: Any, parent: Any) -> None:
 def transmitted(n: Any, parent: Any) -> None:
     """The wrench through each joint, and its part along the joint's freedoms."""
     f = n.f + n.below
-    n.tau = n.S.T @ f
+    n.tau = n.S.T @ f + n.armature * n.a + n.damping * n.v
     n.wrench = f
     parent.below = parent.below + n.E.move_wrench(f)
 

@@ -13,15 +13,14 @@ from typing import Any
 
 import numpy as np
 
-from ..joints.complement import selected_rows
 from ..kernel.sweep import INERTIA, Algorithm, Field, inward, outward, vector
 from ..model.arrays import SCALAR64, lanes_for
 from ..model.model import Model
 from ..model.rules import inertia_of, joint_of, placement_of
 from ..model.state import Motion, Response, force_arrays
-from ..spatial.inertia import Articulated
-from ..spatial.scalar import array, ldl, ldl_solve
+from ..spatial.scalar import ldl_solve
 from .kinematics import kinematics
+from .rules import factor_joint
 
 
 def factor(n: Any, parent: Any) -> None:
@@ -29,19 +28,9 @@ def factor(n: Any, parent: Any) -> None:
     joint = joint_of(n)
     still = joint.motion(n.q, np.zeros(joint.nv))
     E, S = placement_of(n) @ still.with_tangent(None), still.tangent.S
-    IA = inertia_of(n) + n.IA
-    U = IA.matrix @ S
-    L, d_inv = ldl(S.T @ U)
-    K = np.array(ldl_solve(L, d_inv, U.T), dtype=object)
-    rows = selected_rows(S) or []
-    for k, row in enumerate(rows):
-        K[:, row] = np.eye(S.shape[1])[:, k]
-    A = np.array(IA.matrix - U @ K, dtype=object)
-    for row in rows:
-        A[row, :] = 0.0
-        A[:, row] = 0.0
-    n.E, n.S, n.K, n.L, n.d_inv = E, S, array(K), L, d_inv
-    parent.IA = parent.IA + E.move_inertia(Articulated.of_matrix(A))
+    f = factor_joint(inertia_of(n) + n.IA, S, n.armature)
+    n.E, n.S, n.K, n.L, n.d_inv = E, S, f.K, f.L, f.d_inv
+    parent.IA = parent.IA + E.move_inertia(f.Ia)
 
 
 def gather_forces(n: Any, parent: Any) -> None:

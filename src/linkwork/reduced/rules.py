@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from ..joints.complement import selected_rows
 from ..model.rules import motion_of
-from ..spatial.scalar import Vector, cross, dot, stack
+from ..spatial.inertia import Articulated
+from ..spatial.scalar import Vector, array, cross, dot, is_zero, ldl, ldl_solve, stack
 from ..spatial.se3 import SE3
 
 
@@ -35,3 +38,45 @@ def falling_world(n: Any) -> Vector:
     """The acceleration of a world that falls upwards: gravity, seen as the motion of the ground."""
     g = n.gravity
     return stack(0.0, 0.0, 0.0, -g[0], -g[1], -g[2])
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class JointFactor:
+    """What an articulated inertia looks like through a joint.
+
+    U = IA S,   D = S^T U + armature = L diag(1/d_inv) L^T,   K = D^-1 U^T,   Ia = IA - U K is what the parent feels.
+    rows are the coordinates that S selects: as Ia S = 0, these rows of Ia vanish exactly, and those columns of K are the
+    identity. CasADi cannot see that; it is written by hand, and only without armature, where it holds.
+    """
+
+    U: np.ndarray
+    L: np.ndarray
+    d_inv: Vector
+    K: np.ndarray
+    Ia: Articulated
+    rows: list[int]
+
+    def solve(self, u: Vector) -> Vector:
+        """D^-1 u."""
+        return ldl_solve(self.L, self.d_inv, u)
+
+
+def factor_joint(IA: Articulated, S: np.ndarray, armature: Vector) -> JointFactor:
+    """See `JointFactor`."""
+    n = S.shape[1]
+    U = IA.matrix @ S
+    D = np.array(S.T @ U, dtype=object)
+    for k in range(n):
+        D[k, k] = D[k, k] + armature[k]
+    L, d_inv = ldl(D)
+    K = np.array(ldl_solve(L, d_inv, U.T), dtype=object)
+    rows = selected_rows(S) or []
+    if not all(is_zero(x) for x in armature):
+        rows = []
+    for k, row in enumerate(rows):
+        K[:, row] = np.eye(n)[:, k]
+    A = np.array(IA.matrix - U @ K, dtype=object)
+    for row in rows:
+        A[row, :] = 0.0
+        A[:, row] = 0.0
+    return JointFactor(U, L, d_inv, array(K), Articulated.of_matrix(A), rows)

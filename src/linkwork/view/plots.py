@@ -30,16 +30,18 @@ def plot(trajectory: Trajectory) -> Figure:
 
     run, model = first_run(trajectory), trajectory.model
     panels = [
-        ("coordinates", run.q, coordinate_labels(model)),
-        ("velocities", run.v, velocity_labels(model)),
+        ("joint coordinates", run.q, coordinate_labels(model)),
+        ("joint velocities", run.v, velocity_labels(model)),
         ("energy", _energies(run), [Label(name, "J") for name in ("kinetic", "potential", "total")]),
     ]
     if run.forces is not None and run.forces.size:
-        panels.append(("constraint forces", run.forces, force_labels(model)))
+        acted = np.vstack([np.full((1, run.forces.shape[1]), np.nan), run.forces[1:]])  # no step ends at the first record
+        panels.append(("constraint forces", acted, force_labels(model)))
     figure = Figure(figsize=(9.6, 1.0 + 2.3 * len(panels)), layout="constrained")
     axes = figure.subplots(len(panels), 1, sharex=True, squeeze=False)[:, 0]
     for ax, (title, values, labels) in zip(axes, panels, strict=True):
         _panel(ax, title, run.t, values, labels)
+    figure.align_ylabels(axes)
     axes[-1].set_xlabel("time (s)")
     figure.suptitle(_title(trajectory), fontsize=10, x=0.01, ha="left")
     return figure

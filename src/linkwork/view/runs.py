@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..constraints import Constraint
+
 if TYPE_CHECKING:
     from ..trajectory import Trajectory
 
@@ -43,8 +45,11 @@ def spread(count: int, most: int) -> np.ndarray:
 def summary(trajectory: Trajectory) -> str:
     """The size of a run in one line."""
     model, t = trajectory.model, trajectory.t
-    sizes = f"{counted(model.nb, 'body', 'bodies')}, {counted(model.nv, 'degree')} of freedom"
-    return f"{sizes}, {trajectory.kind} coordinates, {t[-1] - t[0]:.6g} s in {counted(len(t), 'record')}"
+    parts = [counted(model.nb, "body", "bodies"), f"{counted(model.nv, 'joint degree')} of freedom"]
+    rows = sum(c.size for c in model.elements_of(Constraint))
+    if rows:
+        parts.append(counted(rows, "constraint row"))
+    return f"{', '.join(parts)}, {trajectory.kind} coordinates, {t[-1] - t[0]:.6g} s in {counted(len(t), 'record')}"
 
 
 def counted(n: int, one: str, many: str | None = None) -> str:

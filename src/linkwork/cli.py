@@ -1,0 +1,170 @@
+"""The command line: run a scene and look at it, list scenes, run benchmarks.
+
+What is heavy (the simulator's compiler, plots, benchmarks) is imported inside the commands, so that help comes at once.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from cyclopts import App, Parameter
+
+from . import __version__
+from .errors import InputError, LinkworkError
+
+if TYPE_CHECKING:
+    from .scenes import Scene
+    from .trajectory import Trajectory
+
+app = App(name="linkwork", help="Simulate articulated bodies and look at them.", version=__version__)
+Flag = Annotated[bool, Parameter(negative="")]
+
+
+@app.command
+def run(
+    scene: str,
+    *,
+    method: Literal["reduced", "maximal"] = "reduced",
+    duration: float | None = None,
+    dt: float | None = None,
+    links: int | None = None,
+    out: Path = Path("runs"),
+    headless: Flag = False,
+) -> None:
+    """Simulate a scene, write its animation, plots and numbers, and open the animation in the browser.
+
+    Parameters
+    ----------
+    scene
+        Name of the scene; `linkwork scenes` lists them.
+    method
+        Joint coordinates (reduced), or bodies held together by forces (maximal).
+    duration
+        Simulated time in seconds; the scene's own if not given.
+    dt
+        Time step in seconds; the scene's own if not given.
+    links
+        Number of links, for scenes made of links.
+    out
+        Folder for SCENE.html, SCENE.png and SCENE.npz; created if needed.
+    headless
+        Write the files without opening a browser.
+    """
+    chosen = _scene(scene)
+    options = {} if links is None else {"links": links}
+    trajectory = _simulated(
+        chosen, options, method, chosen.duration if duration is None else duration, chosen.dt if dt is None else dt
+    )
+    page = _written(trajectory, chosen.name, out)
+    if not headless:
+        _open(page)
+
+
+@app.command
+def scenes() -> None:
+    """List the scenes with what they show."""
+    from .scenes import ALL_SCENES
+
+    width = max(map(len, ALL_SCENES))
+    for scene in ALL_SCENES.values():
+        print(f"{scene.name:{width}}  {scene.description} ({scene.duration:g} s)")
+
+
+@app.command
+def version() -> None:
+    """Print the version."""
+    print(__version__)
+
+
+@app.command
+def bench(name: str, *, json: Path | None = None, quick: Flag = False) -> None:
+    """Measure speed on this machine.
+
+    Parameters
+    ----------
+    name
+        Name of the benchmark; a wrong one lists those there are.
+    json
+        File for the measured rows.
+    quick
+        Fewer cases and repetitions, to see that all works.
+    """
+    try:
+        from .bench import BENCHMARKS
+    except ModuleNotFoundError as error:
+        raise InputError(f"benchmarks cannot be loaded: {error}; install the package that is missing") from error
+    if name not in BENCHMARKS:
+        raise InputError(f"there is no benchmark {name!r}; choose one of {', '.join(sorted(BENCHMARKS))}")
+    BENCHMARKS[name](json, quick)
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """The entry point: errors that the user can mend are one line on stderr and exit code 2."""
+    try:
+        app(arguments)
+    except (LinkworkError, OSError) as error:
+        print(f"linkwork: {' '.join(str(error).split())}", file=sys.stderr)
+        sys.exit(2)
+    except KeyboardInterrupt:
+        print("linkwork: stopped", file=sys.stderr)
+        sys.exit(130)
+
+
+def _scene(name: str) -> Scene:
+    from .scenes import ALL_SCENES
+
+    if name not in ALL_SCENES:
+        raise InputError(f"there is no scene {name!r}; choose one of {', '.join(ALL_SCENES)}")
+    return ALL_SCENES[name]
+
+
+def _simulated(scene: Scene, options: dict[str, Any], method: str, duration: float, dt: float) -> Trajectory:
+    """The run, and a summary of it on stdout. A first step of its own keeps compilation out of the measured speed."""
+    from rich.console import Console
+
+    from .simulate import simulate
+
+    with Console(stderr=True).status(f"Preparing {scene.name} ...") as status:
+        start = time.perf_counter()
+        model, state = scene.build(**options)
+        simulate(model, state, dt, dt, method)
+        prepared = time.perf_counter()
+        status.update(f"Simulating {scene.name} for {duration:g} s ...")
+        trajectory = simulate(model, state, duration, dt, method)
+        seconds = time.perf_counter() - prepared
+    steps = len(trajectory) - 1
+    print(f"scene    {scene.name}, {method} coordinates")
+    print(f"bodies   {model.nb}")
+    print(f"dofs     {model.nv} in the joints")
+    print(
+        f"steps    {steps} of {dt:g} s in {seconds:.3g} s: {steps / seconds:,.0f} steps/s (prepared in {prepared - start:.2g} s)"
+    )
+    print(f"health   {str(trajectory.health).strip(', ') or 'finite'}")
+    return trajectory
+
+
+def _written(trajectory: Trajectory, name: str, out: Path) -> Path:
+    """Write all files and say where; the page's path."""
+    from rich.console import Console
+
+    out.mkdir(parents=True, exist_ok=True)
+    with Console(stderr=True).status("Writing ..."):
+        paths = [trajectory.save(out / f"{name}{suffix}") for suffix in (".html", ".png", ".npz")]
+    for path in paths:
+        print(f"wrote    {path}")
+    return paths[0]
+
+
+def _open(page: Path) -> None:
+    import webbrowser
+
+    try:
+        opened = webbrowser.open(page.resolve().as_uri())
+    except (webbrowser.Error, OSError):
+        opened = False
+    if not opened:
+        print(f"no browser was found; open {page} in one, or use --headless")

@@ -1,0 +1,73 @@
+"""What a joint has besides its kind: limits, drive, damping, friction."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..errors import ModelError
+from ..joints import Joint
+
+
+@dataclass(frozen=True, eq=False)
+class JointProperties:
+    """Arrays with an entry per coordinate (lower, upper) or per velocity (all others).
+
+    lower, upper   limits of the coordinates; -inf and inf where there are none
+    armature       inertia of the drive, added to the joint's own; acts in the dynamics
+    damping        force per velocity, against the motion; acts in the dynamics
+    friction       largest force of dry friction
+    effort         largest force that the drive gives
+    speed          largest velocity
+    """
+
+    lower: np.ndarray
+    upper: np.ndarray
+    armature: np.ndarray
+    damping: np.ndarray
+    friction: np.ndarray
+    effort: np.ndarray
+    speed: np.ndarray
+
+    @staticmethod
+    def of(
+        joint: Joint,
+        name: str,
+        limits: Any = None,
+        armature: Any = 0.0,
+        damping: Any = 0.0,
+        friction: Any = 0.0,
+        effort: Any = np.inf,
+        speed: Any = np.inf,
+    ) -> JointProperties:
+        """Checked properties of a joint; numbers hold for all its coordinates."""
+        lower, upper = (-np.inf, np.inf) if limits is None else _pair(name, limits)
+        low, high = _array(name, "limits", lower, joint.nq), _array(name, "limits", upper, joint.nq)
+        if np.any(low > high):
+            raise ModelError(f"joint {name!r}: its lower limit {low.tolist()} is above the upper {high.tolist()}")
+        rest = {"armature": armature, "damping": damping, "friction": friction, "effort": effort, "speed": speed}
+        arrays = {what: _array(name, what, x, joint.nv) for what, x in rest.items()}
+        for what, a in arrays.items():
+            if np.any(a < 0) or (what in ("armature", "damping", "friction") and not np.all(np.isfinite(a))):
+                raise ModelError(f"joint {name!r}: {what} = {a.tolist()} must be finite and not negative")
+        return JointProperties(low, high, **arrays)
+
+
+def _pair(name: str, limits: Any) -> tuple[Any, Any]:
+    try:
+        lower, upper = limits
+    except (TypeError, ValueError):
+        raise ModelError(f"joint {name!r}: limits must be (lower, upper), not {limits!r}") from None
+    return lower, upper
+
+
+def _array(name: str, what: str, x: Any, size: int) -> np.ndarray:
+    try:
+        a = np.array(np.broadcast_to(np.asarray(x, dtype=float), (size,)))
+    except (TypeError, ValueError):
+        raise ModelError(f"joint {name!r}: {what} = {x!r} must be a number or {size} numbers") from None
+    if np.any(np.isnan(a)):
+        raise ModelError(f"joint {name!r}: {what} = {a.tolist()} is not a number")
+    return a

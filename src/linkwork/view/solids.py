@@ -1,0 +1,72 @@
+"""What a model looks like: a solid for every body, spheres and planes of its contacts, points where it is held."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..constraints import Loop
+from ..contact import Contact
+from ..model import Body, Model
+from ..spatial.inertia import Inertia
+
+
+def equivalent_cuboid(inertia: Inertia) -> tuple[np.ndarray, np.ndarray]:
+    """Edge lengths (3,) and axes (3, 3), as columns in body axes, of the uniform cuboid with the same inertia.
+
+    With principal moments A, B, C about the centre of mass, the edge along the first axis is sqrt(6 (B + C - A) / m): the
+    moments of a cuboid, A = m (b^2 + c^2) / 12 and so on, solved for the edges.
+    """
+    moments, axes = np.linalg.eigh(inertia.tensor)
+    squares = 6.0 / inertia.mass * (moments.sum() - 2.0 * moments)
+    order = np.argmax(np.abs(axes), axis=1)  # edges in the order of the body axes that they are closest to
+    if len(set(order)) == 3:
+        axes, squares = axes[:, order], squares[order]
+    axes = axes * np.where(np.diag(axes) < 0, -1.0, 1.0)
+    if np.linalg.det(axes) < 0:
+        axes[:, 2] *= -1.0
+    return np.sqrt(np.maximum(squares, 0.0)), axes
+
+
+def bodies(model: Model) -> list[dict[str, Any]]:
+    """Every body: name, parent, centre of mass, where its joint sits on the parent, and its solids."""
+    spheres: dict[str, list[Contact]] = {}
+    for contact in model.elements_of(Contact):
+        spheres.setdefault(contact.bodies[0], []).append(contact)
+    return [_body(b, spheres.get(b.name, [])) for b in model.bodies]
+
+
+def _body(body: Body, contacts: list[Contact]) -> dict[str, Any]:
+    inertia = body.inertia
+    edges, axes = equivalent_cuboid(inertia)
+    solids = [{"kind": "sphere", "radius": c.radius, "center": c.center.tolist()} for c in contacts]
+    ball = np.ptp(edges) <= 1e-6 * edges.max() and any(np.allclose(c.center, inertia.com) for c in contacts)
+    if not ball:
+        solids.append({"kind": "box", "size": edges.tolist(), "axes": axes.T.tolist(), "center": inertia.com.tolist()})
+    held = body.joint.nv < 6
+    return {
+        "name": body.name,
+        "parent": body.parent,
+        "com": inertia.com.tolist(),
+        "hinge": np.asarray(body.placement.p, float).tolist() if held else None,
+        "solids": solids,
+    }
+
+
+def grounds(model: Model) -> list[dict[str, Any]]:
+    """The planes of all contacts, each once; z = 0 if there are none. Body -1 is the world."""
+    found: dict[Any, dict[str, Any]] = {}
+    for c in model.elements_of(Contact):
+        key = (c.bodies[1], *c.point, *c.normal)
+        found[key] = {"body": _index(model, c.bodies[1]), "point": c.point.tolist(), "normal": c.normal.tolist()}
+    return list(found.values()) or [{"body": -1, "point": [0.0, 0.0, 0.0], "normal": [0.0, 0.0, 1.0]}]
+
+
+def pins(model: Model) -> list[dict[str, Any]]:
+    """The points where loops are closed, on their first body."""
+    return [{"body": _index(model, c.bodies[0]), "point": c.point_a.tolist()} for c in model.elements_of(Loop)]
+
+
+def _index(model: Model, name: str) -> int:
+    return next((i for i, b in enumerate(model.bodies) if b.name == name), -1)
