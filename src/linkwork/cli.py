@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from .scenes import Scene
     from .trajectory import Trajectory
 
-app = App(name="linkwork", help="Simulate articulated bodies and look at them.", version=__version__)
+app = App(name="linkwork", help="Simulate articulated bodies and look at them.", version=__version__, help_format="plaintext")
 Flag = Annotated[bool, Parameter(negative="")]
 
 
@@ -40,7 +40,7 @@ def run(
     Parameters
     ----------
     scene
-        Name of the scene; `linkwork scenes` lists them.
+        Name of the scene; 'linkwork scenes' lists them.
     method
         Joint coordinates (reduced), or bodies held together by forces (maximal).
     duration
@@ -56,9 +56,10 @@ def run(
     """
     chosen = _scene(scene)
     options = {} if links is None else {"links": links}
-    trajectory = _simulated(
-        chosen, options, method, chosen.duration if duration is None else duration, chosen.dt if dt is None else dt
-    )
+    duration = chosen.duration if duration is None else duration
+    dt = chosen.dt if dt is None else dt
+    out.mkdir(parents=True, exist_ok=True)
+    trajectory = _simulated(chosen, options, method, duration, dt)
     page = _written(trajectory, chosen.name, out)
     if not headless:
         _open(page)
@@ -151,7 +152,6 @@ def _written(trajectory: Trajectory, name: str, out: Path) -> Path:
     """Write all files and say where; the page's path."""
     from rich.console import Console
 
-    out.mkdir(parents=True, exist_ok=True)
     with Console(stderr=True).status("Writing ..."):
         paths = [trajectory.save(out / f"{name}{suffix}") for suffix in (".html", ".png", ".npz")]
     for path in paths:

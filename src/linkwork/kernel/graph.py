@@ -166,7 +166,10 @@ def _special(graph: Graph, f: Any, k: int, name: str, register: dict[int, int]) 
 
 
 def share_reciprocals(ops: list[Op], results: list[int]) -> tuple[list[Op], list[int]]:
-    """Divisions by the same value become products with one reciprocal (CasADi turns x * (1 / y) into x / y; this turns it back)."""
+    """Divisions by the same value become products with one reciprocal.
+
+    CasADi turns x * (1 / y) into x / y; this turns it back.
+    """
     divisors: dict[int, int] = {}
     for op in ops:
         if op[0] == "div":

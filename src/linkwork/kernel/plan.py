@@ -18,7 +18,7 @@ import numpy as np
 
 from .driver import JOB, TRANSFER, driver
 from .lanes import Lanes
-from .sweep import Algorithm, Tree
+from .sweep import Algorithm, Items, Tree
 from .trace import Position, record_layout
 from .unit import CompiledUnit, Variant, arrays, unit
 
@@ -126,22 +126,29 @@ class Plan:
         segments = []
         steps = [s for phase, s in self.algorithm.steps() if phase in self.variant.phases]
         for k, sweep in enumerate(steps):
-            order = np.arange(n)[::-1] if sweep.order == "inward" else np.arange(n)
+            if sweep.items is None:
+                order = np.arange(n)[::-1] if sweep.order == "inward" else np.arange(n)
+                index = {role: target[order] for role, target in roles.items()}
+            else:
+                items = tree_items(self.tree, sweep.items)
+                order, index = items.nodes, {"own": items.nodes, **items.roles}
+            if not len(order):
+                continue
             units = self.unit_of[order]
-            rank = np.zeros(n, np.int64)
+            rank = np.zeros(len(order), np.int64)
             base = np.zeros(len(self.units), np.int64)
             width = np.ones(len(self.units), np.int64)
             for u, compiled in enumerate(self.units):
-                nodes = order[units == u]
-                rank[units == u] = np.arange(len(nodes))
+                mine = np.flatnonzero(units == u)
+                rank[mine] = np.arange(len(mine))
                 pairs = compiled.operands[k]
-                table = np.empty((len(nodes), max(1, len(pairs))), np.int32)
+                table = np.empty((len(mine), max(1, len(pairs))), np.int32)
                 for column, (array, role) in enumerate(pairs):
-                    table[:, column] = self.offsets[array][roles[role][nodes]]
+                    table[:, column] = self.offsets[array][index[role][mine]]
                 self._entries.append(table)
                 base[u], width[u] = table.ctypes.data, table.shape[1]
             starts = np.flatnonzero(np.diff(units, prepend=-1))
-            counts = np.diff(np.append(starts, n))
+            counts = np.diff(np.append(starts, len(order)))
             kernels = np.array([c.addresses[k] for c in self.units])
             u = units[starts]
             segments.append(np.stack([kernels[u], base[u] + rank[starts] * width[u] * 4, counts], axis=1))
@@ -210,6 +217,14 @@ class Plan:
             list(pool().map(lambda w: self.driver.batch(w.job_at), spaces))
 
 
+def tree_items(tree: Tree, name: str) -> Items:
+    """A list of the tree, made once."""
+    made = tree.__dict__.setdefault("_made_items", {})
+    if name not in made:
+        made[name] = tree.items[name]()
+    return made[name]
+
+
 class Workspace:
     """The memory of one thread: every array in lanes, and the tables that the driver reads."""
 
@@ -219,10 +234,14 @@ class Workspace:
         uniform = plan.variant.uniform
         starts: dict[str, int] = {}
         at = 0
+        alias = {name: f.alias for name, f in plan.algorithm.fields.items() if f.alias}
         for name in plan.arrays:
+            if name in alias:
+                continue
             starts[name] = at
             size = plan.sizes.get(name, 0) * (1 if name in uniform else t.width)
             at += -(-max(size, 1) * t.bytes // ALIGN) * ALIGN
+        starts |= {name: starts[other] for name, other in alias.items()}
         raw = np.zeros(at + ALIGN, np.uint8)
         skip = -raw.ctypes.data % ALIGN
         self._memory = raw

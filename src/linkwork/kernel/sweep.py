@@ -49,19 +49,20 @@ MATRIX = Codec(
 )
 INERTIA = Codec(21, Articulated.packed, Articulated.unpacked)
 
-Kind = Literal["input", "output", "state", "shared", "gathered"]
+Kind = Literal["input", "output", "state", "work", "shared", "gathered"]
 
 
 @dataclass(frozen=True)
 class Field:
     """A declared field.
 
-    kind     input: given by the caller; output: returned; state: given, updated in place and returned;
+    kind     input: given by the caller; output: returned; state: given, updated in place and returned; work: kept in between;
              shared: what children may read through `parent`;
              gathered: sums that children add to their parent (`parent.x = parent.x + ...`), alive only until the parent reads it.
     space    "node": `codec.size` scalars per node; "global": one value for all nodes; a name in the tree's `counts`
              ("body"): `codec.size` scalars per thing; anything else ("q", "v", ...): as many scalars as the node's class
              says in `sizes`.
+    alias    the name of another field of the same memory, seen through another space
     world    for shared fields: the value that roots see in `parent`, a function of the node (it may read globals).
     """
 
@@ -69,6 +70,7 @@ class Field:
     space: str = "node"
     codec: Codec | None = None
     world: Callable[[Any], Any] | None = None
+    alias: str | None = None
 
     def size(self, sizes: dict[str, int]) -> int:
         """Scalars at a node whose class has these sizes."""
@@ -83,11 +85,12 @@ class Field:
 
 @dataclass(frozen=True)
 class Sweep:
-    """One rule at every node, in an order."""
+    """One rule at every node, in an order; or at every item of a list of the tree (`items`), in the order of the list."""
 
     rule: Callable[..., None]
     order: Literal["outward", "inward", "each"]
     roles: tuple[str, ...] = ("own", "parent")
+    items: str | None = None
 
 
 def outward(rule: Callable[..., None]) -> Sweep:
@@ -103,6 +106,11 @@ def inward(rule: Callable[..., None]) -> Sweep:
 def each(rule: Callable[..., None], *roles: str) -> Sweep:
     """Every node by itself; `roles` name further nodes that the rule may look at."""
     return Sweep(rule, "each", ("own", *roles))
+
+
+def over(items: str, rule: Callable[..., None], *roles: str) -> Sweep:
+    """Every item of a list: its node is `own`, the roles point to what else it concerns."""
+    return Sweep(rule, "each", ("own", *roles), items)
 
 
 @dataclass(frozen=True)
@@ -170,11 +178,20 @@ def pattern(values: Any, fold: bool) -> tuple[tuple[int, ...], tuple[float | Non
 
 
 @dataclass(frozen=True, eq=False)
+class Items:
+    """A list of things to do: the node of each, and for every role the index it points to."""
+
+    nodes: np.ndarray
+    roles: dict[str, np.ndarray]
+
+
+@dataclass(frozen=True, eq=False)
 class Tree:
     """Nodes in topological order: parents (-1 for roots), classes and parameter values.
 
     roles    further nodes or other things that rules look at, by name: the index for every node
     counts   how many things there are in the spaces that such indices point into ("body")
+    items    lists that sweeps may run over, made when first needed
     """
 
     parent: np.ndarray
@@ -182,6 +199,7 @@ class Tree:
     parameters: Sequence[dict[str, np.ndarray]]
     roles: dict[str, np.ndarray] = field(default_factory=dict)
     counts: dict[str, int] = field(default_factory=dict)
+    items: dict[str, Callable[[], Items]] = field(default_factory=dict)
 
     def __len__(self) -> int:
         return len(self.parent)

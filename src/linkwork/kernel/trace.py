@@ -176,8 +176,8 @@ class Tracer:
         if role == "parent" and self.position.root:
             return
         f = self.algorithm.fields.get(name)
-        if role != "own" and (f is None or f.kind != "gathered"):
-            raise CompileError(f"{self._where()} writes {role}.{name}: only gathered fields of the parent may be written")
+        if role != "own" and (f is None or (f.kind == "gathered") != (role == "parent")):
+            raise CompileError(f"{self._where()} writes {role}.{name}: of the parent only gathered fields may be written")
         if f is not None and f.kind == "input":
             raise CompileError(f"{self._where()} writes {role}.{name}, which is an input")
         self.written[role, name] = value

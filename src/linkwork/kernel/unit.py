@@ -63,7 +63,7 @@ def source_digest() -> str:
 
 def arrays(algorithm: Algorithm) -> list[str]:
     """The order of the arrays in `bases`."""
-    named = [n for n, f in algorithm.fields.items() if f.kind in ("input", "output", "state")]
+    named = [n for n, f in algorithm.fields.items() if f.kind in ("input", "output", "state", "work")]
     return ["parameters", "shared", "gathered", *(f"private:{p}" for p in algorithm.phases), *named]
 
 

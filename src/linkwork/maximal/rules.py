@@ -7,8 +7,10 @@ that fits best:
     zeta    = S_dot v + ad(phi_j) phi_rel.
 
 The force of the joint on its body is T lam. The inertia A of a drive adds rows: its force s = A v_dot acts through
--S (S^T S)^-1, and its condition is v_dot = s / A, a compliance 1 / A on the diagonal. Eliminating a body, then its joint, leaves the parent with a 6x6 block and a
-right-hand side: Baraff's sparse factorisation as one inward sweep [Baraff, section 7; errata 001].
+-S (S^T S)^-1, and its condition is v_dot = s / A, a compliance 1 / A on the diagonal.
+
+Eliminating a body, then its joint, leaves the parent with a 6x6 block and a right-hand side: Baraff's sparse factorisation as
+one inward sweep [Baraff, section 7; errata 001].
 """
 
 from __future__ import annotations

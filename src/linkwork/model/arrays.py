@@ -35,7 +35,7 @@ class Interface:
         """The shape of one state's value of a field."""
         f = self.algorithm.fields[name]
         if f.space not in ("node", "global"):
-            return (self.model.space_size(f.space),)
+            return self.model.space_shape(f.space)
         inner = (4, 4) if f.size({}) == 16 else (f.size({}),)
         return inner if f.space == "global" else (self.model.nb, *inner)
 

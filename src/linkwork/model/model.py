@@ -13,7 +13,7 @@ from ..errors import InputError
 from ..joints import Joint
 from ..kernel.lanes import Lanes
 from ..kernel.plan import Plan, Shape, variant
-from ..kernel.sweep import Algorithm, NodeClass, Tree, pattern
+from ..kernel.sweep import Algorithm, Items, NodeClass, Tree, pattern
 from ..spatial.inertia import Inertia
 from ..spatial.se3 import SE3
 from .arrays import Interface
@@ -62,9 +62,9 @@ class Model:
         """Number of velocities (degrees of freedom)."""
         return sum(b.joint.nv for b in self.bodies)
 
-    def space_size(self, space: str) -> int:
-        """Total number of scalars in a space: "q", "v", or "rows" (constraint rows of all joints)."""
-        return {"q": self.nq, "v": self.nv, "rows": 6 * self.nb - self.nv}[space]
+    def space_shape(self, space: str) -> tuple[int, ...]:
+        """The shape of all values in a space: "q", "v", "rows" (constraint rows of all joints), "M" (nv, nv)."""
+        return {"q": (self.nq,), "v": (self.nv,), "rows": (6 * self.nb - self.nv,), "M": (self.nv, self.nv)}[space]
 
     @property
     def nb(self) -> int:
@@ -105,6 +105,16 @@ class Model:
         i = self.body_index(name)
         return slice(int(self._starts[1][i]), int(self._starts[1][i + 1]))
 
+    @cached_property
+    def armature(self) -> np.ndarray:
+        """Inertia of the drives (nv,)."""
+        return np.concatenate([np.zeros(0), *(b.properties.armature for b in self.bodies)])
+
+    @cached_property
+    def damping(self) -> np.ndarray:
+        """Damping of the joints (nv,)."""
+        return np.concatenate([np.zeros(0), *(b.properties.damping for b in self.bodies)])
+
     # --- configurations ------------------------------------------------------------------------------------------------
     def neutral(self) -> np.ndarray:
         """The zero position of every joint."""
@@ -138,11 +148,13 @@ class Model:
             patterns = {name: pattern(x, folded(name)) for name, x in values.items()}
             signature = (body.joint.signature, tuple(patterns.items()))
             if signature not in classes:
-                sizes = {"q": body.joint.nq, "v": body.joint.nv, "rows": 6 - body.joint.nv}
+                nq, nv = body.joint.nq, body.joint.nv
+                sizes = {"q": nq, "v": nv, "rows": 6 - nv, "columns": 6 * nv}
                 classes[signature] = NodeClass(signature, {"joint": body.joint}, patterns, sizes)
             node_classes.append(classes[signature])
             parameters.append(values)
-        return Tree(self.parents, node_classes, parameters)
+        counts = {"dof": self.nv, "M": self.nv**2}
+        return Tree(self.parents, node_classes, parameters, {}, counts, {"below": lambda: dofs_below(self)})
 
     @cached_property
     def _shape(self) -> Shape:
@@ -202,6 +214,31 @@ class Model:
 
     def __repr__(self) -> str:
         return f"Model({self.nb} bodies, nq={self.nq}, nv={self.nv})"
+
+
+def dofs_below(model: Model) -> Items:
+    """Every body with every degree of freedom of its subtree, leaves first.
+
+    Roles: `dof` is the degree of freedom; `r0`... and `c0`... are the entries of an (nv, nv) matrix in its row and in its
+    column, at the body's own degrees of freedom.
+    """
+    nb, nv = model.nb, model.nv
+    end = np.arange(1, nb + 1)
+    for i in range(nb - 1, -1, -1):
+        if model.parents[i] >= 0:
+            end[model.parents[i]] = max(end[model.parents[i]], end[i])
+    starts = model.tree.offsets("v")
+    order = np.arange(nb)[::-1]
+    counts = starts[end[order]] - starts[order]
+    nodes = np.repeat(order, counts)
+    first = np.repeat(np.cumsum(counts) - counts, counts)
+    dof = starts[nodes] + np.arange(len(nodes)) - first
+    own = np.diff(starts)[nodes]
+    roles = {"dof": dof}
+    for k in range(6):
+        column = np.where(k < own, starts[nodes] + k, 0)
+        roles[f"r{k}"], roles[f"c{k}"] = dof * nv + column, column * nv + dof
+    return Items(nodes, roles)
 
 
 def node_parameters(body: Body) -> dict[str, np.ndarray]:

@@ -125,4 +125,4 @@ def _notes(trajectory: Trajectory, usable: int, shown: int) -> list[str]:
 
 
 def _part(name: str) -> str:
-    return (files(__package__) / name).read_text(encoding="utf-8")
+    return (files("linkwork.view") / name).read_text(encoding="utf-8")

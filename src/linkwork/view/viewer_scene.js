@@ -168,12 +168,12 @@ class Scene {
     const { bodies } = this.data;
     const points = bodies.filter((b) => b.hinge).map((b) => (b.parent < 0 ? b.hinge : place(poses[b.parent], b.hinge)));
     for (const pin of this.data.pins) points.push(pin.body < 0 ? pin.point : place(poses[pin.body], pin.point));
-    const radius = bodies.length > 40 ? 1.5 : 3.2;
+    if (points.length > 60) return; // they would hide the bodies
     for (const x of points) {
       const at = project(pen.camera, x);
       if (!at) continue;
       pen.context.beginPath();
-      pen.context.arc(at[0], at[1], radius, 0, 2 * Math.PI);
+      pen.context.arc(at[0], at[1], 3.2, 0, 2 * Math.PI);
       pen.context.fillStyle = pen.colours["--dot"];
       pen.context.strokeStyle = pen.colours["--sky"];
       pen.context.lineWidth = 1.2;
