@@ -9,8 +9,9 @@ from .joints import Free, Joint, Revolute, Spherical, joint
 from .maximal import factor_maximal as _factor_maximal
 from .maximal import maximal_dynamics, to_maximal, to_reduced
 from .model import Body, MaximalState, Model, ModelBuilder, Motion, Response, Rows, State
-from .reduced import Kinematics, forward_dynamics, inverse_dynamics, joint_wrenches, kinematics, tree_dynamics
+from .model.kinematics import Kinematics, kinematics
 from .reduced import factor_reduced as _factor_reduced
+from .reduced import forward_dynamics, inverse_dynamics, joint_wrenches, tree_dynamics
 from .simulate import simulate
 from .spatial import SE3, Ad, Inertia, ad
 from .spatial import scalar as math

@@ -9,8 +9,8 @@ import numpy as np
 
 from .kernel.sweep import MATRIX, SCALAR, Algorithm, Field, each, vector
 from .model import MaximalState, Model, State
+from .model.kinematics import kinematics
 from .model.rules import inertia_of
-from .reduced.kinematics import kinematics
 from .spatial.scalar import dot
 
 

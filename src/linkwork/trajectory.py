@@ -14,7 +14,7 @@ from .energy import Energy, energy
 from .errors import InputError
 from .maximal.convert import to_reduced
 from .model import MaximalState, Model, State
-from .reduced.kinematics import kinematics
+from .model.kinematics import kinematics
 
 
 @dataclass(frozen=True)

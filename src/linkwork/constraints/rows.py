@@ -22,7 +22,7 @@ def moving(pose: SE3, twist: Vector, side: int) -> SE3:
     """A body's pose that moves with its own twist; its six columns are the first or second half of twelve."""
     S = np.zeros((6, 12))
     S[:, 6 * side : 6 * side + 6] = np.eye(6)
-    return pose.with_tangent(Tangent(S, twist, np.zeros(6)))
+    return pose.with_tangent(Tangent.constant(S, twist))
 
 
 def derive(n: Any, a: Any, b: Any) -> None:
@@ -117,4 +117,4 @@ class ConstraintSet:
 
 def constraint_set(model: Model) -> ConstraintSet:
     """The compiled constraints of a model, kept with it."""
-    return model.keep(ConstraintSet)
+    return model.keep_as(ConstraintSet, lambda: ConstraintSet(model))

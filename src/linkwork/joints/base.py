@@ -57,7 +57,7 @@ class Joint:
     def motion(self, q: Vector, v: Vector) -> SE3:
         """The transform with its tangent: S, the joint twist S v and the bias S_dot v."""
         E = self.transform(self.jets(q, v))
-        return E if E.carried is not None else E.with_tangent(Tangent(np.zeros((6, self.nv)), np.zeros(6), np.zeros(6)))
+        return E if E.carried is not None else E.with_tangent(Tangent.constant(np.zeros((6, self.nv)), np.zeros(6)))
 
     def integrate(self, q: Vector, dv: Vector) -> Vector:
         """The coordinates reached from q by moving along dv."""

@@ -104,13 +104,16 @@ class FreeExp(Composite):
 def embedded(E: SE3, start: int, total: int) -> SE3:
     """A transform whose columns are those from `start` on, of `total`."""
     t = E.tangent
-    S = np.array(np.zeros((6, total)), dtype=object)
-    S[:, start : start + t.S.shape[1]] = t.S
-    return E.with_tangent(Tangent(S, t.phi, t.bias))
+    wide = []
+    for columns in (t.S, t.S_dot):
+        padded = np.array(np.zeros((6, total)), dtype=object)
+        padded[:, start : start + columns.shape[1]] = columns
+        wide.append(padded)
+    return E.with_tangent(Tangent(wide[0], t.phi, t.bias, wide[1]))
 
 
 def _widened(x: Any, start: int, total: int) -> Any:
     if not isinstance(x, Jet):
         return x
-    grad = (0.0,) * start + tuple(x.grad) + (0.0,) * (total - start - len(x.grad))
-    return Jet(x.x, grad, x.rate, x.bias)
+    before, after = (0.0,) * start, (0.0,) * (total - start - len(x.grad))
+    return Jet(x.x, before + x.grad + after, x.rate, x.bias, before + x.grad_rate + after)

@@ -6,8 +6,9 @@ import numpy as np
 
 from ..spatial import quaternion, so3
 from ..spatial.jet import Jet
-from ..spatial.scalar import Vector, cross, stack
+from ..spatial.scalar import Vector, stack
 from ..spatial.se3 import SE3, Tangent
+from ..spatial.stage import skew
 from .base import Joint, unit_quaternion_problem
 from .spherical import quaternion_jets
 
@@ -23,13 +24,15 @@ class Free(Joint):
     def jets(self, q: Vector, v: Vector) -> Vector:
         R = quaternion.to_rotation(q[3:])
         p_dot = R @ v[3:]
-        p_ddot = R @ cross(v[:3], v[3:])
-        position = [Jet(q[k], (0.0, 0.0, 0.0, *R[k]), p_dot[k], p_ddot[k]) for k in range(3)]
+        R_dot = R @ skew(v[:3])
+        p_ddot = R_dot @ v[3:]
+        o = (0.0, 0.0, 0.0)
+        position = [Jet(q[k], (*o, *R[k]), p_dot[k], p_ddot[k], (*o, *R_dot[k])) for k in range(3)]
         return stack(*position, *quaternion_jets(q[3:], v[:3], (0, 1, 2), 6))
 
     def motion(self, q: Vector, v: Vector) -> SE3:
         # By hand, as for Spherical: the derived S equals 1 only for unit quaternions.
-        return self.transform(q).with_tangent(Tangent(np.eye(6), v, np.zeros(6)))
+        return self.transform(q).with_tangent(Tangent.constant(np.eye(6), v))
 
     def integrate(self, q: Vector, dv: Vector) -> Vector:
         p = q[:3] + quaternion.to_rotation(q[3:]) @ (so3.left_jacobian(dv[:3]) @ dv[3:])

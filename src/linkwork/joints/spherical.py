@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..spatial import quaternion
-from ..spatial.jet import Jet, lift
+from ..spatial.jet import Jet
 from ..spatial.scalar import Vector, stack
 from ..spatial.se3 import SE3, Tangent
 from .base import Joint, unit_quaternion_problem
@@ -25,7 +25,7 @@ class Spherical(Joint):
     def motion(self, q: Vector, v: Vector) -> SE3:
         # By hand: the derived S is |q|^2 (1, 0), which only we know to be constant.
         S = np.eye(6)[:, :3]
-        return self.transform(q).with_tangent(Tangent(S, stack(*v, 0.0, 0.0, 0.0), np.zeros(6)))
+        return self.transform(q).with_tangent(Tangent.constant(S, stack(*v, 0.0, 0.0, 0.0)))
 
     def integrate(self, q: Vector, dv: Vector) -> Vector:
         return quaternion.normalize(quaternion.multiply(q, quaternion.exp(dv)))
@@ -47,13 +47,14 @@ class Spherical(Joint):
 def quaternion_jets(q: Vector, w: Vector, columns: tuple[int, ...], nv: int) -> Vector:
     """The jets of a quaternion with q_dot = q (0, w) / 2, where w are the velocities `columns` of nv."""
     units = np.eye(4)[1:]
-    slopes = [0.5 * quaternion.multiply(q, e) for e in units]
     q_dot = 0.5 * quaternion.multiply(q, stack(0.0, *w))
     q_ddot = 0.5 * quaternion.multiply(q_dot, stack(0.0, *w))
+    slopes = [0.5 * quaternion.multiply(q, e) for e in units]
+    slope_rates = [0.5 * quaternion.multiply(q_dot, e) for e in units]
     jets = []
     for k in range(4):
-        grad = [0.0] * nv
-        for slope, column in zip(slopes, columns, strict=True):
-            grad[column] = slope[k]
-        jets.append(Jet(q[k], tuple(grad), q_dot[k], q_ddot[k]))
-    return stack(*(lift(j, nv) for j in jets))
+        grad, grad_rate = [0.0] * nv, [0.0] * nv
+        for j, column in enumerate(columns):
+            grad[column], grad_rate[column] = slopes[j][k], slope_rates[j][k]
+        jets.append(Jet(q[k], tuple(grad), q_dot[k], q_ddot[k], tuple(grad_rate)))
+    return stack(*jets)

@@ -121,4 +121,4 @@ def blended(condition: object, A: SE3, B: SE3) -> SE3:
     if A.carried is None or B.carried is None:
         return E
     a, b = A.carried, B.carried
-    return E.with_tangent(Tangent(pick(a.S, b.S), pick(a.phi, b.phi), pick(a.bias, b.bias)))
+    return E.with_tangent(Tangent(pick(a.S, b.S), pick(a.phi, b.phi), pick(a.bias, b.bias), pick(a.S_dot, b.S_dot)))

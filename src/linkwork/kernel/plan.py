@@ -296,7 +296,7 @@ class Workspace:
 def address_of(a: np.ndarray) -> int:
     """Where an array's data begins; four times faster than `a.ctypes.data` for writable arrays."""
     try:
-        return ctypes.addressof(ctypes.c_char.from_buffer(a))
+        return ctypes.addressof(ctypes.c_char.from_buffer(a))  # pyright: ignore[reportArgumentType]
     except (TypeError, ValueError):  # read-only or empty
         return a.__array_interface__["data"][0]
 

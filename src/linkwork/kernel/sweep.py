@@ -174,7 +174,7 @@ FOLDABLE = (0.0, 1.0, -1.0)
 def pattern(values: Any, fold: bool) -> tuple[tuple[int, ...], tuple[float | None, ...]]:
     """The pattern of a parameter: entries that are exactly 0, 1 or -1 become part of the class if `fold`."""
     a = np.asarray(values, dtype=float)
-    return a.shape, tuple(float(x) if fold and x in FOLDABLE else None for x in a.flat)
+    return a.shape, tuple(float(x) + 0.0 if fold and x in FOLDABLE else None for x in a.flat)  # + 0.0: no -0.0
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,10 +9,10 @@ import numpy as np
 from ..joints.base import subspace_fit
 from ..joints.complement import selected_rows
 from ..kernel.sweep import Algorithm, Field, outward
+from ..model.kinematics import kinematics
 from ..model.model import Model
 from ..model.rules import joint_of, placement_of
 from ..model.state import MaximalState, State
-from ..reduced.kinematics import kinematics
 from .dynamics import STATE_FIELDS
 
 REFINEMENTS = 4  # Gauss-Newton steps for joints with a moving subspace; one step is exact for the others

@@ -11,7 +11,7 @@ from ..errors import ModelError
 from ..joints import Joint
 from ..spatial.inertia import Inertia
 from ..spatial.se3 import SE3
-from .model import Body, Model
+from .model import Body, Frame, Model
 from .properties import JointProperties
 
 WORLD = "world"
@@ -41,6 +41,7 @@ class ModelBuilder:
             raise ModelError(f"gravity must be three finite numbers, not {gravity!r}")
         self._entries: dict[str, _Entry] = {}
         self._elements: list[Any] = []
+        self._frames: dict[str, Frame] = {}
         self._names: set[str] = set()
 
     def body(
@@ -79,6 +80,16 @@ class ModelBuilder:
         self._entries[name] = _Entry(name, parent, joint, joint_name or name, placement, inertia, held)
         return self
 
+    def frame(self, name: str, *, body: str, placement: SE3 | None = None) -> ModelBuilder:
+        """Attach a named frame to a body, at a pose in the body's frame."""
+        if not isinstance(name, str) or not name or name in self._names:
+            raise ModelError(f"a frame needs a name of its own, not {name!r}")
+        placement = placement or SE3()
+        _check_rigid(name, placement)
+        self._names.add(name)
+        self._frames[name] = Frame(body, placement)
+        return self
+
     def add(self, element: Any) -> ModelBuilder:
         """Add a force, constraint or contact."""
         self._elements.append(element)
@@ -108,7 +119,10 @@ class ModelBuilder:
             Body(e.name, index[e.parent], e.joint, e.joint_name, e.placement, e.inertia, e.properties)
             for e in (self._entries[name] for name in order)
         ]
-        return Model(tuple(bodies), self.gravity, tuple(self._elements))
+        for name, frame in self._frames.items():
+            if frame.body not in self._entries:
+                raise ModelError(f"frame {name!r}: its body {frame.body!r} does not exist")
+        return Model(tuple(bodies), self.gravity.copy(), tuple(self._elements), dict(self._frames))
 
 
 def _check_rigid(name: str, placement: SE3) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -39,12 +39,21 @@ class Body:
 
 
 @dataclass(frozen=True, eq=False)
+class Frame:
+    """A named frame on a body."""
+
+    body: str
+    placement: SE3
+
+
+@dataclass(frozen=True, eq=False)
 class Model:
     """Bodies in topological order (parents first), gravity, and further elements (constraints, contacts)."""
 
     bodies: tuple[Body, ...]
     gravity: np.ndarray
     elements: tuple[Any, ...] = ()
+    frames: dict[str, Frame] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.gravity.setflags(write=False)
@@ -181,11 +190,18 @@ class Model:
     def _kept(self) -> dict[Any, Any]:
         return {}
 
-    def keep(self, make: Callable[[Model], Any]) -> Any:
-        """What `make(model)` returns, made once: tables that belong to the model but to another layer of the code."""
-        if make not in self._kept:
-            self._kept[make] = make(self)
-        return self._kept[make]
+    def keep_as(self, key: Any, make: Callable[[], Any]) -> Any:
+        """What `make()` returns, made once per key: tables that belong to the model but to another layer of the code."""
+        if key not in self._kept:
+            self._kept[key] = make()
+        return self._kept[key]
+
+    def frame(self, name: str) -> tuple[int, SE3]:
+        """The body that carries a frame, and the frame's pose in it; a body's or joint's name is its own frame."""
+        if name in self.frames:
+            frame = self.frames[name]
+            return self.body_index(frame.body), frame.placement
+        return self.body_index(name), SE3()
 
     def plan(
         self,

@@ -2,16 +2,37 @@
 
 from .dynamics import forward_dynamics
 from .forward import tree_dynamics
-from .inverse import inverse_dynamics, joint_wrenches
-from .kinematics import Kinematics, kinematics
+from .hybrid import hybrid_dynamics
+from .inverse import bias_forces, gravity_forces, inverse_dynamics, joint_wrenches
+from .jacobian import (
+    body_jacobian,
+    body_jacobian_dot,
+    frame_pose,
+    jacobian,
+    jacobian_dot_product,
+    jacobian_product,
+    jacobian_transpose_product,
+)
+from .mass_matrix import inverse_mass_matrix, mass_matrix, mass_matrix_factor
 from .response import factor_reduced
 
 __all__ = [
-    "Kinematics",
+    "bias_forces",
+    "body_jacobian",
+    "body_jacobian_dot",
     "factor_reduced",
     "forward_dynamics",
+    "frame_pose",
+    "gravity_forces",
+    "hybrid_dynamics",
     "inverse_dynamics",
+    "inverse_mass_matrix",
+    "jacobian",
+    "jacobian_dot_product",
+    "jacobian_product",
+    "jacobian_transpose_product",
     "joint_wrenches",
-    "kinematics",
+    "mass_matrix",
+    "mass_matrix_factor",
     "tree_dynamics",
 ]

@@ -9,9 +9,9 @@ import numpy as np
 from ..constraints.rows import constraint_set
 from ..constraints.solve import accelerations
 from ..errors import InputError
+from ..model.kinematics import kinematics
 from ..model.model import Model
 from .forward import tree_dynamics
-from .kinematics import kinematics
 from .response import factor_reduced
 
 

@@ -64,3 +64,13 @@ def joint_wrenches(model: Model, q: Any, v: Any, a: Any, external: Any = None, t
     """The wrench (moment, force) that every joint transmits to its body, about the body's origin in its axes: (bodies, 6)."""
     inputs = {"q": q, "v": v, "a": a, "external": external, "gravity": model.gravity}
     return model.call(INVERSE_DYNAMICS, inputs, threads, wanted=("wrench",))["wrench"]
+
+
+def bias_forces(model: Model, q: Any, v: Any, threads: int | None = 1) -> np.ndarray:
+    """The joint forces (nv,) or (batch, nv) at zero acceleration: Coriolis, centrifugal, gravity and damping."""
+    return inverse_dynamics(model, q, v, None, None, threads)
+
+
+def gravity_forces(model: Model, q: Any, threads: int | None = 1) -> np.ndarray:
+    """The joint forces (nv,) or (batch, nv) that hold the tree still."""
+    return inverse_dynamics(model, q, None, None, None, threads)

@@ -15,11 +15,11 @@ import numpy as np
 
 from ..kernel.sweep import INERTIA, Algorithm, Field, inward, outward, vector
 from ..model.arrays import SCALAR64, lanes_for
+from ..model.kinematics import kinematics
 from ..model.model import Model
 from ..model.rules import inertia_of, joint_of, placement_of
 from ..model.state import Motion, Response, force_arrays
 from ..spatial.scalar import ldl_solve
-from .kinematics import kinematics
 from .rules import factor_joint
 
 

@@ -1,8 +1,9 @@
 """Jets: scalars that carry their derivatives along a motion.
 
-A jet of x(q) along the velocity v holds four things: the value, the gradient (one entry per velocity coordinate), the
-rate `x_dot = gradient . v` and the bias `x_ddot` at zero acceleration. Products and functions follow the chain rule, so
-whatever is computed from jets arrives with exact derivatives; the entries may be floats or traced symbols.
+A jet of x(q) along the velocity v holds the value, the gradient (one entry per velocity coordinate), the rate
+`x_dot = gradient . v`, the bias `x_ddot` at zero acceleration, and the rate of every entry of the gradient. Products and
+functions follow the chain rule, so whatever is computed from jets arrives with exact derivatives; the entries may be floats
+or traced symbols.
 """
 
 from __future__ import annotations
@@ -15,29 +16,35 @@ from .scalar import Scalar, Vector, stack, where
 
 
 class Jet:
-    """A scalar `x` with `grad` (tuple), `rate` and `bias`, see the module's text."""
+    """A scalar `x` with `grad` (tuple), `rate`, `bias` and `grad_rate` (tuple, zeros by default), see the module's text."""
 
-    __slots__ = ("bias", "grad", "rate", "x")
+    __slots__ = ("bias", "grad", "grad_rate", "rate", "x")
 
-    def __init__(self, x: Scalar, grad: tuple[Scalar, ...], rate: Scalar, bias: Scalar) -> None:
+    def __init__(
+        self, x: Scalar, grad: tuple[Scalar, ...], rate: Scalar, bias: Scalar, grad_rate: tuple[Scalar, ...] | None = None
+    ) -> None:
         self.x, self.grad, self.rate, self.bias = x, grad, rate, bias
+        self.grad_rate = (0.0,) * len(grad) if grad_rate is None else grad_rate
 
     def chain(self, y: Scalar, dy: Scalar, ddy: Scalar) -> Jet:
         """The jet of y(x), given y, y' and y'' at x."""
-        return Jet(y, tuple(dy * g for g in self.grad), dy * self.rate, dy * self.bias + ddy * (self.rate * self.rate))
+        bend = ddy * self.rate
+        grad_rate = tuple(dy * r + bend * g for r, g in zip(self.grad_rate, self.grad, strict=True))
+        return Jet(y, tuple(dy * g for g in self.grad), dy * self.rate, dy * self.bias + bend * self.rate, grad_rate)
 
     def __add__(self, other: Any) -> Any:
         if isinstance(other, np.ndarray):
             return NotImplemented
         if not isinstance(other, Jet):
-            return Jet(self.x + other, self.grad, self.rate, self.bias)
+            return Jet(self.x + other, self.grad, self.rate, self.bias, self.grad_rate)
         grad = tuple(a + b for a, b in zip(self.grad, other.grad, strict=True))
-        return Jet(self.x + other.x, grad, self.rate + other.rate, self.bias + other.bias)
+        grad_rate = tuple(a + b for a, b in zip(self.grad_rate, other.grad_rate, strict=True))
+        return Jet(self.x + other.x, grad, self.rate + other.rate, self.bias + other.bias, grad_rate)
 
     __radd__ = __add__
 
     def __neg__(self) -> Jet:
-        return Jet(-self.x, tuple(-g for g in self.grad), -self.rate, -self.bias)
+        return Jet(-self.x, tuple(-g for g in self.grad), -self.rate, -self.bias, tuple(-r for r in self.grad_rate))
 
     def __pos__(self) -> Jet:
         return self
@@ -52,11 +59,15 @@ class Jet:
         if isinstance(other, np.ndarray):
             return NotImplemented
         if not isinstance(other, Jet):
-            return Jet(self.x * other, tuple(g * other for g in self.grad), self.rate * other, self.bias * other)
+            grad_rate = tuple(r * other for r in self.grad_rate)
+            return Jet(self.x * other, tuple(g * other for g in self.grad), self.rate * other, self.bias * other, grad_rate)
         a, b = self, other
         grad = tuple(a.x * gb + ga * b.x for ga, gb in zip(a.grad, b.grad, strict=True))
+        slopes = zip(a.grad, b.grad, a.grad_rate, b.grad_rate, strict=True)
+        grad_rate = tuple(a.x * rb + a.rate * gb + ga * b.rate + ra * b.x for ga, gb, ra, rb in slopes)
         cross = a.rate * b.rate
-        return Jet(a.x * b.x, grad, a.x * b.rate + a.rate * b.x, a.x * b.bias + a.bias * b.x + (cross + cross))
+        bias = a.x * b.bias + a.bias * b.x + (cross + cross)
+        return Jet(a.x * b.x, grad, a.x * b.rate + a.rate * b.x, bias, grad_rate)
 
     __rmul__ = __mul__
 
@@ -95,8 +106,9 @@ class Jet:
         """`where(condition, a, b)` entry by entry."""
         a, b = (lift(y, len(self.grad)) for y in (a, b))
         grad = tuple(where(condition, ga, gb) for ga, gb in zip(a.grad, b.grad, strict=True))
+        grad_rate = tuple(where(condition, ra, rb) for ra, rb in zip(a.grad_rate, b.grad_rate, strict=True))
         rate, bias = where(condition, a.rate, b.rate), where(condition, a.bias, b.bias)
-        return Jet(where(condition, a.x, b.x), grad, rate, bias)
+        return Jet(where(condition, a.x, b.x), grad, rate, bias, grad_rate)
 
     # NumPy calls these for np.sin(jet) and for arrays of jets.
     def sin(self) -> Jet:
@@ -149,7 +161,11 @@ class Jet:
         rate = (x.x * y.rate - y.x * x.rate) * r2_inv
         radial = x.x * x.rate + y.x * y.rate
         bias = (x.x * y.bias - y.x * x.bias - 2.0 * radial * rate) * r2_inv
-        return Jet(np.arctan2(y.x, x.x), grad, rate, bias)
+        turn = [
+            (x.rate * gy + x.x * ry - y.rate * gx - y.x * rx - 2.0 * radial * g) * r2_inv
+            for gx, gy, rx, ry, g in zip(x.grad, y.grad, x.grad_rate, y.grad_rate, grad, strict=True)
+        ]
+        return Jet(np.arctan2(y.x, x.x), grad, rate, bias, tuple(turn))
 
     def __abs__(self) -> Jet:
         return self.blend(self.x >= 0, self, -self)
@@ -194,6 +210,14 @@ def gradients(jets: Vector, n: int) -> np.ndarray:
     out = np.empty((len(jets), n), dtype=object)
     for k, x in enumerate(jets):
         out[k] = lift(x, n).grad
+    return out
+
+
+def gradient_rates(jets: Vector, n: int) -> np.ndarray:
+    """The time derivative (len(jets), n) of the Jacobian of a vector of jets."""
+    out = np.empty((len(jets), n), dtype=object)
+    for k, x in enumerate(jets):
+        out[k] = lift(x, n).grad_rate
     return out
 
 

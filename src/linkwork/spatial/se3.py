@@ -3,7 +3,7 @@
 `E_pj` maps coordinates in j to coordinates in p. Twists are (angular, linear) in body axes, wrenches (moment, force):
 `E_dot = E [phi]`. A transform built from jets carries its tangents in body axes through products and inverses:
 
-    d(A B):   S = Ad(B^-1) S_A + S_B,   S_dot v = Ad(B^-1) c_A - ad(phi_B) Ad(B^-1) phi_A + c_B.
+    d(A B):   S = Ad(B^-1) S_A + S_B,   S_dot = Ad(B^-1) S_dot_A - ad(phi_B) Ad(B^-1) S_A + S_dot_B.
 
 Only the primitives (turn, shift, exponential, quaternion, raw matrix) differentiate anything.
 """
@@ -19,18 +19,24 @@ from ..errors import InputError
 from . import entire, quaternion, so3
 from . import stage as st
 from .inertia import Articulated
-from .jet import Jet, biases, gradients, rates, values
+from .jet import Jet, biases, gradient_rates, gradients, rates, values
 from .scalar import Scalar, Vector, array, cross, dot, is_number, is_zero, numeric, stack, zeros
 from .stage import Shift, Stage, Turn
 
 
 @dataclass(frozen=True, slots=True)
 class Tangent:
-    """How a transform moves: columns `S` (6, n), twist `phi = S v` and bias `c = S_dot v`, all in inner axes."""
+    """How a transform moves: columns `S` (6, n), twist `phi = S v`, bias `c = S_dot v` and `S_dot`, all in inner axes."""
 
     S: np.ndarray
     phi: Vector
     bias: Vector
+    S_dot: np.ndarray
+
+    @staticmethod
+    def constant(S: np.ndarray, phi: Vector) -> Tangent:
+        """Of a subspace that does not change."""
+        return Tangent(S, phi, np.zeros(6), np.zeros(S.shape))
 
 
 @dataclass(frozen=True, slots=True, init=False, eq=False)
@@ -91,10 +97,7 @@ class SE3:
             return E
         J_r = right_jacobian(xi)
         n = _columns(xi)
-        S = values(J_r) @ gradients(xi, n)
-        phi = values(J_r) @ rates(xi)
-        bias = rates(J_r) @ rates(xi) + values(J_r) @ biases(xi)
-        return _carrying(E.stages, Tangent(S, phi, bias))
+        return _carrying(E.stages, Tangent(*_mapped(values(J_r), rates(J_r), xi, n)))
 
     @staticmethod
     def rot_exp(w: Vector) -> SE3:
@@ -104,13 +107,8 @@ class SE3:
         if not _has_jets(w):
             return _carrying(stages, None)
         J_r = so3.right_jacobian(w)
-        n = _columns(w)
-        o = zeros(3)
-        angular = values(J_r) @ gradients(w, n)
-        phi = values(J_r) @ rates(w)
-        bias = rates(J_r) @ rates(w) + values(J_r) @ biases(w)
-        S = np.concatenate([angular, zeros(3, n)])
-        return _carrying(stages, Tangent(S, np.concatenate([phi, o]), np.concatenate([bias, o])))
+        S, phi, bias, S_dot = _mapped(values(J_r), rates(J_r), w, _columns(w))
+        return _carrying(stages, _angular_tangent(S, phi, bias, S_dot))
 
     @staticmethod
     def rot_quat(quat_wxyz: Vector) -> SE3:
@@ -121,15 +119,12 @@ class SE3:
         if not _has_jets(quat):
             return _carrying(stages, None)
 
-        def angular(q_dot: Vector) -> Vector:
-            return 2.0 * quaternion.multiply(quaternion.conjugate(q), q_dot)[1:]
-
-        G = gradients(quat, _columns(quat))
-        o = zeros(3)
-        S = np.concatenate([np.stack([angular(g) for g in G.T], axis=1), zeros(3, G.shape[1])])
-        return _carrying(
-            stages, Tangent(S, np.concatenate([angular(rates(quat)), o]), np.concatenate([angular(biases(quat)), o]))
-        )
+        n = _columns(quat)
+        # w = 2 vec(conj(q) q_dot); its rate is 2 vec(conj(q) q_ddot), as conj(q_dot) q_dot is real. Columns of S mix two
+        # velocities, so their rates keep the term with conj(q_dot).
+        A = np.stack([2.0 * quaternion.multiply(quaternion.conjugate(q), e)[1:] for e in np.eye(4)], axis=1)
+        A_dot = np.stack([2.0 * quaternion.multiply(quaternion.conjugate(rates(quat)), e)[1:] for e in np.eye(4)], axis=1)
+        return _carrying(stages, _angular_tangent(*_mapped(A, A_dot, quat, n)))
 
     # --- parts ------------------------------------------------------------------------------------------------------
     @property
@@ -181,8 +176,9 @@ class SE3:
         if self.carried is None:
             return back
         t = self.carried
-        moved = Tangent(-self._columns(self.move_twist, t.S), -self.move_twist(t.phi), -self.move_twist(t.bias))
-        return _carrying(back.stages, moved)
+        S_dot = t.S_dot + self._columns(lambda x: bracket(t.phi, x), t.S)
+        S, S_dot = (-self._columns(self.move_twist, columns) for columns in (t.S, S_dot))
+        return _carrying(back.stages, Tangent(S, -self.move_twist(t.phi), -self.move_twist(t.bias), S_dot))
 
     def act(self, point: Vector) -> Vector:
         """R x + p for a point (3,); an array of jets if the transform or the point moves."""
@@ -191,14 +187,23 @@ class SE3:
         if self.carried is None and not _has_jets(x):
             return y
         n = self.carried.S.shape[1] if self.carried is not None else _columns(x)
-        t = self.carried or Tangent(np.zeros((6, n)), np.zeros(6), np.zeros(6))
+        t = self.carried or Tangent.constant(np.zeros((6, n)), np.zeros(6))
         x0, x1, x2 = values(x), rates(x), biases(x)
         w, v = t.phi[:3], t.phi[3:]
-        G = np.stack([self.rotate(t.S[3:, k] + cross(t.S[:3, k], x0) + g) for k, g in enumerate(gradients(x, n).T)], axis=1)
+
+        def velocity(slope: Vector, of_x: Vector) -> Vector:
+            return slope[3:] + cross(slope[:3], x0) + of_x
+
+        G, G_dot = [], []
+        for k, (g, g_dot) in enumerate(zip(gradients(x, n).T, gradient_rates(x, n).T, strict=True)):
+            u = velocity(t.S[:, k], g)
+            G.append(self.rotate(u))
+            G_dot.append(self.rotate(cross(w, u) + velocity(t.S_dot[:, k], g_dot) + cross(t.S[:3, k], x1)))
         u = v + cross(w, x0) + x1
-        u_dot = t.bias[3:] + cross(t.bias[:3], x0) + cross(w, x1) + x2
-        y_dot, y_bias = self.rotate(u), self.rotate(cross(w, u) + u_dot)
-        return stack(*(Jet(y[i], tuple(G[i]), y_dot[i], y_bias[i]) for i in range(3)))
+        y_dot = self.rotate(u)
+        y_bias = self.rotate(cross(w, u) + velocity(t.bias, x2) + cross(w, x1))
+        jets = (Jet(y[i], tuple(g[i] for g in G), y_dot[i], y_bias[i], tuple(g[i] for g in G_dot)) for i in range(3))
+        return stack(*jets)
 
     def log(self) -> Vector:
         """The twist xi (angular, linear) with exp(xi) = E, |angular| <= pi."""
@@ -334,10 +339,12 @@ def _joined(A: SE3, a: Tangent | None, B: SE3, b: Tangent | None) -> Tangent | N
     """The tangent of A B: the product rule of the module's text."""
     if a is None:
         return b
-    S, phi, bias = SE3._columns(B.pull_twist, a.S), B.pull_twist(a.phi), B.pull_twist(a.bias)
+    S, S_dot = (SE3._columns(B.pull_twist, columns) for columns in (a.S, a.S_dot))
+    phi, bias = B.pull_twist(a.phi), B.pull_twist(a.bias)
     if b is None:
-        return Tangent(S, phi, bias)
-    return Tangent(S + b.S, phi + b.phi, bias - bracket(b.phi, phi) + b.bias)
+        return Tangent(S, phi, bias, S_dot)
+    S_dot = S_dot - SE3._columns(lambda x: bracket(b.phi, x), S) + b.S_dot
+    return Tangent(S + b.S, phi + b.phi, bias - bracket(b.phi, phi) + b.bias, S_dot)
 
 
 def _turn(axis: int, angle: Scalar) -> SE3:
@@ -349,15 +356,17 @@ def _turn(axis: int, angle: Scalar) -> SE3:
 def _scalar_tangent(direction: Vector, x: Scalar) -> Tangent | None:
     if not isinstance(x, Jet):
         return None
-    return Tangent(np.outer(direction, np.array(x.grad, dtype=object)), direction * x.rate, direction * x.bias)
+    S, S_dot = (np.outer(direction, np.array(columns, dtype=object)) for columns in (x.grad, x.grad_rate))
+    return Tangent(S, direction * x.rate, direction * x.bias, S_dot)
 
 
 def _shift_tangent(p: Vector) -> Tangent | None:
     if not _has_jets(p):
         return None
+    n = _columns(p)
     o = zeros(3)
-    S = np.concatenate([zeros(3, _columns(p)), gradients(p, _columns(p))])
-    return Tangent(S, np.concatenate([o, rates(p)]), np.concatenate([o, biases(p)]))
+    S, S_dot = (np.concatenate([zeros(3, n), columns]) for columns in (gradients(p, n), gradient_rates(p, n)))
+    return Tangent(S, np.concatenate([o, rates(p)]), np.concatenate([o, biases(p)]), S_dot)
 
 
 def _matrix_tangent(R: np.ndarray) -> Tangent | None:
@@ -365,15 +374,30 @@ def _matrix_tangent(R: np.ndarray) -> Tangent | None:
     if not _has_jets(R):
         return None
     n = _columns(R)
-    R0 = values(R)
-    slopes = gradients(R.reshape(-1), n).T.reshape(n, 3, 3)
+    R0, R1 = values(R), rates(R)
+    flat = R.reshape(-1)
+    slopes, slope_rates = (f(flat, n).T.reshape(n, 3, 3) for f in (gradients, gradient_rates))
 
-    def angular(R_dot: np.ndarray) -> Vector:
-        W = R0.T @ R_dot
+    def angular(W: np.ndarray) -> Vector:
         return np.concatenate([0.5 * stack(W[2, 1] - W[1, 2], W[0, 2] - W[2, 0], W[1, 0] - W[0, 1]), zeros(3)])
 
-    S = np.stack([angular(G) for G in slopes], axis=1)
-    return Tangent(S, angular(rates(R)), angular(biases(R)))
+    S = np.stack([angular(R0.T @ G) for G in slopes], axis=1)
+    S_dot = np.stack([angular(R1.T @ G + R0.T @ G_dot) for G, G_dot in zip(slopes, slope_rates, strict=True)], axis=1)
+    return Tangent(S, angular(R0.T @ R1), angular(R0.T @ biases(R)), S_dot)
+
+
+def _mapped(A: np.ndarray, A_dot: np.ndarray, x: Vector, n: int) -> tuple[np.ndarray, Vector, Vector, np.ndarray]:
+    """S, S v, S_dot v and S_dot for S = A dx/dq."""
+    G = gradients(x, n)
+    return A @ G, A @ rates(x), A_dot @ rates(x) + A @ biases(x), A_dot @ G + A @ gradient_rates(x, n)
+
+
+def _angular_tangent(S: np.ndarray, phi: Vector, bias: Vector, S_dot: np.ndarray) -> Tangent:
+    """Of a pure rotation: zeros below."""
+    o = zeros(3)
+    below = zeros(3, S.shape[1])
+    S, S_dot = np.concatenate([S, below]), np.concatenate([S_dot, below])
+    return Tangent(S, np.concatenate([phi, o]), np.concatenate([bias, o]), S_dot)
 
 
 def _has_jets(a: np.ndarray) -> bool:

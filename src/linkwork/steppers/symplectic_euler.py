@@ -17,9 +17,9 @@ from ..maximal.convert import fitted
 from ..maximal.dynamics import MAXIMAL_DYNAMICS
 from ..maximal.response import factor_maximal
 from ..model import MaximalState, Model, State
+from ..model.kinematics import kinematics
 from ..model.rules import joint_of
 from ..reduced.forward import FORWARD_DYNAMICS
-from ..reduced.kinematics import kinematics
 from ..reduced.response import factor_reduced
 from ..spatial.se3 import SE3
 from .stepper import Program, StepInfo, Stepper

@@ -35,9 +35,12 @@ function roundStep(x) {
   return power * [1, 2, 5, 10].find((k) => k * power >= x * (1 - 1e-9));
 }
 
-// A cuboid with its long faces cut into `cuts` pieces at most, so that sorting by depth works for long bodies.
+// A cuboid with its long faces cut into `cuts` pieces at most, so that sorting by depth works for long bodies. Thin ones are
+// thickened to be seen, at most to half their length; a point becomes a cube of size `least`.
 function boxMesh(solid, least, cuts) {
-  const size = solid.size.map((s) => Math.max(s, least, 0.02 * Math.max(...solid.size)));
+  const longest = Math.max(...solid.size);
+  const thickness = longest > 1e-3 * least ? Math.min(least, 0.5 * longest) : least;
+  const size = solid.size.map((s) => Math.max(s, thickness));
   const shortest = Math.min(...size);
   const pieces = size.map((s) => Math.max(1, Math.min(cuts, Math.round(s / (2 * shortest)))));
   const mesh = { vertices: [], faces: [] };

@@ -16,6 +16,7 @@ class Scene {
     const many = data.bodies.length;
     this.meshes = data.bodies.map((body) => body.solids.map((solid) =>
       solid.kind === "box" ? boxMesh(solid, least, many > 80 ? 1 : 6) : sphereMesh(solid, many > 30 ? 10 : 24)));
+    this.colours = data.bodies.map((_, i) => bodyColour(i, many));
     this.drawn = [];
     this.reset();
   }
@@ -118,6 +119,7 @@ class Scene {
   faces(camera, poses) {
     const light = unit(add(add(times(camera.away, 0.75), times(camera.right, -0.5)), [0, 0, 0.75]));
     const found = [];
+    const { colours } = this;
     this.meshes.forEach((meshes, body) => {
       for (const mesh of meshes) {
         const world = mesh.vertices.map((x) => place(poses[body], x));
@@ -128,7 +130,7 @@ class Scene {
           const sight = sub(camera.eye, middle);
           const seen = dot(normal, sight) > 0;
           const bright = 0.5 + 0.56 * Math.max(0, dot(normal, light));
-          const rgb = PALETTE[body % PALETTE.length].map((c) => Math.min(255, Math.round((tint ? 0.5 * c + 118 : c) * bright)));
+          const rgb = colours[body].map((c) => Math.min(255, Math.round((tint ? 0.5 * c + 118 : c) * bright)));
           found.push({ body, points, normal, middle, seen, depth: dot(sight, sight), colour: `rgb(${rgb})` });
         }
       }
@@ -152,7 +154,7 @@ class Scene {
     const length = Math.min(frame, 150);
     pen.context.lineWidth = 1.6;
     for (const i of this.leaves) {
-      pen.context.strokeStyle = `rgb(${PALETTE[i % PALETTE.length]})`;
+      pen.context.strokeStyle = `rgb(${this.colours[i]})`;
       let before = place(poses[i], bodies[i].com);
       for (let k = 0; k <= length; k++) {
         const next = place(this.frames[frame - k][i], bodies[i].com);
@@ -190,6 +192,14 @@ class Scene {
     }
     return null;
   }
+}
+
+// The palette in turn; for many bodies, one passage through it from the first to the last.
+function bodyColour(i, many) {
+  if (many <= 12) return PALETTE[i % PALETTE.length];
+  const x = (i / (many - 1)) * (PALETTE.length - 1);
+  const k = Math.min(PALETTE.length - 2, Math.floor(x));
+  return add(times(PALETTE[k], 1 - x + k), times(PALETTE[k + 1], x - k)).map(Math.round);
 }
 
 // Corners of a box, or the extreme points of a ball.

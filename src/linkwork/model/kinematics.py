@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from ..kernel.sweep import MATRIX, POSE, Algorithm, Field, outward, vector
-from ..model.model import Model
-from ..model.rules import motion_of, world_pose
 from ..spatial.se3 import bracket
+from .model import Model
+from .rules import motion_of, world_pose
 
 
 def move(n: Any, parent: Any) -> None:

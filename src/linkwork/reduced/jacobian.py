@@ -1,0 +1,107 @@
+"""Jacobians of the bodies: products in O(n), and dense matrices made of them.
+
+J maps joint velocities to body twists (angular, linear; body axes). The products follow the tree [Sueda, Algs. 5, 6]:
+
+    y = J x            outward   y_j = Ad(E_jp) y_p + S x
+    z = J_dot x        outward   z_j = Ad(E_jp) z_p - ad(S v) Ad(E_jp) y_p + S_dot x
+    x = J^T f          inward    f_p += Ad(E_jp)^T f_j,  x = S^T f_j
+
+Dense matrices are products with unit vectors, eight at a time [Sueda, Algs. 1, 2; errata 004-17].
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..kernel.sweep import Algorithm, Field, inward, outward, vector
+from ..model.kinematics import kinematics
+from ..model.model import Model
+from ..model.rules import joint_of, motion_of, placement_of
+from ..spatial.se3 import bracket
+
+
+def push(n: Any, parent: Any) -> None:
+    """J x and J_dot x, root to leaves."""
+    E = motion_of(n)
+    t = E.tangent
+    y = E.pull_twist(parent.y)
+    n.y = y + t.S @ n.x
+    n.z = E.pull_twist(parent.z) - bracket(t.phi, y) + t.S_dot @ n.x
+    n.Jx, n.J_dot_x = n.y, n.z
+
+
+def pull(n: Any, parent: Any) -> None:
+    """J^T f, leaves to root."""
+    joint = joint_of(n)
+    still = joint.motion(n.q, np.zeros(joint.nv))
+    f = n.f + n.below
+    n.JTf = still.tangent.S.T @ f
+    parent.below = parent.below + (placement_of(n) @ still.with_tangent(None)).move_wrench(f)
+
+
+JACOBIAN_PRODUCT = Algorithm(
+    "jacobian_product",
+    {
+        "q": Field("input", "q"),
+        "v": Field("input", "v"),
+        "x": Field("input", "v"),
+        "y": Field("shared", codec=vector(6)),
+        "z": Field("shared", codec=vector(6)),
+        "Jx": Field("output", "node", vector(6)),
+        "J_dot_x": Field("output", "node", vector(6)),
+    },
+    {"run": [outward(push)]},
+)
+JACOBIAN_TRANSPOSE_PRODUCT = Algorithm(
+    "jacobian_transpose_product",
+    {
+        "q": Field("input", "q"),
+        "f": Field("input", "node", vector(6)),
+        "below": Field("gathered", codec=vector(6)),
+        "JTf": Field("output", "v"),
+    },
+    {"run": [inward(pull)]},
+)
+
+
+def jacobian_product(model: Model, q: Any, x: Any) -> np.ndarray:
+    """J x: the body twists (bodies, 6) that joint velocities x (nv,) cause; batches broadcast."""
+    return model.call(JACOBIAN_PRODUCT, {"q": q, "v": None, "x": x}, wanted=("Jx",))["Jx"]
+
+
+def jacobian_dot_product(model: Model, q: Any, v: Any, x: Any) -> np.ndarray:
+    """J_dot x at velocity v: (bodies, 6); batches broadcast."""
+    return model.call(JACOBIAN_PRODUCT, {"q": q, "v": v, "x": x}, wanted=("J_dot_x",))["J_dot_x"]
+
+
+def jacobian_transpose_product(model: Model, q: Any, wrenches: Any) -> np.ndarray:
+    """J^T f: the joint forces (nv,) that body wrenches (bodies, 6) amount to; batches broadcast."""
+    return model.call(JACOBIAN_TRANSPOSE_PRODUCT, {"q": q, "f": wrenches})["JTf"]
+
+
+def body_jacobian(model: Model, q: Any) -> np.ndarray:
+    """The dense J (6 bodies, nv) of all bodies at one configuration."""
+    return jacobian_product(model, np.asarray(q, float), np.eye(model.nv)).reshape(model.nv, -1).T
+
+
+def body_jacobian_dot(model: Model, q: Any, v: Any) -> np.ndarray:
+    """The dense time derivative of J (6 bodies, nv) at one state."""
+    q, v = np.asarray(q, float), np.asarray(v, float)
+    return jacobian_dot_product(model, q, v, np.eye(model.nv)).reshape(model.nv, -1).T
+
+
+def jacobian(model: Model, q: Any, frame: str) -> np.ndarray:
+    """The Jacobian (6, nv) of a body or frame at one configuration: its twist (angular, linear) in its own axes is J v."""
+    body, E = model.frame(frame)
+    q = np.asarray(q, float)
+    wrenches = np.zeros((6, model.nb, 6))
+    wrenches[:, body] = [E.move_wrench(unit) for unit in np.eye(6)]
+    return jacobian_transpose_product(model, q, wrenches)
+
+
+def frame_pose(model: Model, q: Any, frame: str) -> np.ndarray:
+    """The world pose (4, 4) or (batch, 4, 4) of a body or frame."""
+    body, E = model.frame(frame)
+    return kinematics(model, q).poses[..., body, :, :] @ np.asarray(E.matrix, float)
