@@ -1,17 +1,53 @@
 """linkwork: dynamics of articulated bodies. A joint, force or constraint is a few lines; everything else is derived."""
 
-from .constraints import Constraint, Loop
+from .constraints import Constraint, Coupling, Loop
 from .contact import Contact
 from .energy import Energy, energy
 from .errors import CompileError, InputError, LinkworkError, ModelError, SolverError, SymbolError
 from .geometry import Plane, Sphere
-from .joints import Free, Joint, Revolute, Spherical, joint
+from .joints import (
+    Composite,
+    Cylindrical,
+    Fixed,
+    Free,
+    Free2D,
+    FreeExp,
+    Helical,
+    Joint,
+    Planar,
+    Prismatic,
+    Revolute,
+    Spherical,
+    SphericalEuler,
+    SphericalExp,
+    Translational,
+    Universal,
+    joint,
+)
 from .maximal import factor_maximal as _factor_maximal
 from .maximal import maximal_dynamics, to_maximal, to_reduced
 from .model import Body, MaximalState, Model, ModelBuilder, Motion, Response, Rows, State
 from .model.kinematics import Kinematics, kinematics
+from .reduced import (
+    bias_forces,
+    body_jacobian,
+    body_jacobian_dot,
+    forward_dynamics,
+    frame_pose,
+    gravity_forces,
+    hybrid_dynamics,
+    inverse_dynamics,
+    inverse_mass_matrix,
+    jacobian,
+    jacobian_dot_product,
+    jacobian_product,
+    jacobian_transpose_product,
+    joint_wrenches,
+    mass_matrix,
+    mass_matrix_factor,
+    tree_dynamics,
+)
 from .reduced import factor_reduced as _factor_reduced
-from .reduced import forward_dynamics, inverse_dynamics, joint_wrenches, tree_dynamics
 from .simulate import simulate
 from .spatial import SE3, Ad, Inertia, ad
 from .spatial import scalar as math
@@ -35,11 +71,18 @@ __all__ = [
     "Ad",
     "Body",
     "CompileError",
+    "Composite",
     "Constraint",
     "Contact",
+    "Coupling",
+    "Cylindrical",
     "Energy",
+    "Fixed",
     "Free",
+    "Free2D",
+    "FreeExp",
     "Health",
+    "Helical",
     "Inertia",
     "InputError",
     "Joint",
@@ -51,24 +94,43 @@ __all__ = [
     "ModelBuilder",
     "ModelError",
     "Motion",
+    "Planar",
     "Plane",
+    "Prismatic",
     "Response",
     "Revolute",
     "Rows",
     "SolverError",
     "Sphere",
     "Spherical",
+    "SphericalEuler",
+    "SphericalExp",
     "State",
     "SymbolError",
     "Trajectory",
+    "Translational",
+    "Universal",
     "ad",
+    "bias_forces",
+    "body_jacobian",
+    "body_jacobian_dot",
     "energy",
     "factor",
     "forward_dynamics",
+    "frame_pose",
+    "gravity_forces",
+    "hybrid_dynamics",
     "inverse_dynamics",
+    "inverse_mass_matrix",
+    "jacobian",
+    "jacobian_dot_product",
+    "jacobian_product",
+    "jacobian_transpose_product",
     "joint",
     "joint_wrenches",
     "kinematics",
+    "mass_matrix",
+    "mass_matrix_factor",
     "math",
     "maximal_dynamics",
     "simulate",

@@ -125,7 +125,10 @@ class Trajectory:
         residual = penetration = None
         if constraints.count:
             flat = self._flat_maximal
-            rows = [constraints.at(p, w).residual for p, w in zip(flat.poses, flat.twists, strict=True)]
+            joints = self._joint_states
+            q, v = joints.q.reshape(-1, self.model.nq), joints.v.reshape(-1, self.model.nv)
+            states = zip(flat.poses, flat.twists, q, v, strict=True)
+            rows = [constraints.at(*state).residual for state in states]
             r = np.array(rows)
             if not constraints.unilateral.all():
                 residual = float(np.abs(r[:, ~constraints.unilateral]).max())

@@ -74,7 +74,7 @@ def test_imports_only_from_above(file: Path) -> None:
 def test_layers_see_real_imports() -> None:
     """The reader of imports itself: a file whose imports are known."""
     found = {name for name, _ in imports(ROOT / "reduced" / "forward.py")}
-    assert {"kernel", "joints", "model", "spatial"} <= found
+    assert {"kernel", "model", "spatial"} <= found
 
 
 @pytest.mark.parametrize("layer", ["spatial", "kernel", "geometry", "solvers"])

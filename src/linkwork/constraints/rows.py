@@ -16,6 +16,7 @@ from ..spatial.jet import biases, gradients, rates, values
 from ..spatial.scalar import Vector
 from ..spatial.se3 import SE3, Tangent
 from .constraint import WORLD, Constraint
+from .coupling import Coupling
 
 
 def moving(pose: SE3, twist: Vector, side: int) -> SE3:
@@ -75,13 +76,22 @@ class ConstraintRows:
 
 
 class ConstraintSet:
-    """The constraints of a model, compiled."""
+    """The constraints of a model: those between bodies, compiled, then the couplings of joints."""
 
     def __init__(self, model: Model) -> None:
         self.model = model
         self.constraints: list[Constraint] = list(model.elements_of(Constraint))
+        self.couplings: list[Coupling] = list(model.elements_of(Coupling))
+        unilateral = [[c.unilateral] * c.size for c in self.constraints] + [[False]] * len(self.couplings)
+        self.unilateral = np.array([x for part in unilateral for x in part], dtype=bool)
+        self.count = len(self.unilateral)
+        if self.constraints:
+            self._compile()
+
+    def _compile(self) -> None:
+        model = self.model
         index = {b.name: i for i, b in enumerate(model.bodies)} | {WORLD: model.nb}
-        self.sides = np.array([[index[b] for b in c.bodies] for c in self.constraints]).reshape(-1, 2)
+        sides = np.array([[index[b] for b in c.bodies] for c in self.constraints])
         classes: dict[Any, NodeClass] = {}
         nodes, parameters = [], []
         for c in self.constraints:
@@ -91,28 +101,52 @@ class ConstraintSet:
             sizes = {"residual": c.size, "G": 12 * c.size}
             nodes.append(classes.setdefault(signature, NodeClass(signature, {"constraint": c}, patterns, sizes)))
             parameters.append(given)
-        self.unilateral = np.concatenate([[], *([c.unilateral] * c.size for c in self.constraints)]).astype(bool)
-        self.count = len(self.unilateral)
-        if self.constraints:
-            roles = {"a": self.sides[:, 0], "b": self.sides[:, 1]}
-            self._tree = Tree(np.full(len(nodes), -1), nodes, parameters, roles, {"body": model.nb + 1})
-            self._plan = Plan(CONSTRAINT_ROWS, self._tree, variant(Lanes(1), ("run",)))
-            owner = np.repeat(np.arange(len(nodes)), [c.size for c in self.constraints])
-            self._row = np.tile(np.arange(self.count)[:, None], (1, 2)).reshape(-1)
-            self._body = self.sides[owner].reshape(-1)
+        roles = {"a": sides[:, 0], "b": sides[:, 1]}
+        tree = Tree(np.full(len(nodes), -1), nodes, parameters, roles, {"body": model.nb + 1})
+        self._plan = Plan(CONSTRAINT_ROWS, tree, variant(Lanes(1), ("run",)))
+        owner = np.repeat(np.arange(len(nodes)), [c.size for c in self.constraints])
+        self._row = np.repeat(np.arange(len(owner)), 2)
+        self._body = sides[owner].reshape(-1)
 
-    def at(self, poses: np.ndarray, twists: np.ndarray) -> ConstraintRows:
-        """Rows, residuals, rates and biases at poses (bodies, 4, 4) and twists (bodies, 6)."""
-        if not self.constraints:
-            empty = np.zeros(0)
-            return ConstraintRows(Rows(0), empty, empty, empty, self.unilateral)
+    def at(self, poses: np.ndarray, twists: np.ndarray, q: np.ndarray, v: np.ndarray) -> ConstraintRows:
+        """Rows, residuals, rates and biases at poses (bodies, 4, 4), twists (bodies, 6) and joint coordinates q, v."""
+        parts = []
+        if self.constraints:
+            parts.append(self._between_bodies(poses, twists))
+        if self.couplings:
+            parts.append(self._between_joints(q, v))
+        rows = Rows.stacked([p.rows for p in parts])
+        joined = [np.concatenate([np.zeros(0), *(getattr(p, name) for p in parts)]) for name in ("residual", "rate", "bias")]
+        return ConstraintRows(rows, *joined, self.unilateral)
+
+    def _between_bodies(self, poses: np.ndarray, twists: np.ndarray) -> ConstraintRows:
         out = {name: np.empty((1, self._plan.sizes[name])) for name in ("residual", "rate", "bias", "G")}
         inputs = {"poses": np.append(poses, np.eye(4)), "twists": np.append(twists, np.zeros(6))}
         self._plan.run(inputs, out, 1)
         blocks = out["G"].reshape(-1, 6)
         real = self._body < self.model.nb
-        rows = Rows(self.count, self._row[real], self._body[real], blocks[real])
-        return ConstraintRows(rows, out["residual"][0], out["rate"][0], out["bias"][0], self.unilateral)
+        count = out["residual"].shape[1]
+        rows = Rows(count, self._row[real], self._body[real], blocks[real])
+        return ConstraintRows(rows, out["residual"][0], out["rate"][0], out["bias"][0], self.unilateral[:count])
+
+    def _between_joints(self, q: np.ndarray, v: np.ndarray) -> ConstraintRows:
+        model, couplings = self.model, self.couplings
+        ratio = np.array([c.ratio for c in couplings])
+        offset = np.array([c.offset for c in couplings])
+        qi, qj = (np.array([model.q_index(n).start for n in names]) for names in self._coupled)
+        vi, vj = (np.array([model.v_index(n).start for n in names]) for names in self._coupled)
+        k = len(couplings)
+        rows = Rows(
+            k,
+            joint_row=np.tile(np.arange(k), 2),
+            joint_index=np.concatenate([vi, vj]),
+            joint_value=np.concatenate([np.ones(k), -ratio]),
+        )
+        return ConstraintRows(rows, q[qi] - ratio * q[qj] - offset, v[vi] - ratio * v[vj], np.zeros(k), np.zeros(k, bool))
+
+    @property
+    def _coupled(self) -> tuple[list[str], list[str]]:
+        return [c.follower for c in self.couplings], [c.leader for c in self.couplings]
 
 
 def constraint_set(model: Model) -> ConstraintSet:

@@ -8,7 +8,6 @@ import numpy as np
 
 from ..constraints.rows import constraint_set
 from ..constraints.solve import accelerations
-from ..errors import InputError
 from ..model.kinematics import kinematics
 from ..model.model import Model
 from .forward import tree_dynamics
@@ -28,9 +27,18 @@ def forward_dynamics(model: Model, q: Any, v: Any, tau: Any = None, external: An
     if not constraints.count or constraints.unilateral.all():
         return tree_dynamics(model, q, v, tau, external, threads)
     q, v = np.asarray(q, float), np.asarray(v, float)
-    if q.ndim == 2 or v.ndim == 2:
-        raise InputError("forward_dynamics of a model with constraints takes one state at a time")
+    batch = next((len(x) for x in (q, v, tau) if np.ndim(x) == 2), None)
+    if batch is None:
+        return _constrained(model, q, v, tau, external)
+    rows = [
+        np.broadcast_to(x, (batch, x.shape[-1])) for x in (q, v, np.zeros(model.nv) if tau is None else np.asarray(tau, float))
+    ]
+    forces = [external] * batch if np.ndim(external) != 3 else external
+    return np.array([_constrained(model, *state) for state in zip(*rows, forces, strict=True)])
+
+
+def _constrained(model: Model, q: np.ndarray, v: np.ndarray, tau: Any, external: Any) -> np.ndarray:
     k = kinematics(model, q, v)
-    rows = constraints.at(k.poses, k.twists)
+    rows = constraint_set(model).at(k.poses, k.twists, q, v)
     equalities = rows.restricted(~rows.unilateral)
     return accelerations(factor_reduced(model, q, v, tau, external), equalities).motion.joints

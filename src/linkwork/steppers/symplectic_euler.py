@@ -13,7 +13,7 @@ import numpy as np
 from ..constraints.rows import constraint_set
 from ..constraints.solve import velocities
 from ..kernel.sweep import SCALAR, Algorithm, Field, each, outward
-from ..maximal.convert import fitted
+from ..maximal.convert import fitted, to_reduced
 from ..maximal.dynamics import MAXIMAL_DYNAMICS
 from ..maximal.response import factor_maximal
 from ..model import MaximalState, Model, State
@@ -71,14 +71,16 @@ class SymplecticEuler(Stepper):
     def constrained_step(
         self, model: Model, state: State | MaximalState, h: float, tau: Any, external: Any
     ) -> tuple[State | MaximalState, StepInfo]:
+        constraints = constraint_set(model)
         if isinstance(state, State):
             k = kinematics(model, state.q, state.v)
             response = factor_reduced(model, state.q, state.v, tau, external, dt=h)
-            found = velocities(response, constraint_set(model).at(k.poses, k.twists), h)
+            found = velocities(response, constraints.at(k.poses, k.twists, state.q, state.v), h)
             v = found.motion.joints
             return State(model.integrate(state.q, h * v), v, state.t + h), StepInfo(found.multipliers / h)
+        joints = to_reduced(model, state)
         response = factor_maximal(model, state, tau, external, dt=h)
-        found = velocities(response, constraint_set(model).at(state.poses, state.twists), h)
+        found = velocities(response, constraints.at(state.poses, state.twists, joints.q, joints.v), h)
         poses = np.array([E @ SE3.exp(h * phi).matrix for E, phi in zip(state.poses, found.motion.bodies, strict=True)])
-        moved = MaximalState(poses, found.motion.bodies, state.q_fit, state.t + h)
+        moved = MaximalState(poses, found.motion.bodies, joints.q, state.t + h)
         return moved, StepInfo(found.multipliers / h)

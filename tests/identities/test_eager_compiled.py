@@ -1,0 +1,288 @@
+"""One source, many machines: the rules run as they stand and compiled, in any width, batch and number of threads."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from functools import cache
+from typing import Any
+
+import numpy as np
+import pytest
+from models import ALL_KINDS, random_forces, random_state, random_tree, relative
+
+import linkwork as lw
+from linkwork.constraints.rows import constraint_set
+from linkwork.kernel import eager
+from linkwork.kernel.lanes import Lanes
+from linkwork.kernel.plan import Plan, variant
+from linkwork.kernel.sweep import Algorithm, Tree
+from linkwork.steppers import ALL_STEPPERS
+
+BATCH = 20
+STEP = 1e-3
+
+
+def _algorithms() -> dict[str, Algorithm]:
+    """Every algorithm that a module of the package defines, and the programs of all steppers."""
+    found: dict[str, Algorithm] = {}
+    for info in pkgutil.walk_packages(lw.__path__, "linkwork."):
+        if info.name.split(".")[1] in ("model", "reduced", "maximal", "constraints", "contact", "forces", "redmax", "energy"):
+            module = importlib.import_module(info.name)
+            found |= {x.name: x for x in vars(module).values() if isinstance(x, Algorithm)}
+    for stepper in ALL_STEPPERS.values():
+        found |= {p.algorithm.name: p.algorithm for p in stepper.programs.values()}
+    return found
+
+
+ALGORITHMS = _algorithms()
+EVERY_ALGORITHM = pytest.mark.parametrize("name", ALGORITHMS)
+# Joints on which each algorithm runs; "mixed" is a forest with branches and seven kinds (in it a free body carried by another).
+MODELS = {"mixed": (409, 7, None), "custom": (4, 4, ("helix", "screw", "raw", "rot_exp")), "exp": (8, 1, ("exp",))}
+
+
+def test_the_algorithms_are_found() -> None:
+    assert set(ALGORITHMS) >= {
+        "forward_dynamics",
+        "inverse_dynamics",
+        "kinematics",
+        "reduced_response",
+        "maximal_dynamics",
+        "maximal_response",
+        "maximal_fit",
+        "energy",
+        "integrate",
+        "difference",
+        "reduced_symplectic_euler",
+        "maximal_symplectic_euler",
+        "constraint_rows",
+    }
+
+
+@cache
+def model(name: str) -> lw.Model:
+    seed, n, kinds = MODELS[name]
+    elements = [lw.Contact("b0", lw.Sphere(0.1, (0.1, 0.2, 0.3)), shape_b=lw.Plane((0, 0, 1), (0.6, 0, 0.8)))]
+    if n > 1:
+        elements += [
+            lw.Loop("b0", f"b{n - 1}", (0.1, 0.2, 0.3), (0.3, 0.1, 0.2)),
+            lw.Contact("b1", lw.Sphere(0.1), "b0", lw.Plane((1, 0, 0), (0, 0.6, 0.8))),
+            lw.Loop("b1", point_a=(0.3, 0.2, 0.1)),
+        ]
+    return random_tree(seed, n, kinds, elements)
+
+
+@cache
+def values(name: str) -> dict[str, np.ndarray]:
+    """A batch of everything that an algorithm may ask for: (BATCH, size), or (size,) for globals."""
+    m = model(name)
+    rows: list[dict[str, Any]] = []
+    for seed in range(BATCH):
+        rng = np.random.default_rng(seed)
+        state = random_state(m, seed)
+        if name != "mixed":  # far from 2 pi, where the exponential coordinates are singular
+            state = lw.State(m.integrate(m.neutral(), rng.uniform(-1.5, 1.5, m.nv)), state.v)
+        tau, external = random_forces(m, seed)
+        k = lw.kinematics(m, state.q, state.v)
+        rows.append(
+            {
+                "q": state.q,
+                "v": state.v,
+                "tau": tau,
+                "external": external,
+                "wrench": external,
+                "a": rng.normal(size=m.nv),
+                "dv": rng.normal(size=m.nv),
+                "q_next": m.random_configuration(rng),
+                "q_fit": m.integrate(state.q, 1e-3 * rng.normal(size=m.nv)),
+                "poses": k.poses,
+                "twists": k.twists,
+            }
+        )
+    batch = {key: np.array([r[key].reshape(-1) for r in rows]) for key in rows[0]}
+    return batch | {"gravity": np.array(m.gravity), "h": np.array([STEP])}
+
+
+def tree_of(m: lw.Model, algorithm: Algorithm) -> Tree:
+    """Constraints are the nodes of their own tree; everything else runs over the bodies."""
+    on_bodies = all(f.space != "body" for f in algorithm.fields.values())
+    return m.tree if on_bodies else constraint_set(m)._tree
+
+
+def inputs_of(name: str, algorithm: Algorithm) -> dict[str, np.ndarray]:
+    wanted = [*algorithm.of_kind("input"), *algorithm.of_kind("state")]
+    given = {key: values(name)[key] for key in wanted}
+    if tree_of(model(name), algorithm) is not model(name).tree:  # the world is one more body
+        world = {"poses": np.eye(4).reshape(-1), "twists": np.zeros(6)}
+        given = {key: np.hstack([x, np.tile(world[key], (BATCH, 1))]) for key, x in given.items()}
+    return given
+
+
+@cache
+def plan(name: str, algorithm_name: str, lanes: Lanes) -> Plan:
+    algorithm, m = ALGORITHMS[algorithm_name], model(name)
+    return Plan(algorithm, tree_of(m, algorithm), variant(lanes, tuple(algorithm.phases)))
+
+
+def compiled(
+    name: str, algorithm_name: str, inputs: dict[str, np.ndarray], lanes: Lanes, threads: int = 1
+) -> dict[str, np.ndarray]:
+    """The results (batch, size) for inputs (batch, size) or (size,)."""
+    p = plan(name, algorithm_name, lanes)
+    count = max(len(x) if x.ndim == 2 else 1 for x in inputs.values())
+    given = {key: np.ascontiguousarray(x, lanes.dtype) for key, x in inputs.items()}
+    out = {key: np.full((count, p.sizes[key]), np.nan, lanes.dtype) for key in p.algorithm.results}
+    p.run(given, out, count, threads=threads)
+    return out
+
+
+def rows(inputs: dict[str, np.ndarray], at: slice) -> dict[str, np.ndarray]:
+    return {key: x[at] if x.ndim == 2 else x for key, x in inputs.items()}
+
+
+def same_bits(a: dict[str, np.ndarray], b: dict[str, np.ndarray]) -> bool:
+    assert all(np.all(np.isfinite(x)) for x in a.values())
+    return all(np.ascontiguousarray(a[k]).tobytes() == np.ascontiguousarray(b[k]).tobytes() for k in a)
+
+
+def invariant(which: str, algorithm: Algorithm, key: str, x: np.ndarray) -> np.ndarray:
+    """What does not depend on the basis of a joint's complement: of multipliers only the length, joint by joint.
+
+    The basis T reflects by the sign of an entry of S. Where that entry is zero but for rounding, the sign is an accident.
+    """
+    if algorithm.fields[key].space != "rows":
+        return x
+    starts = model(which).tree.offsets("rows")
+    return np.array([np.linalg.norm(x[i:j]) for i, j in zip(starts[:-1], starts[1:], strict=True)])
+
+
+@EVERY_ALGORITHM
+@pytest.mark.parametrize("which", MODELS)
+def test_eager_equals_compiled(name: str, which: str) -> None:
+    algorithm = ALGORITHMS[name]
+    inputs = inputs_of(which, algorithm)
+    found = compiled(which, name, inputs, Lanes(1))
+    for k in range(8):
+        one = {key: x[k] if x.ndim == 2 else x for key, x in inputs.items()}
+        expected = eager.run(algorithm, tree_of(model(which), algorithm), one)
+        assert set(expected) == set(algorithm.results)
+        for key, x in expected.items():
+            assert relative(*(invariant(which, algorithm, key, y) for y in (found[key][k], x))) < 1e-13, (key, k)
+
+
+@EVERY_ALGORITHM
+@pytest.mark.parametrize("which", ["mixed", "custom"])
+def test_widths_are_bitwise_equal(name: str, which: str) -> None:
+    inputs = inputs_of(which, ALGORITHMS[name])
+    single = compiled(which, name, inputs, Lanes(1))
+    for width in (4, 8):
+        assert same_bits(single, compiled(which, name, inputs, Lanes(width)))
+
+
+@EVERY_ALGORITHM
+def test_single_precision(name: str) -> None:
+    inputs = inputs_of("mixed", ALGORITHMS[name])
+    rounded = {key: x.astype(np.float32).astype(float) for key, x in inputs.items()}
+    single = compiled("mixed", name, rounded, Lanes(1, single=True))
+    assert same_bits(single, compiled("mixed", name, rounded, Lanes(16, single=True)))
+    for key, x in compiled("mixed", name, rounded, Lanes(1)).items():
+        for k in range(BATCH):
+            assert relative(single[key][k], x[k]) < 1e-4, (key, k)
+
+
+@EVERY_ALGORITHM
+def test_any_place_in_any_batch(name: str) -> None:
+    inputs = inputs_of("mixed", ALGORITHMS[name])
+    alone = compiled("mixed", name, inputs, Lanes(1))
+    for count in range(1, BATCH + 1):
+        for start in {0, BATCH - count}:
+            at = slice(start, start + count)
+            found = compiled("mixed", name, rows(inputs, at), Lanes(8))
+            assert same_bits(found, rows(alone, at)), (count, start)
+
+
+@EVERY_ALGORITHM
+def test_threads_and_repetitions_change_nothing(name: str) -> None:
+    inputs = inputs_of("mixed", ALGORITHMS[name])
+    for lanes in (Lanes(1), Lanes(8)):
+        first = compiled("mixed", name, inputs, lanes)
+        for threads in (1, 2, 3):
+            assert same_bits(first, compiled("mixed", name, inputs, lanes, threads)), (lanes, threads)
+
+
+# --- through the public functions --------------------------------------------------------------------------------------
+def test_one_configuration_with_many_forces() -> None:
+    m, x = model("mixed"), values("mixed")
+    q, v = x["q"][0], x["v"][0]
+    many = lw.tree_dynamics(m, q, v, x["tau"])
+    assert many.shape == (BATCH, m.nv)
+    for k in range(BATCH):
+        assert np.array_equal(many[k], lw.tree_dynamics(m, q, v, x["tau"][k]))
+    assert np.array_equal(many, lw.tree_dynamics(m, np.tile(q, (BATCH, 1)), np.tile(v, (BATCH, 1)), x["tau"]))
+    assert np.array_equal(many, lw.tree_dynamics(m, q[None], v, x["tau"]))  # a batch of one broadcasts too
+    assert np.array_equal(many[:1], lw.tree_dynamics(m, q[None], v[None], x["tau"][:1]))
+
+
+def test_many_configurations_with_one_force() -> None:
+    m, x = model("mixed"), values("mixed")
+    tau, external = x["tau"][0], x["external"][0].reshape(m.nb, 6)
+    many = lw.tree_dynamics(m, x["q"], x["v"], tau, external)
+    for k in range(BATCH):
+        assert np.array_equal(many[k], lw.tree_dynamics(m, x["q"][k], x["v"][k], tau, external))
+
+
+@pytest.mark.parametrize("threads", [1, 2, 3, None])
+def test_public_functions_do_not_depend_on_threads(threads: int | None) -> None:
+    m, x = model("mixed"), values("mixed")
+    q, v, a = x["q"], x["v"], x["a"]
+    external = x["external"].reshape(BATCH, m.nb, 6)
+    for k in (0, 7, BATCH - 1):
+        one = external[k]
+        assert np.array_equal(
+            lw.tree_dynamics(m, q, v, a, external, threads)[k], lw.tree_dynamics(m, q[k], v[k], a[k], one)
+        )
+        assert np.array_equal(
+            lw.inverse_dynamics(m, q, v, a, external, threads)[k], lw.inverse_dynamics(m, q[k], v[k], a[k], one)
+        )
+        assert np.array_equal(lw.joint_wrenches(m, q, v, a, external, threads)[k], lw.joint_wrenches(m, q[k], v[k], a[k], one))
+        many, single = lw.kinematics(m, q, v, a, threads), lw.kinematics(m, q[k], v[k], a[k])
+        assert np.array_equal(many.poses[k], single.poses)
+        assert np.array_equal(many.twists[k], single.twists)
+        assert np.array_equal(many.twists_dot[k], single.twists_dot)
+
+
+@pytest.mark.parametrize("count", [1, 2, 17])
+def test_float32_in_float32_out(count: int) -> None:
+    m, x = model("mixed"), values("mixed")
+    q, v, tau = (x[k][:count].astype(np.float32) for k in ("q", "v", "tau"))
+    a = lw.tree_dynamics(m, q, v, tau)
+    assert a.dtype == np.float32
+    assert a.shape == (count, m.nv)
+    assert np.array_equal(a[0], lw.tree_dynamics(m, q[0], v[0], tau[0]))
+    for k in range(count):
+        wide = lw.tree_dynamics(m, q[k].astype(float), v[k].astype(float), tau[k].astype(float))
+        assert relative(a[k], wide) < 1e-4
+
+
+def test_an_empty_batch_is_empty() -> None:
+    m = model("mixed")
+    assert lw.tree_dynamics(m, np.zeros((0, m.nq)), np.zeros((0, m.nv))).shape == (0, m.nv)
+
+
+def test_inputs_are_not_changed() -> None:
+    m, x = model("mixed"), values("mixed")
+    q, v, tau = (x[k][:3].copy() for k in ("q", "v", "tau"))
+    kept = [a.copy() for a in (q, v, tau)]
+    lw.tree_dynamics(m, q, v, tau)
+    lw.simulate(random_tree(409, 7), lw.State(q, v), 0.01, tau=tau)
+    for a, b in zip((q, v, tau), kept, strict=True):
+        assert np.array_equal(a, b)
+
+
+@pytest.mark.parametrize("kind", ALL_KINDS)
+def test_prepared_functions_equal_the_general_ones(kind: str) -> None:
+    m = random_tree(1, 2, [kind])
+    state, (tau, _) = random_state(m, 1), random_forces(m, 1)
+    a = m.function("forward_dynamics")(state.q, state.v, tau).copy()
+    assert np.array_equal(a, lw.tree_dynamics(m, state.q, state.v, tau))
+    assert np.array_equal(m.function("inverse_dynamics")(state.q, state.v, a), lw.inverse_dynamics(m, state.q, state.v, a))

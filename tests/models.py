@@ -1,0 +1,179 @@
+"""Random models and states: trees and forests of every kind of joint, placed in every way that the compiler treats apart.
+
+Kernels belong to classes of nodes: the joint, and which entries of its placement and axis are exactly 0, 1 or -1. To keep
+the number of classes small, each kind of joint has one or two kinds of placement; together they cover all of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+import linkwork as lw
+
+Rng = np.random.Generator
+
+
+def unit(rng: Rng, size: int = 3) -> np.ndarray:
+    """A random direction."""
+    x = rng.normal(size=size)
+    return x / np.linalg.norm(x)
+
+
+def rotation(axis: Any, angle: float) -> np.ndarray:
+    """The matrix of a turn about a unit axis (Rodrigues)."""
+    x, y, z = np.asarray(axis, float)
+    K = np.array([[0, -z, y], [z, 0, -x], [-y, x, 0]])
+    return np.eye(3) + np.sin(angle) * K + (1 - np.cos(angle)) * K @ K
+
+
+def turn(k: int, angle: float) -> np.ndarray:
+    """The matrix of a turn about coordinate axis k, with exact zeros and one."""
+    i, j = (k + 1) % 3, (k + 2) % 3
+    R = np.eye(3)
+    R[i, i] = R[j, j] = np.cos(angle)
+    R[j, i] = np.sin(angle)
+    R[i, j] = -R[j, i]
+    return R
+
+
+# --- joints -----------------------------------------------------------------------------------------------------------
+def raw_matrix(q: Any) -> lw.SE3:
+    """Rz(q0) Rx(2 q1) written out as nine entries, with a position that depends on both."""
+    c, s, u, w = np.cos(q[0]), np.sin(q[0]), np.cos(2.0 * q[1]), np.sin(2.0 * q[1])
+    R = [[c, -s * u, s * w], [s, c * u, -c * w], [0.0, w, u]]
+    return lw.SE3(R=R, p=(0.2 * s, 0.1 * q[0] * q[1], 0.3 * u))
+
+
+CUSTOM: dict[str, lw.Joint] = {
+    "helix": lw.joint(lambda q: lw.SE3.rot_z(q[0]) @ lw.SE3(p=(0.3 * np.cos(2 * q[0]), 0, 0.02 * q[0])), nv=1, name="helix"),
+    "screw": lw.joint(lambda q: lw.SE3.rot_z(q[0]) @ lw.SE3(p=(0, 0, 0.02 * q[0])), nv=1, name="screw"),
+    "raw": lw.joint(raw_matrix, nv=2, name="raw"),
+    "rot_exp": lw.joint(lambda q: lw.SE3.rot_exp(q), nv=3, name="rot_exp"),
+    "exp": lw.joint(lambda q: lw.SE3.exp(q), nv=6, name="exp"),
+}
+
+
+def _oblique(rng: Rng) -> lw.Joint:
+    return lw.Revolute(unit(rng))
+
+
+def _in_plane(rng: Rng) -> lw.Joint:
+    angle = rng.uniform(0.1, 1.4) + np.pi / 2 * rng.integers(4)
+    return lw.Revolute((0.0, np.cos(angle), np.sin(angle)))
+
+
+JOINTS: dict[str, Callable[[Rng], lw.Joint]] = {
+    "x": lambda rng: lw.Revolute((1, 0, 0)),
+    "y": lambda rng: lw.Revolute((0, 1, 0)),
+    "z": lambda rng: lw.Revolute((0, 0, 1)),
+    "-x": lambda rng: lw.Revolute((-1, 0, 0)),
+    "-z": lambda rng: lw.Revolute((0, 0, -1)),
+    "oblique": _oblique,
+    "in_plane": _in_plane,
+    "spherical": lambda rng: lw.Spherical(),
+    "free": lambda rng: lw.Free(),
+    **{name: (lambda rng, joint=joint: joint) for name, joint in CUSTOM.items()},
+}
+REVOLUTES = ("x", "y", "z", "-x", "-z", "oblique", "in_plane")
+KINDS = (*REVOLUTES, "spherical", "free", "helix", "screw")
+ALL_KINDS = tuple(JOINTS)
+
+# --- placements -------------------------------------------------------------------------------------------------------
+PERMUTATION = np.array([[0.0, 0.0, 1.0], [-1.0, 0.0, 0.0], [0.0, -1.0, 0.0]])
+PLACEMENTS: dict[str, Callable[[Rng], lw.SE3]] = {
+    "general": lambda rng: lw.SE3(R=rotation(unit(rng), rng.uniform(0.3, 2.8)), p=rng.uniform(-0.5, 0.5, 3)),
+    "identity": lambda rng: lw.SE3(),
+    "shift": lambda rng: lw.SE3(p=rng.uniform(-0.5, 0.5, 3)),
+    "along_x": lambda rng: lw.SE3(p=(rng.uniform(0.2, 0.5), 0.0, 0.0)),
+    "permutation": lambda rng: lw.SE3(R=PERMUTATION, p=rng.uniform(-0.5, 0.5, 3)),
+    "turn_x": lambda rng: lw.SE3(R=turn(0, rng.uniform(0.3, 2.8)), p=rng.uniform(-0.5, 0.5, 3)),
+    "turn_y": lambda rng: lw.SE3(R=turn(1, rng.uniform(0.3, 2.8))),
+    "turn_z": lambda rng: lw.SE3(R=turn(2, rng.uniform(0.3, 2.8)), p=(0.0, rng.uniform(0.2, 0.5), 0.0)),
+    "rotation": lambda rng: lw.SE3(R=rotation(unit(rng), rng.uniform(0.3, 2.8))),
+}
+PLACED: dict[str, tuple[str, ...]] = {
+    "x": ("general",),
+    "y": ("turn_x",),
+    "z": ("along_x",),
+    "-x": ("turn_z",),
+    "-z": ("permutation",),
+    "oblique": ("shift", "general"),
+    "in_plane": ("rotation",),
+    "spherical": ("turn_z",),
+    "free": ("shift",),
+    "helix": ("turn_y", "general"),
+    "screw": ("identity",),
+    "raw": ("general",),
+    "rot_exp": ("shift",),
+    "exp": ("turn_z",),
+}
+
+
+# --- models -----------------------------------------------------------------------------------------------------------
+def random_inertia(rng: Rng) -> lw.Inertia:
+    """Of a random cloud of mass: the tensor is that of positive second moments along random axes."""
+    mass = rng.uniform(0.5, 2.0)
+    R = rotation(unit(rng), rng.uniform(0, 3))
+    second = R @ np.diag(rng.uniform(0.1, 0.3, 3) ** 2) @ R.T * mass
+    return lw.Inertia(mass, rng.uniform(-0.2, 0.2, 3), np.trace(second) * np.eye(3) - second)
+
+
+def random_parents(rng: Rng, n: int) -> list[int]:
+    """A random forest: mostly chains, with branches and a few roots (-1)."""
+    parents = [-1]
+    for i in range(1, n):
+        x = rng.uniform()
+        parents.append(i - 1 if x < 0.55 else -1 if x > 0.92 else int(rng.integers(i)))
+    return parents
+
+
+def random_tree(
+    seed: int, n: int, kinds: Sequence[str] | None = None, elements: Sequence[Any] = (), parents: Sequence[int] | None = None
+) -> lw.Model:
+    """n bodies "b0", "b1", ... on random joints of the kinds named (keys of `JOINTS`), with oblique gravity."""
+    rng = np.random.default_rng([seed, n])
+    builder = lw.ModelBuilder(gravity=rng.normal(size=3) * 5.0)
+    names = tuple(kinds or KINDS)
+    for i, p in enumerate(random_parents(rng, n) if parents is None else parents):
+        kind = names[rng.integers(len(names))]
+        placement = PLACED[kind][rng.integers(len(PLACED[kind]))]
+        builder.body(
+            f"b{i}",
+            parent="world" if p < 0 else f"b{p}",
+            joint=JOINTS[kind](rng),
+            placement=PLACEMENTS[placement](rng),
+            inertia=random_inertia(rng),
+        )
+    for element in elements:
+        builder.add(element)
+    return builder.build()
+
+
+def with_elements(model: lw.Model, *elements: Any) -> lw.Model:
+    """The same bodies with constraints and contacts added."""
+    return lw.Model(model.bodies, model.gravity, elements)
+
+
+def random_state(model: lw.Model, seed: int) -> lw.State:
+    """A random configuration with velocities of order one."""
+    rng = np.random.default_rng([seed, 1])
+    return lw.State(model.random_configuration(rng), rng.normal(size=model.nv))
+
+
+def random_forces(model: lw.Model, seed: int) -> tuple[np.ndarray, np.ndarray]:
+    """Random joint forces (nv,) and wrenches on the bodies (bodies, 6)."""
+    rng = np.random.default_rng([seed, 2])
+    return 3.0 * rng.normal(size=model.nv), 3.0 * rng.normal(size=(model.nb, 6))
+
+
+def relative(x: Any, y: Any) -> float:
+    """The largest difference of two arrays, relative to the largest entry of the second."""
+    x, y = np.asarray(x, float), np.asarray(y, float)
+    assert x.shape == y.shape, (x.shape, y.shape)
+    if not x.size:
+        return 0.0
+    assert np.all(np.isfinite(x)) and np.all(np.isfinite(y))
+    return float(np.abs(x - y).max() / max(np.abs(y).max(), 1e-300))
