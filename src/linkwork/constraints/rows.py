@@ -116,8 +116,11 @@ class ConstraintSet:
         if self.couplings:
             parts.append(self._between_joints(q, v))
         rows = Rows.stacked([p.rows for p in parts])
-        joined = [np.concatenate([np.zeros(0), *(getattr(p, name) for p in parts)]) for name in ("residual", "rate", "bias")]
-        return ConstraintRows(rows, *joined, self.unilateral)
+
+        def joined(name: str) -> np.ndarray:
+            return np.concatenate([np.zeros(0), *(getattr(p, name) for p in parts)])
+
+        return ConstraintRows(rows, joined("residual"), joined("rate"), joined("bias"), self.unilateral)
 
     def _between_bodies(self, poses: np.ndarray, twists: np.ndarray) -> ConstraintRows:
         out = {name: np.empty((1, self._plan.sizes[name])) for name in ("residual", "rate", "bias", "G")}
