@@ -1,6 +1,7 @@
 """The compiled driver: packing states into lanes, running segments of kernels, N steps at a time, unpacking.
 
     void lw_run(ptr segments, i64 count, ptr bases)           segments: { ptr kernel, ptr entries, i64 nodes }
+    void lw_single(ptr job, ptr x, ptr y, ptr z)              one pass over one state, see SINGLE
     void lw_batch(ptr job)                                    see JOB; runs without the interpreter lock
 
 For every block of `width` states: the inputs are transposed into lanes, then for every record the segments run `every`
@@ -30,6 +31,7 @@ JOB = (
     "every",
 )
 TRANSFER = ("lanes", "memory", "count", "stride", "record_stride")  # of inputs and outputs; strides in bytes
+SINGLE = ("segments", "segment_count", "bases", "x_place", "y_place", "z_place")
 SEGMENT = ("kernel", "entries", "nodes")
 
 
@@ -60,6 +62,17 @@ loop:
 done:
   ret void
 }"""
+
+
+def single_ir() -> str:
+    """Run the segments of a job once, with three of its arrays in other places (see SINGLE)."""
+    lines = ["define void @lw_single(ptr %job, ptr %x, ptr %y, ptr %z) #0 {"]
+    for index, field in enumerate(SINGLE):
+        _field(lines, field, index, kind="ptr" if field in ("segments", "bases") else "i64")
+    for name in ("x", "y", "z"):
+        lines.append(f"  %{name}.base = getelementptr ptr, ptr %bases, i64 %{name}_place")
+        lines.append(f"  store ptr %{name}, ptr %{name}.base")
+    return "\n".join([*lines, "  call void @lw_run(ptr %segments, i64 %segment_count, ptr %bases)", "  ret void", "}"])
 
 
 def transfer_ir(t: Lanes, unpack: bool) -> str:
@@ -163,12 +176,20 @@ done:
 
 def driver_ir(t: Lanes) -> str:
     """The whole driver for one value type."""
-    parts = [run_ir(), transfer_ir(t, False), transfer_ir(t, True), transfers_ir(False), transfers_ir(True), batch_ir(t)]
+    parts = [
+        run_ir(),
+        single_ir(),
+        transfer_ir(t, False),
+        transfer_ir(t, True),
+        transfers_ir(False),
+        transfers_ir(True),
+        batch_ir(t),
+    ]
     return "\n\n".join([*parts, 'attributes #0 = { nounwind "prefer-vector-width"="512" "min-legal-vector-width"="512" }'])
 
 
 class Driver:
-    """The loaded driver for one value type: `run(segments, count, bases)` and `batch(job)`."""
+    """The loaded driver for one value type: `single(job, x, y, z)` and `batch(job)`."""
 
     def __init__(self, t: Lanes) -> None:
         ir = driver_ir(t)
@@ -181,7 +202,8 @@ class Driver:
             obj = found[1]
         self._library = machine.Library(obj)
         self.batch = self._library.function("lw_batch", ctypes.c_void_p)
-        self.run = self._library.function("lw_run", ctypes.c_void_p, ctypes.c_int64, ctypes.c_void_p)
+        # One state takes less time than giving up and taking back the interpreter lock: this call keeps it.
+        self.single = ctypes.PYFUNCTYPE(None, *[ctypes.c_void_p, *[ctypes.c_char_p] * 3])(self._library.address("lw_single"))
 
 
 driver = functools.cache(Driver)

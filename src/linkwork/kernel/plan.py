@@ -184,8 +184,14 @@ class Plan:
         return Workspace(self)
 
     @cached_property
-    def _spaces(self) -> list[Workspace]:
-        return [Workspace(self)]
+    def _idle(self) -> list[Workspace]:
+        return []
+
+    def _borrow(self) -> Workspace:
+        try:
+            return self._idle.pop()
+        except IndexError:
+            return Workspace(self)
 
     def run(
         self,
@@ -205,16 +211,15 @@ class Plan:
         width = self.lanes.width
         blocks = -(-batch // width)
         threads = max(1, min(threads, blocks))
-        while len(self._spaces) < threads:
-            self._spaces.append(Workspace(self))
         cuts = [blocks * k // threads * width for k in range(threads)] + [batch]
-        spaces = self._spaces[:threads]
+        spaces = [self._borrow() for _ in range(threads)]  # other threads of the caller borrow others
         for k, w in enumerate(spaces):
             w.job(inputs, outputs, cuts[k], cuts[k + 1], records, every)
         if threads == 1:
             self.driver.batch(spaces[0].job_at)
         else:
             list(pool().map(lambda w: self.driver.batch(w.job_at), spaces))
+        self._idle.extend(spaces)
 
 
 def tree_items(tree: Tree, name: str) -> Items:
@@ -253,13 +258,20 @@ class Workspace:
         copies = 1 if "parameters" in uniform else t.width
         self.views["parameters"][:] = np.repeat(plan.parameters, copies)
         self.bases = np.array([raw.ctypes.data + skip + starts[name] for name in plan.arrays], np.int64)
-        self._address = {name: int(self.bases[i]) for i, name in enumerate(plan.arrays)}
+        self.address = {name: int(self.bases[i]) for i, name in enumerate(plan.arrays)}
         s = plan.segments
         self._globals = {name for name, f in plan.algorithm.fields.items() if f.space == "global"}
         self._constant: dict[str, np.ndarray] = {}
-        self._fixed = (s.ctypes.data, len(s), self.bases.ctypes.data)
-        self._buffer = bytearray(8 * (len(JOB) + len(TRANSFER) * len(plan.arrays)))
-        self.job_at = ctypes.addressof(ctypes.c_char.from_buffer(self._buffer))
+        self.fixed = (s.ctypes.data, len(s), self.bases.ctypes.data)
+        self.buffer = bytearray(8 * (len(JOB) + len(TRANSFER) * len(plan.arrays)))
+        self.job_at = ctypes.addressof(ctypes.c_char.from_buffer(self.buffer))
+        self.transfers_at = self.job_at + 8 * len(JOB)
+
+    def single(self, names: Sequence[str]) -> int:
+        """The job of `driver.single` whose three arguments stand for these arrays."""
+        places = [self.plan.arrays.index(n) for n in names]
+        struct.pack_into("6q", self.buffer, 0, *self.fixed, *places)
+        return self.job_at
 
     def adopt(self, other: Workspace, names: Sequence[str]) -> None:
         """Read these arrays from another workspace (of another variant) instead of our own."""
@@ -282,15 +294,15 @@ class Workspace:
         split = len(moves)
         for name, a in outputs.items():
             moves += self._transfer(name, a)
-        at = self.job_at + 8 * len(JOB)
-        head = (*self._fixed, split // len(TRANSFER), at, len(outputs), at + 8 * split, start, end, records, every)
-        struct.pack_into(f"{len(JOB) + len(moves)}q", self._buffer, 0, *head, *moves)
+        at = self.transfers_at
+        head = (*self.fixed, split // len(TRANSFER), at, len(outputs), at + 8 * split, start, end, records, every)
+        struct.pack_into(f"{len(JOB) + len(moves)}q", self.buffer, 0, *head, *moves)
         return self.job_at
 
     def _transfer(self, name: str, a: np.ndarray) -> tuple[int, int, int, int, int]:
         n, strides = a.ndim, a.strides
         row, record = strides[0] if n > 1 else 0, strides[1] if n > 2 else 0
-        return self._address[name], address_of(a), self.plan.sizes[name], row, record
+        return self.address[name], address_of(a), self.plan.sizes[name], row, record
 
 
 def address_of(a: np.ndarray) -> int:

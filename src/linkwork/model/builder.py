@@ -11,10 +11,9 @@ from ..errors import ModelError
 from ..joints import Joint
 from ..spatial.inertia import Inertia
 from ..spatial.se3 import SE3
-from .model import Body, Frame, Model
+from .model import WORLD, Body, Frame, Model
 from .properties import JointProperties
 
-WORLD = "world"
 PROPERTIES = {"limits", "armature", "damping", "friction", "effort", "speed"}
 
 
@@ -43,6 +42,7 @@ class ModelBuilder:
         self._elements: list[Any] = []
         self._frames: dict[str, Frame] = {}
         self._names: set[str] = set()
+        self._notes: list[str] = []
 
     def body(
         self,
@@ -81,7 +81,7 @@ class ModelBuilder:
         return self
 
     def frame(self, name: str, *, body: str, placement: SE3 | None = None) -> ModelBuilder:
-        """Attach a named frame to a body, at a pose in the body's frame."""
+        """Attach a named frame to a body or the world, at a pose in its frame."""
         if not isinstance(name, str) or not name or name in self._names:
             raise ModelError(f"a frame needs a name of its own, not {name!r}")
         placement = placement or SE3()
@@ -93,6 +93,11 @@ class ModelBuilder:
     def add(self, element: Any) -> ModelBuilder:
         """Add a force, constraint or contact."""
         self._elements.append(element)
+        return self
+
+    def note(self, text: str) -> ModelBuilder:
+        """Keep a line for the reader of the model: something changed, ignored or assumed."""
+        self._notes.append(text)
         return self
 
     def build(self) -> Model:
@@ -120,9 +125,9 @@ class ModelBuilder:
             for e in (self._entries[name] for name in order)
         ]
         for name, frame in self._frames.items():
-            if frame.body not in self._entries:
+            if frame.body != WORLD and frame.body not in self._entries:
                 raise ModelError(f"frame {name!r}: its body {frame.body!r} does not exist")
-        return Model(tuple(bodies), self.gravity.copy(), tuple(self._elements), dict(self._frames))
+        return Model(tuple(bodies), self.gravity.copy(), tuple(self._elements), dict(self._frames), tuple(self._notes))
 
 
 def _check_rigid(name: str, placement: SE3) -> None:

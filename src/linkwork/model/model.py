@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -18,6 +18,8 @@ from ..spatial.inertia import Inertia
 from ..spatial.se3 import SE3
 from .arrays import Interface
 from .properties import JointProperties
+
+WORLD = "world"
 
 
 def folded(name: str) -> bool:
@@ -35,12 +37,16 @@ class Body:
     joint_name: str
     placement: SE3
     inertia: Inertia
-    properties: JointProperties
+    properties: JointProperties = None  # pyright: ignore[reportAssignmentType]  (none given: see below)
+
+    def __post_init__(self) -> None:
+        if self.properties is None:
+            object.__setattr__(self, "properties", JointProperties.of(self.joint, self.joint_name))
 
 
 @dataclass(frozen=True, eq=False)
 class Frame:
-    """A named frame on a body."""
+    """A named frame on a body, or on the world."""
 
     body: str
     placement: SE3
@@ -48,12 +54,17 @@ class Frame:
 
 @dataclass(frozen=True, eq=False)
 class Model:
-    """Bodies in topological order (parents first), gravity, and further elements (constraints, contacts)."""
+    """Bodies in topological order (parents first), gravity, and further elements (constraints, contacts).
+
+    frames   named frames on bodies, or on the world
+    notes    what a reader of files changed, ignored or assumed: a line each
+    """
 
     bodies: tuple[Body, ...]
     gravity: np.ndarray
     elements: tuple[Any, ...] = ()
     frames: dict[str, Frame] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         self.gravity.setflags(write=False)
@@ -187,6 +198,11 @@ class Model:
         return interface(inputs, threads, wanted)
 
     @cached_property
+    def shortcuts(self) -> dict[Any, Any]:
+        """Algorithms prepared for quick calls, by name and thread; see `reduced.shortcut`."""
+        return {}
+
+    @cached_property
     def _kept(self) -> dict[Any, Any]:
         return {}
 
@@ -200,6 +216,8 @@ class Model:
         """The body that carries a frame, and the frame's pose in it; a body's or joint's name is its own frame."""
         if name in self.frames:
             frame = self.frames[name]
+            if frame.body == WORLD:
+                raise InputError(f"the frame {name!r} is fixed to the world; its pose is model.frames[{name!r}].placement")
             return self.body_index(frame.body), frame.placement
         return self.body_index(name), SE3()
 
@@ -223,6 +241,30 @@ class Model:
         from ..reduced.prepared import prepared
 
         return prepared(self, name)
+
+    def replace(
+        self, *, gravity: Any = None, bodies: Mapping[str, Mapping[str, Any]] | None = None, elements: Iterable[Any] | None = None
+    ) -> Model:
+        """A variant with other parts: gravity, all elements, or of named bodies the joint, placement, inertia or properties.
+
+        >>> model.replace(bodies={"upper": {"joint": Universal(), "damping": 0.1}})
+
+        A joint with as many coordinates as the old one keeps the properties that are not given; names and tree stay.
+        """
+        from .variants import replaced
+
+        return replaced(self, gravity, bodies, elements)
+
+    def with_parameters(self, parameters: Mapping[str, Mapping[str, Any]], gravity: Any = None) -> Model:
+        """A variant with other numbers: of named bodies mass, com, tensor, placement, armature or damping; gravity.
+
+        >>> model.with_parameters({"upper": {"mass": 2.0, "com": (0.4, 0, 0)}}, gravity=(0, 0, -1.62))
+
+        It shares the kernels of the model. Every number is set as given: a new mass does not scale the tensor.
+        """
+        from .variants import with_parameters
+
+        return with_parameters(self, parameters, gravity)
 
     def elements_of(self, kind: type) -> Sequence[Any]:
         """The elements of a class, in order."""

@@ -3,6 +3,7 @@
 from .dynamics import forward_dynamics
 from .forward import tree_dynamics
 from .hybrid import hybrid_dynamics
+from .inertia_product import InertiaProduct, inverse_inertia_product
 from .inverse import bias_forces, gravity_forces, inverse_dynamics, joint_wrenches
 from .jacobian import (
     body_jacobian,
@@ -17,6 +18,7 @@ from .mass_matrix import inverse_mass_matrix, mass_matrix, mass_matrix_factor
 from .response import factor_reduced
 
 __all__ = [
+    "InertiaProduct",
     "bias_forces",
     "body_jacobian",
     "body_jacobian_dot",
@@ -26,6 +28,7 @@ __all__ = [
     "gravity_forces",
     "hybrid_dynamics",
     "inverse_dynamics",
+    "inverse_inertia_product",
     "inverse_mass_matrix",
     "jacobian",
     "jacobian_dot_product",

@@ -23,8 +23,7 @@ def forward_dynamics(model: Model, q: Any, v: Any, tau: Any = None, external: An
 
     Arrays have the batch axis first and broadcast. O(n) per state; constraints add a dense problem of their size.
     """
-    constraints = constraint_set(model)
-    if not constraints.count or constraints.unilateral.all():
+    if not model.elements or constraint_set(model).unilateral.all():
         return tree_dynamics(model, q, v, tau, external, threads)
     q, v = np.asarray(q, float), np.asarray(v, float)
     batch = next((len(x) for x in (q, v, tau) if np.ndim(x) == 2), None)

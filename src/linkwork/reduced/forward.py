@@ -25,6 +25,7 @@ from ..model.model import Model
 from ..model.rules import inertia_of
 from ..spatial.scalar import array
 from .rules import factor_joint, falling_world, gyroscopic, velocity_step
+from .shortcut import shortcut
 
 
 def velocities(n: Any, parent: Any) -> None:
@@ -79,5 +80,9 @@ def tree_dynamics(model: Model, q: Any, v: Any, tau: Any = None, external: Any =
 
     external   wrenches (moment, force) on the bodies, about their origins in their axes: (bodies, 6)
     """
+    if external is None and threads == 1:
+        found = shortcut(model, FORWARD_DYNAMICS, ("q", "v", "tau"), "a", q, v, tau)
+        if found is not None:
+            return found
     inputs = {"q": q, "v": v, "tau": tau, "external": external, "gravity": model.gravity}
     return model.call(FORWARD_DYNAMICS, inputs, threads)["a"]

@@ -14,6 +14,7 @@ from ..kernel.sweep import Algorithm, Field, inward, outward, vector
 from ..model.model import Model
 from ..model.rules import inertia_of
 from .rules import falling_world, gyroscopic, velocity_step
+from .shortcut import shortcut
 
 
 def body_wrenches(n: Any, parent: Any) -> None:
@@ -56,6 +57,10 @@ def inverse_dynamics(model: Model, q: Any, v: Any, a: Any, external: Any = None,
 
     external   wrenches (moment, force) on the bodies, about their origins in their axes: (bodies, 6)
     """
+    if external is None and threads == 1:
+        found = shortcut(model, INVERSE_DYNAMICS, ("q", "v", "a"), "tau", q, v, a)
+        if found is not None:
+            return found
     inputs = {"q": q, "v": v, "a": a, "external": external, "gravity": model.gravity}
     return model.call(INVERSE_DYNAMICS, inputs, threads, wanted=("tau",))["tau"]
 

@@ -1,80 +1,23 @@
-"""Inertia: of a rigid body (`Inertia`), and of a subtree seen through its joints (`Articulated`)."""
+"""Inertia of a rigid body; that of a subtree is `Articulated`."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..errors import ModelError
-from .scalar import Scalar, Vector, array, zeros
-from .stage import Shift, Stage, move_matrix, move_symmetric, skew
+from .articulated import Articulated, symmetric
+from .checks import check_tensor, finite, not_negative, positive, rotation, unit
 
+if TYPE_CHECKING:  # se3 imports this module
+    from .se3 import SE3
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Articulated:
-    """The symmetric 6x6 matrix [[J, H], [H^T, M]] in blocks: wrench (moment, force) from acceleration."""
+__all__ = ["Articulated", "Inertia", "symmetric"]
 
-    J: np.ndarray
-    H: np.ndarray
-    M: np.ndarray
-
-    @staticmethod
-    def rigid(mass: Scalar, first_moment: Vector, J: np.ndarray) -> Articulated:
-        """Of a rigid body: mass, first moment m c, rotational inertia about the origin [Si & Guenter, Eq. 5]."""
-        M = zeros(3, 3)
-        M[0, 0] = M[1, 1] = M[2, 2] = mass
-        return Articulated(J, skew(first_moment), M)
-
-    def __add__(self, other: Articulated) -> Articulated:
-        return Articulated(self.J + other.J, self.H + other.H, self.M + other.M)
-
-    def __matmul__(self, x: Vector) -> Vector:
-        w, v = x[:3], x[3:]
-        return np.concatenate([self.J @ w + self.H @ v, self.H.T @ w + self.M @ v])
-
-    @property
-    def matrix(self) -> np.ndarray:
-        """The 6x6 matrix."""
-        return np.block([[self.J, self.H], [self.H.T, self.M]])
-
-    @staticmethod
-    def of_matrix(A: np.ndarray) -> Articulated:
-        """The blocks of a symmetric 6x6 matrix; its upper triangle is read, the lower mirrors it."""
-        A = np.array(A)
-        for r in range(6):
-            for c in range(r):
-                A[r, c] = A[c, r]
-        return Articulated(A[:3, :3], A[:3, 3:], A[3:, 3:])
-
-    def moved(self, stage: Stage) -> Articulated:
-        """The inertia in the outer coordinates of one elementary stage."""
-        if not isinstance(stage, Shift):
-            return Articulated(move_symmetric(stage, self.J), move_matrix(stage, self.H), move_symmetric(stage, self.M))
-        P = skew(stage.p)
-        H = self.H + P @ self.M
-        upper = self.J + P @ H.T - self.H @ P
-        J = np.array(upper)
-        for r in range(3):
-            for c in range(r):
-                J[r, c] = J[c, r]
-        return Articulated(J, H, self.M)
-
-    def packed(self) -> list[Scalar]:
-        """The 21 independent entries."""
-        upper = [(r, c) for r in range(3) for c in range(r, 3)]
-        return [self.J[i] for i in upper] + list(self.H.flat) + [self.M[i] for i in upper]
-
-    @staticmethod
-    def unpacked(x: Any) -> Articulated:
-        """The inverse of `packed`."""
-        return Articulated(symmetric(x[:6]), array(x[6:15]).reshape(3, 3), symmetric(x[15:21]))
-
-
-def symmetric(x: Any) -> np.ndarray:
-    """The symmetric 3x3 matrix with upper triangle x = (xx, xy, xz, yy, yz, zz)."""
-    return array([[x[0], x[1], x[2]], [x[1], x[3], x[4]], [x[2], x[4], x[5]]])
+ORIGIN = (0.0, 0.0, 0.0)
+Z = (0.0, 0.0, 1.0)
 
 
 class Inertia:
@@ -87,26 +30,115 @@ class Inertia:
 
     __slots__ = ("com", "mass", "tensor")
 
-    def __init__(self, mass: float, com: Any = (0.0, 0.0, 0.0), tensor: Any = None) -> None:
-        self.mass = _finite("mass", mass, ())
+    def __init__(self, mass: float, com: Any = ORIGIN, tensor: Any = None) -> None:
+        self.mass = finite("mass", mass, ())
         if not self.mass > 0:
             raise ModelError(f"inertia: the mass {self.mass:g} must be positive")
-        self.com = _finite("com", com, (3,))
-        self.tensor = _finite("tensor", np.zeros((3, 3)) if tensor is None else tensor, (3, 3))
-        _check_tensor(self.tensor)
+        self.com = finite("com", com, (3,))
+        self.tensor = finite("tensor", np.zeros((3, 3)) if tensor is None else tensor, (3, 3))
+        check_tensor(self.tensor)
 
     @staticmethod
-    def cuboid(mass: float, size: Any, com: Any = (0.0, 0.0, 0.0)) -> Inertia:
-        """A solid cuboid with edge lengths `size`, centred at `com`."""
-        x, y, z = _positive("cuboid size", size, (3,)) ** 2
-        return Inertia(mass, com, np.diag([y + z, x + z, x + y]) * float(mass) / 12.0)
+    def unchecked(mass: float, com: Any = ORIGIN, tensor: Any = None) -> Inertia:
+        """Finite numbers kept as they are, even if no body has them: for files whose impossible inertias are accepted."""
+        inertia = object.__new__(Inertia)
+        inertia.mass = finite("mass", mass, ())
+        inertia.com = finite("com", com, (3,))
+        inertia.tensor = finite("tensor", np.zeros((3, 3)) if tensor is None else tensor, (3, 3))
+        return inertia
+
+    # --- solids of uniform density ------------------------------------------------------------------------------------
+    @staticmethod
+    def cuboid(mass: float, size: Any, com: Any = ORIGIN) -> Inertia:
+        """A solid cuboid with edge lengths `size`, centred at `com` [Sueda, Eq. 1.24]."""
+        m = positive("cuboid mass", mass)
+        x, y, z = positive("cuboid size", size, (3,)) ** 2
+        return Inertia(m, com, np.diag([y + z, x + z, x + y]) * m / 12.0)
 
     @staticmethod
-    def sphere(mass: float, radius: float, com: Any = (0.0, 0.0, 0.0)) -> Inertia:
+    def sphere(mass: float, radius: float, com: Any = ORIGIN) -> Inertia:
         """A solid sphere centred at `com`."""
-        r = float(_positive("sphere radius", radius, ()))
-        return Inertia(mass, com, np.eye(3) * 0.4 * float(mass) * r * r)
+        m, r = positive("sphere mass", mass), positive("sphere radius", radius)
+        return Inertia(m, com, np.eye(3) * 0.4 * m * r * r)
 
+    @staticmethod
+    def ellipsoid(mass: float, radii: Any, com: Any = ORIGIN) -> Inertia:
+        """A solid ellipsoid with half axes `radii` along the body axes, centred at `com`."""
+        m = positive("ellipsoid mass", mass)
+        x, y, z = positive("ellipsoid radii", radii, (3,)) ** 2
+        return Inertia(m, com, np.diag([y + z, x + z, x + y]) * m / 5.0)
+
+    @staticmethod
+    def cylinder(mass: float, radius: float, length: float, axis: Any = Z, com: Any = ORIGIN) -> Inertia:
+        """A solid cylinder along the unit vector `axis`, centred at `com`."""
+        m, r, h = positive("cylinder mass", mass), positive("cylinder radius", radius), positive("cylinder length", length)
+        return Inertia(m, com, _round(unit("cylinder axis", axis), m * r * r / 2.0, m * (r * r / 4.0 + h * h / 12.0)))
+
+    @staticmethod
+    def capsule(mass: float, radius: float, length: float, axis: Any = Z, com: Any = ORIGIN) -> Inertia:
+        """A solid cylinder along the unit vector `axis` with a half ball on each end, centred at `com`.
+
+        length   of the cylindrical part; 0 is a ball
+
+        A half ball has its centre of mass 3/8 r above its base and, like the ball, 2/5 m r^2 about any axis in its base.
+        """
+        m, r = positive("capsule mass", mass), positive("capsule radius", radius)
+        h = not_negative("capsule length", length)
+        tube = m * 3.0 * h / (3.0 * h + 4.0 * r)
+        ball = m - tube
+        along = tube * r * r / 2.0 + ball * 0.4 * r * r
+        across = tube * (r * r / 4.0 + h * h / 12.0) + ball * (0.4 * r * r + h * h / 4.0 + 0.375 * r * h)
+        return Inertia(m, com, _round(unit("capsule axis", axis), along, across))
+
+    # --- other descriptions ---------------------------------------------------------------------------------------------
+    @staticmethod
+    def from_moments(mass: float, com: Any, moments: Any, R: Any = None) -> Inertia:
+        """From principal moments (3,) about the centre of mass; the columns of R are their axes, in body axes."""
+        D = np.diag(finite("principal moments", moments, (3,)))
+        if R is None:
+            return Inertia(mass, com, D)
+        return Inertia(mass, com, _turned(rotation("principal axes", R), D))
+
+    def principal(self) -> tuple[np.ndarray, np.ndarray]:
+        """Principal moments (3,), ascending, and their axes, the columns of a rotation R: tensor = R diag(moments) R^T.
+
+        The first two axes point to the side where their largest entry is positive, the third makes R right-handed.
+        """
+        moments, R = np.linalg.eigh(self.tensor)
+        largest = R[np.abs(R).argmax(axis=0), np.arange(3)]
+        R = R * np.where(largest < 0, -1.0, 1.0)
+        R[:, 2] = np.cross(R[:, 0], R[:, 1])
+        return moments, R
+
+    # --- composition ----------------------------------------------------------------------------------------------------
+    def moved(self, R: Any, p: Any = ORIGIN) -> Inertia:
+        """The same body described in the axes in which its own frame has rotation R and position p."""
+        R, p = rotation("R", R), finite("p", p, (3,))
+        return Inertia(self.mass, R @ self.com + p, _turned(R, self.tensor))
+
+    def __add__(self, other: Inertia) -> Inertia:
+        """Both bodies welded together, described in the axes that they share."""
+        if not isinstance(other, Inertia):
+            return NotImplemented
+        mass = self.mass + other.mass
+        d = other.com - self.com
+        apart = self.mass * (other.mass / mass) * _about(d)  # two points of mass about their centre, without cancellation
+        return Inertia(mass, self.com + d * (other.mass / mass), self.tensor + other.tensor + apart)
+
+    @staticmethod
+    def combined(parts: Iterable[tuple[Inertia, SE3]]) -> Inertia:
+        """Bodies welded together, each with the pose of its frame in the common one [Sueda, Eqs. 1.25, 1.26]."""
+        total: Inertia | None = None
+        for part in parts:
+            if not (isinstance(part, tuple) and len(part) == 2 and isinstance(part[0], Inertia) and hasattr(part[1], "R")):
+                raise ModelError(f"inertia: a part of combined(...) must be (Inertia, SE3), not {part!r}")
+            moved = part[0].moved(np.asarray(part[1].R, float), np.asarray(part[1].p, float))
+            total = moved if total is None else total + moved
+        if total is None:
+            raise ModelError("inertia: combined(...) of no parts has no mass; give at least one")
+        return total
+
+    # --- as the kernels take it -----------------------------------------------------------------------------------------
     @property
     def first_moment(self) -> np.ndarray:
         """m c."""
@@ -115,8 +147,7 @@ class Inertia:
     @property
     def about_origin(self) -> np.ndarray:
         """The rotational inertia about the body origin: tensor + m (c.c 1 - c c^T)."""
-        c = self.com
-        return self.tensor + self.mass * (c @ c * np.eye(3) - np.outer(c, c))
+        return self.tensor + self.mass * _about(self.com)
 
     @property
     def matrix(self) -> np.ndarray:
@@ -127,32 +158,17 @@ class Inertia:
         return f"Inertia(mass={float(self.mass):g}, com={self.com.tolist()}, tensor={self.tensor.tolist()})"
 
 
-def _finite(name: str, x: Any, shape: tuple[int, ...]) -> Any:
-    try:
-        a = np.array(x, dtype=float)
-    except (TypeError, ValueError):
-        raise ModelError(f"inertia: {name} must be numbers, not {x!r}") from None
-    if a.shape != shape:
-        raise ModelError(f"inertia: {name} must have shape {shape}, not {a.shape}")
-    if not np.all(np.isfinite(a)):
-        raise ModelError(f"inertia: {name} = {a.tolist()} is not finite")
-    return a if shape else float(a)
+def _about(c: np.ndarray) -> np.ndarray:
+    """c.c 1 - c c^T: the tensor of a unit mass at c about the origin."""
+    return c @ c * np.eye(3) - np.outer(c, c)
 
 
-def _positive(name: str, x: Any, shape: tuple[int, ...]) -> Any:
-    a = _finite(name, x, shape)
-    if np.any(np.asarray(a) <= 0):
-        raise ModelError(f"inertia: {name} = {np.asarray(a).tolist()} must be positive")
-    return a
+def _round(axis: np.ndarray, along: float, across: float) -> np.ndarray:
+    """The tensor of a solid of revolution: `along` about its axis, `across` about every axis normal to it."""
+    return across * np.eye(3) + (along - across) * np.outer(axis, axis)
 
 
-def _check_tensor(tensor: np.ndarray) -> None:
-    """Symmetric, no negative principal moment, and no moment larger than the sum of the other two."""
-    if not np.allclose(tensor, tensor.T, rtol=0, atol=1e-9 * max(1e-300, np.abs(tensor).max())):
-        raise ModelError(f"inertia: the tensor {tensor.tolist()} is not symmetric")
-    a, b, c = np.linalg.eigvalsh(tensor)
-    slack = 1e-9 * max(c, 1e-300)
-    if a < -slack:
-        raise ModelError(f"inertia: the tensor has a negative principal moment {a:g}")
-    if a + b < c - slack:
-        raise ModelError(f"inertia: principal moments {a:g}, {b:g}, {c:g} violate the triangle inequality; no body has them")
+def _turned(R: np.ndarray, tensor: np.ndarray) -> np.ndarray:
+    """R T R^T, symmetric to the last bit."""
+    T = R @ tensor @ R.T
+    return (T + T.T) / 2.0

@@ -159,6 +159,21 @@ def inv_spd(A: np.ndarray) -> np.ndarray:
     return numeric(inverse)
 
 
+def lu_inverse(A: np.ndarray) -> np.ndarray:
+    """A^-1 of any matrix that needs no pivoting (close to symmetric definite), by elimination."""
+    n = len(A)
+    A = np.array(A, dtype=object)
+    X = np.array(np.eye(n), dtype=object)
+    for k in range(n):
+        d = 1.0 / A[k, k]
+        A[k], X[k] = A[k] * d, X[k] * d
+        for r in range(n):
+            if r != k:
+                factor = A[r, k]
+                A[r], X[r] = A[r] - factor * A[k], X[r] - factor * X[k]
+    return numeric(X)
+
+
 def inv(A: np.ndarray) -> np.ndarray:
     """A^-1 of a 1x1, 2x2 or 3x3 matrix of any scalars, by cofactors."""
     n = len(A)

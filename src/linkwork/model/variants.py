@@ -1,0 +1,118 @@
+"""Variants: the same tree with other parts or other numbers. They share kernels, which know classes of nodes and no model.
+
+Only a variant whose placement, axis, armature or damping has its exact 0, 1 and -1 elsewhere (a damping that was 0) brings a
+class of its own, and compiles that one.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import numpy as np
+
+from ..errors import InputError, ModelError
+from ..joints import Joint
+from ..spatial.inertia import Inertia
+from .builder import PROPERTIES, ModelBuilder
+from .model import Body, Model
+from .properties import JointProperties
+
+Changes = Mapping[str, Mapping[str, Any]]
+PARTS = ("joint", "placement", "inertia", *sorted(PROPERTIES))
+RIGID = ("mass", "com", "tensor")
+NUMBERS = (*RIGID, "placement", "armature", "damping")
+
+
+def replaced(model: Model, gravity: Any = None, bodies: Changes | None = None, elements: Iterable[Any] | None = None) -> Model:
+    """See `Model.replace`."""
+    made = _each_body(model, {} if bodies is None else bodies, _with_parts)
+    found = {} if elements is None else {"elements": tuple(elements)}
+    return dataclasses.replace(model, bodies=made, gravity=_gravity(model, gravity), **found)
+
+
+def with_parameters(model: Model, parameters: Changes, gravity: Any = None) -> Model:
+    """See `Model.with_parameters`."""
+    return dataclasses.replace(model, bodies=_each_body(model, parameters, _with_numbers), gravity=_gravity(model, gravity))
+
+
+def _each_body(model: Model, changes: Changes, change: Any) -> tuple[Body, ...]:
+    """All bodies of the model, the named ones changed."""
+    if not isinstance(changes, Mapping):
+        raise ModelError(f"changes must be {{name of a body: {{what: value}}}}, not {type(changes).__name__}")
+    bodies, taken = list(model.bodies), {}
+    for name, values in changes.items():
+        try:
+            i = model.body_index(name)
+        except InputError as error:
+            raise ModelError(str(error)) from None
+        if i in taken:
+            raise ModelError(f"{taken[i]!r} and {name!r} are the same body and its joint; give its changes once")
+        if not isinstance(values, Mapping):
+            raise ModelError(f"body {name!r}: its changes must be {{what: value}}, not {values!r}")
+        taken[i] = name
+        bodies[i] = change(bodies[i], values)
+    return tuple(bodies)
+
+
+def _with_parts(body: Body, changes: Mapping[str, Any]) -> Body:
+    """The body with some of its parts replaced, checked as the builder does."""
+    _check_names(body, changes, PARTS)
+    own = {"joint": body.joint, "placement": body.placement, "inertia": body.inertia}
+    joint = changes.get("joint", body.joint)
+    if isinstance(joint, Joint) and (joint.nq, joint.nv) != (body.joint.nq, body.joint.nv):
+        _refuse_to_drop(body, changes)
+    else:
+        own |= _given(body.properties)
+    made = ModelBuilder().body(body.name, joint_name=body.joint_name, **(own | dict(changes))).build().bodies[0]
+    return dataclasses.replace(made, parent=body.parent)
+
+
+def _with_numbers(body: Body, numbers: Mapping[str, Any]) -> Body:
+    """The body with some of its numbers replaced; a new mass leaves the tensor as it is."""
+    _check_names(body, numbers, NUMBERS)
+    changes = {what: x for what, x in numbers.items() if what not in RIGID}
+    rigid = {what: numbers.get(what, getattr(body.inertia, what)) for what in RIGID}
+    if any(what in numbers for what in RIGID):
+        try:
+            changes["inertia"] = Inertia(**rigid)
+        except ModelError as error:
+            raise ModelError(f"body {body.name!r}: {error}") from None
+    return _with_parts(body, changes)
+
+
+def _check_names(body: Body, changes: Mapping[str, Any], known: tuple[str, ...]) -> None:
+    for what in changes:
+        if what not in known:
+            raise ModelError(f"body {body.name!r}: {what!r} cannot be changed here; these can: {', '.join(known)}")
+
+
+def _given(p: JointProperties) -> dict[str, Any]:
+    """Properties as the builder takes them."""
+    return {"limits": (p.lower, p.upper)} | {what: getattr(p, what) for what in PROPERTIES - {"limits"}}
+
+
+def _refuse_to_drop(body: Body, changes: Mapping[str, Any]) -> None:
+    """A joint of another size needs its properties anew; those that were set must be said."""
+    plain = _given(JointProperties.of(body.joint, body.joint_name))
+    lost = [
+        what
+        for what, x in sorted(_given(body.properties).items())
+        if what not in changes and not np.array_equal(np.asarray(x), np.asarray(plain[what]))
+    ]
+    if lost:
+        raise ModelError(
+            f"body {body.name!r}: the new joint has other coordinates than the old, "
+            f"which had {', '.join(lost)}; give {'it' if len(lost) == 1 else 'them'} anew"
+        )
+
+
+def _gravity(model: Model, gravity: Any) -> np.ndarray:
+    if gravity is None:
+        return model.gravity
+    try:
+        return ModelBuilder(gravity).gravity
+    except (TypeError, ValueError) as error:
+        text = str(error) if isinstance(error, ModelError) else f"gravity must be three finite numbers, not {gravity!r}"
+        raise ModelError(text) from None
