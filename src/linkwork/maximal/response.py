@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 
 from ..kernel.sweep import Algorithm, Field, inward, outward, vector
-from ..model.arrays import SCALAR64, lanes_for
 from ..model.model import Model
 from ..model.state import MaximalState, Motion, Response, force_arrays
 from . import rules
@@ -35,25 +34,12 @@ class MaximalResponse(Response):
 
     def __init__(self, model: Model, state: MaximalState, free: Motion) -> None:
         self.model, self.free = model, free
-        plan = model.plan(MAXIMAL_RESPONSE, SCALAR64, ("factor",))
-        self._factors = plan.workspace()
         inputs = {"poses": state.poses, "twists": state.twists, "q_fit": state.q_fit}
-        self._factors.job({k: np.ascontiguousarray(x).reshape(-1) for k, x in inputs.items()}, {}, 0, 1, 1, 1)
-        plan.driver.batch(self._factors.job_at)
+        self._factored = model.factored(MAXIMAL_RESPONSE, {k: np.ascontiguousarray(x).reshape(-1) for k, x in inputs.items()})
 
     def apply(self, body_wrenches: Any = None, joint_forces: Any = None) -> Motion:
-        model = self.model
-        flat, lead = force_arrays(model, body_wrenches, joint_forces)
-        batch = len(flat["tau"])
-        lanes = lanes_for(batch, np.float64)
-        plan = model.plan(MAXIMAL_RESPONSE, lanes, ("apply",), uniform=("private:factor",) if lanes.width > 1 else ())
-        work = plan.workspace()
-        work.adopt(self._factors, ["private:factor"])
-        a, twists_dot = np.empty((batch, model.nv)), np.empty((batch, model.nb * 6))
-        work.job(flat, {"a": a, "twists_dot": twists_dot}, 0, batch, 1, 1)
-        if batch:
-            plan.driver.batch(work.job_at)
-        return Motion(twists_dot.reshape(*lead, model.nb, 6), a.reshape(*lead, model.nv))
+        forces, lead = force_arrays(self.model, body_wrenches, joint_forces)
+        return Motion.of_rows(lead, *self._factored.apply(forces, ("twists_dot", "a")))
 
 
 def factor_maximal(

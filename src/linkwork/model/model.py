@@ -11,6 +11,7 @@ import numpy as np
 
 from ..errors import InputError
 from ..joints import Joint
+from ..kernel.factored import Factored
 from ..kernel.lanes import Lanes
 from ..kernel.plan import Plan, Shape, variant
 from ..kernel.sweep import Algorithm, Items, NodeClass, Tree, pattern
@@ -235,6 +236,10 @@ class Model:
         if found is None:
             found = self._plans[key] = Plan(algorithm, self.tree, variant(lanes, phases, absent, uniform), self._shape)
         return found
+
+    def factored(self, algorithm: Algorithm, inputs: dict[str, np.ndarray]) -> Factored:
+        """The algorithm's factor phase, run on one state; see `Factored`."""
+        return Factored(lambda lanes, phase, uniform: self.plan(algorithm, lanes, (phase,), (), uniform), inputs)
 
     def function(self, name: str) -> Any:
         """A prepared function ("forward_dynamics", ...): one state, no checks, least overhead."""

@@ -69,6 +69,11 @@ class Motion:
     bodies: np.ndarray
     joints: np.ndarray
 
+    @staticmethod
+    def of_rows(lead: tuple[int, ...], bodies: np.ndarray, joints: np.ndarray) -> Motion:
+        """From flat rows (batch, 6 bodies) and (batch, nv), with the batch axes `lead`."""
+        return Motion(bodies.reshape(*lead, -1, 6), joints.reshape(*lead, -1))
+
     def __add__(self, other: Motion) -> Motion:
         return Motion(self.bodies + other.bodies, self.joints + other.joints)
 

@@ -17,7 +17,6 @@ import numpy as np
 
 from ..errors import InputError
 from ..kernel.sweep import Algorithm, Field, inward, matrix, outward, vector
-from ..model.arrays import SCALAR64, lanes_for
 from ..model.model import Model
 from ..model.rules import inertia_of, joint_of, placement_of
 from ..spatial.scalar import lu_inverse
@@ -78,7 +77,6 @@ class InertiaProduct:
 
     def __init__(self, model: Model, q: Any, joint_terms: Any = None, body_terms: Any = None) -> None:
         self.model = model
-        plan = model.plan(INERTIA_PRODUCT, SCALAR64, ("factor",))
         given = {"q": (q, (model.nq,)), "joint_terms": (joint_terms, (model.nv,)), "body_terms": (body_terms, (model.nb, 6, 6))}
         arrays = {}
         for name, (value, shape) in given.items():
@@ -86,25 +84,14 @@ class InertiaProduct:
             if a.shape != shape:
                 raise InputError(f"inverse_inertia_product: {name} has shape {a.shape}; expected {shape}")
             arrays[name] = a.reshape(-1)
-        self._factors = plan.workspace()
-        self._factors.job(arrays, {}, 0, 1)
-        plan.driver.batch(self._factors.job_at)
+        self._factored = model.factored(INERTIA_PRODUCT, arrays)
 
     def __call__(self, x: Any) -> np.ndarray:
         model = self.model
         x = np.ascontiguousarray(x, float)
         if x.shape[-1:] != (model.nv,):
             raise InputError(f"inverse_inertia_product: x has shape {x.shape}; expected (..., {model.nv})")
-        flat = x.reshape(-1, model.nv)
-        lanes = lanes_for(len(flat), np.float64)
-        plan = model.plan(INERTIA_PRODUCT, lanes, ("apply",), uniform=("private:factor",) if lanes.width > 1 else ())
-        work = plan.workspace()
-        work.adopt(self._factors, ["private:factor"])
-        y = np.empty_like(flat)
-        work.job({"x": flat}, {"y": y}, 0, len(flat))
-        if len(flat):
-            plan.driver.batch(work.job_at)
-        return y.reshape(x.shape)
+        return self._factored.apply({"x": x.reshape(-1, model.nv)}, ("y",))[0].reshape(x.shape)
 
 
 def inverse_inertia_product(model: Model, q: Any, x: Any, joint_terms: Any = None, body_terms: Any = None) -> np.ndarray:

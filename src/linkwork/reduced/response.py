@@ -14,7 +14,6 @@ from typing import Any
 import numpy as np
 
 from ..kernel.sweep import INERTIA, Algorithm, Field, inward, outward, vector
-from ..model.arrays import SCALAR64, lanes_for
 from ..model.kinematics import kinematics
 from ..model.model import Model
 from ..model.rules import inertia_of, joint_of, placement_of
@@ -70,25 +69,11 @@ class ReducedResponse(Response):
 
     def __init__(self, model: Model, q: np.ndarray, free: Motion) -> None:
         self.model, self.free = model, free
-        plan = model.plan(RESPONSE, SCALAR64, ("factor",))
-        self._factors = plan.workspace()
-        self._factors.job({"q": np.ascontiguousarray(q, float)}, {}, 0, 1, 1, 1)
-        plan.driver.batch(self._factors.job_at)
+        self._factored = model.factored(RESPONSE, {"q": np.ascontiguousarray(q, float)})
 
     def apply(self, body_wrenches: Any = None, joint_forces: Any = None) -> Motion:
-        model = self.model
-        flat, lead = force_arrays(model, body_wrenches, joint_forces)
-        batch = len(flat["tau"])
-        lanes = lanes_for(batch, np.float64)
-        kept = ("private:factor",) if lanes.width > 1 else ()
-        plan = model.plan(RESPONSE, lanes, ("apply",), uniform=kept)
-        work = plan.workspace()
-        work.adopt(self._factors, ["private:factor"])
-        dv, dacc = np.empty((batch, model.nv)), np.empty((batch, model.nb * 6))
-        work.job(flat, {"dv": dv, "dacc": dacc}, 0, batch, 1, 1)
-        if batch:
-            plan.driver.batch(work.job_at)
-        return Motion(dacc.reshape(*lead, model.nb, 6), dv.reshape(*lead, model.nv))
+        forces, lead = force_arrays(self.model, body_wrenches, joint_forces)
+        return Motion.of_rows(lead, *self._factored.apply(forces, ("dacc", "dv")))
 
 
 def factor_reduced(

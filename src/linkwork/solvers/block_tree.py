@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import SolverError
+from ..kernel.factored import Factored
 from ..kernel.lanes import Lanes
 from ..kernel.plan import Plan, Shape, variant
 from ..kernel.sweep import Algorithm, Codec, Field, NodeClass, Tree, inward, outward, vector
@@ -73,7 +74,7 @@ def _algorithm(largest: int) -> Algorithm:
             "pivots": Field("output", "x"),
             "x": Field("output", "x"),
         },
-        {"factor": [inward(_factor)], "solve": [inward(_forward), outward(_back)]},
+        {"factor": [inward(_factor)], "apply": [inward(_forward), outward(_back)]},
     )
 
 
@@ -101,11 +102,15 @@ class BlockTree:
         self._algorithm = _algorithm(int(self.dims.max()))
 
     @functools.cached_property
-    def _plans(self) -> tuple[Plan, Plan, Plan]:
-        def plan(lanes: Lanes, phase: str, *uniform: str) -> Plan:
-            return Plan(self._algorithm, self._tree, variant(lanes, (phase,), (), uniform), self._shape)
+    def _plans(self) -> dict[Any, Plan]:
+        return {}
 
-        return plan(Lanes(1), "factor"), plan(Lanes(1), "solve"), plan(Lanes(8), "solve", "private:factor")
+    def plan(self, lanes: Lanes, phase: str, uniform: tuple[str, ...]) -> Plan:
+        """The compiled phase, kept."""
+        key = (lanes, phase, uniform)
+        if key not in self._plans:
+            self._plans[key] = Plan(self._algorithm, self._tree, variant(lanes, (phase,), (), uniform), self._shape)
+        return self._plans[key]
 
     def factor(self, diagonal: Sequence[np.ndarray], coupling: Sequence[np.ndarray]) -> BlockFactor:
         """Factor the matrix with these diagonal blocks (dim, dim) and couplings (dim, parent's dim), empty for roots."""
@@ -117,30 +122,22 @@ class BlockFactor:
 
     def __init__(self, tree: BlockTree, diagonal: Sequence[np.ndarray], coupling: Sequence[np.ndarray]) -> None:
         self.tree = tree
-        plan, self._single, self._wide = tree._plans
-        self._work = plan.workspace()
         D = np.concatenate([np.asarray(d, float).reshape(-1) for d in diagonal])
         B = np.concatenate([np.zeros(0), *(np.asarray(c, float).reshape(-1) for c in coupling)])
-        if len(D) != plan.sizes["D"] or len(B) != plan.sizes["B"]:
+        self._rows = int(tree.dims.sum())
+        parent_dims = np.where(tree.parents >= 0, tree.dims[tree.parents], 0)
+        if len(D) != (tree.dims**2).sum() or len(B) != (tree.dims * parent_dims).sum():
             raise SolverError("block tree: the blocks do not have the dimensions of the tree")
-        pivots = np.empty((1, plan.sizes["x"]))
-        self._work.job({"D": D, "B": B}, {"pivots": pivots}, 0, 1, 1, 1)
-        plan.driver.batch(self._work.job_at)
+        pivots = np.empty(self._rows)
+        self._factored = Factored(tree.plan, {"D": D, "B": B}, {"pivots": pivots})
         if not np.all(np.isfinite(pivots)):
-            row = int(np.flatnonzero(~np.isfinite(pivots[0]))[-1])
+            row = int(np.flatnonzero(~np.isfinite(pivots))[-1])
             node = int(np.searchsorted(np.cumsum(tree.dims), row, side="right"))
             raise SolverError(f"block tree: the block of node {node} is singular")
 
     def solve(self, b: np.ndarray) -> np.ndarray:
         """The solution for right-hand sides (..., total dimension)."""
         b = np.ascontiguousarray(b, float)
-        flat = b.reshape(-1, b.shape[-1])
-        plan = self._single if len(flat) == 1 else self._wide
-        if b.shape[-1] != plan.sizes["x"]:
-            raise SolverError(f"block tree: a right-hand side has {b.shape[-1]} entries, the system {plan.sizes['x']} rows")
-        x = np.empty_like(flat)
-        work = plan.workspace()
-        work.adopt(self._work, ["private:factor"])
-        work.job({"b": flat}, {"x": x}, 0, len(flat), 1, 1)
-        plan.driver.batch(work.job_at)
-        return x.reshape(b.shape)
+        if b.shape[-1:] != (self._rows,):
+            raise SolverError(f"block tree: a right-hand side has shape {b.shape}, the system {self._rows} rows")
+        return self._factored.apply({"b": b.reshape(-1, self._rows)}, ("x",))[0].reshape(b.shape)

@@ -1,0 +1,44 @@
+"""Factor once, apply many times: algorithms with the phases "factor" and "apply"."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+import numpy as np
+
+from .lanes import Lanes
+from .plan import Plan
+
+KEPT = "private:factor"
+PlanMaker = Callable[[Lanes, str, tuple[str, ...]], Plan]  # value type, phase, uniform arrays
+
+
+class Factored:
+    """The memory that a factor phase left behind, for one state.
+
+    make      the plan of a phase: `make(lanes, phase, uniform)`
+    inputs    of the factor phase, flat arrays
+    outputs   of the factor phase, if any: flat arrays, written in place
+    """
+
+    def __init__(
+        self, make: PlanMaker, inputs: Mapping[str, np.ndarray], outputs: Mapping[str, np.ndarray] | None = None
+    ) -> None:
+        self._make = make
+        plan = make(Lanes(1), "factor", ())
+        self._work = plan.workspace()
+        self._work.job(inputs, {k: a.reshape(1, -1) for k, a in (outputs or {}).items()}, 0, 1)
+        plan.driver.batch(self._work.job_at)
+
+    def apply(self, inputs: Mapping[str, np.ndarray], wanted: Sequence[str]) -> list[np.ndarray]:
+        """The wanted outputs (batch, size) for a batch of right-hand sides (batch, size), eight at a time."""
+        batch = len(next(iter(inputs.values())))
+        lanes = Lanes(8 if batch > 1 else 1)
+        plan = self._make(lanes, "apply", (KEPT,) if lanes.width > 1 else ())
+        work = plan.workspace()
+        work.adopt(self._work, [KEPT])
+        outputs = {name: np.empty((batch, plan.sizes[name])) for name in wanted}
+        if batch:
+            work.job(inputs, outputs, 0, batch)
+            plan.driver.batch(work.job_at)
+        return list(outputs.values())
