@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -26,6 +26,9 @@ WORLD = "world"
 def folded(name: str) -> bool:
     """Whether exact 0, 1 and -1 of a parameter become part of the class."""
     return name in ("R", "p", "armature", "damping") or name.endswith("axis")
+
+
+FUNCTIONS: dict[str, Callable[[Model], Callable[..., np.ndarray]]] = {}  # prepared functions; filled by the layers below
 
 
 @dataclass(frozen=True, eq=False)
@@ -241,35 +244,15 @@ class Model:
         """The algorithm's factor phase, run on one state; see `Factored`."""
         return Factored(lambda lanes, phase, uniform: self.plan(algorithm, lanes, (phase,), (), uniform), inputs)
 
-    def function(self, name: str) -> Any:
-        """A prepared function ("forward_dynamics", ...): one state, no checks, least overhead."""
-        from ..reduced.prepared import prepared
+    def function(self, name: str) -> Callable[..., np.ndarray]:
+        """A prepared function ("forward_dynamics", ...) of one state: no checks, own buffers, least overhead.
 
-        return prepared(self, name)
-
-    def replace(
-        self, *, gravity: Any = None, bodies: Mapping[str, Mapping[str, Any]] | None = None, elements: Iterable[Any] | None = None
-    ) -> Model:
-        """A variant with other parts: gravity, all elements, or of named bodies the joint, placement, inertia or properties.
-
-        >>> model.replace(bodies={"upper": {"joint": Universal(), "damping": 0.1}})
-
-        A joint with as many coordinates as the old one keeps the properties that are not given; names and tree stay.
+        The array that it returns is overwritten by the next call; keep a copy if you need it. Each thread needs a function of
+        its own.
         """
-        from .variants import replaced
-
-        return replaced(self, gravity, bodies, elements)
-
-    def with_parameters(self, parameters: Mapping[str, Mapping[str, Any]], gravity: Any = None) -> Model:
-        """A variant with other numbers: of named bodies mass, com, tensor, placement, armature or damping; gravity.
-
-        >>> model.with_parameters({"upper": {"mass": 2.0, "com": (0.4, 0, 0)}}, gravity=(0, 0, -1.62))
-
-        It shares the kernels of the model. Every number is set as given: a new mass does not scale the tensor.
-        """
-        from .variants import with_parameters
-
-        return with_parameters(self, parameters, gravity)
+        if name not in FUNCTIONS:
+            raise InputError(f"there is no prepared function {name!r}; choose one of {', '.join(FUNCTIONS)}")
+        return FUNCTIONS[name](self)
 
     def elements_of(self, kind: type) -> Sequence[Any]:
         """The elements of a class, in order."""

@@ -21,11 +21,11 @@ from typing import Any
 import numpy as np
 
 from ..kernel.sweep import INERTIA, Algorithm, Field, inward, outward, vector
-from ..model.model import Model
+from ..model.model import FUNCTIONS, Model
 from ..model.rules import inertia_of
 from ..spatial.scalar import array
 from .rules import factor_joint, falling_world, gyroscopic, velocity_step
-from .shortcut import shortcut
+from .shortcut import prepared, shortcut
 
 
 def velocities(n: Any, parent: Any) -> None:
@@ -73,6 +73,7 @@ FORWARD_DYNAMICS = Algorithm(
     },
     {"run": [outward(velocities), inward(articulated_inertia), outward(accelerations)]},
 )
+FUNCTIONS["forward_dynamics"] = prepared(FORWARD_DYNAMICS, ("q", "v", "tau"), "a")
 
 
 def tree_dynamics(model: Model, q: Any, v: Any, tau: Any = None, external: Any = None, threads: int | None = 1) -> np.ndarray:

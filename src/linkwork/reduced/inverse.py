@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 
 from ..kernel.sweep import Algorithm, Field, inward, outward, vector
-from ..model.model import Model
+from ..model.model import FUNCTIONS, Model
 from ..model.rules import inertia_of
 from .rules import falling_world, gyroscopic, velocity_step
-from .shortcut import shortcut
+from .shortcut import prepared, shortcut
 
 
 def body_wrenches(n: Any, parent: Any) -> None:
@@ -50,6 +50,7 @@ INVERSE_DYNAMICS = Algorithm(
     },
     {"run": [outward(body_wrenches), inward(transmitted)]},
 )
+FUNCTIONS["inverse_dynamics"] = prepared(INVERSE_DYNAMICS, ("q", "v", "a"), "tau")
 
 
 def inverse_dynamics(model: Model, q: Any, v: Any, a: Any, external: Any = None, threads: int | None = 1) -> np.ndarray:

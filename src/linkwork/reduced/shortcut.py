@@ -58,9 +58,7 @@ class Shortcut:
         return call
 
     def __call__(self, x: Any, y: Any, z: Any) -> np.ndarray | None:
-        """The result, or None if the inputs are not float64 arrays of one state or of equal batches."""
-        if not (type(x) is type(y) is type(z) is np.ndarray and x.dtype is y.dtype is z.dtype is FLOAT64):
-            return None
+        """The result, or None if the arrays are not of one state or of equal batches."""
         shapes = (x.shape, y.shape, z.shape)
         if shapes == self.shapes:
             self._run(self._job, x.tobytes(), y.tobytes(), z.tobytes())
@@ -90,8 +88,15 @@ class Shortcut:
 
 def shortcut(model: Model, algorithm: Algorithm, names: Names, result: str, x: Any, y: Any, z: Any) -> np.ndarray | None:
     """The result by the short way, or None if the inputs need the long one."""
+    if not (type(x) is type(y) is type(z) is np.ndarray and x.dtype is y.dtype is z.dtype is FLOAT64):
+        return None
     key = (algorithm.name, get_ident())
     call = model.shortcuts.get(key)
     if call is None:
         call = model.shortcuts[key] = Shortcut(model, algorithm, names, result)
     return call(x, y, z)
+
+
+def prepared(algorithm: Algorithm, names: Names, result: str) -> Callable[[Model], Callable[..., np.ndarray]]:
+    """For `model.function`: a maker of functions without checks."""
+    return lambda model: Shortcut(model, algorithm, names, result).unchecked()
