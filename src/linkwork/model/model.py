@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -253,6 +253,30 @@ class Model:
         if name not in FUNCTIONS:
             raise InputError(f"there is no prepared function {name!r}; choose one of {', '.join(FUNCTIONS)}")
         return FUNCTIONS[name](self)
+
+    def replace(
+        self, *, gravity: Any = None, bodies: Mapping[str, Mapping[str, Any]] | None = None, elements: Iterable[Any] | None = None
+    ) -> Model:
+        """A variant with other parts: gravity, all elements, or of named bodies the joint, placement, inertia or properties.
+
+        >>> model.replace(bodies={"upper": {"joint": Universal(), "damping": 0.1}})
+
+        A joint with as many coordinates as the old one keeps the properties that are not given; names and tree stay.
+        """
+        from .variants import replaced
+
+        return replaced(self, gravity, bodies, elements)
+
+    def with_parameters(self, parameters: Mapping[str, Mapping[str, Any]], gravity: Any = None) -> Model:
+        """A variant with other numbers: of named bodies mass, com, tensor, placement, armature or damping; gravity.
+
+        >>> model.with_parameters({"upper": {"mass": 2.0, "com": (0.4, 0, 0)}}, gravity=(0, 0, -1.62))
+
+        It shares the kernels of the model. Every number is set as given: a new mass does not scale the tensor.
+        """
+        from .variants import with_parameters
+
+        return with_parameters(self, parameters, gravity)
 
     def elements_of(self, kind: type) -> Sequence[Any]:
         """The elements of a class, in order."""
