@@ -112,9 +112,9 @@ class Inertia:
 
     # --- composition ----------------------------------------------------------------------------------------------------
     def moved(self, R: Any, p: Any = ORIGIN) -> Inertia:
-        """The same body described in the axes in which its own frame has rotation R and position p."""
+        """The same body, possible or not, described in the axes in which its own frame has rotation R and position p."""
         R, p = rotation("R", R), finite("p", p, (3,))
-        return Inertia(self.mass, R @ self.com + p, _turned(R, self.tensor))
+        return Inertia.unchecked(self.mass, R @ self.com + p, _turned(R, self.tensor))
 
     def __add__(self, other: Inertia) -> Inertia:
         """Both bodies welded together, described in the axes that they share."""

@@ -22,21 +22,7 @@ from .inertia import Articulated
 from .jet import Jet, biases, gradient_rates, gradients, rates, values
 from .scalar import Scalar, Vector, array, cross, dot, is_number, is_zero, numeric, stack, zeros
 from .stage import Shift, Stage, Turn
-
-
-@dataclass(frozen=True, slots=True)
-class Tangent:
-    """How a transform moves: columns `S` (6, n), twist `phi = S v`, bias `c = S_dot v` and `S_dot`, all in inner axes."""
-
-    S: np.ndarray
-    phi: Vector
-    bias: Vector
-    S_dot: np.ndarray
-
-    @staticmethod
-    def constant(S: np.ndarray, phi: Vector) -> Tangent:
-        """Of a subspace that does not change."""
-        return Tangent(S, phi, np.zeros(6), np.zeros(S.shape))
+from .tangent import Tangent, along, column_count, has_jets, mapped, of_matrix, of_rotation, of_shift
 
 
 @dataclass(frozen=True, slots=True, init=False, eq=False)
@@ -51,10 +37,10 @@ class SE3:
         shift, turn = IDENTITY_PARTS
         if p is not None:
             position = _vector(p)
-            shift = _carrying(st.shift_stages(values(position)), _shift_tangent(position))
+            shift = _carrying(st.shift_stages(values(position)), of_shift(position))
         if R is not None:
             rotation = _matrix(R)
-            turn = _carrying(st.rotation_stages(values(rotation)), _matrix_tangent(rotation))
+            turn = _carrying(st.rotation_stages(values(rotation)), of_matrix(rotation))
         object.__setattr__(self, "stages", shift.stages + turn.stages)
         object.__setattr__(self, "carried", _joined(shift, shift.carried, turn, turn.carried))
 
@@ -84,7 +70,7 @@ class SE3:
         x = angle.x if isinstance(angle, Jet) else angle
         c, s = np.cos(x), np.sin(x)
         R = st.skew(axis) * s + np.outer(axis, axis) * (1.0 - c) + np.eye(3) * c
-        return _carrying((st.Rotation(numeric(R)),), _scalar_tangent(np.concatenate([axis, np.zeros(3)]), angle))
+        return _carrying((st.Rotation(numeric(R)),), along(np.concatenate([axis, np.zeros(3)]), angle))
 
     @staticmethod
     def exp(xi: Vector) -> SE3:
@@ -93,22 +79,22 @@ class SE3:
         x = values(xi)
         J = so3.left_jacobian(x[:3])
         E = _carrying((Shift(J @ x[3:]), st.Rotation(so3.exp(x[:3]))), None)
-        if not _has_jets(xi):
+        if not has_jets(xi):
             return E
         J_r = right_jacobian(xi)
-        n = _columns(xi)
-        return _carrying(E.stages, Tangent(*_mapped(values(J_r), rates(J_r), xi, n)))
+        n = column_count(xi)
+        return _carrying(E.stages, Tangent(*mapped(values(J_r), rates(J_r), xi, n)))
 
     @staticmethod
     def rot_exp(w: Vector) -> SE3:
         """The rotation exp([w])."""
         w = _vector(w)
         stages = (st.Rotation(so3.exp(values(w))),)
-        if not _has_jets(w):
+        if not has_jets(w):
             return _carrying(stages, None)
         J_r = so3.right_jacobian(w)
-        S, phi, bias, S_dot = _mapped(values(J_r), rates(J_r), w, _columns(w))
-        return _carrying(stages, _angular_tangent(S, phi, bias, S_dot))
+        S, phi, bias, S_dot = mapped(values(J_r), rates(J_r), w, column_count(w))
+        return _carrying(stages, of_rotation(S, phi, bias, S_dot))
 
     @staticmethod
     def rot_quat(quat_wxyz: Vector) -> SE3:
@@ -116,15 +102,15 @@ class SE3:
         quat = _vector(quat_wxyz)
         q = values(quat)
         stages = (st.Rotation(quaternion.to_rotation(q)),)
-        if not _has_jets(quat):
+        if not has_jets(quat):
             return _carrying(stages, None)
 
-        n = _columns(quat)
+        n = column_count(quat)
         # w = 2 vec(conj(q) q_dot); its rate is 2 vec(conj(q) q_ddot), as conj(q_dot) q_dot is real. Columns of S mix two
         # velocities, so their rates keep the term with conj(q_dot).
         A = np.stack([2.0 * quaternion.multiply(quaternion.conjugate(q), e)[1:] for e in np.eye(4)], axis=1)
         A_dot = np.stack([2.0 * quaternion.multiply(quaternion.conjugate(rates(quat)), e)[1:] for e in np.eye(4)], axis=1)
-        return _carrying(stages, _angular_tangent(*_mapped(A, A_dot, quat, n)))
+        return _carrying(stages, of_rotation(*mapped(A, A_dot, quat, n)))
 
     # --- parts ------------------------------------------------------------------------------------------------------
     @property
@@ -176,17 +162,17 @@ class SE3:
         if self.carried is None:
             return back
         t = self.carried
-        S_dot = t.S_dot + self._columns(lambda x: bracket(t.phi, x), t.S)
-        S, S_dot = (-self._columns(self.move_twist, columns) for columns in (t.S, S_dot))
+        S_dot = t.S_dot + _each_column(lambda x: bracket(t.phi, x), t.S)
+        S, S_dot = (-_each_column(self.move_twist, columns) for columns in (t.S, S_dot))
         return _carrying(back.stages, Tangent(S, -self.move_twist(t.phi), -self.move_twist(t.bias), S_dot))
 
     def act(self, point: Vector) -> Vector:
         """R x + p for a point (3,); an array of jets if the transform or the point moves."""
         x = _vector(point)
         y = self._image(values(x))
-        if self.carried is None and not _has_jets(x):
+        if self.carried is None and not has_jets(x):
             return y
-        n = self.carried.S.shape[1] if self.carried is not None else _columns(x)
+        n = self.carried.S.shape[1] if self.carried is not None else column_count(x)
         t = self.carried or Tangent.constant(np.zeros((6, n)), np.zeros(6))
         x0, x1, x2 = values(x), rates(x), biases(x)
         w, v = t.phi[:3], t.phi[3:]
@@ -274,10 +260,6 @@ class SE3:
             x = x + stage.p if isinstance(stage, Shift) else st.move_vector(stage, x)
         return x
 
-    @staticmethod
-    def _columns(fn: Any, S: np.ndarray) -> np.ndarray:
-        return np.stack([fn(column) for column in S.T], axis=1) if S.shape[1] else S
-
     def __repr__(self) -> str:
         return f"SE3(R={np.array2string(np.asarray(self.R), separator=', ')}, p={list(self.p)})"
 
@@ -324,7 +306,7 @@ def _ad_any(xi: Vector) -> np.ndarray:
     return np.block([[W, zeros(3, 3)], [V, W]])
 
 
-# --- tangents of the primitives ----------------------------------------------------------------------------------------
+# --- how transforms are made ----------------------------------------------------------------------------------------
 def _carrying(stages: tuple[Stage, ...], tangent: Tangent | None) -> SE3:
     E = object.__new__(SE3)
     object.__setattr__(E, "stages", stages)
@@ -339,73 +321,22 @@ def _joined(A: SE3, a: Tangent | None, B: SE3, b: Tangent | None) -> Tangent | N
     """The tangent of A B: the product rule of the module's text."""
     if a is None:
         return b
-    S, S_dot = (SE3._columns(B.pull_twist, columns) for columns in (a.S, a.S_dot))
+    S, S_dot = (_each_column(B.pull_twist, columns) for columns in (a.S, a.S_dot))
     phi, bias = B.pull_twist(a.phi), B.pull_twist(a.bias)
     if b is None:
         return Tangent(S, phi, bias, S_dot)
-    S_dot = S_dot - SE3._columns(lambda x: bracket(b.phi, x), S) + b.S_dot
+    S_dot = S_dot - _each_column(lambda x: bracket(b.phi, x), S) + b.S_dot
     return Tangent(S + b.S, phi + b.phi, bias - bracket(b.phi, phi) + b.bias, S_dot)
+
+
+def _each_column(fn: Any, S: np.ndarray) -> np.ndarray:
+    return np.stack([fn(column) for column in S.T], axis=1) if S.shape[1] else S
 
 
 def _turn(axis: int, angle: Scalar) -> SE3:
     x = angle.x if isinstance(angle, Jet) else angle
     unit = np.eye(6)[axis]
-    return _carrying((Turn(axis, np.cos(x), np.sin(x)),), _scalar_tangent(unit, angle))
-
-
-def _scalar_tangent(direction: Vector, x: Scalar) -> Tangent | None:
-    if not isinstance(x, Jet):
-        return None
-    S, S_dot = (np.outer(direction, np.array(columns, dtype=object)) for columns in (x.grad, x.grad_rate))
-    return Tangent(S, direction * x.rate, direction * x.bias, S_dot)
-
-
-def _shift_tangent(p: Vector) -> Tangent | None:
-    if not _has_jets(p):
-        return None
-    n = _columns(p)
-    o = zeros(3)
-    S, S_dot = (np.concatenate([zeros(3, n), columns]) for columns in (gradients(p, n), gradient_rates(p, n)))
-    return Tangent(S, np.concatenate([o, rates(p)]), np.concatenate([o, biases(p)]), S_dot)
-
-
-def _matrix_tangent(R: np.ndarray) -> Tangent | None:
-    """Of a raw rotation matrix of jets: [w] = skew part of R^T R_dot, [w_dot] = skew part of R^T R_ddot."""
-    if not _has_jets(R):
-        return None
-    n = _columns(R)
-    R0, R1 = values(R), rates(R)
-    flat = R.reshape(-1)
-    slopes, slope_rates = (f(flat, n).T.reshape(n, 3, 3) for f in (gradients, gradient_rates))
-
-    def angular(W: np.ndarray) -> Vector:
-        return np.concatenate([0.5 * stack(W[2, 1] - W[1, 2], W[0, 2] - W[2, 0], W[1, 0] - W[0, 1]), zeros(3)])
-
-    S = np.stack([angular(R0.T @ G) for G in slopes], axis=1)
-    S_dot = np.stack([angular(R1.T @ G + R0.T @ G_dot) for G, G_dot in zip(slopes, slope_rates, strict=True)], axis=1)
-    return Tangent(S, angular(R0.T @ R1), angular(R0.T @ biases(R)), S_dot)
-
-
-def _mapped(A: np.ndarray, A_dot: np.ndarray, x: Vector, n: int) -> tuple[np.ndarray, Vector, Vector, np.ndarray]:
-    """S, S v, S_dot v and S_dot for S = A dx/dq."""
-    G = gradients(x, n)
-    return A @ G, A @ rates(x), A_dot @ rates(x) + A @ biases(x), A_dot @ G + A @ gradient_rates(x, n)
-
-
-def _angular_tangent(S: np.ndarray, phi: Vector, bias: Vector, S_dot: np.ndarray) -> Tangent:
-    """Of a pure rotation: zeros below."""
-    o = zeros(3)
-    below = zeros(3, S.shape[1])
-    S, S_dot = np.concatenate([S, below]), np.concatenate([S_dot, below])
-    return Tangent(S, np.concatenate([phi, o]), np.concatenate([bias, o]), S_dot)
-
-
-def _has_jets(a: np.ndarray) -> bool:
-    return a.dtype == object and any(isinstance(x, Jet) for x in a.flat)
-
-
-def _columns(a: np.ndarray) -> int:
-    return next(len(x.grad) for x in a.flat if isinstance(x, Jet))
+    return _carrying((Turn(axis, np.cos(x), np.sin(x)),), along(unit, angle))
 
 
 def _vector(x: Any) -> Vector:
