@@ -12,8 +12,9 @@ from ..joints import Joint
 from ..spatial.inertia import Inertia
 from ..spatial.se3 import SE3
 from .model import WORLD, Body, Frame, Model
-from .properties import JointProperties
+from .properties import JointProperties, plain_properties
 
+IDENTITY = SE3()
 PROPERTIES = {"limits", "armature", "damping", "friction", "effort", "speed"}
 
 
@@ -42,6 +43,7 @@ class ModelBuilder:
         self._elements: list[Any] = []
         self._frames: dict[str, Frame] = {}
         self._names: set[str] = set()
+        self._last_placement = IDENTITY  # chains of equal links check it once
         self._notes: list[str] = []
 
     def body(
@@ -67,15 +69,18 @@ class ModelBuilder:
         for what, value, kind in (("joint", joint, Joint), ("inertia", inertia, Inertia), ("placement", placement, SE3)):
             if not isinstance(value, kind) and not (what == "placement" and value is None):
                 raise ModelError(f"body {name!r}: {what} must be a {kind.__name__}, not {type(value).__name__}")
-        placement = placement or SE3()
-        _check_rigid(name, placement)
+        placement = placement or IDENTITY
+        if placement is not self._last_placement:
+            _check_rigid(name, placement)
+            self._last_placement = placement
         for new in (name, joint_name or name):
             if new in self._names:
                 raise ModelError(f"the name {new!r} is used twice")
         unknown = sorted(set(properties) - PROPERTIES)
         if unknown:
             raise ModelError(f"body {name!r}: there is no property {unknown[0]!r}; there are {', '.join(sorted(PROPERTIES))}")
-        held = JointProperties.of(joint, joint_name or name, **properties)
+        plain = plain_properties(joint.nq, joint.nv)
+        held = JointProperties.of(joint, joint_name or name, **properties) if properties else plain
         self._names |= {name, joint_name or name}
         self._entries[name] = _Entry(name, parent, joint, joint_name or name, placement, inertia, held)
         return self

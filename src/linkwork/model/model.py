@@ -18,7 +18,7 @@ from ..kernel.sweep import Algorithm, Items, NodeClass, Tree, pattern
 from ..spatial.inertia import Inertia
 from ..spatial.se3 import SE3
 from .arrays import Interface
-from .properties import JointProperties
+from .properties import JointProperties, plain_properties
 
 WORLD = "world"
 
@@ -45,7 +45,7 @@ class Body:
 
     def __post_init__(self) -> None:
         if self.properties is None:
-            object.__setattr__(self, "properties", JointProperties.of(self.joint, self.joint_name))
+            object.__setattr__(self, "properties", plain_properties(self.joint.nq, self.joint.nv))
 
 
 @dataclass(frozen=True, eq=False)
@@ -166,16 +166,21 @@ class Model:
     def tree(self) -> Tree:
         """The bodies as the kernels see them."""
         classes: dict[Any, NodeClass] = {}
+        known: dict[Any, tuple[NodeClass, dict[str, np.ndarray]]] = {}  # bodies made of the same parts
         node_classes, parameters = [], []
         for body in self.bodies:
-            values = node_parameters(body)
-            patterns = {name: pattern(x, folded(name)) for name, x in values.items()}
-            signature = (body.joint.signature, tuple(patterns.items()))
-            if signature not in classes:
-                nq, nv = body.joint.nq, body.joint.nv
-                sizes = {"q": nq, "v": nv, "rows": 6 - nv, "columns": 6 * nv}
-                classes[signature] = NodeClass(signature, {"joint": body.joint}, patterns, sizes)
-            node_classes.append(classes[signature])
+            parts = (id(body.joint), id(body.placement), id(body.inertia), id(body.properties))
+            if parts not in known:
+                values = node_parameters(body)
+                patterns = {name: pattern(x, folded(name)) for name, x in values.items()}
+                signature = (body.joint.signature, tuple(patterns.items()))
+                if signature not in classes:
+                    nq, nv = body.joint.nq, body.joint.nv
+                    sizes = {"q": nq, "v": nv, "rows": 6 - nv, "columns": 6 * nv}
+                    classes[signature] = NodeClass(signature, {"joint": body.joint}, patterns, sizes)
+                known[parts] = (classes[signature], values)
+            node_class, values = known[parts]
+            node_classes.append(node_class)
             parameters.append(values)
         counts = {"dof": self.nv, "M": self.nv**2}
         return Tree(self.parents, node_classes, parameters, {}, counts, {"below": lambda: dofs_below(self)})

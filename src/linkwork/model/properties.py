@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from dataclasses import dataclass
 from typing import Any
 
@@ -53,6 +54,13 @@ class JointProperties:
             if np.any(a < 0) or (what in ("armature", "damping", "friction") and not np.all(np.isfinite(a))):
                 raise ModelError(f"joint {name!r}: {what} = {a.tolist()} must be finite and not negative")
         return JointProperties(low, high, **arrays)
+
+
+@functools.cache
+def plain_properties(nq: int, nv: int) -> JointProperties:
+    """No limits, no drive, no damping."""
+    free, none = np.full(nv, np.inf), np.zeros(nv)
+    return JointProperties(np.full(nq, -np.inf), np.full(nq, np.inf), none, none, none, free, free)
 
 
 def _pair(name: str, limits: Any) -> tuple[Any, Any]:
