@@ -5,6 +5,7 @@ from .contact import Contact
 from .energy import Energy, energy
 from .errors import CompileError, InputError, LinkworkError, ModelError, SolverError, SymbolError
 from .geometry import Plane, Sphere
+from .io import load
 from .joints import (
     Composite,
     Cylindrical,
@@ -37,6 +38,7 @@ from .reduced import (
     gravity_forces,
     hybrid_dynamics,
     inverse_dynamics,
+    inverse_inertia_product,
     inverse_mass_matrix,
     jacobian,
     jacobian_dot_product,
@@ -121,6 +123,7 @@ __all__ = [
     "gravity_forces",
     "hybrid_dynamics",
     "inverse_dynamics",
+    "inverse_inertia_product",
     "inverse_mass_matrix",
     "jacobian",
     "jacobian_dot_product",
@@ -129,6 +132,7 @@ __all__ = [
     "joint",
     "joint_wrenches",
     "kinematics",
+    "load",
     "mass_matrix",
     "mass_matrix_factor",
     "math",

@@ -1,0 +1,48 @@
+"""Files in and out: `load` makes a model of a robot description."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Literal
+
+from ..errors import InputError
+from ..model import Model
+from .options import Options
+from .urdf import read_urdf
+
+READERS: dict[str, Callable[[Path, Options], Model]] = {".urdf": read_urdf}
+
+
+def load(
+    path: str | os.PathLike[str],
+    *,
+    floating: bool = False,
+    inertia: Literal["strict", "repair", "accept"] = "strict",
+    mimic: Literal["couple", "independent"] = "couple",
+    merge_fixed: bool = True,
+    gravity: Any = (0.0, 0.0, -9.81),
+) -> Model:
+    """The model in a file: URDF, by its suffix `.urdf`.
+
+    floating      the root link gets a `Free` joint "root_joint"; otherwise it is the world
+    inertia       inertias that no body has (a negative moment, one larger than the sum of the others, a moving body without
+                  mass): "strict" refuses them, "repair" takes the nearest possible one, "accept" keeps them
+    mimic         joints that follow others: "couple" enforces it by a `Coupling`, "independent" leaves them free
+    merge_fixed   bodies on fixed joints become part of their parents, their names become frames; otherwise `Fixed` joints
+    gravity       acceleration in world axes (3,), m/s^2
+
+    `model.notes` has a line for everything that was changed, ignored or assumed.
+    """
+    options = Options(floating, inertia, mimic, merge_fixed, gravity)
+    file = Path(path)
+    if not file.is_file():
+        raise InputError(f"load: there is no file {str(path)!r}")
+    reader = READERS.get(file.suffix.lower())
+    if reader is None:
+        raise InputError(f"load: {file.name!r} has the suffix {file.suffix!r}; linkwork reads {', '.join(READERS)}")
+    return reader(file, options)
+
+
+__all__ = ["load"]

@@ -222,12 +222,10 @@ class Model:
         return self._kept[key]
 
     def frame(self, name: str) -> tuple[int, SE3]:
-        """The body that carries a frame, and the frame's pose in it; a body's or joint's name is its own frame."""
+        """The body that carries a frame (-1 is the world), and the frame's pose in it; a body's name is its own frame."""
         if name in self.frames:
             frame = self.frames[name]
-            if frame.body == WORLD:
-                raise InputError(f"the frame {name!r} is fixed to the world; its pose is model.frames[{name!r}].placement")
-            return self.body_index(frame.body), frame.placement
+            return (-1 if frame.body == WORLD else self.body_index(frame.body)), frame.placement
         return self.body_index(name), SE3()
 
     def plan(

@@ -96,6 +96,8 @@ def jacobian(model: Model, q: Any, frame: str) -> np.ndarray:
     """The Jacobian (6, nv) of a body or frame at one configuration: its twist (angular, linear) in its own axes is J v."""
     body, E = model.frame(frame)
     q = np.asarray(q, float)
+    if body < 0:
+        return np.zeros((6, model.nv))
     wrenches = np.zeros((6, model.nb, 6))
     wrenches[:, body] = [E.move_wrench(unit) for unit in np.eye(6)]
     return jacobian_transpose_product(model, q, wrenches)
@@ -104,4 +106,7 @@ def jacobian(model: Model, q: Any, frame: str) -> np.ndarray:
 def frame_pose(model: Model, q: Any, frame: str) -> np.ndarray:
     """The world pose (4, 4) or (batch, 4, 4) of a body or frame."""
     body, E = model.frame(frame)
-    return kinematics(model, q).poses[..., body, :, :] @ np.asarray(E.matrix, float)
+    inner = np.asarray(E.matrix, float)
+    if body < 0:
+        return np.broadcast_to(inner, (*np.shape(q)[:-1], 4, 4)).copy()
+    return kinematics(model, q).poses[..., body, :, :] @ inner

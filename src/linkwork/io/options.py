@@ -1,0 +1,28 @@
+"""How a file is to be read: one place for the choices, checked before the file is opened."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from ..errors import InputError
+
+INERTIA = ("strict", "repair", "accept")
+MIMIC = ("couple", "independent")
+
+
+@dataclass(frozen=True)
+class Options:
+    """The keyword arguments of `load`; see there."""
+
+    floating: bool = False
+    inertia: Literal["strict", "repair", "accept"] = "strict"
+    mimic: Literal["couple", "independent"] = "couple"
+    merge_fixed: bool = True
+    gravity: Any = (0.0, 0.0, -9.81)
+
+    def __post_init__(self) -> None:
+        for name, known in (("inertia", INERTIA), ("mimic", MIMIC)):
+            value = getattr(self, name)
+            if value not in known:
+                raise InputError(f"load: {name} = {value!r}; choose one of {', '.join(map(repr, known))}")

@@ -1,0 +1,38 @@
+"""What a URDF file has and a model does not: counted, one line each kind."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from ..element import Element
+
+# Elements that are known and have no part in the dynamics, or none for the kind of joint that they stand in.
+KNOWN = {
+    "axis",
+    "calibration",
+    "collision",
+    "dynamics",
+    "gazebo",
+    "limit",
+    "material",
+    "mimic",
+    "ros2_control",
+    "safety_controller",
+    "sensor",
+    "transmission",
+    "visual",
+}
+
+
+def note_ignored(root: Element, note: Callable[[str], object]) -> None:
+    """A line for every kind of element or attribute that nobody read."""
+    counts: dict[tuple[str, str], int] = {}
+    lines: dict[tuple[str, str], int] = {}
+    for owner, thing in root.unread():
+        tag = thing.tag if isinstance(thing, Element) else None
+        what = f"attribute {thing!r}" if tag is None else f"<{tag}>" if tag in KNOWN else f"unknown <{tag}>"
+        key = (what, owner.kind)
+        counts[key] = counts.get(key, 0) + 1
+        lines.setdefault(key, thing.line if isinstance(thing, Element) else owner.line)
+    for (what, owner), count in counts.items():
+        note(f"ignored: {what} of {owner} ({count}; first in line {lines[what, owner]})")
