@@ -300,8 +300,10 @@ def test_frames_of_the_world(read: Any) -> None:
     model = read(WELDED)
     assert model.frames["foot"].body == "world"
     np.testing.assert_array_equal(model.frames["stand"].placement.p, [0, 0, -1])
-    with pytest.raises(lw.InputError, match="the frame 'stand' is fixed to the world"):
-        model.frame("stand")
+    body, placement = model.frame("stand")
+    assert body == -1
+    np.testing.assert_array_equal(lw.frame_pose(model, model.neutral(), "stand"), placement.matrix)
+    np.testing.assert_array_equal(lw.jacobian(model, model.neutral(), "stand"), np.zeros((6, model.nv)))
 
 
 # --- the root ---------------------------------------------------------------------------------------------------------
