@@ -16,16 +16,21 @@ from ..kernel.plan import Plan
 from ..model import Model
 from ..model.arrays import SCALAR64
 from ..reduced import forward_dynamics, inverse_dynamics
-from ..reduced.prepared import PREPARED
+from ..reduced.forward import FORWARD_DYNAMICS
+from ..reduced.inverse import INVERSE_DYNAMICS
 from . import models
 from .report import missing, publish, rows_of
 from .timing import FULL, QUICK, Contender, enough_cores, measure
 
 PINOCCHIO_LIMIT, MUJOCO_LIMIT = 200, 100  # links
 FUNCTIONS: dict[str, Callable[..., np.ndarray]] = {"forward_dynamics": forward_dynamics, "inverse_dynamics": inverse_dynamics}
+ALGORITHMS = {
+    "forward_dynamics": (FORWARD_DYNAMICS, ("q", "v", "tau"), "a"),
+    "inverse_dynamics": (INVERSE_DYNAMICS, ("q", "v", "a"), "tau"),
+}
 MUJOCO_NOTE = (
-    "mujoco single is mj_forward or mj_inverse called from Python: beside the accelerations (or forces) it computes poses, "
-    "velocities and energies of its pipeline and factors the mass matrix; contacts and constraints are disabled"
+    "mujoco single is mj_forward or mj_inverse called from Python: its whole pipeline of positions, velocities, mass matrix and "
+    "factor, not only the accelerations or forces; contacts and constraints are disabled"
 )
 FLOPS_NOTE = "flops are the sums and products of linkwork's kernels per state, a fused multiply-add is two, sines are not counted"
 
@@ -64,7 +69,7 @@ class Task:
     @property
     def plan(self) -> Plan:
         """The compiled algorithm for one state at a time, with the one result that is asked for."""
-        algorithm, _, result = PREPARED[self.quantity]
+        algorithm, _, result = ALGORITHMS[self.quantity]
         skipped = tuple(name for name in algorithm.results if name != result)
         return self.model.plan(algorithm, SCALAR64, ("run",), ("external", *skipped))
 
@@ -86,7 +91,7 @@ def ours(t: Task) -> Iterator[Contender]:
 
 def native(t: Task) -> Callable[[], None]:
     """One state at a time, in a compiled loop over a batch."""
-    _, names, result = PREPARED[t.quantity]
+    _, names, result = ALGORITHMS[t.quantity]
     inputs = {**dict(zip(names, (t.q, t.v, t.x), strict=True)), "gravity": t.model.gravity}
     outputs = {result: np.empty((t.case.batch, t.model.nv))}
     plan = t.plan

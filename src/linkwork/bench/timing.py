@@ -40,7 +40,7 @@ class Effort:
     seconds: float
 
 
-FULL, QUICK = Effort(200, 30.0), Effort(5, 1.0)
+FULL, QUICK = Effort(2000, 25.0), Effort(5, 1.0)
 
 
 def cores() -> set[int]:

@@ -20,20 +20,28 @@ def llvm() -> Any:
 
 
 @functools.cache
-def target() -> Any:
-    """The machine that runs this process."""
+def _host() -> tuple[Any, str, str]:
     b = llvm()
-    host = b.Target.from_triple(b.get_process_triple())
-    return host.create_target_machine(
-        cpu=b.get_host_cpu_name(), features=b.get_host_cpu_features().flatten(), opt=3, codemodel="jitdefault", jit=True
-    )
+    return b.Target.from_triple(b.get_process_triple()), b.get_host_cpu_name(), b.get_host_cpu_features().flatten()
+
+
+def new_target() -> Any:
+    """The machine that runs this process. An engine owns the one that it is given, so each gets its own."""
+    host, cpu, features = _host()
+    return host.create_target_machine(cpu=cpu, features=features, opt=3, codemodel="jitdefault", jit=True)
+
+
+@functools.cache
+def target() -> Any:
+    """The machine that compiles."""
+    return new_target()
 
 
 @functools.cache
 def description() -> str:
     """CPU, its features and the LLVM version: objects are valid only where all agree."""
-    b = llvm()
-    return f"{b.get_host_cpu_name()} {b.get_host_cpu_features().flatten()} {b.llvm_version_info}"
+    _, cpu, features = _host()
+    return f"{cpu} {features} {llvm().llvm_version_info}"
 
 
 def compile_object(ir: str) -> bytes:
@@ -56,7 +64,7 @@ class Library:
 
     def __init__(self, obj: bytes) -> None:
         b = llvm()
-        self._engine = b.create_mcjit_compiler(b.parse_assembly(""), target())
+        self._engine = b.create_mcjit_compiler(b.parse_assembly(""), new_target())
         self._engine.add_object_file(b.ObjectFileRef.from_data(obj))
         self._engine.finalize_object()
 
