@@ -185,7 +185,8 @@ def driver_ir(t: Lanes) -> str:
         transfers_ir(True),
         batch_ir(t),
     ]
-    return "\n\n".join([*parts, 'attributes #0 = { nounwind "prefer-vector-width"="512" "min-legal-vector-width"="512" }'])
+    named = [part.replace("@lw_", f"@lw_{t.suffix}_") for part in parts]  # one process holds several drivers
+    return "\n\n".join([*named, 'attributes #0 = { nounwind "prefer-vector-width"="512" "min-legal-vector-width"="512" }'])
 
 
 class Driver:
@@ -200,10 +201,12 @@ class Driver:
             cache.store(key, {}, obj)
         else:
             obj = found[1]
-        self._library = machine.Library(obj)
-        self.batch = self._library.function("lw_batch", ctypes.c_void_p)
+        self._library = machine.Library.shared(obj)
+        self.batch = self._library.function(f"lw_{t.suffix}_batch", ctypes.c_void_p)
         # One state takes less time than giving up and taking back the interpreter lock: this call keeps it.
-        self.single = ctypes.PYFUNCTYPE(None, *[ctypes.c_void_p, *[ctypes.c_char_p] * 3])(self._library.address("lw_single"))
+        self.single = ctypes.PYFUNCTYPE(None, *[ctypes.c_void_p, *[ctypes.c_char_p] * 3])(
+            self._library.address(f"lw_{t.suffix}_single")
+        )
 
 
 driver = functools.cache(Driver)

@@ -83,21 +83,26 @@ def unit(algorithm: Algorithm, node_class: NodeClass, position: Position, varian
     if known is None:
         found = cache.load(key)
         if found is None:
-            found = _compiled(algorithm, node_class, position, variant)
+            found = _compiled(algorithm, node_class, position, variant, key)
             cache.store(key, *found)
         header, obj = found
-        library = machine.Library(obj)
+        library = machine.Library.shared(obj)
         pairs = [[(a, r) for a, r in kernel] for kernel in header["operands"]]
-        addresses = [library.address(f"k{i}") for i in range(len(pairs))]
+        addresses = [library.address(_name(key, i)) for i in range(len(pairs))]
         known = _loaded[key] = CompiledUnit(addresses, pairs, header["private"], header["flops"], library)
     return known
 
 
-def _compiled(algorithm: Algorithm, node_class: NodeClass, position: Position, variant: Variant) -> tuple[dict, bytes]:
+def _name(key: str, i: int) -> str:
+    """The name of a kernel: no other in the process has it."""
+    return f"k{i}_{key[:24]}"
+
+
+def _compiled(algorithm: Algorithm, node_class: NodeClass, position: Position, variant: Variant, key: str) -> tuple[dict, bytes]:
     traced = Tracer(algorithm, node_class, position, variant.absent).run()
     wanted = [k for k, (phase, _) in zip(traced.kernels, algorithm.steps(), strict=True) if phase in variant.phases]
     order = arrays(algorithm)
-    functions = [ir.function(k, f"k{i}", order, variant.uniform, variant.lanes) for i, k in enumerate(wanted)]
+    functions = [ir.function(k, _name(key, i), order, variant.uniform, variant.lanes) for i, k in enumerate(wanted)]
     obj = machine.compile_object(ir.module(functions, variant.lanes))
     header = {"operands": [ir.operands(k) for k in wanted], "private": traced.private, "flops": [f[2] for f in functions]}
     return header, obj
