@@ -111,6 +111,15 @@ PLACED: dict[str, tuple[str, ...]] = {
     "exp": ("turn_z",),
 }
 
+# Kinds whose joints have a drive with inertia, damping, or both.
+DRIVEN: dict[str, tuple[str, ...]] = {
+    "y": ("armature",),
+    "oblique": ("armature", "damping"),
+    "spherical": ("armature", "damping"),
+    "helix": ("damping",),
+    "raw": ("armature", "damping"),
+}
+
 
 # --- models -----------------------------------------------------------------------------------------------------------
 def random_inertia(rng: Rng) -> lw.Inertia:
@@ -133,19 +142,24 @@ def random_parents(rng: Rng, n: int) -> list[int]:
 def random_tree(
     seed: int, n: int, kinds: Sequence[str] | None = None, elements: Sequence[Any] = (), parents: Sequence[int] | None = None
 ) -> lw.Model:
-    """n bodies "b0", "b1", ... on random joints of the kinds named (keys of `JOINTS`), with oblique gravity."""
+    """n bodies "b0", "b1", ... on random joints of the kinds named (keys of `JOINTS`), with oblique gravity.
+
+    The model puts its bodies in depth-first order: "b3" need not be the fourth.
+    """
     rng = np.random.default_rng([seed, n])
     builder = lw.ModelBuilder(gravity=rng.normal(size=3) * 5.0)
     names = tuple(kinds or KINDS)
     for i, p in enumerate(random_parents(rng, n) if parents is None else parents):
         kind = names[rng.integers(len(names))]
         placement = PLACED[kind][rng.integers(len(PLACED[kind]))]
+        joint = JOINTS[kind](rng)
         builder.body(
             f"b{i}",
             parent="world" if p < 0 else f"b{p}",
-            joint=JOINTS[kind](rng),
+            joint=joint,
             placement=PLACEMENTS[placement](rng),
             inertia=random_inertia(rng),
+            **{name: rng.uniform(0.05, 0.3, joint.nv) for name in DRIVEN.get(kind, ())},
         )
     for element in elements:
         builder.add(element)
@@ -175,5 +189,6 @@ def relative(x: Any, y: Any) -> float:
     assert x.shape == y.shape, (x.shape, y.shape)
     if not x.size:
         return 0.0
-    assert np.all(np.isfinite(x)) and np.all(np.isfinite(y))
+    assert np.all(np.isfinite(x))
+    assert np.all(np.isfinite(y))
     return float(np.abs(x - y).max() / max(np.abs(y).max(), 1e-300))

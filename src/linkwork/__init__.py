@@ -4,7 +4,7 @@ from .constraints import Constraint, Coupling, Loop
 from .contact import Contact
 from .energy import Energy, energy
 from .errors import CompileError, InputError, LinkworkError, ModelError, SolverError, SymbolError
-from .geometry import Plane, Sphere
+from .geometry import Mesh, Plane, Sphere, mesh_inertia
 from .io import load
 from .joints import (
     Composite,
@@ -53,6 +53,7 @@ from .reduced import factor_reduced as _factor_reduced
 from .simulate import simulate
 from .spatial import SE3, Ad, Inertia, ad
 from .spatial import scalar as math
+from .steppers import Event
 from .trajectory import Health, Trajectory
 
 __version__ = "0.1.0"
@@ -79,6 +80,7 @@ __all__ = [
     "Coupling",
     "Cylindrical",
     "Energy",
+    "Event",
     "Fixed",
     "Free",
     "Free2D",
@@ -92,6 +94,7 @@ __all__ = [
     "LinkworkError",
     "Loop",
     "MaximalState",
+    "Mesh",
     "Model",
     "ModelBuilder",
     "ModelError",
@@ -137,6 +140,7 @@ __all__ = [
     "mass_matrix_factor",
     "math",
     "maximal_dynamics",
+    "mesh_inertia",
     "simulate",
     "to_maximal",
     "to_reduced",

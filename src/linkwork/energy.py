@@ -1,4 +1,4 @@
-"""Energy of all bodies: kinetic and potential, for states of either kind."""
+"""Energy of all bodies and drives: kinetic and potential, for states of either kind."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from .kernel.sweep import MATRIX, SCALAR, Algorithm, Field, each, vector
+from .maximal.convert import to_reduced
 from .model import MaximalState, Model, State
 from .model.kinematics import kinematics
 from .model.rules import inertia_of
@@ -46,11 +47,18 @@ class Energy:
 
 
 def energy(model: Model, state: State | MaximalState) -> Energy:
-    """The energy of a state, or of every state of a batch; potential energy is zero at the world's origin."""
+    """The energy of a state, or of every state of a batch; potential energy is zero at the world's origin.
+
+    Drives have the kinetic energy armature v^2 / 2; in maximal coordinates, v is the velocity that fits best.
+    """
     if isinstance(state, State):
         k = kinematics(model, state.q, state.v)
         poses, twists = k.poses, k.twists
     else:
         poses, twists = state.poses, state.twists
     out = model.call(ENERGY, {"poses": poses, "twists": twists, "gravity": model.gravity})
-    return Energy(out["kinetic"][..., 0].sum(axis=-1), out["potential"][..., 0].sum(axis=-1))
+    kinetic = out["kinetic"][..., 0].sum(axis=-1)
+    if model.armature.any():
+        v = state.v if isinstance(state, State) else to_reduced(model, state).v
+        kinetic = kinetic + 0.5 * v**2 @ model.armature
+    return Energy(kinetic, out["potential"][..., 0].sum(axis=-1))

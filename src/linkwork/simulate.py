@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from dataclasses import fields
 from typing import Any
 
 import numpy as np
 
 from .constraints.rows import constraint_set
 from .errors import InputError
-from .kernel.plan import Plan
 from .maximal.convert import to_maximal
 from .model import MaximalState, Model, State, check_state
-from .model.arrays import lanes_for
-from .steppers import ALL_STEPPERS, Stepper
+from .steppers import ALL_STEPPERS, AdaptiveStepper, Solution, Stepper
+from .steppers.fixed import Control, FixedRun, shaped_force
 from .trajectory import Trajectory
 
 METHODS = {"reduced": "symplectic_euler", "maximal": "symplectic_euler"}
-Control = Callable[[float, State | MaximalState], Any]
 
 
 def simulate(
@@ -33,28 +31,43 @@ def simulate(
     external: Any = None,
     every: int = 1,
     threads: int | None = 1,
+    **options: Any,
 ) -> Trajectory:
     """Simulate from a state and record every `every`-th step.
 
     state      State, or MaximalState for method="maximal" (a State is converted once, at the start); may hold a batch
     method     "reduced": O(n) recursions;  "maximal": bodies with Lagrange multipliers
-    stepper    time discretisation, by name; each method has a default
-    control    `control(t, state) -> tau`, called at the start of every step
+    stepper    time discretisation, by name; each method has a default:
+               "symplectic_euler" (order 1, any model);  "rk4" (order 4, no contacts);
+               "dop853" (order 8, its own steps: dt only says where to record; no contacts, single states)
+    control    `control(t, state) -> tau`, called at the start of every step and held during it (dop853: at every stage)
     tau        constant joint forces (nv,) or (batch, nv)
     external   constant wrenches on the bodies, body axes, (bodies, 6)
     threads    for batches; None uses all cores. The result does not depend on it
+    options    of the stepper; dop853: rtol, atol, max_step, events (see `DormandPrince853`)
     """
     steps = _steps(duration, dt)
     if not isinstance(every, int) or every < 1:
         raise InputError(f"every must be a positive integer, not {every!r}")
-    run = _Run(model, _start(model, state, method), _stepper(method, stepper), method, dt, steps, every)
-    run.tau, run.external = _force(model, tau, "tau", (model.nv,)), _force(model, external, "external", (model.nb, 6))
-    run.threads = threads
+    if steps % every:
+        raise InputError(f"every = {every} does not divide the {steps} steps; the last {steps % every} would not be recorded")
+    start = _start(model, state, method)
+    batch = start.v.shape[:-1] if isinstance(start, State) else start.twists.shape[:-2]
+    chosen = _stepper(model, method, stepper, options)
+    tau = _force(tau, "tau", (model.nv,), batch)
+    external = _force(external, "external", (model.nb, 6), batch)
     if control is not None and tau is not None:
         raise InputError("give either tau or control, not both")
-    if constraint_set(model).count:
-        return run.step_by_step(control)
-    return run.compiled() if control is None else run.controlled(control)
+    if isinstance(chosen, AdaptiveStepper):
+        assert isinstance(start, State)
+        times = start.t + dt * every * np.arange(steps // every + 1)
+        found, held = _adaptive(model, start, chosen, times, control, tau, external), control is None
+    else:
+        run = FixedRun(model, start, chosen, method, dt, steps, every)
+        run.tau, run.external, run.threads = tau, external, threads
+        found, held = run.solve(control), True
+    kind, driven = "reduced" if isinstance(start, State) else "maximal", external is not None
+    return Trajectory(model, found.t, kind, found.arrays, found.tau, found.forces, driven, found.events, held)
 
 
 def _steps(duration: float, dt: float) -> int:
@@ -72,154 +85,76 @@ def _start(model: Model, state: Any, method: str) -> State | MaximalState:
         raise InputError(f"there is no method {method!r}; choose one of {', '.join(METHODS)}")
     if isinstance(state, State):
         check_state(model, state)
+        state = _broadcast(state)
         return state if method == "reduced" else to_maximal(model, state)
     if not isinstance(state, MaximalState):
         raise InputError(f"state must be a State or MaximalState, not {type(state).__name__}")
     if method == "reduced":
         raise InputError('a MaximalState needs method="maximal"; convert it with lw.to_reduced(model, state) first')
-    if not all(np.all(np.isfinite(a)) for a in (state.poses, state.twists, state.q_fit)):
-        raise InputError("the maximal state is not finite")
+    batch = state.twists.shape[:-2]
+    for name, tail in (("poses", (model.nb, 4, 4)), ("twists", (model.nb, 6)), ("q_fit", (model.nq,))):
+        shape = getattr(state, name).shape
+        if shape != batch + tail or len(batch) > 1:
+            raise InputError(f"state.{name} has shape {shape}; this model needs {tail}, or a batch of them, for all parts alike")
+        if not np.all(np.isfinite(getattr(state, name))):
+            raise InputError(f"the maximal state is not finite: {name}")
     return state
 
 
-def _stepper(method: str, name: str | None) -> Stepper:
+def _broadcast(state: State) -> State:
+    """The same state with q and v of one batch size."""
+    try:
+        lead = np.broadcast_shapes(state.q.shape[:-1], state.v.shape[:-1])
+    except ValueError:
+        raise InputError(f"state.q is a batch of {len(state.q)}, state.v of {len(state.v)}") from None
+    q, v = (np.broadcast_to(x, lead + x.shape[-1:]) for x in (state.q, state.v))
+    return State(q, v, state.t)
+
+
+def _stepper(model: Model, method: str, name: str | None, options: dict[str, Any]) -> Stepper:
     name = name or METHODS[method]
     if name not in ALL_STEPPERS:
         raise InputError(f"there is no stepper {name!r}; choose one of {', '.join(ALL_STEPPERS)}")
-    stepper = ALL_STEPPERS[name]()
-    if method not in stepper.programs:
-        raise InputError(
-            f"the stepper {name!r} does not work with method {method!r}; it works with {', '.join(stepper.programs)}"
-        )
+    known = [f.name for f in fields(ALL_STEPPERS[name])]
+    for option in options:
+        if option not in known:
+            theirs = f"its options are {', '.join(known)}" if known else "it has none"
+            raise InputError(f"simulate has no argument {option!r}, and the stepper {name!r} no such option: {theirs}")
+    stepper = ALL_STEPPERS[name](**options)
+    if method not in stepper.methods:
+        raise InputError(f"the stepper {name!r} does not work with method {method!r}; it works with {', '.join(stepper.methods)}")
+    if not stepper.contacts and constraint_set(model).unilateral.any():
+        able = ", ".join(other for other, cls in ALL_STEPPERS.items() if cls.contacts)
+        raise InputError(f"the stepper {name!r} cannot step models with contacts; these can: {able}")
     return stepper
 
 
-def _force(model: Model, x: Any, name: str, tail: tuple[int, ...]) -> np.ndarray | None:
+def _force(x: Any, name: str, tail: tuple[int, ...], batch: tuple[int, ...]) -> np.ndarray | None:
     if x is None:
         return None
-    a = np.ascontiguousarray(x, dtype=float)
-    if a.shape[a.ndim - len(tail) :] != tail or a.ndim > len(tail) + 1:
-        raise InputError(f"{name} has shape {a.shape}; expected {tail} or (batch, {', '.join(map(str, tail))})")
+    try:
+        a = np.ascontiguousarray(x, dtype=float)
+    except (TypeError, ValueError):
+        raise InputError(f"{name} must be an array of numbers, not {x!r}") from None
+    if a.shape not in (tail, batch + tail):
+        expected = f"{tail} or {batch + tail}" if batch else f"{tail}"
+        raise InputError(f"{name} has shape {a.shape}; expected {expected}")
     if not np.all(np.isfinite(a)):
         raise InputError(f"{name} is not finite")
     return a
 
 
-class _Run:
-    """One simulation: arrays of all records, filled by compiled programs or step by step."""
+def _adaptive(
+    model: Model, state: State, stepper: AdaptiveStepper, times: np.ndarray, control: Any, tau: Any, external: Any
+) -> Solution:
+    """A stepper that chooses its own steps."""
+    if state.q.ndim > 1:
+        fixed = ", ".join(name for name, cls in ALL_STEPPERS.items() if not issubclass(cls, AdaptiveStepper))
+        raise InputError(
+            f"the stepper {stepper.name!r} simulates one state at a time; pass a single state, or use one of {fixed} for a batch"
+        )
 
-    def __init__(
-        self, model: Model, state: State | MaximalState, stepper: Stepper, method: str, dt: float, steps: int, every: int
-    ) -> None:
-        self.model, self.stepper, self.method, self.dt, self.every = model, stepper, method, dt, every
-        self.program = stepper.programs[method]
-        self.records = steps // every
-        self.t = state.t + dt * every * np.arange(self.records + 1)
-        self.tau: np.ndarray | None = None
-        self.external: np.ndarray | None = None
-        self.threads: int | None = 1
-        names = self.program.states
-        first = getattr(state, names[0])
-        self.batched = first.ndim > {"q": 1, "poses": 3}[names[0]]
-        self.batch = len(first) if self.batched else 1
-        self.tails = {name: getattr(state, name).shape[self.batched :] for name in names}
-        self.arrays = {n: np.empty((self.batch, self.records + 1, int(np.prod(self.tails[n])))) for n in names}
-        for name in names:
-            self.arrays[name][:, 0] = getattr(state, name).reshape(self.batch, -1)
+    def force(t: float, now: State) -> Any:
+        return tau if control is None else shaped_force(control(t, now), t, (model.nv,))
 
-    def _plan(self, absent: tuple[str, ...]) -> Plan:
-        lanes = lanes_for(self.batch, np.float64)
-        return self.model.plan(self.program.algorithm, lanes, ("run",), absent)
-
-    def _inputs(self, record: int, tau: np.ndarray | None) -> tuple[dict[str, np.ndarray], tuple[str, ...]]:
-        def flat(x: np.ndarray, dims: int) -> np.ndarray:
-            return x.reshape(-1) if x.ndim == dims else x.reshape(len(x), -1)
-
-        inputs = {name: a[:, record] for name, a in self.arrays.items()}
-        inputs |= {"gravity": self.model.gravity, "h": np.array([self.dt])}
-        if tau is not None:
-            inputs["tau"] = flat(tau, 1)
-        if self.external is not None:
-            inputs["external"] = flat(self.external, 2)
-        absent = tuple(n for n in ("tau", "external") if n not in inputs)
-        return inputs, absent
-
-    def compiled(self) -> Trajectory:
-        """All steps in one call into compiled code."""
-        inputs, absent = self._inputs(0, self.tau)
-        if self.records:
-            outputs = {name: a[:, 1:] for name, a in self.arrays.items()}
-            self._plan(absent).run(inputs, outputs, self.batch, self.records, self.every, self.threads or _cores())
-        return self._trajectory(None if self.tau is None else self._constant_tau())
-
-    def controlled(self, control: Control) -> Trajectory:
-        """Python is entered at every step, to ask for the joint forces."""
-        applied = np.zeros((self.batch, self.records + 1, self.model.nv))
-        names = self.program.states
-        now = {name: np.ascontiguousarray(a[:, 0]) for name, a in self.arrays.items()}
-        for record in range(self.records):
-            for k in range(self.every):
-                t = self.t[record] + k * self.dt
-                tau = self._asked(control, t, now)
-                if k == 0:
-                    applied[:, record] = tau
-                inputs, absent = self._inputs(0, tau)
-                inputs |= now
-                following = {name: np.empty_like(now[name]) for name in names}
-                self._plan(absent).run(inputs, following, self.batch, 1, 1, self.threads or _cores())
-                now = following
-            for name in names:
-                self.arrays[name][:, record + 1] = now[name]
-        return self._trajectory(applied)
-
-    def step_by_step(self, control: Control | None) -> Trajectory:
-        """Constrained models: the constraint problem is posed in Python at every step."""
-        if self.batched:
-            raise InputError("models with constraints are simulated one state at a time; pass a single state")
-        applied = np.zeros((1, self.records + 1, self.model.nv)) if control or self.tau is not None else None
-        forces = np.zeros((self.records + 1, constraint_set(self.model).count))
-        now = {name: a[:, 0] for name, a in self.arrays.items()}
-        for record in range(self.records):
-            for k in range(self.every):
-                t = self.t[record] + k * self.dt
-                tau = self._asked(control, t, now)[0] if control else self.tau
-                state, info = self.stepper.constrained_step(self.model, self._state(t, now), self.dt, tau, self.external)
-                now = {name: getattr(state, name).reshape(1, -1) for name in now}
-                if applied is not None and k == 0:
-                    applied[0, record] = tau
-            forces[record + 1] = info.forces
-            for name in now:
-                self.arrays[name][:, record + 1] = now[name]
-        return self._trajectory(applied, forces)
-
-    def _asked(self, control: Control, t: float, now: dict[str, np.ndarray]) -> np.ndarray:
-        tau = np.asarray(control(t, self._state(t, now)), dtype=float)
-        shape = (self.batch, self.model.nv) if self.batched else (self.model.nv,)
-        if tau.shape not in (shape, (self.model.nv,)):
-            raise InputError(f"control returned shape {tau.shape} at t = {t:g}; expected {shape}")
-        if not np.all(np.isfinite(tau)):
-            raise InputError(f"control returned a value that is not finite at t = {t:g}")
-        return np.ascontiguousarray(np.broadcast_to(tau, (self.batch, self.model.nv)))
-
-    def _state(self, t: float, now: dict[str, np.ndarray]) -> State | MaximalState:
-        lead = (self.batch,) if self.batched else ()
-        parts = {name: a.reshape(lead + self.tails[name]) for name, a in now.items()}
-        return State(t=t, **parts) if self.method == "reduced" else MaximalState(t=t, **parts)
-
-    def _constant_tau(self) -> np.ndarray:
-        assert self.tau is not None
-        tau = np.broadcast_to(self.tau.reshape(-1, self.model.nv), (self.batch, self.model.nv))
-        return np.repeat(tau[:, None], self.records + 1, axis=1)
-
-    def _trajectory(self, tau: np.ndarray | None, forces: np.ndarray | None = None) -> Trajectory:
-        lead = (self.batch,) if self.batched else ()
-        arrays = {name: a.reshape(*lead, self.records + 1, *self.tails[name]) for name, a in self.arrays.items()}
-        tau = tau if tau is None or self.batched else tau[0]
-        kind = "reduced" if self.method == "reduced" else "maximal"
-        return Trajectory(self.model, self.t, kind, arrays, tau, forces, driven=self.external is not None)
-
-
-def _cores() -> int:
-    import os
-
-    return os.cpu_count() or 1
+    return stepper.solve(model, state, times, None if control is None and tau is None else force, external)

@@ -15,14 +15,16 @@ from .errors import InputError
 from .maximal.convert import to_reduced
 from .model import MaximalState, Model, State
 from .model.kinematics import kinematics
+from .steppers import Event
 
 
 @dataclass(frozen=True)
 class Health:
     """What a run should have kept, and how far it strayed; None where a quantity does not apply.
 
-    energy_drift          largest |E - E(0) - work of the joint forces| over the run, relative to the largest kinetic energy or
-                          change of potential energy; None if external wrenches acted, whose work is not recorded
+    energy_drift          largest |E - E(0) - work of joint forces and damping| over the run, relative to the largest kinetic
+                          energy or change of potential energy; the work is summed by the trapezoidal rule over the records;
+                          None if external wrenches acted, whose work is not recorded
     joint_gap             maximal coordinates: largest distance (m or rad) by which bodies left their joints
     constraint_residual   largest residual of the equality constraints (m)
     penetration           largest depth (m) of a contact
@@ -37,7 +39,9 @@ class Health:
 
     def __str__(self) -> str:
         parts = [f"{name.replace('_', ' ')} {value:.3g}" for name, value in vars(self).items() if isinstance(value, float)]
-        return ", ".join(parts) + ("" if self.finite else ", NOT FINITE")
+        if not self.finite:
+            parts.append("NOT FINITE")
+        return ", ".join(parts) or "finite"
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,8 +50,12 @@ class Trajectory:
 
     t         times (T,)
     kind      "reduced": arrays holds q (..., T, nq), v;  "maximal": poses (..., T, bodies, 4, 4), twists, q_fit
-    tau       joint forces applied from each record to the next, or None
-    forces    force of every constraint row at each record (T, rows); empty without constraints
+    tau       joint forces applied from each record on, or None
+    forces    force of every constraint row (T, rows), or None without constraints: at the start, then averaged over the step
+              that ends at the record (dop853: at the record)
+    driven    whether external wrenches acted
+    events    what the event functions of dop853 found, in the order of time; a terminal one is the last record
+    held      whether tau was held from each record to the next; otherwise it followed the motion continuously
     """
 
     model: Model
@@ -57,6 +65,8 @@ class Trajectory:
     tau: np.ndarray | None = None
     forces: np.ndarray | None = None
     driven: bool = False
+    events: tuple[Event, ...] = ()
+    held: bool = True
 
     def __len__(self) -> int:
         return len(self.t)
@@ -114,7 +124,9 @@ class Trajectory:
     @cached_property
     def energy(self) -> Energy:
         """Kinetic and potential energy (..., T)."""
-        e = energy(self.model, self._flat_maximal)
+        flat = self._flat_maximal
+        reduced = self.kind == "reduced"
+        e = energy(self.model, State(flat.q_fit, self.v.reshape(-1, self.model.nv)) if reduced else flat)
         return Energy(e.kinetic.reshape(self._lead), e.potential.reshape(self._lead))
 
     @cached_property
@@ -133,33 +145,43 @@ class Trajectory:
             if not constraints.unilateral.all():
                 residual = float(np.abs(r[:, ~constraints.unilateral]).max())
             if constraints.unilateral.any():
-                penetration = float(max(0.0, -r[:, constraints.unilateral].min()))
-        return Health(self._energy_drift(), self._joint_gap(), residual, penetration, finite)
+                penetration = float(np.maximum(0.0, -r[:, constraints.unilateral].min()))
+        with np.errstate(all="ignore"):  # a run that is not finite
+            return Health(self._energy_drift(), self._joint_gap(), residual, penetration, finite)
 
     def _energy_drift(self) -> float | None:
         if self.driven:
             return None
         e = self.energy
-        work: Any = 0.0
-        if self.tau is not None:
-            power = 0.5 * np.sum(self.tau[..., :-1, :] * (self.v[..., :-1, :] + self.v[..., 1:, :]), axis=-1) * np.diff(self.t)
-            work = np.concatenate([np.zeros((*power.shape[:-1], 1)), np.cumsum(power, axis=-1)], axis=-1)
-        drift = np.abs(e.total - e.total[..., :1] - work).max(axis=-1)
+        drift = np.abs(e.total - e.total[..., :1] - self._work()).max(axis=-1)
         scale = np.maximum(e.kinetic.max(axis=-1), np.ptp(e.potential, axis=-1))
         return float(np.max(drift / np.maximum(scale, 1e-300)))
+
+    def _work(self) -> Any:
+        """The work of joint forces and damping up to each record: the integral of (tau - damping v) . v."""
+        if self.tau is None and not self.model.damping.any():
+            return 0.0
+        v = self.v
+        power = -(v**2) @ self.model.damping
+        added = 0.5 * (power[..., :-1] + power[..., 1:])
+        if self.tau is not None:
+            last = self.tau[..., :-1, :] if self.held else self.tau[..., 1:, :]
+            added = added + 0.5 * np.sum(self.tau[..., :-1, :] * v[..., :-1, :] + last * v[..., 1:, :], axis=-1)
+        work = np.cumsum(added * np.diff(self.t), axis=-1)
+        return np.concatenate([np.zeros((*work.shape[:-1], 1)), work], axis=-1)
 
     def _joint_gap(self) -> float | None:
         if self.kind == "reduced":
             return None
         fit = kinematics(self.model, self._joint_states.q).poses
-        gap, parents = 0.0, self.model.parents
-        for i, p in enumerate(parents):
+        gaps = []
+        for i, p in enumerate(self.model.parents):
             actual, best = self._flat_maximal.poses[:, i], fit[:, i]
             if p >= 0:
                 actual = np.linalg.solve(self._flat_maximal.poses[:, p], actual)
                 best = np.linalg.solve(fit[:, p], best)
-            gap = max(gap, float(np.abs(actual - best).max()))
-        return gap
+            gaps.append(np.abs(actual - best).max())
+        return float(np.max(gaps))
 
     def save(self, path: str | Path) -> Path:
         """Write the run: `.npz` (numbers), `.html` (an animation to open in a browser), `.png`, `.svg` or `.pdf` (plots)."""

@@ -10,6 +10,7 @@ angular velocity A v and the relative velocity of the origin B v, both in axes o
     a_j     = a_p + alpha_p x r + omega_p x (omega_p x r) + 2 omega_p x R_F B v + R_F (B v_dot + B_dot v),    r = x_j - x_p.
 
 Unknowns are alpha, a (of the origins) and the joint accelerations; multipliers are the wrenches that the joints transmit.
+Along its freedoms a joint transmits tau - damping v - armature v_dot.
 """
 
 from __future__ import annotations
@@ -66,7 +67,7 @@ def joint_motion(joint: Any, q: np.ndarray, v: np.ndarray) -> JointMotion:
         R = rotation_of_quaternion(q[3:])
         Z = np.zeros((3, 3))
         return JointMotion(R, q[:3], np.hstack([R, Z]), np.hstack([Z, R]), o, R @ np.cross(v[:3], v[3:]))
-    if joint.name in ("exp", "rot_exp"):  # the library's branches on small angles do not take complex numbers
+    if getattr(joint, "name", "") in ("exp", "rot_exp"):  # the library's branches on small angles do not take complex numbers
         return analytic_joint_motion(exponential, q, v)
     return analytic_joint_motion(lambda x: pose_of(joint.transform(x)), q, v)
 
@@ -152,12 +153,18 @@ def bodies_at(model: lw.Model, q: np.ndarray, v: np.ndarray) -> Bodies:
 
 
 def body_jacobian(model: lw.Model, q: np.ndarray) -> np.ndarray:
-    """(6 n, nv): (omega, u) of all bodies in world axes from v, column by column."""
-    columns = []
-    for e in np.eye(model.nv):
-        b = bodies_at(model, q, e)
-        columns.append(np.hstack([b.w, b.u]).reshape(-1))
-    return np.array(columns).T
+    """(6 n, nv): (omega, u) of all bodies in world axes from v."""
+    b = bodies_at(model, q, np.zeros(model.nv))
+    J = np.zeros((len(model.bodies), 6, model.nv))
+    at_v = 0
+    for i, body in enumerate(model.bodies):
+        if body.parent >= 0:
+            r = b.x[i] - b.x[body.parent]
+            J[i] = np.block([[np.eye(3), np.zeros((3, 3))], [-hat(r), np.eye(3)]]) @ J[body.parent]
+        F, m, nv = b.frames[i], b.joints[i], body.joint.nv
+        J[i, :, at_v : at_v + nv] += np.vstack([F @ m.A, F @ m.B])
+        at_v += nv
+    return J.reshape(-1, model.nv)
 
 
 # --- further constraints ----------------------------------------------------------------------------------------------
@@ -227,14 +234,10 @@ class Dense:
     def twists_dot(self) -> np.ndarray:
         """Rates of their components: R^T alpha and R^T (a - omega x u)."""
         b = self.bodies
-        return np.hstack(
-            [np.einsum("nji,nj->ni", b.R, self.alpha), np.einsum("nji,nj->ni", b.R, self.a - np.cross(b.w, b.u))]
-        )
+        return np.hstack([np.einsum("nji,nj->ni", b.R, self.alpha), np.einsum("nji,nj->ni", b.R, self.a - np.cross(b.w, b.u))])
 
 
-def dense_dynamics(
-    model: lw.Model, state: lw.State, tau: np.ndarray, external: np.ndarray, extra: Extra | None = None
-) -> Dense:
+def dense_dynamics(model: lw.Model, state: lw.State, tau: np.ndarray, external: np.ndarray, extra: Extra | None = None) -> Dense:
     """Solve the equations of motion of all bodies and joints at once, in the order of the module's text."""
     n, nv = len(model.bodies), model.nv
     b = bodies_at(model, state.q, state.v)
@@ -271,7 +274,9 @@ def dense_dynamics(
         M[here] += G
         M[:, here] -= G.T
         rhs[here] = bias
-        rhs[6 * n + at_v : 6 * n + at_v + nv_i] = tau[at_v : at_v + nv_i]
+        drive = np.arange(6 * n + at_v, 6 * n + at_v + nv_i)
+        M[drive, drive] += body.properties.armature
+        rhs[drive] = tau[at_v : at_v + nv_i] - body.properties.damping * v
         at_v += nv_i
     M[at_extra:, : 6 * n], M[: 6 * n, at_extra:] = extra.J, -extra.J.T
     rhs[at_extra:] = -extra.bias

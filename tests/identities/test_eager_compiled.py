@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import itertools
 import pkgutil
 from functools import cache
 from typing import Any
@@ -17,6 +18,7 @@ from linkwork.kernel import eager
 from linkwork.kernel.lanes import Lanes
 from linkwork.kernel.plan import Plan, variant
 from linkwork.kernel.sweep import Algorithm, Tree
+from linkwork.reduced import hybrid
 from linkwork.steppers import ALL_STEPPERS
 
 BATCH = 20
@@ -84,19 +86,21 @@ def values(name: str) -> dict[str, np.ndarray]:
             state = lw.State(m.integrate(m.neutral(), rng.uniform(-1.5, 1.5, m.nv)), state.v)
         tau, external = random_forces(m, seed)
         k = lw.kinematics(m, state.q, state.v)
+        L = rng.normal(size=(m.nb, 6, 6))
         rows.append(
             {
                 "q": state.q,
                 "v": state.v,
                 "tau": tau,
                 "external": external,
-                "wrench": external,
-                "a": rng.normal(size=m.nv),
-                "dv": rng.normal(size=m.nv),
-                "q_next": m.random_configuration(rng),
+                "q_next": m.integrate(state.q, rng.normal(size=m.nv)),
                 "q_fit": m.integrate(state.q, 1e-3 * rng.normal(size=m.nv)),
                 "poses": k.poses,
                 "twists": k.twists,
+                "joint_terms": rng.uniform(0, 1, m.nv),
+                "body_terms": L @ L.swapaxes(1, 2),
+                "v-space": rng.normal(size=m.nv),
+                "node-space": rng.normal(size=(m.nb, 6)),
             }
         )
     batch = {key: np.array([r[key].reshape(-1) for r in rows]) for key in rows[0]}
@@ -104,15 +108,20 @@ def values(name: str) -> dict[str, np.ndarray]:
 
 
 def tree_of(m: lw.Model, algorithm: Algorithm) -> Tree:
-    """Constraints are the nodes of their own tree; everything else runs over the bodies."""
-    on_bodies = all(f.space != "body" for f in algorithm.fields.values())
-    return m.tree if on_bodies else constraint_set(m)._tree
+    """Constraints are the nodes of their own tree, hybrid dynamics marks every other joint; the rest runs over the bodies."""
+    if algorithm.name == "constraint_rows":
+        return constraint_set(m)._plan.tree
+    if algorithm.name == "hybrid_dynamics":
+        return hybrid._plan(m, frozenset(range(0, m.nb, 2))).tree
+    return m.tree
 
 
 def inputs_of(name: str, algorithm: Algorithm) -> dict[str, np.ndarray]:
+    """By name where the values must fit together, else any vector of the field's space."""
+    known, fields = values(name), algorithm.fields
     wanted = [*algorithm.of_kind("input"), *algorithm.of_kind("state")]
-    given = {key: values(name)[key] for key in wanted}
-    if tree_of(model(name), algorithm) is not model(name).tree:  # the world is one more body
+    given = {key: known[key if key in known else f"{fields[key].space}-space"] for key in wanted}
+    if algorithm.name == "constraint_rows":  # the world is one more body
         world = {"poses": np.eye(4).reshape(-1), "twists": np.zeros(6)}
         given = {key: np.hstack([x, np.tile(world[key], (BATCH, 1))]) for key, x in given.items()}
     return given
@@ -153,7 +162,7 @@ def invariant(which: str, algorithm: Algorithm, key: str, x: np.ndarray) -> np.n
     if algorithm.fields[key].space != "rows":
         return x
     starts = model(which).tree.offsets("rows")
-    return np.array([np.linalg.norm(x[i:j]) for i, j in zip(starts[:-1], starts[1:], strict=True)])
+    return np.array([np.linalg.norm(x[i:j]) for i, j in itertools.pairwise(starts)])
 
 
 @EVERY_ALGORITHM
@@ -234,13 +243,11 @@ def test_many_configurations_with_one_force() -> None:
 @pytest.mark.parametrize("threads", [1, 2, 3, None])
 def test_public_functions_do_not_depend_on_threads(threads: int | None) -> None:
     m, x = model("mixed"), values("mixed")
-    q, v, a = x["q"], x["v"], x["a"]
+    q, v, a = x["q"], x["v"], x["v-space"]
     external = x["external"].reshape(BATCH, m.nb, 6)
     for k in (0, 7, BATCH - 1):
         one = external[k]
-        assert np.array_equal(
-            lw.tree_dynamics(m, q, v, a, external, threads)[k], lw.tree_dynamics(m, q[k], v[k], a[k], one)
-        )
+        assert np.array_equal(lw.tree_dynamics(m, q, v, a, external, threads)[k], lw.tree_dynamics(m, q[k], v[k], a[k], one))
         assert np.array_equal(
             lw.inverse_dynamics(m, q, v, a, external, threads)[k], lw.inverse_dynamics(m, q[k], v[k], a[k], one)
         )

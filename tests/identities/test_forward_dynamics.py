@@ -40,9 +40,7 @@ class Case:
         self.q, self.v = self.state.q, self.state.v
         self.tau, self.external = random_forces(model, seed)
         self.a: np.ndarray = lw.tree_dynamics(model, self.q, self.v, self.tau, self.external)
-        self.maximal: MaximalAcceleration = lw.maximal_dynamics(
-            model, lw.to_maximal(model, self.state), self.tau, self.external
-        )
+        self.maximal: MaximalAcceleration = lw.maximal_dynamics(model, lw.to_maximal(model, self.state), self.tau, self.external)
         self.dense: Dense = dense_dynamics(model, self.state, self.tau, self.external)
 
     @property
@@ -114,7 +112,7 @@ def test_joints_transmit_the_wrenches_of_the_dense_solve(seed: int, n: int) -> N
 
 @EVERY_TREE
 def test_multipliers_and_joint_forces_make_the_transmitted_wrench(seed: int, n: int) -> None:
-    """T lam + S (S^T S)^-1 tau, joint by joint."""
+    """T lam + S (S^T S)^-1 (tau - damping v - armature a), joint by joint."""
     c = case(seed, n)
     wrenches = np.zeros((n, 6))
     row = 0
@@ -124,7 +122,8 @@ def test_multipliers_and_joint_forces_make_the_transmitted_wrench(seed: int, n: 
         T = np.array(complement(S), float)
         lam = c.maximal.lam[row : row + T.shape[1]]
         row += T.shape[1]
-        wrenches[i] = T @ lam + S @ np.linalg.solve(S.T @ S, c.tau[at])
+        along = c.tau[at] - body.properties.damping * c.v[at] - body.properties.armature * c.a[at]
+        wrenches[i] = T @ lam + S @ np.linalg.solve(S.T @ S, along)
     assert row == len(c.maximal.lam)
     assert relative(wrenches, c.wrenches) < TOLERANCE
 
@@ -188,6 +187,8 @@ class Peer:
             inertia = pin.Inertia(body.inertia.mass, body.inertia.com, body.inertia.tensor)
             self.peer.appendBodyToJoint(index, inertia, pin.SE3.Identity())
             self.ids.append(index)
+        self.peer.armature = self.v(np.concatenate([b.properties.armature for b in model.bodies]))
+        self.damping = self.v(np.concatenate([b.properties.damping for b in model.bodies]))
         self.data = self.peer.createData()
 
     def _joint(self, joint: lw.Joint) -> object:
@@ -234,11 +235,12 @@ def test_pinocchio_agrees(seed: int, n: int) -> None:
     peer = Peer(model)
     q, v, forces = peer.q(state.q), peer.v(state.v), peer.forces(external)
     a = lw.tree_dynamics(model, state.q, state.v, tau, external)
-    expected = peer.pin.aba(peer.peer, peer.data, q, v, peer.v(tau), forces)
+    damping = peer.damping * v
+    expected = peer.pin.aba(peer.peer, peer.data, q, v, peer.v(tau) - damping, forces)
     assert relative(peer.v(a), expected) < TOLERANCE
     b = np.random.default_rng(seed).normal(size=model.nv)
     found = lw.inverse_dynamics(model, state.q, state.v, b, external)
-    assert relative(peer.v(found), peer.pin.rnea(peer.peer, peer.data, q, v, peer.v(b), forces)) < TOLERANCE
+    assert relative(peer.v(found), peer.pin.rnea(peer.peer, peer.data, q, v, peer.v(b), forces) + damping) < TOLERANCE
     transmitted = np.array([np.concatenate([peer.data.f[i].angular, peer.data.f[i].linear]) for i in peer.ids])
     assert relative(lw.joint_wrenches(model, state.q, state.v, b, external), transmitted) < TOLERANCE
     peer.pin.forwardKinematics(peer.peer, peer.data, q)

@@ -12,6 +12,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ..errors import ModelError
+from ..kernel.symbol import traced_digest
 from ..spatial.scalar import Vector
 from ..spatial.se3 import SE3
 
@@ -36,8 +37,17 @@ class Constraint:
 
     @property
     def signature(self) -> tuple[Any, ...]:
-        """What identifies the constraint's machine code."""
-        return (type(self).__module__, type(self).__name__)
+        """What identifies the constraint's machine code: its name, and for classes of users what the residual computes."""
+        if type(self).__module__.startswith("linkwork."):
+            return (type(self).__name__,)
+        given = self.parameters()
+
+        def residual(a: Vector, b: Vector, *values: Vector) -> Vector:
+            shaped = {k: x.reshape(p.shape) if p.ndim else x[0] for (k, p), x in zip(given.items(), values, strict=True)}
+            E_a, E_b = (SE3(R=x[:9].reshape(3, 3), p=x[9:]) for x in (a, b))
+            return self.bound(shaped).residual(E_a, E_b)
+
+        return (type(self).__qualname__, traced_digest(residual, 12, 12, *(x.size for x in given.values())))
 
     def parameters(self) -> dict[str, np.ndarray]:
         """The run-time data by name."""

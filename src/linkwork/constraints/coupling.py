@@ -26,6 +26,8 @@ class Coupling:
     def check(self, model: Any) -> None:
         """Raise if a joint is missing or has more than one coordinate."""
         for name in (self.follower, self.leader):
+            if name not in model.names:
+                raise ModelError(f"{self!r}: there is no joint {name!r}")
             joint = model.bodies[model.body_index(name)].joint
             if joint.nq != 1 or joint.nv != 1:
                 raise ModelError(

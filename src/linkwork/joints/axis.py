@@ -1,4 +1,4 @@
-"""Axes of joints, checked."""
+"""Axes and other numbers of joints, checked."""
 
 from __future__ import annotations
 
@@ -11,7 +11,10 @@ from ..errors import ModelError
 
 def unit_axis(axis: Any, owner: str) -> np.ndarray:
     """The axis as a unit vector; lengths other than 1 are refused beyond 1e-6, as they hide unit mistakes."""
-    a = np.asarray(axis, dtype=float)
+    try:
+        a = np.asarray(axis, dtype=float)
+    except (TypeError, ValueError):
+        raise ModelError(f"{owner}: the axis must have 3 numbers, not {axis!r}") from None
     if a.shape != (3,):
         raise ModelError(f"{owner}: the axis must have 3 entries, not shape {a.shape}")
     if not np.all(np.isfinite(a)):
@@ -20,3 +23,14 @@ def unit_axis(axis: Any, owner: str) -> np.ndarray:
     if abs(length - 1.0) > 1e-6:
         raise ModelError(f"{owner}: the axis {a.tolist()} has length {length:.6g}; give a unit vector")
     return a if length == 1.0 else a / length
+
+
+def number(x: Any, owner: str, what: str) -> float:
+    """A finite number."""
+    try:
+        value = float(x)
+    except (TypeError, ValueError):
+        raise ModelError(f"{owner}: the {what} must be a number, not {x!r}") from None
+    if not np.isfinite(value):
+        raise ModelError(f"{owner}: the {what} {x!r} is not finite")
+    return value

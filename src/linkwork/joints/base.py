@@ -12,6 +12,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from ..kernel.symbol import traced_digest
 from ..spatial.jet import coordinates
 from ..spatial.scalar import Vector, solve_spd
 from ..spatial.se3 import SE3, Tangent
@@ -34,8 +35,26 @@ class Joint:
 
     @property
     def signature(self) -> tuple[Any, ...]:
-        """What identifies the joint's machine code."""
-        return (type(self).__name__,)
+        """What identifies the joint's machine code: its name, and for classes of users what its functions compute."""
+        if type(self).__module__.startswith("linkwork."):
+            return (type(self).__name__,)
+        return (type(self).__qualname__, self.nq, self.nv, self._digest())
+
+    def _digest(self) -> str:
+        """A digest of everything that rules call, traced; parameters are symbols."""
+        given = self.parameters()
+        sizes = (self.nq, self.nv, *(x.size for x in given.values()))
+
+        def everything(*inputs: Vector) -> list[Any]:
+            q, v, *values = inputs
+            shaped = {k: x.reshape(p.shape) if p.ndim else x[0] for (k, p), x in zip(given.items(), values, strict=True)}
+            joint = self.bound(shaped)
+            E = joint.motion(q, v)
+            moved, (q_new, v_new) = joint.integrate(q, v), joint.rechart(q, v)
+            tangent = [*E.tangent.S.flat, *E.tangent.bias, *E.tangent.S_dot.flat]
+            return [*pose_entries(E), *tangent, *moved, *joint.difference(q, moved), *q_new, *v_new]
+
+        return traced_digest(everything, *sizes)
 
     def parameters(self) -> dict[str, np.ndarray]:
         """The run-time data by name."""
@@ -67,6 +86,10 @@ class Joint:
         """The dv with integrate(q0, dv) = q1."""
         return q1 - q0
 
+    def bracket(self, a: Vector, b: Vector) -> Vector:
+        """[a, b] of two velocities: zero where `integrate` adds, the Lie bracket where it composes on a group."""
+        return np.zeros(self.nv)
+
     def rechart(self, q: Vector, v: Vector) -> tuple[Vector, Vector]:
         """The same pose and twist in coordinates farther from a singularity; joints without charts return their arguments."""
         return q, v
@@ -86,6 +109,11 @@ class Joint:
     def __repr__(self) -> str:
         inside = ", ".join(f"{name}={np.asarray(getattr(self, name)).tolist()}" for name in self.parameter_names)
         return f"{type(self).__name__}({inside})"
+
+
+def pose_entries(E: SE3) -> list[Any]:
+    """The twelve entries of a pose."""
+    return [*E.R.flat, *E.p]
 
 
 def unit_quaternion_problem(quat: np.ndarray) -> str | None:

@@ -19,6 +19,11 @@ class Composite(Joint):
     """Q(q) = Q1(q1) Q2(q2): S = (Ad S1, S2) by the product rule [Sueda, 2.4.9; errata 004-19]. Nest it for more than two."""
 
     def __init__(self, first: Joint, second: Joint) -> None:
+        for part in (first, second):
+            if not isinstance(part, Joint):
+                raise ModelError(f"Composite: it joins two joints, not {part!r}")
+        if first.nv + second.nv > 6:
+            raise ModelError(f"Composite: {first!r} and {second!r} have {first.nv + second.nv} freedoms; a body has six")
         self.first, self.second = first, second
         self.nq, self.nv = first.nq + second.nq, first.nv + second.nv
 
@@ -63,6 +68,10 @@ class Composite(Joint):
     def difference(self, q0: Vector, q1: Vector) -> Vector:
         n = self.first.nq
         return np.concatenate([self.first.difference(q0[:n], q1[:n]), self.second.difference(q0[n:], q1[n:])])
+
+    def bracket(self, a: Vector, b: Vector) -> Vector:
+        n = self.first.nv
+        return np.concatenate([self.first.bracket(a[:n], b[:n]), self.second.bracket(a[n:], b[n:])])
 
     def rechart(self, q: Vector, v: Vector) -> tuple[Vector, Vector]:
         q1, q2, v1, v2 = self._parts(q, v)

@@ -7,7 +7,7 @@ import numpy as np
 from ..spatial import quaternion, so3
 from ..spatial.jet import Jet
 from ..spatial.scalar import Vector, stack
-from ..spatial.se3 import SE3, Tangent
+from ..spatial.se3 import SE3, Tangent, bracket
 from ..spatial.stage import skew
 from .base import Joint, unit_quaternion_problem
 from .spherical import quaternion_jets
@@ -42,6 +42,9 @@ class Free(Joint):
         w = quaternion.log(quaternion.multiply(quaternion.conjugate(q0[3:]), q1[3:]))
         p = quaternion.to_rotation(q0[3:]).T @ (q1[:3] - q0[:3])
         return np.concatenate([w, so3.left_jacobian_inverse(w) @ p])
+
+    def bracket(self, a: Vector, b: Vector) -> Vector:
+        return bracket(a, b)
 
     def neutral(self) -> np.ndarray:
         return np.array([0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0])

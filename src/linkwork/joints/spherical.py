@@ -6,7 +6,7 @@ import numpy as np
 
 from ..spatial import quaternion
 from ..spatial.jet import Jet
-from ..spatial.scalar import Vector, stack
+from ..spatial.scalar import Vector, cross, stack
 from ..spatial.se3 import SE3, Tangent
 from .base import Joint, unit_quaternion_problem
 
@@ -32,6 +32,9 @@ class Spherical(Joint):
 
     def difference(self, q0: Vector, q1: Vector) -> Vector:
         return quaternion.log(quaternion.multiply(quaternion.conjugate(q0), q1))
+
+    def bracket(self, a: Vector, b: Vector) -> Vector:
+        return cross(a, b)
 
     def neutral(self) -> np.ndarray:
         return np.array([1.0, 0.0, 0.0, 0.0])

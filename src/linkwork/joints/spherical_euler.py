@@ -7,6 +7,7 @@ import numpy as np
 from ..errors import ModelError
 from ..spatial.scalar import Vector, array, atan2, clip, inv, stack, where
 from ..spatial.se3 import SE3, Tangent
+from .axis import number
 from .base import Joint
 
 AXES = {"x": 0, "y": 1, "z": 2}
@@ -23,12 +24,12 @@ class SphericalEuler(Joint):
     nv = 3
 
     def __init__(self, sequence: str = "xyz", alternate: str | None = None, threshold: float = 0.3) -> None:
-        self.sequences = [_checked(s) for s in (sequence, alternate) if s is not None]
-        self.threshold = float(threshold)
+        self.sequences = [_checked(sequence), *([] if alternate is None else [_checked(alternate)])]
+        self.threshold = number(threshold, "SphericalEuler", "threshold")
         self.nq = 3 if alternate is None else 4
         if not 0.0 < self.threshold < 0.7:
             raise ModelError(f"SphericalEuler: the threshold {threshold!r} must lie between 0 and 0.7")
-        if alternate is not None and (sequence[0] == sequence[2]) == (alternate[0] == alternate[2]):
+        if len({s[0] == s[2] for s in self.sequences}) < len(self.sequences):
             raise ModelError(
                 f"SphericalEuler: {sequence!r} and {alternate!r} lock together; "
                 "pair a sequence of three axes with one that repeats its first"

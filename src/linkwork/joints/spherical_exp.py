@@ -8,6 +8,7 @@ from ..errors import ModelError
 from ..spatial import so3
 from ..spatial.scalar import Vector, dot, stack, where
 from ..spatial.se3 import SE3
+from .axis import number
 from .base import Joint
 
 
@@ -21,7 +22,7 @@ class SphericalExp(Joint):
     nq = nv = 3
 
     def __init__(self, radius: float = 1.5 * np.pi) -> None:
-        self.radius = float(radius)
+        self.radius = number(radius, "SphericalExp", "radius")
         if not np.pi < self.radius < 2 * np.pi:
             raise ModelError(f"SphericalExp: the radius {radius!r} must lie between pi and 2 pi")
 

@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from .sweep import Algorithm, Field, Tree
+from .plan import tree_items
+from .sweep import Algorithm, Field, Sweep, Tree
 
 
 class Node:
@@ -38,38 +39,86 @@ class World:
         pass
 
 
+class Thing:
+    """What a rule sees through a role that is no node: the entry of arrays at an index."""
+
+    def __init__(self, run: EagerRun, index: int) -> None:
+        object.__setattr__(self, "_run", run)
+        object.__setattr__(self, "_index", index)
+
+    def __getattr__(self, name: str) -> Any:
+        f = self._run.algorithm.fields[name]
+        return f.unpack(list(self._run.entry(name, self._index, f.size({}))))
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        self._run.fill(name, self._index, self._run.algorithm.fields[name].size({}), value)
+
+
 class EagerRun:
-    """One evaluation of an algorithm on one state."""
+    """One evaluation of an algorithm on one state.
+
+    Inputs, outputs, states and work arrays lie flat in `memory`; shared, gathered and private values are kept by node.
+    """
 
     def __init__(self, algorithm: Algorithm, tree: Tree, inputs: dict[str, np.ndarray]) -> None:
         self.algorithm, self.tree = algorithm, tree
-        self.starts = {f.space: tree.offsets(f.space) for f in algorithm.fields.values() if f.space not in ("node", "global")}
         self.values: list[dict[str, Any]] = [{} for _ in range(len(tree))]
-        self.inputs = {k: np.array(v, float).reshape(-1) for k, v in inputs.items()}
-        self.results: dict[str, np.ndarray] = {}
+        self.starts: dict[str, np.ndarray] = {}
+        self.memory: dict[str, np.ndarray] = {}
+        self.written: set[str] = set()
+        for name, f in algorithm.fields.items():
+            if f.kind in ("shared", "gathered"):
+                continue
+            self.starts[name] = self._starts(f)
+            self.memory[name] = np.zeros(int(self.starts[name][-1]))
+            if name in inputs:
+                self.memory[name][:] = np.array(inputs[name], float).reshape(-1)
+        for name, f in algorithm.fields.items():
+            if f.alias:
+                self.memory[name] = self.memory[f.alias]
+
+    def _starts(self, f: Field) -> np.ndarray:
+        """Where the value of every node (or thing) begins; the last entry is the end."""
+        if f.space == "global":
+            return np.array([0, f.size({})])
+        if f.space == "node" or f.space in self.tree.counts:
+            return np.arange(self.tree.counts.get(f.space, len(self.tree)) + 1) * f.size({})
+        return self.tree.offsets(f.space)
 
     def run(self, phases: tuple[str, ...] | None = None) -> dict[str, np.ndarray]:
         """The outputs and states, flat."""
         for phase, sweep in self.algorithm.steps():
             if phases is not None and phase not in phases:
                 continue
-            order = range(len(self.tree))
-            for i in reversed(order) if sweep.order == "inward" else order:
-                sweep.rule(*(self._role(role, i) for role in sweep.roles))
-        return self.results
+            if sweep.order == "inward":  # sums begin anew
+                for values in self.values:
+                    for name in self.algorithm.of_kind("gathered"):
+                        values.pop(name, None)
+            self._sweep(sweep)
+        return {name: self.memory[name] for name in self.algorithm.results if name in self.written}
+
+    def _sweep(self, sweep: Sweep) -> None:
+        if sweep.items is not None:
+            items = tree_items(self.tree, sweep.items)
+            for k, i in enumerate(items.nodes.tolist()):
+                sweep.rule(Node(self, i), *(Thing(self, int(items.roles[role][k])) for role in sweep.roles[1:]))
+            return
+        order = range(len(self.tree))
+        for i in reversed(order) if sweep.order == "inward" else order:
+            sweep.rule(*(self._role(role, i) for role in sweep.roles))
 
     def _role(self, role: str, i: int) -> Any:
         if role == "own":
             return Node(self, i)
-        j = int(self.tree.parent[i] if role == "parent" else self.tree.roles[role][i])
+        if role != "parent":
+            return Thing(self, int(self.tree.roles[role][i]))
+        j = int(self.tree.parent[i])
         return World(self, i) if j < 0 else Node(self, j)
 
-    def _slice(self, f: Field, i: int) -> slice:
-        size = f.size(self.tree.classes[i].sizes)
-        if f.space == "global":
-            return slice(0, size)
-        start = i * size if f.space == "node" else int(self.starts[f.space][i])
-        return slice(start, start + size)
+    def entry(self, name: str, i: int, size: int) -> np.ndarray:
+        """The part of an array that belongs to node or thing i."""
+        start = int(self.starts[name][0 if self.algorithm.fields[name].space == "global" else i])
+        return self.memory[name][start : start + size]
 
     def read(self, i: int, name: str) -> Any:
         node_class, own = self.tree.classes[i], self.values[i]
@@ -81,17 +130,19 @@ class EagerRun:
             value = np.array(self.tree.parameters[i][name], float)
             return value if value.ndim else float(value)
         f = self.algorithm.fields[name]
-        if f.kind in ("input", "state") and name in self.inputs:
-            return f.unpack(list(self.inputs[name][self._slice(f, i)]))
-        return f.unpack([0.0] * f.size(node_class.sizes))
+        size = f.size(node_class.sizes)
+        return f.unpack(list(self.entry(name, i, size)) if name in self.memory else [0.0] * size)
 
     def write(self, i: int, name: str, value: Any) -> None:
-        self.values[i][name] = value
-        f = self.algorithm.fields.get(name)
-        if f is not None and f.kind in ("output", "state"):
-            total = len(self.tree) * f.size({}) if f.space == "node" else int(self.starts[f.space][-1])
-            out = self.results.setdefault(name, np.zeros(total))
-            out[self._slice(f, i)] = [float(x) for x in f.pack(value)]
+        if name not in self.memory:
+            self.values[i][name] = value
+            return
+        self.fill(name, i, self.algorithm.fields[name].size(self.tree.classes[i].sizes), value)
+
+    def fill(self, name: str, i: int, size: int, value: Any) -> None:
+        """Set the part of an array that belongs to node or thing i."""
+        self.written.add(name)
+        self.entry(name, i, size)[:] = [float(x) for x in self.algorithm.fields[name].pack(value)]
 
 
 def run(

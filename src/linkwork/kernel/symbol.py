@@ -9,6 +9,8 @@ CasADi takes a while to import, so it is imported when something must be traced,
 
 from __future__ import annotations
 
+import hashlib
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
@@ -237,3 +239,12 @@ def binary(op: int, a: Any, b: Any) -> Any:
 def unary(op: int, a: Symbol) -> Any:
     """One CasADi operation of one operand."""
     return unwrap(ca.SX.unary(op, a.sx))
+
+
+def traced_digest(function: Callable[..., Iterable[Any]], *sizes: int) -> str:
+    """A digest of what a function of vectors (of these sizes) computes: the same in every process, for the same expressions."""
+    vectors = [np.array([variable(f"x{i}_{k}") for k in range(size)] + [None], dtype=object)[:-1] for i, size in enumerate(sizes)]
+    symbols = [x.sx for vector in vectors for x in vector]
+    outputs = [wrap(x) for x in function(*vectors)]
+    f = ca.Function("traced", [ca.vertcat(*symbols)], [ca.vertcat(*outputs)])
+    return hashlib.sha256(f.serialize().encode()).hexdigest()

@@ -36,7 +36,10 @@ class ModelBuilder:
     """
 
     def __init__(self, gravity: Any = (0.0, 0.0, -9.81)) -> None:
-        self.gravity = np.array(gravity, dtype=float)
+        try:
+            self.gravity = np.array(gravity, dtype=float)
+        except (TypeError, ValueError):
+            raise ModelError(f"gravity must be three finite numbers, not {gravity!r}") from None
         if self.gravity.shape != (3,) or not np.all(np.isfinite(self.gravity)):
             raise ModelError(f"gravity must be three finite numbers, not {gravity!r}")
         self._entries: dict[str, _Entry] = {}
@@ -73,6 +76,8 @@ class ModelBuilder:
         if placement is not self._last_placement:
             _check_rigid(name, placement)
             self._last_placement = placement
+        if joint_name is not None and (not isinstance(joint_name, str) or not joint_name or joint_name == WORLD):
+            raise ModelError(f"body {name!r}: its joint needs a name other than {WORLD!r}, not {joint_name!r}")
         for new in (name, joint_name or name):
             if new in self._names:
                 raise ModelError(f"the name {new!r} is used twice")
@@ -87,9 +92,11 @@ class ModelBuilder:
 
     def frame(self, name: str, *, body: str, placement: SE3 | None = None) -> ModelBuilder:
         """Attach a named frame to a body or the world, at a pose in its frame."""
-        if not isinstance(name, str) or not name or name in self._names:
+        if not isinstance(name, str) or not name or name == WORLD or name in self._names:
             raise ModelError(f"a frame needs a name of its own, not {name!r}")
-        placement = placement or SE3()
+        if placement is not None and not isinstance(placement, SE3):
+            raise ModelError(f"frame {name!r}: placement must be a SE3, not {type(placement).__name__}")
+        placement = placement or IDENTITY
         _check_rigid(name, placement)
         self._names.add(name)
         self._frames[name] = Frame(body, placement)
@@ -97,6 +104,8 @@ class ModelBuilder:
 
     def add(self, element: Any) -> ModelBuilder:
         """Add a force, constraint or contact."""
+        if not callable(getattr(element, "check", None)):
+            raise ModelError(f"cannot add a {type(element).__name__}: it is no constraint, coupling or contact")
         self._elements.append(element)
         return self
 

@@ -109,6 +109,11 @@ class Model:
         names = {b.joint_name: i for i, b in enumerate(self.bodies)}
         return {**names, **{b.name: i for i, b in enumerate(self.bodies)}}
 
+    @property
+    def names(self) -> Iterable[str]:
+        """The names of all bodies and joints."""
+        return self._index.keys()
+
     def body_index(self, name: str) -> int:
         """Index of a body, by its name or its joint's."""
         try:

@@ -36,7 +36,7 @@ class SE3:
         """The transform x -> R x + p, of numbers, symbols or jets. The identity by default."""
         shift, turn = IDENTITY_PARTS
         if p is not None:
-            position = _vector(p)
+            position = _position(p)
             shift = _carrying(st.shift_stages(values(position)), of_shift(position))
         if R is not None:
             rotation = _matrix(R)
@@ -343,5 +343,18 @@ def _vector(x: Any) -> Vector:
     return x if isinstance(x, np.ndarray) and x.ndim == 1 else stack(*x)
 
 
+def _position(p: Any) -> Vector:
+    try:
+        vector = _vector(p)
+    except TypeError:
+        raise InputError(f"SE3: the position must have 3 entries, not {p!r}") from None
+    if vector.shape != (3,):
+        raise InputError(f"SE3: the position must have 3 entries, not shape {vector.shape}")
+    return vector
+
+
 def _matrix(R: Any) -> np.ndarray:
-    return array(R) if not isinstance(R, np.ndarray) else R
+    matrix = R if isinstance(R, np.ndarray) else array(R)
+    if matrix.shape != (3, 3):
+        raise InputError(f"SE3: the rotation must be a 3x3 matrix, not of shape {matrix.shape}")
+    return matrix

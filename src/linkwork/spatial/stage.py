@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .scalar import Scalar, Vector, array, is_one, is_zero, numeric, zeros
+from .scalar import Scalar, Vector, array, is_number, is_one, is_zero, numeric, zeros
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +54,8 @@ def rotation_stages(R: np.ndarray) -> tuple[Stage, ...]:
     for k in range(3):
         i, j = (k + 1) % 3, (k + 2) % 3
         if is_one(R[k, k]) and all(is_zero(x) for x in (R[i, k], R[j, k], R[k, i], R[k, j])):
+            if all(is_number(x) for x in R.flat) and not (R[i, i] == R[j, j] and R[i, j] == -R[j, i]):
+                break  # not exactly a turn: keep every entry, for whoever checks them
             identity = is_one(R[i, i]) and is_zero(R[j, i]) and is_zero(R[i, j]) and is_one(R[j, j])
             return () if identity else (Turn(k, R[i, i], R[j, i]),)
     return (Rotation(R),)

@@ -83,7 +83,8 @@ def test_exp_is_exact(angle: float) -> None:
     for w in angle * AXES:
         truth, _ = exact_exp_and_left_jacobian(tuple(w))
         R = so3.exp(w)
-        assert R.dtype == float and close(R, truth, 1e-15)
+        assert R.dtype == float
+        assert close(R, truth, 1e-15)
         skew, truth = so3.vee(R - R.T), so3.vee(truth - truth.T)
         assert close(skew, truth, 2e-15 * np.max(np.abs(w)))  # small angles keep their digits
 
@@ -92,7 +93,8 @@ def test_exp_is_exact(angle: float) -> None:
 @given(w=vectors, s=st.floats(-2.0, 2.0))
 def test_exp_is_a_one_parameter_group_of_rotations(w: np.ndarray, s: float) -> None:
     R = so3.exp(w)
-    assert close(R.T @ R, np.eye(3), 4e-15) and abs(np.linalg.det(R) - 1.0) < 5e-15
+    assert close(R.T @ R, np.eye(3), 4e-15)
+    assert abs(np.linalg.det(R) - 1.0) < 5e-15
     assert close(R @ w, w, 5e-15)
     assert close(R @ so3.exp(-w), np.eye(3), 4e-15)
     assert close(R @ so3.exp(s * w), so3.exp((1.0 + s) * w), 1e-14)
@@ -160,7 +162,8 @@ def test_jets_of_log_of_exp_are_those_of_the_argument(angle: float) -> None:
     for axis in AXES:
         w = so3.log(so3.exp(coordinates(angle * axis, v)))
         assert close(gradients(w, 3).astype(float), np.eye(3), 4e-15)
-        assert close(rates(w), v, 4e-15) and close(biases(w), np.zeros(3), 2e-14)
+        assert close(rates(w), v, 4e-15)
+        assert close(biases(w), np.zeros(3), 2e-14)
 
 
 class Opaque(NDArrayOperatorsMixin):

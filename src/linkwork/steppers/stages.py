@@ -1,0 +1,43 @@
+"""Sweeps that run several times in one step: the same rules, on a node whose names are changed."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from ..kernel.sweep import Algorithm, Field, Sweep
+
+
+class Renamed:
+    """A node seen under other names: where a rule says `q`, `names["q"]` is read and written."""
+
+    __slots__ = ("_names", "_node")
+
+    def __init__(self, node: Any, names: dict[str, str]) -> None:
+        object.__setattr__(self, "_node", node)
+        object.__setattr__(self, "_names", names)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._node, self._names.get(name, name))
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        setattr(self._node, self._names.get(name, name), value)
+
+
+def renamed(sweep: Sweep, names: dict[str, str]) -> Sweep:
+    """The sweep with every node renamed."""
+
+    def rule(*nodes: Any) -> None:
+        sweep.rule(*(Renamed(node, names) for node in nodes))
+
+    return replace(sweep, rule=rule)
+
+
+def stage(dynamics: Algorithm, k: int, names: dict[str, str]) -> tuple[list[Sweep], dict[str, Field]]:
+    """The sweeps of the k-th evaluation of the dynamics, and the fields they need besides: sums of their own.
+
+    names   what stands for the names of states
+    """
+    sums = {name: f"{name}_{k}" for name in dynamics.of_kind("gathered")}
+    sweeps = [renamed(sweep, names | sums) for sweep in dynamics.phases["run"]]
+    return sweeps, {new: dynamics.fields[old] for old, new in sums.items()}

@@ -1,0 +1,152 @@
+"""From IR text to running code, and what is said when that fails."""
+
+from __future__ import annotations
+
+import ctypes
+import subprocess
+import sys
+import threading
+
+import pytest
+
+from linkwork.errors import CompileError, LinkworkError
+from linkwork.kernel import machine
+from linkwork.kernel.machine import Library, compile_object
+
+TWICE = """define void @twice(ptr %x) {
+  %a = load double, ptr %x
+  %b = fadd double %a, %a
+  store double %b, ptr %x
+  ret void
+}"""
+
+
+def loaded(ir: str) -> Library:
+    return Library(compile_object(ir))
+
+
+def test_compiled_code_runs() -> None:
+    library = loaded(TWICE)
+    x = ctypes.c_double(1.25)
+    library.function("twice", ctypes.c_void_p)(ctypes.addressof(x))
+    assert x.value == 2.5
+    assert library.address("twice") != 0
+
+
+def test_objects_can_be_loaded_twice() -> None:
+    first, second = loaded(TWICE), loaded(TWICE)
+    assert first.address("twice") != second.address("twice")
+
+
+def test_shared_libraries_live_in_one_engine() -> None:
+    """Each finds the functions of all: names must be unique in the process."""
+    first = Library.shared(compile_object(TWICE.replace("@twice", "@test_machine_first")))
+    second = Library.shared(compile_object(TWICE.replace("@twice", "@test_machine_second")))
+    assert second.address("test_machine_first") == first.address("test_machine_first")
+    x = ctypes.c_double(1.25)
+    second.function("test_machine_first", ctypes.c_void_p)(ctypes.addressof(x))
+    second.function("test_machine_second", ctypes.c_void_p)(ctypes.addressof(x))
+    assert x.value == 5.0
+
+
+DROPPED = """
+import gc
+from linkwork.kernel.machine import Library, compile_object
+IR = "define void @f() {\\n  ret void\\n}"
+for _ in range(5):
+    Library(compile_object(IR)).address("f")
+    gc.collect()
+print("alive")
+"""
+
+
+def test_libraries_may_be_dropped() -> None:
+    """What an engine owns goes with it; the compiler must not use it any more. In a process of its own, as it might crash."""
+    done = subprocess.run([sys.executable, "-c", DROPPED], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (0, "alive\n")
+
+
+@pytest.mark.parametrize(
+    "ir",
+    [
+        "this is no IR",
+        TWICE.replace("fadd double", "fadd float"),
+        TWICE.replace("%a, %a", "%a, %missing"),
+        TWICE.replace("  ret void\n", ""),
+        # Parsed, but not valid: a value is used before it is computed.
+        "define void @f(ptr %x) {\n  %b = fadd double %a, 1.0\n  %a = fadd double %b, 1.0\n  ret void\n}",
+    ],
+    ids=["text", "types", "undefined", "no end", "order"],
+)
+def test_bad_ir_is_a_compile_error(ir: str) -> None:
+    with pytest.raises(CompileError, match=r"LLVM refused the kernel: .") as info:
+        compile_object(ir)
+    assert isinstance(info.value, LinkworkError)
+    assert isinstance(info.value.__cause__, RuntimeError)
+
+
+def test_a_missing_function_is_named() -> None:
+    library = loaded(TWICE)
+    with pytest.raises(CompileError, match="the compiled object has no function 'thrice'"):
+        library.address("thrice")
+    with pytest.raises(CompileError, match="'thrice'"):
+        library.function("thrice", ctypes.c_void_p)
+
+
+def test_functions_marked_for_it_are_inlined() -> None:
+    inlined = "define internal double @half(double %x) alwaysinline {\n  %y = fmul double %x, 0.5\n  ret double %y\n}\n"
+    user = TWICE.replace("%b = fadd double %a, %a", "%b = call double @half(double %a)")
+    library = loaded(inlined + user)
+    x = ctypes.c_double(3.0)
+    library.function("twice", ctypes.c_void_p)(ctypes.addressof(x))
+    assert x.value == 1.5
+    assert b"half" not in compile_object(inlined + user)
+
+
+def test_the_target_is_made_once_and_described() -> None:
+    assert machine.target() is machine.target()
+    cpu, features, version = machine.description().split(" ", 2)
+    assert cpu == machine.llvm().get_host_cpu_name()
+    assert features == machine.llvm().get_host_cpu_features().flatten()
+    assert version == str(machine.llvm().llvm_version_info)
+
+
+def test_no_contraction_of_products_and_sums() -> None:
+    """Fusing is decided in `graph`: LLVM must keep a product and a sum apart."""
+    ir = """define void @f(ptr %x) {
+  %a = load double, ptr %x
+  %p = fmul double %a, %a
+  %s = fadd double %p, -1.0
+  store double %s, ptr %x
+  ret void
+}"""
+    library = loaded(ir)
+    x = ctypes.c_double(1.0 + 2.0**-30)
+    library.function("f", ctypes.c_void_p)(ctypes.addressof(x))
+    assert x.value == (1.0 + 2.0**-30) ** 2 - 1.0 == 2.0**-29  # fused it would be 2^-29 + 2^-60
+
+
+def test_functions_release_the_interpreter_lock() -> None:
+    """Code that waits for another Python thread would wait in vain if it kept the lock."""
+    wait = """define void @wait(ptr %flag) {
+entry:
+  br label %loop
+loop:
+  %i = phi i64 [ 0, %entry ], [ %next, %loop ]
+  %seen = load atomic i64, ptr %flag seq_cst, align 8
+  %next = add i64 %i, 1
+  %go = icmp ne i64 %seen, 0
+  %late = icmp ugt i64 %i, 3000000000
+  %end = or i1 %go, %late
+  br i1 %end, label %done, label %loop
+done:
+  ret void
+}"""
+    library = loaded(wait)
+    flag = ctypes.c_int64(0)
+    timer = threading.Timer(0.05, lambda: setattr(flag, "value", 1))
+    timer.start()
+    library.function("wait", ctypes.c_void_p)(ctypes.addressof(flag))
+    seen = flag.value
+    timer.join()
+    assert seen == 1

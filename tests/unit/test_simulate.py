@@ -1,0 +1,208 @@
+"""The time loop and what it returns: arguments that cannot be, what a run reports about itself."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import linkwork as lw
+from linkwork.scenes.ball import ball
+from linkwork.scenes.loop import four_bar
+from linkwork.steppers import ALL_STEPPERS
+
+ROD = lw.Inertia.cuboid(mass=1.0, size=(1, 0.1, 0.1), com=(0.5, 0, 0))
+
+
+def arm(**properties: Any) -> lw.Model:
+    """Two hinged rods."""
+    b = lw.ModelBuilder()
+    b.body("upper", joint=lw.Revolute((0, 1, 0)), inertia=ROD, **properties)
+    b.body("lower", parent="upper", joint=lw.Revolute((0, 1, 0)), placement=lw.SE3(p=(1, 0, 0)), inertia=ROD, **properties)
+    return b.build()
+
+
+MODEL = arm()
+REST = lw.State(np.zeros(2), np.zeros(2))
+MAXIMAL = lw.to_maximal(MODEL, REST)
+
+
+def run(**changes: Any) -> lw.Trajectory:
+    """A short run with some arguments changed."""
+    arguments: dict[str, Any] = {"state": REST, "duration": 0.01, "dt": 1e-3} | changes
+    return lw.simulate(arguments.pop("model", MODEL), **arguments)
+
+
+# --- arguments --------------------------------------------------------------------------------------------------------
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"dt": 0.0}, "dt must be positive"),
+        ({"dt": -1e-3}, "dt must be positive"),
+        ({"dt": np.nan}, "dt must be positive"),
+        ({"duration": 0.0}, "duration must be positive"),
+        ({"duration": np.inf}, "duration must be positive"),
+        ({"duration": 0.0105}, "not a whole number of steps"),
+        ({"duration": 1e-4}, "not a whole number of steps"),
+        ({"every": 0}, "every must be a positive integer"),
+        ({"every": 2.0}, "every must be a positive integer"),
+        ({"every": 3}, "does not divide the 10 steps"),
+        ({"state": lw.State(np.zeros(3), np.zeros(2))}, r"state.q has shape \(3,\)"),
+        ({"state": lw.State(np.zeros(2), np.zeros((2, 1)))}, "state.v has shape"),
+        ({"state": lw.State(np.zeros((3, 2)), np.zeros((4, 2)))}, "batch of 3"),
+        ({"state": lw.State(np.array([0.0, np.nan]), np.zeros(2))}, "not finite at joint 'lower'"),
+        ({"state": lw.State(np.zeros(2), np.array([np.inf, 0.0]))}, "not finite at joint 'upper'"),
+        ({"state": np.zeros(4)}, "must be a State"),
+        ({"state": MAXIMAL}, "needs method="),
+        ({"state": lw.MaximalState(MAXIMAL.poses[:1], MAXIMAL.twists, MAXIMAL.q_fit), "method": "maximal"}, "state.poses"),
+        ({"state": lw.MaximalState(MAXIMAL.poses, MAXIMAL.twists, np.zeros(5)), "method": "maximal"}, "state.q_fit"),
+        ({"state": lw.MaximalState(MAXIMAL.poses, np.nan * MAXIMAL.twists, np.zeros(2)), "method": "maximal"}, "not finite"),
+        ({"method": "minimal"}, "no method 'minimal'; choose one of reduced, maximal"),
+        ({"stepper": "leapfrog"}, "no stepper 'leapfrog'; choose one of symplectic_euler, rk4, dop853"),
+        ({"stepper": "rk4", "method": "maximal"}, "'rk4' does not work with method 'maximal'; it works with reduced"),
+        ({"stepper": "dop853", "method": "maximal"}, "'dop853' does not work with method 'maximal'"),
+        ({"tau": np.zeros(3)}, r"tau has shape \(3,\)"),
+        ({"tau": np.zeros((4, 2))}, r"tau has shape \(4, 2\)"),
+        ({"tau": "strong"}, "tau must be an array of numbers"),
+        ({"tau": [np.nan, 0.0]}, "tau is not finite"),
+        ({"external": np.zeros((2, 3))}, r"external has shape \(2, 3\)"),
+        ({"tau": np.zeros(2), "control": lambda t, s: np.zeros(2)}, "either tau or control"),
+        ({"control": lambda t, s: np.zeros(3)}, r"control returned shape \(3,\) at t = 0"),
+        ({"control": lambda t, s: [0.0, np.nan]}, "control returned a value that is not finite at t = 0"),
+        ({"control": lambda t, s: np.zeros(3), "stepper": "dop853"}, r"control returned shape \(3,\) at t = 0"),
+        ({"rtol": 1e-6}, "no argument 'rtol', and the stepper 'symplectic_euler' no such option: it has none"),
+        ({"stepper": "dop853", "tolerance": 1e-6}, "its options are rtol, atol, max_step, events"),
+        ({"stepper": "dop853", "rtol": 0.0}, "rtol must be at least"),
+        ({"stepper": "dop853", "atol": 0.0}, "atol must be positive"),
+        ({"stepper": "dop853", "max_step": 0.0}, "max_step must be positive"),
+        ({"stepper": "dop853", "events": [1.0]}, "events must be functions"),
+        ({"stepper": "dop853", "state": lw.State(np.zeros((3, 2)), np.zeros(2))}, "one state at a time.*symplectic_euler, rk4"),
+    ],
+)
+def test_refused_arguments(changes: dict[str, Any], message: str) -> None:
+    with pytest.raises(lw.InputError, match=message):
+        run(**changes)
+
+
+@pytest.mark.parametrize("stepper", [name for name, cls in ALL_STEPPERS.items() if not cls.contacts])
+def test_contacts_are_refused_by_name(stepper: str) -> None:
+    model, state = ball()
+    with pytest.raises(lw.InputError, match=f"'{stepper}' cannot step models with contacts; these can: symplectic_euler"):
+        lw.simulate(model, state, 0.01, stepper=stepper)
+
+
+def test_constraints_refuse_batches() -> None:
+    model, state = four_bar()
+    with pytest.raises(lw.InputError, match="one state at a time"):
+        lw.simulate(model, lw.State(np.stack([state.q, state.q]), np.zeros((2, 3))), 0.01)
+
+
+# --- records ----------------------------------------------------------------------------------------------------------
+@pytest.mark.parametrize("stepper", ALL_STEPPERS)
+def test_records(stepper: str) -> None:
+    start = lw.State(np.array([0.1, 0.2]), np.zeros(2), t=3.0)
+    all_of_it, some = (run(state=start, duration=0.02, every=every, stepper=stepper) for every in (1, 5))
+    assert np.allclose(all_of_it.t, 3.0 + 1e-3 * np.arange(21))
+    assert len(some) == 5
+    assert np.array_equal(some.arrays["q"], all_of_it.arrays["q"][::5])
+    assert np.array_equal(some[0].q, start.q)
+    assert some.final.t == some.t[-1]
+
+
+def test_q_and_v_broadcast_to_one_batch() -> None:
+    v = np.linspace(-1, 1, 6).reshape(3, 2)
+    batch = run(state=lw.State(np.zeros(2), v))
+    assert batch.q.shape == batch.v.shape == (3, 11, 2)
+    assert np.abs(batch.q[1] - run(state=lw.State(np.zeros(2), v[1])).q).max() < 1e-15
+
+
+@pytest.mark.parametrize("method", ["reduced", "maximal"])
+def test_a_control_is_asked_once_per_step(method: str) -> None:
+    asked = []
+
+    def control(t: float, state: Any) -> np.ndarray:
+        asked.append(t)
+        return np.array([1.0, -2.0])
+
+    free, held = run(control=control, method=method), run(tau=[1.0, -2.0], method=method)
+    assert np.allclose(asked, 1e-3 * np.arange(10))
+    assert np.abs(free.q - held.q).max() < 1e-14
+    assert np.array_equal(free.tau[:-1], held.tau[:-1])
+
+
+def test_a_control_of_a_constrained_model_is_asked_once_per_step() -> None:
+    model, state = four_bar()
+    asked = []
+    lw.simulate(model, state, 4e-3, 1e-3, control=lambda t, s: asked.append(t) or np.zeros(3))
+    assert np.allclose(asked, 1e-3 * np.arange(4))
+
+
+def test_forces_begin_with_those_at_the_start() -> None:
+    """At rest the loop carries what the acceleration demands, in both formulations."""
+    model, state = four_bar()
+    reduced, maximal = (lw.simulate(model, state, 2e-3, 1e-3, method) for method in ("reduced", "maximal"))
+    assert np.abs(reduced.forces[0]).max() > 1.0
+    assert np.allclose(reduced.forces[0], maximal.forces[0], atol=1e-8)
+    assert np.allclose(reduced.forces[0], reduced.forces[1], atol=1e-6)  # the first step starts at rest
+
+
+# --- health -----------------------------------------------------------------------------------------------------------
+def test_health_of_each_kind_of_run() -> None:
+    assert run().health.joint_gap is run().health.constraint_residual is run().health.penetration is None
+    assert run(method="maximal").health.joint_gap < 1e-8
+    assert run(external=np.ones((2, 6))).health.energy_drift is None
+    model, state = four_bar()
+    assert lw.simulate(model, state, 0.01).health.constraint_residual < 1e-6
+    model, state = ball()
+    assert lw.simulate(model, state, 0.01).health.penetration == 0.0
+
+
+def test_health_in_words() -> None:
+    none = [None] * 4
+    assert str(lw.Health(*none, True)) == "finite"
+    assert str(lw.Health(*none, False)) == "NOT FINITE"
+    assert str(lw.Health(0.25, None, 1e-3, None, True)) == "energy drift 0.25, constraint residual 0.001"
+    assert str(lw.Health(0.25, *none[1:], False)) == "energy drift 0.25, NOT FINITE"
+
+
+@pytest.mark.parametrize("method", ["reduced", "maximal"])
+def test_a_run_that_blows_up_says_so(method: str) -> None:
+    health = run(state=lw.State([0.0, 1.0], [1e4, -1e4]), duration=20.0, dt=0.5, method=method).health
+    assert not health.finite
+    assert "NOT FINITE" in str(health)
+    assert health.joint_gap is None or np.isnan(health.joint_gap)
+
+
+@pytest.mark.parametrize("method", ["reduced", "maximal"])
+@pytest.mark.parametrize("tau", [None, [3.0, -1.0]])
+def test_energy_accounts_for_drives_damping_and_joint_forces(method: str, tau: Any) -> None:
+    """A damped arm with heavy drives loses most of its energy; the balance closes to the error of the method."""
+    model, start = arm(armature=0.7, damping=0.8), lw.State([0.5, -0.3], [2.0, 1.0])
+    e = lw.energy(model, start)
+    M = lw.mass_matrix(model, start.q)
+    assert np.isclose(e.kinetic, 0.5 * start.v @ M @ start.v)
+    assert np.isclose(lw.energy(model, lw.to_maximal(model, start)).kinetic, e.kinetic)
+    coarse, fine = (run(model=model, state=start, duration=2.0, dt=dt, method=method, tau=tau).health for dt in (2e-3, 1e-3))
+    assert fine.energy_drift < 3e-3
+    assert abs(fine.energy_drift / coarse.energy_drift - 0.5) < 0.1
+    exact = run(model=model, state=start, duration=2.0, dt=1e-3, tau=tau, stepper="rk4").health
+    assert exact.energy_drift < 1e-6  # of the trapezoidal rule
+
+
+def test_energy_of_a_batch_is_that_of_its_runs() -> None:
+    model = arm(armature=0.2, damping=0.1)
+    v = np.linspace(-1, 1, 6).reshape(3, 2)
+    batch = run(model=model, state=lw.State(np.zeros(2), v))
+    alone = [run(model=model, state=lw.State(np.zeros(2), x)) for x in v]
+    assert np.allclose(batch.energy.total, [r.energy.total for r in alone])
+    assert np.isclose(batch.health.energy_drift, max(r.health.energy_drift for r in alone))
+
+
+# --- saving -----------------------------------------------------------------------------------------------------------
+@pytest.mark.parametrize("name", ["run.docx", "run"])
+def test_unknown_suffixes_are_refused(tmp_path: Path, name: str) -> None:
+    with pytest.raises(lw.InputError, match=r"cannot save a trajectory as .*; use \.npz"):
+        run().save(tmp_path / name)
+    assert not list(tmp_path.iterdir())
