@@ -13,10 +13,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from . import graph, vector_math
+from . import graph, machine, vector_math
 from .graph import Op
 from .lanes import Lanes
-from .trace import Kernel
+from .trace import Kernel, Place
 
 COMPARE = {"lt": "olt", "le": "ole", "eq": "oeq", "ne": "une"}
 ARITHMETIC = {"add": "fadd", "sub": "fsub", "mul": "fmul", "div": "fdiv"}
@@ -29,14 +29,17 @@ INTRINSIC = {
     "maximum": "maximum",
     "copysign": "copysign",
 }
+INLINE = {"const", "input", "add", "sub", "mul", "div", "fma", "fms", "fnma", "neg", "sqrt", "abs", "select", "lt", "le"}
+LARGE = 100  # flops
 VECTOR_BITS = 512  # upper bound for LLVM's choice of registers; the target decides what it really has
 
 
 class Writer:
     """Collects the lines of one function body."""
 
-    def __init__(self, lanes: Lanes) -> None:
+    def __init__(self, lanes: Lanes, prefix: str = "") -> None:
         self.t = lanes
+        self.prefix = prefix
         self.lines: list[str] = []
         self.names: list[str] = []
         self.functions: set[str] = set()
@@ -45,7 +48,7 @@ class Writer:
 
     def emit(self, text: str) -> str:
         self.count += 1
-        name = f"%t{self.count}"
+        name = f"%{self.prefix}t{self.count}"
         self.lines.append(f"  {name} = {text}")
         return name
 
@@ -94,7 +97,7 @@ class Writer:
         """Sine and cosine of one argument share one call."""
         self.functions.add("sincos")
         angle = ops[i][1]
-        pair = f"%sincos{angle}"
+        pair = f"%{self.prefix}sincos{angle}"
         both = f"{{ {self.t.type}, {self.t.type} }}"
         if not any(line.startswith(f"  {pair} = ") for line in self.lines):
             self.lines.append(f"  {pair} = call {both} @lw_sincos({self.t.type} {self.names[angle]})")
@@ -126,49 +129,82 @@ def operands(kernel: Kernel) -> list[tuple[str, str]]:
     return list(pairs)
 
 
+class Body(Writer):
+    """The lines of a kernel for some of its lanes: loads where first used, arithmetic, stores as soon as possible."""
+
+    def __init__(self, kernel: Kernel, whole: Lanes, uniform: frozenset[str], lanes: Lanes, first: int) -> None:
+        super().__init__(lanes, f"l{first}_")
+        self.kernel, self.whole, self.uniform, self.first = kernel, whole, uniform, first
+        self.pairs = operands(kernel)
+
+    def write(self, ops: list[Op], results: list[int]) -> None:
+        """Everything. What is both loaded and stored is stored last: later loads must see the old value."""
+        kernel = self.kernel
+        stores: dict[int, list[int]] = {}
+        in_place = {p for _, p in kernel.loads} & {p for _, p in kernel.stores}
+        late = []
+        for k, (_, place) in enumerate(kernel.stores):
+            (late if place in in_place else stores.setdefault(results[k], [])).append(k)
+        for i, op in enumerate(ops):
+            if op[0] == "input":
+                self.load(kernel.loads[op[1]][1])
+            else:
+                self.value(ops, i)
+            for k in stores.get(i, ()):
+                self.store(k, results[k])
+        for k in late:
+            self.store(k, results[k])
+
+    def address(self, place: Place) -> str:
+        array, role, index = place
+        pair = self.pairs.index((array, role))
+        at = index if array in self.uniform else index * self.whole.width + self.first
+        return self.emit(f"getelementptr inbounds {self.t.element}, ptr %r{pair}, i64 {at}")
+
+    def load(self, place: Place) -> None:
+        t, at = self.t, self.address(place)
+        if place[0] in self.uniform and t.width > 1:
+            x = self.emit(f"load {t.element}, ptr {at}, align {t.bytes}")
+            one = self.emit(f"insertelement {t.type} poison, {t.element} {x}, i64 0")
+            zero = "<" + ", ".join(["i32 0"] * t.width) + ">"
+            self.names.append(self.emit(f"shufflevector {t.type} {one}, {t.type} poison, <{t.width} x i32> {zero}"))
+        else:
+            self.names.append(self.emit(f"load {t.type}, ptr {at}, align {t.bytes}"))
+
+    def store(self, k: int, value: int) -> None:
+        place = self.kernel.stores[k][1]
+        if place[0] in self.uniform and self.whole.width > 1:
+            raise AssertionError(f"a kernel cannot store lanes into the uniform array {place[0]}")
+        self.lines.append(f"  store {self.t.type} {self.names[value]}, ptr {self.address(place)}, align {self.t.bytes}")
+
+
+def split(ops: list[Op], t: Lanes) -> list[Lanes]:
+    """How the lanes of a kernel are done: all at once, or, for large bodies, in parts that fit one register each.
+
+    A value that needs two registers halves their number: large bodies then spend their time moving values to the stack and
+    back. Bodies that call functions stay whole, as the calls would double.
+    """
+    parts = t.width * t.bytes // machine.register_bytes()
+    if parts < 2 or graph.flops(ops) < LARGE or any(op[0] not in INLINE for op in ops):
+        return [t]
+    return [Lanes(t.width // parts, t.single)] * parts
+
+
 def function(kernel: Kernel, name: str, arrays: Sequence[str], uniform: frozenset[str], t: Lanes) -> tuple[str, set[str], int]:
     """The text of one kernel, the vector functions it calls and its flops per lane. `arrays` fixes the order of `bases`."""
-    symbols = [s for s, _ in kernel.loads]
-    ops, results = graph.build(symbols, [v for v, _ in kernel.stores])
-    pairs = operands(kernel)
-    w = Writer(t)
-    stores: dict[int, list[int]] = {}
-    in_place = {p for _, p in kernel.loads} & {p for _, p in kernel.stores}
-    late = []
-    for k, (_, place) in enumerate(kernel.stores):
-        (late if place in in_place else stores.setdefault(results[k], [])).append(k)
-
-    def address(place: tuple[str, str, int]) -> str:
-        array, role, index = place
-        pair = pairs.index((array, role))
-        scale = 1 if array in uniform else t.width
-        return w.emit(f"getelementptr inbounds {t.element}, ptr %r{pair}, i64 {index * scale}")
-
-    def store(k: int) -> None:
-        place = kernel.stores[k][1]
-        at = address(place)
-        if place[0] in uniform and t.width > 1:
-            raise AssertionError(f"a kernel cannot store lanes into the uniform array {place[0]}")
-        w.lines.append(f"  store {t.type} {w.names[results[k]]}, ptr {at}, align {t.bytes}")
-
-    for i, op in enumerate(ops):
-        if op[0] == "input":
-            place = kernel.loads[op[1]][1]
-            at = address(place)
-            if place[0] in uniform and t.width > 1:
-                x = w.emit(f"load {t.element}, ptr {at}, align {t.bytes}")
-                one = w.emit(f"insertelement {t.type} poison, {t.element} {x}, i64 0")
-                zero = "<" + ", ".join(["i32 0"] * t.width) + ">"
-                w.names.append(w.emit(f"shufflevector {t.type} {one}, {t.type} poison, <{t.width} x i32> {zero}"))
-            else:
-                w.names.append(w.emit(f"load {t.type}, ptr {at}, align {t.bytes}"))
-        else:
-            w.value(ops, i)
-        for k in stores.get(i, ()):
-            store(k)
-    for k in late:
-        store(k)
-    return _framed(name, pairs, arrays, uniform, t, w.lines), w.functions, graph.flops(ops)
+    ops, results = graph.build([s for s, _ in kernel.loads], [v for v, _ in kernel.stores])
+    lines: list[str] = []
+    functions: set[str] = set()
+    first = 0
+    parts = split(ops, t)
+    for part in parts:
+        body = Body(kernel, t, uniform, part, first)
+        body.write(ops, results)
+        lines += body.lines
+        functions |= body.functions
+        first += part.width
+    text = _framed(name, operands(kernel), arrays, uniform, t, lines)
+    return (text.replace(") #0 {", ") #1 {") if len(parts) > 1 else text), functions, graph.flops(ops)
 
 
 def _framed(
@@ -212,5 +248,8 @@ def module(functions: Sequence[tuple[str, set[str], int]], t: Lanes) -> str:
     used = set().union(*(f[1] for f in functions)) if functions else set()
     helpers = [vector_math.sincos_ir(t)] if "sincos" in used else []
     helpers += [vector_math.libm_ir(f, t, vector_math.LIBM_FUNCTIONS[f]) for f in sorted(used - {"sincos"})]
-    attributes = f'attributes #0 = {{ nounwind "prefer-vector-width"="{VECTOR_BITS}" "min-legal-vector-width"="{VECTOR_BITS}" }}'
-    return "\n\n".join([vector_math.declarations(t), *helpers, *(f[0] for f in functions), attributes])
+    widths = {t.width // k for k in (1, 2, 4) if t.width % k == 0}
+    declared = dict.fromkeys(line for w in sorted(widths) for line in vector_math.declarations(Lanes(w, t.single)).splitlines())
+    wide = f'"prefer-vector-width"="{VECTOR_BITS}" "min-legal-vector-width"="{VECTOR_BITS}"'
+    attributes = [f"attributes #0 = {{ nounwind {wide} }}", f'attributes #1 = {{ nounwind "frame-pointer"="all" {wide} }}']
+    return "\n\n".join(["\n".join(declared), *helpers, *(f[0] for f in functions), *attributes])

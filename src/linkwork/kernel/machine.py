@@ -38,6 +38,13 @@ def target() -> Any:
 
 
 @functools.cache
+def register_bytes() -> int:
+    """The size of the widest vector registers."""
+    features = _host()[2]
+    return 64 if "+avx512f" in features else 32 if "+avx2" in features else 16
+
+
+@functools.cache
 def description() -> str:
     """CPU, its features and the LLVM version: objects are valid only where all agree."""
     _, cpu, features = _host()

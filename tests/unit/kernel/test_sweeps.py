@@ -563,7 +563,7 @@ def test_eager_runs_the_phases_that_are_wanted() -> None:
     n = len(BUSY)
     inputs = {"d": np.full(n, 20.0), "b": np.ones(n), "f": np.arange(float(n))}
     only, both = eager.run(SOLVE, tree, inputs, ("factor",)), eager.run(SOLVE, tree, inputs)
-    assert not only["x"].any()
+    assert "x" not in only
     np.testing.assert_allclose(system(BUSY, inputs["d"], inputs["b"]) @ both["x"], inputs["f"], atol=1e-13)
     np.testing.assert_array_equal(both["pivot"], only["pivot"])
 
