@@ -16,10 +16,11 @@ import numpy as np
 
 from ..kernel.plan import Plan, Workspace, address_of
 from ..kernel.sweep import Algorithm
-from ..model.arrays import FLOAT64, SCALAR64, WIDE64, Interface
+from ..model.arrays import FLOAT32, FLOAT64, SCALAR64, WIDE32, WIDE64, Interface
 from ..model.model import Model
 
 Names = tuple[str, str, str]
+FLOATS = (FLOAT32, FLOAT64)
 
 
 class Shortcut:
@@ -30,7 +31,7 @@ class Shortcut:
         sizes = Interface(model, algorithm).sizes
         self.shapes = tuple((sizes[n],) for n in names)
         self._size = sizes[result]
-        self._wide: tuple[Plan, Workspace, tuple[int, ...], tuple[int, ...]] | None = None
+        self._wide: dict[Any, tuple[Plan, Workspace, tuple[int, ...]]] = {}
         work, self._run, self._job = self._prepare_single()
         self._narrow, self._out = work, work.views[result]
 
@@ -60,35 +61,37 @@ class Shortcut:
     def __call__(self, x: Any, y: Any, z: Any) -> np.ndarray | None:
         """The result, or None if the arrays are not of one state or of equal batches."""
         shapes = (x.shape, y.shape, z.shape)
-        if shapes == self.shapes:
+        if shapes == self.shapes and x.dtype is FLOAT64:
             self._run(self._job, x.tobytes(), y.tobytes(), z.tobytes())
             return self._out.copy()
         if x.ndim == 2 and len(x) > 1 and shapes == tuple((len(x), *s) for s in self.shapes):
             return self._batch(np.ascontiguousarray(x), np.ascontiguousarray(y), np.ascontiguousarray(z))
         return None
 
+    def _prepare_wide(self, dtype: Any) -> tuple[Plan, Workspace, tuple[int, ...]]:
+        plan = self._plan(WIDE64 if dtype is FLOAT64 else WIDE32)
+        work = plan.workspace()
+        work.views["gravity"].reshape(3, -1)[:] = self.model.gravity[:, None]
+        self._wide[dtype] = plan, work, tuple(work.address[n] for n in (*self.names, self.result))
+        return self._wide[dtype]
+
     def _batch(self, x: np.ndarray, y: np.ndarray, z: np.ndarray) -> np.ndarray:
-        if self._wide is None:
-            plan = self._plan(WIDE64)
-            work = plan.workspace()
-            work.views["gravity"].reshape(3, -1)[:] = self.model.gravity[:, None]
-            lanes = tuple(work.address[n] for n in (*self.names, self.result))
-            self._wide = (plan, work, lanes, tuple(s[0] for s in self.shapes))
-        plan, work, (lx, ly, lz, lo), (nx, ny, nz) = self._wide
-        count = len(x)
-        out = np.empty((count, self._size))
-        n = self._size
-        moves = (lx, address_of(x), nx, 8 * nx, 0, ly, address_of(y), ny, 8 * ny, 0, lz, address_of(z), nz, 8 * nz, 0)
+        dtype = x.dtype
+        plan, work, (lx, ly, lz, lo) = self._wide.get(dtype) or self._prepare_wide(dtype)
+        count, n, size = len(x), self._size, dtype.itemsize
+        out = np.empty((count, n), dtype)
+        (nx,), (ny,), (nz,) = self.shapes
+        moves = (lx, address_of(x), nx, size * nx, 0, ly, address_of(y), ny, size * ny, 0, lz, address_of(z), nz, size * nz, 0)
         at = work.transfers_at
         head = (*work.fixed, 3, at, 1, at + 120, 0, count, 1, 1)
-        struct.pack_into("31q", work.buffer, 0, *head, *moves, lo, address_of(out), n, 8 * n, 0)
+        struct.pack_into("31q", work.buffer, 0, *head, *moves, lo, address_of(out), n, size * n, 0)
         plan.driver.batch(work.job_at)
         return out
 
 
 def shortcut(model: Model, algorithm: Algorithm, names: Names, result: str, x: Any, y: Any, z: Any) -> np.ndarray | None:
     """The result by the short way, or None if the inputs need the long one."""
-    if not (type(x) is type(y) is type(z) is np.ndarray and x.dtype is y.dtype is z.dtype is FLOAT64):
+    if not (type(x) is type(y) is type(z) is np.ndarray and x.dtype is y.dtype is z.dtype) or x.dtype not in FLOATS:
         return None
     key = (algorithm.name, get_ident())
     call = model.shortcuts.get(key)
