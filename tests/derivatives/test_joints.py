@@ -228,6 +228,27 @@ def test_compiled_kinematics_uses_the_same_derivatives(name: str) -> None:
         assert np.abs(k.twists_dot[0] - rate).max() < 1e-7
 
 
+def test_models_move_joint_by_joint() -> None:
+    """integrate and difference of a model are those of its joints, side by side; a batch moves like its members."""
+    builder = lw.ModelBuilder()
+    for name, joint in SAMPLES.items():
+        builder.body(name, joint=joint, inertia=lw.Inertia.sphere(1.0, 0.1))
+    model = builder.build()
+    rng = np.random.default_rng(1)
+    q = np.array([model.random_configuration(rng) for _ in range(9)])
+    dv = rng.uniform(-1.0, 1.0, (9, model.nv))
+    there = model.integrate(q, dv)
+    back = model.difference(q, there)
+    for k in range(9):
+        for body in model.bodies:
+            at_q, at_v = model.q_index(body.name), model.v_index(body.name)
+            expected = np.asarray(body.joint.integrate(q[k, at_q], dv[k, at_v]), float)
+            assert np.abs(there[k, at_q] - expected).max(initial=0.0) < 1e-14
+            assert np.abs(back[k, at_v] - dv[k, at_v]).max(initial=0.0) < 1e-12
+        assert np.array_equal(model.integrate(q[k], dv[k]), there[k])
+        assert np.array_equal(model.difference(q[k], there[k]), back[k])
+
+
 def test_two_ways_to_write_one_joint() -> None:
     """The screw as a custom joint and as `Helical`; a raw matrix and a product of turns."""
     helical = lw.Helical((0, 0, 1), pitch=0.02)

@@ -128,6 +128,18 @@ def test_multipliers_and_joint_forces_make_the_transmitted_wrench(seed: int, n: 
     assert relative(wrenches, c.wrenches) < TOLERANCE
 
 
+@EVERY_TREE
+def test_conversions_undo_each_other(seed: int, n: int) -> None:
+    """Also when the coordinates to start from are a little off."""
+    c = case(seed, n)
+    maximal = lw.to_maximal(c.model, c.state)
+    near = c.model.integrate(c.q, 0.02 * np.random.default_rng(seed).normal(size=c.model.nv))
+    for start in (c.q, near):
+        found = lw.to_reduced(c.model, lw.MaximalState(maximal.poses, maximal.twists, start))
+        assert np.abs(c.model.difference(c.q, found.q)).max() < 1e-12
+        assert relative(found.v, c.v) < 1e-11
+
+
 @settings(deadline=None, max_examples=15)
 @given(seed=seeds, n=st.integers(1, 20))
 def test_three_routes_agree_on_any_tree(seed: int, n: int) -> None:

@@ -74,6 +74,12 @@ def test_numbers_and_zeros_are_outputs_too() -> None:
     assert run(ops, AT, results) == [0.0, AT[0], 2.5, 0.0, -1.0]
 
 
+def test_structural_zeros_of_casadi_are_zeros() -> None:
+    """They are not among its instructions: the outputs behind them must not move up."""
+    ops, results = traced(Symbol(ca.SX(1, 1)), X, Symbol(ca.SX(1, 1)), Y)
+    assert run(ops, AT, results) == [0.0, AT[0], 0.0, AT[1]]
+
+
 def test_outputs_without_any_symbol() -> None:
     ops, results = build([], [1.5, 0.0])
     assert run(ops, (0.0,), results) == [1.5, 0.0]

@@ -140,13 +140,14 @@ loop:
   %end = or i1 %go, %late
   br i1 %end, label %done, label %loop
 done:
+  %result = getelementptr i64, ptr %flag, i64 1
+  store i64 %seen, ptr %result
   ret void
 }"""
     library = loaded(wait)
-    flag = ctypes.c_int64(0)
-    timer = threading.Timer(0.05, lambda: setattr(flag, "value", 1))
+    memory = (ctypes.c_int64 * 2)()  # the flag, and what the code saw of it
+    timer = threading.Timer(0.05, lambda: memory.__setitem__(0, 1))
     timer.start()
-    library.function("wait", ctypes.c_void_p)(ctypes.addressof(flag))
-    seen = flag.value
+    library.function("wait", ctypes.c_void_p)(ctypes.addressof(memory))
     timer.join()
-    assert seen == 1
+    assert list(memory) == [1, 1]

@@ -231,11 +231,11 @@ def test_positions(parents: list[int]) -> None:
 
 def down_and_up(n: Any, parent: Any) -> None:
     n.path = parent.path + n.x
-    n.kept = n.path * 2.0
+    n.kept = n.path + 0.0
 
 
 def gather_paths(n: Any, parent: Any) -> None:
-    n.below = n.kept + n.sum
+    n.below = n.kept + n.path + n.sum
     parent.sum = parent.sum + n.below
 
 
@@ -479,14 +479,13 @@ def test_an_empty_list_of_items_does_nothing() -> None:
 def eliminate(n: Any, parent: Any) -> None:
     """Of the symmetric system with d on the diagonal and b between a node and its parent."""
     d = n.d + n.d_below
-    n.inverse = 1.0 / d
-    n.ratio = n.b * n.inverse
-    parent.d_below = parent.d_below - n.b * n.ratio
+    n.inverse, n.coupling = 1.0 / d, n.b
+    parent.d_below = parent.d_below - n.b * (n.b * n.inverse)
     n.pivot = d
 
 
 def substitute(n: Any, parent: Any) -> None:
-    n.rhs = n.f + n.f_below
+    n.ratio, n.rhs = n.coupling * n.inverse, n.f + n.f_below
     parent.f_below = parent.f_below - n.ratio * n.rhs
 
 
@@ -764,7 +763,7 @@ def test_flops_are_those_of_all_nodes() -> None:
 
     a = algorithm({"x": per_node("input"), "s": Field("shared", codec=SCALAR), "y": per_node("output")}, outward(two))
     assert make_plan(a, plain_tree([-1]), Lanes(1)).flops == 0
-    assert make_plan(a, plain_tree([-1, 0, 1]), Lanes(4)).flops == 4
+    assert make_plan(a, plain_tree([-1, 0, 1, 2, 3]), Lanes(4)).flops == 8
 
 
 # --- private values -------------------------------------------------------------------------------------------------------
@@ -832,6 +831,16 @@ def test_only_what_varies_and_is_read_again_is_stored() -> None:
     assert private_scalars(assign(a=lambda n: a(n.x), b=lambda n: -a(n.x)), total) == 2  # two calls, two values
     assert private_scalars(assign(a=lambda n: n.s, b=lambda n: -n.s), total) == 1  # a state will change; one home for both signs
     assert private_scalars(assign(a=lambda n: n.s, b=lambda n: n.s, c=lambda n: a(n.s)), total) == 1  # nobody reads c
+
+
+def test_what_nobody_reads_is_not_computed() -> None:
+    a = algorithm(
+        {"x": per_node("input"), "y": per_node("output")},
+        each(assign(waste=lambda n: [n.x * n.x, n.x + 1.0], kept=lambda n: n.x * 3.0)),
+        each(assign(y=lambda n: n.kept * n.x)),
+    )
+    assert make_plan(a, plain_tree([-1]), Lanes(1)).flops == 2
+    assert run(a, plain_tree([-1, -1]), x=[1.0, 2.0])["y"].tolist() == [[3.0, 12.0]]
 
 
 def test_a_value_and_its_negative_have_one_home() -> None:
