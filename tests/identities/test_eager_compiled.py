@@ -22,7 +22,7 @@ from linkwork.reduced import hybrid
 from linkwork.steppers import ALL_STEPPERS
 
 BATCH = 20
-STEP = 1e-3
+STEP = 1e-2
 
 
 def _algorithms() -> dict[str, Algorithm]:

@@ -195,3 +195,22 @@ def test_wrong_shapes_are_refused(formulation: str) -> None:
         response.apply(joint_forces=tau[:, :-1])
     with pytest.raises(lw.InputError, match="leading axes"):
         response.apply(wrench, tau[0])
+
+
+@EVERY_FORMULATION
+def test_no_forces_and_no_rows(formulation: str) -> None:
+    """An empty batch of forces moves nothing, no rows make a matrix of size zero."""
+    c = case(*CASES[4])
+    response = c.response(formulation)
+    wrench, tau = forces(c, 0)
+    assert response.apply(wrench, tau).bodies.shape == (0, c.model.nb, 6)
+    assert response.delassus(lw.Rows(0)).shape == (0, 0)
+
+
+@EVERY_FORMULATION
+def test_a_batch_of_states_is_refused(formulation: str) -> None:
+    """One response belongs to one state."""
+    c = case(*CASES[4])
+    batch = lw.State(np.tile(c.q, (2, 1)), np.tile(c.v, (2, 1)))
+    with pytest.raises(lw.InputError):
+        lw.factor(c.model, batch.q, batch.v) if formulation == "reduced" else lw.factor(c.model, lw.to_maximal(c.model, batch))

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ..errors import InputError
 from ..kernel.sweep import Algorithm, Field, inward, outward, vector
 from ..model.model import Model
 from ..model.state import MaximalState, Motion, Response, force_arrays
@@ -46,6 +47,8 @@ def factor_maximal(
     model: Model, state: MaximalState, tau: Any = None, external: Any = None, dt: float | None = None
 ) -> MaximalResponse:
     """The response of the bare tree in maximal coordinates; `dt` as in `factor_reduced`."""
+    if state.twists.shape != (model.nb, 6):
+        raise InputError(f"factor: twists have shape {state.twists.shape}; one state is factored at a time, ({model.nb}, 6)")
     out = maximal_dynamics(model, state, tau, external)
     free = Motion(out.twists_dot, out.a)
     if dt is not None:

@@ -72,7 +72,7 @@ class Motion:
     @staticmethod
     def of_rows(lead: tuple[int, ...], bodies: np.ndarray, joints: np.ndarray) -> Motion:
         """From flat rows (batch, 6 bodies) and (batch, nv), with the batch axes `lead`."""
-        return Motion(bodies.reshape(*lead, -1, 6), joints.reshape(*lead, -1))
+        return Motion(bodies.reshape(*lead, bodies.shape[-1] // 6, 6), joints.reshape(*lead, joints.shape[-1]))
 
     def __add__(self, other: Motion) -> Motion:
         return Motion(self.bodies + other.bodies, self.joints + other.joints)
@@ -179,6 +179,6 @@ def force_arrays(model: Model, body_wrenches: Any, joint_forces: Any) -> tuple[d
     if forces is not None and forces.shape[:-1] != lead:
         raise InputError(f"body wrenches and joint forces have different leading axes: {lead} and {forces.shape[:-1]}")
     batch = int(np.prod(lead))
-    flat_wrenches = np.zeros((batch, model.nb * 6)) if wrenches is None else wrenches.reshape(batch, -1)
-    flat_forces = np.zeros((batch, model.nv)) if forces is None else forces.reshape(batch, -1)
+    flat_wrenches = np.zeros((batch, model.nb * 6)) if wrenches is None else wrenches.reshape(batch, model.nb * 6)
+    flat_forces = np.zeros((batch, model.nv)) if forces is None else forces.reshape(batch, model.nv)
     return {"wrench": flat_wrenches, "tau": flat_forces}, lead

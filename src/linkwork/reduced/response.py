@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from ..errors import InputError
 from ..kernel.sweep import INERTIA, Algorithm, Field, inward, outward, vector
 from ..model.kinematics import kinematics
 from ..model.model import Model
@@ -85,7 +86,11 @@ def factor_reduced(
     """
     from .forward import tree_dynamics
 
+    q = np.asarray(q, float)
     v = np.zeros(model.nv) if v is None else np.asarray(v, float)
+    for name, x, size in (("q", q, model.nq), ("v", v, model.nv)):
+        if x.shape != (size,):
+            raise InputError(f"factor: {name} has shape {x.shape}; one state is factored at a time, ({size},)")
     a = tree_dynamics(model, q, v, tau, external)
     k = kinematics(model, q, v, a)
     free = Motion(k.twists_dot, a)

@@ -87,7 +87,11 @@ class BlockTree:
 
     def __init__(self, parents: Sequence[int], dims: Sequence[int]) -> None:
         self.parents, self.dims = np.asarray(parents, np.int64), np.asarray(dims, np.int64)
-        if np.any(self.parents >= np.arange(len(self.parents))) or np.any(self.dims < 1):
+        if len(self.parents) != len(self.dims) or not len(self.dims):
+            raise SolverError(
+                f"block tree: {len(self.parents)} parents and {len(self.dims)} dimensions; one each per node, at least one"
+            )
+        if np.any(self.parents >= np.arange(len(self.parents))) or np.any(self.parents < -1) or np.any(self.dims < 1):
             raise SolverError("block tree: parents must come before their children, and blocks have at least one row")
         classes: dict[tuple[int, int], NodeClass] = {}
         nodes = []
@@ -122,12 +126,10 @@ class BlockFactor:
 
     def __init__(self, tree: BlockTree, diagonal: Sequence[np.ndarray], coupling: Sequence[np.ndarray]) -> None:
         self.tree = tree
-        D = np.concatenate([np.asarray(d, float).reshape(-1) for d in diagonal])
-        B = np.concatenate([np.zeros(0), *(np.asarray(c, float).reshape(-1) for c in coupling)])
         self._rows = int(tree.dims.sum())
-        parent_dims = np.where(tree.parents >= 0, tree.dims[tree.parents], 0)
-        if len(D) != (tree.dims**2).sum() or len(B) != (tree.dims * parent_dims).sum():
-            raise SolverError("block tree: the blocks do not have the dimensions of the tree")
+        above = [int(tree.dims[p]) if p >= 0 else 0 for p in tree.parents]
+        D = _flat("diagonal", diagonal, [(d, d) for d in tree.dims.tolist()])
+        B = _flat("coupling", coupling, list(zip(tree.dims.tolist(), above, strict=True)))
         pivots = np.empty(self._rows)
         self._factored = Factored(tree.plan, {"D": D, "B": B}, {"pivots": pivots})
         if not np.all(np.isfinite(pivots)):
@@ -141,3 +143,14 @@ class BlockFactor:
         if b.shape[-1:] != (self._rows,):
             raise SolverError(f"block tree: a right-hand side has shape {b.shape}, the system {self._rows} rows")
         return self._factored.apply({"b": b.reshape(-1, self._rows)}, ("x",))[0].reshape(b.shape)
+
+
+def _flat(what: str, blocks: Sequence[np.ndarray], shapes: list[tuple[int, int]]) -> np.ndarray:
+    """The entries of all blocks, each of its own shape."""
+    if len(blocks) != len(shapes):
+        raise SolverError(f"block tree: {len(blocks)} {what} blocks for {len(shapes)} nodes")
+    arrays = [np.asarray(block, float) for block in blocks]
+    for node, (a, shape) in enumerate(zip(arrays, shapes, strict=True)):
+        if a.shape != shape and not (a.size == 0 and 0 in shape):
+            raise SolverError(f"block tree: the {what} block of node {node} has shape {a.shape}, not {shape}")
+    return np.concatenate([np.zeros(0), *(a.reshape(-1) for a in arrays)])
