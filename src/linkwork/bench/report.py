@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -81,7 +82,7 @@ def publish(
     flops: Mapping[tuple[str, str], int] | None = None,
 ) -> list[Row]:
     """Print the table and the notes, write the rows if a file is given, and return them."""
-    console = Console()
+    console = Console(width=None if sys.stdout.isatty() else 140)
     console.print(table(title, rows, flops))
     for note in notes:
         console.print(f"- {note}", markup=False, highlight=False)

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from linkwork.errors import CompileError
-from linkwork.kernel import graph, ir
+from linkwork.kernel import graph, ir, machine
 from linkwork.kernel.lanes import Lanes
 from linkwork.kernel.plan import Plan, variant
 from linkwork.kernel.sweep import SCALAR, Algorithm, Field, NodeClass, Tree, each, vector
@@ -328,6 +328,52 @@ def test_a_rule_that_touches_nothing(t: Lanes) -> None:
     algorithm = Algorithm(next(NAMES), {"x": Field("input", "node", SCALAR)} | SCALED.fields, {"run": [each(idle), each(scaled)]})
     x = np.ones((3, 2))
     assert run(algorithm, t, x=x, u=x)["y"].tolist() == [[2.0, 1.0]] * 3
+
+
+# --- large kernels ----------------------------------------------------------------------------------------------------------
+def large(n: Any) -> None:
+    """More flops than one goes with all lanes at once; reads what it writes, and something uniform."""
+    x, y = n.s
+    for k in range(30):
+        x, y = x * n.u[0] + (y - 0.1 * k) * n.u[1], where(x < y, -x, np.sqrt(abs(y)) + 1.0 / (2.0 + x * x))
+    n.s = stack(y, x)
+
+
+LARGE_FIELDS = {"s": Field("state", "node", vector(2)), "u": Field("input", "node", vector(2))}
+
+
+@pytest.mark.parametrize("t", DOUBLE + SINGLE, ids=str)
+@pytest.mark.parametrize("register", [16, 32, 64])
+def test_large_kernels_in_parts_have_the_same_bits(t: Lanes, register: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(machine, "register_bytes", lambda: register)
+    s, u = np.random.default_rng(4).normal(size=(21, 2)), np.array([0.75, -0.5])
+    parts = run(Algorithm(next(NAMES), LARGE_FIELDS, {"run": [each(large)]}), t, ("u",), s=s, u=u)["s"]
+    monkeypatch.setattr(machine, "register_bytes", lambda: 1000)
+    whole = run(Algorithm(next(NAMES), LARGE_FIELDS, {"run": [each(large)]}), Lanes(1, t.single), s=s, u=u)["s"]
+    assert np.isfinite(whole).all()
+    assert bits(parts) == bits(whole)
+
+
+@pytest.mark.parametrize(("register", "parts"), [(64, [8]), (32, [4, 4]), (16, [2, 2, 2, 2])])
+def test_parts_fit_one_register(register: int, parts: list[int], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(machine, "register_bytes", lambda: register)
+    x, y = variable("x"), variable("y")
+    total, small = x, x * y
+    for k in range(60):
+        total = total * y + float(k)
+    inline, called = graph.build([x, y], [total])[0], graph.build([x, y], [np.sin(total)])[0]
+    t = Lanes(8)
+    assert [part.width for part in ir.split(inline, t)] == parts
+    assert [part.width for part in ir.split(inline, Lanes(16, single=True))] == [2 * width for width in parts]
+    assert all(part.single for part in ir.split(inline, Lanes(16, single=True)))
+    for ops, lanes in ((inline, Lanes(1)), (graph.build([x, y], [small])[0], t), (called, t)):
+        assert ir.split(ops, lanes) == [lanes]
+    text, functions, flops = ir.function(
+        Kernel([(x, ("x", "own", 0)), (y, ("y", "own", 0))], [(total, ("z", "own", 0))]), "k", ["x", "y", "z"], frozenset(), t
+    )
+    assert text.count("  store ") == len(parts)
+    assert text.count("define void @k(") == 1
+    assert (functions, flops) == (set(), graph.flops(inline))
 
 
 def test_only_the_functions_in_use_are_in_a_module() -> None:

@@ -111,6 +111,14 @@ def test_the_target_is_made_once_and_described() -> None:
     assert version == str(machine.llvm().llvm_version_info)
 
 
+@pytest.mark.parametrize(
+    ("features", "size"), [("+sse2,+avx2,+avx512f", 64), ("+avx2,-avx512f", 32), ("+sse2,-avx2", 16), ("", 16)]
+)
+def test_the_size_of_registers_is_that_of_the_features(features: str, size: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(machine, "_host", lambda: (None, "some cpu", features))
+    assert machine.register_bytes.__wrapped__() == size
+
+
 def test_no_contraction_of_products_and_sums() -> None:
     """Fusing is decided in `graph`: LLVM must keep a product and a sum apart."""
     ir = """define void @f(ptr %x) {

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
+import mpmath as mp
 import numpy as np
 import pytest
 import scipy.linalg
@@ -15,7 +16,7 @@ from models import random_inertia, rotation, turn
 
 from linkwork.errors import InputError
 from linkwork.kernel.symbol import ca, variable, wrap
-from linkwork.spatial import SE3, Ad, Articulated, Tangent, ad, quaternion, so3
+from linkwork.spatial import SE3, Ad, Articulated, Tangent, ad, entire, quaternion, so3
 from linkwork.spatial.jet import Jet, biases, coordinates, gradient_rates, gradients, rates, values
 from linkwork.spatial.scalar import array, norm, stack
 from linkwork.spatial.se3 import bracket, left_jacobian, right_jacobian
@@ -493,6 +494,34 @@ def test_jacobians_are_exact(xi: Vector, factor: float) -> None:
     close(right_jacobian(xi), series(xi, -1), 3e-15)
     close(left_jacobian(xi), series(xi, 1), 3e-15)
     close(left_jacobian(xi), Ad(SE3.exp(xi)) @ right_jacobian(xi).astype(float), 1e-13)
+
+
+COEFFICIENTS: list[Callable[[Any], Any]] = [
+    lambda x: (4 - x * mp.sin(x) - 4 * mp.cos(x)) / (2 * x**2),
+    lambda x: (4 * x - 5 * mp.sin(x) + x * mp.cos(x)) / (2 * x**3),
+    lambda x: (2 - x * mp.sin(x) - 2 * mp.cos(x)) / (2 * x**4),
+    lambda x: (2 * x - 3 * mp.sin(x) + x * mp.cos(x)) / (2 * x**5),
+]
+
+
+@pytest.mark.parametrize("x", [0.0, 1e-9, 1e-3, 0.1, 0.3, 1.0, 2.0, 3.0, 4.4, 4.5, 4.89, 4.91, 6.0, 10.0])
+def test_coefficients_of_the_jacobian_have_exact_derivatives(x: float) -> None:
+    """Values and two derivatives, to rounding; the limits of the series are at 4.47 and 4.90.
+
+    The slopes of the first two vanish at zero: they are differences of slopes of 1/12 and 1/60.
+    """
+    x2 = x * x
+    for k, jet in enumerate(entire.se3_jacobian(Jet(x2, (1.0,), 1.0, 0.0))):
+
+        def exact(z: Any, k: int = k) -> Any:
+            with mp.workdps(300):
+                return mp.re(COEFFICIENTS[k](mp.sqrt(z)))
+
+        with mp.workdps(50):
+            truth = [mp.diff(exact, max(mp.mpf(x2), mp.mpf("1e-40")), order) for order in range(4)]
+        for order, computed in enumerate((jet.x, jet.grad[0], jet.bias)):
+            scale = max(abs(truth[order]), abs(x2 * truth[order + 1]), (0.1, 0.02, 0, 0)[k])
+            assert abs(mp.mpf(computed) - truth[order]) < (1e-15, 2e-15, 5e-15)[order] * scale
 
 
 # --- symbols --------------------------------------------------------------------------------------------------------------
