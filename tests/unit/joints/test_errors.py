@@ -64,7 +64,7 @@ REFUSED: dict[str, tuple[Callable[[], object], str]] = {
     "Euler both repeat": (lambda: lw.SphericalEuler("xyx", "zyz"), "'xyx' and 'zyz' lock together"),
     "Euler threshold": (lambda: lw.SphericalEuler("xyz", "xzx", 0.8), "the threshold 0.8 must lie between 0 and 0.7"),
     "Euler threshold 0": (lambda: lw.SphericalEuler("xyz", "xzx", 0.0), "the threshold 0.0 must lie between 0 and 0.7"),
-    "Euler threshold nan": (lambda: lw.SphericalEuler("xyz", "xzx", NAN), "the threshold nan must lie"),
+    "Euler threshold nan": (lambda: lw.SphericalEuler("xyz", "xzx", NAN), "the threshold nan is not finite"),
     "joint function": (lambda: lw.joint(3, 1), "joint 'custom': transform must be a function of q, not int"),  # type: ignore[arg-type]
     "joint nv 0": (lambda: lw.joint(lambda q: lw.SE3(), 0), "joint 'custom': nv must be an integer from 1 to 6, not 0"),
     "joint nv 7": (lambda: lw.joint(lambda q: lw.SE3(), 7), "nv must be an integer from 1 to 6, not 7"),
