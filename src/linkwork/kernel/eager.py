@@ -6,52 +6,27 @@ from typing import Any
 
 import numpy as np
 
+from ..errors import CompileError
 from .plan import tree_items
 from .sweep import Algorithm, Field, Sweep, Tree
 
+MISSING = object()
 
-class Node:
-    """What a rule sees of a node: plain values."""
 
-    def __init__(self, run: EagerRun, index: int) -> None:
+class View:
+    """What a rule sees through a role: plain values. What it assigns lands when the rule has ended."""
+
+    __slots__ = ("_role", "_run")
+
+    def __init__(self, run: EagerRun, role: str) -> None:
         object.__setattr__(self, "_run", run)
-        object.__setattr__(self, "_index", index)
+        object.__setattr__(self, "_role", role)
 
     def __getattr__(self, name: str) -> Any:
-        return self._run.read(self._index, name)
+        return self._run.read(self._role, name)
 
     def __setattr__(self, name: str, value: Any) -> None:
-        self._run.write(self._index, name, value)
-
-
-class World:
-    """The parent of a root: shared fields have their world value, gathered ones disappear."""
-
-    def __init__(self, run: EagerRun, child: int) -> None:
-        object.__setattr__(self, "_run", run)
-        object.__setattr__(self, "_child", child)
-
-    def __getattr__(self, name: str) -> Any:
-        f = self._run.algorithm.fields[name]
-        return f.unpack([0.0] * f.size({})) if f.world is None else f.world(Node(self._run, self._child))
-
-    def __setattr__(self, name: str, value: Any) -> None:
-        pass
-
-
-class Thing:
-    """What a rule sees through a role that is no node: the entry of arrays at an index."""
-
-    def __init__(self, run: EagerRun, index: int) -> None:
-        object.__setattr__(self, "_run", run)
-        object.__setattr__(self, "_index", index)
-
-    def __getattr__(self, name: str) -> Any:
-        f = self._run.algorithm.fields[name]
-        return f.unpack(list(self._run.entry(name, self._index, f.size({}))))
-
-    def __setattr__(self, name: str, value: Any) -> None:
-        self._run.fill(name, self._index, self._run.algorithm.fields[name].size({}), value)
+        self._run.write(self._role, name, value)
 
 
 class EagerRun:
@@ -66,6 +41,8 @@ class EagerRun:
         self.starts: dict[str, np.ndarray] = {}
         self.memory: dict[str, np.ndarray] = {}
         self.written: set[str] = set()
+        self.at: dict[str, int] = {}  # where the roles of the present rule point; -1: the world
+        self.pending: dict[tuple[str, str], Any] = {}
         for name, f in algorithm.fields.items():
             if f.kind in ("shared", "gathered"):
                 continue
@@ -100,49 +77,68 @@ class EagerRun:
     def _sweep(self, sweep: Sweep) -> None:
         if sweep.items is not None:
             items = tree_items(self.tree, sweep.items)
-            for k, i in enumerate(items.nodes.tolist()):
-                sweep.rule(Node(self, i), *(Thing(self, int(items.roles[role][k])) for role in sweep.roles[1:]))
-            return
-        order = range(len(self.tree))
-        for i in reversed(order) if sweep.order == "inward" else order:
-            sweep.rule(*(self._role(role, i) for role in sweep.roles))
+            nodes, roles = items.nodes, {"own": items.nodes, **items.roles}
+        else:
+            n = len(self.tree)
+            nodes, roles = np.arange(n), {"own": np.arange(n), "parent": self.tree.parent, **self.tree.roles}
+        order = range(len(nodes))
+        for k in reversed(order) if sweep.order == "inward" else order:
+            self.at, self.pending = {role: int(roles[role][k]) for role in sweep.roles}, {}
+            sweep.rule(*(View(self, role) for role in sweep.roles))
+            for (role, name), value in self.pending.items():
+                self._land(role, name, value)
 
-    def _role(self, role: str, i: int) -> Any:
-        if role == "own":
-            return Node(self, i)
-        if role != "parent":
-            return Thing(self, int(self.tree.roles[role][i]))
-        j = int(self.tree.parent[i])
-        return World(self, i) if j < 0 else Node(self, j)
+    # --- reading ------------------------------------------------------------------------------------------------------
+    def read(self, role: str, name: str) -> Any:
+        if (role, name) in self.pending:
+            return self.pending[role, name]
+        i, f = self.at[role], self.algorithm.fields.get(name)
+        if role == "parent" and i < 0 and f is not None and f.kind != "output":
+            return f.unpack([0.0] * f.size({})) if f.world is None else f.world(View(self, "own"))
+        if role == "own" and (found := self._class_value(i, name)) is not MISSING:
+            return found
+        if f is None or i < 0:
+            raise CompileError(f"a rule of {self.algorithm.name!r} reads {role}.{name}, which nothing has set")
+        if f.kind in ("shared", "gathered"):
+            return self.values[i].get(name, f.unpack([0.0] * f.size({})))
+        return f.unpack(list(self.entry(role, name)))
 
-    def entry(self, name: str, i: int, size: int) -> np.ndarray:
-        """The part of an array that belongs to node or thing i."""
-        start = int(self.starts[name][0 if self.algorithm.fields[name].space == "global" else i])
-        return self.memory[name][start : start + size]
-
-    def read(self, i: int, name: str) -> Any:
-        node_class, own = self.tree.classes[i], self.values[i]
-        if name in own:
-            return own[name]
+    def _class_value(self, i: int, name: str) -> Any:
+        """An attribute, parameter or private value of a node."""
+        node_class = self.tree.classes[i]
         if name in node_class.attributes:
             return node_class.attributes[name]
         if name in node_class.patterns:
             value = np.array(self.tree.parameters[i][name], float)
             return value if value.ndim else float(value)
-        f = self.algorithm.fields[name]
-        size = f.size(node_class.sizes)
-        return f.unpack(list(self.entry(name, i, size)) if name in self.memory else [0.0] * size)
+        return self.values[i].get(name, MISSING)
 
-    def write(self, i: int, name: str, value: Any) -> None:
-        if name not in self.memory:
+    def entry(self, role: str, name: str) -> np.ndarray:
+        """The part of an array that a role points at."""
+        i, f = self.at[role], self.algorithm.fields[name]
+        start = int(self.starts[name][0 if f.space == "global" else i])
+        return self.memory[name][start : start + self._size(role, f)]
+
+    def _size(self, role: str, f: Field) -> int:
+        return f.size(self.tree.classes[self.at[role]].sizes if role in ("own", "parent") else {})
+
+    # --- writing ------------------------------------------------------------------------------------------------------
+    def write(self, role: str, name: str, value: Any) -> None:
+        self.algorithm.check_write(self.tree.classes[self.at["own"]], role, name)
+        if role != "parent" or self.at[role] >= 0:
+            self.pending[role, name] = value
+
+    def _land(self, role: str, name: str, value: Any) -> None:
+        i, f = self.at[role], self.algorithm.fields.get(name)
+        if f is None:
             self.values[i][name] = value
             return
-        self.fill(name, i, self.algorithm.fields[name].size(self.tree.classes[i].sizes), value)
-
-    def fill(self, name: str, i: int, size: int, value: Any) -> None:
-        """Set the part of an array that belongs to node or thing i."""
-        self.written.add(name)
-        self.entry(name, i, size)[:] = [float(x) for x in self.algorithm.fields[name].pack(value)]
+        scalars = [float(x) for x in f.packed(value, name, self._size(role, f))]
+        if f.kind in ("shared", "gathered"):
+            self.values[i][name] = f.unpack(scalars)
+        else:
+            self.written.add(name)
+            self.entry(role, name)[:] = scalars
 
 
 def run(

@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from ..errors import CompileError, InputError
 from .driver import JOB, TRANSFER, driver
 from .lanes import Lanes
 from .sweep import Algorithm, Items, Tree
@@ -74,6 +75,7 @@ class Plan:
         self.arrays = arrays(algorithm)
         self.driver = driver(self.lanes)
         self._choose_units()
+        self._check_gathered()
         self._lay_out()
         self._make_tables()
 
@@ -83,9 +85,21 @@ class Plan:
         code = ((s.class_of * 2 + s.root) * 2 + s.leaf) * 2 + s.first
         codes, self.unit_of = np.unique(code, return_inverse=True)
         self.units: list[CompiledUnit] = []
+        self._unit_is_root = [bool(c >> 2 & 1) for c in codes.tolist()]
         for c in codes.tolist():
             position = Position(bool(c >> 2 & 1), bool(c >> 1 & 1), bool(c & 1))
             self.units.append(unit(self.algorithm, s.classes[c >> 3], position, self.variant))
+
+    def _check_gathered(self) -> None:
+        """The first child that is met begins a sum, so every child must take part in it."""
+        inner = [u for u, root in zip(self.units, self._unit_is_root, strict=True) if not root]
+        for k in range(len(inner[0].gathers) if inner else 0):
+            if any(u.gathers[k] != inner[0].gathers[k] for u in inner):
+                names = sorted({name for u in inner for name in u.gathers[k]})
+                raise CompileError(
+                    f"a rule of {self.algorithm.name!r} adds to {', '.join('parent.' + n for n in names)} at some nodes only; "
+                    "all nodes must assign it, if only parent.x = parent.x"
+                )
 
     def _lay_out(self) -> None:
         """Offsets of every node's record in every array, and the size of each array, in scalars."""
@@ -123,7 +137,8 @@ class Plan:
         n = len(self.tree)
         roles = {"own": np.arange(n), "parent": np.maximum(self.tree.parent, 0), **self.tree.roles}
         self._entries: list[np.ndarray] = []  # kept alive: the segments point into them
-        segments = []
+        self.flops = 0  # per state and pass
+        segments = [np.empty((0, 3), np.int64)]
         steps = [s for phase, s in self.algorithm.steps() if phase in self.variant.phases]
         for k, sweep in enumerate(steps):
             if sweep.items is None:
@@ -134,7 +149,11 @@ class Plan:
                 order, index = items.nodes, {"own": items.nodes, **items.roles}
             if not len(order):
                 continue
+            for role in sweep.roles:
+                if index[role].min() < 0:
+                    raise CompileError(f"role {role!r} of {self.algorithm.name!r} points at index {index[role].min()}")
             units = self.unit_of[order]
+            self.flops += int(np.array([u.flops[k] for u in self.units])[units].sum())
             rank = np.zeros(len(order), np.int64)
             base = np.zeros(len(self.units), np.int64)
             width = np.ones(len(self.units), np.int64)
@@ -171,12 +190,6 @@ class Plan:
                     for j, s in places:
                         out[at + s] = values[:, j]
         return out.astype(self.lanes.dtype)
-
-    @property
-    def flops(self) -> int:
-        """Floating-point operations per state and pass."""
-        per_unit = np.array([sum(u.flops) for u in self.units])
-        return int(per_unit[self.unit_of].sum())
 
     # --- running ------------------------------------------------------------------------------------------------------
     def workspace(self) -> Workspace:
@@ -260,8 +273,9 @@ class Workspace:
         self.bases = np.array([raw.ctypes.data + skip + starts[name] for name in plan.arrays], np.int64)
         self.address = {name: int(self.bases[i]) for i, name in enumerate(plan.arrays)}
         s = plan.segments
+        self._dtype = np.dtype(t.dtype)
         self._globals = {name for name, f in plan.algorithm.fields.items() if f.space == "global"}
-        self._constant: dict[str, np.ndarray] = {}
+        self._constant: dict[str, np.ndarray | None] = {}
         self.fixed = (s.ctypes.data, len(s), self.bases.ctypes.data)
         self.buffer = bytearray(8 * (len(JOB) + len(TRANSFER) * len(plan.arrays)))
         self.job_at = ctypes.addressof(ctypes.c_char.from_buffer(self.buffer))
@@ -289,8 +303,8 @@ class Workspace:
                 self.views[name][:] = np.asarray(a).reshape(-1)
             elif self._constant.get(name) is not a:  # a constant of the model is already in the lanes
                 moves += self._transfer(name, a)
-                if name in self._globals and not a.flags.writeable:
-                    self._constant[name] = a
+                if name in self._globals:
+                    self._constant[name] = None if a.flags.writeable else a
         split = len(moves)
         for name, a in outputs.items():
             moves += self._transfer(name, a)
@@ -300,6 +314,8 @@ class Workspace:
         return self.job_at
 
     def _transfer(self, name: str, a: np.ndarray) -> tuple[int, int, int, int, int]:
+        if a.dtype is not self._dtype and a.dtype != self._dtype:
+            raise InputError(f"{name} holds {a.dtype}, the plan computes with {self._dtype}")
         n, strides = a.ndim, a.strides
         row, record = strides[0] if n > 1 else 0, strides[1] if n > 2 else 0
         return self.address[name], address_of(a), self.plan.sizes[name], row, record

@@ -5,7 +5,8 @@ A *rule* is a plain function `rule(n, parent)` of two namespaces: it reads `n.q`
 `inward` (leaves to root) or `each` (any order). An *algorithm* is a list of sweeps, grouped in phases, with its fields declared.
 
 Names that a rule reads or assigns are, in this order: attributes and parameters of the node's class, declared fields,
-and otherwise *private* values, which only the node itself sees in later rules. Private values may be of any structure
+and otherwise *private* values, which only the node itself sees in later rules. What a rule reads through a role is what was
+there before the rule began, except what it has assigned through the same role. Private values may be of any structure
 (arrays, transforms, inertias); only what varies in them is ever stored.
 """
 
@@ -18,6 +19,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from ..errors import CompileError
 from ..spatial.inertia import Articulated
 from ..spatial.scalar import array
 from ..spatial.se3 import SE3
@@ -79,8 +81,12 @@ class Field:
     def unpack(self, scalars: list[Any]) -> Any:
         return array(scalars) if self.codec is None else self.codec.unpack(scalars)
 
-    def pack(self, value: Any) -> list[Any]:
-        return list(value) if self.codec is None else self.codec.pack(value)
+    def packed(self, value: Any, name: str, size: int) -> list[Any]:
+        """The scalars of a value, as many as there must be."""
+        scalars = list(value) if self.codec is None else self.codec.pack(value)
+        if len(scalars) != size:
+            raise CompileError(f"a rule writes {len(scalars)} scalars to {name!r}, which holds {size}")
+        return scalars
 
 
 @dataclass(frozen=True)
@@ -132,6 +138,30 @@ class Algorithm:
 
     def of_kind(self, kind: Kind) -> list[str]:
         return [name for name, f in self.fields.items() if f.kind == kind]
+
+    def check_write(self, node_class: NodeClass, role: str, name: str) -> None:
+        """Refuse what a rule may not assign."""
+        f = self.fields.get(name)
+        if role == "own" and (name in node_class.attributes or name in node_class.patterns):
+            wrong = "a parameter or attribute of the node's class; give the new value another name"
+        elif f is None:
+            wrong = None if role == "own" else "a private value of another node; declare a field for it"
+        elif f.kind == "input":
+            wrong = "an input"
+        elif (f.kind == "gathered") != (role == "parent"):
+            wrong = "of the parent only gathered fields may be written, and gathered fields only of the parent"
+        elif f.kind == "shared" and role != "own":
+            wrong = "a shared field, which only its own node writes"
+        else:
+            wrong = None
+        if wrong:
+            raise CompileError(f"a rule of {self.name!r} writes {role}.{name}: {wrong}")
+
+    @cached_property
+    def foreign(self) -> bool:
+        """Whether some rule is not part of this package, so that its code is not in the digest of the package's sources."""
+        package = __name__.partition(".")[0] + "."
+        return not all((sweep.rule.__module__ or "").startswith(package) for _, sweep in self.steps())
 
 
 @dataclass(frozen=True, eq=False)

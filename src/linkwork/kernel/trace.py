@@ -38,10 +38,12 @@ class Kernel:
 
 @dataclass(frozen=True)
 class Unit:
-    """All kernels of an algorithm for one class and position, and the private scalars per node and phase."""
+    """All kernels of an algorithm for one class and position, the private scalars per node and phase, and the gathered
+    fields that each kernel writes."""
 
     kernels: list[Kernel]
     private: dict[str, int]
+    gathers: list[list[str]]
 
 
 @dataclass(frozen=True)
@@ -98,15 +100,17 @@ class Tracer:
 
     def run(self) -> Unit:
         """Trace every sweep, then keep only the stores that somebody reads."""
-        kernels = []
+        kernels, gathers = [], []
         for phase, sweep in self.algorithm.steps():
             self.phase = phase
             self.loads, self.pending, self.written = {}, {}, {}
             roles = [Namespace(self, role) for role in sweep.roles]
             sweep.rule(*roles)
             self._commit()
+            gathers.append(sorted(name for role, name in self.written if role == "parent"))
             kernels.append(Kernel([(s, p) for p, s in self.loads.items()], [(v, p) for p, v in self.pending.items()]))
-        return self._compacted(kernels)
+        kernels, private = self._compacted(kernels)
+        return Unit(kernels, private, gathers)
 
     # --- reading -----------------------------------------------------------------------------------------------------
     def read(self, role: str, name: str) -> Any:
@@ -124,6 +128,10 @@ class Tracer:
         if f is None:
             raise CompileError(f"{self._where()} reads {role}.{name}, which nothing has set")
         if f.kind == "gathered":
+            if role not in ("own", "parent"):
+                raise CompileError(
+                    f"{self._where()} reads {role}.{name}: gathered fields live only between a node and its parent"
+                )
             empty = self.position.leaf if role == "own" else self.position.first
             if empty:
                 return f.unpack([0.0] * f.size(self.node_class.sizes))
@@ -173,14 +181,9 @@ class Tracer:
 
     # --- writing -----------------------------------------------------------------------------------------------------
     def write(self, role: str, name: str, value: Any) -> None:
-        if role == "parent" and self.position.root:
-            return
-        f = self.algorithm.fields.get(name)
-        if role != "own" and (f is None or (f.kind == "gathered") != (role == "parent")):
-            raise CompileError(f"{self._where()} writes {role}.{name}: of the parent only gathered fields may be written")
-        if f is not None and f.kind == "input":
-            raise CompileError(f"{self._where()} writes {role}.{name}, which is an input")
-        self.written[role, name] = value
+        self.algorithm.check_write(self.node_class, role, name)
+        if role != "parent" or not self.position.root:
+            self.written[role, name] = value
 
     def _commit(self) -> None:
         """Turn what a rule assigned into stores; private structures remember only what varies."""
@@ -189,9 +192,7 @@ class Tracer:
             if f is None:
                 self.memory[name] = mapped(value, self._keep)
                 continue
-            scalars = f.pack(value)
-            if len(scalars) != f.size(self.node_class.sizes):
-                raise CompileError(f"{self._where()} writes {len(scalars)} scalars to {name}, which holds another number")
+            scalars = f.packed(value, name, f.size(self.node_class.sizes))
             for k, scalar in enumerate(scalars):
                 self.pending[self._place(name, role, k)] = scalar
             if f.kind == "shared" and role == "own":
@@ -219,8 +220,9 @@ class Tracer:
         return Ref(place)
 
     # --- what is left --------------------------------------------------------------------------------------------------
-    def _compacted(self, kernels: list[Kernel]) -> Unit:
+    def _compacted(self, kernels: list[Kernel]) -> tuple[list[Kernel], dict[str, int]]:
         loaded = {place for kernel in kernels for _, place in kernel.loads}
+        read = {(self._memory_of(a), k) for a, role, k in loaded if role != "parent"}
         renumbered: dict[Place, Place] = {}
         private = dict.fromkeys(self.algorithm.phases, 0)
         for kernel in kernels:
@@ -231,16 +233,21 @@ class Tracer:
                     private[phase] += 1
         out = []
         for kernel in kernels:
-            stores = [(v, renumbered.get(p, p)) for v, p in kernel.stores if self._needed(p, loaded)]
+            stores = [(v, renumbered.get(p, p)) for v, p in kernel.stores if self._needed(p, loaded, read)]
             out.append(Kernel([(s, renumbered.get(p, p)) for s, p in kernel.loads], stores))
-        return Unit(out, private)
+        return out, private
 
-    def _needed(self, place: Place, loaded: set[Place]) -> bool:
+    def _memory_of(self, array: str) -> str:
+        """The array whose memory it is: another one if this is an alias."""
+        f = self.algorithm.fields.get(array)
+        return array if f is None or f.alias is None else f.alias
+
+    def _needed(self, place: Place, loaded: set[Place], read: set[tuple[str, int]]) -> bool:
         if place[0].startswith("private:"):
             return place in loaded
-        if place[0] in self.absent:  # an output that nobody asked for
-            return False
-        return place[0] != "shared" or not self.position.leaf or place in loaded
+        if place[0] in self.absent:  # an output that nobody asked for, but a later rule may read it, of any node
+            return (self._memory_of(place[0]), place[2]) in read
+        return place[0] != "shared" or not self.position.leaf or (place[0], place[2]) in read
 
     def _where(self) -> str:
         return f"a rule of {self.algorithm.name!r} (phase {self.phase!r})"

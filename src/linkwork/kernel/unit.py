@@ -11,7 +11,7 @@ from ..errors import CompileError
 from . import cache, ir, machine
 from .lanes import Lanes
 from .sweep import Algorithm, NodeClass
-from .trace import Position, Tracer
+from .trace import Kernel, Position, Tracer
 
 SOURCES = (
     "spatial",
@@ -41,12 +41,14 @@ class Variant:
 
 @dataclass(frozen=True)
 class CompiledUnit:
-    """Addresses and operand lists of the kernels, private scalars per node and phase, flops per node and lane."""
+    """Addresses and operand lists of the kernels, private scalars per node and phase, flops per node and lane, and the
+    gathered fields that each kernel writes."""
 
     addresses: list[int]
     operands: list[list[tuple[str, str]]]
     private: dict[str, int]
     flops: list[int]
+    gathers: list[list[str]]
     library: machine.Library
 
 
@@ -78,7 +80,8 @@ def unit(algorithm: Algorithm, node_class: NodeClass, position: Position, varian
         )
     place = (position.root, position.leaf, position.first)
     choice = (variant.lanes, variant.phases, sorted(variant.uniform), sorted(variant.absent))
-    key = cache.digest(source_digest(), algorithm.name, node_class.signature, place, choice, machine.description())
+    rules = _traced_digest(algorithm, node_class, position, variant) if algorithm.foreign else algorithm.name
+    key = cache.digest(source_digest(), rules, node_class.signature, place, choice, machine.description())
     known = _loaded.get(key)
     if known is None:
         found = cache.load(key)
@@ -89,7 +92,7 @@ def unit(algorithm: Algorithm, node_class: NodeClass, position: Position, varian
         library = machine.Library.shared(obj)
         pairs = [[(a, r) for a, r in kernel] for kernel in header["operands"]]
         addresses = [library.address(_name(key, i)) for i in range(len(pairs))]
-        known = _loaded[key] = CompiledUnit(addresses, pairs, header["private"], header["flops"], library)
+        known = _loaded[key] = CompiledUnit(addresses, pairs, header["private"], header["flops"], header["gathers"], library)
     return known
 
 
@@ -98,11 +101,30 @@ def _name(key: str, i: int) -> str:
     return f"k{i}_{key[:24]}"
 
 
-def _compiled(algorithm: Algorithm, node_class: NodeClass, position: Position, variant: Variant, key: str) -> tuple[dict, bytes]:
+def _traced(algorithm: Algorithm, node_class: NodeClass, position: Position, variant: Variant) -> tuple[dict, list[Kernel]]:
+    """The kernels of the wanted phases, and what a plan must know of them."""
     traced = Tracer(algorithm, node_class, position, variant.absent).run()
-    wanted = [k for k, (phase, _) in zip(traced.kernels, algorithm.steps(), strict=True) if phase in variant.phases]
+    steps = [k for k, (phase, _) in enumerate(algorithm.steps()) if phase in variant.phases]
+    kernels = [traced.kernels[k] for k in steps]
+    header = {
+        "operands": [ir.operands(k) for k in kernels],
+        "private": traced.private,
+        "gathers": [traced.gathers[k] for k in steps],
+    }
+    return header, kernels
+
+
+def _compiled(algorithm: Algorithm, node_class: NodeClass, position: Position, variant: Variant, key: str) -> tuple[dict, bytes]:
+    header, kernels = _traced(algorithm, node_class, position, variant)
     order = arrays(algorithm)
-    functions = [ir.function(k, _name(key, i), order, variant.uniform, variant.lanes) for i, k in enumerate(wanted)]
+    functions = [ir.function(k, _name(key, i), order, variant.uniform, variant.lanes) for i, k in enumerate(kernels)]
     obj = machine.compile_object(ir.module(functions, variant.lanes))
-    header = {"operands": [ir.operands(k) for k in wanted], "private": traced.private, "flops": [f[2] for f in functions]}
-    return header, obj
+    return {**header, "flops": [f[2] for f in functions]}, obj
+
+
+def _traced_digest(algorithm: Algorithm, node_class: NodeClass, position: Position, variant: Variant) -> str:
+    """What the rules of a user's algorithm compute: they may change while its name stays."""
+    header, kernels = _traced(algorithm, node_class, position, variant)
+    order = arrays(algorithm)
+    texts = [ir.function(k, "k", order, variant.uniform, variant.lanes)[0] for k in kernels]
+    return cache.digest(algorithm.name, header, texts)

@@ -1013,19 +1013,19 @@ ERROR_FIELDS = {
 ERRORS: dict[str, tuple[Sweep, str]] = {
     "reads what nothing set": (each(assign(y=lambda n: n.nothing)), r"reads own\.nothing, which nothing has set"),
     "reads the parent's private": (outward(lambda n, parent: setattr(n, "a", parent.a)), r"reads parent\.a, which"),
-    "writes an input": (each(assign(x=lambda n: n.x)), r"writes own\.x, which is an input"),
+    "writes an input": (each(assign(x=lambda n: n.x)), r"writes own\.x: an input"),
     "writes the parent's shared": (
         outward(lambda n, parent: setattr(parent, "shared", 1.0)),
         r"writes parent\.shared: of the parent only",
     ),
     "writes the parent's private": (
         outward(lambda n, parent: setattr(parent, "other", 1.0)),
-        r"writes parent\.other: of the parent only",
+        r"writes parent\.other: a private value of another node",
     ),
     "writes the parent's state": (outward(lambda n, parent: setattr(parent, "s", 1.0)), r"writes parent\.s: of the parent only"),
     "gathers at a role": (each(lambda n, other: setattr(other, "sum", 1.0), "other"), r"writes other\.sum"),
-    "too few scalars": (each(assign(y=lambda n: n.x[:2])), "writes 2 scalars to y, which holds another number"),
-    "too many scalars": (each(assign(y=lambda n: np.ones(4))), "writes 4 scalars to y, which holds another number"),
+    "too few scalars": (each(assign(y=lambda n: n.x[:2])), "writes 2 scalars to 'y', which holds 3"),
+    "too many scalars": (each(assign(y=lambda n: np.ones(4))), "writes 4 scalars to 'y', which holds 3"),
     "keeps an object": (each(assign(a=lambda n: {"x": n.x})), "assigns a dict; rules hold numbers, arrays and transforms"),
 }
 
@@ -1034,9 +1034,11 @@ ERRORS: dict[str, tuple[Sweep, str]] = {
 def test_mistakes_in_rules_are_named(name: str) -> None:
     sweep, message = ERRORS[name]
     a = algorithm(ERROR_FIELDS, sweep)
-    with pytest.raises(CompileError, match=message) as info:
+    with pytest.raises(CompileError, match=message):
         make_plan(a, plain_tree([-1, 0], roles={"other": np.array([0, 1])}), Lanes(1))
-    assert f"a rule of {a.name!r} (phase 'run')" in str(info.value)
+    if name != "keeps an object":  # the reference may hold anything
+        with pytest.raises(CompileError, match=message):
+            eager.run(a, plain_tree([-1, 0], roles={"other": np.array([0, 1])}), {})
 
 
 @pytest.mark.parametrize("name", ["a", "y"])
