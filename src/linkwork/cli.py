@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 app = App(name="linkwork", help="Simulate articulated bodies and look at them.", version=__version__, help_format="plaintext")
 Flag = Annotated[bool, Parameter(negative="")]
+Names = Annotated[tuple[str, ...], Parameter(negative="")]
 
 
 @app.command
@@ -82,13 +83,15 @@ def version() -> None:
 
 
 @app.command
-def bench(name: str, *, json: Path | None = None, quick: Flag = False) -> None:
+def bench(name: str, *, case: Names = (), json: Path | None = None, quick: Flag = False) -> None:
     """Measure speed on this machine.
 
     Parameters
     ----------
     name
         Name of the benchmark; a wrong one lists those there are.
+    case
+        Name of a case to run alone; may be repeated. A wrong one lists those there are.
     json
         File for the measured rows.
     quick
@@ -100,7 +103,8 @@ def bench(name: str, *, json: Path | None = None, quick: Flag = False) -> None:
         raise InputError(f"benchmarks cannot be loaded: {error}; install the package that is missing") from error
     if name not in BENCHMARKS:
         raise InputError(f"there is no benchmark {name!r}; choose one of {', '.join(sorted(BENCHMARKS))}")
-    BENCHMARKS[name](json, quick)
+    options = {"cases": case} if case else {}
+    BENCHMARKS[name](json, quick, **options)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

@@ -26,7 +26,8 @@ LAYERS = [
     ["trajectory"],
     ["simulate"],
     ["scenes"],
-    ["io", "view", "studies", "bench"],
+    ["io", "view", "studies"],
+    ["bench"],
     ["cli"],
 ]
 RANK = {name: rank for rank, names in enumerate(LAYERS) for name in names}

@@ -13,8 +13,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from linkwork import LinkworkError, Model, ModelError, Revolute, Spherical
-from linkwork.bench import BENCHMARKS, dynamics, models, report, step, timing
+from linkwork import SE3, Free, InputError, LinkworkError, Model, ModelError, Prismatic, Revolute, Spherical
+from linkwork.bench import BENCHMARKS, dynamics, models, peers, report, step, timing
+from linkwork.bench.quantities import QUANTITIES
+from linkwork.cli import main
 from linkwork.model import Body
 
 KEYS = {"case", "quantity", "engine", "mode", "threads", "us"}
@@ -31,44 +33,104 @@ def skewed() -> Model:
     return Model(tuple(bodies), np.array([1.0, 2.0, -9.0]))
 
 
+def floating() -> Model:
+    """Two free bodies, one with a tree of slides and hinges on it: layouts of peers differ in the middle of q and v, too."""
+    joints = (Free(), Prismatic((0.0, 1.0, 0.0)), Revolute(), Prismatic(np.array([2.0, 1.0, -2.0]) / 3.0), Free())
+    bodies = [
+        Body(b.name, parent, joint, b.joint_name, b.placement if parent >= 0 else SE3(), b.inertia)
+        for b, parent, joint in zip(models.chain(5).bodies, (-1, 0, 1, 0, -1), joints, strict=True)
+    ]
+    return Model(tuple(bodies), np.array([1.0, 2.0, -9.0]))
+
+
 MODELS: dict[str, Callable[[], Model]] = {
     "arm7": models.arm7,
     "chain": lambda: models.chain(12),
     "skewed": skewed,
+    "floating": floating,
 }
 
 
-@pytest.mark.parametrize("name", MODELS)
-def test_pinocchio_agrees(name: str) -> None:
-    pytest.importorskip("pinocchio")
-    model = MODELS[name]()
-    models.require_agreement(model, "pinocchio", models.pinocchio_dynamics(models.to_pinocchio(model)))
+def installed(kind: Any) -> Any:
+    """A kind of peer, if its library is here."""
+    pytest.importorskip(kind.name)
+    return kind
 
 
+@pytest.mark.parametrize("kind", peers.PEERS, ids=lambda kind: kind.name)
 @pytest.mark.parametrize("name", MODELS)
-def test_mujoco_agrees(name: str) -> None:
-    pytest.importorskip("mujoco")
+def test_peers_agree(name: str, kind: Any) -> None:
     model = MODELS[name]()
-    models.require_agreement(model, "mujoco", models.mujoco_dynamics(models.to_mujoco(model)))
+    peers.require_agreement(model, installed(kind)(model))
+
+
+@pytest.mark.parametrize("kind", peers.PEERS, ids=lambda kind: kind.name)
+@pytest.mark.parametrize("name", models.ROBOTS)
+def test_peers_agree_on_robots(name: str, kind: Any) -> None:
+    if models.robots_folder() is None:
+        pytest.skip("example-robot-data is not installed")
+    model = models.robot(name)
+    assert not model.damping.any()
+    peers.require_agreement(model, installed(kind)(model))
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize("quantity", QUANTITIES[:2], ids=lambda quantity: quantity.name)
+def test_batches_of_pinocchio_are_ours(quantity: Any, threads: int) -> None:
+    model = floating()
+    peer, states, out = installed(peers.Pinocchio)(model), models.random_states(model, 5), np.empty((5, model.nv))
+    run = peer.batch(quantity.name, quantity.of(peer.layout(states)), out, threads)
+    assert run is not None
+    run()
+    ours = quantity.function(model, *quantity.of(states))
+    np.testing.assert_allclose(out, peer.layout({**states, quantity.result: ours})[quantity.result], rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize("quantity", QUANTITIES, ids=lambda quantity: quantity.name)
+def test_the_native_loop_computes_the_quantity(quantity: Any) -> None:
+    model = floating()
+    states = models.random_states(model, 3)
+    expected = quantity.function(model, *quantity.of(states))
+    np.testing.assert_array_equal(quantity.native(model, states)().reshape(expected.shape), expected)
+    assert quantity.plan(model).flops > 0
 
 
 def test_mujoco_walks_the_same_path() -> None:
     mujoco = pytest.importorskip("mujoco")
     model = models.arm7()
-    step.require_same_path(model, mujoco, models.to_mujoco(model, step.DT))
+    step.require_same_path(model, mujoco, peers.to_mujoco(model, step.DT))
 
 
-def test_another_model_is_refused() -> None:
-    model = models.arm7()
+class Wrong(peers.Peer):
+    """A peer with one answer."""
+
+    name = "a wrong peer"
+
+    def __init__(self, answer: float) -> None:
+        self.functions = {"forward_dynamics": lambda q, v, tau: np.full(7, answer)}
+
+    def layout(self, states: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+        return states
+
+
+@pytest.mark.parametrize("answer", [0.0, np.nan])
+def test_another_model_is_refused(answer: float) -> None:
     with pytest.raises(LinkworkError, match="differ by"):
-        models.require_agreement(model, "a wrong peer", lambda q, v, tau: np.zeros(7))
+        peers.require_agreement(models.arm7(), Wrong(answer))
 
 
-def test_only_revolute_joints_go_to_peers() -> None:
+def test_other_joints_do_not_go_to_peers() -> None:
     b = models.chain(1).bodies[0]
     model = Model((Body(b.name, -1, Spherical(), b.joint_name, b.placement, b.inertia),), np.zeros(3))
     with pytest.raises(ModelError, match="revolute"):
-        models.mjcf(model)
+        peers.mjcf(model)
+
+
+def test_a_placed_free_joint_does_not_go_to_mujoco() -> None:
+    b = models.chain(1).bodies[0]
+    model = Model((Body(b.name, -1, Free(), b.joint_name, SE3(p=(1.0, 0.0, 0.0)), b.inertia),), np.zeros(3))
+    with pytest.raises(ModelError, match="origin"):
+        peers.mjcf(model)
 
 
 def test_models_are_reproducible() -> None:
@@ -85,13 +147,18 @@ def check(rows: list[dict[str, Any]], file: Path) -> None:
         assert row["us"] > 0
 
 
-def test_dynamics_writes_rows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_dynamics_writes_rows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     monkeypatch.setattr(dynamics, "QUICK", TINY)
     file = tmp_path / "rows.json"
     rows = dynamics.run(file, True, (dynamics.Case("chain3", lambda: models.chain(3), 20),))
     check(rows, file)
     ours = {(r["quantity"], r["mode"]) for r in rows if r["engine"] == "linkwork"}
-    assert ours == {(q, m) for q in dynamics.FUNCTIONS for m in ("batch64", "batch32", "native", "single", "prepared")}
+    assert ours >= {(q.name, mode) for q in QUANTITIES for mode in ("batch64", "batch32", "native", "single")}
+    assert ours >= {(name, "prepared") for name in ("forward_dynamics", "inverse_dynamics")}
+    streams = capsys.readouterr()
+    assert "how many times faster" in streams.out
+    assert streams.err.startswith("chain3: building ...")
+    assert streams.err.count("\n") == 1
 
 
 def test_step_writes_rows(tmp_path: Path) -> None:
@@ -102,18 +169,70 @@ def test_step_writes_rows(tmp_path: Path) -> None:
 
 
 def test_a_missing_peer_is_a_note(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    monkeypatch.setattr(models, "peer", lambda name: None)
+    monkeypatch.setattr(peers, "module", lambda name: None)
     monkeypatch.setattr(dynamics, "QUICK", TINY)
     rows = dynamics.run(None, True, (dynamics.Case("chain2", lambda: models.chain(2), 8),))
     assert {r["engine"] for r in rows} == {"linkwork"}
     assert "linkwork[peers]" in capsys.readouterr().out
 
 
-def test_large_models_go_without_peers() -> None:
-    n = dynamics.PINOCCHIO_LIMIT + 1
-    group, _, notes = dynamics.contenders(dynamics.Case("large", lambda: models.chain(n), 1))
+def test_missing_robots_are_a_note(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setattr(models, "robots_folder", lambda: None)
+    assert BENCHMARKS["dynamics"](None, True, ["panda", "talos"]) == []
+    assert "example-robot-data is not installed" in " ".join(capsys.readouterr().out.split())
+    with pytest.raises(InputError, match="not installed"):
+        models.robot("panda")
+
+
+def test_large_models_go_without_peers_and_matrices() -> None:
+    n = dynamics.MATRIX_LIMIT + 1
+    group, _, notes = dynamics.contenders(dynamics.Case("large", lambda: models.chain(n), 2))
     assert {c.engine for c in group} == {"linkwork"}
-    assert len(notes) == 2
+    assert {c.quantity for c in group} == {"forward_dynamics", "inverse_dynamics"}
+    assert len(notes) == 1 + sum(1 for _ in peers.PEERS)
+
+
+def test_batches_of_mass_matrices_are_bounded() -> None:
+    model = models.chain(100)
+    tasks, notes = dynamics.tasks_of(dynamics.Case("chain100", lambda: model, 512), model)
+    assert [t.batch for t in tasks] == [512, 512, 48]
+    assert not notes
+
+
+def test_cases_are_chosen_by_name(capsys: pytest.CaptureFixture[str]) -> None:
+    assert [c.name for c in dynamics.chosen(["chain7", "panda", "chain7"], quick=True)] == ["chain7", "panda"]
+    assert [c.name for c in dynamics.chosen([], quick=True)] == list(dynamics.SMALL)
+    assert dynamics.chosen([], quick=False) == list(dynamics.CASES)
+    for name, known in (("dynamics", "panda, solo12"), ("step", "arm7")):
+        with pytest.raises(SystemExit):
+            main(["bench", name, "--case", "chain8", "--case", "chain7"])
+        error = capsys.readouterr().err
+        assert "no case 'chain8'" in error
+        assert known in error
+
+
+def test_a_summary_divides_what_was_measured() -> None:
+    def row(quantity: str, engine: str, mode: str, threads: int, us: float) -> dict[str, Any]:
+        return {"case": "c", "quantity": quantity, "engine": engine, "mode": mode, "threads": threads, "us": us}
+
+    rows = [
+        row("a", "linkwork", "batch64", 1, 2.0),
+        row("a", "linkwork", "batch64", 2, 1.0),
+        row("a", "linkwork", "batch32", 1, 0.5),
+        row("a", "pinocchio", "batch64", 1, 30.0),
+        row("b", "linkwork", "single", 1, 2.0),
+    ]
+    found = report.summary(rows, report.PINOCCHIO_RATIOS)
+    assert dict(zip(report.PINOCCHIO_RATIOS, found["c", "a"], strict=True)) == {
+        "batch64": 15.0,
+        "native": None,
+        "single": None,
+        "prepared": None,
+        "float32": 4.0,
+        "2 threads": 2.0,
+    }
+    assert set(found["c", "b"]) == {None}
+    assert report.summary_table("t", rows, report.PINOCCHIO_RATIOS).row_count == 2
 
 
 def test_rivals_are_matched_by_mode() -> None:

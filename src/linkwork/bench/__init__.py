@@ -1,30 +1,37 @@
 """Benchmarks: how fast the library is beside others that compute the same, measured in one process on one core.
 
-A benchmark is a function of (JSON file or None, quick) that measures, prints a table and returns its rows. Modules are
-imported when a benchmark runs.
+A benchmark is a function of (JSON file or None, quick, names of cases: none for its own choice) that measures, prints tables
+and returns its rows. Modules are imported when a benchmark runs.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+from ..errors import InputError
 
-def _dynamics(json: Path | None = None, quick: bool = False) -> list[dict[str, Any]]:
-    """Forward and inverse dynamics of chains and an arm, beside Pinocchio and MuJoCo."""
-    from .dynamics import run
-
-    return run(json, quick)
+Rows = list[dict[str, Any]]
 
 
-def _step(json: Path | None = None, quick: bool = False) -> list[dict[str, Any]]:
+def _dynamics(json: Path | None = None, quick: bool = False, cases: Sequence[str] = ()) -> Rows:
+    """Forward and inverse dynamics and mass matrices of robots and chains, beside Pinocchio and MuJoCo."""
+    from .dynamics import chosen, run
+
+    return run(json, quick, chosen(cases, quick))
+
+
+def _step(json: Path | None = None, quick: bool = False, cases: Sequence[str] = ()) -> Rows:
     """Time steps of an arm, beside MuJoCo's rollout."""
-    from .step import run
+    from .step import CASE, run
 
+    for name in cases:
+        if name != CASE:
+            raise InputError(f"there is no case {name!r}; the benchmark has only {CASE}")
     return run(json, quick)
 
 
-BENCHMARKS: dict[str, Callable[[Path | None, bool], list[dict[str, Any]]]] = {"dynamics": _dynamics, "step": _step}
+BENCHMARKS: dict[str, Callable[..., Rows]] = {"dynamics": _dynamics, "step": _step}
 
 __all__ = ["BENCHMARKS"]

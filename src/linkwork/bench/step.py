@@ -16,8 +16,8 @@ from ..model import Model, State
 from ..model.arrays import SCALAR64, lanes_for
 from ..simulate import simulate
 from ..steppers import SymplecticEuler
-from . import models
-from .report import missing, publish, rows_of
+from . import models, peers
+from .report import Progress, missing, publish, rows_of
 from .timing import Contender, Effort, enough_cores, measure
 
 CASE, DT = "arm7", 1e-3
@@ -42,7 +42,7 @@ def program(model: Model, q: np.ndarray, v: np.ndarray, steps: int, threads: int
 
 def rollout(mj: Any, mj_model: Any, q: np.ndarray, v: np.ndarray, steps: int) -> Callable[[], np.ndarray]:
     """MuJoCo's rollout on the calling thread: states (arms, steps, 1 + 7 + 7) of time, positions and velocities."""
-    rollouts: Any = models.peer("mujoco.rollout")
+    rollouts: Any = peers.module("mujoco.rollout")
     arms = len(q)
     start = np.concatenate([np.zeros((arms, 1)), q, v], axis=1)
     state = np.empty((arms, steps, start.shape[1]))
@@ -58,7 +58,7 @@ def rollout(mj: Any, mj_model: Any, q: np.ndarray, v: np.ndarray, steps: int) ->
 
 def require_same_path(model: Model, mj: Any, mj_model: Any) -> None:
     """Raise unless both engines walk the same path for a while, and `program` is what `simulate` does."""
-    q, v, _ = models.random_states(model, 2, seed=5)
+    q, v, *_ = models.random_states(model, 2, seed=5).values()
     ours = program(model, q, v, CHECKED_STEPS)()
     public = simulate(model, State(q=q, v=v), CHECKED_STEPS * DT, DT)
     if not np.array_equal(public.arrays["q"][:, 1:], ours["q"]):
@@ -72,7 +72,7 @@ def require_same_path(model: Model, mj: Any, mj_model: Any) -> None:
 def contenders(arms: int, fewer: int, steps: int) -> tuple[list[Contender], list[str]]:
     """All that is timed; MuJoCo's batch has fewer arms, as it works through them one by one anyway."""
     model = models.arm7()
-    q, v, _ = models.random_states(model, arms)
+    q, v, *_ = models.random_states(model, arms).values()
 
     def contender(engine: str, mode: str, run: Callable[[], Any], count: int, threads: int = 1) -> Contender:
         return Contender(CASE, "step", engine, mode, threads, run, count * steps)
@@ -83,12 +83,12 @@ def contenders(arms: int, fewer: int, steps: int) -> tuple[list[Contender], list
         if enough_cores(2):
             yield contender("linkwork", "batch64", program(model, q, v, steps, threads=2), arms, 2)
         if mj is not None:
-            mj_model = models.to_mujoco(model, DT)
+            mj_model = peers.to_mujoco(model, DT)
             require_same_path(model, mj, mj_model)
             yield contender("mujoco", "native", rollout(mj, mj_model, q[:1], v[:1], steps), 1)
             yield contender("mujoco", "batch64", rollout(mj, mj_model, q[:fewer], v[:fewer], steps), fewer)
 
-    mj = models.peer("mujoco")
+    mj = peers.module("mujoco")
     notes = [NOTE.format(arms=arms, fewer=fewer), *([missing("mujoco")] if mj is None else [])]
     return list(both()), notes
 
@@ -98,6 +98,10 @@ def run(
 ) -> list[dict[str, Any]]:
     """Time the steps and publish the rows."""
     arms, steps = arms or (256 if quick else 1024), steps or (200 if quick else 1000)
-    group, notes = contenders(arms, min(fewer, arms), steps)
-    rows = rows_of(group, measure(group, Effort(5, 3.0) if quick else Effort(60, 60.0)))
+    progress = Progress()
+    with progress.line(CASE):
+        progress.say("building")
+        group, notes = contenders(arms, min(fewer, arms), steps)
+        progress.say(f"measuring {len(group)} functions")
+        rows = rows_of(group, measure(group, Effort(5, 0.6) if quick else Effort(60, 12.0)))
     return publish("step", rows, json, notes)

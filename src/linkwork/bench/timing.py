@@ -2,8 +2,8 @@
 
 A machine slows down for many reasons and speeds up for none, so the least time of a contender is its own, and turns of a
 few milliseconds let every contender meet the same weather. One thread is measured in its CPU time on one core; several
-threads are measured by the clock on the wall, on all cores that the process may use, after all others, as idle threads
-of some libraries wait in a loop.
+threads are measured by the clock on the wall, on all cores that the process may use, after all others and engine by
+engine, as idle threads of some libraries (OpenMP) wait in a loop.
 """
 
 from __future__ import annotations
@@ -34,13 +34,13 @@ class Contender:
 
 @dataclass(frozen=True)
 class Effort:
-    """How long to measure a group: rounds, until `seconds` have passed."""
+    """How long to measure: rounds, until `seconds` have passed for every contender."""
 
     rounds: int
     seconds: float
 
 
-FULL, QUICK = Effort(2000, 25.0), Effort(5, 1.0)
+FULL, QUICK = Effort(2000, 1.0), Effort(5, 0.1)
 
 
 def cores() -> set[int]:
@@ -92,8 +92,10 @@ def measure(contenders: Sequence[Contender], effort: Effort) -> list[float]:
     collects = gc.isenabled()
     gc.disable()
     try:
-        for alone in (True, False):
-            group = [i for i, c in enumerate(contenders) if (c.threads == 1) == alone]
+        groups: dict[str, list[int]] = {"": []}
+        for i, c in enumerate(contenders):
+            groups.setdefault("" if c.threads == 1 else c.engine, []).append(i)
+        for group in groups.values():
             _take_turns(contenders, group, effort, best)
     finally:
         if collects:
@@ -104,7 +106,7 @@ def measure(contenders: Sequence[Contender], effort: Effort) -> list[float]:
 def _take_turns(contenders: Sequence[Contender], group: list[int], effort: Effort, best: list[float]) -> None:
     free = cores()
     counts = {i: repetitions(contenders[i], free) for i in group}
-    deadline = time.monotonic() + effort.seconds
+    deadline = time.monotonic() + effort.seconds * len(group)
     for turn in range(effort.rounds):
         for i, count in counts.items():
             c = contenders[i]

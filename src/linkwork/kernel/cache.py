@@ -87,6 +87,9 @@ def store(key: str, header: dict[str, Any], obj: bytes) -> None:
     body = len(text).to_bytes(8, "little") + text + obj
     with contextlib.suppress(OSError):
         handle, name = tempfile.mkstemp(dir=path, prefix="new-")
-        with os.fdopen(handle, "wb") as file:
-            file.write(MAGIC + hashlib.sha256(body).digest() + body)
-        os.replace(name, path / f"{key}.lwo")
+        try:
+            with os.fdopen(handle, "wb") as file:
+                file.write(MAGIC + hashlib.sha256(body).digest() + body)
+            os.replace(name, path / f"{key}.lwo")
+        finally:
+            Path(name).unlink(missing_ok=True)  # there only if it could not be renamed

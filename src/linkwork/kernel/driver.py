@@ -1,7 +1,6 @@
 """The compiled driver: packing states into lanes, running segments of kernels, N steps at a time, unpacking.
 
     void lw_run(ptr segments, i64 count, ptr bases)           segments: { ptr kernel, ptr entries, i64 nodes }
-    void lw_single(ptr job, ptr x, ptr y, ptr z)              one pass over one state, see SINGLE
     void lw_batch(ptr job)                                    see JOB; runs without the interpreter lock
 
 For every block of `width` states: the inputs are transposed into lanes, then for every record the segments run `every`
@@ -14,30 +13,9 @@ from __future__ import annotations
 import ctypes
 import functools
 
-from . import cache, machine
+from . import cache, machine, python
 from .lanes import Lanes
-
-JOB = (
-    "segments",
-    "segment_count",
-    "bases",
-    "input_count",
-    "inputs",
-    "output_count",
-    "outputs",
-    "start",
-    "end",
-    "records",
-    "every",
-)
-TRANSFER = ("lanes", "memory", "count", "stride", "record_stride")  # of inputs and outputs; strides in bytes
-SINGLE = ("segments", "segment_count", "bases", "x_place", "y_place", "z_place")
-SEGMENT = ("kernel", "entries", "nodes")
-
-
-def _field(lines: list[str], name: str, index: int, base: str = "%job", kind: str = "i64") -> None:
-    lines.append(f"  %{name}.p = getelementptr i64, ptr {base}, i64 {index}")
-    lines.append(f"  %{name} = load {kind}, ptr %{name}.p")
+from .records import JOB, TRANSFER, load_field
 
 
 def run_ir() -> str:
@@ -64,20 +42,12 @@ done:
 }"""
 
 
-def single_ir() -> str:
-    """Run the segments of a job once, with three of its arrays in other places (see SINGLE)."""
-    lines = ["define void @lw_single(ptr %job, ptr %x, ptr %y, ptr %z) #0 {"]
-    for index, field in enumerate(SINGLE):
-        _field(lines, field, index, kind="ptr" if field in ("segments", "bases") else "i64")
-    for name in ("x", "y", "z"):
-        lines.append(f"  %{name}.base = getelementptr ptr, ptr %bases, i64 %{name}_place")
-        lines.append(f"  store ptr %{name}, ptr %{name}.base")
-    return "\n".join([*lines, "  call void @lw_run(ptr %segments, i64 %segment_count, ptr %bases)", "  ret void", "}"])
-
-
 def transfer_ir(t: Lanes, unpack: bool) -> str:
-    """Transpose `width` rows of memory into lanes, or back; rows beyond `valid` are the last valid one."""
-    name = "lw_unpack" if unpack else "lw_pack"
+    """Transpose `width` rows of memory into lanes, or back; rows beyond `valid` are the last valid one.
+
+    Square tiles of one register per row; the last tile overlaps the one before. Rows shorter than a tile go scalar by scalar.
+    """
+    name, tile = ("lw_unpack" if unpack else "lw_pack"), min(t.width, machine.register_bytes() // t.bytes)
     lines = [f"define void @{name}(ptr %lanes, ptr %memory, i64 %count, i64 %stride, i64 %valid) #0 {{", "start:"]
     lines.append("  %last = sub i64 %valid, 1")
     for k in range(t.width):
@@ -85,33 +55,67 @@ def transfer_ir(t: Lanes, unpack: bool) -> str:
         lines.append(f"  %k{k} = select i1 %c{k}, i64 {k}, i64 %last")
         lines.append(f"  %o{k} = mul i64 %k{k}, %stride")
         lines.append(f"  %row{k} = getelementptr i8, ptr %memory, i64 %o{k}")
-    lines += ["  %some = icmp sgt i64 %count, 0", "  br i1 %some, label %loop, label %done", "loop:"]
-    lines.append("  %i = phi i64 [ 0, %start ], [ %next, %loop ]")
-    lines.append(f"  %at = mul i64 %i, {t.width}")
-    lines.append(f"  %lane = getelementptr {t.element}, ptr %lanes, i64 %at")
-    if unpack:
-        lines.append(f"  %x = load {t.type}, ptr %lane, align {t.bytes}")
-    vector = "poison"
-    for k in range(t.width):
-        lines.append(f"  %e{k} = getelementptr {t.element}, ptr %row{k}, i64 %i")
-        if unpack:
-            scalar = "%x"
-            if t.width > 1:
-                lines.append(f"  %x{k} = extractelement {t.type} %x, i64 {k}")
-                scalar = f"%x{k}"
-            lines.append(f"  store {t.element} {scalar}, ptr %e{k}, align {t.bytes}")
-        else:
-            lines.append(f"  %x{k} = load {t.element}, ptr %e{k}, align {t.bytes}")
-            if t.width > 1:
-                lines.append(f"  %v{k} = insertelement {t.type} {vector}, {t.element} %x{k}, i64 {k}")
-                vector = f"%v{k}"
-            else:
-                vector = "%x0"
-    if not unpack:
-        lines.append(f"  store {t.type} {vector}, ptr %lane, align {t.bytes}")
+    lines += [f"  %final = sub i64 %count, {tile}", "  %long = icmp sge i64 %final, 0"]
+    lines += ["  %some = icmp sgt i64 %count, 0", "  br i1 %long, label %tiles, label %short"]
+    lines += ["tiles:", "  %u = phi i64 [ 0, %start ], [ %u.next, %tiles ]"]
+    lines += ["  %over = icmp sgt i64 %u, %final", "  %j = select i1 %over, i64 %final, i64 %u"]
+    lines += _tiles(t, tile, unpack)
+    lines += [f"  %u.next = add i64 %u, {tile}", "  %u.more = icmp slt i64 %u.next, %count"]
+    lines += ["  br i1 %u.more, label %tiles, label %done"]
+    lines += ["short:", "  br i1 %some, label %loop, label %done"]
+    lines += ["loop:", "  %i = phi i64 [ 0, %short ], [ %next, %loop ]", *_scalars(t, unpack)]
     lines += ["  %next = add i64 %i, 1", "  %more = icmp slt i64 %next, %count"]
     lines += ["  br i1 %more, label %loop, label %done", "done:", "  ret void", "}"]
     return "\n".join(lines)
+
+
+def _tiles(t: Lanes, tile: int, unpack: bool) -> list[str]:
+    """Scalars j to j + tile of all rows."""
+    lines, kind = [f"  %at.j = mul i64 %j, {t.width}"], Lanes(tile, t.single).type
+    for first in range(0, t.width, tile):
+        memory = [f"%m{first + k}" for k in range(tile)]
+        lanes = [f"%l{first}.{k}" for k in range(tile)]
+        for k in range(tile):
+            lines.append(f"  {memory[k]} = getelementptr {t.element}, ptr %row{first + k}, i64 %j")
+            lines.append(f"  %at{first}.{k} = add i64 %at.j, {k * t.width + first}")
+            lines.append(f"  {lanes[k]} = getelementptr {t.element}, ptr %lanes, i64 %at{first}.{k}")
+        source, target = (lanes, memory) if unpack else (memory, lanes)
+        x = [f"%x{first}.{k}" for k in range(tile)]
+        lines += [f"  {x[k]} = load {kind}, ptr {source[k]}, align {t.bytes}" for k in range(tile)]
+        x = _transposed(lines, x, kind, f"{first}")
+        lines += [f"  store {kind} {x[k]}, ptr {target[k]}, align {t.bytes}" for k in range(tile)]
+    return lines
+
+
+def _transposed(lines: list[str], rows: list[str], kind: str, name: str) -> list[str]:
+    """The columns of a square of rows: halves, quarters, ... change places."""
+    n = len(rows)
+    half = n // 2
+    while half:
+        new = list(rows)
+        for i in range(n):
+            if not i & half:
+                a, b = rows[i], rows[i + half]
+                low = [k if not k & half else n + k - half for k in range(n)]
+                high = [k + half if not k & half else n + k for k in range(n)]
+                for target, choice in ((i, low), (i + half, high)):
+                    new[target] = f"%t{name}.{half}.{target}"
+                    mask = ", ".join(f"i32 {k}" for k in choice)
+                    lines.append(f"  {new[target]} = shufflevector {kind} {a}, {kind} {b}, <{n} x i32> <{mask}>")
+        rows, half = new, half // 2
+    return rows
+
+
+def _scalars(t: Lanes, unpack: bool) -> list[str]:
+    """Scalar i of all rows."""
+    lines = [f"  %at = mul i64 %i, {t.width}", f"  %lane = getelementptr {t.element}, ptr %lanes, i64 %at"]
+    for k in range(t.width):
+        lines.append(f"  %e{k} = getelementptr {t.element}, ptr %row{k}, i64 %i")
+        lines.append(f"  %f{k} = getelementptr {t.element}, ptr %lane, i64 {k}")
+        source, target = (f"%f{k}", f"%e{k}") if unpack else (f"%e{k}", f"%f{k}")
+        lines.append(f"  %s{k} = load {t.element}, ptr {source}, align {t.bytes}")
+        lines.append(f"  store {t.element} %s{k}, ptr {target}, align {t.bytes}")
+    return lines
 
 
 def transfers_ir(unpack: bool) -> str:
@@ -122,7 +126,7 @@ def transfers_ir(unpack: bool) -> str:
     lines.append("  %i = phi i64 [ 0, %start ], [ %next, %after ]")
     lines += [f"  %at = mul i64 %i, {len(TRANSFER)}", "  %entry = getelementptr i64, ptr %list, i64 %at"]
     for index, field in enumerate(TRANSFER):
-        _field(lines, field, index, "%entry", "ptr" if index < 2 else "i64")
+        load_field(lines, field, index, "%entry", "ptr" if index < 2 else "i64")
     lines += ["  %first = icmp eq i64 %record, 0", "  %moves = icmp ne i64 %record_stride, 0"]
     lines += ["  %wanted = or i1 %first, %moves", "  br i1 %wanted, label %move, label %after", "move:"]
     lines += ["  %a = mul i64 %state, %stride", "  %b = mul i64 %record, %record_stride", "  %ab = add i64 %a, %b"]
@@ -137,7 +141,7 @@ def batch_ir(t: Lanes) -> str:
     """Blocks of states, records of each, repetitions of each."""
     lines = ["define void @lw_batch(ptr %job) #0 {", "entry:"]
     for index, field in enumerate(JOB):
-        _field(lines, field, index, kind="ptr" if field in ("segments", "bases", "inputs", "outputs") else "i64")
+        load_field(lines, field, index, kind="ptr" if field in ("segments", "bases", "inputs", "outputs") else "i64")
     return (
         "\n".join(lines)
         + f"""
@@ -178,19 +182,21 @@ def driver_ir(t: Lanes) -> str:
     """The whole driver for one value type."""
     parts = [
         run_ir(),
-        single_ir(),
         transfer_ir(t, False),
         transfer_ir(t, True),
         transfers_ir(False),
         transfers_ir(True),
         batch_ir(t),
+        python.data_ir(),
+        python.state_ir(),
+        python.batch_ir(),
     ]
     named = [part.replace("@lw_", f"@lw_{t.suffix}_") for part in parts]  # one process holds several drivers
     return "\n\n".join([*named, 'attributes #0 = { nounwind "prefer-vector-width"="512" "min-legal-vector-width"="512" }'])
 
 
 class Driver:
-    """The loaded driver for one value type: `single(job, x, y, z)` and `batch(job)`."""
+    """The loaded driver for one value type: `batch(job)`, and the addresses of functions that Python calls with arrays."""
 
     def __init__(self, t: Lanes) -> None:
         ir = driver_ir(t)
@@ -203,10 +209,8 @@ class Driver:
             obj = found[1]
         self._library = machine.Library.shared(obj)
         self.batch = self._library.function(f"lw_{t.suffix}_batch", ctypes.c_void_p)
-        # One state takes less time than giving up and taking back the interpreter lock: this call keeps it.
-        self.single = ctypes.PYFUNCTYPE(None, *[ctypes.c_void_p, *[ctypes.c_char_p] * 3])(
-            self._library.address(f"lw_{t.suffix}_single")
-        )
+        self.python_state = self._library.address(f"lw_{t.suffix}_python_state")
+        self.python_batch = self._library.address(f"lw_{t.suffix}_python_batch")
 
 
 driver = functools.cache(Driver)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..errors import CompileError
-from .symbol import Symbol, ca, wrap
+from .symbol import Symbol, ca, minus_zero, wrap
 
 Op = tuple[Any, ...]
 
@@ -87,9 +87,10 @@ class Graph:
         """The index of an operation, new or already known."""
         if op[0] in COMMUTATIVE and op[2] < op[1]:
             op = (op[0], op[2], op[1])
-        known = self._numbers.get(op)
+        key = ("const", op[1].hex()) if op[0] == "const" else op  # -0.0 equals 0.0 and is another constant
+        known = self._numbers.get(key)
         if known is None:
-            known = self._numbers[op] = len(self.ops)
+            known = self._numbers[key] = len(self.ops)
             self.ops.append(op)
         return known
 
@@ -126,7 +127,7 @@ class Graph:
 def build(inputs: list[Symbol], outputs: list[Any]) -> tuple[list[Op], list[int]]:
     """Operations and the indices of the outputs; `("input", k)` is the k-th input."""
     names = _opcodes()
-    f = ca.Function("rule", [ca.vertcat(*(s.sx for s in inputs))], [ca.vertcat(*(wrap(o) for o in outputs))])
+    f = ca.Function("rule", [ca.vertcat(*(s.sx for s in inputs), minus_zero())], [ca.vertcat(*(wrap(o) for o in outputs))])
     graph = Graph()
     register: dict[int, int] = {}
     results = [graph.constant(0.0)] * len(outputs)
@@ -156,7 +157,8 @@ def _special(graph: Graph, f: Any, k: int, name: str, register: dict[int, int]) 
     if name == "CONST":
         return graph.constant(f.instruction_constant(k))
     if name == "INPUT":
-        return graph.number("input", f.instruction_input(k)[1])
+        index = f.instruction_input(k)[1]
+        return graph.number("input", index) if index < f.nnz_in(0) - 1 else graph.constant(-0.0)
     x = register[f.instruction_input(k)[0]]
     if name == "SQ":
         return graph.apply("mul", x, x)
@@ -168,7 +170,9 @@ def _special(graph: Graph, f: Any, k: int, name: str, register: dict[int, int]) 
 def share_reciprocals(ops: list[Op], results: list[int]) -> tuple[list[Op], list[int]]:
     """Divisions by the same value become products with one reciprocal.
 
-    CasADi turns x * (1 / y) into x / y; this turns it back.
+    CasADi turns x * (1 / y) into x / y; this turns it back. The product is within 1.5 ulp of the quotient where 1 / y is a
+    normal number. It is infinite where 1 / y overflows, for |y| up to 2^-1024 (float32: 2^-128), which is subnormal: whatever
+    told these apart would cost the divisions that sharing saves.
     """
     divisors: dict[int, int] = {}
     for op in ops:

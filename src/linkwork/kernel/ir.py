@@ -132,28 +132,51 @@ def operands(kernel: Kernel) -> list[tuple[str, str]]:
 class Body(Writer):
     """The lines of a kernel for some of its lanes: loads where first used, arithmetic, stores as soon as possible."""
 
-    def __init__(self, kernel: Kernel, whole: Lanes, uniform: frozenset[str], lanes: Lanes, first: int) -> None:
-        super().__init__(lanes, f"l{first}_")
+    def __init__(
+        self, kernel: Kernel, whole: Lanes, uniform: frozenset[str], lanes: Lanes, first: int, prefix: str = "l"
+    ) -> None:
+        super().__init__(lanes, f"{prefix}{first}_")
         self.kernel, self.whole, self.uniform, self.first = kernel, whole, uniform, first
         self.pairs = operands(kernel)
 
-    def write(self, ops: list[Op], results: list[int]) -> None:
-        """Everything. What is both loaded and stored is stored last: later loads must see the old value."""
+    def compute(self, ops: list[Op], i: int) -> None:
+        """Append the lines of value i, loads included."""
+        if ops[i][0] == "input":
+            self.load(self.kernel.loads[ops[i][1]][1])
+        else:
+            self.value(ops, i)
+
+    def write_some(self, ops: list[Op], wanted: set[int]) -> None:
+        """Only these values, and no stores."""
+        for i in range(len(ops)):
+            if i in wanted:
+                self.compute(ops, i)
+            else:
+                self.names.append("")
+
+    def write(self, ops: list[Op], results: list[int], known: Body | None = None) -> None:
+        """Everything but what `known` has. What is both loaded and stored is stored last: later loads must see the old value."""
         kernel = self.kernel
         stores: dict[int, list[int]] = {}
         in_place = {p for _, p in kernel.loads} & {p for _, p in kernel.stores}
         late = []
         for k, (_, place) in enumerate(kernel.stores):
             (late if place in in_place else stores.setdefault(results[k], [])).append(k)
-        for i, op in enumerate(ops):
-            if op[0] == "input":
-                self.load(kernel.loads[op[1]][1])
+        for i in range(len(ops)):
+            if known is not None and known.names[i]:
+                self.names.append(self.part_of(known.names[i]))
             else:
-                self.value(ops, i)
+                self.compute(ops, i)
             for k in stores.get(i, ()):
                 self.store(k, results[k])
         for k in late:
             self.store(k, results[k])
+
+    def part_of(self, name: str) -> str:
+        """Our lanes of a value of all lanes."""
+        mine = ", ".join(f"i32 {self.first + k}" for k in range(self.t.width))
+        whole = f"{self.whole.type} {name}, {self.whole.type} poison"
+        return self.emit(f"shufflevector {whole}, <{self.t.width} x i32> <{mine}>")
 
     def address(self, place: Place) -> str:
         array, role, index = place
@@ -182,12 +205,22 @@ def split(ops: list[Op], t: Lanes) -> list[Lanes]:
     """How the lanes of a kernel are done: all at once, or, for large bodies, in parts that fit one register each.
 
     A value that needs two registers halves their number: large bodies then spend their time moving values to the stack and
-    back. Bodies that call functions stay whole, as the calls would double.
+    back. Functions are called first, for all lanes at once; a body in which they depend on much else stays whole.
     """
     parts = t.width * t.bytes // machine.register_bytes()
-    if parts < 2 or graph.flops(ops) < LARGE or any(op[0] not in INLINE for op in ops):
+    first = calls(ops)
+    if parts < 2 or graph.flops(ops) < LARGE or graph.flops([ops[i] for i in first]) > LARGE // 4:
         return [t]
     return [Lanes(t.width // parts, t.single)] * parts
+
+
+def calls(ops: list[Op]) -> set[int]:
+    """The values that functions compute, and all that these depend on."""
+    found: set[int] = set()
+    for i in reversed(range(len(ops))):
+        if i in found or ops[i][0] not in INLINE:
+            found.update((i, *graph.operands(ops[i])))
+    return found
 
 
 def function(kernel: Kernel, name: str, arrays: Sequence[str], uniform: frozenset[str], t: Lanes) -> tuple[str, set[str], int]:
@@ -196,10 +229,15 @@ def function(kernel: Kernel, name: str, arrays: Sequence[str], uniform: frozense
     lines: list[str] = []
     functions: set[str] = set()
     first = 0
-    parts = split(ops, t)
+    parts, early = split(ops, t), None
+    if len(parts) > 1:
+        early = Body(kernel, t, uniform, t, 0, "c")
+        early.write_some(ops, calls(ops))
+        lines += early.lines
+        functions |= early.functions
     for part in parts:
         body = Body(kernel, t, uniform, part, first)
-        body.write(ops, results)
+        body.write(ops, results, early)
         lines += body.lines
         functions |= body.functions
         first += part.width

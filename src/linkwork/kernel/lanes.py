@@ -52,7 +52,8 @@ class Lanes:
 
     def constant(self, value: float) -> str:
         """A floating-point constant in every lane, as the exact hexadecimal that LLVM expects."""
-        x = float(np.float32(value)) if self.single else float(value)
+        with np.errstate(over="ignore"):  # beyond float32 is infinity there
+            x = float(self.dtype(value))
         return self._splat(self.element, f"0x{struct.unpack('<Q', struct.pack('<d', x))[0]:016X}")
 
     def int_constant(self, value: int) -> str:

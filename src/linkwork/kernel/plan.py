@@ -9,7 +9,7 @@ from __future__ import annotations
 import ctypes
 import os
 import struct
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
 from typing import Any
@@ -17,8 +17,10 @@ from typing import Any
 import numpy as np
 
 from ..errors import CompileError, InputError
-from .driver import JOB, TRANSFER, driver
+from . import python
+from .driver import driver
 from .lanes import Lanes
+from .records import JOB, TRANSFER
 from .sweep import Algorithm, Items, Tree
 from .trace import Position, record_layout
 from .unit import CompiledUnit, Variant, arrays, unit
@@ -281,11 +283,20 @@ class Workspace:
         self.job_at = ctypes.addressof(ctypes.c_char.from_buffer(self.buffer))
         self.transfers_at = self.job_at + 8 * len(JOB)
 
-    def single(self, names: Sequence[str]) -> int:
-        """The job of `driver.single` whose three arguments stand for these arrays."""
-        places = [self.plan.arrays.index(n) for n in names]
-        struct.pack_into("6q", self.buffer, 0, *self.fixed, *places)
-        return self.job_at
+    def of_state(self, names: Sequence[str], result: np.ndarray, error: tuple[type, str] | None = None) -> Callable[..., Any]:
+        """A function of arrays of one state that stand for these, see `python.of_state`; our own `result` is what it returns."""
+        inputs = [(self.plan.arrays.index(n), self.plan.sizes[n]) for n in names]
+        return python.of_state(self.plan.driver.python_state, self.fixed, self._dtype, inputs, result, error, self)
+
+    def of_batch(self, names: Sequence[str], result: str) -> Callable[..., Any]:
+        """A function of arrays of a batch that stand for these, and an array for the result, see `python.of_batch`."""
+        at, size, count = self.transfers_at, self.plan.lanes.bytes, len(names)
+        moves: list[int] = []
+        for n in (*names, result):
+            moves += (self.address[n], 0, self.plan.sizes[n], size * self.plan.sizes[n], 0)
+        head = (*self.fixed, count, at, 1, at + 8 * len(TRANSFER) * count, 0, 0, 1, 1)
+        struct.pack_into(f"{len(JOB) + len(moves)}q", self.buffer, 0, *head, *moves)
+        return python.of_batch(self.plan.driver.python_batch, self.job_at, self._dtype, count + 1, self)
 
     def adopt(self, other: Workspace, names: Sequence[str]) -> None:
         """Read these arrays from another workspace (of another variant) instead of our own."""

@@ -2,7 +2,11 @@
 
 A symbol lives well in NumPy object arrays: arithmetic, `@`, cross, stack and einsum work. What a traced value cannot
 know (its truth, its float, an equality) raises and names the replacement. Constants never become symbols: an operation
-whose result is known returns a Python float, so zeros and ones fold before CasADi sees them.
+whose result is known returns a Python float (a comparison: a NumPy bool), so zeros and ones fold before CasADi sees them.
+
+Symbols simplify like real numbers, in CasADi or before: `0 x` and `x - x` are 0, `(x + y) - y` is x, `x <= x` holds and
+`x^2 < 0` does not. Floating-point numbers may give NaN, or a rounding error, there; a rule that lives on that (a compensated sum,
+`x <= x` as a test for NaN) computes something else when traced. A quotient by a number is a product with its reciprocal.
 
 CasADi takes a while to import, so it is imported when something must be traced, not before.
 """
@@ -10,14 +14,14 @@ CasADi takes a while to import, so it is imported when something must be traced,
 from __future__ import annotations
 
 import hashlib
+import math
 from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
 
 from ..errors import SymbolError
-
-_NUMBERS = (float, int, np.floating, np.integer)
+from ..spatial.scalar import NUMBERS, Element, is_zero, truth
 
 
 class _Casadi:
@@ -34,52 +38,46 @@ class _Casadi:
 ca = _Casadi()
 
 
-class Symbol:
-    """A traced scalar."""
+class Symbol(Element):
+    """A traced scalar. Operands of other kinds (jets, arrays) are asked instead, as Python does."""
 
     __slots__ = ("sx",)
 
     def __init__(self, sx: Any) -> None:
         self.sx = sx
 
+    def like(self, x: Any) -> Symbol:
+        return Symbol(wrap(x))
+
     # --- arithmetic -------------------------------------------------------------------------------------------------
     def __add__(self, other: Any) -> Any:
-        if isinstance(other, _NUMBERS):
-            return self if other == 0 else binary(ca.OP_ADD, self, other)
-        return binary(ca.OP_ADD, self, other) if isinstance(other, Symbol) else NotImplemented
+        return self if is_zero(other) else combined(ca.OP_ADD, self, other)
 
     __radd__ = __add__
 
     def __sub__(self, other: Any) -> Any:
-        if isinstance(other, _NUMBERS):
-            return self if other == 0 else binary(ca.OP_SUB, self, other)
-        return binary(ca.OP_SUB, self, other) if isinstance(other, Symbol) else NotImplemented
+        return self if is_zero(other) else combined(ca.OP_SUB, self, other)
 
     def __rsub__(self, other: Any) -> Any:
-        if isinstance(other, _NUMBERS):
-            return -self if other == 0 else binary(ca.OP_SUB, other, self)
-        return NotImplemented
+        return -self if is_zero(other) else combined(ca.OP_SUB, other, self)
 
     def __mul__(self, other: Any) -> Any:
-        if isinstance(other, _NUMBERS):
+        if isinstance(other, NUMBERS):
             if other == 0:
                 return 0.0
             if other == 1:
                 return self
-            return -self if other == -1 else binary(ca.OP_MUL, self, other)
-        return binary(ca.OP_MUL, self, other) if isinstance(other, Symbol) else NotImplemented
+            if other == -1:
+                return -self
+        return combined(ca.OP_MUL, self, other)
 
     __rmul__ = __mul__
 
     def __truediv__(self, other: Any) -> Any:
-        if isinstance(other, _NUMBERS):
-            return self * (1.0 / float(other))
-        return binary(ca.OP_DIV, self, other) if isinstance(other, Symbol) else NotImplemented
+        return self * (1.0 / float(other)) if isinstance(other, NUMBERS) else combined(ca.OP_DIV, self, other)
 
     def __rtruediv__(self, other: Any) -> Any:
-        if isinstance(other, _NUMBERS):
-            return 0.0 if other == 0 else binary(ca.OP_DIV, other, self)
-        return NotImplemented
+        return 0.0 if is_zero(other) else combined(ca.OP_DIV, other, self)
 
     def __neg__(self) -> Any:
         return unary(ca.OP_NEG, self)
@@ -88,40 +86,44 @@ class Symbol:
         return self
 
     def __pow__(self, n: Any) -> Any:
-        if isinstance(n, _NUMBERS):
+        if isinstance(n, NUMBERS):
             if n == 0.5:
                 return self.sqrt()
-            if n == int(n) and abs(n) <= 16:
+            if float(n).is_integer() and abs(n) <= 16:
                 product: Any = 1.0
                 for _ in range(abs(int(n))):
                     product = product * self
                 return product if n >= 0 else 1.0 / product
-        return binary(ca.OP_POW, self, n)
+        return combined(ca.OP_POW, self, n)
 
     def __rpow__(self, base: Any) -> Any:
-        return binary(ca.OP_POW, base, self)
+        return combined(ca.OP_POW, base, self)
 
     def __abs__(self) -> Any:
         return unary(ca.OP_FABS, self)
 
     # --- comparisons are symbols too -----------------------------------------------------------------------------------
     def __lt__(self, other: Any) -> Any:
-        return binary(ca.OP_LT, self, other)
+        return truth(combined(ca.OP_LT, self, other))
 
     def __le__(self, other: Any) -> Any:
-        return binary(ca.OP_LE, self, other)
+        return truth(combined(ca.OP_LE, self, other))
 
     def __gt__(self, other: Any) -> Any:
-        return binary(ca.OP_LT, other, self)
+        return truth(combined(ca.OP_LT, other, self))
 
     def __ge__(self, other: Any) -> Any:
-        return binary(ca.OP_LE, other, self)
+        return truth(combined(ca.OP_LE, other, self))
 
     def __and__(self, other: Any) -> Any:
-        return binary(ca.OP_AND, self, other)
+        return truth(combined(ca.OP_AND, self, truth(other)))
+
+    __rand__ = __and__
 
     def __or__(self, other: Any) -> Any:
-        return binary(ca.OP_OR, self, other)
+        return truth(combined(ca.OP_OR, self, truth(other)))
+
+    __ror__ = __or__
 
     def __invert__(self) -> Any:
         return unary(ca.OP_NOT, self)
@@ -135,8 +137,8 @@ class Symbol:
     # --- what a traced value cannot know -------------------------------------------------------------------------------
     def __bool__(self) -> bool:
         raise SymbolError(
-            "a traced value has no truth: `if`, `and`, `or`, `not`, min() and max() cannot branch on it. "
-            "Use lw.math.where(condition, a, b), lw.math.maximum, lw.math.minimum or lw.math.clip."
+            "a traced value has no truth: `if`, `and`, `or`, `not`, min(), max() and comparisons of arrays cannot branch on it. "
+            "Use lw.math.where(condition, a, b), lw.math.maximum, lw.math.minimum or lw.math.clip, of arrays entry by entry."
         )
 
     def __eq__(self, other: object) -> Any:
@@ -182,7 +184,7 @@ class Symbol:
         return unary(ca.OP_ATAN, self)
 
     def arctan2(self, x: Any) -> Any:
-        return binary(ca.OP_ATAN2, self, x)
+        return combined(ca.OP_ATAN2, self, x)
 
     def exp(self) -> Any:
         return unary(ca.OP_EXP, self)
@@ -199,10 +201,10 @@ class Symbol:
     def tanh(self) -> Any:
         return unary(ca.OP_TANH, self)
 
-    def floor(self) -> Any:
+    def __floor__(self) -> Any:
         return unary(ca.OP_FLOOR, self)
 
-    def ceil(self) -> Any:
+    def __ceil__(self) -> Any:
         return unary(ca.OP_CEIL, self)
 
     def fabs(self) -> Any:
@@ -221,9 +223,17 @@ def wrap(x: Any) -> Any:
     """The SX of a symbol or number."""
     if isinstance(x, Symbol):
         return x.sx
-    if isinstance(x, (*_NUMBERS, bool, np.bool_)):
-        return ca.SX(float(x))
-    raise SymbolError(f"a traced value cannot be combined with {type(x).__name__}; use numbers, arrays or other traced values.")
+    if isinstance(x, NUMBERS):
+        return ca.SX(float(x)) if x != 0 or math.copysign(1.0, x) > 0 else minus_zero()
+    raise SymbolError(f"a traced value cannot be combined with {type(x).__name__}; use numbers or other traced values.")
+
+
+_constants: dict[float, Any] = {}
+
+
+def minus_zero() -> Any:
+    """The symbol that stands for -0.0, as CasADi knows one zero only: an input of every function that is made of symbols."""
+    return _constants.setdefault(-0.0, ca.SX.sym("minus_zero"))  # the same for all threads
 
 
 def unwrap(sx: Any) -> Any:
@@ -236,6 +246,11 @@ def binary(op: int, a: Any, b: Any) -> Any:
     return unwrap(ca.SX.binary(op, wrap(a), wrap(b)))
 
 
+def combined(op: int, a: Any, b: Any) -> Any:
+    """As `binary`; what is neither symbol nor number is Python's NotImplemented, so that the other operand is asked."""
+    return binary(op, a, b) if isinstance(a, (Symbol, *NUMBERS)) and isinstance(b, (Symbol, *NUMBERS)) else NotImplemented
+
+
 def unary(op: int, a: Symbol) -> Any:
     """One CasADi operation of one operand."""
     return unwrap(ca.SX.unary(op, a.sx))
@@ -246,5 +261,5 @@ def traced_digest(function: Callable[..., Iterable[Any]], *sizes: int) -> str:
     vectors = [np.array([variable(f"x{i}_{k}") for k in range(size)] + [None], dtype=object)[:-1] for i, size in enumerate(sizes)]
     symbols = [x.sx for vector in vectors for x in vector]
     outputs = [wrap(x) for x in function(*vectors)]
-    f = ca.Function("traced", [ca.vertcat(*symbols)], [ca.vertcat(*outputs)])
+    f = ca.Function("traced", [ca.vertcat(*symbols, minus_zero())], [ca.vertcat(*outputs)])
     return hashlib.sha256(f.serialize().encode()).hexdigest()

@@ -140,6 +140,11 @@ class Model:
         return np.concatenate([np.zeros(0), *(b.properties.armature for b in self.bodies)])
 
     @cached_property
+    def has_armature(self) -> bool:
+        """Whether any joint has armature."""
+        return bool(self.armature.any())
+
+    @cached_property
     def damping(self) -> np.ndarray:
         """Damping of the joints (nv,)."""
         return np.concatenate([np.zeros(0), *(b.properties.damping for b in self.bodies)])
@@ -253,10 +258,10 @@ class Model:
         return Factored(lambda lanes, phase, uniform: self.plan(algorithm, lanes, (phase,), (), uniform), inputs)
 
     def function(self, name: str) -> Callable[..., np.ndarray]:
-        """A prepared function ("forward_dynamics", ...) of one state: no checks, own buffers, least overhead.
+        """A prepared function ("forward_dynamics", ...) of one state: own buffers, least overhead.
 
-        The array that it returns is overwritten by the next call; keep a copy if you need it. Each thread needs a function of
-        its own.
+        It takes contiguous float64 arrays and nothing else. The array that it returns is overwritten by the next call; keep a
+        copy if you need it. Each thread needs a function of its own.
         """
         if name not in FUNCTIONS:
             raise InputError(f"there is no prepared function {name!r}; choose one of {', '.join(FUNCTIONS)}")

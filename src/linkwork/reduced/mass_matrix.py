@@ -7,14 +7,16 @@ not carry one another are zero and never touched.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from ..kernel.sweep import INERTIA, SCALAR, Algorithm, Field, inward, over, vector
-from ..model.model import Model
+from ..model.model import FUNCTIONS, Model
 from ..model.rules import inertia_of, joint_of, placement_of
 from .response import factor_reduced
+from .shortcut import prepared, shortcut
 
 
 def composite_inertia(n: Any, parent: Any) -> None:
@@ -52,13 +54,22 @@ MASS_MATRIX = Algorithm(
 )
 
 
+def _prepared_mass_matrix(model: Model) -> Callable[..., np.ndarray]:
+    call, armature = prepared(MASS_MATRIX, ("q",), "M")(model), np.diag(model.armature)
+    return (lambda q: call(q) + armature) if model.has_armature else call
+
+
+FUNCTIONS["mass_matrix"] = _prepared_mass_matrix
+
+
 def mass_matrix(model: Model, q: Any, threads: int | None = 1) -> np.ndarray:
     """M(q), (nv, nv) or (batch, nv, nv), symmetric positive definite, with the armature of the joints."""
-    M = model.call(MASS_MATRIX, {"q": q}, threads)["M"]
-    armature = model.armature
-    if armature.any():
+    M = shortcut(model, MASS_MATRIX, ("q",), "M", q) if threads == 1 else None
+    if M is None:
+        M = model.call(MASS_MATRIX, {"q": q}, threads)["M"]
+    if model.has_armature:
         index = np.arange(model.nv)
-        M[..., index, index] += armature
+        M[..., index, index] += model.armature
     return M
 
 

@@ -12,10 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from .scalar import Scalar, Vector, stack, where
+from .scalar import Element, Scalar, Vector, is_number, stack, truth, where
 
 
-class Jet:
+class Jet(Element):
     """A scalar `x` with `grad` (tuple), `rate`, `bias` and `grad_rate` (tuple, zeros by default), see the module's text."""
 
     __slots__ = ("bias", "grad", "grad_rate", "rate", "x")
@@ -25,6 +25,9 @@ class Jet:
     ) -> None:
         self.x, self.grad, self.rate, self.bias = x, grad, rate, bias
         self.grad_rate = (0.0,) * len(grad) if grad_rate is None else grad_rate
+
+    def like(self, x: Any) -> Jet:
+        return lift(x, len(self.grad))
 
     def chain(self, y: Scalar, dy: Scalar, ddy: Scalar) -> Jet:
         """The jet of y(x), given y, y' and y'' at x."""
@@ -83,28 +86,36 @@ class Jet:
     def __rtruediv__(self, other: Any) -> Any:
         return self.reciprocal() * other
 
-    def __pow__(self, n: Any) -> Jet:
+    def __pow__(self, n: Any) -> Any:
+        if isinstance(n, np.ndarray):
+            return NotImplemented
+        if not is_number(n):
+            return np.exp(n * np.log(self))
         if n == 2:
             return self * self
-        x = self.x
-        return self.chain(x**n, n * x ** (n - 1), n * (n - 1) * x ** (n - 2))
+        return self.chain(self.x**n, _term(n, self.x, n - 1), _term(n * (n - 1), self.x, n - 2))
+
+    def __rpow__(self, base: Any) -> Jet:
+        """base^x for a base above zero."""
+        y, slope = base**self.x, np.log(base)
+        return self.chain(y, y * slope, y * slope * slope)
 
     # Comparisons look at the value only; `where` blends whole jets.
     def __lt__(self, other: Any) -> Any:
-        return self.x < value(other)
+        return truth(self.x < value(other))
 
     def __le__(self, other: Any) -> Any:
-        return self.x <= value(other)
+        return truth(self.x <= value(other))
 
     def __gt__(self, other: Any) -> Any:
-        return self.x > value(other)
+        return truth(self.x > value(other))
 
     def __ge__(self, other: Any) -> Any:
-        return self.x >= value(other)
+        return truth(self.x >= value(other))
 
     def blend(self, condition: Any, a: Any, b: Any) -> Jet:
         """`where(condition, a, b)` entry by entry."""
-        a, b = (lift(y, len(self.grad)) for y in (a, b))
+        a, b = self.like(a), self.like(b)
         grad = tuple(where(condition, ga, gb) for ga, gb in zip(a.grad, b.grad, strict=True))
         grad_rate = tuple(where(condition, ra, rb) for ra, rb in zip(a.grad_rate, b.grad_rate, strict=True))
         rate, bias = where(condition, a.rate, b.rate), where(condition, a.bias, b.bias)
@@ -137,6 +148,14 @@ class Jet:
         y = 1.0 / self.x
         return self.chain(np.log(self.x), y, -(y * y))
 
+    def sinh(self) -> Jet:
+        s, c = np.sinh(self.x), np.cosh(self.x)
+        return self.chain(s, c, s)
+
+    def cosh(self) -> Jet:
+        s, c = np.sinh(self.x), np.cosh(self.x)
+        return self.chain(c, s, c)
+
     def tanh(self) -> Jet:
         y = np.tanh(self.x)
         dy = 1.0 - y * y
@@ -155,7 +174,7 @@ class Jet:
 
     def arctan2(self, other: Any) -> Jet:
         """atan2(self, other): its derivatives are those of the angle (x dy - y dx) / (x^2 + y^2)."""
-        y, x = self, lift(other, len(self.grad))
+        y, x = self, self.like(other)
         r2_inv = 1.0 / (x.x * x.x + y.x * y.x)
         grad = tuple((x.x * gy - y.x * gx) * r2_inv for gx, gy in zip(x.grad, y.grad, strict=True))
         rate = (x.x * y.rate - y.x * x.rate) * r2_inv
@@ -170,8 +189,24 @@ class Jet:
     def __abs__(self) -> Jet:
         return self.blend(self.x >= 0, self, -self)
 
+    fabs = __abs__
+
+    def sign(self) -> Jet:
+        return self.chain(np.sign(self.x), 0.0, 0.0)
+
+    def __floor__(self) -> Jet:
+        return self.chain(np.floor(self.x), 0.0, 0.0)
+
+    def __ceil__(self) -> Jet:
+        return self.chain(np.ceil(self.x), 0.0, 0.0)
+
     def __repr__(self) -> str:
         return f"Jet({self.x}, grad={self.grad}, rate={self.rate}, bias={self.bias})"
+
+
+def _term(c: float, x: Scalar, n: float) -> Scalar:
+    """c x^n, and 0 for c = 0 even where x^n is infinite."""
+    return c * x**n if c else 0.0
 
 
 def lift(x: Any, n: int) -> Jet:

@@ -1,7 +1,8 @@
 """Functions of scalars of any kind: floats, jets and traced symbols (public as `linkwork.math`).
 
 A local rule may not branch on a value that is not yet known. `where(x < 1, a, b)` says the same for numbers and for
-symbols; the comparison of symbols is itself a symbol that offers `select(a, b)`.
+symbols; the comparison of symbols is itself a symbol that offers `select(a, b)`. Conditions combine by `&` and `|`. Their
+negation is `logical_not`: `~` knows nothing of Python's own bools, which numbers that fold may leave (`~True` is -2).
 """
 
 from __future__ import annotations
@@ -10,8 +11,53 @@ from typing import Any
 
 import numpy as np
 
+from ..errors import InputError
+
 Scalar = Any  # float, Jet or Symbol
 Vector = np.ndarray  # of floats, or of dtype object holding scalars
+NUMBERS = (float, int, np.floating, np.integer, np.bool_)
+
+# NumPy's functions that would ask a scalar of ours for its truth, or a float for a method, and what they call instead.
+METHODS = {
+    np.sign: "sign",
+    np.arctan2: "arctan2",
+    np.logical_not: "__invert__",
+    np.less: "__lt__",
+    np.less_equal: "__le__",
+    np.greater: "__gt__",
+    np.greater_equal: "__ge__",
+}
+
+
+class Element:
+    """What jets and symbols share: NumPy's functions take them together with numbers and arrays."""
+
+    __slots__ = ()
+
+    def like(self, x: Any) -> Any:
+        """A scalar as one of this kind."""
+        raise NotImplementedError
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *operands: Any, **options: Any) -> Any:
+        if ufunc in METHODS and not options and all(np.ndim(x) == 0 for x in operands):
+            first, *rest = (x.item() if isinstance(x, np.ndarray) else x for x in operands)
+            return getattr(self.like(first), METHODS[ufunc])(*rest)
+        boxed = (np.array(x, dtype=object) if isinstance(x, Element) else x for x in operands)
+        return getattr(ufunc, method)(*boxed, **options)
+
+
+def truth(x: Any) -> Any:
+    """A truth that `~`, `&` and `|` understand: np.bool_ where it is known, else the traced value or the array itself."""
+    if not isinstance(x, NUMBERS):
+        return x
+    if isinstance(x, int) and x < 0:
+        raise InputError(f"a condition is {x}: `~` of a Python bool is an integer. Use lw.math.logical_not.")
+    return np.bool_(x)
+
+
+def logical_not(condition: Scalar) -> Scalar:
+    """Whether a condition, known or traced, does not hold."""
+    return np.logical_not(condition)
 
 
 def where(condition: Scalar, a: Scalar, b: Scalar) -> Scalar:
@@ -19,6 +65,7 @@ def where(condition: Scalar, a: Scalar, b: Scalar) -> Scalar:
     for value in (a, b):
         if hasattr(value, "blend"):
             return value.blend(condition, a, b)
+    condition = truth(condition)
     if hasattr(condition, "select"):
         return condition.select(a, b)
     if isinstance(condition, np.ndarray) and condition.ndim:
@@ -76,7 +123,7 @@ def cross(a: Vector, b: Vector) -> Vector:
 
 def stack(*entries: Scalar) -> Vector:
     """A vector of the entries: float64 where all are numbers, dtype object otherwise."""
-    if all(isinstance(e, (float, int, np.floating, np.integer)) for e in entries):
+    if all(isinstance(e, NUMBERS) for e in entries):
         return np.array(entries, dtype=float)
     out = np.empty(len(entries), dtype=object)
     out[:] = entries
@@ -93,24 +140,24 @@ def numeric(a: np.ndarray) -> np.ndarray:
     """The same array as float64 if every entry is a number, else unchanged."""
     if a.dtype != object:
         return a
-    if all(isinstance(e, (float, int, np.floating, np.integer)) for e in a.flat):
+    if all(isinstance(e, NUMBERS) for e in a.flat):
         return a.astype(float)
     return a
 
 
 def is_zero(x: Scalar) -> bool:
     """True if x is the number 0 (a symbol is never known to be zero)."""
-    return isinstance(x, (float, int, np.floating)) and x == 0
+    return is_number(x) and x == 0
 
 
 def is_one(x: Scalar) -> bool:
     """True if x is the number 1."""
-    return isinstance(x, (float, int, np.floating)) and x == 1
+    return is_number(x) and x == 1
 
 
 def is_number(x: Scalar) -> bool:
     """True if x is a plain number, known now."""
-    return isinstance(x, (float, int, np.floating, np.integer))
+    return isinstance(x, NUMBERS)
 
 
 def ldl(A: np.ndarray) -> tuple[np.ndarray, Vector]:

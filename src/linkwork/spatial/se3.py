@@ -36,7 +36,7 @@ class SE3:
         """The transform x -> R x + p, of numbers, symbols or jets. The identity by default."""
         shift, turn = IDENTITY_PARTS
         if p is not None:
-            position = _position(p)
+            position = _vector("position", p, 3)
             shift = _carrying(st.shift_stages(values(position)), of_shift(position))
         if R is not None:
             rotation = _matrix(R)
@@ -63,7 +63,7 @@ class SE3:
     @staticmethod
     def rot_axis(axis: Vector, angle: Scalar) -> SE3:
         """Turn about a constant unit axis."""
-        axis = _vector(axis)
+        axis = _vector("axis", axis, 3)
         for k in range(3):
             if is_zero(axis[(k + 1) % 3]) and is_zero(axis[(k + 2) % 3]) and is_number(axis[k]):
                 return _turn(k, angle * float(axis[k]))
@@ -75,7 +75,7 @@ class SE3:
     @staticmethod
     def exp(xi: Vector) -> SE3:
         """The exponential of a twist (angular, linear)."""
-        xi = _vector(xi)
+        xi = _vector("twist", xi, 6)
         x = values(xi)
         J = so3.left_jacobian(x[:3])
         E = _carrying((Shift(J @ x[3:]), st.Rotation(so3.exp(x[:3]))), None)
@@ -88,7 +88,7 @@ class SE3:
     @staticmethod
     def rot_exp(w: Vector) -> SE3:
         """The rotation exp([w])."""
-        w = _vector(w)
+        w = _vector("rotation vector", w, 3)
         stages = (st.Rotation(so3.exp(values(w))),)
         if not has_jets(w):
             return _carrying(stages, None)
@@ -99,7 +99,7 @@ class SE3:
     @staticmethod
     def rot_quat(quat_wxyz: Vector) -> SE3:
         """The rotation of a unit quaternion (w, x, y, z)."""
-        quat = _vector(quat_wxyz)
+        quat = _vector("quaternion", quat_wxyz, 4)
         q = values(quat)
         stages = (st.Rotation(quaternion.to_rotation(q)),)
         if not has_jets(quat):
@@ -168,7 +168,7 @@ class SE3:
 
     def act(self, point: Vector) -> Vector:
         """R x + p for a point (3,); an array of jets if the transform or the point moves."""
-        x = _vector(point)
+        x = _vector("point", point, 3)
         y = self._image(values(x))
         if self.carried is None and not has_jets(x):
             return y
@@ -339,17 +339,10 @@ def _turn(axis: int, angle: Scalar) -> SE3:
     return _carrying((Turn(axis, np.cos(x), np.sin(x)),), along(unit, angle))
 
 
-def _vector(x: Any) -> Vector:
-    return x if isinstance(x, np.ndarray) and x.ndim == 1 else stack(*x)
-
-
-def _position(p: Any) -> Vector:
-    try:
-        vector = _vector(p)
-    except TypeError:
-        raise InputError(f"SE3: the position must have 3 entries, not {p!r}") from None
-    if vector.shape != (3,):
-        raise InputError(f"SE3: the position must have 3 entries, not shape {vector.shape}")
+def _vector(name: str, x: Any, size: int) -> Vector:
+    vector = x if isinstance(x, np.ndarray) else array(x)
+    if vector.shape != (size,):
+        raise InputError(f"SE3: the {name} must have {size} entries, not shape {vector.shape}")
     return vector
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import itertools
 import json
@@ -385,7 +386,21 @@ def test_a_full_disk_is_no_error(failing: str, folder: Path, compiler: Compiler,
     name = next(NAMES)
     assert run(name) == [6.0]
     assert compiler.count == 1
-    assert not objects(folder)
+    assert not list(folder.iterdir())
+
+
+@pytest.mark.parametrize("error", [OSError, KeyboardInterrupt])
+def test_nothing_is_left_of_a_file_half_written(
+    error: type[BaseException], folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(*_: Any) -> None:
+        assert len(list(folder.iterdir())) == 1
+        raise error
+
+    monkeypatch.setattr(os, "replace", interrupted)
+    with pytest.raises(KeyboardInterrupt) if error is KeyboardInterrupt else contextlib.nullcontext():
+        cache.store("key", {}, b"code")
+    assert not list(folder.iterdir())
 
 
 def test_a_file_that_cannot_be_removed_is_no_error(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -111,6 +111,25 @@ def test_equal_constants_share_a_number() -> None:
     g = Graph()
     assert g.constant(2) == g.constant(2.0) != g.constant(3.0)
     assert g.ops == [("const", 2.0), ("const", 3.0)]
+    assert g.constant(math.nan) == g.constant(float("nan"))
+
+
+def signs(values: list[float]) -> list[float]:
+    return [math.copysign(1.0, x) for x in values]
+
+
+def test_zeros_keep_their_signs() -> None:
+    g = Graph()
+    assert g.constant(0.0) != g.constant(-0.0)
+    chosen = where(X < 1.0, -0.0, Y), where(X < 1.0, Y, -0.0)
+    angles = np.arctan2(Z, -0.0), np.arctan2(Z, 0.0), np.arctan2(-0.0, -Z)
+    ops, results = traced(0.0, -0.0, np.float32(-0.0), False, *chosen, *angles)
+    for x in (0.0, 2.0):
+        values = run(ops, (x, 5.0, 0.0, 0.0), results)
+        assert signs(values[:6]) == [1.0, -1.0, -1.0, 1.0, -1.0 if x < 1 else 1.0, 1.0 if x < 1 else -1.0]
+        assert values[6:] == [math.pi, 0.0, -math.pi]
+    ops, results = build([], [-0.0, 0.0])
+    assert signs(run(ops, (0.0,), results)) == [-1.0, 1.0]
 
 
 def test_a_square_a_double_and_a_reciprocal() -> None:
@@ -278,6 +297,17 @@ def test_divisions_by_one_value_share_its_reciprocal() -> None:
 
 def test_a_single_division_stays() -> None:
     assert names(traced(X / Y, Z / W)[0]) == ["div", "div"]
+
+
+@pytest.mark.parametrize(("divisor", "right"), [(2.0**-1022, True), (2.0**-1023, True), (2.0**-1024, False), (2.0**-1060, False)])
+def test_a_shared_reciprocal_may_overflow(divisor: float, right: bool) -> None:
+    """Of subnormal divisors only, as its text says; a division alone is safe."""
+    x = divisor / 4
+    both, single = traced(X / Z, Y / Z), traced(X / Z)
+    with np.errstate(over="ignore"):
+        at = (np.float64(x), np.float64(x), np.float64(divisor), 0.0)
+        assert run(both[0], at, both[1]) == [0.25 if right else math.inf] * 2
+        assert run(single[0], at, single[1]) == [0.25]
 
 
 def test_a_shared_quotient_in_a_sum_is_fused() -> None:

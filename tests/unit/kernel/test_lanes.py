@@ -59,6 +59,13 @@ def test_constants_keep_every_bit(t: Lanes, value: float) -> None:
     assert out.tobytes() == np.full(t.width, value, t.dtype).tobytes()
 
 
+@pytest.mark.filterwarnings("error")
+def test_constants_beyond_float32_are_infinite_there() -> None:
+    single = Lanes(1, single=True)
+    assert (single.constant(1e300), single.constant(-1e300)) == (single.constant(np.inf), single.constant(-np.inf))
+    assert Lanes(1).constant(1e300) != Lanes(1).constant(np.inf)
+
+
 @EVERY_TYPE
 def test_integer_constants(t: Lanes) -> None:
     store = f"store {t.int_type} {t.int_constant(-5)}, ptr %out, align {t.bytes}"

@@ -740,22 +740,6 @@ def test_constants_that_cannot_change_are_moved_once_but_others_again() -> None:
     assert total(changing) == [7, 7]
 
 
-def test_one_pass_with_arrays_in_other_places() -> None:
-    """`driver.single` reads three arrays where they are, without copying."""
-
-    def combine(n: Any) -> None:
-        n.r = n.a + 2.0 * n.b + 3.0 * n.c
-
-    a = algorithm({**{k: per_node("input") for k in "abc"}, "r": per_node("output")}, each(combine))
-    plan = make_plan(a, plain_tree([-1, 0]), Lanes(1))
-    work = plan.workspace()
-    job = work.single(("a", "b", "c"))
-    for k in range(3):
-        values = [np.array([1.0, 2.0]) + k, np.array([3.0, 4.0]), np.array([5.0, 6.0]) * k]
-        plan.driver.single(job, *(x.tobytes() for x in values))
-        np.testing.assert_array_equal(work.views["r"], values[0] + 2 * values[1] + 3 * values[2])
-
-
 def test_flops_are_those_of_all_nodes() -> None:
     def two(n: Any, parent: Any) -> None:
         n.s = parent.s * n.x + n.x  # at a root the parent's value is the number 0

@@ -11,7 +11,7 @@ import mpmath as mp
 import numpy as np
 import pytest
 
-from linkwork.kernel.symbol import ca, variable, wrap
+from linkwork.kernel.symbol import Symbol, ca, variable, wrap
 from linkwork.spatial.jet import Jet, biases, coordinates, gradient_rates, gradients, lift, rates, value, values
 from linkwork.spatial.scalar import stack, where
 
@@ -42,12 +42,17 @@ OPERATIONS: dict[str, tuple[Function, Function]] = {
     "power 0": (lambda u, w: u**0, lambda u, w: mp.mpf(1)),
     "power -2": (lambda u, w: u**-2, lambda u, w: u**-2),
     "power 1.5": (lambda u, w: u**1.5, lambda u, w: u ** mp.mpf(1.5)),
+    "power w": (lambda u, w: u**w, lambda u, w: u**w),
+    "2 to a power": (lambda u, w: 2.0**u, lambda u, w: mp.mpf(2) ** u),
+    "number of NumPy to a power": (lambda u, w: np.float64(0.5) ** u, lambda u, w: mp.mpf(0.5) ** u),
     "sin": (lambda u, w: np.sin(5 * u), lambda u, w: mp.sin(5 * u)),
     "cos": (lambda u, w: np.cos(5 * u), lambda u, w: mp.cos(5 * u)),
     "tan": (lambda u, w: np.tan(u), lambda u, w: mp.tan(u)),
     "sqrt": (lambda u, w: np.sqrt(u), lambda u, w: mp.sqrt(u)),
     "exp": (lambda u, w: np.exp(u), lambda u, w: mp.exp(u)),
     "log": (lambda u, w: np.log(u), lambda u, w: mp.log(u)),
+    "sinh": (lambda u, w: np.sinh(u), lambda u, w: mp.sinh(u)),
+    "cosh": (lambda u, w: np.cosh(u), lambda u, w: mp.cosh(u)),
     "tanh": (lambda u, w: np.tanh(u), lambda u, w: mp.tanh(u)),
     "arctan": (lambda u, w: np.arctan(3 * u), lambda u, w: mp.atan(3 * u)),
     "arcsin": (lambda u, w: np.arcsin(u), lambda u, w: mp.asin(u)),
@@ -57,7 +62,12 @@ OPERATIONS: dict[str, tuple[Function, Function]] = {
     "arctan2 behind": (lambda u, w: np.arctan2(u, -w), lambda u, w: mp.atan2(u, -w)),
     "arctan2 below": (lambda u, w: np.arctan2(-u, -w), lambda u, w: mp.atan2(-u, -w)),
     "arctan2 of a number": (lambda u, w: np.arctan2(u, -2.0), lambda u, w: mp.atan2(u, -2)),
+    "arctan2 with a number": (lambda u, w: np.arctan2(-2.0, u), lambda u, w: mp.atan2(-2, u)),
+    "floor": (lambda u, w: np.floor(4 * u - 0.25), lambda u, w: mp.floor(4 * u - 0.25)),
+    "ceil": (lambda u, w: np.ceil(4 * u - 0.25), lambda u, w: mp.ceil(4 * u - 0.25)),
+    "sign": (lambda u, w: np.sign(-u), lambda u, w: mp.sign(-u)),
     "abs": (lambda u, w: abs(u), lambda u, w: u),
+    "fabs": (lambda u, w: np.fabs(-u), lambda u, w: u),
     "abs of a negative": (lambda u, w: np.abs(-u), lambda u, w: u),
     "composed": (lambda u, w: np.sin(u * w) * np.exp(-u / w) + w**3, lambda u, w: mp.sin(u * w) * mp.exp(-u / w) + w**3),
 }
@@ -167,7 +177,16 @@ def test_lift_and_value() -> None:
 def test_comparisons_look_at_values(compare: Callable[[Any, Any], Any]) -> None:
     for a, b in ((1.0, 2.0), (2.0, 1.0), (1.0, 1.0), (math.nan, 1.0)):
         x, y = Jet(a, (5.0,), -5.0, 9.0), Jet(b, (-7.0,), 3.0, -2.0)
-        assert compare(x, y) == compare(x, b) == compare(a, y) == compare(a, b)
+        assert compare(x, y) == compare(x, b) == compare(a, y) == compare(np.float64(a), y) == compare(a, b)
+        assert type(compare(x, y)) is np.bool_  # knows ~, unlike Python's own
+
+
+@pytest.mark.parametrize("compare", [operator.lt, operator.le, operator.gt, operator.ge])
+def test_jets_compare_with_symbols(compare: Callable[[Any, Any], Any]) -> None:
+    x, jet = variable("x"), Jet(0.5, (1.0,), 1.0, 0.0)
+    f = ca.Function("f", [x.sx], [wrap(compare(x, jet)), wrap(compare(jet, x))])
+    for at in (0.0, 0.5, 1.0):
+        assert [float(y) for y in f(at)] == [compare(at, 0.5), compare(0.5, at)]
 
 
 def test_where_blends_every_part() -> None:
@@ -184,6 +203,13 @@ def test_absolute_value_has_the_slope_of_its_side(x: float) -> None:
     jet = abs(Jet(x, (2.0,), 3.0, 4.0, (5.0,)))
     sign = -1.0 if x < 0 else 1.0
     assert parts(jet) == [abs(x), 2.0 * sign, 3.0 * sign, 4.0 * sign, 5.0 * sign]
+
+
+@pytest.mark.parametrize("kind", [float, np.float64])
+def test_powers_at_zero(kind: Callable[[float], Any]) -> None:
+    x = Jet(kind(0.0), (1.0,), 3.0, 4.0, (5.0,))
+    assert parts(x**0) == parts(x**0.0) == [1.0, 0.0, 0.0, 0.0, 0.0]
+    assert parts(x**1) == parts(x**1.0) == parts(x)
 
 
 def test_squares_are_exact_at_zero() -> None:
@@ -217,11 +243,17 @@ def test_a_jet_and_an_array_combine_entry_by_entry(op: Callable[[Any, Any], Any]
 
 def test_functions_of_numpy_on_arrays() -> None:
     q = coordinates(np.array([0.25, 0.5]), np.array([1.0, -2.0]))
-    for name in ("sin", "cos", "tan", "sqrt", "exp", "log", "tanh", "arctan", "arcsin", "arccos"):
+    for name in ("sin", "cos", "tan", "sqrt", "exp", "log", "sinh", "cosh", "tanh", "arctan", "arcsin", "arccos", "fabs"):
         result = getattr(np, name)(q)
         assert [parts(r) for r in result] == [parts(getattr(x, name)()) for x in q]
     assert parts(np.arctan2(q, q[::-1])[0]) == parts(q[0].arctan2(q[1]))
     assert stack(*q).dtype == object
+
+
+def test_functions_of_symbols_are_functions_of_jets() -> None:
+    own = {name for name in vars(Symbol) if isinstance(getattr(np, name.strip("_"), None), np.ufunc)}
+    assert {"sin", "arctan2", "sign", "__floor__"} <= own
+    assert own - {"__invert__"} <= set(vars(Jet))
 
 
 def test_jets_of_different_coordinates_do_not_mix() -> None:

@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from linkwork.errors import InputError
 from linkwork.kernel.symbol import Symbol, ca, variable, wrap
 from linkwork.spatial import scalar
 from linkwork.spatial.jet import Jet
@@ -29,6 +30,7 @@ from linkwork.spatial.scalar import (
     is_zero,
     ldl,
     ldl_solve,
+    logical_not,
     lu_inverse,
     maximum,
     minimum,
@@ -73,6 +75,29 @@ def test_where_of_floats() -> None:
     assert where(math.nan < 1, 1.0, 2.0) == 2.0
     assert where(1.0, "a", "b") == "a"
     assert where(np.array(True), 1.0, 2.0) == 1.0
+
+
+@pytest.mark.parametrize("known", [False, 0, 0.0, np.bool_(False), X < X, JET < 0], ids=repr)
+def test_conditions_that_are_known_are_negated(known: Any) -> None:
+    for no, yes in ((known, logical_not(known)), (logical_not(logical_not(known)), logical_not(known))):
+        assert where(yes, "a", "b") == "a"
+        assert where(no, "a", "b") == "b"
+
+
+def test_conditions_that_are_traced_or_arrays_are_negated() -> None:
+    for x in (0.0, 2.0, math.nan):
+        assert evaluated(logical_not(X < 1), x) == (not x < 1)
+        assert evaluated(where(logical_not(X < 1), Y, Z), x, 5.0, 7.0) == (7.0 if x < 1 else 5.0)
+        assert evaluated(where(logical_not(Jet(X, (1.0,), 0.0, 0.0) < 1), Y, Z), x, 5.0, 7.0) == (7.0 if x < 1 else 5.0)
+    assert logical_not(np.array([True, False])).tolist() == [False, True]
+
+
+@pytest.mark.parametrize("known", [True, False])
+def test_the_integer_that_python_makes_of_a_negated_bool_is_no_condition(known: bool) -> None:
+    integer = -1 - known  # what ~known is; later Pythons warn
+    for use in (lambda c: where(c, 1.0, 2.0), lambda c: where(c, JET, 2.0), lambda c: (X < 1) & c, lambda c: c | (X < 1)):
+        with pytest.raises(InputError, match=rf"a condition is {integer}: .*Use lw\.math\.logical_not"):
+            use(integer)
 
 
 def test_where_of_arrays() -> None:
@@ -121,6 +146,11 @@ def test_extrema_of_jets() -> None:
         assert parts(minimum(a, b)) == parts(OTHER)
     assert parts(maximum(JET, 1.0)) == parts(maximum(1.0, JET)) == parts(JET)
     assert parts(minimum(JET, 1.0)) == parts(minimum(1.0, JET)) == [1.0] + [0.0] * 6
+    for traced_first in (True, False):
+        pair = (X, JET) if traced_first else (JET, X)
+        assert [evaluated(p, 1.0) for p in parts(maximum(*pair))] == parts(JET)
+        assert [evaluated(p, 3.0) for p in parts(maximum(*pair))] == [3.0] + [0.0] * 6
+        assert [evaluated(p, 3.0) for p in parts(minimum(*pair))] == parts(JET)
     nothing = Jet(math.nan, (1.0,), 1.0, 1.0)
     assert math.isnan(maximum(nothing, 1.0).x)
     assert math.isnan(minimum(1.0, nothing).x)
@@ -145,6 +175,11 @@ def test_absolute_and_angle() -> None:
     assert atan2(1.0, -1.0) == pytest.approx(3 * np.pi / 4)
     assert evaluated(atan2(X, Y), 1.0, -1.0) == atan2(1.0, -1.0)
     assert atan2(JET, OTHER).x == atan2(2.0, -1.0)
+    assert evaluated(atan2(1.0, X), -1.0) == evaluated(atan2(np.float64(1.0), X), -1.0) == atan2(1.0, -1.0)
+    assert parts(atan2(1.0, JET)) == parts(atan2(Jet(1.0, (0.0, 0.0), 0.0, 0.0), JET))
+    for y, x in ((X, JET), (JET, X)):
+        expected = parts(atan2(*(Jet(3.0, (0.0, 0.0), 0.0, 0.0) if s is X else s for s in (y, x))))
+        assert [evaluated(p, 3.0) for p in parts(atan2(y, x))] == pytest.approx(expected, rel=1e-15)
 
 
 # --- arrays -------------------------------------------------------------------------------------------------------------
@@ -190,7 +225,8 @@ def test_products_of_vectors() -> None:
 
 
 def test_what_is_known() -> None:
-    zero, one = [0, 0.0, -0.0, np.float64(0), np.float32(0)], [1, 1.0, np.float64(1), np.float32(1)]
+    zero = [0, 0.0, -0.0, np.float64(0), np.float32(0), np.int64(0), np.bool_(False)]
+    one = [1, 1.0, np.float64(1), np.float32(1), np.int64(1), np.bool_(True)]
     assert all(is_zero(x) for x in zero)
     assert not any(is_zero(x) for x in [*one, math.nan, X, JET])
     assert all(is_one(x) for x in one)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
@@ -143,10 +144,23 @@ def test_a_transform_owns_its_numbers() -> None:
     close(E.matrix, before, 0.0)
 
 
-@pytest.mark.parametrize("p", [(1.0, 2.0), (1.0, 2.0, 3.0, 4.0), np.zeros((1, 3)), 1.0, ()], ids=repr)
-def test_a_position_has_three_entries(p: Any) -> None:
-    with pytest.raises(InputError, match="SE3: the position must have 3 entries, not "):
-        SE3(p=p)
+VECTORS: dict[str, tuple[Callable[[Any], Any], int]] = {
+    "position": (lambda x: SE3(p=x), 3),
+    "axis": (lambda x: SE3.rot_axis(x, 0.5), 3),
+    "twist": (SE3.exp, 6),
+    "rotation vector": (SE3.rot_exp, 3),
+    "quaternion": (SE3.rot_quat, 4),
+    "point": (lambda x: SE3() @ x, 3),
+}
+
+
+@pytest.mark.parametrize("name", VECTORS)
+def test_vectors_have_their_number_of_entries(name: str) -> None:
+    make, n = VECTORS[name]
+    for shape in ((n - 1,), (n + 1,), (n, 1), (1, n), (0,), ()):
+        for x in (np.zeros(shape), np.zeros(shape, dtype=object), np.zeros(shape).tolist()):
+            with pytest.raises(InputError, match=rf"SE3: the {name} must have {n} entries, not shape {re.escape(str(shape))}"):
+                make(x)
 
 
 @pytest.mark.parametrize("R", [np.eye(2), np.eye(4), np.ones(3), np.zeros((3, 3, 1)), [[1.0, 0.0], [0.0, 1.0]], 1.0], ids=repr)

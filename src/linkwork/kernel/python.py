@@ -1,0 +1,224 @@
+"""Functions that Python calls at the speed of an extension module: compiled code that reads the arrays itself.
+
+For a small model, asking three arrays for their type, shape and address takes longer than its dynamics. Here a builtin
+function of Python is made from an address of compiled code (`PyCFunction_NewEx`, METH_FASTCALL); what it does with Python is
+behind functions of the stable interface. The places of an array's fields are those of NumPy's C interface
+(`PyArrayObject_fields`), which every extension has built in; they are compared with what Python says of some arrays once per
+process, and where they differ nothing here is used.
+
+    object state(self, arrays)           one state: the arrays become inputs where they are; returns `result`
+    object batch(self, arrays and out)   a batch, without the interpreter lock; returns `out`
+
+An array that is not what the record says (type, shape, in one piece) makes both return None, or raise the error of the record.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import struct
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from .records import JOB, TRANSFER, load_field
+
+HEADER = object.__basicsize__
+PLACES = {"type": HEADER - 8, "data": HEADER, "nd": HEADER + 8, "shape": HEADER + 16, "descr": HEADER + 40, "flags": HEADER + 48}
+C_CONTIGUOUS, ALIGNED = 0x1, 0x100
+METH_FASTCALL = 0x80
+COMMON = ("count", "type", "descr", "none", "error", "message", "incref", "set_error")  # count of arguments
+STATE = (*COMMON, "segments", "segment_count", "bases", "result")  # then for every input its place in bases and its size
+BATCH = (*COMMON, "job", "save", "restore")
+
+
+# --- making functions -------------------------------------------------------------------------------------------------
+@functools.cache
+def available() -> bool:
+    """Whether arrays lie in memory as this module says."""
+    table = np.arange(24.0).reshape(4, 6)
+    return all(_as_expected(a) for a in (table, table[1:, ::2], table[0], table.astype(np.float32).T, np.zeros(0), np.array(1)))
+
+
+def _as_expected(a: np.ndarray) -> bool:
+    def at(name: str, kind: Any) -> int:
+        return kind.from_address(id(a) + PLACES[name]).value or 0
+
+    known = at("type", ctypes.c_void_p) == id(np.ndarray) and at("nd", ctypes.c_int) == a.ndim
+    known = known and at("data", ctypes.c_void_p) == a.ctypes.data and at("flags", ctypes.c_int) == a.flags.num
+    if not known or at("descr", ctypes.c_void_p) != id(a.dtype):
+        return False
+    return a.ndim == 0 or tuple((ctypes.c_ssize_t * a.ndim).from_address(at("shape", ctypes.c_void_p))) == a.shape
+
+
+class _Method(ctypes.Structure):
+    """PyMethodDef."""
+
+    _fields_ = [("name", ctypes.c_char_p), ("function", ctypes.c_void_p), ("flags", ctypes.c_int), ("doc", ctypes.c_char_p)]
+
+
+class _Record:
+    """What a function reads while it lives, and what must live as long."""
+
+    def __init__(self, fields: Sequence[int], alive: Sequence[Any], address: int) -> None:
+        self.memory = ctypes.create_string_buffer(struct.pack(f"{len(fields)}q", *fields))
+        self.alive = alive
+        self.method = _Method(b"linkwork", address, METH_FASTCALL, None)
+
+
+def _builtin(address: int, fields: Sequence[int], alive: Sequence[Any]) -> Callable[..., Any]:
+    record = _Record(fields, alive, address)
+    make = ctypes.PYFUNCTYPE(ctypes.py_object, ctypes.c_void_p, ctypes.py_object, ctypes.py_object)(
+        ("PyCFunction_NewEx", ctypes.pythonapi)
+    )
+    own = struct.pack("q", ctypes.addressof(record.memory))  # the function's `self`: where its record is
+    return make(ctypes.addressof(record.method), own, record)  # its `__module__` keeps the record alive
+
+
+def _address(name: str) -> int:
+    return ctypes.cast(getattr(ctypes.pythonapi, name), ctypes.c_void_p).value or 0
+
+
+def _common(count: int, dtype: np.dtype, error: tuple[type, ctypes.Array[ctypes.c_char]] | None) -> tuple[int, ...]:
+    raised = (id(error[0]), ctypes.addressof(error[1])) if error else (0, 0)
+    return (count, id(np.ndarray), id(dtype), id(None), *raised, _address("Py_IncRef"), _address("PyErr_SetString"))
+
+
+def of_state(
+    address: int,
+    fixed: tuple[int, int, int],
+    dtype: np.dtype,
+    inputs: Sequence[tuple[int, int]],
+    result: np.ndarray,
+    error: tuple[type, str] | None,
+    owner: Any,
+) -> Callable[..., Any]:
+    """A function of one-dimensional arrays.
+
+    fixed    segments, their number and bases
+    inputs   for every argument its place in bases and its size
+    error    what to raise for an array that does not fit
+    owner    of the memory; it lives as long as the function
+    """
+    raised = (error[0], ctypes.create_string_buffer(error[1].encode())) if error else None
+    fields = (*_common(len(inputs), dtype, raised), *fixed, id(result), *(x for pair in inputs for x in pair))
+    return _builtin(address, fields, (owner, dtype, result, raised))
+
+
+def of_batch(address: int, job: int, dtype: np.dtype, count: int, owner: Any) -> Callable[..., Any]:
+    """A function of `count` two-dimensional arrays, the last for the output, whose transfers the job has in this order."""
+    fields = (*_common(count, dtype, None), job, _address("PyEval_SaveThread"), _address("PyEval_RestoreThread"))
+    return _builtin(address, fields, (owner, dtype))
+
+
+# --- what they do -----------------------------------------------------------------------------------------------------
+def data_ir() -> str:
+    """ptr lw_data(array, type, descr, nd, rows, columns): its data if it is such an array, in one piece, or null.
+
+    rows matter for nd = 2 only.
+    """
+    lines = ["define ptr @lw_data(ptr %a, ptr %type, ptr %descr, i32 %nd, i64 %rows, i64 %columns) #0 {", "start:"]
+    for name, place in PLACES.items():
+        lines.append(f"  %{name}.at = getelementptr i8, ptr %a, i64 {place}")
+    flags = C_CONTIGUOUS | ALIGNED
+    return (
+        "\n".join(lines)
+        + f"""
+  %type.of = load ptr, ptr %type.at
+  %is.array = icmp eq ptr %type.of, %type
+  br i1 %is.array, label %kind, label %no
+kind:
+  %descr.of = load ptr, ptr %descr.at
+  %nd.of = load i32, ptr %nd.at
+  %flags.of = load i32, ptr %flags.at
+  %same.descr = icmp eq ptr %descr.of, %descr
+  %same.nd = icmp eq i32 %nd.of, %nd
+  %wanted = and i32 %flags.of, {flags}
+  %whole = icmp eq i32 %wanted, {flags}
+  %both = and i1 %same.descr, %same.nd
+  %all = and i1 %both, %whole
+  br i1 %all, label %sizes, label %no
+sizes:
+  %shape = load ptr, ptr %shape.at
+  %first = load i64, ptr %shape
+  %last.index = sub i32 %nd, 1
+  %last.at = getelementptr i64, ptr %shape, i32 %last.index
+  %last = load i64, ptr %last.at
+  %one = icmp eq i32 %nd, 1
+  %same.rows = icmp eq i64 %first, %rows
+  %rows.fit = or i1 %one, %same.rows
+  %columns.fit = icmp eq i64 %last, %columns
+  %fits = and i1 %rows.fit, %columns.fit
+  br i1 %fits, label %yes, label %no
+yes:
+  %data = load ptr, ptr %data.at
+  ret ptr %data
+no:
+  ret ptr null
+}}"""
+    )
+
+
+def _head(name: str, fields: Sequence[str], numbers: Sequence[str]) -> list[str]:
+    """The start of a function: its record, and the loop over its arguments."""
+    lines = [f"define ptr @{name}(ptr %self, ptr %arguments, i64 %given) #0 {{", "start:"]
+    lines.append(f"  %record.at = getelementptr i8, ptr %self, i64 {bytes.__basicsize__ - 1}")
+    lines.append("  %record = load ptr, ptr %record.at")
+    for index, field in enumerate(fields):
+        load_field(lines, field, index, "%record", "i64" if field in numbers else "ptr")
+    return [*lines, "  %enough = icmp eq i64 %given, %count", "  br i1 %enough, label %ready, label %refused", "ready:"]
+
+
+_LOOP = """  br label %loop
+loop:
+  %k = phi i64 [ 0, %ready ], [ %k.next, %accepted ]
+  %argument.at = getelementptr ptr, ptr %arguments, i64 %k
+  %argument = load ptr, ptr %argument.at"""
+_NEXT = """  %is.null = icmp eq ptr %data, null
+  br i1 %is.null, label %refused, label %accepted
+accepted:
+  store ptr %data, ptr %target
+  %k.next = add i64 %k, 1
+  %k.more = icmp slt i64 %k.next, %count
+  br i1 %k.more, label %loop, label %go
+go:"""
+_REFUSED = """refused:
+  %raises = icmp ne ptr %error, null
+  br i1 %raises, label %raise, label %nothing
+raise:
+  call void %set_error(ptr %error, ptr %message)
+  ret ptr null
+nothing:
+  call void %incref(ptr %none)
+  ret ptr %none
+}"""
+
+
+def state_ir() -> str:
+    """See STATE."""
+    lines = [*_head("lw_python_state", STATE, ("count", "segment_count")), _LOOP]
+    lines.append(f"  %pair.at = mul i64 %k, 2\n  %pair.index = add i64 %pair.at, {len(STATE)}")
+    lines.append("  %pair = getelementptr i64, ptr %record, i64 %pair.index")
+    load_field(lines, "place", 0, "%pair")
+    load_field(lines, "size", 1, "%pair")
+    lines.append("  %data = call ptr @lw_data(ptr %argument, ptr %type, ptr %descr, i32 1, i64 1, i64 %size)")
+    lines += ["  %target = getelementptr ptr, ptr %bases, i64 %place", _NEXT]
+    lines.append("  call void @lw_run(ptr %segments, i64 %segment_count, ptr %bases)")
+    return "\n".join([*lines, "  call void %incref(ptr %result)", "  ret ptr %result", _REFUSED])
+
+
+def batch_ir() -> str:
+    """See BATCH. The output, the last argument, says how many rows there are."""
+    lines = _head("lw_python_batch", BATCH, ("count",))
+    lines.append("  %last.place = sub i64 %count, 1\n  %out.at = getelementptr ptr, ptr %arguments, i64 %last.place")
+    lines.append(f"  %out = load ptr, ptr %out.at\n  %rows.of = getelementptr i8, ptr %out, i64 {PLACES['shape']}")
+    lines.append("  %rows.at = load ptr, ptr %rows.of\n  %rows = load i64, ptr %rows.at")
+    load_field(lines, "transfers", JOB.index("inputs"), "%job", "ptr")
+    lines += [_LOOP, f"  %entry.at = mul i64 %k, {len(TRANSFER)}", "  %entry = getelementptr i64, ptr %transfers, i64 %entry.at"]
+    load_field(lines, "columns", TRANSFER.index("count"), "%entry")
+    lines.append("  %data = call ptr @lw_data(ptr %argument, ptr %type, ptr %descr, i32 2, i64 %rows, i64 %columns)")
+    lines += [f"  %target = getelementptr ptr, ptr %entry, i64 {TRANSFER.index('memory')}", _NEXT]
+    lines.append(f"  %end.at = getelementptr i64, ptr %job, i64 {JOB.index('end')}\n  store i64 %rows, ptr %end.at")
+    lines += ["  %thread = call ptr %save()", "  call void @lw_batch(ptr %job)", "  call void %restore(ptr %thread)"]
+    return "\n".join([*lines, "  call void %incref(ptr %out)", "  ret ptr %out", _REFUSED])

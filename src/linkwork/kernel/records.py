@@ -1,0 +1,25 @@
+"""The records that Python fills and compiled code reads: 64-bit fields, one after the other."""
+
+from __future__ import annotations
+
+JOB = (
+    "segments",
+    "segment_count",
+    "bases",
+    "input_count",
+    "inputs",
+    "output_count",
+    "outputs",
+    "start",
+    "end",
+    "records",
+    "every",
+)
+TRANSFER = ("lanes", "memory", "count", "stride", "record_stride")  # of inputs and outputs; strides in bytes
+SEGMENT = ("kernel", "entries", "nodes")
+
+
+def load_field(lines: list[str], name: str, index: int, base: str = "%job", kind: str = "i64") -> None:
+    """Append the lines that load a field of a record as `%name`."""
+    lines.append(f"  %{name}.p = getelementptr i64, ptr {base}, i64 {index}")
+    lines.append(f"  %{name} = load {kind}, ptr %{name}.p")

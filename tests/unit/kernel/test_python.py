@@ -1,0 +1,151 @@
+"""Builtin functions made of compiled code: what they accept, what they return, how long they live."""
+
+from __future__ import annotations
+
+import gc
+import threading
+import weakref
+from typing import Any
+
+import numpy as np
+import pytest
+
+from linkwork.errors import InputError
+from linkwork.kernel import python
+from linkwork.kernel.lanes import Lanes
+from linkwork.kernel.plan import Plan, Workspace, variant
+from linkwork.kernel.sweep import SCALAR, Algorithm, Field, NodeClass, Tree, each
+
+
+def combine(n: Any) -> None:
+    n.r = n.a + 2.0 * n.b + 3.0 * n.c
+
+
+FIELDS = {**{name: Field("input", codec=SCALAR) for name in "abc"}, "r": Field("output", codec=SCALAR)}
+COMBINE = Algorithm("combine three", FIELDS, {"run": [each(combine)]})
+WIDE = [Lanes(8), Lanes(16, True)]
+
+
+def workspace(lanes: Lanes, nodes: int = 2) -> Workspace:
+    tree = Tree(np.arange(nodes) - 1, [NodeClass(("plain",))] * nodes, [{}] * nodes)
+    return Plan(COMBINE, tree, variant(lanes, ("run",))).workspace()
+
+
+def expected(a: np.ndarray, b: np.ndarray, c: np.ndarray) -> np.ndarray:
+    return a + 2 * b + 3 * c
+
+
+def test_arrays_lie_in_memory_as_compiled_code_believes() -> None:
+    assert python.available()
+
+
+def test_one_state_is_read_where_it_is() -> None:
+    work = workspace(Lanes(1))
+    out = work.views["r"]
+    call = work.of_state(("a", "b", "c"), out)
+    for k in range(3):
+        values = np.array([1.0, 2.0]) + k, np.array([3.0, 4.0]), np.array([5.0, 6.0]) * k
+        assert call(*values) is out
+        np.testing.assert_array_equal(out, expected(*values))
+
+
+@pytest.mark.parametrize("lanes", WIDE)
+@pytest.mark.parametrize("nodes", [1, 2, 3, 4, 5, 8, 9, 17])
+@pytest.mark.parametrize("rows", [1, 2, 7, 8, 9, 33])
+def test_batches_of_all_sizes(lanes: Lanes, nodes: int, rows: int) -> None:
+    """Rows shorter and longer than a tile of the transposition, blocks that are full and not."""
+    call = workspace(lanes, nodes).of_batch(("a", "b", "c"), "r")
+    a, b, c = np.random.default_rng(0).integers(-9, 9, (3, rows, nodes)).astype(lanes.dtype)
+    memory = np.full((rows + 2, nodes), np.nan, lanes.dtype)
+    out = memory[1:-1]
+    assert call(a, b, c, out) is out
+    np.testing.assert_array_equal(out, expected(a, b, c))
+    assert np.isnan(memory[[0, -1]]).all()  # nothing else was written
+
+
+GOOD = np.array([1.0, 2.0])
+UNFIT = {
+    "None": None,
+    "a list": [1.0, 2.0],
+    "integers": np.array([1, 2]),
+    "float32": GOOD.astype(np.float32),
+    "other byte order": GOOD.astype(">f8"),
+    "a slice": np.arange(4.0)[::2],
+    "too long": np.arange(3.0),
+    "empty": np.zeros(0),
+    "a scalar array": np.array(1.0),
+    "a matrix": GOOD[None],
+    "a number": 1.0,
+    "a subclass": np.ma.masked_array(GOOD),
+    "not aligned": np.frombuffer(b"x" * 17, np.float64, 2, 1),
+}
+
+
+@pytest.mark.parametrize("name", UNFIT)
+@pytest.mark.parametrize("place", range(3))
+def test_what_does_not_fit_is_refused(name: str, place: int) -> None:
+    work = workspace(Lanes(1))
+    arguments: list[Any] = [GOOD] * 3
+    arguments[place] = UNFIT[name]
+    assert work.of_state(("a", "b", "c"), work.views["r"])(*arguments) is None
+    with pytest.raises(InputError, match="two numbers, please"):
+        work.of_state(("a", "b", "c"), work.views["r"], (InputError, "two numbers, please"))(*arguments)
+
+
+@pytest.mark.parametrize("count", [0, 2, 4])
+def test_the_number_of_arguments_counts(count: int) -> None:
+    work = workspace(Lanes(1))
+    assert work.of_state(("a", "b", "c"), work.views["r"])(*[GOOD] * count) is None
+    assert workspace(Lanes(8)).of_batch(("a", "b", "c"), "r")(*[GOOD[None]] * count) is None or count == 4
+
+
+@pytest.mark.parametrize("rows", [2, 4])
+def test_batches_of_other_sizes_are_refused(rows: int) -> None:
+    call, out = workspace(Lanes(8)).of_batch(("a", "b", "c"), "r"), np.full((3, 2), np.nan)
+    assert call(np.ones((3, 2)), np.ones((rows, 2)), np.ones((3, 2)), out) is None
+    assert call(np.ones((3, 2)), np.ones((3, 2)), np.ones((3, 2)).astype(np.float32), out) is None
+    assert call(np.ones((3, 2)), np.ones((2, 3)).T, np.ones((3, 2)), out) is None
+    assert np.isnan(out).all()
+
+
+def test_a_function_keeps_its_memory_and_nothing_keeps_it() -> None:
+    work = workspace(Lanes(1))
+    call, alive = work.of_state(("a", "b", "c"), work.views["r"]), weakref.ref(work)
+    del work
+    gc.collect()
+    assert alive() is not None
+    np.testing.assert_array_equal(call(GOOD, GOOD, GOOD), 6 * GOOD)
+    del call
+    gc.collect()
+    assert alive() is None
+
+
+def test_references_are_counted() -> None:
+    import sys
+
+    work = workspace(Lanes(1))
+    out = work.views["r"]
+    call = work.of_state(("a", "b", "c"), out)
+    before = sys.getrefcount(out), sys.getrefcount(GOOD)
+    for _ in range(100):
+        call(GOOD, GOOD, GOOD)
+        call(GOOD, GOOD)
+    assert (sys.getrefcount(out), sys.getrefcount(GOOD)) == before
+
+
+def test_batches_run_beside_one_another() -> None:
+    rng = np.random.default_rng(1)
+    data = rng.normal(size=(4, 3, 500, 20))
+    out = np.empty((4, 500, 20))
+
+    def run(k: int) -> None:
+        call = workspace(Lanes(8), 20).of_batch(("a", "b", "c"), "r")
+        for _ in range(50):
+            call(*data[k], out[k])
+
+    threads = [threading.Thread(target=run, args=(k,)) for k in range(4)]
+    for t in threads:
+        t.start()
+    for t in threads:
+        t.join()
+    np.testing.assert_allclose(out, expected(*data.transpose(1, 0, 2, 3)), rtol=1e-14, atol=1e-14)
