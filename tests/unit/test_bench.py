@@ -195,7 +195,7 @@ def test_large_models_go_without_peers_and_matrices() -> None:
 def test_batches_of_mass_matrices_are_bounded() -> None:
     model = models.chain(100)
     tasks, notes = dynamics.tasks_of(dynamics.Case("chain100", lambda: model, 512), model)
-    assert [t.batch for t in tasks] == [512, 512, 48]
+    assert [t.batch for t in tasks] == [512, 512, 16]
     assert not notes
 
 

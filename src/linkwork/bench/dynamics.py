@@ -23,7 +23,7 @@ from .report import PINOCCHIO_RATIOS, Progress, missing, publish, rows_of
 from .timing import FULL, QUICK, Contender, enough_cores, measure
 
 MATRIX_LIMIT = 200  # degrees of freedom
-MATRIX_NUMBERS = 2**19  # in a batch of mass matrices: 4 MB stay in the cache that engines share
+MATRIX_NUMBERS = 2**18  # in a batch of mass matrices: 2 MB stay in the cache that engines share
 MATRIX_NOTE = (
     "pinocchio has no function for a batch of mass matrices: its batch64 is a loop of pin.crba in Python, with the cost of the "
     "calls, that keeps no matrix; linkwork's batch64 and native return all of them. Both engines fill both triangles"

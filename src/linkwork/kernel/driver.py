@@ -42,13 +42,16 @@ done:
 }"""
 
 
-def transfer_ir(t: Lanes, unpack: bool) -> str:
+def transfer_ir(t: Lanes, unpack: bool, mapped: bool = False) -> str:
     """Transpose `width` rows of memory into lanes, or back; rows beyond `valid` are the last valid one.
+
+    mapped: scalar i of a row is number `map[i]` of the lanes.
 
     Square tiles of one register per row; the last tile overlaps the one before. Rows shorter than a tile go scalar by scalar.
     """
     name, tile = ("lw_unpack" if unpack else "lw_pack"), min(t.width, machine.register_bytes() // t.bytes)
-    lines = [f"define void @{name}(ptr %lanes, ptr %memory, i64 %count, i64 %stride, i64 %valid) #0 {{", "start:"]
+    name, more = (f"{name}_mapped", ", ptr %map") if mapped else (name, "")
+    lines = [f"define void @{name}(ptr %lanes, ptr %memory, i64 %count, i64 %stride, i64 %valid{more}) #0 {{", "start:"]
     lines.append("  %last = sub i64 %valid, 1")
     for k in range(t.width):
         lines.append(f"  %c{k} = icmp slt i64 {k}, %last")
@@ -59,38 +62,70 @@ def transfer_ir(t: Lanes, unpack: bool) -> str:
     lines += ["  %some = icmp sgt i64 %count, 0", "  br i1 %long, label %tiles, label %short"]
     lines += ["tiles:", "  %u = phi i64 [ 0, %start ], [ %u.next, %tiles ]"]
     lines += ["  %over = icmp sgt i64 %u, %final", "  %j = select i1 %over, i64 %final, i64 %u"]
-    lines += _tiles(t, tile, unpack)
+    lines += _tiles(t, tile, unpack, mapped)
     lines += [f"  %u.next = add i64 %u, {tile}", "  %u.more = icmp slt i64 %u.next, %count"]
     lines += ["  br i1 %u.more, label %tiles, label %done"]
     lines += ["short:", "  br i1 %some, label %loop, label %done"]
-    lines += ["loop:", "  %i = phi i64 [ 0, %short ], [ %next, %loop ]", *_scalars(t, unpack)]
+    lines += ["loop:", "  %i = phi i64 [ 0, %short ], [ %next, %loop ]", *_scalars(t, unpack, mapped)]
     lines += ["  %next = add i64 %i, 1", "  %more = icmp slt i64 %next, %count"]
     lines += ["  br i1 %more, label %loop, label %done", "done:", "  ret void", "}"]
     return "\n".join(lines)
 
 
-def _tiles(t: Lanes, tile: int, unpack: bool) -> list[str]:
+def _place(t: Lanes, name: str, index: str, mapped: bool) -> list[str]:
+    """`%name`: where scalar `index` begins in the lanes, in scalars."""
+    if not mapped:
+        return [f"  %{name} = mul i64 {index}, {t.width}"]
+    return [
+        f"  %{name}.of = getelementptr i32, ptr %map, i64 {index}",
+        f"  %{name}.n = load i32, ptr %{name}.of",
+        f"  %{name}.w = zext i32 %{name}.n to i64",
+        f"  %{name} = mul i64 %{name}.w, {t.width}",
+    ]
+
+
+def _tiles(t: Lanes, tile: int, unpack: bool, mapped: bool) -> list[str]:
     """Scalars j to j + tile of all rows."""
-    lines, kind = [f"  %at.j = mul i64 %j, {t.width}"], Lanes(tile, t.single).type
+    lines, kind = [], Lanes(tile, t.single).type
+    for k in range(tile):
+        lines += [f"  %j{k} = add i64 %j, {k}", *_place(t, f"place{k}", f"%j{k}", mapped)]
     for first in range(0, t.width, tile):
         memory = [f"%m{first + k}" for k in range(tile)]
         lanes = [f"%l{first}.{k}" for k in range(tile)]
         for k in range(tile):
             lines.append(f"  {memory[k]} = getelementptr {t.element}, ptr %row{first + k}, i64 %j")
-            lines.append(f"  %at{first}.{k} = add i64 %at.j, {k * t.width + first}")
+            lines.append(f"  %at{first}.{k} = add i64 %place{k}, {first}")
             lines.append(f"  {lanes[k]} = getelementptr {t.element}, ptr %lanes, i64 %at{first}.{k}")
         source, target = (lanes, memory) if unpack else (memory, lanes)
-        x = [f"%x{first}.{k}" for k in range(tile)]
-        lines += [f"  {x[k]} = load {kind}, ptr {source[k]}, align {t.bytes}" for k in range(tile)]
-        x = _transposed(lines, x, kind, f"{first}")
+        x = _transposed(lines, _halves(lines, t, source, f"{first}"), f"{first}", kind)
         lines += [f"  store {kind} {x[k]}, ptr {target[k]}, align {t.bytes}" for k in range(tile)]
     return lines
 
 
-def _transposed(lines: list[str], rows: list[str], kind: str, name: str) -> list[str]:
-    """The columns of a square of rows: halves, quarters, ... change places."""
+def _halves(lines: list[str], t: Lanes, rows: list[str], name: str) -> list[str]:
+    """Load a square of rows with its halves exchanged: loads put halves of registers together for less than shuffles do."""
     n = len(rows)
     half = n // 2
+    if not half:
+        lines.append(f"  %x{name} = load {t.element}, ptr {rows[0]}, align {t.bytes}")
+        return [f"%x{name}"]
+    kind, both = f"<{half} x {t.element}>", ", ".join(f"i32 {k}" for k in range(n))
+    out = []
+    for i in range(n):
+        parts = (rows[i], rows[i + half]) if i < half else (rows[i - half], rows[i])
+        for part, row in enumerate(parts):
+            lines.append(f"  %h{name}.{i}.{part} = getelementptr {t.element}, ptr {row}, i64 {0 if i < half else half}")
+            lines.append(f"  %v{name}.{i}.{part} = load {kind}, ptr %h{name}.{i}.{part}, align {t.bytes}")
+        out.append(f"%x{name}.{i}")
+        pair = f"{kind} %v{name}.{i}.0, {kind} %v{name}.{i}.1"
+        lines.append(f"  {out[-1]} = shufflevector {pair}, <{n} x i32> <{both}>")
+    return out
+
+
+def _transposed(lines: list[str], rows: list[str], name: str, kind: str) -> list[str]:
+    """The columns of a square of rows whose halves are exchanged already: quarters, eighths, ... change places."""
+    n = len(rows)
+    half = n // 4
     while half:
         new = list(rows)
         for i in range(n):
@@ -106,9 +141,9 @@ def _transposed(lines: list[str], rows: list[str], kind: str, name: str) -> list
     return rows
 
 
-def _scalars(t: Lanes, unpack: bool) -> list[str]:
+def _scalars(t: Lanes, unpack: bool, mapped: bool) -> list[str]:
     """Scalar i of all rows."""
-    lines = [f"  %at = mul i64 %i, {t.width}", f"  %lane = getelementptr {t.element}, ptr %lanes, i64 %at"]
+    lines = [*_place(t, "at", "%i", mapped), f"  %lane = getelementptr {t.element}, ptr %lanes, i64 %at"]
     for k in range(t.width):
         lines.append(f"  %e{k} = getelementptr {t.element}, ptr %row{k}, i64 %i")
         lines.append(f"  %f{k} = getelementptr {t.element}, ptr %lane, i64 {k}")
@@ -126,13 +161,22 @@ def transfers_ir(unpack: bool) -> str:
     lines.append("  %i = phi i64 [ 0, %start ], [ %next, %after ]")
     lines += [f"  %at = mul i64 %i, {len(TRANSFER)}", "  %entry = getelementptr i64, ptr %list, i64 %at"]
     for index, field in enumerate(TRANSFER):
-        load_field(lines, field, index, "%entry", "ptr" if index < 2 else "i64")
+        load_field(lines, field, index, "%entry", "ptr" if field in ("lanes", "memory", "map") else "i64")
     lines += ["  %first = icmp eq i64 %record, 0", "  %moves = icmp ne i64 %record_stride, 0"]
     lines += ["  %wanted = or i1 %first, %moves", "  br i1 %wanted, label %move, label %after", "move:"]
     lines += ["  %a = mul i64 %state, %stride", "  %b = mul i64 %record, %record_stride", "  %ab = add i64 %a, %b"]
     lines.append("  %row = getelementptr i8, ptr %memory, i64 %ab")
-    lines.append(f"  call void @{move}(ptr %lanes, ptr %row, i64 %count, i64 %stride, i64 %valid)")
-    lines += ["  br label %after", "after:", "  %next = add i64 %i, 1", "  %more = icmp slt i64 %next, %total"]
+    arguments = "ptr %lanes, ptr %row, i64 %count, i64 %stride, i64 %valid"
+    if unpack:
+        lines += ["  %plain = icmp eq ptr %map, null", "  br i1 %plain, label %direct, label %by.map", "by.map:"]
+        lines += [f"  call void @lw_unpack_mapped({arguments}, ptr %map)", "  br label %after", "direct:"]
+    lines += [
+        f"  call void @{move}({arguments})",
+        "  br label %after",
+        "after:",
+        "  %next = add i64 %i, 1",
+        "  %more = icmp slt i64 %next, %total",
+    ]
     lines += ["  br i1 %more, label %loop, label %done", "done:", "  ret void", "}"]
     return "\n".join(lines)
 
@@ -184,6 +228,7 @@ def driver_ir(t: Lanes) -> str:
         run_ir(),
         transfer_ir(t, False),
         transfer_ir(t, True),
+        transfer_ir(t, True, mapped=True),
         transfers_ir(False),
         transfers_ir(True),
         batch_ir(t),

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import CompileError
-from .plan import tree_items
+from .plan import tree_items, tree_packing
 from .sweep import Algorithm, Field, Sweep, Tree
 
 MISSING = object()
@@ -56,6 +56,8 @@ class EagerRun:
 
     def _starts(self, f: Field) -> np.ndarray:
         """Where the value of every node (or thing) begins; the last entry is the end."""
+        if f.space in self.tree.packings:
+            return np.arange(tree_packing(self.tree, f.space).count + 1)
         if f.space == "global":
             return np.array([0, f.size({})])
         if f.space == "node" or f.space in self.tree.counts:
@@ -72,7 +74,12 @@ class EagerRun:
                     for name in self.algorithm.of_kind("gathered"):
                         values.pop(name, None)
             self._sweep(sweep)
-        return {name: self.memory[name] for name in self.algorithm.results if name in self.written}
+        return {name: self._outside(name) for name in self.algorithm.results if name in self.written}
+
+    def _outside(self, name: str) -> np.ndarray:
+        """An array as the caller sees it."""
+        space = self.algorithm.fields[name].space
+        return self.memory[name][tree_packing(self.tree, space).index] if space in self.tree.packings else self.memory[name]
 
     def _sweep(self, sweep: Sweep) -> None:
         if sweep.items is not None:
@@ -105,6 +112,8 @@ class EagerRun:
 
     def _class_value(self, i: int, name: str) -> Any:
         """An attribute, parameter or private value of a node."""
+        if name == "is_root":
+            return bool(self.tree.parent[i] < 0)
         node_class = self.tree.classes[i]
         if name in node_class.attributes:
             return node_class.attributes[name]

@@ -21,7 +21,7 @@ from . import python
 from .driver import driver
 from .lanes import Lanes
 from .records import JOB, TRANSFER
-from .sweep import Algorithm, Items, Tree
+from .sweep import Algorithm, Items, Packing, Tree
 from .trace import Position, record_layout
 from .unit import CompiledUnit, Variant, arrays, unit
 
@@ -115,6 +115,8 @@ class Plan:
             "gathered": self.shape.slot * widths["gathered"],
         }
         self.sizes = {"shared": n * widths["shared"], "gathered": self.shape.slots * widths["gathered"]}
+        self.stored: dict[str, int] = {}  # numbers in the lanes, of arrays that have another number outside
+        self.maps: dict[str, np.ndarray] = {}  # and the place of each
         counts = np.array([c.parameter_count for c in self.shape.classes])[self.shape.class_of]
         self._cumulate("parameters", counts)
         for phase in self.algorithm.phases:
@@ -122,7 +124,11 @@ class Plan:
         for name, f in self.algorithm.fields.items():
             if f.kind in ("shared", "gathered"):
                 continue
-            if f.space == "global":
+            if f.space in tree.packings:
+                packing = tree_packing(tree, f.space)
+                self.offsets[name], self.sizes[name] = np.arange(packing.count), len(packing.index)
+                self.stored[name], self.maps[name] = packing.count, np.ascontiguousarray(packing.index, np.int32)
+            elif f.space == "global":
                 self.offsets[name], self.sizes[name] = np.zeros(n, np.int64), f.size({})
             elif f.space == "node" or f.space in tree.counts:
                 count = tree.counts.get(f.space, n)
@@ -245,6 +251,14 @@ def tree_items(tree: Tree, name: str) -> Items:
     return made[name]
 
 
+def tree_packing(tree: Tree, space: str) -> Packing:
+    """A packing of the tree, made once."""
+    made = tree.__dict__.setdefault("_made_packings", {})
+    if space not in made:
+        made[space] = tree.packings[space]()
+    return made[space]
+
+
 class Workspace:
     """The memory of one thread: every array in lanes, and the tables that the driver reads."""
 
@@ -259,7 +273,7 @@ class Workspace:
             if name in alias:
                 continue
             starts[name] = at
-            size = plan.sizes.get(name, 0) * (1 if name in uniform else t.width)
+            size = plan.stored.get(name, plan.sizes.get(name, 0)) * (1 if name in uniform else t.width)
             at += -(-max(size, 1) * t.bytes // ALIGN) * ALIGN
         starts |= {name: starts[other] for name, other in alias.items()}
         raw = np.zeros(at + ALIGN, np.uint8)
@@ -267,7 +281,7 @@ class Workspace:
         self._memory = raw
         self.views = {}
         for name in plan.arrays:
-            size = plan.sizes.get(name, 0) * (1 if name in uniform else t.width)
+            size = plan.stored.get(name, plan.sizes.get(name, 0)) * (1 if name in uniform else t.width)
             begin = skip + starts[name]
             self.views[name] = raw[begin : begin + size * t.bytes].view(t.dtype)
         copies = 1 if "parameters" in uniform else t.width
@@ -293,7 +307,7 @@ class Workspace:
         at, size, count = self.transfers_at, self.plan.lanes.bytes, len(names)
         moves: list[int] = []
         for n in (*names, result):
-            moves += (self.address[n], 0, self.plan.sizes[n], size * self.plan.sizes[n], 0)
+            moves += (self.address[n], 0, self.plan.sizes[n], size * self.plan.sizes[n], 0, self._map_of(n))
         head = (*self.fixed, count, at, 1, at + 8 * len(TRANSFER) * count, 0, 0, 1, 1)
         struct.pack_into(f"{len(JOB) + len(moves)}q", self.buffer, 0, *head, *moves)
         return python.of_batch(self.plan.driver.python_batch, self.job_at, self._dtype, count + 1, self)
@@ -324,12 +338,16 @@ class Workspace:
         struct.pack_into(f"{len(JOB) + len(moves)}q", self.buffer, 0, *head, *moves)
         return self.job_at
 
-    def _transfer(self, name: str, a: np.ndarray) -> tuple[int, int, int, int, int]:
+    def _map_of(self, name: str) -> int:
+        found = self.plan.maps.get(name)
+        return 0 if found is None else found.ctypes.data
+
+    def _transfer(self, name: str, a: np.ndarray) -> tuple[int, int, int, int, int, int]:
         if a.dtype is not self._dtype and a.dtype != self._dtype:
             raise InputError(f"{name} holds {a.dtype}, the plan computes with {self._dtype}")
         n, strides = a.ndim, a.strides
         row, record = strides[0] if n > 1 else 0, strides[1] if n > 2 else 0
-        return self.address[name], address_of(a), self.plan.sizes[name], row, record
+        return self.address[name], address_of(a), self.plan.sizes[name], row, record, self._map_of(name)
 
 
 def address_of(a: np.ndarray) -> int:

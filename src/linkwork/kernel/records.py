@@ -15,7 +15,8 @@ JOB = (
     "records",
     "every",
 )
-TRANSFER = ("lanes", "memory", "count", "stride", "record_stride")  # of inputs and outputs; strides in bytes
+# Of inputs and outputs; strides in bytes. map: for every scalar of an output its place in the lanes, or null
+TRANSFER = ("lanes", "memory", "count", "stride", "record_stride", "map")
 SEGMENT = ("kernel", "entries", "nodes")
 
 

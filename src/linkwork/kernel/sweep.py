@@ -4,10 +4,10 @@ A *rule* is a plain function `rule(n, parent)` of two namespaces: it reads `n.q`
 `n.pose = ...`, `parent.force = parent.force + ...`. A *sweep* applies one rule at every node: `outward` (root to leaves),
 `inward` (leaves to root) or `each` (any order). An *algorithm* is a list of sweeps, grouped in phases, with its fields declared.
 
-Names that a rule reads or assigns are, in this order: attributes and parameters of the node's class, declared fields,
-and otherwise *private* values, which only the node itself sees in later rules. What a rule reads through a role is what was
-there before the rule began, except what it has assigned through the same role. Private values may be of any structure
-(arrays, transforms, inertias); only what varies in them is ever stored.
+Names that a rule reads or assigns are, in this order: `n.is_root`, attributes and parameters of the node's class, declared
+fields, and otherwise *private* values, which only the node itself sees in later rules. Private values may be of any structure
+(arrays, transforms, inertias); only what varies in them is ever stored. What a rule reads through a role is what was there
+before the rule began, except what it has assigned through the same role.
 """
 
 from __future__ import annotations
@@ -216,12 +216,24 @@ class Items:
 
 
 @dataclass(frozen=True, eq=False)
+class Packing:
+    """An output whose numbers are not all different: `index` is the place of each among the `count` that are stored.
+
+    The last place is that of all zeros.
+    """
+
+    index: np.ndarray
+    count: int
+
+
+@dataclass(frozen=True, eq=False)
 class Tree:
     """Nodes in topological order: parents (-1 for roots), classes and parameter values.
 
     roles    further nodes or other things that rules look at, by name: the index for every node
     counts   how many things there are in the spaces that such indices point into ("body")
     items    lists that sweeps may run over, made when first needed
+    packings spaces of outputs that are stored with fewer numbers, made when first needed
     """
 
     parent: np.ndarray
@@ -230,6 +242,7 @@ class Tree:
     roles: dict[str, np.ndarray] = field(default_factory=dict)
     counts: dict[str, int] = field(default_factory=dict)
     items: dict[str, Callable[[], Items]] = field(default_factory=dict)
+    packings: dict[str, Callable[[], Packing]] = field(default_factory=dict)
 
     def __len__(self) -> int:
         return len(self.parent)

@@ -119,6 +119,8 @@ class Tracer:
         f = self.algorithm.fields.get(name)
         if role == "parent" and self.position.root:
             return self._world(name, f)
+        if role == "own" and name == "is_root":
+            return self.position.root
         if role == "own" and name in self.node_class.attributes:
             return self.node_class.attributes[name]
         if role == "own" and name in self.node_class.patterns:

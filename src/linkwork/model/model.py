@@ -14,7 +14,7 @@ from ..joints import Joint
 from ..kernel.factored import Factored
 from ..kernel.lanes import Lanes
 from ..kernel.plan import Plan, Shape, variant
-from ..kernel.sweep import Algorithm, Items, NodeClass, Tree, pattern
+from ..kernel.sweep import Algorithm, Items, NodeClass, Packing, Tree, pattern
 from ..spatial.inertia import Inertia
 from ..spatial.se3 import SE3
 from .arrays import Interface
@@ -192,8 +192,8 @@ class Model:
             node_class, values = known[parts]
             node_classes.append(node_class)
             parameters.append(values)
-        counts = {"dof": self.nv, "M": self.nv**2}
-        return Tree(self.parents, node_classes, parameters, {}, counts, {"below": lambda: dofs_below(self)})
+        items, packings = {"below": lambda: dofs_below(self)}, {"M": lambda: mass_matrix_entries(self)}
+        return Tree(self.parents, node_classes, parameters, {}, {"dof": self.nv}, items, packings)
 
     @cached_property
     def _shape(self) -> Shape:
@@ -302,10 +302,21 @@ class Model:
 def dofs_below(model: Model) -> Items:
     """Every body with every degree of freedom of its subtree, leaves first.
 
-    Roles: `dof` is the degree of freedom; `r0`... and `c0`... are the entries of an (nv, nv) matrix in its row and in its
-    column, at the body's own degrees of freedom.
+    Roles: `dof` is the degree of freedom; `e0`, ... are the entries of the mass matrix where it meets the body's own degrees of
+    freedom, in the packing `mass_matrix_entries`.
     """
-    nb, nv = model.nb, model.nv
+    nodes, dof, own = _body_dofs(model)
+    starts, first = model.tree.offsets("v"), mass_matrix_entries(model)
+    roles = {"dof": dof}
+    for k in range(6):
+        other = np.where(k < own, starts[nodes] + k, dof)
+        roles[f"e{k}"] = np.asarray(first.index[dof * model.nv + other], np.int64)
+    return Items(nodes, roles)
+
+
+def _body_dofs(model: Model) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Bodies with the degrees of freedom of their subtrees, leaves first, and how many the body itself has."""
+    nb = model.nb
     end = np.arange(1, nb + 1)
     for i in range(nb - 1, -1, -1):
         if model.parents[i] >= 0:
@@ -315,13 +326,20 @@ def dofs_below(model: Model) -> Items:
     counts = starts[end[order]] - starts[order]
     nodes = np.repeat(order, counts)
     first = np.repeat(np.cumsum(counts) - counts, counts)
-    dof = starts[nodes] + np.arange(len(nodes)) - first
-    own = np.diff(starts)[nodes]
-    roles = {"dof": dof}
-    for k in range(6):
-        column = np.where(k < own, starts[nodes] + k, 0)
-        roles[f"r{k}"], roles[f"c{k}"] = dof * nv + column, column * nv + dof
-    return Items(nodes, roles)
+    return nodes, starts[nodes] + np.arange(len(nodes)) - first, np.diff(starts)[nodes]
+
+
+def mass_matrix_entries(model: Model) -> Packing:
+    """The entries of the mass matrix that are not zero, each pair (i, j), (j, i) once; all zeros share the last place."""
+    nodes, dof, own = _body_dofs(model)
+    starts, nv = model.tree.offsets("v"), model.nv
+    places = [dof[k < own] * nv + starts[nodes[k < own]] + k for k in range(6)]  # row below or equal column's body
+    rows, columns = np.divmod(np.unique(np.concatenate(places)), nv) if nv else (np.zeros(0, int), np.zeros(0, int))
+    lower = np.unique(np.maximum(rows, columns) * nv + np.minimum(rows, columns))
+    rows, columns = np.divmod(lower, nv) if nv else (rows, columns)
+    index = np.full(nv * nv, len(lower), np.int32)
+    index[rows * nv + columns] = index[columns * nv + rows] = np.arange(len(lower))
+    return Packing(index, len(lower) + 1)
 
 
 def node_parameters(body: Body) -> dict[str, np.ndarray]:

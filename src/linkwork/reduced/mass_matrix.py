@@ -34,13 +34,12 @@ def entry(n: Any, dof: Any, *places: Any) -> None:
     F = dof.column
     nv = n.S.shape[1]
     for k in range(nv):
-        value = n.S[:, k] @ F
-        places[k].M = value
-        places[6 + k].M = value
-    dof.column = n.E.move_wrench(F)
+        places[k].M = n.S[:, k] @ F
+    if not n.is_root:
+        dof.column = n.E.move_wrench(F)
 
 
-ROLES = ("dof", *(f"r{k}" for k in range(6)), *(f"c{k}" for k in range(6)))
+ROLES = ("dof", *(f"e{k}" for k in range(6)))
 MASS_MATRIX = Algorithm(
     "mass_matrix",
     {

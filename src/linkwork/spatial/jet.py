@@ -12,10 +12,11 @@ from typing import Any
 
 import numpy as np
 
-from .scalar import Element, Scalar, Vector, is_number, stack, truth, where
+from .scalar import Scalar, Vector, stack, where
+from .smooth import Smooth
 
 
-class Jet(Element):
+class Jet(Smooth):
     """A scalar `x` with `grad` (tuple), `rate`, `bias` and `grad_rate` (tuple, zeros by default), see the module's text."""
 
     __slots__ = ("bias", "grad", "grad_rate", "rate", "x")
@@ -74,10 +75,6 @@ class Jet(Element):
 
     __rmul__ = __mul__
 
-    def reciprocal(self) -> Jet:
-        y = 1.0 / self.x
-        return self.chain(y, -(y * y), 2.0 * (y * y * y))
-
     def __truediv__(self, other: Any) -> Any:
         if isinstance(other, np.ndarray):
             return NotImplemented
@@ -86,33 +83,6 @@ class Jet(Element):
     def __rtruediv__(self, other: Any) -> Any:
         return self.reciprocal() * other
 
-    def __pow__(self, n: Any) -> Any:
-        if isinstance(n, np.ndarray):
-            return NotImplemented
-        if not is_number(n):
-            return np.exp(n * np.log(self))
-        if n == 2:
-            return self * self
-        return self.chain(self.x**n, _term(n, self.x, n - 1), _term(n * (n - 1), self.x, n - 2))
-
-    def __rpow__(self, base: Any) -> Jet:
-        """base^x for a base above zero."""
-        y, slope = base**self.x, np.log(base)
-        return self.chain(y, y * slope, y * slope * slope)
-
-    # Comparisons look at the value only; `where` blends whole jets.
-    def __lt__(self, other: Any) -> Any:
-        return truth(self.x < value(other))
-
-    def __le__(self, other: Any) -> Any:
-        return truth(self.x <= value(other))
-
-    def __gt__(self, other: Any) -> Any:
-        return truth(self.x > value(other))
-
-    def __ge__(self, other: Any) -> Any:
-        return truth(self.x >= value(other))
-
     def blend(self, condition: Any, a: Any, b: Any) -> Jet:
         """`where(condition, a, b)` entry by entry."""
         a, b = self.like(a), self.like(b)
@@ -120,57 +90,6 @@ class Jet(Element):
         grad_rate = tuple(where(condition, ra, rb) for ra, rb in zip(a.grad_rate, b.grad_rate, strict=True))
         rate, bias = where(condition, a.rate, b.rate), where(condition, a.bias, b.bias)
         return Jet(where(condition, a.x, b.x), grad, rate, bias, grad_rate)
-
-    # NumPy calls these for np.sin(jet) and for arrays of jets.
-    def sin(self) -> Jet:
-        s, c = np.sin(self.x), np.cos(self.x)
-        return self.chain(s, c, -s)
-
-    def cos(self) -> Jet:
-        s, c = np.sin(self.x), np.cos(self.x)
-        return self.chain(c, -s, -c)
-
-    def tan(self) -> Jet:
-        y = np.tan(self.x)
-        dy = 1.0 + y * y
-        return self.chain(y, dy, 2.0 * y * dy)
-
-    def sqrt(self) -> Jet:
-        y = np.sqrt(self.x)
-        dy = 0.5 / y
-        return self.chain(y, dy, -0.5 * dy / self.x)
-
-    def exp(self) -> Jet:
-        y = np.exp(self.x)
-        return self.chain(y, y, y)
-
-    def log(self) -> Jet:
-        y = 1.0 / self.x
-        return self.chain(np.log(self.x), y, -(y * y))
-
-    def sinh(self) -> Jet:
-        s, c = np.sinh(self.x), np.cosh(self.x)
-        return self.chain(s, c, s)
-
-    def cosh(self) -> Jet:
-        s, c = np.sinh(self.x), np.cosh(self.x)
-        return self.chain(c, s, c)
-
-    def tanh(self) -> Jet:
-        y = np.tanh(self.x)
-        dy = 1.0 - y * y
-        return self.chain(y, dy, -2.0 * y * dy)
-
-    def arctan(self) -> Jet:
-        dy = 1.0 / (1.0 + self.x * self.x)
-        return self.chain(np.arctan(self.x), dy, -2.0 * self.x * dy * dy)
-
-    def arcsin(self) -> Jet:
-        dy = 1.0 / np.sqrt(1.0 - self.x * self.x)
-        return self.chain(np.arcsin(self.x), dy, self.x * dy * dy * dy)
-
-    def arccos(self) -> Jet:
-        return -self.arcsin() + np.pi / 2
 
     def arctan2(self, other: Any) -> Jet:
         """atan2(self, other): its derivatives are those of the angle (x dy - y dx) / (x^2 + y^2)."""
@@ -186,27 +105,8 @@ class Jet(Element):
         ]
         return Jet(np.arctan2(y.x, x.x), grad, rate, bias, tuple(turn))
 
-    def __abs__(self) -> Jet:
-        return self.blend(self.x >= 0, self, -self)
-
-    fabs = __abs__
-
-    def sign(self) -> Jet:
-        return self.chain(np.sign(self.x), 0.0, 0.0)
-
-    def __floor__(self) -> Jet:
-        return self.chain(np.floor(self.x), 0.0, 0.0)
-
-    def __ceil__(self) -> Jet:
-        return self.chain(np.ceil(self.x), 0.0, 0.0)
-
     def __repr__(self) -> str:
         return f"Jet({self.x}, grad={self.grad}, rate={self.rate}, bias={self.bias})"
-
-
-def _term(c: float, x: Scalar, n: float) -> Scalar:
-    """c x^n, and 0 for c = 0 even where x^n is infinite."""
-    return c * x**n if c else 0.0
 
 
 def lift(x: Any, n: int) -> Jet:

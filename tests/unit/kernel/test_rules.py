@@ -12,7 +12,7 @@ from linkwork.errors import CompileError, InputError
 from linkwork.kernel import eager
 from linkwork.kernel.lanes import Lanes
 from linkwork.kernel.plan import Plan, variant
-from linkwork.kernel.sweep import SCALAR, Algorithm, Field, Items, NodeClass, Sweep, Tree, each, inward, outward, over
+from linkwork.kernel.sweep import SCALAR, Algorithm, Field, Items, NodeClass, Packing, Sweep, Tree, each, inward, outward, over
 
 INPUT, OUTPUT = Field("input", codec=SCALAR), Field("output", codec=SCALAR)
 XYZ = {"x": INPUT, "y": OUTPUT, "z": OUTPUT}
@@ -219,3 +219,31 @@ def test_the_package_s_own_algorithms_are_not_foreign() -> None:
 
     assert not FORWARD_DYNAMICS.foreign
     assert algorithm(XYZ, each(product, "other")).foreign
+
+
+def test_a_rule_knows_whether_its_node_is_a_root() -> None:
+    def rule(n: Any) -> None:
+        n.y = n.x if n.is_root else 2.0 * n.x
+
+    a, t = algorithm({"x": INPUT, "y": OUTPUT}, each(rule)), tree([-1, 0, 0, -1])
+    assert compiled(a, t, x=[1, 2, 3, 4]) == reference(a, t, x=[1, 2, 3, 4]) == [1, 4, 6, 4]
+
+
+@pytest.mark.parametrize("lanes", [Lanes(1), Lanes(8), Lanes(16, True)])
+@pytest.mark.parametrize("copies", [1, 3, 7, 50])
+def test_packed_outputs_are_unpacked_for_the_caller(lanes: Lanes, copies: int) -> None:
+    """Two stored numbers and a zero appear at many places."""
+
+    def rule(n: Any, place: Any) -> None:
+        place.y = n.x * n.x
+
+    packing = Packing(np.tile([1, 2, 0, 2, 1], copies), 3)
+    items = Items(np.array([0, 1]), {"place": np.array([0, 1])})
+    t = tree([-1, -1], items={"all": lambda: items}, packings={"Y": lambda: packing})
+    a = algorithm({"x": INPUT, "y": Field("output", "Y", SCALAR)}, over("all", rule, "place"))
+    x = np.arange(1.0, 25.0).reshape(12, 2).astype(lanes.dtype)
+    out = np.full((12, 5 * copies), np.nan, lanes.dtype)
+    Plan(a, t, variant(lanes, ("run",))).run({"x": x}, {"y": out}, 12)
+    expected = np.concatenate([x * x, np.zeros((12, 1))], axis=1)[:, packing.index]
+    np.testing.assert_array_equal(out, expected)
+    np.testing.assert_array_equal(eager.run(a, t, {"x": x[0]})["y"], expected[0])

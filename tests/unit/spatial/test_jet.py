@@ -253,7 +253,7 @@ def test_functions_of_numpy_on_arrays() -> None:
 def test_functions_of_symbols_are_functions_of_jets() -> None:
     own = {name for name in vars(Symbol) if isinstance(getattr(np, name.strip("_"), None), np.ufunc)}
     assert {"sin", "arctan2", "sign", "__floor__"} <= own
-    assert own - {"__invert__"} <= set(vars(Jet))
+    assert own - {"__invert__"} <= set(dir(Jet))
 
 
 def test_jets_of_different_coordinates_do_not_mix() -> None:
