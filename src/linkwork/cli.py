@@ -1,4 +1,4 @@
-"""The command line: run a scene and look at it, list scenes, run benchmarks.
+"""The command line: run a scene and look at it, list scenes, run benchmarks, compare with published numbers.
 
 What is heavy (the simulator's compiler, plots, benchmarks) is imported inside the commands, so that help comes at once.
 """
@@ -105,6 +105,24 @@ def bench(name: str, *, case: Names = (), json: Path | None = None, quick: Flag 
         raise InputError(f"there is no benchmark {name!r}; choose one of {', '.join(sorted(BENCHMARKS))}")
     options = {"cases": case} if case else {}
     BENCHMARKS[name](json, quick, **options)
+
+
+@app.command
+def verify(name: Literal["redmax"], folder: Path, *, json: Path | None = None) -> None:
+    """Compare what linkwork computes with published numbers.
+
+    Parameters
+    ----------
+    name
+        The collection: redmax, scenes with the energies that the RedMax code prints (files of the schema redmax-scene/1).
+    folder
+        Folder with the files of the collection; those in folders below count too.
+    json
+        File for the rows: file, integrator, expected and computed energy (null where it was not computed).
+    """
+    from .studies import STUDIES
+
+    STUDIES[name](folder, json)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

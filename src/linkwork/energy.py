@@ -1,4 +1,4 @@
-"""Energy of all bodies and drives: kinetic and potential, for states of either kind."""
+"""Energy of all bodies, drives and forces: kinetic and potential, for states of either kind."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from .forces.applied import has_forces
+from .forces.set import force_set
 from .kernel.sweep import MATRIX, SCALAR, Algorithm, Field, each, vector
 from .maximal.convert import to_reduced
 from .model import MaximalState, Model, State
@@ -47,7 +49,9 @@ class Energy:
 
 
 def energy(model: Model, state: State | MaximalState) -> Energy:
-    """The energy of a state, or of every state of a batch; potential energy is zero at the world's origin.
+    """The energy of a state, or of every state of a batch; potential energy of weight is zero at the world's origin.
+
+    Potential energy includes what the model's forces store.
 
     Drives have the kinetic energy armature v^2 / 2; in maximal coordinates, v is the velocity that fits best.
     """
@@ -56,9 +60,14 @@ def energy(model: Model, state: State | MaximalState) -> Energy:
         poses, twists = k.poses, k.twists
     else:
         poses, twists = state.poses, state.twists
+    potential = 0.0
+    if has_forces(model):
+        forces, joints = force_set(model), state if isinstance(state, State) else to_reduced(model, state)
+        potential = forces.energies(poses, twists, state.t).sum(axis=-1)
+        potential = potential + forces.joint_energies(joints.q, joints.v, state.t).sum(axis=-1)
     out = model.call(ENERGY, {"poses": poses, "twists": twists, "gravity": model.gravity})
     kinetic = out["kinetic"][..., 0].sum(axis=-1)
     if model.armature.any():
         v = state.v if isinstance(state, State) else to_reduced(model, state).v
         kinetic = kinetic + 0.5 * v**2 @ model.armature
-    return Energy(kinetic, out["potential"][..., 0].sum(axis=-1))
+    return Energy(kinetic, potential + out["potential"][..., 0].sum(axis=-1))

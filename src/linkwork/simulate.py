@@ -11,11 +11,11 @@ from .constraints.rows import constraint_set
 from .errors import InputError
 from .maximal.convert import to_maximal
 from .model import MaximalState, Model, State, check_state
-from .steppers import ALL_STEPPERS, AdaptiveStepper, Solution, Stepper
+from .steppers import ALL_STEPPERS, AdaptiveStepper, SequentialStepper, Solution, Stepper
 from .steppers.fixed import Control, FixedRun, shaped_force
 from .trajectory import Trajectory
 
-METHODS = {"reduced": "symplectic_euler", "maximal": "symplectic_euler"}
+METHODS = {"reduced": "symplectic_euler", "maximal": "symplectic_euler", "redmax": "linearly_implicit"}
 
 
 def simulate(
@@ -36,15 +36,17 @@ def simulate(
     """Simulate from a state and record every `every`-th step.
 
     state      State, or MaximalState for method="maximal" (a State is converted once, at the start); may hold a batch
-    method     "reduced": O(n) recursions;  "maximal": bodies with Lagrange multipliers
+    method     "reduced": O(n) recursions;  "maximal": bodies with Lagrange multipliers;
+               "redmax": the dense reduced system, with stiff forces taken implicitly
     stepper    time discretisation, by name; each method has a default:
                "symplectic_euler" (order 1, any model);  "rk4" (order 4, no contacts);
-               "dop853" (order 8, its own steps: dt only says where to record; no contacts, single states)
-    control    `control(t, state) -> tau`, called at the start of every step and held during it (dop853: at every stage)
+               "dop853" and "ode45" (order 8 and 5, their own steps: dt only says where to record; no contacts, single states);
+               with method "redmax": "linearly_implicit" (order 1), "bdf1", "bdf2" (no constraints), "ode45"; single states
+    control    `control(t, state) -> tau`, called at the start of every step and held during it (dop853, ode45: at every stage)
     tau        constant joint forces (nv,) or (batch, nv)
     external   constant wrenches on the bodies, body axes, (bodies, 6)
     threads    for batches; None uses all cores. The result does not depend on it
-    options    of the stepper; dop853: rtol, atol, max_step, events (see `DormandPrince853`)
+    options    of the stepper; dop853: rtol, atol, max_step, events (see `DormandPrince853`); ode45: rtol, atol, max_step
     """
     steps = _steps(duration, dt)
     if not isinstance(every, int) or every < 1:
@@ -62,6 +64,9 @@ def simulate(
         assert isinstance(start, State)
         times = start.t + dt * every * np.arange(steps // every + 1)
         found, held = _adaptive(model, start, chosen, times, control, tau, external), control is None
+    elif isinstance(chosen, SequentialStepper):
+        assert isinstance(start, State)
+        found, held = chosen.solve(model, start, dt, steps, every, control, tau, external), True
     else:
         run = FixedRun(model, start, chosen, method, dt, steps, every)
         run.tau, run.external, run.threads = tau, external, threads
@@ -86,10 +91,10 @@ def _start(model: Model, state: Any, method: str) -> State | MaximalState:
     if isinstance(state, State):
         check_state(model, state)
         state = _broadcast(state)
-        return state if method == "reduced" else to_maximal(model, state)
+        return to_maximal(model, state) if method == "maximal" else state
     if not isinstance(state, MaximalState):
         raise InputError(f"state must be a State or MaximalState, not {type(state).__name__}")
-    if method == "reduced":
+    if method != "maximal":
         raise InputError('a MaximalState needs method="maximal"; convert it with lw.to_reduced(model, state) first')
     batch = state.twists.shape[:-2]
     for name, tail in (("poses", (model.nb, 4, 4)), ("twists", (model.nb, 6)), ("q_fit", (model.nq,))):
@@ -120,9 +125,10 @@ def _stepper(model: Model, method: str, name: str | None, options: dict[str, Any
         if option not in known:
             theirs = f"its options are {', '.join(known)}" if known else "it has none"
             raise InputError(f"simulate has no argument {option!r}, and the stepper {name!r} no such option: {theirs}")
-    stepper = ALL_STEPPERS[name](**options)
+    stepper = ALL_STEPPERS[name](**options).formulated(method)
     if method not in stepper.methods:
         raise InputError(f"the stepper {name!r} does not work with method {method!r}; it works with {', '.join(stepper.methods)}")
+    stepper.check(model)
     if not stepper.contacts and constraint_set(model).unilateral.any():
         able = ", ".join(other for other, cls in ALL_STEPPERS.items() if cls.contacts)
         raise InputError(f"the stepper {name!r} cannot step models with contacts; these can: {able}")

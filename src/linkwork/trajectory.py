@@ -139,7 +139,7 @@ class Trajectory:
             flat = self._flat_maximal
             joints = self._joint_states
             q, v = joints.q.reshape(-1, self.model.nq), joints.v.reshape(-1, self.model.nv)
-            states = zip(flat.poses, flat.twists, q, v, strict=True)
+            states = zip(flat.poses, flat.twists, q, v, self.t, strict=True)
             rows = [constraints.at(*state).residual for state in states]
             r = np.array(rows)
             if not constraints.unilateral.all():

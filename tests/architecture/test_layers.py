@@ -26,7 +26,8 @@ LAYERS = [
     ["trajectory"],
     ["simulate"],
     ["scenes"],
-    ["io", "view", "studies"],
+    ["io", "view"],
+    ["studies"],
     ["bench"],
     ["cli"],
 ]

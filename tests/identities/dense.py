@@ -1,7 +1,7 @@
 """An independent oracle: Newton and Euler for every body in world axes, all joints as equations, one dense solve.
 
 Nothing here uses the library's subspaces, jets or spatial algebra. Of a model it reads names, parents, placements, inertias,
-gravity and, for custom joints, values of the transform (at complex points).
+gravity and, for custom joints, values of the transform (at complex points). The other joints are turns and slides in a row.
 
 For a joint with inboard frame F, which is fixed to the parent, R_j = R_F R_Q and x_j = x_F + R_F p_Q. With the relative
 angular velocity A v and the relative velocity of the origin B v, both in axes of F,
@@ -23,10 +23,16 @@ import numpy as np
 from scipy.linalg import expm
 
 import linkwork as lw
+from linkwork.joints import CustomJoint
 
 
 def hat(w: np.ndarray) -> np.ndarray:
     return np.array([[0.0, -w[2], w[1]], [w[2], 0.0, -w[0]], [-w[1], w[0], 0.0]])
+
+
+def cross(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """Of two vectors; NumPy's is slow for a single pair."""
+    return np.array([a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]])
 
 
 def rotation_of_quaternion(q: np.ndarray) -> np.ndarray:
@@ -44,32 +50,110 @@ def rotation_about(axis: np.ndarray, angle: float) -> np.ndarray:
 # --- joints -----------------------------------------------------------------------------------------------------------
 @dataclass
 class JointMotion:
-    """R_Q, p_Q, the rates A, B (3, nv) and the biases A_dot v, B_dot v of one joint, in axes of its inboard frame."""
+    """R_Q, p_Q, A, B and their rates A_dot, B_dot (3, nv) of one joint, in axes of its inboard frame."""
 
     R: np.ndarray
     p: np.ndarray
     A: np.ndarray
     B: np.ndarray
-    A_bias: np.ndarray
-    B_bias: np.ndarray
+    A_dot: np.ndarray
+    B_dot: np.ndarray
 
 
 def joint_motion(joint: Any, q: np.ndarray, v: np.ndarray) -> JointMotion:
     """By hand for the joints that have closed forms, by Cauchy's formula for those given as a function."""
-    o, O = np.zeros(3), np.zeros((3, joint.nv))
-    if isinstance(joint, lw.Revolute):
-        axis = np.asarray(joint.axis, float)
-        return JointMotion(rotation_about(axis, q[0]), o, axis[:, None], O, o, o)
+    if isinstance(joint, lw.Composite):
+        nq, nv = joint.first.nq, joint.first.nv
+        first, second = joint_motion(joint.first, q[:nq], v[:nv]), joint_motion(joint.second, q[nq:], v[nv:])
+        return in_a_row(first, v[:nv], second, v[nv:])
+    if isinstance(joint, lw.Helical):
+        gear = np.array([1.0, float(joint.pitch)])
+        m = row_of([turn(joint.axis, q[0]), slide(joint.axis, gear[1] * q[0])], gear * v)
+        return JointMotion(m.R, m.p, *(x @ gear[:, None] for x in (m.A, m.B, m.A_dot, m.B_dot)))
     if isinstance(joint, lw.Spherical):
-        R = rotation_of_quaternion(q)
-        return JointMotion(R, o, R, O, o, o)
+        return ball(rotation_of_quaternion(q), v)
+    if isinstance(joint, lw.SphericalExp):
+        return rotation_vector(q, v)
     if isinstance(joint, lw.Free):
-        R = rotation_of_quaternion(q[3:])
+        m = ball(rotation_of_quaternion(q[3:]), v[:3])
         Z = np.zeros((3, 3))
-        return JointMotion(R, q[:3], np.hstack([R, Z]), np.hstack([Z, R]), o, R @ np.cross(v[:3], v[3:]))
-    if getattr(joint, "name", "") in ("exp", "rot_exp"):  # the library's branches on small angles do not take complex numbers
+        return JointMotion(m.R, q[:3], *(np.hstack(x) for x in ((m.A, Z), (Z, m.A), (m.A_dot, Z), (Z, m.A_dot))))
+    if not isinstance(joint, CustomJoint):
+        return row_of(stages(joint, q), v)
+    if joint.name in ("exp", "rot_exp"):  # the library's branches on small angles do not take complex numbers
         return analytic_joint_motion(exponential, q, v)
     return analytic_joint_motion(lambda x: pose_of(joint.transform(x)), q, v)
+
+
+def stages(joint: Any, q: np.ndarray) -> list[JointMotion]:
+    """A joint as turns and slides, one for each of its coordinates."""
+    x, y, z = np.eye(3)
+    if isinstance(joint, lw.SphericalEuler):
+        sequence = joint.sequences[int(q[3]) if len(q) > 3 else 0]
+        return [turn(np.eye(3)["xyz".index(axis)], angle) for axis, angle in zip(sequence, q[:3], strict=True)]
+    made: dict[type, Callable[[], list[JointMotion]]] = {
+        lw.Fixed: list,
+        lw.Revolute: lambda: [turn(joint.axis, q[0])],
+        lw.Prismatic: lambda: [slide(joint.axis, q[0])],
+        lw.Cylindrical: lambda: [turn(joint.axis, q[0]), slide(joint.axis, q[1])],
+        lw.Planar: lambda: [slide(x, q[0]), slide(y, q[1])],
+        lw.Free2D: lambda: [slide(x, q[0]), slide(y, q[1]), turn(z, q[2])],
+        lw.Translational: lambda: [slide(x, q[0]), slide(y, q[1]), slide(z, q[2])],
+        lw.Universal: lambda: [turn(x, q[0]), turn(y, q[1])],
+    }
+    return made[type(joint)]()
+
+
+def turn(axis: Any, angle: float) -> JointMotion:
+    axis, O = np.asarray(axis, float), np.zeros((3, 1))
+    return JointMotion(rotation_about(axis, angle), np.zeros(3), axis[:, None], O, O, O)
+
+
+def slide(axis: Any, length: float) -> JointMotion:
+    axis, O = np.asarray(axis, float), np.zeros((3, 1))
+    return JointMotion(np.eye(3), axis * length, O, axis[:, None], O, O)
+
+
+def ball(R: np.ndarray, v: np.ndarray) -> JointMotion:
+    """A rotation whose angular velocity in child axes is v: A = R, A_dot = R [v]."""
+    O = np.zeros((3, 3))
+    return JointMotion(R, np.zeros(3), R, O, R @ hat(v), O)
+
+
+def rotation_vector(w: np.ndarray, v: np.ndarray) -> JointMotion:
+    """exp([w]): R and A = sum over k of [w]^k / k! and [w]^k / (k + 1)!, summed; A_dot term by term."""
+    W, V, O = hat(w), hat(v), np.zeros((3, 3))
+    power, slope = np.eye(3), np.zeros((3, 3))  # [w]^k / k! and its rate
+    R, A, A_dot = np.eye(3), np.eye(3), np.zeros((3, 3))
+    for k in range(1, 60):
+        slope = (V @ power + W @ slope) / k
+        power = W @ power / k
+        R, A, A_dot = R + power, A + power / (k + 1), A_dot + slope / (k + 1)
+    return JointMotion(R, np.zeros(3), A, O, A_dot, O)
+
+
+def in_a_row(a: JointMotion, va: np.ndarray, b: JointMotion, vb: np.ndarray) -> JointMotion:
+    """Two joints with nothing in between: the velocity of the second's origin has what the first's turning adds to it."""
+    w, r = a.A @ va, a.R @ b.p
+    A, B = a.R @ b.A, a.R @ b.B
+    r_dot = cross(w, r) + B @ vb
+    return JointMotion(
+        a.R @ b.R,
+        a.p + r,
+        np.hstack([a.A, A]),
+        np.hstack([a.B - hat(r) @ a.A, B]),
+        np.hstack([a.A_dot, hat(w) @ A + a.R @ b.A_dot]),
+        np.hstack([a.B_dot - hat(r_dot) @ a.A - hat(r) @ a.A_dot, hat(w) @ B + a.R @ b.B_dot]),
+    )
+
+
+def row_of(parts: Sequence[JointMotion], v: np.ndarray) -> JointMotion:
+    """Joints of one coordinate each, one after the other."""
+    O = np.zeros((3, 0))
+    m = JointMotion(np.eye(3), np.zeros(3), O, O, O, O)
+    for k, part in enumerate(parts):
+        m = in_a_row(m, v[:k], part, v[k : k + 1])
+    return m
 
 
 def pose_of(E: Any) -> np.ndarray:
@@ -90,10 +174,10 @@ def derivatives_along(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Value, first and second derivative of an entire function along a direction, by Cauchy's integral on a circle.
 
-    The trapezoidal rule with 48 points on a circle of radius 1/2 is exact to rounding: nothing is differenced.
+    The trapezoidal rule with 24 points on a circle of radius 1/2 is exact to rounding: nothing is differenced.
     """
     scale = max(1.0, float(np.linalg.norm(direction)))
-    count, radius = 48, 0.5 / scale
+    count, radius = 24, 0.5 / scale
     circle = np.exp(2j * np.pi * np.arange(count) / count)
     values = np.array([f(q + radius * z * direction) for z in circle])
     taylor = [np.tensordot(circle**-k, values, 1) / (count * radius**k) for k in range(3)]
@@ -101,15 +185,17 @@ def derivatives_along(
 
 
 def analytic_joint_motion(pose: Callable[[np.ndarray], np.ndarray], q: np.ndarray, v: np.ndarray) -> JointMotion:
-    """[A v] = R_dot R^T and [A_dot v] = R_ddot R^T - [A v]^2, for a transform q -> (R, p) that accepts complex q."""
-    E, along, second = derivatives_along(pose, q, v)
+    """[A_k] = R_k R^T and [A_dot_k] = R_kv R^T + R_k R_v^T (slopes along e_k, along v, and along both), for a transform
+    q -> (R, p) that accepts complex q; mixed slopes by polarisation."""
+    E, along, bend = derivatives_along(pose, q, v)
     R = E[:, :3]
-    A, B = np.zeros((3, len(v))), np.zeros((3, len(v)))
+    A, B, A_dot, B_dot = np.zeros((4, 3, len(v)))
     for k, e in enumerate(np.eye(len(v))):
-        _, slope, _ = derivatives_along(pose, q, e)
+        _, slope, own = derivatives_along(pose, q, e)
+        mixed = v[0] * own if len(v) == 1 else 0.5 * (derivatives_along(pose, q, v + e)[2] - bend - own)
         A[:, k], B[:, k] = vee(slope[:, :3] @ R.T), slope[:, 3]
-    W = along[:, :3] @ R.T
-    return JointMotion(R, E[:, 3], A, B, vee(second[:, :3] @ R.T - W @ W), second[:, 3])
+        A_dot[:, k], B_dot[:, k] = vee(mixed[:, :3] @ R.T + slope[:, :3] @ along[:, :3].T), mixed[:, 3]
+    return JointMotion(R, E[:, 3], A, B, A_dot, B_dot)
 
 
 def vee(W: np.ndarray) -> np.ndarray:
@@ -146,7 +232,7 @@ def bodies_at(model: lw.Model, q: np.ndarray, v: np.ndarray) -> Bodies:
         r = R_p @ np.asarray(body.placement.p, float) + F @ m.p
         out.R[i], out.x[i] = F @ m.R, x_p + r
         out.w[i] = w_p + F @ m.A @ vi
-        out.u[i] = u_p + np.cross(w_p, r) + F @ m.B @ vi
+        out.u[i] = u_p + cross(w_p, r) + F @ m.B @ vi
         out.frames.append(F)
         out.joints.append(m)
     return out
@@ -154,7 +240,10 @@ def bodies_at(model: lw.Model, q: np.ndarray, v: np.ndarray) -> Bodies:
 
 def body_jacobian(model: lw.Model, q: np.ndarray) -> np.ndarray:
     """(6 n, nv): (omega, u) of all bodies in world axes from v."""
-    b = bodies_at(model, q, np.zeros(model.nv))
+    return jacobian_of(model, bodies_at(model, q, np.zeros(model.nv)))
+
+
+def jacobian_of(model: lw.Model, b: Bodies) -> np.ndarray:
     J = np.zeros((len(model.bodies), 6, model.nv))
     at_v = 0
     for i, body in enumerate(model.bodies):
@@ -164,7 +253,37 @@ def body_jacobian(model: lw.Model, q: np.ndarray) -> np.ndarray:
         F, m, nv = b.frames[i], b.joints[i], body.joint.nv
         J[i, :, at_v : at_v + nv] += np.vstack([F @ m.A, F @ m.B])
         at_v += nv
-    return J.reshape(-1, model.nv)
+    return J.reshape(6 * len(model.bodies), model.nv)
+
+
+def jacobian_rate_of(model: lw.Model, b: Bodies, J: np.ndarray) -> np.ndarray:
+    """(6 n, nv): the rate of J = `jacobian_of(model, b)`, world axes."""
+    shape = (len(model.bodies), 6, model.nv)
+    J, J_dot = J.reshape(shape), np.zeros(shape)
+    at_v = 0
+    for i, body in enumerate(model.bodies):
+        p, w_p = body.parent, np.zeros(3)
+        if p >= 0:
+            w_p, r, r_dot = b.w[p], b.x[i] - b.x[p], b.u[i] - b.u[p]
+            J_dot[i] = J_dot[p]
+            J_dot[i, 3:] -= hat(r) @ J_dot[p, :3] + hat(r_dot) @ J[p, :3]
+        F, m, nv = b.frames[i], b.joints[i], body.joint.nv
+        for rows, X, X_dot in ((slice(3), m.A, m.A_dot), (slice(3, 6), m.B, m.B_dot)):
+            J_dot[i, rows, at_v : at_v + nv] += hat(w_p) @ F @ X + F @ X_dot
+        at_v += nv
+    return J_dot.reshape(6 * len(model.bodies), model.nv)
+
+
+def in_body_axes(b: Bodies, J: np.ndarray) -> np.ndarray:
+    """R^T J of every body, angular and linear rows alike."""
+    return np.einsum("nji,nkjv->nkiv", b.R, J.reshape(len(b.x), 2, 3, J.shape[1])).reshape(J.shape)
+
+
+def rate_in_body_axes(b: Bodies, J: np.ndarray, J_dot: np.ndarray) -> np.ndarray:
+    """The rate of R^T J: R^T (J_dot - [omega] J)."""
+    spin = np.array([hat(w) for w in b.w])
+    turning = np.einsum("nij,nkjv->nkiv", spin, J.reshape(len(b.x), 2, 3, J.shape[1])).reshape(J.shape)
+    return in_body_axes(b, J_dot - turning)
 
 
 # --- further constraints ----------------------------------------------------------------------------------------------
@@ -183,7 +302,7 @@ def point_row(b: Bodies, body: int, point: np.ndarray) -> tuple[np.ndarray, np.n
         return np.asarray(point, float), np.zeros(3), J, np.zeros(3)
     r, w = b.R[body] @ point, b.w[body]
     J[:, 6 * body : 6 * body + 6] = np.hstack([-hat(r), np.eye(3)])
-    return b.x[body] + r, b.u[body] + np.cross(w, r), J, np.cross(w, np.cross(w, r))
+    return b.x[body] + r, b.u[body] + cross(w, r), J, cross(w, cross(w, r))
 
 
 def loop_rows(b: Bodies, a: int, c: int, point_a: np.ndarray, point_c: np.ndarray) -> Extra:
@@ -201,10 +320,10 @@ def contact_row(b: Bodies, a: int, c: int, center: np.ndarray, point: np.ndarray
     if c < 0:
         return Extra((normal @ (J_a - J_c))[None], np.array([normal @ (bias_a - bias_c)]))
     n, w = b.R[c] @ normal, b.w[c]
-    n_dot = np.cross(w, n)
+    n_dot = cross(w, n)
     J = n @ (J_a - J_c)
-    J[6 * c : 6 * c + 3] += np.cross(n, d)  # (alpha x n) . d
-    bias = n @ (bias_a - bias_c) + 2.0 * n_dot @ d_dot + np.cross(w, n_dot) @ d
+    J[6 * c : 6 * c + 3] += cross(n, d)  # (alpha x n) . d
+    bias = n @ (bias_a - bias_c) + 2.0 * n_dot @ d_dot + cross(w, n_dot) @ d
     return Extra(J[None], np.array([bias]))
 
 
@@ -237,10 +356,17 @@ class Dense:
         return np.hstack([np.einsum("nji,nj->ni", b.R, self.alpha), np.einsum("nji,nj->ni", b.R, self.a - np.cross(b.w, b.u))])
 
 
-def dense_dynamics(model: lw.Model, state: lw.State, tau: np.ndarray, external: np.ndarray, extra: Extra | None = None) -> Dense:
+def dense_dynamics(
+    model: lw.Model,
+    state: lw.State,
+    tau: np.ndarray,
+    external: np.ndarray,
+    extra: Extra | None = None,
+    bodies: Bodies | None = None,
+) -> Dense:
     """Solve the equations of motion of all bodies and joints at once, in the order of the module's text."""
     n, nv = len(model.bodies), model.nv
-    b = bodies_at(model, state.q, state.v)
+    b = bodies or bodies_at(model, state.q, state.v)
     extra = extra or Extra(np.zeros((0, 6 * n)), np.zeros(0))
     k = len(extra.bias)
     at_wrench, at_extra = 6 * n + nv, 12 * n + nv
@@ -259,8 +385,8 @@ def dense_dynamics(model: lw.Model, state: lw.State, tau: np.ndarray, external: 
         wv, bv = F @ m.A @ v, F @ m.B @ v
         bias = np.concatenate(
             [
-                np.cross(w_p, wv) + F @ m.A_bias,
-                np.cross(w_p, np.cross(w_p, r)) + 2.0 * np.cross(w_p, bv) + F @ m.B_bias,
+                cross(w_p, wv) + F @ m.A_dot @ v,
+                cross(w_p, cross(w_p, r)) + 2.0 * cross(w_p, bv) + F @ m.B_dot @ v,
             ]
         )
         # (alpha, a)_j - X (alpha, a)_p - H v_dot = bias; the transmitted wrench is the multiplier of these six rows.
@@ -287,14 +413,45 @@ def dense_dynamics(model: lw.Model, state: lw.State, tau: np.ndarray, external: 
     return Dense(z[6 * n : at_wrench], motion[:, :3], motion[:, 3:], wrenches, z[at_extra:], b)
 
 
+def body_masses(model: lw.Model, b: Bodies) -> tuple[np.ndarray, np.ndarray]:
+    """(n, 6, 6) and (n, 6): `newton_euler` of all bodies."""
+    pairs = [newton_euler(body.inertia, b.R[i], b.w[i], model.gravity) for i, body in enumerate(model.bodies)]
+    return np.array([mass for mass, _ in pairs]), np.array([load for _, load in pairs])
+
+
+def dense_mass_matrix(model: lw.Model, b: Bodies, J: np.ndarray) -> np.ndarray:
+    """J^T mass J of all bodies, and the drives on the diagonal."""
+    blocks = J.reshape(len(b.x), 6, model.nv)
+    return J.T @ (body_masses(model, b)[0] @ blocks).reshape(J.shape) + np.diag(model.armature)
+
+
+def dense_inverse(
+    model: lw.Model, b: Bodies, J: np.ndarray, acc: np.ndarray, external: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """J^T resultants (nv,) and transmitted wrenches (n, 6; body axes) that go with accelerations acc (n, 6) of the bodies.
+
+    The resultant on a body is its mass times acceleration less its loads; a joint transmits those of all bodies it carries.
+    """
+    n = len(b.x)
+    mass, load = body_masses(model, b)
+    given = np.einsum("nij,nkj->nki", b.R, external.reshape(n, 2, 3)).reshape(n, 6)
+    resultant = np.einsum("nij,nj->ni", mass, acc) - load - given
+    carried = resultant.copy()
+    for i in reversed(range(n)):
+        p = model.bodies[i].parent
+        if p >= 0:
+            carried[p] += carried[i] + np.concatenate([cross(b.x[i] - b.x[p], carried[i, 3:]), np.zeros(3)])
+    return J.T @ resultant.reshape(-1), np.einsum("nji,nkj->nki", b.R, carried.reshape(n, 2, 3)).reshape(n, 6)
+
+
 def newton_euler(inertia: Any, R: np.ndarray, w: np.ndarray, gravity: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """(mass, right-hand side) of (alpha, a) of a body's origin: moments about the origin, then forces, world axes."""
     m, c = inertia.mass, R @ inertia.com
     J = R @ inertia.tensor @ R.T
     C = hat(c)
     mass = np.block([[J - m * C @ C, m * C], [-m * C, m * np.eye(3)]])
-    force = m * (gravity - np.cross(w, np.cross(w, c)))
-    return mass, np.concatenate([-np.cross(w, J @ w) + np.cross(c, force), force])
+    force = m * (gravity - cross(w, cross(w, c)))
+    return mass, np.concatenate([-cross(w, J @ w) + cross(c, force), force])
 
 
 def refined_solve(M: np.ndarray, rhs: np.ndarray) -> np.ndarray:

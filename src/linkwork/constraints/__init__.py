@@ -2,6 +2,9 @@
 
 from .constraint import Constraint
 from .coupling import Coupling
+from .direct import DirectConstraint
+from .limits import Limit
 from .loop import Loop
+from .prescribed import PrescribedJoint, PrescribedTwist
 
-__all__ = ["Constraint", "Coupling", "Loop"]
+__all__ = ["Constraint", "Coupling", "DirectConstraint", "Limit", "Loop", "PrescribedJoint", "PrescribedTwist"]

@@ -17,6 +17,7 @@ from ..spatial.scalar import Vector
 from ..spatial.se3 import SE3, Tangent
 from .constraint import WORLD, Constraint
 from .coupling import Coupling
+from .direct import Direct, DirectConstraint, Situation
 
 
 def moving(pose: SE3, twist: Vector, side: int) -> SE3:
@@ -50,13 +51,17 @@ CONSTRAINT_ROWS = Algorithm(
 
 @dataclass(frozen=True, eq=False)
 class ConstraintRows:
-    """All rows of a list of constraints at one state; `unilateral` marks those that only push."""
+    """All rows of a list of constraints at one state; `unilateral` marks those that only push.
+
+    given   what G v should be besides any correction: zero, unless a constraint moves with time
+    """
 
     rows: Rows
     residual: np.ndarray
     rate: np.ndarray
     bias: np.ndarray
     unilateral: np.ndarray
+    given: np.ndarray
 
     def restricted(self, keep: np.ndarray) -> ConstraintRows:
         """Only the rows where `keep` holds."""
@@ -72,17 +77,20 @@ class ConstraintRows:
             r.joint_index[j],
             r.joint_value[j],
         )
-        return ConstraintRows(rows, self.residual[keep], self.rate[keep], self.bias[keep], self.unilateral[keep])
+        parts = (self.residual, self.rate, self.bias, self.unilateral, self.given)
+        return ConstraintRows(rows, *(x[keep] for x in parts))
 
 
 class ConstraintSet:
-    """The constraints of a model: those between bodies, compiled, then the couplings of joints."""
+    """The constraints of a model: those between bodies, compiled, then the couplings of joints, then those that state rows."""
 
     def __init__(self, model: Model) -> None:
         self.model = model
         self.constraints: list[Constraint] = list(model.elements_of(Constraint))
         self.couplings: list[Coupling] = list(model.elements_of(Coupling))
+        self.direct: list[DirectConstraint] = list(model.elements_of(DirectConstraint))
         unilateral = [[c.unilateral] * c.size for c in self.constraints] + [[False]] * len(self.couplings)
+        unilateral += [[c.unilateral] * c.count(model) for c in self.direct]
         self.unilateral = np.array([x for part in unilateral for x in part], dtype=bool)
         self.count = len(self.unilateral)
         if self.constraints:
@@ -108,21 +116,26 @@ class ConstraintSet:
         self._row = np.repeat(np.arange(len(owner)), 2)
         self._body = sides[owner].reshape(-1)
 
-    def at(self, poses: np.ndarray, twists: np.ndarray, q: np.ndarray, v: np.ndarray) -> ConstraintRows:
-        """Rows, residuals, rates and biases at poses (bodies, 4, 4), twists (bodies, 6) and joint coordinates q, v."""
+    def at(self, poses: np.ndarray, twists: np.ndarray, q: np.ndarray, v: np.ndarray, t: float | None = None) -> ConstraintRows:
+        """Rows, residuals, rates and biases at poses (bodies, 4, 4), twists (bodies, 6) and joint coordinates q, v.
+
+        t   the time, which only prescribed motions ask for
+        """
         parts = []
         if self.constraints:
             parts.append(self._between_bodies(poses, twists))
         if self.couplings:
             parts.append(self._between_joints(q, v))
+        now = Situation(poses, twists, q, v, t)
+        parts += [c.at(self.model, now) for c in self.direct]
         rows = Rows.stacked([p.rows for p in parts])
 
         def joined(name: str) -> np.ndarray:
             return np.concatenate([np.zeros(0), *(getattr(p, name) for p in parts)])
 
-        return ConstraintRows(rows, joined("residual"), joined("rate"), joined("bias"), self.unilateral)
+        return ConstraintRows(rows, joined("residual"), joined("rate"), joined("bias"), self.unilateral, joined("given"))
 
-    def _between_bodies(self, poses: np.ndarray, twists: np.ndarray) -> ConstraintRows:
+    def _between_bodies(self, poses: np.ndarray, twists: np.ndarray) -> Direct:
         out = {name: np.empty((1, self._plan.sizes[name])) for name in ("residual", "rate", "bias", "G")}
         inputs = {"poses": np.append(poses, np.eye(4)), "twists": np.append(twists, np.zeros(6))}
         self._plan.run(inputs, out, 1)
@@ -130,9 +143,9 @@ class ConstraintSet:
         real = self._body < self.model.nb
         count = out["residual"].shape[1]
         rows = Rows(count, self._row[real], self._body[real], blocks[real])
-        return ConstraintRows(rows, out["residual"][0], out["rate"][0], out["bias"][0], self.unilateral[:count])
+        return Direct(rows, out["residual"][0], out["rate"][0], out["bias"][0], np.zeros(count))
 
-    def _between_joints(self, q: np.ndarray, v: np.ndarray) -> ConstraintRows:
+    def _between_joints(self, q: np.ndarray, v: np.ndarray) -> Direct:
         model, couplings = self.model, self.couplings
         ratio = np.array([c.ratio for c in couplings])
         offset = np.array([c.offset for c in couplings])
@@ -145,7 +158,7 @@ class ConstraintSet:
             joint_index=np.concatenate([vi, vj]),
             joint_value=np.concatenate([np.ones(k), -ratio]),
         )
-        return ConstraintRows(rows, q[qi] - ratio * q[qj] - offset, v[vi] - ratio * v[vj], np.zeros(k), np.zeros(k, bool))
+        return Direct(rows, q[qi] - ratio * q[qj] - offset, v[vi] - ratio * v[vj], np.zeros(k), np.zeros(k))
 
     @property
     def _coupled(self) -> tuple[list[str], list[str]]:

@@ -50,5 +50,5 @@ def accelerations(response: Response, c: ConstraintRows) -> Constrained:
 def velocities(response: Response, c: ConstraintRows, dt: float) -> Constrained:
     """Constrained velocities after a step: a part of the position error is removed, open gaps may close but not cross."""
     open_gap = c.unilateral & (c.residual > 0)
-    target = np.where(open_gap, -c.residual / dt, -CORRECTION * c.residual / dt)
+    target = c.given + np.where(open_gap, -c.residual / dt, -CORRECTION * c.residual / dt)
     return solve(response, c, target)

@@ -17,6 +17,8 @@ from ..spatial.jet import coordinates
 from ..spatial.scalar import Vector, solve_spd
 from ..spatial.se3 import SE3, Tangent
 
+Pair = tuple[np.ndarray, np.ndarray]
+
 
 class Joint:
     """Base of all joints. Subclasses set `nq`, `nv` and `transform`.
@@ -27,6 +29,7 @@ class Joint:
 
     nq: int
     nv: int
+    charted: bool = False  # whether `rechart` ever changes the coordinates
     parameter_names: ClassVar[tuple[str, ...]] = ()
 
     def transform(self, q: Vector) -> SE3:
@@ -93,6 +96,10 @@ class Joint:
     def rechart(self, q: Vector, v: Vector) -> tuple[Vector, Vector]:
         """The same pose and twist in coordinates farther from a singularity; joints without charts return their arguments."""
         return q, v
+
+    def rechart_together(self, now: Pair, before: Pair) -> tuple[Pair, Pair]:
+        """`rechart` of numbers (q, v), and another pair of a moment before, in the same chart."""
+        return now, before
 
     def neutral(self) -> np.ndarray:
         """The zero position."""

@@ -10,7 +10,7 @@ from ..errors import ModelError
 from ..spatial.jet import Jet
 from ..spatial.scalar import Vector, stack
 from ..spatial.se3 import SE3, Tangent
-from .base import Joint
+from .base import Joint, Pair
 from .planar import Translational
 from .spherical_exp import SphericalExp
 
@@ -26,6 +26,7 @@ class Composite(Joint):
             raise ModelError(f"Composite: {first!r} and {second!r} have {first.nv + second.nv} freedoms; a body has six")
         self.first, self.second = first, second
         self.nq, self.nv = first.nq + second.nq, first.nv + second.nv
+        self.charted = first.charted or second.charted
 
     @property
     def parameter_names(self) -> tuple[str, ...]:  # type: ignore[override]
@@ -77,6 +78,13 @@ class Composite(Joint):
         q1, q2, v1, v2 = self._parts(q, v)
         (q1, v1), (q2, v2) = self.first.rechart(q1, v1), self.second.rechart(q2, v2)
         return np.concatenate([q1, q2]), np.concatenate([v1, v2])
+
+    def rechart_together(self, now: Pair, before: Pair) -> tuple[Pair, Pair]:
+        (a1, a2, b1, b2), (c1, c2, d1, d2) = self._parts(*now), self._parts(*before)
+        first = self.first.rechart_together((a1, b1), (c1, d1))
+        second = self.second.rechart_together((a2, b2), (c2, d2))
+        (q, v), (q_before, v_before) = (map(np.concatenate, zip(x, y, strict=True)) for x, y in zip(first, second, strict=True))
+        return (q, v), (q_before, v_before)
 
     def neutral(self) -> np.ndarray:
         return np.concatenate([self.first.neutral(), self.second.neutral()])

@@ -8,7 +8,7 @@ from ..errors import ModelError
 from ..spatial.scalar import Vector, array, atan2, clip, inv, stack, where
 from ..spatial.se3 import SE3, Tangent
 from .axis import number
-from .base import Joint
+from .base import Joint, Pair
 
 AXES = {"x": 0, "y": 1, "z": 2}
 
@@ -27,6 +27,7 @@ class SphericalEuler(Joint):
         self.sequences = [_checked(sequence), *([] if alternate is None else [_checked(alternate)])]
         self.threshold = number(threshold, "SphericalEuler", "threshold")
         self.nq = 3 if alternate is None else 4
+        self.charted = alternate is not None
         if not 0.0 < self.threshold < 0.7:
             raise ModelError(f"SphericalEuler: the threshold {threshold!r} must lie between 0 and 0.7")
         if len({s[0] == s[2] for s in self.sequences}) < len(self.sequences):
@@ -72,6 +73,16 @@ class SphericalEuler(Joint):
         picked = [where(locked, a, b) for a, b in zip(q_new, q, strict=True)]
         return stack(*picked), stack(*(where(locked, a, b) for a, b in zip(v_new, v, strict=True)))
 
+    def rechart_together(self, now: Pair, before: Pair) -> tuple[Pair, Pair]:
+        q, v = self.rechart(*now)
+        if self.nq == 3 or q[3] == now[0][3]:
+            return now, before
+        E = self.motion(*before)
+        angle = angles(self.sequences[int(q[3])], E.R)
+        q_before = stack(*(nearest_turn(x, y) for x, y in zip(angle, q, strict=False)), q[3])
+        S = self.motion(q_before, v).tangent.S[:3]
+        return (q, v), (q_before, inv(S) @ E.tangent.phi[:3])
+
     def random(self, rng: np.random.Generator) -> np.ndarray:
         """Angles whose middle one is away from lock."""
         a, _, c = self.sequences[0]
@@ -110,6 +121,11 @@ def angles(sequence: str, R: np.ndarray) -> Vector:
     m = 3 - i - j
     sign = 1.0 if (j - i) % 3 == 1 else -1.0
     return stack(atan2(R[j, i], -sign * R[m, i]), np.arccos(clip(R[i, i], -1.0, 1.0)), atan2(R[i, j], sign * R[i, m]))
+
+
+def nearest_turn(angle: float, near: float) -> float:
+    """The angle, whole turns added, that lies nearest to another."""
+    return angle + 2.0 * np.pi * np.round((near - angle) / (2.0 * np.pi))
 
 
 def blended(condition: object, A: SE3, B: SE3) -> SE3:

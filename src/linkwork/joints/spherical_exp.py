@@ -6,10 +6,10 @@ import numpy as np
 
 from ..errors import ModelError
 from ..spatial import so3
-from ..spatial.scalar import Vector, dot, stack, where
+from ..spatial.scalar import Scalar, Vector, dot, stack, where
 from ..spatial.se3 import SE3
 from .axis import number
-from .base import Joint
+from .base import Joint, Pair
 
 
 class SphericalExp(Joint):
@@ -20,6 +20,7 @@ class SphericalExp(Joint):
     """
 
     nq = nv = 3
+    charted = True
 
     def __init__(self, radius: float = 1.5 * np.pi) -> None:
         self.radius = number(radius, "SphericalExp", "radius")
@@ -36,13 +37,22 @@ class SphericalExp(Joint):
     def rechart(self, q: Vector, v: Vector) -> tuple[Vector, Vector]:
         length2 = dot(q, q)
         far = length2 > self.radius**2
-        shrink = 1.0 - 2.0 * np.pi / np.sqrt(where(far, length2, self.radius**2))
-        q_new = q * shrink
-        v_new = so3.right_jacobian_inverse(q_new) @ (so3.right_jacobian(q) @ v)
+        q_new, v_new = _other_way(q, v, np.sqrt(where(far, length2, self.radius**2)))
         return stack(*(where(far, a, b) for a, b in zip(q_new, q, strict=True))), stack(
             *(where(far, a, b) for a, b in zip(v_new, v, strict=True))
         )
 
+    def rechart_together(self, now: Pair, before: Pair) -> tuple[Pair, Pair]:
+        if np.linalg.norm(now[0]) <= self.radius:
+            return now, before
+        return _other_way(*now, np.linalg.norm(now[0])), _other_way(*before, np.linalg.norm(before[0]))
+
     def random(self, rng: np.random.Generator) -> np.ndarray:
         w = rng.normal(size=3)
         return w * (rng.uniform(0, np.pi) / np.linalg.norm(w))
+
+
+def _other_way(q: Vector, v: Vector, length: Scalar) -> tuple[Vector, Vector]:
+    """The same rotation and angular velocity by the turn the other way round, given |q|."""
+    q_new = q * (1.0 - 2.0 * np.pi / length)
+    return q_new, so3.right_jacobian_inverse(q_new) @ (so3.right_jacobian(q) @ v)

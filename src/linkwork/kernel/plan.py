@@ -293,7 +293,7 @@ class Workspace:
         self._globals = {name for name, f in plan.algorithm.fields.items() if f.space == "global"}
         self._constant: dict[str, np.ndarray | None] = {}
         self.fixed = (s.ctypes.data, len(s), self.bases.ctypes.data)
-        self.buffer = bytearray(8 * (len(JOB) + len(TRANSFER) * len(plan.arrays)))
+        self.buffer = bytearray(8 * (len(JOB) + 2 * len(TRANSFER) * len(plan.arrays)))  # states go both ways
         self.job_at = ctypes.addressof(ctypes.c_char.from_buffer(self.buffer))
         self.transfers_at = self.job_at + 8 * len(JOB)
 

@@ -81,9 +81,13 @@ class Field:
     def unpack(self, scalars: list[Any]) -> Any:
         return array(scalars) if self.codec is None else self.codec.unpack(scalars)
 
+    def scalars(self, value: Any) -> list[Any]:
+        """The scalars of a value, one after the other."""
+        return list(value) if self.codec is None else self.codec.pack(value)
+
     def packed(self, value: Any, name: str, size: int) -> list[Any]:
         """The scalars of a value, as many as there must be."""
-        scalars = list(value) if self.codec is None else self.codec.pack(value)
+        scalars = self.scalars(value)
         if len(scalars) != size:
             raise CompileError(f"a rule writes {len(scalars)} scalars to {name!r}, which holds {size}")
         return scalars

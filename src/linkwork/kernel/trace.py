@@ -60,7 +60,7 @@ def mapped(value: Any, fn: Any) -> Any:
         return value
     if isinstance(value, np.ndarray):
         flat = np.empty(value.size, dtype=object)
-        flat[:] = [fn(x) for x in value.flat]
+        flat[:] = [fn(x) if is_number(x) else mapped(x, fn) for x in value.flat]
         return array(flat).reshape(value.shape) if value.size else value
     if isinstance(value, (tuple, list)):
         return type(value)(mapped(x, fn) for x in value)

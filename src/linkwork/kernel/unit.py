@@ -26,6 +26,7 @@ SOURCES = (
     "redmax",
     "contact",
     "steppers",
+    "io",  # readers of files have forces and constraints of their own
 )
 
 

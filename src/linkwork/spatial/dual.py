@@ -1,7 +1,7 @@
 """Dual numbers: scalars that carry their derivatives with respect to some variables, first order only.
 
-What is computed from duals arrives with exact derivatives. A dual is a scalar like any other, so jets and gradients may be made of
-duals (the derivative of a gradient), and the entries of duals may be floats or traced symbols.
+What is computed from duals arrives with exact derivatives. A dual is a scalar like any other, so jets and gradients may be made
+of duals (the derivative of a gradient), and the entries of duals may be floats or traced symbols.
 """
 
 from __future__ import annotations
@@ -94,6 +94,8 @@ class Dual(Smooth):
 
 class Gradient(Dual):
     """A dual whose entries may be duals themselves."""
+
+    __slots__ = ()
 
     def _knows(self, other: Any) -> bool:
         return isinstance(other, Dual) or not isinstance(other, (np.ndarray, Smooth))

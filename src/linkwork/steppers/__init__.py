@@ -1,22 +1,48 @@
 """Time discretisations, one per file."""
 
+from .bdf import BDF1, BDF2
 from .dop853 import DormandPrince853
 from .events import Event
+from .linearly_implicit import LinearlyImplicit
+from .ode45 import DormandPrince45
 from .rk4 import RungeKutta4
+from .rosenbrock import Rosenbrock
+from .sequential import SequentialStepper
 from .stepper import AdaptiveStepper, Program, Solution, StepInfo, Stepper
 from .symplectic_euler import SymplecticEuler
+from .variational import Variational, Variational4
 
-ALL_STEPPERS: dict[str, type[Stepper]] = {cls.name: cls for cls in (SymplecticEuler, RungeKutta4, DormandPrince853)}
+_STEPPERS: tuple[type[Stepper], ...] = (
+    SymplecticEuler,
+    RungeKutta4,
+    DormandPrince853,
+    DormandPrince45,
+    LinearlyImplicit,
+    Rosenbrock,
+    BDF1,
+    BDF2,
+    Variational,
+    Variational4,
+)
+ALL_STEPPERS: dict[str, type[Stepper]] = {cls.name: cls for cls in _STEPPERS}
 
 __all__ = [
     "ALL_STEPPERS",
+    "BDF1",
+    "BDF2",
     "AdaptiveStepper",
+    "DormandPrince45",
     "DormandPrince853",
     "Event",
+    "LinearlyImplicit",
     "Program",
+    "Rosenbrock",
     "RungeKutta4",
+    "SequentialStepper",
     "Solution",
     "StepInfo",
     "Stepper",
     "SymplecticEuler",
+    "Variational",
+    "Variational4",
 ]

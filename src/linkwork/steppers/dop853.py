@@ -3,8 +3,8 @@
 [Hairer, Norsett & Wanner, Solving ODEs I, II.5 and II.6.] Every step starts at u = 0 in the tangent space of its own first
 configuration, q = integrate(q0, u), and solves for (u, v) with the u_dot of `tangent`; so tolerances do not depend on how far
 a wheel has turned, and charts are changed between steps. `control(t, state)` is part of the right-hand side: it is called at
-every stage, also at trial states that are then rejected, and must be a smooth function of its arguments. Constraints enter
-through `forward_dynamics`; nothing pulls positions back, so they drift like the error of the method. Contacts are refused.
+every stage, also at trial states that are then rejected, and must be a smooth function of its arguments. Constraints act on
+accelerations; nothing pulls positions back, so they drift like the error of the method. Contacts are refused.
 """
 
 from __future__ import annotations
@@ -18,8 +18,7 @@ import numpy as np
 from ..constraints.rows import constraint_set
 from ..errors import InputError, SolverError
 from ..model import Model, State
-from ..reduced.dynamics import forward_dynamics
-from .constrained import accelerated
+from .constrained import accelerated, is_bare
 from .events import EventFunction, Watch
 from .stepper import AdaptiveStepper, Solution
 from .tangent import recharted, tangent_dynamics, tangent_rates
@@ -112,10 +111,11 @@ class _Step:
     def slope(self, t: float, y: np.ndarray) -> np.ndarray:
         model, u, v = self.model, y[: self.model.nv], y[self.model.nv :]
         tau = None if self.control is None else self.control(t, self.state(t, y))
-        if not constraint_set(model).count:
+        if is_bare(model):
             return tangent_dynamics(model, self.start.q, u, v, tau, self.external)
         q = model.integrate(self.start.q, u)
-        return np.concatenate([tangent_rates(model, u, v), forward_dynamics(model, q, v, tau, self.external)])
+        found = accelerated(model, State(q, v, t), tau, self.external)
+        return np.concatenate([tangent_rates(model, u, v), found.motion.joints])
 
     def records(self, dense: Callable[[np.ndarray], np.ndarray], times: np.ndarray) -> list[State]:
         """The states at some times of the step."""

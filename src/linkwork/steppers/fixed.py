@@ -13,7 +13,7 @@ from ..errors import InputError
 from ..kernel.plan import Plan
 from ..model import MaximalState, Model, State
 from ..model.arrays import lanes_for
-from .constrained import accelerated
+from .constrained import accelerated, is_bare
 from .stepper import Solution, Stepper
 
 Control = Callable[[float, State | MaximalState], Any]
@@ -27,23 +27,26 @@ class FixedRun:
     ) -> None:
         self.model, self.stepper, self.kind, self.dt, self.every = model, stepper, type(state), dt, every
         self.program = stepper.programs[method]
+        self._given = self.program.inputs(model) if self.program.inputs else {}
         self.records = steps // every
         self.t = state.t + dt * every * np.arange(self.records + 1)
         self.tau: np.ndarray | None = None
         self.external: np.ndarray | None = None
         self.threads: int | None = 1
-        names = self.program.states
+        names = ("q", "v") if isinstance(state, State) else ("poses", "twists", "q_fit")
         first = getattr(state, names[0])
         self.batched = first.ndim > {"q": 1, "poses": 3}[names[0]]
         self.batch = len(first) if self.batched else 1
         self.tails = {name: getattr(state, name).shape[self.batched :] for name in names}
-        self.arrays = {n: np.empty((self.batch, self.records + 1, int(np.prod(self.tails[n])))) for n in names}
-        for name in names:
-            self.arrays[name][:, 0] = getattr(state, name).reshape(self.batch, -1)
+        parts = {name: np.ascontiguousarray(getattr(state, name).reshape(self.batch, -1)) for name in names}
+        kept = parts if self.program.enter is None else self.program.enter(model, parts)
+        self.arrays = {n: np.empty((self.batch, self.records + 1, a.shape[1])) for n, a in kept.items()}
+        for name, a in kept.items():
+            self.arrays[name][:, 0] = a
 
     def solve(self, control: Control | None) -> Solution:
         """Run all steps in the fastest way that the model and the control allow."""
-        if constraint_set(self.model).count:
+        if self.program.inputs is None and not is_bare(self.model):
             return self.step_by_step(control)
         return self.compiled() if control is None else self.controlled(control)
 
@@ -56,7 +59,7 @@ class FixedRun:
             return x.reshape(-1) if x.ndim == dims else x.reshape(len(x), -1)
 
         inputs = {name: a[:, record] for name, a in self.arrays.items()}
-        inputs |= {"gravity": self.model.gravity, "h": np.array([self.dt])}
+        inputs |= {"gravity": self.model.gravity, "h": np.array([self.dt]), **self._given}
         if tau is not None:
             inputs["tau"] = flat(tau, 1)
         if self.external is not None:
@@ -68,7 +71,7 @@ class FixedRun:
         """All steps in one call into compiled code."""
         inputs, absent = self._inputs(0, self.tau)
         outputs = {name: a[:, 1:] for name, a in self.arrays.items()}
-        self._plan(absent).run(inputs, outputs, self.batch, self.records, self.every, self._cores)
+        self._plan(absent).run(inputs, outputs, self.batch, self.records, self.every * self.program.passes, self._cores)
         return self._solution(None if self.tau is None else self._constant_tau())
 
     def controlled(self, control: Control) -> Solution:
@@ -78,22 +81,22 @@ class FixedRun:
         now = {name: np.ascontiguousarray(a[:, 0]) for name, a in self.arrays.items()}
         for record in range(self.records):
             for k in range(self.every):
-                tau = self._asked(control, self.t[record] + k * self.dt, now)
+                tau = self._asked(control, self.t[record] + k * self.dt, self._parts(now))
                 if k == 0:
                     applied[:, record] = tau
                 inputs, absent = self._inputs(0, tau)
                 inputs |= now
                 following = {name: np.empty_like(now[name]) for name in names}
-                self._plan(absent).run(inputs, following, self.batch, 1, 1, self._cores)
+                self._plan(absent).run(inputs, following, self.batch, 1, self.program.passes, self._cores)
                 now = following
             for name in names:
                 self.arrays[name][:, record + 1] = now[name]
         return self._solution(applied)
 
     def step_by_step(self, control: Control | None) -> Solution:
-        """Constrained models: the constraint problem is posed in Python at every step."""
+        """Models with forces or constraints: their problem is posed in Python at every step."""
         if self.batched:
-            raise InputError("models with constraints are simulated one state at a time; pass a single state")
+            raise InputError("models with forces or constraints are simulated one state at a time; pass a single state")
         applied = np.zeros((1, self.records + 1, self.model.nv)) if control or self.tau is not None else None
         forces = np.zeros((self.records + 1, constraint_set(self.model).count))
         now = {name: a[:, 0] for name, a in self.arrays.items()}
@@ -120,6 +123,10 @@ class FixedRun:
             raise InputError(f"control returned a value that is not finite at t = {t:g}")
         return np.ascontiguousarray(np.broadcast_to(tau, (self.batch, self.model.nv)))
 
+    def _parts(self, now: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+        """The parts of a state that the program keeps in its own way."""
+        return now if self.program.leave is None else self.program.leave(self.model, now)
+
     def _state(self, t: float, now: dict[str, np.ndarray]) -> State | MaximalState:
         lead = (self.batch,) if self.batched else ()
         return self.kind(t=t, **{name: a.reshape(lead + self.tails[name]) for name, a in now.items()})
@@ -131,7 +138,8 @@ class FixedRun:
 
     def _solution(self, tau: np.ndarray | None, forces: np.ndarray | None = None) -> Solution:
         lead = (self.batch,) if self.batched else ()
-        arrays = {name: a.reshape(*lead, self.records + 1, *self.tails[name]) for name, a in self.arrays.items()}
+        parts = self.arrays if self.program.leave is None else self.program.leave(self.model, self.arrays)
+        arrays = {name: a.reshape(*lead, self.records + 1, *self.tails[name]) for name, a in parts.items()}
         return Solution(self.t, arrays, tau if tau is None or self.batched else tau[0], forces)
 
     @property

@@ -15,10 +15,20 @@ from .events import Event
 
 @dataclass(frozen=True)
 class Program:
-    """A step as an algorithm that updates its states in place; the driver runs it N times."""
+    """A step as an algorithm that updates its states in place; the driver runs it N times.
+
+    passes   of the algorithm that make one step
+    enter    what the program keeps instead of the parts of a state (batch, size); None: the parts themselves
+    leave    the parts of the states that it left (batch, records, size)
+    inputs   further inputs that it takes from the model: then it steps the model's forces too, as far as the stepper accepts them
+    """
 
     algorithm: Algorithm
     states: tuple[str, ...]
+    passes: int = 1
+    enter: Callable[[Model, dict[str, np.ndarray]], dict[str, np.ndarray]] | None = None
+    leave: Callable[[Model, dict[str, np.ndarray]], dict[str, np.ndarray]] | None = None
+    inputs: Callable[[Model], dict[str, np.ndarray]] | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,6 +56,13 @@ class Stepper:
     def methods(self) -> tuple[str, ...]:
         """The formulations that it steps."""
         return tuple(self.programs)
+
+    def formulated(self, method: str) -> Stepper:
+        """This stepper for one of its formulations."""
+        return self
+
+    def check(self, model: Model) -> None:
+        """Raise if the stepper cannot step the model."""
 
     def constrained_step(
         self, model: Model, state: State | MaximalState, h: float, tau: Any, external: Any

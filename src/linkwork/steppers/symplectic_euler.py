@@ -15,15 +15,14 @@ from typing import Any
 
 import numpy as np
 
-from ..constraints.rows import constraint_set
 from ..constraints.solve import velocities
 from ..kernel.sweep import SCALAR, Algorithm, Field, each, outward
 from ..maximal.convert import fitted, to_reduced
 from ..model import MaximalState, Model, State
-from ..model.kinematics import kinematics
 from ..model.rules import joint_of
 from ..reduced.forward import FORWARD_DYNAMICS
 from ..reduced.response import factor_reduced
+from .constrained import acting, rows_at
 from .stabilised import STABILISED_DYNAMICS, factor_stabilised, moved, moved_bodies
 from .stepper import Program, StepInfo, Stepper
 from .tangent import recharted
@@ -77,16 +76,14 @@ class SymplecticEuler(Stepper):
     def constrained_step(
         self, model: Model, state: State | MaximalState, h: float, tau: Any, external: Any
     ) -> tuple[State | MaximalState, StepInfo]:
-        constraints = constraint_set(model)
+        rows = rows_at(model, state, state.t + h)
+        tau, external = acting(model, state, tau, external)
         if isinstance(state, State):
-            k = kinematics(model, state.q, state.v)
-            response = factor_reduced(model, state.q, state.v, tau, external, dt=h)
-            found = velocities(response, constraints.at(k.poses, k.twists, state.q, state.v), h)
+            found = velocities(factor_reduced(model, state.q, state.v, tau, external, dt=h), rows, h)
             v = found.motion.joints
             q, v = recharted(model, model.integrate(state.q, h * v), v)
             return State(q, v, state.t + h), StepInfo(found.multipliers / h)
         joints = to_reduced(model, state)
-        response = factor_stabilised(model, state, tau, external, h)
-        found = velocities(response, constraints.at(state.poses, state.twists, joints.q, joints.v), h)
+        found = velocities(factor_stabilised(model, state, tau, external, h), rows, h)
         poses, twists = moved_bodies(model, state, (found.motion.bodies - state.twists) / h, h)
         return MaximalState(poses, twists, joints.q, state.t + h), StepInfo(found.multipliers / h)

@@ -49,6 +49,12 @@ def tangent_rate(joint: Joint, u: Vector, v: Vector, terms: int = TERMS) -> Vect
     return rate
 
 
+def adds(joint: Joint) -> bool:
+    """Whether velocities of a joint are the rates of its coordinates, so that its bracket vanishes."""
+    a, b = np.linspace(0.3, 0.7, joint.nv), np.linspace(-0.5, 0.9, joint.nv) ** 2
+    return not np.any(np.asarray(joint.bracket(a, b), float))
+
+
 def _rate(n: Any) -> None:
     n.u_dot = tangent_rate(joint_of(n), n.u, n.v)
 

@@ -1,0 +1,121 @@
+"""Forces of your own: functions of plain Python are all that is needed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from ..errors import ModelError
+from ..joints import Joint
+from ..model.model import Body
+from ..spatial.scalar import Scalar, Vector, zeros
+from ..spatial.se3 import SE3
+from .force import Force, conservative
+from .given import Function, Given, check_finite, check_scalar, vector
+from .joint import JointForce
+from .joint import conservative as along_joint
+
+
+class CustomForce(Given, Force):
+    """A force between bodies from functions; see `force`."""
+
+    def __init__(self, bodies: Any, energy: Any, wrenches: Any, parameters: Any, inputs: Any, name: str) -> None:
+        names = (bodies,) if isinstance(bodies, str) else tuple(bodies)
+        owner = self.between(*names, name=name)
+        if not names:
+            raise ModelError(f"{owner}: it acts on no body; name at least one")
+        self._take(owner, {"energy": energy, "wrenches": wrenches}, parameters, inputs)
+        poses = [SE3.exp(np.linspace(0.1, 0.6, 6) * (-1) ** i) for i in range(len(names))]
+        twists = [np.linspace(-0.4, 0.5, 6) for _ in names]
+        V, F = self._try(
+            owner, lambda: (self.potential(poses, 0.1, self._initial), self.wrenches(poses, twists, 0.1, self._initial))
+        )
+        check_scalar(owner, "energy", V)
+        for f in F:
+            check_finite(owner, "a wrench", f)
+
+    def potential(self, poses: Sequence[SE3], t: Scalar, u: Vector) -> Scalar:
+        return 0.0 if self._functions["energy"] is None else self._call("energy", poses, t=t, u=u)
+
+    def wrenches(self, poses: Sequence[SE3], twists: Sequence[Vector], t: Scalar, u: Vector) -> Sequence[Vector]:
+        total = [zeros(6) for _ in poses]
+        if self._functions["energy"] is not None:
+            total = conservative(lambda moved: self.potential(moved, t, u), poses)
+        if self._functions["wrenches"] is not None:
+            found = list(self._call("wrenches", poses, twists, t=t, u=u))
+            if len(found) != len(poses):
+                raise ModelError(f"{self!r}: wrenches returned {len(found)} wrenches for {len(poses)} bodies")
+            total = [a + vector(repr(self), "a wrench", b, 6) for a, b in zip(total, found, strict=True)]
+        return total
+
+
+class CustomJointForce(Given, JointForce):
+    """A force on a joint from functions; see `joint_force`."""
+
+    def __init__(self, joint: str, energy: Any, force: Any, parameters: Any, inputs: Any, name: str) -> None:
+        self._take(self.on(joint, name), {"energy": energy, "force": force}, parameters, inputs)
+
+    def fitted(self, body: Body) -> Any:
+        joint, q, v = body.joint, body.joint.random(np.random.default_rng(0)), np.linspace(-0.4, 0.5, body.joint.nv)
+        owner, u = repr(self), self._initial
+        V, f = self._try(owner, lambda: (self.energy(joint, q), self.force(joint, q, v, 0.1, u)))
+        check_scalar(owner, "energy", V)
+        check_finite(owner, "force", f)
+        return self
+
+    def energy(self, joint: Joint, q: Vector) -> Scalar:
+        return 0.0 if self._functions["energy"] is None else self._call("energy", q)
+
+    def force(self, joint: Joint, q: Vector, v: Vector, t: Scalar, u: Vector) -> Vector:
+        total = zeros(joint.nv)
+        if self._functions["energy"] is not None:
+            total = along_joint(lambda moved: self.energy(joint, moved), joint, q)
+        if self._functions["force"] is not None:
+            total = total + vector(repr(self), "force", self._call("force", q, v, t=t, u=u), joint.nv)
+        return total
+
+
+def force(
+    bodies: str | Sequence[str],
+    *,
+    energy: Function | None = None,
+    wrenches: Function | None = None,
+    parameters: Mapping[str, Any] | None = None,
+    inputs: Any = 0,
+    name: str = "",
+) -> CustomForce:
+    """A force between bodies from its energy, its wrenches, or both (then they add up); derivatives are derived.
+
+    energy       energy(poses, ...): the energy at a list of poses, one for each body
+    wrenches     wrenches(poses, twists, ...): a list of wrenches (moment, force) about the body's origin, in its axes
+    parameters   numbers and arrays by name; forces that differ only in these share machine code
+    inputs       how many numbers drive it at run time, or their initial values
+    Either function is handed parameters, the time as `t` and the inputs as `u` where it has an argument of that name.
+
+    >>> well = force("ball", energy=lambda E, depth: depth * np.tanh(E[0].p[2]) ** 2, parameters={"depth": 3.0})
+    """
+    return CustomForce(bodies, energy, wrenches, parameters, inputs, name)
+
+
+def joint_force(
+    joint: str,
+    *,
+    energy: Function | None = None,
+    force: Function | None = None,
+    parameters: Mapping[str, Any] | None = None,
+    inputs: Any = 0,
+    name: str = "",
+) -> CustomJointForce:
+    """A force on a joint from its energy, the force itself, or both (then they add up); derivatives are derived.
+
+    energy       energy(q, ...): the energy at the joint's coordinates
+    force        force(q, v, ...): the force (nv,), conjugate to the joint's velocities
+    parameters   numbers and arrays by name; forces that differ only in these share machine code
+    inputs       how many numbers drive it at run time, or their initial values
+    Either is handed parameters, and `force` the time as `t` and the inputs as `u`, where it has an argument of that name.
+
+    >>> swing = joint_force("hip", force=lambda q, v, t, k: [k * np.sin(3.0 * t) - 0.1 * v[0]], parameters={"k": 5.0})
+    """
+    return CustomJointForce(joint, energy, force, parameters, inputs, name)

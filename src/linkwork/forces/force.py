@@ -1,0 +1,165 @@
+"""The force contract: a force is its energy, or its wrenches, as a function of the poses and twists of some bodies.
+
+`energy(poses)` alone makes a conservative force: run on poses that know their displacements, it returns its gradient as well,
+minus which is the wrench on every body. What is not conservative is written as `wrenches(poses, twists, t, u)`. Derivatives with
+respect to displacements and twists of the bodies are derived from either (see `derivatives`), never written.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from ..errors import ModelError
+from ..kernel.symbol import traced_digest
+from ..spatial.dual import Gradient, displaced, split, variables
+from ..spatial.scalar import Scalar, Vector, array, cross, dot, where
+from ..spatial.se3 import SE3
+from .checks import number as number
+from .checks import point as point
+from .checks import word
+from .law import Law, shaped
+
+WORLD = "world"
+
+
+class Force(Law):
+    """Base of all forces between bodies (any number; some may be the world).
+
+    bodies            their names
+    parameter_names   attributes that are numbers or arrays: run-time data, shared kernels
+    inputs            what drives the force from outside at run time (activation, a target pose): as many numbers, 0 by default
+    """
+
+    bodies: tuple[str, ...]
+
+    def energy(self, poses: Sequence[SE3]) -> Scalar:
+        """The energy stored in the force."""
+        return 0.0
+
+    def potential(self, poses: Sequence[SE3], t: Scalar, u: Vector) -> Scalar:
+        """The energy where it depends on time or inputs."""
+        return self.energy(poses)
+
+    def wrenches(self, poses: Sequence[SE3], twists: Sequence[Vector], t: Scalar, u: Vector) -> Sequence[Vector]:
+        """The wrench (moment, force) on every body, about its origin in its axes; t is time, u are the inputs."""
+        return conservative(lambda displaced: self.potential(displaced, t, u), poses)
+
+    @property
+    def signature(self) -> tuple[Any, ...]:
+        """What identifies the machine code: the class, and for classes of users what they compute."""
+        own = (type(self).__qualname__, len(self.bodies), self.inputs, self.variant)
+        return own if self.built_in else (*own, self.digest())
+
+    def digest(self) -> str:
+        """A digest of wrenches and energy, traced; parameters are symbols."""
+        given, k = self.parameters(), len(self.bodies)
+
+        def computed(E: Vector, phi: Vector, t: Vector, *values: Vector) -> list[Scalar]:
+            force = self.bound(shaped(given, values))
+            poses = [SE3(R=x[:9].reshape(3, 3), p=x[9:]) for x in E.reshape(k, 12)]
+            wrenches = force.wrenches(poses, list(phi.reshape(k, 6)), t[0], t[1:])
+            return [force.potential(poses, t[0], t[1:]), *(x for w in wrenches for x in w)]
+
+        return traced_digest(computed, 12 * k, 6 * k, 1 + self.inputs, *(x.size for x in given.values()))
+
+    def between(self, *bodies: Any, name: Any = "") -> str:
+        """Take bodies and a name; what messages about the rest begin with."""
+        owner = self.called(name)
+        self.bodies = tuple(word(owner, "a body", body) for body in bodies)
+        return owner
+
+    def check(self, model: Any) -> None:
+        """Raise if the model lacks a body that this force names."""
+        names = model.keep_as("body names", lambda: {b.name for b in model.bodies} | {WORLD})
+        for body in self.bodies:
+            if body not in names:
+                raise ModelError(f"{self!r}: there is no body {body!r}")
+        if all(body == WORLD for body in self.bodies):
+            raise ModelError(f"{self!r}: it acts on no body of the model")
+
+    def __repr__(self) -> str:
+        inside = [*map(repr, self.bodies), *([f"name={self.name!r}"] if self.name else [])]
+        return f"{type(self).__name__}({', '.join(inside)})"
+
+
+def moved(poses: Sequence[SE3]) -> list[SE3]:
+    """The poses as functions of their displacements: what is computed from them carries its gradient, six entries per body."""
+    return [displaced(E, 6 * len(poses), 6 * i, Gradient) for i, E in enumerate(poses)]
+
+
+def gradient_of(x: Scalar, k: int) -> list[Vector]:
+    """The gradient of what was computed from `moved` poses with respect to the displacement of each of k bodies."""
+    grad = x.grad if isinstance(x, Gradient) else (0.0,) * (6 * k)
+    return [array(grad[6 * i : 6 * i + 6]) for i in range(k)]
+
+
+def conservative(energy: Callable[[Sequence[SE3]], Scalar], poses: Sequence[SE3]) -> list[Vector]:
+    """Minus the gradient of an energy: the wrench on every body."""
+    return [-g for g in gradient_of(energy(moved(poses)), len(poses))]
+
+
+class Line(Force):
+    """A force along a length: tension pulls its ends together.
+
+    length(poses)        the length, made of transforms and points
+    tension(l, l_dot)    the pull, a function of length, its rate, time and inputs
+    stored(l)            the energy at a length
+    """
+
+    def length(self, poses: Sequence[SE3]) -> Scalar:
+        raise TypeError(f"{type(self).__name__} must define length(poses)")
+
+    def tension(self, length: Scalar, rate: Scalar, t: Scalar, u: Vector) -> Scalar:
+        raise TypeError(f"{type(self).__name__} must define tension(length, rate, t, u)")
+
+    def stored(self, length: Scalar) -> Scalar:
+        return 0.0
+
+    def energy(self, poses: Sequence[SE3]) -> Scalar:
+        return self.stored(self.length(poses))
+
+    def wrenches(self, poses: Sequence[SE3], twists: Sequence[Vector], t: Scalar, u: Vector) -> Sequence[Vector]:
+        length = self.length(moved(poses))
+        slopes = gradient_of(length, len(poses))
+        rate = sum(dot(g, phi) for g, phi in zip(slopes, twists, strict=True))
+        pull = self.tension(length.x if isinstance(length, Gradient) else length, rate, t, u)
+        return [-pull * g for g in slopes]
+
+
+def derivatives(
+    force: Force, poses: Sequence[SE3], twists: Sequence[Vector], t: Scalar, u: Vector
+) -> tuple[np.ndarray, np.ndarray]:
+    """df_dq and df_dv (6k, 6k): how the wrenches change with displacements E exp(xi) and with twists of the bodies."""
+    k = len(poses)
+    n = 12 * k
+    placed = [displaced(E, n, 6 * i) for i, E in enumerate(poses)]
+    turning = [variables(phi, n, 6 * (k + i)) for i, phi in enumerate(twists)]
+    wrenches = force.wrenches(placed, turning, t, u)
+    _, slopes = split(np.concatenate([np.asarray(w, dtype=object) for w in wrenches]), n)
+    return slopes[:, : 6 * k], slopes[:, 6 * k :]
+
+
+# --- points of bodies ------------------------------------------------------------------------------------------------------
+def length_of(d: Vector) -> Scalar:
+    """|d|; at zero it has no direction, and its derivatives are zero there by definition."""
+    square = dot(d, d)
+    apart = square > np.finfo(float).tiny
+    return where(apart, np.sqrt(where(apart, square, 1.0)), 0.0)
+
+
+def distance(a: Vector, b: Vector) -> Scalar:
+    """|a - b|; see `length_of` for points that meet."""
+    return length_of(a - b)
+
+
+def point_velocity(phi: Vector, x: Vector) -> Vector:
+    """The velocity v + w x x of a point x of a body with twist phi, in body axes."""
+    return phi[3:] + cross(phi[:3], x)
+
+
+def push_at(x: Vector, f: Vector) -> Vector:
+    """The wrench (x x f, f) of a force f at a point x, in body axes."""
+    return np.concatenate([cross(x, f), f])

@@ -1,0 +1,139 @@
+"""Handles: a body is pulled toward a target that moves at run time, and the pull can be felt."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, ClassVar
+
+import numpy as np
+
+from ..errors import InputError
+from ..model.kinematics import kinematics
+from ..model.model import Model
+from ..model.state import MaximalState, State
+from ..spatial.scalar import Scalar, Vector, dot
+from ..spatial.se3 import SE3
+from .bushing import pose_energy, pose_wrench
+from .checks import ORIGIN, number, placement, point, semidefinite
+from .force import Force, point_velocity, push_at
+
+TWIST = slice(12, 18)
+
+
+class Handle(Force):
+    """A point x of a body is pulled to a target y: force k (y - x) + d (y_dot - x_dot), energy k |y - x|^2 / 2.
+
+    Its six inputs are y and y_dot in world axes; `toward` makes them, `reaction` is what the hand at the target feels.
+
+    target               y until the inputs say otherwise
+    point                of the body, in its axes
+    stiffness, damping   k (N/m) and d (N s/m)
+    """
+
+    inputs = 6
+    parameter_names: ClassVar[tuple[str, ...]] = ("point", "stiffness", "damping")
+
+    def __init__(
+        self, body: str, point: Any = ORIGIN, *, target: Any, stiffness: float, damping: float = 0.0, name: str = ""
+    ) -> None:
+        owner = self.between(body, name=name)
+        self.point, self.target = _point(owner, "point", point), _point(owner, "target", target)
+        self.stiffness, self.damping = number(owner, "stiffness", stiffness, 0.0), number(owner, "damping", damping, 0.0)
+
+    def initial_inputs(self) -> np.ndarray:
+        return self.toward(self.target)
+
+    def toward(self, target: Any, velocity: Any = ORIGIN) -> np.ndarray:
+        """The inputs of a target and its velocity, in world axes."""
+        return np.concatenate([_point(repr(self), "target", target), _point(repr(self), "velocity", velocity)])
+
+    def potential(self, poses: Sequence[SE3], t: Scalar, u: Vector) -> Scalar:
+        d = poses[0] @ self.point - u[:3]
+        return 0.5 * self.stiffness * dot(d, d)
+
+    def wrenches(self, poses: Sequence[SE3], twists: Sequence[Vector], t: Scalar, u: Vector) -> Sequence[Vector]:
+        return [push_at(self.point, poses[0].unrotate(self._pull(poses[0], twists[0], u)))]
+
+    def _pull(self, E: SE3, phi: Vector, u: Vector) -> Vector:
+        x_dot = E.rotate(point_velocity(phi, self.point))
+        return self.stiffness * (u[:3] - E @ self.point) + self.damping * (u[3:] - x_dot)
+
+    def reaction(self, model: Model, state: State | MaximalState, u: Any = None) -> np.ndarray:
+        """The force on the hand (3,), in world axes, at a state and under the handle's own inputs u."""
+        return -np.asarray(self._pull(*_body_at(self, model, state), _inputs(self, u)), float)
+
+
+class PoseHandle(Force):
+    """A frame b of a body is pulled to a target frame a as by a `Bushing`: energy xi^T K xi / 2, and -D times the relative twist.
+
+    Its eighteen inputs are the target's R row by row, p, and twist (angular, linear; in its own axes); `toward` makes them,
+    `reaction` is what the hand at the target feels.
+
+    target               its pose in the world until the inputs say otherwise
+    frame                of the body, its pose in it; the body's own by default
+    stiffness, damping   K and D: a number, six (angular, linear) or a symmetric 6x6 matrix without negative eigenvalues
+    """
+
+    inputs = 18
+    parameter_names: ClassVar[tuple[str, ...]] = ("frame_R", "frame_p", "K", "D")
+
+    def __init__(
+        self, body: str, frame: SE3 | None = None, *, target: SE3, stiffness: Any, damping: Any = 0.0, name: str = ""
+    ) -> None:
+        owner = self.between(body, name=name)
+        self.frame_R, self.frame_p = placement(owner, "frame", frame)
+        self.K, self.D = semidefinite(owner, "stiffness", stiffness), semidefinite(owner, "damping", damping)
+        self.target = SE3(*placement(owner, "target", target))
+
+    def initial_inputs(self) -> np.ndarray:
+        return self.toward(self.target)
+
+    def toward(self, target: SE3, twist: Any = (0.0,) * 6) -> np.ndarray:
+        """The inputs of a target and its twist (angular, linear) in its own axes."""
+        R, p = placement(repr(self), "target", target)
+        phi = np.asarray(twist, float)
+        if phi.shape != (6,):
+            raise InputError(f"{self!r}: a twist has six numbers, not shape {phi.shape}")
+        return np.concatenate([R.reshape(-1), p, phi])
+
+    def _wrench(self, E: SE3, phi: Vector, u: Vector) -> tuple[SE3, SE3, Vector]:
+        """The body's frame, its pose in the target, and the wrench on it."""
+        F = SE3(R=self.frame_R, p=self.frame_p)
+        E_ab = _target(u).inverse() @ E @ F
+        return F, E_ab, pose_wrench(E_ab, u[TWIST], F.pull_twist(phi), self.K, self.D)
+
+    def potential(self, poses: Sequence[SE3], t: Scalar, u: Vector) -> Scalar:
+        return pose_energy(_target(u).inverse() @ poses[0] @ SE3(R=self.frame_R, p=self.frame_p), self.K)
+
+    def wrenches(self, poses: Sequence[SE3], twists: Sequence[Vector], t: Scalar, u: Vector) -> Sequence[Vector]:
+        F, _, wrench = self._wrench(poses[0], twists[0], u)
+        return [F.move_wrench(wrench)]
+
+    def reaction(self, model: Model, state: State | MaximalState, u: Any = None) -> np.ndarray:
+        """The wrench on the hand (6,), about the target's origin in its axes, at a state and under the handle's own inputs u."""
+        _, E_ab, wrench = self._wrench(*_body_at(self, model, state), _inputs(self, u))
+        return -np.asarray(E_ab.move_wrench(wrench), float)
+
+
+_point = point  # the constructor's argument has the same name
+
+
+def _target(u: Vector) -> SE3:
+    return SE3(R=u[:9].reshape(3, 3), p=u[9:12])
+
+
+def _inputs(force: Force, u: Any) -> np.ndarray:
+    given = force.initial_inputs() if u is None else np.asarray(u, float)
+    if given.shape != (force.inputs,):
+        raise InputError(f"{force!r}: its inputs have shape {given.shape}; expected ({force.inputs},)")
+    return given
+
+
+def _body_at(force: Force, model: Model, state: State | MaximalState) -> tuple[SE3, np.ndarray]:
+    """Pose and twist of the handle's body at one state."""
+    at = kinematics(model, state.q, state.v) if isinstance(state, State) else state
+    i = model.body_index(force.bodies[0])
+    if np.ndim(at.twists) != 2:
+        raise InputError(f"{force!r}: the reaction is that of one state, not of a batch")
+    E = at.poses[i]
+    return SE3(R=E[:3, :3], p=E[:3, 3]), at.twists[i]

@@ -1,0 +1,119 @@
+"""The joint force contract: a force along a joint's own velocities is its energy, or the force itself.
+
+`energy(joint, q)` alone makes a conservative force: minus its gradient along the displacements `joint.integrate(q, dv)`. What is
+not conservative is written as `force(joint, q, v, t, u)`. Derivatives with respect to displacement and velocity are derived.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ..errors import ModelError
+from ..joints import Composite, Joint
+from ..kernel.symbol import traced_digest
+from ..model.model import Body
+from ..spatial import so3
+from ..spatial.dual import Dual, Gradient, split, variables
+from ..spatial.jet import Jet
+from ..spatial.scalar import Scalar, Vector, array, stack, zeros
+from .checks import word
+from .law import Law, shaped
+
+
+class JointForce(Law):
+    """Base of all forces on one joint; they are conjugate to its velocities v, as `tau` is.
+
+    joint             the name of the joint (or of its body)
+    parameter_names   attributes that are numbers or arrays: run-time data, shared kernels
+    inputs            what drives the force from outside at run time: as many numbers, 0 by default
+    """
+
+    joint: str
+
+    def energy(self, joint: Joint, q: Vector) -> Scalar:
+        """The energy stored in the force."""
+        return 0.0
+
+    def force(self, joint: Joint, q: Vector, v: Vector, t: Scalar, u: Vector) -> Vector:
+        """The force (nv,); t is time, u are the inputs."""
+        return conservative(lambda moved: self.energy(joint, moved), joint, q)
+
+    def fitted(self, body: Body) -> Any:
+        """The same force with its numbers as this body's joint needs them; raises if they do not fit."""
+        return self
+
+    def signature(self, joint: Joint) -> tuple[Any, ...]:
+        """What identifies the machine code: the class, and for classes of users what they compute."""
+        own = (type(self).__qualname__, self.inputs, self.variant)
+        return own if self.built_in else (*own, self.digest(joint))
+
+    def digest(self, joint: Joint) -> str:
+        """A digest of force and energy, traced; parameters are symbols."""
+        given = self.parameters()
+
+        def computed(q: Vector, v: Vector, t: Vector, *values: Vector) -> list[Scalar]:
+            force = self.bound(shaped(given, values))
+            return [force.energy(joint, q), *force.force(joint, q, v, t[0], t[1:])]
+
+        return traced_digest(computed, joint.nq, joint.nv, 1 + self.inputs, *(x.size for x in given.values()))
+
+    def on(self, joint: Any, name: Any = "") -> str:
+        """Take a joint and a name; what messages about the rest begin with."""
+        self.joint = word(self.called(name), "the joint", joint)
+        return repr(self)
+
+    def check(self, model: Any) -> None:
+        """Raise if the model lacks the joint, or the joint does not fit."""
+        if self.joint not in model.names:
+            raise ModelError(f"{self!r}: there is no joint {self.joint!r}")
+        body = model.bodies[model.body_index(self.joint)]
+        if not body.joint.nv:
+            raise ModelError(f"{self!r}: joint {self.joint!r} is fixed")
+        self.fitted(body)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.joint!r}{f', name={self.name!r}' if self.name else ''})"
+
+
+def displaced(joint: Joint, q: Vector, count: int, kind: type[Dual]) -> Vector:
+    """The coordinates as functions of the displacement integrate(q, dv) at dv = 0, the first variables of `count`."""
+    rest = (0.0,) * (count - joint.nv)
+    jets = joint.jets(q, zeros(joint.nv))
+    return stack(*(kind(x.x, (*x.grad, *rest)) if isinstance(x, Jet) else x for x in jets))
+
+
+def gradient_of(x: Scalar, nv: int) -> Vector:
+    """The gradient of what was computed from displaced coordinates."""
+    return array(x.grad) if isinstance(x, Gradient) else zeros(nv)
+
+
+def conservative(energy: Callable[[Vector], Scalar], joint: Joint, q: Vector) -> Vector:
+    """Minus the gradient of an energy along displacements."""
+    return -gradient_of(energy(displaced(joint, q, joint.nv, Gradient)), joint.nv)
+
+
+def derivatives(force: JointForce, joint: Joint, q: Vector, v: Vector, t: Scalar, u: Vector) -> tuple[np.ndarray, np.ndarray]:
+    """df_dq and df_dv (nv, nv): how the force changes with the displacement and with the velocity."""
+    nv = joint.nv
+    f = force.force(joint, displaced(joint, q, 2 * nv, Dual), variables(v, 2 * nv, nv), t, u)
+    _, slopes = split(np.asarray(f, dtype=object), 2 * nv)
+    return slopes[:, :nv], slopes[:, nv:]
+
+
+# --- what a joint is like ----------------------------------------------------------------------------------------------------
+def is_flat(joint: Joint) -> bool:
+    """Whether displacements add to the coordinates, which never change their chart."""
+    return joint.nq == joint.nv and not joint.charted
+
+
+def offset(joint: Joint, rest: Vector, q: Vector) -> Vector:
+    """How far q is from rest (nv,): a difference of coordinates, log(Q_rest^-1 Q) where they turn on a group or change charts."""
+    if isinstance(joint, Composite):
+        n = joint.first.nq
+        return np.concatenate([offset(joint.first, rest[:n], q[:n]), offset(joint.second, rest[n:], q[n:])])
+    if joint.charted and joint.nv == 3:
+        return so3.log(joint.transform(rest).R.T @ joint.transform(q).R)
+    return joint.difference(rest, q)

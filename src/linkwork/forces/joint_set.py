@@ -1,0 +1,135 @@
+"""The forces on the joints of a model, compiled: one kernel per class of force and joint."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..errors import InputError
+from ..kernel.plan import Plan, variant
+from ..kernel.sweep import SCALAR, Algorithm, Field, NodeClass, Tree, each, pattern
+from ..model.arrays import lanes_for
+from ..model.model import Model
+from ..model.rules import joint_of
+from .blocks import JointBlocks
+from .joint import JointForce, derivatives
+
+
+def _of(n: Any) -> JointForce:
+    """The force of a node with its parameters."""
+    return n.force.bound({name: getattr(n, f"own_{name}") for name in n.force.parameters()})
+
+
+def act(n: Any) -> None:
+    """Force and energy of one joint force."""
+    force, joint = _of(n), joint_of(n)
+    n.forces = force.force(joint, n.q, n.v, n.t, n.u)
+    n.energy = force.energy(joint, n.q)
+
+
+def differentiate(n: Any) -> None:
+    """Derivatives of one joint force."""
+    df_dq, df_dv = derivatives(_of(n), joint_of(n), n.q, n.v, n.t, n.u)
+    n.df_dq, n.df_dv = df_dq.reshape(-1), df_dv.reshape(-1)
+
+
+GIVEN = {
+    "q": Field("input", "q"),
+    "v": Field("input", "v"),
+    "t": Field("input", "global", SCALAR),
+    "u": Field("input", "u"),
+}
+ACT = Algorithm(
+    "joint_forces",
+    {**GIVEN, "forces": Field("output", "v"), "energy": Field("output", "node", SCALAR)},
+    {"run": [each(act)]},
+)
+DIFFERENTIATE = Algorithm(
+    "joint_force_derivatives",
+    {**GIVEN, "df_dq": Field("output", "slopes"), "df_dv": Field("output", "slopes")},
+    {"run": [each(differentiate)]},
+)
+
+
+class JointForceSet:
+    """All joint forces of a model at once."""
+
+    def __init__(self, model: Model) -> None:
+        self.model = model
+        bodies = [model.bodies[model.body_index(f.joint)] for f in model.elements_of(JointForce)]
+        self.forces: list[JointForce] = [f.fitted(b) for f, b in zip(model.elements_of(JointForce), bodies, strict=True)]
+        self.initial_inputs = np.concatenate([np.zeros(0), *(f.initial_inputs() for f in self.forces)])
+        if not self.forces:
+            return
+        classes: dict[Any, NodeClass] = {}
+        known: dict[Any, Any] = {}
+        nodes, parameters = [], []
+        for f, body in zip(self.forces, bodies, strict=True):
+            joint = body.joint
+            own = {f"own_{name}": x for name, x in f.parameters().items()}
+            given = own | {f"joint_{name}": x for name, x in joint.parameters().items()}
+            patterns = {name: pattern(x, False) for name, x in given.items()}
+            code = (joint.signature, tuple(patterns.items()))
+            if (f.same, code) not in known:
+                known[f.same, code] = (f.signature(joint), *code)
+            signature = known[f.same, code]
+            sizes = {"q": joint.nq, "v": joint.nv, "u": f.inputs, "slopes": joint.nv**2}
+            nodes.append(classes.setdefault(signature, NodeClass(signature, {"force": f, "joint": joint}, patterns, sizes)))
+            parameters.append(given)
+        self._tree = Tree(np.full(len(nodes), -1), nodes, parameters)
+        self._plans: dict[Any, Plan] = {}
+        places = [(model.q_index(f.joint), model.v_index(f.joint)) for f in self.forces]
+        self._q, self._v = (np.concatenate([np.arange(s.start, s.stop) for s in part]) for part in zip(*places, strict=True))
+        self._start = np.array([v.start for _, v in places])
+        self._sizes = [body.joint.nv for body in bodies]
+
+    def _lead(self, q: Any, v: Any) -> tuple[int, ...]:
+        """The batch axes."""
+        for name, x, size in (("q", q, self.model.nq), ("v", v, self.model.nv)):
+            if np.shape(x)[-1:] != (size,):
+                raise InputError(f"{name} of shape {np.shape(x)} does not fit the model: expected (..., {size})")
+        return np.broadcast_shapes(np.shape(q)[:-1], np.shape(v)[:-1])
+
+    def _run(self, algorithm: Algorithm, names: tuple[str, ...], q: Any, v: Any, t: float, u: Any) -> list[np.ndarray]:
+        lead = self._lead(q, v)
+        batch = int(np.prod(lead))
+        inputs = {name: np.asarray(x, float)[..., at] for name, x, at in (("q", q, self._q), ("v", v, self._v))}
+        inputs["u"] = np.asarray(self.initial_inputs if u is None else u, float)
+        flat = {
+            name: np.ascontiguousarray(np.broadcast_to(x, (*lead, x.shape[-1]))).reshape(batch, -1) if x.ndim > 1 else x
+            for name, x in inputs.items()
+        }
+        key = algorithm.name, lanes_for(batch, np.float64)
+        if key not in self._plans:
+            self._plans[key] = Plan(algorithm, self._tree, variant(key[1], ("run",)))
+        plan = self._plans[key]
+        out = {name: np.empty((batch, plan.sizes[name])) for name in names}
+        plan.run({**flat, "t": np.array([float(t)])}, out, batch)
+        return [out[name].reshape(*lead, -1) for name in names]
+
+    def sums(self, q: Any, v: Any, t: float = 0.0, u: Any = None) -> np.ndarray:
+        """The force on every joint (..., nv) at q (..., nq) and v (..., nv)."""
+        out = np.zeros((self.model.nv, *self._lead(q, v)))
+        if self.forces:
+            (parts,) = self._run(ACT, ("forces", "energy"), q, v, t, u)[:1]
+            np.add.at(out, self._v, np.moveaxis(parts, -1, 0))
+        return np.moveaxis(out, 0, -1)
+
+    def energies(self, q: Any, v: Any, t: float = 0.0, u: Any = None) -> np.ndarray:
+        """The energy stored in every force (..., forces)."""
+        if not self.forces:
+            return np.zeros((*self._lead(q, v), 0))
+        return self._run(ACT, ("forces", "energy"), q, v, t, u)[1]
+
+    def derivatives(self, q: Any, v: Any, t: float = 0.0, u: Any = None) -> tuple[JointBlocks, JointBlocks]:
+        """df_dq and df_dv, at one state."""
+        if not self.forces:
+            empty = JointBlocks(self.model.nv, np.zeros(0, int), ())
+            return empty, empty
+        cuts = np.cumsum([n * n for n in self._sizes])[:-1]
+        found = []
+        for slopes in self._run(DIFFERENTIATE, ("df_dq", "df_dv"), q, v, t, u):
+            parts = zip(np.split(slopes, cuts), self._sizes, strict=True)
+            found.append(JointBlocks(self.model.nv, self._start, tuple(x.reshape(n, n) for x, n in parts)))
+        return found[0], found[1]

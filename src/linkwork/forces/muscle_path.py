@@ -1,0 +1,158 @@
+"""The path of a muscle: points on bodies joined by straight lines, or around obstacles [Sueda 1.9.5]."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Sequence
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from ..errors import ModelError
+from ..spatial.dual import Gradient
+from ..spatial.scalar import Scalar, Vector, array, cross, stack
+from ..spatial.se3 import SE3
+from .checks import point, word
+from .force import distance, push_at
+from .muscle_wrap import Wrap
+
+
+class MusclePath:
+    """Points (body, point) in order; an obstacle between two points is what their line goes around.
+
+    >>> MusclePath(("world", (0, 0, 1)), WrapSphere("upper", radius=0.03), ("lower", (0.05, 0, 0)))
+
+    bodies    their names, each once, in order of appearance
+    numbers   the run-time data of all points and obstacles
+    """
+
+    def __init__(self, *items: Any, owner: str = "MusclePath") -> None:
+        kept = [item if isinstance(item, Wrap) else _point_of(owner, item) for item in items]
+        _check_order(owner, kept)
+        names = [item.body if isinstance(item, Wrap) else item[0] for item in kept]
+        self.bodies = tuple(dict.fromkeys(names))
+        if len(self.bodies) < 2:
+            raise ModelError(f"{owner}: its path lies on one body, {names[0]!r}; it needs two or more")
+        where = [self.bodies.index(name) for name in names]
+        self.items = tuple((i, item if isinstance(item, Wrap) else item[1]) for i, item in zip(where, kept, strict=True))
+        _check_outside(owner, kept)
+
+    @property
+    def numbers(self) -> np.ndarray:
+        return np.concatenate([x.numbers if isinstance(x, Wrap) else x for _, x in self.items])
+
+    @property
+    def signature(self) -> tuple[Any, ...]:
+        """What identifies its machine code: which item lies on which body."""
+        return tuple((i, x.signature if isinstance(x, Wrap) else "point") for i, x in self.items)
+
+    def with_numbers(self, numbers: Vector) -> MusclePath:
+        """The same path with other run-time data."""
+        items, at = [], 0
+        for i, x in self.items:
+            size = len(x.numbers) if isinstance(x, Wrap) else 3
+            mine = numbers[at : at + size]
+            items.append((i, x.with_numbers(mine) if isinstance(x, Wrap) else mine))
+            at += size
+        other = copy.copy(self)
+        other.items = tuple(items)
+        return other
+
+    def length(self, poses: Sequence[SE3]) -> Scalar:
+        """The length at poses of the bodies."""
+        total = 0.0
+        for (i, a), (j, b), wrap in self._segments():
+            x, y = poses[i] @ a, poses[j] @ b
+            total = total + (distance(x, y) if wrap is None else _wrapped(poses, wrap)(x, y))
+        return total
+
+    def slopes(self, poses: Sequence[SE3]) -> tuple[Scalar, list[Vector]]:
+        """The length, and its gradient (6,) with respect to the displacement of every body.
+
+        The gradient of a segment is that in its two end points. An obstacle takes what balances them: no motion of all bodies
+        together changes the length.
+        """
+        total: Scalar = 0.0
+        slopes = [np.zeros(6) for _ in self.bodies]
+        for (i, a), (j, b), wrap in self._segments():
+            x, y = poses[i] @ a, poses[j] @ b
+            if wrap is None:
+                length, at_x, at_y = gradients(distance, x, y)
+            else:
+                w, obstacle = wrap
+                E = poses[w] @ obstacle.frame
+                back = E.inverse()
+                p, q = back @ x, back @ y
+                length, at_p, at_q = gradients(obstacle.length, p, q)
+                balance = np.concatenate([cross(p, at_p) + cross(q, at_q), at_p + at_q])
+                slopes[w] = slopes[w] - obstacle.frame.move_wrench(balance)
+                at_x, at_y = E.rotate(at_p), E.rotate(at_q)
+            total = total + length
+            slopes[i] = slopes[i] + push_at(a, poses[i].unrotate(at_x))
+            slopes[j] = slopes[j] + push_at(b, poses[j].unrotate(at_y))
+        return total, slopes
+
+    def world_points(self, poses: Sequence[SE3]) -> np.ndarray:
+        """The points in the world (points, 3), obstacles left out."""
+        return np.array([poses[i] @ x for i, x in self.items if not isinstance(x, Wrap)], float)
+
+    def _segments(self) -> list[tuple[Any, Any, Any]]:
+        """Pairs of consecutive points, and the obstacle between them or None; each with the index of its body."""
+        out, wrap, last = [], None, None
+        for item in self.items:
+            if isinstance(item[1], Wrap):
+                wrap = item
+                continue
+            if last is not None:
+                out.append((last, item, wrap))
+            last, wrap = item, None
+        return out
+
+
+def _wrapped(poses: Sequence[SE3], wrap: tuple[int, Wrap]) -> Callable[[Vector, Vector], Scalar]:
+    """The length around an obstacle between points in the world."""
+    back = (poses[wrap[0]] @ wrap[1].frame).inverse()
+    return lambda x, y: wrap[1].length(back @ x, back @ y)
+
+
+def gradients(length: Callable[[Vector, Vector], Scalar], x: Vector, y: Vector) -> tuple[Scalar, Vector, Vector]:
+    """A function of two points, and its gradients in them."""
+    unit = np.eye(6).tolist()
+    moved = [Gradient(e, tuple(unit[k])) for k, e in enumerate([*x, *y])]
+    out = length(stack(*moved[:3]), stack(*moved[3:]))
+    return out.x, array(out.grad[:3]), array(out.grad[3:])
+
+
+def as_path(owner: str, path: Any) -> MusclePath:
+    """A path, or its items as one."""
+    if isinstance(path, MusclePath):
+        return path
+    if isinstance(path, (str, Wrap)) or not isinstance(path, Sequence):
+        raise ModelError(f"{owner}: path must be a list of (body, point) and obstacles, not {path!r}")
+    return MusclePath(*path, owner=owner)
+
+
+def _point_of(owner: str, item: Any) -> tuple[str, np.ndarray]:
+    if isinstance(item, str) or not isinstance(item, Sequence) or len(item) != 2:
+        raise ModelError(f"{owner}: a path is made of (body, point) and obstacles, not {item!r}")
+    return word(owner, "a body", item[0]), point(owner, "a point", item[1])
+
+
+def _check_order(owner: str, items: Sequence[Any]) -> None:
+    wraps = [isinstance(item, Wrap) for item in items]
+    if wraps.count(False) < 2:
+        raise ModelError(f"{owner}: a path has at least two points, this one {wraps.count(False)}")
+    if wraps[0] or wraps[-1] or any(a and b for a, b in pairwise(wraps)):
+        raise ModelError(f"{owner}: an obstacle stands between two points, one obstacle at a time")
+    for a, b in pairwise(items):
+        if not isinstance(a, Wrap) and not isinstance(b, Wrap) and a[0] == b[0] and np.array_equal(a[1], b[1]):
+            raise ModelError(f"{owner}: its path has the point {b[1].tolist()} of {b[0]!r} twice in a row")
+
+
+def _check_outside(owner: str, items: Sequence[Any]) -> None:
+    """Points next to an obstacle of their own body must be outside it."""
+    for k, wrap in enumerate(items):
+        for other in (items[k - 1], items[k + 1]) if isinstance(wrap, Wrap) else ():
+            if other[0] == wrap.body and wrap.depth(other[1]) > 1e-12:
+                raise ModelError(f"{owner}: the point {other[1].tolist()} of {other[0]!r} is inside {type(wrap).__name__}")

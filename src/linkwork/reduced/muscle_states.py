@@ -1,0 +1,56 @@
+"""What can be measured on the muscles of a model at a state."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..forces.muscle_set import muscle_set
+from ..model.kinematics import kinematics
+from ..model.model import Model
+from .jacobian import jacobian_transpose_product
+
+
+@dataclass(frozen=True, eq=False)
+class MuscleStates:
+    """Of one state or a batch, (..., muscles) each; muscles in the order in which they were added to the model.
+
+    names                       of the muscles
+    length, rate                of the whole path, m and m/s
+    tension                     N
+    activation                  0 to 1
+    fibre_length, fibre_rate    m and m/s
+    moment_arms                 (..., muscles, nv): -d length / d q; tension times it is the joint force of the muscle
+    """
+
+    names: tuple[str, ...]
+    length: np.ndarray
+    rate: np.ndarray
+    tension: np.ndarray
+    activation: np.ndarray
+    fibre_length: np.ndarray
+    fibre_rate: np.ndarray
+    moment_arms: np.ndarray
+
+    @property
+    def joint_forces(self) -> np.ndarray:
+        """What all muscles together exert on the joints (..., nv)."""
+        return np.einsum("...m,...mv->...v", self.tension, self.moment_arms)
+
+
+def muscle_states(model: Model, q: Any, v: Any = None, t: float = 0.0, u: Any = None) -> MuscleStates:
+    """Lengths, tensions and moment arms of all muscles at q (..., nq) and v (..., nv).
+
+    u   the inputs of all forces of the model; their initial ones if None
+    """
+    muscles = muscle_set(model)
+    at = kinematics(model, q, v)
+    found, slopes = muscles.observe(at.poses, at.twists, t, u)
+    lead, count = slopes.shape[:-3], len(muscles.muscles)
+    flat_q = np.broadcast_to(np.asarray(q, float), (*lead, model.nq))
+    many_q = np.repeat(flat_q.reshape(-1, model.nq), count, axis=0)
+    pulled = jacobian_transpose_product(model, many_q, slopes.reshape(-1, model.nb, 6))
+    arms = -pulled.reshape(*lead, count, model.nv)
+    return MuscleStates(tuple(m.name for m in muscles.muscles), **found, moment_arms=arms)

@@ -1,0 +1,13 @@
+"""Studies: many runs at once, and what they say together."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from .verify_redmax import verify
+
+STUDIES: dict[str, Callable[[Path, Path | None], Any]] = {"redmax": verify}
+
+__all__ = ["STUDIES"]

@@ -1,0 +1,137 @@
+"""The variational integrators: energy over long times, momenta exactly, forces as far as they go."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import linkwork as lw
+from linkwork.steppers.variational import EXP, INVERSE, JACOBIAN, momenta
+
+VARIATIONAL = ("variational", "variational4")
+
+
+def pendulum(links: int) -> lw.Model:
+    """Rods of 1 m and 1 kg, hinged about y; at zero it lies along x."""
+    b = lw.ModelBuilder()
+    rod = lw.Inertia.cuboid(mass=1.0, size=(1.0, 0.1, 0.1), com=(0.5, 0, 0))
+    for i in range(links):
+        place = lw.SE3(p=(1.0 if i else 0.0, 0, 0))
+        b.body(f"rod{i}", parent=f"rod{i - 1}" if i else "world", joint=lw.Revolute((0, 1, 0)), placement=place, inertia=rod)
+    return b.build()
+
+
+def energies(run: lw.Trajectory) -> np.ndarray:
+    return lw.energy(run.model, lw.State(run.q, run.v)).total
+
+
+def depth(model: lw.Model) -> float:
+    """The potential energy between horizontal and hanging, J."""
+    hanging = np.zeros(model.nv)
+    hanging[0] = np.pi / 2
+    states = (lw.State(q, np.zeros(model.nv)) for q in (model.neutral(), hanging))
+    top, bottom = (float(lw.energy(model, s).potential) for s in states)
+    return top - bottom
+
+
+@pytest.mark.slow
+def test_a_million_steps_keep_the_energy() -> None:
+    model = pendulum(5)
+    run = lw.simulate(model, lw.State(model.neutral(), np.zeros(5)), 1000.0, 1e-3, stepper="variational4", every=20)
+    error = np.abs(energies(run) - energies(run)[0]) / depth(model)
+    assert error.max() < 1e-4
+    assert error[-1000:].mean() < 2 * error[:1000].mean() + 1e-7  # no drift
+
+
+def test_order_two_keeps_the_energy_of_a_gentle_swing() -> None:
+    model = pendulum(3)
+    q = np.array([np.pi / 2 - 0.3, 0.1, 0.1])
+    run = lw.simulate(model, lw.State(q, np.zeros(3)), 100.0, 1e-3, stepper="variational", every=50)
+    e = energies(run)
+    assert np.abs(e - e[0]).max() < 1e-5 * depth(model)
+    first, last = np.abs(e - e[0])[:500].max(), np.abs(e - e[0])[-500:].max()
+    assert last < 1.5 * first
+
+
+@pytest.mark.parametrize("stepper", VARIATIONAL)
+def test_momenta_of_floating_bodies_are_kept(stepper: str) -> None:
+    """No forces: linear and angular momentum to rounding, whatever the joints do inside."""
+    b = lw.ModelBuilder(gravity=(0, 0, 0))
+    block = lw.Inertia(1.0, (0.1, 0.2, -0.1), np.diag([0.5, 0.7, 0.9]))
+    b.body("base", joint=lw.Free(), inertia=block)
+    b.body("arm", parent="base", joint=lw.Spherical(), placement=lw.SE3(p=(0.3, 0, 0)), inertia=block)
+    b.body("hand", parent="arm", joint=lw.Universal(), placement=lw.SE3(p=(0.3, 0.1, 0)), inertia=block)
+    model = b.build()
+    q, v = model.random_configuration(3), np.linspace(-1.0, 1.2, model.nv)
+    run = lw.simulate(model, lw.State(q, v), 2.0, 2e-3, stepper=stepper, every=50)
+    found = np.array([momentum(model, lw.State(*s)) for s in zip(run.q, run.v, strict=True)])
+    assert np.abs(found - found[0]).max() < 1e-10 * np.abs(found[0]).max()
+
+
+def momentum(model: lw.Model, state: lw.State) -> np.ndarray:
+    """Angular about the world's origin, and linear."""
+    k = lw.kinematics(model, state.q, state.v)
+    total = np.zeros(6)
+    for body, E, phi in zip(model.bodies, k.poses, k.twists, strict=True):
+        R, p = E[:3, :3], E[:3, 3]
+        c = R @ body.inertia.com
+        w, u = R @ phi[:3], R @ phi[3:]
+        linear = body.inertia.mass * (u + np.cross(w, c))
+        spin = R @ body.inertia.tensor @ R.T @ w
+        total += np.concatenate([spin + np.cross(p + c, linear), linear])
+    return total
+
+
+@pytest.mark.parametrize("stepper", VARIATIONAL)
+def test_forces_and_damping_enter(stepper: str) -> None:
+    """A driven, damped arm: the same motion as the accurate method."""
+    b = lw.ModelBuilder()
+    block = lw.Inertia(1.0, (0.3, 0.0, -0.1), np.diag([0.1, 0.2, 0.2]))
+    b.body("a", joint=lw.Revolute((0, 1, 0)), inertia=block, damping=0.4, armature=0.2)
+    b.body("b", parent="a", joint=lw.Spherical(), placement=lw.SE3(p=(0.5, 0, 0)), inertia=block)
+    model = b.build()
+    start = lw.State(model.neutral(), np.linspace(0.5, -0.5, model.nv))
+    tau, external = np.array([1.0, -0.5, 0.2, 0.3]), np.linspace(-1, 1, 12).reshape(2, 6)
+    exact = lw.simulate(model, start, 0.5, 0.5, stepper="dop853", tau=tau, external=external, rtol=1e-11, atol=1e-12)
+    runs = [lw.simulate(model, start, 0.5, h, stepper=stepper, tau=tau, external=external) for h in (4e-3, 2e-3)]
+    coarse, fine = (np.abs(model.difference(exact.final.q, r.final.q)).max() for r in runs)
+    assert fine < 1e-5
+    assert coarse / fine > 3.5
+
+
+def test_a_step_that_is_too_long_says_so() -> None:
+    model = pendulum(4)
+    with pytest.raises(lw.LinkworkError, match=r"did not converge: .* take a smaller dt"):
+        lw.simulate(model, lw.State(model.neutral(), np.full(4, 30.0)), 1.0, 0.1, stepper="variational")
+
+
+def test_a_controller_sees_states() -> None:
+    model = pendulum(2)
+    seen: list[np.ndarray] = []
+
+    def control(t: float, state: lw.State) -> np.ndarray:
+        seen.append(state.v)
+        return np.zeros(2)
+
+    start = lw.State(model.neutral(), np.array([1.0, -2.0]))
+    driven = lw.simulate(model, start, 0.02, 1e-3, stepper="variational", control=control)
+    free = lw.simulate(model, start, 0.02, 1e-3, stepper="variational")
+    np.testing.assert_allclose(seen, free.v[:-1], rtol=1e-12, atol=1e-13)
+    np.testing.assert_allclose(driven.q, free.q, rtol=1e-12, atol=1e-13)
+
+
+def test_series_are_those_of_the_group() -> None:
+    """On SO(3): exp(-A), the body Jacobian and its inverse, against closed forms."""
+    from linkwork.spatial import so3
+
+    xi = np.array([0.15, -0.1, 0.2])
+    A = np.stack([np.cross(xi, e) for e in np.eye(3)], axis=1)
+
+    def total(weights: list[float]) -> np.ndarray:
+        return sum(w * np.linalg.matrix_power(A, k) for k, w in enumerate(weights))
+
+    assert np.abs(total(EXP) - so3.exp(-xi)).max() < 1e-10
+    assert np.abs(total(JACOBIAN) - so3.right_jacobian(xi)).max() < 1e-10
+    assert np.abs(total(INVERSE) - so3.right_jacobian_inverse(xi)).max() < 1e-10
+    p0, p1 = momenta(lw.Revolute(), np.array([0.3]), 0.1, np.array([2.0]), np.array([4.0]))
+    assert (p0[0], p1[0]) == (1.8, 2.2)
