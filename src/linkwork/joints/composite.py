@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from typing import Any
 
 import numpy as np
@@ -27,6 +28,8 @@ class Composite(Joint):
         self.first, self.second = first, second
         self.nq, self.nv = first.nq + second.nq, first.nv + second.nv
         self.charted = first.charted or second.charted
+        if not self._independent():
+            raise ModelError(f"Composite: the freedoms of {first!r} and {second!r} are not independent: some are the same")
 
     @property
     def parameter_names(self) -> tuple[str, ...]:  # type: ignore[override]
@@ -43,7 +46,15 @@ class Composite(Joint):
     def bound(self, values: dict[str, Any]) -> Joint:
         first = {k.removeprefix("first_"): x for k, x in values.items() if k.startswith("first_")}
         second = {k.removeprefix("second_"): x for k, x in values.items() if k.startswith("second_")}
-        return Composite(self.first.bound(first), self.second.bound(second))
+        other = copy.copy(self)
+        other.first, other.second = self.first.bound(first), self.second.bound(second)
+        return other
+
+    def _independent(self) -> bool:
+        """Whether some position has a subspace of full rank."""
+        rng = np.random.default_rng(0)
+        subspaces = (self.motion(self.random(rng), np.zeros(self.nv)).tangent.S.astype(float) for _ in range(3))
+        return not self.nv or any(np.linalg.matrix_rank(S, 1e-9) == self.nv for S in subspaces)
 
     def _parts(self, q: Vector, v: Vector) -> tuple[Vector, Vector, Vector, Vector]:
         nq, nv = self.first.nq, self.first.nv

@@ -18,8 +18,8 @@ class EulerCharts(Joint):
     """q = (three angles, number of their sequence), v = rates of the angles.
 
     Q(q) = turn about the first, the second, the third axis, each carried by the ones before. |det S| is |cos| of the middle
-    angle, or |sin| where the first axis comes again. When it falls to 0.5, the sequence with the largest one takes over (the first
-    of those that are equal).
+    angle, or |sin| where the first axis comes again. When it falls to 0.5, the sequence with the largest one takes over (the
+    first of those that are equal).
     """
 
     nq, nv = 4, 3

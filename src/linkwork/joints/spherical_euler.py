@@ -30,10 +30,10 @@ class SphericalEuler(Joint):
         self.charted = alternate is not None
         if not 0.0 < self.threshold < 0.7:
             raise ModelError(f"SphericalEuler: the threshold {threshold!r} must lie between 0 and 0.7")
-        if len({s[0] == s[2] for s in self.sequences}) < len(self.sequences):
+        if alternate is not None and not _lock_apart(*self.sequences):
             raise ModelError(
-                f"SphericalEuler: {sequence!r} and {alternate!r} lock together; "
-                "pair a sequence of three axes with one that repeats its first"
+                f"SphericalEuler: {sequence!r} and {alternate!r} lock together; pair a sequence of three axes with one that "
+                "repeats its first or last axis at both ends"
             )
 
     def __repr__(self) -> str:
@@ -97,6 +97,12 @@ def _checked(sequence: str) -> str:
             f"SphericalEuler: {sequence!r} is not a sequence of three axes, neighbours different (as 'xyz' or 'zxz')"
         )
     return s
+
+
+def _lock_apart(a: str, b: str) -> bool:
+    """Whether two sequences never lock in one pose: one locks where two of its axes meet, the other must be clear there."""
+    three, repeating = (a, b) if a[0] != a[2] else (b, a)
+    return three[0] != three[2] and repeating[0] == repeating[2] and repeating[0] in (three[0], three[2])
 
 
 def turned(sequence: str, q: Vector) -> SE3:

@@ -91,7 +91,8 @@ class InertiaProduct:
         x = np.ascontiguousarray(x, float)
         if x.shape[-1:] != (model.nv,):
             raise InputError(f"inverse_inertia_product: x has shape {x.shape}; expected (..., {model.nv})")
-        return self._factored.apply({"x": x.reshape(-1, model.nv)}, ("y",))[0].reshape(x.shape)
+        rows = int(np.prod(x.shape[:-1]))
+        return self._factored.apply({"x": x.reshape(rows, model.nv)}, ("y",))[0].reshape(x.shape)
 
 
 def inverse_inertia_product(model: Model, q: Any, x: Any, joint_terms: Any = None, body_terms: Any = None) -> np.ndarray:

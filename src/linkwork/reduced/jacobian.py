@@ -83,13 +83,13 @@ def jacobian_transpose_product(model: Model, q: Any, wrenches: Any) -> np.ndarra
 
 def body_jacobian(model: Model, q: Any) -> np.ndarray:
     """The dense J (6 bodies, nv) of all bodies at one configuration."""
-    return jacobian_product(model, np.asarray(q, float), np.eye(model.nv)).reshape(model.nv, -1).T
+    return jacobian_product(model, np.asarray(q, float), np.eye(model.nv)).reshape(model.nv, 6 * model.nb).T
 
 
 def body_jacobian_dot(model: Model, q: Any, v: Any) -> np.ndarray:
     """The dense time derivative of J (6 bodies, nv) at one state."""
     q, v = np.asarray(q, float), np.asarray(v, float)
-    return jacobian_dot_product(model, q, v, np.eye(model.nv)).reshape(model.nv, -1).T
+    return jacobian_dot_product(model, q, v, np.eye(model.nv)).reshape(model.nv, 6 * model.nb).T
 
 
 def jacobian(model: Model, q: Any, frame: str) -> np.ndarray:

@@ -28,7 +28,8 @@ def multipliers(A: np.ndarray, b: np.ndarray, unilateral: np.ndarray) -> np.ndar
     )
     if flag not in (1, 2):
         raise SolverError(f"no forces satisfy the {len(b)} constraints (active-set method, exit {flag})")
-    return polished(A, b, unilateral, np.asarray(x))
+    found = polished(A, b, unilateral, np.asarray(x))
+    return np.where(unilateral, np.maximum(found, 0.0), found)
 
 
 def polished(A: np.ndarray, b: np.ndarray, unilateral: np.ndarray, x: np.ndarray) -> np.ndarray:

@@ -16,7 +16,7 @@ def constrained_solve(
     """x and the multipliers y of the rows of G, with A x = b + G^T y.
 
     G x = target where a row is bilateral; G x >= target, y >= 0 and one of them an equality where it is unilateral. For a
-    symmetric definite A this is the minimum of x^T A x / 2 - b^T x under the constraints. Redundant rows share their force evenly.
+    symmetric definite A this is the minimum of x^T A x / 2 - b^T x under the constraints. Redundant rows share their forces.
     """
     if unilateral.any():
         free = _solved(A, np.column_stack([b, G.T]))

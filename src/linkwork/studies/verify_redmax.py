@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from ..energy import energy
 from ..errors import InputError, LinkworkError
 from ..io.redmax import RedmaxScene, Run, UnsupportedError
@@ -79,10 +81,12 @@ def rows_of(path: Path, name: str) -> Iterator[Row]:
         computed, problem = None, ""
         try:
             computed = energy_change(scene, wanted, run(scene, wanted))
+            if not np.isfinite(computed):
+                computed, problem = None, "error: the energy is not finite"
         except UnsupportedError as error:
             problem = f"not supported: {error}"
-        except LinkworkError as error:
-            problem = f"error: {error}"
+        except Exception as error:  # one broken file must not keep the others from their numbers
+            problem = f"error: {error}" if isinstance(error, LinkworkError) else f"error: {type(error).__name__}: {error}"
         seconds = time.perf_counter() - begin
         yield Row(name, wanted.integrator, wanted.expected, computed, wanted.tolerance, problem, seconds)
 
@@ -97,6 +101,8 @@ def files_of(folder: Path) -> list[Path]:
 def verify(folder: Path, report: Path | None = None) -> list[Row]:
     """Run every scene in a folder, print a table, and write the rows to a file."""
     rows: list[Row] = []
+    if report is not None:
+        report.parent.mkdir(parents=True, exist_ok=True)
     print(f"{'file':52} {'integrator':13} {'expected':>18} {'computed':>18} {'difference':>10} {'time':>8}  result")
     for path in files_of(folder):
         for row in rows_of(path, path.relative_to(folder).as_posix()):

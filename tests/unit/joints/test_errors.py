@@ -142,3 +142,19 @@ def test_every_registered_joint_can_be_made_and_shown() -> None:
         joint = cls(lw.Revolute(), lw.Prismatic()) if cls is lw.Composite else cls()  # type: ignore[call-arg]
         assert name in repr(joint)
         assert joint.neutral().shape == (joint.nq,)
+
+
+@pytest.mark.parametrize(
+    ("sequence", "alternate"), [("xzy", "zxz"), ("xyz", "yzy"), ("xyz", "zyx"), ("xyx", "zyz"), ("zxz", "xzy")]
+)
+def test_sequences_that_lock_together_are_refused(sequence: str, alternate: str) -> None:
+    with pytest.raises(lw.ModelError, match=f"{sequence!r} and {alternate!r} lock together"):
+        lw.SphericalEuler(sequence, alternate)
+
+
+def test_parts_of_a_composite_must_be_independent() -> None:
+    with pytest.raises(lw.ModelError, match="are not independent: some are the same"):
+        lw.Composite(lw.Revolute(), lw.Spherical())
+    with pytest.raises(lw.ModelError, match="are not independent"):
+        lw.Composite(lw.Prismatic((0, 0, 1)), lw.Prismatic((0, 0, 1)))
+    assert lw.Composite(lw.Fixed(), lw.Fixed()).nv == 0

@@ -1,6 +1,6 @@
 """Constraints as the published scenes have them, where their numbers rest on a slip or an approximation of the original.
 
-The library has the same constraints without these peculiarities: `Loop`, `Contact`, `Limit`, `PrescribedJoint`, `PrescribedTwist`.
+The library has the same without these peculiarities: `Loop`, `Contact`, `Limit`, `PrescribedJoint`, `PrescribedTwist`.
 """
 
 from __future__ import annotations
