@@ -1,6 +1,6 @@
 """linkwork: dynamics of articulated bodies. A joint, force or constraint is a few lines; everything else is derived."""
 
-from .constraints import Constraint, Coupling, Loop
+from .constraints import Closure, Constraint, Coupling, Limit, Loop, PrescribedJoint, PrescribedTwist
 from .contact import Contact
 from .energy import Energy, energy
 from .errors import CompileError, InputError, LinkworkError, ModelError, SolverError, SymbolError
@@ -69,10 +69,12 @@ from .reduced import (
     body_jacobian,
     body_jacobian_dot,
     forward_dynamics,
+    forward_dynamics_derivatives,
     frame_pose,
     gravity_forces,
     hybrid_dynamics,
     inverse_dynamics,
+    inverse_dynamics_derivatives,
     inverse_inertia_product,
     inverse_mass_matrix,
     jacobian,
@@ -112,6 +114,7 @@ __all__ = [
     "Body",
     "BodyDamping",
     "Bushing",
+    "Closure",
     "CompileError",
     "Composite",
     "Constraint",
@@ -138,6 +141,7 @@ __all__ = [
     "JointForce",
     "JointSpring",
     "Kinematics",
+    "Limit",
     "LimitSpring",
     "Line",
     "LinkworkError",
@@ -160,6 +164,8 @@ __all__ = [
     "PointForce",
     "PointSpring",
     "PoseHandle",
+    "PrescribedJoint",
+    "PrescribedTwist",
     "Prismatic",
     "Response",
     "Revolute",
@@ -190,10 +196,12 @@ __all__ = [
     "force",
     "force_set",
     "forward_dynamics",
+    "forward_dynamics_derivatives",
     "frame_pose",
     "gravity_forces",
     "hybrid_dynamics",
     "inverse_dynamics",
+    "inverse_dynamics_derivatives",
     "inverse_inertia_product",
     "inverse_mass_matrix",
     "jacobian",

@@ -128,10 +128,10 @@ def _stepper(model: Model, method: str, name: str | None, options: dict[str, Any
     stepper = ALL_STEPPERS[name](**options).formulated(method)
     if method not in stepper.methods:
         raise InputError(f"the stepper {name!r} does not work with method {method!r}; it works with {', '.join(stepper.methods)}")
-    stepper.check(model)
     if not stepper.contacts and constraint_set(model).unilateral.any():
         able = ", ".join(other for other, cls in ALL_STEPPERS.items() if cls.contacts)
         raise InputError(f"the stepper {name!r} cannot step models with contacts; these can: {able}")
+    stepper.check(model)
     return stepper
 
 

@@ -1,5 +1,6 @@
 """Constraints, each a residual; written once, they work in every formulation through its response."""
 
+from .closure import Closure
 from .constraint import Constraint
 from .coupling import Coupling
 from .direct import DirectConstraint
@@ -7,4 +8,4 @@ from .limits import Limit
 from .loop import Loop
 from .prescribed import PrescribedJoint, PrescribedTwist
 
-__all__ = ["Constraint", "Coupling", "DirectConstraint", "Limit", "Loop", "PrescribedJoint", "PrescribedTwist"]
+__all__ = ["Closure", "Constraint", "Coupling", "DirectConstraint", "Limit", "Loop", "PrescribedJoint", "PrescribedTwist"]

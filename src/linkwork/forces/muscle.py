@@ -14,7 +14,7 @@ from .checks import number, positive
 from .force import Line
 from .muscle_activation import Schedule
 from .muscle_curves import ACTIVE, PASSIVE, VELOCITY, as_curve
-from .muscle_path import as_path
+from .muscle_path import as_path, locally
 
 OBSERVED = ("length", "rate", "tension", "activation", "fibre_length", "fibre_rate")
 SHORTEST = 0.01  # of the optimal length: fibres along the tendon are never shorter
@@ -122,7 +122,7 @@ class Muscle(Line):
 
     def wrenches(self, poses: Sequence[SE3], twists: Sequence[Vector], t: Scalar, u: Vector) -> Sequence[Vector]:
         length, slopes = self.path.slopes(poses)
-        pull = self.tension(length, _rate(slopes, twists), t, u)
+        (pull,) = locally(lambda l, rate: [self.tension(l, rate, t, u)], length, _rate(slopes, twists))
         return [-pull * g for g in slopes]
 
     def observed(

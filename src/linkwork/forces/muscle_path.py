@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from ..errors import ModelError
-from ..spatial.dual import Gradient
-from ..spatial.scalar import Scalar, Vector, array, cross, stack
+from ..spatial.dual import Dual, Gradient
+from ..spatial.scalar import Scalar, Vector, array, cross, dot, stack
 from ..spatial.se3 import SE3
 from .checks import point, word
 from .force import distance, push_at
@@ -118,10 +118,35 @@ def _wrapped(poses: Sequence[SE3], wrap: tuple[int, Wrap]) -> Callable[[Vector, 
 
 def gradients(length: Callable[[Vector, Vector], Scalar], x: Vector, y: Vector) -> tuple[Scalar, Vector, Vector]:
     """A function of two points, and its gradients in them."""
-    unit = np.eye(6).tolist()
-    moved = [Gradient(e, tuple(unit[k])) for k, e in enumerate([*x, *y])]
-    out = length(stack(*moved[:3]), stack(*moved[3:]))
-    return out.x, array(out.grad[:3]), array(out.grad[3:])
+
+    def differentiated(*ends: Scalar) -> list[Scalar]:
+        moved = [Gradient(e, unit(6, k)) for k, e in enumerate(ends)]
+        out = length(stack(*moved[:3]), stack(*moved[3:]))
+        return [out.x, *out.grad]
+
+    value, *grad = locally(differentiated, *x, *y)
+    return value, array(grad[:3]), array(grad[3:])
+
+
+def locally(f: Callable[..., Sequence[Scalar]], *x: Scalar) -> list[Scalar]:
+    """f(*x), differentiated with respect to its own arguments; their derivatives, where they are duals, join by the chain rule.
+
+    The same as f(*x), at less cost: f works with as many derivatives as it has arguments.
+    """
+    if not any(isinstance(e, Dual) for e in x):
+        return list(f(*x))
+    count = next(len(e.grad) for e in x if isinstance(e, Dual))
+    slopes = [e.grad if isinstance(e, Dual) else (0.0,) * count for e in x]
+    found = f(*(Dual(e.x if isinstance(e, Dual) else e, unit(len(x), k)) for k, e in enumerate(x)))
+    return [
+        y if not isinstance(y, Dual) else Dual(y.x, tuple(dot(y.grad, column) for column in zip(*slopes, strict=True)))
+        for y in found
+    ]
+
+
+def unit(n: int, k: int) -> tuple[float, ...]:
+    """Derivatives of variable k of n."""
+    return tuple(1.0 if j == k else 0.0 for j in range(n))
 
 
 def as_path(owner: str, path: Any) -> MusclePath:

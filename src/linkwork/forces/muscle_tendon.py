@@ -85,7 +85,7 @@ class FibreMuscle(TendonMuscle):
 
     Its inputs are the activation (unless that is a schedule) and the fibre length l_f, in m. The tendon's force follows from l_f
     and the path; the rate of l_f is the one at which the fibres pull as the tendon does. `fibre_rate` is that rate, `fibre_step`
-    a step of the backward Euler method, `resting` the fibre length at which nothing moves; `MuscleDrive` calls them in a simulation.
+    a step of the backward Euler method, `resting` the fibre length at which nothing moves; `MuscleDrive` calls them.
 
     damping   d of the fibres, above zero: without it, passive fibres would move infinitely fast
     """

@@ -29,6 +29,7 @@ from ..reduced.jacobian import body_jacobian
 from ..reduced.mass_matrix import mass_matrix
 from ..reduced.response import factor_reduced
 from ..solvers.kkt import constrained_solve
+from .operator import ImplicitOperator
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,12 +99,27 @@ class Dynamics:
         found = solve(factor_reduced(self.model, s.q, s.v, self.forces, self.wrenches), self.constraints, target)
         return found.motion.joints, found.multipliers
 
-    def implicit_velocities(self, h: float, rows: ConstraintRows, target: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Velocities after a linearly implicit step, (M + h D - h^2 K) v' = M v + h (f + D v), and the impulses of some rows."""
-        K, D = self.stiffness_and_damping
+    def implicit_velocities(
+        self, h: float, rows: ConstraintRows, target: np.ndarray, route: str = "dense"
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Velocities after a linearly implicit step, (M + h D - h^2 K) v' = M v + h (f + D v), and the impulses of some rows.
+
+        route   "dense": one system of velocities and impulses; or a route of `ImplicitOperator`, and the impulses by themselves
+        """
         v = self.state.v
-        A, b = self.M + h * D - h * h * K, self.M @ v + h * (self.f + D @ v)
-        return constrained_solve(A, b, self.dense(rows.rows), target, rows.unilateral)
+        if route == "dense":
+            K, D = self.stiffness_and_damping
+            A, b = self.M + h * D - h * h * K, self.M @ v + h * (self.f + D @ v)
+            return constrained_solve(A, b, self.dense(rows.rows), target, rows.unilateral)
+        operator = ImplicitOperator(self, h, route)
+        b = operator.right_side()
+        return operator.constrained(b, rows.rows, target, rows.unilateral)
+
+    @cached_property
+    def weightless(self) -> Model:
+        """The model without gravity, forces and constraints: its inverse dynamics at rest is a product with M."""
+        model = self.model
+        return model.keep_as("weightless", lambda: model.replace(gravity=np.zeros(3), elements=()))
 
 
 def dynamics(model: Model, state: State, tau: Any = None, external: Any = None, t: float | None = None) -> Dynamics:

@@ -1,5 +1,6 @@
 """Reduced coordinates in O(n)."""
 
+from .derivatives import forward_dynamics_derivatives, inverse_dynamics_derivatives
 from .dynamics import forward_dynamics
 from .forward import tree_dynamics
 from .hybrid import hybrid_dynamics
@@ -24,10 +25,12 @@ __all__ = [
     "body_jacobian_dot",
     "factor_reduced",
     "forward_dynamics",
+    "forward_dynamics_derivatives",
     "frame_pose",
     "gravity_forces",
     "hybrid_dynamics",
     "inverse_dynamics",
+    "inverse_dynamics_derivatives",
     "inverse_inertia_product",
     "inverse_mass_matrix",
     "jacobian",

@@ -21,15 +21,35 @@ def multipliers(A: np.ndarray, b: np.ndarray, unilateral: np.ndarray) -> np.ndar
 
     upper = np.full(len(b), 1e30)
     lower = np.where(unilateral, 0.0, -1e30)
-    H = np.ascontiguousarray(0.5 * (A + A.T))
+    diagonal = np.maximum(np.diagonal(A), 1e-300)
+    unit = 1.0 / np.sqrt(np.where(diagonal > 1e-12 * diagonal.max(), diagonal, diagonal.max()))  # rows of any units
+    size = max(np.abs(unit * b).max(), 1e-300)
+    H = np.ascontiguousarray(0.5 * (A + A.T) * np.outer(unit, unit))
     settings = {"eps_prox": 0.0 if np.linalg.cond(H) < 1e12 else 1e-6, "primal_tol": 1e-12, "dual_tol": 1e-12}
     x, _, flag, _ = daqp.solve(
-        H, np.ascontiguousarray(b, float), np.zeros((0, len(b))), upper, lower, np.zeros(len(b), dtype=np.int32), **settings
+        H,
+        np.ascontiguousarray(unit * b / size),
+        np.zeros((0, len(b))),
+        upper,
+        lower,
+        np.zeros(len(b), dtype=np.int32),
+        **settings,
     )
     if flag not in (1, 2):
-        raise SolverError(f"no forces satisfy the {len(b)} constraints (active-set method, exit {flag})")
-    found = polished(A, b, unilateral, np.asarray(x))
+        raise SolverError(f"no forces satisfy the {len(b)} constraints{_contradiction(A, b, unilateral)}")
+    found = polished(A, b, unilateral, unit * size * np.asarray(x))
     return np.where(unilateral, np.maximum(found, 0.0), found)
+
+
+def _contradiction(A: np.ndarray, b: np.ndarray, unilateral: np.ndarray) -> str:
+    """What to say of equalities that cannot hold together."""
+    rows = np.flatnonzero(~unilateral)
+    E, e = A[np.ix_(rows, rows)], b[rows]
+    left = np.abs(E @ np.linalg.lstsq(E, -e, rcond=1e-13)[0] + e) if len(rows) else np.zeros(0)
+    worst = rows[left > 1e-6 * (1.0 + np.abs(e).max(initial=0.0))]
+    if not len(worst):
+        return ": those that only push leave no motion that all allow"
+    return f": the equalities of rows {', '.join(map(str, worst))} contradict one another"
 
 
 def polished(A: np.ndarray, b: np.ndarray, unilateral: np.ndarray, x: np.ndarray) -> np.ndarray:

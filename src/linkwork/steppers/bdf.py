@@ -32,11 +32,11 @@ SDIRK = 1.0 - np.sqrt(0.5)
 class BDF1(SequentialStepper):
     """v' = (q' - q) / h, a' = (v' - v) / h.
 
-    tolerance    largest residual |M u - ...| of a stage, in the units of mass times coordinates
+    tolerance    length of the last step of Newton's method, in every coordinate; the error is its square
     iterations   of Newton's method, at most
     """
 
-    tolerance: float = 1e-9
+    tolerance: float = 1e-8
     iterations: int = 50
 
     name = "bdf1"

@@ -16,6 +16,7 @@ import numpy as np
 from ..constraints.solve import CORRECTION
 from ..errors import InputError
 from ..model import Model, State
+from ..redmax.operator import ROUTES, SMALL
 from ..redmax.system import dynamics
 from .sequential import SequentialStepper
 from .stepper import StepInfo
@@ -27,9 +28,11 @@ class LinearlyImplicit(SequentialStepper):
     """See the module's text.
 
     baumgarte   rate (1/s) at which position errors of constraints are removed; None: a fixed part of them in every step
+    route       to the velocities: "dense", "recursive", "pcg" (see `redmax.operator`), or "auto": by size and kind of the forces
     """
 
     baumgarte: float | None = None
+    route: str = "auto"
 
     name = "linearly_implicit"
     order = 1
@@ -39,13 +42,17 @@ class LinearlyImplicit(SequentialStepper):
         if self.baumgarte is not None and not (np.isfinite(self.baumgarte) and self.baumgarte >= 0):
             raise InputError(f"{self.name}: baumgarte must be a rate, not {self.baumgarte!r}")
 
+        if self.route not in ROUTES:
+            raise InputError(f"{self.name}: there is no route {self.route!r}; choose one of {', '.join(ROUTES)}")
+
     def step(self, model: Model, state: State, memory: Any, h: float, tau: Any, external: Any) -> tuple[State, Any, StepInfo]:
         q, v = recharted(model, state.q, state.v)
         now = dynamics(model, State(q, v, state.t), tau, external, state.t + h)
         pull = CORRECTION / h if self.baumgarte is None else self.baumgarte
         touched = ~now.constraints.unilateral | (now.constraints.residual <= 0.0)
         active = now.constraints.restricted(touched)
-        v, found = now.implicit_velocities(h, active, active.given - pull * active.residual)
+        route = "dense" if self.route == "auto" and model.nv <= SMALL else self.route
+        v, found = now.implicit_velocities(h, active, active.given - pull * active.residual, route)
         impulses = np.zeros(len(touched))
         impulses[touched] = found
         return State(model.integrate(q, h * v), v, state.t + h), None, StepInfo(impulses / h)
