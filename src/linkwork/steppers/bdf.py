@@ -36,7 +36,7 @@ class BDF1(SequentialStepper):
     iterations   of Newton's method, at most
     """
 
-    tolerance: float = 1e-8
+    tolerance: float = 1e-11
     iterations: int = 50
 
     name = "bdf1"
