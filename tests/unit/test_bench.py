@@ -264,3 +264,16 @@ def test_the_package_is_cheap_to_import() -> None:
     assert "linkwork.bench.dynamics" not in out
     assert "pinocchio" not in out
     assert set(BENCHMARKS) == {"dynamics", "step"}
+
+
+def test_stiff_chains_are_timed_at_equal_error(capsys: pytest.CaptureFixture[str]) -> None:
+    from linkwork.bench import stiff
+
+    group, notes = stiff.contenders("chain10", 10, 8)
+    assert {(c.engine, c.mode) for c in group} >= {("linkwork", "native"), ("linkwork", "batch64"), ("mujoco", "native")}
+    assert any("chain10: mujoco is" in note for note in notes)
+    model = stiff.stiff_chain(10)
+    public = lw.simulate(model, stiff.bent(10), 5 / 60, 1 / 60, stepper="rosenbrock").final.q
+    np.testing.assert_array_equal(stiff.program(model, np.full((1, 10), stiff.BEND), 5)()[0], public)
+    with pytest.raises(lw.InputError, match="there is no case 'rope'; choose from chain10"):
+        stiff.run(None, True, ("rope",))

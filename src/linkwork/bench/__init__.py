@@ -32,6 +32,13 @@ def _step(json: Path | None = None, quick: bool = False, cases: Sequence[str] = 
     return run(json, quick)
 
 
-BENCHMARKS: dict[str, Callable[..., Rows]] = {"dynamics": _dynamics, "step": _step}
+def _stiff(json: Path | None = None, quick: bool = False, cases: Sequence[str] = ()) -> Rows:
+    """Implicit steps of stiff chains, beside MuJoCo at equal error."""
+    from .stiff import run
+
+    return run(json, quick, cases)
+
+
+BENCHMARKS: dict[str, Callable[..., Rows]] = {"dynamics": _dynamics, "step": _step, "stiff": _stiff}
 
 __all__ = ["BENCHMARKS"]

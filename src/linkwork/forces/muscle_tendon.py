@@ -9,14 +9,18 @@ import numpy as np
 
 from ..errors import ModelError
 from ..spatial.dual import Dual
-from ..spatial.scalar import Scalar, Vector, maximum, where
+from ..spatial.scalar import Scalar, Vector, absolute, maximum, where
 from ..spatial.se3 import SE3
 from .checks import positive
 from .muscle import SHORTEST, Muscle
-from .muscle_curves import TENDON, as_curve
+from .muscle_curves import TENDON, MuscleCurve, as_curve
 
-NEWTON_STEPS = 16
+STEPS = 6  # of Newton's method from a good start; 5 are enough for the curves of this package
+SAFE_STEPS = 24  # from any start
+ZERO = 1e-15
 STEEP = 1e-9  # slopes below are taken for zero
+TOO_LONG = 3.0  # for a tendon, over its length
+TOE = 2.0 / 3.0  # of the maximal force: where the toe of a tendon is taken to end
 
 
 class TendonMuscle(Muscle):
@@ -27,6 +31,7 @@ class TendonMuscle(Muscle):
     """
 
     curve_names: tuple[str, ...] = (*Muscle.curve_names, "tendon")
+    scalar_names: tuple[str, ...] = (*Muscle.scalar_names, "toe_strain", "toe_slope")
 
     def __init__(
         self, path: Any, max_force: float, optimal_length: float, tendon_length: float, *, tendon: Any = TENDON, **rest: Any
@@ -35,6 +40,7 @@ class TendonMuscle(Muscle):
         owner = self.called(self.name)
         positive(owner, "tendon_length", tendon_length)
         self.tendon = as_curve(owner, "tendon", tendon)
+        self.toe_strain, self.toe_slope = _toe(owner, self.tendon)
 
     def tendon_pull(self, length: Scalar, along: Scalar) -> Scalar:
         """The tendon's force over f_max, where the fibres take `along` of the length."""
@@ -49,6 +55,25 @@ class TendonMuscle(Muscle):
     def shortest(self) -> Scalar:
         return SHORTEST * self.optimal_length
 
+    def settled(self, length: Scalar, rate: Scalar, a: Scalar) -> Scalar:
+        """The length of the fibres along the tendon at which both pull alike, for a given rate of the fibres along the tendon.
+
+        The search starts where the tendon, taken for a parabola that ends in a line, has the force that fibres on a rigid tendon
+        would have.
+        """
+
+        def excess(along: Scalar, length: Scalar, rate: Scalar, a: Scalar) -> Scalar:
+            return self.tendon_pull(length, along) - self.pull(along, rate, a)
+
+        low = self.shortest()
+        high = maximum(_value(length) - self.tendon_length, low)
+        force = self.pull(high, _value(rate), _value(a))
+        weak = force < TOE
+        toe = self.toe_strain * np.sqrt(where(weak, force, TOE) / TOE)
+        strain = where(weak, toe, self.toe_strain + (force - TOE) / self.toe_slope)
+        start = maximum(high - strain * self.tendon_length, 0.5 * (low + high))
+        return implicit_root(excess, (length, rate, a), low, high, start, STEPS)
+
 
 class ElasticMuscle(TendonMuscle):
     """A muscle whose fibres are always in equilibrium with its elastic tendon: their force along the tendon is the tendon's.
@@ -60,16 +85,6 @@ class ElasticMuscle(TendonMuscle):
 
     def fibres(self, length: Scalar, rate: Scalar, t: Scalar, u: Vector) -> tuple[Scalar, Scalar]:
         return self.settled(length, rate, self.activation_at(t, u)), rate
-
-    def settled(self, length: Scalar, rate: Scalar, a: Scalar) -> Scalar:
-        """The length of the fibres along the tendon in equilibrium."""
-
-        def excess(along: Scalar, length: Scalar, rate: Scalar, a: Scalar) -> Scalar:
-            return self.tendon_pull(length, along) - self.pull(along, rate, a)
-
-        low = self.shortest()
-        high = maximum(_value(length) - self.tendon_length, low)
-        return implicit_root(excess, (length, rate, a), low, high)
 
     def tension(self, length: Scalar, rate: Scalar, t: Scalar, u: Vector) -> Scalar:
         return self.max_force * self.tendon_pull(length, self.settled(length, rate, self.activation_at(t, u)))
@@ -125,7 +140,7 @@ class FibreMuscle(TendonMuscle):
         active = a * self.active(l)
         # f_V is within its values at +-1 beyond them, so that the root is not farther out than this.
         reach = 1.0 + (maximum(wanted, -wanted) + 2.0 * active) / self.damping
-        v = implicit_root(lambda v, w, f: w - f * self.velocity(v) - self.damping * v, (wanted, active), -reach, reach)
+        v = implicit_root(lambda v, w, f: w - f * self.velocity(v) - self.damping * v, (wanted, active), -reach, reach, 0.0)
         return v * self.optimal_length * self.max_velocity / cos
 
     def fibre_rate(self, length: Scalar, a: Scalar, fibre: Scalar) -> Scalar:
@@ -144,37 +159,46 @@ class FibreMuscle(TendonMuscle):
             return self.tendon_pull(length, along) - force * along / now
 
         low = self.shortest()
-        high = maximum(maximum(_value(length) - self.tendon_length, self.along(_value(fibre))), low)
-        return self.fibre_length(implicit_root(excess, (length, a, fibre), low, high))
+        start = self.along(_value(fibre))
+        high = maximum(maximum(_value(length) - self.tendon_length, start), low)
+        return self.fibre_length(implicit_root(excess, (length, a, fibre), low, high, start))
 
     def resting(self, length: Scalar, a: Scalar) -> Scalar:
         """The fibre length at which the fibres are at rest."""
-
-        def excess(along: Scalar, length: Scalar, a: Scalar) -> Scalar:
-            return self.tendon_pull(length, along) - self.pull(along, 0.0, a)
-
-        low = self.shortest()
-        high = maximum(_value(length) - self.tendon_length, low)
-        return self.fibre_length(implicit_root(excess, (length, a), low, high))
+        return self.fibre_length(self.settled(length, 0.0, a))
 
 
-def implicit_root(f: Callable[..., Scalar], given: Sequence[Scalar], low: Scalar, high: Scalar) -> Scalar:
+def implicit_root(
+    f: Callable[..., Scalar], given: Sequence[Scalar], low: Scalar, high: Scalar, start: Scalar, steps: int = SAFE_STEPS
+) -> Scalar:
     """The x between low and high with f(x, *given) = 0, of a falling function, with the derivatives that `given` carries.
 
     Newton's method on the values, a fixed number of steps; one that would leave the bounds, which close in, halves them instead.
     A last step on the scalars as given brings their derivatives: dx = -df / f'. Where f' vanishes x does not depend on them.
     """
     plain = [_value(g) for g in given]
-    x = 0.5 * (low + high)
-    for _ in range(NEWTON_STEPS):
+    x = start
+    for _ in range(steps):
         y = f(Dual(x, (1.0,)), *plain)
         above = y.x > 0
         low, high = where(above, x, low), where(above, high, x)
-        following = x - y.x * _inverse(y.grad[0])
-        inside = (following >= low) & (following <= high)
-        x = where(inside, following, 0.5 * (low + high))
+        inverse = _inverse(y.grad[0])
+        following = x - y.x * inverse
+        good = (inverse < 0) & (following >= low) & (following <= high)
+        x = where(good | (absolute(y.x) < ZERO), where(good, following, x), 0.5 * (low + high))
     slope = f(Dual(x, (1.0,)), *plain).grad[0]
     return x - f(x, *given) * _inverse(slope)
+
+
+def _toe(owner: str, tendon: MuscleCurve) -> tuple[float, float]:
+    """The strain at which a tendon pulls with two thirds of the maximal force, and the slope there."""
+    if not abs(tendon(1.0)) < 1e-9 or not tendon(TOO_LONG) > TOE:
+        raise ModelError(f"{owner}: the tendon's force must be 0 at the length 1 and rise above {TOE:.3g} before {TOO_LONG:g}")
+    low, high = 1.0, TOO_LONG
+    for _ in range(60):
+        middle = 0.5 * (low + high)
+        low, high = (middle, high) if tendon(middle) < TOE else (low, middle)
+    return high - 1.0, positive(owner, "the slope of the tendon's curve", tendon.slope(high))
 
 
 def _inverse(slope: Scalar) -> Scalar:

@@ -9,23 +9,28 @@ import numpy as np
 from ..errors import SolverError
 
 HALVINGS = 10
+SHORT = 1e-11
 
 Function = Callable[[np.ndarray], np.ndarray]
 
 
-def newton(residual: Function, jacobian: Function, x: np.ndarray, tolerance: float, iterations: int = 50) -> np.ndarray:
-    """x with residual(x) = 0, found when a whole step is no longer than `tolerance` in every entry: the error is its square.
+def newton(residual: Function, jacobian: Function, x: np.ndarray, enough: float = 0.0, iterations: int = 50) -> np.ndarray:
+    """x with residual(x) = 0: found when a whole step is no longer than 1e-11 in every entry, so that the error is rounding.
 
     A step is halved until the residual shrinks. Where no part of it does (at a kink of the residual), the whole step is taken:
     for functions that are smooth piece by piece this leaves the wrong piece, where the line search would stay.
+
+    enough   |residual| that is small enough to stop earlier
     """
     r = residual(x)
     for _ in range(iterations):
+        if np.linalg.norm(r) <= enough:
+            return x
         step = _step(jacobian(x), r)
-        if np.all(np.abs(step) <= tolerance):
+        if np.all(np.abs(step) <= SHORT):
             return x - step
         x, r = _searched(residual, x, step, r)
-    raise SolverError(f"Newton's method still moves by {np.abs(step).max():.3g} after {iterations} steps (wanted {tolerance:.3g})")
+    raise SolverError(f"Newton's method has a residual of {np.linalg.norm(r):.3g} after {iterations} steps")
 
 
 def _searched(residual: Function, x: np.ndarray, step: np.ndarray, r: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

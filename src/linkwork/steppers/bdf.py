@@ -32,11 +32,11 @@ SDIRK = 1.0 - np.sqrt(0.5)
 class BDF1(SequentialStepper):
     """v' = (q' - q) / h, a' = (v' - v) / h.
 
-    tolerance    length of the last step of Newton's method, in every coordinate; the error is its square
+    tolerance    residual of u, in units of mass times coordinates, that is small enough; 0: every stage is solved to rounding
     iterations   of Newton's method, at most
     """
 
-    tolerance: float = 1e-11
+    tolerance: float = 0.0
     iterations: int = 50
 
     name = "bdf1"

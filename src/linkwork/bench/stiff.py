@@ -1,0 +1,180 @@
+"""Implicit steps of stiff systems: a hanging chain with springs in its joints, released bent, beside MuJoCo and DART.
+
+All engines answer one question: where is the chain after a while, to a given error? linkwork takes steps of 1/60 s; a peer takes
+the longest steps, 1/60 s or a power of two shorter, with which it is no farther from a fine reference. What is reported is the
+time for 1/60 s of motion.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ..errors import InputError
+from ..forces import JointSpring
+from ..joints import Revolute
+from ..model import Model, ModelBuilder, State
+from ..model.arrays import lanes_for
+from ..simulate import simulate
+from ..spatial import SE3, Inertia
+from ..steppers.rosenbrock import Rosenbrock, joint_terms
+from . import peers
+from .report import Progress, missing, publish, rows_of
+from .timing import FULL, QUICK, Contender, measure
+
+STIFFNESS, LINK, BEND, DT = 1e4, 0.1, 0.01, 1 / 60
+FRAMES, FINE = 30, 100  # length of the comparison; steps of the reference in a frame
+HALVINGS = 10
+PEER_LIMIT = 200  # links
+CASES = {"chain10": (10, 1024), "chain100": (100, 256), "chain1000": (1000, 32), "chain10000": (10000, 16)}
+
+
+def stiff_chain(links: int, stiffness: float = STIFFNESS) -> Model:
+    """Rods of 0.1 m and 1 kg that hang from the origin, with a spring in every hinge."""
+    b = ModelBuilder()
+    rod, down = Inertia.cuboid(1.0, (LINK, LINK / 10, LINK / 10), com=(LINK / 2, 0, 0)), SE3.rot_y(np.pi / 2)
+    parent, place = "world", SE3(R=np.round(np.asarray(down.R, float)))
+    for i in range(links):
+        b.body(f"link{i}", parent=parent, joint=Revolute((0, 1, 0)), placement=place, inertia=rod)
+        b.add(JointSpring(f"link{i}", stiffness))
+        parent, place = f"link{i}", SE3(p=(LINK, 0, 0))
+    return b.build()
+
+
+def bent(links: int) -> State:
+    return State(np.full(links, BEND), np.zeros(links))
+
+
+def program(model: Model, q: np.ndarray, frames: int) -> Callable[[], np.ndarray]:
+    """What `simulate` runs: all steps of all chains in one call; it returns the last positions."""
+    step, batch = Rosenbrock.programs["reduced"], len(q)
+    plan = model.plan(step.algorithm, lanes_for(batch, np.float64), ("run",), ("tau", "external"))
+    inputs = {"q": q, "v": np.zeros_like(q), "gravity": model.gravity, "h": np.array([DT]), **joint_terms(model)}
+    out = {name: np.empty((batch, 1, model.nv)) for name in ("q", "v")}
+
+    def run() -> np.ndarray:
+        plan.run(inputs, out, batch, 1, frames)
+        return out["q"][:, 0]
+
+    return run
+
+
+@dataclass(frozen=True)
+class Fair:
+    """A peer's steps that reach the error of ours: how many in a frame, and what it is."""
+
+    substeps: int
+    error: float
+
+
+def mujoco_run(mj: Any, links: int, substeps: int, frames: int) -> Callable[[], np.ndarray]:
+    """MuJoCo from Python, all steps in one call; it returns the last positions."""
+    text = peers.mjcf(stiff_chain(links).replace(elements=()), DT / substeps, "discrete", STIFFNESS)
+    mj_model = mj.MjModel.from_xml_string(text)
+    data, start = mj.MjData(mj_model), np.full(links, BEND)
+
+    def run() -> np.ndarray:
+        data.qpos[:], data.qvel[:] = start, 0.0
+        mj.mj_step(mj_model, data, frames * substeps)
+        return np.array(data.qpos)
+
+    return run
+
+
+def dart_run(dart: Any, links: int, substeps: int, frames: int) -> Callable[[], np.ndarray]:
+    """DART from Python, step by step: it takes the springs of joints implicitly. It returns the last positions."""
+    world, skeleton = dart.simulation.World(), dart.dynamics.Skeleton("chain")
+    world.setTimeStep(DT / substeps)
+    parent = None
+    for body in stiff_chain(links).bodies:
+        joint, parent = skeleton.createRevoluteJointAndBodyNodePair(*([] if parent is None else [parent]))
+        pose = dart.math.Isometry3()
+        pose.set_rotation(np.asarray(body.placement.R, float))
+        pose.set_translation(np.asarray(body.placement.p, float))
+        joint.setAxis([0, 1, 0])
+        joint.setTransformFromParentBodyNode(pose)
+        joint.setSpringStiffness(0, STIFFNESS)
+        parent.setInertia(dart.dynamics.Inertia(body.inertia.mass, body.inertia.com, body.inertia.tensor))
+    world.addSkeleton(skeleton)
+    world.setGravity([0, 0, -9.81])
+
+    def run() -> np.ndarray:
+        skeleton.setPositions(np.full(links, BEND))
+        skeleton.setVelocities(np.zeros(links))
+        for _ in range(frames * substeps):
+            world.step()
+        return np.array(skeleton.getPositions())
+
+    return run
+
+
+PEERS: dict[str, tuple[str, Callable[..., Callable[[], np.ndarray]]]] = {
+    "mujoco": ("mujoco", mujoco_run),
+    "dart": ("dartpy", dart_run),
+}
+
+
+def fair(run: Callable[[int], Callable[[], np.ndarray]], reference: np.ndarray, error: float) -> Fair | None:
+    """The fewest steps per frame, a power of two, that reach an error; None if even the shortest do not."""
+    for k in range(HALVINGS):
+        theirs = float(np.abs(run(2**k)() - reference).max())
+        if theirs <= error:
+            return Fair(2**k, theirs)
+    return None
+
+
+def contenders(name: str, links: int, batch: int) -> tuple[list[Contender], list[str]]:
+    """All that is timed for a chain, and what to know of it."""
+    model = stiff_chain(links)
+    frames = max(1, min(FRAMES, 60_000 // links))
+    q = np.full((batch, links), BEND)
+    notes: list[str] = []
+
+    def contender(engine: str, mode: str, run: Callable[[], Any], count: int, threads: int = 1) -> Contender:
+        return Contender(name, "implicit_step", engine, mode, threads, run, count)
+
+    def ours() -> Iterator[Contender]:
+        yield contender("linkwork", "native", program(model, q[:1], frames), frames)
+        yield contender("linkwork", "batch64", program(model, q, frames), batch * frames)
+
+    group = list(ours())
+    if links > PEER_LIMIT:
+        return group, [f"{name}: no peers: their time would be minutes"]
+    fine = simulate(model, bent(links), frames * DT, DT / FINE, stepper="rosenbrock", every=frames * FINE).final.q
+    error = float(np.abs(program(model, q[:1], frames)()[0] - fine).max())
+    notes.append(f"{name}: after {frames} frames linkwork is {error:.2g} rad off with steps of 1/60 s")
+    for engine, (package, make) in PEERS.items():
+        peer = peers.module(package)
+        found = None if peer is None else fair(lambda n, p=peer, m=make: m(p, links, n, frames), fine, error)
+        if peer is None:
+            notes.append(missing(package))
+        elif found is None:
+            notes.append(f"{name}: {engine} is farther off even with {2 ** (HALVINGS - 1)} steps in each frame")
+        else:
+            notes.append(f"{name}: {engine} is {found.error:.2g} rad off with {found.substeps} steps in each frame")
+            group.append(contender(engine, "native", make(peer, links, found.substeps, frames), frames))
+    return group, notes
+
+
+def run(json: Path | None = None, quick: bool = False, cases: Sequence[str] = ()) -> list[dict[str, Any]]:
+    """Time the cases and publish the rows."""
+    for name in cases:
+        if name not in CASES:
+            raise InputError(f"there is no case {name!r}; choose from {', '.join(CASES)}")
+    rows: list[dict[str, Any]] = []
+    notes = [
+        "microseconds for 1/60 s of motion; mujoco with its integrator discrete; peers step one chain, from Python"
+    ]
+    progress = Progress()
+    for name in cases or (("chain10", "chain100") if quick else CASES):
+        with progress.line(name):
+            progress.say("building")
+            group, found = contenders(name, *CASES[name])
+            progress.say(f"measuring {len(group)} functions")
+            rows += rows_of(group, measure(group, QUICK if quick else FULL))
+        notes += found
+    return publish("stiff", rows, json, notes)
