@@ -13,8 +13,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+import linkwork as lw
 from linkwork import SE3, Free, InputError, LinkworkError, Model, ModelError, Prismatic, Revolute, Spherical
-from linkwork.bench import BENCHMARKS, dynamics, models, peers, report, step, timing
+from linkwork.bench import BENCHMARKS, dynamics, models, peers, report, step, stiff, timing
 from linkwork.bench.quantities import QUANTITIES
 from linkwork.cli import main
 from linkwork.model import Body
@@ -267,8 +268,6 @@ def test_the_package_is_cheap_to_import() -> None:
 
 
 def test_stiff_chains_are_timed_at_equal_error(capsys: pytest.CaptureFixture[str]) -> None:
-    from linkwork.bench import stiff
-
     group, notes = stiff.contenders("chain10", 10, 8)
     assert {(c.engine, c.mode) for c in group} >= {("linkwork", "native"), ("linkwork", "batch64"), ("mujoco", "native")}
     assert any("chain10: mujoco is" in note for note in notes)
