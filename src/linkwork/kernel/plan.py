@@ -239,7 +239,10 @@ class Plan:
         if threads == 1:
             self.driver.batch(spaces[0].job_at)
         else:
-            list(pool().map(lambda w: self.driver.batch(w.job_at), spaces))
+            others = [pool().submit(self.driver.batch, w.job_at) for w in spaces[1:]]
+            self.driver.batch(spaces[0].job_at)
+            for future in others:
+                future.result()
         self._idle.extend(spaces)
 
 
@@ -297,10 +300,16 @@ class Workspace:
         self.job_at = ctypes.addressof(ctypes.c_char.from_buffer(self.buffer))
         self.transfers_at = self.job_at + 8 * len(JOB)
 
-    def of_state(self, names: Sequence[str], result: np.ndarray, error: tuple[type, str] | None = None) -> Callable[..., Any]:
-        """A function of arrays of one state that stand for these, see `python.of_state`; our own `result` is what it returns."""
-        inputs = [(self.plan.arrays.index(n), self.plan.sizes[n]) for n in names]
-        return python.of_state(self.plan.driver.python_state, self.fixed, self._dtype, inputs, result, error, self)
+    def of_state(
+        self, names: Sequence[str], result: str, shape: tuple[int, ...], error: tuple[type, str] | None = None
+    ) -> tuple[Callable[..., Any], np.ndarray]:
+        """A function of arrays of one state that stand for these, see `python.of_state`, and the array that it returns."""
+        plan = self.plan
+        inputs = [(plan.arrays.index(n), plan.sizes[n]) for n in names]
+        packed = result in plan.maps
+        out = np.zeros(shape, self._dtype) if packed else self.views[result].reshape(shape)
+        unpack = (self.address[result], plan.sizes[result], self._map_of(result)) if packed else (0, 0, 0)
+        return python.of_state(plan.driver.python_state, self.fixed, self._dtype, inputs, out, unpack, error, self), out
 
     def of_batch(self, names: Sequence[str], result: str) -> Callable[..., Any]:
         """A function of arrays of a batch that stand for these, and an array for the result, see `python.of_batch`."""

@@ -29,7 +29,8 @@ PLACES = {"type": HEADER - 8, "data": HEADER, "nd": HEADER + 8, "shape": HEADER 
 C_CONTIGUOUS, ALIGNED = 0x1, 0x100
 METH_FASTCALL = 0x80
 COMMON = ("count", "type", "descr", "none", "error", "message", "incref", "set_error")  # count of arguments
-STATE = (*COMMON, "segments", "segment_count", "bases", "result")  # then for every input its place in bases and its size
+# For every input follow its place in bases and its size. If there is a map, `size` numbers are unpacked from lanes to memory.
+STATE = (*COMMON, "segments", "segment_count", "bases", "result", "lanes", "memory", "size", "map")
 BATCH = (*COMMON, "job", "save", "restore")
 
 
@@ -91,6 +92,7 @@ def of_state(
     dtype: np.dtype,
     inputs: Sequence[tuple[int, int]],
     result: np.ndarray,
+    unpack: tuple[int, int, int],
     error: tuple[type, str] | None,
     owner: Any,
 ) -> Callable[..., Any]:
@@ -98,11 +100,14 @@ def of_state(
 
     fixed    segments, their number and bases
     inputs   for every argument its place in bases and its size
+    unpack   address in the lanes, number of scalars and address of the map of a packed result; zeros: it is not packed
     error    what to raise for an array that does not fit
     owner    of the memory; it lives as long as the function
     """
     raised = (error[0], ctypes.create_string_buffer(error[1].encode())) if error else None
-    fields = (*_common(len(inputs), dtype, raised), *fixed, id(result), *(x for pair in inputs for x in pair))
+    lanes, size, places = unpack
+    moved = (lanes, result.ctypes.data, size, places)
+    fields = (*_common(len(inputs), dtype, raised), *fixed, id(result), *moved, *(x for pair in inputs for x in pair))
     return _builtin(address, fields, (owner, dtype, result, raised))
 
 
@@ -197,14 +202,17 @@ nothing:
 
 def state_ir() -> str:
     """See STATE."""
-    lines = [*_head("lw_python_state", STATE, ("count", "segment_count")), _LOOP]
+    lines = [*_head("lw_python_state", STATE, ("count", "segment_count", "size")), _LOOP]
     lines.append(f"  %pair.at = mul i64 %k, 2\n  %pair.index = add i64 %pair.at, {len(STATE)}")
     lines.append("  %pair = getelementptr i64, ptr %record, i64 %pair.index")
     load_field(lines, "place", 0, "%pair")
-    load_field(lines, "size", 1, "%pair")
-    lines.append("  %data = call ptr @lw_data(ptr %argument, ptr %type, ptr %descr, i32 1, i64 1, i64 %size)")
+    load_field(lines, "length", 1, "%pair")
+    lines.append("  %data = call ptr @lw_data(ptr %argument, ptr %type, ptr %descr, i32 1, i64 1, i64 %length)")
     lines += ["  %target = getelementptr ptr, ptr %bases, i64 %place", _NEXT]
     lines.append("  call void @lw_run(ptr %segments, i64 %segment_count, ptr %bases)")
+    lines += ["  %plain = icmp eq ptr %map, null", "  br i1 %plain, label %finish, label %unpack", "unpack:"]
+    lines.append("  call void @lw_unpack_mapped(ptr %lanes, ptr %memory, i64 %size, i64 0, i64 1, ptr %map)")
+    lines += ["  br label %finish", "finish:"]
     return "\n".join([*lines, "  call void %incref(ptr %result)", "  ret ptr %result", _REFUSED])
 
 

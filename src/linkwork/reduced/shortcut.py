@@ -33,10 +33,7 @@ class Shortcut:
         self._spares: dict[str, np.ndarray] = {}
         self._wide: dict[Any, tuple[Workspace, Callable[..., Any]]] = {}
         self._work = self._workspace(SCALAR64)
-        self._map = self._work.plan.maps.get(result)
-        view = self._work.views[result]
-        self._out = view.reshape(self._tail) if self._map is None else view
-        self._state = self._work.of_state(names, self._out)
+        self._state, self._out = self._work.of_state(names, result, self._tail)
 
     def _plan(self, lanes: Any) -> Plan:
         given = (*self.names, "gravity")
@@ -54,23 +51,12 @@ class Shortcut:
         """A function of one state that returns its own array, always the same."""
         sizes = ", ".join(f"{n} ({self._work.plan.sizes[n]},)" for n in self.names)
         message = f"a prepared {self.algorithm.name} takes contiguous float64 arrays {sizes}"
-        call = self._work.of_state(self.names, self._out, (InputError, message))
-        if self._map is None:
-            return call
-        stored, places, out = self._out, self._map, np.empty(self._tail)
-        flat = out.reshape(-1)
-
-        def unpacked(*arrays: np.ndarray) -> np.ndarray:
-            call(*arrays)
-            stored.take(places, out=flat, mode="clip")
-            return out
-
-        return unpacked
+        return self._work.of_state(self.names, self.result, self._tail, (InputError, message))[0]
 
     def __call__(self, *arrays: Any) -> np.ndarray | None:
         """The result, or None if the arrays are not of one state or of equal batches."""
         if self._state(*arrays) is not None:
-            return self._out.copy() if self._map is None else self._out[self._map].reshape(self._tail)
+            return self._out.copy()
         first = arrays[0]
         if type(first) is not np.ndarray or first.ndim != 2 or len(first) < 2 or first.dtype not in FLOATS:
             return None

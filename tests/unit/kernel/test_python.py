@@ -41,8 +41,7 @@ def test_arrays_lie_in_memory_as_compiled_code_believes() -> None:
 
 def test_one_state_is_read_where_it_is() -> None:
     work = workspace(Lanes(1))
-    out = work.views["r"]
-    call = work.of_state(("a", "b", "c"), out)
+    call, out = work.of_state(("a", "b", "c"), "r", (2,))
     for k in range(3):
         values = np.array([1.0, 2.0]) + k, np.array([3.0, 4.0]), np.array([5.0, 6.0]) * k
         assert call(*values) is out
@@ -87,15 +86,15 @@ def test_what_does_not_fit_is_refused(name: str, place: int) -> None:
     work = workspace(Lanes(1))
     arguments: list[Any] = [GOOD] * 3
     arguments[place] = UNFIT[name]
-    assert work.of_state(("a", "b", "c"), work.views["r"])(*arguments) is None
+    assert work.of_state(("a", "b", "c"), "r", (2,))[0](*arguments) is None
     with pytest.raises(InputError, match="two numbers, please"):
-        work.of_state(("a", "b", "c"), work.views["r"], (InputError, "two numbers, please"))(*arguments)
+        work.of_state(("a", "b", "c"), "r", (2,), (InputError, "two numbers, please"))[0](*arguments)
 
 
 @pytest.mark.parametrize("count", [0, 2, 4])
 def test_the_number_of_arguments_counts(count: int) -> None:
     work = workspace(Lanes(1))
-    assert work.of_state(("a", "b", "c"), work.views["r"])(*[GOOD] * count) is None
+    assert work.of_state(("a", "b", "c"), "r", (2,))[0](*[GOOD] * count) is None
     assert workspace(Lanes(8)).of_batch(("a", "b", "c"), "r")(*[GOOD[None]] * count) is None or count == 4
 
 
@@ -110,8 +109,8 @@ def test_batches_of_other_sizes_are_refused(rows: int) -> None:
 
 def test_a_function_keeps_its_memory_and_nothing_keeps_it() -> None:
     work = workspace(Lanes(1))
-    call, alive = work.of_state(("a", "b", "c"), work.views["r"]), weakref.ref(work)
-    del work
+    (call, _), alive = work.of_state(("a", "b", "c"), "r", (2,)), weakref.ref(work)
+    del work, _
     gc.collect()
     assert alive() is not None
     np.testing.assert_array_equal(call(GOOD, GOOD, GOOD), 6 * GOOD)
@@ -124,8 +123,7 @@ def test_references_are_counted() -> None:
     import sys
 
     work = workspace(Lanes(1))
-    out = work.views["r"]
-    call = work.of_state(("a", "b", "c"), out)
+    call, out = work.of_state(("a", "b", "c"), "r", (2,))
     before = sys.getrefcount(out), sys.getrefcount(GOOD)
     for _ in range(100):
         call(GOOD, GOOD, GOOD)
