@@ -210,7 +210,9 @@ def test_stops_and_the_slip_of_the_upper_one() -> None:
     assert np.abs(np.concatenate(end_of("stops", "REDMAX_EULER")) - (q, v)).max() < 1e-9
     assert abs(r.expected - 0.5 * (m * v * v + k * q * q)) < 1e-8
     p = s.problem(r)
-    right = p.model.replace(elements=[*(e for e in p.model.elements if not isinstance(e, lw.Limit)), lw.Limit("slider", -0.2, 0.3)])
+    right = p.model.replace(
+        elements=[*(e for e in p.model.elements if not isinstance(e, lw.Limit)), lw.Limit("slider", -0.2, 0.3)]
+    )
     run = lw.simulate(right, p.state, 2.0, 1e-3, "redmax", baumgarte=50.0)
     assert -0.2 - 3e-3 < run.q.min() < -0.2
     assert 0.3 < run.q.max() < 0.3 + 3e-3

@@ -74,9 +74,9 @@ class SphericalEuler(Joint):
         return stack(*picked), stack(*(where(locked, a, b) for a, b in zip(v_new, v, strict=True)))
 
     def rechart_together(self, now: Pair, before: Pair) -> tuple[Pair, Pair]:
-        q, v = self.rechart(*now)
-        if self.nq == 3 or q[3] == now[0][3]:
+        if self.nq == 3 or float(lock_margin(self.sequences[int(now[0][3])], now[0])) >= self.threshold:  # pyright: ignore[reportArgumentType]
             return now, before
+        q, v = self.rechart(*now)
         E = self.motion(*before)
         angle = angles(self.sequences[int(q[3])], E.R)
         q_before = stack(*(nearest_turn(x, y) for x, y in zip(angle, q, strict=False)), q[3])

@@ -2,38 +2,67 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 import linkwork as lw
 
 from .scene import Scene
 
-SHANK, THIGH, TRUNK = 0.43, 0.43, 0.6  # m
-FORWARD, BACKWARD = (0.0, 1.0, 0.0), (0.0, -1.0, 0.0)  # hinges that tilt the upper body to +x, to -x
-ANKLE = 0.08  # m, above the ground
-SQUAT = (0.55, 1.75, 1.55)  # rad: flexion of ankle, knee and hip
+ANKLE, SHANK, THIGH = 0.08, 0.43, 0.43  # m: height above the ground, lengths
+FORWARD, BACKWARD = (0.0, 1.0, 0.0), (0.0, -1.0, 0.0)  # hinges: positive angles tilt what is above to +x, to -x
+SQUAT = (0.6, 1.8, 1.95)  # rad: flexion of ankle, knee and hip
+EVERY = 0.1  # s, between activations
+# Found by least squares so that the leg follows a smooth way from the squat to straight joints; then they hold it there.
+ACTIVATION = {
+    "soleus": (0.02, 0.02, 0.02, 0.02, 0.02, 0.03, 0.03, 0.1, 0.06, 0.18, 0.34, 0.47, 0.53, 0.42, 0.46, 0.46, 0.45),
+    "tibialis": (0.98, 0.98, 0.98, 0.98, 0.98, 0.98, 0.82, 0.55, 0.38, 0.22, 0.1, 0.04, 0.15, 0.16, 0.17, 0.18, 0.2),
+    "vasti": (0.08, 0.02, 0.03, 0.15, 0.21, 0.38, 0.32, 0.33, 0.3, 0.23, 0.14, 0.07, 0.02, 0.12, 0.16, 0.13, 0.14),
+    "hamstrings": (0.02, 0.02, 0.02, 0.02, 0.04, 0.02, 0.03, 0.11, 0.13, 0.16, 0.16, 0.15, 0.15, 0.17, 0.23, 0.17, 0.16),
+    "gluteus": (0.02, 0.02, 0.02, 0.02, 0.02, 0.1, 0.07, 0.24, 0.21, 0.18, 0.14, 0.1, 0.05, 0.11, 0.07, 0.11, 0.12),
+    "iliopsoas": (0.2, 0.2, 0.2, 0.2, 0.2, 0.2, 0.15, 0.2, 0.19, 0.22, 0.26, 0.28, 0.34, 0.3, 0.31, 0.3, 0.3),
+}
 
 
-def skeleton() -> lw.ModelBuilder:
-    """Shank, thigh and trunk of half a body, on a foot that stays where it is; z is up along straight bones."""
+def leg() -> tuple[lw.Model, lw.State]:
+    """Half a body on a foot that stays where it is: hinges about y, z up along straight bones, muscles in the plane y = 0."""
     b = lw.ModelBuilder()
     shank = lw.Inertia.cuboid(mass=3.5, size=(0.09, 0.09, SHANK), com=(0, 0, 0.57 * SHANK))
     thigh = lw.Inertia.cuboid(mass=8.0, size=(0.13, 0.13, THIGH), com=(0, 0, 0.57 * THIGH))
-    trunk = lw.Inertia.cuboid(mass=22.0, size=(0.2, 0.15, TRUNK), com=(0, 0, 0.4 * TRUNK))
-    b.body("shank", parent="world", joint=lw.Revolute(FORWARD), placement=lw.SE3(p=(0, 0, ANKLE)), inertia=shank, damping=1.0)
-    b.body("thigh", parent="shank", joint=lw.Revolute(BACKWARD), placement=lw.SE3(p=(0, 0, SHANK)), inertia=thigh, damping=1.0)
-    b.body("trunk", parent="thigh", joint=lw.Revolute(FORWARD), placement=lw.SE3(p=(0, 0, THIGH)), inertia=trunk, damping=1.0)
-    return b
+    trunk = lw.Inertia.cuboid(mass=15.0, size=(0.2, 0.15, 0.5), com=(0, 0, 0.2))
+    joint = {"damping": 1.0}
+    b.body("shank", parent="world", joint=lw.Revolute(FORWARD), placement=_above(ANKLE), inertia=shank, **joint)
+    b.body("thigh", "shank", lw.Revolute(BACKWARD), placement=_above(SHANK), inertia=thigh, limits=(0.0, 2.5), **joint)
+    b.body("trunk", "thigh", lw.Revolute(FORWARD), placement=_above(THIGH), inertia=trunk, limits=(-0.1, 2.5), **joint)
+    b.add(lw.JointSpring("shank", stiffness=300.0, rest=[0.25]))
+    for name in ("thigh", "trunk"):
+        b.add(lw.LimitSpring(name, stiffness=800.0, damping=20.0))
+    for name, (path, *numbers) in paths().items():
+        times = EVERY * np.arange(len(ACTIVATION[name]))
+        b.add(lw.Muscle(path, *numbers, max_velocity=8.0, activation=lw.Schedule(times, ACTIVATION[name]), name=name))
+    model = b.build()
+    return model, lw.State(q=np.array(SQUAT), v=np.zeros(model.nv))
 
 
-def muscles() -> dict[str, dict]:
-    kneecap = lw.WrapCylinder("thigh", axis=(0, 1, 0), radius=0.04, turn=1)
-    buttock = lw.WrapSphere("trunk", radius=0.06)
+def paths() -> dict[str, tuple[Any, ...]]:
+    """By muscle: the path, max_force (N), optimal_length and tendon_length (m)."""
+    kneecap = lw.WrapCylinder("thigh", axis=(0, 1, 0), radius=0.045, turn=1)
+    buttock = lw.WrapCylinder("trunk", axis=(0, 1, 0), radius=0.06, turn=-1)
+    quadriceps = [("thigh", (0.03, 0, 0.3)), kneecap, ("shank", (0.035, 0, SHANK - 0.06))]
+    back = [("trunk", (-0.08, 0, 0.08)), buttock, ("thigh", (-0.025, 0, THIGH - 0.12))]
     return {
-        "soleus": dict(path=[("world", (-0.05, 0, 0.03)), ("shank", (-0.03, 0, 0.3))], max_force=4000, optimal_length=0.07, tendon_length=0.25),
-        "tibialis": dict(path=[("world", (0.07, 0, 0.03)), ("shank", (0.03, 0, 0.3))], max_force=1200, optimal_length=0.09, tendon_length=0.25),
-        "vasti": dict(path=[("thigh", (0.03, 0, 0.3)), kneecap, ("shank", (0.035, 0, SHANK - 0.06))], max_force=6000, optimal_length=0.11, tendon_length=0.25),
-        "hamstrings": dict(path=[("trunk", (-0.055, 0, -0.04)), ("shank", (-0.03, 0, SHANK - 0.05))], max_force=3000, optimal_length=0.12, tendon_length=0.3),
-        "gluteus": dict(path=[("trunk", (-0.08, 0, 0.08)), buttock, ("thigh", (-0.025, 0, THIGH - 0.12))], max_force=3000, optimal_length=0.16, tendon_length=0.08),
-        "iliopsoas": dict(path=[("trunk", (0.05, 0, 0.1)), ("thigh", (0.02, 0, THIGH - 0.06))], max_force=2000, optimal_length=0.11, tendon_length=0.06),
+        "soleus": ([("world", (-0.06, 0, 0.02)), ("shank", (-0.05, 0, 0.25))], 4000.0, 0.08, 0.225),
+        "tibialis": ([("world", (0.06, 0, 0.03)), ("shank", (0.035, 0, 0.28))], 1500.0, 0.08, 0.22),
+        "vasti": (quadriceps, 6000.0, 0.15, 0.24),
+        "hamstrings": ([("trunk", (-0.06, 0, -0.03)), ("shank", (-0.035, 0, SHANK - 0.05))], 2500.0, 0.12, 0.33),
+        "gluteus": (back, 3000.0, 0.23, 0.03),
+        "iliopsoas": ([("trunk", (0.06, 0, 0.14)), ("thigh", (0.025, 0, THIGH - 0.08))], 2000.0, 0.15, 0.05),
     }
+
+
+def _above(z: float) -> lw.SE3:
+    return lw.SE3(p=(0, 0, z))
+
+
+LEG = Scene("leg", "a leg with six muscles that stands up from a squat", leg, duration=3.0, dt=1e-3)

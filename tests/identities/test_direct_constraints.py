@@ -1,0 +1,132 @@
+"""Limits and prescribed motion in every formulation and stepper; forces of prescribed joints against hybrid dynamics."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import linkwork as lw
+from linkwork.constraints.rows import constraint_set
+
+BLOCK = lw.Inertia(1.0, (0.2, 0.05, -0.1), np.diag([0.3, 0.4, 0.5]))
+
+
+def arm(*elements: Any) -> lw.Model:
+    b = lw.ModelBuilder()
+    b.body("a", joint=lw.Revolute((0, 1, 0)), inertia=BLOCK)
+    b.body("b", parent="a", joint=lw.Universal(), placement=lw.SE3(p=(0.5, 0, 0)), inertia=BLOCK)
+    for element in elements:
+        b.add(element)
+    return b.build()
+
+
+def sway(t: float) -> tuple[float, float, float]:
+    return 0.3 * np.sin(2 * t), 0.6 * np.cos(2 * t), -1.2 * np.sin(2 * t)
+
+
+START = lw.State([0.0, 0.2, -0.3], [0.6, 0.4, -0.2])
+
+
+def test_accelerations_are_those_of_hybrid_dynamics() -> None:
+    model = arm(lw.PrescribedJoint("a", sway))
+    t = 0.7
+    q, v = np.array([0.1, 0.2, -0.3]), np.array([0.5, 0.4, -0.2])
+    a, tau = lw.hybrid_dynamics(arm(), q, v, np.zeros(3), [sway(t)[2], 0, 0], ["a"])
+    assert np.abs(lw.forward_dynamics(model, q, v, t=t) - a).max() < 1e-12
+    run = lw.simulate(model, lw.State(q, v, t), 1e-6, 1e-6, stepper="rk4")
+    assert abs(run.forces[0, 0] - tau[0]) < 1e-10
+
+
+@pytest.mark.parametrize(
+    ("options", "error"),
+    [
+        ({"stepper": "dop853", "rtol": 1e-10, "atol": 1e-11}, 1e-8),
+        ({"stepper": "ode45", "rtol": 1e-8}, 1e-6),
+        ({"method": "redmax", "stepper": "ode45", "rtol": 1e-8}, 1e-6),
+        ({"stepper": "rk4"}, 1e-7),
+        ({}, 5e-3),
+        ({"method": "maximal"}, 5e-3),
+        ({"method": "redmax"}, 5e-3),
+    ],
+)
+def test_a_prescribed_joint_goes_where_it_is_told(options: dict[str, Any], error: float) -> None:
+    """The others move as if it were driven by the forces that hybrid dynamics finds."""
+    model = arm(lw.PrescribedJoint("a", sway))
+    run = lw.simulate(model, START, 1.0, 2e-3, **options)
+    assert np.abs(run.q[:, 0] - [sway(t)[0] for t in run.t]).max() < error
+
+    def motor(t: float, state: lw.State) -> np.ndarray:
+        return lw.hybrid_dynamics(free, state.q, state.v, np.zeros(3), [sway(t)[2], 0, 0], ["a"])[1]
+
+    free = arm()
+    truth = lw.simulate(free, START, 1.0, 1.0, stepper="dop853", rtol=1e-11, atol=1e-12, control=motor).final
+    assert np.abs(run.q[-1] - truth.q).max() < 20 * error
+
+
+@pytest.mark.parametrize("options", [{}, {"method": "maximal"}, {"method": "redmax"}, {"method": "redmax", "baumgarte": 20.0}])
+def test_limits_stop_a_joint(options: dict[str, Any]) -> None:
+    model = arm(lw.Limit("a", -0.1, 0.2), lw.Limit("b", [-0.5, -np.inf], [np.inf, 0.4]))
+    assert constraint_set(model).count == 4
+    run = lw.simulate(model, START, 1.0, 1e-3, **options)
+    assert run.q[:, 0].max() < 0.2 + 5e-3
+    assert run.q[:, 0].max() > 0.199
+    assert run.q[:, 1].min() > -0.5 - 5e-3
+    assert run.q[:, 2].max() < 0.4 + 5e-3
+    assert np.all(run.forces[1:] >= -1e-9)
+
+
+def test_a_prescribed_twist() -> None:
+    """A frame on a free body whose spin and one velocity are given; the rest of it falls freely."""
+
+    def motion(t: float) -> tuple[Any, Any, Any, Any]:
+        return (0, 0, t), (0.5 * t, 0, 0), (0, 0, 1), (0.5, 0, 0)
+
+    frame = lw.SE3(p=(0.3, 0, 0))
+    b = lw.ModelBuilder().body("a", joint=lw.Free(), inertia=lw.Inertia(1.0, (0, 0, 0), np.eye(3)))
+    model = b.add(lw.PrescribedTwist("a", motion, [0, 1, 2], frame)).build()
+    start = lw.State(model.neutral(), np.zeros(6))
+    run = lw.simulate(model, start, 1.0, 0.1, stepper="dop853")
+    assert np.abs(run.v[:, :3] - np.outer(run.t, [0, 0, 1])).max() < 1e-9
+    assert np.abs(run.q[:, :3] - np.outer(-0.5 * 9.81 * run.t**2, [0, 0, 1])).max() < 1e-8
+    guided = model.replace(elements=[lw.PrescribedTwist("a", motion, range(6), frame)])
+    run = lw.simulate(guided, start, 1.0, 0.1, stepper="dop853")
+    corner = run.poses[:, 0] @ [0.3, 0, 0, 1]
+    assert np.abs(corner[:, :3] - np.array([0.3, 0, 0]) - np.outer(0.25 * run.t**2, [1, 0, 0])).max() < 1e-7
+
+
+def test_time_must_be_known() -> None:
+    model = arm(lw.PrescribedJoint("a", sway))
+    k = lw.kinematics(model, START.q, START.v)
+    with pytest.raises(lw.InputError, match=r"PrescribedJoint\('a'\) moves with time"):
+        constraint_set(model).at(k.poses, k.twists, START.q, START.v)
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: lw.PrescribedJoint("a", 3.0), "motion must be a function"),
+        (lambda: lw.PrescribedTwist("a", 3.0), "motion must be a function"),
+        (lambda: lw.PrescribedTwist("a", sway, [0, 0]), "different numbers from 0 to 5"),
+        (lambda: lw.PrescribedTwist("a", sway, [6]), "different numbers from 0 to 5"),
+        (lambda: lw.Limit("a", 1.0, 0.0), "lower limit must not lie above"),
+        (lambda: lw.Limit("a", np.nan), "lower limit must not lie above"),
+        (lambda: arm(lw.PrescribedJoint("z", sway)), "there is no joint 'z'"),
+        (lambda: arm(lw.PrescribedTwist("z", sway)), "there is no body 'z'"),
+        (lambda: arm(lw.Limit("z")), "there is no joint 'z'"),
+        (lambda: arm(lw.Limit("b", [0.0, 0.0, 0.0])), "has 2 coordinates"),
+    ],
+)
+def test_refused(make: Any, message: str) -> None:
+    with pytest.raises(lw.ModelError, match=message):
+        make()
+
+
+def test_motions_must_return_numbers() -> None:
+    for motion in (lambda t: (0.0, np.nan, 0.0), lambda t: (0.0, 0.0)):
+        with pytest.raises(lw.InputError, match="three finite values"):
+            lw.forward_dynamics(arm(lw.PrescribedJoint("a", motion)), START.q, START.v)
+    b = lw.ModelBuilder().body("ball", joint=lw.Spherical(), inertia=BLOCK)
+    with pytest.raises(lw.ModelError, match="no coordinates whose rates are its velocities"):
+        b.add(lw.PrescribedJoint("ball", sway)).build()
