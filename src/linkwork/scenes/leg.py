@@ -31,10 +31,11 @@ def leg() -> tuple[lw.Model, lw.State]:
     shank = lw.Inertia.cuboid(mass=3.5, size=(0.09, 0.09, SHANK), com=(0, 0, 0.57 * SHANK))
     thigh = lw.Inertia.cuboid(mass=8.0, size=(0.13, 0.13, THIGH), com=(0, 0, 0.57 * THIGH))
     trunk = lw.Inertia.cuboid(mass=15.0, size=(0.2, 0.15, 0.5), com=(0, 0, 0.2))
-    joint = {"damping": 1.0}
-    b.body("shank", parent="world", joint=lw.Revolute(FORWARD), placement=_above(ANKLE), inertia=shank, **joint)
-    b.body("thigh", "shank", lw.Revolute(BACKWARD), placement=_above(SHANK), inertia=thigh, limits=(0.0, 2.5), **joint)
-    b.body("trunk", "thigh", lw.Revolute(FORWARD), placement=_above(THIGH), inertia=trunk, limits=(-0.1, 2.5), **joint)
+    b.body("shank", joint=lw.Revolute(FORWARD), placement=_above(ANKLE), inertia=shank, damping=1.0)
+    limits = {"damping": 1.0, "limits": (0.0, 2.5)}
+    b.body("thigh", parent="shank", joint=lw.Revolute(BACKWARD), placement=_above(SHANK), inertia=thigh, **limits)
+    limits = {"damping": 1.0, "limits": (-0.1, 2.5)}
+    b.body("trunk", parent="thigh", joint=lw.Revolute(FORWARD), placement=_above(THIGH), inertia=trunk, **limits)
     b.add(lw.JointSpring("shank", stiffness=300.0, rest=[0.25]))
     for name in ("thigh", "trunk"):
         b.add(lw.LimitSpring(name, stiffness=800.0, damping=20.0))
