@@ -40,7 +40,7 @@ SAMPLES: dict[str, lw.Joint] = {
     "euler xyz or zxz": lw.SphericalEuler("xyz", "zxz"),
     "free exp TR": lw.FreeExp("TR"),
     "free exp RT": lw.FreeExp("RT"),
-    "revolute, spherical": lw.Composite(lw.Revolute(OBLIQUE), lw.Spherical()),
+    "prismatic, spherical": lw.Composite(lw.Prismatic(OBLIQUE), lw.Spherical()),
     "spherical, helix": lw.Composite(lw.Spherical(), CUSTOM["helix"]),
 }
 EVERY_JOINT = pytest.mark.parametrize("name", SAMPLES)
