@@ -29,7 +29,15 @@ def _algorithms() -> dict[str, Algorithm]:
     """Every algorithm that a module of the package defines, and the programs of all steppers."""
     found: dict[str, Algorithm] = {}
     for info in pkgutil.walk_packages(lw.__path__, "linkwork."):
-        if info.name.split(".")[1] in ("model", "reduced", "maximal", "constraints", "contact", "forces", "redmax", "energy"):
+        if info.name.split(".")[1] in (
+            "model",
+            "reduced",
+            "maximal",
+            "constraints",
+            "contact",
+            "redmax",
+            "energy",
+        ):  # forces: see unit/forces
             module = importlib.import_module(info.name)
             found |= {x.name: x for x in vars(module).values() if isinstance(x, Algorithm)}
     for stepper in ALL_STEPPERS.values():
@@ -99,12 +107,17 @@ def values(name: str) -> dict[str, np.ndarray]:
                 "twists": k.twists,
                 "joint_terms": rng.uniform(0, 1, m.nv),
                 "body_terms": L @ L.swapaxes(1, 2),
+                "stiffness": rng.uniform(0, 50, m.nv),
+                "joint_damping": rng.uniform(0, 1, m.nv),
+                "round": np.zeros(m.nb),
+                "part": np.zeros(m.nb),
+                "q-space": rng.normal(size=m.nq),
                 "v-space": rng.normal(size=m.nv),
                 "node-space": rng.normal(size=(m.nb, 6)),
             }
         )
     batch = {key: np.array([r[key].reshape(-1) for r in rows]) for key in rows[0]}
-    return batch | {"gravity": np.array(m.gravity), "h": np.array([STEP])}
+    return batch | {"gravity": np.array(m.gravity), "h": np.array([STEP]), "d_gravity": np.array([0.3, -0.2, 0.1])}
 
 
 def tree_of(m: lw.Model, algorithm: Algorithm) -> Tree:
