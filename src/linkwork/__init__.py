@@ -1,6 +1,16 @@
 """linkwork: dynamics of articulated bodies. A joint, force or constraint is a few lines; everything else is derived."""
 
-from .constraints import Closure, Constraint, Coupling, Limit, Loop, PrescribedJoint, PrescribedTwist
+from .constraints import (
+    Closure,
+    Constraint,
+    ConstraintReport,
+    Coupling,
+    Limit,
+    Loop,
+    PrescribedJoint,
+    PrescribedTwist,
+    constraint_report,
+)
 from .contact import Contact
 from .energy import Energy, energy
 from .errors import CompileError, InputError, LinkworkError, ModelError, SolverError, SymbolError
@@ -91,7 +101,7 @@ from .reduced.muscle_states import MuscleStates, muscle_states
 from .simulate import simulate
 from .spatial import SE3, Ad, Inertia, ad
 from .spatial import scalar as math
-from .steppers import Event
+from .steppers import Event, project
 from .trajectory import Health, Trajectory
 
 __version__ = "0.1.0"
@@ -118,6 +128,7 @@ __all__ = [
     "CompileError",
     "Composite",
     "Constraint",
+    "ConstraintReport",
     "Contact",
     "Coupling",
     "Cylindrical",
@@ -190,6 +201,7 @@ __all__ = [
     "bias_forces",
     "body_jacobian",
     "body_jacobian_dot",
+    "constraint_report",
     "cubic_curve",
     "energy",
     "factor",
@@ -219,6 +231,7 @@ __all__ = [
     "maximal_dynamics",
     "mesh_inertia",
     "muscle_states",
+    "project",
     "simulate",
     "tendon_curve",
     "to_maximal",

@@ -41,7 +41,7 @@ def simulate(
     stepper    time discretisation, by name; each method has a default:
                "symplectic_euler" (order 1, any model);  "rk4" (order 4, no contacts);
                "dop853" and "ode45" (order 8 and 5, their own steps: dt only says where to record; no contacts, single states);
-               with method "redmax": "linearly_implicit" (order 1), "bdf1", "bdf2" (no constraints), "ode45"; single states
+               with method "redmax": "linearly_implicit" (order 1), "bdf1", "bdf2", "sdirk2" (no contacts), "ode45"; single states
     control    `control(t, state) -> tau`, called at the start of every step and held during it (dop853, ode45: at every stage)
     tau        constant joint forces (nv,) or (batch, nv)
     external   constant wrenches on the bodies, body axes, (bodies, 6)

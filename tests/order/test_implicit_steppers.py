@@ -16,7 +16,7 @@ HEAVY = lw.Inertia(1.0, (0.2, 0.05, -0.1), np.diag([0.3, 0.4, 0.5]))
 END = 0.4
 
 
-# --- order ------------------------------------------------------------------------------------------------------------------
+# --- order ------------------------------------------------------------------------------------------------------------
 def springs() -> tuple[lw.Model, lw.State]:
     """A branched tree of five kinds of joints with springs and dampers between its bodies and in its joints."""
     b = lw.ModelBuilder()
@@ -47,7 +47,7 @@ def error(run: lw.Trajectory) -> float:
     return max(np.abs(a - b).max() for a, b in zip(found, truth(), strict=True))
 
 
-@pytest.mark.parametrize("stepper", ["linearly_implicit", "bdf1", "bdf2"])
+@pytest.mark.parametrize("stepper", ["linearly_implicit", "bdf1", "bdf2", "sdirk2"])
 def test_order(stepper: str) -> None:
     model, state = springs()
     counts = (20, 40, 80, 160)
@@ -78,7 +78,7 @@ def test_ode45_with_a_loop_and_its_correction() -> None:
     from linkwork.scenes.loop import four_bar
 
     model, state = four_bar()
-    opened = lw.State(state.q + [0.0, 0.0, 1e-3], state.v)
+    opened = lw.State(state.q + np.array([0.0, 0.0, 1e-3]), state.v)
     kept = lw.simulate(model, opened, 0.5, 0.1, stepper="ode45", rtol=1e-8)
     assert kept.forces.shape == (6, 3)
     for method in ("reduced", "redmax"):
@@ -97,8 +97,8 @@ def gap(run: lw.Trajectory) -> np.ndarray:
     return constraint_set(run.model).at(k.poses, k.twists, s.q, s.v).residual
 
 
-# --- what implicit methods are for -----------------------------------------------------------------------------------------------
-@pytest.mark.parametrize("stepper", ["linearly_implicit", "bdf1", "bdf2"])
+# --- what implicit methods are for ------------------------------------------------------------------------------------
+@pytest.mark.parametrize("stepper", ["linearly_implicit", "bdf1", "bdf2", "sdirk2"])
 def test_stiff_springs_are_stable(stepper: str) -> None:
     """A frequency of 1e4 rad/s and steps of 10 ms: the spring settles where it carries the weight."""
     b = lw.ModelBuilder()
@@ -125,12 +125,12 @@ def test_sequential_steps_hold_their_control() -> None:
     assert np.allclose(steady.v[-1], 1.2)
 
 
-@pytest.mark.parametrize("stepper", ["linearly_implicit", "bdf1", "bdf2"])
+@pytest.mark.parametrize("stepper", ["linearly_implicit", "bdf1", "bdf2", "sdirk2"])
 @pytest.mark.parametrize(
     "joint", [lw.SphericalExp(), lw.SphericalEuler("xyz", "xzx"), EulerCharts("xyz"), lw.FreeExp("TR")], ids=repr
 )
 def test_charts_change_between_steps(joint: lw.Joint, stepper: str) -> None:
-    """A tumbling body on charts goes where the one on quaternions goes, better with shorter steps."""
+    """A tumbling body on charts goes where the one on quaternions goes; order 2 survives the changes."""
     body = lw.Inertia(1.0, (0, 0, 0), np.diag([1.0, 3.0, 2.0]))
     spin = np.array([0.5, 8.0, 0.4])
     truth = lw.ModelBuilder(gravity=(0, 0, 0)).body("top", joint=lw.Spherical(), inertia=body).build()
@@ -141,10 +141,10 @@ def test_charts_change_between_steps(joint: lw.Joint, stepper: str) -> None:
     turned = runs[1].q[:, 3:] if model.nv == 6 else runs[1].q[:, :3]
     assert (np.abs(np.diff(turned, axis=0)).max(axis=1) > 0.5).sum() >= 1
     errors = [np.abs(r.poses[-1] - end).max() for r in runs]
-    assert errors[1] < 0.75 * errors[0] < 0.3
+    assert errors[1] < (errors[0] / 3 if stepper in ("bdf2", "sdirk2") else 0.2)
 
 
-# --- published --------------------------------------------------------------------------------------------------------------------
+# --- published --------------------------------------------------------------------------------------------------------
 def double_pendulum() -> tuple[lw.Model, lw.State]:
     """Two bars of 10 x 1 x 1 cm and 10 g on hinges along y; cgs units."""
     b = lw.ModelBuilder(gravity=(0, 0, -980))
@@ -184,7 +184,7 @@ def test_published_energies(case: object, duration: float, h: float, method: str
     assert abs(lw.energy(model, exact).total - lw.energy(model, state).total) < 1e-4
 
 
-# --- refused ------------------------------------------------------------------------------------------------------------------------
+# --- refused ----------------------------------------------------------------------------------------------------------
 @pytest.mark.parametrize(
     ("options", "message"),
     [
@@ -208,10 +208,6 @@ def test_bdf_refuses_what_it_cannot_step() -> None:
     free = lw.ModelBuilder().body("ball", joint=lw.Free(), inertia=HEAVY).build()
     with pytest.raises(lw.InputError, match="velocities are the rates of their coordinates; joint 'ball'"):
         lw.simulate(free, lw.State(free.neutral(), np.zeros(6)), 0.1, 0.1, "redmax", stepper="bdf2")
-    b = lw.ModelBuilder().body("a", joint=lw.Revolute(), inertia=HEAVY)
-    held = b.add(lw.Loop("a", "world", (0, 0, 0), (0, 0, 0))).build()
-    with pytest.raises(lw.InputError, match="'bdf1' cannot step models with constraints"):
-        lw.simulate(held, lw.State([0.0], [0.0]), 0.1, 0.1, "redmax", stepper="bdf1")
 
 
 def test_ode45_names_the_time_of_a_blow_up() -> None:

@@ -39,7 +39,7 @@ def end_of(name: str, integrator: str) -> tuple[np.ndarray, np.ndarray]:
     return end.q, end.v
 
 
-# --- methods on one coordinate -----------------------------------------------------------------------------------------------
+# --- methods on one coordinate ----------------------------------------------------------------------------------------
 def accurate(m: float, f: Force, q: float, v: float, t_end: float) -> tuple[float, float]:
     found = solve_ivp(lambda t, y: (y[1], f(y[0], y[1], t) / m), (0.0, t_end), (q, v), "DOP853", rtol=1e-12, atol=1e-13)
     return float(found.y[0, -1]), float(found.y[1, -1])
@@ -63,7 +63,7 @@ def bdf1(m: float, f: Force, q: float, v: float, h: float, steps: int) -> tuple[
 
 def bdf2(m: float, f: Force, q: float, v: float, h: float, steps: int) -> tuple[float, float]:
     c = 1 - np.sqrt(0.5)
-    q_a, v_a = implicit(m, f, 1 / (c * h), q, 0.0, -v / (c * h), c * h)
+    _, v_a = implicit(m, f, 1 / (c * h), q, 0.0, -v / (c * h), c * h)
     a = (v_a - v) / (c * h)
     new = implicit(m, f, 1 / (c * h), q, -(1 - c) / c * v_a, -((v + (1 - c) * h * a) / (c * h) + (1 - c) / c * v_a / (c * h)), h)
     old, (q, v) = (q, v), new
@@ -74,7 +74,7 @@ def bdf2(m: float, f: Force, q: float, v: float, h: float, steps: int) -> tuple[
     return q, v
 
 
-# --- a pendulum with a spring, on a body whose axes are turned ------------------------------------------------------------------
+# --- a pendulum with a spring, on a body whose axes are turned --------------------------------------------------------
 ARM = np.array([0.3, -0.1])  # x and z of the centre of mass
 SWING = {"m": 1.5, "I": 0.02 + 1.5 * ARM @ ARM, "k": 2.0, "d": 0.3 + 0.05 * (1 + ARM @ ARM), "q0": 0.7, "v0": -0.4}
 
@@ -126,7 +126,7 @@ def test_a_pendulum_with_a_spring(integrator: str) -> None:
         assert abs(exact.q[0] - q) + abs(exact.v[0] - v) < 1e-10
 
 
-# --- a parallelogram, which is a pendulum -----------------------------------------------------------------------------------------
+# --- a parallelogram, which is a pendulum -----------------------------------------------------------------------------
 def test_a_closed_loop_is_a_pendulum() -> None:
     """Cranks of length 0.5 and mass 0.4 carry a coupler of mass 1.2 that does not turn."""
     s = scene("parallelogram")
@@ -148,7 +148,7 @@ def test_a_closed_loop_is_a_pendulum() -> None:
         assert abs(r.expected - (start + weight * np.cos(0.6))) < 1e-9
 
 
-# --- springs and dampers ----------------------------------------------------------------------------------------------------------
+# --- springs and dampers ----------------------------------------------------------------------------------------------
 CART = {"m": 2.0, "k": 50.0, "d": 6.0, "L": 0.8, "v0": 1.5}
 
 
@@ -190,7 +190,7 @@ def test_the_published_damper_is_added_mass() -> None:
     assert abs(fine[1] - true[0]) < 0.6 * abs(fine[0] - true[0]) < 0.01
 
 
-# --- stops --------------------------------------------------------------------------------------------------------------------------
+# --- stops ------------------------------------------------------------------------------------------------------------
 def test_stops_and_the_slip_of_the_upper_one() -> None:
     """Beyond the lower stop a correction pushes back; beyond the upper one, as published, it allows as much farther out."""
     s = scene("stops")
@@ -219,7 +219,7 @@ def test_stops_and_the_slip_of_the_upper_one() -> None:
     assert run.health.penetration < 3.0 * 1e-3
 
 
-# --- prescribed motion and joint torques ----------------------------------------------------------------------------------------------
+# --- prescribed motion and joint torques ------------------------------------------------------------------------------
 def wanted(t: float) -> tuple[float, float, float]:
     u = np.exp(-2.0 * (t - 1.0))
     return 0.8 / (1 + u), 0.8 * 2 * u / (1 + u) ** 2, 0.8 * 4 * u * (u - 1) / (1 + u) ** 3
@@ -267,7 +267,7 @@ def test_a_prescribed_twist() -> None:
     assert np.abs(end_of("guided", "REDMAX_ODE45")[0] - [end, -end / 2, -0.5 * G * r.duration**2]).max() < 1e-6
 
 
-# --- deformables ------------------------------------------------------------------------------------------------------------------
+# --- deformables ------------------------------------------------------------------------------------------------------
 def test_a_chain_of_two_nodes_is_an_explicit_spring() -> None:
     """Node 1, at rest first, moves with the cart: mass 2 + 0.15, force -K e / L of the strain e."""
     r = run_of(scene("tether"), "REDMAX_EULER")
@@ -282,7 +282,7 @@ def test_a_chain_of_two_nodes_is_an_explicit_spring() -> None:
     assert abs(r.expected - (0.5 * 2.15 * v * v + 0.5 * 40.0 * (q / 0.5) ** 2)) < 1e-9
 
 
-# --- ground -------------------------------------------------------------------------------------------------------------------------
+# --- ground -----------------------------------------------------------------------------------------------------------
 def test_a_cuboid_on_the_ground() -> None:
     """It falls flat: four corners of stiffness 400 and damping 3, half a side below the centre."""
 

@@ -21,8 +21,9 @@ def test_runs(scene: Scene, method: str) -> None:
     assert health.finite
     for value in vars(health).values():
         assert value is None or np.isfinite(value)
-    assert health.energy_drift is not None
-    assert health.energy_drift < 0.05
+    if not model.elements_of(lw.Muscle):  # muscles bring and take energy
+        assert health.energy_drift is not None
+        assert health.energy_drift < 0.05
     assert (health.joint_gap or 0.0) < 1e-4
     assert (health.constraint_residual or 0.0) < 1e-4
     assert not np.allclose(run.q[-1], run.q[0], atol=1e-6), "nothing moved"

@@ -72,7 +72,7 @@ def run(**changes: Any) -> lw.Trajectory:
         ({"control": lambda t, s: np.zeros(3)}, r"control returned shape \(3,\) at t = 0"),
         ({"control": lambda t, s: [0.0, np.nan]}, "control returned a value that is not finite at t = 0"),
         ({"control": lambda t, s: np.zeros(3), "stepper": "dop853"}, r"control returned shape \(3,\) at t = 0"),
-        ({"rtol": 1e-6}, "no argument 'rtol', and the stepper 'symplectic_euler' no such option: it has none"),
+        ({"rtol": 1e-6}, "no argument 'rtol', and the stepper 'symplectic_euler' no such option: its options are"),
         ({"stepper": "dop853", "tolerance": 1e-6}, "its options are rtol, atol, max_step, events"),
         ({"stepper": "dop853", "rtol": 0.0}, "rtol must be at least"),
         ({"stepper": "dop853", "atol": 0.0}, "atol must be positive"),

@@ -144,7 +144,7 @@ def contenders(name: str, links: int, batch: int) -> tuple[list[Contender], list
     group = list(ours())
     if links > PEER_LIMIT:
         return group, [f"{name}: no peers: their time would be minutes"]
-    fine = simulate(model, bent(links), frames * DT, DT / FINE, stepper="rosenbrock", every=frames * FINE).final.q
+    fine = simulate(model, bent(links), frames * DT, DT / FINE, stepper="rosenbrock", every=frames * FINE).q[-1]
     error = float(np.abs(program(model, q[:1], frames)()[0] - fine).max())
     notes.append(f"{name}: after {frames} frames linkwork is {error:.2g} rad off with steps of 1/60 s")
     for engine, (package, make) in PEERS.items():
@@ -166,9 +166,7 @@ def run(json: Path | None = None, quick: bool = False, cases: Sequence[str] = ()
         if name not in CASES:
             raise InputError(f"there is no case {name!r}; choose from {', '.join(CASES)}")
     rows: list[dict[str, Any]] = []
-    notes = [
-        "microseconds for 1/60 s of motion; mujoco with its integrator discrete; peers step one chain, from Python"
-    ]
+    notes = ["microseconds for 1/60 s of motion; mujoco with its integrator discrete; peers step one chain, from Python"]
     progress = Progress()
     for name in cases or (("chain10", "chain100") if quick else CASES):
         with progress.line(name):

@@ -7,5 +7,17 @@ from .direct import DirectConstraint
 from .limits import Limit
 from .loop import Loop
 from .prescribed import PrescribedJoint, PrescribedTwist
+from .report import ConstraintReport, constraint_report
 
-__all__ = ["Closure", "Constraint", "Coupling", "DirectConstraint", "Limit", "Loop", "PrescribedJoint", "PrescribedTwist"]
+__all__ = [
+    "Closure",
+    "Constraint",
+    "ConstraintReport",
+    "Coupling",
+    "DirectConstraint",
+    "Limit",
+    "Loop",
+    "PrescribedJoint",
+    "PrescribedTwist",
+    "constraint_report",
+]

@@ -72,10 +72,9 @@ class Closure(Constraint):
             raise ModelError(f"Closure: {joint!r} cannot close a loop; these can: {known}")
         self.joint, self.bodies = joint, (body_a, body_b)
         turn = _axis_frame(joint)
-        for side, frame in (("a", frame_a), ("b", frame_b)):
-            F = (SE3() if frame is None else frame) @ turn
-            setattr(self, f"R_{side}", np.asarray(F.R, float))
-            setattr(self, f"p_{side}", np.asarray(F.p, float))
+        a, b = ((SE3() if frame is None else frame) @ turn for frame in (frame_a, frame_b))
+        self.R_a, self.p_a = np.asarray(a.R, float), np.asarray(a.p, float)
+        self.R_b, self.p_b = np.asarray(b.R, float), np.asarray(b.p, float)
         self.size = 6 - joint.nv
 
     @property

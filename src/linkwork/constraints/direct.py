@@ -47,9 +47,11 @@ class DirectConstraint:
     """Base of constraints that state their rows; `at` must return `count(model)` of them.
 
     unilateral   False: residual = 0.  True: residual >= 0, with forces that only push
+    holonomic    whether the residual says where things are; otherwise it is zero, and only its rate counts
     """
 
     unilateral: ClassVar[bool] = False
+    holonomic: ClassVar[bool] = True
 
     def count(self, model: Model) -> int:
         """The number of rows."""

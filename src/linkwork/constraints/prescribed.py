@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -61,6 +61,8 @@ class PrescribedTwist(DirectConstraint):
     rows     which of the six components (angular, linear; axes of the frame) are prescribed, 0 to 5
     frame    pose of the frame in the body
     """
+
+    holonomic: ClassVar[bool] = False
 
     def __init__(self, body: str, motion: BodyMotion, rows: Sequence[int] = range(6), frame: SE3 | None = None) -> None:
         self.body, self.motion, self.rows = body, motion, np.array(rows, int)

@@ -93,6 +93,8 @@ class ConstraintSet:
         unilateral += [[c.unilateral] * c.count(model) for c in self.direct]
         self.unilateral = np.array([x for part in unilateral for x in part], dtype=bool)
         self.count = len(self.unilateral)
+        stated = [c.holonomic for c in self.direct for _ in range(c.count(model))]
+        self.holonomic = np.array([True] * (self.count - len(stated)) + stated, dtype=bool)
         if self.constraints:
             self._compile()
 

@@ -47,8 +47,8 @@ def accelerations(response: Response, c: ConstraintRows) -> Constrained:
     return Constrained(found.motion, full)
 
 
-def velocities(response: Response, c: ConstraintRows, dt: float) -> Constrained:
+def velocities(response: Response, c: ConstraintRows, dt: float, correction: float = CORRECTION) -> Constrained:
     """Constrained velocities after a step: a part of the position error is removed, open gaps may close but not cross."""
     open_gap = c.unilateral & (c.residual > 0)
-    target = c.given + np.where(open_gap, -c.residual / dt, -CORRECTION * c.residual / dt)
+    target = c.given + np.where(open_gap, -c.residual / dt, -correction * c.residual / dt)
     return solve(response, c, target)

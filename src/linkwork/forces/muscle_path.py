@@ -139,7 +139,9 @@ def locally(f: Callable[..., Sequence[Scalar]], *x: Scalar) -> list[Scalar]:
     slopes = [e.grad if isinstance(e, Dual) else (0.0,) * count for e in x]
     found = f(*(Dual(e.x if isinstance(e, Dual) else e, unit(len(x), k)) for k, e in enumerate(x)))
     return [
-        y if not isinstance(y, Dual) else Dual(y.x, tuple(dot(y.grad, column) for column in zip(*slopes, strict=True)))
+        y
+        if not isinstance(y, Dual)
+        else Dual(y.x, tuple(dot(array(y.grad), array(column)) for column in zip(*slopes, strict=True)))
         for y in found
     ]
 

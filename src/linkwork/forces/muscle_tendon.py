@@ -144,7 +144,7 @@ class FibreMuscle(TendonMuscle):
         return v * self.optimal_length * self.max_velocity / cos
 
     def fibre_rate(self, length: Scalar, a: Scalar, fibre: Scalar) -> Scalar:
-        """The rate of the fibre length, m/s; of numbers, arrays or symbols."""
+        """The rate of the fibre length, m/s."""
         along = self.along(fibre)
         return self._along_rate(length, along, a) * along / self.fibre_length(along)
 

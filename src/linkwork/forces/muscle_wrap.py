@@ -1,8 +1,8 @@
 """Obstacles that the path of a muscle goes around: spheres and cylinders on bodies.
 
 Where the straight line between two points would pass through, the shortest way around is a tangent, a geodesic on the surface,
-and a tangent. Its length is all that is said here; where the line just touches, length, slope and curvature agree with those of
-the straight line. A point inside an obstacle counts as lying on its surface.
+and a tangent. Its length is all that is said here. Where the line just touches, length and gradient agree with those of the
+straight line; the second derivative jumps. A point inside an obstacle counts as lying on its surface.
 """
 
 from __future__ import annotations

@@ -7,7 +7,7 @@ compiles like any other algorithm; a Jacobian is a batch of directions.
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -71,5 +71,5 @@ def directional(algorithm: Algorithm) -> Algorithm:
     def dual(sweep: Sweep) -> Sweep:
         return replace(sweep, rule=_dual_rule(sweep.rule, algorithm.fields))
 
-    phases = {phase: [dual(sweep) for sweep in sweeps] for phase, sweeps in algorithm.phases.items()}
+    phases: dict[str, Sequence[Sweep]] = {phase: [dual(sweep) for sweep in sweeps] for phase, sweeps in algorithm.phases.items()}
     return Algorithm(f"{algorithm.name}_directional", _companions(algorithm.fields), phases)

@@ -51,7 +51,8 @@ def forward_dynamics(
         np.broadcast_to(x, (batch, x.shape[-1])) for x in (q, v, np.zeros(model.nv) if tau is None else np.asarray(tau, float))
     ]
     forces = [external] * batch if np.ndim(external) != 3 else external
-    return np.array([_constrained(model, *state, t) for state in zip(*rows, forces, strict=True)])
+    states = zip(rows[0], rows[1], rows[2], forces, strict=True)
+    return np.array([_constrained(model, q, v, tau, external, t) for q, v, tau, external in states])
 
 
 def _constrained(model: Model, q: np.ndarray, v: np.ndarray, tau: Any, external: Any, t: float) -> np.ndarray:

@@ -12,21 +12,30 @@ HALVINGS = 10
 SHORT = 1e-11
 
 Function = Callable[[np.ndarray], np.ndarray]
+LinearSolver = Callable[[np.ndarray, np.ndarray], np.ndarray]
 
 
-def newton(residual: Function, jacobian: Function, x: np.ndarray, enough: float = 0.0, iterations: int = 50) -> np.ndarray:
+def newton(
+    residual: Function,
+    jacobian: Function,
+    x: np.ndarray,
+    enough: float = 0.0,
+    iterations: int = 50,
+    solve: LinearSolver | None = None,
+) -> np.ndarray:
     """x with residual(x) = 0: found when a whole step is no longer than 1e-11 in every entry, so that the error is rounding.
 
     A step is halved until the residual shrinks. Where no part of it does (at a kink of the residual), the whole step is taken:
     for functions that are smooth piece by piece this leaves the wrong piece, where the line search would stay.
 
     enough   |residual| that is small enough to stop earlier
+    solve    J, r -> J^-1 r
     """
     r = residual(x)
     for _ in range(iterations):
         if np.linalg.norm(r) <= enough:
             return x
-        step = _step(jacobian(x), r)
+        step = (solve or _step)(jacobian(x), r)
         if np.all(np.abs(step) <= SHORT):
             return x - step
         x, r = _searched(residual, x, step, r)

@@ -23,6 +23,12 @@ class Smooth(Element):
         """`where(condition, a, b)` with all derivatives."""
         raise NotImplementedError
 
+    def __mul__(self, other: Any) -> Any:
+        raise NotImplementedError
+
+    def __neg__(self) -> Any:
+        raise NotImplementedError
+
     def reciprocal(self) -> Any:
         y = 1.0 / self.x
         return self.chain(y, -(y * y), 2.0 * (y * y * y))

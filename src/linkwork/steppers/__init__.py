@@ -5,8 +5,10 @@ from .dop853 import DormandPrince853
 from .events import Event
 from .linearly_implicit import LinearlyImplicit
 from .ode45 import DormandPrince45
+from .post_stabilised import project
 from .rk4 import RungeKutta4
 from .rosenbrock import Rosenbrock
+from .sdirk2 import SDIRK2
 from .sequential import SequentialStepper
 from .stepper import AdaptiveStepper, Program, Solution, StepInfo, Stepper
 from .symplectic_euler import SymplecticEuler
@@ -21,6 +23,7 @@ _STEPPERS: tuple[type[Stepper], ...] = (
     Rosenbrock,
     BDF1,
     BDF2,
+    SDIRK2,
     Variational,
     Variational4,
 )
@@ -30,6 +33,7 @@ __all__ = [
     "ALL_STEPPERS",
     "BDF1",
     "BDF2",
+    "SDIRK2",
     "AdaptiveStepper",
     "DormandPrince45",
     "DormandPrince853",
@@ -45,4 +49,5 @@ __all__ = [
     "SymplecticEuler",
     "Variational",
     "Variational4",
+    "project",
 ]

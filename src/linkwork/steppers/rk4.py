@@ -6,7 +6,8 @@ is all that order 4 needs [Munthe-Kaas 1999]; the weights are Kutta's [Hairer, N
 A step of the bare tree is a program: four evaluations of forward dynamics with a small rule after each, run N times inside
 compiled code. Joint forces and wrenches are held during a step, so a controller that looks at the state sees order 1. With
 equality constraints (loops, couplings), accelerations are those of `forward_dynamics`, stage by stage from Python; nothing
-pulls positions back, so constraints drift like the error of the method. Contacts are refused.
+pulls positions back, so constraints drift like the error of the method; with stabilise="project" the state is put back after
+every step, as in `post_stabilised`. Contacts are refused.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from ..model import MaximalState, Model, State
 from ..model.rules import joint_of
 from ..reduced.forward import FORWARD_DYNAMICS
 from .constrained import accelerated
+from .post_stabilised import check_choice, post_stabilised
 from .stages import stage
 from .stepper import Program, StepInfo, Stepper
 from .tangent import recharted, tangent_rate, tangent_rates
@@ -65,9 +67,14 @@ def _program() -> Program:
 class RungeKutta4(Stepper):
     """See the module's text."""
 
+    stabilise: str = "none"
+
     name = "rk4"
     order = 4
     programs = {"reduced": _program()}
+
+    def __post_init__(self) -> None:
+        check_choice(self.name, self.stabilise, ("none", "project"))
 
     def constrained_step(
         self, model: Model, state: State | MaximalState, h: float, tau: Any, external: Any
@@ -83,4 +90,5 @@ class RungeKutta4(Stepper):
             slope, gain = tangent_rates(model, u, v), found.motion.joints
             move, dv, forces = move + weight * slope, dv + weight * gain, forces + weight * found.multipliers
         q, v = recharted(model, model.integrate(state.q, h * move), state.v + h * dv)
-        return State(q, v, state.t + h), StepInfo(np.asarray(forces))
+        moved = State(q, v, state.t + h)
+        return (post_stabilised(model, moved) if self.stabilise == "project" else moved), StepInfo(np.asarray(forces))

@@ -50,9 +50,15 @@ class RedmaxScene:
         self.record = Record(data, file)
         self.name = self.record.text("name", file)
         self.runs: list[Run] = runs_of(self.record)
+        self._problems: dict[Run, Problem] = {}
 
     def problem(self, run: Run) -> Problem:
         """What a run is to simulate."""
+        if run not in self._problems:
+            self._problems[run] = self._made(run)
+        return self._problems[run]
+
+    def _made(self, run: Run) -> Problem:
         if not run.kind:
             raise self.record.unsupported(f"the integrator {run.integrator!r}")
         if run.kind == "EULER" and run.friction:

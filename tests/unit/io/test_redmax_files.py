@@ -46,7 +46,7 @@ def problems(scene: dict[str, Any]) -> None:
         s.problem(r)
 
 
-# --- expressions ------------------------------------------------------------------------------------------------------------
+# --- expressions ------------------------------------------------------------------------------------------------------
 @pytest.mark.parametrize(
     ("text", "value"),
     [
@@ -119,7 +119,7 @@ def test_pieces() -> None:
         piecewise(Record({"pieces": [{"q": "1"}]}, "here"), ("q", "qd"))
 
 
-# --- joints -----------------------------------------------------------------------------------------------------------------------
+# --- joints -----------------------------------------------------------------------------------------------------------
 def E(R: Any = None, p: Any = (0, 0, 0)) -> np.ndarray:
     out = np.eye(4)
     out[:3, :3], out[:3, 3] = np.eye(3) if R is None else R.as_matrix(), p
@@ -184,7 +184,7 @@ def test_parts_of_composite_joints(parts: dict[str, Any]) -> None:
     assert repr(joint) == repr(lw.Composite(lw.Revolute(AXIS), lw.Planar()))
 
 
-# --- what is refused ---------------------------------------------------------------------------------------------------------------
+# --- what is refused --------------------------------------------------------------------------------------------------
 @pytest.mark.parametrize(
     ("name", "path", "value", "message"),
     [
@@ -274,7 +274,7 @@ def test_other_files(tmp_path: Path) -> None:
         read_scene(tmp_path / "none.json")
 
 
-# --- forces ----------------------------------------------------------------------------------------------------------------------
+# --- forces -----------------------------------------------------------------------------------------------------------
 def test_the_law_of_the_ground() -> None:
     """Sticking below mu kn |d|, beyond it sliding friction along the velocity, as published."""
     ground = GroundCuboid("box", np.zeros((1, 3)), lw.SE3(p=(0, 0, 0.5)), kn=10.0, kt=2.0, kd=3.0, mu=0.5)
@@ -288,7 +288,7 @@ def test_the_law_of_the_ground() -> None:
     assert float(ground.energy([lw.SE3(p=(0, 0, 0.3))])) == pytest.approx(0.5 * 10 * 0.04)
 
 
-# --- the command -------------------------------------------------------------------------------------------------------------------
+# --- the command ------------------------------------------------------------------------------------------------------
 def called(*arguments: str) -> int:
     try:
         cli.main(arguments)

@@ -1,0 +1,156 @@
+"""Implicit steppers and those for stiff systems: order by a log-log slope, on a body, a chain and a closed loop; constraints."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import numpy as np
+import pytest
+
+import linkwork as lw
+from linkwork.constraints.rows import ConstraintRows, constraint_set
+from linkwork.scenes.loop import four_bar
+from linkwork.steppers import ALL_STEPPERS
+
+TIGHT = {"stepper": "dop853", "rtol": 1e-13, "atol": 1e-14}
+HEAVY = lw.Inertia(1.0, (0.2, 0.05, -0.1), np.diag([0.3, 0.4, 0.5]))
+END = 0.24
+IMPLICIT = ("bdf1", "bdf2", "sdirk2")
+
+
+# --- order ------------------------------------------------------------------------------------------------------------
+def body(joint: lw.Joint) -> tuple[lw.Model, lw.State]:
+    """A tumbling body, asymmetric, whose centre is not its origin."""
+    inertia = lw.Inertia(1.0, (0.1, 0.2, -0.1), np.diag([1.0, 2.0, 2.8]))
+    model = lw.ModelBuilder().body("top", joint=joint, inertia=inertia).build()
+    return model, lw.State(model.neutral(), np.array([1.0, 2.0, -1.5, 0.3, -0.5, 0.7]))
+
+
+def chain() -> tuple[lw.Model, lw.State]:
+    """Four kinds of joints, a spring and dampers in them."""
+    b = lw.ModelBuilder()
+    b.body("a", joint=lw.SphericalExp(), inertia=HEAVY)
+    b.body("b", parent="a", joint=lw.Revolute((0, 1, 0)), placement=lw.SE3(p=(0.4, 0, 0)), inertia=HEAVY, damping=0.2)
+    b.body("c", parent="b", joint=lw.Prismatic((0.6, 0, 0.8)), placement=lw.SE3(p=(0.4, 0, 0)), inertia=HEAVY)
+    b.body("d", parent="c", joint=lw.Universal(), placement=lw.SE3(p=(0, 0.3, 0)), inertia=HEAVY)
+    b.add(lw.JointSpring("c", 20.0, 0.1, damping=0.5))
+    model = b.build()
+    return model, lw.State(np.linspace(-0.3, 0.4, model.nq), np.linspace(-1.0, 1.5, model.nv))
+
+
+CASES = {"free": lambda: body(lw.Free()), "free_exp": lambda: body(lw.FreeExp("TR")), "chain": chain, "loop": four_bar}
+RUNS = [
+    *(("linearly_implicit", "redmax", case) for case in ("free", "chain", "loop")),
+    *((stepper, "redmax", case) for stepper in IMPLICIT for case in ("free_exp", "chain", "loop")),
+    *(("rosenbrock", "reduced", case) for case in ("free", "chain")),
+]
+
+
+@cache
+def truth(case: str) -> tuple[np.ndarray, np.ndarray]:
+    model, state = CASES[case]()
+    return ends(lw.simulate(model, state, END, END, **TIGHT))
+
+
+def ends(run: lw.Trajectory) -> tuple[np.ndarray, np.ndarray]:
+    """Poses and twists at the end."""
+    k = lw.kinematics(run.model, run.final.q, run.final.v)
+    return k.poses, k.twists
+
+
+def slope(case: str, counts: tuple[int, ...], method: str, **options: object) -> float:
+    """Of the error over the number of steps."""
+    model, state = CASES[case]()
+    errors = []
+    for n in counts:
+        run = lw.simulate(model, state, END, END / n, method, every=n, **options)
+        errors.append(max(np.abs(a - b).max() for a, b in zip(ends(run), truth(case), strict=True)))
+    return -np.polyfit(np.log(counts), np.log(errors), 1)[0]
+
+
+@pytest.mark.parametrize(("stepper", "method", "case"), RUNS)
+def test_order(stepper: str, method: str, case: str) -> None:
+    order = ALL_STEPPERS[stepper].order
+    counts = (40, 80, 160) if order == 2 else (80, 160, 320)
+    assert abs(slope(case, counts, method, stepper=stepper) - order) < 0.1
+
+
+@pytest.mark.parametrize("case", ["free", "chain", "loop"])
+def test_order_of_ode45(case: str) -> None:
+    """With a tolerance that allows everything, all steps are the longest."""
+    model, state = CASES[case]()
+    counts, errors = (10, 20, 40), []
+    for n in counts:
+        run = lw.simulate(model, state, END, END, "redmax", stepper="ode45", rtol=1e6, atol=1e6, max_step=END / n)
+        errors.append(max(np.abs(a - b).max() for a, b in zip(ends(run), truth(case), strict=True)))
+    assert abs(-np.polyfit(np.log(counts), np.log(errors), 1)[0] - 5) < 0.25
+
+
+# --- constraints ------------------------------------------------------------------------------------------------------
+def rows(model: lw.Model, state: lw.State) -> ConstraintRows:
+    k = lw.kinematics(model, state.q, state.v)
+    return constraint_set(model).at(k.poses, k.twists, state.q, state.v, state.t)
+
+
+def driven() -> tuple[lw.Model, lw.State]:
+    """Three hinges: the first is driven, the second follows it, the third is free."""
+    b, parent = lw.ModelBuilder(), "world"
+    for name in ("a", "b", "c"):
+        b.body(name, parent=parent, joint=lw.Revolute((0, 1, 0)), placement=lw.SE3(p=(0.4, 0, 0)), inertia=HEAVY)
+        parent = name
+    b.add(lw.PrescribedJoint("a", lambda t: (np.sin(3 * t), 3 * np.cos(3 * t), -9 * np.sin(3 * t))))
+    b.add(lw.Coupling("b", "a", ratio=-2.0, offset=0.3))
+    return b.build(), lw.State([0.0, 0.3, 0.0], [3.0, -6.0, 0.0])
+
+
+@pytest.mark.parametrize("stepper", IMPLICIT)
+@pytest.mark.parametrize("case", [four_bar, driven])
+def test_constraints_hold_at_every_step(case: object, stepper: str) -> None:
+    model, state = case()  # pyright: ignore[reportCallIssue]
+    run = lw.simulate(model, state, 0.2, 0.01, "redmax", stepper=stepper)
+    assert max(np.abs(rows(model, s).residual).max() for s in run) < 1e-12
+    fine = lw.simulate(model, state, 0.2, 0.2, **TIGHT)
+    assert np.abs(run.final.q - fine.final.q).max() < (0.1 if stepper == "bdf1" else 5e-3)
+    assert np.abs(run.forces[-1] - fine.forces[-1]).max() < 0.2 * np.abs(fine.forces[-1]).max()
+
+
+@pytest.mark.parametrize("stepper", IMPLICIT)
+def test_prescribed_twists_hold_as_velocities(stepper: str) -> None:
+    model = lw.ModelBuilder().body("a", joint=lw.Translational(), inertia=HEAVY)
+    model.add(lw.PrescribedTwist("a", lambda t: (np.zeros(3), [t, 0, 0], np.zeros(3), [1.0, 0, 0]), rows=[3]))
+    model = model.build()
+    run = lw.simulate(model, lw.State(np.zeros(3), np.zeros(3)), 0.2, 0.01, "redmax", stepper=stepper)
+    assert np.allclose(run.v[:, 0], run.t, atol=1e-12)
+    assert np.allclose(run.forces[-1], 1.0)
+
+
+@pytest.mark.parametrize("stepper", IMPLICIT)
+def test_what_cannot_hold_is_an_error(stepper: str) -> None:
+    """Two couplings that contradict one another: no state comes back."""
+    b = lw.ModelBuilder().body("a", joint=lw.Revolute(), inertia=HEAVY).body("b", joint=lw.Revolute(), inertia=HEAVY)
+    model = b.add(lw.Coupling("b", "a")).add(lw.Coupling("b", "a", offset=0.1)).build()
+    with pytest.raises(lw.SolverError, match=f"{stepper} at t = .*though the step was halved 4 times; try a shorter step"):
+        lw.simulate(model, lw.State([0.0, 0.0], [0.0, 0.0]), 0.1, 0.1, "redmax", stepper=stepper)
+
+
+@pytest.mark.parametrize(
+    ("stepper", "single", "pieces"),
+    [("bdf1", "bdf1", (0.05,) * 4), ("bdf2", "sdirk2", (0.1, 0.05, 0.05)), ("sdirk2", "sdirk2", (0.1, 0.05, 0.05))],
+)
+def test_a_step_that_fails_is_taken_in_halves(stepper: str, single: str, pieces: tuple[float, ...]) -> None:
+    """Six iterations are enough for short steps only: one step of 0.2 s is several."""
+    model, state = four_bar()
+    run = lw.simulate(model, state, 0.2, 0.2, "redmax", stepper=stepper, iterations=6)
+    for h in pieces:
+        end = lw.simulate(model, state, h, h, "redmax", stepper=single).final
+        state = lw.State(end.q, end.v, end.t)
+    assert np.abs(run.final.q - state.q).max() < 1e-12
+    assert np.abs(rows(model, run.final).residual).max() < 1e-12
+
+
+@pytest.mark.parametrize("stepper", IMPLICIT)
+def test_contacts_are_refused(stepper: str) -> None:
+    b = lw.ModelBuilder().body("ball", joint=lw.Translational(), inertia=HEAVY)
+    model = b.add(lw.Contact("ball", lw.Sphere(0.1), "world", lw.Plane())).build()
+    with pytest.raises(lw.InputError, match=f"{stepper!r} cannot step models with contacts; these can: .*linearly_implicit"):
+        lw.simulate(model, lw.State(np.ones(3), np.zeros(3)), 0.1, 0.1, "redmax", stepper=stepper)
