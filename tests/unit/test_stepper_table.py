@@ -1,0 +1,84 @@
+"""The table of steppers in the docs: every combination runs, or is refused by name, as it says."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import linkwork as lw
+from linkwork.steppers import ALL_STEPPERS
+
+PAGE = Path(__file__).parents[2] / "docs" / "steppers" / "README.md"
+ROD = lw.Inertia.cuboid(mass=1.0, size=(0.5, 0.05, 0.05), com=(0.25, 0, 0))
+METHODS = ("reduced", "maximal", "redmax")
+
+
+def table() -> dict[str, dict[str, str]]:
+    """The rows by stepper."""
+    lines = [line for line in PAGE.read_text().splitlines() if line.startswith("| ")]
+    head, *rows = ([cell.strip() for cell in line.strip("| ").split("|")] for line in lines if "---" not in line)
+    return {row[0]: dict(zip(head, row, strict=True)) for row in rows}
+
+
+TABLE = table()
+
+
+def arm(*elements: object) -> lw.Model:
+    b = lw.ModelBuilder()
+    b.body("upper", joint=lw.Revolute((0, 1, 0)), inertia=ROD)
+    b.body("lower", parent="upper", joint=lw.Revolute((0, 1, 0)), placement=lw.SE3(p=(0.5, 0, 0)), inertia=ROD)
+    for element in elements:
+        b.add(element)
+    return b.build()
+
+
+BARE = arm()
+KINDS = {
+    "forces": arm(lw.PointSpring("lower", stiffness=5.0)),
+    "constraints": arm(lw.Coupling("lower", "upper", -1.0, 0.0)),
+    "contacts": arm(lw.Contact("lower", lw.Sphere(0.1, (0.5, 0, 0)), shape_b=lw.Plane((0, 0, -0.2), (0, 0, 1)))),
+}
+START = lw.State(np.zeros(2), np.zeros(2))
+
+
+def run(stepper: str, model: lw.Model, method: str, state: lw.State = START) -> lw.Trajectory:
+    return lw.simulate(model, state, 0.02, 0.01, method, stepper=stepper)
+
+
+def test_the_table_has_every_stepper() -> None:
+    assert set(TABLE) == set(ALL_STEPPERS)
+    assert {name: int(row["order"]) for name, row in TABLE.items()} == {n: c.order for n, c in ALL_STEPPERS.items()}
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("stepper", ALL_STEPPERS)
+def test_methods(stepper: str, method: str) -> None:
+    if method in TABLE[stepper]["methods"].split(", "):
+        assert np.isfinite(run(stepper, BARE, method).t).all()
+    else:
+        with pytest.raises(lw.InputError, match=f"the stepper '{stepper}' does not work with method '{method}'"):
+            run(stepper, BARE, method)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("stepper", ALL_STEPPERS)
+def test_what_they_step(stepper: str, kind: str) -> None:
+    for method in TABLE[stepper]["methods"].split(", "):
+        if TABLE[stepper][kind] == "yes":
+            assert run(stepper, KINDS[kind], method).t[-1] == pytest.approx(0.02)
+        else:
+            with pytest.raises(lw.InputError, match=f"'{stepper}'"):
+                run(stepper, KINDS[kind], method)
+
+
+@pytest.mark.parametrize("stepper", ALL_STEPPERS)
+def test_batches(stepper: str) -> None:
+    states = lw.State(np.zeros((3, 2)), np.zeros((3, 2)))
+    for method in TABLE[stepper]["methods"].split(", "):
+        if TABLE[stepper]["batches"] == "no":
+            with pytest.raises(lw.InputError, match="one state at a time"):
+                run(stepper, BARE, method, states)
+        else:
+            assert len(next(iter(run(stepper, BARE, method, states).arrays.values()))) == 3
