@@ -72,10 +72,8 @@ class PiecewiseCurve(MuscleCurve):
     """
 
     def __init__(self, knots: Any, coefficients: Any, before: Any = None, after: Any = None) -> None:
-        x, c = np.array(knots, float), np.array(coefficients, float)
         owner = type(self).__name__
-        if x.ndim != 1 or len(x) < 2 or not (np.all(np.isfinite(x)) and np.all(np.diff(x) > 0)):
-            raise ModelError(f"{owner}: knots must be two or more finite numbers that increase, not {knots!r}")
+        x, c = _knots(owner, knots), np.array(coefficients, float)
         if c.ndim != 2 or len(c) != len(x) - 1 or c.shape[1] < 2 or not np.all(np.isfinite(c)):
             raise ModelError(f"{owner}: {len(x)} knots need coefficients of shape ({len(x) - 1}, 2 or more), not {c.shape}")
         width = x[-1] - x[-2]
@@ -140,41 +138,53 @@ def _polynomial_integral(c: Sequence[Scalar] | np.ndarray, h: Scalar) -> Scalar:
     return h * _polynomial([c[k] / (k + 1) for k in range(len(c))], h)
 
 
-def cubic_curve(knots: Iterable[float], conditions: Iterable[tuple[float, int, float]]) -> PiecewiseCurve:
+def _knots(owner: str, knots: Any) -> np.ndarray:
+    x = np.array(knots, float)
+    if x.ndim != 1 or len(x) < 2 or not (np.all(np.isfinite(x)) and np.all(np.diff(x) > 0)):
+        raise ModelError(f"{owner}: knots must be two or more finite numbers that increase, not {knots!r}")
+    return x
+
+
+def cubic_curve(knots: Sequence[float], conditions: Iterable[tuple[float, int, float]]) -> PiecewiseCurve:
     """Cubics between knots with continuous value and slope, solved from conditions.
 
     conditions   (x, order, y): the derivative of that order (0 is the value) at x is y; four per piece, less two per inner knot
     """
-    x = np.array(list(knots), float)
+    x = _knots("cubic_curve", knots)
     given = [(float(at), int(order), float(y)) for at, order, y in conditions]
     pieces = len(x) - 1
     if len(given) != 2 * pieces + 2:
         raise ModelError(f"cubic_curve: {pieces} pieces need {2 * pieces + 2} conditions, not {len(given)}")
+    # Unknowns are the coefficients in (x - x_i) / w_i, conditions are scaled with the mean width: all numbers are of order 1.
+    widths = np.diff(x)
+    mean = float(widths.mean())
+
+    def row(i: int, at: float, order: int) -> np.ndarray:
+        """What gives the scaled derivative of piece i."""
+        out = np.zeros((pieces, 4))
+        s = (at - x[i]) / widths[i]
+        out[i, order:] = [perm(k, order) * s ** (k - order) * (mean / widths[i]) ** order for k in range(order, 4)]
+        return out.reshape(-1)
+
     A, b = [], []
     for at, order, y in given:
         if not x[0] <= at <= x[-1] or not 0 <= order <= 3:
             raise ModelError(f"cubic_curve: the condition {(at, order, y)} is not on the curve: x in {x.tolist()}, order 0 to 3")
         i = min(int(np.searchsorted(x, at, side="right")) - 1, pieces - 1)
-        A.append(_condition(pieces, i, at - x[i], order))
-        b.append(y)
+        A.append(row(i, at, order))
+        b.append(y * mean**order)
     for i in range(1, pieces):
         for order in (0, 1):
-            A.append(_condition(pieces, i - 1, x[i] - x[i - 1], order) - _condition(pieces, i, 0.0, order))
+            A.append(row(i - 1, x[i], order) - row(i, x[i], order))
             b.append(0.0)
     if np.linalg.matrix_rank(A) < 4 * pieces:
         raise ModelError("cubic_curve: the conditions do not determine the curve")
-    curve = PiecewiseCurve(x, np.linalg.solve(A, b).reshape(pieces, 4))
+    scaled = np.linalg.solve(A, b).reshape(pieces, 4)
+    curve = PiecewiseCurve(x, scaled / widths[:, None] ** np.arange(4))
     for at, order, y in given:  # lines begin with what was asked, not with its rounding
         if order < 2 and at in (x[0], x[-1]):
             curve.rows[0 if at == x[0] else -1, 2 + order] = y
     return curve
-
-
-def _condition(pieces: int, i: int, h: float, order: int) -> np.ndarray:
-    """The row that gives a derivative of piece i at a distance h from its start."""
-    row = np.zeros((pieces, 4))
-    row[i, order:] = [perm(k, order) * h ** (k - order) for k in range(order, 4)]
-    return row.reshape(-1)
 
 
 def tendon_curve(strain: float = 0.049) -> PiecewiseCurve:

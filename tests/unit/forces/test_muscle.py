@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -180,3 +182,12 @@ def test_plots(tmp_path: Any) -> None:
         plot_moment_arms(free.build(), "c")
     with pytest.raises(lw.InputError, match="no muscle crosses"):
         plot_moment_arms(free.build(), "c", q=[0, 0, 1, 1, 0, 0, 0, 0], span=(0, 1))
+
+
+def test_the_page_runs() -> None:
+    """Every block of the page, one after the other."""
+    page = (Path(__file__).parents[3] / "docs" / "forces" / "muscle.md").read_text()
+    names: dict[str, Any] = {}
+    for block in re.findall(r"```python\n(.*?)```", page, re.DOTALL):
+        exec(block, names)
+    assert "drive" in names

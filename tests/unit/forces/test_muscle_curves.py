@@ -138,6 +138,7 @@ def test_numbers_are_run_time_data() -> None:
         (lambda: lw.cubic_curve((0, 1), [(0, 0, 0.0)]), "need 4 conditions"),
         (lambda: lw.cubic_curve((0, 1), [(0, 0, 0.0), (0, 1, 0.0), (1, 0, 1.0), (2, 0, 1.0)]), "not on the curve"),
         (lambda: lw.cubic_curve((0, 1), [(0, 0, 0.0)] * 4), "do not determine"),
+        (lambda: lw.cubic_curve((0, 0), [(0, 0, 0.0)] * 4), "increase"),
         (lambda: lw.PiecewiseCurve((1, 0), [[0.0, 1.0]]), "increase"),
         (lambda: lw.PiecewiseCurve((0, 1), [[0.0, 1.0], [0.0, 1.0]]), "coefficients of shape"),
         (lambda: lw.PiecewiseCurve((0, np.nan), [[0.0, 1.0]]), "finite"),
