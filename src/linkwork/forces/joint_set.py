@@ -16,21 +16,16 @@ from .blocks import JointBlocks
 from .joint import JointForce, derivatives
 
 
-def _of(n: Any) -> JointForce:
-    """The force of a node with its parameters."""
-    return n.force.bound({name: getattr(n, f"own_{name}") for name in n.force.parameters()})
-
-
 def act(n: Any) -> None:
     """Force and energy of one joint force."""
-    force, joint = _of(n), joint_of(n)
+    force, joint = n.force.at_node(n), joint_of(n)
     n.forces = force.force(joint, n.q, n.v, n.t, n.u)
     n.energy = force.energy(joint, n.q)
 
 
 def differentiate(n: Any) -> None:
     """Derivatives of one joint force."""
-    df_dq, df_dv = derivatives(_of(n), joint_of(n), n.q, n.v, n.t, n.u)
+    df_dq, df_dv = derivatives(n.force.at_node(n), joint_of(n), n.q, n.v, n.t, n.u)
     n.df_dq, n.df_dv = df_dq.reshape(-1), df_dv.reshape(-1)
 
 

@@ -53,6 +53,10 @@ class Law:
         other.__dict__.update(values)
         return other
 
+    def at_node(self, n: Any) -> Any:
+        """The same force with the parameters of a node, in a rule."""
+        return self.bound({name: getattr(n, f"own_{name}") for name in self.parameters()})
+
     def called(self, name: Any) -> str:
         """Take a name; what messages about the rest begin with."""
         owner = type(self).__name__

@@ -8,26 +8,17 @@ from typing import Any
 import numpy as np
 
 from ..errors import InputError
-from ..kernel.plan import Plan, variant
-from ..kernel.sweep import MATRIX, SCALAR, Algorithm, Field, NodeClass, Tree, each, pattern, vector
-from ..model.arrays import lanes_for
+from ..kernel.sweep import SCALAR, Algorithm, Field, each, vector
 from ..model.model import Model
-from .force import WORLD
+from .body_tree import PLACED, BodyTree, force_at
 from .muscle import OBSERVED, Muscle
 from .muscle_tendon import FibreMuscle
 from .set import force_set
 
 
-def _of(n: Any, bodies: tuple[Any, ...]) -> tuple[Any, list[Any], list[Any]]:
-    """The muscle of a node with its parameters, and the poses and twists of its bodies."""
-    muscle = n.muscle.bound({name: getattr(n, f"own_{name}") for name in n.muscle.parameters()})
-    mine = bodies[: len(muscle.bodies)]
-    return muscle, [b.poses for b in mine], [b.twists for b in mine]
-
-
 def observe(n: Any, *bodies: Any) -> None:
     """What can be measured on a muscle, and the gradient of its length."""
-    muscle, poses, twists = _of(n, bodies)
+    muscle, poses, twists = force_at(n, bodies)
     found, slopes = muscle.observed(poses, twists, n.t, n.u)
     n.observed = [found[name] for name in OBSERVED]
     n.slopes = np.concatenate([np.asarray(g, dtype=object) for g in slopes])
@@ -35,7 +26,7 @@ def observe(n: Any, *bodies: Any) -> None:
 
 def advance(n: Any, *bodies: Any) -> None:
     """The fibre length after a step at whose end the bodies are here, and that of fibres at rest; 0 of muscles that have none."""
-    muscle, poses, _ = _of(n, bodies)
+    muscle, poses, _ = force_at(n, bodies)
     fibres = isinstance(muscle, FibreMuscle)
     length = muscle.length(poses) if fibres else 0.0
     n.stepped = muscle.fibre_step(length, n.a, n.fibre, n.h) if fibres else 0.0
@@ -46,7 +37,6 @@ def advance(n: Any, *bodies: Any) -> None:
 def algorithms(count: int) -> dict[str, Algorithm]:
     """For muscles on up to `count` bodies."""
     roles = tuple(f"b{i}" for i in range(count))
-    placed = {"poses": Field("input", "body", MATRIX), "twists": Field("input", "body", vector(6))}
     seen = {
         "t": Field("input", "global", SCALAR),
         "u": Field("input", "u"),
@@ -61,8 +51,8 @@ def algorithms(count: int) -> dict[str, Algorithm]:
         "resting": Field("output", "node", SCALAR),
     }
     return {
-        "observe": Algorithm(f"muscles{count}", {**placed, **seen}, {"run": [each(observe, *roles)]}),
-        "advance": Algorithm(f"muscle_fibres{count}", {**placed, **moved}, {"run": [each(advance, *roles)]}),
+        "observe": Algorithm(f"muscles{count}", {**PLACED, **seen}, {"run": [each(observe, *roles)]}),
+        "advance": Algorithm(f"muscle_fibres{count}", {**PLACED, **moved}, {"run": [each(advance, *roles)]}),
     }
 
 
@@ -78,25 +68,9 @@ class MuscleSet:
         if not self.muscles:
             raise InputError("the model has no muscles")
         self.inputs = self._input_places()
-        index = {b.name: i for i, b in enumerate(model.bodies)} | {WORLD: model.nb}
-        sides = [[index[b] for b in m.bodies] for m in self.muscles]
-        most = max(map(len, sides))
-        padded = np.array([s + [model.nb] * (most - len(s)) for s in sides])
-        classes: dict[Any, NodeClass] = {}
-        nodes, parameters = [], []
-        for m in self.muscles:
-            given = {f"own_{name}": x for name, x in m.parameters().items()}
-            patterns = {name: pattern(x, False) for name, x in given.items()}
-            signature = (m.signature, tuple(patterns.items()))
-            sizes = {"slopes": 6 * len(m.bodies), "u": m.inputs}
-            nodes.append(classes.setdefault(signature, NodeClass(signature, {"muscle": m}, patterns, sizes)))
-            parameters.append(given)
-        roles = {f"b{i}": padded[:, i] for i in range(most)}
-        self._tree = Tree(np.full(len(nodes), -1), nodes, parameters, roles, {"body": model.nb + 1})
-        self._algorithms = algorithms(most)
-        self._plans: dict[Any, Plan] = {}
-        self._target = np.concatenate([np.array(s) for s in sides])
-        self._muscle = np.repeat(np.arange(len(sides)), [len(s) for s in sides])
+        self._bodies = BodyTree(model, self.muscles, lambda m: {"slopes": 6 * len(m.bodies), "u": m.inputs})
+        self._algorithms = algorithms(self._bodies.most)
+        self._muscle = np.repeat(np.arange(len(self.muscles)), [len(s) for s in self._bodies.sides])
 
     def _input_places(self) -> list[slice]:
         places, at = {}, 0
@@ -106,20 +80,9 @@ class MuscleSet:
         return [places[id(m)] for m in self.muscles]
 
     def _run(self, which: str, poses: np.ndarray, twists: np.ndarray, given: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
-        nb = self.model.nb
-        lead = poses.shape[:-3]
-        batch = int(np.prod(lead))
-        world = np.broadcast_to(np.eye(4).reshape(-1), (batch, 16)), np.zeros((batch, 6))
-        flat = {name: np.ascontiguousarray(x if x.ndim == 1 else x.reshape(batch, -1)) for name, x in given.items()}
-        flat["poses"] = np.concatenate([poses.reshape(batch, 16 * nb), world[0]], axis=1)
-        flat["twists"] = np.concatenate([np.broadcast_to(twists, (*lead, nb, 6)).reshape(batch, 6 * nb), world[1]], axis=1)
-        key = which, lanes_for(batch, np.float64)
-        if key not in self._plans:
-            self._plans[key] = Plan(self._algorithms[which], self._tree, variant(key[1], ("run",)))
-        plan = self._plans[key]
-        out = {name: np.empty((batch, plan.sizes[name])) for name in self._algorithms[which].results}
-        plan.run(flat, out, batch)
-        return {name: x.reshape(*lead, -1) for name, x in out.items()}
+        algorithm, lead = self._algorithms[which], poses.shape[:-3]
+        moving = np.broadcast_to(twists, (*lead, self.model.nb, 6))
+        return self._bodies.run(algorithm, algorithm.results, poses, moving, given)
 
     def observe(
         self, poses: np.ndarray, twists: np.ndarray, t: float = 0.0, u: Any = None
@@ -130,7 +93,7 @@ class MuscleSet:
         out = self._run("observe", poses, twists, {"t": np.array([float(t)]), "u": own})
         lead, count = poses.shape[:-3], len(self.muscles)
         slopes = np.zeros((count, self.model.nb + 1, *lead, 6))
-        np.add.at(slopes, (self._muscle, self._target), np.moveaxis(out["slopes"].reshape(*lead, -1, 6), -2, 0))
+        np.add.at(slopes, (self._muscle, self._bodies.target), np.moveaxis(out["slopes"].reshape(*lead, -1, 6), -2, 0))
         observed = out["observed"].reshape(*lead, count, -1)
         return {name: observed[..., k] for k, name in enumerate(OBSERVED)}, np.moveaxis(slopes[:, :-1], (0, 1), (-3, -2))
 

@@ -8,34 +8,26 @@ from typing import Any
 import numpy as np
 
 from ..errors import InputError, ModelError
-from ..kernel.plan import Plan, variant
-from ..kernel.sweep import MATRIX, SCALAR, Algorithm, Field, NodeClass, Tree, each, pattern, vector
-from ..model.arrays import lanes_for
+from ..kernel.sweep import SCALAR, Algorithm, Field, each
 from ..model.model import Model
 from .blocks import Blocks as Blocks
 from .blocks import JointBlocks
-from .force import WORLD, Force, derivatives
+from .body_tree import PLACED, BodyTree, force_at
+from .force import Force, derivatives
 from .joint_set import JointForceSet
 from .law import Law
 
 
-def _of(n: Any, bodies: tuple[Any, ...]) -> tuple[Any, list[Any], list[Any]]:
-    """The force of a node with its parameters, and the poses and twists of its bodies."""
-    force = n.force.bound({name: getattr(n, f"own_{name}") for name in n.force.parameters()})
-    mine = bodies[: len(force.bodies)]
-    return force, [b.poses for b in mine], [b.twists for b in mine]
-
-
 def act(n: Any, *bodies: Any) -> None:
     """Wrenches and energy of one force."""
-    force, poses, twists = _of(n, bodies)
+    force, poses, twists = force_at(n, bodies)
     n.wrenches = np.concatenate([np.asarray(w, dtype=object) for w in force.wrenches(poses, twists, n.t, n.u)])
     n.energy = force.potential(poses, n.t, n.u)
 
 
 def differentiate(n: Any, *bodies: Any) -> None:
     """Derivatives of the wrenches of one force."""
-    force, poses, twists = _of(n, bodies)
+    force, poses, twists = force_at(n, bodies)
     df_dq, df_dv = derivatives(force, poses, twists, n.t, n.u)
     n.df_dq, n.df_dv = df_dq.reshape(-1), df_dv.reshape(-1)
 
@@ -44,12 +36,7 @@ def differentiate(n: Any, *bodies: Any) -> None:
 def algorithms(count: int) -> tuple[Algorithm, Algorithm]:
     """Forces, and their derivatives, of forces on up to `count` bodies."""
     roles = tuple(f"b{i}" for i in range(count))
-    given = {
-        "poses": Field("input", "body", MATRIX),
-        "twists": Field("input", "body", vector(6)),
-        "t": Field("input", "global", SCALAR),
-        "u": Field("input", "u"),
-    }
+    given = {**PLACED, "t": Field("input", "global", SCALAR), "u": Field("input", "u")}
     act_on = {"wrenches": Field("output", "wrenches"), "energy": Field("output", "node", SCALAR)}
     slopes = {"df_dq": Field("output", "slopes"), "df_dv": Field("output", "slopes")}
     return (
@@ -89,32 +76,15 @@ class ForceSet:
         return places
 
     def _compile(self) -> None:
-        model = self.model
-        index = {b.name: i for i, b in enumerate(model.bodies)} | {WORLD: model.nb}
-        most = max(len(f.bodies) for f in self.forces)
-        sides = [[index[b] for b in f.bodies] for f in self.forces]
-        padded = np.array([s + [model.nb] * (most - len(s)) for s in sides])
-        classes: dict[Any, NodeClass] = {}
-        known: dict[Any, Any] = {}
-        nodes, parameters = [], []
-        for f in self.forces:
-            given, k = {f"own_{name}": x for name, x in f.parameters().items()}, 6 * len(f.bodies)
-            patterns = {name: pattern(x, False) for name, x in given.items()}
-            code = (len(f.bodies), f.same, tuple(patterns.items()))
-            if code not in known:
-                known[code] = (f.signature, code[2])
-            signature = known[code]
-            sizes = {"wrenches": k, "slopes": k * k, "u": f.inputs}
-            nodes.append(classes.setdefault(signature, NodeClass(signature, {"force": f}, patterns, sizes)))
-            parameters.append(given)
-        roles = {f"b{i}": padded[:, i] for i in range(most)}
-        self._tree = Tree(np.full(len(nodes), -1), nodes, parameters, roles, {"body": model.nb + 1})
-        self._algorithms = algorithms(most)
-        self._plans: dict[Any, Plan] = {}
-        self._target = np.concatenate([np.array(s) for s in sides])
-        self._real = self._target < model.nb
+        def sizes(f: Force) -> dict[str, int]:
+            k = 6 * len(f.bodies)
+            return {"wrenches": k, "slopes": k * k, "u": f.inputs}
+
+        nb, self._bodies = self.model.nb, BodyTree(self.model, self.forces, sizes)
+        self._algorithms, sides = algorithms(self._bodies.most), self._bodies.sides
+        self._real = self._bodies.target < nb
         pairs = np.array([(i, j) for s in sides for i in s for j in s])
-        both = np.all(pairs < model.nb, axis=1)
+        both = np.all(pairs < nb, axis=1)
         self._row, self._column = pairs[both].T
         self._order, self._mirror = (x.reshape(-1, 36)[both] for x in _block_orders([len(s) for s in sides]))
 
@@ -137,25 +107,13 @@ class ForceSet:
     def _run(self, which: int, names: tuple[str, ...], poses: Any, twists: Any, t: float, u: Any) -> list[np.ndarray]:
         nb = self.model.nb
         lead = np.shape(twists)[:-2]
-        batch = int(np.prod(lead))
         for name, x, tail in (("poses", poses, (nb, 4, 4)), ("twists", twists, (nb, 6))):
             if np.shape(x) != (*lead, *tail):
                 raise InputError(f"{name} of shape {np.shape(x)} do not fit the model: expected {(*lead, *tail)}")
-        world = np.broadcast_to(np.eye(4).reshape(-1), (batch, 16)), np.zeros((batch, 6))
         own = self._inputs(u)[..., : self._own_inputs]
-        inputs = {
-            "poses": np.concatenate([np.reshape(poses, (batch, 16 * nb)), world[0]], axis=1),
-            "twists": np.concatenate([np.reshape(twists, (batch, 6 * nb)), world[1]], axis=1),
-            "t": np.array([float(t)]),
-            "u": np.ascontiguousarray(own if own.ndim == 1 else np.broadcast_to(own, (*lead, own.shape[-1])).reshape(batch, -1)),
-        }
-        key = which, lanes_for(batch, np.float64)
-        if key not in self._plans:
-            self._plans[key] = Plan(self._algorithms[which], self._tree, variant(key[1], ("run",)))
-        plan = self._plans[key]
-        out = {name: np.empty((batch, plan.sizes[name])) for name in names}
-        plan.run(inputs, out, batch)
-        return [out[name].reshape(*lead, -1) for name in names]
+        given = {"t": np.array([float(t)]), "u": own if own.ndim == 1 else np.broadcast_to(own, (*lead, own.shape[-1]))}
+        out = self._bodies.run(self._algorithms[which], names, poses, twists, given)
+        return [out[name] for name in names]
 
     # --- between bodies -------------------------------------------------------------------------------------------------------
     def wrenches(self, poses: np.ndarray, twists: np.ndarray, t: float = 0.0, u: Any = None) -> np.ndarray:
@@ -164,7 +122,7 @@ class ForceSet:
         if self.forces:
             (parts,) = self._run(0, ("wrenches",), poses, twists, t, u)
             blocks = np.moveaxis(parts.reshape(*parts.shape[:-1], -1, 6), -2, 0)
-            np.add.at(out, self._target[self._real], blocks[self._real])
+            np.add.at(out, self._bodies.target[self._real], blocks[self._real])
         return np.moveaxis(out, 0, -2)
 
     def energies(self, poses: np.ndarray, twists: np.ndarray, t: float = 0.0, u: Any = None) -> np.ndarray:

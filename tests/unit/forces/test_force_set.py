@@ -47,7 +47,7 @@ def test_compiled_forces_are_the_rules_as_they_stand(case: str) -> None:
         "t": np.array([0.3]),
         "u": forces.initial_inputs,
     }
-    expected = [eager.run(a, forces._tree, given) for a in forces._algorithms]
+    expected = [eager.run(a, forces._bodies.tree, given) for a in forces._algorithms]
     (wrenches,) = forces._run(0, ("wrenches",), poses, twists, 0.3, None)
     slopes = forces._run(1, ("df_dq", "df_dv"), poses, twists, 0.3, None)
     assert close(wrenches, expected[0]["wrenches"])
@@ -83,7 +83,7 @@ def test_a_thousand_instances_share_one_kernel() -> None:
     _, _, poses, twists = motion(model)
     total = forces.wrenches(poses, twists)
     df_dq, _ = forces.derivatives(poses, twists)
-    assert {len(plan.units) for plan in forces._plans.values()} == {1}
+    assert {len(plan.units) for plan in forces._bodies._plans.values()} == {1}
     parts = [lw.force_set(model.replace(elements=[f])).wrenches(poses, twists) for f in model.elements[:3]]
     assert total.shape == parts[0].shape == (2, 6)
     assert len(df_dq.row) == 4000
@@ -108,7 +108,7 @@ def test_a_hundred_forces_from_one_function_share_one_kernel_and_one_trace(monke
     assert close(forces.wrenches(poses, twists), expected.wrenches(poses, twists))
     assert forces.joint_forces(q, v)[-1] == pytest.approx(-4950.0 * v[-1])
     assert len(traced) == 1
-    for plans in (forces._plans, forces.on_joints._plans):
+    for plans in (forces._bodies._plans, forces.on_joints._plans):
         assert {len(plan.units) for plan in plans.values()} == {1}
 
 
