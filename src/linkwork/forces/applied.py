@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
-from ..model.kinematics import kinematics
 from ..model.model import Model
 from .set import force_set
+
+
+class Bodies(Protocol):
+    """Where the bodies are and how they move: `Kinematics`, or a `MaximalState`."""
+
+    @property
+    def poses(self) -> np.ndarray: ...
+
+    @property
+    def twists(self) -> np.ndarray: ...
 
 
 def has_forces(model: Model) -> bool:
@@ -17,14 +26,12 @@ def has_forces(model: Model) -> bool:
 
 
 def applied(
-    model: Model, q: Any, v: Any, tau: Any = None, external: Any = None, t: float = 0.0, u: Any = None
+    model: Model, bodies: Bodies, q: Any, v: Any, tau: Any = None, external: Any = None, t: float = 0.0, u: Any = None
 ) -> tuple[np.ndarray, np.ndarray]:
     """Joint forces (..., nv) and body wrenches (..., bodies, 6): what is given and what the model's forces add.
 
     t, u   time, and the inputs of forces that have any
     """
     forces = force_set(model)
-    q, v = np.asarray(q, float), np.zeros(model.nv) if v is None else np.asarray(v, float)
-    k = kinematics(model, q, v)
-    wrenches, joints = forces.wrenches(k.poses, k.twists, t, u), forces.joint_forces(q, v, t, u)
+    wrenches, joints = forces.wrenches(bodies.poses, bodies.twists, t, u), forces.joint_forces(q, v, t, u)
     return (joints if tau is None else joints + tau), (wrenches if external is None else wrenches + external)

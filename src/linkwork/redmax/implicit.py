@@ -2,38 +2,31 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from ..forces.set import force_set
-from ..model.model import Model
-from ..model.state import State
 from ..reduced.derivatives import inverse_dynamics_derivatives
 from ..reduced.inverse import inverse_dynamics
 from ..reduced.jacobian import body_jacobian_dot
 from ..spatial.se3 import ad
-from .system import Dynamics, dynamics
+from .system import Dynamics
 
 
-def motion_residual(model: Model, state: State, a: np.ndarray, tau: Any = None, external: Any = None) -> np.ndarray:
+def motion_residual(now: Dynamics, a: np.ndarray) -> np.ndarray:
     """M a - f (nv,): zero if the model moves with the accelerations a."""
-    now = dynamics(model, state, tau, external)
-    return inverse_dynamics(model, state.q, state.v, a, now.wrenches) - now.forces
+    return inverse_dynamics(now.model, now.state.q, now.state.v, a, now.wrenches) - now.forces
 
 
-def motion_derivatives(
-    model: Model, state: State, a: np.ndarray, tau: Any = None, external: Any = None
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def motion_derivatives(now: Dynamics, a: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """How the residual changes with displacements of the joints, velocities and accelerations: three matrices (nv, nv).
 
     Wrenches change with the poses and twists of the bodies, and these with q and v: d phi/dq = J_dot + ad(phi) J for every
     body, as mixed derivatives of a motion on a group differ by a bracket; d phi/dv = J.
     """
-    now, forces = dynamics(model, state, tau, external), force_set(model)
+    model, state, forces = now.model, now.state, force_set(now.model)
     d_external = _wrench_derivatives(now) if forces.forces else None
     dq, dv, da = inverse_dynamics_derivatives(model, state.q, state.v, a, now.wrenches, d_external)
-    joint_dq, joint_dv = forces.joint_derivatives(state.q, state.v, state.t)
+    joint_dq, joint_dv = forces.joint_derivatives(state.q, state.v, now.t)
     return dq - joint_dq.dense(), dv - joint_dv.dense(), da
 
 

@@ -17,10 +17,9 @@ import numpy as np
 
 from ..errors import InputError, SolverError
 from ..forces.blocks import Blocks, JointBlocks
-from ..forces.set import force_set
 from ..model.state import Motion, Rows
 from ..reduced.inertia_product import InertiaProduct
-from ..reduced.inverse import inverse_dynamics
+from ..reduced.inverse import mass_product
 from ..reduced.jacobian import jacobian_product, jacobian_transpose_product
 from ..solvers.complementarity import multipliers
 from ..solvers.conjugate_gradients import conjugate_gradients
@@ -53,10 +52,8 @@ class ImplicitOperator:
     @cached_property
     def _terms(self) -> tuple[Blocks, JointBlocks, np.ndarray]:
         """h D - h^2 K of the bodies, of the joints, and of the joints' own damping."""
-        now, h, forces = self.now, self.h, force_set(self.now.model)
-        s, k = now.state, now.motion
-        dq, dv = forces.derivatives(k.poses, k.twists, now.t, symmetrised=True)
-        joint_dq, joint_dv = forces.joint_derivatives(s.q, s.v, now.t, symmetrised=True)
+        now, h = self.now, self.h
+        (dq, dv), (joint_dq, joint_dv) = now.force_derivatives
         blocks = tuple(-h * b - h * h * a for a, b in zip(joint_dq.block, joint_dv.block, strict=True))
         return (-h) * dv + (-h * h) * dq, JointBlocks(joint_dq.nv, joint_dq.start, blocks), h * now.model.damping
 
@@ -87,19 +84,15 @@ class ImplicitOperator:
         model, q = self.now.model, self.now.state.q
         bodies, joints, damping = self._terms
         rows = np.ascontiguousarray(x.reshape(int(np.prod(x.shape[:-1])), model.nv))
-        M_x = inverse_dynamics(self.now.weightless, q, np.zeros(model.nv), rows)
         coupled = jacobian_transpose_product(model, q, bodies @ jacobian_product(model, q, rows))
-        return (M_x + coupled + joints @ rows + damping * rows).reshape(x.shape)
+        return (mass_product(model, q, rows) + coupled + joints @ rows + damping * rows).reshape(x.shape)
 
     def right_side(self) -> np.ndarray:
         """M v + h (f + D v), in O(n): A v with stiffness left out, and the forces."""
-        now, h, model = self.now, self.h, self.now.model
-        s, k, forces = now.state, now.motion, force_set(model)
-        _, dv = forces.derivatives(k.poses, k.twists, now.t, symmetrised=True)
-        _, joint_dv = forces.joint_derivatives(s.q, s.v, now.t, symmetrised=True)
-        damped = model.damping * s.v - joint_dv @ s.v - jacobian_transpose_product(model, s.q, dv @ k.twists)
-        M_v = inverse_dynamics(now.weightless, s.q, np.zeros(model.nv), s.v)
-        return M_v + h * (now.f + damped)
+        now, h, model, s = self.now, self.h, self.now.model, self.now.state
+        (_, dv), (_, joint_dv) = now.force_derivatives
+        damped = model.damping * s.v - joint_dv @ s.v - jacobian_transpose_product(model, s.q, dv @ now.motion.twists)
+        return mass_product(model, s.q, s.v) + h * (now.f + damped)
 
     def solve(self, b: np.ndarray) -> np.ndarray:
         """A^-1 b for b (..., nv)."""

@@ -19,6 +19,8 @@ import numpy as np
 
 from ..constraints.rows import ConstraintRows, constraint_set
 from ..constraints.solve import solve
+from ..forces.applied import applied
+from ..forces.blocks import Blocks, JointBlocks
 from ..forces.set import force_set
 from ..model.kinematics import Kinematics, kinematics
 from ..model.model import Model
@@ -64,13 +66,18 @@ class Dynamics:
         return self.forces - inverse_dynamics(self.model, s.q, s.v, np.zeros(self.model.nv), self.wrenches)
 
     @cached_property
+    def force_derivatives(self) -> tuple[tuple[Blocks, Blocks], tuple[JointBlocks, JointBlocks]]:
+        """df_dq and df_dv of the forces between bodies, and of those on joints, symmetrised."""
+        s, k, forces = self.state, self.motion, force_set(self.model)
+        bodies = forces.derivatives(k.poses, k.twists, self.t, symmetrised=True)
+        return bodies, forces.joint_derivatives(s.q, s.v, self.t, symmetrised=True)
+
+    @cached_property
     def stiffness_and_damping(self) -> tuple[np.ndarray, np.ndarray]:
         """K and D of the module's text (nv, nv)."""
-        s, model, k, forces = self.state, self.model, self.motion, force_set(self.model)
-        bodies = forces.derivatives(k.poses, k.twists, self.t, symmetrised=True)
-        joints = forces.joint_derivatives(s.q, s.v, self.t, symmetrised=True)
-        K, D = (self.J.T @ b.dense(model.nb) @ self.J + j.dense() for b, j in zip(bodies, joints, strict=True))
-        return K, np.diag(model.damping) - D
+        pairs = zip(*self.force_derivatives, strict=True)
+        K, D = (self.J.T @ b.dense(self.model.nb) @ self.J + j.dense() for b, j in pairs)
+        return K, np.diag(self.model.damping) - D
 
     @cached_property
     def constraints(self) -> ConstraintRows:
@@ -115,20 +122,10 @@ class Dynamics:
         b = operator.right_side()
         return operator.constrained(b, rows.rows, target, rows.unilateral)
 
-    @cached_property
-    def weightless(self) -> Model:
-        """The model without gravity, forces and constraints: its inverse dynamics at rest is a product with M."""
-        model = self.model
-        return model.keep_as("weightless", lambda: model.replace(gravity=np.zeros(3), elements=()))
-
 
 def dynamics(model: Model, state: State, tau: Any = None, external: Any = None, t: float | None = None) -> Dynamics:
     """The model at a state (one, not a batch), with all its forces; `t` is the time of time functions if not the state's."""
     t = state.t if t is None else t
     k = kinematics(model, state.q, state.v)
-    own = force_set(model)
-    wrenches = own.wrenches(k.poses, k.twists, t)
-    if external is not None:
-        wrenches = wrenches + external
-    forces = own.joint_forces(state.q, state.v, t)
-    return Dynamics(model, state, t, k, wrenches, forces if tau is None else forces + tau)
+    forces, wrenches = applied(model, k, state.q, state.v, tau, external, t)
+    return Dynamics(model, state, t, k, wrenches, forces)

@@ -40,7 +40,8 @@ def forward_dynamics(
     if not model.elements:
         return tree_dynamics(model, q, v, tau, external, threads)
     if has_forces(model):
-        tau, external = applied(model, q, v, tau, external, t, inputs)
+        moving = np.zeros(model.nv) if v is None else v
+        tau, external = applied(model, kinematics(model, q, moving), q, moving, tau, external, t, inputs)
     if constraint_set(model).unilateral.all():
         return tree_dynamics(model, q, v, tau, external, threads)
     q, v = np.asarray(q, float), np.asarray(v, float)

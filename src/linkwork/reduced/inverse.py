@@ -66,6 +66,12 @@ def inverse_dynamics(model: Model, q: Any, v: Any, a: Any, external: Any = None,
     return model.call(INVERSE_DYNAMICS, inputs, threads, wanted=("tau",))["tau"]
 
 
+def mass_product(model: Model, q: Any, x: Any, threads: int | None = 1) -> np.ndarray:
+    """M(q) x, (nv,) or (batch, nv), armature included: the joint forces that cause accelerations at rest without gravity."""
+    inputs = {"q": q, "v": None, "a": x, "external": None, "gravity": None}
+    return model.call(INVERSE_DYNAMICS, inputs, threads, wanted=("tau",))["tau"]
+
+
 def joint_wrenches(model: Model, q: Any, v: Any, a: Any, external: Any = None, threads: int | None = 1) -> np.ndarray:
     """The wrench (moment, force) that every joint transmits to its body, about the body's origin in its axes: (bodies, 6)."""
     inputs = {"q": q, "v": v, "a": a, "external": external, "gravity": model.gravity}

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 from ..constraints.rows import ConstraintRows, constraint_set
 from ..constraints.solve import Constrained, accelerations
-from ..forces.applied import applied, has_forces
-from ..forces.set import force_set
+from ..forces.applied import Bodies, applied, has_forces
 from ..maximal.convert import to_reduced
 from ..maximal.response import factor_maximal
 from ..model import MaximalState, Model, State
@@ -20,31 +20,42 @@ def is_bare(model: Model) -> bool:
     return not model.elements or not (constraint_set(model).count or has_forces(model))
 
 
-def acting(model: Model, state: State | MaximalState, tau: Any, external: Any) -> tuple[Any, Any]:
-    """Joint forces and body wrenches at a state: those given and those of the model's forces."""
-    if not has_forces(model):
-        return tau, external
+@dataclass(frozen=True, eq=False)
+class Located:
+    """A state of either kind with the poses and twists of its bodies and its joint coordinates; made by `located`."""
+
+    model: Model
+    state: State | MaximalState
+    bodies: Bodies
+    joints: State
+
+    def rows(self, t: float) -> ConstraintRows:
+        """The rows of all constraints, with time functions at t."""
+        return constraint_set(self.model).at(self.bodies.poses, self.bodies.twists, self.joints.q, self.joints.v, t)
+
+    def acting(self, tau: Any, external: Any) -> tuple[Any, Any]:
+        """Joint forces and body wrenches: those given and those of the model's forces."""
+        if not has_forces(self.model):
+            return tau, external
+        return applied(self.model, self.bodies, self.joints.q, self.joints.v, tau, external, self.state.t)
+
+
+def located(model: Model, state: State | MaximalState) -> Located:
+    """Where a model is."""
     if isinstance(state, State):
-        return applied(model, state.q, state.v, tau, external, state.t)
-    forces, joints = force_set(model), to_reduced(model, state)
-    own, wrenches = forces.joint_forces(joints.q, joints.v, state.t), forces.wrenches(state.poses, state.twists, state.t)
-    return (own if tau is None else own + tau), (wrenches if external is None else wrenches + external)
+        return Located(model, state, kinematics(model, state.q, state.v), state)
+    return Located(model, state, state, to_reduced(model, state))
 
 
 def rows_at(model: Model, state: State | MaximalState, t: float) -> ConstraintRows:
     """The rows of all constraints at a state, with time functions at t."""
-    constraints = constraint_set(model)
-    if isinstance(state, State):
-        k = kinematics(model, state.q, state.v)
-        return constraints.at(k.poses, k.twists, state.q, state.v, t)
-    joints = to_reduced(model, state)
-    return constraints.at(state.poses, state.twists, joints.q, joints.v, t)
+    return located(model, state).rows(t)
 
 
 def accelerated(model: Model, state: State | MaximalState, tau: Any, external: Any) -> Constrained:
     """The acceleration under every force and constraint, and the force of every row."""
-    rows = rows_at(model, state, state.t)
-    tau, external = acting(model, state, tau, external)
+    here = located(model, state)
+    tau, external = here.acting(tau, external)
     if isinstance(state, State):
-        return accelerations(factor_reduced(model, state.q, state.v, tau, external), rows)
-    return accelerations(factor_maximal(model, state, tau, external), rows)
+        return accelerations(factor_reduced(model, state.q, state.v, tau, external), here.rows(state.t))
+    return accelerations(factor_maximal(model, state, tau, external), here.rows(state.t))

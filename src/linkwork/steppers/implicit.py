@@ -15,7 +15,7 @@ A step whose stage has no solution is taken in halves, quarters, ... by the meth
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -24,7 +24,7 @@ from ..constraints.rows import ConstraintRows, constraint_set
 from ..errors import InputError, SolverError
 from ..model import Model, State
 from ..redmax.implicit import motion_derivatives, motion_residual
-from ..redmax.system import dynamics
+from ..redmax.system import Dynamics, dynamics
 from ..solvers.kkt import constrained_solve
 from ..solvers.newton import newton
 from .sequential import SequentialStepper
@@ -144,28 +144,26 @@ class _Problem:
     def state(self, q: np.ndarray, x: np.ndarray) -> State:
         return State(q, self.s * x[: self.stage.model.nv] + self.v_c, self.t)
 
-    def _at(self, x: np.ndarray) -> tuple[State, np.ndarray, Any, Any, np.ndarray, np.ndarray]:
-        """State, accelerations, joint forces and wrenches with those of the constraints; rows and residuals of these."""
+    def _at(self, x: np.ndarray) -> tuple[Dynamics, np.ndarray, np.ndarray, np.ndarray]:
+        """The dynamics with the forces of the constraints, accelerations, and the rows and residuals of the constraints."""
         model, given = self.stage.model, self.stage
         nv, s = model.nv, self.s
         state, a = self.state(model.integrate(given.q, x[:nv]), x), s * s * x[:nv] + self.a_c
+        now = dynamics(model, state, given.tau, given.external)
         if len(x) == nv:
-            return state, a, given.tau, given.external, np.zeros((0, nv)), np.zeros(0)
-        now = dynamics(model, state)
+            return now, a, np.zeros((0, nv)), np.zeros(0)
         c = now.constraints
         wrenches, tau = c.rows.transposed(s * s * x[nv:], model.nb, nv)
-        tau = tau if given.tau is None else tau + given.tau
-        wrenches = wrenches if given.external is None else wrenches + given.external
-        gap = self.conditions(c, constraint_set(model).holonomic, s)
-        return state, a, tau, wrenches, now.dense(c.rows), gap
+        held = replace(now, wrenches=now.wrenches + wrenches, forces=now.forces + tau)
+        return held, a, now.dense(c.rows), self.conditions(c, constraint_set(model).holonomic, s)
 
     def residual(self, x: np.ndarray) -> np.ndarray:
-        state, a, tau, external, _, gap = self._at(x)
-        return np.concatenate([motion_residual(self.stage.model, state, a, tau, external) / self.s**2, gap])
+        now, a, _, gap = self._at(x)
+        return np.concatenate([motion_residual(now, a) / self.s**2, gap])
 
     def jacobian(self, x: np.ndarray) -> np.ndarray:
-        state, a, tau, external, G, gap = self._at(x)
-        dq, dv, da = motion_derivatives(self.stage.model, state, a, tau, external)
+        now, a, G, gap = self._at(x)
+        dq, dv, da = motion_derivatives(now, a)
         A = dq / self.s**2 + dv / self.s + da
         return np.block([[A, -G.T], [G, np.zeros((len(gap), len(gap)))]]) if len(gap) else A
 

@@ -41,7 +41,6 @@ class LinearlyImplicit(SequentialStepper):
     def __post_init__(self) -> None:
         if self.baumgarte is not None and not (np.isfinite(self.baumgarte) and self.baumgarte >= 0):
             raise InputError(f"{self.name}: baumgarte must be a rate, not {self.baumgarte!r}")
-
         if self.route not in ROUTES:
             raise InputError(f"{self.name}: there is no route {self.route!r}; choose one of {', '.join(ROUTES)}")
 

@@ -21,12 +21,12 @@ import numpy as np
 
 from ..constraints.solve import CORRECTION, velocities
 from ..kernel.sweep import SCALAR, Algorithm, Field, each, outward
-from ..maximal.convert import fitted, to_reduced
+from ..maximal.convert import fitted
 from ..model import MaximalState, Model, State
 from ..model.rules import joint_of
 from ..reduced.forward import FORWARD_DYNAMICS
 from ..reduced.response import factor_reduced
-from .constrained import acting, rows_at
+from .constrained import located
 from .post_stabilised import CHOICES, check_choice, post_stabilised
 from .stabilised import STABILISED_DYNAMICS, factor_stabilised, moved, moved_bodies
 from .stepper import Program, StepInfo, Stepper
@@ -93,14 +93,14 @@ class SymplecticEuler(Stepper):
         self, model: Model, state: State | MaximalState, h: float, tau: Any, external: Any
     ) -> tuple[State | MaximalState, StepInfo]:
         correction = CORRECTION if self.stabilise == "baumgarte" else 0.0
-        rows = rows_at(model, state, state.t + h)
-        tau, external = acting(model, state, tau, external)
+        here = located(model, state)
+        rows = here.rows(state.t + h)
+        tau, external = here.acting(tau, external)
         if isinstance(state, State):
             found = velocities(factor_reduced(model, state.q, state.v, tau, external, dt=h), rows, h, correction)
             v = found.motion.joints
             q, v = recharted(model, model.integrate(state.q, h * v), v)
             return State(q, v, state.t + h), StepInfo(found.multipliers / h)
-        joints = to_reduced(model, state)
         found = velocities(factor_stabilised(model, state, tau, external, h), rows, h, correction)
         poses, twists = moved_bodies(model, state, (found.motion.bodies - state.twists) / h, h)
-        return MaximalState(poses, twists, joints.q, state.t + h), StepInfo(found.multipliers / h)
+        return MaximalState(poses, twists, here.joints.q, state.t + h), StepInfo(found.multipliers / h)

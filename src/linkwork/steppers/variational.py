@@ -32,8 +32,8 @@ from ..joints import Joint
 from ..kernel.sweep import INERTIA, SCALAR, Algorithm, Field, each, inward, outward, vector
 from ..model import Model
 from ..model.rules import inertia_of, joint_of, placement_of
-from ..reduced.forward import tree_dynamics
-from ..reduced.inverse import inverse_dynamics
+from ..reduced.forward import FORWARD_DYNAMICS
+from ..reduced.inverse import mass_product
 from ..reduced.rules import factor_joint
 from ..spatial.scalar import Vector, array, cross, is_zero, maximum, where
 from ..spatial.se3 import bracket
@@ -152,16 +152,10 @@ def _algorithm(name: str, parts: tuple[float, ...]) -> Algorithm:
     return Algorithm(name, fields, {"run": [each(begin(parts)), outward(midpoint), inward(balance), outward(advance)]})
 
 
-def weightless(model: Model) -> Model:
-    """The model without gravity, for products with the mass matrix."""
-    return model.keep_as("weightless", lambda: model.replace(gravity=np.zeros(3), elements=()))
-
-
 def enter(model: Model, given: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
     """What the program keeps of a batch of states (batch, size): momenta instead of velocities."""
     q, v = given["q"], given["v"]
-    still = weightless(model)
-    p = inverse_dynamics(still, q, np.zeros_like(v), v)
+    p = mass_product(model, q, v)
     counts = {name: np.zeros((len(q), model.nb)) for name in ("round", "part")}
     return {"q": q, "momentum": p, "v": v.copy(), "error": np.zeros_like(v), **counts}
 
@@ -176,8 +170,8 @@ def leave(model: Model, kept: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
             "take a smaller dt"
         )
     flat = q.reshape(-1, model.nq), p.reshape(-1, model.nv)
-    v = tree_dynamics(weightless(model), flat[0], np.zeros_like(flat[1]), flat[1])
-    return {"q": q, "v": v.reshape(p.shape)}
+    at_rest = {"q": flat[0], "v": None, "tau": flat[1], "external": None, "gravity": None}  # then a is M^-1 tau
+    return {"q": q, "v": model.call(FORWARD_DYNAMICS, at_rest)["a"].reshape(p.shape)}
 
 
 def _program(name: str, parts: tuple[float, ...]) -> Program:
