@@ -12,10 +12,14 @@ from __future__ import annotations
 
 import ctypes
 import functools
+from collections.abc import Sequence
 
 from . import cache, machine, python
 from .lanes import Lanes
 from .records import JOB, TRANSFER, load_field
+from .workers import share
+
+ADDRESSES = ("segments", "bases", "inputs", "outputs", "next")  # in a job
 
 
 def run_ir() -> str:
@@ -182,17 +186,25 @@ def transfers_ir(unpack: bool) -> str:
 
 
 def batch_ir(t: Lanes) -> str:
-    """Blocks of states, records of each, repetitions of each."""
+    """Chunks of states until none is left, blocks of each, records of each, repetitions of each."""
     lines = ["define void @lw_batch(ptr %job) #0 {", "entry:"]
     for index, field in enumerate(JOB):
-        load_field(lines, field, index, kind="ptr" if field in ("segments", "bases", "inputs", "outputs") else "i64")
+        load_field(lines, field, index, kind="ptr" if field in ADDRESSES else "i64")
     return (
         "\n".join(lines)
         + f"""
-  %some = icmp slt i64 %start, %end
-  br i1 %some, label %block, label %done
+  br label %take
+take:
+  %first = atomicrmw add ptr %next, i64 %chunk seq_cst
+  %some = icmp slt i64 %first, %end
+  br i1 %some, label %chunk.of, label %done
+chunk.of:
+  %beyond = add i64 %first, %chunk
+  %whole = icmp slt i64 %beyond, %end
+  %stop = select i1 %whole, i64 %beyond, i64 %end
+  br label %block
 block:
-  %s = phi i64 [ %start, %entry ], [ %s.next, %block.end ]
+  %s = phi i64 [ %first, %chunk.of ], [ %s.next, %block.end ]
   %left = sub i64 %end, %s
   %few = icmp slt i64 %left, {t.width}
   %valid = select i1 %few, i64 %left, i64 {t.width}
@@ -214,8 +226,8 @@ record.end:
   br i1 %r.more, label %record, label %block.end
 block.end:
   %s.next = add i64 %s, {t.width}
-  %s.more = icmp slt i64 %s.next, %end
-  br i1 %s.more, label %block, label %done
+  %s.more = icmp slt i64 %s.next, %stop
+  br i1 %s.more, label %block, label %take
 done:
   ret void
 }}"""
@@ -234,7 +246,8 @@ def driver_ir(t: Lanes) -> str:
         batch_ir(t),
         python.data_ir(),
         python.state_ir(),
-        python.batch_ir(),
+        python.batch_ir(t.width, shared=False),
+        python.batch_ir(t.width, shared=True),
     ]
     named = [part.replace("@lw_", f"@lw_{t.suffix}_") for part in parts]  # one process holds several drivers
     return "\n\n".join([*named, 'attributes #0 = { nounwind "prefer-vector-width"="512" "min-legal-vector-width"="512" }'])
@@ -254,8 +267,14 @@ class Driver:
             obj = found[1]
         self._library = machine.Library.shared(obj)
         self.batch = self._library.function(f"lw_{t.suffix}_batch", ctypes.c_void_p)
+        self.batch_at = self._library.address(f"lw_{t.suffix}_batch")
         self.python_state = self._library.address(f"lw_{t.suffix}_python_state")
         self.python_batch = self._library.address(f"lw_{t.suffix}_python_batch")
+        self.python_shared = self._library.address(f"lw_{t.suffix}_python_shared")
+
+    def shared(self, jobs: Sequence[int]) -> None:
+        """Jobs that share the number of the next state, each in a thread of its own, the first in this one."""
+        share(self.batch_at, self.batch, jobs)
 
 
 driver = functools.cache(Driver)

@@ -27,18 +27,18 @@ class Factored:
         self._make = make
         plan = make(Lanes(1), "factor", ())
         self._work = plan.workspace()
-        self._work.job(inputs, {k: a.reshape(1, -1) for k, a in (outputs or {}).items()}, 0, 1)
+        self._work.job(inputs, {k: a.reshape(1, -1) for k, a in (outputs or {}).items()}, 1)
         plan.driver.batch(self._work.job_at)
 
-    def apply(self, inputs: Mapping[str, np.ndarray], wanted: Sequence[str]) -> list[np.ndarray]:
-        """The wanted outputs (batch, size) for a batch of right-hand sides (batch, size), eight at a time."""
+    def apply(self, inputs: Mapping[str, np.ndarray], wanted: Sequence[str], phase: str = "apply") -> list[np.ndarray]:
+        """The wanted outputs (batch, size) of a later phase for a batch of right-hand sides (batch, size), eight at a time."""
         batch = len(next(iter(inputs.values())))
         lanes = Lanes(8 if batch > 1 else 1)
-        plan = self._make(lanes, "apply", (KEPT,) if lanes.width > 1 else ())
+        plan = self._make(lanes, phase, (KEPT,) if lanes.width > 1 else ())
         work = plan.workspace()
         work.adopt(self._work, [KEPT])
         outputs = {name: np.empty((batch, plan.sizes[name])) for name in wanted}
         if batch:
-            work.job(inputs, outputs, 0, batch)
+            work.job(inputs, outputs, batch)
             plan.driver.batch(work.job_at)
         return list(outputs.values())

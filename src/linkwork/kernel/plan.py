@@ -7,10 +7,8 @@ array operations, so that a chain of 100000 links is ready at once and a new tre
 from __future__ import annotations
 
 import ctypes
-import os
 import struct
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
 from typing import Any
 
@@ -24,8 +22,11 @@ from .records import JOB, TRANSFER
 from .sweep import Algorithm, Items, Packing, Tree
 from .trace import Position, record_layout
 from .unit import CompiledUnit, Variant, arrays, unit
+from .workers import AVAILABLE, workers
 
 ALIGN = 64
+ALL = 1 << 60  # states at a time: no other thread shares them
+CHUNKS = 16  # a thread takes its part in so many pieces, so that one which is late or slow gets less
 
 
 class Shape:
@@ -232,17 +233,17 @@ class Plan:
         width = self.lanes.width
         blocks = -(-batch // width)
         threads = max(1, min(threads, blocks))
-        cuts = [blocks * k // threads * width for k in range(threads)] + [batch]
-        spaces = [self._borrow() for _ in range(threads)]  # other threads of the caller borrow others
-        for k, w in enumerate(spaces):
-            w.job(inputs, outputs, cuts[k], cuts[k + 1], records, every)
         if threads == 1:
-            self.driver.batch(spaces[0].job_at)
-        else:
-            others = [pool().submit(self.driver.batch, w.job_at) for w in spaces[1:]]
-            self.driver.batch(spaces[0].job_at)
-            for future in others:
-                future.result()
+            space = self._borrow()  # other threads of the caller borrow others
+            space.job(inputs, outputs, batch, records, every)
+            self.driver.batch(space.job_at)
+            self._idle.append(space)
+            return
+        chunk = width * max(1, blocks // (CHUNKS * threads))
+        spaces = [self._borrow() for _ in range(threads)]
+        for w in spaces:
+            w.job(inputs, outputs, batch, records, every, chunk, spaces[0].next_at)
+        self.driver.shared([w.job_at for w in spaces])
         self._idle.extend(spaces)
 
 
@@ -296,8 +297,9 @@ class Workspace:
         self._globals = {name for name, f in plan.algorithm.fields.items() if f.space == "global"}
         self._constant: dict[str, np.ndarray | None] = {}
         self.fixed = (s.ctypes.data, len(s), self.bases.ctypes.data)
-        self.buffer = bytearray(8 * (len(JOB) + 2 * len(TRANSFER) * len(plan.arrays)))  # states go both ways
-        self.job_at = ctypes.addressof(ctypes.c_char.from_buffer(self.buffer))
+        self.buffer = bytearray(8 * (1 + len(JOB) + 2 * len(TRANSFER) * len(plan.arrays)))  # states go both ways
+        self.next_at = ctypes.addressof(ctypes.c_char.from_buffer(self.buffer))
+        self.job_at = self.next_at + 8
         self.transfers_at = self.job_at + 8 * len(JOB)
 
     def of_state(
@@ -311,15 +313,41 @@ class Workspace:
         unpack = (self.address[result], plan.sizes[result], self._map_of(result)) if packed else (0, 0, 0)
         return python.of_state(plan.driver.python_state, self.fixed, self._dtype, inputs, out, unpack, error, self), out
 
-    def of_batch(self, names: Sequence[str], result: str) -> Callable[..., Any]:
-        """A function of arrays of a batch that stand for these, and an array for the result, see `python.of_batch`."""
+    def of_batch(self, names: Sequence[str], result: str, others: Sequence[Workspace] = ()) -> Callable[..., Any]:
+        """A function of arrays of a batch that stand for these, and an array for the result, see `python.of_batch`.
+
+        others   memory for threads that share the batch
+        """
+        driver, count = self.plan.driver, len(names) + 1
+        jobs = [w._describe(names, result, self.next_at) for w in (self, *others)]
+        alone = python.of_batch(driver.python_batch, self.job_at, self._dtype, count, self)
+        if not others or not AVAILABLE:
+            return alone
+        team, pieces = workers(), CHUNKS * len(jobs)
+        mails = team.mails(len(others))
+        places = (team.share_at, ctypes.addressof(mails))
+        owners = (self, *others, mails)
+        run = python.of_shared_batch(driver.python_shared, jobs, self._dtype, count, places, pieces, owners)
+
+        def together(*arrays: np.ndarray) -> Any:
+            if not team.engage(driver.batch_at, jobs):
+                return alone(*arrays)
+            try:
+                return run(*arrays)
+            finally:
+                team.release()
+
+        return together
+
+    def _describe(self, names: Sequence[str], result: str, next_at: int) -> int:
+        """Describe a call of compiled code that knows the arrays: the address of the job."""
         at, size, count = self.transfers_at, self.plan.lanes.bytes, len(names)
         moves: list[int] = []
         for n in (*names, result):
             moves += (self.address[n], 0, self.plan.sizes[n], size * self.plan.sizes[n], 0, self._map_of(n))
-        head = (*self.fixed, count, at, 1, at + 8 * len(TRANSFER) * count, 0, 0, 1, 1)
-        struct.pack_into(f"{len(JOB) + len(moves)}q", self.buffer, 0, *head, *moves)
-        return python.of_batch(self.plan.driver.python_batch, self.job_at, self._dtype, count + 1, self)
+        head = (*self.fixed, count, at, 1, at + 8 * len(TRANSFER) * count, next_at, 0, ALL, 1, 1)
+        struct.pack_into(f"{1 + len(JOB) + len(moves)}q", self.buffer, 0, 0, *head, *moves)
+        return self.job_at
 
     def adopt(self, other: Workspace, names: Sequence[str]) -> None:
         """Read these arrays from another workspace (of another variant) instead of our own."""
@@ -328,9 +356,19 @@ class Workspace:
             self.bases[i] = other.bases[i]
 
     def job(
-        self, inputs: Mapping[str, Any], outputs: Mapping[str, Any], start: int, end: int, records: int = 1, every: int = 1
+        self,
+        inputs: Mapping[str, Any],
+        outputs: Mapping[str, Any],
+        batch: int,
+        records: int = 1,
+        every: int = 1,
+        chunk: int = ALL,
+        next_at: int | None = None,
     ) -> int:
-        """Describe a call to the driver: the address for `driver.batch`, valid until the next call is described."""
+        """Describe a call to the driver: the address for `driver.batch`, valid until the next call is described.
+
+        chunk     states that a thread takes at a time, from the number at `next_at` that all threads share
+        """
         moves: list[int] = []
         for name, a in inputs.items():
             if name in self.plan.variant.uniform:
@@ -343,8 +381,9 @@ class Workspace:
         for name, a in outputs.items():
             moves += self._transfer(name, a)
         at = self.transfers_at
-        head = (*self.fixed, split // len(TRANSFER), at, len(outputs), at + 8 * split, start, end, records, every)
-        struct.pack_into(f"{len(JOB) + len(moves)}q", self.buffer, 0, *head, *moves)
+        states = (next_at or self.next_at, batch, chunk, records, every)
+        head = (*self.fixed, split // len(TRANSFER), at, len(outputs), at + 8 * split, *states)
+        struct.pack_into(f"{1 + len(JOB) + len(moves)}q", self.buffer, 0, 0, *head, *moves)
         return self.job_at
 
     def _map_of(self, name: str) -> int:
@@ -365,16 +404,6 @@ def address_of(a: np.ndarray) -> int:
         return ctypes.addressof(ctypes.c_char.from_buffer(a))  # pyright: ignore[reportArgumentType]
     except (TypeError, ValueError):  # read-only or empty
         return a.__array_interface__["data"][0]
-
-
-_pool: list[ThreadPoolExecutor] = []
-
-
-def pool() -> ThreadPoolExecutor:
-    """The threads of the process, made on first use."""
-    if not _pool:
-        _pool.append(ThreadPoolExecutor(max_workers=os.cpu_count() or 1, thread_name_prefix="linkwork"))
-    return _pool[0]
 
 
 def variant(lanes: Lanes, phases: Sequence[str], absent: Sequence[str] = (), uniform: Sequence[str] = ()) -> Variant:

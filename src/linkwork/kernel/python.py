@@ -8,8 +8,9 @@ process, and where they differ nothing here is used.
 
     object state(self, arrays)           one state: the arrays become inputs where they are; returns `result`
     object batch(self, arrays and out)   a batch, without the interpreter lock; returns `out`
+    object shared(self, arrays and out)  the same by several threads, each with a job of its own
 
-An array that is not what the record says (type, shape, in one piece) makes both return None, or raise the error of the record.
+An array that is not what the record says (type, shape, in one piece) makes them return None, or raise the error of the record.
 """
 
 from __future__ import annotations
@@ -32,6 +33,8 @@ COMMON = ("count", "type", "descr", "none", "error", "message", "incref", "set_e
 # For every input follow its place in bases and its size. If there is a map, `size` numbers are unpacked from lanes to memory.
 STATE = (*COMMON, "segments", "segment_count", "bases", "result", "lanes", "memory", "size", "map")
 BATCH = (*COMMON, "job", "save", "restore")
+# pieces: into so many a batch is cut; after these the jobs of the others
+SHARED = (*BATCH, "share", "mails", "others", "pieces")
 
 
 # --- making functions -------------------------------------------------------------------------------------------------
@@ -113,8 +116,22 @@ def of_state(
 
 def of_batch(address: int, job: int, dtype: np.dtype, count: int, owner: Any) -> Callable[..., Any]:
     """A function of `count` two-dimensional arrays, the last for the output, whose transfers the job has in this order."""
-    fields = (*_common(count, dtype, None), job, _address("PyEval_SaveThread"), _address("PyEval_RestoreThread"))
+    return _builtin(address, _batch_fields(job, dtype, count), (owner, dtype))
+
+
+def of_shared_batch(
+    address: int, jobs: Sequence[int], dtype: np.dtype, count: int, team: tuple[int, int], pieces: int, owner: Any
+) -> Callable[..., Any]:
+    """The same by several threads; the first job is done by the caller.
+
+    team     addresses of `workers.lw_share` and of the mailboxes of the others
+    """
+    fields = (*_batch_fields(jobs[0], dtype, count), *team, len(jobs) - 1, pieces, *jobs[1:])
     return _builtin(address, fields, (owner, dtype))
+
+
+def _batch_fields(job: int, dtype: np.dtype, count: int) -> tuple[int, ...]:
+    return (*_common(count, dtype, None), job, _address("PyEval_SaveThread"), _address("PyEval_RestoreThread"))
 
 
 # --- what they do -----------------------------------------------------------------------------------------------------
@@ -216,9 +233,10 @@ def state_ir() -> str:
     return "\n".join([*lines, "  call void %incref(ptr %result)", "  ret ptr %result", _REFUSED])
 
 
-def batch_ir() -> str:
-    """See BATCH. The output, the last argument, says how many rows there are."""
-    lines = _head("lw_python_batch", BATCH, ("count",))
+def batch_ir(width: int, shared: bool) -> str:
+    """See BATCH and SHARED. The output, the last argument, says how many rows there are."""
+    name, fields = ("lw_python_shared", SHARED) if shared else ("lw_python_batch", BATCH)
+    lines = _head(name, fields, ("count", "others", "pieces"))
     lines.append("  %last.place = sub i64 %count, 1\n  %out.at = getelementptr ptr, ptr %arguments, i64 %last.place")
     lines.append(f"  %out = load ptr, ptr %out.at\n  %rows.of = getelementptr i8, ptr %out, i64 {PLACES['shape']}")
     lines.append("  %rows.at = load ptr, ptr %rows.of\n  %rows = load i64, ptr %rows.at")
@@ -228,5 +246,53 @@ def batch_ir() -> str:
     lines.append("  %data = call ptr @lw_data(ptr %argument, ptr %type, ptr %descr, i32 2, i64 %rows, i64 %columns)")
     lines += [f"  %target = getelementptr ptr, ptr %entry, i64 {TRANSFER.index('memory')}", _NEXT]
     lines.append(f"  %end.at = getelementptr i64, ptr %job, i64 {JOB.index('end')}\n  store i64 %rows, ptr %end.at")
-    lines += ["  %thread = call ptr %save()", "  call void @lw_batch(ptr %job)", "  call void %restore(ptr %thread)"]
+    load_field(lines, "next", JOB.index("next"), "%job", "ptr")
+    lines.append("  store i64 0, ptr %next")
+    call = "  call void @lw_batch(ptr %job)"
+    if shared:
+        lines.append(_others_ir(width))
+        call = "  call void %share(ptr %mails, i64 %others, ptr @lw_batch, ptr %job)"
+    lines += ["  %thread = call ptr %save()", call, "  call void %restore(ptr %thread)"]
     return "\n".join([*lines, "  call void %incref(ptr %out)", "  ret ptr %out", _REFUSED])
+
+
+def _others_ir(width: int) -> str:
+    """Cut the batch into pieces, and tell the others where the arrays are."""
+    chunk, end, inputs = (JOB.index(name) for name in ("chunk", "end", "inputs"))
+    memory, size = TRANSFER.index("memory"), len(TRANSFER)
+    return f"""  %piece = udiv i64 %rows, %pieces
+  %blocks = udiv i64 %piece, {width}
+  %blocks.none = icmp eq i64 %blocks, 0
+  %blocks.some = select i1 %blocks.none, i64 1, i64 %blocks
+  %chunk = mul i64 %blocks.some, {width}
+  %chunk.at = getelementptr i64, ptr %job, i64 {chunk}
+  store i64 %chunk, ptr %chunk.at
+  br label %tell
+tell:
+  %o = phi i64 [ 0, %go ], [ %o.next, %told ]
+  %o.index = add i64 %o, {len(SHARED)}
+  %o.at = getelementptr ptr, ptr %record, i64 %o.index
+  %other = load ptr, ptr %o.at
+  %other.chunk = getelementptr i64, ptr %other, i64 {chunk}
+  store i64 %chunk, ptr %other.chunk
+  %other.end = getelementptr i64, ptr %other, i64 {end}
+  store i64 %rows, ptr %other.end
+  %theirs.at = getelementptr i64, ptr %other, i64 {inputs}
+  %theirs = load ptr, ptr %theirs.at
+  br label %copy
+copy:
+  %c = phi i64 [ 0, %tell ], [ %c.next, %copy ]
+  %c.entry = mul i64 %c, {size}
+  %c.index = add i64 %c.entry, {memory}
+  %from = getelementptr ptr, ptr %transfers, i64 %c.index
+  %to = getelementptr ptr, ptr %theirs, i64 %c.index
+  %moved = load ptr, ptr %from
+  store ptr %moved, ptr %to
+  %c.next = add i64 %c, 1
+  %c.more = icmp slt i64 %c.next, %count
+  br i1 %c.more, label %copy, label %told
+told:
+  %o.next = add i64 %o, 1
+  %o.more = icmp slt i64 %o.next, %others
+  br i1 %o.more, label %tell, label %sharing
+sharing:"""

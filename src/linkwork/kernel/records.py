@@ -10,8 +10,9 @@ JOB = (
     "inputs",
     "output_count",
     "outputs",
-    "start",
+    "next",  # address of the number of the next state to take; threads may share it
     "end",
+    "chunk",  # states taken at a time
     "records",
     "every",
 )

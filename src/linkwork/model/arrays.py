@@ -47,6 +47,15 @@ def lanes_for(batch: int, dtype: Any) -> Lanes:
     return SCALAR64 if batch == 1 else WIDE64
 
 
+def thread_count(threads: int | None) -> int:
+    """How many threads are meant; None means one for every core."""
+    if threads is None:
+        return os.cpu_count() or 1
+    if not isinstance(threads, int | np.integer) or threads < 1:
+        raise InputError(f"threads must be a positive whole number, or None for one per core, not {threads!r}")
+    return int(threads)
+
+
 class Interface:
     """An algorithm as a function of arrays on one model: the shapes of its fields."""
 
@@ -98,7 +107,7 @@ class Interface:
         plan = self.model.plan(self.algorithm, lanes_for(count, dtype), self.all_phases, (*absent, *skipped))
         outputs = {name: fresh(self._spares, name, (count, self.sizes[name]), dtype) for name in names}
         if count:
-            plan.run(arrays, outputs, count, threads=threads if threads is not None else os.cpu_count() or 1)
+            plan.run(arrays, outputs, count, threads=thread_count(threads))
         lead = () if batch is None else (count,)
         return {name: a.reshape(lead + self.tails[name]) for name, a in outputs.items()}
 

@@ -81,8 +81,8 @@ def tree_dynamics(model: Model, q: Any, v: Any, tau: Any = None, external: Any =
 
     external   wrenches (moment, force) on the bodies, about their origins in their axes: (bodies, 6)
     """
-    if external is None and threads == 1:
-        found = shortcut(model, FORWARD_DYNAMICS, ("q", "v", "tau"), "a", q, v, tau)
+    if external is None:
+        found = shortcut(model, FORWARD_DYNAMICS, ("q", "v", "tau"), "a", threads, q, v, tau)
         if found is not None:
             return found
     inputs = {"q": q, "v": v, "tau": tau, "external": external, "gravity": model.gravity}

@@ -58,8 +58,8 @@ def inverse_dynamics(model: Model, q: Any, v: Any, a: Any, external: Any = None,
 
     external   wrenches (moment, force) on the bodies, about their origins in their axes: (bodies, 6)
     """
-    if external is None and threads == 1:
-        found = shortcut(model, INVERSE_DYNAMICS, ("q", "v", "a"), "tau", q, v, a)
+    if external is None:
+        found = shortcut(model, INVERSE_DYNAMICS, ("q", "v", "a"), "tau", threads, q, v, a)
         if found is not None:
             return found
     inputs = {"q": q, "v": v, "a": a, "external": external, "gravity": model.gravity}

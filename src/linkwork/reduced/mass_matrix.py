@@ -63,7 +63,7 @@ FUNCTIONS["mass_matrix"] = _prepared_mass_matrix
 
 def mass_matrix(model: Model, q: Any, threads: int | None = 1) -> np.ndarray:
     """M(q), (nv, nv) or (batch, nv, nv), symmetric positive definite, with the armature of the joints."""
-    M = shortcut(model, MASS_MATRIX, ("q",), "M", q) if threads == 1 else None
+    M = shortcut(model, MASS_MATRIX, ("q",), "M", threads, q)
     if M is None:
         M = model.call(MASS_MATRIX, {"q": q}, threads)["M"]
     if model.has_armature:

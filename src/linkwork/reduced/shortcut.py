@@ -16,7 +16,7 @@ from ..errors import InputError
 from ..kernel import python
 from ..kernel.plan import Plan, Workspace
 from ..kernel.sweep import Algorithm
-from ..model.arrays import FLOAT32, FLOAT64, SCALAR64, WIDE32, WIDE64, Interface, fresh
+from ..model.arrays import FLOAT32, FLOAT64, SCALAR64, WIDE32, WIDE64, Interface, fresh, thread_count
 from ..model.model import Model
 
 FLOATS = (FLOAT64, FLOAT32)
@@ -31,7 +31,7 @@ class Shortcut:
         interface = Interface(model, algorithm)
         self._size, self._tail = interface.sizes[result], interface.tails[result]
         self._spares: dict[str, np.ndarray] = {}
-        self._wide: dict[Any, tuple[Workspace, Callable[..., Any]]] = {}
+        self._wide: dict[Any, Callable[..., Any]] = {}
         self._work = self._workspace(SCALAR64)
         self._state, self._out = self._work.of_state(names, result, self._tail)
 
@@ -53,24 +53,26 @@ class Shortcut:
         message = f"a prepared {self.algorithm.name} takes contiguous float64 arrays {sizes}"
         return self._work.of_state(self.names, self.result, self._tail, (InputError, message))[0]
 
-    def __call__(self, *arrays: Any) -> np.ndarray | None:
+    def __call__(self, threads: int, *arrays: Any) -> np.ndarray | None:
         """The result, or None if the arrays are not of one state or of equal batches."""
         if self._state(*arrays) is not None:
             return self._out.copy()
         first = arrays[0]
         if type(first) is not np.ndarray or first.ndim != 2 or len(first) < 2 or first.dtype not in FLOATS:
             return None
-        _, run = self._wide.get(first.dtype) or self._prepare_wide(first.dtype)
+        run = self._wide.get((first.dtype, threads)) or self._prepare_wide(first.dtype, threads)
         out = run(*arrays, fresh(self._spares, self.result, (len(first), self._size), first.dtype))
         return out if out is None or len(self._tail) == 1 else out.reshape(len(first), *self._tail)
 
-    def _prepare_wide(self, dtype: Any) -> tuple[Workspace, Callable[..., Any]]:
-        work = self._workspace(WIDE64 if dtype == FLOAT64 else WIDE32)
-        self._wide[dtype] = work, work.of_batch(self.names, self.result)
-        return self._wide[dtype]
+    def _prepare_wide(self, dtype: Any, threads: int) -> Callable[..., Any]:
+        own, *others = (self._workspace(WIDE64 if dtype == FLOAT64 else WIDE32) for _ in range(threads))
+        run = self._wide[dtype, threads] = own.of_batch(self.names, self.result, others)
+        return run
 
 
-def shortcut(model: Model, algorithm: Algorithm, names: Names, result: str, *arrays: Any) -> np.ndarray | None:
+def shortcut(
+    model: Model, algorithm: Algorithm, names: Names, result: str, threads: int | None, *arrays: Any
+) -> np.ndarray | None:
     """The result by the short way, or None if the inputs need the long one."""
     key = (algorithm.name, get_ident())
     call = model.shortcuts.get(key)
@@ -79,7 +81,7 @@ def shortcut(model: Model, algorithm: Algorithm, names: Names, result: str, *arr
         if not usual or not python.available():
             return None
         call = model.shortcuts[key] = Shortcut(model, algorithm, names, result)
-    return call(*arrays)
+    return call(threads if threads == 1 else thread_count(threads), *arrays)
 
 
 def prepared(algorithm: Algorithm, names: Names, result: str) -> Callable[[Model], Callable[..., np.ndarray]]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from typing import Any
 
@@ -12,7 +11,7 @@ from ..constraints.rows import constraint_set
 from ..errors import InputError
 from ..kernel.plan import Plan
 from ..model import MaximalState, Model, State
-from ..model.arrays import lanes_for
+from ..model.arrays import lanes_for, thread_count
 from .constrained import accelerated, is_bare
 from .stepper import Solution, Stepper
 
@@ -144,7 +143,7 @@ class FixedRun:
 
     @property
     def _cores(self) -> int:
-        return self.threads or os.cpu_count() or 1
+        return thread_count(self.threads)
 
 
 def shaped_force(tau: Any, t: float, *shapes: tuple[int, ...]) -> np.ndarray:
