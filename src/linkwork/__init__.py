@@ -5,11 +5,18 @@ from .constraints import (
     Constraint,
     ConstraintReport,
     Coupling,
+    Gear,
+    JointConstraint,
     Limit,
     Loop,
+    PointOnCurve,
+    PointOnSurface,
     PrescribedJoint,
     PrescribedTwist,
+    TangentSurfaces,
+    constraint,
     constraint_report,
+    joint_constraint,
 )
 from .contact import Contact
 from .energy import Energy, energy
@@ -49,7 +56,7 @@ from .forces import (
     joint_force,
     tendon_curve,
 )
-from .geometry import Mesh, Plane, Sphere, mesh_inertia
+from .geometry import Curve, ImplicitSurface, Mesh, ParametricSurface, Plane, Sphere, ellipsoid, mesh_inertia, torus
 from .io import load
 from .joints import (
     Composite,
@@ -70,10 +77,11 @@ from .joints import (
     Universal,
     joint,
 )
+from .maximal import Assembly, conditions, force_report, maximal_dynamics, parts, to_maximal, to_reduced
 from .maximal import factor_maximal as _factor_maximal
-from .maximal import maximal_dynamics, to_maximal, to_reduced
 from .model import Body, MaximalState, Model, ModelBuilder, Motion, Response, Rows, State
 from .model.kinematics import Kinematics, kinematics
+from .redmax import HyperReduced, MassSpringChain, MassSpringNet, MassSprings
 from .reduced import (
     bias_forces,
     body_jacobian,
@@ -99,6 +107,7 @@ from .reduced import (
 from .reduced import factor_reduced as _factor_reduced
 from .reduced.muscle_states import MuscleStates, muscle_states
 from .simulate import simulate
+from .simulator import Simulator
 from .spatial import SE3, Ad, Inertia, ad
 from .spatial import scalar as math
 from .steppers import Event, project
@@ -121,6 +130,7 @@ __all__ = [
     "SE3",
     "ActivationDynamics",
     "Ad",
+    "Assembly",
     "Body",
     "BodyDamping",
     "Bushing",
@@ -131,6 +141,7 @@ __all__ = [
     "ConstraintReport",
     "Contact",
     "Coupling",
+    "Curve",
     "Cylindrical",
     "Drag",
     "ElasticMuscle",
@@ -142,12 +153,16 @@ __all__ = [
     "Free",
     "Free2D",
     "FreeExp",
+    "Gear",
     "Handle",
     "Health",
     "Helical",
+    "HyperReduced",
+    "ImplicitSurface",
     "Inertia",
     "InputError",
     "Joint",
+    "JointConstraint",
     "JointDamping",
     "JointForce",
     "JointSpring",
@@ -157,6 +172,9 @@ __all__ = [
     "Line",
     "LinkworkError",
     "Loop",
+    "MassSpringChain",
+    "MassSpringNet",
+    "MassSprings",
     "MaximalState",
     "Mesh",
     "Model",
@@ -169,10 +187,13 @@ __all__ = [
     "MusclePath",
     "MuscleStates",
     "PDController",
+    "ParametricSurface",
     "PiecewiseCurve",
     "Planar",
     "Plane",
     "PointForce",
+    "PointOnCurve",
+    "PointOnSurface",
     "PointSpring",
     "PoseHandle",
     "PrescribedJoint",
@@ -182,6 +203,7 @@ __all__ = [
     "Revolute",
     "Rows",
     "Schedule",
+    "Simulator",
     "SolverError",
     "Sphere",
     "Spherical",
@@ -191,6 +213,7 @@ __all__ = [
     "State",
     "SwingTwistLimit",
     "SymbolError",
+    "TangentSurfaces",
     "TorqueCurve",
     "Trajectory",
     "Translational",
@@ -201,11 +224,15 @@ __all__ = [
     "bias_forces",
     "body_jacobian",
     "body_jacobian_dot",
+    "conditions",
+    "constraint",
     "constraint_report",
     "cubic_curve",
+    "ellipsoid",
     "energy",
     "factor",
     "force",
+    "force_report",
     "force_set",
     "forward_dynamics",
     "forward_dynamics_derivatives",
@@ -221,6 +248,7 @@ __all__ = [
     "jacobian_product",
     "jacobian_transpose_product",
     "joint",
+    "joint_constraint",
     "joint_force",
     "joint_wrenches",
     "kinematics",
@@ -231,10 +259,12 @@ __all__ = [
     "maximal_dynamics",
     "mesh_inertia",
     "muscle_states",
+    "parts",
     "project",
     "simulate",
     "tendon_curve",
     "to_maximal",
     "to_reduced",
+    "torus",
     "tree_dynamics",
 ]

@@ -29,7 +29,7 @@ Names = Annotated[tuple[str, ...], Parameter(negative="")]
 def run(
     scene: str,
     *,
-    method: Literal["reduced", "maximal"] = "reduced",
+    method: Literal["reduced", "maximal", "maximal-implicit", "redmax"] | None = None,
     duration: float | None = None,
     dt: float | None = None,
     links: int | None = None,
@@ -43,7 +43,8 @@ def run(
     scene
         Name of the scene; 'linkwork scenes' lists them.
     method
-        Joint coordinates (reduced), or bodies held together by forces (maximal).
+        Joint coordinates (reduced), bodies held together by forces (maximal), the same with stiff forces and large steps
+        (maximal-implicit), or the dense implicit system (redmax); the scene's own if not given.
     duration
         Simulated time in seconds; the scene's own if not given.
     dt
@@ -60,7 +61,7 @@ def run(
     duration = chosen.duration if duration is None else duration
     dt = chosen.dt if dt is None else dt
     out.mkdir(parents=True, exist_ok=True)
-    trajectory = _simulated(chosen, options, method, duration, dt)
+    trajectory = _simulated(chosen, options, method or chosen.methods[0], duration, dt)
     page = _written(trajectory, chosen.name, out)
     if not headless:
         _open(page)
@@ -149,20 +150,22 @@ def _simulated(scene: Scene, options: dict[str, Any], method: str, duration: flo
     """The run, and a summary of it on stdout. A first step of its own keeps compilation out of the measured speed."""
     from rich.console import Console
 
+    from .model import Model
     from .simulate import simulate
 
     with Console(stderr=True).status(f"Preparing {scene.name} ...") as status:
         start = time.perf_counter()
         model, state = scene.build(**options)
-        simulate(model, state, dt, dt, method)
+        inputs = scene.inputs(model) if scene.inputs and isinstance(model, Model) else None
+        simulate(model, state, dt, dt, method, inputs=inputs)
         prepared = time.perf_counter()
         status.update(f"Simulating {scene.name} for {duration:g} s ...")
-        trajectory = simulate(model, state, duration, dt, method)
+        trajectory = simulate(model, state, duration, dt, method, inputs=inputs)
         seconds = time.perf_counter() - prepared
     steps = len(trajectory) - 1
     print(f"scene    {scene.name}, {method} coordinates")
-    print(f"bodies   {model.nb}")
-    print(f"dofs     {model.nv} in the joints")
+    print(f"bodies   {trajectory.model.nb}")
+    print(f"dofs     {model.nv} in {'the joints' if model is trajectory.model else 'hyper-reduced coordinates'}")
     print(
         f"steps    {steps} of {dt:g} s in {seconds:.3g} s: {steps / seconds:,.0f} steps/s (prepared in {prepared - start:.2g} s)"
     )

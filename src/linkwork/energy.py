@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -48,26 +49,68 @@ class Energy:
         return self.kinetic + self.potential
 
 
-def energy(model: Model, state: State | MaximalState) -> Energy:
+def energy(model: Model, state: State | MaximalState, inputs: Any = None) -> Energy:
     """The energy of a state, or of every state of a batch; potential energy of weight is zero at the world's origin.
 
-    Potential energy includes what the model's forces store.
+    Potential energy includes what the model's forces store, under their `inputs` if these are given.
 
     Drives have the kinetic energy armature v^2 / 2; in maximal coordinates, v is the velocity that fits best.
     """
     if isinstance(state, State):
         k = kinematics(model, state.q, state.v)
-        poses, twists = k.poses, k.twists
-    else:
-        poses, twists = state.poses, state.twists
-    potential = 0.0
-    if has_forces(model):
-        forces, joints = force_set(model), state if isinstance(state, State) else to_reduced(model, state)
-        potential = forces.energies(poses, twists, state.t).sum(axis=-1)
-        potential = potential + forces.joint_energies(joints.q, joints.v, state.t).sum(axis=-1)
-    out = model.call(ENERGY, {"poses": poses, "twists": twists, "gravity": model.gravity})
-    kinetic = out["kinetic"][..., 0].sum(axis=-1)
-    if model.armature.any():
-        v = state.v if isinstance(state, State) else to_reduced(model, state).v
-        kinetic = kinetic + 0.5 * v**2 @ model.armature
-    return Energy(kinetic, potential + out["potential"][..., 0].sum(axis=-1))
+        return Records(model, k.poses, k.twists, lambda: state, state.t, inputs).energy()
+    return Records(model, state.poses, state.twists, lambda: to_reduced(model, state), state.t, inputs).energy()
+
+
+@dataclass(frozen=True, eq=False)
+class Records:
+    """States of a model, with all that their energies depend on.
+
+    poses, twists   of the bodies (..., bodies, 4, 4), (..., bodies, 6)
+    joints          makes q and v (..., nq), (..., nv)
+    t               time, one or (...,)
+    inputs          of the forces, one for all or (..., inputs); their initial ones if None
+    """
+
+    model: Model
+    poses: np.ndarray
+    twists: np.ndarray
+    joints: Callable[[], State]
+    t: Any = 0.0
+    inputs: Any = None
+
+    def at(self, states: slice, clock: slice) -> Records:
+        """Some of the states, at the times and under the inputs of others."""
+        s = self.joints()
+        u = None if self.inputs is None else self.inputs[clock]
+        part = State(s.q[states], s.v[states])
+        return Records(self.model, self.poses[states], self.twists[states], lambda: part, self.t[clock], u)
+
+    def energy(self) -> Energy:
+        """See `energy`."""
+        model = self.model
+        out = model.call(ENERGY, {"poses": self.poses, "twists": self.twists, "gravity": model.gravity})
+        kinetic, potential = (out[name][..., 0].sum(axis=-1) for name in ("kinetic", "potential"))
+        if model.armature.any():
+            kinetic = kinetic + 0.5 * self.joints().v ** 2 @ model.armature
+        return Energy(kinetic, potential + self.stored())
+
+    def stored(self) -> Any:
+        """The energy in all forces of the model (...,)."""
+        if not has_forces(self.model):
+            return 0.0
+        forces, s = force_set(self.model), self.joints()
+        between = forces.energies(self.poses, self.twists, self.t, self.inputs).sum(axis=-1)
+        return between + forces.joint_energies(s.q, s.v, self.t, self.inputs).sum(axis=-1)
+
+    def power(self) -> Any:
+        """What damping of the joints and the model's forces bring or take, besides what they store (...,)."""
+        if not has_forces(self.model) and not self.model.damping.any():
+            return 0.0
+        s = self.joints()
+        power = -(s.v**2) @ self.model.damping
+        if not has_forces(self.model):
+            return power
+        forces = force_set(self.model)
+        between = forces.powers(self.poses, self.twists, self.t, self.inputs).sum(axis=-1)
+        return power + between + forces.joint_powers(s.q, s.v, self.t, self.inputs).sum(axis=-1)

@@ -9,17 +9,27 @@ import numpy as np
 
 from .constraints.rows import constraint_set
 from .errors import InputError
+from .forces import MuscleDrive
 from .maximal.convert import to_maximal
 from .model import MaximalState, Model, State, check_state
+from .redmax import HyperReduced
 from .steppers import ALL_STEPPERS, AdaptiveStepper, SequentialStepper, Solution, Stepper
 from .steppers.fixed import Control, FixedRun, shaped_force
+from .steppers.hyper_reduced import hyper_stepper
+from .steppers.inputs import DrivenModel, input_function
 from .trajectory import Trajectory
 
-METHODS = {"reduced": "symplectic_euler", "maximal": "symplectic_euler", "redmax": "linearly_implicit"}
+METHODS = {
+    "reduced": "symplectic_euler",
+    "maximal": "symplectic_euler",
+    "maximal-implicit": "backward_euler",
+    "redmax": "linearly_implicit",
+}
+MAXIMAL = ("maximal", "maximal-implicit")  # methods whose states are maximal
 
 
 def simulate(
-    model: Model,
+    model: Model | HyperReduced,
     state: State | MaximalState,
     duration: float,
     dt: float = 1e-3,
@@ -29,22 +39,29 @@ def simulate(
     control: Control | None = None,
     tau: Any = None,
     external: Any = None,
+    inputs: Any = None,
     every: int = 1,
     threads: int | None = 1,
     **options: Any,
 ) -> Trajectory:
     """Simulate from a state and record every `every`-th step.
 
-    state      State, or MaximalState for method="maximal" (a State is converted once, at the start); may hold a batch
+    model      or `HyperReduced` coordinates of one: then `state` holds r and r_dot; control, tau and the result are the model's
+    state      State, or MaximalState for the maximal methods (a State is converted once, at the start); may hold a batch
     method     "reduced": O(n) recursions;  "maximal": bodies with Lagrange multipliers;
+               "maximal-implicit": the same with stiff forces taken implicitly, O(n), joints closed at the end of the step;
                "redmax": the dense reduced system, with stiff forces taken implicitly
     stepper    time discretisation, by name; each method has a default:
-               "symplectic_euler" (order 1, any model);  "rk4" (order 4, no contacts);
+               "symplectic_euler" (order 1, any model);  "rk4" (order 4), "rosenbrock" (order 2, stiff joints), "variational" and
+               "variational4" (order 2 and 4, energy over long times): no contacts;
+               with method "maximal-implicit": "backward_euler" (order 1, any model);
                "dop853" and "ode45" (order 8 and 5, their own steps: dt only says where to record; no contacts, single states);
                with method "redmax": "linearly_implicit" (order 1), "bdf1", "bdf2", "sdirk2" (no contacts), "ode45"; single states
     control    `control(t, state) -> tau`, called at the start of every step and held during it (dop853, ode45: at every stage)
     tau        constant joint forces (nv,) or (batch, nv)
     external   constant wrenches on the bodies, body axes, (bodies, 6)
+    inputs     of forces (activations, targets) in the order of `lw.force_set(model)`: an array, a function of time, or a
+               `MuscleDrive`; asked for as the control is. Their own if None
     threads    for batches; None uses all cores. The result does not depend on it
     options    of the stepper; dop853: rtol, atol, max_step, events (see `DormandPrince853`); ode45: rtol, atol, max_step
     """
@@ -53,26 +70,32 @@ def simulate(
         raise InputError(f"every must be a positive integer, not {every!r}")
     if steps % every:
         raise InputError(f"every = {every} does not divide the {steps} steps; the last {steps % every} would not be recorded")
-    start = _start(model, state, method)
+    if isinstance(model, HyperReduced):
+        if inputs is not None:
+            raise InputError("hyper-reduced coordinates take no inputs of forces; their model's own stand")
+        model, start, chosen = _mapped(model, state, method, stepper, options)
+    else:
+        start = _start(model, state, method)
+        chosen = _stepper(model, method, stepper, options)
     batch = start.v.shape[:-1] if isinstance(start, State) else start.twists.shape[:-2]
-    chosen = _stepper(model, method, stepper, options)
     tau = _force(tau, "tau", (model.nv,), batch)
     external = _force(external, "external", (model.nb, 6), batch)
     if control is not None and tau is not None:
         raise InputError("give either tau or control, not both")
+    driven = _driven(model, chosen, inputs)
     if isinstance(chosen, AdaptiveStepper):
         assert isinstance(start, State)
         times = start.t + dt * every * np.arange(steps // every + 1)
-        found, held = _adaptive(model, start, chosen, times, control, tau, external), control is None
+        found, held = _adaptive(model, start, chosen, times, control, tau, external, driven), False
     elif isinstance(chosen, SequentialStepper):
         assert isinstance(start, State)
-        found, held = chosen.solve(model, start, dt, steps, every, control, tau, external), True
+        found, held = chosen.solve(model, start, dt, steps, every, control, tau, external, driven), True
     else:
         run = FixedRun(model, start, chosen, method, dt, steps, every)
-        run.tau, run.external, run.threads = tau, external, threads
+        run.tau, run.external, run.threads, run.driven = tau, external, threads, driven
         found, held = run.solve(control), True
-    kind, driven = "reduced" if isinstance(start, State) else "maximal", external is not None
-    return Trajectory(model, found.t, kind, found.arrays, found.tau, found.forces, driven, found.events, held)
+    kind = "reduced" if isinstance(start, State) else "maximal"
+    return Trajectory(model, found.t, kind, found.arrays, found.tau, found.forces, external, found.events, held, found.inputs)
 
 
 def _steps(duration: float, dt: float) -> int:
@@ -91,10 +114,10 @@ def _start(model: Model, state: Any, method: str) -> State | MaximalState:
     if isinstance(state, State):
         check_state(model, state)
         state = _broadcast(state)
-        return to_maximal(model, state) if method == "maximal" else state
+        return to_maximal(model, state) if method in MAXIMAL else state
     if not isinstance(state, MaximalState):
         raise InputError(f"state must be a State or MaximalState, not {type(state).__name__}")
-    if method != "maximal":
+    if method not in MAXIMAL:
         raise InputError('a MaximalState needs method="maximal"; convert it with lw.to_reduced(model, state) first')
     batch = state.twists.shape[:-2]
     for name, tail in (("poses", (model.nb, 4, 4)), ("twists", (model.nb, 6)), ("q_fit", (model.nq,))):
@@ -104,6 +127,15 @@ def _start(model: Model, state: Any, method: str) -> State | MaximalState:
         if not np.all(np.isfinite(getattr(state, name))):
             raise InputError(f"the maximal state is not finite: {name}")
     return state
+
+
+def _mapped(
+    hyper: HyperReduced, state: Any, method: str, stepper: str | None, options: dict[str, Any]
+) -> tuple[Model, State, Stepper]:
+    """The model of hyper-reduced coordinates, where it starts, and the stepper that moves it through r."""
+    if not isinstance(state, State):
+        raise InputError(f"hyper-reduced coordinates start from State(q=r, v=r_dot), not from a {type(state).__name__}")
+    return hyper.model, hyper.full(state), hyper_stepper(hyper, state, method, stepper, options)
 
 
 def _broadcast(state: State) -> State:
@@ -135,6 +167,16 @@ def _stepper(model: Model, method: str, name: str | None, options: dict[str, Any
     return stepper
 
 
+def _driven(model: Model, stepper: Stepper, inputs: Any) -> DrivenModel | None:
+    """The model under inputs of its forces; None if these stay as they are."""
+    if isinstance(stepper, AdaptiveStepper) and isinstance(inputs, MuscleDrive):
+        raise InputError(
+            f"a MuscleDrive goes on from step to step, which {stepper.name!r} also takes back; use a stepper with fixed steps"
+        )
+    found = input_function(model, inputs)
+    return None if found is None else stepper.driven(model, found)
+
+
 def _force(x: Any, name: str, tail: tuple[int, ...], batch: tuple[int, ...]) -> np.ndarray | None:
     if x is None:
         return None
@@ -151,7 +193,7 @@ def _force(x: Any, name: str, tail: tuple[int, ...], batch: tuple[int, ...]) -> 
 
 
 def _adaptive(
-    model: Model, state: State, stepper: AdaptiveStepper, times: np.ndarray, control: Any, tau: Any, external: Any
+    model: Model, state: State, stepper: AdaptiveStepper, times: np.ndarray, control: Any, tau: Any, external: Any, driven: Any
 ) -> Solution:
     """A stepper that chooses its own steps."""
     if state.q.ndim > 1:
@@ -163,4 +205,4 @@ def _adaptive(
     def force(t: float, now: State) -> Any:
         return tau if control is None else shaped_force(control(t, now), t, (model.nv,))
 
-    return stepper.solve(model, state, times, None if control is None and tau is None else force, external)
+    return stepper.solve(model, state, times, None if control is None and tau is None else force, external, driven)

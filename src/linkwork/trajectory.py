@@ -10,25 +10,29 @@ from typing import Any
 import numpy as np
 
 from .constraints.rows import constraint_set
-from .energy import Energy, energy
+from .energy import Energy, Records
 from .errors import InputError
+from .forces.applied import has_forces
 from .maximal.convert import to_reduced
 from .model import MaximalState, Model, State
 from .model.kinematics import kinematics
 from .steppers import Event
+
+ROUNDING = 1e-12  # of the energy: less work than this is none
 
 
 @dataclass(frozen=True)
 class Health:
     """What a run should have kept, and how far it strayed; None where a quantity does not apply.
 
-    energy_drift          largest |E - E(0) - work of joint forces and damping| over the run, relative to the largest kinetic
-                          energy or change of potential energy; the work is summed by the trapezoidal rule over the records;
-                          None if external wrenches acted, whose work is not recorded
+    energy_drift          largest |E - E(0) - work| over the run, relative to the largest kinetic energy or change of potential
+                          energy; impacts count too
     joint_gap             maximal coordinates: largest distance (m or rad) by which bodies left their joints
     constraint_residual   largest residual of the equality constraints (m)
     penetration           largest depth (m) of a contact
     finite                whether every number of the run is finite
+    work                  largest |work| (J) that energy_drift allows for, see `Trajectory.work`
+    work_of               what did that work
     """
 
     energy_drift: float | None
@@ -36,9 +40,14 @@ class Health:
     constraint_residual: float | None
     penetration: float | None
     finite: bool
+    work: float | None = None
+    work_of: tuple[str, ...] = ()
 
     def __str__(self) -> str:
-        parts = [f"{name.replace('_', ' ')} {value:.3g}" for name, value in vars(self).items() if isinstance(value, float)]
+        names = ("energy_drift", "joint_gap", "constraint_residual", "penetration")
+        parts = [f"{name.replace('_', ' ')} {getattr(self, name):.3g}" for name in names if getattr(self, name) is not None]
+        if self.work is not None:
+            parts.append(f"work {self.work:.3g} J by {', '.join(self.work_of)}, summed over the records, is no drift")
         if not self.finite:
             parts.append("NOT FINITE")
         return ", ".join(parts) or "finite"
@@ -53,9 +62,10 @@ class Trajectory:
     tau       joint forces applied from each record on, or None
     forces    force of every constraint row (T, rows), or None without constraints: at the start, then averaged over the step
               that ends at the record (dop853: at the record)
-    driven    whether external wrenches acted
+    external  constant wrenches that acted on the bodies, (..., bodies, 6), or None
     events    what the event functions of dop853 found, in the order of time; a terminal one is the last record
-    held      whether tau was held from each record to the next; otherwise it followed the motion continuously
+    held      whether tau and inputs were held from each record to the next; otherwise they followed continuously
+    inputs    of the forces from each record on (T, inputs), or None: their initial ones
     """
 
     model: Model
@@ -64,9 +74,10 @@ class Trajectory:
     arrays: dict[str, np.ndarray]
     tau: np.ndarray | None = None
     forces: np.ndarray | None = None
-    driven: bool = False
+    external: np.ndarray | None = None
     events: tuple[Event, ...] = ()
     held: bool = True
+    inputs: np.ndarray | None = None
 
     def __len__(self) -> int:
         return len(self.t)
@@ -122,12 +133,76 @@ class Trajectory:
         return to_reduced(self.model, self._flat_maximal)
 
     @cached_property
+    def _records(self) -> Records:
+        """All records in one batch."""
+        flat, runs = self._flat_maximal, len(self._flat_maximal.poses) // len(self)
+        u = None if self.inputs is None else np.tile(self.inputs, (runs, 1))
+
+        def joints() -> State:
+            return State(self.q.reshape(-1, self.model.nq), self.v.reshape(-1, self.model.nv))
+
+        return Records(self.model, flat.poses, flat.twists, joints, np.tile(self.t, runs), u)
+
+    @cached_property
     def energy(self) -> Energy:
         """Kinetic and potential energy (..., T)."""
-        flat = self._flat_maximal
-        reduced = self.kind == "reduced"
-        e = energy(self.model, State(flat.q_fit, self.v.reshape(-1, self.model.nv)) if reduced else flat)
+        e = self._records.energy()
         return Energy(e.kinetic.reshape(self._lead), e.potential.reshape(self._lead))
+
+    @cached_property
+    def work(self) -> np.ndarray:
+        """The work (..., T) done on the model up to each record by all that `energy` does not hold; see `work_of`.
+
+        Powers at the records are summed by the trapezoidal rule: what happens between records is not seen.
+        """
+        parts = self._works
+        added = sum(parts.values(), start=np.zeros((*self._lead[:-1], len(self) - 1)))
+        return np.concatenate([np.zeros((*added.shape[:-1], 1)), np.cumsum(added, axis=-1)], axis=-1)
+
+    @property
+    def work_of(self) -> tuple[str, ...]:
+        """What did the work."""
+        return tuple(self._works)
+
+    @cached_property
+    def _works(self) -> dict[str, np.ndarray]:
+        """The work between neighbouring records (..., T - 1), by what did it."""
+        h, found = np.diff(self.t), {}
+
+        def summed(power: Any) -> np.ndarray:
+            power = np.reshape(power, self._lead)
+            return 0.5 * h * (power[..., :-1] + power[..., 1:])
+
+        if self.tau is not None:
+            v, last = self.v, self.tau[..., :-1, :] if self.held else self.tau[..., 1:, :]
+            found["joint forces"] = 0.5 * h * np.sum(self.tau[..., :-1, :] * v[..., :-1, :] + last * v[..., 1:, :], axis=-1)
+        if self.external is not None:
+            twists = self._records.twists.reshape(*self._lead, self.model.nb, 6)
+            found["external wrenches"] = summed(np.sum(self.external[..., None, :, :] * twists, axis=(-2, -1)))
+        found["damping and forces"] = summed(self._records.power() + np.zeros(self._lead).reshape(-1))
+        found["inputs of forces"] = self._input_work()
+        if self.forces is not None:
+            found["prescribed motion"] = summed(np.sum(self.forces * self._constraints[1], axis=-1))
+        least = ROUNDING * np.abs(self.energy.total).max(initial=1e-300)
+        return {name: work for name, work in found.items() if not np.abs(work).max(initial=0.0) <= least}
+
+    def _input_work(self) -> np.ndarray:
+        """How much the energy in forces changes by itself, with time and inputs, between neighbouring records."""
+        now = self._records
+        if not has_forces(self.model):
+            return np.zeros(1)
+        stored, before, after = now.stored(), slice(None, -1), slice(1, None)
+        late = stored[1:] - now.at(after, before).stored()
+        if not (self.inputs is not None and self.held):  # then they change at the end
+            late = 0.5 * (late + now.at(before, after).stored() - stored[:-1])
+        return np.append(late, 0.0).reshape(self._lead)[..., :-1]  # the last of one run and the first of the next are no pair
+
+    @cached_property
+    def _constraints(self) -> tuple[np.ndarray, np.ndarray]:
+        """Residuals of all constraint rows, and the rates that they ask for (records, rows)."""
+        constraints, now, joints = constraint_set(self.model), self._records, self._records.joints()
+        rows = [constraints.at(*state) for state in zip(now.poses, now.twists, joints.q, joints.v, now.t, strict=True)]
+        return np.array([c.residual for c in rows]), np.array([c.given for c in rows])
 
     @cached_property
     def health(self) -> Health:
@@ -135,53 +210,36 @@ class Trajectory:
         finite = all(np.all(np.isfinite(a)) for a in self.arrays.values())
         constraints = constraint_set(self.model)
         residual = penetration = None
-        if constraints.count:
-            flat = self._flat_maximal
-            joints = self._joint_states
-            q, v = joints.q.reshape(-1, self.model.nq), joints.v.reshape(-1, self.model.nv)
-            states = zip(flat.poses, flat.twists, q, v, self.t, strict=True)
-            rows = [constraints.at(*state).residual for state in states]
-            r = np.array(rows)
-            if not constraints.unilateral.all():
-                residual = float(np.abs(r[:, ~constraints.unilateral]).max())
-            if constraints.unilateral.any():
-                penetration = float(np.maximum(0.0, -r[:, constraints.unilateral].min()))
         with np.errstate(all="ignore"):  # a run that is not finite
-            return Health(self._energy_drift(), self._joint_gap(), residual, penetration, finite)
+            if constraints.count:
+                r, unilateral = self._constraints[0], constraints.unilateral
+                if not unilateral.all():
+                    residual = float(np.abs(r[:, ~unilateral]).max())
+                if unilateral.any():
+                    penetration = float(np.maximum(0.0, -r[:, unilateral].min()))
+            work = float(np.abs(self.work).max()) if self.work_of else None
+            return Health(self._energy_drift(), self._joint_gap(), residual, penetration, finite, work, self.work_of)
 
-    def _energy_drift(self) -> float | None:
-        if self.driven:
-            return None
+    def _energy_drift(self) -> float:
         e = self.energy
-        drift = np.abs(e.total - e.total[..., :1] - self._work()).max(axis=-1)
+        drift = np.abs(e.total - e.total[..., :1] - self.work).max(axis=-1)
         scale = np.maximum(e.kinetic.max(axis=-1), np.ptp(e.potential, axis=-1))
         return float(np.max(drift / np.maximum(scale, 1e-300)))
 
-    def _work(self) -> Any:
-        """The work of joint forces and damping up to each record: the integral of (tau - damping v) . v."""
-        if self.tau is None and not self.model.damping.any():
-            return 0.0
-        v = self.v
-        power = -(v**2) @ self.model.damping
-        added = 0.5 * (power[..., :-1] + power[..., 1:])
-        if self.tau is not None:
-            last = self.tau[..., :-1, :] if self.held else self.tau[..., 1:, :]
-            added = added + 0.5 * np.sum(self.tau[..., :-1, :] * v[..., :-1, :] + last * v[..., 1:, :], axis=-1)
-        work = np.cumsum(added * np.diff(self.t), axis=-1)
-        return np.concatenate([np.zeros((*work.shape[:-1], 1)), work], axis=-1)
-
     def _joint_gap(self) -> float | None:
-        if self.kind == "reduced":
-            return None
-        fit = kinematics(self.model, self._joint_states.q).poses
-        gaps = []
+        return None if self.kind == "reduced" else float(self.joint_gaps.max())
+
+    @cached_property
+    def joint_gaps(self) -> np.ndarray:
+        """The largest distance (m or rad) by which bodies are off their joints at each record (..., T)."""
+        actual, fit = self.poses.reshape(-1, self.model.nb, 4, 4), kinematics(self.model, self.q.reshape(-1, self.model.nq)).poses
+        gaps = np.zeros(len(actual))
         for i, p in enumerate(self.model.parents):
-            actual, best = self._flat_maximal.poses[:, i], fit[:, i]
+            here, best = actual[:, i], fit[:, i]
             if p >= 0:
-                actual = np.linalg.solve(self._flat_maximal.poses[:, p], actual)
-                best = np.linalg.solve(fit[:, p], best)
-            gaps.append(np.abs(actual - best).max())
-        return float(np.max(gaps))
+                here, best = np.linalg.solve(actual[:, p], here), np.linalg.solve(fit[:, p], best)
+            gaps = np.maximum(gaps, np.abs(here - best).max(axis=(1, 2)))
+        return gaps.reshape(self._lead)
 
     def save(self, path: str | Path) -> Path:
         """Write the run: `.npz` (numbers), `.html` (an animation to open in a browser), `.png`, `.svg` or `.pdf` (plots)."""

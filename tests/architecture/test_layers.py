@@ -25,6 +25,7 @@ LAYERS = [
     ["energy"],
     ["trajectory"],
     ["simulate"],
+    ["simulator"],
     ["scenes"],
     ["io", "view"],
     ["studies"],

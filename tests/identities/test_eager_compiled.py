@@ -13,16 +13,20 @@ import pytest
 from models import ALL_KINDS, random_forces, random_state, random_tree, relative
 
 import linkwork as lw
-from linkwork.constraints.rows import constraint_set
 from linkwork.kernel import eager
 from linkwork.kernel.lanes import Lanes
 from linkwork.kernel.plan import Plan, variant
 from linkwork.kernel.sweep import Algorithm, Tree
+from linkwork.maximal.implicit_tree import force_tree
 from linkwork.reduced import hybrid
 from linkwork.steppers import ALL_STEPPERS
 
 BATCH = 20
 STEP = 1e-2
+
+
+def _defined(module: str) -> dict[str, Algorithm]:
+    return {x.name: x for x in vars(importlib.import_module(module)).values() if isinstance(x, Algorithm)}
 
 
 def _algorithms() -> dict[str, Algorithm]:
@@ -33,22 +37,29 @@ def _algorithms() -> dict[str, Algorithm]:
             "model",
             "reduced",
             "maximal",
-            "constraints",
             "contact",
             "redmax",
             "energy",
-        ):  # forces: see unit/forces
-            module = importlib.import_module(info.name)
-            found |= {x.name: x for x in vars(module).values() if isinstance(x, Algorithm)}
+        ):  # forces and constraints: see unit/forces and test_constraint_rows
+            found |= _defined(info.name)
     for stepper in ALL_STEPPERS.values():
         found |= {p.algorithm.name: p.algorithm for p in stepper.programs.values()}
     return found
 
 
 ALGORITHMS = _algorithms()
+IN_SINGLE_PRECISION = [
+    name for part in ("forward", "inverse", "jacobian", "mass_matrix") for name in _defined(f"linkwork.reduced.{part}")
+]
 EVERY_ALGORITHM = pytest.mark.parametrize("name", ALGORITHMS)
-# Joints on which each algorithm runs; "mixed" is a forest with branches and seven kinds (in it a free body carried by another).
-MODELS = {"mixed": (409, 7, None), "custom": (4, 4, ("helix", "screw", "raw", "rot_exp")), "exp": (8, 1, ("exp",))}
+IN_FOUR_LANES = ("forward_dynamics", "inverse_dynamics", "maximal_dynamics")  # the library itself uses one or eight
+# Joints on which each algorithm runs; "mixed" is a forest with branches and five kinds (in it a free body carried by another).
+MODELS = {"mixed": (20, 6, None), "custom": (4, 4, ("helix", "screw", "raw", "rot_exp")), "exp": (8, 1, ("exp",))}
+# All algorithms run on the mixed model, those that read every part of a joint on the others too.
+THOROUGH = ("kinematics", "forward_dynamics", "inverse_dynamics", "maximal_dynamics", "maximal_fit", "integrate", "difference")
+ALGORITHMS_ON_MODELS = pytest.mark.parametrize(
+    ("name", "which"), [(name, which) for name in ALGORITHMS for which in MODELS if which == "mixed" or name in THOROUGH]
+)
 
 
 def test_the_algorithms_are_found() -> None:
@@ -65,21 +76,13 @@ def test_the_algorithms_are_found() -> None:
         "difference",
         "reduced_symplectic_euler",
         "maximal_symplectic_euler",
-        "constraint_rows",
     }
 
 
 @cache
 def model(name: str) -> lw.Model:
     seed, n, kinds = MODELS[name]
-    elements = [lw.Contact("b0", lw.Sphere(0.1, (0.1, 0.2, 0.3)), shape_b=lw.Plane((0, 0, 1), (0.6, 0, 0.8)))]
-    if n > 1:
-        elements += [
-            lw.Loop("b0", f"b{n - 1}", (0.1, 0.2, 0.3), (0.3, 0.1, 0.2)),
-            lw.Contact("b1", lw.Sphere(0.1), "b0", lw.Plane((1, 0, 0), (0, 0.6, 0.8))),
-            lw.Loop("b1", point_a=(0.3, 0.2, 0.1)),
-        ]
-    return random_tree(seed, n, kinds, elements)
+    return random_tree(seed, n, kinds)
 
 
 @cache
@@ -111,6 +114,8 @@ def values(name: str) -> dict[str, np.ndarray]:
                 "joint_damping": rng.uniform(0, 1, m.nv),
                 "round": np.zeros(m.nb),
                 "part": np.zeros(m.nb),
+                "t": np.zeros(m.nb),
+                "u": np.zeros(0),
                 "q-space": rng.normal(size=m.nq),
                 "v-space": rng.normal(size=m.nv),
                 "node-space": rng.normal(size=(m.nb, 6)),
@@ -121,23 +126,17 @@ def values(name: str) -> dict[str, np.ndarray]:
 
 
 def tree_of(m: lw.Model, algorithm: Algorithm) -> Tree:
-    """Constraints are the nodes of their own tree, hybrid dynamics marks every other joint; the rest runs over the bodies."""
-    if algorithm.name == "constraint_rows":
-        return constraint_set(m)._plan.tree
+    """Hybrid dynamics marks every other joint, implicit steps carry forces; the rest runs over the bodies."""
     if algorithm.name == "hybrid_dynamics":
         return hybrid._plan(m, frozenset(range(0, m.nb, 2))).tree
-    return m.tree
+    return force_tree(m).tree if "u" in algorithm.fields else m.tree
 
 
 def inputs_of(name: str, algorithm: Algorithm) -> dict[str, np.ndarray]:
     """By name where the values must fit together, else any vector of the field's space."""
     known, fields = values(name), algorithm.fields
     wanted = [*algorithm.of_kind("input"), *algorithm.of_kind("state")]
-    given = {key: known[key if key in known else f"{fields[key].space}-space"] for key in wanted}
-    if algorithm.name == "constraint_rows":  # the world is one more body
-        world = {"poses": np.eye(4).reshape(-1), "twists": np.zeros(6)}
-        given = {key: np.hstack([x, np.tile(world[key], (BATCH, 1))]) for key, x in given.items()}
-    return given
+    return {key: known[key if key in known else f"{fields[key].space}-space"] for key in wanted}
 
 
 @cache
@@ -178,8 +177,7 @@ def invariant(which: str, algorithm: Algorithm, key: str, x: np.ndarray) -> np.n
     return np.array([np.linalg.norm(x[i:j]) for i, j in itertools.pairwise(starts)])
 
 
-@EVERY_ALGORITHM
-@pytest.mark.parametrize("which", MODELS)
+@ALGORITHMS_ON_MODELS
 def test_eager_equals_compiled(name: str, which: str) -> None:
     algorithm = ALGORITHMS[name]
     inputs = inputs_of(which, algorithm)
@@ -192,16 +190,15 @@ def test_eager_equals_compiled(name: str, which: str) -> None:
             assert relative(*(invariant(which, algorithm, key, y) for y in (found[key][k], x))) < 1e-13, (key, k)
 
 
-@EVERY_ALGORITHM
-@pytest.mark.parametrize("which", ["mixed", "custom"])
+@ALGORITHMS_ON_MODELS
 def test_widths_are_bitwise_equal(name: str, which: str) -> None:
     inputs = inputs_of(which, ALGORITHMS[name])
     single = compiled(which, name, inputs, Lanes(1))
-    for width in (4, 8):
+    for width in (4, 8) if name in IN_FOUR_LANES and which == "mixed" else (8,):
         assert same_bits(single, compiled(which, name, inputs, Lanes(width)))
 
 
-@EVERY_ALGORITHM
+@pytest.mark.parametrize("name", IN_SINGLE_PRECISION)
 def test_single_precision(name: str) -> None:
     inputs = inputs_of("mixed", ALGORITHMS[name])
     rounded = {key: x.astype(np.float32).astype(float) for key, x in inputs.items()}
@@ -294,7 +291,7 @@ def test_inputs_are_not_changed() -> None:
     q, v, tau = (x[k][:3].copy() for k in ("q", "v", "tau"))
     kept = [a.copy() for a in (q, v, tau)]
     lw.tree_dynamics(m, q, v, tau)
-    lw.simulate(random_tree(409, 7), lw.State(q, v), 0.01, tau=tau)
+    lw.simulate(random_tree(*MODELS["mixed"]), lw.State(q, v), 0.01, tau=tau)
     for a, b in zip((q, v, tau), kept, strict=True):
         assert np.array_equal(a, b)
 

@@ -91,6 +91,7 @@ def test_forward_dynamics(case: Case) -> None:
     maximal = lw.maximal_dynamics(c.model, lw.to_maximal(c.model, c.state), c.tau, c.external)
     assert relative(maximal.a, expected.v_dot) < TOLERANCE
     assert relative(maximal.twists_dot, expected.twists_dot) < TOLERANCE
+    assert relative(maximal.wrenches, expected.wrenches) < TOLERANCE
 
 
 def test_inverse_dynamics(case: Case) -> None:

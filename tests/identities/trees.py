@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
-from models import CUSTOM, PLACEMENTS, Rng, random_inertia, random_parents, random_state, unit
+from models import CUSTOM, PLACEMENTS, Rng, positions, random_inertia, random_parents, random_state, some_kinds, unit
 
 import linkwork as lw
 
@@ -44,9 +44,11 @@ def random_forest(seed: int, n: int, kinds: Sequence[str], roots: Sequence[str] 
     rng = np.random.default_rng([seed, n, 7])
     parents = random_parents(rng, n)
     builder = lw.ModelBuilder(gravity=rng.normal(size=3) * 5.0)
-    for i in rng.permutation(n):
-        names = [*kinds, *roots] if parents[i] < 0 else list(kinds)
-        kind = names[rng.integers(i == 0, len(names))]  # "fixed" comes first
+    order = rng.permutation(n)
+    places = positions(parents, order)
+    for i in order:
+        names = some_kinds([*kinds, *roots] if parents[i] < 0 else kinds, places[i])
+        kind = names[rng.integers(i == 0 and names[0] == "fixed", len(names))]
         make, placement = KINDS[kind]
         joint = make(rng)
         drives = ("armature", "damping") if kind in DRIVEN else ()

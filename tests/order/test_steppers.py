@@ -1,4 +1,4 @@
-"""Every stepper: its order by a log-log slope; tolerances, dense output, events, charts; tops and pendulums solved on paper."""
+"""Compiled and adaptive steppers: order on charts, tolerances, dense output, events; tops and pendulums solved on paper."""
 
 from __future__ import annotations
 
@@ -55,6 +55,7 @@ def mixed() -> tuple[lw.Model, lw.State]:
 
 
 CASES = {f.__name__: f for f in (top, chain, exponential, mixed)}
+CHARTS = ("exponential", "mixed")
 DURATION = 0.5
 
 
@@ -77,9 +78,9 @@ def slope(counts: tuple[int, ...], errors: list[float]) -> float:
     return -np.polyfit(np.log(counts), np.log(errors), 1)[0]
 
 
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("name", CHARTS)
 @pytest.mark.parametrize(("stepper", "method"), FIXED)
-def test_order(stepper: str, method: str, name: str) -> None:
+def test_order_on_charts(stepper: str, method: str, name: str) -> None:
     model, state, poses, twists = case(name)
     if stepper.startswith("variational") and name == "exponential":
         with pytest.raises(lw.InputError, match="cannot change charts, which joint 'bob'"):
@@ -93,18 +94,14 @@ def test_order(stepper: str, method: str, name: str) -> None:
     assert abs(slope(counts, errors) - order) < 0.1, errors
 
 
-def test_order_of_rk4_with_a_loop() -> None:
-    """Accelerations with constraints: the loop drifts like the error."""
+def test_a_loop_of_rk4_drifts_like_its_error() -> None:
     model, state = four_bar()
-    end = lw.simulate(model, state, 0.3, 0.3, **TIGHT)
+    end, run = lw.simulate(model, state, 0.3, 0.3, **TIGHT), lw.simulate(model, state, 0.3, 0.01, stepper="rk4")
     assert end.health.constraint_residual < 1e-12
-    counts = (8, 16, 32)
-    runs = [lw.simulate(model, state, 0.3, 0.3 / n, stepper="rk4") for n in counts]
-    assert abs(slope(counts, [np.abs(r.final.q - end.final.q).max() for r in runs]) - 4) < 0.3
-    assert runs[-1].health.constraint_residual < 1e-6
+    assert run.health.constraint_residual < 1e-6
     at_rest = lw.simulate(model, state, 0.01, 0.01).forces[0]
-    assert np.allclose([r.forces[0] for r in runs] + [end.forces[0]], at_rest, rtol=1e-10, atol=1e-10)
-    assert np.allclose(runs[-1].forces[-1], end.forces[-1], rtol=0.2)
+    assert np.allclose([run.forces[0], end.forces[0]], at_rest, rtol=1e-10, atol=1e-10)
+    assert np.allclose(run.forces[-1], end.forces[-1], rtol=0.2)
 
 
 def test_a_batch_of_rk4_is_its_runs() -> None:

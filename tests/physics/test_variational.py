@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 
 import linkwork as lw
-from linkwork.steppers.variational import EXP, INVERSE, JACOBIAN, momenta
+from linkwork.scenes.loop import four_bar
+from linkwork.steppers.constrained import rows_at
+from linkwork.steppers.discrete_lagrangian import EXP, INVERSE, JACOBIAN, momenta
 
 VARIATIONAL = ("variational", "variational4")
 
@@ -99,9 +101,52 @@ def test_forces_and_damping_enter(stepper: str) -> None:
     assert coarse / fine > 3.5
 
 
-def test_a_step_that_is_too_long_says_so() -> None:
-    model = pendulum(4)
-    with pytest.raises(lw.LinkworkError, match=r"did not converge: .* take a smaller dt"):
+def test_loops_stay_closed_and_keep_their_energy() -> None:
+    """Half a turn of a four-bar linkage and back, several times: the error of the energy comes back with it."""
+    model, state = four_bar()
+    run = lw.simulate(model, state, 6.0, 1e-2, stepper="variational", every=2)
+    e = run.energy
+    error = np.abs(e.total - e.total[0]) / np.ptp(e.potential)
+    assert error.max() < 5e-3
+    assert error[-50:].max() < 1.5 * error[:100].max()
+    assert run.health.constraint_residual < 1e-12
+    assert max(np.abs(rows_at(model, s, s.t).rate).max() for s in (run[7], run.final)) < 1e-11
+
+
+def test_redundant_rows_and_forces_of_constraints() -> None:
+    """The loop closed twice: the same motion; once, with the forces of the accurate method."""
+    model, state = four_bar()
+    doubled = model.replace(elements=[*model.elements, *model.elements])
+    plain, twice = (lw.simulate(m, state, 0.1, 1e-2, stepper="variational") for m in (model, doubled))
+    np.testing.assert_allclose(twice.q, plain.q, rtol=0, atol=1e-10)
+    np.testing.assert_allclose(twice.forces[:, :3] + twice.forces[:, 3:], plain.forces, rtol=0, atol=1e-6)
+    exact = lw.simulate(model, state, 0.1, 5e-3, stepper="dop853", rtol=1e-10)
+    np.testing.assert_allclose(plain.forces[5], exact.forces[9], rtol=0, atol=0.01 * np.abs(exact.forces).max())
+
+
+def test_springs_keep_their_energy_too() -> None:
+    """Forces with a potential belong to the discrete Lagrangian: no drift over many periods."""
+    b = lw.ModelBuilder(gravity=(0, 0, 0))
+    b.body("bob", joint=lw.Translational(), inertia=lw.Inertia(1.0))
+    b.add(lw.SpringDamper("bob", "world", stiffness=40.0, rest_length=0.5))
+    run = lw.simulate(b.build(), lw.State([0.8, 0, 0], [0.0, 1.0, 0.0]), 15.0, 0.05, stepper="variational", every=2)
+    e = run.energy
+    error = np.abs(e.total - e.total[0]) / e.total[0]
+    assert error.max() < 0.03
+    assert error[-30:].max() < 1.2 * error[:60].max()
+
+
+def test_what_is_on_velocities_only_is_refused() -> None:
+    b = lw.ModelBuilder().body("a", joint=lw.Translational(), inertia=lw.Inertia(1.0))
+    b.add(lw.PrescribedTwist("a", lambda t: (np.zeros(3), [t, 0, 0], np.zeros(3), [1.0, 0, 0]), rows=[3]))
+    with pytest.raises(lw.InputError, match="'variational' needs constraints on positions"):
+        lw.simulate(b.build(), lw.State(np.zeros(3), np.zeros(3)), 0.1, 0.1, stepper="variational")
+
+
+@pytest.mark.parametrize("elements", [(), (lw.JointSpring("rod3", 1.0),)], ids=["compiled", "step by step"])
+def test_a_step_that_is_too_long_says_so(elements: tuple[object, ...]) -> None:
+    model = pendulum(4).replace(elements=elements)
+    with pytest.raises(lw.LinkworkError, match=r"did not converge: .*take a smaller dt"):
         lw.simulate(model, lw.State(model.neutral(), np.full(4, 30.0)), 1.0, 0.1, stepper="variational")
 
 

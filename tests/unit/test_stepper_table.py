@@ -12,7 +12,7 @@ from linkwork.steppers import ALL_STEPPERS
 
 PAGE = Path(__file__).parents[2] / "docs" / "steppers" / "README.md"
 ROD = lw.Inertia.cuboid(mass=1.0, size=(0.5, 0.05, 0.05), com=(0.25, 0, 0))
-METHODS = ("reduced", "maximal", "redmax")
+METHODS = ("reduced", "maximal", "maximal-implicit", "redmax")
 
 
 def table() -> dict[str, dict[str, str]]:

@@ -16,7 +16,7 @@ from linkwork.view import WRITERS, page, plot
 from linkwork.view.files import whole_file
 from linkwork.view.html import FEW, FRAMES, POSES, chosen, content, rounded, script_json
 from linkwork.view.labels import coordinate_labels, force_labels, velocity_labels
-from linkwork.view.solids import bodies, equivalent_cuboid, grounds
+from linkwork.view.solids import bodies, equivalent_cuboid, grounds, springs
 
 HOSTILE = "</script><script>alert(1)</script>&<b>{{title}}\u2028$x_"
 
@@ -202,6 +202,16 @@ def test_equivalent_cuboid_has_the_same_inertia() -> None:
 
 def test_a_point_mass_has_no_extent() -> None:
     np.testing.assert_array_equal(equivalent_cuboid(lw.Inertia(1.0))[0], np.zeros(3))
+
+
+def test_springs_are_lines_between_their_points() -> None:
+    b = lw.ModelBuilder()
+    b.body("a", joint=lw.Revolute((0, 1, 0)), inertia=lw.Inertia(1.0))
+    b.add(lw.SpringDamper("a", point_a=(0.5, 0, 0), point_b=(0, 0, 1), stiffness=1.0, rest_length=1.0))
+    b.add(lw.MassSpringChain("c", (0, 0, 0), (1, 0, 0), nodes=2, mass=1.0, stiffness=1.0, attached={0: ("a", (0, 0, 0))}))
+    first, second = springs(b.build())
+    assert first == {"bodies": [0, -1], "points": [[0.5, 0, 0], [0, 0, 1]]}
+    assert second["bodies"] == [1, 2]
 
 
 def test_contacts_give_spheres_and_the_ground() -> None:

@@ -3,21 +3,37 @@
 from .closure import Closure
 from .constraint import Constraint
 from .coupling import Coupling
+from .custom import CustomConstraint, constraint, joint_constraint
 from .direct import DirectConstraint
+from .gear import Gear
 from .limits import Limit
 from .loop import Loop
+from .on_joints import JointConstraint
+from .on_shape import PointOnCurve, PointOnSurface, TangentSurfaces
 from .prescribed import PrescribedJoint, PrescribedTwist
 from .report import ConstraintReport, constraint_report
 
+ALL_CONSTRAINTS: dict[str, type[Constraint]] = {
+    cls.__name__: cls for cls in (Loop, Closure, Gear, PointOnCurve, PointOnSurface, TangentSurfaces, CustomConstraint)
+}
+
 __all__ = [
+    "ALL_CONSTRAINTS",
     "Closure",
     "Constraint",
     "ConstraintReport",
     "Coupling",
     "DirectConstraint",
+    "Gear",
+    "JointConstraint",
     "Limit",
     "Loop",
+    "PointOnCurve",
+    "PointOnSurface",
     "PrescribedJoint",
     "PrescribedTwist",
+    "TangentSurfaces",
+    "constraint",
     "constraint_report",
+    "joint_constraint",
 ]

@@ -18,7 +18,7 @@ from ..errors import ModelError
 from ..joints import Cylindrical, Fixed, Free2D, Joint, Planar, Prismatic, Revolute, Spherical, Translational, Universal
 from ..spatial.scalar import Scalar, Vector, dot, stack
 from ..spatial.se3 import SE3
-from .constraint import WORLD, Constraint
+from .constraint import Constraint
 
 Direction = Callable[[int], Vector]
 
@@ -78,19 +78,17 @@ class Closure(Constraint):
         self.size = 6 - joint.nv
 
     @property
-    def signature(self) -> tuple[Any, ...]:
-        return ("Closure", type(self.joint).__name__)
+    def variant(self) -> tuple[Any, ...]:
+        return (type(self.joint).__name__,)
 
     def residual(self, E_a: SE3, E_b: SE3) -> Vector:
-        origin_a, origin_b = E_a @ self.p_a, E_b @ self.p_b
-
         def a(k: int) -> Vector:
-            return E_a @ (self.p_a + self.R_a[:, k]) - origin_a
+            return E_a.rotate(self.R_a[:, k])
 
         def b(k: int) -> Vector:
-            return E_b @ (self.p_b + self.R_b[:, k]) - origin_b
+            return E_b.rotate(self.R_b[:, k])
 
-        return stack(*CONDITIONS[type(self.joint)](origin_b - origin_a, a, b))
+        return stack(*CONDITIONS[type(self.joint)](E_b @ self.p_b - E_a @ self.p_a, a, b))
 
     def __repr__(self) -> str:
         return f"Closure({self.joint!r}, {self.bodies[0]!r}, {self.bodies[1]!r})"

@@ -1,63 +1,84 @@
-"""The constraint contract: a constraint is its residual on the poses of two bodies; its rows and bias are derived.
+"""The constraint contract: a constraint is its residual on the poses of some bodies; its rows and bias are derived.
 
-`residual(E_a, E_b)` is written once, in terms of transforms and points. Run on poses that carry their tangents, it returns
-jets: the rows G (their gradient with respect to the body twists), the rate G phi, and the bias G_dot phi.
+`residual(E_a, E_b, ...)` is written once, in terms of transforms and points; `gap(poses, t, u)` where it depends on time or on
+unknowns of its own; `slip(poses, twists, t)` where only velocities are constrained (rolling, clutches). Run on poses that know
+how they move, either returns its rows G, its rate and its bias (see `derive`).
 """
 
 from __future__ import annotations
 
-import copy
-from typing import Any, ClassVar
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
 from ..errors import ModelError
 from ..kernel.symbol import traced_digest
-from ..spatial.scalar import Vector
+from ..model.law import Law
+from ..model.model import WORLD
+from ..spatial.functions import shaped
+from ..spatial.scalar import Scalar, Vector
 from ..spatial.se3 import SE3
 
-WORLD = "world"
 
+class Constraint(Law):
+    """Base of all constraints between bodies (any number; some may be the world).
 
-class Constraint:
-    """Base of all constraints between two bodies (one may be the world).
-
-    size         number of rows
-    unilateral   False: residual = 0.  True: residual >= 0, with forces that only push
+    bodies            their names
+    size              number of rows
+    unilateral        False: residual = 0.  True: residual >= 0, with forces that only push
+    holonomic         True: it is the residual `gap`.  False: it is the rate `slip`, and has no residual
+    timed             whether it depends on time
+    unknowns          how many numbers u of its own it has, determined by `conditions` (where a point is nearest to a curve)
+    parameter_names   attributes that are numbers or arrays: run-time data, shared kernels
     """
 
+    bodies: tuple[str, ...]
     size: int
-    unilateral: ClassVar[bool] = False
-    parameter_names: ClassVar[tuple[str, ...]] = ()
-    bodies: tuple[str, str]
+    unilateral: bool = False
+    holonomic: bool = True
+    timed: bool = False
+    unknowns: int = 0
 
-    def residual(self, E_a: SE3, E_b: SE3) -> Vector:
+    def residual(self, *poses: SE3) -> Vector:
         """What must vanish (or stay non-negative)."""
-        raise TypeError(f"{type(self).__name__} must define residual(E_a, E_b)")
+        raise TypeError(f"{type(self).__name__} must define residual(E_a, E_b, ...)")
+
+    def gap(self, poses: Sequence[SE3], t: Scalar, u: Vector) -> Vector:
+        """The residual where it depends on time, or on unknowns."""
+        return self.residual(*poses)
+
+    def slip(self, poses: Sequence[SE3], twists: Sequence[Vector], t: Scalar) -> Vector:
+        """What must vanish where only velocities are constrained: affine in the twists."""
+        raise TypeError(f"{type(self).__name__} must define slip(poses, twists, t)")
+
+    def conditions(self, poses: Sequence[SE3], t: Scalar, u: Vector) -> Vector:
+        """As many equations as unknowns."""
+        raise TypeError(f"{type(self).__name__} must define conditions(poses, t, u)")
+
+    def guess(self, poses: Sequence[np.ndarray]) -> np.ndarray:
+        """Where Newton's method for the unknowns begins; poses are matrices (4, 4)."""
+        raise TypeError(f"{type(self).__name__} must define guess(poses)")
 
     @property
     def signature(self) -> tuple[Any, ...]:
-        """What identifies the constraint's machine code: its name, and for classes of users what the residual computes."""
-        if type(self).__module__.startswith("linkwork."):
-            return (type(self).__name__,)
-        given = self.parameters()
+        """What identifies the constraint's machine code: its name, and for classes of users what they compute."""
+        own = (type(self).__qualname__, len(self.bodies), self.variant)
+        return own if self.built_in else (*own, self.digest())
 
-        def residual(a: Vector, b: Vector, *values: Vector) -> Vector:
-            shaped = {k: x.reshape(p.shape) if p.ndim else x[0] for (k, p), x in zip(given.items(), values, strict=True)}
-            E_a, E_b = (SE3(R=x[:9].reshape(3, 3), p=x[9:]) for x in (a, b))
-            return self.bound(shaped).residual(E_a, E_b)
+    def digest(self) -> str:
+        """A digest of all that it computes, traced; parameters are symbols."""
+        given, k = self.parameters(), len(self.bodies)
 
-        return (type(self).__qualname__, traced_digest(residual, 12, 12, *(x.size for x in given.values())))
+        def computed(E: Vector, phi: Vector, t: Vector, *values: Vector) -> list[Scalar]:
+            c = self.bound(shaped(given, values))
+            poses = [SE3(R=x[:9].reshape(3, 3), p=x[9:]) for x in E.reshape(k, 12)]
+            if not c.holonomic:
+                return list(c.slip(poses, list(phi.reshape(k, 6)), t[0]))
+            own = c.conditions(poses, t[0], t[1:]) if c.unknowns else []
+            return [*c.gap(poses, t[0], t[1:]), *own]
 
-    def parameters(self) -> dict[str, np.ndarray]:
-        """The run-time data by name."""
-        return {name: np.asarray(getattr(self, name), float) for name in self.parameter_names}
-
-    def bound(self, values: dict[str, Any]) -> Constraint:
-        """The same constraint with other parameters."""
-        other = copy.copy(self)
-        other.__dict__.update(values)
-        return other
+        return traced_digest(computed, 12 * k, 6 * k, 1 + self.unknowns, *(x.size for x in given.values()))
 
     def check(self, model: Any) -> None:
         """Raise if the model lacks a body that this constraint names."""
@@ -65,13 +86,11 @@ class Constraint:
         for body in self.bodies:
             if body not in names:
                 raise ModelError(f"{type(self).__name__} between {self.bodies}: there is no body {body!r}")
-        if self.bodies[0] == self.bodies[1]:
-            raise ModelError(f"{type(self).__name__}: it connects {self.bodies[0]!r} with itself")
+        if len(set(self.bodies)) < len(self.bodies):
+            twice = next(b for b in self.bodies if self.bodies.count(b) > 1)
+            raise ModelError(f"{type(self).__name__}: it connects {twice!r} with itself")
+        if set(self.bodies) == {WORLD}:
+            raise ModelError(f"{type(self).__name__}: it holds no body of the model")
 
-
-def anchor(owner: str, what: str, x: Any) -> np.ndarray:
-    """A point of a constraint, checked."""
-    a = np.asarray(x, dtype=float)
-    if a.shape != (3,) or not np.all(np.isfinite(a)):
-        raise ModelError(f"{owner}: {what} must be three finite numbers, not {x!r}")
-    return a
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({', '.join(map(repr, self.bodies))})"

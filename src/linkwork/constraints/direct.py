@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -28,6 +29,13 @@ class Situation:
             raise InputError(f"{owner!r} moves with time, and no time is given here; use simulate, or a State with its t")
         return self.t
 
+    def time_for(self, constraints: Sequence[Any]) -> float:
+        """The time for constraints of which those that are `timed` need it."""
+        for c in constraints:
+            if c.timed:
+                return self.time(c)
+        return 0.0 if self.t is None else self.t
+
 
 @dataclass(frozen=True, eq=False)
 class Direct:
@@ -41,6 +49,15 @@ class Direct:
     rate: np.ndarray
     bias: np.ndarray
     given: np.ndarray
+
+
+def joined(parts: list[Direct]) -> Direct:
+    """The rows of all parts, one below the other."""
+    if len(parts) == 1:
+        return parts[0]
+    names = ("residual", "rate", "bias", "given")
+    columns = (np.concatenate([np.zeros(0), *(getattr(p, name) for p in parts)]) for name in names)
+    return Direct(Rows.stacked([p.rows for p in parts]), *columns)
 
 
 class DirectConstraint:

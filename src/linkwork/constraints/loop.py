@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 from ..spatial.scalar import Vector
 from ..spatial.se3 import SE3
-from .constraint import WORLD, Constraint, anchor
+from .constraint import Constraint
 
 
 class Loop(Constraint):

@@ -56,14 +56,7 @@ def _chosen(names: list[str], hits: np.ndarray) -> tuple[str, ...]:
 
 def row_names(constraints: ConstraintSet) -> list[str]:
     """A name for every row, in their order: the constraint, what it connects, and the number of the row in it."""
-    parts = [(_name(c), c.size) for c in constraints.constraints]
-    parts += [(repr(c), 1) for c in constraints.couplings]
-    parts += [(repr(c), c.count(constraints.model)) for c in constraints.direct]
-    return [f"{name} row {k}" for name, size in parts for k in range(size)]
-
-
-def _name(c: Any) -> str:
-    return f"{type(c).__name__}({c.bodies[0]!r}, {c.bodies[1]!r})"
+    return [f"{c!r} row {k}" for c, size in constraints.sizes() for k in range(size)]
 
 
 def _dependent(G: np.ndarray) -> tuple[np.ndarray, int]:

@@ -1,52 +1,18 @@
-"""Rows of all constraints of a model at a state: derived from the residuals, compiled, one kernel per class."""
+"""Rows of all constraints of a model at a state."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
-from ..kernel.lanes import Lanes
-from ..kernel.plan import Plan, variant
-from ..kernel.sweep import MATRIX, Algorithm, Field, NodeClass, Tree, each, pattern, vector
 from ..model.model import Model
 from ..model.state import Rows
-from ..spatial.jet import biases, gradients, rates, values
-from ..spatial.scalar import Vector
-from ..spatial.se3 import SE3, Tangent
-from .constraint import WORLD, Constraint
-from .coupling import Coupling
-from .direct import Direct, DirectConstraint, Situation
-
-
-def moving(pose: SE3, twist: Vector, side: int) -> SE3:
-    """A body's pose that moves with its own twist; its six columns are the first or second half of twelve."""
-    S = np.zeros((6, 12))
-    S[:, 6 * side : 6 * side + 6] = np.eye(6)
-    return pose.with_tangent(Tangent.constant(S, twist))
-
-
-def derive(n: Any, a: Any, b: Any) -> None:
-    """Residual, rate, bias and rows of one constraint."""
-    constraint = n.constraint.bound({name: getattr(n, name) for name in n.constraint.parameter_names})
-    jets = constraint.residual(moving(a.poses, a.twists, 0), moving(b.poses, b.twists, 1))
-    n.residual, n.rate, n.bias = values(jets), rates(jets), biases(jets)
-    n.G = gradients(jets, 12).reshape(-1)
-
-
-CONSTRAINT_ROWS = Algorithm(
-    "constraint_rows",
-    {
-        "poses": Field("input", "body", MATRIX),
-        "twists": Field("input", "body", vector(6)),
-        "residual": Field("output", "residual"),
-        "rate": Field("output", "residual"),
-        "bias": Field("output", "residual"),
-        "G": Field("output", "G"),
-    },
-    {"run": [each(derive, "a", "b")]},
-)
+from .body_set import BodySet
+from .constraint import Constraint
+from .direct import DirectConstraint, Situation, joined
+from .joint_set import JointSet
+from .on_joints import JointConstraint
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,89 +48,37 @@ class ConstraintRows:
 
 
 class ConstraintSet:
-    """The constraints of a model: those between bodies, compiled, then the couplings of joints, then those that state rows."""
+    """The constraints of a model: those between bodies, then those between joints, then those that state their rows."""
 
     def __init__(self, model: Model) -> None:
         self.model = model
-        self.constraints: list[Constraint] = list(model.elements_of(Constraint))
-        self.couplings: list[Coupling] = list(model.elements_of(Coupling))
+        self.between_bodies: list[Constraint] = list(model.elements_of(Constraint))
+        self.between_joints: list[JointConstraint] = list(model.elements_of(JointConstraint))
         self.direct: list[DirectConstraint] = list(model.elements_of(DirectConstraint))
-        unilateral = [[c.unilateral] * c.size for c in self.constraints] + [[False]] * len(self.couplings)
-        unilateral += [[c.unilateral] * c.count(model) for c in self.direct]
-        self.unilateral = np.array([x for part in unilateral for x in part], dtype=bool)
+        self.unilateral, self.holonomic = (self._marks(name) for name in ("unilateral", "holonomic"))
         self.count = len(self.unilateral)
-        stated = [c.holonomic for c in self.direct for _ in range(c.count(model))]
-        self.holonomic = np.array([True] * (self.count - len(stated)) + stated, dtype=bool)
-        if self.constraints:
-            self._compile()
+        self._compiled: list[BodySet | JointSet] = []
+        if self.between_bodies:
+            self._compiled.append(BodySet(model, self.between_bodies))
+        if self.between_joints:
+            self._compiled.append(JointSet(model, self.between_joints))
 
-    def _compile(self) -> None:
-        model = self.model
-        index = {b.name: i for i, b in enumerate(model.bodies)} | {WORLD: model.nb}
-        sides = np.array([[index[b] for b in c.bodies] for c in self.constraints])
-        classes: dict[Any, NodeClass] = {}
-        nodes, parameters = [], []
-        for c in self.constraints:
-            given = c.parameters()
-            patterns = {name: pattern(x, False) for name, x in given.items()}
-            signature = (c.signature, c.size, tuple(patterns.items()))
-            sizes = {"residual": c.size, "G": 12 * c.size}
-            nodes.append(classes.setdefault(signature, NodeClass(signature, {"constraint": c}, patterns, sizes)))
-            parameters.append(given)
-        roles = {"a": sides[:, 0], "b": sides[:, 1]}
-        tree = Tree(np.full(len(nodes), -1), nodes, parameters, roles, {"body": model.nb + 1})
-        self._plan = Plan(CONSTRAINT_ROWS, tree, variant(Lanes(1), ("run",)))
-        owner = np.repeat(np.arange(len(nodes)), [c.size for c in self.constraints])
-        self._row = np.repeat(np.arange(len(owner)), 2)
-        self._body = sides[owner].reshape(-1)
+    def sizes(self) -> list[tuple[Constraint | JointConstraint | DirectConstraint, int]]:
+        """All constraints in the order of their rows, and how many each has."""
+        derived: list[Constraint | JointConstraint] = [*self.between_bodies, *self.between_joints]
+        return [*((c, c.size) for c in derived), *((c, c.count(self.model)) for c in self.direct)]
+
+    def _marks(self, name: str) -> np.ndarray:
+        return np.array([getattr(c, name) for c, size in self.sizes() for _ in range(size)], dtype=bool)
 
     def at(self, poses: np.ndarray, twists: np.ndarray, q: np.ndarray, v: np.ndarray, t: float | None = None) -> ConstraintRows:
         """Rows, residuals, rates and biases at poses (bodies, 4, 4), twists (bodies, 6) and joint coordinates q, v.
 
-        t   the time, which only prescribed motions ask for
+        t   the time, which only constraints that move with it ask for
         """
-        parts = []
-        if self.constraints:
-            parts.append(self._between_bodies(poses, twists))
-        if self.couplings:
-            parts.append(self._between_joints(q, v))
         now = Situation(poses, twists, q, v, t)
-        parts += [c.at(self.model, now) for c in self.direct]
-        rows = Rows.stacked([p.rows for p in parts])
-
-        def joined(name: str) -> np.ndarray:
-            return np.concatenate([np.zeros(0), *(getattr(p, name) for p in parts)])
-
-        return ConstraintRows(rows, joined("residual"), joined("rate"), joined("bias"), self.unilateral, joined("given"))
-
-    def _between_bodies(self, poses: np.ndarray, twists: np.ndarray) -> Direct:
-        out = {name: np.empty((1, self._plan.sizes[name])) for name in ("residual", "rate", "bias", "G")}
-        inputs = {"poses": np.append(poses, np.eye(4)), "twists": np.append(twists, np.zeros(6))}
-        self._plan.run(inputs, out, 1)
-        blocks = out["G"].reshape(-1, 6)
-        real = self._body < self.model.nb
-        count = out["residual"].shape[1]
-        rows = Rows(count, self._row[real], self._body[real], blocks[real])
-        return Direct(rows, out["residual"][0], out["rate"][0], out["bias"][0], np.zeros(count))
-
-    def _between_joints(self, q: np.ndarray, v: np.ndarray) -> Direct:
-        model, couplings = self.model, self.couplings
-        ratio = np.array([c.ratio for c in couplings])
-        offset = np.array([c.offset for c in couplings])
-        qi, qj = (np.array([model.q_index(n).start for n in names]) for names in self._coupled)
-        vi, vj = (np.array([model.v_index(n).start for n in names]) for names in self._coupled)
-        k = len(couplings)
-        rows = Rows(
-            k,
-            joint_row=np.tile(np.arange(k), 2),
-            joint_index=np.concatenate([vi, vj]),
-            joint_value=np.concatenate([np.ones(k), -ratio]),
-        )
-        return Direct(rows, q[qi] - ratio * q[qj] - offset, v[vi] - ratio * v[vj], np.zeros(k), np.zeros(k))
-
-    @property
-    def _coupled(self) -> tuple[list[str], list[str]]:
-        return [c.follower for c in self.couplings], [c.leader for c in self.couplings]
+        all_rows = joined([*(c.at(now) for c in self._compiled), *(c.at(self.model, now) for c in self.direct)])
+        return ConstraintRows(all_rows.rows, all_rows.residual, all_rows.rate, all_rows.bias, self.unilateral, all_rows.given)
 
 
 def constraint_set(model: Model) -> ConstraintSet:

@@ -12,8 +12,9 @@ from ..kernel.sweep import SCALAR, Algorithm, Field, NodeClass, Tree, each, patt
 from ..model.arrays import lanes_for
 from ..model.model import Model
 from ..model.rules import joint_of
+from ..spatial.scalar import dot
 from .blocks import JointBlocks
-from .joint import JointForce, derivatives
+from .joint import JointForce, conservative, derivatives
 
 
 def act(n: Any) -> None:
@@ -21,6 +22,13 @@ def act(n: Any) -> None:
     force, joint = n.force.at_node(n), joint_of(n)
     n.forces = force.force(joint, n.q, n.v, n.t, n.u)
     n.energy = force.energy(joint, n.q)
+
+
+def spend(n: Any) -> None:
+    """The power of one joint force, less what it takes from its own energy."""
+    force, joint = n.force.at_node(n), joint_of(n)
+    stored = conservative(lambda moved: force.energy(joint, moved), joint, n.q)
+    n.power = dot(force.force(joint, n.q, n.v, n.t, n.u) - stored, n.v)
 
 
 def differentiate(n: Any) -> None:
@@ -40,6 +48,7 @@ ACT = Algorithm(
     {**GIVEN, "forces": Field("output", "v"), "energy": Field("output", "node", SCALAR)},
     {"run": [each(act)]},
 )
+SPEND = Algorithm("joint_force_powers", {**GIVEN, "power": Field("output", "node", SCALAR)}, {"run": [each(spend)]})
 DIFFERENTIATE = Algorithm(
     "joint_force_derivatives",
     {**GIVEN, "df_dq": Field("output", "slopes"), "df_dv": Field("output", "slopes")},
@@ -86,7 +95,7 @@ class JointForceSet:
                 raise InputError(f"{name} of shape {np.shape(x)} does not fit the model: expected (..., {size})")
         return np.broadcast_shapes(np.shape(q)[:-1], np.shape(v)[:-1])
 
-    def _run(self, algorithm: Algorithm, names: tuple[str, ...], q: Any, v: Any, t: float, u: Any) -> list[np.ndarray]:
+    def _run(self, algorithm: Algorithm, names: tuple[str, ...], q: Any, v: Any, t: Any, u: Any) -> list[np.ndarray]:
         lead = self._lead(q, v)
         batch = int(np.prod(lead))
         inputs = {name: np.asarray(x, float)[..., at] for name, x, at in (("q", q, self._q), ("v", v, self._v))}
@@ -100,7 +109,7 @@ class JointForceSet:
             self._plans[key] = Plan(algorithm, self._tree, variant(key[1], ("run",)))
         plan = self._plans[key]
         out = {name: np.empty((batch, plan.sizes[name])) for name in names}
-        plan.run({**flat, "t": np.array([float(t)])}, out, batch)
+        plan.run({**flat, "t": times(t)}, out, batch)
         return [out[name].reshape(*lead, -1) for name in names]
 
     def sums(self, q: Any, v: Any, t: float = 0.0, u: Any = None) -> np.ndarray:
@@ -111,11 +120,17 @@ class JointForceSet:
             np.add.at(out, self._v, np.moveaxis(parts, -1, 0))
         return np.moveaxis(out, 0, -1)
 
-    def energies(self, q: Any, v: Any, t: float = 0.0, u: Any = None) -> np.ndarray:
+    def energies(self, q: Any, v: Any, t: Any = 0.0, u: Any = None) -> np.ndarray:
         """The energy stored in every force (..., forces)."""
         if not self.forces:
             return np.zeros((*self._lead(q, v), 0))
         return self._run(ACT, ("forces", "energy"), q, v, t, u)[1]
+
+    def powers(self, q: Any, v: Any, t: Any = 0.0, u: Any = None) -> np.ndarray:
+        """What every force brings or takes (..., forces), besides what it stores."""
+        if not self.forces:
+            return np.zeros((*self._lead(q, v), 0))
+        return self._run(SPEND, ("power",), q, v, t, u)[0]
 
     def derivatives(self, q: Any, v: Any, t: float = 0.0, u: Any = None) -> tuple[JointBlocks, JointBlocks]:
         """df_dq and df_dv, at one state."""
@@ -128,3 +143,8 @@ class JointForceSet:
             parts = zip(np.split(slopes, cuts), self._sizes, strict=True)
             found.append(JointBlocks(self.model.nv, self._start, tuple(x.reshape(n, n) for x, n in parts)))
         return found[0], found[1]
+
+
+def times(t: Any) -> np.ndarray:
+    """A time for all states (1,), or one for each (batch, 1)."""
+    return np.array([float(t)]) if np.ndim(t) == 0 else np.asarray(t, float).reshape(-1, 1)

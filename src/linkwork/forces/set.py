@@ -10,11 +10,12 @@ import numpy as np
 from ..errors import InputError, ModelError
 from ..kernel.sweep import SCALAR, Algorithm, Field, each
 from ..model.model import Model
+from ..spatial.scalar import dot
 from .blocks import Blocks as Blocks
 from .blocks import JointBlocks
 from .body_tree import PLACED, BodyTree, force_at
-from .force import Force, derivatives
-from .joint_set import JointForceSet
+from .force import Force, conservative, derivatives
+from .joint_set import JointForceSet, times
 from .law import Law
 
 
@@ -25,6 +26,14 @@ def act(n: Any, *bodies: Any) -> None:
     n.energy = force.potential(poses, n.t, n.u)
 
 
+def spend(n: Any, *bodies: Any) -> None:
+    """The power of one force, less what it takes from its own energy."""
+    force, poses, twists = force_at(n, bodies)
+    stored = conservative(lambda moved: force.potential(moved, n.t, n.u), poses)
+    pairs = zip(force.wrenches(poses, twists, n.t, n.u), stored, twists, strict=True)
+    n.power = sum((dot(w - c, phi) for w, c, phi in pairs), start=0.0)
+
+
 def differentiate(n: Any, *bodies: Any) -> None:
     """Derivatives of the wrenches of one force."""
     force, poses, twists = force_at(n, bodies)
@@ -33,8 +42,8 @@ def differentiate(n: Any, *bodies: Any) -> None:
 
 
 @functools.cache
-def algorithms(count: int) -> tuple[Algorithm, Algorithm]:
-    """Forces, and their derivatives, of forces on up to `count` bodies."""
+def algorithms(count: int) -> tuple[Algorithm, Algorithm, Algorithm]:
+    """Forces, their derivatives and their powers, of forces on up to `count` bodies."""
     roles = tuple(f"b{i}" for i in range(count))
     given = {**PLACED, "t": Field("input", "global", SCALAR), "u": Field("input", "u")}
     act_on = {"wrenches": Field("output", "wrenches"), "energy": Field("output", "node", SCALAR)}
@@ -42,6 +51,7 @@ def algorithms(count: int) -> tuple[Algorithm, Algorithm]:
     return (
         Algorithm(f"forces{count}", {**given, **act_on}, {"run": [each(act, *roles)]}),
         Algorithm(f"force_derivatives{count}", {**given, **slopes}, {"run": [each(differentiate, *roles)]}),
+        Algorithm(f"force_powers{count}", {**given, "power": Field("output", "node", SCALAR)}, {"run": [each(spend, *roles)]}),
     )
 
 
@@ -104,14 +114,14 @@ class ForceSet:
             raise InputError(f"the inputs of the forces have shape {given.shape}; expected (..., {len(self.initial_inputs)})")
         return given
 
-    def _run(self, which: int, names: tuple[str, ...], poses: Any, twists: Any, t: float, u: Any) -> list[np.ndarray]:
+    def _run(self, which: int, names: tuple[str, ...], poses: Any, twists: Any, t: Any, u: Any) -> list[np.ndarray]:
         nb = self.model.nb
         lead = np.shape(twists)[:-2]
         for name, x, tail in (("poses", poses, (nb, 4, 4)), ("twists", twists, (nb, 6))):
             if np.shape(x) != (*lead, *tail):
                 raise InputError(f"{name} of shape {np.shape(x)} do not fit the model: expected {(*lead, *tail)}")
         own = self._inputs(u)[..., : self._own_inputs]
-        given = {"t": np.array([float(t)]), "u": own if own.ndim == 1 else np.broadcast_to(own, (*lead, own.shape[-1]))}
+        given = {"t": times(t), "u": own if own.ndim == 1 else np.broadcast_to(own, (*lead, own.shape[-1]))}
         out = self._bodies.run(self._algorithms[which], names, poses, twists, given)
         return [out[name] for name in names]
 
@@ -125,11 +135,18 @@ class ForceSet:
             np.add.at(out, self._bodies.target[self._real], blocks[self._real])
         return np.moveaxis(out, 0, -2)
 
-    def energies(self, poses: np.ndarray, twists: np.ndarray, t: float = 0.0, u: Any = None) -> np.ndarray:
-        """The energy stored in every force between bodies (..., forces)."""
+    def energies(self, poses: np.ndarray, twists: np.ndarray, t: Any = 0.0, u: Any = None) -> np.ndarray:
+        """The energy stored in every force between bodies (..., forces); t is a time, or one for every state."""
         if not self.forces:
             return np.zeros((*np.shape(twists)[:-2], 0))
         return self._run(0, ("wrenches", "energy"), poses, twists, t, u)[1]
+
+    def powers(self, poses: np.ndarray, twists: np.ndarray, t: Any = 0.0, u: Any = None) -> np.ndarray:
+        """What every force between bodies brings or takes (..., forces), besides what it stores: zero for springs, not for
+        dampers, muscles and drives; t as in `energies`."""
+        if not self.forces:
+            return np.zeros((*np.shape(twists)[:-2], 0))
+        return self._run(2, ("power",), poses, twists, t, u)[0]
 
     def derivatives(
         self, poses: np.ndarray, twists: np.ndarray, t: float = 0.0, u: Any = None, symmetrised: bool = False
@@ -150,9 +167,13 @@ class ForceSet:
         """The force on every joint (..., nv) at q (..., nq) and v (..., nv)."""
         return self.on_joints.sums(q, v, t, self._inputs(u)[..., self._own_inputs :])
 
-    def joint_energies(self, q: Any, v: Any, t: float = 0.0, u: Any = None) -> np.ndarray:
+    def joint_energies(self, q: Any, v: Any, t: Any = 0.0, u: Any = None) -> np.ndarray:
         """The energy stored in every force on a joint (..., forces)."""
         return self.on_joints.energies(q, v, t, self._inputs(u)[..., self._own_inputs :])
+
+    def joint_powers(self, q: Any, v: Any, t: Any = 0.0, u: Any = None) -> np.ndarray:
+        """What every force on a joint brings or takes (..., forces); see `powers`."""
+        return self.on_joints.powers(q, v, t, self._inputs(u)[..., self._own_inputs :])
 
     def joint_derivatives(
         self, q: Any, v: Any, t: float = 0.0, u: Any = None, symmetrised: bool = False

@@ -1,6 +1,20 @@
-"""Shapes. They know no mechanics."""
+"""Shapes, curves and surfaces. They know no mechanics."""
 
+from .curves import Curve
 from .mesh import Mesh, mesh_inertia
 from .shapes import Plane, Shape, Sphere
+from .surfaces import ImplicitSurface, ParametricSurface, Surface, ellipsoid, torus
 
-__all__ = ["Mesh", "Plane", "Shape", "Sphere", "mesh_inertia"]
+__all__ = [
+    "Curve",
+    "ImplicitSurface",
+    "Mesh",
+    "ParametricSurface",
+    "Plane",
+    "Shape",
+    "Sphere",
+    "Surface",
+    "ellipsoid",
+    "mesh_inertia",
+    "torus",
+]

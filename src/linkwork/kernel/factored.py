@@ -26,7 +26,7 @@ class Factored:
     ) -> None:
         self._make = make
         plan = make(Lanes(1), "factor", ())
-        self._work = plan.workspace()
+        self._work = plan.borrow()
         self._work.job(inputs, {k: a.reshape(1, -1) for k, a in (outputs or {}).items()}, 1)
         plan.driver.batch(self._work.job_at)
 
@@ -35,10 +35,18 @@ class Factored:
         batch = len(next(iter(inputs.values())))
         lanes = Lanes(8 if batch > 1 else 1)
         plan = self._make(lanes, phase, (KEPT,) if lanes.width > 1 else ())
-        work = plan.workspace()
+        work = plan.borrow()
         work.adopt(self._work, [KEPT])
         outputs = {name: np.empty((batch, plan.sizes[name])) for name in wanted}
         if batch:
             work.job(inputs, outputs, batch)
             plan.driver.batch(work.job_at)
+        work.disown([KEPT])
+        plan.give_back(work)
         return list(outputs.values())
+
+    def __del__(self) -> None:
+        """The memory serves the next factor."""
+        work = self.__dict__.get("_work")
+        if work is not None:
+            work.plan.give_back(work)

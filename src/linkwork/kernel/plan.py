@@ -209,11 +209,16 @@ class Plan:
     def _idle(self) -> list[Workspace]:
         return []
 
-    def _borrow(self) -> Workspace:
+    def borrow(self) -> Workspace:
+        """Memory of a call that has ended, or fresh memory; `give_back` when done."""
         try:
             return self._idle.pop()
         except IndexError:
             return Workspace(self)
+
+    def give_back(self, space: Workspace) -> None:
+        """Let later calls use this memory."""
+        self._idle.append(space)
 
     def run(
         self,
@@ -234,13 +239,13 @@ class Plan:
         blocks = -(-batch // width)
         threads = max(1, min(threads, blocks))
         if threads == 1:
-            space = self._borrow()  # other threads of the caller borrow others
+            space = self.borrow()  # other threads of the caller borrow others
             space.job(inputs, outputs, batch, records, every)
             self.driver.batch(space.job_at)
             self._idle.append(space)
             return
         chunk = width * max(1, blocks // (CHUNKS * threads))
-        spaces = [self._borrow() for _ in range(threads)]
+        spaces = [self.borrow() for _ in range(threads)]
         for w in spaces:
             w.job(inputs, outputs, batch, records, every, chunk, spaces[0].next_at)
         self.driver.shared([w.job_at for w in spaces])
@@ -354,6 +359,11 @@ class Workspace:
         for name in names:
             i = self.plan.arrays.index(name)
             self.bases[i] = other.bases[i]
+
+    def disown(self, names: Sequence[str]) -> None:
+        """Read these arrays from our own memory again."""
+        for name in names:
+            self.bases[self.plan.arrays.index(name)] = self.address[name]
 
     def job(
         self,

@@ -42,6 +42,7 @@ MAXIMAL_DYNAMICS = Algorithm(
         "external": Field("input", "node", vector(6)),
         "gravity": Field("input", "global", vector(3)),
         **SOLVE_FIELDS,
+        "wrenches": Field("output", "node", vector(6)),
     },
     {"run": DYNAMICS},
 )
@@ -49,15 +50,19 @@ MAXIMAL_DYNAMICS = Algorithm(
 
 @dataclass(frozen=True, eq=False)
 class MaximalAcceleration:
-    """Rates of the body twists (bodies, 6), joint accelerations (nv,) and the multipliers of all joint rows."""
+    """Rates of the body twists (bodies, 6), joint accelerations (nv,) and the multipliers of all joint rows.
+
+    wrenches   what every joint transmits to its body (bodies, 6): T lam, and the forces along the joint; see `joint_wrenches`
+    """
 
     twists_dot: np.ndarray
     a: np.ndarray
     lam: np.ndarray
+    wrenches: np.ndarray
 
 
 def maximal_dynamics(model: Model, state: MaximalState, tau: Any = None, external: Any = None) -> MaximalAcceleration:
     """Accelerations of the bare tree in maximal coordinates, with the joints' multipliers: the joint exerts T lam."""
     inputs = {"poses": state.poses, "twists": state.twists, "q_fit": state.q_fit, "tau": tau, "external": external}
     out = model.call(MAXIMAL_DYNAMICS, {**inputs, "gravity": model.gravity})
-    return MaximalAcceleration(out["twists_dot"], out["a"], out["lam"])
+    return MaximalAcceleration(out["twists_dot"], out["a"], out["lam"], out["wrenches"])

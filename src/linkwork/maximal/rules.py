@@ -24,8 +24,13 @@ from ..joints.complement import complement
 from ..model.rules import inertia_of, joint_of
 from ..solvers.elimination import back_substitute, eliminate, forward_substitute
 from ..spatial.inertia import Articulated
-from ..spatial.scalar import cross, inv_spd, is_zero, solve_spd, stack
+from ..spatial.scalar import Vector, cross, inv_spd, is_zero, solve_spd, stack, where
 from ..spatial.se3 import bracket
+
+
+def centre_of(n: Any) -> Vector:
+    """The centre of mass in body axes."""
+    return n.first_moment * (1.0 / where(n.mass > 0.0, n.mass, 1.0))
 
 
 def geometry(n: Any, parent: Any) -> None:
@@ -93,4 +98,5 @@ def back(n: Any, parent: Any) -> None:
     n.acc = acc
     n.twists_dot = acc
     n.lam = -mu[: n.T.shape[1]]
+    n.wrenches = n.f_tau - n.rows @ mu
     n.a = subspace_fit(n.S, acc - inward_acceleration - n.zeta)

@@ -103,7 +103,10 @@ class ModelBuilder:
         return self
 
     def add(self, element: Any) -> ModelBuilder:
-        """Add a force, constraint or contact."""
+        """Add a force, constraint or contact; or what brings bodies of its own, as `MassSprings` does by its `add_to`."""
+        if callable(getattr(element, "add_to", None)):
+            element.add_to(self)
+            return self
         if not callable(getattr(element, "check", None)):
             raise ModelError(f"cannot add a {type(element).__name__}: it is no constraint, coupling or contact")
         self._elements.append(element)

@@ -11,7 +11,7 @@ pcg         conjugate gradients on products with A in O(n), preconditioned by Al
 from __future__ import annotations
 
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -73,6 +73,16 @@ class ImplicitOperator:
         return InertiaProduct(self.now.model, self.now.state.q, joints.diagonal() + damping, alone.on_diagonal(nb))
 
     @cached_property
+    def _coupling(self) -> Any:
+        """The blocks of the bodies as a sparse matrix (6 bodies, 6 bodies), for many products."""
+        from scipy.sparse import coo_array
+
+        bodies, entry, size = self._terms[0], np.arange(6), 6 * self.now.model.nb
+        row, column = 6 * bodies.row[:, None, None] + entry[:, None], 6 * bodies.column[:, None, None] + entry
+        places = tuple(x.reshape(-1) for x in np.broadcast_arrays(row, column))
+        return coo_array((bodies.block.reshape(-1), places), (size, size)).tocsr()
+
+    @cached_property
     def matrix(self) -> np.ndarray:
         """A itself (nv, nv)."""
         bodies, joints, damping = self._terms
@@ -82,9 +92,11 @@ class ImplicitOperator:
     def apply(self, x: np.ndarray) -> np.ndarray:
         """A x for x (..., nv), in O(n)."""
         model, q = self.now.model, self.now.state.q
-        bodies, joints, damping = self._terms
+        _, joints, damping = self._terms
         rows = np.ascontiguousarray(x.reshape(int(np.prod(x.shape[:-1])), model.nv))
-        coupled = jacobian_transpose_product(model, q, bodies @ jacobian_product(model, q, rows))
+        twists = jacobian_product(model, q, rows)
+        wrenches = (self._coupling @ twists.reshape(len(rows), -1).T).T.reshape(twists.shape)
+        coupled = jacobian_transpose_product(model, q, np.ascontiguousarray(wrenches))
         return (mass_product(model, q, rows) + coupled + joints @ rows + damping * rows).reshape(x.shape)
 
     def right_side(self) -> np.ndarray:
@@ -105,7 +117,10 @@ class ImplicitOperator:
             return self.recursion(b)
         out = np.empty_like(b)
         for index in np.ndindex(b.shape[:-1]):
-            out[index], used = conjugate_gradients(self.apply, b[index], self.recursion, TOLERANCE)
+            try:
+                out[index], used = conjugate_gradients(self.apply, b[index], self.recursion, TOLERANCE)
+            except SolverError as error:
+                raise SolverError(f"{error}, shorter steps, or stiffness='definite' of linearly_implicit") from None
             self.iterations += used
         return out
 

@@ -31,7 +31,7 @@ from ..reduced.jacobian import body_jacobian
 from ..reduced.mass_matrix import mass_matrix
 from ..reduced.response import factor_reduced
 from ..solvers.kkt import constrained_solve
-from .operator import ImplicitOperator
+from .operator import SMALL, ImplicitOperator
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,10 +111,11 @@ class Dynamics:
     ) -> tuple[np.ndarray, np.ndarray]:
         """Velocities after a linearly implicit step, (M + h D - h^2 K) v' = M v + h (f + D v), and the impulses of some rows.
 
-        route   "dense": one system of velocities and impulses; or a route of `ImplicitOperator`, and the impulses by themselves
+        route   "dense": one system of velocities and impulses; or a route of `ImplicitOperator`, and the impulses by themselves;
+                "auto": the former for small systems
         """
         v = self.state.v
-        if route == "dense":
+        if route == "dense" or (route == "auto" and self.model.nv <= SMALL):
             K, D = self.stiffness_and_damping
             A, b = self.M + h * D - h * h * K, self.M @ v + h * (self.f + D @ v)
             return constrained_solve(A, b, self.dense(rows.rows), target, rows.unilateral)

@@ -3,14 +3,22 @@
 from __future__ import annotations
 
 from .ball import BALL
+from .chain import CHAIN
+from .drag import DRAG
 from .elbow import ELBOW
 from .finger import FINGER
+from .hair import HAIR
+from .hand import HAND
 from .helix import HELIX
+from .hyper_chain import HYPER_CHAIN
 from .leg import LEG
 from .loop import LOOP
+from .net import NET
 from .pendulum import PENDULUM
+from .plant import PLANT
 from .scene import Scene
 
-ALL_SCENES: dict[str, Scene] = {scene.name: scene for scene in (PENDULUM, HELIX, LOOP, BALL, ELBOW, FINGER, LEG)}
+_SCENES = (PENDULUM, HELIX, LOOP, BALL, ELBOW, FINGER, LEG, HYPER_CHAIN, NET, CHAIN, HAND, DRAG, HAIR, PLANT)
+ALL_SCENES: dict[str, Scene] = {scene.name: scene for scene in _SCENES}
 
 __all__ = ["ALL_SCENES", "Scene"]

@@ -9,6 +9,7 @@ from typing import Any
 
 from ..errors import InputError
 from ..model import Model, State
+from ..redmax import HyperReduced
 
 
 @dataclass(frozen=True)
@@ -18,21 +19,25 @@ class Scene:
     description   one line for lists
     maker         makes the model and its initial state; its keyword arguments are the scene's options
     duration, dt  seconds
+    methods       of `simulate` that can run it; the first is the usual one
+    inputs        makes, for the model, the inputs of its forces as a function of time
     """
 
     name: str
     description: str
-    maker: Callable[..., tuple[Model, State]]
+    maker: Callable[..., tuple[Model | HyperReduced, State]]
     duration: float
     dt: float
+    methods: tuple[str, ...] = ("reduced", "maximal")
+    inputs: Callable[[Model], Callable[[float], Any]] | None = None
 
     @property
     def options(self) -> tuple[str, ...]:
         """The names that `build` accepts."""
         return tuple(inspect.signature(self.maker).parameters)
 
-    def build(self, **options: Any) -> tuple[Model, State]:
-        """The model and its initial state."""
+    def build(self, **options: Any) -> tuple[Any, State]:
+        """The model (or `HyperReduced` coordinates of one) and its initial state."""
         for name in options:
             if name not in self.options:
                 known = f"its options are {', '.join(self.options)}" if self.options else "it has none"

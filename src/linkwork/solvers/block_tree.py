@@ -1,9 +1,9 @@
-"""A solver for symmetric block systems on a forest: factor once, solve for many right-hand sides, O(n), compiled."""
+"""A solver for block systems on a forest: factor once, solve for many right-hand sides, O(n), compiled."""
 
 from __future__ import annotations
 
 import functools
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -12,145 +12,192 @@ from ..errors import SolverError
 from ..kernel.factored import Factored
 from ..kernel.lanes import Lanes
 from ..kernel.plan import Plan, Shape, variant
-from ..kernel.sweep import Algorithm, Codec, Field, NodeClass, Tree, inward, outward, vector
-from ..spatial.scalar import array, zeros
-from .elimination import back_substitute, eliminate, forward_substitute
+from ..kernel.sweep import NodeClass, Tree
+from .block_rules import block_tree_algorithm, unwanted
 
-
-def _padded(size: int) -> Codec:
-    """A vector that may be shorter: the rest is zero."""
-    return Codec(size, lambda x: [*x, *[0.0] * (size - len(x))], array)
-
-
-def _triangle(size: int) -> Codec:
-    """A symmetric matrix that may be smaller, as its lower triangle."""
-
-    def pack(A: np.ndarray) -> list[Any]:
-        flat = [A[r, c] for r in range(len(A)) for c in range(r + 1)]
-        return flat + [0.0] * (size * (size + 1) // 2 - len(flat))
-
-    def unpack(x: list[Any]) -> np.ndarray:
-        A = zeros(size, size)
-        for r in range(size):
-            for c in range(r + 1):
-                A[r, c] = A[c, r] = x[r * (r + 1) // 2 + c]
-        return array(A)
-
-    return Codec(size * (size + 1) // 2, pack, unpack)
-
-
-def _factor(n: Any, parent: Any) -> None:
-    D = n.D.reshape(n.dim, n.dim) + n.D_below[: n.dim, : n.dim]
-    n.pivot, change = eliminate(D, n.B.reshape(n.dim, n.parent_dim))
-    below = np.array(parent.D_below, dtype=object)
-    below[: n.parent_dim, : n.parent_dim] = below[: n.parent_dim, : n.parent_dim] + change
-    parent.D_below = below
-    n.pivots = n.pivot.d_inv
-
-
-def _forward(n: Any, parent: Any) -> None:
-    n.x_own, change = forward_substitute(n.pivot, n.b + n.b_below[: n.dim])
-    below = np.array(parent.b_below, dtype=object)
-    below[: n.parent_dim] = below[: n.parent_dim] + change
-    parent.b_below = below
-
-
-def _back(n: Any, parent: Any) -> None:
-    n.x = back_substitute(n.pivot, n.x_own, parent.solution[: n.parent_dim])
-    n.solution = n.x
-
-
-@functools.cache
-def _algorithm(largest: int) -> Algorithm:
-    return Algorithm(
-        f"block_tree_{largest}",
-        {
-            "D": Field("input", "D"),
-            "B": Field("input", "B"),
-            "b": Field("input", "x"),
-            "solution": Field("shared", codec=_padded(largest)),
-            "D_below": Field("gathered", codec=_triangle(largest)),
-            "b_below": Field("gathered", codec=vector(largest)),
-            "pivots": Field("output", "x"),
-            "x": Field("output", "x"),
-        },
-        {"factor": [inward(_factor)], "apply": [inward(_forward), outward(_back)]},
-    )
+SINGULAR = 1e12  # a diagonal that is so much larger than what elimination leaves of it leaves nothing but rounding
+Blocks = Sequence[np.ndarray] | np.ndarray  # one per node, or all entries of all blocks, node by node; batches come first
 
 
 class BlockTree:
     """The pattern of a block system on a forest.
 
-    parents   index of every node's parent, -1 for roots; parents come before their children
-    dims      size of every node's block
+    parents        index of every node's parent, -1 for roots; parents come before their children
+    dims           size of every node's block
+    symmetric      whether H_ji = H_ij^T; otherwise both are given
+    grandparents   whether nodes are coupled to their parents' parents too: for all, or one answer per node
+
+    Elimination from the leaves is a perfect order: factors have no blocks that the matrix has not.
     """
 
-    def __init__(self, parents: Sequence[int], dims: Sequence[int]) -> None:
+    def __init__(
+        self,
+        parents: Sequence[int],
+        dims: Sequence[int],
+        symmetric: bool = True,
+        grandparents: bool | Sequence[bool] = False,
+    ) -> None:
         self.parents, self.dims = np.asarray(parents, np.int64), np.asarray(dims, np.int64)
-        if len(self.parents) != len(self.dims) or not len(self.dims):
-            raise SolverError(
-                f"block tree: {len(self.parents)} parents and {len(self.dims)} dimensions; one each per node, at least one"
-            )
-        if np.any(self.parents >= np.arange(len(self.parents))) or np.any(self.parents < -1) or np.any(self.dims < 1):
-            raise SolverError("block tree: parents must come before their children, and blocks have at least one row")
-        classes: dict[tuple[int, int], NodeClass] = {}
-        nodes = []
-        for p, d in zip(self.parents.tolist(), self.dims.tolist(), strict=True):
-            key = (d, int(self.dims[p]) if p >= 0 else 0)
-            if key not in classes:
-                sizes = {"D": d * d, "B": d * key[1], "x": d}
-                classes[key] = NodeClass(("block", *key), {"dim": d, "parent_dim": key[1]}, {}, sizes)
-            nodes.append(classes[key])
-        self._tree = Tree(self.parents, nodes, [{} for _ in nodes])
+        self.symmetric = symmetric
+        check_forest(self.parents, self.dims)
+        coupled = np.broadcast_to(np.asarray(grandparents, bool), self.parents.shape)
+        self.grandparents = bool(np.any(coupled))
+        up = np.append(self.parents, -1)
+        sizes = np.append(self.dims, 0)
+        self.parent_dims = sizes[self.parents]
+        self.grand_dims = np.where(coupled, sizes[up[self.parents]], 0)
+        fed = np.zeros(len(self.dims) + 1, bool)  # whether a child is coupled to the node's parent
+        fed[self.parents[self.grand_dims > 0]] = True
+        classes: dict[tuple[int, int, int, bool], NodeClass] = {}
+        columns = (self.dims, self.parent_dims, self.grand_dims, fed[:-1])
+        keys = zip(*(column.tolist() for column in columns), strict=True)
+        nodes = [classes.setdefault(key, self._class(*key)) for key in keys]
+        self._tree = Tree(self.parents, nodes, [{}] * len(nodes))
         self._shape = Shape(self._tree)
-        self._algorithm = _algorithm(int(self.dims.max()))
+        self._algorithm = block_tree_algorithm(int(self.dims.max()), symmetric, self.grandparents)
+
+    def _class(self, d: int, p: int, g: int, fed: bool) -> NodeClass:
+        attributes = {"dim": d, "parent_dim": p, "grand_dim": g, "fed": fed, "symmetric": self.symmetric}
+        return NodeClass(("block", d, p, g, fed, self.symmetric), attributes, {}, {"D": d * d, "B": d * p, "C": d * g, "x": d})
 
     @functools.cached_property
     def _plans(self) -> dict[Any, Plan]:
         return {}
 
     def plan(self, lanes: Lanes, phase: str, uniform: tuple[str, ...]) -> Plan:
-        """The compiled phase, kept."""
+        """The compiled phases, kept; several are joined by "+"."""
         key = (lanes, phase, uniform)
         if key not in self._plans:
-            self._plans[key] = Plan(self._algorithm, self._tree, variant(lanes, (phase,), (), uniform), self._shape)
+            chosen = variant(lanes, phase.split("+"), unwanted(phase), uniform)
+            self._plans[key] = Plan(self._algorithm, self._tree, chosen, self._shape)
         return self._plans[key]
 
-    def factor(self, diagonal: Sequence[np.ndarray], coupling: Sequence[np.ndarray]) -> BlockFactor:
-        """Factor the matrix with these diagonal blocks (dim, dim) and couplings (dim, parent's dim), empty for roots."""
-        return BlockFactor(self, diagonal, coupling)
+    @functools.cached_property
+    def stored(self) -> int:
+        """Scalars that a factor keeps."""
+        return self.plan(Lanes(1), "factor", ()).sizes["private:factor"]
+
+    def factor(
+        self, diagonal: Blocks, coupling: Blocks, grand: Blocks = (), back: Blocks = (), grand_back: Blocks = ()
+    ) -> BlockFactor:
+        """Factor the matrix with these blocks, empty for roots or where there is no grandparent.
+
+        diagonal     H_ii (dim, dim)
+        coupling     H_ip (dim, parent's dim)
+        grand        H_ig (dim, grandparent's dim), with grandparents
+        back         H_pi (parent's dim, dim), without symmetry
+        grand_back   H_gi (grandparent's dim, dim), with grandparents, without symmetry
+        """
+        return BlockFactor(self, self._flat(diagonal, coupling, grand, back, grand_back))
+
+    def solve(
+        self,
+        b: np.ndarray,
+        diagonal: Blocks,
+        coupling: Blocks,
+        grand: Blocks = (),
+        back: Blocks = (),
+        grand_back: Blocks = (),
+    ) -> np.ndarray:
+        """Solutions (batch, rows) of independent systems, one per right-hand side (batch, rows), eight at a time.
+
+        Blocks are as in `factor`, each with a batch axis before its own, or without if all systems share it.
+        """
+        b = self.checked(b)
+        blocks = self._flat(diagonal, coupling, grand, back, grand_back)
+        out = {name: np.empty(b.shape) for name in ("x", "growth")}
+        self.plan(Lanes(8), "factor+apply", ()).run({**blocks, "b": b}, out, len(b))
+        for k, row in enumerate(out["growth"]):
+            self.check_growth(row, f" of system {k}")
+        return out["x"]
+
+    def function(self) -> Callable[..., np.ndarray]:
+        """A prepared function of the flat blocks, in the order of `factor` as far as this tree has them, and b (rows,): x.
+
+        It factors and solves with memory of its own, copies nothing and checks nothing: a singular block leaves NaN or infinity.
+        What it returns is overwritten by the next call.
+        """
+        names = [name for name in ("D", "B", "C", "B_back", "C_back", "b") if name in self._algorithm.fields]
+        return self.plan(Lanes(1), "factor+apply", ()).workspace().of_state(names, "x", (int(self.dims.sum()),))[0]
+
+    def checked(self, b: np.ndarray) -> np.ndarray:
+        """Right-hand sides (batch, rows)."""
+        rows = int(self.dims.sum())
+        b = np.ascontiguousarray(b, float)
+        if b.shape[-1:] != (rows,):
+            raise SolverError(f"block tree: a right-hand side has shape {b.shape}, the system {rows} rows")
+        return b.reshape(-1, rows)
+
+    def check_growth(self, growth: np.ndarray, where: str = "") -> None:
+        """Raise if a pivot is nothing, or nothing but rounding, of the diagonal that it is left from."""
+        node = singular_node(growth, self.dims)
+        if node is not None:
+            raise SolverError(f"block tree{where}: the block of node {node} is singular after its children are eliminated")
+
+    def _flat(self, diagonal: Blocks, coupling: Blocks, grand: Blocks, back: Blocks, grand_back: Blocks) -> dict[str, np.ndarray]:
+        d, p, g = self.dims, self.parent_dims, self.grand_dims
+        blocks = {"D": flat("diagonal", diagonal, d, d), "B": flat("coupling", coupling, d, p)}
+        if self.grandparents:
+            blocks["C"] = flat("grandparent", grand, d, g)
+        if not self.symmetric:
+            blocks["B_back"] = flat("back", back, p, d)
+            if self.grandparents:
+                blocks["C_back"] = flat("grandparent back", grand_back, g, d)
+        return blocks
 
 
 class BlockFactor:
     """A factored block system."""
 
-    def __init__(self, tree: BlockTree, diagonal: Sequence[np.ndarray], coupling: Sequence[np.ndarray]) -> None:
+    def __init__(self, tree: BlockTree, blocks: dict[str, np.ndarray]) -> None:
         self.tree = tree
-        self._rows = int(tree.dims.sum())
-        above = [int(tree.dims[p]) if p >= 0 else 0 for p in tree.parents]
-        D = _flat("diagonal", diagonal, [(d, d) for d in tree.dims.tolist()])
-        B = _flat("coupling", coupling, list(zip(tree.dims.tolist(), above, strict=True)))
-        pivots = np.empty(self._rows)
-        self._factored = Factored(tree.plan, {"D": D, "B": B}, {"pivots": pivots})
-        if not np.all(np.isfinite(pivots)):
-            row = int(np.flatnonzero(~np.isfinite(pivots))[-1])
-            node = int(np.searchsorted(np.cumsum(tree.dims), row, side="right"))
-            raise SolverError(f"block tree: the block of node {node} is singular")
+        growth = np.empty(int(tree.dims.sum()))
+        self._factored = Factored(tree.plan, blocks, {"growth": growth})
+        tree.check_growth(growth)
 
     def solve(self, b: np.ndarray) -> np.ndarray:
-        """The solution for right-hand sides (..., total dimension)."""
-        b = np.ascontiguousarray(b, float)
-        if b.shape[-1:] != (self._rows,):
-            raise SolverError(f"block tree: a right-hand side has shape {b.shape}, the system {self._rows} rows")
-        return self._factored.apply({"b": b.reshape(-1, self._rows)}, ("x",))[0].reshape(b.shape)
+        """The solution for right-hand sides (..., rows)."""
+        rows = self.tree.checked(b)
+        return self._factored.apply({"b": rows}, ("x",))[0].reshape(np.shape(b))
+
+    def quadratic_form(self, b: np.ndarray) -> np.ndarray:
+        """b H^-1 b^T for the rows of b (k, rows) of a symmetric system, without back substitution.
+
+        With H = L D L^T it is (L^-1 b)^T D^-1 (L^-1 b) [Baraff, Acknowledgments; erratum 8].
+        """
+        if not self.tree.symmetric:
+            raise SolverError("block tree: the quadratic form needs a symmetric system")
+        y, y_scaled = self._factored.apply({"b": self.tree.checked(b)}, ("y", "y_scaled"), "halfway")
+        return y @ y_scaled.T
 
 
-def _flat(what: str, blocks: Sequence[np.ndarray], shapes: list[tuple[int, int]]) -> np.ndarray:
-    """The entries of all blocks, each of its own shape."""
-    if len(blocks) != len(shapes):
-        raise SolverError(f"block tree: {len(blocks)} {what} blocks for {len(shapes)} nodes")
+def check_forest(parents: np.ndarray, dims: np.ndarray) -> None:
+    """Raise unless parents come before their children, and every block has rows."""
+    if len(parents) != len(dims) or not len(dims):
+        raise SolverError(f"block tree: {len(parents)} parents and {len(dims)} dimensions; one each per node, at least one")
+    if np.any(parents >= np.arange(len(parents))) or np.any(parents < -1) or np.any(dims < 1):
+        raise SolverError("block tree: parents must come before their children, and blocks have at least one row")
+
+
+def singular_node(growth: np.ndarray, dims: np.ndarray) -> int | None:
+    """The node that was eliminated first of those whose pivots are lost, from the growth of every row."""
+    lost = np.flatnonzero(~(growth < SINGULAR))
+    return int(np.searchsorted(np.cumsum(dims), lost[-1], side="right")) if len(lost) else None
+
+
+def flat(what: str, blocks: Blocks, rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
+    """The entries of all blocks (..., total), each of its own shape."""
+    if isinstance(blocks, np.ndarray) and blocks.dtype == float and blocks.shape[-1] == rows @ columns:
+        return np.ascontiguousarray(blocks)
+    if len(blocks) != len(rows):
+        raise SolverError(f"block tree: {len(blocks)} {what} blocks for {len(rows)} nodes")
     arrays = [np.asarray(block, float) for block in blocks]
-    for node, (a, shape) in enumerate(zip(arrays, shapes, strict=True)):
-        if a.shape != shape and not (a.size == 0 and 0 in shape):
+    lead = max((a.shape[:-2] for a in arrays if a.size), key=len, default=())
+    parts = []
+    for node, (a, shape) in enumerate(zip(arrays, zip(rows.tolist(), columns.tolist(), strict=True), strict=True)):
+        empty = 0 in shape
+        if not (empty and a.size == 0) and (a.shape[-2:] != shape or a.shape[:-2] not in ((), lead)):
             raise SolverError(f"block tree: the {what} block of node {node} has shape {a.shape}, not {shape}")
-    return np.concatenate([np.zeros(0), *(a.reshape(-1) for a in arrays)])
+        if not empty:
+            parts.append(np.broadcast_to(a.reshape(*a.shape[:-2], -1), (*lead, shape[0] * shape[1])))
+    return np.concatenate([np.zeros((*lead, 0)), *parts], axis=-1)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -20,10 +20,11 @@ from .stage import skew
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Dual(Smooth):
-    """A scalar `x` and its derivatives `grad`."""
+    """A scalar `x` and its derivatives `grad`. Entries may be duals of a lower level."""
 
     x: Scalar
     grad: tuple[Scalar, ...]
+    level: ClassVar[int] = 0
 
     def like(self, x: Any) -> Dual:
         return x if isinstance(x, type(self)) else type(self)(x, (0.0,) * len(self.grad))
@@ -32,8 +33,8 @@ class Dual(Smooth):
         return type(self)(y, tuple(dy * g for g in self.grad))
 
     def _knows(self, other: Any) -> bool:
-        """Whether `other` is a dual or a scalar below; arrays, jets and gradients know themselves how to combine with one."""
-        return type(other) is Dual or not isinstance(other, (np.ndarray, Smooth))
+        """Whether `other` is a dual of this level or a scalar below; others know themselves how to combine with one."""
+        return other.level <= self.level if isinstance(other, Dual) else not isinstance(other, (np.ndarray, Smooth))
 
     def __add__(self, other: Any) -> Any:
         if not self._knows(other):
@@ -96,14 +97,19 @@ class Gradient(Dual):
     """A dual whose entries may be duals themselves."""
 
     __slots__ = ()
-
-    def _knows(self, other: Any) -> bool:
-        return isinstance(other, Dual) or not isinstance(other, (np.ndarray, Smooth))
+    level: ClassVar[int] = 1
 
 
-def variables(x: Vector, count: int, first: int = 0) -> Vector:
+class Slope(Dual):
+    """A dual whose entries may be gradients: what a function that is differentiated differentiates in turn."""
+
+    __slots__ = ()
+    level: ClassVar[int] = 2
+
+
+def variables(x: Vector, count: int, first: int = 0, kind: type[Dual] = Dual) -> Vector:
     """The entries of x as variables number `first`, ... of `count`."""
-    return stack(*(Dual(x[k], tuple(1.0 if j == first + k else 0.0 for j in range(count))) for k in range(len(x))))
+    return stack(*(kind(x[k], tuple(1.0 if j == first + k else 0.0 for j in range(count))) for k in range(len(x))))
 
 
 def displaced(E: SE3, count: int, first: int = 0, kind: type[Dual] = Dual) -> SE3:
@@ -120,10 +126,10 @@ def displaced(E: SE3, count: int, first: int = 0, kind: type[Dual] = Dual) -> SE
     return SE3(R=array([x for row in rotation for x in row]).reshape(3, 3), p=array(position))
 
 
-def split(x: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray]:
-    """The values of an array of duals (or of constants), and its derivatives with `count` columns more."""
+def split(x: np.ndarray, count: int, kind: type[Dual] = Dual) -> tuple[np.ndarray, np.ndarray]:
+    """The values of an array of duals of a kind (or of constants), and its derivatives with `count` columns more."""
     flat = np.asarray(x, dtype=object).reshape(-1)
-    values = stack(*(e.x if isinstance(e, Dual) else e for e in flat))
-    grads = [e.grad if isinstance(e, Dual) else (0.0,) * count for e in flat]
+    values = stack(*(e.x if isinstance(e, kind) else e for e in flat))
+    grads = [e.grad if isinstance(e, kind) else (0.0,) * count for e in flat]
     columns = stack(*(g for row in grads for g in row))
     return values.reshape(np.shape(x)), columns.reshape(*np.shape(x), count)

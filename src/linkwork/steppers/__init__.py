@@ -1,5 +1,6 @@
 """Time discretisations, one per file."""
 
+from .backward_euler import BackwardEuler
 from .bdf import BDF1, BDF2
 from .dop853 import DormandPrince853
 from .events import Event
@@ -20,6 +21,7 @@ _STEPPERS: tuple[type[Stepper], ...] = (
     DormandPrince853,
     DormandPrince45,
     LinearlyImplicit,
+    BackwardEuler,
     Rosenbrock,
     BDF1,
     BDF2,
@@ -35,6 +37,7 @@ __all__ = [
     "BDF2",
     "SDIRK2",
     "AdaptiveStepper",
+    "BackwardEuler",
     "DormandPrince45",
     "DormandPrince853",
     "Event",

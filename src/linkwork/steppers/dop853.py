@@ -20,6 +20,7 @@ from ..errors import InputError, SolverError
 from ..model import Model, State
 from .constrained import accelerated, is_bare
 from .events import EventFunction, Watch
+from .inputs import DrivenModel, told
 from .stepper import AdaptiveStepper, Solution
 from .tangent import recharted, tangent_dynamics, tangent_rates
 
@@ -35,12 +36,14 @@ class DormandPrince853(AdaptiveStepper):
 
     rtol, atol   error allowed per step: atol + rtol * the size of each velocity, and of each joint's move in the step
     max_step     longest step (s)
+    first_step   length of the first step (s); None: by the size of the first accelerations
     events       functions g(t, state) -> float whose changes of sign are reported; see `Watch`
     """
 
     rtol: float = 1e-8
     atol: float = 1e-10
     max_step: float = np.inf
+    first_step: float | None = None
     events: tuple[EventFunction, ...] = ()
 
     name = "dop853"
@@ -54,6 +57,8 @@ class DormandPrince853(AdaptiveStepper):
             raise InputError(f"dop853: atol must be positive and finite, not {self.atol!r}")
         if not self.max_step > 0:
             raise InputError(f"dop853: max_step must be positive, not {self.max_step!r}")
+        if self.first_step is not None and not self.first_step > 0:
+            raise InputError(f"dop853: first_step must be positive, not {self.first_step!r}")
         if not all(map(callable, self.events)):
             raise InputError("dop853: events must be functions of (t, state)")
 
@@ -62,12 +67,18 @@ class DormandPrince853(AdaptiveStepper):
         return ("reduced",)
 
     def solve(
-        self, model: Model, state: State, times: np.ndarray, control: Callable[[float, State], Any] | None, external: Any
+        self,
+        model: Model,
+        state: State,
+        times: np.ndarray,
+        control: Callable[[float, State], Any] | None,
+        external: Any,
+        driven: DrivenModel | None = None,
     ) -> Solution:
         watch, records = Watch(self.events, state), [state]
-        first_step: float | None = None
+        first_step = self.first_step
         while state.t < times[-1]:
-            step = _Step(model, state, control, external)
+            step = _Step(model, state, control, external, driven)
             solver = step.solver(times[-1], first_step, {"rtol": self.rtol, "atol": self.atol, "max_step": self.max_step})
             message = solver.step()
             if solver.status == "failed":
@@ -85,14 +96,14 @@ class DormandPrince853(AdaptiveStepper):
                     records.append(ended.state)
                     break
             state = step.after(solver)
-        return _solution(model, records, control, external, watch)
+        return _solution(model, records, control, external, watch, driven)
 
 
 class _Step:
     """One step as a differential equation for y = (u, v), with u = 0 at its first state."""
 
-    def __init__(self, model: Model, state: State, control: Callable[[float, State], Any] | None, external: Any) -> None:
-        self.model, self.start, self.control, self.external = model, state, control, external
+    def __init__(self, model: Model, state: State, control: Any, external: Any, driven: DrivenModel | None) -> None:
+        self.model, self.start, self.control, self.external, self.driven = model, state, control, external, driven
 
     def solver(self, end: float, first_step: float | None, options: dict[str, Any]) -> DOP853:
         from scipy.integrate import DOP853  # slow to import, and only this stepper needs it
@@ -113,8 +124,8 @@ class _Step:
         tau = None if self.control is None else self.control(t, self.state(t, y))
         if is_bare(model):
             return tangent_dynamics(model, self.start.q, u, v, tau, self.external)
-        q = model.integrate(self.start.q, u)
-        found = accelerated(model, State(q, v, t), tau, self.external)
+        now = self.state(t, y)
+        found = accelerated(self.driven.at(t, now) if self.driven else model, now, tau, self.external)
         return np.concatenate([tangent_rates(model, u, v), found.motion.joints])
 
     def records(self, dense: Callable[[np.ndarray], np.ndarray], times: np.ndarray) -> list[State]:
@@ -130,11 +141,16 @@ class _Step:
         return State(*recharted(self.model, end.q, end.v), solver.t)
 
 
-def _solution(model: Model, records: list[State], control: Any, external: Any, watch: Watch) -> Solution:
+def _solution(
+    model: Model, records: list[State], control: Any, external: Any, watch: Watch, driven: DrivenModel | None
+) -> Solution:
     tau = None if control is None else np.array([control(s.t, s) for s in records])
     forces = None
     if constraint_set(model).count:
         given = [None] * len(records) if tau is None else tau
-        forces = np.array([accelerated(model, s, f, external).multipliers for s, f in zip(records, given, strict=True)])
+        pairs = zip(records, given, strict=True)
+        found = (accelerated(driven.at(s.t, s) if driven else model, s, f, external) for s, f in pairs)
+        forces = np.array([x.multipliers for x in found])
     arrays = {name: np.array([getattr(s, name) for s in records]) for name in ("q", "v")}
-    return Solution(np.array([s.t for s in records]), arrays, tau, forces, tuple(watch.found))
+    times = np.array([s.t for s in records])
+    return Solution(times, arrays, tau, forces, tuple(watch.found), told(driven, records))

@@ -79,17 +79,18 @@ class ImplicitStepper(SequentialStepper):
                 )
 
     def step(self, model: Model, state: State, memory: Any, h: float, tau: Any, external: Any) -> tuple[State, Any, StepInfo]:
-        end = self._reached(Stage(self, model, state.q, tau, external), state, memory, h, HALVINGS)
+        end = self.reached(Stage(self, model, state.q, tau, external), state, memory, h)
         return *together(model, end.state, state), StepInfo(end.forces)
 
-    def _reached(self, stage: Stage, state: State, before: State | None, h: float, halvings: int) -> Reached:
+    def reached(self, stage: Stage, state: State, before: State | None, h: float, halvings: int = HALVINGS) -> Reached:
+        """The end of a step, or of shorter steps where it has no solution."""
         try:
             return self.taken(stage, state, before, h)
         except SolverError as error:
             if not halvings:
                 raise SolverError(f"{error}, though the step was halved {HALVINGS} times; try a shorter step") from None
-        middle = self._reached(stage, state, None, 0.5 * h, halvings - 1)
-        end = self._reached(stage.moved(middle.state), middle.state, None, 0.5 * h, halvings - 1)
+        middle = self.reached(stage, state, None, 0.5 * h, halvings - 1)
+        end = self.reached(stage.moved(middle.state), middle.state, None, 0.5 * h, halvings - 1)
         return Reached(end.state, 0.5 * (middle.forces + end.forces))
 
 

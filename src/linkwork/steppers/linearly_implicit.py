@@ -16,11 +16,15 @@ import numpy as np
 from ..constraints.solve import CORRECTION
 from ..errors import InputError
 from ..model import Model, State
-from ..redmax.operator import ROUTES, SMALL
-from ..redmax.system import dynamics
+from ..redmax.definite import definite
+from ..redmax.hyper_dynamics import HyperDynamics
+from ..redmax.operator import ROUTES
+from ..redmax.system import Dynamics, dynamics
 from .sequential import SequentialStepper
 from .stepper import StepInfo
 from .tangent import recharted
+
+STIFFNESS = ("exact", "definite")
 
 
 @dataclass(frozen=True)
@@ -29,10 +33,12 @@ class LinearlyImplicit(SequentialStepper):
 
     baumgarte   rate (1/s) at which position errors of constraints are removed; None: a fixed part of them in every step
     route       to the velocities: "dense", "recursive", "pcg" (see `redmax.operator`), or "auto": by size and kind of the forces
+    stiffness   "exact", or "definite": without what destabilises long steps (see `redmax.definite`), for stiff nets
     """
 
     baumgarte: float | None = None
     route: str = "auto"
+    stiffness: str = "exact"
 
     name = "linearly_implicit"
     order = 1
@@ -41,17 +47,23 @@ class LinearlyImplicit(SequentialStepper):
     def __post_init__(self) -> None:
         if self.baumgarte is not None and not (np.isfinite(self.baumgarte) and self.baumgarte >= 0):
             raise InputError(f"{self.name}: baumgarte must be a rate, not {self.baumgarte!r}")
-        if self.route not in ROUTES:
-            raise InputError(f"{self.name}: there is no route {self.route!r}; choose one of {', '.join(ROUTES)}")
+        for what, chosen, known in (("route", self.route, ROUTES), ("stiffness", self.stiffness, STIFFNESS)):
+            if chosen not in known:
+                raise InputError(f"{self.name}: there is no {what} {chosen!r}; choose one of {', '.join(known)}")
 
     def step(self, model: Model, state: State, memory: Any, h: float, tau: Any, external: Any) -> tuple[State, Any, StepInfo]:
         q, v = recharted(model, state.q, state.v)
         now = dynamics(model, State(q, v, state.t), tau, external, state.t + h)
+        v, info = self.velocities(now, h)
+        return State(model.integrate(q, h * v), v, state.t + h), None, info
+
+    def velocities(self, now: Dynamics | HyperDynamics, h: float) -> tuple[np.ndarray, StepInfo]:
+        """v', and the forces of the constraints."""
+        now = definite(now) if self.stiffness == "definite" else now
         pull = CORRECTION / h if self.baumgarte is None else self.baumgarte
         touched = ~now.constraints.unilateral | (now.constraints.residual <= 0.0)
         active = now.constraints.restricted(touched)
-        route = "dense" if self.route == "auto" and model.nv <= SMALL else self.route
-        v, found = now.implicit_velocities(h, active, active.given - pull * active.residual, route)
+        v, found = now.implicit_velocities(h, active, active.given - pull * active.residual, self.route)
         impulses = np.zeros(len(touched))
         impulses[touched] = found
-        return State(model.integrate(q, h * v), v, state.t + h), None, StepInfo(impulses / h)
+        return v, StepInfo(impulses / h)

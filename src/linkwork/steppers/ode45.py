@@ -23,6 +23,7 @@ from ..constraints.rows import constraint_set
 from ..errors import InputError, SolverError
 from ..model import Model, State
 from ..redmax.system import Dynamics, dynamics
+from .inputs import DrivenModel, told
 from .stepper import AdaptiveStepper, Solution, Stepper
 from .tangent import adds, recharted, tangent_rates
 
@@ -74,8 +75,16 @@ class DormandPrince45(AdaptiveStepper):
         c = now.constraints
         return self.accelerations(now, -c.bias - 2.0 * b * c.rate - k * k * c.residual)
 
-    def solve(self, model: Model, state: State, times: np.ndarray, control: Control | None, external: Any) -> Solution:
-        records, run = [state], _Run(self, model, control, external)
+    def solve(
+        self,
+        model: Model,
+        state: State,
+        times: np.ndarray,
+        control: Control | None,
+        external: Any,
+        driven: DrivenModel | None = None,
+    ) -> Solution:
+        records, run = [state], _Run(self, model, control, external, driven)
         end, longest = times[-1], self.max_step or 0.1 * (times[-1] - state.t)
         state = State(*recharted(model, state.q, state.v), state.t)
         first = run.slope(state)
@@ -110,17 +119,24 @@ def tableau() -> tuple[list[np.ndarray], np.ndarray, np.ndarray, np.ndarray]:
 class _Run:
     """A motion: the differential equation and its step control."""
 
-    def __init__(self, method: DormandPrince45, model: Model, control: Control | None, external: Any) -> None:
-        self.method, self.model, self.control, self.external = method, model, control, external
+    def __init__(
+        self, method: DormandPrince45, model: Model, control: Control | None, external: Any, driven: DrivenModel | None
+    ) -> None:
+        self.method, self.model, self.control, self.external, self.driven = method, model, control, external, driven
         self.neutral = model.neutral()
         self.adds = all(adds(b.joint) for b in model.bodies)
 
     def tau(self, state: State) -> Any:
         return None if self.control is None else self.control(state.t, state)
 
+    def accelerated(self, state: State) -> tuple[np.ndarray, np.ndarray]:
+        """Accelerations, and the forces of the constraints."""
+        model = self.driven.at(state.t, state) if self.driven else self.model
+        return self.method.accelerated(model, state, self.tau(state), self.external)
+
     def slope(self, state: State, u: np.ndarray | None = None) -> np.ndarray:
         """(u_dot, v_dot) at a state that the move u of a step has reached."""
-        a, _ = self.method.accelerated(self.model, state, self.tau(state), self.external)
+        a, _ = self.accelerated(state)
         move = state.v if u is None or self.adds else tangent_rates(self.model, u, state.v)
         found = np.concatenate([move, a])
         if not np.all(np.isfinite(found)):
@@ -158,9 +174,9 @@ class _Run:
         tau = None if self.control is None else np.array([self.tau(s) for s in records])
         forces = None
         if constraint_set(self.model).count:
-            forces = np.array([self.method.accelerated(self.model, s, self.tau(s), self.external)[1] for s in records])
+            forces = np.array([self.accelerated(s)[1] for s in records])
         arrays = {name: np.array([getattr(s, name) for s in records]) for name in ("q", "v")}
-        return Solution(np.array([s.t for s in records]), arrays, tau, forces)
+        return Solution(np.array([s.t for s in records]), arrays, tau, forces, inputs=told(self.driven, records))
 
 
 class _Step:

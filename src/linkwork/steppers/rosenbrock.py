@@ -13,6 +13,15 @@ in the number of bodies. The second stage adds to the plain acceleration a at y 
 A step of a tree with springs and dampers on its joints (`JointSpring`, `JointDamping`, and the damping of the joints
 themselves) is a program, run N times inside compiled code, for one state or a batch. What A leaves out must not be stiff: very
 large forces that turn with the bodies need an implicit method with the whole Jacobian (`bdf2`).
+
+With other forces or equality constraints a step is two solves of `redmax.operator`, where K and D come from all forces. Put in
+velocities w instead of accelerations, kv = (w - r_q) / g h, both stages have one form,
+
+    (M + g h D + g^2 h^2 K) w = M (r_q + g h r_v) + g h D r_q + G^T x,     G w = G (r_q + g h r_v),     kq = w,
+
+where the first has r_q = v and M r_v = f, and G r_v is what the constraints ask of accelerations: they act on F, and A is the
+Jacobian across them, so that order 2 stays. `stabilise` says what holds their positions: "project" puts the state back
+after every step, as in `post_stabilised`; with "none" they drift like the error of the method.
 """
 
 from __future__ import annotations
@@ -23,19 +32,23 @@ from typing import Any
 import numpy as np
 
 from ..constraints.rows import constraint_set
-from ..errors import InputError
 from ..forces import JointDamping, JointSpring
 from ..forces.force import Force
 from ..forces.joint import JointForce, is_flat
 from ..kernel.sweep import INERTIA, SCALAR, Algorithm, Field, inward, outward, vector
-from ..model import Model
+from ..model import MaximalState, Model, Motion, State
 from ..model.rules import inertia_of, joint_of
+from ..redmax.operator import ImplicitOperator
+from ..redmax.system import Dynamics, dynamics
 from ..reduced.forward import FORWARD_DYNAMICS
+from ..reduced.inverse import mass_product
+from ..reduced.jacobian import jacobian_product, jacobian_transpose_product
 from ..reduced.rules import factor_joint, falling_world, gyroscopic, velocity_step
 from ..spatial.scalar import Vector, ldl_solve
+from .post_stabilised import check_choice, post_stabilised
 from .stages import renamed
-from .stepper import Program, Stepper
-from .tangent import tangent_rate
+from .stepper import Program, StepInfo, Stepper
+from .tangent import recharted, tangent_rate, tangent_rates
 
 GAMMA = 1.0 - np.sqrt(0.5)
 
@@ -147,21 +160,57 @@ def joint_terms(model: Model) -> dict[str, np.ndarray]:
     return out
 
 
+def damped(now: Dynamics, y: np.ndarray) -> np.ndarray:
+    """D y, in O(n)."""
+    model, q = now.model, now.state.q
+    (_, dv), (_, joint_dv) = now.force_derivatives
+    return model.damping * y - joint_dv @ y - jacobian_transpose_product(model, q, dv @ jacobian_product(model, q, y))
+
+
+def linear_step(model: Model, state: State, h: float, tau: Any, external: Any) -> tuple[State, np.ndarray]:
+    """A step with any forces and equality constraints, before anything is put back, and the forces of the constraints."""
+    gh, now = GAMMA * h, dynamics(model, state, tau, external)
+    operator, c = ImplicitOperator(now, gh), now.constraints
+    fell = c.rows @ Motion(now.motion.twists_dot, np.zeros(model.nv))  # G J_dot v
+
+    def rows_on(y: np.ndarray) -> np.ndarray:
+        return c.rows @ Motion(jacobian_product(model, state.q, y), y)
+
+    kq, first = operator.constrained(operator.right_side(), c.rows, rows_on(state.v) - gh * (c.bias + fell), c.unilateral)
+    kv = (kq - state.v) / gh
+    end = State(model.integrate(state.q, h * kq), state.v + h * kv, state.t + h)
+    later = dynamics(model, end, tau, external)
+    a, forces = later.recursive_accelerations(-later.constraints.bias)
+    r_q, r_v = tangent_rates(model, h * kq, end.v) - 2.0 * kq, a - 2.0 * kv
+    moved = r_q + gh * r_v
+    w, _ = operator.constrained(mass_product(model, state.q, moved) + gh * damped(now, r_q), c.rows, rows_on(moved), c.unilateral)
+    move, gain = 1.5 * kq + 0.5 * w, 1.5 * kv + 0.5 * (w - r_q) / gh
+    q, v = recharted(model, model.integrate(state.q, h * move), state.v + h * gain)
+    return State(q, v, state.t + h), 0.5 * (first / gh + forces)
+
+
 @dataclass(frozen=True)
 class Rosenbrock(Stepper):
     """See the module's text."""
+
+    stabilise: str = "project"
 
     name = "rosenbrock"
     order = 2
     programs = {"reduced": _program()}
 
-    def check(self, model: Model) -> None:
-        if constraint_set(model).count or model.elements_of(Force):
-            raise InputError(f"the stepper {self.name!r} steps trees with springs and dampers on their joints, nothing else")
-        for f in model.elements_of(JointForce):
-            joint = model.bodies[model.body_index(f.joint)].joint
-            if not isinstance(f, (JointSpring, JointDamping)) or not is_flat(joint):
-                raise InputError(
-                    f"the stepper {self.name!r} takes springs and dampers on joints whose velocities are rates of coordinates; "
-                    f"{f!r} is on {type(joint).__name__}"
-                )
+    def __post_init__(self) -> None:
+        check_choice(self.name, self.stabilise, ("none", "project"))
+
+    def compiles(self, model: Model) -> bool:
+        """Trees with springs and dampers on joints whose velocities are rates of coordinates."""
+        joints = [(f, model.bodies[model.body_index(f.joint)].joint) for f in model.elements_of(JointForce)]
+        local = all(isinstance(f, (JointSpring, JointDamping)) and is_flat(joint) for f, joint in joints)
+        return local and not constraint_set(model).count and not model.elements_of(Force)
+
+    def constrained_step(
+        self, model: Model, state: State | MaximalState, h: float, tau: Any, external: Any
+    ) -> tuple[State | MaximalState, StepInfo]:
+        assert isinstance(state, State)
+        end, forces = linear_step(model, state, h, tau, external)
+        return (post_stabilised(model, end) if self.stabilise == "project" else end), StepInfo(forces)

@@ -25,18 +25,14 @@ from ..maximal import rules
 from ..maximal.convert import to_reduced
 from ..maximal.dynamics import DYNAMICS, MAXIMAL_DYNAMICS
 from ..maximal.response import MaximalResponse
+from ..maximal.rules import centre_of
 from ..model import MaximalState, Model, Motion
 from ..model.rules import joint_of, placement_of
 from ..spatial import so3
-from ..spatial.scalar import Vector, cross, where
+from ..spatial.scalar import Vector, cross
 from ..spatial.se3 import SE3
 
 PULL = 0.5  # the part of a joint's gap that one step removes
-
-
-def centre_of(n: Any) -> Vector:
-    """The centre of mass in body axes."""
-    return n.first_moment * (1.0 / where(n.mass > 0.0, n.mass, 1.0))
 
 
 def overshoot(n: Any, parent: Any) -> None:

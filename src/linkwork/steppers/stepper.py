@@ -8,9 +8,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from ..kernel.plan import Plan
 from ..kernel.sweep import Algorithm
 from ..model import MaximalState, Model, State
+from .constrained import is_bare
 from .events import Event
+from .inputs import DrivenModel
 
 
 @dataclass(frozen=True)
@@ -20,7 +23,8 @@ class Program:
     passes   of the algorithm that make one step
     enter    what the program keeps instead of the parts of a state (batch, size); None: the parts themselves
     leave    the parts of the states that it left (batch, records, size)
-    inputs   further inputs that it takes from the model: then it steps the model's forces too, as far as the stepper accepts them
+    inputs   further inputs that it takes from the model
+    bind     how an algorithm becomes a plan of the model, as `Model.plan` does; None: just so
     """
 
     algorithm: Algorithm
@@ -29,6 +33,7 @@ class Program:
     enter: Callable[[Model, dict[str, np.ndarray]], dict[str, np.ndarray]] | None = None
     leave: Callable[[Model, dict[str, np.ndarray]], dict[str, np.ndarray]] | None = None
     inputs: Callable[[Model], dict[str, np.ndarray]] | None = None
+    bind: Callable[[Model], Callable[..., Plan]] | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,15 +47,17 @@ class StepInfo:
 class Stepper:
     """Base of all steppers; nothing is hidden in them. Their fields are the options that `simulate` hands on.
 
-    programs            formulation -> compiled step of the bare tree
+    programs            formulation -> compiled step of the models that it `compiles`
     contacts            whether constraints that only push can be stepped
-    constrained_step    one step of a model with constraints
+    driven              how forces get their inputs during a run
+    constrained_step    one step of any other model
     """
 
     name: ClassVar[str]
     order: ClassVar[int]
     programs: ClassVar[dict[str, Program]] = {}
     contacts: ClassVar[bool] = False
+    driven: ClassVar[type[DrivenModel]] = DrivenModel
 
     @property
     def methods(self) -> tuple[str, ...]:
@@ -64,22 +71,38 @@ class Stepper:
     def check(self, model: Model) -> None:
         """Raise if the stepper cannot step the model."""
 
+    def compiles(self, model: Model) -> bool:
+        """Whether its programs step the model: by default a tree without forces and constraints."""
+        return is_bare(model)
+
+    def program(self, method: str, model: Model) -> Program:
+        """The program that steps the model."""
+        return self.programs[method]
+
     def constrained_step(
         self, model: Model, state: State | MaximalState, h: float, tau: Any, external: Any
     ) -> tuple[State | MaximalState, StepInfo]:
         """The state after h, and the forces of the constraints."""
         raise TypeError(f"{type(self).__name__} cannot step constrained models")
 
+    def remembering_step(
+        self, model: Model, state: State | MaximalState, memory: Any, h: float, tau: Any, external: Any
+    ) -> tuple[State | MaximalState, Any, StepInfo]:
+        """`constrained_step` of steppers that hand something on to their next step; `memory` is None at the start."""
+        after, info = self.constrained_step(model, state, h, tau, external)
+        return after, None, info
+
 
 @dataclass(frozen=True, eq=False)
 class Solution:
-    """What a run found: parts of the states at the times (T,), joint forces and constraint forces there, and events."""
+    """What a run found: parts of the states at the times (T,), joint and constraint forces there, events, inputs of forces."""
 
     t: np.ndarray
     arrays: dict[str, np.ndarray]
     tau: np.ndarray | None
     forces: np.ndarray | None
     events: tuple[Event, ...] = ()
+    inputs: np.ndarray | None = None
 
 
 @dataclass(frozen=True)
@@ -87,7 +110,16 @@ class AdaptiveStepper(Stepper):
     """Base of steppers that choose their own steps: they run a whole motion of a single state."""
 
     def solve(
-        self, model: Model, state: State, times: np.ndarray, control: Callable[[float, State], Any] | None, external: Any
+        self,
+        model: Model,
+        state: State,
+        times: np.ndarray,
+        control: Callable[[float, State], Any] | None,
+        external: Any,
+        driven: DrivenModel | None = None,
     ) -> Solution:
-        """The motion from `state`, recorded at `times` (the first is the state's own)."""
+        """The motion from `state`, recorded at `times` (the first is the state's own).
+
+        driven   the model under inputs of its forces, which are asked for as the control is
+        """
         raise TypeError(f"{type(self).__name__} must define solve")

@@ -75,7 +75,7 @@ class SymplecticEuler(Stepper):
             "maximal_symplectic_euler",
             STABILISED_DYNAMICS,
             ("poses", "twists", "q_fit"),
-            ("a", "lam", "twists_dot"),
+            ("a", "lam", "twists_dot", "wrenches"),
             [each(update_bodies), outward(refit)],
         ),
     }

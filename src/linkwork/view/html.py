@@ -14,7 +14,7 @@ import numpy as np
 from ..errors import InputError
 from .files import whole_file
 from .runs import batch_size, counted, finite_records, first_run, spread, summary
-from .solids import bodies, grounds, pins
+from .solids import bodies, grounds, pins, springs
 
 if TYPE_CHECKING:
     from ..trajectory import Trajectory
@@ -25,7 +25,7 @@ POSES = 100_000  # frames times bodies, so that pages of large models stay loada
 FEW = 30  # frames that even the largest model gets
 SCRIPTS = ("viewer_math.js", "viewer_draw.js", "viewer_scene.js", "viewer_energy.js", "viewer_player.js")
 MEANINGS = {
-    "energy_drift": "change of total energy not explained by joint forces, relative to the energy that moved; impacts count too",
+    "energy_drift": "change of total energy not explained by the work of forces, relative to the energy that moved; impacts count too",
     "joint_gap": "largest distance (m or rad) between the two sides of a joint",
     "constraint_residual": "largest violation of an equality constraint (m)",
     "penetration": "largest depth of a contact (m)",
@@ -71,6 +71,7 @@ def content(trajectory: Trajectory, title: str) -> dict[str, Any]:
         "bodies": bodies(trajectory.model),
         "grounds": grounds(trajectory.model),
         "pins": pins(trajectory.model),
+        "springs": springs(trajectory.model),
         "t": rounded(run.t[k]),
         "poses": rounded(frames(run.poses[k])),
         "kinetic": rounded(e.kinetic[k]),

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..constraints import Constraint
+from ..constraints.rows import constraint_set
 from ..joints import Free, Joint, Spherical
 from ..model import Body, Model
 
@@ -32,12 +33,13 @@ def velocity_labels(model: Model) -> list[Label]:
 
 
 def force_labels(model: Model) -> list[Label]:
-    """One label for every constraint row; rows that measure metres have forces in newtons."""
+    """One label for every constraint row; positions of bodies measure metres, and have forces in newtons."""
     labels = []
-    for c in model.elements_of(Constraint):
-        name = f"{type(c).__name__} {c.bodies[0]}-{c.bodies[1]}"
-        ends = [""] if c.size == 1 else [f" {k}" for k in ("xyz" if c.size == 3 else range(c.size))]
-        labels += [Label(name + end, "N") for end in ends]
+    for c, size in constraint_set(model).sizes():
+        between = isinstance(c, Constraint)
+        name = f"{type(c).__name__} {'-'.join(c.bodies)}" if between else repr(c)
+        ends = [""] if size == 1 else [f" {k}" for k in ("xyz" if size == 3 else range(size))]
+        labels += [Label(name + end, "N" if between and c.holonomic else "") for end in ends]
     return labels
 
 

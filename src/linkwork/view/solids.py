@@ -8,6 +8,8 @@ import numpy as np
 
 from ..constraints import Loop
 from ..contact import Contact
+from ..forces import PointSpring, SpringDamper
+from ..joints import Translational
 from ..model import Body, Model
 from ..spatial.inertia import Inertia
 
@@ -44,7 +46,7 @@ def _body(body: Body, contacts: list[Contact]) -> dict[str, Any]:
     ball = np.ptp(edges) <= 1e-6 * edges.max() and any(np.allclose(c.center, inertia.com) for c in contacts)
     if not ball:
         solids.append({"kind": "box", "size": edges.tolist(), "axes": axes.T.tolist(), "center": inertia.com.tolist()})
-    held = body.joint.nv < 6
+    held = body.joint.nv < 6 and not isinstance(body.joint, Translational)
     return {
         "name": body.name,
         "parent": body.parent,
@@ -66,6 +68,14 @@ def grounds(model: Model) -> list[dict[str, Any]]:
 def pins(model: Model) -> list[dict[str, Any]]:
     """The points where loops are closed, on their first body."""
     return [{"body": _index(model, c.bodies[0]), "point": c.point_a.tolist()} for c in model.elements_of(Loop)]
+
+
+def springs(model: Model) -> list[dict[str, Any]]:
+    """Springs between two points: their bodies, and the points in them. Body -1 is the world."""
+    found = [f for kind in (SpringDamper, PointSpring) for f in model.elements_of(kind)]
+    index = {b.name: i for i, b in enumerate(model.bodies)}
+    ends = [[(index.get(b, -1), x.tolist()) for b, x in zip(f.bodies, (f.point_a, f.point_b), strict=True)] for f in found]
+    return [{"bodies": [a[0], b[0]], "points": [a[1], b[1]]} for a, b in ends]
 
 
 def _index(model: Model, name: str) -> int:

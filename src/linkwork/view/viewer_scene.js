@@ -110,6 +110,7 @@ class Scene {
     for (const g of [ground, ...others]) drawGrid(pen, g, this.middle, this.extent, this.spacing);
     if (eyeSide) drawShadow(pen, ground, open);
     this.drawBones(pen, poses);
+    this.drawSprings(pen, poses);
     this.drawTrails(pen, frame, poses);
     open.forEach((face) => fillFace(pen, face));
     this.drawJoints(pen, poses);
@@ -145,6 +146,15 @@ class Scene {
     for (const body of this.data.bodies) {
       if (body.parent < 0 || !body.hinge) continue;
       strokeSegment(pen, poses[body.parent].p, place(poses[body.parent], body.hinge));
+    }
+  }
+
+  drawSprings(pen, poses) {
+    pen.context.strokeStyle = pen.colours["--soft"];
+    pen.context.lineWidth = 1;
+    for (const { bodies, points } of this.data.springs) {
+      const [a, b] = bodies.map((body, end) => (body < 0 ? points[end] : place(poses[body], points[end])));
+      strokeSegment(pen, a, b);
     }
   }
 

@@ -1,23 +1,29 @@
 """Deformables of scene files: chains of point masses and springs, whose ends are attached [Sueda, 2.7].
 
-A node is a body on a `Translational` joint with a mass and nothing else; its attachment is a `Loop`.
+All nodes of a published chain are free, and its ends are held by equations: a `Loop` each, which a run stabilises like any
+other. `MassSpringChain` by itself fixes attached nodes to their bodies.
 """
 
 from __future__ import annotations
 
-from itertools import pairwise
-from typing import Any
-
 import numpy as np
 
 from ...constraints.loop import Loop
-from ...joints import Translational
+from ...forces import Force
 from ...model.builder import ModelBuilder
-from ...spatial.inertia import Inertia
+from ...redmax import MassSpringChain
 from .forces import Positions
 from .places import Places
 from .published_forces import ExplicitStrainSpring
 from .record import Record
+
+
+class PublishedChain(MassSpringChain):
+    """A chain whose springs are those of the published scenes."""
+
+    def spring(self, k: int) -> Force:
+        a, b = (self.names[i] for i in self.springs[k])
+        return ExplicitStrainSpring(a, b, stiffness=self.stiffness[k], rest_length=self.rest_length[k])
 
 
 def chains_of(scene: Record, places: Places, builder: ModelBuilder, start: Positions) -> dict[str, np.ndarray]:
@@ -27,31 +33,24 @@ def chains_of(scene: Record, places: Places, builder: ModelBuilder, start: Posit
         kind = record.text("type")
         if kind != "spring_chain":
             raise record.unsupported(f"deformables of type {kind!r}; there is spring_chain")
-        nodes |= _chain(f"deformable {k}", record, places, builder, start)
+        nodes |= _chain(f"deformable {k} node", record, places, builder, start)
     return nodes
 
 
 def _chain(name: str, record: Record, places: Places, builder: ModelBuilder, start: Positions) -> dict[str, np.ndarray]:
     if record.number("damping", 0.0):
         raise record.unsupported("a chain with damping")
-    count = record.count("nodes")
-    if count < 2:
+    if record.count("nodes") < 2:
         raise record.error("a chain needs two nodes at least")
     ends = [places.body(record, key) for key in ("body0", "body1")]
     points = [end.point(record.vector(key)) for end, key in zip(ends, ("r0", "r1"), strict=True)]
     first, last = (start(end, point) for end, point in zip(ends, points, strict=True))
-    where = {f"{name}, node {i}": first + (last - first) * i / (count - 1) for i in range(count)}
-    names, mass = list(where), Inertia(record.number("mass") / count)
-    for node in names:
-        builder.body(node, joint=Translational(), inertia=mass)
-    for a, b in pairwise(names):
-        builder.add(_segment(record, a, b, float(np.linalg.norm(where[b] - where[a]))))
-    for end, point, node in zip(ends, points, (names[0], names[-1]), strict=True):
-        builder.add(Loop(node, end.name, point_b=point))
-    return where
-
-
-def _segment(record: Record, a: str, b: str, length: float) -> Any:
-    if length <= 0.0:
+    if np.array_equal(first, last):
         raise record.error("its ends are at the same place, so its springs have no length")
-    return ExplicitStrainSpring(a, b, stiffness=record.number("stiffness"), rest_length=length)
+    chain = PublishedChain(
+        name, first, last, nodes=record.count("nodes"), mass=record.number("mass"), stiffness=record.number("stiffness")
+    )
+    builder.add(chain)
+    for end, point, node in zip(ends, points, (chain.names[0], chain.names[-1]), strict=True):
+        builder.add(Loop(node, end.name, point_b=point))
+    return dict(zip(chain.names, chain.points, strict=True))

@@ -1,0 +1,58 @@
+"""Gears: the speeds of two wheels about their axes are in a fixed ratio."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, ClassVar
+
+import numpy as np
+
+from ..errors import ModelError
+from ..spatial.scalar import Scalar, Vector, dot, stack
+from ..spatial.se3 import SE3
+from .constraint import Constraint
+
+
+class Gear(Constraint):
+    """omega_b . axis_b = ratio omega_a . axis_a, both relative to the body that carries the wheels: one row on velocities.
+
+    wheel_a, wheel_b   names of the wheels; one may be the world (a ring that stands still, seen from a carrier that turns)
+    ratio              speed of b over that of a: minus the ratio of their teeth for wheels that mesh outside, plus inside
+    carrier            the body that carries their bearings
+    axis_a, axis_b     unit vectors in the axes of the wheels
+    """
+
+    size, holonomic = 1, False
+    parameter_names: ClassVar[tuple[str, ...]] = ("ratio", "axis_a", "axis_b")
+
+    def __init__(
+        self,
+        wheel_a: str,
+        wheel_b: str,
+        ratio: float,
+        carrier: str = WORLD,
+        axis_a: Any = (0.0, 0.0, 1.0),
+        axis_b: Any = (0.0, 0.0, 1.0),
+    ) -> None:
+        self.bodies = (wheel_a, wheel_b) if carrier == WORLD else (wheel_a, wheel_b, carrier)
+        self.ratio = float(ratio)
+        if not np.isfinite(self.ratio):
+            raise ModelError(f"Gear: the ratio {ratio!r} must be finite")
+        self.axis_a, self.axis_b = (_axis(what, x) for what, x in (("axis_a", axis_a), ("axis_b", axis_b)))
+
+    def slip(self, poses: Sequence[SE3], twists: Sequence[Vector], t: Scalar) -> Vector:
+        def speed(k: int, axis: Vector) -> Scalar:
+            own = dot(axis, twists[k][:3])
+            if len(poses) == 2:
+                return own
+            return own - dot(poses[k].rotate(axis), poses[2].rotate(twists[2][:3]))
+
+        return stack(speed(1, self.axis_b) - self.ratio * speed(0, self.axis_a))
+
+
+def _axis(what: str, x: Any) -> np.ndarray:
+    a = point("Gear", what, x)
+    length = float(np.linalg.norm(a))
+    if abs(length - 1.0) > 1e-6:
+        raise ModelError(f"Gear: {what} = {a.tolist()} has length {length:.6g}; give a unit vector")
+    return a / length

@@ -1,0 +1,155 @@
+"""Points on curves and surfaces, and surfaces that touch. Nearest points are unknowns, eliminated exactly (see `derive`)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, ClassVar
+
+import numpy as np
+
+from ..errors import ModelError
+from ..geometry.curves import Curve
+from ..geometry.surfaces import Patch, as_surface
+from ..geometry.touching import touching
+from ..spatial.scalar import Scalar, Vector, cross, dot, norm, stack
+from ..spatial.se3 import SE3
+from .constraint import Constraint
+
+
+class OnShape(Constraint):
+    """Base of constraints that hold curves or surfaces; `shape_names` are their attributes."""
+
+    shape_names: ClassVar[tuple[str, ...]] = ()
+
+    @property
+    def variant(self) -> tuple[Any, ...]:
+        return tuple((type(s).__name__, s.digest) for s in self._shapes.values())
+
+    @property
+    def _shapes(self) -> dict[str, Any]:
+        return {name: getattr(self, name) for name in self.shape_names}
+
+    def parameters(self) -> dict[str, np.ndarray]:
+        parts = {f"{name}_{key}": x for name, shape in self._shapes.items() for key, x in shape.given.values.items()}
+        return super().parameters() | {name: np.asarray(x, float) for name, x in parts.items()}
+
+    def bound(self, values: dict[str, Any]) -> Any:
+        def of(name: str, shape: Any) -> Any:
+            return shape.bound({key: values[f"{name}_{key}"] for key in shape.given.values})
+
+        own = {name: values[name] for name in self.parameter_names}
+        return super().bound(own | {name: of(name, shape) for name, shape in self._shapes.items()})
+
+
+class PointOnCurve(OnShape):
+    """A point of one body stays on a curve of another: two rows, its distances from the nearest point of the curve across it.
+
+    body, point     the body, and the point in its axes
+    curve, body_b   the curve, in the axes of the body that carries it (the world by default)
+    """
+
+    size, unknowns = 2, 1
+    parameter_names: ClassVar[tuple[str, ...]] = ("point", "aside")
+    shape_names: ClassVar[tuple[str, ...]] = ("curve",)
+
+    def __init__(self, body: str, point: Any, curve: Curve, body_b: str = WORLD) -> None:
+        self.bodies, self.point, self.curve = (body, body_b), anchor("PointOnCurve", "point", point), curve
+        if not isinstance(curve, Curve):
+            raise ModelError(f"PointOnCurve: a Curve is needed, not {curve!r}")
+        self.aside = curve.aside
+
+    def conditions(self, poses: Sequence[SE3], t: Scalar, u: Vector) -> Vector:
+        x, tangent = self.curve.point_and_tangent(u[0])
+        return stack(dot(tangent, x - brought(poses, self.point)))
+
+    def gap(self, poses: Sequence[SE3], t: Scalar, u: Vector) -> Vector:
+        x, tangent = self.curve.point_and_tangent(u[0])
+        d = brought(poses, self.point) - x
+        across = cross(tangent, self.aside)
+        other = cross(tangent, across)
+        return stack(dot(across, d) / norm(across), dot(other, d) / norm(other))
+
+    def guess(self, poses: Sequence[np.ndarray]) -> np.ndarray:
+        return np.array([self.curve.nearest(brought_number(poses, self.point))])
+
+
+class PointOnSurface(OnShape):
+    """A point of one body stays on a surface of another, or outside it: one row, its distance.
+
+    body, point       the body, and the point in its axes
+    surface, body_b   the surface, in the axes of the body that carries it (the world by default)
+    unilateral        True: the point may leave the surface outward, and the surface only pushes
+    """
+
+    size = 1
+    parameter_names: ClassVar[tuple[str, ...]] = ("point",)
+    shape_names: ClassVar[tuple[str, ...]] = ("surface",)
+
+    def __init__(self, body: str, point: Any, surface: Any, body_b: str = WORLD, unilateral: bool = False) -> None:
+        self.bodies, self.point = (body, body_b), anchor("PointOnSurface", "point", point)
+        self.surface, self.unilateral = as_surface("PointOnSurface", surface), bool(unilateral)
+        self.unknowns = self.surface.feet
+
+    def conditions(self, poses: Sequence[SE3], t: Scalar, u: Vector) -> Vector:
+        here = self.surface.patch(u)
+        return stack(*(dot(a, here.point - brought(poses, self.point)) for a in here.tangents))
+
+    def gap(self, poses: Sequence[SE3], t: Scalar, u: Vector) -> Vector:
+        return stack(self.surface.height(brought(poses, self.point), u))
+
+    def guess(self, poses: Sequence[np.ndarray]) -> np.ndarray:
+        u, points, _ = self.surface.table
+        return u[np.argmin(np.sum((points - brought_number(poses, self.point)) ** 2, axis=1))]
+
+
+class TangentSurfaces(OnShape):
+    """Surfaces of two bodies touch: they share a point where their normals are opposite. One row, their distance there.
+
+    body_a, surface_a   a body and its surface, in its axes
+    body_b, surface_b   another ("world" by default)
+    unilateral          True: they may part, and only push
+
+    With the points x_a, x_b of both surfaces, d = x_b - x_a, tangents a_i, b_i and the normal n of the first:
+    d . a_i = 0 and n . b_i = 0 determine the points, and d . n is the distance.
+    """
+
+    size = 1
+    shape_names: ClassVar[tuple[str, ...]] = ("surface_a", "surface_b")
+
+    def __init__(self, body_a: str, surface_a: Any, surface_b: Any, body_b: str = WORLD, unilateral: bool = False) -> None:
+        self.bodies, self.unilateral = (body_a, body_b), bool(unilateral)
+        self.surface_a, self.surface_b = (as_surface("TangentSurfaces", s) for s in (surface_a, surface_b))
+        self.unknowns = self.surface_a.coordinates + self.surface_b.coordinates
+
+    def _patches(self, poses: Sequence[SE3], u: Vector) -> tuple[Patch, Patch]:
+        """Both in world axes."""
+        k = self.surface_a.coordinates
+        parts = ((poses[0], self.surface_a.patch(u[:k])), (poses[1], self.surface_b.patch(u[k:])))
+        a, b = (
+            Patch(E @ p.point, (E.rotate(p.tangents[0]), E.rotate(p.tangents[1])), E.rotate(p.normal), p.equations)
+            for E, p in parts
+        )
+        return a, b
+
+    def conditions(self, poses: Sequence[SE3], t: Scalar, u: Vector) -> Vector:
+        a, b = self._patches(poses, u)
+        d = b.point - a.point
+        return stack(*a.equations, *b.equations, *(dot(d, e) for e in a.tangents), *(dot(a.normal, e) for e in b.tangents))
+
+    def gap(self, poses: Sequence[SE3], t: Scalar, u: Vector) -> Vector:
+        a, b = self._patches(poses, u)
+        return stack(dot(a.normal, b.point - a.point) / norm(a.normal))
+
+    def guess(self, poses: Sequence[np.ndarray]) -> np.ndarray:
+        return touching(self.surface_a, self.surface_b, np.linalg.inv(poses[1]) @ poses[0])
+
+
+def brought(poses: Sequence[SE3], point: Vector) -> Vector:
+    """A point of the first body in the axes of the second."""
+    return poses[1].inverse() @ (poses[0] @ point)
+
+
+def brought_number(poses: Sequence[np.ndarray], point: np.ndarray) -> np.ndarray:
+    """The same with matrices."""
+    world = poses[0] @ np.append(point, 1.0)
+    return np.linalg.solve(poses[1], world)[:3]

@@ -1,0 +1,99 @@
+"""A model that is stepped from Python, one step at a time: for loops of one's own, handles that follow a hand, games."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .errors import InputError
+from .forces.set import force_set
+from .model import MaximalState, Model, State
+from .model.arrays import SCALAR64
+from .simulate import _force, _start, _stepper
+from .steppers import AdaptiveStepper, Program, SequentialStepper
+
+
+class Simulator:
+    """Where a model is, and how it goes on; what a stepper hands from step to step is kept.
+
+    >>> sim = Simulator(model, dt=1e-3, method="maximal-implicit")
+    >>> sim.step(tau=...)
+
+    model, dt, method, stepper, options   as in `simulate`; steppers that choose their own steps are refused
+    state   to begin with, and to return to; the neutral position at rest by default
+    """
+
+    def __init__(
+        self,
+        model: Model,
+        state: State | MaximalState | None = None,
+        dt: float = 1e-3,
+        method: str = "reduced",
+        *,
+        stepper: str | None = None,
+        **options: Any,
+    ) -> None:
+        if not (np.isfinite(dt) and dt > 0):
+            raise InputError(f"dt must be positive and finite, not {dt!r}")
+        self.dt, self.method = dt, method
+        start = State(model.neutral(), np.zeros(model.nv)) if state is None else state
+        self._first = _start(model, start, method)
+        self._stepper = _stepper(model, method, stepper, options)
+        if isinstance(self._stepper, AdaptiveStepper):
+            raise InputError(
+                f"the stepper {self._stepper.name!r} chooses its own steps; use simulate, or a stepper with fixed steps"
+            )
+        if np.ndim(self._first.v if isinstance(self._first, State) else self._first.q_fit) > 1:
+            raise InputError("a Simulator steps one state; use simulate for a batch")
+        self._driven = self._stepper.driven(model, lambda t, s: force_set(model).initial_inputs)
+        self.model = self._driven.model
+        compiled = not isinstance(self._stepper, SequentialStepper) and self._stepper.compiles(model)
+        self._program = self._stepper.program(method, model) if compiled else None
+        self.reset()
+
+    def reset(self, state: State | MaximalState | None = None) -> None:
+        """Back to the start, or to another state; nothing is remembered."""
+        self.state = self._first if state is None else _start(self.model, state, self.method)
+        self._memory: Any = None if self._program is None else self._entered(self._program)
+
+    def _parts(self) -> dict[str, np.ndarray]:
+        names = ("q", "v") if isinstance(self.state, State) else ("poses", "twists", "q_fit")
+        return {name: np.ascontiguousarray(getattr(self.state, name)).reshape(1, -1) for name in names}
+
+    def _entered(self, program: Program) -> dict[str, np.ndarray]:
+        parts = self._parts()
+        return program.enter(self.model, parts | {"t": np.array([[self.state.t]])}) if program.enter else parts
+
+    def step(self, steps: int = 1, tau: Any = None, external: Any = None, inputs: Any = None) -> State | MaximalState:
+        """The state after some steps under constant joint forces (nv,), wrenches (bodies, 6) and inputs of forces.
+
+        inputs   in the order of `lw.force_set(model)`; once given they stay
+        """
+        tau, external = _force(tau, "tau", (self.model.nv,), ()), _force(external, "external", (self.model.nb, 6), ())
+        if inputs is not None:
+            u = _force(inputs, "inputs", (len(force_set(self.model).initial_inputs),), ())
+            assert u is not None
+            self._driven.tell(u)
+        if self._program is not None:
+            self._run(self._program, steps, tau, external)
+            return self.state
+        for _ in range(steps):
+            one = self._stepper.step if isinstance(self._stepper, SequentialStepper) else self._stepper.remembering_step
+            self.state, self._memory, _ = one(self.model, self.state, self._memory, self.dt, tau, external)  # pyright: ignore
+        return self.state
+
+    def _run(self, program: Program, steps: int, tau: np.ndarray | None, external: np.ndarray | None) -> None:
+        """All steps in one call into compiled code."""
+        given = program.inputs(self.model) if program.inputs else {}
+        inputs = {**self._memory, "gravity": self.model.gravity, "h": np.array([self.dt]), **given}
+        forces = {"tau": tau, "external": external}
+        inputs |= {name: x.reshape(-1) for name, x in forces.items() if x is not None}
+        bind = program.bind(self.model) if program.bind else self.model.plan
+        plan = bind(program.algorithm, SCALAR64, ("run",), tuple(name for name, x in forces.items() if x is None))
+        after = {name: np.empty_like(x) for name, x in self._memory.items()}
+        plan.run(inputs, after, 1, 1, steps * program.passes)
+        self._memory = after
+        parts = program.leave(self.model, after) if program.leave else after
+        shaped = {name: parts[name].reshape(np.shape(getattr(self.state, name))) for name in self._parts()}
+        self.state = type(self.state)(t=self.state.t + steps * self.dt, **shaped)

@@ -1,0 +1,114 @@
+"""Functions that users write, with parameters: numbers by name, which they are handed where they have an argument for them."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeVar
+
+import numpy as np
+
+from ..errors import LinkworkError, ModelError
+from .scalar import Vector, array
+
+Function = Callable[..., Any]
+Found = TypeVar("Found")
+
+
+class Functions:
+    """Some functions, by what they are, with their parameters; None where one is not given.
+
+    owner      what messages begin with
+    reserved   names that cannot be parameters, and what they are
+    """
+
+    def __init__(
+        self,
+        owner: str,
+        functions: Mapping[str, Function | None],
+        parameters: Mapping[str, Any] | None,
+        reserved: Mapping[str, str] | None = None,
+    ) -> None:
+        self.owner, self.functions = owner, dict(functions)
+        if all(f is None for f in functions.values()):
+            raise ModelError(f"{owner}: give {' or '.join(functions)}, a function")
+        for what, f in functions.items():
+            if f is not None and not callable(f):
+                raise ModelError(f"{owner}: {what} must be a function, not {type(f).__name__}")
+        self.values = {name: _finite(owner, name, x) for name, x in (parameters or {}).items()}
+        for name in self.values:
+            if not isinstance(name, str) or not name:
+                raise ModelError(f"{owner}: a parameter must be a name, not {name!r}")
+            if reserved and name in reserved:
+                raise ModelError(f"{owner}: {name!r} cannot be a parameter: it is {reserved[name]}")
+            if not self.mention(name):
+                raise ModelError(f"{owner}: no function has an argument for the parameter {name!r}")
+
+    def mention(self, argument: str) -> bool:
+        """Whether any of the functions has an argument of this name."""
+        return any(f is not None and _takes(f, argument) for f in self.functions.values())
+
+    @property
+    def same(self) -> tuple[Any, ...]:
+        """Functions of which this is equal compute the same, from other parameters."""
+        return (*map(id, self.functions.values()), tuple((name, np.shape(x)) for name, x in self.values.items()))
+
+    def parameters(self) -> dict[str, np.ndarray]:
+        """The parameters as arrays."""
+        return {name: np.asarray(x, float) for name, x in self.values.items()}
+
+    def bound(self, values: Mapping[str, Any]) -> Functions:
+        """The same with other parameters."""
+        other = object.__new__(type(self))
+        other.__dict__.update(self.__dict__, values=self.values | dict(values))
+        return other
+
+    def call(self, what: str, *arguments: Any, **offered: Any) -> Any:
+        """The value of a function; of what is offered and of the parameters it is handed those that it names."""
+        f = self.functions[what]
+        if f is None:
+            raise TypeError(f"{self.owner}: there is no function {what!r}")
+        return f(*arguments, **{name: x for name, x in (offered | self.values).items() if _takes(f, name)})
+
+    def vector(self, what: str, *arguments: Any, **offered: Any) -> Vector:
+        """The value of a function as a vector of scalars of any kind."""
+        found = self.call(what, *arguments, **offered)
+        return array(list(found) if np.ndim(found) or isinstance(found, (list, tuple)) else [found])
+
+    def tried(self, what: str, *arguments: Any, **offered: Any) -> np.ndarray:
+        """The value of a function of numbers, a vector; raises where it fails, or where it is not finite."""
+        found = self.attempt(what, lambda: np.asarray(self.vector(what, *arguments, **offered), dtype=float))
+        if found.ndim != 1 or not np.all(np.isfinite(found)):
+            raise ModelError(f"{self.owner}: {what} must return finite numbers in one row, not {found.tolist()!r}")
+        return found
+
+    def attempt(self, what: str, call: Callable[[], Found]) -> Found:
+        """What a call returns that runs functions; raises where it fails."""
+        try:
+            return call()
+        except LinkworkError:
+            raise
+        except Exception as error:
+            raise ModelError(f"{self.owner}: {what} failed: {type(error).__name__}: {error}") from error
+
+
+def shaped(given: Mapping[str, np.ndarray], values: Sequence[Vector]) -> dict[str, Any]:
+    """Flat values in the shapes of the parameters given."""
+    pairs = zip(given.items(), values, strict=True)
+    return {name: x.reshape(p.shape) if p.ndim else x[0] for (name, p), x in pairs}
+
+
+def _takes(f: Function, argument: str) -> bool:
+    """Whether a function has an argument of this name, or takes any."""
+    given = inspect.signature(f).parameters
+    return argument in given or any(p.kind is p.VAR_KEYWORD for p in given.values())
+
+
+def _finite(owner: str, name: str, x: Any) -> Any:
+    try:
+        a = np.array(x, dtype=float)
+    except (TypeError, ValueError):
+        raise ModelError(f"{owner}: parameter {name!r} must be numbers, not {x!r}") from None
+    if not np.all(np.isfinite(a)):
+        raise ModelError(f"{owner}: parameter {name!r} must be finite, not {x!r}")
+    return a if a.ndim else float(a)

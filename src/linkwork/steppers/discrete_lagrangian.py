@@ -1,0 +1,92 @@
+"""The discrete Lagrangian of a step with constant velocities, and the momenta that it has at both ends.
+
+With q_m = integrate(q, h v / 2) it is h L(q_m, v). Its derivatives at both ends are the momenta before and after
+[Marsden & West 2001; on groups, Bou-Rabee & Marsden 2009]. With xi = h v, A = ad(xi), the body Jacobian J_r(xi) of the
+exponential, mu = dL/dv and f = dL/dq + forces at (q_m, v):
+
+    w  = J_r(xi)^-T (mu + h/2 J_r(xi/2)^T f)
+    p0 = exp(-A)^T w - h exp(-A/2)^T f,     p1 = w
+
+Where coordinates add, A = 0 and this is p = mu -+ h f / 2. dL/dq follows from the composite momentum H of every subtree,
+
+    dL/dq_k = H^T (ad(phi) S_k + S_dot_k - S [v, e_k]) + S_k^T (weight and external wrenches of the subtree).
+"""
+
+from __future__ import annotations
+
+from math import factorial
+from typing import Any
+
+import numpy as np
+
+from ..joints import Joint
+from ..kernel.sweep import Field, vector
+from ..model import Model
+from ..model.rules import inertia_of, joint_of, placement_of
+from ..reduced.forward import FORWARD_DYNAMICS
+from ..spatial.scalar import Vector, cross, is_zero
+from ..spatial.se3 import bracket
+from .tangent import WEIGHTS
+
+TERMS = 12  # of the series of exponentials; turns are below 1 rad per step
+
+
+def _series(A: np.ndarray, x: Vector, weights: list[float]) -> Vector:
+    """sum of weights[k] (A^T)^k x."""
+    total, power = weights[0] * x, x
+    for weight in weights[1:]:
+        power = A.T @ power
+        if weight:
+            total = total + weight * power
+    return total
+
+
+EXP = [(-1.0) ** k / factorial(k) for k in range(TERMS)]  # exp(-A)
+JACOBIAN = [(-1.0) ** k / factorial(k + 1) for k in range(TERMS)]  # J_r
+INVERSE = [WEIGHTS[k] if k != 1 else 0.5 for k in range(TERMS)]  # J_r^-1
+
+
+def momenta(joint: Joint, xi: Vector, h: Any, mu: Vector, f: Vector) -> tuple[Vector, Vector]:
+    """p0 and p1 of the module's text."""
+    A = np.stack([joint.bracket(xi, e) for e in np.eye(joint.nv)], axis=1) if joint.nv else np.zeros((0, 0))
+    if all(is_zero(x) for x in np.asarray(A, dtype=object).flat):
+        return mu - 0.5 * h * f, mu + 0.5 * h * f
+    w = _series(A, mu + 0.5 * h * _series(0.5 * A, f, JACOBIAN), INVERSE)
+    return _series(A, w, EXP) - h * _series(0.5 * A, f, EXP), w
+
+
+def midpoint(n: Any, parent: Any) -> None:
+    """Twists and the direction of gravity at the midpoint."""
+    joint = joint_of(n)
+    E = placement_of(n) @ joint.motion(joint.integrate(n.q, 0.5 * n.step * n.v), n.v)
+    t = E.tangent
+    n.phi = E.pull_twist(parent.phi) + t.phi
+    n.g = E.unrotate(parent.g)
+    n.E, n.S, n.S_dot, n.twist = E.with_tangent(None), t.S, t.S_dot, n.phi
+
+
+def end_momenta(n: Any, parent: Any) -> Vector:
+    """p0 is returned, p1 kept; the parent gathers momenta and wrenches."""
+    joint, S, v = joint_of(n), n.S, n.v
+    weight = np.concatenate([cross(n.first_moment, n.g), n.mass * n.g]) + n.external
+    H, W = inertia_of(n) @ n.twist + n.H, weight + n.W
+    turned = np.stack([bracket(n.twist, S[:, k]) for k in range(joint.nv)], axis=1) if joint.nv else S
+    inner = np.stack([joint.bracket(v, e) for e in np.eye(joint.nv)], axis=1) if joint.nv else np.zeros((0, 0))
+    slope = turned + n.S_dot - S @ inner
+    mu = S.T @ H + n.armature * v
+    p0, n.p1 = momenta(joint, n.step * v, n.step, mu, slope.T @ H + S.T @ W + n.tau - n.damping * v)
+    parent.H, parent.W = parent.H + n.E.move_wrench(H), parent.W + n.E.move_wrench(W)
+    return p0
+
+
+SUMS = {
+    "phi": Field("shared", codec=vector(6)),
+    "g": Field("shared", codec=vector(3), world=lambda n: n.gravity),
+    "H": Field("gathered", codec=vector(6)),
+    "W": Field("gathered", codec=vector(6)),
+}
+
+
+def velocities_of(model: Model, q: np.ndarray, p: np.ndarray) -> np.ndarray:
+    """M^-1 p (..., nv): the acceleration of a model at rest without weight under the joint forces p."""
+    return model.call(FORWARD_DYNAMICS, {"q": q, "v": None, "tau": p, "external": None, "gravity": None})["a"]

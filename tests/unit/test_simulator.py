@@ -1,0 +1,67 @@
+"""Simulator: step by step it goes where `simulate` goes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import linkwork as lw
+
+ROD = lw.Inertia.cuboid(mass=1.0, size=(0.5, 0.05, 0.05), com=(0.25, 0, 0))
+
+
+def arm(*elements: Any) -> lw.Model:
+    b = lw.ModelBuilder()
+    b.body("upper", joint=lw.Revolute((0, 1, 0)), inertia=ROD)
+    b.body("lower", parent="upper", joint=lw.Revolute((0, 1, 0)), placement=lw.SE3(p=(0.5, 0, 0)), inertia=ROD)
+    for element in elements:
+        b.add(element)
+    return b.build()
+
+
+HANDLE = lw.Handle("lower", (0.5, 0, 0), target=(1.0, 0, 0), stiffness=200.0, damping=5.0, name="hand")
+COUPLED = lw.Coupling("lower", "upper", -1.0, 0.0)
+CASES = [
+    (arm(), {"method": "reduced"}),
+    (arm(HANDLE), {"method": "maximal-implicit"}),
+    (arm(COUPLED), {"method": "maximal-implicit", "newton": True}),
+    (arm(HANDLE), {"method": "redmax"}),
+]
+
+
+@pytest.mark.parametrize(("model", "how"), CASES, ids=["reduced", "implicit", "newton", "redmax"])
+def test_steps_are_those_of_simulate(model: lw.Model, how: dict[str, Any]) -> None:
+    sim, tau = lw.Simulator(model, dt=0.01, **how), np.array([0.3, -0.2])
+    run = lw.simulate(model, lw.State(np.zeros(2), np.zeros(2)), 0.1, 0.01, tau=tau, **how)
+    for _ in range(4):
+        sim.step(tau=tau)
+    end = sim.step(6, tau=tau)
+    assert end.t == pytest.approx(0.1)
+    for name, x in run.arrays.items():
+        assert np.abs(getattr(end, name) - x[-1]).max() < 1e-13
+    sim.reset()
+    assert sim.state.t == 0.0
+    sim.step(10, tau=tau)
+    assert np.abs(getattr(sim.state, name) - x[-1]).max() < 1e-13
+
+
+def test_a_handle_leads() -> None:
+    model = arm(HANDLE)
+    sim = lw.Simulator(model, dt=1 / 60, method="maximal-implicit")
+    still = sim.step(60)
+    sim.reset()
+    led = sim.step(60, inputs=HANDLE.toward((0.7, 0.0, 0.6)))
+    assert np.abs(led.poses - still.poses).max() > 0.1  # pyright: ignore[reportAttributeAccessIssue]
+
+
+def test_what_it_refuses() -> None:
+    with pytest.raises(lw.InputError, match="'dop853' chooses its own steps"):
+        lw.Simulator(arm(), stepper="dop853")
+    with pytest.raises(lw.InputError, match="one state; use simulate for a batch"):
+        lw.Simulator(arm(), lw.State(np.zeros((3, 2)), np.zeros(2)))
+    with pytest.raises(lw.InputError, match="dt must be positive"):
+        lw.Simulator(arm(), dt=0.0)
+    with pytest.raises(lw.InputError, match=r"tau has shape \(3,\)"):
+        lw.Simulator(arm()).step(tau=np.zeros(3))
