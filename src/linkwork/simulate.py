@@ -11,6 +11,7 @@ from .constraints.rows import constraint_set
 from .errors import InputError
 from .forces import MuscleDrive
 from .maximal.convert import to_maximal
+from .maximal.dynamics import check_inertias
 from .model import MaximalState, Model, State, check_state
 from .redmax import HyperReduced
 from .steppers import ALL_STEPPERS, AdaptiveStepper, SequentialStepper, Solution, Stepper
@@ -111,6 +112,8 @@ def _steps(duration: float, dt: float) -> int:
 def _start(model: Model, state: Any, method: str) -> State | MaximalState:
     if method not in METHODS:
         raise InputError(f"there is no method {method!r}; choose one of {', '.join(METHODS)}")
+    if method in MAXIMAL:
+        check_inertias(model)
     if isinstance(state, State):
         check_state(model, state)
         state = _broadcast(state)

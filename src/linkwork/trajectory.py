@@ -182,7 +182,9 @@ class Trajectory:
         found["damping and forces"] = summed(self._records.power() + np.zeros(self._lead).reshape(-1))
         found["inputs of forces"] = self._input_work()
         if self.forces is not None:
-            found["prescribed motion"] = summed(np.sum(self.forces * self._constraints[1], axis=-1))
+            given = self._constraints[1]
+            averaged = 0.5 * h * np.sum(self.forces[1:] * (given[:-1] + given[1:]), axis=-1)
+            found["prescribed motion"] = averaged if self.held else summed(np.sum(self.forces * given, axis=-1))
         least = ROUNDING * np.abs(self.energy.total).max(initial=1e-300)
         return {name: work for name, work in found.items() if not np.abs(work).max(initial=0.0) <= least}
 

@@ -20,7 +20,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from scipy.linalg import expm
+from scipy.linalg import expm, lu_factor, lu_solve
 
 import linkwork as lw
 from linkwork.joints import CustomJoint
@@ -456,8 +456,9 @@ def newton_euler(inertia: Any, R: np.ndarray, w: np.ndarray, gravity: np.ndarray
 
 def refined_solve(M: np.ndarray, rhs: np.ndarray) -> np.ndarray:
     """A dense solve with two refinements whose residuals are computed in extended precision."""
-    z = np.linalg.solve(M, rhs).astype(np.longdouble)
+    factor = lu_factor(M)
+    z = lu_solve(factor, rhs).astype(np.longdouble)
     wide = M.astype(np.longdouble)
     for _ in range(2):
-        z = z + np.linalg.solve(M, (rhs - wide @ z).astype(float))
+        z = z + lu_solve(factor, (rhs - wide @ z).astype(float))
     return z.astype(float)

@@ -30,20 +30,26 @@ def test_a_stiff_chain_keeps_its_energy_for_a_minute() -> None:
     assert e[-1] > 0.98
 
 
-@pytest.mark.parametrize("seconds", [0.2, pytest.param(60.0, marks=pytest.mark.slow)])
-def test_a_chain_ten_thousand_times_as_stiff_never_gains_energy(seconds: float) -> None:
-    """Its end moves at 170 m/s, the slowest mode turns by 0.6 rad in a step, MuJoCo's discrete keeps 1e-5 for one second."""
+def test_a_chain_ten_thousand_times_as_stiff_never_gains_energy() -> None:
+    """Its slowest mode has 35 rad/s, 0.6 rad in a step; of MuJoCo's discrete less than 1e-4 is left after one second."""
     model = stiff_chain(LINKS, 1e8)
-    e = relative_energy(model, lw.simulate(model, bent(LINKS), seconds, DT, "redmax", stepper="sdirk2"))
+    e = relative_energy(model, lw.simulate(model, bent(LINKS), 0.2, DT, "redmax", stepper="sdirk2"))
     assert np.diff(e).max() <= 0.0
     assert e[12] > 0.6
+
+
+@pytest.mark.parametrize("stiffness", [1e4, 1e8])
+def test_implicit_maximal_steps_never_gain_energy_for_a_minute(stiffness: float) -> None:
+    model = stiff_chain(LINKS, stiffness)
+    e = lw.simulate(model, bent(LINKS), 60.0, DT, "maximal-implicit").energy.total
+    assert e.max() <= e[0] + 1e-9 * abs(e[0])
 
 
 @pytest.mark.parametrize("stepper", ["bdf1", "bdf2", "linearly_implicit"])
 @pytest.mark.parametrize("stiffness", [1e4, 1e8])
 def test_implicit_steps_never_gain_energy(stepper: str, stiffness: float) -> None:
     model = stiff_chain(30, stiffness)
-    e = relative_energy(model, lw.simulate(model, bent(30), 0.5, DT, "redmax", stepper=stepper))
+    e = relative_energy(model, lw.simulate(model, bent(30), 0.25, DT, "redmax", stepper=stepper))
     assert e.max() <= 1.0 + 1e-9
     if stepper == "bdf2" and stiffness == 1e4:
         assert e[-1] > 0.7

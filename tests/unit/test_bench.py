@@ -15,7 +15,11 @@ import pytest
 
 import linkwork as lw
 from linkwork import SE3, Free, InputError, LinkworkError, Model, ModelError, Prismatic, Revolute, Spherical
-from linkwork.bench import BENCHMARKS, dynamics, models, peers, report, step, stiff, timing
+from linkwork.bench import BENCHMARKS, dynamics, models, multipliers, peers, report, step, stiff, timing
+from linkwork.bench.blas import one_blas_thread
+from linkwork.bench.multiplier_chains import stiff as stiffened
+from linkwork.bench.multiplier_claims import claims
+from linkwork.bench.multiplier_frames import assemble_factor_solve, factor_solve, frames
 from linkwork.bench.quantities import QUANTITIES
 from linkwork.cli import main
 from linkwork.model import Body
@@ -264,7 +268,7 @@ def test_the_package_is_cheap_to_import() -> None:
     out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=env).stdout.split()
     assert "linkwork.bench.dynamics" not in out
     assert "pinocchio" not in out
-    assert set(BENCHMARKS) == {"dynamics", "step", "stiff"}
+    assert set(BENCHMARKS) == {"dynamics", "step", "stiff", "multipliers"}
 
 
 def test_stiff_chains_are_timed_at_equal_error(capsys: pytest.CaptureFixture[str]) -> None:
@@ -272,7 +276,67 @@ def test_stiff_chains_are_timed_at_equal_error(capsys: pytest.CaptureFixture[str
     assert {(c.engine, c.mode) for c in group} >= {("linkwork", "native"), ("linkwork", "batch64"), ("mujoco", "native")}
     assert any("chain10: mujoco is" in note for note in notes)
     model = stiff.stiff_chain(10)
-    public = lw.simulate(model, stiff.bent(10), 5 / 60, 1 / 60, stepper="rosenbrock").final.q
+    public = lw.simulate(model, stiff.bent(10), 5 / 60, 1 / 60, stepper="rosenbrock").q[-1]
     np.testing.assert_array_equal(stiff.program(model, np.full((1, 10), stiff.BEND), 5)()[0], public)
     with pytest.raises(lw.InputError, match="there is no case 'rope'; choose from chain10"):
         stiff.run(None, True, ("rope",))
+
+
+def test_multipliers_writes_rows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setattr(multipliers, "QUICK", TINY)
+    monkeypatch.setitem(multipliers.CASES, "chain2", lambda case: multipliers.chain(case, 2, springs=True))
+    file = tmp_path / "rows.json"
+    rows = BENCHMARKS["multipliers"](file, True, ("chain2", "plane108", "plane96+12"))
+    check(rows, file)
+    found = {(r["case"], r["quantity"], r["engine"], r["mode"]) for r in rows}
+    assert found >= {("chain2", "implicit_frame", "linkwork", mode) for mode in ("native", "batch64")}
+    assert found >= {("chain2", "factor_solve", "linkwork", mode) for mode in ("native", "prepared")}
+    assert found >= {("chain2", "factor_solve", engine, "single") for engine in ("scipy", "scipy in order")}
+    engines = ("linkwork", "dense", "conjugate gradients", "published")
+    assert found >= {(case, "accelerations", e, "single") for case in ("plane108", "plane96+12") for e in engines}
+    assert found >= {("plane108", quantity, "linkwork", "prepared") for quantity in ("accelerations", "factor", "solve")}
+    out = " ".join(capsys.readouterr().out.split())
+    assert "96 primary and 12 auxiliary multipliers / 108 primary, prepared:" in out
+    with pytest.raises(InputError, match="there is no case 'rope'; choose from chain10"):
+        multipliers.run(None, True, ("rope",))
+
+
+def test_frames_are_those_of_simulate_and_their_system_is_that_of_the_first() -> None:
+    model = stiffened(models.chain(2))
+    state = lw.State(np.array([0.3, -0.4]), np.zeros(2))
+    public = lw.simulate(model, state, 3 / 60, 1 / 60, "maximal-implicit").poses[-1]
+    for batch in (1, 2):
+        np.testing.assert_array_equal(frames(model, state, batch, 3)()["poses"][-1], public.reshape(-1))
+    whole = frames(model, state, 1, 1)()["twists"].reshape(-1, 6)
+    for run in (factor_solve(model, state), assemble_factor_solve(model, state)):
+        np.testing.assert_allclose(run()[:, :3], whole[:, :3], rtol=1e-12)  # linear velocities are in other axes by then
+        np.testing.assert_array_equal(run(), run())
+
+
+def test_a_chain_is_compared_with_its_bands() -> None:
+    group = multipliers.accelerations("chain", lambda: multipliers.baraff.chain(5), bands=True)
+    assert {c.engine for c in group} == {"linkwork", "dense", "conjugate gradients", "banded"}
+
+
+@pytest.mark.parametrize("wrong", [1.0, np.nan])
+def test_another_solution_is_refused(wrong: float) -> None:
+    multipliers.require_same("chain", np.ones(3), np.ones(3), "scipy")
+    with pytest.raises(LinkworkError, match="chain: the solutions of linkwork and scipy differ"):
+        multipliers.require_same("chain", np.ones(3), np.array([1.0, 2.0, 1.0]) * wrong, "scipy")
+
+
+def test_claims_divide_what_was_measured() -> None:
+    def row(case: str, engine: str, mode: str, us: float) -> dict[str, Any]:
+        return {"case": case, "quantity": "implicit_frame", "engine": engine, "mode": mode, "threads": 1, "us": us}
+
+    rows = [row("chain1000", "linkwork", "native", 500.0), row("chain10000", "linkwork", "native", 6000.0)]
+    assert list(claims(rows)) == ["chain1000 to chain10000: growth of a frame: 12"]
+    rows.append(row("chain1000", "published", "native", 22000.0))
+    assert "chain1000: published / linkwork, implicit_frame: 44" in list(claims(rows))
+
+
+def test_linear_algebra_gets_its_threads_back() -> None:
+    A = np.random.default_rng(0).normal(size=(40, 40))
+    with one_blas_thread(), pytest.raises(ZeroDivisionError), one_blas_thread():
+        _ = 1 // 0
+    np.testing.assert_allclose(A @ np.linalg.inv(A), np.eye(40), atol=1e-9)

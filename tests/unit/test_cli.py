@@ -9,18 +9,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from command import called
 
 import linkwork as lw
-from linkwork import cli
-
-
-def called(*arguments: str) -> int:
-    """The exit code of the command line."""
-    try:
-        cli.main(arguments)
-    except SystemExit as end:
-        return int(end.code or 0)
-    return 0
 
 
 def test_run_writes_everything_and_says_so(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

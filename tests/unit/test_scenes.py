@@ -7,22 +7,30 @@ import pytest
 
 import linkwork as lw
 from linkwork.scenes import ALL_SCENES, Scene
+from linkwork.scenes.assembling import corners
+from linkwork.scenes.gears import top_speed
 from linkwork.scenes.helix import DESCENT, RADIUS
 
+SMALLER = {"plant": {"generations": 3}, "hair": {"links": 8}, "chain": {"links": 5}}
 RUNS = [(scene, method) for scene in ALL_SCENES.values() for method in scene.methods]
 
 
 @pytest.mark.parametrize(("scene", "method"), RUNS, ids=lambda x: x.name if isinstance(x, Scene) else x)
 def test_runs(scene: Scene, method: str) -> None:
-    model, state = scene.build()
-    run = lw.simulate(model, state, 0.05, scene.dt, method)
+    model, state = scene.build(**SMALLER.get(scene.name, {}))
+    inputs = scene.inputs(model) if scene.inputs else None
+    steps = max(3, round(0.05 / scene.dt))
+    run = lw.simulate(model, state, steps * scene.dt, scene.dt, method, inputs=inputs)
     model = run.model
     health = run.health
     assert health.finite
     assert all(np.isfinite(value) for value in vars(health).values() if isinstance(value, float))
     assert health.energy_drift is not None
-    assert health.energy_drift < 0.05
-    assert (health.joint_gap or 0.0) < 1e-4
+    if method == "maximal-implicit":  # loses energy, and closes joints to second order
+        assert (health.joint_gap or 0.0) < 2e-3
+    else:
+        assert health.energy_drift < 0.05
+        assert (health.joint_gap or 0.0) < 1e-4
     assert (health.constraint_residual or 0.0) < 1e-4
     assert not np.allclose(run.q[-1], run.q[0], atol=1e-6), "nothing moved"
 
@@ -105,3 +113,30 @@ def test_unknown_option_names_the_known_ones() -> None:
         ALL_SCENES["pendulum"].build(joints=3)
     with pytest.raises(lw.InputError, match="it has none"):
         ALL_SCENES["ball"].build(links=3)
+
+
+def test_the_fan_of_the_gears_holds_the_weight_in_the_end() -> None:
+    model, state = ALL_SCENES["gears"].build(weight=1.0)
+    run = lw.simulate(model, state, 4.0, 1e-2, every=400)
+    axles = run.v[-1, :3]
+    assert axles[2] == pytest.approx(-top_speed(1.0), rel=0.02)
+    np.testing.assert_allclose(axles[1:] / axles[:-1], -3.0, rtol=1e-9)
+    assert run.v[-1, 3] == pytest.approx(0.08 * axles[0], rel=1e-9)
+    with pytest.raises(lw.InputError, match="weight"):
+        ALL_SCENES["gears"].build(weight=-1.0)
+
+
+def test_rods_assemble_themselves_to_a_tetrahedron() -> None:
+    model, state = ALL_SCENES["assembling"].build()
+    run = lw.simulate(model, state, 2.5, 1e-2, every=250)
+    found: dict[str, list[np.ndarray]] = {}
+    for body, E in zip(model.bodies, run.poses[-1], strict=True):
+        for corner, x in zip(body.name[-2:], (-0.5, 0.5), strict=True):
+            found.setdefault(corner, []).append((E @ [x, 0.0, 0.0, 1.0])[:3])
+    assert [len(ends) for ends in found.values()] == [3] * 4
+    assert max(np.ptp(ends, axis=0).max() for ends in found.values()) < 1e-3
+    at = np.array([np.mean(found[corner], axis=0) for corner in sorted(found)])
+    np.testing.assert_allclose(at[0], corners()[0], atol=1e-6)
+    distances = np.linalg.norm(at[:, None] - at, axis=2)
+    np.testing.assert_allclose(distances, 1.0 - np.eye(4), atol=1e-3)
+    assert run.q[0].tolist() == model.neutral().tolist()

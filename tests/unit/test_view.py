@@ -21,10 +21,10 @@ from linkwork.view.solids import bodies, equivalent_cuboid, grounds, springs
 HOSTILE = "</script><script>alert(1)</script>&<b>{{title}}\u2028$x_"
 
 
-def run_of(name: str, duration: float = 0.1, method: str = "reduced", **options: Any) -> lw.Trajectory:
+def run_of(name: str, duration: float = 0.1, method: str | None = None, **options: Any) -> lw.Trajectory:
     scene = ALL_SCENES[name]
     model, state = scene.build(**options)
-    return lw.simulate(model, state, duration, scene.dt, method)
+    return lw.simulate(model, state, duration, scene.dt, method or scene.methods[0])
 
 
 def hostile_run() -> lw.Trajectory:
@@ -260,7 +260,7 @@ def test_strange_names_are_drawn_as_they_are(tmp_path: Path) -> None:
 
 def test_labels_match_the_arrays() -> None:
     for name in ALL_SCENES:
-        run = run_of(name, 0.01 if name != "loop" else 0.02)
+        run = run_of(name, 2 * ALL_SCENES[name].dt)
         assert len(coordinate_labels(run.model)) == run.q.shape[-1]
         assert len(velocity_labels(run.model)) == run.v.shape[-1]
         assert len(force_labels(run.model)) == (0 if run.forces is None else run.forces.shape[-1])

@@ -39,6 +39,13 @@ def _stiff(json: Path | None = None, quick: bool = False, cases: Sequence[str] =
     return run(json, quick, cases)
 
 
-BENCHMARKS: dict[str, Callable[..., Rows]] = {"dynamics": _dynamics, "step": _step, "stiff": _stiff}
+def _multipliers(json: Path | None = None, quick: bool = False, cases: Sequence[str] = ()) -> Rows:
+    """Lagrange multipliers: block elimination beside SciPy, implicit frames, the systems of Baraff's paper."""
+    from .multipliers import run
+
+    return run(json, quick, cases)
+
+
+BENCHMARKS: dict[str, Callable[..., Rows]] = {"dynamics": _dynamics, "step": _step, "stiff": _stiff, "multipliers": _multipliers}
 
 __all__ = ["BENCHMARKS"]

@@ -15,6 +15,7 @@ from ..reduced import forward_dynamics, inverse_dynamics, mass_matrix
 from ..reduced.forward import FORWARD_DYNAMICS
 from ..reduced.inverse import INVERSE_DYNAMICS
 from ..reduced.mass_matrix import MASS_MATRIX
+from ..reduced.shortcut import plan_for
 
 States = dict[str, np.ndarray]  # q, v, tau, a and perhaps M, each with the batch axis first
 
@@ -38,10 +39,7 @@ class Quantity:
 
     def plan(self, model: Model) -> Plan:
         """The compiled algorithm for one state at a time, with the one result that is asked for."""
-        given = (*self.inputs, "gravity", self.result)
-        fields = self.algorithm.fields.items()
-        absent = tuple(name for name, f in fields if f.kind in ("input", "output") and name not in given)
-        return model.plan(self.algorithm, SCALAR64, tuple(self.algorithm.phases), absent)
+        return plan_for(model, self.algorithm, self.inputs, self.result, SCALAR64)
 
     def native(self, model: Model, states: States) -> Callable[[], np.ndarray]:
         """One state at a time, in a compiled loop over a batch; every call overwrites the same array."""

@@ -159,10 +159,16 @@ def publish(
     notes: Sequence[str] = (),
     flops: Mapping[tuple[str, str], int] | None = None,
     ratios: Ratios | None = None,
+    parts: Mapping[str, Sequence[str]] | None = None,
 ) -> list[Row]:
-    """Print the tables and the notes, write the rows if a file is given, and return them."""
+    """Print the tables and the notes, write the rows if a file is given, and return them.
+
+    parts   titles and the quantities under them, where one table would be too wide for all engines
+    """
     console = Console(width=None if sys.stdout.isatty() else 140)
-    console.print(table(title, rows, flops))
+    for name, quantities in (parts or {title: {r["quantity"] for r in rows}}).items():
+        if chosen := [r for r in rows if r["quantity"] in quantities]:
+            console.print(table(name, chosen, flops))
     if ratios:
         console.print(summary_table(f"{title}: how many times faster", rows, ratios))
     for note in notes:

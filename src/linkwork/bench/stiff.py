@@ -143,7 +143,7 @@ def contenders(name: str, links: int, batch: int) -> tuple[list[Contender], list
 
     group = list(ours())
     if links > PEER_LIMIT:
-        return group, [f"{name}: no peers: their time would be minutes"]
+        return group, [f"{name}: no peers: mujoco cannot read a tree as deep, dart takes a minute to build it"]
     fine = simulate(model, bent(links), frames * DT, DT / FINE, stepper="rosenbrock", every=frames * FINE).q[-1]
     error = float(np.abs(program(model, q[:1], frames)()[0] - fine).max())
     notes.append(f"{name}: after {frames} frames linkwork is {error:.2g} rad off with steps of 1/60 s")

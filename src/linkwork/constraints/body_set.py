@@ -11,19 +11,19 @@ import numpy as np
 from ..kernel.lanes import Lanes
 from ..kernel.plan import Plan, variant
 from ..kernel.sweep import Algorithm, Field, each
+from ..model.law_tree import law_at
 from ..model.model import Model
 from ..model.state import Rows
-from .body_tree import GIVEN, BodyTree, constraint_at
-from .classes import RESULTS
+from .body_tree import GIVEN, body_tree
 from .constraint import Constraint
-from .derive import derive
+from .derive import RESULTS, derive
 from .direct import Direct, Situation
 from .unknowns import Unknowns
 
 
 def constrain(n: Any, *bodies: Any) -> None:
     """Residual, rate, bias and rows of one constraint."""
-    c, poses, twists = constraint_at(n, bodies)
+    c, poses, twists = law_at(n, bodies)
     found = derive(c, poses, twists, n.t, n.u, n.inverse.reshape(c.unknowns, c.unknowns))
     for name in RESULTS:
         setattr(n, name, getattr(found, name))
@@ -43,7 +43,7 @@ class BodySet:
 
     def __init__(self, model: Model, constraints: Sequence[Constraint]) -> None:
         self.constraints = list(constraints)
-        self.bodies = BodyTree(model, self.constraints)
+        self.bodies = body_tree(model, self.constraints)
         self.plan = Plan(algorithm(self.bodies.roles), self.bodies.tree, variant(Lanes(1), ("run",)))
         self._unknowns = Unknowns(model, self.constraints)
         sides = [s for c, s in zip(self.constraints, self.bodies.sides, strict=True) for _ in range(c.size)]

@@ -16,6 +16,7 @@ import numpy as np
 
 from ..errors import ModelError
 from ..joints import Cylindrical, Fixed, Free2D, Joint, Planar, Prismatic, Revolute, Spherical, Translational, Universal
+from ..model.model import WORLD
 from ..spatial.scalar import Scalar, Vector, dot, stack
 from ..spatial.se3 import SE3
 from .constraint import Constraint

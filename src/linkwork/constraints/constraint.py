@@ -14,7 +14,7 @@ import numpy as np
 
 from ..errors import ModelError
 from ..kernel.symbol import traced_digest
-from ..model.law import Law
+from ..model.law import Law, known_bodies
 from ..model.model import WORLD
 from ..spatial.functions import shaped
 from ..spatial.scalar import Scalar, Vector
@@ -82,7 +82,7 @@ class Constraint(Law):
 
     def check(self, model: Any) -> None:
         """Raise if the model lacks a body that this constraint names."""
-        names = {b.name for b in model.bodies} | {WORLD}
+        names = known_bodies(model)
         for body in self.bodies:
             if body not in names:
                 raise ModelError(f"{type(self).__name__} between {self.bodies}: there is no body {body!r}")

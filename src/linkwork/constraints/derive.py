@@ -23,6 +23,8 @@ from ..spatial.se3 import SE3
 from ..spatial.stage import skew
 from .constraint import Constraint
 
+RESULTS = ("residual", "rate", "bias", "given")
+
 
 @dataclass(frozen=True, eq=False)
 class Derived:

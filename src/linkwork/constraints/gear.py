@@ -8,6 +8,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ..errors import ModelError
+from ..model.checks import point
+from ..model.model import WORLD
 from ..spatial.scalar import Scalar, Vector, dot, stack
 from ..spatial.se3 import SE3
 from .constraint import Constraint

@@ -10,17 +10,18 @@ import numpy as np
 
 from ..kernel.lanes import Lanes
 from ..kernel.plan import Plan, variant
-from ..kernel.sweep import SCALAR, Algorithm, Field, Tree, each
+from ..kernel.sweep import SCALAR, Algorithm, Field, each
+from ..model.law_tree import Entry, law_tree
 from ..model.model import Model
 from ..model.state import Rows
-from .classes import RESULTS, Entry, node_classes
+from .derive import RESULTS
 from .direct import Direct, Situation
 from .on_joints import JointConstraint, derive_on_joints, kind_of
 
 
 def constrain_joints(n: Any) -> None:
     """Residual, rate, bias and rows of one constraint."""
-    found = derive_on_joints(n.constraint.at_node(n), n.joints, n.q, n.v, n.t)
+    found = derive_on_joints(n.law.at_node(n), n.joints, n.q, n.v, n.t)
     for name in RESULTS:
         setattr(n, name, getattr(found, name))
     n.G = found.G.reshape(-1)
@@ -39,8 +40,7 @@ class JointSet:
 
     def __init__(self, model: Model, constraints: Sequence[JointConstraint]) -> None:
         self.constraints = list(constraints)
-        nodes, parameters = node_classes(_entry(model, c) for c in self.constraints)
-        self.tree = Tree(np.full(len(nodes), -1), nodes, parameters)
+        self.tree = law_tree(_entry(model, c) for c in self.constraints)
         self._plan = Plan(algorithm(), self.tree, variant(Lanes(1), ("run",)))
         q_spans, v_spans = (
             [np.concatenate([np.arange(s.start, s.stop) for s in map(index, c.joints)]) for c in self.constraints]
@@ -64,4 +64,5 @@ def _entry(model: Model, c: JointConstraint) -> Entry:
     joints = [model.bodies[model.body_index(name)].joint for name in c.joints]
     nq, nv = sum(j.nq for j in joints), sum(j.nv for j in joints)
     sizes = {"rows": c.size, "G": nv * c.size, "q": nq, "v": nv}
-    return Entry(c, {"joints": joints}, sizes, (c.same, tuple(map(kind_of, joints))), lambda: c.signature(joints))
+    same = (c.same, tuple(map(kind_of, joints)))
+    return Entry(c, sizes, same, lambda: c.signature(joints), {"joints": joints})

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
+from ..model.checks import ORIGIN, point
+from ..model.model import WORLD
 from ..spatial.scalar import Vector
 from ..spatial.se3 import SE3
 from .constraint import Constraint
@@ -19,10 +21,10 @@ class Loop(Constraint):
     size = 3
     parameter_names: ClassVar[tuple[str, ...]] = ("point_a", "point_b")
 
-    def __init__(self, body_a: str, body_b: str = WORLD, point_a: Any = (0.0, 0.0, 0.0), point_b: Any = (0.0, 0.0, 0.0)) -> None:
+    def __init__(self, body_a: str, body_b: str = WORLD, point_a: Any = ORIGIN, point_b: Any = ORIGIN) -> None:
         self.bodies = (body_a, body_b)
-        self.point_a = anchor("Loop", "point_a", point_a)
-        self.point_b = anchor("Loop", "point_b", point_b)
+        self.point_a = point("Loop", "point_a", point_a)
+        self.point_b = point("Loop", "point_b", point_b)
 
     def residual(self, E_a: SE3, E_b: SE3) -> Vector:
         return E_a @ self.point_a - E_b @ self.point_b

@@ -11,6 +11,8 @@ from ..errors import ModelError
 from ..geometry.curves import Curve
 from ..geometry.surfaces import Patch, as_surface
 from ..geometry.touching import touching
+from ..model.checks import numbers
+from ..model.model import WORLD
 from ..spatial.scalar import Scalar, Vector, cross, dot, norm, stack
 from ..spatial.se3 import SE3
 from .constraint import Constraint
@@ -30,8 +32,8 @@ class OnShape(Constraint):
         return {name: getattr(self, name) for name in self.shape_names}
 
     def parameters(self) -> dict[str, np.ndarray]:
-        parts = {f"{name}_{key}": x for name, shape in self._shapes.items() for key, x in shape.given.values.items()}
-        return super().parameters() | {name: np.asarray(x, float) for name, x in parts.items()}
+        parts = {f"{name}_{key}": x for name, shape in self._shapes.items() for key, x in shape.given.parameters().items()}
+        return super().parameters() | parts
 
     def bound(self, values: dict[str, Any]) -> Any:
         def of(name: str, shape: Any) -> Any:
@@ -53,7 +55,7 @@ class PointOnCurve(OnShape):
     shape_names: ClassVar[tuple[str, ...]] = ("curve",)
 
     def __init__(self, body: str, point: Any, curve: Curve, body_b: str = WORLD) -> None:
-        self.bodies, self.point, self.curve = (body, body_b), anchor("PointOnCurve", "point", point), curve
+        self.bodies, self.point, self.curve = (body, body_b), numbers("PointOnCurve", "point", point, 3), curve
         if not isinstance(curve, Curve):
             raise ModelError(f"PointOnCurve: a Curve is needed, not {curve!r}")
         self.aside = curve.aside
@@ -86,7 +88,7 @@ class PointOnSurface(OnShape):
     shape_names: ClassVar[tuple[str, ...]] = ("surface",)
 
     def __init__(self, body: str, point: Any, surface: Any, body_b: str = WORLD, unilateral: bool = False) -> None:
-        self.bodies, self.point = (body, body_b), anchor("PointOnSurface", "point", point)
+        self.bodies, self.point = (body, body_b), numbers("PointOnSurface", "point", point, 3)
         self.surface, self.unilateral = as_surface("PointOnSurface", surface), bool(unilateral)
         self.unknowns = self.surface.feet
 

@@ -12,8 +12,9 @@ from ..errors import SolverError
 from ..kernel.lanes import Lanes
 from ..kernel.plan import Plan, variant
 from ..kernel.sweep import Algorithm, Field, each
+from ..model.law_tree import law_at
 from ..model.model import Model
-from .body_tree import GIVEN, BodyTree, constraint_at
+from .body_tree import GIVEN, body_tree
 from .constraint import Constraint
 from .derive import equations
 
@@ -23,7 +24,7 @@ SHORT = 1e-7  # of the unknowns: after a step as short as this, the next is of t
 
 def determine(n: Any, *bodies: Any) -> None:
     """The conditions on the unknowns of one constraint, and their Jacobian."""
-    c, poses, _ = constraint_at(n, bodies)
+    c, poses, _ = law_at(n, bodies)
     n.conditions, jacobian = equations(c, poses, n.t, n.u)
     n.jacobian = jacobian.reshape(-1)
 
@@ -43,7 +44,7 @@ class Unknowns:
         self._at = np.cumsum([0, *(c.unknowns for c in self.constraints)])
         self._squares = np.cumsum([0, *(c.unknowns**2 for c in self.constraints)])
         if self.constraints:
-            self.bodies = BodyTree(model, self.constraints)
+            self.bodies = body_tree(model, self.constraints)
             self.plan = Plan(algorithm(self.bodies.roles), self.bodies.tree, variant(Lanes(1), ("run",)))
 
     def solved(self, given: dict[str, np.ndarray]) -> tuple[np.ndarray, np.ndarray]:

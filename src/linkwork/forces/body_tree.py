@@ -8,49 +8,19 @@ from typing import Any
 import numpy as np
 
 from ..kernel.plan import Plan, variant
-from ..kernel.sweep import MATRIX, Algorithm, Field, NodeClass, Tree, pattern, vector
+from ..kernel.sweep import Algorithm
 from ..model.arrays import lanes_for
+from ..model.law_tree import BodyTree
 from ..model.model import Model
-from .force import WORLD, Force
-
-PLACED = {"poses": Field("input", "body", MATRIX), "twists": Field("input", "body", vector(6))}
+from .force import Force
 
 
-def force_at(n: Any, bodies: tuple[Any, ...]) -> tuple[Any, list[Any], list[Any]]:
-    """The force of a node with its parameters, and the poses and twists of its bodies."""
-    force = n.force.at_node(n)
-    mine = bodies[: len(force.bodies)]
-    return force, [b.poses for b in mine], [b.twists for b in mine]
+class ForceNodes(BodyTree):
+    """A list of forces on a model, run on batches; `target` are the bodies of all of them, one after the other."""
 
-
-class BodyTree:
-    """A list of forces on a model: one class of nodes for all forces that compute the same.
-
-    sides    the bodies of every force by number; the world is one more body
-    most     bodies of one force
-    tree     the forces as nodes; roles b0, b1, ... point to their bodies
-    """
-
-    def __init__(self, model: Model, forces: Sequence[Force], sizes: Callable[[Force], dict[str, int]]) -> None:
+    def __init__(self, model: Model, forces: Sequence[Force], sizes: Callable[[Any], dict[str, int]]) -> None:
+        super().__init__(model, forces, sizes)
         self.model = model
-        index = {b.name: i for i, b in enumerate(model.bodies)} | {WORLD: model.nb}
-        self.sides = [[index[b] for b in f.bodies] for f in forces]
-        self.most = max(map(len, self.sides))
-        padded = np.array([s + [model.nb] * (self.most - len(s)) for s in self.sides])
-        classes: dict[Any, NodeClass] = {}
-        known: dict[Any, Any] = {}
-        nodes, parameters = [], []
-        for f in forces:
-            given = {f"own_{name}": x for name, x in f.parameters().items()}
-            patterns = {name: pattern(x, False) for name, x in given.items()}
-            code = (len(f.bodies), f.same, tuple(patterns.items()))
-            if code not in known:
-                known[code] = (f.signature, code[2])
-            signature = known[code]
-            nodes.append(classes.setdefault(signature, NodeClass(signature, {"force": f}, patterns, sizes(f))))
-            parameters.append(given)
-        roles = {f"b{i}": padded[:, i] for i in range(self.most)}
-        self.tree = Tree(np.full(len(nodes), -1), nodes, parameters, roles, {"body": model.nb + 1})
         self.target = np.concatenate([np.array(s) for s in self.sides])
         self._plans: dict[Any, Plan] = {}
 

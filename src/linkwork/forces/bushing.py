@@ -7,11 +7,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from ..model.checks import placement, semidefinite
+from ..model.model import WORLD
 from ..spatial import so3
 from ..spatial.scalar import Scalar, Vector, dot
 from ..spatial.se3 import SE3
-from .checks import placement, semidefinite
-from .force import WORLD, Force
+from .force import Force
 
 
 class Bushing(Force):

@@ -9,13 +9,49 @@ import numpy as np
 
 from ..errors import ModelError
 from ..joints import Joint
+from ..model.checks import numbers
+from ..model.law import FunctionLaw
 from ..model.model import Body
-from ..spatial.scalar import Scalar, Vector, zeros
+from ..spatial.functions import Function, Functions
+from ..spatial.scalar import Scalar, Vector, array, zeros
 from ..spatial.se3 import SE3
 from .force import Force, conservative
-from .given import Function, Given, check_finite, check_scalar, vector
 from .joint import JointForce
 from .joint import conservative as along_joint
+
+RESERVED = {"t": "the time", "u": "the inputs"}
+
+
+class Given(FunctionLaw):
+    """Functions and inputs as `force` and `joint_force` take them; mixed into their classes."""
+
+    inputs: int
+
+    def _take(self, owner: str, functions: dict[str, Any], parameters: Mapping[str, Any] | None, inputs: Any) -> None:
+        self._given = Functions(owner, functions, parameters, RESERVED)
+        count = isinstance(inputs, int) and not isinstance(inputs, bool)
+        if count and inputs < 0:
+            raise ModelError(f"{owner}: inputs must be at least 0, not {inputs}")
+        self._initial = np.zeros(inputs) if count else numbers(owner, "inputs", inputs, np.size(inputs))
+        self.inputs = len(self._initial)
+
+    @property
+    def same(self) -> tuple[Any, ...]:
+        return (*super().same, self.inputs)
+
+    def initial_inputs(self) -> np.ndarray:
+        return self._initial
+
+    def _states(self, what: str) -> bool:
+        """Whether there is such a function."""
+        return self._given.functions[what] is not None
+
+    def _vector(self, what: str, x: Any, size: int) -> np.ndarray:
+        """What a function returned, as a vector of `size` scalars of any kind."""
+        found = array(list(x))
+        if found.shape != (size,):
+            raise ModelError(f"{self!r}: {what} must have {size} entries, not shape {found.shape}")
+        return found
 
 
 class CustomForce(Given, Force):
@@ -29,25 +65,24 @@ class CustomForce(Given, Force):
         self._take(owner, {"energy": energy, "wrenches": wrenches}, parameters, inputs)
         poses = [SE3.exp(np.linspace(0.1, 0.6, 6) * (-1) ** i) for i in range(len(names))]
         twists = [np.linspace(-0.4, 0.5, 6) for _ in names]
-        V, F = self._try(
-            owner, lambda: (self.potential(poses, 0.1, self._initial), self.wrenches(poses, twists, 0.1, self._initial))
-        )
-        check_scalar(owner, "energy", V)
+        u = self._initial
+        V, F = self._given.attempt("its function", lambda: (self.potential(poses, 0.1, u), self.wrenches(poses, twists, 0.1, u)))
+        _check_energy(owner, V)
         for f in F:
-            check_finite(owner, "a wrench", f)
+            _check_finite(owner, "a wrench", f)
 
     def potential(self, poses: Sequence[SE3], t: Scalar, u: Vector) -> Scalar:
-        return 0.0 if self._functions["energy"] is None else self._call("energy", poses, t=t, u=u)
+        return self._given.call("energy", poses, t=t, u=u) if self._states("energy") else 0.0
 
     def wrenches(self, poses: Sequence[SE3], twists: Sequence[Vector], t: Scalar, u: Vector) -> Sequence[Vector]:
         total = [zeros(6) for _ in poses]
-        if self._functions["energy"] is not None:
+        if self._states("energy"):
             total = conservative(lambda moved: self.potential(moved, t, u), poses)
-        if self._functions["wrenches"] is not None:
-            found = list(self._call("wrenches", poses, twists, t=t, u=u))
+        if self._states("wrenches"):
+            found = list(self._given.call("wrenches", poses, twists, t=t, u=u))
             if len(found) != len(poses):
                 raise ModelError(f"{self!r}: wrenches returned {len(found)} wrenches for {len(poses)} bodies")
-            total = [a + vector(repr(self), "a wrench", b, 6) for a, b in zip(total, found, strict=True)]
+            total = [a + self._vector("a wrench", b, 6) for a, b in zip(total, found, strict=True)]
         return total
 
 
@@ -60,21 +95,31 @@ class CustomJointForce(Given, JointForce):
     def fitted(self, body: Body) -> Any:
         joint, q, v = body.joint, body.joint.random(np.random.default_rng(0)), np.linspace(-0.4, 0.5, body.joint.nv)
         owner, u = repr(self), self._initial
-        V, f = self._try(owner, lambda: (self.energy(joint, q), self.force(joint, q, v, 0.1, u)))
-        check_scalar(owner, "energy", V)
-        check_finite(owner, "force", f)
+        V, f = self._given.attempt("its function", lambda: (self.energy(joint, q), self.force(joint, q, v, 0.1, u)))
+        _check_energy(owner, V)
+        _check_finite(owner, "force", f)
         return self
 
     def energy(self, joint: Joint, q: Vector) -> Scalar:
-        return 0.0 if self._functions["energy"] is None else self._call("energy", q)
+        return self._given.call("energy", q) if self._states("energy") else 0.0
 
     def force(self, joint: Joint, q: Vector, v: Vector, t: Scalar, u: Vector) -> Vector:
         total = zeros(joint.nv)
-        if self._functions["energy"] is not None:
+        if self._states("energy"):
             total = along_joint(lambda moved: self.energy(joint, moved), joint, q)
-        if self._functions["force"] is not None:
-            total = total + vector(repr(self), "force", self._call("force", q, v, t=t, u=u), joint.nv)
+        if self._states("force"):
+            total = total + self._vector("force", self._given.call("force", q, v, t=t, u=u), joint.nv)
         return total
+
+
+def _check_energy(owner: str, x: Any) -> None:
+    if np.ndim(x) or not np.isfinite(float(x)):
+        raise ModelError(f"{owner}: energy must be one finite number, not {np.asarray(x).tolist()!r}")
+
+
+def _check_finite(owner: str, what: str, x: np.ndarray) -> None:
+    if not np.all(np.isfinite(np.asarray(x, dtype=float))):
+        raise ModelError(f"{owner}: {what} must be finite, not {x.tolist()!r}")
 
 
 def force(

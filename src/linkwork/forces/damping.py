@@ -7,9 +7,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from ..model.checks import ORIGIN, numbers, placement, point
 from ..spatial.scalar import Scalar, Vector
 from ..spatial.se3 import SE3
-from .checks import ORIGIN, numbers, placement, point
 from .force import Force, length_of
 
 

@@ -14,18 +14,19 @@ import numpy as np
 
 from ..errors import ModelError
 from ..kernel.symbol import traced_digest
+from ..model.checks import number as number
+from ..model.checks import point as point
+from ..model.checks import word
+from ..model.law import known_bodies
+from ..model.model import WORLD
 from ..spatial.dual import Gradient, displaced, split, variables
+from ..spatial.functions import shaped
 from ..spatial.scalar import Scalar, Vector, array, cross, dot, where
 from ..spatial.se3 import SE3
-from .checks import number as number
-from .checks import point as point
-from .checks import word
-from .law import Law, shaped
-
-WORLD = "world"
+from .law import ForceLaw
 
 
-class Force(Law):
+class Force(ForceLaw):
     """Base of all forces between bodies (any number; some may be the world).
 
     bodies            their names
@@ -73,7 +74,7 @@ class Force(Law):
 
     def check(self, model: Any) -> None:
         """Raise if the model lacks a body that this force names."""
-        names = model.keep_as("body names", lambda: {b.name for b in model.bodies} | {WORLD})
+        names = known_bodies(model)
         for body in self.bodies:
             if body not in names:
                 raise ModelError(f"{self!r}: there is no body {body!r}")

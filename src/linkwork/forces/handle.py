@@ -8,13 +8,13 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ..errors import InputError
+from ..model.checks import ORIGIN, number, placement, point, semidefinite
 from ..model.kinematics import kinematics
 from ..model.model import Model
 from ..model.state import MaximalState, State
 from ..spatial.scalar import Scalar, Vector, dot
 from ..spatial.se3 import SE3
 from .bushing import pose_energy, pose_wrench
-from .checks import ORIGIN, number, placement, point, semidefinite
 from .force import Force, point_velocity, push_at
 
 TWIST = slice(12, 18)

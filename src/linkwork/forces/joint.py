@@ -14,16 +14,17 @@ import numpy as np
 from ..errors import ModelError
 from ..joints import Composite, Joint
 from ..kernel.symbol import traced_digest
+from ..model.checks import word
 from ..model.model import Body
 from ..spatial import so3
 from ..spatial.dual import Dual, Gradient, split, variables
+from ..spatial.functions import shaped
 from ..spatial.jet import Jet
 from ..spatial.scalar import Scalar, Vector, array, stack, zeros
-from .checks import word
-from .law import Law, shaped
+from .law import ForceLaw
 
 
-class JointForce(Law):
+class JointForce(ForceLaw):
     """Base of all forces on one joint; they are conjugate to its velocities v, as `tau` is.
 
     joint             the name of the joint (or of its body)

@@ -7,9 +7,11 @@ from typing import Any
 import numpy as np
 
 from ..errors import InputError
+from ..joints import Joint
 from ..kernel.plan import Plan, variant
-from ..kernel.sweep import SCALAR, Algorithm, Field, NodeClass, Tree, each, pattern
+from ..kernel.sweep import SCALAR, Algorithm, Field, each
 from ..model.arrays import lanes_for
+from ..model.law_tree import Entry, law_tree
 from ..model.model import Model
 from ..model.rules import joint_of
 from ..spatial.scalar import dot
@@ -19,21 +21,21 @@ from .joint import JointForce, conservative, derivatives
 
 def act(n: Any) -> None:
     """Force and energy of one joint force."""
-    force, joint = n.force.at_node(n), joint_of(n)
+    force, joint = n.law.at_node(n), joint_of(n)
     n.forces = force.force(joint, n.q, n.v, n.t, n.u)
     n.energy = force.energy(joint, n.q)
 
 
 def spend(n: Any) -> None:
     """The power of one joint force, less what it takes from its own energy."""
-    force, joint = n.force.at_node(n), joint_of(n)
+    force, joint = n.law.at_node(n), joint_of(n)
     stored = conservative(lambda moved: force.energy(joint, moved), joint, n.q)
     n.power = dot(force.force(joint, n.q, n.v, n.t, n.u) - stored, n.v)
 
 
 def differentiate(n: Any) -> None:
     """Derivatives of one joint force."""
-    df_dq, df_dv = derivatives(n.force.at_node(n), joint_of(n), n.q, n.v, n.t, n.u)
+    df_dq, df_dv = derivatives(n.law.at_node(n), joint_of(n), n.q, n.v, n.t, n.u)
     n.df_dq, n.df_dv = df_dq.reshape(-1), df_dv.reshape(-1)
 
 
@@ -66,22 +68,7 @@ class JointForceSet:
         self.initial_inputs = np.concatenate([np.zeros(0), *(f.initial_inputs() for f in self.forces)])
         if not self.forces:
             return
-        classes: dict[Any, NodeClass] = {}
-        known: dict[Any, Any] = {}
-        nodes, parameters = [], []
-        for f, body in zip(self.forces, bodies, strict=True):
-            joint = body.joint
-            own = {f"own_{name}": x for name, x in f.parameters().items()}
-            given = own | {f"joint_{name}": x for name, x in joint.parameters().items()}
-            patterns = {name: pattern(x, False) for name, x in given.items()}
-            code = (joint.signature, tuple(patterns.items()))
-            if (f.same, code) not in known:
-                known[f.same, code] = (f.signature(joint), *code)
-            signature = known[f.same, code]
-            sizes = {"q": joint.nq, "v": joint.nv, "u": f.inputs, "slopes": joint.nv**2}
-            nodes.append(classes.setdefault(signature, NodeClass(signature, {"force": f, "joint": joint}, patterns, sizes)))
-            parameters.append(given)
-        self._tree = Tree(np.full(len(nodes), -1), nodes, parameters)
+        self._tree = law_tree(_entry(f, body.joint) for f, body in zip(self.forces, bodies, strict=True))
         self._plans: dict[Any, Plan] = {}
         places = [(model.q_index(f.joint), model.v_index(f.joint)) for f in self.forces]
         self._q, self._v = (np.concatenate([np.arange(s.start, s.stop) for s in part]) for part in zip(*places, strict=True))
@@ -143,6 +130,13 @@ class JointForceSet:
             parts = zip(np.split(slopes, cuts), self._sizes, strict=True)
             found.append(JointBlocks(self.model.nv, self._start, tuple(x.reshape(n, n) for x, n in parts)))
         return found[0], found[1]
+
+
+def _entry(f: JointForce, joint: Joint) -> Entry:
+    sizes = {"q": joint.nq, "v": joint.nv, "u": f.inputs, "slopes": joint.nv**2}
+    numbers = {f"joint_{name}": x for name, x in joint.parameters().items()}
+    kind = joint.signature
+    return Entry(f, sizes, (f.same, kind), lambda: (f.signature(joint), kind), {"joint": joint}, numbers)
 
 
 def times(t: Any) -> np.ndarray:

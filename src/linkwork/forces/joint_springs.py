@@ -8,9 +8,9 @@ import numpy as np
 
 from ..errors import ModelError
 from ..joints import Joint
+from ..model.checks import numbers
 from ..model.model import Body
 from ..spatial.scalar import Scalar, Vector, dot
-from .checks import numbers
 from .joint import JointForce, conservative, offset
 
 

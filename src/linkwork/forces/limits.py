@@ -9,11 +9,11 @@ import numpy as np
 from ..errors import ModelError
 from ..joints import Free, Joint, Spherical, SphericalEuler
 from ..joints.axis import unit_axis
+from ..model.checks import number, numbers, positive
 from ..model.model import Body
 from ..spatial import quaternion
 from ..spatial.dual import Gradient
 from ..spatial.scalar import Scalar, Vector, atan2, dot, maximum, where, zeros
-from .checks import number, numbers, positive
 from .joint import JointForce, displaced, gradient_of, is_flat
 
 

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from ..errors import ModelError
+from ..model.checks import number, positive
 from ..spatial.scalar import Scalar, Vector, dot, maximum
 from ..spatial.se3 import SE3
-from .checks import number, positive
 from .force import Line
 from .muscle_activation import Schedule
 from .muscle_curves import ACTIVE, PASSIVE, VELOCITY, as_curve

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from ..errors import ModelError
+from ..model.checks import positive
 from ..spatial.scalar import Scalar, Vector, stack, where
-from .checks import positive
 from .muscle_curves import PiecewiseCurve
 
 

@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 
 from ..errors import ModelError
+from ..model.checks import point, word
 from ..spatial.dual import Dual, Gradient
 from ..spatial.scalar import Scalar, Vector, array, cross, dot, stack
 from ..spatial.se3 import SE3
-from .checks import point, word
 from .force import distance, push_at
 from .muscle_wrap import Wrap
 

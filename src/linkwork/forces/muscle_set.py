@@ -9,8 +9,9 @@ import numpy as np
 
 from ..errors import InputError
 from ..kernel.sweep import SCALAR, Algorithm, Field, each, vector
+from ..model.law_tree import PLACED, law_at
 from ..model.model import Model
-from .body_tree import PLACED, BodyTree, force_at
+from .body_tree import ForceNodes
 from .muscle import OBSERVED, Muscle
 from .muscle_tendon import FibreMuscle
 from .set import force_set
@@ -18,7 +19,7 @@ from .set import force_set
 
 def observe(n: Any, *bodies: Any) -> None:
     """What can be measured on a muscle, and the gradient of its length."""
-    muscle, poses, twists = force_at(n, bodies)
+    muscle, poses, twists = law_at(n, bodies)
     found, slopes = muscle.observed(poses, twists, n.t, n.u)
     n.observed = [found[name] for name in OBSERVED]
     n.slopes = np.concatenate([np.asarray(g, dtype=object) for g in slopes])
@@ -26,7 +27,7 @@ def observe(n: Any, *bodies: Any) -> None:
 
 def advance(n: Any, *bodies: Any) -> None:
     """The fibre length after a step at whose end the bodies are here, and that of fibres at rest; 0 of muscles that have none."""
-    muscle, poses, _ = force_at(n, bodies)
+    muscle, poses, _ = law_at(n, bodies)
     fibres = isinstance(muscle, FibreMuscle)
     length = muscle.length(poses) if fibres else 0.0
     n.stepped = muscle.fibre_step(length, n.a, n.fibre, n.h) if fibres else 0.0
@@ -34,9 +35,9 @@ def advance(n: Any, *bodies: Any) -> None:
 
 
 @functools.cache
-def algorithms(count: int) -> dict[str, Algorithm]:
-    """For muscles on up to `count` bodies."""
-    roles = tuple(f"b{i}" for i in range(count))
+def algorithms(roles: tuple[str, ...]) -> dict[str, Algorithm]:
+    """For muscles on as many bodies as there are roles, or fewer."""
+    count = len(roles)
     seen = {
         "t": Field("input", "global", SCALAR),
         "u": Field("input", "u"),
@@ -68,8 +69,8 @@ class MuscleSet:
         if not self.muscles:
             raise InputError("the model has no muscles")
         self.inputs = self._input_places()
-        self._bodies = BodyTree(model, self.muscles, lambda m: {"slopes": 6 * len(m.bodies), "u": m.inputs})
-        self._algorithms = algorithms(self._bodies.most)
+        self._bodies = ForceNodes(model, self.muscles, lambda m: {"slopes": 6 * len(m.bodies), "u": m.inputs})
+        self._algorithms = algorithms(self._bodies.roles)
         self._muscle = np.repeat(np.arange(len(self.muscles)), [len(s) for s in self._bodies.sides])
 
     def _input_places(self) -> list[slice]:

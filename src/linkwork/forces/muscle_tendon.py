@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 from ..errors import ModelError
+from ..model.checks import positive
 from ..spatial.dual import Dual
 from ..spatial.scalar import Scalar, Vector, absolute, maximum, where
 from ..spatial.se3 import SE3
-from .checks import positive
 from .muscle import SHORTEST, Muscle
 from .muscle_curves import TENDON, MuscleCurve, as_curve
 

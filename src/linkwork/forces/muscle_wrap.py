@@ -14,9 +14,9 @@ import numpy as np
 
 from ..errors import ModelError
 from ..kernel.symbol import traced_digest
+from ..model.checks import ORIGIN, number, point, positive, word
 from ..spatial.scalar import Scalar, Vector, absolute, cross, dot, stack, where
 from ..spatial.se3 import SE3
-from .checks import ORIGIN, number, point, positive, word
 from .force import distance, length_of
 
 HALF_PI = 0.5 * np.pi

@@ -10,9 +10,9 @@ import numpy as np
 
 from ..errors import LinkworkError, ModelError
 from ..kernel.symbol import traced_digest
+from ..model.checks import point
 from ..spatial.scalar import Scalar, Vector, array, dot
 from ..spatial.se3 import SE3
-from .checks import point
 from .force import Force, push_at
 
 

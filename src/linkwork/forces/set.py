@@ -9,26 +9,27 @@ import numpy as np
 
 from ..errors import InputError, ModelError
 from ..kernel.sweep import SCALAR, Algorithm, Field, each
+from ..model.law_tree import PLACED, law_at
 from ..model.model import Model
 from ..spatial.scalar import dot
 from .blocks import Blocks as Blocks
 from .blocks import JointBlocks
-from .body_tree import PLACED, BodyTree, force_at
+from .body_tree import ForceNodes
 from .force import Force, conservative, derivatives
 from .joint_set import JointForceSet, times
-from .law import Law
+from .law import ForceLaw
 
 
 def act(n: Any, *bodies: Any) -> None:
     """Wrenches and energy of one force."""
-    force, poses, twists = force_at(n, bodies)
+    force, poses, twists = law_at(n, bodies)
     n.wrenches = np.concatenate([np.asarray(w, dtype=object) for w in force.wrenches(poses, twists, n.t, n.u)])
     n.energy = force.potential(poses, n.t, n.u)
 
 
 def spend(n: Any, *bodies: Any) -> None:
     """The power of one force, less what it takes from its own energy."""
-    force, poses, twists = force_at(n, bodies)
+    force, poses, twists = law_at(n, bodies)
     stored = conservative(lambda moved: force.potential(moved, n.t, n.u), poses)
     pairs = zip(force.wrenches(poses, twists, n.t, n.u), stored, twists, strict=True)
     n.power = sum((dot(w - c, phi) for w, c, phi in pairs), start=0.0)
@@ -36,15 +37,15 @@ def spend(n: Any, *bodies: Any) -> None:
 
 def differentiate(n: Any, *bodies: Any) -> None:
     """Derivatives of the wrenches of one force."""
-    force, poses, twists = force_at(n, bodies)
+    force, poses, twists = law_at(n, bodies)
     df_dq, df_dv = derivatives(force, poses, twists, n.t, n.u)
     n.df_dq, n.df_dv = df_dq.reshape(-1), df_dv.reshape(-1)
 
 
 @functools.cache
-def algorithms(count: int) -> tuple[Algorithm, Algorithm, Algorithm]:
-    """Forces, their derivatives and their powers, of forces on up to `count` bodies."""
-    roles = tuple(f"b{i}" for i in range(count))
+def algorithms(roles: tuple[str, ...]) -> tuple[Algorithm, Algorithm, Algorithm]:
+    """Forces, their derivatives and their powers, of forces on as many bodies as there are roles, or fewer."""
+    count = len(roles)
     given = {**PLACED, "t": Field("input", "global", SCALAR), "u": Field("input", "u")}
     act_on = {"wrenches": Field("output", "wrenches"), "energy": Field("output", "node", SCALAR)}
     slopes = {"df_dq": Field("output", "slopes"), "df_dv": Field("output", "slopes")}
@@ -76,7 +77,7 @@ class ForceSet:
         """Where the inputs of named forces lie."""
         places: dict[str, slice] = {}
         at = 0
-        forces: list[Law] = [*self.forces, *self.on_joints.forces]
+        forces: list[ForceLaw] = [*self.forces, *self.on_joints.forces]
         for f in forces:
             if f.name in places:
                 raise ModelError(f"two forces are named {f.name!r}")
@@ -90,8 +91,8 @@ class ForceSet:
             k = 6 * len(f.bodies)
             return {"wrenches": k, "slopes": k * k, "u": f.inputs}
 
-        nb, self._bodies = self.model.nb, BodyTree(self.model, self.forces, sizes)
-        self._algorithms, sides = algorithms(self._bodies.most), self._bodies.sides
+        nb, self._bodies = self.model.nb, ForceNodes(self.model, self.forces, sizes)
+        self._algorithms, sides = algorithms(self._bodies.roles), self._bodies.sides
         self._real = self._bodies.target < nb
         pairs = np.array([(i, j) for s in sides for i in s for j in s])
         both = np.all(pairs < nb, axis=1)

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, ClassVar
 
+from ..model.checks import ORIGIN, number, point, positive
+from ..model.model import WORLD
 from ..spatial.scalar import Scalar, Vector, dot
 from ..spatial.se3 import SE3
-from .checks import ORIGIN, number, point, positive
-from .force import WORLD, Force, Line, distance
+from .force import Force, Line, distance
 
 
 class PointSpring(Force):

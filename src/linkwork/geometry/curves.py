@@ -12,7 +12,7 @@ from ..errors import ModelError
 from ..kernel.symbol import traced_digest
 from ..spatial.dual import Slope, split
 from ..spatial.functions import Function, Functions, shaped
-from ..spatial.scalar import Scalar, Vector, array
+from ..spatial.scalar import Scalar, Vector
 
 SAMPLES = 257
 DIRECTIONS = 200

@@ -7,14 +7,14 @@ K^T is the Jacobian of `along(a, b, ...)`, another function of velocities.
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal
+from typing import Any, Literal
 
 import numpy as np
 
 from ..errors import ModelError
+from ..model.law import Law
 from ..spatial.dual import split
 from ..spatial.jet import biases, gradients, rates, values
 from ..spatial.scalar import Vector, array
@@ -22,7 +22,7 @@ from .part import Part, moving
 from .views import Moving, Placed
 
 
-class Condition:
+class Condition(Law):
     """Base of all conditions.
 
     parts        names of the parts concerned, in the order of the arguments of `residual`
@@ -36,7 +36,6 @@ class Condition:
     level: Literal["position", "velocity"] = "position"
     unilateral: bool = False
     directed: bool = False  # whether its forces act along directions of their own, given by `along`
-    parameter_names: ClassVar[tuple[str, ...]] = ()
 
     def residual(self, *parts: Any) -> Vector:
         """What must vanish (or stay non-negative)."""
@@ -50,16 +49,6 @@ class Condition:
     def signature(self) -> tuple[Any, ...]:
         """What identifies the condition's machine code, besides its parts and the shapes of its parameters."""
         return (type(self).__qualname__, self.size, self.level, self.directed)
-
-    def parameters(self) -> dict[str, np.ndarray]:
-        """The run-time data by name."""
-        return {name: np.asarray(getattr(self, name), float) for name in self.parameter_names}
-
-    def bound(self, values: dict[str, Any]) -> Condition:
-        """The same condition with other parameters."""
-        other = copy.copy(self)
-        other.__dict__.update(values)
-        return other
 
     def check(self, parts: Sequence[Part]) -> None:
         """Raise unless these parts, in this order, can be connected so."""

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ..errors import ModelError
 from ..kernel.sweep import INERTIA, MATRIX, Algorithm, Field, inward, outward, vector
 from ..model.model import Model
 from ..model.rules import world_pose
@@ -48,6 +49,9 @@ MAXIMAL_DYNAMICS = Algorithm(
 )
 
 
+POINT = 1e-14  # of a body's moments of inertia about its origin: a principal moment as small as this is none
+
+
 @dataclass(frozen=True, eq=False)
 class MaximalAcceleration:
     """Rates of the body twists (bodies, 6), joint accelerations (nv,) and the multipliers of all joint rows.
@@ -63,6 +67,30 @@ class MaximalAcceleration:
 
 def maximal_dynamics(model: Model, state: MaximalState, tau: Any = None, external: Any = None) -> MaximalAcceleration:
     """Accelerations of the bare tree in maximal coordinates, with the joints' multipliers: the joint exerts T lam."""
+    check_inertias(model)
     inputs = {"poses": state.poses, "twists": state.twists, "q_fit": state.q_fit, "tau": tau, "external": external}
     out = model.call(MAXIMAL_DYNAMICS, {**inputs, "gravity": model.gravity})
     return MaximalAcceleration(out["twists_dot"], out["a"], out["lam"], out["wrenches"])
+
+
+def check_inertias(model: Model) -> None:
+    """Raise unless every body resists every motion of its own: before joints hold it, it is free. Looked at once per model."""
+    if found := model.keep_as(check_inertias, lambda: _without_inertia(model)):
+        raise ModelError(
+            f"body {found[0]!r} has no {found[1]}, which maximal coordinates need of every body; "
+            'give it an inertia with extent (a radius, a tensor), or use method "reduced"'
+        )
+
+
+def _without_inertia(model: Model) -> tuple[str, str] | None:
+    """The first body whose inertia is singular, and what it lacks."""
+    inertias = [b.inertia for b in model.bodies]
+    mass, com = np.array([i.mass for i in inertias]), np.array([i.com for i in inertias]).reshape(-1, 3)
+    moments = np.abs(np.linalg.eigvalsh(np.array([i.tensor for i in inertias]).reshape(-1, 3, 3)))
+    about_origin = moments.max(axis=1, initial=0.0) + np.abs(mass) * np.sum(com * com, axis=1)
+    turns = moments.min(axis=1, initial=np.inf) > POINT * about_origin
+    lacking = np.flatnonzero((mass == 0.0) | ~turns)
+    if not len(lacking):
+        return None
+    i = lacking[0]
+    return model.bodies[i].name, "mass" if mass[i] == 0.0 else "moment of inertia about some axis"

@@ -66,8 +66,10 @@ def implicit_step() -> Algorithm:
 
 # --- a step of several solves: one pass each, the last of which moves the state -----------------------------------------------
 def guessed(n: Any) -> None:
-    """Joint forces are linearised where the pass before led."""
-    n.guess = rules.either(n.round > 0.5, n.found, n.v)
+    """Joint forces are linearised where the pass before led, or where an earlier one found them stiffer."""
+    again = n.round > 0.5
+    n.guess = rules.either(again, n.found, n.guess)
+    n.base, n.base_v = rules.either(again, n.kept, n.base), rules.either(again, n.kept_v, n.base_v)
     n.last = n.round > n.solves - 1.5
 
 
@@ -77,7 +79,8 @@ def advance_last(n: Any) -> None:
     n.poses = SE3(R=rules.either(n.last, E.R, n.poses.R), p=rules.either(n.last, E.p, n.poses.p))
     n.twists = rules.either(n.last, twist, n.twists)
     n.held = rules.either(n.last, n.reactions * (1.0 / n.h), n.held)
-    n.t, n.found = where(n.last, n.t + n.h, n.t), n.guess
+    n.found, n.kept, n.kept_v = n.guess, n.base, n.base_v
+    n.t = where(n.last, n.t + n.h, n.t)
     n.round = where(n.last, 0.0, n.round + 1.0)
 
 
@@ -85,7 +88,7 @@ def advance_last(n: Any) -> None:
 def repeated_step() -> Algorithm:
     """A pass of a step of `solves` linear solves."""
     further = {
-        "found": Field("state", "v"),
+        **{name: Field("state", "v") for name in ("found", "kept", "kept_v")},
         "round": Field("state", "node", SCALAR),
         "solves": Field("input", "global", SCALAR),
     }

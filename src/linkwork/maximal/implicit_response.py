@@ -14,6 +14,7 @@ from ..kernel.factored import Factored
 from ..kernel.sweep import Algorithm
 from ..model.model import Model
 from ..model.state import MaximalState, Motion, Response, force_arrays
+from .dynamics import check_inertias
 from .implicit import implicit_response
 from .implicit_tree import force_tree
 
@@ -145,6 +146,7 @@ def factor_implicit(
 
     held   forces (bodies, 6) that the joints carry, wrenches on their bodies; their stiffness is part of the system
     """
+    check_inertias(model)
     inputs = {"poses": state.poses, **step_inputs(model, state, dt, tau, external, held)}
     inner, distant = ImplicitResponse(model, implicit_response(), inputs), distant_forces(model)
     return distant.softened(inner, state.poses, state.twists, state.t + dt, dt, 0.0) if distant else inner

@@ -68,21 +68,20 @@ def pull_stiffness(r: Vector, f: Vector) -> np.ndarray:
 
 
 # --- the forces of a node ---------------------------------------------------------------------------------------------------
-def linearised(n: Any, joint: Any, law: Any, u: Vector) -> tuple[np.ndarray, Vector]:
-    """K (nv, nv) and x of the impulse x - K v that a joint force gives at a new velocity v.
+def linearised(n: Any, joint: Any, move: Vector, v: Vector) -> tuple[np.ndarray, Vector]:
+    """K (nv, nv) and x of the impulse x - K v' that all forces on a joint give at a new velocity v'.
 
-    Linearised where the joint is or where it goes, q or q + h guess, whichever is stiffer: a limit acts in the step in which it
-    is met, and until it has pulled.
+    Linearised where a velocity `move` leads in the step, at the velocity v.
     """
-    h, v, choices = n.h, n.guess, []
-    for move in (np.zeros(joint.nv), v):
-        q = joint.integrate(n.q_fit, h * move)
-        df_dq, df_dv = joint_derivatives(law, joint, q, v, n.t + h, u)
-        K_q, K_v = mirrored(-h * h * df_dq), mirrored(-h * df_dv)
-        choices.append((K_q + K_v, h * law.force(joint, q, v, n.t + h, u) + K_q @ move + K_v @ v))
-    (K_here, x_here), (K_there, x_there) = choices
-    there = np.trace(K_there) > np.trace(K_here)
-    return either(there, K_there, K_here), either(there, x_there, x_here)
+    h, q = n.h, joint.integrate(n.q_fit, n.h * move)
+    K, x = zeros(joint.nv, joint.nv), zeros(joint.nv)
+    for carried in n.carried:
+        if isinstance(carried.law, JointForce):
+            law, u = carried.at(n)
+            df_dq, df_dv = joint_derivatives(law, joint, q, v, n.t + h, u)
+            K_q, K_v = mirrored(-h * h * df_dq), mirrored(-h * df_dv)
+            K, x = K + K_q + K_v, x + h * law.force(joint, q, v, n.t + h, u) + K_q @ move + K_v @ v
+    return K, x
 
 
 def either(condition: Any, a: np.ndarray, b: np.ndarray) -> np.ndarray:
@@ -129,22 +128,24 @@ def place(n: Any, parent: Any) -> None:
     n.rate = n.T.T @ gap * (-1.0 / n.h)
     n.centre = centre_of(n)
     n.v = n.S_hat.T @ (n.twists - n.E.pull_twist(parent.twists))
-    n.guess = n.v
+    n.base, n.base_v, n.guess = np.zeros(joint.nv), n.v, n.v
 
 
 def load(n: Any, parent: Any) -> None:
     """The matrix and right-hand side that the node and its forces add: A_jj, A_ja, A_aa, b_j, b_a.
 
-    A force between two bodies depends on their relative pose: in child axes its derivatives are (D, -D; -D^T, D^T). Of D the
-    symmetric part is kept, also where D couples the two: then they are positive if it is.
+    Forces on the joint are linearised where it is or where it goes, q or q + h guess, whichever is stiffer: a limit acts in the
+    step in which it is met, and until it has pulled. A force between two bodies depends on their relative pose: in child axes
+    its derivatives are (D, -D; -D^T, D^T). Of D the symmetric part is kept, also where D couples the two: then the whole is
+    positive if D is.
     """
     joint, h = joint_of(n), n.h
-    K, force = zeros(joint.nv, joint.nv), h * n.tau + n.armature * n.v
-    for carried in n.carried:
-        if isinstance(carried.law, JointForce):
-            law_K, law_force = linearised(n, joint, *carried.at(n))
-            K, force = K + law_K, force + law_force
-    impulse = n.S_hat @ force
+    K, force = linearised(n, joint, n.base, n.base_v)
+    K_guess, force_guess = linearised(n, joint, n.guess, n.guess)
+    stiffer = np.trace(K_guess) > np.trace(K)
+    K, force = either(stiffer, K_guess, K), either(stiffer, force_guess, force)
+    n.base, n.base_v = either(stiffer, n.guess, n.base), either(stiffer, n.guess, n.base_v)
+    impulse = n.S_hat @ (force + h * n.tau + n.armature * n.v)
     stiff = n.S_hat @ (K + np.diag(n.armature + h * n.damping)) @ n.S_hat.T
     w = unforced_turning(n)
     momentum = inertia_of(n) @ np.concatenate([w, n.twists[3:] + cross(n.twists[:3] - w, n.centre)])

@@ -46,7 +46,6 @@ class ForceTree:
     def __init__(self, model: Model) -> None:
         self.model = model
         on_node: list[list[tuple[Any, tuple[str, ...]]]] = [[] for _ in model.bodies]
-        self.carried: list[Any] = []
         self.distant: list[Force] = []
         for f in model.elements_of(JointForce):
             i = model.body_index(f.joint)
@@ -58,7 +57,7 @@ class ForceTree:
             else:
                 on_node[i].append((f, sides))
         self.inputs = np.concatenate([np.zeros(0), *(f.initial_inputs() for node in on_node for f, _ in node)])
-        self.carried = [f for node in on_node for f, _ in node]
+        self.carried: list[Any] = [f for node in on_node for f, _ in node]
         self.tree = self._tree(on_node)
         self._shape = Shape(self.tree)
         self._plans: dict[Any, Plan] = {}
@@ -106,7 +105,7 @@ def _place(model: Model, force: Force) -> tuple[int, tuple[str, ...]]:
     parents = model.parents
     bodies = [-1 if b == WORLD else model.body_index(b) for b in force.bodies]
     i = max(bodies)
-    if any(b not in (i, parents[i], -1) for b in bodies):
+    if any(b not in (i, parents[i], -1) for b in bodies) or len(set(bodies)) < len(bodies):
         return -1, ()
     return i, tuple(OWN if b == i else PARENT if b == parents[i] and b >= 0 else WORLD for b in bodies)
 

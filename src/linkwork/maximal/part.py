@@ -10,18 +10,18 @@ is derived (Hamel; with N = 1 it is Lagrange's), X_i being the columns of N: the
 
 from __future__ import annotations
 
-import copy
 from typing import Any, ClassVar
 
 import numpy as np
 
 from ..errors import ModelError
+from ..model.law import Law
 from ..spatial.dual import Dual, split
 from ..spatial.jet import Jet, biases, gradients, lift
 from ..spatial.scalar import Scalar, Vector, dot, is_zero, numeric, solve_spd, stack
 
 
-class Part:
+class Part(Law):
     """Base of all parts; a part of one's own defines `nx`, `nv` and `mass`, and what its conditions use.
 
     nx, nv   numbers of coordinates and of velocities
@@ -31,7 +31,6 @@ class Part:
     nx: int
     nv: int
     space: int = 3
-    parameter_names: ClassVar[tuple[str, ...]] = ()
 
     def velocity_map(self, x: Vector) -> np.ndarray:
         """N(x) (nx, nv): how velocities change the coordinates; by default they are their rates."""
@@ -66,16 +65,6 @@ class Part:
     def signature(self) -> tuple[Any, ...]:
         """What identifies the part's machine code, besides the shapes of its parameters."""
         return (type(self).__qualname__, self.nx, self.nv, self.space)
-
-    def parameters(self) -> dict[str, np.ndarray]:
-        """The run-time data by name."""
-        return {name: np.asarray(getattr(self, name), float) for name in self.parameter_names}
-
-    def bound(self, values: dict[str, Any]) -> Part:
-        """The same part with other parameters."""
-        other = copy.copy(self)
-        other.__dict__.update(values)
-        return other
 
 
 class Framed(Part):

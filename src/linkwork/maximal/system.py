@@ -143,9 +143,10 @@ class System:
         """mu with A mu + missing = 0, or its complementarity."""
         if self.layout.directed:
             return mixed(A, missing, self.layout.unilateral[rows])
-        if not self.layout.one_sided and (mu := equalities(A, missing)) is not None:
-            return mu
         unilateral = self.layout.unilateral[rows]
+        mu = equalities(A, missing)
+        if mu is not None and not (mu < 0.0)[unilateral].any():  # everything that touches pushes, as mostly
+            return mu
         mu = multipliers(A, missing, unilateral)
         left = np.abs(A @ mu + missing) > CONTRADICTION * (np.abs(A) @ np.abs(mu) + np.abs(missing) + 1e-300)
         if np.any(left & ~unilateral):

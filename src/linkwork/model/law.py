@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ..spatial.functions import Functions
+from .model import WORLD, Model
 
 
 class Law:
@@ -66,3 +67,8 @@ class FunctionLaw(Law):
 
     def bound(self, values: dict[str, Any]) -> Any:
         return super().bound({"_given": self._given.bound(values)})
+
+
+def known_bodies(model: Model) -> set[str]:
+    """The names by which laws may mean a body, the world's among them."""
+    return model.keep_as(known_bodies, lambda: {b.name for b in model.bodies} | {WORLD})

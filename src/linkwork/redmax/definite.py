@@ -14,9 +14,8 @@ from functools import cached_property
 import numpy as np
 
 from ..forces.blocks import Blocks, JointBlocks
-from ..forces.force import WORLD
 from ..forces.set import force_set
-from ..model.model import Model
+from ..model.model import WORLD, Model
 from .hyper_dynamics import HyperDynamics
 from .system import Dynamics
 

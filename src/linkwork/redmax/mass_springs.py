@@ -19,9 +19,9 @@ import numpy as np
 
 from ..errors import ModelError
 from ..forces import Force, SpringDamper
-from ..forces.checks import numbers, point, word
 from ..joints import Fixed, Translational
 from ..model.builder import ModelBuilder
+from ..model.checks import numbers, point, word
 from ..model.model import Model
 from ..spatial.inertia import Inertia
 from ..spatial.se3 import SE3

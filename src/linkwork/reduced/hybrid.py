@@ -13,12 +13,12 @@ import numpy as np
 
 from ..errors import InputError
 from ..kernel.plan import Plan, variant
-from ..kernel.sweep import INERTIA, Algorithm, Field, NodeClass, Tree, inward, outward, vector
+from ..kernel.sweep import Algorithm, Field, NodeClass, Tree, inward, outward
 from ..model.arrays import SCALAR64
 from ..model.model import Model
 from ..model.rules import inertia_of
-from .forward import articulated_inertia, velocities
-from .rules import falling_world, gyroscopic
+from .forward import FORWARD_DYNAMICS, articulated_inertia, velocities
+from .rules import gyroscopic
 
 
 def inertias(n: Any, parent: Any) -> None:
@@ -50,20 +50,7 @@ def accelerations(n: Any, parent: Any) -> None:
 
 HYBRID_DYNAMICS = Algorithm(
     "hybrid_dynamics",
-    {
-        "q": Field("input", "q"),
-        "v": Field("input", "v"),
-        "tau": Field("input", "v"),
-        "a_given": Field("input", "v"),
-        "external": Field("input", "node", vector(6)),
-        "gravity": Field("input", "global", vector(3)),
-        "w": Field("shared", codec=vector(3)),
-        "acc": Field("shared", codec=vector(6), world=falling_world),
-        "IA": Field("gathered", codec=INERTIA),
-        "pA": Field("gathered", codec=vector(6)),
-        "a": Field("output", "v"),
-        "tau_found": Field("output", "v"),
-    },
+    {**FORWARD_DYNAMICS.fields, "a_given": Field("input", "v"), "tau_found": Field("output", "v")},
     {"run": [outward(velocities), inward(inertias), outward(accelerations)]},
 )
 

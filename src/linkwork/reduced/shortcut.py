@@ -14,6 +14,7 @@ import numpy as np
 
 from ..errors import InputError
 from ..kernel import python
+from ..kernel.lanes import Lanes
 from ..kernel.plan import Plan, Workspace
 from ..kernel.sweep import Algorithm
 from ..model.arrays import FLOAT32, FLOAT64, SCALAR64, WIDE32, WIDE64, Interface, fresh, thread_count
@@ -21,6 +22,14 @@ from ..model.model import Model
 
 FLOATS = (FLOAT64, FLOAT32)
 Names = tuple[str, ...]
+
+
+def plan_for(model: Model, algorithm: Algorithm, names: Names, result: str, lanes: Lanes) -> Plan:
+    """The compiled algorithm with gravity and these inputs alone, and this one of its results."""
+    given = (*names, "gravity")
+    absent = [n for n, f in algorithm.fields.items() if f.kind == "input" and n not in given]
+    absent += [n for n in algorithm.results if n != result]
+    return model.plan(algorithm, lanes, tuple(algorithm.phases), tuple(absent))
 
 
 class Shortcut:
@@ -35,14 +44,8 @@ class Shortcut:
         self._work = self._workspace(SCALAR64)
         self._state, self._out = self._work.of_state(names, result, self._tail)
 
-    def _plan(self, lanes: Any) -> Plan:
-        given = (*self.names, "gravity")
-        absent = [n for n, f in self.algorithm.fields.items() if f.kind == "input" and n not in given]
-        absent += [n for n in self.algorithm.results if n != self.result]
-        return self.model.plan(self.algorithm, lanes, tuple(self.algorithm.phases), tuple(absent))
-
-    def _workspace(self, lanes: Any) -> Workspace:
-        work = self._plan(lanes).workspace()
+    def _workspace(self, lanes: Lanes) -> Workspace:
+        work = plan_for(self.model, self.algorithm, self.names, self.result, lanes).workspace()
         if "gravity" in self.algorithm.fields:
             work.views["gravity"].reshape(3, -1)[:] = self.model.gravity[:, None]
         return work

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from .assembling import ASSEMBLING
 from .ball import BALL
 from .chain import CHAIN
 from .drag import DRAG
 from .elbow import ELBOW
 from .finger import FINGER
+from .gears import GEARS
 from .hair import HAIR
 from .hand import HAND
 from .helix import HELIX
@@ -18,7 +20,7 @@ from .pendulum import PENDULUM
 from .plant import PLANT
 from .scene import Scene
 
-_SCENES = (PENDULUM, HELIX, LOOP, BALL, ELBOW, FINGER, LEG, HYPER_CHAIN, NET, CHAIN, HAND, DRAG, HAIR, PLANT)
+_SCENES = (PENDULUM, HELIX, LOOP, BALL, ELBOW, FINGER, LEG, HYPER_CHAIN, NET, CHAIN, HAND, DRAG, HAIR, PLANT, GEARS, ASSEMBLING)
 ALL_SCENES: dict[str, Scene] = {scene.name: scene for scene in _SCENES}
 
 __all__ = ["ALL_SCENES", "Scene"]

@@ -33,5 +33,5 @@ CHAIN = Scene(
     chain,
     duration=5.0,
     dt=1 / 60,
-    methods=("maximal-implicit", "reduced"),
+    methods=("maximal-implicit",),
 )

@@ -1,7 +1,7 @@
 """A robot figure dragged by its left hand: Figure 3 of [Hernandez et al. 2011].
 
-Shoulders, elbows, wrists, neck and hips are ball joints, knees and fingers hinges. With stiffness the figure keeps its posture while
-it is pulled about; without, it dangles.
+Shoulders, elbows, wrists, neck and hips are ball joints, knees and fingers hinges. With stiffness the figure keeps its posture
+while it is pulled about; without, it dangles.
 """
 
 from __future__ import annotations
@@ -90,6 +90,6 @@ DRAG = Scene(
     figure,
     duration=6.0,
     dt=1 / 60,
-    methods=("maximal-implicit", "reduced"),
+    methods=("maximal-implicit",),
     inputs=motion,
 )

@@ -37,5 +37,5 @@ HAIR = Scene(
     hair,
     duration=2.0,
     dt=1 / 120,
-    methods=("maximal-implicit", "reduced"),
+    methods=("maximal-implicit",),
 )

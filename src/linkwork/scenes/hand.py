@@ -1,7 +1,7 @@
 """A hand of 16 bones and 15 joints that follows a motion: Figures 1 and 5 of [Hernandez et al. 2011].
 
-Springs pull the palm to its tracked pose and every joint to its tracked angles; stiff springs keep the joints within their limits,
-also where the motion asks for more. A finger's base joint bends and spreads (two angles), the others bend.
+Springs pull the palm to its tracked pose and every joint to its tracked angles; stiff springs keep the joints within their
+limits, also where the motion asks for more. A finger's base joint bends and spreads (two angles), the others bend.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def hand() -> tuple[lw.Model, lw.State]:
         for bone, millimetres in zip(BONES, lengths, strict=True):
             name, length, width = f"{finger}_{bone}", millimetres / 1e3, WIDTH / 1e3
             size = (length, width, width)
-            inertia = lw.Inertia.cuboid(mass=DENSITY * np.prod(size), size=size, com=(length / 2, 0, 0))
+            inertia = lw.Inertia.cuboid(mass=float(DENSITY * np.prod(size)), size=size, com=(length / 2, 0, 0))
             spreads = bone == "base"
             joint = lw.Composite(lw.Revolute((0, 0, 1)), lw.Revolute((0, 1, 0))) if spreads else lw.Revolute((0, 1, 0))
             limits = np.array([SPREAD, BEND] if spreads else [BEND]).T
@@ -82,15 +82,19 @@ def motion(model: lw.Model) -> Any:
     return inputs
 
 
+_WAY = PchipInterpolator(TIMES, np.array(POSTURES).reshape(len(TIMES), -1))
+_RATES = _WAY.derivative()
+
+
 def tracked(t: float) -> tuple[list[np.ndarray], list[np.ndarray]]:
-    """The angles of all joints at a time, and their rates: (spreading, bending) for the base of a finger, bending for the rest."""
-    return tuple(
-        [part for f in values.reshape(len(FINGERS), 4) for part in (f[[3, 0]], f[[1]], f[[2]])]
-        for values in (_WAY(t), _WAY.derivative()(t))
-    )  # pyright: ignore[reportReturnType]
+    """The angles of all joints at a time, and their rates; the last posture stays."""
+    at = min(t, TIMES[-1])
+    return _by_joint(_WAY(at)), _by_joint(_RATES(at) * (t < TIMES[-1]))
 
 
-_WAY = PchipInterpolator(TIMES, np.array(POSTURES).reshape(len(TIMES), -1), extrapolate=False)
+def _by_joint(values: np.ndarray) -> list[np.ndarray]:
+    """(spreading, bending) for the base of a finger, bending for the rest."""
+    return [part for f in values.reshape(len(FINGERS), 4) for part in (f[[3, 0]], f[[1]], f[[2]])]
 
 
 def _palm_pose(t: float) -> lw.SE3:
@@ -122,6 +126,6 @@ HAND = Scene(
     hand,
     duration=5.0,
     dt=1 / 60,
-    methods=("maximal-implicit", "reduced"),
+    methods=("maximal-implicit",),
     inputs=motion,
 )

@@ -9,6 +9,7 @@ import numpy as np
 
 import linkwork as lw
 
+from ..forces.custom import force
 from .links import whole
 from .scene import Scene
 
@@ -39,7 +40,8 @@ def plant(generations: int = 6) -> tuple[lw.Model, lw.State]:
                 placement = lw.SE3(p=(0, 0, above)) @ lw.SE3.rot_z(FORK) @ lw.SE3.rot_x(side * LEAN if g else 0.0)
                 b.body(name, parent=parent, joint=lw.Spherical(), placement=placement, inertia=branch)
                 b.add(lw.JointSpring(name, stiffness=k, damping=DAMPED * k))
-                b.add(lw.force(name, wrenches=gust, parameters={"length": length, "strength": WIND * radius / RADIUS}))
+                wind = {"length": length, "strength": WIND * radius / RADIUS}
+                b.add(force(name, wrenches=gust, parameters=wind))
                 grown.append((name, length))
         tips = grown
     model = b.build()
@@ -60,5 +62,5 @@ PLANT = Scene(
     plant,
     duration=4.0,
     dt=1 / 60,
-    methods=("maximal-implicit", "reduced"),
+    methods=("maximal-implicit",),
 )

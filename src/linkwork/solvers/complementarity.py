@@ -6,6 +6,13 @@ import numpy as np
 
 from ..errors import SolverError
 
+PROXIMAL = 1e-6  # the weight of the last solution in the next, where the problem alone has many
+SOLVED = (1, 2)  # flags of daqp
+
+
+def _settings(proximal: float) -> dict[str, float]:
+    return {"eps_prox": proximal, "primal_tol": 1e-12, "dual_tol": 1e-12}
+
 
 def multipliers(A: np.ndarray, b: np.ndarray, unilateral: np.ndarray) -> np.ndarray:
     """x with w = A x + b: w = 0 where bilateral, 0 <= x, 0 <= w, x w = 0 where unilateral; A symmetric semidefinite.
@@ -25,17 +32,12 @@ def multipliers(A: np.ndarray, b: np.ndarray, unilateral: np.ndarray) -> np.ndar
     unit = 1.0 / np.sqrt(np.where(diagonal > 1e-12 * diagonal.max(), diagonal, diagonal.max()))  # rows of any units
     size = max(np.abs(unit * b).max(), 1e-300)
     H = np.ascontiguousarray(0.5 * (A + A.T) * np.outer(unit, unit))
-    settings = {"eps_prox": 0.0 if np.linalg.cond(H) < 1e12 else 1e-6, "primal_tol": 1e-12, "dual_tol": 1e-12}
-    x, _, flag, _ = daqp.solve(
-        H,
-        np.ascontiguousarray(unit * b / size),
-        np.zeros((0, len(b))),
-        upper,
-        lower,
-        np.zeros(len(b), dtype=np.int32),
-        **settings,
-    )
-    if flag not in (1, 2):
+    problem = (H, np.ascontiguousarray(unit * b / size), np.zeros((0, len(b))), upper, lower, np.zeros(len(b), dtype=np.int32))
+    definite = np.linalg.cond(H) < 1e12
+    x, _, flag, _ = daqp.solve(*problem, **_settings(0.0 if definite else PROXIMAL))
+    if flag not in SOLVED and definite:  # nearly singular after all
+        x, _, flag, _ = daqp.solve(*problem, **_settings(PROXIMAL))
+    if flag not in SOLVED:
         raise SolverError(f"no forces satisfy the {len(b)} constraints{_contradiction(A, b, unilateral)}")
     found = polished(A, b, unilateral, unit * size * np.asarray(x))
     return np.where(unilateral, np.maximum(found, 0.0), found)

@@ -36,6 +36,7 @@ from .stepper import Program, StepInfo, Stepper
 from .tangent import recharted
 
 STATES = ("poses", "twists", "q_fit")
+PASSES = ("found", "kept", "kept_v")
 HALVINGS = 8
 LIMITED = 4  # solves where springs for limits may set in together
 MOST = 20
@@ -48,9 +49,10 @@ def enter(model: Model, given: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
 
 
 def enter_repeated(model: Model, given: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
-    """And the velocities that the pass before found, and the number of the pass."""
+    """And the velocities that the pass before found and those at which joints were stiffest, and the number of the pass."""
     batch = len(given["t"])
-    return enter(model, given) | {"found": np.zeros((batch, model.nv)), "round": np.zeros((batch, model.nb))}
+    velocities = {name: np.zeros((batch, model.nv)) for name in PASSES}
+    return enter(model, given) | velocities | {"round": np.zeros((batch, model.nb))}
 
 
 def leave(model: Model, kept: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
@@ -79,7 +81,7 @@ def repeated(solves: int) -> Program:
     def inputs(model: Model) -> dict[str, np.ndarray]:
         return driven_by(model) | {"solves": np.array([float(solves)])}
 
-    return Program(repeated_step(), (*STATES, "held", "t", "found", "round"), solves, enter_repeated, leave, inputs, bind)
+    return Program(repeated_step(), (*STATES, "held", "t", *PASSES, "round"), solves, enter_repeated, leave, inputs, bind)
 
 
 @dataclass(frozen=True)

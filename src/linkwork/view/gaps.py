@@ -27,7 +27,7 @@ def gap_plot(runs: Mapping[str, Trajectory], length: float = 1.0) -> Figure:
     ax = figure.subplots()
     for name, run in runs.items():
         ax.semilogy(run.t[1:], np.maximum(run.joint_gaps[1:] / length, FLOOR), lw=1.2, label=name)
-    ax.set_ylim(top=TOP)
+    ax.set_ylim(FLOOR, TOP)
     ax.set_xlabel("time (s)")
     ax.set_ylabel("largest joint gap (m)" if length == 1.0 else f"largest joint gap / {length:g} m")
     ax.grid(alpha=0.25, lw=0.6)

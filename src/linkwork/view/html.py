@@ -25,7 +25,8 @@ POSES = 100_000  # frames times bodies, so that pages of large models stay loada
 FEW = 30  # frames that even the largest model gets
 SCRIPTS = ("viewer_math.js", "viewer_draw.js", "viewer_scene.js", "viewer_energy.js", "viewer_player.js")
 MEANINGS = {
-    "energy_drift": "change of total energy not explained by the work of forces, relative to the energy that moved; impacts count too",
+    "energy_drift": "change of total energy not explained by the work of forces, relative to the energy that moved; "
+    "impacts count too",
     "joint_gap": "largest distance (m or rad) between the two sides of a joint",
     "constraint_residual": "largest violation of an equality constraint (m)",
     "penetration": "largest depth of a contact (m)",

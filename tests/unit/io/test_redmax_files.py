@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+from command import called
 from scipy.spatial.transform import Rotation
 
 import linkwork as lw
-from linkwork import cli
 from linkwork.io.redmax import RedmaxScene, UnsupportedError, read_scene
 from linkwork.io.redmax.expressions import compiled, piecewise
 from linkwork.io.redmax.joints import joint_of, start_of
@@ -289,14 +289,6 @@ def test_the_law_of_the_ground() -> None:
 
 
 # --- the command ------------------------------------------------------------------------------------------------------
-def called(*arguments: str) -> int:
-    try:
-        cli.main(arguments)
-    except SystemExit as end:
-        return int(end.code or 0)
-    return 0
-
-
 def test_a_folder_is_verified(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Good, wrong, unsupported and broken files side by side, and some that are no scenes."""
     below = tmp_path / "scenes" / "below"

@@ -98,34 +98,35 @@ class Multiple(DirectConstraint):
         return Direct(rows, q, v, none, none)
 
 
+def without(d: Direct, *errors: str) -> Direct:
+    """The same rows with some of their errors (residual, rate) not looked at."""
+    return replace(d, **{name: np.zeros_like(getattr(d, name)) for name in errors})
+
+
 class NoVelocityFeedback(PrescribedJoint):
     """A prescribed joint whose velocity error is not fed back (scene 9)."""
 
     def at(self, model: Model, now: Situation) -> Direct:
-        d = super().at(model, now)
-        return replace(d, rate=np.zeros_like(d.rate))
+        return without(super().at(model, now), "rate")
 
 
 class NoFeedback(PrescribedJoint):
     """A prescribed joint whose errors are not fed back at all: what hybrid dynamics by recursion does (scene 9)."""
 
     def at(self, model: Model, now: Situation) -> Direct:
-        d = super().at(model, now)
-        return replace(d, residual=np.zeros_like(d.residual), rate=np.zeros_like(d.rate))
+        return without(super().at(model, now), "residual", "rate")
 
 
 class NoTwistFeedback(PrescribedTwist):
     """A prescribed twist whose error is not fed back (scenes 13, 20)."""
 
     def at(self, model: Model, now: Situation) -> Direct:
-        d = super().at(model, now)
-        return replace(d, rate=np.zeros_like(d.rate))
+        return without(super().at(model, now), "rate")
 
 
 class ReversedRate(PrescribedJoint):
     """A joint that turns against its prescribed rate, and whose position is not looked at (scenes 32, 33)."""
 
     def at(self, model: Model, now: Situation) -> Direct:
-        d = super().at(model, now)
-        v = now.v[model.v_index(self.joint)]
-        return replace(d, residual=np.zeros_like(d.residual), rate=v + d.given, bias=-d.bias, given=-d.given)
+        d = without(super().at(model, now), "residual")
+        return replace(d, rate=now.v[model.v_index(self.joint)] + d.given, bias=-d.bias, given=-d.given)

@@ -1,4 +1,4 @@
-"""What forces are given, checked: numbers, points, frames and names; every complaint names the force, the value and the rule."""
+"""What elements of a model are given, checked: numbers, points, frames, names. Complaints name the element, value and rule."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ ROTATION_ERROR = 1e-6
 
 
 def point(owner: str, what: str, x: Any) -> np.ndarray:
-    """A point or vector of a force."""
+    """A point or vector."""
     return numbers(owner, what, x, 3)
 
 
 def number(owner: str, what: str, x: Any, least: float = -np.inf) -> float:
-    """A finite number of a force, not below `least`."""
+    """A finite number, not below `least`."""
     try:
         value = float(x)
     except (TypeError, ValueError):
