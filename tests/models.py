@@ -150,9 +150,9 @@ def positions(parents: Sequence[int], order: Sequence[int]) -> list[int]:
 
 
 def some_kinds(kinds: Sequence[str], position: int) -> list[str]:
-    """A third of many kinds of joints: every kind has two positions, every position some kinds, and kernels are compiled for
-    these alone."""
-    return [k for i, k in enumerate(kinds) if len(kinds) < 6 or (i + position) % 3 == 0]
+    """A third of many kinds of joints: every kind has two positions, by its name, and kernels are compiled for these alone."""
+    here = [k for k in kinds if (sum(k.encode()) + position) % 3 == 2]
+    return here if here and len(kinds) >= 6 else list(kinds)
 
 
 def random_tree(

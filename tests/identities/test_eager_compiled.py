@@ -51,12 +51,15 @@ ALGORITHMS = _algorithms()
 IN_SINGLE_PRECISION = [
     name for part in ("forward", "inverse", "jacobian", "mass_matrix") for name in _defined(f"linkwork.reduced.{part}")
 ]
-EVERY_ALGORITHM = pytest.mark.parametrize("name", ALGORITHMS)
 IN_FOUR_LANES = ("forward_dynamics", "inverse_dynamics", "maximal_dynamics")  # the library itself uses one or eight
-# Joints on which each algorithm runs; "mixed" is a forest with branches and five kinds (in it a free body carried by another).
-MODELS = {"mixed": (20, 6, None), "custom": (4, 4, ("helix", "screw", "raw", "rot_exp")), "exp": (8, 1, ("exp",))}
+# Joints on which each algorithm runs; "mixed" is a forest with branches and four kinds (in it a free body carried by another).
+MODELS = {"mixed": (67, 6, None), "custom": (4, 4, ("helix", "screw", "raw", "rot_exp")), "exp": (8, 1, ("exp",))}
 # All algorithms run on the mixed model, those that read every part of a joint on the others too.
 THOROUGH = ("kinematics", "forward_dynamics", "inverse_dynamics", "maximal_dynamics", "maximal_fit", "integrate", "difference")
+BATCHED = (*THOROUGH, "mass_matrix", "reduced_response", "hybrid_dynamics", "reduced_symplectic_euler", "maximal_implicit_step")
+IN_EIGHT_LANES = pytest.mark.parametrize(
+    ("name", "which"), [*((name, "mixed") for name in BATCHED), *((name, "custom") for name in THOROUGH)]
+)
 ALGORITHMS_ON_MODELS = pytest.mark.parametrize(
     ("name", "which"), [(name, which) for name in ALGORITHMS for which in MODELS if which == "mixed" or name in THOROUGH]
 )
@@ -190,7 +193,7 @@ def test_eager_equals_compiled(name: str, which: str) -> None:
             assert relative(*(invariant(which, algorithm, key, y) for y in (found[key][k], x))) < 1e-13, (key, k)
 
 
-@ALGORITHMS_ON_MODELS
+@IN_EIGHT_LANES
 def test_widths_are_bitwise_equal(name: str, which: str) -> None:
     inputs = inputs_of(which, ALGORITHMS[name])
     single = compiled(which, name, inputs, Lanes(1))
@@ -209,7 +212,7 @@ def test_single_precision(name: str) -> None:
             assert relative(single[key][k], x[k]) < 1e-4, (key, k)
 
 
-@EVERY_ALGORITHM
+@pytest.mark.parametrize("name", BATCHED)
 def test_any_place_in_any_batch(name: str) -> None:
     inputs = inputs_of("mixed", ALGORITHMS[name])
     alone = compiled("mixed", name, inputs, Lanes(1))
@@ -220,7 +223,7 @@ def test_any_place_in_any_batch(name: str) -> None:
             assert same_bits(found, rows(alone, at)), (count, start)
 
 
-@EVERY_ALGORITHM
+@pytest.mark.parametrize("name", BATCHED)
 def test_threads_and_repetitions_change_nothing(name: str) -> None:
     inputs = inputs_of("mixed", ALGORITHMS[name])
     for lanes in (Lanes(1), Lanes(8)):

@@ -29,8 +29,8 @@ TOLERANCE = 1e-10
 IN_PINOCCHIO = tuple(k for k in KINDS if k not in ("custom", "spherical exp", "free exp TR", "free exp RT"))
 IN_MUJOCO = ("fixed", "revolute", "revolute y", "prismatic", "spherical")
 
-# Every size from 1 to 60, and many smaller trees.
-CASES = [(seed, seed + 1 if seed < 60 else 1 + seed % 12) for seed in range(210)]
+# Sizes up to 60, and many smaller trees.
+CASES = [(seed, 5 * seed + 5 if seed < 12 else 1 + seed % 12) for seed in range(210)]
 PEER_CASES = [(seed, 1 + (7 * seed) % 60) for seed in range(30)]
 
 
@@ -68,8 +68,8 @@ def case(request: pytest.FixtureRequest) -> Case:
 
 def test_the_cases_hold_every_kind_of_tree() -> None:
     assert len(CASES) >= 200
-    assert {n for _, n in CASES} == set(range(1, 61))
-    models = [random_forest(seed, n, tuple(KINDS)) for seed, n in CASES[::7]]
+    assert {n for _, n in CASES} >= {*range(1, 13), *range(5, 61, 5)}
+    models = [random_forest(seed, n, tuple(KINDS)) for seed, n in CASES[:60]]
     assert {type(b.joint) for m in models for b in m.bodies} == {*ALL_JOINTS.values(), CustomJoint}
     children = [np.bincount(m.parents + 1, minlength=m.nb + 1) for m in models]
     assert sum(c[0] > 1 for c in children) > 5  # forests

@@ -81,7 +81,7 @@ def test_a_passive_muscle_keeps_energy(path: str, kind: type) -> None:
     drifts = []
     for h in (4e-3, 5e-4):
         q, v = rk4(model, state, 0.8, h)
-        e = np.array([lw.energy(model, lw.State(q=x, v=y)).total for x, y in zip(q, v, strict=True)])
+        e = lw.energy(model, lw.State(q=q, v=v)).total
         drifts.append(np.abs(e - e[0]).max())
         stored = [lw.force_set(model).energies(lw.kinematics(model, x).poses, np.zeros((2, 6)))[0] for x in q[::20]]
         assert np.ptp(stored) > 0.5  # J: it does stretch
@@ -161,7 +161,7 @@ def test_the_finger_curls_and_stretches() -> None:
     assert np.abs(v[-1]).max() < 1e-2
 
 
-@pytest.mark.parametrize("h", [2e-3, 1e-3])
+@pytest.mark.parametrize("h", [4e-3, 2e-3])
 def test_the_leg_stands_up(h: float) -> None:
     """From a squat to straight joints by 1.5 s, and it stays there; the hip rises by more than 0.2 m."""
     model, state = ALL_SCENES["leg"].build()

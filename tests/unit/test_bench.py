@@ -15,7 +15,7 @@ import pytest
 
 import linkwork as lw
 from linkwork import SE3, Free, InputError, LinkworkError, Model, ModelError, Prismatic, Revolute, Spherical
-from linkwork.bench import BENCHMARKS, dynamics, models, multipliers, peers, report, step, stiff, timing
+from linkwork.bench import BENCHMARKS, dynamics, models, multipliers, peers, preconditioning, report, step, stiff, timing
 from linkwork.bench.blas import one_blas_thread
 from linkwork.bench.multiplier_chains import stiff as stiffened
 from linkwork.bench.multiplier_claims import claims
@@ -280,6 +280,14 @@ def test_stiff_chains_are_timed_at_equal_error(capsys: pytest.CaptureFixture[str
     np.testing.assert_array_equal(stiff.program(model, np.full((1, 10), stiff.BEND), 5)()[0], public)
     with pytest.raises(lw.InputError, match="there is no case 'rope'; choose from chain10"):
         stiff.run(None, True, ("rope",))
+
+
+def test_preconditioning_saves_products() -> None:
+    chain = stiff.stiff_chain(20)
+    with_it, without = preconditioning.products(preconditioning.across(chain), stiff.bent(20), 1 / 60)
+    assert without is not None
+    assert with_it < without
+    assert f"{with_it} products" in preconditioning.note("chain20", chain, stiff.BEND, 1 / 60)
 
 
 def test_multipliers_writes_rows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:

@@ -259,7 +259,7 @@ def test_strange_names_are_drawn_as_they_are(tmp_path: Path) -> None:
 
 
 def test_labels_match_the_arrays() -> None:
-    for name in ALL_SCENES:
+    for name in ("pendulum", "loop", "ball", "gears", "assembling", "net", "chain"):
         run = run_of(name, 2 * ALL_SCENES[name].dt)
         assert len(coordinate_labels(run.model)) == run.q.shape[-1]
         assert len(velocity_labels(run.model)) == run.v.shape[-1]

@@ -23,6 +23,8 @@ from ..simulate import simulate
 from ..spatial import SE3, Inertia
 from ..steppers.rosenbrock import Rosenbrock, joint_terms
 from . import peers
+from .preconditioning import APART
+from .preconditioning import note as preconditioning_note
 from .report import Progress, missing, publish, rows_of
 from .timing import FULL, QUICK, Contender, measure
 
@@ -147,6 +149,8 @@ def contenders(name: str, links: int, batch: int) -> tuple[list[Contender], list
     fine = simulate(model, bent(links), frames * DT, DT / FINE, stepper="rosenbrock", every=frames * FINE).q[-1]
     error = float(np.abs(program(model, q[:1], frames)()[0] - fine).max())
     notes.append(f"{name}: after {frames} frames linkwork is {error:.2g} rad off with steps of 1/60 s")
+    if links > APART:
+        notes.append(preconditioning_note(name, model, BEND, DT))
     for engine, (package, make) in PEERS.items():
         peer = peers.module(package)
         found = None if peer is None else fair(lambda n, p=peer, m=make: m(p, links, n, frames), fine, error)
