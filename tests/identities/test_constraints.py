@@ -377,7 +377,7 @@ def test_a_contact_that_would_have_to_pull_lets_go(seed: int, n: int, formulatio
     assert (c.rows.rows @ found.motion + c.rows.bias)[0] > 0
 
 
-@settings(deadline=None, max_examples=15)
+@settings(deadline=None, max_examples=8)
 @given(seed=st.integers(0, 2**31 - 1), count=st.integers(1, 8))
 def test_many_contacts_obey_complementarity(seed: int, count: int) -> None:
     """Force and acceleration of the gap: both non-negative, one of them zero, for spheres on a plane at one height."""

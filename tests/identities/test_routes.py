@@ -69,7 +69,7 @@ def case(seed: int, distant: bool, constrained: bool) -> tuple[Any, np.ndarray, 
 
 @pytest.mark.parametrize("constrained", [False, True])
 @pytest.mark.parametrize("distant", [False, True])
-@pytest.mark.parametrize("seed", [0, 1, 3, 4, 6])
+@pytest.mark.parametrize("seed", [0, 3, 6])
 def test_all_routes_make_the_same_step(seed: int, distant: bool, constrained: bool) -> None:
     now, target, _ = case(seed, distant, constrained)
     expected, impulses = now.implicit_velocities(STEP, now.constraints, target, "dense")

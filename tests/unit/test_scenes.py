@@ -11,7 +11,7 @@ from linkwork.scenes.assembling import corners
 from linkwork.scenes.gears import top_speed
 from linkwork.scenes.helix import DESCENT, RADIUS
 
-SMALLER = {"plant": {"generations": 3}, "hair": {"links": 8}, "chain": {"links": 5}}
+SMALLER = {"plant": {"generations": 2}, "hair": {"links": 8}, "chain": {"links": 5}}
 RUNS = [(scene, method) for scene in ALL_SCENES.values() for method in scene.methods]
 
 
