@@ -1,270 +1,52 @@
-"""linkwork: dynamics of articulated bodies. A joint, force or constraint is a few lines; everything else is derived."""
+"""linkwork: dynamics of articulated bodies. A joint, force or constraint is a few lines; everything else is derived.
 
-from .constraints import (
-    Closure,
-    Constraint,
-    ConstraintReport,
-    Coupling,
-    Gear,
-    JointConstraint,
-    Limit,
-    Loop,
-    PointOnCurve,
-    PointOnSurface,
-    PrescribedJoint,
-    PrescribedTwist,
-    TangentSurfaces,
-    constraint,
-    constraint_report,
-    joint_constraint,
-)
-from .contact import Contact
-from .energy import Energy, energy
-from .errors import CompileError, InputError, LinkworkError, ModelError, SolverError, SymbolError
-from .forces import (
-    ActivationDynamics,
-    BodyDamping,
-    Bushing,
-    Drag,
-    ElasticMuscle,
-    FibreMuscle,
-    Force,
-    Handle,
-    JointDamping,
-    JointForce,
-    JointSpring,
-    LimitSpring,
-    Line,
-    Muscle,
-    MuscleCurve,
-    MuscleDrive,
-    MusclePath,
-    PDController,
-    PiecewiseCurve,
-    PointForce,
-    PointSpring,
-    PoseHandle,
-    Schedule,
-    SpringDamper,
-    SwingTwistLimit,
-    TorqueCurve,
-    WrapCylinder,
-    WrapSphere,
-    cubic_curve,
-    force,
-    force_set,
-    joint_force,
-    tendon_curve,
-)
-from .geometry import Curve, ImplicitSurface, Mesh, ParametricSurface, Plane, Sphere, ellipsoid, mesh_inertia, torus
-from .io import load
-from .joints import (
-    Composite,
-    Cylindrical,
-    Fixed,
-    Free,
-    Free2D,
-    FreeExp,
-    Helical,
-    Joint,
-    Planar,
-    Prismatic,
-    Revolute,
-    Spherical,
-    SphericalEuler,
-    SphericalExp,
-    Translational,
-    Universal,
-    joint,
-)
-from .maximal import Assembly, conditions, force_report, maximal_dynamics, parts, to_maximal, to_reduced
-from .maximal import factor_maximal as _factor_maximal
-from .model import Body, MaximalState, Model, ModelBuilder, Motion, Response, Rows, State
-from .model.kinematics import Kinematics, kinematics
-from .redmax import HyperReduced, MassSpringChain, MassSpringNet, MassSprings
-from .reduced import (
-    bias_forces,
-    body_jacobian,
-    body_jacobian_dot,
-    forward_dynamics,
-    forward_dynamics_derivatives,
-    frame_pose,
-    gravity_forces,
-    hybrid_dynamics,
-    inverse_dynamics,
-    inverse_dynamics_derivatives,
-    inverse_inertia_product,
-    inverse_mass_matrix,
-    jacobian,
-    jacobian_dot_product,
-    jacobian_product,
-    jacobian_transpose_product,
-    joint_wrenches,
-    mass_matrix,
-    mass_matrix_factor,
-    tree_dynamics,
-)
-from .reduced import factor_reduced as _factor_reduced
-from .reduced.muscle_states import MuscleStates, muscle_states
-from .simulate import simulate
-from .simulator import Simulator
-from .spatial import SE3, Ad, Inertia, ad
-from .spatial import scalar as math
-from .steppers import Event, project
-from .trajectory import Health, Trajectory
+The public names are those of the stub beside this file, `__init__.pyi`. Each is imported when it is first asked for, so that a
+program pays only for what it uses.
+"""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import sys
+from pathlib import Path
+from types import ModuleType
+from typing import Any
 
 __version__ = "0.1.0"
 
 
-def factor(model, q, v=None, tau=None, external=None, dt=None):
-    """The `Response` of a model at a configuration, or at a `MaximalState`: how it answers forces, in O(n).
-
-    Without `dt` its free motion is an acceleration and it answers forces; with `dt`, a velocity after a step, and impulses.
-    """
-    if isinstance(q, MaximalState):
-        return _factor_maximal(model, q, tau, external, dt)
-    return _factor_reduced(model, q, v, tau, external, dt)
+def _places() -> dict[str, tuple[str, str]]:
+    """For every public name the module that defines it, and its name there."""
+    stub = ast.parse(Path(__file__).with_suffix(".pyi").read_text(encoding="utf-8"))
+    found = [(node.module or "", name) for node in stub.body if isinstance(node, ast.ImportFrom) for name in node.names]
+    return {name.asname or name.name: (module, name.name) for module, name in found}
 
 
-__all__ = [
-    "SE3",
-    "ActivationDynamics",
-    "Ad",
-    "Assembly",
-    "Body",
-    "BodyDamping",
-    "Bushing",
-    "Closure",
-    "CompileError",
-    "Composite",
-    "Constraint",
-    "ConstraintReport",
-    "Contact",
-    "Coupling",
-    "Curve",
-    "Cylindrical",
-    "Drag",
-    "ElasticMuscle",
-    "Energy",
-    "Event",
-    "FibreMuscle",
-    "Fixed",
-    "Force",
-    "Free",
-    "Free2D",
-    "FreeExp",
-    "Gear",
-    "Handle",
-    "Health",
-    "Helical",
-    "HyperReduced",
-    "ImplicitSurface",
-    "Inertia",
-    "InputError",
-    "Joint",
-    "JointConstraint",
-    "JointDamping",
-    "JointForce",
-    "JointSpring",
-    "Kinematics",
-    "Limit",
-    "LimitSpring",
-    "Line",
-    "LinkworkError",
-    "Loop",
-    "MassSpringChain",
-    "MassSpringNet",
-    "MassSprings",
-    "MaximalState",
-    "Mesh",
-    "Model",
-    "ModelBuilder",
-    "ModelError",
-    "Motion",
-    "Muscle",
-    "MuscleCurve",
-    "MuscleDrive",
-    "MusclePath",
-    "MuscleStates",
-    "PDController",
-    "ParametricSurface",
-    "PiecewiseCurve",
-    "Planar",
-    "Plane",
-    "PointForce",
-    "PointOnCurve",
-    "PointOnSurface",
-    "PointSpring",
-    "PoseHandle",
-    "PrescribedJoint",
-    "PrescribedTwist",
-    "Prismatic",
-    "Response",
-    "Revolute",
-    "Rows",
-    "Schedule",
-    "Simulator",
-    "SolverError",
-    "Sphere",
-    "Spherical",
-    "SphericalEuler",
-    "SphericalExp",
-    "SpringDamper",
-    "State",
-    "SwingTwistLimit",
-    "SymbolError",
-    "TangentSurfaces",
-    "TorqueCurve",
-    "Trajectory",
-    "Translational",
-    "Universal",
-    "WrapCylinder",
-    "WrapSphere",
-    "ad",
-    "bias_forces",
-    "body_jacobian",
-    "body_jacobian_dot",
-    "conditions",
-    "constraint",
-    "constraint_report",
-    "cubic_curve",
-    "ellipsoid",
-    "energy",
-    "factor",
-    "force",
-    "force_report",
-    "force_set",
-    "forward_dynamics",
-    "forward_dynamics_derivatives",
-    "frame_pose",
-    "gravity_forces",
-    "hybrid_dynamics",
-    "inverse_dynamics",
-    "inverse_dynamics_derivatives",
-    "inverse_inertia_product",
-    "inverse_mass_matrix",
-    "jacobian",
-    "jacobian_dot_product",
-    "jacobian_product",
-    "jacobian_transpose_product",
-    "joint",
-    "joint_constraint",
-    "joint_force",
-    "joint_wrenches",
-    "kinematics",
-    "load",
-    "mass_matrix",
-    "mass_matrix_factor",
-    "math",
-    "maximal_dynamics",
-    "mesh_inertia",
-    "muscle_states",
-    "parts",
-    "project",
-    "simulate",
-    "tendon_curve",
-    "to_maximal",
-    "to_reduced",
-    "torus",
-    "tree_dynamics",
-]
+_PLACES = _places()
+
+
+class _Package(ModuleType):
+    """Some functions share their names with the modules that define them (`simulate`); here the name means the function."""
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name not in _PLACES or not isinstance(value, ModuleType):
+            super().__setattr__(name, value)
+
+
+sys.modules[__name__].__class__ = _Package
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _PLACES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    module, own = _PLACES[name]
+    value = globals()[name] = getattr(importlib.import_module(f".{module}", __name__), own)
+    return value
+
+
+def __dir__() -> list[str]:
+    return [*globals(), *_PLACES]
+
+
+__all__ = list(_PLACES)  # pyright: ignore[reportUnsupportedDunderAll]
