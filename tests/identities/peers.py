@@ -125,6 +125,7 @@ class Pinocchio:
         rows, still = [], np.zeros((6, self.model.nv))  # bodies fixed to the world
         for joint, pose in self.places:
             of_joint = self.pin.getJointJacobian(self.peer, self.data, joint, self.pin.LOCAL) if joint else still
+            of_joint = np.reshape(of_joint, (6, self.model.nv))  # of one freedom it comes as a vector
             rows.append(self._ours(np.roll(pose.toActionMatrixInverse() @ of_joint, 3, axis=0)))
         return np.vstack(rows)
 
