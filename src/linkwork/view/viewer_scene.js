@@ -37,7 +37,7 @@ class Scene {
     const [ground] = this.data.grounds;
     if (ground.body < 0) {
       const near = this.points.filter((x) => above(ground, x) > 0 && above(ground, x) < 0.5 * size);
-      this.points.push(...near.map((x) => onto(ground, x))); // their shadows
+      for (const x of near) this.points.push(onto(ground, x)); // their shadows
     }
     const [high, low] = bounds(this.points);
     this.middle = times(add(low, high), 0.5);
