@@ -184,6 +184,19 @@ def random_tree(
     return builder.build()
 
 
+ROD = lw.Inertia.cuboid(mass=1.0, size=(0.5, 0.05, 0.05), com=(0.25, 0, 0))
+
+
+def two_links(*elements: Any) -> lw.Model:
+    """Rods "upper" and "lower" of half a metre, hinged about y, with forces and constraints."""
+    b = lw.ModelBuilder()
+    b.body("upper", joint=lw.Revolute((0, 1, 0)), inertia=ROD)
+    b.body("lower", parent="upper", joint=lw.Revolute((0, 1, 0)), placement=lw.SE3(p=(0.5, 0, 0)), inertia=ROD)
+    for element in elements:
+        b.add(element)
+    return b.build()
+
+
 def with_elements(model: lw.Model, *elements: Any) -> lw.Model:
     """The same bodies with constraints and contacts added."""
     return lw.Model(model.bodies, model.gravity, elements)

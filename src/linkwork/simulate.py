@@ -76,11 +76,11 @@ def simulate(
             raise InputError("hyper-reduced coordinates take no inputs of forces; their model's own stand")
         model, start, chosen = _mapped(model, state, method, stepper, options)
     else:
-        start = _start(model, state, method)
-        chosen = _stepper(model, method, stepper, options)
+        start = checked_start(model, state, method)
+        chosen = chosen_stepper(model, method, stepper, options)
     batch = start.v.shape[:-1] if isinstance(start, State) else start.twists.shape[:-2]
-    tau = _force(tau, "tau", (model.nv,), batch)
-    external = _force(external, "external", (model.nb, 6), batch)
+    tau = checked_force(tau, "tau", (model.nv,), batch)
+    external = checked_force(external, "external", (model.nb, 6), batch)
     if control is not None and tau is not None:
         raise InputError("give either tau or control, not both")
     driven = _driven(model, chosen, inputs)
@@ -109,7 +109,8 @@ def _steps(duration: float, dt: float) -> int:
     return steps
 
 
-def _start(model: Model, state: Any, method: str) -> State | MaximalState:
+def checked_start(model: Model, state: Any, method: str) -> State | MaximalState:
+    """The state from which a method starts; raises if it does not fit the model."""
     if method not in METHODS:
         raise InputError(f"there is no method {method!r}; choose one of {', '.join(METHODS)}")
     if method in MAXIMAL:
@@ -151,7 +152,8 @@ def _broadcast(state: State) -> State:
     return State(q, v, state.t)
 
 
-def _stepper(model: Model, method: str, name: str | None, options: dict[str, Any]) -> Stepper:
+def chosen_stepper(model: Model, method: str, name: str | None, options: dict[str, Any]) -> Stepper:
+    """The stepper of a name, or the method's own, with its options; raises if it cannot step the model."""
     name = name or METHODS[method]
     if name not in ALL_STEPPERS:
         raise InputError(f"there is no stepper {name!r}; choose one of {', '.join(ALL_STEPPERS)}")
@@ -180,7 +182,8 @@ def _driven(model: Model, stepper: Stepper, inputs: Any) -> DrivenModel | None:
     return None if found is None else stepper.driven(model, found)
 
 
-def _force(x: Any, name: str, tail: tuple[int, ...], batch: tuple[int, ...]) -> np.ndarray | None:
+def checked_force(x: Any, name: str, tail: tuple[int, ...], batch: tuple[int, ...]) -> np.ndarray | None:
+    """A force or an input (..., *tail) as an array, one for all or one for each of a batch; None stays."""
     if x is None:
         return None
     try:

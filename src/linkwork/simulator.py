@@ -10,7 +10,7 @@ from .errors import InputError
 from .forces.set import force_set
 from .model import MaximalState, Model, State
 from .model.arrays import SCALAR64
-from .simulate import _force, _start, _stepper
+from .simulate import checked_force, checked_start, chosen_stepper
 from .steppers import AdaptiveStepper, Program, SequentialStepper
 
 
@@ -38,8 +38,8 @@ class Simulator:
             raise InputError(f"dt must be positive and finite, not {dt!r}")
         self.dt, self.method = dt, method
         start = State(model.neutral(), np.zeros(model.nv)) if state is None else state
-        self._first = _start(model, start, method)
-        self._stepper = _stepper(model, method, stepper, options)
+        self._first = checked_start(model, start, method)
+        self._stepper = chosen_stepper(model, method, stepper, options)
         if isinstance(self._stepper, AdaptiveStepper):
             raise InputError(
                 f"the stepper {self._stepper.name!r} chooses its own steps; use simulate, or a stepper with fixed steps"
@@ -54,25 +54,24 @@ class Simulator:
 
     def reset(self, state: State | MaximalState | None = None) -> None:
         """Back to the start, or to another state; nothing is remembered."""
-        self.state = self._first if state is None else _start(self.model, state, self.method)
-        self._memory: Any = None if self._program is None else self._entered(self._program)
+        self.state = self._first if state is None else checked_start(self.model, state, self.method)
+        self._memory: Any = None if self._program is None else self._program.entered(self.model, self._parts(), self.state.t)
 
     def _parts(self) -> dict[str, np.ndarray]:
         names = ("q", "v") if isinstance(self.state, State) else ("poses", "twists", "q_fit")
         return {name: np.ascontiguousarray(getattr(self.state, name)).reshape(1, -1) for name in names}
-
-    def _entered(self, program: Program) -> dict[str, np.ndarray]:
-        parts = self._parts()
-        return program.enter(self.model, parts | {"t": np.array([[self.state.t]])}) if program.enter else parts
 
     def step(self, steps: int = 1, tau: Any = None, external: Any = None, inputs: Any = None) -> State | MaximalState:
         """The state after some steps under constant joint forces (nv,), wrenches (bodies, 6) and inputs of forces.
 
         inputs   in the order of `lw.force_set(model)`; once given they stay
         """
-        tau, external = _force(tau, "tau", (self.model.nv,), ()), _force(external, "external", (self.model.nb, 6), ())
+        tau, external = (
+            checked_force(tau, "tau", (self.model.nv,), ()),
+            checked_force(external, "external", (self.model.nb, 6), ()),
+        )
         if inputs is not None:
-            u = _force(inputs, "inputs", (len(force_set(self.model).initial_inputs),), ())
+            u = checked_force(inputs, "inputs", (len(force_set(self.model).initial_inputs),), ())
             assert u is not None
             self._driven.tell(u)
         if self._program is not None:
@@ -85,15 +84,13 @@ class Simulator:
 
     def _run(self, program: Program, steps: int, tau: np.ndarray | None, external: np.ndarray | None) -> None:
         """All steps in one call into compiled code."""
-        given = program.inputs(self.model) if program.inputs else {}
-        inputs = {**self._memory, "gravity": self.model.gravity, "h": np.array([self.dt]), **given}
         forces = {"tau": tau, "external": external}
+        inputs = self._memory | program.given(self.model, self.dt)
         inputs |= {name: x.reshape(-1) for name, x in forces.items() if x is not None}
-        bind = program.bind(self.model) if program.bind else self.model.plan
-        plan = bind(program.algorithm, SCALAR64, ("run",), tuple(name for name, x in forces.items() if x is None))
+        plan = program.plan(self.model, SCALAR64, tuple(name for name, x in forces.items() if x is None))
         after = {name: np.empty_like(x) for name, x in self._memory.items()}
         plan.run(inputs, after, 1, 1, steps * program.passes)
         self._memory = after
-        parts = program.leave(self.model, after) if program.leave else after
+        parts = program.left(self.model, after)
         shaped = {name: parts[name].reshape(np.shape(getattr(self.state, name))) for name in self._parts()}
         self.state = type(self.state)(t=self.state.t + steps * self.dt, **shaped)

@@ -6,28 +6,17 @@ from typing import Any
 
 import numpy as np
 import pytest
+from models import two_links
 
 import linkwork as lw
-
-ROD = lw.Inertia.cuboid(mass=1.0, size=(0.5, 0.05, 0.05), com=(0.25, 0, 0))
-
-
-def arm(*elements: Any) -> lw.Model:
-    b = lw.ModelBuilder()
-    b.body("upper", joint=lw.Revolute((0, 1, 0)), inertia=ROD)
-    b.body("lower", parent="upper", joint=lw.Revolute((0, 1, 0)), placement=lw.SE3(p=(0.5, 0, 0)), inertia=ROD)
-    for element in elements:
-        b.add(element)
-    return b.build()
-
 
 HANDLE = lw.Handle("lower", (0.5, 0, 0), target=(1.0, 0, 0), stiffness=200.0, damping=5.0, name="hand")
 COUPLED = lw.Coupling("lower", "upper", -1.0, 0.0)
 CASES = [
-    (arm(), {"method": "reduced"}),
-    (arm(HANDLE), {"method": "maximal-implicit"}),
-    (arm(COUPLED), {"method": "maximal-implicit", "newton": True}),
-    (arm(HANDLE), {"method": "redmax"}),
+    (two_links(), {"method": "reduced"}),
+    (two_links(HANDLE), {"method": "maximal-implicit"}),
+    (two_links(COUPLED), {"method": "maximal-implicit", "newton": True}),
+    (two_links(HANDLE), {"method": "redmax"}),
 ]
 
 
@@ -48,7 +37,7 @@ def test_steps_are_those_of_simulate(model: lw.Model, how: dict[str, Any]) -> No
 
 
 def test_a_handle_leads() -> None:
-    model = arm(HANDLE)
+    model = two_links(HANDLE)
     sim = lw.Simulator(model, dt=1 / 60, method="maximal-implicit")
     still = sim.step(60)
     sim.reset()
@@ -58,10 +47,10 @@ def test_a_handle_leads() -> None:
 
 def test_what_it_refuses() -> None:
     with pytest.raises(lw.InputError, match="'dop853' chooses its own steps"):
-        lw.Simulator(arm(), stepper="dop853")
+        lw.Simulator(two_links(), stepper="dop853")
     with pytest.raises(lw.InputError, match="one state; use simulate for a batch"):
-        lw.Simulator(arm(), lw.State(np.zeros((3, 2)), np.zeros(2)))
+        lw.Simulator(two_links(), lw.State(np.zeros((3, 2)), np.zeros(2)))
     with pytest.raises(lw.InputError, match="dt must be positive"):
-        lw.Simulator(arm(), dt=0.0)
+        lw.Simulator(two_links(), dt=0.0)
     with pytest.raises(lw.InputError, match=r"tau has shape \(3,\)"):
-        lw.Simulator(arm()).step(tau=np.zeros(3))
+        lw.Simulator(two_links()).step(tau=np.zeros(3))

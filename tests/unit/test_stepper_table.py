@@ -6,12 +6,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from models import two_links
 
 import linkwork as lw
 from linkwork.steppers import ALL_STEPPERS
 
 PAGE = Path(__file__).parents[2] / "docs" / "steppers" / "README.md"
-ROD = lw.Inertia.cuboid(mass=1.0, size=(0.5, 0.05, 0.05), com=(0.25, 0, 0))
 METHODS = ("reduced", "maximal", "maximal-implicit", "redmax")
 
 
@@ -25,20 +25,11 @@ def table() -> dict[str, dict[str, str]]:
 TABLE = table()
 
 
-def arm(*elements: object) -> lw.Model:
-    b = lw.ModelBuilder()
-    b.body("upper", joint=lw.Revolute((0, 1, 0)), inertia=ROD)
-    b.body("lower", parent="upper", joint=lw.Revolute((0, 1, 0)), placement=lw.SE3(p=(0.5, 0, 0)), inertia=ROD)
-    for element in elements:
-        b.add(element)
-    return b.build()
-
-
-BARE = arm()
+BARE = two_links()
 KINDS = {
-    "forces": arm(lw.PointSpring("lower", stiffness=5.0)),
-    "constraints": arm(lw.Coupling("lower", "upper", -1.0, 0.0)),
-    "contacts": arm(lw.Contact("lower", lw.Sphere(0.1, (0.5, 0, 0)), shape_b=lw.Plane((0, 0, -0.2), (0, 0, 1)))),
+    "forces": two_links(lw.PointSpring("lower", stiffness=5.0)),
+    "constraints": two_links(lw.Coupling("lower", "upper", -1.0, 0.0)),
+    "contacts": two_links(lw.Contact("lower", lw.Sphere(0.1, (0.5, 0, 0)), shape_b=lw.Plane((0, 0, -0.2), (0, 0, 1)))),
 }
 START = lw.State(np.zeros(2), np.zeros(2))
 

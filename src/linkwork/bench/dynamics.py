@@ -13,13 +13,12 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import InputError
 from ..model import Model
 from ..model.model import FUNCTIONS
 from . import models, peers
 from .peers import Peer
 from .quantities import QUANTITIES, Quantity, States
-from .report import PINOCCHIO_RATIOS, Progress, missing, publish, rows_of
+from .report import PINOCCHIO_RATIOS, Progress, missing, publish, require_known, rows_of
 from .timing import FULL, QUICK, Contender, enough_cores, measure
 
 MATRIX_LIMIT = 200  # degrees of freedom
@@ -73,9 +72,7 @@ SMALL = ("panda", "solo12", "chain10", "chain100")
 def chosen(names: Sequence[str], quick: bool) -> list[Case]:
     """The cases of these names; without names all, or the small ones if quick."""
     known = {case.name: case for case in CASES}
-    for name in names:
-        if name not in known:
-            raise InputError(f"there is no case {name!r}; choose from {', '.join(known)}")
+    require_known(names, known)
     return [known[name] for name in dict.fromkeys(names or (SMALL if quick else known))]
 
 

@@ -33,10 +33,8 @@ def _entered(model: Model, state: State, batch: int, stepper: BackwardEuler) -> 
     """The program of a step, its states in the beginning, and all its inputs."""
     program, start = stepper.program("maximal-implicit", model), to_maximal(model, state)
     parts = {name: np.tile(np.reshape(getattr(start, name), -1), (batch, 1)) for name in PARTS}
-    assert program.enter is not None
-    assert program.inputs is not None
-    kept = program.enter(model, parts | {"t": np.zeros((batch, 1))})
-    return program, kept, {**kept, "gravity": model.gravity, "h": np.array([DT]), **program.inputs(model)}
+    kept = program.entered(model, parts, 0.0)
+    return program, kept, kept | program.given(model, DT)
 
 
 def frames(model: Model, state: State, batch: int, count: int, solves: int | None = None) -> Callable[[], dict[str, np.ndarray]]:
@@ -45,7 +43,7 @@ def frames(model: Model, state: State, batch: int, count: int, solves: int | Non
     solves   linear solves in a step; as many as the stepper thinks right by default
     """
     program, kept, inputs = _entered(model, state, batch, BackwardEuler(solves=solves))
-    plan = program.bind(model)(program.algorithm, lanes_for(batch, np.float64), ("run",), ABSENT)
+    plan = program.plan(model, lanes_for(batch, np.float64), ABSENT)
     out = {name: np.empty((batch, 1, x.shape[1])) for name, x in kept.items()}
 
     def run() -> dict[str, np.ndarray]:

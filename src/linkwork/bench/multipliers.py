@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import InputError, LinkworkError
+from ..errors import LinkworkError
 from ..kernel.call import Call
 from ..kernel.lanes import Lanes
 from ..maximal import Assembly
@@ -26,7 +26,7 @@ from .multiplier_chains import BlockSystem, hinge_chain, stiff
 from .multiplier_claims import NOTES, PUBLISHED, claims
 from .multiplier_frames import DT, assemble_factor_solve, factor_solve, frames, handle_steps
 from .multiplier_routes import banded, conjugate_gradients, dense, matrices, primary_system
-from .report import Progress, publish, rows_of
+from .report import Progress, publish, require_known, rows_of
 from .timing import FULL, QUICK, Contender, measure
 
 AGREEMENT = 1e-7  # relative; conjugate gradients end at 1e-8 of their residual
@@ -142,9 +142,7 @@ TABLES = {
 
 def run(json: Path | None = None, quick: bool = False, cases: Sequence[str] = ()) -> list[dict[str, Any]]:
     """Time the cases and publish the rows."""
-    for name in cases:
-        if name not in CASES:
-            raise InputError(f"there is no case {name!r}; choose from {', '.join(CASES)}")
+    require_known(cases, CASES)
     rows: list[dict[str, Any]] = []
     progress = Progress()
     with one_blas_thread() as single:

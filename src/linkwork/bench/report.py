@@ -6,7 +6,7 @@ import contextlib
 import json
 import sys
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -14,6 +14,7 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
+from ..errors import InputError
 from .timing import Contender
 
 OURS = "linkwork"
@@ -46,6 +47,13 @@ def rows_of(contenders: Sequence[Contender], us: Sequence[float]) -> list[Row]:
         {"case": c.case, "quantity": c.quantity, "engine": c.engine, "mode": c.mode, "threads": c.threads, "us": float(t)}
         for c, t in zip(contenders, us, strict=True)
     ]
+
+
+def require_known(names: Sequence[str], known: Iterable[str]) -> None:
+    """Raise unless all names are those of cases."""
+    for name in names:
+        if name not in known:
+            raise InputError(f"there is no case {name!r}; choose from {', '.join(known)}")
 
 
 def missing(package: str, consequence: str = "nothing is compared with it") -> str:

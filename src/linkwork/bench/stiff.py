@@ -14,7 +14,6 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import InputError
 from ..forces import JointSpring
 from ..joints import Revolute
 from ..model import Model, ModelBuilder, State
@@ -25,7 +24,7 @@ from ..steppers.rosenbrock import Rosenbrock, joint_terms
 from . import peers
 from .preconditioning import APART
 from .preconditioning import note as preconditioning_note
-from .report import Progress, missing, publish, rows_of
+from .report import Progress, missing, publish, require_known, rows_of
 from .timing import FULL, QUICK, Contender, measure
 
 STIFFNESS, LINK, BEND, DT = 1e4, 0.1, 0.01, 1 / 60
@@ -166,9 +165,7 @@ def contenders(name: str, links: int, batch: int) -> tuple[list[Contender], list
 
 def run(json: Path | None = None, quick: bool = False, cases: Sequence[str] = ()) -> list[dict[str, Any]]:
     """Time the cases and publish the rows."""
-    for name in cases:
-        if name not in CASES:
-            raise InputError(f"there is no case {name!r}; choose from {', '.join(CASES)}")
+    require_known(cases, CASES)
     rows: list[dict[str, Any]] = []
     notes = ["microseconds for 1/60 s of motion; mujoco with its integrator discrete; peers step one chain, from Python"]
     progress = Progress()

@@ -24,10 +24,7 @@ from .unknowns import Unknowns
 def constrain(n: Any, *bodies: Any) -> None:
     """Residual, rate, bias and rows of one constraint."""
     c, poses, twists = law_at(n, bodies)
-    found = derive(c, poses, twists, n.t, n.u, n.inverse.reshape(c.unknowns, c.unknowns))
-    for name in RESULTS:
-        setattr(n, name, getattr(found, name))
-    n.G = found.G.reshape(-1)
+    derive(c, poses, twists, n.t, n.u, n.inverse.reshape(c.unknowns, c.unknowns)).write(n)
 
 
 @functools.cache

@@ -36,6 +36,12 @@ class Derived:
     given: Vector
     G: np.ndarray
 
+    def write(self, n: Any) -> None:
+        """Hand all of it to a node, in a rule."""
+        for name in RESULTS:
+            setattr(n, name, getattr(self, name))
+        n.G = self.G.reshape(-1)
+
 
 def flowing(E: SE3, phi: Vector) -> SE3:
     """E exp(s phi) as a function of s at s = 0."""

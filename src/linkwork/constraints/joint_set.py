@@ -21,10 +21,7 @@ from .on_joints import JointConstraint, derive_on_joints, kind_of
 
 def constrain_joints(n: Any) -> None:
     """Residual, rate, bias and rows of one constraint."""
-    found = derive_on_joints(n.law.at_node(n), n.joints, n.q, n.v, n.t)
-    for name in RESULTS:
-        setattr(n, name, getattr(found, name))
-    n.G = found.G.reshape(-1)
+    derive_on_joints(n.law.at_node(n), n.joints, n.q, n.v, n.t).write(n)
 
 
 @functools.cache

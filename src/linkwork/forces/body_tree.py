@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from ..kernel.plan import Plan, variant
+from ..kernel.plan import Plans
 from ..kernel.sweep import Algorithm
-from ..model.arrays import lanes_for
+from ..model.arrays import run_batch
 from ..model.law_tree import BodyTree
 from ..model.model import Model
 from .force import Force
@@ -22,7 +22,7 @@ class ForceNodes(BodyTree):
         super().__init__(model, forces, sizes)
         self.model = model
         self.target = np.concatenate([np.array(s) for s in self.sides])
-        self._plans: dict[Any, Plan] = {}
+        self._plans = Plans(self.tree)
 
     def run(
         self, algorithm: Algorithm, names: Sequence[str], poses: Any, twists: Any, given: dict[str, np.ndarray]
@@ -34,13 +34,8 @@ class ForceNodes(BodyTree):
         nb, lead = self.model.nb, np.shape(poses)[:-3]
         batch = int(np.prod(lead))
         world = np.broadcast_to(np.eye(4).reshape(-1), (batch, 16)), np.zeros((batch, 6))
-        inputs = {name: np.ascontiguousarray(x if x.ndim == 1 else x.reshape(batch, -1)) for name, x in given.items()}
-        inputs["poses"] = np.concatenate([np.reshape(poses, (batch, 16 * nb)), world[0]], axis=1)
-        inputs["twists"] = np.concatenate([np.reshape(twists, (batch, 6 * nb)), world[1]], axis=1)
-        key = algorithm.name, lanes_for(batch, np.float64)
-        if key not in self._plans:
-            self._plans[key] = Plan(algorithm, self.tree, variant(key[1], ("run",)))
-        plan = self._plans[key]
-        out = {name: np.empty((batch, plan.sizes[name])) for name in names}
-        plan.run(inputs, out, batch)
-        return {name: x.reshape(*lead, -1) for name, x in out.items()}
+        placed = {
+            "poses": np.concatenate([np.reshape(poses, (batch, 16 * nb)), world[0]], axis=1),
+            "twists": np.concatenate([np.reshape(twists, (batch, 6 * nb)), world[1]], axis=1),
+        }
+        return run_batch(self._plans, algorithm, given | placed, names, lead)

@@ -8,9 +8,9 @@ import numpy as np
 
 from ..errors import InputError
 from ..joints import Joint
-from ..kernel.plan import Plan, variant
+from ..kernel.plan import Plans
 from ..kernel.sweep import SCALAR, Algorithm, Field, each
-from ..model.arrays import lanes_for
+from ..model.arrays import run_batch
 from ..model.law_tree import Entry, law_tree
 from ..model.model import Model
 from ..model.rules import joint_of
@@ -68,8 +68,7 @@ class JointForceSet:
         self.initial_inputs = np.concatenate([np.zeros(0), *(f.initial_inputs() for f in self.forces)])
         if not self.forces:
             return
-        self._tree = law_tree(_entry(f, body.joint) for f, body in zip(self.forces, bodies, strict=True))
-        self._plans: dict[Any, Plan] = {}
+        self._plans = Plans(law_tree(_entry(f, body.joint) for f, body in zip(self.forces, bodies, strict=True)))
         places = [(model.q_index(f.joint), model.v_index(f.joint)) for f in self.forces]
         self._q, self._v = (np.concatenate([np.arange(s.start, s.stop) for s in part]) for part in zip(*places, strict=True))
         self._start = np.array([v.start for _, v in places])
@@ -84,20 +83,10 @@ class JointForceSet:
 
     def _run(self, algorithm: Algorithm, names: tuple[str, ...], q: Any, v: Any, t: Any, u: Any) -> list[np.ndarray]:
         lead = self._lead(q, v)
-        batch = int(np.prod(lead))
         inputs = {name: np.asarray(x, float)[..., at] for name, x, at in (("q", q, self._q), ("v", v, self._v))}
         inputs["u"] = np.asarray(self.initial_inputs if u is None else u, float)
-        flat = {
-            name: np.ascontiguousarray(np.broadcast_to(x, (*lead, x.shape[-1]))).reshape(batch, -1) if x.ndim > 1 else x
-            for name, x in inputs.items()
-        }
-        key = algorithm.name, lanes_for(batch, np.float64)
-        if key not in self._plans:
-            self._plans[key] = Plan(algorithm, self._tree, variant(key[1], ("run",)))
-        plan = self._plans[key]
-        out = {name: np.empty((batch, plan.sizes[name])) for name in names}
-        plan.run({**flat, "t": times(t)}, out, batch)
-        return [out[name].reshape(*lead, -1) for name in names]
+        spread = {name: np.broadcast_to(x, (*lead, x.shape[-1])) if x.ndim > 1 else x for name, x in inputs.items()}
+        return list(run_batch(self._plans, algorithm, spread | {"t": times(t)}, names, lead).values())
 
     def sums(self, q: Any, v: Any, t: float = 0.0, u: Any = None) -> np.ndarray:
         """The force on every joint (..., nv) at q (..., nq) and v (..., nv)."""

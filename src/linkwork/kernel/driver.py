@@ -14,7 +14,7 @@ import ctypes
 import functools
 from collections.abc import Sequence
 
-from . import cache, machine, python
+from . import machine, python
 from .lanes import Lanes
 from .records import JOB, TRANSFER, load_field
 from .workers import share
@@ -257,15 +257,7 @@ class Driver:
     """The loaded driver for one value type: `batch(job)`, and the addresses of functions that Python calls with arrays."""
 
     def __init__(self, t: Lanes) -> None:
-        ir = driver_ir(t)
-        key = cache.digest("driver", ir, machine.description())
-        found = cache.load(key)
-        if found is None:
-            obj = machine.compile_object(ir)
-            cache.store(key, {}, obj)
-        else:
-            obj = found[1]
-        self._library = machine.Library.shared(obj)
+        self._library = machine.Library.of_text("driver", driver_ir(t))
         self.batch = self._library.function(f"lw_{t.suffix}_batch", ctypes.c_void_p)
         self.batch_at = self._library.address(f"lw_{t.suffix}_batch")
         self.python_state = self._library.address(f"lw_{t.suffix}_python_state")

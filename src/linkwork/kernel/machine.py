@@ -7,6 +7,7 @@ import functools
 from typing import Any
 
 from ..errors import CompileError
+from . import cache
 
 
 @functools.cache
@@ -89,6 +90,16 @@ class Library:
     def shared(obj: bytes) -> Library:
         """Loaded for good, into the one engine of the process: ten times faster, but names must be unique in the process."""
         return Library(obj, _process_engine())
+
+    @staticmethod
+    def of_text(name: str, ir: str) -> Library:
+        """A module's text, from the cache or freshly compiled, loaded like `shared`."""
+        key = cache.digest(name, ir, description())
+        found = cache.load(key)
+        obj = found[1] if found else compile_object(ir)
+        if found is None:
+            cache.store(key, {}, obj)
+        return Library.shared(obj)
 
     def address(self, name: str) -> int:
         found = self._engine.get_function_address(name)

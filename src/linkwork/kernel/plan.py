@@ -242,7 +242,7 @@ class Plan:
             space = self.borrow()  # other threads of the caller borrow others
             space.job(inputs, outputs, batch, records, every)
             self.driver.batch(space.job_at)
-            self._idle.append(space)
+            self.give_back(space)
             return
         chunk = width * max(1, blocks // (CHUNKS * threads))
         spaces = [self.borrow() for _ in range(threads)]
@@ -250,6 +250,33 @@ class Plan:
             w.job(inputs, outputs, batch, records, every, chunk, spaces[0].next_at)
         self.driver.shared([w.job_at for w in spaces])
         self._idle.extend(spaces)
+
+
+class Plans:
+    """The plans of one tree, made when they are first asked for and kept; they share the tree's shape."""
+
+    def __init__(self, tree: Tree) -> None:
+        self.tree = tree
+        self.made: dict[Any, Plan] = {}
+
+    @cached_property
+    def _shape(self) -> Shape:
+        return Shape(self.tree)
+
+    def __call__(
+        self,
+        algorithm: Algorithm,
+        lanes: Lanes,
+        phases: tuple[str, ...] = ("run",),
+        absent: tuple[str, ...] = (),
+        uniform: tuple[str, ...] = (),
+    ) -> Plan:
+        """The algorithm bound to the tree, compiled for a value type and a choice of arrays."""
+        key = (algorithm.name, lanes, phases, absent, uniform)
+        found = self.made.get(key)
+        if found is None:
+            found = self.made[key] = Plan(algorithm, self.tree, variant(lanes, phases, absent, uniform), self._shape)
+        return found
 
 
 def tree_items(tree: Tree, name: str) -> Items:
@@ -334,15 +361,7 @@ class Workspace:
         owners = (self, *others, mails)
         run = python.of_shared_batch(driver.python_shared, jobs, self._dtype, count, places, pieces, owners)
 
-        def together(*arrays: np.ndarray) -> Any:
-            if not team.engage(driver.batch_at, jobs):
-                return alone(*arrays)
-            try:
-                return run(*arrays)
-            finally:
-                team.release()
-
-        return together
+        return lambda *arrays: team.work(driver.batch_at, jobs, lambda: run(*arrays), lambda: alone(*arrays))
 
     def _describe(self, names: Sequence[str], result: str, next_at: int) -> int:
         """Describe a call of compiled code that knows the arrays: the address of the job."""

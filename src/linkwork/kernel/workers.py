@@ -16,14 +16,16 @@ import os
 import struct
 import threading
 from collections.abc import Callable, Sequence
+from typing import TypeVar
 
-from . import cache, machine
+from . import machine
 from .records import load_field
 
 IDLE, POSTED, TAKEN = 0, 1, 2
 LOOKS = 400  # about 100 microseconds
 MAIL = ("state", "asleep", "function", "job", "mutex", "condition", "lock", "unlock", "wait", "signal", "give_way")
 CALLS = ("pthread_mutex_lock", "pthread_mutex_unlock", "pthread_cond_wait", "pthread_cond_signal", "sched_yield")
+Done = TypeVar("Done")
 OPAQUE = 256  # bytes: more than any system's mutex or condition variable
 
 
@@ -135,13 +137,7 @@ done:
 
 @functools.cache
 def _library() -> machine.Library:
-    ir = workers_ir()
-    key = cache.digest("workers", ir, machine.description())
-    found = cache.load(key)
-    obj = found[1] if found else machine.compile_object(ir)
-    if found is None:
-        cache.store(key, {}, obj)
-    return machine.Library.shared(obj)
+    return machine.Library.of_text("workers", workers_ir())
 
 
 class _Worker:
@@ -180,17 +176,17 @@ class Workers:
             self._workers.append(_Worker())
         return (ctypes.c_void_p * count)(*(w.mail_at for w in self._workers[:count]))
 
-    def engage(self, function: int, jobs: Sequence[int]) -> bool:
-        """Put all jobs but the first into mailboxes, for `lw_share`; False if the threads work for another caller."""
+    def work(self, function: int, jobs: Sequence[int], together: Callable[[], Done], alone: Callable[[], Done]) -> Done:
+        """`together()`, which calls `lw_share`, with all jobs but the first in mailboxes; `alone()` if the threads work for
+        another caller: jobs share what is left to do, so the first one can do all of it."""
         if not self._busy.acquire(blocking=False):
-            return False
-        for worker, job in zip(self._workers, jobs[1:], strict=False):
-            worker.give(function, job)
-        return True
-
-    def release(self) -> None:
-        """The work is done."""
-        self._busy.release()
+            return alone()
+        try:
+            for worker, job in zip(self._workers, jobs[1:], strict=False):
+                worker.give(function, job)
+            return together()
+        finally:
+            self._busy.release()
 
 
 workers = functools.cache(Workers)
@@ -200,14 +196,9 @@ if AVAILABLE:
 
 
 def share(address: int, function: Callable[[int], None], jobs: Sequence[int]) -> None:
-    """Run the jobs of one piece of work in several threads. If there are none to spare, the first job does all of it: jobs
-    share what is left to do."""
-    if AVAILABLE:
-        team = workers()
-        mails = team.mails(len(jobs) - 1)
-        if team.engage(address, jobs):
-            try:
-                return team.share(mails, len(mails), address, jobs[0])
-            finally:
-                team.release()
-    function(jobs[0])
+    """Run the jobs of one piece of work in several threads, or all of it here if there are none to spare."""
+    if not AVAILABLE:
+        return function(jobs[0])
+    team = workers()
+    mails = team.mails(len(jobs) - 1)
+    team.work(address, jobs, lambda: team.share(mails, len(mails), address, jobs[0]), lambda: function(jobs[0]))

@@ -18,8 +18,9 @@ import numpy as np
 from ..kernel.sweep import Algorithm, Field, NodeClass, Sweep, each, inward, outward, pattern, vector
 from ..kernel.symbol import traced_digest
 from ..solvers.block_rules import back, elimination_fields, factor, forward, padded_matrix
+from ..spatial.functions import shaped
 from ..spatial.scalar import zeros
-from .condition import Condition, ConditionRows, FunctionCondition, derive
+from .condition import Condition, ConditionRows, derive
 from .part import Part, gravity_force
 
 ROLES = tuple("abcdefgh")  # the parts of a condition
@@ -70,10 +71,9 @@ def auxiliary_rows(n: Any, *parts: Any) -> None:
 
 def rows_at(n: Any, at: Sequence[Any]) -> ConditionRows:
     """The rows of a node's condition, its parts being at these roles."""
-    own = n.condition.bound({name: getattr(n, f"own_{name}") for name in n.condition.parameters()})
     parts = _bound_parts(n)
     xs = [role.q[: part.nx] for role, part in zip(at, parts, strict=True)]
-    return derive(own, parts, xs, [role.v[: part.nv] for role, part in zip(at, parts, strict=True)])
+    return derive(n.condition.at_node(n), parts, xs, [role.v[: part.nv] for role, part in zip(at, parts, strict=True)])
 
 
 def _bound_parts(n: Any) -> list[Part]:
@@ -173,21 +173,16 @@ def _parameters(condition: Condition | None, parts: Sequence[Part]) -> tuple[dic
 
 def _signature(thing: Part | Condition, parts: Sequence[Part] = ()) -> tuple[Any, ...]:
     """Of what a user wrote, also a digest of what it computes."""
-    own = type(thing).__module__.startswith("linkwork.") and not isinstance(thing, FunctionCondition)
-    if own and all(type(p).__module__.startswith("linkwork.") for p in parts):
+    if all(law.built_in for law in (thing, *parts)):
         return thing.signature
     return (*thing.signature, _part_digest(thing) if isinstance(thing, Part) else _condition_digest(thing, parts))
-
-
-def _shaped(given: dict[str, np.ndarray], flat: Sequence[Any]) -> dict[str, Any]:
-    return {name: x.reshape(p.shape) if p.ndim else x[0] for (name, p), x in zip(given.items(), flat, strict=True)}
 
 
 def _part_digest(part: Part) -> str:
     given = part.parameters()
 
     def computed(x: Any, v: Any, g: Any, *flat: Any) -> list[Any]:
-        bound = part.bound(_shaped(given, flat))
+        bound = part.bound(shaped(given, flat))
         M, h = bound.inertia(x, v)
         return [*np.asarray(M).flat, *h, *gravity_force(bound, x, g)]
 
@@ -198,7 +193,7 @@ def _condition_digest(condition: Condition, parts: Sequence[Part]) -> str:
     given, n = condition.parameters(), len(parts)
 
     def computed(*flat: Any) -> list[Any]:
-        rows = derive(condition.bound(_shaped(given, flat[2 * n :])), parts, flat[:n], flat[n : 2 * n])
+        rows = derive(condition.bound(shaped(given, flat[2 * n :])), parts, flat[:n], flat[n : 2 * n])
         return [*rows.residual, *rows.rate, *rows.bias, *np.asarray(rows.J).flat, *np.asarray(rows.K_T).flat]
 
     return traced_digest(computed, *(p.nx for p in parts), *(p.nv for p in parts), *(x.size for x in given.values()))

@@ -114,6 +114,10 @@ class FunctionCondition(Condition):
                 raise ModelError(f"{self!r}: a parameter cannot be called {name!r}; choose another name")
         self.__dict__.update(self._given)
 
+    @property
+    def built_in(self) -> bool:
+        return False
+
     def parameters(self) -> dict[str, np.ndarray]:
         return dict(self._given)
 

@@ -24,16 +24,16 @@ import numpy as np
 
 from ..forces.joint import JointForce
 from ..forces.joint import derivatives as joint_derivatives
-from ..joints.complement import complement, selected_rows
-from ..model.rules import inertia_of, joint_of, placement_of
+from ..joints.complement import selected_rows
+from ..model.rules import inertia_of, joint_of
 from ..solvers.elimination import eliminate_general
 from ..spatial import so3
-from ..spatial.scalar import Vector, cross, inv_spd, numeric, zeros
+from ..spatial.scalar import Vector, cross, numeric, zeros
 from ..spatial.se3 import SE3, Ad
 from . import implicit_rules as single
 from .convert import fitted
 from .implicit_tree import OWN, PARENT
-from .rules import centre_of
+from .rules import centre_of, weight_of
 
 
 def columns(rule: Any) -> np.ndarray:
@@ -70,11 +70,7 @@ def place(n: Any, parent: Any) -> None:
     joint = joint_of(n)
     n.E = (parent.poses.inverse() @ n.poses).collapsed()
     q = fitted(n, n.E)
-    Q = joint.motion(q, np.zeros(joint.nv))
-    S = Q.tangent.S
-    n.S, n.T, n.S_hat = S, complement(S), S @ inv_spd(S.T @ S)
-    gap = (Q.with_tangent(None).inverse() @ (placement_of(n).inverse() @ n.E)).log()
-    n.rate = n.T.T @ gap * (-1.0 / n.h)
+    single.hold(n, q)
     n.q, n.q_end = q, q
     n.v = joint.difference(n.q_fit, q) * (1.0 / n.h)
 
@@ -111,11 +107,9 @@ def load(n: Any, parent: Any) -> None:
     reach = n.E.unrotate(parent.centre - n.E.p)  # the parent's centre of mass from the joint, in child axes
     turned = columns(lambda y: np.concatenate([cross(y[:3], W[:3]) + cross(y[3:], f), cross(y[:3], f)]))
     left = columns(lambda a: np.concatenate([cross(a[3:] + cross(a[:3], reach), f), np.zeros(3)]))
-    g = n.poses.unrotate(n.gravity)
-    weight = np.concatenate([cross(n.first_moment, g), g * n.mass])
     n.A_jj = n.A_own + stiff - h * carried_along(W + h * n.external, n.centre)
     n.A_ja, n.A_aj, n.A_aa = -stiff, h * turned - stiff, stiff - h * left
-    n.b_j, n.b_a = h * (n.external + weight) + impulse - n.change, -impulse
+    n.b_j, n.b_a = h * (n.external + weight_of(n)) + impulse - n.change, -impulse
 
 
 def load_bodies(n: Any, parent: Any) -> None:

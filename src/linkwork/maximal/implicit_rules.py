@@ -34,7 +34,7 @@ from ..spatial.inertia import Articulated, symmetric
 from ..spatial.scalar import Vector, array, cross, dot, inv, inv_spd, where, zeros
 from ..spatial.se3 import SE3, Ad
 from .implicit_tree import OWN, PARENT
-from .rules import centre_of
+from .rules import centre_of, weight_of
 
 
 # --- one body ---------------------------------------------------------------------------------------------------------------
@@ -117,18 +117,23 @@ def blocks_of(sides: tuple[str, ...], A: np.ndarray, x: Vector) -> dict[Any, Any
 
 
 # --- sweeps -----------------------------------------------------------------------------------------------------------------
-def place(n: Any, parent: Any) -> None:
-    """Relative pose, S, T and the gap of the joint."""
+def hold(n: Any, q: Vector) -> None:
+    """S, T and the rate that closes the joint of a placed body, at a joint coordinate."""
     joint = joint_of(n)
-    n.E = (parent.poses.inverse() @ n.poses).collapsed()
-    Q = joint.motion(n.q_fit, np.zeros(joint.nv))
+    Q = joint.motion(q, np.zeros(joint.nv))
     S = Q.tangent.S
-    n.T, n.S_hat = complement(S), S @ inv_spd(S.T @ S)
+    n.S, n.T, n.S_hat = S, complement(S), S @ inv_spd(S.T @ S)
     gap = (Q.with_tangent(None).inverse() @ (placement_of(n).inverse() @ n.E)).log()
     n.rate = n.T.T @ gap * (-1.0 / n.h)
+
+
+def place(n: Any, parent: Any) -> None:
+    """Relative pose, S, T and the gap of the joint."""
+    n.E = (parent.poses.inverse() @ n.poses).collapsed()
+    hold(n, n.q_fit)
     n.centre = centre_of(n)
     n.v = n.S_hat.T @ (n.twists - n.E.pull_twist(parent.twists))
-    n.base, n.base_v, n.guess = np.zeros(joint.nv), n.v, n.v
+    n.base, n.base_v, n.guess = np.zeros(joint_of(n).nv), n.v, n.v
 
 
 def load(n: Any, parent: Any) -> None:
@@ -149,10 +154,8 @@ def load(n: Any, parent: Any) -> None:
     stiff = n.S_hat @ (K + np.diag(n.armature + h * n.damping)) @ n.S_hat.T
     w = unforced_turning(n)
     momentum = inertia_of(n) @ np.concatenate([w, n.twists[3:] + cross(n.twists[:3] - w, n.centre)])
-    g = n.poses.unrotate(n.gravity)
-    weight = np.concatenate([cross(n.first_moment, g), g * n.mass])
     A_jj, A_ja, A_aa = stiff, -stiff, stiff
-    b_j, b_a = momentum + h * (n.external + weight) + impulse, -impulse
+    b_j, b_a = momentum + h * (n.external + weight_of(n)) + impulse, -impulse
     A_pj = Ad(n.E)
     poses, twists = {OWN: n.poses, PARENT: parent.poses}, {OWN: n.twists, PARENT: parent.twists}
     for sides, wrenches, df_dq, df_dv in body_forces(n, poses, twists):

@@ -14,8 +14,8 @@ import numpy as np
 
 from ..forces.force import WORLD, Force
 from ..forces.joint import JointForce
-from ..kernel.plan import Plan, Shape, variant
-from ..kernel.sweep import Algorithm, NodeClass, Tree, pattern
+from ..kernel.plan import Plans
+from ..kernel.sweep import NodeClass, Tree, pattern
 from ..model.model import Model
 
 OWN, PARENT = "own", "parent"
@@ -41,6 +41,7 @@ class ForceTree:
 
     carried   forces in the factor, in the order of their inputs `u`
     distant   the others
+    plan      algorithms bound to the tree, as those of a model
     """
 
     def __init__(self, model: Model) -> None:
@@ -59,8 +60,7 @@ class ForceTree:
         self.inputs = np.concatenate([np.zeros(0), *(f.initial_inputs() for node in on_node for f, _ in node)])
         self.carried: list[Any] = [f for node in on_node for f, _ in node]
         self.tree = self._tree(on_node)
-        self._shape = Shape(self.tree)
-        self._plans: dict[Any, Plan] = {}
+        self.plan = Plans(self.tree)
 
     def _tree(self, on_node: list[list[tuple[Any, tuple[str, ...]]]]) -> Tree:
         plain = self.model.tree
@@ -91,13 +91,6 @@ class ForceTree:
             nodes.append(classes[signature])
             parameters.append(values)
         return Tree(plain.parent, nodes, parameters)
-
-    def plan(self, algorithm: Algorithm, lanes: Any, phases: tuple[str, ...], absent: Any = (), uniform: Any = ()) -> Plan:
-        """The algorithm bound to this tree, kept."""
-        key = (algorithm.name, lanes, phases, absent, uniform)
-        if key not in self._plans:
-            self._plans[key] = Plan(algorithm, self.tree, variant(lanes, phases, absent, uniform), self._shape)
-        return self._plans[key]
 
 
 def _place(model: Model, force: Force) -> tuple[int, tuple[str, ...]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -10,7 +10,7 @@ import numpy as np
 
 from ..errors import ModelError
 from ..kernel.lanes import Lanes
-from ..kernel.plan import Plan, Shape, variant
+from ..kernel.plan import Plan, Plans, variant
 from ..kernel.sweep import NodeClass, Tree
 from ..solvers.block_rules import unwanted
 from .assembly_rules import (
@@ -24,6 +24,8 @@ from .assembly_rules import (
 from .condition import Condition
 from .forest import Link, Node, spanning_forest
 from .part import Part
+
+Made = tuple[NodeClass, dict[str, np.ndarray]]  # the class of a node, and its parameters
 
 
 class Layout:
@@ -91,19 +93,18 @@ class Layout:
     @cached_property
     def tree(self) -> Tree:
         """The nodes of the forest."""
-        known: dict[Any, NodeClass] = {}
-        classes, parameters, roles = [], [], np.zeros((2, len(self.nodes)), np.int64)
-        for k, node in enumerate(self.nodes):
-            parent_dim = int(self.dims[node.parent]) if node.parent >= 0 else 0
-            made, values = self._class(node, parent_dim)
-            classes.append(known.setdefault(made.signature, made))
-            parameters.append(values)
-            at = (node.index,) if node.is_part else self.places[node.index]
-            roles[:, k] = at[0], at[-1]
-        parents = np.array([n.parent for n in self.nodes])
-        return Tree(parents, classes, parameters, {"a": roles[0], "b": roles[1]}, {"part": len(self.parts)})
+        at = [(n.index,) if n.is_part else self.places[n.index] for n in self.nodes]
+        roles = {"a": np.array([places[0] for places in at]), "b": np.array([places[-1] for places in at])}
+        return self._tree([n.parent for n in self.nodes], map(self._class, self.nodes), roles)
 
-    def _class(self, node: Node, parent_dim: int) -> tuple[NodeClass, dict[str, np.ndarray]]:
+    def _tree(self, parents: Sequence[int], made: Iterable[Made], roles: dict[str, np.ndarray]) -> Tree:
+        """Nodes of these classes, equal ones of which are one, with their parameters."""
+        known: dict[Any, NodeClass] = {}
+        pairs = [(known.setdefault(c.signature, c), values) for c, values in made]
+        return Tree(np.array(parents), [c for c, _ in pairs], [x for _, x in pairs], roles, {"part": len(self.parts)})
+
+    def _class(self, node: Node) -> Made:
+        parent_dim = int(self.dims[node.parent]) if node.parent >= 0 else 0
         if node.is_part:
             return part_class(self.parts[node.index], parent_dim)
         at = self.places[node.index]
@@ -116,21 +117,14 @@ class Layout:
         return []
 
     @cached_property
-    def _shape(self) -> Shape:
-        return Shape(self.tree)
-
-    @cached_property
-    def _plans(self) -> dict[Any, Plan]:
-        return {}
+    def _plans(self) -> Plans:
+        return Plans(self.tree)
 
     def plan(self, lanes: Lanes, phase: str, uniform: tuple[str, ...] = ()) -> Plan:
         """A phase of the primary system, kept; "run" is the pass that computes accelerations at once."""
-        key = (lanes, phase, uniform)
-        if key not in self._plans:
-            algorithm = (acceleration_algorithm if phase == "run" else tree_algorithm)(self.sizes)
-            spare = unwanted(phase) + (("growth",) if phase == "run" else ())
-            self._plans[key] = Plan(algorithm, self.tree, variant(lanes, (phase,), spare, uniform), self._shape)
-        return self._plans[key]
+        algorithm = (acceleration_algorithm if phase == "run" else tree_algorithm)(self.sizes)
+        spare = unwanted(phase) + (("growth",) if phase == "run" else ())
+        return self._plans(algorithm, lanes, (phase,), spare, uniform)
 
     @cached_property
     def auxiliary_plan(self) -> Plan:
@@ -139,14 +133,9 @@ class Layout:
         arity = max(map(len, places))
         if arity > len(ROLES):
             raise ModelError(f"a condition connects {arity} parts; at most {len(ROLES)} are possible")
-        known: dict[Any, NodeClass] = {}
-        classes, parameters = [], []
-        for k, at in zip(self.auxiliary, places, strict=True):
-            made, values = condition_class(self.conditions[k], [self.parts[i] for i in at], 0, 0)
-            classes.append(known.setdefault(made.signature, made))
-            parameters.append(values)
+        made = (condition_class(self.conditions[k], [self.parts[i] for i in self.places[k]], 0, 0) for k in self.auxiliary)
         roles = {role: np.array([at[min(k, len(at) - 1)] for at in places]) for k, role in enumerate(ROLES[:arity])}
-        tree = Tree(np.full(len(classes), -1), classes, parameters, roles, {"part": len(self.parts)})
+        tree = self._tree([-1] * len(places), made, roles)
         return Plan(auxiliary_algorithm(self.sizes, arity), tree, variant(Lanes(1), ("run",)))
 
     @cached_property

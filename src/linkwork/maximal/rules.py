@@ -28,6 +28,12 @@ from ..spatial.scalar import Vector, cross, inv_spd, is_zero, solve_spd, stack, 
 from ..spatial.se3 import bracket
 
 
+def weight_of(n: Any) -> Vector:
+    """The wrench of gravity about the body's origin."""
+    g = n.poses.unrotate(n.gravity)
+    return np.concatenate([cross(n.first_moment, g), g * n.mass])
+
+
 def centre_of(n: Any) -> Vector:
     """The centre of mass in body axes."""
     return n.first_moment * (1.0 / where(n.mass > 0.0, n.mass, 1.0))
@@ -56,9 +62,7 @@ def loads(n: Any, parent: Any) -> None:
     momentum = inertia_of(n) @ twist
     w, u = twist[:3], twist[3:]
     gyroscopic = np.concatenate([cross(w, momentum[:3]) + cross(u, momentum[3:]), cross(w, momentum[3:])])
-    g = n.poses.unrotate(n.gravity)
-    weight = np.concatenate([cross(n.first_moment, g), g * n.mass])
-    n.f = n.external + weight - gyroscopic
+    n.f = n.external + weight_of(n) - gyroscopic
 
 
 def joint_forces(n: Any, parent: Any) -> None:

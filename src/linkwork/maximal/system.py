@@ -10,6 +10,7 @@ The response force to k answers -J M^-1 k, and c stands by itself, outside M^-1 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -72,9 +73,20 @@ class System:
         self.J = np.zeros((k, unknowns))
         self.K_T = np.zeros((k, unknowns)) if layout.directed else self.J
         self._pushes, self._y, self._answer = (np.zeros((k, unknowns)) for _ in range(3))
-        answers = {"x": self._answer} if layout.directed else {"y": self._y, "y_scaled": self._answer}
-        phase = "apply" if layout.directed else "halfway"  # workless conditions need only half of every solve
-        self._anticipate = Call(layout.plan(Lanes(8), phase, (KEPT,)), {"b": self._pushes}, answers, k, self._factor)
+
+    @cached_property
+    def _halfway(self) -> Call:
+        """y = L^-1 b and D^-1 y of the pushes: workless conditions need only half of every solve."""
+        answers = {"y": self._y, "y_scaled": self._answer}
+        return self._auxiliary_call("halfway", answers)
+
+    @cached_property
+    def _whole(self) -> Call:
+        return self._auxiliary_call("apply", {"x": self._answer})
+
+    def _auxiliary_call(self, phase: str, answers: dict[str, np.ndarray]) -> Call:
+        plan = self.layout.plan(Lanes(8), phase, (KEPT,))
+        return Call(plan, {"b": self._pushes}, answers, len(self._pushes), self._factor)
 
     def update(self, q: np.ndarray, v: np.ndarray) -> System:
         """Linearise and factor at another state."""
@@ -134,10 +146,10 @@ class System:
 
     def _anticipated(self, J: np.ndarray, K_T: np.ndarray) -> np.ndarray:
         """J M^^-1 K."""
-        k = len(J)
+        k, directed = len(J), self.layout.directed
         self._pushes[:k] = K_T
-        self._anticipate(k)
-        return (J if self.layout.directed else self._y[:k]) @ self._answer[:k].T
+        (self._whole if directed else self._halfway)(k)
+        return (J if directed else self._y[:k]) @ self._answer[:k].T
 
     def _multipliers(self, A: np.ndarray, missing: np.ndarray, rows: np.ndarray) -> np.ndarray:
         """mu with A mu + missing = 0, or its complementarity."""
@@ -156,14 +168,18 @@ class System:
         return mu
 
     def redundant_rows(self) -> np.ndarray:
-        """Rows of auxiliary equalities that the primary ones and those before them imply: their forces are not determined."""
+        """Rows of auxiliary equalities that the primary ones and other auxiliary ones imply: their forces are not determined."""
         rows = self.layout.auxiliary_rows
         at = np.flatnonzero(~self.layout.unilateral[rows])
-        A = self._anticipated(self.J[at], self.J[at]) if len(at) else np.zeros((0, 0))
-        dependent = np.zeros(len(at), bool)
-        size = np.diagonal(A).copy()
-        for k in range(len(at)):
-            dependent[k] = not A[k, k] > REDUNDANT * size[k]
-            if not dependent[k]:
-                A = A - np.outer(A[:, k], A[k]) / A[k, k]
-        return rows[at[dependent]]
+        self._pushes[: len(at)] = self.J[at]
+        self._halfway(len(at))
+        y, answer = self._y[: len(at)], self._answer[: len(at)]
+        A, size = y @ answer.T, (np.abs(y) * np.abs(answer)).sum(axis=1)  # size: of what cancels in A if others imply the row
+        left = np.full(len(at), True)
+        while left.any():
+            k = np.argmax(np.where(left, np.diagonal(A) / np.where(size > 0.0, size, 1.0), -np.inf))
+            if not A[k, k] > REDUNDANT * size[k]:
+                break
+            left[k] = False
+            A = A - np.outer(A[:, k], A[k]) / A[k, k]
+        return rows[at[left]]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from sys import getrefcount
 from typing import Any
 
@@ -10,6 +11,7 @@ import numpy as np
 
 from ..errors import InputError
 from ..kernel.lanes import Lanes
+from ..kernel.plan import Plans
 from ..kernel.sweep import Algorithm
 
 SCALAR64, SCALAR32, WIDE64, WIDE32 = Lanes(1), Lanes(1, True), Lanes(8), Lanes(16, True)
@@ -45,6 +47,21 @@ def lanes_for(batch: int, dtype: Any) -> Lanes:
     if dtype == FLOAT32:
         return SCALAR32 if batch == 1 else WIDE32
     return SCALAR64 if batch == 1 else WIDE64
+
+
+def run_batch(
+    plans: Plans, algorithm: Algorithm, inputs: dict[str, np.ndarray], names: Sequence[str], lead: tuple[int, ...]
+) -> dict[str, np.ndarray]:
+    """Some outputs (..., size) of an algorithm on any tree, with these leading axes.
+
+    inputs   (size,), one value for all states; or as many rows of it as there are states
+    """
+    batch = int(np.prod(lead))
+    plan = plans(algorithm, lanes_for(batch, FLOAT64))
+    given = {name: np.ascontiguousarray(x if x.ndim == 1 else x.reshape(batch, -1)) for name, x in inputs.items()}
+    out = {name: np.empty((batch, plan.sizes[name])) for name in names}
+    plan.run(given, out, batch)
+    return {name: x.reshape(*lead, -1) for name, x in out.items()}
 
 
 def thread_count(threads: int | None) -> int:

@@ -12,8 +12,7 @@ import numpy as np
 from ..errors import InputError
 from ..joints import Joint
 from ..kernel.factored import Factored
-from ..kernel.lanes import Lanes
-from ..kernel.plan import Plan, Shape, variant
+from ..kernel.plan import Plans
 from ..kernel.sweep import Algorithm, Items, NodeClass, Packing, Tree, pattern
 from ..spatial.inertia import Inertia
 from ..spatial.se3 import SE3
@@ -196,12 +195,9 @@ class Model:
         return Tree(self.parents, node_classes, parameters, {}, {"dof": self.nv}, items, packings)
 
     @cached_property
-    def _shape(self) -> Shape:
-        return Shape(self.tree)
-
-    @cached_property
-    def _plans(self) -> dict[Any, Plan]:
-        return {}
+    def plan(self) -> Plans:
+        """Algorithms bound to this model: `model.plan(algorithm, lanes, phases, absent, uniform)` is compiled, and kept."""
+        return Plans(self.tree)
 
     @cached_property
     def _interfaces(self) -> dict[str, Interface]:
@@ -237,21 +233,6 @@ class Model:
             frame = self.frames[name]
             return (-1 if frame.body == WORLD else self.body_index(frame.body)), frame.placement
         return self.body_index(name), SE3()
-
-    def plan(
-        self,
-        algorithm: Algorithm,
-        lanes: Lanes,
-        phases: tuple[str, ...],
-        absent: tuple[str, ...] = (),
-        uniform: tuple[str, ...] = (),
-    ) -> Plan:
-        """The algorithm bound to this model, compiled for a value type and a choice of arrays; kept."""
-        key = (algorithm.name, lanes, phases, absent, uniform)
-        found = self._plans.get(key)
-        if found is None:
-            found = self._plans[key] = Plan(algorithm, self.tree, variant(lanes, phases, absent, uniform), self._shape)
-        return found
 
     def factored(self, algorithm: Algorithm, inputs: dict[str, np.ndarray]) -> Factored:
         """The algorithm's factor phase, run on one state; see `Factored`."""

@@ -22,10 +22,10 @@ import numpy as np
 from ..errors import LinkworkError, ModelError
 from ..joints import Joint
 from ..kernel.directional import directional
-from ..kernel.plan import Plan, variant
+from ..kernel.plan import Plans
 from ..kernel.sweep import Algorithm, Field, NodeClass, Tree, each
 from ..kernel.symbol import traced_digest
-from ..model.arrays import lanes_for
+from ..model.arrays import run_batch
 from ..model.model import Model
 from ..spatial.jet import biases, coordinates, gradients, rates, values
 from ..spatial.scalar import Vector, stack
@@ -54,7 +54,6 @@ class CoordinateMap:
         self.nr, self.nq, self.nv = nr, model.nq, model.nv
         self._function = function
         self._joints: list[tuple[Joint, slice]] = [(b.joint, model.q_index(b.name)) for b in model.bodies]
-        self._plans: dict[Any, Plan] = {}
         self.configuration(np.full(nr, 0.1))
 
     def configuration(self, r: Vector) -> Vector:
@@ -96,8 +95,8 @@ class CoordinateMap:
         return flat.reshape(*flat.shape[:-1], self.nv, self.nr)
 
     @cached_property
-    def _tree(self) -> Tree:
-        """One node that is the whole map; its class is known by what it computes."""
+    def _plans(self) -> Plans:
+        """On one node that is the whole map; its class is known by what it computes."""
 
         def everything(r: Vector, r_dot: Vector, r_ddot: Vector) -> list[Any]:
             m = self.moved(r, r_dot, r_ddot)
@@ -106,19 +105,12 @@ class CoordinateMap:
         digest = traced_digest(everything, self.nr, self.nr, self.nr)
         sizes = {"r": self.nr, "q": self.nq, "v": self.nv, "J": self.nv * self.nr}
         node = NodeClass(("coordinate_map", *sizes.values(), digest), {"map": self}, {}, sizes)
-        return Tree(np.array([-1]), [node], [{}])
+        return Plans(Tree(np.array([-1]), [node], [{}]))
 
     def _run(self, algorithm: Algorithm, inputs: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
         lead = np.broadcast_shapes(*(x.shape[:-1] for x in inputs.values()))
-        batch = int(np.prod(lead))
-        key = algorithm.name, lanes_for(batch, np.float64)
-        if key not in self._plans:
-            self._plans[key] = Plan(algorithm, self._tree, variant(key[1], ("run",)))
-        plan = self._plans[key]
-        given = {n: np.ascontiguousarray(np.broadcast_to(x, lead + x.shape[-1:]).reshape(batch, -1)) for n, x in inputs.items()}
-        out = {name: np.empty((batch, plan.sizes[name])) for name in algorithm.results}
-        plan.run(given, out, batch)
-        return {name: x.reshape(*lead, -1) for name, x in out.items()}
+        spread = {name: np.broadcast_to(x, lead + x.shape[-1:]) for name, x in inputs.items()}
+        return run_batch(self._plans, algorithm, spread, algorithm.results, lead)
 
 
 def _moved(n: Any) -> None:

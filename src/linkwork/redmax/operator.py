@@ -101,10 +101,14 @@ class ImplicitOperator:
 
     def right_side(self) -> np.ndarray:
         """M v + h (f + D v), in O(n): A v with stiffness left out, and the forces."""
-        now, h, model, s = self.now, self.h, self.now.model, self.now.state
-        (_, dv), (_, joint_dv) = now.force_derivatives
-        damped = model.damping * s.v - joint_dv @ s.v - jacobian_transpose_product(model, s.q, dv @ now.motion.twists)
-        return mass_product(model, s.q, s.v) + h * (now.f + damped)
+        now, h, s = self.now, self.h, self.now.state
+        return mass_product(now.model, s.q, s.v) + h * (now.f + self.damped(s.v, now.motion.twists))
+
+    def damped(self, v: np.ndarray, twists: np.ndarray) -> np.ndarray:
+        """D v in O(n), for joint velocities and the twists J v that they mean."""
+        model, q = self.now.model, self.now.state.q
+        (_, dv), (_, joint_dv) = self.now.force_derivatives
+        return model.damping * v - joint_dv @ v - jacobian_transpose_product(model, q, dv @ twists)
 
     def solve(self, b: np.ndarray) -> np.ndarray:
         """A^-1 b for b (..., nv)."""

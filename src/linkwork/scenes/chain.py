@@ -6,7 +6,7 @@ import numpy as np
 
 import linkwork as lw
 
-from .links import hung_chain
+from .links import chain_of, whole
 from .scene import Scene
 
 LENGTH = 0.1  # m, of a link
@@ -21,7 +21,9 @@ def chain(links: int = 100, joint: str = "ball") -> tuple[lw.Model, lw.State]:
     kinds = {"ball": lw.Spherical(), "hinge": lw.Revolute((0, 1, 0))}
     if joint not in kinds:
         raise lw.InputError(f"the joints of a chain are {' or '.join(kinds)}, not {joint!r}")
-    model = hung_chain(links, kinds[joint], LENGTH)
+    whole("the chain", "links", links)
+    link = lw.Inertia.cuboid(mass=LENGTH, size=(LENGTH / 5, LENGTH / 5, LENGTH), com=(0, 0, -LENGTH / 2))  # 1 kg/m
+    model = chain_of(links, kinds[joint], link, (0, 0, (links + 0.2) * LENGTH), (0, 0, -LENGTH)).build()
     v = np.zeros(model.nv)
     v[model.v_index("link1")] = PUSH / (links * LENGTH) * (np.array([0.0, 1.0, 0.3]) if joint == "ball" else 1.0)
     return model, lw.State(q=model.neutral(), v=v)

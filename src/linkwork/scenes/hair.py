@@ -6,7 +6,7 @@ import numpy as np
 
 import linkwork as lw
 
-from .links import whole
+from .links import chain_of, whole
 from .scene import Scene
 
 LENGTH, RADIUS, DENSITY = 0.2, 0.5e-3, 1300.0  # m, m, kg/m^3: a lock rather than a single hair
@@ -16,17 +16,13 @@ DAMPED = 0.02  # s
 
 def hair(links: int = 60) -> tuple[lw.Model, lw.State]:
     """A straight lock along x with a ball joint between its links, clamped at the scalp by the stiffness of the first."""
-    whole("links", links)
+    whole("the lock", "links", links)
     step, area = LENGTH / links, np.pi * RADIUS**2
     k = YOUNG * np.pi * RADIUS**4 / 4 / step
     link = lw.Inertia.cuboid(mass=DENSITY * area * step, size=(step, 2 * RADIUS, 2 * RADIUS), com=(step / 2, 0, 0))
-    b = lw.ModelBuilder()
-    parent, placement = "world", lw.SE3(p=(0, 0, 1.2 * LENGTH))
+    b = chain_of(links, lw.Spherical(), link, (0, 0, 1.2 * LENGTH), (step, 0, 0))
     for i in range(links):
-        name = f"link{i + 1}"
-        b.body(name, parent=parent, joint=lw.Spherical(), placement=placement, inertia=link)
-        b.add(lw.JointSpring(name, stiffness=k, damping=DAMPED * k))
-        parent, placement = name, lw.SE3(p=(step, 0, 0))
+        b.add(lw.JointSpring(f"link{i + 1}", stiffness=k, damping=DAMPED * k))
     model = b.build()
     return model, lw.State(q=model.neutral(), v=np.zeros(model.nv))
 

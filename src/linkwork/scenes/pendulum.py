@@ -6,6 +6,7 @@ import numpy as np
 
 import linkwork as lw
 
+from .links import chain_of, whole
 from .scene import Scene
 
 LENGTH = 1.0  # m, of a link
@@ -14,16 +15,9 @@ HINGE = (0.0, 1.0, 0.0)
 
 def pendulum(links: int = 3) -> tuple[lw.Model, lw.State]:
     """Links along x, hinged about y; the chain hangs high enough to clear z = 0."""
-    if isinstance(links, bool) or not isinstance(links, int) or links < 1:
-        raise lw.InputError(f"the pendulum needs a whole number of links, at least 1, not {links!r}")
-    b = lw.ModelBuilder()
+    whole("the pendulum", "links", links)
     link = lw.Inertia.cuboid(mass=1.0, size=(LENGTH, 0.1, 0.1), com=(LENGTH / 2, 0, 0))
-    parent, placement = "world", lw.SE3(p=(0, 0, (links + 0.2) * LENGTH))
-    for k in range(links):
-        name = f"link{k + 1}"
-        b.body(name, parent=parent, joint=lw.Revolute(HINGE), placement=placement, inertia=link)
-        parent, placement = name, lw.SE3(p=(LENGTH, 0, 0))
-    model = b.build()
+    model = chain_of(links, lw.Revolute(HINGE), link, (0, 0, (links + 0.2) * LENGTH), (LENGTH, 0, 0)).build()
     return model, lw.State(q=model.neutral(), v=np.zeros(model.nv))
 
 

@@ -25,7 +25,7 @@ def plant(generations: int = 6) -> tuple[lw.Model, lw.State]:
 
     generations   of branches: 2^generations - 1 bodies
     """
-    whole("generations", generations)
+    whole("the plant", "generations", generations)
     b = lw.ModelBuilder()
     tips: list[tuple[str, float]] = [("world", 0.0)]
     for g in range(generations):

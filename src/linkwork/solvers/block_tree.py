@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Sequence
-from typing import Any
 
 import numpy as np
 
 from ..errors import SolverError
 from ..kernel.factored import Factored
 from ..kernel.lanes import Lanes
-from ..kernel.plan import Plan, Shape, variant
+from ..kernel.plan import Plan, Plans
 from ..kernel.sweep import NodeClass, Tree
 from .block_rules import block_tree_algorithm, unwanted
 
@@ -53,24 +52,16 @@ class BlockTree:
         keys = zip(*(column.tolist() for column in columns), strict=True)
         nodes = [classes.setdefault(key, self._class(*key)) for key in keys]
         self._tree = Tree(self.parents, nodes, [{}] * len(nodes))
-        self._shape = Shape(self._tree)
+        self._plans = Plans(self._tree)
         self._algorithm = block_tree_algorithm(int(self.dims.max()), symmetric, self.grandparents)
 
     def _class(self, d: int, p: int, g: int, fed: bool) -> NodeClass:
         attributes = {"dim": d, "parent_dim": p, "grand_dim": g, "fed": fed, "symmetric": self.symmetric}
         return NodeClass(("block", d, p, g, fed, self.symmetric), attributes, {}, {"D": d * d, "B": d * p, "C": d * g, "x": d})
 
-    @functools.cached_property
-    def _plans(self) -> dict[Any, Plan]:
-        return {}
-
     def plan(self, lanes: Lanes, phase: str, uniform: tuple[str, ...]) -> Plan:
         """The compiled phases, kept; several are joined by "+"."""
-        key = (lanes, phase, uniform)
-        if key not in self._plans:
-            chosen = variant(lanes, phase.split("+"), unwanted(phase), uniform)
-            self._plans[key] = Plan(self._algorithm, self._tree, chosen, self._shape)
-        return self._plans[key]
+        return self._plans(self._algorithm, lanes, tuple(phase.split("+")), unwanted(phase), uniform)
 
     @functools.cached_property
     def stored(self) -> int:

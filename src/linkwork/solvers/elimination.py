@@ -17,7 +17,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..spatial.scalar import Scalar, Vector, absolute, ldl, maximum, numeric, stack, zeros
+from ..spatial.scalar import Scalar, Vector, absolute, ldl, lower_solve, maximum, stack, upper_solve, zeros
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -112,21 +112,3 @@ def ldu(A: np.ndarray) -> tuple[np.ndarray, Vector, np.ndarray]:
 def scaled(d: Vector, A: np.ndarray) -> np.ndarray:
     """diag(d) A."""
     return d.reshape(-1, 1) * A
-
-
-def lower_solve(L: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """L^-1 b with a unit lower triangle, for a vector or the columns of a matrix."""
-    x = np.array(b, dtype=object)
-    for k in range(len(L)):
-        for r in range(k + 1, len(L)):
-            x[r] = x[r] - L[r, k] * x[k]
-    return numeric(x)
-
-
-def upper_solve(R: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """R^-1 b with a unit upper triangle, for a vector or the columns of a matrix."""
-    x = np.array(b, dtype=object)
-    for k in reversed(range(len(R))):
-        for c in range(k + 1, len(R)):
-            x[k] = x[k] - R[k, c] * x[c]
-    return numeric(x)

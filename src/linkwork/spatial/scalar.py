@@ -179,15 +179,25 @@ def ldl(A: np.ndarray) -> tuple[np.ndarray, Vector]:
 
 def ldl_solve(L: np.ndarray, d_inv: Vector, b: np.ndarray) -> np.ndarray:
     """x with L diag(1/d_inv) L^T x = b, for a vector or the columns of a matrix."""
-    n = len(L)
+    y = lower_solve(L, b)
+    return upper_solve(L.T, y * (d_inv if y.ndim == 1 else d_inv.reshape(-1, 1)))
+
+
+def lower_solve(L: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """L^-1 b with a unit lower triangle, for a vector or the columns of a matrix."""
     x = np.array(b, dtype=object)
-    for k in range(n):
-        for r in range(k + 1, n):
+    for k in range(len(L)):
+        for r in range(k + 1, len(L)):
             x[r] = x[r] - L[r, k] * x[k]
-    for k in reversed(range(n)):
-        x[k] = x[k] * d_inv[k]
-        for r in range(k + 1, n):
-            x[k] = x[k] - L[r, k] * x[r]
+    return numeric(x)
+
+
+def upper_solve(R: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """R^-1 b with a unit upper triangle, for a vector or the columns of a matrix."""
+    x = np.array(b, dtype=object)
+    for k in reversed(range(len(R))):
+        for c in range(k + 1, len(R)):
+            x[k] = x[k] - R[k, c] * x[c]
     return numeric(x)
 
 

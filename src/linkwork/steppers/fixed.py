@@ -27,7 +27,7 @@ class FixedRun:
     ) -> None:
         self.model, self.stepper, self.kind, self.dt, self.every = model, stepper, type(state), dt, every
         self.program = stepper.program(method, model) if stepper.compiles(model) else None
-        self._given = self.program.inputs(model) if self.program and self.program.inputs else {}
+        self._given = self.program.given(model, dt) if self.program else {}
         self.records = steps // every
         self.t = state.t + dt * every * np.arange(self.records + 1)
         self.tau: np.ndarray | None = None
@@ -40,8 +40,7 @@ class FixedRun:
         self.batch = len(first) if self.batched else 1
         self.tails = {name: getattr(state, name).shape[self.batched :] for name in names}
         parts = {name: np.ascontiguousarray(getattr(state, name).reshape(self.batch, -1)) for name in names}
-        clock = {"t": np.full((self.batch, 1), state.t)}
-        kept = self.program.enter(model, parts | clock) if self.program and self.program.enter else parts
+        kept = self.program.entered(model, parts, state.t) if self.program else parts
         self.arrays = {n: np.empty((self.batch, self.records + 1, a.shape[1])) for n, a in kept.items()}
         for name, a in kept.items():
             self.arrays[name][:, 0] = a
@@ -54,16 +53,14 @@ class FixedRun:
         return self.compiled(self.program) if steady else self.controlled(self.program, control)
 
     def _plan(self, program: Program, absent: tuple[str, ...]) -> Plan:
-        lanes = lanes_for(self.batch, np.float64)
-        bind = program.bind(self.model) if program.bind else self.model.plan
-        return bind(program.algorithm, lanes, ("run",), absent)
+        return program.plan(self.model, lanes_for(self.batch, np.float64), absent)
 
     def _inputs(self, record: int, tau: np.ndarray | None) -> tuple[dict[str, np.ndarray], tuple[str, ...]]:
         def flat(x: np.ndarray, dims: int) -> np.ndarray:
             return x.reshape(-1) if x.ndim == dims else x.reshape(len(x), -1)
 
         inputs = {name: a[:, record] for name, a in self.arrays.items()}
-        inputs |= {"gravity": self.model.gravity, "h": np.array([self.dt]), **self._given}
+        inputs |= self._given
         if tau is not None:
             inputs["tau"] = flat(tau, 1)
         if self.external is not None:
@@ -89,7 +86,7 @@ class FixedRun:
                 tau = self._asked(control, t, self._parts(now)) if control else self.tau
                 if self.driven:
                     model = self.driven.at(t, self._state(t, self._parts(now)))
-                    self._given = program.inputs(model) if program.inputs else {}
+                    self._given = program.given(model, self.dt)
                 if k == 0:
                     applied[:, record] = 0.0 if tau is None else tau
                     told.append(self.driven and self.driven.u)
@@ -137,7 +134,7 @@ class FixedRun:
 
     def _parts(self, now: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
         """The parts of a state that the program keeps in its own way."""
-        return self.program.leave(self.model, now) if self.program and self.program.leave else now
+        return self.program.left(self.model, now) if self.program else now
 
     def _state(self, t: float, now: dict[str, np.ndarray]) -> State | MaximalState:
         lead = (self.batch,) if self.batched else ()

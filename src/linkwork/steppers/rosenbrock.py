@@ -39,10 +39,10 @@ from ..kernel.sweep import INERTIA, SCALAR, Algorithm, Field, inward, outward, v
 from ..model import MaximalState, Model, Motion, State
 from ..model.rules import inertia_of, joint_of
 from ..redmax.operator import ImplicitOperator
-from ..redmax.system import Dynamics, dynamics
+from ..redmax.system import dynamics
 from ..reduced.forward import FORWARD_DYNAMICS
 from ..reduced.inverse import mass_product
-from ..reduced.jacobian import jacobian_product, jacobian_transpose_product
+from ..reduced.jacobian import jacobian_product
 from ..reduced.rules import factor_joint, falling_world, gyroscopic, velocity_step
 from ..spatial.scalar import Vector, ldl_solve
 from .post_stabilised import check_choice, post_stabilised
@@ -160,13 +160,6 @@ def joint_terms(model: Model) -> dict[str, np.ndarray]:
     return out
 
 
-def damped(now: Dynamics, y: np.ndarray) -> np.ndarray:
-    """D y, in O(n)."""
-    model, q = now.model, now.state.q
-    (_, dv), (_, joint_dv) = now.force_derivatives
-    return model.damping * y - joint_dv @ y - jacobian_transpose_product(model, q, dv @ jacobian_product(model, q, y))
-
-
 def linear_step(model: Model, state: State, h: float, tau: Any, external: Any) -> tuple[State, np.ndarray]:
     """A step with any forces and equality constraints, before anything is put back, and the forces of the constraints."""
     gh, now = GAMMA * h, dynamics(model, state, tau, external)
@@ -183,7 +176,8 @@ def linear_step(model: Model, state: State, h: float, tau: Any, external: Any) -
     a, forces = later.recursive_accelerations(-later.constraints.bias)
     r_q, r_v = tangent_rates(model, h * kq, end.v) - 2.0 * kq, a - 2.0 * kv
     moved = r_q + gh * r_v
-    w, _ = operator.constrained(mass_product(model, state.q, moved) + gh * damped(now, r_q), c.rows, rows_on(moved), c.unilateral)
+    damped = operator.damped(r_q, jacobian_product(model, state.q, r_q))
+    w, _ = operator.constrained(mass_product(model, state.q, moved) + gh * damped, c.rows, rows_on(moved), c.unilateral)
     move, gain = 1.5 * kq + 0.5 * w, 1.5 * kv + 0.5 * (w - r_q) / gh
     q, v = recharted(model, model.integrate(state.q, h * move), state.v + h * gain)
     return State(q, v, state.t + h), 0.5 * (first / gh + forces)

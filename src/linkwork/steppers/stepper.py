@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from ..kernel.lanes import Lanes
 from ..kernel.plan import Plan
 from ..kernel.sweep import Algorithm
 from ..model import MaximalState, Model, State
@@ -34,6 +35,23 @@ class Program:
     leave: Callable[[Model, dict[str, np.ndarray]], dict[str, np.ndarray]] | None = None
     inputs: Callable[[Model], dict[str, np.ndarray]] | None = None
     bind: Callable[[Model], Callable[..., Plan]] | None = None
+
+    def plan(self, model: Model, lanes: Lanes, absent: tuple[str, ...]) -> Plan:
+        """The step bound to a model; `absent` of its inputs are zero."""
+        return (self.bind(model) if self.bind else model.plan)(self.algorithm, lanes, ("run",), absent)
+
+    def given(self, model: Model, h: float) -> dict[str, np.ndarray]:
+        """What it takes from the model and the step."""
+        return {"gravity": model.gravity, "h": np.array([h]), **(self.inputs(model) if self.inputs else {})}
+
+    def entered(self, model: Model, parts: dict[str, np.ndarray], t: float) -> dict[str, np.ndarray]:
+        """What it keeps of the parts (batch, size) of states at a time."""
+        clock = {"t": np.full((len(next(iter(parts.values()))), 1), t)}
+        return self.enter(model, parts | clock) if self.enter else parts
+
+    def left(self, model: Model, kept: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+        """The parts of the states that it keeps in its own way."""
+        return self.leave(model, kept) if self.leave else kept
 
 
 @dataclass(frozen=True, eq=False)

@@ -66,7 +66,7 @@ def test_compiled_joint_forces_are_the_rules_as_they_stand(case: str) -> None:
     forces = lw.force_set(model)
     q, v, _, _ = motion(model)
     given = {"q": q, "v": v, "t": np.array([0.3]), "u": forces.initial_inputs}
-    act, slopes = (eager.run(a, forces.on_joints._tree, given) for a in (joint_set.ACT, joint_set.DIFFERENTIATE))
+    act, slopes = (eager.run(a, forces.on_joints._plans.tree, given) for a in (joint_set.ACT, joint_set.DIFFERENTIATE))
     assert close(forces.joint_forces(q, v, 0.3), act["forces"])
     assert close(forces.joint_energies(q, v, 0.3), act["energy"])
     for A, name in zip(forces.joint_derivatives(q, v, 0.3), ("df_dq", "df_dv"), strict=True):
@@ -83,7 +83,7 @@ def test_a_thousand_instances_share_one_kernel() -> None:
     _, _, poses, twists = motion(model)
     total = forces.wrenches(poses, twists)
     df_dq, _ = forces.derivatives(poses, twists)
-    assert {len(plan.units) for plan in forces._bodies._plans.values()} == {1}
+    assert {len(plan.units) for plan in forces._bodies._plans.made.values()} == {1}
     parts = [lw.force_set(model.replace(elements=[f])).wrenches(poses, twists) for f in model.elements[:3]]
     assert total.shape == parts[0].shape == (2, 6)
     assert len(df_dq.row) == 4000
@@ -109,7 +109,7 @@ def test_a_hundred_forces_from_one_function_share_one_kernel_and_one_trace(monke
     assert forces.joint_forces(q, v)[-1] == pytest.approx(-4950.0 * v[-1])
     assert len(traced) == 1
     for plans in (forces._bodies._plans, forces.on_joints._plans):
-        assert {len(plan.units) for plan in plans.values()} == {1}
+        assert {len(plan.units) for plan in plans.made.values()} == {1}
 
 
 def lambda_of(k: int) -> Any:
@@ -124,7 +124,7 @@ def test_joints_that_differ_in_numbers_only_share_kernels() -> None:
     forces = lw.force_set(b.build())
     q = np.array([0.1, 0.4, -0.3])
     assert close(forces.joint_forces(q, np.zeros(3)), -np.array([1.0, 2.0, 3.0]) * (q - [0.0, 0.2, 0.4]))
-    assert {len(plan.units) for plan in forces.on_joints._plans.values()} == {1}
+    assert {len(plan.units) for plan in forces.on_joints._plans.made.values()} == {1}
 
 
 def mixed_model() -> lw.Model:
