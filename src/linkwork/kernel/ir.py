@@ -11,7 +11,7 @@ offset of that node's record in scalars (i32). Arrays are in lanes (each scalar 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 
 from . import graph, machine, vector_math
 from .graph import Op
@@ -30,7 +30,9 @@ INTRINSIC = {
     "copysign": "copysign",
 }
 INLINE = {"const", "input", "add", "sub", "mul", "div", "fma", "fms", "fnma", "neg", "sqrt", "abs", "select", "lt", "le"}
-LARGE = 100  # flops
+LARGE = 100  # flops: as many as fit one register at a time
+LONG = 200  # flops: in a loop over these parts; shorter ones are written out one after the other
+ALIGN = 64  # bytes, of lanes on the stack
 VECTOR_BITS = 512  # upper bound for LLVM's choice of registers; the target decides what it really has
 
 
@@ -130,13 +132,17 @@ def operands(kernel: Kernel) -> list[tuple[str, str]]:
 
 
 class Body(Writer):
-    """The lines of a kernel for some of its lanes: loads where first used, arithmetic, stores as soon as possible."""
+    """The lines of a kernel for some of its lanes: loads where first used, arithmetic, stores as soon as possible.
+
+    pointers   where records begin: `r0`, `r1`, ... at the first of all lanes, others at the first of ours
+    skipped    bytes from the first of all lanes to the first of ours
+    """
 
     def __init__(
-        self, kernel: Kernel, whole: Lanes, uniform: frozenset[str], lanes: Lanes, first: int, prefix: str = "l"
+        self, kernel: Kernel, whole: Lanes, uniform: frozenset[str], lanes: Lanes, pointers: str = "r", skipped: str = "0"
     ) -> None:
-        super().__init__(lanes, f"{prefix}{first}_")
-        self.kernel, self.whole, self.uniform, self.first = kernel, whole, uniform, first
+        super().__init__(lanes, pointers)
+        self.kernel, self.whole, self.uniform, self.pointers, self.skipped = kernel, whole, uniform, pointers, skipped
         self.pairs = operands(kernel)
 
     def compute(self, ops: list[Op], i: int) -> None:
@@ -146,25 +152,32 @@ class Body(Writer):
         else:
             self.value(ops, i)
 
-    def write_some(self, ops: list[Op], wanted: set[int]) -> None:
-        """Only these values, and no stores."""
+    def write_some(self, ops: list[Op], wanted: set[int], kept: Sequence[int]) -> None:
+        """Only these values, and no stores; some are kept for the parts."""
         for i in range(len(ops)):
             if i in wanted:
                 self.compute(ops, i)
             else:
                 self.names.append("")
+        self.lines += [f"  store {self.t.type} {self.names[i]}, ptr %kept{i}, align {ALIGN}" for i in kept]
 
-    def write(self, ops: list[Op], results: list[int], known: Body | None = None) -> None:
-        """Everything but what `known` has. What is both loaded and stored is stored last: later loads must see the old value."""
+    def write(self, ops: list[Op], results: list[int], done: Container[int] = (), kept: Container[int] = ()) -> None:
+        """All but what is done, of which some is kept. What is both loaded and stored is stored last: loads see the old value."""
         kernel = self.kernel
+        if self.pointers != "r":
+            own = (i for i, (array, _) in enumerate(self.pairs) if array not in self.uniform)
+            self.lines += [f"  %{self.pointers}{i} = getelementptr i8, ptr %r{i}, i64 {self.skipped}" for i in own]
         stores: dict[int, list[int]] = {}
         in_place = {p for _, p in kernel.loads} & {p for _, p in kernel.stores}
         late = []
         for k, (_, place) in enumerate(kernel.stores):
             (late if place in in_place else stores.setdefault(results[k], [])).append(k)
         for i in range(len(ops)):
-            if known is not None and known.names[i]:
-                self.names.append(self.part_of(known.names[i]))
+            if i in kept:
+                at = self.emit(f"getelementptr inbounds i8, ptr %kept{i}, i64 {self.skipped}")
+                self.names.append(self.emit(f"load {self.t.type}, ptr {at}, align {self.t.bytes}"))
+            elif i in done:
+                self.names.append("")
             else:
                 self.compute(ops, i)
             for k in stores.get(i, ()):
@@ -172,17 +185,11 @@ class Body(Writer):
         for k in late:
             self.store(k, results[k])
 
-    def part_of(self, name: str) -> str:
-        """Our lanes of a value of all lanes."""
-        mine = ", ".join(f"i32 {self.first + k}" for k in range(self.t.width))
-        whole = f"{self.whole.type} {name}, {self.whole.type} poison"
-        return self.emit(f"shufflevector {whole}, <{self.t.width} x i32> <{mine}>")
-
     def address(self, place: Place) -> str:
         array, role, index = place
         pair = self.pairs.index((array, role))
-        at = index if array in self.uniform else index * self.whole.width + self.first
-        return self.emit(f"getelementptr inbounds {self.t.element}, ptr %r{pair}, i64 {at}")
+        pointer, at = (f"%r{pair}", index) if array in self.uniform else (f"%{self.pointers}{pair}", index * self.whole.width)
+        return self.emit(f"getelementptr inbounds {self.t.element}, ptr {pointer}, i64 {at}")
 
     def load(self, place: Place) -> None:
         t, at = self.t, self.address(place)
@@ -201,17 +208,16 @@ class Body(Writer):
         self.lines.append(f"  store {self.t.type} {self.names[value]}, ptr {self.address(place)}, align {self.t.bytes}")
 
 
-def split(ops: list[Op], t: Lanes) -> list[Lanes]:
-    """How the lanes of a kernel are done: all at once, or, for large bodies, in parts that fit one register each.
+def part(ops: list[Op], t: Lanes) -> Lanes:
+    """How many lanes of a kernel are done at a time: all, or, in large bodies, as many as fit one register.
 
     A value that needs two registers halves their number: large bodies then spend their time moving values to the stack and
     back. Functions are called first, for all lanes at once; a body in which they depend on much else stays whole.
     """
     parts = t.width * t.bytes // machine.register_bytes()
-    first = calls(ops)
-    if parts < 2 or graph.flops(ops) < LARGE or graph.flops([ops[i] for i in first]) > LARGE // 4:
-        return [t]
-    return [Lanes(t.width // parts, t.single)] * parts
+    if parts < 2 or graph.flops(ops) < LARGE or graph.flops([ops[i] for i in calls(ops)]) > LARGE // 4:
+        return t
+    return Lanes(t.width // parts, t.single)
 
 
 def calls(ops: list[Op]) -> set[int]:
@@ -226,30 +232,55 @@ def calls(ops: list[Op]) -> set[int]:
 def function(kernel: Kernel, name: str, arrays: Sequence[str], uniform: frozenset[str], t: Lanes) -> tuple[str, set[str], int]:
     """The text of one kernel, the vector functions it calls and its flops per lane. `arrays` fixes the order of `bases`."""
     ops, results = graph.build([s for s, _ in kernel.loads], [v for v, _ in kernel.stores])
-    lines: list[str] = []
-    functions: set[str] = set()
-    first = 0
-    parts, early = split(ops, t), None
-    if len(parts) > 1:
-        early = Body(kernel, t, uniform, t, 0, "c")
-        early.write_some(ops, calls(ops))
-        lines += early.lines
-        functions |= early.functions
-    for part in parts:
-        body = Body(kernel, t, uniform, part, first)
-        body.write(ops, results, early)
-        lines += body.lines
-        functions |= body.functions
-        first += part.width
-    text = _framed(name, operands(kernel), arrays, uniform, t, lines)
-    return (text.replace(") #0 {", ") #1 {") if len(parts) > 1 else text), functions, graph.flops(ops)
+    one = part(ops, t)
+    whole = Body(kernel, t, uniform, t)
+    if one == t:
+        whole.write(ops, results)
+        text = _framed(name, whole.pairs, arrays, uniform, t, whole.lines)
+        return text, whole.functions, graph.flops(ops)
+    early = calls(ops)
+    used = set(results).union(*(graph.operands(op) for i, op in enumerate(ops) if i not in early))
+    again = {i for i in early if ops[i][0] in ("const", "input")}  # cheaper than to keep them
+    kept = sorted((early & used) - again)
+    whole.write_some(ops, early, kept)
+    step, size = one.width * t.bytes, t.width * t.bytes
+    looped = graph.flops(ops) >= LONG
+    places = ["%bytes"] if looped else [str(k) for k in range(0, size, step)]
+    parts = [Body(kernel, t, uniform, one, f"part{k}.", skipped) for k, skipped in enumerate(places)]
+    for body in parts:
+        body.write(ops, results, early - again, kept)
+    lines = [line for body in parts for line in body.lines]
+    lines = [*whole.lines, *(_in_parts(step, size, lines) if looped else lines)]
+    room = [f"  %kept{i} = alloca {t.type}, align {ALIGN}" for i in kept]
+    text = _framed(name, whole.pairs, arrays, uniform, t, lines, room)
+    return text.replace(") #0 {", ") #1 {"), whole.functions | parts[0].functions, graph.flops(ops)
+
+
+def _in_parts(step: int, size: int, body: list[str]) -> list[str]:
+    """The loop over parts of the lanes around a body; `step` and `size` in bytes."""
+    return [
+        "  br label %part",
+        "part:",
+        "  %bytes.now = phi i64 [ 0, %node ], [ %bytes.next, %part ]",
+        '  %bytes = call i64 asm "", "=r,0"(i64 %bytes.now)',  # else LLVM keeps a moving pointer for every address
+        *body,
+        f"  %bytes.next = add i64 %bytes, {step}",
+        f"  %bytes.more = icmp slt i64 %bytes.next, {size}",
+        "  br i1 %bytes.more, label %part, label %after",
+    ]
 
 
 def _framed(
-    name: str, pairs: list[tuple[str, str]], arrays: Sequence[str], uniform: frozenset[str], t: Lanes, body: list[str]
+    name: str,
+    pairs: list[tuple[str, str]],
+    arrays: Sequence[str],
+    uniform: frozenset[str],
+    t: Lanes,
+    body: list[str],
+    room: Sequence[str] = (),
 ) -> str:
     """The loop over nodes around a body."""
-    head, setup = [], []
+    head, setup = list(room), []
     for i, (array, _) in enumerate(pairs):
         head.append(f"  %b{i}p = getelementptr ptr, ptr %bases, i64 {arrays.index(array)}")
         head.append(f"  %b{i} = load ptr, ptr %b{i}p")
@@ -266,11 +297,13 @@ def _framed(
             *head,
             "  br label %node",
             "node:",
-            "  %i = phi i64 [ 0, %start ], [ %next, %node ]",
+            "  %i = phi i64 [ 0, %start ], [ %next, %after ]",
             f"  %at = mul i64 %i, {4 * max(1, len(pairs))}",
             "  %entry = getelementptr i8, ptr %entries, i64 %at",
             *setup,
             *body,
+            *([] if body and body[-1].endswith("label %after") else ["  br label %after"]),
+            "after:",
             "  %next = add i64 %i, 1",
             "  %more = icmp slt i64 %next, %count",
             "  br i1 %more, label %node, label %done",
