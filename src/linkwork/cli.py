@@ -109,7 +109,7 @@ def bench(name: str, *, case: Names = (), json: Path | None = None, quick: Flag 
 
 
 @app.command
-def verify(name: Literal["redmax"], folder: Path, *, json: Path | None = None) -> None:
+def verify(name: Literal["redmax"], folder: Path, *, json: Path | None = None, right: Flag = False) -> None:
     """Compare what linkwork computes with published numbers.
 
     Parameters
@@ -120,10 +120,12 @@ def verify(name: Literal["redmax"], folder: Path, *, json: Path | None = None) -
         Folder with the files of the collection; those in folders below count too.
     json
         File for the rows: file, integrator, expected and computed energy (null where it was not computed).
+    right
+        Where a published number rests on a slip of the original, also compute the right one, by two routes.
     """
     from .studies import STUDIES
 
-    STUDIES[name](folder, json)
+    STUDIES[name](folder, json, right)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

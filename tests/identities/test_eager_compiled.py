@@ -152,7 +152,11 @@ def compiled(
     name: str, algorithm_name: str, inputs: dict[str, np.ndarray], lanes: Lanes, threads: int = 1
 ) -> dict[str, np.ndarray]:
     """The results (batch, size) for inputs (batch, size) or (size,)."""
-    p = plan(name, algorithm_name, lanes)
+    return results(plan(name, algorithm_name, lanes), inputs, threads)
+
+
+def results(p: Plan, inputs: dict[str, np.ndarray], threads: int = 1) -> dict[str, np.ndarray]:
+    lanes = p.lanes
     count = max(len(x) if x.ndim == 2 else 1 for x in inputs.values())
     given = {key: np.ascontiguousarray(x, lanes.dtype) for key, x in inputs.items()}
     out = {key: np.full((count, p.sizes[key]), np.nan, lanes.dtype) for key in p.algorithm.results}
@@ -199,6 +203,19 @@ def test_widths_are_bitwise_equal(name: str, which: str) -> None:
     single = compiled(which, name, inputs, Lanes(1))
     for width in (4, 8) if name in IN_FOUR_LANES and which == "mixed" else (8,):
         assert same_bits(single, compiled(which, name, inputs, Lanes(width)))
+
+
+@pytest.mark.parametrize("name", BATCHED)
+def test_levels_are_bitwise_equal(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What tests compile quickly computes what users have."""
+    inputs = inputs_of("mixed", ALGORITHMS[name])
+    for lanes in (Lanes(1), Lanes(8)) if name in IN_FOUR_LANES else (Lanes(1),):
+        found = []
+        for level in ("0", "1"):
+            monkeypatch.setenv("LINKWORK_LEVEL", level)
+            found.append(plan.__wrapped__("mixed", name, lanes))
+        assert set(found[0].segments[:, 0]).isdisjoint(found[1].segments[:, 0])  # other code
+        assert same_bits(*(results(p, inputs) for p in found))
 
 
 @pytest.mark.parametrize("name", IN_SINGLE_PRECISION)

@@ -37,7 +37,8 @@ def depth(model: lw.Model) -> float:
 
 
 @pytest.mark.slow
-def test_a_million_steps_keep_the_energy() -> None:
+def test_a_million_steps_keep_the_energy(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("LINKWORK_LEVEL", "1")  # worth compiling well
     model = pendulum(5)
     run = lw.simulate(model, lw.State(model.neutral(), np.zeros(5)), 1000.0, 1e-3, stepper="variational4", every=20)
     error = np.abs(energies(run) - energies(run)[0]) / depth(model)

@@ -98,6 +98,15 @@ def test_unknown_benchmark_lists_the_known_ones(monkeypatch: pytest.MonkeyPatch,
     assert seen == [(Path("rows.json"), True), (None, False)]
 
 
+def test_published_and_right_energies(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = Path(__file__).parent.parent / "data" / "redmax" / "floor.json"
+    (tmp_path / "floor.json").write_text(file.read_text())
+    assert called("verify", "redmax", str(tmp_path)) == 0
+    assert "StrictFloor" not in capsys.readouterr().out
+    assert called("verify", "redmax", str(tmp_path), "--right") == 0
+    assert "without StrictFloor" in capsys.readouterr().out
+
+
 def test_scenes_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
     from linkwork.scenes import ALL_SCENES
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..kernel.plan import Plans
+from ..kernel.plans import Plans
 from ..kernel.sweep import Algorithm
 from ..model.arrays import run_batch
 from ..model.law_tree import BodyTree

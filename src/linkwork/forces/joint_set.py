@@ -8,7 +8,7 @@ import numpy as np
 
 from ..errors import InputError
 from ..joints import Joint
-from ..kernel.plan import Plans
+from ..kernel.plans import Plans
 from ..kernel.sweep import SCALAR, Algorithm, Field, each
 from ..model.arrays import run_batch
 from ..model.law_tree import Entry, law_tree

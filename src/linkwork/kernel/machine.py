@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import ctypes
 import functools
+import os
 from typing import Any
 
 from ..errors import CompileError
 from . import cache
+
+HUGE = 6000  # lines of a module that is compiled at level 0: the time of higher ones grows faster than the text
 
 
 @functools.cache
@@ -27,19 +30,26 @@ def _host() -> tuple[Any, str, str]:
     return b.Target.from_triple(b.get_process_triple()), b.get_host_cpu_name(), b.get_host_cpu_features().flatten()
 
 
-def new_target() -> Any:
-    """The machine that runs this process. An engine owns the one that it is given, so each gets its own.
-
-    Level 1: higher levels take nearly twice as long to compile and the kernels run no faster, as their order is given.
-    """
+def new_target(level: int = 1) -> Any:
+    """The machine that runs this process. An engine owns the one that it is given, so each gets its own."""
     host, cpu, features = _host()
-    return host.create_target_machine(cpu=cpu, features=features, opt=1, codemodel="jitdefault", jit=True)
+    return host.create_target_machine(cpu=cpu, features=features, opt=level, codemodel="jitdefault", jit=True)
 
 
-@functools.cache
-def target() -> Any:
-    """The machine that compiles."""
-    return new_target()
+target = functools.cache(new_target)  # the machine that compiles
+
+
+def level() -> int:
+    """How hard LLVM tries: 1, or what `LINKWORK_LEVEL` says.
+
+    Level 0 compiles three times faster, and what it makes takes up to twice as long for one state, 1.1 times for batches.
+    Levels 2 and 3 take longer to compile and the kernels run no faster, as their order is given. Results are the same to the
+    bit: what may be fused or reordered was decided before.
+    """
+    setting = os.environ.get("LINKWORK_LEVEL", "1")
+    if setting not in ("0", "1", "2", "3"):
+        raise CompileError(f"LINKWORK_LEVEL is {setting!r}; levels are 0 (compile quickly), 1 (the default), 2 and 3")
+    return int(setting)
 
 
 @functools.cache
@@ -49,11 +59,10 @@ def register_bytes() -> int:
     return 64 if "+avx512f" in features else 32 if "+avx2" in features else 16
 
 
-@functools.cache
 def description() -> str:
-    """CPU, its features and the LLVM version: objects are valid only where all agree."""
+    """CPU, its features, the LLVM version and its level: objects are valid only where all agree."""
     _, cpu, features = _host()
-    return f"{cpu} {features} {llvm().llvm_version_info}"
+    return f"{cpu} {features} {llvm().llvm_version_info} {level()}"
 
 
 def compile_object(ir: str) -> bytes:
@@ -64,11 +73,12 @@ def compile_object(ir: str) -> bytes:
         module.verify()
     except RuntimeError as error:
         raise CompileError(f"LLVM refused the kernel: {error}") from error
-    builder = b.create_pass_builder(target(), b.PipelineTuningOptions(speed_level=3))
+    machine = target(0 if ir.count("\n") > HUGE else level())
+    builder = b.create_pass_builder(machine, b.PipelineTuningOptions(speed_level=3))
     passes = b.create_new_module_pass_manager()
     passes.add_always_inliner_pass()
     passes.run(module, builder)
-    return target().emit_object(module)
+    return machine.emit_object(module)
 
 
 def _new_engine() -> Any:

@@ -252,33 +252,6 @@ class Plan:
         self._idle.extend(spaces)
 
 
-class Plans:
-    """The plans of one tree, made when they are first asked for and kept; they share the tree's shape."""
-
-    def __init__(self, tree: Tree) -> None:
-        self.tree = tree
-        self.made: dict[Any, Plan] = {}
-
-    @cached_property
-    def _shape(self) -> Shape:
-        return Shape(self.tree)
-
-    def __call__(
-        self,
-        algorithm: Algorithm,
-        lanes: Lanes,
-        phases: tuple[str, ...] = ("run",),
-        absent: tuple[str, ...] = (),
-        uniform: tuple[str, ...] = (),
-    ) -> Plan:
-        """The algorithm bound to the tree, compiled for a value type and a choice of arrays."""
-        key = (algorithm.name, lanes, phases, absent, uniform)
-        found = self.made.get(key)
-        if found is None:
-            found = self.made[key] = Plan(algorithm, self.tree, variant(lanes, phases, absent, uniform), self._shape)
-        return found
-
-
 def tree_items(tree: Tree, name: str) -> Items:
     """A list of the tree, made once."""
     made = tree.__dict__.setdefault("_made_items", {})

@@ -14,7 +14,7 @@ import numpy as np
 
 from ..forces.force import WORLD, Force
 from ..forces.joint import JointForce
-from ..kernel.plan import Plans
+from ..kernel.plans import Plans
 from ..kernel.sweep import NodeClass, Tree, pattern
 from ..model.model import Model
 

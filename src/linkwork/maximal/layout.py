@@ -10,7 +10,8 @@ import numpy as np
 
 from ..errors import ModelError
 from ..kernel.lanes import Lanes
-from ..kernel.plan import Plan, Plans, variant
+from ..kernel.plan import Plan, variant
+from ..kernel.plans import Plans
 from ..kernel.sweep import NodeClass, Tree
 from ..solvers.block_rules import unwanted
 from .assembly_rules import (

@@ -11,7 +11,7 @@ import numpy as np
 
 from ..errors import InputError
 from ..kernel.lanes import Lanes
-from ..kernel.plan import Plans
+from ..kernel.plans import Plans
 from ..kernel.sweep import Algorithm
 
 SCALAR64, SCALAR32, WIDE64, WIDE32 = Lanes(1), Lanes(1, True), Lanes(8), Lanes(16, True)
@@ -57,6 +57,10 @@ def run_batch(
     inputs   (size,), one value for all states; or as many rows of it as there are states
     """
     batch = int(np.prod(lead))
+    if batch == 1:
+        one = plans.of_state(algorithm, {name: np.ascontiguousarray(x.reshape(-1)) for name, x in inputs.items()}, tuple(names))
+        if one is not None:
+            return {name: x.reshape(*lead, -1) for name, x in zip(names, one, strict=True)}
     plan = plans(algorithm, lanes_for(batch, FLOAT64))
     given = {name: np.ascontiguousarray(x if x.ndim == 1 else x.reshape(batch, -1)) for name, x in inputs.items()}
     out = {name: np.empty((batch, plan.sizes[name])) for name in names}
@@ -99,6 +103,9 @@ class Interface:
         inputs   field name -> array whose last axes are the field's, with an optional batch axis first; None means absent:
                  zeros that the kernels fold away
         """
+        one = self._of_state(inputs, self.algorithm.results if wanted is None else wanted) if threads == 1 else None
+        if one is not None:
+            return one
         given, absent = {}, []
         dtype = FLOAT64
         for name, x in inputs.items():
@@ -127,6 +134,22 @@ class Interface:
             plan.run(arrays, outputs, count, threads=thread_count(threads))
         lead = () if batch is None else (count,)
         return {name: a.reshape(lead + self.tails[name]) for name, a in outputs.items()}
+
+    def _of_state(self, inputs: dict[str, Any], names: tuple[str, ...]) -> dict[str, np.ndarray] | None:
+        """The outputs by the short way, where all inputs are arrays of one state."""
+        given, absent = {}, []
+        for name, x in inputs.items():
+            if x is None:
+                absent.append(name)
+            elif type(x) is not np.ndarray or x.shape != self.tails[name]:
+                return None
+            else:
+                given[name] = x if x.ndim == 1 else x.reshape(-1)
+        skipped = [n for n in self.algorithm.results if n not in names]
+        found = self.model.plan.of_state(self.algorithm, given, names, self.all_phases, (*absent, *skipped))
+        if found is None:
+            return None
+        return {name: x.reshape(self.tails[name]) for name, x in zip(names, found, strict=True)}
 
     def _array(self, name: str, x: Any, dtype: Any) -> tuple[np.ndarray, int | None]:
         """The argument as one row (n,) or rows (batch, n), and how many rows it has."""

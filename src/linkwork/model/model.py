@@ -12,7 +12,7 @@ import numpy as np
 from ..errors import InputError
 from ..joints import Joint
 from ..kernel.factored import Factored
-from ..kernel.plan import Plans
+from ..kernel.plans import Plans
 from ..kernel.sweep import Algorithm, Items, NodeClass, Packing, Tree, pattern
 from ..spatial.inertia import Inertia
 from ..spatial.se3 import SE3

@@ -22,7 +22,7 @@ import numpy as np
 from ..errors import LinkworkError, ModelError
 from ..joints import Joint
 from ..kernel.directional import directional
-from ..kernel.plan import Plans
+from ..kernel.plans import Plans
 from ..kernel.sweep import Algorithm, Field, NodeClass, Tree, each
 from ..kernel.symbol import traced_digest
 from ..model.arrays import run_batch

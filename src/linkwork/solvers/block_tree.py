@@ -10,7 +10,8 @@ import numpy as np
 from ..errors import SolverError
 from ..kernel.factored import Factored
 from ..kernel.lanes import Lanes
-from ..kernel.plan import Plan, Plans
+from ..kernel.plan import Plan
+from ..kernel.plans import Plans
 from ..kernel.sweep import NodeClass, Tree
 from .block_rules import block_tree_algorithm, unwanted
 

@@ -8,6 +8,6 @@ from typing import Any
 
 from .verify_redmax import verify
 
-STUDIES: dict[str, Callable[[Path, Path | None], Any]] = {"redmax": verify}
+STUDIES: dict[str, Callable[[Path, Path | None, bool], Any]] = {"redmax": verify}
 
 __all__ = ["STUDIES"]

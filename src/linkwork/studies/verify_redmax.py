@@ -1,22 +1,31 @@
-"""Published energies of scene files against those computed here."""
+"""Published energies of scene files against those computed here; and the right ones where the published rest on slips.
+
+A right energy is computed twice, by routes of the library that share as little as possible: ode45 by the recursions and with the
+dense matrix; linearly implicit steps by a dense factor and by conjugate gradients on products in O(n); bdf by Newton's method on
+the dense equations of motion, and by MINPACK on accelerations of the recursions.
+"""
 
 from __future__ import annotations
 
 import json
 import time
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from ..energy import energy
-from ..errors import InputError, LinkworkError
-from ..io.redmax import RedmaxScene, Run, UnsupportedError
+from ..errors import InputError, LinkworkError, SolverError
+from ..io.redmax import Problem, RedmaxScene, Run, UnsupportedError
 from ..io.redmax.record import is_scene, parsed
-from ..model import State
+from ..model import Model, State
+from ..redmax.system import dynamics
 from ..simulate import simulate
+from ..steppers.bdf import BDF1, BDF2
+from ..steppers.implicit import Conditions, ImplicitStepper, Reached, Stage, positions, together
+from ..steppers.stepper import StepInfo
 
 NEWTON = 1e-9  # what the published runs of BDF stop at; bdf scene 11 multiplies it by 1e5
 STEPPERS = {"REDMAX_EULER": "linearly_implicit", "BDF1": "bdf1", "BDF2": "bdf2"}
@@ -24,7 +33,11 @@ STEPPERS = {"REDMAX_EULER": "linearly_implicit", "BDF1": "bdf1", "BDF2": "bdf2"}
 
 @dataclass(frozen=True)
 class Row:
-    """One integrator of one file; `computed` is None where `problem` says why."""
+    """One integrator of one file; `computed` is None where `problem` says why.
+
+    slips                those on which the published number rests
+    right, right_again   the energy without them, by two `routes`; None if that was not asked for, or `doubt` says why
+    """
 
     file: str
     integrator: str
@@ -33,6 +46,11 @@ class Row:
     tolerance: float = 0.0
     problem: str = ""
     seconds: float = 0.0
+    slips: tuple[str, ...] = ()
+    right: float | None = None
+    right_again: float | None = None
+    routes: tuple[str, ...] = ()
+    doubt: str = ""
 
     @property
     def passed(self) -> bool:
@@ -44,9 +62,10 @@ class Row:
         return self.problem or ("pass" if self.passed else "FAIL")
 
 
-def run(scene: RedmaxScene, wanted: Run) -> State:
-    """The state at the end of a run."""
-    p = scene.problem(wanted)
+# --- runs -------------------------------------------------------------------------------------------------------------
+def run(scene: RedmaxScene, wanted: Run, right: bool = False, **other: Any) -> State:
+    """The state at the end of a run, as published or without slips; `other` options replace those of the run."""
+    p = scene.problem(wanted, right)
     options: dict[str, Any] = {"method": "reduced" if wanted.recursive else "redmax", "control": p.control}
     if wanted.kind == "ODE45":
         options |= {"stepper": "ode45", "rtol": wanted.rtol, "atol": wanted.atol, "baumgarte": wanted.baumgarte[:2]}
@@ -58,18 +77,82 @@ def run(scene: RedmaxScene, wanted: Run) -> State:
         options["baumgarte"] = wanted.baumgarte[2]
     if wanted.kind == "BDF":
         options["tolerance"] = NEWTON
-    end = simulate(p.model, p.state, dt * every, dt, every=every, **options).final
+    end = simulate(p.model, p.state, dt * every, dt, every=every, **(options | other)).final
     assert isinstance(end, State)
     return end
 
 
-def energy_change(scene: RedmaxScene, wanted: Run, end: State) -> float:
+def energy_change(scene: RedmaxScene, wanted: Run, end: State, right: bool = False) -> float:
     """T + V - V(0): what the files call H."""
-    p = scene.problem(wanted)
+    p = scene.problem(wanted, right)
     return float(energy(p.model, end).total - energy(p.model, p.state).potential)
 
 
-def rows_of(path: Path, name: str) -> Iterator[Row]:
+def right_routes(scene: RedmaxScene, wanted: Run) -> dict[str, Callable[[], State]]:
+    """Two ways to the end of a run without slips, by name; the first is that of the published number."""
+    if wanted.kind == "ODE45":
+        methods = ("reduced", "redmax") if wanted.recursive else ("redmax", "reduced")
+        return {method: lambda m=method: run(scene, wanted, right=True, method=m) for method in methods}
+    if wanted.kind == "EULER":
+        return {route: lambda r=route: run(scene, wanted, right=True, route=r) for route in ("dense", "pcg")}
+    return {
+        "newton": lambda: run(scene, wanted, right=True, tolerance=0.0),
+        "minpack": lambda: _by_recursion(scene.problem(wanted, right=True), wanted),
+    }
+
+
+# --- bdf by another route ---------------------------------------------------------------------------------------------
+class RecursiveStage(Stage):
+    """Implicit stages s^2 u + a_c = v_dot(q + u, s u + v_c), with v_dot from the recursions; no constraints.
+
+    MINPACK solves for u (Powell's hybrid method), with derivatives by differences.
+    """
+
+    def moved(self, state: State) -> Stage:
+        return RecursiveStage(self.method, self.model, state.q, self.tau, self.external)
+
+    def solved(
+        self, s: float, v_c: np.ndarray, a_c: np.ndarray, guess: np.ndarray, t: float, conditions: Conditions = positions
+    ) -> Reached:
+        from scipy.optimize import root
+
+        def state(u: np.ndarray) -> State:
+            return State(self.model.integrate(self.q, u), s * u + v_c, t)
+
+        def gap(u: np.ndarray) -> np.ndarray:
+            now = dynamics(self.model, state(u), self.tau, self.external)
+            return u + (a_c - now.recursive_accelerations(np.zeros(0))[0]) / s**2
+
+        found = root(gap, guess, method="hybr", options={"xtol": 1e-15})
+        if np.abs(found.fun).max() > 1e-10 * (1.0 + np.abs(found.x).max()):
+            raise SolverError(f"{self.method.name} at t = {t:.9g}: MINPACK found no solution ({found.message})")
+        return Reached(state(found.x), np.zeros(0))
+
+
+class RecursiveStepper(ImplicitStepper):
+    """Mixed into a method of implicit stages: it takes them by `RecursiveStage`."""
+
+    def step(self, model: Model, state: State, memory: Any, h: float, tau: Any, external: Any) -> tuple[State, Any, StepInfo]:
+        end = self.reached(RecursiveStage(self, model, state.q, tau, external), state, memory, h)
+        return *together(model, end.state, state), StepInfo(end.forces)
+
+
+class RecursiveBDF1(RecursiveStepper, BDF1):
+    """BDF1 by `RecursiveStage`."""
+
+
+class RecursiveBDF2(RecursiveStepper, BDF2):
+    """BDF2 by `RecursiveStage`."""
+
+
+def _by_recursion(p: Problem, wanted: Run) -> State:
+    stepper = {"BDF1": RecursiveBDF1, "BDF2": RecursiveBDF2}[wanted.integrator]()
+    found = stepper.solve(p.model, p.state, wanted.h, wanted.steps, wanted.steps, p.control, None, None)
+    return State(found.arrays["q"][-1], found.arrays["v"][-1], float(found.t[-1]))
+
+
+# --- rows -------------------------------------------------------------------------------------------------------------
+def rows_of(path: Path, name: str, right: bool = False) -> Iterator[Row]:
     """The rows of one file, one after the other; nothing for files that are no scenes."""
     try:
         data = parsed(path)
@@ -81,17 +164,33 @@ def rows_of(path: Path, name: str) -> Iterator[Row]:
         return
     for wanted in scene.runs:
         begin = time.perf_counter()
-        computed, problem = None, ""
-        try:
-            computed = energy_change(scene, wanted, run(scene, wanted))
-            if not np.isfinite(computed):
-                computed, problem = None, "error: the energy is not finite"
-        except UnsupportedError as error:
-            problem = f"not supported: {error}"
-        except Exception as error:  # one broken file must not keep the others from their numbers
-            problem = f"error: {error}" if isinstance(error, LinkworkError) else f"error: {type(error).__name__}: {error}"
+        computed, problem = _tried(lambda r=wanted: energy_change(scene, r, run(scene, r)))
         seconds = time.perf_counter() - begin
-        yield Row(name, wanted.integrator, wanted.expected, computed, wanted.tolerance, problem, seconds)
+        row = Row(name, wanted.integrator, wanted.expected, computed, wanted.tolerance, problem, seconds)
+        yield _with_right(row, scene, wanted) if right and computed is not None else row
+
+
+def _tried(compute: Callable[[], float]) -> tuple[float | None, str]:
+    """A number, or None and what went wrong; one broken file must not keep the others from their numbers."""
+    try:
+        found = compute()
+    except UnsupportedError as error:
+        return None, f"not supported: {error}"
+    except Exception as error:
+        return None, f"error: {error}" if isinstance(error, LinkworkError) else f"error: {type(error).__name__}: {error}"
+    return (found, "") if np.isfinite(found) else (None, "error: the energy is not finite")
+
+
+def _with_right(row: Row, scene: RedmaxScene, wanted: Run) -> Row:
+    """The row with its slips, and the energy without them."""
+    slips = tuple(scene.slips(wanted))
+    if not slips:
+        return row
+    routes = right_routes(scene, wanted)
+    found = [_tried(lambda end=end: energy_change(scene, wanted, end(), right=True)) for end in routes.values()]
+    (first, problem), (second, other) = found
+    doubt = problem or (other and f"by one route only, {other}")
+    return replace(row, slips=slips, right=first, right_again=second, routes=tuple(routes), doubt=doubt)
 
 
 def files_of(folder: Path) -> list[Path]:
@@ -101,31 +200,48 @@ def files_of(folder: Path) -> list[Path]:
     return sorted(folder.rglob("*.json"))
 
 
-def verify(folder: Path, report: Path | None = None) -> list[Row]:
-    """Run every scene in a folder, print a table, and write the rows to a file."""
+def verify(folder: Path, report: Path | None = None, right: bool = False) -> list[Row]:
+    """Run every scene in a folder, print a table, and write the rows to a file; `right`: also without slips, where there are."""
     rows: list[Row] = []
     if report is not None:
         report.parent.mkdir(parents=True, exist_ok=True)
     print(f"{'file':52} {'integrator':13} {'expected':>18} {'computed':>18} {'difference':>10} {'time':>8}  result")
     for path in files_of(folder):
-        for row in rows_of(path, path.relative_to(folder).as_posix()):
+        for row in rows_of(path, path.relative_to(folder).as_posix(), right):
             rows.append(row)
             print(_line(row), flush=True)
+            if row.slips:
+                print(_right_line(row), flush=True)
     if not rows:
         raise InputError(f"no file in {str(folder)!r} is a scene of the schema redmax-scene/1")
     if report is not None:
-        keys = ("file", "integrator", "expected", "computed")
+        keys = ("file", "integrator", "expected", "computed", *(("right", "right_again", "slips") if right else ()))
         report.write_text(json.dumps([{k: getattr(r, k) for k in keys} for r in rows], indent=1) + "\n")
     passed, absent = sum(r.passed for r in rows), sum(r.computed is None for r in rows)
     print(f"{passed} of {len(rows)} pass, {len(rows) - passed - absent} fail, {absent} not computed")
+    for slip in sorted({slip for row in rows for slip in row.slips}):
+        print(f"  {slip}")
     return rows
 
 
 def _line(row: Row) -> str:
-    def number(x: float | None, width: int = 18) -> str:
-        return " " * (width - 1) + "-" if x is None else f"{x:{width}.10g}"
+    columns = _numbers(row.expected, row.computed)
+    return f"{row.file:52} {row.integrator:13} {columns} {row.seconds:6.1f} s  {row.result}"
 
-    difference = None if row.computed is None or row.expected is None else row.computed - row.expected
+
+def _right_line(row: Row) -> str:
+    """Below a row: the right energy by both routes."""
+    names = ", ".join(slip.split(":")[0] for slip in row.slips)
+    where = f"{'  right, by two routes':52} {', '.join(row.routes):13}"
+    return f"{where} {_numbers(row.right, row.right_again)} {'':8}  without {names}{row.doubt and f'; {row.doubt}'}"
+
+
+def _numbers(first: float | None, second: float | None) -> str:
+    """Two numbers and what the second has more than the first."""
+
+    def number(x: float | None) -> str:
+        return " " * 17 + "-" if x is None else f"{x:18.10g}"
+
+    difference = None if first is None or second is None else second - first
     shown = " " * 9 + "-" if difference is None else f"{difference:10.1e}"
-    where = f"{row.file:52} {row.integrator:13}"
-    return f"{where} {number(row.expected)} {number(row.computed)} {shown} {row.seconds:6.1f} s  {row.result}"
+    return f"{number(first)} {number(second)} {shown}"

@@ -104,11 +104,52 @@ def test_functions_marked_for_it_are_inlined() -> None:
 
 
 def test_the_target_is_made_once_and_described() -> None:
-    assert machine.target() is machine.target()
-    cpu, features, version = machine.description().split(" ", 2)
+    assert machine.target(1) is machine.target(1)
+    cpu, features, rest = machine.description().split(" ", 2)
+    version, level = rest.rsplit(" ", 1)
     assert cpu == machine.llvm().get_host_cpu_name()
     assert features == machine.llvm().get_host_cpu_features().flatten()
     assert version == str(machine.llvm().llvm_version_info)
+    assert level == str(machine.level())
+
+
+SUM = """define double @sum(ptr %x, i64 %n) {
+start:
+  br label %loop
+loop:
+  %i = phi i64 [ 0, %start ], [ %next, %loop ]
+  %s = phi double [ 0.0, %start ], [ %t, %loop ]
+  %at = getelementptr double, ptr %x, i64 %i
+  %a = load double, ptr %at
+  %t = fadd double %s, %a
+  %next = add i64 %i, 1
+  %more = icmp slt i64 %next, %n
+  br i1 %more, label %loop, label %done
+done:
+  ret double %t
+}"""
+
+
+def test_the_level_is_that_of_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("LINKWORK_LEVEL")
+    assert machine.level() == 1
+    objects = {}
+    for level in range(4):
+        monkeypatch.setenv("LINKWORK_LEVEL", str(level))
+        assert machine.level() == level
+        objects[level] = compile_object(SUM)
+    assert objects[0] != objects[1]
+    monkeypatch.setenv("LINKWORK_LEVEL", "high")
+    with pytest.raises(CompileError, match=r"LINKWORK_LEVEL is 'high'; levels are 0"):
+        machine.level()
+
+
+def test_huge_modules_are_compiled_quickly(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("LINKWORK_LEVEL", "0")
+    quick = compile_object(SUM)
+    monkeypatch.setenv("LINKWORK_LEVEL", "1")
+    assert compile_object(SUM) != quick
+    assert compile_object(SUM + "\n" * machine.HUGE) == quick
 
 
 @pytest.mark.parametrize(

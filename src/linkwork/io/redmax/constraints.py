@@ -10,12 +10,12 @@ import numpy as np
 from ...constraints.coupling import Coupling
 from ...geometry import Plane, Sphere
 from ...model.model import WORLD
+from .elements import Multiple
 from .expressions import piecewise
 from .joints import axis_of
 from .places import Places
 from .published_constraints import (
     HingeLoop,
-    Multiple,
     NoFeedback,
     NoTwistFeedback,
     NoVelocityFeedback,

@@ -9,10 +9,10 @@ import numpy as np
 
 from ...forces import BodyDamping, PointSpring, SpringDamper
 from ...model.model import WORLD
+from .elements import CoordinateSpring
 from .places import Place, Places
 from .published_forces import (
     AddedMassDamper,
-    CoordinateSpring,
     ExplicitPointForce,
     GroundCuboid,
     ReversedDamper,

@@ -1,7 +1,7 @@
 """Forces as the published scenes have them, where their numbers rest on a slip or an approximation of the original.
 
-`held` says an approximation: what is held is a constant to whatever differentiates it. The library has the same forces without
-these peculiarities: `PointForce`, `SpringDamper`, `JointSpring`, `LimitSpring`.
+`held` says an approximation: what is held is a constant to whatever differentiates it. Each force knows what is right:
+`PointForce`, `SpringDamper` and `LimitSpring` of the library, or `CornersOnGround`.
 """
 
 from __future__ import annotations
@@ -11,12 +11,13 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ...forces import Force, JointForce, PointForce, SpringDamper
-from ...forces.force import push_at
+from ...forces import JointForce, LimitSpring, PointForce, SpringDamper
 from ...joints import Joint
-from ...spatial.scalar import Scalar, Vector, cross, dot, stack, where
+from ...spatial.scalar import Scalar, Vector, dot, stack, where
 from ...spatial.se3 import SE3
 from ...spatial.smooth import Smooth
+from .elements import CornersOnGround, pull
+from .slips import Slip
 
 
 def held(x: Any) -> Any:
@@ -28,34 +29,42 @@ def held(x: Any) -> Any:
     return x
 
 
-def pull(E: SE3, point: Vector, f: Vector) -> Vector:
-    """The wrench of a world force f at a point of a body."""
-    return push_at(point, E.unrotate(f))
-
-
-class UncountedPointForce(PointForce):
-    """A constant world force at a point of a body, whose energy is not counted (scene 10)."""
+class UncountedPointForce(Slip, PointForce):
+    """The energy of a constant force at a point of a body is not counted (scene 10)."""
 
     def energy(self, poses: Sequence[SE3]) -> Scalar:
         return 0.0
 
+    def right(self) -> PointForce:
+        return PointForce(self.bodies[0], self.point, self.constant)
+
 
 class ExplicitPointForce(UncountedPointForce):
-    """Its stiffness matrix is taken as zero (scene 10)."""
+    """The energy of a constant force at a point of a body is not counted, its stiffness matrix taken as zero (scene 10)."""
 
     def wrenches(self, poses: Sequence[SE3], twists: Sequence[Vector], t: Scalar, u: Vector) -> Sequence[Vector]:
         return [held(w) for w in super().wrenches(poses, twists, t, u)]
 
 
-class StrainSpring(SpringDamper):
-    """Energy k e^2 / 2 of the strain e = (l - L) / L, without the factor L that `SpringDamper` has (scenes 12, 24)."""
+class StrainSpring(Slip, SpringDamper):
+    """Energy k e^2 / 2 of the strain e = (l - L) / L, without the factor L that belongs to the force k e (scene 24)."""
 
     def stored(self, length: Scalar) -> Scalar:
         return super().stored(length) / self.rest_length
 
+    def right(self) -> SpringDamper:
+        return self._right(self.stiffness)
+
+    def _right(self, stiffness: float) -> SpringDamper:
+        a, b = self.bodies
+        given: dict[str, Any] = {"stiffness": stiffness, "damping": self.damping, "rest_length": self.rest_length}
+        return SpringDamper(a, b, self.point_a, self.point_b, **given)
+
 
 class ExplicitStrainSpring(StrainSpring):
-    """A segment of a deformable: force k e / L, taken explicitly by a method that is implicit otherwise (scene 12)."""
+    """A segment of a deformable, force k e / L, is taken explicitly by a method that is implicit otherwise (scene 12)."""
+
+    kinds: ClassVar[tuple[str, ...]] = ("EULER",)
 
     def tension(self, length: Scalar, rate: Scalar, t: Scalar, u: Vector) -> Scalar:
         return super().tension(length, rate, t, u) / self.rest_length
@@ -63,16 +72,20 @@ class ExplicitStrainSpring(StrainSpring):
     def wrenches(self, poses: Sequence[SE3], twists: Sequence[Vector], t: Scalar, u: Vector) -> Sequence[Vector]:
         return [held(w) for w in super().wrenches(poses, twists, t, u)]
 
+    def right(self) -> SpringDamper:
+        """Force and energy are those of a stiffness k / L."""
+        return self._right(self.stiffness / self.rest_length)
+
 
 class ReversedDamper(StrainSpring):
-    """A spring and damper whose explicit damping has the wrong sign, for methods that take all of it explicitly (scene 24)."""
+    """The damping of a spring and damper drives instead of braking; its energy lacks the factor L (scene 24, ode45)."""
 
     def tension(self, length: Scalar, rate: Scalar, t: Scalar, u: Vector) -> Scalar:
         return super().tension(length, -rate, t, u)
 
 
 class AddedMassDamper(StrainSpring):
-    """The same force in a linearly implicit step, where the slip makes the damper resist acceleration instead of motion.
+    """The damper of a spring and damper resists acceleration instead of motion; its energy lacks the factor L (scene 24).
 
     With D = (d/L) N N^T on the left and +D v in the explicit force, what is left of the damping is -D (v' - v): its value is zero
     and its derivative -D. The stiffness is k/L N N^T; how the direction N of the spring turns is left out.
@@ -90,66 +103,22 @@ class AddedMassDamper(StrainSpring):
         return [-tension * x for x in N]
 
 
-class GroundCuboid(Force):
-    """The eight corners of a cuboid on a plane, by penalty; sliding friction points along the velocity (bdf scene 11).
+class GroundCuboid(Slip, CornersOnGround):
+    """Friction of a corner that slides on the ground pushes along its velocity (bdf scene 11).
 
-    Where a corner is d <= 0 below the plane: -kn d n - kd (n n^T) v; with the tangential velocity a, friction -kt a while that is
-    below mu kn |d|, and -mu kn d a / |a| beyond, which pushes on as d is negative. Energy kn d^2 / 2 per corner.
+    Only this sign is the slip: friction of corners that stick brakes them, and the two meet with opposite signs at mu kn |d|.
     """
 
-    parameter_names: ClassVar[tuple[str, ...]] = ("corners", "origin", "normal", "kn", "kt", "kd", "mu")
+    def sliding(self, d: Scalar) -> Scalar:
+        return -self.mu * self.kn * d
 
-    def __init__(self, body: str, corners: np.ndarray, ground: SE3, *, kn: float, kt: float, kd: float, mu: float) -> None:
-        self.bodies, self.corners = (body,), corners
-        self.origin, self.normal = np.asarray(ground.p, float), np.asarray(ground.R, float)[:, 2]
-        self.kn, self.kt, self.kd, self.mu = kn, kt, kd, mu
-
-    def _depth(self, E: SE3, corner: Vector) -> Scalar:
-        return dot(self.normal, E @ corner - self.origin)
-
-    def energy(self, poses: Sequence[SE3]) -> Scalar:
-        depths = [self._depth(poses[0], c) for c in self.corners]
-        return sum(where(d <= 0.0, 0.5 * self.kn * d * d, 0.0 * d) for d in depths)
-
-    def wrenches(self, poses: Sequence[SE3], twists: Sequence[Vector], t: Scalar, u: Vector) -> Sequence[Vector]:
-        E, w, v = poses[0], twists[0][:3], twists[0][3:]
-        total: Any = np.zeros(6)
-        for corner in self.corners:
-            d = self._depth(E, corner)
-            f = self._force(d, E.rotate(v + cross(w, corner)))
-            touching = stack(*(where(d <= 0.0, x, 0.0 * x) for x in f))
-            total = total + pull(E, corner, touching)
-        return [total]
-
-    def _force(self, d: Scalar, v: Vector) -> Vector:
-        n, vn = self.normal, dot(self.normal, v)
-        a = v - n * vn
-        a2 = dot(a, a)
-        speed = np.sqrt(where(a2 > 0.0, a2, 1.0 + 0.0 * a2))
-        sticks = self.mu * np.abs(self.kn * d) > self.kt * where(a2 > 0.0, speed, 0.0 * speed)
-        factor = where(sticks, -self.kt + 0.0 * speed, -self.mu * self.kn * d / speed)
-        return n * (-self.kn * d - self.kd * vn) + a * factor
+    def right(self) -> CornersOnGround:
+        law = {"kn": self.kn, "kt": self.kt, "kd": self.kd, "mu": self.mu}
+        return CornersOnGround(self.bodies[0], self.corners, self.ground, **law)
 
 
-class CoordinateSpring(JointForce):
-    """tau = -k (q - rest), coordinate by coordinate, also where these are rotation vectors."""
-
-    parameter_names: ClassVar[tuple[str, ...]] = ("stiffness", "rest")
-
-    def __init__(self, joint: str, stiffness: float, rest: np.ndarray) -> None:
-        self.on(joint)
-        self.stiffness, self.rest = stiffness, rest
-
-    def energy(self, joint: Joint, q: Vector) -> Scalar:
-        d = q - self.rest
-        return 0.5 * self.stiffness * dot(d, d)
-
-    def force(self, joint: Joint, q: Vector, v: Vector, t: Scalar, u: Vector) -> Vector:
-        return -(self.stiffness * (q - self.rest))
-
-
-class SoftStop(JointForce):
-    """Beyond a bound, k (bound - q) - d v on every coordinate; unlike `LimitSpring` it may pull outward (bdf scene 14)."""
+class SoftStop(Slip, JointForce):
+    """Beyond a bound k (bound - q) - d v: it pulls outward what comes back fast, unlike `LimitSpring` (bdf scene 14)."""
 
     parameter_names: ClassVar[tuple[str, ...]] = ("lower", "upper", "stiffness", "damping")
 
@@ -171,3 +140,7 @@ class SoftStop(JointForce):
             return where((x < self.lower) | (x > self.upper), push, 0.0 * push)
 
         return stack(*(one(x, rate) for x, rate in zip(q, v, strict=True)))
+
+    def right(self) -> LimitSpring:
+        """Its bounds are those that the body declares."""
+        return LimitSpring(self.joint, self.stiffness, self.damping)

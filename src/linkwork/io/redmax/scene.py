@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -21,8 +21,10 @@ from .expressions import piecewise
 from .forces import forces_of
 from .joints import RADIUS, joint_of, start_of
 from .places import Place, Places, inertia_of
+from .published_forces import SoftStop
 from .record import Record, is_scene, parsed
 from .runs import Run, runs_of
+from .slips import named, righted
 
 WIDE = 2 * np.pi * (1 - 1e-6)  # ode45 does not change charts: only the singularity itself is avoided
 Control = Callable[[float, State], np.ndarray]
@@ -50,13 +52,23 @@ class RedmaxScene:
         self.record = Record(data, file)
         self.name = self.record.text("name", file)
         self.runs: list[Run] = runs_of(self.record)
-        self._problems: dict[Run, Problem] = {}
+        self._problems: dict[tuple[Run, bool], Problem] = {}
 
-    def problem(self, run: Run) -> Problem:
-        """What a run is to simulate."""
-        if run not in self._problems:
-            self._problems[run] = self._made(run)
-        return self._problems[run]
+    def problem(self, run: Run, right: bool = False) -> Problem:
+        """What a run is to simulate: as it was published, or with every slip of the original put right."""
+        if (run, right) not in self._problems:
+            self._problems[run, right] = self._righted(run) if right else self._made(run)
+        return self._problems[run, right]
+
+    def slips(self, run: Run) -> list[str]:
+        """The slips on which the number of a run rests, each with what it does; none where the original is right."""
+        return named(self.problem(run).model.elements, run.kind)
+
+    def _righted(self, run: Run) -> Problem:
+        published = self.problem(run)
+        model, stops = published.model, published.model.elements_of(SoftStop)
+        limited = {stop.joint: {"limits": (stop.lower, stop.upper)} for stop in stops}
+        return replace(published, model=model.replace(bodies=limited, elements=righted(model.elements)))
 
     def _made(self, run: Run) -> Problem:
         if not run.kind:
