@@ -51,13 +51,13 @@ ALGORITHMS = _algorithms()
 IN_SINGLE_PRECISION = [
     name for part in ("forward", "inverse", "jacobian", "mass_matrix") for name in _defined(f"linkwork.reduced.{part}")
 ]
-IN_FOUR_LANES = ("forward_dynamics", "inverse_dynamics", "maximal_dynamics")  # the library itself uses one or eight
+IN_ALL_WIDTHS = ("forward_dynamics", "inverse_dynamics", "maximal_dynamics")  # the library itself uses 1, 8 and 16
 # Joints on which each algorithm runs; "mixed" is a forest with branches and four kinds (in it a free body carried by another).
 MODELS = {"mixed": (67, 6, None), "custom": (4, 4, ("helix", "screw", "raw", "rot_exp")), "exp": (8, 1, ("exp",))}
 # All algorithms run on the mixed model, those that read every part of a joint on the others too.
 THOROUGH = ("kinematics", "forward_dynamics", "inverse_dynamics", "maximal_dynamics", "maximal_fit", "integrate", "difference")
 BATCHED = (*THOROUGH, "mass_matrix", "reduced_response", "hybrid_dynamics", "reduced_symplectic_euler", "maximal_implicit_step")
-IN_EIGHT_LANES = pytest.mark.parametrize(
+IN_LANES = pytest.mark.parametrize(
     ("name", "which"), [*((name, "mixed") for name in BATCHED), *((name, "custom") for name in THOROUGH)]
 )
 ALGORITHMS_ON_MODELS = pytest.mark.parametrize(
@@ -197,11 +197,11 @@ def test_eager_equals_compiled(name: str, which: str) -> None:
             assert relative(*(invariant(which, algorithm, key, y) for y in (found[key][k], x))) < 1e-13, (key, k)
 
 
-@IN_EIGHT_LANES
+@IN_LANES
 def test_widths_are_bitwise_equal(name: str, which: str) -> None:
     inputs = inputs_of(which, ALGORITHMS[name])
     single = compiled(which, name, inputs, Lanes(1))
-    for width in (4, 8) if name in IN_FOUR_LANES and which == "mixed" else (8,):
+    for width in (4, 8, 16) if name in IN_ALL_WIDTHS and which == "mixed" else (16,):
         assert same_bits(single, compiled(which, name, inputs, Lanes(width)))
 
 
@@ -209,7 +209,7 @@ def test_widths_are_bitwise_equal(name: str, which: str) -> None:
 def test_levels_are_bitwise_equal(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """What tests compile quickly computes what users have."""
     inputs = inputs_of("mixed", ALGORITHMS[name])
-    for lanes in (Lanes(1), Lanes(8)) if name in IN_FOUR_LANES else (Lanes(1),):
+    for lanes in (Lanes(1), Lanes(16)) if name in IN_ALL_WIDTHS else (Lanes(1),):
         found = []
         for level in ("0", "1"):
             monkeypatch.setenv("LINKWORK_LEVEL", level)
@@ -223,7 +223,7 @@ def test_single_precision(name: str) -> None:
     inputs = inputs_of("mixed", ALGORITHMS[name])
     rounded = {key: x.astype(np.float32).astype(float) for key, x in inputs.items()}
     single = compiled("mixed", name, rounded, Lanes(1, single=True))
-    assert same_bits(single, compiled("mixed", name, rounded, Lanes(16, single=True)))
+    assert same_bits(single, compiled("mixed", name, rounded, Lanes(32, single=True)))
     for key, x in compiled("mixed", name, rounded, Lanes(1)).items():
         for k in range(BATCH):
             assert relative(single[key][k], x[k]) < 1e-4, (key, k)
@@ -236,14 +236,14 @@ def test_any_place_in_any_batch(name: str) -> None:
     for count in range(1, BATCH + 1):
         for start in {0, BATCH - count}:
             at = slice(start, start + count)
-            found = compiled("mixed", name, rows(inputs, at), Lanes(8))
+            found = compiled("mixed", name, rows(inputs, at), Lanes(16))
             assert same_bits(found, rows(alone, at)), (count, start)
 
 
 @pytest.mark.parametrize("name", BATCHED)
 def test_threads_and_repetitions_change_nothing(name: str) -> None:
     inputs = inputs_of("mixed", ALGORITHMS[name])
-    for lanes in (Lanes(1), Lanes(8)):
+    for lanes in (Lanes(1), Lanes(16)):
         first = compiled("mixed", name, inputs, lanes)
         for threads in (1, 2, 3):
             assert same_bits(first, compiled("mixed", name, inputs, lanes, threads)), (lanes, threads)

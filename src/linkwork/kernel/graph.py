@@ -178,6 +178,8 @@ def share_reciprocals(ops: list[Op], results: list[int]) -> tuple[list[Op], list
     for op in ops:
         if op[0] == "div":
             divisors[op[2]] = divisors.get(op[2], 0) + 1
+    if max(divisors.values(), default=0) < 2:
+        return ops, results
     graph = Graph()
     new: list[int] = []
     for op in ops:

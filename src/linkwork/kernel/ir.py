@@ -30,8 +30,8 @@ INTRINSIC = {
     "copysign": "copysign",
 }
 INLINE = {"const", "input", "add", "sub", "mul", "div", "fma", "fms", "fnma", "neg", "sqrt", "abs", "select", "lt", "le"}
-LARGE = 100  # flops: as many as fit one register at a time
-LONG = 200  # flops: in a loop over these parts; shorter ones are written out one after the other
+LARGE = 100  # flops: as many lanes as fit one register at a time
+LONG = 400  # flops of all parts: in a loop over the parts; others are written out one after the other
 ALIGN = 64  # bytes, of lanes on the stack
 VECTOR_BITS = 512  # upper bound for LLVM's choice of registers; the target decides what it really has
 
@@ -144,6 +144,7 @@ class Body(Writer):
         super().__init__(lanes, pointers)
         self.kernel, self.whole, self.uniform, self.pointers, self.skipped = kernel, whole, uniform, pointers, skipped
         self.pairs = operands(kernel)
+        self.place_of = {pair: k for k, pair in enumerate(self.pairs)}
 
     def compute(self, ops: list[Op], i: int) -> None:
         """Append the lines of value i, loads included."""
@@ -187,7 +188,7 @@ class Body(Writer):
 
     def address(self, place: Place) -> str:
         array, role, index = place
-        pair = self.pairs.index((array, role))
+        pair = self.place_of[array, role]
         pointer, at = (f"%r{pair}", index) if array in self.uniform else (f"%{self.pointers}{pair}", index * self.whole.width)
         return self.emit(f"getelementptr inbounds {self.t.element}, ptr {pointer}, i64 {at}")
 
@@ -209,15 +210,14 @@ class Body(Writer):
 
 
 def part(ops: list[Op], t: Lanes) -> Lanes:
-    """How many lanes of a kernel are done at a time: all, or, in large bodies, as many as fit one register.
+    """How many lanes of a kernel are done at a time: as many as fit two registers, or one in large bodies.
 
     A value that needs two registers halves their number: large bodies then spend their time moving values to the stack and
-    back. Functions are called first, for all lanes at once; a body in which they depend on much else stays whole.
+    back. Functions are called first, for all lanes at once; a body in which they depend on much else counts as small.
     """
-    parts = t.width * t.bytes // machine.register_bytes()
-    if parts < 2 or graph.flops(ops) < LARGE or graph.flops([ops[i] for i in calls(ops)]) > LARGE // 4:
-        return t
-    return Lanes(t.width // parts, t.single)
+    fit = machine.register_bytes() // t.bytes
+    large = graph.flops(ops) >= LARGE and graph.flops([ops[i] for i in calls(ops)]) <= LARGE // 4
+    return Lanes(min(t.width, fit if large else 2 * fit), t.single)
 
 
 def calls(ops: list[Op]) -> set[int]:
@@ -244,7 +244,7 @@ def function(kernel: Kernel, name: str, arrays: Sequence[str], uniform: frozense
     kept = sorted((early & used) - again)
     whole.write_some(ops, early, kept)
     step, size = one.width * t.bytes, t.width * t.bytes
-    looped = graph.flops(ops) >= LONG
+    looped = graph.flops(ops) * (size // step) >= LONG
     places = ["%bytes"] if looped else [str(k) for k in range(0, size, step)]
     parts = [Body(kernel, t, uniform, one, f"part{k}.", skipped) for k, skipped in enumerate(places)]
     for body in parts:
@@ -319,7 +319,7 @@ def module(functions: Sequence[tuple[str, set[str], int]], t: Lanes) -> str:
     used = set().union(*(f[1] for f in functions)) if functions else set()
     helpers = [vector_math.sincos_ir(t)] if "sincos" in used else []
     helpers += [vector_math.libm_ir(f, t, vector_math.LIBM_FUNCTIONS[f]) for f in sorted(used - {"sincos"})]
-    widths = {t.width // k for k in (1, 2, 4) if t.width % k == 0}
+    widths = {t.width // k for k in (1, 2, 4, 8) if t.width % k == 0}
     declared = dict.fromkeys(line for w in sorted(widths) for line in vector_math.declarations(Lanes(w, t.single)).splitlines())
     wide = f'"prefer-vector-width"="{VECTOR_BITS}" "min-legal-vector-width"="{VECTOR_BITS}"'
     attributes = [f"attributes #0 = {{ nounwind {wide} }}", f'attributes #1 = {{ nounwind "frame-pointer"="all" {wide} }}']

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import struct
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -15,11 +16,11 @@ class Lanes:
     width: int
     single: bool = False
 
-    @property
+    @cached_property
     def element(self) -> str:
         return "float" if self.single else "double"
 
-    @property
+    @cached_property
     def bytes(self) -> int:
         """Size of one element in bytes."""
         return 4 if self.single else 8
@@ -28,7 +29,7 @@ class Lanes:
     def dtype(self) -> type:
         return np.float32 if self.single else np.float64
 
-    @property
+    @cached_property
     def type(self) -> str:
         return self._vector(self.element)
 
@@ -40,11 +41,11 @@ class Lanes:
     def int_type(self) -> str:
         return self._vector(self.int_element)
 
-    @property
+    @cached_property
     def bool_type(self) -> str:
         return self._vector("i1")
 
-    @property
+    @cached_property
     def suffix(self) -> str:
         """Of the intrinsics: `f64`, `v8f64`, ..."""
         scalar = "f32" if self.single else "f64"

@@ -214,6 +214,9 @@ class Symbol(Element):
         return unary(ca.OP_SIGN, self)
 
 
+OPERANDS = (Symbol, *NUMBERS)
+
+
 def variable(name: str) -> Symbol:
     """A new free symbol."""
     return Symbol(ca.SX.sym(name))
@@ -243,12 +246,13 @@ def unwrap(sx: Any) -> Any:
 
 def binary(op: int, a: Any, b: Any) -> Any:
     """One CasADi operation of two operands (its generic entry is seven times faster than the overloaded operators)."""
-    return unwrap(ca.SX.binary(op, wrap(a), wrap(b)))
+    sx = ca.SX.binary(op, a.sx if type(a) is Symbol else wrap(a), b.sx if type(b) is Symbol else wrap(b))
+    return float(sx) if sx.is_constant() else Symbol(sx)
 
 
 def combined(op: int, a: Any, b: Any) -> Any:
     """As `binary`; what is neither symbol nor number is Python's NotImplemented, so that the other operand is asked."""
-    return binary(op, a, b) if isinstance(a, (Symbol, *NUMBERS)) and isinstance(b, (Symbol, *NUMBERS)) else NotImplemented
+    return binary(op, a, b) if isinstance(a, OPERANDS) and isinstance(b, OPERANDS) else NotImplemented
 
 
 def unary(op: int, a: Symbol) -> Any:

@@ -14,7 +14,8 @@ from ..kernel.lanes import Lanes
 from ..kernel.plans import Plans
 from ..kernel.sweep import Algorithm
 
-SCALAR64, SCALAR32, WIDE64, WIDE32 = Lanes(1), Lanes(1, True), Lanes(8), Lanes(16, True)
+SCALAR64, SCALAR32 = Lanes(1), Lanes(1, True)
+FEW, MANY = (Lanes(8), Lanes(16, True)), (Lanes(16), Lanes(32, True))
 FLOAT32, FLOAT64 = np.dtype(np.float32), np.dtype(np.float64)
 
 
@@ -43,10 +44,11 @@ def fresh(spares: dict[str, np.ndarray], name: str, shape: tuple[int, ...], dtyp
 
 
 def lanes_for(batch: int, dtype: Any) -> Lanes:
-    """One state runs in scalar code, more in lanes of 8 (float64) or 16 (float32)."""
-    if dtype == FLOAT32:
-        return SCALAR32 if batch == 1 else WIDE32
-    return SCALAR64 if batch == 1 else WIDE64
+    """One state runs in scalar code, up to 8 (float32: 16) in as many lanes; more in twice as many, for half as many calls."""
+    single = dtype == FLOAT32
+    if batch == 1:
+        return SCALAR32 if single else SCALAR64
+    return FEW[single] if batch <= FEW[single].width else MANY[single]
 
 
 def run_batch(

@@ -17,7 +17,7 @@ from ..kernel import python
 from ..kernel.lanes import Lanes
 from ..kernel.plan import Plan, Workspace
 from ..kernel.sweep import Algorithm
-from ..model.arrays import FLOAT32, FLOAT64, SCALAR64, WIDE32, WIDE64, Interface, fresh, thread_count
+from ..model.arrays import FLOAT32, FLOAT64, SCALAR64, Interface, fresh, lanes_for, thread_count
 from ..model.model import Model
 
 FLOATS = (FLOAT64, FLOAT32)
@@ -63,13 +63,14 @@ class Shortcut:
         first = arrays[0]
         if type(first) is not np.ndarray or first.ndim != 2 or len(first) < 2 or first.dtype not in FLOATS:
             return None
-        run = self._wide.get((first.dtype, threads)) or self._prepare_wide(first.dtype, threads)
+        lanes = lanes_for(len(first), first.dtype)
+        run = self._wide.get((lanes, threads)) or self._prepare_wide(lanes, threads)
         out = run(*arrays, fresh(self._spares, self.result, (len(first), self._size), first.dtype))
         return out if out is None or len(self._tail) == 1 else out.reshape(len(first), *self._tail)
 
-    def _prepare_wide(self, dtype: Any, threads: int) -> Callable[..., Any]:
-        own, *others = (self._workspace(WIDE64 if dtype == FLOAT64 else WIDE32) for _ in range(threads))
-        run = self._wide[dtype, threads] = own.of_batch(self.names, self.result, others)
+    def _prepare_wide(self, lanes: Lanes, threads: int) -> Callable[..., Any]:
+        own, *others = (self._workspace(lanes) for _ in range(threads))
+        run = self._wide[lanes, threads] = own.of_batch(self.names, self.result, others)
         return run
 
 

@@ -23,7 +23,7 @@ def combine(n: Any) -> None:
 
 FIELDS = {**{name: Field("input", codec=SCALAR) for name in "abc"}, "r": Field("output", codec=SCALAR)}
 COMBINE = Algorithm("combine three", FIELDS, {"run": [each(combine)]})
-WIDE = [Lanes(8), Lanes(16, True)]
+WIDE = [Lanes(8), Lanes(16), Lanes(32, True)]
 
 
 def workspace(lanes: Lanes, nodes: int = 2) -> Workspace:
