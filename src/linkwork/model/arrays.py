@@ -16,6 +16,7 @@ from ..kernel.sweep import Algorithm
 
 SCALAR64, SCALAR32 = Lanes(1), Lanes(1, True)
 FEW, MANY = (Lanes(8), Lanes(16, True)), (Lanes(16), Lanes(32, True))
+LARGEST = 4096  # numbers of a result in many lanes: half a megabyte
 FLOAT32, FLOAT64 = np.dtype(np.float32), np.dtype(np.float64)
 
 
@@ -43,12 +44,15 @@ def fresh(spares: dict[str, np.ndarray], name: str, shape: tuple[int, ...], dtyp
     return a
 
 
-def lanes_for(batch: int, dtype: Any) -> Lanes:
-    """One state runs in scalar code, up to 8 (float32: 16) in as many lanes; more in twice as many, for half as many calls."""
+def lanes_for(batch: int, dtype: Any, numbers: int = 0) -> Lanes:
+    """One state runs in scalar code, up to 8 (float32: 16) in as many lanes; more in twice as many, for half as many calls.
+
+    numbers   in the largest result of a state: with thousands of them, few lanes stay in the cache and many do not
+    """
     single = dtype == FLOAT32
     if batch == 1:
         return SCALAR32 if single else SCALAR64
-    return FEW[single] if batch <= FEW[single].width else MANY[single]
+    return FEW[single] if batch <= FEW[single].width or numbers > LARGEST else MANY[single]
 
 
 def run_batch(
@@ -130,7 +134,8 @@ class Interface:
             arrays = {name: a[0] if a.ndim == 2 and len(a) == 1 else a for name, a in arrays.items()}
         names = self.algorithm.results if wanted is None else wanted
         skipped = [n for n in self.algorithm.results if n not in names]
-        plan = self.model.plan(self.algorithm, lanes_for(count, dtype), self.all_phases, (*absent, *skipped))
+        lanes = lanes_for(count, dtype, max((self.sizes[name] for name in names), default=0))
+        plan = self.model.plan(self.algorithm, lanes, self.all_phases, (*absent, *skipped))
         outputs = {name: fresh(self._spares, name, (count, self.sizes[name]), dtype) for name in names}
         if count:
             plan.run(arrays, outputs, count, threads=thread_count(threads))

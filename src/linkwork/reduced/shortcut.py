@@ -63,7 +63,7 @@ class Shortcut:
         first = arrays[0]
         if type(first) is not np.ndarray or first.ndim != 2 or len(first) < 2 or first.dtype not in FLOATS:
             return None
-        lanes = lanes_for(len(first), first.dtype)
+        lanes = lanes_for(len(first), first.dtype, self._size)
         run = self._wide.get((lanes, threads)) or self._prepare_wide(lanes, threads)
         out = run(*arrays, fresh(self._spares, self.result, (len(first), self._size), first.dtype))
         return out if out is None or len(self._tail) == 1 else out.reshape(len(first), *self._tail)
