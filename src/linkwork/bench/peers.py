@@ -152,14 +152,14 @@ class MuJoCo(Peer):
         return out
 
 
-def mjcf(model: Model, timestep: float = 1e-3, integrator: str = "Euler", stiffness: float = 0.0) -> str:
-    """The same model as MJCF: no geometry, no damping, no constraints; springs of one stiffness on all hinges."""
+def mjcf(model: Model, timestep: float = 1e-3) -> str:
+    """The same model as MJCF: no geometry, no damping, no constraints."""
     children: dict[int, list[int]] = {}
     for i, body in enumerate(model.bodies):
         children.setdefault(body.parent, []).append(i)
     lines = [
         '<mujoco><compiler angle="radian" autolimits="true"/>',
-        f'<option integrator="{integrator}" timestep="{timestep!r}" gravity="{_text(model.gravity)}">',
+        f'<option integrator="Euler" timestep="{timestep!r}" gravity="{_text(model.gravity)}">',
         '<flag contact="disable" constraint="disable"/></option>',
         "<worldbody>",
     ]
@@ -169,12 +169,12 @@ def mjcf(model: Model, timestep: float = 1e-3, integrator: str = "Euler", stiffn
         if i is None:
             lines.append("</body>")
             continue
-        lines += _mjcf_body(model.bodies[i], stiffness)
+        lines += _mjcf_body(model.bodies[i])
         stack += [None, *reversed(children.get(i, []))]
     return "\n".join([*lines, "</worldbody></mujoco>"])
 
 
-def _mjcf_body(body: Body, stiffness: float) -> list[str]:
+def _mjcf_body(body: Body) -> list[str]:
     """A body's opening tag, inertia and joint."""
     moments, axes = np.linalg.eigh(body.inertia.tensor)
     axes[:, 2] *= np.sign(np.linalg.det(axes))
@@ -183,17 +183,14 @@ def _mjcf_body(body: Body, stiffness: float) -> list[str]:
         f"<body name={quoteattr(body.name)} {frame}>",
         f'<inertial mass="{float(body.inertia.mass)!r}" pos="{_text(body.inertia.com)}"',
         f' quat="{_text(from_rotation(axes))}" diaginertia="{_text(moments)}"/>',
-        _mjcf_joint(body, stiffness),
+        _mjcf_joint(body),
     ]
 
 
-def _mjcf_joint(body: Body, stiffness: float) -> str:
+def _mjcf_joint(body: Body) -> str:
     if not isinstance(body.joint, Free):
-        kind, spring = (
-            "hinge" if isinstance(body.joint, Revolute) else "slide",
-            f' stiffness="{stiffness!r}"' if stiffness else "",
-        )
-        return f'<joint type="{kind}" axis="{_text(_axis(body))}"{spring}/>'
+        kind = "hinge" if isinstance(body.joint, Revolute) else "slide"
+        return f'<joint type="{kind}" axis="{_text(_axis(body))}"/>'
     if body.parent >= 0 or not np.array_equal(np.asarray(body.placement.matrix, float), np.eye(4)):
         raise ModelError(f"a free joint of MuJoCo leads to the world, at its origin; {body.joint_name!r} does not")
     return "<freejoint/>"
