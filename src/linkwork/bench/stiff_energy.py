@@ -61,12 +61,8 @@ def main(seconds: float = 60.0) -> None:
             begin = time.perf_counter()
             e = ours(method, stepper, stiffness, seconds)
             values = "".join(f"{e[round(t / DT)]:12.4g}" for t in times)
-            rises = int((np.diff(e) > 1e-9).sum())
-            took = time.perf_counter() - begin
-            print(
-                f"{stiffness:6.0e}  {f'linkwork {method} {stepper}':34}{values} {e.max():6.4f} {rises:7d}   {took:.0f} s",
-                flush=True,
-            )
+            name, took = f"{method} {stepper}", time.perf_counter() - begin
+            print(f"{stiffness:6.0e}  {name:34}{values}   never above {e.max():.4f}; {took:.0f} s", flush=True)
         for engine in PEERS:
             found = theirs(engine, stiffness, seconds)
             values = "not installed" if found is None else "".join(f"{x:12.4g}" for x in found[1:])
