@@ -21,7 +21,7 @@ from linkwork.kernel.symbol import binary, ca, unary, variable
 from linkwork.kernel.trace import Kernel
 from linkwork.spatial.scalar import clip, maximum, minimum, stack, where
 
-DOUBLE = [Lanes(1), Lanes(4), Lanes(8), Lanes(16)]
+DOUBLE = [Lanes(1), Lanes(8), Lanes(16)]
 SINGLE = [Lanes(1, single=True), Lanes(32, single=True)]
 EVERY_TYPE = pytest.mark.parametrize("t", DOUBLE + SINGLE, ids=str)
 NAMES = (f"test_ir_{k}" for k in itertools.count())
