@@ -11,7 +11,7 @@ from ..errors import CompileError
 from . import cache, ir, machine
 from .lanes import Lanes
 from .sweep import Algorithm, NodeClass
-from .trace import Kernel, Position, Tracer
+from .trace import Position, Tracer
 
 SOURCES = (
     "spatial",
@@ -81,13 +81,14 @@ def unit(algorithm: Algorithm, node_class: NodeClass, position: Position, varian
         )
     place = (position.root, position.leaf, position.first)
     choice = (variant.lanes, variant.phases, sorted(variant.uniform), sorted(variant.absent))
-    rules = _traced_digest(algorithm, node_class, position, variant) if algorithm.foreign else algorithm.name
+    written = _written(algorithm, node_class, position, variant) if algorithm.foreign else None  # rules change, names stay
+    rules = algorithm.name if written is None else cache.digest(algorithm.name, written[0], [text for text, _, _ in written[1]])
     key = cache.digest(source_digest(), rules, node_class.signature, place, choice, machine.description())
     known = _loaded.get(key)
     if known is None:
         found = cache.load(key)
         if found is None:
-            found = _compiled(algorithm, node_class, position, variant, key)
+            found = _compiled(written or _written(algorithm, node_class, position, variant), variant.lanes, key)
             cache.store(key, *found)
         header, obj = found
         library = machine.Library.shared(obj)
@@ -102,30 +103,25 @@ def _name(key: str, i: int) -> str:
     return f"k{i}_{key[:24]}"
 
 
-def _traced(algorithm: Algorithm, node_class: NodeClass, position: Position, variant: Variant) -> tuple[dict, list[Kernel]]:
-    """The kernels of the wanted phases, and what a plan must know of them."""
+Written = tuple[dict, list[tuple[str, set[str], int]]]  # what plans must know; kernels as of `ir.function`
+
+
+def _written(algorithm: Algorithm, node_class: NodeClass, position: Position, variant: Variant) -> Written:
+    """The kernels of the wanted phases."""
     traced = Tracer(algorithm, node_class, position, variant.absent).run()
     steps = [k for k, (phase, _) in enumerate(algorithm.steps()) if phase in variant.phases]
-    kernels = [traced.kernels[k] for k in steps]
+    kernels, order = [traced.kernels[k] for k in steps], arrays(algorithm)
+    functions = [ir.function(k, f"k{i}", order, variant.uniform, variant.lanes) for i, k in enumerate(kernels)]
     header = {
         "operands": [ir.operands(k) for k in kernels],
         "private": traced.private,
         "gathers": [traced.gathers[k] for k in steps],
+        "flops": [f[2] for f in functions],
     }
-    return header, kernels
+    return header, functions
 
 
-def _compiled(algorithm: Algorithm, node_class: NodeClass, position: Position, variant: Variant, key: str) -> tuple[dict, bytes]:
-    header, kernels = _traced(algorithm, node_class, position, variant)
-    order = arrays(algorithm)
-    functions = [ir.function(k, _name(key, i), order, variant.uniform, variant.lanes) for i, k in enumerate(kernels)]
-    obj = machine.compile_object(ir.module(functions, variant.lanes))
-    return {**header, "flops": [f[2] for f in functions]}, obj
-
-
-def _traced_digest(algorithm: Algorithm, node_class: NodeClass, position: Position, variant: Variant) -> str:
-    """What the rules of a user's algorithm compute: they may change while its name stays."""
-    header, kernels = _traced(algorithm, node_class, position, variant)
-    order = arrays(algorithm)
-    texts = [ir.function(k, "k", order, variant.uniform, variant.lanes)[0] for k in kernels]
-    return cache.digest(algorithm.name, header, texts)
+def _compiled(written: Written, lanes: Lanes, key: str) -> tuple[dict, bytes]:
+    header, functions = written
+    named = [(text.replace(f"@k{i}(", f"@{_name(key, i)}(", 1), used, flops) for i, (text, used, flops) in enumerate(functions)]
+    return header, machine.compile_object(ir.module(named, lanes))
