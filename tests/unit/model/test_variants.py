@@ -144,7 +144,7 @@ LOADED: dict[int, dict[str, Any]] = {}  # machine code must live as long as the 
 def compiled(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Any, ...]]:
     """The classes that are compiled from here on; nothing is known from disk or from earlier."""
     calls: list[tuple[Any, ...]] = []
-    original = unit._compiled
+    original = unit._written
 
     def counted(algorithm: Any, node_class: Any, *rest: Any) -> Any:
         calls.append(node_class.signature)
@@ -152,7 +152,7 @@ def compiled(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Any, ...]]:
 
     monkeypatch.setenv("LINKWORK_CACHE", "off")
     monkeypatch.setattr(unit, "_loaded", LOADED.setdefault(len(LOADED), {}))
-    monkeypatch.setattr(unit, "_compiled", counted)
+    monkeypatch.setattr(unit, "_written", counted)
     return calls
 
 
