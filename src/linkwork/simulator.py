@@ -66,10 +66,8 @@ class Simulator:
 
         inputs   in the order of `lw.force_set(model)`; once given they stay
         """
-        tau, external = (
-            checked_force(tau, "tau", (self.model.nv,), ()),
-            checked_force(external, "external", (self.model.nb, 6), ()),
-        )
+        tau = checked_force(tau, "tau", (self.model.nv,), ())
+        external = checked_force(external, "external", (self.model.nb, 6), ())
         if inputs is not None:
             u = checked_force(inputs, "inputs", (len(force_set(self.model).initial_inputs),), ())
             assert u is not None

@@ -39,7 +39,7 @@ def ours(method: str, stepper: str, stiffness: float, seconds: float, links: int
 
 
 def theirs(engine: str, stiffness: float, seconds: float, links: int = LINKS) -> np.ndarray | None:
-    """A peer's, at the start and after every second; None if it is not installed."""
+    """A peer's, at the start and at the times that are shown; None if it is not installed."""
     package, make = PEERS[engine]
     peer = peers.module(package)
     if peer is None:

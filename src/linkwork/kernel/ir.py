@@ -33,6 +33,7 @@ INLINE = {"const", "input", "add", "sub", "mul", "div", "fma", "fms", "fnma", "n
 LARGE = 100  # flops: as many lanes as fit one register at a time
 LONG = 400  # flops of all parts: in a loop over the parts; others are written out one after the other
 ALIGN = 64  # bytes, of lanes on the stack
+GO_ON = "  br label %after"  # the end of a node
 VECTOR_BITS = 512  # upper bound for LLVM's choice of registers; the target decides what it really has
 
 
@@ -236,7 +237,7 @@ def function(kernel: Kernel, name: str, arrays: Sequence[str], uniform: frozense
     whole = Body(kernel, t, uniform, t)
     if one == t:
         whole.write(ops, results)
-        text = _framed(name, whole.pairs, arrays, uniform, t, whole.lines)
+        text = _framed(name, whole.pairs, arrays, uniform, t, [*whole.lines, GO_ON])
         return text, whole.functions, graph.flops(ops)
     early = calls(ops)
     used = set(results).union(*(graph.operands(op) for i, op in enumerate(ops) if i not in early))
@@ -250,7 +251,7 @@ def function(kernel: Kernel, name: str, arrays: Sequence[str], uniform: frozense
     for body in parts:
         body.write(ops, results, early - again, kept)
     lines = [line for body in parts for line in body.lines]
-    lines = [*whole.lines, *(_in_parts(step, size, lines) if looped else lines)]
+    lines = [*whole.lines, *(_in_parts(step, size, lines) if looped else [*lines, GO_ON])]
     room = [f"  %kept{i} = alloca {t.type}, align {ALIGN}" for i in kept]
     text = _framed(name, whole.pairs, arrays, uniform, t, lines, room)
     return text.replace(") #0 {", ") #1 {"), whole.functions | parts[0].functions, graph.flops(ops)
@@ -279,7 +280,7 @@ def _framed(
     body: list[str],
     room: Sequence[str] = (),
 ) -> str:
-    """The loop over nodes around a body."""
+    """The loop over nodes around a body, which ends by going on to `after`."""
     head, setup = list(room), []
     for i, (array, _) in enumerate(pairs):
         head.append(f"  %b{i}p = getelementptr ptr, ptr %bases, i64 {arrays.index(array)}")
@@ -302,7 +303,6 @@ def _framed(
             "  %entry = getelementptr i8, ptr %entries, i64 %at",
             *setup,
             *body,
-            *([] if body and body[-1].endswith("label %after") else ["  br label %after"]),
             "after:",
             "  %next = add i64 %i, 1",
             "  %more = icmp slt i64 %next, %count",

@@ -109,18 +109,13 @@ class Interface:
         inputs   field name -> array whose last axes are the field's, with an optional batch axis first; None means absent:
                  zeros that the kernels fold away
         """
-        one = self._of_state(inputs, self.algorithm.results if wanted is None else wanted) if threads == 1 else None
+        names = self.algorithm.results if wanted is None else wanted
+        given = {name: x for name, x in inputs.items() if x is not None}
+        absent = [name for name, x in inputs.items() if x is None] + [n for n in self.algorithm.results if n not in names]
+        one = self._of_state(given, names, tuple(absent)) if threads == 1 else None
         if one is not None:
             return one
-        given, absent = {}, []
-        dtype = FLOAT64
-        for name, x in inputs.items():
-            if x is None:
-                absent.append(name)
-            else:
-                given[name] = x
-                if getattr(x, "dtype", None) == FLOAT32:
-                    dtype = FLOAT32
+        dtype = FLOAT32 if any(getattr(x, "dtype", None) == FLOAT32 for x in given.values()) else FLOAT64
         batch: int | None = None
         arrays = {}
         for name, x in given.items():
@@ -132,28 +127,22 @@ class Interface:
         count = 1 if batch is None else batch
         if count != 1:
             arrays = {name: a[0] if a.ndim == 2 and len(a) == 1 else a for name, a in arrays.items()}
-        names = self.algorithm.results if wanted is None else wanted
-        skipped = [n for n in self.algorithm.results if n not in names]
         lanes = lanes_for(count, dtype, max((self.sizes[name] for name in names), default=0))
-        plan = self.model.plan(self.algorithm, lanes, self.all_phases, (*absent, *skipped))
+        plan = self.model.plan(self.algorithm, lanes, self.all_phases, tuple(absent))
         outputs = {name: fresh(self._spares, name, (count, self.sizes[name]), dtype) for name in names}
         if count:
             plan.run(arrays, outputs, count, threads=thread_count(threads))
         lead = () if batch is None else (count,)
         return {name: a.reshape(lead + self.tails[name]) for name, a in outputs.items()}
 
-    def _of_state(self, inputs: dict[str, Any], names: tuple[str, ...]) -> dict[str, np.ndarray] | None:
+    def _of_state(self, given: dict[str, Any], names: tuple[str, ...], absent: tuple[str, ...]) -> dict[str, np.ndarray] | None:
         """The outputs by the short way, where all inputs are arrays of one state."""
-        given, absent = {}, []
-        for name, x in inputs.items():
-            if x is None:
-                absent.append(name)
-            elif type(x) is not np.ndarray or x.shape != self.tails[name]:
+        flat = {}
+        for name, x in given.items():
+            if type(x) is not np.ndarray or x.shape != self.tails[name]:
                 return None
-            else:
-                given[name] = x if x.ndim == 1 else x.reshape(-1)
-        skipped = [n for n in self.algorithm.results if n not in names]
-        found = self.model.plan.of_state(self.algorithm, given, names, self.all_phases, (*absent, *skipped))
+            flat[name] = x if x.ndim == 1 else x.reshape(-1)
+        found = self.model.plan.of_state(self.algorithm, flat, names, self.all_phases, absent)
         if found is None:
             return None
         return {name: x.reshape(self.tails[name]) for name, x in zip(names, found, strict=True)}
