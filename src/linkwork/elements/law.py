@@ -147,6 +147,10 @@ class RowLaw(Law):
         """As many equations as unknowns."""
         raise TypeError(f"{type(self).__name__} must say the conditions on its unknowns")
 
+    def bounds(self) -> tuple[Vector, Vector]:
+        """The least and the largest force of every row: what it may do to hold its target."""
+        return np.full(self.size, 0.0 if self.unilateral else -np.inf), np.full(self.size, np.inf)
+
     def first_unknowns(self, poses: Sequence[np.ndarray]) -> np.ndarray:
         """Where Newton's method for the unknowns begins; poses (4, 4) of its bodies."""
         return np.zeros(0)

@@ -180,7 +180,7 @@ def hold_velocities(n: Any, *around: Any) -> None:
         later = law.gap_of(values(at), n.t + n.h, n.unknown) if law.holonomic else None
         asked = found.given if later is None else (found.residual - array(list(later))) / n.h
     wanted = velocity_targets(found.residual, asked, n.h, n.correction, law.unilateral)
-    pose_rows(n, law, found.G, free_motion(n, ports, at), wanted, places)
+    pose_rows(n, law, found.G, free_motion(n, ports, at), wanted, places, n.h)
 
 
 def hold_accelerations(n: Any, *around: Any) -> None:
@@ -188,11 +188,13 @@ def hold_accelerations(n: Any, *around: Any) -> None:
     ports, places = around[: len(around) // 2], around[len(around) // 2 :]
     law, at = law_at(n, ports)
     found = derive(law, at, n.t, n.unknown)
-    pose_rows(n, law, found.G, free_motion(n, ports, at), -found.bias, places)
+    pose_rows(n, law, found.G, free_motion(n, ports, at), -found.bias, places, 1.0)
 
 
-def pose_rows(n: Any, law: RowLaw, G: np.ndarray, free: Sequence[Vector], wanted: Vector, places: Sequence[Any]) -> None:
-    """b = G free - wanted, the bounds of the multipliers, and G^T at the places of the ports."""
+def pose_rows(
+    n: Any, law: RowLaw, G: np.ndarray, free: Sequence[Vector], wanted: Vector, places: Sequence[Any], h: Scalar
+) -> None:
+    """b = G free - wanted, the bounds of the multipliers (forces during h), and G^T at the places of the ports."""
     first, b = 0, -wanted
     for kind, motion, place in zip(n.kinds, free, places, strict=False):
         block = G[:, first : first + len(motion)]
@@ -205,8 +207,12 @@ def pose_rows(n: Any, law: RowLaw, G: np.ndarray, free: Sequence[Vector], wanted
         else:
             place.p = place.p + block.reshape(-1)
     n.b = b
-    n.lower = array([0.0 if law.unilateral else -np.inf] * law.size)
-    n.upper = array([np.inf] * law.size)
+    n.lower, n.upper = (array([times_of(x, h) for x in side]) for side in law.bounds())
+
+
+def times_of(force: Scalar, h: Scalar) -> Scalar:
+    """force times h; bounds that are infinite stay numbers, which fold."""
+    return force if isinstance(force, float) and np.isinf(force) else force * h
 
 
 # --- the program -------------------------------------------------------------------------------------------------------------
