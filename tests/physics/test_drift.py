@@ -14,8 +14,8 @@ from linkwork.view.drift import constraint_errors, write_drift_plot
 
 # options, bounds of the residual (m): at least, at most; and of the rate (m/s), at most
 CASES: dict[str, tuple[dict[str, Any], float, float, float]] = {
-    "none": ({"stabilise": "none"}, 5e-3, 0.2, 0.1),
-    "velocity": ({"stabilise": "baumgarte"}, 1e-6, 5e-3, 0.2),
+    "none": ({"stabilise": "none"}, 1e-4, 1e-3, 0.1),
+    "velocity": ({"stabilise": "baumgarte"}, 1e-6, 1e-4, 0.1),
     "projected": ({"stabilise": "project"}, 0.0, 1e-6, 1e-12),
     "maximal": ({"method": "maximal", "stabilise": "project"}, 0.0, 1e-6, 1e-12),
     "ode45": ({"stepper": "ode45"}, 5e-4, 0.1, 0.05),

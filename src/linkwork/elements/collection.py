@@ -9,6 +9,7 @@ import numpy as np
 
 from ..kernel.plans import Plans
 from ..kernel.sweep import Tree
+from ..model.kinematics import kinematics
 from ..model.model import Model
 from .law import ForceLaw, RowLaw
 from .nodes import LawNodes
@@ -55,6 +56,16 @@ class Collection:
     def initial_inputs(self) -> np.ndarray:
         """The inputs of all forces where nothing else is said."""
         return np.concatenate([np.zeros(0), *(f.initial_inputs() for f in self.forces)])
+
+    def first_unknowns(self, q: np.ndarray) -> np.ndarray:
+        """Where the unknowns of constraints begin at configurations (batch, nq); programs go on from there."""
+        batch = len(q)
+        if not any(c.unknowns for c in self.rows):
+            return np.zeros((batch, 0))
+        world = np.broadcast_to(np.eye(4), (batch, 1, 4, 4))
+        poses = np.concatenate([kinematics(self.model, q).poses, world], axis=1)
+        laws = list(zip(self.rows, self.row_nodes.bodies, strict=True))
+        return np.array([np.concatenate([c.first_unknowns([E[i] for i in at]) for c, at in laws]) for E in poses])
 
     @cached_property
     def tree(self) -> Tree:

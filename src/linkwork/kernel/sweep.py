@@ -131,7 +131,28 @@ class Routine:
     when: str | None = None
 
 
-Step = Sweep | Routine
+@dataclass(frozen=True)
+class Repeat:
+    """Steps that run several times.
+
+    most    how often
+    until   a global field: no more once its first scalar is zero in every lane. What lanes that are done keep, rules say
+    """
+
+    steps: tuple[Step, ...]
+    most: int
+    until: str | None = None
+
+
+Step = Sweep | Routine | Repeat
+
+
+def flat(steps: Sequence[Step]) -> list[Sweep | Routine]:
+    """The sweeps and routines, those that are repeated among them."""
+    out: list[Sweep | Routine] = []
+    for step in steps:
+        out += flat(step.steps) if isinstance(step, Repeat) else [step]
+    return out
 
 
 def outward(rule: Callable[..., None], *, when: str | None = None) -> Sweep:
@@ -162,9 +183,9 @@ class Algorithm:
     fields: dict[str, Field]
     phases: dict[str, Sequence[Step]]
 
-    def steps(self) -> list[tuple[str, Step]]:
-        """All sweeps and routines in order with the name of their phase."""
-        return [(phase, step) for phase, steps in self.phases.items() for step in steps]
+    def steps(self) -> list[tuple[str, Sweep | Routine]]:
+        """All sweeps and routines in order, each once, with the name of their phase."""
+        return [(phase, step) for phase, steps in self.phases.items() for step in flat(steps)]
 
     @cached_property
     def sets(self) -> tuple[str, ...]:

@@ -20,13 +20,18 @@ def velocity_step(n: Any, w_p: Vector, v: Vector | None = None) -> tuple[SE3, np
     Linear velocities of bodies never appear: Newton's law does not see them.
     """
     E = motion_of(n) if v is None else placement_of(n) @ joint_of(n).motion(n.q, v)
-    S, twist, bias = E.tangent.S, E.tangent.phi, E.tangent.bias
+    w, zeta = coriolis(E, E.tangent.phi, E.tangent.bias, w_p)
+    return E.with_tangent(None), E.tangent.S, w, zeta
+
+
+def coriolis(E: SE3, twist: Vector, bias: Vector, w_p: Vector) -> tuple[Vector, Vector]:
+    """w and zeta of `forward` behind a joint with this twist and bias."""
     w_J, v_J = twist[:3], twist[3:]
     w_in = E.unrotate(w_p)
     centripetal = E.unrotate(cross(w_p, cross(w_p, E.p)))
     linear = centripetal + cross(w_in + w_in + w_J, v_J)
     zeta = np.concatenate([cross(w_in, w_J), linear]) + bias
-    return E.with_tangent(None), S, w_in + w_J, zeta
+    return w_in + w_J, zeta
 
 
 def gyroscopic(w: Vector, first_moment: Vector, J: np.ndarray) -> Vector:
