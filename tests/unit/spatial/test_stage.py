@@ -9,9 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from models import rotation, turn, unit
+from symbols import evaluated
 
 from linkwork.kernel.graph import build
-from linkwork.kernel.symbol import Symbol, ca, variable, wrap
+from linkwork.kernel.symbol import Symbol, variable
 from linkwork.spatial.scalar import stack, zeros
 from linkwork.spatial.stage import (
     Rotation,
@@ -78,11 +79,6 @@ def test_inverses(name: str) -> None:
         np.testing.assert_array_equal(back.p, -stage.p)
 
 
-def evaluated(A: np.ndarray, symbols: list[Symbol], at: np.ndarray) -> np.ndarray:
-    f = ca.Function("f", [ca.vertcat(*(s.sx for s in symbols))], [ca.vertcat(*(wrap(a) for a in A.flat))])
-    return np.array(f(at)).reshape(A.shape)
-
-
 @pytest.mark.parametrize("axis", range(3))
 def test_turns_of_symbols(axis: int) -> None:
     symbols = [variable(f"s{k}") for k in range(14)]
@@ -105,7 +101,7 @@ def test_turns_of_symbols(axis: int) -> None:
         (move_symmetric(stage, M), R @ M0 @ R.T),
     ):
         assert computed.dtype == object
-        np.testing.assert_allclose(evaluated(computed, symbols, at), expected, **CLOSE)
+        np.testing.assert_allclose(evaluated([*computed.flat], symbols, at), expected.reshape(-1), **CLOSE)
 
 
 def products(outputs: list[Any], symbols: list[Symbol]) -> int:
