@@ -43,7 +43,7 @@ def articulated_inertia(n: Any, parent: Any) -> None:
     y = f.solve(tau - n.S.T @ pA)
     pa = np.array(pA + f.Ia @ n.zeta + f.U @ y, dtype=object)
     for k, row in enumerate(f.rows):
-        pa[row] = tau[k]  # as (IA - U K) S = 0; known here, not to CasADi
+        pa[row] = n.S[row, k] * tau[k]  # as (IA - U K) S = 0; known here, not to a trace
     n.K, n.y = f.K, y
     parent.IA = parent.IA + n.E.move_inertia(f.Ia)
     parent.pA = parent.pA + n.E.move_wrench(array(pa))
