@@ -23,6 +23,7 @@ from ..errors import CompileError
 from ..spatial.inertia import Articulated
 from ..spatial.scalar import array
 from ..spatial.se3 import SE3
+from .sources import modules_of
 
 
 @dataclass(frozen=True)
@@ -162,6 +163,11 @@ class Algorithm:
             raise CompileError(f"a rule of {self.name!r} writes {role}.{name}: {wrong}")
 
     @cached_property
+    def modules(self) -> frozenset[str]:
+        """The modules of this package where rules and fields come from."""
+        return modules_of(self.fields, self.phases)
+
+    @cached_property
     def foreign(self) -> bool:
         """Whether some rule is not part of this package, so that its code is not in the digest of the package's sources."""
         package = __name__.partition(".")[0] + "."
@@ -182,6 +188,11 @@ class NodeClass:
     attributes: dict[str, Any] = field(default_factory=dict)
     patterns: dict[str, tuple[tuple[int, ...], tuple[float | None, ...]]] = field(default_factory=dict)
     sizes: dict[str, int] = field(default_factory=dict)
+
+    @cached_property
+    def modules(self) -> frozenset[str]:
+        """The modules of this package where the attributes come from."""
+        return modules_of(self.attributes)
 
     @property
     def parameter_count(self) -> int:

@@ -2,32 +2,13 @@
 
 from __future__ import annotations
 
-import functools
-import hashlib
 from dataclasses import dataclass
-from pathlib import Path
 
 from ..errors import CompileError
-from . import cache, ir, machine
+from . import cache, ir, machine, sources
 from .lanes import Lanes
 from .sweep import Algorithm, NodeClass
 from .trace import Position, Tracer
-
-SOURCES = (
-    "spatial",
-    "kernel",
-    "solvers",
-    "joints",
-    "model",
-    "forces",
-    "constraints",
-    "reduced",
-    "maximal",
-    "redmax",
-    "contact",
-    "steppers",
-    "io",  # readers of files have forces and constraints of their own
-)
 
 
 @dataclass(frozen=True)
@@ -53,17 +34,6 @@ class CompiledUnit:
     library: machine.Library
 
 
-@functools.cache
-def source_digest() -> str:
-    """A digest of the sources that decide what built-in rules compile to."""
-    root = Path(__file__).parent.parent
-    h = hashlib.sha256()
-    for folder in SOURCES:
-        for file in sorted((root / folder).rglob("*.py")):
-            h.update(file.name.encode() + b"\0" + file.read_bytes())
-    return h.hexdigest()
-
-
 def arrays(algorithm: Algorithm) -> list[str]:
     """The order of the arrays in `bases`."""
     named = [n for n, f in algorithm.fields.items() if f.kind in ("input", "output", "state", "work")]
@@ -83,7 +53,8 @@ def unit(algorithm: Algorithm, node_class: NodeClass, position: Position, varian
     choice = (variant.lanes, variant.phases, sorted(variant.uniform), sorted(variant.absent))
     written = _written(algorithm, node_class, position, variant) if algorithm.foreign else None  # rules change, names stay
     rules = algorithm.name if written is None else cache.digest(algorithm.name, written[0], [text for text, _, _ in written[1]])
-    key = cache.digest(source_digest(), rules, node_class.signature, place, choice, machine.description())
+    code = sources.digest(frozenset((__name__, *algorithm.modules, *node_class.modules)))
+    key = cache.digest(code, rules, node_class.signature, place, choice, machine.description())
     known = _loaded.get(key)
     if known is None:
         found = cache.load(key)

@@ -42,7 +42,6 @@ from linkwork.kernel.sweep import (
     vector,
 )
 from linkwork.kernel.trace import Position, Tracer
-from linkwork.kernel.unit import source_digest
 from linkwork.spatial import SE3, Articulated
 from linkwork.spatial.scalar import stack, where
 
@@ -1030,8 +1029,3 @@ def test_a_root_asking_for_what_its_parent_cannot_have(name: str) -> None:
     a = algorithm(ERROR_FIELDS, outward(lambda n, parent: setattr(n, "z", getattr(parent, name))))
     with pytest.raises(CompileError, match=rf"reads parent\.{name}, which is neither given nor shared"):
         make_plan(a, plain_tree([-1]), Lanes(1))
-
-
-def test_the_sources_have_one_digest() -> None:
-    assert source_digest() == source_digest()
-    assert len(source_digest()) == 64
