@@ -15,8 +15,22 @@ import pytest
 
 import linkwork as lw
 from linkwork import SE3, Free, InputError, LinkworkError, Model, ModelError, Prismatic, Revolute, Spherical
-from linkwork.bench import BENCHMARKS, dynamics, models, multipliers, peers, preconditioning, report, step, stiff, timing
+from linkwork.bench import (
+    BENCHMARKS,
+    cold,
+    dynamics,
+    loaded,
+    models,
+    multipliers,
+    peers,
+    preconditioning,
+    report,
+    step,
+    stiff,
+    timing,
+)
 from linkwork.bench.blas import one_blas_thread
+from linkwork.bench.loaded_models import CASES, equality_rows
 from linkwork.bench.multiplier_chains import stiff as stiffened
 from linkwork.bench.multiplier_claims import claims
 from linkwork.bench.multiplier_frames import assemble_factor_solve, factor_solve, frames
@@ -268,7 +282,7 @@ def test_the_package_is_cheap_to_import() -> None:
     out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=env).stdout.split()
     assert "linkwork.bench.dynamics" not in out
     assert "pinocchio" not in out
-    assert set(BENCHMARKS) == {"dynamics", "step", "stiff", "multipliers"}
+    assert set(BENCHMARKS) == {"dynamics", "step", "stiff", "multipliers", "loaded"}
 
 
 def test_stiff_chains_are_timed_at_equal_error(capsys: pytest.CaptureFixture[str]) -> None:
@@ -348,3 +362,73 @@ def test_linear_algebra_gets_its_threads_back() -> None:
     with one_blas_thread(), pytest.raises(ZeroDivisionError), one_blas_thread():
         _ = 1 // 0
     np.testing.assert_allclose(A @ np.linalg.inv(A), np.eye(40), atol=1e-9)
+
+
+def test_loaded_writes_rows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setattr(loaded, "QUICK", TINY)
+    monkeypatch.setattr(loaded, "RUN", 2e-3)
+    file = tmp_path / "rows.json"
+    rows = BENCHMARKS["loaded"](file, True, ("arm+spring_dampers", "arm+lo", "simulator"))
+    check(rows, file)
+    found = {(r["case"], r["quantity"], r["engine"], r["mode"]) for r in rows}
+    assert found >= {(case, "step", "linkwork", "single") for case in ("arm+spring_dampers", "arm+loop")}
+    assert found >= {("arm", q, "linkwork", "single") for q in ("simulator_step", "controlled_step", "simulate_call")}
+    if peers.module("mujoco") is not None:
+        assert found >= {("arm+loop", "step", "mujoco", mode) for mode in ("single", "batch1024")}
+    if peers.module("pinocchio") is not None:
+        assert ("arm+loop", "step", "pinocchio", "single") in found
+    assert "x\nbatch1024" in loaded.COLUMNS
+    assert "arm+spring_dampers" in capsys.readouterr().out
+    with pytest.raises(InputError, match="no case that begins with 'rope'; choose from arm"):
+        loaded.run(None, True, ("rope",))
+
+
+@pytest.mark.parametrize("case", [*(name for name in CASES if name.startswith("arm")), "elbow", "elbow+muscles", "leg+muscles"])
+def test_mujoco_has_the_same_loads(case: str) -> None:
+    pytest.importorskip("mujoco")
+    from linkwork.bench.loaded_peers import LoadedMuJoCo
+
+    model = CASES[case]()
+    peer = LoadedMuJoCo(model.model, model.q, loaded.DT)
+    assert loaded.mujoco_note(case, model, peer).startswith("bare tree")
+    if case.endswith("active"):
+        assert peer.after(model.q, model.v, 20)[0] > 0
+    if "idle" in case:
+        assert peer.after(model.q, model.v, 20)[0] == 0
+    if case.endswith("muscles"):
+        data = peer.mj.MjData(peer.model)
+        data.qpos[:] = 0.2  # bent little: there MuJoCo's paths go around the same obstacles
+        peer.mj.mj_forward(peer.model, data)
+        np.testing.assert_allclose(data.ten_length, lw.muscle_states(model.model, data.qpos, data.qvel).length, rtol=1e-9)
+
+
+def test_another_load_is_refused() -> None:
+    with pytest.raises(LinkworkError, match="arm: under load differs by nan"):
+        loaded.require("arm", "under load", float("nan"), 1e-8)
+
+
+@pytest.mark.parametrize("case", ["arm+loop", "arm+coupling", "arm+prescribed"])
+def test_loaded_states_obey_their_constraints(case: str) -> None:
+    model = CASES[case]()
+    q, v = model.states(3)
+    assert np.abs(equality_rows(model.model, model.q) @ v.T).max() < 1e-12
+    assert np.abs(v).max() > 0.01
+    np.testing.assert_array_equal(q[0], model.q)
+    step = lw.simulate(model.model, lw.State(q=model.q, v=model.v), 1e-3, 1e-3)
+    assert np.abs(step.v[-1] - model.v).max() < 1.0  # nothing had to jump
+
+
+def test_loaded_cases_without_robots_are_a_note(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setattr(models, "robots_folder", lambda: None)
+    assert loaded.run(None, True, ("panda", "g1")) == []
+    assert "example-robot-data is not installed" in " ".join(capsys.readouterr().out.split())
+
+
+@pytest.mark.slow
+def test_cold_starts_are_printed(capsys: pytest.CaptureFixture[str]) -> None:
+    if models.robots_folder() is None:
+        pytest.skip("example-robot-data is not installed")
+    cold.main(batch=4, links=20)
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.partition(":")[0] for line in lines] == ["g1+pd, empty cache", "g1+pd, warm cache", "chain of 20 links built"]
+    assert not any("failed" in line for line in lines)

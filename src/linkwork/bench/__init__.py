@@ -46,6 +46,19 @@ def _multipliers(json: Path | None = None, quick: bool = False, cases: Sequence[
     return run(json, quick, cases)
 
 
-BENCHMARKS: dict[str, Callable[..., Rows]] = {"dynamics": _dynamics, "step": _step, "stiff": _stiff, "multipliers": _multipliers}
+def _loaded(json: Path | None = None, quick: bool = False, cases: Sequence[str] = ()) -> Rows:
+    """Steps under loads (springs, drives, limits, loops, contacts, muscles), beside MuJoCo and Pinocchio."""
+    from .loaded import run
+
+    return run(json, quick, cases)
+
+
+BENCHMARKS: dict[str, Callable[..., Rows]] = {
+    "dynamics": _dynamics,
+    "step": _step,
+    "stiff": _stiff,
+    "multipliers": _multipliers,
+    "loaded": _loaded,
+}
 
 __all__ = ["BENCHMARKS"]

@@ -16,7 +16,7 @@ import numpy as np
 from scipy.spatial.transform import Rotation
 
 from ..errors import LinkworkError, ModelError
-from ..joints import Free, Prismatic, Revolute
+from ..joints import Fixed, Free, Prismatic, Revolute
 from ..model import Body, Model
 from ..spatial.quaternion import from_rotation
 from .models import random_states
@@ -101,6 +101,9 @@ def to_pinocchio(model: Model) -> Any:
         index.append(out.addJoint(parent, _pinocchio_joint(pin, body), placement, body.joint_name))
         inertia = pin.Inertia(body.inertia.mass, body.inertia.com, body.inertia.tensor)
         out.appendBodyToJoint(index[-1], inertia, pin.SE3.Identity())
+        if not isinstance(body.joint, Free):
+            joint = out.joints[index[-1]]
+            out.armature[joint.idx_v : joint.idx_v + joint.nv] = body.properties.armature
     return out
 
 
@@ -153,7 +156,7 @@ class MuJoCo(Peer):
 
 
 def mjcf(model: Model, timestep: float = 1e-3) -> str:
-    """The same model as MJCF: no geometry, no damping, no constraints."""
+    """The same tree as MJCF: no geometry, no forces but the damping of joints, no constraints."""
     children: dict[int, list[int]] = {}
     for i, body in enumerate(model.bodies):
         children.setdefault(body.parent, []).append(i)
@@ -188,9 +191,12 @@ def _mjcf_body(body: Body) -> list[str]:
 
 
 def _mjcf_joint(body: Body) -> str:
+    if isinstance(body.joint, Fixed):
+        return ""
     if not isinstance(body.joint, Free):
         kind = "hinge" if isinstance(body.joint, Revolute) else "slide"
-        return f'<joint type="{kind}" axis="{_text(_axis(body))}"/>'
+        own = "".join(f' {what}="{_text(getattr(body.properties, what))}"' for what in ("armature", "damping"))
+        return f'<joint name={quoteattr(body.joint_name)} type="{kind}" axis="{_text(_axis(body))}"{own}/>'
     if body.parent >= 0 or not np.array_equal(np.asarray(body.placement.matrix, float), np.eye(4)):
         raise ModelError(f"a free joint of MuJoCo leads to the world, at its origin; {body.joint_name!r} does not")
     return "<freejoint/>"

@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from ..elements.law_tree import law_at
 from ..kernel.lanes import Lanes
 from ..kernel.plan import Plan, variant
 from ..kernel.sweep import Algorithm, Field, each
-from ..model.law_tree import law_at
 from ..model.model import Model
 from ..model.state import Rows
 from .body_tree import GIVEN, body_tree

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from ..elements.law_tree import PLACED, BodyTree
 from ..kernel.sweep import SCALAR, Field
-from ..model.law_tree import PLACED, BodyTree
 from ..model.model import Model
 from .constraint import Constraint
 

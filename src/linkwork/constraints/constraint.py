@@ -12,16 +12,18 @@ from typing import Any
 
 import numpy as np
 
+from ..elements.law import RowLaw, known_bodies
+from ..elements.ports import BodyPort, Port
 from ..errors import ModelError
+from ..joints import Joint
 from ..kernel.symbol import traced_digest
-from ..model.law import Law, known_bodies
 from ..model.model import WORLD
 from ..spatial.functions import shaped
 from ..spatial.scalar import Scalar, Vector
 from ..spatial.se3 import SE3
 
 
-class Constraint(Law):
+class Constraint(RowLaw):
     """Base of all constraints between bodies (any number; some may be the world).
 
     bodies            their names
@@ -34,11 +36,25 @@ class Constraint(Law):
     """
 
     bodies: tuple[str, ...]
-    size: int
-    unilateral: bool = False
-    holonomic: bool = True
-    timed: bool = False
-    unknowns: int = 0
+
+    @property
+    def ports(self) -> tuple[Port, ...]:
+        return tuple(map(BodyPort, self.bodies))
+
+    def code(self, joints: Sequence[Joint]) -> tuple[Any, ...]:
+        return self.signature
+
+    def gap_of(self, x: Sequence[Any], t: Scalar, unknown: Vector) -> Vector:
+        return self.gap(x, t, unknown)
+
+    def slip_of(self, x: Sequence[Any], v: Sequence[Vector], t: Scalar) -> Vector:
+        return self.slip(x, v, t)
+
+    def conditions_of(self, x: Sequence[Any], t: Scalar, unknown: Vector) -> Vector:
+        return self.conditions(x, t, unknown)
+
+    def first_unknowns(self, poses: Sequence[np.ndarray]) -> np.ndarray:
+        return self.guess(poses) if self.unknowns else np.zeros(0)
 
     def residual(self, *poses: SE3) -> Vector:
         """What must vanish (or stay non-negative)."""

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from ..elements.law import FunctionLaw
 from ..errors import ModelError
 from ..joints import Joint
-from ..model.law import FunctionLaw
 from ..spatial.functions import Function, Functions
 from ..spatial.scalar import Scalar, Vector
 from ..spatial.se3 import SE3

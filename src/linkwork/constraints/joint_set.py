@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from ..elements.law_tree import Entry, law_tree
 from ..kernel.lanes import Lanes
 from ..kernel.plan import Plan, variant
 from ..kernel.sweep import SCALAR, Algorithm, Field, each
-from ..model.law_tree import Entry, law_tree
 from ..model.model import Model
 from ..model.state import Rows
 from .derive import RESULTS

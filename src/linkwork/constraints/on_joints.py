@@ -9,10 +9,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from ..elements.law import RowLaw
+from ..elements.ports import JointPort, Port, joined
 from ..errors import ModelError
 from ..joints import Joint
 from ..kernel.symbol import traced_digest
-from ..model.law import Law
 from ..spatial.dual import Dual, Gradient, variables
 from ..spatial.functions import shaped
 from ..spatial.jet import Jet
@@ -20,7 +21,7 @@ from ..spatial.scalar import Scalar, Vector, array, zeros
 from .derive import Derived, from_gap, from_slip, time_in
 
 
-class JointConstraint(Law):
+class JointConstraint(RowLaw):
     """Base of all constraints between joints (any number).
 
     joints            their names (or those of their bodies)
@@ -32,10 +33,19 @@ class JointConstraint(Law):
     """
 
     joints: tuple[str, ...]
-    size: int
-    unilateral: bool = False
-    holonomic: bool = True
-    timed: bool = False
+
+    @property
+    def ports(self) -> tuple[Port, ...]:
+        return tuple(map(JointPort, self.joints))
+
+    def code(self, joints: Sequence[Joint]) -> tuple[Any, ...]:
+        return self.signature(joints)
+
+    def gap_of(self, x: Sequence[Any], t: Scalar, unknown: Vector) -> Vector:
+        return self.gap(joined(x), t)
+
+    def slip_of(self, x: Sequence[Any], v: Sequence[Vector], t: Scalar) -> Vector:
+        return self.slip(joined(x), joined(v), t)
 
     def residual(self, q: Vector) -> Vector:
         """What must vanish (or stay non-negative)."""

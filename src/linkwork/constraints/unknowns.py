@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
+from ..elements.law_tree import law_at
 from ..errors import SolverError
 from ..kernel.lanes import Lanes
 from ..kernel.plan import Plan, variant
 from ..kernel.sweep import Algorithm, Field, each
-from ..model.law_tree import law_at
 from ..model.model import Model
 from .body_tree import GIVEN, body_tree
 from .constraint import Constraint

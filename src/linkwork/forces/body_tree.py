@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from ..elements.law_tree import BodyTree
 from ..kernel.plans import Plans
 from ..kernel.sweep import Algorithm
 from ..model.arrays import run_batch
-from ..model.law_tree import BodyTree
 from ..model.model import Model
 from .force import Force
 

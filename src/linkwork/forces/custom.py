@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from ..elements.law import FunctionLaw
 from ..errors import ModelError
 from ..joints import Joint
 from ..model.checks import numbers
-from ..model.law import FunctionLaw
 from ..model.model import Body
 from ..spatial.functions import Function, Functions
 from ..spatial.scalar import Scalar, Vector, array, zeros

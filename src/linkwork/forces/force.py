@@ -12,18 +12,19 @@ from typing import Any
 
 import numpy as np
 
+from ..elements.law import ForceLaw, known_bodies
+from ..elements.ports import At, BodyPort, Port, values, velocities
 from ..errors import ModelError
+from ..joints import Joint
 from ..kernel.symbol import traced_digest
 from ..model.checks import number as number
 from ..model.checks import point as point
 from ..model.checks import word
-from ..model.law import known_bodies
 from ..model.model import WORLD
 from ..spatial.dual import Gradient, displaced, split, variables
 from ..spatial.functions import shaped
 from ..spatial.scalar import Scalar, Vector, array, cross, dot, where
 from ..spatial.se3 import SE3
-from .law import ForceLaw
 
 
 class Force(ForceLaw):
@@ -35,6 +36,16 @@ class Force(ForceLaw):
     """
 
     bodies: tuple[str, ...]
+
+    @property
+    def ports(self) -> tuple[Port, ...]:
+        return tuple(map(BodyPort, self.bodies))
+
+    def code(self, joints: Sequence[Joint]) -> tuple[Any, ...]:
+        return self.signature
+
+    def loads(self, at: Sequence[At], t: Scalar, u: Vector) -> Sequence[Vector]:
+        return self.wrenches(values(at), velocities(at), t, u)
 
     def energy(self, poses: Sequence[SE3]) -> Scalar:
         """The energy stored in the force."""

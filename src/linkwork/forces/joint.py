@@ -6,22 +6,23 @@ not conservative is written as `force(joint, q, v, t, u)`. Derivatives with resp
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
+from ..elements.law import ForceLaw
+from ..elements.ports import At, JointAt, JointPort, Port
 from ..errors import ModelError
 from ..joints import Composite, Joint
 from ..kernel.symbol import traced_digest
 from ..model.checks import word
-from ..model.model import Body
+from ..model.model import Body, Model
 from ..spatial import so3
 from ..spatial.dual import Dual, Gradient, split, variables
 from ..spatial.functions import shaped
 from ..spatial.jet import Jet
 from ..spatial.scalar import Scalar, Vector, array, stack, zeros
-from .law import ForceLaw
 
 
 class JointForce(ForceLaw):
@@ -33,6 +34,21 @@ class JointForce(ForceLaw):
     """
 
     joint: str
+
+    @property
+    def ports(self) -> tuple[Port, ...]:
+        return (JointPort(self.joint),)
+
+    def fitted_to(self, model: Model) -> Any:
+        return self.fitted(model.bodies[model.body_index(self.joint)])
+
+    def code(self, joints: Sequence[Joint]) -> tuple[Any, ...]:
+        return self.signature(joints[0])
+
+    def loads(self, at: Sequence[At], t: Scalar, u: Vector) -> Sequence[Vector]:
+        (port,) = at
+        assert isinstance(port, JointAt)
+        return [self.force(port.joint, port.value, port.velocity, t, u)]
 
     def energy(self, joint: Joint, q: Vector) -> Scalar:
         """The energy stored in the force."""

@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 
+from ..elements.law_tree import Entry, law_tree
 from ..errors import InputError
 from ..joints import Joint
 from ..kernel.plans import Plans
 from ..kernel.sweep import SCALAR, Algorithm, Field, each
 from ..model.arrays import run_batch
-from ..model.law_tree import Entry, law_tree
 from ..model.model import Model
 from ..model.rules import joint_of
 from ..spatial.scalar import dot

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from ..elements.law_tree import PLACED, law_at
 from ..errors import InputError
 from ..kernel.sweep import SCALAR, Algorithm, Field, each, vector
-from ..model.law_tree import PLACED, law_at
 from ..model.model import Model
 from .body_tree import ForceNodes
 from .muscle import OBSERVED, Muscle

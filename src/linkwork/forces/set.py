@@ -7,9 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from ..elements.law import ForceLaw
+from ..elements.law_tree import PLACED, law_at
 from ..errors import InputError, ModelError
 from ..kernel.sweep import SCALAR, Algorithm, Field, each
-from ..model.law_tree import PLACED, law_at
 from ..model.model import Model
 from ..spatial.scalar import dot
 from .blocks import Blocks as Blocks
@@ -17,7 +18,6 @@ from .blocks import JointBlocks
 from .body_tree import ForceNodes
 from .force import Force, conservative, derivatives
 from .joint_set import JointForceSet, times
-from .law import ForceLaw
 
 
 def act(n: Any, *bodies: Any) -> None:

@@ -11,9 +11,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
+from ..errors import CompileError
 from ..spatial.dual import Dual
 from ..spatial.scalar import is_zero
-from .sweep import Algorithm, Field, Sweep
+from .sweep import Algorithm, Field, Routine, Step
 
 
 def companion(name: str) -> str:
@@ -68,8 +69,10 @@ def _companions(fields: dict[str, Field]) -> dict[str, Field]:
 def directional(algorithm: Algorithm) -> Algorithm:
     """The algorithm with the derivative of every result along the derivatives of its inputs."""
 
-    def dual(sweep: Sweep) -> Sweep:
+    def dual(sweep: Step) -> Step:
+        if isinstance(sweep, Routine):
+            raise CompileError(f"{algorithm.name}: a routine on whole arrays has no derivative by dual numbers")
         return replace(sweep, rule=_dual_rule(sweep.rule, algorithm.fields))
 
-    phases: dict[str, Sequence[Sweep]] = {phase: [dual(sweep) for sweep in sweeps] for phase, sweeps in algorithm.phases.items()}
+    phases: dict[str, Sequence[Step]] = {phase: [dual(sweep) for sweep in sweeps] for phase, sweeps in algorithm.phases.items()}
     return Algorithm(f"{algorithm.name}_directional", _companions(algorithm.fields), phases)

@@ -1,6 +1,6 @@
 """The compiled driver: packing states into lanes, running segments of kernels, N steps at a time, unpacking.
 
-    void lw_run(ptr segments, i64 count, ptr bases)           segments: { ptr kernel, ptr entries, i64 nodes }
+    void lw_run(ptr segments, i64 count, ptr bases)           see SEGMENT
     void lw_batch(ptr job)                                    see JOB; runs without the interpreter lock
 
 For every block of `width` states: the inputs are transposed into lanes, then for every record the segments run `every`
@@ -16,34 +16,49 @@ from collections.abc import Sequence
 
 from . import machine, python
 from .lanes import Lanes
-from .records import JOB, TRANSFER, load_field
+from .records import JOB, SEGMENT, TRANSFER, load_field
 from .workers import share
 
 ADDRESSES = ("segments", "bases", "inputs", "outputs", "next")  # in a job
 
 
-def run_ir() -> str:
-    """Call the kernel of every segment."""
-    return """define void @lw_run(ptr %segments, i64 %count, ptr %bases) #0 {
-start:
-  %some = icmp sgt i64 %count, 0
-  br i1 %some, label %loop, label %done
-loop:
-  %i = phi i64 [ 0, %start ], [ %next, %loop ]
-  %at = mul i64 %i, 3
-  %s = getelementptr i64, ptr %segments, i64 %at
-  %kernel = load ptr, ptr %s
-  %ep = getelementptr i64, ptr %s, i64 1
-  %entries = load ptr, ptr %ep
-  %np = getelementptr i64, ptr %s, i64 2
-  %nodes = load i64, ptr %np
+def run_ir(t: Lanes) -> str:
+    """Call the kernel of every segment whose guard is not zero in every lane."""
+    lines = ["define void @lw_run(ptr %segments, i64 %count, ptr %bases) #0 {", "start:"]
+    lines += ["  %some = icmp sgt i64 %count, 0", "  br i1 %some, label %loop, label %done", "loop:"]
+    lines += ["  %i = phi i64 [ 0, %start ], [ %next, %after ]", f"  %at = mul i64 %i, {len(SEGMENT)}"]
+    lines.append("  %s = getelementptr i64, ptr %segments, i64 %at")
+    for index, field in enumerate(SEGMENT):
+        load_field(lines, field, index, "%s", "ptr" if field in ("kernel", "entries") else "i64")
+    any_lane = (
+        "  %wanted = or i1 %awake, false"
+        if t.width == 1
+        else f"  %wanted = call i1 @llvm.vector.reduce.or.v{t.width}i1({t.bool_type} %awake)"
+    )
+    return (
+        "\n".join(lines)
+        + f"""
+  %always = icmp slt i64 %guard, 0
+  br i1 %always, label %go, label %ask
+ask:
+  %base.at = getelementptr ptr, ptr %bases, i64 %guard
+  %base = load ptr, ptr %base.at
+  %guard.of = getelementptr i8, ptr %base, i64 %guard_at
+  %value = load {t.type}, ptr %guard.of, align {t.bytes}
+  %awake = fcmp une {t.type} %value, {t.constant(0.0)}
+{any_lane}
+  br i1 %wanted, label %go, label %after
+go:
   call void %kernel(ptr %entries, i64 %nodes, ptr %bases)
+  br label %after
+after:
   %next = add i64 %i, 1
   %more = icmp slt i64 %next, %count
   br i1 %more, label %loop, label %done
 done:
   ret void
-}"""
+}}"""
+    )
 
 
 def transfer_ir(t: Lanes, unpack: bool, mapped: bool = False) -> str:
@@ -237,7 +252,7 @@ done:
 def driver_ir(t: Lanes) -> str:
     """The whole driver for one value type."""
     parts = [
-        run_ir(),
+        run_ir(t),
         transfer_ir(t, False),
         transfer_ir(t, True),
         transfer_ir(t, True, mapped=True),
@@ -250,6 +265,8 @@ def driver_ir(t: Lanes) -> str:
         python.batch_ir(t.width, shared=True),
     ]
     named = [part.replace("@lw_", f"@lw_{t.suffix}_") for part in parts]  # one process holds several drivers
+    if t.width > 1:
+        named.append(f"declare i1 @llvm.vector.reduce.or.v{t.width}i1({t.bool_type})")
     return "\n\n".join([*named, 'attributes #0 = { nounwind "prefer-vector-width"="512" "min-legal-vector-width"="512" }'])
 
 

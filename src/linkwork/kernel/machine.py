@@ -5,12 +5,22 @@ from __future__ import annotations
 import ctypes
 import functools
 import os
+from collections.abc import Callable
 from typing import Any
 
 from ..errors import CompileError
 from . import cache
 
 HUGE = 6000  # lines of a module that is compiled at level 0: the time of higher ones grows faster than the text
+# Passes over modules with loops. Values are whole vectors already, sums keep their order, and loops are short: neither more
+# vectors nor unrolled loops run faster, also in one lane, and both take longer to compile.
+PASSES = {
+    "speed_level": 2,
+    "slp_vectorization": False,
+    "loop_vectorization": False,
+    "loop_interleaving": False,
+    "loop_unrolling": False,
+}
 
 
 @functools.cache
@@ -65,19 +75,35 @@ def description() -> str:
     return f"{cpu} {features} {llvm().llvm_version_info} {level()}"
 
 
-def compile_object(ir: str) -> bytes:
-    """The object code of a module. The kernels are already scheduled and fused: inlining is the only pass needed."""
-    b = llvm()
+def _parsed(ir: str) -> Any:
     try:
-        module = b.parse_assembly(ir)
+        module = llvm().parse_assembly(ir)
         module.verify()
     except RuntimeError as error:
         raise CompileError(f"LLVM refused the kernel: {error}") from error
+    return module
+
+
+def compile_object(ir: str) -> bytes:
+    """The object code of a module. The kernels are already scheduled and fused: inlining is the only pass needed."""
+    b, module = llvm(), _parsed(ir)
     machine = target(0 if ir.count("\n") > HUGE else level())
     builder = b.create_pass_builder(machine, b.PipelineTuningOptions(speed_level=3))
     passes = b.create_new_module_pass_manager()
     passes.add_always_inliner_pass()
     passes.run(module, builder)
+    return machine.emit_object(module)
+
+
+def optimise_object(ir: str) -> bytes:
+    """The object code of a module with loops, and variables in memory: `PASSES` first. No fast-math: every rounding is kept."""
+    b, module, machine = llvm(), _parsed(ir), target(level())
+    module.triple, module.data_layout = b.get_process_triple(), str(machine.target_data)
+    options = b.PipelineTuningOptions()
+    for name, value in PASSES.items():
+        setattr(options, name, value)
+    builder = b.create_pass_builder(machine, options)
+    builder.getModulePassManager().run(module, builder)
     return machine.emit_object(module)
 
 
@@ -105,9 +131,17 @@ class Library:
     @staticmethod
     def of_text(name: str, ir: str) -> Library:
         """A module's text, from the cache or freshly compiled, loaded like `shared`."""
-        key = cache.digest(name, ir, description())
+        return Library._kept(cache.digest(name, ir, description()), ir, compile_object)
+
+    @staticmethod
+    def of_loops(name: str, ir: str) -> Library:
+        """The same for a module that `optimise_object` compiles."""
+        return Library._kept(cache.digest(name, ir, description(), PASSES), ir, optimise_object)
+
+    @staticmethod
+    def _kept(key: str, ir: str, compiler: Callable[[str], bytes]) -> Library:
         found = cache.load(key)
-        obj = found[1] if found else compile_object(ir)
+        obj = found[1] if found else compiler(ir)
         if found is None:
             cache.store(key, {}, obj)
         return Library.shared(obj)

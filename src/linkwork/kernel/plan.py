@@ -9,6 +9,7 @@ from __future__ import annotations
 import ctypes
 import struct
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
@@ -18,9 +19,9 @@ from ..errors import CompileError, InputError
 from . import python
 from .driver import driver
 from .lanes import Lanes
-from .records import JOB, TRANSFER
-from .sweep import Algorithm, Items, Packing, Tree
-from .trace import Position, record_layout
+from .records import JOB, SEGMENT, TRANSFER
+from .sweep import Algorithm, Field, Items, Packing, Routine, Sweep, Tree
+from .trace import Position, own_array, record_layout
 from .unit import CompiledUnit, Variant, arrays, unit
 from .workers import AVAILABLE, workers
 
@@ -72,30 +73,43 @@ class Plan:
     """An algorithm compiled for a tree and one variant, with its tables; workspaces are made per thread."""
 
     def __init__(self, algorithm: Algorithm, tree: Tree, variant: Variant, shape: Shape | None = None) -> None:
-        self.algorithm, self.tree, self.variant = algorithm, tree, variant
-        self.shape = shape or Shape(tree)
+        self.algorithm, self.tree = algorithm, tree
+        shared = {own_array(name, of) for of in algorithm.sets for name in variant.uniform & {"parameters"}}
+        self.variant = replace(variant, uniform=variant.uniform | shared)
+        self.shapes = {of: Shape(tree.of(of)) if of or shape is None else shape for of in algorithm.sets}
         self.lanes = variant.lanes
         self.arrays = arrays(algorithm)
         self.driver = driver(self.lanes)
-        self._choose_units()
-        self._check_gathered()
+        self._steps = [step for phase, step in algorithm.steps() if phase in variant.phases]
+        self.units_of: dict[str, list[CompiledUnit]] = {}
+        self.unit_of: dict[str, np.ndarray] = {}
+        for of in algorithm.sets:
+            self._choose_units(of)
         self._lay_out()
         self._make_tables()
 
     # --- tables -------------------------------------------------------------------------------------------------------
-    def _choose_units(self) -> None:
-        s = self.shape
+    def _choose_units(self, of: str) -> None:
+        s = self.shapes[of]
         code = ((s.class_of * 2 + s.root) * 2 + s.leaf) * 2 + s.first
-        codes, self.unit_of = np.unique(code, return_inverse=True)
-        self.units: list[CompiledUnit] = []
-        self._unit_is_root = [bool(c >> 2 & 1) for c in codes.tolist()]
-        for c in codes.tolist():
+        codes, self.unit_of[of] = np.unique(code, return_inverse=True)
+        units, inner = [], []
+        for u, c in enumerate(codes.tolist()):
             position = Position(bool(c >> 2 & 1), bool(c >> 1 & 1), bool(c & 1))
-            self.units.append(unit(self.algorithm, s.classes[c >> 3], position, self.variant))
+            units.append(unit(self.algorithm, s.classes[c >> 3], position, self.variant, of, self._idle_steps(of, u)))
+            if not position.root:
+                inner.append(units[-1])
+        self.units_of[of] = units
+        self._check_gathered(inner)
 
-    def _check_gathered(self) -> None:
+    def _idle_steps(self, of: str, u: int) -> frozenset[int]:
+        """The numbers of the steps over lists in which no node of a unit stands."""
+        tree, mine = self.tree.of(of), self.unit_of[of]
+        sweeps = [(k, step) for k, (_, step) in enumerate(self.algorithm.steps()) if isinstance(step, Sweep) and step.on == of]
+        return frozenset(k for k, s in sweeps if s.items is not None and u not in mine[tree_items(tree, s.items).nodes])
+
+    def _check_gathered(self, inner: Sequence[CompiledUnit]) -> None:
         """The first child that is met begins a sum, so every child must take part in it."""
-        inner = [u for u, root in zip(self.units, self._unit_is_root, strict=True) if not root]
         for k in range(len(inner[0].gathers) if inner else 0):
             if any(u.gathers[k] != inner[0].gathers[k] for u in inner):
                 names = sorted({name for u in inner for name in u.gathers[k]})
@@ -106,99 +120,142 @@ class Plan:
 
     def _lay_out(self) -> None:
         """Offsets of every node's record in every array, and the size of each array, in scalars."""
-        n, tree = len(self.tree), self.tree
-        records = record_layout(self.algorithm)
-        widths = {"shared": 0, "gathered": 0}
-        for name, (array, at) in records.items():
-            widths[array] = max(widths[array], at + self.algorithm.fields[name].size({}))
-        self.offsets: dict[str, np.ndarray] = {
-            "shared": np.arange(n) * widths["shared"],
-            "gathered": self.shape.slot * widths["gathered"],
-        }
-        self.sizes = {"shared": n * widths["shared"], "gathered": self.shape.slots * widths["gathered"]}
+        self.offsets: dict[str, np.ndarray] = {}
+        self.sizes: dict[str, int] = {}
         self.stored: dict[str, int] = {}  # numbers in the lanes, of arrays that have another number outside
         self.maps: dict[str, np.ndarray] = {}  # and the place of each
-        counts = np.array([c.parameter_count for c in self.shape.classes])[self.shape.class_of]
-        self._cumulate("parameters", counts)
-        for phase in self.algorithm.phases:
-            self._cumulate(f"private:{phase}", np.array([u.private[phase] for u in self.units])[self.unit_of])
+        widths: dict[str, int] = {}
+        for name, (array, at) in record_layout(self.algorithm).items():
+            widths[array] = max(widths.get(array, 0), at + self.algorithm.fields[name].size({}))
+        for of, shape in self.shapes.items():
+            n = len(shape.tree)
+            for kind, places, count in (("shared", np.arange(n), n), ("gathered", shape.slot, shape.slots)):
+                array = own_array(kind, of)
+                self.offsets[array], self.sizes[array] = places * widths.get(array, 0), count * widths.get(array, 0)
+            counts = np.array([c.parameter_count for c in shape.classes], np.int64)[shape.class_of]
+            self._cumulate(own_array("parameters", of), counts)
+            for phase in self.algorithm.phases:
+                private = np.array([u.private[phase] for u in self.units_of[of]], np.int64)[self.unit_of[of]]
+                self._cumulate(own_array(f"private:{phase}", of), private)
         for name, f in self.algorithm.fields.items():
-            if f.kind in ("shared", "gathered"):
-                continue
-            if f.space in tree.packings:
-                packing = tree_packing(tree, f.space)
-                self.offsets[name], self.sizes[name] = np.arange(packing.count), len(packing.index)
-                self.stored[name], self.maps[name] = packing.count, np.ascontiguousarray(packing.index, np.int32)
-            elif f.space == "global":
-                self.offsets[name], self.sizes[name] = np.zeros(n, np.int64), f.size({})
-            elif f.space == "node" or f.space in tree.counts:
-                count = tree.counts.get(f.space, n)
-                self.offsets[name], self.sizes[name] = np.arange(count) * f.size({}), count * f.size({})
-            else:
-                starts = tree.offsets(f.space)
-                self.offsets[name], self.sizes[name] = starts[:-1], int(starts[-1])
+            if f.kind not in ("shared", "gathered"):
+                self._lay_out_field(name, f)
+
+    def _lay_out_field(self, name: str, f: Field) -> None:
+        tree = self.tree.of(f.of)
+        n = len(tree)
+        if f.space in tree.packings:
+            packing = tree_packing(tree, f.space)
+            self.offsets[name], self.sizes[name] = np.arange(packing.count), len(packing.index)
+            self.stored[name], self.maps[name] = packing.count, np.ascontiguousarray(packing.index, np.int32)
+        elif f.space == "global":
+            longest = max(map(len, (self.tree, *self.tree.sets.values())))
+            self.offsets[name], self.sizes[name] = np.zeros(longest, np.int64), f.size({})
+        elif f.space == "node" or f.space in tree.counts:
+            count = tree.counts.get(f.space, n)
+            self.offsets[name], self.sizes[name] = np.arange(count) * f.size({}), count * f.size({})
+        else:
+            starts = tree.offsets(f.space)
+            self.offsets[name], self.sizes[name] = starts[:-1], int(starts[-1])
 
     def _cumulate(self, name: str, counts: np.ndarray) -> None:
         ends = np.cumsum(counts)
         self.offsets[name], self.sizes[name] = ends - counts, int(ends[-1]) if len(ends) else 0
 
     def _make_tables(self) -> None:
-        n = len(self.tree)
-        roles = {"own": np.arange(n), "parent": np.maximum(self.tree.parent, 0), **self.tree.roles}
         self._entries: list[np.ndarray] = []  # kept alive: the segments point into them
-        self.flops = 0  # per state and pass
-        segments = [np.empty((0, 3), np.int64)]
-        steps = [s for phase, s in self.algorithm.steps() if phase in self.variant.phases]
-        for k, sweep in enumerate(steps):
-            if sweep.items is None:
-                order = np.arange(n)[::-1] if sweep.order == "inward" else np.arange(n)
-                index = {role: target[order] for role, target in roles.items()}
-            else:
-                items = tree_items(self.tree, sweep.items)
-                order, index = items.nodes, {"own": items.nodes, **items.roles}
-            if not len(order):
-                continue
-            for role in sweep.roles:
-                if index[role].min() < 0:
-                    raise CompileError(f"role {role!r} of {self.algorithm.name!r} points at index {index[role].min()}")
-            units = self.unit_of[order]
-            self.flops += int(np.array([u.flops[k] for u in self.units])[units].sum())
-            rank = np.zeros(len(order), np.int64)
-            base = np.zeros(len(self.units), np.int64)
-            width = np.ones(len(self.units), np.int64)
-            for u, compiled in enumerate(self.units):
-                mine = np.flatnonzero(units == u)
-                rank[mine] = np.arange(len(mine))
-                pairs = compiled.operands[k]
-                table = np.empty((len(mine), max(1, len(pairs))), np.int32)
-                for column, (array, role) in enumerate(pairs):
-                    table[:, column] = self.offsets[array][index[role][mine]]
-                self._entries.append(table)
-                base[u], width[u] = table.ctypes.data, table.shape[1]
-            starts = np.flatnonzero(np.diff(units, prepend=-1))
-            counts = np.diff(np.append(starts, len(order)))
-            kernels = np.array([c.addresses[k] for c in self.units])
-            u = units[starts]
-            segments.append(np.stack([kernels[u], base[u] + rank[starts] * width[u] * 4, counts], axis=1))
+        self.flops = 0  # of rules, per state and pass
+        segments = [np.empty((0, len(SEGMENT)), np.int64)]
+        for k, step in enumerate(self._steps):
+            segments.append(self._sweep_segments(k, step) if isinstance(step, Sweep) else self._routine_segment(step))
         self.segments = np.ascontiguousarray(np.concatenate(segments), dtype=np.int64)
 
-    @cached_property
-    def parameters(self) -> np.ndarray:
-        """The run-time parameters of all nodes, one scalar each."""
-        out = np.empty(self.sizes["parameters"])
+    def _sweep_segments(self, k: int, sweep: Sweep) -> np.ndarray:
+        """The segments of a sweep that is number k of those that run: nodes of one unit after the other, under one guard."""
+        tree = self.tree.of(sweep.on)
+        if sweep.items is None:
+            order = np.arange(len(tree))[:: -1 if sweep.order == "inward" else 1]
+            roles = {"own": np.arange(len(tree)), "parent": np.maximum(tree.parent, 0), **tree.roles}
+            index = {role: target[order] for role, target in roles.items()}
+        else:
+            items = tree_items(tree, sweep.items)
+            order, index = items.nodes, {"own": items.nodes, **items.roles}
+        if not len(order):
+            return np.empty((0, len(SEGMENT)), np.int64)
+        for role in sweep.roles:
+            if index[role].min() < 0:
+                raise CompileError(f"role {role!r} of {self.algorithm.name!r} points at index {index[role].min()}")
+        all_units, units = self.units_of[sweep.on], self.unit_of[sweep.on][order]
+        self.flops += int(np.array([u.flops[k] for u in all_units])[units].sum())
+        rank = np.zeros(len(order), np.int64)
+        base = np.zeros(len(all_units), np.int64)
+        width = np.ones(len(all_units), np.int64)
+        for u, compiled in enumerate(all_units):
+            mine = np.flatnonzero(units == u)
+            rank[mine] = np.arange(len(mine))
+            pairs = compiled.operands[k]
+            table = np.empty((len(mine), max(1, len(pairs))), np.int32)
+            for column, (array, role) in enumerate(pairs):
+                table[:, column] = self.offsets[array][index[role][mine]]
+            self._entries.append(table)
+            base[u], width[u] = table.ctypes.data, table.shape[1]
+        guard, guard_at = self._guards(sweep.when, index, len(order))
+        starts = np.flatnonzero(np.diff(units, prepend=-1) | np.diff(guard_at, prepend=-1))
+        counts = np.diff(np.append(starts, len(order)))
+        kernels = np.array([c.addresses[k] for c in all_units])
+        u = units[starts]
+        places = base[u] + rank[starts] * width[u] * 4
+        return np.stack([kernels[u], places, counts, np.full(len(u), guard), guard_at[starts]], axis=1)
+
+    def _guards(self, when: tuple[str, str] | None, index: dict[str, np.ndarray], count: int) -> tuple[int, np.ndarray]:
+        """The array that guards a sweep, or -1, and the place in it of every node, in bytes."""
+        if when is None:
+            return -1, np.zeros(count, np.int64)
+        role, name = when
+        places = np.zeros(count, np.int64) if role == "global" else self.offsets[name][index[role]]
+        return self.arrays.index(name), places * self.lanes.width * self.lanes.bytes
+
+    def _routine_segment(self, routine: Routine) -> np.ndarray:
+        """The one segment of a routine: its entries are the arguments."""
+        values: list[Any] = []
+        for (_, kind), name in zip(routine.function.parameters, routine.arguments, strict=True):
+            if kind == "Table":
+                table = np.ascontiguousarray(self.tree.tables[name], np.int32)
+                self._entries.append(table)
+                values.append(table.ctypes.data)
+            else:
+                values.append(self.tree.numbers[name] if kind in ("int", "float") else (self.arrays.index(name), 0))
+        entries = routine.function.entries(*values)
+        self._entries.append(entries)
+        guard = -1 if routine.when is None else self.arrays.index(routine.when)
+        return np.array([[routine.function.address(self.lanes), entries.ctypes.data, 1, guard, 0]], np.int64)
+
+    def parameters(self, of: str) -> np.ndarray:
+        """The run-time parameters of all nodes of a set, one scalar each."""
+        shape, starts = self.shapes[of], self.offsets[own_array("parameters", of)]
+        out = np.empty(self.sizes[own_array("parameters", of)])
         by_class: dict[int, list[int]] = {}
-        for i, c in enumerate(self.shape.class_of.tolist()):
+        for i, c in enumerate(shape.class_of.tolist()):
             by_class.setdefault(c, []).append(i)
         for c, nodes in by_class.items():
-            node_class = self.shape.classes[c]
-            at = self.offsets["parameters"][nodes]
+            node_class, at = shape.classes[c], starts[nodes]
             for name in node_class.patterns:
                 places = [(j, s) for j, s in enumerate(node_class.parameter_slots(name)) if isinstance(s, int)]
                 if places:
-                    values = np.array([np.reshape(self.tree.parameters[i][name], -1) for i in nodes]).reshape(len(nodes), -1)
+                    values = np.array([np.reshape(shape.tree.parameters[i][name], -1) for i in nodes]).reshape(len(nodes), -1)
                     for j, s in places:
                         out[at + s] = values[:, j]
         return out.astype(self.lanes.dtype)
+
+    @cached_property
+    def all_parameters(self) -> dict[str, np.ndarray]:
+        """Those of every set, by the name of their array."""
+        return {own_array("parameters", of): self.parameters(of) for of in self.shapes}
+
+    @property
+    def units(self) -> list[CompiledUnit]:
+        """Those of all sets."""
+        return [u for units in self.units_of.values() for u in units]
 
     # --- running ------------------------------------------------------------------------------------------------------
     def workspace(self) -> Workspace:
@@ -293,8 +350,8 @@ class Workspace:
             size = plan.stored.get(name, plan.sizes.get(name, 0)) * (1 if name in uniform else t.width)
             begin = skip + starts[name]
             self.views[name] = raw[begin : begin + size * t.bytes].view(t.dtype)
-        copies = 1 if "parameters" in uniform else t.width
-        self.views["parameters"][:] = np.repeat(plan.parameters, copies)
+        for name, values in plan.all_parameters.items():
+            self.views[name][:] = np.repeat(values, 1 if name in uniform else t.width)
         self.bases = np.array([raw.ctypes.data + skip + starts[name] for name in plan.arrays], np.int64)
         self.address = {name: int(self.bases[i]) for i, name in enumerate(plan.arrays)}
         s = plan.segments

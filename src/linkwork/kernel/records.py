@@ -18,7 +18,8 @@ JOB = (
 )
 # Of inputs and outputs; strides in bytes. map: for every scalar of an output its place in the lanes, or null
 TRANSFER = ("lanes", "memory", "count", "stride", "record_stride", "map")
-SEGMENT = ("kernel", "entries", "nodes")
+# guard: number of an array or -1, and the place of a scalar in it (bytes): zero in every lane, the segment is passed over
+SEGMENT = ("kernel", "entries", "nodes", "guard", "guard_at")
 
 
 def load_field(lines: list[str], name: str, index: int, base: str = "%job", kind: str = "i64") -> None:

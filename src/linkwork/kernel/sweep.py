@@ -8,6 +8,11 @@ Names that a rule reads or assigns are, in this order: `n.is_root`, attributes a
 fields, and otherwise *private* values, which only the node itself sees in later rules. Private values may be of any structure
 (arrays, transforms, inertias); only what varies in them is ever stored. What a rule reads through a role is what was there
 before the rule began, except what it has assigned through the same role.
+
+Besides the tree there may be other *sets* of nodes (forces, constraints, places on the way of a row to the root), with rules of
+their own. All sets lie in one memory: a rule on one looks at others through roles, reads what they have declared, and may add
+to it: `body.load = body.load + ...` through any role is a sum in the order of the set. Between sweeps, *routines* work on whole
+arrays: plain functions with loops, of which only the run knows how long they are (`loops`).
 """
 
 from __future__ import annotations
@@ -15,7 +20,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -24,6 +29,9 @@ from ..spatial.inertia import Articulated
 from ..spatial.scalar import array
 from ..spatial.se3 import SE3
 from .sources import modules_of
+
+if TYPE_CHECKING:
+    from .loops import LoopFunction
 
 
 @dataclass(frozen=True)
@@ -66,7 +74,8 @@ class Field:
              ("body"): `codec.size` scalars per thing; anything else ("q", "v", ...): as many scalars as the node's class
              says in `sizes`.
     alias    the name of another field of the same memory, seen through another space
-    world    for shared fields: the value that roots see in `parent`, a function of the node (it may read globals).
+    world    the value that roots see in `parent`, a function of the node (it may read globals).
+    of       the set of nodes that has it; the tree itself by default
     """
 
     kind: Kind
@@ -74,6 +83,7 @@ class Field:
     codec: Codec | None = None
     world: Callable[[Any], Any] | None = None
     alias: str | None = None
+    of: str = ""
 
     def size(self, sizes: dict[str, int]) -> int:
         """Scalars at a node whose class has these sizes."""
@@ -96,17 +106,38 @@ class Field:
 
 @dataclass(frozen=True)
 class Sweep:
-    """One rule at every node, in an order; or at every item of a list of the tree (`items`), in the order of the list."""
+    """One rule at every node of a set, in an order; or at every item of a list of the set (`items`), in the order of the list.
+
+    on     the set; the tree itself by default
+    when   (role, field): nodes where the first scalar of this is zero in every lane are passed over; role "global" asks once
+    """
 
     rule: Callable[..., None]
     order: Literal["outward", "inward", "each"]
     roles: tuple[str, ...] = ("own", "parent")
     items: str | None = None
+    on: str = ""
+    when: tuple[str, str] | None = None
 
 
-def outward(rule: Callable[..., None]) -> Sweep:
-    """Root to leaves."""
-    return Sweep(rule, "outward")
+@dataclass(frozen=True)
+class Routine:
+    """A function of whole arrays, see `loops`; its arguments by name: fields, and numbers and tables of the tree.
+
+    when   a global field: nothing is done where its first scalar is zero in every lane
+    """
+
+    function: LoopFunction
+    arguments: tuple[str, ...]
+    when: str | None = None
+
+
+Step = Sweep | Routine
+
+
+def outward(rule: Callable[..., None], *, when: str | None = None) -> Sweep:
+    """Root to leaves; `when` names a global field without which nothing is done."""
+    return Sweep(rule, "outward", when=None if when is None else ("global", when))
 
 
 def inward(rule: Callable[..., None]) -> Sweep:
@@ -114,14 +145,14 @@ def inward(rule: Callable[..., None]) -> Sweep:
     return Sweep(rule, "inward")
 
 
-def each(rule: Callable[..., None], *roles: str) -> Sweep:
-    """Every node by itself; `roles` name further nodes that the rule may look at."""
-    return Sweep(rule, "each", ("own", *roles))
+def each(rule: Callable[..., None], *roles: str, on: str = "", when: tuple[str, str] | None = None) -> Sweep:
+    """Every node of a set by itself; `roles` name further nodes that the rule may look at."""
+    return Sweep(rule, "each", ("own", *roles), None, on, when)
 
 
-def over(items: str, rule: Callable[..., None], *roles: str) -> Sweep:
+def over(items: str, rule: Callable[..., None], *roles: str, when: tuple[str, str] | None = None) -> Sweep:
     """Every item of a list: its node is `own`, the roles point to what else it concerns."""
-    return Sweep(rule, "each", ("own", *roles), items)
+    return Sweep(rule, "each", ("own", *roles), items, when=when)
 
 
 @dataclass(frozen=True)
@@ -130,11 +161,21 @@ class Algorithm:
 
     name: str
     fields: dict[str, Field]
-    phases: dict[str, Sequence[Sweep]]
+    phases: dict[str, Sequence[Step]]
 
-    def steps(self) -> list[tuple[str, Sweep]]:
-        """All sweeps in order with the name of their phase."""
-        return [(phase, sweep) for phase, sweeps in self.phases.items() for sweep in sweeps]
+    def steps(self) -> list[tuple[str, Step]]:
+        """All sweeps and routines in order with the name of their phase."""
+        return [(phase, step) for phase, steps in self.phases.items() for step in steps]
+
+    @cached_property
+    def sets(self) -> tuple[str, ...]:
+        """The sets of nodes that rules run on, the tree first."""
+        return tuple(dict.fromkeys(["", *(step.on for _, step in self.steps() if isinstance(step, Sweep))]))
+
+    @cached_property
+    def looks_around(self) -> bool:
+        """Whether some rule looks at other nodes than its own and the parent: then all that they share is stored."""
+        return any(set(step.roles) - {"own", "parent"} for _, step in self.steps() if isinstance(step, Sweep))
 
     @cached_property
     def results(self) -> tuple[str, ...]:
@@ -171,7 +212,8 @@ class Algorithm:
     def foreign(self) -> bool:
         """Whether some rule is not part of this package, so that its code is not in the digest of the package's sources."""
         package = __name__.partition(".")[0] + "."
-        return not all((sweep.rule.__module__ or "").startswith(package) for _, sweep in self.steps())
+        rules = (step.rule for _, step in self.steps() if isinstance(step, Sweep))
+        return not all((rule.__module__ or "").startswith(package) for rule in rules)
 
 
 @dataclass(frozen=True, eq=False)
@@ -182,12 +224,18 @@ class NodeClass:
     attributes   objects that rules use (`n.joint`)
     patterns     for every parameter its shape and, entry by entry, a number that is folded in or None for run-time data
     sizes        number of scalars in the spaces of fields ("q", "v", ...)
+    role_sizes   the same of nodes that a role points to, where they are not our own
     """
 
     signature: tuple[Any, ...]
     attributes: dict[str, Any] = field(default_factory=dict)
     patterns: dict[str, tuple[tuple[int, ...], tuple[float | None, ...]]] = field(default_factory=dict)
     sizes: dict[str, int] = field(default_factory=dict)
+    role_sizes: dict[str, dict[str, int]] = field(default_factory=dict)
+
+    def sizes_of(self, role: str) -> dict[str, int]:
+        """The sizes of the node that a role points to."""
+        return self.role_sizes.get(role, self.sizes)
 
     @cached_property
     def modules(self) -> frozenset[str]:
@@ -249,6 +297,9 @@ class Tree:
     counts   how many things there are in the spaces that such indices point into ("body")
     items    lists that sweeps may run over, made when first needed
     packings spaces of outputs that are stored with fewer numbers, made when first needed
+    sets     other sets of nodes, by name
+    tables   whole numbers that routines read, by name
+    numbers  whole numbers that routines are given, by name
     """
 
     parent: np.ndarray
@@ -258,6 +309,13 @@ class Tree:
     counts: dict[str, int] = field(default_factory=dict)
     items: dict[str, Callable[[], Items]] = field(default_factory=dict)
     packings: dict[str, Callable[[], Packing]] = field(default_factory=dict)
+    sets: dict[str, Tree] = field(default_factory=dict)
+    tables: dict[str, np.ndarray] = field(default_factory=dict)
+    numbers: dict[str, int] = field(default_factory=dict)
+
+    def of(self, name: str) -> Tree:
+        """A set of nodes; the tree itself has no name."""
+        return self.sets[name] if name else self
 
     def __len__(self) -> int:
         return len(self.parent)

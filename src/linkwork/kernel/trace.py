@@ -13,7 +13,7 @@ import numpy as np
 
 from ..errors import CompileError
 from ..spatial.scalar import array, is_number
-from .sweep import Algorithm, Field, NodeClass
+from .sweep import Algorithm, Field, NodeClass, Sweep
 from .symbol import Symbol, variable
 
 Place = tuple[str, str, int]  # array, role, index
@@ -38,10 +38,10 @@ class Kernel:
 
 @dataclass(frozen=True)
 class Unit:
-    """All kernels of an algorithm for one class and position, the private scalars per node and phase, and the gathered
-    fields that each kernel writes."""
+    """All kernels of an algorithm for one class and position (none for steps that do not run there), the private scalars per
+    node and phase, and the gathered fields that each kernel writes."""
 
-    kernels: list[Kernel]
+    kernels: list[Kernel | None]
     private: dict[str, int]
     gathers: list[list[str]]
 
@@ -72,22 +72,39 @@ def mapped(value: Any, fn: Any) -> Any:
     return fn(value)
 
 
+def own_array(kind: str, of: str) -> str:
+    """The name of an array that every set of nodes has for itself: "parameters", "shared", "private:run", ..."""
+    return f"{kind}@{of}" if of else kind
+
+
 def record_layout(algorithm: Algorithm) -> dict[str, tuple[str, int]]:
-    """Shared fields lie side by side in one record per node, gathered ones in another: name -> (array, start)."""
-    layout = {}
-    for kind in ("shared", "gathered"):
-        at = 0
-        for name in algorithm.of_kind(kind):
-            layout[name] = (kind, at)
-            at += algorithm.fields[name].size({})
+    """Shared fields of a set lie side by side in one record per node, gathered ones in another: name -> (array, start)."""
+    layout, ends = {}, {}
+    for name, f in algorithm.fields.items():
+        if f.kind in ("shared", "gathered"):
+            array = own_array(f.kind, f.of)
+            layout[name] = (array, ends.get(array, 0))
+            ends[array] = layout[name][1] + f.size({})
     return layout
 
 
 class Tracer:
-    """Runs all sweeps of an algorithm for one class of nodes at one position."""
+    """Runs the sweeps of an algorithm for one class of nodes of a set, at one position.
 
-    def __init__(self, algorithm: Algorithm, node_class: NodeClass, position: Position, absent: frozenset[str]) -> None:
+    idle   numbers of the steps that no node of this class and position takes part in
+    """
+
+    def __init__(
+        self,
+        algorithm: Algorithm,
+        node_class: NodeClass,
+        position: Position,
+        absent: frozenset[str],
+        on: str = "",
+        idle: frozenset[int] = frozenset(),
+    ) -> None:
         self.algorithm, self.node_class, self.position, self.absent = algorithm, node_class, position, absent
+        self.on, self.idle = on, idle
         self.memory: dict[str, Any] = {}  # private and own shared values, as structures of numbers and Refs
         self.slots: dict[int, Place] = {}  # element hash of a stored scalar -> its place
         self.alive: list[Symbol] = []  # keeps hashes valid
@@ -100,8 +117,13 @@ class Tracer:
 
     def run(self) -> Unit:
         """Trace every sweep, then keep only the stores that somebody reads."""
-        kernels, gathers = [], []
-        for phase, sweep in self.algorithm.steps():
+        kernels: list[Kernel | None] = []
+        gathers: list[list[str]] = []
+        for k, (phase, sweep) in enumerate(self.algorithm.steps()):
+            if not isinstance(sweep, Sweep) or sweep.on != self.on or k in self.idle:
+                kernels.append(None)
+                gathers.append([])
+                continue
             self.phase = phase
             self.loads, self.pending, self.written = {}, {}, {}
             roles = [Namespace(self, role) for role in sweep.roles]
@@ -136,27 +158,31 @@ class Tracer:
                 )
             empty = self.position.leaf if role == "own" else self.position.first
             if empty:
-                return f.unpack([0.0] * f.size(self.node_class.sizes))
+                return f.unpack([0.0] * self._size(f, role))
             return self._load(f, name, role)
         if f.kind == "input" and name in self.absent:
-            return f.unpack([0.0] * f.size(self.node_class.sizes))
+            return f.unpack([0.0] * self._size(f, role))
         return self._load(f, name, role)
+
+    def _size(self, f: Field, role: str) -> int:
+        return f.size(self.node_class.sizes_of(role))
 
     def _world(self, name: str, f: Field | None) -> Any:
         if f is None or f.kind == "output":
             raise CompileError(f"{self._where()} reads parent.{name}, which is neither given nor shared")
         if f.world is None:
-            return f.unpack([0.0] * f.size(self.node_class.sizes))
+            return f.unpack([0.0] * self._size(f, "parent"))
         return f.world(Namespace(self, "own"))
 
     def _parameter(self, name: str) -> Any:
         shape, _ = self.node_class.patterns[name]
         slots = self.node_class.parameter_slots(name)
-        flat = [self.load(("parameters", "own", s)) if isinstance(s, int) else s for s in slots]
+        source = own_array("parameters", self.on)
+        flat = [self.load((source, "own", s)) if isinstance(s, int) else s for s in slots]
         return array(flat).reshape(shape) if shape else flat[0]
 
     def _load(self, f: Field, name: str, role: str) -> Any:
-        return f.unpack([self.load(self._place(name, role, k)) for k in range(f.size(self.node_class.sizes))])
+        return f.unpack([self.load(self._place(name, role, k)) for k in range(self._size(f, role))])
 
     def _place(self, name: str, role: str, k: int) -> Place:
         array_name, base = self.records.get(name, (name, 0))
@@ -167,7 +193,7 @@ class Tracer:
         if symbol is None:
             symbol = self.loads[place] = variable(f"{place[0]}_{place[1]}_{place[2]}")
             self.alive.append(symbol)
-            if place[0] == "parameters" or (place[1] == "own" and self._is_input(place[0])):
+            if place[0].partition("@")[0] == "parameters" or (place[1] == "own" and self._is_input(place[0])):
                 self.slots[hash(symbol)] = place  # a value that is just this input needs no second home
         return symbol
 
@@ -194,7 +220,7 @@ class Tracer:
             if f is None:
                 self.memory[name] = mapped(value, self._keep)
                 continue
-            scalars = f.packed(value, name, f.size(self.node_class.sizes))
+            scalars = f.packed(value, name, self._size(f, role))
             for k, scalar in enumerate(scalars):
                 self.pending[self._place(name, role, k)] = scalar
             if f.kind == "shared" and role == "own":
@@ -212,7 +238,7 @@ class Tracer:
         if scalar.op == "neg":
             kept = self._keep(scalar.args[0])
             return Ref(kept.place, not kept.negative)
-        place = (f"private:{self.phase}", "own", self.count[self.phase])
+        place = (own_array(f"private:{self.phase}", self.on), "own", self.count[self.phase])
         self.count[self.phase] += 1
         self.alive.append(scalar)
         self.slots[hash(scalar)] = place
@@ -220,19 +246,23 @@ class Tracer:
         return Ref(place)
 
     # --- what is left --------------------------------------------------------------------------------------------------
-    def _compacted(self, kernels: list[Kernel]) -> tuple[list[Kernel], dict[str, int]]:
-        loaded = {place for kernel in kernels for _, place in kernel.loads}
+    def _compacted(self, kernels: list[Kernel | None]) -> tuple[list[Kernel | None], dict[str, int]]:
+        made = [kernel for kernel in kernels if kernel is not None]
+        loaded = {place for kernel in made for _, place in kernel.loads}
         read = {(self._memory_of(a), k) for a, role, k in loaded if role != "parent"}
         renumbered: dict[Place, Place] = {}
         private = dict.fromkeys(self.algorithm.phases, 0)
-        for kernel in kernels:
+        for kernel in made:
             for _, place in kernel.stores:
                 if place[0].startswith("private:") and place in loaded:
-                    phase = place[0].removeprefix("private:")
+                    phase = place[0].removeprefix("private:").partition("@")[0]
                     renumbered[place] = (place[0], "own", private[phase])
                     private[phase] += 1
-        out = []
+        out: list[Kernel | None] = []
         for kernel in kernels:
+            if kernel is None:
+                out.append(None)
+                continue
             stores = [(v, renumbered.get(p, p)) for v, p in kernel.stores if self._needed(p, loaded, read)]
             out.append(Kernel([(s, renumbered.get(p, p)) for s, p in kernel.loads], stores))
         return out, private
@@ -247,7 +277,9 @@ class Tracer:
             return place in loaded
         if place[0] in self.absent:  # an output that nobody asked for, but a later rule may read it, of any node
             return (self._memory_of(place[0]), place[2]) in read
-        return place[0] != "shared" or not self.position.leaf or (place[0], place[2]) in read
+        if place[0].partition("@")[0] != "shared" or not self.position.leaf:
+            return True
+        return self.algorithm.looks_around or (place[0], place[2]) in read
 
     def _where(self) -> str:
         return f"a rule of {self.algorithm.name!r} (phase {self.phase!r})"

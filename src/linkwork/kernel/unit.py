@@ -8,7 +8,7 @@ from ..errors import CompileError
 from . import cache, ir, machine, sources
 from .lanes import Lanes
 from .sweep import Algorithm, NodeClass
-from .trace import Position, Tracer
+from .trace import Position, Tracer, own_array
 
 
 @dataclass(frozen=True)
@@ -23,8 +23,8 @@ class Variant:
 
 @dataclass(frozen=True)
 class CompiledUnit:
-    """Addresses and operand lists of the kernels, private scalars per node and phase, flops per node and lane, and the
-    gathered fields that each kernel writes."""
+    """Addresses and operand lists of the kernels by step, private scalars per node and phase, flops per node and lane, and the
+    gathered fields that each kernel writes; steps that do not run there have neither operands nor flops."""
 
     addresses: list[int]
     operands: list[list[tuple[str, str]]]
@@ -37,34 +37,44 @@ class CompiledUnit:
 def arrays(algorithm: Algorithm) -> list[str]:
     """The order of the arrays in `bases`."""
     named = [n for n, f in algorithm.fields.items() if f.kind in ("input", "output", "state", "work")]
-    return ["parameters", "shared", "gathered", *(f"private:{p}" for p in algorithm.phases), *named]
+    kinds = ("parameters", "shared", "gathered", *(f"private:{p}" for p in algorithm.phases))
+    return [*(own_array(kind, of) for of in algorithm.sets for kind in kinds), *named]
 
 
 _loaded: dict[str, CompiledUnit] = {}
 
 
-def unit(algorithm: Algorithm, node_class: NodeClass, position: Position, variant: Variant) -> CompiledUnit:
-    """The compiled kernels of the wanted phases."""
+def unit(
+    algorithm: Algorithm,
+    node_class: NodeClass,
+    position: Position,
+    variant: Variant,
+    on: str = "",
+    idle: frozenset[int] = frozenset(),
+) -> CompiledUnit:
+    """The compiled kernels of the wanted phases for a class of nodes of a set; `idle` steps have none of its nodes."""
     if len(algorithm.phases) > 1 and variant.absent & set(algorithm.of_kind("input")):
         raise CompileError(
             f"{algorithm.name}: inputs of an algorithm in phases must all be given, so that its memory is the same"
         )
     place = (position.root, position.leaf, position.first)
     choice = (variant.lanes, variant.phases, sorted(variant.uniform), sorted(variant.absent))
-    written = _written(algorithm, node_class, position, variant) if algorithm.foreign else None  # rules change, names stay
+    tracer = Tracer(algorithm, node_class, position, variant.absent, on, idle)
+    written = _written(tracer, variant) if algorithm.foreign else None  # rules change, names stay
     rules = algorithm.name if written is None else cache.digest(algorithm.name, written[0], [text for text, _, _ in written[1]])
     code = sources.digest(frozenset((__name__, *algorithm.modules, *node_class.modules)))
-    key = cache.digest(code, rules, node_class.signature, place, choice, machine.description())
+    where = (place, on, sorted(idle))
+    key = cache.digest(code, rules, node_class.signature, where, choice, machine.description())
     known = _loaded.get(key)
     if known is None:
         found = cache.load(key)
         if found is None:
-            found = _compiled(written or _written(algorithm, node_class, position, variant), variant.lanes, key)
+            found = _compiled(written or _written(tracer, variant), variant.lanes, key)
             cache.store(key, *found)
         header, obj = found
         library = machine.Library.shared(obj)
         pairs = [[(a, r) for a, r in kernel] for kernel in header["operands"]]
-        addresses = [library.address(_name(key, i)) for i in range(len(pairs))]
+        addresses = [library.address(_name(key, i)) if runs else 0 for i, runs in enumerate(header["runs"])]
         known = _loaded[key] = CompiledUnit(addresses, pairs, header["private"], header["flops"], header["gathers"], library)
     return known
 
@@ -77,14 +87,18 @@ def _name(key: str, i: int) -> str:
 Written = tuple[dict, list[tuple[str, set[str], int]]]  # what plans must know; kernels as of `ir.function`
 
 
-def _written(algorithm: Algorithm, node_class: NodeClass, position: Position, variant: Variant) -> Written:
+def _written(tracer: Tracer, variant: Variant) -> Written:
     """The kernels of the wanted phases."""
-    traced = Tracer(algorithm, node_class, position, variant.absent).run()
-    steps = [k for k, (phase, _) in enumerate(algorithm.steps()) if phase in variant.phases]
-    kernels, order = [traced.kernels[k] for k in steps], arrays(algorithm)
-    functions = [ir.function(k, f"k{i}", order, variant.uniform, variant.lanes) for i, k in enumerate(kernels)]
+    traced, order = tracer.run(), arrays(tracer.algorithm)
+    steps = [k for k, (phase, _) in enumerate(tracer.algorithm.steps()) if phase in variant.phases]
+    kernels = [traced.kernels[k] for k in steps]
+    functions = [
+        ("", set[str](), 0) if kernel is None else ir.function(kernel, f"k{i}", order, variant.uniform, variant.lanes)
+        for i, kernel in enumerate(kernels)
+    ]
     header = {
-        "operands": [ir.operands(k) for k in kernels],
+        "runs": [kernel is not None for kernel in kernels],
+        "operands": [[] if kernel is None else ir.operands(kernel) for kernel in kernels],
         "private": traced.private,
         "gathers": [traced.gathers[k] for k in steps],
         "flops": [f[2] for f in functions],

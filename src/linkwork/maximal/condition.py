@@ -13,8 +13,8 @@ from typing import Any, Literal
 
 import numpy as np
 
+from ..elements.law import Law
 from ..errors import ModelError
-from ..model.law import Law
 from ..spatial.dual import split
 from ..spatial.jet import biases, gradients, rates, values
 from ..spatial.scalar import Vector, array

@@ -14,8 +14,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from ..elements.law import Law
 from ..errors import ModelError
-from ..model.law import Law
 from ..spatial.dual import Dual, split
 from ..spatial.jet import Jet, biases, gradients, lift
 from ..spatial.scalar import Scalar, Vector, dot, is_zero, numeric, solve_spd, stack

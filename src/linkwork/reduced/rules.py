@@ -8,18 +8,18 @@ from typing import Any
 import numpy as np
 
 from ..joints.complement import selected_rows
-from ..model.rules import motion_of
+from ..model.rules import joint_of, motion_of, placement_of
 from ..spatial.inertia import Articulated
 from ..spatial.scalar import Vector, array, cross, dot, is_zero, ldl, ldl_solve, stack
 from ..spatial.se3 import SE3
 
 
-def velocity_step(n: Any, w_p: Vector) -> tuple[SE3, np.ndarray, Vector, Vector]:
-    """One step outward with classical accelerations: (E_pj, S, w, zeta), see `forward`.
+def velocity_step(n: Any, w_p: Vector, v: Vector | None = None) -> tuple[SE3, np.ndarray, Vector, Vector]:
+    """One step outward with classical accelerations: (E_pj, S, w, zeta), see `forward`; at the velocity n.v, or another.
 
     Linear velocities of bodies never appear: Newton's law does not see them.
     """
-    E = motion_of(n)
+    E = motion_of(n) if v is None else placement_of(n) @ joint_of(n).motion(n.q, v)
     S, twist, bias = E.tangent.S, E.tangent.phi, E.tangent.bias
     w_J, v_J = twist[:3], twist[3:]
     w_in = E.unrotate(w_p)

@@ -7,8 +7,6 @@ import numpy as np
 from ..errors import SolverError
 from .complementarity import multipliers
 
-SINGULAR = 1e-9  # relative residual from which on the rows count as redundant
-
 
 def constrained_solve(
     A: np.ndarray, b: np.ndarray, G: np.ndarray, target: np.ndarray, unilateral: np.ndarray
@@ -18,23 +16,9 @@ def constrained_solve(
     G x = target where a row is bilateral; G x >= target, y >= 0 and one of them an equality where it is unilateral. For a
     symmetric definite A this is the minimum of x^T A x / 2 - b^T x under the constraints. Redundant rows share their forces.
     """
-    if unilateral.any():
-        free = _solved(A, np.column_stack([b, G.T]))
-        y = multipliers(G @ free[:, 1:], G @ free[:, 0] - target, unilateral)
-        return free[:, 0] + free[:, 1:] @ y, y
-    n, k = len(b), len(target)
-    if not k:
-        return _solved(A, b), np.zeros(0)
-    K = np.block([[A, -G.T], [G, np.zeros((k, k))]])
-    rhs = np.concatenate([b, target])
-    try:
-        found = np.linalg.solve(K, rhs)
-        good = np.abs(K @ found - rhs).max() <= SINGULAR * max(1.0, np.abs(rhs).max())
-    except np.linalg.LinAlgError:
-        found, good = rhs, False
-    if not good:
-        found = np.linalg.lstsq(K, rhs, rcond=1e-13)[0]
-    return found[:n], found[n:]
+    free = _solved(A, np.column_stack([b, G.T]))
+    y = multipliers(G @ free[:, 1:], G @ free[:, 0] - target, unilateral)
+    return free[:, 0] + free[:, 1:] @ y, y
 
 
 def _solved(A: np.ndarray, b: np.ndarray) -> np.ndarray:

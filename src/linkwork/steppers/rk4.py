@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from ..kernel.sweep import SCALAR, Algorithm, Field, Sweep, each
+from ..kernel.sweep import SCALAR, Algorithm, Field, Step, each
 from ..model import MaximalState, Model, State
 from ..model.rules import joint_of
 from ..reduced.forward import FORWARD_DYNAMICS
@@ -55,7 +55,7 @@ def _program() -> Program:
     dynamics = FORWARD_DYNAMICS
     fields = {name: f for name, f in dynamics.fields.items() if f.kind not in ("gathered", "output")}
     fields |= {"q": Field("state", "q"), "v": Field("state", "v"), "h": Field("input", "global", SCALAR)}
-    sweeps: list[Sweep] = []
+    sweeps: list[Step] = []
     for k in range(len(NODES)):
         evaluation, sums = stage(dynamics, k, {"q": "stage_q", "v": "stage_v"} if k else {})
         sweeps += [*evaluation, each(after_stage(k))]

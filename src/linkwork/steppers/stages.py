@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from ..kernel.sweep import Algorithm, Field, Sweep
+from ..kernel.sweep import Algorithm, Field, Routine, Step
 
 
 class Renamed:
@@ -24,16 +24,18 @@ class Renamed:
         setattr(self._node, self._names.get(name, name), value)
 
 
-def renamed(sweep: Sweep, names: dict[str, str]) -> Sweep:
-    """The sweep with every node renamed."""
+def renamed(step: Step, names: dict[str, str]) -> Step:
+    """The step with every node renamed."""
+    if isinstance(step, Routine):
+        return replace(step, arguments=tuple(names.get(name, name) for name in step.arguments))
 
     def rule(*nodes: Any) -> None:
-        sweep.rule(*(Renamed(node, names) for node in nodes))
+        step.rule(*(Renamed(node, names) for node in nodes))
 
-    return replace(sweep, rule=rule)
+    return replace(step, rule=rule)
 
 
-def stage(dynamics: Algorithm, k: int, names: dict[str, str]) -> tuple[list[Sweep], dict[str, Field]]:
+def stage(dynamics: Algorithm, k: int, names: dict[str, str]) -> tuple[list[Step], dict[str, Field]]:
     """The sweeps of the k-th evaluation of the dynamics, and the fields they need besides: sums of their own.
 
     names   what stands for the names of states

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from ..kernel.sweep import MATRIX, Field, NodeClass, Tree, pattern, vector
+from ..model.model import WORLD, Model
 from .law import Law
-from .model import WORLD, Model
 
 PLACED = {"poses": Field("input", "body", MATRIX), "twists": Field("input", "body", vector(6))}
 

@@ -1,0 +1,46 @@
+"""What a step asks of a row, in one place for every formulation and stepper: when a gap counts, how much of an error is removed,
+what a constraint that moves with time wants.
+
+At velocity level, with the residual g(q, t) at the start of a step h and the wanted motion of the constraint itself,
+
+    equality      G v' = asked - correction g / h,          asked = -(g(q, t + h) - g(q, t)) / h
+    only pushes   G v' >= asked - g / h                     where the gap is open: it may close, and not cross
+                  G v' >= asked - correction g / h          where it is not
+
+At acceleration level G v_dot = -bias, and for rows that only push >= where they touch and do not part.
+A row that only pushes takes part if it is closed, or would be after the step at twice its speed: others cannot act.
+"""
+
+from __future__ import annotations
+
+from ..spatial.scalar import Scalar, Vector, array, maximum, minimum, where
+
+CORRECTION = 0.2  # the part of a position error that one step removes
+TOUCHING = 1e-9  # m: a gap up to here counts as closed at acceleration level, and a speed up to here as none
+REACH = 2.0  # times the speed: gaps that would close take part
+
+
+def velocity_targets(residual: Vector, asked: Vector, h: Scalar, correction: Scalar, only_pushes: bool) -> Vector:
+    """What G v' should be, or not fall below."""
+    if not only_pushes:
+        return asked - (correction / h) * residual
+    return array([a - where(g > 0.0, g, correction * g) / h for g, a in zip(residual, asked, strict=True)])
+
+
+def reached(residual: Vector, rate: Vector, h: Scalar) -> Vector:
+    """1 where a row that only pushes takes part in a step, else 0; `rate` is that of the motion without it."""
+    return array([where(g + REACH * h * minimum(r, 0.0) <= 0.0, 1.0, 0.0) for g, r in zip(residual, rate, strict=True)])
+
+
+def touching(residual: Vector, rate: Vector) -> Vector:
+    """1 where a row that only pushes may act on accelerations, else 0."""
+    pairs = zip(residual, rate, strict=True)
+    return array([where((g <= TOUCHING) & (r <= TOUCHING), 1.0, 0.0) for g, r in pairs])
+
+
+def any_of(flags: Vector) -> Scalar:
+    """The largest of some flags."""
+    found = flags[0]
+    for flag in flags[1:]:
+        found = maximum(found, flag)
+    return found

@@ -1,0 +1,1 @@
+"""What a law is: ports, derivation, sets of nodes."""

@@ -1,0 +1,89 @@
+"""All laws of a model as sets of nodes beside its tree: what programs of the loaded model run on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+
+from ..kernel.plans import Plans
+from ..kernel.sweep import Tree
+from ..model.model import Model
+from .law import ForceLaw, RowLaw
+from .nodes import LawNodes
+from .ports import BodyPort
+from .supports import Supports
+
+Shape = tuple[int, int, bool, bool]  # see `Collection.shape`
+
+
+@dataclass(frozen=True, eq=False)
+class Collection:
+    """The forces and constraints of a model; those on bodies first, as inputs and rows are numbered.
+
+    forces   with their numbers as the joints need them
+    rows     the constraints
+    """
+
+    model: Model
+    forces: tuple[ForceLaw, ...]
+    rows: tuple[RowLaw, ...]
+
+    @cached_property
+    def force_nodes(self) -> LawNodes:
+        return LawNodes(self.model, self.forces)
+
+    @cached_property
+    def row_nodes(self) -> LawNodes:
+        return LawNodes(self.model, self.rows)
+
+    @cached_property
+    def row_count(self) -> int:
+        return sum(c.size for c in self.rows)
+
+    @cached_property
+    def shape(self) -> Shape:
+        """What the sweeps of a program depend on: the most ports of a force, those of a constraint (-1 where there are none),
+        whether a law looks at the poses of bodies, and whether a row only pushes or has bounds."""
+        forces = self.force_nodes.most if self.forces else -1
+        rows = self.row_nodes.most if self.rows else -1
+        on_bodies = self.force_nodes.on_bodies or self.row_nodes.on_bodies
+        return forces, rows, on_bodies, any(c.unilateral for c in self.rows)
+
+    @cached_property
+    def initial_inputs(self) -> np.ndarray:
+        """The inputs of all forces where nothing else is said."""
+        return np.concatenate([np.zeros(0), *(f.initial_inputs() for f in self.forces)])
+
+    @cached_property
+    def tree(self) -> Tree:
+        """The bodies with the sets "force", "constraint" and "place"."""
+        tree = self.model.tree
+        sets = {"force": self.force_nodes.tree([{"u": f.inputs} for f in self.forces])} if self.forces else {}
+        if not self.rows:
+            return replace(tree, sets=sets)
+        supports, R = Supports.of(self.row_nodes, [c.size for c in self.rows]), self.row_count
+        sizes = [{"rows": c.size, "unknown": c.unknowns} for c in self.rows]
+        sets |= {"constraint": self.row_nodes.tree(sizes, *supports.roles()), "place": supports.tree()}
+        counts = {**tree.counts, "row": R, "list": R + 1, "pair": R * (R + 1) // 2}
+        items = {**tree.items, "climbs": supports.climbs}
+        return replace(tree, sets=sets, counts=counts, items=items, tables=supports.tables(), numbers={"rows": R})
+
+    @cached_property
+    def plan(self) -> Plans:
+        """Programs bound to the loaded model, kept."""
+        return Plans(self.tree)
+
+
+def collection(model: Model) -> Collection:
+    """The laws of a model, kept with it."""
+    return model.keep_as(Collection, lambda: _collected(model))
+
+
+def _collected(model: Model) -> Collection:
+    def on_bodies_first(kind: type) -> list:
+        laws = [law.fitted_to(model) for law in model.elements_of(kind)]
+        return sorted(laws, key=lambda law: not isinstance(law.ports[0], BodyPort))
+
+    return Collection(model, tuple(on_bodies_first(ForceLaw)), tuple(on_bodies_first(RowLaw)))

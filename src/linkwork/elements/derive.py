@@ -1,0 +1,79 @@
+"""From a residual to its rows: the residual, run on numbers that know how they change.
+
+Along a motion with constant velocities, values x(s) at the time t + s (poses E exp(s phi), coordinates of joints), a residual
+g(x, t) has
+
+    G = dg/dxi  (displacements xi),   g_dot = G v + dg/dt,   g_ddot = G v_dot + bias,   bias = G_dot v + (dg/dt)_dot.
+
+Displacements xi and the time are the variables of a gradient whose entries are functions of s: one run yields G, G_dot, g_dot.
+Unknowns w(x, t) with c(x, t, w) = 0 are eliminated by Newton's method on the same numbers. From the solution, where the values
+stay, the first step makes the first derivatives of w right, the second step the second ones (the implicit function theorem).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..spatial.dual import Dual, Gradient, split, variables
+from ..spatial.scalar import Scalar, Vector, array, lu_inverse, zeros
+from .law import RowLaw
+from .ports import At, joined, starts, still, time_at, values, velocities
+
+
+@dataclass(frozen=True, eq=False)
+class Derived:
+    """Rows at one situation; `given` is what G v must be where the constraint itself moves with time."""
+
+    residual: Vector
+    rate: Vector
+    bias: Vector
+    given: Vector
+    G: np.ndarray
+
+
+def derive(law: RowLaw, at: Sequence[At], t: Scalar, unknown: Vector) -> Derived:
+    """All rows of a constraint; `unknown` are its unknowns where they solve their conditions."""
+    n = starts(at)[-1]
+    return _from_gap(law, at, t, unknown, n) if law.holonomic else _from_slip(law, at, t, n)
+
+
+def _from_gap(law: RowLaw, at: Sequence[At], t: Scalar, unknown: Vector, n: int) -> Derived:
+    moved, time = [a.moving(n + 1, first) for a, first in zip(at, starts(at), strict=False)], time_at(n, t)
+    if law.unknowns:
+        inverse = lu_inverse(equations(law, values(at), t, unknown)[1])
+        for _ in range(2):
+            unknown = unknown - inverse @ array(list(law.conditions_of(moved, time, unknown)))
+    g_s, slopes_s = split(array(list(law.gap_of(moved, time, unknown))), n + 1, Gradient)
+    value, rate = split(g_s, 1)
+    slopes, bends = split(slopes_s, 1)
+    bias = bends[:, :n, 0] @ joined(velocities(at)) + bends[:, n, 0]
+    return Derived(value, rate[:, 0], bias, -slopes[:, n], slopes[:, :n])
+
+
+def _from_slip(law: RowLaw, at: Sequence[At], t: Scalar, n: int) -> Derived:
+    flows, firsts = [a.flowing() for a in at], starts(at)
+    turning = [variables(a.velocity, n, first, Gradient) for a, first in zip(at, firsts, strict=False)]
+    at_rest = array(list(law.slip_of(values(at), still(at), t)))
+    r_s, slopes_s = split(array(list(law.slip_of(flows, turning, Dual(t, (1.0,))))), n, Gradient)
+    value, rates = split(r_s, 1)
+    return Derived(zeros(len(at_rest)), value, rates[:, 0], -at_rest, split(slopes_s, 1)[0])
+
+
+def equations(law: RowLaw, x: Sequence[Any], t: Scalar, unknown: Vector) -> tuple[Vector, np.ndarray]:
+    """The conditions on the unknowns of a constraint, and their Jacobian (unknowns, unknowns)."""
+    found: Any = law.conditions_of(x, t, variables(unknown, law.unknowns))
+    return split(array(list(found)), law.unknowns)
+
+
+def approach(law: RowLaw, at: Sequence[At], t: Scalar, unknown: Vector, motion: Sequence[Vector]) -> tuple[Vector, Vector]:
+    """The residual, and its rate along another motion of the ports: what decides whether a row may act."""
+    flows = [a.flowing(v) for a, v in zip(at, motion, strict=True)]
+    if law.unknowns:  # the residual is stationary in them, or nearly so: first derivatives of theirs do not matter
+        inverse = lu_inverse(equations(law, values(at), t, unknown)[1])
+        unknown = unknown - inverse @ array(list(law.conditions_of(flows, Dual(t, (1.0,)), unknown)))
+    value, rate = split(array(list(law.gap_of(flows, Dual(t, (1.0,)), unknown))), 1)
+    return value, rate[:, 0]

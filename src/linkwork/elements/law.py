@@ -1,0 +1,161 @@
+"""A law: something stated on ports, whose numbers are run-time data. Forces and constraints are laws.
+
+A force says what loads it puts on its ports (`ForceLaw`), a constraint what rows it holds (`RowLaw`); see `derive` for the rest.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Sequence
+from typing import Any, ClassVar
+
+import numpy as np
+
+from ..joints import Joint
+from ..model.checks import word
+from ..model.model import WORLD, Model
+from ..spatial.functions import Functions
+from ..spatial.scalar import Scalar, Vector
+from .ports import At, Port
+
+
+class Law:
+    """Base of elements that are compiled: a law of numbers that are run-time data.
+
+    parameter_names   attributes that are numbers or arrays: run-time data, shared kernels
+    """
+
+    parameter_names: ClassVar[tuple[str, ...]] = ()
+
+    @property
+    def ports(self) -> tuple[Port, ...]:
+        """What it looks at and acts on."""
+        raise TypeError(f"{type(self).__name__} must say its ports")
+
+    def fitted_to(self, model: Model) -> Any:
+        """The same law with its numbers as the joints of this model need them."""
+        return self
+
+    def code(self, joints: Sequence[Joint]) -> tuple[Any, ...]:
+        """What identifies its machine code, on joint ports with these joints."""
+        raise TypeError(f"{type(self).__name__} must say its code")
+
+    @property
+    def variant(self) -> tuple[Any, ...]:
+        """What of the element is structure, not number: part of what identifies its machine code."""
+        return ()
+
+    @property
+    def built_in(self) -> bool:
+        """Whether the sources of the package say all that the element computes."""
+        return type(self).__module__.startswith("linkwork.")
+
+    @property
+    def same(self) -> tuple[Any, ...]:
+        """Elements of which this is equal compute the same, from other numbers; found without looking at what they compute."""
+        return (type(self), self.variant) if self.built_in else (id(self),)
+
+    def parameters(self) -> dict[str, np.ndarray]:
+        """The run-time data by name."""
+        return {name: np.asarray(getattr(self, name), float) for name in self.parameter_names}
+
+    def bound(self, values: dict[str, Any]) -> Any:
+        """The same element with other parameters."""
+        other = copy.copy(self)
+        other.__dict__.update(values)
+        return other
+
+    def at_node(self, n: Any) -> Any:
+        """The same element with the parameters of a node, in a rule."""
+        return self.bound({name: getattr(n, f"own_{name}") for name in self.parameters()})
+
+
+class FunctionLaw(Law):
+    """A law that users state by functions; mixed into the classes of `force`, `constraint` and their like."""
+
+    _given: Functions
+
+    @property
+    def built_in(self) -> bool:
+        return False
+
+    @property
+    def same(self) -> tuple[Any, ...]:
+        return (type(self), self._given.same)
+
+    def parameters(self) -> dict[str, np.ndarray]:
+        return self._given.parameters()
+
+    def bound(self, values: dict[str, Any]) -> Any:
+        return super().bound({"_given": self._given.bound(values)})
+
+
+class ForceLaw(Law):
+    """Base of all forces.
+
+    name     its own, for inputs and messages; need not be given
+    inputs   what drives the force from outside at run time (activation, a target pose): as many numbers, 0 by default
+    """
+
+    name: str = ""
+    inputs: int = 0
+
+    def loads(self, at: Sequence[At], t: Scalar, u: Vector) -> Sequence[Vector]:
+        """The wrench on every body port, the force along every joint port; t is time, u are the inputs."""
+        raise TypeError(f"{type(self).__name__} must say its loads")
+
+    def initial_inputs(self) -> np.ndarray:
+        """The inputs where nothing else is said."""
+        return np.zeros(self.inputs)
+
+    @property
+    def same(self) -> tuple[Any, ...]:
+        return (*super().same, self.inputs)
+
+    def called(self, name: Any) -> str:
+        """Take a name; what messages about the rest begin with."""
+        owner = type(self).__name__
+        self.name = word(owner, "name", name, empty=True)
+        return f"{owner} {name!r}" if name else owner
+
+
+class RowLaw(Law):
+    """Base of all constraints.
+
+    size         number of rows
+    unilateral   False: residual = 0.  True: residual >= 0, with forces that only push
+    holonomic    True: it is the residual `gap`.  False: it is the rate `slip`, and has no residual
+    timed        whether it depends on time
+    unknowns     how many numbers of its own it has, determined by `conditions` (where a point is nearest to a curve)
+    """
+
+    size: int
+    unilateral: bool = False
+    holonomic: bool = True
+    timed: bool = False
+    unknowns: int = 0
+
+    def gap_of(self, x: Sequence[Any], t: Scalar, unknown: Vector) -> Vector:
+        """The residual at the values x of its ports."""
+        raise TypeError(f"{type(self).__name__} must say its residual")
+
+    def slip_of(self, x: Sequence[Any], v: Sequence[Vector], t: Scalar) -> Vector:
+        """What must vanish where only velocities are constrained: affine in the velocities v of its ports."""
+        raise TypeError(f"{type(self).__name__} must say its rate")
+
+    def conditions_of(self, x: Sequence[Any], t: Scalar, unknown: Vector) -> Vector:
+        """As many equations as unknowns."""
+        raise TypeError(f"{type(self).__name__} must say the conditions on its unknowns")
+
+    def bounds(self) -> tuple[Vector, Vector]:
+        """The least and the largest force of every row: what it may do to hold its target."""
+        return np.full(self.size, 0.0 if self.unilateral else -np.inf), np.full(self.size, np.inf)
+
+    def first_unknowns(self, poses: Sequence[np.ndarray]) -> np.ndarray:
+        """Where Newton's method for the unknowns begins; poses (4, 4) of its bodies."""
+        return np.zeros(0)
+
+
+def known_bodies(model: Model) -> set[str]:
+    """The names by which laws may mean a body, the world's among them."""
+    return model.keep_as(known_bodies, lambda: {b.name for b in model.bodies} | {WORLD})

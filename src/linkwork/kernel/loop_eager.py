@@ -1,0 +1,75 @@
+"""What loop functions compute with when they run as plain Python: NumPy arrays that behave as compiled code does."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import numpy as np
+
+Lane = Annotated[np.ndarray, "Lane"]  # an array of lane values, (size, W) or (size,)
+Ints = Annotated[np.ndarray, "Ints"]  # an array of int64, the same for all lanes
+Table = Annotated[np.ndarray, "Table"]  # an array of int32 that is only read
+Mask = Annotated[np.ndarray, "Mask"]  # a condition of lanes
+
+
+class Records(np.ndarray):
+    """An array whose records are values: reading copies, `s -= x` makes a new value, indices are not negative.
+
+    A plain NumPy row is a view: after `s = A[i]`, `s -= x` would write to `A`, which compiled code does not.
+    """
+
+    def __getitem__(self, at: Any) -> Any:
+        found = super().__getitem__(_checked(at))
+        if isinstance(at, slice):
+            return found
+        return int(found) if self.dtype.kind == "i" else found.copy()
+
+    def __setitem__(self, at: Any, value: Any) -> None:
+        self.view(np.ndarray)[_checked(at)] = value  # NumPy's own would assign to what `__getitem__` returns
+
+    def _anew(self, other: Any) -> Any:
+        return NotImplemented  # Python then computes `s = s - x`
+
+    __iadd__ = __isub__ = __imul__ = __itruediv__ = __iand__ = __ior__ = _anew  # pyright: ignore
+
+
+def _checked(at: Any) -> Any:
+    first = at.start if isinstance(at, slice) else at
+    if first is not None and first < 0:
+        raise IndexError(f"index {first} is before the first record")
+    return at
+
+
+def records(x: Any) -> Any:
+    """An array as `Records`; numbers as they are."""
+    return x.view(Records) if isinstance(x, np.ndarray) and x.ndim else x
+
+
+def where(mask: Any, a: Any, b: Any) -> Any:
+    """a in lanes where the condition holds, b in the others; both are computed."""
+    return records(np.where(mask, a, b)[()])
+
+
+def minimum(a: Any, b: Any) -> Any:
+    """The smaller of two values in each lane; NaN if one is."""
+    return np.minimum(a, b)
+
+
+def maximum(a: Any, b: Any) -> Any:
+    """The larger of two values in each lane; NaN if one is."""
+    return np.maximum(a, b)
+
+
+def sqrt(a: Any) -> Any:
+    """The square root in each lane."""
+    return np.sqrt(a)
+
+
+def any(mask: Any) -> bool:
+    """Whether a condition holds in some lane."""
+    return bool(np.any(mask))
+
+
+def all(mask: Any) -> bool:
+    """Whether a condition holds in every lane."""
+    return bool(np.all(mask))

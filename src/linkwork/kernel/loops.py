@@ -1,0 +1,250 @@
+"""Loops over rows: plain Python functions whose sizes are known only when they run, compiled to kernels over lanes.
+
+    @loops
+    def axpy(n: int, a: float, x: Lane, y: Lane) -> None:
+        for i in range(n):
+            y[i] += a * x[i]
+
+Called, the function runs as it stands, on NumPy arrays: the reference. `axpy.address(lanes)` is the same as a kernel of the
+driver, which does all lanes at once.
+
+Parameters, by annotation: `int`; `float`, a number that is the same in all lanes; `Lane`, an array of lane values; `Ints`, an
+array of int64 for all lanes; `Table`, an array of int32 that is only read. Functions for others to call may also take and
+return lane values (`float`), conditions of lanes (`Mask`) and uniform conditions (`bool`).
+
+The language: assignments to names and records, `for` over `range`, `while`, `if`, `break`, `continue`, `return`; + - * // %
+of ints; + - * / of lane values, with which ints and constants of the module mix; `abs`, `sqrt`, `minimum`, `maximum`, `where`;
+comparisons of lane values give conditions of lanes, which & | ~ combine and `any` and `all` make uniform; only uniform
+conditions steer. Records are never negative, and no divisor of ints is 0: compiled code does not check.
+
+x + a b, x - a b and a b - x round once when compiled, at every width alike: lanes of all widths agree to the bit, and with the
+Python function to rounding.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import ctypes
+import functools
+import inspect
+import struct
+import textwrap
+import typing
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ..errors import CompileError, InputError
+from . import cache, machine
+from .lanes import Lanes
+from .loop_eager import Ints, Lane, Mask, Table, all, any, maximum, minimum, records, sqrt, where
+from .loop_expressions import METADATA
+from .loop_statements import Statements
+from .loop_writer import Kind, Lines, Signature
+
+__all__ = ["Ints", "Lane", "LoopFunction", "Mask", "Table", "all", "any", "loops", "maximum", "minimum", "sqrt", "where"]
+
+KINDS = {
+    int: Kind.INT,
+    float: Kind.VALUE,
+    bool: Kind.FLAG,
+    Mask: Kind.MASK,
+    Lane: Kind.LANES,
+    Ints: Kind.INTS,
+    Table: Kind.TABLE,
+    type(None): Kind.NOTHING,
+}
+NAMES = {Kind.INT: "int", Kind.VALUE: "float", Kind.LANES: "Lane", Kind.INTS: "Ints", Kind.TABLE: "Table"}  # of kernels
+STRIDE = 2  # entries per parameter
+ATTRIBUTES = 'attributes #0 = { nounwind "no-builtins" "prefer-vector-width"="512" "min-legal-vector-width"="512" }'
+
+
+class LoopFunction:
+    """A Python function and the kernels made of it."""
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        functools.update_wrapper(self, function)
+        self.function, self.name = function, function.__name__
+        self._addresses: dict[Lanes, int] = {}
+
+    def __call__(self, *arguments: Any) -> Any:
+        """Run the Python function on NumPy arrays: Lane arrays are (size, W) or (size,), the others (size,)."""
+        with np.errstate(all="ignore"):  # as compiled code: NaN and infinity are values
+            return self.function(*(records(a) for a in arguments))
+
+    @functools.cached_property
+    def signature(self) -> tuple[tuple[tuple[str, Kind], ...], Kind]:
+        """Parameters and result, by their annotations."""
+        try:
+            hints = typing.get_type_hints(self.function, include_extras=True)
+        except NameError as error:
+            raise CompileError(f"{self.name}: an annotation is unknown: {error}") from error
+        found = []
+        for name, p in inspect.signature(self.function).parameters.items():
+            kind = KINDS.get(hints.get(name))
+            if kind in (None, Kind.NOTHING) or p.default is not p.empty or p.kind is not p.POSITIONAL_OR_KEYWORD:
+                allowed = "int, float, Lane, Ints, Table (bool, Mask in functions that others call)"
+                raise CompileError(f"{self.name}: parameter {name} needs one of the annotations {allowed}, and no default")
+            found.append((name, kind))
+        result = KINDS.get(hints.get("return", type(None)))
+        if result not in (Kind.NOTHING, Kind.INT, Kind.VALUE, Kind.FLAG, Kind.MASK):
+            raise CompileError(f"{self.name}: it may return None, int, float (a lane value), bool or Mask")
+        return tuple(found), result
+
+    @property
+    def parameters(self) -> list[tuple[str, str]]:
+        """Names and kinds (int, float, Lane, Ints, Table) of what the kernel reads."""
+        parameters, result = self.signature
+        if result is not Kind.NOTHING or {kind for _, kind in parameters} - set(NAMES):
+            raise CompileError(f"{self.name} is for loop functions to call: a kernel has no bool, no Mask and no result")
+        return [(name, NAMES[kind]) for name, kind in parameters]
+
+    def text(self, lanes: Lanes) -> tuple[str, str]:
+        """The name of the kernel, and its module."""
+        kinds, module = [kind for _, kind in self.parameters], Module(lanes)
+        body = module.signature(self)
+        assert body is not None
+        text = "\n\n".join([*module.functions, _kernel(lanes, body.symbol, kinds), ATTRIBUTES, METADATA])
+        symbol = f"{self.name}_{cache.digest(text)[:24]}"
+        return symbol, text.replace("@KERNEL(", f"@{symbol}(", 1)
+
+    def address(self, lanes: Lanes) -> int:
+        """Where the compiled kernel `void kernel(ptr entries, i64 count, ptr bases)` is; see `entries`. The count is not read."""
+        if lanes not in self._addresses:
+            self._addresses[lanes] = _load(*self.text(lanes))
+        return self._addresses[lanes]
+
+    def entries(self, *values: Any) -> np.ndarray:
+        """What the kernel reads first, two numbers a parameter.
+
+        For `int` the value, for `float` its bits, for a `Table` its address, each before a 0; for `Lane` and `Ints` a pair:
+        which of the bases it is, and the number of its first record there.
+        """
+        if len(values) != len(self.parameters):
+            listed = ", ".join(f"{name}: {kind}" for name, kind in self.parameters)
+            raise InputError(f"{self.name} takes {len(self.parameters)} arguments ({listed}); {len(values)} are given")
+        out = np.zeros((len(values), STRIDE), np.int64)
+        for row, value, (_, kind) in zip(out, values, self.parameters, strict=True):
+            if kind in ("Lane", "Ints"):
+                row[:] = value
+            elif kind == "float":
+                row[0] = struct.unpack("<q", struct.pack("<d", value))[0]
+            else:
+                row[0] = value
+        return out.reshape(-1)
+
+    def call(self, lanes: Lanes, *arguments: Any) -> None:
+        """Run the compiled kernel in place: Lane arrays (size, W), or (size,) in one lane; Ints int64; Tables int32."""
+        values, bases = list(arguments), []
+        for k, (name, kind) in enumerate(self.parameters[: len(values)]):
+            if kind in ("int", "float"):
+                continue
+            start = self._memory(lanes, name, kind, values[k])
+            values[k] = start if kind == "Table" else (len(bases), 0)
+            bases += [] if kind == "Table" else [start]
+        entries, base = self.entries(*values), np.array(bases, np.int64)
+        run = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int64, ctypes.c_void_p)(self.address(lanes))
+        run(entries.ctypes.data, 1, base.ctypes.data)
+
+    def _memory(self, lanes: Lanes, name: str, kind: str, array: Any) -> int:
+        """The address of an array that is laid out as the kernel reads it."""
+        dtype = np.dtype({"Lane": lanes.dtype, "Ints": np.int64, "Table": np.int32}[kind])
+        record = (lanes.width,) if kind == "Lane" else ()
+        records = {record, ()} if lanes.width == 1 else {record}
+        if not isinstance(array, np.ndarray) or array.dtype != dtype or not array.flags.c_contiguous:
+            raise InputError(f"{self.name}: {name} must be a contiguous array of {dtype}")
+        if not array.ndim or array.shape[1:] not in records:
+            raise InputError(f"{self.name}: {name} must have the shape {('size', *record)}; it has {array.shape}")
+        return array.ctypes.data
+
+
+@functools.cache
+def _load(symbol: str, text: str) -> int:
+    """The address of a kernel; functions of one text share it, as names must be unique in the process."""
+    return machine.Library.of_loops("loops", text).address(symbol)
+
+
+def loops(function: Callable[..., Any]) -> LoopFunction:
+    """A function of loops over arrays, that runs as it stands and compiles to kernels."""
+    return LoopFunction(function)
+
+
+class Module:
+    """The functions that one kernel needs, each written once."""
+
+    def __init__(self, lanes: Lanes) -> None:
+        self.lanes = lanes
+        self.functions: list[str] = []
+        self._known: dict[int, Signature | None] = {}  # by identity; None while a function is being written
+
+    def signature(self, function: LoopFunction) -> Signature | None:
+        """How to call a loop function, which is written now if it was not yet; None if that has not ended."""
+        key = id(function)
+        if key not in self._known:
+            self._known[key] = None
+            source = Source(function, self)
+            signature = Signature(f"{function.name}.{len(self._known)}", *function.signature)
+            self.functions.append(Statements(source, self.lanes, signature).function(source.tree))
+            self._known[key] = signature
+        return self._known[key]
+
+
+class Source:
+    """The text of a function, and what names outside it mean."""
+
+    def __init__(self, owner: LoopFunction, module: Module) -> None:
+        self._function, self._module, self._code = owner.function, module, owner.function.__code__
+        try:
+            text = textwrap.dedent(inspect.getsource(owner.function))
+        except OSError as error:
+            raise CompileError(f"{owner.name}: its source is not at hand ({error})") from error
+        tree = ast.parse(text).body[0]
+        if not isinstance(tree, ast.FunctionDef):
+            raise CompileError(f"{owner.name}: a loop function is written with `def`")
+        self.tree = tree
+
+    def lookup(self, name: str) -> Any:
+        cells = self._function.__closure__ or ()
+        around = {n: cell.cell_contents for n, cell in zip(self._code.co_freevars, cells, strict=True)}
+        for names in (around, self._function.__globals__, vars(builtins)):
+            if name in names:
+                return names[name]
+        raise KeyError(name)
+
+    def signature(self, found: Any, node: ast.AST) -> Signature | None:
+        if not isinstance(found, LoopFunction):
+            return None
+        signature = self._module.signature(found)
+        if signature is None:
+            raise CompileError(f"{self.place(node)}: {found.name} is being called already; loop functions do not recur")
+        return signature
+
+    def place(self, node: ast.AST) -> str:
+        line = self._code.co_firstlineno + getattr(node, "lineno", 1) - 1
+        return f"{self._function.__name__} ({Path(self._code.co_filename).name}, line {line})"
+
+
+def _kernel(t: Lanes, body: str, kinds: list[str]) -> str:
+    """The kernel that reads the entries and calls the function."""
+    w, given, types = Lines(t), [], {"int": "i64", "float": t.type}
+    for k, kind in enumerate(kinds):
+        at = w.emit(f"getelementptr i64, ptr %entries, i64 {STRIDE * k}")
+        if kind == "int":
+            x = w.emit(f"load i64, ptr {at}")
+        elif kind == "Table":
+            x = w.emit(f"load ptr, ptr {at}")
+        elif kind == "float":
+            x = w.emit(f"load double, ptr {at}")
+            x = w.splat(t.element, w.emit(f"fptrunc double {x} to float") if t.single else x)
+        else:
+            size = t.width * t.bytes if kind == "Lane" else 8
+            place = w.emit(f"load i64, ptr {at}")
+            base = w.emit(f"load ptr, ptr {w.emit(f'getelementptr ptr, ptr %bases, i64 {place}')}")
+            first = w.emit(f"load i64, ptr {w.emit(f'getelementptr i64, ptr {at}, i64 1')}")
+            x = w.emit(f"getelementptr i8, ptr {base}, i64 {w.emit(f'mul i64 {first}, {size}')}")
+        given.append(f"{types.get(kind, 'ptr')} {x}")
+    head = "define void @KERNEL(ptr noalias %entries, i64 %count, ptr noalias %bases) #0 {"
+    return "\n".join([head, *w.lines, f"  call void @{body}({', '.join(given)})", "  ret void", "}"])

@@ -1,0 +1,301 @@
+"""The loaded tree in one program: forward dynamics with every force and every row of a model, O(n) and along supports.
+
+    outward    velocities (`forward`); poses and twists where laws look at them
+    forces     every force adds its loads to its bodies and joints
+    inward     articulated inertias; D = L diag L^T of every joint is kept
+    outward    the free motion: accelerations, or velocities after a step
+    rows       every constraint says its rows G, what is missing of their targets, and puts G^T at the places of its ports
+    climbs     rows go up to the root (`elements.supports`): u and y = D^-1 u at every joint
+    routines   the matrix A, and the multipliers of the problem (`solvers.boxes`)
+    outward    M^-1 G^T x is added to the free motion
+
+Rows that cannot act are passed over: their law is not awake. At velocity level multipliers are impulses.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ..constraints.targets import any_of, reached, touching, velocity_targets
+from ..elements.collection import Shape
+from ..elements.derive import approach, derive, equations
+from ..elements.law import RowLaw
+from ..elements.nodes import STILL, law_at
+from ..elements.ports import At, BodyAt, values
+from ..joints import Joint
+from ..kernel.sweep import INERTIA, POSE, SCALAR, Field, Routine, Step, each, inward, outward, over, vector
+from ..model.rules import inertia_of, world_pose
+from ..solvers.boxes import gather, gram, solve_boxes, spread
+from ..spatial.scalar import Scalar, Vector, array, cross, ldl_solve, lu_inverse, zeros
+from .rules import factor_joint, falling_world, gyroscopic, velocity_step
+
+NEWTON_STEPS = 4  # for the unknowns of constraints, from where they were
+
+
+# --- the tree ----------------------------------------------------------------------------------------------------------------
+def velocities(n: Any, parent: Any) -> None:
+    """Angular velocity and the velocity-dependent acceleration zeta, at the velocities `rate_v`."""
+    n.E, n.S, n.w, n.zeta = velocity_step(n, parent.w, n.rate_v)
+
+
+def place(n: Any, parent: Any) -> None:
+    """Pose and twist of the body."""
+    n.pose = (parent.pose @ n.E).collapsed()
+    n.twist = n.E.pull_twist(parent.twist) + n.S @ n.v
+
+
+def begin_loads(n: Any) -> None:
+    """What the caller gives; forces add to it."""
+    n.load, n.push = n.external, n.tau
+
+
+def articulated_inertia(n: Any, parent: Any) -> None:
+    """Articulated inertia and bias force of the subtree, handed to the parent; see `forward`."""
+    own = inertia_of(n)
+    pA = gyroscopic(n.w, n.first_moment, own.J) - n.load + n.pA
+    tau = n.push - n.damping * n.v
+    f = factor_joint(own + n.IA, n.S, n.armature)
+    y = f.solve(tau - n.S.T @ pA)
+    pa = np.array(pA + f.Ia @ n.zeta + f.U @ y, dtype=object)
+    for k, row in enumerate(f.rows):
+        pa[row] = tau[k]  # as (IA - U K) S = 0; see `JointFactor`
+    n.K, n.y, n.L, n.d_inv = f.K, y, f.L, f.d_inv
+    parent.IA = parent.IA + n.E.move_inertia(f.Ia)
+    parent.pA = parent.pA + n.E.move_wrench(array(pa))
+
+
+def accelerations(n: Any, parent: Any) -> None:
+    """Joint accelerations, root to leaves."""
+    a = n.E.pull_twist(parent.acc) + n.zeta
+    v_dot = n.y - n.K @ a
+    n.acc = a + n.S @ v_dot
+    n.a = v_dot
+
+
+def free_accelerations(n: Any, parent: Any) -> None:
+    """The same, with the rates of the bodies' twists for rows to look at."""
+    accelerations(n, parent)
+    w, g = n.twist[:3], n.pose.unrotate(n.gravity)
+    n.free = np.concatenate([n.acc[:3], n.acc[3:] + g - cross(w, n.twist[3:])])
+    n.free_v = n.a
+
+
+def free_velocities(n: Any, parent: Any) -> None:
+    """Velocities after a step without rows, of joints and of bodies at their present places."""
+    accelerations(n, parent)
+    n.free_v = n.v + n.h * n.a
+    n.free = n.E.pull_twist(parent.free) + n.S @ n.free_v
+
+
+def free_joint_velocities(n: Any, parent: Any) -> None:
+    """Of joints alone."""
+    accelerations(n, parent)
+    n.free_v = n.v + n.h * n.a
+
+
+def free_joint_accelerations(n: Any, parent: Any) -> None:
+    """Of joints alone."""
+    accelerations(n, parent)
+    n.free_v = n.a
+
+
+def climb(n: Any, place: Any, up: Any) -> None:
+    """One row at one joint on its way to the root; its place is empty afterwards."""
+    p = place.p
+    u = place.c + n.S.T @ p
+    place.u_rows, place.y_rows = u, ldl_solve(n.L, n.d_inv, u)
+    place.p, place.c = zeros(6), zeros(len(u))
+    if not n.is_root:
+        up.p = up.p + n.E.move_wrench(p - n.K.T @ u)
+
+
+def correct(n: Any, parent: Any) -> None:
+    """Add M^-1 G^T x to the free motion."""
+    a = n.E.pull_twist(parent.jump)
+    change = n.dy - n.K @ a
+    n.jump = a + n.S @ change
+    n.free_v = n.free_v + change
+    n.dy = zeros(len(change))
+
+
+# --- laws --------------------------------------------------------------------------------------------------------------------
+def act(n: Any, *ports: Any) -> None:
+    """The loads of one force."""
+    law, at = law_at(n, ports)
+    for kind, port, load in zip(n.kinds, ports, law.loads(at, n.t, n.u), strict=False):
+        if isinstance(kind, Joint):
+            port.push = port.push + load
+        elif kind != STILL:
+            port.load = port.load + load
+
+
+def free_motion(n: Any, ports: Sequence[Any], at: Sequence[At]) -> list[Vector]:
+    """The free motion of the ports of a constraint."""
+    found = []
+    for kind, port, here in zip(n.kinds, ports, at, strict=False):
+        found.append(zeros(6) if kind == STILL else port.free if isinstance(here, BodyAt) else port.free_v)
+    return found
+
+
+def refined(law: RowLaw, at: Sequence[At], t: Scalar, unknown: Vector) -> Vector:
+    """The unknowns of a constraint, by Newton's method from where they were."""
+    for _ in range(NEWTON_STEPS if law.unknowns else 0):
+        conditions, jacobian = equations(law, values(at), t, unknown)
+        unknown = unknown - lu_inverse(jacobian) @ conditions
+    return unknown
+
+
+def watch_velocities(n: Any, *ports: Any) -> None:
+    """Which rows take part in a step."""
+    law, at = law_at(n, ports)
+    n.unknown = unknown = refined(law, at, n.t, n.unknown)
+    if law.unilateral:
+        n.on = reached(*approach(law, at, n.t, unknown, free_motion(n, ports, at)), n.h)
+    else:
+        n.on = array([1.0] * law.size)
+    n.awake = any_of(n.on)
+
+
+def watch_accelerations(n: Any, *ports: Any) -> None:
+    """Which rows act on accelerations."""
+    law, at = law_at(n, ports)
+    n.unknown = unknown = refined(law, at, n.t, n.unknown)
+    if law.unilateral:
+        n.on = touching(*approach(law, at, n.t, unknown, [here.velocity for here in at]))
+    else:
+        n.on = array([1.0] * law.size)
+    n.awake = any_of(n.on)
+
+
+def hold_velocities(n: Any, *around: Any) -> None:
+    """The rows of one constraint at velocity level; around it are its ports, and the places of its rows there."""
+    ports, places = around[: len(around) // 2], around[len(around) // 2 :]
+    law, at = law_at(n, ports)
+    found = derive(law, at, n.t if law.holonomic else n.t + n.h, n.unknown)
+    asked = zeros(law.size)
+    if law.timed:
+        later = law.gap_of(values(at), n.t + n.h, n.unknown) if law.holonomic else None
+        asked = found.given if later is None else (found.residual - array(list(later))) / n.h
+    wanted = velocity_targets(found.residual, asked, n.h, n.correction, law.unilateral)
+    pose_rows(n, law, found.G, free_motion(n, ports, at), wanted, places, n.h)
+
+
+def hold_accelerations(n: Any, *around: Any) -> None:
+    """The rows of one constraint at acceleration level."""
+    ports, places = around[: len(around) // 2], around[len(around) // 2 :]
+    law, at = law_at(n, ports)
+    found = derive(law, at, n.t, n.unknown)
+    pose_rows(n, law, found.G, free_motion(n, ports, at), -found.bias, places, 1.0)
+
+
+def pose_rows(
+    n: Any, law: RowLaw, G: np.ndarray, free: Sequence[Vector], wanted: Vector, places: Sequence[Any], h: Scalar
+) -> None:
+    """b = G free - wanted, the bounds of the multipliers (forces during h), and G^T at the places of the ports."""
+    first, b = 0, -wanted
+    for kind, motion, place in zip(n.kinds, free, places, strict=False):
+        block = G[:, first : first + len(motion)]
+        first += len(motion)
+        if kind == STILL:
+            continue
+        b = b + block @ motion
+        if isinstance(kind, Joint):
+            place.c = place.c + block.reshape(-1)
+        else:
+            place.p = place.p + block.reshape(-1)
+    n.b = b
+    n.lower, n.upper = (array([times_of(x, h) for x in side]) for side in law.bounds())
+
+
+def times_of(force: Scalar, h: Scalar) -> Scalar:
+    """force times h; bounds that are infinite stay numbers, which fold."""
+    return force if isinstance(force, float) and np.isinf(force) else force * h
+
+
+# --- the program -------------------------------------------------------------------------------------------------------------
+VELOCITY, ACCELERATION = "velocity", "acceleration"
+FREE = {
+    (VELOCITY, True): free_velocities,
+    (VELOCITY, False): free_joint_velocities,
+    (ACCELERATION, True): free_accelerations,
+    (ACCELERATION, False): free_joint_accelerations,
+}
+
+
+def fields(shape: Shape) -> dict[str, Field]:
+    """The fields of the loaded tree, besides those of time discretisations: `rate_v`, `h`, and kinds of q and v."""
+    forces, rows, _, _ = shape
+    found = {
+        "tau": Field("input", "v"),
+        "external": Field("input", "node", vector(6)),
+        "gravity": Field("input", "global", vector(3)),
+        "t": Field("input", "global", SCALAR),
+        "w": Field("shared", codec=vector(3)),
+        "acc": Field("shared", codec=vector(6), world=falling_world),
+        "IA": Field("gathered", codec=INERTIA),
+        "pA": Field("gathered", codec=vector(6)),
+        "pose": Field("work", "node", POSE, world=world_pose),
+        "twist": Field("work", "node", vector(6)),
+        "load": Field("work", "node", vector(6)),
+        "push": Field("work", "v"),
+        "free": Field("work", "node", vector(6)),
+        "free_v": Field("work", "v"),
+    }
+    if forces >= 0:
+        found["u"] = Field("input", "u", of="force")
+    return found | (row_fields() if rows >= 0 else {})
+
+
+SCRATCH = ("d", "scale", "scaled_b", "scaled_lower", "scaled_upper", "scaled_x", "w_rows", "z", "inside")
+
+
+def row_fields() -> dict[str, Field]:
+    """Those of rows and of their places."""
+    per_row = {name: Field("work", "rows", of="constraint") for name in ("on", "b", "lower", "upper")}
+    return {
+        **per_row,
+        "x": Field("output", "rows", of="constraint"),
+        "unknown": Field("state", "unknown", of="constraint"),
+        "awake": Field("work", "node", SCALAR, of="constraint"),
+        "p": Field("work", "p", of="place"),
+        "c": Field("work", "v", of="place"),
+        "u_rows": Field("work", "v", of="place"),
+        "y_rows": Field("work", "v", of="place"),
+        "dy": Field("work", "v"),
+        "jump": Field("shared", codec=vector(6)),
+        "busy": Field("work", "global", SCALAR),
+        "left": Field("output", "global", SCALAR),
+        "active": Field("work", "list", SCALAR),
+        "A": Field("work", "pair", SCALAR),
+        "factor": Field("work", "pair", SCALAR),
+        **{name: Field("work", "row", SCALAR) for name in SCRATCH},
+    }
+
+
+def dynamics(shape: Shape, level: str) -> list[Step]:
+    """The sweeps of the loaded tree, from `rate_v`, q and v to `free_v`: velocities after a step, or accelerations."""
+    forces, rows, on_bodies, _ = shape
+    steps: list[Step] = [outward(velocities), *([outward(place)] if on_bodies else []), each(begin_loads)]
+    if forces >= 0:
+        steps.append(each(act, *(f"p{i}" for i in range(forces)), on="force"))
+    steps += [inward(articulated_inertia), outward(FREE[level, on_bodies and rows >= 0])]
+    return steps + (_rows(rows, level) if rows >= 0 else [])
+
+
+def _rows(most: int, level: str) -> list[Step]:
+    ports, places = [f"p{i}" for i in range(most)], [f"s{i}" for i in range(most)]
+    watch, hold = (watch_velocities, hold_velocities) if level == VELOCITY else (watch_accelerations, hold_accelerations)
+    tables = ("starts", "bodies", "places", "freedoms")
+    return [
+        each(watch, *ports, on="constraint"),
+        each(hold, *ports, *places, on="constraint", when=("own", "awake")),
+        over("climbs", climb, "place", "up", when=("law", "awake")),
+        Routine(gather, ("rows", "on", "x", "busy", "active")),
+        Routine(gram, ("active", *tables, "u_rows", "y_rows", "A"), when="busy"),
+        Routine(solve_boxes, ("active", "on", "b", "lower", "upper", "x", "A", "left", "factor", *SCRATCH), when="busy"),
+        Routine(spread, ("active", "starts", "places", "freedoms", "v_at", "y_rows", "x", "dy"), when="busy"),
+        outward(correct, when="busy"),
+    ]
