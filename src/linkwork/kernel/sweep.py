@@ -28,6 +28,7 @@ from ..errors import CompileError
 from ..spatial.inertia import Articulated
 from ..spatial.scalar import array
 from ..spatial.se3 import SE3
+from .sources import modules_of
 
 if TYPE_CHECKING:
     from .loops import LoopFunction
@@ -224,6 +225,11 @@ class Algorithm:
             raise CompileError(f"a rule of {self.name!r} writes {role}.{name}: {wrong}")
 
     @cached_property
+    def modules(self) -> frozenset[str]:
+        """The modules of this package where rules and fields come from."""
+        return modules_of(self.fields, self.phases)
+
+    @cached_property
     def foreign(self) -> bool:
         """Whether some rule is not part of this package, so that its code is not in the digest of the package's sources."""
         package = __name__.partition(".")[0] + "."
@@ -251,6 +257,11 @@ class NodeClass:
     def sizes_of(self, role: str) -> dict[str, int]:
         """The sizes of the node that a role points to."""
         return self.role_sizes.get(role, self.sizes)
+
+    @cached_property
+    def modules(self) -> frozenset[str]:
+        """The modules of this package where the attributes come from."""
+        return modules_of(self.attributes)
 
     @property
     def parameter_count(self) -> int:

@@ -48,7 +48,7 @@ def articulate(n: Any, parent: Any, load: Vector, push: Vector) -> None:
     y = f.solve(tau - n.S.T @ pA)
     pa = np.array(pA + f.Ia @ n.zeta + f.U @ y, dtype=object)
     for k, row in enumerate(f.rows):
-        pa[row] = tau[k]  # as (IA - U K) S = 0; known here, not to the graph
+        pa[row] = n.S[row, k] * tau[k]  # as (IA - U K) S = 0; known here, not to a trace
     n.K, n.y, n.factor = f.K, y, f
     parent.IA = parent.IA + n.E.move_inertia(f.Ia)
     parent.pA = parent.pA + n.E.move_wrench(array(pa))

@@ -83,7 +83,7 @@ def _push_again(n: Any, parent: Any, load: Vector, push: Vector) -> None:
     n.y = f.solve(tau - n.S.T @ pA)
     pa = np.array(pA + f.Ia @ n.zeta + f.U @ n.y, dtype=object)
     for k, row in enumerate(f.rows):
-        pa[row] = tau[k]
+        pa[row] = n.S[row, k] * tau[k]
     parent.pA = parent.pA + n.E.move_wrench(array(pa))
 
 

@@ -51,7 +51,7 @@ class JointFactor:
 
     U = IA S,   D = S^T U + armature = L diag(1/d_inv) L^T,   K = D^-1 U^T,   Ia = IA - U K is what the parent feels.
     rows are the coordinates that S selects: as Ia S = 0, these rows of Ia vanish exactly, and those columns of K are the
-    identity. CasADi cannot see that; it is written by hand, and only without armature, where it holds.
+    identity, with the signs of S. A trace cannot see that; it is written by hand, and only without armature, where it holds.
     """
 
     U: np.ndarray
@@ -79,7 +79,7 @@ def factor_joint(IA: Articulated, S: np.ndarray, armature: Vector) -> JointFacto
     if not all(is_zero(x) for x in armature):
         rows = []
     for k, row in enumerate(rows):
-        K[:, row] = np.eye(n)[:, k]
+        K[:, row] = S[row, k] * np.eye(n)[:, k]
     A = np.array(IA.matrix - U @ K, dtype=object)
     for row in rows:
         A[row, :] = 0.0
