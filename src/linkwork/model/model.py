@@ -246,6 +246,8 @@ class Model:
         It takes contiguous float64 arrays and nothing else. The array that it returns is overwritten by the next call; keep a
         copy if you need it. Each thread needs a function of its own.
         """
+        from .. import reduced  # noqa: F401  (its modules fill the table, and nothing else need have imported them)
+
         if name not in FUNCTIONS:
             raise InputError(f"there is no prepared function {name!r}; choose one of {', '.join(FUNCTIONS)}")
         return FUNCTIONS[name](self)
