@@ -13,13 +13,13 @@ stay, the first step makes the first derivatives of w right, the second step the
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from ..spatial.dual import Dual, Gradient, split, variables
-from ..spatial.scalar import Scalar, Vector, array, lu_inverse, zeros
+from ..spatial.scalar import Scalar, Vector, array, pivoted_inverse, zeros
 from .law import RowLaw
 from .ports import At, joined, starts, still, time_at, values, velocities
 
@@ -38,13 +38,14 @@ class Derived:
 def derive(law: RowLaw, at: Sequence[At], t: Scalar, unknown: Vector) -> Derived:
     """All rows of a constraint; `unknown` are its unknowns where they solve their conditions."""
     n = starts(at)[-1]
-    return _from_gap(law, at, t, unknown, n) if law.holonomic else _from_slip(law, at, t, n)
+    found = _from_gap(law, at, t, unknown, n) if law.holonomic else _from_slip(law, at, t, n)
+    return replace(found, **{error: zeros(law.size) for error in law.unseen}) if law.unseen else found
 
 
 def _from_gap(law: RowLaw, at: Sequence[At], t: Scalar, unknown: Vector, n: int) -> Derived:
     moved, time = [a.moving(n + 1, first) for a, first in zip(at, starts(at), strict=False)], time_at(n, t)
     if law.unknowns:
-        inverse = lu_inverse(equations(law, values(at), t, unknown)[1])
+        inverse = pivoted_inverse(equations(law, values(at), t, unknown)[1])
         for _ in range(2):
             unknown = unknown - inverse @ array(list(law.conditions_of(moved, time, unknown)))
     g_s, slopes_s = split(array(list(law.gap_of(moved, time, unknown))), n + 1, Gradient)
@@ -69,11 +70,17 @@ def equations(law: RowLaw, x: Sequence[Any], t: Scalar, unknown: Vector) -> tupl
     return split(array(list(found)), law.unknowns)
 
 
+def nearer(law: RowLaw, x: Sequence[Any], t: Scalar, unknown: Vector) -> Vector:
+    """The unknowns of a constraint after one step of Newton's method."""
+    conditions, jacobian = equations(law, x, t, unknown)
+    return unknown - pivoted_inverse(jacobian) @ conditions
+
+
 def approach(law: RowLaw, at: Sequence[At], t: Scalar, unknown: Vector, motion: Sequence[Vector]) -> tuple[Vector, Vector]:
     """The residual, and its rate along another motion of the ports: what decides whether a row may act."""
     flows = [a.flowing(v) for a, v in zip(at, motion, strict=True)]
     if law.unknowns:  # the residual is stationary in them, or nearly so: first derivatives of theirs do not matter
-        inverse = lu_inverse(equations(law, values(at), t, unknown)[1])
+        inverse = pivoted_inverse(equations(law, values(at), t, unknown)[1])
         unknown = unknown - inverse @ array(list(law.conditions_of(flows, Dual(t, (1.0,)), unknown)))
     value, rate = split(array(list(law.gap_of(flows, Dual(t, (1.0,)), unknown))), 1)
     return value, rate[:, 0]

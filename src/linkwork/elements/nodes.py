@@ -25,7 +25,8 @@ class LawNodes:
     """
 
     def __init__(self, model: Model, laws: Sequence[Law]) -> None:
-        self.model, self.laws = model, list(laws)
+        self.model = model
+        self.laws: list[Any] = list(laws)
         self.bodies = [[-1 if p.name == WORLD else model.body_index(p.name) for p in law.ports] for law in self.laws]
         self.kinds = [
             tuple(_kind(model, i, isinstance(p, JointPort)) for i, p in zip(at, law.ports, strict=True))
@@ -41,6 +42,11 @@ class LawNodes:
     def on_bodies(self) -> bool:
         """Whether some law looks at the pose of a body."""
         return any(kind == "body" for kinds in self.kinds for kind in kinds)
+
+    @property
+    def on_joints(self) -> bool:
+        """Whether some law looks at the coordinates of a joint."""
+        return any(isinstance(kind, Joint) for kinds in self.kinds for kind in kinds)
 
     def tree(
         self,
