@@ -104,6 +104,10 @@ class ForceLaw(Law):
         """The wrench on every body port, the force along every joint port; t is time, u are the inputs."""
         raise TypeError(f"{type(self).__name__} must say its loads")
 
+    def stored_energy(self, at: Sequence[At], t: Scalar, u: Vector) -> Scalar:
+        """The energy that it stores at the values of its ports."""
+        return 0.0
+
     def initial_inputs(self) -> np.ndarray:
         """The inputs where nothing else is said."""
         return np.zeros(self.inputs)

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..joints import Joint
 from ..kernel.sweep import NodeClass, Tree, pattern
-from ..model.model import WORLD, Model, folded
+from ..model.model import WORLD, Model
 from ..spatial.scalar import zeros
 from ..spatial.se3 import SE3
 from .law import Law
@@ -67,7 +67,7 @@ class LawNodes:
             values = {f"own_{name}": x for name, x in law.parameters().items()}
             for i, kind in enumerate(kinds):
                 values |= {f"p{i}_{name}": x for name, x in kind.parameters().items()} if isinstance(kind, Joint) else {}
-            patterns = {name: pattern(x, not name.startswith("own_") and folded(name)) for name, x in values.items()}
+            patterns = {name: pattern(x, False) for name, x in values.items()}
             ports = tuple(kind.signature if isinstance(kind, Joint) else kind for kind in kinds)
             structure = (ports, tuple(own.items()), tuple((r, *s.items()) for r, s in more.items()), tuple(patterns.items()))
             key = (law.same, structure)
