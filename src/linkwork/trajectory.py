@@ -207,7 +207,7 @@ class Trajectory:
     def _constraints(self) -> tuple[np.ndarray, np.ndarray]:
         """Residuals of all constraint rows, and the rates that they ask for (records, rows)."""
         constraints, now, joints = constraint_set(self.model), self._records, self._records.joints()
-        rows = [constraints.at(*state) for state in zip(now.poses, now.twists, joints.q, joints.v, now.t, strict=True)]
+        rows = [constraints.look(*state) for state in zip(now.poses, now.twists, joints.q, joints.v, now.t, strict=True)]
         return np.array([c.residual for c in rows]), np.array([c.given for c in rows])
 
     @cached_property

@@ -50,7 +50,7 @@ class Collection:
         forces = self.force_nodes.most if self.forces else -1
         rows = self.row_nodes.most if self.rows else -1
         on_bodies = self.force_nodes.on_bodies or self.row_nodes.on_bodies
-        return forces, rows, on_bodies, any(c.unilateral for c in self.rows)
+        return forces, rows, on_bodies, any(c.unilateral or c.bounded for c in self.rows)
 
     @cached_property
     def initial_inputs(self) -> np.ndarray:
