@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from .elements.collection import collection
 from .errors import InputError
 from .forces.set import force_set
 from .model import MaximalState, Model, State
@@ -89,7 +90,7 @@ class Simulator:
         if tau is not None or external is not None or inputs is not None:
             tau, external = self._checked(tau, external, inputs)
         if self._stepping is not None:
-            self._stepping.go(steps, tau, external)
+            self._go(self._stepping, steps, tau, external)
             self._steps += steps
             self._t, self._state = self._first_t + self._steps * self.dt, None
             return self.state
@@ -98,6 +99,14 @@ class Simulator:
             model = self._driven.model
             self._state, self._memory, _ = one(model, self.state, self._memory, self.dt, tau, external)  # pyright: ignore
         return self.state
+
+    def _go(self, stepping: Stepping, steps: int, tau: Any, external: Any) -> None:
+        laws = collection(self.model)
+        if not laws.told_count:
+            return stepping.go(steps, tau, external)
+        for k in range(steps):
+            stepping.tell_rows(laws.told_at(self._t + k * self.dt))
+            stepping.go(1, tau, external)
 
     def _checked(self, tau: Any, external: Any, inputs: Any) -> tuple[np.ndarray | None, np.ndarray | None]:
         lead = self._tails["v"][:-1] if "v" in self._tails else self._tails["twists"][:-2]

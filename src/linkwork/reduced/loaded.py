@@ -36,7 +36,8 @@ def loaded_dynamics(shape: Shape) -> Algorithm:
 
 
 def _interface(laws: Collection) -> Interface:
-    sizes = {"x": (laws.row_count,), "u": (len(laws.initial_inputs),), "unknown": (sum(c.unknowns for c in laws.rows),)}
+    sizes = {"x": (laws.row_count,), "u": (len(laws.initial_inputs),), "told": (laws.told_count,)}
+    sizes["unknown"] = (sum(c.unknowns for c in laws.rows),)
     return laws.model.keep_as(loaded_dynamics, lambda: Interface(laws.model, loaded_dynamics(laws.shape), laws.plan, sizes))
 
 
@@ -61,6 +62,7 @@ def constrained_dynamics(
     if laws.forces:
         given["u"] = laws.initial_inputs if inputs is None else inputs
     if laws.rows:
+        given["told"] = laws.told_at(float(np.ravel(t)[0]))
         given["unknown"] = laws.first_unknowns(np.atleast_2d(np.asarray(q, float)))
         if np.ndim(q) == 1:
             given["unknown"] = given["unknown"][0]

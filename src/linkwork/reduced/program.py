@@ -149,6 +149,12 @@ def act(n: Any, *ports: Any) -> None:
             port.load = port.load + load
 
 
+def row_law_at(n: Any, ports: Sequence[Any]) -> tuple[RowLaw, list[At]]:
+    """In a rule, the constraint of a node with its parameters and what it was told, and its ports where they are."""
+    law, at = law_at(n, ports)
+    return law.with_inputs(n.told), at
+
+
 def free_motion(n: Any, ports: Sequence[Any], at: Sequence[At]) -> list[Vector]:
     """The free motion of the ports of a constraint."""
     found = []
@@ -167,9 +173,9 @@ def refined(law: RowLaw, at: Sequence[At], t: Scalar, unknown: Vector) -> Vector
 
 def watch_velocities(n: Any, *ports: Any) -> None:
     """Which rows take part in a step."""
-    law, at = law_at(n, ports)
+    law, at = row_law_at(n, ports)
     n.foot = unknown = refined(law, at, n.t, n.unknown)
-    if law.unilateral:
+    if law.unilateral and law.holonomic:
         n.on = reached(*approach(law, at, n.t, unknown, free_motion(n, ports, at)), n.h)
     else:
         n.on = array([1.0] * law.size)
@@ -178,9 +184,9 @@ def watch_velocities(n: Any, *ports: Any) -> None:
 
 def watch_accelerations(n: Any, *ports: Any) -> None:
     """Which rows act on accelerations."""
-    law, at = law_at(n, ports)
+    law, at = row_law_at(n, ports)
     n.foot = unknown = refined(law, at, n.t, n.unknown)
-    if law.unilateral:
+    if law.unilateral and law.holonomic:
         n.on = touching(*approach(law, at, n.t, unknown, [here.velocity for here in at]))
     else:
         n.on = array([1.0] * law.size)
@@ -195,14 +201,15 @@ def keep_unknowns(n: Any) -> None:
 def hold_velocities(n: Any, *around: Any) -> None:
     """The rows of one constraint at velocity level; around it are its ports, and the places of its rows there."""
     ports, places = around[: len(around) // 2], around[len(around) // 2 :]
-    law, at = law_at(n, ports)
+    law, at = row_law_at(n, ports)
     share = 0.5 if law.holonomic else 1.0
     found = derive(law, at, n.t if law.holonomic else n.t + n.h, n.foot)
     asked = zeros(law.size)
     if law.timed:
         later = law.gap_of(values(at), n.t + n.h, n.foot) if law.holonomic else None
         asked = found.given if later is None else (found.residual - array(list(later))) / n.h
-    wanted = velocity_targets(found.residual, asked, n.h, n.correction, law.unilateral)
+    residual = zeros(law.size) if "residual" in law.unseen else found.residual
+    wanted = velocity_targets(residual, asked, n.h, n.correction, law.unilateral)
     turned = [
         motion if kind == STILL or isinstance(kind, Joint) else motion + share * port.drift
         for kind, port, motion in zip(n.kinds, ports, free_motion(n, ports, at), strict=False)
@@ -213,7 +220,7 @@ def hold_velocities(n: Any, *around: Any) -> None:
 def hold_accelerations(n: Any, *around: Any) -> None:
     """The rows of one constraint at acceleration level."""
     ports, places = around[: len(around) // 2], around[len(around) // 2 :]
-    law, at = law_at(n, ports)
+    law, at = row_law_at(n, ports)
     found = derive(law, at, n.t, n.foot)
     pose_rows(n, law, found.G, free_motion(n, ports, at), -found.bias, places, 1.0)
 
@@ -288,6 +295,7 @@ def row_fields() -> dict[str, Field]:
         **per_row,
         "x": Field("output", "rows", of="constraint"),
         "unknown": Field("input", "unknown", of="constraint"),
+        "told": Field("input", "told", of="constraint"),
         "foot": Field("work", "unknown", of="constraint"),
         "awake": Field("work", "node", SCALAR, of="constraint"),
         "p": Field("work", "p", of="place"),

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..constraints.rows import constraint_set
+from ..elements.collection import collection
 from ..errors import InputError
 from ..model import MaximalState, Model, State
 from ..model.arrays import lanes_for, thread_count
@@ -46,7 +47,7 @@ class FixedRun:
         """Run all steps in the fastest way that the model and the control allow."""
         if self.program is None:
             return self.step_by_step(control)
-        steady = control is None and self.driven is None
+        steady = control is None and self.driven is None and not collection(self.model).told_count
         return self.compiled(self.program) if steady else self.controlled(self.program, control)
 
     def _recorded(self, first: Parts) -> Parts:
@@ -84,6 +85,7 @@ class FixedRun:
         reports = {name: np.empty((self.batch, self.records + 1, a.shape[1])) for name, a in run.reports.items()}
         applied = np.zeros((self.batch, self.records + 1, self.model.nv))
         told: list[np.ndarray] = []
+        laws = collection(self.model)
         tau, constant = self.tau, control is None
         for record in range(self.records):
             for k in range(self.every):
@@ -93,6 +95,8 @@ class FixedRun:
                     tau = self._asked(control, t, state)
                 if self.driven:
                     run.tell(self.driven.asked(state))
+                if laws.told_count:
+                    run.tell_rows(laws.told_at(t))
                 if k == 0:
                     applied[:, record] = 0.0 if tau is None else tau
                     if self.driven:

@@ -44,6 +44,10 @@ class Stepping:
             self._given["u"], self._runs = np.array(u, float, order="C"), {}
         self._given["u"][...] = u
 
+    def tell_rows(self, told: np.ndarray) -> None:
+        """What constraints must be told from now on."""
+        self._given["told"][...] = told
+
     def go(self, steps: int = 1, tau: np.ndarray | None = None, external: np.ndarray | None = None) -> None:
         """Some steps under joint forces (nv,) and wrenches (bodies, 6), or one for each of the batch."""
         pushed = external is not None

@@ -21,7 +21,6 @@ from typing import Any
 
 import numpy as np
 
-from ..constraints.direct import DirectConstraint
 from ..constraints.solve import velocities
 from ..constraints.targets import CORRECTION
 from ..elements.collection import Shape, collection
@@ -170,7 +169,7 @@ class SymplecticEuler(Stepper):
     def compiles(self, model: Model, method: str) -> bool:
         if method == "maximal":
             return super().compiles(model, method)
-        return self.stabilise != "project" and not model.elements_of(DirectConstraint)
+        return self.stabilise != "project"
 
     def program(self, method: str, model: Model) -> Program:
         if method == "maximal":
@@ -180,7 +179,8 @@ class SymplecticEuler(Stepper):
 
         def inputs(model: Model) -> dict[str, np.ndarray]:
             given = {"correction": np.array([CORRECTION if self.stabilise == "baumgarte" else 0.0])}
-            return given | ({"u": laws.initial_inputs} if laws.forces else {})
+            given |= {"u": laws.initial_inputs} if laws.forces else {}
+            return given | ({"told": np.zeros(laws.told_count)} if laws.rows else {})
 
         def reports(model: Model) -> dict[str, int]:
             return {"x": laws.row_count, "left": 1} if laws.rows else {}
