@@ -36,7 +36,7 @@ and the same code.
 **A step** moves centres of mass straight with their new velocity and turns bodies with theirs, R' = R exp(h w'): a body is
 displaced by log(E^-1 E') = h phi' - h^2 (0, w' x v_c') / 2 + O(h^3). A joint is closed at the end of the step, to O(h^3), if
 
-    T^T phi'_rel = T^T (h Z / 2 - PULL gap / h),      gap = log(Q(q_fit)^-1 E_joint),
+    T^T phi'_rel = T^T (h Z / 2 - PULL gap / h),      gap = log(Q(q_fit)^-1 E_joint) (`apart`),
 
 with Z at the new twists: Z - T T^T (Z / 2 + phi_rel / h + PULL gap / h^2) stands for Z. That removes the velocity error of the
 step before and a part of the position error, Baumgarte's terms at their strongest, and makes the multipliers those of a
@@ -71,6 +71,7 @@ from ..spatial.se3 import SE3, bracket
 from .convert import fitted
 from .rules import centre_of
 
+FOLLOWING = 2  # Gauss-Newton steps after a step in time: the error is cubed by each
 PULL = 0.5  # the part of a joint's gap that one step removes
 
 
@@ -80,11 +81,22 @@ def linear(x: Vector) -> Vector:
 
 
 # --- where bodies are --------------------------------------------------------------------------------------------------------
-def refit(n: Any, parent: Any) -> None:
-    """The joint coordinate that fits the bodies."""
+def fit(n: Any, parent: Any) -> None:
+    """The joint coordinate that fits the bodies of any state."""
     joint = joint_of(n)
     q = fitted(n, (parent.poses.inverse() @ n.poses).collapsed())
     n.q_fit, _ = joint.rechart(q, np.zeros(joint.nv))
+
+
+def follow(n: Any, parent: Any) -> None:
+    """The same after a step, from where it led: what is left is small."""
+    joint, still = joint_of(n), np.zeros(joint_of(n).nv)
+    inboard = placement_of(n).inverse() @ (parent.poses.inverse() @ n.poses).collapsed()
+    q = joint.integrate(n.q_fit, n.h * n.free_v)
+    for _ in range(FOLLOWING):
+        Q = joint.motion(q, still)
+        q = joint.integrate(q, subspace_fit(Q.tangent.S, apart(Q.with_tangent(None).inverse() @ inboard)))
+    n.q_fit, _ = joint.rechart(q, still)
 
 
 def stay(n: Any) -> None:
@@ -117,8 +129,14 @@ def relate_closing(n: Any, parent: Any) -> None:
     relate(n, parent)
     T = complement(n.S)
     relative = n.twists - n.E.pull_twist(parent.twists)
-    gap = (joint_of(n).transform(n.q_fit).inverse() @ placement_of(n).inverse() @ n.E).log()
+    gap = apart(joint_of(n).transform(n.q_fit).inverse() @ placement_of(n).inverse() @ n.E)
     n.zeta = n.zeta - T @ (T.T @ (0.5 * n.zeta + (relative + (PULL / n.h) * gap) / n.h))
+
+
+def apart(E: SE3) -> Vector:
+    """log E of a small displacement, to second order; an eighth of the work of the logarithm."""
+    R = E.R
+    return np.concatenate([0.5 * so3.vee(R - R.T), E.p])
 
 
 # --- elimination -------------------------------------------------------------------------------------------------------------
@@ -273,7 +291,7 @@ def step_fields(shape: Shape) -> dict[str, Field]:
 
 
 def dynamics(shape: Shape, level: str) -> list[Step]:
-    """The sweeps of the loaded tree, from poses, twists and q_fit to `free` (bodies) and `free_v` (joints).
+    """The sweeps of the loaded tree, from poses, twists and q_fit (see `fit`) to `free` (bodies) and `free_v` (joints).
 
     Velocities after a step, bodies at their present places; or rates of twists and joint accelerations.
     """
@@ -305,4 +323,4 @@ def carried(shape: Shape, level: str) -> list[Step]:
 
 def step(shape: Shape) -> list[Step]:
     """One step of symplectic Euler."""
-    return [*dynamics(shape, VELOCITY), each(move), outward(refit), Routine(advance, ("t", "h"))]
+    return [*dynamics(shape, VELOCITY), each(move), outward(follow), Routine(advance, ("t", "h"))]
