@@ -20,6 +20,7 @@ from linkwork.joints import Joint
 from linkwork.kernel import eager
 from linkwork.kernel.sweep import SCALAR, Algorithm, Field, Routine, each, outward
 from linkwork.maximal import program as maximal
+from linkwork.maximal.carried import carried, carried_fields
 from linkwork.maximal.convert import to_maximal
 from linkwork.maximal.dynamics import maximal_dynamics
 from linkwork.model.arrays import lanes_for
@@ -93,9 +94,9 @@ def apart(model: lw.Model, state: lw.State, seed: int, size: float) -> lw.Maxima
 # --- programs ---------------------------------------------------------------------------------------------------------
 def in_maximal(model: lw.Model) -> Algorithm:
     shape = collection(model).shape
-    fields = {**maximal.fields(shape), **maximal.carried_fields(), "free_v": Field("output", "v")}
+    fields = {**maximal.fields(shape), **carried_fields(), "free_v": Field("output", "v")}
     fields |= {"free": Field("output", "node", maximal.vector(6))}
-    steps = [outward(maximal.fit), *maximal.dynamics(shape, "acceleration"), *maximal.carried(shape, "acceleration")]
+    steps = [outward(maximal.fit), *maximal.dynamics(shape, "acceleration"), *carried(shape, "acceleration")]
     return Algorithm(f"maximal_accelerations_{shape}", fields, {"run": steps})
 
 
@@ -348,6 +349,23 @@ def test_a_turning_body_falls_on_a_parabola(com: Any) -> None:
     centre = np.asarray(com, float)
     expected = centre + 10.0 * np.cross((2, 4, 6), centre) + (0, 0, -490.5)
     assert np.linalg.norm((poses @ [*centre, 1.0])[:3] - expected) < 0.1
+
+
+@pytest.mark.parametrize("armature", [0.0, 5.0])
+def test_drives_in_a_turning_frame_keep_their_energy(armature: float) -> None:
+    """A slide on a spring swings in and out of an arm that turns; most of the energy of the slide is in its drive."""
+    b = lw.ModelBuilder(gravity=(0, 0, 0))
+    b.body("arm", joint=lw.Revolute((0, 0, 1)), inertia=lw.Inertia.cuboid(mass=1.0, size=(1, 0.1, 0.1)))
+    box = lw.Inertia.cuboid(mass=0.3, size=(0.1, 0.1, 0.1))
+    b.body("s", parent="arm", joint=lw.Prismatic((1, 0, 0)), placement=lw.SE3(p=(0.3, 0, 0)), inertia=box, armature=armature)
+    model = b.add(lw.JointSpring("s", 200.0)).build()
+    start = to_maximal(model, lw.State(np.zeros(2), np.array([10.0, 0.0])))
+    out = run(model, a_step(model), of_step(model, start, 1e-3), ("twists", "q_fit"), 20_000)
+    twists, q = out["twists"][0].reshape(-1, 2, 6), out["q_fit"][0, :, 1]
+    kinetic = sum(np.einsum("ki,ij,kj->k", twists[:, i], b.inertia.matrix, twists[:, i]) for i, b in enumerate(model.bodies))
+    energy = 0.5 * (kinetic + armature * twists[:, 1, 3] ** 2 + 200.0 * q * q)
+    assert np.abs(energy / energy[0] - 1.0).max() < 1e-2
+    assert abs(energy[-3000:].mean() / energy[:3000].mean() - 1.0) < 1e-3
 
 
 def test_joints_stay_closed() -> None:

@@ -38,24 +38,22 @@ displaced by log(E^-1 E') = h phi' - h^2 (0, w' x v_c') / 2 + O(h^3). A joint is
 
     T^T phi'_rel = T^T (h Z / 2 - PULL gap / h),      gap = log(Q(q_fit)^-1 E_joint) (`apart`),
 
-with Z at the new twists: Z - T T^T (Z / 2 + phi_rel / h + PULL gap / h^2) stands for Z. That removes the velocity error of the
-step before and a part of the position error, Baumgarte's terms at their strongest, and makes the multipliers those of a
-constrained symplectic step (SHAKE). `last`, the change of the step before, predicts the new twists for Z, and for the gyroscopic
-wrench the angular velocity in the middle of the step, without which a spinning body gains energy.
+with Z at the new twists: Z / 2 - T T^T (phi_rel + PULL gap / h) / h stands for Z. That removes the velocity error of the step
+before and a part of the position error, Baumgarte's terms at their strongest, and makes the multipliers those of a constrained
+symplectic step (SHAKE). Along S it matters to drives alone, which feel the Z in the middle of the step; elsewhere Z / 2 makes
+v + h v_dot the mean velocity of the joint, by which its coordinates move.
+
+Velocity terms without a prediction make spinning bodies gain energy. `last`, the change of the step before, says where the twists
+will be at the end of the step (Z) and in its middle (the gyroscopic wrench, drives).
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from ..elements.collection import Shape
-from ..elements.derive import derive
-from ..elements.nodes import STILL, law_at
-from ..elements.ports import starts
-from ..joints import Joint
 from ..joints.base import subspace_fit
 from ..joints.complement import complement
 from ..kernel.loops import Lane, loops
@@ -66,7 +64,7 @@ from ..reduced.program import ACCELERATION, VELOCITY, accelerations, act, begin_
 from ..reduced.rules import JointFactor, factor_joint
 from ..spatial import so3
 from ..spatial.articulated import Articulated
-from ..spatial.scalar import Scalar, Vector, absolute, array, cross, dot, maximum
+from ..spatial.scalar import Scalar, Vector, absolute, array, cross, dot, is_zero, maximum
 from ..spatial.se3 import SE3, bracket
 from .convert import fitted
 from .rules import centre_of
@@ -99,38 +97,50 @@ def follow(n: Any, parent: Any) -> None:
     n.q_fit, _ = joint.rechart(q, still)
 
 
-def stay(n: Any) -> None:
-    """Velocity terms at the velocities now."""
-    n.rate, n.w = n.twists, n.twists[:3]
-
-
-def predict(n: Any) -> None:
-    """Velocity terms where the change of the last step leads: at the end of this step, and in its middle."""
-    n.rate = n.twists + n.h * n.last
-    n.w = n.twists[:3] + 0.5 * n.h * n.last[:3]
-
-
-def relate(n: Any, parent: Any) -> None:
-    """Relative pose, S, the joint velocity v that fits best, and Z = S_dot v + [phi, phi_rel] + (0, w x v_c)_rel."""
+def place(n: Any, parent: Any) -> None:
+    """Relative pose, S, and the joint velocity v that fits best."""
     joint = joint_of(n)
-    E = (parent.poses.inverse() @ n.poses).collapsed()
-    S = joint.motion(n.q_fit, np.zeros(joint.nv)).tangent.S
-    w, relative = n.rate[:3], n.rate - E.pull_twist(parent.rate)
-    bias = joint.motion(n.q_fit, subspace_fit(S, relative)).tangent.bias
-    n.turning = cross(w, n.rate[3:] + cross(w, centre_of(n)))
-    n.E, n.S = E, S
-    n.v = subspace_fit(S, n.twists - E.pull_twist(parent.twists))
-    n.zeta = bias + bracket(n.rate, relative) + linear(n.turning - E.unrotate(parent.turning))
+    n.E = (parent.poses.inverse() @ n.poses).collapsed()
+    n.S = joint.motion(n.q_fit, np.zeros(joint.nv)).tangent.S
+    n.v = subspace_fit(n.S, n.twists - n.E.pull_twist(parent.twists))
     n.growth = 0.0
 
 
+def turning(n: Any, phi: Vector) -> Vector:
+    """w x v_c at a twist."""
+    w = phi[:3]
+    return cross(w, phi[3:] + cross(w, centre_of(n)))
+
+
+def coriolis(n: Any, phi: Vector, phi_p: Vector, turns: Vector) -> Vector:
+    """Z = S_dot v + [phi, phi_rel] + (0, w x v_c)_rel at twists of body and parent."""
+    relative = phi - n.E.pull_twist(phi_p)
+    bias = joint_of(n).motion(n.q_fit, subspace_fit(n.S, relative)).tangent.bias
+    return bias + bracket(phi, relative) + linear(turns)
+
+
+def relate(n: Any, parent: Any) -> None:
+    """Where bodies are, and Z, at the velocities now."""
+    place(n, parent)
+    n.w = n.twists[:3]
+    n.turning = turning(n, n.twists)
+    n.zeta = coriolis(n, n.twists, parent.twists, n.turning - n.E.unrotate(parent.turning))
+
+
 def relate_closing(n: Any, parent: Any) -> None:
-    """The same, with the Z that closes the joint at the end of the step."""
-    relate(n, parent)
-    T = complement(n.S)
+    """The same with the Z that closes the joint at the end of the step; drives feel that of the middle."""
+    place(n, parent)
+    n.middle, n.end = n.twists + 0.5 * n.h * n.last, n.twists + n.h * n.last
+    n.w = n.middle[:3]
+    n.turning, n.end_turning = turning(n, n.middle), turning(n, n.end)
+    Z = coriolis(n, n.end, parent.end, n.end_turning - n.E.unrotate(parent.end_turning))
     relative = n.twists - n.E.pull_twist(parent.twists)
     gap = apart(joint_of(n).transform(n.q_fit).inverse() @ placement_of(n).inverse() @ n.E)
-    n.zeta = n.zeta - T @ (T.T @ (0.5 * n.zeta + (relative + (PULL / n.h) * gap) / n.h))
+    T = complement(n.S)
+    n.zeta = 0.5 * Z - T @ (T.T @ ((relative + (PULL / n.h) * gap) / n.h))
+    if not all(is_zero(x) for x in n.armature):
+        Z_middle = coriolis(n, n.middle, parent.middle, n.turning - n.E.unrotate(parent.turning))
+        n.zeta = n.zeta + n.S @ subspace_fit(n.S, Z_middle - 0.5 * Z)
 
 
 def apart(E: SE3) -> Vector:
@@ -196,43 +206,6 @@ def correct(n: Any, parent: Any) -> None:
     n.free = n.free + n.jump
 
 
-# --- what joints carry -------------------------------------------------------------------------------------------------------
-def bear_impulses(n: Any, *ports: Any) -> None:
-    """The wrenches that the rows of a constraint exert during a step."""
-    _bear(n, ports, n.t if n.law.holonomic else n.t + n.h, n.x / n.h)
-
-
-def bear_forces(n: Any, *ports: Any) -> None:
-    """The wrenches that the rows of a constraint exert."""
-    _bear(n, ports, n.t, n.x)
-
-
-def _bear(n: Any, ports: Sequence[Any], t: Scalar, x: Vector) -> None:
-    law, at = law_at(n, ports)
-    G, first = derive(law, at, t, n.unknown).G, starts(at)
-    for i, (kind, port) in enumerate(zip(n.kinds, ports, strict=False)):
-        if kind != STILL and not isinstance(kind, Joint):
-            port.load = port.load + G[:, first[i] : first[i + 1]].T @ x
-
-
-def carry_impulses(n: Any, parent: Any) -> None:
-    """The mean wrench of every joint on its body during a step, and its multipliers."""
-    _carry(n, parent, (n.free - n.twists) / n.h)
-
-
-def carry_forces(n: Any, parent: Any) -> None:
-    """The wrench of every joint on its body, and its multipliers."""
-    _carry(n, parent, n.free + linear(n.turning))
-
-
-def _carry(n: Any, parent: Any, a: Vector) -> None:
-    own = inertia_of(n)
-    falling = a - linear(n.poses.unrotate(n.gravity))
-    wrench = own @ falling + gyroscopic(n, own.J) - n.load + n.carried
-    n.wrench, n.lam = wrench, complement(n.S).T @ wrench
-    parent.carried = parent.carried + n.E.move_wrench(wrench)
-
-
 # --- a step ------------------------------------------------------------------------------------------------------------------
 def move(n: Any) -> None:
     """New poses and twists from `free`; `last` is the change of the twist by h, in the new axes."""
@@ -254,7 +227,7 @@ def advance(t: Lane, h: Lane) -> None:
 
 # --- the program -------------------------------------------------------------------------------------------------------------
 FREE = {VELOCITY: free_twists, ACCELERATION: free_rates}
-PLACE = {VELOCITY: [each(predict), outward(relate_closing)], ACCELERATION: [each(stay), outward(relate)]}
+RELATE = {VELOCITY: relate_closing, ACCELERATION: relate}
 
 
 def fields(shape: Shape) -> dict[str, Field]:
@@ -273,7 +246,6 @@ def fields(shape: Shape) -> dict[str, Field]:
         "twist": Field("work", "node", vector(6), alias="twists"),
         "q": Field("work", "q", alias="q_fit"),
         "v": Field("work", "v"),
-        "rate": Field("shared", codec=vector(6)),
         "turning": Field("shared", codec=vector(3)),
         "growth": Field("output", "global", SCALAR),
     }
@@ -287,6 +259,9 @@ def step_fields(shape: Shape) -> dict[str, Field]:
         "h": Field("input", "global", SCALAR),
         "correction": Field("input", "global", SCALAR),
         "last": Field("state", "node", vector(6)),
+        "middle": Field("shared", codec=vector(6)),
+        "end": Field("shared", codec=vector(6)),
+        "end_turning": Field("shared", codec=vector(3)),
     }
 
 
@@ -296,29 +271,13 @@ def dynamics(shape: Shape, level: str) -> list[Step]:
     Velocities after a step, bodies at their present places; or rates of twists and joint accelerations.
     """
     forces, rows, _, _ = shape
-    steps: list[Step] = [*PLACE[level], each(begin_loads)]
+    steps: list[Step] = [outward(RELATE[level]), each(begin_loads)]
     if forces >= 0:
         steps.append(each(act, *(f"p{i}" for i in range(forces)), on="force"))
     steps += [inward(eliminate), outward(FREE[level])]
     if rows >= 0:
         steps += [*reduced._rows(rows, level)[:-1], outward(correct, when="busy")]
     return steps
-
-
-def carried_fields() -> dict[str, Field]:
-    """Those of `carried`: the wrench of every joint on its body, in body axes, and T^T of it."""
-    return {
-        "carried": Field("gathered", codec=vector(6)),
-        "wrench": Field("output", "node", vector(6)),
-        "lam": Field("output", "rows"),
-    }
-
-
-def carried(shape: Shape, level: str) -> list[Step]:
-    """The sweeps that follow `dynamics` where the joints' own multipliers are asked for."""
-    bear, carry = (bear_impulses, carry_impulses) if level == VELOCITY else (bear_forces, carry_forces)
-    rows = [each(bear, *(f"p{i}" for i in range(shape[1])), on="constraint")] if shape[1] >= 0 else []
-    return [*rows, inward(carry)]
 
 
 def step(shape: Shape) -> list[Step]:
