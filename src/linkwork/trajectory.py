@@ -95,7 +95,7 @@ class Trajectory:
     def final(self) -> State | MaximalState:
         """The last state; a run of the same stepper from it goes on as if there had been no end."""
         last = self[len(self) - 1]
-        return replace(last, memory=self.memory) if isinstance(last, State) else last
+        return replace(last, memory=self.memory)
 
     @cached_property
     def _flat_maximal(self) -> MaximalState:

@@ -18,7 +18,7 @@ from linkwork.elements.nodes import STILL
 from linkwork.elements.ports import BodyAt, JointAt, starts
 from linkwork.joints import Joint
 from linkwork.kernel import eager
-from linkwork.kernel.sweep import SCALAR, Algorithm, Field, Routine, each, outward
+from linkwork.kernel.sweep import SCALAR, Algorithm, Field, Routine, outward
 from linkwork.maximal import program as maximal
 from linkwork.maximal.carried import carried, carried_fields
 from linkwork.maximal.convert import to_maximal
@@ -27,8 +27,10 @@ from linkwork.model.arrays import lanes_for
 from linkwork.reduced import program as reduced
 from linkwork.solvers.boxes import gram
 from linkwork.spatial.se3 import SE3, Ad
+from linkwork.steppers.symplectic_euler import advance_time
 
 KINDS = ("revolute", "revolute y", "prismatic", "spherical", "universal", "cylindrical", "custom", "helical")
+PARTS = ("poses", "twists", "q_fit")
 Arrays = dict[str, np.ndarray]
 
 
@@ -100,25 +102,21 @@ def in_maximal(model: lw.Model) -> Algorithm:
     return Algorithm(f"maximal_accelerations_{shape}", fields, {"run": steps})
 
 
-def now(n: Any) -> None:
-    n.rate_v = n.v
-
-
 def in_reduced(model: lw.Model) -> Algorithm:
     shape = collection(model).shape
     fields = {**reduced.fields(shape), "q": Field("input", "q"), "v": Field("input", "v"), "free_v": Field("output", "v")}
-    steps = [each(now), *reduced.dynamics(shape, "acceleration")]
-    return Algorithm(f"reduced_accelerations_{shape}", {**fields, "rate_v": Field("work", "v")}, {"run": steps})
+    return Algorithm(f"reduced_accelerations_{shape}", fields, {"run": reduced.dynamics(shape, "acceleration")})
 
 
 def a_step(model: lw.Model) -> Algorithm:
     shape = collection(model).shape
-    return Algorithm(f"maximal_step_{shape}", maximal.step_fields(shape), {"run": maximal.step(shape)})
+    steps = [*maximal.step(shape), Routine(advance_time, ("t", "h"))]
+    return Algorithm(f"maximal_step_{shape}", maximal.step_fields(shape), {"run": steps})
 
 
 def given(model: lw.Model, state: lw.State | lw.MaximalState, batch: int = 1) -> Arrays:
-    kept = {"q": state.q, "v": state.v} if isinstance(state, lw.State) else vars(state)
-    found = {k: np.tile(np.reshape(a, -1), (batch, 1)) for k, a in kept.items() if k != "t"}
+    kept = {"q": state.q, "v": state.v} if isinstance(state, lw.State) else {k: getattr(state, k) for k in PARTS}
+    found = {k: np.tile(np.reshape(a, -1), (batch, 1)) for k, a in kept.items()}
     return {**found, "gravity": model.gravity, "t": np.zeros((batch, 1)), **laws_of(model, batch)}
 
 

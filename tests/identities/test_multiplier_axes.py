@@ -130,4 +130,4 @@ def test_joint_forces() -> None:
     model = b.build()
     rows = rows_at(model, lw.State(np.zeros(2), np.zeros(2)), 0.0).rows
     forces = rows.transposed(np.eye(4), 2, 2)[1]
-    np.testing.assert_array_equal(forces, [[1, -3], [1, 0], [-1, 0], [0, 1]])  # Coupling, then Limit, then PrescribedJoint
+    np.testing.assert_array_equal(forces, [[1, 0], [-1, 0], [0, 1], [1, -3]])  # as they were added

@@ -419,9 +419,12 @@ class Workspace:
         return self.job_at
 
     def point(self, arrays: Mapping[str, np.ndarray]) -> None:
-        """Let these arrays, in lanes and in one piece, stand for our own."""
-        for name, a in arrays.items():
-            self.bases[self.plan.arrays.index(name)] = address_of(a)
+        """Let these arrays, in lanes and in one piece, stand for our own, under all their names."""
+        for i, name in enumerate(self.plan.arrays):
+            f = self.plan.algorithm.fields.get(name)
+            a = arrays.get(name if f is None or f.alias is None else f.alias)
+            if a is not None:
+                self.bases[i] = address_of(a)
 
     def adopt(self, other: Workspace, names: Sequence[str]) -> None:
         """Read these arrays from another workspace (of another variant) instead of our own."""

@@ -34,7 +34,7 @@ def bear_forces(n: Any, *ports: Any) -> None:
 
 def _bear(n: Any, ports: Sequence[Any], t: Scalar, x: Vector) -> None:
     law, at = law_at(n, ports)
-    G, first = derive(law, at, t, n.unknown).G, starts(at)
+    G, first = derive(law.with_inputs(n.told), at, t, n.foot).G, starts(at)
     for i, (kind, port) in enumerate(zip(n.kinds, ports, strict=False)):
         if kind != STILL and not isinstance(kind, Joint):
             port.load = port.load + G[:, first[i] : first[i + 1]].T @ x

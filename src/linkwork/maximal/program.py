@@ -56,8 +56,7 @@ import numpy as np
 from ..elements.collection import Shape
 from ..joints.base import subspace_fit
 from ..joints.complement import complement
-from ..kernel.loops import Lane, loops
-from ..kernel.sweep import MATRIX, SCALAR, Field, Routine, Step, each, inward, outward, vector
+from ..kernel.sweep import MATRIX, SCALAR, Field, Step, each, inward, outward, vector
 from ..model.rules import inertia_of, joint_of, placement_of, world_pose
 from ..reduced import program as reduced
 from ..reduced.program import ACCELERATION, VELOCITY, accelerations, act, begin_loads
@@ -158,10 +157,10 @@ def eliminate(n: Any, parent: Any) -> None:
     tau = n.push - n.damping * n.v
     f = factor_joint(D, n.S, n.armature)
     n.y = f.solve(tau - n.S.T @ pA)
-    n.K, n.L, n.d_inv = f.K, f.L, f.d_inv
+    n.K, n.factor = f.K, f
     left = np.array(pA + f.Ia @ n.zeta + f.U @ n.y, dtype=object)
     for k, row in enumerate(f.rows):
-        left[row] = tau[k]  # as (D - U K) S = 0; see `JointFactor`
+        left[row] = n.S[row, k] * tau[k]  # as (D - U K) S = 0; see `JointFactor`
     n.growth = maximum(n.growth, growth(f, D, n.S, n.armature))
     parent.IA = parent.IA + n.E.move_inertia(f.Ia)
     parent.pA = parent.pA + n.E.move_wrench(array(left))
@@ -191,6 +190,7 @@ def free_twists(n: Any, parent: Any) -> None:
     accelerations(n, parent)
     n.free_v = n.v + n.h * n.a
     n.free = n.twists + n.h * (n.acc + linear(n.poses.unrotate(n.gravity)))
+    n.drift = -n.h * linear(n.end_turning)  # a step displaces a body by h (free + drift / 2)
 
 
 def free_rates(n: Any, parent: Any) -> None:
@@ -217,12 +217,6 @@ def move(n: Any) -> None:
     n.poses = SE3(R=R, p=E.p + E.rotate(c + n.h * v_c) - R @ c)
     n.twists = np.concatenate([w, turn.T @ v_c - cross(w, c)])
     n.last = np.concatenate([change[:3], turn.T @ change[3:]])
-
-
-@loops
-def advance(t: Lane, h: Lane) -> None:
-    """t + h."""
-    t[0] += h[0]
 
 
 # --- the program -------------------------------------------------------------------------------------------------------------
@@ -276,10 +270,10 @@ def dynamics(shape: Shape, level: str) -> list[Step]:
         steps.append(each(act, *(f"p{i}" for i in range(forces)), on="force"))
     steps += [inward(eliminate), outward(FREE[level])]
     if rows >= 0:
-        steps += [*reduced._rows(rows, level)[:-1], outward(correct, when="busy")]
+        steps += reduced.solved_rows(rows, level, correct)
     return steps
 
 
 def step(shape: Shape) -> list[Step]:
-    """One step of symplectic Euler."""
-    return [*dynamics(shape, VELOCITY), each(move), outward(follow), Routine(advance, ("t", "h"))]
+    """One step of symplectic Euler, but for the time."""
+    return [*dynamics(shape, VELOCITY), each(move), outward(follow)]

@@ -35,12 +35,15 @@ class MaximalState:
     """Maximal coordinates: poses (bodies, 4, 4), body twists (bodies, 6), and the joint coordinates that fit best (nq,).
 
     `q_fit` only says where on its joint each body is (which turn, which sign of a quaternion); it is no second state.
+
+    memory   as that of a `State`
     """
 
     poses: np.ndarray
     twists: np.ndarray
     q_fit: np.ndarray
     t: float = 0.0
+    memory: Mapping[str, np.ndarray] | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         for name in ("poses", "twists", "q_fit"):

@@ -14,7 +14,7 @@ Rows that cannot act are passed over: their law is not awake. At velocity level 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -330,10 +330,14 @@ def dynamics(shape: Shape, level: str, evaluations: int = 0) -> list[Step]:
         again = loaded_middle_forces if loaded else middle_forces
         steps += [outward(accelerations), outward(middle_velocities), inward(again)]
     steps.append(outward(FREE[level, on_bodies and rows >= 0]))
-    return steps + (_rows(rows, level) if rows >= 0 else [])
+    return steps + (solved_rows(rows, level, correct) if rows >= 0 else [])
 
 
-def _rows(most: int, level: str) -> list[Step]:
+def solved_rows(most: int, level: str, add: Callable[..., None]) -> list[Step]:
+    """Rows of constraints with so many ports at most: from the free motion to the one that they allow.
+
+    add   the rule that adds what their forces cause to the free motion, outward
+    """
     ports, places = [f"p{i}" for i in range(most)], [f"s{i}" for i in range(most)]
     watch, hold = (watch_velocities, hold_velocities) if level == VELOCITY else (watch_accelerations, hold_accelerations)
     tables = ("starts", "bodies", "places", "freedoms")
@@ -345,5 +349,5 @@ def _rows(most: int, level: str) -> list[Step]:
         Routine(gram, ("active", *tables, "u_rows", "y_rows", "A"), when="busy"),
         Routine(solve_boxes, ("active", "on", "b", "lower", "upper", "x", "A", "left", "LDL", *SCRATCH), when="busy"),
         Routine(spread, ("active", "starts", "places", "freedoms", "v_at", "y_rows", "x", "dy"), when="busy"),
-        outward(correct, when="busy"),
+        outward(add, when="busy"),
     ]

@@ -10,6 +10,7 @@ import numpy as np
 from ..constraints.rows import constraint_set
 from ..elements.collection import collection
 from ..errors import InputError
+from ..maximal.convert import to_reduced
 from ..model import MaximalState, Model, State
 from ..model.arrays import lanes_for, thread_count
 from ..reduced.loaded import constrained_dynamics
@@ -115,10 +116,10 @@ class FixedRun:
         if "x" not in reports:
             return None
         forces = reports["x"] / self.dt
-        start, u = self.start, None if self.driven is None else self.driven.last
-        assert isinstance(start, State)
+        start = self.start if isinstance(self.start, State) else to_reduced(self.model, self.start)
+        u = None if self.driven is None else self.driven.last
         lone = tau if tau is None or self.batched else np.reshape(tau, -1)
-        _, first = constrained_dynamics(self.model, start.q, start.v, lone, self.external, t=start.t, inputs=u)
+        _, first = constrained_dynamics(self.model, start.q, start.v, lone, self.external, t=self.start.t, inputs=u)
         forces[:, 0] = first.reshape(self.batch, -1)
         return forces if self.batched else forces[0]
 

@@ -26,8 +26,8 @@ from ..constraints.targets import CORRECTION
 from ..elements.collection import Shape, collection
 from ..errors import InputError
 from ..kernel.loops import Ints, Lane, loops, where
-from ..kernel.sweep import SCALAR, Algorithm, Field, Routine, each, outward
-from ..maximal.convert import fitted
+from ..kernel.sweep import SCALAR, Algorithm, Field, Routine, each
+from ..maximal.program import step, step_fields
 from ..model import MaximalState, Model, State
 from ..model.rules import joint_of
 from ..reduced.program import VELOCITY, dynamics, fields, keep_unknowns
@@ -36,7 +36,7 @@ from ..spatial.scalar import maximum
 from ..spatial.scalar import where as chosen
 from .constrained import located
 from .post_stabilised import CHOICES, check_choice, post_stabilised
-from .stabilised import STABILISED_DYNAMICS, factor_stabilised, moved, moved_bodies
+from .stabilised import factor_stabilised, moved_bodies
 from .stepper import Program, StepInfo, Stepper
 from .tangent import recharted
 
@@ -100,45 +100,22 @@ def reduced_step(shape: Shape, evaluations: int) -> Algorithm:
     return Algorithm(name, found, {"run": steps})
 
 
+@functools.cache
+def maximal_step(shape: Shape) -> Algorithm:
+    """The same in maximal coordinates."""
+    found, steps = step_fields(shape), [*step(shape), Routine(advance_time, ("t", "h"))]
+    if shape[1] >= 0:
+        found["unknown"] = Field("state", "unknown", of="constraint")
+        steps.append(each(keep_unknowns, on="constraint"))
+    return Algorithm(f"maximal_symplectic_euler_{'_'.join(map(str, map(int, shape)))}", found, {"run": steps})
+
+
 def enter(model: Model, given: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
-    """What the program keeps besides q and v: no acceleration yet, the time, the unknowns of constraints."""
-    laws, batch = collection(model), len(given["q"])
-    kept = {"q": given["q"], "v": given["v"], "last": np.zeros((batch, model.nv)), "t": given["t"]}
-    return kept | ({"unknown": laws.first_unknowns(given["q"])} if laws.rows else {})
-
-
-def leave(model: Model, kept: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
-    """The states of the records."""
-    return {name: kept[name] for name in ("q", "v")}
-
-
-def update_bodies(n: Any) -> None:
-    """New twists, then new poses with them."""
-    n.poses, n.twists = moved(n)
-
-
-def refit(n: Any, parent: Any) -> None:
-    """The joint coordinate that fits the moved bodies."""
-    joint = joint_of(n)
-    q = fitted(n, (parent.poses.inverse() @ n.poses).collapsed())
-    n.q_fit, _ = joint.rechart(q, np.zeros(joint.nv))
-
-
-def _as_program(name: str, dynamics: Algorithm, states: tuple[str, ...], private: tuple[str, ...], sweeps: list[Any]) -> Program:
-    found = {k: f for k, f in dynamics.fields.items() if k not in private}
-    for k in states:
-        found[k] = Field("state", found[k].space, found[k].codec, found[k].world)
-    found["h"] = Field("input", "global", SCALAR)
-    return Program(Algorithm(name, found, {"run": [*dynamics.phases["run"], *sweeps]}), states)
-
-
-MAXIMAL_STEP = _as_program(
-    "maximal_symplectic_euler",
-    STABILISED_DYNAMICS,
-    ("poses", "twists", "q_fit"),
-    ("a", "lam", "twists_dot", "wrenches"),
-    [each(update_bodies), outward(refit)],
-)
+    """What the program keeps besides the state: no acceleration yet, and the unknowns of constraints."""
+    laws, batch, maximal = collection(model), len(given["t"]), "poses" in given
+    q, size = (given["q_fit"], 6 * model.nb) if maximal else (given["q"], model.nv)
+    kept = given | {"last": np.zeros((batch, size))}
+    return kept | ({"unknown": laws.first_unknowns(q)} if laws.rows else {})
 
 
 @dataclass(frozen=True)
@@ -167,15 +144,17 @@ class SymplecticEuler(Stepper):
             raise InputError(f"{self.name}: evaluations must be 0, 1 or 2, not {self.evaluations!r}")
 
     def compiles(self, model: Model, method: str) -> bool:
-        if method == "maximal":
-            return super().compiles(model, method)
         return self.stabilise != "project"
 
     def program(self, method: str, model: Model) -> Program:
-        if method == "maximal":
-            return MAXIMAL_STEP
         laws = collection(model)
-        states = ("q", "v", "last", "t", *(["unknown"] if laws.rows else []))
+        if method == "maximal":
+            algorithm, parts = maximal_step(laws.shape), ("poses", "twists", "q_fit")
+        else:
+            algorithm, parts = reduced_step(laws.shape, self.evaluations), ("q", "v")
+
+        def leave(model: Model, kept: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+            return {name: kept[name] for name in parts}
 
         def inputs(model: Model) -> dict[str, np.ndarray]:
             given = {"correction": np.array([CORRECTION if self.stabilise == "baumgarte" else 0.0])}
@@ -185,8 +164,8 @@ class SymplecticEuler(Stepper):
         def reports(model: Model) -> dict[str, int]:
             return {"x": laws.row_count, "left": 1} if laws.rows else {}
 
-        algorithm = reduced_step(laws.shape, self.evaluations)
-        return Program(algorithm, states, 1, enter, leave, inputs, lambda m: laws.plan, reports, ("q", "v"), ("last",))
+        states = (*parts, "last", "t", *(["unknown"] if laws.rows else []))
+        return Program(algorithm, states, 1, enter, leave, inputs, lambda m: laws.plan, reports, parts, ("last",))
 
     def constrained_step(
         self, model: Model, state: State | MaximalState, h: float, tau: Any, external: Any
