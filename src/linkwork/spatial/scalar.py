@@ -145,6 +145,12 @@ def numeric(a: np.ndarray) -> np.ndarray:
     return a
 
 
+def read_only(a: np.ndarray) -> np.ndarray:
+    """The array, which nobody can write to from here on. It must be ours: freeze copies of what a user gave."""
+    a.setflags(write=False)
+    return a
+
+
 def is_zero(x: Scalar) -> bool:
     """True if x is the number 0 (a symbol is never known to be zero)."""
     return is_number(x) and x == 0

@@ -74,7 +74,7 @@ def test_read_only_arrays_will_do() -> None:
 
 def test_steps_and_packed_results_are_refused() -> None:
     q, v = STATE.q, STATE.v
-    step = ALL_STEPPERS["symplectic_euler"].programs["reduced"].algorithm
+    step = ALL_STEPPERS["symplectic_euler"]().program("reduced", MODEL).algorithm
     assert not StateCall.fits(MODEL.plan(step, Lanes(1)), {"q": q, "v": v}, ("q", "v"))
     assert not StateCall.fits(MODEL.plan(MASS_MATRIX, Lanes(1)), {"q": q}, ("M",))
     assert not StateCall.fits(MODEL.plan(KINEMATICS, Lanes(1)), {}, ("poses",))
