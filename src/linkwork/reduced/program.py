@@ -21,7 +21,7 @@ import numpy as np
 
 from ..constraints.targets import any_of, reached, touching, velocity_targets
 from ..elements.collection import Shape
-from ..elements.derive import approach, derive, equations
+from ..elements.derive import approach, derive, nearer
 from ..elements.law import RowLaw
 from ..elements.nodes import STILL, law_at
 from ..elements.ports import At, BodyAt, values
@@ -29,7 +29,7 @@ from ..joints import Joint
 from ..kernel.sweep import INERTIA, POSE, SCALAR, Field, Routine, Step, each, inward, outward, over, vector
 from ..model.rules import inertia_of, joint_of, world_pose
 from ..solvers.boxes import gather, gram, solve_boxes, spread
-from ..spatial.scalar import Scalar, Vector, array, cross, is_zero, lu_inverse, zeros
+from ..spatial.scalar import Scalar, Vector, array, cross, is_zero, zeros
 from .forward import accelerations, articulate, articulated_inertia, velocities
 from .rules import coriolis, falling_world, gyroscopic, velocity_step
 
@@ -166,8 +166,7 @@ def free_motion(n: Any, ports: Sequence[Any], at: Sequence[At]) -> list[Vector]:
 def refined(law: RowLaw, at: Sequence[At], t: Scalar, unknown: Vector) -> Vector:
     """The unknowns of a constraint, by Newton's method from where they were."""
     for _ in range(NEWTON_STEPS if law.unknowns else 0):
-        conditions, jacobian = equations(law, values(at), t, unknown)
-        unknown = unknown - lu_inverse(jacobian) @ conditions
+        unknown = nearer(law, values(at), t, unknown)
     return unknown
 
 
