@@ -422,6 +422,60 @@ def test_redundant_loops_share_their_force() -> None:
     assert w.assembly.redundant(w.assembly.start) == w.assembly.conditions[-1:]
 
 
+def rubbing(part: str, height: float, friction: float = 0.4) -> Condition:
+    """A point stays above a height; what pushes it up also pulls it along x."""
+    at = (0.1, 0.3)
+    return condition(
+        lambda p: [p.point(at)[1] - height],
+        [part],
+        1,
+        unilateral=True,
+        along=lambda p: [p.velocity(at)[1] - friction * p.velocity(at)[0]],
+    )
+
+
+def test_a_redundant_loop_and_a_contact_with_friction() -> None:
+    """The matrix is not symmetric, and singular: the loop closed twice moves as if it were closed once."""
+    found = []
+    for times in (1, 2):
+        w = planar(14)
+        a = w.assembly
+        w.connect(*[pin("d", "c")] * times, rubbing("d", a.point(a.start, "d", (0.1, 0.3))[1]))
+        state, forces = lw.State(a.start.q, np.zeros(12)), np.zeros(12)
+        forces[a.v_index("d")] = 3.0, -40.0, 0.0
+        found.append(a.accelerations(state, forces))
+    assert found[0].multipliers[-1] > 0
+    assert relative(found[1].motion, found[0].motion) < TOLERANCE
+    assert found[1].multipliers[-1] == pytest.approx(found[0].multipliers[-1])
+
+
+def test_a_redundant_loop_that_contradicts_is_refused_with_friction_too() -> None:
+    w = planar(13)
+    w.connect(condition(lambda a: [a.v[2] - 1.0], ["a"], 1, level="velocity"))
+    w.connect(condition(lambda a: [2.0 * a.v[2]], ["a"], 1, level="velocity"))
+    w.connect(rubbing("d", w.assembly.point(w.assembly.start, "d", (0.1, 0.3))[1] + 1.0))
+    with pytest.raises(lw.SolverError, match="contradict"):
+        w.assembly.impulses(w.assembly.start)
+
+
+def test_projection_is_the_shortest_way_whatever_the_forces() -> None:
+    """M z = J^T lam, J z = -residual; a contact with friction is left along its normal, not along its force."""
+    w = planar(15)
+    a = w.assembly
+    w.connect(pin("d", "c"), rubbing("d", a.point(a.start, "d", (0.1, 0.3))[1] + 0.2))
+    d, residual = w.dense(), a.system(a.start).residual
+    d.K_T = d.J
+    z, lam = d.solve(np.zeros(12), -residual)
+    assert lam[-1] > 0
+    expected = a.normalised(a.start.q + a.rates(a.start.q, z))
+    assert relative(a.projected(a.start) - a.start.q, expected - a.start.q) < TOLERANCE
+    dot = lw.Assembly((0.0, -9.81))
+    dot.add("dot", Particle(1.0, 2), (0.5, -0.1))
+    along = lambda p: [p.velocity()[1] - 0.4 * p.velocity()[0]]  # noqa: E731
+    dot.connect(condition(lambda p: [p.point()[1]], ["dot"], 1, unilateral=True, along=along))
+    np.testing.assert_allclose(dot.projected(dot.start), [0.5, 0.0], rtol=0, atol=1e-15)
+
+
 @pytest.mark.parametrize("sag", [0.0, 0.3])
 def test_a_straight_chain_held_at_both_ends_is_reported(sag: float) -> None:
     a = lw.Assembly((0.0, -9.81))

@@ -247,8 +247,8 @@ class Assembly:
 
     def projected(self, state: State) -> np.ndarray:
         """Coordinates moved towards the conditions by one step of Newton's method, nearest in the metric of the mass."""
-        still, always = np.zeros(len(state.v)), ~self.layout.unilateral
-        found = self._solved(state, lambda s: s.solve(still, -s.residual, always | (s.residual < 0.0)))
+        always = ~self.layout.unilateral
+        found = self._solved(state, lambda s: s.shortest(-s.residual, always | (s.residual < 0.0)))
         return self.normalised(state.q + self.rates(state.q, found.motion))
 
     def rates(self, q: np.ndarray, v: np.ndarray) -> np.ndarray:

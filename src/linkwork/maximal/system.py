@@ -120,41 +120,60 @@ class System:
 
         target, active   of all rows; auxiliary rows that are not active exert no force (by default all are)
         """
+        return self._solve(force, target, active, self.K_T if self.layout.auxiliary else None)
+
+    def shortest(self, target: np.ndarray, active: np.ndarray) -> Solution:
+        """The least z in the metric of the mass with J z = target, or >= target where unilateral: M z = J^T lam.
+
+        Directions in which a condition's own forces act (friction) have no part in it.
+        """
+        return self._solve(np.zeros(len(self.forces)), target, active, self.J if self.layout.auxiliary else None)
+
+    def _solve(self, force: np.ndarray, target: np.ndarray, active: np.ndarray | None, K_T: np.ndarray | None) -> Solution:
+        """`solve` with auxiliary forces along the rows of K_T; None if there are none."""
         layout = self.layout
         self._b[layout.part_rows] = force
         self._b[layout.primary_at] = target.take(layout.primary)
         self._apply()
         lam = np.zeros(len(target))
-        if layout.auxiliary:
-            self._solve_auxiliary(lam, target, active)
+        if K_T is not None:
+            self._solve_auxiliary(lam, target, active, K_T)
         lam[layout.primary] = -self._x.take(layout.primary_at)
         return Solution(self._x.take(layout.part_rows), lam)
 
-    def _solve_auxiliary(self, lam: np.ndarray, target: np.ndarray, active: np.ndarray | None) -> None:
+    def _solve_auxiliary(self, lam: np.ndarray, target: np.ndarray, active: np.ndarray | None, K_T: np.ndarray) -> None:
         """Find the auxiliary multipliers, then the unknowns once more with their forces."""
-        rows, J, K_T = self.layout.auxiliary_rows, self.J, self.K_T
+        rows, J, symmetric = self.layout.auxiliary_rows, self.J, K_T is self.J
         if active is not None and not active.take(rows).all():
             keep = np.flatnonzero(active[rows])
             rows, J, K_T = rows[keep], J[keep], K_T[keep]
         if not len(rows):
             return
-        A = self._anticipated(J, K_T)
-        mu = self._multipliers(A, J @ self._x - target.take(rows), rows)
+        missing = J @ self._x - target.take(rows)
+        if symmetric:
+            mu = self._multipliers(self._anticipated_halfway(J), missing, rows)
+        else:
+            mu = mixed(self._anticipated(J, K_T), missing, self.layout.unilateral[rows])
         lam[rows] = mu
         self._b += mu @ K_T
         self._apply()
 
     def _anticipated(self, J: np.ndarray, K_T: np.ndarray) -> np.ndarray:
         """J M^^-1 K."""
-        k, directed = len(J), self.layout.directed
+        k = len(J)
         self._pushes[:k] = K_T
-        (self._whole if directed else self._halfway)(k)
-        return (J if directed else self._y[:k]) @ self._answer[:k].T
+        self._whole(k)
+        return J @ self._answer[:k].T
+
+    def _anticipated_halfway(self, J: np.ndarray) -> np.ndarray:
+        """J M^^-1 J^T."""
+        k = len(J)
+        self._pushes[:k] = J
+        self._halfway(k)
+        return self._y[:k] @ self._answer[:k].T
 
     def _multipliers(self, A: np.ndarray, missing: np.ndarray, rows: np.ndarray) -> np.ndarray:
-        """mu with A mu + missing = 0, or its complementarity."""
-        if self.layout.directed:
-            return mixed(A, missing, self.layout.unilateral[rows])
+        """mu with A mu + missing = 0, or its complementarity, for a symmetric A."""
         unilateral = self.layout.unilateral[rows]
         mu = equalities(A, missing)
         if mu is not None and not (mu < 0.0)[unilateral].any():  # everything that touches pushes, as mostly

@@ -7,22 +7,24 @@ import numpy as np
 from ..errors import SolverError
 
 ZERO = 1e-12  # relative: below, a number counts as zero in the ratio test
+RANK = 1e-12  # singular values of the equalities, relative: below, a row is redundant
+CONTRADICTION = 1e-7  # what may be left of an equality, relative to the largest terms
 
 
 def mixed(A: np.ndarray, b: np.ndarray, unilateral: np.ndarray) -> np.ndarray:
     """x with w = A x + b: w = 0 where bilateral, 0 <= x, 0 <= w, x w = 0 where unilateral.
 
-    The bilateral unknowns are eliminated; their block must be regular.
+    The bilateral unknowns are eliminated by least squares: redundant rows share their force evenly.
     """
     e, u = np.flatnonzero(~unilateral), np.flatnonzero(unilateral)
     x = np.zeros(len(b))
-    try:
-        found = np.linalg.solve(A[np.ix_(e, e)], np.column_stack([A[np.ix_(e, u)], b[e]]))
-    except np.linalg.LinAlgError:
-        raise SolverError("the equalities are singular: their forces cannot change what they measure") from None
+    found = np.linalg.lstsq(A[np.ix_(e, e)], np.column_stack([A[np.ix_(e, u)], b[e]]), rcond=RANK)[0]
     back = A[np.ix_(u, e)]
     x[u] = lemke(A[np.ix_(u, u)] - back @ found[:, :-1], b[u] - back @ found[:, -1])
     x[e] = -found[:, :-1] @ x[u] - found[:, -1]
+    left, terms = np.abs(A @ x + b)[e], (np.abs(A) @ np.abs(x) + np.abs(b))[e]
+    if np.any(left > CONTRADICTION * terms.max(initial=0.0)):
+        raise SolverError("the equalities are singular, and contradict one another or ask for what their forces cannot change")
     return x
 
 
