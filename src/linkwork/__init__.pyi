@@ -1,3 +1,4 @@
+from .assembly import Assembly, conditions, parts
 from .constraints import (
     Closure,
     Constraint,
@@ -75,7 +76,7 @@ from .joints import (
     Universal,
     joint,
 )
-from .maximal import Assembly, conditions, force_report, maximal_dynamics, parts, to_maximal, to_reduced
+from .maximal import force_report, maximal_dynamics, to_maximal, to_reduced
 from .model import Body, MaximalState, Model, ModelBuilder, Motion, Response, Rows, State
 from .model.kinematics import Kinematics, kinematics
 from .redmax import HyperReduced, MassSpringChain, MassSpringNet, MassSprings

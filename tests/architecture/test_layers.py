@@ -22,6 +22,7 @@ LAYERS = [
     ["forces", "contact"],
     ["reduced", "maximal"],
     ["redmax"],
+    ["assembly"],
     ["steppers"],
     ["energy"],
     ["trajectory"],

@@ -13,11 +13,11 @@ from models import relative
 
 import linkwork as lw
 from linkwork.kernel import eager
-from linkwork.maximal.assembly_rules import acceleration_algorithm
-from linkwork.maximal.condition import Condition, condition, derive
-from linkwork.maximal.conditions import ALL_CONDITIONS, Above, Distance, Gear, Hinge, Pin, Rolling, TurnLimit
-from linkwork.maximal.part import Framed, Part, hamel_bias
-from linkwork.maximal.parts import ALL_PARTS, AffineBody, Body2D, Body3D, Particle, ScaledBody, StretchedBody
+from linkwork.assembly.passes import acceleration_algorithm
+from linkwork.assembly.condition import Condition, condition, derive
+from linkwork.assembly.conditions import ALL_CONDITIONS, Above, Distance, Gear, Hinge, Pin, Rolling, TurnLimit
+from linkwork.assembly.part import Framed, Part, hamel_bias
+from linkwork.assembly.parts import ALL_PARTS, AffineBody, Body2D, Body3D, Particle, ScaledBody, StretchedBody
 
 TOLERANCE = 1e-9
 

@@ -16,7 +16,7 @@ from scipy.linalg import cho_factor, cho_solve, solveh_banded
 from scipy.sparse import csr_array
 from scipy.sparse.linalg import LinearOperator, cg
 
-from ..maximal import Assembly
+from ..assembly import Assembly
 from ..model import State
 from ..solvers.block_tree import BlockTree
 from .multiplier_chains import BlockSystem

@@ -12,10 +12,10 @@ from typing import Any
 
 import numpy as np
 
+from ..assembly import Assembly
 from ..errors import LinkworkError
 from ..kernel.call import Call
 from ..kernel.lanes import Lanes
-from ..maximal import Assembly
 from ..model import Model, State
 from ..scenes import baraff
 from ..scenes.drag import figure

@@ -25,6 +25,7 @@ SOURCES = (
     "reduced",
     "maximal",
     "redmax",
+    "assembly",
     "contact",
     "steppers",
     "io",  # readers of files have forces and constraints of their own

@@ -9,11 +9,11 @@ import numpy as np
 
 from ..errors import InputError, ModelError
 from ..model.state import State
-from .assembly_motion import AssemblyRun, Forces, Options, simulate
+from .motion import AssemblyRun, Forces, Options, simulate
 from .condition import Condition
 from .layout import Layout
 from .part import Part, moving
-from .system import Solution, System
+from .linearised import Solution, System
 
 TOUCHING = 1e-9  # a gap, or a speed of approach, up to here counts as touching
 
@@ -222,7 +222,7 @@ class Assembly:
         restitution: float = 0.0,
         every: int = 1,
     ) -> AssemblyRun:
-        """The motion from a state (the start by default), in steps of dt; see `assembly_motion`."""
+        """The motion from a state (the start by default), in steps of dt; see `motion`."""
         options = Options(forces, stabilise, baumgarte, restitution)
         return simulate(self, state or self.start, duration, dt, every, options)
 

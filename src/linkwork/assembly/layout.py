@@ -14,7 +14,7 @@ from ..kernel.plan import Plan, variant
 from ..kernel.plans import Plans
 from ..kernel.sweep import NodeClass, Tree
 from ..solvers.block_rules import unwanted
-from .assembly_rules import (
+from .passes import (
     ROLES,
     acceleration_algorithm,
     auxiliary_algorithm,
