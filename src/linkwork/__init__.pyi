@@ -226,6 +226,7 @@ __all__ = [
     "frame_pose",
     "gravity_forces",
     "hybrid_dynamics",
+    "interactions",
     "inverse_dynamics",
     "inverse_dynamics_derivatives",
     "inverse_inertia_product",

@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, Literal
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 
-from ..errors import InputError, ModelError
+from ..errors import InputError, ModelError, SolverError
+from ..kernel.lanes import Lanes
+from ..model.arrays import lanes_for
 from ..model.state import State
-from .motion import AssemblyRun, Forces, Options, simulate
+from ..solvers.block_tree import SINGULAR
 from .condition import Condition
+from .interaction import Interaction, pushes
 from .layout import Layout
+from .linearised import Linearised, Solution, dependent_rows
+from .motion import AssemblyRun, Forces, Options, Stabilise, simulate
 from .part import Part, moving
-from .linearised import Solution, System
+from .passes import TOUCHING, Law, acceleration_law, measuring_algorithm, pass_algorithm
+from .stepping import BELOW
 
-TOUCHING = 1e-9  # a gap, or a speed of approach, up to here counts as touching
+CONTRADICTION = 1e-7  # what may be left of an equality, relative to its terms
 
 
 class Assembly:
@@ -23,8 +29,8 @@ class Assembly:
 
     gravity   an acceleration, two or three numbers
 
-    Conditions between two parts that close no loop, and in every tree one that holds a part alone, are primary: together they
-    cost O(n). All others are auxiliary: k rows cost k half solves and a k x k problem.
+    Conditions between parts that close no loop, and those on a part alone that always leave it what the others need, are primary:
+    together they cost O(n). All others are auxiliary: k rows go up to the root of their tree, and make a k x k problem.
     """
 
     def __init__(self, gravity: Any = (0.0, 0.0, 0.0)) -> None:
@@ -38,6 +44,7 @@ class Assembly:
         self.names: dict[str, int] = {}
         self.parts: list[Part] = []
         self.conditions: list[Condition] = []
+        self.interactions: list[Interaction] = []
         self._start: list[tuple[np.ndarray, np.ndarray]] = []
         self._forced: set[int] = set()
         self._layout: Layout | None = None
@@ -63,16 +70,25 @@ class Assembly:
 
     def connect(self, condition: Condition, auxiliary: bool = False) -> None:
         """Add a condition; `auxiliary` keeps it from the tree even if it could be part of it."""
-        for name in condition.parts:
-            if name not in self.names:
-                raise ModelError(f"{condition!r}: there is no part {name!r}; add parts before their conditions")
-        if len(set(condition.parts)) != len(condition.parts):
-            raise ModelError(f"{condition!r}: it names a part twice")
+        self._check_parts(condition)
         condition.check([self.parts[self.names[name]] for name in condition.parts])
         if auxiliary:
             self._forced.add(len(self.conditions))
         self.conditions.append(condition)
         self._layout = None
+
+    def attach(self, interaction: Interaction) -> None:
+        """Add an interaction between parts: a spring, a motor."""
+        self._check_parts(interaction)
+        self.interactions.append(interaction)
+        self._layout = None
+
+    def _check_parts(self, law: Condition | Interaction) -> None:
+        for name in law.parts:
+            if name not in self.names:
+                raise ModelError(f"{law!r}: there is no part {name!r}; add parts before what acts on them")
+        if len(set(law.parts)) != len(law.parts):
+            raise ModelError(f"{law!r}: it names a part twice")
 
     @property
     def layout(self) -> Layout:
@@ -80,8 +96,10 @@ class Assembly:
         if self._layout is None:
             if not self.parts:
                 raise ModelError("Assembly: it has no parts")
-            places = [tuple(self.names[name] for name in c.parts) for c in self.conditions]
-            self._layout = Layout(self.parts, self.conditions, places, self._forced)
+            laws = (
+                [(law, tuple(self.names[name] for name in law.parts)) for law in x] for x in (self.conditions, self.interactions)
+            )
+            self._layout = Layout(self.parts, [x for x, _ in self._start], next(laws), self._forced, next(laws))
         return self._layout
 
     @property
@@ -107,124 +125,178 @@ class Assembly:
         return self.names[name]
 
     # --- the three laws [Baraff, section 3] -----------------------------------------------------------------------------------
-    def system(self, state: State) -> System:
-        """The conditions and the factored primary system at a state."""
+    def system(self, state: State) -> Linearised:
+        """The conditions and forces at a state."""
         self._check(state)
-        return System(self.layout, self.gravity).update(state.q, state.v)
+        batch, layout = state.q.ndim == 2, self.layout
+        q, v = np.atleast_2d(state.q, state.v)
+        found = self.measured(q, v, np.full(len(q), state.t), ("forces", "loads", "rate", "residual", "J"))
+        J = np.zeros((int(layout.row_starts[-1]), v.shape[1]))
+        if not batch:
+            J.put(layout.measured_places, found["J"])
+        rows = (found[name] if batch else found[name][0] for name in ("loads", "rate", "residual"))
+        forces = found["forces"] + self._pushed(q, v, state.t)
+        return Linearised(*rows, forces if batch else forces[0], J)
 
-    def _solved(self, state: State, law: Callable[[System], Solution]) -> Solution:
-        """The same with a system that is used again and again."""
-        self._check(state)
-        idle = self.layout.idle
-        system = idle.pop() if idle else System(self.layout, self.gravity)
-        try:
-            return law(system.update(state.q, state.v))
-        finally:
-            idle.append(system)
+    def measured(self, q: np.ndarray, v: np.ndarray, t: np.ndarray, names: Sequence[str]) -> dict[str, np.ndarray]:
+        """Quantities of conditions and parts by name, at states (batch, ...) with their times (batch,)."""
+        algorithm = measuring_algorithm(self.layout.arity)
+        wanted = [name for name in names if name in algorithm.fields]
+        spare = tuple(name for name in algorithm.results if name not in wanted)
+        plan = self.layout.measuring(algorithm, lanes_for(len(q), np.float64), absent=spare)
+        out = {name: np.empty((len(q), plan.sizes[name])) for name in wanted}
+        inputs = {"q": q, "v": v, "t": t.reshape(-1, 1), "gravity": self.gravity}
+        plan.run({name: np.ascontiguousarray(x) for name, x in inputs.items()}, out, len(q))
+        return out | {name: np.zeros((len(q), 0)) for name in names if name not in wanted}
+
+    def _pushed(self, q: np.ndarray, v: np.ndarray, t: float) -> np.ndarray:
+        """The forces of all interactions (batch, velocities)."""
+        f = np.zeros_like(v)
+        for law in self.interactions:
+            for k in range(len(q)):
+                _, own = self._of_interaction(law, State(q[k], v[k], t))
+                first = 0
+                for name in law.parts:
+                    at = self.v_index(name)
+                    f[k, at] += np.asarray(own[first : first + at.stop - at.start], float)
+                    first += at.stop - at.start
+        return f
+
+    def _of_interaction(self, law: Interaction, state: State) -> tuple[Any, Any]:
+        parts = [self.parts[self.names[name]] for name in law.parts]
+        xs, vs = [state.q[self.q_index(name)] for name in law.parts], [state.v[self.v_index(name)] for name in law.parts]
+        return pushes(law, parts, xs, vs, state.t)
 
     def _check(self, state: State) -> None:
         for what, a, starts in (("q", state.q, self.layout.q_starts), ("v", state.v, self.layout.v_starts)):
-            if a.shape != (starts[-1],) or not np.all(np.isfinite(a)):
-                raise InputError(f"state.{what} must be {starts[-1]} finite numbers, not of shape {a.shape}")
+            if a.shape[-1:] != (starts[-1],) or a.ndim > 2 or not np.all(np.isfinite(a)):
+                raise InputError(f"state.{what} must be {starts[-1]} finite numbers, or rows of as many, not of shape {a.shape}")
+        if state.q.shape[:-1] != state.v.shape[:-1]:
+            raise InputError(f"state.q has shape {state.q.shape}, state.v {state.v.shape}: not as many states")
+
+    def _solve(self, state: State, forces: Any, law: Law) -> Solution:
+        """What satisfies the conditions at a state, or at each state of a batch, by a law."""
+        self._check(state)
+        layout, lead = self.layout, state.q.shape[:-1]
+        algorithm, batch = pass_algorithm(layout.extent), int(np.prod(lead))
+        names = ("z", "x", "growth", *(("mu", "off") if layout.auxiliary else ()))
+        inputs = {"q": state.q, "v": state.v, "f": self.applied(forces, batch), "t": np.array([state.t])}
+        inputs |= {"law": law.numbers, "gravity": self.gravity}
+        inputs = {name: np.ascontiguousarray(x) for name, x in inputs.items()}
+        one = layout.plans.of_state(algorithm, inputs, names) if not lead else None
+        if one is None:
+            plan = layout.plans(algorithm, lanes_for(1 if layout.directed else batch, np.float64))
+            out = {name: np.empty((batch, plan.sizes[name])) for name in names}
+            states = {name: x.reshape(batch, -1) if name in ("q", "v") else x for name, x in inputs.items()}
+            plan.run(states, out, batch)
+            one = [x.reshape(*lead, -1) for x in out.values()]
+        found = dict(zip(names, one, strict=True))
+        self.check_solvable(found["growth"], found.get("off", np.zeros(0)))
+        multipliers = np.zeros((*lead, int(layout.row_starts[-1])))
+        multipliers[..., layout.primary] = -found["x"][..., layout.primary_at]
+        if layout.auxiliary:
+            multipliers[..., layout.auxiliary_rows] = found["mu"]
+            if not np.isfinite(found["mu"]).all():
+                raise SolverError("Lemke's method: what pushes cannot stop what it measures, or no forces do within its pivots")
+        return Solution(found["z"], multipliers)
+
+    def check_solvable(self, growth: np.ndarray, off: np.ndarray) -> None:
+        """Raise if a pivot was lost, or an auxiliary equality is not met: growth (..., unknowns), off (..., auxiliary rows)."""
+        if not growth.max(initial=0.0) < SINGULAR:
+            lost = np.flatnonzero(~(growth < SINGULAR).reshape(-1, growth.shape[-1]).all(axis=0))
+            owner = self.layout.owner(int(lost[-1]))
+            if isinstance(owner, Part):
+                raise SolverError(f"part number {self.parts.index(owner)} ({type(owner).__name__}): its mass is singular")
+            raise SolverError(
+                f"{owner!r}: its rows depend on one another, or not on the part that it adds to the tree; remove what is "
+                "redundant, or connect it as auxiliary"
+            )
+        wrong = off > CONTRADICTION
+        if wrong.any():
+            row = int(np.flatnonzero(wrong.reshape(-1, off.shape[-1]).any(axis=0))[0])
+            condition = self.layout.condition_of(int(self.layout.auxiliary_rows[row]))
+            raise SolverError(f"{condition!r}: it contradicts the other conditions here")
 
     def accelerations(self, state: State, forces: Any = None, baumgarte: tuple[float, float] = (0.0, 0.0)) -> Solution:
-        """f = m a: accelerations under applied forces (velocities,), gravity and the conditions.
+        """f = m a: accelerations under applied forces (velocities,), gravity, interactions and the conditions.
 
         baumgarte   (b, c): residuals obey r_ddot = -2 b r_dot - c^2 r
         """
-        applied, (b, c) = self._force(forces), baumgarte
-
-        def law(s: System) -> Solution:
-            target = s.loads - 2.0 * b * s.rate - c * c * s.residual if b or c else s.loads
-            return s.solve(s.forces + applied, target, self._resting(s))
-
-        return self._solved(state, law)
+        return self._solve(state, forces, acceleration_law(*baumgarte))
 
     def velocities(self, state: State, forces: Any, correction: float = 0.0) -> Solution:
         """f = m v: the velocities that forces cause in a world without inertia, in which what is pulled follows.
 
         correction   residuals obey r_dot = -correction r
         """
-        applied, one_sided = self._force(forces), self.layout.unilateral
-
-        def law(s: System) -> Solution:
-            target = np.where(one_sided, 0.0, -correction * s.residual)
-            return s.solve(applied, target - s.rate, ~one_sided | (s.residual <= TOUCHING))
-
-        return self._solved(State(state.q, np.zeros(len(state.v))), law)
+        law = Law(applied=1.0, rate=1.0, residual=correction, near=TOUCHING)
+        resting = State(state.q, np.zeros_like(state.v), state.t)
+        return self._solve(resting, forces, law)
 
     def impulses(self, state: State, impulses: Any = None, restitution: float = 0.0) -> Solution:
         """j = m dv: the change of velocity by applied impulses and by those of the conditions.
 
         What touches and approaches leaves with `restitution` times its speed.
         """
-        applied, one_sided = self._force(impulses), self.layout.unilateral
+        return self._solve(state, impulses, Law(applied=1.0, rate=1.0, bounce=restitution, near=TOUCHING))
 
-        def law(s: System) -> Solution:
-            bounce = np.where(one_sided, restitution * np.maximum(-s.rate, 0.0), 0.0)
-            return s.solve(applied, bounce - s.rate, ~one_sided | (s.residual <= TOUCHING))
-
-        return self._solved(state, law)
-
-    @staticmethod
-    def _resting(s: System) -> np.ndarray | None:
-        """Rows that exert forces: of those that only push, where something touches and does not leave. None: all."""
-        if not s.layout.one_sided:
-            return None
-        return ~s.layout.unilateral | ((s.residual <= TOUCHING) & (s.rate <= TOUCHING))
-
-    def _force(self, forces: Any) -> np.ndarray:
+    def applied(self, forces: Any, batch: int = 1) -> np.ndarray:
+        """Forces as programs take them: (velocities,) or (batch, velocities)."""
         n = int(self.layout.v_starts[-1])
         if forces is None:
             return np.zeros(n)
-        f = np.asarray(forces, float)
-        if f.shape != (n,):
+        f = np.ascontiguousarray(forces, float)
+        if f.shape not in ((n,), (batch, n)):
             raise InputError(f"forces have shape {f.shape}; the assembly has {n} velocities")
         return f
 
     def acceleration_function(self) -> Callable[[np.ndarray, np.ndarray, np.ndarray], np.ndarray]:
         """A prepared function (q, v, forces) -> accelerations: own memory, no checks, least overhead."""
-        layout, gravity = self.layout, self.gravity
-        if layout.auxiliary:
-            system = System(layout, gravity)
-
-            def all_conditions(q: np.ndarray, v: np.ndarray, forces: np.ndarray) -> np.ndarray:
-                s = system.update(q, v)
-                return s.solve(s.forces + forces, s.loads, self._resting(s)).motion
-
-            return all_conditions
-        run, rows = layout.primary_accelerations(), layout.part_rows
-        x, u, f = layout.padded_q(self.start.q), layout.padded_v(self.start.v), layout.padded_v(self.start.v)
-
-        def primary(q: np.ndarray, v: np.ndarray, forces: np.ndarray) -> np.ndarray:
-            return run(layout.fill_q(x, q), layout.fill_v(u, v), layout.fill_v(f, forces), gravity)[rows]
-
-        return primary
+        layout = self.layout
+        algorithm = pass_algorithm(layout.extent)
+        work = layout.plans(algorithm, Lanes(1), absent=("x", "growth")).workspace()
+        for name, value in {"t": np.zeros(1), "law": acceleration_law().numbers, "gravity": self.gravity}.items():
+            work.views[name][:] = value
+        return work.of_state(("q", "v", "f"), "z", (int(layout.v_starts[-1]),))[0]
 
     def redundant(self, state: State) -> list[Condition]:
         """Auxiliary conditions with rows that others imply at this state, so that their forces are not determined.
 
         A chain that is held at both ends has some when it is straight [Baraff, footnote 5].
         """
-        rows = self.system(state).redundant_rows() if self.layout.auxiliary else np.zeros(0, int)
-        which = np.searchsorted(self.layout.row_starts, rows, side="right") - 1
-        return [self.conditions[k] for k in np.unique(which)]
+        self._check(state)
+        layout = self.layout
+        if not layout.auxiliary:
+            return []
+        plan = layout.plans(pass_algorithm(layout.extent), Lanes(1))
+        u, y = (np.empty((1, plan.sizes[name])) for name in ("u", "y"))
+        inputs = {"q": state.q[None], "v": state.v[None], "t": np.array([state.t]), "f": self.applied(None)}
+        inputs |= {"gravity": self.gravity, "law": Law(straight=1.0).numbers}
+        plan.run(inputs, {"u": u, "y": y}, 1)
+        at = np.flatnonzero(~layout.unilateral[layout.auxiliary_rows])
+        implied = dependent_rows(layout.paths.dense(u[0])[at], layout.paths.dense(y[0])[at])
+        rows = np.searchsorted(layout.row_starts, layout.auxiliary_rows[at[implied]], side="right") - 1
+        return [self.conditions[k] for k in np.unique(rows)]
 
     def simulate(
         self,
         duration: float,
         dt: float,
-        forces: Forces | None = None,
+        forces: Forces | np.ndarray | None = None,
         *,
         state: State | None = None,
-        stabilise: Literal["project", "baumgarte", "none"] = "project",
+        stabilise: Stabilise = "project",
         baumgarte: tuple[float, float] = (10.0, 10.0),
         restitution: float = 0.0,
         every: int = 1,
     ) -> AssemblyRun:
-        """The motion from a state (the start by default), in steps of dt; see `motion`."""
-        options = Options(forces, stabilise, baumgarte, restitution)
-        return simulate(self, state or self.start, duration, dt, every, options)
+        """The motion from a state (the start by default) or a batch of states, in steps of dt; see `stepping`.
+
+        forces   applied ones (velocities,), or a function of the state, which is asked at every stage
+        """
+        state = state or self.start
+        self._check(state)
+        return simulate(self, state, duration, dt, every, Options(forces, stabilise, baumgarte, restitution))
 
     # --- quantities of a state ----------------------------------------------------------------------------------------------
     def point(self, state: State, name: str, local: Any = ()) -> np.ndarray:
@@ -247,8 +319,7 @@ class Assembly:
 
     def projected(self, state: State) -> np.ndarray:
         """Coordinates moved towards the conditions by one step of Newton's method, nearest in the metric of the mass."""
-        always = ~self.layout.unilateral
-        found = self._solved(state, lambda s: s.shortest(-s.residual, always | (s.residual < 0.0)))
+        found = self._solve(state, None, Law(residual=1.0, one_sided=1.0, near=BELOW, straight=1.0))
         return self.normalised(state.q + self.rates(state.q, found.motion))
 
     def rates(self, q: np.ndarray, v: np.ndarray) -> np.ndarray:
@@ -259,8 +330,8 @@ class Assembly:
         )
 
     def energy(self, state: State) -> float:
-        """Kinetic energy and energy in gravity."""
-        total = 0.0
+        """Kinetic energy, energy in gravity and that of interactions."""
+        total = sum(float(self._of_interaction(law, state)[0]) for law in self.interactions)
         for name, part in zip(self.names, self.parts, strict=True):
             x, v = state.q[self.q_index(name)], state.v[self.v_index(name)]
             total += 0.5 * float(v @ np.asarray(part.mass(x), float) @ v) + float(part.potential(x, self.gravity))

@@ -1,168 +1,325 @@
-"""An assembly made ready: its forest, its compiled sweeps, and where everything lies in their arrays."""
+"""An assembly made ready: its forest, and all sets of nodes that its programs run on."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from ..errors import ModelError
-from ..kernel.lanes import Lanes
-from ..kernel.plan import Plan, variant
 from ..kernel.plans import Plans
-from ..kernel.sweep import NodeClass, Tree
-from ..solvers.block_rules import unwanted
-from .passes import (
-    ROLES,
-    acceleration_algorithm,
-    auxiliary_algorithm,
-    condition_class,
-    part_class,
-    tree_algorithm,
-)
-from .condition import Condition
+from ..kernel.sweep import Items, NodeClass, Tree, pattern
+from ..kernel.symbol import traced_digest
+from ..spatial.functions import shaped
+from .condition import Condition, derive
 from .forest import Link, Node, spanning_forest
-from .part import Part
+from .interaction import Interaction, pushes
+from .part import Part, gravity_force
+from .passes import Extent, ports
+from .paths import Paths
+from .ranks import Ranks
 
 Made = tuple[NodeClass, dict[str, np.ndarray]]  # the class of a node, and its parameters
+Placed = Sequence[tuple[Any, tuple[int, ...]]]  # laws, each with the indices of its parts
 
 
 class Layout:
-    """Parts and conditions in order, the primary ones on a forest.
+    """Parts, conditions and interactions in order, the primary conditions on a forest.
 
     places           of every condition the indices of its parts
-    forced           conditions that must be auxiliary
-    part_rows        where every velocity is among the unknowns of the primary system
-    primary          which rows of all conditions are primary; `primary_at`: where they are among the unknowns
-    auxiliary_rows   which rows are auxiliary; `auxiliary`: of which conditions
+    nodes            of the forest; `dims`: unknowns of each
+    auxiliary        conditions that are not on the forest; `auxiliary_rows`: their rows among those of all conditions
+    primary          rows of the others; `primary_at`: where they are among the unknowns
     """
 
     def __init__(
-        self, parts: Sequence[Part], conditions: Sequence[Condition], places: Sequence[tuple[int, ...]], forced: set[int]
+        self, parts: Sequence[Part], x: Sequence[np.ndarray], conditions: Placed, forced: set[int], interactions: Placed
     ) -> None:
-        self.parts, self.conditions, self.places = list(parts), list(conditions), places
-        links = [
-            Link(at, c.size, not (c.unilateral or c.directed or k in forced))
-            for k, (c, at) in enumerate(zip(conditions, places, strict=True))
-        ]
-        self.nodes, self.auxiliary = spanning_forest(len(parts), links)
-        dims = [parts[n.index].nv if n.is_part else conditions[n.index].size for n in self.nodes]
-        self.dims = np.array(dims)
-        self.sizes = (max(dims), max(p.nx for p in parts), max(p.nv for p in parts))
+        self.parts, self._interactions = list(parts), list(interactions)
+        self.conditions: list[Condition] = [c for c, _ in conditions]
+        self.places = [at for _, at in conditions]
+        self._ranks = Ranks(parts, x)
+        links = [Link(at, c.size, self._eligible(k, c, at, forced)) for k, (c, at) in enumerate(conditions)]
+        self.nodes, self.auxiliary = spanning_forest(len(parts), links, self._fits)
+        self.dims = np.array([self._dim(n) for n in self.nodes])
         self._index()
+
+    def _eligible(self, k: int, c: Condition, at: tuple[int, ...], forced: set[int]) -> bool:
+        """Whether a condition may be primary; one on many parts must be independent in each."""
+        if c.unilateral or c.directed or k in forced:
+            return False
+        return len(at) < 3 or all(self._ranks.steady(i, [(c, at)]) for i in at)
+
+    def _fits(self, part: int, alone: list[int], above: int | None) -> bool:
+        """Whether the pivot of a part can take these conditions on it alone, below that condition."""
+        return self._ranks.steady(
+            part, [(self.conditions[k], self.places[k]) for k in alone + ([] if above is None else [above])]
+        )
+
+    def _dim(self, node: Node) -> int:
+        if not node.is_part:
+            return self.conditions[node.index].size
+        return self.parts[node.index].nv + sum(self.conditions[k].size for k in node.own)
 
     def _index(self) -> None:
         starts = np.concatenate([[0], np.cumsum(self.dims)])
-        of_part, of_condition = ({n.index: k for k, n in enumerate(self.nodes) if n.is_part == kind} for kind in (True, False))
         self.q_starts = np.concatenate([[0], np.cumsum([p.nx for p in self.parts])])
         self.v_starts = np.concatenate([[0], np.cumsum([p.nv for p in self.parts])])
         self.row_starts = np.concatenate([[0], np.cumsum([c.size for c in self.conditions], dtype=int)])
-        self.part_rows = _ranges(starts, [of_part[i] for i in range(len(self.parts))])
-        first = sorted(of_condition)
-        self.primary = _ranges(self.row_starts, first)
-        self.primary_at = _ranges(starts, [of_condition[k] for k in first])
-        self.auxiliary_rows = _ranges(self.row_starts, self.auxiliary)
+        found: dict[int, int] = {}  # where the rows of a primary condition begin among the unknowns
+        for start, node in zip(starts.tolist(), self.nodes, strict=False):
+            at = start + self.parts[node.index].nv if node.is_part else start
+            for k in node.own if node.is_part else (node.index,):
+                found[k] = at
+                at += self.conditions[k].size
+        self.node_of_part = {n.index: k for k, n in enumerate(self.nodes) if n.is_part}
+        first = sorted(found)
+        self.primary = ranges(self.row_starts, first)
+        self.primary_at = np.concatenate([np.zeros(0, int), *(found[k] + np.arange(self.conditions[k].size) for k in first)])
+        self.auxiliary_rows = ranges(self.row_starts, self.auxiliary)
         unilateral = [[c.unilateral] * c.size for c in self.conditions]
         self.unilateral = np.array([x for rows in unilateral for x in rows], dtype=bool)
         self.one_sided = bool(self.unilateral.any())
         self.directed = any(self.conditions[k].directed for k in self.auxiliary)
-        self._q_at = _padded_places(self.q_starts, self.sizes[1])
-        self._v_at = _padded_places(self.v_starts, self.sizes[2])
 
-    # --- arrays as the sweeps take them -------------------------------------------------------------------------------------
-    def padded_q(self, q: np.ndarray) -> np.ndarray:
-        """Coordinates with as many places for every part."""
-        return self.fill_q(np.zeros(len(self.parts) * self.sizes[1]), q)
+    def owner(self, unknown: int) -> Part | Condition:
+        """The part, or the condition, of an unknown."""
+        k = int(np.searchsorted(np.cumsum(self.dims), unknown, side="right"))
+        node, left = self.nodes[k], unknown - int(self.dims[:k].sum())
+        if not node.is_part:
+            return self.conditions[node.index]
+        left -= self.parts[node.index].nv
+        for c in (self.conditions[k] for k in node.own):
+            if 0 <= left < c.size:
+                return c
+            left -= c.size
+        return self.parts[node.index]
 
-    def padded_v(self, v: np.ndarray) -> np.ndarray:
-        """Velocities, or forces, with as many places for every part."""
-        return self.fill_v(np.zeros(len(self.parts) * self.sizes[2]), v)
+    def condition_of(self, row: int) -> Condition:
+        """The condition of a row."""
+        return self.conditions[int(np.searchsorted(self.row_starts, row, side="right")) - 1]
 
-    def fill_q(self, out: np.ndarray, q: np.ndarray) -> np.ndarray:
-        """Padded coordinates, written to an array."""
-        out[self._q_at] = q
-        return out
+    # --- sets of nodes --------------------------------------------------------------------------------------------------------
+    @cached_property
+    def extent(self) -> Extent:
+        links = [n for n in self.nodes if not n.is_part]
+        sizes = [p.nv for p in self.parts] + [self.conditions[n.index].size for n in links]
+        widths = [self.conditions[n.index].size * self._width(n.index) for n in links]
+        most = [max((len(at) for at in ats), default=0) for ats in (
+            [self.places[n.index] for n in links],
+            [self.places[k] for k in self.auxiliary],
+            [at for _, at in self._interactions],
+        )]  # fmt: skip
+        one_sided = any(self.conditions[k].unilateral for k in self.auxiliary)
+        return Extent(max(sizes), max(widths, default=1), *most, one_sided, self.directed)
 
-    def fill_v(self, out: np.ndarray, v: np.ndarray) -> np.ndarray:
-        """Padded velocities, written to an array."""
-        out[self._v_at] = v
-        return out
+    def _width(self, condition: int) -> int:
+        """Velocities of all parts of a condition."""
+        return sum(self.parts[i].nv for i in self.places[condition])
 
-    # --- compiled -----------------------------------------------------------------------------------------------------------
     @cached_property
     def tree(self) -> Tree:
-        """The nodes of the forest."""
+        """The forest with the sets "part", "interaction", "auxiliary", "place" and "clock"."""
+        e, parents = self.extent, [n.parent for n in self.nodes]
         at = [(n.index,) if n.is_part else self.places[n.index] for n in self.nodes]
-        roles = {"a": np.array([places[0] for places in at]), "b": np.array([places[-1] for places in at])}
-        return self._tree([n.parent for n in self.nodes], map(self._class, self.nodes), roles)
-
-    def _tree(self, parents: Sequence[int], made: Iterable[Made], roles: dict[str, np.ndarray]) -> Tree:
-        """Nodes of these classes, equal ones of which are one, with their parameters."""
-        known: dict[Any, NodeClass] = {}
-        pairs = [(known.setdefault(c.signature, c), values) for c, values in made]
-        return Tree(np.array(parents), [c for c, _ in pairs], [x for _, x in pairs], roles, {"part": len(self.parts)})
-
-    def _class(self, node: Node) -> Made:
-        parent_dim = int(self.dims[node.parent]) if node.parent >= 0 else 0
-        if node.is_part:
-            return part_class(self.parts[node.index], parent_dim)
-        at = self.places[node.index]
-        below = 0 if node.parent < 0 or at[0] != self.nodes[node.parent].index else 1
-        return condition_class(self.conditions[node.index], [self.parts[i] for i in at], parent_dim, below)
-
-    @cached_property
-    def idle(self) -> list[Any]:
-        """Systems that nobody uses at the moment."""
-        return []
+        sets = {"part": self.part_tree, "clock": Tree(np.array([-1]), [NodeClass(("clock",))], [{}])}
+        if e.pulls:
+            made = (self._class([law], places) for law, places in self._interactions)
+            sets["interaction"] = tree_of(
+                [-1] * len(self._interactions), made, roles_to([x for _, x in self._interactions], e.pulls)
+            )
+        links = np.array([k for k, n in enumerate(self.nodes) if not n.is_part], np.int64)
+        link_roles = roles_to([at[k] for k in links], e.links)
+        items = {"links": lambda: Items(links, link_roles)}
+        counts, tables, numbers = {}, {}, {}
+        if e.rows:
+            R, paths = len(self.auxiliary_rows), self.paths
+            sets |= {"auxiliary": self._auxiliary_tree(paths), "place": paths.tree()}
+            items |= {"climbs": paths.climbs}
+            counts = {"row": R, "list": R + 1, "pair": R * R if e.directed else R * (R + 1) // 2, "tableau": R * (2 * R + 4)}
+            tables, numbers = paths.tables(), {"rows": R}
+        roles = {"p0": np.array([places[0] for places in at])}
+        classes = [self._node_class(n) for n in self.nodes]
+        return tree_of(parents, classes, roles, sets=sets, items=items, counts=counts, tables=tables, numbers=numbers)
 
     @cached_property
-    def _plans(self) -> Plans:
-        return Plans(self.tree)
-
-    def plan(self, lanes: Lanes, phase: str, uniform: tuple[str, ...] = ()) -> Plan:
-        """A phase of the primary system, kept; "run" is the pass that computes accelerations at once."""
-        algorithm = (acceleration_algorithm if phase == "run" else tree_algorithm)(self.sizes)
-        spare = unwanted(phase) + (("growth",) if phase == "run" else ())
-        return self._plans(algorithm, lanes, (phase,), spare, uniform)
+    def paths(self) -> Paths:
+        """The ways of auxiliary rows to the roots."""
+        entries = [[self.node_of_part[i] for i in self.places[k]] for k in self.auxiliary]
+        return Paths([n.parent for n in self.nodes], self.dims, entries, [self.conditions[k].size for k in self.auxiliary])
 
     @cached_property
-    def auxiliary_plan(self) -> Plan:
-        """The rows of all auxiliary conditions."""
-        places = [self.places[k] for k in self.auxiliary]
-        arity = max(map(len, places))
-        if arity > len(ROLES):
-            raise ModelError(f"a condition connects {arity} parts; at most {len(ROLES)} are possible")
-        made = (condition_class(self.conditions[k], [self.parts[i] for i in self.places[k]], 0, 0) for k in self.auxiliary)
-        roles = {role: np.array([at[min(k, len(at) - 1)] for at in places]) for k, role in enumerate(ROLES[:arity])}
-        tree = self._tree([-1] * len(places), made, roles)
-        return Plan(auxiliary_algorithm(self.sizes, arity), tree, variant(Lanes(1), ("run",)))
+    def part_tree(self) -> Tree:
+        """The parts, in their order."""
+        made = (self._class([], (i,), sizes={"q": p.nx, "v": p.nv}) for i, p in enumerate(self.parts))
+        return tree_of([-1] * len(self.parts), made, {})
 
     @cached_property
-    def auxiliary_places(self) -> np.ndarray:
-        """Where the entries of the auxiliary J, as the plan returns them, are in a matrix (rows, unknowns), row by row."""
-        places, row, unknowns = [np.zeros(0, int)], 0, int(self.dims.sum())
-        for k in self.auxiliary:
-            own, m = self.part_rows[_ranges(self.v_starts, list(self.places[k]))], self.conditions[k].size
-            places.append((np.arange(row, row + m)[:, None] * unknowns + own).reshape(-1))
-            row += m
+    def measured(self) -> Tree:
+        """The parts, and the set "condition" of all conditions in their order."""
+        made = [
+            self._class([c], at, sizes={"rows": c.size, "J": c.size * self._width(k)})
+            for k, (c, at) in enumerate(zip(self.conditions, self.places, strict=True))
+        ]
+        conditions = tree_of([-1] * len(made), made, roles_to(self.places, self.arity))
+        tree = self.part_tree
+        return Tree(tree.parent, tree.classes, tree.parameters, sets={"condition": conditions} if made else {})
+
+    @cached_property
+    def arity(self) -> int:
+        """Parts of a condition, at most."""
+        return max(map(len, self.places), default=0)
+
+    @cached_property
+    def measured_places(self) -> np.ndarray:
+        """Where the rows of all conditions, as they are measured, are in a matrix (rows, velocities), row by row."""
+        places, n = [np.zeros(0, int)], int(self.v_starts[-1])
+        for k, at in enumerate(self.places):
+            rows = np.arange(self.row_starts[k], self.row_starts[k + 1])
+            places.append((rows[:, None] * n + ranges(self.v_starts, at)).reshape(-1))
         return np.concatenate(places)
 
-    def primary_accelerations(self) -> Callable[..., np.ndarray]:
-        """A prepared function of padded q, v, f, and gravity: all unknowns of f = m a with the primary conditions alone."""
-        work = self.plan(Lanes(1), "run").workspace()
-        return work.of_state(("q", "v", "f", "gravity"), "x", (int(self.dims.sum()),))[0]
+    @cached_property
+    def plans(self) -> Plans:
+        """Programs of the forest, kept."""
+        return Plans(self.tree)
+
+    @cached_property
+    def measuring(self) -> Plans:
+        """Those that look at conditions one by one."""
+        return Plans(self.measured)
+
+    def _node_class(self, node: Node) -> Made:
+        above = self.nodes[node.parent] if node.parent >= 0 else None
+        if node.is_part:
+            nv = self.parts[node.index].nv
+            structure = {"dim": self._dim(node), "nv": nv, "parent_dim": 0, "width": 0, "column": 0}
+            if above is not None:
+                structure |= {"parent_dim": self.conditions[above.index].size, **self._block(above.index, node.index)}
+            return self._forest_class([self.conditions[k] for k in node.own], (node.index,), True, structure)
+        c = self.conditions[node.index]
+        assert above is not None
+        structure = {"dim": c.size, "parent_dim": self.parts[above.index].nv, **self._block(node.index, above.index)}
+        return self._forest_class([c], self.places[node.index], False, structure)
+
+    def _block(self, condition: int, part: int) -> dict[str, int]:
+        """Where the rows of a condition concern a part."""
+        at = self.places[condition]
+        return {"width": self._width(condition), "column": sum(self.parts[i].nv for i in at[: at.index(part)])}
+
+    def _forest_class(self, laws: list[Condition], at: tuple[int, ...], is_part: bool, structure: dict[str, int]) -> Made:
+        climbing = {"place": {"x": structure["dim"]}, "up": {"x": structure["parent_dim"]}}
+        e = self.extent
+        attributes = {"is_part": is_part, "directed": e.directed, "pulled": e.pulls > 0, **structure}
+        return self._class(laws, at, attributes, {"x": structure["dim"]}, climbing)
+
+    def _auxiliary_tree(self, paths: Paths) -> Tree:
+        made, most = [], self.extent.rows
+        index = np.zeros((len(self.auxiliary), most), np.int64)
+        for row, k in enumerate(self.auxiliary):
+            c, at = self.conditions[k], self.places[k]
+            nodes = [self.node_of_part[i] for i in at]
+            dims = tuple(int(self.dims[i]) for i in nodes)
+            index[row, : len(at)] = [paths.firsts[row][i] for i in nodes]
+            attributes = {"directed": self.extent.directed, "place_dims": dims}
+            sizes = {f"s{i}": {"x": c.size * dim} for i, dim in enumerate(dims)}
+            made.append(self._class([c], at, attributes, {"rows": c.size}, sizes))
+        roles = roles_to([self.places[k] for k in self.auxiliary], most) | {f"s{i}": index[:, i] for i in range(most)}
+        return tree_of([-1] * len(made), made, roles)
+
+    def _class(
+        self,
+        laws: Sequence[Condition | Interaction],
+        at: tuple[int, ...],
+        attributes: dict[str, Any] | None = None,
+        sizes: dict[str, int] | None = None,
+        role_sizes: dict[str, dict[str, int]] | None = None,
+    ) -> Made:
+        """A node of some laws on some parts: its class, and its parameters. Zeros of parts (a centred mass) are of the class."""
+        parts = [self.parts[i] for i in at]
+        values, patterns = {}, {}
+        for k, law in enumerate(laws):
+            for name, x in law.parameters().items():
+                values[f"law{k}_{name}"], patterns[f"law{k}_{name}"] = x, pattern(x, False)
+        for k, part in enumerate(parts):
+            for name, x in part.parameters().items():
+                values[f"p{k}_{name}"] = x
+                patterns[f"p{k}_{name}"] = (x.shape, tuple(0.0 if e == 0 else None for e in x.flat))
+        attributes, sizes = attributes or {}, sizes or {}
+        seen = {f"p{k}": {"q": p.nx, "v": p.nv} for k, p in enumerate(parts)} | (role_sizes or {})
+        code = (*(self._code(law, parts) for law in laws), "on", *map(self._part_code, parts))
+        signature = (
+            code,
+            *(tuple(x.items()) for x in (attributes, sizes, patterns)),
+            *((r, *s.items()) for r, s in seen.items()),
+        )
+        return NodeClass(signature, {"laws": list(laws), "parts": parts, **attributes}, patterns, sizes, seen), values
+
+    @cached_property
+    def _codes(self) -> dict[Any, Any]:
+        return {}
+
+    def _part_code(self, part: Part) -> Any:
+        """What identifies the machine code of a part; of what a user wrote, also a digest of what it computes."""
+        if part.built_in:
+            return part.signature
+        key = id(part)
+        if key not in self._codes:
+            self._codes[key] = (*part.signature, part_digest(part))
+        return self._codes[key]
+
+    def _code(self, law: Condition | Interaction, parts: Sequence[Part]) -> Any:
+        if law.built_in and all(p.built_in for p in parts):
+            return law.signature
+        key = (id(law), *map(id, parts))
+        if key not in self._codes:
+            self._codes[key] = (*law.signature, law_digest(law, parts))
+        return self._codes[key]
 
 
-def _ranges(starts: np.ndarray, items: Sequence[int]) -> np.ndarray:
+# --- what identifies machine code ------------------------------------------------------------------------------------------------
+def part_digest(part: Part) -> str:
+    """A digest of what a part computes."""
+    given = part.parameters()
+
+    def computed(x: Any, v: Any, g: Any, *flat: Any) -> list[Any]:
+        bound = part.bound(shaped(given, flat))
+        M, h = bound.inertia(x, v)
+        moved = [*np.asarray(bound.velocity_map(x) @ v).flat, *bound.normalised(x)]
+        return [*np.asarray(M).flat, *h, *gravity_force(bound, x, g), *moved]
+
+    return traced_digest(computed, part.nx, part.nv, 3, *(p.size for p in given.values()))
+
+
+def law_digest(law: Condition | Interaction, parts: Sequence[Part]) -> str:
+    """A digest of what a condition or an interaction computes on these parts."""
+    given, n = law.parameters(), len(parts)
+
+    def computed(t: Any, *flat: Any) -> list[Any]:
+        bound, xs, vs = law.bound(shaped(given, flat[2 * n :])), flat[:n], flat[n : 2 * n]
+        if isinstance(law, Interaction):
+            V, f = pushes(bound, parts, xs, vs, t[0])
+            return [V, *f]
+        rows = derive(bound, parts, xs, vs, t[0])
+        return [*rows.residual, *rows.rate, *rows.bias, *np.asarray(rows.J).flat, *np.asarray(rows.K_T).flat]
+
+    return traced_digest(computed, 1, *(p.nx for p in parts), *(p.nv for p in parts), *(x.size for x in given.values()))
+
+
+# --- trees -----------------------------------------------------------------------------------------------------------------------
+def tree_of(parents: Sequence[int], made: Iterable[Made], roles: dict[str, np.ndarray], **rest: Any) -> Tree:
+    """Nodes of these classes, equal ones of which are one, with their parameters."""
+    known: dict[Any, NodeClass] = {}
+    pairs = [(known.setdefault(c.signature, c), values) for c, values in made]
+    return Tree(np.array(parents, np.int64), [c for c, _ in pairs], [x for _, x in pairs], roles, **rest)
+
+
+def roles_to(places: Sequence[Sequence[int]], most: int) -> dict[str, np.ndarray]:
+    """The roles p0, p1, ... of nodes on these parts; where a node has fewer, its last part stands for the rest."""
+    return {role: np.array([at[min(k, len(at) - 1)] for at in places], np.int64) for k, role in enumerate(ports(most))}
+
+
+def ranges(starts: np.ndarray, items: Sequence[int]) -> np.ndarray:
     """The indices start, ..., next start - 1 of all items, one after the other."""
     return np.concatenate([np.zeros(0, int), *(np.arange(starts[i], starts[i + 1]) for i in items)])
-
-
-def _padded_places(starts: np.ndarray, size: int) -> np.ndarray | slice:
-    """Where every number goes if each item gets `size` places."""
-    counts = np.diff(starts)
-    if np.all(counts == size):
-        return slice(None)
-    return np.concatenate([k * size + np.arange(c) for k, c in enumerate(counts)])

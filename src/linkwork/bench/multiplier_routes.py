@@ -36,15 +36,10 @@ class Matrices:
 
 
 def matrices(assembly: Assembly, state: State) -> Matrices:
-    """All parts must have as many velocities. Rows are those of the same assembly without primary conditions."""
-    alike, parts = Assembly(assembly.gravity), list(zip(assembly.names, assembly.parts, strict=True))
-    for name, part in parts:
-        alike.add(name, part, state.q[assembly.q_index(name)])
-    for condition in assembly.conditions:
-        alike.connect(condition, auxiliary=True)
-    system = alike.system(state)
-    masses = [part.mass(state.q[assembly.q_index(name)]) for name, part in parts]
-    return Matrices(np.array(masses, float), system.J[:, alike.layout.part_rows], system.forces, system.loads.copy())
+    """All parts must have as many velocities."""
+    system = assembly.system(state)
+    masses = [part.mass(state.q[assembly.q_index(name)]) for name, part in zip(assembly.names, assembly.parts, strict=True)]
+    return Matrices(np.array(masses, float), system.J, system.forces, system.loads)
 
 
 def dense(m: Matrices) -> Route:
