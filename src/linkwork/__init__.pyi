@@ -1,4 +1,4 @@
-from .assembly import Assembly, conditions, parts
+from .assembly import Assembly, conditions, interactions, parts
 from .constraints import (
     Closure,
     Constraint,

@@ -155,7 +155,7 @@ def condition(
     along: Callable[..., Any] | None = None,
     **parameters: Any,
 ) -> FunctionCondition:
-    """A condition from its residual, a function of the parts (and of named parameters, numbers that may differ, and of the time t).
+    """A condition from its residual, a function of the parts (and of named parameters, and of the time t).
 
     >>> hold = condition(lambda a, b, at: a.point() - b.point(at), ["bob", "arm"], 3, at=(0, 0, -1))
     >>> lift = condition(lambda a, t: [a.point()[2] - 0.1 * t], ["bob"], 1)

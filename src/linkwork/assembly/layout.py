@@ -13,12 +13,12 @@ from ..kernel.sweep import Items, NodeClass, Tree, pattern
 from ..kernel.symbol import traced_digest
 from ..spatial.functions import shaped
 from .condition import Condition, derive
-from .forest import Link, Node, spanning_forest
+from .forest import Link, Node, Trial, spanning_forest
 from .interaction import Interaction, pushes
 from .part import Part, gravity_force
 from .passes import Extent, ports
 from .paths import Paths
-from .ranks import Ranks
+from .ranks import steady
 
 Made = tuple[NodeClass, dict[str, np.ndarray]]  # the class of a node, and its parameters
 Placed = Sequence[tuple[Any, tuple[int, ...]]]  # laws, each with the indices of its parts
@@ -39,23 +39,32 @@ class Layout:
         self.parts, self._interactions = list(parts), list(interactions)
         self.conditions: list[Condition] = [c for c, _ in conditions]
         self.places = [at for _, at in conditions]
-        self._ranks = Ranks(parts, x)
-        links = [Link(at, c.size, self._eligible(k, c, at, forced)) for k, (c, at) in enumerate(conditions)]
-        self.nodes, self.auxiliary = spanning_forest(len(parts), links, self._fits)
+        self._x = x
+        eligible = [not (c.unilateral or c.directed or k in forced) for k, c in enumerate(self.conditions)]
+        links = [Link(at, c.size, ok) for (c, at), ok in zip(conditions, eligible, strict=True)]
+        self.nodes, self.auxiliary = spanning_forest(len(parts), links, self._judge)
         self.dims = np.array([self._dim(n) for n in self.nodes])
         self._index()
 
-    def _eligible(self, k: int, c: Condition, at: tuple[int, ...], forced: set[int]) -> bool:
-        """Whether a condition may be primary; one on many parts must be independent in each."""
-        if c.unilateral or c.directed or k in forced:
-            return False
-        return len(at) < 3 or all(self._ranks.steady(i, [(c, at)]) for i in at)
-
-    def _fits(self, part: int, alone: list[int], above: int | None) -> bool:
-        """Whether the pivot of a part can take these conditions on it alone, below that condition."""
-        return self._ranks.steady(
-            part, [(self.conditions[k], self.places[k]) for k in alone + ([] if above is None else [above])]
-        )
+    def _judge(self, trials: list[Trial]) -> list[bool]:
+        """Whether rows are independent wherever the parts are; more rows than velocities never are."""
+        rows = [sum(self.conditions[k].size for k in trial.conditions) for trial in trials]
+        few = [k for k, trial in enumerate(trials) if rows[k] <= self.parts[trial.part].nv]
+        found = [False] * len(trials)
+        if not few:
+            return found
+        made, x = [], []
+        for k in few:
+            trial = trials[k]
+            at = list(dict.fromkeys([trial.part, *(i for c in trial.conditions for i in self.places[c])]))
+            spans = tuple(tuple(at.index(i) for i in self.places[c]) for c in trial.conditions)
+            count = sum(self.parts[i].nv for i in at)
+            sizes = {"x": sum(self.parts[i].nx for i in at), "w": count, "rows": rows[k], "J": rows[k] * count}
+            made.append(self._class([self.conditions[c] for c in trial.conditions], tuple(at), {"spans": spans}, sizes))
+            x += [self._x[i] for i in at]
+        for k, fits in zip(few, steady(tree_of([-1] * len(few), made, {}), np.concatenate(x)), strict=True):
+            found[k] = fits
+        return found
 
     def _dim(self, node: Node) -> int:
         if not node.is_part:
@@ -126,9 +135,8 @@ class Layout:
         sets = {"part": self.part_tree, "clock": Tree(np.array([-1]), [NodeClass(("clock",))], [{}])}
         if e.pulls:
             made = (self._class([law], places) for law, places in self._interactions)
-            sets["interaction"] = tree_of(
-                [-1] * len(self._interactions), made, roles_to([x for _, x in self._interactions], e.pulls)
-            )
+            roles = roles_to([places for _, places in self._interactions], e.pulls)
+            sets["interaction"] = tree_of([-1] * len(self._interactions), made, roles)
         links = np.array([k for k, n in enumerate(self.nodes) if not n.is_part], np.int64)
         link_roles = roles_to([at[k] for k in links], e.links)
         items = {"links": lambda: Items(links, link_roles)}
@@ -248,7 +256,9 @@ class Layout:
                 patterns[f"p{k}_{name}"] = (x.shape, tuple(0.0 if e == 0 else None for e in x.flat))
         attributes, sizes = attributes or {}, sizes or {}
         seen = {f"p{k}": {"q": p.nx, "v": p.nv} for k, p in enumerate(parts)} | (role_sizes or {})
-        code = (*(self._code(law, parts) for law in laws), "on", *map(self._part_code, parts))
+        spans = attributes.get("spans", [range(len(parts))] * len(laws))
+        owners = ([parts[i] for i in span] for span in spans)
+        code = (*map(self._code, laws, owners), "on", *map(self._part_code, parts))
         signature = (
             code,
             *(tuple(x.items()) for x in (attributes, sizes, patterns)),
@@ -278,7 +288,7 @@ class Layout:
         return self._codes[key]
 
 
-# --- what identifies machine code ------------------------------------------------------------------------------------------------
+# --- what identifies machine code ------------------------------------------------------------------------------------------
 def part_digest(part: Part) -> str:
     """A digest of what a part computes."""
     given = part.parameters()
@@ -307,7 +317,7 @@ def law_digest(law: Condition | Interaction, parts: Sequence[Part]) -> str:
     return traced_digest(computed, 1, *(p.nx for p in parts), *(p.nv for p in parts), *(x.size for x in given.values()))
 
 
-# --- trees -----------------------------------------------------------------------------------------------------------------------
+# --- trees -----------------------------------------------------------------------------------------------------------------
 def tree_of(parents: Sequence[int], made: Iterable[Made], roles: dict[str, np.ndarray], **rest: Any) -> Tree:
     """Nodes of these classes, equal ones of which are one, with their parameters."""
     known: dict[Any, NodeClass] = {}

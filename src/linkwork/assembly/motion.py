@@ -114,9 +114,8 @@ class Stepper:
 
     def _check(self, ends: dict[str, np.ndarray], out: dict[str, np.ndarray]) -> None:
         """Raise at the first record at which the motion is lost."""
-        layout = self._assembly.layout
-        layout_off = ends.get("off", np.zeros((self.batch, 1, 0)))
-        self._assembly.check_solvable(ends["growth"][:, -1], layout_off[:, -1])
+        off = ends.get("off", np.zeros((self.batch, 1, 0)))
+        self._assembly.check_solvable(ends["growth"][:, -1], off[:, -1])
         whole = np.isfinite(out["q"]).all(axis=-1) & np.isfinite(out["v"]).all(axis=-1)
         if not whole.all():
             k = int(np.flatnonzero(~whole.all(axis=0))[0])

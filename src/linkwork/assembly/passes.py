@@ -33,8 +33,9 @@ from ..solvers.mixed import general_gram, solve_mixed
 from ..spatial.scalar import Scalar, Vector, absolute, array, maximum, stack, upper_solve, where, zeros
 from .condition import Condition, ConditionRows, derive
 from .interaction import pushes
-from .part import Part, gravity_force
+from .part import gravity_force
 from .paths import leftover, measure
+from .views import bound_law, bound_parts
 
 HUGE = 1e300
 Rule = Callable[..., None]
@@ -107,17 +108,6 @@ def ports(count: int) -> tuple[str, ...]:
 
 
 # --- laws at a node -----------------------------------------------------------------------------------------------------------
-def bound_parts(n: Any) -> list[Part]:
-    """The parts of a node with their parameters."""
-    return [p.bound({name: getattr(n, f"p{k}_{name}") for name in p.parameter_names}) for k, p in enumerate(n.parts)]
-
-
-def bound_law(n: Any, k: int = 0) -> Any:
-    """A law of a node with its parameters."""
-    law = n.laws[k]
-    return law.bound({name: getattr(n, f"law{k}_{name}") for name in law.parameters()})
-
-
 def rows_at(n: Any, at: Sequence[Any], k: int = 0) -> ConditionRows:
     """The rows of a condition of a node, its parts being at these roles."""
     parts = bound_parts(n)

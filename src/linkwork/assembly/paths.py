@@ -1,8 +1,9 @@
 """The way of auxiliary rows to the root of their trees, and where they pass.
 
 A row r of a condition enters the forest at the nodes of its parts, with J^T, and goes up: at every node, with its pivot
-D = L diag L^T and its block U to the parent, u = L^-1 p, y = diag^-1 u, and p_parent takes -(L^-1 U)^T y [Baraff, Acknowledgments;
-erratum 8]. A *place* is one row at one node of its way; the places of the rows of one condition at one node lie side by side.
+D = L diag L^T and its block U to the parent, u = L^-1 p, y = diag^-1 u, and p_parent takes -(L^-1 U)^T y [Baraff,
+Acknowledgments; erratum 8]. A *place* is one row at one node of its way; the places of the rows of one condition at one node lie
+side by side.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ def measure(
     target: Lane,
     b: Lane,
 ) -> None:
-    """b = J z - target of the listed rows, z being the solution of which D^-1 L^-1 b is in `scaled`: the sum of u . D^-1 L^-1 b."""
+    """b = J z - target of the listed rows: J z is the sum of u . D^-1 L^-1 b on their way, the latter being `scaled`."""
     for i in range(active[0]):
         r = active[i + 1]
         total = -target[r]
@@ -115,18 +116,22 @@ class Paths:
         return Tree(np.full(len(dims), -1), [classes[n] for n in dims], [{}] * len(dims))
 
     def climbs(self) -> Items:
-        """Every row at every node of its way, leaves first: the node, the place, the next one toward the root, the condition."""
-        nodes: list[int] = []
-        roles: dict[str, list[int]] = {"place": [], "up": [], "condition": []}
+        """Every row at every node of its way, leaves first: the node, the place, the next one toward the root, the condition.
+
+        Rows climb side by side: what happens at one depth is of few kinds, each a run of one kernel.
+        """
+        depths = np.zeros(len(self.parents), np.int64)
+        for node, parent in enumerate(self.parents):
+            depths[node] = depths[parent] + 1 if parent >= 0 else 0
+        found: list[tuple[int, int, int, int, int, int]] = []
         for c, (size, way) in enumerate(zip(self.sizes, self.ways, strict=True)):
-            for node in way[::-1].tolist():
+            for node in way.tolist():
                 parent = int(self.parents[node])
-                for k in range(size):
-                    nodes.append(node)
-                    roles["place"].append(self.firsts[c][node] + k)
-                    roles["up"].append(self.firsts[c][parent] + k if parent >= 0 else 0)
-                    roles["condition"].append(c)
-        return Items(np.array(nodes, np.int64), {role: np.array(x, np.int64) for role, x in roles.items()})
+                up = self.firsts[c][parent] if parent >= 0 else 0
+                place = self.firsts[c][node]
+                found += [(-int(depths[node]), c, node, place + k, up + k, c) for k in range(size)]
+        nodes, *columns = np.array(sorted(found), np.int64).reshape(-1, 6)[:, 2:].T
+        return Items(nodes, dict(zip(("place", "up", "condition"), columns, strict=True)))
 
     def tables(self) -> dict[str, np.ndarray]:
         """What routines read: the places of every row by node, where u and y begin there, how many, and where unknowns do."""

@@ -19,7 +19,8 @@ from typing import Any
 
 from ..kernel.sweep import SCALAR, Algorithm, Field, each, vector
 from ..spatial.scalar import Scalar, Vector, stack, where
-from .passes import HUGE, LAW_SIZE, TOUCHING, Extent, bound_parts, eliminate_and_remember, fields, state_fields, sweeps, watch
+from .passes import HUGE, LAW_SIZE, TOUCHING, Extent, eliminate_and_remember, fields, state_fields, sweeps, watch
+from .views import bound_parts
 
 BELOW = -1e-300  # a residual up to here is negative
 STAGES, PROJECT, BOUNCE, PASSES = 4, 4, 5, 6

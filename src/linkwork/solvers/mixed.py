@@ -155,7 +155,7 @@ def lemke(n: int, T: Lane, basis: Ints, x: Lane) -> None:
 def solve_mixed(
     active: Ints, b: Lane, lower: Lane, x: Lane, A: Lane, rest: Lane, z: Lane, T: Lane, pivots: Ints, pushing: Ints, basis: Ints
 ) -> None:
-    """The multipliers x of the listed rows; they are not numbers where there are none. All after A is scratch, and A is used up."""
+    """The multipliers x of the listed rows; NaN where there are none. All after A is scratch, and A is used up."""
     m = active[0]
     n = 0
     for i in range(m):
