@@ -12,15 +12,17 @@ from ..kernel.lanes import Lanes
 from ..model.arrays import lanes_for
 from ..model.state import State
 from ..solvers.block_tree import SINGULAR
+from .aim import BELOW, TOUCHING, Aim, acceleration_aim
 from .condition import Condition
 from .interaction import Interaction, pushes
 from .layout import Layout
 from .linearised import Linearised, Solution, dependent_rows
+from .measuring import measuring_algorithm
 from .motion import AssemblyRun, Forces, Options, Stabilise, simulate
 from .part import Part, moving
-from .passes import TOUCHING, Law, acceleration_law, measuring_algorithm, pass_algorithm
-from .stepping import BELOW
+from .passes import pass_algorithm
 
+NAMES = ("loads", "rate", "residual", "forces", "J")  # of what is known of a state
 CONTRADICTION = 1e-7  # what may be left of an equality, relative to its terms
 
 
@@ -96,11 +98,12 @@ class Assembly:
         if self._layout is None:
             if not self.parts:
                 raise ModelError("Assembly: it has no parts")
-            laws = (
-                [(law, tuple(self.names[name] for name in law.parts)) for law in x] for x in (self.conditions, self.interactions)
-            )
-            self._layout = Layout(self.parts, [x for x, _ in self._start], next(laws), self._forced, next(laws))
+            x = [x for x, _ in self._start]
+            self._layout = Layout(self.parts, x, self._on_parts(self.conditions), self._forced, self._on_parts(self.interactions))
         return self._layout
+
+    def _on_parts(self, laws: Sequence[Any]) -> list[tuple[Any, tuple[int, ...]]]:
+        return [(law, tuple(self.names[name] for name in law.parts)) for law in laws]
 
     @property
     def start(self) -> State:
@@ -130,13 +133,13 @@ class Assembly:
         self._check(state)
         batch, layout = state.q.ndim == 2, self.layout
         q, v = np.atleast_2d(state.q, state.v)
-        found = self.measured(q, v, np.full(len(q), state.t), ("forces", "loads", "rate", "residual", "J"))
+        found = self.measured(q, v, np.full(len(q), state.t), NAMES)
         J = np.zeros((int(layout.row_starts[-1]), v.shape[1]))
         if not batch:
             J.put(layout.measured_places, found["J"])
-        rows = (found[name] if batch else found[name][0] for name in ("loads", "rate", "residual"))
-        forces = found["forces"] + self._pushed(q, v, state.t)
-        return Linearised(*rows, forces if batch else forces[0], J)
+        found["forces"] += self._pushed(q, v, state.t)
+        loads, rate, residual, forces = (x if batch else x[0] for x in (found[name] for name in NAMES[:-1]))
+        return Linearised(loads, rate, residual, forces, J)
 
     def measured(self, q: np.ndarray, v: np.ndarray, t: np.ndarray, names: Sequence[str]) -> dict[str, np.ndarray]:
         """Quantities of conditions and parts by name, at states (batch, ...) with their times (batch,)."""
@@ -174,14 +177,14 @@ class Assembly:
         if state.q.shape[:-1] != state.v.shape[:-1]:
             raise InputError(f"state.q has shape {state.q.shape}, state.v {state.v.shape}: not as many states")
 
-    def _solve(self, state: State, forces: Any, law: Law) -> Solution:
-        """What satisfies the conditions at a state, or at each state of a batch, by a law."""
+    def _solve(self, state: State, forces: Any, aim: Aim) -> Solution:
+        """What satisfies the conditions at a state, or at each state of a batch, with an aim."""
         self._check(state)
         layout, lead = self.layout, state.q.shape[:-1]
         algorithm, batch = pass_algorithm(layout.extent), int(np.prod(lead))
         names = ("z", "x", "growth", *(("mu", "off") if layout.auxiliary else ()))
         inputs = {"q": state.q, "v": state.v, "f": self.applied(forces, batch), "t": np.array([state.t])}
-        inputs |= {"law": law.numbers, "gravity": self.gravity}
+        inputs |= {"aim": aim.numbers, "gravity": self.gravity}
         inputs = {name: np.ascontiguousarray(x) for name, x in inputs.items()}
         one = layout.plans.of_state(algorithm, inputs, names) if not lead else None
         if one is None:
@@ -222,23 +225,22 @@ class Assembly:
 
         baumgarte   (b, c): residuals obey r_ddot = -2 b r_dot - c^2 r
         """
-        return self._solve(state, forces, acceleration_law(*baumgarte))
+        return self._solve(state, forces, acceleration_aim(*baumgarte))
 
     def velocities(self, state: State, forces: Any, correction: float = 0.0) -> Solution:
         """f = m v: the velocities that forces cause in a world without inertia, in which what is pulled follows.
 
         correction   residuals obey r_dot = -correction r
         """
-        law = Law(applied=1.0, rate=1.0, residual=correction, near=TOUCHING)
         resting = State(state.q, np.zeros_like(state.v), state.t)
-        return self._solve(resting, forces, law)
+        return self._solve(resting, forces, Aim(applied=1.0, rate=1.0, residual=correction, near=TOUCHING))
 
     def impulses(self, state: State, impulses: Any = None, restitution: float = 0.0) -> Solution:
         """j = m dv: the change of velocity by applied impulses and by those of the conditions.
 
         What touches and approaches leaves with `restitution` times its speed.
         """
-        return self._solve(state, impulses, Law(applied=1.0, rate=1.0, bounce=restitution, near=TOUCHING))
+        return self._solve(state, impulses, Aim(applied=1.0, rate=1.0, bounce=restitution, near=TOUCHING))
 
     def applied(self, forces: Any, batch: int = 1) -> np.ndarray:
         """Forces as programs take them: (velocities,) or (batch, velocities)."""
@@ -255,7 +257,7 @@ class Assembly:
         layout = self.layout
         algorithm = pass_algorithm(layout.extent)
         work = layout.plans(algorithm, Lanes(1), absent=("x", "growth")).workspace()
-        for name, value in {"t": np.zeros(1), "law": acceleration_law().numbers, "gravity": self.gravity}.items():
+        for name, value in {"t": np.zeros(1), "aim": acceleration_aim().numbers, "gravity": self.gravity}.items():
             work.views[name][:] = value
         return work.of_state(("q", "v", "f"), "z", (int(layout.v_starts[-1]),))[0]
 
@@ -271,7 +273,7 @@ class Assembly:
         plan = layout.plans(pass_algorithm(layout.extent), Lanes(1))
         u, y = (np.empty((1, plan.sizes[name])) for name in ("u", "y"))
         inputs = {"q": state.q[None], "v": state.v[None], "t": np.array([state.t]), "f": self.applied(None)}
-        inputs |= {"gravity": self.gravity, "law": Law(straight=1.0).numbers}
+        inputs |= {"gravity": self.gravity, "aim": Aim(straight=1.0).numbers}
         plan.run(inputs, {"u": u, "y": y}, 1)
         at = np.flatnonzero(~layout.unilateral[layout.auxiliary_rows])
         implied = dependent_rows(layout.paths.dense(u[0])[at], layout.paths.dense(y[0])[at])
@@ -319,7 +321,7 @@ class Assembly:
 
     def projected(self, state: State) -> np.ndarray:
         """Coordinates moved towards the conditions by one step of Newton's method, nearest in the metric of the mass."""
-        found = self._solve(state, None, Law(residual=1.0, one_sided=1.0, near=BELOW, straight=1.0))
+        found = self._solve(state, None, Aim(residual=1.0, one_sided=1.0, near=BELOW, straight=1.0))
         return self.normalised(state.q + self.rates(state.q, found.motion))
 
     def rates(self, q: np.ndarray, v: np.ndarray) -> np.ndarray:

@@ -2,26 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from ..kernel.plans import Plans
-from ..kernel.sweep import Items, NodeClass, Tree, pattern
-from ..kernel.symbol import traced_digest
-from ..spatial.functions import shaped
-from .condition import Condition, derive
+from ..kernel.sweep import Items, NodeClass, Tree
+from .condition import Condition
+from .extent import Extent
 from .forest import Link, Node, Trial, spanning_forest
-from .interaction import Interaction, pushes
-from .part import Part, gravity_force
-from .passes import Extent, ports
+from .node_classes import Made, NodeClasses, roles_to, tree_of
+from .part import Part
 from .paths import Paths
 from .ranks import steady
 
-Made = tuple[NodeClass, dict[str, np.ndarray]]  # the class of a node, and its parameters
-Placed = Sequence[tuple[Any, tuple[int, ...]]]  # laws, each with the indices of its parts
+OnParts = Sequence[tuple[Any, tuple[int, ...]]]  # laws, each with the indices of its parts
 
 
 class Layout:
@@ -34,9 +31,10 @@ class Layout:
     """
 
     def __init__(
-        self, parts: Sequence[Part], x: Sequence[np.ndarray], conditions: Placed, forced: set[int], interactions: Placed
+        self, parts: Sequence[Part], x: Sequence[np.ndarray], conditions: OnParts, forced: set[int], interactions: OnParts
     ) -> None:
         self.parts, self._interactions = list(parts), list(interactions)
+        self._classes = NodeClasses(self.parts)
         self.conditions: list[Condition] = [c for c, _ in conditions]
         self.places = [at for _, at in conditions]
         self._x = x
@@ -60,7 +58,7 @@ class Layout:
             spans = tuple(tuple(at.index(i) for i in self.places[c]) for c in trial.conditions)
             count = sum(self.parts[i].nv for i in at)
             sizes = {"x": sum(self.parts[i].nx for i in at), "w": count, "rows": rows[k], "J": rows[k] * count}
-            made.append(self._class([self.conditions[c] for c in trial.conditions], tuple(at), {"spans": spans}, sizes))
+            made.append(self._classes.of([self.conditions[c] for c in trial.conditions], tuple(at), {"spans": spans}, sizes))
             x += [self._x[i] for i in at]
         for k, fits in zip(few, steady(tree_of([-1] * len(few), made, {}), np.concatenate(x)), strict=True):
             found[k] = fits
@@ -115,13 +113,15 @@ class Layout:
         links = [n for n in self.nodes if not n.is_part]
         sizes = [p.nv for p in self.parts] + [self.conditions[n.index].size for n in links]
         widths = [self.conditions[n.index].size * self._width(n.index) for n in links]
-        most = [max((len(at) for at in ats), default=0) for ats in (
-            [self.places[n.index] for n in links],
-            [self.places[k] for k in self.auxiliary],
-            [at for _, at in self._interactions],
-        )]  # fmt: skip
-        one_sided = any(self.conditions[k].unilateral for k in self.auxiliary)
-        return Extent(max(sizes), max(widths, default=1), *most, one_sided, self.directed)
+        return Extent(
+            largest=max(sizes),
+            widest=max(widths, default=1),
+            links=max((len(self.places[n.index]) for n in links), default=0),
+            rows=max((len(self.places[k]) for k in self.auxiliary), default=0),
+            pulls=max((len(at) for _, at in self._interactions), default=0),
+            one_sided=self.one_sided,
+            directed=self.directed,
+        )
 
     def _width(self, condition: int) -> int:
         """Velocities of all parts of a condition."""
@@ -134,7 +134,7 @@ class Layout:
         at = [(n.index,) if n.is_part else self.places[n.index] for n in self.nodes]
         sets = {"part": self.part_tree, "clock": Tree(np.array([-1]), [NodeClass(("clock",))], [{}])}
         if e.pulls:
-            made = (self._class([law], places) for law, places in self._interactions)
+            made = (self._classes.of([law], places) for law, places in self._interactions)
             roles = roles_to([places for _, places in self._interactions], e.pulls)
             sets["interaction"] = tree_of([-1] * len(self._interactions), made, roles)
         links = np.array([k for k, n in enumerate(self.nodes) if not n.is_part], np.int64)
@@ -160,14 +160,14 @@ class Layout:
     @cached_property
     def part_tree(self) -> Tree:
         """The parts, in their order."""
-        made = (self._class([], (i,), sizes={"q": p.nx, "v": p.nv}) for i, p in enumerate(self.parts))
+        made = (self._classes.of([], (i,), sizes={"q": p.nx, "v": p.nv}) for i, p in enumerate(self.parts))
         return tree_of([-1] * len(self.parts), made, {})
 
     @cached_property
     def measured(self) -> Tree:
         """The parts, and the set "condition" of all conditions in their order."""
         made = [
-            self._class([c], at, sizes={"rows": c.size, "J": c.size * self._width(k)})
+            self._classes.of([c], at, sizes={"rows": c.size, "J": c.size * self._width(k)})
             for k, (c, at) in enumerate(zip(self.conditions, self.places, strict=True))
         ]
         conditions = tree_of([-1] * len(made), made, roles_to(self.places, self.arity))
@@ -220,7 +220,7 @@ class Layout:
         climbing = {"place": {"x": structure["dim"]}, "up": {"x": structure["parent_dim"]}}
         e = self.extent
         attributes = {"is_part": is_part, "directed": e.directed, "pulled": e.pulls > 0, **structure}
-        return self._class(laws, at, attributes, {"x": structure["dim"]}, climbing)
+        return self._classes.of(laws, at, attributes, {"x": structure["dim"]}, climbing)
 
     def _auxiliary_tree(self, paths: Paths) -> Tree:
         made, most = [], self.extent.rows
@@ -232,102 +232,9 @@ class Layout:
             index[row, : len(at)] = [paths.firsts[row][i] for i in nodes]
             attributes = {"directed": self.extent.directed, "place_dims": dims}
             sizes = {f"s{i}": {"x": c.size * dim} for i, dim in enumerate(dims)}
-            made.append(self._class([c], at, attributes, {"rows": c.size}, sizes))
+            made.append(self._classes.of([c], at, attributes, {"rows": c.size}, sizes))
         roles = roles_to([self.places[k] for k in self.auxiliary], most) | {f"s{i}": index[:, i] for i in range(most)}
         return tree_of([-1] * len(made), made, roles)
-
-    def _class(
-        self,
-        laws: Sequence[Condition | Interaction],
-        at: tuple[int, ...],
-        attributes: dict[str, Any] | None = None,
-        sizes: dict[str, int] | None = None,
-        role_sizes: dict[str, dict[str, int]] | None = None,
-    ) -> Made:
-        """A node of some laws on some parts: its class, and its parameters. Zeros of parts (a centred mass) are of the class."""
-        parts = [self.parts[i] for i in at]
-        values, patterns = {}, {}
-        for k, law in enumerate(laws):
-            for name, x in law.parameters().items():
-                values[f"law{k}_{name}"], patterns[f"law{k}_{name}"] = x, pattern(x, False)
-        for k, part in enumerate(parts):
-            for name, x in part.parameters().items():
-                values[f"p{k}_{name}"] = x
-                patterns[f"p{k}_{name}"] = (x.shape, tuple(0.0 if e == 0 else None for e in x.flat))
-        attributes, sizes = attributes or {}, sizes or {}
-        seen = {f"p{k}": {"q": p.nx, "v": p.nv} for k, p in enumerate(parts)} | (role_sizes or {})
-        spans = attributes.get("spans", [range(len(parts))] * len(laws))
-        owners = ([parts[i] for i in span] for span in spans)
-        code = (*map(self._code, laws, owners), "on", *map(self._part_code, parts))
-        signature = (
-            code,
-            *(tuple(x.items()) for x in (attributes, sizes, patterns)),
-            *((r, *s.items()) for r, s in seen.items()),
-        )
-        return NodeClass(signature, {"laws": list(laws), "parts": parts, **attributes}, patterns, sizes, seen), values
-
-    @cached_property
-    def _codes(self) -> dict[Any, Any]:
-        return {}
-
-    def _part_code(self, part: Part) -> Any:
-        """What identifies the machine code of a part; of what a user wrote, also a digest of what it computes."""
-        if part.built_in:
-            return part.signature
-        key = id(part)
-        if key not in self._codes:
-            self._codes[key] = (*part.signature, part_digest(part))
-        return self._codes[key]
-
-    def _code(self, law: Condition | Interaction, parts: Sequence[Part]) -> Any:
-        if law.built_in and all(p.built_in for p in parts):
-            return law.signature
-        key = (id(law), *map(id, parts))
-        if key not in self._codes:
-            self._codes[key] = (*law.signature, law_digest(law, parts))
-        return self._codes[key]
-
-
-# --- what identifies machine code ------------------------------------------------------------------------------------------
-def part_digest(part: Part) -> str:
-    """A digest of what a part computes."""
-    given = part.parameters()
-
-    def computed(x: Any, v: Any, g: Any, *flat: Any) -> list[Any]:
-        bound = part.bound(shaped(given, flat))
-        M, h = bound.inertia(x, v)
-        moved = [*np.asarray(bound.velocity_map(x) @ v).flat, *bound.normalised(x)]
-        return [*np.asarray(M).flat, *h, *gravity_force(bound, x, g), *moved]
-
-    return traced_digest(computed, part.nx, part.nv, 3, *(p.size for p in given.values()))
-
-
-def law_digest(law: Condition | Interaction, parts: Sequence[Part]) -> str:
-    """A digest of what a condition or an interaction computes on these parts."""
-    given, n = law.parameters(), len(parts)
-
-    def computed(t: Any, *flat: Any) -> list[Any]:
-        bound, xs, vs = law.bound(shaped(given, flat[2 * n :])), flat[:n], flat[n : 2 * n]
-        if isinstance(law, Interaction):
-            V, f = pushes(bound, parts, xs, vs, t[0])
-            return [V, *f]
-        rows = derive(bound, parts, xs, vs, t[0])
-        return [*rows.residual, *rows.rate, *rows.bias, *np.asarray(rows.J).flat, *np.asarray(rows.K_T).flat]
-
-    return traced_digest(computed, 1, *(p.nx for p in parts), *(p.nv for p in parts), *(x.size for x in given.values()))
-
-
-# --- trees -----------------------------------------------------------------------------------------------------------------
-def tree_of(parents: Sequence[int], made: Iterable[Made], roles: dict[str, np.ndarray], **rest: Any) -> Tree:
-    """Nodes of these classes, equal ones of which are one, with their parameters."""
-    known: dict[Any, NodeClass] = {}
-    pairs = [(known.setdefault(c.signature, c), values) for c, values in made]
-    return Tree(np.array(parents, np.int64), [c for c, _ in pairs], [x for _, x in pairs], roles, **rest)
-
-
-def roles_to(places: Sequence[Sequence[int]], most: int) -> dict[str, np.ndarray]:
-    """The roles p0, p1, ... of nodes on these parts; where a node has fewer, its last part stands for the rest."""
-    return {role: np.array([at[min(k, len(at) - 1)] for at in places], np.int64) for k, role in enumerate(ports(most))}
 
 
 def ranges(starts: np.ndarray, items: Sequence[int]) -> np.ndarray:

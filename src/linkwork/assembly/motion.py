@@ -51,7 +51,7 @@ class Options:
     restitution: float
 
 
-class Stepper:
+class Journey:
     """A batch of states on their way: arrays of the program, and how to run it."""
 
     def __init__(self, assembly: Assembly, state: State, dt: float, options: Options) -> None:
@@ -130,7 +130,7 @@ def simulate(assembly: Assembly, state: State, duration: float, dt: float, every
         raise InputError(f"simulate: {duration:g} s is no whole number of steps of {dt:g} s")
     if options.stabilise not in ("project", "baumgarte", "none"):
         raise InputError(f"simulate: stabilise={options.stabilise!r}; choose 'project', 'baumgarte' or 'none'")
-    q, v = Stepper(assembly, state, dt, options).records(steps // every, every)
+    q, v = Journey(assembly, state, dt, options).records(steps // every, every)
     lead = state.q.shape[:-1]
     q = np.concatenate([state.q.reshape(len(q), 1, -1), q], axis=1)
     v = np.concatenate([state.v.reshape(len(v), 1, -1), v], axis=1)

@@ -4,7 +4,7 @@
     4         positions move to where the residuals vanish, by the shortest way in the metric of the mass
     5         impulses take from the velocities what leaves the conditions, and let what has met bounce
 
-so that conditions are kept without changing the order. Each is one pass (`passes`) with a law of its own; a clock says which is
+so that conditions are kept without changing the order. Each is one pass (`passes`) with an aim of its own; a clock says which is
 next, and what the parts do with the motion z that it finds:
 
     q <- base + step N(q) (cruise v + drift z) + share total,        v <- base + kick z + share total
@@ -19,10 +19,12 @@ from typing import Any
 
 from ..kernel.sweep import SCALAR, Algorithm, Field, each, vector
 from ..spatial.scalar import Scalar, Vector, stack, where
-from .passes import HUGE, LAW_SIZE, TOUCHING, Extent, eliminate_and_remember, fields, state_fields, sweeps, watch
+from .aim import AIM_SIZE, BELOW, HUGE, TOUCHING
+from .auxiliary import watch
+from .extent import Extent
+from .passes import eliminate_and_remember, fields, state_fields, sweeps
 from .views import bound_parts
 
-BELOW = -1e-300  # a residual up to here is negative
 STAGES, PROJECT, BOUNCE, PASSES = 4, 4, 5, 6
 WEIGHTS = (1.0, 2.0, 2.0, 1.0)  # of the stages, in sixths
 TIMES = (0.0, 0.5, 0.5, 1.0)  # in steps
@@ -30,7 +32,7 @@ MEMORY = ("q_base", "v_base", "q_total", "v_total")  # of the parts, from pass t
 
 
 def tick(n: Any) -> None:
-    """The law of this pass, what becomes of its motion, and which pass is next.
+    """The aim of this pass, what becomes of its motion, and which pass is next.
 
     scheme   whether there are passes 4 and 5, Baumgarte's b and c, restitution
     """
@@ -38,7 +40,7 @@ def tick(n: Any) -> None:
     projects, bounces, b, c, restitution = n.scheme
     stage, project, bounce = k < 3.5, (k > 3.5) & (k < 4.5), k > 4.5
     n.t = n.time + h * _of_stage(k, TIMES, 1.0)
-    n.law = stack(
+    n.aim = stack(
         where(stage, 1.0, 0.0),
         where(stage, 1.0, 0.0),
         where(stage, 1.0, 0.0),
@@ -105,7 +107,7 @@ def step_algorithm(e: Extent) -> Algorithm:
         "time": Field("state", "global", SCALAR),
         "passing": Field("state", "global", SCALAR),
         "t": Field("work", "global", SCALAR),
-        "law": Field("work", "global", vector(LAW_SIZE)),
+        "aim": Field("work", "global", vector(AIM_SIZE)),
         "update": Field("work", "global", vector(8)),
     }
     memory = {name: Field("state", name[0], of="part") for name in MEMORY}
