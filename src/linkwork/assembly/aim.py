@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import astuple, dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -17,8 +16,7 @@ TOUCHING = 1e-9  # a gap, or a speed of approach, up to here counts as touching
 BELOW = -1e-300  # a residual up to here is negative
 
 
-@dataclass(frozen=True)
-class Aim:
+class Aim(NamedTuple):
     """What a pass solves for; b and c may be Baumgarte's, or 0.
 
     applied    1: what is applied acts, 0: it does not
@@ -44,10 +42,11 @@ class Aim:
 
     @property
     def numbers(self) -> np.ndarray:
-        return np.array(astuple(self))
+        """As programs take them."""
+        return np.array(self)
 
 
-AIM_SIZE = len(astuple(Aim()))
+AIM_SIZE = len(Aim())
 
 
 def acceleration_aim(b: float = 0.0, c: float = 0.0) -> Aim:
