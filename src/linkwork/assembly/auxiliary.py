@@ -4,7 +4,7 @@ watch      which rows take part
 hold       rows and targets; J^T goes to the nodes of the parts
 climb      rows go up to the root (`paths`): u = L^-1 J^T and y = D^-1 u at every node
 routines   A_rs, the sum of u_r . y_s over the nodes on both ways, D being negative at conditions; what the rows lack; the
-           multipliers of the problem (`solvers.boxes`, `solvers.mixed`); and their answer, which joins D^-1 L^-1 b
+           multipliers of the problem (`solvers.boxes`, `solvers.lemke`); and their answer, which joins D^-1 L^-1 b
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import numpy as np
 from ..kernel.sweep import SCALAR, Field, Kind, Routine, Step, each, over
 from ..solvers.boxes import gather, gram, solve_boxes, spread
 from ..solvers.elimination import forward_substitute
-from ..solvers.mixed import general_gram, solve_mixed
+from ..solvers.lemke import general_gram, solve_mixed
 from ..spatial.scalar import Vector, array, maximum, where, zeros
 from .aim import rows_at, target_of
 from .extent import Extent, Rule, part_roles

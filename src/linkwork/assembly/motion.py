@@ -20,6 +20,7 @@ from .stepping import MEMORY, PASSES, STAGES, TIMES, step_algorithm
 if TYPE_CHECKING:  # assemblies offer `simulate` as a method
     from .assembly import Assembly
 
+AT_ONCE = 256  # records between two looks at whether all is well
 Forces = Callable[[State], np.ndarray]  # what acts at a state (velocities,)
 Stabilise = Literal["project", "baumgarte", "none"]
 
@@ -59,9 +60,9 @@ class Journey:
         self._assembly, self._dt, self._options = assembly, dt, options
         self.q, self.v = (np.array(np.atleast_2d(x)) for x in (state.q, state.v))
         batch = self.batch = len(self.q)
-        self.time = state.t
+        self._begin = state.t
         algorithm = step_algorithm(layout.extent)
-        lanes = lanes_for(1 if layout.directed else batch, np.float64)
+        lanes = lanes_for(1 if layout.directed else batch, np.float64, int(layout.dims.sum()))
         self._plan: Plan = layout.plans(algorithm, lanes, absent=("x",))
         project = options.stabilise == "project"
         bounce = project or layout.one_sided
@@ -69,12 +70,13 @@ class Journey:
         b, c = options.baumgarte if options.stabilise == "baumgarte" else (0.0, 0.0)
         self._given = {
             "gravity": assembly.gravity,
+            "begin": np.array([state.t]),
             "h": np.array([dt]),
             "scheme": np.array([project, bounce, b, c, options.restitution], float),
         }
         self._growth = np.zeros((batch, int(layout.dims.sum())))
         self._off = np.zeros((batch, len(layout.auxiliary_rows)))
-        self._clock = {"time": np.full((batch, 1), state.t), "passing": np.zeros((batch, 1))}
+        self._clock = {name: np.zeros((batch, 1)) for name in ("steps", "passing")}
 
     def records(self, count: int, every: int) -> tuple[np.ndarray, np.ndarray]:
         """So many records (batch, count, ...) of q and v, so many steps apart."""
@@ -84,20 +86,25 @@ class Journey:
                 for _ in range(every):
                     self._guided_step()
                 q[:, k], v[:, k] = self.q, self.v
-        elif count:
-            self._run({}, {"q": q, "v": v}, self._assembly.applied(self._options.forces, self.batch), count, every * self.passes)
-            self.q, self.v = q[:, -1].copy(), v[:, -1].copy()
+            return q, v
+        f = self._assembly.applied(self._options.forces, self.batch)
+        for k in range(0, count, AT_ONCE):
+            n = min(AT_ONCE, count - k)
+            out = {name: np.empty((self.batch, n, x.shape[2])) for name, x in (("q", q), ("v", v))}
+            self._run({}, out, f, n, every * self.passes)
+            q[:, k : k + n], v[:, k : k + n] = out["q"], out["v"]
+            self.q, self.v = out["q"][:, -1].copy(), out["v"][:, -1].copy()
         return q, v
 
     def _guided_step(self) -> None:
         """A step whose forces Python says at every stage."""
         memory = {name: np.zeros_like(self.q if name[0] == "q" else self.v) for name in MEMORY}
-        time = float(self._clock["time"][0, 0])
+        done = float(self._clock["steps"][0, 0])
         assert callable(self._options.forces)
         f = np.zeros_like(self.v)
         for k in range(self.passes):
             if k < STAGES:
-                t = time + self._dt * TIMES[k]
+                t = self._begin + self._dt * (done + TIMES[k])
                 told = [self._options.forces(State(q, v, t)) for q, v in zip(self.q, self.v, strict=True)]
                 f = self._assembly.applied(np.array(told), self.batch)
             self._run(memory, {"q": self.q, "v": self.v, **memory}, f, 1, 1)
@@ -119,7 +126,7 @@ class Journey:
         whole = np.isfinite(out["q"]).all(axis=-1) & np.isfinite(out["v"]).all(axis=-1)
         if not whole.all():
             k = int(np.flatnonzero(~whole.all(axis=0))[0])
-            t = float(ends["time"][0, k, 0])
+            t = self._begin + self._dt * float(ends["steps"][0, k, 0])
             raise SolverError(f"simulate: the motion is no longer finite at t = {t:g} s; take smaller steps than {self._dt:g} s")
 
 
@@ -134,7 +141,7 @@ def simulate(assembly: Assembly, state: State, duration: float, dt: float, every
     lead = state.q.shape[:-1]
     q = np.concatenate([state.q.reshape(len(q), 1, -1), q], axis=1)
     v = np.concatenate([state.v.reshape(len(v), 1, -1), v], axis=1)
-    times = state.t + dt * every * np.arange(q.shape[1])
+    times = state.t + dt * (every * np.arange(q.shape[1]))
     residual = _errors(assembly, q, v, times)
     shape: tuple[Any, ...] = (*lead, q.shape[1])
     return AssemblyRun(times, q.reshape(*shape, -1), v.reshape(*shape, -1), residual.reshape(shape))

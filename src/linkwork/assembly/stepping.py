@@ -39,7 +39,7 @@ def tick(n: Any) -> None:
     k, h = n.passing, n.h
     projects, bounces, b, c, restitution = n.scheme
     stage, project, bounce = k < 3.5, (k > 3.5) & (k < 4.5), k > 4.5
-    n.t = n.time + h * _of_stage(k, TIMES, 1.0)
+    n.t = n.begin + h * (n.steps + _of_stage(k, TIMES, 1.0))  # no sum of steps: it would not be exact
     n.aim = stack(
         where(stage, 1.0, 0.0),
         where(stage, 1.0, 0.0),
@@ -68,7 +68,7 @@ def tick(n: Any) -> None:
     after = where((after > 3.5) & (after < 4.5) & (projects <= 0.0), 5.0, after)
     after = where((after > 4.5) & (after < 5.5) & (bounces <= 0.0), 6.0, after)
     n.passing = where(after > 5.5, 0.0, after)
-    n.time = where(after > 5.5, n.time + h, n.time)
+    n.steps = where(after > 5.5, n.steps + 1.0, n.steps)
 
 
 def _of_stage(k: Scalar, values: tuple[float, ...], rest: Scalar) -> Scalar:
@@ -104,7 +104,8 @@ def step_algorithm(e: Extent) -> Algorithm:
     clock = {
         "h": Field("input", "global", SCALAR),
         "scheme": Field("input", "global", vector(5)),
-        "time": Field("state", "global", SCALAR),
+        "begin": Field("input", "global", SCALAR),
+        "steps": Field("state", "global", SCALAR),
         "passing": Field("state", "global", SCALAR),
         "t": Field("work", "global", SCALAR),
         "aim": Field("work", "global", vector(AIM_SIZE)),

@@ -87,7 +87,7 @@ def drag_frames(case: str) -> Group:
 
 # --- assemblies -----------------------------------------------------------------------------------------------------------
 def accelerations(case: str, make: Callable[[], Assembly], bands: bool = False) -> Group:
-    """Accelerations of an assembly, prepared, as anyone calls them and in a compiled loop; its steps; routes through J M^-1 J^T."""
+    """Accelerations of an assembly, prepared, from Python and in a compiled loop; its steps; routes through J M^-1 J^T."""
     assembly = make()
     state = turning(assembly)
     run, none = assembly.acceleration_function(), np.zeros_like(state.v)
