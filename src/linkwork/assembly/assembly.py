@@ -137,13 +137,12 @@ class Assembly:
         J = np.zeros((int(layout.row_starts[-1]), v.shape[1]))
         if not batch:
             J.put(layout.measured_places, found["J"])
-        found["forces"] += self._pushed(q, v, state.t)
         loads, rate, residual, forces = (x if batch else x[0] for x in (found[name] for name in NAMES[:-1]))
         return Linearised(loads, rate, residual, forces, J)
 
     def measured(self, q: np.ndarray, v: np.ndarray, t: np.ndarray, names: Sequence[str]) -> dict[str, np.ndarray]:
         """Quantities of conditions and parts by name, at states (batch, ...) with their times (batch,)."""
-        algorithm = measuring_algorithm(self.layout.arity)
+        algorithm = measuring_algorithm(self.layout.arity, self.layout.extent.pulls)
         wanted = [name for name in names if name in algorithm.fields]
         spare = tuple(name for name in algorithm.results if name not in wanted)
         plan = self.layout.measuring(algorithm, lanes_for(len(q), np.float64), absent=spare)
@@ -151,19 +150,6 @@ class Assembly:
         inputs = {"q": q, "v": v, "t": t.reshape(-1, 1), "gravity": self.gravity}
         plan.run({name: np.ascontiguousarray(x) for name, x in inputs.items()}, out, len(q))
         return out | {name: np.zeros((len(q), 0)) for name in names if name not in wanted}
-
-    def _pushed(self, q: np.ndarray, v: np.ndarray, t: float) -> np.ndarray:
-        """The forces of all interactions (batch, velocities)."""
-        f = np.zeros_like(v)
-        for law in self.interactions:
-            for k in range(len(q)):
-                _, own = self._of_interaction(law, State(q[k], v[k], t))
-                first = 0
-                for name in law.parts:
-                    at = self.v_index(name)
-                    f[k, at] += np.asarray(own[first : first + at.stop - at.start], float)
-                    first += at.stop - at.start
-        return f
 
     def _of_interaction(self, law: Interaction, state: State) -> tuple[Any, Any]:
         parts = [self.parts[self.names[name]] for name in law.parts]
@@ -181,7 +167,7 @@ class Assembly:
         """What satisfies the conditions at a state, or at each state of a batch, with an aim."""
         self._check(state)
         layout, lead = self.layout, state.q.shape[:-1]
-        algorithm, batch = pass_algorithm(layout.extent), int(np.prod(lead))
+        algorithm, batch = pass_algorithm(layout.extent), len(state.q) if lead else 1
         names = ("z", "x", "growth", *(("mu", "off") if layout.auxiliary else ()))
         inputs = {"q": state.q, "v": state.v, "f": self.applied(forces, batch), "t": np.array([state.t])}
         inputs |= {"aim": aim.numbers, "gravity": self.gravity}
@@ -199,7 +185,7 @@ class Assembly:
         multipliers[..., layout.primary] = -found["x"][..., layout.primary_at]
         if layout.auxiliary:
             multipliers[..., layout.auxiliary_rows] = found["mu"]
-            if not np.isfinite(found["mu"]).all():
+            if layout.directed and not np.isfinite(found["mu"]).all():
                 raise SolverError("Lemke's method: what pushes cannot stop what it measures, or no forces do within its pivots")
         return Solution(found["z"], multipliers)
 
@@ -276,7 +262,7 @@ class Assembly:
         inputs |= {"gravity": self.gravity, "aim": Aim(straight=1.0).numbers}
         plan.run(inputs, {"u": u, "y": y}, 1)
         at = np.flatnonzero(~layout.unilateral[layout.auxiliary_rows])
-        implied = dependent_rows(layout.paths.dense(u[0])[at], layout.paths.dense(y[0])[at])
+        implied = dependent_rows(layout.ways.dense(u[0])[at], layout.ways.dense(y[0])[at])
         rows = np.searchsorted(layout.row_starts, layout.auxiliary_rows[at[implied]], side="right") - 1
         return [self.conditions[k] for k in np.unique(rows)]
 

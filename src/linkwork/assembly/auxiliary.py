@@ -2,7 +2,7 @@
 
 watch      which rows take part
 hold       rows and targets; J^T goes to the nodes of the parts
-climb      rows go up to the root (`paths`): u = L^-1 J^T and y = D^-1 u at every node
+climb      rows go up to the root (`ways`): u = L^-1 J^T and y = D^-1 u at every node
 routines   A_rs, the sum of u_r . y_s over the nodes on both ways, D being negative at conditions; what the rows lack; the
            multipliers of the problem (`solvers.boxes`, `solvers.lemke`); and their answer, which joins D^-1 L^-1 b
 """
@@ -20,7 +20,7 @@ from ..solvers.lemke import general_gram, solve_mixed
 from ..spatial.scalar import Vector, array, maximum, where, zeros
 from .aim import rows_at, target_of
 from .extent import Extent, Rule, part_roles
-from .paths import leftover, measure
+from .ways import leftover, measure
 
 SCRATCH = ("d", "scale", "scaled_b", "scaled_lower", "scaled_upper", "scaled_x", "w", "answer", "inside")
 GENERAL = ("rest", "pushed", "tableau", "pivots", "pushing", "basis")

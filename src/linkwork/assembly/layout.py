@@ -15,8 +15,8 @@ from .extent import Extent
 from .forest import Link, Node, Trial, spanning_forest
 from .node_classes import Made, NodeClasses, roles_to, tree_of
 from .part import Part
-from .paths import Paths
 from .ranks import steady
+from .ways import Ways
 
 OnParts = Sequence[tuple[Any, tuple[int, ...]]]  # laws, each with the indices of its parts
 
@@ -134,28 +134,26 @@ class Layout:
         at = [(n.index,) if n.is_part else self.places[n.index] for n in self.nodes]
         sets = {"part": self.part_tree, "clock": Tree(np.array([-1]), [NodeClass(("clock",))], [{}])}
         if e.pulls:
-            made = (self._classes.of([law], places) for law, places in self._interactions)
-            roles = roles_to([places for _, places in self._interactions], e.pulls)
-            sets["interaction"] = tree_of([-1] * len(self._interactions), made, roles)
+            sets["interaction"] = self._interaction_tree
         links = np.array([k for k, n in enumerate(self.nodes) if not n.is_part], np.int64)
         link_roles = roles_to([at[k] for k in links], e.links)
         items = {"links": lambda: Items(links, link_roles)}
         counts, tables, numbers = {}, {}, {}
         if e.rows:
-            R, paths = len(self.auxiliary_rows), self.paths
-            sets |= {"auxiliary": self._auxiliary_tree(paths), "place": paths.tree()}
-            items |= {"climbs": paths.climbs}
+            R, ways = len(self.auxiliary_rows), self.ways
+            sets |= {"auxiliary": self._auxiliary_tree(ways), "place": ways.tree()}
+            items |= {"climbs": ways.climbs}
             counts = {"row": R, "list": R + 1, "pair": R * R if e.directed else R * (R + 1) // 2, "tableau": R * (2 * R + 4)}
-            tables, numbers = paths.tables(), {"rows": R}
+            tables, numbers = ways.tables(), {"rows": R}
         roles = {"p0": np.array([places[0] for places in at])}
         classes = [self._node_class(n) for n in self.nodes]
         return tree_of(parents, classes, roles, sets=sets, items=items, counts=counts, tables=tables, numbers=numbers)
 
     @cached_property
-    def paths(self) -> Paths:
+    def ways(self) -> Ways:
         """The ways of auxiliary rows to the roots."""
         entries = [[self.node_of_part[i] for i in self.places[k]] for k in self.auxiliary]
-        return Paths([n.parent for n in self.nodes], self.dims, entries, [self.conditions[k].size for k in self.auxiliary])
+        return Ways([n.parent for n in self.nodes], self.dims, entries, [self.conditions[k].size for k in self.auxiliary])
 
     @cached_property
     def part_tree(self) -> Tree:
@@ -165,14 +163,23 @@ class Layout:
 
     @cached_property
     def measured(self) -> Tree:
-        """The parts, and the set "condition" of all conditions in their order."""
+        """The parts, and the sets "condition" and "interaction" of all of these in their order."""
         made = [
             self._classes.of([c], at, sizes={"rows": c.size, "J": c.size * self._width(k)})
             for k, (c, at) in enumerate(zip(self.conditions, self.places, strict=True))
         ]
         conditions = tree_of([-1] * len(made), made, roles_to(self.places, self.arity))
         tree = self.part_tree
-        return Tree(tree.parent, tree.classes, tree.parameters, sets={"condition": conditions} if made else {})
+        sets = ({"condition": conditions} if made else {}) | (
+            {"interaction": self._interaction_tree} if self._interactions else {}
+        )
+        return Tree(tree.parent, tree.classes, tree.parameters, sets=sets)
+
+    @cached_property
+    def _interaction_tree(self) -> Tree:
+        made = (self._classes.of([law], at) for law, at in self._interactions)
+        roles = roles_to([at for _, at in self._interactions], self.extent.pulls)
+        return tree_of([-1] * len(self._interactions), made, roles)
 
     @cached_property
     def arity(self) -> int:
@@ -222,14 +229,14 @@ class Layout:
         attributes = {"is_part": is_part, "directed": e.directed, "pulled": e.pulls > 0, **structure}
         return self._classes.of(laws, at, attributes, {"x": structure["dim"]}, climbing)
 
-    def _auxiliary_tree(self, paths: Paths) -> Tree:
+    def _auxiliary_tree(self, ways: Ways) -> Tree:
         made, most = [], self.extent.rows
         index = np.zeros((len(self.auxiliary), most), np.int64)
         for row, k in enumerate(self.auxiliary):
             c, at = self.conditions[k], self.places[k]
             nodes = [self.node_of_part[i] for i in at]
             dims = tuple(int(self.dims[i]) for i in nodes)
-            index[row, : len(at)] = [paths.firsts[row][i] for i in nodes]
+            index[row, : len(at)] = [ways.firsts[row][i] for i in nodes]
             attributes = {"directed": self.extent.directed, "place_dims": dims}
             sizes = {f"s{i}": {"x": c.size * dim} for i, dim in enumerate(dims)}
             made.append(self._classes.of([c], at, attributes, {"rows": c.size}, sizes))

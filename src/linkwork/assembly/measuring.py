@@ -9,11 +9,12 @@ from ..kernel.sweep import SCALAR, Algorithm, Field, each, vector
 from .aim import rows_at
 from .extent import part_roles
 from .part import gravity_force
+from .passes import interact
 from .views import bound_parts
 
 
 def measure_part(n: Any) -> None:
-    """What acts on a part without being applied or exchanged: gravity less the bias."""
+    """What acts on a part by itself: gravity less the bias; interactions add to it."""
     (part,) = bound_parts(n)
     n.forces = gravity_force(part, n.q, n.gravity) - part.inertia(n.q, n.v)[1]
 
@@ -25,8 +26,8 @@ def measure_condition(n: Any, *at: Any) -> None:
 
 
 @functools.cache
-def measuring_algorithm(arity: int) -> Algorithm:
-    """Rows of all conditions, on up to `arity` parts; the parts are the tree."""
+def measuring_algorithm(arity: int, pulls: int) -> Algorithm:
+    """Forces, and rows of all conditions; the parts are the tree, conditions have up to `arity` of them, interactions `pulls`."""
     rows = {"J": "J", "loads": "rows", "rate": "rows", "residual": "rows"}
     fields = {
         "q": Field("input", "q"),
@@ -36,5 +37,7 @@ def measuring_algorithm(arity: int) -> Algorithm:
         "forces": Field("output", "v"),
         **({name: Field("output", space, of="condition") for name, space in rows.items()} if arity else {}),
     }
-    steps = [each(measure_part), *([each(measure_condition, *part_roles(arity), on="condition")] if arity else [])]
-    return Algorithm(f"assembly_measure_{arity}", fields, {"run": steps})
+    steps = [each(measure_part)]
+    steps += [each(interact, *part_roles(pulls), on="interaction")] if pulls else []
+    steps += [each(measure_condition, *part_roles(arity), on="condition")] if arity else []
+    return Algorithm(f"assembly_measure_{arity}_{pulls}", fields, {"run": steps})

@@ -37,7 +37,7 @@ from .views import bound_law, bound_parts
 # --- the forest ---------------------------------------------------------------------------------------------------------------
 def begin_forces(n: Any) -> None:
     """Nothing; interactions add to it."""
-    n.force = np.zeros(n.parts[0].nv)
+    n.forces = np.zeros(n.parts[0].nv)
 
 
 def interact(n: Any, *at: Any) -> None:
@@ -47,7 +47,7 @@ def interact(n: Any, *at: Any) -> None:
     _, f = pushes(bound_law(n), parts, [role.q for role in mine], [role.v for role in mine], n.t)
     first = 0
     for part, role in zip(parts, mine, strict=True):
-        role.force = role.force + f[first : first + part.nv]
+        role.forces = role.forces + f[first : first + part.nv]
         first += part.nv
 
 
@@ -88,7 +88,7 @@ def _part_block(n: Any, p0: Any) -> tuple[np.ndarray, Vector, np.ndarray]:
     D = zeros(n.dim, n.dim)
     D[:nv, :nv] = M + n.D_below[:nv, :nv]
     natural = gravity_force(part, x, n.gravity) - h
-    natural = natural + p0.force if n.pulled else natural
+    natural = natural + p0.forces if n.pulled else natural
     b = [n.aim[0] * p0.f + n.aim[1] * natural + n.b_below[:nv]]
     first = nv
     for k, condition in enumerate(n.laws):
@@ -150,7 +150,7 @@ def fields(e: Extent, kept: Kind) -> dict[str, Field]:
         "D_below": Field("gathered", codec=padded_triangle(e.largest)),
         "b_below": Field("gathered", codec=padded_vector(e.largest)),
     }
-    found |= {"force": Field("work", "v", of="part")} if e.pulls else {}
+    found |= {"forces": Field("work", "v", of="part")} if e.pulls else {}
     return found | (row_fields(e, kept) if e.rows else {})
 
 

@@ -70,7 +70,7 @@ def leftover(
         off[r] = maximum(off[r], where(wrong, abs(total) / size, 0.0))
 
 
-class Paths:
+class Ways:
     """The places of the rows of some conditions on a forest.
 
     parents   of the nodes
