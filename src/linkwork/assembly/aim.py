@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..spatial.scalar import Vector, maximum, stack
+from ..spatial.scalar import Scalar, Vector, maximum, stack
 from .condition import Condition, ConditionRows, derive
 from .views import bound_law, bound_parts
 
@@ -29,16 +29,16 @@ class Aim(NamedTuple):
     straight   1: forces along J^T in all conditions, 0: along directions of their own where they have some
     """
 
-    applied: float = 0.0
-    natural: float = 0.0
-    bias: float = 0.0
-    rate: float = 0.0
-    residual: float = 0.0
-    one_sided: float = 0.0
-    bounce: float = 0.0
-    near: float = HUGE
-    slow: float = HUGE
-    straight: float = 0.0
+    applied: Scalar = 0.0
+    natural: Scalar = 0.0
+    bias: Scalar = 0.0
+    rate: Scalar = 0.0
+    residual: Scalar = 0.0
+    one_sided: Scalar = 0.0
+    bounce: Scalar = 0.0
+    near: Scalar = HUGE
+    slow: Scalar = HUGE
+    straight: Scalar = 0.0
 
     @property
     def numbers(self) -> np.ndarray:
@@ -63,8 +63,8 @@ def rows_at(n: Any, at: Sequence[Any], k: int = 0) -> ConditionRows:
 
 def target_of(n: Any, condition: Condition, rows: ConditionRows) -> Vector:
     """What J z shall be, by the aim of the pass."""
-    _, _, bias, rate, residual, one_sided, bounce, *_ = n.aim
-    target = -bias * rows.bias - rate * rows.rate - (one_sided if condition.unilateral else residual) * rows.residual
-    if condition.unilateral:
-        target = target + stack(*(bounce * maximum(-r, 0.0) for r in rows.rate))
-    return target
+    aim = Aim(*n.aim)
+    target = -aim.bias * rows.bias - aim.rate * rows.rate
+    if not condition.unilateral:
+        return target - aim.residual * rows.residual
+    return target - aim.one_sided * rows.residual + stack(*(aim.bounce * maximum(-r, 0.0) for r in rows.rate))

@@ -18,7 +18,7 @@ from ..solvers.boxes import gather, gram, solve_boxes, spread
 from ..solvers.elimination import forward_substitute
 from ..solvers.lemke import general_gram, solve_mixed
 from ..spatial.scalar import Vector, array, maximum, where, zeros
-from .aim import rows_at, target_of
+from .aim import Aim, rows_at, target_of
 from .extent import Extent, Rule, part_roles
 from .ways import leftover, measure
 
@@ -30,9 +30,9 @@ PATHS = ("starts", "nodes", "places", "sizes")
 def watch(n: Any, *at: Any) -> None:
     """Which rows take part."""
     if n.laws[0].unilateral:
-        rows, near, slow = rows_at(n, at), n.aim[7], n.aim[8]
+        rows, aim = rows_at(n, at), Aim(*n.aim)
         pairs = zip(rows.residual, rows.rate, strict=True)
-        n.on = array([where((r <= near) & (rate <= slow), 1.0, 0.0) for r, rate in pairs])
+        n.on = array([where((r <= aim.near) & (rate <= aim.slow), 1.0, 0.0) for r, rate in pairs])
     else:
         n.on = array([1.0] * n.laws[0].size)
     awake = n.on[0]
@@ -59,7 +59,7 @@ def hold(n: Any, *around: Any) -> None:
         block = slice(first, first + part.nv)
         place.p = place.p + _at_node(rows.J[:, block], dim)
         if n.directed:
-            along = rows.K_T + n.aim[9] * (rows.J - rows.K_T) if condition.directed else rows.J
+            along = rows.K_T + Aim(*n.aim).straight * (rows.J - rows.K_T) if condition.directed else rows.J
             place.k = place.k + _at_node(along[:, block], dim)
         first = block.stop
 

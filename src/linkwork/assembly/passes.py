@@ -26,7 +26,7 @@ from ..solvers.block_rules import padded_triangle, padded_vector
 from ..solvers.elimination import Pivot, forward_substitute
 from ..solvers.elimination import eliminate as eliminate_block
 from ..spatial.scalar import Scalar, Vector, absolute, maximum, stack, upper_solve, zeros
-from .aim import AIM_SIZE, rows_at, target_of
+from .aim import AIM_SIZE, Aim, rows_at, target_of
 from .auxiliary import row_fields, row_steps, watch_afresh
 from .extent import Extent, Rule, part_roles
 from .interaction import pushes
@@ -82,14 +82,14 @@ def eliminate_and_remember(n: Any, parent: Any, p0: Any) -> None:
 
 def _part_block(n: Any, p0: Any) -> tuple[np.ndarray, Vector, np.ndarray]:
     """The block of a part with the conditions on it alone, its right-hand side, and its mass."""
-    (part,), nv = bound_parts(n), n.nv
+    (part,), nv, aim = bound_parts(n), n.nv, Aim(*n.aim)
     x, v = p0.q, p0.v
     M, h = part.inertia(x, v)
     D = zeros(n.dim, n.dim)
     D[:nv, :nv] = M + n.D_below[:nv, :nv]
     natural = gravity_force(part, x, n.gravity) - h
     natural = natural + p0.forces if n.pulled else natural
-    b = [n.aim[0] * p0.f + n.aim[1] * natural + n.b_below[:nv]]
+    b = [aim.applied * p0.f + aim.natural * natural + n.b_below[:nv]]
     first = nv
     for k, condition in enumerate(n.laws):
         rows = rows_at(n, [p0], k)

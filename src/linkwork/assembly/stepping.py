@@ -15,20 +15,38 @@ The base is where the step began (or, outside of the stages, where the parts are
 from __future__ import annotations
 
 import functools
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..kernel.sweep import SCALAR, Algorithm, Field, each, vector
 from ..spatial.scalar import Scalar, Vector, stack, where
-from .aim import AIM_SIZE, BELOW, HUGE, TOUCHING
+from .aim import AIM_SIZE, BELOW, HUGE, TOUCHING, Aim
 from .auxiliary import watch
 from .extent import Extent
 from .passes import eliminate_and_remember, fields, state_fields, sweeps
 from .views import bound_parts
 
-STAGES, PROJECT, BOUNCE, PASSES = 4, 4, 5, 6
+STAGES, PASSES = 4, 6
 WEIGHTS = (1.0, 2.0, 2.0, 1.0)  # of the stages, in sixths
 TIMES = (0.0, 0.5, 0.5, 1.0)  # in steps
 MEMORY = ("q_base", "v_base", "q_total", "v_total")  # of the parts, from pass to pass
+
+
+class Update(NamedTuple):
+    """What parts do with the motion of a pass; see the module's text.
+
+    here     1: the base is where the parts are, 0: where the step began
+    weight   of the rates in the total
+    tidy     1: coordinates are brought back to what they may be
+    """
+
+    here: Scalar
+    weight: Scalar
+    step: Scalar
+    cruise: Scalar
+    drift: Scalar
+    kick: Scalar
+    share: Scalar
+    tidy: Scalar
 
 
 def tick(n: Any) -> None:
@@ -40,30 +58,30 @@ def tick(n: Any) -> None:
     projects, bounces, b, c, restitution = n.scheme
     stage, project, bounce = k < 3.5, (k > 3.5) & (k < 4.5), k > 4.5
     n.t = n.begin + h * (n.steps + _of_stage(k, TIMES, 1.0))  # no sum of steps: it would not be exact
-    n.aim = stack(
-        where(stage, 1.0, 0.0),
-        where(stage, 1.0, 0.0),
-        where(stage, 1.0, 0.0),
-        where(stage, 2.0 * b, where(bounce, 1.0, 0.0)),
-        where(stage, c * c, where(project, 1.0, 0.0)),
-        where(stage, c * c, where(project, 1.0, 0.0)),
-        where(bounce, restitution, 0.0),
-        where(project, BELOW, TOUCHING),
-        where(stage, TOUCHING, HUGE),
-        where(project, 1.0, 0.0),
+    aim = Aim(
+        applied=where(stage, 1.0, 0.0),
+        natural=where(stage, 1.0, 0.0),
+        bias=where(stage, 1.0, 0.0),
+        rate=where(stage, 2.0 * b, where(bounce, 1.0, 0.0)),
+        residual=where(stage, c * c, where(project, 1.0, 0.0)),
+        one_sided=where(stage, c * c, where(project, 1.0, 0.0)),
+        bounce=where(bounce, restitution, 0.0),
+        near=where(project, BELOW, TOUCHING),
+        slow=where(stage, TOUCHING, HUGE),
+        straight=where(project, 1.0, 0.0),
     )
-    early, last = k < 2.5, (k > 2.5) & stage
-    onward = h * where(k < 1.5, 0.5, where(early, 1.0, 0.0))
-    n.update = stack(
-        where((k < 0.5) | (k > 3.5), 1.0, 0.0),  # the base is here
-        _of_stage(k, WEIGHTS, 0.0),
-        where(project, 1.0, onward),  # step
-        where(stage, 1.0, 0.0),  # cruise
-        where(project, 1.0, 0.0),  # drift
-        where(bounce, 1.0, onward),  # kick
-        where(last, h / 6.0, 0.0),  # share
-        where(last | project, 1.0, 0.0),  # coordinates are brought back to what they may be
+    last, onward = (k > 2.5) & stage, h * where(k < 1.5, 0.5, where(k < 2.5, 1.0, 0.0))
+    update = Update(
+        here=where((k < 0.5) | (k > 3.5), 1.0, 0.0),
+        weight=_of_stage(k, WEIGHTS, 0.0),
+        step=where(project, 1.0, onward),
+        cruise=where(stage, 1.0, 0.0),
+        drift=where(project, 1.0, 0.0),
+        kick=where(bounce, 1.0, onward),
+        share=where(last, h / 6.0, 0.0),
+        tidy=where(last | project, 1.0, 0.0),
     )
+    n.aim, n.update = stack(*aim), stack(*update)
     after = k + 1.0
     after = where((after > 3.5) & (after < 4.5) & (projects <= 0.0), 5.0, after)
     after = where((after > 4.5) & (after < 5.5) & (bounces <= 0.0), 6.0, after)
@@ -81,16 +99,15 @@ def _of_stage(k: Scalar, values: tuple[float, ...], rest: Scalar) -> Scalar:
 def advance(n: Any) -> None:
     """A part takes its motion."""
     (part,) = bound_parts(n)
-    here, weight, step, cruise, drift, kick, share, back = n.update
-    q, v = n.q, n.v
-    q_rate, v_rate = part.velocity_map(q) @ (cruise * v + drift * n.z), n.z
-    q_base, v_base = _where(here, q, n.q_base), _where(here, v, n.v_base)
-    q_total = _where(here, weight * q_rate, n.q_total + weight * q_rate)
-    v_total = _where(here, weight * v_rate, n.v_total + weight * v_rate)
-    moved = q_base + step * q_rate + share * q_total
-    normalised = part.normalised(moved)
-    n.q = moved if normalised is moved else _where(back, normalised, moved)
-    n.v = v_base + kick * v_rate + share * v_total
+    u, q, v = Update(*n.update), n.q, n.v
+    q_rate, v_rate = part.velocity_map(q) @ (u.cruise * v + u.drift * n.z), n.z
+    q_base, v_base = _where(u.here, q, n.q_base), _where(u.here, v, n.v_base)
+    q_total = _where(u.here, u.weight * q_rate, n.q_total + u.weight * q_rate)
+    v_total = _where(u.here, u.weight * v_rate, n.v_total + u.weight * v_rate)
+    moved = q_base + u.step * q_rate + u.share * q_total
+    tidied = part.normalised(moved)
+    n.q = moved if tidied is moved else _where(u.tidy, tidied, moved)
+    n.v = v_base + u.kick * v_rate + u.share * v_total
     n.q_base, n.v_base, n.q_total, n.v_total = q_base, v_base, q_total, v_total
 
 
@@ -109,7 +126,7 @@ def step_algorithm(e: Extent) -> Algorithm:
         "passing": Field("state", "global", SCALAR),
         "t": Field("work", "global", SCALAR),
         "aim": Field("work", "global", vector(AIM_SIZE)),
-        "update": Field("work", "global", vector(8)),
+        "update": Field("work", "global", vector(len(Update._fields))),
     }
     memory = {name: Field("state", name[0], of="part") for name in MEMORY}
     steps = [each(tick, on="clock"), *sweeps(e, eliminate_and_remember, watch), each(advance, on="part")]
