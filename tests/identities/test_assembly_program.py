@@ -82,12 +82,13 @@ def scattered(a: lw.Assembly, count: int) -> lw.State:
 @pytest.mark.parametrize("name", SYSTEMS)
 def test_many_runs_are_single_runs_to_the_bit(name: str) -> None:
     a = SYSTEMS[name]()
-    states = scattered(a, 11)
+    states = scattered(a, 19)
     many = a.simulate(0.04, 5e-3, state=states, restitution=0.3, every=2)
-    assert many.q.shape == (11, 5, len(a.start.q))
-    assert many.residual[:, -1].max() < 1e-9
+    assert many.q.shape == (19, 5, len(a.start.q))
+    assert many.residual[:, -1].max() < 1e-5  # what has just met is a step of Newton away
+    np.testing.assert_array_equal(a.simulate(0.04, 5e-3, state=states, restitution=0.3, every=2, threads=2).q, many.q)
     solved = a.accelerations(states)
-    for k in range(11):
+    for k in range(19):
         one = a.simulate(0.04, 5e-3, state=lw.State(states.q[k], states.v[k], states.t), restitution=0.3, every=2)
         np.testing.assert_array_equal(one.q, many.q[k])
         np.testing.assert_array_equal(one.v, many.v[k])

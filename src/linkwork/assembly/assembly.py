@@ -277,14 +277,16 @@ class Assembly:
         baumgarte: tuple[float, float] = (10.0, 10.0),
         restitution: float = 0.0,
         every: int = 1,
+        threads: int | None = 1,
     ) -> AssemblyRun:
         """The motion from a state (the start by default) or a batch of states, in steps of dt; see `stepping`.
 
-        forces   applied ones (velocities,), or a function of the state, which is asked at every stage
+        forces    applied ones (velocities,), or a function of the state, which is asked at every stage
+        threads   for batches; None uses all cores. The result does not depend on it
         """
         state = state or self.start
         self._check(state)
-        return simulate(self, state, duration, dt, every, Options(forces, stabilise, baumgarte, restitution))
+        return simulate(self, state, duration, dt, every, Options(forces, stabilise, baumgarte, restitution, threads))
 
     # --- quantities of a state ----------------------------------------------------------------------------------------------
     def point(self, state: State, name: str, local: Any = ()) -> np.ndarray:

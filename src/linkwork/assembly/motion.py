@@ -13,7 +13,7 @@ import numpy as np
 
 from ..errors import InputError, SolverError
 from ..kernel.plan import Plan
-from ..model.arrays import lanes_for
+from ..model.arrays import lanes_for, thread_count
 from ..model.state import State
 from .stepping import MEMORY, PASSES, STAGES, TIMES, step_algorithm
 
@@ -44,12 +44,13 @@ class AssemblyRun:
 
 @dataclass(frozen=True)
 class Options:
-    """How to step: forces, what to do against drift, Baumgarte's (b, c), and the restitution of collisions."""
+    """How to step: forces, what to do against drift, Baumgarte's (b, c), restitution of collisions, threads for batches."""
 
     forces: Forces | np.ndarray | None
     stabilise: Stabilise
     baumgarte: tuple[float, float]
     restitution: float
+    threads: int | None = 1
 
 
 class Journey:
@@ -114,7 +115,7 @@ class Journey:
         inputs = {**self._given, "f": f, "q": self.q, "v": self.v, **states, **memory}
         ends = {name: np.empty((self.batch, records, x.shape[1])) for name, x in states.items()}
         shaped = {name: x.reshape(self.batch, records, -1) for name, x in out.items()}
-        self._plan.run(inputs, {**shaped, **ends}, self.batch, records, every)
+        self._plan.run(inputs, {**shaped, **ends}, self.batch, records, every, thread_count(self._options.threads))
         self._check(ends, shaped)
         for name, x in states.items():
             x[:] = ends[name][:, -1]
