@@ -96,7 +96,9 @@ def simulate(
         run.tau, run.external, run.threads, run.driven = tau, external, threads, driven
         found, held = run.solve(control), True
     kind = "reduced" if isinstance(start, State) else "maximal"
-    return Trajectory(model, found.t, kind, found.arrays, found.tau, found.forces, external, found.events, held, found.inputs)
+    return Trajectory(
+        model, found.t, kind, found.arrays, found.tau, found.forces, external, found.events, held, found.inputs, found.memory
+    )
 
 
 def _steps(duration: float, dt: float) -> int:
@@ -149,7 +151,7 @@ def _broadcast(state: State) -> State:
     except ValueError:
         raise InputError(f"state.q is a batch of {len(state.q)}, state.v of {len(state.v)}") from None
     q, v = (np.broadcast_to(x, lead + x.shape[-1:]) for x in (state.q, state.v))
-    return State(q, v, state.t)
+    return State(q, v, state.t, state.memory)
 
 
 def chosen_stepper(model: Model, method: str, name: str | None, options: dict[str, Any]) -> Stepper:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -66,6 +67,7 @@ class Trajectory:
     events    what the event functions of dop853 found, in the order of time; a terminal one is the last record
     held      whether tau and inputs were held from each record to the next; otherwise they followed continuously
     inputs    of the forces from each record on (T, inputs), or None: their initial ones
+    memory    what the stepper would have handed to its next step
     """
 
     model: Model
@@ -78,6 +80,7 @@ class Trajectory:
     events: tuple[Event, ...] = ()
     held: bool = True
     inputs: np.ndarray | None = None
+    memory: Mapping[str, np.ndarray] | None = None
 
     def __len__(self) -> int:
         return len(self.t)
@@ -90,8 +93,9 @@ class Trajectory:
 
     @property
     def final(self) -> State | MaximalState:
-        """The last state."""
-        return self[len(self) - 1]
+        """The last state; a run of the same stepper from it goes on as if there had been no end."""
+        last = self[len(self) - 1]
+        return replace(last, memory=self.memory)
 
     @cached_property
     def _flat_maximal(self) -> MaximalState:
@@ -203,7 +207,7 @@ class Trajectory:
     def _constraints(self) -> tuple[np.ndarray, np.ndarray]:
         """Residuals of all constraint rows, and the rates that they ask for (records, rows)."""
         constraints, now, joints = constraint_set(self.model), self._records, self._records.joints()
-        rows = [constraints.at(*state) for state in zip(now.poses, now.twists, joints.q, joints.v, now.t, strict=True)]
+        rows = [constraints.look(*state) for state in zip(now.poses, now.twists, joints.q, joints.v, now.t, strict=True)]
         return np.array([c.residual for c in rows]), np.array([c.given for c in rows])
 
     @cached_property

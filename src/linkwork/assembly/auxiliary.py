@@ -126,7 +126,7 @@ def row_steps(e: Extent, watch: Rule) -> list[Step]:
         each(watch, *part_roles(e.rows), on="auxiliary"),
         each(hold, *part_roles(e.rows), *(f"s{k}" for k in range(e.rows)), on="auxiliary", when=own),
         over("climbs", climb, "place", "up", when=condition),
-        Routine(gather, ("rows", "on", "mu", "busy", "active")),
+        Routine(gather, ("rows", "on", "mu", "busy", "left", "active")),
         *solving,
         Routine(spread, ("active", "starts", "places", "sizes", "unknowns", "y", "mu", "scaled"), when="busy"),
         Routine(leftover, (*measured, "lower", "on", "off"), when="busy"),

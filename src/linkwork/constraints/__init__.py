@@ -4,7 +4,7 @@ from .closure import Closure
 from .constraint import Constraint
 from .coupling import Coupling
 from .custom import CustomConstraint, constraint, joint_constraint
-from .direct import DirectConstraint
+from .friction import DryFriction
 from .gear import Gear
 from .limits import Limit
 from .loop import Loop
@@ -23,7 +23,7 @@ __all__ = [
     "Constraint",
     "ConstraintReport",
     "Coupling",
-    "DirectConstraint",
+    "DryFriction",
     "Gear",
     "JointConstraint",
     "Limit",

@@ -2,56 +2,70 @@
 
 from __future__ import annotations
 
+import copy
 from typing import Any, ClassVar
 
 import numpy as np
 
 from ..errors import ModelError
 from ..model.model import Model
-from .direct import Direct, DirectConstraint, Situation, joint_rows, plain_joint
+from ..spatial.scalar import Vector, stack
+from .on_joints import JointConstraint, plain_joint
 
 
-class Limit(DirectConstraint):
-    """lower <= q <= upper for every coordinate of a joint: residuals q - lower >= 0, then upper - q >= 0.
+class Limit(JointConstraint):
+    """lower <= q <= upper for every coordinate of a joint: residuals q - lower >= 0, then upper - q >= 0, where they are finite.
 
     joint          name of the joint (or of its body)
-    lower, upper   numbers, or one per coordinate; infinite where there is no stop
+    lower, upper   numbers, or one per coordinate; infinite where there is no stop. What the joint declares if neither is given.
     """
 
-    unilateral: ClassVar[bool] = True
+    unilateral = True
+    parameter_names: ClassVar[tuple[str, ...]] = ("stops",)
+    stops: np.ndarray
+    sides: tuple[tuple[int, float], ...] = ()  # of every stop the coordinate, and 1 below, -1 above
 
-    def __init__(self, joint: str, lower: Any = -np.inf, upper: Any = np.inf) -> None:
-        self.joint = joint
-        self.lower, self.upper = np.atleast_1d(np.asarray(lower, float)), np.atleast_1d(np.asarray(upper, float))
+    def __init__(self, joint: str, lower: Any = None, upper: Any = None) -> None:
+        self.joints, self.declared = (joint,), lower is None and upper is None
+        low, high = -np.inf if lower is None else lower, np.inf if upper is None else upper
+        self.lower, self.upper = np.atleast_1d(np.asarray(low, float)), np.atleast_1d(np.asarray(high, float))
         if np.any(np.isnan(self.lower)) or np.any(np.isnan(self.upper)) or np.any(self.lower > self.upper):
             raise ModelError(f"{self!r}: the lower limit must not lie above the upper one")
 
-    def check(self, model: Any) -> None:
+    @property
+    def joint(self) -> str:
+        return self.joints[0]
+
+    @property
+    def variant(self) -> tuple[Any, ...]:
+        return self.sides
+
+    def fitted_to(self, model: Model) -> Limit:
         plain_joint(model, self, self.joint)
-        n = self._size(model)
-        for bound in (self.lower, self.upper):
+        body = model.bodies[model.body_index(self.joint)]
+        n, given = body.joint.nv, body.properties
+        low, high = (given.lower, given.upper) if self.declared else (self.lower, self.upper)
+        for bound in (low, high):
             if bound.shape not in ((1,), (n,)):
                 raise ModelError(f"{self!r}: joint {self.joint!r} has {n} coordinates")
-
-    def _stops(self, model: Model) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Of every finite stop: which coordinate of the joint, on which side (1 below, -1 above), and where."""
-        n = self._size(model)
-        bounds = np.concatenate([np.broadcast_to(self.lower, (n,)), np.broadcast_to(self.upper, (n,))])
+        bounds = np.concatenate([np.broadcast_to(low, (n,)), np.broadcast_to(high, (n,))])
+        sides = [(i, side) for side in (1.0, -1.0) for i in range(n)]
         keep = np.isfinite(bounds)
-        return np.tile(np.arange(n), 2)[keep], np.repeat([1.0, -1.0], n)[keep], bounds[keep]
+        if not keep.any():
+            todo = "declares no limits; give it some, or numbers here" if self.declared else "has no stop"
+            raise ModelError(f"{self!r}: joint {self.joint!r} {todo}")
+        other = copy.copy(self)
+        other.lower, other.upper, other.declared = low, high, False
+        other.stops, other.sides = bounds[keep], tuple(s for s, k in zip(sides, keep, strict=True) if k)
+        other.size = len(other.sides)
+        return other
 
-    def _size(self, model: Model) -> int:
-        return model.bodies[model.body_index(self.joint)].joint.nv
+    def check(self, model: Any) -> None:
+        self.fitted_to(model)
 
-    def count(self, model: Model) -> int:
-        return len(self._stops(model)[0])
-
-    def at(self, model: Model, now: Situation) -> Direct:
-        which, side, bound = self._stops(model)
-        q, span = now.q[model.q_index(self.joint)], model.v_index(self.joint)
-        none = np.zeros(len(which))
-        rows = joint_rows(span.start + which, side)
-        return Direct(rows, side * (q[which] - bound), side * now.v[span][which], none, none)
+    def residual(self, q: Vector) -> Vector:
+        return stack(*(side * (q[i] - stop) for (i, side), stop in zip(self.sides, self.stops, strict=True)))
 
     def __repr__(self) -> str:
-        return f"Limit({self.joint!r}, {self.lower.tolist()}, {self.upper.tolist()})"
+        bounds = "" if self.declared else f", {self.lower.tolist()}, {self.upper.tolist()}"
+        return f"Limit({self.joint!r}{bounds})"

@@ -14,11 +14,8 @@ from ..elements.ports import JointPort, Port, joined
 from ..errors import ModelError
 from ..joints import Joint
 from ..kernel.symbol import traced_digest
-from ..spatial.dual import Dual, Gradient, variables
 from ..spatial.functions import shaped
-from ..spatial.jet import Jet
-from ..spatial.scalar import Scalar, Vector, array, zeros
-from .derive import Derived, from_gap, from_slip, time_in
+from ..spatial.scalar import Scalar, Vector
 
 
 class JointConstraint(RowLaw):
@@ -81,11 +78,8 @@ class JointConstraint(RowLaw):
     def check(self, model: Any) -> None:
         """Raise if the model lacks a joint that this constraint names, or one does not fit."""
         for name in self.joints:
-            if name not in model.names:
-                raise ModelError(f"{self!r}: there is no joint {name!r}")
+            moving_joint(model, self, name)
             joint = model.bodies[model.body_index(name)].joint
-            if not joint.nv:
-                raise ModelError(f"{self!r}: joint {name!r} is fixed")
             if joint.charted:
                 raise ModelError(
                     f"{self!r}: the coordinates of joint {name!r} ({joint!r}) change their chart; constrain the pose of its body"
@@ -104,25 +98,18 @@ def kind_of(joint: Joint) -> tuple[Any, ...]:
     return ("adds", joint.nq) if joint.nq == joint.nv else joint.signature
 
 
-def moving(joints: Sequence[Joint], q: Vector, v: Vector) -> Vector:
-    """The coordinates as gradients with respect to displacements and, last, time, whose entries are functions of s (`derive`)."""
-    nv, out, i, k = len(v), [], 0, 0
-    for joint in joints:
-        for x in joint.jets(q[i : i + joint.nq], v[k : k + joint.nv]):
-            out.append(_gradient(x, k, nv) if isinstance(x, Jet) else x)
-        i, k = i + joint.nq, k + joint.nv
-    return array(out)
+def moving_joint(model: Any, owner: object, name: str) -> None:
+    """Raise unless the model has a joint of this name that moves."""
+    if name not in model.names:
+        raise ModelError(f"{owner!r}: there is no joint {name!r}")
+    if not model.bodies[model.body_index(name)].joint.nv:
+        raise ModelError(f"{owner!r}: joint {name!r} is fixed")
 
 
-def _gradient(x: Jet, first: int, nv: int) -> Gradient:
-    own = tuple(Dual(g, (r,)) for g, r in zip(x.grad, x.grad_rate, strict=True))
-    return Gradient(Dual(x.x, (x.rate,)), (0.0,) * first + own + (0.0,) * (nv + 1 - first - len(own)))
-
-
-def derive_on_joints(c: JointConstraint, joints: Sequence[Joint], q: Vector, v: Vector, t: Scalar) -> Derived:
-    """All rows of a constraint on joints; G acts on the velocities of its joints."""
-    n = len(v)
-    if c.holonomic:
-        return from_gap(c.gap(moving(joints, q, v), time_in(n, t)), v)
-    flows = array([x.x if isinstance(x, Gradient) else x for x in moving(joints, q, v)])
-    return from_slip(c.slip(flows, variables(v, n, 0, Gradient), Dual(t, (1.0,))), c.slip(q, zeros(n), t), n)
+def plain_joint(model: Any, owner: object, name: str) -> None:
+    """Raise unless the model has a joint of this name whose velocities are the rates of its coordinates."""
+    if name not in model.names:
+        raise ModelError(f"{owner!r}: there is no joint {name!r}")
+    joint = model.bodies[model.body_index(name)].joint
+    if joint.nq != joint.nv or not joint.nv:
+        raise ModelError(f"{owner!r}: joint {name!r} ({joint!r}) has no coordinates whose rates are its velocities")

@@ -38,7 +38,7 @@ def constraint_report(model: Model, q: Any, t: float = 0.0) -> ConstraintReport:
     """The rank of G (rows, nv) at q, rows that others imply, and what of the residuals lies outside the range of G."""
     q, constraints = np.asarray(q, float), constraint_set(model)
     still = kinematics(model, q, np.zeros(model.nv))
-    c = constraints.at(still.poses, still.twists, q, np.zeros(model.nv), t)
+    c = constraints.look(still.poses, still.twists, q, np.zeros(model.nv), t)
     equal = ~c.unilateral
     names = [name for name, keep in zip(row_names(constraints), equal, strict=True) if keep]
     units = np.eye(model.nv)

@@ -6,13 +6,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..elements.collection import collection
+from ..elements.law import RowLaw
+from ..elements.rows import RESULTS, RowEvaluation
+from ..errors import InputError
 from ..model.model import Model
 from ..model.state import Rows
-from .body_set import BodySet
-from .constraint import Constraint
-from .direct import DirectConstraint, Situation, joined
-from .joint_set import JointSet
-from .on_joints import JointConstraint
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,37 +47,55 @@ class ConstraintRows:
 
 
 class ConstraintSet:
-    """The constraints of a model: those between bodies, then those between joints, then those that state their rows."""
+    """The constraints of a model as its joints need them: those between bodies, then those on joints.
+
+    unilateral, holonomic   of every row
+    """
 
     def __init__(self, model: Model) -> None:
-        self.model = model
-        self.between_bodies: list[Constraint] = list(model.elements_of(Constraint))
-        self.between_joints: list[JointConstraint] = list(model.elements_of(JointConstraint))
-        self.direct: list[DirectConstraint] = list(model.elements_of(DirectConstraint))
+        self.model, self.laws = model, collection(model).rows
         self.unilateral, self.holonomic = (self._marks(name) for name in ("unilateral", "holonomic"))
         self.count = len(self.unilateral)
-        self._compiled: list[BodySet | JointSet] = []
-        if self.between_bodies:
-            self._compiled.append(BodySet(model, self.between_bodies))
-        if self.between_joints:
-            self._compiled.append(JointSet(model, self.between_joints))
+        self.evaluation = RowEvaluation(collection(model).row_nodes) if self.laws else None
 
-    def sizes(self) -> list[tuple[Constraint | JointConstraint | DirectConstraint, int]]:
+    def sizes(self) -> list[tuple[RowLaw, int]]:
         """All constraints in the order of their rows, and how many each has."""
-        derived: list[Constraint | JointConstraint] = [*self.between_bodies, *self.between_joints]
-        return [*((c, c.size) for c in derived), *((c, c.count(self.model)) for c in self.direct)]
+        return [(c, c.size) for c in self.laws]
 
     def _marks(self, name: str) -> np.ndarray:
-        return np.array([getattr(c, name) for c, size in self.sizes() for _ in range(size)], dtype=bool)
+        return np.array([getattr(c, name) for c in self.laws for _ in range(c.size)], dtype=bool)
 
     def at(self, poses: np.ndarray, twists: np.ndarray, q: np.ndarray, v: np.ndarray, t: float | None = None) -> ConstraintRows:
+        """The rows for those who solve them for forces of any size; raises where bounds are more than that.
+
+        Arguments as in `look`.
+        """
+        for c in self.laws:
+            if c.bounded:
+                raise InputError(
+                    f"{c!r} has a largest force, which this method does not solve for: use one that runs as a program"
+                )
+        return self.look(poses, twists, q, v, t)
+
+    def look(self, poses: np.ndarray, twists: np.ndarray, q: np.ndarray, v: np.ndarray, t: float | None = None) -> ConstraintRows:
         """Rows, residuals, rates and biases at poses (bodies, 4, 4), twists (bodies, 6) and joint coordinates q, v.
 
         t   the time, which only constraints that move with it ask for
         """
-        now = Situation(poses, twists, q, v, t)
-        all_rows = joined([*(c.at(now) for c in self._compiled), *(c.at(self.model, now) for c in self.direct)])
-        return ConstraintRows(all_rows.rows, all_rows.residual, all_rows.rate, all_rows.bias, self.unilateral, all_rows.given)
+        if self.evaluation is None:
+            none = np.zeros(0)
+            return ConstraintRows(Rows(0), none, none, none, self.unilateral, none)
+        rows, found = self.evaluation.at(self.evaluation.inputs(poses, twists, q, v, self._time(t)))
+        residual, rate, bias, given = (found[name] for name in RESULTS)
+        return ConstraintRows(rows, residual, rate, bias, self.unilateral, given)
+
+    def _time(self, t: float | None) -> float:
+        if t is not None:
+            return t
+        for c in self.laws:
+            if c.timed:
+                raise InputError(f"{c!r} moves with time, and no time is given here; use simulate, or a State with its t")
+        return 0.0
 
 
 def constraint_set(model: Model) -> ConstraintSet:

@@ -1,11 +1,13 @@
 """What a step asks of a row, in one place for every formulation and stepper: when a gap counts, how much of an error is removed,
 what a constraint that moves with time wants.
 
-At velocity level, with the residual g(q, t) at the start of a step h and the wanted motion of the constraint itself,
+At velocity level, with the residual g(q, t) at the start of a step h and the wanted motion of the constraint itself, so that
+g(q', t + h) = (1 - correction) g up to the third order in h,
 
-    equality      G v' = asked - correction g / h,          asked = -(g(q, t + h) - g(q, t)) / h
-    only pushes   G v' >= asked - g / h                     where the gap is open: it may close, and not cross
-                  G v' >= asked - correction g / h          where it is not
+    equality      G v' = asked - correction g / h - h/2 bias,      asked = -(g(q, t + h) - g(q, t)) / h
+    only pushes   G v' >= asked - g / h - h/2 bias                 where the gap is open: it may close, and not cross
+                  G v' >= asked - correction g / h - h/2 bias      where it is not
+    on velocities G v' = asked(t + h) - h bias
 
 At acceleration level G v_dot = -bias, and for rows that only push >= where they touch and do not part.
 A row that only pushes takes part if it is closed, or would be after the step at twice its speed: others cannot act.

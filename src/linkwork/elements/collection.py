@@ -9,6 +9,7 @@ import numpy as np
 
 from ..kernel.plans import Plans
 from ..kernel.sweep import Tree
+from ..model.kinematics import kinematics
 from ..model.model import Model
 from .law import ForceLaw, RowLaw
 from .nodes import LawNodes
@@ -49,12 +50,31 @@ class Collection:
         forces = self.force_nodes.most if self.forces else -1
         rows = self.row_nodes.most if self.rows else -1
         on_bodies = self.force_nodes.on_bodies or self.row_nodes.on_bodies
-        return forces, rows, on_bodies, any(c.unilateral for c in self.rows)
+        return forces, rows, on_bodies, any(c.unilateral or c.bounded for c in self.rows)
 
     @cached_property
     def initial_inputs(self) -> np.ndarray:
         """The inputs of all forces where nothing else is said."""
         return np.concatenate([np.zeros(0), *(f.initial_inputs() for f in self.forces)])
+
+    @cached_property
+    def told_count(self) -> int:
+        """Numbers that constraints must be told at every step, as Python alone can compute them."""
+        return sum(c.inputs for c in self.rows)
+
+    def told_at(self, t: float) -> np.ndarray:
+        """These numbers at a time."""
+        return np.concatenate([np.zeros(0), *(c.inputs_at(t) for c in self.rows)])
+
+    def first_unknowns(self, q: np.ndarray) -> np.ndarray:
+        """Where the unknowns of constraints begin at configurations (batch, nq); programs go on from there."""
+        batch = len(q)
+        if not any(c.unknowns for c in self.rows):
+            return np.zeros((batch, 0))
+        world = np.broadcast_to(np.eye(4), (batch, 1, 4, 4))
+        poses = np.concatenate([kinematics(self.model, q).poses, world], axis=1)
+        laws = list(zip(self.rows, self.row_nodes.bodies, strict=True))
+        return np.array([np.concatenate([c.first_unknowns([E[i] for i in at]) for c, at in laws]) for E in poses])
 
     @cached_property
     def tree(self) -> Tree:
@@ -64,7 +84,7 @@ class Collection:
         if not self.rows:
             return replace(tree, sets=sets)
         supports, R = Supports.of(self.row_nodes, [c.size for c in self.rows]), self.row_count
-        sizes = [{"rows": c.size, "unknown": c.unknowns} for c in self.rows]
+        sizes = [{"rows": c.size, "unknown": c.unknowns, "told": c.inputs} for c in self.rows]
         sets |= {"constraint": self.row_nodes.tree(sizes, *supports.roles()), "place": supports.tree()}
         counts = {**tree.counts, "row": R, "list": R + 1, "pair": R * (R + 1) // 2}
         items = {**tree.items, "climbs": supports.climbs}

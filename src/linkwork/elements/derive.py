@@ -1,4 +1,5 @@
-"""From a residual to its rows: the residual, run on numbers that know how they change.
+"""What a law does not say itself: rows of a residual, loads of an energy, slopes of loads. The law is run on numbers that know
+how they change.
 
 Along a motion with constant velocities, values x(s) at the time t + s (poses E exp(s phi), coordinates of joints), a residual
 g(x, t) has
@@ -8,19 +9,22 @@ g(x, t) has
 Displacements xi and the time are the variables of a gradient whose entries are functions of s: one run yields G, G_dot, g_dot.
 Unknowns w(x, t) with c(x, t, w) = 0 are eliminated by Newton's method on the same numbers. From the solution, where the values
 stay, the first step makes the first derivatives of w right, the second step the second ones (the implicit function theorem).
+
+Loads of an energy are minus its gradient along displacements; slopes of loads f are df_dx along displacements and df_dv.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
 from ..spatial.dual import Dual, Gradient, split, variables
-from ..spatial.scalar import Scalar, Vector, array, lu_inverse, zeros
-from .law import RowLaw
+from ..spatial.scalar import Scalar, Vector, array, dot, pivoted_inverse, zeros
+from .law import ForceLaw, RowLaw
 from .ports import At, joined, starts, still, time_at, values, velocities
 
 
@@ -35,16 +39,57 @@ class Derived:
     G: np.ndarray
 
 
+# --- forces ----------------------------------------------------------------------------------------------------------------
+def displaced(at: Sequence[At]) -> list[Any]:
+    """The values of ports as functions of their displacements: what is computed from them carries its gradient."""
+    n = starts(at)[-1]
+    return [a.displaced(n, first, Gradient) for a, first in zip(at, starts(at), strict=False)]
+
+
+def gradient_of(x: Scalar, at: Sequence[At]) -> list[Vector]:
+    """The gradient of what was computed from `displaced` values, along the displacement of each port."""
+    ends = starts(at)
+    grad = array(list(x.grad)) if isinstance(x, Gradient) else zeros(ends[-1])
+    return [grad[first:last] for first, last in pairwise(ends)]
+
+
+def conservative(energy: Callable[[Sequence[Any]], Scalar], at: Sequence[At]) -> list[Vector]:
+    """Minus the gradient of an energy of the values of ports: the load on each."""
+    return [-g for g in gradient_of(energy(displaced(at)), at)]
+
+
+def load_slopes(law: ForceLaw, at: Sequence[At], t: Scalar, u: Vector) -> tuple[np.ndarray, np.ndarray]:
+    """df_dx and df_dv (n, n): how the loads on all ports change with their displacements and with their velocities."""
+    n, moved = starts(at)[-1], []
+    for a, first in zip(at, starts(at), strict=False):
+        value, velocity = a.displaced(2 * n, first, Dual), variables(a.velocity, 2 * n, n + first)
+        moved.append(replace(a, value=value, velocity=velocity))
+    _, slopes = split(joined(law.loads(moved, t, u)), 2 * n)
+    return slopes[:, :n], slopes[:, n:]
+
+
+def power(law: ForceLaw, at: Sequence[At], t: Scalar, u: Vector) -> Scalar:
+    """The power of a force, less what it takes from its own energy."""
+
+    def stored(x: Sequence[Any]) -> Scalar:
+        return law.stored_energy([replace(a, value=value) for a, value in zip(at, x, strict=True)], t, u)
+
+    rest = joined(law.loads(at, t, u)) - joined(conservative(stored, at))
+    return dot(rest, joined(velocities(at)))
+
+
+# --- constraints -----------------------------------------------------------------------------------------------------------
 def derive(law: RowLaw, at: Sequence[At], t: Scalar, unknown: Vector) -> Derived:
     """All rows of a constraint; `unknown` are its unknowns where they solve their conditions."""
     n = starts(at)[-1]
-    return _from_gap(law, at, t, unknown, n) if law.holonomic else _from_slip(law, at, t, n)
+    found = _from_gap(law, at, t, unknown, n) if law.holonomic else _from_slip(law, at, t, n)
+    return replace(found, **{error: zeros(law.size) for error in law.unseen}) if law.unseen else found
 
 
 def _from_gap(law: RowLaw, at: Sequence[At], t: Scalar, unknown: Vector, n: int) -> Derived:
     moved, time = [a.moving(n + 1, first) for a, first in zip(at, starts(at), strict=False)], time_at(n, t)
     if law.unknowns:
-        inverse = lu_inverse(equations(law, values(at), t, unknown)[1])
+        inverse = pivoted_inverse(equations(law, values(at), t, unknown)[1])
         for _ in range(2):
             unknown = unknown - inverse @ array(list(law.conditions_of(moved, time, unknown)))
     g_s, slopes_s = split(array(list(law.gap_of(moved, time, unknown))), n + 1, Gradient)
@@ -69,11 +114,17 @@ def equations(law: RowLaw, x: Sequence[Any], t: Scalar, unknown: Vector) -> tupl
     return split(array(list(found)), law.unknowns)
 
 
+def nearer(law: RowLaw, x: Sequence[Any], t: Scalar, unknown: Vector) -> Vector:
+    """The unknowns of a constraint after one step of Newton's method."""
+    conditions, jacobian = equations(law, x, t, unknown)
+    return unknown - pivoted_inverse(jacobian) @ conditions
+
+
 def approach(law: RowLaw, at: Sequence[At], t: Scalar, unknown: Vector, motion: Sequence[Vector]) -> tuple[Vector, Vector]:
     """The residual, and its rate along another motion of the ports: what decides whether a row may act."""
     flows = [a.flowing(v) for a, v in zip(at, motion, strict=True)]
     if law.unknowns:  # the residual is stationary in them, or nearly so: first derivatives of theirs do not matter
-        inverse = lu_inverse(equations(law, values(at), t, unknown)[1])
+        inverse = pivoted_inverse(equations(law, values(at), t, unknown)[1])
         unknown = unknown - inverse @ array(list(law.conditions_of(flows, Dual(t, (1.0,)), unknown)))
     value, rate = split(array(list(law.gap_of(flows, Dual(t, (1.0,)), unknown))), 1)
     return value, rate[:, 0]

@@ -104,6 +104,10 @@ class ForceLaw(Law):
         """The wrench on every body port, the force along every joint port; t is time, u are the inputs."""
         raise TypeError(f"{type(self).__name__} must say its loads")
 
+    def stored_energy(self, at: Sequence[At], t: Scalar, u: Vector) -> Scalar:
+        """The energy that it stores at the values of its ports."""
+        return 0.0
+
     def initial_inputs(self) -> np.ndarray:
         """The inputs where nothing else is said."""
         return np.zeros(self.inputs)
@@ -127,6 +131,9 @@ class RowLaw(Law):
     holonomic    True: it is the residual `gap`.  False: it is the rate `slip`, and has no residual
     timed        whether it depends on time
     unknowns     how many numbers of its own it has, determined by `conditions` (where a point is nearest to a curve)
+    inputs       how many numbers it must be told at run time (`inputs_at`), as Python alone can compute them
+    bounded      whether `bounds` are more than what `unilateral` says
+    unseen       errors that are not fed back, of "residual" and "rate": zero for whoever solves
     """
 
     size: int
@@ -134,6 +141,9 @@ class RowLaw(Law):
     holonomic: bool = True
     timed: bool = False
     unknowns: int = 0
+    inputs: int = 0
+    bounded: bool = False
+    unseen: ClassVar[tuple[str, ...]] = ()
 
     def gap_of(self, x: Sequence[Any], t: Scalar, unknown: Vector) -> Vector:
         """The residual at the values x of its ports."""
@@ -154,6 +164,14 @@ class RowLaw(Law):
     def first_unknowns(self, poses: Sequence[np.ndarray]) -> np.ndarray:
         """Where Newton's method for the unknowns begins; poses (4, 4) of its bodies."""
         return np.zeros(0)
+
+    def inputs_at(self, t: float) -> np.ndarray:
+        """What it must be told at a time (inputs,)."""
+        return np.zeros(0)
+
+    def with_inputs(self, told: Vector) -> Any:
+        """The same law, told its inputs: what residual and rate are asked of, in rules too."""
+        return self
 
 
 def known_bodies(model: Model) -> set[str]:

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..joints import Joint
 from ..kernel.sweep import NodeClass, Tree, pattern
-from ..model.model import WORLD, Model, folded
+from ..model.model import WORLD, Model
 from ..spatial.scalar import zeros
 from ..spatial.se3 import SE3
 from .law import Law
@@ -25,7 +25,8 @@ class LawNodes:
     """
 
     def __init__(self, model: Model, laws: Sequence[Law]) -> None:
-        self.model, self.laws = model, list(laws)
+        self.model = model
+        self.laws: list[Any] = list(laws)
         self.bodies = [[-1 if p.name == WORLD else model.body_index(p.name) for p in law.ports] for law in self.laws]
         self.kinds = [
             tuple(_kind(model, i, isinstance(p, JointPort)) for i, p in zip(at, law.ports, strict=True))
@@ -41,6 +42,11 @@ class LawNodes:
     def on_bodies(self) -> bool:
         """Whether some law looks at the pose of a body."""
         return any(kind == "body" for kinds in self.kinds for kind in kinds)
+
+    @property
+    def on_joints(self) -> bool:
+        """Whether some law looks at the coordinates of a joint."""
+        return any(isinstance(kind, Joint) for kinds in self.kinds for kind in kinds)
 
     def tree(
         self,
@@ -61,7 +67,7 @@ class LawNodes:
             values = {f"own_{name}": x for name, x in law.parameters().items()}
             for i, kind in enumerate(kinds):
                 values |= {f"p{i}_{name}": x for name, x in kind.parameters().items()} if isinstance(kind, Joint) else {}
-            patterns = {name: pattern(x, not name.startswith("own_") and folded(name)) for name, x in values.items()}
+            patterns = {name: pattern(x, False) for name, x in values.items()}
             ports = tuple(kind.signature if isinstance(kind, Joint) else kind for kind in kinds)
             structure = (ports, tuple(own.items()), tuple((r, *s.items()) for r, s in more.items()), tuple(patterns.items()))
             key = (law.same, structure)

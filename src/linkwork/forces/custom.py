@@ -15,9 +15,8 @@ from ..model.model import Body
 from ..spatial.functions import Function, Functions
 from ..spatial.scalar import Scalar, Vector, array, zeros
 from ..spatial.se3 import SE3
-from .force import Force, conservative
+from .force import Force
 from .joint import JointForce
-from .joint import conservative as along_joint
 
 RESERVED = {"t": "the time", "u": "the inputs"}
 
@@ -77,7 +76,7 @@ class CustomForce(Given, Force):
     def wrenches(self, poses: Sequence[SE3], twists: Sequence[Vector], t: Scalar, u: Vector) -> Sequence[Vector]:
         total = [zeros(6) for _ in poses]
         if self._states("energy"):
-            total = conservative(lambda moved: self.potential(moved, t, u), poses)
+            total = list(super().wrenches(poses, twists, t, u))
         if self._states("wrenches"):
             found = list(self._given.call("wrenches", poses, twists, t=t, u=u))
             if len(found) != len(poses):
@@ -106,7 +105,7 @@ class CustomJointForce(Given, JointForce):
     def force(self, joint: Joint, q: Vector, v: Vector, t: Scalar, u: Vector) -> Vector:
         total = zeros(joint.nv)
         if self._states("energy"):
-            total = along_joint(lambda moved: self.energy(joint, moved), joint, q)
+            total = super().force(joint, q, v, t, u)
         if self._states("force"):
             total = total + self._vector("force", self._given.call("force", q, v, t=t, u=u), joint.nv)
         return total

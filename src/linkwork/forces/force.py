@@ -2,18 +2,19 @@
 
 `energy(poses)` alone makes a conservative force: run on poses that know their displacements, it returns its gradient as well,
 minus which is the wrench on every body. What is not conservative is written as `wrenches(poses, twists, t, u)`. Derivatives with
-respect to displacements and twists of the bodies are derived from either (see `derivatives`), never written.
+respect to displacements and twists of the bodies are derived from either (`elements.derive`), never written.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
+from ..elements.derive import conservative, displaced, gradient_of
 from ..elements.law import ForceLaw, known_bodies
-from ..elements.ports import At, BodyPort, Port, values, velocities
+from ..elements.ports import At, BodyAt, BodyPort, Port, values, velocities
 from ..errors import ModelError
 from ..joints import Joint
 from ..kernel.symbol import traced_digest
@@ -21,9 +22,9 @@ from ..model.checks import number as number
 from ..model.checks import point as point
 from ..model.checks import word
 from ..model.model import WORLD
-from ..spatial.dual import Gradient, displaced, split, variables
+from ..spatial.dual import Gradient
 from ..spatial.functions import shaped
-from ..spatial.scalar import Scalar, Vector, array, cross, dot, where
+from ..spatial.scalar import Scalar, Vector, cross, dot, where, zeros
 from ..spatial.se3 import SE3
 
 
@@ -47,6 +48,9 @@ class Force(ForceLaw):
     def loads(self, at: Sequence[At], t: Scalar, u: Vector) -> Sequence[Vector]:
         return self.wrenches(values(at), velocities(at), t, u)
 
+    def stored_energy(self, at: Sequence[At], t: Scalar, u: Vector) -> Scalar:
+        return self.potential(values(at), t, u)
+
     def energy(self, poses: Sequence[SE3]) -> Scalar:
         """The energy stored in the force."""
         return 0.0
@@ -57,7 +61,7 @@ class Force(ForceLaw):
 
     def wrenches(self, poses: Sequence[SE3], twists: Sequence[Vector], t: Scalar, u: Vector) -> Sequence[Vector]:
         """The wrench (moment, force) on every body, about its origin in its axes; t is time, u are the inputs."""
-        return conservative(lambda displaced: self.potential(displaced, t, u), poses)
+        return conservative(lambda moved: self.potential(moved, t, u), placed(poses))
 
     @property
     def signature(self) -> tuple[Any, ...]:
@@ -97,20 +101,9 @@ class Force(ForceLaw):
         return f"{type(self).__name__}({', '.join(inside)})"
 
 
-def moved(poses: Sequence[SE3]) -> list[SE3]:
-    """The poses as functions of their displacements: what is computed from them carries its gradient, six entries per body."""
-    return [displaced(E, 6 * len(poses), 6 * i, Gradient) for i, E in enumerate(poses)]
-
-
-def gradient_of(x: Scalar, k: int) -> list[Vector]:
-    """The gradient of what was computed from `moved` poses with respect to the displacement of each of k bodies."""
-    grad = x.grad if isinstance(x, Gradient) else (0.0,) * (6 * k)
-    return [array(grad[6 * i : 6 * i + 6]) for i in range(k)]
-
-
-def conservative(energy: Callable[[Sequence[SE3]], Scalar], poses: Sequence[SE3]) -> list[Vector]:
-    """Minus the gradient of an energy: the wrench on every body."""
-    return [-g for g in gradient_of(energy(moved(poses)), len(poses))]
+def placed(poses: Sequence[SE3]) -> list[At]:
+    """Bodies that stand still at these poses."""
+    return [BodyAt(E, zeros(6)) for E in poses]
 
 
 class Line(Force):
@@ -134,24 +127,12 @@ class Line(Force):
         return self.stored(self.length(poses))
 
     def wrenches(self, poses: Sequence[SE3], twists: Sequence[Vector], t: Scalar, u: Vector) -> Sequence[Vector]:
-        length = self.length(moved(poses))
-        slopes = gradient_of(length, len(poses))
+        at = placed(poses)
+        length = self.length(displaced(at))
+        slopes = gradient_of(length, at)
         rate = sum(dot(g, phi) for g, phi in zip(slopes, twists, strict=True))
         pull = self.tension(length.x if isinstance(length, Gradient) else length, rate, t, u)
         return [-pull * g for g in slopes]
-
-
-def derivatives(
-    force: Force, poses: Sequence[SE3], twists: Sequence[Vector], t: Scalar, u: Vector
-) -> tuple[np.ndarray, np.ndarray]:
-    """df_dq and df_dv (6k, 6k): how the wrenches change with displacements E exp(xi) and with twists of the bodies."""
-    k = len(poses)
-    n = 12 * k
-    placed = [displaced(E, n, 6 * i) for i, E in enumerate(poses)]
-    turning = [variables(phi, n, 6 * (k + i)) for i, phi in enumerate(twists)]
-    wrenches = force.wrenches(placed, turning, t, u)
-    _, slopes = split(np.concatenate([np.asarray(w, dtype=object) for w in wrenches]), n)
-    return slopes[:, : 6 * k], slopes[:, 6 * k :]
 
 
 # --- points of bodies ------------------------------------------------------------------------------------------------------

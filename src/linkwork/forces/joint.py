@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from ..elements.derive import conservative
 from ..elements.law import ForceLaw
 from ..elements.ports import At, JointAt, JointPort, Port
 from ..errors import ModelError
@@ -19,10 +20,8 @@ from ..kernel.symbol import traced_digest
 from ..model.checks import word
 from ..model.model import Body, Model
 from ..spatial import so3
-from ..spatial.dual import Dual, Gradient, split, variables
 from ..spatial.functions import shaped
-from ..spatial.jet import Jet
-from ..spatial.scalar import Scalar, Vector, array, stack, zeros
+from ..spatial.scalar import Scalar, Vector, zeros
 
 
 class JointForce(ForceLaw):
@@ -50,13 +49,18 @@ class JointForce(ForceLaw):
         assert isinstance(port, JointAt)
         return [self.force(port.joint, port.value, port.velocity, t, u)]
 
+    def stored_energy(self, at: Sequence[At], t: Scalar, u: Vector) -> Scalar:
+        (port,) = at
+        assert isinstance(port, JointAt)
+        return self.energy(port.joint, port.value)
+
     def energy(self, joint: Joint, q: Vector) -> Scalar:
         """The energy stored in the force."""
         return 0.0
 
     def force(self, joint: Joint, q: Vector, v: Vector, t: Scalar, u: Vector) -> Vector:
         """The force (nv,); t is time, u are the inputs."""
-        return conservative(lambda moved: self.energy(joint, moved), joint, q)
+        return along(joint, lambda moved: self.energy(joint, moved), q)
 
     def fitted(self, body: Body) -> Any:
         """The same force with its numbers as this body's joint needs them; raises if they do not fit."""
@@ -95,29 +99,14 @@ class JointForce(ForceLaw):
         return f"{type(self).__name__}({self.joint!r}{f', name={self.name!r}' if self.name else ''})"
 
 
-def displaced(joint: Joint, q: Vector, count: int, kind: type[Dual]) -> Vector:
-    """The coordinates as functions of the displacement integrate(q, dv) at dv = 0, the first variables of `count`."""
-    rest = (0.0,) * (count - joint.nv)
-    jets = joint.jets(q, zeros(joint.nv))
-    return stack(*(kind(x.x, (*x.grad, *rest)) if isinstance(x, Jet) else x for x in jets))
+def standing(joint: Joint, q: Vector) -> list[At]:
+    """A joint that stands still."""
+    return [JointAt(joint, q, zeros(joint.nv))]
 
 
-def gradient_of(x: Scalar, nv: int) -> Vector:
-    """The gradient of what was computed from displaced coordinates."""
-    return array(x.grad) if isinstance(x, Gradient) else zeros(nv)
-
-
-def conservative(energy: Callable[[Vector], Scalar], joint: Joint, q: Vector) -> Vector:
-    """Minus the gradient of an energy along displacements."""
-    return -gradient_of(energy(displaced(joint, q, joint.nv, Gradient)), joint.nv)
-
-
-def derivatives(force: JointForce, joint: Joint, q: Vector, v: Vector, t: Scalar, u: Vector) -> tuple[np.ndarray, np.ndarray]:
-    """df_dq and df_dv (nv, nv): how the force changes with the displacement and with the velocity."""
-    nv = joint.nv
-    f = force.force(joint, displaced(joint, q, 2 * nv, Dual), variables(v, 2 * nv, nv), t, u)
-    _, slopes = split(np.asarray(f, dtype=object), 2 * nv)
-    return slopes[:, :nv], slopes[:, nv:]
+def along(joint: Joint, energy: Callable[[Vector], Scalar], q: Vector) -> Vector:
+    """Minus the gradient of an energy of the coordinates of a joint, along its displacements."""
+    return conservative(lambda moved: energy(moved[0]), standing(joint, q))[0]
 
 
 # --- what a joint is like ----------------------------------------------------------------------------------------------------

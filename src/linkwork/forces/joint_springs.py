@@ -11,7 +11,7 @@ from ..joints import Joint
 from ..model.checks import numbers
 from ..model.model import Body
 from ..spatial.scalar import Scalar, Vector, dot
-from .joint import JointForce, conservative, offset
+from .joint import JointForce, along, offset
 
 
 class JointSpring(JointForce):
@@ -76,7 +76,7 @@ def spring_energy(joint: Joint, k: Vector, rest: Vector, q: Vector) -> Scalar:
 
 def spring_force(joint: Joint, k: Vector, rest: Vector, q: Vector) -> Vector:
     """Minus the gradient of `spring_energy`."""
-    return conservative(lambda moved: spring_energy(joint, k, rest, moved), joint, q)
+    return along(joint, lambda moved: spring_energy(joint, k, rest, moved), q)
 
 
 def position(owner: str, what: str, x: Any, joint: Joint) -> np.ndarray:

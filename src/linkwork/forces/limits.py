@@ -6,6 +6,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from ..elements.derive import displaced, gradient_of
 from ..errors import ModelError
 from ..joints import Free, Joint, Spherical, SphericalEuler
 from ..joints.axis import unit_axis
@@ -14,7 +15,7 @@ from ..model.model import Body
 from ..spatial import quaternion
 from ..spatial.dual import Gradient
 from ..spatial.scalar import Scalar, Vector, atan2, dot, maximum, where, zeros
-from .joint import JointForce, displaced, gradient_of, is_flat
+from .joint import JointForce, is_flat, standing
 
 
 class LimitSpring(JointForce):
@@ -117,10 +118,11 @@ class SwingTwistLimit(JointForce):
         return 0.5 * self.stiffness * dot(past, past)  # pyright: ignore[reportArgumentType]
 
     def force(self, joint: Joint, q: Vector, v: Vector, t: Scalar, u: Vector) -> Vector:
-        swing, twist = self.angles(joint, displaced(joint, q, joint.nv, Gradient))
+        at = standing(joint, q)
+        swing, twist = self.angles(joint, displaced(at)[0])
         f = zeros(joint.nv)
         for x in (swing, self.twist[0] - twist, twist - self.twist[1]):
-            slope = gradient_of(x, joint.nv)
+            slope = gradient_of(x, at)[0]
             f = f - pushed(x.x if isinstance(x, Gradient) else x, dot(slope, v), self.stiffness, self.damping) * slope
         return f
 

@@ -2,100 +2,40 @@
 
 from __future__ import annotations
 
-import functools
 from typing import Any
 
 import numpy as np
 
+from ..elements.collection import collection
 from ..elements.law import ForceLaw
-from ..elements.law_tree import PLACED, law_at
+from ..elements.loads import LoadEvaluation
+from ..elements.nodes import LawNodes
+from ..elements.ports import BodyPort
 from ..errors import InputError, ModelError
-from ..kernel.sweep import SCALAR, Algorithm, Field, each
 from ..model.model import Model
-from ..spatial.scalar import dot
 from .blocks import Blocks as Blocks
 from .blocks import JointBlocks
-from .body_tree import ForceNodes
-from .force import Force, conservative, derivatives
-from .joint_set import JointForceSet, times
-
-
-def act(n: Any, *bodies: Any) -> None:
-    """Wrenches and energy of one force."""
-    force, poses, twists = law_at(n, bodies)
-    n.wrenches = np.concatenate([np.asarray(w, dtype=object) for w in force.wrenches(poses, twists, n.t, n.u)])
-    n.energy = force.potential(poses, n.t, n.u)
-
-
-def spend(n: Any, *bodies: Any) -> None:
-    """The power of one force, less what it takes from its own energy."""
-    force, poses, twists = law_at(n, bodies)
-    stored = conservative(lambda moved: force.potential(moved, n.t, n.u), poses)
-    pairs = zip(force.wrenches(poses, twists, n.t, n.u), stored, twists, strict=True)
-    n.power = sum((dot(w - c, phi) for w, c, phi in pairs), start=0.0)
-
-
-def differentiate(n: Any, *bodies: Any) -> None:
-    """Derivatives of the wrenches of one force."""
-    force, poses, twists = law_at(n, bodies)
-    df_dq, df_dv = derivatives(force, poses, twists, n.t, n.u)
-    n.df_dq, n.df_dv = df_dq.reshape(-1), df_dv.reshape(-1)
-
-
-@functools.cache
-def algorithms(roles: tuple[str, ...]) -> tuple[Algorithm, Algorithm, Algorithm]:
-    """Forces, their derivatives and their powers, of forces on as many bodies as there are roles, or fewer."""
-    count = len(roles)
-    given = {**PLACED, "t": Field("input", "global", SCALAR), "u": Field("input", "u")}
-    act_on = {"wrenches": Field("output", "wrenches"), "energy": Field("output", "node", SCALAR)}
-    slopes = {"df_dq": Field("output", "slopes"), "df_dv": Field("output", "slopes")}
-    return (
-        Algorithm(f"forces{count}", {**given, **act_on}, {"run": [each(act, *roles)]}),
-        Algorithm(f"force_derivatives{count}", {**given, **slopes}, {"run": [each(differentiate, *roles)]}),
-        Algorithm(f"force_powers{count}", {**given, "power": Field("output", "node", SCALAR)}, {"run": [each(spend, *roles)]}),
-    )
 
 
 class ForceSet:
-    """All forces of a model at once: those between bodies, and those on joints (`on_joints`).
+    """All forces of a model at once: those between bodies (`forces`), and those on joints (`on_joints.forces`).
 
     `u` are the inputs of all forces, first of those between bodies, then of those on joints; `initial_inputs` by default.
     """
 
     def __init__(self, model: Model) -> None:
         self.model = model
-        self.forces: list[Force] = list(model.elements_of(Force))
-        self.on_joints = JointForceSet(model)
+        laws = collection(model).forces
+        self.forces: list[Any] = [f for f in laws if isinstance(f.ports[0], BodyPort)]
+        self.on_bodies, self.on_joints = (
+            LoadEvaluation(LawNodes(model, part)) for part in (self.forces, laws[len(self.forces) :])
+        )
         self._own_inputs = sum(f.inputs for f in self.forces)
-        own = [f.initial_inputs() for f in self.forces]
-        self.initial_inputs = np.concatenate([np.zeros(0), *own, self.on_joints.initial_inputs])
-        self._places = self._named()
-        if self.forces:
-            self._compile()
-
-    def _named(self) -> dict[str, slice]:
-        """Where the inputs of named forces lie."""
-        places: dict[str, slice] = {}
-        at = 0
-        forces: list[ForceLaw] = [*self.forces, *self.on_joints.forces]
-        for f in forces:
-            if f.name in places:
-                raise ModelError(f"two forces are named {f.name!r}")
-            if f.name:
-                places[f.name] = slice(at, at + f.inputs)
-            at += f.inputs
-        return places
-
-    def _compile(self) -> None:
-        def sizes(f: Force) -> dict[str, int]:
-            k = 6 * len(f.bodies)
-            return {"wrenches": k, "slopes": k * k, "u": f.inputs}
-
-        nb, self._bodies = self.model.nb, ForceNodes(self.model, self.forces, sizes)
-        self._algorithms, sides = algorithms(self._bodies.roles), self._bodies.sides
-        self._real = self._bodies.target < nb
-        pairs = np.array([(i, j) for s in sides for i in s for j in s])
-        both = np.all(pairs < nb, axis=1)
+        self.initial_inputs = collection(model).initial_inputs
+        self._places = _named(laws)
+        sides = self.on_bodies.nodes.bodies
+        pairs = np.array([(i, j) for s in sides for i in s for j in s], int).reshape(-1, 2)
+        both = np.all(pairs >= 0, axis=1)
         self._row, self._column = pairs[both].T
         self._order, self._mirror = (x.reshape(-1, 36)[both] for x in _block_orders([len(s) for s in sides]))
 
@@ -108,85 +48,101 @@ class ForceSet:
             raise InputError(f"no force is named {name!r}; named forces: {', '.join(self._places) or 'none'}")
         return self._places[name]
 
-    def _inputs(self, u: Any) -> np.ndarray:
-        """All inputs, (inputs,) or (..., inputs)."""
+    def _given(self, lead: tuple[int, ...], inputs: slice, t: Any, u: Any) -> dict[str, np.ndarray]:
+        """Time and a part of the inputs, for states with these leading axes."""
         given = self.initial_inputs if u is None else np.asarray(u, float)
         if given.shape[-1:] != self.initial_inputs.shape:
             raise InputError(f"the inputs of the forces have shape {given.shape}; expected (..., {len(self.initial_inputs)})")
-        return given
+        own = given[..., inputs]
+        times = np.array([float(t)]) if np.ndim(t) == 0 else np.asarray(t, float).reshape(-1, 1)
+        return {"t": times, "u": own if own.ndim == 1 else np.broadcast_to(own, (*lead, own.shape[-1]))}
 
-    def _run(self, which: int, names: tuple[str, ...], poses: Any, twists: Any, t: Any, u: Any) -> list[np.ndarray]:
-        nb = self.model.nb
-        lead = np.shape(twists)[:-2]
+    # --- between bodies -------------------------------------------------------------------------------------------------------
+    def _placed(self, poses: Any, twists: Any, t: Any, u: Any) -> tuple[dict[str, np.ndarray], tuple[int, ...]]:
+        """What forces between bodies look at, and its leading axes."""
+        nb, lead = self.model.nb, np.shape(twists)[:-2]
         for name, x, tail in (("poses", poses, (nb, 4, 4)), ("twists", twists, (nb, 6))):
             if np.shape(x) != (*lead, *tail):
                 raise InputError(f"{name} of shape {np.shape(x)} do not fit the model: expected {(*lead, *tail)}")
-        own = self._inputs(u)[..., : self._own_inputs]
-        given = {"t": times(t), "u": own if own.ndim == 1 else np.broadcast_to(own, (*lead, own.shape[-1]))}
-        out = self._bodies.run(self._algorithms[which], names, poses, twists, given)
-        return [out[name] for name in names]
+        placed = {"pose": np.asarray(poses, float), "twist": np.asarray(twists, float)}
+        return placed | self._given(lead, slice(self._own_inputs), t, u), lead
 
-    # --- between bodies -------------------------------------------------------------------------------------------------------
     def wrenches(self, poses: np.ndarray, twists: np.ndarray, t: float = 0.0, u: Any = None) -> np.ndarray:
         """The wrench on every body (..., bodies, 6) at poses (..., bodies, 4, 4) and twists (..., bodies, 6)."""
-        out = np.zeros((self.model.nb, *np.shape(twists)[:-2], 6))
-        if self.forces:
-            (parts,) = self._run(0, ("wrenches",), poses, twists, t, u)
-            blocks = np.moveaxis(parts.reshape(*parts.shape[:-1], -1, 6), -2, 0)
-            np.add.at(out, self._bodies.target[self._real], blocks[self._real])
-        return np.moveaxis(out, 0, -2)
+        given, lead = self._placed(poses, twists, t, u)
+        return self.on_bodies.loads(given, lead)[..., : 6 * self.model.nb].reshape(*lead, self.model.nb, 6)
 
     def energies(self, poses: np.ndarray, twists: np.ndarray, t: Any = 0.0, u: Any = None) -> np.ndarray:
         """The energy stored in every force between bodies (..., forces); t is a time, or one for every state."""
-        if not self.forces:
-            return np.zeros((*np.shape(twists)[:-2], 0))
-        return self._run(0, ("wrenches", "energy"), poses, twists, t, u)[1]
+        return self.on_bodies.energies(*self._placed(poses, twists, t, u))
 
     def powers(self, poses: np.ndarray, twists: np.ndarray, t: Any = 0.0, u: Any = None) -> np.ndarray:
         """What every force between bodies brings or takes (..., forces), besides what it stores: zero for springs, not for
         dampers, muscles and drives; t as in `energies`."""
-        if not self.forces:
-            return np.zeros((*np.shape(twists)[:-2], 0))
-        return self._run(2, ("power",), poses, twists, t, u)[0]
+        return self.on_bodies.powers(*self._placed(poses, twists, t, u))
 
     def derivatives(
         self, poses: np.ndarray, twists: np.ndarray, t: float = 0.0, u: Any = None, symmetrised: bool = False
     ) -> tuple[Blocks, Blocks]:
         """df_dq and df_dv in body twists, at one state; if `symmetrised`, (A + A^T) / 2 of each, for solvers that need it."""
-        if not self.forces:
-            none = np.zeros(0, int)
-            empty = Blocks(none, none, np.zeros((0, 6, 6)))
-            return empty, empty
         found = []
-        for slopes in self._run(1, ("df_dq", "df_dv"), poses, twists, t, u):
+        for slopes in self.on_bodies.slopes(self._placed(poses, twists, t, u)[0]):
             block = 0.5 * (slopes[self._order] + slopes[self._mirror]) if symmetrised else slopes[self._order]
             found.append(Blocks(self._row, self._column, block.reshape(-1, 6, 6)))
         return found[0], found[1]
 
     # --- on joints ------------------------------------------------------------------------------------------------------------
+    def _moved(self, q: Any, v: Any, t: Any, u: Any) -> tuple[dict[str, np.ndarray], tuple[int, ...]]:
+        """What forces on joints look at, and its leading axes."""
+        turned = {}
+        for name, x, size in (("q", q, self.model.nq), ("v", v, self.model.nv)):
+            if np.shape(x)[-1:] != (size,):
+                raise InputError(f"{name} of shape {np.shape(x)} does not fit the model: expected (..., {size})")
+            turned[name] = np.asarray(x, float)
+        lead = np.broadcast_shapes(np.shape(q)[:-1], np.shape(v)[:-1])
+        spread = {name: np.broadcast_to(x, (*lead, x.shape[-1])) if x.ndim > 1 else x for name, x in turned.items()}
+        return spread | self._given(lead, slice(self._own_inputs, None), t, u), lead
+
     def joint_forces(self, q: Any, v: Any, t: float = 0.0, u: Any = None) -> np.ndarray:
         """The force on every joint (..., nv) at q (..., nq) and v (..., nv)."""
-        return self.on_joints.sums(q, v, t, self._inputs(u)[..., self._own_inputs :])
+        return self.on_joints.loads(*self._moved(q, v, t, u))[..., 6 * self.model.nb :]
 
     def joint_energies(self, q: Any, v: Any, t: Any = 0.0, u: Any = None) -> np.ndarray:
         """The energy stored in every force on a joint (..., forces)."""
-        return self.on_joints.energies(q, v, t, self._inputs(u)[..., self._own_inputs :])
+        return self.on_joints.energies(*self._moved(q, v, t, u))
 
     def joint_powers(self, q: Any, v: Any, t: Any = 0.0, u: Any = None) -> np.ndarray:
         """What every force on a joint brings or takes (..., forces); see `powers`."""
-        return self.on_joints.powers(q, v, t, self._inputs(u)[..., self._own_inputs :])
+        return self.on_joints.powers(*self._moved(q, v, t, u))
 
     def joint_derivatives(
         self, q: Any, v: Any, t: float = 0.0, u: Any = None, symmetrised: bool = False
     ) -> tuple[JointBlocks, JointBlocks]:
         """df_dq and df_dv in joint displacements and velocities, at one state; see `derivatives`."""
-        df_dq, df_dv = self.on_joints.derivatives(q, v, t, self._inputs(u)[..., self._own_inputs :])
-        return (df_dq.symmetrised(), df_dv.symmetrised()) if symmetrised else (df_dq, df_dv)
+        widths, places = np.array(self.on_joints.widths, int), self.on_joints.places - 6 * self.model.nb
+        starts, cuts, found = places[np.cumsum(widths) - widths], np.cumsum(widths**2)[:-1], []
+        for slopes in self.on_joints.slopes(self._moved(q, v, t, u)[0]):
+            blocks = [x.reshape(n, n) for x, n in zip(np.split(slopes, cuts) if len(widths) else [], widths, strict=True)]
+            found.append(JointBlocks(self.model.nv, starts, tuple(0.5 * (B + B.T) if symmetrised else B for B in blocks)))
+        return found[0], found[1]
+
+
+def _named(forces: tuple[ForceLaw, ...]) -> dict[str, slice]:
+    """Where the inputs of named forces lie."""
+    places: dict[str, slice] = {}
+    at = 0
+    for f in forces:
+        if f.name in places:
+            raise ModelError(f"two forces are named {f.name!r}")
+        if f.name:
+            places[f.name] = slice(at, at + f.inputs)
+        at += f.inputs
+    return places
 
 
 def _block_orders(counts: list[int]) -> tuple[np.ndarray, np.ndarray]:
     """Where the entries of all 6x6 blocks, and of those of the transpose, lie in the slopes of forces on so many bodies."""
-    own, mirrored, at = [], [], 0
+    own, mirrored, at = [np.zeros(0, int)], [np.zeros(0, int)], 0
     for k in counts:
         place = at + np.arange(36 * k * k).reshape(k, 6, k, 6)
         own.append(place.transpose(0, 2, 1, 3).reshape(-1))

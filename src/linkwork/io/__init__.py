@@ -28,7 +28,8 @@ def load(
 
     floating      the root link gets a `Free` joint "root_joint"; otherwise it is the world
     inertia       inertias that no body has (a negative moment, one larger than the sum of the others, a moving body without
-                  mass): "strict" refuses them, "repair" takes the nearest possible one, "accept" keeps them
+                  mass): "strict" refuses them, "repair" takes the nearest possible one, "accept" keeps them. Links that are
+                  fixed to each other count as one body
     mimic         joints that follow others: "couple" enforces it by a `Coupling`, "independent" leaves them free
     merge_fixed   bodies on fixed joints become part of their parents, their names become frames; otherwise `Fixed` joints
     gravity       acceleration in world axes (3,), m/s^2

@@ -7,12 +7,13 @@ from typing import Any
 import numpy as np
 
 from ..errors import ModelError
+from ..spatial.scalar import read_only
 
 
 def unit_axis(axis: Any, owner: str) -> np.ndarray:
-    """The axis as a unit vector; lengths other than 1 are refused beyond 1e-6, as they hide unit mistakes."""
+    """The axis as a unit vector, a copy; lengths other than 1 are refused beyond 1e-6, as they hide unit mistakes."""
     try:
-        a = np.asarray(axis, dtype=float)
+        a = np.array(axis, dtype=float)
     except (TypeError, ValueError):
         raise ModelError(f"{owner}: the axis must have 3 numbers, not {axis!r}") from None
     if a.shape != (3,):
@@ -22,7 +23,7 @@ def unit_axis(axis: Any, owner: str) -> np.ndarray:
     length = float(np.linalg.norm(a))
     if abs(length - 1.0) > 1e-6:
         raise ModelError(f"{owner}: the axis {a.tolist()} has length {length:.6g}; give a unit vector")
-    return a if length == 1.0 else a / length
+    return read_only(a if length == 1.0 else a / length)
 
 
 def number(x: Any, owner: str, what: str) -> float:

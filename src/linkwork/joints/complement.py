@@ -8,13 +8,13 @@ from ..spatial.scalar import array, dot, is_number, is_one, is_zero, where, zero
 
 
 def selected_rows(S: np.ndarray) -> list[int] | None:
-    """The coordinate axes that the columns of S are, or None if some column is not an axis."""
+    """The coordinate axes that the columns of S are, in either direction, or None if some column is not an axis."""
     rows = []
     for column in S.T:
-        ones = [i for i, x in enumerate(column) if is_one(x)]
-        if len(ones) != 1 or sum(not is_zero(x) for x in column) != 1:
+        others = [i for i, x in enumerate(column) if not is_zero(x)]
+        if len(others) != 1 or not is_one(abs(column[others[0]])):
             return None
-        rows.append(ones[0])
+        rows.append(others[0])
     return rows
 
 

@@ -25,17 +25,18 @@ class Call:
         batch: int,
         after: Call | None = None,
     ) -> None:
-        self._work, self._arrays, self._batch, self._after = plan.workspace(), (inputs, outputs), batch, after
+        self._work, self._arrays, self._after = plan.workspace(), (inputs, outputs), after
+        self._batch, self._every = batch, 1
         self._run = plan.driver.batch
         if after is not None:
             self._work.adopt(after._work, [KEPT])
         self._work.job(inputs, outputs, batch)
 
-    def __call__(self, batch: int | None = None) -> None:
-        """Compute the outputs, or only the first so many of the batch."""
-        if batch is not None and batch != self._batch:
-            self._batch = batch
-            self._work.job(*self._arrays, batch)
+    def __call__(self, batch: int | None = None, every: int = 1) -> None:
+        """Compute the outputs, or only the first so many of the batch, by so many passes."""
+        if (batch or self._batch, every) != (self._batch, self._every):
+            self._batch, self._every = batch or self._batch, every
+            self._work.job(*self._arrays, self._batch, 1, every)
         else:
             struct.pack_into("q", self._work.buffer, 0, 0)  # no state is done yet
         self._run(self._work.job_at)

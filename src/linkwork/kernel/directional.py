@@ -14,7 +14,7 @@ from typing import Any
 from ..errors import CompileError
 from ..spatial.dual import Dual
 from ..spatial.scalar import is_zero
-from .sweep import Algorithm, Field, Routine, Step
+from .sweep import Algorithm, Field, Step, Sweep
 
 
 def companion(name: str) -> str:
@@ -70,7 +70,7 @@ def directional(algorithm: Algorithm) -> Algorithm:
     """The algorithm with the derivative of every result along the derivatives of its inputs."""
 
     def dual(sweep: Step) -> Step:
-        if isinstance(sweep, Routine):
+        if not isinstance(sweep, Sweep):
             raise CompileError(f"{algorithm.name}: a routine on whole arrays has no derivative by dual numbers")
         return replace(sweep, rule=_dual_rule(sweep.rule, algorithm.fields))
 

@@ -61,6 +61,43 @@ done:
     )
 
 
+def repeat_ir(t: Lanes) -> str:
+    """A kernel that runs segments several times: entries are their address and number, how often, the array of a flag or -1."""
+    any_lane = (
+        "  %again = or i1 %on, false"
+        if t.width == 1
+        else f"  %again = call i1 @llvm.vector.reduce.or.v{t.width}i1({t.bool_type} %on)"
+    )
+    lines = ["define void @lw_repeat(ptr %entries, i64 %nodes, ptr %bases) #0 {", "start:"]
+    for index, field in enumerate(("segments", "count", "most", "flag")):
+        load_field(lines, field, index, "%entries", "ptr" if field == "segments" else "i64")
+    return (
+        "\n".join(lines)
+        + f"""
+  %some = icmp sgt i64 %most, 0
+  br i1 %some, label %loop, label %done
+loop:
+  %i = phi i64 [ 0, %start ], [ %next, %more ]
+  call void @lw_run(ptr %segments, i64 %count, ptr %bases)
+  %next = add i64 %i, 1
+  %flagged = icmp sge i64 %flag, 0
+  br i1 %flagged, label %ask, label %more
+ask:
+  %base.at = getelementptr ptr, ptr %bases, i64 %flag
+  %base = load ptr, ptr %base.at
+  %value = load {t.type}, ptr %base, align {t.bytes}
+  %on = fcmp une {t.type} %value, {t.constant(0.0)}
+{any_lane}
+  br i1 %again, label %more, label %done
+more:
+  %left = icmp slt i64 %next, %most
+  br i1 %left, label %loop, label %done
+done:
+  ret void
+}}"""
+    )
+
+
 def transfer_ir(t: Lanes, unpack: bool, mapped: bool = False) -> str:
     """Transpose `width` rows of memory into lanes, or back; rows beyond `valid` are the last valid one.
 
@@ -253,6 +290,7 @@ def driver_ir(t: Lanes) -> str:
     """The whole driver for one value type."""
     parts = [
         run_ir(t),
+        repeat_ir(t),
         transfer_ir(t, False),
         transfer_ir(t, True),
         transfer_ir(t, True, mapped=True),
@@ -277,6 +315,7 @@ class Driver:
         self._library = machine.Library.of_text("driver", driver_ir(t))
         self.batch = self._library.function(f"lw_{t.suffix}_batch", ctypes.c_void_p)
         self.batch_at = self._library.address(f"lw_{t.suffix}_batch")
+        self.repeat_at = self._library.address(f"lw_{t.suffix}_repeat")
         self.python_state = self._library.address(f"lw_{t.suffix}_python_state")
         self.python_batch = self._library.address(f"lw_{t.suffix}_python_batch")
         self.python_shared = self._library.address(f"lw_{t.suffix}_python_shared")

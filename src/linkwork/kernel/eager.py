@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from ..errors import CompileError
 from .plan import tree_items, tree_packing
-from .sweep import Algorithm, Field, NodeClass, Routine, Sweep, Tree
+from .sweep import Algorithm, Field, NodeClass, Repeat, Routine, Step, Sweep, Tree
 
 MISSING = object()
 
@@ -69,18 +70,26 @@ class EagerRun:
 
     def run(self, phases: tuple[str, ...] | None = None) -> dict[str, np.ndarray]:
         """The outputs and states, flat."""
-        for phase, step in self.algorithm.steps():
-            if phases is not None and phase not in phases:
-                continue
-            if isinstance(step, Routine):
-                self._routine(step)
-                continue
-            if step.order == "inward":  # sums begin anew
-                for values in self.values[step.on]:
-                    for name in self.algorithm.of_kind("gathered"):
-                        values.pop(name, None)
-            self._sweep(step)
+        for phase, steps in self.algorithm.phases.items():
+            if phases is None or phase in phases:
+                self._steps(steps)
         return {name: self._outside(name) for name in self.algorithm.results if name in self.written}
+
+    def _steps(self, steps: Sequence[Step]) -> None:
+        for step in steps:
+            if isinstance(step, Repeat):
+                for _ in range(step.most):
+                    self._steps(step.steps)
+                    if step.until is not None and not self.memory[step.until][0]:
+                        break
+            elif isinstance(step, Routine):
+                self._routine(step)
+            else:
+                if step.order == "inward":  # sums begin anew
+                    for values in self.values[step.on]:
+                        for name in self.algorithm.of_kind("gathered"):
+                            values.pop(name, None)
+                self._sweep(step)
 
     def _outside(self, name: str) -> np.ndarray:
         """An array as the caller sees it."""

@@ -18,17 +18,9 @@ from .graph import Op
 from .lanes import Lanes
 from .trace import Kernel, Place
 
-COMPARE = {"lt": "olt", "le": "ole", "eq": "oeq", "ne": "une"}
+COMPARE = {"lt": "olt", "le": "ole"}
 ARITHMETIC = {"add": "fadd", "sub": "fsub", "mul": "fmul", "div": "fdiv"}
-INTRINSIC = {
-    "sqrt": "sqrt",
-    "abs": "fabs",
-    "floor": "floor",
-    "ceil": "ceil",
-    "minimum": "minimum",
-    "maximum": "maximum",
-    "copysign": "copysign",
-}
+INTRINSIC = {"sqrt": "sqrt", "abs": "fabs", "floor": "floor", "ceil": "ceil"}
 INLINE = {"const", "input", "add", "sub", "mul", "div", "fma", "fms", "fnma", "neg", "sqrt", "abs", "select", "lt", "le"}
 LARGE = 100  # flops: as many lanes as fit one register at a time
 LONG = 400  # flops of all parts: in a loop over the parts; others are written out one after the other
@@ -82,9 +74,8 @@ class Writer:
         elif kind == "not":
             ones = "true" if t.width == 1 else "<" + ", ".join(["i1 true"] * t.width) + ">"
             name = self.truth(i, f"xor {t.bool_type} {self.boolean(args[0])}, {ones}")
-        elif kind in ("select", "if_else_zero"):
-            other = x[2] if kind == "select" else t.constant(0.0)
-            name = self.emit(f"select {t.bool_type} {self.boolean(args[0])}, {t.type} {x[1]}, {t.type} {other}")
+        elif kind == "select":
+            name = self.emit(f"select {t.bool_type} {self.boolean(args[0])}, {t.type} {x[1]}, {t.type} {x[2]}")
         elif kind == "sign":
             name = self.sign(x[0])
         else:

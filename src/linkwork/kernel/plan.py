@@ -7,8 +7,9 @@ array operations, so that a chain of 100000 links is ready at once and a new tre
 from __future__ import annotations
 
 import ctypes
+import itertools
 import struct
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from typing import Any
@@ -20,7 +21,7 @@ from . import python
 from .driver import driver
 from .lanes import Lanes
 from .records import JOB, SEGMENT, TRANSFER
-from .sweep import Algorithm, Field, Items, Packing, Routine, Sweep, Tree
+from .sweep import Algorithm, Field, Items, Packing, Repeat, Routine, Step, Sweep, Tree
 from .trace import Position, own_array, record_layout
 from .unit import CompiledUnit, Variant, arrays, unit
 from .workers import AVAILABLE, workers
@@ -80,7 +81,6 @@ class Plan:
         self.lanes = variant.lanes
         self.arrays = arrays(algorithm)
         self.driver = driver(self.lanes)
-        self._steps = [step for phase, step in algorithm.steps() if phase in variant.phases]
         self.units_of: dict[str, list[CompiledUnit]] = {}
         self.unit_of: dict[str, np.ndarray] = {}
         for of in algorithm.sets:
@@ -164,13 +164,28 @@ class Plan:
 
     def _make_tables(self) -> None:
         self._entries: list[np.ndarray] = []  # kept alive: the segments point into them
-        self.flops = 0  # of rules, per state and pass
-        segments = [np.empty((0, len(SEGMENT)), np.int64)]
-        for k, step in enumerate(self._steps):
-            segments.append(self._sweep_segments(k, step) if isinstance(step, Sweep) else self._routine_segment(step))
-        self.segments = np.ascontiguousarray(np.concatenate(segments), dtype=np.int64)
+        self.flops = 0  # of rules, per state and pass; what is repeated counts as often as it may run
+        phases = (steps for phase, steps in self.algorithm.phases.items() if phase in self.variant.phases)
+        self.segments = self._segments([step for steps in phases for step in steps], itertools.count(), 1)
 
-    def _sweep_segments(self, k: int, sweep: Sweep) -> np.ndarray:
+    def _segments(self, steps: Sequence[Step], number: Iterator[int], times: int) -> np.ndarray:
+        """The segments of some steps; `number` counts sweeps and routines, `times` is how often they run."""
+        found = [np.empty((0, len(SEGMENT)), np.int64)]
+        for step in steps:
+            if isinstance(step, Repeat):
+                inner = self._segments(step.steps, number, times * step.most)
+                flag = -1 if step.until is None else self.arrays.index(step.until)
+                entries = np.array([inner.ctypes.data, len(inner), step.most, flag], np.int64)
+                self._entries += [inner, entries]
+                found.append(np.array([[self.driver.repeat_at, entries.ctypes.data, 1, -1, 0]], np.int64))
+            elif isinstance(step, Sweep):
+                found.append(self._sweep_segments(next(number), step, times))
+            else:
+                next(number)
+                found.append(self._routine_segment(step))
+        return np.ascontiguousarray(np.concatenate(found), dtype=np.int64)
+
+    def _sweep_segments(self, k: int, sweep: Sweep, times: int) -> np.ndarray:
         """The segments of a sweep that is number k of those that run: nodes of one unit after the other, under one guard."""
         tree = self.tree.of(sweep.on)
         if sweep.items is None:
@@ -186,7 +201,7 @@ class Plan:
             if index[role].min() < 0:
                 raise CompileError(f"role {role!r} of {self.algorithm.name!r} points at index {index[role].min()}")
         all_units, units = self.units_of[sweep.on], self.unit_of[sweep.on][order]
-        self.flops += int(np.array([u.flops[k] for u in all_units])[units].sum())
+        self.flops += times * int(np.array([u.flops[k] for u in all_units])[units].sum())
         rank = np.zeros(len(order), np.int64)
         base = np.zeros(len(all_units), np.int64)
         width = np.ones(len(all_units), np.int64)
@@ -403,6 +418,14 @@ class Workspace:
         struct.pack_into(f"{1 + len(JOB) + len(moves)}q", self.buffer, 0, 0, *head, *moves)
         return self.job_at
 
+    def point(self, arrays: Mapping[str, np.ndarray]) -> None:
+        """Let these arrays, in lanes and in one piece, stand for our own, under all their names."""
+        for i, name in enumerate(self.plan.arrays):
+            f = self.plan.algorithm.fields.get(name)
+            a = arrays.get(name if f is None or f.alias is None else f.alias)
+            if a is not None:
+                self.bases[i] = address_of(a)
+
     def adopt(self, other: Workspace, names: Sequence[str]) -> None:
         """Read these arrays from another workspace (of another variant) instead of our own."""
         for name in names:
@@ -433,9 +456,13 @@ class Workspace:
             if name in self.plan.variant.uniform:
                 self.views[name][:] = np.asarray(a).reshape(-1)
             elif self._constant.get(name) is not a:  # a constant of the model is already in the lanes
-                moves += self._transfer(name, a)
-                if name in self._globals:
-                    self._constant[name] = None if a.flags.writeable else a
+                move = self._transfer(name, a)
+                if name in self._globals and a.ndim == 1 and not a.flags.writeable:
+                    self.views[name].reshape(-1, self.plan.lanes.width)[:] = a[:, None]  # here: a thread may find no work left
+                    self._constant[name] = a
+                else:
+                    moves += move
+                    self._constant[name] = None
         split = len(moves)
         for name, a in outputs.items():
             moves += self._transfer(name, a)
@@ -453,6 +480,8 @@ class Workspace:
         if a.dtype is not self._dtype and a.dtype != self._dtype:
             raise InputError(f"{name} holds {a.dtype}, the plan computes with {self._dtype}")
         n, strides = a.ndim, a.strides
+        if n and a.size and strides[-1] != a.itemsize and a.shape[-1] > 1:
+            raise InputError(f"{name} must lie row by row in memory; pass np.ascontiguousarray of it")
         row, record = strides[0] if n > 1 else 0, strides[1] if n > 2 else 0
         return self.address[name], address_of(a), self.plan.sizes[name], row, record, self._map_of(name)
 

@@ -28,6 +28,7 @@ from ..errors import CompileError
 from ..spatial.inertia import Articulated
 from ..spatial.scalar import array
 from ..spatial.se3 import SE3
+from .sources import modules_of
 
 if TYPE_CHECKING:
     from .loops import LoopFunction
@@ -131,7 +132,28 @@ class Routine:
     when: str | None = None
 
 
-Step = Sweep | Routine
+@dataclass(frozen=True)
+class Repeat:
+    """Steps that run several times.
+
+    most    how often
+    until   a global field: no more once its first scalar is zero in every lane. What lanes that are done keep, rules say
+    """
+
+    steps: tuple[Step, ...]
+    most: int
+    until: str | None = None
+
+
+Step = Sweep | Routine | Repeat
+
+
+def flat(steps: Sequence[Step]) -> list[Sweep | Routine]:
+    """The sweeps and routines, those that are repeated among them."""
+    out: list[Sweep | Routine] = []
+    for step in steps:
+        out += flat(step.steps) if isinstance(step, Repeat) else [step]
+    return out
 
 
 def outward(rule: Callable[..., None], *, when: str | None = None) -> Sweep:
@@ -162,9 +184,9 @@ class Algorithm:
     fields: dict[str, Field]
     phases: dict[str, Sequence[Step]]
 
-    def steps(self) -> list[tuple[str, Step]]:
-        """All sweeps and routines in order with the name of their phase."""
-        return [(phase, step) for phase, steps in self.phases.items() for step in steps]
+    def steps(self) -> list[tuple[str, Sweep | Routine]]:
+        """All sweeps and routines in order, each once, with the name of their phase."""
+        return [(phase, step) for phase, steps in self.phases.items() for step in flat(steps)]
 
     @cached_property
     def sets(self) -> tuple[str, ...]:
@@ -203,6 +225,11 @@ class Algorithm:
             raise CompileError(f"a rule of {self.name!r} writes {role}.{name}: {wrong}")
 
     @cached_property
+    def modules(self) -> frozenset[str]:
+        """The modules of this package where rules and fields come from."""
+        return modules_of(self.fields, self.phases)
+
+    @cached_property
     def foreign(self) -> bool:
         """Whether some rule is not part of this package, so that its code is not in the digest of the package's sources."""
         package = __name__.partition(".")[0] + "."
@@ -230,6 +257,11 @@ class NodeClass:
     def sizes_of(self, role: str) -> dict[str, int]:
         """The sizes of the node that a role points to."""
         return self.role_sizes.get(role, self.sizes)
+
+    @cached_property
+    def modules(self) -> frozenset[str]:
+        """The modules of this package where the attributes come from."""
+        return modules_of(self.attributes)
 
     @property
     def parameter_count(self) -> int:

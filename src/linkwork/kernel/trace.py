@@ -14,7 +14,7 @@ import numpy as np
 from ..errors import CompileError
 from ..spatial.scalar import array, is_number
 from .sweep import Algorithm, Field, NodeClass, Sweep
-from .symbol import Symbol, ca, variable
+from .symbol import Symbol, variable
 
 Place = tuple[str, str, int]  # array, role, index
 
@@ -235,10 +235,8 @@ class Tracer:
         known = self.slots.get(hash(scalar))
         if known is not None:
             return Ref(known)
-        if scalar.sx.is_op(ca.OP_NEG):
-            inner = Symbol(scalar.sx.dep(0))
-            self.alive.append(inner)
-            kept = self._keep(inner)
+        if scalar.op == "neg":
+            kept = self._keep(scalar.args[0])
             return Ref(kept.place, not kept.negative)
         place = (own_array(f"private:{self.phase}", self.on), "own", self.count[self.phase])
         self.count[self.phase] += 1

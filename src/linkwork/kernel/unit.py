@@ -2,34 +2,13 @@
 
 from __future__ import annotations
 
-import functools
-import hashlib
 from dataclasses import dataclass
-from pathlib import Path
 
 from ..errors import CompileError
-from . import cache, ir, machine
+from . import cache, ir, machine, sources
 from .lanes import Lanes
 from .sweep import Algorithm, NodeClass
 from .trace import Position, Tracer, own_array
-
-SOURCES = (
-    "spatial",
-    "kernel",
-    "solvers",
-    "joints",
-    "model",
-    "elements",
-    "forces",
-    "constraints",
-    "reduced",
-    "maximal",
-    "redmax",
-    "assembly",
-    "contact",
-    "steppers",
-    "io",  # readers of files have forces and constraints of their own
-)
 
 
 @dataclass(frozen=True)
@@ -53,17 +32,6 @@ class CompiledUnit:
     flops: list[int]
     gathers: list[list[str]]
     library: machine.Library
-
-
-@functools.cache
-def source_digest() -> str:
-    """A digest of the sources that decide what built-in rules compile to."""
-    root = Path(__file__).parent.parent
-    h = hashlib.sha256()
-    for folder in SOURCES:
-        for file in sorted((root / folder).rglob("*.py")):
-            h.update(file.name.encode() + b"\0" + file.read_bytes())
-    return h.hexdigest()
 
 
 def arrays(algorithm: Algorithm) -> list[str]:
@@ -94,8 +62,9 @@ def unit(
     tracer = Tracer(algorithm, node_class, position, variant.absent, on, idle)
     written = _written(tracer, variant) if algorithm.foreign else None  # rules change, names stay
     rules = algorithm.name if written is None else cache.digest(algorithm.name, written[0], [text for text, _, _ in written[1]])
+    code = sources.digest(frozenset((__name__, *algorithm.modules, *node_class.modules)))
     where = (place, on, sorted(idle))
-    key = cache.digest(source_digest(), rules, node_class.signature, where, choice, machine.description())
+    key = cache.digest(code, rules, node_class.signature, where, choice, machine.description())
     known = _loaded.get(key)
     if known is None:
         found = cache.load(key)

@@ -13,8 +13,8 @@ from linkwork.kernel.lanes import Lanes
 
 LIBM_FUNCTIONS: dict[str, int] = {
     **dict.fromkeys(("tan", "asin", "acos", "atan", "sinh", "cosh", "tanh", "asinh", "acosh", "atanh"), 1),
-    **dict.fromkeys(("exp", "expm1", "log", "log1p", "erf"), 1),
-    **dict.fromkeys(("atan2", "pow", "fmod", "hypot"), 2),
+    **dict.fromkeys(("exp", "expm1", "log", "log1p"), 1),
+    **dict.fromkeys(("atan2", "pow"), 2),
 }
 """The functions that `libm_ir` offers, by their names in C: number of arguments."""
 

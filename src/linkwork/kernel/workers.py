@@ -140,6 +140,9 @@ def _library() -> machine.Library:
     return machine.Library.of_text("workers", workers_ir())
 
 
+_serving: list[_Worker] = []  # a thread reads its mailbox as long as the process lives, so none is ever freed
+
+
 class _Worker:
     """A thread and its mailbox."""
 
@@ -153,6 +156,7 @@ class _Worker:
         calls = [ctypes.cast(getattr(system, name), ctypes.c_void_p).value or 0 for name in CALLS]
         self._mail = ctypes.create_string_buffer(struct.pack(f"{len(MAIL)}q", IDLE, 0, 0, 0, mutex, condition, *calls))
         self.mail_at = ctypes.addressof(self._mail)
+        _serving.append(self)
         serve = _library().function("lw_serve", ctypes.c_void_p)
         threading.Thread(target=serve, args=(self.mail_at,), name="linkwork", daemon=True).start()
 
@@ -162,18 +166,20 @@ class _Worker:
 
 
 class Workers:
-    """The threads of the process, made on first use."""
+    """The threads of the process, made on first use; see `workers`."""
 
     def __init__(self) -> None:
         self._workers: list[_Worker] = []
+        self._hiring = threading.Lock()
         self._busy = threading.Lock()
         self.share_at = _library().address("lw_share")
         self.share = _library().function("lw_share", ctypes.c_void_p, ctypes.c_int64, ctypes.c_void_p, ctypes.c_void_p)
 
     def mails(self, count: int) -> ctypes.Array[ctypes.c_void_p]:
         """The mailboxes of the first threads."""
-        while len(self._workers) < count:
-            self._workers.append(_Worker())
+        with self._hiring:
+            while len(self._workers) < count:
+                self._workers.append(_Worker())
         return (ctypes.c_void_p * count)(*(w.mail_at for w in self._workers[:count]))
 
     def work(self, function: int, jobs: Sequence[int], together: Callable[[], Done], alone: Callable[[], Done]) -> Done:
@@ -189,10 +195,29 @@ class Workers:
             self._busy.release()
 
 
-workers = functools.cache(Workers)
+class _Process:
+    """The one team of the process. `functools.cache` would let callers that come at once make a team each."""
+
+    def __init__(self) -> None:
+        self._making = threading.Lock()
+        self._team: Workers | None = None
+
+    def forget(self) -> None:
+        """Begin anew, with a lock that nobody holds."""
+        self.__init__()
+
+    def team(self) -> Workers:
+        with self._making:
+            if self._team is None:
+                self._team = Workers()
+            return self._team
+
+
+_process = _Process()
+workers = _process.team
 AVAILABLE = os.name == "posix"
 if AVAILABLE:
-    os.register_at_fork(after_in_child=workers.cache_clear)  # threads do not follow into a child
+    os.register_at_fork(after_in_child=_process.forget)  # threads do not follow into a child
 
 
 def share(address: int, function: Callable[[int], None], jobs: Sequence[int]) -> None:

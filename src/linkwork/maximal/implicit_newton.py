@@ -22,8 +22,9 @@ from typing import Any
 
 import numpy as np
 
+from ..elements.derive import load_slopes
+from ..elements.ports import JointAt
 from ..forces.joint import JointForce
-from ..forces.joint import derivatives as joint_derivatives
 from ..joints.complement import selected_rows
 from ..model.rules import inertia_of, joint_of
 from ..solvers.elimination import eliminate_general
@@ -81,7 +82,7 @@ def joint_forces(n: Any, joint: Any) -> tuple[Vector, np.ndarray]:
     for carried in n.carried:
         if isinstance(carried.law, JointForce):
             law, u = carried.at(n)
-            df_dq, df_dv = joint_derivatives(law, joint, n.q, n.v, n.t + n.h, u)
+            df_dq, df_dv = load_slopes(law, [JointAt(joint, n.q, n.v)], n.t + n.h, u)
             force, K = force + law.force(joint, n.q, n.v, n.t + n.h, u), K - n.h * df_dv - n.h * n.h * df_dq
     return force, K
 

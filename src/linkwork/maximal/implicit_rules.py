@@ -23,9 +23,9 @@ from typing import Any
 
 import numpy as np
 
-from ..forces.force import derivatives as force_derivatives
+from ..elements.derive import load_slopes
+from ..elements.ports import BodyAt, JointAt
 from ..forces.joint import JointForce
-from ..forces.joint import derivatives as joint_derivatives
 from ..joints.complement import complement
 from ..model.rules import inertia_of, joint_of, placement_of
 from ..solvers.elimination import back_substitute, eliminate, forward_substitute
@@ -78,7 +78,7 @@ def linearised(n: Any, joint: Any, move: Vector, v: Vector) -> tuple[np.ndarray,
     for carried in n.carried:
         if isinstance(carried.law, JointForce):
             law, u = carried.at(n)
-            df_dq, df_dv = joint_derivatives(law, joint, q, v, n.t + h, u)
+            df_dq, df_dv = load_slopes(law, [JointAt(joint, q, v)], n.t + h, u)
             K_q, K_v = mirrored(-h * h * df_dq), mirrored(-h * df_dv)
             K, x = K + K_q + K_v, x + h * law.force(joint, q, v, n.t + h, u) + K_q @ move + K_v @ v
     return K, x
@@ -100,7 +100,7 @@ def body_forces(n: Any, poses: dict[str, SE3], twists: dict[str, Vector]) -> lis
             law, u = carried.at(n)
             at = [poses.get(side, SE3()) for side in carried.sides], [twists.get(side, np.zeros(6)) for side in carried.sides]
             wrenches = np.concatenate([np.asarray(w, dtype=object) for w in law.wrenches(*at, n.t + n.h, u)])
-            found.append((carried.sides, wrenches, *force_derivatives(law, *at, n.t + n.h, u)))
+            found.append((carried.sides, wrenches, *load_slopes(law, [BodyAt(*x) for x in zip(*at, strict=True)], n.t + n.h, u)))
     return found
 
 

@@ -84,10 +84,16 @@ def thread_count(threads: int | None) -> int:
 
 
 class Interface:
-    """An algorithm as a function of arrays on one model: the shapes of its fields."""
+    """An algorithm as a function of arrays on one model: the shapes of its fields.
 
-    def __init__(self, model: Any, algorithm: Algorithm) -> None:
-        self.model, self.algorithm = model, algorithm
+    plans   of the tree that it runs on; the model's own by default
+    tails   shapes of fields that the model does not know
+    """
+
+    def __init__(
+        self, model: Any, algorithm: Algorithm, plans: Plans | None = None, tails: dict[str, tuple[int, ...]] | None = None
+    ) -> None:
+        self.model, self.algorithm, self._plans, self._known = model, algorithm, plans or model.plan, tails or {}
         self.tails = {name: self._tail(name) for name, f in algorithm.fields.items() if f.kind in ("input", "output", "state")}
         self.sizes = {name: int(np.prod(tail)) for name, tail in self.tails.items()}
         self.all_phases = tuple(algorithm.phases)
@@ -95,6 +101,8 @@ class Interface:
 
     def _tail(self, name: str) -> tuple[int, ...]:
         """The shape of one state's value of a field."""
+        if name in self._known:
+            return self._known[name]
         f = self.algorithm.fields[name]
         if f.space not in ("node", "global"):
             return self.model.space_shape(f.space)
@@ -128,7 +136,7 @@ class Interface:
         if count != 1:
             arrays = {name: a[0] if a.ndim == 2 and len(a) == 1 else a for name, a in arrays.items()}
         lanes = lanes_for(count, dtype, max((self.sizes[name] for name in names), default=0))
-        plan = self.model.plan(self.algorithm, lanes, self.all_phases, tuple(absent))
+        plan = self._plans(self.algorithm, lanes, self.all_phases, tuple(absent))
         outputs = {name: fresh(self._spares, name, (count, self.sizes[name]), dtype) for name in names}
         if count:
             plan.run(arrays, outputs, count, threads=thread_count(threads))
@@ -142,7 +150,7 @@ class Interface:
             if type(x) is not np.ndarray or x.shape != self.tails[name]:
                 return None
             flat[name] = x if x.ndim == 1 else x.reshape(-1)
-        found = self.model.plan.of_state(self.algorithm, flat, names, self.all_phases, absent)
+        found = self._plans.of_state(self.algorithm, flat, names, self.all_phases, absent)
         if found is None:
             return None
         return {name: x.reshape(self.tails[name]) for name, x in zip(names, found, strict=True)}

@@ -15,6 +15,7 @@ from ..kernel.factored import Factored
 from ..kernel.plans import Plans
 from ..kernel.sweep import Algorithm, Items, NodeClass, Packing, Tree, pattern
 from ..spatial.inertia import Inertia
+from ..spatial.scalar import read_only
 from ..spatial.se3 import SE3
 from .arrays import Interface
 from .properties import JointProperties, plain_properties
@@ -70,7 +71,8 @@ class Model:
     notes: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        self.gravity.setflags(write=False)
+        if self.gravity.flags.writeable:
+            object.__setattr__(self, "gravity", read_only(self.gravity.copy()))
         for element in self.elements:
             element.check(self)
 
@@ -97,7 +99,7 @@ class Model:
     @cached_property
     def parents(self) -> np.ndarray:
         """Index of every body's parent; -1 is the world."""
-        return np.array([b.parent for b in self.bodies], dtype=np.int64)
+        return read_only(np.array([b.parent for b in self.bodies], dtype=np.int64))
 
     @cached_property
     def _starts(self) -> tuple[np.ndarray, np.ndarray]:
@@ -136,7 +138,7 @@ class Model:
     @cached_property
     def armature(self) -> np.ndarray:
         """Inertia of the drives (nv,)."""
-        return np.concatenate([np.zeros(0), *(b.properties.armature for b in self.bodies)])
+        return read_only(np.concatenate([np.zeros(0), *(b.properties.armature for b in self.bodies)]))
 
     @cached_property
     def has_armature(self) -> bool:
@@ -146,7 +148,7 @@ class Model:
     @cached_property
     def damping(self) -> np.ndarray:
         """Damping of the joints (nv,)."""
-        return np.concatenate([np.zeros(0), *(b.properties.damping for b in self.bodies)])
+        return read_only(np.concatenate([np.zeros(0), *(b.properties.damping for b in self.bodies)]))
 
     # --- configurations ------------------------------------------------------------------------------------------------
     def neutral(self) -> np.ndarray:
@@ -244,6 +246,8 @@ class Model:
         It takes contiguous float64 arrays and nothing else. The array that it returns is overwritten by the next call; keep a
         copy if you need it. Each thread needs a function of its own.
         """
+        from .. import reduced  # noqa: F401  (its modules fill the table, and nothing else need have imported them)
+
         if name not in FUNCTIONS:
             raise InputError(f"there is no prepared function {name!r}; choose one of {', '.join(FUNCTIONS)}")
         return FUNCTIONS[name](self)

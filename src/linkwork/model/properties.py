@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import functools
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
 
 from ..errors import ModelError
 from ..joints import Joint
+from ..spatial.scalar import read_only
 
 
 @dataclass(frozen=True, eq=False)
 class JointProperties:
-    """Arrays with an entry per coordinate (lower, upper) or per velocity (all others).
+    """Arrays with an entry per coordinate (lower, upper) or per velocity (all others); copies that cannot be written to.
 
     lower, upper   limits of the coordinates; -inf and inf where there are none
     armature       inertia of the drive, added to the joint's own; acts in the dynamics
@@ -31,6 +32,10 @@ class JointProperties:
     friction: np.ndarray
     effort: np.ndarray
     speed: np.ndarray
+
+    def __post_init__(self) -> None:
+        for f in fields(self):
+            object.__setattr__(self, f.name, read_only(np.array(getattr(self, f.name), float)))
 
     @staticmethod
     def of(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -13,11 +14,15 @@ from .model import Model
 
 @dataclass(frozen=True, eq=False)
 class State:
-    """Reduced coordinates: time, q (nq,) and v (nv,); a batch has its axis first."""
+    """Reduced coordinates: time, q (nq,) and v (nv,); a batch has its axis first.
+
+    memory   what the stepper that ended here hands to its own next step, by name; without it a run starts anew
+    """
 
     q: np.ndarray
     v: np.ndarray
     t: float = 0.0
+    memory: Mapping[str, np.ndarray] | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "q", np.asarray(self.q, dtype=float))
@@ -30,12 +35,15 @@ class MaximalState:
     """Maximal coordinates: poses (bodies, 4, 4), body twists (bodies, 6), and the joint coordinates that fit best (nq,).
 
     `q_fit` only says where on its joint each body is (which turn, which sign of a quaternion); it is no second state.
+
+    memory   as that of a `State`
     """
 
     poses: np.ndarray
     twists: np.ndarray
     q_fit: np.ndarray
     t: float = 0.0
+    memory: Mapping[str, np.ndarray] | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         for name in ("poses", "twists", "q_fit"):

@@ -34,6 +34,6 @@ def forward_dynamics(
     """
     if not model.elements:
         return tree_dynamics(model, q, v, tau, external, threads)
-    from .loaded import loaded_dynamics  # forces and constraints are as much to import as all the rest
+    from .loaded import smooth_dynamics  # forces and constraints are as much to import as all the rest
 
-    return loaded_dynamics(model, q, v, tau, external, threads, t, inputs)
+    return smooth_dynamics(model, q, v, tau, external, threads, t, inputs)

@@ -23,7 +23,7 @@ import numpy as np
 from ..kernel.sweep import INERTIA, Algorithm, Field, inward, outward, vector
 from ..model.model import FUNCTIONS, Model
 from ..model.rules import inertia_of
-from ..spatial.scalar import array
+from ..spatial.scalar import Vector, array
 from .rules import factor_joint, falling_world, gyroscopic, velocity_step
 from .shortcut import prepared, shortcut
 
@@ -35,16 +35,21 @@ def velocities(n: Any, parent: Any) -> None:
 
 def articulated_inertia(n: Any, parent: Any) -> None:
     """Articulated inertia and bias force of the subtree, handed to the parent."""
+    articulate(n, parent, n.external, n.tau)
+
+
+def articulate(n: Any, parent: Any, load: Vector, push: Vector) -> None:
+    """The same under any wrench on the body and any joint force."""
     own = inertia_of(n)
     IA = own + n.IA
-    pA = gyroscopic(n.w, n.first_moment, own.J) - n.external + n.pA
-    tau = n.tau - n.damping * n.v
+    pA = gyroscopic(n.w, n.first_moment, own.J) - load + n.pA
+    tau = push - n.damping * n.v
     f = factor_joint(IA, n.S, n.armature)
     y = f.solve(tau - n.S.T @ pA)
     pa = np.array(pA + f.Ia @ n.zeta + f.U @ y, dtype=object)
     for k, row in enumerate(f.rows):
-        pa[row] = tau[k]  # as (IA - U K) S = 0; known here, not to CasADi
-    n.K, n.y = f.K, y
+        pa[row] = n.S[row, k] * tau[k]  # as (IA - U K) S = 0; known here, not to a trace
+    n.K, n.y, n.factor = f.K, y, f
     parent.IA = parent.IA + n.E.move_inertia(f.Ia)
     parent.pA = parent.pA + n.E.move_wrench(array(pa))
 

@@ -1,46 +1,86 @@
-"""Forward dynamics of a tree with forces and constraints.
+"""Forward dynamics of the loaded tree: every force and row of a model, one state or a batch.
 
 A module of its own, as a bare tree needs none of what it imports.
 """
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import numpy as np
 
-from ..constraints.rows import constraint_set
-from ..constraints.solve import accelerations
-from ..forces.applied import applied, has_forces
-from ..model.kinematics import kinematics
+from ..elements.collection import Collection, Shape, collection
+from ..kernel.sweep import SCALAR, Algorithm, Field, each
+from ..model.arrays import Interface
 from ..model.model import Model
-from .forward import tree_dynamics
-from .response import factor_reduced
+from .program import ACCELERATION, dynamics, fields
 
 
-def loaded_dynamics(
-    model: Model, q: Any, v: Any, tau: Any, external: Any, threads: int | None, t: float, inputs: Any
+def hand_out(n: Any) -> None:
+    """Accelerations, for the caller."""
+    n.accelerations = n.free_v
+
+
+@functools.cache
+def loaded_dynamics(shape: Shape) -> Algorithm:
+    """Accelerations and multipliers of models with such laws."""
+    found = fields(shape) | {
+        "q": Field("input", "q"),
+        "v": Field("input", "v"),
+        "t": Field("input", "global", SCALAR),
+        "accelerations": Field("output", "v"),
+    }
+    steps = [*dynamics(shape, ACCELERATION), each(hand_out)]
+    return Algorithm(f"loaded_dynamics_{'_'.join(map(str, map(int, shape)))}", found, {"run": steps})
+
+
+def _interface(laws: Collection) -> Interface:
+    sizes = {"x": (laws.row_count,), "u": (len(laws.initial_inputs),), "told": (laws.told_count,)}
+    sizes["unknown"] = (sum(c.unknowns for c in laws.rows),)
+    return laws.model.keep_as(loaded_dynamics, lambda: Interface(laws.model, loaded_dynamics(laws.shape), laws.plan, sizes))
+
+
+def constrained_dynamics(
+    model: Model,
+    q: Any,
+    v: Any,
+    tau: Any = None,
+    external: Any = None,
+    threads: int | None = 1,
+    *,
+    t: Any = 0.0,
+    inputs: Any = None,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Joint accelerations (..., nv), and the multipliers (..., rows) of all constraints, those that only push included.
+
+    Arguments as of `forward_dynamics`. Rows stand in the order of `lw.constraint_set(model)`. A row that only pushes acts
+    where it touches and does not part [Sueda, Eqs. 2.105, 2.125-2.127; errata 004-15].
+    """
+    laws = collection(model)
+    given: dict[str, Any] = {"q": q, "v": v, "tau": tau, "external": external, "gravity": model.gravity, "t": np.atleast_1d(t)}
+    if laws.forces:
+        given["u"] = laws.initial_inputs if inputs is None else inputs
+    if laws.rows:
+        given["told"] = laws.told_at(float(np.ravel(t)[0]))
+        given["unknown"] = laws.first_unknowns(np.atleast_2d(np.asarray(q, float)))
+        if np.ndim(q) == 1:
+            given["unknown"] = given["unknown"][0]
+    wanted = ("accelerations", "x") if laws.rows else ("accelerations",)
+    out = _interface(laws)(given, threads, wanted)
+    return out["accelerations"], out["x"] if laws.rows else np.zeros((*out["accelerations"].shape[:-1], 0))
+
+
+def smooth_dynamics(
+    model: Model, q: Any, v: Any, tau: Any, external: Any, threads: int | None, t: Any, inputs: Any
 ) -> np.ndarray:
-    """See `forward_dynamics`."""
-    if has_forces(model):
-        moving = np.zeros(model.nv) if v is None else v
-        tau, external = applied(model, kinematics(model, q, moving), q, moving, tau, external, t, inputs)
-    if constraint_set(model).unilateral.all():
-        return tree_dynamics(model, q, v, tau, external, threads)
-    q, v = np.asarray(q, float), np.asarray(v, float)
-    batch = next((len(x) for x in (q, v, tau) if np.ndim(x) == 2), None)
-    if batch is None:
-        return _constrained(model, q, v, tau, external, t)
-    rows = [
-        np.broadcast_to(x, (batch, x.shape[-1])) for x in (q, v, np.zeros(model.nv) if tau is None else np.asarray(tau, float))
-    ]
-    forces = [external] * batch if np.ndim(external) != 3 else external
-    states = zip(rows[0], rows[1], rows[2], forces, strict=True)
-    return np.array([_constrained(model, q, v, tau, external, t) for q, v, tau, external in states])
+    """See `forward_dynamics`: rows that only push are left out."""
+    return constrained_dynamics(without_pushes(model), q, v, tau, external, threads, t=t, inputs=inputs)[0]
 
 
-def _constrained(model: Model, q: np.ndarray, v: np.ndarray, tau: Any, external: Any, t: float) -> np.ndarray:
-    k = kinematics(model, q, v)
-    rows = constraint_set(model).at(k.poses, k.twists, q, v, t)
-    equalities = rows.restricted(~rows.unilateral)
-    return accelerations(factor_reduced(model, q, v, tau, external), equalities).motion.joints
+def without_pushes(model: Model) -> Model:
+    """The model with its forces and equality constraints alone, kept with it."""
+    if not any(c.unilateral for c in collection(model).rows):
+        return model
+    kept = [e for e in model.elements if not getattr(e, "unilateral", False)]
+    return model.keep_as(without_pushes, lambda: model.replace(elements=kept))

@@ -14,7 +14,7 @@ Rows that cannot act are passed over: their law is not awake. At velocity level 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -27,18 +27,19 @@ from ..elements.nodes import STILL, law_at
 from ..elements.ports import At, BodyAt, values
 from ..joints import Joint
 from ..kernel.sweep import INERTIA, POSE, SCALAR, Field, Routine, Step, each, inward, outward, over, vector
-from ..model.rules import inertia_of, world_pose
+from ..model.rules import inertia_of, joint_of, world_pose
 from ..solvers.boxes import gather, gram, solve_boxes, spread
-from ..spatial.scalar import Scalar, Vector, array, cross, ldl_solve, lu_inverse, zeros
-from .rules import factor_joint, falling_world, gyroscopic, velocity_step
+from ..spatial.scalar import Scalar, Vector, array, cross, is_zero, lu_inverse, zeros
+from .forward import accelerations, articulate, articulated_inertia, velocities
+from .rules import coriolis, falling_world, gyroscopic, velocity_step
 
 NEWTON_STEPS = 4  # for the unknowns of constraints, from where they were
 
 
 # --- the tree ----------------------------------------------------------------------------------------------------------------
-def velocities(n: Any, parent: Any) -> None:
-    """Angular velocity and the velocity-dependent acceleration zeta, at the velocities `rate_v`."""
-    n.E, n.S, n.w, n.zeta = velocity_step(n, parent.w, n.rate_v)
+def predicted_velocities(n: Any, parent: Any) -> None:
+    """The same at the middle of a step, where the acceleration of the last step leads."""
+    n.E, n.S, n.w, n.zeta = velocity_step(n, parent.w, n.v + 0.5 * n.h * n.last)
 
 
 def place(n: Any, parent: Any) -> None:
@@ -52,42 +53,58 @@ def begin_loads(n: Any) -> None:
     n.load, n.push = n.external, n.tau
 
 
-def articulated_inertia(n: Any, parent: Any) -> None:
-    """Articulated inertia and bias force of the subtree, handed to the parent; see `forward`."""
-    own = inertia_of(n)
-    pA = gyroscopic(n.w, n.first_moment, own.J) - n.load + n.pA
-    tau = n.push - n.damping * n.v
-    f = factor_joint(own + n.IA, n.S, n.armature)
-    y = f.solve(tau - n.S.T @ pA)
-    pa = np.array(pA + f.Ia @ n.zeta + f.U @ y, dtype=object)
+def loaded_inertia(n: Any, parent: Any) -> None:
+    """Articulated inertia and bias force of the subtree under all loads."""
+    articulate(n, parent, n.load, n.push)
+
+
+def middle_velocities(n: Any, parent: Any) -> None:
+    """Velocity terms once more, at the middle that the first accelerations lead to."""
+    v = n.v + 0.5 * n.h * n.a
+    motion = joint_of(n).motion(n.q, v)
+    steady = all(is_zero(x) for x in motion.tangent.bias)
+    n.w, n.zeta = coriolis(n.E, n.S @ v, zeros(6) if steady else motion.tangent.bias, parent.w)
+
+
+def middle_forces(n: Any, parent: Any) -> None:
+    """Bias forces once more, on the same factor."""
+    _push_again(n, parent, n.external, n.tau)
+
+
+def loaded_middle_forces(n: Any, parent: Any) -> None:
+    """The same under all loads."""
+    _push_again(n, parent, n.load, n.push)
+
+
+def _push_again(n: Any, parent: Any, load: Vector, push: Vector) -> None:
+    f = n.factor
+    pA = gyroscopic(n.w, n.first_moment, inertia_of(n).J) - load + n.pA
+    tau = push - n.damping * n.v
+    n.y = f.solve(tau - n.S.T @ pA)
+    pa = np.array(pA + f.Ia @ n.zeta + f.U @ n.y, dtype=object)
     for k, row in enumerate(f.rows):
-        pa[row] = tau[k]  # as (IA - U K) S = 0; see `JointFactor`
-    n.K, n.y, n.L, n.d_inv = f.K, y, f.L, f.d_inv
-    parent.IA = parent.IA + n.E.move_inertia(f.Ia)
+        pa[row] = n.S[row, k] * tau[k]
     parent.pA = parent.pA + n.E.move_wrench(array(pa))
-
-
-def accelerations(n: Any, parent: Any) -> None:
-    """Joint accelerations, root to leaves."""
-    a = n.E.pull_twist(parent.acc) + n.zeta
-    v_dot = n.y - n.K @ a
-    n.acc = a + n.S @ v_dot
-    n.a = v_dot
 
 
 def free_accelerations(n: Any, parent: Any) -> None:
     """The same, with the rates of the bodies' twists for rows to look at."""
     accelerations(n, parent)
+    n.free, n.free_v = twist_rate(n), n.a
+
+
+def twist_rate(n: Any) -> Vector:
+    """The rate of the components of a body's twist: its classical acceleration, less the fall of the world and w x v."""
     w, g = n.twist[:3], n.pose.unrotate(n.gravity)
-    n.free = np.concatenate([n.acc[:3], n.acc[3:] + g - cross(w, n.twist[3:])])
-    n.free_v = n.a
+    return np.concatenate([n.acc[:3], n.acc[3:] + g - cross(w, n.twist[3:])])
 
 
 def free_velocities(n: Any, parent: Any) -> None:
-    """Velocities after a step without rows, of joints and of bodies at their present places."""
+    """Velocities after a step without rows, of joints and, by J v, of bodies; and h J_dot v, which turns J in the step."""
     accelerations(n, parent)
     n.free_v = n.v + n.h * n.a
     n.free = n.E.pull_twist(parent.free) + n.S @ n.free_v
+    n.drift = n.h * twist_rate(n) - (n.free - n.twist)
 
 
 def free_joint_velocities(n: Any, parent: Any) -> None:
@@ -106,7 +123,7 @@ def climb(n: Any, place: Any, up: Any) -> None:
     """One row at one joint on its way to the root; its place is empty afterwards."""
     p = place.p
     u = place.c + n.S.T @ p
-    place.u_rows, place.y_rows = u, ldl_solve(n.L, n.d_inv, u)
+    place.u_rows, place.y_rows = u, n.factor.solve(u)
     place.p, place.c = zeros(6), zeros(len(u))
     if not n.is_root:
         up.p = up.p + n.E.move_wrench(p - n.K.T @ u)
@@ -132,6 +149,12 @@ def act(n: Any, *ports: Any) -> None:
             port.load = port.load + load
 
 
+def row_law_at(n: Any, ports: Sequence[Any]) -> tuple[RowLaw, list[At]]:
+    """In a rule, the constraint of a node with its parameters and what it was told, and its ports where they are."""
+    law, at = law_at(n, ports)
+    return law.with_inputs(n.told), at
+
+
 def free_motion(n: Any, ports: Sequence[Any], at: Sequence[At]) -> list[Vector]:
     """The free motion of the ports of a constraint."""
     found = []
@@ -150,9 +173,9 @@ def refined(law: RowLaw, at: Sequence[At], t: Scalar, unknown: Vector) -> Vector
 
 def watch_velocities(n: Any, *ports: Any) -> None:
     """Which rows take part in a step."""
-    law, at = law_at(n, ports)
-    n.unknown = unknown = refined(law, at, n.t, n.unknown)
-    if law.unilateral:
+    law, at = row_law_at(n, ports)
+    n.foot = unknown = refined(law, at, n.t, n.unknown)
+    if law.unilateral and law.holonomic:
         n.on = reached(*approach(law, at, n.t, unknown, free_motion(n, ports, at)), n.h)
     else:
         n.on = array([1.0] * law.size)
@@ -161,33 +184,44 @@ def watch_velocities(n: Any, *ports: Any) -> None:
 
 def watch_accelerations(n: Any, *ports: Any) -> None:
     """Which rows act on accelerations."""
-    law, at = law_at(n, ports)
-    n.unknown = unknown = refined(law, at, n.t, n.unknown)
-    if law.unilateral:
+    law, at = row_law_at(n, ports)
+    n.foot = unknown = refined(law, at, n.t, n.unknown)
+    if law.unilateral and law.holonomic:
         n.on = touching(*approach(law, at, n.t, unknown, [here.velocity for here in at]))
     else:
         n.on = array([1.0] * law.size)
     n.awake = any_of(n.on)
 
 
+def keep_unknowns(n: Any) -> None:
+    """Where Newton's method begins in the next step."""
+    n.unknown = n.foot
+
+
 def hold_velocities(n: Any, *around: Any) -> None:
     """The rows of one constraint at velocity level; around it are its ports, and the places of its rows there."""
     ports, places = around[: len(around) // 2], around[len(around) // 2 :]
-    law, at = law_at(n, ports)
-    found = derive(law, at, n.t if law.holonomic else n.t + n.h, n.unknown)
+    law, at = row_law_at(n, ports)
+    share = 0.5 if law.holonomic else 1.0
+    found = derive(law, at, n.t if law.holonomic else n.t + n.h, n.foot)
     asked = zeros(law.size)
     if law.timed:
-        later = law.gap_of(values(at), n.t + n.h, n.unknown) if law.holonomic else None
+        later = law.gap_of(values(at), n.t + n.h, n.foot) if law.holonomic else None
         asked = found.given if later is None else (found.residual - array(list(later))) / n.h
-    wanted = velocity_targets(found.residual, asked, n.h, n.correction, law.unilateral)
-    pose_rows(n, law, found.G, free_motion(n, ports, at), wanted, places, n.h)
+    residual = zeros(law.size) if "residual" in law.unseen else found.residual
+    wanted = velocity_targets(residual, asked, n.h, n.correction, law.unilateral)
+    turned = [
+        motion if kind == STILL or isinstance(kind, Joint) else motion + share * port.drift
+        for kind, port, motion in zip(n.kinds, ports, free_motion(n, ports, at), strict=False)
+    ]
+    pose_rows(n, law, found.G, turned, wanted - share * n.h * found.bias, places, n.h)
 
 
 def hold_accelerations(n: Any, *around: Any) -> None:
     """The rows of one constraint at acceleration level."""
     ports, places = around[: len(around) // 2], around[len(around) // 2 :]
-    law, at = law_at(n, ports)
-    found = derive(law, at, n.t, n.unknown)
+    law, at = row_law_at(n, ports)
+    found = derive(law, at, n.t, n.foot)
     pose_rows(n, law, found.G, free_motion(n, ports, at), -found.bias, places, 1.0)
 
 
@@ -226,7 +260,7 @@ FREE = {
 
 
 def fields(shape: Shape) -> dict[str, Field]:
-    """The fields of the loaded tree, besides those of time discretisations: `rate_v`, `h`, and kinds of q and v."""
+    """The fields of the loaded tree, besides those of time discretisations: `last`, `h`, and kinds of q and v."""
     forces, rows, _, _ = shape
     found = {
         "tau": Field("input", "v"),
@@ -241,7 +275,9 @@ def fields(shape: Shape) -> dict[str, Field]:
         "twist": Field("work", "node", vector(6)),
         "load": Field("work", "node", vector(6)),
         "push": Field("work", "v"),
+        "a": Field("work", "v"),
         "free": Field("work", "node", vector(6)),
+        "drift": Field("work", "node", vector(6)),
         "free_v": Field("work", "v"),
     }
     if forces >= 0:
@@ -258,7 +294,9 @@ def row_fields() -> dict[str, Field]:
     return {
         **per_row,
         "x": Field("output", "rows", of="constraint"),
-        "unknown": Field("state", "unknown", of="constraint"),
+        "unknown": Field("input", "unknown", of="constraint"),
+        "told": Field("input", "told", of="constraint"),
+        "foot": Field("work", "unknown", of="constraint"),
         "awake": Field("work", "node", SCALAR, of="constraint"),
         "p": Field("work", "p", of="place"),
         "c": Field("work", "v", of="place"),
@@ -270,22 +308,36 @@ def row_fields() -> dict[str, Field]:
         "left": Field("output", "global", SCALAR),
         "active": Field("work", "list", SCALAR),
         "A": Field("work", "pair", SCALAR),
-        "factor": Field("work", "pair", SCALAR),
+        "LDL": Field("work", "pair", SCALAR),
         **{name: Field("work", "row", SCALAR) for name in SCRATCH},
     }
 
 
-def dynamics(shape: Shape, level: str) -> list[Step]:
-    """The sweeps of the loaded tree, from `rate_v`, q and v to `free_v`: velocities after a step, or accelerations."""
+def dynamics(shape: Shape, level: str, evaluations: int = 0) -> list[Step]:
+    """The sweeps of the loaded tree, from q and v to `free_v`: velocities after a step, or accelerations.
+
+    evaluations   0: velocity terms at v; else at the middle of the step, predicted by the acceleration `last` of the step before
+                  and, with 2, evaluated there once more
+    """
     forces, rows, on_bodies, _ = shape
-    steps: list[Step] = [outward(velocities), *([outward(place)] if on_bodies else []), each(begin_loads)]
-    if forces >= 0:
-        steps.append(each(act, *(f"p{i}" for i in range(forces)), on="force"))
-    steps += [inward(articulated_inertia), outward(FREE[level, on_bodies and rows >= 0])]
-    return steps + (_rows(rows, level) if rows >= 0 else [])
+    loaded = forces >= 0
+    steps: list[Step] = [outward(predicted_velocities if evaluations else velocities)]
+    steps += [outward(place)] if on_bodies else []
+    if loaded:
+        steps += [each(begin_loads), each(act, *(f"p{i}" for i in range(forces)), on="force")]
+    steps.append(inward(loaded_inertia if loaded else articulated_inertia))
+    if evaluations > 1:
+        again = loaded_middle_forces if loaded else middle_forces
+        steps += [outward(accelerations), outward(middle_velocities), inward(again)]
+    steps.append(outward(FREE[level, on_bodies and rows >= 0]))
+    return steps + (solved_rows(rows, level, correct) if rows >= 0 else [])
 
 
-def _rows(most: int, level: str) -> list[Step]:
+def solved_rows(most: int, level: str, add: Callable[..., None]) -> list[Step]:
+    """Rows of constraints with so many ports at most: from the free motion to the one that they allow.
+
+    add   the rule that adds what their forces cause to the free motion, outward
+    """
     ports, places = [f"p{i}" for i in range(most)], [f"s{i}" for i in range(most)]
     watch, hold = (watch_velocities, hold_velocities) if level == VELOCITY else (watch_accelerations, hold_accelerations)
     tables = ("starts", "bodies", "places", "freedoms")
@@ -293,9 +345,9 @@ def _rows(most: int, level: str) -> list[Step]:
         each(watch, *ports, on="constraint"),
         each(hold, *ports, *places, on="constraint", when=("own", "awake")),
         over("climbs", climb, "place", "up", when=("law", "awake")),
-        Routine(gather, ("rows", "on", "x", "busy", "active")),
+        Routine(gather, ("rows", "on", "x", "busy", "left", "active")),
         Routine(gram, ("active", *tables, "u_rows", "y_rows", "A"), when="busy"),
-        Routine(solve_boxes, ("active", "on", "b", "lower", "upper", "x", "A", "left", "factor", *SCRATCH), when="busy"),
+        Routine(solve_boxes, ("active", "on", "b", "lower", "upper", "x", "A", "left", "LDL", *SCRATCH), when="busy"),
         Routine(spread, ("active", "starts", "places", "freedoms", "v_at", "y_rows", "x", "dy"), when="busy"),
-        outward(correct, when="busy"),
+        outward(add, when="busy"),
     ]

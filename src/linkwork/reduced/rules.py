@@ -20,13 +20,18 @@ def velocity_step(n: Any, w_p: Vector, v: Vector | None = None) -> tuple[SE3, np
     Linear velocities of bodies never appear: Newton's law does not see them.
     """
     E = motion_of(n) if v is None else placement_of(n) @ joint_of(n).motion(n.q, v)
-    S, twist, bias = E.tangent.S, E.tangent.phi, E.tangent.bias
+    w, zeta = coriolis(E, E.tangent.phi, E.tangent.bias, w_p)
+    return E.with_tangent(None), E.tangent.S, w, zeta
+
+
+def coriolis(E: SE3, twist: Vector, bias: Vector, w_p: Vector) -> tuple[Vector, Vector]:
+    """w and zeta of `forward` behind a joint with this twist and bias."""
     w_J, v_J = twist[:3], twist[3:]
     w_in = E.unrotate(w_p)
     centripetal = E.unrotate(cross(w_p, cross(w_p, E.p)))
     linear = centripetal + cross(w_in + w_in + w_J, v_J)
     zeta = np.concatenate([cross(w_in, w_J), linear]) + bias
-    return E.with_tangent(None), S, w_in + w_J, zeta
+    return w_in + w_J, zeta
 
 
 def gyroscopic(w: Vector, first_moment: Vector, J: np.ndarray) -> Vector:
@@ -46,7 +51,7 @@ class JointFactor:
 
     U = IA S,   D = S^T U + armature = L diag(1/d_inv) L^T,   K = D^-1 U^T,   Ia = IA - U K is what the parent feels.
     rows are the coordinates that S selects: as Ia S = 0, these rows of Ia vanish exactly, and those columns of K are the
-    identity. CasADi cannot see that; it is written by hand, and only without armature, where it holds.
+    identity, with the signs of S. A trace cannot see that; it is written by hand, and only without armature, where it holds.
     """
 
     U: np.ndarray
@@ -74,7 +79,7 @@ def factor_joint(IA: Articulated, S: np.ndarray, armature: Vector) -> JointFacto
     if not all(is_zero(x) for x in armature):
         rows = []
     for k, row in enumerate(rows):
-        K[:, row] = np.eye(n)[:, k]
+        K[:, row] = S[row, k] * np.eye(n)[:, k]
     A = np.array(IA.matrix - U @ K, dtype=object)
     for row in rows:
         A[row, :] = 0.0

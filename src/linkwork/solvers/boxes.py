@@ -34,9 +34,10 @@ HUGE = 1e300
 
 
 @loops
-def gather(rows: int, on: Lane, x: Lane, busy: Lane, active: Ints) -> None:
+def gather(rows: int, on: Lane, x: Lane, busy: Lane, left: Lane, active: Ints) -> None:
     """List the rows that are on in some lane: their number, then they; all multipliers begin at zero."""
     busy[0] = 0.0
+    left[0] = 0.0
     m = 0
     for r in range(rows):
         x[r] = 0.0

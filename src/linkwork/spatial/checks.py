@@ -7,10 +7,11 @@ from typing import Any
 import numpy as np
 
 from ..errors import ModelError
+from .scalar import read_only
 
 
 def finite(name: str, x: Any, shape: tuple[int, ...]) -> Any:
-    """Finite numbers of a shape: an array of our own, or a float for shape ()."""
+    """Finite numbers of a shape: an array of our own that nobody can write to, or a float for shape ()."""
     try:
         a = np.array(x, dtype=float)
     except (TypeError, ValueError):
@@ -19,7 +20,7 @@ def finite(name: str, x: Any, shape: tuple[int, ...]) -> Any:
         raise ModelError(f"inertia: {name} must have shape {shape}, not {a.shape}")
     if not np.all(np.isfinite(a)):
         raise ModelError(f"inertia: {name} = {a.tolist()} is not finite")
-    return a if shape else float(a)
+    return read_only(a) if shape else float(a)
 
 
 def positive(name: str, x: Any, shape: tuple[int, ...] = ()) -> Any:

@@ -26,6 +26,8 @@ class Inertia:
     mass     kg, positive
     com      centre of mass in body axes (3,)
     tensor   (3, 3) about the centre of mass in body axes
+
+    The arrays are copies, and cannot be written to.
     """
 
     __slots__ = ("com", "mass", "tensor")

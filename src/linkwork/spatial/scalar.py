@@ -145,6 +145,12 @@ def numeric(a: np.ndarray) -> np.ndarray:
     return a
 
 
+def read_only(a: np.ndarray) -> np.ndarray:
+    """The array, which nobody can write to from here on. It must be ours: freeze copies of what a user gave."""
+    a.setflags(write=False)
+    return a
+
+
 def is_zero(x: Scalar) -> bool:
     """True if x is the number 0 (a symbol is never known to be zero)."""
     return is_number(x) and x == 0
@@ -229,6 +235,24 @@ def lu_inverse(A: np.ndarray) -> np.ndarray:
                 factor = A[r, k]
                 A[r], X[r] = A[r] - factor * A[k], X[r] - factor * X[k]
     return numeric(X)
+
+
+def pivoted_inverse(A: np.ndarray) -> np.ndarray:
+    """A^-1 of any regular matrix, by elimination; of two rows the one with the larger entry goes first, chosen by `where`."""
+    n = len(A)
+    rows = [[*A[r], *np.eye(n)[r]] for r in range(n)]
+    for k in range(n):
+        for r in range(k + 1, n):
+            larger = np.abs(rows[r][k]) > np.abs(rows[k][k])
+            pairs = list(zip(rows[r], rows[k], strict=True))
+            rows[k], rows[r] = [where(larger, a, b) for a, b in pairs], [where(larger, b, a) for a, b in pairs]
+        d = 1.0 / rows[k][k]
+        rows[k] = [x * d for x in rows[k]]
+        for r in range(n):
+            if r != k:
+                factor = rows[r][k]
+                rows[r] = [a - factor * b for a, b in zip(rows[r], rows[k], strict=True)]
+    return array([row[n:] for row in rows])
 
 
 def inv(A: np.ndarray) -> np.ndarray:

@@ -20,14 +20,17 @@ from . import entire, quaternion, so3
 from . import stage as st
 from .inertia import Articulated
 from .jet import Jet, biases, gradient_rates, gradients, rates, values
-from .scalar import Scalar, Vector, array, cross, dot, is_number, is_zero, numeric, stack, zeros
+from .scalar import Scalar, Vector, array, cross, dot, is_number, is_zero, numeric, read_only, stack, zeros
 from .stage import Shift, Stage, Turn
 from .tangent import Tangent, along, column_count, has_jets, mapped, of_matrix, of_rotation, of_shift
 
 
 @dataclass(frozen=True, slots=True, init=False, eq=False)
 class SE3:
-    """A rigid transform: rotation `R` (3, 3) and position `p` (3), kept as a product of elementary stages."""
+    """A rigid transform: rotation `R` (3, 3) and position `p` (3), kept as a product of elementary stages.
+
+    It keeps copies of what it is given, and hands out arrays that cannot be written to.
+    """
 
     stages: tuple[Stage, ...]
     carried: Tangent | None
@@ -37,10 +40,10 @@ class SE3:
         shift, turn = IDENTITY_PARTS
         if p is not None:
             position = _vector("position", p, 3)
-            shift = _carrying(st.shift_stages(values(position)), of_shift(position))
+            shift = _carrying(st.shift_stages(read_only(values(position))), of_shift(position))
         if R is not None:
             rotation = _matrix(R)
-            turn = _carrying(st.rotation_stages(values(rotation)), of_matrix(rotation))
+            turn = _carrying(st.rotation_stages(read_only(values(rotation))), of_matrix(rotation))
         object.__setattr__(self, "stages", shift.stages + turn.stages)
         object.__setattr__(self, "carried", _joined(shift, shift.carried, turn, turn.carried))
 
@@ -120,12 +123,12 @@ class SE3:
         for stage in self.stages:
             if not isinstance(stage, Shift):
                 R = R @ st.rotation_matrix(stage)
-        return R
+        return read_only(R)
 
     @property
     def p(self) -> Vector:
         """The position of the inner origin in outer coordinates (3,)."""
-        return self._image(np.zeros(3))
+        return read_only(self._image(np.zeros(3)))
 
     @property
     def matrix(self) -> np.ndarray:

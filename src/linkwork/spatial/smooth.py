@@ -87,6 +87,14 @@ class Smooth(Element):
         y = 1.0 / self.x
         return self.chain(np.log(self.x), y, -(y * y))
 
+    def expm1(self) -> Any:
+        y = np.exp(self.x)
+        return self.chain(np.expm1(self.x), y, y)
+
+    def log1p(self) -> Any:
+        y = 1.0 / (1.0 + self.x)
+        return self.chain(np.log1p(self.x), y, -(y * y))
+
     def sinh(self) -> Any:
         s, c = np.sinh(self.x), np.cosh(self.x)
         return self.chain(s, c, s)
@@ -110,6 +118,18 @@ class Smooth(Element):
 
     def arccos(self) -> Any:
         return -self.arcsin() + np.pi / 2
+
+    def arcsinh(self) -> Any:
+        dy = 1.0 / np.sqrt(self.x * self.x + 1.0)
+        return self.chain(np.arcsinh(self.x), dy, -self.x * dy * dy * dy)
+
+    def arccosh(self) -> Any:
+        dy = 1.0 / np.sqrt(self.x * self.x - 1.0)
+        return self.chain(np.arccosh(self.x), dy, -self.x * dy * dy * dy)
+
+    def arctanh(self) -> Any:
+        dy = 1.0 / (1.0 - self.x * self.x)
+        return self.chain(np.arctanh(self.x), dy, 2.0 * self.x * dy * dy)
 
     def __abs__(self) -> Any:
         return self.blend(self.x >= 0, self, -self)

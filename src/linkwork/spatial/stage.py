@@ -92,12 +92,13 @@ def move_symmetric(stage: Stage, M: np.ndarray) -> np.ndarray:
     """R M R^T for a symmetric M; only the upper triangle is computed, the lower mirrors it."""
     if isinstance(stage, Shift):
         return M
-    if isinstance(stage, Rotation):
-        A = stage.R @ M
+    if isinstance(stage, Rotation) or quarter_turns(stage):
+        R = rotation_matrix(stage)
+        A = R @ M
         out = zeros(3, 3)
         for i in range(3):
             for j in range(i, 3):
-                out[i, j] = out[j, i] = A[i] @ stage.R[j]
+                out[i, j] = out[j, i] = A[i] @ R[j]
         return array(out)
     k, c, s = stage.axis, stage.c, stage.s
     i, j = (k + 1) % 3, (k + 2) % 3
@@ -115,8 +116,9 @@ def move_matrix(stage: Stage, H: np.ndarray) -> np.ndarray:
     """R H R^T for any H."""
     if isinstance(stage, Shift):
         return H
-    if isinstance(stage, Rotation):
-        return stage.R @ H @ stage.R.T
+    if isinstance(stage, Rotation) or quarter_turns(stage):
+        R = rotation_matrix(stage)
+        return R @ H @ R.T
     k, c, s = stage.axis, stage.c, stage.s
     i, j = (k + 1) % 3, (k + 2) % 3
     w = s * (H[i, i] - H[j, j]) + c * (H[i, j] + H[j, i])
@@ -128,6 +130,11 @@ def move_matrix(stage: Stage, H: np.ndarray) -> np.ndarray:
     out[i, k], out[j, k] = c * H[i, k] - s * H[j, k], s * H[i, k] + c * H[j, k]
     out[k, i], out[k, j] = c * H[k, i] - s * H[k, j], s * H[k, i] + c * H[k, j]
     return numeric(out)
+
+
+def quarter_turns(stage: Turn) -> bool:
+    """Whether a turn is known to be by right angles: then entries only change places and signs, and no sum rounds them."""
+    return is_zero(stage.c) or is_zero(stage.s)
 
 
 def rotation_matrix(stage: Stage) -> np.ndarray:

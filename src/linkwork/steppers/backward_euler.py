@@ -117,7 +117,7 @@ class BackwardEuler(Stepper):
         solves = self.solves or (LIMITED if limited else 1)
         return STEP if solves == 1 else repeated(solves)
 
-    def compiles(self, model: Model) -> bool:
+    def compiles(self, model: Model, method: str) -> bool:
         return not (self.newton or constraint_set(model).count or force_tree(model).distant)
 
     def remembering_step(

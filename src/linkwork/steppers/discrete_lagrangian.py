@@ -10,6 +10,8 @@ exponential, mu = dL/dv and f = dL/dq + forces at (q_m, v):
 Where coordinates add, A = 0 and this is p = mu -+ h f / 2. dL/dq follows from the composite momentum H of every subtree,
 
     dL/dq_k = H^T (ad(phi) S_k + S_dot_k - S [v, e_k]) + S_k^T (weight and external wrenches of the subtree).
+
+Velocities and momenta are those of `paths`: the joint's own, but for `Free`.
 """
 
 from __future__ import annotations
@@ -22,10 +24,11 @@ import numpy as np
 from ..joints import Joint
 from ..kernel.sweep import Field, vector
 from ..model import Model
-from ..model.rules import inertia_of, joint_of, placement_of
+from ..model.rules import inertia_of, placement_of
 from ..reduced.forward import FORWARD_DYNAMICS
 from ..spatial.scalar import Vector, cross, is_zero
 from ..spatial.se3 import bracket
+from .paths import along, is_straight, own, path_of
 from .tangent import WEIGHTS
 
 TERMS = 12  # of the series of exponentials; turns are below 1 rad per step
@@ -57,8 +60,8 @@ def momenta(joint: Joint, xi: Vector, h: Any, mu: Vector, f: Vector) -> tuple[Ve
 
 def midpoint(n: Any, parent: Any) -> None:
     """Twists and the direction of gravity at the midpoint."""
-    joint = joint_of(n)
-    E = placement_of(n) @ joint.motion(joint.integrate(n.q, 0.5 * n.step * n.v), n.v)
+    path = path_of(n)
+    E = placement_of(n) @ path.motion(path.integrate(n.q, 0.5 * n.step * n.v), n.v)
     t = E.tangent
     n.phi = E.pull_twist(parent.phi) + t.phi
     n.g = E.unrotate(parent.g)
@@ -67,16 +70,26 @@ def midpoint(n: Any, parent: Any) -> None:
 
 def end_momenta(n: Any, parent: Any) -> Vector:
     """p0 is returned, p1 kept; the parent gathers momenta and wrenches."""
-    joint, S, v = joint_of(n), n.S, n.v
+    path, S, v = path_of(n), n.S, n.v
     weight = np.concatenate([cross(n.first_moment, n.g), n.mass * n.g]) + n.external
     H, W = inertia_of(n) @ n.twist + n.H, weight + n.W
-    turned = np.stack([bracket(n.twist, S[:, k]) for k in range(joint.nv)], axis=1) if joint.nv else S
-    inner = np.stack([joint.bracket(v, e) for e in np.eye(joint.nv)], axis=1) if joint.nv else np.zeros((0, 0))
-    slope = turned + n.S_dot - S @ inner
-    mu = S.T @ H + n.armature * v
-    p0, n.p1 = momenta(joint, n.step * v, n.step, mu, slope.T @ H + S.T @ W + n.tau - n.damping * v)
+    drive = n.armature * own(n, v)
+    mu = S.T @ H + along(n, drive)
+    f = _slope(path, n, n.twist).T @ H + S.T @ W + along(n, n.tau - n.damping * own(n, v))
+    if is_straight(n.joint) and not all(is_zero(x) for x in n.armature):
+        f = f + _slope(path, n, S @ v).T @ drive  # the drive's velocities turn with the body, where those of the path do not
+    p0, n.p1 = momenta(path, n.step * v, n.step, mu, f)
     parent.H, parent.W = parent.H + n.E.move_wrench(H), parent.W + n.E.move_wrench(W)
     return p0
+
+
+def _slope(path: Joint, n: Any, twist: Vector) -> np.ndarray:
+    """ad(twist) S_k + S_dot_k - S [v, e_k]: how the body's twist changes along the joint's directions."""
+    if not path.nv:
+        return n.S
+    turned = np.stack([bracket(twist, n.S[:, k]) for k in range(path.nv)], axis=1)
+    inner = np.stack([path.bracket(n.v, e) for e in np.eye(path.nv)], axis=1)
+    return turned + n.S_dot - n.S @ inner
 
 
 SUMS = {

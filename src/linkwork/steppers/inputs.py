@@ -54,6 +54,7 @@ class DrivenModel:
 
     def __init__(self, model: Model, inputs: Inputs) -> None:
         self._inputs, self._forces = inputs, copy.copy(force_set(model))
+        self.last: np.ndarray = self._forces.initial_inputs
         self.model, self.u = _copied(model, {ForceSet: self._forces}), self._forces.initial_inputs
 
     def at(self, t: float, state: Any) -> Model:
@@ -61,9 +62,10 @@ class DrivenModel:
         self.tell(self._inputs(t, state))
         return self.model
 
-    def asked(self, state: State) -> np.ndarray:
+    def asked(self, state: Any) -> np.ndarray:
         """The inputs at a state."""
-        return self._inputs(state.t, state)
+        self.last = self._inputs(state.t, state)
+        return self.last
 
     def tell(self, u: np.ndarray) -> None:
         """Inputs of all forces from now on."""

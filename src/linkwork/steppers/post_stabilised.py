@@ -4,11 +4,13 @@ Gauss-Newton steps move the coordinates, then one step the velocities; with rows
 
     dq = -M^-1 G^T (G M^-1 G^T)^+ g,        dv = -M^-1 G^T (G M^-1 G^T)^+ g_dot.
 
+In maximal coordinates the rows of the joints are among them: `closing` answers those, constraints see the response that is left.
 Constraints that only push are left alone where they are open, and share one problem of complementarity with the others.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TypeVar
 
 import numpy as np
@@ -16,15 +18,18 @@ import numpy as np
 from ..constraints.rows import ConstraintRows, constraint_set
 from ..constraints.solve import ACTIVE
 from ..errors import InputError, SolverError
-from ..maximal.convert import to_maximal, to_reduced
-from ..model import MaximalState, Model, State, check_state
-from ..reduced.response import factor_reduced
+from ..kernel.sweep import Algorithm
+from ..maximal.closing import CLOSE_POSITIONS, CLOSE_VELOCITIES, closing_motion, displaced
+from ..maximal.convert import to_reduced
+from ..maximal.response import MaximalResponse
+from ..model import MaximalState, Model, Motion, Response, State, check_state
+from ..reduced.response import ReducedResponse
 from ..solvers.complementarity import multipliers
 from .constrained import rows_at
 from .tangent import recharted
 
 CUT = 1e-10  # of G M^-1 G^T with a unit diagonal: directions that answer less are redundant rows, seen off the manifold
-Kind = TypeVar("Kind", State, MaximalState)
+Kind = TypeVar("Kind", bound=State | MaximalState)
 CHOICES = ("none", "baumgarte", "project")
 
 
@@ -38,18 +43,19 @@ def project(model: Model, state: Kind, tolerance: float = 1e-10, iterations: int
     """The nearest state, in the metric of the mass, whose coordinates and velocities obey the constraints at the time state.t.
 
     tolerance    largest residual that may remain (m or rad); SolverError if `iterations` Gauss-Newton steps leave more
-    A `MaximalState` is fitted to its joints first.
+    In a `MaximalState` joints are constraints, too.
     """
-    if isinstance(state, MaximalState):
-        return to_maximal(model, project(model, to_reduced(model, state), tolerance, iterations))
-    check_state(model, state)
-    if state.q.ndim > 1:
-        raise InputError("project: one state at a time")
+    if isinstance(state, State):
+        check_state(model, state)
+        if state.q.ndim > 1:
+            raise InputError("project: one state at a time")
+    else:
+        state = _refitted(model, state)
     for _ in range(iterations):
-        if violation(rows_at(model, state, state.t)) <= tolerance:
+        if _error(model, state) <= tolerance:
             return with_velocities(model, state)
         state = with_positions(model, state)
-    left = violation(rows_at(model, state, state.t))
+    left = _error(model, state)
     if not left <= tolerance:
         raise SolverError(
             f"project: after {iterations} steps a constraint is still violated by {left:.3g}; the constraints contradict one "
@@ -58,19 +64,29 @@ def project(model: Model, state: Kind, tolerance: float = 1e-10, iterations: int
     return with_velocities(model, state)
 
 
-def post_stabilised(model: Model, state: State | MaximalState, steps: int = 1) -> State | MaximalState:
+def post_stabilised(model: Model, state: Kind, steps: int = 1) -> Kind:
     """A state after a few Gauss-Newton steps, however far they come: what follows a step in time."""
     if isinstance(state, MaximalState):
-        return to_maximal(model, _stepped(model, to_reduced(model, state), steps))
-    return _stepped(model, state, steps)
-
-
-def _stepped(model: Model, state: State, steps: int) -> State:
-    if not constraint_set(model).count:
+        state = _refitted(model, state)
+    elif not constraint_set(model).count:
         return state
     for _ in range(steps):
         state = with_positions(model, state)
     return with_velocities(model, state)
+
+
+def _refitted(model: Model, state: MaximalState) -> MaximalState:
+    """The state with the joint coordinates that fit best, far from singularities of their charts."""
+    fit = to_reduced(model, state)
+    return replace(state, q_fit=recharted(model, fit.q, fit.v)[0])
+
+
+def _error(model: Model, state: State | MaximalState) -> float:
+    """The largest residual of constraints, and of joints where they are some."""
+    found = violation(rows_at(model, state, state.t))
+    if isinstance(state, MaximalState):
+        found = max(found, float(np.abs(closing_motion(model, state, CLOSE_POSITIONS)[1]).max(initial=0.0)))
+    return found
 
 
 def violation(c: ConstraintRows) -> float:
@@ -78,27 +94,36 @@ def violation(c: ConstraintRows) -> float:
     return float(np.where(c.unilateral, np.maximum(-c.residual, 0.0), np.abs(c.residual)).max(initial=0.0))
 
 
-def with_positions(model: Model, state: State) -> State:
+def with_positions(model: Model, state: Kind) -> Kind:
     """One Gauss-Newton step of the coordinates."""
     c = rows_at(model, state, state.t)
-    q, v = recharted(model, model.integrate(state.q, _correction(model, state, c, c.residual)), state.v)
-    return State(q, v, state.t)
+    move = _shortest(model, state, CLOSE_POSITIONS, c, c.residual)
+    if isinstance(state, MaximalState):
+        return _refitted(model, replace(state, poses=displaced(model, state.poses, move.bodies)))
+    q, v = recharted(model, model.integrate(state.q, move.joints), state.v)
+    return replace(state, q=q, v=v)
 
 
-def with_velocities(model: Model, state: State) -> State:
+def with_velocities(model: Model, state: Kind) -> Kind:
     """The nearest velocities that the constraints allow."""
     c = rows_at(model, state, state.t)
     c = c.restricted(~c.unilateral | (c.residual <= ACTIVE))
-    return State(state.q, state.v + _correction(model, state, c, c.rate), state.t)
+    move = _shortest(model, state, CLOSE_VELOCITIES, c, c.rate)
+    if isinstance(state, MaximalState):
+        return replace(state, twists=state.twists + move.bodies)
+    return replace(state, v=state.v + move.joints)
 
 
-def _correction(model: Model, state: State, c: ConstraintRows, error: np.ndarray) -> np.ndarray:
-    """The smallest move with G move = -error, or >= for those that only push."""
+def _shortest(model: Model, state: State | MaximalState, joints: Algorithm, c: ConstraintRows, error: np.ndarray) -> Motion:
+    """The smallest move with G move = -error, or >= for those that only push; `joints` says what joints ask for besides."""
+    if isinstance(state, MaximalState):
+        response: Response = MaximalResponse(model, state, closing_motion(model, state, joints)[0])
+    else:
+        response = ReducedResponse(model, state.q, Motion(np.zeros((model.nb, 6)), np.zeros(model.nv)))
     if not c.rows.count:
-        return np.zeros(model.nv)
-    response = factor_reduced(model, state.q)
-    x = _multipliers(response.delassus(c.rows), error, c.unilateral)
-    return response.apply(*c.rows.transposed(x, model.nb, model.nv)).joints
+        return response.free
+    x = _multipliers(response.delassus(c.rows), c.rows @ response.free + error, c.unilateral)
+    return response.corrected(c.rows, x)
 
 
 def _multipliers(A: np.ndarray, error: np.ndarray, unilateral: np.ndarray) -> np.ndarray:

@@ -3,8 +3,10 @@
 Constraints add impulses to the momenta of `discrete_lagrangian` at both ends: one along G(q) such that the constraints hold
 where the step ends, one along G(q') such that the velocities there obey them,
 
-    p + G(q)^T x = p0(q, v),     g(integrate(q, h v), t + h) = 0,
+    p + G(q)^T x = p0(q, v),     g(q', t + h) = 0 at the end q' of the path with velocities v,
     M(q') v' = p1(q, v) + G(q')^T x',     G(q') v' = given.
+
+Velocities and momenta of a step are those of its `paths`; M, G and forces know the joints' own.
 
 Forces act at the midpoint, with its time. Where they have a potential the step is that of a discrete Lagrangian with it:
 symplectic on the constrained manifold, symmetric, of order 2. The first line is solved by Newton's method with M(q) and G(q) for
@@ -27,6 +29,7 @@ from ..reduced.inverse import mass_product
 from ..reduced.response import ReducedResponse, factor_reduced
 from .constrained import rows_at
 from .discrete_lagrangian import SUMS, end_momenta, midpoint, velocities_of
+from .paths import all_along, all_own, moved
 
 ROUNDS = 60
 ENOUGH = 1e-9  # of the velocities: the largest last change of any step
@@ -57,10 +60,11 @@ DISCRETE_MOMENTA = Algorithm(
 
 
 def discrete_momenta(model: Model, state: State, h: float, tau: Any, external: Any) -> tuple[np.ndarray, np.ndarray]:
-    """p0 and p1 of a step h from state.q with the constant velocities state.v, under the forces at its midpoint."""
+    """p0 and p1 of a step h from state.q with the constant velocities state.v of its paths, under the forces at its midpoint."""
     q, v = state.q, state.v
-    middle = model.integrate(q, 0.5 * h * v)
-    tau, external = applied(model, kinematics(model, middle, v), middle, v, tau, external, state.t + 0.5 * h)
+    middle = moved(model, q, 0.5 * h * v)
+    own_v = all_own(model, middle, v)
+    tau, external = applied(model, kinematics(model, middle, own_v), middle, own_v, tau, external, state.t + 0.5 * h)
     given = {"q": q, "v": v, "step": np.array([h]), "tau": tau, "external": external, "gravity": model.gravity}
     out = model.call(DISCRETE_MOMENTA, given)
     return out["p0"], out["p1"]
@@ -68,25 +72,27 @@ def discrete_momenta(model: Model, state: State, h: float, tau: Any, external: A
 
 def rattle_step(model: Model, state: State, h: float, tau: Any, external: Any) -> tuple[State, np.ndarray]:
     """The state after h, and the forces of the constraints, averaged over the step."""
-    q, p = state.q, mass_product(model, state.q, state.v)
+    q, p = state.q, all_along(model, state.q, mass_product(model, state.q, state.v))
     response, rows = factor_reduced(model, q), rows_at(model, state, state.t).rows
     answers = response.apply(*rows.transposed(np.eye(rows.count), model.nb, model.nv))
     inverse = np.linalg.pinv(rows @ answers, rcond=CUT, hermitian=True)
-    v, t = state.v, state.t + h
+    v, t = all_along(model, q, state.v), state.t + h
     for _ in range(ROUNDS):
         p0, p1 = discrete_momenta(model, State(q, v, state.t), h, tau, external)
-        gap = rows_at(model, State(model.integrate(q, h * v), v, t), t).residual
-        free = response.apply(None, p - p0)
+        end = moved(model, q, h * v)
+        gap = rows_at(model, State(end, all_own(model, end, v), t), t).residual
+        free = response.apply(None, all_own(model, q, p - p0))
         x = -inverse @ (rows @ free + gap / h)
         change = free.joints + x @ answers.joints
-        v = v + change
+        v = v + all_along(model, q, change)
         size, scale = np.abs(change).max(initial=0.0), 1.0 + np.abs(v).max(initial=0.0)
         if not size > SAME / abs(h) * scale:
             break
     if not size <= ENOUGH * scale:
         raise SolverError(f"a variational step at t = {state.t:.9g} did not converge: take a smaller dt")
-    end, last = _projected(model, model.integrate(q, h * v), p1, t)
-    return end, (x + last) / h
+    end = moved(model, q, h * v)
+    after, last = _projected(model, end, all_own(model, end, p1), t)
+    return after, (x + last) / h
 
 
 def _projected(model: Model, q: np.ndarray, p: np.ndarray, t: float) -> tuple[State, np.ndarray]:

@@ -196,7 +196,7 @@ class Rosenbrock(Stepper):
     def __post_init__(self) -> None:
         check_choice(self.name, self.stabilise, ("none", "project"))
 
-    def compiles(self, model: Model) -> bool:
+    def compiles(self, model: Model, method: str) -> bool:
         """Trees with springs and dampers on joints whose velocities are rates of coordinates."""
         joints = [(f, model.bodies[model.body_index(f.joint)].joint) for f in model.elements_of(JointForce)]
         local = all(isinstance(f, (JointSpring, JointDamping)) and is_flat(joint) for f, joint in joints)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from ..kernel.sweep import Algorithm, Field, Routine, Step
+from ..kernel.sweep import Algorithm, Field, Repeat, Routine, Step
 
 
 class Renamed:
@@ -28,6 +28,8 @@ def renamed(step: Step, names: dict[str, str]) -> Step:
     """The step with every node renamed."""
     if isinstance(step, Routine):
         return replace(step, arguments=tuple(names.get(name, name) for name in step.arguments))
+    if isinstance(step, Repeat):
+        return replace(step, steps=tuple(renamed(inner, names) for inner in step.steps))
 
     def rule(*nodes: Any) -> None:
         step.rule(*(Renamed(node, names) for node in nodes))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
@@ -26,6 +26,9 @@ class Program:
     leave    the parts of the states that it left (batch, records, size)
     inputs   further inputs that it takes from the model
     bind     how an algorithm becomes a plan of the model, as `Model.plan` does; None: just so
+    records  the states that a run records; all of them if none is named
+    memory   the states that a run hands to one that goes on from its end
+    reports  outputs besides the states, with their sizes: "x", the multiplier of every row as an impulse of the step, ...
     """
 
     algorithm: Algorithm
@@ -35,10 +38,22 @@ class Program:
     leave: Callable[[Model, dict[str, np.ndarray]], dict[str, np.ndarray]] | None = None
     inputs: Callable[[Model], dict[str, np.ndarray]] | None = None
     bind: Callable[[Model], Callable[..., Plan]] | None = None
+    reports: Callable[[Model], dict[str, int]] | None = None
+    records: tuple[str, ...] = ()
+    memory: tuple[str, ...] = ()
 
     def plan(self, model: Model, lanes: Lanes, absent: tuple[str, ...]) -> Plan:
         """The step bound to a model; `absent` of its inputs are zero."""
         return (self.bind(model) if self.bind else model.plan)(self.algorithm, lanes, ("run",), absent)
+
+    def report_sizes(self, model: Model) -> dict[str, int]:
+        """The outputs besides the states, with their sizes."""
+        return self.reports(model) if self.reports else {}
+
+    @property
+    def recorded(self) -> tuple[str, ...]:
+        """The states that a run keeps of every step: those that its own parts are made of."""
+        return self.records or self.states
 
     def given(self, model: Model, h: float) -> dict[str, np.ndarray]:
         """What it takes from the model and the step."""
@@ -48,6 +63,11 @@ class Program:
         """What it keeps of the parts (batch, size) of states at a time."""
         clock = {"t": np.full((len(next(iter(parts.values()))), 1), t)}
         return self.enter(model, parts | clock) if self.enter else parts
+
+    def resumed(self, kept: dict[str, np.ndarray], memory: Mapping[str, np.ndarray] | None) -> dict[str, np.ndarray]:
+        """What it keeps, as a run that ended here left it."""
+        found = {name: a for name, a in (memory or {}).items() if name in self.memory and a.size == kept[name].size}
+        return kept | {name: a.reshape(kept[name].shape) for name, a in found.items()}
 
     def left(self, model: Model, kept: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
         """The parts of the states that it keeps in its own way."""
@@ -89,7 +109,7 @@ class Stepper:
     def check(self, model: Model) -> None:
         """Raise if the stepper cannot step the model."""
 
-    def compiles(self, model: Model) -> bool:
+    def compiles(self, model: Model, method: str) -> bool:
         """Whether its programs step the model: by default a tree without forces and constraints."""
         return is_bare(model)
 
@@ -121,6 +141,7 @@ class Solution:
     forces: np.ndarray | None
     events: tuple[Event, ...] = ()
     inputs: np.ndarray | None = None
+    memory: Mapping[str, np.ndarray] | None = None
 
 
 @dataclass(frozen=True)

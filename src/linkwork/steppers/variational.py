@@ -1,9 +1,10 @@
 """A variational integrator on Lie groups: the midpoint rule applied to the action, not to the equations of motion. Order 2.
 
-Over a step the joints move with constant velocities v; `discrete_lagrangian` says which momenta p0 and p1 that means before and
-after. The step is symplectic and keeps momenta: the energy of an undamped system stays near its start for exponentially long
-times. p0 is given, v is unknown: Newton's method with M(q_m) for its matrix, in O(n), a fixed number of rounds; that they were
-enough is checked. One pass of the program is one round; the last one moves the state. With forces and constraints see `rattle`.
+Over a step the joints move with constant velocities v along their `paths`; `discrete_lagrangian` says which momenta p0 and p1
+that means before and after. The step is symplectic and keeps momenta: the energy of an undamped system stays near its start for
+exponentially long times. p0 is given, v is unknown: Newton's method with M(q_m) for its matrix, in O(n), a fixed number of
+rounds; that they were enough is checked. One pass of the program is one round; the last one moves the state. With forces and
+constraints see `rattle`.
 
 "variational4" composes each step of three, of lengths c h, (1 - 2c) h, c h with c = 1 / (2 - 2^(1/3)): order 4 [Yoshida 1990].
 """
@@ -20,11 +21,12 @@ from ..constraints.rows import constraint_set
 from ..errors import InputError, SolverError
 from ..kernel.sweep import INERTIA, SCALAR, Algorithm, Field, each, inward, outward, vector
 from ..model import MaximalState, Model, State
-from ..model.rules import inertia_of, joint_of
+from ..model.rules import inertia_of
 from ..reduced.inverse import mass_product
 from ..reduced.rules import factor_joint
 from ..spatial.scalar import array, maximum, where
 from .discrete_lagrangian import SUMS, end_momenta, midpoint, velocities_of
+from .paths import all_along, all_own, along, own, own_subspace, path_of
 from .rattle import ENOUGH, rattle_step
 from .stepper import Program, StepInfo, Stepper
 
@@ -34,8 +36,9 @@ ROUNDS = 12
 def balance(n: Any, parent: Any) -> None:
     """What is missing of the momentum at the start, and the articulated inertia that answers it."""
     p0 = end_momenta(n, parent)
-    f = factor_joint(inertia_of(n) + n.IA, n.S, n.armature)
-    u = n.momentum - p0 - n.S.T @ n.pA
+    S = own_subspace(n)
+    f = factor_joint(inertia_of(n) + n.IA, S, n.armature)
+    u = own(n, n.momentum - p0) - S.T @ n.pA
     n.K, n.y = f.K, f.solve(u)
     parent.IA = parent.IA + n.E.move_inertia(f.Ia)
     parent.pA = parent.pA + n.E.move_wrench(n.pA + f.K.T @ u)
@@ -43,13 +46,13 @@ def balance(n: Any, parent: Any) -> None:
 
 def advance(n: Any, parent: Any) -> None:
     """Better velocities; after the last round the state moves."""
-    joint = joint_of(n)
     acc = n.E.pull_twist(parent.acc)
-    change = n.y - n.K @ acc
-    n.acc = acc + n.S @ change
+    own_change = n.y - n.K @ acc
+    n.acc = acc + own_subspace(n) @ own_change
+    change = along(n, own_change)
     v = n.v + change
     last = n.round >= ROUNDS - 1.5
-    q = joint.integrate(n.q, n.step * v)
+    q = path_of(n).integrate(n.q, n.step * v)
     n.q = array([where(last, a, b) for a, b in zip(q, n.q, strict=True)])
     n.momentum = array([where(last, a, b) for a, b in zip(n.p1, n.momentum, strict=True)])
     n.error = array([where(last, maximum(abs(a), b), b) for a, b in zip(change, n.error, strict=True)])
@@ -92,11 +95,11 @@ def _algorithm(name: str, parts: tuple[float, ...]) -> Algorithm:
 
 
 def enter(model: Model, given: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
-    """What the program keeps of a batch of states (batch, size): momenta instead of velocities."""
-    q, v = given["q"], given["v"]
-    p = mass_product(model, q, v)
+    """What the program keeps of a batch of states (batch, size): momenta, and the velocities of the paths to start from."""
+    q, v = given["q"], all_along(model, given["q"], given["v"])
+    p = all_along(model, q, mass_product(model, q, given["v"]))
     counts = {name: np.zeros((len(q), model.nb)) for name in ("round", "part")}
-    return {"q": q, "momentum": p, "v": v.copy(), "error": np.zeros_like(v), **counts}
+    return {"q": q, "momentum": p, "v": v, "error": np.zeros_like(v), **counts}
 
 
 def leave(model: Model, kept: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
@@ -108,7 +111,8 @@ def leave(model: Model, kept: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
             f"a variational step did not converge: its velocities still changed by {change:.2g} in the last of {ROUNDS} rounds; "
             "take a smaller dt"
         )
-    return {"q": q, "v": velocities_of(model, q.reshape(-1, model.nq), p.reshape(-1, model.nv)).reshape(p.shape)}
+    own_p = all_own(model, q, p)
+    return {"q": q, "v": velocities_of(model, q.reshape(-1, model.nq), own_p.reshape(-1, model.nv)).reshape(p.shape)}
 
 
 def _program(name: str, parts: tuple[float, ...]) -> Program:

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import linkwork as lw
-from linkwork.constraints.body_set import BodySet
 from linkwork.constraints.rows import constraint_set
+from linkwork.elements.collection import collection
 
 BALL = lw.Inertia(1.0, tensor=0.1 * np.eye(3))
 
@@ -31,10 +31,10 @@ def test_constraints_that_differ_in_numbers_share_a_kernel() -> None:
     rods = [lw.constraint("a", height, parameters={"h": x}) for x in (0.1, 0.2)]
     again = lw.constraint("a", lambda E, h: E[0].p[2] - h, parameters={"h": 0.3})
     other = lw.constraint("a", lambda E, h: E[0].p[1] - h, parameters={"h": 0.3})
-    found = BodySet(two(), [*rods, again, other]).bodies
-    assert found.tree.classes[0] is found.tree.classes[1]
-    assert found.tree.classes[0] is found.tree.classes[2]
-    assert found.tree.classes[0] is not found.tree.classes[3]
+    classes = collection(two(*rods, again, other)).tree.of("constraint").classes
+    assert classes[0] is classes[1]
+    assert classes[0] is classes[2]
+    assert classes[0] is not classes[3]
 
 
 def test_sizes_and_marks() -> None:

@@ -41,7 +41,7 @@ def test_contradictions() -> None:
 def test_couplings_limits_and_nothing() -> None:
     model, state = four_bar()
     coupled = model.replace(
-        elements=[lw.Coupling("coupler", "crank", 2.0), lw.Coupling("crank", "coupler", 0.5), lw.Limit("crank")]
+        elements=[lw.Coupling("coupler", "crank", 2.0), lw.Coupling("crank", "coupler", 0.5), lw.Limit("crank", upper=9.0)]
     )
     report = lw.constraint_report(coupled, np.zeros(3))
     assert (report.rows, report.rank) == (2, 1)

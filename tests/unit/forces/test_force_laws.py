@@ -218,5 +218,5 @@ def test_classes_of_users_share_kernels_by_what_they_compute() -> None:
     forces = lw.force_set(model_with(Gravity("a", 2.0), Gravity("a", 3.0)))
     poses = at(SE3(p=(2, 0, 0)), SE3())
     assert forces.wrenches(poses, STILL)[0, 3] == pytest.approx(-5.0 / 4.0)
-    assert {len(plan.units) for plan in forces._bodies._plans.made.values()} == {1}
+    assert {len(plan.units_of["law"]) for plan in forces.on_bodies.plans.made.values()} == {1}
     assert Gravity("a", 2.0).signature == Gravity("b", 9.0).signature

@@ -10,7 +10,9 @@ import pytest
 from derivatives.force_cases import BODY_FORCES, JOINT_CASES, JOINT_FORCES, JOINTS
 
 import linkwork as lw
-from linkwork.forces import ALL_FORCES, ALL_JOINT_FORCES, joint_set
+from linkwork.elements.evaluate import LAWS
+from linkwork.elements.loads import LoadEvaluation, act, act_fields, differentiate, slope_fields
+from linkwork.forces import ALL_FORCES, ALL_JOINT_FORCES
 from linkwork.kernel import eager
 
 
@@ -31,6 +33,19 @@ def motion(model: lw.Model, seed: int = 0, batch: tuple[int, ...] = ()) -> tuple
     return q, v, k.poses.reshape(*batch, model.nb, 4, 4), k.twists.reshape(*batch, model.nb, 6)
 
 
+def as_they_stand(forces: LoadEvaluation, given: dict[str, np.ndarray]) -> dict[str, Any]:
+    """What the rules give, run in Python."""
+    found = {}
+    for algorithm in (forces.algorithm(act, act_fields), forces.algorithm(differentiate, slope_fields)):
+        found |= eager.run(algorithm, forces.tree, {name: given[name].reshape(-1) for name in algorithm.of_kind("input")})
+    return found
+
+
+def kernels(forces: LoadEvaluation) -> set[int]:
+    """How many kernels its plans have for laws."""
+    return {len(plan.units_of[LAWS]) for plan in forces.plans.made.values()}
+
+
 def close(x: Any, y: Any) -> bool:
     x, y = np.asarray(x), np.asarray(y)
     return bool(np.abs(x - y).max(initial=0.0) <= 1e-13 * max(1.0, np.abs(y).max(initial=0.0)))
@@ -41,19 +56,13 @@ def test_compiled_forces_are_the_rules_as_they_stand(case: str) -> None:
     model = free_bodies("a", "b").add(BODY_FORCES[case](np.random.default_rng(0))).build()
     forces = lw.force_set(model)
     _, _, poses, twists = motion(model)
-    given = {
-        "poses": np.append(poses, np.eye(4)),
-        "twists": np.append(twists, np.zeros(6)),
-        "t": np.array([0.3]),
-        "u": forces.initial_inputs,
-    }
-    expected = [eager.run(a, forces._bodies.tree, given) for a in forces._algorithms]
-    (wrenches,) = forces._run(0, ("wrenches",), poses, twists, 0.3, None)
-    slopes = forces._run(1, ("df_dq", "df_dv"), poses, twists, 0.3, None)
-    assert close(wrenches, expected[0]["wrenches"])
-    assert close(forces.energies(poses, twists, 0.3), expected[0]["energy"])
-    assert close(slopes[0], expected[1]["df_dq"])
-    assert close(slopes[1], expected[1]["df_dv"])
+    given = {"pose": poses, "twist": twists, "t": np.array([0.3]), "u": forces.initial_inputs}
+    expected, compiled = as_they_stand(forces.on_bodies, given), forces.on_bodies
+    loads = compiled.run(compiled.algorithm(act, act_fields), ("loads",), given)["loads"]
+    assert close(loads, expected["loads"])
+    assert close(forces.energies(poses, twists, 0.3), expected["energy"])
+    for slopes, name in zip(compiled.slopes(given), ("df_dx", "df_dv"), strict=True):
+        assert close(slopes, expected[name])
 
 
 @pytest.mark.parametrize("case", JOINT_FORCES)
@@ -66,11 +75,11 @@ def test_compiled_joint_forces_are_the_rules_as_they_stand(case: str) -> None:
     forces = lw.force_set(model)
     q, v, _, _ = motion(model)
     given = {"q": q, "v": v, "t": np.array([0.3]), "u": forces.initial_inputs}
-    act, slopes = (eager.run(a, forces.on_joints._plans.tree, given) for a in (joint_set.ACT, joint_set.DIFFERENTIATE))
-    assert close(forces.joint_forces(q, v, 0.3), act["forces"])
-    assert close(forces.joint_energies(q, v, 0.3), act["energy"])
-    for A, name in zip(forces.joint_derivatives(q, v, 0.3), ("df_dq", "df_dv"), strict=True):
-        assert close(A.dense().reshape(-1), slopes[name])
+    expected = as_they_stand(forces.on_joints, given)
+    assert close(forces.joint_forces(q, v, 0.3), expected["loads"])
+    assert close(forces.joint_energies(q, v, 0.3), expected["energy"])
+    for A, name in zip(forces.joint_derivatives(q, v, 0.3), ("df_dx", "df_dv"), strict=True):
+        assert close(A.dense().reshape(-1), expected[name])
 
 
 def test_a_thousand_instances_share_one_kernel() -> None:
@@ -83,7 +92,7 @@ def test_a_thousand_instances_share_one_kernel() -> None:
     _, _, poses, twists = motion(model)
     total = forces.wrenches(poses, twists)
     df_dq, _ = forces.derivatives(poses, twists)
-    assert {len(plan.units) for plan in forces._bodies._plans.made.values()} == {1}
+    assert kernels(forces.on_bodies) == {1}
     parts = [lw.force_set(model.replace(elements=[f])).wrenches(poses, twists) for f in model.elements[:3]]
     assert total.shape == parts[0].shape == (2, 6)
     assert len(df_dq.row) == 4000
@@ -108,8 +117,7 @@ def test_a_hundred_forces_from_one_function_share_one_kernel_and_one_trace(monke
     assert close(forces.wrenches(poses, twists), expected.wrenches(poses, twists))
     assert forces.joint_forces(q, v)[-1] == pytest.approx(-4950.0 * v[-1])
     assert len(traced) == 1
-    for plans in (forces._bodies._plans, forces.on_joints._plans):
-        assert {len(plan.units) for plan in plans.made.values()} == {1}
+    assert kernels(forces.on_bodies) == kernels(forces.on_joints) == {1}
 
 
 def lambda_of(k: int) -> Any:
@@ -124,7 +132,7 @@ def test_joints_that_differ_in_numbers_only_share_kernels() -> None:
     forces = lw.force_set(b.build())
     q = np.array([0.1, 0.4, -0.3])
     assert close(forces.joint_forces(q, np.zeros(3)), -np.array([1.0, 2.0, 3.0]) * (q - [0.0, 0.2, 0.4]))
-    assert {len(plan.units) for plan in forces.on_joints._plans.made.values()} == {1}
+    assert kernels(forces.on_joints) == {1}
 
 
 def mixed_model() -> lw.Model:

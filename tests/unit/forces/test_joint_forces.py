@@ -173,4 +173,4 @@ def test_classes_of_users_are_traced_with_their_joint() -> None:
         b.body(name, joint=joint, inertia=lw.Inertia(1.0)).add(Coulomb(name, 2.0)).add(Coulomb(name, 1.0))
     forces = lw.force_set(b.build())
     assert forces.joint_forces(np.zeros(3), np.array([1.0, -1.0, 0.0])).tolist() == pytest.approx([-3.0, 3.0, 0.0])
-    assert {len(plan.units) for plan in forces.on_joints._plans.made.values()} == {2}
+    assert {len(plan.units_of["law"]) for plan in forces.on_joints.plans.made.values()} == {2}

@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 import pytest
 from scipy.integrate import quad
+from symbols import evaluated
 
 import linkwork as lw
 from linkwork.forces.muscle_curves import ACTIVE, PASSIVE, TENDON, VELOCITY, FunctionCurve
-from linkwork.kernel.symbol import ca, variable
+from linkwork.kernel.symbol import variable
 from linkwork.spatial.dual import Dual, Gradient
 from linkwork.spatial.jet import Jet
 
@@ -101,10 +102,10 @@ def test_shapes() -> None:
 def test_symbols_jets_and_duals_give_the_same(name: str) -> None:
     curve = CURVES[name]
     s = variable("x")
-    traced = ca.Function("f", [s.sx], [curve(s).sx, curve.slope(s).sx, curve.integral(s).sx])
+    traced = [curve(s), curve.slope(s), curve.integral(s)]
     for x in np.linspace(curve.breaks[0] - 0.3, curve.breaks[-1] + 0.3, 41):
         np.testing.assert_allclose(
-            [float(y) for y in traced(x)], [curve(x), curve.slope(x), curve.integral(x)], rtol=1e-13, atol=1e-13
+            evaluated(traced, [s], [x]), [curve(x), curve.slope(x), curve.integral(x)], rtol=1e-13, atol=1e-13
         )
         dual = curve(Dual(x, (1.0, -2.0)))
         np.testing.assert_allclose([dual.x, *dual.grad], [curve(x), curve.slope(x), -2 * curve.slope(x)], atol=1e-12)

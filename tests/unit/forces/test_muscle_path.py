@@ -9,7 +9,9 @@ import pytest
 from models import rotation, unit
 
 import linkwork as lw
-from linkwork.forces.force import gradient_of, moved
+from linkwork.elements.derive import displaced as displaced_ports
+from linkwork.elements.derive import gradient_of
+from linkwork.forces.force import placed
 from linkwork.forces.muscle_path import locally
 from linkwork.spatial.dual import Dual, displaced
 from linkwork.spatial.se3 import SE3
@@ -37,9 +39,9 @@ def test_slopes_are_the_gradient_of_the_length(name: str, seed: int) -> None:
     path = lw.MusclePath(*PATHS[name])
     poses = poses_for(path, seed)
     length, slopes = path.slopes(poses)
-    whole = path.length(moved(poses))
+    whole = path.length(displaced_ports(placed(poses)))
     assert float(length) == pytest.approx(float(whole.x), rel=1e-14) == pytest.approx(float(path.length(poses)), rel=1e-14)
-    for mine, derived in zip(slopes, gradient_of(whole, len(poses)), strict=True):
+    for mine, derived in zip(slopes, gradient_of(whole, placed(poses)), strict=True):
         np.testing.assert_allclose(mine.astype(float), derived.astype(float), atol=1e-13)
 
 

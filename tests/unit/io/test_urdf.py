@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -203,6 +204,10 @@ def test_limits_that_are_missing(read: Any) -> None:
     model = read(TWO + joint("j", "a", "b", inside='<limit effort="inf" velocity="1"/>'))
     assert np.isinf(model.bodies[0].properties.upper.item())
     assert "joint 'j': its <limit> has neither lower nor upper; it is not limited" in model.notes
+    model = read(TWO + joint("j", "a", "b", inside='<limit lower="-1" upper="1" effort="0" velocity="0.0"/>'))
+    assert (model.bodies[0].properties.effort.item(), model.bodies[0].properties.speed.item()) == (np.inf, np.inf)
+    for name in ("effort", "velocity"):
+        assert f"joint 'j': its <limit> has {name} 0, taken as not given; it is not limited" in model.notes
     model = read(TWO + joint("j", "a", "b", inside='<limit upper="1" effort="1" velocity="1"/>'))
     assert (model.bodies[0].properties.lower.item(), model.bodies[0].properties.upper.item()) == (0, 1)
     model = read(TWO + REVOLUTE.format(""))
@@ -434,13 +439,59 @@ def test_moving_links_without_mass(read: Any, massless: str) -> None:
 
 
 def test_negative_mass(read: Any) -> None:
+    """It counts where it moves: a body of 0.75 kg is possible, one of -0.5 kg is not."""
     robot = ARM + link("tip", -0.25) + joint("weld", "arm", "tip", "fixed")
-    with pytest.raises(lw.ModelError, match=r"link 'tip' has the negative mass -0\.25"):
+    for policy in ("strict", "repair", "accept"):
+        model = read(robot, inertia=policy)
+        assert model.bodies[0].inertia.mass == 0.75
+        assert any(n.startswith("link 'tip' has the negative mass -0.25; kept, as body 'arm' (links") for n in model.notes)
+    light = robot.replace("-0.25", "-1.5")
+    with pytest.raises(
+        lw.ModelError, match=r"line 3: body 'arm' \(links 'arm', 'tip' welded together\) has the negative mass -0\.5"
+    ):
+        read(light)
+    for merge in (True, False):
+        assert sum(b.inertia.mass for b in read(light, inertia="accept", merge_fixed=merge).bodies) == -0.5
+        assert sum(b.inertia.mass for b in read(light, inertia="repair", merge_fixed=merge).bodies) == 1.0
+    for policy in ("strict", "accept"):
+        with pytest.raises(lw.ModelError, match=r"robot\.urdf, line 3: body 'arm': its positive and negative masses cancel"):
+            read(robot.replace("-0.25", "-1.0"), inertia=policy)
+
+
+SENSOR = link("sensor", 0.1, (-1e-4, 1e-4, 3e-4)) + joint("weld", "arm", "sensor", "fixed", origin("0.1 0 0", "0.3 0.2 0.1"))
+
+
+@pytest.mark.parametrize("merge", [True, False])
+@pytest.mark.parametrize("policy", ["strict", "repair", "accept"])
+def test_impossible_links_of_possible_bodies(read: Any, policy: str, merge: bool) -> None:
+    """Only what moves as one is checked; the link is noted and kept."""
+    model, kept = (read(ARM + SENSOR, inertia=p, merge_fixed=merge) for p in (policy, "accept"))
+    for body, other in zip(model.bodies, kept.bodies, strict=True):
+        np.testing.assert_array_equal(body.inertia.matrix, other.inertia.matrix)
+    line = "kept, as body 'arm' (links 'arm', 'sensor' welded together) is possible"
+    assert [n for n in model.notes if n.startswith("link 'sensor': the tensor has a negative") and n.endswith(line)]
+
+
+def test_possible_links_of_impossible_bodies(read: Any) -> None:
+    """Messages name all links that are welded together; both ways to load give the same repaired motion."""
+    robot = ARM.replace('ixx="0.02"', 'ixx="-0.2"') + SENSOR.replace('ixx="-0.0001"', 'ixx="0.0003"')
+    who = r"body 'arm' \(links 'arm', 'sensor' welded together\): the tensor has a negative principal moment"
+    with pytest.raises(lw.ModelError, match=f"line 3: {who}"):
         read(robot)
-    assert read(robot, inertia="accept").bodies[0].inertia.mass == 0.75
-    assert read(robot, inertia="repair").bodies[0].inertia.mass == 1.0
-    with pytest.raises(lw.ModelError, match=r"robot\.urdf, line 3: body 'arm': its positive and negative masses cancel"):
-        read(robot.replace("-0.25", "-1.0"), inertia="accept")
+    merged, apart = (read(robot, inertia="repair", merge_fixed=merge) for merge in (True, False))
+    assert [n for n in merged.notes if re.match(who, n) and "repaired: principal moments" in n]
+    inertia = merged.bodies[0].inertia
+    lw.Inertia(inertia.mass, inertia.com, inertia.tensor)
+    for q in (0.0, 0.7):
+        np.testing.assert_allclose(lw.mass_matrix(merged, [q]), lw.mass_matrix(apart, [q]), rtol=1e-12)
+
+
+def test_impossible_links_of_the_world(read: Any) -> None:
+    robot = ARM.replace('ixx="0.02"', 'ixx="-0.2"', 1)
+    note = "link 'base': the tensor has a negative principal moment -0.2; kept, as it is part of the world and does not move"
+    assert note in read(robot).notes
+    with pytest.raises(lw.ModelError, match="link 'base': the tensor has a negative principal moment"):
+        read(robot, floating=True)
 
 
 # --- what is ignored --------------------------------------------------------------------------------------------------

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from linkwork.kernel import cache, machine, unit
+from linkwork.kernel import cache, machine, sources, unit
 from linkwork.kernel import driver as driver_module
 from linkwork.kernel.lanes import Lanes
 from linkwork.kernel.plan import Plan, variant
@@ -169,7 +169,7 @@ def test_the_key_depends_on_the_variant_and_the_surroundings(
     if what == "machine":
         monkeypatch.setattr(machine, "description", lambda: "another machine")
     if what == "sources":
-        monkeypatch.setattr(unit, "source_digest", lambda: "other sources")
+        monkeypatch.setattr(sources, "digest", lambda modules: "other sources")
     unit.unit(a, c, position, variants.get(what, plain))
     assert compiler.count == len(objects(folder)) == 2
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 import threading
 import time
 
@@ -69,6 +71,39 @@ def test_many_callers(states: tuple) -> None:
     for c in callers:
         c.join()
     assert not wrong
+
+
+FIRST_CALLS = """
+import sys, threading
+import numpy as np
+import linkwork as lw
+from linkwork.bench.models import arm7
+
+sys.setswitchinterval(1e-6)
+model, rng = arm7(), np.random.default_rng(3)
+q = np.array([model.random_configuration(seed=k) for k in range(40)])
+v, tau = rng.normal(size=(2, 40, model.nv))
+given = (q, v, tau, np.zeros((model.nb, 6)))
+alone, start, found = lw.forward_dynamics(model, *given), threading.Barrier(8), []
+
+def call():
+    start.wait()
+    for _ in range(50):
+        found.append(np.array_equal(lw.forward_dynamics(model, *given, threads=2), alone))
+
+callers = [threading.Thread(target=call) for _ in range(8)]
+for c in callers:
+    c.start()
+for c in callers:
+    c.join()
+sys.exit(0 if len(found) == 400 and all(found) else 3)
+"""
+
+
+def test_first_calls_at_once() -> None:
+    """Each round is a process of its own: threads are made once in its life."""
+    ends = [subprocess.run([sys.executable, "-c", FIRST_CALLS], timeout=120, check=False).returncode for _ in range(8)]
+    assert ends == [0] * 8
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork")

@@ -210,6 +210,41 @@ def test_arguments_are_copied_and_the_model_is_frozen() -> None:
         model.bodies = ()  # type: ignore[misc]
 
 
+ARRAYS = ("lower", "upper", "armature", "damping", "friction", "effort", "speed")
+
+
+@pytest.mark.parametrize("given", [{}, {"damping": 0.1, "effort": 3.0, "limits": (-1, 1)}], ids=["plain", "given"])
+def test_arrays_of_a_model_cannot_be_written_to(given: dict) -> None:
+    """Bodies without properties share one set of them: a number written there would be in every later model."""
+    body = builder(placement=lw.SE3(R=np.diag([1.0, -1.0, -1.0]), p=(0, 0, 1)), **given).build().bodies[0]
+    arrays = [getattr(body.properties, name) for name in ARRAYS]
+    assert len({a.ctypes.data for a in arrays}) == len(ARRAYS)
+    arrays += [body.inertia.com, body.inertia.tensor, body.placement.R, body.placement.p, body.joint.axis]  # type: ignore[attr-defined]
+    for a in arrays:
+        with pytest.raises(ValueError, match="read-only"):
+            a[0] = 5.0
+    for name in ("parents", "armature", "damping"):
+        with pytest.raises(ValueError, match="read-only"):
+            getattr(builder(**given).build(), name)[0] = 1
+
+
+def test_arrays_of_a_user_stay_writable() -> None:
+    limits, damping, com, tensor = np.array([[-1.0], [1.0]]), np.array([0.5]), np.array([0.1, 0, 0]), np.eye(3)
+    p, R, axis, gravity = np.array([0, 0, 1.0]), np.eye(3)[[1, 2, 0]], np.array([0, 1.0, 0]), np.array([0, 0, -9.81])
+    given = (limits, damping, com, tensor, p, R, axis, gravity)
+    inertia, joint = lw.Inertia(1.0, com, tensor), lw.Revolute(axis)
+    b = lw.ModelBuilder(gravity)
+    b.body("arm", joint=joint, inertia=inertia, placement=lw.SE3(R, p), limits=limits, damping=damping)
+    models = [b.build(), lw.Model(b.build().bodies, gravity)]
+    for a in given:
+        a[:] = 7.0
+    for model in models:
+        body = model.bodies[0]
+        held = (body.properties.upper, body.properties.damping, body.inertia.com, body.inertia.tensor, body.placement.p)
+        for a in (*held, body.joint.axis, model.gravity, body.placement.R):  # type: ignore[attr-defined]
+            assert not np.any(a == 7.0)
+
+
 def test_a_builder_can_go_on_after_build() -> None:
     b = builder()
     small = b.build()

@@ -9,9 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from models import rotation, turn, unit
+from symbols import evaluated
 
 from linkwork.kernel.graph import build
-from linkwork.kernel.symbol import Symbol, ca, variable, wrap
+from linkwork.kernel.symbol import Symbol, variable
 from linkwork.spatial.scalar import stack, zeros
 from linkwork.spatial.stage import (
     Rotation,
@@ -32,6 +33,7 @@ RNG = np.random.default_rng(0)
 STAGES: dict[str, tuple[Stage, np.ndarray]] = {
     **{f"turn {k}": (Turn(k, np.cos(a), np.sin(a)), turn(k, a)) for k, a in enumerate((0.7, -1.9, 2.6))},
     "quarter turn": (Turn(1, 0.0, 1.0), turn(1, np.pi / 2).round()),
+    "half turn": (Turn(2, -1.0, 0.0), turn(2, np.pi).round()),
     "rotation": (Rotation(rotation([0.36, -0.48, 0.8], 1.1)), rotation([0.36, -0.48, 0.8], 1.1)),
     "shift": (Shift(np.array([1.0, -2.0, 0.5])), np.eye(3)),
 }
@@ -78,11 +80,6 @@ def test_inverses(name: str) -> None:
         np.testing.assert_array_equal(back.p, -stage.p)
 
 
-def evaluated(A: np.ndarray, symbols: list[Symbol], at: np.ndarray) -> np.ndarray:
-    f = ca.Function("f", [ca.vertcat(*(s.sx for s in symbols))], [ca.vertcat(*(wrap(a) for a in A.flat))])
-    return np.array(f(at)).reshape(A.shape)
-
-
 @pytest.mark.parametrize("axis", range(3))
 def test_turns_of_symbols(axis: int) -> None:
     symbols = [variable(f"s{k}") for k in range(14)]
@@ -105,7 +102,20 @@ def test_turns_of_symbols(axis: int) -> None:
         (move_symmetric(stage, M), R @ M0 @ R.T),
     ):
         assert computed.dtype == object
-        np.testing.assert_allclose(evaluated(computed, symbols, at), expected, **CLOSE)
+        np.testing.assert_allclose(evaluated([*computed.flat], symbols, at), expected.reshape(-1), **CLOSE)
+
+
+@pytest.mark.parametrize("name", ["quarter turn", "half turn"])
+def test_right_angles_only_change_places_and_signs(name: str) -> None:
+    stage, R = STAGES[name]
+    H = np.array([[1e16, 1.0, 2.0], [3.0, 0.1, 5.0], [6.0, 7.0, 0.3]])
+    M = np.triu(H) + np.triu(H, 1).T
+    assert np.array_equal(move_matrix(stage, H), R @ H @ R.T)
+    assert np.array_equal(move_symmetric(stage, M), R @ M @ R.T)
+    entries = stack(*(variable(f"h{k}") for k in range(9)))
+    moved = move_matrix(stage, entries.reshape(3, 3))
+    known = {id(s) for x in entries for s in (x, -x)}
+    assert {id(x) for x in moved.flat} <= known
 
 
 def products(outputs: list[Any], symbols: list[Symbol]) -> int:

@@ -38,11 +38,11 @@ def _loop(record: Record, places: Places, run: Run) -> Any:
 
 def _mult_q(record: Record, places: Places, run: Run) -> Any:
     (leader, a), (follower, b) = places.joint(record, "joint_A"), places.joint(record, "joint_B")
-    sizes = {len(a.array("q0", (-1,))), len(b.array("q0", (-1,)))}
-    if len(sizes) != 1 or 0 in sizes:
+    size, other = len(a.array("q0", (-1,))), len(b.array("q0", (-1,)))
+    if size != other or not size:
         raise record.error("its joints must have the same number of coordinates")
     factor = record.number("factor")
-    return Coupling(follower, leader, factor) if sizes == {1} else Multiple(leader, follower, factor)
+    return Coupling(follower, leader, factor) if size == 1 else Multiple(leader, follower, factor, size)
 
 
 def _presc_joint(record: Record, places: Places, run: Run) -> Any:

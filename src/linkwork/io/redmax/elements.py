@@ -8,12 +8,10 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ...constraints.constraint import Constraint
-from ...constraints.direct import Direct, DirectConstraint, Situation, joint_rows
+from ...constraints.on_joints import JointConstraint, plain_joint
 from ...forces import Force, JointForce
 from ...forces.force import push_at
 from ...joints import Joint
-from ...model.model import Model
-from ...model.state import Rows
 from ...spatial.scalar import Scalar, Vector, cross, dot, stack, where
 from ...spatial.se3 import SE3
 
@@ -55,29 +53,20 @@ def _unit(x: Vector) -> Vector:
     return x / np.sqrt(dot(x, x))
 
 
-class Multiple(DirectConstraint):
+class Multiple(JointConstraint):
     """factor q_A = q_B for joints with the same number of coordinates."""
 
-    def __init__(self, leader: str, follower: str, factor: float) -> None:
-        self.leader, self.follower, self.factor = leader, follower, factor
+    parameter_names: ClassVar[tuple[str, ...]] = ("factor",)
 
-    def count(self, model: Model) -> int:
-        return self._indices(model)[0].size
+    def __init__(self, leader: str, follower: str, factor: float, size: int) -> None:
+        self.joints, self.factor, self.size = (leader, follower), factor, size
 
-    def _indices(self, model: Model) -> tuple[np.ndarray, np.ndarray]:
-        spans = [model.v_index(name) for name in (self.leader, self.follower)]
-        a, b = (np.arange(s.start, s.stop) for s in spans)
-        return a, b
+    def residual(self, q: Vector) -> Vector:
+        return self.factor * q[: self.size] - q[self.size :]
 
-    def at(self, model: Model, now: Situation) -> Direct:
-        a, b = self._indices(model)
-        both = Rows.stacked([joint_rows(a, self.factor), joint_rows(b, -1.0)])
-        rows = Rows(len(a), joint_row=np.tile(np.arange(len(a)), 2), joint_index=both.joint_index, joint_value=both.joint_value)
-        q, v = (
-            self.factor * x[i(self.leader)] - x[i(self.follower)] for x, i in ((now.q, model.q_index), (now.v, model.v_index))
-        )
-        none = np.zeros(len(a))
-        return Direct(rows, q, v, none, none)
+    def check(self, model: Any) -> None:
+        for name in self.joints:
+            plain_joint(model, self, name)
 
 
 class CornersOnGround(Force):

@@ -5,18 +5,16 @@ Each knows what is right: `Contact`, `Limit`, `PrescribedJoint` and `PrescribedT
 
 from __future__ import annotations
 
-from dataclasses import replace
+from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
 
-from ...constraints.direct import Direct, Situation
 from ...constraints.limits import Limit
 from ...constraints.prescribed import PrescribedJoint, PrescribedTwist
 from ...contact import Contact
 from ...geometry import Plane, Sphere
-from ...model.model import Model
-from ...spatial.scalar import Vector
+from ...spatial.scalar import Scalar, Vector, array, where
 from ...spatial.se3 import SE3
 from .elements import PointOnHinge
 from .published_forces import held
@@ -52,22 +50,23 @@ class OneWayLimit(Slip, Limit):
     baumgarte   the rate of correction of the method that steps it, which this undoes twice
     """
 
+    timed = True
+    parameter_names: ClassVar[tuple[str, ...]] = ("stops", "baumgarte")
+
     def __init__(self, joint: str, lower: Any, upper: Any, baumgarte: float) -> None:
         super().__init__(joint, lower, upper)
         self.baumgarte = baumgarte
 
-    def at(self, model: Model, now: Situation) -> Direct:
-        d = super().at(model, now)
-        slip = (d.rows.joint_value < 0) & (d.residual <= 0.0)
-        return replace(d, given=np.where(slip, 2.0 * self.baumgarte * d.residual, d.given))
+    def gap(self, q: Vector, t: Scalar) -> Vector:
+        """Upper stops that are passed run away, at twice the rate at which they are approached again."""
+        since, out = t - held(t), []
+        for (_, side), g in zip(self.sides, self.residual(q), strict=True):
+            passed = where(held(g) <= 0.0, 2.0 * self.baumgarte * held(g), 0.0) if side < 0 else 0.0
+            out.append(g - since * passed)
+        return array(out)
 
     def right(self) -> Limit:
         return Limit(self.joint, self.lower, self.upper)
-
-
-def without(d: Direct, *errors: str) -> Direct:
-    """The same rows with some of their errors (residual, rate) not looked at."""
-    return replace(d, **{name: np.zeros_like(getattr(d, name)) for name in errors})
 
 
 class Unfed(Slip, PrescribedJoint):
@@ -81,33 +80,35 @@ class NoVelocityFeedback(Unfed):
     """A prescribed joint whose velocity error is not fed back (scene 9)."""
 
     kinds: ClassVar[tuple[str, ...]] = ("ODE45",)
-
-    def at(self, model: Model, now: Situation) -> Direct:
-        return without(super().at(model, now), "rate")
+    unseen: ClassVar[tuple[str, ...]] = ("rate",)
 
 
 class NoFeedback(Unfed):
     """A prescribed joint whose errors are not fed back at all: what hybrid dynamics by recursion does (scene 9)."""
 
-    def at(self, model: Model, now: Situation) -> Direct:
-        return without(super().at(model, now), "residual", "rate")
+    unseen: ClassVar[tuple[str, ...]] = ("residual", "rate")
 
 
 class ReversedRate(Unfed):
     """A joint that turns against its prescribed rate, and whose position is not looked at (scenes 32, 33)."""
 
-    def at(self, model: Model, now: Situation) -> Direct:
-        d = without(super().at(model, now), "residual")
-        return replace(d, rate=now.v[model.v_index(self.joint)] + d.given, bias=-d.bias, given=-d.given)
+    holonomic = False
+
+    @cached_property
+    def traced(self) -> bool:
+        """Motions of scene files are in pieces: they are asked."""
+        return False
+
+    def slip(self, q: Vector, v: Vector, t: Scalar) -> Vector:
+        _, rate, acceleration = self.told[1:].reshape(3, -1)
+        return v + rate + (t - self.told[0]) * acceleration
 
 
 class NoTwistFeedback(Slip, PrescribedTwist):
     """A prescribed twist whose error is not fed back (scenes 13, 20)."""
 
     kinds: ClassVar[tuple[str, ...]] = ("ODE45",)
-
-    def at(self, model: Model, now: Situation) -> Direct:
-        return without(super().at(model, now), "rate")
+    unseen: ClassVar[tuple[str, ...]] = ("rate",)
 
     def right(self) -> PrescribedTwist:
         return PrescribedTwist(self.body, self.motion, [int(r) for r in self.rows], self.frame)

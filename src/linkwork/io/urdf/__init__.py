@@ -13,13 +13,13 @@ from ...errors import ModelError
 from ...joints import Fixed
 from ...model import Model, ModelBuilder
 from ...model.model import WORLD
-from ...spatial.inertia import Inertia
 from ..element import Element, parse
-from ..inertias import Part, settled, welded, with_mass
+from ..inertias import with_mass
 from ..options import Options
 from .bodies import Carrier, Weld, carried
 from .ignored import note_ignored
 from .joints import properties_of
+from .masses import inertias
 from .mimic import couplings, note_independent
 from .names import Names
 from .records import Link
@@ -38,7 +38,7 @@ def read_urdf(path: Path, options: Options) -> Model:
     if not bodies:
         raise root.error("nothing in this robot moves, all its links are fixed to the world; load it with floating=True")
     names = Names(bodies, welds, builder.note)
-    _add_bodies(builder, bodies, names, links, options)
+    _add_bodies(builder, bodies, welds, names, links, options)
     for name, weld in names.frames:
         builder.frame(name, body=WORLD if weld.body is None else names.bodies[weld.body], placement=weld.pose)
     _note_welds(builder, welds)
@@ -62,20 +62,23 @@ def _root(path: Path) -> Element:
     return root
 
 
-def _add_bodies(builder: ModelBuilder, bodies: Sequence[Carrier], names: Names, links: dict[str, Link], options: Options) -> None:
-    parts = {
-        link.name: settled(Part(link.name, link.mass, link.com, link.tensor), options.inertia, link.element.error, builder.note)
-        for link in links.values()
-    }
-    robot_mass = sum(part.mass for part in parts.values())
-    inertias = {b: _inertia(b, parts) for b in bodies}
+def _add_bodies(
+    builder: ModelBuilder,
+    bodies: Sequence[Carrier],
+    welds: Sequence[Weld],
+    names: Names,
+    links: dict[str, Link],
+    options: Options,
+) -> None:
+    robot_mass = sum(link.mass for link in links.values())
+    found = inertias(bodies, welds, options.inertia, builder.note)
     masses: dict[Carrier | None, float] = {}
     for b in bodies:
-        masses[b.rigid_root] = masses.get(b.rigid_root, 0.0) + inertias[b].mass
+        masses[b.rigid_root] = masses.get(b.rigid_root, 0.0) + found[b].mass
     for b in bodies:
         element = b.link.element if b.record is None else b.record.element
         try:
-            inertia = inertias[b]
+            inertia = found[b]
             if not isinstance(b.joint, Fixed) and masses[b] == 0:
                 inertia = with_mass(b.link.name, inertia, robot_mass, options.inertia, builder.note)
             builder.body(
@@ -89,13 +92,6 @@ def _add_bodies(builder: ModelBuilder, bodies: Sequence[Carrier], names: Names, 
             )
         except ModelError as error:
             raise element.error(str(error)) from None
-
-
-def _inertia(body: Carrier, parts: dict[str, Part]) -> Inertia:
-    try:
-        return welded(body.link.name, [(parts[link.name], pose) for link, pose in body.parts])
-    except ModelError as error:
-        raise body.link.element.error(str(error)) from None
 
 
 def _note_welds(builder: ModelBuilder, welds: Sequence[Weld]) -> None:

@@ -37,7 +37,7 @@ def properties_of(record: JointRecord, note: Note) -> dict[str, Any]:
         if record.kind != "continuous":
             note(f"joint {record.name!r} is {record.kind} and has no <limit>; it is not limited")
         return found
-    found |= {"effort": limit.effort, "speed": limit.speed}
+    found |= {"effort": _given(record, "effort", limit.effort, note), "speed": _given(record, "velocity", limit.speed, note)}
     if record.kind == "continuous":
         return found
     if limit.lower is None and limit.upper is None:
@@ -45,6 +45,14 @@ def properties_of(record: JointRecord, note: Note) -> dict[str, Any]:
         note(f"joint {record.name!r}: its <limit> has neither lower nor upper; it is not limited")
         return found
     return found | {"limits": (limit.lower or 0.0, limit.upper or 0.0)}
+
+
+def _given(record: JointRecord, name: str, value: float, note: Note) -> float:
+    """A bound of the drive; URDF must have one, and files that know none write 0, which would lock the joint."""
+    if value != 0:
+        return value
+    note(f"joint {record.name!r}: its <limit> has {name} 0, taken as not given; it is not limited")
+    return np.inf
 
 
 def _unit(record: JointRecord, note: Note) -> np.ndarray:

@@ -1,0 +1,279 @@
+"""The loaded tree in maximal coordinates as one program: bodies with multipliers, every force and every row of a model.
+
+**What is solved for** is the change a of a body's twist at its present place: a = (w_dot, a_c - w_dot x c) in body axes, with a_c
+the acceleration of the centre of mass c in the world. Linear velocities do not appear in the laws of Newton and Euler then, the
+gyroscopic wrench about the origin is (w x J_c w, 0), and gravity is a world that falls upwards. The rate of the twist is
+phi_dot = a - (0, w x v_c), and a step h ends with the twist phi' = phi + h a, still in the axes of its beginning.
+
+**Elimination.** For every body j with parent p and forces f on it, and for its joint the freedoms S, their complement T,
+Z (`relate`), joint forces tau and the armature A of the drives, Baraff's system is
+
+    M_j a_j - w_j + sum over children k of move(w_k) = f_j,        a_j - pull(a_p) = Z_j + S v_dot_j,
+    w_j = T lam_j + F (tau_j - A v_dot_j),                         F = S (S^T S)^-1:   F^T S = 1,  T^T F = 0.
+
+Children come before parents, and a body goes *together with its joint*: one pivot, with R = [T, -F] and C = diag(0, 1/A),
+
+    H_j = [ D    R ]   on (a_j, mu_j),    w_j = F tau_j - R mu_j,    D = M_j and what the children have left.
+          [ R^T -C ]
+
+Its inverse may be found through the rows [Baraff, section 7], by D^-1 and (R^T D^-1 R + C)^-1, or through the freedoms: any v_dot
+satisfies the rows of T, and S^T times the first line leaves N^-1 v_dot = tau + S^T (f - D (pull(a_p) + Z)), N^-1 = S^T D S + A.
+That is the same elimination with the same multipliers; it inverts nv x nv numbers, and no body must resist all motions by itself.
+The parent gets D - D X D, where X = S N S^T is the block of H_j^-1 at a_j.
+
+**Rows.** A row G of a law is a wrench on bodies and a force c on joints, which is F c on the body and -move(F c) on its parent:
+nothing ever stands on the right-hand side of a joint's own rows, so of every pivot only X matters. With p the wrench that has
+climbed to body j,
+
+    u = S^T p + c,   y = N u,   p_parent = move(p - D S y),
+    A_rs = G_r H^-1 G_s^T = sum of u_r . y_s over the bodies on both paths,
+
+as (p + F c)^T X (p + F c) = u . N u. (With bodies and joints as pivots of their own the same sum has a positive term of each body
+and a negative one of its joint.) H^-1 G^T x comes down from the sums of y x: a_j changes by pull(da_p) + S (sum of y x -
+K pull(da_p)), K = N S^T D. These are the formulas of reduced coordinates (`elements.supports`) at the poses that the bodies have,
+and the same code.
+
+**A step** moves centres of mass straight with their new velocity and turns bodies with theirs, R' = R exp(h w'): a body is
+displaced by log(E^-1 E') = h phi' - h^2 (0, w' x v_c') / 2 + O(h^3). A joint is closed at the end of the step, to O(h^3), if
+
+    T^T phi'_rel = T^T (h Z / 2 - PULL gap / h),      gap = log(Q(q_fit)^-1 E_joint) (`apart`),
+
+with Z at the new twists: Z / 2 - T T^T (phi_rel + PULL gap / h) / h stands for Z. That removes the velocity error of the step
+before and a part of the position error, Baumgarte's terms at their strongest, and makes the multipliers those of a constrained
+symplectic step (SHAKE). Along S it matters to drives alone, which feel the Z in the middle of the step; elsewhere Z / 2 makes
+v + h v_dot the mean velocity of the joint, by which its coordinates move.
+
+Velocity terms without a prediction make spinning bodies gain energy. `last`, the change of the step before, says where the twists
+will be at the end of the step (Z) and in its middle (the gyroscopic wrench, drives).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..elements.collection import Shape
+from ..joints.base import subspace_fit
+from ..joints.complement import complement
+from ..kernel.sweep import MATRIX, SCALAR, Field, Step, each, inward, outward, vector
+from ..model.rules import inertia_of, joint_of, placement_of, world_pose
+from ..reduced import program as reduced
+from ..reduced.program import ACCELERATION, VELOCITY, accelerations, act, begin_loads
+from ..reduced.rules import JointFactor, factor_joint
+from ..spatial import so3
+from ..spatial.articulated import Articulated
+from ..spatial.scalar import Scalar, Vector, absolute, array, cross, dot, is_zero, maximum
+from ..spatial.se3 import SE3, bracket
+from .convert import fitted
+from .rules import centre_of
+
+FOLLOWING = 2  # Gauss-Newton steps after a step in time: the error is cubed by each
+PULL = 0.5  # the part of a joint's gap that one step removes
+
+
+def linear(x: Vector) -> Vector:
+    """The twist (0, x)."""
+    return np.concatenate([np.zeros(3), x])
+
+
+# --- where bodies are --------------------------------------------------------------------------------------------------------
+def fit(n: Any, parent: Any) -> None:
+    """The joint coordinate that fits the bodies of any state."""
+    joint = joint_of(n)
+    q = fitted(n, (parent.poses.inverse() @ n.poses).collapsed())
+    n.q_fit, _ = joint.rechart(q, np.zeros(joint.nv))
+
+
+def follow(n: Any, parent: Any) -> None:
+    """The same after a step, from where it led: what is left is small."""
+    joint, still = joint_of(n), np.zeros(joint_of(n).nv)
+    inboard = placement_of(n).inverse() @ (parent.poses.inverse() @ n.poses).collapsed()
+    q = joint.integrate(n.q_fit, n.h * n.free_v)
+    for _ in range(FOLLOWING):
+        Q = joint.motion(q, still)
+        q = joint.integrate(q, subspace_fit(Q.tangent.S, apart(Q.with_tangent(None).inverse() @ inboard)))
+    n.q_fit, _ = joint.rechart(q, still)
+
+
+def place(n: Any, parent: Any) -> None:
+    """Relative pose, S, and the joint velocity v that fits best."""
+    joint = joint_of(n)
+    n.E = (parent.poses.inverse() @ n.poses).collapsed()
+    n.S = joint.motion(n.q_fit, np.zeros(joint.nv)).tangent.S
+    n.v = subspace_fit(n.S, n.twists - n.E.pull_twist(parent.twists))
+    n.growth = 0.0
+
+
+def turning(n: Any, phi: Vector) -> Vector:
+    """w x v_c at a twist."""
+    w = phi[:3]
+    return cross(w, phi[3:] + cross(w, centre_of(n)))
+
+
+def coriolis(n: Any, phi: Vector, phi_p: Vector, turns: Vector) -> Vector:
+    """Z = S_dot v + [phi, phi_rel] + (0, w x v_c)_rel at twists of body and parent."""
+    relative = phi - n.E.pull_twist(phi_p)
+    bias = joint_of(n).motion(n.q_fit, subspace_fit(n.S, relative)).tangent.bias
+    return bias + bracket(phi, relative) + linear(turns)
+
+
+def relate(n: Any, parent: Any) -> None:
+    """Where bodies are, and Z, at the velocities now."""
+    place(n, parent)
+    n.w = n.twists[:3]
+    n.turning = turning(n, n.twists)
+    n.zeta = coriolis(n, n.twists, parent.twists, n.turning - n.E.unrotate(parent.turning))
+
+
+def relate_closing(n: Any, parent: Any) -> None:
+    """The same with the Z that closes the joint at the end of the step; drives feel that of the middle."""
+    place(n, parent)
+    n.middle, n.end = n.twists + 0.5 * n.h * n.last, n.twists + n.h * n.last
+    n.w = n.middle[:3]
+    n.turning, n.end_turning = turning(n, n.middle), turning(n, n.end)
+    Z = coriolis(n, n.end, parent.end, n.end_turning - n.E.unrotate(parent.end_turning))
+    relative = n.twists - n.E.pull_twist(parent.twists)
+    gap = apart(joint_of(n).transform(n.q_fit).inverse() @ placement_of(n).inverse() @ n.E)
+    T = complement(n.S)
+    n.zeta = 0.5 * Z - T @ (T.T @ ((relative + (PULL / n.h) * gap) / n.h))
+    if not all(is_zero(x) for x in n.armature):
+        Z_middle = coriolis(n, n.middle, parent.middle, n.turning - n.E.unrotate(parent.turning))
+        n.zeta = n.zeta + n.S @ subspace_fit(n.S, Z_middle - 0.5 * Z)
+
+
+def apart(E: SE3) -> Vector:
+    """log E of a small displacement, to second order; an eighth of the work of the logarithm."""
+    R = E.R
+    return np.concatenate([0.5 * so3.vee(R - R.T), E.p])
+
+
+# --- elimination -------------------------------------------------------------------------------------------------------------
+def eliminate(n: Any, parent: Any) -> None:
+    """Eliminate the body with its joint: D - D X D and what is left of the forces go to the parent."""
+    own = inertia_of(n)
+    D = own + n.IA
+    pA = gyroscopic(n, own.J) - n.load + n.pA
+    tau = n.push - n.damping * n.v
+    f = factor_joint(D, n.S, n.armature)
+    n.y = f.solve(tau - n.S.T @ pA)
+    n.K, n.factor = f.K, f
+    left = np.array(pA + f.Ia @ n.zeta + f.U @ n.y, dtype=object)
+    for k, row in enumerate(f.rows):
+        left[row] = n.S[row, k] * tau[k]  # as (D - U K) S = 0; see `JointFactor`
+    n.growth = maximum(n.growth, growth(f, D, n.S, n.armature))
+    parent.IA = parent.IA + n.E.move_inertia(f.Ia)
+    parent.pA = parent.pA + n.E.move_wrench(array(left))
+
+
+def gyroscopic(n: Any, J: np.ndarray) -> Vector:
+    """(w x J_c w, 0), with J about the origin: w x J_c w = w x J w + (w . m c) w x c."""
+    w = n.w
+    return np.concatenate([cross(w, J @ w) + cross(w, centre_of(n)) * dot(w, n.first_moment), np.zeros(3)])
+
+
+def growth(f: JointFactor, D: Articulated, S: np.ndarray, armature: Vector) -> Scalar:
+    """How much larger than its pivots a block is: |w|^2 tr J + |v|^2 tr M + armature of a freedom (w, v) by what is left of it.
+
+    Small numbers are good; it is infinite or NaN where freedoms depend on one another, or nothing resists one.
+    """
+    found: Scalar = 1.0
+    for s, extra, d_inv in zip(S.T, armature, f.d_inv, strict=True):
+        size = dot(s[:3], s[:3]) * np.trace(D.J) + dot(s[3:], s[3:]) * np.trace(D.M) + extra
+        found = maximum(found, absolute(d_inv) * size)
+    return found
+
+
+# --- free motion -------------------------------------------------------------------------------------------------------------
+def free_twists(n: Any, parent: Any) -> None:
+    """Velocities after a step without rows: of joints, and of bodies at their present places."""
+    accelerations(n, parent)
+    n.free_v = n.v + n.h * n.a
+    n.free = n.twists + n.h * (n.acc + linear(n.poses.unrotate(n.gravity)))
+    n.drift = -n.h * linear(n.end_turning)  # a step displaces a body by h (free + drift / 2)
+
+
+def free_rates(n: Any, parent: Any) -> None:
+    """Joint accelerations and rates of twists without rows."""
+    accelerations(n, parent)
+    n.free_v = n.a
+    n.free = n.acc + linear(n.poses.unrotate(n.gravity) - n.turning)
+
+
+def correct(n: Any, parent: Any) -> None:
+    """Add H^-1 G^T x to the motion of joints and bodies."""
+    reduced.correct(n, parent)
+    n.free = n.free + n.jump
+
+
+# --- a step ------------------------------------------------------------------------------------------------------------------
+def move(n: Any) -> None:
+    """New poses and twists from `free`; `last` is the change of the twist by h, in the new axes."""
+    c, E, w = centre_of(n), n.poses, n.free[:3]
+    v_c = n.free[3:] + cross(w, c)
+    turn = so3.exp(n.h * w)
+    R = E.R @ turn
+    change = (n.free - n.twists) / n.h
+    n.poses = SE3(R=R, p=E.p + E.rotate(c + n.h * v_c) - R @ c)
+    n.twists = np.concatenate([w, turn.T @ v_c - cross(w, c)])
+    n.last = np.concatenate([change[:3], turn.T @ change[3:]])
+
+
+# --- the program -------------------------------------------------------------------------------------------------------------
+FREE = {VELOCITY: free_twists, ACCELERATION: free_rates}
+RELATE = {VELOCITY: relate_closing, ACCELERATION: relate}
+
+
+def fields(shape: Shape) -> dict[str, Field]:
+    """The fields of the loaded tree; those of `reduced.program` where they mean the same.
+
+    poses, twists, q_fit   the state
+    last                   the change of the twists in the last step by h; zeros at first
+    growth                 the largest of `growth`, to be looked at: beyond 1e12 pivots mean nothing
+    """
+    return {
+        **reduced.fields(shape),
+        "poses": Field("state", "node", MATRIX, world=world_pose),
+        "twists": Field("state", "node", vector(6)),
+        "q_fit": Field("state", "q"),
+        "pose": Field("work", "node", MATRIX, alias="poses"),
+        "twist": Field("work", "node", vector(6), alias="twists"),
+        "q": Field("work", "q", alias="q_fit"),
+        "v": Field("work", "v"),
+        "turning": Field("shared", codec=vector(3)),
+        "growth": Field("output", "global", SCALAR),
+    }
+
+
+def step_fields(shape: Shape) -> dict[str, Field]:
+    """Those of a step."""
+    return {
+        **fields(shape),
+        "t": Field("state", "global", SCALAR),
+        "h": Field("input", "global", SCALAR),
+        "correction": Field("input", "global", SCALAR),
+        "last": Field("state", "node", vector(6)),
+        "middle": Field("shared", codec=vector(6)),
+        "end": Field("shared", codec=vector(6)),
+        "end_turning": Field("shared", codec=vector(3)),
+    }
+
+
+def dynamics(shape: Shape, level: str) -> list[Step]:
+    """The sweeps of the loaded tree, from poses, twists and q_fit (see `fit`) to `free` (bodies) and `free_v` (joints).
+
+    Velocities after a step, bodies at their present places; or rates of twists and joint accelerations.
+    """
+    forces, rows, _, _ = shape
+    steps: list[Step] = [outward(RELATE[level]), each(begin_loads)]
+    if forces >= 0:
+        steps.append(each(act, *(f"p{i}" for i in range(forces)), on="force"))
+    steps += [inward(eliminate), outward(FREE[level])]
+    if rows >= 0:
+        steps += reduced.solved_rows(rows, level, correct)
+    return steps
+
+
+def step(shape: Shape) -> list[Step]:
+    """One step of symplectic Euler, but for the time."""
+    return [*dynamics(shape, VELOCITY), each(move), outward(follow)]
