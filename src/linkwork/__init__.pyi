@@ -1,3 +1,4 @@
+from .assembly import Assembly, conditions, interactions, parts
 from .constraints import (
     Closure,
     Constraint,
@@ -77,7 +78,7 @@ from .joints import (
     Universal,
     joint,
 )
-from .maximal import Assembly, conditions, force_report, maximal_dynamics, parts, to_maximal, to_reduced
+from .maximal import force_report, maximal_dynamics, to_maximal, to_reduced
 from .model import Body, MaximalState, Model, ModelBuilder, Motion, Response, Rows, State
 from .model.kinematics import Kinematics, kinematics
 from .redmax import HyperReduced, MassSpringChain, MassSpringNet, MassSprings
@@ -229,6 +230,7 @@ __all__ = [
     "frame_pose",
     "gravity_forces",
     "hybrid_dynamics",
+    "interactions",
     "inverse_dynamics",
     "inverse_dynamics_derivatives",
     "inverse_inertia_product",

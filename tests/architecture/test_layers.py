@@ -23,6 +23,7 @@ LAYERS = [
     ["reduced"],
     ["maximal"],
     ["redmax"],
+    ["assembly"],
     ["steppers"],
     ["energy"],
     ["trajectory"],

@@ -456,9 +456,13 @@ class Workspace:
             if name in self.plan.variant.uniform:
                 self.views[name][:] = np.asarray(a).reshape(-1)
             elif self._constant.get(name) is not a:  # a constant of the model is already in the lanes
-                moves += self._transfer(name, a)
-                if name in self._globals:
-                    self._constant[name] = None if a.flags.writeable else a
+                move = self._transfer(name, a)
+                if name in self._globals and a.ndim == 1 and not a.flags.writeable:
+                    self.views[name].reshape(-1, self.plan.lanes.width)[:] = a[:, None]  # here: a thread may find no work left
+                    self._constant[name] = a
+                else:
+                    moves += move
+                    self._constant[name] = None
         split = len(moves)
         for name, a in outputs.items():
             moves += self._transfer(name, a)
