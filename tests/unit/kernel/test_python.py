@@ -13,8 +13,9 @@ import pytest
 from linkwork.errors import InputError
 from linkwork.kernel import python
 from linkwork.kernel.lanes import Lanes
-from linkwork.kernel.plan import Plan, Workspace, variant
+from linkwork.kernel.plan import Plan, variant
 from linkwork.kernel.sweep import SCALAR, Algorithm, Field, NodeClass, Tree, each
+from linkwork.kernel.workspace import Workspace
 
 
 def combine(n: Any) -> None:
