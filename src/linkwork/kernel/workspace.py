@@ -72,6 +72,16 @@ class Workspace:
         unpack = (self.address[result], plan.sizes[result], self._map_of(result)) if packed else (0, 0, 0)
         return python.of_state(plan.driver.python_state, self.fixed, self._dtype, inputs, out, unpack, error, self), out
 
+    def of_step(self, name: str, most: np.ndarray, moving: str) -> Callable[..., Any]:
+        """A function of an array that stands for this input and takes one state a step further, see `python.of_step`.
+
+        most     how large its numbers may be
+        moving   the part of the state that must stay finite
+        """
+        plan = self.plan
+        given, looked = (plan.arrays.index(name), most), (plan.arrays.index(moving), plan.sizes[moving])
+        return python.of_step(plan.driver.python_step, self.fixed, given, looked, self)
+
     def of_batch(self, names: Sequence[str], result: str, others: Sequence[Workspace] = ()) -> Callable[..., Any]:
         """A function of arrays of a batch that stand for these, and an array for the result, see `python.of_batch`.
 
@@ -161,11 +171,13 @@ class Workspace:
     def _transfer(self, name: str, a: np.ndarray) -> tuple[int, int, int, int, int, int]:
         if a.dtype is not self._dtype and a.dtype != self._dtype:
             raise InputError(f"{name} holds {a.dtype}, the plan computes with {self._dtype}")
-        n, strides = a.ndim, a.strides
-        if n and a.size and strides[-1] != a.itemsize and a.shape[-1] > 1:
+        strides = a.strides
+        n = len(strides)
+        if n and strides[-1] != self._dtype.itemsize and a.size and a.shape[-1] > 1:
             raise InputError(f"{name} must lie row by row in memory; pass np.ascontiguousarray of it")
         row, record = strides[0] if n > 1 else 0, strides[1] if n > 2 else 0
-        return self.address[name], address_of(a), self.plan.sizes[name], row, record, self._map_of(name)
+        places = self.plan.maps and self._map_of(name)
+        return self.address[name], address_of(a), self.plan.sizes[name], row, record, places or 0
 
 
 def address_of(a: np.ndarray) -> int:
