@@ -83,9 +83,9 @@ class Simulator:
     @property
     def state(self) -> State | MaximalState:
         """Where the model is."""
-        if self._state is None:
-            self._state = self._seen(self.t)
-        return self._state
+        found = self._seen(self.t) if self._state is None else self._state
+        self._state = found
+        return found
 
     @property
     def t(self) -> float:
@@ -132,7 +132,7 @@ class Simulator:
         if laws.told_count:
             done: bool | None = True
             for k in range(steps):
-                run.tell_rows(laws.told_at(self.t + k * self.dt))
+                run.tell_rows(self.t + k * self.dt)
                 done = done and run.step(tau)
         else:
             done = run.go(steps, tau)
