@@ -338,8 +338,13 @@ def solved_rows(most: int, level: str, add: Callable[..., None]) -> list[Step]:
 
     add   the rule that adds what their forces cause to the free motion, outward
     """
-    ports, places = [f"p{i}" for i in range(most)], [f"s{i}" for i in range(most)]
     watch, hold = (watch_velocities, hold_velocities) if level == VELOCITY else (watch_accelerations, hold_accelerations)
+    return row_steps(most, watch, hold, add)
+
+
+def row_steps(most: int, watch: Callable[..., None], hold: Callable[..., None], add: Callable[..., None]) -> list[Step]:
+    """The same with any rules that say which rows take part, and what is missing of their targets."""
+    ports, places = [f"p{i}" for i in range(most)], [f"s{i}" for i in range(most)]
     tables = ("starts", "bodies", "places", "freedoms")
     return [
         each(watch, *ports, on="constraint"),
