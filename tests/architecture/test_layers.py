@@ -25,6 +25,7 @@ LAYERS = [
     ["redmax"],
     ["steppers"],
     ["energy"],
+    ["reactions"],
     ["trajectory"],
     ["simulate"],
     ["simulator"],

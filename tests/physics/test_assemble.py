@@ -115,3 +115,25 @@ def test_projection_inside_a_step_is_projection_after_it() -> None:
     assert np.abs(run.forces[1] - plain.forces[1]).max() < 1e-9
     assert run.health.constraint_residual is not None
     assert run.health.constraint_residual < 1e-6
+
+
+@pytest.mark.parametrize("method", ["reduced", "maximal"])
+def test_open_loops_are_refused_at_the_start(method: str) -> None:
+    model, start = four_bar()
+    opened = lw.State(start.q + np.array([0.0, 0.0, 1e-3]), start.v)
+    with pytest.raises(lw.InputError, match=r"Loop\('rocker', 'world'\) is open at the start.* 0\.00084\. .*lw\.assemble"):
+        lw.simulate(model, opened, 0.01, 1e-3, method)
+    with pytest.raises(lw.InputError, match="open at the start"):
+        lw.Simulator(model, opened, method=method)
+    pulled = lw.simulate(model, opened, 0.1, 1e-3, method, open_loops="allow")
+    assert np.abs(errors(model, lw.State(pulled.q[-1], pulled.v[-1]))[0]).max() < 1e-5
+    lw.simulate(model, lw.assemble(model, opened), 0.01, 1e-3, method)
+    with pytest.raises(lw.InputError, match="open_loops must be one of refuse, allow, not 'maybe'"):
+        lw.simulate(model, start, 0.01, 1e-3, method, open_loops="maybe")
+
+
+def test_one_open_state_of_a_batch() -> None:
+    model, start = four_bar()
+    q = np.array([start.q, start.q + np.array([0.0, 0.0, 1e-3])])
+    with pytest.raises(lw.InputError, match="open at the start of state 1"):
+        lw.simulate(model, lw.State(q, np.zeros((2, 3))), 0.01, 1e-3)
