@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from .constraints.closed import check_closed
 from .constraints.rows import constraint_set
 from .errors import InputError, SolverError
 from .forces import MuscleDrive
@@ -44,6 +45,7 @@ def simulate(
     inputs: Any = None,
     every: int = 1,
     threads: int | None = 1,
+    open_loops: str = "refuse",
     **options: Any,
 ) -> Trajectory:
     """Simulate from a state and record every `every`-th step.
@@ -65,6 +67,8 @@ def simulate(
     inputs     of forces (activations, targets) in the order of `lw.force_set(model)`: an array, a function of time, or a
                `MuscleDrive`; asked for as the control is. Their own if None
     threads    for batches; None uses all cores. The result does not depend on it
+    open_loops "refuse": equality constraints must hold at the start, to 1e-6 (m or rad; of the size of models above 1 m), see
+               `lw.assemble`;  "allow": they are pulled shut during the run
     options    of the stepper; dop853: rtol, atol, max_step, events (see `DormandPrince853`); ode45: rtol, atol, max_step
     """
     steps = _steps(duration, dt)
@@ -78,6 +82,7 @@ def simulate(
         model, start, chosen = _mapped(model, state, method, stepper, options)
     else:
         start = checked_start(model, state, method)
+        check_closed(model, start, open_loops)
         chosen = chosen_stepper(model, method, stepper, options)
     batch = start.v.shape[:-1] if isinstance(start, State) else start.twists.shape[:-2]
     tau = checked_force(tau, "tau", (model.nv,), batch)

@@ -6,6 +6,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
+from .constraints.closed import check_closed
 from .elements.collection import collection
 from .errors import InputError, SolverError
 from .forces.set import force_set
@@ -23,7 +24,7 @@ class Simulator:
     >>> sim = Simulator(model, dt=1e-3, method="maximal-implicit")
     >>> sim.step(tau=...)
 
-    model, dt, method, stepper, options   as in `simulate`; steppers that choose their own steps are refused
+    model, dt, method, stepper, open_loops, options   as in `simulate`; steppers that choose their own steps are refused
     state   to begin with, and to return to; the neutral position at rest by default
     """
 
@@ -35,6 +36,7 @@ class Simulator:
         method: str = "reduced",
         *,
         stepper: str | None = None,
+        open_loops: str = "refuse",
         **options: Any,
     ) -> None:
         if not (np.isfinite(dt) and dt > 0):
@@ -42,6 +44,7 @@ class Simulator:
         self.dt, self.method = dt, method
         start = State(model.neutral(), np.zeros(model.nv)) if state is None else state
         self._first = checked_start(model, start, method)
+        check_closed(model, self._first, open_loops)
         self._stepper = chosen_stepper(model, method, stepper, options)
         if isinstance(self._stepper, AdaptiveStepper):
             raise InputError(

@@ -26,6 +26,7 @@ LAYERS = [
     ["assembly"],
     ["steppers"],
     ["energy"],
+    ["reactions"],
     ["trajectory"],
     ["simulate"],
     ["simulator"],

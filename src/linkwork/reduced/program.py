@@ -339,12 +339,17 @@ def solved_rows(most: int, level: str, add: Callable[..., None], hold: Callable[
     add    the rule that adds what their forces cause to the free motion, outward
     hold   the rule that says what rows ask for, if not that of the level
     """
-    ports, places = [f"p{i}" for i in range(most)], [f"s{i}" for i in range(most)]
     watch, asked = (watch_velocities, hold_velocities) if level == VELOCITY else (watch_accelerations, hold_accelerations)
+    return row_steps(most, watch, hold or asked, add)
+
+
+def row_steps(most: int, watch: Callable[..., None], hold: Callable[..., None], add: Callable[..., None]) -> list[Step]:
+    """The same with any rules that say which rows take part, and what is missing of their targets."""
+    ports, places = [f"p{i}" for i in range(most)], [f"s{i}" for i in range(most)]
     tables = ("starts", "bodies", "places", "freedoms")
     return [
         each(watch, *ports, on="constraint"),
-        each(hold or asked, *ports, *places, on="constraint", when=("own", "awake")),
+        each(hold, *ports, *places, on="constraint", when=("own", "awake")),
         over("climbs", climb, "place", "up", when=("law", "awake")),
         Routine(gather, ("rows", "on", "x", "busy", "left", "active")),
         Routine(gram, ("active", *tables, "u_rows", "y_rows", "A"), when="busy"),
