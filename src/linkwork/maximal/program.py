@@ -270,7 +270,7 @@ def dynamics(shape: Shape, level: str) -> list[Step]:
         steps.append(each(act, *(f"p{i}" for i in range(forces)), on="force"))
     steps += [inward(eliminate), outward(FREE[level])]
     if rows >= 0:
-        steps += reduced.solved_rows(rows, level, correct)
+        steps += reduced.solved_rows(rows, reduced.ROWS[level], correct)
     return steps
 
 

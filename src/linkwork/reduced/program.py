@@ -330,16 +330,24 @@ def dynamics(shape: Shape, level: str, evaluations: int = 0) -> list[Step]:
         again = loaded_middle_forces if loaded else middle_forces
         steps += [outward(accelerations), outward(middle_velocities), inward(again)]
     steps.append(outward(FREE[level, on_bodies and rows >= 0]))
-    return steps + (solved_rows(rows, level, correct) if rows >= 0 else [])
+    return steps + (solved_rows(rows, ROWS[level], correct) if rows >= 0 else [])
 
 
-def solved_rows(most: int, level: str, add: Callable[..., None]) -> list[Step]:
+Rules = tuple[Callable[..., None], Callable[..., None]]
+ROWS: dict[str, Rules] = {
+    VELOCITY: (watch_velocities, hold_velocities),
+    ACCELERATION: (watch_accelerations, hold_accelerations),
+}
+
+
+def solved_rows(most: int, rules: Rules, add: Callable[..., None]) -> list[Step]:
     """Rows of constraints with so many ports at most: from the free motion to the one that they allow.
 
-    add   the rule that adds what their forces cause to the free motion, outward
+    rules   which say what rows take part, and what they ask
+    add     the rule that adds what their forces cause to the free motion, outward
     """
     ports, places = [f"p{i}" for i in range(most)], [f"s{i}" for i in range(most)]
-    watch, hold = (watch_velocities, hold_velocities) if level == VELOCITY else (watch_accelerations, hold_accelerations)
+    watch, hold = rules
     tables = ("starts", "bodies", "places", "freedoms")
     return [
         each(watch, *ports, on="constraint"),

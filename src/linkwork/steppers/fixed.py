@@ -97,7 +97,7 @@ class FixedRun:
                 if self.driven:
                     run.tell(self.driven.asked(state))
                 if laws.told_count:
-                    run.tell_rows(laws.told_at(t))
+                    run.tell_rows(laws.told_at(t + program.ahead * self.dt))
                 if k == 0:
                     applied[:, record] = 0.0 if tau is None else tau
                     if self.driven:
