@@ -146,9 +146,9 @@ def compiled(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Any, ...]]:
     calls: list[tuple[Any, ...]] = []
     original = unit._written
 
-    def counted(algorithm: Any, node_class: Any, *rest: Any) -> Any:
-        calls.append(node_class.signature)
-        return original(algorithm, node_class, *rest)
+    def counted(tracer: Any, *rest: Any) -> Any:
+        calls.append(tracer.node_class.signature)
+        return original(tracer, *rest)
 
     monkeypatch.setenv("LINKWORK_CACHE", "off")
     monkeypatch.setattr(unit, "_loaded", LOADED.setdefault(len(LOADED), {}))
