@@ -176,8 +176,8 @@ class Workspace:
         if n and strides[-1] != self._dtype.itemsize and a.size and a.shape[-1] > 1:
             raise InputError(f"{name} must lie row by row in memory; pass np.ascontiguousarray of it")
         row, record = strides[0] if n > 1 else 0, strides[1] if n > 2 else 0
-        places = self.plan.maps and self._map_of(name)
-        return self.address[name], address_of(a), self.plan.sizes[name], row, record, places or 0
+        places = self._map_of(name) if self.plan.maps else 0
+        return self.address[name], address_of(a), self.plan.sizes[name], row, record, places
 
 
 def address_of(a: np.ndarray) -> int:

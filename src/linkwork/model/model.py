@@ -266,6 +266,15 @@ class Model:
 
         return replaced(self, gravity, bodies, elements)
 
+    def add(self, *laws: Any) -> Model:
+        """A variant with further forces, constraints or contacts, after those that it has; it shares kernels.
+
+        >>> model.add(SpringDamper("upper", "world", stiffness=200.0), Limit("lower", -1.0, 1.0))
+        """
+        from .variants import with_elements
+
+        return with_elements(self, laws)
+
     def with_parameters(self, parameters: Mapping[str, Mapping[str, Any]], gravity: Any = None) -> Model:
         """A variant with other numbers: of named bodies mass, com, tensor, placement, armature or damping; gravity.
 

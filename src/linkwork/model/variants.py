@@ -22,6 +22,18 @@ from .properties import JointProperties
 Changes = Mapping[str, Mapping[str, Any]]
 PARTS = ("joint", "placement", "inertia", *sorted(PROPERTIES))
 RIGID = ("mass", "com", "tensor")
+OF_BODIES = (
+    "nq",
+    "nv",
+    "parents",
+    "_starts",
+    "_index",
+    "armature",
+    "has_armature",
+    "damping",
+    "tree",
+    "plan",
+)  # known of a model
 NUMBERS = (*RIGID, "placement", "armature", "damping")
 
 
@@ -30,6 +42,17 @@ def replaced(model: Model, gravity: Any = None, bodies: Changes | None = None, e
     made = _each_body(model, {} if bodies is None else bodies, _with_parts)
     found = {} if elements is None else {"elements": tuple(elements)}
     return dataclasses.replace(model, bodies=made, gravity=_gravity(model, gravity), **found)
+
+
+def with_elements(model: Model, laws: Iterable[Any]) -> Model:
+    """See `Model.add`."""
+    for law in laws:
+        if not callable(getattr(law, "check", None)):
+            todo = "add it on the builder" if callable(getattr(law, "add_to", None)) else "it is no force, constraint or contact"
+            raise ModelError(f"cannot add a {type(law).__name__} to a model: {todo}")
+    made = dataclasses.replace(model, elements=(*model.elements, *laws))
+    made.__dict__.update({name: model.__dict__[name] for name in OF_BODIES if name in model.__dict__})
+    return made
 
 
 def with_parameters(model: Model, parameters: Changes, gravity: Any = None) -> Model:

@@ -30,7 +30,15 @@ class FixedRun:
     """One simulation: arrays of all records, filled by compiled programs or step by step."""
 
     def __init__(
-        self, model: Model, state: State | MaximalState, stepper: Stepper, method: str, dt: float, steps: int, every: int
+        self,
+        model: Model,
+        state: State | MaximalState,
+        stepper: Stepper,
+        method: str,
+        dt: float,
+        steps: int,
+        every: int,
+        efforts: Efforts,
     ) -> None:
         self.model, self.stepper, self.kind, self.dt, self.every = model, stepper, type(state), dt, every
         self.program = program_of(stepper, model, method)
@@ -40,7 +48,7 @@ class FixedRun:
         self.external: np.ndarray | None = None
         self.driven: DrivenModel | None = None
         self.threads: int | None = 1
-        self.efforts = Efforts(model)
+        self.efforts = efforts
         whole: Parts = {"q": state.q, "v": state.v} if isinstance(state, State) else state_parts(state)
         self.shapes = {name: a.shape for name, a in whole.items()}
         self.batched = len(self.shapes["q" if "q" in whole else "q_fit"]) > 1
@@ -242,6 +250,7 @@ class FixedRun:
         if "x" in reports:
             forces = self._forces(reports["x"], first_tau).reshape(*shape, reports["x"].shape[2])
         if "left" in reports:
+            reports["left"][:, 0] = 0.0  # nothing is solved before the start
             left = reports["left"].reshape(shape)
         return Solution(t, found, held, forces, (), inputs, memory, left, failure)
 
