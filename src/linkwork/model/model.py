@@ -276,11 +276,13 @@ class Model:
         return with_elements(self, laws)
 
     def with_parameters(self, parameters: Mapping[str, Mapping[str, Any]], gravity: Any = None) -> Model:
-        """A variant with other numbers: of named bodies mass, com, tensor, placement, armature or damping; gravity.
+        """A variant with other numbers: of named bodies mass, com, tensor, placement, armature or damping; of forces and
+        constraints that have a name what they were made with; gravity.
 
-        >>> model.with_parameters({"upper": {"mass": 2.0, "com": (0.4, 0, 0)}}, gravity=(0, 0, -1.62))
+        >>> model.with_parameters({"upper": {"mass": 2.0, "com": (0.4, 0, 0)}, "spring": {"stiffness": 3.0}}, gravity=(0, 0, -1))
 
-        It shares the kernels of the model. Every number is set as given: a new mass does not scale the tensor.
+        It shares the kernels of the model. Every number is set as given: a new mass does not scale the tensor. A body comes first
+        where a law has its name and both have such a number.
         """
         from .variants import with_parameters
 

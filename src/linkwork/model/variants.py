@@ -7,7 +7,7 @@ class of its own, and compiles that one.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -57,7 +57,24 @@ def with_elements(model: Model, laws: Iterable[Any]) -> Model:
 
 def with_parameters(model: Model, parameters: Changes, gravity: Any = None) -> Model:
     """See `Model.with_parameters`."""
-    return dataclasses.replace(model, bodies=_each_body(model, parameters, _with_numbers), gravity=_gravity(model, gravity))
+    laws = [getattr(e, "name", "") for e in model.elements]
+    changes: dict[str, Any] = {} if not isinstance(parameters, Mapping) else {x: parameters[x] for x in parameters if x in laws}
+    of_laws = {name: x for name, x in changes.items() if not (name in model.names and set(x) <= set(NUMBERS))}
+    rest: Any = {x: parameters[x] for x in parameters if x not in of_laws} if of_laws else parameters
+    made = _each_body(model, rest, _with_numbers)
+    elements = tuple(_with_law_numbers(e, of_laws.get(name), laws) for e, name in zip(model.elements, laws, strict=True))
+    return dataclasses.replace(model, bodies=made, gravity=_gravity(model, gravity), elements=elements)
+
+
+def _with_law_numbers(law: Any, numbers: Any, names: Sequence[str]) -> Any:
+    """The law with some of its numbers replaced, as if it had been made with them; None: as it is."""
+    if numbers is None:
+        return law
+    if names.count(law.name) > 1:
+        raise ModelError(f"{names.count(law.name)} laws of the model are named {law.name!r}; give them names of their own")
+    if not isinstance(numbers, Mapping):
+        raise ModelError(f"{law!r}: its changes must be {{what: value}}, not {numbers!r}")
+    return law.remade(numbers)
 
 
 def _each_body(model: Model, changes: Changes, change: Any) -> tuple[Body, ...]:

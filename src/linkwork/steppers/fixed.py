@@ -81,14 +81,9 @@ class FixedRun:
         plan = program.plan(self.model, lanes_for(self.batch, np.float64), tuple(n for n, x in given.items() if x is None))
         outputs = {name: a[:, 1:] for name, a in (arrays | reports).items()}
         memory = {name: np.empty(kept[name].shape) for name in program.memory}
-        outputs |= {name: self._overwritten(a) for name, a in memory.items()}
-        plan.run(inputs, outputs, self.batch, self.records, self.every * program.passes, thread_count(self.threads))
+        plan.run(inputs, outputs | memory, self.batch, self.records, self.every * program.passes, thread_count(self.threads))
         tau = None if self.tau is None else self._constant_tau()
         return self._solution(arrays, tau, reports, self.tau, memory=memory)
-
-    def _overwritten(self, a: np.ndarray) -> np.ndarray:
-        """An array (batch, size) as the output of all records, of which the last one stays."""
-        return np.ndarray((self.batch, self.records, a.shape[1]), buffer=a, strides=(8 * a.shape[1], 0, 8))
 
     def _kept(self, program: Program) -> Parts:
         """What the program keeps at the start."""
