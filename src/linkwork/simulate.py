@@ -10,6 +10,7 @@ import numpy as np
 
 from .constraints.closed import check_closed
 from .constraints.rows import constraint_set
+from .declared import declared
 from .errors import InputError, SolverError
 from .forces import MuscleDrive
 from .maximal.convert import to_maximal
@@ -17,6 +18,7 @@ from .maximal.dynamics import check_inertias
 from .model import MaximalState, Model, State, check_state
 from .redmax import HyperReduced
 from .steppers import ALL_STEPPERS, AdaptiveStepper, SequentialStepper, Solution, Stepper
+from .steppers.efforts import Efforts
 from .steppers.fixed import Control, FixedRun, shaped_force
 from .steppers.hyper_reduced import hyper_stepper
 from .steppers.inputs import DrivenModel, input_function
@@ -46,6 +48,7 @@ def simulate(
     every: int = 1,
     threads: int | None = 1,
     open_loops: str = "refuse",
+    limit_model: str = "hard",
     **options: Any,
 ) -> Trajectory:
     """Simulate from a state and record every `every`-th step.
@@ -69,6 +72,8 @@ def simulate(
     threads    for batches; None uses all cores. The result does not depend on it
     open_loops "refuse": equality constraints must hold at the start, to 1e-6 (m or rad; of the size of models above 1 m), see
                `lw.assemble`;  "allow": they are pulled shut during the run
+    limit_model   how the limits that joints declare act: "hard" (stops that only push), "spring" or "off"; see `declared`. Joint
+               forces are clipped to the efforts that joints declare. What a stepper cannot enforce, `health` says
     options    of the stepper; dop853: rtol, atol, max_step, events (see `DormandPrince853`); ode45: rtol, atol, max_step
     """
     steps = _steps(duration, dt)
@@ -84,26 +89,44 @@ def simulate(
         start = checked_start(model, state, method)
         check_closed(model, start, open_loops)
         chosen = chosen_stepper(model, method, stepper, options)
+    acting = declared(model, limit_model, chosen, method)
+    model, efforts = acting.model, Efforts(model)
     batch = start.v.shape[:-1] if isinstance(start, State) else start.twists.shape[:-2]
     tau = checked_force(tau, "tau", (model.nv,), batch)
     external = checked_force(external, "external", (model.nb, 6), batch)
     if control is not None and tau is not None:
         raise InputError("give either tau or control, not both")
+    tau = tau if tau is None else efforts.held(tau, steps)
     driven = _driven(model, chosen, inputs)
     if isinstance(chosen, AdaptiveStepper):
         assert isinstance(start, State)
         times = start.t + dt * every * np.arange(steps // every + 1)
-        found, held = _adaptive(model, start, chosen, times, control, tau, external, driven), False
+        held_back = _held_back(control, efforts, model.nv)
+        found, held = _adaptive(model, start, chosen, times, held_back, tau, external, driven), False
     elif isinstance(chosen, SequentialStepper):
         assert isinstance(start, State)
-        found, held = chosen.solve(model, start, dt, steps, every, control, tau, external, driven), True
+        held_back = _held_back(control, efforts, model.nv)
+        found, held = chosen.solve(model, start, dt, steps, every, held_back, tau, external, driven), True
     else:
-        run = FixedRun(model, start, chosen, method, dt, steps, every)
+        run = FixedRun(model, start, chosen, method, dt, steps, every, efforts)
         run.tau, run.external, run.threads, run.driven = tau, external, threads, driven
         found, held = run.solve(control), True
     kind = "reduced" if isinstance(start, State) else "maximal"
     trajectory = Trajectory(
-        model, found.t, kind, found.arrays, found.tau, found.forces, external, found.events, held, found.inputs, found.memory
+        model,
+        found.t,
+        kind,
+        found.arrays,
+        found.tau,
+        found.forces,
+        external,
+        found.events,
+        held,
+        found.inputs,
+        found.memory,
+        found.left,
+        acting.notes,
+        efforts.by_joint,
     )
     if found.failure:
         error = SolverError(found.failure)
@@ -217,6 +240,13 @@ def checked_force(x: Any, name: str, tail: tuple[int, ...], batch: tuple[int, ..
     if not np.all(np.isfinite(a)):
         raise InputError(f"{name} is not finite")
     return a
+
+
+def _held_back(control: Control | None, efforts: Efforts, nv: int) -> Control | None:
+    """The control within the efforts of the joints; a control of a model without any stays."""
+    if control is None or not efforts.any:
+        return control
+    return lambda t, state: efforts.held(shaped_force(control(t, state), t, (nv,)))
 
 
 def _adaptive(

@@ -7,6 +7,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from .constraints.closed import check_closed
+from .declared import declared
 from .elements.collection import collection
 from .errors import InputError, SolverError
 from .forces.set import force_set
@@ -24,8 +25,9 @@ class Simulator:
     >>> sim = Simulator(model, dt=1e-3, method="maximal-implicit")
     >>> sim.step(tau=...)
 
-    model, dt, method, stepper, open_loops, options   as in `simulate`; steppers that choose their own steps are refused
+    model, dt, method, stepper, open_loops, limit_model, options   as in `simulate`; no steppers that choose their own steps
     state   to begin with, and to return to; the neutral position at rest by default
+    notes   a line for everything that joints declare and this stepper does not enforce
     """
 
     def __init__(
@@ -37,6 +39,7 @@ class Simulator:
         *,
         stepper: str | None = None,
         open_loops: str = "refuse",
+        limit_model: str = "hard",
         **options: Any,
     ) -> None:
         if not (np.isfinite(dt) and dt > 0):
@@ -50,7 +53,9 @@ class Simulator:
             raise InputError(
                 f"the stepper {self._stepper.name!r} chooses its own steps; use simulate, or a stepper with fixed steps"
             )
-        self.model, self._efforts = model, Efforts(model)
+        acting = declared(model, limit_model, self._stepper, method)
+        self.model = model = acting.model
+        self.notes, self._efforts = acting.notes, Efforts(model)
         self._stepping: Stepping | None = None
         self._quick: Any = None
         self._driven = self._stepper.driven(model, lambda t, s: force_set(model).initial_inputs)
@@ -84,10 +89,16 @@ class Simulator:
         self._driven.tell(force_set(self.model).initial_inputs)
 
     @property
+    def clipped(self) -> dict[str, int]:
+        """How many steps asked a joint for more force than its effort, by its name, since the Simulator was made."""
+        return self._efforts.by_joint
+
+    @property
     def state(self) -> State | MaximalState:
         """Where the model is."""
-        found = self._seen(self.t) if self._state is None else self._state
-        self._state = found
+        found = self._state
+        if found is None:
+            found = self._state = self._seen(self.t)
         return found
 
     @property

@@ -25,6 +25,7 @@ LAYERS = [
     ["redmax"],
     ["assembly"],
     ["steppers"],
+    ["declared"],
     ["energy"],
     ["reactions"],
     ["trajectory"],

@@ -167,6 +167,23 @@ def test_health_of_each_kind_of_run() -> None:
     assert lw.simulate(model, state, 0.01).health.penetration == 0.0
 
 
+@pytest.mark.parametrize("method", ["reduced", "maximal"])
+def test_health_of_a_batch_is_that_of_its_runs(method: str) -> None:
+    """Rows of all kinds: a prescribed motion, a contact, a limit; and a spring."""
+    moved = lw.PrescribedJoint("upper", lambda t: (0.1 * t, 0.1, 0.0))
+    floor = lw.Contact("lower", lw.Sphere(0.1, (1, 0, 0)), "world", lw.Plane((0, 0, -0.3), (0, 0, 1)))
+    model = arm().add(
+        moved, floor, lw.SpringDamper("lower", "world", stiffness=20.0, rest_length=0.5), lw.Limit("lower", -1.0, 0.4)
+    )
+    q = np.array([[0.0, 0.0], [0.0, 0.2], [0.0, -0.3]])
+    many = lw.simulate(model, lw.State(q, np.zeros(2)), 0.3, method=method)
+    alone = [lw.simulate(model, lw.State(x, np.zeros(2)), 0.3, method=method).health for x in q]
+    for name in ("energy_drift", "constraint_residual", "penetration", "limits", "work", "complementarity"):
+        assert getattr(many.health, name) == pytest.approx(max(getattr(h, name) for h in alone), rel=1e-9, abs=1e-15), name
+    assert set(many.health.work_of) == {name for h in alone for name in h.work_of}
+    assert "prescribed motion" in many.health.work_of
+
+
 def test_health_in_words() -> None:
     none = [None] * 4
     assert str(lw.Health(*none, True)) == "finite"

@@ -266,12 +266,23 @@ class Model:
 
         return replaced(self, gravity, bodies, elements)
 
+    def add(self, *laws: Any) -> Model:
+        """A variant with further forces, constraints or contacts, after those that it has; it shares kernels.
+
+        >>> model.add(SpringDamper("upper", "world", stiffness=200.0), Limit("lower", -1.0, 1.0))
+        """
+        from .variants import with_elements
+
+        return with_elements(self, laws)
+
     def with_parameters(self, parameters: Mapping[str, Mapping[str, Any]], gravity: Any = None) -> Model:
-        """A variant with other numbers: of named bodies mass, com, tensor, placement, armature or damping; gravity.
+        """A variant with other numbers: of named bodies mass, com, tensor, placement, armature or damping; of forces and
+        constraints that have a name what they were made with; gravity.
 
-        >>> model.with_parameters({"upper": {"mass": 2.0, "com": (0.4, 0, 0)}}, gravity=(0, 0, -1.62))
+        >>> model.with_parameters({"upper": {"mass": 2.0, "com": (0.4, 0, 0)}, "spring": {"stiffness": 3.0}}, gravity=(0, 0, -1))
 
-        It shares the kernels of the model. Every number is set as given: a new mass does not scale the tensor.
+        It shares the kernels of the model. Every number is set as given: a new mass does not scale the tensor. A body comes first
+        where a law has its name and both have such a number.
         """
         from .variants import with_parameters
 

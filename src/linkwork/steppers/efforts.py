@@ -22,6 +22,11 @@ class Efforts:
         self.model, self.most = model, model.keep_as(Efforts, lambda: declared_efforts(model))
         self.clipped = np.zeros(model.nv, int)
 
+    @property
+    def any(self) -> bool:
+        """Whether any joint declares an effort."""
+        return bool((self.most < LARGEST).any())
+
     def held(self, tau: np.ndarray, steps: int = 1) -> np.ndarray:
         """Joint forces (..., nv) within their efforts, for so many steps."""
         within = np.clip(tau, -self.most, self.most)

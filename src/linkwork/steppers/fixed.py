@@ -30,7 +30,15 @@ class FixedRun:
     """One simulation: arrays of all records, filled by compiled programs or step by step."""
 
     def __init__(
-        self, model: Model, state: State | MaximalState, stepper: Stepper, method: str, dt: float, steps: int, every: int
+        self,
+        model: Model,
+        state: State | MaximalState,
+        stepper: Stepper,
+        method: str,
+        dt: float,
+        steps: int,
+        every: int,
+        efforts: Efforts,
     ) -> None:
         self.model, self.stepper, self.kind, self.dt, self.every = model, stepper, type(state), dt, every
         self.program = program_of(stepper, model, method)
@@ -40,7 +48,7 @@ class FixedRun:
         self.external: np.ndarray | None = None
         self.driven: DrivenModel | None = None
         self.threads: int | None = 1
-        self.efforts = Efforts(model)
+        self.efforts = efforts
         whole: Parts = {"q": state.q, "v": state.v} if isinstance(state, State) else state_parts(state)
         self.shapes = {name: a.shape for name, a in whole.items()}
         self.batched = len(self.shapes["q" if "q" in whole else "q_fit"]) > 1
@@ -73,14 +81,9 @@ class FixedRun:
         plan = program.plan(self.model, lanes_for(self.batch, np.float64), tuple(n for n, x in given.items() if x is None))
         outputs = {name: a[:, 1:] for name, a in (arrays | reports).items()}
         memory = {name: np.empty(kept[name].shape) for name in program.memory}
-        outputs |= {name: self._overwritten(a) for name, a in memory.items()}
-        plan.run(inputs, outputs, self.batch, self.records, self.every * program.passes, thread_count(self.threads))
+        plan.run(inputs, outputs | memory, self.batch, self.records, self.every * program.passes, thread_count(self.threads))
         tau = None if self.tau is None else self._constant_tau()
         return self._solution(arrays, tau, reports, self.tau, memory=memory)
-
-    def _overwritten(self, a: np.ndarray) -> np.ndarray:
-        """An array (batch, size) as the output of all records, of which the last one stays."""
-        return np.ndarray((self.batch, self.records, a.shape[1]), buffer=a, strides=(8 * a.shape[1], 0, 8))
 
     def _kept(self, program: Program) -> Parts:
         """What the program keeps at the start."""
@@ -241,6 +244,7 @@ class FixedRun:
         if "x" in reports:
             forces = self._forces(reports["x"], first_tau).reshape(*shape, reports["x"].shape[2])
         if "left" in reports:
+            reports["left"][:, 0] = 0.0  # nothing is solved before the start
             left = reports["left"].reshape(shape)
         return Solution(t, found, held, forces, (), inputs, memory, left, failure)
 

@@ -101,11 +101,10 @@ class Stepping:
         parts = self.program.left(self.model, self.now)
         if not all(parts[name] is self.now.get(name) for name in shapes):
             return lambda t: kind(t=t, **self._parts(shapes))
-        views = {name: self.now[name].reshape(shape) for name, shape in shapes.items()}
+        views: dict[str, Any] = {name: self.now[name].reshape(shape) for name, shape in shapes.items()}
         if kind is State:
             return states_of(views["q"], views["v"])
-        copies: Callable[[], dict[str, Any]] = lambda: {name: a.copy() for name, a in views.items()}  # noqa: E731
-        return lambda t: kind(t=t, **copies())
+        return lambda t: kind(t=t, **{name: view.copy() for name, view in views.items()})
 
     def _parts(self, shapes: dict[str, tuple[int, ...]]) -> dict[str, Any]:
         parts = self.program.left(self.model, self.now)
