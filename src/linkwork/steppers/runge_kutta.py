@@ -20,6 +20,7 @@ while a row acts.
 from __future__ import annotations
 
 import functools
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
@@ -49,6 +50,7 @@ from .tangent import tangent_rate
 BODY = Free()  # how a body moves that no joint holds
 PARTS = {"reduced": ("q", "v"), "maximal": ("poses", "twists", "q_fit")}
 AT_STAGE = {"t": "stage_t", "x": "more", "left": "more_left", "told": "stage_told"}
+Rule = Callable[..., None]
 STAGE = {
     "reduced": AT_STAGE | {"q": "stage_q", "v": "stage_v"},
     "maximal": AT_STAGE
@@ -225,21 +227,29 @@ def stage_fields(shape: Shape, method: str, stages: int) -> dict[str, Field]:
     return found
 
 
-def stage_steps(shape: Shape, method: str, brackets: int) -> list[Step]:
-    """The steps of one stage, from the slopes of those before to its own."""
+def stage_steps(
+    shape: Shape, method: str, brackets: int, hold: Rule, keep: Routine, remember: Rule, start: dict[str, str] | None = None
+) -> list[Step]:
+    """The steps of one stage, from the slopes of those before to its own.
+
+    hold       the rule of constraints on accelerations
+    keep       the routine that keeps the slopes
+    remember   the rule of constraints that keeps their unknowns
+    start      other names of the state at which the step begins
+    """
     program = reduced if method == "reduced" else maximal
     place, slopes = (place_joints, joint_slopes) if method == "reduced" else (place_bodies, body_slopes)
-    dynamics = program.dynamics(shape, ACCELERATION, hold=hold_in_step)
+    dynamics = program.dynamics(shape, ACCELERATION, hold=hold)
     fit: list[Step] = [outward(maximal.fit)] if method == "maximal" else []
     rows = shape[1] >= 0
     return [
-        Routine(sum_slopes, SUMS),
+        renamed(Routine(sum_slopes, SUMS), start or {}),
         *([Routine(tell_stage, ("stage", "told_count", "told", "stage_told"))] if rows else []),
-        each(place),
+        renamed(each(place), start or {}),
         *(renamed(step, STAGE[method]) for step in [*fit, *dynamics]),
-        *([each(keep_unknowns, on="constraint"), Routine(sum_rows, ROW_SUMS)] if rows else []),
+        *([each(remember, on="constraint")] if rows else []),
         each(slopes(brackets)),
-        Routine(keep_slopes, ("stage", "width", "slope", "free_v" if method == "reduced" else "free", "moves", "gains")),
+        keep,
     ]
 
 
@@ -251,10 +261,14 @@ ROW_SUMS = ("stage", "stages", "rows", "tableau", "h", "more", "x", "more_left",
 def step_program(shape: Shape, method: str, stages: int, brackets: int) -> Algorithm:
     """A step of models with such laws by a tableau with so many stages."""
     rows = shape[1] >= 0
+    keep = Routine(keep_slopes, ("stage", "width", "slope", "free_v" if method == "reduced" else "free", "moves", "gains"))
+    stage = stage_steps(shape, method, brackets, hold_in_step, keep, keep_unknowns)
+    if rows:
+        stage.insert(-1, Routine(sum_rows, ROW_SUMS))
     steps: list[Step] = [
         Routine(begin_step, ("stage",)),
         *([Routine(begin_rows, ("rows", "x", "left"))] if rows else []),
-        Repeat(tuple(stage_steps(shape, method, brackets)), stages),
+        Repeat(tuple(stage), stages),
         Routine(sum_slopes, SUMS),
         each(move_joints if method == "reduced" else move_bodies),
         Routine(end_step, ("t", "stage_t")),
