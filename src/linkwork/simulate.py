@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import fields
+from math import isfinite
 from typing import Any
 
 import numpy as np
 
+from .constraints.closed import check_closed
 from .constraints.rows import constraint_set
-from .errors import InputError
+from .errors import InputError, SolverError
 from .forces import MuscleDrive
 from .maximal.convert import to_maximal
 from .maximal.dynamics import check_inertias
@@ -43,6 +45,7 @@ def simulate(
     inputs: Any = None,
     every: int = 1,
     threads: int | None = 1,
+    open_loops: str = "refuse",
     **options: Any,
 ) -> Trajectory:
     """Simulate from a state and record every `every`-th step.
@@ -64,6 +67,8 @@ def simulate(
     inputs     of forces (activations, targets) in the order of `lw.force_set(model)`: an array, a function of time, or a
                `MuscleDrive`; asked for as the control is. Their own if None
     threads    for batches; None uses all cores. The result does not depend on it
+    open_loops "refuse": equality constraints must hold at the start, to 1e-6 (m or rad; of the size of models above 1 m), see
+               `lw.assemble`;  "allow": they are pulled shut during the run
     options    of the stepper; dop853: rtol, atol, max_step, events (see `DormandPrince853`); ode45: rtol, atol, max_step
     """
     steps = _steps(duration, dt)
@@ -77,6 +82,7 @@ def simulate(
         model, start, chosen = _mapped(model, state, method, stepper, options)
     else:
         start = checked_start(model, state, method)
+        check_closed(model, start, open_loops)
         chosen = chosen_stepper(model, method, stepper, options)
     batch = start.v.shape[:-1] if isinstance(start, State) else start.twists.shape[:-2]
     tau = checked_force(tau, "tau", (model.nv,), batch)
@@ -96,14 +102,19 @@ def simulate(
         run.tau, run.external, run.threads, run.driven = tau, external, threads, driven
         found, held = run.solve(control), True
     kind = "reduced" if isinstance(start, State) else "maximal"
-    return Trajectory(
+    trajectory = Trajectory(
         model, found.t, kind, found.arrays, found.tau, found.forces, external, found.events, held, found.inputs, found.memory
     )
+    if found.failure:
+        error = SolverError(found.failure)
+        error.trajectory = trajectory
+        raise error
+    return trajectory
 
 
 def _steps(duration: float, dt: float) -> int:
     for name, x in (("duration", duration), ("dt", dt)):
-        if not (np.isfinite(x) and x > 0):
+        if not (isfinite(x) and x > 0):
             raise InputError(f"{name} must be positive and finite, not {x!r}")
     steps = round(duration / dt)
     if abs(steps * dt - duration) > 1e-6 * duration or steps < 1:
@@ -146,6 +157,8 @@ def _mapped(
 
 def _broadcast(state: State) -> State:
     """The same state with q and v of one batch size."""
+    if state.q.ndim == state.v.ndim == 1:
+        return state
     try:
         lead = np.broadcast_shapes(state.q.shape[:-1], state.v.shape[:-1])
     except ValueError:
@@ -156,6 +169,12 @@ def _broadcast(state: State) -> State:
 
 def chosen_stepper(model: Model, method: str, name: str | None, options: dict[str, Any]) -> Stepper:
     """The stepper of a name, or the method's own, with its options; raises if it cannot step the model."""
+    if options:
+        return _stepper(model, method, name, options)
+    return model.keep_as((chosen_stepper, method, name), lambda: _stepper(model, method, name, options))
+
+
+def _stepper(model: Model, method: str, name: str | None, options: dict[str, Any]) -> Stepper:
     name = name or METHODS[method]
     if name not in ALL_STEPPERS:
         raise InputError(f"there is no stepper {name!r}; choose one of {', '.join(ALL_STEPPERS)}")

@@ -180,12 +180,24 @@ def test_health_in_words() -> None:
     assert said == "energy drift 0.25, work 3 J by joint forces, summed over the records, is no drift"
 
 
+@pytest.mark.parametrize("control", [None, lambda t, s: np.zeros(2)], ids=["free", "controlled"])
 @pytest.mark.parametrize("method", ["reduced", "maximal"])
-def test_a_run_that_blows_up_says_so(method: str) -> None:
-    health = run(state=lw.State([0.0, 1.0], [1e4, -1e4]), duration=20.0, dt=0.5, method=method).health
-    assert not health.finite
-    assert "NOT FINITE" in str(health)
-    assert health.joint_gap is None or np.isnan(health.joint_gap)
+def test_a_run_that_blows_up_stops_and_keeps_what_was_computed(method: str, control: Any) -> None:
+    start = lw.State([0.0, 1.0], [1e4, -1e4])
+    with pytest.raises(lw.SolverError, match=r"not finite at t = [\d.]+: body 'upper', joint 'upper'") as lost:
+        run(state=start, duration=20.0, dt=0.5, method=method, control=control)
+    kept = lost.value.trajectory
+    assert 1 < len(kept) < 41
+    assert np.isfinite(kept.v).all()
+    assert f"t = {kept.t[-1] + 0.5:.9g}" in str(lost.value)
+
+
+def test_of_a_batch_the_others_go_on() -> None:
+    start = lw.State(np.array([[0.0, 0.1], [0.0, 1.0]]), np.array([[0.0, 0.0], [1e4, -1e4]]))
+    with pytest.raises(lw.SolverError, match="of 1 of the 2 runs, first of run 1, is not finite") as lost:
+        run(state=start, duration=5.0, dt=0.05)
+    assert np.isfinite(lost.value.trajectory.v[0]).all()
+    assert not lost.value.trajectory.health.finite
 
 
 @pytest.mark.parametrize("method", ["reduced", "maximal"])

@@ -298,7 +298,9 @@ def driver_ir(t: Lanes) -> str:
         transfers_ir(True),
         batch_ir(t),
         python.data_ir(),
+        python.within_ir(t.element),
         python.state_ir(),
+        python.step_ir(),
         python.batch_ir(t.width, shared=False),
         python.batch_ir(t.width, shared=True),
     ]
@@ -317,6 +319,7 @@ class Driver:
         self.batch_at = self._library.address(f"lw_{t.suffix}_batch")
         self.repeat_at = self._library.address(f"lw_{t.suffix}_repeat")
         self.python_state = self._library.address(f"lw_{t.suffix}_python_state")
+        self.python_step = self._library.address(f"lw_{t.suffix}_python_step")
         self.python_batch = self._library.address(f"lw_{t.suffix}_python_batch")
         self.python_shared = self._library.address(f"lw_{t.suffix}_python_shared")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -246,7 +247,7 @@ class Model:
         It takes contiguous float64 arrays and nothing else. The array that it returns is overwritten by the next call; keep a
         copy if you need it. Each thread needs a function of its own.
         """
-        from .. import reduced  # noqa: F401  (its modules fill the table, and nothing else need have imported them)
+        importlib.import_module("linkwork.reduced")  # fills the table; no kernel depends on it
 
         if name not in FUNCTIONS:
             raise InputError(f"there is no prepared function {name!r}; choose one of {', '.join(FUNCTIONS)}")

@@ -21,7 +21,7 @@ import numpy as np
 
 from ..constraints.targets import any_of, reached, touching, velocity_targets
 from ..elements.collection import Shape
-from ..elements.derive import approach, derive, equations
+from ..elements.derive import approach, derive, nearer
 from ..elements.law import RowLaw
 from ..elements.nodes import STILL, law_at
 from ..elements.ports import At, BodyAt, values
@@ -29,7 +29,7 @@ from ..joints import Joint
 from ..kernel.sweep import INERTIA, POSE, SCALAR, Field, Routine, Step, each, inward, outward, over, vector
 from ..model.rules import inertia_of, joint_of, world_pose
 from ..solvers.boxes import gather, gram, solve_boxes, spread
-from ..spatial.scalar import Scalar, Vector, array, cross, is_zero, lu_inverse, zeros
+from ..spatial.scalar import Scalar, Vector, array, cross, is_zero, zeros
 from .forward import accelerations, articulate, articulated_inertia, velocities
 from .rules import coriolis, falling_world, gyroscopic, velocity_step
 
@@ -166,8 +166,7 @@ def free_motion(n: Any, ports: Sequence[Any], at: Sequence[At]) -> list[Vector]:
 def refined(law: RowLaw, at: Sequence[At], t: Scalar, unknown: Vector) -> Vector:
     """The unknowns of a constraint, by Newton's method from where they were."""
     for _ in range(NEWTON_STEPS if law.unknowns else 0):
-        conditions, jacobian = equations(law, values(at), t, unknown)
-        unknown = unknown - lu_inverse(jacobian) @ conditions
+        unknown = nearer(law, values(at), t, unknown)
     return unknown
 
 
@@ -340,12 +339,17 @@ def solved_rows(most: int, level: str, add: Callable[..., None], hold: Callable[
     add    the rule that adds what their forces cause to the free motion, outward
     hold   the rule that says what rows ask for, if not that of the level
     """
-    ports, places = [f"p{i}" for i in range(most)], [f"s{i}" for i in range(most)]
     watch, asked = (watch_velocities, hold_velocities) if level == VELOCITY else (watch_accelerations, hold_accelerations)
+    return row_steps(most, watch, hold or asked, add)
+
+
+def row_steps(most: int, watch: Callable[..., None], hold: Callable[..., None], add: Callable[..., None]) -> list[Step]:
+    """The same with any rules that say which rows take part, and what is missing of their targets."""
+    ports, places = [f"p{i}" for i in range(most)], [f"s{i}" for i in range(most)]
     tables = ("starts", "bodies", "places", "freedoms")
     return [
         each(watch, *ports, on="constraint"),
-        each(hold or asked, *ports, *places, on="constraint", when=("own", "awake")),
+        each(hold, *ports, *places, on="constraint", when=("own", "awake")),
         over("climbs", climb, "place", "up", when=("law", "awake")),
         Routine(gather, ("rows", "on", "x", "busy", "left", "active")),
         Routine(gram, ("active", *tables, "u_rows", "y_rows", "A"), when="busy"),

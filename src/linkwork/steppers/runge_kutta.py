@@ -357,7 +357,8 @@ class RungeKutta(Stepper):
         if collection(model).forces:
             run.tell(force_set(model).initial_inputs)
         run.tell_rows(state.t)
-        run.go(1, tau, external)
+        run.push(external)
+        run.go(1, run.nothing if tau is None else np.ascontiguousarray(tau, float))
         found: Any = {name: run.now[name].reshape(getattr(state, name).shape) for name in PARTS[method]}
         moved = type(state)(**found, t=state.t + h)
         forces = run.reports["x"][0] / h if run.reports else np.zeros(0)

@@ -133,9 +133,22 @@ class Stepper:
         return after, None, info
 
 
+def program_of(stepper: Stepper, model: Model, method: str) -> Program | None:
+    """The program by which a stepper moves a model, kept with it; None if it does so from Python."""
+
+    def made() -> Program | None:
+        return stepper.program(method, model) if stepper.compiles(model, method) else None
+
+    return model.keep_as((program_of, stepper, method), made)
+
+
 @dataclass(frozen=True, eq=False)
 class Solution:
-    """What a run found: parts of the states at the times (T,), joint and constraint forces there, events, inputs of forces."""
+    """What a run found: parts of the states at the times (T,), joint and constraint forces there, events, inputs of forces.
+
+    left      what the solver of the rows left at the last step before every record (..., T)
+    failure   where the run stopped as its state was not finite
+    """
 
     t: np.ndarray
     arrays: dict[str, np.ndarray]
@@ -144,6 +157,8 @@ class Solution:
     events: tuple[Event, ...] = ()
     inputs: np.ndarray | None = None
     memory: Mapping[str, np.ndarray] | None = None
+    left: np.ndarray | None = None
+    failure: str | None = None
 
 
 @dataclass(frozen=True)
