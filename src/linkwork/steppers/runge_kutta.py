@@ -38,12 +38,14 @@ from ..model import MaximalState, Model, State
 from ..model.rules import joint_of, world_pose
 from ..reduced import program as reduced
 from ..reduced.program import ACCELERATION, free_motion, keep_unknowns, pose_rows, row_law_at
+from ..reduced.projection import projection_fields
 from ..spatial.se3 import SE3
 from .post_stabilised import check_choice, post_stabilised
 from .settle import settle, settle_fields
 from .stages import renamed
 from .stepper import Program, StepInfo, Stepper
 from .stepping import Stepping
+from .symplectic_euler import put_back
 from .tableau import Tableau
 from .tangent import tangent_rate
 
@@ -280,6 +282,15 @@ def step_program(shape: Shape, method: str, stages: int, brackets: int) -> Algor
     return Algorithm(name, fields, {"run": steps})
 
 
+@functools.cache
+def projected_program(shape: Shape, method: str, stages: int, brackets: int) -> Algorithm:
+    """The same for models with rows in reduced coordinates, put back afterwards."""
+    plain = step_program(shape, method, stages, brackets)
+    back = [renamed(step, {"told": "stage_told"}) for step in put_back(shape)]
+    steps = [*plain.phases["run"], *back]
+    return Algorithm(plain.name.replace("_kutta", "_kutta_projected"), projection_fields() | plain.fields, {"run": steps})
+
+
 def staged_tree(model: Model, method: str, stages: int) -> Tree:
     """The loaded tree with room for the slopes of all stages."""
     laws, tree = collection(model), collection(model).tree
@@ -320,11 +331,12 @@ class RungeKutta(Stepper):
         check_choice(self.name, self.stabilise, ("none", "project"))
 
     def compiles(self, model: Model, method: str) -> bool:
-        return self.stabilise != "project"
+        return self.stabilise != "project" or method == "reduced"
 
     def program(self, method: str, model: Model) -> Program:
         laws, parts, tableau = collection(model), PARTS[method], self.tableau
-        algorithm = step_program(laws.shape, method, tableau.stages, tableau.order - 2)
+        made = projected_program if self.stabilise == "project" and method == "reduced" and laws.rows else step_program
+        algorithm = made(laws.shape, method, tableau.stages, tableau.order - 2)
 
         def leave(model: Model, kept: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
             return {name: kept[name] for name in parts}
