@@ -1,4 +1,4 @@
-"""Implicit maximal coordinates with laws of every kind: right motion as steps shrink, no energy from limits, prescribed motion."""
+"""Implicit maximal coordinates with laws of every kind: right motion as steps shrink, no energy from limits, prescribed rates."""
 
 from __future__ import annotations
 
