@@ -105,12 +105,13 @@ from .reduced import (
     mass_matrix_factor,
     tree_dynamics,
 )
+from .reduced.loaded import constrained_dynamics
 from .reduced.muscle_states import MuscleStates, muscle_states
 from .simulate import simulate
 from .simulator import Simulator
 from .spatial import SE3, Ad, Inertia, ad
 from .spatial import scalar as math
-from .steppers import Event, project
+from .steppers import Event, assemble, project
 from .trajectory import Health, Trajectory
 
 __version__: str
@@ -212,10 +213,12 @@ __all__ = [
     "WrapCylinder",
     "WrapSphere",
     "ad",
+    "assemble",
     "bias_forces",
     "body_jacobian",
     "body_jacobian_dot",
     "conditions",
+    "constrained_dynamics",
     "constraint",
     "constraint_report",
     "cubic_curve",

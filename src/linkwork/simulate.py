@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from .constraints.closed import check_closed
 from .constraints.rows import constraint_set
 from .declared import declared
 from .errors import InputError, SolverError
@@ -47,6 +48,7 @@ def simulate(
     every: int = 1,
     threads: int | None = 1,
     limit_model: str = "hard",
+    open_loops: str = "refuse",
     **options: Any,
 ) -> Trajectory:
     """Simulate from a state and record every `every`-th step.
@@ -70,6 +72,8 @@ def simulate(
     threads    for batches; None uses all cores. The result does not depend on it
     limit_model   how the limits that joints declare act: "hard" (stops that only push), "spring" or "off"; see `declared`. Joint
                forces are clipped to the efforts that joints declare. What a stepper cannot enforce, `health` says
+    open_loops "refuse": equality constraints must hold at the start, to 1e-6 (m or rad; of the size of models above 1 m), see
+               `lw.assemble`;  "allow": they are pulled shut during the run
     options    of the stepper; dop853: rtol, atol, max_step, events (see `DormandPrince853`); ode45: rtol, atol, max_step
     """
     steps = _steps(duration, dt)
@@ -83,6 +87,7 @@ def simulate(
         model, start, chosen = _mapped(model, state, method, stepper, options)
     else:
         start = checked_start(model, state, method)
+        check_closed(model, start, open_loops)
         chosen = chosen_stepper(model, method, stepper, options)
     acting = declared(model, limit_model, chosen, method)
     model, efforts = acting.model, Efforts(model)

@@ -6,6 +6,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
+from .constraints.closed import check_closed
 from .declared import declared
 from .elements.collection import collection
 from .errors import InputError, SolverError
@@ -24,7 +25,7 @@ class Simulator:
     >>> sim = Simulator(model, dt=1e-3, method="maximal-implicit")
     >>> sim.step(tau=...)
 
-    model, dt, method, stepper, limit_model, options   as in `simulate`; steppers that choose their own steps are refused
+    model, dt, method, stepper, limit_model, open_loops, options   as in `simulate`; steppers of variable steps are refused
     state   to begin with, and to return to; the neutral position at rest by default
     notes   a line for everything that joints declare and this stepper does not enforce
     """
@@ -38,6 +39,7 @@ class Simulator:
         *,
         stepper: str | None = None,
         limit_model: str = "hard",
+        open_loops: str = "refuse",
         **options: Any,
     ) -> None:
         if not (np.isfinite(dt) and dt > 0):
@@ -45,6 +47,7 @@ class Simulator:
         self.dt, self.method = dt, method
         start = State(model.neutral(), np.zeros(model.nv)) if state is None else state
         self._first = checked_start(model, start, method)
+        check_closed(model, self._first, open_loops)
         self._stepper = chosen_stepper(model, method, stepper, options)
         if isinstance(self._stepper, AdaptiveStepper):
             raise InputError(
@@ -143,7 +146,7 @@ class Simulator:
         if laws.told_count:
             done: bool | None = True
             for k in range(steps):
-                run.tell_rows(laws.told_at(self.t + k * self.dt))
+                run.tell_rows(self.t + k * self.dt)
                 done = done and run.step(tau)
         else:
             done = run.go(steps, tau)

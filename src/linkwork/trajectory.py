@@ -12,6 +12,7 @@ import numpy as np
 
 from .constraints import Limit
 from .constraints.rows import constraint_set
+from .elements.law import RowLaw
 from .energy import Energy, Records
 from .errors import InputError
 from .forces.applied import has_forces
@@ -19,6 +20,7 @@ from .forces.joint import is_flat
 from .maximal.convert import to_reduced
 from .model import MaximalState, Model, State
 from .model.kinematics import kinematics
+from .reactions import Reactions
 from .steppers import Event
 
 ROUNDING = 1e-12  # of the energy: less work than this is none
@@ -306,6 +308,36 @@ class Trajectory:
                 here, best = np.linalg.solve(actual[:, p], here), np.linalg.solve(fit[:, p], best)
             gaps = np.maximum(gaps, np.abs(here - best).max(axis=(1, 2)))
         return gaps.reshape(self._lead)
+
+    def reactions(self, name: str | RowLaw, axes: str = "world") -> np.ndarray:
+        """The wrench (..., T, 6), moment then force, that a joint or constraint exerts on its body at every record.
+
+        name   of a joint or body: the wrench on the joint's own body, about that body's origin;
+               or a constraint, its name, or what it prints as: the wrench on its first body, about the point where it acts
+        axes   "world", or "body": those of that body
+        Forces of equality constraints are those at the record; of contacts, limits and friction the mean over the step before.
+        """
+        return self._reactions.wrench_of(name, axes).reshape(*self._lead, 6)
+
+    @cached_property
+    def _reactions(self) -> Reactions:
+        """All records in one batch."""
+        count, runs = len(self), int(np.prod(self._lead[:-1]))
+
+        def flat(x: np.ndarray | None, tail: int) -> np.ndarray | None:
+            return (
+                None
+                if x is None
+                else np.broadcast_to(x, (*self._lead, *x.shape[x.ndim - tail :])).reshape(-1, *x.shape[x.ndim - tail :])
+            )
+
+        tau = self.tau
+        if tau is not None and self.held and count > 1:  # what is held from the last record on is not known
+            tau = np.concatenate([tau[..., :-1, :], tau[..., -2:-1, :]], axis=-2)
+        external = None if self.external is None else self.external[..., None, :, :]
+        q, v = (x.reshape(-1, x.shape[-1]) for x in (self.q, self.v))
+        t = np.tile(self.t, runs)
+        return Reactions(self.model, q, v, t, flat(tau, 1), flat(external, 2), flat(self.inputs, 1), flat(self.forces, 1))
 
     def save(self, path: str | Path) -> Path:
         """Write the run: `.npz` (numbers), `.html` (an animation to open in a browser), `.png`, `.svg` or `.pdf` (plots)."""

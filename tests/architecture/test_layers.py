@@ -27,6 +27,7 @@ LAYERS = [
     ["steppers"],
     ["declared"],
     ["energy"],
+    ["reactions"],
     ["trajectory"],
     ["simulate"],
     ["simulator"],

@@ -98,6 +98,15 @@ class ConstraintSet:
             return {name: np.zeros((len(t), 0)) for name in RESULTS}
         return self.evaluation.look(self.evaluation.inputs(poses, twists, q, v, np.asarray(t, float)))
 
+    def residuals(self, poses: np.ndarray, q: np.ndarray, t: float) -> np.ndarray:
+        """The residuals (..., rows) alone, at poses (..., bodies, 4, 4) and coordinates (..., nq)."""
+        lead, q = np.shape(q)[:-1], np.reshape(q, (-1, np.shape(q)[-1]))
+        if self.evaluation is None:
+            return np.zeros((*lead, 0))
+        still = np.zeros((len(q), self.model.nb, 6)), q, np.zeros((len(q), self.model.nv))
+        given = self.evaluation.inputs(np.reshape(poses, (len(q), -1)), *still, np.full(len(q), float(t)))
+        return self.evaluation.residuals(given).reshape(*lead, self.count)
+
     def _time(self, t: float | None) -> float:
         if t is not None:
             return t

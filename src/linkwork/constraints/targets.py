@@ -42,6 +42,11 @@ def touching(residual: Vector, rate: Vector) -> Vector:
     return array([where((g <= TOUCHING) & (r <= TOUCHING), 1.0, 0.0) for g, r in pairs])
 
 
+def closed(residual: Vector) -> Vector:
+    """1 where the gap of a row that only pushes is none, else 0."""
+    return array([where(g <= TOUCHING, 1.0, 0.0) for g in residual])
+
+
 def any_of(flags: Vector) -> Scalar:
     """The largest of some flags."""
     found = flags[0]

@@ -10,6 +10,7 @@ from ..errors import SolverError
 from ..joints import Joint
 from ..kernel.sweep import Field
 from ..model.state import Rows
+from ..spatial.scalar import array, zeros
 from .derive import derive, nearer
 from .evaluate import Evaluation, of_laws, port_size
 from .law import RowLaw
@@ -29,6 +30,14 @@ def constrain(n: Any, *ports: Any) -> None:
     n.G = found.G.reshape(-1)
 
 
+def measure(n: Any, *ports: Any) -> None:
+    """The residual of one constraint, and nothing else."""
+    law, at = law_at(n, ports)
+    law = law.with_inputs(n.told)
+    seen = law.holonomic and "residual" not in law.unseen
+    n.residual = array(list(law.gap_of(values(at), n.t, n.unknown))) if seen else zeros(law.size)
+
+
 def approach_unknowns(n: Any, *ports: Any) -> None:
     """The unknowns of one constraint after a step of Newton's method."""
     law, at = law_at(n, ports)
@@ -38,6 +47,10 @@ def approach_unknowns(n: Any, *ports: Any) -> None:
 def row_fields() -> dict[str, Field]:
     given, out = of_laws("input", unknown="unknown", told="told"), of_laws("output", **dict.fromkeys(RESULTS, "rows"), G="G")
     return given | out
+
+
+def residual_fields() -> dict[str, Field]:
+    return of_laws("input", unknown="unknown", told="told") | of_laws("output", residual="rows")
 
 
 def unknown_fields() -> dict[str, Field]:
@@ -113,6 +126,18 @@ class RowEvaluation(LawRows):
         row, body, _ = self._body
         joint_row, joint, place = self._joint
         return Rows(self.count, row, body, G[self._body_entries], joint_row, joint, G[place]), out
+
+    def residuals(self, given: dict[str, np.ndarray]) -> np.ndarray:
+        """The residuals (states, rows) of a batch, see `inputs`."""
+        return self.run(self.algorithm(measure, residual_fields), ("residual",), given, given["q"].shape[:1])["residual"]
+
+    def blocks(self, given: dict[str, np.ndarray]) -> list[np.ndarray]:
+        """Of every constraint its rows (states, size, velocities of all ports) in a batch, see `inputs`."""
+        lead = given["q"].shape[:1]
+        G = self.run(self.algorithm(constrain, row_fields), (*RESULTS, "G"), given, lead)["G"]
+        widths = [sum(map(port_size, kinds)) for kinds in self.nodes.kinds]
+        cuts = np.cumsum([c.size * width for c, width in zip(self.laws, widths, strict=True)])[:-1]
+        return [x.reshape(*lead, c.size, -1) for c, x in zip(self.laws, np.split(G, cuts, axis=1), strict=True)]
 
 
 class Unknowns(LawRows):

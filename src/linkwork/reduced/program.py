@@ -312,11 +312,12 @@ def row_fields() -> dict[str, Field]:
     }
 
 
-def dynamics(shape: Shape, level: str, evaluations: int = 0) -> list[Step]:
+def dynamics(shape: Shape, level: str, evaluations: int = 0, hold: Callable[..., None] | None = None) -> list[Step]:
     """The sweeps of the loaded tree, from q and v to `free_v`: velocities after a step, or accelerations.
 
     evaluations   0: velocity terms at v; else at the middle of the step, predicted by the acceleration `last` of the step before
                   and, with 2, evaluated there once more
+    hold          see `solved_rows`
     """
     forces, rows, on_bodies, _ = shape
     loaded = forces >= 0
@@ -329,16 +330,22 @@ def dynamics(shape: Shape, level: str, evaluations: int = 0) -> list[Step]:
         again = loaded_middle_forces if loaded else middle_forces
         steps += [outward(accelerations), outward(middle_velocities), inward(again)]
     steps.append(outward(FREE[level, on_bodies and rows >= 0]))
-    return steps + (solved_rows(rows, level, correct) if rows >= 0 else [])
+    return steps + (solved_rows(rows, level, correct, hold) if rows >= 0 else [])
 
 
-def solved_rows(most: int, level: str, add: Callable[..., None]) -> list[Step]:
+def solved_rows(most: int, level: str, add: Callable[..., None], hold: Callable[..., None] | None = None) -> list[Step]:
     """Rows of constraints with so many ports at most: from the free motion to the one that they allow.
 
-    add   the rule that adds what their forces cause to the free motion, outward
+    add    the rule that adds what their forces cause to the free motion, outward
+    hold   the rule that says what rows ask for, if not that of the level
     """
+    watch, asked = (watch_velocities, hold_velocities) if level == VELOCITY else (watch_accelerations, hold_accelerations)
+    return row_steps(most, watch, hold or asked, add)
+
+
+def row_steps(most: int, watch: Callable[..., None], hold: Callable[..., None], add: Callable[..., None]) -> list[Step]:
+    """The same with any rules that say which rows take part, and what is missing of their targets."""
     ports, places = [f"p{i}" for i in range(most)], [f"s{i}" for i in range(most)]
-    watch, hold = (watch_velocities, hold_velocities) if level == VELOCITY else (watch_accelerations, hold_accelerations)
     tables = ("starts", "bodies", "places", "freedoms")
     return [
         each(watch, *ports, on="constraint"),

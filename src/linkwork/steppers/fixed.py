@@ -146,8 +146,7 @@ class FixedRun:
 
     def _told_rows(self, run: Stepping) -> Callable[[float], None] | None:
         """Tells constraints what Python alone can compute of a time."""
-        laws = collection(self.model)
-        return (lambda t: run.tell_rows(laws.told_at(t))) if laws.told_count else None
+        return run.tell_rows if collection(self.model).told_count else None
 
     def _split(self, chunks: list[bytes], sizes: dict[str, int]) -> Parts:
         """Records of all parts of all states as arrays (batch, records, size); those that lack are no numbers."""

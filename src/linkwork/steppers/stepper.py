@@ -29,6 +29,7 @@ class Program:
     records  the states that a run records; all of them if none is named
     memory   the states that a run hands to one that goes on from its end
     reports  outputs besides the states, with their sizes: "x", the multiplier of every row as an impulse of the step, ...
+    times    within a step, in steps: where constraints are told what Python alone can compute
     """
 
     algorithm: Algorithm
@@ -41,6 +42,7 @@ class Program:
     reports: Callable[[Model], dict[str, int]] | None = None
     records: tuple[str, ...] = ()
     memory: tuple[str, ...] = ()
+    times: tuple[float, ...] = (0.0,)
 
     def plan(self, model: Model, lanes: Lanes, absent: tuple[str, ...]) -> Plan:
         """The step bound to a model; `absent` of its inputs are zero."""

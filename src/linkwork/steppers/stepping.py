@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from ..elements.collection import collection
 from ..kernel import python
 from ..kernel.call import Call
 from ..kernel.plan import Plan
@@ -86,9 +87,11 @@ class Stepping:
             self.step = self._prepared()
         self._given["u"][...] = u
 
-    def tell_rows(self, told: np.ndarray) -> None:
-        """What constraints must be told from now on."""
-        self._given["told"][...] = told
+    def tell_rows(self, t: float) -> None:
+        """Constraints are told what they must know in the step at a time."""
+        laws, h = collection(self.model), float(self._given["h"][0])
+        if laws.told_count:
+            self._given["told"][...] = np.concatenate([laws.told_at(t + c * h) for c in self.program.times])
 
     def seen(self, kind: type[State | MaximalState], shapes: dict[str, tuple[int, ...]]) -> Callable[[float], Any]:
         """A function that makes the present state of its time.
