@@ -129,7 +129,7 @@ class Reactions:
     @cached_property
     def _blocks(self) -> list[np.ndarray]:
         """G of every constraint at all records."""
-        return self._evaluation.blocks(self._evaluation.many(self.bodies.poses, self.bodies.twists, self.q, self.v, self.t))
+        return self._evaluation.blocks(self._evaluation.inputs(self.bodies.poses, self.bodies.twists, self.q, self.v, self.t))
 
     @cached_property
     def _recorded(self) -> np.ndarray:

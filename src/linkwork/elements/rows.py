@@ -127,23 +127,12 @@ class RowEvaluation(LawRows):
         joint_row, joint, place = self._joint
         return Rows(self.count, row, body, G[self._body_entries], joint_row, joint, G[place]), out
 
-    def many(self, poses: np.ndarray, twists: np.ndarray, q: np.ndarray, v: np.ndarray, t: np.ndarray) -> dict[str, np.ndarray]:
-        """What the rows of a batch (states, ...) are functions of, at the times (states,), with the unknowns solved."""
-        states = len(q)
-        flat = {"pose": poses.reshape(states, -1), "twist": twists.reshape(states, -1), "q": q, "v": v, "t": t.reshape(-1, 1)}
-        told = np.array([self.told(float(x)) for x in t]) if any(law.inputs for law in self.laws) else np.zeros((states, 0))
-        given = flat | {"told": told, "unknown": np.zeros((states, 0))}
-        if self.unknowns is not None:
-            one = ({name: x[k] for name, x in given.items()} for k in range(states))
-            given["unknown"] = np.array([self.unknowns.solved(x, float(x["t"][0])) for x in one])
-        return given
-
     def residuals(self, given: dict[str, np.ndarray]) -> np.ndarray:
-        """The residuals (states, rows) of a batch, see `many`."""
+        """The residuals (states, rows) of a batch, see `inputs`."""
         return self.run(self.algorithm(measure, residual_fields), ("residual",), given, given["q"].shape[:1])["residual"]
 
     def blocks(self, given: dict[str, np.ndarray]) -> list[np.ndarray]:
-        """Of every constraint its rows (states, size, velocities of all ports) in a batch, see `many`."""
+        """Of every constraint its rows (states, size, velocities of all ports) in a batch, see `inputs`."""
         lead = given["q"].shape[:1]
         G = self.run(self.algorithm(constrain, row_fields), (*RESULTS, "G"), given, lead)["G"]
         widths = [sum(map(port_size, kinds)) for kinds in self.nodes.kinds]
