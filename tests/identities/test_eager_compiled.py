@@ -17,6 +17,8 @@ from linkwork.kernel import eager
 from linkwork.kernel.lanes import Lanes
 from linkwork.kernel.plan import Plan, variant
 from linkwork.kernel.sweep import Algorithm, Tree
+from linkwork.maximal.implicit_laws import implicit_laws
+from linkwork.maximal.implicit_program import implicit_program
 from linkwork.maximal.implicit_tree import force_tree
 from linkwork.reduced import hybrid
 from linkwork.steppers import ALL_STEPPERS
@@ -46,11 +48,13 @@ def _algorithms() -> dict[str, Algorithm]:
     for stepper in ALL_STEPPERS.values():
         found |= {p.algorithm.name: p.algorithm for p in stepper.programs.values()}
     bare = (-1, -1, False, False)
-    return found | {x.name: x for x in (reduced_step(bare, 2), maximal_step(bare))}  # loaded ones: see test_loaded_programs
+    steps = reduced_step(bare, 2), maximal_step(bare), implicit_program(bare, False, False, 1)
+    return found | {x.name: x for x in steps}  # loaded ones: see test_loaded_programs
 
 
 ALGORITHMS = _algorithms()
 REDUCED_STEP = "reduced_symplectic_euler_2_-1_-1_0_0"
+IMPLICIT_STEP = "maximal_backward_euler_-1_-1_0_0_00_1"
 IN_SINGLE_PRECISION = [
     name for part in ("forward", "inverse", "jacobian", "mass_matrix") for name in _defined(f"linkwork.reduced.{part}")
 ]
@@ -61,7 +65,7 @@ CLOSING = tuple(_defined("linkwork.maximal.closing"))
 MODELS = {"mixed": (67, 6, None), "custom": (4, 4, ("helix", "screw", "raw", "rot_exp")), "exp": (8, 1, ("exp",))}
 # All algorithms run on the mixed model, those that read every part of a joint on the others too.
 THOROUGH = ("kinematics", "forward_dynamics", "inverse_dynamics", "maximal_dynamics", "maximal_fit", "integrate", "difference")
-BATCHED = (*THOROUGH, "mass_matrix", "reduced_response", "hybrid_dynamics", REDUCED_STEP, "maximal_implicit_step")
+BATCHED = (*THOROUGH, "mass_matrix", "reduced_response", "hybrid_dynamics", REDUCED_STEP, IMPLICIT_STEP)
 IN_LANES = pytest.mark.parametrize(
     ("name", "which"), [*((name, "mixed") for name in BATCHED), *((name, "custom") for name in IN_ALL_WIDTHS)]
 )
@@ -139,6 +143,8 @@ def tree_of(m: lw.Model, algorithm: Algorithm) -> Tree:
     """Hybrid dynamics marks every other joint, implicit steps carry forces; the rest runs over the bodies."""
     if algorithm.name == "hybrid_dynamics":
         return hybrid._plan(m, frozenset(range(0, m.nb, 2))).tree
+    if algorithm.name == IMPLICIT_STEP:
+        return implicit_laws(m).tree
     return force_tree(m).tree if "u" in algorithm.fields else m.tree
 
 
@@ -217,7 +223,7 @@ def test_widths_are_bitwise_equal(name: str, which: str) -> None:
         assert same_bits(single, compiled(which, name, inputs, Lanes(width)))
 
 
-@pytest.mark.parametrize("name", [*IN_ALL_WIDTHS, "kinematics", "mass_matrix", "reduced_response", "maximal_implicit_step"])
+@pytest.mark.parametrize("name", [*IN_ALL_WIDTHS, "kinematics", "mass_matrix", "reduced_response", "maximal_response"])
 def test_levels_are_bitwise_equal(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """What tests compile quickly computes what users have."""
     inputs = inputs_of("mixed", ALGORITHMS[name])

@@ -72,6 +72,7 @@ class _Systems:
     def __init__(self, model: Model, state: State) -> None:
         self._model, self.out = model, np.empty((1, 6 * model.nb))
         unforced = {"tau": np.zeros(model.nv), "external": np.zeros(6 * model.nb)}
+        unforced |= {"t": np.zeros(model.nb), "u": force_tree(model).inputs}
         self.inputs = _entered(model, state, 1, BackwardEuler(solves=1))[2] | unforced
 
     def call(self, phases: tuple[str, ...], inputs: dict[str, np.ndarray], after: Call | None = None) -> Call:

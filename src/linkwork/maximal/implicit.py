@@ -1,19 +1,14 @@
-"""Implicit maximal coordinates as algorithms: a step of one linear solve, a round of Newton's method, and their responses."""
+"""Implicit maximal coordinates outside programs: a round of Newton's method, and the responses of it and of one linear solve."""
 
 from __future__ import annotations
 
 import functools
 from typing import Any
 
-import numpy as np
-
 from ..kernel.sweep import INERTIA, MATRIX, SCALAR, Algorithm, Field, each, inward, matrix, outward, vector
-from ..model.rules import joint_of, world_pose
-from ..spatial.scalar import where
-from ..spatial.se3 import SE3
+from ..model.rules import world_pose
 from . import implicit_newton as newton
 from . import implicit_rules as rules
-from .convert import fitted
 from .dynamics import STATE_FIELDS
 
 NODE = vector(6)
@@ -34,21 +29,6 @@ FACTOR = [outward(rules.place), outward(rules.load), inward(rules.factor)]
 SOLVE = [inward(rules.forward), outward(rules.back)]
 
 
-# --- a step of one solve ----------------------------------------------------------------------------------------------------
-def advance(n: Any) -> None:
-    """Bodies move; the joint remembers the force that it carried."""
-    n.held = n.reactions * (1.0 / n.h)
-    n.poses, n.twists = rules.moved(n, n.poses, n.y)
-    n.t = n.t + n.h
-
-
-def refit(n: Any, parent: Any) -> None:
-    """The joint coordinate that fits the moved bodies."""
-    joint = joint_of(n)
-    q = fitted(n, (parent.poses.inverse() @ n.poses).collapsed())
-    n.q_fit, _ = joint.rechart(q, np.zeros(joint.nv))
-
-
 STEP_FIELDS = {
     **{name: Field("state", f.space, f.codec, f.world) for name, f in STATE_FIELDS.items()},
     "held": Field("state", "node", NODE),
@@ -56,44 +36,6 @@ STEP_FIELDS = {
     **GIVEN,
     **BETWEEN,
 }
-
-
-@functools.cache
-def implicit_step() -> Algorithm:
-    """A step of one linear solve."""
-    return Algorithm("maximal_implicit_step", STEP_FIELDS, {"run": [*FACTOR, *SOLVE, each(advance), outward(refit)]})
-
-
-# --- a step of several solves: one pass each, the last of which moves the state -----------------------------------------------
-def guessed(n: Any) -> None:
-    """Joint forces are linearised where the pass before led, or where an earlier one found them stiffer."""
-    again = n.round > 0.5
-    n.guess = rules.either(again, n.found, n.guess)
-    n.base, n.base_v = rules.either(again, n.kept, n.base), rules.either(again, n.kept_v, n.base_v)
-    n.last = n.round > n.solves - 1.5
-
-
-def advance_last(n: Any) -> None:
-    """Bodies move after the last pass."""
-    E, twist = rules.moved(n, n.poses, n.y)
-    n.poses = SE3(R=rules.either(n.last, E.R, n.poses.R), p=rules.either(n.last, E.p, n.poses.p))
-    n.twists = rules.either(n.last, twist, n.twists)
-    n.held = rules.either(n.last, n.reactions * (1.0 / n.h), n.held)
-    n.found, n.kept, n.kept_v = n.guess, n.base, n.base_v
-    n.t = where(n.last, n.t + n.h, n.t)
-    n.round = where(n.last, 0.0, n.round + 1.0)
-
-
-@functools.cache
-def repeated_step() -> Algorithm:
-    """A pass of a step of `solves` linear solves."""
-    further = {
-        **{name: Field("state", "v") for name in ("found", "kept", "kept_v")},
-        "round": Field("state", "node", SCALAR),
-        "solves": Field("input", "global", SCALAR),
-    }
-    sweeps = [FACTOR[0], each(guessed), *FACTOR[1:], *SOLVE, each(advance_last), outward(refit)]
-    return Algorithm("maximal_implicit_repeated_step", {**STEP_FIELDS, **further}, {"run": sweeps})
 
 
 # --- a round of Newton's method ---------------------------------------------------------------------------------------------

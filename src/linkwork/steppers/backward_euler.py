@@ -1,16 +1,17 @@
-"""Backward Euler in maximal coordinates: joints closed at the end of the step, stiff forces between neighbours, O(n). Order 1.
+"""Backward Euler in maximal coordinates: joints closed at the end of the step, forces taken implicitly, O(n). Order 1.
 
 [Hernandez et al. 2011; errata 000.] Bodies are free and joints are rows; springs, limits, dampers and handles on joints, single
 bodies and neighbours enter the matrix that one sweep factors, with the derivative of the joints' own forces.
 
-    newton=False   one linear solve per step, symmetrised (`maximal.implicit_rules`): stable at any stiffness; gaps of joints are
-                   of second order in the turn per step and do not grow. `solves` repeats it to find which limits act together: 4
-                   if the model has springs for limits, else 1
+    newton=False   one linear solve per step, symmetrised: stable at any stiffness; gaps of joints are of second order in the turn
+                   per step and do not grow. Any model is one program (`maximal.implicit_program`): forces between bodies that are
+                   no neighbours by conjugate gradients, constraints as in every formulation. Where forces set in or let go in the
+                   step, as limits do, it is solved again, at most `solves` times
     newton=True    rounds of Newton's method with exact derivatives until the step is solved (`maximal.implicit_newton`); one that
-                   is not solved after `iterations` rounds is taken in halves, quarters, ..., or refused
+                   is not solved after `iterations` rounds is taken in halves, quarters, ..., or refused. It runs in Python, one
+                   state at a time
 
-Forces between bodies that are no neighbours are linearised too, but solved beside the factor, as are constraints: loops,
-couplings, limits and contacts act on the response of the factored system. `lw.force_report(model)` says what is done with each.
+`lw.force_report(model)` says what is done with each force.
 """
 
 from __future__ import annotations
@@ -21,13 +22,17 @@ from typing import Any
 import numpy as np
 
 from ..constraints.rows import constraint_set
-from ..constraints.solve import solve, velocities
+from ..constraints.solve import solve
+from ..constraints.targets import CORRECTION
+from ..elements.collection import collection
 from ..errors import InputError, SolverError
-from ..forces.limits import LimitSpring, SwingTwistLimit
 from ..kernel.lanes import Lanes
+from ..kernel.plans import Plans
 from ..maximal.convert import to_reduced
-from ..maximal.implicit import IMPLICIT_MOVE, implicit_step, newton_response, newton_round, repeated_step
-from ..maximal.implicit_response import ImplicitResponse, distant_forces, factor_implicit, step_inputs
+from ..maximal.implicit import IMPLICIT_MOVE, newton_response, newton_round
+from ..maximal.implicit_laws import implicit_laws
+from ..maximal.implicit_program import implicit_program
+from ..maximal.implicit_response import ImplicitResponse, distant_forces, step_inputs
 from ..maximal.implicit_tree import force_tree
 from ..model import MaximalState, Model, State
 from .constrained import located
@@ -36,23 +41,15 @@ from .stepper import Program, StepInfo, Stepper
 from .tangent import recharted
 
 STATES = ("poses", "twists", "q_fit")
-PASSES = ("found", "kept", "kept_v")
 HALVINGS = 8
-LIMITED = 4  # solves where springs for limits may set in together
-MOST = 20
+MOST = 20  # rounds of a step
 
 
 def enter(model: Model, given: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
-    """What the program keeps besides: the forces that the joints carry, none at first, and the time."""
-    t, batch = given["t"], len(given["t"])
-    return {name: given[name] for name in STATES} | {"held": np.zeros((batch, 6 * model.nb)), "t": np.repeat(t, model.nb, 1)}
-
-
-def enter_repeated(model: Model, given: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
-    """And the velocities that the pass before found and those at which joints were stiffest, and the number of the pass."""
-    batch = len(given["t"])
-    velocities = {name: np.zeros((batch, model.nv)) for name in PASSES}
-    return enter(model, given) | velocities | {"round": np.zeros((batch, model.nb))}
+    """What the program keeps besides the state: the forces that the joints carry, none at first, and unknowns of constraints."""
+    laws = collection(model)
+    kept = given | {"held": np.zeros((len(given["t"]), 6 * model.nb))}
+    return kept | ({"unknown": laws.first_unknowns(given["q_fit"])} if laws.rows else {})
 
 
 def leave(model: Model, kept: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
@@ -62,33 +59,29 @@ def leave(model: Model, kept: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
     return {name: kept[name] for name in STATES}
 
 
-def bind(model: Model) -> Any:
-    """Programs run on the tree that carries the forces."""
-    return force_tree(model).plan
+def inputs(model: Model) -> dict[str, np.ndarray]:
+    """What forces and constraints take from outside."""
+    laws = collection(model)
+    given = {"u": laws.initial_inputs} if laws.forces else {}
+    return given | ({"correction": np.array([CORRECTION]), "told": np.zeros(laws.told_count)} if laws.rows else {})
 
 
-def driven_by(model: Model) -> dict[str, np.ndarray]:
-    """The inputs of the forces."""
-    return {"u": force_tree(model).inputs}
+def reports(model: Model) -> dict[str, int]:
+    """The multiplier of every row, and what is left of the rows."""
+    laws = collection(model)
+    return {"x": laws.row_count, "left": 1} if laws.rows else {}
 
 
-STEP = Program(implicit_step(), (*STATES, "held", "t"), 1, enter, leave, driven_by, bind)
-
-
-def repeated(solves: int) -> Program:
-    """A step of so many linear solves."""
-
-    def inputs(model: Model) -> dict[str, np.ndarray]:
-        return driven_by(model) | {"solves": np.array([float(solves)])}
-
-    return Program(repeated_step(), (*STATES, "held", "t", *PASSES, "round"), solves, enter_repeated, leave, inputs, bind)
+def bind(model: Model) -> Plans:
+    """Programs run on the tree whose bodies know what forces add to them."""
+    return implicit_laws(model).plan
 
 
 @dataclass(frozen=True)
 class BackwardEuler(Stepper):
     """See the module's text.
 
-    solves       linear solves per step, without newton
+    solves       linear solves per step, at most, without newton
     tolerance    with newton: the largest last change (rad, m) of a body's pose that counts as none
     iterations   with newton: rounds, at most
     """
@@ -102,7 +95,6 @@ class BackwardEuler(Stepper):
     order = 1
     contacts = True
     driven = DrivenTree
-    programs = {"maximal-implicit": STEP}
 
     def __post_init__(self) -> None:
         if not (np.isfinite(self.tolerance) and self.tolerance > 0 and self.iterations >= 1):
@@ -112,23 +104,26 @@ class BackwardEuler(Stepper):
         if self.solves is not None and not 1 <= self.solves <= MOST:
             raise InputError(f"{self.name}: solves must be from 1 to {MOST}, not {self.solves!r}")
 
+    @property
+    def methods(self) -> tuple[str, ...]:
+        return ("maximal-implicit",)
+
     def program(self, method: str, model: Model) -> Program:
-        limited = any(isinstance(f, LimitSpring | SwingTwistLimit) for f in force_tree(model).carried)
-        solves = self.solves or (LIMITED if limited else 1)
-        return STEP if solves == 1 else repeated(solves)
+        laws = collection(model)
+        distant = implicit_laws(model).distant
+        algorithm = implicit_program(laws.shape, laws.force_nodes.on_bodies, distant, self.solves or MOST)
+        states = (*STATES, "held", "t", *(["unknown"] if laws.rows else []))
+        return Program(algorithm, states, 1, enter, leave, inputs, bind, reports, STATES, ("held",))
 
     def compiles(self, model: Model, method: str) -> bool:
-        return not (self.newton or constraint_set(model).count or force_tree(model).distant)
+        return not self.newton
 
     def remembering_step(
         self, model: Model, state: State | MaximalState, memory: Any, h: float, tau: Any, external: Any
     ) -> tuple[State | MaximalState, Any, StepInfo]:
         assert isinstance(state, MaximalState)
         held = np.zeros((model.nb, 6)) if memory is None else memory
-        step = ImplicitStep(model, tau, external)
-        if self.newton:
-            return self._reached(step, state, held, h, HALVINGS)
-        return step.once(state, held, h)
+        return self._reached(ImplicitStep(model, tau, external), state, held, h, HALVINGS)
 
     def _reached(
         self, step: ImplicitStep, state: MaximalState, held: np.ndarray, h: float, halvings: int
@@ -151,17 +146,6 @@ class ImplicitStep:
     model: Model
     tau: Any
     external: Any
-
-    def once(self, state: MaximalState, held: np.ndarray, h: float) -> tuple[MaximalState, np.ndarray, StepInfo]:
-        """One linear solve, with the constraints on its response."""
-        model, t = self.model, state.t + h
-        response, rows = factor_implicit(model, state, h, self.tau, self.external, held), located(model, state).rows(t)
-        found = velocities(response, rows, h)
-        carried = response.reactions(found.motion, *rows.rows.transposed(found.multipliers, model.nb, model.nv)) / h
-        out = self._moved(state.poses, found.motion.bodies, h)
-        q = to_reduced(model, MaximalState(out["poses_new"], out["twists_new"], state.q_fit)).q
-        q, _ = recharted(model, q, np.zeros(model.nv))
-        return MaximalState(out["poses_new"], out["twists_new"], q, t), carried, StepInfo(found.multipliers / h)
 
     def converged(
         self, state: MaximalState, held: np.ndarray, h: float, tolerance: float, iterations: int

@@ -1,0 +1,363 @@
+"""A step of backward Euler in maximal coordinates as one program: every force implicitly, every row, any number of states.
+
+The unknowns are the new twists y of the bodies, in the axes that they have as the step begins (see `implicit_rules` for the step
+itself, its momenta and the stiffness K_geo of the joints' own forces). For a body j with parent p, a = Ad(E_jp) y_p in its axes,
+and S, T of its joint,
+
+    A y_j + B^T a - w_j + sum over children k of (B_k y_k + C_k a_k + w_k, moved) = b_j,
+    y_j = a + S v_j + zeta_j,         zeta_j = -T T^T gap / h,         S^T w_j = tau_j - R v_j.
+
+A is the inertia with K_geo and what forces on the body add to it; B^T couples it to its parent, where forces join the two; R and
+tau_j are what forces on the joint, its drive and its damping do. The joint is closed by the zeta of the step, so that v_j alone
+is left to be found: with D = A and all that the children leave,
+
+    N^-1 = S^T D S + R,    U = (D + B) S,    v_j = N (tau + S^T (b - D zeta)) - N U^T a,
+
+and the parent gets D + B + B^T - U N U^T and b - (D + B) zeta - U N (tau + S^T (b - D zeta)). That is the elimination of the body
+with its joint as one pivot, symmetric, and nv x nv numbers are inverted. Rows climb through it as through any factor of a tree
+(`elements.supports`): u = c + S^T p, p_parent = move(p - U N u); their targets are those of `constraints.targets`.
+
+**Rounds.** A force is linearised where its ports are: impulse h f - C (y - y_0), C = -h df_dv - h^2 df_dq, symmetrised
+(`implicit_forces`). Blocks of C between ports that are no neighbours stay beside the factor (`implicit_distant`). After a solve
+forces are asked again, where it leads: as long as they do not do there what the step took them to do, they are linearised there,
+and solved again (`implicit_rounds`). So it is found which limits and cables act; smooth forces are done after one round.
+"""
+
+from __future__ import annotations
+
+import functools
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from ..elements.collection import Shape
+from ..joints.complement import complement
+from ..kernel.loops import Lane, loops
+from ..kernel.loops import where as chosen
+from ..kernel.sweep import INERTIA, MATRIX, SCALAR, Algorithm, Field, Repeat, Routine, Step, each, inward, matrix, outward, vector
+from ..model.rules import inertia_of, joint_of, placement_of, world_pose
+from ..reduced.program import VELOCITY, keep_unknowns, row_fields, solved_rows
+from ..reduced.rules import factor_joint
+from ..spatial.inertia import Articulated
+from ..spatial.scalar import Vector, array, cross, inv_spd, ldl, ldl_solve, zeros
+from . import implicit_distant as distances
+from . import implicit_forces as forces
+from . import implicit_rounds as rounds
+from .carried import bear_impulses
+from .convert import fitted
+from .implicit_rules import moved, pull_stiffness, unforced_turning
+from .program import correct, linear, turning
+from .rules import centre_of, weight_of
+
+
+# --- where the step begins ---------------------------------------------------------------------------------------------------
+def begin(n: Any, parent: Any) -> None:
+    """Relative pose, S, the zeta that closes the joint, momentum; the guess is the motion so far."""
+    joint = joint_of(n)
+    n.E = (parent.poses.inverse() @ n.poses).collapsed()
+    Q = joint.motion(n.q_fit, np.zeros(joint.nv))
+    S = Q.tangent.S
+    n.S, n.S_hat, T = S, S @ inv_spd(S.T @ S), complement(S)
+    gap = (Q.with_tangent(None).inverse() @ (placement_of(n).inverse() @ n.E)).log()
+    n.zeta = T @ (T.T @ gap) * (-1.0 / n.h)
+    n.centre = centre_of(n)
+    n.v = n.S_hat.T @ (n.twists - n.E.pull_twist(parent.twists))
+    w = unforced_turning(n)
+    n.momentum = inertia_of(n) @ np.concatenate([w, n.twists[3:] + cross(n.twists[:3] - w, n.centre)])
+    n.given = n.momentum + n.h * (n.external + weight_of(n))
+    f, h2 = n.held[3:], n.h * n.h
+    n.own_pull, n.pull = h2 * pull_stiffness(-n.centre, f), h2 * pull_stiffness(n.E.p - parent.centre, -n.E.rotate(f))
+    n.y = n.trial = n.twists
+
+
+# --- elimination -------------------------------------------------------------------------------------------------------------
+NONE = np.zeros((3, 3))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Pivot:
+    """N^-1 = L diag(1/d_inv) L^T, and U; what `reduced.rules.JointFactor` is where nothing couples a body to its parent."""
+
+    U: np.ndarray
+    L: np.ndarray
+    d_inv: Vector
+
+    @property
+    def rows(self) -> list[int]:
+        """Rows of what is left that are known by hand: none."""
+        return []
+
+    def solve(self, u: Vector) -> Vector:
+        """N u."""
+        return ldl_solve(self.L, self.d_inv, u)
+
+
+def factor(n: Any, parent: Any) -> None:
+    """Eliminate the body with its joint: the matrix."""
+    S, drive = n.S, n.armature + n.h * n.damping
+    D = inertia_of(n) + n.D + Articulated(n.own_pull, NONE, NONE)
+    if n.pressed:
+        D = D + n.block
+    if n.sprung or n.coupled:
+        A, nv = D.matrix, len(drive)
+        B = n.couple.T if n.coupled else zeros(6, 6)
+        resist = n.resist.reshape(nv, nv) if n.sprung else zeros(nv, nv)
+        U = (A + B) @ S
+        n.factor = Pivot(U, *ldl(S.T @ (A @ S) + resist + np.diag(drive)))
+        n.K = n.factor.solve(U.T)
+        Ia = Articulated.of_matrix(A + B + B.T - U @ n.K)
+    else:
+        n.factor = factor_joint(D, S, drive)
+        n.K, Ia = n.factor.K, n.factor.Ia
+    n.whole = D
+    parent.D = parent.D + n.E.move_inertia(Ia) + Articulated(n.pull, NONE, NONE)
+
+
+def forward(n: Any, parent: Any) -> None:
+    """Eliminate the body with its joint: the right-hand side."""
+    b, tau, S = n.given + n.r, n.h * n.tau + n.armature * n.v, n.S
+    if n.pressed:
+        b = b + n.load
+    if n.sprung:
+        tau = tau + n.push
+    left = b - n.whole @ n.zeta
+    n.sought = n.factor.solve(tau + S.T @ left)
+    left = left - n.factor.U @ n.sought
+    if n.coupled:
+        left = left - n.couple.T @ n.zeta
+    left = np.array(left, dtype=object)
+    for k, row in enumerate(n.factor.rows):
+        left[row] = -S[row, k] * tau[k]  # as S^T U N = 1
+    parent.r = parent.r + n.E.move_wrench(array(left))
+
+
+def eliminate(n: Any, parent: Any) -> None:
+    """Both at once."""
+    factor(n, parent)
+    forward(n, parent)
+
+
+def free_motion(n: Any, parent: Any) -> None:
+    """New velocities without rows."""
+    a = n.E.pull_twist(parent.free)
+    n.free_v = n.sought - n.K @ a
+    n.free = a + n.S @ n.free_v + n.zeta
+    n.drift = -n.h * linear(turning(n, n.free))  # a step displaces a body by h (free + drift / 2)
+
+
+@loops
+def keep_rows(rows: int, going: Lane, x: Lane, found: Lane) -> None:
+    """The multipliers of lanes that go on."""
+    for r in range(rows):
+        found[r] = chosen(going[0] > 0.5, x[r], found[r])
+
+
+@loops
+def return_rows(rows: int, x: Lane, found: Lane) -> None:
+    """The multipliers of the last solve of every lane."""
+    for r in range(rows):
+        x[r] = found[r]
+
+
+# --- the end ----------------------------------------------------------------------------------------------------------------
+def begin_loads(n: Any) -> None:
+    """Nothing acts but what forces do."""
+    n.load = n.met if n.pressed else zeros(6)
+
+
+def carry(n: Any, parent: Any) -> None:
+    """What the joint carries without work, T lam, by Newton and Euler for the body and all behind it."""
+    wrench = (inertia_of(n) @ n.y - n.given) * (1.0 / n.h) - n.load + n.carried
+    n.carries = wrench - n.S_hat @ (n.S.T @ wrench)
+    parent.carried = parent.carried + n.E.move_wrench(wrench)
+
+
+def advance(n: Any) -> None:
+    """Bodies move; the joint remembers the force that it carried."""
+    n.held = n.carries
+    n.poses, n.twists = moved(n, n.poses, n.y)
+
+
+def take_free(n: Any) -> None:
+    """The one solve is the step."""
+    n.y = n.free
+
+
+def refit(n: Any, parent: Any) -> None:
+    """The joint coordinate that fits the moved bodies."""
+    joint = joint_of(n)
+    q = fitted(n, (parent.poses.inverse() @ n.poses).collapsed())
+    n.q_fit, _ = joint.rechart(q, np.zeros(joint.nv))
+
+
+@loops
+def advance_time(t: Lane, h: Lane) -> None:
+    """The time after a step."""
+    t[0] += h[0]
+
+
+# --- the program -------------------------------------------------------------------------------------------------------------
+def fields(shape: Shape, distant: bool) -> dict[str, Field]:
+    """The fields of a step.
+
+    poses, twists, q_fit   the state
+    held                   the force that every joint carried in the step before, for the stiffness of it; zeros at first
+    y                      the guess, and in the end the new twists
+    """
+    six = vector(6)
+    found = {
+        "poses": Field("state", "node", MATRIX, world=world_pose),
+        "twists": Field("state", "node", six),
+        "q_fit": Field("state", "q"),
+        "held": Field("state", "node", six),
+        "t": Field("state", "global", SCALAR),
+        "tau": Field("input", "v"),
+        "external": Field("input", "node", six),
+        "gravity": Field("input", "global", vector(3)),
+        "h": Field("input", "global", SCALAR),
+        "pose": Field("work", "node", MATRIX, alias="poses"),
+        "twist": Field("work", "node", six, alias="twists"),
+        "q": Field("work", "q", alias="q_fit"),
+        "v": Field("work", "v"),
+        "y": Field("work", "node", six),
+        "free": Field("work", "node", six),
+        "drift": Field("work", "node", six),
+        "free_v": Field("work", "v"),
+        "centre": Field("work", "node", vector(3)),
+        "load": Field("work", "node", six),
+        "D": Field("gathered", codec=INERTIA),
+        "r": Field("gathered", codec=six),
+        "carried": Field("gathered", codec=six),
+    }
+    if shape[0] >= 0:
+        found |= force_fields() | (distant_fields() if distant else {})
+    if shape[1] >= 0:
+        found |= row_fields() | {
+            "correction": Field("input", "global", SCALAR),
+            "unknown": Field("state", "unknown", of="constraint"),
+            "x_found": Field("work", "rows", of="constraint"),
+        }
+    return found
+
+
+def force_fields() -> dict[str, Field]:
+    """Those of forces and rounds.
+
+    going   1 where a lane did not come to an end in its rounds, else 0
+    round   rounds besides the first
+    """
+    six, scalar = vector(6), Field("work", "node", SCALAR)
+    return {
+        "u": Field("input", "u", of="force"),
+        "block": Field("work", "node", INERTIA),
+        "couple": Field("work", "node", matrix(6, 6)),
+        "push": Field("work", "v"),
+        "resist": Field("work", "vv"),
+        "look_pose": Field("work", "node", MATRIX),
+        "look_q": Field("work", "q"),
+        **{name: Field("work", "node", six) for name in ("met", "look_twist", "trial", "way")},
+        **{name: Field("work", "v") for name in ("look_v", "way_v")},
+        "curve_own": scalar,
+        **{name: replace(scalar, of="force") for name in ("curve", "slope", "miss", "size")},
+        **{name: Field("work", "global", SCALAR) for name in rounds.SEARCH},
+        **{name: Field("output", "global", SCALAR) for name in ("going", "round")},
+    }
+
+
+def distant_fields() -> dict[str, Field]:
+    """Those of conjugate gradients."""
+    scalar = Field("work", "node", SCALAR)
+    return {
+        **{name: Field("work", "node", vector(6)) for name in ("late", "residue", "last_residue")},
+        **{name: Field("work", "v") for name in ("late_v", "residue_v", "last_residue_v")},
+        **dict.fromkeys(("square_own", "mixed_own", "fall_own"), scalar),
+        **{name: replace(scalar, of="force") for name in ("square", "mixed", "fall")},
+        **{name: Field("work", "global", SCALAR) for name in distances.SCALARS},
+    }
+
+
+def solved(rows: int, *elimination: Step) -> list[Step]:
+    """The motion with all rows."""
+    return [*elimination, outward(free_motion), *(solved_rows(rows, VELOCITY, correct) if rows >= 0 else [])]
+
+
+def keep(rows: int, lanes: str) -> list[Step]:
+    """Remember the multipliers of some lanes."""
+    return [Routine(keep_rows, ("rows", lanes, "x", "x_found"))] if rows >= 0 else []
+
+
+def solved_beside(rows: int, ports: list[str]) -> list[Step]:
+    """The same with distant forces; see `implicit_distant`."""
+    count, products = ("bodies", "forces"), ("square_own", "mixed_own", "square", "mixed")
+    a_pass = [
+        each(distances.clear_pushes),
+        each(forces.push_late, *ports, on="force"),
+        *solved(rows, inward(forward)),
+        *keep(rows, "lagging"),
+        outward(distances.remain),
+        each(distances.square, *ports, on="force"),
+        Routine(distances.conjugate, (*count, *products, "passes", "square_first", "square_last", "turn")),
+        outward(distances.aim_conjugate),
+        each(distances.bend, *ports, on="force"),
+        Routine(
+            distances.reach,
+            (*count, "curve_own", "fall_own", "curve", "fall", "square_first", "square_last", "passes", "length", "lagging"),
+        ),
+        each(distances.come_on),
+    ]
+    return [
+        inward(factor),
+        each(distances.begin_late),
+        Routine(distances.first_pass, ("going", "lagging", "passes")),
+        Repeat(tuple(a_pass), distances.PASSES, "lagging"),
+    ]
+
+
+def in_rounds(rows: int, ports: list[str], on_bodies: bool, distant: bool, solves: int) -> list[Step]:
+    """The new twists y under all forces; see `implicit_rounds`."""
+    look = forces.look_at_bodies if on_bodies else forces.look_at_joints
+    ahead = forces.look_ahead_at_bodies if on_bodies else forces.look_ahead_at_joints
+    sums, search = ("bodies", "forces", "curve_own", "curve"), ("seeking", "tries", "s", "low")
+    near = [each(forces.push, *ports, on="force"), *solved(rows, inward(eliminate)), *keep(rows, "going")]
+    a_trial = [
+        outward(ahead),
+        each(forces.compare, *ports, on="force"),
+        Routine(rounds.seek, (*sums, "slope", "round", *search, "low_slope", "high", "high_slope")),
+    ]
+    a_round = [
+        each(forces.clear),
+        each(forces.linearise, *ports, on="force"),
+        *(solved_beside(rows, ports) if distant else near),
+        outward(rounds.aim),
+        Routine(rounds.first_trial, ("going", *search, "high", "high_slope")),
+        Repeat(tuple(a_trial), rounds.TRIES + 1, "seeking"),
+        each(rounds.settle),
+        each(forces.meet, *ports, on="force"),
+        Routine(rounds.judge, (*sums, "miss", "size", "s", "first", "going", "round")),
+    ]
+    again = [Routine(return_rows, ("rows", "x", "x_found"))] if rows >= 0 else []
+    return [each(look), Routine(rounds.first_round, ("going", "round")), Repeat(tuple(a_round), solves, "going"), *again]
+
+
+@functools.cache
+def implicit_program(shape: Shape, on_bodies: bool, distant: bool, solves: int) -> Algorithm:
+    """A step of models with laws of a shape, of so many rounds at most.
+
+    on_bodies   whether forces look at bodies
+    distant     whether some join ports that are no neighbours
+    """
+    ports, rows = shape[:2]
+    steps: list[Step] = [outward(begin)]
+    if ports >= 0:
+        steps += in_rounds(rows, [f"p{i}" for i in range(ports)], on_bodies, distant, solves)
+    else:
+        steps += [*solved(rows, inward(eliminate)), each(take_free)]
+    steps.append(each(begin_loads))
+    if rows >= 0:
+        steps.append(each(bear_impulses, *(f"p{i}" for i in range(rows)), on="constraint"))
+    steps += [inward(carry), each(advance), outward(refit), Routine(advance_time, ("t", "h"))]
+    if rows >= 0:
+        steps.append(each(keep_unknowns, on="constraint"))
+    name = f"maximal_backward_euler_{'_'.join(map(str, map(int, shape)))}_{int(on_bodies)}{int(distant)}_{solves}"
+    return Algorithm(name, fields(shape, distant), {"run": steps})
