@@ -37,7 +37,7 @@ from ..kernel.loops import Lane, loops
 from ..kernel.loops import where as chosen
 from ..kernel.sweep import INERTIA, MATRIX, SCALAR, Algorithm, Field, Repeat, Routine, Step, each, inward, matrix, outward, vector
 from ..model.rules import inertia_of, joint_of, placement_of, world_pose
-from ..reduced.program import VELOCITY, keep_unknowns, row_fields, solved_rows
+from ..reduced.program import VELOCITY, keep_unknowns, row_fields, rules_of, solved_rows
 from ..reduced.rules import factor_joint
 from ..spatial.inertia import Articulated
 from ..spatial.scalar import Vector, array, cross, inv_spd, ldl, ldl_solve, zeros
@@ -279,7 +279,7 @@ def distant_fields() -> dict[str, Field]:
 
 def solved(rows: int, *elimination: Step) -> list[Step]:
     """The motion with all rows."""
-    return [*elimination, outward(free_motion), *(solved_rows(rows, VELOCITY, correct) if rows >= 0 else [])]
+    return [*elimination, outward(free_motion), *(solved_rows(rows, rules_of(VELOCITY), correct) if rows >= 0 else [])]
 
 
 def keep(rows: int, lanes: str) -> list[Step]:
