@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from .constraints.rows import constraint_set
+from .constraints.singular import Crossing, crossings
 from .elements.law import RowLaw
 from .energy import Energy, Records
 from .errors import InputError
@@ -36,6 +37,8 @@ class Health:
     finite                whether every number of the run is finite
     work                  largest |work| (J) that energy_drift allows for, see `Trajectory.work`
     work_of               what did that work
+    singular              singular positions on the way: the time, and the constraints that lose their grip there; multipliers
+                          mean little nearby
     """
 
     energy_drift: float | None
@@ -45,12 +48,17 @@ class Health:
     finite: bool
     work: float | None = None
     work_of: tuple[str, ...] = ()
+    singular: tuple[Crossing, ...] = ()
 
     def __str__(self) -> str:
         names = ("energy_drift", "joint_gap", "constraint_residual", "penetration")
         parts = [f"{name.replace('_', ' ')} {getattr(self, name):.3g}" for name in names if getattr(self, name) is not None]
         if self.work is not None:
             parts.append(f"work {self.work:.3g} J by {', '.join(self.work_of)}, summed over the records, is no drift")
+        if self.singular:
+            first, names = self.singular[0]
+            more = f" and {len(self.singular) - 1} more" if len(self.singular) > 1 else ""
+            parts.append(f"singular at t = {first:.4g} ({', '.join(names)}){more}")
         if not self.finite:
             parts.append("NOT FINITE")
         return ", ".join(parts) or "finite"
@@ -226,7 +234,15 @@ class Trajectory:
                 if unilateral.any():
                     penetration = float(np.maximum(0.0, -r[:, unilateral].min()))
             work = float(np.abs(self.work).max()) if self.work_of else None
-            return Health(self._energy_drift(), self._joint_gap(), residual, penetration, finite, work, self.work_of)
+            found = (self._energy_drift(), self._joint_gap(), residual, penetration, finite, work, self.work_of)
+            return Health(*found, self._singular())
+
+    def _singular(self) -> tuple[Crossing, ...]:
+        """Of a single run; those of a batch are not looked for."""
+        c = constraint_set(self.model)
+        if len(self._lead) > 1 or not (~c.unilateral & c.holonomic).any():
+            return ()
+        return crossings(self.model, self.q, self.t)
 
     def _energy_drift(self) -> float:
         e = self.energy
