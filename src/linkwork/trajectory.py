@@ -12,6 +12,7 @@ import numpy as np
 
 from .constraints import Limit
 from .constraints.rows import constraint_set
+from .constraints.singular import Crossing, crossings
 from .elements.law import RowLaw
 from .energy import Energy, Records
 from .errors import InputError
@@ -44,6 +45,8 @@ class Health:
                           steps, how often it was asked
     speeding              largest speed, by name, of joints that were faster at a record than the speed that they declare
     notes                 a line for everything that joints declare and the run did not enforce
+    singular              singular positions on the way: the time, and the constraints that lose their grip there; multipliers
+                          mean little nearby
     """
 
     energy_drift: float | None
@@ -58,6 +61,7 @@ class Health:
     clipped: Mapping[str, int] = field(default_factory=dict)
     speeding: Mapping[str, float] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+    singular: tuple[Crossing, ...] = ()
 
     def __str__(self) -> str:
         names = ("energy_drift", "joint_gap", "constraint_residual", "penetration", "limits", "complementarity")
@@ -69,6 +73,10 @@ class Health:
         if self.speeding:
             parts.append("too fast " + ", ".join(f"{name!r} at {speed:.3g}" for name, speed in self.speeding.items()))
         parts += self.notes
+        if self.singular:
+            first, names = self.singular[0]
+            more = f" and {len(self.singular) - 1} more" if len(self.singular) > 1 else ""
+            parts.append(f"singular at t = {first:.4g} ({', '.join(names)}){more}")
         if not self.finite:
             parts.append("NOT FINITE")
         return ", ".join(parts) or "finite"
@@ -256,7 +264,7 @@ class Trajectory:
             left = None if self.left is None else float(np.abs(self.left).max(initial=0.0))
             drift, gap, fast = self._energy_drift(), self._joint_gap(), self._speeding()
         found = (drift, gap, residual, penetration, finite, work, self.work_of, limits, left)
-        return Health(*found, self.clipped, fast, self.notes)
+        return Health(*found, self.clipped, fast, self.notes, self._singular())
 
     def _violations(self) -> tuple[float | None, float | None, float | None]:
         """The largest residual of equality constraints, the largest penetration, the largest distance beyond a limit."""
@@ -287,6 +295,13 @@ class Trajectory:
         limited = [b for b in self.model.bodies if np.isfinite(b.properties.speed).any()]
         speeds = {b.joint_name: (np.abs(self.v[..., self.model.v_index(b.name)]), b.properties.speed) for b in limited}
         return {name: float(v[..., np.isfinite(most)].max()) for name, (v, most) in speeds.items() if (v > most).any()}
+
+    def _singular(self) -> tuple[Crossing, ...]:
+        """Of a single run; those of a batch are not looked for."""
+        c = constraint_set(self.model)
+        if len(self._lead) > 1 or not (~c.unilateral & c.holonomic).any():
+            return ()
+        return crossings(self.model, self.q, self.t)
 
     def _energy_drift(self) -> float:
         e = self.energy

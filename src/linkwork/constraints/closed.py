@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..errors import InputError
+from ..errors import InputError, SolverError
 from ..model.kinematics import kinematics
 from ..model.model import Model
 from ..model.state import MaximalState, State
 from .rows import constraint_set
+from .singular import locks
 
 OPEN = 1e-6  # m or rad, in models larger than 1 m of their size: a residual above counts as open
 CHOICES = ("refuse", "allow")
 
 
 def check_closed(model: Model, state: State | MaximalState, open_loops: str = "refuse") -> None:
-    """Raise if an equality constraint is open by more than `OPEN` at a state, or at one of a batch.
+    """Raise if an equality constraint is open by more than `OPEN` at a state, or at one of a batch; or locks a single one.
 
     open_loops   "refuse", or "allow": nothing is checked
     """
@@ -30,6 +31,7 @@ def check_closed(model: Model, state: State | MaximalState, open_loops: str = "r
     residual = np.abs(np.where(counts, c.residuals(poses, q, state.t), 0.0))
     worst = np.unravel_index(int(np.argmax(residual)), residual.shape)
     if residual[worst] <= OPEN * size_of(poses):
+        _check_locks(model, q, state.t)
         return
     law = [law for law, rows in c.sizes() for _ in range(rows)][worst[-1]]
     one = f" of state {worst[0]}" if len(worst) > 1 else ""
@@ -37,6 +39,16 @@ def check_closed(model: Model, state: State | MaximalState, open_loops: str = "r
         f"{law!r} is open at the start{one}: its residual is {residual[worst]:.3g}. Start from lw.assemble(model, state), which "
         'closes it, or pass open_loops="allow" to have it pulled shut during the run'
     )
+
+
+def _check_locks(model: Model, q: np.ndarray, t: float) -> None:
+    """Raise if no motion leads away from a position, and forces to hold it have no bound."""
+    held = locks(model, q, t) if q.ndim == 1 else ()
+    if held:
+        raise SolverError(
+            f"the start is a singular position: {', '.join(held)} locks it to second order only, and no finite force holds it. "
+            'Start from another, leave out what locks it, or pass open_loops="allow" to see it give way by a part of a step'
+        )
 
 
 def size_of(poses: np.ndarray) -> float:

@@ -87,6 +87,10 @@ CONDITIONS: dict[type[Joint], tuple[tuple[int, ...] | None, Turns]] = {
 }
 
 
+# How many ways each can turn: what is left of three are conditions on directions, the last of its rows.
+TURNS = {Fixed: 0, Revolute: 1, Prismatic: 0, Cylindrical: 1, Spherical: 3, Universal: 2, Planar: 0, Free2D: 1, Translational: 0}
+
+
 class Closure(Constraint):
     """A loop closed by a joint between a frame on one body and a frame on another.
 
@@ -113,6 +117,11 @@ class Closure(Constraint):
         self.R_a, self.p_a = np.asarray(a.R, float), np.asarray(a.p, float)
         self.R_b, self.p_b = np.asarray(b.R, float), np.asarray(b.p, float)
         self.turn = axis_frame(getattr(joint, "axis", None)) if self.direct else np.eye(3)
+
+    @property
+    def groups(self) -> tuple[int, ...]:
+        turns = min(3, 3 - TURNS[type(self.joint)])
+        return (0,) * (self.size - turns) + (1,) * turns
 
     @property
     def variant(self) -> tuple[Any, ...]:

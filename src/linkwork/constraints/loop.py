@@ -26,5 +26,9 @@ class Loop(Constraint):
         self.point_a = point("Loop", "point_a", point_a)
         self.point_b = point("Loop", "point_b", point_b)
 
+    @property
+    def groups(self) -> tuple[int, ...]:
+        return (0, 0, 0)
+
     def residual(self, E_a: SE3, E_b: SE3) -> Vector:
         return E_a @ self.point_a - E_b @ self.point_b

@@ -184,6 +184,11 @@ class RowLaw(Law):
     bounded: bool = False
     unseen: ClassVar[tuple[str, ...]] = ()
 
+    @property
+    def groups(self) -> tuple[int, ...]:
+        """A number for every row, the same for rows that are of one kind and size: points of a loop in x, y and z."""
+        return tuple(range(self.size))
+
     def gap_of(self, x: Sequence[Any], t: Scalar, unknown: Vector) -> Vector:
         """The residual at the values x of its ports."""
         raise TypeError(f"{type(self).__name__} must say its residual")

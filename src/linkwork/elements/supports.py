@@ -113,4 +113,13 @@ class Supports:
         starts = np.searchsorted(rows[order], np.arange(sum(self.sizes) + 1))
         v_at = self.model.tree.offsets("v")[bodies]
         found = {"starts": starts, "bodies": bodies[order], "places": at[order], "freedoms": counts[order], "v_at": v_at[order]}
+        found["groups"] = self._groups()
         return {name: np.ascontiguousarray(x, np.int32) for name, x in found.items()}
+
+    def _groups(self) -> np.ndarray:
+        """Of every row its group: rows of a law that have the same units, and are of one size in most positions."""
+        found, first = [np.zeros(0, np.int64)], 0
+        for law, size in zip(self.nodes.laws, self.sizes, strict=True):
+            found.append(first + np.asarray(law.groups, np.int64))
+            first += size
+        return np.concatenate(found)

@@ -28,11 +28,12 @@ from ..elements.ports import At, BodyAt, values
 from ..joints import Joint
 from ..kernel.sweep import INERTIA, POSE, SCALAR, Field, Routine, Step, each, inward, outward, over, vector
 from ..model.rules import inertia_of, joint_of, world_pose
-from ..solvers.boxes import gather, gram, solve_boxes, spread
-from ..spatial.scalar import Scalar, Vector, array, cross, is_zero, zeros
+from ..solvers.boxes import gather, gram, solve_boxes, solve_soft_boxes, spread
+from ..spatial.scalar import Scalar, Vector, array, cross, dot, is_zero, zeros
 from .forward import accelerations, articulate, articulated_inertia, velocities
 from .rules import coriolis, falling_world, gyroscopic, velocity_step
 
+TURN = 3.0  # of the turn of bodies in a step: so near to a singular position rows go soft
 NEWTON_STEPS = 4  # for the unknowns of constraints, from where they were
 
 
@@ -60,7 +61,16 @@ def loaded_inertia(n: Any, parent: Any) -> None:
 
 def middle_velocities(n: Any, parent: Any) -> None:
     """Velocity terms once more, at the middle that the first accelerations lead to."""
-    v = n.v + 0.5 * n.h * n.a
+    _look_again(n, parent, n.a)
+
+
+def held_middle_velocities(n: Any, parent: Any) -> None:
+    """The same where rows pull: as they did in the last step."""
+    _look_again(n, parent, n.a + n.pull)
+
+
+def _look_again(n: Any, parent: Any, a: Vector) -> None:
+    v = n.v + 0.5 * n.h * a
     motion = joint_of(n).motion(n.q, v)
     steady = all(is_zero(x) for x in motion.tangent.bias)
     n.w, n.zeta = coriolis(n.E, n.S @ v, zeros(6) if steady else motion.tangent.bias, parent.w)
@@ -209,11 +219,22 @@ def hold_velocities(n: Any, *around: Any) -> None:
         asked = found.given if later is None else (found.residual - array(list(later))) / n.h
     residual = zeros(law.size) if "residual" in law.unseen else found.residual
     wanted = velocity_targets(residual, asked, n.h, n.correction, law.unilateral)
+    n.soft = array([softness(at, n.h)] * law.size)
     turned = [
         motion if kind == STILL or isinstance(kind, Joint) else motion + share * port.drift
         for kind, port, motion in zip(n.kinds, ports, free_motion(n, ports, at), strict=False)
     ]
     pose_rows(n, law, found.G, turned, wanted - share * n.h * found.bias, places, n.h)
+
+
+def softness(at: Sequence[At], h: Scalar) -> Scalar:
+    """The square of the angle by which the bodies of a row turn in a step, and some more: within it of a singular position, what
+    the row asks for means nothing (see `solve_soft_boxes`)."""
+    found: Scalar = 0.0
+    for here in at:
+        if isinstance(here, BodyAt):
+            found = found + dot(here.velocity[:3], here.velocity[:3])
+    return TURN * TURN * h * h * found
 
 
 def hold_accelerations(n: Any, *around: Any) -> None:
@@ -287,9 +308,14 @@ def fields(shape: Shape) -> dict[str, Field]:
 SCRATCH = ("d", "scale", "scaled_b", "scaled_lower", "scaled_upper", "scaled_x", "w_rows", "z", "inside")
 
 
+PROBLEM = ("on", "b", "lower", "upper", "x", "A", "left", "LDL", *SCRATCH)
+SOLVE = Routine(solve_boxes, ("active", *PROBLEM), when="busy")
+SOFT_SOLVE = Routine(solve_soft_boxes, ("active", "groups", "soft", *PROBLEM), when="busy")
+
+
 def row_fields() -> dict[str, Field]:
     """Those of rows and of their places."""
-    per_row = {name: Field("work", "rows", of="constraint") for name in ("on", "b", "lower", "upper")}
+    per_row = {name: Field("work", "rows", of="constraint") for name in ("on", "b", "lower", "upper", "soft")}
     return {
         **per_row,
         "x": Field("output", "rows", of="constraint"),
@@ -316,8 +342,8 @@ def dynamics(shape: Shape, level: str, evaluations: int = 0, hold: Callable[...,
     """The sweeps of the loaded tree, from q and v to `free_v`: velocities after a step, or accelerations.
 
     evaluations   0: velocity terms at v; else at the middle of the step, predicted by the acceleration `last` of the step before
-                  and, with 2, evaluated there once more
-    hold          see `solved_rows`
+                  and, with 2, evaluated there once more; where there are rows, `pull` is the part that they had in `last`
+    hold          see `rules_of`
     """
     forces, rows, on_bodies, _ = shape
     loaded = forces >= 0
@@ -328,7 +354,8 @@ def dynamics(shape: Shape, level: str, evaluations: int = 0, hold: Callable[...,
     steps.append(inward(loaded_inertia if loaded else articulated_inertia))
     if evaluations > 1:
         again = loaded_middle_forces if loaded else middle_forces
-        steps += [outward(accelerations), outward(middle_velocities), inward(again)]
+        middle = held_middle_velocities if rows >= 0 else middle_velocities
+        steps += [outward(accelerations), outward(middle), inward(again)]
     steps.append(outward(FREE[level, on_bodies and rows >= 0]))
     return steps + (solved_rows(rows, rules_of(level, hold), correct) if rows >= 0 else [])
 
@@ -349,11 +376,12 @@ def rules_of(level: str, hold: Callable[..., None] | None = None) -> Rules:
 def solved_rows(most: int, rules: Rules, add: Callable[..., None]) -> list[Step]:
     """Rows of constraints with so many ports at most: from the free motion to the one that they allow.
 
-    rules   which say what rows take part, and what they ask
+    rules   which say what rows take part, and what they ask; those of `hold_velocities` may pass through singular positions
     add     the rule that adds what their forces cause to the free motion, outward
     """
     ports, places = [f"p{i}" for i in range(most)], [f"s{i}" for i in range(most)]
     watch, hold = rules
+    solve = SOFT_SOLVE if hold is hold_velocities else SOLVE
     tables = ("starts", "bodies", "places", "freedoms")
     return [
         each(watch, *ports, on="constraint"),
@@ -361,7 +389,7 @@ def solved_rows(most: int, rules: Rules, add: Callable[..., None]) -> list[Step]
         over("climbs", climb, "place", "up", when=("law", "awake")),
         Routine(gather, ("rows", "on", "x", "busy", "left", "active")),
         Routine(gram, ("active", *tables, "u_rows", "y_rows", "A"), when="busy"),
-        Routine(solve_boxes, ("active", "on", "b", "lower", "upper", "x", "A", "left", "LDL", *SCRATCH), when="busy"),
+        solve,
         Routine(spread, ("active", "starts", "places", "freedoms", "v_at", "y_rows", "x", "dy"), when="busy"),
         outward(add, when="busy"),
     ]

@@ -23,6 +23,7 @@ from ..kernel.loops import Ints, Lane, Table, any, loops, maximum, minimum, sqrt
 from .dense import factor, solve
 
 EPS = 1e-9  # relative weight of the last solution in a proximal round
+SOFTEST = 1e-4  # the same at most, in steps: see `solve_soft_boxes`
 ROUNDS = 8  # proximal rounds
 CHANGES = 40  # of the set of free rows, at most
 PATIENCE = 6  # changes before Gauss-Seidel proposes the next set, and between such proposals
@@ -113,13 +114,13 @@ def gauss_seidel(m: int, A: Lane, b: Lane, lower: Lane, upper: Lane, x: Lane, go
 
 
 @loops
-def solve_free(m: int, A: Lane, L: Lane, d: Lane, b: Lane, free: Lane, x: Lane, w: Lane, z: Lane, go: float) -> None:
+def solve_free(m: int, A: Lane, L: Lane, d: Lane, b: Lane, free: Lane, x: Lane, w: Lane, z: Lane, go: float, eps: float) -> None:
     """The free rows, with the others as they are, by proximal rounds, in lanes that go; w is left as it is found."""
     for i in range(m):
         a = i * (i + 1) // 2
         for k in range(i):
             L[a + k] = A[a + k] * free[i] * free[k]
-        L[a + i] = where(free[i] > 0.0, A[a + i] + EPS, 1.0)
+        L[a + i] = where(free[i] > 0.0, A[a + i] + eps, 1.0)
     factor(m, L, d, NOTHING)
     last = HUGE + 0.0 * go
     still = go
@@ -137,6 +138,86 @@ def solve_free(m: int, A: Lane, L: Lane, d: Lane, b: Lane, free: Lane, x: Lane, 
         for i in range(m):
             x[i] = where(still > 0.0, x[i] + z[i] * free[i], x[i])
     residuals(m, A, b, x, w)
+
+
+@loops
+def largest(active: Ints, on: Lane, A: Lane) -> float:
+    """The largest diagonal of rows that are on."""
+    most = 0.0 * A[0]
+    for i in range(active[0]):
+        most = maximum(most, where(on[active[i + 1]] > 0.0, A[i * (i + 1) // 2 + i], 0.0))
+    return most
+
+
+@loops
+def scale_rows(
+    active: Ints, b: Lane, lower: Lane, upper: Lane, A: Lane, scale: Lane, bs: Lane, lo: Lane, hi: Lane, xs: Lane, free: Lane
+) -> None:
+    """The problem in scaled rows, and a first guess of which are free; rows with scale zero drop out."""
+    for i in range(active[0]):
+        r = active[i + 1]
+        a = i * (i + 1) // 2
+        good = scale[i] > 0.0
+        for k in range(i + 1):
+            A[a + k] = A[a + k] * (scale[i] * scale[k])
+        A[a + i] = where(good, A[a + i], 1.0)
+        bs[i] = b[r] * scale[i]
+        lo[i] = where(good, lower[r] / where(good, scale[i], 1.0), 0.0)
+        hi[i] = where(good, upper[r] / where(good, scale[i], 1.0), 0.0)
+        inside = (-bs[i] >= lo[i]) & (-bs[i] <= hi[i])
+        free[i] = where(good & inside, 1.0, 0.0)
+        xs[i] = where(free[i] > 0.0, 0.0, minimum(maximum(-bs[i], lo[i]), hi[i]))
+
+
+@loops
+def solve_scaled(
+    active: Ints,
+    x: Lane,
+    A: Lane,
+    left: Lane,
+    L: Lane,
+    d: Lane,
+    scale: Lane,
+    bs: Lane,
+    lo: Lane,
+    hi: Lane,
+    xs: Lane,
+    w: Lane,
+    z: Lane,
+    free: Lane,
+    eps: float,
+) -> None:
+    """The multipliers of scaled rows, in the units of the rows."""
+    m = active[0]
+    go = 1.0 + 0.0 * A[0]
+    for change in range(CHANGES):
+        solve_free(m, A, L, d, bs, free, xs, w, z, go, eps)
+        if change % PATIENCE == PATIENCE - 1:
+            for i in range(m):
+                xs[i] = where(go > 0.0, minimum(maximum(xs[i], lo[i]), hi[i]), xs[i])
+            gauss_seidel(m, A, bs, lo, hi, xs, go)
+            residuals(m, A, bs, xs, w)
+        changed = 0.0 * go
+        for i in range(m):
+            wish = xs[i] - w[i]
+            inside = (wish >= lo[i]) & (wish <= hi[i])
+            bound = minimum(maximum(wish, lo[i]), hi[i])
+            now = where(inside & (scale[i] > 0.0), 1.0, 0.0)
+            off = where(now > 0.0, 0.0, abs(bound - xs[i]))
+            different = (go > 0.0) & ((now < free[i]) | (now > free[i]) | (off > 0.0))
+            changed = where(different, 1.0, changed)
+            xs[i] = where((go > 0.0) & ~(now > 0.0), bound, xs[i])
+            free[i] = where(go > 0.0, now, free[i])
+        go = where(changed > 0.0, go, 0.0)
+        if not any(go > 0.0):
+            break
+    residuals(m, A, bs, xs, w)
+    left[0] = 0.0
+    for i in range(m):
+        wish = minimum(maximum(xs[i] - w[i], lo[i]), hi[i])
+        off = abs(xs[i] - wish) / where(scale[i] > 0.0, scale[i], 1.0)
+        left[0] = maximum(left[0], where(scale[i] > 0.0, off, 0.0))
+        x[active[i + 1]] = xs[i] * scale[i]
 
 
 @loops
@@ -161,50 +242,54 @@ def solve_boxes(
     free: Lane,
 ) -> None:
     """The multipliers x of the listed rows; `left` is the largest residual, in the units of the rows; all else is scratch."""
-    m = active[0]
-    most = 0.0 * A[0]
-    for i in range(m):
-        most = maximum(most, where(on[active[i + 1]] > 0.0, A[i * (i + 1) // 2 + i], 0.0))
-    for i in range(m):
-        r = active[i + 1]
-        a = i * (i + 1) // 2
-        good = (on[r] > 0.0) & (A[a + i] > EMPTY * most)
-        scale[i] = where(good, 1.0 / sqrt(where(good, A[a + i], 1.0)), 0.0)
-        for k in range(i):
-            A[a + k] = A[a + k] * (scale[i] * scale[k])
-        A[a + i] = 1.0
-        bs[i] = b[r] * scale[i]
-        lo[i] = where(good, lower[r] / where(good, scale[i], 1.0), 0.0)
-        hi[i] = where(good, upper[r] / where(good, scale[i], 1.0), 0.0)
-        inside = (-bs[i] >= lo[i]) & (-bs[i] <= hi[i])
-        free[i] = where(good & inside, 1.0, 0.0)
-        xs[i] = where(free[i] > 0.0, 0.0, minimum(maximum(-bs[i], lo[i]), hi[i]))
-    go = 1.0 + 0.0 * most
-    for change in range(CHANGES):
-        solve_free(m, A, L, d, bs, free, xs, w, z, go)
-        if change % PATIENCE == PATIENCE - 1:
-            for i in range(m):
-                xs[i] = where(go > 0.0, minimum(maximum(xs[i], lo[i]), hi[i]), xs[i])
-            gauss_seidel(m, A, bs, lo, hi, xs, go)
-            residuals(m, A, bs, xs, w)
-        changed = 0.0 * most
-        for i in range(m):
-            wish = xs[i] - w[i]
-            inside = (wish >= lo[i]) & (wish <= hi[i])
-            bound = minimum(maximum(wish, lo[i]), hi[i])
-            now = where(inside & (scale[i] > 0.0), 1.0, 0.0)
-            off = where(now > 0.0, 0.0, abs(bound - xs[i]))
-            different = (go > 0.0) & ((now < free[i]) | (now > free[i]) | (off > 0.0))
-            changed = where(different, 1.0, changed)
-            xs[i] = where((go > 0.0) & ~(now > 0.0), bound, xs[i])
-            free[i] = where(go > 0.0, now, free[i])
-        go = where(changed > 0.0, go, 0.0)
-        if not any(go > 0.0):
-            break
-    residuals(m, A, bs, xs, w)
-    left[0] = 0.0
-    for i in range(m):
-        wish = minimum(maximum(xs[i] - w[i], lo[i]), hi[i])
-        off = abs(xs[i] - wish) / where(scale[i] > 0.0, scale[i], 1.0)
-        left[0] = maximum(left[0], where(scale[i] > 0.0, off, 0.0))
-        x[active[i + 1]] = xs[i] * scale[i]
+    most = largest(active, on, A)
+    for i in range(active[0]):
+        a = A[i * (i + 1) // 2 + i]
+        good = (on[active[i + 1]] > 0.0) & (a > EMPTY * most)
+        scale[i] = where(good, 1.0 / sqrt(where(good, a, 1.0)), 0.0)
+    scale_rows(active, b, lower, upper, A, scale, bs, lo, hi, xs, free)
+    solve_scaled(active, x, A, left, L, d, scale, bs, lo, hi, xs, w, z, free, EPS)
+
+
+@loops
+def solve_soft_boxes(
+    active: Ints,
+    groups: Table,
+    soft: Lane,
+    on: Lane,
+    b: Lane,
+    lower: Lane,
+    upper: Lane,
+    x: Lane,
+    A: Lane,
+    left: Lane,
+    L: Lane,
+    d: Lane,
+    scale: Lane,
+    bs: Lane,
+    lo: Lane,
+    hi: Lane,
+    xs: Lane,
+    w: Lane,
+    z: Lane,
+    free: Lane,
+) -> None:
+    """The same for the rows of a step, which may pass through singular positions.
+
+    There a row, or a sum of rows, that could act before and will act after answers nothing for a moment, and what it asks for is
+    wrong by the error of the step: divided by next to nothing, that would throw the motion off its branch. Rows of one group have
+    the same units, and are scaled alike; what answers less than SOFT of the group is asked for less and less.
+    """
+    most = largest(active, on, A)
+    eps = EPS + 0.0 * most
+    for i in range(active[0]):
+        a = A[i * (i + 1) // 2 + i]
+        size = 0.0 * a
+        eps = maximum(eps, where(on[active[i + 1]] > 0.0, soft[active[i + 1]], 0.0))
+        for k in range(active[0]):
+            if groups[active[k + 1]] == groups[active[i + 1]]:
+                size = maximum(size, where(on[active[k + 1]] > 0.0, A[k * (k + 1) // 2 + k], 0.0))
+        good = (on[active[i + 1]] > 0.0) & (a > EMPTY * most)
+        scale[i] = where(good, 1.0 / sqrt(where(good, size, 1.0)), 0.0)
+    scale_rows(active, b, lower, upper, A, scale, bs, lo, hi, xs, free)
+    solve_scaled(active, x, A, left, L, d, scale, bs, lo, hi, xs, w, z, free, minimum(eps, SOFTEST))

@@ -71,10 +71,17 @@ def update_joints(n: Any) -> None:
     n.last = last
 
 
+def update_held(n: Any) -> None:
+    """The same where there are rows: what they had to do with it."""
+    update_joints(n)
+    n.pull = n.last - n.a
+
+
 def update_after_pushes(n: Any) -> None:
     """The same where rows may push: an impact is no acceleration."""
     update_joints(n)
     n.last = np.array([chosen(n.pushed > 0.0, a, x) for x, a in zip(n.last, n.a, strict=True)], dtype=object)
+    n.pull = n.last - n.a
 
 
 def hold_forces(n: Any) -> None:
@@ -116,8 +123,10 @@ def reduced_step(shape: Shape, evaluations: int) -> Algorithm:
     steps = dynamics(shape, VELOCITY, evaluations)
     if pushes:
         steps += [Routine(note_pushes, ("active", "lower", "x", "pushed"))]
-    steps += [each(update_after_pushes if pushes else update_joints), Routine(advance_time, ("t", "h"))]
+    update = update_after_pushes if pushes else update_held if shape[1] >= 0 else update_joints
+    steps += [each(update), Routine(advance_time, ("t", "h"))]
     if shape[1] >= 0:
+        found["pull"] = Field("state", "v")
         found["unknown"] = Field("state", "unknown", of="constraint")
         steps.append(each(keep_unknowns, on="constraint"))
     name = f"reduced_symplectic_euler_{evaluations}_{'_'.join(map(str, map(int, shape)))}"
@@ -147,7 +156,8 @@ def enter(model: Model, given: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
     laws, batch, maximal = collection(model), len(given["t"]), "poses" in given
     q, size = (given["q_fit"], 6 * model.nb) if maximal else (given["q"], model.nv)
     kept = given | {"last": np.zeros((batch, size))}
-    return kept | ({"unknown": laws.first_unknowns(q)} if laws.rows else {})
+    held = {} if maximal or not laws.rows else {"pull": np.zeros((batch, size))}
+    return kept | held | ({"unknown": laws.first_unknowns(q)} if laws.rows else {})
 
 
 @dataclass(frozen=True)
@@ -197,8 +207,9 @@ class SymplecticEuler(Stepper):
         def reports(model: Model) -> dict[str, int]:
             return {"x": laws.row_count, "left": 1} if laws.rows else {}
 
-        states = (*parts, "last", "t", *(["unknown"] if laws.rows else []))
-        return Program(algorithm, states, 1, enter, leave, inputs, lambda m: laws.plan, reports, parts, ("last",))
+        memory = ("last", "pull") if laws.rows and method == "reduced" else ("last",)
+        states = (*parts, *memory, "t", *(["unknown"] if laws.rows else []))
+        return Program(algorithm, states, 1, enter, leave, inputs, lambda m: laws.plan, reports, parts, memory)
 
     def constrained_step(
         self, model: Model, state: State | MaximalState, h: float, tau: Any, external: Any

@@ -1,0 +1,147 @@
+"""Singular positions: where equality rows G(q) of a model have a smaller rank than elsewhere on its way.
+
+There constraints hold motions back to second order only, and forces that must hold them grow without bound nearby. Two kinds:
+
+    crossings   branches of motion meet (a parallelogram that is flat): a run goes on along its own
+    locks       no branch leads away (two links pinned straight at both ends): for some sum of rows with lambda^T G = 0, the
+                second derivative lambda^T g_ddot has one sign for all motions with G v = 0
+
+Rows of one group are scaled by their largest length on the way.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..elements.nodes import STILL
+from ..joints import Joint
+from ..model.kinematics import kinematics
+from ..model.model import Model
+from ..model.state import Motion
+from .rows import ConstraintSet, constraint_set
+
+RANK = 3e-5  # of the largest singular value: a smaller one is none, the square of it is one of G M^-1 G^T
+NEAR = 0.05  # of what it is at most: where a singular value may be on its way to zero between two records
+MOST = 20_000_000  # numbers to look at: longer runs are looked at in fewer records
+LARGE = 60  # velocities: larger models are not checked for locks
+DEFINITE = 1e-6  # of the largest second derivative
+
+Crossing = tuple[float, tuple[str, ...]]
+
+
+def equality_rows(model: Model, q: np.ndarray, t: np.ndarray) -> tuple[np.ndarray, list[str]]:
+    """G (states, rows, nv) of the equality constraints on positions at configurations (states, nq), and whose each row is."""
+    c, states, nv = constraint_set(model), len(q), model.nv
+    assert c.evaluation is not None
+    still = np.zeros((states, nv))
+    poses = kinematics(model, q).poses
+    blocks = c.evaluation.blocks(c.evaluation.many(poses, np.zeros((states, model.nb, 6)), q, still, t))
+    units = np.tile(np.eye(nv), (states, 1))
+    J = kinematics(model, np.repeat(q, nv, axis=0), units).twists.reshape(states, nv, model.nb, 6)
+    starts, nodes = model.tree.offsets("v"), c.evaluation.nodes
+    found, names = [np.zeros((states, 0, nv))], []
+    for law, G, at, kinds in zip(nodes.laws, blocks, nodes.bodies, nodes.kinds, strict=True):
+        if law.unilateral or not law.holonomic:
+            continue
+        rows, column = np.zeros((states, law.size, nv)), 0
+        for body, kind in zip(at, kinds, strict=True):
+            size = kind.nv if isinstance(kind, Joint) else 6
+            part = G[:, :, column : column + size]
+            column += size
+            if isinstance(kind, Joint):
+                rows[:, :, starts[body] : starts[body] + size] += part
+            elif kind != STILL:
+                rows += np.einsum("ski,svi->skv", part, J[:, :, body])
+        found.append(_scaled(rows, np.array(law.groups)))
+        names += [repr(law)] * law.size
+    return np.concatenate(found, axis=1), names
+
+
+def _scaled(rows: np.ndarray, groups: np.ndarray) -> np.ndarray:
+    """Rows of one group by their largest length."""
+    out = np.array(rows)
+    for group in set(groups.tolist()):
+        own = groups == group
+        out[:, own] /= max(float(np.sqrt(np.sum(rows[:, own] ** 2, axis=2)).max(initial=0.0)), 1e-300)
+    return out
+
+
+def crossings(model: Model, q: np.ndarray, t: np.ndarray) -> tuple[Crossing, ...]:
+    """The singular positions of a run: times, and the constraints that lose their grip there.
+
+    q, t   records (states, nq) and their times; a position between two records is found where a singular value makes for zero
+    """
+    every = max(1, int(len(q) * model.nv * model.nb * 6 // MOST))
+    q, t = q[::every], t[::every]
+    G, names = equality_rows(model, q, t)
+    if not G.size or not np.all(np.isfinite(G)):
+        return ()
+    U, s, _ = np.linalg.svd(G, full_matrices=False)
+    rank = int((s > RANK * s.max()).sum(axis=1).max())
+    if not rank:
+        return ()
+    least = s[:, rank - 1]
+    found: list[Crossing] = []
+    for k in _zeros(least / least.max()):
+        share = np.abs(U[k][:, rank - 1 :]).max(axis=1)
+        owners = dict.fromkeys(name for name, x in zip(names, share, strict=True) if x > 0.1)
+        found.append((float(t[k]), tuple(owners)))
+    return tuple(found)
+
+
+def _zeros(s: np.ndarray) -> list[int]:
+    """Where a positive sequence has zeros, or passes them between two of its members: one of each run of small ones."""
+    falls = np.concatenate([[0.0], s[:-1] - s[1:]])
+    rises = np.concatenate([s[1:] - s[:-1], [0.0]])
+    passes = (falls > 0) & (rises > 0) & (s < NEAR) & (s <= np.maximum(falls, rises))
+    hits = np.flatnonzero((s < RANK) | passes)
+    groups = np.split(hits, np.flatnonzero(np.diff(hits) > 1) + 1)
+    return [int(g[np.argmin(s[g])]) for g in groups if len(g)]
+
+
+def locks(model: Model, q: np.ndarray, t: float) -> tuple[str, ...]:
+    """The constraints that lock a position (nq,) to second order only; none where they do not."""
+    if not constraint_set(model).count or model.nv > LARGE:
+        return ()
+    rows, names = equality_rows(model, q[None], np.array([t]))
+    G = rows[0]
+    if not G.size:
+        return ()
+    U, s, Vt = np.linalg.svd(G)
+    rank = int((s > RANK * max(float(s.max(initial=0.0)), 1e-300)).sum())
+    free, idle = Vt[rank:], U[:, rank:].T
+    if not len(free) or not len(idle):
+        return ()
+    second = _second_derivatives(model, q, t, free)
+    largest = float(np.abs(second).max())
+    for weights in idle:
+        eigenvalues = np.linalg.eigvalsh(np.einsum("r,rij->ij", weights, second))
+        if largest and np.abs(eigenvalues).min() > DEFINITE * largest and np.ptp(np.sign(eigenvalues)) == 0:
+            return tuple(dict.fromkeys(name for name, x in zip(names, np.abs(weights), strict=True) if x > 0.1))
+    return ()
+
+
+def _second_derivatives(model: Model, q: np.ndarray, t: float, motions: np.ndarray) -> np.ndarray:
+    """g_ddot of the equality rows as a form (rows, n, n) in velocities along n motions, without accelerations."""
+    c, n = constraint_set(model), len(motions)
+    keep = ~c.unilateral & c.holonomic
+
+    def along(v: np.ndarray) -> np.ndarray:
+        return _bends(c, model, q, t, v)[keep] - rest
+
+    rest = np.zeros(int(keep.sum()))
+    rest = along(np.zeros(model.nv))  # what moves with time alone
+    single = [along(v) for v in motions]
+    out = np.zeros((len(rest), n, n))
+    for i in range(n):
+        out[:, i, i] = single[i]
+        for j in range(i):
+            out[:, i, j] = out[:, j, i] = 0.5 * (along(motions[i] + motions[j]) - single[i] - single[j])
+    return out
+
+
+def _bends(c: ConstraintSet, model: Model, q: np.ndarray, t: float, v: np.ndarray) -> np.ndarray:
+    still = np.zeros(model.nv)
+    k = kinematics(model, q, v, still)
+    found = c.look(k.poses, k.twists, q, v, t)
+    return found.rows @ Motion(k.twists_dot, still) + found.bias
