@@ -47,8 +47,8 @@ def simulate(
     inputs: Any = None,
     every: int = 1,
     threads: int | None = 1,
-    limit_model: str = "hard",
     open_loops: str = "refuse",
+    limit_model: str = "hard",
     **options: Any,
 ) -> Trajectory:
     """Simulate from a state and record every `every`-th step.
@@ -62,7 +62,7 @@ def simulate(
                "symplectic_euler" (order 1, any model);  "rk4" (order 4), "rosenbrock" (order 2, stiff joints), "variational" and
                "variational4" (order 2 and 4, energy over long times): no contacts;
                with method "maximal-implicit": "backward_euler" (order 1, any model);
-               "dop853" and "ode45" (order 8 and 5, their own steps: dt only says where to record; no contacts, single states);
+               "dop853" and "ode45" (order 8 and 5, their own steps: dt only says where to record; no contacts);
                with method "redmax": "linearly_implicit" (order 1), "bdf1", "bdf2", "sdirk2" (no contacts), "ode45"; single states
     control    `control(t, state) -> tau`, called at the start of every step and held during it (dop853, ode45: at every stage)
     tau        constant joint forces (nv,) or (batch, nv)
@@ -70,10 +70,10 @@ def simulate(
     inputs     of forces (activations, targets) in the order of `lw.force_set(model)`: an array, a function of time, or a
                `MuscleDrive`; asked for as the control is. Their own if None
     threads    for batches; None uses all cores. The result does not depend on it
-    limit_model   how the limits that joints declare act: "hard" (stops that only push), "spring" or "off"; see `declared`. Joint
-               forces are clipped to the efforts that joints declare. What a stepper cannot enforce, `health` says
     open_loops "refuse": equality constraints must hold at the start, to 1e-6 (m or rad; of the size of models above 1 m), see
                `lw.assemble`;  "allow": they are pulled shut during the run
+    limit_model   how the limits that joints declare act: "hard" (stops that only push), "spring" or "off"; see `declared`. Joint
+               forces are clipped to the efforts that joints declare. What a stepper cannot enforce, `health` says
     options    of the stepper; dop853: rtol, atol, max_step, events (see `DormandPrince853`); ode45: rtol, atol, max_step
     """
     steps = _steps(duration, dt)
@@ -102,7 +102,7 @@ def simulate(
         assert isinstance(start, State)
         times = start.t + dt * every * np.arange(steps // every + 1)
         held_back = _held_back(control, efforts, model.nv)
-        found, held = _adaptive(model, start, chosen, times, held_back, tau, external, driven), False
+        found, held = _adaptive(model, start, chosen, times, held_back, tau, external, driven, threads), False
     elif isinstance(chosen, SequentialStepper):
         assert isinstance(start, State)
         held_back = _held_back(control, efforts, model.nv)
@@ -250,16 +250,19 @@ def _held_back(control: Control | None, efforts: Efforts, nv: int) -> Control | 
 
 
 def _adaptive(
-    model: Model, state: State, stepper: AdaptiveStepper, times: np.ndarray, control: Any, tau: Any, external: Any, driven: Any
+    model: Model,
+    state: State,
+    stepper: AdaptiveStepper,
+    times: np.ndarray,
+    control: Any,
+    tau: Any,
+    external: Any,
+    driven: Any,
+    threads: int | None,
 ) -> Solution:
     """A stepper that chooses its own steps."""
-    if state.q.ndim > 1:
-        fixed = ", ".join(name for name, cls in ALL_STEPPERS.items() if not issubclass(cls, AdaptiveStepper))
-        raise InputError(
-            f"the stepper {stepper.name!r} simulates one state at a time; pass a single state, or use one of {fixed} for a batch"
-        )
 
     def force(t: float, now: State) -> Any:
-        return tau if control is None else shaped_force(control(t, now), t, (model.nv,))
+        return shaped_force(control(t, now), t, (model.nv,))
 
-    return stepper.solve(model, state, times, None if control is None and tau is None else force, external, driven)
+    return stepper.solve(model, state, times, None if control is None else force, external, driven, tau, threads)

@@ -75,7 +75,7 @@ class LawNodes:
                 known[key] = (law.code(joints), *structure)
             signature = known[key]
             if signature not in classes:
-                seen = {f"p{i}": {"q": k.nq, "v": k.nv} for i, k in enumerate(kinds) if isinstance(k, Joint)}
+                seen = {f"p{i}": {"q": k.nq, "v": k.nv, "vv": k.nv**2} for i, k in enumerate(kinds) if isinstance(k, Joint)}
                 classes[signature] = NodeClass(signature, {"law": law, "kinds": kinds}, patterns, own, seen | more)
             nodes.append(classes[signature])
             parameters.append(values)

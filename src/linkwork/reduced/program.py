@@ -330,22 +330,30 @@ def dynamics(shape: Shape, level: str, evaluations: int = 0, hold: Callable[...,
         again = loaded_middle_forces if loaded else middle_forces
         steps += [outward(accelerations), outward(middle_velocities), inward(again)]
     steps.append(outward(FREE[level, on_bodies and rows >= 0]))
-    return steps + (solved_rows(rows, level, correct, hold) if rows >= 0 else [])
+    return steps + (solved_rows(rows, rules_of(level, hold), correct) if rows >= 0 else [])
 
 
-def solved_rows(most: int, level: str, add: Callable[..., None], hold: Callable[..., None] | None = None) -> list[Step]:
+Rules = tuple[Callable[..., None], Callable[..., None]]
+ROWS: dict[str, Rules] = {
+    VELOCITY: (watch_velocities, hold_velocities),
+    ACCELERATION: (watch_accelerations, hold_accelerations),
+}
+
+
+def rules_of(level: str, hold: Callable[..., None] | None = None) -> Rules:
+    """Which say what rows take part at a level, and what they ask; or another rule that says what they ask."""
+    watch, asked = ROWS[level]
+    return watch, hold or asked
+
+
+def solved_rows(most: int, rules: Rules, add: Callable[..., None]) -> list[Step]:
     """Rows of constraints with so many ports at most: from the free motion to the one that they allow.
 
-    add    the rule that adds what their forces cause to the free motion, outward
-    hold   the rule that says what rows ask for, if not that of the level
+    rules   which say what rows take part, and what they ask
+    add     the rule that adds what their forces cause to the free motion, outward
     """
-    watch, asked = (watch_velocities, hold_velocities) if level == VELOCITY else (watch_accelerations, hold_accelerations)
-    return row_steps(most, watch, hold or asked, add)
-
-
-def row_steps(most: int, watch: Callable[..., None], hold: Callable[..., None], add: Callable[..., None]) -> list[Step]:
-    """The same with any rules that say which rows take part, and what is missing of their targets."""
     ports, places = [f"p{i}" for i in range(most)], [f"s{i}" for i in range(most)]
+    watch, hold = rules
     tables = ("starts", "bodies", "places", "freedoms")
     return [
         each(watch, *ports, on="constraint"),

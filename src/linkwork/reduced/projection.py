@@ -24,7 +24,7 @@ from ..model.arrays import Interface
 from ..model.model import Model
 from ..model.rules import inertia_of, joint_of, placement_of, world_pose
 from ..spatial.scalar import array, zeros
-from .program import correct, pose_rows, refined, row_fields, row_law_at, row_steps
+from .program import correct, pose_rows, refined, row_fields, row_law_at, solved_rows
 from .rules import factor_joint
 
 POSITIONS, RATES = "positions", "rates"
@@ -101,7 +101,7 @@ def _hold(n: Any, around: tuple[Any, ...], error: str) -> None:
 def steps_to_close(shape: Shape, level: str) -> list[Step]:
     """The sweeps from q and v to the change `free_v` of coordinates or velocities; x is what pulls."""
     watch, hold = (watch_positions, hold_positions) if level == POSITIONS else (watch_rates, hold_rates)
-    return [outward(arrange), inward(factor), *row_steps(shape[1], watch, hold, correct)]
+    return [outward(arrange), inward(factor), *solved_rows(shape[1], (watch, hold), correct)]
 
 
 def projection_fields() -> dict[str, Field]:

@@ -163,7 +163,7 @@ class Solution:
 
 @dataclass(frozen=True)
 class AdaptiveStepper(Stepper):
-    """Base of steppers that choose their own steps: they run a whole motion of a single state."""
+    """Base of steppers that choose their own steps: they run a whole motion."""
 
     def solve(
         self,
@@ -173,9 +173,13 @@ class AdaptiveStepper(Stepper):
         control: Callable[[float, State], Any] | None,
         external: Any,
         driven: DrivenModel | None = None,
+        tau: Any = None,
+        threads: int | None = 1,
     ) -> Solution:
-        """The motion from `state`, recorded at `times` (the first is the state's own).
+        """The motion from `state`, or from every state of a batch, recorded at `times` (the first is the state's own).
 
+        control  asked at every stage, with one state, also of a batch: each has its own times
         driven   the model under inputs of its forces, which are asked for as the control is
+        tau      joint forces where there is no control
         """
         raise TypeError(f"{type(self).__name__} must define solve")

@@ -1,0 +1,171 @@
+"""Implicit steps as programs: against the dense system posed in Python, eagerly, in batches; and what a step costs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from identities.trees import compact_state, random_forest
+from models import with_elements
+
+import linkwork as lw
+from linkwork.elements.collection import collection
+from linkwork.kernel import eager
+from linkwork.model.arrays import SCALAR64
+from linkwork.redmax.program import stiff_laws
+from linkwork.steppers import ALL_STEPPERS
+
+KINDS = ("revolute", "revolute y", "prismatic", "spherical", "universal", "cylindrical", "custom", "helical")
+STEP = 0.01
+BODIES = 7
+
+
+# --- models -----------------------------------------------------------------------------------------------------------
+def hinges(model: lw.Model) -> list[str]:
+    return [b.name for b in model.bodies if b.joint.nv == 1 and b.joint.nq == 1]
+
+
+def on_joints(model: lw.Model, poses: np.ndarray) -> list[Any]:
+    names = hinges(model)
+    ball = [b.name for b in model.bodies if b.joint.nv == 3]
+    found = [lw.JointSpring(names[0], 200.0, damping=3.0), lw.PDController(names[-1], 500.0, 20.0)]
+    return [*found, *(lw.JointDamping(name, 2.0) for name in ball)]
+
+
+def on_bodies(model: lw.Model, poses: np.ndarray) -> list[Any]:
+    return [
+        lw.BodyDamping("b2", 3.0),
+        lw.PointSpring("b1", "world", (0.1, 0, 0), (0.3, 0.2, 0.1), stiffness=200.0),
+        lw.SpringDamper("b0", "world", (0.1, 0, 0), (0.5, 0, 0), stiffness=2000.0, rest_length=0.2, damping=10.0),
+    ]
+
+
+def between_neighbours(model: lw.Model, poses: np.ndarray) -> list[Any]:
+    """Between every body and its parent, either way round."""
+    found: list[Any] = []
+    for i, p in enumerate(model.parents):
+        if p >= 0:
+            a, b = (model.bodies[k].name for k in ((i, p) if i % 2 else (p, i)))
+            found.append(lw.SpringDamper(a, b, (0.1, 0, 0.2), (0, 0.2, 0), stiffness=300.0, rest_length=0.2, damping=5.0))
+    return [*found, lw.Bushing(model.bodies[-1].name, _parent(model, -1), stiffness=40.0, damping=1.0)]
+
+
+def _parent(model: lw.Model, i: int) -> str:
+    p = int(model.parents[i])
+    return "world" if p < 0 else model.bodies[p].name
+
+
+def loop(model: lw.Model, poses: np.ndarray) -> list[Any]:
+    a, b = model.nb - 1, 1
+    point = np.array([0.1, 0.2, 0.3, 1.0])
+    meets = np.linalg.inv(poses[b]) @ poses[a] @ point
+    return [lw.Loop(model.bodies[a].name, model.bodies[b].name, point[:3], meets[:3] + 1e-3)]
+
+
+def coupling(model: lw.Model, poses: np.ndarray) -> list[Any]:
+    names = hinges(model)
+    return [lw.Coupling(names[-1], names[0], 0.5, 0.1)]
+
+
+LAWS = {
+    "bare": (),
+    "joints": (on_joints,),
+    "bodies": (on_bodies,),
+    "neighbours": (on_bodies, between_neighbours),
+    "loop": (loop,),
+    "all": (on_joints, on_bodies, between_neighbours, loop, coupling),
+}
+EVERYWHERE = pytest.mark.parametrize(("laws", "seed"), [(laws, seed) for laws in LAWS for seed in (1, 2)])
+
+
+def loaded(seed: int, laws: str) -> tuple[lw.Model, lw.State]:
+    model = random_forest(seed, BODIES, KINDS)
+    state = compact_state(model, seed)
+    poses = lw.kinematics(model, state.q).poses
+    return with_elements(model, *(law for make in LAWS[laws] for law in make(model, poses))), state
+
+
+def off(found: lw.Trajectory, expected: lw.Trajectory) -> float:
+    """The largest difference of velocities and forces, relative to their size."""
+    pairs = [(found.v, expected.v)]
+    if found.forces is not None and expected.forces is not None:
+        pairs.append((found.forces[1:], expected.forces[1:]))
+    return max(float(np.abs(a - b).max() / (1.0 + np.abs(b).max())) for a, b in pairs)
+
+
+# --- linearly implicit --------------------------------------------------------------------------------------------------
+@EVERYWHERE
+def test_the_program_is_the_dense_step(laws: str, seed: int) -> None:
+    model, state = loaded(seed, laws)
+    tau, external = np.linspace(-1, 1, model.nv), np.linspace(-2, 3, 6 * model.nb).reshape(-1, 6)
+    given = {"tau": tau, "external": external}
+    runs = [lw.simulate(model, state, 3 * STEP, STEP, "redmax", route=route, **given) for route in ("auto", "dense")]
+    assert ALL_STEPPERS["linearly_implicit"]().compiles(model, "redmax")
+    assert off(*runs) < 1e-9
+
+
+@pytest.mark.parametrize("laws", ["joints", "all"])
+def test_rates_of_correction_are_those_of_redmax(laws: str) -> None:
+    """With a rate, everything that moves with time is asked at the end of a step."""
+    model, state = loaded(1, laws)
+    name = hinges(model)[1]
+    start = float(state.q[model.q_index(name)][0])
+    moved = lw.PrescribedJoint(name, lambda t: (start + np.sin(3 * t), 3 * np.cos(3 * t), -9 * np.sin(3 * t)))
+    model = with_elements(model, *model.elements, moved)
+    runs = [lw.simulate(model, state, 3 * STEP, STEP, "redmax", baumgarte=7.0, route=route) for route in ("auto", "dense")]
+    assert off(*runs) < 1e-9
+
+
+@pytest.mark.parametrize("laws", ["joints", "all"])
+def test_eager_is_compiled(laws: str) -> None:
+    model, state = loaded(2, laws)
+    program = ALL_STEPPERS["linearly_implicit"]().program("redmax", model)
+    given = program.entered(model, {"q": state.q[None], "v": state.v[None]}, 0.0)
+    inputs = {name: np.reshape(a, -1) for name, a in (given | program.given(model, STEP)).items()}
+    found = eager.run(program.algorithm, stiff_laws(model).plan.tree, inputs)
+    run = lw.simulate(model, state, STEP, STEP, "redmax")
+    np.testing.assert_allclose(found["v"], run.v[-1], atol=1e-10 * (1.0 + np.abs(run.v).max()))
+    np.testing.assert_allclose(found["q"], run.q[-1], atol=1e-12)
+
+
+@pytest.mark.parametrize("laws", ["joints", "all"])
+def test_a_batch_is_its_states(laws: str) -> None:
+    model, state = loaded(1, laws)
+    rng = np.random.default_rng(5)
+    states = [lw.State(model.integrate(state.q, 0.1 * rng.normal(size=model.nv)), rng.normal(size=model.nv)) for _ in range(5)]
+    batch = lw.State(np.array([s.q for s in states]), np.array([s.v for s in states]))
+    together = lw.simulate(model, batch, 4 * STEP, STEP, "redmax")
+    for k, s in enumerate(states):
+        alone = lw.simulate(model, s, 4 * STEP, STEP, "redmax")
+        assert np.array_equal(together.q[k], alone.q)
+        assert np.array_equal(together.v[k], alone.v)
+
+
+# --- cost ---------------------------------------------------------------------------------------------------------------
+def chain(n: int) -> lw.Model:
+    b = lw.ModelBuilder()
+    rod = lw.Inertia.cuboid(mass=1.0, size=(0.3, 0.06, 0.05), com=(0.15, 0.01, 0.0))
+    place = lw.SE3(p=(0.3, 0, 0))
+    for k in range(n):
+        joint = lw.Revolute((0, 1, 0) if k % 2 else (0, 0, 1))
+        b.body(f"b{k}", parent=f"b{k - 1}" if k else "world", joint=joint, placement=place, inertia=rod)
+        b.add(lw.JointSpring(f"b{k}", 50.0, damping=1.0))
+    return b.build()
+
+
+def flops(model: lw.Model) -> int:
+    program = ALL_STEPPERS["linearly_implicit"]().program("reduced", model)
+    return program.plan(model, SCALAR64, ("tau", "external")).flops
+
+
+def test_the_cost_is_linear() -> None:
+    found = [flops(chain(n)) for n in (10, 20, 40)]
+    assert found[2] - found[1] == pytest.approx(2 * (found[1] - found[0]), rel=1e-12)
+    assert found[2] < 4.5 * found[0]
+
+
+def test_laws_are_shared_between_models() -> None:
+    """A chain of other length compiles nothing: its classes are known."""
+    assert collection(chain(5)).shape == collection(chain(6)).shape
+    assert stiff_laws(chain(5)).softness == (False, False)
