@@ -47,8 +47,8 @@ def simulate(
     inputs: Any = None,
     every: int = 1,
     threads: int | None = 1,
-    limit_model: str = "hard",
     open_loops: str = "refuse",
+    limit_model: str = "hard",
     **options: Any,
 ) -> Trajectory:
     """Simulate from a state and record every `every`-th step.
@@ -70,10 +70,10 @@ def simulate(
     inputs     of forces (activations, targets) in the order of `lw.force_set(model)`: an array, a function of time, or a
                `MuscleDrive`; asked for as the control is. Their own if None
     threads    for batches; None uses all cores. The result does not depend on it
-    limit_model   how the limits that joints declare act: "hard" (stops that only push), "spring" or "off"; see `declared`. Joint
-               forces are clipped to the efforts that joints declare. What a stepper cannot enforce, `health` says
     open_loops "refuse": equality constraints must hold at the start, to 1e-6 (m or rad; of the size of models above 1 m), see
                `lw.assemble`;  "allow": they are pulled shut during the run
+    limit_model   how the limits that joints declare act: "hard" (stops that only push), "spring" or "off"; see `declared`. Joint
+               forces are clipped to the efforts that joints declare. What a stepper cannot enforce, `health` says
     options    of the stepper; dop853: rtol, atol, max_step, events (see `DormandPrince853`); ode45: rtol, atol, max_step
     """
     steps = _steps(duration, dt)

@@ -25,7 +25,7 @@ class Simulator:
     >>> sim = Simulator(model, dt=1e-3, method="maximal-implicit")
     >>> sim.step(tau=...)
 
-    model, dt, method, stepper, limit_model, open_loops, options   as in `simulate`; steppers of variable steps are refused
+    model, dt, method, stepper, open_loops, limit_model, options   as in `simulate`; no steppers that choose their own steps
     state   to begin with, and to return to; the neutral position at rest by default
     notes   a line for everything that joints declare and this stepper does not enforce
     """
@@ -38,8 +38,8 @@ class Simulator:
         method: str = "reduced",
         *,
         stepper: str | None = None,
-        limit_model: str = "hard",
         open_loops: str = "refuse",
+        limit_model: str = "hard",
         **options: Any,
     ) -> None:
         if not (np.isfinite(dt) and dt > 0):

@@ -22,6 +22,8 @@ def check_closed(model: Model, state: State | MaximalState, open_loops: str = "r
     """
     if open_loops not in CHOICES:
         raise InputError(f"open_loops must be one of {', '.join(CHOICES)}, not {open_loops!r}")
+    if not model.elements:
+        return
     c = constraint_set(model)
     counts = ~c.unilateral & c.holonomic
     if open_loops == "allow" or not counts.any():

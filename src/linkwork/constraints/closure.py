@@ -87,10 +87,6 @@ CONDITIONS: dict[type[Joint], tuple[tuple[int, ...] | None, Turns]] = {
 }
 
 
-# How many ways each can turn: what is left of three are conditions on directions, the last of its rows.
-TURNS = {Fixed: 0, Revolute: 1, Prismatic: 0, Cylindrical: 1, Spherical: 3, Universal: 2, Planar: 0, Free2D: 1, Translational: 0}
-
-
 class Closure(Constraint):
     """A loop closed by a joint between a frame on one body and a frame on another.
 
@@ -120,8 +116,11 @@ class Closure(Constraint):
 
     @property
     def groups(self) -> tuple[int, ...]:
-        turns = min(3, 3 - TURNS[type(self.joint)])
-        return (0,) * (self.size - turns) + (1,) * turns
+        if not self.direct:
+            return tuple(range(self.size))
+        axes, _ = CONDITIONS[type(self.joint)]
+        places = 3 if axes is None else len(axes)
+        return (0,) * places + (1,) * (self.size - places)
 
     @property
     def variant(self) -> tuple[Any, ...]:

@@ -90,14 +90,6 @@ class ConstraintSet:
         residual, rate, bias, given = (found[name] for name in RESULTS)
         return ConstraintRows(rows, residual, rate, bias, self.unilateral, given)
 
-    def records(
-        self, poses: np.ndarray, twists: np.ndarray, q: np.ndarray, v: np.ndarray, t: np.ndarray
-    ) -> dict[str, np.ndarray]:
-        """Residual, rate, bias and what is given (states, rows), of many states at once at their times (states,)."""
-        if self.evaluation is None:
-            return {name: np.zeros((len(t), 0)) for name in RESULTS}
-        return self.evaluation.look(self.evaluation.inputs(poses, twists, q, v, np.asarray(t, float)))
-
     def residuals(self, poses: np.ndarray, q: np.ndarray, t: float) -> np.ndarray:
         """The residuals (..., rows) alone, at poses (..., bodies, 4, 4) and coordinates (..., nq)."""
         lead, q = np.shape(q)[:-1], np.reshape(q, (-1, np.shape(q)[-1]))
@@ -106,6 +98,14 @@ class ConstraintSet:
         still = np.zeros((len(q), self.model.nb, 6)), q, np.zeros((len(q), self.model.nv))
         given = self.evaluation.inputs(np.reshape(poses, (len(q), -1)), *still, np.full(len(q), float(t)))
         return self.evaluation.residuals(given).reshape(*lead, self.count)
+
+    def records(
+        self, poses: np.ndarray, twists: np.ndarray, q: np.ndarray, v: np.ndarray, t: np.ndarray
+    ) -> dict[str, np.ndarray]:
+        """Residual, rate, bias and what is given (states, rows), of many states at once at their times (states,)."""
+        if self.evaluation is None:
+            return {name: np.zeros((len(t), 0)) for name in RESULTS}
+        return self.evaluation.look(self.evaluation.inputs(poses, twists, q, v, np.asarray(t, float)))
 
     def _time(self, t: float | None) -> float:
         if t is not None:

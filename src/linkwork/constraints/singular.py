@@ -35,7 +35,7 @@ def equality_rows(model: Model, q: np.ndarray, t: np.ndarray) -> tuple[np.ndarra
     assert c.evaluation is not None
     still = np.zeros((states, nv))
     poses = kinematics(model, q).poses
-    blocks = c.evaluation.blocks(c.evaluation.many(poses, np.zeros((states, model.nb, 6)), q, still, t))
+    blocks = c.evaluation.blocks(c.evaluation.inputs(poses, np.zeros((states, model.nb, 6)), q, still, t))
     units = np.tile(np.eye(nv), (states, 1))
     J = kinematics(model, np.repeat(q, nv, axis=0), units).twists.reshape(states, nv, model.nb, 6)
     starts, nodes = model.tree.offsets("v"), c.evaluation.nodes
