@@ -29,7 +29,7 @@ from ..joints import Joint
 from ..kernel.sweep import INERTIA, POSE, SCALAR, Field, Routine, Step, each, inward, outward, over, vector
 from ..model.rules import inertia_of, joint_of, world_pose
 from ..solvers.boxes import gather, gram, solve_boxes, solve_soft_boxes, spread
-from ..spatial.scalar import Scalar, Vector, array, cross, dot, is_zero, lu_inverse, zeros
+from ..spatial.scalar import Scalar, Vector, array, cross, dot, is_zero, pivoted_inverse, zeros
 from .forward import accelerations, articulate, articulated_inertia, velocities
 from .rules import coriolis, falling_world, gyroscopic, velocity_step
 
@@ -177,7 +177,7 @@ def refined(law: RowLaw, at: Sequence[At], t: Scalar, unknown: Vector) -> Vector
     """The unknowns of a constraint, by Newton's method from where they were."""
     for _ in range(NEWTON_STEPS if law.unknowns else 0):
         conditions, jacobian = equations(law, values(at), t, unknown)
-        unknown = unknown - lu_inverse(jacobian) @ conditions
+        unknown = unknown - pivoted_inverse(jacobian) @ conditions
     return unknown
 
 
