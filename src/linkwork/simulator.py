@@ -105,7 +105,7 @@ class Simulator:
         if not laws.told_count:
             return stepping.go(steps, tau, external)
         for k in range(steps):
-            stepping.tell_rows(laws.told_at(self._t + (k + stepping.program.ahead) * self.dt))
+            stepping.tell_rows(self._t + k * self.dt)
             stepping.go(1, tau, external)
 
     def _checked(self, tau: Any, external: Any, inputs: Any) -> tuple[np.ndarray | None, np.ndarray | None]:

@@ -61,7 +61,7 @@ def run(**changes: Any) -> lw.Trajectory:
         ({"state": lw.MaximalState(MAXIMAL.poses, np.nan * MAXIMAL.twists, np.zeros(2)), "method": "maximal"}, "not finite"),
         ({"method": "minimal"}, "no method 'minimal'; choose one of reduced, maximal"),
         ({"stepper": "leapfrog"}, "no stepper 'leapfrog'; choose one of symplectic_euler, rk4, dop853"),
-        ({"stepper": "rk4", "method": "maximal"}, "'rk4' does not work with method 'maximal'; it works with reduced"),
+        ({"stepper": "rk4", "method": "redmax"}, "'rk4' does not work with method 'redmax'; it works with reduced, maximal"),
         ({"stepper": "dop853", "method": "maximal"}, "'dop853' does not work with method 'maximal'"),
         ({"tau": np.zeros(3)}, r"tau has shape \(3,\)"),
         ({"tau": np.zeros((4, 2))}, r"tau has shape \(4, 2\)"),

@@ -49,6 +49,7 @@ will be at the end of the step (Z) and in its middle (the gyroscopic wrench, dri
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -259,10 +260,12 @@ def step_fields(shape: Shape) -> dict[str, Field]:
     }
 
 
-def dynamics(shape: Shape, level: str) -> list[Step]:
+def dynamics(shape: Shape, level: str, hold: Callable[..., None] | None = None) -> list[Step]:
     """The sweeps of the loaded tree, from poses, twists and q_fit (see `fit`) to `free` (bodies) and `free_v` (joints).
 
     Velocities after a step, bodies at their present places; or rates of twists and joint accelerations.
+
+    hold   see `reduced.program.solved_rows`
     """
     forces, rows, _, _ = shape
     steps: list[Step] = [outward(RELATE[level]), each(begin_loads)]
@@ -270,7 +273,7 @@ def dynamics(shape: Shape, level: str) -> list[Step]:
         steps.append(each(act, *(f"p{i}" for i in range(forces)), on="force"))
     steps += [inward(eliminate), outward(FREE[level])]
     if rows >= 0:
-        steps += reduced.solved_rows(rows, reduced.ROWS[level], correct)
+        steps += reduced.solved_rows(rows, level, correct, hold)
     return steps
 
 

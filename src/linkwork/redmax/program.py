@@ -19,7 +19,7 @@ of ports is *distant*, and not for these sweeps (`StiffLaws.near`). Rows go up a
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cached_property
 from itertools import pairwise
@@ -39,7 +39,7 @@ from ..model.model import Model
 from ..model.rules import inertia_of
 from ..reduced import forward
 from ..reduced import program as reduced
-from ..reduced.program import Rules, correct, free_motion, place, pose_rows, refined, row_law_at, solved_rows
+from ..reduced.program import VELOCITY, correct, free_motion, place, pose_rows, refined, row_law_at, solved_rows
 from ..reduced.rules import JointFactor, falling_world, gyroscopic
 from ..spatial.articulated import Articulated
 from ..spatial.scalar import Vector, array, ldl, ldl_solve, where, zeros
@@ -261,8 +261,9 @@ def hold_published(n: Any, *around: Any) -> None:
 # --- the program -------------------------------------------------------------------------------------------------------------
 BEGIN = {(False, False): begin_joints, (True, False): begin_bodies, (True, True): begin_pairs}
 ELIMINATE = {(False, False): eliminate_joints, (True, False): eliminate_bodies, (True, True): eliminate_pairs}
-TARGETS: Rules = (reduced.watch_velocities, hold)
-PUBLISHED: Rules = (watch_published, hold_published)
+Rules = tuple[Callable[..., None], Callable[..., None]]  # what rows ask for, and which take part
+TARGETS: Rules = (hold, reduced.watch_velocities)
+PUBLISHED: Rules = (hold_published, watch_published)
 
 
 def fields(shape: Shape, softness: Softness) -> dict[str, Field]:
@@ -287,4 +288,4 @@ def dynamics(shape: Shape, softness: Softness, rules: Rules) -> list[Step]:
     steps.append(each(BEGIN[softness]))
     steps += [each(act_stiffly, *(f"p{i}" for i in range(forces)), on="force")] if forces >= 0 else []
     steps += [inward(ELIMINATE[softness]), outward(free_bodies if on_bodies and rows >= 0 else free_joints)]
-    return steps + (solved_rows(rows, rules, correct) if rows >= 0 else [])
+    return steps + (solved_rows(rows, VELOCITY, correct, *rules) if rows >= 0 else [])

@@ -313,11 +313,12 @@ def row_fields() -> dict[str, Field]:
     }
 
 
-def dynamics(shape: Shape, level: str, evaluations: int = 0) -> list[Step]:
+def dynamics(shape: Shape, level: str, evaluations: int = 0, hold: Callable[..., None] | None = None) -> list[Step]:
     """The sweeps of the loaded tree, from q and v to `free_v`: velocities after a step, or accelerations.
 
     evaluations   0: velocity terms at v; else at the middle of the step, predicted by the acceleration `last` of the step before
                   and, with 2, evaluated there once more
+    hold          see `solved_rows`
     """
     forces, rows, on_bodies, _ = shape
     loaded = forces >= 0
@@ -330,28 +331,28 @@ def dynamics(shape: Shape, level: str, evaluations: int = 0) -> list[Step]:
         again = loaded_middle_forces if loaded else middle_forces
         steps += [outward(accelerations), outward(middle_velocities), inward(again)]
     steps.append(outward(FREE[level, on_bodies and rows >= 0]))
-    return steps + (solved_rows(rows, ROWS[level], correct) if rows >= 0 else [])
+    return steps + (solved_rows(rows, level, correct, hold) if rows >= 0 else [])
 
 
-Rules = tuple[Callable[..., None], Callable[..., None]]
-ROWS: dict[str, Rules] = {
-    VELOCITY: (watch_velocities, hold_velocities),
-    ACCELERATION: (watch_accelerations, hold_accelerations),
-}
-
-
-def solved_rows(most: int, rules: Rules, add: Callable[..., None]) -> list[Step]:
+def solved_rows(
+    most: int,
+    level: str,
+    add: Callable[..., None],
+    hold: Callable[..., None] | None = None,
+    watch: Callable[..., None] | None = None,
+) -> list[Step]:
     """Rows of constraints with so many ports at most: from the free motion to the one that they allow.
 
-    rules   which say what rows take part, and what they ask
     add     the rule that adds what their forces cause to the free motion, outward
+    hold    the rule that says what rows ask for, if not that of the level
+    watch   the rule that says which rows take part, if not that of the level
     """
     ports, places = [f"p{i}" for i in range(most)], [f"s{i}" for i in range(most)]
-    watch, hold = rules
+    seen, asked = (watch_velocities, hold_velocities) if level == VELOCITY else (watch_accelerations, hold_accelerations)
     tables = ("starts", "bodies", "places", "freedoms")
     return [
-        each(watch, *ports, on="constraint"),
-        each(hold, *ports, *places, on="constraint", when=("own", "awake")),
+        each(watch or seen, *ports, on="constraint"),
+        each(hold or asked, *ports, *places, on="constraint", when=("own", "awake")),
         over("climbs", climb, "place", "up", when=("law", "awake")),
         Routine(gather, ("rows", "on", "x", "busy", "left", "active")),
         Routine(gram, ("active", *tables, "u_rows", "y_rows", "A"), when="busy"),

@@ -86,7 +86,6 @@ class FixedRun:
         reports = {name: np.empty((self.batch, self.records + 1, a.shape[1])) for name, a in run.reports.items()}
         applied = np.zeros((self.batch, self.records + 1, self.model.nv))
         told: list[np.ndarray] = []
-        laws = collection(self.model)
         tau, constant = self.tau, control is None
         for record in range(self.records):
             for k in range(self.every):
@@ -96,8 +95,7 @@ class FixedRun:
                     tau = self._asked(control, t, state)
                 if self.driven:
                     run.tell(self.driven.asked(state))
-                if laws.told_count:
-                    run.tell_rows(laws.told_at(t + program.ahead * self.dt))
+                run.tell_rows(t)
                 if k == 0:
                     applied[:, record] = 0.0 if tau is None else tau
                     if self.driven:

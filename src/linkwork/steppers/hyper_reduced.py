@@ -27,10 +27,10 @@ from ..solvers.newton import newton
 from .bdf import BDF1, BDF2
 from .implicit import Conditions, ImplicitStepper, Reached, Stage, positions
 from .linearly_implicit import LinearlyImplicit
-from .rk4 import NODES, WEIGHTS
 from .sdirk2 import SDIRK2
 from .sequential import SequentialStepper
 from .stepper import StepInfo
+from .tableau import KUTTA
 
 
 @dataclass(frozen=True)
@@ -78,7 +78,7 @@ class HyperRungeKutta4(HyperStepper):
     def taken(self, now: State, before: State | None, h: float, tau: Any, external: Any) -> Reached:
         y = np.stack([now.q, now.v])
         slope, move, forces = np.zeros_like(y), np.zeros_like(y), np.zeros(constraint_set(self.hyper.model).count)
-        for c, weight in zip(NODES, WEIGHTS, strict=True):
+        for c, weight in zip(KUTTA.nodes, KUTTA.weights, strict=False):  # every stage sees only the one before
             r, r_dot = y + c * h * slope
             system = self.hyper.dynamics(State(r, r_dot, now.t + c * h), tau, external)
             response = system.response()

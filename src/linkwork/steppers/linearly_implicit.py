@@ -114,7 +114,7 @@ class LinearlyImplicit(Stepper):
             return {"x": laws.row_count, "left": 1} if laws.rows else {}
 
         states = ("q", "v", "t", *(["unknown"] if laws.rows else []))
-        return Program(algorithm, states, 1, enter, leave, inputs, lambda m: stiff.plan, reports, ("q", "v"), ahead=1.0)
+        return Program(algorithm, states, 1, enter, leave, inputs, lambda m: stiff.plan, reports, ("q", "v"), times=(1.0,))
 
     def constrained_step(
         self, model: Model, state: State | MaximalState, h: float, tau: Any, external: Any

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from ..kernel.sweep import Algorithm, Field, Repeat, Routine, Step
+from ..kernel.sweep import Repeat, Routine, Step
 
 
 class Renamed:
@@ -35,13 +35,3 @@ def renamed(step: Step, names: dict[str, str]) -> Step:
         step.rule(*(Renamed(node, names) for node in nodes))
 
     return replace(step, rule=rule)
-
-
-def stage(dynamics: Algorithm, k: int, names: dict[str, str]) -> tuple[list[Step], dict[str, Field]]:
-    """The sweeps of the k-th evaluation of the dynamics, and the fields they need besides: sums of their own.
-
-    names   what stands for the names of states
-    """
-    sums = {name: f"{name}_{k}" for name in dynamics.of_kind("gathered")}
-    sweeps = [renamed(sweep, names | sums) for sweep in dynamics.phases["run"]]
-    return sweeps, {new: dynamics.fields[old] for old, new in sums.items()}

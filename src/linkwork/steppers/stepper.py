@@ -28,8 +28,8 @@ class Program:
     bind     how an algorithm becomes a plan of the model, as `Model.plan` does; None: just so
     records  the states that a run records; all of them if none is named
     memory   the states that a run hands to one that goes on from its end
-    ahead    how far into a step, in steps, the time is for which constraints are told what Python alone can compute
     reports  outputs besides the states, with their sizes: "x", the multiplier of every row as an impulse of the step, ...
+    times    within a step, in steps: where constraints are told what Python alone can compute
     """
 
     algorithm: Algorithm
@@ -42,7 +42,7 @@ class Program:
     reports: Callable[[Model], dict[str, int]] | None = None
     records: tuple[str, ...] = ()
     memory: tuple[str, ...] = ()
-    ahead: float = 0.0
+    times: tuple[float, ...] = (0.0,)
 
     def plan(self, model: Model, lanes: Lanes, absent: tuple[str, ...]) -> Plan:
         """The step bound to a model; `absent` of its inputs are zero."""

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from ..elements.collection import collection
 from ..errors import InputError
 from ..kernel import python
 from ..kernel.call import Call
@@ -44,9 +45,11 @@ class Stepping:
             self._given["u"], self._runs = np.array(u, float, order="C"), {}
         self._given["u"][...] = u
 
-    def tell_rows(self, told: np.ndarray) -> None:
-        """What constraints must be told from now on."""
-        self._given["told"][...] = told
+    def tell_rows(self, t: float) -> None:
+        """Constraints are told what they must know in the step at a time."""
+        laws, h = collection(self.model), float(self._given["h"][0])
+        if laws.told_count:
+            self._given["told"][...] = np.concatenate([laws.told_at(t + c * h) for c in self.program.times])
 
     def go(self, steps: int = 1, tau: np.ndarray | None = None, external: np.ndarray | None = None) -> None:
         """Some steps under joint forces (nv,) and wrenches (bodies, 6), or one for each of the batch."""
