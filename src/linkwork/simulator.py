@@ -47,8 +47,7 @@ class Simulator:
             )
         self.model = model
         self._driven = self._stepper.driven(model, lambda t, s: force_set(model).initial_inputs)
-        compiled = not isinstance(self._stepper, SequentialStepper) and self._stepper.compiles(model, method)
-        self._program = self._stepper.program(method, model) if compiled else None
+        self._program = self._stepper.program(method, model) if self._stepper.compiles(model, method) else None
         self._names = ("q", "v") if isinstance(self._first, State) else ("poses", "twists", "q_fit")
         self._tails = {name: getattr(self._first, name).shape for name in self._names}
         if self._program is None and np.ndim(getattr(self._first, self._names[-1])) > 1:

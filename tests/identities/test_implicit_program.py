@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -14,10 +15,13 @@ from linkwork.elements.collection import collection
 from linkwork.kernel import eager
 from linkwork.model.arrays import SCALAR64
 from linkwork.redmax.program import stiff_laws
-from linkwork.steppers import ALL_STEPPERS
+from linkwork.steppers import ALL_STEPPERS, SequentialStepper, Solution
+from linkwork.steppers.post_stabilised import project
+from linkwork.steppers.stepping import Stepping
 
 KINDS = ("revolute", "revolute y", "prismatic", "spherical", "universal", "cylindrical", "custom", "helical")
 STEP = 0.01
+SHORT = 2e-3
 BODIES = 7
 
 
@@ -26,14 +30,14 @@ def hinges(model: lw.Model) -> list[str]:
     return [b.name for b in model.bodies if b.joint.nv == 1 and b.joint.nq == 1]
 
 
-def on_joints(model: lw.Model, poses: np.ndarray) -> list[Any]:
+def on_joints(model: lw.Model, at: lw.State) -> list[Any]:
     names = hinges(model)
     ball = [b.name for b in model.bodies if b.joint.nv == 3]
     found = [lw.JointSpring(names[0], 200.0, damping=3.0), lw.PDController(names[-1], 500.0, 20.0)]
     return [*found, *(lw.JointDamping(name, 2.0) for name in ball)]
 
 
-def on_bodies(model: lw.Model, poses: np.ndarray) -> list[Any]:
+def on_bodies(model: lw.Model, at: lw.State) -> list[Any]:
     return [
         lw.BodyDamping("b2", 3.0),
         lw.PointSpring("b1", "world", (0.1, 0, 0), (0.3, 0.2, 0.1), stiffness=200.0),
@@ -41,7 +45,7 @@ def on_bodies(model: lw.Model, poses: np.ndarray) -> list[Any]:
     ]
 
 
-def between_neighbours(model: lw.Model, poses: np.ndarray) -> list[Any]:
+def between_neighbours(model: lw.Model, at: lw.State) -> list[Any]:
     """Between every body and its parent, either way round."""
     found: list[Any] = []
     for i, p in enumerate(model.parents):
@@ -56,16 +60,17 @@ def _parent(model: lw.Model, i: int) -> str:
     return "world" if p < 0 else model.bodies[p].name
 
 
-def loop(model: lw.Model, poses: np.ndarray) -> list[Any]:
-    a, b = model.nb - 1, 1
+def loop(model: lw.Model, at: lw.State) -> list[Any]:
+    a, b, poses = model.nb - 1, 1, lw.kinematics(model, at.q).poses
     point = np.array([0.1, 0.2, 0.3, 1.0])
     meets = np.linalg.inv(poses[b]) @ poses[a] @ point
     return [lw.Loop(model.bodies[a].name, model.bodies[b].name, point[:3], meets[:3] + 1e-3)]
 
 
-def coupling(model: lw.Model, poses: np.ndarray) -> list[Any]:
+def coupling(model: lw.Model, at: lw.State) -> list[Any]:
     names = hinges(model)
-    return [lw.Coupling(names[-1], names[0], 0.5, 0.1)]
+    a, b = (float(at.q[model.q_index(name)][0]) for name in (names[-1], names[0]))
+    return [lw.Coupling(names[-1], names[0], 0.5, a - 0.5 * b + 1e-3)]
 
 
 LAWS = {
@@ -79,11 +84,10 @@ LAWS = {
 EVERYWHERE = pytest.mark.parametrize(("laws", "seed"), [(laws, seed) for laws in LAWS for seed in (1, 2)])
 
 
-def loaded(seed: int, laws: str) -> tuple[lw.Model, lw.State]:
-    model = random_forest(seed, BODIES, KINDS)
+def loaded(seed: int, laws: str, kinds: Sequence[str] = KINDS) -> tuple[lw.Model, lw.State]:
+    model = random_forest(seed, BODIES, kinds)
     state = compact_state(model, seed)
-    poses = lw.kinematics(model, state.q).poses
-    return with_elements(model, *(law for make in LAWS[laws] for law in make(model, poses))), state
+    return with_elements(model, *(law for make in LAWS[laws] for law in make(model, state))), state
 
 
 def off(found: lw.Trajectory, expected: lw.Trajectory) -> float:
@@ -140,6 +144,68 @@ def test_a_batch_is_its_states(laws: str) -> None:
         alone = lw.simulate(model, s, 4 * STEP, STEP, "redmax")
         assert np.array_equal(together.q[k], alone.q)
         assert np.array_equal(together.v[k], alone.v)
+
+
+# --- stages by Newton's method --------------------------------------------------------------------------------------------
+ADDING = ("revolute", "revolute y", "prismatic", "spherical exp", "universal", "cylindrical", "custom", "helical")
+IMPLICIT = ("bdf1", "bdf2", "sdirk2")
+
+
+def in_python(name: str, model: lw.Model, state: lw.State, h: float, steps: int) -> Solution:
+    """The same stages with the exact Jacobian, densely."""
+    return SequentialStepper.solve(ALL_STEPPERS[name](), model, state, h, steps, 1, None, None, None)  # pyright: ignore
+
+
+@pytest.mark.parametrize("laws", ["bare", "joints", "neighbours", "all"])
+@pytest.mark.parametrize("stepper", IMPLICIT)
+def test_stages_are_solved_to_rounding(stepper: str, laws: str) -> None:
+    model, state = loaded(1, laws, ADDING)
+    state = project(model, state)
+    assert ALL_STEPPERS[stepper]().compiles(model, "reduced")
+    alone = lw.State(state.q[None], state.v[None])  # a batch never goes back to Python
+    found, expected = lw.simulate(model, alone, 4 * SHORT, SHORT, stepper=stepper), in_python(stepper, model, state, SHORT, 4)
+    np.testing.assert_allclose(found.q[0], expected.arrays["q"], atol=1e-11)
+    np.testing.assert_allclose(found.v[0], expected.arrays["v"], atol=1e-9 * (1.0 + np.abs(found.v).max()))
+    if found.forces is not None and expected.forces is not None:
+        size = 1.0 + np.abs(expected.forces).max()
+        np.testing.assert_allclose(found.forces[0, 1:], expected.forces[1:], atol=1e-8 * size)
+
+
+@pytest.mark.parametrize("laws", ["joints", "all"])
+@pytest.mark.parametrize("stepper", IMPLICIT)
+def test_stages_eagerly_and_in_batches(stepper: str, laws: str) -> None:
+    model, state = loaded(2, laws, ADDING)
+    rng = np.random.default_rng(5)
+    states = [
+        project(model, lw.State(state.q + 1e-2 * rng.normal(size=model.nq), (k + 1) * 0.2 * rng.normal(size=model.nv)))
+        for k in range(5)
+    ]
+    batch = lw.State(np.array([s.q for s in states]), np.array([s.v for s in states]))
+    together = lw.simulate(model, batch, 4 * SHORT, SHORT, stepper=stepper)
+    for k, s in enumerate(states):
+        alone = lw.simulate(model, s, 4 * SHORT, SHORT, stepper=stepper)
+        assert np.array_equal(together.q[k], alone.q)
+        assert np.array_equal(together.v[k], alone.v)
+    program = ALL_STEPPERS[stepper]().program("reduced", model)
+    given = program.entered(model, {"q": states[0].q[None], "v": states[0].v[None]}, 0.0)
+    inputs = {name: np.reshape(a, -1) for name, a in (given | program.given(model, SHORT)).items()}
+    found = eager.run(program.algorithm, stiff_laws(model).plan.tree, inputs)
+    np.testing.assert_allclose(found["q"], together.q[0, 1], atol=1e-11)
+
+
+@pytest.mark.parametrize("stepper", IMPLICIT)
+def test_rounds_are_few(stepper: str) -> None:
+    """Every round of an arm on stiff springs takes one or two digits off the error."""
+    model, rounds = chain(7), []
+    state = lw.State(np.linspace(-0.5, 0.5, 7), np.linspace(-1, 1, 7))
+    program = ALL_STEPPERS[stepper]().program("reduced", model)
+    run = Stepping(model, program, program.entered(model, {"q": state.q[None], "v": state.v[None]}, 0.0), 1e-3)
+    for _ in range(50):
+        run.go()
+        rounds.append(run.reports["rounds"][0, 0])
+    stages = 2 if stepper == "sdirk2" else 1
+    print(f"{stepper}: {np.mean(rounds):.1f} rounds a step")
+    assert np.mean(rounds) < 7 * stages
 
 
 # --- cost ---------------------------------------------------------------------------------------------------------------

@@ -111,8 +111,8 @@ def stiff_laws(model: Model) -> StiffLaws:
 
 # --- forces ------------------------------------------------------------------------------------------------------------------
 def begin_joints(n: Any) -> None:
-    """What the caller gives, and no stiffness; forces add to both."""
-    n.load, n.push, n.soft_joint = n.external, n.tau, zeros(len(n.tau) ** 2)
+    """What the caller gives, joint damping, and no stiffness; forces add to all."""
+    n.load, n.push, n.soft_joint = n.external, n.tau - n.damping * n.v, zeros(len(n.tau) ** 2)
 
 
 def begin_bodies(n: Any) -> None:
@@ -204,7 +204,7 @@ def eliminate(n: Any, parent: Any, inertia: Articulated, cross: np.ndarray | Non
     own = inertia_of(n)
     n.factor = f = factor_softly(inertia + n.IA, n.S, joint_softness(n), cross)
     pA = own @ n.still + gyroscopic(n.w, n.first_moment, own.J) - n.load + n.pA
-    u = n.push - n.damping * n.v - n.S.T @ pA
+    u = n.push - n.S.T @ pA
     n.K, n.y = f.K, f.solve(u)
     parent.IA = parent.IA + n.E.move_inertia(f.Ia)
     parent.pA = parent.pA + n.E.move_wrench(pA + f.K.T @ u)
