@@ -73,6 +73,17 @@ def coupling(model: lw.Model, at: lw.State) -> list[Any]:
     return [lw.Coupling(names[-1], names[0], 0.5, a - 0.5 * b + 1e-3)]
 
 
+def distant(model: lw.Model, at: lw.State) -> list[Any]:
+    """Between bodies that are no neighbours."""
+    found: list[Any] = []
+    for i in range(model.nb):
+        for j in range(i):
+            if j not in (model.parents[i],) and (i + j) % 3 == 0:
+                a, b = model.bodies[i].name, model.bodies[j].name
+                found.append(lw.SpringDamper(a, b, (0.1, 0, 0.2), (0, 0.2, 0), stiffness=300.0, rest_length=0.4, damping=5.0))
+    return found
+
+
 LAWS = {
     "bare": (),
     "joints": (on_joints,),
@@ -80,6 +91,8 @@ LAWS = {
     "neighbours": (on_bodies, between_neighbours),
     "loop": (loop,),
     "all": (on_joints, on_bodies, between_neighbours, loop, coupling),
+    "distant": (on_joints, distant),
+    "distant rows": (on_joints, on_bodies, between_neighbours, distant, loop, coupling),
 }
 EVERYWHERE = pytest.mark.parametrize(("laws", "seed"), [(laws, seed) for laws in LAWS for seed in (1, 2)])
 
@@ -109,7 +122,7 @@ def test_the_program_is_the_dense_step(laws: str, seed: int) -> None:
     assert off(*runs) < 1e-9
 
 
-@pytest.mark.parametrize("laws", ["joints", "all"])
+@pytest.mark.parametrize("laws", ["joints", "all", "distant rows"])
 def test_rates_of_correction_are_those_of_redmax(laws: str) -> None:
     """With a rate, everything that moves with time is asked at the end of a step."""
     model, state = loaded(1, laws)
@@ -121,7 +134,7 @@ def test_rates_of_correction_are_those_of_redmax(laws: str) -> None:
     assert off(*runs) < 1e-9
 
 
-@pytest.mark.parametrize("laws", ["joints", "all"])
+@pytest.mark.parametrize("laws", ["joints", "all", "distant rows"])
 def test_eager_is_compiled(laws: str) -> None:
     model, state = loaded(2, laws)
     program = ALL_STEPPERS["linearly_implicit"]().program("redmax", model)
@@ -133,7 +146,7 @@ def test_eager_is_compiled(laws: str) -> None:
     np.testing.assert_allclose(found["q"], run.q[-1], atol=1e-12)
 
 
-@pytest.mark.parametrize("laws", ["joints", "all"])
+@pytest.mark.parametrize("laws", ["joints", "all", "distant rows"])
 def test_a_batch_is_its_states(laws: str) -> None:
     model, state = loaded(1, laws)
     rng = np.random.default_rng(5)
@@ -156,7 +169,7 @@ def in_python(name: str, model: lw.Model, state: lw.State, h: float, steps: int)
     return SequentialStepper.solve(ALL_STEPPERS[name](), model, state, h, steps, 1, None, None, None)  # pyright: ignore
 
 
-@pytest.mark.parametrize("laws", ["bare", "joints", "neighbours", "all"])
+@pytest.mark.parametrize("laws", ["bare", "joints", "neighbours", "all", "distant", "distant rows"])
 @pytest.mark.parametrize("stepper", IMPLICIT)
 def test_stages_are_solved_to_rounding(stepper: str, laws: str) -> None:
     model, state = loaded(1, laws, ADDING)
@@ -171,7 +184,7 @@ def test_stages_are_solved_to_rounding(stepper: str, laws: str) -> None:
         np.testing.assert_allclose(found.forces[0, 1:], expected.forces[1:], atol=1e-8 * size)
 
 
-@pytest.mark.parametrize("laws", ["joints", "all"])
+@pytest.mark.parametrize("laws", ["joints", "all", "distant rows"])
 @pytest.mark.parametrize("stepper", IMPLICIT)
 def test_stages_eagerly_and_in_batches(stepper: str, laws: str) -> None:
     model, state = loaded(2, laws, ADDING)
@@ -234,4 +247,4 @@ def test_the_cost_is_linear() -> None:
 def test_laws_are_shared_between_models() -> None:
     """A chain of other length compiles nothing: its classes are known."""
     assert collection(chain(5)).shape == collection(chain(6)).shape
-    assert stiff_laws(chain(5)).softness == (False, False)
+    assert stiff_laws(chain(5)).softness == (False, False, False)

@@ -75,7 +75,7 @@ class ImplicitStepper(SequentialStepper):
     def compiles(self, model: Model, method: str) -> bool:
         """Where every stage is solved to rounding, and no force couples distant bodies."""
         plain = self.tolerance == 0.0 and self.iterations == 50
-        return self.scheme is not None and plain and stiff_laws(model).near
+        return self.scheme is not None and plain and stiff_laws(model).solvable
 
     def program(self, method: str, model: Model) -> Program:
         assert self.scheme is not None

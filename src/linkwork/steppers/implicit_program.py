@@ -18,7 +18,7 @@ A method says what its stages are: a routine for the numbers s, t and weights, a
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -27,13 +27,24 @@ import numpy as np
 from ..elements.collection import Shape, collection
 from ..elements.derive import derive, load_slopes
 from ..elements.nodes import law_at
-from ..elements.ports import joined
+from ..elements.ports import At, joined
 from ..errors import SolverError
 from ..kernel.loops import Ints, Lane, LoopFunction, loops, maximum, where
 from ..kernel.sweep import SCALAR, Algorithm, Field, Repeat, Routine, Step, each, inward, outward
 from ..model import Model
 from ..model.rules import joint_of
-from ..redmax.program import BEGIN, ELIMINATE, Softness, fields, put_softly, stiff_laws, symmetrised
+from ..redmax.dense_program import dense_rows, solved_densely
+from ..redmax.program import (
+    BEGIN,
+    ELIMINATE,
+    Softness,
+    begin_loads,
+    fields,
+    put_loads,
+    put_softly,
+    stiff_laws,
+    symmetrised,
+)
 from ..reduced import forward
 from ..reduced.program import ACCELERATION, correct, free_motion, place, pose_rows, refined, row_law_at, solved_rows
 from ..spatial.scalar import Scalar, Vector, absolute, array
@@ -73,11 +84,22 @@ def resist(n: Any) -> None:
     n.push = n.push - n.armature * n.stage_a
 
 
-def act_implicitly(n: Any, *ports: Any) -> None:
+def loads_and_softness(n: Any, law: Any, at: Sequence[At]) -> tuple[Vector, np.ndarray]:
     """The loads of one force, and P."""
-    law, at = law_at(n, ports)
     df_dx, df_dv = (symmetrised(A) for A in load_slopes(law, at, n.t, n.u))
-    put_softly(n, ports, at, joined(law.loads(at, n.t, n.u)), -n.h * df_dv - (n.h * n.h) * df_dx)
+    return joined(law.loads(at, n.t, n.u)), -n.h * df_dv - (n.h * n.h) * df_dx
+
+
+def act_implicitly(n: Any, *ports: Any) -> None:
+    """One force; P goes to its ports."""
+    law, at = law_at(n, ports)
+    put_softly(n, ports, at, *loads_and_softness(n, law, at))
+
+
+def act_distantly(n: Any, *ports: Any) -> None:
+    """The same; P stays with the force."""
+    law, at = law_at(n, ports)
+    put_loads(n, ports, at, *loads_and_softness(n, law, at))
 
 
 def change_joints(n: Any, parent: Any) -> None:
@@ -91,6 +113,12 @@ def change_bodies(n: Any, parent: Any) -> None:
     """The same, of bodies too."""
     change_joints(n, parent)
     n.free = n.made
+
+
+def dense_changes(n: Any, parent: Any) -> None:
+    """The same from the solution of the dense system."""
+    n.free_v = n.side
+    n.free = n.E.pull_twist(parent.free) + n.S @ n.side
 
 
 def watch(n: Any, *ports: Any) -> None:
@@ -173,11 +201,16 @@ def note_open(left: Lane, stuck: Lane) -> None:
 def round_of(shape: Shape, softness: Softness) -> list[Step]:
     """One round."""
     forces, rows, on_bodies, _ = shape
-    dynamics: list[Step] = [outward(moving), *([outward(place)] if on_bodies else []), each(BEGIN[softness]), each(resist)]
-    if forces >= 0:
-        dynamics.append(each(act_implicitly, *(f"p{i}" for i in range(forces)), on="force"))
-    dynamics += [inward(ELIMINATE[softness]), outward(change_bodies if on_bodies and rows >= 0 else change_joints)]
-    dynamics += solved_rows(rows, ACCELERATION, correct, hold, watch) if rows >= 0 else []
+    ports = [f"p{i}" for i in range(forces)]
+    dynamics: list[Step] = [outward(moving), *([outward(place)] if on_bodies else [])]
+    if softness[2]:
+        dynamics += [each(begin_loads), each(resist), each(act_distantly, *ports, on="force"), *solved_densely(forces)]
+        dynamics += [outward(dense_changes), *(dense_rows(rows, hold, watch) if rows >= 0 else [])]
+    else:
+        dynamics += [each(BEGIN[softness[:2]]), each(resist)]
+        dynamics += [each(act_implicitly, *ports, on="force")] if forces >= 0 else []
+        dynamics += [inward(ELIMINATE[softness[:2]]), outward(change_bodies if on_bodies and rows >= 0 else change_joints)]
+        dynamics += solved_rows(rows, ACCELERATION, correct, hold, watch) if rows >= 0 else []
     kept: list[Step] = []
     if rows >= 0:
         kept = [

@@ -91,7 +91,7 @@ class LinearlyImplicit(Stepper):
                 raise InputError(f"{self.name}: there is no {what} {chosen!r}; choose one of {', '.join(known)}")
 
     def compiles(self, model: Model, method: str) -> bool:
-        return self.route == "auto" and self.stiffness == "exact" and stiff_laws(model).near
+        return self.route == "auto" and self.stiffness == "exact" and stiff_laws(model).solvable
 
     def program(self, method: str, model: Model) -> Program:
         laws, stiff = collection(model), stiff_laws(model)
