@@ -147,9 +147,9 @@ def symmetrised(A: np.ndarray) -> np.ndarray:
 
 
 def linear_loads(n: Any, law: Any, at: Sequence[At]) -> tuple[Vector, np.ndarray]:
-    """The loads f + h K v of a force at the end of the step, and P."""
-    df_dx, df_dv = (symmetrised(A) for A in load_slopes(law, at, n.t + n.h, n.u))
-    loads = joined(law.loads(at, n.t + n.h, n.u)) + n.h * (df_dx @ joined(velocities(at)))
+    """The loads f + h K v of a force at its time, and P."""
+    df_dx, df_dv = (symmetrised(A) for A in load_slopes(law, at, n.force_t, n.u))
+    loads = joined(law.loads(at, n.force_t, n.u)) + n.h * (df_dx @ joined(velocities(at)))
     return loads, -n.h * df_dv - (n.h * n.h) * df_dx
 
 
@@ -311,6 +311,7 @@ def fields(shape: Shape, softness: Softness) -> dict[str, Field]:
     bodies, pairs, distant = softness
     found = reduced.fields(shape) | {
         "h": Field("input", "global", SCALAR),
+        "force_t": Field("work", "global", SCALAR),
         "soft_joint": Field("work", "vv"),
         "still": Field("shared", codec=vector(6), world=falling_world),
         "made": Field("shared", codec=vector(6)),
