@@ -1,3 +1,4 @@
+from .assembly import Assembly, conditions, interactions, parts
 from .constraints import (
     Closure,
     Constraint,
@@ -24,6 +25,7 @@ from .forces import (
     ActivationDynamics,
     BodyDamping,
     Bushing,
+    Cable,
     Drag,
     ElasticMuscle,
     FibreMuscle,
@@ -76,7 +78,7 @@ from .joints import (
     Universal,
     joint,
 )
-from .maximal import Assembly, conditions, force_report, maximal_dynamics, parts, to_maximal, to_reduced
+from .maximal import force_report, maximal_dynamics, to_maximal, to_reduced
 from .model import Body, MaximalState, Model, ModelBuilder, Motion, Response, Rows, State
 from .model.kinematics import Kinematics, kinematics
 from .redmax import HyperReduced, MassSpringChain, MassSpringNet, MassSprings
@@ -103,12 +105,13 @@ from .reduced import (
     mass_matrix_factor,
     tree_dynamics,
 )
+from .reduced.loaded import constrained_dynamics
 from .reduced.muscle_states import MuscleStates, muscle_states
 from .simulate import simulate
 from .simulator import Simulator
 from .spatial import SE3, Ad, Inertia, ad
 from .spatial import scalar as math
-from .steppers import Event, project
+from .steppers import Event, assemble, project
 from .trajectory import Health, Trajectory
 
 __version__: str
@@ -121,6 +124,7 @@ __all__ = [
     "Body",
     "BodyDamping",
     "Bushing",
+    "Cable",
     "Closure",
     "CompileError",
     "Composite",
@@ -209,10 +213,12 @@ __all__ = [
     "WrapCylinder",
     "WrapSphere",
     "ad",
+    "assemble",
     "bias_forces",
     "body_jacobian",
     "body_jacobian_dot",
     "conditions",
+    "constrained_dynamics",
     "constraint",
     "constraint_report",
     "cubic_curve",
@@ -227,6 +233,7 @@ __all__ = [
     "frame_pose",
     "gravity_forces",
     "hybrid_dynamics",
+    "interactions",
     "inverse_dynamics",
     "inverse_dynamics_derivatives",
     "inverse_inertia_product",

@@ -167,7 +167,7 @@ def _simulated(scene: Scene, options: dict[str, Any], method: str, duration: flo
     steps = len(trajectory) - 1
     print(f"scene    {scene.name}, {method} coordinates")
     print(f"bodies   {trajectory.model.nb}")
-    print(f"dofs     {model.nv} in {'the joints' if model is trajectory.model else 'hyper-reduced coordinates'}")
+    print(f"dofs     {model.nv} in {'the joints' if isinstance(model, Model) else 'hyper-reduced coordinates'}")
     print(
         f"steps    {steps} of {dt:g} s in {seconds:.3g} s: {steps / seconds:,.0f} steps/s (prepared in {prepared - start:.2g} s)"
     )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 
 class LinkworkError(Exception):
     """Base of all errors of the library; the message says what, where and what to do."""
@@ -24,4 +26,9 @@ class CompileError(LinkworkError, RuntimeError):
 
 
 class SolverError(LinkworkError, RuntimeError):
-    """A numerical problem has no solution, or none was found."""
+    """A numerical problem has no solution, or none was found.
+
+    trajectory   of a run that stopped: what was computed until then
+    """
+
+    trajectory: Any = None

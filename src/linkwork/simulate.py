@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import fields
+from math import isfinite
 from typing import Any
 
 import numpy as np
 
+from .constraints.closed import check_closed
 from .constraints.rows import constraint_set
-from .errors import InputError
+from .declared import declared
+from .errors import InputError, SolverError
 from .forces import MuscleDrive
 from .maximal.convert import to_maximal
 from .maximal.dynamics import check_inertias
 from .model import MaximalState, Model, State, check_state
 from .redmax import HyperReduced
 from .steppers import ALL_STEPPERS, AdaptiveStepper, SequentialStepper, Solution, Stepper
+from .steppers.efforts import Efforts
 from .steppers.fixed import Control, FixedRun, shaped_force
 from .steppers.hyper_reduced import hyper_stepper
 from .steppers.inputs import DrivenModel, input_function
@@ -43,6 +47,8 @@ def simulate(
     inputs: Any = None,
     every: int = 1,
     threads: int | None = 1,
+    limit_model: str = "hard",
+    open_loops: str = "refuse",
     **options: Any,
 ) -> Trajectory:
     """Simulate from a state and record every `every`-th step.
@@ -56,7 +62,7 @@ def simulate(
                "symplectic_euler" (order 1, any model);  "rk4" (order 4), "rosenbrock" (order 2, stiff joints), "variational" and
                "variational4" (order 2 and 4, energy over long times): no contacts;
                with method "maximal-implicit": "backward_euler" (order 1, any model);
-               "dop853" and "ode45" (order 8 and 5, their own steps: dt only says where to record; no contacts, single states);
+               "dop853" and "ode45" (order 8 and 5, their own steps: dt only says where to record; no contacts);
                with method "redmax": "linearly_implicit" (order 1), "bdf1", "bdf2", "sdirk2" (no contacts), "ode45"; single states
     control    `control(t, state) -> tau`, called at the start of every step and held during it (dop853, ode45: at every stage)
     tau        constant joint forces (nv,) or (batch, nv)
@@ -64,6 +70,10 @@ def simulate(
     inputs     of forces (activations, targets) in the order of `lw.force_set(model)`: an array, a function of time, or a
                `MuscleDrive`; asked for as the control is. Their own if None
     threads    for batches; None uses all cores. The result does not depend on it
+    limit_model   how the limits that joints declare act: "hard" (stops that only push), "spring" or "off"; see `declared`. Joint
+               forces are clipped to the efforts that joints declare. What a stepper cannot enforce, `health` says
+    open_loops "refuse": equality constraints must hold at the start, to 1e-6 (m or rad; of the size of models above 1 m), see
+               `lw.assemble`;  "allow": they are pulled shut during the run
     options    of the stepper; dop853: rtol, atol, max_step, events (see `DormandPrince853`); ode45: rtol, atol, max_step
     """
     steps = _steps(duration, dt)
@@ -77,33 +87,57 @@ def simulate(
         model, start, chosen = _mapped(model, state, method, stepper, options)
     else:
         start = checked_start(model, state, method)
+        check_closed(model, start, open_loops)
         chosen = chosen_stepper(model, method, stepper, options)
+    acting = declared(model, limit_model, chosen, method)
+    model, efforts = acting.model, Efforts(model)
     batch = start.v.shape[:-1] if isinstance(start, State) else start.twists.shape[:-2]
     tau = checked_force(tau, "tau", (model.nv,), batch)
     external = checked_force(external, "external", (model.nb, 6), batch)
     if control is not None and tau is not None:
         raise InputError("give either tau or control, not both")
+    tau = tau if tau is None else efforts.held(tau, steps)
     driven = _driven(model, chosen, inputs)
     if isinstance(chosen, AdaptiveStepper):
         assert isinstance(start, State)
         times = start.t + dt * every * np.arange(steps // every + 1)
-        found, held = _adaptive(model, start, chosen, times, control, tau, external, driven), False
+        held_back = _held_back(control, efforts, model.nv)
+        found, held = _adaptive(model, start, chosen, times, held_back, tau, external, driven, threads), False
     elif isinstance(chosen, SequentialStepper):
         assert isinstance(start, State)
-        found, held = chosen.solve(model, start, dt, steps, every, control, tau, external, driven), True
+        held_back = _held_back(control, efforts, model.nv)
+        found, held = chosen.solve(model, start, dt, steps, every, held_back, tau, external, driven), True
     else:
-        run = FixedRun(model, start, chosen, method, dt, steps, every)
+        run = FixedRun(model, start, chosen, method, dt, steps, every, efforts)
         run.tau, run.external, run.threads, run.driven = tau, external, threads, driven
         found, held = run.solve(control), True
     kind = "reduced" if isinstance(start, State) else "maximal"
-    return Trajectory(
-        model, found.t, kind, found.arrays, found.tau, found.forces, external, found.events, held, found.inputs, found.memory
+    trajectory = Trajectory(
+        model,
+        found.t,
+        kind,
+        found.arrays,
+        found.tau,
+        found.forces,
+        external,
+        found.events,
+        held,
+        found.inputs,
+        found.memory,
+        found.left,
+        acting.notes,
+        efforts.by_joint,
     )
+    if found.failure:
+        error = SolverError(found.failure)
+        error.trajectory = trajectory
+        raise error
+    return trajectory
 
 
 def _steps(duration: float, dt: float) -> int:
     for name, x in (("duration", duration), ("dt", dt)):
-        if not (np.isfinite(x) and x > 0):
+        if not (isfinite(x) and x > 0):
             raise InputError(f"{name} must be positive and finite, not {x!r}")
     steps = round(duration / dt)
     if abs(steps * dt - duration) > 1e-6 * duration or steps < 1:
@@ -146,6 +180,8 @@ def _mapped(
 
 def _broadcast(state: State) -> State:
     """The same state with q and v of one batch size."""
+    if state.q.ndim == state.v.ndim == 1:
+        return state
     try:
         lead = np.broadcast_shapes(state.q.shape[:-1], state.v.shape[:-1])
     except ValueError:
@@ -156,6 +192,12 @@ def _broadcast(state: State) -> State:
 
 def chosen_stepper(model: Model, method: str, name: str | None, options: dict[str, Any]) -> Stepper:
     """The stepper of a name, or the method's own, with its options; raises if it cannot step the model."""
+    if options:
+        return _stepper(model, method, name, options)
+    return model.keep_as((chosen_stepper, method, name), lambda: _stepper(model, method, name, options))
+
+
+def _stepper(model: Model, method: str, name: str | None, options: dict[str, Any]) -> Stepper:
     name = name or METHODS[method]
     if name not in ALL_STEPPERS:
         raise InputError(f"there is no stepper {name!r}; choose one of {', '.join(ALL_STEPPERS)}")
@@ -200,17 +242,27 @@ def checked_force(x: Any, name: str, tail: tuple[int, ...], batch: tuple[int, ..
     return a
 
 
+def _held_back(control: Control | None, efforts: Efforts, nv: int) -> Control | None:
+    """The control within the efforts of the joints; a control of a model without any stays."""
+    if control is None or not efforts.any:
+        return control
+    return lambda t, state: efforts.held(shaped_force(control(t, state), t, (nv,)))
+
+
 def _adaptive(
-    model: Model, state: State, stepper: AdaptiveStepper, times: np.ndarray, control: Any, tau: Any, external: Any, driven: Any
+    model: Model,
+    state: State,
+    stepper: AdaptiveStepper,
+    times: np.ndarray,
+    control: Any,
+    tau: Any,
+    external: Any,
+    driven: Any,
+    threads: int | None,
 ) -> Solution:
     """A stepper that chooses its own steps."""
-    if state.q.ndim > 1:
-        fixed = ", ".join(name for name, cls in ALL_STEPPERS.items() if not issubclass(cls, AdaptiveStepper))
-        raise InputError(
-            f"the stepper {stepper.name!r} simulates one state at a time; pass a single state, or use one of {fixed} for a batch"
-        )
 
     def force(t: float, now: State) -> Any:
-        return tau if control is None else shaped_force(control(t, now), t, (model.nv,))
+        return shaped_force(control(t, now), t, (model.nv,))
 
-    return stepper.solve(model, state, times, None if control is None and tau is None else force, external, driven)
+    return stepper.solve(model, state, times, None if control is None else force, external, driven, tau, threads)

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
+from .constraints.closed import check_closed
+from .declared import declared
 from .elements.collection import collection
-from .errors import InputError
+from .errors import InputError, SolverError
 from .forces.set import force_set
 from .model import MaximalState, Model, State
 from .simulate import checked_force, checked_start, chosen_stepper
 from .steppers import AdaptiveStepper, SequentialStepper
-from .steppers.stepping import Stepping
+from .steppers.efforts import Efforts
+from .steppers.stepper import program_of
+from .steppers.stepping import Stepping, owner_of
 
 
 class Simulator:
@@ -21,8 +25,9 @@ class Simulator:
     >>> sim = Simulator(model, dt=1e-3, method="maximal-implicit")
     >>> sim.step(tau=...)
 
-    model, dt, method, stepper, options   as in `simulate`; steppers that choose their own steps are refused
+    model, dt, method, stepper, limit_model, open_loops, options   as in `simulate`; steppers of variable steps are refused
     state   to begin with, and to return to; the neutral position at rest by default
+    notes   a line for everything that joints declare and this stepper does not enforce
     """
 
     def __init__(
@@ -33,6 +38,8 @@ class Simulator:
         method: str = "reduced",
         *,
         stepper: str | None = None,
+        limit_model: str = "hard",
+        open_loops: str = "refuse",
         **options: Any,
     ) -> None:
         if not (np.isfinite(dt) and dt > 0):
@@ -40,16 +47,22 @@ class Simulator:
         self.dt, self.method = dt, method
         start = State(model.neutral(), np.zeros(model.nv)) if state is None else state
         self._first = checked_start(model, start, method)
+        check_closed(model, self._first, open_loops)
         self._stepper = chosen_stepper(model, method, stepper, options)
         if isinstance(self._stepper, AdaptiveStepper):
             raise InputError(
                 f"the stepper {self._stepper.name!r} chooses its own steps; use simulate, or a stepper with fixed steps"
             )
-        self.model = model
+        acting = declared(model, limit_model, self._stepper, method)
+        self.model = model = acting.model
+        self.notes, self._efforts = acting.notes, Efforts(model)
+        self._stepping: Stepping | None = None
+        self._quick: Any = None
         self._driven = self._stepper.driven(model, lambda t, s: force_set(model).initial_inputs)
-        self._program = self._stepper.program(method, model) if self._stepper.compiles(model, method) else None
+        sequential = isinstance(self._stepper, SequentialStepper)
+        self._program = None if sequential else program_of(self._stepper, model, method)
         self._names = ("q", "v") if isinstance(self._first, State) else ("poses", "twists", "q_fit")
-        self._tails = {name: getattr(self._first, name).shape for name in self._names}
+        self._shapes = {name: getattr(self._first, name).shape for name in self._names}
         if self._program is None and np.ndim(getattr(self._first, self._names[-1])) > 1:
             raise InputError(f"the stepper {self._stepper.name!r} steps one state of this model; use simulate for a batch")
         self.reset()
@@ -58,62 +71,94 @@ class Simulator:
         """Back to the start, or to another state of as many; nothing is remembered."""
         first = self._first if state is None else checked_start(self.model, state, self.method)
         shapes = {name: getattr(first, name).shape for name in self._names}
-        if shapes != self._tails:
-            raise InputError(f"this Simulator has states of shape {self._tails}, not {shapes}")
+        if shapes != self._shapes:
+            raise InputError(f"this Simulator has states of shape {self._shapes}, not {shapes}")
         self._state: State | MaximalState | None = first
-        self._first_t = self._t = first.t
-        self._steps, self._memory, self._stepping = 0, None, None
+        self._first_t, self._steps, self._memory = first.t, 0, None
         if self._program is not None:
             batch = int(np.prod(shapes["q"][:-1])) if "q" in shapes else int(np.prod(shapes["twists"][:-2]))
             parts = {name: np.array(getattr(first, name), order="C").reshape(batch, -1) for name in self._names}
             kept = self._program.entered(self.model, parts, first.t)
-            self._stepping = Stepping(self.model, self._program, kept, self.dt)
+            if self._stepping is None:
+                self._stepping = Stepping(self.model, self._program, kept, self.dt, most=self._efforts.most)
+                self._seen, self._none = self._stepping.seen(type(first), shapes), self._stepping.nothing
+            else:
+                self._stepping.restart(kept, self.dt)
+                self._stepping.push(None)
+            self._quick = None if collection(self.model).told_count else self._stepping.step
         self._driven.tell(force_set(self.model).initial_inputs)
+
+    @property
+    def clipped(self) -> dict[str, int]:
+        """How many steps asked a joint for more force than its effort, by its name, since the Simulator was made."""
+        return self._efforts.by_joint
 
     @property
     def state(self) -> State | MaximalState:
         """Where the model is."""
-        if self._state is None:
-            assert self._stepping is not None
-            assert self._program is not None
-            parts = self._program.left(self.model, self._stepping.now)
-            shaped: Any = {name: parts[name].reshape(self._tails[name]).copy() for name in self._names}
-            self._state = type(self._first)(t=self._t, **shaped)
-        return self._state
+        found = self._state
+        if found is None:
+            found = self._state = self._seen(self.t)
+        return found
+
+    @property
+    def t(self) -> float:
+        """The time."""
+        return self._first_t + self._steps * self.dt
 
     def step(self, steps: int = 1, tau: Any = None, external: Any = None, inputs: Any = None) -> State | MaximalState:
         """The state after some steps under constant joint forces (nv,), wrenches (bodies, 6) and inputs of forces.
 
         inputs   in the order of `lw.force_set(model)`; once given they stay
         """
-        if tau is not None or external is not None or inputs is not None:
-            tau, external = self._checked(tau, external, inputs)
-        if self._stepping is not None:
-            self._go(self._stepping, steps, tau, external)
-            self._steps += steps
-            self._t, self._state = self._first_t + self._steps * self.dt, None
-            return self.state
-        for _ in range(steps):
-            one = self._stepper.step if isinstance(self._stepper, SequentialStepper) else self._stepper.remembering_step
-            model = self._driven.model
-            self._state, self._memory, _ = one(model, self.state, self._memory, self.dt, tau, external)  # pyright: ignore
-        return self.state
+        quick = self._quick
+        if quick is not None and steps == 1 and external is None and inputs is None:
+            done = quick(self._none if tau is None else tau)
+            if done is not None:
+                self._steps = k = self._steps + 1
+                self._state = state = self._seen(self._first_t + k * self.dt)
+                return state if done else self._lost()
+        return self._step(steps, tau, external, inputs)
 
-    def _go(self, stepping: Stepping, steps: int, tau: Any, external: Any) -> None:
-        laws = collection(self.model)
-        if not laws.told_count:
-            return stepping.go(steps, tau, external)
-        for k in range(steps):
-            stepping.tell_rows(self._t + k * self.dt)
-            stepping.go(1, tau, external)
-
-    def _checked(self, tau: Any, external: Any, inputs: Any) -> tuple[np.ndarray | None, np.ndarray | None]:
-        lead = self._tails["v"][:-1] if "v" in self._tails else self._tails["twists"][:-2]
+    def _step(self, steps: int, tau: Any, external: Any, inputs: Any) -> State | MaximalState:
+        """The same where something must be looked at."""
+        lead = self._shapes["v"][:-1] if "v" in self._shapes else self._shapes["twists"][:-2]
         tau = checked_force(tau, "tau", (self.model.nv,), lead)
         external = checked_force(external, "external", (self.model.nb, 6), lead)
         u = checked_force(inputs, "inputs", (len(force_set(self.model).initial_inputs),), lead)
         if u is not None:
             self._driven.tell(u)
-            if self._stepping is not None:
-                self._stepping.tell(u)
-        return tau, external
+        tau = tau if tau is None else self._efforts.held(tau, steps)
+        if self._stepping is not None:
+            return self._go(self._stepping, steps, tau, external, u)
+        for _ in range(steps):
+            one = self._stepper.step if isinstance(self._stepper, SequentialStepper) else self._stepper.remembering_step
+            model = self._driven.model
+            self._state, self._memory, _ = one(model, self.state, self._memory, self.dt, tau, external)  # pyright: ignore
+            self._steps += 1
+        return self.state
+
+    def _go(self, run: Stepping, steps: int, tau: Any, external: Any, u: Any) -> State | MaximalState:
+        if u is not None:
+            run.tell(u)
+        run.push(external)
+        laws, tau = collection(self.model), self._none if tau is None else tau
+        if laws.told_count:
+            done: bool | None = True
+            for k in range(steps):
+                run.tell_rows(self.t + k * self.dt)
+                done = done and run.step(tau)
+        else:
+            done = run.go(steps, tau)
+        run.push(None)
+        self._quick = None if laws.told_count else run.step
+        self._steps, self._state = self._steps + steps, None
+        return self.state if done else self._lost()
+
+    def _lost(self) -> NoReturn:
+        """The state is not finite."""
+        moving = self.state.v if isinstance(self.state, State) else self.state.twists.reshape(*self._shapes["twists"][:-2], -1)
+        bad = np.argwhere(~np.isfinite(moving))[0]
+        who = "" if len(bad) == 1 else f" of state {bad[0]}"
+        place = owner_of(self.model, isinstance(self.state, State), int(bad[-1]))
+        raise SolverError(f"the motion{who} is not finite at t = {self.t:.9g}: {place}; reset, and try a shorter step")

@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from .constraints import Limit
 from .constraints.rows import constraint_set
+from .elements.law import RowLaw
 from .energy import Energy, Records
 from .errors import InputError
 from .forces.applied import has_forces
+from .forces.joint import is_flat
 from .maximal.convert import to_reduced
 from .model import MaximalState, Model, State
 from .model.kinematics import kinematics
+from .reactions import Reactions
 from .steppers import Event
 
 ROUNDING = 1e-12  # of the energy: less work than this is none
@@ -34,6 +38,12 @@ class Health:
     finite                whether every number of the run is finite
     work                  largest |work| (J) that energy_drift allows for, see `Trajectory.work`
     work_of               what did that work
+    limits                largest distance (m or rad) by which a coordinate was beyond a limit of its joint, declared or a `Limit`
+    complementarity       largest rest of its conditions that the solver of the constraints left
+    clipped               how many steps asked a joint for more force than its effort, by its name; in runs that choose their own
+                          steps, how often it was asked
+    speeding              largest speed, by name, of joints that were faster at a record than the speed that they declare
+    notes                 a line for everything that joints declare and the run did not enforce
     """
 
     energy_drift: float | None
@@ -43,12 +53,22 @@ class Health:
     finite: bool
     work: float | None = None
     work_of: tuple[str, ...] = ()
+    limits: float | None = None
+    complementarity: float | None = None
+    clipped: Mapping[str, int] = field(default_factory=dict)
+    speeding: Mapping[str, float] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
 
     def __str__(self) -> str:
-        names = ("energy_drift", "joint_gap", "constraint_residual", "penetration")
+        names = ("energy_drift", "joint_gap", "constraint_residual", "penetration", "limits", "complementarity")
         parts = [f"{name.replace('_', ' ')} {getattr(self, name):.3g}" for name in names if getattr(self, name) is not None]
         if self.work is not None:
             parts.append(f"work {self.work:.3g} J by {', '.join(self.work_of)}, summed over the records, is no drift")
+        if self.clipped:
+            parts.append("efforts clipped " + ", ".join(f"at {name!r} in {n} steps" for name, n in self.clipped.items()))
+        if self.speeding:
+            parts.append("too fast " + ", ".join(f"{name!r} at {speed:.3g}" for name, speed in self.speeding.items()))
+        parts += self.notes
         if not self.finite:
             parts.append("NOT FINITE")
         return ", ".join(parts) or "finite"
@@ -68,6 +88,11 @@ class Trajectory:
     held      whether tau and inputs were held from each record to the next; otherwise they followed continuously
     inputs    of the forces from each record on (T, inputs), or None: their initial ones
     memory    what the stepper would have handed to its next step
+    left      what the solver of the constraints left of its conditions before every record (..., T), or None
+    notes     a line for everything that joints declare and the run did not enforce
+    clipped   how many steps asked a joint for more force than its effort, by its name
+
+    The model is the one that ran: that given, with the laws of what its joints declare.
     """
 
     model: Model
@@ -81,6 +106,9 @@ class Trajectory:
     held: bool = True
     inputs: np.ndarray | None = None
     memory: Mapping[str, np.ndarray] | None = None
+    left: np.ndarray | None = None
+    notes: tuple[str, ...] = ()
+    clipped: Mapping[str, int] = field(default_factory=dict)
 
     def __len__(self) -> int:
         return len(self.t)
@@ -186,9 +214,9 @@ class Trajectory:
         found["damping and forces"] = summed(self._records.power() + np.zeros(self._lead).reshape(-1))
         found["inputs of forces"] = self._input_work()
         if self.forces is not None:
-            given = self._constraints[1]
-            averaged = 0.5 * h * np.sum(self.forces[1:] * (given[:-1] + given[1:]), axis=-1)
-            found["prescribed motion"] = averaged if self.held else summed(np.sum(self.forces * given, axis=-1))
+            rows = constraint_set(self.model)
+            found["prescribed motion"] = self._row_work(self._rows["given"], rows.of("timed"), summed)
+            found["dry friction"] = self._row_work(self._rows["rate"], rows.of("bounded"), summed)
         least = ROUNDING * np.abs(self.energy.total).max(initial=1e-300)
         return {name: work for name, work in found.items() if not np.abs(work).max(initial=0.0) <= least}
 
@@ -203,28 +231,62 @@ class Trajectory:
             late = 0.5 * (late + now.at(before, after).stored() - stored[:-1])
         return np.append(late, 0.0).reshape(self._lead)[..., :-1]  # the last of one run and the first of the next are no pair
 
+    def _row_work(self, rates: np.ndarray, some: np.ndarray, summed: Callable[[Any], np.ndarray]) -> np.ndarray:
+        """The work of some rows at their rates (..., T, rows), between neighbouring records."""
+        assert self.forces is not None
+        forces, rates = self.forces[..., some], rates[..., some]
+        if not self.held:
+            return summed(np.sum(forces * rates, axis=-1))
+        return 0.5 * np.diff(self.t) * np.sum(forces[..., 1:, :] * (rates[..., :-1, :] + rates[..., 1:, :]), axis=-1)
+
     @cached_property
-    def _constraints(self) -> tuple[np.ndarray, np.ndarray]:
-        """Residuals of all constraint rows, and the rates that they ask for (records, rows)."""
-        constraints, now, joints = constraint_set(self.model), self._records, self._records.joints()
-        rows = [constraints.look(*state) for state in zip(now.poses, now.twists, joints.q, joints.v, now.t, strict=True)]
-        return np.array([c.residual for c in rows]), np.array([c.given for c in rows])
+    def _rows(self) -> dict[str, np.ndarray]:
+        """Of all constraint rows residual, rate, and the rate that they ask for (..., T, rows)."""
+        now, joints = self._records, self._records.joints()
+        found = constraint_set(self.model).records(now.poses, now.twists, joints.q, joints.v, now.t)
+        return {name: a.reshape(*self._lead, -1) for name, a in found.items()}
 
     @cached_property
     def health(self) -> Health:
         """See `Health`."""
         finite = all(np.all(np.isfinite(a)) for a in self.arrays.values())
-        constraints = constraint_set(self.model)
-        residual = penetration = None
         with np.errstate(all="ignore"):  # a run that is not finite
-            if constraints.count:
-                r, unilateral = self._constraints[0], constraints.unilateral
-                if not unilateral.all():
-                    residual = float(np.abs(r[:, ~unilateral]).max())
-                if unilateral.any():
-                    penetration = float(np.maximum(0.0, -r[:, unilateral].min()))
+            residual, penetration, limits = self._violations()
             work = float(np.abs(self.work).max()) if self.work_of else None
-            return Health(self._energy_drift(), self._joint_gap(), residual, penetration, finite, work, self.work_of)
+            left = None if self.left is None else float(np.abs(self.left).max(initial=0.0))
+            drift, gap, fast = self._energy_drift(), self._joint_gap(), self._speeding()
+        found = (drift, gap, residual, penetration, finite, work, self.work_of, limits, left)
+        return Health(*found, self.clipped, fast, self.notes)
+
+    def _violations(self) -> tuple[float | None, float | None, float | None]:
+        """The largest residual of equality constraints, the largest penetration, the largest distance beyond a limit."""
+        rows = constraint_set(self.model)
+        pushing, stops = rows.unilateral, np.array([isinstance(c, Limit) for c, n in rows.sizes() for _ in range(n)], bool)
+        beyond = self._beyond_declared()
+
+        def largest(some: np.ndarray, size: Callable[[np.ndarray], np.ndarray]) -> float | None:
+            return float(size(self._rows["residual"][..., some]).max(initial=0.0)) if some.any() else None
+
+        def depth(r: np.ndarray) -> np.ndarray:
+            return np.maximum(0.0, -r)
+
+        own = largest(pushing & stops, depth)
+        limits = max((x for x in (beyond, own) if x is not None), default=None)
+        return largest(~pushing, np.abs), largest(pushing & ~stops, depth), limits
+
+    def _beyond_declared(self) -> float | None:
+        """How far coordinates were beyond the limits that their joints declare."""
+        flat = [b for b in self.model.bodies if is_flat(b.joint)]
+        limited = [b for b in flat if np.isfinite(b.properties.lower).any() or np.isfinite(b.properties.upper).any()]
+        parts = [(self.q[..., self.model.q_index(b.name)], b.properties) for b in limited]
+        past = [np.maximum(p.lower - q, q - p.upper).max(initial=0.0) for q, p in parts]
+        return float(max(past)) if past else None
+
+    def _speeding(self) -> dict[str, float]:
+        """The largest speed of joints that were faster than they declare."""
+        limited = [b for b in self.model.bodies if np.isfinite(b.properties.speed).any()]
+        speeds = {b.joint_name: (np.abs(self.v[..., self.model.v_index(b.name)]), b.properties.speed) for b in limited}
+        return {name: float(v[..., np.isfinite(most)].max()) for name, (v, most) in speeds.items() if (v > most).any()}
 
     def _energy_drift(self) -> float:
         e = self.energy
@@ -246,6 +308,36 @@ class Trajectory:
                 here, best = np.linalg.solve(actual[:, p], here), np.linalg.solve(fit[:, p], best)
             gaps = np.maximum(gaps, np.abs(here - best).max(axis=(1, 2)))
         return gaps.reshape(self._lead)
+
+    def reactions(self, name: str | RowLaw, axes: str = "world") -> np.ndarray:
+        """The wrench (..., T, 6), moment then force, that a joint or constraint exerts on its body at every record.
+
+        name   of a joint or body: the wrench on the joint's own body, about that body's origin;
+               or a constraint, its name, or what it prints as: the wrench on its first body, about the point where it acts
+        axes   "world", or "body": those of that body
+        Forces of equality constraints are those at the record; of contacts, limits and friction the mean over the step before.
+        """
+        return self._reactions.wrench_of(name, axes).reshape(*self._lead, 6)
+
+    @cached_property
+    def _reactions(self) -> Reactions:
+        """All records in one batch."""
+        count, runs = len(self), int(np.prod(self._lead[:-1]))
+
+        def flat(x: np.ndarray | None, tail: int) -> np.ndarray | None:
+            return (
+                None
+                if x is None
+                else np.broadcast_to(x, (*self._lead, *x.shape[x.ndim - tail :])).reshape(-1, *x.shape[x.ndim - tail :])
+            )
+
+        tau = self.tau
+        if tau is not None and self.held and count > 1:  # what is held from the last record on is not known
+            tau = np.concatenate([tau[..., :-1, :], tau[..., -2:-1, :]], axis=-2)
+        external = None if self.external is None else self.external[..., None, :, :]
+        q, v = (x.reshape(-1, x.shape[-1]) for x in (self.q, self.v))
+        t = np.tile(self.t, runs)
+        return Reactions(self.model, q, v, t, flat(tau, 1), flat(external, 2), flat(self.inputs, 1), flat(self.forces, 1))
 
     def save(self, path: str | Path) -> Path:
         """Write the run: `.npz` (numbers), `.html` (an animation to open in a browser), `.png`, `.svg` or `.pdf` (plots)."""

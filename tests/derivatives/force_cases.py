@@ -43,6 +43,12 @@ def spring_damper(rng: Rng) -> lw.Force:
     return lw.SpringDamper("a", "b", rng.normal(size=3), rng.normal(size=3), stiffness=k, damping=d, rest_length=L)
 
 
+def cable(rng: Rng) -> lw.Force:
+    ends = rng.normal(size=(4, 3))
+    points = [("a", ends[0]), ("world", ends[1]), ("b", ends[2]), ("a", ends[3])]
+    return lw.Cable(points, *rng.uniform(0.5, 5, 2), rest_length=0.1)
+
+
 def bushing(rng: Rng) -> lw.Force:
     return lw.Bushing("a", "b", frame(rng), frame(rng), stiffness=definite(rng), damping=definite(rng))
 
@@ -56,6 +62,7 @@ BODY_FORCES: dict[str, Callable[[Rng], lw.Force]] = {
     "PointSpring": point_spring,
     "PointSpring to the world": lambda rng: lw.PointSpring("b", point_a=rng.normal(size=3), stiffness=2.0),
     "SpringDamper": spring_damper,
+    "Cable": cable,
     "PointForce": lambda rng: lw.PointForce("a", rng.normal(size=3), rng.normal(size=3)),
     "PointForce in body axes": lambda rng: lw.PointForce("b", rng.normal(size=3), rng.normal(size=3), axes="body"),
     "PointForce of time": lambda rng: lw.PointForce("a", rng.normal(size=3), lambda t: (np.sin(3 * t), 2.0, t**2)),

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 import linkwork as lw
-from linkwork.maximal.views import Placed
+from linkwork.assembly.views import Placed
 
 Cloud = list[tuple[float, np.ndarray]]
 TINY = 1e-30

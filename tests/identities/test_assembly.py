@@ -12,12 +12,13 @@ from hypothesis import strategies as st
 from models import relative
 
 import linkwork as lw
+from linkwork.assembly.aim import acceleration_aim
+from linkwork.assembly.condition import Condition, condition, derive
+from linkwork.assembly.conditions import ALL_CONDITIONS, Above, Distance, Gear, Hinge, Pin, Rolling, TurnLimit
+from linkwork.assembly.part import Framed, Part, hamel_bias
+from linkwork.assembly.parts import ALL_PARTS, AffineBody, Body2D, Body3D, Particle, ScaledBody, StretchedBody
+from linkwork.assembly.passes import pass_algorithm
 from linkwork.kernel import eager
-from linkwork.maximal.assembly_rules import acceleration_algorithm
-from linkwork.maximal.condition import Condition, condition, derive
-from linkwork.maximal.conditions import ALL_CONDITIONS, Above, Distance, Gear, Hinge, Pin, Rolling, TurnLimit
-from linkwork.maximal.part import Framed, Part, hamel_bias
-from linkwork.maximal.parts import ALL_PARTS, AffineBody, Body2D, Body3D, Particle, ScaledBody, StretchedBody
 
 TOLERANCE = 1e-9
 
@@ -194,8 +195,8 @@ def test_compiled_is_eager() -> None:
     """The rules as they stand, on floats, against their machine code."""
     w = planar(16)
     layout, state = w.assembly.layout, w.assembly.start
-    inputs = {"q": layout.padded_q(state.q), "v": layout.padded_v(state.v), "gravity": w.assembly.gravity, "f": np.ones(12)}
-    found = eager.run(acceleration_algorithm(layout.sizes), layout.tree, inputs)["x"][layout.part_rows]
+    inputs = {"q": state.q, "v": state.v, "gravity": w.assembly.gravity, "f": np.ones(12), "aim": acceleration_aim().numbers}
+    found = eager.run(pass_algorithm(layout.extent), layout.tree, inputs)["z"]
     assert relative(w.assembly.accelerations(state, np.ones(12)).motion, found) < 1e-12
 
 

@@ -20,6 +20,10 @@ JOINTS = (
     lw.Planar(),
     lw.Free2D(),
     lw.Translational(),
+    lw.SphericalExp(),
+    lw.Helical((0, 0.6, 0.8), pitch=0.05),
+    lw.Composite(lw.Revolute((1, 0, 0)), lw.Prismatic((0, 1, 0))),
+    lw.joint(lambda q: lw.SE3.rot_z(q[0]) @ lw.SE3(p=(0.3 * np.cos(2 * q[0]), 0.1 * q[0] ** 2, 0.2 * np.sin(q[0]))), nv=1),
 )
 
 
@@ -121,5 +125,54 @@ def lw_motion(model: lw.Model, q: np.ndarray, v: np.ndarray) -> object:
 
 
 def test_joints_that_cannot_close_a_loop_are_refused() -> None:
-    with pytest.raises(lw.ModelError, match=r"Closure: Helical.* cannot close a loop; these can: Fixed, Revolute"):
-        lw.Closure(lw.Helical((0, 0, 1), pitch=0.1), "a")
+    for joint in (lw.Free(), lw.FreeExp(), lw.Composite(lw.Translational(), lw.Spherical())):
+        with pytest.raises(lw.ModelError, match="cannot close a loop; it must be a joint that leaves less than six freedoms"):
+            lw.Closure(joint, "a")
+
+
+PAIRS = (
+    lw.Revolute((0, 1, 0)),
+    lw.Universal(),
+    lw.Helical((0.6, 0, 0.8), pitch=0.1),
+    lw.Composite(lw.Revolute((1, 0, 0)), lw.Prismatic((0, 1, 0))),
+    lw.joint(lambda q: lw.SE3.rot_z(q[0]) @ lw.SE3(p=(0.3 * np.cos(2 * q[0]), 0.1 * q[0] ** 2, 0.2 * np.sin(q[0]))), nv=1),
+)
+
+
+@pytest.mark.parametrize("joint", PAIRS, ids=lambda j: type(j).__name__)
+def test_it_does_not_matter_where_a_loop_is_cut(joint: lw.Joint) -> None:
+    """World, a free body, the joint, another body, a hinge to the world: once the hinge is the closure, once the joint."""
+    hinge, place = lw.Revolute((0, 0.8, 0.6)), lw.SE3(p=(0.2, 0.1, 0.4))
+    by_hinge, by_joint = lw.ModelBuilder(), lw.ModelBuilder()
+    by_hinge.body("a", joint=lw.Free(), inertia=BLOCK).body("b", parent="a", joint=joint, placement=FRAME, inertia=BLOCK)
+    by_hinge.add(lw.Closure(hinge, "world", "b", place))
+    by_joint.body("a", joint=lw.Free(), inertia=BLOCK).body("b", joint=hinge, placement=place, inertia=BLOCK)
+    by_joint.add(lw.Closure(joint, "a", "b", FRAME))
+    rng = np.random.default_rng(2)
+    q, v = 0.3 + 0.2 * rng.normal(size=joint.nv), 0.5 * rng.normal(size=joint.nv)
+    Q, turned = joint.motion(q, v), hinge.motion(np.array([0.7]), np.array([0.4]))
+    pair = FRAME @ Q.with_tangent(None)
+    E_b, phi_b = place @ turned.with_tangent(None), turned.tangent.phi
+    E_a, phi_a = E_b @ pair.inverse(), pair.move_twist(phi_b - Q.tangent.phi)
+    free = pose_coordinates(np.asarray(E_a.matrix, float))
+    starts = [(by_hinge.build(), q, v), (by_joint.build(), [0.7], [0.4])]
+    runs = []
+    for model, q_b, v_b in starts:
+        start = lw.State(np.concatenate([free, q_b]), np.concatenate([np.asarray(phi_a, float), v_b]))
+        runs.append(lw.simulate(model, start, 0.2, 1e-2, stepper="rk4"))
+        assert runs[-1].health.constraint_residual < 1e-6
+    assert np.abs(runs[0].poses - runs[1].poses).max() < 1e-6
+    assert np.abs(runs[0].poses[-1] - runs[0].poses[0]).max() > 1e-2
+
+
+def test_multipliers_stand_in_frame_a() -> None:
+    """A body that hangs still on a closure: forces along the axes of frame a, moments about them, on the body of frame b."""
+    frame = lw.SE3.rot_x(0.3) @ lw.SE3(p=(0.1, 0.2, 0.3))
+    weight = np.asarray(frame.unrotate(np.array([0.0, 0.0, 9.81])), float)  # in the axes of frame a
+    for joint in (lw.Fixed(), lw.Revolute((1, 0, 0)), lw.Spherical()):
+        b = lw.ModelBuilder().body("a", joint=lw.Free(), inertia=lw.Inertia(1.0, tensor=np.eye(3)))
+        model = b.add(lw.Closure(joint, "world", "a", frame)).build()
+        q = pose_coordinates(np.asarray(frame.matrix, float))
+        run = lw.simulate(model, lw.State(q, np.zeros(6)), 1e-3, 1e-3, stepper="rk4")
+        np.testing.assert_allclose(run.forces[0, :3], weight, atol=1e-9)
+        np.testing.assert_allclose(run.forces[0, 3:], 0.0, atol=1e-9)

@@ -232,3 +232,12 @@ def test_the_report_names_them() -> None:
     assert (report.rows, report.rank) == (3, 1)
     assert report.redundant == ("PointOnSurface('bead', 'world') row 0",) * 2
     assert report.inconsistent == ("constraint('bead', name='rod') row 0", *report.redundant)
+
+
+def test_unknowns_whose_equations_have_no_diagonal() -> None:
+    """An ellipsoid that stands level on a plane: the first equation of its point does not look at its first coordinate."""
+    b = lw.ModelBuilder().body("a", joint=lw.Free(), inertia=lw.Inertia(1.0, tensor=np.eye(3)))
+    model = b.add(lw.TangentSurfaces("a", lw.ellipsoid((0.5, 0.4, 0.3)), lw.Plane((0, 0, 0), (0, 0, 1)))).build()
+    run = lw.simulate(model, lw.State([0, 0, 0.3, 1, 0, 0, 0], [0.1, 0.2, 0, 0.3, 0, 0]), 0.5, 1e-3)
+    assert run.health.constraint_residual < 1e-6
+    assert run.q[-1, 2] > 0.3

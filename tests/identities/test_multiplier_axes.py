@@ -66,27 +66,37 @@ def test_loop() -> None:
 
 AXIS = np.array([0.6, 0.0, 0.8])
 F = lw.SE3(R=rotation(unit(RNG), 0.7), p=AT)
-U = np.cross(AXIS, [0.0, 1.0, 0.0])
+U = np.cross([0.0, 1.0, 0.0], AXIS)  # as x, y, z where the axis is z
 U, V, W = (np.asarray(F.R @ x) for x in (U, np.cross(AXIS, U), AXIS))
 X, Y, Z = F.R.T
-POINT = [(X, O), (Y, O), (Z, O)]
-HINGE = [(U, O), (V, O), (W, O)]
+POINT, TURNS = [(X, O), (Y, O), (Z, O)], [(O, X), (O, Y), (O, Z)]
+LINE, PARALLEL = [(U, O), (V, O)], [(O, U), (O, V)]
 CLOSURES: list[tuple[Any, list[Wrench]]] = [
-    (lw.Fixed(), [*POINT, (O, -Z), (O, -X), (O, -Y)]),
-    (lw.Revolute(AXIS), [*HINGE, (O, V), (O, -U)]),
-    (lw.Prismatic(AXIS), [*HINGE[:2], (O, -W), (O, -U), (O, -V)]),
-    (lw.Cylindrical(AXIS), [*HINGE[:2], (O, V), (O, -U)]),
+    (lw.Fixed(), [*POINT, *TURNS]),
+    (lw.Revolute(AXIS), [*POINT, *PARALLEL]),
+    (lw.Prismatic(AXIS), [*LINE, *PARALLEL, (O, W)]),
+    (lw.Cylindrical(AXIS), [*LINE, *PARALLEL]),
     (lw.Spherical(), POINT),
-    (lw.Universal(), [*POINT, (O, np.cross(Y, X))]),
-    (lw.Planar(), [POINT[2], (O, -Z), (O, -X), (O, -Y)]),
-    (lw.Free2D(), [POINT[2], (O, Y), (O, -X)]),
-    (lw.Translational(), [(O, -Z), (O, -X), (O, -Y)]),
+    (lw.SphericalExp(), POINT),
+    (lw.Universal(), [*POINT, (O, np.cross(X, Y))]),
+    (lw.Planar(), [POINT[2], *TURNS]),
+    (lw.Free2D(), [POINT[2], *TURNS[:2]]),
+    (lw.Translational(), TURNS),
 ]
 
 
 @pytest.mark.parametrize(("joint", "expected"), CLOSURES, ids=[type(j).__name__ for j, _ in CLOSURES])
 def test_closure(joint: Any, expected: list[Wrench]) -> None:
     check(lw.Closure(joint, "a", "b", frame("a", F), frame("b", F)), "b", "a", expected)
+
+
+def test_closures_by_other_joints_have_unit_wrenches_that_do_not_work_along_the_joint() -> None:
+    """(moment, force) in frame a, about its origin."""
+    joint = lw.Helical(AXIS, pitch=0.2)
+    found = wrenches(lw.Closure(joint, "a", "b", frame("a", F), frame("b", F)))
+    T = np.array([[*(F.R.T @ row["b"][:3]), *(F.R.T @ row["b"][3:])] for row in found])
+    np.testing.assert_allclose(T @ T.T, np.eye(5), atol=1e-9)
+    np.testing.assert_allclose(T @ [*AXIS, *(0.2 * AXIS)], 0.0, atol=1e-9)
 
 
 def test_points_on_curves_and_surfaces() -> None:
@@ -130,4 +140,4 @@ def test_joint_forces() -> None:
     model = b.build()
     rows = rows_at(model, lw.State(np.zeros(2), np.zeros(2)), 0.0).rows
     forces = rows.transposed(np.eye(4), 2, 2)[1]
-    np.testing.assert_array_equal(forces, [[1, 0], [-1, 0], [0, 1], [1, -3]])  # as they were added
+    np.testing.assert_array_equal(forces, [[1, 0], [-1, 0], [0, 1], [1, -3]])  # in the order in which they were added

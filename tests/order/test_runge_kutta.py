@@ -156,3 +156,14 @@ def test_project_puts_states_back_in_both_formulations() -> None:
         assert run.health.constraint_residual < 1e-12
         free = lw.simulate(model, state, 0.2, 0.01, method, stepper="rk4")
         np.testing.assert_allclose(parts(run), parts(free), atol=1e-5)
+
+
+def test_a_projected_batch_is_its_runs() -> None:
+    model, state = case("coupling")
+    states, options = lw.State(np.array([state.q] * 3), state.v), {"stepper": "rk4", "stabilise": "project"}
+    tau = np.linspace(-1.0, 1.0, 3 * model.nv).reshape(3, -1)
+    batch = lw.simulate(model, states, 0.2, 0.01, tau=tau, **options)
+    for k in range(3):
+        alone = lw.simulate(model, state, 0.2, 0.01, tau=tau[k], **options)
+        np.testing.assert_array_equal(batch.arrays["q"][k], alone.q)
+        np.testing.assert_array_equal(batch.forces[k], alone.forces)

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import linkwork as lw
-from linkwork.maximal.conditions import Above, Distance, Gear, Pin, Rolling
-from linkwork.maximal.parts import Body2D, Body3D, Particle
+from linkwork.assembly.conditions import Above, Distance, Gear, Pin, Rolling
+from linkwork.assembly.parts import Body2D, Body3D, Particle
 
 G = 9.81
 HOW: Any = ("project", "baumgarte", "none")

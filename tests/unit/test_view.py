@@ -30,7 +30,7 @@ def run_of(name: str, duration: float = 0.1, method: str | None = None, **option
 def hostile_run() -> lw.Trajectory:
     b = lw.ModelBuilder()
     b.body(HOSTILE, joint=lw.Revolute((0, 1, 0)), inertia=lw.Inertia.cuboid(1.0, (1, 0.1, 0.1), com=(0.5, 0, 0)))
-    b.body("_hidden", parent=HOSTILE, joint=lw.Revolute(), inertia=lw.Inertia(1.0))
+    b.body("_hidden", parent=HOSTILE, joint=lw.Revolute(), inertia=lw.Inertia(1.0, tensor=np.eye(3)))
     model = b.build()
     return lw.simulate(model, lw.State(model.neutral(), np.zeros(model.nv)), 0.01)
 

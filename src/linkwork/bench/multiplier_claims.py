@@ -30,6 +30,7 @@ NOTES = (
     "grandparents: springs of 1e4 N m/rad in the hinges; the first implicit step is solved, of 1/60 s",
     "implicit_frame: one solve in a frame, as published; hand_limits: four, as simulate does to find which limits act together",
     "accelerations: linkwork computes M, J and c besides; dense, banded and conjugate gradients (to 1e-8) are given them",
+    "assembly_step: the four stages of Runge and Kutta, projection, impulses: six passes that each cost what accelerations do",
     "handle_step: Simulator.step from Python with another target of the handle every time",
 )
 
@@ -64,9 +65,13 @@ def _pairs() -> Iterator[tuple[str, Place, Place]]:
         quantity, mode = rows[0]["quantity"], rows[0]["mode"]
         ours = Place(case, quantity, mode="prepared" if mode == "single" else mode)
         yield f"{case}: published / linkwork, {quantity}", Place(case, quantity, "published", mode), ours
-    for mode in ("prepared", "single"):
+    for mode in ("native", "prepared", "single"):
         auxiliary, primary = (Place(case, "accelerations", mode=mode) for case in ("plane96+12", "plane108"))
         yield f"96 primary and 12 auxiliary multipliers / 108 primary, {mode}", auxiliary, primary
+    auxiliary, primary = (Place(case, "accelerations", "published", "single") for case in ("plane96+12", "plane108"))
+    yield "96 primary and 12 auxiliary multipliers / 108 primary, published", auxiliary, primary
+    for case in ("plane108", "plane96+12", "space96+3", "space381"):
+        yield f"{case}: a step / accelerations, native", Place(case, "assembly_step"), Place(case, "accelerations")
     factor, solve = (Place("space381", quantity, mode="prepared") for quantity in ("factor", "solve"))
     yield "space381: factor / solve", factor, solve
 

@@ -16,7 +16,7 @@ from scipy.linalg import cho_factor, cho_solve, solveh_banded
 from scipy.sparse import csr_array
 from scipy.sparse.linalg import LinearOperator, cg
 
-from ..maximal import Assembly
+from ..assembly import Assembly
 from ..model import State
 from ..solvers.block_tree import BlockTree
 from .multiplier_chains import BlockSystem
@@ -36,15 +36,10 @@ class Matrices:
 
 
 def matrices(assembly: Assembly, state: State) -> Matrices:
-    """All parts must have as many velocities. Rows are those of the same assembly without primary conditions."""
-    alike, parts = Assembly(assembly.gravity), list(zip(assembly.names, assembly.parts, strict=True))
-    for name, part in parts:
-        alike.add(name, part, state.q[assembly.q_index(name)])
-    for condition in assembly.conditions:
-        alike.connect(condition, auxiliary=True)
-    system = alike.system(state)
-    masses = [part.mass(state.q[assembly.q_index(name)]) for name, part in parts]
-    return Matrices(np.array(masses, float), system.J[:, alike.layout.part_rows], system.forces, system.loads.copy())
+    """All parts must have as many velocities."""
+    system = assembly.system(state)
+    masses = [part.mass(state.q[assembly.q_index(name)]) for name, part in zip(assembly.names, assembly.parts, strict=True)]
+    return Matrices(np.array(masses, float), system.J, system.forces, system.loads)
 
 
 def dense(m: Matrices) -> Route:

@@ -12,10 +12,10 @@ from typing import Any
 
 import numpy as np
 
+from ..assembly import Assembly
 from ..errors import LinkworkError
 from ..kernel.call import Call
 from ..kernel.lanes import Lanes
-from ..maximal import Assembly
 from ..model import Model, State
 from ..scenes import baraff
 from ..scenes.drag import figure
@@ -26,11 +26,14 @@ from .multiplier_chains import BlockSystem, hinge_chain, stiff
 from .multiplier_claims import NOTES, PUBLISHED, claims
 from .multiplier_frames import DT, assemble_factor_solve, factor_solve, frames, handle_steps
 from .multiplier_routes import banded, conjugate_gradients, dense, matrices, primary_system
+from .multiplier_steps import accelerations as native_accelerations
+from .multiplier_steps import steps
 from .report import Progress, publish, require_known, rows_of
 from .timing import FULL, QUICK, Contender, measure
 
 AGREEMENT = 1e-7  # relative; conjugate gradients end at 1e-8 of their residual
 WORK = 10_000  # links that one call steps, about
+LOOP = 64  # accelerations, or steps, of an assembly in one call
 LARGE = 20_000  # links, from which on SciPy and batches would take too long
 Group = list[Contender]
 
@@ -84,7 +87,7 @@ def drag_frames(case: str) -> Group:
 
 # --- assemblies -----------------------------------------------------------------------------------------------------------
 def accelerations(case: str, make: Callable[[], Assembly], bands: bool = False) -> Group:
-    """Accelerations of an assembly, prepared and as anyone calls them, and the routes through J M^-1 J^T."""
+    """Accelerations of an assembly, prepared, from Python and in a compiled loop; its steps; routes through J M^-1 J^T."""
     assembly = make()
     state = turning(assembly)
     run, none = assembly.acceleration_function(), np.zeros_like(state.v)
@@ -93,6 +96,9 @@ def accelerations(case: str, make: Callable[[], Assembly], bands: bool = False) 
     group = [
         contender(case, "accelerations", "linkwork", "prepared", partial(run, state.q, state.v, none)),
         contender(case, "accelerations", "linkwork", "single", partial(assembly.accelerations, state)),
+        contender(case, "accelerations", "linkwork", "native", native_accelerations(assembly, state, LOOP), LOOP),
+        contender(case, "assembly_step", "linkwork", "native", steps(assembly, assembly.start, 1, LOOP), LOOP),
+        contender(case, "assembly_step", "linkwork", "batch64", steps(assembly, assembly.start, 64, 1), 64),
     ]
     for engine, route in routes.items():
         require_same(case, ours, route(), engine)
@@ -135,7 +141,7 @@ CASES: dict[str, Callable[[str], Group]] = {
 SMALL = ("chain10", "chain100_grandparents", "plane108", "plane96+12", "space381")
 TABLES = {
     "linear systems": ("factor_solve", "factor", "solve", "assemble_factor_solve"),
-    "steps": ("implicit_frame", "handle_step"),
+    "steps": ("implicit_frame", "handle_step", "assembly_step"),
     "accelerations": ("accelerations",),
 }
 

@@ -21,16 +21,17 @@ from .report import Progress, missing, publish, rows_of
 from .timing import Contender, Effort, enough_cores, measure
 
 CASE, DT = "arm7", 1e-3
+TEXTBOOK = SymplecticEuler(evaluations=0)  # the step that MuJoCo takes
 CHECKED_STEPS, SAME_PATH = 100, 1e-9
 NOTE = "a state is one step of one arm, recorded; linkwork batch64 moves {arms} arms in a call, mujoco {fewer}, native one"
 
 
 def program(model: Model, q: np.ndarray, v: np.ndarray, steps: int, threads: int = 1) -> Callable[[], dict[str, np.ndarray]]:
     """What `simulate` runs: all steps of all arms in one call. The arrays (arms, steps, 7) are overwritten by each call."""
-    arms, step = len(q), SymplecticEuler.programs["reduced"]
+    arms, step = len(q), TEXTBOOK.program("reduced", model)
     lanes = SCALAR64 if arms == 1 else lanes_for(arms, np.float64)
-    plan = model.plan(step.algorithm, lanes, ("run",), ("tau", "external"))
-    inputs = {"q": q, "v": v, "gravity": model.gravity, "h": np.array([DT])}
+    plan = step.plan(model, lanes, ("tau", "external"))
+    inputs = step.entered(model, {"q": q, "v": v}, 0.0) | step.given(model, DT)
     outputs = {name: np.empty((arms, steps, model.nv)) for name in ("q", "v")}
 
     def run() -> dict[str, np.ndarray]:
@@ -60,7 +61,7 @@ def require_same_path(model: Model, mj: Any, mj_model: Any) -> None:
     """Raise unless both engines walk the same path for a while, and `program` is what `simulate` does."""
     q, v, *_ = models.random_states(model, 2, seed=5).values()
     ours = program(model, q, v, CHECKED_STEPS)()
-    public = simulate(model, State(q=q, v=v), CHECKED_STEPS * DT, DT)
+    public = simulate(model, State(q=q, v=v), CHECKED_STEPS * DT, DT, evaluations=TEXTBOOK.evaluations)
     if not np.array_equal(public.arrays["q"][:, 1:], ours["q"]):
         raise LinkworkError("the timed program and lw.simulate give different paths; the benchmark does not measure simulate")
     theirs = rollout(mj, mj_model, q, v, CHECKED_STEPS)()[:, :, 1:]

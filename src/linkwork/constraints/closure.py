@@ -1,10 +1,21 @@
 """Loop closures by a joint: two frames on two bodies move against each other as the joint allows.
 
-Every closure is a list of conditions on points and directions, so its rows are derived like those of any constraint. Directions
-of frame a are u, v, w (w along the joint's axis), of frame b likewise; d leads from the origin of a to that of b:
+With E_ab the pose of frame b in frame a, a joint with transform Q(q) is closed where E_ab = Q(q) for some q. Rows stand in frame
+a, and G^T lam acts on the body of frame b (on that of a the opposite): a row of the position carries a force along an axis of
+frame a, a row of the orientation a moment about one.
 
-    point        d = 0, in the axes of a                      hinge axis    u_a . w_b = v_a . w_b = 0   [Sueda, Eq. 2.94]
-    line, plane  d . u_a = d . v_a = 0, or d . w_a = 0        orientation   u_a . v_b = v_a . w_b = w_a . u_b = 0
+Nine kinds have conditions on points and directions alone. Directions of frame a are u, v, w (w along the joint's axis; x, y, z
+where it has none or lies along z), of frame b likewise; d leads from the origin of a to that of b:
+
+    point        d = 0, along x, y, z of a                    parallel    -v_a . w_b = u_a . w_b = 0: turns about u, v
+    line, plane  d . u_a = d . v_a = 0, or d . w_a = 0        oriented    w_a . v_b = u_a . w_b = v_a . u_b = 0: about u, v, w
+
+All other joints have their coordinates q as unknowns: with the error e of E_ab Q(q)^-1 (turn, shift; frame a), and the motion
+subspace S(q) moved to frame a,
+
+    S^T e = 0  determines q,      T^T e = 0  are the rows,      T = complement(S), orthonormal, (moment, force) in frame a.
+
+S and T are held while these are differentiated: their derivatives meet e and e_dot only, which vanish where the loop is closed.
 """
 
 from __future__ import annotations
@@ -15,92 +26,205 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ..errors import ModelError
-from ..joints import Cylindrical, Fixed, Free2D, Joint, Planar, Prismatic, Revolute, Spherical, Translational, Universal
+from ..joints import (
+    Composite,
+    Cylindrical,
+    Fixed,
+    Free,
+    Free2D,
+    FreeExp,
+    Joint,
+    Planar,
+    Prismatic,
+    Revolute,
+    Spherical,
+    SphericalEuler,
+    SphericalExp,
+    Translational,
+    Universal,
+)
+from ..joints.complement import complement
 from ..model.model import WORLD
+from ..spatial.dual import held
 from ..spatial.scalar import Scalar, Vector, dot, stack
-from ..spatial.se3 import SE3
+from ..spatial.se3 import SE3, Ad
 from .constraint import Constraint
 
 Direction = Callable[[int], Vector]
+STARTS = 6  # random positions of a joint from which its coordinates are looked for, besides its neutral one
+ROUNDS = 30
+CLOSED = 1e-3  # m, rad: a fit as good as this is not improved by another start
 
 
-def _position(d: Vector, a: Direction, axes: Sequence[int]) -> list[Scalar]:
+def _along(d: Vector, a: Direction, axes: Sequence[int]) -> list[Scalar]:
     return [dot(d, a(k)) for k in axes]
 
 
-def _aligned(a: Direction, b: Direction) -> list[Scalar]:
-    """The third axes are parallel."""
-    return [dot(a(0), b(2)), dot(a(1), b(2))]
+def _parallel(a: Direction, b: Direction) -> list[Scalar]:
+    """The third axes."""
+    return [-dot(a(1), b(2)), dot(a(0), b(2))]
 
 
 def _oriented(a: Direction, b: Direction) -> list[Scalar]:
     """All axes are parallel."""
-    return [dot(a(0), b(1)), dot(a(1), b(2)), dot(a(2), b(0))]
+    return [dot(a(2), b(1)), dot(a(0), b(2)), dot(a(1), b(0))]
 
 
-# For every kind of joint its conditions, of d and the directions of both frames. Axes of joints are the third axis here.
-CONDITIONS: dict[type[Joint], Callable[[Vector, Direction, Direction], list[Scalar]]] = {
-    Fixed: lambda d, a, b: [*_position(d, a, (0, 1, 2)), *_oriented(a, b)],
-    Revolute: lambda d, a, b: [*_position(d, a, (0, 1, 2)), *_aligned(a, b)],
-    Prismatic: lambda d, a, b: [*_position(d, a, (0, 1)), *_oriented(a, b)],
-    Cylindrical: lambda d, a, b: [*_position(d, a, (0, 1)), *_aligned(a, b)],
-    Spherical: lambda d, a, b: _position(d, a, (0, 1, 2)),
-    Universal: lambda d, a, b: [*_position(d, a, (0, 1, 2)), dot(a(0), b(1))],
-    Planar: lambda d, a, b: [*_position(d, a, (2,)), *_oriented(a, b)],
-    Free2D: lambda d, a, b: [*_position(d, a, (2,)), *_aligned(a, b)],
-    Translational: lambda d, a, b: _oriented(a, b),
+# For every kind of joint the axes of its position (None: x, y, z of frame a), and its conditions on directions.
+Turns = Callable[[Direction, Direction], list[Scalar]]
+CONDITIONS: dict[type[Joint], tuple[tuple[int, ...] | None, Turns]] = {
+    Fixed: (None, _oriented),
+    Revolute: (None, _parallel),
+    Prismatic: ((0, 1), _oriented),
+    Cylindrical: ((0, 1), _parallel),
+    Spherical: (None, lambda a, b: []),
+    SphericalExp: (None, lambda a, b: []),
+    SphericalEuler: (None, lambda a, b: []),
+    Universal: (None, lambda a, b: [-dot(a(0), b(1))]),
+    Planar: ((2,), _oriented),
+    Free2D: ((2,), _parallel),
+    Translational: ((), _oriented),
 }
 
 
 class Closure(Constraint):
     """A loop closed by a joint between a frame on one body and a frame on another.
 
-    joint              its kind and axis: Fixed, Revolute, Prismatic, Cylindrical, Spherical, Universal, Planar, Free2D or
-                       Translational
+    joint              any that holds something
     body_a, body_b     names of the bodies; either may be "world"
     frame_a, frame_b   poses of the frames in their bodies; they coincide at the joint's zero
 
-    Rows that other joints of the loop imply already need not be removed: redundant rows share their force.
+    Rows that other joints of the loop imply already need not be removed: redundant rows share their force. Rows and
+    multipliers stand in frame a, as said above.
     """
 
-    parameter_names: ClassVar[tuple[str, ...]] = ("R_a", "p_a", "R_b", "p_b")
+    parameter_names: ClassVar[tuple[str, ...]] = ("R_a", "p_a", "R_b", "p_b", "turn")
 
     def __init__(
         self, joint: Joint, body_a: str, body_b: str = WORLD, frame_a: SE3 | None = None, frame_b: SE3 | None = None
     ) -> None:
-        if type(joint) not in CONDITIONS:
-            known = ", ".join(kind.__name__ for kind in CONDITIONS)
-            raise ModelError(f"Closure: {joint!r} cannot close a loop; these can: {known}")
-        self.joint, self.bodies = joint, (body_a, body_b)
-        turn = _axis_frame(joint)
-        a, b = ((SE3() if frame is None else frame) @ turn for frame in (frame_a, frame_b))
+        if not isinstance(joint, Joint) or joint.nv > 5:
+            raise ModelError(f"Closure: {joint!r} cannot close a loop; it must be a joint that leaves less than six freedoms")
+        self.joint, self.bodies, self.size = joint, (body_a, body_b), 6 - joint.nv
+        self.direct = type(joint) in CONDITIONS
+        self.pair = joint if self.direct else added(joint)
+        self.unknowns = 0 if self.direct else joint.nv
+        a, b = (SE3() if frame is None else frame for frame in (frame_a, frame_b))
         self.R_a, self.p_a = np.asarray(a.R, float), np.asarray(a.p, float)
         self.R_b, self.p_b = np.asarray(b.R, float), np.asarray(b.p, float)
-        self.size = 6 - joint.nv
+        self.turn = axis_frame(getattr(joint, "axis", None)) if self.direct else np.eye(3)
 
     @property
     def variant(self) -> tuple[Any, ...]:
-        return (type(self.joint).__name__,)
+        return ("direct", type(self.joint).__name__) if self.direct else ("fitted", self.pair.signature)
 
-    def residual(self, E_a: SE3, E_b: SE3) -> Vector:
+    def parameters(self) -> dict[str, np.ndarray]:
+        own = {} if self.direct else {f"joint_{name}": x for name, x in self.pair.parameters().items()}
+        return super().parameters() | own
+
+    def bound(self, values: dict[str, Any]) -> Any:
+        own = {name: x for name, x in values.items() if not name.startswith("joint_")}
+        numbers = {name.removeprefix("joint_"): x for name, x in values.items() if name.startswith("joint_")}
+        return super().bound(own | ({"pair": self.pair.bound(numbers)} if numbers else {}))
+
+    def _frames(self, poses: Sequence[SE3]) -> tuple[SE3, SE3]:
+        """Both frames in the world."""
+        return poses[0] @ SE3(R=self.R_a, p=self.p_a), poses[1] @ SE3(R=self.R_b, p=self.p_b)
+
+    def gap(self, poses: Sequence[SE3], t: Scalar, u: Vector) -> Vector:
+        A, B = self._frames(poses)
+        if self.direct:
+            return self._directions(A, B)
+        return complement(self._subspace(u)).T @ self._error(A.inverse() @ B, u)
+
+    def conditions(self, poses: Sequence[SE3], t: Scalar, u: Vector) -> Vector:
+        A, B = self._frames(poses)
+        return self._subspace(u).T @ self._error(A.inverse() @ B, u)
+
+    def guess(self, poses: Sequence[np.ndarray]) -> np.ndarray:
+        A, B = self._frames([SE3(R=E[:3, :3], p=E[:3, 3]) for E in poses])
+        return coordinates_at(self.pair, (A.inverse() @ B).collapsed())
+
+    def _error(self, E_ab: SE3, q: Vector) -> Vector:
+        """The turn and the shift that are left at coordinates q, in frame a."""
+        X = (E_ab @ self.pair.transform(q).inverse()).collapsed()
+        turn = stack(X.R[2, 1] - X.R[1, 2], X.R[0, 2] - X.R[2, 0], X.R[1, 0] - X.R[0, 1])
+        return np.concatenate([0.5 * turn, X.p])
+
+    def _subspace(self, q: Vector) -> np.ndarray:
+        """The joint's subspace in frame a, without its derivatives."""
+        moving = self.pair.motion(held(q), np.zeros(self.pair.nv))
+        return Ad(moving.with_tangent(None)) @ moving.tangent.S
+
+    def _directions(self, A: SE3, B: SE3) -> Vector:
+        axes, turns = CONDITIONS[type(self.joint)]
+
         def a(k: int) -> Vector:
-            return E_a.rotate(self.R_a[:, k])
+            return A.rotate(self.turn[:, k])
 
         def b(k: int) -> Vector:
-            return E_b.rotate(self.R_b[:, k])
+            return B.rotate(self.turn[:, k])
 
-        return stack(*CONDITIONS[type(self.joint)](E_b @ self.p_b - E_a @ self.p_a, a, b))
+        d = B.p - A.p
+        return stack(*(list(A.unrotate(d)) if axes is None else _along(d, a, axes)), *turns(a, b))
 
     def __repr__(self) -> str:
         return f"Closure({self.joint!r}, {self.bodies[0]!r}, {self.bodies[1]!r})"
 
 
-def _axis_frame(joint: Joint) -> SE3:
-    """A turn that brings the third axis to the joint's."""
-    axis = getattr(joint, "axis", None)
+def axis_frame(axis: Any) -> np.ndarray:
+    """A turn whose third axis is the one given; a cyclic change of x, y, z where it is one of these."""
     if axis is None:
-        return SE3()
+        return np.eye(3)
     w = np.asarray(axis, float)
-    u = np.cross(w, np.eye(3)[np.argmin(np.abs(w))])
+    k = int(np.argmax(np.abs(w)))
+    u = np.cross(np.eye(3)[(k + 2) % 3], w)
     u = u / np.linalg.norm(u)
-    return SE3(R=np.stack([u, np.cross(w, u), w], axis=1))
+    return np.stack([u, np.cross(w, u), w], axis=1)
+
+
+def added(joint: Joint) -> Joint:
+    """A joint of the same poses whose coordinates add: quaternions and Euler angles are replaced by rotation vectors."""
+    if isinstance(joint, (Spherical, SphericalEuler)):
+        return SphericalExp()
+    if isinstance(joint, Free):
+        return FreeExp()
+    if isinstance(joint, Composite):
+        return Composite(added(joint.first), added(joint.second))
+    if joint.nq != joint.nv:
+        raise ModelError(f"Closure: {joint!r} cannot close a loop, as its velocities are not the rates of its coordinates")
+    return joint
+
+
+def coordinates_at(joint: Joint, E: SE3) -> np.ndarray:
+    """The coordinates whose pose fits E best, by Gauss and Newton from several starts; the first that fits well is taken."""
+    rng, fits = np.random.default_rng(0), []
+    starts = [joint.neutral(), *(joint.random(rng) for _ in range(STARTS))]
+    while starts:
+        q = _fitted(joint, E, starts.pop(0))
+        fits.append((_miss(joint, E, q), q))
+        if fits[-1][0] < CLOSED:
+            break
+        if len(fits) == 1:  # another turn of the same thread: where the shift alone would fit
+            starts.insert(0, q + _step(joint, E, q, slice(3, 6)))
+    return min(fits, key=lambda fit: fit[0])[1]
+
+
+def _step(joint: Joint, E: SE3, q: np.ndarray, rows: slice = slice(6)) -> np.ndarray:
+    """What best removes some of the error at q, to first order."""
+    moving = joint.motion(q, np.zeros(joint.nv))
+    gap = np.asarray((moving.with_tangent(None).inverse() @ E).log(), float)
+    return np.linalg.lstsq(np.asarray(moving.tangent.S, float)[rows], gap[rows], rcond=1e-9)[0]
+
+
+def _miss(joint: Joint, E: SE3, q: np.ndarray) -> float:
+    return float(np.linalg.norm(np.asarray((joint.transform(q).inverse() @ E).log(), float)))
+
+
+def _fitted(joint: Joint, E: SE3, q: np.ndarray) -> np.ndarray:
+    for _ in range(ROUNDS):
+        step = _step(joint, E, q)
+        q = q + step
+        if np.abs(step).max() < 1e-9:
+            break
+    return q

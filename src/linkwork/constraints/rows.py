@@ -54,7 +54,7 @@ class ConstraintSet:
 
     def __init__(self, model: Model) -> None:
         self.model, self.laws = model, collection(model).rows
-        self.unilateral, self.holonomic = (self._marks(name) for name in ("unilateral", "holonomic"))
+        self.unilateral, self.holonomic = (self.of(name) for name in ("unilateral", "holonomic"))
         self.count = len(self.unilateral)
         self.evaluation = RowEvaluation(collection(model).row_nodes) if self.laws else None
 
@@ -62,7 +62,8 @@ class ConstraintSet:
         """All constraints in the order of their rows, and how many each has."""
         return [(c, c.size) for c in self.laws]
 
-    def _marks(self, name: str) -> np.ndarray:
+    def of(self, name: str) -> np.ndarray:
+        """Of every row, whether its constraint is "unilateral", "timed", "bounded", ..."""
         return np.array([getattr(c, name) for c in self.laws for _ in range(c.size)], dtype=bool)
 
     def at(self, poses: np.ndarray, twists: np.ndarray, q: np.ndarray, v: np.ndarray, t: float | None = None) -> ConstraintRows:
@@ -88,6 +89,23 @@ class ConstraintSet:
         rows, found = self.evaluation.at(self.evaluation.inputs(poses, twists, q, v, self._time(t)))
         residual, rate, bias, given = (found[name] for name in RESULTS)
         return ConstraintRows(rows, residual, rate, bias, self.unilateral, given)
+
+    def records(
+        self, poses: np.ndarray, twists: np.ndarray, q: np.ndarray, v: np.ndarray, t: np.ndarray
+    ) -> dict[str, np.ndarray]:
+        """Residual, rate, bias and what is given (states, rows), of many states at once at their times (states,)."""
+        if self.evaluation is None:
+            return {name: np.zeros((len(t), 0)) for name in RESULTS}
+        return self.evaluation.look(self.evaluation.inputs(poses, twists, q, v, np.asarray(t, float)))
+
+    def residuals(self, poses: np.ndarray, q: np.ndarray, t: float) -> np.ndarray:
+        """The residuals (..., rows) alone, at poses (..., bodies, 4, 4) and coordinates (..., nq)."""
+        lead, q = np.shape(q)[:-1], np.reshape(q, (-1, np.shape(q)[-1]))
+        if self.evaluation is None:
+            return np.zeros((*lead, 0))
+        still = np.zeros((len(q), self.model.nb, 6)), q, np.zeros((len(q), self.model.nv))
+        given = self.evaluation.inputs(np.reshape(poses, (len(q), -1)), *still, np.full(len(q), float(t)))
+        return self.evaluation.residuals(given).reshape(*lead, self.count)
 
     def _time(self, t: float | None) -> float:
         if t is not None:

@@ -6,7 +6,7 @@ g(q', t + h) = (1 - correction) g up to the third order in h,
 
     equality      G v' = asked - correction g / h - h/2 bias,      asked = -(g(q, t + h) - g(q, t)) / h
     only pushes   G v' >= asked - g / h - h/2 bias                 where the gap is open: it may close, and not cross
-                  G v' >= asked - correction g / h - h/2 bias      where it is not
+                  G v' >= asked - correction g / h - h/2 bias      where it is not; no faster than RECOVERY
     on velocities G v' = asked(t + h) - h bias
 
 At acceleration level G v_dot = -bias, and for rows that only push >= where they touch and do not part.
@@ -18,6 +18,7 @@ from __future__ import annotations
 from ..spatial.scalar import Scalar, Vector, array, maximum, minimum, where
 
 CORRECTION = 0.2  # the part of a position error that one step removes
+RECOVERY = 1.0  # m/s, rad/s: faster than this a row that only pushes removes no error, so a run may begin beyond a stop
 TOUCHING = 1e-9  # m: a gap up to here counts as closed at acceleration level, and a speed up to here as none
 REACH = 2.0  # times the speed: gaps that would close take part
 
@@ -26,7 +27,8 @@ def velocity_targets(residual: Vector, asked: Vector, h: Scalar, correction: Sca
     """What G v' should be, or not fall below."""
     if not only_pushes:
         return asked - (correction / h) * residual
-    return array([a - where(g > 0.0, g, correction * g) / h for g, a in zip(residual, asked, strict=True)])
+    rates = [where(g > 0.0, g, correction * g) / h for g in residual]
+    return array([a - maximum(rate, -RECOVERY) for rate, a in zip(rates, asked, strict=True)])
 
 
 def reached(residual: Vector, rate: Vector, h: Scalar) -> Vector:
@@ -38,6 +40,11 @@ def touching(residual: Vector, rate: Vector) -> Vector:
     """1 where a row that only pushes may act on accelerations, else 0."""
     pairs = zip(residual, rate, strict=True)
     return array([where((g <= TOUCHING) & (r <= TOUCHING), 1.0, 0.0) for g, r in pairs])
+
+
+def closed(residual: Vector) -> Vector:
+    """1 where the gap of a row that only pushes is none, else 0."""
+    return array([where(g <= TOUCHING, 1.0, 0.0) for g in residual])
 
 
 def any_of(flags: Vector) -> Scalar:

@@ -6,11 +6,13 @@ A force says what loads it puts on its ports (`ForceLaw`), a constraint what row
 from __future__ import annotations
 
 import copy
-from collections.abc import Sequence
+import inspect
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
 
+from ..errors import ModelError
 from ..joints import Joint
 from ..model.checks import word
 from ..model.model import WORLD, Model
@@ -26,6 +28,37 @@ class Law:
     """
 
     parameter_names: ClassVar[tuple[str, ...]] = ()
+    _made_with: tuple[tuple[Any, ...], dict[str, Any]] | None
+
+    def __new__(cls, *arguments: Any, **named: Any) -> Any:
+        law = super().__new__(cls)
+        law.__dict__["_made_with"] = (arguments, named)
+        return law
+
+    def numbers(self) -> dict[str, Any]:
+        """What it was made with, by name, as far as it is neither a name nor a function: what `remade` takes."""
+        given = self._arguments().arguments.items()
+        return {what: x for what, x in given if what != "name" and not (isinstance(x, str) or callable(x))}
+
+    def remade(self, values: Mapping[str, Any]) -> Any:
+        """The same law made anew with other numbers, checked as they were."""
+        known = self.numbers()
+        for what in values:
+            if what not in known:
+                raise ModelError(f"{self!r}: {what!r} cannot be changed here; these can: {', '.join(known)}")
+        return self._made_anew(values)
+
+    def _arguments(self) -> inspect.BoundArguments:
+        if self._made_with is None:
+            raise ModelError(f"{self!r}: it is no longer what it was made as; make a new one")
+        bound = inspect.signature(type(self)).bind(*self._made_with[0], **self._made_with[1])
+        bound.apply_defaults()
+        return bound
+
+    def _made_anew(self, values: Mapping[str, Any]) -> Any:
+        bound = self._arguments()
+        bound.arguments.update(values)
+        return type(self)(*bound.args, **bound.kwargs)
 
     @property
     def ports(self) -> tuple[Port, ...]:
@@ -62,7 +95,7 @@ class Law:
     def bound(self, values: dict[str, Any]) -> Any:
         """The same element with other parameters."""
         other = copy.copy(self)
-        other.__dict__.update(values)
+        other.__dict__.update(values, _made_with=None)
         return other
 
     def at_node(self, n: Any) -> Any:
@@ -82,6 +115,12 @@ class FunctionLaw(Law):
     @property
     def same(self) -> tuple[Any, ...]:
         return (type(self), self._given.same)
+
+    def numbers(self) -> dict[str, Any]:
+        return dict(self._given.values)
+
+    def _made_anew(self, values: Mapping[str, Any]) -> Any:
+        return super()._made_anew({"parameters": self._given.values | dict(values)})
 
     def parameters(self) -> dict[str, np.ndarray]:
         return self._given.parameters()

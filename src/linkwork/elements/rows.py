@@ -10,6 +10,7 @@ from ..errors import SolverError
 from ..joints import Joint
 from ..kernel.sweep import Field
 from ..model.state import Rows
+from ..spatial.scalar import array, zeros
 from .derive import derive, nearer
 from .evaluate import Evaluation, of_laws, port_size
 from .law import RowLaw
@@ -29,6 +30,14 @@ def constrain(n: Any, *ports: Any) -> None:
     n.G = found.G.reshape(-1)
 
 
+def measure(n: Any, *ports: Any) -> None:
+    """The residual of one constraint, and nothing else."""
+    law, at = law_at(n, ports)
+    law = law.with_inputs(n.told)
+    seen = law.holonomic and "residual" not in law.unseen
+    n.residual = array(list(law.gap_of(values(at), n.t, n.unknown))) if seen else zeros(law.size)
+
+
 def approach_unknowns(n: Any, *ports: Any) -> None:
     """The unknowns of one constraint after a step of Newton's method."""
     law, at = law_at(n, ports)
@@ -38,6 +47,10 @@ def approach_unknowns(n: Any, *ports: Any) -> None:
 def row_fields() -> dict[str, Field]:
     given, out = of_laws("input", unknown="unknown", told="told"), of_laws("output", **dict.fromkeys(RESULTS, "rows"), G="G")
     return given | out
+
+
+def residual_fields() -> dict[str, Field]:
+    return of_laws("input", unknown="unknown", told="told") | of_laws("output", residual="rows")
 
 
 def unknown_fields() -> dict[str, Field]:
@@ -54,9 +67,11 @@ class LawRows(Evaluation):
         sizes = [{"rows": c.size, "G": c.size * width, "unknown": c.unknowns, "told": c.inputs} for c, width in pairs]
         super().__init__(nodes, sizes)
 
-    def told(self, t: float) -> np.ndarray:
-        """The inputs of all constraints at a time."""
-        return np.concatenate([np.zeros(0), *(law.inputs_at(t) for law in self.laws)])
+    def told(self, t: Any) -> np.ndarray:
+        """The inputs of all constraints at a time, or at each of some times (times, inputs)."""
+        if np.ndim(t) and any(law.inputs for law in self.laws):
+            return np.array([self.told(float(x)) for x in t])
+        return np.concatenate([np.zeros(0), *(law.inputs_at(t) for law in self.laws if law.inputs)])
 
 
 class RowEvaluation(LawRows):
@@ -86,18 +101,23 @@ class RowEvaluation(LawRows):
         self._body, self._joint = (np.array(x, int).reshape(-1, 3).T for x in (bodies, joints))
         self._body_entries = self._body[2][:, None] + np.arange(6)
 
-    def inputs(self, poses: np.ndarray, twists: np.ndarray, q: np.ndarray, v: np.ndarray, t: float) -> dict[str, np.ndarray]:
-        """What the rows are functions of, with the unknowns solved."""
+    def inputs(self, poses: np.ndarray, twists: np.ndarray, q: np.ndarray, v: np.ndarray, t: Any) -> dict[str, np.ndarray]:
+        """What the rows are functions of, with the unknowns solved; of one state, or of many (states, ...) at times (states,)."""
+        lead = np.shape(t)
         given = {
-            "pose": np.reshape(poses, -1),
-            "twist": np.reshape(twists, -1),
+            "pose": np.reshape(poses, (*lead, -1)),
+            "twist": np.reshape(twists, (*lead, -1)),
             "q": np.asarray(q, float),
             "v": np.asarray(v, float),
-            "t": np.array([t], float),
+            "t": np.reshape(np.asarray(t, float), (*lead, 1)),
             "told": self.told(t),
         }
         unknown = np.zeros(0) if self.unknowns is None else self.unknowns.solved(given, t)
         return given | {"unknown": unknown}
+
+    def look(self, given: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+        """Residual, rate, bias and what is given (states, rows), of many states at once."""
+        return self.run(self.algorithm(constrain, row_fields), RESULTS, given, given["t"].shape[:-1])
 
     def at(self, given: dict[str, np.ndarray]) -> tuple[Rows, dict[str, np.ndarray]]:
         """G, and by name residual, rate, bias and what is given (rows,)."""
@@ -107,26 +127,44 @@ class RowEvaluation(LawRows):
         joint_row, joint, place = self._joint
         return Rows(self.count, row, body, G[self._body_entries], joint_row, joint, G[place]), out
 
+    def residuals(self, given: dict[str, np.ndarray]) -> np.ndarray:
+        """The residuals (states, rows) of a batch, see `inputs`."""
+        return self.run(self.algorithm(measure, residual_fields), ("residual",), given, given["q"].shape[:1])["residual"]
+
+    def blocks(self, given: dict[str, np.ndarray]) -> list[np.ndarray]:
+        """Of every constraint its rows (states, size, velocities of all ports) in a batch, see `inputs`."""
+        lead = given["q"].shape[:1]
+        G = self.run(self.algorithm(constrain, row_fields), (*RESULTS, "G"), given, lead)["G"]
+        widths = [sum(map(port_size, kinds)) for kinds in self.nodes.kinds]
+        cuts = np.cumsum([c.size * width for c, width in zip(self.laws, widths, strict=True)])[:-1]
+        return [x.reshape(*lead, c.size, -1) for c, x in zip(self.laws, np.split(G, cuts, axis=1), strict=True)]
+
 
 class Unknowns(LawRows):
     """The unknowns of constraints that have any: where a point is nearest to a curve. Newton's method, to rounding."""
 
-    def solved(self, given: dict[str, np.ndarray], t: float) -> np.ndarray:
-        """The unknowns of all, one after the other."""
-        poses = np.concatenate([given["pose"].reshape(-1, 4, 4), np.eye(4)[None]])  # the last is the world's
-        pairs = zip(self.laws, self.nodes.bodies, strict=True)
-        unknown = np.concatenate([law.first_unknowns([poses[i] for i in at]) for law, at in pairs])
+    def solved(self, given: dict[str, np.ndarray], t: Any) -> np.ndarray:
+        """The unknowns of all, one after the other: at one time, or (times, unknowns)."""
+        lead = np.shape(t)
+        poses = given["pose"].reshape(*lead, -1, 4, 4)
+        poses = np.concatenate([poses, np.broadcast_to(np.eye(4), (*lead, 1, 4, 4))], axis=-3)  # the last is the world's
+        pairs = list(zip(self.laws, self.nodes.bodies, strict=True))
+        first = [
+            np.concatenate([c.first_unknowns([E[i] for i in at]) for c, at in pairs])
+            for E in poses.reshape(-1, *poses.shape[-3:])
+        ]
+        unknown = np.reshape(first, (*lead, -1))
         algorithm, given = self.algorithm(approach_unknowns, unknown_fields), given | {"told": self.told(t)}
         far, ends = np.ones(len(self.laws), dtype=bool), np.cumsum([law.unknowns for law in self.laws])[:-1]
         for _ in range(ITERATIONS):
-            before, unknown = unknown, self.run(algorithm, ("better",), given | {"unknown": unknown})["better"]
+            before, unknown = unknown, self.run(algorithm, ("better",), given | {"unknown": unknown}, lead)["better"]
             if not np.all(np.isfinite(unknown)):
-                far = np.array([not np.all(np.isfinite(x)) for x in np.split(unknown, ends)])
+                far = np.array([not np.all(np.isfinite(x)) for x in np.split(unknown, ends, axis=-1)])
                 break
             if not far.any():
                 return unknown
-            steps = np.split(np.abs(unknown - before), ends)
-            far = np.array([step.max() > SHORT * (1.0 + np.abs(unknown).max()) for step in steps])
+            steps = np.abs(unknown - before) / (1.0 + np.abs(unknown).max(axis=-1, keepdims=True))
+            far = np.array([step.max() > SHORT for step in np.split(steps, ends, axis=-1)])
         raise SolverError(
             f"{self.laws[int(np.argmax(far))]!r}: its nearest points were not found; start closer to where it holds, where "
             "curvatures leave one nearest point"

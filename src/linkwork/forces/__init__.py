@@ -1,6 +1,7 @@
 """Forces, each an energy or wrenches; derivatives are derived."""
 
 from .bushing import Bushing
+from .cable import Cable
 from .controllers import PDController
 from .custom import CustomForce, CustomJointForce, force, joint_force
 from .damping import BodyDamping, Drag
@@ -23,7 +24,7 @@ from .torque_curve import TorqueCurve
 
 ALL_FORCES: dict[str, type[Force]] = {
     cls.__name__: cls
-    for cls in (PointSpring, SpringDamper, PointForce, BodyDamping, Drag, Bushing, Handle, PoseHandle, CustomForce)
+    for cls in (PointSpring, SpringDamper, Cable, PointForce, BodyDamping, Drag, Bushing, Handle, PoseHandle, CustomForce)
 }
 ALL_JOINT_FORCES: dict[str, type[JointForce]] = {
     cls.__name__: cls

@@ -9,18 +9,17 @@ import numpy as np
 
 from ..errors import ModelError
 from ..model.checks import number, positive
-from ..spatial.scalar import Scalar, Vector, dot, maximum
+from ..spatial.scalar import Scalar, Vector, maximum
 from ..spatial.se3 import SE3
-from .force import Line
 from .muscle_activation import Schedule
 from .muscle_curves import ACTIVE, PASSIVE, VELOCITY, as_curve
-from .muscle_path import as_path, locally
+from .muscle_path import AlongPath, as_path, rate_of
 
 OBSERVED = ("length", "rate", "tension", "activation", "fibre_length", "fibre_rate")
 SHORTEST = 0.01  # of the optimal length: fibres along the tendon are never shorter
 
 
-class Muscle(Line):
+class Muscle(AlongPath):
     """A muscle along a path: tension f_max (a f_L(l) f_V(v) + f_P(l) + d v) cos(alpha), never below zero.
 
     l is the fibre length over the optimal length, v its rate over optimal length times max_velocity. The path's length l_MT is
@@ -117,20 +116,12 @@ class Muscle(Line):
         return u[0] if self.activation is None else self.activation(t)
 
     # --- mechanics -----------------------------------------------------------------------------------------------------------
-    def length(self, poses: Sequence[SE3]) -> Scalar:
-        return self.path.length(poses)
-
-    def wrenches(self, poses: Sequence[SE3], twists: Sequence[Vector], t: Scalar, u: Vector) -> Sequence[Vector]:
-        length, slopes = self.path.slopes(poses)
-        (pull,) = locally(lambda l, rate: [self.tension(l, rate, t, u)], length, _rate(slopes, twists))
-        return [-pull * g for g in slopes]
-
     def observed(
         self, poses: Sequence[SE3], twists: Sequence[Vector], t: Scalar, u: Vector
     ) -> tuple[dict[str, Scalar], list[Vector]]:
         """What can be measured on the muscle, by name, and the gradient of its length for every body."""
         length, slopes = self.path.slopes(poses)
-        rate = _rate(slopes, twists)
+        rate = rate_of(slopes, twists)
         along, along_rate = self.fibres(length, rate, t, u)
         fibre = self.fibre_length(along)
         tension, activation = self.tension(length, rate, t, u), self.activation_at(t, u)
@@ -161,8 +152,3 @@ class Muscle(Line):
         """What stretching the passive fibres took."""
         fibre = self.fibre_length(maximum(length - self.tendon_length, SHORTEST * self.optimal_length))
         return self.max_force * self.optimal_length * self.passive.integral(fibre / self.optimal_length)
-
-
-def _rate(slopes: Sequence[Vector], twists: Sequence[Vector]) -> Scalar:
-    """The rate of the length."""
-    return sum(dot(g, phi) for g, phi in zip(slopes, twists, strict=True))

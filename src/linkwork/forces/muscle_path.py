@@ -1,4 +1,4 @@
-"""The path of a muscle: points on bodies joined by straight lines, or around obstacles [Sueda 1.9.5]."""
+"""The path of a muscle or a cable: points on bodies joined by straight lines, or around obstacles [Sueda 1.9.5]."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ..model.checks import point, word
 from ..spatial.dual import Dual, Gradient
 from ..spatial.scalar import Scalar, Vector, array, cross, dot, stack
 from ..spatial.se3 import SE3
-from .force import distance, push_at
+from .force import Line, distance, push_at
 from .muscle_wrap import Wrap
 
 
@@ -108,6 +108,25 @@ class MusclePath:
                 out.append((last, item, wrap))
             last, wrap = item, None
         return out
+
+
+class AlongPath(Line):
+    """A force along the length of a `path`."""
+
+    path: MusclePath
+
+    def length(self, poses: Sequence[SE3]) -> Scalar:
+        return self.path.length(poses)
+
+    def wrenches(self, poses: Sequence[SE3], twists: Sequence[Vector], t: Scalar, u: Vector) -> Sequence[Vector]:
+        length, slopes = self.path.slopes(poses)
+        (pull,) = locally(lambda l, rate: [self.tension(l, rate, t, u)], length, rate_of(slopes, twists))
+        return [-pull * g for g in slopes]
+
+
+def rate_of(slopes: Sequence[Vector], twists: Sequence[Vector]) -> Scalar:
+    """The rate of a length with these gradients."""
+    return sum(dot(g, phi) for g, phi in zip(slopes, twists, strict=True))
 
 
 def _wrapped(poses: Sequence[SE3], wrap: tuple[int, Wrap]) -> Callable[[Vector, Vector], Scalar]:

@@ -37,6 +37,9 @@ class ForceSet:
         pairs = np.array([(i, j) for s in sides for i in s for j in s], int).reshape(-1, 2)
         both = np.all(pairs >= 0, axis=1)
         self._row, self._column = pairs[both].T
+        widths = np.array(self.on_joints.widths, int)
+        self._starts = self.on_joints.places[np.cumsum(widths) - widths] - 6 * model.nb
+        self._joint_blocks = list(zip((np.cumsum(widths**2) - widths**2).tolist(), widths.tolist(), strict=True))
         self._order, self._mirror = (x.reshape(-1, 36)[both] for x in _block_orders([len(s) for s in sides]))
 
     def __len__(self) -> int:
@@ -119,11 +122,10 @@ class ForceSet:
         self, q: Any, v: Any, t: float = 0.0, u: Any = None, symmetrised: bool = False
     ) -> tuple[JointBlocks, JointBlocks]:
         """df_dq and df_dv in joint displacements and velocities, at one state; see `derivatives`."""
-        widths, places = np.array(self.on_joints.widths, int), self.on_joints.places - 6 * self.model.nb
-        starts, cuts, found = places[np.cumsum(widths) - widths], np.cumsum(widths**2)[:-1], []
+        found = []
         for slopes in self.on_joints.slopes(self._moved(q, v, t, u)[0]):
-            blocks = [x.reshape(n, n) for x, n in zip(np.split(slopes, cuts) if len(widths) else [], widths, strict=True)]
-            found.append(JointBlocks(self.model.nv, starts, tuple(0.5 * (B + B.T) if symmetrised else B for B in blocks)))
+            blocks = [slopes[at : at + n * n].reshape(n, n) for at, n in self._joint_blocks]
+            found.append(JointBlocks(self.model.nv, self._starts, tuple(0.5 * (B + B.T) if symmetrised else B for B in blocks)))
         return found[0], found[1]
 
 

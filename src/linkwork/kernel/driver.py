@@ -210,7 +210,10 @@ def _scalars(t: Lanes, unpack: bool, mapped: bool) -> list[str]:
 
 
 def transfers_ir(unpack: bool) -> str:
-    """Move all inputs (or outputs) of one block; inputs that do not change between records move only at record 0."""
+    """Move all inputs (or outputs) of one block; inputs that do not change between records move only at record 0.
+
+    Of an output that has no place for every record, the last one stays.
+    """
     name, move = ("lw_unpack_all", "lw_unpack") if unpack else ("lw_pack_all", "lw_pack")
     lines = [f"define void @{name}(ptr %list, i64 %total, i64 %state, i64 %valid, i64 %record) #0 {{", "start:"]
     lines += ["  %some = icmp sgt i64 %total, 0", "  br i1 %some, label %loop, label %done", "loop:"]
@@ -219,7 +222,8 @@ def transfers_ir(unpack: bool) -> str:
     for index, field in enumerate(TRANSFER):
         load_field(lines, field, index, "%entry", "ptr" if field in ("lanes", "memory", "map") else "i64")
     lines += ["  %first = icmp eq i64 %record, 0", "  %moves = icmp ne i64 %record_stride, 0"]
-    lines += ["  %wanted = or i1 %first, %moves", "  br i1 %wanted, label %move, label %after", "move:"]
+    wanted = "true" if unpack else "%wanted"
+    lines += ["  %wanted = or i1 %first, %moves", f"  br i1 {wanted}, label %move, label %after", "move:"]
     lines += ["  %a = mul i64 %state, %stride", "  %b = mul i64 %record, %record_stride", "  %ab = add i64 %a, %b"]
     lines.append("  %row = getelementptr i8, ptr %memory, i64 %ab")
     arguments = "ptr %lanes, ptr %row, i64 %count, i64 %stride, i64 %valid"
@@ -298,7 +302,9 @@ def driver_ir(t: Lanes) -> str:
         transfers_ir(True),
         batch_ir(t),
         python.data_ir(),
+        python.within_ir(t.element),
         python.state_ir(),
+        python.step_ir(),
         python.batch_ir(t.width, shared=False),
         python.batch_ir(t.width, shared=True),
     ]
@@ -317,6 +323,7 @@ class Driver:
         self.batch_at = self._library.address(f"lw_{t.suffix}_batch")
         self.repeat_at = self._library.address(f"lw_{t.suffix}_repeat")
         self.python_state = self._library.address(f"lw_{t.suffix}_python_state")
+        self.python_step = self._library.address(f"lw_{t.suffix}_python_step")
         self.python_batch = self._library.address(f"lw_{t.suffix}_python_batch")
         self.python_shared = self._library.address(f"lw_{t.suffix}_python_shared")
 

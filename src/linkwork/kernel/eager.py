@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import CompileError
-from .plan import tree_items, tree_packing
+from .shape import tree_items, tree_packing
 from .sweep import Algorithm, Field, NodeClass, Repeat, Routine, Step, Sweep, Tree
 
 MISSING = object()

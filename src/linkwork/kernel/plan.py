@@ -6,68 +6,23 @@ array operations, so that a chain of 100000 links is ready at once and a new tre
 
 from __future__ import annotations
 
-import ctypes
 import itertools
-import struct
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from ..errors import CompileError, InputError
-from . import python
+from ..errors import CompileError
 from .driver import driver
 from .lanes import Lanes
-from .records import JOB, SEGMENT, TRANSFER
-from .sweep import Algorithm, Field, Items, Packing, Repeat, Routine, Step, Sweep, Tree
+from .records import SEGMENT
+from .shape import Shape, tree_items, tree_packing
+from .sweep import Algorithm, Field, Repeat, Routine, Step, Sweep, Tree
 from .trace import Position, own_array, record_layout
 from .unit import CompiledUnit, Variant, arrays, unit
-from .workers import AVAILABLE, workers
-
-ALIGN = 64
-ALL = 1 << 60  # states at a time: no other thread shares them
-CHUNKS = 16  # a thread takes its part in so many pieces, so that one which is late or slow gets less
-
-
-class Shape:
-    """What a tree looks like to the sweeps: positions, classes, slots of gathered values."""
-
-    def __init__(self, tree: Tree) -> None:
-        n = len(tree)
-        self.tree = tree
-        parent = tree.parent
-        self.root = parent < 0
-        self.leaf = np.ones(n, bool)
-        self.leaf[parent[~self.root]] = False
-        # An inward sweep runs from the last node to the first: the child with the highest index comes first.
-        highest = np.full(n, -1)
-        np.maximum.at(highest, parent[~self.root], np.flatnonzero(~self.root))
-        self.first = np.zeros(n, bool)
-        self.first[highest[highest >= 0]] = True
-        self.slot, self.slots = self._slots(highest)
-        index: dict[int, int] = {}
-        self.class_of = np.array([index.setdefault(id(c), len(index)) for c in tree.classes], dtype=np.int64)
-        self.classes = list({id(c): c for c in tree.classes}.values())
-
-    def _slots(self, highest: np.ndarray) -> tuple[np.ndarray, int]:
-        """A slot for every inner node, reused as soon as the inward sweep has passed it."""
-        n = len(self.tree)
-        slot = np.zeros(n, np.int64)
-        free: list[int] = []
-        used = 0
-        opens = dict(zip(highest[highest >= 0].tolist(), np.flatnonzero(highest >= 0).tolist(), strict=True))
-        for i in range(n - 1, -1, -1):
-            p = opens.get(i)
-            if p is not None:
-                if free:
-                    slot[p] = free.pop()
-                else:
-                    slot[p], used = used, used + 1
-            if highest[i] >= 0:
-                free.append(int(slot[i]))
-        return slot, max(used, 1)
+from .workspace import CHUNKS, Workspace
 
 
 class Plan:
@@ -322,172 +277,6 @@ class Plan:
             w.job(inputs, outputs, batch, records, every, chunk, spaces[0].next_at)
         self.driver.shared([w.job_at for w in spaces])
         self._idle.extend(spaces)
-
-
-def tree_items(tree: Tree, name: str) -> Items:
-    """A list of the tree, made once."""
-    made = tree.__dict__.setdefault("_made_items", {})
-    if name not in made:
-        made[name] = tree.items[name]()
-    return made[name]
-
-
-def tree_packing(tree: Tree, space: str) -> Packing:
-    """A packing of the tree, made once."""
-    made = tree.__dict__.setdefault("_made_packings", {})
-    if space not in made:
-        made[space] = tree.packings[space]()
-    return made[space]
-
-
-class Workspace:
-    """The memory of one thread: every array in lanes, and the tables that the driver reads."""
-
-    def __init__(self, plan: Plan) -> None:
-        self.plan = plan
-        t = plan.lanes
-        uniform = plan.variant.uniform
-        starts: dict[str, int] = {}
-        at = 0
-        alias = {name: f.alias for name, f in plan.algorithm.fields.items() if f.alias}
-        for name in plan.arrays:
-            if name in alias:
-                continue
-            starts[name] = at
-            size = plan.stored.get(name, plan.sizes.get(name, 0)) * (1 if name in uniform else t.width)
-            at += -(-max(size, 1) * t.bytes // ALIGN) * ALIGN
-        starts |= {name: starts[other] for name, other in alias.items()}
-        raw = np.zeros(at + ALIGN, np.uint8)
-        skip = -raw.ctypes.data % ALIGN
-        self._memory = raw
-        self.views = {}
-        for name in plan.arrays:
-            size = plan.stored.get(name, plan.sizes.get(name, 0)) * (1 if name in uniform else t.width)
-            begin = skip + starts[name]
-            self.views[name] = raw[begin : begin + size * t.bytes].view(t.dtype)
-        for name, values in plan.all_parameters.items():
-            self.views[name][:] = np.repeat(values, 1 if name in uniform else t.width)
-        self.bases = np.array([raw.ctypes.data + skip + starts[name] for name in plan.arrays], np.int64)
-        self.address = {name: int(self.bases[i]) for i, name in enumerate(plan.arrays)}
-        s = plan.segments
-        self._dtype = np.dtype(t.dtype)
-        self._globals = {name for name, f in plan.algorithm.fields.items() if f.space == "global"}
-        self._constant: dict[str, np.ndarray | None] = {}
-        self.fixed = (s.ctypes.data, len(s), self.bases.ctypes.data)
-        self.buffer = bytearray(8 * (1 + len(JOB) + 2 * len(TRANSFER) * len(plan.arrays)))  # states go both ways
-        self.next_at = ctypes.addressof(ctypes.c_char.from_buffer(self.buffer))
-        self.job_at = self.next_at + 8
-        self.transfers_at = self.job_at + 8 * len(JOB)
-
-    def of_state(
-        self, names: Sequence[str], result: str, shape: tuple[int, ...], error: tuple[type, str] | None = None
-    ) -> tuple[Callable[..., Any], np.ndarray]:
-        """A function of arrays of one state that stand for these, see `python.of_state`, and the array that it returns."""
-        plan = self.plan
-        inputs = [(plan.arrays.index(n), plan.sizes[n]) for n in names]
-        packed = result in plan.maps
-        out = np.zeros(shape, self._dtype) if packed else self.views[result].reshape(shape)
-        unpack = (self.address[result], plan.sizes[result], self._map_of(result)) if packed else (0, 0, 0)
-        return python.of_state(plan.driver.python_state, self.fixed, self._dtype, inputs, out, unpack, error, self), out
-
-    def of_batch(self, names: Sequence[str], result: str, others: Sequence[Workspace] = ()) -> Callable[..., Any]:
-        """A function of arrays of a batch that stand for these, and an array for the result, see `python.of_batch`.
-
-        others   memory for threads that share the batch
-        """
-        driver, count = self.plan.driver, len(names) + 1
-        jobs = [w._describe(names, result, self.next_at) for w in (self, *others)]
-        alone = python.of_batch(driver.python_batch, self.job_at, self._dtype, count, self)
-        if not others or not AVAILABLE:
-            return alone
-        team, pieces = workers(), CHUNKS * len(jobs)
-        mails = team.mails(len(others))
-        places = (team.share_at, ctypes.addressof(mails))
-        owners = (self, *others, mails)
-        run = python.of_shared_batch(driver.python_shared, jobs, self._dtype, count, places, pieces, owners)
-
-        return lambda *arrays: team.work(driver.batch_at, jobs, lambda: run(*arrays), lambda: alone(*arrays))
-
-    def _describe(self, names: Sequence[str], result: str, next_at: int) -> int:
-        """Describe a call of compiled code that knows the arrays: the address of the job."""
-        at, size, count = self.transfers_at, self.plan.lanes.bytes, len(names)
-        moves: list[int] = []
-        for n in (*names, result):
-            moves += (self.address[n], 0, self.plan.sizes[n], size * self.plan.sizes[n], 0, self._map_of(n))
-        head = (*self.fixed, count, at, 1, at + 8 * len(TRANSFER) * count, next_at, 0, ALL, 1, 1)
-        struct.pack_into(f"{1 + len(JOB) + len(moves)}q", self.buffer, 0, 0, *head, *moves)
-        return self.job_at
-
-    def point(self, arrays: Mapping[str, np.ndarray]) -> None:
-        """Let these arrays, in lanes and in one piece, stand for our own, under all their names."""
-        for i, name in enumerate(self.plan.arrays):
-            f = self.plan.algorithm.fields.get(name)
-            a = arrays.get(name if f is None or f.alias is None else f.alias)
-            if a is not None:
-                self.bases[i] = address_of(a)
-
-    def adopt(self, other: Workspace, names: Sequence[str]) -> None:
-        """Read these arrays from another workspace (of another variant) instead of our own."""
-        for name in names:
-            i = self.plan.arrays.index(name)
-            self.bases[i] = other.bases[i]
-
-    def disown(self, names: Sequence[str]) -> None:
-        """Read these arrays from our own memory again."""
-        for name in names:
-            self.bases[self.plan.arrays.index(name)] = self.address[name]
-
-    def job(
-        self,
-        inputs: Mapping[str, Any],
-        outputs: Mapping[str, Any],
-        batch: int,
-        records: int = 1,
-        every: int = 1,
-        chunk: int = ALL,
-        next_at: int | None = None,
-    ) -> int:
-        """Describe a call to the driver: the address for `driver.batch`, valid until the next call is described.
-
-        chunk     states that a thread takes at a time, from the number at `next_at` that all threads share
-        """
-        moves: list[int] = []
-        for name, a in inputs.items():
-            if name in self.plan.variant.uniform:
-                self.views[name][:] = np.asarray(a).reshape(-1)
-            elif self._constant.get(name) is not a:  # a constant of the model is already in the lanes
-                moves += self._transfer(name, a)
-                if name in self._globals:
-                    self._constant[name] = None if a.flags.writeable else a
-        split = len(moves)
-        for name, a in outputs.items():
-            moves += self._transfer(name, a)
-        at = self.transfers_at
-        states = (next_at or self.next_at, batch, chunk, records, every)
-        head = (*self.fixed, split // len(TRANSFER), at, len(outputs), at + 8 * split, *states)
-        struct.pack_into(f"{1 + len(JOB) + len(moves)}q", self.buffer, 0, 0, *head, *moves)
-        return self.job_at
-
-    def _map_of(self, name: str) -> int:
-        found = self.plan.maps.get(name)
-        return 0 if found is None else found.ctypes.data
-
-    def _transfer(self, name: str, a: np.ndarray) -> tuple[int, int, int, int, int, int]:
-        if a.dtype is not self._dtype and a.dtype != self._dtype:
-            raise InputError(f"{name} holds {a.dtype}, the plan computes with {self._dtype}")
-        n, strides = a.ndim, a.strides
-        if n and a.size and strides[-1] != a.itemsize and a.shape[-1] > 1:
-            raise InputError(f"{name} must lie row by row in memory; pass np.ascontiguousarray of it")
-        row, record = strides[0] if n > 1 else 0, strides[1] if n > 2 else 0
-        return self.address[name], address_of(a), self.plan.sizes[name], row, record, self._map_of(name)
-
-
-def address_of(a: np.ndarray) -> int:
-    """Where an array's data begins; four times faster than `a.ctypes.data` for writable arrays."""
-    try:
-        return ctypes.addressof(ctypes.c_char.from_buffer(a))  # pyright: ignore[reportArgumentType]
-    except (TypeError, ValueError):  # read-only or empty
-        return a.__array_interface__["data"][0]
 
 
 def variant(lanes: Lanes, phases: Sequence[str], absent: Sequence[str] = (), uniform: Sequence[str] = ()) -> Variant:

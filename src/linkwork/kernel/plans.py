@@ -11,7 +11,8 @@ import numpy as np
 
 from . import python
 from .lanes import Lanes
-from .plan import Plan, Shape, variant
+from .plan import Plan, variant
+from .shape import Shape
 from .sweep import Algorithm, Tree
 
 

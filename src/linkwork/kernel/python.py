@@ -7,10 +7,12 @@ behind functions of the stable interface. The places of an array's fields are th
 process, and where they differ nothing here is used.
 
     object state(self, arrays)           one state: the arrays become inputs where they are; returns `result`
+    object step(self, array)             the same of a state that goes on; returns whether it is finite afterwards
     object batch(self, arrays and out)   a batch, without the interpreter lock; returns `out`
     object shared(self, arrays and out)  the same by several threads, each with a job of its own
 
-An array that is not what the record says (type, shape, in one piece) makes them return None, or raise the error of the record.
+An array that is not what the record says (type, shape, in one piece; for a step, too large) makes them return None, or raise the
+error of the record.
 """
 
 from __future__ import annotations
@@ -32,6 +34,8 @@ METH_FASTCALL = 0x80
 COMMON = ("count", "type", "descr", "none", "error", "message", "incref", "set_error")  # count of arguments
 # For every input follow its place in bases and its size. If there is a map, `size` numbers are unpacked from lanes to memory.
 STATE = (*COMMON, "segments", "segment_count", "bases", "result", "lanes", "memory", "size", "map")
+# A step has one input; it may be as large as `most`. What moves (its place in bases) must be finite, below `finite`, afterwards.
+STEP = (*COMMON, "segments", "segment_count", "bases", "most", "true", "false", "moving", "size", "finite")
 BATCH = (*COMMON, "job", "save", "restore")
 # pieces: into so many a batch is cut; after these the jobs of the others
 SHARED = (*BATCH, "share", "mails", "others", "pieces")
@@ -112,6 +116,25 @@ def of_state(
     moved = (lanes, result.ctypes.data, size, places)
     fields = (*_common(len(inputs), dtype, raised), *fixed, id(result), *moved, *(x for pair in inputs for x in pair))
     return _builtin(address, fields, (owner, dtype, result, raised))
+
+
+def of_step(
+    address: int,
+    fixed: tuple[int, int, int],
+    given: tuple[int, np.ndarray],
+    moving: tuple[int, int],
+    owner: Any,
+) -> Callable[..., Any]:
+    """A function of one array (n,) that takes a state a step further: True, or False if it is not finite then.
+
+    given    of the array its place in bases, and how large its numbers may be (n,)
+    moving   place in bases and size of the part of the state that is looked at; the rest as of `of_state`
+    """
+    place, most = given
+    largest = np.full(moving[1], np.finfo(most.dtype).max, most.dtype)
+    said = (most.ctypes.data, id(True), id(False), *moving, largest.ctypes.data)
+    fields = (*_common(1, most.dtype, None), *fixed, *said, place, len(most))
+    return _builtin(address, fields, (owner, most, largest))
 
 
 def of_batch(address: int, job: int, dtype: np.dtype, count: int, owner: Any) -> Callable[..., Any]:
@@ -217,14 +240,61 @@ nothing:
 }"""
 
 
-def state_ir() -> str:
-    """See STATE."""
-    lines = [*_head("lw_python_state", STATE, ("count", "segment_count", "size")), _LOOP]
-    lines.append(f"  %pair.at = mul i64 %k, 2\n  %pair.index = add i64 %pair.at, {len(STATE)}")
+def within_ir(element: str) -> str:
+    """ptr lw_within(data, most, count): the data if no number is larger than its own `most`, nor smaller than -most; or null."""
+    return f"""define ptr @lw_within(ptr %data, ptr %most, i64 %count) #0 {{
+start:
+  %missing = icmp eq ptr %data, null
+  %empty = icmp eq i64 %count, 0
+  %nothing = or i1 %missing, %empty
+  br i1 %nothing, label %as.it.is, label %loop
+loop:
+  %i = phi i64 [ 0, %start ], [ %i.next, %loop ]
+  %good = phi i1 [ true, %start ], [ %good.next, %loop ]
+  %x.at = getelementptr {element}, ptr %data, i64 %i
+  %x = load {element}, ptr %x.at
+  %m.at = getelementptr {element}, ptr %most, i64 %i
+  %m = load {element}, ptr %m.at
+  %least = fneg {element} %m
+  %below = fcmp ole {element} %x, %m
+  %above = fcmp oge {element} %x, %least
+  %both = and i1 %below, %above
+  %good.next = and i1 %good, %both
+  %i.next = add i64 %i, 1
+  %more = icmp slt i64 %i.next, %count
+  br i1 %more, label %loop, label %done
+done:
+  %found = select i1 %good.next, ptr %data, ptr null
+  ret ptr %found
+as.it.is:
+  ret ptr %data
+}}"""
+
+
+def _pair_ir(first: int, name: str) -> list[str]:
+    """Place and length of the input that an argument stands for, and its data under a name."""
+    lines = [f"  %pair.at = mul i64 %k, 2\n  %pair.index = add i64 %pair.at, {first}"]
     lines.append("  %pair = getelementptr i64, ptr %record, i64 %pair.index")
     load_field(lines, "place", 0, "%pair")
     load_field(lines, "length", 1, "%pair")
-    lines.append("  %data = call ptr @lw_data(ptr %argument, ptr %type, ptr %descr, i32 1, i64 1, i64 %length)")
+    return [*lines, f"  %{name} = call ptr @lw_data(ptr %argument, ptr %type, ptr %descr, i32 1, i64 1, i64 %length)"]
+
+
+def step_ir() -> str:
+    """See STEP."""
+    lines = [*_head("lw_python_step", STEP, ("count", "segment_count", "moving", "size")), _LOOP, *_pair_ir(len(STEP), "array")]
+    lines.append("  %data = call ptr @lw_within(ptr %array, ptr %most, i64 %length)")
+    lines += ["  %target = getelementptr ptr, ptr %bases, i64 %place", _NEXT]
+    lines.append("  call void @lw_run(ptr %segments, i64 %segment_count, ptr %bases)")
+    lines.append("  %moving.at = getelementptr ptr, ptr %bases, i64 %moving\n  %after = load ptr, ptr %moving.at")
+    lines.append("  %kept = call ptr @lw_within(ptr %after, ptr %finite, i64 %size)\n  %lost = icmp eq ptr %kept, null")
+    lines.append("  %said = select i1 %lost, ptr %false, ptr %true")
+    return "\n".join([*lines, "  call void %incref(ptr %said)", "  ret ptr %said", _REFUSED])
+
+
+def state_ir() -> str:
+    """See STATE."""
+    lines = [*_head("lw_python_state", STATE, ("count", "segment_count", "size")), _LOOP, *_pair_ir(len(STATE), "data")]
     lines += ["  %target = getelementptr ptr, ptr %bases, i64 %place", _NEXT]
     lines.append("  call void @lw_run(ptr %segments, i64 %segment_count, ptr %bases)")
     lines += ["  %plain = icmp eq ptr %map, null", "  br i1 %plain, label %finish, label %unpack", "unpack:"]

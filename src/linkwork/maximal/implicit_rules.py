@@ -140,8 +140,10 @@ def load(n: Any, parent: Any) -> None:
     """The matrix and right-hand side that the node and its forces add: A_jj, A_ja, A_aa, b_j, b_a.
 
     Forces on the joint are linearised where it is or where it goes, q or q + h guess, whichever is stiffer: a limit acts in the
-    step in which it is met, and until it has pulled. A force between two bodies depends on their relative pose: in child axes
-    its derivatives are (D, -D; -D^T, D^T). Of D the symmetric part is kept, also where D couples the two: then the whole is
+    step in which it is met, and until it has pulled. Of the derivatives of a force between bodies the symmetric part is kept,
+    and what damps in the matrix is the damping that the right-hand side is without: half of one alone would be a force that no
+    small step is rid of. Where nothing but body and parent is concerned, the force depends on their relative pose: in child axes
+    its derivatives are (D, -D; -D^T, D^T), and of D that couples the two the symmetric part is kept too: then the whole is
     positive if D is.
     """
     joint, h = joint_of(n), n.h
@@ -158,15 +160,20 @@ def load(n: Any, parent: Any) -> None:
     b_j, b_a = momentum + h * (n.external + weight_of(n)) + impulse, -impulse
     A_pj = Ad(n.E)
     poses, twists = {OWN: n.poses, PARENT: parent.poses}, {OWN: n.twists, PARENT: parent.twists}
+    a = n.E.pull_twist(parent.twists)
     for sides, wrenches, df_dq, df_dv in body_forces(n, poses, twists):
-        moving = np.concatenate([twists.get(side, np.zeros(6)) for side in sides])
-        C = mirrored(-h * df_dv - h * h * df_dq)
-        part = blocks_of(sides, C, h * (wrenches - df_dv @ moving))
-        if OWN in part:
-            A_jj, b_j = A_jj + part[OWN, OWN], b_j + part[OWN]
-        if PARENT in part:
-            A_aa, b_a = A_aa + A_pj.T @ part[PARENT, PARENT] @ A_pj, b_a + n.E.pull_wrench(part[PARENT])
-            A_ja = A_ja + mirrored(part[OWN, PARENT] @ A_pj)
+        damper = blocks_of(sides, mirrored(-h * df_dv), h * wrenches)
+        spring = blocks_of(sides, mirrored(-h * h * df_dq), h * wrenches)
+        if OWN in damper:
+            D = damper[OWN, OWN]
+            A_jj, b_j = A_jj + D + spring[OWN, OWN], b_j + damper[OWN] + D @ n.twists
+        if PARENT in damper:
+            kept = mirrored if set(sides) == {OWN, PARENT} else np.asarray
+            D_aa, D_ja = A_pj.T @ damper[PARENT, PARENT] @ A_pj, kept(damper[OWN, PARENT] @ A_pj)
+            A_aa = A_aa + D_aa + A_pj.T @ spring[PARENT, PARENT] @ A_pj
+            A_ja = A_ja + D_ja + kept(spring[OWN, PARENT] @ A_pj)
+            b_j = b_j + D_ja @ a
+            b_a = b_a + n.E.pull_wrench(damper[PARENT]) + D_ja.T @ n.twists + D_aa @ a
     n.A_jj, n.A_ja, n.A_aa, n.b_j, n.b_a = A_jj, A_ja, A_aa, b_j, b_a
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -246,7 +247,7 @@ class Model:
         It takes contiguous float64 arrays and nothing else. The array that it returns is overwritten by the next call; keep a
         copy if you need it. Each thread needs a function of its own.
         """
-        from .. import reduced  # noqa: F401  (its modules fill the table, and nothing else need have imported them)
+        importlib.import_module("linkwork.reduced")  # fills the table; no kernel depends on it
 
         if name not in FUNCTIONS:
             raise InputError(f"there is no prepared function {name!r}; choose one of {', '.join(FUNCTIONS)}")
@@ -265,12 +266,23 @@ class Model:
 
         return replaced(self, gravity, bodies, elements)
 
+    def add(self, *laws: Any) -> Model:
+        """A variant with further forces, constraints or contacts, after those that it has; it shares kernels.
+
+        >>> model.add(SpringDamper("upper", "world", stiffness=200.0), Limit("lower", -1.0, 1.0))
+        """
+        from .variants import with_elements
+
+        return with_elements(self, laws)
+
     def with_parameters(self, parameters: Mapping[str, Mapping[str, Any]], gravity: Any = None) -> Model:
-        """A variant with other numbers: of named bodies mass, com, tensor, placement, armature or damping; gravity.
+        """A variant with other numbers: of named bodies mass, com, tensor, placement, armature or damping; of forces and
+        constraints that have a name what they were made with; gravity.
 
-        >>> model.with_parameters({"upper": {"mass": 2.0, "com": (0.4, 0, 0)}}, gravity=(0, 0, -1.62))
+        >>> model.with_parameters({"upper": {"mass": 2.0, "com": (0.4, 0, 0)}, "spring": {"stiffness": 3.0}}, gravity=(0, 0, -1))
 
-        It shares the kernels of the model. Every number is set as given: a new mass does not scale the tensor.
+        It shares the kernels of the model. Every number is set as given: a new mass does not scale the tensor. A body comes first
+        where a law has its name and both have such a number.
         """
         from .variants import with_parameters
 

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from math import isfinite
 from typing import Any
 
 import numpy as np
 
 from ..errors import InputError
-from .model import Model
+from ..joints import Joint
+from .model import Body, Model
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,22 +53,46 @@ class MaximalState:
         object.__setattr__(self, "t", float(self.t))
 
 
+def states_of(q: np.ndarray, v: np.ndarray) -> Callable[[float], State]:
+    """A function that makes states of copies of these arrays of float64: nothing is looked at, for loops that make many."""
+    new, q_now, v_now = object.__new__, q.copy, v.copy
+
+    def state(t: float) -> State:
+        made = new(State)
+        parts = made.__dict__
+        parts["q"], parts["v"], parts["t"] = q_now(), v_now(), t
+        return made
+
+    return state
+
+
+def is_finite(a: np.ndarray) -> bool:
+    """Whether every number is finite; few numbers in one product."""
+    return (a.ndim == 1 and isfinite(a.dot(a))) or bool(np.isfinite(a).all())
+
+
 def check_state(model: Model, state: State) -> None:
     """Raise with the first thing that is wrong: shapes, NaN, quaternions that are not unit."""
     for name, a, size in (("q", state.q, model.nq), ("v", state.v, model.nv)):
         if a.shape[-1:] != (size,) or a.ndim > 2:
             raise InputError(f"state.{name} has shape {a.shape}; this model needs ({size},) or (batch, {size})")
-        if not np.all(np.isfinite(a)):
-            where = model.bodies[_owner(model, name, int(np.argwhere(~np.isfinite(a))[0][-1]))].joint_name
-            raise InputError(f"state.{name} is not finite at joint {where!r}")
-    for body in model.bodies:
-        problem = body.joint.checked(state.q[..., model.q_index(body.name)])
+        if not is_finite(a):
+            body = model.bodies[body_of(model, name, int(np.argwhere(~np.isfinite(a))[0][-1]))]
+            raise InputError(f"state.{name} is not finite at joint {body.joint_name!r}")
+    for body, part in model.keep_as(check_state, lambda: _particular(model)):
+        problem = body.joint.checked(state.q[..., part])
         if problem:
             raise InputError(f"state.q at joint {body.joint_name!r}: {problem}")
 
 
-def _owner(model: Model, name: str, index: int) -> int:
-    starts = model.tree.offsets(name)
+def _particular(model: Model) -> list[tuple[Body, slice]]:
+    """Bodies whose joints have coordinates that cannot take any value, and where these lie in q."""
+    return [(b, model.q_index(b.name)) for b in model.bodies if type(b.joint).checked is not Joint.checked]
+
+
+def body_of(model: Model, space: str, index: int) -> int:
+    """The body whose joint has a coordinate ("q") or a velocity ("v")."""
+    starts = model.tree.offsets(space)
     return int(np.searchsorted(starts, index, side="right")) - 1
 
 

@@ -7,7 +7,7 @@ class of its own, and compiles that one.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -22,6 +22,18 @@ from .properties import JointProperties
 Changes = Mapping[str, Mapping[str, Any]]
 PARTS = ("joint", "placement", "inertia", *sorted(PROPERTIES))
 RIGID = ("mass", "com", "tensor")
+OF_BODIES = (
+    "nq",
+    "nv",
+    "parents",
+    "_starts",
+    "_index",
+    "armature",
+    "has_armature",
+    "damping",
+    "tree",
+    "plan",
+)  # known of a model
 NUMBERS = (*RIGID, "placement", "armature", "damping")
 
 
@@ -32,9 +44,37 @@ def replaced(model: Model, gravity: Any = None, bodies: Changes | None = None, e
     return dataclasses.replace(model, bodies=made, gravity=_gravity(model, gravity), **found)
 
 
+def with_elements(model: Model, laws: Iterable[Any]) -> Model:
+    """See `Model.add`."""
+    for law in laws:
+        if not callable(getattr(law, "check", None)):
+            todo = "add it on the builder" if callable(getattr(law, "add_to", None)) else "it is no force, constraint or contact"
+            raise ModelError(f"cannot add a {type(law).__name__} to a model: {todo}")
+    made = dataclasses.replace(model, elements=(*model.elements, *laws))
+    made.__dict__.update({name: model.__dict__[name] for name in OF_BODIES if name in model.__dict__})
+    return made
+
+
 def with_parameters(model: Model, parameters: Changes, gravity: Any = None) -> Model:
     """See `Model.with_parameters`."""
-    return dataclasses.replace(model, bodies=_each_body(model, parameters, _with_numbers), gravity=_gravity(model, gravity))
+    laws = [getattr(e, "name", "") for e in model.elements]
+    changes: dict[str, Any] = {} if not isinstance(parameters, Mapping) else {x: parameters[x] for x in parameters if x in laws}
+    of_laws = {name: x for name, x in changes.items() if not (name in model.names and set(x) <= set(NUMBERS))}
+    rest: Any = {x: parameters[x] for x in parameters if x not in of_laws} if of_laws else parameters
+    made = _each_body(model, rest, _with_numbers)
+    elements = tuple(_with_law_numbers(e, of_laws.get(name), laws) for e, name in zip(model.elements, laws, strict=True))
+    return dataclasses.replace(model, bodies=made, gravity=_gravity(model, gravity), elements=elements)
+
+
+def _with_law_numbers(law: Any, numbers: Any, names: Sequence[str]) -> Any:
+    """The law with some of its numbers replaced, as if it had been made with them; None: as it is."""
+    if numbers is None:
+        return law
+    if names.count(law.name) > 1:
+        raise ModelError(f"{names.count(law.name)} laws of the model are named {law.name!r}; give them names of their own")
+    if not isinstance(numbers, Mapping):
+        raise ModelError(f"{law!r}: its changes must be {{what: value}}, not {numbers!r}")
+    return law.remade(numbers)
 
 
 def _each_body(model: Model, changes: Changes, change: Any) -> tuple[Body, ...]:

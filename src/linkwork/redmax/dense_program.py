@@ -16,7 +16,7 @@ from ..joints import Joint
 from ..kernel.loops import Ints, Lane, Table, loops
 from ..kernel.sweep import SCALAR, Field, Repeat, Routine, Step, each, inward, outward, over, vector
 from ..model.rules import inertia_of
-from ..reduced.program import SCRATCH
+from ..reduced.program import SCRATCH, Rules
 from ..reduced.rules import gyroscopic
 from ..solvers.boxes import gather, solve_boxes
 from ..spatial.scalar import zeros
@@ -219,9 +219,10 @@ def solved_densely(forces: int) -> list[Step]:
     ]
 
 
-def dense_rows(most: int, hold: Any, watch: Any) -> list[Step]:
+def dense_rows(most: int, rules: Rules) -> list[Step]:
     """Rows of constraints with so many ports at most; see `reduced.program.solved_rows`."""
     ports, places = [f"p{i}" for i in range(most)], [f"s{i}" for i in range(most)]
+    watch, hold = rules
     tables = ("starts", "places", "freedoms", "v_at")
     return [
         each(watch, *ports, on="constraint"),

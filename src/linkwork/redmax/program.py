@@ -19,7 +19,7 @@ of ports is *distant*: `dense_program` solves for it. Rows go up and down the sa
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import cached_property
 from itertools import pairwise
@@ -40,7 +40,7 @@ from ..model.model import Model
 from ..model.rules import inertia_of
 from ..reduced import forward
 from ..reduced import program as reduced
-from ..reduced.program import VELOCITY, correct, free_motion, place, pose_rows, refined, row_law_at, solved_rows
+from ..reduced.program import Rules, correct, free_motion, place, pose_rows, refined, row_law_at, solved_rows
 from ..reduced.rules import JointFactor, falling_world, gyroscopic
 from ..spatial.articulated import Articulated
 from ..spatial.scalar import Vector, array, ldl, ldl_solve, where, zeros
@@ -301,9 +301,8 @@ def hold_published(n: Any, *around: Any) -> None:
 # --- the program -------------------------------------------------------------------------------------------------------------
 BEGIN = {(False, False): begin_joints, (True, False): begin_bodies, (True, True): begin_pairs}  # by two of the softness
 ELIMINATE = {(False, False): eliminate_joints, (True, False): eliminate_bodies, (True, True): eliminate_pairs}
-Rules = tuple[Callable[..., None], Callable[..., None]]  # what rows ask for, and which take part
-TARGETS: Rules = (hold, reduced.watch_velocities)
-PUBLISHED: Rules = (hold_published, watch_published)
+TARGETS: Rules = (reduced.watch_velocities, hold)
+PUBLISHED: Rules = (watch_published, hold_published)
 
 
 def fields(shape: Shape, softness: Softness) -> dict[str, Field]:
@@ -330,8 +329,8 @@ def dynamics(shape: Shape, softness: Softness, rules: Rules) -> list[Step]:
     ports = [f"p{i}" for i in range(forces)]
     if softness[2]:
         steps += [each(begin_loads), each(act_distantly, *ports, on="force"), *solved_densely(forces), outward(dense_velocities)]
-        return steps + (dense_rows(rows, *rules) if rows >= 0 else [])
+        return steps + (dense_rows(rows, rules) if rows >= 0 else [])
     steps.append(each(BEGIN[softness[:2]]))
     steps += [each(act_stiffly, *ports, on="force")] if forces >= 0 else []
     steps += [inward(ELIMINATE[softness[:2]]), outward(free_bodies if on_bodies and rows >= 0 else free_joints)]
-    return steps + (solved_rows(rows, VELOCITY, correct, *rules) if rows >= 0 else [])
+    return steps + (solved_rows(rows, rules, correct) if rows >= 0 else [])

@@ -21,7 +21,7 @@ import numpy as np
 
 from ..constraints.targets import any_of, reached, touching, velocity_targets
 from ..elements.collection import Shape
-from ..elements.derive import approach, derive, equations
+from ..elements.derive import approach, derive, nearer
 from ..elements.law import RowLaw
 from ..elements.nodes import STILL, law_at
 from ..elements.ports import At, BodyAt, values
@@ -29,7 +29,7 @@ from ..joints import Joint
 from ..kernel.sweep import INERTIA, POSE, SCALAR, Field, Routine, Step, each, inward, outward, over, vector
 from ..model.rules import inertia_of, joint_of, world_pose
 from ..solvers.boxes import gather, gram, solve_boxes, spread
-from ..spatial.scalar import Scalar, Vector, array, cross, is_zero, lu_inverse, zeros
+from ..spatial.scalar import Scalar, Vector, array, cross, is_zero, zeros
 from .forward import accelerations, articulate, articulated_inertia, velocities
 from .rules import coriolis, falling_world, gyroscopic, velocity_step
 
@@ -166,8 +166,7 @@ def free_motion(n: Any, ports: Sequence[Any], at: Sequence[At]) -> list[Vector]:
 def refined(law: RowLaw, at: Sequence[At], t: Scalar, unknown: Vector) -> Vector:
     """The unknowns of a constraint, by Newton's method from where they were."""
     for _ in range(NEWTON_STEPS if law.unknowns else 0):
-        conditions, jacobian = equations(law, values(at), t, unknown)
-        unknown = unknown - lu_inverse(jacobian) @ conditions
+        unknown = nearer(law, values(at), t, unknown)
     return unknown
 
 
@@ -331,28 +330,34 @@ def dynamics(shape: Shape, level: str, evaluations: int = 0, hold: Callable[...,
         again = loaded_middle_forces if loaded else middle_forces
         steps += [outward(accelerations), outward(middle_velocities), inward(again)]
     steps.append(outward(FREE[level, on_bodies and rows >= 0]))
-    return steps + (solved_rows(rows, level, correct, hold) if rows >= 0 else [])
+    return steps + (solved_rows(rows, rules_of(level, hold), correct) if rows >= 0 else [])
 
 
-def solved_rows(
-    most: int,
-    level: str,
-    add: Callable[..., None],
-    hold: Callable[..., None] | None = None,
-    watch: Callable[..., None] | None = None,
-) -> list[Step]:
+Rules = tuple[Callable[..., None], Callable[..., None]]
+ROWS: dict[str, Rules] = {
+    VELOCITY: (watch_velocities, hold_velocities),
+    ACCELERATION: (watch_accelerations, hold_accelerations),
+}
+
+
+def rules_of(level: str, hold: Callable[..., None] | None = None) -> Rules:
+    """Which say what rows take part at a level, and what they ask; or another rule that says what they ask."""
+    watch, asked = ROWS[level]
+    return watch, hold or asked
+
+
+def solved_rows(most: int, rules: Rules, add: Callable[..., None]) -> list[Step]:
     """Rows of constraints with so many ports at most: from the free motion to the one that they allow.
 
+    rules   which say what rows take part, and what they ask
     add     the rule that adds what their forces cause to the free motion, outward
-    hold    the rule that says what rows ask for, if not that of the level
-    watch   the rule that says which rows take part, if not that of the level
     """
     ports, places = [f"p{i}" for i in range(most)], [f"s{i}" for i in range(most)]
-    seen, asked = (watch_velocities, hold_velocities) if level == VELOCITY else (watch_accelerations, hold_accelerations)
+    watch, hold = rules
     tables = ("starts", "bodies", "places", "freedoms")
     return [
-        each(watch or seen, *ports, on="constraint"),
-        each(hold or asked, *ports, *places, on="constraint", when=("own", "awake")),
+        each(watch, *ports, on="constraint"),
+        each(hold, *ports, *places, on="constraint", when=("own", "awake")),
         over("climbs", climb, "place", "up", when=("law", "awake")),
         Routine(gather, ("rows", "on", "x", "busy", "left", "active")),
         Routine(gram, ("active", *tables, "u_rows", "y_rows", "A"), when="busy"),

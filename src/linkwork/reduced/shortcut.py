@@ -15,8 +15,9 @@ import numpy as np
 from ..errors import InputError
 from ..kernel import python
 from ..kernel.lanes import Lanes
-from ..kernel.plan import Plan, Workspace
+from ..kernel.plan import Plan
 from ..kernel.sweep import Algorithm
+from ..kernel.workspace import Workspace
 from ..model.arrays import FLOAT32, FLOAT64, SCALAR64, Interface, fresh, lanes_for, thread_count
 from ..model.model import Model
 

@@ -64,6 +64,8 @@ def gram(active: Ints, starts: Table, bodies: Table, places: Table, freedoms: Ta
                         total += u[places[a] + k] * y[places[b] + k]
                     a += 1
                     b += 1
+                elif bodies[starts[r + 1] - 1] < bodies[b] or bodies[starts[s + 1] - 1] < bodies[a]:
+                    break  # the rest of one path lies before that of the other
                 elif bodies[a] < bodies[b]:
                     a += 1
                 else:

@@ -43,15 +43,6 @@ def multipliers(A: np.ndarray, b: np.ndarray, unilateral: np.ndarray) -> np.ndar
     return np.where(unilateral, np.maximum(found, 0.0), found)
 
 
-def equalities(A: np.ndarray, b: np.ndarray) -> np.ndarray | None:
-    """x with A x + b = 0 for a symmetric definite A, by its Cholesky factor; None if it is not clearly definite."""
-    from scipy.linalg.lapack import dposv  # pyright: ignore[reportAttributeAccessIssue]  # slow to import, and seldom needed
-
-    L, x, failed = dposv(A, -b, lower=1)
-    d = L.diagonal()
-    return None if failed or (d * d < 1e-10 * A.diagonal()).any() else x
-
-
 def _contradiction(A: np.ndarray, b: np.ndarray, unilateral: np.ndarray) -> str:
     """What to say of equalities that cannot hold together."""
     rows = np.flatnonzero(~unilateral)

@@ -126,6 +126,15 @@ def displaced(E: SE3, count: int, first: int = 0, kind: type[Dual] = Dual) -> SE
     return SE3(R=array([x for row in rotation for x in row]).reshape(3, 3), p=array(position))
 
 
+def held(x: Any) -> Any:
+    """The value of a scalar (or of every entry of an array) without its derivatives."""
+    if isinstance(x, np.ndarray):
+        return stack(*(held(e) for e in x.flat)).reshape(x.shape)
+    while isinstance(x, Smooth):
+        x = x.x  # type: ignore[attr-defined]
+    return x
+
+
 def split(x: np.ndarray, count: int, kind: type[Dual] = Dual) -> tuple[np.ndarray, np.ndarray]:
     """The values of an array of duals of a kind (or of constants), and its derivatives with `count` columns more."""
     flat = np.asarray(x, dtype=object).reshape(-1)

@@ -1,5 +1,6 @@
 """Time discretisations, one per file."""
 
+from .assemble import assemble
 from .backward_euler import BackwardEuler
 from .bdf import BDF1, BDF2
 from .dop853 import DormandPrince853
@@ -52,5 +53,6 @@ __all__ = [
     "SymplecticEuler",
     "Variational",
     "Variational4",
+    "assemble",
     "project",
 ]

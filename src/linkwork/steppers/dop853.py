@@ -5,33 +5,39 @@ configuration, q = integrate(q0, u), and solves for (u, v) with the u_dot of `ta
 a wheel has turned, and charts are changed between steps. `control(t, state)` is part of the right-hand side: it is called at
 every stage, also at trial states that are then rejected, and must be a smooth function of its arguments. Constraints act on
 accelerations; nothing pulls positions back, so they drift like the error of the method. Contacts are refused.
+
+Without control, events and inputs of forces a motion is a program (`adaptive`), of one state or of a batch whose states have
+their own steps; else SciPy's solver takes the steps, on the compiled equation.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..constraints.rows import constraint_set
 from ..errors import InputError, SolverError
+from ..kernel.loops import Lane, loops, maximum, minimum, sqrt, where
 from ..model import Model, State
-from .constrained import accelerated, is_bare
-from .events import EventFunction, Watch
-from .inputs import DrivenModel, told
-from .stepper import AdaptiveStepper, Solution
-from .tangent import recharted, tangent_dynamics, tangent_rates
+from ..spatial.scalar import absolute, array
+from ..spatial.scalar import maximum as larger
+from .adaptive import AdaptiveRun, Embedded, StepControl
+from .equation import Equation, Force, RungeKuttaStepper
+from .events import Event, EventFunction, Watch
+from .tangent import recharted
 
 if TYPE_CHECKING:
     from scipy.integrate import DOP853
 
+SHORTEST = 10 * float(np.finfo(float).eps)
 SMALLEST_RTOL = 100 * float(np.finfo(float).eps)
 
 
 @dataclass(frozen=True)
-class DormandPrince853(AdaptiveStepper):
+class DormandPrince853(RungeKuttaStepper):
     """See the module's text.
 
     rtol, atol   error allowed per step: atol + rtol * the size of each velocity, and of each joint's move in the step
@@ -66,20 +72,28 @@ class DormandPrince853(AdaptiveStepper):
     def methods(self) -> tuple[str, ...]:
         return ("reduced",)
 
-    def solve(
-        self,
-        model: Model,
-        state: State,
-        times: np.ndarray,
-        control: Callable[[float, State], Any] | None,
-        external: Any,
-        driven: DrivenModel | None = None,
-    ) -> Solution:
+    @property
+    def watches(self) -> bool:
+        return bool(self.events)
+
+    def run(self, model: Model, times: np.ndarray) -> AdaptiveRun | None:
+        settings = np.array([self.rtol, self.atol, self.max_step])
+        return AdaptiveRun(model, tableau(), CONTROL, settings)
+
+    def first_length(self, equation: Equation, state: State, times: np.ndarray, force: Force) -> tuple[float, np.ndarray]:
+        solver = _Step(equation, state, force).solver(times[-1], self.first_step, self._options)
+        return solver.h_abs, solver.f
+
+    @property
+    def _options(self) -> dict[str, Any]:
+        return {"rtol": self.rtol, "atol": self.atol, "max_step": self.max_step}
+
+    def solve_one(self, equation: Equation, state: State, times: np.ndarray, force: Force) -> tuple[list[State], Sequence[Event]]:
         watch, records = Watch(self.events, state), [state]
         first_step = self.first_step
         while state.t < times[-1]:
-            step = _Step(model, state, control, external, driven)
-            solver = step.solver(times[-1], first_step, {"rtol": self.rtol, "atol": self.atol, "max_step": self.max_step})
+            step = _Step(equation, state, force)
+            solver = step.solver(times[-1], first_step, self._options)
             message = solver.step()
             if solver.status == "failed":
                 raise SolverError(
@@ -96,14 +110,107 @@ class DormandPrince853(AdaptiveStepper):
                     records.append(ended.state)
                     break
             state = step.after(solver)
-        return _solution(model, records, control, external, watch, driven)
+        return records, watch.found
 
 
+@cache
+def tableau() -> Embedded:
+    """The coefficients, and those of the interpolant of order 7 (SciPy's).
+
+    That is x (F_0 + (1 - x) (F_1 + x (F_2 + (1 - x) (F_3 + ...)))) with F_0 = y' - y, F_1 = h k_0 - F_0 and
+    F_2 = 2 F_0 - h (k_12 + k_0).
+    """
+    from scipy.integrate._ivp import dop853_coefficients as given  # slow to import
+
+    weights, first, last = given.A[12], np.eye(16)[0], np.eye(16)[12]
+    errors = np.zeros((2, 16))
+    errors[:, :13] = given.E5, given.E3
+    dense = np.array([weights, first - weights, 2 * weights - last - first, *given.D])
+    return Embedded(13, given.A, errors, dense, np.arange(7) % 2.0)
+
+
+# --- as a program -------------------------------------------------------------------------------------------------------------
+@loops
+def choose(
+    t: Lane,
+    end: Lane,
+    settings: Lane,
+    running: Lane,
+    failed: Lane,
+    next_h: Lane,
+    h: Lane,
+    base_t: Lane,
+    reached: Lane,
+    status: Lane,
+) -> None:
+    """The length of a step; settings are rtol, atol and the longest step."""
+    shortest = SHORTEST * abs(t[0])
+    lost = (running[0] > 0.0) & (failed[0] > 0.0) & ~(next_h[0] >= shortest)
+    status[0] = where(lost, 1.0, status[0])
+    running[0] = where(lost, 0.0, running[0])
+    on = running[0] > 0.0
+    length = where(failed[0] > 0.0, next_h[0], minimum(settings[2], maximum(shortest, next_h[0])))
+    base_t[0] = where(on, t[0], base_t[0])
+    reached[0] = where(on, minimum(t[0] + length, end[0]), reached[0])
+    h[0] = where(on, reached[0] - t[0], h[0])
+
+
+@loops
+def judge(
+    width: int,
+    settings: Lane,
+    fault: Lane,
+    move_size: Lane,
+    gain_size: Lane,
+    h: Lane,
+    reached: Lane,
+    running: Lane,
+    failed: Lane,
+    next_h: Lane,
+    accepted: Lane,
+    t: Lane,
+    status: Lane,
+) -> None:
+    """Accept a step or not, and say how long the next one is [Hairer, Norsett & Wanner, II.10]."""
+    on = running[0] > 0.0
+    fifth = 0.0 * h[0]
+    third = 0.0 * h[0]
+    for i in range(width):
+        move = settings[1] + settings[0] * move_size[i]
+        gain = settings[1] + settings[0] * gain_size[i]
+        a = fault[i] / move
+        b = fault[width + i] / gain
+        fifth += a * a + b * b
+        a = fault[2 * width + i] / move
+        b = fault[3 * width + i] / gain
+        third += a * a + b * b
+    size = (fifth + 0.01 * third) * (2.0 * width)
+    error = where(size > 0.0, h[0] * fifth / sqrt(size), size)
+    good = error < 1.0
+    change = 0.9 / sqrt(sqrt(sqrt(maximum(error, 1e-30))))
+    longer = minimum(where(failed[0] > 0.0, 1.0, 10.0), change)
+    shorter = where(error >= 1.0, maximum(0.2, change), 0.2)
+    next_h[0] = where(on, h[0] * where(good, longer, shorter), next_h[0])
+    failed[0] = where(on, where(good, 0.0, 1.0), failed[0])
+    accepted[0] = where(on & good, 1.0, 0.0)
+    t[0] = where(on & good, reached[0], t[0])
+
+
+def measure(n: Any) -> None:
+    """The move of the step, and |v| or |v'|, the larger one."""
+    n.move_size = array([absolute(x) for x in n.shift])
+    n.gain_size = array([larger(absolute(a), absolute(b)) for a, b in zip(n.base_v, n.stage_v, strict=True)])
+
+
+CONTROL = StepControl("dop853", choose, measure, judge, 3)
+
+
+# --- step by step -------------------------------------------------------------------------------------------------------------
 class _Step:
     """One step as a differential equation for y = (u, v), with u = 0 at its first state."""
 
-    def __init__(self, model: Model, state: State, control: Any, external: Any, driven: DrivenModel | None) -> None:
-        self.model, self.start, self.control, self.external, self.driven = model, state, control, external, driven
+    def __init__(self, equation: Equation, state: State, force: Force) -> None:
+        self.equation, self.start, self.force, self.model = equation, state, force, equation.model
 
     def solver(self, end: float, first_step: float | None, options: dict[str, Any]) -> DOP853:
         from scipy.integrate import DOP853  # slow to import, and only this stepper needs it
@@ -120,13 +227,8 @@ class _Step:
         return State(self.model.integrate(self.start.q, y[:nv]), y[nv:], t)
 
     def slope(self, t: float, y: np.ndarray) -> np.ndarray:
-        model, u, v = self.model, y[: self.model.nv], y[self.model.nv :]
-        tau = None if self.control is None else self.control(t, self.state(t, y))
-        if is_bare(model):
-            return tangent_dynamics(model, self.start.q, u, v, tau, self.external)
         now = self.state(t, y)
-        found = accelerated(self.driven.at(t, now) if self.driven else model, now, tau, self.external)
-        return np.concatenate([tangent_rates(model, u, v), found.motion.joints])
+        return self.equation(now, y[: self.model.nv], *self.force(now))
 
     def records(self, dense: Callable[[np.ndarray], np.ndarray], times: np.ndarray) -> list[State]:
         """The states at some times of the step."""
@@ -139,18 +241,3 @@ class _Step:
     def after(self, solver: DOP853) -> State:
         end = self.state(solver.t, solver.y)
         return State(*recharted(self.model, end.q, end.v), solver.t)
-
-
-def _solution(
-    model: Model, records: list[State], control: Any, external: Any, watch: Watch, driven: DrivenModel | None
-) -> Solution:
-    tau = None if control is None else np.array([control(s.t, s) for s in records])
-    forces = None
-    if constraint_set(model).count:
-        given = [None] * len(records) if tau is None else tau
-        pairs = zip(records, given, strict=True)
-        found = (accelerated(driven.at(s.t, s) if driven else model, s, f, external) for s, f in pairs)
-        forces = np.array([x.multipliers for x in found])
-    arrays = {name: np.array([getattr(s, name) for s in records]) for name in ("q", "v")}
-    times = np.array([s.t for s in records])
-    return Solution(times, arrays, tau, forces, tuple(watch.found), told(driven, records))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -13,11 +14,13 @@ from ..errors import InputError
 from ..maximal.convert import to_reduced
 from ..model import MaximalState, Model, State
 from ..model.arrays import lanes_for, thread_count
+from ..model.state import is_finite
 from ..reduced.loaded import constrained_dynamics
 from .constrained import accelerated
+from .efforts import Efforts
 from .inputs import DrivenModel
-from .stepper import Program, Solution, Stepper
-from .stepping import Stepping
+from .stepper import Program, Solution, Stepper, program_of
+from .stepping import Stepping, constants, owner_of
 
 Control = Callable[[float, State | MaximalState], Any]
 Parts = dict[str, np.ndarray]
@@ -27,22 +30,31 @@ class FixedRun:
     """One simulation: arrays of all records, filled by compiled programs or step by step."""
 
     def __init__(
-        self, model: Model, state: State | MaximalState, stepper: Stepper, method: str, dt: float, steps: int, every: int
+        self,
+        model: Model,
+        state: State | MaximalState,
+        stepper: Stepper,
+        method: str,
+        dt: float,
+        steps: int,
+        every: int,
+        efforts: Efforts,
     ) -> None:
         self.model, self.stepper, self.kind, self.dt, self.every = model, stepper, type(state), dt, every
-        self.program = stepper.program(method, model) if stepper.compiles(model, method) else None
+        self.program = program_of(stepper, model, method)
         self.start, self.records = state, steps // every
         self.t = state.t + dt * every * np.arange(self.records + 1)
         self.tau: np.ndarray | None = None
         self.external: np.ndarray | None = None
         self.driven: DrivenModel | None = None
         self.threads: int | None = 1
-        names = ("q", "v") if isinstance(state, State) else ("poses", "twists", "q_fit")
-        first = getattr(state, names[0])
-        self.batched = first.ndim > {"q": 1, "poses": 3}[names[0]]
-        self.batch = len(first) if self.batched else 1
-        self.tails = {name: getattr(state, name).shape[self.batched :] for name in names}
-        self.parts = {name: np.ascontiguousarray(getattr(state, name).reshape(self.batch, -1)) for name in names}
+        self.efforts = efforts
+        whole: Parts = {"q": state.q, "v": state.v} if isinstance(state, State) else state_parts(state)
+        self.shapes = {name: a.shape for name, a in whole.items()}
+        self.batched = len(self.shapes["q" if "q" in whole else "q_fit"]) > 1
+        self.batch = len(next(iter(whole.values()))) if self.batched else 1
+        self.tails = {name: shape[1:] for name, shape in self.shapes.items()} if self.batched else self.shapes
+        self.parts = {name: np.ascontiguousarray(a.reshape(self.batch, -1)) for name, a in whole.items()}
 
     def solve(self, control: Control | None) -> Solution:
         """Run all steps in the fastest way that the model and the control allow."""
@@ -62,17 +74,16 @@ class FixedRun:
         """All steps in one call into compiled code."""
         kept = self._kept(program)
         given = {"tau": self.tau, "external": self.external}
-        inputs = kept | program.given(self.model, self.dt)
+        inputs = kept | constants(self.model, program, self.dt)
         inputs |= {name: flat(x, self.batch, self.batched) for name, x in given.items() if x is not None}
         arrays = self._recorded({name: kept[name] for name in program.recorded})
         reports = {name: np.empty((self.batch, self.records + 1, n)) for name, n in program.report_sizes(self.model).items()}
         plan = program.plan(self.model, lanes_for(self.batch, np.float64), tuple(n for n, x in given.items() if x is None))
         outputs = {name: a[:, 1:] for name, a in (arrays | reports).items()}
-        memory = {name: np.empty((self.batch, self.records, kept[name].shape[1])) for name in program.memory}
-        passes = self.every * program.passes
-        plan.run(inputs, outputs | memory, self.batch, self.records, passes, thread_count(self.threads))
+        memory = {name: np.empty(kept[name].shape) for name in program.memory}
+        plan.run(inputs, outputs | memory, self.batch, self.records, self.every * program.passes, thread_count(self.threads))
         tau = None if self.tau is None else self._constant_tau()
-        return self._solution(arrays, tau, self._forces(reports, self.tau), memory={n: a[:, -1] for n, a in memory.items()})
+        return self._solution(arrays, tau, reports, self.tau, memory=memory)
 
     def _kept(self, program: Program) -> Parts:
         """What the program keeps at the start."""
@@ -81,45 +92,82 @@ class FixedRun:
 
     def controlled(self, program: Program, control: Control | None) -> Solution:
         """Python is entered at every step, to ask for the joint forces and the inputs of forces."""
-        run = Stepping(self.model, program, self._kept(program), self.dt, self.threads)
-        arrays = self._recorded({name: run.now[name] for name in program.recorded})
-        reports = {name: np.empty((self.batch, self.records + 1, a.shape[1])) for name, a in run.reports.items()}
-        applied = np.zeros((self.batch, self.records + 1, self.model.nv))
-        told: list[np.ndarray] = []
-        tau, constant = self.tau, control is None
-        for record in range(self.records):
-            for k in range(self.every):
-                t = self.t[record] + k * self.dt
-                state = self._state(t, program.left(self.model, run.now))
+        idle = self.model.keep_as((Stepping, id(program), self.batch, self.threads), list)
+        run = self._stepping(program, idle)
+        run.push(self.external)
+        sources = (run.recorded, *run.reports.values())
+        records, given, told = [[source.tobytes()] for source in sources], [], []
+        notes = [(chunks.append, source.tobytes) for chunks, source in zip(records, sources, strict=True)]
+        seen, step, driven, told_rows = run.seen(self.kind, self.shapes), run.step, self.driven, self._told_rows(run)
+        dt, steps, lone, tau = self.dt, range(self.every), not self.batched, run.nothing if self.tau is None else self.tau
+        for start in self.t[:-1].tolist():
+            for k in steps:
+                t = start + k * dt
                 if control is not None:
-                    tau = self._asked(control, t, state)
-                if self.driven:
-                    run.tell(self.driven.asked(state))
-                run.tell_rows(t)
-                if k == 0:
-                    applied[:, record] = 0.0 if tau is None else tau
-                    if self.driven:
-                        told.append(self.driven.last)
-                run.go(1, tau, self.external)
-            for name, a in arrays.items():
-                a[:, record + 1] = run.now[name]
-            for name, a in reports.items():
-                a[:, record + 1] = run.reports[name]
-        held = None if constant and self.tau is None else applied
-        memory = {name: run.now[name] for name in program.memory}
-        return self._solution(arrays, held, self._forces(reports, applied[:, 0]), told, memory)
+                    state = seen(t)
+                    tau = control(t, state)
+                if driven:
+                    run.tell(driven.asked(seen(t) if control is None else state))
+                    step = run.step
+                if told_rows:
+                    told_rows(t)
+                done = step(tau)
+                if done is None:
+                    tau = self._fitting(tau, t)
+                    done = step(tau)
+                if not k:
+                    given.append((tau if lone else run.applied).tobytes())
+                    if driven:
+                        told.append(driven.last)
+                if not done and lone:  # of a batch the others go on
+                    break
+            else:
+                for add, numbers in notes:
+                    add(numbers())
+                continue
+            break
+        idle.append(run)
+        arrays = self._split(records[0], {name: run.now[name].shape[1] for name in program.recorded})
+        pairs = zip(run.reports.items(), records[1:], strict=True)
+        reports = {name: self._split(chunks, {name: a.shape[1]})[name] for (name, a), chunks in pairs}
+        applied = self._split([*given, given[-1]][: self.records + 1], {"tau": self.model.nv})["tau"]
+        held = None if control is None and self.tau is None else applied
+        memory = {name: run.now[name].copy() for name in program.memory}
+        return self._solution(arrays, held, reports, applied[:, 0], told, memory)
 
-    def _forces(self, reports: Parts, tau: np.ndarray | None) -> np.ndarray | None:
+    def _stepping(self, program: Program, idle: list[Stepping]) -> Stepping:
+        """Memory of a run that has ended, or fresh memory, where this run starts."""
+        kept = self._kept(program)
+        if not idle:
+            return Stepping(self.model, program, kept, self.dt, self.threads, self.efforts.most)
+        run = idle.pop()
+        run.restart(kept, self.dt)
+        return run
+
+    def _told_rows(self, run: Stepping) -> Callable[[float], None] | None:
+        """Tells constraints what Python alone can compute of a time."""
+        return run.tell_rows if collection(self.model).told_count else None
+
+    def _split(self, chunks: list[bytes], sizes: dict[str, int]) -> Parts:
+        """Records of all parts of all states as arrays (batch, records, size); those that lack are no numbers."""
+        rows, parts, first = np.frombuffer(b"".join(chunks)).reshape(len(chunks), -1), {}, 0
+        for name, size in sizes.items():
+            parts[name] = np.empty((self.batch, self.records + 1, size))
+            by_record = parts[name].swapaxes(0, 1)
+            by_record[: len(rows)] = rows[:, first : first + self.batch * size].reshape(-1, self.batch, size)
+            by_record[len(rows) :] = np.nan
+            first += self.batch * size
+        return parts
+
+    def _forces(self, impulses: np.ndarray, tau: np.ndarray | None) -> np.ndarray:
         """Forces of the rows, averaged over the steps before every record; the first are those at the start."""
-        if "x" not in reports:
-            return None
-        forces = reports["x"] / self.dt
+        forces = impulses / self.dt
         start = self.start if isinstance(self.start, State) else to_reduced(self.model, self.start)
         u = None if self.driven is None else self.driven.last
         lone = tau if tau is None or self.batched else np.reshape(tau, -1)
         _, first = constrained_dynamics(self.model, start.q, start.v, lone, self.external, t=self.start.t, inputs=u)
         forces[:, 0] = first.reshape(self.batch, -1)
-        return forces if self.batched else forces[0]
+        return forces
 
     def step_by_step(self, control: Control | None) -> Solution:
         """Models with forces or constraints: their problem is posed in Python at every step."""
@@ -133,7 +181,7 @@ class FixedRun:
             for k in range(self.every):
                 t = self.t[record] + k * self.dt
                 state = self._state(t, now)
-                tau = self._asked(control, t, state)[0] if control else self.tau
+                tau = self._fitting(control(t, state), t) if control else self.tau
                 model = self.driven.at(t, state) if self.driven else self.model
                 if record == k == 0 and forces.size:
                     forces[0] = accelerated(model, state, tau, self.external).multipliers
@@ -146,20 +194,23 @@ class FixedRun:
                 forces[record + 1] = info.forces
             for name in now:
                 arrays[name][:, record + 1] = now[name]
-        return self._solution(arrays, applied, forces, told)
+            if not all(is_finite(a[0]) for a in now.values()):
+                for a in arrays.values():
+                    a[:, record + 1 :] = np.nan
+                break
+        found = self._solution(arrays, applied, {}, None, told)
+        return replace(found, forces=forces[: len(found.t)])
 
-    def _asked(self, control: Control, t: float, state: State | MaximalState) -> np.ndarray:
+    def _fitting(self, tau: Any, t: float) -> np.ndarray:
+        """What a control returned, as an array within the efforts of the joints."""
         nv = self.model.nv
-        tau = control(t, state)
-        if type(tau) is not np.ndarray or tau.shape != (nv,) or self.batched:
-            tau = shaped_force(tau, t, (self.batch, nv) if self.batched else (nv,), (nv,))
-        if not np.isfinite(np.vdot(tau, tau)) and not np.all(np.isfinite(tau)):
+        tau = shaped_force(tau, t, (self.batch, nv) if self.batched else (nv,), (nv,))
+        if not np.isfinite(tau).all():
             raise InputError(f"control returned a value that is not finite at t = {t:g}")
-        return np.ascontiguousarray(np.broadcast_to(tau, (self.batch, nv)))
+        return self.efforts.held(tau)
 
     def _state(self, t: float, now: Parts) -> State | MaximalState:
-        lead = (self.batch,) if self.batched else ()
-        parts: Any = {name: a.reshape(lead + self.tails[name]).copy() for name, a in now.items()}
+        parts: Any = {name: a.reshape(self.shapes[name]).copy() for name, a in now.items()}
         return self.kind(t=t, **parts)
 
     def _constant_tau(self) -> np.ndarray:
@@ -171,16 +222,50 @@ class FixedRun:
         self,
         arrays: Parts,
         tau: np.ndarray | None,
-        forces: np.ndarray | None = None,
+        reports: Parts,
+        first_tau: np.ndarray | None,
         told: Sequence[Any] = (),
         memory: Parts | None = None,
     ) -> Solution:
-        lead = (self.batch,) if self.batched else ()
+        """What was found, as far as it is finite; a batch as a whole.
+
+        first_tau   joint forces at the start
+        """
         parts = self.program.left(self.model, arrays) if self.program else arrays
-        shaped = {name: a.reshape(*lead, self.records + 1, *self.tails[name]) for name, a in parts.items()}
-        inputs = np.array([*told, told[-1]]) if self.driven else None
-        held = tau if tau is None or self.batched else tau[0]
-        return Solution(self.t, shaped, held, forces, inputs=inputs, memory=memory)
+        count, failure = self._finite_records(parts)
+        t, shape = self.t, (self.batch, count) if self.batched else (count,)
+        if count < len(t):
+            t, parts, reports = t[:count], *({name: a[:, :count] for name, a in x.items()} for x in (parts, reports))
+            tau, told = None if tau is None else tau[:, :count], told[:count]
+        found = {name: parts[name].reshape(shape + tail) for name, tail in self.tails.items()}
+        inputs = np.array([*told, told[-1]])[:count] if self.driven else None
+        held = None if tau is None else tau.reshape(*shape, self.model.nv)
+        forces = left = None
+        if "x" in reports:
+            forces = self._forces(reports["x"], first_tau).reshape(*shape, reports["x"].shape[2])
+        if "left" in reports:
+            reports["left"][:, 0] = 0.0  # nothing is solved before the start
+            left = reports["left"].reshape(shape)
+        return Solution(t, found, held, forces, (), inputs, memory, left, failure)
+
+    def _finite_records(self, parts: Parts) -> tuple[int, str | None]:
+        """How many records are finite, of a batch all, and what is not; what is not finite once stays so."""
+        name = "v" if "v" in parts else "twists"
+        if is_finite(parts[name][:, -1].reshape(-1)):
+            return self.records + 1, None
+        bad = ~np.isfinite(parts[name])
+        first = int(np.argmax(bad.any(axis=(0, 2))))
+        run = int(np.argmax(bad[:, first].any(axis=-1)))
+        owner = owner_of(self.model, name == "v", int(np.argmax(bad[run, first])))
+        lost = int(bad.any(axis=(1, 2)).sum())
+        who = f" of {lost} of the {self.batch} runs, first of run {run}," if self.batched else ""
+        message = f"the motion{who} is not finite at t = {self.t[first]:.9g}: {owner}; try a shorter step, or another stepper"
+        return self.records + 1 if self.batched else first, message
+
+
+def state_parts(state: MaximalState) -> Parts:
+    """The arrays of a state by name."""
+    return {"poses": state.poses, "twists": state.twists, "q_fit": state.q_fit}
 
 
 def flat(x: np.ndarray, batch: int, batched: bool) -> np.ndarray:

@@ -28,6 +28,7 @@ from ..redmax.program import stiff_laws
 from ..redmax.system import Dynamics, dynamics
 from ..solvers.kkt import constrained_solve
 from ..solvers.newton import newton
+from .efforts import Efforts
 from .fixed import Control, FixedRun
 from .implicit_program import CLOSED, Scheme, UnsolvedError, implicit_program
 from .inputs import DrivenModel
@@ -95,7 +96,7 @@ class ImplicitStepper(SequentialStepper):
     ) -> Solution:
         """As a program, or where a stage has no solution in Python, by shorter steps."""
         if self.compiles(model, "redmax"):
-            run = FixedRun(model, state, self, "redmax", h, steps, every)
+            run = FixedRun(model, state, self, "redmax", h, steps, every, Efforts(model))
             run.tau, run.external, run.driven = tau, external, driven
             try:
                 return run.solve(control)

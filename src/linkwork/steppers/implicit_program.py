@@ -46,7 +46,7 @@ from ..redmax.program import (
     symmetrised,
 )
 from ..reduced import forward
-from ..reduced.program import ACCELERATION, correct, free_motion, place, pose_rows, refined, row_law_at, solved_rows
+from ..reduced.program import correct, free_motion, place, pose_rows, refined, row_law_at, solved_rows
 from ..spatial.scalar import Scalar, Vector, absolute, array
 from ..spatial.scalar import maximum as larger
 from ..spatial.scalar import where as chosen
@@ -205,12 +205,12 @@ def round_of(shape: Shape, softness: Softness) -> list[Step]:
     dynamics: list[Step] = [outward(moving), *([outward(place)] if on_bodies else [])]
     if softness[2]:
         dynamics += [each(begin_loads), each(resist), each(act_distantly, *ports, on="force"), *solved_densely(forces)]
-        dynamics += [outward(dense_changes), *(dense_rows(rows, hold, watch) if rows >= 0 else [])]
+        dynamics += [outward(dense_changes), *(dense_rows(rows, (watch, hold)) if rows >= 0 else [])]
     else:
         dynamics += [each(BEGIN[softness[:2]]), each(resist)]
         dynamics += [each(act_implicitly, *ports, on="force")] if forces >= 0 else []
         dynamics += [inward(ELIMINATE[softness[:2]]), outward(change_bodies if on_bodies and rows >= 0 else change_joints)]
-        dynamics += solved_rows(rows, ACCELERATION, correct, hold, watch) if rows >= 0 else []
+        dynamics += solved_rows(rows, (watch, hold), correct) if rows >= 0 else []
     kept: list[Step] = []
     if rows >= 0:
         kept = [

@@ -8,31 +8,41 @@ The next one is 0.8 (rtol / err)^(1/5) times as long, at most five times; after 
 tenth of its length, after another with half of it. The first step is the longest allowed, a tenth of the time span, or shorter
 if y would change by more than 0.8 rtol^(1/5) of itself. A step lives in the tangent space of its start, as in `tangent`; where
 coordinates do not add (quaternions), q in `err` is the move from the neutral position. The last stage is the first of the next.
+
+Without control and inputs of forces a motion is a program (`adaptive`), of one state or of a batch whose states have their own
+steps; else the same steps are taken from Python.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from functools import cache
 from typing import Any
 
 import numpy as np
 
-from ..constraints.rows import constraint_set
 from ..errors import InputError, SolverError
+from ..kernel.loops import Lane, loops, maximum, minimum, sqrt, where
 from ..model import Model, State
-from ..redmax.system import Dynamics, dynamics
-from .inputs import DrivenModel, told
-from .stepper import AdaptiveStepper, Solution, Stepper
-from .tangent import adds, recharted, tangent_rates
+from ..model.rules import joint_of
+from ..redmax.system import dynamics
+from ..spatial.scalar import absolute, array
+from ..spatial.scalar import maximum as larger
+from .adaptive import AdaptiveRun, Embedded, StepControl
+from .equation import Equation, Force, RungeKuttaStepper
+from .events import Event
+from .inputs import DrivenModel
+from .slopes import Slopes
+from .stepper import Stepper
+from .tangent import recharted, tangent_rates
 
 POWER = 1 / 5
-Control = Callable[[float, State], Any]
+SHORTEST = 16 * float(np.finfo(float).eps)
 
 
 @dataclass(frozen=True)
-class DormandPrince45(AdaptiveStepper):
+class DormandPrince45(RungeKuttaStepper):
     """See the module's text; accelerations by the recursions in O(n).
 
     rtol, atol   error allowed per step, see above
@@ -65,27 +75,24 @@ class DormandPrince45(AdaptiveStepper):
         kind = DenseDormandPrince45 if method == "redmax" else DormandPrince45
         return kind(*(getattr(self, f.name) for f in fields(self)))
 
-    def accelerations(self, now: Dynamics, target: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Accelerations whose constraint rows meet a target, and the forces of the rows."""
-        return now.recursive_accelerations(target)
+    def equation(self, model: Model, external: Any) -> Equation:
+        return Equation(Slopes(model, external, self.baumgarte))
 
-    def accelerated(self, model: Model, state: State, tau: Any, external: Any) -> tuple[np.ndarray, np.ndarray]:
-        """Accelerations under all constraints, and the forces of these."""
-        now, (b, k) = dynamics(model, state, tau, external), self.baumgarte
-        c = now.constraints
-        return self.accelerations(now, -c.bias - 2.0 * b * c.rate - k * k * c.residual)
+    def run(self, model: Model, times: np.ndarray) -> AdaptiveRun | None:
+        settings = np.array([self.rtol, self.atol / self.rtol, self.longest(times)])
+        return AdaptiveRun(model, tableau(), CONTROL, settings, self.baumgarte)
 
-    def solve(
-        self,
-        model: Model,
-        state: State,
-        times: np.ndarray,
-        control: Control | None,
-        external: Any,
-        driven: DrivenModel | None = None,
-    ) -> Solution:
-        records, run = [state], _Run(self, model, control, external, driven)
-        end, longest = times[-1], self.max_step or 0.1 * (times[-1] - state.t)
+    def longest(self, times: np.ndarray) -> float:
+        return self.max_step or 0.1 * (times[-1] - times[0])
+
+    def first_length(self, equation: Equation, state: State, times: np.ndarray, force: Force) -> tuple[float, np.ndarray]:
+        run = _Run(self, equation, force)
+        slope = run.slope(state)
+        return run.first_step(state, slope, self.longest(times)), slope
+
+    def solve_one(self, equation: Equation, state: State, times: np.ndarray, force: Force) -> tuple[list[State], Sequence[Event]]:
+        model, records, run = equation.model, [state], _Run(self, equation, force)
+        end, longest = times[-1], self.longest(times)
         state = State(*recharted(model, state.q, state.v), state.t)
         first = run.slope(state)
         h = run.first_step(state, first, longest)
@@ -97,48 +104,138 @@ class DormandPrince45(AdaptiveStepper):
             changed = not (np.array_equal(q, step.end.q) and np.array_equal(v, step.end.v))
             state = State(q, v, step.t)
             first = run.slope(state) if changed else np.concatenate([v, step.k[-1, model.nv :]])
-        return run.solution(records)
+        return records, ()
 
 
 class DenseDormandPrince45(DormandPrince45):
-    """The same with accelerations by the dense mass matrix."""
+    """The same with accelerations by the dense mass matrix, step by step."""
 
-    def accelerations(self, now: Dynamics, target: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        return now.accelerations(target)
+    def equation(self, model: Model, external: Any) -> Equation:
+        return DenseEquation(model, external, self.baumgarte)
+
+    def run(self, model: Model, times: np.ndarray) -> AdaptiveRun | None:
+        return None
+
+
+class DenseEquation(Equation):
+    """The equation by the matrices of `redmax`."""
+
+    def __init__(self, model: Model, external: Any, baumgarte: tuple[float, float]) -> None:
+        self.model, self.external, self.baumgarte = model, external, baumgarte
+        self.multipliers = np.zeros(0)
+
+    def begin(self, q: np.ndarray) -> None:
+        pass
+
+    def __call__(self, state: State, u: np.ndarray | None, tau: Any, driven: DrivenModel | None) -> np.ndarray:
+        model = self.model if driven is None else driven.at(state.t, state)
+        now, (b, k) = dynamics(model, state, tau, self.external), self.baumgarte
+        c = now.constraints
+        a, self.multipliers = now.accelerations(-c.bias - 2.0 * b * c.rate - k * k * c.residual)
+        return np.concatenate([state.v if u is None else tangent_rates(model, u, state.v), a])
 
 
 @cache
-def tableau() -> tuple[list[np.ndarray], np.ndarray, np.ndarray, np.ndarray]:
-    """Weights of the seven stages, their nodes, those of the error, and those of the interpolant (SciPy's)."""
-    from scipy.integrate import RK45
+def tableau() -> Embedded:
+    """The coefficients, and those of the interpolant (SciPy's)."""
+    from scipy.integrate import RK45  # slow to import
 
-    weights = [*(RK45.A[i, :i] for i in range(1, 6)), RK45.B]
-    return weights, np.append(RK45.C[1:], 1.0), RK45.E, RK45.P
+    matrix = np.zeros((7, 7))
+    matrix[:6, :5], matrix[6, :6] = RK45.A, RK45.B
+    return Embedded(7, matrix, RK45.E[None], np.ascontiguousarray(RK45.P.T), np.zeros(4))
 
 
+# --- as a program -------------------------------------------------------------------------------------------------------------
+@loops
+def choose(
+    t: Lane,
+    end: Lane,
+    settings: Lane,
+    running: Lane,
+    failed: Lane,
+    next_h: Lane,
+    h: Lane,
+    base_t: Lane,
+    reached: Lane,
+    status: Lane,
+) -> None:
+    """The length of a step; settings are rtol, atol / rtol and the longest step."""
+    on = running[0] > 0.0
+    fresh = minimum(settings[2], maximum(SHORTEST * abs(t[0]), next_h[0]))
+    length = where(failed[0] > 0.0, next_h[0], fresh)
+    last = (failed[0] == 0.0) & (1.1 * length >= end[0] - t[0])
+    base_t[0] = where(on, t[0], base_t[0])
+    reached[0] = where(on, where(last, end[0], t[0] + length), reached[0])
+    h[0] = where(on, reached[0] - t[0], h[0])
+
+
+@loops
+def fifth_root(x: float) -> float:
+    """The fifth root of a number between 1e-6 and 1e6, by Newton's method."""
+    y = sqrt(sqrt(x))
+    for _ in range(16):
+        y = y - 0.2 * (y - x / (y * y * y * y))
+    return y
+
+
+@loops
+def judge(
+    width: int,
+    settings: Lane,
+    fault: Lane,
+    move_size: Lane,
+    gain_size: Lane,
+    h: Lane,
+    reached: Lane,
+    running: Lane,
+    failed: Lane,
+    next_h: Lane,
+    accepted: Lane,
+    t: Lane,
+    status: Lane,
+) -> None:
+    """Accept a step or not, and say how long the next one is."""
+    on = running[0] > 0.0
+    error = 0.0 * h[0]
+    for i in range(width):
+        error = maximum(error, abs(fault[i]) / maximum(move_size[i], settings[1]))
+        error = maximum(error, abs(fault[width + i]) / maximum(gain_size[i], settings[1]))
+    error = error * h[0] / settings[0]
+    good = error <= 1.0
+    root = fifth_root(where(error <= 1e6, maximum(error, 1e-6), 1e6))
+    shortest = SHORTEST * abs(t[0])
+    longer = where(failed[0] > 0.0, h[0], h[0] / maximum(0.2, 1.25 * root))
+    shorter = maximum(shortest, h[0] * where(failed[0] > 0.0, 0.5, maximum(0.1, 0.8 / root)))
+    status[0] = where(on & ~good & (h[0] <= shortest), 1.0, status[0])
+    next_h[0] = where(on, where(good, longer, shorter), next_h[0])
+    failed[0] = where(on, where(good, 0.0, 1.0), failed[0])
+    accepted[0] = where(on & good, 1.0, 0.0)
+    t[0] = where(on & good, reached[0], t[0])
+
+
+def measure(n: Any) -> None:
+    """|y| and |y'|, the larger one."""
+    joint = joint_of(n)
+    neutral = joint.neutral()
+    moves = (joint.difference(neutral, n.base_q), joint.difference(neutral, n.stage_q))
+    n.move_size = array([larger(absolute(a), absolute(b)) for a, b in zip(*moves, strict=True)])
+    n.gain_size = array([larger(absolute(a), absolute(b)) for a, b in zip(n.base_v, n.stage_v, strict=True)])
+
+
+CONTROL = StepControl("ode45", choose, measure, judge, 3)
+
+
+# --- step by step -------------------------------------------------------------------------------------------------------------
 class _Run:
     """A motion: the differential equation and its step control."""
 
-    def __init__(
-        self, method: DormandPrince45, model: Model, control: Control | None, external: Any, driven: DrivenModel | None
-    ) -> None:
-        self.method, self.model, self.control, self.external, self.driven = method, model, control, external, driven
-        self.neutral = model.neutral()
-        self.adds = all(adds(b.joint) for b in model.bodies)
-
-    def tau(self, state: State) -> Any:
-        return None if self.control is None else self.control(state.t, state)
-
-    def accelerated(self, state: State) -> tuple[np.ndarray, np.ndarray]:
-        """Accelerations, and the forces of the constraints."""
-        model = self.driven.at(state.t, state) if self.driven else self.model
-        return self.method.accelerated(model, state, self.tau(state), self.external)
+    def __init__(self, method: DormandPrince45, equation: Equation, force: Force) -> None:
+        self.method, self.equation, self.force, self.model = method, equation, force, equation.model
+        self.neutral = self.model.neutral()
 
     def slope(self, state: State, u: np.ndarray | None = None) -> np.ndarray:
         """(u_dot, v_dot) at a state that the move u of a step has reached."""
-        a, _ = self.accelerated(state)
-        move = state.v if u is None or self.adds else tangent_rates(self.model, u, state.v)
-        found = np.concatenate([move, a])
+        found = self.equation(state, u, *self.force(state))
         if not np.all(np.isfinite(found)):
             raise SolverError(f"ode45: the acceleration is not finite at t = {state.t:.9g}")
         return found
@@ -170,32 +267,24 @@ class _Run:
             h /= max(0.2, 1.25 * (step.error / rtol) ** POWER)
         return step, h
 
-    def solution(self, records: list[State]) -> Solution:
-        tau = None if self.control is None else np.array([self.tau(s) for s in records])
-        forces = None
-        if constraint_set(self.model).count:
-            forces = np.array([self.accelerated(s)[1] for s in records])
-        arrays = {name: np.array([getattr(s, name) for s in records]) for name in ("q", "v")}
-        return Solution(np.array([s.t for s in records]), arrays, tau, forces, inputs=told(self.driven, records))
-
 
 class _Step:
     """One step: its stages k (7, 2 nv), its end, its error."""
 
     def __init__(self, run: _Run, start: State, first: np.ndarray, h: float, t: float) -> None:
-        weights, nodes, error, _ = tableau()
+        coefficients = tableau()
         self.run, self.start, self.t = run, start, t
         self.h = t - start.t
         self.k = np.empty((7, len(first)))
         self.k[0] = first
         self.end = start
-        for i, (w, c) in enumerate(zip(weights, nodes, strict=True), 1):
-            move = self.h * (w @ self.k[:i])
-            self.end = self._moved(move, t if c == 1.0 else start.t + c * h)
+        for i, c in enumerate(coefficients.nodes[1:], 1):
+            move = self.h * (coefficients.matrix[i, :i] @ self.k[:i])
+            self.end = self._moved(move, t if i >= 5 else start.t + c * h)
             self.k[i] = run.slope(self.end, move[: run.model.nv])
         size = np.maximum(run.entries(start), run.entries(self.end))
         floor = run.method.atol / run.method.rtol
-        self.error = float(h * np.max(np.abs(error @ self.k) / np.maximum(size, floor), initial=0.0))
+        self.error = float(h * np.max(np.abs(coefficients.errors[0] @ self.k) / np.maximum(size, floor), initial=0.0))
 
     def _moved(self, move: np.ndarray, t: float) -> State:
         nv = self.run.model.nv
@@ -204,4 +293,4 @@ class _Step:
     def at(self, t: float) -> State:
         """The state within the step, of order 4."""
         x = (t - self.start.t) / self.h
-        return self._moved(self.h * (tableau()[3] @ x ** np.arange(1, 5)) @ self.k, t)
+        return self._moved(self.h * (x ** np.arange(1, 5) @ tableau().dense) @ self.k, t)

@@ -4,7 +4,8 @@ Gauss-Newton steps move the coordinates, then one step the velocities; with rows
 
     dq = -M^-1 G^T (G M^-1 G^T)^+ g,        dv = -M^-1 G^T (G M^-1 G^T)^+ g_dot.
 
-In maximal coordinates the rows of the joints are among them: `closing` answers those, constraints see the response that is left.
+In reduced coordinates that is a program (`reduced.projection`). In maximal coordinates the rows of the joints are among them:
+`closing` answers those, constraints see the response that is left.
 Constraints that only push are left alone where they are open, and share one problem of complementarity with the others.
 """
 
@@ -17,14 +18,16 @@ import numpy as np
 
 from ..constraints.rows import ConstraintRows, constraint_set
 from ..constraints.solve import ACTIVE
+from ..elements.collection import collection
 from ..errors import InputError, SolverError
 from ..kernel.sweep import Algorithm
 from ..maximal.closing import CLOSE_POSITIONS, CLOSE_VELOCITIES, closing_motion, displaced
 from ..maximal.convert import to_reduced
 from ..maximal.response import MaximalResponse
-from ..model import MaximalState, Model, Motion, Response, State, check_state
-from ..reduced.response import ReducedResponse
+from ..model import MaximalState, Model, Motion, State
+from ..reduced.projection import POSITIONS, RATES, projection
 from ..solvers.complementarity import multipliers
+from .assemble import assemble
 from .constrained import rows_at
 from .tangent import recharted
 
@@ -43,14 +46,11 @@ def project(model: Model, state: Kind, tolerance: float = 1e-10, iterations: int
     """The nearest state, in the metric of the mass, whose coordinates and velocities obey the constraints at the time state.t.
 
     tolerance    largest residual that may remain (m or rad); SolverError if `iterations` Gauss-Newton steps leave more
-    In a `MaximalState` joints are constraints, too.
+    `assemble` does the same for reduced states. In a `MaximalState` joints are constraints, too, and poses move by themselves.
     """
     if isinstance(state, State):
-        check_state(model, state)
-        if state.q.ndim > 1:
-            raise InputError("project: one state at a time")
-    else:
-        state = _refitted(model, state)
+        return assemble(model, state, tolerance, iterations)
+    state = _refitted(model, state)
     for _ in range(iterations):
         if _error(model, state) <= tolerance:
             return with_velocities(model, state)
@@ -66,13 +66,23 @@ def project(model: Model, state: Kind, tolerance: float = 1e-10, iterations: int
 
 def post_stabilised(model: Model, state: Kind, steps: int = 1) -> Kind:
     """A state after a few Gauss-Newton steps, however far they come: what follows a step in time."""
-    if isinstance(state, MaximalState):
-        state = _refitted(model, state)
-    elif not constraint_set(model).count:
-        return state
+    if isinstance(state, State):
+        return _post_stabilised(model, state, steps) if constraint_set(model).count else state
+    state = _refitted(model, state)
     for _ in range(steps):
         state = with_positions(model, state)
     return with_velocities(model, state)
+
+
+def _post_stabilised(model: Model, state: State, steps: int) -> State:
+    by, q, v = projection(model), state.q[None], state.v[None]
+    unknown = collection(model).first_unknowns(q)
+    for _ in range(steps):
+        out = by.step(POSITIONS, q, v, state.t, unknown)
+        unknown = out["foot"]
+        q, v = recharted(model, model.integrate(q, out["free_v"]), v)
+    v = v + by.step(RATES, q, v, state.t, unknown)["free_v"]
+    return replace(state, q=q[0], v=v[0])
 
 
 def _refitted(model: Model, state: MaximalState) -> MaximalState:
@@ -81,12 +91,10 @@ def _refitted(model: Model, state: MaximalState) -> MaximalState:
     return replace(state, q_fit=recharted(model, fit.q, fit.v)[0])
 
 
-def _error(model: Model, state: State | MaximalState) -> float:
-    """The largest residual of constraints, and of joints where they are some."""
-    found = violation(rows_at(model, state, state.t))
-    if isinstance(state, MaximalState):
-        found = max(found, float(np.abs(closing_motion(model, state, CLOSE_POSITIONS)[1]).max(initial=0.0)))
-    return found
+def _error(model: Model, state: MaximalState) -> float:
+    """The largest residual of constraints and joints."""
+    joints = np.abs(closing_motion(model, state, CLOSE_POSITIONS)[1]).max(initial=0.0)
+    return max(violation(rows_at(model, state, state.t)), float(joints))
 
 
 def violation(c: ConstraintRows) -> float:
@@ -94,32 +102,24 @@ def violation(c: ConstraintRows) -> float:
     return float(np.where(c.unilateral, np.maximum(-c.residual, 0.0), np.abs(c.residual)).max(initial=0.0))
 
 
-def with_positions(model: Model, state: Kind) -> Kind:
-    """One Gauss-Newton step of the coordinates."""
+def with_positions(model: Model, state: MaximalState) -> MaximalState:
+    """One Gauss-Newton step of the poses."""
     c = rows_at(model, state, state.t)
     move = _shortest(model, state, CLOSE_POSITIONS, c, c.residual)
-    if isinstance(state, MaximalState):
-        return _refitted(model, replace(state, poses=displaced(model, state.poses, move.bodies)))
-    q, v = recharted(model, model.integrate(state.q, move.joints), state.v)
-    return replace(state, q=q, v=v)
+    return _refitted(model, replace(state, poses=displaced(model, state.poses, move.bodies)))
 
 
-def with_velocities(model: Model, state: Kind) -> Kind:
+def with_velocities(model: Model, state: MaximalState) -> MaximalState:
     """The nearest velocities that the constraints allow."""
     c = rows_at(model, state, state.t)
     c = c.restricted(~c.unilateral | (c.residual <= ACTIVE))
     move = _shortest(model, state, CLOSE_VELOCITIES, c, c.rate)
-    if isinstance(state, MaximalState):
-        return replace(state, twists=state.twists + move.bodies)
-    return replace(state, v=state.v + move.joints)
+    return replace(state, twists=state.twists + move.bodies)
 
 
-def _shortest(model: Model, state: State | MaximalState, joints: Algorithm, c: ConstraintRows, error: np.ndarray) -> Motion:
+def _shortest(model: Model, state: MaximalState, joints: Algorithm, c: ConstraintRows, error: np.ndarray) -> Motion:
     """The smallest move with G move = -error, or >= for those that only push; `joints` says what joints ask for besides."""
-    if isinstance(state, MaximalState):
-        response: Response = MaximalResponse(model, state, closing_motion(model, state, joints)[0])
-    else:
-        response = ReducedResponse(model, state.q, Motion(np.zeros((model.nb, 6)), np.zeros(model.nv)))
+    response = MaximalResponse(model, state, closing_motion(model, state, joints)[0])
     if not c.rows.count:
         return response.free
     x = _multipliers(response.delassus(c.rows), c.rows @ response.free + error, c.unilateral)

@@ -213,14 +213,14 @@ def rosenbrock_step(shape: Shape, softness: Softness) -> Algorithm:
     third += [each(pull_back, *(f"p{i}" for i in range(forces)), on="force")] if forces >= 0 else []
     if softness[2]:
         third += [inward(rest_side), Routine(solve_side, ("nv", "H", "d_H", "side")), outward(dense_changes)]
-        third += [renamed(step, THIRD) for step in dense_rows(rows, hold_rest, watch_again)] if rows >= 0 else []
+        third += [renamed(step, THIRD) for step in dense_rows(rows, (watch_again, hold_rest))] if rows >= 0 else []
     else:
         third += [inward(rest_forces), outward(change_bodies if on_bodies and rows >= 0 else change_joints)]
-        solved = solved_rows(rows, ACCELERATION, correct, hold_rest, watch_again) if rows >= 0 else []
+        solved = solved_rows(rows, (watch_again, hold_rest), correct) if rows >= 0 else []
         third += [renamed(step, THIRD) for step in solved]
     steps: list[Step] = [
         Routine(begin_step, ("t", "h", "gh", "t2")),
-        *(renamed(step, FIRST) for step in dynamics(shape, softness, (hold, watch))),
+        *(renamed(step, FIRST) for step in dynamics(shape, softness, (watch, hold))),
         each(place_second),
         *(renamed(step, SECOND) for step in plain.dynamics(shape, ACCELERATION)),
         *third,

@@ -20,6 +20,7 @@ while a row acts.
 from __future__ import annotations
 
 import functools
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
@@ -37,18 +38,21 @@ from ..model import MaximalState, Model, State
 from ..model.rules import joint_of, world_pose
 from ..reduced import program as reduced
 from ..reduced.program import ACCELERATION, free_motion, keep_unknowns, pose_rows, row_law_at
+from ..reduced.projection import projection_fields
 from ..spatial.se3 import SE3
 from .post_stabilised import check_choice, post_stabilised
 from .settle import settle, settle_fields
 from .stages import renamed
 from .stepper import Program, StepInfo, Stepper
 from .stepping import Stepping
+from .symplectic_euler import put_back
 from .tableau import Tableau
 from .tangent import tangent_rate
 
 BODY = Free()  # how a body moves that no joint holds
 PARTS = {"reduced": ("q", "v"), "maximal": ("poses", "twists", "q_fit")}
 AT_STAGE = {"t": "stage_t", "x": "more", "left": "more_left", "told": "stage_told"}
+Rule = Callable[..., None]
 STAGE = {
     "reduced": AT_STAGE | {"q": "stage_q", "v": "stage_v"},
     "maximal": AT_STAGE
@@ -225,21 +229,29 @@ def stage_fields(shape: Shape, method: str, stages: int) -> dict[str, Field]:
     return found
 
 
-def stage_steps(shape: Shape, method: str, brackets: int) -> list[Step]:
-    """The steps of one stage, from the slopes of those before to its own."""
+def stage_steps(
+    shape: Shape, method: str, brackets: int, hold: Rule, keep: Routine, remember: Rule, start: dict[str, str] | None = None
+) -> list[Step]:
+    """The steps of one stage, from the slopes of those before to its own.
+
+    hold       the rule of constraints on accelerations
+    keep       the routine that keeps the slopes
+    remember   the rule of constraints that keeps their unknowns
+    start      other names of the state at which the step begins
+    """
     program = reduced if method == "reduced" else maximal
     place, slopes = (place_joints, joint_slopes) if method == "reduced" else (place_bodies, body_slopes)
-    dynamics = program.dynamics(shape, ACCELERATION, hold=hold_in_step)
+    dynamics = program.dynamics(shape, ACCELERATION, hold=hold)
     fit: list[Step] = [outward(maximal.fit)] if method == "maximal" else []
     rows = shape[1] >= 0
     return [
-        Routine(sum_slopes, SUMS),
+        renamed(Routine(sum_slopes, SUMS), start or {}),
         *([Routine(tell_stage, ("stage", "told_count", "told", "stage_told"))] if rows else []),
-        each(place),
+        renamed(each(place), start or {}),
         *(renamed(step, STAGE[method]) for step in [*fit, *dynamics]),
-        *([each(keep_unknowns, on="constraint"), Routine(sum_rows, ROW_SUMS)] if rows else []),
+        *([each(remember, on="constraint")] if rows else []),
         each(slopes(brackets)),
-        Routine(keep_slopes, ("stage", "width", "slope", "free_v" if method == "reduced" else "free", "moves", "gains")),
+        keep,
     ]
 
 
@@ -251,10 +263,14 @@ ROW_SUMS = ("stage", "stages", "rows", "tableau", "h", "more", "x", "more_left",
 def step_program(shape: Shape, method: str, stages: int, brackets: int) -> Algorithm:
     """A step of models with such laws by a tableau with so many stages."""
     rows = shape[1] >= 0
+    keep = Routine(keep_slopes, ("stage", "width", "slope", "free_v" if method == "reduced" else "free", "moves", "gains"))
+    stage = stage_steps(shape, method, brackets, hold_in_step, keep, keep_unknowns)
+    if rows:
+        stage.insert(-1, Routine(sum_rows, ROW_SUMS))
     steps: list[Step] = [
         Routine(begin_step, ("stage",)),
         *([Routine(begin_rows, ("rows", "x", "left"))] if rows else []),
-        Repeat(tuple(stage_steps(shape, method, brackets)), stages),
+        Repeat(tuple(stage), stages),
         Routine(sum_slopes, SUMS),
         each(move_joints if method == "reduced" else move_bodies),
         Routine(end_step, ("t", "stage_t")),
@@ -264,6 +280,15 @@ def step_program(shape: Shape, method: str, stages: int, brackets: int) -> Algor
     fields = stage_fields(shape, method, stages) | settle_fields()
     name = f"{method}_runge_kutta_{stages}_{brackets}_{'_'.join(map(str, map(int, shape)))}"
     return Algorithm(name, fields, {"run": steps})
+
+
+@functools.cache
+def projected_program(shape: Shape, method: str, stages: int, brackets: int) -> Algorithm:
+    """The same for models with rows in reduced coordinates, put back afterwards."""
+    plain = step_program(shape, method, stages, brackets)
+    back = [renamed(step, {"told": "stage_told"}) for step in put_back(shape)]
+    steps = [*plain.phases["run"], *back]
+    return Algorithm(plain.name.replace("_kutta", "_kutta_projected"), projection_fields() | plain.fields, {"run": steps})
 
 
 def staged_tree(model: Model, method: str, stages: int) -> Tree:
@@ -306,11 +331,12 @@ class RungeKutta(Stepper):
         check_choice(self.name, self.stabilise, ("none", "project"))
 
     def compiles(self, model: Model, method: str) -> bool:
-        return self.stabilise != "project"
+        return self.stabilise != "project" or method == "reduced"
 
     def program(self, method: str, model: Model) -> Program:
         laws, parts, tableau = collection(model), PARTS[method], self.tableau
-        algorithm = step_program(laws.shape, method, tableau.stages, tableau.order - 2)
+        made = projected_program if self.stabilise == "project" and method == "reduced" and laws.rows else step_program
+        algorithm = made(laws.shape, method, tableau.stages, tableau.order - 2)
 
         def leave(model: Model, kept: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
             return {name: kept[name] for name in parts}
@@ -343,7 +369,8 @@ class RungeKutta(Stepper):
         if collection(model).forces:
             run.tell(force_set(model).initial_inputs)
         run.tell_rows(state.t)
-        run.go(1, tau, external)
+        run.push(external)
+        run.go(1, run.nothing if tau is None else np.ascontiguousarray(tau, float))
         found: Any = {name: run.now[name].reshape(getattr(state, name).shape) for name in PARTS[method]}
         moved = type(state)(**found, t=state.t + h)
         forces = run.reports["x"][0] / h if run.reports else np.zeros(0)

@@ -133,9 +133,22 @@ class Stepper:
         return after, None, info
 
 
+def program_of(stepper: Stepper, model: Model, method: str) -> Program | None:
+    """The program by which a stepper moves a model, kept with it; None if it does so from Python."""
+
+    def made() -> Program | None:
+        return stepper.program(method, model) if stepper.compiles(model, method) else None
+
+    return model.keep_as((program_of, stepper, method), made)
+
+
 @dataclass(frozen=True, eq=False)
 class Solution:
-    """What a run found: parts of the states at the times (T,), joint and constraint forces there, events, inputs of forces."""
+    """What a run found: parts of the states at the times (T,), joint and constraint forces there, events, inputs of forces.
+
+    left      what the solver of the rows left at the last step before every record (..., T)
+    failure   where the run stopped as its state was not finite
+    """
 
     t: np.ndarray
     arrays: dict[str, np.ndarray]
@@ -144,11 +157,13 @@ class Solution:
     events: tuple[Event, ...] = ()
     inputs: np.ndarray | None = None
     memory: Mapping[str, np.ndarray] | None = None
+    left: np.ndarray | None = None
+    failure: str | None = None
 
 
 @dataclass(frozen=True)
 class AdaptiveStepper(Stepper):
-    """Base of steppers that choose their own steps: they run a whole motion of a single state."""
+    """Base of steppers that choose their own steps: they run a whole motion."""
 
     def solve(
         self,
@@ -158,9 +173,13 @@ class AdaptiveStepper(Stepper):
         control: Callable[[float, State], Any] | None,
         external: Any,
         driven: DrivenModel | None = None,
+        tau: Any = None,
+        threads: int | None = 1,
     ) -> Solution:
-        """The motion from `state`, recorded at `times` (the first is the state's own).
+        """The motion from `state`, or from every state of a batch, recorded at `times` (the first is the state's own).
 
+        control  asked at every stage, with one state, also of a batch: each has its own times
         driven   the model under inputs of its forces, which are asked for as the control is
+        tau      joint forces where there is no control
         """
         raise TypeError(f"{type(self).__name__} must define solve")

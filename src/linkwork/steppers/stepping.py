@@ -11,38 +11,80 @@ from typing import Any
 import numpy as np
 
 from ..elements.collection import collection
-from ..errors import InputError
 from ..kernel import python
 from ..kernel.call import Call
 from ..kernel.plan import Plan
-from ..model import Model
+from ..model import MaximalState, Model, State
 from ..model.arrays import SCALAR64, lanes_for, thread_count
+from ..model.state import body_of, is_finite, states_of
+from ..spatial.scalar import read_only
+from .efforts import LARGEST
 from .stepper import Program
 
 Parts = dict[str, np.ndarray]
+Step = Callable[..., bool | None]
 
 
 class Stepping:
     """Where a batch of states is, and how it goes on.
 
     now       all that the program keeps, (batch, size): updated in place by every step
+    applied   joint forces of the last step of a batch
+    recorded  what a run records of it, in one piece: the whole of one part after the other
     reports   what it says besides of the last step, (batch, size)
+    step      `step(tau)` goes on by one step: True, or False if the motion is not finite then, or None where nothing was done, as
+              tau is no array (nv,) or (batch, nv) of float64 whose numbers are within `most`
     """
 
-    def __init__(self, model: Model, program: Program, kept: Parts, h: float, threads: int | None = 1) -> None:
+    step: Step
+
+    def __init__(
+        self, model: Model, program: Program, kept: Parts, h: float, threads: int | None = 1, most: np.ndarray | None = None
+    ) -> None:
         self.model, self.program, self.threads = model, program, thread_count(threads)
         self.batch = len(next(iter(kept.values())))
-        self.now = {name: np.array(a, float, order="C").reshape(self.batch, -1) for name, a in kept.items()}
-        self._given = {name: np.array(a, float, order="C") for name, a in program.given(model, h).items()}
-        self._tau = np.zeros((self.batch, model.nv)) if self.batch > 1 else np.zeros(model.nv)
-        self._external = np.zeros((self.batch, 6 * model.nb))
+        self._lay_out(kept)
+        self._given = {name: np.array(a, float, order="C") for name, a in constants(model, program, h).items()}
+        self._most = np.full(model.nv, LARGEST) if most is None else most
+        self.applied, self._external = np.zeros((self.batch, model.nv)), np.zeros((self.batch, 6 * model.nb))
         self.reports = {name: np.zeros((self.batch, size)) for name, size in program.report_sizes(model).items()}
-        self._runs: dict[bool, Callable[..., Any]] = {}
+        self.nothing = np.zeros(model.nv)
+        self._steps: dict[bool, Step] = {}
+        self.push(None)
+
+    def _lay_out(self, kept: Parts) -> None:
+        """Memory for all that is kept; of one state in one piece, what is recorded first."""
+        first = self.program.recorded
+        names = [*first, *(name for name in kept if name not in first)]
+        ends = np.cumsum([kept[name].size for name in names]).tolist()
+        memory = np.empty(ends[-1])
+        spans = zip(names, [0, *ends], ends, strict=False)
+        self.now = {name: memory[a:b].reshape(self.batch, -1) for name, a, b in spans}
+        self.recorded = memory[: ends[len(first) - 1]]
+        for name, a in kept.items():
+            self.now[name][...] = a.reshape(self.batch, -1)
+
+    def restart(self, kept: Parts, h: float) -> None:
+        """Go on from other states of as many, with other steps; nothing is remembered."""
+        for name, a in kept.items():
+            self.now[name][...] = a.reshape(self.batch, -1)
+        for name, a in constants(self.model, self.program, h).items():
+            if self._given[name].ndim != a.ndim:  # every state was told inputs of its own
+                self._given[name], self._steps = np.array(a), {}
+            self._given[name][...] = a
+
+    def push(self, external: np.ndarray | None) -> None:
+        """Wrenches on the bodies from now on, (bodies, 6) or (batch, bodies, 6)."""
+        self._pushed = external is not None
+        if external is not None:
+            self._external[...] = external.reshape(-1, self._external.shape[1])
+        self.step = self._steps.get(self._pushed) or self._prepared()
 
     def tell(self, u: np.ndarray) -> None:
         """Inputs of the forces from now on, (inputs,) or (batch, inputs)."""
         if u.ndim != self._given["u"].ndim:
-            self._given["u"], self._runs = np.array(u, float, order="C"), {}
+            self._given["u"], self._steps = np.array(u, float, order="C"), {}
+            self.step = self._prepared()
         self._given["u"][...] = u
 
     def tell_rows(self, t: float) -> None:
@@ -51,49 +93,96 @@ class Stepping:
         if laws.told_count:
             self._given["told"][...] = np.concatenate([laws.told_at(t + c * h) for c in self.program.times])
 
-    def go(self, steps: int = 1, tau: np.ndarray | None = None, external: np.ndarray | None = None) -> None:
-        """Some steps under joint forces (nv,) and wrenches (bodies, 6), or one for each of the batch."""
-        pushed = external is not None
-        run = self._runs.get(pushed) or self._prepared(pushed)
-        run(steps * self.program.passes, self._tau if tau is None and self.batch == 1 else tau, external)
+    def seen(self, kind: type[State | MaximalState], shapes: dict[str, tuple[int, ...]]) -> Callable[[float], Any]:
+        """A function that makes the present state of its time.
 
-    def _prepared(self, pushed: bool) -> Callable[..., Any]:
-        lone = self.batch == 1 and python.available()
+        shapes   of the parts of the state, or of all of the batch
+        """
+        parts = self.program.left(self.model, self.now)
+        if not all(parts[name] is self.now.get(name) for name in shapes):
+            return lambda t: kind(t=t, **self._parts(shapes))
+        views: dict[str, Any] = {name: self.now[name].reshape(shape) for name, shape in shapes.items()}
+        if kind is State:
+            return states_of(views["q"], views["v"])
+        return lambda t: kind(t=t, **{name: view.copy() for name, view in views.items()})
+
+    def _parts(self, shapes: dict[str, tuple[int, ...]]) -> dict[str, Any]:
+        parts = self.program.left(self.model, self.now)
+        return {name: parts[name].reshape(shape).copy() for name, shape in shapes.items()}
+
+    def go(self, steps: int, tau: np.ndarray) -> bool | None:
+        """Some steps under the same joint forces; says what `step` does."""
+        if not self._lone:
+            return self.step(tau, steps)
+        found: bool | None = True
+        for _ in range(steps):
+            found = self.step(tau)
+            if not found:
+                break
+        return found
+
+    @property
+    def _lone(self) -> bool:
+        return self.batch == 1 and python.available()
+
+    def _prepared(self) -> Step:
+        lone = self._lone
         lanes = SCALAR64 if lone else lanes_for(self.batch, np.float64)
-        plan = self.program.plan(self.model, lanes, () if pushed else ("external",))
-        run = self._runs[pushed] = (self._of_one if lone else self._of_batch)(plan, pushed)
-        return run
+        plan = self.program.plan(self.model, lanes, () if self._pushed else ("external",))
+        found = self._steps[self._pushed] = (self._of_one if lone else self._of_batch)(plan)
+        return found
 
-    def _of_one(self, plan: Plan, pushed: bool) -> Callable[..., Any]:
+    def _of_one(self, plan: Plan) -> Step:
         """A step of one state: the compiled code works on the arrays themselves."""
-        work = plan.workspace()
-        work.point({**self.now, **self._given, **self.reports})
-        names = ("tau", "external") if pushed else ("tau",)
-        step, _ = work.of_state(names, self.program.states[0], (plan.sizes[self.program.states[0]],))
+        work, passes = plan.workspace(), self.program.passes
+        work.point({**self.now, **self._given, **self.reports, "external": self._external})
+        once = work.of_step("tau", self._most, self._moving)
+        if passes == 1:
+            return once
 
-        def run(passes: int, tau: np.ndarray, external: np.ndarray | None) -> None:
-            given = (tau,) if external is None else (tau, external.reshape(-1))
-            if step(*given) is None:
-                given = tuple(np.ascontiguousarray(x, float).reshape(-1) for x in given)
-                if step(*given) is None:
-                    raise InputError(f"{' and '.join(names)} do not fit the model")
-            for _ in range(passes - 1):
-                step(*given)
+        def step(tau: np.ndarray) -> bool | None:
+            found = once(tau)
+            for _ in range(passes - 1 if found else 0):
+                found = once(tau)
+            return found
 
-        return run
+        return step
 
-    def _of_batch(self, plan: Plan, pushed: bool) -> Callable[..., Any]:
-        inputs = {**self.now, **self._given, "tau": self._tau} | ({"external": self._external} if pushed else {})
-        outputs = {**self.now, **self.reports}
+    def _of_batch(self, plan: Plan) -> Step:
+        inputs = {**self.now, **self._given, "tau": self.applied} | ({"external": self._external} if self._pushed else {})
+        outputs, moving, passes = {**self.now, **self.reports}, self.now[self._moving], self.program.passes
         call = Call(plan, inputs, outputs, self.batch) if self.threads == 1 else None
+        shapes = (self._most.shape, self.applied.shape)
 
-        def run(passes: int, tau: np.ndarray | None, external: np.ndarray | None) -> None:
-            self._tau[...] = 0.0 if tau is None else tau
-            if external is not None:
-                self._external[...] = external.reshape(-1, self._external.shape[1])
+        def step(tau: np.ndarray, steps: int = 1) -> bool | None:
+            if type(tau) is not np.ndarray or tau.shape not in shapes or not (np.abs(tau) <= self._most).all():
+                return None
+            self.applied[...] = tau
             if call is not None:
-                call(every=passes)
+                call(every=steps * passes)
             else:
-                plan.run(inputs, outputs, self.batch, 1, passes, self.threads)
+                plan.run(inputs, outputs, self.batch, 1, steps * passes, self.threads)
+            return is_finite(moving)
 
-        return run
+        return step
+
+    @property
+    def _moving(self) -> str:
+        """What is not finite as soon as anything is not."""
+        return next(name for name in ("v", "twists", self.program.recorded[-1]) if name in self.now)
+
+
+def constants(model: Model, program: Program, h: float) -> Parts:
+    """What a program takes from the model and the step, kept for the last step: arrays that are known are not read again."""
+    kept = model.keep_as((constants, id(program)), dict)
+    found = kept.get(h)
+    if found is None:
+        kept.clear()
+        found = kept[h] = {name: read_only(np.array(a, float)) for name, a in program.given(model, h).items()}
+    return found
+
+
+def owner_of(model: Model, reduced: bool, index: int) -> str:
+    """Whose velocity stands at a place of v, or of the twists of all bodies."""
+    body = model.bodies[body_of(model, "v", index) if reduced else index // 6]
+    return f"body {body.name!r}, joint {body.joint_name!r}"

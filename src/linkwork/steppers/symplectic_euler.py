@@ -26,11 +26,12 @@ from ..constraints.targets import CORRECTION
 from ..elements.collection import Shape, collection
 from ..errors import InputError
 from ..kernel.loops import Ints, Lane, loops, where
-from ..kernel.sweep import SCALAR, Algorithm, Field, Routine, each
+from ..kernel.sweep import SCALAR, Algorithm, Field, Routine, Step, each
 from ..maximal.program import step, step_fields
 from ..model import MaximalState, Model, State
 from ..model.rules import joint_of
 from ..reduced.program import VELOCITY, dynamics, fields, keep_unknowns
+from ..reduced.projection import POSITIONS, RATES, change_velocities, move_joints, projection_fields, steps_to_close
 from ..reduced.response import factor_reduced
 from ..spatial.scalar import maximum
 from ..spatial.scalar import where as chosen
@@ -76,6 +77,29 @@ def update_after_pushes(n: Any) -> None:
     n.last = np.array([chosen(n.pushed > 0.0, a, x) for x, a in zip(n.last, n.a, strict=True)], dtype=object)
 
 
+def hold_forces(n: Any) -> None:
+    """The forces of a step, aside."""
+    n.held = n.x
+
+
+def give_forces(n: Any) -> None:
+    """The forces of the step again, where those that put it back stand."""
+    n.x = n.held
+
+
+def put_back(shape: Shape) -> list[Step]:
+    """One Gauss-Newton step of the coordinates and one of the velocities, at the end of a step."""
+    return [
+        each(hold_forces, on="constraint"),
+        *steps_to_close(shape, POSITIONS),
+        each(move_joints),
+        each(keep_unknowns, on="constraint"),
+        *steps_to_close(shape, RATES),
+        each(change_velocities),
+        each(give_forces, on="constraint"),
+    ]
+
+
 @functools.cache
 def reduced_step(shape: Shape, evaluations: int) -> Algorithm:
     """A step of models with such laws."""
@@ -98,6 +122,14 @@ def reduced_step(shape: Shape, evaluations: int) -> Algorithm:
         steps.append(each(keep_unknowns, on="constraint"))
     name = f"reduced_symplectic_euler_{evaluations}_{'_'.join(map(str, map(int, shape)))}"
     return Algorithm(name, found, {"run": steps})
+
+
+@functools.cache
+def projected_step(shape: Shape, evaluations: int) -> Algorithm:
+    """The same for models with rows, put back afterwards."""
+    plain = reduced_step(shape, evaluations)
+    steps = [*plain.phases["run"], *put_back(shape)]
+    return Algorithm(plain.name.replace("_euler", "_euler_projected"), projection_fields() | plain.fields, {"run": steps})
 
 
 @functools.cache
@@ -144,14 +176,15 @@ class SymplecticEuler(Stepper):
             raise InputError(f"{self.name}: evaluations must be 0, 1 or 2, not {self.evaluations!r}")
 
     def compiles(self, model: Model, method: str) -> bool:
-        return self.stabilise != "project"
+        return self.stabilise != "project" or method == "reduced"
 
     def program(self, method: str, model: Model) -> Program:
         laws = collection(model)
         if method == "maximal":
             algorithm, parts = maximal_step(laws.shape), ("poses", "twists", "q_fit")
         else:
-            algorithm, parts = reduced_step(laws.shape, self.evaluations), ("q", "v")
+            made = projected_step if self.stabilise == "project" and laws.rows else reduced_step
+            algorithm, parts = made(laws.shape, self.evaluations), ("q", "v")
 
         def leave(model: Model, kept: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
             return {name: kept[name] for name in parts}

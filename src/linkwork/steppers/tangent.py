@@ -20,9 +20,7 @@ from ..joints import Joint
 from ..kernel.sweep import Algorithm, Field, each
 from ..model import Model
 from ..model.rules import joint_of
-from ..reduced.forward import FORWARD_DYNAMICS
 from ..spatial.scalar import Vector
-from .stages import renamed
 
 TERMS = 20  # for turns up to 1 rad the rest is 2 (1 / 2 pi)^22 = 1e-17
 
@@ -59,10 +57,6 @@ def _rate(n: Any) -> None:
     n.u_dot = tangent_rate(joint_of(n), n.u, n.v)
 
 
-def _place(n: Any) -> None:
-    n.place = joint_of(n).integrate(n.q, n.u)
-
-
 def _rechart(n: Any) -> None:
     n.q_new, n.v_new = joint_of(n).rechart(n.q, n.v)
 
@@ -71,11 +65,6 @@ TANGENT_RATES = Algorithm(
     "tangent_rates",
     {"u": Field("input", "v"), "v": Field("input", "v"), "u_dot": Field("output", "v")},
     {"run": [each(_rate)]},
-)
-TANGENT_DYNAMICS = Algorithm(
-    "tangent_dynamics",
-    FORWARD_DYNAMICS.fields | TANGENT_RATES.fields,
-    {"run": [each(_place), *(renamed(s, {"q": "place"}) for s in FORWARD_DYNAMICS.phases["run"]), each(_rate)]},
 )
 RECHART = Algorithm(
     "rechart",
@@ -87,13 +76,6 @@ RECHART = Algorithm(
 def tangent_rates(model: Model, u: np.ndarray, v: np.ndarray) -> np.ndarray:
     """u_dot of all joints (nv,)."""
     return model.call(TANGENT_RATES, {"u": u, "v": v})["u_dot"]
-
-
-def tangent_dynamics(model: Model, q: np.ndarray, u: np.ndarray, v: np.ndarray, tau: Any, external: Any) -> np.ndarray:
-    """(u_dot, v_dot) of the bare tree at integrate(q, u)."""
-    inputs = {"q": q, "u": u, "v": v, "tau": tau, "external": external, "gravity": model.gravity}
-    out = model.call(TANGENT_DYNAMICS, inputs)
-    return np.concatenate([out["u_dot"], out["a"]])
 
 
 def recharted(model: Model, q: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

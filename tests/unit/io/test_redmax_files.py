@@ -288,6 +288,26 @@ def test_the_law_of_the_ground() -> None:
     assert float(ground.energy([lw.SE3(p=(0, 0, 0.3))])) == pytest.approx(0.5 * 10 * 0.04)
 
 
+def test_a_cable() -> None:
+    """At rest where it starts; tension k e + c l_dot / L along its segments while it is stretched, else nothing."""
+    knots = [{"body": "wall", "x": [0, 0, 0]}, {"body": "wall", "x": [0, 0.6, 0]}, {"body": "cart", "x": [0, 0, 0]}]
+    law = {"type": "cable", "points": knots, "stiffness": 50.0, "damping": 6.0, "rest_length": "initial length"}
+    scene = RedmaxScene(changed("cart", ("forces", 0), law), "it.json")
+    model = scene.problem(scene.runs[0]).model
+    forces = lw.force_set(model)
+
+    def pull(x: float, v: float) -> float:
+        k = lw.kinematics(model, np.array([x]), np.array([v]))
+        return forces.wrenches(k.poses, k.twists)[-1, 3]
+
+    L, l = 0.6 + 1.0, 0.6 + np.hypot(1.1, 0.6)
+    for v in (0.4, -9.0):
+        assert pull(0.3, v) == pytest.approx(-(50.0 * (l - L) + 6.0 * v * 1.1 / (l - 0.6)) / L * 1.1 / (l - 0.6))
+    assert pull(-0.3, 9.0) == 0.0
+    with pytest.raises(lw.ModelError, match="it needs two points or more"):
+        problems(changed("cart", ("forces", 0), law | {"points": knots[:1]}))
+
+
 # --- the command ------------------------------------------------------------------------------------------------------
 def test_a_folder_is_verified(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Good, wrong, unsupported and broken files side by side, and some that are no scenes."""

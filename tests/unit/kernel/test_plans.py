@@ -13,6 +13,7 @@ import linkwork as lw
 from linkwork.kernel import python
 from linkwork.kernel.lanes import Lanes
 from linkwork.kernel.plans import Plans, StateCall
+from linkwork.kernel.sweep import Algorithm, Field, NodeClass, Tree, each, vector
 from linkwork.model.kinematics import KINEMATICS, kinematics
 from linkwork.reduced.mass_matrix import MASS_MATRIX
 from linkwork.steppers import ALL_STEPPERS
@@ -97,3 +98,29 @@ def test_threads_do_not_share_memory() -> None:
     for t in threads:
         t.join()
     assert not wrong
+
+
+@pytest.mark.parametrize("width", [1, 8])
+def test_constants_are_in_the_lanes_even_if_a_thread_found_no_work(width: int) -> None:
+    """A call that is described and never run, as of a thread that comes late to a shared batch, leaves nothing undone."""
+    field = {
+        "g": Field("input", "global", vector(2)),
+        "x": Field("input", "node", vector(2)),
+        "y": Field("output", "node", vector(2)),
+    }
+
+    def add(n: Any) -> None:
+        n.y = n.x + n.g
+
+    tree = Tree(np.array([-1]), [NodeClass(("one",))], [{}])
+    work = Plans(tree)(Algorithm("add_constant", field, {"run": [each(add)]}), Lanes(width)).workspace()
+    g, x, y = np.array([3.0, 4.0]), np.array([[1.0, 2.0], [5.0, 6.0]]), np.empty((2, 2))
+    g.flags.writeable = False
+    work.job({"g": g, "x": x}, {"y": y}, 2)
+    work.plan.driver.batch(work.job({"g": g, "x": x}, {"y": y}, 2))
+    np.testing.assert_array_equal(y, x + g)
+    each_its_own = np.array([[1.0, 0.0], [0.0, 1.0]])
+    each_its_own.flags.writeable = False
+    for _ in range(2):  # of many states it is no constant
+        work.plan.driver.batch(work.job({"g": each_its_own, "x": x}, {"y": y}, 2))
+        np.testing.assert_array_equal(y, x + each_its_own)

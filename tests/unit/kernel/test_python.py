@@ -13,8 +13,9 @@ import pytest
 from linkwork.errors import InputError
 from linkwork.kernel import python
 from linkwork.kernel.lanes import Lanes
-from linkwork.kernel.plan import Plan, Workspace, variant
+from linkwork.kernel.plan import Plan, variant
 from linkwork.kernel.sweep import SCALAR, Algorithm, Field, NodeClass, Tree, each
+from linkwork.kernel.workspace import Workspace
 
 
 def combine(n: Any) -> None:
@@ -147,3 +148,23 @@ def test_batches_run_beside_one_another() -> None:
     for t in threads:
         t.join()
     np.testing.assert_allclose(out, expected(*data.transpose(1, 0, 2, 3)), rtol=1e-14, atol=1e-14)
+
+
+def test_a_step_says_whether_it_was_done_and_is_finite() -> None:
+    def double(n: Any) -> None:
+        n.x = n.x * n.a
+
+    fields = {"a": Field("input", codec=SCALAR), "x": Field("state", codec=SCALAR)}
+    tree = Tree(np.arange(2) - 1, [NodeClass(("plain",))] * 2, [{}] * 2)
+    work = Plan(Algorithm("double it", fields, {"run": [each(double)]}), tree, variant(Lanes(1), ("run",))).workspace()
+    x = np.array([1.0, 2.0])
+    work.point({"x": x})
+    step = work.of_step("a", np.array([1e300, 5.0]), "x")
+    assert step(np.array([2.0, -3.0])) is True
+    np.testing.assert_array_equal(x, [2.0, -6.0])
+    for refused in ([2.0, -5.1], [np.inf, 0.0], [np.nan, 0.0], [1.0], [1, 2]):
+        assert step(np.array(refused)) is None
+    assert step([1.0, 1.0]) is None
+    np.testing.assert_array_equal(x, [2.0, -6.0])
+    assert step(np.array([1e300, 1.0])) is True
+    assert step(np.array([1e300, 1.0])) is False

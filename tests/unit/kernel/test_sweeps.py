@@ -20,7 +20,8 @@ from linkwork.errors import CompileError
 from linkwork.kernel import eager
 from linkwork.kernel.factored import Factored
 from linkwork.kernel.lanes import Lanes
-from linkwork.kernel.plan import Plan, Shape, variant
+from linkwork.kernel.plan import Plan, variant
+from linkwork.kernel.shape import Shape
 from linkwork.kernel.sweep import (
     INERTIA,
     MATRIX,

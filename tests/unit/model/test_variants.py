@@ -146,9 +146,9 @@ def compiled(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Any, ...]]:
     calls: list[tuple[Any, ...]] = []
     original = unit._written
 
-    def counted(algorithm: Any, node_class: Any, *rest: Any) -> Any:
-        calls.append(node_class.signature)
-        return original(algorithm, node_class, *rest)
+    def counted(tracer: Any, variant: Any) -> Any:
+        calls.append(tracer.node_class.signature)
+        return original(tracer, variant)
 
     monkeypatch.setenv("LINKWORK_CACHE", "off")
     monkeypatch.setattr(unit, "_loaded", LOADED.setdefault(len(LOADED), {}))
@@ -235,3 +235,59 @@ def test_bad_input_names_the_rule(what: str) -> None:
     make, rule = REFUSED[what]
     with pytest.raises(lw.ModelError, match=rule):
         make()
+
+
+# --- laws -----------------------------------------------------------------------------------------------------------------
+FREE = built().replace(elements=())
+SPRING = lw.PointSpring("lower", point_b=(1.0, 0.2, 0.3), stiffness=5.0, name="spring")
+
+
+def test_laws_are_added_after_those_there_are() -> None:
+    once = FREE.add(SPRING)
+    twice = once.add(lw.JointDamping("upper", 0.3), lw.Limit("lower", -1.0, 1.0))
+    assert [type(e).__name__ for e in twice.elements] == ["PointSpring", "JointDamping", "Limit"]
+    assert len(FREE.elements) == 0
+    q, v = np.array([0.1, 0.2]), np.array([0.3, 0.4])
+    same = FREE.replace(elements=twice.elements)
+    np.testing.assert_array_equal(lw.forward_dynamics(twice, q, v), lw.forward_dynamics(same, q, v))
+    with pytest.raises(lw.ModelError, match="cannot add a str to a model: it is no force"):
+        FREE.add("spring")
+    with pytest.raises(lw.ModelError, match="there is no body 'hand'"):
+        FREE.add(lw.PointSpring("hand", stiffness=1.0))
+
+
+def test_numbers_of_laws_are_reached_by_name() -> None:
+    drag = lw.force(["lower"], wrenches=lambda E, phi, c: [-c * phi[0]], parameters={"c": 0.1}, name="drag")
+    model = FREE.add(SPRING, drag, lw.JointSpring("upper", 2.0, name="upper"))
+    new = model.with_parameters(
+        {"spring": {"stiffness": 7.0, "point_a": (0.5, 0, 0)}, "drag": {"c": 0.4}, "lower": {"mass": 3.0}}
+    )
+    spring = new.elements[0]
+    assert (spring.stiffness, spring.point_a.tolist(), spring.point_b.tolist()) == (7.0, [0.5, 0, 0], [1.0, 0.2, 0.3])
+    assert float(new.elements[1].parameters()["c"]) == 0.4
+    assert new.bodies[1].inertia.mass == 3.0
+    assert model.elements[0].stiffness == 5.0
+    of_both = model.with_parameters({"upper": {"stiffness": 4.0}})
+    assert of_both.elements[2].stiffness == 4.0
+    assert model.with_parameters({"upper": {"damping": 4.0}}).bodies[0].properties.damping == 4.0
+
+
+def test_numbers_of_laws_are_checked() -> None:
+    model = FREE.add(SPRING)
+    for changes, message in (
+        ({"stiffness": -1.0}, "stiffness must be at least 0"),
+        ({"rate": 1.0}, "'rate' cannot be changed here; these can: point_a, point_b, stiffness"),
+        ({"body_a": "upper"}, "'body_a' cannot be changed here"),
+    ):
+        with pytest.raises(lw.ModelError, match=message):
+            model.with_parameters({"spring": changes})
+    with pytest.raises(lw.ModelError, match="2 laws of the model are named 'spring'"):
+        model.add(SPRING).with_parameters({"spring": {"stiffness": 1.0}})
+
+
+def test_other_numbers_of_laws_compile_nothing(compiled: list[tuple[Any, ...]]) -> None:
+    model, q = FREE.add(SPRING), np.array([0.1, 0.2])
+    first = lw.forward_dynamics(model, q, q)
+    count = len(compiled)
+    assert np.abs(lw.forward_dynamics(model.with_parameters({"spring": {"stiffness": 7.0}}), q, q) - first).max() > 1e-3
+    assert len(compiled) == count > 0

@@ -37,6 +37,7 @@ from linkwork.spatial.scalar import (
     minimum,
     norm,
     numeric,
+    pivoted_inverse,
     solve_spd,
     stack,
     where,
@@ -350,3 +351,10 @@ def test_the_public_names_exist() -> None:
     import linkwork as lw
 
     assert lw.math is scalar
+
+
+@pytest.mark.parametrize("n", [1, 2, 4, 6])
+def test_a_pivoted_inverse_needs_no_diagonal(n: int) -> None:
+    A = np.random.default_rng(n).normal(size=(n, n))
+    A[np.diag_indices(n)] = 0.0 if n > 1 else 2.0
+    np.testing.assert_allclose(np.asarray(pivoted_inverse(A), float) @ A, np.eye(n), atol=1e-11)

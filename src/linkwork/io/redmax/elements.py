@@ -9,7 +9,7 @@ import numpy as np
 
 from ...constraints.constraint import Constraint
 from ...constraints.on_joints import JointConstraint, plain_joint
-from ...forces import Force, JointForce
+from ...forces import Cable, Force, JointForce
 from ...forces.force import push_at
 from ...joints import Joint
 from ...spatial.scalar import Scalar, Vector, cross, dot, stack, where
@@ -112,6 +112,13 @@ class CornersOnGround(Force):
     def sliding(self, d: Scalar) -> Scalar:
         """Friction along the velocity of a corner that slides at a depth d <= 0: against it."""
         return self.mu * self.kn * d
+
+
+class StretchedCable(Cable):
+    """A cable whose tension k e + c l_dot / L is not cut at zero while it is stretched."""
+
+    def tension(self, length: Scalar, rate: Scalar, t: Scalar, u: Vector) -> Scalar:
+        return where(length > self.rest_length, self.pull(length, rate), 0.0)
 
 
 class CoordinateSpring(JointForce):

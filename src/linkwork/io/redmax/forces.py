@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
 from ...forces import BodyDamping, PointSpring, SpringDamper
 from ...model.model import WORLD
-from .elements import CoordinateSpring
+from .elements import CoordinateSpring, StretchedCable
 from .places import Place, Places
 from .published_forces import (
     AddedMassDamper,
@@ -69,6 +70,19 @@ def _spring_damper(record: Record, places: Places, kind: str, start: Positions) 
     )
 
 
+def _cable(record: Record, places: Places, kind: str, start: Positions) -> Any:
+    knots = record.records("points")
+    bodies = [places.body(knot, "body") for knot in knots]
+    if len(knots) < 2 or all(body.name == WORLD for body in bodies):
+        raise record.error("it needs two points or more, one of them on a body")
+    points = [body.point(knot.vector("x")) for body, knot in zip(bodies, knots, strict=True)]
+    x = [start(body, point) for body, point in zip(bodies, points, strict=True)]
+    length = sum(float(np.linalg.norm(b - a)) for a, b in pairwise(x))
+    path = [(body.name, point) for body, point in zip(bodies, points, strict=True)]
+    rest = _rest_length(record, length)
+    return StretchedCable(path, record.number("stiffness"), record.number("damping", 0.0), rest)
+
+
 def _ground_cuboid(record: Record, places: Places, kind: str, start: Positions) -> Any:
     body = places.body(record, "body")
     if body.record is None or body.record.get("shape", None) != "cuboid":
@@ -85,6 +99,7 @@ KINDS: dict[str, Callable[[Record, Places, str, Positions], Any]] = {
     "point_point": _point_point,
     "spring_damper": _spring_damper,
     "spring_damper_bdf": _spring_damper,
+    "cable": _cable,
     "ground_cuboid": _ground_cuboid,
 }
 

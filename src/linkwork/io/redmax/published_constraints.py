@@ -14,10 +14,10 @@ from ...constraints.limits import Limit
 from ...constraints.prescribed import PrescribedJoint, PrescribedTwist
 from ...contact import Contact
 from ...geometry import Plane, Sphere
+from ...spatial.dual import held
 from ...spatial.scalar import Scalar, Vector, array, where
 from ...spatial.se3 import SE3
 from .elements import PointOnHinge
-from .published_forces import held
 from .slips import Slip
 
 

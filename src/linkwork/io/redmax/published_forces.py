@@ -13,20 +13,11 @@ import numpy as np
 
 from ...forces import JointForce, LimitSpring, PointForce, SpringDamper
 from ...joints import Joint
+from ...spatial.dual import held
 from ...spatial.scalar import Scalar, Vector, dot, stack, where
 from ...spatial.se3 import SE3
-from ...spatial.smooth import Smooth
 from .elements import CornersOnGround, pull
 from .slips import Slip
-
-
-def held(x: Any) -> Any:
-    """The value of a scalar (or of every entry of an array) without its derivatives."""
-    if isinstance(x, np.ndarray):
-        return stack(*(held(e) for e in x.flat)).reshape(x.shape)
-    while isinstance(x, Smooth):
-        x = x.x
-    return x
 
 
 class UncountedPointForce(Slip, PointForce):

@@ -60,3 +60,15 @@ class Moving(Placed):
     def spin(self) -> Any:
         """The angular velocity in world axes."""
         return self.part.spin(self.x, self.v)
+
+
+# --- in rules: laws and parts with the numbers of a node -----------------------------------------------------------------
+def bound_parts(n: Any) -> list[Part]:
+    """The parts of a node with their parameters."""
+    return [p.bound({name: getattr(n, f"p{k}_{name}") for name in p.parameter_names}) for k, p in enumerate(n.parts)]
+
+
+def bound_law(n: Any, k: int = 0) -> Any:
+    """A law of a node with its parameters."""
+    law = n.laws[k]
+    return law.bound({name: getattr(n, f"law{k}_{name}") for name in law.parameters()})

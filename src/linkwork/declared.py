@@ -1,0 +1,111 @@
+"""What joints declare acts: stops and dry friction as laws of the model that runs; or a line says that they do not.
+
+    "hard"     every declared limit is a `Limit`: a stop that only pushes
+    "spring"   every declared limit is a `LimitSpring`, on which the joint, with all others free, would swing at SPRING rad/s
+    "off"      limits of coordinates do not act
+
+Declared friction is a `DryFriction` in all of them. A joint that has such a law of its own is left to it. These laws come after
+all others, so the columns of forces of constraints keep their places.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from .constraints import DryFriction, Limit
+from .errors import InputError
+from .forces import LimitSpring, SwingTwistLimit
+from .forces.joint import is_flat
+from .model import Body, Model
+from .reduced import inverse_mass_matrix
+from .steppers import AdaptiveStepper, SequentialStepper, Stepper
+from .steppers.stepper import program_of
+
+LIMIT_MODELS = ("hard", "spring", "off")
+SPRING = 300.0  # rad/s: of a joint on the spring of its limit; steps of 1 ms carry some twenty of them at once
+DAMPING = 0.2  # of that spring, as a part of the critical one
+
+
+@dataclass(frozen=True, eq=False)
+class Declared:
+    """The model that runs, and a line for everything that is declared and does not act."""
+
+    model: Model
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, eq=False)
+class _Joints:
+    """Joints with limits, with limits that are not of one coordinate after the other, and with friction."""
+
+    limited: Sequence[Body]
+    turning: Sequence[Body]
+    rubbing: Sequence[Body]
+
+
+def declared(model: Model, limit_model: str, stepper: Stepper, method: str) -> Declared:
+    """The model with the laws of what its joints declare, as far as the stepper can step them; kept with the model."""
+    if limit_model not in LIMIT_MODELS:
+        raise InputError(f"limit_model must be one of {', '.join(map(repr, LIMIT_MODELS))}, not {limit_model!r}")
+    joints = model.keep_as(declared, lambda: _joints(model))
+    if joints is None:
+        return model.keep_as(Declared, lambda: Declared(model))
+    if isinstance(stepper, AdaptiveStepper | SequentialStepper):
+        return _chosen(model, joints, limit_model, stepper.name, lambda rows: False)
+    key = (declared, limit_model, stepper, method)
+    return model.keep_as(key, lambda: _chosen(model, joints, limit_model, stepper.name, _taker(model, stepper, method)))
+
+
+def _joints(model: Model) -> _Joints | None:
+    """None if no joint declares anything that needs a law."""
+    stopped = {model.body_index(e.joint) for e in model.elements if isinstance(e, Limit | LimitSpring | SwingTwistLimit)}
+    held = {model.body_index(e.joint) for e in model.elements if isinstance(e, DryFriction)}
+    bodies = [(i, b, b.properties) for i, b in enumerate(model.bodies) if b.joint.nv]
+    limited = [b for i, b, p in bodies if i not in stopped and (np.isfinite(p.lower).any() or np.isfinite(p.upper).any())]
+    rubbing = [b for i, b, p in bodies if i not in held and p.friction.any()]
+    single = [b for b in limited if is_flat(b.joint)]
+    return _Joints(single, [b for b in limited if b not in single], rubbing) if limited or rubbing else None
+
+
+def _taker(model: Model, stepper: Stepper, method: str) -> Callable[[list[Any]], bool]:
+    """Whether the stepper can step the model with further laws."""
+    return lambda rows: stepper.contacts and program_of(stepper, with_laws(model, rows), method) is not None
+
+
+def _chosen(model: Model, joints: _Joints, limit_model: str, stepper: str, takes: Callable[[list[Any]], bool]) -> Declared:
+    springs = _springs(model, joints.limited) if limit_model == "spring" else []
+    stops = [Limit(b.joint_name) for b in joints.limited] if limit_model == "hard" else []
+    rows = [*stops, *(DryFriction(b.joint_name) for b in joints.rubbing)]
+    notes = []
+    if joints.turning and limit_model != "off":
+        notes.append(f"{_named('limits', joints.turning)} are not of one coordinate after the other and are not enforced")
+    if rows and not takes([*springs, *rows]):
+        lost = [("limits", joints.limited)] if stops else []
+        lost += [("dry friction", joints.rubbing)] if joints.rubbing else []
+        what = " and ".join(_named(*pair) for pair in lost)
+        notes.append(f"{what} {'are' if stops else 'is'} not enforced by the stepper {stepper!r}")
+        rows = []
+    return Declared(with_laws(model, [*springs, *rows]) if springs or rows else model, tuple(notes))
+
+
+def with_laws(model: Model, laws: list[Any]) -> Model:
+    """The model with further laws, kept with it: the same for all steppers that take them."""
+    names = tuple((type(e), e.joint) for e in laws)
+    return model.keep_as((with_laws, names), lambda: model.add(*laws))
+
+
+def _springs(model: Model, bodies: Sequence[Body]) -> list[LimitSpring]:
+    """Springs that fit the inertias of the joints where all are at zero: of each, with all others free to move."""
+    inertia = 1.0 / np.diag(inverse_mass_matrix(model, model.neutral())) if bodies else np.zeros(0)
+    stiffness, damping = SPRING**2 * inertia, 2.0 * DAMPING * SPRING * inertia
+    parts = [(b.joint_name, model.v_index(b.name)) for b in bodies]
+    return [LimitSpring(name, stiffness[part], damping[part]) for name, part in parts]
+
+
+def _named(what: str, bodies: Sequence[Body]) -> str:
+    names = ", ".join(repr(b.joint_name) for b in bodies[:3])
+    return f"{what} of {len(bodies)} joint{'s' * (len(bodies) > 1)} ({names}{', ...' * (len(bodies) > 3)})"

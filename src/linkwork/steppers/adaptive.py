@@ -1,0 +1,377 @@
+"""Runge-Kutta methods that choose their steps, as one program: every state of a batch has steps of its own.
+
+A pass of the program goes on to the next time that is to be recorded. It repeats trial steps until every lane is there: choose a
+length, place and evaluate the stages as in `runge_kutta`, measure the error, and judge: a lane accepts its step, or keeps its
+state and tries a shorter one. Lanes that are done keep all they have, so no result depends on its neighbours. The state at the
+time is that of the last step's interpolant, whose further stages are evaluated once per step and only where it is asked for.
+
+Methods say how long steps are (`choose`), what counts as an error (`measure`, `judge`), and their coefficients (`Embedded`). What
+Python alone can say (control, events, inputs that change) needs the same methods step by step: see there.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from ..elements.collection import Shape, collection
+from ..elements.derive import derive
+from ..errors import SolverError
+from ..kernel.loops import Ints, Lane, LoopFunction, loops, where
+from ..kernel.loops import any as some
+from ..kernel.plans import Plans
+from ..kernel.sweep import SCALAR, Algorithm, Field, Repeat, Routine, Step, Sweep, each, vector
+from ..model import Model, State
+from ..model.arrays import lanes_for, thread_count
+from ..model.rules import joint_of
+from ..reduced.program import free_motion, pose_rows, row_law_at
+from ..spatial.scalar import Vector, array
+from ..spatial.scalar import where as chosen
+from .runge_kutta import stage_fields, stage_steps, staged_tree
+
+MOST = 1_000_000  # trial steps between two records
+START = {"q": "base_q", "v": "base_v", "t": "base_t"}  # where the present step began
+
+
+@dataclass(frozen=True, eq=False)
+class Embedded:
+    """Coefficients of a method with an error and an interpolant; S stages, of which the first so many make a step.
+
+    stages   of a step; the last one is at its end, and is the first of the next
+    matrix   a_ij (S, S); rows beyond the stages are for the interpolant alone
+    errors   weights of the stages in the error or errors (errors, S)
+    dense    weights of the stages in the coefficients of the interpolant (coefficients, S)
+    turns    coefficient i is multiplied by all factors up to i: x, or 1 - x where turns is 1
+    """
+
+    stages: int
+    matrix: np.ndarray
+    errors: np.ndarray
+    dense: np.ndarray
+    turns: np.ndarray
+
+    @property
+    def nodes(self) -> np.ndarray:
+        return self.matrix.sum(1)
+
+
+@dataclass(frozen=True, eq=False)
+class StepControl:
+    """How a method chooses its steps: two routines and a rule; `settings` are numbers for the routines."""
+
+    name: str
+    choose: LoopFunction
+    measure: Callable[[Any], None]
+    judge: LoopFunction
+    settings: int
+
+
+CHOOSE = ("t", "end", "settings", "running", "failed", "next_h", "h", "base_t", "reached", "status")
+JUDGE = (
+    "width",
+    "settings",
+    "fault",
+    "move_size",
+    "gain_size",
+    "h",
+    "reached",
+    "running",
+    "failed",
+    "next_h",
+    "accepted",
+    "t",
+    "status",
+)
+
+
+# --- a pass -------------------------------------------------------------------------------------------------------------------
+@loops
+def next_record(
+    record: Lane, first: Lane, spacing: Lane, end: Lane, t: Lane, status: Lane, target: Lane, running: Lane, fresh: Lane
+) -> None:
+    """The time to reach, and who is not there yet."""
+    record[0] += 1.0
+    then = first[0] + record[0] * spacing[0]
+    target[0] = where(then > end[0] - 0.5 * spacing[0], end[0], then)
+    running[0] = where((t[0] < target[0]) & (status[0] == 0.0), 1.0, 0.0)
+    fresh[0] = 0.0
+
+
+@loops
+def begin_trial(stage: Ints, width: int, running: Lane, v: Lane, first_rate: Lane, moves: Lane, gains: Lane) -> None:
+    """The first stage is known: it was the last one of the step before."""
+    stage[0] = 1
+    for i in range(width):
+        moves[i] = where(running[0] > 0.0, v[i], moves[i])
+        gains[i] = where(running[0] > 0.0, first_rate[i], gains[i])
+
+
+@loops
+def begin_anew(stage: Ints) -> None:
+    """The first stage must be evaluated."""
+    stage[0] = 0
+
+
+@loops
+def keep_running(stage: Ints, width: int, running: Lane, slope: Lane, rate: Lane, moves: Lane, gains: Lane) -> None:
+    """The slopes of this stage, among the others, in lanes that run."""
+    s = stage[0]
+    for i in range(width):
+        moves[s * width + i] = where(running[0] > 0.0, slope[i], moves[s * width + i])
+        gains[s * width + i] = where(running[0] > 0.0, rate[i], gains[s * width + i])
+    stage[0] = s + 1
+
+
+@loops
+def sum_faults(stage: Ints, stages: int, width: int, faults: int, errors: Lane, moves: Lane, gains: Lane, fault: Lane) -> None:
+    """The errors of moves and velocities, by h."""
+    for e in range(faults):
+        for i in range(2 * width):
+            fault[e * 2 * width + i] = 0.0
+        for j in range(stage[0]):
+            w = errors[e * stages + j]
+            if some(w != 0.0):
+                for i in range(width):
+                    fault[e * 2 * width + i] += w * moves[j * width + i]
+                    fault[e * 2 * width + width + i] += w * gains[j * width + i]
+
+
+@loops
+def go_on(t: Lane, target: Lane, accepted: Lane, status: Lane, running: Lane, fresh: Lane) -> None:
+    """Who is still not there."""
+    fresh[0] = where(accepted[0] > 0.0, 1.0, fresh[0])
+    running[0] = where((running[0] > 0.0) & (t[0] < target[0]) & (status[0] == 0.0), 1.0, 0.0)
+
+
+@loops
+def begin_dense(stage: Ints, regular: int, fresh: Lane, running: Lane) -> None:
+    """Further stages, in lanes that have made a step."""
+    stage[0] = regular
+    running[0] = fresh[0]
+
+
+@loops
+def interpolate(
+    stages: int,
+    width: int,
+    pieces: int,
+    dense: Lane,
+    turns: Lane,
+    target: Lane,
+    base_t: Lane,
+    h: Lane,
+    moves: Lane,
+    gains: Lane,
+    shift: Lane,
+    gain: Lane,
+) -> None:
+    """The move and the gain of velocity from the start of the last step to the time that is recorded."""
+    x = (target[0] - base_t[0]) / h[0]
+    for i in range(width):
+        shift[i] = 0.0
+        gain[i] = 0.0
+    for j in range(stages):
+        w = 0.0 * x
+        factor = h[0]
+        for p in range(pieces):
+            factor = factor * where(turns[p] > 0.0, 1.0 - x, x)
+            w += factor * dense[p * stages + j]
+        for i in range(width):
+            shift[i] += w * moves[j * width + i]
+            gain[i] += w * gains[j * width + i]
+
+
+# --- rules --------------------------------------------------------------------------------------------------------------------
+def select(flag: Any, a: Vector, b: Vector) -> Vector:
+    """a where a flag is set, else b."""
+    return array([chosen(flag > 0.0, x, y) for x, y in zip(a, b, strict=True)])
+
+
+def open_trial(n: Any) -> None:
+    """A step begins where the state is."""
+    n.base_q, n.base_v = select(n.running, n.q, n.base_q), select(n.running, n.v, n.base_v)
+
+
+def take_step(n: Any) -> None:
+    """The end of the step, where it is accepted."""
+    q, v = joint_of(n).rechart(n.stage_q, n.stage_v)
+    n.q, n.v = select(n.accepted, q, n.q), select(n.accepted, v, n.v)
+    n.first_rate = select(n.accepted, n.free_v, n.first_rate)
+
+
+def hand_out(n: Any) -> None:
+    """The state at the time that is recorded."""
+    ended = chosen(n.t <= n.target, 1.0, 0.0)
+    q = joint_of(n).integrate(n.base_q, n.shift)
+    n.q_then, n.v_then = select(ended, n.q, q), select(ended, n.v, n.base_v + n.gain)
+
+
+def keep_running_unknowns(n: Any) -> None:
+    """Where Newton's method begins next, in lanes that run."""
+    n.unknown = select(n.running, n.foot, n.unknown)
+
+
+def hold_pulled(n: Any, *around: Any) -> None:
+    """The rows of one constraint on accelerations, with what Baumgarte's rates ask for."""
+    ports, places = around[: len(around) // 2], around[len(around) // 2 :]
+    law, at = row_law_at(n, ports)
+    found = derive(law, at, n.t, n.foot)
+    rate, stiffness = n.baumgarte
+    wanted = -found.bias - rate * found.rate - stiffness * found.residual
+    pose_rows(n, law, found.G, free_motion(n, ports, at), wanted, places, 1.0)
+
+
+# --- the program --------------------------------------------------------------------------------------------------------------
+def guarded(step: Step, flag: str) -> Step:
+    """The step, only where a global flag is set in some lane; what has a guard keeps it."""
+    if isinstance(step, Repeat):
+        return replace(step, steps=tuple(guarded(inner, flag) for inner in step.steps))
+    if step.when is not None:
+        return step
+    return replace(step, when=("global", flag)) if isinstance(step, Sweep) else replace(step, when=flag)
+
+
+@functools.cache
+def adaptive_program(
+    shape: Shape, control: StepControl, total: int, regular: int, faults: int, pieces: int, fresh: bool
+) -> Algorithm:
+    """A pass of models with such laws; see the module's text.
+
+    fresh   whether the first stage is evaluated in every step, as coordinates may have changed
+    """
+    keep = Routine(keep_running, ("stage", "width", "running", "slope", "free_v", "moves", "gains"))
+    one = stage_steps(shape, "reduced", 20, hold_pulled, keep, keep_running_unknowns, START)
+    begin = Routine(begin_anew, ("stage",))
+    if not fresh:
+        begin = Routine(begin_trial, ("stage", "width", "running", "v", "first_rate", "moves", "gains"))
+    trial: list[Step] = [
+        Routine(control.choose, CHOOSE),
+        each(open_trial),
+        begin,
+        Repeat(tuple(one), regular if fresh else regular - 1),
+        Routine(sum_faults, ("stage", "stages", "width", "faults", "errors", "moves", "gains", "fault")),
+        each(control.measure),
+        Routine(control.judge, JUDGE),
+        each(take_step),
+        Routine(go_on, ("t", "target", "accepted", "status", "running", "fresh")),
+    ]
+    further: list[Step] = [Repeat(tuple(one), total - regular)] if total > regular else []
+    dense = ("stages", "width", "pieces", "dense", "turns", "target", "base_t", "h", "moves", "gains", "shift", "gain")
+    names = ("record", "first", "spacing", "end", "t", "status", "target", "running", "fresh")
+    steps = [
+        Routine(next_record, names),
+        Repeat(tuple(guarded(step, "running") for step in trial), MOST, "running"),
+        Routine(begin_dense, ("stage", "regular", "fresh", "running")),
+        *(guarded(step, "running") for step in further),
+        Routine(interpolate, dense),
+        each(hand_out),
+    ]
+    number = Field("work", "global", SCALAR)
+    found = stage_fields(shape, "reduced", total - 1) | {
+        **dict.fromkeys(("base_t", "h", "target", "running", "fresh", "accepted", "reached"), number),
+        **{name: Field("state", "global", SCALAR) for name in ("next_h", "failed", "status", "record")},
+        **{name: Field("input", "global", SCALAR) for name in ("first", "spacing", "end")},
+        "first_rate": Field("state", "v"),
+        "base_q": Field("work", "q"),
+        "base_v": Field("work", "v"),
+        "move_size": Field("work", "v"),
+        "gain_size": Field("work", "v"),
+        "q_then": Field("output", "q"),
+        "v_then": Field("output", "v"),
+        "fault": Field("work", "faults", SCALAR),
+        "settings": Field("input", "global", vector(control.settings)),
+        "baumgarte": Field("input", "global", vector(2)),
+        "tableau": Field("input", "global", vector(total * total)),
+        "nodes": Field("input", "global", vector(total)),
+        "errors": Field("input", "global", vector(faults * total)),
+        "dense": Field("input", "global", vector(pieces * total)),
+        "turns": Field("input", "global", vector(pieces)),
+    }
+    name = f"adaptive_{control.name}_{int(fresh)}_{'_'.join(map(str, map(int, shape)))}"
+    return Algorithm(name, found, {"run": steps})
+
+
+def adaptive_plans(model: Model, method: Embedded) -> Plans:
+    """Plans on the loaded tree with room for the stages of a method."""
+    total, faults, pieces = len(method.matrix), len(method.errors), len(method.dense)
+
+    def made() -> Plans:
+        tree = staged_tree(model, "reduced", total)
+        counts = {"faults": 2 * faults * model.nv}
+        numbers = {"regular": method.stages, "faults": faults, "pieces": pieces}
+        return Plans(replace(tree, counts=tree.counts | counts, numbers=tree.numbers | numbers))
+
+    return model.keep_as((adaptive_plans, total, method.stages, faults, pieces), made)
+
+
+@dataclass(frozen=True, eq=False)
+class AdaptiveRun:
+    """A motion of one state or a batch by a program.
+
+    settings    numbers for the routines of the control
+    baumgarte   (b, c): constraints obey g_ddot = -2 b g_dot - c^2 g
+    """
+
+    model: Model
+    method: Embedded
+    control: StepControl
+    settings: np.ndarray
+    baumgarte: tuple[float, float] = (0.0, 0.0)
+
+    @property
+    def program(self) -> Algorithm:
+        method = self.method
+        sizes = (len(method.matrix), method.stages, len(method.errors), len(method.dense))
+        fresh = any(b.joint.charted for b in self.model.bodies)
+        return adaptive_program(collection(self.model).shape, self.control, *sizes, fresh)
+
+    def inputs(self, state: State, times: np.ndarray, h: np.ndarray, rates: np.ndarray) -> dict[str, np.ndarray]:
+        """What the program takes, but for joint forces and wrenches; arguments as below."""
+        laws, batch, method, (b, c) = collection(self.model), len(state.q), self.method, self.baumgarte
+        zero = np.zeros((batch, 1))
+        kept = {"q": state.q, "v": state.v, "t": zero + state.t, "next_h": h.reshape(batch, 1), "failed": zero, "status": zero}
+        kept |= {"record": zero, "first_rate": rates}
+        kept |= {"unknown": laws.first_unknowns(state.q)} if laws.rows else {}
+        given = {"first": times[:1], "end": times[-1:], "spacing": np.array([(times[-1] - times[0]) / (len(times) - 1)])}
+        given |= {"gravity": self.model.gravity, "settings": self.settings, "baumgarte": np.array([2.0 * b, c * c])}
+        given |= {"tableau": method.matrix, "nodes": method.nodes, "errors": method.errors, "dense": method.dense}
+        given |= {"turns": method.turns} | ({"u": laws.initial_inputs} if laws.forces else {})
+        given |= {"told": np.zeros(0)} if laws.rows else {}
+        return {n: np.ascontiguousarray(x, float) for n, x in kept.items()} | {n: np.reshape(x, -1) for n, x in given.items()}
+
+    def __call__(
+        self, state: State, times: np.ndarray, h: np.ndarray, rates: np.ndarray, tau: Any, external: Any, threads: int | None = 1
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """q and v at the times but the first (batch, times - 1, size), from states (batch, size).
+
+        times   equally spaced; the first is that of the states
+        h       the lengths of the first steps (batch,)
+        rates   accelerations at the start (batch, nv)
+        """
+        m, batch, records = self.model, len(state.q), len(times) - 1
+        pushed = {name: flat(x, n, batch) for name, x, n in (("tau", tau, 1), ("external", external, 2)) if x is not None}
+        absent = [name for name in ("tau", "external") if name not in pushed] + (["x", "left"] if collection(m).rows else [])
+        plan = adaptive_plans(m, self.method)(self.program, lanes_for(batch, np.float64), ("run",), tuple(absent))
+        out = {name: np.empty((batch, records, n)) for name, n in (("q_then", m.nq), ("v_then", m.nv), ("status", 1), ("t", 1))}
+        plan.run(self.inputs(state, times, h, rates) | pushed, out, batch, records, 1, thread_count(threads))
+        self._check(out["status"][:, -1, 0], out["t"][:, -1, 0], times[-1])
+        return out["q_then"], out["v_then"]
+
+    def _check(self, status: np.ndarray, t: np.ndarray, end: float) -> None:
+        """Raise if a state did not get to the end."""
+        wrong = np.flatnonzero((status != 0) | ~(t >= end))
+        if len(wrong):
+            which = f" in state {wrong[0]} of the batch" if len(t) > 1 else ""
+            raise SolverError(
+                f"{self.control.name} stopped at t = {t[wrong[0]]:.9g}{which}: no step is short enough; "
+                "the motion is singular there, too stiff, or not finite"
+            )
+
+
+def flat(x: Any, ndim: int, batch: int) -> np.ndarray:
+    """Numbers for all states (size,), or for each of a batch (batch, size), where there is one more axis than `ndim`."""
+    return np.ascontiguousarray(np.reshape(x, (batch, -1) if np.ndim(x) > ndim else -1), float)

@@ -1,0 +1,157 @@
+"""Motions by methods that choose their steps: a program where nothing asks Python, else step by step on a compiled equation."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..elements.collection import collection
+from ..errors import InputError
+from ..model import Model, State
+from .adaptive import AdaptiveRun
+from .events import Event
+from .inputs import DrivenModel, told
+from .slopes import Slopes
+from .stepper import AdaptiveStepper, Solution
+from .tangent import recharted
+
+Control = Callable[[float, State], Any]
+Force = Callable[[State], tuple[Any, DrivenModel | None]]  # the joint forces at a state, and who says the inputs of forces there
+
+
+class Equation:
+    """(u, v)_dot of a model at a state that a move u has reached; `multipliers` are those of the last evaluation."""
+
+    model: Model
+    multipliers: np.ndarray
+
+    def __init__(self, slopes: Slopes) -> None:
+        self.model, self._slopes = slopes.model, slopes
+
+    def begin(self, q: np.ndarray) -> None:
+        """A motion begins here: nothing is left of one before."""
+        self._slopes.begin(q)
+
+    def __call__(self, state: State, u: np.ndarray | None, tau: Any, driven: DrivenModel | None) -> np.ndarray:
+        found = self._slopes(state.q, u, state.v, state.t, tau, None if driven is None else driven.asked(state))
+        self.multipliers = self._slopes.multipliers
+        return found
+
+
+@dataclass(eq=False)
+class Motion:
+    """One motion: where it begins, its equation and forces; and what was found of it."""
+
+    start: State
+    equation: Equation
+    force: Force
+    records: Sequence[State] = ()
+    events: Sequence[Event] = ()
+
+    def multipliers(self) -> list[np.ndarray]:
+        """The forces of all rows at the records."""
+        found = []
+        self.equation.begin(self.start.q)
+        for s in self.records:
+            self.equation(s, None, *self.force(s))
+            found.append(self.equation.multipliers)
+        return found
+
+
+@dataclass(frozen=True)
+class RungeKuttaStepper(AdaptiveStepper):
+    """Base of explicit methods that choose their steps."""
+
+    def check(self, model: Model) -> None:
+        for c in collection(model).rows:
+            if c.bounded:
+                raise InputError(f"the stepper {self.name!r} cannot step {c!r}, which has a largest force; rk4 can")
+
+    @property
+    def watches(self) -> bool:
+        """Whether events are looked for."""
+        return False
+
+    def equation(self, model: Model, external: Any) -> Equation:
+        """The equation that is solved, under wrenches (bodies, 6)."""
+        return Equation(Slopes(model, external))
+
+    def run(self, model: Model, times: np.ndarray) -> AdaptiveRun | None:
+        """The method as a program; None if there is none."""
+        raise NotImplementedError
+
+    def first_length(self, equation: Equation, state: State, times: np.ndarray, force: Force) -> tuple[float, np.ndarray]:
+        """The length of the first step, and the slopes (u, v)_dot at the start."""
+        raise NotImplementedError
+
+    def solve_one(self, equation: Equation, state: State, times: np.ndarray, force: Force) -> tuple[list[State], Sequence[Event]]:
+        """The states at the times and the events on the way, step by step."""
+        raise NotImplementedError
+
+    def solve(
+        self,
+        model: Model,
+        state: State,
+        times: np.ndarray,
+        control: Control | None,
+        external: Any,
+        driven: DrivenModel | None = None,
+        tau: Any = None,
+        threads: int | None = 1,
+    ) -> Solution:
+        batched = state.q.ndim > 1
+        if batched and self.watches:
+            raise InputError(f"{self.name}: events are looked for in one motion at a time; pass a single state")
+        asked = control is not None or driven is not None or self.watches or collection(model).told_count > 0
+        run = None if asked else self.run(model, times)
+        motions = self._motions(model, state, control, external, driven, tau)
+        if run is None:
+            for m in motions:
+                m.equation.begin(m.start.q)
+                m.records, m.events = self.solve_one(m.equation, m.start, times, m.force)
+        else:
+            self._program(run, motions, times, tau, external, threads)
+        found: dict[str, Any] = {name: [[getattr(s, name) for s in m.records] for m in motions] for name in ("q", "v")}
+        if control is not None or tau is not None:
+            found["tau"] = [[m.force(s)[0] for s in m.records] for m in motions]
+        if collection(model).rows:
+            found["forces"] = [m.multipliers() for m in motions]
+        if driven is not None:
+            found["inputs"] = [told(driven, m.records) for m in motions]
+        arrays = {name: np.array(x if batched else x[0]) for name, x in found.items()}
+        q, v, t = arrays.pop("q"), arrays.pop("v"), np.array([s.t for s in motions[0].records])
+        return Solution(
+            t, {"q": q, "v": v}, arrays.get("tau"), arrays.get("forces"), tuple(motions[0].events), arrays.get("inputs")
+        )
+
+    def _motions(
+        self, model: Model, state: State, control: Control | None, external: Any, driven: DrivenModel | None, tau: Any
+    ) -> list[Motion]:
+        """The motion of every state; they share an equation unless each has wrenches of its own."""
+        q, v = np.atleast_2d(state.q), np.atleast_2d(state.v)
+        one = np.ndim(external) < 3
+        equations = [self.equation(model, external)] * len(q) if one else [self.equation(model, x) for x in external]
+        taus = [tau] * len(q) if np.ndim(tau) < 2 else list(tau)
+
+        def force(mine: Any) -> Force:
+            return lambda s: (mine if control is None else control(s.t, s), driven)
+
+        return [Motion(State(a, b, state.t), e, force(f)) for a, b, e, f in zip(q, v, equations, taus, strict=True)]
+
+    def _program(
+        self, run: AdaptiveRun, motions: list[Motion], times: np.ndarray, tau: Any, external: Any, threads: int | None
+    ) -> None:
+        """All motions at once."""
+        starts, firsts, model = [], [], run.model
+        for m in motions:
+            m.equation.begin(m.start.q)
+            starts.append(State(*recharted(model, m.start.q, m.start.v), m.start.t))
+            firsts.append(self.first_length(m.equation, starts[-1], times, m.force))
+        begin = State(np.array([s.q for s in starts]), np.array([s.v for s in starts]), times[0])
+        rates = np.array([slope[model.nv :] for _, slope in firsts])
+        q, v = run(begin, times, np.array([h for h, _ in firsts]), rates, tau, external, threads)
+        for k, m in enumerate(motions):
+            m.records = [m.start, *(State(*x) for x in zip(q[k], v[k], times[1:], strict=True))]

@@ -1,0 +1,111 @@
+"""What joints, loops and contacts carry: a hanging mass, the four-bar linkage of other engines, two formulations."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import linkwork as lw
+
+CASE: dict[str, Any] = json.loads((Path(__file__).parent.parent / "data" / "four_bar.json").read_text())
+PIN = lw.Loop("coupler", "rocker", CASE["loop"]["coupler"], CASE["loop"]["rocker"])
+G = 9.81
+
+
+def linkage() -> lw.Model:
+    b = lw.ModelBuilder(gravity=CASE["gravity"])
+    for x in CASE["bodies"]:
+        inertia, place = lw.Inertia(x["mass"], x["com"], x["tensor"]), lw.SE3(p=x["p"])
+        b.body(x["name"], parent=x["parent"], joint=lw.Revolute((0, 0, 1)), placement=place, inertia=inertia)
+    return b.add(PIN).build()
+
+
+def start() -> lw.State:
+    crank, coupler, rocker = (np.array([CASE["points"][0][k][i] for k in ("angles", "rates")]) for i in range(3))
+    q, v = np.array([crank, coupler - crank, rocker]).T
+    return lw.State(q, v)
+
+
+def test_pins_of_the_four_bar() -> None:
+    """All four forces at every point of the reference, from an exact motion."""
+    tau = np.array([CASE["torque"], 0.0, 0.0])
+    run = lw.simulate(linkage(), start(), 2.0, 0.05, stepper="dop853", rtol=1e-12, atol=1e-13, tau=tau)
+    names = {"ground_on_crank": "crank", "crank_on_coupler": "coupler", "ground_on_rocker": "rocker"}
+    for point in CASE["points"]:
+        k = int(np.abs(run.t - point["t"]).argmin())
+        for theirs, ours in names.items():
+            assert np.abs(run.reactions(ours)[k, 3:5] - point[theirs]).max() < 1e-7
+        assert np.abs(-run.reactions(PIN)[k, 3:5] - point["coupler_on_rocker"]).max() < 1e-7
+    assert np.abs(run.reactions(PIN)[:, :3]).max() < 1e-12  # a pin has no moment about itself
+    assert np.abs(run.reactions("crank")[:, 2] - CASE["torque"]).max() < 1e-8  # the motor's
+    assert run.reactions("Loop('coupler', 'rocker')") is not None
+
+
+def test_formulations_agree() -> None:
+    tau = np.array([CASE["torque"], 0.0, 0.0])
+    runs = [lw.simulate(linkage(), start(), 0.5, 1e-4, m, every=100, tau=tau) for m in ("reduced", "maximal")]
+    for name in ("crank", "coupler", "rocker", PIN):
+        a, b = (run.reactions(name) for run in runs)
+        assert np.abs(a - b).max() < 2e-3 * np.abs(a).max()
+
+
+@pytest.mark.parametrize("method", ["reduced", "maximal"])
+def test_a_hanging_mass(method: str) -> None:
+    """Two masses of 2 and 3 kg on slides that a loop and a fixed joint hold: m g each; body axes are turned."""
+    b = lw.ModelBuilder()
+    turned = lw.SE3.rot_x(0.5)
+    b.body("a", joint=lw.Fixed(), placement=turned, inertia=lw.Inertia(2.0, (0.1, 0, 0), np.eye(3)))
+    b.body("b", parent="a", joint=lw.Spherical(), placement=lw.SE3(p=(0, 0.3, 0)), inertia=lw.Inertia(3.0, tensor=np.eye(3)))
+    hook = lw.Loop("c", "world", (0, 0, 0.2), (1, 0, 0.2))
+    b.body("c", joint=lw.Free(), inertia=lw.Inertia(4.0, (0, 0, -0.1), np.eye(3))).add(hook)
+    model = b.build()
+    q = model.neutral()
+    q[model.q_index("c")][:3] = 1, 0, 0
+    run = lw.simulate(model, lw.State(q, np.zeros(model.nv)), 0.01, 1e-3, method)
+    arm = np.asarray(turned.R, float) @ [0, 0.3, 0]
+    moment = np.cross(arm, [0, 0, 3 * G]) + np.cross([0.1, 0, 0], [0, 0, 2 * G])
+    assert np.abs(run.reactions("a") - [*moment, 0, 0, 5 * G]).max() < 1e-9
+    assert np.abs(run.reactions("b") - [0, 0, 0, 0, 0, 3 * G]).max() < 1e-9
+    assert np.abs(run.reactions("b", "body")[:, 3:] - np.asarray(turned.R, float).T @ [0, 0, 3 * G]).max() < 1e-9
+    assert np.abs(run.reactions(hook) - [0, 0, 0, 0, 0, 4 * G]).max() < 1e-9
+
+
+@pytest.mark.parametrize("method", ["reduced", "maximal"])
+def test_a_ball_at_rest_on_the_floor(method: str) -> None:
+    b, radius = lw.ModelBuilder(), 0.2
+    b.body("ball", joint=lw.Free(), inertia=lw.Inertia(2.0, tensor=0.1 * np.eye(3)))
+    floor = lw.Contact("ball", lw.Sphere(radius=radius))
+    model = b.add(floor).build()
+    q = model.neutral()
+    q[2] = radius
+    push = np.array([[0, 0, 0, 0, 0, -5.0]])
+    run = lw.simulate(model, lw.State(q, np.zeros(6)), 0.1, 1e-3, method, external=push)
+    assert np.abs(run.reactions(floor) - [0, 0, 0, 0, 0, 2 * G + 5.0]).max() < 1e-9
+    assert np.abs(run.reactions("ball")).max() < 1e-9  # a free joint carries nothing
+
+
+def test_forces_and_batches() -> None:
+    """A spring holds a mass on a slide: the slide carries what the spring does across it; runs of a batch are those of one."""
+    b = lw.ModelBuilder()
+    b.body("cart", joint=lw.Prismatic((1, 0, 0)), inertia=lw.Inertia(1.0, tensor=np.eye(3)))
+    b.add(lw.PointSpring("cart", point_b=(0, 1.0, 0), stiffness=50.0))
+    model = b.build()
+    q, v = np.array([[0.1], [0.4]]), np.zeros((2, 1))
+    run = lw.simulate(model, lw.State(q, v), 0.1, 1e-2)
+    one = lw.simulate(model, lw.State(q[1], v[1]), 0.1, 1e-2)
+    assert run.reactions("cart").shape == (2, 11, 6)
+    assert np.abs(run.reactions("cart")[1] - one.reactions("cart")).max() < 1e-12
+    assert np.abs(one.reactions("cart") - [0, 0, 0, 0, -50.0, G]).max() < 1e-12  # nothing along the slide
+
+
+def test_names() -> None:
+    model = linkage()
+    run = lw.simulate(model, start(), 0.01, 1e-2)
+    with pytest.raises(lw.InputError, match="no joint or constraint 'x'"):
+        run.reactions("x")
+    with pytest.raises(lw.InputError, match="axes must be one of world, body, not 'here'"):
+        run.reactions("crank", "here")
