@@ -21,7 +21,7 @@ from ..model.arrays import lanes_for
 from ..simulate import simulate
 from ..spatial import SE3, Inertia
 from ..spatial.quaternion import from_rotation
-from ..steppers.rosenbrock import Rosenbrock, joint_terms
+from ..steppers.rosenbrock import Rosenbrock
 from . import peers
 from .preconditioning import APART
 from .preconditioning import note as preconditioning_note
@@ -53,9 +53,9 @@ def bent(links: int) -> State:
 
 def program(model: Model, q: np.ndarray, frames: int) -> Callable[[], np.ndarray]:
     """What `simulate` runs: all steps of all chains in one call; it returns the last positions."""
-    step, batch = Rosenbrock.programs["reduced"], len(q)
-    plan = model.plan(step.algorithm, lanes_for(batch, np.float64), ("run",), ("tau", "external"))
-    inputs = {"q": q, "v": np.zeros_like(q), "gravity": model.gravity, "h": np.array([DT]), **joint_terms(model)}
+    step, batch = Rosenbrock().program("reduced", model), len(q)
+    plan = step.plan(model, lanes_for(batch, np.float64), ("tau", "external"))
+    inputs = step.entered(model, {"q": q, "v": np.zeros_like(q)}, 0.0) | step.given(model, DT)
     out = {name: np.empty((batch, 1, model.nv)) for name in ("q", "v")}
 
     def run() -> np.ndarray:

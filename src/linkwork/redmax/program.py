@@ -14,7 +14,7 @@ goes as in `forward`; what is there at a = 0 (`still`, gravity and velocity term
     a = D_j^-1 u - K_j pull(b_parent).
 
 Q = P_jp Ad(E_pj) is the block between a body and its parent: forces between neighbours are exact, too. What couples other pairs
-of ports is *distant*, and not for these sweeps (`StiffLaws.near`). Rows go up and down the same factor as in `reduced.program`.
+of ports is *distant*: `dense_program` solves for it. Rows go up and down the same factor as in `reduced.program`.
 """
 
 from __future__ import annotations
@@ -30,8 +30,9 @@ import numpy as np
 from ..constraints.targets import any_of, velocity_targets
 from ..elements.collection import Collection, Shape, collection
 from ..elements.derive import derive, load_slopes
+from ..elements.evaluate import port_size
 from ..elements.nodes import STILL, law_at
-from ..elements.ports import joined, starts, values, velocities
+from ..elements.ports import At, joined, starts, values, velocities
 from ..joints import Joint
 from ..kernel.plans import Plans
 from ..kernel.sweep import INERTIA, SCALAR, Field, NodeClass, Step, Tree, each, inward, matrix, outward, vector
@@ -43,9 +44,11 @@ from ..reduced.program import Rules, correct, free_motion, place, pose_rows, ref
 from ..reduced.rules import JointFactor, falling_world, gyroscopic
 from ..spatial.articulated import Articulated
 from ..spatial.scalar import Vector, array, ldl, ldl_solve, where, zeros
+from .dense_program import dense_fields, dense_rows, solved_densely
 
 OWN, CHILD, PARENT, DISTANT, NONE = "own", "child", "parent", "distant", "none"  # how one port of a force stands to another
-Softness = tuple[bool, bool]  # whether forces look at bodies, and whether some act between neighbours
+Softness = tuple[bool, bool, bool]  # whether forces look at bodies, whether some act between neighbours, or distant bodies
+DENSE = 200  # degrees of freedom up to which the dense system is worth its while
 
 
 # --- the laws ----------------------------------------------------------------------------------------------------------------
@@ -57,23 +60,27 @@ class StiffLaws:
         nodes, parents = laws.force_nodes, laws.model.parents
         self.relations = [_relations(at, kinds, parents) for at, kinds in zip(nodes.bodies, nodes.kinds, strict=True)]
 
+    def _some(self, wanted: str) -> bool:
+        return any(wanted in row for relation in self.relations for row in relation)
+
     @property
-    def near(self) -> bool:
-        """Whether no force couples distant ports."""
-        return not any(DISTANT in row for relation in self.relations for row in relation)
+    def solvable(self) -> bool:
+        """Whether programs solve for all forces: distant ones in small systems only."""
+        return not self._some(DISTANT) or self.laws.model.nv <= DENSE
 
     @property
     def softness(self) -> Softness:
-        neighbours = any(CHILD in row for relation in self.relations for row in relation)
-        return bool(self.laws.forces) and self.laws.force_nodes.on_bodies, neighbours
+        return bool(self.laws.forces) and self.laws.force_nodes.on_bodies, self._some(CHILD), self._some(DISTANT)
 
     @cached_property
     def plan(self) -> Plans:
         """Programs bound to the loaded model, kept."""
-        tree = self.laws.tree
+        tree, nv = self.laws.tree, self.laws.model.nv
         if not self.laws.forces:
             return self.laws.plan
-        return Plans(replace(tree, sets=tree.sets | {"force": _related(tree.sets["force"], self.relations)}))
+        force = _related(tree.sets["force"], self.relations, self.laws.force_nodes.kinds)
+        counts = tree.counts | {"entry": nv * (nv + 1) // 2, "answer": nv * self.laws.row_count}
+        return Plans(replace(tree, sets=tree.sets | {"force": force}, counts=counts, numbers=tree.numbers | {"nv": nv}))
 
 
 def _relations(at: Sequence[int], kinds: Sequence[Any], parents: np.ndarray) -> tuple[tuple[str, ...], ...]:
@@ -92,14 +99,16 @@ def _relation(at: Sequence[int], kinds: Sequence[Any], i: int, j: int, parents: 
     return CHILD if parents[at[i]] == at[j] else PARENT if parents[at[j]] == at[i] else DISTANT
 
 
-def _related(tree: Tree, relations: Sequence[Any]) -> Tree:
-    """The set of forces with their relations as part of their classes."""
+def _related(tree: Tree, relations: Sequence[Any], kinds: Sequence[Sequence[Any]]) -> Tree:
+    """The set of forces with their relations as part of their classes, and room for P."""
     known: dict[Any, NodeClass] = {}
     classes = []
-    for own, relation in zip(tree.classes, relations, strict=True):
+    for own, relation, ports in zip(tree.classes, relations, kinds, strict=True):
         signature = (*own.signature, relation)
         if signature not in known:
-            known[signature] = replace(own, signature=signature, attributes=own.attributes | {"relation": relation})
+            sizes = own.sizes | {"P": sum(map(port_size, ports)) ** 2}
+            attributes = own.attributes | {"relation": relation}
+            known[signature] = replace(own, signature=signature, attributes=attributes, sizes=sizes)
         classes.append(known[signature])
     return replace(tree, classes=classes)
 
@@ -111,8 +120,8 @@ def stiff_laws(model: Model) -> StiffLaws:
 
 # --- forces ------------------------------------------------------------------------------------------------------------------
 def begin_joints(n: Any) -> None:
-    """What the caller gives, and no stiffness; forces add to both."""
-    n.load, n.push, n.soft_joint = n.external, n.tau, zeros(len(n.tau) ** 2)
+    """What the caller gives, joint damping, and no stiffness; forces add to all."""
+    n.load, n.push, n.soft_joint = n.external, n.tau - n.damping * n.v, zeros(len(n.tau) ** 2)
 
 
 def begin_bodies(n: Any) -> None:
@@ -127,21 +136,46 @@ def begin_pairs(n: Any) -> None:
     n.cross = zeros(6, 6)
 
 
+def begin_loads(n: Any) -> None:
+    """The same where P stays with the forces."""
+    n.load, n.push = n.external, n.tau - n.damping * n.v
+
+
 def symmetrised(A: np.ndarray) -> np.ndarray:
     """(A + A^T) / 2."""
     return 0.5 * (A + A.T)
 
 
+def linear_loads(n: Any, law: Any, at: Sequence[At]) -> tuple[Vector, np.ndarray]:
+    """The loads f + h K v of a force at its time, and P."""
+    df_dx, df_dv = (symmetrised(A) for A in load_slopes(law, at, n.force_t, n.u))
+    loads = joined(law.loads(at, n.force_t, n.u)) + n.h * (df_dx @ joined(velocities(at)))
+    return loads, -n.h * df_dv - (n.h * n.h) * df_dx
+
+
 def act_stiffly(n: Any, *ports: Any) -> None:
-    """The loads f + h K v of one force at the end of the step, and P."""
+    """One force; P goes to its ports."""
     law, at = law_at(n, ports)
-    df_dx, df_dv = (symmetrised(A) for A in load_slopes(law, at, n.t + n.h, n.u))
-    P = -n.h * df_dv - (n.h * n.h) * df_dx
-    loads = joined(law.loads(at, n.t + n.h, n.u)) + n.h * (df_dx @ joined(velocities(at)))
-    put_softly(n, ports, at, loads, P)
+    put_softly(n, ports, at, *linear_loads(n, law, at))
 
 
-def put_softly(n: Any, ports: Sequence[Any], at: Sequence[Any], loads: Vector, P: np.ndarray) -> None:
+def act_distantly(n: Any, *ports: Any) -> None:
+    """The same; P stays with the force."""
+    law, at = law_at(n, ports)
+    put_loads(n, ports, at, *linear_loads(n, law, at))
+
+
+def put_loads(n: Any, ports: Sequence[Any], at: Sequence[At], loads: Vector, P: np.ndarray) -> None:
+    """Add loads to the ports of a force, and keep P."""
+    n.P = P.reshape(-1)
+    for kind, port, (first, last) in zip(n.kinds, ports, pairwise(starts(at)), strict=False):
+        if isinstance(kind, Joint):
+            port.push = port.push + loads[first:last]
+        elif kind != STILL:
+            port.load = port.load + loads[first:last]
+
+
+def put_softly(n: Any, ports: Sequence[Any], at: Sequence[At], loads: Vector, P: np.ndarray) -> None:
     """Add loads and the blocks of P to the ports of a force."""
     parts = [slice(first, last) for first, last in pairwise(starts(at))]
     for i, (kind, port) in enumerate(zip(n.kinds, ports, strict=False)):
@@ -204,7 +238,7 @@ def eliminate(n: Any, parent: Any, inertia: Articulated, cross: np.ndarray | Non
     own = inertia_of(n)
     n.factor = f = factor_softly(inertia + n.IA, n.S, joint_softness(n), cross)
     pA = own @ n.still + gyroscopic(n.w, n.first_moment, own.J) - n.load + n.pA
-    u = n.push - n.damping * n.v - n.S.T @ pA
+    u = n.push - n.S.T @ pA
     n.K, n.y = f.K, f.solve(u)
     parent.IA = parent.IA + n.E.move_inertia(f.Ia)
     parent.pA = parent.pA + n.E.move_wrench(pA + f.K.T @ u)
@@ -221,6 +255,12 @@ def free_joints(n: Any, parent: Any) -> None:
 def free_bodies(n: Any, parent: Any) -> None:
     """The same, of bodies too."""
     free_joints(n, parent)
+    n.free = n.E.pull_twist(parent.free) + n.S @ n.free_v
+
+
+def dense_velocities(n: Any, parent: Any) -> None:
+    """Velocities after a step without rows, of joints and bodies, from the solution of the dense system."""
+    n.free_v = n.v + n.h * n.side
     n.free = n.E.pull_twist(parent.free) + n.S @ n.free_v
 
 
@@ -259,7 +299,7 @@ def hold_published(n: Any, *around: Any) -> None:
 
 
 # --- the program -------------------------------------------------------------------------------------------------------------
-BEGIN = {(False, False): begin_joints, (True, False): begin_bodies, (True, True): begin_pairs}
+BEGIN = {(False, False): begin_joints, (True, False): begin_bodies, (True, True): begin_pairs}  # by two of the softness
 ELIMINATE = {(False, False): eliminate_joints, (True, False): eliminate_bodies, (True, True): eliminate_pairs}
 TARGETS: Rules = (reduced.watch_velocities, hold)
 PUBLISHED: Rules = (watch_published, hold_published)
@@ -267,13 +307,15 @@ PUBLISHED: Rules = (watch_published, hold_published)
 
 def fields(shape: Shape, softness: Softness) -> dict[str, Field]:
     """The fields of the loaded tree, but for q, v and t."""
-    bodies, pairs = softness
+    bodies, pairs, distant = softness
     found = reduced.fields(shape) | {
         "h": Field("input", "global", SCALAR),
+        "force_t": Field("work", "global", SCALAR),
         "soft_joint": Field("work", "vv"),
         "still": Field("shared", codec=vector(6), world=falling_world),
         "made": Field("shared", codec=vector(6)),
     }
+    found |= dense_fields(shape) if distant else {}
     found |= {"soft": Field("work", "node", INERTIA)} if bodies else {}
     found |= {"cross": Field("work", "node", matrix(6, 6))} if pairs else {}
     return found | ({"correction": Field("input", "global", SCALAR)} if shape[1] >= 0 else {})
@@ -284,7 +326,11 @@ def dynamics(shape: Shape, softness: Softness, rules: Rules) -> list[Step]:
     forces, rows, on_bodies, _ = shape
     steps: list[Step] = [outward(still_motion)]
     steps += [outward(place)] if on_bodies else []
-    steps.append(each(BEGIN[softness]))
-    steps += [each(act_stiffly, *(f"p{i}" for i in range(forces)), on="force")] if forces >= 0 else []
-    steps += [inward(ELIMINATE[softness]), outward(free_bodies if on_bodies and rows >= 0 else free_joints)]
+    ports = [f"p{i}" for i in range(forces)]
+    if softness[2]:
+        steps += [each(begin_loads), each(act_distantly, *ports, on="force"), *solved_densely(forces), outward(dense_velocities)]
+        return steps + (dense_rows(rows, rules) if rows >= 0 else [])
+    steps.append(each(BEGIN[softness[:2]]))
+    steps += [each(act_stiffly, *ports, on="force")] if forces >= 0 else []
+    steps += [inward(ELIMINATE[softness[:2]]), outward(free_bodies if on_bodies and rows >= 0 else free_joints)]
     return steps + (solved_rows(rows, rules, correct) if rows >= 0 else [])

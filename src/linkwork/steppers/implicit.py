@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -24,15 +24,19 @@ from ..constraints.rows import ConstraintRows, constraint_set
 from ..errors import InputError, SolverError
 from ..model import Model, State
 from ..redmax.implicit import motion_derivatives, motion_residual
+from ..redmax.program import stiff_laws
 from ..redmax.system import Dynamics, dynamics
 from ..solvers.kkt import constrained_solve
 from ..solvers.newton import newton
+from .efforts import Efforts
+from .fixed import Control, FixedRun
+from .implicit_program import CLOSED, Scheme, UnsolvedError, implicit_program
+from .inputs import DrivenModel
 from .sequential import SequentialStepper
-from .stepper import StepInfo
+from .stepper import Program, Solution, StepInfo
 from .tangent import adds
 
 HALVINGS = 4
-CLOSED = 1e-9  # of constraints: residual up to which a stage counts as solved
 
 Conditions = Callable[[ConstraintRows, np.ndarray, float], np.ndarray]
 
@@ -65,6 +69,41 @@ class ImplicitStepper(SequentialStepper):
 
     tolerance: float = 0.0
     iterations: int = 50
+
+    formulations: ClassVar[tuple[str, ...]] = ("reduced", "redmax")
+    scheme: ClassVar[Scheme | None] = None
+
+    def compiles(self, model: Model, method: str) -> bool:
+        """Where every stage is solved to rounding, and no force couples distant bodies."""
+        plain = self.tolerance == 0.0 and self.iterations == 50
+        return self.scheme is not None and plain and stiff_laws(model).solvable
+
+    def program(self, method: str, model: Model) -> Program:
+        assert self.scheme is not None
+        return implicit_program(model, self.scheme)
+
+    def solve(
+        self,
+        model: Model,
+        state: State,
+        h: float,
+        steps: int,
+        every: int,
+        control: Control | None,
+        tau: Any,
+        external: Any,
+        driven: DrivenModel | None = None,
+    ) -> Solution:
+        """As a program, or where a stage has no solution in Python, by shorter steps."""
+        if self.compiles(model, "redmax"):
+            run = FixedRun(model, state, self, "redmax", h, steps, every, Efforts(model))
+            run.tau, run.external, run.driven = tau, external, driven
+            try:
+                return run.solve(control)
+            except UnsolvedError:
+                if state.q.ndim > 1:
+                    raise
+        return super().solve(model, state, h, steps, every, control, tau, external, driven)
 
     def taken(self, stage: Stage, state: State, before: State | None, h: float) -> Reached:
         """The end of a step; `before` is the state one step earlier, if there is one."""

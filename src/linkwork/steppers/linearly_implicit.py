@@ -5,9 +5,9 @@
 with everything at the old state and time functions of forces at the new time. Springs and dampers of any stiffness are stable;
 energy decays at first order. Constraints act on v'.
 
-A step is a program (`redmax.program`), linear in the number of bodies, where every force acts on one joint, on one body, or
-between a body and its parent. Forces that couple distant bodies, and the options `route` and `stiffness`, pose the dense system
-in Python.
+A step is a program (`redmax.program`): linear in the number of bodies where every force acts on one joint, on one body, or
+between a body and its parent; a dense system where some couple distant bodies. The options `route` and `stiffness`, and distant
+forces in large systems, pose the system in Python.
 """
 
 from __future__ import annotations
@@ -21,7 +21,8 @@ import numpy as np
 from ..constraints.solve import CORRECTION
 from ..elements.collection import Shape, collection
 from ..errors import InputError
-from ..kernel.sweep import SCALAR, Algorithm, Field, Routine, each
+from ..kernel.loops import Lane, loops
+from ..kernel.sweep import SCALAR, Algorithm, Field, Routine, Step, each
 from ..model import MaximalState, Model, State
 from ..model.rules import joint_of
 from ..redmax.definite import definite
@@ -45,6 +46,12 @@ def move(n: Any) -> None:
     n.q, n.v = joint.rechart(joint.integrate(n.q, n.h * n.free_v), n.free_v)
 
 
+@loops
+def look_ahead(t: Lane, h: Lane, force_t: Lane) -> None:
+    """Forces are those of the end of the step."""
+    force_t[0] = t[0] + h[0]
+
+
 @functools.cache
 def implicit_step(shape: Shape, softness: Softness, rules: str) -> Algorithm:
     """A step of models with such laws."""
@@ -53,7 +60,8 @@ def implicit_step(shape: Shape, softness: Softness, rules: str) -> Algorithm:
         "v": Field("state", "v"),
         "t": Field("state", "global", SCALAR),
     }
-    steps = [*dynamics(shape, softness, RULES[rules]), each(move), Routine(advance_time, ("t", "h"))]
+    steps: list[Step] = [Routine(look_ahead, ("t", "h", "force_t")), *dynamics(shape, softness, RULES[rules])]
+    steps += [each(move), Routine(advance_time, ("t", "h"))]
     if shape[1] >= 0:
         found["unknown"] = Field("state", "unknown", of="constraint")
         steps.append(each(keep_unknowns, on="constraint"))
@@ -91,7 +99,7 @@ class LinearlyImplicit(Stepper):
                 raise InputError(f"{self.name}: there is no {what} {chosen!r}; choose one of {', '.join(known)}")
 
     def compiles(self, model: Model, method: str) -> bool:
-        return self.route == "auto" and self.stiffness == "exact" and stiff_laws(model).near
+        return self.route == "auto" and self.stiffness == "exact" and stiff_laws(model).solvable
 
     def program(self, method: str, model: Model) -> Program:
         laws, stiff = collection(model), stiff_laws(model)

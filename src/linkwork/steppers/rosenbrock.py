@@ -4,165 +4,238 @@
 
     (1 - g h A) k1 = F(y),   (1 - g h A) k2 = F(y + h k1) - 2 k1,   y' = y + h (3 k1 + k2) / 2.
 
-Here A holds the stiffness K and damping D of the joints at the start of the step, the part that makes systems stiff; order 2
-needs no more. In the velocities each stage is a solve with M + g h D + g^2 h^2 K: forward dynamics with more armature, linear
-in the number of bodies. The second stage adds to the plain acceleration a at y + h k1 the x of
+Here A holds the stiffness K and damping D of all forces at the start of the step, the part that makes systems stiff; order 2
+needs no more. In the velocities each stage is a solve with M + g h D + g^2 h^2 K (`redmax.program`), linear in the number of
+bodies where no force couples distant ones. The second stage adds to the plain acceleration a at y + h k1 the x of
 
     (M + g h D + g^2 h^2 K) x = -g h K r_q - (g h D + g^2 h^2 K) r_v,     r = F(y + h k1) - 2 k1.
 
-A step of a tree with springs and dampers on its joints (`JointSpring`, `JointDamping`, and the damping of the joints
-themselves) is a program, run N times inside compiled code, for one state or a batch. What A leaves out must not be stiff: very
-large forces that turn with the bodies need an implicit method with the whole Jacobian (`bdf2`).
+What A leaves out must not be stiff: very large forces that turn with the bodies need an implicit method with the whole Jacobian
+(`bdf2`). Equality constraints act on F, G k1 and G a being what they ask of accelerations, and G x = 0: A is the Jacobian
+across them, so that order 2 stays. `stabilise` says what holds their positions: "project" puts the state back after every step,
+as in `post_stabilised`; with "none" they drift like the error of the method.
 
-With other forces or equality constraints a step is two solves of `redmax.operator`, where K and D come from all forces. Put in
-velocities w instead of accelerations, kv = (w - r_q) / g h, both stages have one form,
+A step is a program, for one state or a batch; states are put back in Python. Put in velocities w instead of accelerations,
+kv = (w - r_q) / g h, both stages have one form, which is how Python takes them,
 
-    (M + g h D + g^2 h^2 K) w = M (r_q + g h r_v) + g h D r_q + G^T x,     G w = G (r_q + g h r_v),     kq = w,
-
-where the first has r_q = v and M r_v = f, and G r_v is what the constraints ask of accelerations: they act on F, and A is the
-Jacobian across them, so that order 2 stays. `stabilise` says what holds their positions: "project" puts the state back
-after every step, as in `post_stabilised`; with "none" they drift like the error of the method.
+    (M + g h D + g^2 h^2 K) w = M (r_q + g h r_v) + g h D r_q + G^T x,     G w = G (r_q + g h r_v),     kq = w.
 """
 
 from __future__ import annotations
 
+import functools
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
-from ..constraints.rows import constraint_set
-from ..forces import JointDamping, JointSpring
-from ..forces.force import Force
-from ..forces.joint import JointForce, is_flat
-from ..kernel.sweep import INERTIA, SCALAR, Algorithm, Field, inward, outward, vector
+from ..elements.collection import Shape, collection
+from ..elements.derive import derive, load_slopes
+from ..elements.nodes import STILL, law_at
+from ..elements.ports import joined, starts
+from ..joints import Joint
+from ..kernel.loops import Lane, loops
+from ..kernel.sweep import POSE, SCALAR, Algorithm, Field, Routine, Step, each, inward, outward, vector
 from ..model import MaximalState, Model, Motion, State
-from ..model.rules import inertia_of, joint_of
+from ..model.rules import joint_of, world_pose
+from ..redmax.dense_program import dense_rows, solve_side
 from ..redmax.operator import ImplicitOperator
-from ..redmax.system import dynamics
-from ..reduced.forward import FORWARD_DYNAMICS
+from ..redmax.program import Softness, dynamics, fields, stiff_laws, symmetrised
+from ..redmax.system import dynamics as dense_dynamics
+from ..reduced import program as plain
 from ..reduced.inverse import mass_product
 from ..reduced.jacobian import jacobian_product
-from ..reduced.rules import factor_joint, falling_world, gyroscopic, velocity_step
-from ..spatial.scalar import Vector, ldl_solve
+from ..reduced.program import (
+    ACCELERATION,
+    correct,
+    free_motion,
+    keep_unknowns,
+    pose_rows,
+    refined,
+    row_law_at,
+    solved_rows,
+)
+from ..spatial.scalar import Vector, array, cross, zeros
+from .implicit_program import change_bodies, change_joints, dense_changes
 from .post_stabilised import check_choice, post_stabilised
 from .stages import renamed
 from .stepper import Program, StepInfo, Stepper
+from .symplectic_euler import advance_time
 from .tangent import recharted, tangent_rate, tangent_rates
 
-GAMMA = 1.0 - np.sqrt(0.5)
+GAMMA = float(1.0 - np.sqrt(0.5))
+FIRST = {"h": "gh", "force_t": "t", "x": "x_first"}
+SECOND = {"q": "q2", "v": "v2", "t": "t2", "E": "E2", "S": "S2", "K": "K2", "factor": "factor2", "y": "y2", "zeta": "zeta2"}
+SECOND |= {"pose": "pose2", "twist": "twist2", "free": "free2", "free_v": "rate2", "x": "x_second", "foot": "foot2"}
+THIRD = {"x": "x_third", "h": "gh"}
 
 
-def offset(n: Any, q: Vector) -> Vector:
-    """How far a joint is from the rest of its spring; joints on groups have none."""
-    return q - n.rest if is_flat(n.joint) else np.zeros(n.joint.nv)
+# --- the first stage -----------------------------------------------------------------------------------------------------------
+@loops
+def begin_step(t: Lane, h: Lane, gh: Lane, t2: Lane) -> None:
+    """What stands for h in the matrix, and the time of the second stage."""
+    gh[0] = GAMMA * h[0]
+    t2[0] = t[0] + h[0]
 
 
-def first_velocities(n: Any, parent: Any) -> None:
-    """Outward, at the start of the step."""
-    n.E, n.S, n.w, n.zeta = velocity_step(n, parent.w)
+def watch(n: Any, *ports: Any) -> None:
+    """All rows take part."""
+    law, at = row_law_at(n, ports)
+    n.foot = refined(law, at, n.t, n.unknown)
+    n.on, n.awake = array([1.0] * law.size), 1.0
 
 
-def first_inertia(n: Any, parent: Any) -> None:
-    """Inward: the matrix of both stages, factored, and the right-hand side of the first."""
-    own, gh = inertia_of(n), GAMMA * n.h
-    pA = gyroscopic(n.w, n.first_moment, own.J) - n.external + n.pA
-    damping = n.damping + n.joint_damping
-    tau = n.tau - n.stiffness * (offset(n, n.q) + gh * n.v) - damping * n.v
-    n.soft = gh * (damping + gh * n.stiffness)
-    f = factor_joint(own + n.IA, n.S, n.armature + n.soft)
-    u = tau - n.S.T @ pA
-    n.K, n.L, n.d_inv, n.y = f.K, f.L, f.d_inv, f.solve(u)
-    parent.IA = parent.IA + n.E.move_inertia(f.Ia)
-    parent.pA = parent.pA + n.E.move_wrench(pA + f.Ia @ n.zeta + f.U @ n.y)
+def hold(n: Any, *around: Any) -> None:
+    """G w = G (v - h J_dot v) - h bias: what the constraints ask of accelerations, during h."""
+    ports, places = around[: len(around) // 2], around[len(around) // 2 :]
+    law, at = row_law_at(n, ports)
+    found, moved = derive(law, at, n.t, n.foot), []
+    for kind, port, here, free in zip(n.kinds, ports, at, free_motion(n, ports, at), strict=False):
+        change = free - here.velocity
+        moved.append(change if kind == STILL or isinstance(kind, Joint) else change + n.h * still_rate(port))
+    pose_rows(n, law, found.G, moved, -n.h * found.bias, places, n.h)
 
 
-def first_slopes(n: Any, parent: Any) -> None:
-    """Outward: k1, and the state of the second stage."""
-    a = n.E.pull_twist(parent.acc) + n.zeta
-    kv = n.y - n.K @ a
-    n.acc = a + n.S @ kv
-    n.kv = kv
-    n.kq = n.v + GAMMA * n.h * kv
+def still_rate(body: Any) -> Vector:
+    """The rate of the components of a body's twist without accelerations of the joints."""
+    w, g = body.twist[:3], body.pose.unrotate(body.gravity)
+    return np.concatenate([body.still[:3], body.still[3:] + g - cross(w, body.twist[3:])])
+
+
+# --- the second stage ----------------------------------------------------------------------------------------------------------
+def place_second(n: Any) -> None:
+    """k1, and the state of the second stage."""
+    n.kq, n.kv = n.free_v, (n.free_v - n.v) / n.gh
     n.move = n.h * n.kq
-    n.q2, n.v2 = joint_of(n).integrate(n.q, n.move), n.v + n.h * kv
-    n.tau2 = n.tau - n.stiffness * offset(n, n.q2) - n.joint_damping * n.v2
+    n.q2, n.v2 = joint_of(n).integrate(n.q, n.move), n.v + n.h * n.kv
 
 
-def second_side(n: Any, parent: Any) -> None:
-    """Inward: the right-hand side of x, gathered."""
+def begin_rest(n: Any) -> None:
+    """r, and what the damping of the joints makes of it."""
     n.rq = tangent_rate(joint_of(n), n.move, n.v2, 1) - 2.0 * n.kq
-    n.rv = n.a - 2.0 * n.kv
-    u = -GAMMA * n.h * n.stiffness * n.rq - n.soft * n.rv - n.S.T @ n.pX
-    n.yx = ldl_solve(n.L, n.d_inv, u)
-    parent.pX = parent.pX + n.E.move_wrench(n.pX + n.K.T @ u)
+    n.rv = n.rate2 - 2.0 * n.kv
+    n.reach = n.rq + n.gh * n.rv
+    n.load, n.push = zeros(6), -n.gh * n.damping * n.rv
 
 
-def second_slopes(n: Any, parent: Any) -> None:
-    """Outward: k2, and the state after the step."""
-    a = n.E.pull_twist(parent.accx)
-    x = n.yx - n.K @ a
-    n.accx = a + n.S @ x
-    kv = n.rv + x
-    kq = n.rq + GAMMA * n.h * kv
-    joint = joint_of(n)
+def rest_twists(n: Any, parent: Any) -> None:
+    """The same of bodies."""
+    n.rv_twist = n.E.pull_twist(parent.rv_twist) + n.S @ n.rv
+    n.reach_twist = n.E.pull_twist(parent.reach_twist) + n.S @ n.reach
+
+
+def pull_back(n: Any, *ports: Any) -> None:
+    """h (df_dv r_v + df_dx (r_q + h r_v)) of one force, with the derivatives of the first stage."""
+    law, at = law_at(n, ports)
+    df_dx, df_dv = (symmetrised(A) for A in load_slopes(law, at, n.t, n.u))
+    rates, reaches = [], []
+    for kind, port in zip(n.kinds, ports, strict=False):
+        joint = isinstance(kind, Joint)
+        rates.append(zeros(6) if kind == STILL else port.rv if joint else port.rv_twist)
+        reaches.append(zeros(6) if kind == STILL else port.reach if joint else port.reach_twist)
+    loads = n.gh * (df_dv @ joined(rates) + df_dx @ joined(reaches))
+    for kind, port, (first, last) in zip(n.kinds, ports, pairwise(starts(at)), strict=False):
+        if isinstance(kind, Joint):
+            port.push = port.push + loads[first:last]
+        elif kind != STILL:
+            port.load = port.load + loads[first:last]
+
+
+def rest_forces(n: Any, parent: Any) -> None:
+    """Inward: these forces on the factor of the first stage."""
+    pA = n.pA - n.load
+    u = n.push - n.S.T @ pA
+    n.y = n.factor.solve(u)
+    parent.pA = parent.pA + n.E.move_wrench(pA + n.K.T @ u)
+
+
+def rest_side(n: Any, parent: Any) -> None:
+    """The same as joints feel them, for the dense system."""
+    pA = n.pA - n.load
+    n.side = n.push - n.S.T @ pA
+    parent.pA = parent.pA + n.E.move_wrench(pA)
+
+
+def watch_again(n: Any, *ports: Any) -> None:
+    """All rows take part, where they were."""
+    n.on, n.awake = array([1.0] * n.law.size), 1.0
+
+
+def hold_rest(n: Any, *around: Any) -> None:
+    """G x = 0."""
+    ports, places = around[: len(around) // 2], around[len(around) // 2 :]
+    law, at = row_law_at(n, ports)
+    found = derive(law, at, n.t, n.foot)
+    pose_rows(n, law, found.G, free_motion(n, ports, at), zeros(law.size), places, n.h)
+
+
+def finish(n: Any) -> None:
+    """k2, and the state after the step."""
+    joint, kv = joint_of(n), n.rv + n.free_v
+    kq = n.rq + n.gh * kv
     v = n.v + n.h * (1.5 * n.kv + 0.5 * kv)
     n.q, n.v = joint.rechart(joint.integrate(n.q, n.h * (1.5 * n.kq + 0.5 * kq)), v)
 
 
-SECOND = {"q": "q2", "v": "v2", "tau": "tau2", "E": "E2", "S": "S2", "w": "w2", "zeta": "zeta2"}
-SECOND |= {"IA": "IA2", "pA": "pA2", "K": "K2", "y": "y2", "acc": "acc2"}
+@loops
+def sum_rows(rows: int, h: Lane, gh: Lane, x_first: Lane, x_second: Lane, x: Lane) -> None:
+    """Impulses of the rows."""
+    for r in range(rows):
+        x[r] = 0.5 * h[0] * (x_first[r] / gh[0] + x_second[r])
 
 
-def _program() -> Program:
-    shared, falling = Field("shared", codec=vector(6)), Field("shared", codec=vector(6), world=falling_world)
-    turning, sums = Field("shared", codec=vector(3)), Field("gathered", codec=vector(6))
-    fields = {
+# --- the program ---------------------------------------------------------------------------------------------------------------
+def step_fields(shape: Shape, softness: Softness) -> dict[str, Field]:
+    """The fields of a step."""
+    found = fields(shape, softness) | {
         "q": Field("state", "q"),
         "v": Field("state", "v"),
-        "tau": Field("input", "v"),
-        "stiffness": Field("input", "v"),
-        "rest": Field("input", "v"),
-        "joint_damping": Field("input", "v"),
-        "external": Field("input", "node", vector(6)),
-        "gravity": Field("input", "global", vector(3)),
-        "h": Field("input", "global", SCALAR),
-        "w": turning,
-        "w2": turning,
-        "acc": falling,
-        "acc2": falling,
-        "accx": shared,
-        "IA": Field("gathered", codec=INERTIA),
-        "IA2": Field("gathered", codec=INERTIA),
-        "pA": sums,
-        "pA2": sums,
-        "pX": sums,
+        "t": Field("state", "global", SCALAR),
+        "q2": Field("work", "q"),
+        "pose2": Field("work", "node", POSE, world=world_pose),
+        **{name: Field("work", "node", vector(6)) for name in ("twist2", "free2", "rv_twist", "reach_twist")},
+        **{name: Field("work", "v") for name in ("v2", "rate2", "rv", "reach")},
+        **{name: Field("work", "global", SCALAR) for name in ("gh", "t2")},
     }
-    plain = [renamed(sweep, SECOND) for sweep in FORWARD_DYNAMICS.phases["run"]]
-    first = [outward(first_velocities), inward(first_inertia), outward(first_slopes)]
-    sweeps = [*first, *plain, inward(second_side), outward(second_slopes)]
-    return Program(Algorithm("reduced_rosenbrock", fields, {"run": sweeps}), ("q", "v"), inputs=joint_terms)
+    found.pop("correction", None)
+    if shape[1] >= 0:
+        found |= {name: Field("work", "rows", of="constraint") for name in ("x_first", "x_second", "x_third")}
+        found |= {"unknown": Field("state", "unknown", of="constraint"), "foot2": Field("work", "unknown", of="constraint")}
+    return found
 
 
-def joint_terms(model: Model) -> dict[str, np.ndarray]:
-    """Stiffness, rest and damping of the springs and dampers on all joints, (nv,) each."""
-    out = {name: np.zeros(model.nv) for name in ("stiffness", "rest", "joint_damping")}
-    pull = np.zeros(model.nv)
-    for f in model.elements_of(JointForce):
-        at, body = model.v_index(f.joint), model.bodies[model.body_index(f.joint)]
-        mine = f.fitted(body)
-        out["joint_damping"][at] += mine.damping
-        if isinstance(f, JointSpring):
-            out["stiffness"][at] += mine.stiffness
-            pull[at] += mine.stiffness * mine.rest
-    stiff = out["stiffness"] > 0
-    out["rest"][stiff] = pull[stiff] / out["stiffness"][stiff]  # springs in parallel are one spring
-    return out
+@functools.cache
+def rosenbrock_step(shape: Shape, softness: Softness) -> Algorithm:
+    """A step of models with such laws."""
+    forces, rows, on_bodies, _ = shape
+    third: list[Step] = [each(begin_rest), *([outward(rest_twists)] if on_bodies else [])]
+    third += [each(pull_back, *(f"p{i}" for i in range(forces)), on="force")] if forces >= 0 else []
+    if softness[2]:
+        third += [inward(rest_side), Routine(solve_side, ("nv", "H", "d_H", "side")), outward(dense_changes)]
+        third += [renamed(step, THIRD) for step in dense_rows(rows, (watch_again, hold_rest))] if rows >= 0 else []
+    else:
+        third += [inward(rest_forces), outward(change_bodies if on_bodies and rows >= 0 else change_joints)]
+        solved = solved_rows(rows, (watch_again, hold_rest), correct) if rows >= 0 else []
+        third += [renamed(step, THIRD) for step in solved]
+    steps: list[Step] = [
+        Routine(begin_step, ("t", "h", "gh", "t2")),
+        *(renamed(step, FIRST) for step in dynamics(shape, softness, (watch, hold))),
+        each(place_second),
+        *(renamed(step, SECOND) for step in plain.dynamics(shape, ACCELERATION)),
+        *third,
+        each(finish),
+        Routine(advance_time, ("t", "h")),
+    ]
+    if rows >= 0:
+        steps += [Routine(sum_rows, ("rows", "h", "gh", "x_first", "x_second", "x")), each(keep_unknowns, on="constraint")]
+    name = "_".join(["rosenbrock", *(str(int(x)) for x in (*shape, *softness))])
+    return Algorithm(name, step_fields(shape, softness), {"run": steps})
 
 
 def linear_step(model: Model, state: State, h: float, tau: Any, external: Any) -> tuple[State, np.ndarray]:
     """A step with any forces and equality constraints, before anything is put back, and the forces of the constraints."""
-    gh, now = GAMMA * h, dynamics(model, state, tau, external)
+    gh, now = GAMMA * h, dense_dynamics(model, state, tau, external)
     operator, c = ImplicitOperator(now, gh), now.constraints
     fell = c.rows @ Motion(now.motion.twists_dot, np.zeros(model.nv))  # G J_dot v
 
@@ -172,7 +245,7 @@ def linear_step(model: Model, state: State, h: float, tau: Any, external: Any) -
     kq, first = operator.constrained(operator.right_side(), c.rows, rows_on(state.v) - gh * (c.bias + fell), c.unilateral)
     kv = (kq - state.v) / gh
     end = State(model.integrate(state.q, h * kq), state.v + h * kv, state.t + h)
-    later = dynamics(model, end, tau, external)
+    later = dense_dynamics(model, end, tau, external)
     a, forces = later.recursive_accelerations(-later.constraints.bias)
     r_q, r_v = tangent_rates(model, h * kq, end.v) - 2.0 * kq, a - 2.0 * kv
     moved = r_q + gh * r_v
@@ -191,16 +264,41 @@ class Rosenbrock(Stepper):
 
     name = "rosenbrock"
     order = 2
-    programs = {"reduced": _program()}
+
+    @property
+    def methods(self) -> tuple[str, ...]:
+        return ("reduced",)
 
     def __post_init__(self) -> None:
         check_choice(self.name, self.stabilise, ("none", "project"))
 
     def compiles(self, model: Model, method: str) -> bool:
-        """Trees with springs and dampers on joints whose velocities are rates of coordinates."""
-        joints = [(f, model.bodies[model.body_index(f.joint)].joint) for f in model.elements_of(JointForce)]
-        local = all(isinstance(f, (JointSpring, JointDamping)) and is_flat(joint) for f, joint in joints)
-        return local and not constraint_set(model).count and not model.elements_of(Force)
+        free = self.stabilise == "none" or not collection(model).rows
+        return free and stiff_laws(model).solvable
+
+    def program(self, method: str, model: Model) -> Program:
+        laws, stiff = collection(model), stiff_laws(model)
+
+        def enter(model: Model, given: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+            return given | ({"unknown": laws.first_unknowns(given["q"])} if laws.rows else {})
+
+        def leave(model: Model, kept: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+            return {name: kept[name] for name in ("q", "v")}
+
+        def inputs(model: Model) -> dict[str, np.ndarray]:
+            given = {"u": laws.initial_inputs} if laws.forces else {}
+            return given | ({"told": np.zeros(laws.told_count)} if laws.rows else {})
+
+        return Program(
+            rosenbrock_step(laws.shape, stiff.softness),
+            ("q", "v", "t", *(["unknown"] if laws.rows else [])),
+            enter=enter,
+            leave=leave,
+            inputs=inputs,
+            bind=lambda m: stiff.plan,
+            reports=lambda m: {"x": laws.row_count, "left": 1} if laws.rows else {},
+            records=("q", "v"),
+        )
 
     def constrained_step(
         self, model: Model, state: State | MaximalState, h: float, tau: Any, external: Any

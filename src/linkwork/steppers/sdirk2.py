@@ -13,13 +13,64 @@ velocities across them, and of order 1 in their forces.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
+from ..kernel.loops import Ints, Lane, loops
 from ..model import State
 from .implicit import ImplicitStepper, Reached, Stage, velocities
+from .implicit_program import Scheme, either
 
-C = 1.0 - np.sqrt(0.5)
+C = float(1.0 - np.sqrt(0.5))
+REST = 1.0 - C
+
+
+@loops
+def begin_stage(
+    stage: Ints,
+    h: Lane,
+    t: Lane,
+    fresh: Lane,
+    s: Lane,
+    span: Lane,
+    stage_t: Lane,
+    on_rates: Lane,
+    weight: Lane,
+    live: Lane,
+    more: Lane,
+) -> None:
+    """The numbers of the first stage, then of the second."""
+    span[0] = C * h[0]
+    s[0] = 1.0 / span[0]
+    live[0] = 1.0
+    if stage[0] == 0:
+        stage_t[0] = t[0] + span[0]
+        on_rates[0] = 1.0
+        weight[0] = REST
+        more[0] = 1.0
+    else:
+        stage_t[0] = t[0] + h[0]
+        on_rates[0] = 0.0
+        weight[0] = C
+        more[0] = 0.0
+    stage[0] += 1
+
+
+def stage_terms(n: Any) -> tuple[Any, Any, Any]:
+    """v_c, a_c and the first u of the first stage, or of the second."""
+    first, w = n.on_rates, n.v_stage
+    v_c = either(first, 0.0 * n.v, -(REST / C) * w)
+    a_c = either(first, -n.s * n.v, -(2.0 * REST * w + (2.0 * C - 1.0) * n.v) * (n.h * n.s * n.s))
+    return v_c, a_c, either(first, C * n.h * n.v, n.h * n.v)
+
+
+def prepare(n: Any) -> None:
+    """The terms of a stage."""
+    n.v_c, n.a_c, n.u_move = stage_terms(n)
+
+
+SCHEME = Scheme("sdirk2", 2, begin_stage, prepare)
 
 
 @dataclass(frozen=True)
@@ -28,6 +79,7 @@ class SDIRK2(ImplicitStepper):
 
     name = "sdirk2"
     order = 2
+    scheme = SCHEME
 
     def taken(self, stage: Stage, state: State, before: State | None, h: float) -> Reached:
         return sdirk_step(stage, state, h)

@@ -29,6 +29,9 @@ class SequentialStepper(Stepper):
     def methods(self) -> tuple[str, ...]:
         return self.formulations
 
+    def compiles(self, model: Model, method: str) -> bool:
+        return False
+
     def step(self, model: Model, state: State, memory: Any, h: float, tau: Any, external: Any) -> tuple[State, Any, StepInfo]:
         """The state after h, the memory of the next step, and the forces of the constraints."""
         raise TypeError(f"{type(self).__name__} must define step")

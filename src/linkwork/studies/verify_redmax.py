@@ -130,7 +130,9 @@ class RecursiveStage(Stage):
 
 
 class RecursiveStepper(ImplicitStepper):
-    """Mixed into a method of implicit stages: it takes them by `RecursiveStage`."""
+    """Mixed into a method of implicit stages: it takes them by `RecursiveStage`, in Python."""
+
+    scheme = None
 
     def step(self, model: Model, state: State, memory: Any, h: float, tau: Any, external: Any) -> tuple[State, Any, StepInfo]:
         end = self.reached(RecursiveStage(self, model, state.q, tau, external), state, memory, h)
