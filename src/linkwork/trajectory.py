@@ -35,7 +35,7 @@ class Health:
                           energy; impacts count too
     joint_gap             maximal coordinates: largest distance (m or rad) by which bodies left their joints
     constraint_residual   largest residual of the equality constraints (m)
-    penetration           largest depth (m) of a contact
+    penetration           largest depth (m or rad) of contacts and of other rows that only push
     finite                whether every number of the run is finite
     work                  largest |work| (J) that energy_drift allows for, see `Trajectory.work`
     work_of               what did that work
@@ -267,7 +267,7 @@ class Trajectory:
         return Health(*found, self.clipped, fast, self.notes, self._singular())
 
     def _violations(self) -> tuple[float | None, float | None, float | None]:
-        """The largest residual of equality constraints, the largest penetration, the largest distance beyond a limit."""
+        """The largest residual of equality constraints, the deepest of rows that only push, the largest beyond a limit."""
         rows = constraint_set(self.model)
         pushing, stops = rows.unilateral, np.array([isinstance(c, Limit) for c, n in rows.sizes() for _ in range(n)], bool)
         beyond = self._beyond_declared()
@@ -280,7 +280,7 @@ class Trajectory:
 
         own = largest(pushing & stops, depth)
         limits = max((x for x in (beyond, own) if x is not None), default=None)
-        return largest(~pushing, np.abs), largest(pushing & ~stops, depth), limits
+        return largest(~pushing, np.abs), largest(pushing, depth), limits
 
     def _beyond_declared(self) -> float | None:
         """How far coordinates were beyond the limits that their joints declare."""
