@@ -240,3 +240,13 @@ def test_dry_friction_is_a_row_with_bounds() -> None:
 def test_friction_that_is_refused(make: Any, message: str) -> None:
     with pytest.raises(lw.ModelError, match=message):
         make()
+
+
+@pytest.mark.parametrize(("v", "tau", "expected"), [(1.0, 0.0, -0.25), (-1.0, 0.0, 0.25), (0.0, 0.3, 0.0), (0.0, 0.9, 0.2)])
+def test_dry_friction_of_accelerations(v: float, tau: float, expected: float) -> None:
+    """What slips is braked by the whole force, what sticks stays until it is overcome."""
+    b = lw.ModelBuilder(gravity=(0, 0, 0)).body("x", joint=lw.Prismatic((1, 0, 0)), inertia=lw.Inertia(2.0, tensor=np.eye(3)))
+    model = b.add(lw.DryFriction("x", 0.5)).build()
+    a, force = lw.constrained_dynamics(model, np.zeros(1), np.array([v]), np.array([tau]))
+    assert a[0] == pytest.approx(expected, abs=1e-12)
+    assert force[0] == pytest.approx(2.0 * expected - tau, abs=1e-12)

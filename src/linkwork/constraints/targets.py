@@ -47,6 +47,13 @@ def closed(residual: Vector) -> Vector:
     return array([where(g <= TOUCHING, 1.0, 0.0) for g in residual])
 
 
+def slipping(lower: Vector, upper: Vector, rate: Vector) -> tuple[Vector, Vector]:
+    """Bounds of forces at acceleration level: what slips has the whole force against its motion, what sticks any within."""
+    rows = list(zip(lower, upper, rate, strict=True))
+    least = array([where(r < -TOUCHING, u, l) for l, u, r in rows])
+    return least, array([where(r > TOUCHING, l, u) for l, u, r in rows])
+
+
 def any_of(flags: Vector) -> Scalar:
     """The largest of some flags."""
     found = flags[0]

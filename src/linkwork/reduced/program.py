@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from ..constraints.targets import any_of, reached, touching, velocity_targets
+from ..constraints.targets import any_of, reached, slipping, touching, velocity_targets
 from ..elements.collection import Shape
 from ..elements.derive import approach, derive, nearer
 from ..elements.law import RowLaw
@@ -243,6 +243,8 @@ def hold_accelerations(n: Any, *around: Any) -> None:
     law, at = row_law_at(n, ports)
     found = derive(law, at, n.t, n.foot)
     pose_rows(n, law, found.G, free_motion(n, ports, at), -found.bias, places, 1.0)
+    if law.bounded:
+        n.lower, n.upper = slipping(n.lower, n.upper, found.rate)
 
 
 def pose_rows(
