@@ -77,7 +77,7 @@ class FixedRun:
         inputs = kept | constants(self.model, program, self.dt)
         inputs |= {name: flat(x, self.batch, self.batched) for name, x in given.items() if x is not None}
         arrays = self._recorded({name: kept[name] for name in program.recorded})
-        reports = {name: np.empty((self.batch, self.records + 1, n)) for name, n in program.report_sizes(self.model).items()}
+        reports = {name: np.zeros((self.batch, self.records + 1, n)) for name, n in program.report_sizes(self.model).items()}
         plan = program.plan(self.model, lanes_for(self.batch, np.float64), tuple(n for n, x in given.items() if x is None))
         outputs = {name: a[:, 1:] for name, a in (arrays | reports).items()}
         memory = {name: np.empty(kept[name].shape) for name in program.memory}
@@ -161,6 +161,7 @@ class FixedRun:
 
     def _forces(self, impulses: np.ndarray, tau: np.ndarray | None) -> np.ndarray:
         """Forces of the rows, averaged over the steps before every record; the first are those at the start."""
+        impulses[:, 0] = 0.0  # not written by any step
         forces = impulses / self.dt
         start = self.start if isinstance(self.start, State) else to_reduced(self.model, self.start)
         u = None if self.driven is None else self.driven.last
