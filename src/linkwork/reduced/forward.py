@@ -24,7 +24,7 @@ from ..kernel.sweep import INERTIA, Algorithm, Field, inward, outward, vector
 from ..model.model import FUNCTIONS, Model
 from ..model.rules import inertia_of
 from ..spatial.scalar import Vector, array
-from .rules import factor_joint, falling_world, gyroscopic, velocity_step
+from .rules import JointFactor, factor_joint, falling_world, gyroscopic, velocity_step
 from .shortcut import prepared, shortcut
 
 
@@ -40,17 +40,20 @@ def articulated_inertia(n: Any, parent: Any) -> None:
 
 def articulate(n: Any, parent: Any, load: Vector, push: Vector) -> None:
     """The same under any wrench on the body and any joint force."""
-    own = inertia_of(n)
-    IA = own + n.IA
-    pA = gyroscopic(n.w, n.first_moment, own.J) - load + n.pA
+    f = factor_joint(inertia_of(n) + n.IA, n.S, n.armature)
+    n.K, n.factor = f.K, f
+    parent.IA = parent.IA + n.E.move_inertia(f.Ia)
+    pass_forces(n, parent, f, load, push)
+
+
+def pass_forces(n: Any, parent: Any, f: JointFactor, load: Vector, push: Vector) -> None:
+    """The bias force of the subtree, on a factor that is known."""
+    pA = gyroscopic(n.w, n.first_moment, inertia_of(n).J) - load + n.pA
     tau = push - n.damping * n.v
-    f = factor_joint(IA, n.S, n.armature)
-    y = f.solve(tau - n.S.T @ pA)
-    pa = np.array(pA + f.Ia @ n.zeta + f.U @ y, dtype=object)
+    n.y = f.solve(tau - n.S.T @ pA)
+    pa = np.array(pA + f.Ia @ n.zeta + f.U @ n.y, dtype=object)
     for k, row in enumerate(f.rows):
         pa[row] = n.S[row, k] * tau[k]  # as (IA - U K) S = 0; known here, not to a trace
-    n.K, n.y, n.factor = f.K, y, f
-    parent.IA = parent.IA + n.E.move_inertia(f.Ia)
     parent.pA = parent.pA + n.E.move_wrench(array(pa))
 
 

@@ -27,11 +27,11 @@ from ..elements.nodes import STILL, law_at
 from ..elements.ports import At, BodyAt, values
 from ..joints import Joint
 from ..kernel.sweep import INERTIA, POSE, SCALAR, Field, Routine, Step, each, inward, outward, over, vector
-from ..model.rules import inertia_of, joint_of, world_pose
+from ..model.rules import joint_of, world_pose
 from ..solvers.boxes import gather, gram, solve_boxes, solve_soft_boxes, spread
 from ..spatial.scalar import Scalar, Vector, array, cross, dot, is_zero, zeros
-from .forward import accelerations, articulate, articulated_inertia, velocities
-from .rules import coriolis, falling_world, gyroscopic, velocity_step
+from .forward import accelerations, articulate, articulated_inertia, pass_forces, velocities
+from .rules import coriolis, falling_world, velocity_step
 
 TURN = 3.0  # of the turn of bodies in a step: so near to a singular position rows go soft
 NEWTON_STEPS = 4  # for the unknowns of constraints, from where they were
@@ -39,7 +39,7 @@ NEWTON_STEPS = 4  # for the unknowns of constraints, from where they were
 
 # --- the tree ----------------------------------------------------------------------------------------------------------------
 def predicted_velocities(n: Any, parent: Any) -> None:
-    """The same at the middle of a step, where the acceleration of the last step leads."""
+    """Angular velocity and zeta at the middle of a step, where the acceleration of the last step leads."""
     n.E, n.S, n.w, n.zeta = velocity_step(n, parent.w, n.v + 0.5 * n.h * n.last)
 
 
@@ -78,27 +78,16 @@ def _look_again(n: Any, parent: Any, a: Vector) -> None:
 
 def middle_forces(n: Any, parent: Any) -> None:
     """Bias forces once more, on the same factor."""
-    _push_again(n, parent, n.external, n.tau)
+    pass_forces(n, parent, n.factor, n.external, n.tau)
 
 
 def loaded_middle_forces(n: Any, parent: Any) -> None:
     """The same under all loads."""
-    _push_again(n, parent, n.load, n.push)
-
-
-def _push_again(n: Any, parent: Any, load: Vector, push: Vector) -> None:
-    f = n.factor
-    pA = gyroscopic(n.w, n.first_moment, inertia_of(n).J) - load + n.pA
-    tau = push - n.damping * n.v
-    n.y = f.solve(tau - n.S.T @ pA)
-    pa = np.array(pA + f.Ia @ n.zeta + f.U @ n.y, dtype=object)
-    for k, row in enumerate(f.rows):
-        pa[row] = n.S[row, k] * tau[k]
-    parent.pA = parent.pA + n.E.move_wrench(array(pa))
+    pass_forces(n, parent, n.factor, n.load, n.push)
 
 
 def free_accelerations(n: Any, parent: Any) -> None:
-    """The same, with the rates of the bodies' twists for rows to look at."""
+    """Joint accelerations, with the rates of the bodies' twists for rows to look at."""
     accelerations(n, parent)
     n.free, n.free_v = twist_rate(n), n.a
 

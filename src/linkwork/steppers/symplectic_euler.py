@@ -32,14 +32,12 @@ from ..model import MaximalState, Model, State
 from ..model.rules import joint_of
 from ..reduced.program import VELOCITY, dynamics, fields, keep_unknowns
 from ..reduced.projection import POSITIONS, RATES, change_velocities, move_joints, projection_fields, steps_to_close
-from ..reduced.response import factor_reduced
 from ..spatial.scalar import maximum
 from ..spatial.scalar import where as chosen
 from .constrained import located
 from .post_stabilised import CHOICES, check_choice, post_stabilised
 from .stabilised import factor_stabilised, moved_bodies
 from .stepper import Program, StepInfo, Stepper
-from .tangent import recharted
 
 
 @loops
@@ -214,21 +212,11 @@ class SymplecticEuler(Stepper):
     def constrained_step(
         self, model: Model, state: State | MaximalState, h: float, tau: Any, external: Any
     ) -> tuple[State | MaximalState, StepInfo]:
-        after, info = self._step(model, state, h, tau, external)
-        return (post_stabilised(model, after) if self.stabilise == "project" else after), info
-
-    def _step(
-        self, model: Model, state: State | MaximalState, h: float, tau: Any, external: Any
-    ) -> tuple[State | MaximalState, StepInfo]:
-        correction = CORRECTION if self.stabilise == "baumgarte" else 0.0
+        """Maximal coordinates that are put back after every step."""
+        assert isinstance(state, MaximalState)
         here = located(model, state)
-        rows = here.rows(state.t + h)
         tau, external = here.acting(tau, external)
-        if isinstance(state, State):
-            found = velocities(factor_reduced(model, state.q, state.v, tau, external, dt=h), rows, h, correction)
-            v = found.motion.joints
-            q, v = recharted(model, model.integrate(state.q, h * v), v)
-            return State(q, v, state.t + h), StepInfo(found.multipliers / h)
-        found = velocities(factor_stabilised(model, state, tau, external, h), rows, h, correction)
+        found = velocities(factor_stabilised(model, state, tau, external, h), here.rows(state.t + h), h, 0.0)
         poses, twists = moved_bodies(model, state, (found.motion.bodies - state.twists) / h, h)
-        return MaximalState(poses, twists, here.joints.q, state.t + h), StepInfo(found.multipliers / h)
+        after = MaximalState(poses, twists, here.joints.q, state.t + h)
+        return post_stabilised(model, after), StepInfo(found.multipliers / h)
