@@ -24,10 +24,9 @@ def check_closed(model: Model, state: State | MaximalState, open_loops: str = "r
         raise InputError(f"open_loops must be one of {', '.join(CHOICES)}, not {open_loops!r}")
     if not model.elements:
         return
-    c = constraint_set(model)
-    counts = ~c.unilateral & c.holonomic
-    if open_loops == "allow" or not counts.any():
+    if open_loops == "allow" or not model.keep_as(closing_rows, lambda: closing_rows(model).any()):
         return
+    c, counts = constraint_set(model), closing_rows(model)
     q = state.q if isinstance(state, State) else state.q_fit
     seen, start = model.keep_as(check_closed, dict), (type(state), state.t, q.shape, q.tobytes())
     if isinstance(state, State) and seen.get("closed") == start:  # many runs begin where the last one did
@@ -45,6 +44,12 @@ def check_closed(model: Model, state: State | MaximalState, open_loops: str = "r
         f"{law!r} is open at the start{one}: its residual is {residual[worst]:.3g}. Start from lw.assemble(model, state), which "
         'closes it, or pass open_loops="allow" to have it pulled shut during the run'
     )
+
+
+def closing_rows(model: Model) -> np.ndarray:
+    """Which rows hold positions by equations (rows,)."""
+    c = constraint_set(model)
+    return ~c.unilateral & c.holonomic
 
 
 def _check_locks(model: Model, q: np.ndarray, t: float) -> None:

@@ -66,10 +66,15 @@ class Collection:
         """These numbers at a time."""
         return np.concatenate([np.zeros(0), *(c.inputs_at(t) for c in self.rows)])
 
+    @cached_property
+    def _unknown(self) -> bool:
+        """Whether any constraint has unknowns of its own."""
+        return any(c.unknowns for c in self.rows)
+
     def first_unknowns(self, q: np.ndarray) -> np.ndarray:
         """Where the unknowns of constraints begin at configurations (batch, nq); programs go on from there."""
         batch = len(q)
-        if not any(c.unknowns for c in self.rows):
+        if not self._unknown:
             return np.zeros((batch, 0))
         world = np.broadcast_to(np.eye(4), (batch, 1, 4, 4))
         poses = np.concatenate([kinematics(self.model, q).poses, world], axis=1)

@@ -57,6 +57,8 @@ class Workspace:
         self._constant: dict[str, np.ndarray | None] = {}
         self.fixed = (s.ctypes.data, len(s), self.bases.ctypes.data)
         self.buffer = bytearray(8 * (1 + len(JOB) + 2 * len(TRANSFER) * len(plan.arrays)))  # states go both ways
+        self._table = np.frombuffer(self.buffer, np.int64)
+        self._outputs = self._table[:0]  # where the outputs of the job are
         self.next_at = ctypes.addressof(ctypes.c_char.from_buffer(self.buffer))
         self.job_at = self.next_at + 8
         self.transfers_at = self.job_at + 8 * len(JOB)
@@ -162,7 +164,14 @@ class Workspace:
         states = (next_at or self.next_at, batch, chunk, records, every)
         head = (*self.fixed, split // len(TRANSFER), at, len(outputs), at + 8 * split, *states)
         struct.pack_into(f"{1 + len(JOB) + len(moves)}q", self.buffer, 0, 0, *head, *moves)
+        first = 1 + len(JOB) + TRANSFER.index("memory")
+        self._outputs = self._table[first + split : first + len(moves) : len(TRANSFER)]
         return self.job_at
+
+    def move_outputs(self, distance: int) -> None:
+        """Make ready to do the job once more, with all its outputs so many bytes further on in memory."""
+        self._table[0] = 0  # no state is done yet
+        self._outputs += distance
 
     def _map_of(self, name: str) -> int:
         found = self.plan.maps.get(name)

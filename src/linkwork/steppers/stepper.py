@@ -15,6 +15,7 @@ from ..model import MaximalState, Model, State
 from .constrained import is_bare
 from .events import Event
 from .inputs import DrivenModel
+from .row_forces import RowForces
 
 
 @dataclass(frozen=True)
@@ -153,7 +154,7 @@ class Solution:
     t: np.ndarray
     arrays: dict[str, np.ndarray]
     tau: np.ndarray | None
-    forces: np.ndarray | None
+    forces: np.ndarray | RowForces | None
     events: tuple[Event, ...] = ()
     inputs: np.ndarray | None = None
     memory: Mapping[str, np.ndarray] | None = None
