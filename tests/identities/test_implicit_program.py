@@ -13,7 +13,7 @@ from models import with_elements
 import linkwork as lw
 from linkwork.elements.collection import collection
 from linkwork.kernel import eager
-from linkwork.model.arrays import SCALAR64
+from linkwork.kernel.widths import SCALAR64
 from linkwork.redmax.program import stiff_laws
 from linkwork.steppers import ALL_STEPPERS, SequentialStepper, Solution
 from linkwork.steppers.post_stabilised import project

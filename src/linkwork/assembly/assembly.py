@@ -9,7 +9,6 @@ import numpy as np
 
 from ..errors import InputError, ModelError, SolverError
 from ..kernel.lanes import Lanes
-from ..model.arrays import lanes_for
 from ..model.state import State
 from ..solvers.block_tree import SINGULAR
 from .aim import BELOW, TOUCHING, Aim, acceleration_aim
@@ -145,7 +144,7 @@ class Assembly:
         algorithm = measuring_algorithm(self.layout.arity, self.layout.extent.pulls)
         wanted = [name for name in names if name in algorithm.fields]
         spare = tuple(name for name in algorithm.results if name not in wanted)
-        plan = self.layout.measuring(algorithm, lanes_for(len(q), np.float64), absent=spare)
+        plan = self.layout.measuring(algorithm, self.layout.measuring.lanes(algorithm, len(q)), absent=spare)
         out = {name: np.empty((len(q), plan.sizes[name])) for name in wanted}
         inputs = {"q": q, "v": v, "t": t.reshape(-1, 1), "gravity": self.gravity}
         plan.run({name: np.ascontiguousarray(x) for name, x in inputs.items()}, out, len(q))
@@ -174,7 +173,7 @@ class Assembly:
         inputs = {name: np.ascontiguousarray(x) for name, x in inputs.items()}
         one = layout.plans.of_state(algorithm, inputs, names) if not lead else None
         if one is None:
-            plan = layout.plans(algorithm, lanes_for(1 if layout.directed else batch, np.float64))
+            plan = layout.plans(algorithm, layout.plans.lanes(algorithm, 1 if layout.directed else batch))
             out = {name: np.empty((batch, plan.sizes[name])) for name in names}
             states = {name: x.reshape(batch, -1) if name in ("q", "v") else x for name, x in inputs.items()}
             plan.run(states, out, batch)

@@ -19,7 +19,6 @@ from ..maximal.implicit import FACTOR, NODE, SOLVE, STEP_FIELDS
 from ..maximal.implicit_tree import force_tree
 from ..maximal.rules import centre_of
 from ..model import Model, State
-from ..model.arrays import lanes_for
 from ..scenes.drag import figure, held
 from ..simulator import Simulator
 from ..steppers.backward_euler import BackwardEuler
@@ -43,7 +42,7 @@ def frames(model: Model, state: State, batch: int, count: int, solves: int | Non
     solves   linear solves in a step; as many as the stepper thinks right by default
     """
     program, kept, inputs = _entered(model, state, batch, BackwardEuler(solves=solves))
-    plan = program.plan(model, lanes_for(batch, np.float64), ABSENT)
+    plan = program.plan(model, program.lanes(model, batch), ABSENT)
     out = {name: np.empty((batch, 1, x.shape[1])) for name, x in kept.items()}
 
     def run() -> dict[str, np.ndarray]:

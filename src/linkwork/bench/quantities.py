@@ -9,8 +9,8 @@ import numpy as np
 
 from ..kernel.plan import Plan
 from ..kernel.sweep import Algorithm
+from ..kernel.widths import SCALAR64
 from ..model import Model
-from ..model.arrays import SCALAR64
 from ..reduced import forward_dynamics, inverse_dynamics, mass_matrix
 from ..reduced.forward import FORWARD_DYNAMICS
 from ..reduced.inverse import INVERSE_DYNAMICS

@@ -91,7 +91,7 @@ class Collection:
         supports, R = Supports.of(self.row_nodes, [c.size for c in self.rows]), self.row_count
         sizes = [{"rows": c.size, "unknown": c.unknowns, "told": c.inputs} for c in self.rows]
         sets |= {"constraint": self.row_nodes.tree(sizes, *supports.roles()), "place": supports.tree()}
-        counts = {**tree.counts, "row": R, "list": R + 1, "pair": R * (R + 1) // 2}
+        counts = {**tree.counts, "row": R, "list": R + 1, "pair": R * (R + 1) // 2, "column": 4 * self.model.nv}
         items = {**tree.items, "climbs": supports.climbs}
         return replace(tree, sets=sets, counts=counts, items=items, tables=supports.tables(), numbers={"rows": R})
 

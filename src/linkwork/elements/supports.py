@@ -112,7 +112,7 @@ class Supports:
         at = np.cumsum(counts) - counts
         starts = np.searchsorted(rows[order], np.arange(sum(self.sizes) + 1))
         v_at = self.model.tree.offsets("v")[bodies]
-        found = {"starts": starts, "bodies": bodies[order], "places": at[order], "freedoms": counts[order], "v_at": v_at[order]}
+        found = {"starts": starts, "places": at[order], "freedoms": counts[order], "v_at": v_at[order]}
         found["groups"] = self._groups()
         return {name: np.ascontiguousarray(x, np.int32) for name, x in found.items()}
 

@@ -14,6 +14,7 @@ from .lanes import Lanes
 from .plan import Plan, variant
 from .shape import Shape
 from .sweep import Algorithm, Tree
+from .widths import Extent, extent, lanes_for
 
 
 class Plans:
@@ -23,6 +24,7 @@ class Plans:
         self.tree = tree
         self.made: dict[Any, Plan] = {}
         self._states: dict[Any, StateCall | None] = {}
+        self._extents: dict[str, Extent] = {}
 
     @cached_property
     def _shape(self) -> Shape:
@@ -42,6 +44,13 @@ class Plans:
         if found is None:
             found = self.made[key] = Plan(algorithm, self.tree, variant(lanes, phases, absent, uniform), self._shape)
         return found
+
+    def lanes(self, algorithm: Algorithm, batch: int, dtype: Any = np.float64) -> Lanes:
+        """The value type for a batch of so many states."""
+        found = self._extents.get(algorithm.name)
+        if found is None:
+            found = self._extents[algorithm.name] = extent(algorithm, self.tree)
+        return lanes_for(batch, dtype, found)
 
     def of_state(
         self,

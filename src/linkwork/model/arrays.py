@@ -10,13 +10,9 @@ from typing import Any
 import numpy as np
 
 from ..errors import InputError
-from ..kernel.lanes import Lanes
 from ..kernel.plans import Plans
 from ..kernel.sweep import Algorithm
 
-SCALAR64, SCALAR32 = Lanes(1), Lanes(1, True)
-FEW, MANY = (Lanes(8), Lanes(16, True)), (Lanes(16), Lanes(32, True))
-LARGEST = 4096  # numbers of a result in many lanes: half a megabyte
 FLOAT32, FLOAT64 = np.dtype(np.float32), np.dtype(np.float64)
 
 
@@ -44,17 +40,6 @@ def fresh(spares: dict[str, np.ndarray], name: str, shape: tuple[int, ...], dtyp
     return a
 
 
-def lanes_for(batch: int, dtype: Any, numbers: int = 0) -> Lanes:
-    """One state runs in scalar code, up to 8 (float32: 16) in as many lanes; more in twice as many, for half as many calls.
-
-    numbers   in the largest result of a state: with thousands of them, few lanes stay in the cache and many do not
-    """
-    single = dtype == FLOAT32
-    if batch == 1:
-        return SCALAR32 if single else SCALAR64
-    return FEW[single] if batch <= FEW[single].width or numbers > LARGEST else MANY[single]
-
-
 def run_batch(
     plans: Plans, algorithm: Algorithm, inputs: dict[str, np.ndarray], names: Sequence[str], lead: tuple[int, ...]
 ) -> dict[str, np.ndarray]:
@@ -67,7 +52,7 @@ def run_batch(
         one = plans.of_state(algorithm, {name: np.ascontiguousarray(x.reshape(-1)) for name, x in inputs.items()}, tuple(names))
         if one is not None:
             return {name: x.reshape(*lead, -1) for name, x in zip(names, one, strict=True)}
-    plan = plans(algorithm, lanes_for(batch, FLOAT64))
+    plan = plans(algorithm, plans.lanes(algorithm, batch))
     given = {name: np.ascontiguousarray(x if x.ndim == 1 else x.reshape(batch, -1)) for name, x in inputs.items()}
     out = {name: np.empty((batch, plan.sizes[name])) for name in names}
     plan.run(given, out, batch)
@@ -135,7 +120,7 @@ class Interface:
         count = 1 if batch is None else batch
         if count != 1:
             arrays = {name: a[0] if a.ndim == 2 and len(a) == 1 else a for name, a in arrays.items()}
-        lanes = lanes_for(count, dtype, max((self.sizes[name] for name in names), default=0))
+        lanes = self._plans.lanes(self.algorithm, count, dtype)
         plan = self._plans(self.algorithm, lanes, self.all_phases, tuple(absent))
         outputs = {name: fresh(self._spares, name, (count, self.sizes[name]), dtype) for name in names}
         if count:

@@ -14,7 +14,7 @@ import numpy as np
 from ..errors import InputError
 from ..kernel.plan import Plan, variant
 from ..kernel.sweep import Algorithm, Field, NodeClass, Tree, inward, outward
-from ..model.arrays import SCALAR64
+from ..kernel.widths import SCALAR64
 from ..model.model import Model
 from ..model.rules import inertia_of
 from .forward import FORWARD_DYNAMICS, articulated_inertia, velocities

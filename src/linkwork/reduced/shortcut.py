@@ -17,8 +17,9 @@ from ..kernel import python
 from ..kernel.lanes import Lanes
 from ..kernel.plan import Plan
 from ..kernel.sweep import Algorithm
+from ..kernel.widths import SCALAR64
 from ..kernel.workspace import Workspace
-from ..model.arrays import FLOAT32, FLOAT64, SCALAR64, Interface, fresh, lanes_for, thread_count
+from ..model.arrays import FLOAT32, FLOAT64, Interface, fresh, thread_count
 from ..model.model import Model
 
 FLOATS = (FLOAT64, FLOAT32)
@@ -64,7 +65,7 @@ class Shortcut:
         first = arrays[0]
         if type(first) is not np.ndarray or first.ndim != 2 or len(first) < 2 or first.dtype not in FLOATS:
             return None
-        lanes = lanes_for(len(first), first.dtype, self._size)
+        lanes = self.model.plan.lanes(self.algorithm, len(first), first.dtype)
         run = self._wide.get((lanes, threads)) or self._prepare_wide(lanes, threads)
         out = run(*arrays, fresh(self._spares, self.result, (len(first), self._size), first.dtype))
         return out if out is None or len(self._tail) == 1 else out.reshape(len(first), *self._tail)

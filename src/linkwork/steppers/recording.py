@@ -12,7 +12,6 @@ import numpy as np
 
 from ..kernel.workspace import address_of
 from ..model import Model
-from ..model.arrays import lanes_for
 from .stepper import Program
 from .stepping import constants
 
@@ -30,7 +29,7 @@ class Recording:
     def __init__(self, model: Model, program: Program, kept: Parts) -> None:
         self.model, self.program, self._batch = model, program, len(kept[program.states[0]])
         absent = tuple(name for name in ("tau", "external") if name not in kept)
-        self._plan = program.plan(model, lanes_for(self._batch, np.float64), absent)
+        self._plan = program.plan(model, program.lanes(model, self._batch), absent)
         self._work = self._plan.workspace()
         self._given = np.empty(sum(a.size for a in kept.values()))
         self._inputs = cut(self._given, {name: a.shape for name, a in kept.items()})
