@@ -13,7 +13,7 @@ import numpy as np
 
 from ..errors import InputError, SolverError
 from ..kernel.plan import Plan
-from ..model.arrays import thread_count
+from ..kernel.workers import thread_count
 from ..model.state import State
 from .stepping import MEMORY, PASSES, STAGES, TIMES, step_algorithm
 

@@ -35,6 +35,7 @@ from .timing import Contender, Effort, measure
 
 DT, BATCH = 1e-3, 1024
 STEPS, BATCH_STEPS = 200, 20  # of a run, where they are fast enough
+LEAST = 5  # and at least so many: where stops or contacts act, the first step is an impact, which few steps are
 RUN = 0.05  # s: a run is no longer, but for one step
 FULL, QUICK = Effort(40, 0.4), Effort(3, 0.05)
 QUICK_CASES = ("arm", "arm+springs", "arm+loop", "arm+contacts_active", "elbow+muscles")
@@ -105,10 +106,10 @@ def path(loaded: Loaded, q: np.ndarray, v: np.ndarray, steps: int, every: int, *
     return lambda: simulate(model, state, duration, DT, every=every, **options)
 
 
-def fitting(make: Callable[[int], Callable[[], Any]], most: int) -> int:
-    """As many steps or states, up to `most`, as keep a run below `RUN`; at least one."""
-    make(1)()  # compiles
-    count = 1
+def fitting(make: Callable[[int], Callable[[], Any]], most: int, least: int = 1) -> int:
+    """As many steps or states, up to `most`, as keep a run below `RUN`; at least `least`."""
+    make(least)()  # compiles
+    count = least
     while True:
         run, start = make(count), time.thread_time()
         run()
@@ -129,7 +130,7 @@ def ours(case: str, loaded: Loaded) -> tuple[list[Contender], list[str], dict[st
     for mode, (count, most, make) in makers.items():
         chosen[mode] = most
         try:
-            chosen[mode] = steps = fitting(make, most)
+            chosen[mode] = steps = fitting(make, most, LEAST)
         except LinkworkError as error:
             notes.append(f"{REFUSED}{mode} of linkwork: {error}: {case}")
             continue

@@ -10,7 +10,7 @@ import numpy as np
 from ..errors import InputError, SolverError
 from ..forces.blocks import Blocks
 from ..forces.set import ForceSet, force_set
-from ..kernel.factored import Factored
+from ..kernel.call import Factored
 from ..kernel.sweep import Algorithm
 from ..model.model import Model
 from ..model.state import MaximalState, Motion, Response, force_arrays

@@ -25,8 +25,8 @@ from ..kernel.loops import Ints, Lane, LoopFunction, loops, where
 from ..kernel.loops import any as some
 from ..kernel.plans import Plans
 from ..kernel.sweep import SCALAR, Algorithm, Field, Repeat, Routine, Step, Sweep, each, vector
+from ..kernel.workers import thread_count
 from ..model import Model, State
-from ..model.arrays import thread_count
 from ..model.rules import joint_of
 from ..reduced.program import free_motion, pose_rows, row_law_at
 from ..spatial.scalar import Vector, array

@@ -11,8 +11,8 @@ import numpy as np
 from ..constraints.rows import constraint_set
 from ..elements.collection import collection
 from ..errors import InputError
+from ..kernel.workers import thread_count
 from ..model import MaximalState, Model, State
-from ..model.arrays import thread_count
 from ..model.state import is_finite
 from .constrained import accelerated
 from .efforts import Efforts

@@ -14,8 +14,8 @@ from ..elements.collection import collection
 from ..kernel import python
 from ..kernel.call import Call
 from ..kernel.plan import Plan
+from ..kernel.workers import thread_count
 from ..model import MaximalState, Model, State
-from ..model.arrays import thread_count
 from ..model.state import body_of, is_finite, states_of
 from ..spatial.scalar import read_only
 from .efforts import LARGEST
