@@ -27,7 +27,7 @@ def arm(*laws: Any) -> lw.Model:
     for name, axis in zip("abc", ((0, 1, 0), (0, 1, 0), (0, 0, 1)), strict=True):
         b.body(name, parent=parent, joint=lw.Revolute(axis), placement=place, inertia=ROD)
         parent, place = name, lw.SE3(p=(0.4, 0, 0))
-    return b.add(*laws).build() if laws else b.build()
+    return b.build().add(*laws) if laws else b.build()
 
 
 class OnPorts(Law):
