@@ -209,3 +209,26 @@ def test_the_bare_tree() -> None:
         (lw.tree_inverse_dynamics_derivatives(m, Q, V, A), lw.inverse_dynamics_derivatives(BARE, Q, V, A)),
     ):
         assert all(np.array_equal(x, y) for x, y in zip(*pair, strict=True))
+
+
+@pytest.mark.parametrize("kind", ["spring dampers", "loop", "dry friction", "prescribed"])
+def test_arguments_that_are_left_out_are_zero_and_batches_may_be_empty(kind: str) -> None:
+    m, none, zero = model(kind), (None, None), (np.zeros(BARE.nv), np.zeros(BARE.nv))
+    functions = (lw.inverse_dynamics, lw.inverse_dynamics_derivatives, lw.forward_dynamics_derivatives)
+    for function in functions:
+        for x, y in zip(*(np.atleast_3d(function(m, Q, *given, t=TIME)) for given in (none, zero)), strict=True):
+            assert close(x, y)
+        empty = function(m, np.zeros((0, m.nq)), *np.zeros((2, 0, m.nv)), t=TIME)
+        assert all(len(x) == 0 for x in (empty if isinstance(empty, tuple) else [empty]))
+    assert lw.hybrid_dynamics(m, np.zeros((0, m.nq)), *np.zeros((3, 0, m.nv)), ["c"])[0].shape == (0, m.nv)
+
+
+def test_a_model_without_freedoms() -> None:
+    m = lw.ModelBuilder().body("w", joint=lw.Fixed(), inertia=lw.Inertia(2.0, tensor=np.eye(3))).build()
+    m, e = m.add(lw.SpringDamper("w", "world", (1, 0, 0), stiffness=1.0, rest_length=0.5)), np.zeros(0)
+    assert lw.inverse_dynamics(m, e, e, e).shape == lw.forward_dynamics(m, e, e).shape == (0,)
+    assert all(
+        x.shape == (0, 0) for x in (*lw.inverse_dynamics_derivatives(m, e, e, e), *lw.forward_dynamics_derivatives(m, e, e))
+    )
+    carried = lw.maximal_dynamics(m, lw.to_maximal(m, lw.State(e, e))).wrenches
+    np.testing.assert_allclose(carried, [[0, 0, 0, 1.0, 0, 2 * 9.81]], atol=1e-13)

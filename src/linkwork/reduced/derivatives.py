@@ -20,7 +20,7 @@ from .mass_matrix import mass_matrix
 INTEGRATE_DIRECTIONAL = directional(INTEGRATE)
 INVERSE_DYNAMICS_DIRECTIONAL = directional(INVERSE_DYNAMICS)
 FORWARD_DYNAMICS_DIRECTIONAL = directional(FORWARD_DYNAMICS)
-Call = Callable[[dict[str, Any], tuple[str, ...]], dict[str, np.ndarray]]  # inputs and results of a directional algorithm
+Directional = Callable[[dict[str, Any], tuple[str, ...]], dict[str, np.ndarray]]  # inputs and results of a directional algorithm
 
 
 def coordinate_columns(model: Model, q: np.ndarray) -> np.ndarray:
@@ -44,7 +44,7 @@ def _batched(name: str, x: np.ndarray | None) -> bool:
 
 
 def columns(
-    call: Call,
+    call: Directional,
     model: Model,
     given: dict[str, Any],
     along: tuple[str, ...],
@@ -72,8 +72,8 @@ def columns(
             unit = _unit(model, count, k)
             inputs[companion(name)] = np.tile(unit, (*lead, 1)) if lead else unit
     out = call({**inputs, **(changes or {})}, tuple(map(companion, results)))
-    shaped = {name: out[companion(name)].reshape(*lead, len(along), nv, -1) for name in results}
-    return {name: np.swapaxes(x, -1, -2) for name, x in shaped.items()}
+    found = {name: out[companion(name)] for name in results}
+    return {name: x.reshape(*lead, len(along), nv, x.shape[-1]).swapaxes(-1, -2) for name, x in found.items()}
 
 
 def tree_inverse_dynamics_derivatives(

@@ -21,7 +21,7 @@ from ..kernel.directional import companion, directional
 from ..kernel.sweep import Algorithm
 from ..model.arrays import Interface
 from ..model.model import Model
-from .derivatives import Call, columns
+from .derivatives import Directional, columns
 from .loaded import given_laws, law_tails, solved_dynamics, without_pushes
 from .loaded_inverse import carried_alone, loaded_inverse, loaded_inverse_dynamics
 from .mass_matrix import mass_matrix
@@ -36,7 +36,7 @@ def inverse_directional(shape: Shape) -> Algorithm:
     return directional(loaded_inverse(shape))
 
 
-def _call(laws: Collection, shape: Shape) -> Call:
+def _call(laws: Collection, shape: Shape) -> Directional:
     def make() -> Interface:
         tails = law_tails(laws)
         return Interface(laws.model, inverse_directional(shape), laws.plan, tails | {companion(k): x for k, x in tails.items()})

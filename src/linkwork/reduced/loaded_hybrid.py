@@ -23,7 +23,7 @@ from ..spatial.scalar import zeros
 from . import forward, program
 from .hybrid import pass_undiminished, prescribed_bodies, with_prescribed
 from .loaded import given_laws, hand_out, law_tails, without_pushes
-from .loaded_inverse import loaded_inverse, of_laws
+from .loaded_inverse import interface_of, loaded_inverse
 from .program import ACCELERATION, act, begin_loads, place, rules_of, solved_rows, twist_rate
 
 CONTRADICTION = 1e-6  # of the accelerations: more than this is not the rounding of rows
@@ -109,12 +109,13 @@ def loaded_hybrid_dynamics(
     wanted = ("accelerations", "x", "left") if laws.rows else ("accelerations",)
     found = model.keep_as((loaded_hybrid, fixed), make)({**moving, "tau": tau, "a_given": a}, threads, wanted)
     moving |= {"a": found["accelerations"], **({"x": found["x"]} if laws.rows else {})}
-    if laws.rows and not found["left"].max() <= CONTRADICTION * (1.0 + np.abs(found["accelerations"]).max(initial=0.0)):
+    left = found["left"].max(initial=0.0) if laws.rows else 0.0
+    if not left <= CONTRADICTION * (1.0 + np.abs(found["accelerations"]).max(initial=0.0)):
         raise SolverError(
-            f"hybrid_dynamics: the constraints cannot all hold with the accelerations that are told, {found['left'].max():.3g} "
+            f"hybrid_dynamics: the constraints cannot all hold with the accelerations that are told, {left:.3g} "
             "is left; tell fewer joints, or accelerations that obey them"
         )
-    needed = of_laws(laws, loaded_inverse(laws.shape))(moving, threads, ("tau",))["tau"]
+    needed = interface_of(laws, loaded_inverse(laws.shape))(moving, threads, ("tau",))["tau"]
     told = np.zeros(model.nv, dtype=bool)
     starts = model.tree.offsets("v")
     for i in fixed:

@@ -44,7 +44,7 @@ def move_as_told(n: Any, parent: Any) -> None:
     n.needed = own @ n.acc + gyroscopic(w, n.first_moment, own.J)
 
 
-def begin_loads(n: Any) -> None:
+def begin_given_loads(n: Any) -> None:
     """What the caller gives; laws add to it."""
     n.load, n.push = n.external, zeros(len(n.v))
 
@@ -129,7 +129,7 @@ def inverse_fields(shape: Shape) -> dict[str, Field]:
 def loaded_inverse(shape: Shape) -> Algorithm:
     """From q, v, a and the forces x of rows to tau, and what is missing of the rows, of models with such laws."""
     forces, rows, on_bodies, _ = shape
-    steps: list[Step] = [outward(move_as_told), *([outward(place)] if on_bodies else []), each(begin_loads)]
+    steps: list[Step] = [outward(move_as_told), *([outward(place)] if on_bodies else []), each(begin_given_loads)]
     if forces >= 0:
         steps.append(each(act, *(f"p{i}" for i in range(forces)), on="force"))
     if rows >= 0:
@@ -145,7 +145,7 @@ def carried_alone(laws: Collection) -> Shape:
     return laws.shape[0], -1, bool(laws.forces) and laws.force_nodes.on_bodies, False
 
 
-def of_laws(laws: Collection, algorithm: Algorithm) -> Interface:
+def interface_of(laws: Collection, algorithm: Algorithm) -> Interface:
     """An algorithm on a model with its laws, kept with it."""
     return laws.model.keep_as(algorithm.name, lambda: Interface(laws.model, algorithm, laws.plan, law_tails(laws)))
 
@@ -162,7 +162,7 @@ def loaded_inverse_dynamics(
     given = {"q": q, "v": v, "a": a, "external": external, "gravity": model.gravity}
     given |= given_laws(laws, q, t, inputs, shape[1] >= 0)
     if shape[1] < 0:
-        tau = of_laws(laws, loaded_inverse(shape))(given, threads, ("tau",))["tau"]
+        tau = interface_of(laws, loaded_inverse(shape))(given, threads, ("tau",))["tau"]
         return tau, np.zeros((*tau.shape[:-1], laws.row_count))
-    out = of_laws(laws, loaded_inverse(shape))({**given, "x": None}, threads, ("tau", "borne"))
+    out = interface_of(laws, loaded_inverse(shape))({**given, "x": None}, threads, ("tau", "borne"))
     return out["tau"], out["borne"]
