@@ -24,6 +24,7 @@ from .stepping import Stepping, owner_of
 
 Control = Callable[[float, State | MaximalState], Any]
 Parts = dict[str, np.ndarray]
+FORMS = 8  # sizes of batches, and kinds of joint forces, whose calls are kept ready
 
 
 class FixedRun:
@@ -75,7 +76,10 @@ class FixedRun:
         given = {"tau": self.tau, "external": self.external}
         kept = self._kept(program) | {name: flat(x, self.batch, self.batched) for name, x in given.items() if x is not None}
         form = (*(None if x is None else kept[name].ndim for name, x in given.items()), self.batch)
-        idle = self.model.keep_as((Recording, id(program), form), list)
+        known = self.model.keep_as((Recording, id(program)), dict)
+        if len(known) > FORMS:
+            known.clear()
+        idle = known.setdefault(form, [])
         run = idle.pop() if idle else Recording(self.model, program, kept)
         arrays, reports, memory = run(kept, self.dt, self.records, self.every, thread_count(self.threads))
         idle.append(run)
