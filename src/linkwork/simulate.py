@@ -17,10 +17,11 @@ from .maximal.convert import to_maximal
 from .maximal.dynamics import check_inertias
 from .model import MaximalState, Model, State, check_state
 from .redmax import HyperReduced
-from .steppers import ALL_STEPPERS, AdaptiveStepper, SequentialStepper, Solution, Stepper
+from .steppers import ALL_STEPPERS, AdaptiveStepper, Solution, Stepper
 from .steppers.efforts import Efforts
 from .steppers.fixed import Control, FixedRun, shaped_force
 from .steppers.hyper_reduced import hyper_stepper
+from .steppers.hyper_stepper import HyperStepper
 from .steppers.inputs import DrivenModel, input_function
 from .trajectory import Trajectory
 
@@ -103,10 +104,10 @@ def simulate(
         times = start.t + dt * every * np.arange(steps // every + 1)
         held_back = _held_back(control, efforts, model.nv)
         found, held = _adaptive(model, start, chosen, times, held_back, tau, external, driven, threads), False
-    elif isinstance(chosen, SequentialStepper):
+    elif isinstance(chosen, HyperStepper):
         assert isinstance(start, State)
         held_back = _held_back(control, efforts, model.nv)
-        found, held = chosen.solve(model, start, dt, steps, every, held_back, tau, external, driven), True
+        found, held = chosen.solve(model, start, dt, steps, every, held_back, tau, external), True
     else:
         run = FixedRun(model, start, chosen, method, dt, steps, every, efforts)
         run.tau, run.external, run.threads, run.driven = tau, external, threads, driven

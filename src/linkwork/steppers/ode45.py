@@ -16,7 +16,7 @@ steps; else the same steps are taken from Python.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
@@ -26,16 +26,13 @@ from ..errors import InputError, SolverError
 from ..kernel.loops import Lane, loops, maximum, minimum, sqrt, where
 from ..model import Model, State
 from ..model.rules import joint_of
-from ..redmax.system import dynamics
 from ..spatial.scalar import absolute, array
 from ..spatial.scalar import maximum as larger
 from .adaptive import AdaptiveRun, Embedded, StepControl
 from .equation import Equation, Force, RungeKuttaStepper
 from .events import Event
-from .inputs import DrivenModel
 from .slopes import Slopes
-from .stepper import Stepper
-from .tangent import recharted, tangent_rates
+from .tangent import recharted
 
 POWER = 1 / 5
 SHORTEST = 16 * float(np.finfo(float).eps)
@@ -71,10 +68,6 @@ class DormandPrince45(RungeKuttaStepper):
     def methods(self) -> tuple[str, ...]:
         return ("reduced", "redmax")
 
-    def formulated(self, method: str) -> Stepper:
-        kind = DenseDormandPrince45 if method == "redmax" else DormandPrince45
-        return kind(*(getattr(self, f.name) for f in fields(self)))
-
     def equation(self, model: Model, external: Any) -> Equation:
         return Equation(Slopes(model, external, self.baumgarte))
 
@@ -105,34 +98,6 @@ class DormandPrince45(RungeKuttaStepper):
             state = State(q, v, step.t)
             first = run.slope(state) if changed else np.concatenate([v, step.k[-1, model.nv :]])
         return records, ()
-
-
-class DenseDormandPrince45(DormandPrince45):
-    """The same with accelerations by the dense mass matrix, step by step."""
-
-    def equation(self, model: Model, external: Any) -> Equation:
-        return DenseEquation(model, external, self.baumgarte)
-
-    def run(self, model: Model, times: np.ndarray) -> AdaptiveRun | None:
-        return None
-
-
-class DenseEquation(Equation):
-    """The equation by the matrices of `redmax`."""
-
-    def __init__(self, model: Model, external: Any, baumgarte: tuple[float, float]) -> None:
-        self.model, self.external, self.baumgarte = model, external, baumgarte
-        self.multipliers = np.zeros(0)
-
-    def begin(self, q: np.ndarray) -> None:
-        pass
-
-    def __call__(self, state: State, u: np.ndarray | None, tau: Any, driven: DrivenModel | None) -> np.ndarray:
-        model = self.model if driven is None else driven.at(state.t, state)
-        now, (b, k) = dynamics(model, state, tau, self.external), self.baumgarte
-        c = now.constraints
-        a, self.multipliers = now.accelerations(-c.bias - 2.0 * b * c.rate - k * k * c.residual)
-        return np.concatenate([state.v if u is None else tangent_rates(model, u, state.v), a])
 
 
 @cache

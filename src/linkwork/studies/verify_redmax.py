@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -22,10 +22,13 @@ from ..io.redmax import Problem, RedmaxScene, Run, UnsupportedError
 from ..io.redmax.record import is_scene, parsed
 from ..model import Model, State
 from ..redmax.system import dynamics
+from ..reduced.loaded import constrained_dynamics
 from ..simulate import simulate
 from ..steppers.bdf import BDF1, BDF2
-from ..steppers.implicit import Conditions, ImplicitStepper, Reached, Stage, positions, together
-from ..steppers.stepper import StepInfo
+from ..steppers.equation import Equation
+from ..steppers.implicit_program import Stage
+from ..steppers.ode45 import DormandPrince45
+from ..steppers.tangent import recharted, tangent_rates
 
 NEWTON = 1e-9  # what the published runs of BDF stop at; bdf scene 11 multiplies it by 1e5
 STEPPERS = {"REDMAX_EULER": "linearly_implicit", "BDF1": "bdf1", "BDF2": "bdf2"}
@@ -91,66 +94,88 @@ def energy_change(scene: RedmaxScene, wanted: Run, end: State, right: bool = Fal
 def right_routes(scene: RedmaxScene, wanted: Run) -> dict[str, Callable[[], State]]:
     """Two ways to the end of a run without slips, by name; the first is that of the published number."""
     if wanted.kind == "ODE45":
-        methods = ("reduced", "redmax") if wanted.recursive else ("redmax", "reduced")
-        return {method: lambda m=method: run(scene, wanted, right=True, method=m) for method in methods}
+        return {
+            "recursive": lambda: run(scene, wanted, right=True),
+            "dense": lambda: by_dense_matrix(scene.problem(wanted, right=True), wanted),
+        }
     if wanted.kind == "EULER":
         return {route: lambda r=route: run(scene, wanted, right=True, route=r) for route in ("dense", "pcg")}
     return {
         "newton": lambda: run(scene, wanted, right=True, tolerance=0.0),
-        "minpack": lambda: _by_recursion(scene.problem(wanted, right=True), wanted),
+        "minpack": lambda: by_minpack(scene.problem(wanted, right=True), wanted),
     }
 
 
+# --- ode45 by another route -------------------------------------------------------------------------------------------
+class DenseEquation(Equation):
+    """The equation of motion by the dense mass matrix."""
+
+    def __init__(self, model: Model, baumgarte: tuple[float, float]) -> None:
+        self.model, self.baumgarte = model, baumgarte
+
+    def begin(self, q: np.ndarray) -> None:
+        pass
+
+    def __call__(self, state: State, u: np.ndarray | None, tau: Any, driven: Any) -> np.ndarray:
+        now, (b, k) = dynamics(self.model, state, tau), self.baumgarte
+        c = now.constraints
+        a, self.multipliers = now.accelerations(-c.bias - 2.0 * b * c.rate - k * k * c.residual)
+        return np.concatenate([state.v if u is None else tangent_rates(self.model, u, state.v), a])
+
+
+def by_dense_matrix(p: Problem, wanted: Run) -> State:
+    """The end of a run of ode45."""
+    b, k = wanted.baumgarte[:2]
+    method, times = DormandPrince45(wanted.rtol, wanted.atol), np.array([p.state.t, p.state.t + wanted.duration])
+    found, _ = method.solve_one(
+        DenseEquation(p.model, (b, k)), p.state, times, lambda s: (p.control(s.t, s) if p.control else None, None)
+    )
+    return found[-1]
+
+
 # --- bdf by another route ---------------------------------------------------------------------------------------------
-class RecursiveStage(Stage):
-    """Implicit stages s^2 u + a_c = v_dot(q + u, s u + v_c), with v_dot from the recursions; no constraints.
+def by_minpack(p: Problem, wanted: Run) -> State:
+    """The end of a run without constraints: stages s^2 u + a_c = v_dot(q + u, s u + v_c), with v_dot from the recursions.
 
     MINPACK solves for u (Powell's hybrid method), with derivatives by differences.
     """
-
-    def moved(self, state: State) -> Stage:
-        return RecursiveStage(self.method, self.model, state.q, self.tau, self.external)
-
-    def solved(
-        self, s: float, v_c: np.ndarray, a_c: np.ndarray, guess: np.ndarray, t: float, conditions: Conditions = positions
-    ) -> Reached:
-        from scipy.optimize import root
-
-        def state(u: np.ndarray) -> State:
-            return State(self.model.integrate(self.q, u), s * u + v_c, t)
-
-        def gap(u: np.ndarray) -> np.ndarray:
-            now = dynamics(self.model, state(u), self.tau, self.external)
-            return u + (a_c - now.recursive_accelerations(np.zeros(0))[0]) / s**2
-
-        found = root(gap, guess, method="hybr", options={"xtol": 1e-15})
-        if np.abs(found.fun).max() > 1e-10 * (1.0 + np.abs(found.x).max()):
-            raise SolverError(f"{self.method.name} at t = {t:.9g}: MINPACK found no solution ({found.message})")
-        return Reached(state(found.x), np.zeros(0))
+    method = {"BDF1": BDF1, "BDF2": BDF2}[wanted.integrator]
+    now, before = p.state, None
+    for _ in range(wanted.steps):
+        tau = p.control(now.t, now) if p.control else None
+        end = _stages(p.model, now, before, method.first if before is None else method.later, wanted.h, tau)
+        q, v = recharted(p.model, end.q, end.v)
+        before = now if np.array_equal(q, end.q) else None
+        now = State(q, v, end.t)
+    return now
 
 
-class RecursiveStepper(ImplicitStepper):
-    """Mixed into a method of implicit stages: it takes them by `RecursiveStage`, in Python."""
-
-    scheme = None
-
-    def step(self, model: Model, state: State, memory: Any, h: float, tau: Any, external: Any) -> tuple[State, Any, StepInfo]:
-        end = self.reached(RecursiveStage(self, model, state.q, tau, external), state, memory, h)
-        return *together(model, end.state, state), StepInfo(end.forces)
-
-
-class RecursiveBDF1(RecursiveStepper, BDF1):
-    """BDF1 by `RecursiveStage`."""
-
-
-class RecursiveBDF2(RecursiveStepper, BDF2):
-    """BDF2 by `RecursiveStage`."""
+def _stages(model: Model, now: State, before: State | None, stages: Sequence[Stage], h: float, tau: Any) -> State:
+    """A step; see `steppers.implicit_program`."""
+    w = u = m = v_b = np.zeros(model.nv)
+    if before is not None:
+        m, v_b = model.difference(before.q, now.q) / h, before.v
+    for k in stages:
+        s, t = 1.0 / (k.span * h), now.t + k.node * h
+        v_c, a_c = k.v_w * w + k.v_m * m, s * (k.a_v * now.v + k.a_w * w + k.a_m * m + k.a_b * v_b)
+        u = _minpack(model, now.q, s, v_c, a_c, k.first * h * now.v, t, tau)
+        w = s * u + v_c
+    return State(model.integrate(now.q, u), w, now.t + h)
 
 
-def _by_recursion(p: Problem, wanted: Run) -> State:
-    stepper = {"BDF1": RecursiveBDF1, "BDF2": RecursiveBDF2}[wanted.integrator]()
-    found = stepper.solve(p.model, p.state, wanted.h, wanted.steps, wanted.steps, p.control, None, None)
-    return State(found.arrays["q"][-1], found.arrays["v"][-1], float(found.t[-1]))
+def _minpack(
+    model: Model, q: np.ndarray, s: float, v_c: np.ndarray, a_c: np.ndarray, guess: np.ndarray, t: float, tau: Any
+) -> np.ndarray:
+    """The move u of a stage."""
+    from scipy.optimize import root
+
+    def gap(u: np.ndarray) -> np.ndarray:
+        return u + (a_c - constrained_dynamics(model, model.integrate(q, u), s * u + v_c, tau, t=t)[0]) / s**2
+
+    found = root(gap, guess, method="hybr", options={"xtol": 1e-15})
+    if np.abs(found.fun).max() > 1e-10 * (1.0 + np.abs(found.x).max()):
+        raise SolverError(f"t = {t:.9g}: MINPACK found no solution ({found.message})")
+    return found.x
 
 
 # --- rows -------------------------------------------------------------------------------------------------------------
