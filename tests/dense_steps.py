@@ -13,7 +13,8 @@ from linkwork.elements.law import ForceLaw
 from linkwork.redmax.definite import nonpositive
 from linkwork.redmax.system import Dynamics, dynamics
 from linkwork.solvers.kkt import constrained_solve
-from linkwork.steppers.implicit_program import ImplicitStepper, Stage
+from linkwork.steppers.implicit_program import ImplicitStepper
+from linkwork.steppers.implicit_stage import Stage
 from linkwork.steppers.rosenbrock import GAMMA
 from linkwork.steppers.tangent import recharted, tangent_rates
 
@@ -136,8 +137,7 @@ def implicit_step(
     forces = np.zeros(count)
     for k in stages:
         problem = StageProblem(model, now.q, k, h, now.t + k.node * h)
-        problem.v_c = k.v_w * w + k.v_m * m
-        problem.a_c = problem.s * (k.a_v * now.v + k.a_w * w + k.a_m * m + k.a_b * v_b)
+        _, problem.v_c, problem.a_c = k.terms(h, now.v, w, m, v_b)
         x = problem.solve(k.first * h * now.v, count)
         u, w = x[:nv], problem.s * x[:nv] + problem.v_c
         forces = forces + k.weight * problem.s**2 * x[nv:]

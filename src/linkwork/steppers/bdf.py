@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from .implicit_program import ImplicitStepper, Stage
+from .implicit_program import ImplicitStepper
+from .implicit_stage import Stage
 from .sdirk2 import SDIRK
 
 EULER = (Stage(1.0),)

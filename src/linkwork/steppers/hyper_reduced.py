@@ -1,7 +1,7 @@
 """Steps of hyper-reduced coordinates q = f(r): the usual methods, in the space of r.
 
 Explicit: symplectic Euler, and Runge-Kutta of order 4. Implicit: linearly implicit Euler; and bdf1, bdf2 and sdirk2, whose stages
-solve for the move u of r, with r_dot = s u + v_c and r_ddot = s^2 u + a_c as in `implicit_program`,
+solve for the move u of r, with r_dot = s u + v_c and r_ddot = s^2 u + a_c as in `implicit_stage`,
 
     J^T R = 0,     R = M v_dot - f     at r + u,     v_dot = J r_ddot + J_dot r_dot,
 
@@ -118,8 +118,7 @@ class HyperImplicit(HyperStepper):
         v, w, u = now.v, 0.0 * now.v, now.v
         m, v_b = (w, w) if before is None else ((now.q - before.q) / h, before.v)
         for k in self.method.first if before is None else self.method.later:
-            s = 1.0 / (k.span * h)
-            v_c, a_c = k.v_w * w + k.v_m * m, s * (k.a_v * v + k.a_w * w + k.a_m * m + k.a_b * v_b)
+            s, v_c, a_c = k.terms(h, v, w, m, v_b)
             stage = HyperStage(self.hyper, now.q, s, v_c, a_c, now.t + k.node * h, tau, external)
             try:
                 u = newton(stage.residual, stage.jacobian, k.first * h * v, self.method.tolerance, self.method.iterations)

@@ -27,6 +27,7 @@ from ..model.rules import joint_of
 from ..redmax.laws import DENSE, GRADIENTS, RECURSIVE, Softness, stiff_laws
 from ..redmax.program import PUBLISHED, TARGETS, dynamics, fields
 from ..reduced.program import keep_unknowns
+from .loaded_program import loaded_program
 from .stepper import Program, Stepper
 from .symplectic_euler import advance_time
 
@@ -113,37 +114,15 @@ class LinearlyImplicit(Stepper):
         return found._replace(way=found.way if way is None else way, definite=self.stiffness == "definite")
 
     def program(self, method: str, model: Model) -> Program:
-        laws, stiff = collection(model), stiff_laws(model)
         rules = "targets" if self.baumgarte is None else "published"
-        softness = self.softness(model)
-        algorithm = implicit_step(laws.shape, softness, rules)
-        correction = CORRECTION if self.baumgarte is None else self.baumgarte
-
-        def enter(model: Model, given: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
-            return given | ({"unknown": laws.first_unknowns(given["q"])} if laws.rows else {})
-
-        def leave(model: Model, kept: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
-            return {name: kept[name] for name in ("q", "v")}
-
-        def inputs(model: Model) -> dict[str, np.ndarray]:
-            given = {"u": laws.initial_inputs} if laws.forces else {}
-            rows = {"told": np.zeros(laws.told_count), "correction": np.array([correction])}
-            return given | (rows if laws.rows else {})
-
-        def reports(model: Model) -> dict[str, int]:
-            rows = {"x": laws.row_count, "left": 1} if laws.rows else {}
-            return rows | ({"products": 1} if softness.way == GRADIENTS else {})
-
-        states = ("q", "v", "t", *(["unknown"] if laws.rows else []))
-        return Program(
-            algorithm,
-            states,
-            enter=enter,
-            leave=leave,
-            inputs=inputs,
-            bind=lambda m: stiff.plan,
-            reports=reports,
-            records=("q", "v"),
+        softness, correction = self.softness(model), CORRECTION if self.baumgarte is None else self.baumgarte
+        gradients = softness.way == GRADIENTS
+        return loaded_program(
+            model,
+            implicit_step(collection(model).shape, softness, rules),
+            stiff_laws(model).plan,
+            settings={"correction": np.array([correction])} if collection(model).rows else {},
+            reports=("products",) if gradients else (),
             times=(1.0,),
-            failure=INDEFINITE if softness.way == GRADIENTS else "",
+            failure=INDEFINITE if gradients else "",
         )

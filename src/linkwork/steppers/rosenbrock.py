@@ -44,12 +44,12 @@ from ..reduced.program import (
     free_motion,
     keep_unknowns,
     pose_rows,
-    refined,
     row_law_at,
 )
 from ..reduced.projection import projection_fields
 from ..spatial.scalar import Vector, array, cross, zeros
-from .implicit_program import change_bodies, change_joints, dense_changes
+from .implicit_round import change_bodies, change_joints, dense_changes, watch
+from .loaded_program import loaded_program
 from .post_stabilised import check_choice
 from .stages import renamed
 from .stepper import Program, Stepper
@@ -78,13 +78,6 @@ def split_told(count: int, told: Lane, told_first: Lane, told_second: Lane) -> N
     for i in range(count):
         told_first[i] = told[i]
         told_second[i] = told[count + i]
-
-
-def watch(n: Any, *ports: Any) -> None:
-    """All rows take part."""
-    law, at = row_law_at(n, ports)
-    n.foot = refined(law, at, n.t, n.unknown)
-    n.on, n.awake = array([1.0] * law.size), 1.0
 
 
 def hold(n: Any, *around: Any) -> None:
@@ -266,25 +259,4 @@ class Rosenbrock(Stepper):
     def program(self, method: str, model: Model) -> Program:
         laws, stiff = collection(model), stiff_laws(model)
         made = projected_step if self.stabilise == "project" and laws.rows else rosenbrock_step
-
-        def enter(model: Model, given: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
-            return given | ({"unknown": laws.first_unknowns(given["q"])} if laws.rows else {})
-
-        def leave(model: Model, kept: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
-            return {name: kept[name] for name in ("q", "v")}
-
-        def inputs(model: Model) -> dict[str, np.ndarray]:
-            given = {"u": laws.initial_inputs} if laws.forces else {}
-            return given | ({"told": np.zeros(2 * laws.told_count)} if laws.rows else {})
-
-        return Program(
-            made(laws.shape, stiff.softness),
-            ("q", "v", "t", *(["unknown"] if laws.rows else [])),
-            enter=enter,
-            leave=leave,
-            inputs=inputs,
-            bind=lambda m: stiff.plan,
-            reports=lambda m: {"x": laws.row_count, "left": 1} if laws.rows else {},
-            records=("q", "v"),
-            times=(0.0, 1.0),
-        )
+        return loaded_program(model, made(laws.shape, stiff.softness), stiff.plan, times=(0.0, 1.0))

@@ -4,7 +4,7 @@ For y = (q, v) and y' = F(y), with c = 1 - 1/sqrt(2),
 
     y1 = y + c h F(y1),     y' = y + h ((1 - c) F(y1) + c F(y')),
 
-two stages of `implicit_program` with s = 1/(c h). A single step needs no state before it: it starts "bdf2".
+two stages (`implicit_stage`) with s = 1/(c h). A single step needs no state before it: it starts "bdf2".
 
 Constraints hold as positions at y', but as velocities at y1: as positions there, they would leave errors of order h in the
 velocities across them, and of order 1 in their forces.
@@ -16,7 +16,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .implicit_program import ImplicitStepper, Stage
+from .implicit_program import ImplicitStepper
+from .implicit_stage import Stage
 
 C = float(1.0 - np.sqrt(0.5))
 REST = 1.0 - C

@@ -1,15 +1,15 @@
 """Published energies of scene files against those computed here; and the right ones where the published rest on slips.
 
 A right energy is computed twice, by routes of the library that share as little as possible: ode45 by the recursions and with the
-dense matrix; linearly implicit steps by a dense factor and by conjugate gradients on products in O(n); bdf by Newton's method on
-the dense equations of motion, and by MINPACK on accelerations of the recursions.
+dense matrix; linearly implicit steps by a dense factor and by conjugate gradients on products in O(n); bdf by the program, and by
+MINPACK on accelerations of the recursions.
 """
 
 from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -17,20 +17,17 @@ from typing import Any
 import numpy as np
 
 from ..energy import energy
-from ..errors import InputError, LinkworkError, SolverError
+from ..errors import InputError, LinkworkError
 from ..io.redmax import Problem, RedmaxScene, Run, UnsupportedError
 from ..io.redmax.record import is_scene, parsed
 from ..model import Model, State
 from ..redmax.system import dynamics
-from ..reduced.loaded import constrained_dynamics
 from ..simulate import simulate
-from ..steppers.bdf import BDF1, BDF2
 from ..steppers.equation import Equation
-from ..steppers.implicit_program import Stage
 from ..steppers.ode45 import DormandPrince45
-from ..steppers.tangent import recharted, tangent_rates
+from ..steppers.tangent import tangent_rates
+from .dense_bdf import bdf, minpack, published_newton
 
-NEWTON = 1e-9  # what the published runs of BDF stop at; bdf scene 11 multiplies it by 1e5
 STEPPERS = {"REDMAX_EULER": "linearly_implicit", "BDF1": "bdf1", "BDF2": "bdf2"}
 
 
@@ -69,6 +66,8 @@ class Row:
 def run(scene: RedmaxScene, wanted: Run, right: bool = False, **other: Any) -> State:
     """The state at the end of a run, as published or without slips; `other` options replace those of the run."""
     p = scene.problem(wanted, right)
+    if wanted.kind == "BDF" and not right and scene.slips(wanted):
+        return bdf(p, wanted, published_newton)  # slips of forces with jumps: what Newton's method leaves counts, too
     options: dict[str, Any] = {"method": "reduced" if wanted.recursive else "redmax", "control": p.control}
     if wanted.kind == "ODE45":
         options |= {"stepper": "ode45", "rtol": wanted.rtol, "atol": wanted.atol, "baumgarte": wanted.baumgarte[:2]}
@@ -78,8 +77,6 @@ def run(scene: RedmaxScene, wanted: Run, right: bool = False, **other: Any) -> S
         dt, every = wanted.h, wanted.steps
     if wanted.kind == "EULER":
         options["baumgarte"] = wanted.baumgarte[2]
-    if wanted.kind == "BDF":
-        options["tolerance"] = NEWTON
     end = simulate(p.model, p.state, dt * every, dt, every=every, open_loops="allow", **(options | other)).final
     assert isinstance(end, State)
     return end
@@ -101,8 +98,8 @@ def right_routes(scene: RedmaxScene, wanted: Run) -> dict[str, Callable[[], Stat
     if wanted.kind == "EULER":
         return {route: lambda r=route: run(scene, wanted, right=True, route=r) for route in ("dense", "pcg")}
     return {
-        "newton": lambda: run(scene, wanted, right=True, tolerance=0.0),
-        "minpack": lambda: by_minpack(scene.problem(wanted, right=True), wanted),
+        "newton": lambda: run(scene, wanted, right=True),
+        "minpack": lambda: bdf(scene.problem(wanted, right=True), wanted, minpack),
     }
 
 
@@ -131,51 +128,6 @@ def by_dense_matrix(p: Problem, wanted: Run) -> State:
         DenseEquation(p.model, (b, k)), p.state, times, lambda s: (p.control(s.t, s) if p.control else None, None)
     )
     return found[-1]
-
-
-# --- bdf by another route ---------------------------------------------------------------------------------------------
-def by_minpack(p: Problem, wanted: Run) -> State:
-    """The end of a run without constraints: stages s^2 u + a_c = v_dot(q + u, s u + v_c), with v_dot from the recursions.
-
-    MINPACK solves for u (Powell's hybrid method), with derivatives by differences.
-    """
-    method = {"BDF1": BDF1, "BDF2": BDF2}[wanted.integrator]
-    now, before = p.state, None
-    for _ in range(wanted.steps):
-        tau = p.control(now.t, now) if p.control else None
-        end = _stages(p.model, now, before, method.first if before is None else method.later, wanted.h, tau)
-        q, v = recharted(p.model, end.q, end.v)
-        before = now if np.array_equal(q, end.q) else None
-        now = State(q, v, end.t)
-    return now
-
-
-def _stages(model: Model, now: State, before: State | None, stages: Sequence[Stage], h: float, tau: Any) -> State:
-    """A step; see `steppers.implicit_program`."""
-    w = u = m = v_b = np.zeros(model.nv)
-    if before is not None:
-        m, v_b = model.difference(before.q, now.q) / h, before.v
-    for k in stages:
-        s, t = 1.0 / (k.span * h), now.t + k.node * h
-        v_c, a_c = k.v_w * w + k.v_m * m, s * (k.a_v * now.v + k.a_w * w + k.a_m * m + k.a_b * v_b)
-        u = _minpack(model, now.q, s, v_c, a_c, k.first * h * now.v, t, tau)
-        w = s * u + v_c
-    return State(model.integrate(now.q, u), w, now.t + h)
-
-
-def _minpack(
-    model: Model, q: np.ndarray, s: float, v_c: np.ndarray, a_c: np.ndarray, guess: np.ndarray, t: float, tau: Any
-) -> np.ndarray:
-    """The move u of a stage."""
-    from scipy.optimize import root
-
-    def gap(u: np.ndarray) -> np.ndarray:
-        return u + (a_c - constrained_dynamics(model, model.integrate(q, u), s * u + v_c, tau, t=t)[0]) / s**2
-
-    found = root(gap, guess, method="hybr", options={"xtol": 1e-15})
-    if np.abs(found.fun).max() > 1e-10 * (1.0 + np.abs(found.x).max()):
-        raise SolverError(f"t = {t:.9g}: MINPACK found no solution ({found.message})")
-    return found.x
 
 
 # --- rows -------------------------------------------------------------------------------------------------------------
