@@ -64,7 +64,7 @@ def simulate(
                "variational4" (order 2 and 4, energy over long times): no contacts;
                with method "maximal-implicit": "backward_euler" (order 1, any model);
                "dop853" and "ode45" (order 8 and 5, their own steps: dt only says where to record; no contacts);
-               with method "redmax": "linearly_implicit" (order 1), "bdf1", "bdf2", "sdirk2" (no contacts), "ode45"; single states
+               with method "redmax": "linearly_implicit" (order 1), "bdf1", "bdf2", "sdirk2" (no contacts), "ode45"
     control    `control(t, state) -> tau`, called at the start of every step and held during it (dop853, ode45: at every stage)
     tau        constant joint forces (nv,) or (batch, nv)
     external   constant wrenches on the bodies, body axes, (bodies, 6)
