@@ -23,7 +23,7 @@ from ..io.redmax.record import is_scene, parsed
 from ..model import Model, State
 from ..redmax.system import dynamics
 from ..simulate import simulate
-from ..steppers.equation import Equation
+from ..steppers.equation import Equation, Motion
 from ..steppers.ode45 import DormandPrince45
 from ..steppers.tangent import tangent_rates
 from .dense_bdf import bdf, minpack, published_newton
@@ -123,11 +123,10 @@ class DenseEquation(Equation):
 def by_dense_matrix(p: Problem, wanted: Run) -> State:
     """The end of a run of ode45."""
     b, k = wanted.baumgarte[:2]
-    method, times = DormandPrince45(wanted.rtol, wanted.atol), np.array([p.state.t, p.state.t + wanted.duration])
-    found, _ = method.solve_one(
-        DenseEquation(p.model, (b, k)), p.state, times, lambda s: (p.control(s.t, s) if p.control else None, None)
-    )
-    return found[-1]
+    times, force = np.array([p.state.t, p.state.t + wanted.duration]), lambda s: (p.control(s.t, s) if p.control else None, None)
+    motion = Motion(p.state, DenseEquation(p.model, (b, k)), force)
+    DormandPrince45(wanted.rtol, wanted.atol).solve_one(motion, times)
+    return motion.records[-1]
 
 
 # --- rows -------------------------------------------------------------------------------------------------------------
