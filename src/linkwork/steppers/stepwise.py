@@ -13,22 +13,32 @@ from typing import Any
 import numpy as np
 
 from ..errors import SolverError
-from ..kernel.sweep import Algorithm, Field, each
+from ..kernel.call import Call
+from ..kernel.sweep import SCALAR, Algorithm, Field, Routine, each, vector
 from ..model import State
 from ..model.arrays import SCALAR64
-from .adaptive import CHOOSE, JUDGE, AdaptiveRun, StepControl
+from .adaptive import CHOOSE, JUDGE, AdaptiveRun, StepControl, adaptive_plans
 from .events import Event, EventFunction, Watch
 from .tangent import recharted
 
 Slope = Callable[[State, np.ndarray | None], np.ndarray]  # (u, v)_dot at a state that a move u has reached
 
 
+NUMBERS = tuple(sorted({*CHOOSE, *JUDGE} - {"width", "settings", "fault", "move_size", "gain_size"}))
+PLACES = ("base_q", "base_v", "stage_q", "stage_v")
+
+
 @functools.cache
-def measure_program(control: StepControl) -> Algorithm:
-    """The sizes by which errors count."""
-    given = {name: Field("input", name[-1]) for name in ("base_q", "base_v", "stage_q", "stage_v")}
-    found = given | {"shift": Field("input", "v"), "move_size": Field("output", "v"), "gain_size": Field("output", "v")}
-    return Algorithm(f"sizes_{control.name}", found, {"run": [each(control.measure)]})
+def control_program(control: StepControl, tried: bool) -> Algorithm:
+    """How long the next step is; if one was tried, whether it is good enough besides."""
+    found = {name: Field("state", "global", SCALAR) for name in NUMBERS}
+    found["settings"] = Field("input", "global", vector(control.settings))
+    steps: list[Any] = [Routine(control.choose, CHOOSE)]
+    if tried:
+        found |= {name: Field("input", name[-1]) for name in PLACES} | {"shift": Field("input", "v")}
+        found |= {"fault": Field("input", "faults", SCALAR)} | {n: Field("work", "v") for n in ("move_size", "gain_size")}
+        steps = [each(control.measure), Routine(control.judge, JUDGE), *steps]
+    return Algorithm(f"control_{control.name}_{int(tried)}", found, {"run": steps})
 
 
 class Stepwise:
@@ -36,8 +46,16 @@ class Stepwise:
 
     def __init__(self, run: AdaptiveRun, slope: Slope) -> None:
         self.model, self.method, self.control, self.slope = run.model, run.method, run.control, slope
-        names = {*CHOOSE, *JUDGE} - {"width", "settings", "fault", "move_size", "gain_size"}
-        self.lanes = {name: np.zeros(1) for name in names} | {"settings": np.array(run.settings, float)}
+        plans, m, settings = adaptive_plans(run.model, run.method), run.model, {"settings": np.array(run.settings, float)}
+        self.lanes = {name: np.zeros((1, 1)) for name in NUMBERS}
+        self.tried = {name: np.zeros((1, m.nq if name[-1] == "q" else m.nv)) for name in (*PLACES, "shift")}
+        self.tried["fault"] = np.zeros((1, 2 * len(run.method.errors) * m.nv))
+
+        def call(tried: bool, given: dict[str, np.ndarray]) -> Call:
+            plan = plans(control_program(run.control, tried), SCALAR64, ("run",), ())
+            return Call(plan, self.lanes | settings | given, self.lanes, 1)
+
+        self.choose, self.judge = call(False, {}), call(True, self.tried)
 
     def __call__(
         self, state: State, times: np.ndarray, h: float, first: np.ndarray, events: Sequence[EventFunction] = ()
@@ -50,7 +68,8 @@ class Stepwise:
         """
         records, watch, lanes = [state], Watch(events, state), self.lanes
         for name, x in (("t", state.t), ("end", times[-1]), ("running", 1.0), ("next_h", h), ("failed", 0.0), ("status", 0.0)):
-            lanes[name][0] = x
+            lanes[name][...] = x
+        self.choose()
         while state.t < times[-1]:
             step = self._accepted(state, first)
             due = times[len(records) : np.searchsorted(times, step.end.t, side="right")]
@@ -67,24 +86,23 @@ class Stepwise:
 
     def _accepted(self, state: State, first: np.ndarray) -> Step:
         """The next step that is good enough."""
-        lanes = self.lanes
-        lanes["accepted"][0] = 0.0
-        while not lanes["accepted"][0]:
-            self.control.choose.call(SCALAR64, *(lanes[name] for name in CHOOSE))
-            if not lanes["status"][0]:
-                step = Step(self, state, first, float(lanes["h"][0]), float(lanes["reached"][0]))
-                given = lanes | step.sizes | {"fault": step.fault, "width": self.model.nv}
-                self.control.judge.call(SCALAR64, *(given[name] for name in JUDGE))
-            if lanes["status"][0]:
+        while True:
+            step = Step(self, state, first, float(self.lanes["h"][0, 0]), float(self.lanes["reached"][0, 0]))
+            places = (state.q, state.v, step.end.q, step.end.v, step.shift, step.fault)
+            for array, x in zip(self.tried.values(), places, strict=True):
+                array[0] = x
+            self.judge()
+            if self.lanes["accepted"][0, 0]:
+                return step
+            if self.lanes["status"][0, 0]:
                 raise SolverError(
                     f"{self.control.name} stopped at t = {state.t:.9g}: no step is short enough; the motion is singular there, "
                     "too stiff, or control returned numbers that are not finite"
                 )
-        return step  # pyright: ignore[reportPossiblyUnbound]
 
 
 class Step:
-    """One step: the slopes k (stages, 2 nv), its end, its errors by h, and the sizes by which they count."""
+    """One step: the slopes k (stages, 2 nv), its end, the move of coordinates that leads there, its errors by h."""
 
     def __init__(self, run: Stepwise, start: State, first: np.ndarray, h: float, reached: float) -> None:
         self.run, self.start, self.h, self.end = run, start, h, start
@@ -95,8 +113,7 @@ class Step:
             move = self._stage(i, reached if i == method.stages - 1 else start.t + method.nodes[i] * h)
         faults = (method.errors @ self.k).reshape(-1)
         self.fault = faults if np.all(np.isfinite(faults)) else np.full_like(faults, np.inf)
-        names = {"base_q": start.q, "base_v": start.v, "stage_q": self.end.q, "stage_v": self.end.v}
-        self.sizes = run.model.call(measure_program(run.control), names | {"shift": move[: run.model.nv]})
+        self.shift = move[: run.model.nv]
         self.dense = method.stages == len(method.matrix)
 
     def _stage(self, i: int, t: float) -> np.ndarray:
