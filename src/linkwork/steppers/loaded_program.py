@@ -1,4 +1,4 @@
-"""A step of a model with laws as a `Program`: what all such programs keep, take and report alike."""
+"""A step of a model with laws in reduced coordinates as a `Program`: what such programs keep, take and report alike."""
 
 from __future__ import annotations
 
@@ -7,32 +7,30 @@ from collections.abc import Callable, Mapping
 import numpy as np
 
 from ..elements.collection import collection
-from ..kernel.plan import Plan
+from ..kernel.plans import Plans
 from ..kernel.sweep import Algorithm
 from ..model import Model
 from .stepper import Program
 
 Parts = dict[str, np.ndarray]
-REDUCED, MAXIMAL = ("q", "v"), ("poses", "twists", "q_fit")  # the parts of a state
+PARTS = ("q", "v")  # of a state
 NOTHING: Mapping[str, np.ndarray] = {}
 
 
 def loaded_program(
     model: Model,
     algorithm: Algorithm,
-    bind: Callable[..., Plan],
-    parts: tuple[str, ...] = REDUCED,
+    plans: Plans,
     *,
     first: Callable[[Parts], Parts] | None = None,
     settings: Mapping[str, np.ndarray] = NOTHING,
     reports: tuple[str, ...] = (),
-    memory: tuple[str, ...] = (),
     times: tuple[float, ...] = (0.0,),
     failure: str = "",
 ) -> Program:
     """A program whose states are the parts of a state, the time, and the unknowns of constraints.
 
-    bind       how an algorithm becomes a plan of the model
+    plans      of the model, of which the algorithm becomes one
     first      further states where the parts are at the start
     settings   inputs that do not change
     reports    numbers that it says of a step besides the multipliers
@@ -40,14 +38,14 @@ def loaded_program(
     """
     laws = collection(model)
     begin = first or (lambda given: {})
-    kept = tuple(begin({name: np.zeros((1, 0)) for name in (*parts, "t")}))
+    kept = tuple(begin({name: np.zeros((1, 0)) for name in (*PARTS, "t")}))
 
     def enter(model: Model, given: Parts) -> Parts:
-        unknown = {"unknown": laws.first_unknowns(given["q" if "q" in given else "q_fit"])} if laws.rows else {}
+        unknown = {"unknown": laws.first_unknowns(given["q"])} if laws.rows else {}
         return given | begin(given) | unknown
 
     def leave(model: Model, kept: Parts) -> Parts:
-        return {name: kept[name] for name in parts}
+        return {name: kept[name] for name in PARTS}
 
     def inputs(model: Model) -> Parts:
         rows = {"told": np.zeros(len(times) * laws.told_count)} if laws.rows else {}
@@ -56,5 +54,5 @@ def loaded_program(
     def sizes(model: Model) -> dict[str, int]:
         return dict.fromkeys(reports, 1) | ({"x": laws.row_count, "left": 1} if laws.rows else {})
 
-    states = (*parts, "t", *kept, *(["unknown"] if laws.rows else []))
-    return Program(algorithm, states, 1, enter, leave, inputs, lambda m: bind, sizes, parts, memory, times, failure)
+    states = (*PARTS, "t", *kept, *(["unknown"] if laws.rows else []))
+    return Program(algorithm, states, 1, enter, leave, inputs, lambda m: plans, sizes, PARTS, (), times, failure)

@@ -40,7 +40,6 @@ from ..reduced import program as reduced
 from ..reduced.program import ACCELERATION, free_motion, keep_unknowns, pose_rows, row_law_at
 from ..reduced.projection import projection_fields
 from ..spatial.se3 import SE3
-from .loaded_program import MAXIMAL, REDUCED, loaded_program
 from .post_stabilised import check_choice, post_stabilised
 from .settle import settle, settle_fields
 from .stages import renamed
@@ -51,7 +50,7 @@ from .tableau import Tableau
 from .tangent import tangent_rate
 
 BODY = Free()  # how a body moves that no joint holds
-PARTS = {"reduced": REDUCED, "maximal": MAXIMAL}
+PARTS = {"reduced": ("q", "v"), "maximal": ("poses", "twists", "q_fit")}
 AT_STAGE = {"t": "stage_t", "x": "more", "left": "more_left", "told": "stage_told"}
 Rule = Callable[..., None]
 STAGE = {
@@ -306,6 +305,12 @@ def staged_plans(model: Model, method: str, stages: int) -> Plans:
     return model.keep_as((staged_plans, method, stages), lambda: Plans(staged_tree(model, method, stages)))
 
 
+def enter(model: Model, given: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+    """What the program keeps besides the state: the unknowns of constraints."""
+    laws = collection(model)
+    return given | ({"unknown": laws.first_unknowns(given["q" if "q" in given else "q_fit"])} if laws.rows else {})
+
+
 @dataclass(frozen=True)
 class RungeKutta(Stepper):
     """A method by its tableau; see the module's text.
@@ -333,9 +338,25 @@ class RungeKutta(Stepper):
         made = projected_program if self.stabilise == "project" and method == "reduced" and laws.rows else step_program
         algorithm = made(laws.shape, method, tableau.stages, tableau.order - 2)
 
-        settings = {"tableau": tableau.matrix.reshape(-1), "nodes": tableau.nodes}
-        plans, times = staged_plans(model, method, tableau.stages), tuple(tableau.nodes[:-1])
-        return loaded_program(model, algorithm, plans, parts, settings=settings, times=times)
+        def leave(model: Model, kept: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+            return {name: kept[name] for name in parts}
+
+        def inputs(model: Model) -> dict[str, np.ndarray]:
+            given = {"tableau": tableau.matrix.reshape(-1), "nodes": tableau.nodes}
+            given |= {"u": laws.initial_inputs} if laws.forces else {}
+            return given | ({"told": np.zeros(tableau.stages * laws.told_count)} if laws.rows else {})
+
+        return Program(
+            algorithm,
+            (*parts, "t", *(["unknown"] if laws.rows else [])),
+            enter=enter,
+            leave=leave,
+            inputs=inputs,
+            bind=lambda m: staged_plans(m, method, tableau.stages),
+            reports=lambda m: {"x": laws.row_count, "left": 1} if laws.rows else {},
+            records=parts,
+            times=tuple(tableau.nodes[:-1]),
+        )
 
     def constrained_step(
         self, model: Model, state: State | MaximalState, h: float, tau: Any, external: Any

@@ -35,7 +35,6 @@ from ..reduced.projection import POSITIONS, RATES, change_velocities, move_joint
 from ..spatial.scalar import maximum
 from ..spatial.scalar import where as chosen
 from .constrained import located
-from .loaded_program import MAXIMAL, REDUCED, loaded_program
 from .post_stabilised import CHOICES, check_choice, post_stabilised
 from .stabilised import factor_stabilised, moved_bodies
 from .stepper import Program, StepInfo, Stepper
@@ -150,6 +149,15 @@ def maximal_step(shape: Shape) -> Algorithm:
     return Algorithm(f"maximal_symplectic_euler_{'_'.join(map(str, map(int, shape)))}", found, {"run": steps})
 
 
+def enter(model: Model, given: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+    """What the program keeps besides the state: no acceleration yet, and the unknowns of constraints."""
+    laws, batch, maximal = collection(model), len(given["t"]), "poses" in given
+    q, size = (given["q_fit"], 6 * model.nb) if maximal else (given["q"], model.nv)
+    kept = given | {"last": np.zeros((batch, size))}
+    held = {} if maximal or not laws.rows else {"pull": np.zeros((batch, size))}
+    return kept | held | ({"unknown": laws.first_unknowns(q)} if laws.rows else {})
+
+
 @dataclass(frozen=True)
 class SymplecticEuler(Stepper):
     """See the module's text.
@@ -181,18 +189,25 @@ class SymplecticEuler(Stepper):
     def program(self, method: str, model: Model) -> Program:
         laws = collection(model)
         if method == "maximal":
-            algorithm, parts, size = maximal_step(laws.shape), MAXIMAL, 6 * model.nb
+            algorithm, parts = maximal_step(laws.shape), ("poses", "twists", "q_fit")
         else:
             made = projected_step if self.stabilise == "project" and laws.rows else reduced_step
-            algorithm, parts, size = made(laws.shape, self.evaluations), REDUCED, model.nv
+            algorithm, parts = made(laws.shape, self.evaluations), ("q", "v")
+
+        def leave(model: Model, kept: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+            return {name: kept[name] for name in parts}
+
+        def inputs(model: Model) -> dict[str, np.ndarray]:
+            given = {"correction": np.array([CORRECTION if self.stabilise == "baumgarte" else 0.0])}
+            given |= {"u": laws.initial_inputs} if laws.forces else {}
+            return given | ({"told": np.zeros(laws.told_count)} if laws.rows else {})
+
+        def reports(model: Model) -> dict[str, int]:
+            return {"x": laws.row_count, "left": 1} if laws.rows else {}
+
         memory = ("last", "pull") if laws.rows and method == "reduced" else ("last",)
-        correction = np.array([CORRECTION if self.stabilise == "baumgarte" else 0.0])
-
-        def first(given: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
-            """No acceleration yet."""
-            return {name: np.zeros((len(given["t"]), size)) for name in memory}
-
-        return loaded_program(model, algorithm, laws.plan, parts, first=first, settings={"correction": correction}, memory=memory)
+        states = (*parts, *memory, "t", *(["unknown"] if laws.rows else []))
+        return Program(algorithm, states, 1, enter, leave, inputs, lambda m: laws.plan, reports, parts, memory)
 
     def constrained_step(
         self, model: Model, state: State | MaximalState, h: float, tau: Any, external: Any
