@@ -90,9 +90,10 @@ def _relations(at: Sequence[int], kinds: Sequence[Any], parents: np.ndarray) -> 
 def _relation(at: Sequence[int], kinds: Sequence[Any], i: int, j: int, parents: np.ndarray) -> str:
     if STILL in (kinds[i], kinds[j]):
         return NONE
-    if i == j:
+    joints = [isinstance(kinds[k], Joint) for k in (i, j)]
+    if at[i] == at[j] and joints[0] == joints[1]:
         return OWN
-    if any(isinstance(kinds[k], Joint) for k in (i, j)):
+    if any(joints):
         return DISTANT
     return CHILD if parents[at[i]] == at[j] else PARENT if parents[at[j]] == at[i] else DISTANT
 

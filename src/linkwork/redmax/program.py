@@ -51,7 +51,7 @@ from .dense_program import (
     solved_densely,
 )
 from .gradients import answered_by_gradients, gradient_fields, solved_by_gradients
-from .laws import CHILD, DENSE, GRADIENTS, RECURSIVE, Softness
+from .laws import CHILD, DENSE, GRADIENTS, OWN, RECURSIVE, Softness
 
 Rule = Callable[..., None]
 Loads = Callable[[Any, Any, Sequence[At], np.ndarray], Vector]  # of a node, its law, its ports, and df_dx
@@ -125,6 +125,9 @@ def put_softly(n: Any, ports: Sequence[Any], at: Sequence[At], loads: Vector, P:
         if kind == STILL:
             continue
         block = P[parts[i], parts[i]]
+        for j, relation in enumerate(n.relation[i]):
+            if relation == OWN and j != i:  # another port on the same body or joint, whose own turn brings the transpose
+                block = block + symmetrised(P[parts[i], parts[j]])
         if isinstance(kind, Joint):
             port.push = port.push + loads[parts[i]]
             port.soft_joint = port.soft_joint + block.reshape(-1)
