@@ -19,7 +19,6 @@ from linkwork.kernel.plan import Plan, variant
 from linkwork.kernel.sweep import Algorithm, Tree
 from linkwork.maximal.implicit_laws import implicit_laws
 from linkwork.maximal.implicit_program import implicit_program
-from linkwork.maximal.implicit_tree import force_tree
 from linkwork.reduced import hybrid
 from linkwork.steppers import ALL_STEPPERS
 from linkwork.steppers.symplectic_euler import maximal_step, reduced_step
@@ -141,7 +140,7 @@ def tree_of(m: lw.Model, algorithm: Algorithm) -> Tree:
         return hybrid.with_prescribed(m.tree, frozenset(range(0, m.nb, 2)))
     if algorithm.name == IMPLICIT_STEP:
         return implicit_laws(m).tree
-    return force_tree(m).tree if "u" in algorithm.fields else m.tree
+    return m.tree
 
 
 def inputs_of(name: str, algorithm: Algorithm) -> dict[str, np.ndarray]:
