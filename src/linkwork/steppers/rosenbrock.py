@@ -46,14 +46,13 @@ from ..reduced.program import (
     pose_rows,
     row_law_at,
 )
-from ..reduced.projection import projection_fields
 from ..spatial.scalar import Vector, array, cross, zeros
 from .implicit_round import change_bodies, change_joints, dense_changes, watch
 from .loaded_program import loaded_program
-from .post_stabilised import check_choice
+from .post_stabilised import check_choice, put_back, put_back_fields
 from .stages import renamed
 from .stepper import Program, Stepper
-from .symplectic_euler import advance_time, put_back
+from .symplectic_euler import advance_time
 from .tangent import tangent_rate
 
 GAMMA = float(1.0 - np.sqrt(0.5))
@@ -232,9 +231,11 @@ def rosenbrock_step(shape: Shape, softness: Softness) -> Algorithm:
 def projected_step(shape: Shape, softness: Softness) -> Algorithm:
     """The same for models with rows, put back afterwards."""
     plain = rosenbrock_step(shape, softness)
-    back = [renamed(step, {"told": "told_second"}) for step in put_back(shape)]
+    back = [renamed(step, {"told": "told_second"}) for step in put_back(shape, "reduced")]
     steps = [*plain.phases["run"], *back]
-    return Algorithm(plain.name.replace("rosenbrock", "rosenbrock_projected"), projection_fields() | plain.fields, {"run": steps})
+    return Algorithm(
+        plain.name.replace("rosenbrock", "rosenbrock_projected"), put_back_fields(shape, "reduced") | plain.fields, {"run": steps}
+    )
 
 
 @dataclass(frozen=True)
