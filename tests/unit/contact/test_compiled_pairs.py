@@ -10,7 +10,7 @@ import pytest
 from contact_cases import random_pair
 
 import linkwork as lw
-from linkwork.contact.broad import near
+from linkwork.contact.broad import near, world_box
 from linkwork.contact.pairs import PAIRS, contact_points
 from linkwork.geometry import Shape
 from linkwork.kernel.lanes import Lanes
@@ -47,7 +47,9 @@ def unpacked(shape: Shape, x: Any) -> tuple[Any, lw.SE3]:
 
 def numbers(a: Any, E_a: lw.SE3, b: Any, E_b: lw.SE3) -> list[Any]:
     points = contact_points(a, E_a, b, E_b)
-    return [*(x for p in points for x in (*p.point, *p.normal, p.gap, p.on)), where(near(a, E_a, b, E_b, MARGIN), 1.0, 0.0)]
+    low, high = world_box(a, E_a, MARGIN)
+    is_near = where(near(a, E_a, b, E_b, MARGIN), 1.0, 0.0)
+    return [*(x for p in points for x in (*p.point, *p.normal, p.gap, p.on)), is_near, *low, *high]
 
 
 def algorithm(a: Shape, b: Shape, sizes: tuple[int, int, int]) -> Algorithm:
