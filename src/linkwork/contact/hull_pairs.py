@@ -26,6 +26,7 @@ ALONG = 1e-6  # of the size: how far an edge along a side goes across it at most
 END = 1.0 - 1e-9  # share of an edge that is its end
 STEEP = 0.1  # cosine of faces below which one is not seen from the other
 NEARER = 1e-6  # of the distance: how much nearer corners have to be to count instead of faces
+TOUCHING = 1e-9  # of the size: faces as near as this lie on one another, though their distance is rounding
 FAR = 1e30
 
 
@@ -99,7 +100,7 @@ def hull_hull(a: Convex | Box, E_a: SE3, b: Convex | Box, E_b: SE3) -> tuple[Con
     corner = choose(on_b, low_a + d * (0.5 * gap), low_b - d * (0.5 * gap))
     x_near, y_near = _nearest_around(face_a[0], face_b[0])
     n_near, length = direction(x_near - y_near, -d)
-    corners = (gap > 0.0) & (length * (1.0 + NEARER) < where(edges, where(beyond, FAR, gap), least))
+    corners = (gap > TOUCHING * size) & (length * (1.0 + NEARER) < where(edges, where(beyond, FAR, gap), least))
     single = edges | corners | (least >= FAR)
     middle = choose(corners, (x_near + y_near) * 0.5, choose(edges, mid_edge, corner))
     gap_single = where(corners, length, gap)
