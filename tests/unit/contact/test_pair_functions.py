@@ -32,7 +32,7 @@ FACED = (("box", "box"), ("convex", "box"), ("convex", "convex"))
 SEEDS = st.integers(0, 2**32 - 1)
 EVERY_PAIR = pytest.mark.parametrize("kinds", KINDS, ids="-".join)
 EVERY_SOLID = pytest.mark.parametrize("kinds", SOLIDS, ids="-".join)
-MANY = settings(max_examples=40, deadline=None, derandomize=True)
+MANY = settings(max_examples=25, deadline=None, derandomize=True)
 
 
 def gap(a: Any, E_a: lw.SE3, b: Any, E_b: lw.SE3) -> float:
