@@ -59,8 +59,8 @@ def simulate(
                "maximal-implicit": the same with stiff forces taken implicitly, O(n), joints closed at the end of the step;
                "redmax": the dense reduced system, with stiff forces taken implicitly
     stepper    time discretisation, by name; each method has a default:
-               "symplectic_euler" (order 1, any model);  "rk4" (order 4), "rosenbrock" (order 2, stiff joints), "variational" and
-               "variational4" (order 2 and 4, energy over long times): no contacts;
+               "symplectic_euler" (order 1);  "rk4" (order 4);  "variational" and "variational4" (order 2 and 4, energy over long
+               times): any model;  "rosenbrock" (order 2, stiff joints): no contacts;
                with method "maximal-implicit": "backward_euler" (order 1, any model);
                "dop853" and "ode45" (order 8 and 5, their own steps: dt only says where to record; no contacts);
                with method "redmax": "linearly_implicit" (order 1), "bdf1", "bdf2", "sdirk2" (no contacts), "ode45"; single states

@@ -75,9 +75,9 @@ PUSHING: dict[str, Any] = {
     "dry friction": lambda: [lw.DryFriction("a", 0.5), lw.DryFriction("b", 20.0)],
 }
 KINDS = SMOOTH | PUSHING
-SMOOTH_ONLY = ("dop853", "ode45", "rosenbrock", "bdf1", "bdf2", "sdirk2", "variational", "variational4")
+SMOOTH_ONLY = ("dop853", "ode45", "rosenbrock", "bdf1", "bdf2", "sdirk2")
 ROWS = ("coupling", "loop", "prescribed", "user's rod")
-ONE_BY_ONE = {"rosenbrock": ROWS, "variational": tuple(KINDS)[1:], "variational4": tuple(KINDS)[1:]}
+ONE_BY_ONE = {"rosenbrock": ROWS}
 
 
 @cache

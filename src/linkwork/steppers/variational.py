@@ -27,7 +27,7 @@ from ..elements.collection import Shape, collection
 from ..errors import InputError, SolverError
 from ..kernel.loops import Ints, Lane, loops, maximum, where
 from ..kernel.plans import Plans
-from ..kernel.sweep import SCALAR, Algorithm, Field, Repeat, Routine, Step, each, inward, outward, vector
+from ..kernel.sweep import SCALAR, Algorithm, Field, Repeat, Routine, Step, Tree, each, inward, outward, vector
 from ..model import Model
 from ..model.rules import inertia_of, joint_of, placement_of
 from ..reduced.program import act, begin_loads, correct, fields
@@ -314,12 +314,15 @@ def variational_step(shape: Shape, parts: int) -> Algorithm:
     return Algorithm(name, step_fields(shape, parts), {"run": steps})
 
 
+def told_tree(model: Model, parts: int) -> Tree:
+    """The loaded tree with room for what constraints are told at the start, in the middle and at the end of all parts."""
+    tree, told = collection(model).tree, collection(model).told_count
+    return replace(tree, counts=tree.counts | {"tellings": 3 * parts * told}, numbers=tree.numbers | {"told_count": told})
+
+
 def told_plans(model: Model, parts: int) -> Plans:
-    """Programs bound to the loaded tree, with room for what constraints are told in all parts; kept with the model."""
-    laws = collection(model)
-    counts, numbers = {"tellings": 3 * parts * laws.told_count}, {"told_count": laws.told_count}
-    tree = replace(laws.tree, counts=laws.tree.counts | counts, numbers=laws.tree.numbers | numbers)
-    return model.keep_as((told_plans, parts), lambda: Plans(tree))
+    """Programs bound to that tree, kept with the model."""
+    return model.keep_as((told_plans, parts), lambda: Plans(told_tree(model, parts)))
 
 
 def leave(model: Model, kept: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
@@ -358,9 +361,6 @@ class Variational(Stepper):
                     f"the stepper {self.name!r} cannot change charts, which joint {b.joint_name!r} ({type(b.joint).__name__}) "
                     "does; use Spherical or Free instead"
                 )
-
-    def compiles(self, model: Model, method: str) -> bool:
-        return True
 
     def program(self, method: str, model: Model) -> Program:
         laws, lengths = collection(model), np.array(self.parts)
