@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
+from dataclasses import fields, replace
 from math import isfinite
 from typing import Any
 
@@ -22,6 +22,7 @@ from .steppers.efforts import Efforts
 from .steppers.fixed import Control, FixedRun, shaped_force
 from .steppers.hyper_reduced import hyper_stepper
 from .steppers.inputs import DrivenModel, input_function
+from .steppers.mapped import MappedStepper
 from .trajectory import Trajectory
 
 METHODS = {
@@ -111,6 +112,8 @@ def simulate(
         run = FixedRun(model, start, chosen, method, dt, steps, every, efforts)
         run.tau, run.external, run.threads, run.driven = tau, external, threads, driven
         found, held = run.solve(control), True
+        if isinstance(chosen, MappedStepper) and isinstance(start, State):
+            found = chosen.with_first_forces(model, start, external, found)
     kind = "reduced" if isinstance(start, State) else "maximal"
     trajectory = Trajectory(
         model,
@@ -175,7 +178,9 @@ def _mapped(
     """The model of hyper-reduced coordinates, where it starts, and the stepper that moves it through r."""
     if not isinstance(state, State):
         raise InputError(f"hyper-reduced coordinates start from State(q=r, v=r_dot), not from a {type(state).__name__}")
-    return hyper.model, hyper.full(state), hyper_stepper(hyper, state, method, stepper, options)
+    state = _broadcast(state)
+    full, r = hyper.full(state), {"r": state.q, "r_dot": state.v}
+    return hyper.model, replace(full, memory=r), hyper_stepper(hyper, method, stepper, options)
 
 
 def _broadcast(state: State) -> State:

@@ -95,8 +95,8 @@ class CoordinateMap:
         return flat.reshape(*flat.shape[:-1], self.nv, self.nr)
 
     @cached_property
-    def _plans(self) -> Plans:
-        """On one node that is the whole map; its class is known by what it computes."""
+    def tree(self) -> Tree:
+        """One node that is the whole map; its class is known by what it computes."""
 
         def everything(r: Vector, r_dot: Vector, r_ddot: Vector) -> list[Any]:
             m = self.moved(r, r_dot, r_ddot)
@@ -105,7 +105,11 @@ class CoordinateMap:
         digest = traced_digest(everything, self.nr, self.nr, self.nr)
         sizes = {"r": self.nr, "q": self.nq, "v": self.nv, "J": self.nv * self.nr}
         node = NodeClass(("coordinate_map", *sizes.values(), digest), {"map": self}, {}, sizes)
-        return Plans(Tree(np.array([-1]), [node], [{}]))
+        return Tree(np.array([-1]), [node], [{}])
+
+    @cached_property
+    def _plans(self) -> Plans:
+        return Plans(self.tree)
 
     def _run(self, algorithm: Algorithm, inputs: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
         lead = np.broadcast_shapes(*(x.shape[:-1] for x in inputs.values()))

@@ -7,7 +7,7 @@ that means before and after, under all forces at the midpoint, and `rattle` what
 
 The step is symplectic and keeps momenta: the energy of an undamped system stays near its start for exponentially long times.
 v and x are found by Newton's method with M(q) for its matrix, factored once, in O(n) a round, whose rounds gain a factor of order
-h each. A lane is done when its next change would be rounding, and stays as it is; one that never gets there is `stuck`.
+h each (`newton_rounds`).
 
 Rows that only push act where they touch when the step begins, and velocities are made admissible after the step (`settle`):
 order 1 while a row acts.
@@ -25,28 +25,21 @@ import numpy as np
 
 from ..elements.collection import Shape, collection
 from ..errors import InputError, SolverError
-from ..kernel.loops import Ints, Lane, loops, maximum, where
+from ..kernel.loops import Ints, Lane, loops
 from ..kernel.plans import Plans
 from ..kernel.sweep import SCALAR, Algorithm, Field, Repeat, Routine, Step, Tree, each, inward, outward, vector
 from ..model import Model
 from ..model.rules import inertia_of, joint_of, placement_of
 from ..reduced.program import act, begin_loads, correct, fields
 from ..reduced.rules import factor_joint
-from ..spatial.scalar import Scalar, Vector, absolute, array, zeros
-from ..spatial.scalar import maximum as larger
-from ..spatial.scalar import where as chosen
+from ..spatial.scalar import Vector, zeros
 from .discrete_lagrangian import SUMS, end_momenta, midpoint
+from .newton_rounds import ROUNDS, either, largest, newton, newton_fields
 from .paths import along, own, path_of, turn_of
 from .rattle import ASK, END_ROWS, KEEP, MIDDLE, SOLVE, missed_gaps, missed_rates, posed_rows, rattle_fields, tell_part
 from .settle import settle, settle_fields, take_joints
 from .stages import renamed
 from .stepper import Program, Stepper
-
-ROUNDS = 60  # of Newton's method, at most
-TIGHT = 1e-16  # of the velocities: the next change, as far as the last two tell, is rounding
-LOOSE = 1e-9  # of the velocities: small enough where changes shrink no more
-SLOWER = 0.9  # of the change before: no more progress
-UNIT = 1.0  # rad/s or m/s: velocities below which changes count by this
 
 
 # --- where a part of the step begins -----------------------------------------------------------------------------------------
@@ -145,38 +138,7 @@ def _change(n: Any, parent: Any, y: Vector) -> None:
 def update(n: Any) -> None:
     """Velocities of the path in lanes that go."""
     n.path_v = either(n.go, n.path_v + along(n, n.turn, n.delta), n.path_v)
-    step, size = n.change, n.size
-    for d in n.delta:
-        step = larger(step, absolute(d))
-    for x in n.path_v:
-        size = larger(size, absolute(x))
-    n.change, n.size = step, size
-
-
-def either(condition: Scalar, a: Vector, b: Vector) -> Vector:
-    """a where a number is positive, else b."""
-    return array([chosen(condition > 0.0, x, y) for x, y in zip(a, b, strict=True)])
-
-
-@loops
-def begin_newton(go: Lane, change: Lane, size: Lane, last: Lane) -> None:
-    """All lanes go."""
-    go[0] = 1.0
-    change[0] = 0.0
-    size[0] = UNIT
-    last[0] = UNIT
-
-
-@loops
-def judge(change: Lane, size: Lane, last: Lane, go: Lane, rounds: Lane) -> None:
-    """Lanes go on while changes are more than rounding. NaN goes on to the end."""
-    rounds[0] += go[0]
-    slower = (change[0] >= SLOWER * last[0]) & (change[0] <= LOOSE * size[0])
-    done = (change[0] * change[0] <= TIGHT * size[0] * last[0]) | slower
-    go[0] = where(done, 0.0, go[0])
-    last[0] = change[0]
-    change[0] = 0.0
-    size[0] = UNIT
+    n.change, n.size = largest(n.delta, n.change), largest(n.path_v, n.size)
 
 
 def newton_round(shape: Shape) -> list[Step]:
@@ -191,8 +153,7 @@ def newton_round(shape: Shape) -> list[Step]:
     if held:
         steps += [missed_rates(rows), each(reach), *([outward(put_at_end)] if on_bodies else [])]
         steps += [missed_gaps(rows), ASK, *SOLVE, KEEP]
-    steps += [outward(change_held_velocities if held else change_velocities), each(update)]
-    return [*steps, Routine(judge, ("change", "size", "last", "go", "rounds"))]
+    return [*steps, outward(change_held_velocities if held else change_velocities), each(update)]
 
 
 # --- where it ends -----------------------------------------------------------------------------------------------------------
@@ -241,12 +202,6 @@ def begin_part(part: Ints, lengths: Lane, h: Lane, step: Lane, start_t: Lane, mi
 
 
 @loops
-def note_stuck(go: Lane, stuck: Lane) -> None:
-    """Lanes that still go were not solved."""
-    stuck[0] = maximum(stuck[0], go[0])
-
-
-@loops
 def end_step(t: Lane, h: Lane) -> None:
     """The time after a step."""
     t[0] += h[0]
@@ -255,14 +210,13 @@ def end_step(t: Lane, h: Lane) -> None:
 # --- the program -------------------------------------------------------------------------------------------------------------
 def step_fields(shape: Shape, parts: int) -> dict[str, Field]:
     """The fields of a step."""
-    numbers = ("step", "start_t", "mid_t", "end_t", "part", "go", "change", "size", "last")
+    numbers = ("step", "start_t", "mid_t", "end_t", "part")
     found = fields(shape) | {
         **SUMS,
+        **newton_fields(),
         "q": Field("state", "q"),
         "v": Field("state", "v"),
         "t": Field("state", "global", SCALAR),
-        "stuck": Field("state", "global", SCALAR),
-        "rounds": Field("output", "global", SCALAR),
         "h": Field("input", "global", SCALAR),
         "lengths": Field("input", "global", vector(parts)),
         "jump": Field("shared", codec=vector(6)),
@@ -286,9 +240,7 @@ def variational_step(shape: Shape, parts: int) -> Algorithm:
         *bodies,
         inward(begin_momenta),
         *(posed_rows(rows, again=False) if held else []),
-        Routine(begin_newton, ("go", "change", "size", "last")),
-        Repeat(tuple(newton_round(shape)), ROUNDS, "go"),
-        Routine(note_stuck, ("go", "stuck")),
+        *newton(newton_round(shape)),
         each(move),
         outward(stand),
         *bodies,
