@@ -8,7 +8,7 @@ states at rest, are the same.
 
 from __future__ import annotations
 
-from dataclasses import fields, replace
+from dataclasses import fields
 from functools import cached_property
 
 import numpy as np
@@ -16,7 +16,6 @@ import numpy as np
 from ..forces.blocks import Blocks, JointBlocks
 from ..forces.set import force_set
 from ..model.model import WORLD, Model
-from .hyper_dynamics import HyperDynamics
 from .system import Dynamics
 
 
@@ -30,14 +29,8 @@ class DefiniteDynamics(Dynamics):
         return (_stable(dq, sizes), _stable(dv, sizes)), (_stable_joints(joint_dq), _stable_joints(joint_dv))
 
 
-def definite(now: Dynamics | HyperDynamics) -> Dynamics | HyperDynamics:
+def definite(now: Dynamics) -> DefiniteDynamics:
     """The same state with the derivatives of the module's text."""
-    if isinstance(now, HyperDynamics):
-        return replace(now, full=_definite(now.full))
-    return _definite(now)
-
-
-def _definite(now: Dynamics) -> DefiniteDynamics:
     return DefiniteDynamics(*(getattr(now, f.name) for f in fields(Dynamics)))
 
 

@@ -37,7 +37,7 @@ from ..redmax.program import hold as hold_velocities
 from ..reduced.forward import velocities
 from ..reduced.program import keep_unknowns, place, watch_accelerations, watch_velocities
 from ..spatial.scalar import zeros
-from .mapped import MappedStepper
+from .mapped import MappedStepper, begin_here
 from .runge_kutta import (
     ROW_SUMS,
     SUMS,
@@ -61,11 +61,6 @@ AT_STAGE = {"t": "stage_t", "x": "more", "left": "more_left", "told": "stage_tol
 
 
 # --- symplectic Euler --------------------------------------------------------------------------------------------------------
-def begin_here(n: Any) -> None:
-    """Where the map leads from here."""
-    n.stage_r, n.stage_r_dot = n.r, n.r_dot
-
-
 def step_forward(n: Any) -> None:
     """r_dot' = r_dot + gain, r' = r + h r_dot'."""
     n.r_dot = n.stage_r_dot = n.r_dot + n.gain

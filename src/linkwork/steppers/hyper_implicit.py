@@ -2,11 +2,12 @@
 
 With the move u of r in a step, s = 1 / (span h), and v_c, a_c from states before, a stage is
 
-    r_dot = s u + v_c,     r_ddot = s^2 u + a_c,     J^T (f - M v_dot + G^T lam) = 0     at r + u,     v_dot = J r_ddot + J_dot r_dot.
+    r_dot = s u + v_c,     r_ddot = s^2 u + a_c,     v_dot = J r_ddot + J_dot r_dot,
+    J^T (f - M v_dot + G^T lam) = 0,     g = 0     at r + u.
 
-Newton's method solves J^T (M + P) J d = J^T (f - M v_dot + G^T lam) for d, with P as in `redmax.program` and 1/s for h, and for lam
-such that G J d removes the residuals of constraints; u += d / s^2. What else changes with u, of order h or h^2 beside M, is left
-out: a round reduces the error by a factor of that order (`newton_rounds`).
+Newton's method solves J^T (M + P) J d = J^T (f - M v_dot + G^T lam) for d, with P as in `redmax.program` and 1/s for h, and for
+lam such that G J d removes the residuals of constraints; u += d / s^2. What else changes with u, of order h or h^2 beside M, is
+left out: a round reduces the error by a factor of that order (`newton_rounds`).
 """
 
 from __future__ import annotations
@@ -31,9 +32,9 @@ from ..redmax.program import PUBLISHED, TARGETS, act_distantly, put_loads, symme
 from ..reduced.program import free_motion, keep_unknowns, pose_rows, refined, row_law_at
 from ..spatial.scalar import array
 from ..spatial.scalar import where as chosen
-from .hyper_explicit import begin_here, step_forward
+from .hyper_explicit import step_forward
 from .linearly_implicit import LinearlyImplicit, look_ahead
-from .mapped import MappedStepper
+from .mapped import MappedStepper, begin_here
 from .newton_rounds import ROUNDS, either, largest, newton, newton_fields
 from .runge_kutta import begin_rows
 from .sdirk2 import REST, C
@@ -150,6 +151,13 @@ def begin_stage(
     stage[0] = stage[0] + 1
 
 
+@loops
+def tell_stage(told_count: int, numbers: Lane, told: Lane, stage_told: Lane) -> None:
+    """What constraints are told at the time of this stage: within the step, or at its end."""
+    for i in range(told_count):
+        stage_told[i] = where(numbers[2] < 1.0, told[i], told[told_count + i])
+
+
 def prepare(n: Any) -> None:
     """v_c, a_c and the first u."""
     _, _, _, _, _, first, v_w, v_m, a_v, a_w, a_m, a_b = n.numbers
@@ -240,7 +248,7 @@ def end_step(t: Lane, h: Lane, fresh: Lane) -> None:
 
 
 NEWTON = Level(CHANGES, free_velocities, (watch, hold), act_in_stage, soft=True)
-IN_STAGE = {"h": "span", "t": "stage_t", "x": "force", "left": "residue"}
+IN_STAGE = {"h": "span", "t": "stage_t", "told": "stage_told", "x": "force", "left": "residue"}
 
 
 @functools.cache
@@ -258,6 +266,7 @@ def staged_step(shape: Shape) -> Algorithm:
         rounds += [each(keep_foot, on="constraint"), Routine(keep_forces, kept)]
     stage: list[Step] = [
         Routine(begin_stage, ("stage", "table", "fresh", "h", "t", "numbers", "s", "span", "stage_t", "more")),
+        *([Routine(tell_stage, ("told_count", "numbers", "told", "stage_told"))] if held else []),
         each(prepare, on="map"),
         *newton(rounds),
         each(end_stage, on="map"),
@@ -281,6 +290,7 @@ def staged_step(shape: Shape) -> Algorithm:
         **{name: Field("work", "r", of="map") for name in ("u_move", "v_c", "a_c", "w_stage")},
     }
     if held:
+        found |= {"told": Field("input", "tellings", SCALAR), "stage_told": Field("work", "told", of="constraint")}
         found |= {name: Field("work", "rows", of="constraint") for name in ("force", "kept")}
         found |= {name: Field("work", "global", SCALAR) for name in ("residue", "kept_left")}
     return Algorithm(f"hyper_implicit_{'_'.join(map(str, map(int, shape)))}", found, {"run": steps})
@@ -290,7 +300,7 @@ def staged_step(shape: Shape) -> Algorithm:
 class HyperImplicit(MappedStepper):
     """Base of methods made of implicit stages."""
 
-    nodes = (1.0,)
+    nodes = (C, 1.0)
     kept = ("r_before", "r_dot_before")
     flags = ("fresh", "stuck")
 

@@ -26,7 +26,6 @@ from ..kernel.sweep import SCALAR, Algorithm, Field, Routine, Step, each
 from ..model import MaximalState, Model, State
 from ..model.rules import joint_of
 from ..redmax.definite import definite
-from ..redmax.hyper_dynamics import HyperDynamics
 from ..redmax.operator import ROUTES
 from ..redmax.program import PUBLISHED, TARGETS, Softness, dynamics, fields, stiff_laws
 from ..redmax.system import Dynamics
@@ -133,7 +132,7 @@ class LinearlyImplicit(Stepper):
         v, info = self.velocities(now, h)
         return State(model.integrate(q, h * v), v, state.t + h), info
 
-    def velocities(self, now: Dynamics | HyperDynamics, h: float) -> tuple[np.ndarray, StepInfo]:
+    def velocities(self, now: Dynamics, h: float) -> tuple[np.ndarray, StepInfo]:
         """v' of the dense system, and the forces of the constraints."""
         now = definite(now) if self.stiffness == "definite" else now
         pull = CORRECTION / h if self.baumgarte is None else self.baumgarte

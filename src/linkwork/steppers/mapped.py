@@ -5,21 +5,34 @@ A run begins at the r and r_dot that its first state remembers.
 
 from __future__ import annotations
 
+import functools
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
 
-from ..constraints.solve import accelerations
 from ..elements.collection import Shape, collection
 from ..kernel.plans import Plans
-from ..kernel.sweep import Algorithm
+from ..kernel.sweep import Algorithm, Step, each
 from ..model import Model, State
-from ..redmax.hyper_dynamics import HyperDynamics
-from ..redmax.hyper_program import hyper_tree
+from ..model.arrays import run_batch
+from ..redmax.hyper_program import ACCELERATIONS, LEAD, Level, dynamics, free_accelerations, hyper_fields, hyper_tree
 from ..redmax.hyper_reduced import HyperReduced
-from ..redmax.system import dynamics
+from ..reduced.program import hold_accelerations, watch_accelerations
 from .stepper import Program, Solution, Stepper
+
+
+def begin_here(n: Any) -> None:
+    """Where the map leads from here."""
+    n.stage_r, n.stage_r_dot = n.r, n.r_dot
+
+
+@functools.cache
+def first_forces(shape: Shape) -> Algorithm:
+    """The forces of rows at a state."""
+    level = Level(ACCELERATIONS, free_accelerations, (watch_accelerations, hold_accelerations))
+    steps: list[Step] = [each(begin_here, on="map"), *LEAD, *dynamics(shape, level)]
+    return Algorithm(f"hyper_first_forces_{'_'.join(map(str, map(int, shape)))}", hyper_fields(shape), {"run": steps})
 
 
 @dataclass(frozen=True)
@@ -64,16 +77,13 @@ class MappedStepper(Stepper):
             given = self.numbers(model) | ({"u": laws.initial_inputs} if laws.forces else {})
             return given | ({"told": np.zeros(stages * laws.told_count)} if laws.rows else {})
 
-        def bind(model: Model) -> Plans:
-            return model.keep_as((Plans, self.hyper, stages), lambda: Plans(hyper_tree(model, self.hyper.map, stages)))
-
         return Program(
             self.algorithm(laws.shape),
             ("q", "v", "r", "r_dot", "t", *self.kept, *self.flags, *(["unknown"] if laws.rows else [])),
             enter=enter,
             leave=leave,
             inputs=inputs,
-            bind=bind,
+            bind=lambda m: self.bound(m, stages),
             reports=lambda m: {"x": laws.row_count, "left": 1} if laws.rows else {},
             records=("q", "v", *(["stuck"] if "stuck" in self.flags else [])),
             memory=("r", "r_dot"),
@@ -82,15 +92,20 @@ class MappedStepper(Stepper):
 
     def with_first_forces(self, model: Model, start: State, external: Any, found: Solution) -> Solution:
         """What a run found, with the forces of rows at its start as the map lets them act."""
+        laws = collection(model)
         if found.forces is None or start.memory is None:
             return found
-        forces = np.reshape(found.forces, (-1, *found.forces.shape[-2:])).copy()
-        r, r_dot = (start.memory[name].reshape(len(forces), -1) for name in ("r", "r_dot"))
-        tau = None if found.tau is None else found.tau.reshape(len(forces), -1, model.nv)[:, 0]
-        for k in range(len(forces)):
-            m = self.hyper.moved(State(r[k], r_dot[k], start.t))
-            wrenches = external[k] if external is not None and external.ndim == 3 else external
-            full = dynamics(model, State(m.q, m.v, start.t), None if tau is None else tau[k], wrenches)
-            now = HyperDynamics(m.J, m.a, full)
-            forces[k, 0] = accelerations(now.response(), now.constraints).multipliers
-        return replace(found, forces=forces.reshape(found.forces.shape))
+        lead = found.forces.shape[:-2]
+        given = {name: np.zeros(size) for name, size in (("q", model.nq), ("v", model.nv), ("tau", model.nv), ("h", 1))}
+        given |= {"gravity": model.gravity, "t": np.array([start.t]), "told": laws.told_at(start.t), **start.memory}
+        given |= {"unknown": laws.first_unknowns(start.q.reshape(-1, model.nq)).reshape(*lead, -1)}
+        given |= {"u": laws.initial_inputs} if laws.forces else {}
+        given |= {} if found.tau is None else {"tau": found.tau[..., 0, :]}
+        given["external"] = np.zeros(6 * model.nb) if external is None else external.reshape(*external.shape[:-2], -1)
+        forces = found.forces.copy()
+        forces[..., 0, :] = run_batch(self.bound(model, 1), first_forces(laws.shape), given, ("x",), lead)["x"]
+        return replace(found, forces=forces)
+
+    def bound(self, model: Model, stages: int) -> Plans:
+        """Programs bound to the tree and its map, kept with the model."""
+        return model.keep_as((Plans, self.hyper, stages), lambda: Plans(hyper_tree(model, self.hyper.map, stages)))
