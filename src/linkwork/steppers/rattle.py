@@ -16,7 +16,7 @@ rows look at what the tree answers through the u that they left on their way to 
 Bounds count for half the step at either end. Dry friction is a row on velocities that has them. Rows that only push act where
 they touch when the step begins; what they do besides is the matter of `settle`. In steps backwards in time, which compositions
 have, impulses have the opposite sign; there friction that slips goes on with the force of the step before, as nothing says when
-it began.
+it began. Within a step of a singular position rows are soft (`solve_soft_boxes`), so that it is passed on its branch.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ from ..elements.law import RowLaw
 from ..elements.ports import values, velocities
 from ..kernel.loops import Ints, Lane, Table, loops, maximum, where
 from ..kernel.sweep import Field, Routine, Step, each, over, vector
-from ..reduced.program import SCRATCH, climb, pose_rows, refined, row_law_at, times_of
-from ..solvers.boxes import gather, gram, solve_boxes, spread
+from ..reduced.program import SOFT_SOLVE, climb, pose_rows, refined, row_law_at, softness, times_of
+from ..solvers.boxes import gather, gram, spread
 from ..spatial.scalar import Vector, absolute, array, zeros
 from ..spatial.scalar import where as chosen
 from .stages import renamed
@@ -68,6 +68,7 @@ def hold(n: Any, *around: Any) -> None:
     found = derive(law, at, n.t, n.foot)
     pose_rows(n, law, found.G, [zeros(here.size) for here in at], -found.rate, places, 1.0)
     n.lower, n.upper = half_bounds(n, law)
+    n.soft = array([softness(at, n.step)] * law.size)
 
 
 def half_bounds(n: Any, law: RowLaw) -> tuple[Vector, Vector]:
@@ -185,7 +186,7 @@ def missed_gaps(most: int) -> Step:
 ASK = Routine(ask, ("active", "starts", "places", "freedoms", "v_at", "u_rows", "y", "miss", "b"), when="busy")
 SOLVE: list[Step] = [
     Routine(gram, ("active", "starts", "bodies", "places", "freedoms", "u_rows", "y_rows", "A"), when="busy"),
-    Routine(solve_boxes, ("active", "on", "b", "lower", "upper", "more", "A", "more_left", "LDL", *SCRATCH), when="busy"),
+    renamed(SOFT_SOLVE, {"x": "more", "left": "more_left"}),
     Routine(spread, ("active", "starts", "places", "freedoms", "v_at", "y_rows", "more", "dy"), when="busy"),
 ]
 KEEP = Routine(keep_impulses, ("rows", "go", "more", "kept", "more_left", "kept_left"))
