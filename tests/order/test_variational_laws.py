@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from models import ALL_KINDS, random_forces, random_state, random_tree
 
 import linkwork as lw
 from linkwork.elements.collection import collection
@@ -80,6 +81,24 @@ def test_order_under_every_law(laws: str, stepper: str) -> None:
     assert abs(np.log2(errors[0] / errors[1]) - ALL_STEPPERS[stepper].order) < 0.1, errors
     residual = runs[1].health.constraint_residual
     assert residual is None or residual < 1e-13
+
+
+@pytest.mark.parametrize("stepper", STEPPERS)
+@pytest.mark.parametrize("seed", range(4))
+def test_order_on_random_trees(seed: int, stepper: str) -> None:
+    """Joints of many kinds, with drives and damping, under forces of all kinds."""
+    kinds = tuple(kind for kind in ALL_KINDS if "exp" not in kind)
+    model = random_tree(seed, 8, kinds)
+    last = model.bodies[-1].name
+    model = model.replace(
+        elements=[lw.SpringDamper(last, stiffness=3.0, rest_length=0.1, damping=0.1), lw.BodyDamping(last, 0.3)]
+    )
+    state, (tau, external) = random_state(model, seed), random_forces(model, seed)
+    state, given = lw.State(state.q, 0.3 * state.v), {"tau": 0.1 * tau, "external": 0.1 * external, "limit_model": "off"}
+    truth = lw.simulate(model, state, 0.02, 0.02, **TIGHT, **given).final.q
+    ends = [lw.simulate(model, state, 0.02, 0.02 / n, stepper=stepper, **given).final.q for n in (4, 8)]
+    coarse, fine = (np.abs(model.difference(truth, q)).max() for q in ends)
+    assert np.log2(coarse / fine) == pytest.approx(ALL_STEPPERS[stepper].order, abs=0.1)
 
 
 @pytest.mark.parametrize("stepper", STEPPERS)

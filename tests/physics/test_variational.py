@@ -156,6 +156,19 @@ def test_forces_on_a_free_joint_enter(stepper: str, elements: tuple[object, ...]
     assert coarse / fine > 3.5
 
 
+@pytest.mark.parametrize("stepper", VARIATIONAL)
+@pytest.mark.parametrize("joint", [lw.Spherical(), lw.Free(), lw.Composite(lw.Translational(), lw.Spherical())], ids=repr)
+def test_drives_with_inertia_of_their_own(joint: lw.Joint, stepper: str) -> None:
+    """However different along the axes of a joint: it resists the rates of the joint's velocities, and nothing else."""
+    block = lw.Inertia(1.0, (0.1, 0.2, -0.1), np.diag([0.3, 0.4, 0.5]))
+    model = lw.ModelBuilder().body("a", joint=joint, inertia=block, armature=np.linspace(0.1, 0.3, joint.nv)).build()
+    start = lw.State(model.random_configuration(1), np.linspace(1.0, 2.0, model.nv))
+    exact = lw.simulate(model, start, 0.2, 0.2, stepper="dop853", rtol=1e-12, atol=1e-13)
+    runs = [lw.simulate(model, start, 0.2, 0.2 / n, stepper=stepper) for n in (20, 40)]
+    coarse, fine = (np.abs(model.difference(exact.final.q, r.final.q)).max() for r in runs)
+    assert np.log2(coarse / fine) == pytest.approx(2 if stepper == "variational" else 4, abs=0.1)
+
+
 def test_loops_stay_closed_and_keep_their_energy() -> None:
     """Half a turn of a four-bar linkage and back, several times: the error of the energy comes back with it."""
     model, state = four_bar()

@@ -75,20 +75,30 @@ def end_momenta(n: Any, parent: Any, load: Vector, push: Vector) -> tuple[Vector
     H, W = inertia_of(n) @ n.twist + n.H, weight + n.W
     drive = n.armature * n.mid_v
     mu = S.T @ H + along(n, S, drive)
-    f = _slope(path, n, n.twist).T @ H + S.T @ W + along(n, S, push - n.damping * n.mid_v)
-    if is_straight(n.joint) and not all(is_zero(x) for x in n.armature):
-        f = f + _slope(path, n, S @ v).T @ drive  # the drive's velocities turn with the body, where those of the path do not
+    f = _slope(path, n).T @ H + S.T @ W + along(n, S, push - n.damping * n.mid_v)
+    if path.nv and not all(is_zero(x) for x in n.armature):
+        f = f + _drive_slope(path, n).T @ drive
     parent.H, parent.W = parent.H + n.E_mid.move_wrench(H), parent.W + n.E_mid.move_wrench(W)
     return momenta(path, n.step * v, n.step, mu, f)
 
 
-def _slope(path: Joint, n: Any, twist: Vector) -> np.ndarray:
-    """ad(twist) S_k + S_dot_k - S [v, e_k]: how the body's twist changes along the joint's directions."""
+def _slope(path: Joint, n: Any) -> np.ndarray:
+    """ad(phi) S_k + S_dot_k - S [v, e_k]: how the body's twist changes along the joint's directions."""
     if not path.nv:
         return n.S_mid
-    turned = np.stack([bracket(twist, n.S_mid[:, k]) for k in range(path.nv)], axis=1)
-    inner = np.stack([path.bracket(n.path_v, e) for e in np.eye(path.nv)], axis=1)
-    return turned + n.S_dot - n.S_mid @ inner
+    turned = np.stack([bracket(n.twist, n.S_mid[:, k]) for k in range(path.nv)], axis=1)
+    return turned + n.S_dot - n.S_mid @ _brackets(path, n)
+
+
+def _drive_slope(path: Joint, n: Any) -> np.ndarray:
+    """T_dot_k - T [v, e_k]: the same for drives, whose inertia resists the rates of the joint's velocities T v, nothing else."""
+    inner = _brackets(path, n)
+    return n.S_dot - n.S_mid @ inner if is_straight(n.joint) else -inner
+
+
+def _brackets(path: Joint, n: Any) -> np.ndarray:
+    """[v, e_k]."""
+    return np.stack([path.bracket(n.path_v, e) for e in np.eye(path.nv)], axis=1)
 
 
 SUMS = {
