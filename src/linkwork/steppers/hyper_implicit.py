@@ -22,13 +22,13 @@ from ..constraints.targets import CORRECTION
 from ..elements.collection import Shape
 from ..elements.derive import derive, load_slopes
 from ..elements.nodes import law_at
-from ..elements.ports import joined
+from ..elements.ports import joined, velocities
 from ..errors import SolverError
 from ..kernel.loops import Ints, Lane, loops, maximum, where
 from ..kernel.sweep import SCALAR, Algorithm, Field, Repeat, Routine, Step, each, vector
 from ..model import Model
 from ..redmax.hyper_program import CHANGES, FOLLOW, LEAD, VELOCITIES, Level, dynamics, free_velocities, hyper_fields
-from ..redmax.program import PUBLISHED, TARGETS, act_distantly, put_loads, symmetrised
+from ..redmax.program import PUBLISHED, TARGETS, put_loads, symmetrised
 from ..reduced.program import free_motion, keep_unknowns, pose_rows, refined, row_law_at
 from ..spatial.scalar import array
 from ..spatial.scalar import where as chosen
@@ -41,10 +41,19 @@ from .sdirk2 import REST, C
 from .stages import renamed
 from .symplectic_euler import advance_time
 
+
 # --- linearly implicit Euler -------------------------------------------------------------------------------------------------
+def act_ahead(n: Any, *ports: Any) -> None:
+    """The loads f + h K v of one force at the end of the step, and P."""
+    law, at = law_at(n, ports)
+    df_dx, df_dv = (symmetrised(A) for A in load_slopes(law, at, n.force_t, n.u))
+    loads = joined(law.loads(at, n.force_t, n.u)) + n.h * (df_dx @ joined(velocities(at)))
+    put_loads(n, ports, at, loads, -n.h * df_dv - (n.h * n.h) * df_dx)
+
+
 LINEAR = {
-    "targets": Level(VELOCITIES, free_velocities, TARGETS, act_distantly, soft=True),
-    "published": Level(VELOCITIES, free_velocities, PUBLISHED, act_distantly, soft=True),
+    "targets": Level(VELOCITIES, free_velocities, TARGETS, act_ahead, soft=True),
+    "published": Level(VELOCITIES, free_velocities, PUBLISHED, act_ahead, soft=True),
 }
 
 
