@@ -22,10 +22,12 @@ result does not depend on its neighbours.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from ..kernel.lanes import Lanes
-from ..kernel.loops import Ints, Lane, Table, all, any, loops, maximum, minimum, sqrt, where
+from ..kernel.loops import Ints, Lane, LoopFunction, Table, all, any, loops, maximum, minimum, sqrt, where
 from .contact_block import solve_contact
 from .lu import factor_lu, solve_lu
 from .problem import Info, Problem
@@ -522,16 +524,25 @@ def solve(problem: Problem, warm: np.ndarray | None = None) -> tuple[np.ndarray,
     return x[0], Info(float(left[0]), int(rounds[0]))
 
 
-def solve_all(problems: list[Problem], warm: list[np.ndarray] | None = None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def solve_all(problems: Sequence[Problem], warm: Sequence[np.ndarray] | None = None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """x (problems, rows), what is left and rounds of problems with the same rows, in as many lanes."""
-    first, W = problems[0].cones, len(problems)
-    m, rows = len(first.rows), [(p.cones.mu, np.ones(len(p.b)), p.b, p.cones.lower, p.cones.upper) for p in problems]
-    mu, on, b, lower, upper = (np.ascontiguousarray(np.stack(given, axis=-1)) for given in zip(*rows, strict=True))
-    x = np.zeros((m, W)) if warm is None else np.ascontiguousarray(np.stack(warm, axis=-1))
-    A = np.ascontiguousarray(np.stack([p.A.reshape(-1) for p in problems], axis=-1))
-    left, rounds, T, scratch = np.zeros((1, W)), np.zeros((1, W)), np.zeros((m * m, W)), np.zeros((13, m, W))
-    active = np.arange(-1, m)
-    active[0], order = m, np.zeros(m, np.int64)
-    tables = active, np.ascontiguousarray(first.rows, np.int32)
-    solve_cones.call(Lanes(W), *tables, mu, on, b, lower, upper, x, A, left, rounds, T, *scratch, order)
+    m, W = len(problems[0].b), len(problems)
+    scratch = [np.zeros((m * m, W)), *np.zeros((13, m, W)), np.zeros(m, np.int64)]
+    return call_in_lanes(solve_cones, problems, warm, *scratch)
+
+
+def call_in_lanes(
+    routine: LoopFunction, problems: Sequence[Problem], warm: Sequence[np.ndarray] | None, *scratch: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Run a compiled solver on problems with the same rows, one in each lane."""
+    W, cones = len(problems), problems[0].cones.rows
+    given = [(p.cones.mu, np.ones(len(p.b)), p.b, p.cones.lower, p.cones.upper) for p in problems]
+    mu, on, b, lower, upper = (np.ascontiguousarray(np.stack(x, axis=-1), float) for x in zip(*given, strict=True))
+    x = np.zeros(b.shape) if warm is None else np.ascontiguousarray(np.stack(warm, axis=-1), float)
+    A = np.ascontiguousarray(np.stack([p.A.reshape(-1) for p in problems], axis=-1), float)
+    left, rounds, active = np.zeros((1, W)), np.zeros((1, W)), np.arange(-1, len(cones))
+    active[0] = len(cones)
+    if len(cones):
+        rows = np.ascontiguousarray(cones, np.int32)
+        routine.call(Lanes(W), active, rows, mu, on, b, lower, upper, x, A, left, rounds, *scratch)
     return x.T.copy(), left[0], rounds[0]
