@@ -4,8 +4,8 @@ x is split into x, which sees the matrix, and y in the cones; w is the force bet
 
     (A + (eta + rho) 1) x' = eta x + rho y + w - b - s(w),    y' = P(x' - w / rho),    w' = w - rho (x' - y')
 
-with the shift s = mu |w_t| of normal rows. rho goes with the ratio of what is missing of x = y and of w standing still, by powers of the
-condition of A, and the matrix is factored anew only when it changes. A is any matrix whose symmetric part is semidefinite.
+with the shift s = mu |w_t| of normal rows. rho follows the ratio of what is missing of x = y to what w still moves, by powers of
+the condition of A, and the matrix is factored anew only when it changes. A is any matrix whose symmetric part is semidefinite.
 """
 
 from __future__ import annotations
@@ -33,7 +33,8 @@ def solve_admm(problem: Problem, warm: np.ndarray | None = None, rounds: int = R
     x, w, best, least, done = y, scaled.motion(y), y, np.inf, 0
     enough = ENOUGH * max(np.abs(b).max(initial=0.0), 1e-300)
     rho, factor = 0.0, None
-    for done in range(1, rounds + 1):
+    while done < rounds:
+        done += 1
         wanted = np.sqrt(ETA) * largest * ETA**-power
         if factor is None or wanted != rho:
             rho = wanted

@@ -37,7 +37,8 @@ def solve_cone_programs(problem: Problem, warm: np.ndarray | None = None, rounds
     shift, done = np.zeros(len(problem.b)), 0
     if warm is not None:
         shift[normals] = mu[normals + 1] * np.linalg.norm(scaled.motion(x)[[normals + 1, normals + 2]], axis=0)
-    for done in range(1, rounds + 1):
+    while done < rounds:
+        done += 1
         x = program.minimum(shift)
         u, new = scaled.motion(x), np.zeros(len(shift))
         new[normals] = mu[normals + 1] * np.hypot(u[normals + 1], u[normals + 2])

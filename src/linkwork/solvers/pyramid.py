@@ -4,8 +4,8 @@ With beta_k >= 0 along N directions t_k of the tangent plane, x_t = sum_k beta_k
 
     minimise x^T A x / 2 + b^T x    subject to    x_n >= 0,  beta >= 0,  mu x_n - sum_k beta_k >= 0
 
-Convex, so always solved, but not Coulomb's law: a pyramid inside the cone has down to cos(pi / N) of its friction, and the minimum
-lets a sliding body lift off with mu |u_t| (Anitescu's relaxation; errata). `left` tells how far from Coulomb's law it is.
+Convex, so always solved, but not Coulomb's law: a pyramid inside the cone has down to cos(pi / N) of its friction, and the
+minimum lets a sliding body lift off with mu |u_t| (Anitescu's relaxation; errata). `left` tells how far from Coulomb's law it is.
 """
 
 from __future__ import annotations

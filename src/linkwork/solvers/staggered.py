@@ -27,7 +27,8 @@ def solve_staggered(problem: Problem, warm: np.ndarray | None = None, rounds: in
     x = np.zeros(len(b)) if warm is None else np.array(warm, float)
     x[contact] = 0.0
     done = 0
-    for done in range(1, rounds + 1):
+    while done < rounds:
+        done += 1
         last = x[contact]
         x[contact] = _solved(A, b, x, contact, cones.lower, cones.upper)
         change = x[contact] - last
