@@ -364,11 +364,12 @@ def rules_of(level: str, hold: Callable[..., None] | None = None) -> Rules:
     return watch, hold or asked
 
 
-def solved_rows(most: int, rules: Rules, add: Callable[..., None]) -> list[Step]:
+def solved_rows(most: int, rules: Rules, add: Callable[..., None], up: Callable[..., None] = climb) -> list[Step]:
     """Rows of constraints with so many ports at most: from the free motion to the one that they allow.
 
     rules   which say what rows take part, and what they ask; those of `hold_velocities` may pass through singular positions
     add     the rule that adds what their forces cause to the free motion, outward
+    up      the rule by which a row climbs over a joint
     """
     ports, places = [f"p{i}" for i in range(most)], [f"s{i}" for i in range(most)]
     watch, hold = rules
@@ -377,7 +378,7 @@ def solved_rows(most: int, rules: Rules, add: Callable[..., None]) -> list[Step]
     return [
         each(watch, *ports, on="constraint"),
         each(hold, *ports, *places, on="constraint", when=("own", "awake")),
-        over("climbs", climb, "place", "up", when=("law", "awake")),
+        over("climbs", up, "place", "up", when=("law", "awake")),
         Routine(gather, ("rows", "on", "x", "busy", "left", "active")),
         Routine(gram, ("active", *tables, "u_rows", "y_rows", "A"), when="busy"),
         solve,
