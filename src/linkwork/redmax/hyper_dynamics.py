@@ -19,8 +19,6 @@ from ..errors import SolverError
 from ..model.state import Motion, Response, force_arrays
 from ..reduced.inverse import mass_product
 from ..reduced.jacobian import jacobian_product, jacobian_transpose_product
-from ..solvers.kkt import constrained_solve
-from .operator import ImplicitOperator
 from .system import Dynamics
 
 
@@ -56,40 +54,19 @@ class HyperDynamics:
         """The rows of the model's constraints."""
         return self.full.constraints
 
-    def response(self, dt: float | None = None) -> HyperResponse:
-        """How the system answers forces: at acceleration level, or at velocity level after an explicit step of `dt`."""
-        return HyperResponse(self, dt)
-
-    def implicit_velocities(
-        self, h: float, rows: ConstraintRows, target: np.ndarray, route: str = "auto"
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """r_dot after a linearly implicit step, and the impulses of some rows: the system of `operator` on both sides of J.
-
-        Whatever the route, products with the model's matrix run in O(n), and the system of r is solved densely.
-        """
-        operator = ImplicitOperator(self.full, h, route)
-        A = operator.apply(self.J.T) @ self.J
-        b = self.J.T @ (operator.right_side() - h * self._product(self.bias))
-        columns = np.ascontiguousarray(self.J.T)
-        G = rows.rows @ Motion(jacobian_product(self.full.model, self.full.state.q, columns), columns)
-        return constrained_solve(A, b, G.T, target, rows.unilateral)
+    def response(self) -> HyperResponse:
+        """How accelerations answer forces."""
+        return HyperResponse(self)
 
 
 class HyperResponse(Response):
-    """See `Response`: motions of all bodies and joints, as the map allows them; `coordinates` finds r_ddot or r_dot in one.
+    """See `Response`: accelerations of all bodies and joints, as the map allows them; `coordinates` finds r_ddot in one."""
 
-    At velocity level, velocities are those that r_dot has where the step began.
-    """
-
-    def __init__(self, now: HyperDynamics, dt: float | None) -> None:
+    def __init__(self, now: HyperDynamics) -> None:
         self.model, self._now = now.full.model, now
         a = now.J @ self._solved(now.f)
-        if dt is None:
-            self._still = Motion(now.full.motion.twists_dot, np.zeros_like(a)) + self._motion(now.bias)  # at r_ddot = 0
-            self.free = self._motion(a) + self._still
-        else:
-            self._still = self._motion(np.zeros_like(a))
-            self.free = self._motion(now.full.state.v + dt * a)
+        self._still = Motion(now.full.motion.twists_dot, np.zeros_like(a)) + self._motion(now.bias)  # at r_ddot = 0
+        self.free = self._motion(a) + self._still
 
     def apply(self, body_wrenches: Any = None, joint_forces: Any = None) -> Motion:
         forces, lead = force_arrays(self.model, body_wrenches, joint_forces)
@@ -99,7 +76,7 @@ class HyperResponse(Response):
         return Motion.of_rows(lead, moved.bodies.reshape(len(tau), -1), moved.joints)
 
     def coordinates(self, motion: Motion) -> np.ndarray:
-        """The r_ddot (at velocity level: the r_dot) of a motion."""
+        """The r_ddot of a motion."""
         return np.linalg.lstsq(self._now.J, motion.joints - self._still.joints, rcond=None)[0]
 
     def _solved(self, b: np.ndarray) -> np.ndarray:

@@ -26,6 +26,7 @@ from ..elements.law import RowLaw
 from ..elements.nodes import STILL, law_at
 from ..elements.ports import At, BodyAt, values
 from ..joints import Joint
+from ..kernel.loops import Ints, Lane, loops, where
 from ..kernel.sweep import INERTIA, POSE, SCALAR, Field, Routine, Step, each, inward, outward, over, vector
 from ..model.rules import joint_of, world_pose
 from ..solvers.boxes import gather, gram, solve_boxes, solve_soft_boxes, spread
@@ -189,6 +190,15 @@ def watch_accelerations(n: Any, *ports: Any) -> None:
     else:
         n.on = array([1.0] * law.size)
     n.awake = any_of(n.on)
+
+
+@loops
+def note_pushes(active: Ints, lower: Lane, x: Lane, pushed: Lane) -> None:
+    """1 where a row that only pushes does so, else 0."""
+    pushed[0] = 0.0
+    for i in range(active[0]):
+        r = active[i + 1]
+        pushed[0] = where((lower[r] > -1.0) & (x[r] > 0.0), 1.0, pushed[0])
 
 
 def keep_unknowns(n: Any) -> None:

@@ -39,9 +39,13 @@ class RowForces:
         tau = self.tau if self.tau is None or not lone else np.reshape(self.tau, -1)
         u = None if self.inputs is None else self.inputs[0]
         _, first = constrained_dynamics(self.model, start.q, start.v, tau, self.external, t=self.t, inputs=u)
-        forces = self.impulses / self.h
-        forces[:, 0] = first.reshape(len(forces), -1)
-        return forces.reshape(*self.lead, forces.shape[-1])
+        forces = self.averaged()
+        forces[..., 0, :] = first
+        return forces
+
+    def averaged(self) -> np.ndarray:
+        """The same, with nothing of use at the start."""
+        return (self.impulses / self.h).reshape(*self.lead, self.impulses.shape[-1])
 
     def _start(self) -> State:
         axis = len(self.lead) - 1
