@@ -10,7 +10,7 @@ all others, so the columns of forces of constraints keep their places.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,8 +22,7 @@ from .forces import LimitSpring, SwingTwistLimit
 from .forces.joint import is_flat
 from .model import Body, Model
 from .reduced import inverse_mass_matrix
-from .steppers import AdaptiveStepper, Stepper
-from .steppers.stepper import program_of
+from .steppers import Stepper
 
 LIMIT_MODELS = ("hard", "spring", "off")
 SPRING = 300.0  # rad/s: of a joint on the spring of its limit; steps of 1 ms carry some twenty of them at once
@@ -47,17 +46,15 @@ class _Joints:
     rubbing: Sequence[Body]
 
 
-def declared(model: Model, limit_model: str, stepper: Stepper, method: str) -> Declared:
+def declared(model: Model, limit_model: str, stepper: Stepper) -> Declared:
     """The model with the laws of what its joints declare, as far as the stepper can step them; kept with the model."""
     if limit_model not in LIMIT_MODELS:
         raise InputError(f"limit_model must be one of {', '.join(map(repr, LIMIT_MODELS))}, not {limit_model!r}")
     joints = model.keep_as(declared, lambda: _joints(model))
     if joints is None:
         return model.keep_as(Declared, lambda: Declared(model))
-    if isinstance(stepper, AdaptiveStepper):
-        return _chosen(model, joints, limit_model, stepper.name, lambda rows: False)
-    key = (declared, limit_model, stepper, method)
-    return model.keep_as(key, lambda: _chosen(model, joints, limit_model, stepper.name, _taker(model, stepper, method)))
+    key = (declared, limit_model, stepper.name)
+    return model.keep_as(key, lambda: _chosen(model, joints, limit_model, stepper))
 
 
 def _joints(model: Model) -> _Joints | None:
@@ -71,23 +68,18 @@ def _joints(model: Model) -> _Joints | None:
     return _Joints(single, [b for b in limited if b not in single], rubbing) if limited or rubbing else None
 
 
-def _taker(model: Model, stepper: Stepper, method: str) -> Callable[[list[Any]], bool]:
-    """Whether the stepper can step the model with further laws."""
-    return lambda rows: stepper.contacts and program_of(stepper, with_laws(model, rows), method) is not None
-
-
-def _chosen(model: Model, joints: _Joints, limit_model: str, stepper: str, takes: Callable[[list[Any]], bool]) -> Declared:
+def _chosen(model: Model, joints: _Joints, limit_model: str, stepper: Stepper) -> Declared:
     springs = _springs(model, joints.limited) if limit_model == "spring" else []
     stops = [Limit(b.joint_name) for b in joints.limited] if limit_model == "hard" else []
     rows = [*stops, *(DryFriction(b.joint_name) for b in joints.rubbing)]
     notes = []
     if joints.turning and limit_model != "off":
         notes.append(f"{_named('limits', joints.turning)} are not of one coordinate after the other and are not enforced")
-    if rows and not takes([*springs, *rows]):
+    if rows and not stepper.contacts:
         lost = [("limits", joints.limited)] if stops else []
         lost += [("dry friction", joints.rubbing)] if joints.rubbing else []
         what = " and ".join(_named(*pair) for pair in lost)
-        notes.append(f"{what} {'are' if stops else 'is'} not enforced by the stepper {stepper!r}")
+        notes.append(f"{what} {'are' if stops else 'is'} not enforced by the stepper {stepper.name!r}")
         rows = []
     return Declared(with_laws(model, [*springs, *rows]) if springs or rows else model, tuple(notes))
 

@@ -21,7 +21,7 @@ from .steppers import ALL_STEPPERS, AdaptiveStepper, Solution, Stepper
 from .steppers.efforts import Efforts
 from .steppers.fixed import Control, FixedRun, shaped_force
 from .steppers.hyper_reduced import hyper_stepper
-from .steppers.inputs import DrivenModel, input_function
+from .steppers.inputs import Inputs, input_function
 from .steppers.mapped import MappedStepper
 from .trajectory import Trajectory
 
@@ -90,7 +90,7 @@ def simulate(
         start = checked_start(model, state, method)
         check_closed(model, start, open_loops)
         chosen = chosen_stepper(model, method, stepper, options)
-    acting = declared(model, limit_model, chosen, method)
+    acting = declared(model, limit_model, chosen)
     model, efforts = acting.model, Efforts(model)
     batch = start.v.shape[:-1] if isinstance(start, State) else start.twists.shape[:-2]
     tau = checked_force(tau, "tau", (model.nv,), batch)
@@ -217,14 +217,14 @@ def _stepper(model: Model, method: str, name: str | None, options: dict[str, Any
     return stepper
 
 
-def _driven(model: Model, stepper: Stepper, inputs: Any) -> DrivenModel | None:
-    """The model under inputs of its forces; None if these stay as they are."""
+def _driven(model: Model, stepper: Stepper, inputs: Any) -> Inputs | None:
+    """What its forces are told; None if that stays as it is."""
     if isinstance(stepper, AdaptiveStepper) and isinstance(inputs, MuscleDrive):
         raise InputError(
             f"a MuscleDrive goes on from step to step, which {stepper.name!r} also takes back; use a stepper with fixed steps"
         )
     found = input_function(model, inputs)
-    return None if found is None else stepper.driven(model, found)
+    return None if found is None else Inputs(found)
 
 
 def checked_force(x: Any, name: str, tail: tuple[int, ...], batch: tuple[int, ...]) -> np.ndarray | None:

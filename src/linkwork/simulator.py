@@ -53,17 +53,14 @@ class Simulator:
             raise InputError(
                 f"the stepper {self._stepper.name!r} chooses its own steps; use simulate, or a stepper with fixed steps"
             )
-        acting = declared(model, limit_model, self._stepper, method)
+        acting = declared(model, limit_model, self._stepper)
         self.model = model = acting.model
         self.notes, self._efforts = acting.notes, Efforts(model)
         self._stepping: Stepping | None = None
         self._quick: Any = None
-        self._driven = self._stepper.driven(model, lambda t, s: force_set(model).initial_inputs)
         self._program = program_of(self._stepper, model, method)
         self._names = ("q", "v") if isinstance(self._first, State) else ("poses", "twists", "q_fit")
         self._shapes = {name: getattr(self._first, name).shape for name in self._names}
-        if self._program is None and np.ndim(getattr(self._first, self._names[-1])) > 1:
-            raise InputError(f"the stepper {self._stepper.name!r} steps one state of this model; use simulate for a batch")
         self.reset()
 
     def reset(self, state: State | MaximalState | None = None) -> None:
@@ -73,19 +70,17 @@ class Simulator:
         if shapes != self._shapes:
             raise InputError(f"this Simulator has states of shape {self._shapes}, not {shapes}")
         self._state: State | MaximalState | None = first
-        self._first_t, self._steps, self._memory = first.t, 0, None
-        if self._program is not None:
-            batch = int(np.prod(shapes["q"][:-1])) if "q" in shapes else int(np.prod(shapes["twists"][:-2]))
-            parts = {name: np.array(getattr(first, name), order="C").reshape(batch, -1) for name in self._names}
-            kept = self._program.entered(self.model, parts, first.t)
-            if self._stepping is None:
-                self._stepping = Stepping(self.model, self._program, kept, self.dt, most=self._efforts.most)
-                self._seen, self._none = self._stepping.seen(type(first), shapes), self._stepping.nothing
-            else:
-                self._stepping.restart(kept, self.dt)
-                self._stepping.push(None)
-            self._quick = None if collection(self.model).told_count else self._stepping.step
-        self._driven.tell(force_set(self.model).initial_inputs)
+        self._first_t, self._steps = first.t, 0
+        batch = int(np.prod(shapes["q"][:-1])) if "q" in shapes else int(np.prod(shapes["twists"][:-2]))
+        parts = {name: np.array(getattr(first, name), order="C").reshape(batch, -1) for name in self._names}
+        kept = self._program.entered(self.model, parts, first.t)
+        if self._stepping is None:
+            self._stepping = Stepping(self.model, self._program, kept, self.dt, most=self._efforts.most)
+            self._seen, self._none = self._stepping.seen(type(first), shapes), self._stepping.nothing
+        else:
+            self._stepping.restart(kept, self.dt)
+            self._stepping.push(None)
+        self._quick = None if collection(self.model).told_count else self._stepping.step
 
     @property
     def clipped(self) -> dict[str, int]:
@@ -125,16 +120,9 @@ class Simulator:
         tau = checked_force(tau, "tau", (self.model.nv,), lead)
         external = checked_force(external, "external", (self.model.nb, 6), lead)
         u = checked_force(inputs, "inputs", (len(force_set(self.model).initial_inputs),), lead)
-        if u is not None:
-            self._driven.tell(u)
         tau = tau if tau is None else self._efforts.held(tau, steps)
-        if self._stepping is not None:
-            return self._go(self._stepping, steps, tau, external, u)
-        for _ in range(steps):
-            found = self._stepper.remembering_step(self._driven.model, self.state, self._memory, self.dt, tau, external)
-            self._state, self._memory, _ = found
-            self._steps += 1
-        return self.state
+        assert self._stepping is not None
+        return self._go(self._stepping, steps, tau, external, u)
 
     def _go(self, run: Stepping, steps: int, tau: Any, external: Any, u: Any) -> State | MaximalState:
         if u is not None:
@@ -159,6 +147,6 @@ class Simulator:
         bad = np.argwhere(~np.isfinite(moving))[0]
         who = "" if len(bad) == 1 else f" of state {bad[0]}"
         place = owner_of(self.model, isinstance(self.state, State), int(bad[-1]))
-        if self._program and self._program.failure:
+        if self._program.failure:
             raise SolverError(self._program.failure.format(t=self.t) + who)
         raise SolverError(f"the motion{who} is not finite at t = {self.t:.9g}: {place}; reset, and try a shorter step")

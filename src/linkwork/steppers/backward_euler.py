@@ -165,6 +165,3 @@ class BackwardEuler(Stepper):
 
         records = (*STATES, "unsolved", "t") if "unsolved" in states else STATES
         return Program(algorithm, states, 1, entered, leave, given, bind, reports, records, ("held",))
-
-    def compiles(self, model: Model, method: str) -> bool:
-        return True

@@ -13,14 +13,14 @@ from ..errors import InputError, SolverError
 from ..model import Model, State
 from .adaptive import AdaptiveRun
 from .events import Event, EventFunction
-from .inputs import DrivenModel, told
+from .inputs import Inputs, told
 from .slopes import Slopes
 from .stepper import AdaptiveStepper, Solution
 from .stepwise import Slope, Stepwise
 from .tangent import recharted
 
 Control = Callable[[float, State], Any]
-Force = Callable[[State], tuple[Any, DrivenModel | None]]  # the joint forces at a state, and who says the inputs of forces there
+Force = Callable[[State], tuple[Any, Inputs | None]]  # the joint forces at a state, and who says the inputs of forces there
 
 
 class Equation:
@@ -36,7 +36,7 @@ class Equation:
         """A motion begins here: nothing is left of one before."""
         self._slopes.begin(q)
 
-    def __call__(self, state: State, u: np.ndarray | None, tau: Any, driven: DrivenModel | None) -> np.ndarray:
+    def __call__(self, state: State, u: np.ndarray | None, tau: Any, driven: Inputs | None) -> np.ndarray:
         found = self._slopes(state.q, u, state.v, state.t, tau, None if driven is None else driven.asked(state))
         self.multipliers = self._slopes.multipliers
         return found
@@ -117,7 +117,7 @@ class RungeKuttaStepper(AdaptiveStepper):
         times: np.ndarray,
         control: Control | None,
         external: Any,
-        driven: DrivenModel | None = None,
+        driven: Inputs | None = None,
         tau: Any = None,
         threads: int | None = 1,
     ) -> Solution:
@@ -144,7 +144,7 @@ class RungeKuttaStepper(AdaptiveStepper):
         )
 
     def _motions(
-        self, model: Model, state: State, control: Control | None, external: Any, driven: DrivenModel | None, tau: Any
+        self, model: Model, state: State, control: Control | None, external: Any, driven: Inputs | None, tau: Any
     ) -> list[Motion]:
         """The motion of every state; they share an equation unless each has wrenches of its own."""
         q, v = np.atleast_2d(state.q), np.atleast_2d(state.v)

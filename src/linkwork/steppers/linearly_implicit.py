@@ -103,9 +103,6 @@ class LinearlyImplicit(Stepper):
         if self.route == "recursive" and stiff_laws(model).distant:
             raise InputError(f"{self.name}: the recursive route needs stiffness of joints, bodies, neighbours; use pcg or dense")
 
-    def compiles(self, model: Model, method: str) -> bool:
-        return True
-
     def softness(self, model: Model) -> Softness:
         """How the step is solved."""
         found, way = stiff_laws(model).softness, ROUTES[self.route]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -12,9 +12,9 @@ from ..kernel.lanes import Lanes
 from ..kernel.plan import Plan
 from ..kernel.plans import Plans
 from ..kernel.sweep import Algorithm
-from ..model import MaximalState, Model, State
+from ..model import Model, State
 from .events import Event
-from .inputs import DrivenModel
+from .inputs import Inputs
 from .row_forces import RowForces
 
 
@@ -86,26 +86,16 @@ class Program:
         return self.leave(model, kept) if self.leave else kept
 
 
-@dataclass(frozen=True, eq=False)
-class StepInfo:
-    """What a step reports besides the new state: the force of every constraint row, averaged over the step."""
-
-    forces: np.ndarray = field(default_factory=lambda: np.zeros(0))
-
-
 @dataclass(frozen=True)
 class Stepper:
     """Base of all steppers; nothing is hidden in them. Their fields are the options that `simulate` hands on.
 
-    contacts            whether constraints that only push can be stepped
-    driven              how forces get their inputs during a run
-    constrained_step    one step of models that it does not compile
+    contacts   whether constraints that only push can be stepped
     """
 
     name: ClassVar[str]
     order: ClassVar[int]
     contacts: ClassVar[bool] = False
-    driven: ClassVar[type[DrivenModel]] = DrivenModel
 
     @property
     def methods(self) -> tuple[str, ...]:
@@ -119,35 +109,14 @@ class Stepper:
     def check(self, model: Model) -> None:
         """Raise if the stepper cannot step the model."""
 
-    def compiles(self, model: Model, method: str) -> bool:
-        """Whether its program steps the model."""
-        return True
-
     def program(self, method: str, model: Model) -> Program:
         """The program that steps the model."""
         raise TypeError(f"{type(self).__name__} must define program")
 
-    def constrained_step(
-        self, model: Model, state: State | MaximalState, h: float, tau: Any, external: Any
-    ) -> tuple[State | MaximalState, StepInfo]:
-        """The state after h, and the forces of the constraints."""
-        raise TypeError(f"{type(self).__name__} cannot step constrained models")
 
-    def remembering_step(
-        self, model: Model, state: State | MaximalState, memory: Any, h: float, tau: Any, external: Any
-    ) -> tuple[State | MaximalState, Any, StepInfo]:
-        """`constrained_step` of steppers that hand something on to their next step; `memory` is None at the start."""
-        after, info = self.constrained_step(model, state, h, tau, external)
-        return after, None, info
-
-
-def program_of(stepper: Stepper, model: Model, method: str) -> Program | None:
-    """The program by which a stepper moves a model, kept with it; None if it does so from Python."""
-
-    def made() -> Program | None:
-        return stepper.program(method, model) if stepper.compiles(model, method) else None
-
-    return model.keep_as((program_of, stepper, method), made)
+def program_of(stepper: Stepper, model: Model, method: str) -> Program:
+    """The program by which a stepper moves a model, kept with it."""
+    return model.keep_as((program_of, stepper, method), lambda: stepper.program(method, model))
 
 
 @dataclass(frozen=True, eq=False)
@@ -180,14 +149,14 @@ class AdaptiveStepper(Stepper):
         times: np.ndarray,
         control: Callable[[float, State], Any] | None,
         external: Any,
-        driven: DrivenModel | None = None,
+        driven: Inputs | None = None,
         tau: Any = None,
         threads: int | None = 1,
     ) -> Solution:
         """The motion from `state`, or from every state of a batch, recorded at `times` (the first is the state's own).
 
         control  asked at every stage, with one state, also of a batch: each has its own times
-        driven   the model under inputs of its forces, which are asked for as the control is
+        driven   the inputs of its forces, which are asked for as the control is
         tau      joint forces where there is no control
         """
         raise TypeError(f"{type(self).__name__} must define solve")

@@ -149,9 +149,6 @@ class SymplecticEuler(Stepper):
         if self.evaluations not in (0, 1, 2):
             raise InputError(f"{self.name}: evaluations must be 0, 1 or 2, not {self.evaluations!r}")
 
-    def compiles(self, model: Model, method: str) -> bool:
-        return True
-
     def program(self, method: str, model: Model) -> Program:
         laws, parts = collection(model), PARTS[method]
         if self.stabilise == "project" and (laws.rows or method == "maximal"):
