@@ -2,10 +2,11 @@
 
 from .curves import Curve
 from .mesh import Mesh, mesh_inertia
-from .shapes import Plane, Shape, Sphere
+from .shapes import Box, Plane, Shape, Sphere
 from .surfaces import ImplicitSurface, ParametricSurface, Surface, ellipsoid, torus
 
 __all__ = [
+    "Box",
     "Curve",
     "ImplicitSurface",
     "Mesh",

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+import copy
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -12,9 +13,35 @@ from ..errors import ModelError
 class Shape:
     """Base of all shapes."""
 
+    parameter_names: ClassVar[tuple[str, ...]] = ()
+    friction: float | None = None
+    restitution: float | None = None
+
+    def parameters(self) -> dict[str, np.ndarray]:
+        """Its numbers, by name."""
+        return {name: np.asarray(getattr(self, name), float) for name in self.parameter_names}
+
+    def bound(self, values: Any) -> Any:
+        """The same shape with other numbers, symbols too; they are not checked."""
+        other = copy.copy(self)
+        other.__dict__.update(values)
+        return other
+
+
+class Box(Shape):
+    """A solid box."""
+
+    parameter_names = ("size", "R", "p")
+
+    def __init__(self, size: Any, pose: Any = None) -> None:
+        self.size = _point("Box size", size)
+        self.R, self.p = (np.eye(3), np.zeros(3)) if pose is None else (pose.R, pose.p)
+
 
 class Sphere(Shape):
     """A solid ball."""
+
+    parameter_names = ("radius", "center")
 
     def __init__(self, radius: float, center: Any = (0.0, 0.0, 0.0)) -> None:
         self.radius = float(radius)
@@ -25,6 +52,8 @@ class Sphere(Shape):
 
 class Plane(Shape):
     """The half-space below a plane; `normal` points out of it."""
+
+    parameter_names = ("point", "normal")
 
     def __init__(self, point: Any = (0.0, 0.0, 0.0), normal: Any = (0.0, 0.0, 1.0)) -> None:
         self.point = _point("Plane point", point)

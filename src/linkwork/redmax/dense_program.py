@@ -227,7 +227,7 @@ def dense_rows(most: int, rules: Rules) -> list[Step]:
     return [
         each(watch, *ports, on="constraint"),
         each(hold, *ports, *places, on="constraint", when=("own", "awake")),
-        over("climbs", climb_freely, "place", "up", when=("law", "awake")),
+        over("climbs", climb_freely, "place", "up", when=("row", "row_on")),
         Routine(gather, ("rows", "on", "x", "busy", "left", "active")),
         Routine(solve_rows, ("active", "nv", *tables, "u_rows", "H", "d_H", "Y", "A"), when="busy"),
         Routine(solve_boxes, ("active", "on", "b", "lower", "upper", "x", "A", "left", "LDL", *SCRATCH), when="busy"),

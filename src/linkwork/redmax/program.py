@@ -27,7 +27,7 @@ from typing import Any
 
 import numpy as np
 
-from ..constraints.targets import any_of, velocity_targets
+from ..constraints.targets import any_of, recovering_targets, velocity_targets
 from ..elements.collection import Collection, Shape, collection
 from ..elements.derive import derive, load_slopes
 from ..elements.evaluate import port_size
@@ -275,7 +275,8 @@ def hold(n: Any, *around: Any) -> None:
         later = law.gap_of(values(at), n.t + n.h, n.foot) if law.holonomic else None
         asked = found.given if later is None else (found.residual - array(list(later))) / n.h
     residual = zeros(law.size) if "residual" in law.unseen else found.residual
-    wanted = velocity_targets(residual, asked, n.h, n.correction, law.unilateral)
+    pushes = law.unilateral and law.holonomic
+    wanted = recovering_targets(residual, asked, n.h) if pushes else velocity_targets(residual, asked, n.h, n.correction)
     pose_rows(n, law, found.G, free_motion(n, ports, at), wanted, places, n.h)
 
 
