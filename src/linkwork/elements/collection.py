@@ -89,6 +89,7 @@ class Collection:
         sizes = [{"rows": c.size, "unknown": c.unknowns, "told": c.inputs} for c in self.rows]
         sets |= {"constraint": self.row_nodes.tree(sizes, *supports.roles()), "place": supports.tree()}
         counts = {**tree.counts, "row": R, "list": R + 1, "pair": R * (R + 1) // 2}
+        counts |= {"square": R * R} if self.shape[3] == CONES else {}
         items = {**tree.items, "climbs": supports.climbs}
         return replace(tree, sets=sets, counts=counts, items=items, tables=supports.tables(), numbers={"rows": R})
 

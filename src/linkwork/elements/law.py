@@ -17,11 +17,10 @@ from ..errors import ModelError
 from ..joints import Joint
 from ..model.checks import word
 from ..model.model import WORLD, Model
+from ..solvers.problem import BOUNDS, FIRST, NORMAL, SECOND
 from ..spatial.functions import Functions
 from ..spatial.scalar import Scalar, Vector, array
 from .ports import At, Port
-
-BOX, NORMAL, FIRST, SECOND = 0, 1, 2, 3  # kinds of rows
 
 
 class Law:
@@ -214,8 +213,8 @@ class RowLaw(Law):
 
     @property
     def kinds(self) -> tuple[int, ...]:
-        """Of every row whether it has bounds of its own (BOX), is the normal of a cone, or its first or second tangent."""
-        return (NORMAL, FIRST, SECOND) * (self.size // 3) if self.cones else (BOX,) * self.size
+        """Of every row whether it has bounds of its own (BOUNDS), is the normal of a cone, or its first or second tangent."""
+        return (NORMAL, FIRST, SECOND) * (self.size // 3) if self.cones else (BOUNDS,) * self.size
 
     @property
     def together(self) -> int:

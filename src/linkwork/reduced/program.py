@@ -22,14 +22,15 @@ import numpy as np
 from ..constraints.targets import any_of, contact_targets, push_targets, reached, slipping, touching, velocity_targets
 from ..elements.collection import CONES, EQUALITIES, Shape
 from ..elements.derive import Derived, approach, derive, nearer
-from ..elements.law import NORMAL, RowLaw
+from ..elements.law import RowLaw
 from ..elements.nodes import STILL, law_at
 from ..elements.ports import At, BodyAt, values
 from ..joints import Joint
 from ..kernel.sweep import INERTIA, POSE, SCALAR, Field, Routine, Step, each, inward, outward, over, vector
 from ..model.rules import joint_of, world_pose
 from ..solvers.boxes import gather, gram, solve_boxes, solve_soft_boxes, spread
-from ..solvers.sweeps import solve_sweeps
+from ..solvers.coulomb import mirror, solve_cones
+from ..solvers.problem import NORMAL
 from ..spatial.scalar import Scalar, Vector, array, cross, dot, is_zero, zeros
 from .forward import accelerations, articulate, articulated_inertia, pass_forces, velocities
 from .rules import coriolis, falling_world, velocity_step
@@ -341,14 +342,17 @@ SCRATCH = ("d", "scale", "scaled_b", "scaled_lower", "scaled_upper", "scaled_x",
 PROBLEM = ("on", "b", "lower", "upper", "x", "A", "left", "LDL", *SCRATCH)
 SOLVE = Routine(solve_boxes, ("active", *PROBLEM), when="busy")
 SOFT_SOLVE = Routine(solve_soft_boxes, ("active", "groups", "soft", *PROBLEM), when="busy")
-CONE_SOLVE = Routine(
-    solve_sweeps, ("active", "cones", "mu", "on", "b", "lower", "upper", "x", "A", "left", "scaled_x"), when="busy"
-)
+CONE_SCRATCH = ("scale", "scaled_b", "scaled_lower", "scaled_upper", "scaled_x", "w_rows", "z", "inside", "turn", "more", "best")
+CONE_PROBLEM = ("active", "cones", "mu", "on", "b", "lower", "upper", "x", "A_whole", "left", "cone_rounds", "modes")
+CONE_SOLVE = [
+    Routine(mirror, ("active", "A", "A_whole"), when="busy"),
+    Routine(solve_cones, (*CONE_PROBLEM, *CONE_SCRATCH, "order"), when="busy"),
+]
 
 
 def row_fields(kinds: int = EQUALITIES) -> dict[str, Field]:
     """Those of rows and of their places, as a step with such rows needs them (see `Collection.shape`)."""
-    names = ["on", "b", "lower", "upper", "soft", *(["room"] if kinds else []), *(["mu"] if kinds == CONES else [])]
+    names = ["on", "b", "lower", "upper", "soft", *(["room"] if kinds else [])]
     per_row = {name: Field("work", "rows", of="constraint") for name in names}
     return {
         **per_row,
@@ -370,6 +374,17 @@ def row_fields(kinds: int = EQUALITIES) -> dict[str, Field]:
         "A": Field("work", "pair", SCALAR),
         "LDL": Field("work", "pair", SCALAR),
         **{name: Field("work", "row", SCALAR) for name in SCRATCH},
+        **(cone_fields() if kinds == CONES else {}),
+    }
+
+
+def cone_fields() -> dict[str, Field]:
+    """Those of Coulomb cones."""
+    return {
+        "mu": Field("work", "rows", of="constraint"),
+        "cone_rounds": Field("work", "global", SCALAR),
+        **{name: Field("work", "square", SCALAR) for name in ("A_whole", "modes")},
+        **{name: Field("work", "row", SCALAR) for name in ("turn", "more", "best", "order")},
     }
 
 
@@ -417,7 +432,7 @@ def solved_rows(most: int, rules: Rules, add: Callable[..., None], cones: bool =
     """
     ports, places = [f"p{i}" for i in range(most)], [f"s{i}" for i in range(most)]
     watch, hold = rules
-    solve = CONE_SOLVE if cones else SOFT_SOLVE if hold is hold_velocities else SOLVE
+    solve = CONE_SOLVE if cones else [SOFT_SOLVE if hold is hold_velocities else SOLVE]
     tables = ("starts", "bodies", "places", "freedoms")
     return [
         each(watch, *ports, on="constraint"),
@@ -425,7 +440,7 @@ def solved_rows(most: int, rules: Rules, add: Callable[..., None], cones: bool =
         over("climbs", climb, "place", "up", when=("row", "row_on")),
         Routine(gather, ("rows", "on", "x", "busy", "left", "active")),
         Routine(gram, ("active", *tables, "u_rows", "y_rows", "A"), when="busy"),
-        solve,
+        *solve,
         Routine(spread, ("active", "starts", "places", "freedoms", "v_at", "y_rows", "x", "dy"), when="busy"),
         outward(add, when="busy"),
     ]
