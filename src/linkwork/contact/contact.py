@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from ..constraints.constraint import WORLD, Constraint
-from ..elements.law import Touch
 from ..elements.touch import gaps
 from ..errors import ModelError
 from ..geometry import Plane, Shape
+from ..geometry.contact_point import ContactPoint
 from ..model.checks import number
 from ..spatial.scalar import Scalar, Vector
 from ..spatial.se3 import SE3
-from .pairs import PAIRS
+from .pairs import pair_function, slot_count
+
+
+def combined(a: float | None, b: float | None) -> float:
+    """The coefficient of two surfaces: the geometric mean, that of one where the other says nothing, none where neither does."""
+    given = [x for x in (a, b) if x is not None]
+    return math.prod(given) ** (1.0 / len(given)) if given else 0.0
 
 
 class Contact(Constraint):
@@ -27,6 +34,7 @@ class Contact(Constraint):
     body_b, shape_b   another one, "world" with a plane by default
     friction          mu; by default sqrt(mu_a mu_b) of the shapes, 0 where neither says anything
     restitution       e in [0, 1]: how fast shapes part that met at a speed of 1; by default the larger of the shapes'
+    name              its own, for messages and reactions; need not be given
     """
 
     unilateral = touches = True
@@ -42,22 +50,18 @@ class Contact(Constraint):
         name: str = "",
     ) -> None:
         shape_b = Plane() if shape_b is None else shape_b
-        pair = PAIRS.get((type(shape_a), type(shape_b)))
-        if pair is None:
-            kinds = f"{type(shape_a).__name__} on {type(shape_b).__name__}"
-            known = ", ".join(f"{a.__name__} on {b.__name__}" for a, b in PAIRS)
-            raise ModelError(f"Contact: {kinds} is not available; there are {known}")
-        self.bodies, self.name = (body_a, body_b), name
-        self.shapes, (self._pair, slots) = (shape_a, shape_b), pair
-        self.friction, self.restitution = 0.0, 0.0
-        if friction is not None:
-            self.friction = number(repr(self), "friction", friction, 0.0)
-        if restitution is not None:
-            self.restitution = number(repr(self), "restitution", restitution, 0.0)
-            if self.restitution > 1.0:
-                raise ModelError(f"{self!r}: restitution must be at most 1, not {restitution!r}")
+        self.bodies, self.name, self.shapes = (body_a, body_b), name, (shape_a, shape_b)
+        for shape in self.shapes:
+            if not isinstance(shape, Shape):
+                raise ModelError(f"{self!r}: {shape!r} is no shape")
+        self.friction = combined(shape_a.friction, shape_b.friction) if friction is None else friction
+        self.friction = number(repr(self), "friction", self.friction, 0.0)
+        given = [x for x in (shape_a.restitution, shape_b.restitution) if x is not None]
+        self.restitution = number(repr(self), "restitution", max(given, default=0.0) if restitution is None else restitution, 0.0)
+        if self.restitution > 1.0:
+            raise ModelError(f"{self!r}: restitution must be at most 1, not {restitution!r}")
         self.cones = self.friction > 0.0
-        self.size = slots * (3 if self.cones else 1)
+        self.size = slot_count(shape_a, shape_b) * (3 if self.cones else 1)
 
     @property
     def variant(self) -> tuple[Any, ...]:
@@ -78,9 +82,9 @@ class Contact(Constraint):
         own = {name: values[name] for name in ("friction", "restitution") if name in values}
         return super().bound(own | {"shapes": tuple(shapes)})
 
-    def touch(self, x: Sequence[Any]) -> Sequence[Touch]:
+    def touch(self, x: Sequence[Any]) -> Sequence[ContactPoint]:
         (a, b), (E_a, E_b) = self.shapes, x
-        return self._pair(a, E_a, b, E_b)
+        return pair_function(a, b)(a, E_a, b, E_b)
 
     def grip(self) -> tuple[Scalar, Scalar]:
         return self.friction, self.restitution

@@ -8,12 +8,12 @@ from __future__ import annotations
 import copy
 import inspect
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 
 from ..errors import ModelError
+from ..geometry.contact_point import ContactPoint
 from ..joints import Joint
 from ..model.checks import word
 from ..model.model import WORLD, Model
@@ -131,22 +131,6 @@ class FunctionLaw(Law):
         return super().bound({"_given": self._given.bound(values)})
 
 
-@dataclass(frozen=True, eq=False)
-class Touch:
-    """Where a shape of body a may touch one of body b, in world axes.
-
-    point    on both, or between them
-    normal   unit, from b to a
-    gap      along the normal; negative where they overlap
-    there    1 where this is a point of theirs, 0 where nothing is
-    """
-
-    point: Vector
-    normal: Vector
-    gap: Scalar
-    there: Scalar = 1.0
-
-
 class ForceLaw(Law):
     """Base of all forces.
 
@@ -225,7 +209,7 @@ class RowLaw(Law):
         """Numbers of cones, or of rows where there are none, as those of all their rows."""
         return array([value for value in x for _ in range(3 if self.cones else 1)])
 
-    def touch(self, x: Sequence[Any]) -> Sequence[Touch]:
+    def touch(self, x: Sequence[Any]) -> Sequence[ContactPoint]:
         """Where its shapes may touch, at the poses x of its bodies: one for every cone, or every row."""
         raise TypeError(f"{type(self).__name__} must say where it touches")
 

@@ -1,6 +1,6 @@
 """Rows of shapes that touch: along the normal and, where there is friction, along two tangents of every point.
 
-With the point c, the normal n and tangents t, u of `Touch`, and the twists (w, v) of two bodies at poses E = (R, p),
+With the point c, the normal n and tangents t, u of `ContactPoint`, and the twists (w, v) of two bodies at poses E = (R, p),
 
     slip = frame^T (v_a(c) - v_b(c)),    v(c) = R (v + w x r),    r = R^T (c - p),    frame = [n, t, u],
     G    = frame^T [R_a (-[r_a]x, 1),  -R_b (-[r_b]x, 1)],
@@ -16,9 +16,10 @@ from typing import Any
 
 import numpy as np
 
+from ..geometry.contact_point import ContactPoint
 from ..spatial.dual import split
 from ..spatial.scalar import Scalar, Vector, absolute, array, cross, dot, stack, where
-from .law import RowLaw, Touch
+from .law import RowLaw
 from .ports import At
 
 FAR = 1e6  # m: the gap of points that are not there
@@ -34,15 +35,15 @@ def frame_of(normal: Vector) -> tuple[Vector, Vector, Vector]:
     return normal, t, cross(normal, t)
 
 
-def directions(law: RowLaw, touch: Touch) -> Sequence[Vector]:
+def directions(law: RowLaw, touch: ContactPoint) -> Sequence[Vector]:
     """Along which rows act at one point."""
     return frame_of(touch.normal) if law.cones else (touch.normal,)
 
 
-def gaps(law: RowLaw, touches: Sequence[Touch]) -> Vector:
+def gaps(law: RowLaw, touches: Sequence[ContactPoint]) -> Vector:
     """The residual of every row: gaps of normals, none of tangents."""
     rest = [0.0, 0.0] if law.cones else []
-    return stack(*(x for touch in touches for x in (where(touch.there > 0.5, touch.gap, FAR), *rest)))
+    return stack(*(x for touch in touches for x in (where(touch.on > 0.5, touch.gap, FAR), *rest)))
 
 
 def velocity_at(E: Any, twist: Vector, point: Vector) -> Vector:
@@ -50,7 +51,7 @@ def velocity_at(E: Any, twist: Vector, point: Vector) -> Vector:
     return E.rotate(twist[3:] + cross(twist[:3], E.unrotate(point - E.p)))
 
 
-def slips(law: RowLaw, touches: Sequence[Touch], poses: Sequence[Any], twists: Sequence[Vector]) -> Vector:
+def slips(law: RowLaw, touches: Sequence[ContactPoint], poses: Sequence[Any], twists: Sequence[Vector]) -> Vector:
     """What every row sees of a motion."""
     found: list[Scalar] = []
     for touch in touches:
@@ -59,7 +60,7 @@ def slips(law: RowLaw, touches: Sequence[Touch], poses: Sequence[Any], twists: S
     return stack(*found)
 
 
-def touching_rows(law: RowLaw, touches: Sequence[Touch], poses: Sequence[Any]) -> np.ndarray:
+def touching_rows(law: RowLaw, touches: Sequence[ContactPoint], poses: Sequence[Any]) -> np.ndarray:
     """G (rows, 12)."""
     rows = []
     for touch in touches:
