@@ -25,18 +25,22 @@ from __future__ import annotations
 import numpy as np
 
 from ..kernel.lanes import Lanes
-from ..kernel.loops import Ints, Lane, Table, any, loops, maximum, minimum, sqrt, where
+from ..kernel.loops import Ints, Lane, Table, all, any, loops, maximum, minimum, sqrt, where
 from .contact_block import solve_contact
 from .lu import factor_lu, solve_lu
 from .problem import Info, Problem
 
 EPS = 1e-6  # relative weight of the last solution in a proximal round
+SOFTEST = 1e-2  # the same at most, where steps do not lead down
 BLOCK = 1e-10  # the same in the solve of one contact
-ROUNDS = 8  # proximal rounds on one factor
+ROUNDS = 3  # proximal rounds on one factor
 CHANGES = 60  # of modes, at most
-PATIENCE = 6  # changes between sweeps
-SWEEPS = 3  # of Gauss-Seidel at first; each time so many more
-ENOUGH = 1e-14  # of the largest terms: the residual that ends the search
+SWEEPS = 6  # of Gauss-Seidel at first; later some more
+DECREASE = 0.1  # of the residual: the least that a step is to bring
+HALVINGS = 8  # of a step
+ENOUGH = 5e-14  # of the largest terms: the residual that ends the search
+ROUNDING = 1e-11  # of the largest terms: the same where no step leads down
+SMALL = 1e-15  # of the largest terms: what proximal rounds are to reach
 EMPTY = 1e-14  # of the largest diagonal: rows that answer less drop out
 STIFFEST = 1e12  # k at most: beyond, the direction of sliding does not move
 HUGE = 1e300
@@ -154,35 +158,61 @@ def sweep_cones(
 
 
 @loops
-def natural_map(active: Ints, cones: Table, lo: Lane, hi: Lane, scale: Lane, xs: Lane, u: Lane, z: Lane) -> None:
-    """z = x - P(x - u - s) in scaled rows, P the projection on the cones, s the shift mu |u_t| of normal rows."""
+def natural_map(
+    active: Ints, cones: Table, lo: Lane, hi: Lane, scale: Lane, xs: Lane, u: Lane, xn: Lane, un: Lane, share: float, z: Lane
+) -> float:
+    """z = x - P(x - u - s) in scaled rows, and its length: P projects on the cones, s is the shift mu |u_t| of normal rows.
+
+    x and u are those between xs, u and xn, un at a share of the way.
+    """
+    square = 0.0 * share
     for i in range(active[0]):
         kind = cones[active[i + 1]]
         good = scale[i] > 0.0
+        x0 = xs[i] + share * (xn[i] - xs[i])
+        y0 = x0 - (u[i] + share * (un[i] - u[i]))
         if kind == 1:
             mu = hi[i + 1]
-            t1 = xs[i + 1] - u[i + 1]
-            t2 = xs[i + 2] - u[i + 2]
-            n = xs[i] - u[i] - mu * sqrt(u[i + 1] * u[i + 1] + u[i + 2] * u[i + 2])
+            x1 = xs[i + 1] + share * (xn[i + 1] - xs[i + 1])
+            x2 = xs[i + 2] + share * (xn[i + 2] - xs[i + 2])
+            u1 = u[i + 1] + share * (un[i + 1] - u[i + 1])
+            u2 = u[i + 2] + share * (un[i + 2] - u[i + 2])
+            t1 = x1 - u1
+            t2 = x2 - u2
+            n = y0 - mu * sqrt(u1 * u1 + u2 * u2)
             t = sqrt(t1 * t1 + t2 * t2)
             inside = t <= mu * n
             along = maximum((n + mu * t) / (1.0 + mu * mu), 0.0)
-            share = where(inside, 1.0, mu * along / where(inside, 1.0, t))
-            z[i] = where(good, xs[i] - where(inside, n, along), 0.0)
-            z[i + 1] = where(good, xs[i + 1] - share * t1, 0.0)
-            z[i + 2] = where(good, xs[i + 2] - share * t2, 0.0)
+            part = where(inside, 1.0, mu * along / where(inside | ~(t > 0.0), 1.0, t))
+            z[i] = where(good, x0 - where(inside, n, along), 0.0)
+            z[i + 1] = where(good, x1 - part * t1, 0.0)
+            z[i + 2] = where(good, x2 - part * t2, 0.0)
+            square += z[i] * z[i] + z[i + 1] * z[i + 1] + z[i + 2] * z[i + 2]
         elif kind <= 0:
             low = lo[i]
             high = hi[i]
             if kind < 0:
-                high = hi[i] * maximum(xs[i + kind], 0.0)
+                high = hi[i] * maximum(xs[i + kind] + share * (xn[i + kind] - xs[i + kind]), 0.0)
                 low = -high
-            z[i] = where(good, xs[i] - minimum(maximum(xs[i] - u[i], low), high), 0.0)
+            z[i] = where(good, x0 - minimum(maximum(y0, low), high), 0.0)
+            square += z[i] * z[i]
+    return sqrt(square)
 
 
 @loops
 def choose_modes(
-    active: Ints, cones: Table, lo: Lane, hi: Lane, scale: Lane, xs: Lane, u: Lane, keep: Lane, turn: Lane, more: Lane, z: Lane
+    active: Ints,
+    cones: Table,
+    lo: Lane,
+    hi: Lane,
+    scale: Lane,
+    xs: Lane,
+    u: Lane,
+    eps: float,
+    keep: Lane,
+    turn: Lane,
+    more: Lane,
+    z: Lane,
 ) -> None:
     """The modes that y = x - u tells.
 
@@ -210,8 +240,8 @@ def choose_modes(
             turn[i] = where(slides, mu, 0.0)
             turn[i + 1] = where(slides, t1 / where(slides, t, 1.0), 0.0)
             turn[i + 2] = where(slides, t2 / where(slides, t, 1.0), 1.0)
-            more[i] = where(acts, EPS, 1.0)
-            more[i + 1] = where(slides, where(mu * n * STIFFEST > t, k, STIFFEST), more[i])
+            more[i] = where(acts, eps, 1.0)
+            more[i + 1] = where(slides, eps + where(mu * n * STIFFEST > t, k, STIFFEST), more[i])
             more[i + 2] = where(slides, 1.0, more[i])
             z[i] = 0.0
             z[i + 1] = 0.0
@@ -225,7 +255,7 @@ def choose_modes(
                 low = -high
             free = good & (y >= low) & (y <= high)
             keep[i] = where(free, 1.0, 0.0)
-            more[i] = where(free, EPS, 1.0)
+            more[i] = where(free, eps, 1.0)
             turn[i] = 0.0
             z[i] = where(free | ~good, 0.0, minimum(maximum(y, low), high))
             if kind < 0:
@@ -239,10 +269,7 @@ def list_unknowns(active: Ints, cones: Table, keep: Lane, order: Ints) -> int:
     n = 0
     for i in range(active[0]):
         kind = cones[active[i + 1]]
-        if (kind == 1 and any(keep[i] > 0.0)) or (kind < 1 and any(keep[i] > 0.0)):
-            order[n] = i
-            n += 1
-        elif kind > 1 and n > 0 and order[n - 1] == i - 1:
+        if (kind < 2 and any(keep[i] > 0.0)) or (kind > 1 and any(keep[i + 1 - kind] > 0.0)):
             order[n] = i
             n += 1
     return n
@@ -309,7 +336,7 @@ def right_side(n: int, active: Ints, cones: Table, keep: Lane, turn: Lane, u: La
 
 
 @loops
-def move(n: int, active: Ints, cones: Table, keep: Lane, turn: Lane, order: Ints, z: Lane, xs: Lane, go: float) -> None:
+def move(n: int, active: Ints, cones: Table, keep: Lane, turn: Lane, order: Ints, z: Lane, x: Lane, go: float) -> None:
     """Add what was found to x, in lanes that go; where a contact slides, d turns, and friction stays on the cone."""
     for p in range(n):
         i = order[p]
@@ -318,7 +345,7 @@ def move(n: int, active: Ints, cones: Table, keep: Lane, turn: Lane, order: Ints
             slides = keep[i + 2] < keep[i]
             d1 = turn[i + 1]
             d2 = turn[i + 2]
-            new = xs[i] + z[p] * keep[i]
+            new = x[i] + z[p] * keep[i]
             most = maximum(turn[i] * new, 0.0)
             f1 = d1 * most + d2 * z[p + 1]
             f2 = d2 * most - d1 * z[p + 1]
@@ -326,54 +353,72 @@ def move(n: int, active: Ints, cones: Table, keep: Lane, turn: Lane, order: Ints
             turns = slides & (go > 0.0) & (most > 0.0)
             turn[i + 1] = where(turns, f1 / where(turns, f, 1.0), d1)
             turn[i + 2] = where(turns, f2 / where(turns, f, 1.0), d2)
-            t1 = where(slides, most * turn[i + 1], xs[i + 1] + z[p + 1] * keep[i + 1])
-            t2 = where(slides, most * turn[i + 2], xs[i + 2] + z[p + 2] * keep[i + 2])
-            xs[i] = where(go > 0.0, new, xs[i])
-            xs[i + 1] = where(go > 0.0, t1, xs[i + 1])
-            xs[i + 2] = where(go > 0.0, t2, xs[i + 2])
+            t1 = where(slides, most * turn[i + 1], x[i + 1] + z[p + 1] * keep[i + 1])
+            t2 = where(slides, most * turn[i + 2], x[i + 2] + z[p + 2] * keep[i + 2])
+            x[i] = where(go > 0.0, new, x[i])
+            x[i + 1] = where(go > 0.0, t1, x[i + 1])
+            x[i + 2] = where(go > 0.0, t2, x[i + 2])
         elif kind < 1:
-            xs[i] = where(go > 0.0, xs[i] + z[p] * keep[i], xs[i])
+            x[i] = where(go > 0.0, x[i] + z[p] * keep[i], x[i])
     for i in range(active[0]):
         kind = cones[active[i + 1]]
         if kind < 0:
             bound = (go > 0.0) & (abs(turn[i]) > 0.0)
-            xs[i] = where(bound, turn[i] * maximum(xs[i + kind], 0.0), xs[i])
+            x[i] = where(bound, turn[i] * maximum(x[i + kind], 0.0), x[i])
 
 
 @loops
-def solve_modes(
+def start_modes(active: Ints, cones: Table, keep: Lane, turn: Lane, xs: Lane, z: Lane, xn: Lane, part: float, go: float) -> None:
+    """Where the unknowns of given modes begin: at a part of xs, friction on its cone; what is left out as z says."""
+    for i in range(active[0]):
+        kind = cones[active[i + 1]]
+        if kind == 1:
+            slides = keep[i + 2] < keep[i]
+            new = part * xs[i] * keep[i]
+            most = maximum(turn[i] * new, 0.0)
+            t1 = where(slides, most * turn[i + 1], part * xs[i + 1] * keep[i + 1])
+            t2 = where(slides, most * turn[i + 2], part * xs[i + 2] * keep[i + 2])
+            xn[i] = where(go > 0.0, new, xn[i])
+            xn[i + 1] = where(go > 0.0, t1, xn[i + 1])
+            xn[i + 2] = where(go > 0.0, t2, xn[i + 2])
+        elif kind < 1:
+            new = where(keep[i] > 0.0, part * xs[i], z[i])
+            if kind < 0:
+                new = where(keep[i] > 0.0, new, turn[i] * maximum(part * xs[i + kind], 0.0))
+            xn[i] = where(go > 0.0, new, xn[i])
+
+
+@loops
+def approach(
+    n: int,
     active: Ints,
     cones: Table,
     A: Lane,
     bs: Lane,
     keep: Lane,
     turn: Lane,
-    more: Lane,
-    xs: Lane,
-    u: Lane,
+    xn: Lane,
+    un: Lane,
     z: Lane,
     order: Ints,
     T: Lane,
+    enough: float,
     go: float,
 ) -> None:
-    """x of given modes, from zero, by proximal rounds on one factor, in lanes that go; z holds x of what is left out."""
+    """x of given modes by proximal rounds on one factor, in lanes that go, until the residual is small or stands still."""
     m = active[0]
-    n = list_unknowns(active, cones, keep, order)
-    modal_matrix(n, active, cones, A, keep, turn, more, order, T)
-    factor_lu(n, T)
-    for i in range(m):
-        xs[i] = where(go > 0.0, z[i], xs[i])
     last = HUGE + 0.0 * go
     still = go
+    motions(m, A, bs, xn, un)
     for _ in range(ROUNDS):
-        motions(m, A, bs, xs, u)
-        size = right_side(n, active, cones, keep, turn, u, order, z)
-        still = where((size < 0.5 * last) & (size > 0.0), still, 0.0)
+        size = right_side(n, active, cones, keep, turn, un, order, z)
+        still = where((size < 0.5 * last) & (size > enough), still, 0.0)
         if not any(still > 0.0):
             break
         last = size
         solve_lu(n, T, z)
-        move(n, active, cones, keep, turn, order, z, xs, still)
+        move(n, active, cones, keep, turn, order, z, xn, still)
+        motions(m, A, bs, xn, un)
 
 
 @loops
@@ -396,11 +441,13 @@ def solve_cones(
     hi: Lane,
     xs: Lane,
     u: Lane,
+    xn: Lane,
+    un: Lane,
+    best: Lane,
     z: Lane,
     keep: Lane,
     turn: Lane,
     more: Lane,
-    best: Lane,
     order: Ints,
 ) -> None:
     """The multipliers x of the listed rows, from the x given (zero, or those of the step before).
@@ -416,36 +463,53 @@ def solve_cones(
     m = active[0]
     scale_cones(active, cones, mu, on, b, lower, upper, x, A, scale, bs, lo, hi, xs)
     go = 1.0 + 0.0 * A[0]
-    least = HUGE * go
+    sweeping = go
+    eps = EPS * go
     given = 0.0 * go
     rounds[0] = 0.0
     for i in range(m):
         given = maximum(given, abs(bs[i]))
         best[i] = xs[i]
+        xn[i] = xs[i]
+    least = HUGE * go
     for change in range(CHANGES):
-        if change % PATIENCE == 0:
-            for i in range(m):
-                xs[i] = where(go > 0.0, best[i], xs[i])
-            sweep_cones(active, cones, A, bs, lo, hi, scale, xs, SWEEPS * (1 + change // PATIENCE), go)
+        if any(sweeping > 0.0):
+            sweep_cones(active, cones, A, bs, lo, hi, scale, xs, SWEEPS + change // 2, sweeping)
         motions(m, A, bs, xs, u)
-        natural_map(active, cones, lo, hi, scale, xs, u, z)
-        off = 0.0 * go
+        off = natural_map(active, cones, lo, hi, scale, xs, u, xs, u, 0.0 * go, z)
         size = given
         for i in range(m):
-            off = maximum(off, abs(z[i]))
             size = maximum(size, abs(xs[i]))
         better = (go > 0.0) & (off < least)
         for i in range(m):
             best[i] = where(better, xs[i], best[i])
         least = where(better, off, least)
-        go = where(off <= ENOUGH * size, 0.0, go)
+        go = where(least <= ENOUGH * size, 0.0, go)
         if not any(go > 0.0):
             break
-        choose_modes(active, cones, lo, hi, scale, xs, u, keep, turn, more, z)
-        solve_modes(active, cones, A, bs, keep, turn, more, xs, u, z, order, T, go)
+        choose_modes(active, cones, lo, hi, scale, xs, u, eps, keep, turn, more, z)
+        n = list_unknowns(active, cones, keep, order)
+        modal_matrix(n, active, cones, A, keep, turn, more, order, T)
+        factor_lu(n, T)
         rounds[0] += go
+        start_modes(active, cones, keep, turn, xs, z, xn, 1.0, go)
+        approach(n, active, cones, A, bs, keep, turn, xn, un, z, order, T, SMALL * size, go)
+        share = 0.0 * go
+        trial = 1.0 + 0.0 * go
+        for _ in range(HALVINGS):
+            new = natural_map(active, cones, lo, hi, scale, xs, u, xn, un, trial, z)
+            share = where((new < (1.0 - DECREASE) * off) & ~(share > 0.0), trial, share)
+            if all((share > 0.0) | ~(go > 0.0)):
+                break
+            trial = 0.5 * trial
+        moves = (go > 0.0) & (share > 0.0)
+        go = where(~moves & (least <= ROUNDING * size), 0.0, go)
+        sweeping = where(moves, 0.0, go)
+        eps = where(moves, maximum(where(share < 1.0, eps, 0.1 * eps), EPS), minimum(10.0 * eps, SOFTEST))
+        for i in range(m):
+            xs[i] = where(moves, where(share < 1.0, xs[i] + share * (xn[i] - xs[i]), xn[i]), xs[i])
     motions(m, A, bs, best, u)
-    natural_map(active, cones, lo, hi, scale, best, u, z)
+    natural_map(active, cones, lo, hi, scale, best, u, best, u, 0.0 * go, z)
     left[0] = 0.0
     for i in range(m):
         left[0] = maximum(left[0], abs(z[i]) / where(scale[i] > 0.0, scale[i], 1.0))
@@ -465,7 +529,7 @@ def solve_all(problems: list[Problem], warm: list[np.ndarray] | None = None) -> 
     mu, on, b, lower, upper = (np.ascontiguousarray(np.stack(given, axis=-1)) for given in zip(*rows, strict=True))
     x = np.zeros((m, W)) if warm is None else np.ascontiguousarray(np.stack(warm, axis=-1))
     A = np.ascontiguousarray(np.stack([p.A.reshape(-1) for p in problems], axis=-1))
-    left, rounds, T, scratch = np.zeros((1, W)), np.zeros((1, W)), np.zeros((m * m, W)), np.zeros((11, m, W))
+    left, rounds, T, scratch = np.zeros((1, W)), np.zeros((1, W)), np.zeros((m * m, W)), np.zeros((13, m, W))
     active = np.arange(-1, m)
     active[0], order = m, np.zeros(m, np.int64)
     tables = active, np.ascontiguousarray(first.rows, np.int32)

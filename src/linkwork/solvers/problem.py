@@ -99,7 +99,7 @@ class Cones:
         """The nearest point of the cones; rows bounded by another are projected after it."""
         x = np.clip(y, self.lower, self.upper)
         for i in self.normals:
-            x[i : i + 3] = nearest_in_cone(y[i : i + 3], self.mu[i + 1])
+            x[i : i + 3] = nearest_in_cone(y[i : i + 3], float(self.mu[i + 1]))
         for i in np.flatnonzero(self.rows < 0):
             most = self.mu[i] * max(x[i + self.rows[i]], 0.0)
             x[i] = np.clip(y[i], -most, most)
