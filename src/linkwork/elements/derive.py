@@ -26,7 +26,7 @@ from ..spatial.dual import Dual, Gradient, split, variables
 from ..spatial.scalar import Scalar, Vector, array, dot, pivoted_inverse, zeros
 from .law import ForceLaw, RowLaw
 from .ports import At, joined, starts, still, time_at, values, velocities
-from .touch import slips, touching_bias, touching_rows
+from .touch import closing, slips, touching_bias, touching_rows
 
 
 @dataclass(frozen=True, eq=False)
@@ -141,3 +141,11 @@ def approach(law: RowLaw, at: Sequence[At], t: Scalar, unknown: Vector, motion: 
         unknown = unknown - inverse @ array(list(law.conditions_of(flows, Dual(t, (1.0,)), unknown)))
     value, rate = split(array(list(law.gap_of(flows, Dual(t, (1.0,)), unknown))), 1)
     return value, rate[:, 0]
+
+
+def reach(law: RowLaw, at: Sequence[At], t: Scalar, unknown: Vector, motion: Sequence[Vector]) -> tuple[Vector, Vector]:
+    """The residual of every cone or row, and the fastest rate at which it may close if other rows stop one of its bodies."""
+    if not law.touches:
+        return approach(law, at, t, unknown, motion)
+    x, points = values(at), law.touch(values(at))
+    return law.gap_of(x, t, unknown)[:: 3 if law.cones else 1], closing(points, x, motion)

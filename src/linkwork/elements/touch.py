@@ -18,7 +18,7 @@ import numpy as np
 
 from ..geometry.contact_point import ContactPoint
 from ..spatial.dual import split
-from ..spatial.scalar import Scalar, Vector, absolute, array, cross, dot, stack, where
+from ..spatial.scalar import Scalar, Vector, absolute, array, cross, dot, minimum, stack, where
 from .law import RowLaw
 from .ports import At
 
@@ -57,6 +57,15 @@ def slips(law: RowLaw, touches: Sequence[ContactPoint], poses: Sequence[Any], tw
     for touch in touches:
         v = velocity_at(poses[0], twists[0], touch.point) - velocity_at(poses[1], twists[1], touch.point)
         found += [dot(d, v) for d in directions(law, touch)]
+    return stack(*found)
+
+
+def closing(touches: Sequence[ContactPoint], poses: Sequence[Any], twists: Sequence[Vector]) -> Vector:
+    """How fast gaps may close at most, each body moving or not: minus the sum of what each does toward the other."""
+    found = []
+    for touch in touches:
+        a, b = (dot(touch.normal, velocity_at(E, twist, touch.point)) for E, twist in zip(poses, twists, strict=True))
+        found.append(minimum(a, 0.0) + minimum(-b, 0.0))
     return stack(*found)
 
 

@@ -21,7 +21,7 @@ import numpy as np
 
 from ..constraints.targets import any_of, contact_targets, push_targets, reached, slipping, touching, velocity_targets
 from ..elements.collection import CONES, EQUALITIES, Shape
-from ..elements.derive import Derived, approach, derive, nearer
+from ..elements.derive import Derived, approach, derive, nearer, reach
 from ..elements.law import RowLaw
 from ..elements.nodes import STILL, law_at
 from ..elements.ports import At, BodyAt, values
@@ -176,7 +176,7 @@ def watch_velocities(n: Any, *ports: Any) -> None:
     law, at = row_law_at(n, ports)
     n.foot = unknown = refined(law, at, n.t, n.unknown)
     if law.unilateral and law.holonomic:
-        n.on = law.per_row(reached(*approach(law, at, n.t, unknown, free_motion(n, ports, at)), n.h))
+        n.on = law.per_row(reached(*reach(law, at, n.t, unknown, free_motion(n, ports, at)), n.h))
     else:
         n.on = array([1.0] * law.size)
     n.awake = any_of(n.on)
@@ -342,11 +342,11 @@ SCRATCH = ("d", "scale", "scaled_b", "scaled_lower", "scaled_upper", "scaled_x",
 PROBLEM = ("on", "b", "lower", "upper", "x", "A", "left", "LDL", *SCRATCH)
 SOLVE = Routine(solve_boxes, ("active", *PROBLEM), when="busy")
 SOFT_SOLVE = Routine(solve_soft_boxes, ("active", "groups", "soft", *PROBLEM), when="busy")
-CONE_SCRATCH = ("scale", "scaled_b", "scaled_lower", "scaled_upper", "scaled_x", "w_rows", "z", "inside", "turn", "more", "best")
-CONE_PROBLEM = ("active", "cones", "mu", "on", "b", "lower", "upper", "x", "A_whole", "left", "cone_rounds", "modes")
+CONE_PROBLEM = ("active", "cones", "mu", "on", "b", "lower", "upper", "x", "A_whole", "left")
+CONE_SCRATCH = tuple(f"cone_{name}" for name, _ in solve_cones.parameters[len(CONE_PROBLEM) :])
 CONE_SOLVE = [
     Routine(mirror, ("active", "A", "A_whole"), when="busy"),
-    Routine(solve_cones, (*CONE_PROBLEM, *CONE_SCRATCH, "order"), when="busy"),
+    Routine(solve_cones, CONE_PROBLEM + CONE_SCRATCH, when="busy"),
 ]
 
 
@@ -382,9 +382,8 @@ def cone_fields() -> dict[str, Field]:
     """Those of Coulomb cones."""
     return {
         "mu": Field("work", "rows", of="constraint"),
-        "cone_rounds": Field("work", "global", SCALAR),
-        **{name: Field("work", "square", SCALAR) for name in ("A_whole", "modes")},
-        **{name: Field("work", "row", SCALAR) for name in ("turn", "more", "best", "order")},
+        "A_whole": Field("work", "square", SCALAR),
+        **{name: Field("work", "square" if name == "cone_T" else "row", SCALAR) for name in CONE_SCRATCH},
     }
 
 

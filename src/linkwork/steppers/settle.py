@@ -16,7 +16,7 @@ from typing import Any
 
 from ..constraints.targets import any_of, reached, recovering_targets
 from ..elements.collection import Shape
-from ..elements.derive import approach, derive
+from ..elements.derive import derive, reach
 from ..kernel.loops import Lane, loops, maximum
 from ..kernel.sweep import SCALAR, Field, Routine, Step, Sweep, each, outward, over
 from ..maximal import program as maximal
@@ -80,7 +80,7 @@ def look(n: Any, *ports: Any) -> None:
     law, at = row_law_at(n, ports)
     n.foot = unknown = refined(law, at, n.t, n.unknown)
     if law.unilateral and law.holonomic:
-        n.on = law.per_row(reached(*approach(law, at, n.t, unknown, free_motion(n, ports, at)), n.h))
+        n.on = law.per_row(reached(*reach(law, at, n.t, unknown, free_motion(n, ports, at)), n.h))
     else:
         n.on = array([0.0 if law.bounded else 1.0] * law.size)
     if law.unilateral:
