@@ -65,6 +65,12 @@ def rebound(gap: Scalar, before: Scalar, free: Scalar, restitution: Scalar, h: S
     return where(meets, root - 0.5 * fall, 0.0)
 
 
+def strikes(before: Vector, free: Vector) -> Vector:
+    """1 where a row that only pushes was closing faster in the last step than one step makes it: an impact; else 0."""
+    pairs = zip(before, free, strict=True)
+    return array([where(r < -maximum(r - f, f - r), 1.0, 0.0) for r, f in pairs])
+
+
 def contact_targets(
     residual: Vector, before: Vector, free: Vector, h: Scalar, restitution: Scalar
 ) -> Vector:

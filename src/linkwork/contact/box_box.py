@@ -22,6 +22,7 @@ from .segments import nearest_parameters
 TURNS = 2  # projections to both boxes
 NEARER = 1e-6  # of the distance: how much nearer corners have to be to count instead of faces
 FAR = 1e30
+TOUCHING = 1e-9  # of the boxes: faces as near as this lie on one another, though their distance is rounding
 
 
 class Boxes(NamedTuple):
@@ -63,7 +64,8 @@ def box_box(a: Box, E_a: SE3, b: Box, E_b: SE3) -> tuple[ContactPoint, ...]:
         y_near = boxes.on_b(x)
         x = boxes.on_a(y_near)
     n_near, length = direction(x - y_near, n)
-    corners = (axis.gap > 0.0) & (length * (1.0 + NEARER) < where(edges, apart, least))
+    size = sum(boxes.h) + sum(boxes.k)
+    corners = (axis.gap > TOUCHING * size) & (length * (1.0 + NEARER) < where(edges, apart, least))
     single = edges | corners | (least >= FAR)  # a polygon without corners: one point, the deepest
     middle = choose(corners, (x + y_near) * 0.5, y)
     gap_single = where(corners, length, axis.gap)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -16,13 +15,8 @@ from ..geometry.contact_point import ContactPoint
 from ..model.checks import number
 from ..spatial.scalar import Scalar, Vector
 from ..spatial.se3 import SE3
+from .candidates import pair_friction, pair_restitution
 from .pairs import pair_function, slot_count
-
-
-def combined(a: float | None, b: float | None) -> float:
-    """The coefficient of two surfaces: the geometric mean, that of one where the other says nothing, none where neither does."""
-    given = [x for x in (a, b) if x is not None]
-    return math.prod(given) ** (1.0 / len(given)) if given else 0.0
 
 
 class Contact(Constraint):
@@ -54,10 +48,10 @@ class Contact(Constraint):
         for shape in self.shapes:
             if not isinstance(shape, Shape):
                 raise ModelError(f"{self!r}: {shape!r} is no shape")
-        self.friction = combined(shape_a.friction, shape_b.friction) if friction is None else friction
+        self.friction = pair_friction(shape_a, shape_b) if friction is None else friction
         self.friction = number(repr(self), "friction", self.friction, 0.0)
-        given = [x for x in (shape_a.restitution, shape_b.restitution) if x is not None]
-        self.restitution = number(repr(self), "restitution", max(given, default=0.0) if restitution is None else restitution, 0.0)
+        self.restitution = pair_restitution(shape_a, shape_b) if restitution is None else restitution
+        self.restitution = number(repr(self), "restitution", self.restitution, 0.0)
         if self.restitution > 1.0:
             raise ModelError(f"{self!r}: restitution must be at most 1, not {restitution!r}")
         self.cones = self.friction > 0.0

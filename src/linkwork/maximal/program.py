@@ -202,7 +202,7 @@ def free_twists(n: Any, parent: Any) -> None:
     accelerations(n, parent)
     n.free_v = n.v + n.h * n.a
     n.free = n.twists + n.h * (n.acc + linear(n.poses.unrotate(n.gravity)))
-    n.drift = -n.h * linear(n.end_turning)  # a step displaces a body by h (free + drift / 2)
+    n.drift = -n.h * linear(turning(n, n.twists))  # a step displaces a body by h (free + drift / 2)
 
 
 def free_rates(n: Any, parent: Any) -> None:

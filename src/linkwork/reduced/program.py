@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from ..constraints.targets import any_of, contact_targets, push_targets, reached, slipping, touching, velocity_targets
+from ..constraints.targets import any_of, contact_targets, push_targets, reached, slipping, strikes, touching, velocity_targets
 from ..elements.collection import CONES, EQUALITIES, Shape
 from ..elements.derive import Derived, approach, derive, nearer, reach
 from ..elements.law import RowLaw
@@ -238,6 +238,7 @@ def ask(n: Any, law: RowLaw, found: Derived, free: Vector, asked: Vector, before
         wanted = array([x if own else 0.0 for x, own in zip(wanted, normal, strict=True)])
         n.mu = array([0.0 if own else friction for own in normal])
     n.b = free - wanted
+    n.strikes = strikes(before, free)
     n.room = found.residual + n.h * (wanted - asked)
 
 
@@ -352,7 +353,7 @@ CONE_SOLVE = [
 
 def row_fields(kinds: int = EQUALITIES) -> dict[str, Field]:
     """Those of rows and of their places, as a step with such rows needs them (see `Collection.shape`)."""
-    names = ["on", "b", "lower", "upper", "soft", *(["room"] if kinds else [])]
+    names = ["on", "b", "lower", "upper", "soft", *(["room", "strikes"] if kinds else [])]
     per_row = {name: Field("work", "rows", of="constraint") for name in names}
     return {
         **per_row,

@@ -48,12 +48,12 @@ def advance_time(t: Lane, h: Lane) -> None:
 
 
 @loops
-def note_pushes(active: Ints, lower: Lane, x: Lane, pushed: Lane) -> None:
-    """1 where a row that only pushes does so, else 0."""
-    pushed[0] = 0.0
+def note_impacts(active: Ints, lower: Lane, x: Lane, strikes: Lane, struck: Lane) -> None:
+    """1 where a row that only pushes does so in an impact, else 0."""
+    struck[0] = 0.0
     for i in range(active[0]):
         r = active[i + 1]
-        pushed[0] = where((lower[r] > -1.0) & (x[r] > 0.0), 1.0, pushed[0])
+        struck[0] = where((lower[r] >= 0.0) & (x[r] > 0.0) & (strikes[r] > 0.0), 1.0, struck[0])
 
 
 def update_joints(n: Any) -> None:
@@ -84,7 +84,7 @@ def update_after_pushes(n: Any) -> None:
     """The same where rows may push, and push out: an impact is no acceleration."""
     _update(n, n.h * n.free_v + n.shift)
     n.shift = zeros(len(n.free_v))
-    n.last = np.array([chosen(n.pushed > 0.0, a, x) for x, a in zip(n.last, n.a, strict=True)], dtype=object)
+    n.last = np.array([chosen(n.struck > 0.0, a, x) for x, a in zip(n.last, n.a, strict=True)], dtype=object)
     n.pull = n.last - n.a
 
 
@@ -122,12 +122,12 @@ def reduced_step(shape: Shape, evaluations: int) -> Algorithm:
         "t": Field("state", "global", SCALAR),
         "h": Field("input", "global", SCALAR),
         "correction": Field("input", "global", SCALAR),
-        "pushed": Field("work", "global", SCALAR),
+        "struck": Field("work", "global", SCALAR),
     }
     steps = dynamics(shape, VELOCITY, evaluations)
     if pushes:
         found |= push_out_fields(shape)
-        steps += [*push_out(shape), Routine(note_pushes, ("active", "lower", "x", "pushed"))]
+        steps += [*push_out(shape), Routine(note_impacts, ("active", "lower", "x", "strikes", "struck"))]
     update = update_after_pushes if pushes else update_held if shape[1] >= 0 else update_joints
     steps += [each(update), Routine(advance_time, ("t", "h"))]
     if shape[1] >= 0:
