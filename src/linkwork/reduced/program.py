@@ -213,17 +213,16 @@ def hold_velocities(n: Any, *around: Any) -> None:
         motion if kind == STILL or isinstance(kind, Joint) else motion + share * port.drift
         for kind, port, motion in zip(n.kinds, ports, free_motion(n, ports, at), strict=False)
     ]
-    bend = share * n.h * found.bias
-    free = seen_by(n, found.G, turned) + bend
-    ask(n, law, found, free, asked, found.rate - bend)
+    ask(n, law, found, turned, share * n.h * found.bias, asked)
     place_rows(n, law, found.G, places, n.h)
 
 
-def ask(n: Any, law: RowLaw, found: Derived, free: Vector, asked: Vector, before: Vector) -> None:
-    """b = free - wanted, and the room that is left where no more than wanted is done.
+def ask(n: Any, law: RowLaw, found: Derived, motion: Sequence[Vector], bend: Vector, asked: Vector) -> None:
+    """b: what rows see of a motion of the ports, less what they want; and the room that is left where no more is done.
 
-    free, before   the rates of the rows in this step without them, and in the step before
+    bend   what the rows change by until the time for which they are meant
     """
+    free, before = seen_by(n, found.G, motion) + bend, found.rate - bend
     if not (law.unilateral and law.holonomic):
         residual = zeros(law.size) if "residual" in law.unseen else found.residual
         n.b = free - velocity_targets(residual, asked, n.h, n.correction)

@@ -11,11 +11,12 @@ contacts contradict one another. Nothing is done where no gap is below zero by m
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from ..constraints.targets import RECOVERY
 from ..elements.collection import EQUALITIES, Shape
-from ..kernel.loops import Ints, Lane, Table, any, loops, maximum, where
+from ..kernel.loops import Ints, Lane, Table, loops, maximum, where
 from ..kernel.sweep import SCALAR, Field, Routine, Step, outward
 from ..solvers.boxes import gram, residuals, solve_boxes, spread
 from ..spatial.scalar import zeros
@@ -99,20 +100,30 @@ def push_out_fields(shape: Shape) -> dict[str, Field]:
     }
 
 
-def push_out(shape: Shape, move: Any = displace) -> list[Step]:
+def push_out(shape: Shape, move: Callable[..., None] = displace) -> list[Step]:
     """The sweeps after those of `solved_rows`.
 
     move   the rule that turns `dy` into displacements, outward
     """
+    tables = ("starts", "bodies", "places", "freedoms")
+    matrix = Routine(gram, ("active", *tables, "u_rows", "y_rows", "A"), when="deep")
+    spreading = Routine(spread, ("active", "starts", "places", "freedoms", "v_at", "y_rows", "out_x", "dy"), when="deep")
+    return pushed_out(shape, matrix, [spreading, outward(move, when="deep")])
+
+
+def pushed_out(shape: Shape, matrix: Routine, answer: Sequence[Step]) -> list[Step]:
+    """The same on any factor.
+
+    matrix   makes A of the rows once more
+    answer   makes the displacement of `out_x`
+    """
     if shape[3] == EQUALITIES:
         return []
-    tables = ("starts", "bodies", "places", "freedoms")
     posed = ("room", "on", "b", "lower", "upper", "x", "A", "scaled_b", "scaled_x", "w_rows")
     return [
         Routine(look_for_depth, ("active", "on", "room", "lower", "upper", "correction", "deep")),
-        Routine(gram, ("active", *tables, "u_rows", "y_rows", "A"), when="deep"),
+        matrix,
         Routine(pose_depths, ("active", "cones", "h", "deep", *posed, *OUT), when="deep"),
         Routine(solve_boxes, ("active", *OUT, "A", "out_left", "LDL", *SCRATCH), when="deep"),
-        Routine(spread, ("active", "starts", "places", "freedoms", "v_at", "y_rows", "out_x", "dy"), when="deep"),
-        outward(move, when="deep"),
+        *answer,
     ]
