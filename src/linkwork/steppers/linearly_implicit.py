@@ -100,6 +100,10 @@ class LinearlyImplicit(Stepper):
     contacts = True
 
     @property
+    def friction(self) -> bool:
+        return self.baumgarte is None and (self.route, self.stiffness) == ("auto", "exact")
+
+    @property
     def methods(self) -> tuple[str, ...]:
         return ("reduced", "redmax")
 

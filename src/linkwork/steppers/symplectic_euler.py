@@ -182,6 +182,10 @@ class SymplecticEuler(Stepper):
     contacts = True
 
     @property
+    def friction(self) -> bool:
+        return True
+
+    @property
     def methods(self) -> tuple[str, ...]:
         return ("reduced", "maximal")
 
