@@ -91,7 +91,7 @@ def _contacts(model: Model) -> list[Contact]:
     rows = sum(law.size for law in found)
     if rows > MOST_ROWS:
         raise InputError(
-            f"{len(found)} pairs of shapes may touch, in {rows} rows; at most {MOST_ROWS} fit: exclude pairs, or give shapes groups"
+            f"{len(found)} pairs of shapes may touch, in {rows} rows; at most {MOST_ROWS} fit: exclude pairs, or give groups"
         )
     return found
 

@@ -39,12 +39,12 @@ AXES = ("world", "body")
 
 
 def _touching_point(c: Contact, E: np.ndarray) -> np.ndarray:
-    """Where shapes touch, in the axes of the first body, the mean of points where there are several; E (records, bodies, 4, 4)."""
+    """The one point where shapes touch, in the axes of the first body, or its origin where there are several; E (records, 2, 4, 4)."""
     found = []
     for poses in E:
         a, b = (SE3(R=e[:3, :3], p=e[:3, 3]) for e in poses)
         touches = c.touch((a, b))
-        found.append(a.R.T @ (np.mean([touch.point for touch in touches], axis=0) - a.p))
+        found.append(a.unrotate(touches[0].point - a.p) if len(touches) == 1 else np.zeros(3))
     return np.array(found)
 
 

@@ -25,7 +25,7 @@ class Simulator:
     >>> sim = Simulator(model, dt=1e-3, method="maximal-implicit")
     >>> sim.step(tau=...)
 
-    model, dt, method, stepper, open_loops, limit_model, contact, options   as in `simulate`; no steppers that choose their own steps
+    model, dt, method, stepper, open_loops, limit_model, contact, options   as in `simulate`; no stepper that chooses its steps
     state   to begin with, and to return to; the neutral position at rest by default
     notes   a line for everything that joints declare and this stepper does not enforce
     """

@@ -12,7 +12,7 @@ from linkwork.elements.collection import collection
 
 METHODS = ("reduced", "maximal", "maximal-implicit", "redmax")
 EVERY_METHOD = pytest.mark.parametrize("method", METHODS)
-STEPS = pytest.mark.parametrize("h", (5e-3, 1e-3))
+STEPS = pytest.mark.parametrize("h", [5e-3, 1e-3])
 G = 9.81
 SIZE = np.array([0.2, 0.2, 0.1])
 RADIUS = 0.1
@@ -29,7 +29,7 @@ def block_on_slope(angle: float, mu: float, speed: float = 0.0, **options: float
     b = lw.ModelBuilder()
     b.body("block", joint=lw.Free(), inertia=lw.Inertia.cuboid(mass=1.0, size=SIZE))
     b.add(lw.Contact("block", lw.Box(SIZE), "world", plane, friction=mu, **options))
-    return b.build(), lw.State([*(0.5 * SIZE[2] * normal), *quaternion], [0, 0, 0, speed, 0, 0])
+    return b.build(), lw.State(np.array([*(0.5 * SIZE[2] * normal), *quaternion]), np.array([0, 0, 0, speed, 0, 0]))
 
 
 def ball_on_slope(angle: float, mu: float, speed: float = 0.0, spin: float = 0.0) -> tuple[lw.Model, lw.State]:
@@ -37,7 +37,7 @@ def ball_on_slope(angle: float, mu: float, speed: float = 0.0, spin: float = 0.0
     b = lw.ModelBuilder()
     b.body("ball", joint=lw.Free(), inertia=lw.Inertia.sphere(mass=2.0, radius=RADIUS))
     b.add(lw.Contact("ball", lw.Sphere(RADIUS), "world", plane, friction=mu))
-    return b.build(), lw.State([*(RADIUS * normal), *quaternion], [0, spin, 0, speed, 0, 0])
+    return b.build(), lw.State(np.array([*(RADIUS * normal), *quaternion]), np.array([0, spin, 0, speed, 0, 0]))
 
 
 def world_velocities(run: lw.Trajectory) -> np.ndarray:
@@ -64,7 +64,7 @@ def check_contact(run: lw.Trajectory) -> None:
 # --- a block on a slope -------------------------------------------------------------------------------------------------------
 @EVERY_METHOD
 @STEPS
-@pytest.mark.parametrize("below", (0.1, 5.0))
+@pytest.mark.parametrize("below", [0.1, 5.0])
 def test_a_block_below_the_friction_angle_does_not_creep(method: str, h: float, below: float) -> None:
     mu = 0.5
     model, start = block_on_slope(np.arctan(mu) - np.radians(below), mu)
@@ -103,8 +103,8 @@ def test_stopping_distance(method: str, h: float) -> None:
 
 # --- a ball -------------------------------------------------------------------------------------------------------------------
 @EVERY_METHOD
-@pytest.mark.parametrize("h", (1e-3, 5e-4))
-@pytest.mark.parametrize("mu", (0.5, 0.08))
+@pytest.mark.parametrize("h", [1e-3, 5e-4])
+@pytest.mark.parametrize("mu", [0.5, 0.08])
 def test_a_ball_rolls_or_slips(method: str, h: float, mu: float) -> None:
     """a = 5/7 g sin where it rolls; beyond tan = 7/2 mu it slips, and spins up by 5/2 mu g cos / r.
 
@@ -136,7 +136,9 @@ def test_slide_to_roll(method: str) -> None:
 
 
 # --- impacts ------------------------------------------------------------------------------------------------------------------
-def ball_above(height: float, radius: float = RADIUS, e: float = 0.0, ground: lw.Shape | None = None) -> tuple[lw.Model, lw.State]:
+def ball_above(
+    height: float, radius: float = RADIUS, e: float = 0.0, ground: lw.Shape | None = None
+) -> tuple[lw.Model, lw.State]:
     b = lw.ModelBuilder()
     b.body("ball", joint=lw.Free(), inertia=lw.Inertia.sphere(mass=1.0, radius=radius))
     b.add(lw.Contact("ball", lw.Sphere(radius), "world", ground or lw.Plane(), friction=0.3, restitution=e))
@@ -147,7 +149,7 @@ def ball_above(height: float, radius: float = RADIUS, e: float = 0.0, ground: lw
 
 
 @EVERY_METHOD
-@pytest.mark.parametrize("e", (0.9, 0.8))
+@pytest.mark.parametrize("e", [0.9, 0.8])
 def test_ten_bounces_follow_the_restitution(method: str, e: float) -> None:
     model, start = ball_above(1.0, e=e)
     run = lw.simulate(model, start, 6.5 if e > 0.85 else 4.0, 1e-4, method=method)
@@ -280,4 +282,3 @@ def test_what_is_wrong_is_said() -> None:
         lw.simulate(model, start, 0.1, 5e-3, stepper="rk4")
     with pytest.raises(lw.InputError, match="contact"):
         lw.simulate(model, start, 0.1, 5e-3, contact="pyramid")
-

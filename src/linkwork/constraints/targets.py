@@ -50,8 +50,8 @@ def rebound(gap: Scalar, before: Scalar, free: Scalar, restitution: Scalar, h: S
 
     before, free   the rate of the gap in the last step, and in this one without the contact: -s, and -s - h a
 
-    Newton's law v' = e s would be in error by the way that is left, and by what a step adds, of the order h a / s. Steps v' = v - h a,
-    g' = g + h v' keep v^2/2 + a g - h a v/2; the contact takes it to e^2 of what it was, as it takes the height of a flight:
+    Newton's law v' = e s would be in error by the way that is left, and by what a step adds, of the order h a / s. Steps
+    v' = v - h a, g' = g + h v' keep v^2/2 + a g - h a v/2; the contact takes it to e^2 of what it was, as the height of a flight:
 
         v'^2 + h a v' = e^2 (s^2 + h a s) - 2 (1 - e^2) a g.
 
@@ -71,9 +71,7 @@ def strikes(before: Vector, free: Vector) -> Vector:
     return array([where(r < -maximum(r - f, f - r), 1.0, 0.0) for r, f in pairs])
 
 
-def contact_targets(
-    residual: Vector, before: Vector, free: Vector, h: Scalar, restitution: Scalar
-) -> Vector:
+def contact_targets(residual: Vector, before: Vector, free: Vector, h: Scalar, restitution: Scalar) -> Vector:
     """What G v' of normals should not fall below, with restitution."""
     rows = zip(residual, before, free, strict=True)
     bounce = [(g, rebound(g, r, f, restitution, h)) for g, r, f in rows]

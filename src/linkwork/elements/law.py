@@ -205,7 +205,7 @@ class RowLaw(Law):
         """How many rows, one after the other, are on or off together."""
         return 3 if self.cones else 1 if self.unilateral else max(self.size, 1)
 
-    def per_row(self, x: Sequence[Scalar]) -> Vector:
+    def per_row(self, x: Vector) -> Vector:
         """Numbers of cones, or of rows where there are none, as those of all their rows."""
         return array([value for value in x for _ in range(3 if self.cones else 1)])
 

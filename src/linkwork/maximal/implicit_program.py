@@ -241,11 +241,15 @@ def fields(shape: Shape, distant: bool) -> dict[str, Field]:
     if shape[0] >= 0:
         found |= force_fields() | (distant_fields() if distant else {})
     if shape[1] >= 0:
-        found |= row_fields(shape[3]) | push_out_fields(shape) | {
-            "correction": Field("input", "global", SCALAR),
-            "unknown": Field("state", "unknown", of="constraint"),
-            "x_found": Field("work", "rows", of="constraint"),
-        }
+        found |= (
+            row_fields(shape[3])
+            | push_out_fields(shape)
+            | {
+                "correction": Field("input", "global", SCALAR),
+                "unknown": Field("state", "unknown", of="constraint"),
+                "x_found": Field("work", "rows", of="constraint"),
+            }
+        )
         found |= {"body_shift": Field("work", "node", six)} if shape[3] else {}
     return found
 

@@ -1,7 +1,7 @@
 """What has gone too deep is pushed out by a displacement of its own, in the metric of the mass; velocities do not know of it.
 
-A step leads to the gaps g' = room + h w, with `room` at the least velocity that was asked for, and w = A x + b what rows have more.
-On the factor and the rows of the step,
+A step leads to the gaps g' = room + h w: `room` is left at the least velocity that was asked for, and w = A x + b is what rows
+have more. On the factor and the rows of the step,
 
     dq = M^-1 G^T y,    y >= 0,    g' + G dq >= 0, one of the two zero,    G dq = 0 for equalities,
 

@@ -8,8 +8,8 @@ import numpy as np
 
 from ..constraints import Loop
 from ..contact import Contact
-from ..geometry import Plane, Sphere
 from ..forces import PointSpring, SpringDamper
+from ..geometry import Plane, Sphere
 from ..joints import Translational
 from ..model import Body, Model
 from ..spatial.inertia import Inertia
