@@ -204,8 +204,16 @@ def stacked(rng: np.random.Generator) -> Problem:
     return s.problem()
 
 
+def wedged(rng: np.random.Generator) -> Problem:
+    """A collapsed quadruped of which some contacts ask to separate: opposite ones contradict one another."""
+    p = collapsed(rng)
+    normals = rng.choice(p.cones.normals, len(p.cones.normals) // 2, replace=False)
+    p.b[normals] -= rng.uniform(0.0, 0.2, len(normals))
+    return p
+
+
 FAMILIES: dict[str, Callable[[np.random.Generator], Problem]] = {
-    f.__name__: f for f in (standing, landing, soles, fallen, bound, collapsed, pinched, stacked)
+    f.__name__: f for f in (standing, landing, soles, fallen, bound, collapsed, pinched, stacked, wedged)
 }
 
 

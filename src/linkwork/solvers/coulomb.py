@@ -7,25 +7,29 @@ Newton's method on the modes of the rows. A row with bounds is free (u = 0) or a
     e . A_t dx + k dz = -e . u_t,    k = |u_t| / (mu x_n)          as e turns with d
 
 These are all linear systems of one kind: columns and rows of A turned into d and e, some left out, some added to the diagonal.
-With x found, y = x - u in scaled rows tells the modes: y_n <= 0 opens, |y_t| <= mu y_n sticks, else d = y_t / |y_t|. Where that
-does not settle, sweeps of block Gauss-Seidel with exact solves of every contact (`contact_block`) propose the next modes,
-more of them each time.
+With x found, y = x - u in scaled rows tells the modes: y_n <= 0 opens, |y_t| <= mu y_n sticks, else d = y_t / |y_t|. A step goes
+from x toward the x of the modes, as far as it makes the natural map of the complementarity problem smaller. Sweeps of block
+Gauss-Seidel with exact solves of every contact (`contact_block`) give the first modes, and new ones where no step leads down;
+where that happens again, alternating directions (`admm`) do.
 
-Rows are scaled to a unit diagonal, the three of a cone alike. Redundant rows need no pivoting: the rows of given modes are
-solved from x = 0 by proximal rounds (A + eps 1) dx = -u with one factor, until the residual stands still; the result is the
-solution of least norm, whatever the order of the contacts and the start. A is any matrix whose symmetric part is semidefinite.
+Rows are scaled to a unit diagonal, the three of a cone alike. Redundant rows need no pivoting: the rows of given modes are solved
+by proximal rounds (A + eps 1) dx = -u with one factor, until the residual stands still. At the end they start once more from x = 0,
+to reach the solution of least norm, whatever the order of the contacts and the start, if that has the same modes. A is any matrix
+whose symmetric part is semidefinite.
 
-Measured is the natural map of the complementarity problem; the x with the least is kept, and `left` tells it, in the units of u.
+The x with the least natural map is kept, and `left` tells it, in the units of u.
 A problem without a solution (contacts that ask for contradicting motions) shows there. Lanes that are done stay as they are: a
 result does not depend on its neighbours.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from ..kernel.lanes import Lanes
-from ..kernel.loops import Ints, Lane, Table, all, any, loops, maximum, minimum, sqrt, where
+from ..kernel.loops import Ints, Lane, LoopFunction, Table, all, any, loops, maximum, minimum, sqrt, where
 from .contact_block import solve_contact
 from .lu import factor_lu, solve_lu
 from .problem import Info, Problem
@@ -35,7 +39,10 @@ SOFTEST = 1e-2  # the same at most, where steps do not lead down
 BLOCK = 1e-10  # the same in the solve of one contact
 ROUNDS = 3  # proximal rounds on one factor
 CHANGES = 60  # of modes, at most
-SWEEPS = 6  # of Gauss-Seidel at first; later some more
+SWEEPS = 6  # of Gauss-Seidel
+ALTERNATIONS = 60  # of directions, and more later
+RHO = 0.03  # the weight of their split
+SMALL_PIVOT = 1e-3  # of the diagonal: a pivot below tells of redundant rows
 DECREASE = 0.1  # of the residual: the least that a step is to bring
 HALVINGS = 8  # of a step
 ENOUGH = 5e-14  # of the largest terms: the residual that ends the search
@@ -158,6 +165,30 @@ def sweep_cones(
 
 
 @loops
+def project_cones(active: Ints, cones: Table, lo: Lane, hi: Lane, scale: Lane, z: Lane) -> None:
+    """z becomes the nearest point of the cones; rows bounded by another are projected after it."""
+    for i in range(active[0]):
+        kind = cones[active[i + 1]]
+        good = scale[i] > 0.0
+        if kind == 1:
+            mu = hi[i + 1]
+            t = sqrt(z[i + 1] * z[i + 1] + z[i + 2] * z[i + 2])
+            inside = t <= mu * z[i]
+            along = maximum((z[i] + mu * t) / (1.0 + mu * mu), 0.0)
+            part = where(good, where(inside, 1.0, mu * along / where(inside | ~(t > 0.0), 1.0, t)), 0.0)
+            z[i] = where(good, where(inside, z[i], along), 0.0)
+            z[i + 1] = part * z[i + 1]
+            z[i + 2] = part * z[i + 2]
+        elif kind <= 0:
+            low = lo[i]
+            high = hi[i]
+            if kind < 0:
+                high = hi[i] * maximum(z[i + kind], 0.0)
+                low = -high
+            z[i] = where(good, minimum(maximum(z[i], low), high), 0.0)
+
+
+@loops
 def natural_map(
     active: Ints, cones: Table, lo: Lane, hi: Lane, scale: Lane, xs: Lane, u: Lane, xn: Lane, un: Lane, share: float, z: Lane
 ) -> float:
@@ -165,37 +196,19 @@ def natural_map(
 
     x and u are those between xs, u and xn, un at a share of the way.
     """
-    square = 0.0 * share
-    for i in range(active[0]):
-        kind = cones[active[i + 1]]
-        good = scale[i] > 0.0
-        x0 = xs[i] + share * (xn[i] - xs[i])
-        y0 = x0 - (u[i] + share * (un[i] - u[i]))
-        if kind == 1:
-            mu = hi[i + 1]
-            x1 = xs[i + 1] + share * (xn[i + 1] - xs[i + 1])
-            x2 = xs[i + 2] + share * (xn[i + 2] - xs[i + 2])
+    m = active[0]
+    for i in range(m):
+        z[i] = xs[i] + share * (xn[i] - xs[i]) - (u[i] + share * (un[i] - u[i]))
+    for i in range(m):
+        if cones[active[i + 1]] == 1:
             u1 = u[i + 1] + share * (un[i + 1] - u[i + 1])
             u2 = u[i + 2] + share * (un[i + 2] - u[i + 2])
-            t1 = x1 - u1
-            t2 = x2 - u2
-            n = y0 - mu * sqrt(u1 * u1 + u2 * u2)
-            t = sqrt(t1 * t1 + t2 * t2)
-            inside = t <= mu * n
-            along = maximum((n + mu * t) / (1.0 + mu * mu), 0.0)
-            part = where(inside, 1.0, mu * along / where(inside | ~(t > 0.0), 1.0, t))
-            z[i] = where(good, x0 - where(inside, n, along), 0.0)
-            z[i + 1] = where(good, x1 - part * t1, 0.0)
-            z[i + 2] = where(good, x2 - part * t2, 0.0)
-            square += z[i] * z[i] + z[i + 1] * z[i + 1] + z[i + 2] * z[i + 2]
-        elif kind <= 0:
-            low = lo[i]
-            high = hi[i]
-            if kind < 0:
-                high = hi[i] * maximum(xs[i + kind] + share * (xn[i + kind] - xs[i + kind]), 0.0)
-                low = -high
-            z[i] = where(good, x0 - minimum(maximum(y0, low), high), 0.0)
-            square += z[i] * z[i]
+            z[i] -= hi[i + 1] * sqrt(u1 * u1 + u2 * u2)
+    project_cones(active, cones, lo, hi, scale, z)
+    square = 0.0 * share
+    for i in range(m):
+        z[i] = xs[i] + share * (xn[i] - xs[i]) - z[i]
+        square += z[i] * z[i]
     return sqrt(square)
 
 
@@ -389,6 +402,15 @@ def start_modes(active: Ints, cones: Table, keep: Lane, turn: Lane, xs: Lane, z:
 
 
 @loops
+def redundant(n: int, T: Lane) -> float:
+    """1 where a pivot of the factor is small: then x of these modes is not the only one."""
+    most = 0.0 * T[0]
+    for p in range(n):
+        most = maximum(most, abs(T[p * n + p]))
+    return where(most * SMALL_PIVOT > 1.0, 1.0, 0.0)
+
+
+@loops
 def approach(
     n: int,
     active: Ints,
@@ -419,6 +441,52 @@ def approach(
         solve_lu(n, T, z)
         move(n, active, cones, keep, turn, order, z, xn, still)
         motions(m, A, bs, xn, un)
+
+
+@loops
+def alternate(
+    active: Ints,
+    cones: Table,
+    A: Lane,
+    bs: Lane,
+    lo: Lane,
+    hi: Lane,
+    scale: Lane,
+    xs: Lane,
+    xn: Lane,
+    un: Lane,
+    z: Lane,
+    T: Lane,
+    rounds: int,
+    go: float,
+) -> None:
+    """Alternating directions (`admm`) from xs, in lanes that go: slow, but where Gauss-Seidel and Newton stand still, it moves.
+
+    xn sees the matrix, xs stays in the cones, un is the force between them and becomes u + s.
+    """
+    m = active[0]
+    for i in range(m):
+        for k in range(m):
+            T[i * m + k] = A[i * m + k]
+        T[i * m + i] += RHO
+    factor_lu(m, T)
+    motions(m, A, bs, xs, un)
+    for i in range(m):
+        if cones[active[i + 1]] == 1:
+            un[i] += hi[i + 1] * sqrt(un[i + 1] * un[i + 1] + un[i + 2] * un[i + 2])
+    for _ in range(rounds):
+        for i in range(m):
+            xn[i] = RHO * xs[i] + un[i] - bs[i]
+        for i in range(m):
+            if cones[active[i + 1]] == 1:
+                xn[i] -= hi[i + 1] * sqrt(un[i + 1] * un[i + 1] + un[i + 2] * un[i + 2])
+        solve_lu(m, T, xn)
+        for i in range(m):
+            z[i] = xn[i] - un[i] / RHO
+        project_cones(active, cones, lo, hi, scale, z)
+        for i in range(m):
+            un[i] -= RHO * (xn[i] - z[i])
+            xs[i] = where(go > 0.0, z[i], xs[i])
 
 
 @loops
@@ -464,6 +532,8 @@ def solve_cones(
     scale_cones(active, cones, mu, on, b, lower, upper, x, A, scale, bs, lo, hi, xs)
     go = 1.0 + 0.0 * A[0]
     sweeping = go
+    alternating = 0.0 * go
+    failures = 0.0 * go
     eps = EPS * go
     given = 0.0 * go
     rounds[0] = 0.0
@@ -474,7 +544,9 @@ def solve_cones(
     least = HUGE * go
     for change in range(CHANGES):
         if any(sweeping > 0.0):
-            sweep_cones(active, cones, A, bs, lo, hi, scale, xs, SWEEPS + change // 2, sweeping)
+            sweep_cones(active, cones, A, bs, lo, hi, scale, xs, SWEEPS, sweeping)
+        if any(alternating > 0.0):
+            alternate(active, cones, A, bs, lo, hi, scale, xs, xn, un, z, T, ALTERNATIONS + 2 * change, alternating)
         motions(m, A, bs, xs, u)
         off = natural_map(active, cones, lo, hi, scale, xs, u, xs, u, 0.0 * go, z)
         size = given
@@ -496,18 +568,30 @@ def solve_cones(
         approach(n, active, cones, A, bs, keep, turn, xn, un, z, order, T, SMALL * size, go)
         share = 0.0 * go
         trial = 1.0 + 0.0 * go
+        full = natural_map(active, cones, lo, hi, scale, xn, un, xn, un, 0.0 * go, z)
+        new = full
         for _ in range(HALVINGS):
-            new = natural_map(active, cones, lo, hi, scale, xs, u, xn, un, trial, z)
             share = where((new < (1.0 - DECREASE) * off) & ~(share > 0.0), trial, share)
             if all((share > 0.0) | ~(go > 0.0)):
                 break
             trial = 0.5 * trial
+            new = natural_map(active, cones, lo, hi, scale, xs, u, xn, un, trial, z)
         moves = (go > 0.0) & (share > 0.0)
         go = where(~moves & (least <= ROUNDING * size), 0.0, go)
-        sweeping = where(moves, 0.0, go)
+        failures += where(moves, 0.0, go)
+        sweeping = where(moves | (failures > 1.0), 0.0, go)
+        alternating = where(moves | (failures < 2.0), 0.0, go)
         eps = where(moves, maximum(where(share < 1.0, eps, 0.1 * eps), EPS), minimum(10.0 * eps, SOFTEST))
         for i in range(m):
             xs[i] = where(moves, where(share < 1.0, xs[i] + share * (xn[i] - xs[i]), xn[i]), xs[i])
+            z[i] = xs[i]
+        ended = where(moves & (share >= 1.0) & (full <= ENOUGH * size), redundant(n, T), 0.0)
+        if any(ended > 0.0):  # from zero to the solution of least norm, if it has the same modes
+            start_modes(active, cones, keep, turn, xs, z, xn, 0.0, ended)
+            approach(n, active, cones, A, bs, keep, turn, xn, un, z, order, T, SMALL * size, ended)
+            off = natural_map(active, cones, lo, hi, scale, xn, un, xn, un, 0.0 * go, z)
+            for i in range(m):
+                xs[i] = where((ended > 0.0) & (off <= ENOUGH * size), xn[i], xs[i])
     motions(m, A, bs, best, u)
     natural_map(active, cones, lo, hi, scale, best, u, best, u, 0.0 * go, z)
     left[0] = 0.0
@@ -522,16 +606,25 @@ def solve(problem: Problem, warm: np.ndarray | None = None) -> tuple[np.ndarray,
     return x[0], Info(float(left[0]), int(rounds[0]))
 
 
-def solve_all(problems: list[Problem], warm: list[np.ndarray] | None = None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def solve_all(problems: Sequence[Problem], warm: Sequence[np.ndarray] | None = None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """x (problems, rows), what is left and rounds of problems with the same rows, in as many lanes."""
-    first, W = problems[0].cones, len(problems)
-    m, rows = len(first.rows), [(p.cones.mu, np.ones(len(p.b)), p.b, p.cones.lower, p.cones.upper) for p in problems]
-    mu, on, b, lower, upper = (np.ascontiguousarray(np.stack(given, axis=-1)) for given in zip(*rows, strict=True))
-    x = np.zeros((m, W)) if warm is None else np.ascontiguousarray(np.stack(warm, axis=-1))
-    A = np.ascontiguousarray(np.stack([p.A.reshape(-1) for p in problems], axis=-1))
-    left, rounds, T, scratch = np.zeros((1, W)), np.zeros((1, W)), np.zeros((m * m, W)), np.zeros((13, m, W))
-    active = np.arange(-1, m)
-    active[0], order = m, np.zeros(m, np.int64)
-    tables = active, np.ascontiguousarray(first.rows, np.int32)
-    solve_cones.call(Lanes(W), *tables, mu, on, b, lower, upper, x, A, left, rounds, T, *scratch, order)
+    m, W = len(problems[0].b), len(problems)
+    scratch = [np.zeros((m * m, W)), *np.zeros((13, m, W)), np.zeros(m, np.int64)]
+    return call_in_lanes(solve_cones, problems, warm, *scratch)
+
+
+def call_in_lanes(
+    routine: LoopFunction, problems: Sequence[Problem], warm: Sequence[np.ndarray] | None, *scratch: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Run a compiled solver on problems with the same rows, one in each lane."""
+    W, cones = len(problems), problems[0].cones.rows
+    given = [(p.cones.mu, np.ones(len(p.b)), p.b, p.cones.lower, p.cones.upper) for p in problems]
+    mu, on, b, lower, upper = (np.ascontiguousarray(np.stack(x, axis=-1), float) for x in zip(*given, strict=True))
+    x = np.zeros(b.shape) if warm is None else np.ascontiguousarray(np.stack(warm, axis=-1), float)
+    A = np.ascontiguousarray(np.stack([p.A.reshape(-1) for p in problems], axis=-1), float)
+    left, rounds, active = np.zeros((1, W)), np.zeros((1, W)), np.arange(-1, len(cones))
+    active[0] = len(cones)
+    if len(cones):
+        rows = np.ascontiguousarray(cones, np.int32)
+        routine.call(Lanes(W), active, rows, mu, on, b, lower, upper, x, A, left, rounds, *scratch)
     return x.T.copy(), left[0], rounds[0]

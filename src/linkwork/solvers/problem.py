@@ -19,7 +19,7 @@ K = {|x_t| <= mu x_n} and its dual: x in K, u + s in K*, x . (u + s) = 0. Withou
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -127,6 +127,17 @@ class Problem:
         n = len(self.cones.rows)
         if np.shape(self.A) != (n, n) or np.shape(self.b) != (n,):
             raise InputError(f"cones of {n} rows need A ({n}, {n}) and b ({n},); they are {self.A.shape} and {self.b.shape}")
+
+    def frictionless(self) -> Problem:
+        """The same with all coefficients zero."""
+        return replace(self, cones=replace(self.cones, mu=np.zeros_like(self.cones.mu)))
+
+    def scaled(self, unit: np.ndarray) -> Problem:
+        """The problem of x / unit, with rows of u multiplied by it; the three rows of a cone have the same unit."""
+        cones, A = self.cones, self.A * np.outer(unit, unit)
+        above = np.arange(len(unit)) + np.minimum(cones.rows, 0)
+        mu = cones.mu * unit[above] / unit
+        return Problem(A, self.b * unit, Cones(cones.rows, cones.lower / unit, cones.upper / unit, mu))
 
     def motion(self, x: np.ndarray) -> np.ndarray:
         """u."""
