@@ -39,7 +39,7 @@ AXES = ("world", "body")
 
 
 def _touching_point(c: Contact, E: np.ndarray) -> np.ndarray:
-    """The one point where shapes touch, in the axes of the first body, or its origin where there are several; E (records, 2, 4, 4)."""
+    """Where shapes touch, in the axes of the first body, or its origin where they may do so at several points; E (records, 2, 4, 4)."""
     found = []
     for poses in E:
         a, b = (SE3(R=e[:3, :3], p=e[:3, 3]) for e in poses)

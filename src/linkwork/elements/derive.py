@@ -144,7 +144,7 @@ def approach(law: RowLaw, at: Sequence[At], t: Scalar, unknown: Vector, motion: 
 
 
 def reach(law: RowLaw, at: Sequence[At], t: Scalar, unknown: Vector, motion: Sequence[Vector]) -> tuple[Vector, Vector]:
-    """The residual of every cone or row, and the fastest rate at which it may close if other rows stop one of its bodies."""
+    """The residual of every cone or row, and how fast it may close if other rows act on its bodies."""
     if not law.touches:
         return approach(law, at, t, unknown, motion)
     x, points = values(at), law.touch(values(at))

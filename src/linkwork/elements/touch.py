@@ -18,7 +18,7 @@ import numpy as np
 
 from ..geometry.contact_point import ContactPoint
 from ..spatial.dual import split
-from ..spatial.scalar import Scalar, Vector, absolute, array, cross, dot, minimum, stack, where
+from ..spatial.scalar import Scalar, Vector, absolute, array, cross, dot, stack, where
 from .law import RowLaw
 from .ports import At
 
@@ -61,11 +61,17 @@ def slips(law: RowLaw, touches: Sequence[ContactPoint], poses: Sequence[Any], tw
 
 
 def closing(touches: Sequence[ContactPoint], poses: Sequence[Any], twists: Sequence[Vector]) -> Vector:
-    """How fast gaps may close at most, each body moving or not: minus the sum of what each does toward the other."""
+    """How fast gaps may close if impacts turn the motion of the bodies, or stop one of them: minus the sum of their speeds.
+
+    A body that turns about one point turns about another when that one is hit: |v(c)| + |w| |r| of each, r from its origin to c.
+    """
     found = []
     for touch in touches:
-        a, b = (dot(touch.normal, velocity_at(E, twist, touch.point)) for E, twist in zip(poses, twists, strict=True))
-        found.append(minimum(a, 0.0) + minimum(-b, 0.0))
+        speed: Scalar = 0.0
+        for E, twist in zip(poses, twists, strict=True):
+            v, arm, w = velocity_at(E, twist, touch.point), touch.point - E.p, twist[:3]
+            speed = speed + np.sqrt(dot(v, v)) + np.sqrt(dot(w, w) * dot(arm, arm))
+        found.append(-speed)
     return stack(*found)
 
 
