@@ -233,7 +233,7 @@ def test_rows_come_three_by_three() -> None:
     model, _ = block_on_slope(0.1, 0.5)
     law = collection(model).rows[0]
     assert law.size == 24
-    assert law.kinds[:6] == (1, 2, 3, 1, 2, 3)
+    assert law.row_kinds[:6] == (1, 2, 3, 1, 2, 3)
 
 
 # --- around it ----------------------------------------------------------------------------------------------------------------

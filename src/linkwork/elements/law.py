@@ -196,7 +196,7 @@ class RowLaw(Law):
         return tuple(range(self.size))
 
     @property
-    def kinds(self) -> tuple[int, ...]:
+    def row_kinds(self) -> tuple[int, ...]:
         """Of every row whether it has bounds of its own (BOUNDS), is the normal of a cone, or its first or second tangent."""
         return (NORMAL, FIRST, SECOND) * (self.size // 3) if self.cones else (BOUNDS,) * self.size
 
@@ -232,7 +232,7 @@ class RowLaw(Law):
     def bounds(self) -> tuple[Vector, Vector]:
         """The least and the largest force of every row: what it may do to hold its target."""
         least = 0.0 if self.unilateral else -np.inf
-        return np.array([-np.inf if k in (FIRST, SECOND) else least for k in self.kinds]), np.full(self.size, np.inf)
+        return np.array([-np.inf if k in (FIRST, SECOND) else least for k in self.row_kinds]), np.full(self.size, np.inf)
 
     def first_unknowns(self, poses: Sequence[np.ndarray]) -> np.ndarray:
         """Where Newton's method for the unknowns begins; poses (4, 4) of its bodies."""

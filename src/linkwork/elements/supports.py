@@ -118,7 +118,7 @@ class Supports:
         v_at = self.model.tree.offsets("v")[bodies]
         found = {"starts": starts, "bodies": bodies[order], "places": at[order], "freedoms": counts[order], "v_at": v_at[order]}
         found["groups"] = self._groups()
-        found["cones"] = np.array([kind for law in self.nodes.laws for kind in law.kinds], np.int64)
+        found["cones"] = np.array([kind for law in self.nodes.laws for kind in law.row_kinds], np.int64)
         return {name: np.ascontiguousarray(x, np.int32) for name, x in found.items()}
 
     def _groups(self) -> np.ndarray:

@@ -223,7 +223,7 @@ def solved_densely(forces: int) -> list[Step]:
 MATRIX = ("active", "nv", "starts", "places", "freedoms", "v_at", "u_rows", "H", "d_H", "Y", "A")
 
 
-def dense_rows(most: int, rules: Rules, cones: bool) -> list[Step]:
+def dense_rows(most: int, rules: Rules, cones: bool = False) -> list[Step]:
     """Rows of constraints with so many ports at most; see `reduced.program.solved_rows`."""
     ports, places = [f"p{i}" for i in range(most)], [f"s{i}" for i in range(most)]
     watch, hold = rules

@@ -233,7 +233,7 @@ def ask(n: Any, law: RowLaw, found: Derived, motion: Sequence[Vector], bend: Vec
     else:
         wanted = contact_targets(found.residual, before, free, n.h, restitution)
     if law.cones:
-        normal = [kind == NORMAL for kind in law.kinds]
+        normal = [kind == NORMAL for kind in law.row_kinds]
         wanted = array([x if own else 0.0 for x, own in zip(wanted, normal, strict=True)])
         n.mu = array([0.0 if own else friction for own in normal])
     n.b = free - wanted

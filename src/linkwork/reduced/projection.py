@@ -66,7 +66,7 @@ def watch_positions(n: Any, *ports: Any) -> None:
     law, at = row_law_at(n, ports)
     n.foot = refined(law, at, n.t, n.unknown)
     counts = law.holonomic and not law.bounded
-    n.on = array([1.0 if counts and kind not in (FIRST, SECOND) else 0.0 for kind in law.kinds])
+    n.on = array([1.0 if counts and kind not in (FIRST, SECOND) else 0.0 for kind in law.row_kinds])
     n.awake = any_of(n.on)
 
 
@@ -76,7 +76,7 @@ def watch_rates(n: Any, *ports: Any) -> None:
     n.foot = refined(law, at, n.t, n.unknown)
     if law.unilateral and law.holonomic:
         found = closed(derive(law, at, n.t, n.foot).residual)
-        n.on = array([0.0 if kind in (FIRST, SECOND) else x for x, kind in zip(found, law.kinds, strict=True)])
+        n.on = array([0.0 if kind in (FIRST, SECOND) else x for x, kind in zip(found, law.row_kinds, strict=True)])
     else:
         n.on = array([0.0 if law.bounded else 1.0] * law.size)
     n.awake = any_of(n.on)
