@@ -19,7 +19,8 @@ ROUNDS = 2000
 ENOUGH = 1e-13  # relative to the largest of b
 ETA = 1e-6  # of the largest eigenvalue: the weight of the last x
 UNBALANCED = 10.0  # ratio of what is missing at which rho moves
-POWER = 0.05
+POWER = 0.1
+BALANCE = 10  # rounds between changes of rho, which end after half of the rounds: with one rho they converge
 
 
 def solve_admm(problem: Problem, warm: np.ndarray | None = None, rounds: int = ROUNDS) -> tuple[np.ndarray, Info]:
@@ -39,10 +40,7 @@ def solve_admm(problem: Problem, warm: np.ndarray | None = None, rounds: int = R
         if factor is None or wanted != rho:
             rho = wanted
             factor = lu_factor(A + (eta + rho) * np.eye(n))
-        shift = np.zeros(n)
-        for i in cones.normals:
-            shift[i] = cones.mu[i + 1] * np.hypot(w[i + 1], w[i + 2])
-        x = lu_solve(factor, eta * x + rho * y + w - b - shift)
+        x = lu_solve(factor, eta * x + rho * y + w - b - scaled.shift(w))
         new = cones.project(x - w / rho)
         split, still = np.abs(x - new).max(initial=0.0), rho * np.abs(new - y).max(initial=0.0)
         w, y = w - rho * (x - new), new
@@ -51,7 +49,8 @@ def solve_admm(problem: Problem, warm: np.ndarray | None = None, rounds: int = R
             best, least = y, off
         if off <= enough:
             break
-        ratio = (split / max(np.abs(y).max(), 1e-300)) / max(still / max(np.abs(w).max(), 1e-300), 1e-300)
-        power += POWER if ratio > UNBALANCED else -POWER if ratio < 1.0 / UNBALANCED else 0.0
+        if done % BALANCE == 0 and 2 * done < rounds:
+            ratio = split / max(still, 1e-300)
+            power += POWER if ratio > UNBALANCED else -POWER if ratio < 1.0 / UNBALANCED else 0.0
     found = unit * best
     return found, Info(problem.residual(found), done)

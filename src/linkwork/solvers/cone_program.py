@@ -13,7 +13,10 @@ it touches become equalities (|x_t|^2 - mu^2 x_n^2) / 2 = 0, and Newton's method
 
 from __future__ import annotations
 
+import importlib
 from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -28,24 +31,34 @@ NEAR = 1e-5  # of the largest x: so near a boundary counts as on it
 STEPS = 6  # of Newton's method
 
 
+def _clarabel() -> Any:
+    """The module, imported when a program is first solved."""
+    return importlib.import_module("clarabel")
+
+
 def solve_cone_programs(problem: Problem, warm: np.ndarray | None = None, rounds: int = ROUNDS) -> tuple[np.ndarray, Info]:
     """The multipliers, what is left, and how many programs were solved; of a start the shift is used."""
     unit = 1.0 / np.sqrt(np.where(problem.answers > 0.0, problem.answers, 1.0))
     scaled = problem.scaled(unit)
-    program, normals, mu = ConeProgram(scaled), scaled.cones.normals, scaled.cones.mu
-    x = np.zeros(len(problem.b)) if warm is None else warm / unit
-    shift, done = np.zeros(len(problem.b)), 0
-    if warm is not None:
-        shift[normals] = mu[normals + 1] * np.linalg.norm(scaled.motion(x)[[normals + 1, normals + 2]], axis=0)
+    program, done = ConeProgram(scaled), 0
+    x = np.zeros(len(problem.b))
+    shift = x if warm is None else whole_shift(scaled, scaled.motion(warm / unit))
     while done < rounds:
         done += 1
         x = program.minimum(shift)
-        u, new = scaled.motion(x), np.zeros(len(shift))
-        new[normals] = mu[normals + 1] * np.hypot(u[normals + 1], u[normals + 2])
+        new = whole_shift(scaled, scaled.motion(x))
         change, shift = np.abs(new - shift).max(initial=0.0), new
         if change <= ENOUGH * np.abs(scaled.b).max(initial=0.0):
             break
     return unit * x, Info(problem.residual(unit * x), done)
+
+
+def whole_shift(problem: Problem, u: np.ndarray) -> np.ndarray:
+    """s, with mu |u| of further rows in the rows that bound them: in the program these belong to the cone."""
+    s, rows = problem.shift(u), problem.cones.rows
+    for i in np.flatnonzero(rows < 0):
+        s[i + rows[i]] += problem.cones.mu[i] * abs(u[i])
+    return s
 
 
 @dataclass(frozen=True)
@@ -54,11 +67,11 @@ class ConeProgram:
 
     problem: Problem
 
-    def __post_init__(self) -> None:
-        import clarabel
-
-        cones, n = self.problem.cones, len(self.problem.b)
-        rows: list[np.ndarray] = []  # G, of G x + slack = h with slacks in cones
+    @cached_property
+    def _parts(self) -> tuple[Any, ...]:
+        """The matrix, G and h of G x + slack = h, the cones of the slacks, settings."""
+        clarabel, cones, n = _clarabel(), self.problem.cones, len(self.problem.b)
+        rows: list[np.ndarray] = []
         right: list[float] = []
         kinds = []
         for i, kind in enumerate(cones.rows.tolist()):
@@ -84,17 +97,15 @@ class ConeProgram:
         settings.dynamic_regularization_eps = 1e-16
         settings.iterative_refinement_reltol = settings.iterative_refinement_abstol = 1e-16
         settings.iterative_refinement_max_iter = 50
-        parts = sparse.csc_matrix(np.triu(A)), sparse.csc_matrix(np.array(rows).reshape(-1, n)), np.array(right), kinds, settings
-        object.__setattr__(self, "_parts", parts)
+        G = sparse.csc_matrix(np.array(rows).reshape(-1, n))
+        return sparse.csc_matrix(np.triu(A)), G, np.array(right), kinds, settings
 
     def minimum(self, shift: np.ndarray) -> np.ndarray:
         """x, refined where that brings it nearer to the conditions of a minimum."""
-        import clarabel
-
-        P, G, h, kinds, settings = self._parts  # pyright: ignore[reportAttributeAccessIssue]
+        P, G, h, kinds, settings = self._parts
         linear = self.problem.b + shift
         size = max(np.abs(linear).max(initial=0.0), 1e-300)
-        found = clarabel.DefaultSolver(P, linear / size, G, h / size, kinds, settings).solve()
+        found = _clarabel().DefaultSolver(P, linear / size, G, h / size, kinds, settings).solve()
         x = size * np.asarray(found.x)
         if not np.isfinite(x).all():
             raise SolverError(f"a cone program of {len(x)} rows ended with {found.status}")

@@ -10,12 +10,12 @@ These are all linear systems of one kind: columns and rows of A turned into d an
 With x found, y = x - u in scaled rows tells the modes: y_n <= 0 opens, |y_t| <= mu y_n sticks, else d = y_t / |y_t|. A step goes
 from x toward the x of the modes, as far as it makes the natural map of the complementarity problem smaller. Sweeps of block
 Gauss-Seidel with exact solves of every contact (`contact_block`) give the first modes, and new ones where no step leads down;
-where that happens again, alternating directions (`admm`) do.
+alternating directions (`admm`) take turns with them there.
 
 Rows are scaled to a unit diagonal, the three of a cone alike. Redundant rows need no pivoting: the rows of given modes are solved
-by proximal rounds (A + eps 1) dx = -u with one factor, until the residual stands still. At the end they start once more from x = 0,
-to reach the solution of least norm, whatever the order of the contacts and the start, if that has the same modes. A is any matrix
-whose symmetric part is semidefinite.
+by proximal rounds (A + eps 1) dx = -u with one factor, until the residual stands still. At the end they start once more from
+x = 0, to reach the solution of least norm, whatever the order of the contacts and the start, if that has the same modes. A is any
+matrix whose symmetric part is semidefinite.
 
 The x with the least natural map is kept, and `left` tells it, in the units of u.
 A problem without a solution (contacts that ask for contradicting motions) shows there. Lanes that are done stay as they are: a
@@ -38,8 +38,9 @@ EPS = 1e-6  # relative weight of the last solution in a proximal round
 SOFTEST = 1e-2  # the same at most, where steps do not lead down
 BLOCK = 1e-10  # the same in the solve of one contact
 ROUNDS = 3  # proximal rounds on one factor
+LAST_ROUNDS = 16  # the same for the solution of least norm
 CHANGES = 60  # of modes, at most
-SWEEPS = 6  # of Gauss-Seidel
+SWEEPS = 6  # of Gauss-Seidel, and more later
 ALTERNATIONS = 60  # of directions, and more later
 RHO = 0.03  # the weight of their split
 SMALL_PIVOT = 1e-3  # of the diagonal: a pivot below tells of redundant rows
@@ -48,6 +49,7 @@ HALVINGS = 8  # of a step
 ENOUGH = 5e-14  # of the largest terms: the residual that ends the search
 ROUNDING = 1e-11  # of the largest terms: the same where no step leads down
 SMALL = 1e-15  # of the largest terms: what proximal rounds are to reach
+LARGEST = 1e4  # of b: larger x do not count for the two above, as they may grow without bound in a jam
 EMPTY = 1e-14  # of the largest diagonal: rows that answer less drop out
 STIFFEST = 1e12  # k at most: beyond, the direction of sliding does not move
 HUGE = 1e300
@@ -425,6 +427,7 @@ def approach(
     order: Ints,
     T: Lane,
     enough: float,
+    rounds: int,
     go: float,
 ) -> None:
     """x of given modes by proximal rounds on one factor, in lanes that go, until the residual is small or stands still."""
@@ -432,7 +435,7 @@ def approach(
     last = HUGE + 0.0 * go
     still = go
     motions(m, A, bs, xn, un)
-    for _ in range(ROUNDS):
+    for _ in range(rounds):
         size = right_side(n, active, cones, keep, turn, un, order, z)
         still = where((size < 0.5 * last) & (size > enough), still, 0.0)
         if not any(still > 0.0):
@@ -533,7 +536,7 @@ def solve_cones(
     go = 1.0 + 0.0 * A[0]
     sweeping = go
     alternating = 0.0 * go
-    failures = 0.0 * go
+    turns = 0.0 * go  # 1: alternating directions are next, where no step leads down
     eps = EPS * go
     given = 0.0 * go
     rounds[0] = 0.0
@@ -541,57 +544,61 @@ def solve_cones(
         given = maximum(given, abs(bs[i]))
         best[i] = xs[i]
         xn[i] = xs[i]
-    least = HUGE * go
+    motions(m, A, bs, xs, u)
+    least = natural_map(active, cones, lo, hi, scale, xs, u, xs, u, 0.0 * go, z)
+    go = where(least <= ENOUGH * given, 0.0, go)
     for change in range(CHANGES):
+        if not any(go > 0.0):
+            break
         if any(sweeping > 0.0):
-            sweep_cones(active, cones, A, bs, lo, hi, scale, xs, SWEEPS, sweeping)
+            sweep_cones(active, cones, A, bs, lo, hi, scale, xs, SWEEPS + change, where(go > 0.0, sweeping, 0.0))
         if any(alternating > 0.0):
             alternate(active, cones, A, bs, lo, hi, scale, xs, xn, un, z, T, ALTERNATIONS + 2 * change, alternating)
         motions(m, A, bs, xs, u)
         off = natural_map(active, cones, lo, hi, scale, xs, u, xs, u, 0.0 * go, z)
         size = given
         for i in range(m):
-            size = maximum(size, abs(xs[i]))
+            size = maximum(size, minimum(abs(xs[i]), LARGEST * given))
         better = (go > 0.0) & (off < least)
         for i in range(m):
             best[i] = where(better, xs[i], best[i])
         least = where(better, off, least)
-        go = where(least <= ENOUGH * size, 0.0, go)
-        if not any(go > 0.0):
-            break
         choose_modes(active, cones, lo, hi, scale, xs, u, eps, keep, turn, more, z)
         n = list_unknowns(active, cones, keep, order)
         modal_matrix(n, active, cones, A, keep, turn, more, order, T)
         factor_lu(n, T)
         rounds[0] += go
         start_modes(active, cones, keep, turn, xs, z, xn, 1.0, go)
-        approach(n, active, cones, A, bs, keep, turn, xn, un, z, order, T, SMALL * size, go)
-        share = 0.0 * go
-        trial = 1.0 + 0.0 * go
+        approach(n, active, cones, A, bs, keep, turn, xn, un, z, order, T, SMALL * size, ROUNDS, go)
         full = natural_map(active, cones, lo, hi, scale, xn, un, xn, un, 0.0 * go, z)
-        new = full
+        ends = full <= ENOUGH * size
+        share = where(ends | (full < (1.0 - DECREASE) * off), 1.0, 0.0)
+        trial = 1.0 + 0.0 * go
         for _ in range(HALVINGS):
-            share = where((new < (1.0 - DECREASE) * off) & ~(share > 0.0), trial, share)
             if all((share > 0.0) | ~(go > 0.0)):
                 break
             trial = 0.5 * trial
             new = natural_map(active, cones, lo, hi, scale, xs, u, xn, un, trial, z)
+            share = where((new < (1.0 - DECREASE) * off) & ~(share > 0.0), trial, share)
         moves = (go > 0.0) & (share > 0.0)
         go = where(~moves & (least <= ROUNDING * size), 0.0, go)
-        failures += where(moves, 0.0, go)
-        sweeping = where(moves | (failures > 1.0), 0.0, go)
-        alternating = where(moves | (failures < 2.0), 0.0, go)
+        sweeping = where(moves, 0.0, where(turns > 0.0, 0.0, go))
+        alternating = where(moves, 0.0, where(turns > 0.0, go, 0.0))
+        turns = where(moves, turns, 1.0 - turns)
         eps = where(moves, maximum(where(share < 1.0, eps, 0.1 * eps), EPS), minimum(10.0 * eps, SOFTEST))
         for i in range(m):
             xs[i] = where(moves, where(share < 1.0, xs[i] + share * (xn[i] - xs[i]), xn[i]), xs[i])
             z[i] = xs[i]
-        ended = where(moves & (share >= 1.0) & (full <= ENOUGH * size), redundant(n, T), 0.0)
+        ended = where(moves & ends, redundant(n, T), 0.0)
         if any(ended > 0.0):  # from zero to the solution of least norm, if it has the same modes
             start_modes(active, cones, keep, turn, xs, z, xn, 0.0, ended)
-            approach(n, active, cones, A, bs, keep, turn, xn, un, z, order, T, SMALL * size, ended)
-            off = natural_map(active, cones, lo, hi, scale, xn, un, xn, un, 0.0 * go, z)
+            approach(n, active, cones, A, bs, keep, turn, xn, un, z, order, T, SMALL * size, LAST_ROUNDS, ended)
+            new = natural_map(active, cones, lo, hi, scale, xn, un, xn, un, 0.0 * go, z)
             for i in range(m):
-                xs[i] = where((ended > 0.0) & (off <= ENOUGH * size), xn[i], xs[i])
+                xs[i] = where((ended > 0.0) & (new <= ENOUGH * size), xn[i], xs[i])
+        for i in range(m):
+            best[i] = where(moves & ends, xs[i], best[i])
+        go = where(moves & ends, 0.0, go)
     motions(m, A, bs, best, u)
     natural_map(active, cones, lo, hi, scale, best, u, best, u, 0.0 * go, z)
     left[0] = 0.0

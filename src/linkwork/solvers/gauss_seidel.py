@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..kernel.loops import Ints, Lane, Table, any, loops, maximum, where
-from .coulomb import call_in_lanes, motions, natural_map, scale_cones, sweep_cones
+from ..kernel.loops import Ints, Lane, Table, any, loops, maximum, minimum, where
+from .coulomb import LARGEST, call_in_lanes, motions, natural_map, scale_cones, sweep_cones
 from .problem import Info, Problem
 
 SWEEPS = 2000
@@ -49,7 +49,7 @@ def solve_by_sweeps(
         off = natural_map(active, cones, lo, hi, scale, xs, u, xs, u, 0.0 * go, z)
         size = given
         for i in range(m):
-            size = maximum(size, abs(xs[i]))
+            size = maximum(size, minimum(abs(xs[i]), LARGEST * given))
         go = where(off <= ENOUGH * size, 0.0, go)
         if not any(go > 0.0):
             break

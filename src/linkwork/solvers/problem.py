@@ -81,6 +81,13 @@ class Cones:
         lower = np.tile([0.0, *[-np.inf] * (len(each) - 1)], len(mu))
         return Cones(np.tile(each, len(mu)), lower, np.full(n, np.inf), np.array(mus, float))
 
+    @staticmethod
+    def rubbing(mu: Sequence[float] | np.ndarray) -> Cones:
+        """Rows that push, each with friction along one line: a row for it behind each of them."""
+        n, free = len(mu), np.full(len(mu), np.inf)
+        lower, mus = (np.stack(pair, axis=-1).reshape(-1) for pair in ((np.zeros(n), -free), (np.zeros(n), np.array(mu, float))))
+        return Cones(np.tile(np.array([0, -1], np.int32), n), lower, np.full(2 * n, np.inf), mus)
+
     def __add__(self, other: Cones) -> Cones:
         """The rows of both, one after the other."""
         pairs = zip(self.fields, other.fields, strict=True)
@@ -112,7 +119,7 @@ def nearest_in_cone(y: np.ndarray, mu: float) -> np.ndarray:
     if t <= mu * y[0]:
         return y.copy()
     along = max((y[0] + mu * t) / (1.0 + mu * mu), 0.0)
-    return np.array([along, *(mu * along / t * y[1:3])])
+    return np.array([along, *(mu * along / t * y[1:3])]) if t > 0.0 else np.array([along, 0.0, 0.0])
 
 
 @dataclass(frozen=True)
@@ -143,6 +150,12 @@ class Problem:
         """u."""
         return self.A @ x + self.b
 
+    def shift(self, u: np.ndarray) -> np.ndarray:
+        """s: mu |u_t| in the normal rows of Coulomb cones."""
+        n, s = self.cones.normals, np.zeros(len(u))
+        s[n] = self.cones.mu[n + 1] * np.hypot(u[n + 1], u[n + 2])
+        return s
+
     @cached_property
     def answers(self) -> np.ndarray:
         """By how much u of each row answers its own x: the diagonal of A, one mean for the rows of a Coulomb cone."""
@@ -156,11 +169,10 @@ class Problem:
         return float(np.abs(self.natural_map(x)).max(initial=0.0))
 
     def natural_map(self, x: np.ndarray) -> np.ndarray:
+        """The same of every row."""
         u, acts = self.motion(x), self.answers > 0.0
-        for i in self.cones.normals:
-            u[i] += self.cones.mu[i + 1] * np.hypot(u[i + 1], u[i + 2])
         a = np.where(acts, self.answers, 1.0)
-        return np.where(acts, (x - self.cones.project(x - u / a)) * a, 0.0)
+        return np.where(acts, (x - self.cones.project(x - (u + self.shift(u)) / a)) * a, 0.0)
 
 
 @dataclass(frozen=True)

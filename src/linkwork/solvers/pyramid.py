@@ -36,6 +36,9 @@ def solve_pyramid(problem: Problem, warm: np.ndarray | None = None, directions: 
             lower.append(cones.lower[i])
             upper.append(cones.upper[i])
         spread = []
+        coefficient = float(cones.mu[i + 1] if kind == NORMAL else cones.mu[i])
+        if coefficient == 0.0:
+            continue
         if kind == NORMAL:
             for angle in angles:
                 beta = np.zeros(m)
@@ -44,7 +47,6 @@ def solve_pyramid(problem: Problem, warm: np.ndarray | None = None, directions: 
         elif kind < 0:
             spread = [unit, -unit]
         if spread:
-            coefficient = cones.mu[i + 1] if kind == NORMAL else cones.mu[i]
             bounded.append((i if kind == NORMAL else i + kind, [len(columns) + k for k in range(len(spread))], coefficient))
             columns += spread
             lower += [0.0] * len(spread)
