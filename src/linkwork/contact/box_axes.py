@@ -17,7 +17,7 @@ import numpy as np
 from ..spatial.scalar import Scalar, Vector, absolute, dot, stack, where
 from .point import larger, smaller
 
-PARALLEL = 1e-6  # sin^2 of the angle of two edges that span no axis
+PARALLEL = 1e-9  # sin^2 of the angle of two edges that span no axis
 FAVOUR = 1e-6  # of the smallest half edge: how much farther apart an axis has to be to be taken after an earlier one
 PREFERENCE = 0.05  # of the depth: the same for edges of boxes that overlap, as a face holds better
 ORDER = ((0, 1, 2), (1, 2, 0), (2, 0, 1))

@@ -2,7 +2,8 @@
 
 The second face is the one that looks most against the first; its four edges are cut by the four sides of the first, as [Liang and
 Barsky 1984] do: every edge brings the point where it enters, and the point where it leaves if that is not its end. The corners
-of the first face that lie inside the second are the rest: at most eight of twelve are there at once.
+of the first face that lie inside the second are the rest: at most eight of twelve are there at once. The height of the second
+face over the first is linear, level - lean . (u, v).
 """
 
 from __future__ import annotations
@@ -15,8 +16,10 @@ from ..spatial.scalar import Scalar, Vector, absolute, stack, where
 from .box_axes import nth
 from .point import flag, larger, side, smaller
 
-SLACK = 1e-6  # of the face: corners that lie as little outside count as inside
-THIN = 1e-12  # of the face: an edge that runs along a side
+SLACK = 1e-7  # of the face: edges along a side that lie as little outside count as inside
+ALONG = 1e-6  # of the face: how far an edge along a side goes across it at most
+END = 1.0 - 1e-9  # share of an edge that is its end; less outside than the slack, so that no corner is lost
+THIN = 1e-12  # of the face: going across less is as much
 
 
 class FacePoint(NamedTuple):
@@ -50,47 +53,55 @@ def overlap(face: Face) -> list[FacePoint]:
     first, second = (down[0] >= down[1]) & (down[0] >= down[2]), down[1] >= down[2]
     k = where(first, 0.0, where(second, 1.0, 2.0))
     normal = [nth(k, M[r]) for r in range(3)]
-    one = [nth(k, (M[r, 1], M[r, 2], M[r, 0])) for r in range(3)]  # unit vectors along its edges
-    two = [nth(k, (M[r, 2], M[r, 0], M[r, 1])) for r in range(3)]
+    one = [nth(k, (M[r, 1], M[r, 2], M[r, 0])) for r in range(2)]  # along its edges
+    two = [nth(k, (M[r, 2], M[r, 0], M[r, 1])) for r in range(2)]
     h = face.other
     depth, h1, h2 = nth(k, h), nth(k, (h[1], h[2], h[0])), nth(k, (h[2], h[0], h[1]))
     center = stack(*(face.place[r] - side(normal[2]) * depth * normal[r] for r in range(3)))
+    lean = (normal[0] / normal[2], normal[1] / normal[2])  # the cosine of the faces is never small
+    level = center[2] + lean[0] * center[0] + lean[1] * center[1]
+
+    def point(u: Scalar, v: Scalar, on: Scalar) -> FacePoint:
+        return FacePoint(u, v, level - lean[0] * u - lean[1] * v, on)
+
     slack = SLACK * smaller(hu, hv)
-    e1, e2 = stack(*(x * h1 for x in one)), stack(*(x * h2 for x in two))
-    along = [_Slabs(e1, hu + slack, hv + slack), _Slabs(e2, hu + slack, hv + slack)]
+    e1, e2 = (one[0] * h1, one[1] * h1), (two[0] * h2, two[1] * h2)
+    along = [_Slabs(e, (hu, hv), slack) for e in (e1, e2)]
     found: list[FacePoint] = []
-    for start, which, way in ((e1 + e2, 0, -1.0), (e2 - e1, 1, -1.0), (-e1 - e2, 0, 1.0), (e1 - e2, 1, 1.0)):
-        found += along[which].clipped(center + start, way)
-    det = one[0] * two[1] - one[1] * two[0]  # the cosine of the faces, never small
-    for su, sv in ((1.0, 1.0), (-1.0, 1.0), (-1.0, -1.0), (1.0, -1.0)):
-        du, dv = hu * su - center[0], hv * sv - center[1]
+    for s, t, which, way in ((1.0, 1.0, 0, -1.0), (-1.0, 1.0, 1, -1.0), (-1.0, -1.0, 0, 1.0), (1.0, -1.0, 1, 1.0)):
+        start = (center[0] + s * e1[0] + t * e2[0], center[1] + s * e1[1] + t * e2[1])
+        found += [point(*x) for x in along[which].clipped(start, way)]
+    det = one[0] * two[1] - one[1] * two[0]  # that cosine, or minus it
+    for s, t in ((1.0, 1.0), (-1.0, 1.0), (-1.0, -1.0), (1.0, -1.0)):
+        u, v = hu * s, hv * t
+        du, dv = u - center[0], v - center[1]
         a, b = (du * two[1] - dv * two[0]) / det, (dv * one[0] - du * one[1]) / det
-        inside = (absolute(a) < h1 - 0.5 * slack) & (absolute(b) < h2 - 0.5 * slack)
-        found.append(FacePoint(hu * su, hv * sv, center[2] + a * one[2] + b * two[2], flag(inside)))
+        found.append(point(u, v, flag((absolute(a) < h1 - 0.5 * slack) & (absolute(b) < h2 - 0.5 * slack))))
     return found
 
 
 class _Slabs:
-    """Edges along +e or -e, 2 |e| long, cut by |u| <= hu and |v| <= hv."""
+    """Edges along +e or -e, 2 |e| long, cut by the sides of a rectangle with half edges h; a side that an edge runs along lets it
+    lie a little outside."""
 
-    def __init__(self, e: Vector, hu: Scalar, hv: Scalar) -> None:
-        self.e, self.bounds = e, (hu, hv)
-        self.inverse = [0.5 / _apart(x, THIN * h) for x, h in zip(e[:2], self.bounds, strict=True)]
+    def __init__(self, e: tuple[Scalar, Scalar], h: tuple[Scalar, Scalar], slack: Scalar) -> None:
+        self.e = e
+        self.wide = [where(absolute(x) < ALONG * half, half + slack, half) for x, half in zip(e, h, strict=True)]
+        self.inverse = [0.5 / _apart(x, THIN * half) for x, half in zip(e, h, strict=True)]
 
-    def clipped(self, start: Vector, way: float) -> tuple[FacePoint, FacePoint]:
-        """Where the edge from this corner enters, and where it leaves before its end."""
+    def clipped(self, start: tuple[Scalar, Scalar], way: float) -> list[tuple[Scalar, Scalar, Scalar]]:
+        """Where the edge from this corner enters, and where it leaves before its end: u, v, and whether it does."""
         enter, leave = 0.0, 1.0
-        for x, h, inverse in zip(start[:2], self.bounds, self.inverse, strict=True):
-            one, other = (h - x) * (inverse * way), (-h - x) * (inverse * way)
+        for x, wide, inverse in zip(start, self.wide, self.inverse, strict=True):
+            one, other = (wide - x) * (inverse * way), (-wide - x) * (inverse * way)
             enter, leave = larger(smaller(one, other), enter), smaller(larger(one, other), leave)
         there = enter <= leave
         enter, leave = smaller(enter, 1.0), larger(leave, 0.0)
-        last = there & (leave < 1.0) & (leave > enter)
-        return self._point(start, way * enter, flag(there & (enter < 1.0))), self._point(start, way * leave, flag(last))
+        on = flag(there & (enter < END)), flag(there & (leave < END) & (leave > enter))
+        return [(*self._at(start, way * share), k) for share, k in zip((enter, leave), on, strict=True)]
 
-    def _point(self, start: Vector, share: Scalar, on: Scalar) -> FacePoint:
-        u, v, w = start + self.e * (2.0 * share)
-        return FacePoint(u, v, w, on)
+    def _at(self, start: tuple[Scalar, Scalar], share: Scalar) -> list[Scalar]:
+        return [x + e * (2.0 * share) for x, e in zip(start, self.e, strict=True)]
 
 
 def _apart(x: Scalar, least: Scalar) -> Scalar:
