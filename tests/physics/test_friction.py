@@ -170,6 +170,35 @@ def test_a_fast_ball_does_not_cross_a_thin_plate(method: str) -> None:
     assert run.q[-1, 2] == pytest.approx(0.055, abs=1e-9)
 
 
+@EVERY_METHOD
+def test_a_fast_ball_passes_beside_a_plate(method: str) -> None:
+    """1 mm beside its edge: no force acts."""
+    plate = lw.Box((2.0, 2.0, 0.01))
+    model, start = ball_above(3.0, 0.05, ground=plate)
+    q = start.q.copy()
+    q[0] = 1.051
+    run = lw.simulate(model, lw.State(q, np.array([0, 0, 0, 0, 0, -100.0])), 0.1, 1 / 60, method=method)
+    assert run.forces is not None
+    assert np.abs(run.forces).max() == 0.0
+
+
+@EVERY_METHOD
+@pytest.mark.parametrize("h", [1 / 60, 1e-3])
+def test_balls_that_meet_beside_their_line(method: str, h: float) -> None:
+    """Elastic and smooth: the one that was hit leaves along the line of centres at which they met, whatever the step."""
+    b = lw.ModelBuilder(gravity=(0, 0, 0))
+    for name in ("a", "b"):
+        b.body(name, joint=lw.Free(), inertia=lw.Inertia.sphere(mass=1.0, radius=RADIUS))
+    b.add(lw.Contact("a", lw.Sphere(RADIUS), "b", lw.Sphere(RADIUS), restitution=1.0))
+    q = np.array([-1.0, 0.12, 0.0, 1, 0, 0, 0, 0.0, 0, 0, 1, 0, 0, 0])
+    v = np.array([0, 0, 0, 20.0, 0, 0, *[0.0] * 6])
+    run = lw.simulate(b.build(), lw.State(q, v), 12 * h if h > 0.01 else 0.2, h, method=method)
+    normal = np.array([np.sqrt(1.0 - 0.6**2), -0.6, 0.0])
+    left = 20.0 * normal[0] * normal
+    assert run.v[-1, 9:] == pytest.approx(left, abs=1e-8)
+    assert run.v[-1, 3:6] == pytest.approx(np.array([20.0, 0, 0]) - left, abs=1e-8)
+
+
 # --- many contacts ------------------------------------------------------------------------------------------------------------
 def stack(count: int) -> tuple[lw.Model, lw.State]:
     b, q = lw.ModelBuilder(), []

@@ -58,6 +58,11 @@ class Contact(Constraint):
         self.size = slot_count(shape_a, shape_b) * (3 if self.cones else 1)
 
     @property
+    def curved(self) -> bool:  # type: ignore[override]
+        kinds = {shape.kind for shape in self.shapes}
+        return bool(kinds & {"sphere", "capsule"}) and "plane" not in kinds
+
+    @property
     def variant(self) -> tuple[Any, ...]:
         return (*(type(s).__name__ for s in self.shapes), self.cones, self.restitution > 0.0)
 

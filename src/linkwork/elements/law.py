@@ -177,6 +177,7 @@ class RowLaw(Law):
     unseen       errors that are not fed back, of "residual" and "rate": zero for whoever solves
     cones        whether its rows are Coulomb cones, three after the other: a normal that only pushes, and two tangents
     touches      whether it says where shapes touch (`touch`), from which gaps and rows follow
+    curved       whether its normals turn as bodies pass one another: then they are looked for where the bodies meet
     """
 
     size: int
@@ -188,6 +189,7 @@ class RowLaw(Law):
     bounded: bool = False
     cones: bool = False
     touches: bool = False
+    curved: bool = False
     unseen: ClassVar[tuple[str, ...]] = ()
 
     @property

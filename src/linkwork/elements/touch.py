@@ -7,6 +7,11 @@ With the point c, the normal n and tangents t, u of `ContactPoint`, and the twis
 
 and the first entry of the slip is the rate of the gap, as the points of two shapes that are nearest to one another move along
 both. The bias G_dot v is the rate of the slip along the motion: points and normals are followed, as functions of time.
+
+**Looking ahead.** A fast body may pass beside another, though it would cross the plane that touches that now. So where normals
+turn, rows are made where bodies meet: at the part s of a step in which the gap along the free motion becomes zero. As a function
+of s it is convex, so that Newton's method, s + gap / (-h rate), comes from below and never passes the first zero; where it finds
+the bodies apart and parting, they have missed one another. The gap now is what leads there: gap(s) - s h rate(s).
 """
 
 from __future__ import annotations
@@ -17,12 +22,15 @@ from typing import Any
 import numpy as np
 
 from ..geometry.contact_point import ContactPoint
+from ..spatial import so3
 from ..spatial.dual import split
-from ..spatial.scalar import Scalar, Vector, absolute, array, cross, dot, stack, where
+from ..spatial.scalar import Scalar, Vector, absolute, array, cross, dot, maximum, minimum, stack, where
+from ..spatial.se3 import SE3
 from .law import RowLaw
-from .ports import At
+from .ports import At, values
 
 FAR = 1e6  # m: the gap of points that are not there
+LOOKS = 6  # steps of Newton's method to where bodies meet
 
 
 def frame_of(normal: Vector) -> tuple[Vector, Vector, Vector]:
@@ -75,11 +83,47 @@ def closing(touches: Sequence[ContactPoint], poses: Sequence[Any], twists: Seque
     return stack(*found)
 
 
-def touching_rows(law: RowLaw, touches: Sequence[ContactPoint], poses: Sequence[Any]) -> np.ndarray:
-    """G (rows, 12)."""
+def moved(at: Sequence[At], motion: Sequence[Vector], way: Scalar) -> list[SE3]:
+    """Where bodies are after a time `way` of a motion."""
+    found = []
+    for here, phi in zip(at, motion, strict=True):
+        E = here.value
+        found.append(SE3(R=E.R @ so3.exp(way * phi[:3]), p=E.p + way * E.rotate(phi[3:])))
+    return found
+
+
+def meeting(law: RowLaw, at: Sequence[At], motion: Sequence[Vector], h: Scalar) -> tuple[Scalar, Scalar]:
+    """The part of a step after which bodies meet, 1 at most; and 1 where they miss one another, else 0."""
+    s: Scalar = 0.0
+    parting: Scalar = 0.0
+    for _ in range(LOOKS):
+        poses = moved(at, motion, s * h)
+        points = law.touch(poses)
+        rates = slips(law, points, poses, motion)[:: 3 if law.cones else 1]
+        step, closes = 1.0 - s, 0.0
+        for point, rate in zip(points, rates, strict=True):
+            closing_in = (point.on > 0.5) & (rate < 0.0)
+            needed = maximum(point.gap, 0.0) / where(closing_in, -h * rate, 1.0)
+            step, closes = where(closing_in, minimum(step, needed), step), where(closing_in, 1.0, closes)
+        parting = where((s > 0.0) & (closes < 0.5), 1.0, parting)
+        s = where(closes > 0.5, s + step, s)
+    return s, parting
+
+
+def ahead(law: RowLaw, at: Sequence[At], motion: Sequence[Vector], h: Scalar, s: Scalar) -> tuple[np.ndarray, Vector]:
+    """G (rows, 12) and the gaps of rows that are made where bodies meet."""
+    there = moved(at, motion, s * h)
+    points, poses = law.touch(there), values(at)
+    G = carried_rows(law, points, there, poses)
+    rates = G @ np.concatenate([np.asarray(phi, dtype=object) for phi in motion])
+    return G, gaps(law, points) - s * h * array([r if k % 3 == 0 or not law.cones else 0.0 for k, r in enumerate(rates)])
+
+
+def carried_rows(law: RowLaw, points: Sequence[ContactPoint], there: Sequence[Any], poses: Sequence[Any]) -> np.ndarray:
+    """G of the points of bodies that meet there, at the poses that the bodies have now."""
     rows = []
-    for touch in touches:
-        arms = [E.unrotate(touch.point - E.p) for E in poses]
+    for touch in points:
+        arms = [E.unrotate(touch.point - E.p) for E in there]
         for d in directions(law, touch):
             row: list[Scalar] = []
             for E, arm, sign in zip(poses, arms, (1.0, -1.0), strict=True):
@@ -87,6 +131,11 @@ def touching_rows(law: RowLaw, touches: Sequence[ContactPoint], poses: Sequence[
                 row += [*cross(arm, f), *f]
             rows.append(row)
     return array(rows)
+
+
+def touching_rows(law: RowLaw, touches: Sequence[ContactPoint], poses: Sequence[Any]) -> np.ndarray:
+    """G (rows, 12)."""
+    return carried_rows(law, touches, poses, poses)
 
 
 def touching_bias(law: RowLaw, at: Sequence[At]) -> tuple[Vector, Vector]:

@@ -16,7 +16,7 @@ from ..joints import Joint
 from ..kernel.loops import Ints, Lane, Table, loops
 from ..kernel.sweep import SCALAR, Field, Repeat, Routine, Step, each, inward, outward, over, vector
 from ..model.rules import inertia_of
-from ..reduced.program import CONE_SOLVE, SOLVE, Rules
+from ..reduced.program import CONE_SOLVE, SOLVE, Rules, watching
 from ..reduced.push_out import pushed_out
 from ..reduced.rules import gyroscopic
 from ..solvers.boxes import gather
@@ -228,7 +228,7 @@ def dense_rows(most: int, rules: Rules, cones: bool = False) -> list[Step]:
     ports, places = [f"p{i}" for i in range(most)], [f"s{i}" for i in range(most)]
     watch, hold = rules
     return [
-        each(watch, *ports, on="constraint"),
+        *watching(watch, ports),
         each(hold, *ports, *places, on="constraint", when=("own", "awake")),
         over("climbs", climb_freely, "place", "up", when=("row", "row_on")),
         Routine(gather, ("rows", "on", "x", "busy", "left", "active")),

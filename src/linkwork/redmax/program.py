@@ -40,7 +40,19 @@ from ..model.model import Model
 from ..model.rules import inertia_of
 from ..reduced import forward
 from ..reduced import program as reduced
-from ..reduced.program import Rules, ask, correct, free_motion, place, place_rows, pose_rows, refined, row_law_at, solved_rows
+from ..reduced.program import (
+    Rules,
+    ask,
+    correct,
+    foreseen,
+    free_motion,
+    place,
+    place_rows,
+    pose_rows,
+    refined,
+    row_law_at,
+    solved_rows,
+)
 from ..reduced.push_out import push_out, push_out_fields
 from ..reduced.rules import JointFactor, falling_world, gyroscopic
 from ..spatial.articulated import Articulated
@@ -286,7 +298,9 @@ def hold(n: Any, *around: Any) -> None:
     if law.touches:  # what touches rolls
         parts = zip(n.kinds, ports, free_motion(n, ports, at), strict=False)
         turned = [motion if kind == STILL else motion + 0.5 * port.drift for kind, port, motion in parts]
-        ask(n, law, found, turned, 0.5 * n.h * found.bias, asked)
+        bend = 0.5 * n.h * found.bias
+        found, bend = (found, bend) if not law.curved else foreseen(n, law, at, free_motion(n, ports, at), found, bend)
+        ask(n, law, found, turned, bend, asked)
     else:
         ask(n, law, found, free_motion(n, ports, at), zeros(law.size), asked)
     place_rows(n, law, found.G, places, n.h)

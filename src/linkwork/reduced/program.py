@@ -15,6 +15,7 @@ Rows that cannot act are passed over: their law is not awake. At velocity level 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -24,7 +25,9 @@ from ..elements.collection import CONES, EQUALITIES, Shape
 from ..elements.derive import Derived, approach, derive, nearer, reach
 from ..elements.law import RowLaw
 from ..elements.nodes import STILL, law_at
-from ..elements.ports import At, BodyAt, values
+from ..elements.ports import At, BodyAt, joined, values
+from ..elements.ports import velocities as velocities_of
+from ..elements.touch import ahead, meeting
 from ..joints import Joint
 from ..kernel.sweep import INERTIA, POSE, SCALAR, Field, Routine, Step, each, inward, outward, over, vector
 from ..model.rules import joint_of, world_pose
@@ -182,6 +185,16 @@ def watch_velocities(n: Any, *ports: Any) -> None:
     n.awake = any_of(n.on)
 
 
+def foresee(n: Any, *ports: Any) -> None:
+    """Of shapes whose normals turn, when in the step they meet, and whether they miss one another."""
+    law, at = row_law_at(n, ports)
+    if not law.curved:
+        return
+    n.meets, misses = meeting(law, at, free_motion(n, ports, at), n.h)
+    n.on = n.on * (1.0 - misses)
+    n.awake = any_of(n.on)
+
+
 def watch_accelerations(n: Any, *ports: Any) -> None:
     """Which rows act on accelerations."""
     law, at = row_law_at(n, ports)
@@ -213,8 +226,18 @@ def hold_velocities(n: Any, *around: Any) -> None:
         motion if kind == STILL or isinstance(kind, Joint) else motion + share * port.drift
         for kind, port, motion in zip(n.kinds, ports, free_motion(n, ports, at), strict=False)
     ]
-    ask(n, law, found, turned, share * n.h * found.bias, asked)
+    bend = share * n.h * found.bias
+    found, bend = (found, bend) if not law.curved else foreseen(n, law, at, free_motion(n, ports, at), found, bend)
+    ask(n, law, found, turned, bend, asked)
     place_rows(n, law, found.G, places, n.h)
+
+
+def foreseen(
+    n: Any, law: RowLaw, at: Sequence[At], motion: Sequence[Vector], found: Derived, bend: Vector
+) -> tuple[Derived, Vector]:
+    """Rows and gaps where shapes meet in the step; of the way from there on, rows bend."""
+    G, residual = ahead(law, at, motion, n.h, n.meets)
+    return replace(found, G=G, residual=residual, rate=G @ joined(velocities_of(at))), bend * (1.0 - n.meets) * (1.0 - n.meets)
 
 
 def ask(n: Any, law: RowLaw, found: Derived, motion: Sequence[Vector], bend: Vector, asked: Vector) -> None:
@@ -422,6 +445,14 @@ def rules_of(level: str, hold: Callable[..., None] | None = None) -> Rules:
     return watch, hold or asked
 
 
+def watching(watch: Callable[..., None], ports: Sequence[str]) -> list[Step]:
+    """What finds the rows that take part."""
+    found: list[Step] = [each(watch, *ports, on="constraint")]
+    if watch is watch_velocities:
+        found.append(each(foresee, *ports, on="constraint", when=("own", "awake")))
+    return found
+
+
 def solved_rows(most: int, rules: Rules, add: Callable[..., None], cones: bool = False) -> list[Step]:
     """Rows of constraints with so many ports at most: from the free motion to the one that they allow.
 
@@ -434,7 +465,7 @@ def solved_rows(most: int, rules: Rules, add: Callable[..., None], cones: bool =
     solve = CONE_SOLVE if cones else [SOFT_SOLVE if hold is hold_velocities else SOLVE]
     tables = ("starts", "bodies", "places", "freedoms")
     return [
-        each(watch, *ports, on="constraint"),
+        *watching(watch, ports),
         each(hold, *ports, *places, on="constraint", when=("own", "awake")),
         over("climbs", climb, "place", "up", when=("row", "row_on")),
         Routine(gather, ("rows", "on", "x", "busy", "left", "active")),
