@@ -39,7 +39,7 @@ AXES = ("world", "body")
 
 
 def _touching_point(c: Contact, E: np.ndarray) -> np.ndarray:
-    """Where shapes touch, in the axes of the first body, or its origin where they may do so at several points; E (records, 2, 4, 4)."""
+    """Where shapes touch at one point, in the axes of the first body, or its origin where at several; E (records, 2, 4, 4)."""
     found = []
     for poses in E:
         a, b = (SE3(R=e[:3, :3], p=e[:3, 3]) for e in poses)

@@ -87,7 +87,7 @@ def moved(at: Sequence[At], motion: Sequence[Vector], way: Scalar) -> list[SE3]:
     """Where bodies are after a time `way` of a motion."""
     found = []
     for here, phi in zip(at, motion, strict=True):
-        E = here.value
+        E: Any = here.value
         found.append(SE3(R=E.R @ so3.exp(way * phi[:3]), p=E.p + way * E.rotate(phi[3:])))
     return found
 
