@@ -15,16 +15,20 @@ and an upper bound of it is the larger root of mu q = |p(0)| + k |g|. Newton's m
 
 from __future__ import annotations
 
-from ..kernel.loops import Lane, any, loops, minimum, sqrt, where
+from ..kernel.loops import Lane, Mask, any, loops, minimum, sqrt, where
 
 STEPS = 30  # of Newton's method; a few are enough but for bad luck
-CLOSE = 1e-14  # relative: where two sides agree to it the root is found
 LARGEST = 1e15  # k at most: less friction than this is none
 
 
 @loops
-def solve_contact(m: int, i: int, A: Lane, mu: float, c0: float, c1: float, c2: float, eps: float, x: Lane, go: float) -> None:
-    """x of rows i, i + 1, i + 2, whose block of A (m columns) with eps on its diagonal is B, in lanes that go."""
+def solve_contact(
+    m: int, i: int, A: Lane, mu: float, c0: float, c1: float, c2: float, eps: float, close: float, x: Lane, go: float
+) -> None:
+    """x of rows i, i + 1, i + 2, whose block of A (m columns) with eps on its diagonal is B, in lanes that go.
+
+    close   how well |x_t| and mu x_n agree before the latter decides, relative
+    """
     a = i * m + i
     r = 1.0 / (A[a] + eps)
     h1 = A[a + 1] * r
@@ -50,7 +54,7 @@ def solve_contact(m: int, i: int, A: Lane, mu: float, c0: float, c1: float, c2: 
     slides = (go > 0.0) & (push > 0.0) & ~((p <= mu * q0) & (det > 0.0))
     if any(slides):
         g = sqrt(g1 * g1 + g2 * g2)
-        k = where(slides, slip(mu, q0, q1, push, p1, p2, g1, g2, p, g), 0.0)
+        k = where(slides, slip(mu, q0, q1, push, p1, p2, g1, g2, p, g, close, slides), 0.0)
     d = det + k * trace + k * k
     p1 += k * g1
     p2 += k * g2
@@ -63,7 +67,20 @@ def solve_contact(m: int, i: int, A: Lane, mu: float, c0: float, c1: float, c2: 
 
 
 @loops
-def slip(mu: float, q0: float, q1: float, q2: float, p1: float, p2: float, g1: float, g2: float, p: float, g: float) -> float:
+def slip(
+    mu: float,
+    q0: float,
+    q1: float,
+    q2: float,
+    p1: float,
+    p2: float,
+    g1: float,
+    g2: float,
+    p: float,
+    g: float,
+    close: float,
+    slides: Mask,
+) -> float:
     """k > 0 with mu (q0 + q1 k + q2 k^2) = |p + k g|, where the right side is larger at k = 0."""
     half = 0.5 * (g - mu * q1)
     root = sqrt(half * half + mu * q2 * (p - mu * q0))
@@ -71,7 +88,7 @@ def slip(mu: float, q0: float, q1: float, q2: float, p1: float, p2: float, g1: f
     high = where(above < LARGEST, above, LARGEST)  # also where there is none
     low = 0.0 * high
     k = high
-    live = 1.0 + low
+    live = where(slides, 1.0, 0.0)
     for _ in range(STEPS):
         e1 = p1 + k * g1
         e2 = p2 + k * g2
@@ -83,7 +100,7 @@ def slip(mu: float, q0: float, q1: float, q2: float, p1: float, p2: float, g1: f
         slope = mu * (q1 + 2.0 * q2 * k) - (e1 * g1 + e2 * g2) / e
         step = k - off / slope
         inside = (step > low) & (step < high)
-        live = where((abs(off) <= CLOSE * e) | ~(high - low > CLOSE * high), 0.0, live)
+        live = where((abs(off) <= close * e) | ~(high - low > close * high), 0.0, live)
         if not any(live > 0.0):
             break
         k = where(live > 0.0, where(inside, step, 0.5 * (low + high)), k)

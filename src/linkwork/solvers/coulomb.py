@@ -41,6 +41,7 @@ ROUNDS = 3  # proximal rounds on one factor
 LAST_ROUNDS = 16  # the same for the solution of least norm
 CHANGES = 60  # of modes, at most
 SWEEPS = 6  # of Gauss-Seidel, and more later
+CLOSE = 1e-3  # relative: how well they need to know sliding
 ALTERNATIONS = 60  # of directions, and more later
 RHO = 0.03  # the weight of their split
 SMALL_PIVOT = 1e-3  # of the diagonal: a pivot below tells of redundant rows
@@ -130,7 +131,7 @@ def scale_cones(
 
 @loops
 def sweep_cones(
-    active: Ints, cones: Table, A: Lane, bs: Lane, lo: Lane, hi: Lane, scale: Lane, xs: Lane, sweeps: int, go: float
+    active: Ints, cones: Table, A: Lane, bs: Lane, lo: Lane, hi: Lane, scale: Lane, xs: Lane, sweeps: int, close: float, go: float
 ) -> None:
     """Block Gauss-Seidel in lanes that go: every contact, every row, given the others."""
     m = active[0]
@@ -153,7 +154,7 @@ def sweep_cones(
                 c0 -= BLOCK * xs[i]
                 c1 -= BLOCK * xs[i + 1]
                 c2 -= BLOCK * xs[i + 2]
-                solve_contact(m, i, A, hi[i + 1], c0, c1, c2, BLOCK, xs, live)
+                solve_contact(m, i, A, hi[i + 1], c0, c1, c2, BLOCK, close, xs, live)
             elif kind <= 0:
                 u = bs[i]
                 for k in range(m):
@@ -551,7 +552,7 @@ def solve_cones(
         if not any(go > 0.0):
             break
         if any(sweeping > 0.0):
-            sweep_cones(active, cones, A, bs, lo, hi, scale, xs, SWEEPS + change, where(go > 0.0, sweeping, 0.0))
+            sweep_cones(active, cones, A, bs, lo, hi, scale, xs, SWEEPS + change, CLOSE, where(go > 0.0, sweeping, 0.0))
         if any(alternating > 0.0):
             alternate(active, cones, A, bs, lo, hi, scale, xs, xn, un, z, T, ALTERNATIONS + 2 * change, alternating)
         motions(m, A, bs, xs, u)

@@ -12,6 +12,7 @@ from .coulomb import LARGEST, call_in_lanes, motions, natural_map, scale_cones, 
 from .problem import Info, Problem
 
 SWEEPS = 2000
+CLOSE = 1e-14  # relative: of every solve
 ENOUGH = 5e-14  # of the largest terms
 
 
@@ -53,7 +54,7 @@ def solve_by_sweeps(
         go = where(off <= ENOUGH * size, 0.0, go)
         if not any(go > 0.0):
             break
-        sweep_cones(active, cones, A, bs, lo, hi, scale, xs, 1, go)
+        sweep_cones(active, cones, A, bs, lo, hi, scale, xs, 1, CLOSE, go)
         rounds[0] += go
     motions(m, A, bs, xs, u)
     natural_map(active, cones, lo, hi, scale, xs, u, xs, u, 0.0 * go, z)

@@ -15,7 +15,7 @@ import numpy as np
 from .problem import BOUNDS, FIRST, NORMAL, SECOND, Info, Problem
 from .quadratic import boxed
 
-ROUNDS = 200
+ROUNDS = 100
 ENOUGH = 1e-12  # of the largest alpha
 
 
