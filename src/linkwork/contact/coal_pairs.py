@@ -12,15 +12,16 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import ModelError
+from ..errors import ModelError, SolverError
 from ..geometry import Box, Capsule, Convex, Cylinder, Ellipsoid, HeightField, Mesh, Plane, Shape, Sphere
+from ..geometry.checks import LARGEST
 from ..spatial.se3 import SE3
 from .patches import feature, patch
 from .point import ContactPoint
 from .triangles import Triangles
 
 SLOTS = 8
-ACCURACY = 1e-6  # of Coal's distances, m
+ACCURACIES = (1e-6, 1e-4)  # of distances, m: where the first fails (curved shapes deep in each other), the next is tried
 ITERATIONS = 1000
 TRIANGLES = 256  # contacts of single triangles that Coal is asked for
 SAME = 1e-6  # of the distance between points that tells them apart, over the size of the smaller shape
@@ -71,12 +72,7 @@ class CoalPair:
         coal = _coal()
         poses = [_transform(s, E) for s, E in ((self.a, E_a), (self.b, E_b))]
         arguments = (self._a, poses[0], self._b, poses[1])
-        request, result = coal.CollisionRequest(), coal.CollisionResult()
-        request.num_max_contacts, request.security_margin = TRIANGLES, self.margin
-        request.gjk_tolerance = request.epa_tolerance = ACCURACY
-        request.gjk_max_iterations = request.epa_max_iterations = ITERATIONS
-        coal.collide(*arguments, request, result)
-        contacts = [result.getContact(i) for i in range(result.numContacts())]
+        contacts = self._contacts(coal, arguments)
         if self._surface is not None:
             contacts = self._real(self._surface, contacts, E_a if _is_surface(self.a) else E_b)
         found: list[ContactPoint] = []
@@ -85,6 +81,18 @@ class CoalPair:
             of_a, of_b = _touching(self.a, E_a, contact.b1, -n), _touching(self.b, E_b, contact.b2, n)
             found += [x for x in patch(of_a, of_b, n) if x.gap <= self.margin] or [_point(contact)]
         return found
+
+    def _contacts(self, coal: Any, arguments: tuple[Any, ...]) -> list[Any]:
+        for accuracy in ACCURACIES:
+            request, result = coal.CollisionRequest(), coal.CollisionResult()
+            request.num_max_contacts, request.security_margin = TRIANGLES, self.margin
+            request.gjk_tolerance = request.epa_tolerance = accuracy
+            request.gjk_max_iterations = request.epa_max_iterations = ITERATIONS
+            coal.collide(*arguments, request, result)
+            found = [result.getContact(i) for i in range(result.numContacts())]
+            if all(abs(c.penetration_depth) < LARGEST for c in found):
+                return found
+        raise SolverError(f"contact of {self.a!r} and {self.b!r}: Coal finds no depth; they may be too deep in each other")
 
     def _real(self, surface: Triangles, contacts: list[Any], E: SE3) -> list[Any]:
         """Contacts of the surface; those with edges of it only where none with a face lies as low."""

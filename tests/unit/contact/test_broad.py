@@ -1,0 +1,84 @@
+"""The broad phase: no pair that is near is missed; sweep and prune against all pairs, in lanes, in any order of the shapes."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+from contact_cases import random_pose, random_shape, support
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import linkwork as lw
+from linkwork.contact.broad import boxes_of, near, partners, sweep_and_prune, world_box
+from linkwork.contact.pairs import PAIRS, contact_points, separation
+from linkwork.kernel.lanes import Lanes
+
+SOLIDS = ("sphere", "capsule", "box", "cylinder", "ellipsoid")
+
+
+@given(seed=st.integers(0, 2**32 - 1))
+@settings(max_examples=100, deadline=None, derandomize=True)
+def test_near_is_never_false_for_shapes_that_are(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    kinds = list(PAIRS)[seed % len(PAIRS)]
+    a, b = (random_shape(kind, rng) for kind in kinds)
+    E, F, margin = random_pose(rng, 1.0), random_pose(rng, 1.0), rng.uniform(0, 0.2)
+    if separation(contact_points(a, E, b, F)) <= margin:
+        assert near(a, E, b, F, margin)
+        assert near(b, F, a, E, margin)
+
+
+def test_near_is_false_for_balls_apart() -> None:
+    one = lw.Sphere(0.5)
+    assert near(one, lw.SE3(p=(1.09, 0, 0)), one, lw.SE3(), 0.1)
+    assert not near(one, lw.SE3(p=(1.11, 0, 0)), one, lw.SE3(), 0.1)
+    assert not near(one, lw.SE3(p=(0, 0, 0.61)), lw.Plane(), lw.SE3(), 0.1)
+
+
+@pytest.mark.parametrize("kind", SOLIDS)
+@pytest.mark.parametrize("seed", range(5))
+def test_boxes_in_the_world_are_tight(kind: str, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    shape, E = random_shape(kind, rng), random_pose(rng)
+    low, high = world_box(shape, E, 0.01)
+    axes = np.eye(3)
+    np.testing.assert_allclose(high, support(shape, E, axes) + 0.01, atol=1e-12)
+    np.testing.assert_allclose(low, -support(shape, E, -axes) - 0.01, atol=1e-12)
+
+
+def random_boxes(rng: np.random.Generator, count: int, width: int) -> tuple[np.ndarray, np.ndarray]:
+    center, half = rng.uniform(0, 4, (3 * count, width)), rng.uniform(0.1, 0.5, (3 * count, width))
+    return center - half, center + half
+
+
+@pytest.mark.parametrize("width", [1, 8])
+@pytest.mark.parametrize("count", [0, 1, 2, 40])
+def test_sweep_and_prune_finds_what_all_pairs_do(width: int, count: int) -> None:
+    rng = np.random.default_rng(count)
+    pairs = np.array([p for p in itertools.combinations(range(count), 2) if rng.random() < 0.8], np.int64).reshape(-1, 2)
+    rng.shuffle(pairs)
+    tables = partners(count, pairs)
+    order = rng.permutation(count).astype(np.int64)
+    for _ in range(3):  # the order of the last time is used again
+        low, high = random_boxes(rng, count, width)
+        rest, awake = np.zeros((count + 1, width)), np.full((len(pairs), width), np.nan)
+        active = np.zeros(len(pairs) + 1, np.int64)
+        eager, compiled = ([x.copy() for x in (order, rest, awake, active)] for _ in range(2))
+        sweep_and_prune(count, len(pairs), *tables, low, high, *eager)
+        sweep_and_prune.call(Lanes(width), count, len(pairs), *tables, low, high, *compiled)
+        L, H = low.reshape(count, 3, width), high.reshape(count, 3, width)
+        expected = np.array([np.all((L[i] <= H[j]) & (L[j] <= H[i]), axis=0) for i, j in pairs], float).reshape(-1, width)
+        for found, listed in ((eager[2], eager[3]), (compiled[2], compiled[3])):
+            np.testing.assert_array_equal(found, expected)
+            assert set(listed[1 : listed[0] + 1]) == set(np.flatnonzero(expected.any(axis=1)))
+        order = compiled[0]
+        assert sorted(order) == list(range(count))
+
+
+def test_boxes_of_a_state() -> None:
+    shapes = [(lw.Sphere(0.5), lw.SE3(p=(1, 2, 3))), (lw.Box((1, 2, 3)), lw.SE3())]
+    low, high = boxes_of(shapes, 0.1)
+    np.testing.assert_allclose(low, [0.4, 1.4, 2.4, -0.6, -1.1, -1.6])
+    np.testing.assert_allclose(high, [1.6, 2.6, 3.6, 0.6, 1.1, 1.6])
