@@ -55,14 +55,15 @@ def rebound(gap: Scalar, before: Scalar, free: Scalar, restitution: Scalar, h: S
 
         v'^2 + h a v' = e^2 (s^2 + h a s) - 2 (1 - e^2) a g.
 
-    Slower than h a nothing bounces.
+    Where the way that is left is higher than the flight will be, Newton's law it is. Slower than h a nothing bounces.
     """
     speed, fall = -before, maximum(before - free, 0.0)
     open_gap, e2 = maximum(gap, 0.0), restitution * restitution
     squared = e2 * speed * (speed + fall) - 2.0 * (1.0 - e2) * (fall / h) * open_gap
-    root = np.sqrt(maximum(0.25 * fall * fall + squared, 0.0))
-    meets = (open_gap + h * free < 0.0) & (speed > fall) & (squared > 0.0)
-    return where(meets, root - 0.5 * fall, 0.0)
+    high = squared > 0.0
+    root = np.sqrt(0.25 * fall * fall + where(high, squared, 0.0))
+    meets = (open_gap + h * free < 0.0) & (speed > fall)
+    return where(meets, where(high, root - 0.5 * fall, restitution * speed), 0.0)
 
 
 def strikes(before: Vector, free: Vector) -> Vector:
