@@ -8,7 +8,10 @@ import numpy as np
 import pytest
 
 import linkwork as lw
+from linkwork.declared import touching
 from linkwork.elements.collection import collection
+from linkwork.kernel import eager
+from linkwork.steppers.symplectic_euler import SymplecticEuler
 
 METHODS = ("reduced", "maximal", "maximal-implicit", "redmax")
 EVERY_METHOD = pytest.mark.parametrize("method", METHODS)
@@ -241,6 +244,77 @@ def test_penetration_is_pushed_out_without_velocity(method: str) -> None:
     run = lw.simulate(model, lw.State(q, start.v), 0.1, 5e-3, method=method)
     assert abs(run.q[-1, 2] - 0.05) < 1e-9
     assert np.abs(run.v).max() < 1e-12
+
+
+@pytest.mark.parametrize("method", ["maximal", "maximal-implicit"])
+def test_collisions_keep_the_momentum(method: str) -> None:
+    """Of two balls that hit one another off centre, with friction and restitution."""
+    b = lw.ModelBuilder(gravity=(0, 0, 0))
+    for name, mass in (("a", 1.0), ("b", 3.0)):
+        b.body(name, joint=lw.Free(), shapes=[lw.Sphere(RADIUS, mass=mass, friction=0.4, restitution=0.5)])
+    q = np.array([-1.0, 0.05, 0.02, 1, 0, 0, 0, 0.0, 0, 0, 1, 0, 0, 0])
+    v = np.array([3.0, 5.0, -9.0, 10.0, 0, 0, 0, 0, 4.0, -1.0, 0.2, 0])
+    run = lw.simulate(b.build(), lw.State(q, v), 0.3, 1e-3, method=method)
+    velocity = np.einsum("tbij,tbj->tbi", run.poses[..., :3, :3], run.v.reshape(-1, 2, 6)[..., 3:])
+    momentum = np.einsum("b,tbi->ti", [1.0, 3.0], velocity)
+    assert np.abs(velocity[-1] - velocity[0]).max() > 1.0
+    assert momentum == pytest.approx(np.tile(momentum[0], (len(run), 1)), abs=1e-12)
+
+
+def quadruped() -> tuple[lw.Model, lw.State]:
+    """Legs of two links under PD control, feet with round ends above the ground."""
+    b = lw.ModelBuilder().ground(friction=0.8)
+    b.body("base", joint=lw.Free(), shapes=[lw.Box((0.4, 0.3, 0.1), mass=5.0)])
+    link, foot = lw.Inertia.cuboid(mass=0.4, size=(0.05, 0.05, 0.2)), lw.Capsule(0.03, 0.17, lw.SE3(p=np.array([0, 0, -0.1])))
+    for i, (x, y) in enumerate([(-0.2, -0.15), (-0.2, 0.15), (0.2, -0.15), (0.2, 0.15)]):
+        hip, knee = (lw.SE3(p=np.array(p)) for p in ((x, y, -0.05), (0.0, 0.0, -0.2)))
+        b.body(f"u{i}", parent="base", joint=lw.Revolute((0, 1, 0)), inertia=link, placement=hip)
+        b.body(f"l{i}", parent=f"u{i}", joint=lw.Revolute((0, 1, 0)), inertia=link, placement=knee, shapes=[foot])
+        b.add(lw.PDController(f"u{i}", 60.0, 1.0, target=0.5)).add(lw.PDController(f"l{i}", 60.0, 1.0, target=-1.0))
+    model = b.build()
+    q = model.neutral()
+    q[2], q[7:] = 0.55, np.tile([0.5, -1.0], 4)
+    return model, lw.State(q, np.zeros(model.nv))
+
+
+def test_a_quadruped_lands_in_every_formulation() -> None:
+    model, start = quadruped()
+    ends = []
+    for method in METHODS:
+        run = lw.simulate(model, start, 1.0, 1e-3, method=method, every=10)
+        assert run.health.complementarity is not None
+        assert run.health.complementarity < 1e-9
+        assert run.health.penetration is not None
+        assert run.health.penetration < 1e-4
+        ends.append(run.q[-1, :3])
+    for end in ends:
+        assert end == pytest.approx(ends[0], abs=4e-3)  # they differ by what a step of 1 ms makes of springs
+        assert 0.38 < end[2] < 0.45
+
+
+@pytest.mark.parametrize("method", ["reduced", "maximal"])
+def test_eager_is_compiled(method: str) -> None:
+    """One step in which a block that is too deep slides and is hit by a ball."""
+    model, start = block_on_slope(np.radians(20), 0.3, 1.0)
+    b = lw.ModelBuilder().world(slope(np.radians(20))[0])
+    b.body("block", joint=lw.Free(), shapes=[lw.Box(SIZE, mass=1.0, friction=0.3)])
+    b.body("ball", joint=lw.Free(), shapes=[lw.Sphere(RADIUS, mass=0.5, friction=0.3, restitution=0.5)])
+    model = touching(b.build(), "exact")
+    q = np.array([*start.q, start.q[0] + 0.05, 0.01, start.q[2] + 0.17, 1, 0, 0, 0])
+    q[2] -= 1e-4
+    state, h = lw.State(q, np.array([*start.v, 1.0, 2.0, 3.0, -0.4, 0.1, -6.0])), 5e-3
+    names = ("q", "v") if method == "reduced" else ("poses", "twists", "q_fit")
+    given = state if method == "reduced" else lw.to_maximal(model, state)
+    program = SymplecticEuler().program(method, model)
+    parts = {name: np.asarray(getattr(given, name), float).reshape(1, -1) for name in names}
+    inputs = program.entered(model, parts, 0.0) | program.given(model, h)
+    plain = eager.run(program.algorithm, collection(model).tree, {name: a.reshape(-1) for name, a in inputs.items()})
+    run = lw.simulate(model, state, h, h, method)
+    assert run.forces is not None
+    assert run.forces[-1, 24] > 0.0 or run.forces[-1].max() > 100.0  # the ball acts
+    for name in names:
+        found = run.arrays[name][-1].reshape(-1)
+        assert np.abs(plain[name] - found).max() < 1e-9 * (1.0 + np.abs(found).max()), name
 
 
 RUNS: list[Callable[[], tuple[lw.Model, lw.State]]] = [
