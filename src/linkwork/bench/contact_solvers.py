@@ -1,8 +1,8 @@
 """All solvers of contact with friction on problems of the generator, Pinocchio's ADMM and PGS beside them.
 
 Every problem is solved from zero. Solved means that the natural map is below 1e-6 or 1e-10, in m/s, measured here for all
-alike. Times are CPU times of one thread: of compiled solvers the least of a few calls from Python on arrays that are kept, of Pinocchio
-its own solve, of solvers in Python the whole call.
+alike. Times are CPU times of one thread: of compiled solvers the least of a few calls from Python on arrays that are kept, of
+Pinocchio its own solve, of solvers in Python the whole call.
 """
 
 from __future__ import annotations
@@ -176,10 +176,10 @@ def jams(case: str, given: Sequence[Problem]) -> list[str]:
     free, free_of_friction = [opens(p) for p in given], [opens_against_friction(p) for p in given]
     unsolved = [k for k, o in enumerate(outcomes) if not o.left < ASKED]
     left = [k for k in unsolved if free[k]]
+    hard = sum(free_of_friction[k] for k in unsolved)
     lines = [
         f"{case}: a motion opens all contacts in {sum(free)} of {len(given)} problems, in {sum(free_of_friction)} against "
-        f"friction; above {ASKED:g} m/s stay {len(left)} of the former, {sum(free_of_friction[k] for k in unsolved)} of the latter, and "
-        f"{len(unsolved) - len(left)} others"
+        f"friction; above {ASKED:g} m/s stay {len(left)} of the former, {hard} of the latter, {len(unsolved) - len(left)} others"
     ]
     if unsolved:
         cause = {True: "", False: " (jammed)"}

@@ -1,25 +1,17 @@
 """Problems with Coulomb cones (`solvers.problem`), solved exactly, in all lanes at once: the default of contact with friction.
 
-Newton's method on the modes of the rows. A row with bounds is free (u = 0) or at a bound. A contact is open (x = 0), sticks
-(u = 0) or slides: x_t = mu x_n d with a unit vector d along friction, and with e across d, in unknowns x_n and an angle,
+Newton's method on the modes of the rows: free or at a bound, open, sticking or sliding. The rows of given modes are a linear
+system (`cone_modes`). With x found, y = x - u in scaled rows tells the next modes: y_n <= 0 opens, |y_t| <= mu y_n sticks, else
+friction acts along y_t. A step goes from x toward the x of the modes, as far as it makes the natural map of the complementarity
+problem smaller. Sweeps of block Gauss-Seidel with exact solves of every contact (`contact_block`) give the first modes, and new
+ones where no step leads down; alternating directions (`admm`) take turns with them there.
 
-    u_n = 0,    e . u_t = 0,    dx = dx_n (1, mu d) + dz e,    dz = mu x_n dangle
-    e . A_t dx + k dz = -e . u_t,    k = |u_t| / (mu x_n)          as e turns with d
+Redundant rows need no pivoting: rows of given modes are solved by proximal rounds (A + eps 1) dx = -u with one factor, until the
+residual stands still. At the end they start once more from x = 0, to reach the solution of least norm, whatever the order of the
+contacts and the start, if that has the same modes. A is any matrix whose symmetric part is semidefinite.
 
-These are all linear systems of one kind: columns and rows of A turned into d and e, some left out, some added to the diagonal.
-With x found, y = x - u in scaled rows tells the modes: y_n <= 0 opens, |y_t| <= mu y_n sticks, else d = y_t / |y_t|. A step goes
-from x toward the x of the modes, as far as it makes the natural map of the complementarity problem smaller. Sweeps of block
-Gauss-Seidel with exact solves of every contact (`contact_block`) give the first modes, and new ones where no step leads down;
-alternating directions (`admm`) take turns with them there.
-
-Rows are scaled to a unit diagonal, the three of a cone alike. Redundant rows need no pivoting: the rows of given modes are solved
-by proximal rounds (A + eps 1) dx = -u with one factor, until the residual stands still. At the end they start once more from
-x = 0, to reach the solution of least norm, whatever the order of the contacts and the start, if that has the same modes. A is any
-matrix whose symmetric part is semidefinite.
-
-The x with the least natural map is kept, and `left` tells it, in the units of u.
-A problem without a solution (contacts that ask for contradicting motions) shows there. Lanes that are done stay as they are: a
-result does not depend on its neighbours.
+The x with the least natural map is kept, and `left` tells it, in the units of u. A problem without a solution (contacts that ask
+for contradicting motions) shows there. Lanes that are done stay as they are: a result does not depend on its neighbours.
 """
 
 from __future__ import annotations
@@ -30,13 +22,13 @@ import numpy as np
 
 from ..kernel.lanes import Lanes
 from ..kernel.loops import Ints, Lane, LoopFunction, Table, all, any, loops, maximum, minimum, sqrt, where
-from .contact_block import solve_contact
+from .cone_modes import approach, choose_modes, list_unknowns, modal_matrix, redundant, start_modes
+from .cone_rows import motions, natural_map, project_cones, scale_cones, sweep_cones
 from .lu import factor_lu, solve_lu
 from .problem import Info, Problem
 
 EPS = 1e-6  # relative weight of the last solution in a proximal round
 SOFTEST = 1e-2  # the same at most, where steps do not lead down
-BLOCK = 1e-10  # the same in the solve of one contact
 ROUNDS = 3  # proximal rounds on one factor
 LAST_ROUNDS = 16  # the same for the solution of least norm
 CHANGES = 60  # of modes, at most
@@ -44,17 +36,12 @@ SWEEPS = 6  # of Gauss-Seidel, and more later
 CLOSE = 1e-3  # relative: how well they need to know sliding
 ALTERNATIONS = 60  # of directions, and more later
 RHO = 0.03  # the weight of their split
-SMALL_PIVOT = 1e-3  # of the diagonal: a pivot below tells of redundant rows
 DECREASE = 0.1  # of the residual: the least that a step is to bring
 HALVINGS = 8  # of a step
 ENOUGH = 5e-14  # of the largest terms: the residual that ends the search
 ROUNDING = 1e-11  # of the largest terms: the same where no step leads down
 SMALL = 1e-15  # of the largest terms: what proximal rounds are to reach
-LARGEST = 1e4  # of b: larger x do not count for the two above, as they may grow without bound in a jam
-EMPTY = 1e-14  # of the largest diagonal: rows that answer less drop out
-STIFFEST = 1e12  # k at most: beyond, the direction of sliding does not move
-HUGE = 1e300
-INFINITE = np.inf
+LARGEST = 1e4  # of b: larger x do not count among these terms, as they may grow without bound in a jam
 
 
 @loops
@@ -68,386 +55,6 @@ def mirror(active: Ints, packed: Lane, A: Lane) -> None:
 
 
 @loops
-def motions(m: int, A: Lane, b: Lane, x: Lane, u: Lane) -> None:
-    """u = A x + b."""
-    for i in range(m):
-        s = b[i]
-        for k in range(m):
-            s += A[i * m + k] * x[k]
-        u[i] = s
-
-
-@loops
-def scale_cones(
-    active: Ints,
-    cones: Table,
-    mu: Lane,
-    on: Lane,
-    b: Lane,
-    lower: Lane,
-    upper: Lane,
-    x: Lane,
-    A: Lane,
-    scale: Lane,
-    bs: Lane,
-    lo: Lane,
-    hi: Lane,
-    xs: Lane,
-) -> None:
-    """The problem in scaled rows; those with scale zero drop out. Rows bounded by another have their coefficient in `hi`."""
-    m = active[0]
-    most = 0.0 * A[0]
-    for i in range(m):
-        most = maximum(most, where(on[active[i + 1]] > 0.0, A[i * m + i], 0.0))
-    for i in range(m):
-        r = active[i + 1]
-        first = i
-        if cones[r] > 1:
-            first = i + 1 - cones[r]
-        size = A[i * m + i]
-        if cones[r] > 0:
-            size = (A[first * m + first] + A[(first + 1) * m + first + 1] + A[(first + 2) * m + first + 2]) / 3.0
-        good = (on[r] > 0.0) & (A[first * m + first] > EMPTY * most)
-        scale[i] = where(good, 1.0 / sqrt(where(good, size, 1.0)), 0.0)
-    for i in range(m):
-        r = active[i + 1]
-        good = scale[i] > 0.0
-        unit = 1.0 / where(good, scale[i], 1.0)
-        for k in range(m):
-            A[i * m + k] = where(good, A[i * m + k] * (scale[i] * scale[k]), 0.0)
-        A[i * m + i] = where(good, A[i * m + i], 1.0)
-        bs[i] = where(good, b[r] * scale[i], 0.0)
-        xs[i] = where(good, x[r] * unit, 0.0)
-        if cones[r] == 0:
-            lo[i] = where(good, lower[r] * unit, 0.0)
-            hi[i] = where(good, upper[r] * unit, 0.0)
-        else:
-            normal = i
-            if cones[r] < 0:
-                normal = i + cones[r]
-            lo[i] = -HUGE
-            hi[i] = where(good, mu[r] * (scale[normal] * unit), 0.0)
-
-
-@loops
-def sweep_cones(
-    active: Ints, cones: Table, A: Lane, bs: Lane, lo: Lane, hi: Lane, scale: Lane, xs: Lane, sweeps: int, close: float, go: float
-) -> None:
-    """Block Gauss-Seidel in lanes that go: every contact, every row, given the others."""
-    m = active[0]
-    for _ in range(sweeps):
-        for i in range(m):
-            kind = cones[active[i + 1]]
-            live = where(scale[i] > 0.0, go, 0.0)
-            if kind == 1:
-                c0 = bs[i]
-                c1 = bs[i + 1]
-                c2 = bs[i + 2]
-                for k in range(i):
-                    c0 += A[i * m + k] * xs[k]
-                    c1 += A[i * m + m + k] * xs[k]
-                    c2 += A[i * m + 2 * m + k] * xs[k]
-                for k in range(i + 3, m):
-                    c0 += A[i * m + k] * xs[k]
-                    c1 += A[i * m + m + k] * xs[k]
-                    c2 += A[i * m + 2 * m + k] * xs[k]
-                c0 -= BLOCK * xs[i]
-                c1 -= BLOCK * xs[i + 1]
-                c2 -= BLOCK * xs[i + 2]
-                solve_contact(m, i, A, hi[i + 1], c0, c1, c2, BLOCK, close, xs, live)
-            elif kind <= 0:
-                u = bs[i]
-                for k in range(m):
-                    u += A[i * m + k] * xs[k]
-                low = lo[i]
-                high = hi[i]
-                if kind < 0:
-                    high = hi[i] * maximum(xs[i + kind], 0.0)
-                    low = -high
-                xs[i] = where(live > 0.0, minimum(maximum(xs[i] - u, low), high), xs[i])
-
-
-@loops
-def project_cones(active: Ints, cones: Table, lo: Lane, hi: Lane, scale: Lane, z: Lane) -> None:
-    """z becomes the nearest point of the cones; rows bounded by another are projected after it."""
-    for i in range(active[0]):
-        kind = cones[active[i + 1]]
-        good = scale[i] > 0.0
-        if kind == 1:
-            mu = hi[i + 1]
-            t = sqrt(z[i + 1] * z[i + 1] + z[i + 2] * z[i + 2])
-            inside = t <= mu * z[i]
-            along = maximum((z[i] + mu * t) / (1.0 + mu * mu), 0.0)
-            part = where(good, where(inside, 1.0, mu * along / where(inside | ~(t > 0.0), 1.0, t)), 0.0)
-            z[i] = where(good, where(inside, z[i], along), 0.0)
-            z[i + 1] = part * z[i + 1]
-            z[i + 2] = part * z[i + 2]
-        elif kind <= 0:
-            low = lo[i]
-            high = hi[i]
-            if kind < 0:
-                high = hi[i] * maximum(z[i + kind], 0.0)
-                low = -high
-            z[i] = where(good, minimum(maximum(z[i], low), high), 0.0)
-
-
-@loops
-def natural_map(
-    active: Ints, cones: Table, lo: Lane, hi: Lane, scale: Lane, xs: Lane, u: Lane, xn: Lane, un: Lane, share: float, z: Lane
-) -> float:
-    """z = x - P(x - u - s) in scaled rows, and its length: P projects on the cones, s is the shift mu |u_t| of normal rows.
-
-    x and u are those between xs, u and xn, un at a share of the way.
-    """
-    m = active[0]
-    for i in range(m):
-        z[i] = xs[i] + share * (xn[i] - xs[i]) - (u[i] + share * (un[i] - u[i]))
-    for i in range(m):
-        if cones[active[i + 1]] == 1:
-            u1 = u[i + 1] + share * (un[i + 1] - u[i + 1])
-            u2 = u[i + 2] + share * (un[i + 2] - u[i + 2])
-            z[i] -= hi[i + 1] * sqrt(u1 * u1 + u2 * u2)
-    project_cones(active, cones, lo, hi, scale, z)
-    square = 0.0 * share
-    for i in range(m):
-        z[i] = xs[i] + share * (xn[i] - xs[i]) - z[i]
-        square += z[i] * z[i]
-    return sqrt(square)
-
-
-@loops
-def choose_modes(
-    active: Ints,
-    cones: Table,
-    lo: Lane,
-    hi: Lane,
-    scale: Lane,
-    xs: Lane,
-    u: Lane,
-    eps: float,
-    keep: Lane,
-    turn: Lane,
-    more: Lane,
-    z: Lane,
-) -> None:
-    """The modes that y = x - u tells.
-
-    keep   1 for unknowns: of a contact x_n, that across d, that along d (sticking alone); 0 for what is left out
-    turn   of tangents d, (0, 1) where it sticks; of normal rows mu if it slides, else 0; of rows at a bound that another row
-           sets, the signed coefficient
-    more   on the diagonal
-    z      x of rows that are left out: their bound
-    """
-    for i in range(active[0]):
-        kind = cones[active[i + 1]]
-        good = scale[i] > 0.0
-        if kind == 1:
-            mu = hi[i + 1]
-            n = xs[i] - u[i]
-            t1 = xs[i + 1] - u[i + 1]
-            t2 = xs[i + 2] - u[i + 2]
-            t = sqrt(t1 * t1 + t2 * t2)
-            acts = good & (n > 0.0)
-            slides = acts & (t > mu * n)
-            k = t / where(mu * n > 0.0, mu * n, 1.0) - 1.0
-            keep[i] = where(acts, 1.0, 0.0)
-            keep[i + 1] = keep[i]
-            keep[i + 2] = where(slides, 0.0, keep[i])
-            turn[i] = where(slides, mu, 0.0)
-            turn[i + 1] = where(slides, t1 / where(slides, t, 1.0), 0.0)
-            turn[i + 2] = where(slides, t2 / where(slides, t, 1.0), 1.0)
-            more[i] = where(acts, eps, 1.0)
-            more[i + 1] = where(slides, eps + where(mu * n * STIFFEST > t, k, STIFFEST), more[i])
-            more[i + 2] = where(slides, 1.0, more[i])
-            z[i] = 0.0
-            z[i + 1] = 0.0
-            z[i + 2] = 0.0
-        elif kind <= 0:
-            y = xs[i] - u[i]
-            low = lo[i]
-            high = hi[i]
-            if kind < 0:
-                high = hi[i] * maximum(xs[i + kind], 0.0)
-                low = -high
-            free = good & (y >= low) & (y <= high)
-            keep[i] = where(free, 1.0, 0.0)
-            more[i] = where(free, eps, 1.0)
-            turn[i] = 0.0
-            z[i] = where(free | ~good, 0.0, minimum(maximum(y, low), high))
-            if kind < 0:
-                turn[i] = where(free | ~good, 0.0, where(y > high, hi[i], -hi[i]))
-                z[i] = 0.0
-
-
-@loops
-def list_unknowns(active: Ints, cones: Table, keep: Lane, order: Ints) -> int:
-    """The rows that are unknown in some lane; the three of a contact together. Returns how many."""
-    n = 0
-    for i in range(active[0]):
-        kind = cones[active[i + 1]]
-        if (kind < 2 and any(keep[i] > 0.0)) or (kind > 1 and any(keep[i + 1 - kind] > 0.0)):
-            order[n] = i
-            n += 1
-    return n
-
-
-@loops
-def modal_matrix(n: int, active: Ints, cones: Table, A: Lane, keep: Lane, turn: Lane, more: Lane, order: Ints, T: Lane) -> None:
-    """The system of the modes, T (n, n): columns and rows of A turned, left out, and added to."""
-    m = active[0]
-    for p in range(n):
-        for q in range(n):
-            T[p * n + q] = A[order[p] * m + order[q]]
-    for q in range(n):  # columns: n + mu d, across d, along d
-        i = order[q]
-        kind = cones[active[i + 1]]
-        if kind == 1 and any(keep[i + 2] < keep[i]):
-            d1 = turn[i + 1]
-            d2 = turn[i + 2]
-            for p in range(n):
-                a = p * n + q
-                along = d1 * T[a + 1] + d2 * T[a + 2]
-                T[a] += turn[i] * along
-                T[a + 1] = d2 * T[a + 1] - d1 * T[a + 2]
-                T[a + 2] = along
-    for i in range(m):  # what follows a normal row at its bound
-        kind = cones[active[i + 1]]
-        if kind < 0 and any(abs(turn[i]) > 0.0):
-            for q in range(n):
-                if order[q] == i + kind:
-                    for p in range(n):
-                        T[p * n + q] += turn[i] * A[order[p] * m + i]
-    for p in range(n):  # rows
-        i = order[p]
-        kind = cones[active[i + 1]]
-        if kind == 1 and any(keep[i + 2] < keep[i]):
-            d1 = turn[i + 1]
-            d2 = turn[i + 2]
-            for q in range(n):
-                a = p * n + q
-                across = d2 * T[a + n] - d1 * T[a + 2 * n]
-                T[a + 2 * n] = d1 * T[a + n] + d2 * T[a + 2 * n]
-                T[a + n] = across
-    for p in range(n):
-        for q in range(n):
-            T[p * n + q] = T[p * n + q] * (keep[order[p]] * keep[order[q]])
-        T[p * n + p] += more[order[p]]
-
-
-@loops
-def right_side(n: int, active: Ints, cones: Table, keep: Lane, turn: Lane, u: Lane, order: Ints, z: Lane) -> float:
-    """-u of the unknowns, turned as the rows of the matrix are; returns the largest."""
-    most = 0.0 * u[0]
-    for p in range(n):
-        i = order[p]
-        kind = cones[active[i + 1]]
-        if kind == 1:
-            z[p] = -u[i] * keep[i]
-            z[p + 1] = (turn[i + 1] * u[i + 2] - turn[i + 2] * u[i + 1]) * keep[i + 1]
-            z[p + 2] = -(turn[i + 1] * u[i + 1] + turn[i + 2] * u[i + 2]) * keep[i + 2]
-        elif kind < 1:
-            z[p] = -u[i] * keep[i]
-        most = maximum(most, abs(z[p]))
-    return most
-
-
-@loops
-def move(n: int, active: Ints, cones: Table, keep: Lane, turn: Lane, order: Ints, z: Lane, x: Lane, go: float) -> None:
-    """Add what was found to x, in lanes that go; where a contact slides, d turns, and friction stays on the cone."""
-    for p in range(n):
-        i = order[p]
-        kind = cones[active[i + 1]]
-        if kind == 1:
-            slides = keep[i + 2] < keep[i]
-            d1 = turn[i + 1]
-            d2 = turn[i + 2]
-            new = x[i] + z[p] * keep[i]
-            most = maximum(turn[i] * new, 0.0)
-            f1 = d1 * most + d2 * z[p + 1]
-            f2 = d2 * most - d1 * z[p + 1]
-            f = sqrt(f1 * f1 + f2 * f2)
-            turns = slides & (go > 0.0) & (most > 0.0)
-            turn[i + 1] = where(turns, f1 / where(turns, f, 1.0), d1)
-            turn[i + 2] = where(turns, f2 / where(turns, f, 1.0), d2)
-            t1 = where(slides, most * turn[i + 1], x[i + 1] + z[p + 1] * keep[i + 1])
-            t2 = where(slides, most * turn[i + 2], x[i + 2] + z[p + 2] * keep[i + 2])
-            x[i] = where(go > 0.0, new, x[i])
-            x[i + 1] = where(go > 0.0, t1, x[i + 1])
-            x[i + 2] = where(go > 0.0, t2, x[i + 2])
-        elif kind < 1:
-            x[i] = where(go > 0.0, x[i] + z[p] * keep[i], x[i])
-    for i in range(active[0]):
-        kind = cones[active[i + 1]]
-        if kind < 0:
-            bound = (go > 0.0) & (abs(turn[i]) > 0.0)
-            x[i] = where(bound, turn[i] * maximum(x[i + kind], 0.0), x[i])
-
-
-@loops
-def start_modes(active: Ints, cones: Table, keep: Lane, turn: Lane, xs: Lane, z: Lane, xn: Lane, part: float, go: float) -> None:
-    """Where the unknowns of given modes begin: at a part of xs, friction on its cone; what is left out as z says."""
-    for i in range(active[0]):
-        kind = cones[active[i + 1]]
-        if kind == 1:
-            slides = keep[i + 2] < keep[i]
-            new = part * xs[i] * keep[i]
-            most = maximum(turn[i] * new, 0.0)
-            t1 = where(slides, most * turn[i + 1], part * xs[i + 1] * keep[i + 1])
-            t2 = where(slides, most * turn[i + 2], part * xs[i + 2] * keep[i + 2])
-            xn[i] = where(go > 0.0, new, xn[i])
-            xn[i + 1] = where(go > 0.0, t1, xn[i + 1])
-            xn[i + 2] = where(go > 0.0, t2, xn[i + 2])
-        elif kind < 1:
-            new = where(keep[i] > 0.0, part * xs[i], z[i])
-            if kind < 0:
-                new = where(keep[i] > 0.0, new, turn[i] * maximum(part * xs[i + kind], 0.0))
-            xn[i] = where(go > 0.0, new, xn[i])
-
-
-@loops
-def redundant(n: int, T: Lane) -> float:
-    """1 where a pivot of the factor is small: then x of these modes is not the only one."""
-    most = 0.0 * T[0]
-    for p in range(n):
-        most = maximum(most, abs(T[p * n + p]))
-    return where(most * SMALL_PIVOT > 1.0, 1.0, 0.0)
-
-
-@loops
-def approach(
-    n: int,
-    active: Ints,
-    cones: Table,
-    A: Lane,
-    bs: Lane,
-    keep: Lane,
-    turn: Lane,
-    xn: Lane,
-    un: Lane,
-    z: Lane,
-    order: Ints,
-    T: Lane,
-    enough: float,
-    rounds: int,
-    go: float,
-) -> None:
-    """x of given modes by proximal rounds on one factor, in lanes that go, until the residual is small or stands still."""
-    m = active[0]
-    last = HUGE + 0.0 * go
-    still = go
-    motions(m, A, bs, xn, un)
-    for _ in range(rounds):
-        size = right_side(n, active, cones, keep, turn, un, order, z)
-        still = where((size < 0.5 * last) & (size > enough), still, 0.0)
-        if not any(still > 0.0):
-            break
-        last = size
-        solve_lu(n, T, z)
-        move(n, active, cones, keep, turn, order, z, xn, still)
-        motions(m, A, bs, xn, un)
-
-
-@loops
 def alternate(
     active: Ints,
     cones: Table,
@@ -456,17 +63,17 @@ def alternate(
     lo: Lane,
     hi: Lane,
     scale: Lane,
-    xs: Lane,
+    inside: Lane,
+    force: Lane,
     xn: Lane,
-    un: Lane,
     z: Lane,
     T: Lane,
     rounds: int,
     go: float,
 ) -> None:
-    """Alternating directions (`admm`) from xs, in lanes that go: slow, but where Gauss-Seidel and Newton stand still, it moves.
+    """Go on with alternating directions (`admm`), in lanes that go: slow, but they move where Gauss-Seidel and Newton stand still.
 
-    xn sees the matrix, xs stays in the cones, un is the force between them and becomes u + s.
+    xn sees the matrix, `inside` stays in the cones, `force` is between them and becomes u + s.
     """
     m = active[0]
     for i in range(m):
@@ -474,23 +81,47 @@ def alternate(
             T[i * m + k] = A[i * m + k]
         T[i * m + i] += RHO
     factor_lu(m, T)
-    motions(m, A, bs, xs, un)
-    for i in range(m):
-        if cones[active[i + 1]] == 1:
-            un[i] += hi[i + 1] * sqrt(un[i + 1] * un[i + 1] + un[i + 2] * un[i + 2])
     for _ in range(rounds):
         for i in range(m):
-            xn[i] = RHO * xs[i] + un[i] - bs[i]
+            xn[i] = RHO * inside[i] + force[i] - bs[i]
         for i in range(m):
             if cones[active[i + 1]] == 1:
-                xn[i] -= hi[i + 1] * sqrt(un[i + 1] * un[i + 1] + un[i + 2] * un[i + 2])
+                xn[i] -= hi[i + 1] * sqrt(force[i + 1] * force[i + 1] + force[i + 2] * force[i + 2])
         solve_lu(m, T, xn)
         for i in range(m):
-            z[i] = xn[i] - un[i] / RHO
+            z[i] = xn[i] - force[i] / RHO
         project_cones(active, cones, lo, hi, scale, z)
         for i in range(m):
-            un[i] -= RHO * (xn[i] - z[i])
-            xs[i] = where(go > 0.0, z[i], xs[i])
+            new = force[i] - RHO * (xn[i] - z[i])
+            force[i] = where(go > 0.0, new, force[i])
+            inside[i] = where(go > 0.0, z[i], inside[i])
+
+
+@loops
+def shorten(
+    active: Ints,
+    cones: Table,
+    lo: Lane,
+    hi: Lane,
+    scale: Lane,
+    xs: Lane,
+    u: Lane,
+    xn: Lane,
+    un: Lane,
+    z: Lane,
+    share: float,
+    enough: float,
+    go: float,
+) -> float:
+    """The largest of 1/2, 1/4, ... of a step at which the natural map is below `enough`, in lanes without a share; else 0."""
+    trial = 1.0 + 0.0 * go
+    for _ in range(HALVINGS):
+        if all((share > 0.0) | ~(go > 0.0)):
+            break
+        trial = 0.5 * trial
+        new = natural_map(active, cones, lo, hi, scale, xs, u, xn, un, trial, z)
+        share = where((new < enough) & ~(share > 0.0), trial, share)
+    return share
 
 
 @loops
@@ -516,6 +147,8 @@ def solve_cones(
     xn: Lane,
     un: Lane,
     best: Lane,
+    inside: Lane,
+    force: Lane,
     z: Lane,
     keep: Lane,
     turn: Lane,
@@ -545,6 +178,8 @@ def solve_cones(
         given = maximum(given, abs(bs[i]))
         best[i] = xs[i]
         xn[i] = xs[i]
+        inside[i] = 0.0
+        force[i] = bs[i]
     motions(m, A, bs, xs, u)
     least = natural_map(active, cones, lo, hi, scale, xs, u, xs, u, 0.0 * go, z)
     go = where(least <= ENOUGH * given, 0.0, go)
@@ -554,7 +189,9 @@ def solve_cones(
         if any(sweeping > 0.0):
             sweep_cones(active, cones, A, bs, lo, hi, scale, xs, SWEEPS + change, CLOSE, where(go > 0.0, sweeping, 0.0))
         if any(alternating > 0.0):
-            alternate(active, cones, A, bs, lo, hi, scale, xs, xn, un, z, T, ALTERNATIONS + 2 * change, alternating)
+            alternate(active, cones, A, bs, lo, hi, scale, inside, force, xn, z, T, ALTERNATIONS + 2 * change, alternating)
+            for i in range(m):
+                xs[i] = where(alternating > 0.0, inside[i], xs[i])
         motions(m, A, bs, xs, u)
         off = natural_map(active, cones, lo, hi, scale, xs, u, xs, u, 0.0 * go, z)
         size = given
@@ -573,14 +210,9 @@ def solve_cones(
         approach(n, active, cones, A, bs, keep, turn, xn, un, z, order, T, SMALL * size, ROUNDS, go)
         full = natural_map(active, cones, lo, hi, scale, xn, un, xn, un, 0.0 * go, z)
         ends = full <= ENOUGH * size
-        share = where(ends | (full < (1.0 - DECREASE) * off), 1.0, 0.0)
-        trial = 1.0 + 0.0 * go
-        for _ in range(HALVINGS):
-            if all((share > 0.0) | ~(go > 0.0)):
-                break
-            trial = 0.5 * trial
-            new = natural_map(active, cones, lo, hi, scale, xs, u, xn, un, trial, z)
-            share = where((new < (1.0 - DECREASE) * off) & ~(share > 0.0), trial, share)
+        enough = (1.0 - DECREASE) * off
+        share = where(ends | (full < enough), 1.0, 0.0)
+        share = shorten(active, cones, lo, hi, scale, xs, u, xn, un, z, share, enough, go)
         moves = (go > 0.0) & (share > 0.0)
         go = where(~moves & (least <= ROUNDING * size), 0.0, go)
         sweeping = where(moves, 0.0, where(turns > 0.0, 0.0, go))
@@ -617,7 +249,7 @@ def solve(problem: Problem, warm: np.ndarray | None = None) -> tuple[np.ndarray,
 def solve_all(problems: Sequence[Problem], warm: Sequence[np.ndarray] | None = None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """x (problems, rows), what is left and rounds of problems with the same rows, in as many lanes."""
     m, W = len(problems[0].b), len(problems)
-    scratch = [np.zeros((m * m, W)), *np.zeros((13, m, W)), np.zeros(m, np.int64)]
+    scratch = [np.zeros((m * m, W)), *np.zeros((15, m, W)), np.zeros(m, np.int64)]
     return call_in_lanes(solve_cones, problems, warm, *scratch)
 
 

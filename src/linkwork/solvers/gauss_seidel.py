@@ -8,7 +8,8 @@ from __future__ import annotations
 import numpy as np
 
 from ..kernel.loops import Ints, Lane, Table, any, loops, maximum, minimum, where
-from .coulomb import LARGEST, call_in_lanes, motions, natural_map, scale_cones, sweep_cones
+from .cone_rows import motions, natural_map, scale_cones, sweep_cones
+from .coulomb import LARGEST, call_in_lanes
 from .problem import Info, Problem
 
 SWEEPS = 2000

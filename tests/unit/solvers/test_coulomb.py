@@ -179,7 +179,7 @@ def test_the_routine_as_it_stands() -> None:
     x, left, rounds = np.zeros(m), np.zeros(1), np.zeros(1)
     active = np.arange(-1, m)
     active[0] = m
-    scratch = [np.zeros(m * m), *np.zeros((13, m)), np.zeros(m, np.int64)]
+    scratch = [np.zeros(m * m), *np.zeros((15, m)), np.zeros(m, np.int64)]
     c = p.cones
     solve_cones(active, c.rows, c.mu, np.ones(m), p.b, c.lower, c.upper, x, p.A.flatten(), left, rounds, *scratch)
     assert np.allclose(x, solve(p)[0], rtol=0.0, atol=1e-11)
@@ -197,7 +197,7 @@ def test_rows_that_are_off_do_not_act() -> None:
     x, A = np.zeros((m, lanes)), np.ascontiguousarray(np.tile(p.A.reshape(-1, 1), lanes))
     active = np.arange(-1, m)
     active[0] = m
-    scratch = [np.zeros((m * m, lanes)), *np.zeros((13, m, lanes)), np.zeros(m, np.int64)]
+    scratch = [np.zeros((m * m, lanes)), *np.zeros((15, m, lanes)), np.zeros(m, np.int64)]
     out = np.zeros((1, lanes)), np.zeros((1, lanes))
     solve_cones.call(Lanes(lanes), active, p.cones.rows, mu, on, b, lower, upper, x, A, *out, *scratch)
     first = Problem(p.A[:4, :4], p.b[:4], Cones.equal(1) + Cones.coulomb([p.cones.mu[2]]))
