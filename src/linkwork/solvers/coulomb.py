@@ -39,7 +39,7 @@ RHO = 0.03  # the weight of their split
 DECREASE = 0.1  # of the residual: the least that a step is to bring
 HALVINGS = 8  # of a step
 ENOUGH = 5e-14  # of the largest terms: the residual that ends the search
-ROUNDING = 1e-11  # of the largest terms: the same where no step leads down
+ROUNDING = 1e-12  # of the largest terms: the same where no step leads down
 SMALL = 1e-15  # of the largest terms: what proximal rounds are to reach
 LARGEST = 1e4  # of b: larger x do not count among these terms, as they may grow without bound in a jam
 
@@ -71,7 +71,7 @@ def alternate(
     rounds: int,
     go: float,
 ) -> None:
-    """Go on with alternating directions (`admm`), in lanes that go: slow, but they move where Gauss-Seidel and Newton stand still.
+    """Go on with alternating directions (`admm`), in lanes that go: slow, but they move where Gauss-Seidel and Newton do not.
 
     xn sees the matrix, `inside` stays in the cones, `force` is between them and becomes u + s.
     """

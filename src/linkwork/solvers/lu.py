@@ -97,14 +97,31 @@ def eliminate_last(n: int, A: Lane) -> None:
 
 @loops
 def solve_lu(n: int, A: Lane, x: Lane) -> None:
-    """x = (L U)^-1 x in place; n^2."""
-    for i in range(n):
+    """x = (L U)^-1 x in place; n^2. Rows go in pairs, down with rising k, up with falling k."""
+    for i in range(0, n - 1, 2):
+        a = i * n
+        b = a + n
         s = x[i]
+        t = x[i + 1]
         for k in range(i):
-            s -= A[i * n + k] * x[k]
+            s -= A[a + k] * x[k]
+            t -= A[b + k] * x[k]
         x[i] = s
-    for i in range(n - 1, -1, -1):
+        x[i + 1] = t - A[b + i] * s
+    if n % 2 == 1:
+        a = (n - 1) * n
+        s = x[n - 1]
+        for k in range(n - 1):
+            s -= A[a + k] * x[k]
+        x[n - 1] = s * A[a + n - 1]
+    for i in range(n - n % 2 - 2, -1, -2):
+        a = i * n
+        b = a + n
         s = x[i]
-        for k in range(i + 1, n):
-            s -= A[i * n + k] * x[k]
-        x[i] = s * A[i * n + i]
+        t = x[i + 1]
+        for k in range(n - 1, i + 1, -1):
+            s -= A[a + k] * x[k]
+            t -= A[b + k] * x[k]
+        t = t * A[b + i + 1]
+        x[i + 1] = t
+        x[i] = (s - A[a + i + 1] * t) * A[a + i]
