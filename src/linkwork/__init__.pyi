@@ -95,11 +95,11 @@ from .joints import (
     Universal,
     joint,
 )
-from .maximal import force_report, maximal_dynamics, to_maximal, to_reduced
+from .maximal import force_report, maximal_dynamics, to_maximal, to_reduced, tree_maximal_dynamics
 from .model import Body, MaximalState, Model, ModelBuilder, Motion, Response, Rows, State
 from .model.kinematics import Kinematics, kinematics
 from .redmax import HyperReduced, MassSpringChain, MassSpringNet, MassSprings
-from .redmax.response import factor
+from .redmax.response import factor, tree_factor
 from .reduced import (
     bias_forces,
     body_jacobian,
@@ -121,6 +121,10 @@ from .reduced import (
     mass_matrix,
     mass_matrix_factor,
     tree_dynamics,
+    tree_dynamics_derivatives,
+    tree_hybrid_dynamics,
+    tree_inverse_dynamics,
+    tree_inverse_dynamics_derivatives,
 )
 from .reduced.loaded import constrained_dynamics
 from .reduced.muscle_states import MuscleStates, muscle_states
@@ -286,4 +290,10 @@ __all__ = [
     "to_reduced",
     "torus",
     "tree_dynamics",
+    "tree_dynamics_derivatives",
+    "tree_factor",
+    "tree_hybrid_dynamics",
+    "tree_inverse_dynamics",
+    "tree_inverse_dynamics_derivatives",
+    "tree_maximal_dynamics",
 ]

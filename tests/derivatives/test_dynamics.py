@@ -11,8 +11,8 @@ from linkwork.kernel import eager
 from linkwork.reduced.derivatives import (
     INVERSE_DYNAMICS_DIRECTIONAL,
     coordinate_columns,
-    forward_dynamics_derivatives,
-    inverse_dynamics_derivatives,
+    tree_dynamics_derivatives,
+    tree_inverse_dynamics_derivatives,
 )
 
 STEP = 1e-6
@@ -48,13 +48,13 @@ def differences(model: lw.Model, f: object, q: np.ndarray, v: np.ndarray) -> tup
 def test_against_finite_differences(seed: int) -> None:
     model = tree()
     q, v, x, w = sample(model, seed)
-    dq, dv, da = inverse_dynamics_derivatives(model, q, v, x, w)
-    fq, fv = differences(model, lambda q, v: lw.inverse_dynamics(model, q, v, x, w), q, v)
+    dq, dv, da = tree_inverse_dynamics_derivatives(model, q, v, x, w)
+    fq, fv = differences(model, lambda q, v: lw.tree_inverse_dynamics(model, q, v, x, w), q, v)
     scale = np.abs(fq).max()
     assert np.abs(dq - fq).max() < 1e-7 * scale
     assert np.abs(dv - fv).max() < 1e-7 * scale
     np.testing.assert_allclose(da, lw.mass_matrix(model, q), atol=1e-13)
-    aq, av = forward_dynamics_derivatives(model, q, v, x, w)
+    aq, av = tree_dynamics_derivatives(model, q, v, x, w)
     fq, fv = differences(model, lambda q, v: lw.tree_dynamics(model, q, v, x, w), q, v)
     assert np.abs(aq - fq).max() < 1e-6 * np.abs(fq).max()
     assert np.abs(av - fv).max() < 1e-6 * np.abs(fv).max()
@@ -66,8 +66,8 @@ def test_forward_and_inverse_belong_together(seed: int) -> None:
     model = tree()
     q, v, tau, w = sample(model, seed)
     a = lw.tree_dynamics(model, q, v, tau, w)
-    dq, dv, M = inverse_dynamics_derivatives(model, q, v, a, w)
-    aq, av = forward_dynamics_derivatives(model, q, v, tau, w)
+    dq, dv, M = tree_inverse_dynamics_derivatives(model, q, v, a, w)
+    aq, av = tree_dynamics_derivatives(model, q, v, tau, w)
     for slope, other in ((dq, aq), (dv, av)):
         np.testing.assert_allclose(M @ other, -slope, atol=1e-9 * np.abs(slope).max())
 
@@ -79,13 +79,13 @@ def test_against_pinocchio() -> None:
     model = arm7()
     theirs = peers.Pinocchio(model).model
     q, v, a, _ = sample(model, 1)
-    dq, dv, _ = inverse_dynamics_derivatives(model, q, v, a)
+    dq, dv, _ = tree_inverse_dynamics_derivatives(model, q, v, a)
     data = theirs.createData()
     expected = pin.computeRNEADerivatives(theirs, data, q, v, a)
     np.testing.assert_allclose(dq, expected[0], atol=1e-12)
     np.testing.assert_allclose(dv, expected[1], atol=1e-12)
     expected = pin.computeABADerivatives(theirs, data, q, v, a)
-    aq, av = forward_dynamics_derivatives(model, q, v, a)
+    aq, av = tree_dynamics_derivatives(model, q, v, a)
     np.testing.assert_allclose(aq, expected[0], atol=1e-10 * np.abs(aq).max())
     np.testing.assert_allclose(av, expected[1], atol=1e-10 * np.abs(av).max())
 
@@ -102,8 +102,8 @@ def test_wrenches_that_change() -> None:
     model = tree()
     q, v, a, w = sample(model, 2)
     change = np.random.default_rng(0).normal(size=(2 * model.nv, model.nb, 6))
-    plain = inverse_dynamics_derivatives(model, q, v, a, w)
-    with_change = inverse_dynamics_derivatives(model, q, v, a, w, change)
+    plain = tree_inverse_dynamics_derivatives(model, q, v, a, w)
+    with_change = tree_inverse_dynamics_derivatives(model, q, v, a, w, change)
     found = np.concatenate([with_change[k] - plain[k] for k in (0, 1)], axis=1).T
     np.testing.assert_allclose(found, -lw.jacobian_transpose_product(model, q, change), atol=1e-12)
 
@@ -115,4 +115,4 @@ def test_rules_on_duals_as_they_stand() -> None:
     direction = coordinate_columns(model, q)[2]
     inputs = {"q": q, "d_q": direction, "v": v, "a": a, "external": w, "gravity": model.gravity}
     found = eager.run(INVERSE_DYNAMICS_DIRECTIONAL, model.tree, inputs)["d_tau"]
-    np.testing.assert_allclose(found, inverse_dynamics_derivatives(model, q, v, a, w)[0][:, 2], atol=1e-11)
+    np.testing.assert_allclose(found, tree_inverse_dynamics_derivatives(model, q, v, a, w)[0][:, 2], atol=1e-11)

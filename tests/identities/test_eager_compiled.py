@@ -142,7 +142,7 @@ def values(name: str) -> dict[str, np.ndarray]:
 def tree_of(m: lw.Model, algorithm: Algorithm) -> Tree:
     """Hybrid dynamics marks every other joint, implicit steps carry forces; the rest runs over the bodies."""
     if algorithm.name == "hybrid_dynamics":
-        return hybrid._plan(m, frozenset(range(0, m.nb, 2))).tree
+        return hybrid.with_prescribed(m.tree, frozenset(range(0, m.nb, 2)))
     if algorithm.name == IMPLICIT_STEP:
         return implicit_laws(m).tree
     return force_tree(m).tree if "u" in algorithm.fields else m.tree

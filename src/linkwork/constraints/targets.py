@@ -102,6 +102,13 @@ def slipping(lower: Vector, upper: Vector, rate: Vector) -> tuple[Vector, Vector
     return least, array([where(r > TOUCHING, l, u) for l, u, r in rows])
 
 
+def resisting(x: Vector, missing: Vector, lower: Vector, upper: Vector) -> Vector:
+    """Forces of rows with bounds where accelerations are given, which miss G a + bias = 0 by `missing`: what begins to slip has
+    the whole force against it, what does not any within its bounds, x if that is one."""
+    rows = zip(x, missing, lower, upper, strict=True)
+    return array([where(w > TOUCHING, l, where(w < -TOUCHING, u, minimum(maximum(f, l), u))) for f, w, l, u in rows])
+
+
 def any_of(flags: Vector) -> Scalar:
     """The largest of some flags."""
     found = flags[0]

@@ -22,7 +22,7 @@ from typing import Any
 
 import numpy as np
 
-from ..spatial.dual import Dual, Gradient, split, variables
+from ..spatial.dual import Dual, Gradient, Rate, split, variables
 from ..spatial.scalar import Scalar, Vector, array, dot, pivoted_inverse, zeros
 from .law import ForceLaw, RowLaw
 from .ports import At, joined, starts, still, time_at, values, velocities
@@ -97,8 +97,8 @@ def _from_gap(law: RowLaw, at: Sequence[At], t: Scalar, unknown: Vector, n: int)
         for _ in range(2):
             unknown = unknown - inverse @ array(list(law.conditions_of(moved, time, unknown)))
     g_s, slopes_s = split(array(list(law.gap_of(moved, time, unknown))), n + 1, Gradient)
-    value, rate = split(g_s, 1)
-    slopes, bends = split(slopes_s, 1)
+    value, rate = split(g_s, 1, Rate)
+    slopes, bends = split(slopes_s, 1, Rate)
     bias = bends[:, :n, 0] @ joined(velocities(at)) + bends[:, n, 0]
     return Derived(value, rate[:, 0], bias, -slopes[:, n], slopes[:, :n])
 
@@ -107,9 +107,9 @@ def _from_slip(law: RowLaw, at: Sequence[At], t: Scalar, n: int) -> Derived:
     flows, firsts = [a.flowing() for a in at], starts(at)
     turning = [variables(a.velocity, n, first, Gradient) for a, first in zip(at, firsts, strict=False)]
     at_rest = array(list(law.slip_of(values(at), still(at), t)))
-    r_s, slopes_s = split(array(list(law.slip_of(flows, turning, Dual(t, (1.0,))))), n, Gradient)
-    value, rates = split(r_s, 1)
-    return Derived(zeros(len(at_rest)), value, rates[:, 0], -at_rest, split(slopes_s, 1)[0])
+    r_s, slopes_s = split(array(list(law.slip_of(flows, turning, Rate(t, (1.0,))))), n, Gradient)
+    value, rates = split(r_s, 1, Rate)
+    return Derived(zeros(len(at_rest)), value, rates[:, 0], -at_rest, split(slopes_s, 1, Rate)[0])
 
 
 def _from_touch(law: RowLaw, at: Sequence[At], t: Scalar, unknown: Vector) -> Derived:
@@ -120,8 +120,8 @@ def _from_touch(law: RowLaw, at: Sequence[At], t: Scalar, unknown: Vector) -> De
 
 def equations(law: RowLaw, x: Sequence[Any], t: Scalar, unknown: Vector) -> tuple[Vector, np.ndarray]:
     """The conditions on the unknowns of a constraint, and their Jacobian (unknowns, unknowns)."""
-    found: Any = law.conditions_of(x, t, variables(unknown, law.unknowns))
-    return split(array(list(found)), law.unknowns)
+    found: Any = law.conditions_of(x, t, variables(unknown, law.unknowns, 0, Rate))
+    return split(array(list(found)), law.unknowns, Rate)
 
 
 def nearer(law: RowLaw, x: Sequence[Any], t: Scalar, unknown: Vector) -> Vector:
@@ -138,8 +138,8 @@ def approach(law: RowLaw, at: Sequence[At], t: Scalar, unknown: Vector, motion: 
     flows = [a.flowing(v) for a, v in zip(at, motion, strict=True)]
     if law.unknowns:  # the residual is stationary in them, or nearly so: first derivatives of theirs do not matter
         inverse = pivoted_inverse(equations(law, values(at), t, unknown)[1])
-        unknown = unknown - inverse @ array(list(law.conditions_of(flows, Dual(t, (1.0,)), unknown)))
-    value, rate = split(array(list(law.gap_of(flows, Dual(t, (1.0,)), unknown))), 1)
+        unknown = unknown - inverse @ array(list(law.conditions_of(flows, Rate(t, (1.0,)), unknown)))
+    value, rate = split(array(list(law.gap_of(flows, Rate(t, (1.0,)), unknown))), 1, Rate)
     return value, rate[:, 0]
 
 

@@ -62,21 +62,23 @@ class LawNodes:
         known: dict[Any, Any] = {}
         nodes, parameters = [], []
         further = further_sizes or [{} for _ in self.laws]
-        for law, kinds, own, more in zip(self.laws, self.kinds, sizes, further, strict=True):
+        for law, kinds, own, more, at in zip(self.laws, self.kinds, sizes, further, self.bodies, strict=True):
             joints = [kind for kind in kinds if isinstance(kind, Joint)]
             values = {f"own_{name}": x for name, x in law.parameters().items()}
             for i, kind in enumerate(kinds):
                 values |= {f"p{i}_{name}": x for name, x in kind.parameters().items()} if isinstance(kind, Joint) else {}
             patterns = {name: pattern(x, False) for name, x in values.items()}
             ports = tuple(kind.signature if isinstance(kind, Joint) else kind for kind in kinds)
+            same = _same_roles(at, kinds)
             structure = (ports, tuple(own.items()), tuple((r, *s.items()) for r, s in more.items()), tuple(patterns.items()))
+            structure += (tuple(same.items()),) if same else ()
             key = (law.same, structure)
             if key not in known:
                 known[key] = (law.code(joints), *structure)
             signature = known[key]
             if signature not in classes:
                 seen = {f"p{i}": {"q": k.nq, "v": k.nv, "vv": k.nv**2} for i, k in enumerate(kinds) if isinstance(k, Joint)}
-                classes[signature] = NodeClass(signature, {"law": law, "kinds": kinds}, patterns, own, seen | more)
+                classes[signature] = NodeClass(signature, {"law": law, "kinds": kinds}, patterns, own, seen | more, same)
             nodes.append(classes[signature])
             parameters.append(values)
         padded = np.array([[max(i, 0) for i in at] + [0] * (self.most - len(at)) for at in self.bodies], np.int64)
@@ -89,6 +91,16 @@ def _kind(model: Model, body: int, joint: bool) -> Any:
     if body < 0:
         return STILL
     return model.bodies[body].joint if joint else "body"
+
+
+def _same_roles(at: Sequence[int], kinds: Sequence[Any]) -> dict[str, str]:
+    """Ports that are the body or the joint of an earlier port: their roles, and those of their places, by number."""
+    found: dict[str, str] = {}
+    first: dict[Any, int] = {}
+    for i, (body, kind) in enumerate(zip(at, kinds, strict=True)):
+        k = i if kind == STILL else first.setdefault((body, isinstance(kind, Joint)), i)
+        found |= {f"p{i}": f"p{k}", f"s{i}": f"s{k}"} if k < i else {}
+    return found
 
 
 def law_at(n: Any, ports: Sequence[Any]) -> tuple[Any, list[At]]:

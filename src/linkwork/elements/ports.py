@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from ..joints import Joint
-from ..spatial.dual import Dual, Gradient
+from ..spatial.dual import Dual, Gradient, Rate
 from ..spatial.dual import displaced as displaced_pose
 from ..spatial.jet import Jet
 from ..spatial.scalar import Scalar, Vector, array, stack, zeros
@@ -84,7 +84,7 @@ class JointAt:
     def flowing(self, velocity: Vector | None = None) -> Vector:
         """integrate(q, s v) as a function of s at s = 0."""
         jets = self.joint.jets(self.value, self.velocity if velocity is None else velocity)
-        return stack(*(Dual(x.x, (x.rate,)) if isinstance(x, Jet) else x for x in jets))
+        return stack(*(Rate(x.x, (x.rate,)) if isinstance(x, Jet) else x for x in jets))
 
     def moving(self, count: int, first: int) -> Vector:
         """The coordinates as gradients with respect to displacements, whose entries are functions of s."""
@@ -99,14 +99,14 @@ def _padded(grad: Sequence[Any], count: int, first: int) -> tuple[Any, ...]:
 
 
 def _moving(x: Jet, count: int, first: int) -> Gradient:
-    own = [Dual(g, (r,)) for g, r in zip(x.grad, x.grad_rate, strict=True)]
-    return Gradient(Dual(x.x, (x.rate,)), _padded(own, count, first))
+    own = [Rate(g, (r,)) for g, r in zip(x.grad, x.grad_rate, strict=True)]
+    return Gradient(Rate(x.x, (x.rate,)), _padded(own, count, first))
 
 
 def _following(x: np.ndarray, x_dot: np.ndarray) -> np.ndarray:
     """The array x + s x_dot as a function of s at s = 0."""
     pairs = zip(np.asarray(x, dtype=object).flat, np.asarray(x_dot, dtype=object).flat, strict=True)
-    return array([Dual(a, (b,)) for a, b in pairs]).reshape(np.shape(x))
+    return array([Rate(a, (b,)) for a, b in pairs]).reshape(np.shape(x))
 
 
 def starts(at: Sequence[At]) -> list[int]:
@@ -136,4 +136,4 @@ def joined(parts: Sequence[Vector]) -> Vector:
 
 def time_at(count: int, t: Scalar) -> Gradient:
     """The time that passes with s, as one more variable after `count`."""
-    return Gradient(Dual(t, (1.0,)), (0.0,) * count + (1.0,))
+    return Gradient(Rate(t, (1.0,)), (0.0,) * count + (1.0,))

@@ -23,7 +23,7 @@ import numpy as np
 
 from ..geometry.contact_point import ContactPoint
 from ..spatial import so3
-from ..spatial.dual import split
+from ..spatial.dual import Rate, split
 from ..spatial.scalar import Scalar, Vector, absolute, array, cross, dot, maximum, minimum, stack, where
 from ..spatial.se3 import SE3
 from .law import RowLaw
@@ -141,5 +141,5 @@ def touching_rows(law: RowLaw, touches: Sequence[ContactPoint], poses: Sequence[
 def touching_bias(law: RowLaw, at: Sequence[At]) -> tuple[Vector, Vector]:
     """The slip of every row and its rate along the motion."""
     flows = [here.flowing() for here in at]
-    value, rate = split(slips(law, law.touch(flows), flows, [here.velocity for here in at]), 1)
+    value, rate = split(slips(law, law.touch(flows), flows, [here.velocity for here in at]), 1, Rate)
     return value, rate[:, 0]

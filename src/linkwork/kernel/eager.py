@@ -118,7 +118,8 @@ class EagerRun:
             self.at, self.pending = {role: int(roles[role][k]) for role in sweep.roles}, {}
             if sweep.when is not None and not self._awake(*sweep.when, roles, k):
                 continue
-            sweep.rule(*(View(self, role) for role in sweep.roles))
+            own = tree.classes[nodes[k]]
+            sweep.rule(*(View(self, own.role(role)) for role in sweep.roles))
             for (role, name), value in self.pending.items():
                 self._land(role, name, value)
 

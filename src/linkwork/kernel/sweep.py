@@ -7,7 +7,7 @@ A *rule* is a plain function `rule(n, parent)` of two namespaces: it reads `n.q`
 Names that a rule reads or assigns are, in this order: `n.is_root`, attributes and parameters of the node's class, declared
 fields, and otherwise *private* values, which only the node itself sees in later rules. Private values may be of any structure
 (arrays, transforms, inertias); only what varies in them is ever stored. What a rule reads through a role is what was there
-before the rule began, except what it has assigned through the same role.
+before the rule began, except what it has assigned through the same role; roles that point to one node are one (`same_roles`).
 
 Besides the tree there may be other *sets* of nodes (forces, constraints, places on the way of a row to the root), with rules of
 their own. All sets lie in one memory: a rule on one looks at others through roles, reads what they have declared, and may add
@@ -246,6 +246,7 @@ class NodeClass:
     patterns     for every parameter its shape and, entry by entry, a number that is folded in or None for run-time data
     sizes        number of scalars in the spaces of fields ("q", "v", ...)
     role_sizes   the same of nodes that a role points to, where they are not our own
+    same_roles   roles that point to the node of an earlier one: with that they are one, so sums through both add up
     """
 
     signature: tuple[Any, ...]
@@ -253,10 +254,15 @@ class NodeClass:
     patterns: dict[str, tuple[tuple[int, ...], tuple[float | None, ...]]] = field(default_factory=dict)
     sizes: dict[str, int] = field(default_factory=dict)
     role_sizes: dict[str, dict[str, int]] = field(default_factory=dict)
+    same_roles: dict[str, str] = field(default_factory=dict)
 
     def sizes_of(self, role: str) -> dict[str, int]:
         """The sizes of the node that a role points to."""
         return self.role_sizes.get(role, self.sizes)
+
+    def role(self, name: str) -> str:
+        """The first role that points to the same node."""
+        return self.same_roles.get(name, name)
 
     @cached_property
     def modules(self) -> frozenset[str]:

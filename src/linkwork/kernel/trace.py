@@ -126,7 +126,7 @@ class Tracer:
                 continue
             self.phase = phase
             self.loads, self.pending, self.written = {}, {}, {}
-            roles = [Namespace(self, role) for role in sweep.roles]
+            roles = [Namespace(self, self.node_class.role(role)) for role in sweep.roles]
             sweep.rule(*roles)
             self._commit()
             gathers.append(sorted(name for role, name in self.written if role == "parent"))

@@ -1,7 +1,7 @@
 """Maximal coordinates in O(n)."""
 
 from .convert import to_maximal, to_reduced
-from .dynamics import MaximalAcceleration, maximal_dynamics
+from .dynamics import MaximalAcceleration, maximal_dynamics, tree_maximal_dynamics
 from .implicit_response import factor_implicit
 from .implicit_tree import force_report
 from .response import factor_maximal
@@ -14,4 +14,5 @@ __all__ = [
     "maximal_dynamics",
     "to_maximal",
     "to_reduced",
+    "tree_maximal_dynamics",
 ]

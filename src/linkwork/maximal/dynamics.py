@@ -1,4 +1,7 @@
-"""Forward dynamics in maximal coordinates, O(n): Lagrange multipliers by sparse block elimination [Baraff 1996]."""
+"""Forward dynamics in maximal coordinates, O(n): Lagrange multipliers by sparse block elimination [Baraff 1996].
+
+`loaded` has that of models with forces and constraints.
+"""
 
 from __future__ import annotations
 
@@ -54,23 +57,40 @@ POINT = 1e-14  # of a body's moments of inertia about its origin: a principal mo
 
 @dataclass(frozen=True, eq=False)
 class MaximalAcceleration:
-    """Rates of the body twists (bodies, 6), joint accelerations (nv,) and the multipliers of all joint rows.
+    """Rates of the body twists (bodies, 6), joint accelerations (nv,) and the multipliers of all joint rows; batches first.
 
-    wrenches   what every joint transmits to its body (bodies, 6): T lam, and the forces along the joint; see `joint_wrenches`
+    wrenches      what every joint transmits to its body (bodies, 6): T lam, and the forces along the joint; see `joint_wrenches`
+    multipliers   of the rows of the model's constraints, in the order of `lw.constraint_set(model)`
     """
 
     twists_dot: np.ndarray
     a: np.ndarray
     lam: np.ndarray
     wrenches: np.ndarray
+    multipliers: np.ndarray
 
 
-def maximal_dynamics(model: Model, state: MaximalState, tau: Any = None, external: Any = None) -> MaximalAcceleration:
+def maximal_dynamics(
+    model: Model, state: MaximalState, tau: Any = None, external: Any = None, *, t: Any = None, inputs: Any = None
+) -> MaximalAcceleration:
+    """Accelerations in maximal coordinates under every force and equality constraint, with the multipliers of these and of the
+    joints: a joint exerts T lam. Arguments as of `forward_dynamics`; the time is that of the state if not given.
+    """
+    if not model.elements:
+        return tree_maximal_dynamics(model, state, tau, external)
+    from .loaded import loaded_maximal_dynamics
+
+    check_inertias(model)
+    return loaded_maximal_dynamics(model, state, tau, external, state.t if t is None else t, inputs)
+
+
+def tree_maximal_dynamics(model: Model, state: MaximalState, tau: Any = None, external: Any = None) -> MaximalAcceleration:
     """Accelerations of the bare tree in maximal coordinates, with the joints' multipliers: the joint exerts T lam."""
     check_inertias(model)
     inputs = {"poses": state.poses, "twists": state.twists, "q_fit": state.q_fit, "tau": tau, "external": external}
     out = model.call(MAXIMAL_DYNAMICS, {**inputs, "gravity": model.gravity})
-    return MaximalAcceleration(out["twists_dot"], out["a"], out["lam"], out["wrenches"])
+    none = np.zeros((*out["a"].shape[:-1], 0))
+    return MaximalAcceleration(out["twists_dot"], out["a"], out["lam"], out["wrenches"], none)
 
 
 def check_inertias(model: Model) -> None:

@@ -293,7 +293,7 @@ def distant_fields() -> dict[str, Field]:
 def solved(shape: Shape, *elimination: Step) -> list[Step]:
     """The motion with all rows."""
     rows, kinds = shape[1], shape[3]
-    held = solved_rows(rows, rules_of(VELOCITY), correct, kinds == CONES) if rows >= 0 else []
+    held = solved_rows(rows, rules_of(VELOCITY), correct, cones=kinds == CONES) if rows >= 0 else []
     return [*elimination, outward(free_motion), *held]
 
 

@@ -308,7 +308,7 @@ def dynamics(shape: Shape, level: str, hold: Callable[..., None] | None = None) 
         steps.append(each(act, *(f"p{i}" for i in range(forces)), on="force"))
     steps += [inward(eliminate), outward(FREE[level])]
     if rows >= 0:
-        steps += reduced.solved_rows(rows, reduced.rules_of(level, hold), correct, kinds == CONES)
+        steps += reduced.solved_rows(rows, reduced.rules_of(level, hold), correct, cones=kinds == CONES)
     return steps
 
 

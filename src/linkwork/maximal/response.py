@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from ..model.model import Model
 from ..model.state import MaximalState, Motion, Response, force_arrays
 from . import rules
 from .convert import to_reduced
-from .dynamics import SOLVE_FIELDS, STATE_FIELDS, maximal_dynamics
+from .dynamics import SOLVE_FIELDS, STATE_FIELDS, MaximalAcceleration, tree_maximal_dynamics
 
 
 def forces_only(n: Any, parent: Any) -> None:
@@ -47,9 +48,16 @@ def factor_maximal(
     model: Model, state: MaximalState, tau: Any = None, external: Any = None, dt: float | None = None
 ) -> MaximalResponse:
     """The response of the bare tree in maximal coordinates; `dt` as in `factor_reduced`."""
+    return response_at(model, state, lambda: tree_maximal_dynamics(model, state, tau, external), dt)
+
+
+def response_at(
+    model: Model, state: MaximalState, accelerations: Callable[[], MaximalAcceleration], dt: float | None
+) -> MaximalResponse:
+    """The response at a state whose free motion has these accelerations."""
     if state.twists.shape != (model.nb, 6):
         raise InputError(f"factor: twists have shape {state.twists.shape}; one state is factored at a time, ({model.nb}, 6)")
-    out = maximal_dynamics(model, state, tau, external)
+    out = accelerations()
     free = Motion(out.twists_dot, out.a)
     if dt is not None:
         free = Motion(state.twists, to_reduced(model, state).v) + free * dt

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from ..forces.set import force_set
-from ..reduced.derivatives import inverse_dynamics_derivatives
-from ..reduced.inverse import inverse_dynamics
+from ..reduced.derivatives import tree_inverse_dynamics_derivatives
+from ..reduced.inverse import tree_inverse_dynamics
 from ..reduced.jacobian import body_jacobian_dot
 from ..spatial.se3 import ad
 from .system import Dynamics
@@ -14,7 +14,7 @@ from .system import Dynamics
 
 def motion_residual(now: Dynamics, a: np.ndarray) -> np.ndarray:
     """M a - f (nv,): zero if the model moves with the accelerations a."""
-    return inverse_dynamics(now.model, now.state.q, now.state.v, a, now.wrenches) - now.forces
+    return tree_inverse_dynamics(now.model, now.state.q, now.state.v, a, now.wrenches) - now.forces
 
 
 def motion_derivatives(now: Dynamics, a: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -25,7 +25,7 @@ def motion_derivatives(now: Dynamics, a: np.ndarray) -> tuple[np.ndarray, np.nda
     """
     model, state, forces = now.model, now.state, force_set(now.model)
     d_external = _wrench_derivatives(now) if forces.forces else None
-    dq, dv, da = inverse_dynamics_derivatives(model, state.q, state.v, a, now.wrenches, d_external)
+    dq, dv, da = tree_inverse_dynamics_derivatives(model, state.q, state.v, a, now.wrenches, d_external)
     joint_dq, joint_dv = forces.joint_derivatives(state.q, state.v, now.t)
     return dq - joint_dq.dense(), dv - joint_dv.dense(), da
 

@@ -105,9 +105,10 @@ def _relations(at: Sequence[int], kinds: Sequence[Any], parents: np.ndarray) -> 
 def _relation(at: Sequence[int], kinds: Sequence[Any], i: int, j: int, parents: np.ndarray) -> str:
     if STILL in (kinds[i], kinds[j]):
         return NONE
-    if i == j:
+    joints = [isinstance(kinds[k], Joint) for k in (i, j)]
+    if at[i] == at[j] and joints[0] == joints[1]:
         return OWN
-    if any(isinstance(kinds[k], Joint) for k in (i, j)):
+    if any(joints):
         return DISTANT
     return CHILD if parents[at[i]] == at[j] else PARENT if parents[at[j]] == at[i] else DISTANT
 
@@ -195,6 +196,9 @@ def put_softly(n: Any, ports: Sequence[Any], at: Sequence[At], loads: Vector, P:
         if kind == STILL:
             continue
         block = P[parts[i], parts[i]]
+        for j, relation in enumerate(n.relation[i]):
+            if relation == OWN and j != i:  # another port on the same body or joint, whose own turn brings the transpose
+                block = block + symmetrised(P[parts[i], parts[j]])
         if isinstance(kind, Joint):
             port.push = port.push + loads[parts[i]]
             port.soft_joint = port.soft_joint + block.reshape(-1)
@@ -362,7 +366,7 @@ def dynamics(shape: Shape, softness: Softness, rules: Rules) -> list[Step]:
     steps.append(each(BEGIN[softness[:2]]))
     steps += [each(act_stiffly, *ports, on="force")] if forces >= 0 else []
     steps += [inward(ELIMINATE[softness[:2]]), outward(free_bodies if on_bodies and rows >= 0 else free_joints)]
-    return steps + (solved_rows(rows, rules, correct, cones) if rows >= 0 else [])
+    return steps + (solved_rows(rows, rules, correct, cones=cones) if rows >= 0 else [])
 
 
 def pushes_out(shape: Shape, softness: Softness) -> list[Step]:

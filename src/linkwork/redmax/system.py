@@ -26,7 +26,7 @@ from ..model.kinematics import Kinematics, kinematics
 from ..model.model import Model
 from ..model.state import Motion, Rows, State
 from ..reduced.forward import tree_dynamics
-from ..reduced.inverse import inverse_dynamics
+from ..reduced.inverse import tree_inverse_dynamics
 from ..reduced.jacobian import body_jacobian
 from ..reduced.mass_matrix import mass_matrix
 from ..reduced.response import factor_reduced
@@ -63,7 +63,7 @@ class Dynamics:
     def f(self) -> np.ndarray:
         """The whole force (nv,): M v_dot = f."""
         s = self.state
-        return self.forces - inverse_dynamics(self.model, s.q, s.v, np.zeros(self.model.nv), self.wrenches)
+        return self.forces - tree_inverse_dynamics(self.model, s.q, s.v, np.zeros(self.model.nv), self.wrenches)
 
     @cached_property
     def force_derivatives(self) -> tuple[tuple[Blocks, Blocks], tuple[JointBlocks, JointBlocks]]:

@@ -1,11 +1,17 @@
 """Reduced coordinates in O(n)."""
 
-from .derivatives import forward_dynamics_derivatives, inverse_dynamics_derivatives
-from .dynamics import forward_dynamics
+from .derivatives import tree_dynamics_derivatives, tree_inverse_dynamics_derivatives
+from .dynamics import (
+    forward_dynamics,
+    forward_dynamics_derivatives,
+    hybrid_dynamics,
+    inverse_dynamics,
+    inverse_dynamics_derivatives,
+)
 from .forward import tree_dynamics
-from .hybrid import hybrid_dynamics
+from .hybrid import tree_hybrid_dynamics
 from .inertia_product import InertiaProduct, inverse_inertia_product
-from .inverse import bias_forces, gravity_forces, inverse_dynamics, joint_wrenches
+from .inverse import bias_forces, gravity_forces, joint_wrenches, tree_inverse_dynamics
 from .jacobian import (
     body_jacobian,
     body_jacobian_dot,
@@ -41,4 +47,8 @@ __all__ = [
     "mass_matrix",
     "mass_matrix_factor",
     "tree_dynamics",
+    "tree_dynamics_derivatives",
+    "tree_hybrid_dynamics",
+    "tree_inverse_dynamics",
+    "tree_inverse_dynamics_derivatives",
 ]

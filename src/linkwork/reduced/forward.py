@@ -81,11 +81,12 @@ FORWARD_DYNAMICS = Algorithm(
     },
     {"run": [outward(velocities), inward(articulated_inertia), outward(accelerations)]},
 )
-FUNCTIONS["forward_dynamics"] = prepared(FORWARD_DYNAMICS, ("q", "v", "tau"), "a")
+FUNCTIONS["tree_dynamics"] = prepared(FORWARD_DYNAMICS, ("q", "v", "tau"), "a")
 
 
 def tree_dynamics(model: Model, q: Any, v: Any, tau: Any = None, external: Any = None, threads: int | None = 1) -> np.ndarray:
-    """The joint accelerations (nv,) or (batch, nv) of the bare tree: gravity, tau and external wrenches, no constraints.
+    """The joint accelerations (nv,) or (batch, nv) of the bare tree: gravity, tau and external wrenches, no forces and
+    constraints of the model.
 
     external   wrenches (moment, force) on the bodies, about their origins in their axes: (bodies, 6)
     """

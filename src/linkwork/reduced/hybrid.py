@@ -7,31 +7,38 @@ as told, and the force that does it is tau = S^T (IA a + pA) + armature a + damp
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from ..errors import InputError
-from ..kernel.plan import Plan, variant
+from ..kernel.plans import Plans
 from ..kernel.sweep import Algorithm, Field, NodeClass, Tree, inward, outward
-from ..model.arrays import SCALAR64
+from ..model.arrays import Interface
 from ..model.model import Model
 from ..model.rules import inertia_of
+from ..spatial.articulated import Articulated
+from ..spatial.scalar import Vector
 from .forward import FORWARD_DYNAMICS, articulated_inertia, velocities
 from .rules import gyroscopic
 
 
 def inertias(n: Any, parent: Any) -> None:
     """As in forward dynamics, or the subtree as it is."""
-    if not n.prescribed:
+    if n.prescribed:
+        n.known_IA, n.known_pA = pass_undiminished(n, parent, n.external)
+    else:
         articulated_inertia(n, parent)
-        return
+
+
+def pass_undiminished(n: Any, parent: Any, load: Vector) -> tuple[Articulated, Vector]:
+    """Hand inertia and bias force of the subtree of a prescribed joint to the parent."""
     own = inertia_of(n)
     IA = own + n.IA
-    pA = gyroscopic(n.w, n.first_moment, own.J) - n.external + n.pA
-    n.known_IA, n.known_pA = IA, pA
+    pA = gyroscopic(n.w, n.first_moment, own.J) - load + n.pA
     parent.IA = parent.IA + n.E.move_inertia(IA)
     parent.pA = parent.pA + n.E.move_wrench(pA + IA @ (n.zeta + n.S @ n.a_given))
+    return IA, pA
 
 
 def accelerations(n: Any, parent: Any) -> None:
@@ -55,40 +62,44 @@ HYBRID_DYNAMICS = Algorithm(
 )
 
 
-def hybrid_dynamics(
-    model: Model, q: Any, v: Any, tau: Any, a: Any, prescribed: Iterable[str], external: Any = None
+def tree_hybrid_dynamics(
+    model: Model,
+    q: Any,
+    v: Any,
+    tau: Any,
+    a: Any,
+    prescribed: str | Iterable[str],
+    external: Any = None,
+    threads: int | None = 1,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Accelerations and joint forces (a, tau), when the joints named in `prescribed` move as told by `a`.
+    """Accelerations and joint forces (a, tau) of the bare tree, (nv,) or (batch, nv), when the joints named in `prescribed`
+    move as told by `a`.
 
-    `tau` counts at the other joints only, `a` at the prescribed ones only. For the bare tree, one state.
+    `tau` counts at the other joints only, `a` at the prescribed ones only.
     """
-    names = [prescribed] if isinstance(prescribed, str) else list(prescribed)
-    fixed = frozenset(model.body_index(name) for name in names)
-    plan = model.keep_as(("hybrid", fixed), lambda: _plan(model, fixed))
-    zeros = {"v": np.zeros(model.nv), "external": np.zeros((model.nb, 6))}
-    given = {"q": q, "v": v, "tau": tau, "a_given": a, "external": external}
-    shapes = {"q": (model.nq,), "external": (model.nb, 6)}
-    arrays = {}
-    for name, x in given.items():
-        value = zeros["external" if name == "external" else "v"] if x is None else np.ascontiguousarray(x, float)
-        expected = shapes.get(name, (model.nv,))
-        if value.shape != expected:
-            raise InputError(f"hybrid_dynamics: {name} has shape {value.shape}; expected {expected}")
-        arrays[name] = value.reshape(-1)
-    out = {"a": np.empty((1, model.nv)), "tau_found": np.empty((1, model.nv))}
-    plan.run({**arrays, "gravity": model.gravity}, out, 1)
-    return out["a"][0], out["tau_found"][0]
+    fixed = prescribed_bodies(model, prescribed)
+
+    def make() -> Interface:
+        return Interface(model, HYBRID_DYNAMICS, Plans(with_prescribed(model.tree, fixed)))
+
+    given = {"q": q, "v": v, "tau": tau, "a_given": a, "external": external, "gravity": model.gravity}
+    out = model.keep_as((tree_hybrid_dynamics, fixed), make)(given, threads)
+    return out["a"], out["tau_found"]
 
 
-def _plan(model: Model, fixed: frozenset[int]) -> Plan:
-    """The model's tree with classes that know whether their joint is prescribed."""
+def prescribed_bodies(model: Model, names: str | Iterable[str]) -> frozenset[int]:
+    """The bodies of the joints that are named."""
+    return frozenset(model.body_index(name) for name in ([names] if isinstance(names, str) else names))
+
+
+def with_prescribed(tree: Tree, fixed: frozenset[int]) -> Tree:
+    """A tree whose classes know whether their joint is prescribed."""
     classes: dict[tuple[int, bool], NodeClass] = {}
     nodes = []
-    for i, c in enumerate(model.tree.classes):
+    for i, c in enumerate(tree.classes):
         key = (id(c), i in fixed)
         if key not in classes:
             signature = (*c.signature, "prescribed" if i in fixed else "free")
-            classes[key] = NodeClass(signature, {**c.attributes, "prescribed": i in fixed}, c.patterns, c.sizes)
+            classes[key] = replace(c, signature=signature, attributes={**c.attributes, "prescribed": i in fixed})
         nodes.append(classes[key])
-    tree = Tree(model.tree.parent, nodes, model.tree.parameters)
-    return Plan(HYBRID_DYNAMICS, tree, variant(SCALAR64, ("run",)))
+    return replace(tree, classes=nodes)

@@ -50,11 +50,11 @@ INVERSE_DYNAMICS = Algorithm(
     },
     {"run": [outward(body_wrenches), inward(transmitted)]},
 )
-FUNCTIONS["inverse_dynamics"] = prepared(INVERSE_DYNAMICS, ("q", "v", "a"), "tau")
+FUNCTIONS["tree_inverse_dynamics"] = prepared(INVERSE_DYNAMICS, ("q", "v", "a"), "tau")
 
 
-def inverse_dynamics(model: Model, q: Any, v: Any, a: Any, external: Any = None, threads: int | None = 1) -> np.ndarray:
-    """The joint forces (nv,) or (batch, nv) that cause the accelerations `a`, for the bare tree.
+def tree_inverse_dynamics(model: Model, q: Any, v: Any, a: Any, external: Any = None, threads: int | None = 1) -> np.ndarray:
+    """The joint forces (nv,) or (batch, nv) that cause the accelerations `a` of the bare tree: no forces of the model.
 
     external   wrenches (moment, force) on the bodies, about their origins in their axes: (bodies, 6)
     """
@@ -73,16 +73,19 @@ def mass_product(model: Model, q: Any, x: Any, threads: int | None = 1) -> np.nd
 
 
 def joint_wrenches(model: Model, q: Any, v: Any, a: Any, external: Any = None, threads: int | None = 1) -> np.ndarray:
-    """The wrench (moment, force) that every joint transmits to its body, about the body's origin in its axes: (bodies, 6)."""
+    """The wrench (moment, force) that every joint transmits to its body, about the body's origin in its axes: (bodies, 6).
+
+    Of the bare tree: what forces and constraints of the model do to bodies belongs to `external`; `Trajectory.reactions` adds it.
+    """
     inputs = {"q": q, "v": v, "a": a, "external": external, "gravity": model.gravity}
     return model.call(INVERSE_DYNAMICS, inputs, threads, wanted=("wrench",))["wrench"]
 
 
 def bias_forces(model: Model, q: Any, v: Any, threads: int | None = 1) -> np.ndarray:
-    """The joint forces (nv,) or (batch, nv) at zero acceleration: Coriolis, centrifugal, gravity and damping."""
-    return inverse_dynamics(model, q, v, None, None, threads)
+    """The joint forces (nv,) or (batch, nv) at zero acceleration of the bare tree: Coriolis, centrifugal, gravity and damping."""
+    return tree_inverse_dynamics(model, q, v, None, None, threads)
 
 
 def gravity_forces(model: Model, q: Any, threads: int | None = 1) -> np.ndarray:
-    """The joint forces (nv,) or (batch, nv) that hold the tree still."""
-    return inverse_dynamics(model, q, None, None, None, threads)
+    """The joint forces (nv,) or (batch, nv) that hold the bare tree still."""
+    return tree_inverse_dynamics(model, q, None, None, None, threads)

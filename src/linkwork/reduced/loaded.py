@@ -6,7 +6,7 @@ A module of its own, as a bare tree needs none of what it imports.
 from __future__ import annotations
 
 import functools
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -16,6 +16,13 @@ from ..kernel.sweep import SCALAR, Algorithm, Field, each
 from ..model.arrays import Interface
 from ..model.model import Model
 from .program import ACCELERATION, dynamics, fields
+
+
+class ConstrainedAcceleration(NamedTuple):
+    """Joint accelerations (..., nv), and the multipliers (..., rows) of all constraints."""
+
+    accelerations: np.ndarray
+    multipliers: np.ndarray
 
 
 def hand_out(n: Any) -> None:
@@ -32,14 +39,45 @@ def loaded_dynamics(shape: Shape) -> Algorithm:
         "t": Field("input", "global", SCALAR),
         "accelerations": Field("output", "v"),
     }
+    found |= {"foot": Field("output", "unknown", of="constraint")} if shape[1] >= 0 else {}
     steps = [*dynamics(shape, ACCELERATION), each(hand_out)]
     return Algorithm(f"loaded_dynamics_{'_'.join(map(str, map(int, shape)))}", found, {"run": steps})
 
 
+def law_tails(laws: Collection) -> dict[str, tuple[int, ...]]:
+    """The shapes of the fields of laws, of one state."""
+    rows, unknowns = (laws.row_count,), (sum(c.unknowns for c in laws.rows),)
+    of_rows = dict.fromkeys(("x", "missing", "borne"), rows) | dict.fromkeys(("unknown", "foot"), unknowns)
+    return of_rows | {"u": (len(laws.initial_inputs),), "told": (laws.told_count,)}
+
+
+def _refuse_friction(laws: Collection) -> None:
+    """Raise if contacts have friction, which accelerations alone do not say."""
+    if laws.shape[3] == CONES:
+        rubbing = next(law for law in laws.rows if law.cones)
+        raise InputError(f"{rubbing!r} has friction, which accelerations do not say: simulate, with a stepper that takes it")
+
+
+def given_laws(laws: Collection, q: Any, t: Any, inputs: Any, rows: bool) -> dict[str, Any]:
+    """What laws of a program look at besides the motion: time, inputs of forces and, if rows take part, what these must know."""
+    given: dict[str, Any] = {"t": np.reshape(t, (-1, 1) if np.size(t) > 1 else (1,))}
+    if laws.forces:
+        given["u"] = laws.initial_inputs if inputs is None else inputs
+    if rows:
+        _refuse_friction(laws)
+        times = np.ravel(t) if laws.told_count else np.zeros(1)
+        given["told"] = laws.told_at(float(times[0])) if len(times) == 1 else np.array([laws.told_at(float(x)) for x in times])
+        given["unknown"] = laws.first_unknowns(np.atleast_2d(np.asarray(q, float)))
+        if np.ndim(q) == 1:
+            given["unknown"] = given["unknown"][0]
+    return given
+
+
 def _interface(laws: Collection) -> Interface:
-    sizes = {"x": (laws.row_count,), "u": (len(laws.initial_inputs),), "told": (laws.told_count,)}
-    sizes["unknown"] = (sum(c.unknowns for c in laws.rows),)
-    return laws.model.keep_as(loaded_dynamics, lambda: Interface(laws.model, loaded_dynamics(laws.shape), laws.plan, sizes))
+    def make() -> Interface:
+        return Interface(laws.model, loaded_dynamics(laws.shape), laws.plan, law_tails(laws))
+
+    return laws.model.keep_as(loaded_dynamics, make)
 
 
 def constrained_dynamics(
@@ -52,27 +90,26 @@ def constrained_dynamics(
     *,
     t: Any = 0.0,
     inputs: Any = None,
-) -> tuple[np.ndarray, np.ndarray]:
+) -> ConstrainedAcceleration:
     """Joint accelerations (..., nv), and the multipliers (..., rows) of all constraints, those that only push included.
 
     Arguments as of `forward_dynamics`. Rows stand in the order of `lw.constraint_set(model)`. A row that only pushes acts
     where it touches and does not part [Sueda, Eqs. 2.105, 2.125-2.127; errata 004-15].
     """
     laws = collection(model)
-    if laws.shape[3] == CONES:
-        rubbing = next(law for law in laws.rows if law.cones)
-        raise InputError(f"{rubbing!r} has friction, which accelerations do not say: simulate, with a stepper that takes it")
-    given: dict[str, Any] = {"q": q, "v": v, "tau": tau, "external": external, "gravity": model.gravity, "t": np.atleast_1d(t)}
-    if laws.forces:
-        given["u"] = laws.initial_inputs if inputs is None else inputs
-    if laws.rows:
-        given["told"] = laws.told_at(float(np.ravel(t)[0]))
-        given["unknown"] = laws.first_unknowns(np.atleast_2d(np.asarray(q, float)))
-        if np.ndim(q) == 1:
-            given["unknown"] = given["unknown"][0]
-    wanted = ("accelerations", "x") if laws.rows else ("accelerations",)
-    out = _interface(laws)(given, threads, wanted)
-    return out["accelerations"], out["x"] if laws.rows else np.zeros((*out["accelerations"].shape[:-1], 0))
+    out = solved_dynamics(laws, q, v, tau, external, threads, t, inputs)
+    a = out["accelerations"]
+    return ConstrainedAcceleration(a, out["x"] if laws.rows else np.zeros((*a.shape[:-1], 0)))
+
+
+def solved_dynamics(
+    laws: Collection, q: Any, v: Any, tau: Any, external: Any, threads: int | None, t: Any, inputs: Any
+) -> dict[str, np.ndarray]:
+    """The "accelerations", and where there are rows their multipliers "x" and, if they have any, unknowns "foot"."""
+    given: dict[str, Any] = {"q": q, "v": v, "tau": tau, "external": external, "gravity": laws.model.gravity}
+    given |= given_laws(laws, q, t, inputs, bool(laws.rows))
+    wanted = ("accelerations", *(["x"] if laws.rows else []), *(["foot"] if any(c.unknowns for c in laws.rows) else []))
+    return _interface(laws)(given, threads, wanted)
 
 
 def smooth_dynamics(

@@ -429,7 +429,7 @@ def dynamics(shape: Shape, level: str, evaluations: int = 0, hold: Callable[...,
         middle = held_middle_velocities if rows >= 0 else middle_velocities
         steps += [outward(accelerations), outward(middle), inward(again)]
     steps.append(outward(FREE[level, on_bodies and rows >= 0]))
-    return steps + (solved_rows(rows, rules_of(level, hold), correct, shape[3] == CONES) if rows >= 0 else [])
+    return steps + (solved_rows(rows, rules_of(level, hold), correct, cones=shape[3] == CONES) if rows >= 0 else [])
 
 
 Rules = tuple[Callable[..., None], Callable[..., None]]
@@ -453,11 +453,14 @@ def watching(watch: Callable[..., None], ports: Sequence[str]) -> list[Step]:
     return found
 
 
-def solved_rows(most: int, rules: Rules, add: Callable[..., None], cones: bool = False) -> list[Step]:
+def solved_rows(
+    most: int, rules: Rules, add: Callable[..., None], up: Callable[..., None] = climb, cones: bool = False
+) -> list[Step]:
     """Rows of constraints with so many ports at most: from the free motion to the one that they allow.
 
     rules   which say what rows take part, and what they ask; those of `hold_velocities` may pass through singular positions
     add     the rule that adds what their forces cause to the free motion, outward
+    up      the rule by which a row climbs over a joint
     cones   whether some rows are Coulomb cones
     """
     ports, places = [f"p{i}" for i in range(most)], [f"s{i}" for i in range(most)]
@@ -467,7 +470,7 @@ def solved_rows(most: int, rules: Rules, add: Callable[..., None], cones: bool =
     return [
         *watching(watch, ports),
         each(hold, *ports, *places, on="constraint", when=("own", "awake")),
-        over("climbs", climb, "place", "up", when=("row", "row_on")),
+        over("climbs", up, "place", "up", when=("row", "row_on")),
         Routine(gather, ("rows", "on", "x", "busy", "left", "active")),
         Routine(gram, ("active", *tables, "u_rows", "y_rows", "A"), when="busy"),
         *solve,

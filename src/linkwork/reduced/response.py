@@ -9,6 +9,7 @@ changes accelerations by the velocity-free part of the forward recursion:
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -86,14 +87,21 @@ def factor_reduced(
     """
     from .forward import tree_dynamics
 
+    return response_at(model, q, v, lambda q, v: tree_dynamics(model, q, v, tau, external), dt)
+
+
+def response_at(
+    model: Model, q: Any, v: Any, accelerations: Callable[[np.ndarray, np.ndarray], np.ndarray], dt: float | None
+) -> ReducedResponse:
+    """The response at a configuration whose free motion has accelerations that are a function of q and v."""
     q = np.asarray(q, float)
     v = np.zeros(model.nv) if v is None else np.asarray(v, float)
     for name, x, size in (("q", q, model.nq), ("v", v, model.nv)):
         if x.shape != (size,):
             raise InputError(f"factor: {name} has shape {x.shape}; one state is factored at a time, ({size},)")
-    a = tree_dynamics(model, q, v, tau, external)
+    a = accelerations(q, v)
     k = kinematics(model, q, v, a)
     free = Motion(k.twists_dot, a)
     if dt is not None:
         free = Motion(k.twists, v) + free * dt
-    return ReducedResponse(model, np.asarray(q, float), free)
+    return ReducedResponse(model, q, free)

@@ -1,63 +1,95 @@
-"""Equalities and complementarity: the multipliers of constraints of which some only push."""
+"""Equalities and complementarity outside programs: the multipliers of constraints of which some only push, in plain arrays."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from ..errors import SolverError
+from ..kernel.lanes import Lanes
+from .boxes import solve_boxes
+from .lemke import mixed
 
-PROXIMAL = 1e-6  # the weight of the last solution in the next, where the problem alone has many
-SOLVED = (1, 2)  # flags of daqp
-
-
-def _settings(proximal: float) -> dict[str, float]:
-    return {"eps_prox": proximal, "primal_tol": 1e-12, "dual_tol": 1e-12}
+RANK = 1e-13  # of the largest singular value: smaller ones are none
+SOLVED = 1e-9  # of the largest that rows ask for: what may be left of one
+CONTRADICTION = 1e-6  # the same of rows that cannot hold together: more is not the rounding of redundant ones
+SCRATCH = 9  # arrays of m numbers that `solve_boxes` needs
 
 
 def multipliers(A: np.ndarray, b: np.ndarray, unilateral: np.ndarray) -> np.ndarray:
     """x with w = A x + b: w = 0 where bilateral, 0 <= x, 0 <= w, x w = 0 where unilateral; A symmetric semidefinite.
 
-    Without unilateral rows this is a least-squares solve, so redundant rows share their force evenly. Otherwise it is the
-    minimum of x^T A x / 2 + b^T x over x >= 0 (unilateral), found by a dual active-set method.
+    Without unilateral rows this is a least-squares solve, so redundant rows share their force evenly. Otherwise `solve_boxes`
+    says which rows push, or Lemke's method where its active set does not settle (many redundant rows), and those are solved
+    once more as equalities.
     """
     if not len(b):
         return np.zeros(0)
     if not unilateral.any():
-        return np.linalg.lstsq(A, -b, rcond=1e-13)[0]
-    import daqp
-
-    upper = np.full(len(b), 1e30)
-    lower = np.where(unilateral, 0.0, -1e30)
-    diagonal = np.maximum(np.diagonal(A), 1e-300)
-    unit = 1.0 / np.sqrt(np.where(diagonal > 1e-12 * diagonal.max(), diagonal, diagonal.max()))  # rows of any units
-    size = max(np.abs(unit * b).max(), 1e-300)
-    H = np.ascontiguousarray(0.5 * (A + A.T) * np.outer(unit, unit))
-    problem = (H, np.ascontiguousarray(unit * b / size), np.zeros((0, len(b))), upper, lower, np.zeros(len(b), dtype=np.int32))
-    definite = np.linalg.cond(H) < 1e12
-    x, _, flag, _ = daqp.solve(*problem, **_settings(0.0 if definite else PROXIMAL))
-    if flag not in SOLVED and definite:  # nearly singular after all
-        x, _, flag, _ = daqp.solve(*problem, **_settings(PROXIMAL))
-    if flag not in SOLVED:
+        return np.linalg.lstsq(A, -b, rcond=RANK)[0]
+    found = _better(A, b, unilateral, _boxed(A, b, unilateral))
+    if not _left(A, b, unilateral, found).max() <= SOLVED:
+        found = _better(A, b, unilateral, found, _lemke(A, b, unilateral))
+    if not _left(A, b, unilateral, found).max() <= CONTRADICTION:
         raise SolverError(f"no forces satisfy the {len(b)} constraints{_contradiction(A, b, unilateral)}")
-    found = polished(A, b, unilateral, unit * size * np.asarray(x))
-    return np.where(unilateral, np.maximum(found, 0.0), found)
+    return found
+
+
+def _row_units(A: np.ndarray) -> np.ndarray:
+    """What scales rows of any units to a unit diagonal; those that answer nothing stay."""
+    diagonal = np.diagonal(A)
+    return 1.0 / np.sqrt(np.where(diagonal > 0.0, diagonal, 1.0))
+
+
+def _better(A: np.ndarray, b: np.ndarray, unilateral: np.ndarray, *candidates: np.ndarray) -> np.ndarray:
+    """The best of some solutions, each as it is and polished."""
+    every = [y for x in candidates for y in (_polished(A, b, unilateral, x), x)]
+    return min(every, key=lambda x: _left(A, b, unilateral, x).max())
+
+
+def _boxed(A: np.ndarray, b: np.ndarray, unilateral: np.ndarray) -> np.ndarray:
+    """The solution of `solve_boxes`, compiled, in one lane."""
+    m = len(b)
+    lower, upper = np.where(unilateral, 0.0, -np.inf), np.full(m, np.inf)
+    packed, active, x = (0.5 * (A + A.T))[np.tril_indices(m)], np.arange(-1, m), np.zeros(m)
+    active[0] = m
+    scratch = [np.zeros(m) for _ in range(SCRATCH)]
+    solve_boxes.call(
+        Lanes(1), active, np.ones(m), np.array(b, float), lower, upper, x, packed, np.zeros(1), np.zeros(len(packed)), *scratch
+    )
+    return x
+
+
+def _lemke(A: np.ndarray, b: np.ndarray, unilateral: np.ndarray) -> np.ndarray:
+    """The solution of Lemke's method, in scaled rows; zeros where it finds none."""
+    unit = _row_units(A)
+    try:
+        return unit * mixed(A * np.outer(unit, unit), unit * b, unilateral)
+    except SolverError:
+        return np.zeros(len(b))
+
+
+def _polished(A: np.ndarray, b: np.ndarray, unilateral: np.ndarray, x: np.ndarray) -> np.ndarray:
+    """The same solution to rounding: the rows that act solved once more as equalities."""
+    on, out = np.flatnonzero(~unilateral | (x > 0.0)), np.zeros(len(x))
+    unit = _row_units(A)[on]
+    out[on] = unit * np.linalg.lstsq(A[np.ix_(on, on)] * np.outer(unit, unit), -unit * b[on], rcond=RANK)[0]
+    return out
+
+
+def _left(A: np.ndarray, b: np.ndarray, unilateral: np.ndarray, x: np.ndarray) -> np.ndarray:
+    """How far rows are from what they must be, by the largest that is asked for, in scaled rows; infinite where one pulls."""
+    w, unit = A @ x + b, _row_units(A)
+    error = unit * np.where(unilateral, np.where(x > 0.0, np.abs(w), np.maximum(-w, 0.0)), np.abs(w))
+    most = np.abs(unit * b).max()
+    return np.where(unilateral & (x < 0.0), np.inf, error / (most if most > 0.0 else 1.0))
 
 
 def _contradiction(A: np.ndarray, b: np.ndarray, unilateral: np.ndarray) -> str:
-    """What to say of equalities that cannot hold together."""
-    rows = np.flatnonzero(~unilateral)
-    E, e = A[np.ix_(rows, rows)], b[rows]
-    left = np.abs(E @ np.linalg.lstsq(E, -e, rcond=1e-13)[0] + e) if len(rows) else np.zeros(0)
-    worst = rows[left > 1e-6 * (1.0 + np.abs(e).max(initial=0.0))]
+    """What to say of rows that cannot hold together."""
+    rows, unit = np.flatnonzero(~unilateral), _row_units(A)
+    E, e = (A * np.outer(unit, unit))[np.ix_(rows, rows)], (unit * b)[rows]
+    left = np.abs(E @ np.linalg.lstsq(E, -e, rcond=RANK)[0] + e) if len(rows) else np.zeros(0)
+    worst = rows[left > CONTRADICTION * np.abs(e).max(initial=0.0)]
     if not len(worst):
         return ": those that only push leave no motion that all allow"
     return f": the equalities of rows {', '.join(map(str, worst))} contradict one another"
-
-
-def polished(A: np.ndarray, b: np.ndarray, unilateral: np.ndarray, x: np.ndarray) -> np.ndarray:
-    """The same solution to rounding: the active rows solved once more as equalities."""
-    active = ~unilateral | (x > 1e-9 * max(1.0, np.abs(x).max()))
-    out = np.zeros_like(x)
-    out[active] = np.linalg.lstsq(A[np.ix_(active, active)], -b[active], rcond=1e-13)[0]
-    feasible = np.all(out[unilateral] >= 0) and np.all((A @ out + b)[unilateral] >= -1e-9 * max(1.0, np.abs(b).max()))
-    return out if feasible else x

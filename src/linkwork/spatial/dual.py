@@ -93,18 +93,25 @@ class Dual(Smooth):
         return f"{type(self).__name__}({self.x}, {self.grad})"
 
 
-class Gradient(Dual):
-    """A dual whose entries may be duals themselves."""
+class Rate(Dual):
+    """A dual whose entries may be duals: what changes along a motion, the whole of which is differentiated."""
 
     __slots__ = ()
     level: ClassVar[int] = 1
+
+
+class Gradient(Dual):
+    """A dual whose entries may be duals or rates."""
+
+    __slots__ = ()
+    level: ClassVar[int] = 2
 
 
 class Slope(Dual):
     """A dual whose entries may be gradients: what a function that is differentiated differentiates in turn."""
 
     __slots__ = ()
-    level: ClassVar[int] = 2
+    level: ClassVar[int] = 3
 
 
 def variables(x: Vector, count: int, first: int = 0, kind: type[Dual] = Dual) -> Vector:
