@@ -35,8 +35,16 @@ def random_shape(kind: str, rng: Rng) -> Shape:
         "box": lambda: lw.Box(2.0 * size, pose),
         "cylinder": lambda: lw.Cylinder(size[0], size[1], pose),
         "ellipsoid": lambda: lw.Ellipsoid(size, pose),
+        "convex": lambda: lw.Convex(wedge(size, rng.uniform(0.3, 0.9, 2)) @ pose.R.T + pose.p),
     }
     return makers[kind]()
+
+
+def wedge(half: np.ndarray, taper: np.ndarray) -> np.ndarray:
+    """Corners of a stone: a box that becomes narrower upwards."""
+    corners = np.array([[x, y, z] for x in (-1.0, 1.0) for y in (-1.0, 1.0) for z in (-1.0, 1.0)])
+    corners[corners[:, 2] > 0, :2] *= taper
+    return corners * half
 
 
 def random_pair(kinds: tuple[str, str], rng: Rng, spread: float = 0.6) -> tuple[Shape, lw.SE3, Shape, lw.SE3]:
@@ -46,6 +54,8 @@ def random_pair(kinds: tuple[str, str], rng: Rng, spread: float = 0.6) -> tuple[
 
 def frame(shape: Any, E: lw.SE3) -> tuple[np.ndarray, np.ndarray]:
     """Rotation and position of a shape's own frame in the world."""
+    if shape.kind == "convex":
+        return np.asarray(E.R, float), np.asarray(E.p, float)
     placed = shape.moved(E)
     if shape.kind == "sphere":
         return np.eye(3), np.asarray(placed.center, float)
@@ -115,6 +125,8 @@ def outside(shape: Any, E: lw.SE3, x: np.ndarray) -> float:
     y = R.T @ (x - p)
     if shape.kind == "ellipsoid":
         return float(np.linalg.norm(y / shape.radii)) - 1.0
+    if shape.kind == "convex":  # how far beyond the plane of a face
+        return float(np.einsum("fi,fi->f", shape.normals, y - shape.corners[:, 0]).max())
     if shape.kind == "cylinder":
         out = np.array([np.hypot(y[0], y[1]) - shape.radius, abs(y[2]) - 0.5 * shape.length])
         return float(np.linalg.norm(np.maximum(out, 0.0)) + min(out.max(), 0.0))
@@ -139,6 +151,8 @@ def support(shape: Any, E: lw.SE3, n: np.ndarray) -> np.ndarray:
         reach = np.linalg.norm(d * shape.radii, axis=1)
     elif shape.kind == "cylinder":
         reach = shape.radius * np.hypot(d[:, 0], d[:, 1]) + 0.5 * shape.length * np.abs(d[:, 2])
+    elif shape.kind == "convex":
+        reach = (d @ shape.vertices.T).max(axis=1)
     else:
         h, r = core(shape)
         reach = np.abs(d) @ h + r

@@ -18,10 +18,11 @@ from .maximal.convert import to_maximal
 from .maximal.dynamics import check_inertias
 from .model import MaximalState, Model, State, check_state
 from .redmax import HyperReduced
-from .steppers import ALL_STEPPERS, AdaptiveStepper, SequentialStepper, Solution, Stepper
+from .steppers import ALL_STEPPERS, AdaptiveStepper, Solution, Stepper
 from .steppers.efforts import Efforts
 from .steppers.fixed import Control, FixedRun, shaped_force
 from .steppers.hyper_reduced import hyper_stepper
+from .steppers.hyper_stepper import HyperStepper
 from .steppers.inputs import DrivenModel, input_function
 from .trajectory import Trajectory
 
@@ -65,7 +66,7 @@ def simulate(
                "variational4" (order 2 and 4, energy over long times): no contacts;
                with method "maximal-implicit": "backward_euler" (order 1, any model);
                "dop853" and "ode45" (order 8 and 5, their own steps: dt only says where to record; no contacts);
-               with method "redmax": "linearly_implicit" (order 1), "bdf1", "bdf2", "sdirk2" (no contacts), "ode45"; single states
+               with method "redmax": "linearly_implicit" (order 1), "bdf1", "bdf2", "sdirk2" (no contacts), "ode45"
     control    `control(t, state) -> tau`, called at the start of every step and held during it (dop853, ode45: at every stage)
     tau        constant joint forces (nv,) or (batch, nv)
     external   constant wrenches on the bodies, body axes, (bodies, 6)
@@ -108,10 +109,10 @@ def simulate(
         times = start.t + dt * every * np.arange(steps // every + 1)
         held_back = _held_back(control, efforts, model.nv)
         found, held = _adaptive(model, start, chosen, times, held_back, tau, external, driven, threads), False
-    elif isinstance(chosen, SequentialStepper):
+    elif isinstance(chosen, HyperStepper):
         assert isinstance(start, State)
         held_back = _held_back(control, efforts, model.nv)
-        found, held = chosen.solve(model, start, dt, steps, every, held_back, tau, external, driven), True
+        found, held = chosen.solve(model, start, dt, steps, every, held_back, tau, external), True
     else:
         run = FixedRun(model, start, chosen, method, dt, steps, every, efforts)
         run.tau, run.external, run.threads, run.driven = tau, external, threads, driven

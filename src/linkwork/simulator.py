@@ -13,7 +13,7 @@ from .errors import InputError, SolverError
 from .forces.set import force_set
 from .model import MaximalState, Model, State
 from .simulate import checked_force, checked_start, chosen_stepper
-from .steppers import AdaptiveStepper, SequentialStepper
+from .steppers import AdaptiveStepper
 from .steppers.efforts import Efforts
 from .steppers.stepper import program_of
 from .steppers.stepping import Stepping, owner_of
@@ -61,8 +61,7 @@ class Simulator:
         self._stepping: Stepping | None = None
         self._quick: Any = None
         self._driven = self._stepper.driven(model, lambda t, s: force_set(model).initial_inputs)
-        sequential = isinstance(self._stepper, SequentialStepper)
-        self._program = None if sequential else program_of(self._stepper, model, method)
+        self._program = program_of(self._stepper, model, method)
         self._names = ("q", "v") if isinstance(self._first, State) else ("poses", "twists", "q_fit")
         self._shapes = {name: getattr(self._first, name).shape for name in self._names}
         if self._program is None and np.ndim(getattr(self._first, self._names[-1])) > 1:
@@ -134,9 +133,8 @@ class Simulator:
         if self._stepping is not None:
             return self._go(self._stepping, steps, tau, external, u)
         for _ in range(steps):
-            one = self._stepper.step if isinstance(self._stepper, SequentialStepper) else self._stepper.remembering_step
-            model = self._driven.model
-            self._state, self._memory, _ = one(model, self.state, self._memory, self.dt, tau, external)  # pyright: ignore
+            found = self._stepper.remembering_step(self._driven.model, self.state, self._memory, self.dt, tau, external)
+            self._state, self._memory, _ = found
             self._steps += 1
         return self.state
 
@@ -163,4 +161,6 @@ class Simulator:
         bad = np.argwhere(~np.isfinite(moving))[0]
         who = "" if len(bad) == 1 else f" of state {bad[0]}"
         place = owner_of(self.model, isinstance(self.state, State), int(bad[-1]))
+        if self._program and self._program.failure:
+            raise SolverError(self._program.failure.format(t=self.t) + who)
         raise SolverError(f"the motion{who} is not finite at t = {self.t:.9g}: {place}; reset, and try a shorter step")

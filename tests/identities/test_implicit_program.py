@@ -1,12 +1,14 @@
-"""Implicit steps as programs: against the dense system posed in Python, eagerly, in batches; and what a step costs."""
+"""Implicit steps as programs: against dense systems written out, eagerly, in batches; and what a step costs."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 import pytest
+from dense_steps import definite_slopes, implicit_step, linearly_implicit
+from dense_steps import rosenbrock as dense_rosenbrock
 from identities.trees import compact_state, random_forest
 from models import with_elements
 
@@ -14,10 +16,10 @@ import linkwork as lw
 from linkwork.elements.collection import collection
 from linkwork.kernel import eager
 from linkwork.model.arrays import SCALAR64
-from linkwork.redmax.program import stiff_laws
-from linkwork.steppers import ALL_STEPPERS, SequentialStepper, Solution
-from linkwork.steppers.post_stabilised import project
-from linkwork.steppers.rosenbrock import linear_step
+from linkwork.redmax.laws import RECURSIVE, stiff_laws
+from linkwork.steppers import ALL_STEPPERS
+from linkwork.steppers.implicit_program import ImplicitStepper
+from linkwork.steppers.post_stabilised import post_stabilised, project
 from linkwork.steppers.stepping import Stepping
 
 KINDS = ("revolute", "revolute y", "prismatic", "spherical", "universal", "cylindrical", "custom", "helical")
@@ -104,23 +106,39 @@ def loaded(seed: int, laws: str, kinds: Sequence[str] = KINDS) -> tuple[lw.Model
     return with_elements(model, *(law for make in LAWS[laws] for law in make(model, state))), state
 
 
-def off(found: lw.Trajectory, expected: lw.Trajectory) -> float:
-    """The largest difference of velocities and forces, relative to their size."""
-    pairs = [(found.v, expected.v)]
-    if found.forces is not None and expected.forces is not None:
-        pairs.append((found.forces[1:], expected.forces[1:]))
-    return max(float(np.abs(a - b).max() / (1.0 + np.abs(b).max())) for a, b in pairs)
+Step = Callable[[lw.State, lw.State | None], tuple[lw.State, np.ndarray]]  # from a state and the one before
+
+
+def off(found: lw.Trajectory, step: Step, start: lw.State) -> float:
+    """The largest difference of velocities and forces from those of a step written out, relative to their size."""
+    now, before, worst = start, None, 0.0
+    for k in range(1, len(found.t)):
+        (now, forces), before = step(now, before), now
+        pairs = [(found.v[k], now.v)] + ([] if found.forces is None else [(found.forces[k], forces)])
+        worst = max(worst, *(float(np.abs(a - b).max() / (1.0 + np.abs(b).max())) for a, b in pairs))
+    return worst
 
 
 # --- linearly implicit --------------------------------------------------------------------------------------------------
+ROUTES = ("auto", "dense", "pcg")
+
+
+@pytest.mark.parametrize("route", ROUTES)
 @EVERYWHERE
-def test_the_program_is_the_dense_step(laws: str, seed: int) -> None:
+def test_the_program_is_the_dense_step(laws: str, seed: int, route: str) -> None:
     model, state = loaded(seed, laws)
     tau, external = np.linspace(-1, 1, model.nv), np.linspace(-2, 3, 6 * model.nb).reshape(-1, 6)
     given: dict[str, Any] = {"tau": tau, "external": external, "open_loops": "allow"}
-    runs = [lw.simulate(model, state, 3 * STEP, STEP, "redmax", route=route, **given) for route in ("auto", "dense")]
-    assert ALL_STEPPERS["linearly_implicit"]().compiles(model, "redmax")
-    assert off(*runs) < 1e-9
+    run = lw.simulate(model, state, 3 * STEP, STEP, "redmax", route=route, **given)
+    assert off(run, lambda s, _: linearly_implicit(model, s, STEP, tau, external), state) < 1e-9
+
+
+@pytest.mark.parametrize("route", ROUTES)
+@pytest.mark.parametrize("laws", LAWS)
+def test_definite_slopes_are_those_without_positive_eigenvalues(laws: str, route: str) -> None:
+    model, state = loaded(1, laws)
+    run = lw.simulate(model, state, 3 * STEP, STEP, "redmax", route=route, stiffness="definite", open_loops="allow")
+    assert off(run, lambda s, _: linearly_implicit(model, s, STEP, slopes=definite_slopes), state) < 1e-9
 
 
 @pytest.mark.parametrize("laws", ["joints", "all", "distant rows"])
@@ -131,11 +149,8 @@ def test_rates_of_correction_are_those_of_redmax(laws: str) -> None:
     start = float(state.q[model.q_index(name)][0])
     moved = lw.PrescribedJoint(name, lambda t: (start + np.sin(3 * t), 3 * np.cos(3 * t), -9 * np.sin(3 * t)))
     model = with_elements(model, *model.elements, moved)
-    runs = [
-        lw.simulate(model, state, 3 * STEP, STEP, "redmax", baumgarte=7.0, route=route, open_loops="allow")
-        for route in ("auto", "dense")
-    ]
-    assert off(*runs) < 1e-9
+    run = lw.simulate(model, state, 3 * STEP, STEP, "redmax", baumgarte=7.0, open_loops="allow")
+    assert off(run, lambda s, _: linearly_implicit(model, s, STEP, rate=7.0), state) < 1e-9
 
 
 @pytest.mark.parametrize("laws", ["joints", "all", "distant rows"])
@@ -153,9 +168,7 @@ def test_eager_is_compiled(laws: str) -> None:
 @pytest.mark.parametrize("laws", ["joints", "all", "distant rows"])
 @pytest.mark.parametrize("stepper", ["linearly_implicit", "rosenbrock"])
 def test_a_batch_is_its_states(stepper: str, laws: str) -> None:
-    options: dict[str, Any] = {"stepper": stepper, "open_loops": "allow"} | (
-        {"stabilise": "none"} if stepper == "rosenbrock" else {}
-    )
+    options: dict[str, Any] = {"stepper": stepper, "open_loops": "allow"}
     model, state = loaded(1, laws)
     rng = np.random.default_rng(5)
     states = [lw.State(model.integrate(state.q, 0.1 * rng.normal(size=model.nv)), rng.normal(size=model.nv)) for _ in range(5)]
@@ -173,14 +186,21 @@ def test_rosenbrock_is_its_two_dense_solves(laws: str, seed: int) -> None:
     """Joints on groups differ by the brackets that order 2 leaves out."""
     model, state = loaded(seed, laws)
     state, h = project(model, state), 1e-3
-    run, forces = lw.simulate(model, state, 3 * h, h, stepper="rosenbrock", stabilise="none"), []
-    for _ in range(3):
-        state, found = linear_step(model, state, h, None, None)
-        forces.append(found)
-    np.testing.assert_allclose(run.q[-1], state.q, atol=1e-9)
-    np.testing.assert_allclose(run.v[-1], state.v, atol=1e-9 * (1.0 + np.abs(state.v).max()))
-    if run.forces is not None:
-        np.testing.assert_allclose(run.forces[1:], forces, atol=1e-8 * (1.0 + np.abs(forces).max()))
+    run = lw.simulate(model, state, 3 * h, h, stepper="rosenbrock", stabilise="none")
+    assert off(run, lambda s, _: dense_rosenbrock(model, s, h), state) < 1e-8
+
+
+@pytest.mark.parametrize("laws", ["loop", "all", "distant rows"])
+def test_rosenbrock_is_put_back_after_every_step(laws: str) -> None:
+    model, state = loaded(1, laws)
+    state, h = project(model, state), 1e-3
+    run = lw.simulate(model, state, 3 * h, h, stepper="rosenbrock")
+
+    def step(s: lw.State, before: lw.State | None) -> tuple[lw.State, np.ndarray]:
+        end, forces = dense_rosenbrock(model, s, h)
+        return post_stabilised(model, end), forces
+
+    assert off(run, step, state) < 1e-8
 
 
 # --- stages by Newton's method --------------------------------------------------------------------------------------------
@@ -188,24 +208,23 @@ ADDING = ("revolute", "revolute y", "prismatic", "spherical exp", "universal", "
 IMPLICIT = ("bdf1", "bdf2", "sdirk2")
 
 
-def in_python(name: str, model: lw.Model, state: lw.State, h: float, steps: int) -> Solution:
-    """The same stages with the exact Jacobian, densely."""
-    return SequentialStepper.solve(ALL_STEPPERS[name](), model, state, h, steps, 1, None, None, None)  # pyright: ignore
-
-
 @pytest.mark.parametrize("laws", ["bare", "joints", "neighbours", "all", "distant", "distant rows"])
 @pytest.mark.parametrize("stepper", IMPLICIT)
 def test_stages_are_solved_to_rounding(stepper: str, laws: str) -> None:
     model, state = loaded(1, laws, ADDING)
-    state = project(model, state)
-    assert ALL_STEPPERS[stepper]().compiles(model, "reduced")
-    alone = lw.State(state.q[None], state.v[None])  # a batch never goes back to Python
-    found, expected = lw.simulate(model, alone, 4 * SHORT, SHORT, stepper=stepper), in_python(stepper, model, state, SHORT, 4)
-    np.testing.assert_allclose(found.q[0], expected.arrays["q"], atol=1e-11)
-    np.testing.assert_allclose(found.v[0], expected.arrays["v"], atol=1e-9 * (1.0 + np.abs(found.v).max()))
-    if found.forces is not None and expected.forces is not None:
-        size = 1.0 + np.abs(expected.forces).max()
-        np.testing.assert_allclose(found.forces[0, 1:], expected.forces[1:], atol=1e-8 * size)
+    state, method = project(model, state), ALL_STEPPERS[stepper]
+    run = lw.simulate(model, state, 4 * SHORT, SHORT, stepper=stepper)
+    assert issubclass(method, ImplicitStepper)
+    assert off(run, lambda s, before: implicit_step(method, model, s, before, SHORT), state) < 1e-8
+
+
+@pytest.mark.parametrize("stepper", IMPLICIT)
+def test_a_tolerance_saves_rounds(stepper: str) -> None:
+    model, state = chain(7), lw.State(np.linspace(-0.5, 0.5, 7), np.linspace(-1, 1, 7))
+    tight, loose = (lw.simulate(model, state, 0.1, 1e-2, stepper=stepper, tolerance=x) for x in (0.0, 1e-6))
+    assert 1e-13 < np.abs(loose.q - tight.q).max() < 1e-6
+    batch = lw.simulate(model, lw.State(np.array([state.q] * 3), state.v), 0.1, 1e-2, stepper=stepper, tolerance=1e-6)
+    assert all(np.array_equal(q, loose.q) for q in batch.q)
 
 
 @pytest.mark.parametrize("laws", ["joints", "all", "distant rows"])
@@ -273,4 +292,4 @@ def test_the_cost_is_linear(stepper: str) -> None:
 def test_laws_are_shared_between_models() -> None:
     """A chain of other length compiles nothing: its classes are known."""
     assert collection(chain(5)).shape == collection(chain(6)).shape
-    assert stiff_laws(chain(5)).softness == (False, False, False)
+    assert stiff_laws(chain(5)).softness == (False, False, RECURSIVE, False)

@@ -12,15 +12,15 @@ from models import CUSTOM, random_inertia, relative
 from scipy.linalg import null_space
 
 import linkwork as lw
+from linkwork.elements.collection import collection
 from linkwork.kernel import eager
-from linkwork.kernel.lanes import Lanes
-from linkwork.maximal import factor_implicit
-from linkwork.maximal.implicit import newton_round
-from linkwork.maximal.implicit_response import step_inputs
+from linkwork.kernel.sweep import Algorithm, Field, vector
+from linkwork.maximal.implicit_laws import implicit_laws
+from linkwork.maximal.implicit_program import fields, implicit_step
 from linkwork.maximal.implicit_rules import pull_stiffness
-from linkwork.maximal.implicit_tree import force_tree
-from linkwork.model.state import Rows
+from linkwork.model.arrays import run_batch
 from linkwork.steppers import BackwardEuler
+from linkwork.steppers.stepper import Program
 
 H = 1 / 60
 SPRINGS = {"hinge": 500.0}
@@ -149,18 +149,39 @@ def dense(model: lw.Model, s: lw.MaximalState, tau: np.ndarray, external: np.nda
     return Dense(np.block([[A, G.T], [G, np.zeros((len(G), len(G)))]]), np.concatenate([b, *targets]), nb)
 
 
+def inputs_of(
+    model: lw.Model, program: Program, s: lw.MaximalState, tau: np.ndarray, external: np.ndarray, held: np.ndarray
+) -> dict[str, np.ndarray]:
+    """All that the program of a step takes, of one state."""
+    parts = {name: np.reshape(getattr(s, name), (1, -1)) for name in ("poses", "twists", "q_fit")}
+    kept = program.entered(model, parts, s.t) | {"held": held.reshape(1, -1)}
+    found = kept | program.given(model, H) | {"tau": tau, "external": external.reshape(-1)}
+    return {name: np.asarray(x, float).reshape(-1) for name, x in found.items()}
+
+
+def step(model: lw.Model, stepper: BackwardEuler, s: lw.MaximalState, tau: Any, held: Any) -> tuple[lw.MaximalState, np.ndarray]:
+    """The state after a step, and what the joints carried; a step that is not solved is refused."""
+    program = stepper.program("maximal-implicit", model)
+    inputs = inputs_of(model, program, s, tau, np.zeros((model.nb, 6)), held)
+    out = run_batch(implicit_laws(model).plan, program.algorithm, inputs, program.states, (1,))
+    parts: Any = program.left(model, out)
+    end = {name: parts[name].reshape(getattr(s, name).shape) for name in ("poses", "twists", "q_fit")}
+    return lw.MaximalState(**end, t=float(out["t"][0, 0])), out["held"].reshape(-1, 6)
+
+
 # --- one solve --------------------------------------------------------------------------------------------------------
-def test_one_solve_is_that_of_the_dense_system() -> None:
-    model = far()
+@pytest.mark.parametrize("model", [tree(), far()], ids=["neighbours", "far"])
+def test_one_solve_is_that_of_the_dense_system(model: lw.Model) -> None:
     s, (tau, external, held) = moving(model, gap=1e-3), given(model)
     expected = dense(model, s, tau, external, held)
-    response = factor_implicit(model, s, H, tau, external, held)
-    assert relative(response.free.bodies, expected.solve()) < 1e-9
-    x = np.random.default_rng(1).normal(size=(3, model.nb, 6))
-    assert relative(response.apply(x).bodies, [expected.solve(one) for one in x]) < 1e-9
-    A = response.delassus(Rows(2, np.array([0, 1, 1]), np.array([1, 0, 2]), x[0, :3]))
-    assert response.symmetric
-    assert relative(A, A.T) < 1e-9
+    shape, distant = collection(model).shape, implicit_laws(model).distant
+    known = fields(shape, distant) | {"y": Field("output", "node", vector(6))}
+    once = Algorithm(f"one_solve_{shape}_{distant}", known, {"run": implicit_step(shape, True, distant, 1, False)})
+    program = BackwardEuler().program("maximal-implicit", model)
+    inputs = inputs_of(model, program, s, tau, external, held)
+    inputs = {name: inputs[name] for name, f in known.items() if f.kind in ("input", "state")}
+    y = run_batch(implicit_laws(model).plan, once, inputs, ("y",), (1,))["y"]
+    assert relative(y.reshape(-1, 6), expected.solve()) < (1e-8 if distant else 1e-9)
 
 
 def test_the_stiffness_of_a_pull_is_the_positive_part() -> None:
@@ -205,8 +226,7 @@ def balance(model: lw.Model, s: lw.MaximalState, end: lw.MaximalState, held: np.
 def test_a_converged_step_obeys_newton_and_euler(model: lw.Model) -> None:
     s, (tau, _, held) = moving(model), given(model)
     stepper = BackwardEuler(newton=True, iterations=9 if model is tree() else 25)
-    end, held, _ = stepper.remembering_step(model, s, held, H, tau, None)
-    assert isinstance(end, lw.MaximalState)
+    end, held = step(model, stepper, s, tau, held)
     assert np.abs(balance(model, s, end, held, tau)).max() < 1e-9
     closed = lw.kinematics(model, lw.to_reduced(model, end).q).poses
     assert np.abs(closed - end.poses).max() < 1e-12
@@ -222,24 +242,28 @@ def test_rounds_converge_quadratically() -> None:
     """Without dampers on the ball joint, whose velocity turns with it, derivatives are exact."""
     model = lw.ModelBuilder().body("a", joint=CUSTOM["helix"], inertia=random_inertia(np.random.default_rng(1))).build()
     state = lw.to_maximal(model, lw.State(np.array([0.4]), np.array([3.0])))
-    BackwardEuler(newton=True, iterations=5, tolerance=1e-12).remembering_step(model, state, None, 0.05, None, None)
+    run = lw.simulate(model, state, 0.05, 0.05, "maximal-implicit", newton=True, iterations=5, tolerance=1e-12)
+    assert run.health.joint_gap is not None
+    assert run.health.joint_gap < 1e-12
+    parts = lw.simulate(model, state, 0.05, 0.025, "maximal-implicit", newton=True)
+    assert np.abs(parts.poses[-1] - run.poses[-1]).max() > 1e-6  # it was solved at once, not in parts
 
 
 def test_a_step_that_is_not_solved_is_refused() -> None:
     with pytest.raises(lw.SolverError, match=r"step at t = 0\.3 is not solved.*halved 8 times"):
-        BackwardEuler(newton=True, iterations=1).remembering_step(tree(), moving(tree()), None, H, None, None)
+        lw.simulate(tree(), moving(tree()), H, H, "maximal-implicit", newton=True, iterations=1)
+    with pytest.raises(lw.SolverError, match=r"not finite at t = 0\.3"):
+        lw.Simulator(tree(), moving(tree()), H, "maximal-implicit", newton=True, iterations=1).step()
     with pytest.raises(lw.InputError, match="solves must be from 1"):
         lw.simulate(tree(), moving(tree()), H, H, "maximal-implicit", solves=0)
 
 
-def test_a_round_runs_as_it_stands() -> None:
-    model = tree()
+@pytest.mark.parametrize("model", [tree(), far()], ids=["neighbours", "far"])
+def test_a_step_runs_as_it_stands(model: lw.Model) -> None:
     s, (tau, external, held) = moving(model), given(model)
-    inputs = step_inputs(model, s, H, tau, external, held) | {"poses": s.poses.reshape(-1), "start": s.poses.reshape(-1)}
-    inputs["v_start"] = lw.to_reduced(model, s).v
-    expected = eager.run(newton_round(), force_tree(model).tree, inputs)
-    plan = force_tree(model).plan(newton_round(), Lanes(1), ("run",))
-    out = {name: np.empty((1, plan.sizes[name])) for name in expected}
-    plan.run(inputs, out, 1)
-    for name, x in expected.items():
-        assert relative(out[name][0], x) < 1e-9, name
+    program = BackwardEuler(newton=True).program("maximal-implicit", model)
+    inputs = inputs_of(model, program, s, tau, external, held)
+    expected = eager.run(program.algorithm, implicit_laws(model).tree, inputs)
+    out = run_batch(implicit_laws(model).plan, program.algorithm, inputs, program.states, (1,))
+    for name in program.states:
+        assert relative(out[name][0], expected[name]) < 1e-9 or np.abs(out[name] - expected[name]).max() < 1e-9, name

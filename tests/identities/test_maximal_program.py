@@ -110,7 +110,7 @@ def in_reduced(model: lw.Model) -> Algorithm:
 
 def a_step(model: lw.Model) -> Algorithm:
     shape = collection(model).shape
-    steps = [*maximal.step(shape), Routine(advance_time, ("t", "h"))]
+    steps = [*maximal.step(shape, 2), Routine(advance_time, ("t", "h"))]
     return Algorithm(f"maximal_step_{shape}", maximal.step_fields(shape), {"run": steps})
 
 
@@ -129,6 +129,7 @@ def laws_of(model: lw.Model, batch: int) -> Arrays:
 
 def of_step(model: lw.Model, state: lw.MaximalState, h: float, batch: int = 1) -> Arrays:
     further = {"h": np.array([h]), "correction": np.array([0.2]), "last": np.zeros((batch, 6 * model.nb))}
+    further |= {"pull": further["last"]} if collection(model).rows else {}
     return given(model, state, batch) | further
 
 

@@ -1,5 +1,5 @@
-"""One linearly implicit step by four routes: a dense system of all unknowns, dense by itself, the O(n) recursion, and conjugate
-gradients, with loops, couplings, stops, contacts and prescribed joints."""
+"""One linearly implicit step by four routes: a dense system written out, and the program's dense matrix, O(n) recursion, and
+conjugate gradients, with loops, couplings, stops, contacts and prescribed joints."""
 
 from __future__ import annotations
 
@@ -7,11 +7,14 @@ from typing import Any
 
 import numpy as np
 import pytest
+from dense_steps import linearly_implicit
 
 import linkwork as lw
-from linkwork.redmax.operator import ImplicitOperator
+from linkwork.redmax import laws
 from linkwork.redmax.system import dynamics
 from linkwork.solvers.conjugate_gradients import conjugate_gradients
+from linkwork.steppers import ALL_STEPPERS
+from linkwork.steppers.stepping import Stepping
 
 STEP = 0.01
 TOLERANCE = 1e-9
@@ -55,96 +58,101 @@ def elements(model: lw.Model, q: np.ndarray, distant: bool) -> list[Any]:
     return found
 
 
-def case(seed: int, distant: bool, constrained: bool) -> tuple[Any, np.ndarray, np.ndarray]:
-    """The dynamics at a random state, and the targets of its rows."""
+RATE = 10.0
+
+
+def case(seed: int, distant: bool, constrained: bool) -> tuple[lw.Model, lw.State, dict[str, Any]]:
+    """A model at a random state, and what acts on it."""
     bare = tree(seed).build()
     rng = np.random.default_rng([seed, 1])
     q, v = bare.random_configuration(seed), rng.normal(size=bare.nv)
     more = elements(bare, q, distant)
     kept = more if constrained else [e for e in more if isinstance(e, lw.SpringDamper | lw.Bushing)]
     model = bare.replace(elements=(*bare.elements, *kept))
-    now = dynamics(model, lw.State(q, v), rng.normal(size=model.nv), rng.normal(size=(model.nb, 6)), STEP)
-    return now, now.constraints.given - 10.0 * now.constraints.residual, v
+    return model, lw.State(q, v), {"tau": rng.normal(size=model.nv), "external": rng.normal(size=(model.nb, 6))}
+
+
+def step(model: lw.Model, state: lw.State, given: dict[str, Any], route: str) -> lw.Trajectory:
+    return lw.simulate(model, state, STEP, STEP, "redmax", baumgarte=RATE, route=route, open_loops="allow", **given)
 
 
 @pytest.mark.parametrize("constrained", [False, True])
 @pytest.mark.parametrize("distant", [False, True])
 @pytest.mark.parametrize("seed", [0, 3, 6])
 def test_all_routes_make_the_same_step(seed: int, distant: bool, constrained: bool) -> None:
-    now, target, _ = case(seed, distant, constrained)
-    expected, impulses = now.implicit_velocities(STEP, now.constraints, target, "dense")
-    scale = 1.0 + np.abs(expected).max()
-    for route in ("auto", "pcg", *(() if distant else ("recursive",))):
-        v, y = now.implicit_velocities(STEP, now.constraints, target, route)
-        assert np.abs(v - expected).max() < TOLERANCE * scale, route
-        assert np.abs(y - impulses).max(initial=0.0) < TOLERANCE * (1.0 + np.abs(impulses).max(initial=0.0)), route
+    model, state, given = case(seed, distant, constrained)
+    end, forces = linearly_implicit(model, state, STEP, given["tau"], given["external"], RATE)
+    scale = 1.0 + np.abs(end.v).max()
+    for route in ("auto", "dense", "pcg", *(() if distant else ("recursive",))):
+        run = step(model, state, given, route)
+        assert np.abs(run.v[1] - end.v).max() < TOLERANCE * scale, route
+        found = np.zeros(0) if run.forces is None else run.forces[1]
+        assert np.abs(found - forces).max(initial=0.0) < TOLERANCE * (1.0 + np.abs(forces).max(initial=0.0)), route
 
 
 @pytest.mark.parametrize("distant", [False, True])
 def test_constraints_hold_after_the_step(distant: bool) -> None:
-    now, target, _ = case(3, distant, True)
+    model, state, given = case(3, distant, True)
+    run = step(model, state, given, "pcg")
+    now = dynamics(model, state, t=STEP)
     c = now.constraints
-    v, y = now.implicit_velocities(STEP, c, target, "pcg")
-    moved = now.dense(c.rows) @ v - target
-    assert np.abs(moved[~c.unilateral]).max() < 1e-9
-    assert moved[c.unilateral].min() > -1e-9
-    assert y[c.unilateral].min() >= 0.0
-    assert np.abs(moved * y)[c.unilateral].max() < 1e-7
+    touched = ~c.unilateral | (c.residual <= 0.0)
+    assert run.forces is not None
+    moved, y = (now.dense(c.rows) @ run.v[1] - c.given + RATE * c.residual)[touched], run.forces[1][touched]
+    pushes = c.unilateral[touched]
+    assert np.abs(moved[~pushes]).max() < 1e-9
+    assert moved[pushes].min() > -1e-9
+    assert y[pushes].min() >= 0.0
+    assert np.abs(moved * y)[pushes].max() < 1e-7
 
 
-@pytest.mark.parametrize("seed", range(3))
-def test_the_operator_is_its_matrix(seed: int) -> None:
-    now, _, _ = case(seed, True, False)
-    A = ImplicitOperator(now, STEP, "dense")
-    x = np.random.default_rng(seed).normal(size=(4, now.model.nv))
-    np.testing.assert_allclose(A.apply(x), x @ A.matrix.T, atol=1e-10 * np.abs(A.matrix).max())
-    K, D = now.stiffness_and_damping
-    np.testing.assert_allclose(A.matrix, now.M + STEP * D - STEP**2 * K, atol=1e-11 * np.abs(A.matrix).max())
-
-
-def test_the_preconditioner_pays() -> None:
-    """Conjugate gradients with and without Alg. 10, on a chain with stiff joints and a spring from end to end."""
+def long_chain(links: int) -> lw.Model:
+    """Stiff joints, and a spring from end to end."""
     b = lw.ModelBuilder()
-    for i in range(40):
+    for i in range(links):
         rod = lw.Inertia.cuboid(mass=1.0, size=(0.1, 0.02, 0.02), com=(0.05, 0, 0))
         place = lw.SE3(p=(0.1 if i else 0.0, 0, 0))
         b.body(f"b{i}", parent=f"b{i - 1}" if i else "world", joint=lw.Revolute((0, 1, 0)), placement=place, inertia=rod)
         b.add(lw.JointSpring(f"b{i}", 10.0 ** (i % 5)))
-    b.add(lw.SpringDamper("b39", "b0", stiffness=1000.0, rest_length=2.0))
-    model = b.build()
-    now = dynamics(model, lw.State(np.full(40, 0.05), np.zeros(40)))
-    A = ImplicitOperator(now, STEP, "pcg")
-    b_side = A.right_side()
-    plain = conjugate_gradients(A.apply, b_side, None, 1e-10)[1]
-    helped = conjugate_gradients(A.apply, b_side, A.recursion, 1e-10)[1]
-    print(f"products with A: {plain} without Alg. 10, {helped} with it")
-    assert helped <= 6
-    assert plain > 4 * helped
+    return b.add(lw.SpringDamper(f"b{links - 1}", "b0", stiffness=1000.0, rest_length=2.0)).build()
 
 
-def test_equalities_that_contradict_one_another_are_named() -> None:
-    """In this tree the loop, the coupling and the prescribed joint ask for more than the bodies' freedoms allow."""
-    now, target, _ = case(2, False, True)
-    with pytest.raises(lw.SolverError, match=r"no forces satisfy the 8 constraints: the equalities of rows .* contradict"):
-        now.implicit_velocities(STEP, now.constraints, target, "pcg")
+def test_few_products_are_needed() -> None:
+    """Conjugate gradients preconditioned by Alg. 10: what the recursion takes is exact, one spring is a few directions more."""
+    model = long_chain(40)
+    program = ALL_STEPPERS["linearly_implicit"](route="pcg").program("redmax", model)  # type: ignore[call-arg]
+    run = Stepping(model, program, program.entered(model, {"q": np.full((1, 40), 0.05), "v": np.zeros((1, 40))}, 0.0), STEP)
+    run.step(np.zeros(40))
+    assert 1 <= run.reports["products"][0, 0] <= 8
+
+
+@pytest.mark.parametrize("stepper", ["linearly_implicit", "rosenbrock", "bdf1", "bdf2", "sdirk2"])
+def test_large_systems_with_distant_forces_run_by_conjugate_gradients(stepper: str, monkeypatch: Any) -> None:
+    """They are what the dense matrix gives."""
+    model = long_chain(30).add(lw.Coupling("b20", "b3", 1.0))
+    state = lw.State(np.full(30, 0.05), np.full(30, 0.1))
+    dense = lw.simulate(model, state, 3e-3, 1e-3, stepper=stepper)
+    monkeypatch.setattr(laws, "LARGE", 10)
+    large = model.replace(elements=model.elements)
+    assert laws.stiff_laws(large).softness.way == laws.GRADIENTS
+    found = lw.simulate(large, state, 3e-3, 1e-3, stepper=stepper)
+    np.testing.assert_allclose(found.q, dense.q, atol=1e-10)
+    np.testing.assert_allclose(found.v, dense.v, atol=1e-8 * (1.0 + np.abs(dense.v).max()))
+    assert found.forces is not None
+    assert dense.forces is not None
+    np.testing.assert_allclose(found.forces[1:], dense.forces[1:], atol=1e-7 * (1.0 + np.abs(dense.forces).max()))
+    states = lw.State(np.array([state.q, 1.1 * state.q, state.q]), state.v)
+    together = lw.simulate(large, states, 3e-3, 1e-3, stepper=stepper, open_loops="allow")
+    assert np.array_equal(together.q[0], found.q)
+    assert np.array_equal(together.q[2], found.q)
 
 
 def test_routes_that_cannot_be_taken_are_refused() -> None:
-    now, target, _ = case(0, True, False)
-    with pytest.raises(lw.InputError, match="the recursive route needs stiffness and damping on single joints or bodies"):
-        now.implicit_velocities(STEP, now.constraints, target, "recursive")
-    with pytest.raises(lw.InputError, match="there is no route 'direct'"):
-        now.implicit_velocities(STEP, now.constraints, target, "direct")
+    model, state, given = case(0, True, False)
+    with pytest.raises(lw.InputError, match="the recursive route needs stiffness of joints, bodies, neighbours"):
+        step(model, state, given, "recursive")
     with pytest.raises(lw.InputError, match="linearly_implicit: there is no route 'direct'"):
-        lw.simulate(now.model, now.state, 0.1, 0.1, "redmax", route="direct")
-
-
-@pytest.mark.parametrize("route", ["auto", "dense", "pcg"])
-def test_simulations_by_all_routes(route: str) -> None:
-    now, _, v = case(1, True, False)
-    start = lw.State(now.state.q, v)
-    runs = [lw.simulate(now.model, start, 0.05, 0.01, "redmax", route=r) for r in ("dense", route)]
-    np.testing.assert_allclose(runs[1].q, runs[0].q, atol=1e-9)
+        step(model, state, given, "direct")
 
 
 def test_conjugate_gradients_say_what_is_wrong() -> None:

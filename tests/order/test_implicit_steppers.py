@@ -203,7 +203,8 @@ def test_published_energies(case: object, duration: float, h: float, method: str
         ({"stepper": "ode45", "atol": np.inf}, "ode45: atol must be positive"),
         ({"stepper": "ode45", "max_step": 0.0}, "ode45: max_step must be positive"),
         ({"stepper": "ode45", "baumgarte": 5.0}, "ode45: baumgarte must be two rates"),
-        ({"stepper": "bdf1", "tolerance": 1e-9, "state": lw.State(np.zeros((2, 2)), np.zeros((2, 2)))}, "one state at a time"),
+        ({"stepper": "bdf1", "tolerance": -1.0}, "bdf1: tolerance must be a number, at least 0"),
+        ({"stepper": "bdf2", "iterations": 0}, "bdf2: iterations must be a whole number, at least 1"),
     ],
 )
 def test_refused(options: dict, message: str) -> None:

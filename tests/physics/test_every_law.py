@@ -76,8 +76,7 @@ PUSHING: dict[str, Any] = {
 }
 KINDS = SMOOTH | PUSHING
 SMOOTH_ONLY = ("dop853", "ode45", "rosenbrock", "bdf1", "bdf2", "sdirk2", "variational", "variational4")
-ROWS = ("coupling", "loop", "prescribed", "user's rod")
-ONE_BY_ONE = {"rosenbrock": ROWS, "variational": tuple(KINDS)[1:], "variational4": tuple(KINDS)[1:]}
+ONE_BY_ONE = {"variational": tuple(KINDS)[1:], "variational4": tuple(KINDS)[1:]}
 
 
 @cache

@@ -6,10 +6,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+from identities.test_maximal_implicit import dense
 
 import linkwork as lw
-from linkwork.maximal import factor_implicit
 from linkwork.spatial.scalar import maximum
+
+WAYS = pytest.mark.parametrize("options", [{}, {"newton": True}], ids=["default", "newton"])
 
 
 # --- forces -----------------------------------------------------------------------------------------------------------
@@ -69,12 +71,61 @@ def test_one_sided_forces_of_users_act_in_the_step_in_which_they_are_met() -> No
 
 
 def test_distant_forces_are_those_of_the_dense_system() -> None:
-    """A spring past a body, by conjugate gradients, against the response with columns for it; stiff for the step."""
+    """A spring past a body, by minimal residuals; stiff for the step."""
     model = chain(lw.SpringDamper("b0", "b2", (0.1, 0, 0), (0.2, 0, 0), stiffness=2e3, damping=20.0, rest_length=0.6))
     state = lw.to_maximal(model, lw.State(np.array([0.3, 0.2, -0.5]), np.array([1.0, -2.0, 0.5])))
     one = lw.simulate(model, state, 1 / 60, 1 / 60, "maximal-implicit", solves=1)
-    y = factor_implicit(model, state, 1 / 60).free.bodies
+    none = np.zeros((3, 6))
+    y = dense(model, state, np.zeros(3), none, none).solve()
     np.testing.assert_allclose(one.arrays["twists"][-1][:, :3], y[:, :3], rtol=0, atol=1e-7 * np.abs(y).max())
+
+
+def braced(stiffness: float, *pairs: tuple[str, str, float]) -> lw.Model:
+    """Six rods on hinges with springs between points above them, at rest when the rods are in line."""
+    b, rod = lw.ModelBuilder(), lw.Inertia.cuboid(mass=1.0, size=(0.3, 0.05, 0.05), com=(0.15, 0, 0))
+    for k in range(6):
+        place, parent = lw.SE3(p=(0.3 if k else 0, 0, 0)), f"b{k - 1}" if k else "world"
+        b.body(f"b{k}", parent=parent, joint=lw.Revolute((0, 1, 0)), placement=place, inertia=rod)
+    for one, other, length in pairs:
+        b.add(lw.SpringDamper(one, other, (0.1, 0, 0.1), (0.2, 0, 0.1), stiffness=stiffness, rest_length=length))
+    return b.build()
+
+
+BRACES: dict[str, list[tuple[str, str, float]]] = {
+    "neighbours": [("b1", "b0", 0.2), ("b3", "b2", 0.2)],
+    "distant": [("b0", "b2", 0.7)],
+    "world": [("b5", "world", 1.4)],
+    "all": [(f"b{k}", f"b{k + 2}", 0.7) for k in range(4)],
+}
+
+
+@WAYS
+@pytest.mark.parametrize("braces", BRACES)
+def test_stiff_springs_between_bodies_never_give_energy(braces: str, options: dict[str, Any]) -> None:
+    """1e8 N/m at 60 steps a second: they turn by much in a step, and are nearly rigid; at rest and thrown."""
+    model = braced(1e8, *BRACES[braces])
+    v = np.zeros((4, 6))
+    v[1:] = 3.0 * np.random.default_rng(0).normal(size=(3, 6))
+    run = lw.simulate(model, lw.State(np.zeros((4, 6)), v), 3.0, 1 / 60, "maximal-implicit", **options)
+    e = run.energy.total
+    assert np.all(e.max(axis=1) <= e[:, 0] + 1e-9 * np.abs(e[:, 0]))
+    assert e[0, -1] > e[0, 0] - 60.0  # they still swing: 6 kg, 0.9 m
+
+
+def test_forces_on_a_body_that_is_fixed_to_another() -> None:
+    b, rod = lw.ModelBuilder(), lw.Inertia.cuboid(mass=1.0, size=(0.3, 0.05, 0.05), com=(0.15, 0, 0))
+    b.body("arm", joint=lw.Revolute((0, 1, 0)), inertia=rod)
+    b.body("hand", parent="arm", joint=lw.Fixed(), placement=lw.SE3(p=(0.3, 0, 0)), inertia=rod)
+    model = b.add(lw.SpringDamper("hand", "world", (0.3, 0, 0), (0.6, 0, 0.3), stiffness=50.0, rest_length=0.3)).build()
+    start = lw.State(np.array([0.2]), np.zeros(1))
+    exact = lw.simulate(model, start, 0.2, 1e-4, stepper="rk4").q[-1]
+    ways: list[dict[str, Any]] = [{}, {"newton": True}]
+    for options in ways:
+        errors = [
+            np.abs(lw.simulate(model, start, 0.2, h, "maximal-implicit", **options).q[-1] - exact).max() for h in (2e-3, 1e-3)
+        ]
+        assert errors[1] < 0.01
+        assert errors[0] / errors[1] == pytest.approx(2.0, rel=0.1)
 
 
 # --- constraints ------------------------------------------------------------------------------------------------------
@@ -99,24 +150,28 @@ ROWS: dict[str, list[Any]] = {
 ROWS["all"] = [*ROWS["forces"], *ROWS["loop"], *ROWS["contact"]]
 
 
+@WAYS
 @pytest.mark.parametrize("laws", ROWS)
-def test_laws_of_every_kind_move_as_they_should_as_steps_shrink(laws: str) -> None:
+def test_laws_of_every_kind_move_as_they_should_as_steps_shrink(laws: str, options: dict[str, Any]) -> None:
     """Against reduced coordinates at a hundredth of the step; errors halve with the step."""
     model = chain(*ROWS[laws])
     start = lw.project(model, lw.State(np.array([0.2, 0.6, 0.4]), np.array([1.0, 0.0, 0.0]) * (laws == "prescribed")))
     exact = lw.simulate(model, start, 0.2, 1e-5, "reduced").q[-1]
-    errors = [np.abs(lw.simulate(model, start, 0.2, dt, "maximal-implicit").q[-1] - exact).max() for dt in (2e-3, 1e-3)]
+    errors = [
+        np.abs(lw.simulate(model, start, 0.2, dt, "maximal-implicit", **options).q[-1] - exact).max() for dt in (2e-3, 1e-3)
+    ]
     assert errors[1] < 0.04
     assert errors[1] < 0.6 * errors[0] + 1e-4
 
 
+@WAYS
 @pytest.mark.parametrize("laws", ["loop", "coupling", "contact", "forces", "all"])
-def test_a_batch_is_its_members(laws: str) -> None:
+def test_a_batch_is_its_members(laws: str, options: dict[str, Any]) -> None:
     """To the bit, though some of them take more rounds than others."""
     model = chain(*ROWS[laws])
     q = np.array([lw.project(model, lw.State(np.array([0.2, 0.6, x]), np.zeros(3))).q for x in np.linspace(0.3, 0.5, 5)])
     v = np.linspace(-3.0, 3.0, 15).reshape(5, 3) * (laws in ("contact", "forces"))
-    batch = lw.simulate(model, lw.State(q, v), 0.2, 1 / 100, "maximal-implicit")
+    batch = lw.simulate(model, lw.State(q, v), 0.2, 1 / 100, "maximal-implicit", **options)
     for k in range(5):
-        alone = lw.simulate(model, lw.State(q[k], v[k]), 0.2, 1 / 100, "maximal-implicit")
+        alone = lw.simulate(model, lw.State(q[k], v[k]), 0.2, 1 / 100, "maximal-implicit", **options)
         np.testing.assert_array_equal(batch.arrays["poses"][k], alone.arrays["poses"])

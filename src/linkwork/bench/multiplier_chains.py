@@ -13,9 +13,12 @@ from scipy.sparse.linalg import splu
 
 from ..forces import JointSpring
 from ..joints.complement import complement
-from ..maximal import factor_implicit, to_maximal
-from ..maximal.implicit_response import ImplicitResponse, SoftenedResponse
-from ..model import Model, State
+from ..kernel.sweep import Algorithm, Field, outward, vector
+from ..maximal import to_maximal
+from ..maximal.implicit_laws import implicit_laws
+from ..maximal.implicit_program import begin, fields
+from ..model import MaximalState, Model, State
+from ..model.arrays import run_batch
 from ..solvers.block_tree import BlockTree
 from ..spatial.stage import skew
 
@@ -97,16 +100,22 @@ def hinge_chain(model: Model, state: State, h: float) -> BlockSystem:
     B = np.concatenate([J.reshape(n, 30), T.reshape(n, 30)], axis=1).reshape(-1)[30:]
     tree = BlockTree(range(-1, 2 * n - 1), [5, 6] * n, grandparents=[False, bool(model.elements)] * n)
     blocks = (D, B, (-K @ A)[1:].reshape(-1)) if model.elements else (D, B)
-    return BlockSystem(tree, blocks, _right_hand_side(factor_implicit(model, start, h), A))
+    push = -S[:, :, 0] * (h * (SPRING if model.elements else 0.0) * state.q[:, None])  # of the springs, linearised at the start
+    given, zeta = _beginning(model, start, h)
+    given += push
+    given[:-1] -= (A.transpose(0, 2, 1) @ push[:, :, None])[1:, :, 0]
+    rates = (T.transpose(0, 2, 1) @ zeta[:, :, None])[:, :, 0]
+    return BlockSystem(tree, blocks, np.concatenate([rates, given], axis=1).reshape(-1))
 
 
-def _right_hand_side(response: ImplicitResponse | SoftenedResponse, A: np.ndarray) -> np.ndarray:
-    """Rates of the hinges and impulses on the bodies, those of a hinge's spring on the body before included."""
-    assert isinstance(response, ImplicitResponse)
-    rates, own, before = (response.found[f"own_{name}"].reshape(len(A), -1) for name in ("rate", "wrench", "reaction"))
-    own = own.copy()
-    own[:-1] += (A.transpose(0, 2, 1) @ before[:, :, None])[1:, :, 0]
-    return np.concatenate([rates, own], axis=1).reshape(-1)
+def _beginning(model: Model, start: MaximalState, h: float) -> tuple[np.ndarray, np.ndarray]:
+    """Momentum and impulses of gravity (bodies, 6), and the motion that closes the joints, as a step begins."""
+    outputs = {name: Field("output", "node", vector(6)) for name in ("given", "zeta")}
+    algorithm = Algorithm("bench_beginning", fields((-1, -1, False, False), False) | outputs, {"run": [outward(begin)]})
+    known = {"poses": start.poses, "twists": start.twists, "q_fit": start.q_fit, "gravity": model.gravity, "h": np.array([h])}
+    known |= {"held": np.zeros(6 * model.nb), "tau": np.zeros(model.nv), "external": np.zeros(6 * model.nb), "t": np.zeros(1)}
+    out = run_batch(implicit_laws(model).plan, algorithm, {k: np.reshape(x, -1) for k, x in known.items()}, tuple(outputs), (1,))
+    return out["given"].reshape(-1, 6), out["zeta"].reshape(-1, 6)
 
 
 def _to_parent(poses: np.ndarray) -> np.ndarray:

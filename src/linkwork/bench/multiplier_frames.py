@@ -10,14 +10,16 @@ from typing import Any
 
 import numpy as np
 
+from ..elements.collection import Shape
 from ..forces import Handle
 from ..kernel.call import Call
 from ..kernel.lanes import Lanes
-from ..kernel.sweep import Algorithm, Field, each
+from ..kernel.sweep import Algorithm, Field, Routine, Step, each, inward, outward, vector
+from ..maximal import implicit_forces as forces
 from ..maximal import to_maximal
-from ..maximal.implicit import FACTOR, NODE, SOLVE, STEP_FIELDS
-from ..maximal.implicit_tree import force_tree
-from ..maximal.rules import centre_of
+from ..maximal.implicit_laws import implicit_laws
+from ..maximal.implicit_program import begin, eliminate, fields, free_motion
+from ..maximal.implicit_rounds import first_round
 from ..model import Model, State
 from ..model.arrays import lanes_for
 from ..scenes.drag import figure, held
@@ -53,17 +55,37 @@ def frames(model: Model, state: State, batch: int, count: int, solves: int | Non
     return run
 
 
-def _recentre(n: Any) -> None:
-    """Centres of mass are not kept from one phase to the next."""
-    n.centre = centre_of(n)
+def _set_aside(n: Any) -> None:
+    """What forces do, and joint velocities, for the next phase: fields are not kept from one to the next."""
+    n.aside = (n.push, n.resist, n.v) if n.sprung else (n.v,)
+
+
+def _give_back(n: Any) -> None:
+    """The same, where the rules look for it."""
+    if n.sprung:
+        n.push, n.resist, n.v = n.aside
+    else:
+        (n.v,) = n.aside
+
+
+def _hand_out(n: Any) -> None:
+    """The new twists, for the caller."""
+    n.y_new = n.free
 
 
 @functools.cache
-def _linear_system() -> Algorithm:
+def _linear_system(shape: Shape) -> Algorithm:
     """The system of one solve: "factor" assembles it, "apply" eliminates and substitutes."""
-    fields = {name: dataclasses.replace(f, kind="input") if f.kind == "state" else f for name, f in STEP_FIELDS.items()}
-    fields["y_new"] = Field("output", "node", NODE)
-    return Algorithm("bench_linear_system", fields, {"factor": FACTOR[:2], "apply": [each(_recentre), *FACTOR[2:], *SOLVE]})
+    found = {name: dataclasses.replace(f, kind="input") if f.kind == "state" else f for name, f in fields(shape, False).items()}
+    found["y_new"] = Field("output", "node", vector(6))
+    assemble: list[Step] = [outward(begin)]
+    if shape[0] >= 0:
+        ports = [f"p{i}" for i in range(shape[0])]
+        assemble += [each(forces.look_at_joints), Routine(first_round, ("going", "round", "handed")), each(forces.clear)]
+        assemble += [each(forces.linearise, *ports, on="force"), each(forces.push, *ports, on="force")]
+    assemble.append(each(_set_aside))
+    solve: list[Step] = [each(_give_back), inward(eliminate), outward(free_motion), each(_hand_out)]
+    return Algorithm(f"bench_linear_system_{shape}", found, {"factor": assemble, "apply": solve})
 
 
 class _Systems:
@@ -72,11 +94,11 @@ class _Systems:
     def __init__(self, model: Model, state: State) -> None:
         self._model, self.out = model, np.empty((1, 6 * model.nb))
         unforced = {"tau": np.zeros(model.nv), "external": np.zeros(6 * model.nb)}
-        unforced |= {"t": np.zeros(model.nb), "u": force_tree(model).inputs}
         self.inputs = _entered(model, state, 1, BackwardEuler(solves=1))[2] | unforced
 
     def call(self, phases: tuple[str, ...], inputs: dict[str, np.ndarray], after: Call | None = None) -> Call:
-        plan = force_tree(self._model).plan(_linear_system(), Lanes(1), phases)
+        laws = implicit_laws(self._model)
+        plan = laws.plan(_linear_system(laws.laws.shape), Lanes(1), phases, ("going", "round"))
         return Call(plan, inputs, {"y_new": self.out} if "apply" in phases else {}, 1, after)
 
     def solution(self, call: Call) -> Callable[[], np.ndarray]:
@@ -92,7 +114,7 @@ def factor_solve(model: Model, state: State) -> Callable[[], np.ndarray]:
     systems = _Systems(model, state)
     assembled = systems.call(("factor",), systems.inputs)
     assembled()
-    changing = {name: systems.inputs[name] for name in ("h", "held")}
+    changing = {name: systems.inputs[name] for name in ("h", "tau")}
     return systems.solution(systems.call(("apply",), changing, assembled))
 
 

@@ -6,9 +6,12 @@ import numpy as np
 
 from ..errors import SolverError
 from ..forces import SpringDamper
+from ..forces.blocks import Blocks
 from ..model import Model, State
-from ..redmax.operator import ImplicitOperator
 from ..redmax.system import dynamics
+from ..reduced.inertia_product import InertiaProduct
+from ..reduced.inverse import mass_product
+from ..reduced.jacobian import jacobian_product, jacobian_transpose_product
 from ..solvers.conjugate_gradients import conjugate_gradients
 
 APART = 10  # links between the ends of a spring
@@ -25,11 +28,22 @@ def across(chain: Model) -> Model:
 
 def products(model: Model, state: State, h: float) -> tuple[int, int | None]:
     """With Alg. 10 and without; None if they do not converge."""
-    operator = ImplicitOperator(dynamics(model, state), h, "pcg")
-    b = operator.right_side()
-    with_it = conjugate_gradients(operator.apply, b, operator.recursion, RESIDUAL)[1]
+    now, q = dynamics(model, state), state.q
+    (dq, dv), (joint_dq, joint_dv) = now.force_derivatives
+    soft = (-h) * dv + (-h * h) * dq
+
+    def apply(x: np.ndarray) -> np.ndarray:
+        """(M + h D - h^2 K) x, in O(n)."""
+        bent = jacobian_transpose_product(model, q, soft @ jacobian_product(model, q, x))
+        return mass_product(model, q, x) + bent + h * (model.damping * x - joint_dv @ x - h * (joint_dq @ x))
+
+    own = soft.row == soft.column
+    alone = Blocks(soft.row[own], soft.column[own], soft.block[own]).on_diagonal(model.nb)
+    recursion = InertiaProduct(model, q, h * (model.damping - joint_dv.diagonal() - h * joint_dq.diagonal()), alone)
+    b = mass_product(model, q, state.v) + h * now.f
+    with_it = conjugate_gradients(apply, b, recursion, RESIDUAL)[1]
     try:
-        return with_it, conjugate_gradients(operator.apply, b, None, RESIDUAL)[1]
+        return with_it, conjugate_gradients(apply, b, None, RESIDUAL)[1]
     except SolverError:
         return with_it, None
 

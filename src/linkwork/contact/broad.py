@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ..geometry import Plane, Shape
+from ..geometry import Plane
 from ..kernel.loops import Ints, Lane, Table, all, any, loops, maximum, minimum, where
 from ..spatial.scalar import Scalar, Vector, dot
 from ..spatial.se3 import SE3
@@ -130,10 +130,3 @@ def sweep_and_prune(
                     m += 1
                     active[m] = pair
     active[0] = m
-
-
-def boxes_of(shapes: list[tuple[Shape, SE3]], margin: float) -> tuple[np.ndarray, np.ndarray]:
-    """The corners of the boxes of shapes that are not planes, (3 count,) each, for one state."""
-    found = [world_box(shape, E, margin) for shape, E in shapes]
-    low, high = (np.concatenate([np.asarray(x[k], float) for x in found] or [np.zeros(0)]) for k in (0, 1))
-    return low, high

@@ -11,18 +11,20 @@ from functools import cache
 from typing import Any
 
 from ..errors import ModelError
-from ..geometry import Shape
+from ..geometry import Convex, Shape
 from ..spatial.scalar import Scalar, where
 from ..spatial.se3 import SE3
 from .box_box import box_box
 from .box_pairs import capsule_box, sphere_box
+from .hull_pairs import convex_plane, hull_hull, hull_slots, is_small
 from .plane_pairs import box_plane, capsule_plane, cylinder_plane, ellipsoid_plane, sphere_plane
 from .point import ContactPoint
 from .round_pairs import capsule_capsule, sphere_capsule, sphere_sphere
 
 PairFunction = Callable[[Any, SE3, Any, SE3], tuple[ContactPoint, ...]]
 
-PAIRS: dict[tuple[str, str], tuple[PairFunction, int]] = {  # kinds of a and b: the function, and its number of slots
+# kinds of a and b: the function, and its number of slots, or the function of both shapes that says it
+PAIRS: dict[tuple[str, str], tuple[PairFunction, int | Callable[[Any, Any], int]]] = {
     ("sphere", "plane"): (sphere_plane, 1),
     ("capsule", "plane"): (capsule_plane, 2),
     ("box", "plane"): (box_plane, 8),
@@ -34,24 +36,35 @@ PAIRS: dict[tuple[str, str], tuple[PairFunction, int]] = {  # kinds of a and b: 
     ("capsule", "capsule"): (capsule_capsule, 3),
     ("capsule", "box"): (capsule_box, 3),
     ("box", "box"): (box_box, 12),
+    ("convex", "plane"): (convex_plane, lambda a, b: len(a.vertices)),
+    ("convex", "box"): (hull_hull, hull_slots),
+    ("convex", "convex"): (hull_hull, hull_slots),
 }
 NO_CONTACT = 1e30  # the separation of a pair none of whose slots is on
 
 
 def is_compiled(a: Shape, b: Shape) -> bool:
     """Whether there is a function of straight-line code for two shapes, in this order or the other."""
-    return (a.kind, b.kind) in PAIRS or (b.kind, a.kind) in PAIRS
+    known = (a.kind, b.kind) in PAIRS or (b.kind, a.kind) in PAIRS
+    return known and all(is_small(s) for s in (a, b) if isinstance(s, Convex))
 
 
 def pair_function(a: Shape, b: Shape) -> PairFunction:
     """The function of two shapes in this order; its normals point from b to a."""
+    if not is_compiled(a, b):
+        known = ", ".join(f"{x}-{y}" for x, y in PAIRS)
+        raise ModelError(
+            f"contact of {a.kind} and {b.kind} is not compiled (these are: {known}; hulls if small); see `contact.coal_pairs`"
+        )
     return _function(a.kind, b.kind)
 
 
 def slot_count(a: Shape, b: Shape) -> int:
     """How many slots that function returns."""
-    _function(a.kind, b.kind)
-    return (PAIRS.get((a.kind, b.kind)) or PAIRS[b.kind, a.kind])[1]
+    pair_function(a, b)
+    straight = PAIRS.get((a.kind, b.kind))
+    count = (straight or PAIRS[b.kind, a.kind])[1]
+    return count if isinstance(count, int) else count(a, b) if straight else count(b, a)
 
 
 def contact_points(a: Shape, E_a: SE3, b: Shape, E_b: SE3) -> tuple[ContactPoint, ...]:
@@ -71,9 +84,6 @@ def separation(points: Sequence[ContactPoint]) -> Scalar:
 def _function(a: str, b: str) -> PairFunction:
     if (a, b) in PAIRS:
         return PAIRS[a, b][0]
-    if (b, a) not in PAIRS:
-        known = ", ".join(f"{x}-{y}" for x, y in PAIRS)
-        raise ModelError(f"contact of {a} and {b} is not compiled (these are: {known}); `contact.coal_pairs` serves the others")
     function = PAIRS[b, a][0]
 
     def swapped(a: Any, E_a: SE3, b: Any, E_b: SE3) -> tuple[ContactPoint, ...]:

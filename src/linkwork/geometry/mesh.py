@@ -19,7 +19,7 @@ import numpy as np
 from ..errors import ModelError
 from ..spatial.checks import positive
 from ..spatial.inertia import Inertia
-from ..spatial.scalar import read_only
+from ..spatial.scalar import Scalar, read_only
 from .checks import LARGEST, SMALLEST
 from .shapes import Shape, Unnamed
 
@@ -134,7 +134,7 @@ class Mesh(Shape):
         used = self.vertices[self.faces.reshape(-1)]
         return used.min(axis=0), used.max(axis=0)
 
-    def bounding_sphere(self) -> tuple[np.ndarray, float]:
+    def bounding_sphere(self) -> tuple[np.ndarray, Scalar]:
         center = 0.5 * np.sum(self.bounding_box(), axis=0)
         return center, float(np.linalg.norm(self.vertices[self.faces.reshape(-1)] - center, axis=1).max())
 

@@ -98,7 +98,7 @@ class Joint:
         return q, v
 
     def rechart_together(self, now: Pair, before: Pair) -> tuple[Pair, Pair]:
-        """`rechart` of numbers (q, v), and another pair of a moment before, in the same chart."""
+        """`rechart` of (q, v), and another pair of a moment before, in the same chart."""
         return now, before
 
     def neutral(self) -> np.ndarray:

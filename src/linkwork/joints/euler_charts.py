@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from ..errors import ModelError
-from ..spatial.scalar import Scalar, Vector, atan2, clip, cross, dot, inv, stack, where
+from ..spatial.scalar import Scalar, Vector, absolute, atan2, clip, cross, dot, inv, minimum, stack, where
 from ..spatial.se3 import SE3
 from .base import Joint, Pair
-from .spherical_euler import AXES, nearest_turn
+from .spherical_euler import AXES, nearest_turn, picked
 
 SEQUENCES = ("xyx", "xzx", "yzy", "yxy", "zxz", "zyz", "xyz", "xzy", "yzx", "yxz", "zxy", "zyx")
 THRESHOLD = 0.5  # |det S| at which the sequence is changed
@@ -51,22 +51,20 @@ class EulerCharts(Joint):
         q_new, v_new = self._in_chart(number, E)
         kept = number <= q[3]
         kept = kept & (number >= q[3])
-        return (
-            stack(*(where(kept, a, b) for a, b in zip(q, q_new, strict=True))),
-            stack(*(where(kept, a, b) for a, b in zip(v, v_new, strict=True))),
-        )
+        return picked(kept, q, q_new), picked(kept, v, v_new)
 
     def rechart_together(self, now: Pair, before: Pair) -> tuple[Pair, Pair]:
         """The chart is the one whose smaller |det S| of both moments is the largest."""
-        if _margin2(now[0]) > THRESHOLD**2:
-            return now, before
-        A, B = self.motion(*now), self.motion(*before)
-        number = float(np.argmax([min(margin2(k, A.R), margin2(k, B.R)) for k in range(len(SEQUENCES))]))
-        q, v = self._in_chart(number, A)
-        q_before, _ = self._in_chart(number, B)
-        q_before[:3] = [nearest_turn(x, y) for x, y in zip(q_before[:3], q, strict=False)]
-        S = self.motion(q_before, v).tangent.S[:3]
-        return (q, v), (q_before, inv(S) @ B.tangent.phi[:3])
+        A, B, number = self.motion(*now), self.motion(*before), now[0][3]
+        best = _largest([minimum(margin2(k, A.R), margin2(k, B.R)) for k in range(len(SEQUENCES))])
+        best = where(_margin2(now[0]) <= THRESHOLD**2, best, number)
+        q, v = self._in_chart(best, A)
+        angle = [nearest_turn(x, y) for x, y in zip(angles(axes(best), B.R), q, strict=False)]
+        q_before = stack(*angle, best)
+        v_before = inv(self.motion(q_before, v).tangent.S[:3]) @ B.tangent.phi[:3]
+        kept = absolute(best - number) < 0.5
+        end = picked(kept, now[0], q), picked(kept, now[1], v)
+        return end, (picked(kept, before[0], q_before), picked(kept, before[1], v_before))
 
     def _in_chart(self, number: Scalar, E: SE3) -> tuple[Vector, Vector]:
         """Coordinates and rates of a moving rotation in a sequence."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..errors import ModelError
-from ..spatial.scalar import Vector, array, atan2, clip, inv, stack, where
+from ..spatial.scalar import Scalar, Vector, absolute, array, atan2, clip, inv, stack, where
 from ..spatial.se3 import SE3, Tangent
 from .axis import number
 from .base import Joint, Pair
@@ -70,18 +70,19 @@ class SphericalEuler(Joint):
         q_new = stack(*(where(first, b, a) for a, b in zip(*others, strict=True)), where(first, 1.0, 0.0))
         S = self.motion(q_new, v).tangent.S[:3]
         v_new = inv(S) @ E.tangent.phi[:3]
-        picked = [where(locked, a, b) for a, b in zip(q_new, q, strict=True)]
-        return stack(*picked), stack(*(where(locked, a, b) for a, b in zip(v_new, v, strict=True)))
+        return picked(locked, q_new, q), picked(locked, v_new, v)
 
     def rechart_together(self, now: Pair, before: Pair) -> tuple[Pair, Pair]:
-        if self.nq == 3 or float(lock_margin(self.sequences[int(now[0][3])], now[0])) >= self.threshold:  # pyright: ignore[reportArgumentType]
+        if self.nq == 3:
             return now, before
         q, v = self.rechart(*now)
-        E = self.motion(*before)
-        angle = angles(self.sequences[int(q[3])], E.R)
+        E, second = self.motion(*before), q[3] > 0.5
+        others = zip(*(angles(s, E.R) for s in self.sequences), strict=True)
+        angle = [where(second, b, a) for a, b in others]
         q_before = stack(*(nearest_turn(x, y) for x, y in zip(angle, q, strict=False)), q[3])
-        S = self.motion(q_before, v).tangent.S[:3]
-        return (q, v), (q_before, inv(S) @ E.tangent.phi[:3])
+        v_before = inv(self.motion(q_before, v).tangent.S[:3]) @ E.tangent.phi[:3]
+        kept = absolute(q[3] - before[0][3]) < 0.5
+        return (q, v), (picked(kept, before[0], q_before), picked(kept, before[1], v_before))
 
     def random(self, rng: np.random.Generator) -> np.ndarray:
         """Angles whose middle one is away from lock."""
@@ -129,9 +130,15 @@ def angles(sequence: str, R: np.ndarray) -> Vector:
     return stack(atan2(R[j, i], -sign * R[m, i]), np.arccos(clip(R[i, i], -1.0, 1.0)), atan2(R[i, j], sign * R[i, m]))
 
 
-def nearest_turn(angle: float, near: float) -> float:
-    """The angle, whole turns added, that lies nearest to another."""
-    return angle + 2.0 * np.pi * np.round((near - angle) / (2.0 * np.pi))
+def nearest_turn(angle: Scalar, near: Scalar) -> Scalar:
+    """The angle, a turn added or taken, that lies nearest to another."""
+    away, turn = near - angle, 2.0 * np.pi
+    return where(away > np.pi, angle + turn, where(away < -np.pi, angle - turn, angle))
+
+
+def picked(condition: Scalar, a: Vector, b: Vector) -> Vector:
+    """`where` for two vectors."""
+    return stack(*(where(condition, x, y) for x, y in zip(a, b, strict=True)))
 
 
 def blended(condition: object, A: SE3, B: SE3) -> SE3:

@@ -6,10 +6,11 @@ import numpy as np
 
 from ..errors import ModelError
 from ..spatial import so3
-from ..spatial.scalar import Scalar, Vector, dot, stack, where
+from ..spatial.scalar import Scalar, Vector, dot, where
 from ..spatial.se3 import SE3
 from .axis import number
 from .base import Joint, Pair
+from .spherical_euler import picked
 
 
 class SphericalExp(Joint):
@@ -35,17 +36,16 @@ class SphericalExp(Joint):
         return SE3.rot_exp(q)
 
     def rechart(self, q: Vector, v: Vector) -> tuple[Vector, Vector]:
-        length2 = dot(q, q)
-        far = length2 > self.radius**2
-        q_new, v_new = _other_way(q, v, np.sqrt(where(far, length2, self.radius**2)))
-        return stack(*(where(far, a, b) for a, b in zip(q_new, q, strict=True))), stack(
-            *(where(far, a, b) for a, b in zip(v_new, v, strict=True))
-        )
+        return self.rechart_together((q, v), (q, v))[0]
 
     def rechart_together(self, now: Pair, before: Pair) -> tuple[Pair, Pair]:
-        if np.linalg.norm(now[0]) <= self.radius:
-            return now, before
-        return _other_way(*now, np.linalg.norm(now[0])), _other_way(*before, np.linalg.norm(before[0]))
+        far = dot(now[0], now[0]) > self.radius**2
+
+        def turned(q: Vector, v: Vector) -> Pair:
+            q_new, v_new = _other_way(q, v, np.sqrt(where(far, dot(q, q), self.radius**2)))
+            return picked(far, q_new, q), picked(far, v_new, v)
+
+        return turned(*now), turned(*before)
 
     def random(self, rng: np.random.Generator) -> np.ndarray:
         w = rng.normal(size=3)

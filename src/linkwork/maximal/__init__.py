@@ -2,13 +2,11 @@
 
 from .convert import to_maximal, to_reduced
 from .dynamics import MaximalAcceleration, maximal_dynamics, tree_maximal_dynamics
-from .implicit_response import factor_implicit
-from .implicit_tree import force_report
+from .implicit_laws import force_report
 from .response import factor_maximal
 
 __all__ = [
     "MaximalAcceleration",
-    "factor_implicit",
     "factor_maximal",
     "force_report",
     "maximal_dynamics",

@@ -13,12 +13,12 @@ from ..elements.ports import joined, starts
 from ..joints import Joint
 from ..model.rules import joint_of
 from ..spatial.inertia import Articulated
-from ..spatial.scalar import Scalar, Vector, absolute, array, cross, dot, zeros
+from ..spatial.scalar import Scalar, Vector, absolute, array, cross, dot, maximum, where, zeros
 from .implicit_laws import FAR, PAIR, SAME, is_distant, looked_at, stacked
-from .implicit_rules import either, mirrored, moved
+from .implicit_rules import either, mirrored
+from .program import moved
 
 AGREED = 1e-3  # of the work of a round: forces that differ by less are what the step took them to be
-LOOSELY = 0.5  # the same of forces on bodies
 
 
 # --- where they look --------------------------------------------------------------------------------------------------------
@@ -103,6 +103,7 @@ def linearise(n: Any, *ports: Any) -> None:
         K, D = (np.stack([E.move_wrench(row) for row in x]) for x in (K, D))
         inside[r, c], damped[r, c] = K + D, D
         inside[c, r], damped[c, r] = (K + D).T, D.T
+    n.stiff_for_bodies = stiffness_for_bodies(n, ports, inside)
     again = n.round > 0.5
     n.impulse = h * loads + either(again, (inside + far) @ Y, damped @ Y)
     n.near, n.far = array(inside), array(far)
@@ -115,21 +116,25 @@ def linearise(n: Any, *ports: Any) -> None:
                 ports[i].block = ports[i].block + Articulated.of_matrix(block)
 
 
+def stiffness_for_bodies(n: Any, ports: Any, C: np.ndarray) -> Scalar:
+    """1 where a force is stiff for the masses of its bodies in this step: its linear part resists more than they do, else 0.
+
+    Only then what it does where the step leads may be large for what it was taken to do: with the stiffness k and the mass m, by
+    h^2 k / m of the squared turn in a step.
+    """
+    found: Scalar = 0.0
+    first = 0
+    for kind, port in zip(n.kinds, ports, strict=False):
+        if kind != STILL and not isinstance(kind, Joint):
+            linear = C[first + 3, first + 3] + C[first + 4, first + 4] + C[first + 5, first + 5]
+            found = maximum(found, where(linear > port.weighs, 1.0, 0.0))
+        first += port_size(kind)
+    return found
+
+
 def push(n: Any, *ports: Any) -> None:
     """The impulse of a force goes to the right-hand sides of its ports."""
-    _push(n, ports, n.impulse)
-
-
-def push_late(n: Any, *ports: Any) -> None:
-    """The same, with what distant ports do as the solution so far has it."""
-    impulse = n.impulse
-    if is_distant(n):
-        impulse = impulse - n.far @ stacked(n, ports, "late", "late_v")
-    _push(n, ports, impulse)
-
-
-def _push(n: Any, ports: Any, impulse: Vector) -> None:
-    first = 0
+    impulse, first = n.impulse, 0
     for kind, port in zip(n.kinds, ports, strict=False):
         if isinstance(kind, Joint):
             port.push = port.push + impulse[first : first + kind.nv]
@@ -143,15 +148,14 @@ def compare(n: Any, *ports: Any) -> None:
 
     curve   way . C way
     slope   work of the difference along the way
-    miss    the same by port, without signs; of forces on bodies less counts: where these turn far, smooth forces differ too, and
-            rounds would not help
+    miss    the same by port, without signs, of forces on joints alone; where bodies turn far, smooth forces on them differ too
+    astray  the same of other forces, where they are stiff
     size    the work of the force
     """
     _, at, loads = loads_of(n, ports)
     first, way = starts(at), stacked(n, ports, "way", "way_v")
     C = n.near + n.far if is_distant(n) else n.near
     taken = n.impulse - C @ stacked(n, ports, "trial", "look_v")
-    weight = AGREED / LOOSELY if any(kind == "body" for kind in n.kinds) else 1.0
     slope: Scalar = 0.0
     miss: Scalar = 0.0
     size: Scalar = 0.0
@@ -161,8 +165,10 @@ def compare(n: Any, *ports: Any) -> None:
             continue
         work = dot(taken[own] - n.h * loads[own], way[own])
         slope, size = slope + work, size + absolute(dot(n.h * loads[own], way[own]))
-        miss = miss + weight * absolute(work)
-    n.taken, n.slope, n.miss, n.size, n.curve = taken, slope, miss, size, dot(way, C @ way)
+        miss = miss + absolute(work)
+    on_bodies = any(kind == "body" for kind in n.kinds)
+    n.miss, n.astray = (0.0, where(n.stiff_for_bodies > 0.5, miss, 0.0)) if on_bodies else (miss, 0.0)
+    n.taken, n.slope, n.size, n.curve = taken, slope, size, dot(way, C @ way)
 
 
 def meet(n: Any, *ports: Any) -> None:

@@ -20,6 +20,7 @@ from ..kernel.plans import Plans
 from ..kernel.sweep import NodeClass, Tree
 from ..model.model import Model
 
+CYCLE = 20  # directions that `krylov` keeps
 SAME, ABOVE, PAIR, FAR = "same", "above", "pair", "far"
 Relation = tuple[int, int, str]
 
@@ -75,8 +76,9 @@ class ImplicitLaws:
             force = sets["force"]
             classes = _extended(force.classes, [{"relations": r} for r in self.relations], {})
             sets["force"] = replace(force, classes=[_with_squares(c) for c in classes])
-        numbers = {**tree.numbers, "bodies": len(tree), "forces": len(self.laws.forces)}
-        return replace(tree, classes=bodies, sets=sets, numbers=numbers)
+        numbers = {**tree.numbers, "bodies": len(tree), "forces": len(self.laws.forces), "width": 6 * len(tree)}
+        counts = {**tree.counts, "basis": CYCLE * 6 * len(tree) if self.distant else 1}
+        return replace(tree, classes=bodies, sets=sets, numbers=numbers, counts=counts)
 
     def _touched(self) -> list[dict[str, Any]]:
         """Of every body whether forces press on it, on its joint, or between it and its parent."""
@@ -148,3 +150,11 @@ def stacked(n: Any, ports: Any, twists: str, velocities: str) -> np.ndarray:
     for kind, port in zip(n.kinds, ports, strict=False):
         parts.append(np.zeros(6) if kind == STILL else getattr(port, velocities if isinstance(kind, Joint) else twists))
     return np.concatenate([np.asarray(p, dtype=object) for p in parts])
+
+
+def force_report(model: Model) -> dict[str, str]:
+    """What a step of `maximal-implicit` does with every force of a model, by name."""
+    found = implicit_laws(model)
+    beside = [any(relation == FAR for _, _, relation in related) for related in found.relations]
+    ways = {False: "implicit, in the factor", True: "implicit, beside the factor: it joins bodies that are no neighbours"}
+    return {repr(f): ways[far] for f, far in zip(found.laws.forces, beside, strict=True)}

@@ -18,7 +18,7 @@ with its joint as one pivot, symmetric, and nv x nv numbers are inverted. Rows c
 (`elements.supports`): u = c + S^T p, p_parent = move(p - U N u); their targets are those of `constraints.targets`.
 
 **Rounds.** A force is linearised where its ports are: impulse h f - C (y - y_0), C = -h df_dv - h^2 df_dq, symmetrised
-(`implicit_forces`). Blocks of C between ports that are no neighbours stay beside the factor (`implicit_distant`). After a solve
+(`implicit_forces`). Blocks of C between ports that are no neighbours stay beside the factor (`krylov`). After a solve
 forces are asked again, where it leads: as long as they do not do there what the step took them to do, they are linearised there,
 and solved again (`implicit_rounds`). So it is found which limits and cables act; smooth forces are done after one round.
 """
@@ -42,13 +42,14 @@ from ..reduced.push_out import push_out, push_out_fields
 from ..reduced.rules import factor_joint
 from ..spatial.inertia import Articulated
 from ..spatial.scalar import Vector, array, cross, inv_spd, ldl, ldl_solve, zeros
-from . import implicit_distant as distances
+from ..spatial.se3 import SE3
 from . import implicit_forces as forces
 from . import implicit_rounds as rounds
 from .carried import bear_impulses
 from .convert import fitted
-from .implicit_rules import moved, pull_stiffness, unforced_turning
-from .program import correct, displace_bodies, displaced, linear, turning
+from .implicit_rules import either, either_pose, pull_stiffness, unforced_turning
+from .krylov import begin_at_guess, beside, krylov_fields
+from .program import correct, displace_bodies, displaced, linear, moved, turning
 from .rules import centre_of, weight_of
 
 
@@ -70,6 +71,7 @@ def begin(n: Any, parent: Any) -> None:
     f, h2 = n.held[3:], n.h * n.h
     n.own_pull, n.pull = h2 * pull_stiffness(-n.centre, f), h2 * pull_stiffness(n.E.p - parent.centre, -n.E.rotate(f))
     n.y = n.trial = n.twists
+    n.weighs = n.mass
 
 
 # --- elimination -------------------------------------------------------------------------------------------------------------
@@ -117,7 +119,12 @@ def factor(n: Any, parent: Any) -> None:
 
 def forward(n: Any, parent: Any) -> None:
     """Eliminate the body with its joint: the right-hand side."""
-    b, tau, S = n.given + n.r, n.h * n.tau + n.armature * n.v, n.S
+    forward_under(n, parent, np.zeros(6), np.zeros(len(n.v)))
+
+
+def forward_under(n: Any, parent: Any, load: Vector, push: Vector) -> None:
+    """The same under further impulses."""
+    b, tau, S = n.given + n.r + load, n.h * n.tau + n.armature * n.v + push, n.S
     if n.pressed:
         b = b + n.load
     if n.sprung:
@@ -131,6 +138,11 @@ def forward(n: Any, parent: Any) -> None:
     for k, row in enumerate(n.factor.rows):
         left[row] = -S[row, k] * tau[k]  # as S^T U N = 1
     parent.r = parent.r + n.E.move_wrench(array(left))
+
+
+def forward_late(n: Any, parent: Any) -> None:
+    """The same with what distant ports do as the solution so far has it."""
+    forward_under(n, parent, n.far_load, n.far_push)
 
 
 def eliminate(n: Any, parent: Any) -> None:
@@ -187,6 +199,23 @@ def advance_pushed(n: Any) -> None:
     n.body_shift = np.zeros(6)
 
 
+def advance_settled(n: Any) -> None:
+    """The same where the step is not handed over."""
+    _advance_settled(n, n.poses)
+
+
+def advance_settled_pushed(n: Any) -> None:
+    """The same from where bodies are pushed out to."""
+    _advance_settled(n, displaced(n.poses, n.body_shift))
+    n.body_shift = np.zeros(6)
+
+
+def _advance_settled(n: Any, start: SE3) -> None:
+    over, (pose, twist) = n.handed > 0.5, moved(n, start, n.y)
+    n.held, n.twists = either(over, n.held, n.carries), either(over, n.twists, twist)
+    n.poses = either_pose(over, n.poses, pose)
+
+
 def take_free(n: Any) -> None:
     """The one solve is the step."""
     n.y = n.free
@@ -199,10 +228,21 @@ def refit(n: Any, parent: Any) -> None:
     n.q_fit, _ = joint.rechart(q, np.zeros(joint.nv))
 
 
+def keep_settled_unknowns(n: Any) -> None:
+    """Where Newton's method begins in the next step, where this one is not handed over."""
+    n.unknown = either(n.handed > 0.5, n.unknown, n.foot)
+
+
 @loops
 def advance_time(t: Lane, h: Lane) -> None:
     """The time after a step."""
     t[0] += h[0]
+
+
+@loops
+def advance_settled_time(t: Lane, h: Lane, handed: Lane) -> None:
+    """The same where it is not handed over."""
+    t[0] += chosen(handed[0] > 0.5, 0.0, h[0])
 
 
 # --- the program -------------------------------------------------------------------------------------------------------------
@@ -239,7 +279,7 @@ def fields(shape: Shape, distant: bool) -> dict[str, Field]:
         "carried": Field("gathered", codec=six),
     }
     if shape[0] >= 0:
-        found |= force_fields() | (distant_fields() if distant else {})
+        found |= force_fields() | (krylov_fields() if distant else {})
     if shape[1] >= 0:
         found |= (
             row_fields(shape[3])
@@ -267,26 +307,15 @@ def force_fields() -> dict[str, Field]:
         "couple": Field("work", "node", matrix(6, 6)),
         "push": Field("work", "v"),
         "resist": Field("work", "vv"),
-        "look_pose": Field("work", "node", MATRIX),
+        "look_pose": Field("work", "node", MATRIX, world=world_pose),
         "look_q": Field("work", "q"),
         **{name: Field("work", "node", six) for name in ("met", "look_twist", "trial", "way")},
         **{name: Field("work", "v") for name in ("look_v", "way_v")},
         "curve_own": scalar,
-        **{name: replace(scalar, of="force") for name in ("curve", "slope", "miss", "size")},
-        **{name: Field("work", "global", SCALAR) for name in rounds.SEARCH},
+        "weighs": scalar,
+        **{name: replace(scalar, of="force") for name in ("curve", "slope", "miss", "astray", "size")},
+        **{name: Field("work", "global", SCALAR) for name in (*rounds.SEARCH, "handed")},
         **{name: Field("output", "global", SCALAR) for name in ("going", "round")},
-    }
-
-
-def distant_fields() -> dict[str, Field]:
-    """Those of conjugate gradients."""
-    scalar = Field("work", "node", SCALAR)
-    return {
-        **{name: Field("work", "node", vector(6)) for name in ("late", "residue", "last_residue")},
-        **{name: Field("work", "v") for name in ("late_v", "residue_v", "last_residue_v")},
-        **dict.fromkeys(("square_own", "mixed_own", "fall_own"), scalar),
-        **{name: replace(scalar, of="force") for name in ("square", "mixed", "fall")},
-        **{name: Field("work", "global", SCALAR) for name in distances.SCALARS},
     }
 
 
@@ -303,30 +332,9 @@ def keep(rows: int, lanes: str) -> list[Step]:
 
 
 def solved_beside(shape: Shape, ports: list[str]) -> list[Step]:
-    """The same with distant forces; see `implicit_distant`."""
-    count, products = ("bodies", "forces"), ("square_own", "mixed_own", "square", "mixed")
-    a_pass = [
-        each(distances.clear_pushes),
-        each(forces.push_late, *ports, on="force"),
-        *solved(shape, inward(forward)),
-        *keep(shape[1], "lagging"),
-        outward(distances.remain),
-        each(distances.square, *ports, on="force"),
-        Routine(distances.conjugate, (*count, *products, "passes", "square_first", "square_last", "turn")),
-        outward(distances.aim_conjugate),
-        each(distances.bend, *ports, on="force"),
-        Routine(
-            distances.reach,
-            (*count, "curve_own", "fall_own", "curve", "fall", "square_first", "square_last", "passes", "length", "lagging"),
-        ),
-        each(distances.come_on),
-    ]
-    return [
-        inward(factor),
-        each(distances.begin_late),
-        Routine(distances.first_pass, ("going", "lagging", "passes")),
-        Repeat(tuple(a_pass), distances.PASSES, "lagging"),
-    ]
+    """The same with distant forces; see `krylov`."""
+    late = [*solved(shape, inward(forward_late)), *keep(shape[1], "lagging")]
+    return [inward(factor), *beside(ports, begin_at_guess, late)]
 
 
 def in_rounds(shape: Shape, ports: list[str], on_bodies: bool, distant: bool, solves: int) -> list[Step]:
@@ -334,7 +342,7 @@ def in_rounds(shape: Shape, ports: list[str], on_bodies: bool, distant: bool, so
     look = forces.look_at_bodies if on_bodies else forces.look_at_joints
     ahead = forces.look_ahead_at_bodies if on_bodies else forces.look_ahead_at_joints
     sums, search = ("bodies", "forces", "curve_own", "curve"), ("seeking", "tries", "s", "low")
-    near = [each(forces.push, *ports, on="force"), *solved(shape, inward(eliminate)), *keep(shape[1], "going")]
+    near = [*solved(shape, inward(eliminate)), *keep(shape[1], "going")]
     a_trial = [
         outward(ahead),
         each(forces.compare, *ports, on="force"),
@@ -343,24 +351,26 @@ def in_rounds(shape: Shape, ports: list[str], on_bodies: bool, distant: bool, so
     a_round = [
         each(forces.clear),
         each(forces.linearise, *ports, on="force"),
+        each(forces.push, *ports, on="force"),
         *(solved_beside(shape, ports) if distant else near),
         outward(rounds.aim),
         Routine(rounds.first_trial, ("going", *search, "high", "high_slope")),
         Repeat(tuple(a_trial), rounds.TRIES + 1, "seeking"),
         each(rounds.settle),
         each(forces.meet, *ports, on="force"),
-        Routine(rounds.judge, (*sums, "miss", "size", "s", "first", "going", "round")),
+        Routine(rounds.judge, (*sums, "miss", "astray", "size", "s", "first", "going", "round", "handed")),
     ]
     again = [Routine(return_rows, ("rows", "x", "x_found"))] if shape[1] >= 0 else []
-    return [each(look), Routine(rounds.first_round, ("going", "round")), Repeat(tuple(a_round), solves, "going"), *again]
+    begin = Routine(rounds.first_round, ("going", "round", "handed"))
+    return [each(look), begin, Repeat(tuple(a_round), solves, "going"), *again]
 
 
-@functools.cache
-def implicit_program(shape: Shape, on_bodies: bool, distant: bool, solves: int) -> Algorithm:
+def implicit_step(shape: Shape, on_bodies: bool, distant: bool, solves: int, guarded: bool) -> list[Step]:
     """A step of models with laws of a shape, of so many rounds at most.
 
     on_bodies   whether forces look at bodies
     distant     whether some join ports that are no neighbours
+    guarded     whether lanes in which forces on bodies lead astray are left for others to step: they are `handed` over
     """
     ports, rows = shape[:2]
     steps: list[Step] = [outward(begin)]
@@ -371,8 +381,19 @@ def implicit_program(shape: Shape, on_bodies: bool, distant: bool, solves: int) 
     steps += [*push_out(shape, displace_bodies), each(begin_loads)]
     if rows >= 0:
         steps.append(each(bear_impulses, *(f"p{i}" for i in range(rows)), on="constraint"))
-    steps += [inward(carry), each(advance_pushed if shape[3] else advance), outward(refit), Routine(advance_time, ("t", "h"))]
+    steps.append(inward(carry))
+    if guarded:
+        settled = advance_settled_pushed if shape[3] else advance_settled
+        steps += [each(settled), outward(refit), Routine(advance_settled_time, ("t", "h", "handed"))]
+    else:
+        steps += [each(advance_pushed if shape[3] else advance), outward(refit), Routine(advance_time, ("t", "h"))]
     if rows >= 0:
-        steps.append(each(keep_unknowns, on="constraint"))
+        steps.append(each(keep_settled_unknowns if guarded else keep_unknowns, on="constraint"))
+    return steps
+
+
+@functools.cache
+def implicit_program(shape: Shape, on_bodies: bool, distant: bool, solves: int) -> Algorithm:
+    """The step as it is, whether forces lead astray or not."""
     name = f"maximal_backward_euler_{'_'.join(map(str, map(int, shape)))}_{int(on_bodies)}{int(distant)}_{solves}"
-    return Algorithm(name, fields(shape, distant), {"run": steps})
+    return Algorithm(name, fields(shape, distant), {"run": implicit_step(shape, on_bodies, distant, solves, False)})

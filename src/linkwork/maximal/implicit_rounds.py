@@ -15,7 +15,7 @@ import numpy as np
 from ..kernel.loops import Lane, loops, maximum, minimum
 from ..kernel.loops import where as chosen
 from ..model.rules import inertia_of
-from ..spatial.scalar import Scalar, Vector, dot
+from ..spatial.scalar import dot
 from .implicit_forces import AGREED
 from .implicit_rules import either
 
@@ -27,22 +27,14 @@ EDGE = 0.05  # of the bracket: trials keep away from its ends
 SEARCH = ("seeking", "tries", "s", "low", "low_slope", "high", "high_slope", "first")
 
 
-Motion = tuple[Vector, Vector, Vector]
-
-
-def steepness(n: Any, x: Motion, y: Motion) -> Scalar:
-    """The node's part of x . A y, but for forces; x and y are twist of the body, velocity of the joint, twist of the parent."""
-    drive = n.armature + n.h * n.damping
-    turning = dot(x[0][:3], n.own_pull @ y[0][:3]) + dot(x[2][:3], n.pull @ y[2][:3])
-    return dot(x[0], inertia_of(n) @ y[0]) + turning + dot(x[1], drive * y[1])
-
-
 def aim(n: Any, parent: Any) -> None:
     """The way from the guess to what was solved for, in lanes that go on."""
     n.way = either(n.going > 0.5, n.free - n.y, np.zeros(6))
     n.way_v = n.S_hat.T @ (n.way - n.E.pull_twist(parent.way))
-    motion = n.way, n.way_v, parent.way
-    n.curve_own = steepness(n, motion, motion)
+    drive, turn, turn_p = n.armature + n.h * n.damping, n.way[:3], parent.way[:3]
+    n.curve_own = dot(n.way, inertia_of(n) @ n.way) + dot(turn, n.own_pull @ turn) + dot(turn_p, n.pull @ turn_p)
+    if len(drive):
+        n.curve_own = n.curve_own + dot(n.way_v, drive * n.way_v)
 
 
 def settle(n: Any) -> None:
@@ -51,10 +43,11 @@ def settle(n: Any) -> None:
 
 
 @loops
-def first_round(going: Lane, round: Lane) -> None:
-    """All lanes go."""
+def first_round(going: Lane, round: Lane, handed: Lane) -> None:
+    """All lanes go, and none is handed over."""
     going[0] = 1.0
     round[0] = 0.0
+    handed[0] = 0.0
 
 
 @loops
@@ -124,21 +117,31 @@ def judge(
     curve_own: Lane,
     curve: Lane,
     miss: Lane,
+    astray: Lane,
     size: Lane,
     s: Lane,
     first: Lane,
     going: Lane,
     round: Lane,
+    handed: Lane,
 ) -> None:
-    """Which lanes go on: those that stopped on the way, or where forces are not what the step took them to be."""
+    """Which lanes go on: those that stopped on the way, or where forces are not what the step took them to be.
+
+    Where forces on bodies are far from it, another solve would not help: the step is handed over to Newton's method.
+    """
     total = 0.0 * s[0]
     wrong = 0.0 * s[0]
+    off = 0.0 * s[0]
     for i in range(bodies):
         total += curve_own[i]
     for i in range(forces):
         total += abs(curve[i]) + (ROUNDING / AGREED) * size[i]
         wrong += miss[i]
+        off += astray[i]
     first[0] = chosen(round[0] < 0.5, total, first[0])
+    close = total <= CLOSE * first[0]
+    lost = (going[0] > 0.5) & ~close & ~(off <= AGREED * total)
+    handed[0] = chosen(lost, 1.0, handed[0])
     there = (s[0] >= 1.0) & (s[0] <= 1.0) & (wrong <= AGREED * total)
-    going[0] = chosen(there | (total <= CLOSE * first[0]) | (s[0] <= 0.0), 0.0, going[0])
+    going[0] = chosen(there | close | (s[0] <= 0.0) | lost, 0.0, going[0])
     round[0] += going[0]

@@ -44,7 +44,8 @@ symplectic step (SHAKE). Along S it matters to drives alone, which feel the Z in
 v + h v_dot the mean velocity of the joint, by which its coordinates move.
 
 Velocity terms without a prediction make spinning bodies gain energy. `last`, the change of the step before, says where the twists
-will be at the end of the step (Z) and in its middle (the gyroscopic wrench, drives).
+will be at the end of the step (Z) and in its middle (the gyroscopic wrench, drives); `evaluations` says how often they are taken,
+the second time where the first leads, on the same factor. Rows pull there as they did in the last step (`pull`).
 """
 
 from __future__ import annotations
@@ -57,15 +58,15 @@ import numpy as np
 from ..elements.collection import CONES, Shape
 from ..joints.base import subspace_fit
 from ..joints.complement import complement
-from ..kernel.sweep import MATRIX, SCALAR, Field, Step, each, inward, outward, vector
+from ..kernel.sweep import MATRIX, SCALAR, Field, Routine, Step, each, inward, outward, vector
 from ..model.rules import inertia_of, joint_of, placement_of, world_pose
 from ..reduced import program as reduced
-from ..reduced.program import ACCELERATION, VELOCITY, accelerations, act, begin_loads
+from ..reduced.program import ACCELERATION, VELOCITY, accelerations, act, begin_loads, note_impacts
 from ..reduced.push_out import displace, push_out, push_out_fields
 from ..reduced.rules import JointFactor, factor_joint
 from ..spatial import so3
 from ..spatial.articulated import Articulated
-from ..spatial.scalar import Scalar, Vector, absolute, array, cross, dot, is_zero, maximum
+from ..spatial.scalar import Scalar, Vector, absolute, array, cross, dot, is_zero, maximum, where
 from ..spatial.se3 import SE3, bracket
 from .convert import fitted
 from .rules import centre_of
@@ -139,16 +140,33 @@ def relate(n: Any, parent: Any) -> None:
 
 
 def relate_closing(n: Any, parent: Any) -> None:
-    """The same with the Z that closes the joint at the end of the step; drives feel that of the middle."""
+    """The same with the Z that closes the joint at the end of the step, at the velocities now."""
+    close(n, parent)
+    predict(n, parent, np.zeros(6))
+
+
+def relate_predicted(n: Any, parent: Any) -> None:
+    """The same, where the change of the last step leads."""
+    close(n, parent)
+    predict(n, parent, n.last)
+
+
+def close(n: Any, parent: Any) -> None:
+    """Where bodies are, and what of the rate of a joint its rows take away in a step."""
     place(n, parent)
-    n.middle, n.end = n.twists + 0.5 * n.h * n.last, n.twists + n.h * n.last
-    n.w = n.middle[:3]
-    n.turning, n.end_turning = turning(n, n.middle), turning(n, n.end)
-    Z = coriolis(n, n.end, parent.end, n.end_turning - n.E.unrotate(parent.end_turning))
     relative = n.twists - n.E.pull_twist(parent.twists)
     gap = apart(joint_of(n).transform(n.q_fit).inverse() @ placement_of(n).inverse() @ n.E)
     T = complement(n.S)
-    n.zeta = 0.5 * Z - T @ (T.T @ ((relative + (PULL / n.h) * gap) / n.h))
+    n.closing = T @ (T.T @ ((relative + (PULL / n.h) * gap) / n.h))
+
+
+def predict(n: Any, parent: Any, change: Vector) -> None:
+    """Velocity terms where a change of the twists by h leads: Z at the end of the step; drives feel that of the middle."""
+    n.middle, n.end = n.twists + 0.5 * n.h * change, n.twists + n.h * change
+    n.w = n.middle[:3]
+    n.turning, n.end_turning = turning(n, n.middle), turning(n, n.end)
+    Z = coriolis(n, n.end, parent.end, n.end_turning - n.E.unrotate(parent.end_turning))
+    n.zeta = 0.5 * Z - n.closing
     if not all(is_zero(x) for x in n.armature):
         Z_middle = coriolis(n, n.middle, parent.middle, n.turning - n.E.unrotate(parent.turning))
         n.zeta = n.zeta + n.S @ subspace_fit(n.S, Z_middle - 0.5 * Z)
@@ -163,18 +181,23 @@ def apart(E: SE3) -> Vector:
 # --- elimination -------------------------------------------------------------------------------------------------------------
 def eliminate(n: Any, parent: Any) -> None:
     """Eliminate the body with its joint: D - D X D and what is left of the forces go to the parent."""
-    own = inertia_of(n)
-    D = own + n.IA
-    pA = gyroscopic(n, own.J) - n.load + n.pA
-    tau = n.push - n.damping * n.v
+    D = inertia_of(n) + n.IA
     f = factor_joint(D, n.S, n.armature)
-    n.y = f.solve(tau - n.S.T @ pA)
     n.K, n.factor = f.K, f
+    n.growth = maximum(n.growth, growth(f, D, n.S, n.armature))
+    parent.IA = parent.IA + n.E.move_inertia(f.Ia)
+    pass_forces(n, parent)
+
+
+def pass_forces(n: Any, parent: Any) -> None:
+    """What is left of the forces, on a factor that is known."""
+    f = n.factor
+    pA = gyroscopic(n, inertia_of(n).J) - n.load + n.pA
+    tau = n.push - n.damping * n.v
+    n.y = f.solve(tau - n.S.T @ pA)
     left = np.array(pA + f.Ia @ n.zeta + f.U @ n.y, dtype=object)
     for k, row in enumerate(f.rows):
         left[row] = n.S[row, k] * tau[k]  # as (D - U K) S = 0; see `JointFactor`
-    n.growth = maximum(n.growth, growth(f, D, n.S, n.armature))
-    parent.IA = parent.IA + n.E.move_inertia(f.Ia)
     parent.pA = parent.pA + n.E.move_wrench(array(left))
 
 
@@ -197,11 +220,28 @@ def growth(f: JointFactor, D: Articulated, S: np.ndarray, armature: Vector) -> S
 
 
 # --- free motion -------------------------------------------------------------------------------------------------------------
+def change_of(n: Any) -> Vector:
+    """The change of a body's twist by h, without rows."""
+    return n.acc + linear(n.poses.unrotate(n.gravity))
+
+
+def look_again(n: Any, parent: Any) -> None:
+    """Velocity terms where the first evaluation leads."""
+    accelerations(n, parent)
+    predict(n, parent, change_of(n))
+
+
+def look_again_held(n: Any, parent: Any) -> None:
+    """The same where rows pull: as they did in the last step."""
+    accelerations(n, parent)
+    predict(n, parent, change_of(n) + n.pull)
+
+
 def free_twists(n: Any, parent: Any) -> None:
     """Velocities after a step without rows: of joints, and of bodies at their present places."""
     accelerations(n, parent)
     n.free_v = n.v + n.h * n.a
-    n.free = n.twists + n.h * (n.acc + linear(n.poses.unrotate(n.gravity)))
+    n.free = n.twists + n.h * change_of(n)
     n.drift = -n.h * linear(turning(n, n.twists))  # a step displaces a body by h (free + drift / 2)
 
 
@@ -225,37 +265,51 @@ def displace_bodies(n: Any, parent: Any) -> None:
 
 
 # --- a step ------------------------------------------------------------------------------------------------------------------
-def move(n: Any) -> None:
-    """New poses and twists from `free`; `last` is the change of the twist by h, in the new axes."""
-    _move(n, n.poses)
-
-
-def move_pushed(n: Any) -> None:
-    """The same from where bodies are pushed out to."""
-    _move(n, displaced(n.poses, n.body_shift))
-    n.body_shift = np.zeros(6)
-
-
 def displaced(E: SE3, xi: Vector) -> SE3:
     """E exp(xi) of a small displacement."""
     turn = so3.exp(xi[:3])
     return SE3(R=E.R @ turn, p=E.p + E.rotate(xi[3:]))
 
 
-def _move(n: Any, E: SE3) -> None:
-    c, w = centre_of(n), n.free[:3]
-    v_c = n.free[3:] + cross(w, c)
+def moved(n: Any, E: SE3, y: Vector) -> tuple[SE3, Vector]:
+    """The pose after a step with twist y from a pose, and the twist in the new axes."""
+    c, w = centre_of(n), y[:3]
+    v_c = y[3:] + cross(w, c)
     turn = so3.exp(n.h * w)
     R = E.R @ turn
-    change = (n.free - n.twists) / n.h
-    n.poses = SE3(R=R, p=E.p + E.rotate(c + n.h * v_c) - R @ c)
-    n.twists = np.concatenate([w, turn.T @ v_c - cross(w, c)])
-    n.last = np.concatenate([change[:3], turn.T @ change[3:]])
+    return SE3(R=R, p=E.p + E.rotate(c + n.h * v_c) - R @ c), np.concatenate([w, turn.T @ v_c - cross(w, c)])
+
+
+def move(n: Any) -> None:
+    """New poses and twists from `free`; `last` is the change of the twist by h, in the new axes."""
+    n.last = in_new_axes(n, (n.free - n.twists) / n.h)
+    n.poses, n.twists = moved(n, n.poses, n.free)
+
+
+def move_held(n: Any) -> None:
+    """The same where there are rows: what they had to do with it."""
+    free = in_new_axes(n, change_of(n))
+    move(n)
+    n.pull = n.last - free
+
+
+def move_after_pushes(n: Any) -> None:
+    """The same where rows may push, and push out: an impact is no acceleration."""
+    free = in_new_axes(n, change_of(n))
+    n.last = in_new_axes(n, (n.free - n.twists) / n.h)
+    n.poses, n.twists = moved(n, displaced(n.poses, n.body_shift), n.free)
+    n.body_shift = np.zeros(6)
+    n.last = array([where(n.struck > 0.0, a, b) for a, b in zip(free, n.last, strict=True)])
+    n.pull = n.last - free
+
+
+def in_new_axes(n: Any, change: Vector) -> Vector:
+    """A change of a twist as the twist itself goes to the axes after the step: a body turns about its own angular velocity."""
+    return np.concatenate([change[:3], so3.exp(n.h * n.free[:3]).T @ change[3:]])
 
 
 # --- the program -------------------------------------------------------------------------------------------------------------
 FREE = {VELOCITY: free_twists, ACCELERATION: free_rates}
-RELATE = {VELOCITY: relate_closing, ACCELERATION: relate}
 
 
 def fields(shape: Shape) -> dict[str, Field]:
@@ -285,9 +339,11 @@ def step_fields(shape: Shape) -> dict[str, Field]:
         **fields(shape),
         **push_out_fields(shape),
         **({"body_shift": Field("work", "node", vector(6))} if shape[3] else {}),
+        **({"pull": Field("state", "node", vector(6))} if shape[1] >= 0 else {}),
         "t": Field("state", "global", SCALAR),
         "h": Field("input", "global", SCALAR),
         "correction": Field("input", "global", SCALAR),
+        "struck": Field("work", "global", SCALAR),
         "last": Field("state", "node", vector(6)),
         "middle": Field("shared", codec=vector(6)),
         "end": Field("shared", codec=vector(6)),
@@ -295,25 +351,33 @@ def step_fields(shape: Shape) -> dict[str, Field]:
     }
 
 
-def dynamics(shape: Shape, level: str, hold: Callable[..., None] | None = None) -> list[Step]:
+def dynamics(shape: Shape, level: str, evaluations: int = 0, hold: Callable[..., None] | None = None) -> list[Step]:
     """The sweeps of the loaded tree, from poses, twists and q_fit (see `fit`) to `free` (bodies) and `free_v` (joints).
 
     Velocities after a step, bodies at their present places; or rates of twists and joint accelerations.
 
-    hold   see `reduced.program.solved_rows`
+    evaluations   0: velocity terms at the twists; else where the change `last` of the step before leads and, with 2, once more
+                  where that leads; where there are rows, `pull` is the part that they had in `last`
+    hold          see `reduced.program.solved_rows`
     """
     forces, rows, _, kinds = shape
-    steps: list[Step] = [outward(RELATE[level]), each(begin_loads)]
+    begin = relate if level == ACCELERATION else relate_predicted if evaluations else relate_closing
+    steps: list[Step] = [outward(begin), each(begin_loads)]
     if forces >= 0:
         steps.append(each(act, *(f"p{i}" for i in range(forces)), on="force"))
-    steps += [inward(eliminate), outward(FREE[level])]
+    steps.append(inward(eliminate))
+    if evaluations > 1:
+        steps += [outward(look_again_held if rows >= 0 else look_again), inward(pass_forces)]
+    steps.append(outward(FREE[level]))
     if rows >= 0:
         steps += reduced.solved_rows(rows, reduced.rules_of(level, hold), correct, cones=kinds == CONES)
     return steps
 
 
-def step(shape: Shape) -> list[Step]:
-    """One step of symplectic Euler, but for the time."""
+def step(shape: Shape, evaluations: int) -> list[Step]:
+    """One step of symplectic Euler, but for the time; with rows that may push, `struck` tells if one strikes."""
+    steps = dynamics(shape, VELOCITY, evaluations)
     if not shape[3]:
-        return [*dynamics(shape, VELOCITY), each(move), outward(follow)]
-    return [*dynamics(shape, VELOCITY), *push_out(shape, displace_bodies), each(move_pushed), outward(follow_pushed)]
+        return [*steps, each(move_held if shape[1] >= 0 else move), outward(follow)]
+    impacts = Routine(note_impacts, ("active", "lower", "x", "strikes", "struck"))
+    return [*steps, *push_out(shape, displace_bodies), impacts, each(move_after_pushes), outward(follow_pushed)]

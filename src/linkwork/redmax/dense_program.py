@@ -145,20 +145,10 @@ def climb_freely(n: Any, place: Any, up: Any) -> None:
 
 
 @loops
-def solve_rows(
-    active: Ints,
-    nv: int,
-    starts: Table,
-    places: Table,
-    freedoms: Table,
-    v_at: Table,
-    u: Lane,
-    H: Lane,
-    d: Lane,
-    Y: Lane,
-    A: Lane,
+def answer_rows(
+    active: Ints, nv: int, starts: Table, places: Table, freedoms: Table, v_at: Table, u: Lane, H: Lane, d: Lane, Y: Lane
 ) -> None:
-    """Y = A^-1 G^T of the rows in the list, and the packed matrix G Y."""
+    """Y = A^-1 G^T of the rows in the list."""
     for i in range(active[0]):
         r = active[i + 1]
         for k in range(nv):
@@ -167,6 +157,14 @@ def solve_rows(
             for k in range(freedoms[a]):
                 Y[i * nv + v_at[a] + k] = u[places[a] + k]
         solve_dense(nv, H, d, i * nv, Y)
+
+
+@loops
+def gram_answers(
+    active: Ints, nv: int, starts: Table, places: Table, freedoms: Table, v_at: Table, u: Lane, Y: Lane, A: Lane
+) -> None:
+    """The packed matrix G Y."""
+    for i in range(active[0]):
         for j in range(i + 1):
             s = active[j + 1]
             total = 0.0 * u[0]
@@ -185,25 +183,27 @@ def add_answers(active: Ints, nv: int, Y: Lane, x: Lane, free_v: Lane) -> None:
 
 
 # --- the program -------------------------------------------------------------------------------------------------------------
-def dense_fields(shape: Shape) -> dict[str, Field]:
-    """The fields besides those of `redmax.program`."""
+TABLES = ("starts", "places", "freedoms", "v_at")
+
+
+def product_fields(shape: Shape) -> dict[str, Field]:
+    """The fields besides those of `redmax.program`, but for the matrix."""
     found = {
         "P": Field("work", "P", of="force"),
-        "unit": Field("work", "v"),
-        "product": Field("work", "v"),
-        "side": Field("work", "v"),
-        "twisted": Field("work", "node", vector(6)),
-        "bent": Field("work", "node", vector(6)),
-        "column": Field("work", "global", SCALAR),
-        "columns": Field("work", "global", SCALAR),
-        "H": Field("work", "entry", SCALAR),
-        "d_H": Field("work", "v"),
+        **{name: Field("work", "v") for name in ("unit", "product", "side")},
+        **{name: Field("work", "node", vector(6)) for name in ("twisted", "bent")},
+        **{name: Field("work", "global", SCALAR) for name in ("column", "columns")},
     }
     return found | ({"Y": Field("work", "answer", SCALAR)} if shape[1] >= 0 else {})
 
 
-def solved_densely(forces: int) -> list[Step]:
-    """The sweeps from loads and P to `side`, the solution without rows."""
+def matrix_fields() -> dict[str, Field]:
+    """The matrix and its factor."""
+    return {"H": Field("work", "entry", SCALAR), "d_H": Field("work", "v")}
+
+
+def factored_densely(forces: int) -> list[Step]:
+    """The sweeps from P to the factor of A."""
     column: list[Step] = [
         Routine(begin_column, ("column", "nv", "unit")),
         outward(product_twists),
@@ -212,18 +212,26 @@ def solved_densely(forces: int) -> list[Step]:
         Routine(end_column, ("column", "nv", "product", "H", "columns")),
     ]
     return [
-        inward(collect),
         Routine(begin_columns, ("column", "columns")),
         Repeat(tuple(column), COLUMNS, "columns"),
         Routine(factor_dense, ("nv", "H", "d_H")),
-        Routine(solve_side, ("nv", "H", "d_H", "side")),
     ]
 
 
-MATRIX = ("active", "nv", "starts", "places", "freedoms", "v_at", "u_rows", "H", "d_H", "Y", "A")
+def solved_densely() -> list[Step]:
+    """A^-1 side in place of `side`."""
+    return [Routine(solve_side, ("nv", "H", "d_H", "side"))]
 
 
-def dense_rows(most: int, rules: Rules, cones: bool = False) -> list[Step]:
+def answered_densely() -> list[Step]:
+    """Y = A^-1 G^T of all rows that act."""
+    return [Routine(answer_rows, ("active", "nv", *TABLES, "u_rows", "H", "d_H", "Y"), when="busy")]
+
+
+GRAM = ("active", "nv", *TABLES, "u_rows", "Y", "A")
+
+
+def coupled_rows(most: int, rules: Rules, answered: list[Step], cones: bool = False) -> list[Step]:
     """Rows of constraints with so many ports at most; see `reduced.program.solved_rows`."""
     ports, places = [f"p{i}" for i in range(most)], [f"s{i}" for i in range(most)]
     watch, hold = rules
@@ -232,13 +240,14 @@ def dense_rows(most: int, rules: Rules, cones: bool = False) -> list[Step]:
         each(hold, *ports, *places, on="constraint", when=("own", "awake")),
         over("climbs", climb_freely, "place", "up", when=("row", "row_on")),
         Routine(gather, ("rows", "on", "x", "busy", "left", "active")),
-        Routine(solve_rows, MATRIX, when="busy"),
+        *answered,
+        Routine(gram_answers, GRAM, when="busy"),
         *(CONE_SOLVE if cones else [SOLVE]),
         Routine(add_answers, ("active", "nv", "Y", "x", "free_v"), when="busy"),
     ]
 
 
-def dense_push_out(shape: Shape) -> list[Step]:
+def coupled_push_out(shape: Shape) -> list[Step]:
     """The displacement of joints that are too deep; see `reduced.push_out`."""
-    matrix = Routine(solve_rows, MATRIX, when="deep")
+    matrix = Routine(gram_answers, GRAM, when="deep")
     return pushed_out(shape, matrix, [Routine(add_answers, ("active", "nv", "Y", "out_x", "shift"), when="deep")])

@@ -8,6 +8,7 @@ has as many rows as r.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -16,11 +17,11 @@ import numpy as np
 
 from ..constraints.rows import ConstraintRows
 from ..errors import SolverError
+from ..forces.blocks import Blocks, JointBlocks
 from ..model.state import Motion, Response, force_arrays
 from ..reduced.inverse import mass_product
 from ..reduced.jacobian import jacobian_product, jacobian_transpose_product
 from ..solvers.kkt import constrained_solve
-from .operator import ImplicitOperator
 from .system import Dynamics
 
 
@@ -61,18 +62,30 @@ class HyperDynamics:
         return HyperResponse(self, dt)
 
     def implicit_velocities(
-        self, h: float, rows: ConstraintRows, target: np.ndarray, route: str = "auto"
+        self, h: float, rows: ConstraintRows, target: np.ndarray, kept: Callable[[np.ndarray], np.ndarray] | None = None
     ) -> tuple[np.ndarray, np.ndarray]:
-        """r_dot after a linearly implicit step, and the impulses of some rows: the system of `operator` on both sides of J.
+        """r_dot after a linearly implicit step, and the impulses of some rows, with K = df/dq and D = -df/dv of the model,
 
-        Whatever the route, products with the model's matrix run in O(n), and the system of r is solved densely.
+            J^T (M + h D - h^2 K) J r_dot' = J^T (M v + h (f + D v - M J_dot r_dot)).
+
+        kept   what is kept of J^T df/dq J and J^T df/dv J, all if None
         """
-        operator = ImplicitOperator(self.full, h, route)
-        A = operator.apply(self.J.T) @ self.J
-        b = self.J.T @ (operator.right_side() - h * self._product(self.bias))
-        columns = np.ascontiguousarray(self.J.T)
-        G = rows.rows @ Motion(jacobian_product(self.full.model, self.full.state.q, columns), columns)
-        return constrained_solve(A, b, G.T, target, rows.unilateral)
+        full, columns = self.full, np.ascontiguousarray(self.J.T)
+        model, q, v = full.model, full.state.q, full.state.v
+        twists = jacobian_product(model, q, columns)
+        (dq, dv), (joint_dq, joint_dv) = full.force_derivatives
+
+        def on_both_sides(bodies: Blocks, joints: JointBlocks) -> np.ndarray:
+            """J^T B J for the derivatives B of all forces."""
+            at_bodies = (bodies @ twists).reshape(len(columns), -1) @ twists.reshape(len(columns), -1).T
+            return at_bodies + (joints @ columns) @ self.J
+
+        K, slope = on_both_sides(dq, joint_dq), on_both_sides(dv, joint_dv)
+        K, slope = (K, slope) if kept is None else (kept(K), kept(slope))
+        D, r_dot = self.J.T @ (model.damping[:, None] * self.J) - slope, np.linalg.lstsq(self.J, v, rcond=None)[0]
+        b = self.J.T @ (self._product(v - h * self.bias) + h * full.f) + h * D @ r_dot
+        G = rows.rows @ Motion(twists, columns)
+        return constrained_solve(self.M + h * D - h * h * K, b, G.T, target, rows.unilateral)
 
 
 class HyperResponse(Response):

@@ -14,29 +14,25 @@ goes as in `forward`; what is there at a = 0 (`still`, gravity and velocity term
     a = D_j^-1 u - K_j pull(b_parent).
 
 Q = P_jp Ad(E_pj) is the block between a body and its parent: forces between neighbours are exact, too. What couples other pairs
-of ports is *distant*: `dense_program` solves for it. Rows go up and down the same factor as in `reduced.program`.
+of ports is *distant*: `dense_program` solves for it, in large systems `gradients`. Rows go up and
+down the same factor as in `reduced.program`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
-from functools import cached_property
+from collections.abc import Callable, Sequence
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
 from ..constraints.targets import any_of
-from ..elements.collection import CONES, Collection, Shape, collection
+from ..elements.collection import CONES, Shape
 from ..elements.derive import derive, load_slopes
-from ..elements.evaluate import port_size
 from ..elements.nodes import STILL, law_at
 from ..elements.ports import At, joined, starts, values, velocities
 from ..joints import Joint
-from ..kernel.plans import Plans
-from ..kernel.sweep import INERTIA, SCALAR, Field, NodeClass, Step, Tree, each, inward, matrix, outward, vector
-from ..model.model import Model
+from ..kernel.sweep import INERTIA, SCALAR, Field, Step, each, inward, matrix, outward, vector
 from ..model.rules import inertia_of
 from ..reduced import forward
 from ..reduced import program as reduced
@@ -57,79 +53,22 @@ from ..reduced.push_out import push_out, push_out_fields
 from ..reduced.rules import JointFactor, falling_world, gyroscopic
 from ..spatial.articulated import Articulated
 from ..spatial.scalar import Vector, array, cross, ldl, ldl_solve, where, zeros
-from .dense_program import dense_fields, dense_push_out, dense_rows, solved_densely
+from .definite import definite_fields, definite_slopes, measured_slopes
+from .dense_program import (
+    answered_densely,
+    collect,
+    coupled_push_out,
+    coupled_rows,
+    factored_densely,
+    matrix_fields,
+    product_fields,
+    solved_densely,
+)
+from .gradients import answered_by_gradients, gradient_fields, solved_by_gradients
+from .laws import CHILD, DENSE, GRADIENTS, OWN, RECURSIVE, Softness
 
-OWN, CHILD, PARENT, DISTANT, NONE = "own", "child", "parent", "distant", "none"  # how one port of a force stands to another
-Softness = tuple[bool, bool, bool]  # whether forces look at bodies, whether some act between neighbours, or distant bodies
-DENSE = 200  # degrees of freedom up to which the dense system is worth its while
-
-
-# --- the laws ----------------------------------------------------------------------------------------------------------------
-class StiffLaws:
-    """The laws of a model for these sweeps: forces know how their ports stand to one another."""
-
-    def __init__(self, laws: Collection) -> None:
-        self.laws = laws
-        nodes, parents = laws.force_nodes, laws.model.parents
-        self.relations = [_relations(at, kinds, parents) for at, kinds in zip(nodes.bodies, nodes.kinds, strict=True)]
-
-    def _some(self, wanted: str) -> bool:
-        return any(wanted in row for relation in self.relations for row in relation)
-
-    @property
-    def solvable(self) -> bool:
-        """Whether programs solve for all forces: distant ones in small systems only."""
-        return not self._some(DISTANT) or self.laws.model.nv <= DENSE
-
-    @property
-    def softness(self) -> Softness:
-        return bool(self.laws.forces) and self.laws.force_nodes.on_bodies, self._some(CHILD), self._some(DISTANT)
-
-    @cached_property
-    def plan(self) -> Plans:
-        """Programs bound to the loaded model, kept."""
-        tree, nv = self.laws.tree, self.laws.model.nv
-        if not self.laws.forces:
-            return self.laws.plan
-        force = _related(tree.sets["force"], self.relations, self.laws.force_nodes.kinds)
-        counts = tree.counts | {"entry": nv * (nv + 1) // 2, "answer": nv * self.laws.row_count}
-        return Plans(replace(tree, sets=tree.sets | {"force": force}, counts=counts, numbers=tree.numbers | {"nv": nv}))
-
-
-def _relations(at: Sequence[int], kinds: Sequence[Any], parents: np.ndarray) -> tuple[tuple[str, ...], ...]:
-    """How every port of a force stands to every other."""
-    count = range(len(at))
-    return tuple(tuple(_relation(at, kinds, i, j, parents) for j in count) for i in count)
-
-
-def _relation(at: Sequence[int], kinds: Sequence[Any], i: int, j: int, parents: np.ndarray) -> str:
-    if STILL in (kinds[i], kinds[j]):
-        return NONE
-    joints = [isinstance(kinds[k], Joint) for k in (i, j)]
-    if at[i] == at[j] and joints[0] == joints[1]:
-        return OWN
-    if any(joints):
-        return DISTANT
-    return CHILD if parents[at[i]] == at[j] else PARENT if parents[at[j]] == at[i] else DISTANT
-
-
-def _related(tree: Tree, relations: Sequence[Any], kinds: Sequence[Sequence[Any]]) -> Tree:
-    """The set of forces with their relations as part of their classes, and room for P."""
-    known: dict[Any, NodeClass] = {}
-    classes = []
-    for own, relation, ports in zip(tree.classes, relations, kinds, strict=True):
-        signature = (*own.signature, relation)
-        if signature not in known:
-            sizes = own.sizes | {"P": sum(map(port_size, ports)) ** 2}
-            attributes = own.attributes | {"relation": relation}
-            known[signature] = replace(own, signature=signature, attributes=attributes, sizes=sizes)
-        classes.append(known[signature])
-    return replace(tree, classes=classes)
-
-
-def stiff_laws(model: Model) -> StiffLaws:
-    """The laws of a model, kept with it."""
-    return model.keep_as(StiffLaws, lambda: StiffLaws(collection(model)))
+Rule = Callable[..., None]
+Loads = Callable[[Any, Any, Sequence[At], np.ndarray], Vector]  # of a node, its law, its ports, and df_dx
 
 
 # --- forces ------------------------------------------------------------------------------------------------------------------
@@ -160,23 +99,27 @@ def symmetrised(A: np.ndarray) -> np.ndarray:
     return 0.5 * (A + A.T)
 
 
-def linear_loads(n: Any, law: Any, at: Sequence[At]) -> tuple[Vector, np.ndarray]:
-    """The loads f + h K v of a force at its time, and P."""
-    df_dx, df_dv = (symmetrised(A) for A in load_slopes(law, at, n.force_t, n.u))
-    loads = joined(law.loads(at, n.force_t, n.u)) + n.h * (df_dx @ joined(velocities(at)))
-    return loads, -n.h * df_dv - (n.h * n.h) * df_dx
+def exact_slopes(n: Any, law: Any, at: Sequence[At]) -> tuple[np.ndarray, np.ndarray]:
+    """df_dx and df_dv of a force, symmetrised."""
+    df_dx, df_dv = load_slopes(law, at, n.force_t, n.u)
+    return symmetrised(df_dx), symmetrised(df_dv)
 
 
-def act_stiffly(n: Any, *ports: Any) -> None:
-    """One force; P goes to its ports."""
-    law, at = law_at(n, ports)
-    put_softly(n, ports, at, *linear_loads(n, law, at))
+def linear_loads(n: Any, law: Any, at: Sequence[At], df_dx: np.ndarray) -> Vector:
+    """The loads f + h K v of a force."""
+    return joined(law.loads(at, n.force_t, n.u)) + n.h * (df_dx @ joined(velocities(at)))
 
 
-def act_distantly(n: Any, *ports: Any) -> None:
-    """The same; P stays with the force."""
-    law, at = law_at(n, ports)
-    put_loads(n, ports, at, *linear_loads(n, law, at))
+def acting(loads: Loads, softness: Softness) -> Rule:
+    """The rule of one force: its loads, and P where the way to the solution wants it."""
+    slopes, put = measured_slopes if softness.definite else exact_slopes, PUT[softness.way]
+
+    def rule(n: Any, *ports: Any) -> None:
+        law, at = law_at(n, ports)
+        df_dx, df_dv = slopes(n, law, at)
+        put(n, ports, at, loads(n, law, at, df_dx), -n.h * df_dv - (n.h * n.h) * df_dx)
+
+    return rule
 
 
 def put_loads(n: Any, ports: Sequence[Any], at: Sequence[At], loads: Vector, P: np.ndarray) -> None:
@@ -210,6 +153,15 @@ def put_softly(n: Any, ports: Sequence[Any], at: Sequence[At], loads: Vector, P:
                 port.cross = port.cross + P[parts[i], parts[j]]
 
 
+def put_both(n: Any, ports: Sequence[Any], at: Sequence[At], loads: Vector, P: np.ndarray) -> None:
+    """The same, and keep P."""
+    n.P = P.reshape(-1)
+    put_softly(n, ports, at, loads, P)
+
+
+PUT: dict[int, Callable[..., None]] = {RECURSIVE: put_softly, DENSE: put_loads, GRADIENTS: put_both}
+
+
 # --- the tree ----------------------------------------------------------------------------------------------------------------
 def still_motion(n: Any, parent: Any) -> None:
     """Velocities, and the accelerations of bodies at a = 0."""
@@ -234,31 +186,41 @@ def joint_softness(n: Any) -> np.ndarray:
     return array(n.soft_joint).reshape(nv, nv) + np.diag(n.armature + n.h * n.damping)
 
 
-def eliminate_joints(n: Any, parent: Any) -> None:
-    """Inertia and bias force of the subtree where only joints are soft."""
-    eliminate(n, parent, inertia_of(n), None)
+def factor_joints(n: Any, parent: Any) -> None:
+    """Articulated inertia of the subtree where only joints are soft."""
+    factor_node(n, parent, inertia_of(n), None)
 
 
-def eliminate_bodies(n: Any, parent: Any) -> None:
+def factor_bodies(n: Any, parent: Any) -> None:
     """The same where bodies are soft, too."""
-    eliminate(n, parent, inertia_of(n) + n.soft, None)
+    factor_node(n, parent, inertia_of(n) + n.soft, None)
 
 
-def eliminate_pairs(n: Any, parent: Any) -> None:
+def factor_pairs(n: Any, parent: Any) -> None:
     """The same with blocks between neighbours."""
     Q = np.stack([n.E.pull_wrench(row) for row in n.cross], axis=0)
-    eliminate(n, parent, inertia_of(n) + n.soft, Q)
+    factor_node(n, parent, inertia_of(n) + n.soft, Q)
 
 
-def eliminate(n: Any, parent: Any, inertia: Articulated, cross: np.ndarray | None) -> None:
+def factor_node(n: Any, parent: Any, inertia: Articulated, cross: np.ndarray | None) -> None:
     """See the module's text."""
-    own = inertia_of(n)
     n.factor = f = factor_softly(inertia + n.IA, n.S, joint_softness(n), cross)
-    pA = own @ n.still + gyroscopic(n.w, n.first_moment, own.J) - n.load + n.pA
-    u = n.push - n.S.T @ pA
-    n.K, n.y = f.K, f.solve(u)
+    n.K = f.K
     parent.IA = parent.IA + n.E.move_inertia(f.Ia)
-    parent.pA = parent.pA + n.E.move_wrench(pA + f.K.T @ u)
+
+
+def eliminating(factor: Rule) -> Rule:
+    """The rule that passes on the bias force of the subtree besides."""
+
+    def rule(n: Any, parent: Any) -> None:
+        factor(n, parent)
+        own = inertia_of(n)
+        pA = own @ n.still + gyroscopic(n.w, n.first_moment, own.J) - n.load + n.pA
+        u = n.push - n.S.T @ pA
+        n.y = n.factor.solve(u)
+        parent.pA = parent.pA + n.E.move_wrench(pA + n.K.T @ u)
+
+    return rule
 
 
 def free_joints(n: Any, parent: Any) -> None:
@@ -330,15 +292,14 @@ def hold_published(n: Any, *around: Any) -> None:
 
 
 # --- the program -------------------------------------------------------------------------------------------------------------
-BEGIN = {(False, False): begin_joints, (True, False): begin_bodies, (True, True): begin_pairs}  # by two of the softness
-ELIMINATE = {(False, False): eliminate_joints, (True, False): eliminate_bodies, (True, True): eliminate_pairs}
+BEGIN = {(False, False): begin_joints, (True, False): begin_bodies, (True, True): begin_pairs}  # by what is near
+FACTOR = {(False, False): factor_joints, (True, False): factor_bodies, (True, True): factor_pairs}
 TARGETS: Rules = (reduced.watch_velocities, hold)
 PUBLISHED: Rules = (watch_published, hold_published)
 
 
 def fields(shape: Shape, softness: Softness) -> dict[str, Field]:
     """The fields of the loaded tree, but for q, v and t."""
-    bodies, pairs, distant = softness
     found = reduced.fields(shape) | {
         "h": Field("input", "global", SCALAR),
         "force_t": Field("work", "global", SCALAR),
@@ -347,28 +308,62 @@ def fields(shape: Shape, softness: Softness) -> dict[str, Field]:
         "made": Field("shared", codec=vector(6)),
     }
     found |= push_out_fields(shape)
-    found |= dense_fields(shape) if distant else {}
-    found |= {"soft": Field("work", "node", INERTIA)} if bodies else {}
-    found |= {"cross": Field("work", "node", matrix(6, 6))} if pairs else {}
+    found |= {"soft": Field("work", "node", INERTIA)} if softness.bodies else {}
+    found |= {"cross": Field("work", "node", matrix(6, 6))} if softness.pairs else {}
+    found |= product_fields(shape) if softness.way else {}
+    found |= matrix_fields() if softness.way == DENSE else gradient_fields() if softness.way == GRADIENTS else {}
+    found |= definite_fields() if softness.definite else {}
     return found | ({"correction": Field("input", "global", SCALAR)} if shape[1] >= 0 else {})
 
 
-def dynamics(shape: Shape, softness: Softness, rules: Rules) -> list[Step]:
-    """The sweeps from q and v to `free_v`, the velocities after a step; with `free`, those of bodies, where rows look at them."""
-    forces, rows, on_bodies, kinds = shape
+def loaded(shape: Shape, softness: Softness, loads: Loads, *more: Step) -> list[Step]:
+    """From the place of all bodies to what acts on them, with P; `more` steps follow those that begin."""
+    forces = shape[0]
+    begin = begin_loads if softness.way == DENSE else BEGIN[softness.near]
+    steps: list[Step] = [each(begin), *more]
+    if forces >= 0:
+        steps += definite_slopes(forces) if softness.definite else []
+        steps.append(each(acting(loads, softness), *(f"p{i}" for i in range(forces)), on="force"))
+    return steps
+
+
+def solved(shape: Shape, softness: Softness, free: Rule, coupled_free: Rule) -> list[Step]:
+    """From what acts to the free motion: of the recursion `free`, else `coupled_free`, which takes it from `side`."""
+    if softness.way == RECURSIVE:
+        return [inward(eliminating(FACTOR[softness.near])), outward(free)]
+    factored = factored_densely(shape[0]) if softness.way == DENSE else [inward(FACTOR[softness.near])]
+    return [inward(collect), *factored, *solved_again(shape, softness), outward(coupled_free)]
+
+
+def solved_again(shape: Shape, softness: Softness) -> list[Step]:
+    """A^-1 side in place of `side`, where there is no recursion."""
+    return solved_densely() if softness.way == DENSE else solved_by_gradients(shape[0])
+
+
+def held(shape: Shape, softness: Softness, rules: Rules) -> list[Step]:
+    """From the free motion to the one that rows allow."""
+    forces, rows, _, kinds = shape
     cones = kinds == CONES
-    steps: list[Step] = [outward(still_motion)]
-    steps += [outward(place)] if on_bodies else []
-    ports = [f"p{i}" for i in range(forces)]
-    if softness[2]:
-        steps += [each(begin_loads), each(act_distantly, *ports, on="force"), *solved_densely(forces), outward(dense_velocities)]
-        return steps + (dense_rows(rows, rules, cones) if rows >= 0 else [])
-    steps.append(each(BEGIN[softness[:2]]))
-    steps += [each(act_stiffly, *ports, on="force")] if forces >= 0 else []
-    steps += [inward(ELIMINATE[softness[:2]]), outward(free_bodies if on_bodies and rows >= 0 else free_joints)]
-    return steps + (solved_rows(rows, rules, correct, cones=cones) if rows >= 0 else [])
+    if rows < 0:
+        return []
+    if softness.way == RECURSIVE:
+        return solved_rows(rows, rules, correct, cones=cones)
+    answered = answered_densely() if softness.way == DENSE else answered_by_gradients(forces)
+    return coupled_rows(rows, rules, answered, cones)
 
 
 def pushes_out(shape: Shape, softness: Softness) -> list[Step]:
     """What follows: the displacement `shift` of joints that are too deep."""
-    return dense_push_out(shape) if softness[2] else push_out(shape)
+    return push_out(shape) if softness.way == RECURSIVE else coupled_push_out(shape)
+
+
+def dynamics(shape: Shape, softness: Softness, rules: Rules) -> list[Step]:
+    """The sweeps from q and v to `free_v`, the velocities after a step; with `free`, those of bodies, where rows look at them."""
+    _, rows, on_bodies, _ = shape
+    return [
+        outward(still_motion),
+        *([outward(place)] if on_bodies else []),
+        *loaded(shape, softness, linear_loads),
+        *solved(shape, softness, free_bodies if on_bodies and rows >= 0 else free_joints, dense_velocities),
+        *held(shape, softness, rules),
+    ]

@@ -18,20 +18,16 @@ from typing import Any
 import numpy as np
 
 from ..constraints.rows import ConstraintRows, constraint_set
-from ..constraints.solve import solve
 from ..forces.applied import applied
 from ..forces.blocks import Blocks, JointBlocks
 from ..forces.set import force_set
 from ..model.kinematics import Kinematics, kinematics
 from ..model.model import Model
 from ..model.state import Motion, Rows, State
-from ..reduced.forward import tree_dynamics
 from ..reduced.inverse import tree_inverse_dynamics
 from ..reduced.jacobian import body_jacobian
 from ..reduced.mass_matrix import mass_matrix
-from ..reduced.response import factor_reduced
 from ..solvers.kkt import constrained_solve
-from .operator import SMALL, ImplicitOperator
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,31 +93,6 @@ class Dynamics:
         c = self.constraints
         drift = c.rows @ Motion(self.motion.twists_dot, np.zeros(self.model.nv))  # J_dot v
         return constrained_solve(self.M, self.f, self.dense(c.rows), target - drift, c.unilateral)
-
-    def recursive_accelerations(self, target: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """The same by the recursions in O(n)."""
-        s = self.state
-        if not len(target):
-            return tree_dynamics(self.model, s.q, s.v, self.forces, self.wrenches), target
-        found = solve(factor_reduced(self.model, s.q, s.v, self.forces, self.wrenches), self.constraints, target)
-        return found.motion.joints, found.multipliers
-
-    def implicit_velocities(
-        self, h: float, rows: ConstraintRows, target: np.ndarray, route: str = "dense"
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """Velocities after a linearly implicit step, (M + h D - h^2 K) v' = M v + h (f + D v), and the impulses of some rows.
-
-        route   "dense": one system of velocities and impulses; or a route of `ImplicitOperator`, and the impulses by themselves;
-                "auto": the former for small systems
-        """
-        v = self.state.v
-        if route == "dense" or (route == "auto" and self.model.nv <= SMALL):
-            K, D = self.stiffness_and_damping
-            A, b = self.M + h * D - h * h * K, self.M @ v + h * (self.f + D @ v)
-            return constrained_solve(A, b, self.dense(rows.rows), target, rows.unilateral)
-        operator = ImplicitOperator(self, h, route)
-        b = operator.right_side()
-        return operator.constrained(b, rows.rows, target, rows.unilateral)
 
 
 def dynamics(model: Model, state: State, tau: Any = None, external: Any = None, t: float | None = None) -> Dynamics:

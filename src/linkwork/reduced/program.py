@@ -29,6 +29,7 @@ from ..elements.ports import At, BodyAt, joined, values
 from ..elements.ports import velocities as velocities_of
 from ..elements.touch import ahead, meeting
 from ..joints import Joint
+from ..kernel.loops import Ints, Lane, loops, where
 from ..kernel.sweep import INERTIA, POSE, SCALAR, Field, Routine, Step, each, inward, outward, over, vector
 from ..model.rules import joint_of, world_pose
 from ..solvers.boxes import gather, gram, solve_boxes, solve_soft_boxes, spread
@@ -204,6 +205,15 @@ def watch_accelerations(n: Any, *ports: Any) -> None:
     else:
         n.on = array([1.0] * law.size)
     n.awake = any_of(n.on)
+
+
+@loops
+def note_impacts(active: Ints, lower: Lane, x: Lane, strikes: Lane, struck: Lane) -> None:
+    """1 where a row that only pushes does so in an impact, else 0."""
+    struck[0] = 0.0
+    for i in range(active[0]):
+        r = active[i + 1]
+        struck[0] = where((lower[r] >= 0.0) & (x[r] > 0.0) & (strikes[r] > 0.0), 1.0, struck[0])
 
 
 def keep_unknowns(n: Any) -> None:

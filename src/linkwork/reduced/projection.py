@@ -12,6 +12,7 @@ gaps that are closed do not go on closing. Rows on velocities alone say nothing 
 from __future__ import annotations
 
 import functools
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -19,12 +20,13 @@ import numpy as np
 from ..constraints.targets import any_of, closed
 from ..elements.collection import Collection, Shape, collection
 from ..elements.derive import derive
+from ..elements.ports import At
 from ..kernel.sweep import INERTIA, POSE, SCALAR, Algorithm, Field, Step, inward, outward, vector
 from ..model.arrays import Interface
 from ..model.model import Model
 from ..model.rules import inertia_of, joint_of, placement_of, world_pose
 from ..solvers.problem import FIRST, SECOND
-from ..spatial.scalar import array, zeros
+from ..spatial.scalar import Vector, array, zeros
 from .program import correct, pose_rows, refined, row_fields, row_law_at, solved_rows
 from .rules import factor_joint
 
@@ -84,20 +86,29 @@ def watch_rates(n: Any, *ports: Any) -> None:
 
 def hold_positions(n: Any, *around: Any) -> None:
     """G dq = -g."""
-    _hold(n, around, "residual")
+    ask(n, around, "residual", at_rest)
 
 
 def hold_rates(n: Any, *around: Any) -> None:
     """G dv = -g_dot."""
-    _hold(n, around, "rate")
+    ask(n, around, "rate", at_rest)
 
 
-def _hold(n: Any, around: tuple[Any, ...], error: str) -> None:
+def at_rest(n: Any, ports: Sequence[Any], at: Sequence[At]) -> list[Vector]:
+    """No free motion of the ports."""
+    return [zeros(here.size) for here in at]
+
+
+def ask(n: Any, around: tuple[Any, ...], error: str, free: Callable[..., list[Vector]]) -> None:
+    """The rows of one constraint: they take away an error.
+
+    free   the motion of the ports without rows
+    """
     ports, places = around[: len(around) // 2], around[len(around) // 2 :]
     law, at = row_law_at(n, ports)
     found = derive(law, at, n.t, n.foot)
     n.error = getattr(found, error)
-    pose_rows(n, law, found.G, [zeros(here.size) for here in at], -n.error, places, 1.0)
+    pose_rows(n, law, found.G, free(n, ports, at), -n.error, places, 1.0)
 
 
 # --- the program -------------------------------------------------------------------------------------------------------------

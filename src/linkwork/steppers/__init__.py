@@ -11,7 +11,6 @@ from .post_stabilised import project
 from .rk4 import RungeKutta4
 from .rosenbrock import Rosenbrock
 from .sdirk2 import SDIRK2
-from .sequential import SequentialStepper
 from .stepper import AdaptiveStepper, Program, Solution, StepInfo, Stepper
 from .symplectic_euler import SymplecticEuler
 from .variational import Variational, Variational4
@@ -46,7 +45,6 @@ __all__ = [
     "Program",
     "Rosenbrock",
     "RungeKutta4",
-    "SequentialStepper",
     "Solution",
     "StepInfo",
     "Stepper",

@@ -3,60 +3,98 @@
 [Hernandez et al. 2011; errata 000.] Bodies are free and joints are rows; springs, limits, dampers and handles on joints, single
 bodies and neighbours enter the matrix that one sweep factors, with the derivative of the joints' own forces.
 
-    newton=False   one linear solve per step, symmetrised: stable at any stiffness; gaps of joints are of second order in the turn
-                   per step and do not grow. Any model is one program (`maximal.implicit_program`): forces between bodies that are
-                   no neighbours by conjugate gradients, constraints as in every formulation. Where forces set in or let go in the
-                   step, as limits do, it is solved again, at most `solves` times
-    newton=True    rounds of Newton's method with exact derivatives until the step is solved (`maximal.implicit_newton`); one that
-                   is not solved after `iterations` rounds is taken in halves, quarters, ..., or refused. It runs in Python, one
-                   state at a time
+    newton=False   one linear solve per step, symmetrised: stable at any stiffness of joints; gaps of joints are of second order
+                   in the turn per step and do not grow (`maximal.implicit_program`). Forces between bodies that are no neighbours
+                   by minimal residuals, constraints as in every formulation. Where forces set in or let go in the step, as limits
+                   do, it is solved again, at most `solves` times. A force between bodies that is stiff for their masses turns
+                   with them in a step: where it does then something else than the step took it to do, the step is solved by
+                   Newton's method, unless `solves` is given
+    newton=True    rounds of Newton's method with exact derivatives until the step is solved (`maximal.newton`); one that is not
+                   solved after `iterations` rounds is taken in halves, quarters, ..., or refused
 
+Either is one program of any model, for batches too.
 `lw.force_report(model)` says what is done with each force.
 """
 
 from __future__ import annotations
 
+import functools
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
-from ..constraints.rows import constraint_set
-from ..constraints.solve import solve
 from ..constraints.targets import CORRECTION
-from ..elements.collection import collection
+from ..elements.collection import CONES, Shape, collection
 from ..errors import InputError, SolverError
-from ..kernel.lanes import Lanes
 from ..kernel.plans import Plans
-from ..maximal.convert import to_reduced
-from ..maximal.implicit import IMPLICIT_MOVE, newton_response, newton_round
+from ..kernel.sweep import Algorithm, Repeat, Routine, Step, each, outward
+from ..maximal import newton, newton_parts, newton_rows
 from ..maximal.implicit_laws import implicit_laws
-from ..maximal.implicit_program import implicit_program
-from ..maximal.implicit_response import ImplicitResponse, distant_forces, step_inputs
-from ..maximal.implicit_tree import force_tree
-from ..model import MaximalState, Model, State
-from .constrained import located
-from .inputs import DrivenTree
-from .stepper import Program, StepInfo, Stepper
-from .tangent import recharted
+from ..maximal.implicit_program import fields, implicit_program, implicit_step
+from ..maximal.newton_parts import HALVINGS
+from ..model import Model
+from .stages import renamed
+from .stepper import Program, Stepper
 
 STATES = ("poses", "twists", "q_fit")
-HALVINGS = 8
 MOST = 20  # rounds of a step
 
 
 def enter(model: Model, given: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
     """What the program keeps besides the state: the forces that the joints carry, none at first, and unknowns of constraints."""
-    laws = collection(model)
-    kept = given | {"held": np.zeros((len(given["t"]), 6 * model.nb))}
+    laws, batch = collection(model), len(given["t"])
+    kept = given | {"held": np.zeros((batch, 6 * model.nb)), "unsolved": np.zeros((batch, 1))}
     return kept | ({"unknown": laws.first_unknowns(given["q_fit"])} if laws.rows else {})
 
 
 def leave(model: Model, kept: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
-    """The states of the records; a run that left the finite numbers is refused."""
+    """The states of the records; a step that was not solved is refused, as is a run that left the finite numbers."""
+    unsolved = kept["unsolved"].reshape(-1) if "unsolved" in kept else np.zeros(0)
+    if np.any(unsolved > 0.0):
+        k = int(np.argmax(unsolved > 0.0))
+        raise SolverError(
+            f"backward_euler: the step at t = {kept['t'].reshape(-1)[k]:.9g} is not solved: its last round moved a body by "
+            f"{unsolved[k]:.3g}, though the step was halved {HALVINGS} times"
+        )
     if not np.all(np.isfinite(kept["twists"])):
         raise SolverError("backward_euler: the motion is not finite; take a smaller dt, or newton=True")
     return {name: kept[name] for name in STATES}
+
+
+def solved_parts(shape: Shape, distant: bool, iterations: int) -> list[Step]:
+    """The step by Newton's method in lanes that are handed over, at once or in parts (`maximal.newton`)."""
+    rows = shape[1] >= 0
+    part: list[Step] = [
+        *newton.rounds(*shape[:2], distant, iterations),
+        Routine(newton_parts.settle, ("trying", "change", "tolerance", "solved")),
+        outward(newton.take),
+        *([each(newton_rows.add_parts, on="constraint")] if rows else []),
+    ]
+    control = ("h", "change", "solved", "span", "rest", "t", "trying", "unsolved")
+    parts = [*(renamed(step, {"h": "span"}) for step in part), Routine(newton_parts.next_part, control)]
+    return [
+        Routine(newton_parts.begin_parts, ("h", "unsolved", "handed", "span", "rest", "trying")),
+        *([each(newton_rows.begin_step_rows, on="constraint")] if rows else []),
+        Repeat(tuple(parts), 2 ** (HALVINGS + 1), "trying"),
+        Routine(newton_parts.lose, ("width", "unsolved", "twists")),
+        *([each(newton_rows.give_rows, on="constraint")] if rows else []),
+    ]
+
+
+@functools.cache
+def newton_program(shape: Shape, distant: bool, iterations: int) -> Algorithm:
+    """A step of models with laws of a shape, solved in so many rounds at most."""
+    steps = [Routine(newton_parts.hand_over, ("handed",)), *solved_parts(shape, distant, iterations)]
+    name = f"maximal_newton_{'_'.join(map(str, map(int, shape)))}_{int(distant)}_{iterations}"
+    return Algorithm(name, newton.newton_fields(shape, distant), {"run": steps})
+
+
+@functools.cache
+def guarded_program(shape: Shape, distant: bool, iterations: int) -> Algorithm:
+    """A step with forces on bodies, or, where they lead astray, by Newton's method."""
+    steps = [*implicit_step(shape, True, distant, MOST, True), *solved_parts(shape, distant, iterations)]
+    name = f"maximal_guarded_euler_{'_'.join(map(str, map(int, shape)))}_{int(distant)}_{iterations}"
+    return Algorithm(name, newton.newton_fields(shape, distant) | fields(shape, distant), {"run": steps})
 
 
 def inputs(model: Model) -> dict[str, np.ndarray]:
@@ -94,7 +132,6 @@ class BackwardEuler(Stepper):
     name = "backward_euler"
     order = 1
     contacts = True
-    driven = DrivenTree
 
     def __post_init__(self) -> None:
         if not (np.isfinite(self.tolerance) and self.tolerance > 0 and self.iterations >= 1):
@@ -113,84 +150,25 @@ class BackwardEuler(Stepper):
         return ("maximal-implicit",)
 
     def program(self, method: str, model: Model) -> Program:
-        laws = collection(model)
-        distant = implicit_laws(model).distant
-        algorithm = implicit_program(laws.shape, laws.force_nodes.on_bodies, distant, self.solves or MOST)
-        states = (*STATES, "held", "t", *(["unknown"] if laws.rows else []))
-        return Program(algorithm, states, 1, enter, leave, inputs, bind, reports, STATES, ("held",))
+        laws, distant = collection(model), implicit_laws(model).distant
+        on_bodies = laws.force_nodes.on_bodies
+        if self.newton:
+            algorithm = newton_program(laws.shape, distant, self.iterations)
+        elif on_bodies and self.solves is None and laws.shape[3] != CONES:
+            algorithm = guarded_program(laws.shape, distant, self.iterations)
+        else:
+            algorithm = implicit_program(laws.shape, on_bodies, distant, self.solves or MOST)
+        states = tuple(name for name in (*STATES, "held", "t", "unsolved", "unknown") if name in algorithm.fields)
+
+        def entered(model: Model, parts: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+            return {name: a for name, a in enter(model, parts).items() if name in states}
+
+        def given(model: Model) -> dict[str, np.ndarray]:
+            found = inputs(model) | {"tolerance": np.array([self.tolerance])}
+            return {name: a for name, a in found.items() if name in algorithm.fields}
+
+        records = (*STATES, "unsolved", "t") if "unsolved" in states else STATES
+        return Program(algorithm, states, 1, entered, leave, given, bind, reports, records, ("held",))
 
     def compiles(self, model: Model, method: str) -> bool:
-        return not self.newton
-
-    def remembering_step(
-        self, model: Model, state: State | MaximalState, memory: Any, h: float, tau: Any, external: Any
-    ) -> tuple[State | MaximalState, Any, StepInfo]:
-        assert isinstance(state, MaximalState)
-        held = np.zeros((model.nb, 6)) if memory is None else memory
-        return self._reached(ImplicitStep(model, tau, external), state, held, h, HALVINGS)
-
-    def _reached(
-        self, step: ImplicitStep, state: MaximalState, held: np.ndarray, h: float, halvings: int
-    ) -> tuple[MaximalState, np.ndarray, StepInfo]:
-        """The end of a step, or of two halves of it."""
-        try:
-            return step.converged(state, held, h, self.tolerance, self.iterations)
-        except SolverError as error:
-            if not halvings:
-                raise SolverError(f"{self.name}: {error}, though the step was halved {HALVINGS} times") from None
-        middle, held, before = self._reached(step, state, held, 0.5 * h, halvings - 1)
-        end, held, after = self._reached(step, middle, held, 0.5 * h, halvings - 1)
-        return end, held, StepInfo(0.5 * (before.forces + after.forces))
-
-
-@dataclass(frozen=True, eq=False)
-class ImplicitStep:
-    """A step of a model under given joint forces and wrenches."""
-
-    model: Model
-    tau: Any
-    external: Any
-
-    def converged(
-        self, state: MaximalState, held: np.ndarray, h: float, tolerance: float, iterations: int
-    ) -> tuple[MaximalState, np.ndarray, StepInfo]:
-        """Rounds until the end of the step stands still; SolverError if it does not."""
-        given = step_inputs(self.model, state, h, self.tau, self.external, held)
-        given |= {"start": state.poses.reshape(-1), "v_start": to_reduced(self.model, state).v}
-        alone = not constraint_set(self.model).count and distant_forces(self.model) is None
-        improve = self._round if alone else self._constrained_round
-        poses, change, forces = state.poses, np.inf, np.zeros(0)
-        for _ in range(iterations):
-            poses, twists, q, y, given["held"], forces = improve(given, poses, state.t + h, h)
-            change = h * np.abs(y).max(initial=0.0)
-            if not change < 1e6:  # nor if it is not a number
-                break
-            if change <= tolerance:
-                q, _ = recharted(self.model, q, np.zeros(self.model.nv))
-                end = MaximalState(poses, twists + y, q, state.t + h)
-                return end, given["held"].reshape(-1, 6), StepInfo(forces / h)
-        raise SolverError(f"the step at t = {state.t:.9g} is not solved: its last round moved a body by {change:.3g}")
-
-    def _round(self, given: dict[str, np.ndarray], poses: np.ndarray, t: float, h: float) -> tuple[np.ndarray, ...]:
-        """A tree: everything in one sweep of compiled code."""
-        plan = force_tree(self.model).plan(newton_round(), Lanes(1), ("run",))
-        out = {name: np.empty((1, plan.sizes[name])) for name in newton_round().results}
-        plan.run(given | {"poses": poses.reshape(-1)}, out, 1)
-        y, twists = out["y_new"].reshape(-1, 6), out["twists_end"].reshape(-1, 6)
-        return out["poses"].reshape(-1, 4, 4), twists, out["q_end"][0], y, out["held"][0], np.zeros(0)
-
-    def _constrained_round(self, given: dict[str, np.ndarray], poses: np.ndarray, t: float, h: float) -> tuple[np.ndarray, ...]:
-        """The same with constraints, and forces across the tree."""
-        model = self.model
-        inner = ImplicitResponse(model, newton_response(), {"poses": poses, **given})
-        twists, q = inner.found["twists_end"].reshape(-1, 6), inner.found["q_end"]
-        distant = distant_forces(model)
-        response = distant.softened(inner, poses, twists, t, h, twists) if distant else inner
-        rows = located(model, MaximalState(poses, twists, q, t)).rows(t)
-        found = solve(response, rows, np.where(constraint_set(model).holonomic, -rows.residual / h, -rows.rate))
-        y = found.motion.bodies
-        carried = response.reactions(found.motion, *rows.rows.transposed(found.multipliers, model.nb, model.nv)) / h
-        return self._moved(poses, y, h)["poses_new"], twists, q, y, carried.reshape(-1), found.multipliers
-
-    def _moved(self, poses: np.ndarray, y: np.ndarray, h: float) -> dict[str, np.ndarray]:
-        return self.model.call(IMPLICIT_MOVE, {"poses": poses, "y_given": y, "h": np.array([h])})
+        return True

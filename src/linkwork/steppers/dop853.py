@@ -1,4 +1,4 @@
-"""Dormand and Prince's adaptive method of order 8 with dense output and events, on the manifold; SciPy's DOP853.
+"""Dormand and Prince's adaptive method of order 8 with dense output and events, on the manifold.
 
 [Hairer, Norsett & Wanner, Solving ODEs I, II.5 and II.6.] Every step starts at u = 0 in the tangent space of its own first
 configuration, q = integrate(q0, u), and solves for (u, v) with the u_dot of `tangent`; so tolerances do not depend on how far
@@ -7,30 +7,29 @@ every stage, also at trial states that are then rejected, and must be a smooth f
 accelerations; nothing pulls positions back, so they drift like the error of the method. Contacts are refused.
 
 Without control, events and inputs of forces a motion is a program (`adaptive`), of one state or of a batch whose states have
-their own steps; else SciPy's solver takes the steps, on the compiled equation.
+their own steps; else the same steps are taken from Python (`stepwise`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..errors import InputError, SolverError
+from ..errors import InputError
 from ..kernel.loops import Lane, loops, maximum, minimum, sqrt, where
 from ..model import Model, State
 from ..spatial.scalar import absolute, array
 from ..spatial.scalar import maximum as larger
 from .adaptive import AdaptiveRun, Embedded, StepControl
-from .equation import Equation, Force, RungeKuttaStepper
-from .events import Event, EventFunction, Watch
-from .tangent import recharted
+from .equation import RungeKuttaStepper
+from .events import EventFunction
+from .stepwise import Slope
 
 if TYPE_CHECKING:
-    from scipy.integrate import DOP853
+    pass
 
 SHORTEST = 10 * float(np.finfo(float).eps)
 SMALLEST_RTOL = 100 * float(np.finfo(float).eps)
@@ -73,44 +72,31 @@ class DormandPrince853(RungeKuttaStepper):
         return ("reduced",)
 
     @property
-    def watches(self) -> bool:
-        return bool(self.events)
+    def functions(self) -> tuple[EventFunction, ...]:
+        return self.events
 
-    def run(self, model: Model, times: np.ndarray) -> AdaptiveRun | None:
+    def run(self, model: Model, times: np.ndarray) -> AdaptiveRun:
         settings = np.array([self.rtol, self.atol, self.max_step])
         return AdaptiveRun(model, tableau(), CONTROL, settings)
 
-    def first_length(self, equation: Equation, state: State, times: np.ndarray, force: Force) -> tuple[float, np.ndarray]:
-        solver = _Step(equation, state, force).solver(times[-1], self.first_step, self._options)
-        return solver.h_abs, solver.f
+    def first_length(self, model: Model, state: State, times: np.ndarray, slope: Slope, first: np.ndarray) -> float:
+        """By the sizes of y and of its first two derivatives [Hairer, Norsett & Wanner, II.4]."""
+        left, nv = float(times[-1] - state.t), model.nv
+        if self.first_step is not None:
+            return min(self.first_step, left)
+        y = np.concatenate([np.zeros(nv), state.v])
+        scale = self.atol + self.rtol * np.abs(y)
 
-    @property
-    def _options(self) -> dict[str, Any]:
-        return {"rtol": self.rtol, "atol": self.atol, "max_step": self.max_step}
+        def size(x: np.ndarray) -> float:
+            return float(np.linalg.norm(x / scale)) / max(1, len(x)) ** 0.5
 
-    def solve_one(self, equation: Equation, state: State, times: np.ndarray, force: Force) -> tuple[list[State], Sequence[Event]]:
-        watch, records = Watch(self.events, state), [state]
-        first_step = self.first_step
-        while state.t < times[-1]:
-            step = _Step(equation, state, force)
-            solver = step.solver(times[-1], first_step, self._options)
-            message = solver.step()
-            if solver.status == "failed":
-                raise SolverError(
-                    f"dop853 stopped at t = {state.t:.9g}: {message} "
-                    "The motion is singular there, too stiff, or control returned numbers that are not finite."
-                )
-            first_step = solver.h_abs
-            due = times[len(records) : np.searchsorted(times, solver.t, side="right")]
-            if self.events or len(due):
-                dense = solver.dense_output()  # of order 7
-                ended = watch.step(state.t, solver.t, lambda t, step=step, dense=dense: step.state(t, dense(t)))
-                records += step.records(dense, due if ended is None else due[due < ended.t])
-                if ended is not None:
-                    records.append(ended.state)
-                    break
-            state = step.after(solver)
-        return records, watch.found
+        d0, d1 = size(y), size(first)
+        h = min(1e-6 if min(d0, d1) < 1e-5 else 0.01 * d0 / d1, left)
+        y = y + h * first
+        later = slope(State(model.integrate(state.q, y[:nv]), y[nv:], state.t + h), y[:nv])
+        d2 = size(later - first) / h
+        most = max(1e-6, 1e-3 * h) if max(d1, d2) <= 1e-15 else (0.01 / max(d1, d2)) ** (1 / self.order)
+        return min(100 * h, most, left, self.max_step)
 
 
 @cache
@@ -129,7 +115,7 @@ def tableau() -> Embedded:
     return Embedded(13, given.A, errors, dense, np.arange(7) % 2.0)
 
 
-# --- as a program -------------------------------------------------------------------------------------------------------------
+# --- step control -------------------------------------------------------------------------------------------------------------
 @loops
 def choose(
     t: Lane,
@@ -203,41 +189,3 @@ def measure(n: Any) -> None:
 
 
 CONTROL = StepControl("dop853", choose, measure, judge, 3)
-
-
-# --- step by step -------------------------------------------------------------------------------------------------------------
-class _Step:
-    """One step as a differential equation for y = (u, v), with u = 0 at its first state."""
-
-    def __init__(self, equation: Equation, state: State, force: Force) -> None:
-        self.equation, self.start, self.force, self.model = equation, state, force, equation.model
-
-    def solver(self, end: float, first_step: float | None, options: dict[str, Any]) -> DOP853:
-        from scipy.integrate import DOP853  # slow to import, and only this stepper needs it
-
-        y = np.concatenate([np.zeros(self.model.nv), self.start.v])
-        first = None if first_step is None else min(first_step, end - self.start.t)
-        solver = DOP853(self.slope, self.start.t, y, end, first_step=first, **options)
-        if not np.all(np.isfinite(solver.f)):
-            raise SolverError(f"dop853: the acceleration is not finite at t = {self.start.t:.9g}")
-        return solver
-
-    def state(self, t: float, y: np.ndarray) -> State:
-        nv = self.model.nv
-        return State(self.model.integrate(self.start.q, y[:nv]), y[nv:], t)
-
-    def slope(self, t: float, y: np.ndarray) -> np.ndarray:
-        now = self.state(t, y)
-        return self.equation(now, y[: self.model.nv], *self.force(now))
-
-    def records(self, dense: Callable[[np.ndarray], np.ndarray], times: np.ndarray) -> list[State]:
-        """The states at some times of the step."""
-        if not len(times):
-            return []
-        u, v = np.split(dense(times).T, 2, axis=1)
-        q = self.model.integrate(self.start.q, u)
-        return [State(*x) for x in zip(q, v, times, strict=True)]
-
-    def after(self, solver: DOP853) -> State:
-        end = self.state(solver.t, solver.y)
-        return State(*recharted(self.model, end.q, end.v), solver.t)

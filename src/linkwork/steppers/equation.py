@@ -1,4 +1,4 @@
-"""Motions by methods that choose their steps: a program where nothing asks Python, else step by step on a compiled equation."""
+"""Motions by methods that choose their steps: a program where nothing asks Python, else `stepwise` on a compiled equation."""
 
 from __future__ import annotations
 
@@ -9,13 +9,14 @@ from typing import Any
 import numpy as np
 
 from ..elements.collection import collection
-from ..errors import InputError
+from ..errors import InputError, SolverError
 from ..model import Model, State
 from .adaptive import AdaptiveRun
-from .events import Event
+from .events import Event, EventFunction
 from .inputs import DrivenModel, told
 from .slopes import Slopes
 from .stepper import AdaptiveStepper, Solution
+from .stepwise import Slope, Stepwise
 from .tangent import recharted
 
 Control = Callable[[float, State], Any]
@@ -51,6 +52,10 @@ class Motion:
     records: Sequence[State] = ()
     events: Sequence[Event] = ()
 
+    def slope(self, state: State, u: np.ndarray | None) -> np.ndarray:
+        """(u, v)_dot at a state that a move u of a step has reached."""
+        return self.equation(state, u, *self.force(state))
+
     def multipliers(self) -> list[np.ndarray]:
         """The forces of all rows at the records."""
         found = []
@@ -70,26 +75,40 @@ class RungeKuttaStepper(AdaptiveStepper):
             if c.bounded:
                 raise InputError(f"the stepper {self.name!r} cannot step {c!r}, which has a largest force; rk4 can")
 
-    @property
-    def watches(self) -> bool:
-        """Whether events are looked for."""
-        return False
-
     def equation(self, model: Model, external: Any) -> Equation:
         """The equation that is solved, under wrenches (bodies, 6)."""
         return Equation(Slopes(model, external))
 
-    def run(self, model: Model, times: np.ndarray) -> AdaptiveRun | None:
-        """The method as a program; None if there is none."""
+    @property
+    def functions(self) -> tuple[EventFunction, ...]:
+        """Those whose changes of sign are events."""
+        return ()
+
+    def run(self, model: Model, times: np.ndarray) -> AdaptiveRun:
+        """The method as a program."""
         raise NotImplementedError
 
-    def first_length(self, equation: Equation, state: State, times: np.ndarray, force: Force) -> tuple[float, np.ndarray]:
-        """The length of the first step, and the slopes (u, v)_dot at the start."""
+    def first_length(self, model: Model, state: State, times: np.ndarray, slope: Slope, first: np.ndarray) -> float:
+        """The length of the first step, from the slope (u, v)_dot at the start."""
         raise NotImplementedError
 
-    def solve_one(self, equation: Equation, state: State, times: np.ndarray, force: Force) -> tuple[list[State], Sequence[Event]]:
-        """The states at the times and the events on the way, step by step."""
-        raise NotImplementedError
+    def begun(self, motion: Motion, times: np.ndarray) -> tuple[State, float, np.ndarray]:
+        """Where a motion begins, away from singularities of coordinates, the length of its first step, and its slope there."""
+        motion.equation.begin(motion.start.q)
+        model = motion.equation.model
+        start = State(*recharted(model, motion.start.q, motion.start.v), motion.start.t)
+        first = motion.slope(start, None)
+        if not np.all(np.isfinite(first)):
+            raise SolverError(f"{self.name}: the acceleration is not finite at t = {start.t:.9g}")
+        return start, self.first_length(model, start, times, motion.slope, first), first
+
+    def solve_one(self, motion: Motion, times: np.ndarray) -> None:
+        """Find a motion step by step."""
+        start, h, first = self.begun(motion, times)
+        records, motion.events = Stepwise(self.run(motion.equation.model, times), motion.slope)(
+            start, times, h, first, self.functions
+        )
+        motion.records = [motion.start, *records[1:]]
 
     def solve(
         self,
@@ -103,17 +122,14 @@ class RungeKuttaStepper(AdaptiveStepper):
         threads: int | None = 1,
     ) -> Solution:
         batched = state.q.ndim > 1
-        if batched and self.watches:
+        if batched and self.functions:
             raise InputError(f"{self.name}: events are looked for in one motion at a time; pass a single state")
-        asked = control is not None or driven is not None or self.watches or collection(model).told_count > 0
-        run = None if asked else self.run(model, times)
         motions = self._motions(model, state, control, external, driven, tau)
-        if run is None:
+        if control is not None or driven is not None or self.functions or collection(model).told_count:
             for m in motions:
-                m.equation.begin(m.start.q)
-                m.records, m.events = self.solve_one(m.equation, m.start, times, m.force)
+                self.solve_one(m, times)
         else:
-            self._program(run, motions, times, tau, external, threads)
+            self._program(self.run(model, times), motions, times, tau, external, threads)
         found: dict[str, Any] = {name: [[getattr(s, name) for s in m.records] for m in motions] for name in ("q", "v")}
         if control is not None or tau is not None:
             found["tau"] = [[m.force(s)[0] for s in m.records] for m in motions]
@@ -145,13 +161,9 @@ class RungeKuttaStepper(AdaptiveStepper):
         self, run: AdaptiveRun, motions: list[Motion], times: np.ndarray, tau: Any, external: Any, threads: int | None
     ) -> None:
         """All motions at once."""
-        starts, firsts, model = [], [], run.model
-        for m in motions:
-            m.equation.begin(m.start.q)
-            starts.append(State(*recharted(model, m.start.q, m.start.v), m.start.t))
-            firsts.append(self.first_length(m.equation, starts[-1], times, m.force))
+        starts, lengths, slopes = zip(*(self.begun(m, times) for m in motions), strict=True)
         begin = State(np.array([s.q for s in starts]), np.array([s.v for s in starts]), times[0])
-        rates = np.array([slope[model.nv :] for _, slope in firsts])
-        q, v = run(begin, times, np.array([h for h, _ in firsts]), rates, tau, external, threads)
+        rates = np.array([slope[run.model.nv :] for slope in slopes])
+        q, v = run(begin, times, np.array(lengths), rates, tau, external, threads)
         for k, m in enumerate(motions):
             m.records = [m.start, *(State(*x) for x in zip(q[k], v[k], times[1:], strict=True))]

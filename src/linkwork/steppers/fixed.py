@@ -265,6 +265,8 @@ class FixedRun:
         lost = int(bad.any(axis=(1, 2)).sum())
         who = f" of {lost} of the {self.batch} runs, first of run {run}," if self.batched else ""
         message = f"the motion{who} is not finite at t = {self.t[first]:.9g}: {owner}; try a shorter step, or another stepper"
+        if self.program and self.program.failure:
+            message = self.program.failure.format(t=self.t[first]) + who.rstrip(",")
         return self.records + 1 if self.batched else first, message
 
 

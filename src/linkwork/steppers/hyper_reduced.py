@@ -1,7 +1,7 @@
 """Steps of hyper-reduced coordinates q = f(r): the usual methods, in the space of r.
 
 Explicit: symplectic Euler, and Runge-Kutta of order 4. Implicit: linearly implicit Euler; and bdf1, bdf2 and sdirk2, whose stages
-solve for the move u of r, with r_dot = s u + v_c and r_ddot = s^2 u + a_c as in `implicit`,
+solve for the move u of r, with r_dot = s u + v_c and r_ddot = s^2 u + a_c as in `implicit_stage`,
 
     J^T R = 0,     R = M v_dot - f     at r + u,     v_dot = J r_ddot + J_dot r_dot,
 
@@ -11,47 +11,26 @@ by Newton's method with the exact derivative J^T dR + dJ^T R.
 from __future__ import annotations
 
 from dataclasses import dataclass, fields, replace
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 
 from ..constraints.rows import constraint_set
-from ..constraints.solve import accelerations, velocities
+from ..constraints.solve import CORRECTION, accelerations, velocities
 from ..errors import InputError, SolverError
 from ..model import Model, State
 from ..redmax.coordinate_map import Moved
+from ..redmax.definite import nonpositive
 from ..redmax.hyper_reduced import HyperReduced
 from ..redmax.implicit import motion_derivatives, motion_residual
 from ..redmax.system import Dynamics, dynamics
 from ..solvers.newton import newton
 from .bdf import BDF1, BDF2
-from .implicit import Conditions, ImplicitStepper, Reached, Stage, positions
+from .hyper_stepper import HyperStepper, Reached
+from .implicit_program import HALVINGS, ImplicitStepper
 from .linearly_implicit import LinearlyImplicit
 from .sdirk2 import SDIRK2
-from .sequential import SequentialStepper
-from .stepper import StepInfo
 from .tableau import KUTTA
-
-
-@dataclass(frozen=True)
-class HyperStepper(SequentialStepper):
-    """Base of methods that step r from `start`; what they record are states of the model."""
-
-    hyper: HyperReduced
-    start: State
-
-    def taken(self, now: State, before: State | None, h: float, tau: Any, external: Any) -> Reached:
-        """Where a step of r leads; `before` is the state one step earlier, if there is one."""
-        raise TypeError(f"{type(self).__name__} must define taken")
-
-    def step(self, model: Model, state: State, memory: Any, h: float, tau: Any, external: Any) -> tuple[State, Any, StepInfo]:
-        now, before = (self.start, None) if memory is None else memory
-        end = self.taken(replace(now, t=state.t), before, h, tau, external)
-        return self.hyper.full(end.state), (end.state, now), StepInfo(end.forces)
-
-    def first_forces(self, model: Model, state: State, tau: Any, external: Any) -> np.ndarray:
-        system = self.hyper.dynamics(self.start, tau, external)
-        return accelerations(system.response(), system.constraints).multipliers
 
 
 @dataclass(frozen=True)
@@ -98,13 +77,19 @@ class HyperLinearlyImplicit(HyperStepper):
     contacts = True
 
     def taken(self, now: State, before: State | None, h: float, tau: Any, external: Any) -> Reached:
-        v, info = self.method.velocities(self.hyper.dynamics(now, tau, external, now.t + h), h)
-        return Reached(State(now.q + h * v, v, now.t + h), info.forces)
+        m, system = self.method, self.hyper.dynamics(now, tau, external, now.t + h)
+        pull, c = CORRECTION / h if m.baumgarte is None else m.baumgarte, system.constraints
+        touched = ~c.unilateral | (c.residual <= 0.0)
+        active, forces = c.restricted(touched), np.zeros(len(touched))
+        kept = nonpositive if m.stiffness == "definite" else None
+        v, impulses = system.implicit_velocities(h, active, active.given - pull * active.residual, kept)
+        forces[touched] = impulses / h
+        return Reached(State(now.q + h * v, v, now.t + h), forces)
 
 
 @dataclass(frozen=True)
 class HyperImplicit(HyperStepper):
-    """The implicit stages of `method`."""
+    """The implicit stages of `method`; a step whose stage has no solution is taken in halves."""
 
     method: ImplicitStepper
     name = "implicit"
@@ -117,45 +102,64 @@ class HyperImplicit(HyperStepper):
             )
 
     def taken(self, now: State, before: State | None, h: float, tau: Any, external: Any) -> Reached:
-        stage = HyperStage(self.method, cast(Any, self.hyper), now.q, tau, external)  # in place of a model: nv and difference
-        return self.method.reached(stage, now, before, h)
+        return Reached(self._reached(now, before, h, tau, external, HALVINGS), np.zeros(0))
 
-
-class HyperStage(Stage):
-    """Stages that move from r; see the module's text."""
-
-    def moved(self, state: State) -> Stage:
-        return HyperStage(self.method, self.model, state.q, self.tau, self.external)
-
-    def solved(
-        self, s: float, v_c: np.ndarray, a_c: np.ndarray, guess: np.ndarray, t: float, conditions: Conditions = positions
-    ) -> Reached:
-        hyper = cast(HyperReduced, self.model)
-
-        def motion(u: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-            return self.q + u, s * u + v_c, s * s * u + a_c
-
-        def placed(u: np.ndarray) -> tuple[Moved, Dynamics]:
-            m = hyper.map(*motion(u))
-            return m, dynamics(hyper.model, State(m.q, m.v, t), self.tau, self.external)
-
-        def residual(u: np.ndarray) -> np.ndarray:
-            m, now = placed(u)
-            return m.J.T @ motion_residual(now, m.a) / s**2
-
-        def jacobian(u: np.ndarray) -> np.ndarray:
-            m, now = placed(u)
-            dq, dv, da = motion_derivatives(now, m.a)
-            v, a, J = hyper.map.derivatives(*motion(u), (s, s * s))
-            dR = dq @ m.J + dv @ v.T + da @ a.T
-            return (m.J.T @ dR + np.einsum("kij,i->jk", J, motion_residual(now, m.a))) / s**2
-
+    def _reached(self, now: State, before: State | None, h: float, tau: Any, external: Any, halvings: int) -> State:
+        """The end of a step, or of shorter steps where it has no solution."""
         try:
-            u = newton(residual, jacobian, guess, self.method.tolerance, self.method.iterations)
+            return self._stages(now, before, h, tau, external)
         except SolverError as error:
-            raise SolverError(f"{self.method.name} at t = {t:.9g}: {error}") from None
-        r, r_dot, _ = motion(u)
-        return Reached(State(r, r_dot, t), np.zeros(0))
+            if not halvings:
+                raise SolverError(f"{error}, though the step was halved {HALVINGS} times; try a shorter step") from None
+        middle = self._reached(now, None, 0.5 * h, tau, external, halvings - 1)
+        return self._reached(middle, None, 0.5 * h, tau, external, halvings - 1)
+
+    def _stages(self, now: State, before: State | None, h: float, tau: Any, external: Any) -> State:
+        v, w, u = now.v, 0.0 * now.v, now.v
+        m, v_b = (w, w) if before is None else ((now.q - before.q) / h, before.v)
+        for k in self.method.first if before is None else self.method.later:
+            s, v_c, a_c = k.terms(h, v, w, m, v_b)
+            stage = HyperStage(self.hyper, now.q, s, v_c, a_c, now.t + k.node * h, tau, external)
+            try:
+                u = newton(stage.residual, stage.jacobian, k.first * h * v, self.method.tolerance, self.method.iterations)
+            except SolverError as error:
+                raise SolverError(f"{self.method.name} at t = {stage.t:.9g}: {error}") from None
+            w = s * u + v_c
+        return State(now.q + u, w, now.t + h)
+
+
+@dataclass(frozen=True, eq=False)
+class HyperStage:
+    """The equation of a stage that moves from r; see the module's text."""
+
+    hyper: HyperReduced
+    r: np.ndarray
+    s: float
+    v_c: np.ndarray
+    a_c: np.ndarray
+    t: float
+    tau: Any
+    external: Any
+
+    def motion(self, u: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """r, r_dot and r_ddot."""
+        return self.r + u, self.s * u + self.v_c, self.s * self.s * u + self.a_c
+
+    def placed(self, u: np.ndarray) -> tuple[Moved, Dynamics]:
+        """The model there."""
+        m = self.hyper.map(*self.motion(u))
+        return m, dynamics(self.hyper.model, State(m.q, m.v, self.t), self.tau, self.external)
+
+    def residual(self, u: np.ndarray) -> np.ndarray:
+        m, now = self.placed(u)
+        return m.J.T @ motion_residual(now, m.a) / self.s**2
+
+    def jacobian(self, u: np.ndarray) -> np.ndarray:
+        m, now = self.placed(u)
+        dq, dv, da = motion_derivatives(now, m.a)
+        v, a, J = self.hyper.map.derivatives(*self.motion(u), (self.s, self.s**2))
+        dR = dq @ m.J + dv @ v.T + da @ a.T
+        return (m.J.T @ dR + np.einsum("kij,i->jk", J, motion_residual(now, m.a))) / self.s**2
 
 
 # By method and name: the stepper of r, and the one whose formulas and options it uses, if any.

@@ -14,10 +14,7 @@ import numpy as np
 
 from ..errors import InputError
 from ..forces import FibreMuscle, MuscleDrive
-from ..forces.joint import JointForce
 from ..forces.set import ForceSet, force_set
-from ..maximal.implicit_response import DistantForces, distant_forces
-from ..maximal.implicit_tree import ForceTree, force_tree
 from ..model import Model, State
 
 Inputs = Callable[[float, Any], np.ndarray]
@@ -79,39 +76,8 @@ def told(driven: DrivenModel | None, records: Sequence[State]) -> np.ndarray | N
     return np.array([driven.asked(s) for s in records])
 
 
-class DrivenTree(DrivenModel):
-    """The same for steppers that carry forces on the nodes of the tree: those inputs, and those of distant forces."""
-
-    def __init__(self, model: Model, inputs: Inputs) -> None:
-        super().__init__(model, inputs)
-        self._tree, far = copy.copy(force_tree(model)), distant_forces(model)
-        self._far = copy.copy(far.forces) if far else None
-        distant = DistantForces(self._far) if self._far else None
-        self.model = _copied(self.model, {ForceTree: self._tree, DistantForces: distant})
-        places = _places(self.model, self._forces)
-        self._near = np.concatenate([np.zeros(0, int), *(places(f) for f in self._tree.carried)])
-        self._distant = np.concatenate([np.zeros(0, int), *(places(f) for f in self._tree.distant)])
-
-    def tell(self, u: np.ndarray) -> None:
-        super().tell(u)
-        self._tree.inputs = u[self._near]
-        if self._far:
-            self._far.initial_inputs = u[self._distant]
-
-
 def _copied(model: Model, kept: dict[Any, Any]) -> Model:
     """The same model with some other tables."""
     twin = copy.copy(model)
     twin.__dict__["_kept"] = {**model._kept, **kept}
     return twin
-
-
-def _places(model: Model, forces: ForceSet) -> Callable[[Any], np.ndarray]:
-    """Where the inputs of a force lie among all; forces on one joint are asked for in their order."""
-    ends = np.cumsum([f.inputs for f in (*forces.forces, *forces.on_joints.forces)], dtype=int)
-    spans = [np.arange(end - f.inputs, end) for f, end in zip((*forces.forces, *forces.on_joints.forces), ends, strict=True)]
-    free = {id(f): span for f, span in zip(forces.forces, spans, strict=False)}
-    queues: dict[int, list[np.ndarray]] = {}
-    for f, span in zip(forces.on_joints.forces, spans[len(forces.forces) :], strict=True):
-        queues.setdefault(model.body_index(f.joint), []).append(span)
-    return lambda f: queues[model.body_index(f.joint)].pop(0) if isinstance(f, JointForce) else free[id(f)]

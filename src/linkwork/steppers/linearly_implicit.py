@@ -6,8 +6,7 @@ with everything at the old state and time functions of forces at the new time. S
 energy decays at first order. Constraints act on v'.
 
 A step is a program (`redmax.program`): linear in the number of bodies where every force acts on one joint, on one body, or
-between a body and its parent; a dense system where some couple distant bodies. The options `route` and `stiffness`, and distant
-forces in large systems, pose the system in Python.
+between a body and its parent; where some couple distant bodies, a dense system or, if it is large, conjugate gradients.
 """
 
 from __future__ import annotations
@@ -23,21 +22,22 @@ from ..elements.collection import Shape, collection
 from ..errors import InputError
 from ..kernel.loops import Lane, loops
 from ..kernel.sweep import SCALAR, Algorithm, Field, Routine, Step, each
-from ..model import MaximalState, Model, State
+from ..model import Model
 from ..model.rules import joint_of
-from ..redmax.definite import definite
-from ..redmax.hyper_dynamics import HyperDynamics
-from ..redmax.operator import ROUTES
-from ..redmax.program import PUBLISHED, TARGETS, Softness, dynamics, fields, pushes_out, stiff_laws
-from ..redmax.system import Dynamics
-from ..redmax.system import dynamics as dense_dynamics
+from ..redmax.laws import DENSE, GRADIENTS, RECURSIVE, Softness, stiff_laws
+from ..redmax.program import PUBLISHED, TARGETS, dynamics, fields, pushes_out
 from ..reduced.program import keep_unknowns
 from ..spatial.scalar import zeros
-from .stepper import Program, StepInfo, Stepper
+from .loaded_program import loaded_program
+from .stepper import Program, Stepper
 from .symplectic_euler import advance_time
-from .tangent import recharted
 
 STIFFNESS = ("exact", "definite")
+ROUTES = {"auto": None, "dense": DENSE, "recursive": RECURSIVE, "pcg": GRADIENTS}
+INDEFINITE = (
+    "linearly_implicit at t = {t:.9g}: conjugate gradients failed, as the matrix of the step is not positive definite; try "
+    "shorter steps, or stiffness='definite'"
+)
 RULES = {"targets": TARGETS, "published": PUBLISHED}
 
 
@@ -87,7 +87,8 @@ class LinearlyImplicit(Stepper):
 
     baumgarte   None: what rows ask is as for every stepper (`constraints.targets`). A rate (1/s): as RedMax has it, everything
                 at the new time, G v' = given - baumgarte g, or >= for those that push, if they are touched
-    route       to the velocities: "auto", the program where it can be; "dense", "recursive", "pcg" (see `redmax.operator`)
+    route       to the velocities: "recursive" where no force couples distant bodies; "dense"; "pcg", conjugate gradients
+                preconditioned by the recursion; "auto": the cheapest
     stiffness   "exact", or "definite": without what destabilises long steps (see `redmax.definite`), for stiff nets
     """
 
@@ -114,48 +115,30 @@ class LinearlyImplicit(Stepper):
             if chosen not in known:
                 raise InputError(f"{self.name}: there is no {what} {chosen!r}; choose one of {', '.join(known)}")
 
+    def check(self, model: Model) -> None:
+        if self.route == "recursive" and stiff_laws(model).distant:
+            raise InputError(f"{self.name}: the recursive route needs stiffness of joints, bodies, neighbours; use pcg or dense")
+
     def compiles(self, model: Model, method: str) -> bool:
-        return self.route == "auto" and self.stiffness == "exact" and stiff_laws(model).solvable
+        return True
+
+    def softness(self, model: Model) -> Softness:
+        """How the step is solved."""
+        found, way = stiff_laws(model).softness, ROUTES[self.route]
+        if not collection(model).forces:
+            return found
+        return found._replace(way=found.way if way is None else way, definite=self.stiffness == "definite")
 
     def program(self, method: str, model: Model) -> Program:
-        laws, stiff = collection(model), stiff_laws(model)
         rules = "targets" if self.baumgarte is None else "published"
-        algorithm = implicit_step(laws.shape, stiff.softness, rules)
-        correction = CORRECTION if self.baumgarte is None else self.baumgarte
-
-        def enter(model: Model, given: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
-            return given | ({"unknown": laws.first_unknowns(given["q"])} if laws.rows else {})
-
-        def leave(model: Model, kept: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
-            return {name: kept[name] for name in ("q", "v")}
-
-        def inputs(model: Model) -> dict[str, np.ndarray]:
-            given = {"u": laws.initial_inputs} if laws.forces else {}
-            rows = {"told": np.zeros(laws.told_count), "correction": np.array([correction])}
-            return given | (rows if laws.rows else {})
-
-        def reports(model: Model) -> dict[str, int]:
-            return {"x": laws.row_count, "left": 1} if laws.rows else {}
-
-        states = ("q", "v", "t", *(["unknown"] if laws.rows else []))
-        return Program(algorithm, states, 1, enter, leave, inputs, lambda m: stiff.plan, reports, ("q", "v"), times=(1.0,))
-
-    def constrained_step(
-        self, model: Model, state: State | MaximalState, h: float, tau: Any, external: Any
-    ) -> tuple[State | MaximalState, StepInfo]:
-        assert isinstance(state, State)
-        q, v = recharted(model, state.q, state.v)
-        now = dense_dynamics(model, State(q, v, state.t), tau, external, state.t + h)
-        v, info = self.velocities(now, h)
-        return State(model.integrate(q, h * v), v, state.t + h), info
-
-    def velocities(self, now: Dynamics | HyperDynamics, h: float) -> tuple[np.ndarray, StepInfo]:
-        """v' of the dense system, and the forces of the constraints."""
-        now = definite(now) if self.stiffness == "definite" else now
-        pull = CORRECTION / h if self.baumgarte is None else self.baumgarte
-        touched = ~now.constraints.unilateral | (now.constraints.residual <= 0.0)
-        active = now.constraints.restricted(touched)
-        v, found = now.implicit_velocities(h, active, active.given - pull * active.residual, self.route)
-        impulses = np.zeros(len(touched))
-        impulses[touched] = found
-        return v, StepInfo(impulses / h)
+        softness, correction = self.softness(model), CORRECTION if self.baumgarte is None else self.baumgarte
+        gradients = softness.way == GRADIENTS
+        return loaded_program(
+            model,
+            implicit_step(collection(model).shape, softness, rules),
+            stiff_laws(model).plan,
+            settings={"correction": np.array([correction])} if collection(model).rows else {},
+            reports=("products",) if gradients else (),
+            times=(1.0,),
+            failure=INDEFINITE if gradients else "",
+        )

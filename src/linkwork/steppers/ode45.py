@@ -10,32 +10,27 @@ if y would change by more than 0.8 rtol^(1/5) of itself. A step lives in the tan
 coordinates do not add (quaternions), q in `err` is the move from the neutral position. The last stage is the first of the next.
 
 Without control and inputs of forces a motion is a program (`adaptive`), of one state or of a batch whose states have their own
-steps; else the same steps are taken from Python.
+steps; else the same steps are taken from Python (`stepwise`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
 import numpy as np
 
-from ..errors import InputError, SolverError
+from ..errors import InputError
 from ..kernel.loops import Lane, loops, maximum, minimum, sqrt, where
 from ..model import Model, State
 from ..model.rules import joint_of
-from ..redmax.system import dynamics
 from ..spatial.scalar import absolute, array
 from ..spatial.scalar import maximum as larger
 from .adaptive import AdaptiveRun, Embedded, StepControl
-from .equation import Equation, Force, RungeKuttaStepper
-from .events import Event
-from .inputs import DrivenModel
+from .equation import Equation, RungeKuttaStepper
 from .slopes import Slopes
-from .stepper import Stepper
-from .tangent import recharted, tangent_rates
+from .stepwise import Slope
 
 POWER = 1 / 5
 SHORTEST = 16 * float(np.finfo(float).eps)
@@ -71,68 +66,21 @@ class DormandPrince45(RungeKuttaStepper):
     def methods(self) -> tuple[str, ...]:
         return ("reduced", "redmax")
 
-    def formulated(self, method: str) -> Stepper:
-        kind = DenseDormandPrince45 if method == "redmax" else DormandPrince45
-        return kind(*(getattr(self, f.name) for f in fields(self)))
-
     def equation(self, model: Model, external: Any) -> Equation:
         return Equation(Slopes(model, external, self.baumgarte))
 
-    def run(self, model: Model, times: np.ndarray) -> AdaptiveRun | None:
+    def run(self, model: Model, times: np.ndarray) -> AdaptiveRun:
         settings = np.array([self.rtol, self.atol / self.rtol, self.longest(times)])
         return AdaptiveRun(model, tableau(), CONTROL, settings, self.baumgarte)
 
     def longest(self, times: np.ndarray) -> float:
         return self.max_step or 0.1 * (times[-1] - times[0])
 
-    def first_length(self, equation: Equation, state: State, times: np.ndarray, force: Force) -> tuple[float, np.ndarray]:
-        run = _Run(self, equation, force)
-        slope = run.slope(state)
-        return run.first_step(state, slope, self.longest(times)), slope
-
-    def solve_one(self, equation: Equation, state: State, times: np.ndarray, force: Force) -> tuple[list[State], Sequence[Event]]:
-        model, records, run = equation.model, [state], _Run(self, equation, force)
-        end, longest = times[-1], self.longest(times)
-        state = State(*recharted(model, state.q, state.v), state.t)
-        first = run.slope(state)
-        h = run.first_step(state, first, longest)
-        while state.t < end:
-            step, h = run.accepted(state, first, h, longest, end)
-            due = times[len(records) : np.searchsorted(times, step.t, side="right")]
-            records += [step.end if t == step.t else step.at(t) for t in due]
-            q, v = recharted(model, step.end.q, step.end.v)
-            changed = not (np.array_equal(q, step.end.q) and np.array_equal(v, step.end.v))
-            state = State(q, v, step.t)
-            first = run.slope(state) if changed else np.concatenate([v, step.k[-1, model.nv :]])
-        return records, ()
-
-
-class DenseDormandPrince45(DormandPrince45):
-    """The same with accelerations by the dense mass matrix, step by step."""
-
-    def equation(self, model: Model, external: Any) -> Equation:
-        return DenseEquation(model, external, self.baumgarte)
-
-    def run(self, model: Model, times: np.ndarray) -> AdaptiveRun | None:
-        return None
-
-
-class DenseEquation(Equation):
-    """The equation by the matrices of `redmax`."""
-
-    def __init__(self, model: Model, external: Any, baumgarte: tuple[float, float]) -> None:
-        self.model, self.external, self.baumgarte = model, external, baumgarte
-        self.multipliers = np.zeros(0)
-
-    def begin(self, q: np.ndarray) -> None:
-        pass
-
-    def __call__(self, state: State, u: np.ndarray | None, tau: Any, driven: DrivenModel | None) -> np.ndarray:
-        model = self.model if driven is None else driven.at(state.t, state)
-        now, (b, k) = dynamics(model, state, tau, self.external), self.baumgarte
-        c = now.constraints
-        a, self.multipliers = now.accelerations(-c.bias - 2.0 * b * c.rate - k * k * c.residual)
-        return np.concatenate([state.v if u is None else tangent_rates(model, u, state.v), a])
+    def first_length(self, model: Model, state: State, times: np.ndarray, slope: Slope, first: np.ndarray) -> float:
+        size = np.abs(np.concatenate([model.difference(model.neutral(), state.q), state.v]))
+        rate = np.max(np.abs(first) / np.maximum(size, self.atol / self.rtol), initial=0.0)
+        longest = self.longest(times)
+        return min(longest, 0.8 * self.rtol**POWER / rate) if rate > 0 else longest
 
 
 @cache
@@ -145,7 +93,7 @@ def tableau() -> Embedded:
     return Embedded(7, matrix, RK45.E[None], np.ascontiguousarray(RK45.P.T), np.zeros(4))
 
 
-# --- as a program -------------------------------------------------------------------------------------------------------------
+# --- step control -------------------------------------------------------------------------------------------------------------
 @loops
 def choose(
     t: Lane,
@@ -223,74 +171,3 @@ def measure(n: Any) -> None:
 
 
 CONTROL = StepControl("ode45", choose, measure, judge, 3)
-
-
-# --- step by step -------------------------------------------------------------------------------------------------------------
-class _Run:
-    """A motion: the differential equation and its step control."""
-
-    def __init__(self, method: DormandPrince45, equation: Equation, force: Force) -> None:
-        self.method, self.equation, self.force, self.model = method, equation, force, equation.model
-        self.neutral = self.model.neutral()
-
-    def slope(self, state: State, u: np.ndarray | None = None) -> np.ndarray:
-        """(u_dot, v_dot) at a state that the move u of a step has reached."""
-        found = self.equation(state, u, *self.force(state))
-        if not np.all(np.isfinite(found)):
-            raise SolverError(f"ode45: the acceleration is not finite at t = {state.t:.9g}")
-        return found
-
-    def entries(self, state: State) -> np.ndarray:
-        """|y| of the module's text."""
-        return np.abs(np.concatenate([self.model.difference(self.neutral, state.q), state.v]))
-
-    def first_step(self, state: State, slope: np.ndarray, longest: float) -> float:
-        m = self.method
-        rate = np.max(np.abs(slope) / np.maximum(self.entries(state), m.atol / m.rtol), initial=0.0)
-        return min(longest, 0.8 * m.rtol**POWER / rate) if rate > 0 else longest
-
-    def accepted(self, state: State, first: np.ndarray, h: float, longest: float, end: float) -> tuple[_Step, float]:
-        """A step that is good enough, and the length of the next."""
-        rtol, failed, shortest = self.method.rtol, False, 16 * np.spacing(abs(state.t))
-        h = min(longest, max(shortest, h))
-        if last := 1.1 * h >= end - state.t:
-            h = end - state.t
-        while True:
-            step = _Step(self, state, first, h, end if last else state.t + h)
-            if step.error <= rtol:
-                break
-            if h <= shortest:
-                raise SolverError(f"ode45 stopped at t = {state.t:.9g}: no step is short enough; the motion is singular or stiff")
-            h = max(shortest, h * (0.5 if failed else max(0.1, 0.8 * (rtol / step.error) ** POWER)))
-            failed, last = True, False
-        if not failed:
-            h /= max(0.2, 1.25 * (step.error / rtol) ** POWER)
-        return step, h
-
-
-class _Step:
-    """One step: its stages k (7, 2 nv), its end, its error."""
-
-    def __init__(self, run: _Run, start: State, first: np.ndarray, h: float, t: float) -> None:
-        coefficients = tableau()
-        self.run, self.start, self.t = run, start, t
-        self.h = t - start.t
-        self.k = np.empty((7, len(first)))
-        self.k[0] = first
-        self.end = start
-        for i, c in enumerate(coefficients.nodes[1:], 1):
-            move = self.h * (coefficients.matrix[i, :i] @ self.k[:i])
-            self.end = self._moved(move, t if i >= 5 else start.t + c * h)
-            self.k[i] = run.slope(self.end, move[: run.model.nv])
-        size = np.maximum(run.entries(start), run.entries(self.end))
-        floor = run.method.atol / run.method.rtol
-        self.error = float(h * np.max(np.abs(coefficients.errors[0] @ self.k) / np.maximum(size, floor), initial=0.0))
-
-    def _moved(self, move: np.ndarray, t: float) -> State:
-        nv = self.run.model.nv
-        return State(self.run.model.integrate(self.start.q, move[:nv]), self.start.v + move[nv:], t)
-
-    def at(self, t: float) -> State:
-        """The state within the step, of order 4."""
-        x = (t - self.start.t) / self.h
-        return self._moved(self.h * (x ** np.arange(1, 5) @ tableau().dense) @ self.k, t)

@@ -4,34 +4,29 @@ Gauss-Newton steps move the coordinates, then one step the velocities; with rows
 
     dq = -M^-1 G^T (G M^-1 G^T)^+ g,        dv = -M^-1 G^T (G M^-1 G^T)^+ g_dot.
 
-In reduced coordinates that is a program (`reduced.projection`). In maximal coordinates the rows of the joints are among them:
-`closing` answers those, constraints see the response that is left.
-Constraints that only push are left alone where they are open, and share one problem of complementarity with the others.
+They are programs, `reduced.projection` and `maximal.projection`, where the rows of the joints are among them. Constraints that
+only push are left alone where they are open, and share one problem of complementarity with the others.
 """
 
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
-from ..constraints.rows import ConstraintRows, constraint_set
-from ..constraints.solve import ACTIVE
-from ..elements.collection import collection
+from ..constraints.rows import constraint_set
+from ..elements.collection import Shape, collection
 from ..errors import InputError, SolverError
-from ..kernel.sweep import Algorithm
-from ..maximal.closing import CLOSE_POSITIONS, CLOSE_VELOCITIES, closing_motion, displaced
-from ..maximal.convert import to_reduced
-from ..maximal.response import MaximalResponse
-from ..model import MaximalState, Model, Motion, State
+from ..kernel.sweep import Field, Step, each
+from ..maximal import projection as maximal
+from ..model import MaximalState, Model, State
+from ..reduced import projection as reduced
+from ..reduced.program import keep_unknowns
 from ..reduced.projection import POSITIONS, RATES, projection
-from ..solvers.complementarity import multipliers
-from .assemble import assemble
-from .constrained import rows_at
+from .assemble import assemble, violated
 from .tangent import recharted
 
-CUT = 1e-10  # of G M^-1 G^T with a unit diagonal: directions that answer less are redundant rows, seen off the manifold
 Kind = TypeVar("Kind", bound=State | MaximalState)
 CHOICES = ("none", "baumgarte", "project")
 
@@ -42,6 +37,38 @@ def check_choice(owner: str, given: str, known: tuple[str, ...]) -> None:
         raise InputError(f"{owner}: stabilise must be one of {', '.join(known)}, not {given!r}")
 
 
+# --- after a step in time -----------------------------------------------------------------------------------------------------
+def hold_forces(n: Any) -> None:
+    """The forces of a step, aside."""
+    n.held = n.x
+
+
+def give_forces(n: Any) -> None:
+    """The forces of the step again, where those that put it back stand."""
+    n.x = n.held
+
+
+def put_back(shape: Shape, method: str) -> list[Step]:
+    """One Gauss-Newton step of the coordinates and one of the velocities, at the end of a step."""
+    rows = shape[1] >= 0
+    if method == "maximal":
+        positions, rates = maximal.steps_to_close(shape, POSITIONS), maximal.steps_to_close(shape, RATES)
+    else:
+        positions = [*reduced.steps_to_close(shape, POSITIONS), each(reduced.move_joints)]
+        rates = [*reduced.steps_to_close(shape, RATES), each(reduced.change_velocities)]
+    if not rows:
+        return [*positions, *rates]
+    between = each(keep_unknowns, on="constraint")
+    return [each(hold_forces, on="constraint"), *positions, between, *rates, each(give_forces, on="constraint")]
+
+
+def put_back_fields(shape: Shape, method: str) -> dict[str, Field]:
+    """What `put_back` needs besides the fields of a step."""
+    rows = {"error": Field("work", "rows", of="constraint")} if shape[1] >= 0 else {}
+    return rows if method == "maximal" else reduced.projection_fields()
+
+
+# --- any state ----------------------------------------------------------------------------------------------------------------
 def project(model: Model, state: Kind, tolerance: float = 1e-10, iterations: int = 30) -> Kind:
     """The nearest state, in the metric of the mass, whose coordinates and velocities obey the constraints at the time state.t.
 
@@ -50,31 +77,26 @@ def project(model: Model, state: Kind, tolerance: float = 1e-10, iterations: int
     """
     if isinstance(state, State):
         return assemble(model, state, tolerance, iterations)
-    state = _refitted(model, state)
-    for _ in range(iterations):
-        if _error(model, state) <= tolerance:
-            return with_velocities(model, state)
-        state = with_positions(model, state)
-    left = _error(model, state)
-    if not left <= tolerance:
-        raise SolverError(
-            f"project: after {iterations} steps a constraint is still violated by {left:.3g}; the constraints contradict one "
-            "another, or the start is too far away. lw.constraint_report says which do"
-        )
-    return with_velocities(model, state)
+    by = maximal.maximal_projection(model)
+    for left in range(iterations, -1, -1):
+        out = by.step(POSITIONS, state)
+        rows = np.abs(violated(model, out["error"])).max(initial=0.0) if "error" in out else 0.0
+        error = max(float(rows), float(np.abs(out["apart"]).max(initial=0.0)))
+        if error <= tolerance:
+            out = by.step(RATES, state)
+            return replace(state, twists=out["twists"], q_fit=out["q_fit"])
+        if left:
+            state = replace(state, poses=out["poses"], q_fit=out["q_fit"])
+    raise SolverError(
+        f"project: after {iterations} steps a constraint is still violated by {error:.3g}; the constraints contradict one "
+        "another, or the start is too far away. lw.constraint_report says which do"
+    )
 
 
-def post_stabilised(model: Model, state: Kind, steps: int = 1) -> Kind:
+def post_stabilised(model: Model, state: State, steps: int = 1) -> State:
     """A state after a few Gauss-Newton steps, however far they come: what follows a step in time."""
-    if isinstance(state, State):
-        return _post_stabilised(model, state, steps) if constraint_set(model).count else state
-    state = _refitted(model, state)
-    for _ in range(steps):
-        state = with_positions(model, state)
-    return with_velocities(model, state)
-
-
-def _post_stabilised(model: Model, state: State, steps: int) -> State:
+    if not constraint_set(model).count:
+        return state
     by, q, v = projection(model), state.q[None], state.v[None]
     unknown = collection(model).first_unknowns(q)
     for _ in range(steps):
@@ -83,54 +105,3 @@ def _post_stabilised(model: Model, state: State, steps: int) -> State:
         q, v = recharted(model, model.integrate(q, out["free_v"]), v)
     v = v + by.step(RATES, q, v, state.t, unknown)["free_v"]
     return replace(state, q=q[0], v=v[0])
-
-
-def _refitted(model: Model, state: MaximalState) -> MaximalState:
-    """The state with the joint coordinates that fit best, far from singularities of their charts."""
-    fit = to_reduced(model, state)
-    return replace(state, q_fit=recharted(model, fit.q, fit.v)[0])
-
-
-def _error(model: Model, state: MaximalState) -> float:
-    """The largest residual of constraints and joints."""
-    joints = np.abs(closing_motion(model, state, CLOSE_POSITIONS)[1]).max(initial=0.0)
-    return max(violation(rows_at(model, state, state.t)), float(joints))
-
-
-def violation(c: ConstraintRows) -> float:
-    """The largest residual; of constraints that only push, the deepest."""
-    return float(np.where(c.unilateral, np.maximum(-c.residual, 0.0), np.abs(c.residual)).max(initial=0.0))
-
-
-def with_positions(model: Model, state: MaximalState) -> MaximalState:
-    """One Gauss-Newton step of the poses."""
-    c = rows_at(model, state, state.t)
-    move = _shortest(model, state, CLOSE_POSITIONS, c, c.residual)
-    return _refitted(model, replace(state, poses=displaced(model, state.poses, move.bodies)))
-
-
-def with_velocities(model: Model, state: MaximalState) -> MaximalState:
-    """The nearest velocities that the constraints allow."""
-    c = rows_at(model, state, state.t)
-    c = c.restricted(~c.unilateral | (c.residual <= ACTIVE))
-    move = _shortest(model, state, CLOSE_VELOCITIES, c, c.rate)
-    return replace(state, twists=state.twists + move.bodies)
-
-
-def _shortest(model: Model, state: MaximalState, joints: Algorithm, c: ConstraintRows, error: np.ndarray) -> Motion:
-    """The smallest move with G move = -error, or >= for those that only push; `joints` says what joints ask for besides."""
-    response = MaximalResponse(model, state, closing_motion(model, state, joints)[0])
-    if not c.rows.count:
-        return response.free
-    x = _multipliers(response.delassus(c.rows), c.rows @ response.free + error, c.unilateral)
-    return response.corrected(c.rows, x)
-
-
-def _multipliers(A: np.ndarray, error: np.ndarray, unilateral: np.ndarray) -> np.ndarray:
-    if unilateral.any():
-        return multipliers(A, error, unilateral)
-    diagonal = np.diagonal(A)
-    unit = 1.0 / np.sqrt(
-        np.where(diagonal > 1e-20 * diagonal.max(), diagonal, np.inf)
-    )  # rows of any units; empty ones do nothing
-    return unit * np.linalg.lstsq(A * np.outer(unit, unit), -unit * error, rcond=CUT)[0]

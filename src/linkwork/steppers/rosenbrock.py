@@ -15,10 +15,7 @@ What A leaves out must not be stiff: very large forces that turn with the bodies
 across them, so that order 2 stays. `stabilise` says what holds their positions: "project" puts the state back after every step,
 as in `post_stabilised`; with "none" they drift like the error of the method.
 
-A step is a program, for one state or a batch; states are put back in Python. Put in velocities w instead of accelerations,
-kv = (w - r_q) / g h, both stages have one form, which is how Python takes them,
-
-    (M + g h D + g^2 h^2 K) w = M (r_q + g h r_v) + g h D r_q + G^T x,     G w = G (r_q + g h r_v),     kq = w.
+A step is a program, for one state or a batch.
 """
 
 from __future__ import annotations
@@ -37,38 +34,33 @@ from ..elements.ports import joined, starts
 from ..joints import Joint
 from ..kernel.loops import Lane, loops
 from ..kernel.sweep import POSE, SCALAR, Algorithm, Field, Routine, Step, each, inward, outward, vector
-from ..model import MaximalState, Model, Motion, State
+from ..model import Model
 from ..model.rules import joint_of, world_pose
-from ..redmax.dense_program import dense_rows, solve_side
-from ..redmax.operator import ImplicitOperator
-from ..redmax.program import Softness, dynamics, fields, stiff_laws, symmetrised
-from ..redmax.system import dynamics as dense_dynamics
+from ..redmax.laws import RECURSIVE, Softness, stiff_laws
+from ..redmax.program import dynamics, fields, held, solved_again, symmetrised
 from ..reduced import program as plain
-from ..reduced.inverse import mass_product
-from ..reduced.jacobian import jacobian_product
 from ..reduced.program import (
     ACCELERATION,
-    correct,
     free_motion,
     keep_unknowns,
     pose_rows,
-    refined,
     row_law_at,
-    solved_rows,
 )
 from ..spatial.scalar import Vector, array, cross, zeros
-from .implicit_program import change_bodies, change_joints, dense_changes
-from .post_stabilised import check_choice, post_stabilised
+from .implicit_round import change_bodies, change_joints, dense_changes, watch
+from .loaded_program import loaded_program
+from .post_stabilised import check_choice, put_back, put_back_fields
 from .stages import renamed
-from .stepper import Program, StepInfo, Stepper
+from .stepper import Program, Stepper
 from .symplectic_euler import advance_time
-from .tangent import recharted, tangent_rate, tangent_rates
+from .tangent import tangent_rate
 
 GAMMA = float(1.0 - np.sqrt(0.5))
-FIRST = {"h": "gh", "force_t": "t", "x": "x_first"}
+FIRST = {"h": "gh", "force_t": "t", "x": "x_first", "told": "told_first"}
 SECOND = {"q": "q2", "v": "v2", "t": "t2", "E": "E2", "S": "S2", "K": "K2", "factor": "factor2", "y": "y2", "zeta": "zeta2"}
 SECOND |= {"pose": "pose2", "twist": "twist2", "free": "free2", "free_v": "rate2", "x": "x_second", "foot": "foot2"}
-THIRD = {"x": "x_third", "h": "gh"}
+SECOND |= {"told": "told_second"}
+THIRD = {"x": "x_third", "h": "gh", "told": "told_first"}
 
 
 # --- the first stage -----------------------------------------------------------------------------------------------------------
@@ -79,11 +71,12 @@ def begin_step(t: Lane, h: Lane, gh: Lane, t2: Lane) -> None:
     t2[0] = t[0] + h[0]
 
 
-def watch(n: Any, *ports: Any) -> None:
-    """All rows take part."""
-    law, at = row_law_at(n, ports)
-    n.foot = refined(law, at, n.t, n.unknown)
-    n.on, n.awake = array([1.0] * law.size), 1.0
+@loops
+def split_told(count: int, told: Lane, told_first: Lane, told_second: Lane) -> None:
+    """What constraints are told at the start of the step, and at its end."""
+    for i in range(count):
+        told_first[i] = told[i]
+        told_second[i] = told[count + i]
 
 
 def hold(n: Any, *around: Any) -> None:
@@ -202,6 +195,8 @@ def step_fields(shape: Shape, softness: Softness) -> dict[str, Field]:
     if shape[1] >= 0:
         found |= {name: Field("work", "rows", of="constraint") for name in ("x_first", "x_second", "x_third")}
         found |= {"unknown": Field("state", "unknown", of="constraint"), "foot2": Field("work", "unknown", of="constraint")}
+        found |= {name: Field("work", "told", of="constraint") for name in ("told_first", "told_second")}
+        found["told"] = Field("input", "tellings", SCALAR)
     return found
 
 
@@ -211,15 +206,14 @@ def rosenbrock_step(shape: Shape, softness: Softness) -> Algorithm:
     forces, rows, on_bodies, _ = shape
     third: list[Step] = [each(begin_rest), *([outward(rest_twists)] if on_bodies else [])]
     third += [each(pull_back, *(f"p{i}" for i in range(forces)), on="force")] if forces >= 0 else []
-    if softness[2]:
-        third += [inward(rest_side), Routine(solve_side, ("nv", "H", "d_H", "side")), outward(dense_changes)]
-        third += [renamed(step, THIRD) for step in dense_rows(rows, (watch_again, hold_rest))] if rows >= 0 else []
-    else:
+    if softness.way == RECURSIVE:
         third += [inward(rest_forces), outward(change_bodies if on_bodies and rows >= 0 else change_joints)]
-        solved = solved_rows(rows, (watch_again, hold_rest), correct) if rows >= 0 else []
-        third += [renamed(step, THIRD) for step in solved]
+    else:
+        third += [inward(rest_side), *(renamed(step, THIRD) for step in solved_again(shape, softness)), outward(dense_changes)]
+    third += [renamed(step, THIRD) for step in held(shape, softness, (watch_again, hold_rest))]
     steps: list[Step] = [
         Routine(begin_step, ("t", "h", "gh", "t2")),
+        *([Routine(split_told, ("told_count", "told", "told_first", "told_second"))] if rows >= 0 else []),
         *(renamed(step, FIRST) for step in dynamics(shape, softness, (watch, hold))),
         each(place_second),
         *(renamed(step, SECOND) for step in plain.dynamics(shape, ACCELERATION)),
@@ -233,27 +227,15 @@ def rosenbrock_step(shape: Shape, softness: Softness) -> Algorithm:
     return Algorithm(name, step_fields(shape, softness), {"run": steps})
 
 
-def linear_step(model: Model, state: State, h: float, tau: Any, external: Any) -> tuple[State, np.ndarray]:
-    """A step with any forces and equality constraints, before anything is put back, and the forces of the constraints."""
-    gh, now = GAMMA * h, dense_dynamics(model, state, tau, external)
-    operator, c = ImplicitOperator(now, gh), now.constraints
-    fell = c.rows @ Motion(now.motion.twists_dot, np.zeros(model.nv))  # G J_dot v
-
-    def rows_on(y: np.ndarray) -> np.ndarray:
-        return c.rows @ Motion(jacobian_product(model, state.q, y), y)
-
-    kq, first = operator.constrained(operator.right_side(), c.rows, rows_on(state.v) - gh * (c.bias + fell), c.unilateral)
-    kv = (kq - state.v) / gh
-    end = State(model.integrate(state.q, h * kq), state.v + h * kv, state.t + h)
-    later = dense_dynamics(model, end, tau, external)
-    a, forces = later.recursive_accelerations(-later.constraints.bias)
-    r_q, r_v = tangent_rates(model, h * kq, end.v) - 2.0 * kq, a - 2.0 * kv
-    moved = r_q + gh * r_v
-    damped = operator.damped(r_q, jacobian_product(model, state.q, r_q))
-    w, _ = operator.constrained(mass_product(model, state.q, moved) + gh * damped, c.rows, rows_on(moved), c.unilateral)
-    move, gain = 1.5 * kq + 0.5 * w, 1.5 * kv + 0.5 * (w - r_q) / gh
-    q, v = recharted(model, model.integrate(state.q, h * move), state.v + h * gain)
-    return State(q, v, state.t + h), 0.5 * (first / gh + forces)
+@functools.cache
+def projected_step(shape: Shape, softness: Softness) -> Algorithm:
+    """The same for models with rows, put back afterwards."""
+    plain = rosenbrock_step(shape, softness)
+    back = [renamed(step, {"told": "told_second"}) for step in put_back(shape, "reduced")]
+    steps = [*plain.phases["run"], *back]
+    return Algorithm(
+        plain.name.replace("rosenbrock", "rosenbrock_projected"), put_back_fields(shape, "reduced") | plain.fields, {"run": steps}
+    )
 
 
 @dataclass(frozen=True)
@@ -273,36 +255,9 @@ class Rosenbrock(Stepper):
         check_choice(self.name, self.stabilise, ("none", "project"))
 
     def compiles(self, model: Model, method: str) -> bool:
-        free = self.stabilise == "none" or not collection(model).rows
-        return free and stiff_laws(model).solvable
+        return True
 
     def program(self, method: str, model: Model) -> Program:
         laws, stiff = collection(model), stiff_laws(model)
-
-        def enter(model: Model, given: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
-            return given | ({"unknown": laws.first_unknowns(given["q"])} if laws.rows else {})
-
-        def leave(model: Model, kept: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
-            return {name: kept[name] for name in ("q", "v")}
-
-        def inputs(model: Model) -> dict[str, np.ndarray]:
-            given = {"u": laws.initial_inputs} if laws.forces else {}
-            return given | ({"told": np.zeros(laws.told_count)} if laws.rows else {})
-
-        return Program(
-            rosenbrock_step(laws.shape, stiff.softness),
-            ("q", "v", "t", *(["unknown"] if laws.rows else [])),
-            enter=enter,
-            leave=leave,
-            inputs=inputs,
-            bind=lambda m: stiff.plan,
-            reports=lambda m: {"x": laws.row_count, "left": 1} if laws.rows else {},
-            records=("q", "v"),
-        )
-
-    def constrained_step(
-        self, model: Model, state: State | MaximalState, h: float, tau: Any, external: Any
-    ) -> tuple[State | MaximalState, StepInfo]:
-        assert isinstance(state, State)
-        end, forces = linear_step(model, state, h, tau, external)
-        return (post_stabilised(model, end) if self.stabilise == "project" else end), StepInfo(forces)
+        made = projected_step if self.stabilise == "project" and laws.rows else rosenbrock_step
+        return loaded_program(model, made(laws.shape, stiff.softness), stiff.plan, times=(0.0, 1.0))

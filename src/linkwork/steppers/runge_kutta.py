@@ -28,24 +28,20 @@ import numpy as np
 
 from ..elements.collection import Shape, collection
 from ..elements.derive import derive
-from ..forces.set import force_set
 from ..joints import Free
 from ..kernel.loops import Ints, Lane, any, loops, maximum
 from ..kernel.plans import Plans
 from ..kernel.sweep import MATRIX, SCALAR, Algorithm, Field, Repeat, Routine, Step, Tree, each, outward, vector
 from ..maximal import program as maximal
-from ..model import MaximalState, Model, State
+from ..model import Model
 from ..model.rules import joint_of, world_pose
 from ..reduced import program as reduced
 from ..reduced.program import ACCELERATION, free_motion, keep_unknowns, pose_rows, row_law_at
-from ..reduced.projection import projection_fields
 from ..spatial.se3 import SE3
-from .post_stabilised import check_choice, post_stabilised
+from .post_stabilised import check_choice, put_back, put_back_fields
 from .settle import settle, settle_fields
 from .stages import renamed
-from .stepper import Program, StepInfo, Stepper
-from .stepping import Stepping
-from .symplectic_euler import put_back
+from .stepper import Program, Stepper
 from .tableau import Tableau
 from .tangent import tangent_rate
 
@@ -284,11 +280,11 @@ def step_program(shape: Shape, method: str, stages: int, brackets: int) -> Algor
 
 @functools.cache
 def projected_program(shape: Shape, method: str, stages: int, brackets: int) -> Algorithm:
-    """The same for models with rows in reduced coordinates, put back afterwards."""
+    """The same, put back afterwards."""
     plain = step_program(shape, method, stages, brackets)
-    back = [renamed(step, {"told": "stage_told"}) for step in put_back(shape)]
-    steps = [*plain.phases["run"], *back]
-    return Algorithm(plain.name.replace("_kutta", "_kutta_projected"), projection_fields() | plain.fields, {"run": steps})
+    back = [renamed(step, {"told": "stage_told"}) for step in put_back(shape, method)]
+    steps, found = [*plain.phases["run"], *back], put_back_fields(shape, method) | plain.fields
+    return Algorithm(plain.name.replace("_kutta", "_kutta_projected"), found, {"run": steps})
 
 
 def staged_tree(model: Model, method: str, stages: int) -> Tree:
@@ -331,11 +327,12 @@ class RungeKutta(Stepper):
         check_choice(self.name, self.stabilise, ("none", "project"))
 
     def compiles(self, model: Model, method: str) -> bool:
-        return self.stabilise != "project" or method == "reduced"
+        return True
 
     def program(self, method: str, model: Model) -> Program:
         laws, parts, tableau = collection(model), PARTS[method], self.tableau
-        made = projected_program if self.stabilise == "project" and method == "reduced" and laws.rows else step_program
+        projected = self.stabilise == "project" and (laws.rows or method == "maximal")
+        made = projected_program if projected else step_program
         algorithm = made(laws.shape, method, tableau.stages, tableau.order - 2)
 
         def leave(model: Model, kept: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
@@ -357,21 +354,3 @@ class RungeKutta(Stepper):
             records=parts,
             times=tuple(tableau.nodes[:-1]),
         )
-
-    def constrained_step(
-        self, model: Model, state: State | MaximalState, h: float, tau: Any, external: Any
-    ) -> tuple[State | MaximalState, StepInfo]:
-        """One step of the program, and the state put back."""
-        method = "reduced" if isinstance(state, State) else "maximal"
-        program = self.program(method, model)
-        parts = {name: np.ascontiguousarray(getattr(state, name)).reshape(1, -1) for name in PARTS[method]}
-        run = Stepping(model, program, program.entered(model, parts, state.t), h)
-        if collection(model).forces:
-            run.tell(force_set(model).initial_inputs)
-        run.tell_rows(state.t)
-        run.push(external)
-        run.go(1, run.nothing if tau is None else np.ascontiguousarray(tau, float))
-        found: Any = {name: run.now[name].reshape(getattr(state, name).shape) for name in PARTS[method]}
-        moved = type(state)(**found, t=state.t + h)
-        forces = run.reports["x"][0] / h if run.reports else np.zeros(0)
-        return post_stabilised(model, moved), StepInfo(forces)

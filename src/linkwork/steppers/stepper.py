@@ -30,6 +30,7 @@ class Program:
     memory   the states that a run hands to one that goes on from its end
     reports  outputs besides the states, with their sizes: "x", the multiplier of every row as an impulse of the step, ...
     times    within a step, in steps: where constraints are told what Python alone can compute
+    failure  what it means if velocities are no numbers at the time t; by default that the motion is not finite
     """
 
     algorithm: Algorithm
@@ -43,6 +44,7 @@ class Program:
     records: tuple[str, ...] = ()
     memory: tuple[str, ...] = ()
     times: tuple[float, ...] = (0.0,)
+    failure: str = ""
 
     def plan(self, model: Model, lanes: Lanes, absent: tuple[str, ...]) -> Plan:
         """The step bound to a model; `absent` of its inputs are zero."""

@@ -21,39 +21,28 @@ from typing import Any
 
 import numpy as np
 
-from ..constraints.solve import velocities
 from ..constraints.targets import CORRECTION
 from ..elements.collection import Shape, collection
 from ..errors import InputError
-from ..kernel.loops import Ints, Lane, loops, where
-from ..kernel.sweep import SCALAR, Algorithm, Field, Routine, Step, each
+from ..kernel.loops import Lane, loops
+from ..kernel.sweep import SCALAR, Algorithm, Field, Routine, each
 from ..maximal.program import step, step_fields
-from ..model import MaximalState, Model, State
+from ..model import Model
 from ..model.rules import joint_of
-from ..reduced.program import VELOCITY, dynamics, fields, keep_unknowns
-from ..reduced.projection import POSITIONS, RATES, change_velocities, move_joints, projection_fields, steps_to_close
+from ..reduced.program import VELOCITY, dynamics, fields, keep_unknowns, note_impacts
 from ..reduced.push_out import push_out, push_out_fields
 from ..spatial.scalar import Vector, maximum, zeros
 from ..spatial.scalar import where as chosen
-from .constrained import located
-from .post_stabilised import CHOICES, check_choice, post_stabilised
-from .stabilised import factor_stabilised, moved_bodies
-from .stepper import Program, StepInfo, Stepper
+from .post_stabilised import CHOICES, check_choice, put_back, put_back_fields
+from .stepper import Program, Stepper
+
+PARTS = {"reduced": ("q", "v"), "maximal": ("poses", "twists", "q_fit")}
 
 
 @loops
 def advance_time(t: Lane, h: Lane) -> None:
     """The time after a step."""
     t[0] += h[0]
-
-
-@loops
-def note_impacts(active: Ints, lower: Lane, x: Lane, strikes: Lane, struck: Lane) -> None:
-    """1 where a row that only pushes does so in an impact, else 0."""
-    struck[0] = 0.0
-    for i in range(active[0]):
-        r = active[i + 1]
-        struck[0] = where((lower[r] >= 0.0) & (x[r] > 0.0) & (strikes[r] > 0.0), 1.0, struck[0])
 
 
 def update_joints(n: Any) -> None:
@@ -88,29 +77,6 @@ def update_after_pushes(n: Any) -> None:
     n.pull = n.last - n.a
 
 
-def hold_forces(n: Any) -> None:
-    """The forces of a step, aside."""
-    n.held = n.x
-
-
-def give_forces(n: Any) -> None:
-    """The forces of the step again, where those that put it back stand."""
-    n.x = n.held
-
-
-def put_back(shape: Shape) -> list[Step]:
-    """One Gauss-Newton step of the coordinates and one of the velocities, at the end of a step."""
-    return [
-        each(hold_forces, on="constraint"),
-        *steps_to_close(shape, POSITIONS),
-        each(move_joints),
-        each(keep_unknowns, on="constraint"),
-        *steps_to_close(shape, RATES),
-        each(change_velocities),
-        each(give_forces, on="constraint"),
-    ]
-
-
 @functools.cache
 def reduced_step(shape: Shape, evaluations: int) -> Algorithm:
     """A step of models with such laws."""
@@ -139,21 +105,21 @@ def reduced_step(shape: Shape, evaluations: int) -> Algorithm:
 
 
 @functools.cache
-def projected_step(shape: Shape, evaluations: int) -> Algorithm:
-    """The same for models with rows, put back afterwards."""
-    plain = reduced_step(shape, evaluations)
-    steps = [*plain.phases["run"], *put_back(shape)]
-    return Algorithm(plain.name.replace("_euler", "_euler_projected"), projection_fields() | plain.fields, {"run": steps})
-
-
-@functools.cache
-def maximal_step(shape: Shape) -> Algorithm:
+def maximal_step(shape: Shape, evaluations: int) -> Algorithm:
     """The same in maximal coordinates."""
-    found, steps = step_fields(shape), [*step(shape), Routine(advance_time, ("t", "h"))]
+    found, steps = step_fields(shape), [*step(shape, evaluations), Routine(advance_time, ("t", "h"))]
     if shape[1] >= 0:
         found["unknown"] = Field("state", "unknown", of="constraint")
         steps.append(each(keep_unknowns, on="constraint"))
-    return Algorithm(f"maximal_symplectic_euler_{'_'.join(map(str, map(int, shape)))}", found, {"run": steps})
+    return Algorithm(f"maximal_symplectic_euler_{evaluations}_{'_'.join(map(str, map(int, shape)))}", found, {"run": steps})
+
+
+@functools.cache
+def projected_step(shape: Shape, method: str, evaluations: int) -> Algorithm:
+    """The same in either, put back afterwards."""
+    plain = (reduced_step if method == "reduced" else maximal_step)(shape, evaluations)
+    steps, found = [*plain.phases["run"], *put_back(shape, method)], put_back_fields(shape, method) | plain.fields
+    return Algorithm(plain.name.replace("_euler", "_euler_projected"), found, {"run": steps})
 
 
 def enter(model: Model, given: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
@@ -161,7 +127,7 @@ def enter(model: Model, given: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
     laws, batch, maximal = collection(model), len(given["t"]), "poses" in given
     q, size = (given["q_fit"], 6 * model.nb) if maximal else (given["q"], model.nv)
     kept = given | {"last": np.zeros((batch, size))}
-    held = {} if maximal or not laws.rows else {"pull": np.zeros((batch, size))}
+    held = {} if not laws.rows else {"pull": np.zeros((batch, size))}
     return kept | held | ({"unknown": laws.first_unknowns(q)} if laws.rows else {})
 
 
@@ -187,7 +153,7 @@ class SymplecticEuler(Stepper):
 
     @property
     def methods(self) -> tuple[str, ...]:
-        return ("reduced", "maximal")
+        return tuple(PARTS)
 
     def __post_init__(self) -> None:
         check_choice(self.name, self.stabilise, CHOICES)
@@ -195,15 +161,14 @@ class SymplecticEuler(Stepper):
             raise InputError(f"{self.name}: evaluations must be 0, 1 or 2, not {self.evaluations!r}")
 
     def compiles(self, model: Model, method: str) -> bool:
-        return self.stabilise != "project" or method == "reduced"
+        return True
 
     def program(self, method: str, model: Model) -> Program:
-        laws = collection(model)
-        if method == "maximal":
-            algorithm, parts = maximal_step(laws.shape), ("poses", "twists", "q_fit")
+        laws, parts = collection(model), PARTS[method]
+        if self.stabilise == "project" and (laws.rows or method == "maximal"):
+            algorithm = projected_step(laws.shape, method, self.evaluations)
         else:
-            made = projected_step if self.stabilise == "project" and laws.rows else reduced_step
-            algorithm, parts = made(laws.shape, self.evaluations), ("q", "v")
+            algorithm = (reduced_step if method == "reduced" else maximal_step)(laws.shape, self.evaluations)
 
         def leave(model: Model, kept: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
             return {name: kept[name] for name in parts}
@@ -216,18 +181,6 @@ class SymplecticEuler(Stepper):
         def reports(model: Model) -> dict[str, int]:
             return {"x": laws.row_count, "left": 1} if laws.rows else {}
 
-        memory = ("last", "pull") if laws.rows and method == "reduced" else ("last",)
+        memory = ("last", "pull") if laws.rows else ("last",)
         states = (*parts, *memory, "t", *(["unknown"] if laws.rows else []))
         return Program(algorithm, states, 1, enter, leave, inputs, lambda m: laws.plan, reports, parts, memory)
-
-    def constrained_step(
-        self, model: Model, state: State | MaximalState, h: float, tau: Any, external: Any
-    ) -> tuple[State | MaximalState, StepInfo]:
-        """Maximal coordinates that are put back after every step."""
-        assert isinstance(state, MaximalState)
-        here = located(model, state)
-        tau, external = here.acting(tau, external)
-        found = velocities(factor_stabilised(model, state, tau, external, h), here.rows(state.t + h), h, 0.0)
-        poses, twists = moved_bodies(model, state, (found.motion.bodies - state.twists) / h, h)
-        after = MaximalState(poses, twists, here.joints.q, state.t + h)
-        return post_stabilised(model, after), StepInfo(found.multipliers / h)

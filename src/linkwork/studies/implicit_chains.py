@@ -15,12 +15,13 @@ from scipy.optimize import root
 
 from ..forces import BodyDamping, JointSpring, LimitSpring, joint_force
 from ..joints import Revolute
+from ..kernel.sweep import MATRIX, SCALAR, Algorithm, Field, each, vector
 from ..maximal import maximal_dynamics, to_maximal, to_reduced
+from ..maximal.program import linear, moved, turning
 from ..model import MaximalState, Model, ModelBuilder, State
 from ..reduced import forward_dynamics, gravity_forces, mass_matrix
 from ..simulate import simulate
 from ..spatial import SE3, Inertia
-from ..steppers.stabilised import moved_bodies
 from ..trajectory import Trajectory
 
 DT = 1 / 60
@@ -41,7 +42,7 @@ def links(count: int, direction: Any, length: float = LENGTH, **options: Any) ->
     return b
 
 
-def moved(model: Model, state: State, seconds: float, every: int = 1, **options: Any) -> Trajectory:
+def simulated(model: Model, state: State, seconds: float, every: int = 1, **options: Any) -> Trajectory:
     """A run of implicit maximal coordinates."""
     return simulate(model, state, seconds, DT, "maximal-implicit", every=every, **options)
 
@@ -75,7 +76,7 @@ def driven_chain(count: int = 100) -> tuple[Model, float, float]:
 def driven(steps: int, every: int = 10, **options: Any) -> dict[str, float]:
     """The gap of the joints, and the swing of the end in the last period for that of the linear answer."""
     model, w, expected = driven_chain()
-    run = moved(model, at_rest(model), steps * DT, every, **options)
+    run = simulated(model, at_rest(model), steps * DT, every, **options)
     side = (run.poses[run.t > run.t[-1] - 2 * np.pi / w, -1] @ [0.0, 0.0, -LENGTH, 1.0])[:, 0]
     return {"gap": (run.health.joint_gap or 0.0) / LENGTH, "swing": np.abs(side).max() / expected}
 
@@ -84,8 +85,26 @@ def driven(steps: int, every: int = 10, **options: Any) -> dict[str, float]:
 def released(seconds: float, length: float = LENGTH, **options: Any) -> dict[str, float]:
     """The gap of the joints of a horizontal chain let go, in lengths of a link, and how far its energy ever rose."""
     model = links(100, (1, 0, 0), length).build()
-    run = moved(model, at_rest(model), seconds, **options)
+    run = simulated(model, at_rest(model), seconds, **options)
     return {"gap": (run.health.joint_gap or 0.0) / length, "energy": risen(run)}
+
+
+def move(n: Any) -> None:
+    """Pose and twist after a step with the acceleration of a body."""
+    free = n.twists + n.h * (n.twists_dot + linear(turning(n, n.twists)))
+    n.poses, n.twists = moved(n, n.poses, free)
+
+
+MOVE = Algorithm(
+    "maximal_move",
+    {
+        "poses": Field("state", "node", MATRIX),
+        "twists": Field("state", "node", vector(6)),
+        "twists_dot": Field("input", "node", vector(6)),
+        "h": Field("input", "global", SCALAR),
+    },
+    {"run": [each(move)]},
+)
 
 
 def unstabilised(model: Model, state: State, seconds: float) -> Trajectory:
@@ -93,7 +112,8 @@ def unstabilised(model: Model, state: State, seconds: float) -> Trajectory:
     records = [to_maximal(model, state)]
     for _ in range(round(seconds / DT)):
         s = records[-1]
-        poses, twists = moved_bodies(model, s, maximal_dynamics(model, s).twists_dot, DT)
+        given = {"poses": s.poses, "twists": s.twists, "twists_dot": maximal_dynamics(model, s).twists_dot, "h": np.array([DT])}
+        poses, twists = model.call(MOVE, given).values()
         if not np.abs(twists).max() < 1e6:
             break
         q = to_reduced(model, MaximalState(poses, twists, s.q_fit)).q
@@ -120,9 +140,9 @@ def stiff(stiffness: float, **options: Any) -> dict[str, float]:
     """How far the energy rose after a bent start, and the error of the deflection under its weight for the deflection itself."""
     model = beam(stiffness)
     bent = State(0.05 * np.random.default_rng(0).normal(size=model.nv), np.zeros(model.nv))
-    rose = risen(moved(model, bent, 3.0, **options))
+    rose = risen(simulated(model, bent, 3.0, **options))
     heavy = beam(stiffness, damping=0.3 * stiffness)
-    end = moved(heavy, at_rest(heavy), 30.0, 1800, **options)
+    end = simulated(heavy, at_rest(heavy), 30.0, 1800, **options)
     guess = -gravity_forces(model, np.zeros(model.nv)) / stiffness
     exact = root(lambda q: gravity_forces(model, q) / stiffness + q, guess, tol=1e-14).x
     return {"energy": rose, "deflection": float(np.abs(end.q[-1] - exact).max() / np.abs(exact).max())}
@@ -134,7 +154,7 @@ def limited(stiffness: float = 1e8, count: int = 3, drop: float = 0.5, **options
     for k in range(count):
         b.add(LimitSpring(f"link{k + 1}", stiffness))
     model = b.build()
-    run = moved(model, State(np.full(count, UPPER - drop), np.zeros(count)), 5.0, **options)
+    run = simulated(model, State(np.full(count, UPPER - drop), np.zeros(count)), 5.0, **options)
     return {"beyond": float((run.q - UPPER).max()), "at rest": float((run.q[-1] - UPPER).max()), "energy": risen(run)}
 
 

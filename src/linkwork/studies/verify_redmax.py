@@ -1,8 +1,8 @@
 """Published energies of scene files against those computed here; and the right ones where the published rest on slips.
 
 A right energy is computed twice, by routes of the library that share as little as possible: ode45 by the recursions and with the
-dense matrix; linearly implicit steps by a dense factor and by conjugate gradients on products in O(n); bdf by Newton's method on
-the dense equations of motion, and by MINPACK on accelerations of the recursions.
+dense matrix; linearly implicit steps by a dense factor and by conjugate gradients on products in O(n); bdf by the program, and by
+MINPACK on accelerations of the recursions.
 """
 
 from __future__ import annotations
@@ -17,17 +17,17 @@ from typing import Any
 import numpy as np
 
 from ..energy import energy
-from ..errors import InputError, LinkworkError, SolverError
+from ..errors import InputError, LinkworkError
 from ..io.redmax import Problem, RedmaxScene, Run, UnsupportedError
 from ..io.redmax.record import is_scene, parsed
 from ..model import Model, State
 from ..redmax.system import dynamics
 from ..simulate import simulate
-from ..steppers.bdf import BDF1, BDF2
-from ..steppers.implicit import Conditions, ImplicitStepper, Reached, Stage, positions, together
-from ..steppers.stepper import StepInfo
+from ..steppers.equation import Equation, Motion
+from ..steppers.ode45 import DormandPrince45
+from ..steppers.tangent import tangent_rates
+from .dense_bdf import bdf, minpack, published_newton
 
-NEWTON = 1e-9  # what the published runs of BDF stop at; bdf scene 11 multiplies it by 1e5
 STEPPERS = {"REDMAX_EULER": "linearly_implicit", "BDF1": "bdf1", "BDF2": "bdf2"}
 
 
@@ -66,6 +66,8 @@ class Row:
 def run(scene: RedmaxScene, wanted: Run, right: bool = False, **other: Any) -> State:
     """The state at the end of a run, as published or without slips; `other` options replace those of the run."""
     p = scene.problem(wanted, right)
+    if wanted.kind == "BDF" and not right and scene.slips(wanted):
+        return bdf(p, wanted, published_newton)  # slips of forces with jumps: what Newton's method leaves counts, too
     options: dict[str, Any] = {"method": "reduced" if wanted.recursive else "redmax", "control": p.control}
     if wanted.kind == "ODE45":
         options |= {"stepper": "ode45", "rtol": wanted.rtol, "atol": wanted.atol, "baumgarte": wanted.baumgarte[:2]}
@@ -75,8 +77,6 @@ def run(scene: RedmaxScene, wanted: Run, right: bool = False, **other: Any) -> S
         dt, every = wanted.h, wanted.steps
     if wanted.kind == "EULER":
         options["baumgarte"] = wanted.baumgarte[2]
-    if wanted.kind == "BDF":
-        options["tolerance"] = NEWTON
     end = simulate(p.model, p.state, dt * every, dt, every=every, open_loops="allow", **(options | other)).final
     assert isinstance(end, State)
     return end
@@ -91,66 +91,42 @@ def energy_change(scene: RedmaxScene, wanted: Run, end: State, right: bool = Fal
 def right_routes(scene: RedmaxScene, wanted: Run) -> dict[str, Callable[[], State]]:
     """Two ways to the end of a run without slips, by name; the first is that of the published number."""
     if wanted.kind == "ODE45":
-        methods = ("reduced", "redmax") if wanted.recursive else ("redmax", "reduced")
-        return {method: lambda m=method: run(scene, wanted, right=True, method=m) for method in methods}
+        return {
+            "recursive": lambda: run(scene, wanted, right=True),
+            "dense": lambda: by_dense_matrix(scene.problem(wanted, right=True), wanted),
+        }
     if wanted.kind == "EULER":
         return {route: lambda r=route: run(scene, wanted, right=True, route=r) for route in ("dense", "pcg")}
     return {
-        "newton": lambda: run(scene, wanted, right=True, tolerance=0.0),
-        "minpack": lambda: _by_recursion(scene.problem(wanted, right=True), wanted),
+        "newton": lambda: run(scene, wanted, right=True),
+        "minpack": lambda: bdf(scene.problem(wanted, right=True), wanted, minpack),
     }
 
 
-# --- bdf by another route ---------------------------------------------------------------------------------------------
-class RecursiveStage(Stage):
-    """Implicit stages s^2 u + a_c = v_dot(q + u, s u + v_c), with v_dot from the recursions; no constraints.
+# --- ode45 by another route -------------------------------------------------------------------------------------------
+class DenseEquation(Equation):
+    """The equation of motion by the dense mass matrix."""
 
-    MINPACK solves for u (Powell's hybrid method), with derivatives by differences.
-    """
+    def __init__(self, model: Model, baumgarte: tuple[float, float]) -> None:
+        self.model, self.baumgarte = model, baumgarte
 
-    def moved(self, state: State) -> Stage:
-        return RecursiveStage(self.method, self.model, state.q, self.tau, self.external)
+    def begin(self, q: np.ndarray) -> None:
+        pass
 
-    def solved(
-        self, s: float, v_c: np.ndarray, a_c: np.ndarray, guess: np.ndarray, t: float, conditions: Conditions = positions
-    ) -> Reached:
-        from scipy.optimize import root
-
-        def state(u: np.ndarray) -> State:
-            return State(self.model.integrate(self.q, u), s * u + v_c, t)
-
-        def gap(u: np.ndarray) -> np.ndarray:
-            now = dynamics(self.model, state(u), self.tau, self.external)
-            return u + (a_c - now.recursive_accelerations(np.zeros(0))[0]) / s**2
-
-        found = root(gap, guess, method="hybr", options={"xtol": 1e-15})
-        if np.abs(found.fun).max() > 1e-10 * (1.0 + np.abs(found.x).max()):
-            raise SolverError(f"{self.method.name} at t = {t:.9g}: MINPACK found no solution ({found.message})")
-        return Reached(state(found.x), np.zeros(0))
+    def __call__(self, state: State, u: np.ndarray | None, tau: Any, driven: Any) -> np.ndarray:
+        now, (b, k) = dynamics(self.model, state, tau), self.baumgarte
+        c = now.constraints
+        a, self.multipliers = now.accelerations(-c.bias - 2.0 * b * c.rate - k * k * c.residual)
+        return np.concatenate([state.v if u is None else tangent_rates(self.model, u, state.v), a])
 
 
-class RecursiveStepper(ImplicitStepper):
-    """Mixed into a method of implicit stages: it takes them by `RecursiveStage`, in Python."""
-
-    scheme = None
-
-    def step(self, model: Model, state: State, memory: Any, h: float, tau: Any, external: Any) -> tuple[State, Any, StepInfo]:
-        end = self.reached(RecursiveStage(self, model, state.q, tau, external), state, memory, h)
-        return *together(model, end.state, state), StepInfo(end.forces)
-
-
-class RecursiveBDF1(RecursiveStepper, BDF1):
-    """BDF1 by `RecursiveStage`."""
-
-
-class RecursiveBDF2(RecursiveStepper, BDF2):
-    """BDF2 by `RecursiveStage`."""
-
-
-def _by_recursion(p: Problem, wanted: Run) -> State:
-    stepper = {"BDF1": RecursiveBDF1, "BDF2": RecursiveBDF2}[wanted.integrator]()
-    found = stepper.solve(p.model, p.state, wanted.h, wanted.steps, wanted.steps, p.control, None, None)
-    return State(found.arrays["q"][-1], found.arrays["v"][-1], float(found.t[-1]))
+def by_dense_matrix(p: Problem, wanted: Run) -> State:
+    """The end of a run of ode45."""
+    b, k = wanted.baumgarte[:2]
+    times, force = np.array([p.state.t, p.state.t + wanted.duration]), lambda s: (p.control(s.t, s) if p.control else None, None)
+    motion = Motion(p.state, DenseEquation(p.model, (b, k)), force)
+    DormandPrince45(wanted.rtol, wanted.atol).solve_one(motion, times)
+    return motion.records[-1]
 
 
 # --- rows -------------------------------------------------------------------------------------------------------------

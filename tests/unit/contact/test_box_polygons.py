@@ -13,6 +13,7 @@ from linkwork.contact.pairs import contact_points
 from linkwork.contact.point import ContactPoint
 
 ONE = lw.Box((1.0, 1.0, 1.0))
+HULL = lw.Convex([[x, y, z] for x in (-0.5, 0.5) for y in (-0.5, 0.5) for z in (-0.5, 0.5)])
 GROUND = lw.SE3()
 
 
@@ -25,9 +26,10 @@ def up(z: float, turn: lw.SE3 | None = None, x: float = 0.0, y: float = 0.0) -> 
 
 
 @pytest.mark.parametrize("angle", [0.0, 1e-12, 1e-9, np.pi / 2, np.pi])
-@pytest.mark.parametrize("gap", [1e-6, 0.0, -1e-9, -1e-3])
-def test_a_stack_of_equal_boxes_has_four_points(angle: float, gap: float) -> None:
-    points = touching(ONE, up(1.0 + gap, lw.SE3.rot_z(angle)))
+@pytest.mark.parametrize("gap", [1e-6, 1e-12, 1e-16, 0.0, -1e-16, -1e-9, -1e-3])
+@pytest.mark.parametrize("solid", [ONE, HULL], ids=lambda s: s.kind)
+def test_a_stack_of_equal_boxes_has_four_points(angle: float, gap: float, solid: Any) -> None:
+    points = touching(solid, up(1.0 + gap, lw.SE3.rot_z(angle)))
     assert len(points) == 4
     corners = {tuple(np.sign(p.point[:2])) for p in points}
     assert len(corners) == 4
@@ -39,9 +41,10 @@ def test_a_stack_of_equal_boxes_has_four_points(angle: float, gap: float) -> Non
 
 
 @pytest.mark.parametrize("swapped", [False, True])
-def test_crossed_boxes_have_the_eight_points_of_an_octagon(swapped: bool) -> None:
+@pytest.mark.parametrize("solid", [ONE, HULL], ids=lambda s: s.kind)
+def test_crossed_boxes_have_the_eight_points_of_an_octagon(swapped: bool, solid: Any) -> None:
     E = up(0.999, lw.SE3.rot_z(np.pi / 4))
-    points = touching(ONE, GROUND, ONE, E) if swapped else touching(ONE, E)
+    points = touching(ONE, GROUND, solid, E) if swapped else touching(solid, E)
     assert len(points) == 8
     at = np.array([p.point for p in points])
     cut = np.sqrt(2.0) / 2.0 - 0.5  # the square |x| + |y| <= 1/sqrt 2 cut at 1/2
@@ -124,3 +127,18 @@ def test_slots_keep_their_places_while_a_box_slides() -> None:
         assert [p.on for p in now] == [p.on for p in first]
         moved = max(np.linalg.norm(p.point - q.point) for p, q in zip(now, first, strict=True) if p.on)
         assert moved <= 0.16
+
+
+def test_stones_of_an_arch_touch_at_the_corners_of_their_joint() -> None:
+    """Two wedges of 20 degrees side by side in a ring: four points on the plane between them, normals around the ring."""
+    inner, outer, half, depth = 1.0, 1.4, np.deg2rad(10.0), 0.3
+    corners = [[r * np.sin(t), y, r * np.cos(t)] for r in (inner, outer) for t in (-half, half) for y in (-depth, depth)]
+    stone = lw.Convex(corners)
+    points = touching(stone, lw.SE3.rot_y(2 * half - 1e-7), stone)
+    assert len(points) == 4
+    across = np.array([np.cos(half), 0.0, -np.sin(half)])
+    for p in points:
+        np.testing.assert_allclose(p.normal, across, atol=1e-6)
+        assert p.gap == pytest.approx(-1e-7 * np.hypot(p.point[0], p.point[2]), rel=1e-3)
+    found = sorted((round(float(np.hypot(p.point[0], p.point[2])), 6), round(float(p.point[1]), 6)) for p in points)
+    assert found == [(1.0, -0.3), (1.0, 0.3), (1.4, -0.3), (1.4, 0.3)]

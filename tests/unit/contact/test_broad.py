@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import linkwork as lw
-from linkwork.contact.broad import boxes_of, near, partners, sweep_and_prune, world_box
+from linkwork.contact.broad import near, partners, sweep_and_prune, world_box
 from linkwork.contact.pairs import PAIRS, contact_points, separation
 from linkwork.kernel.lanes import Lanes
 
@@ -75,10 +75,3 @@ def test_sweep_and_prune_finds_what_all_pairs_do(width: int, count: int) -> None
             assert set(listed[1 : listed[0] + 1]) == set(np.flatnonzero(expected.any(axis=1)))
         order = compiled[0]
         assert sorted(order) == list(range(count))
-
-
-def test_boxes_of_a_state() -> None:
-    shapes = [(lw.Sphere(0.5), lw.SE3(p=(1, 2, 3))), (lw.Box((1, 2, 3)), lw.SE3())]
-    low, high = boxes_of(shapes, 0.1)
-    np.testing.assert_allclose(low, [0.4, 1.4, 2.4, -0.6, -1.1, -1.6])
-    np.testing.assert_allclose(high, [1.6, 2.6, 3.6, 0.6, 1.1, 1.6])
