@@ -31,7 +31,6 @@ from .forces.joint import is_flat
 from .model import Body, Model
 from .reduced import inverse_mass_matrix
 from .steppers import AdaptiveStepper, Stepper
-from .steppers.hyper_stepper import HyperStepper
 from .steppers.stepper import program_of
 
 LIMIT_MODELS = ("hard", "spring", "off")
@@ -65,7 +64,7 @@ def declared(model: Model, limit_model: str, stepper: Stepper, method: str) -> D
     joints = model.keep_as(declared, lambda: _joints(model))
     if joints is None:
         return model.keep_as(Declared, lambda: Declared(model))
-    if isinstance(stepper, AdaptiveStepper | HyperStepper):
+    if isinstance(stepper, AdaptiveStepper):
         return _chosen(model, joints, limit_model, stepper.name, lambda rows: False)
     key = (declared, limit_model, stepper, method)
     return model.keep_as(key, lambda: _chosen(model, joints, limit_model, stepper.name, _taker(model, stepper, method)))

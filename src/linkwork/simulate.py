@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
+from dataclasses import fields, replace
 from math import isfinite
 from typing import Any
 
@@ -22,8 +22,8 @@ from .steppers import ALL_STEPPERS, AdaptiveStepper, Solution, Stepper
 from .steppers.efforts import Efforts
 from .steppers.fixed import Control, FixedRun, shaped_force
 from .steppers.hyper_reduced import hyper_stepper
-from .steppers.hyper_stepper import HyperStepper
 from .steppers.inputs import DrivenModel, input_function
+from .steppers.mapped import MappedStepper
 from .trajectory import Trajectory
 
 METHODS = {
@@ -62,8 +62,8 @@ def simulate(
                "maximal-implicit": the same with stiff forces taken implicitly, O(n), joints closed at the end of the step;
                "redmax": the dense reduced system, with stiff forces taken implicitly
     stepper    time discretisation, by name; each method has a default:
-               "symplectic_euler" (order 1, any model);  "rk4" (order 4), "rosenbrock" (order 2, stiff joints), "variational" and
-               "variational4" (order 2 and 4, energy over long times): no contacts;
+               "symplectic_euler" (order 1);  "rk4" (order 4);  "variational" and "variational4" (order 2 and 4, energy over long
+               times): any model;  "rosenbrock" (order 2, stiff joints): no contacts;
                with method "maximal-implicit": "backward_euler" (order 1, any model);
                "dop853" and "ode45" (order 8 and 5, their own steps: dt only says where to record; no contacts);
                with method "redmax": "linearly_implicit" (order 1), "bdf1", "bdf2", "sdirk2" (no contacts), "ode45"
@@ -109,14 +109,12 @@ def simulate(
         times = start.t + dt * every * np.arange(steps // every + 1)
         held_back = _held_back(control, efforts, model.nv)
         found, held = _adaptive(model, start, chosen, times, held_back, tau, external, driven, threads), False
-    elif isinstance(chosen, HyperStepper):
-        assert isinstance(start, State)
-        held_back = _held_back(control, efforts, model.nv)
-        found, held = chosen.solve(model, start, dt, steps, every, held_back, tau, external), True
     else:
         run = FixedRun(model, start, chosen, method, dt, steps, every, efforts)
         run.tau, run.external, run.threads, run.driven = tau, external, threads, driven
         found, held = run.solve(control), True
+        if isinstance(chosen, MappedStepper) and isinstance(start, State):
+            found = chosen.with_first_forces(model, start, external, found)
     kind = "reduced" if isinstance(start, State) else "maximal"
     trajectory = Trajectory(
         model,
@@ -181,7 +179,9 @@ def _mapped(
     """The model of hyper-reduced coordinates, where it starts, and the stepper that moves it through r."""
     if not isinstance(state, State):
         raise InputError(f"hyper-reduced coordinates start from State(q=r, v=r_dot), not from a {type(state).__name__}")
-    return hyper.model, hyper.full(state), hyper_stepper(hyper, state, method, stepper, options)
+    state = _broadcast(state)
+    full, r = hyper.full(state), {"r": state.q, "r_dot": state.v}
+    return hyper.model, replace(full, memory=r), hyper_stepper(hyper, method, stepper, options)
 
 
 def _broadcast(state: State) -> State:

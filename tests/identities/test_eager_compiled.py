@@ -20,7 +20,6 @@ from linkwork.kernel.sweep import Algorithm, Tree
 from linkwork.maximal.implicit_laws import implicit_laws
 from linkwork.maximal.implicit_program import implicit_program
 from linkwork.reduced import hybrid
-from linkwork.steppers import ALL_STEPPERS
 from linkwork.steppers.symplectic_euler import maximal_step, reduced_step
 
 BATCH = 20
@@ -32,7 +31,7 @@ def _defined(module: str) -> dict[str, Algorithm]:
 
 
 def _algorithms() -> dict[str, Algorithm]:
-    """Every algorithm that a module of the package defines, and the programs of all steppers."""
+    """Every algorithm that a module of the package defines, and the programs of some steppers."""
     found: dict[str, Algorithm] = {}
     for info in pkgutil.walk_packages(lw.__path__, "linkwork."):
         if info.name.split(".")[1] in (
@@ -44,8 +43,6 @@ def _algorithms() -> dict[str, Algorithm]:
             "energy",
         ):  # forces and constraints: see unit/forces and test_constraint_rows
             found |= {} if info.name.endswith("coordinate_map") else _defined(info.name)  # it has a tree of its own
-    for stepper in ALL_STEPPERS.values():
-        found |= {p.algorithm.name: p.algorithm for p in stepper.programs.values()}
     bare = (-1, -1, False, False)
     steps = reduced_step(bare, 2), maximal_step(bare, 2), implicit_program(bare, False, False, 1)
     return found | {x.name: x for x in steps}  # loaded ones: see test_loaded_programs

@@ -139,16 +139,6 @@ def test_motion_is_that_of_the_lagrangian() -> None:
     assert rate - slope == pytest.approx(m.J.T @ (TAU - FREE.damping * m.v), abs=1e-6)
 
 
-def test_newton_has_the_derivatives_of_the_map() -> None:
-    r_ddot, (s, s2), e = np.array([0.7, -2.0]), (50.0, 2500.0), 1e-7
-    v, a, J = CURVED.map.derivatives(R, R_DOT, r_ddot, (s, s2))
-    for k, d in enumerate(e * np.eye(2)):
-        after, before = (CURVED.map(R + x, R_DOT + s * x, r_ddot + s2 * x) for x in (d, -d))
-        assert (after.v - before.v) / (2 * e) == pytest.approx(v[k], rel=1e-6, abs=1e-6)
-        assert (after.a - before.a) / (2 * e) == pytest.approx(a[k], rel=1e-6, abs=1e-5)
-        assert (after.J - before.J) / (2 * e) == pytest.approx(J[k], rel=1e-6, abs=1e-6)
-
-
 @pytest.mark.parametrize(("stepper", "order"), [("rk4", 4), ("bdf1", 1), ("bdf2", 2), ("sdirk2", 2)])
 def test_steps_converge_to_one_motion(stepper: str, order: int) -> None:
     method = "reduced" if stepper == "rk4" else "redmax"

@@ -17,8 +17,9 @@ from linkwork.steppers import ALL_STEPPERS
 from linkwork.steppers.tangent import WEIGHTS, recharted, tangent_rate, tangent_rates
 
 TIGHT = {"stepper": "dop853", "rtol": 1e-13, "atol": 1e-14}
+METHODS = {name: cls().methods for name, cls in ALL_STEPPERS.items()}
 BLOCK = lw.Inertia.cuboid(mass=1.0, size=(0.4, 0.3, 0.2), com=(0.2, 0.05, -0.1))
-FIXED = [(name, method) for name, cls in ALL_STEPPERS.items() for method in cls.programs]
+FIXED = [(name, method) for name in ("symplectic_euler", "rk4", "variational", "variational4") for method in METHODS[name]]
 STEPS = {1: (200, 400, 800, 1600), 2: (200, 400, 800), 4: (40, 80, 160, 320)}  # by order
 FINE = {"variational4": (160, 320, 640)}  # its rounds converge for short steps only
 

@@ -66,6 +66,21 @@ def test_windows_go_through_flat(method: str, n: int) -> None:
     assert run.q[-1, posts[0]] > 25.0  # round and round
 
 
+def test_variational_steps_go_through_flat() -> None:
+    """They keep the energy there, too."""
+    turn = np.array([1.0, -1.0, 1.0])
+    for stepper in ("variational", "variational4"):
+        run = lw.simulate(parallelogram(0.7), lw.State(-turn, 2.0 * turn), 4.0, 1e-3, stepper=stepper, every=5)
+        assert np.abs(run.energy.total - run.energy.total[0]).max() < 1e-7 * run.energy.kinetic.max()
+        assert np.abs(run.v - 2.0 * turn).max() < 1e-3
+    model, start = windows(3)
+    run = lw.simulate(model, start, 10.0, 1e-3, stepper="variational", every=20)
+    posts = [model.v_index(f"r{i}").start for i in range(4)]
+    assert np.abs(run.energy.total - run.energy.total[0]).max() < 1e-5 * run.energy.kinetic.max()
+    assert np.abs(run.v[:, posts] - run.v[:, posts[:1]]).max() < 0.01
+    assert run.health.constraint_residual < 1e-6
+
+
 def chain(n: int, reach: float) -> lw.Model:
     """Bars of half a metre from the origin, the last end pinned at this distance."""
     b = lw.ModelBuilder()

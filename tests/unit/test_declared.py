@@ -90,7 +90,6 @@ def test_a_start_beyond_a_stop_is_led_back_slowly() -> None:
     ("how", "stepper"),
     [
         ({"stepper": "dop853"}, "dop853"),
-        ({"stepper": "variational"}, "variational"),
         ({"method": "redmax", "stepper": "bdf1"}, "bdf1"),
     ],
 )
@@ -102,6 +101,14 @@ def test_what_a_stepper_cannot_enforce_is_said(how: dict[str, Any], stepper: str
     assert run.health.limits > 0.5
     sim = None if stepper == "dop853" else lw.Simulator(door(limits=(-1.0, 0.5), friction=0.1), **how)
     assert sim is None or sim.notes == run.health.notes
+
+
+@pytest.mark.parametrize("stepper", ["rk4", "variational", "variational4"])
+def test_steps_of_higher_order_enforce_it(stepper: str) -> None:
+    run = fallen(door(limits=(-1.0, 0.5), friction=0.1), stepper=stepper)
+    assert run.health.notes == ()
+    assert run.q.max() < 0.5 + 1e-4
+    assert run.q[-1, 0] > 0.49
 
 
 def test_coordinates_that_cannot_be_limited_one_by_one_are_said() -> None:

@@ -10,7 +10,12 @@ import numpy as np
 
 from ..solvers.problem import NORMAL, Problem
 
-KINDS = ("ADMM", "PGS")
+KINDS: dict[str, tuple[str, dict[str, float]]] = {
+    "ADMM": ("ADMM", {}),
+    "PGS": ("PGS", {}),
+    "PGS, damped": ("PGS", {"over_relaxation": 0.5}),  # as it is, it diverges on many of these problems
+}
+"""Name -> its class and what differs from its own settings."""
 TOLERANCE = 1e-11
 ROUNDS = 2000
 
@@ -22,6 +27,7 @@ def solvable(problem: Problem) -> bool:
 
 def solver(pin: Any, kind: str, problem: Problem) -> Callable[[], tuple[np.ndarray, int, float]]:
     """A call that solves from zero and returns x, iterations and microseconds within Pinocchio."""
+    family, changed = KINDS[kind]
     normals = np.flatnonzero(problem.cones.rows == NORMAL)
     order = np.concatenate([(i + 1, i + 2, i) for i in normals])
     model = pin.Model()
@@ -35,15 +41,17 @@ def solver(pin: Any, kind: str, problem: Problem) -> Callable[[], tuple[np.ndarr
         models.append(constraint)
         data.append(constraint.createData())
     delassus = pin.DelassusOperatorDense(np.ascontiguousarray(problem.A[np.ix_(order, order)]))
-    settings = getattr(pin, f"{kind}SolverSettings")()
+    settings = getattr(pin, f"{family}SolverSettings")()
     for name in ("feasibility", "complementarity"):
         setattr(settings, f"absolute_{name}_tol", TOLERANCE)
         setattr(settings, f"relative_{name}_tol", 0.0)
     settings.max_iterations = ROUNDS
-    method, b = getattr(pin, f"{kind}ConstraintSolver")(len(order)), np.ascontiguousarray(problem.b[order])
+    for name, value in changed.items():
+        setattr(settings, name, value)
+    method, b = getattr(pin, f"{family}ConstraintSolver")(len(order)), np.ascontiguousarray(problem.b[order])
 
     def run() -> tuple[np.ndarray, int, float]:
-        result = getattr(pin, f"{kind}SolverResult")()
+        result = getattr(pin, f"{family}SolverResult")()
         start = time.thread_time()
         method.solve(delassus, b, models, data, settings, result)
         us = 1e6 * (time.thread_time() - start)

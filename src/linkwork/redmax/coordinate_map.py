@@ -6,8 +6,7 @@ u(t) = difference(q, f(r(t))), which starts at zero: there v = u_dot and v_dot =
 
     v = J r_dot,     v_dot = J r_ddot + J_dot r_dot,     J = du/dr,
 
-compiled into one kernel (in a second for some hundred coordinates); the same rule on dual numbers gives the derivatives of J, v
-and v_dot that Newton's method asks for.
+compiled into one kernel (in a second for some hundred coordinates).
 """
 
 from __future__ import annotations
@@ -21,7 +20,6 @@ import numpy as np
 
 from ..errors import LinkworkError, ModelError
 from ..joints import Joint
-from ..kernel.directional import directional
 from ..kernel.plans import Plans
 from ..kernel.sweep import Algorithm, Field, NodeClass, Tree, each
 from ..kernel.symbol import traced_digest
@@ -81,22 +79,12 @@ class CoordinateMap:
         found = self._run(MAP, {"r": r, "r_dot": r_dot, "r_ddot": r_ddot})
         return Moved(found["q"], found["v"], found["a"], self._matrix(found["J"]))
 
-    def derivatives(
-        self, r: np.ndarray, r_dot: np.ndarray, r_ddot: np.ndarray, rates: tuple[float, float]
-    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """How v, a and J change with every r_k (axis 0), where r_dot and r_ddot change `rates` times as much."""
-        unit = np.eye(self.nr)
-        given = {"r": r, "r_dot": r_dot, "r_ddot": r_ddot}
-        along = {"d_r": unit, "d_r_dot": rates[0] * unit, "d_r_ddot": rates[1] * unit}
-        found = self._run(MAP_DIRECTIONAL, given | along)
-        return found["d_v"], found["d_a"], self._matrix(found["d_J"])
-
     def _matrix(self, flat: np.ndarray) -> np.ndarray:
         return flat.reshape(*flat.shape[:-1], self.nv, self.nr)
 
     @cached_property
-    def _plans(self) -> Plans:
-        """On one node that is the whole map; its class is known by what it computes."""
+    def tree(self) -> Tree:
+        """One node that is the whole map; its class is known by what it computes."""
 
         def everything(r: Vector, r_dot: Vector, r_ddot: Vector) -> list[Any]:
             m = self.moved(r, r_dot, r_ddot)
@@ -105,7 +93,11 @@ class CoordinateMap:
         digest = traced_digest(everything, self.nr, self.nr, self.nr)
         sizes = {"r": self.nr, "q": self.nq, "v": self.nv, "J": self.nv * self.nr}
         node = NodeClass(("coordinate_map", *sizes.values(), digest), {"map": self}, {}, sizes)
-        return Plans(Tree(np.array([-1]), [node], [{}]))
+        return Tree(np.array([-1]), [node], [{}])
+
+    @cached_property
+    def _plans(self) -> Plans:
+        return Plans(self.tree)
 
     def _run(self, algorithm: Algorithm, inputs: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
         lead = np.broadcast_shapes(*(x.shape[:-1] for x in inputs.values()))
@@ -131,4 +123,3 @@ MAP = Algorithm(
     },
     {"run": [each(_moved)]},
 )
-MAP_DIRECTIONAL = directional(MAP)

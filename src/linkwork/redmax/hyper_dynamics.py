@@ -8,7 +8,6 @@ has as many rows as r.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -17,11 +16,9 @@ import numpy as np
 
 from ..constraints.rows import ConstraintRows
 from ..errors import SolverError
-from ..forces.blocks import Blocks, JointBlocks
 from ..model.state import Motion, Response, force_arrays
 from ..reduced.inverse import mass_product
 from ..reduced.jacobian import jacobian_product, jacobian_transpose_product
-from ..solvers.kkt import constrained_solve
 from .system import Dynamics
 
 
@@ -57,52 +54,19 @@ class HyperDynamics:
         """The rows of the model's constraints."""
         return self.full.constraints
 
-    def response(self, dt: float | None = None) -> HyperResponse:
-        """How the system answers forces: at acceleration level, or at velocity level after an explicit step of `dt`."""
-        return HyperResponse(self, dt)
-
-    def implicit_velocities(
-        self, h: float, rows: ConstraintRows, target: np.ndarray, kept: Callable[[np.ndarray], np.ndarray] | None = None
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """r_dot after a linearly implicit step, and the impulses of some rows, with K = df/dq and D = -df/dv of the model,
-
-            J^T (M + h D - h^2 K) J r_dot' = J^T (M v + h (f + D v - M J_dot r_dot)).
-
-        kept   what is kept of J^T df/dq J and J^T df/dv J, all if None
-        """
-        full, columns = self.full, np.ascontiguousarray(self.J.T)
-        model, q, v = full.model, full.state.q, full.state.v
-        twists = jacobian_product(model, q, columns)
-        (dq, dv), (joint_dq, joint_dv) = full.force_derivatives
-
-        def on_both_sides(bodies: Blocks, joints: JointBlocks) -> np.ndarray:
-            """J^T B J for the derivatives B of all forces."""
-            at_bodies = (bodies @ twists).reshape(len(columns), -1) @ twists.reshape(len(columns), -1).T
-            return at_bodies + (joints @ columns) @ self.J
-
-        K, slope = on_both_sides(dq, joint_dq), on_both_sides(dv, joint_dv)
-        K, slope = (K, slope) if kept is None else (kept(K), kept(slope))
-        D, r_dot = self.J.T @ (model.damping[:, None] * self.J) - slope, np.linalg.lstsq(self.J, v, rcond=None)[0]
-        b = self.J.T @ (self._product(v - h * self.bias) + h * full.f) + h * D @ r_dot
-        G = rows.rows @ Motion(twists, columns)
-        return constrained_solve(self.M + h * D - h * h * K, b, G.T, target, rows.unilateral)
+    def response(self) -> HyperResponse:
+        """How accelerations answer forces."""
+        return HyperResponse(self)
 
 
 class HyperResponse(Response):
-    """See `Response`: motions of all bodies and joints, as the map allows them; `coordinates` finds r_ddot or r_dot in one.
+    """See `Response`: accelerations of all bodies and joints, as the map allows them; `coordinates` finds r_ddot in one."""
 
-    At velocity level, velocities are those that r_dot has where the step began.
-    """
-
-    def __init__(self, now: HyperDynamics, dt: float | None) -> None:
+    def __init__(self, now: HyperDynamics) -> None:
         self.model, self._now = now.full.model, now
         a = now.J @ self._solved(now.f)
-        if dt is None:
-            self._still = Motion(now.full.motion.twists_dot, np.zeros_like(a)) + self._motion(now.bias)  # at r_ddot = 0
-            self.free = self._motion(a) + self._still
-        else:
-            self._still = self._motion(np.zeros_like(a))
-            self.free = self._motion(now.full.state.v + dt * a)
+        self._still = Motion(now.full.motion.twists_dot, np.zeros_like(a)) + self._motion(now.bias)  # at r_ddot = 0
+        self.free = self._motion(a) + self._still
 
     def apply(self, body_wrenches: Any = None, joint_forces: Any = None) -> Motion:
         forces, lead = force_arrays(self.model, body_wrenches, joint_forces)
@@ -112,7 +76,7 @@ class HyperResponse(Response):
         return Motion.of_rows(lead, moved.bodies.reshape(len(tau), -1), moved.joints)
 
     def coordinates(self, motion: Motion) -> np.ndarray:
-        """The r_ddot (at velocity level: the r_dot) of a motion."""
+        """The r_ddot of a motion."""
         return np.linalg.lstsq(self._now.J, motion.joints - self._still.joints, rcond=None)[0]
 
     def _solved(self, b: np.ndarray) -> np.ndarray:

@@ -139,7 +139,6 @@ class ConeProgram:
                     flat.append((e[0] - above, upper))
                 elif x[i] + above @ x < lower + NEAR * size:
                     flat.append((e[0] + above, lower))
-        D = np.zeros((len(round_), n))
         weights = np.zeros((len(round_), n))
         for row, i in zip(weights, round_, strict=True):
             row[i : i + 3] = -(cones.mu[i + 1] ** 2), 1.0, 1.0

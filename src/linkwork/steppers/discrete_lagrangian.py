@@ -23,9 +23,7 @@ import numpy as np
 
 from ..joints import Joint
 from ..kernel.sweep import Field, vector
-from ..model import Model
 from ..model.rules import inertia_of, placement_of
-from ..reduced.forward import FORWARD_DYNAMICS
 from ..spatial.scalar import Vector, cross, is_zero
 from ..spatial.se3 import bracket
 from .paths import along, is_straight, own, path_of
@@ -59,47 +57,52 @@ def momenta(joint: Joint, xi: Vector, h: Any, mu: Vector, f: Vector) -> tuple[Ve
 
 
 def midpoint(n: Any, parent: Any) -> None:
-    """Twists and the direction of gravity at the midpoint."""
+    """Where the joint and its body are in the middle of the step: coordinates, velocities, twist, the direction of gravity."""
     path = path_of(n)
-    E = placement_of(n) @ path.motion(path.integrate(n.q, 0.5 * n.step * n.v), n.v)
+    n.mid_q = path.integrate(n.q, 0.5 * n.step * n.path_v)
+    E = placement_of(n) @ path.motion(n.mid_q, n.path_v)
     t = E.tangent
-    n.phi = E.pull_twist(parent.phi) + t.phi
+    n.twist = E.pull_twist(parent.twist) + t.phi
     n.g = E.unrotate(parent.g)
-    n.E, n.S, n.S_dot, n.twist = E.with_tangent(None), t.S, t.S_dot, n.phi
+    n.E_mid, n.S_mid, n.S_dot = E.with_tangent(None), t.S, t.S_dot
+    n.mid_v = own(n, t.S, n.path_v)
 
 
-def end_momenta(n: Any, parent: Any) -> Vector:
-    """p0 is returned, p1 kept; the parent gathers momenta and wrenches."""
-    path, S, v = path_of(n), n.S, n.v
-    weight = np.concatenate([cross(n.first_moment, n.g), n.mass * n.g]) + n.external
+def end_momenta(n: Any, parent: Any, load: Vector, push: Vector) -> tuple[Vector, Vector]:
+    """p0 and p1 under a wrench on the body and a joint force; the parent gathers momenta and wrenches."""
+    path, S, v = path_of(n), n.S_mid, n.path_v
+    weight = np.concatenate([cross(n.first_moment, n.g), n.mass * n.g]) + load
     H, W = inertia_of(n) @ n.twist + n.H, weight + n.W
-    drive = n.armature * own(n, v)
-    mu = S.T @ H + along(n, drive)
-    f = _slope(path, n, n.twist).T @ H + S.T @ W + along(n, n.tau - n.damping * own(n, v))
-    if is_straight(n.joint) and not all(is_zero(x) for x in n.armature):
-        f = f + _slope(path, n, S @ v).T @ drive  # the drive's velocities turn with the body, where those of the path do not
-    p0, n.p1 = momenta(path, n.step * v, n.step, mu, f)
-    parent.H, parent.W = parent.H + n.E.move_wrench(H), parent.W + n.E.move_wrench(W)
-    return p0
+    drive = n.armature * n.mid_v
+    mu = S.T @ H + along(n, S, drive)
+    f = _slope(path, n).T @ H + S.T @ W + along(n, S, push - n.damping * n.mid_v)
+    if path.nv and not all(is_zero(x) for x in n.armature):
+        f = f + _drive_slope(path, n).T @ drive
+    parent.H, parent.W = parent.H + n.E_mid.move_wrench(H), parent.W + n.E_mid.move_wrench(W)
+    return momenta(path, n.step * v, n.step, mu, f)
 
 
-def _slope(path: Joint, n: Any, twist: Vector) -> np.ndarray:
-    """ad(twist) S_k + S_dot_k - S [v, e_k]: how the body's twist changes along the joint's directions."""
+def _slope(path: Joint, n: Any) -> np.ndarray:
+    """ad(phi) S_k + S_dot_k - S [v, e_k]: how the body's twist changes along the joint's directions."""
     if not path.nv:
-        return n.S
-    turned = np.stack([bracket(twist, n.S[:, k]) for k in range(path.nv)], axis=1)
-    inner = np.stack([path.bracket(n.v, e) for e in np.eye(path.nv)], axis=1)
-    return turned + n.S_dot - n.S @ inner
+        return n.S_mid
+    turned = np.stack([bracket(n.twist, n.S_mid[:, k]) for k in range(path.nv)], axis=1)
+    return turned + n.S_dot - n.S_mid @ _brackets(path, n)
+
+
+def _drive_slope(path: Joint, n: Any) -> np.ndarray:
+    """T_dot_k - T [v, e_k]: the same for drives, whose inertia resists the rates of the joint's velocities T v, nothing else."""
+    inner = _brackets(path, n)
+    return n.S_dot - n.S_mid @ inner if is_straight(n.joint) else -inner
+
+
+def _brackets(path: Joint, n: Any) -> np.ndarray:
+    """[v, e_k]."""
+    return np.stack([path.bracket(n.path_v, e) for e in np.eye(path.nv)], axis=1)
 
 
 SUMS = {
-    "phi": Field("shared", codec=vector(6)),
     "g": Field("shared", codec=vector(3), world=lambda n: n.gravity),
     "H": Field("gathered", codec=vector(6)),
     "W": Field("gathered", codec=vector(6)),
 }
-
-
-def velocities_of(model: Model, q: np.ndarray, p: np.ndarray) -> np.ndarray:
-    """M^-1 p (..., nv): the acceleration of a model at rest without weight under the joint forces p."""
-    return model.call(FORWARD_DYNAMICS, {"q": q, "v": None, "tau": p, "external": None, "gravity": None})["a"]

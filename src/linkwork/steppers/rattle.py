@@ -1,103 +1,193 @@
-"""A step of the variational integrator with any forces and equality constraints: RATTLE on Lie groups [Andersen 1983].
+"""Constraints of a variational step: RATTLE on Lie groups [Andersen 1983], with every kind of row.
 
-Constraints add impulses to the momenta of `discrete_lagrangian` at both ends: one along G(q) such that the constraints hold
-where the step ends, one along G(q') such that the velocities there obey them,
+Rows add impulses to the momenta of `discrete_lagrangian` at both ends: one along G(q) such that they hold where the step ends,
+one along G(q') such that the velocities there obey them,
 
     p + G(q)^T x = p0(q, v),     g(q', t + h) = 0 at the end q' of the path with velocities v,
     M(q') v' = p1(q, v) + G(q')^T x',     G(q') v' = given.
 
-Velocities and momenta of a step are those of its `paths`; M, G and forces know the joints' own.
+Rows on velocities have no residual g: of them the rate in the middle of the step is to vanish. What is asked is the same from
+both ends, so the step stays symmetric. The first line is solved by Newton's method with M(q) and G(q) for its matrix; as
 
-Forces act at the midpoint, with its time. Where they have a potential the step is that of a discrete Lagrangian with it:
-symplectic on the constrained manifold, symmetric, of order 2. The first line is solved by Newton's method with M(q) and G(q) for
-its matrix, whose rounds gain a factor of order h each, until v no longer changes.
+    G M^-1 r = sum over the joints on the path of a row of u_row . y,     y = D^-1 u of the joint forces r,
+
+rows look at what the tree answers through the u that they left on their way to the root.
+
+Bounds count for half the step at either end. Dry friction is a row on velocities that has them. Rows that only push act where
+they touch when the step begins; what they do besides is the matter of `settle`. In steps backwards in time, which compositions
+have, impulses have the opposite sign; there friction that slips goes on with the force of the step before, as nothing says when
+it began. Within a step of a singular position rows are soft (`solve_soft_boxes`), so that it is passed on its branch.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
+from ..constraints.targets import TOUCHING, any_of, touching
+from ..elements.derive import approach, derive
+from ..elements.law import RowLaw
+from ..elements.ports import values, velocities
+from ..kernel.loops import Ints, Lane, Table, loops, maximum, where
+from ..kernel.sweep import Field, Routine, Step, each, over, vector
+from ..reduced.program import SOFT_SOLVE, climb, pose_rows, refined, row_law_at, softness, times_of
+from ..solvers.boxes import gather, gram, spread
+from ..spatial.scalar import Vector, absolute, array, zeros
+from ..spatial.scalar import where as chosen
+from .stages import renamed
 
-from ..constraints.solve import solve
-from ..errors import SolverError
-from ..forces.applied import applied
-from ..kernel.sweep import SCALAR, Algorithm, Field, inward, outward, vector
-from ..model import Model, Motion, State
-from ..model.kinematics import kinematics
-from ..reduced.inverse import mass_product
-from ..reduced.response import ReducedResponse, factor_reduced
-from .constrained import rows_at
-from .discrete_lagrangian import SUMS, end_momenta, midpoint, velocities_of
-from .paths import all_along, all_own, moved
-
-ROUNDS = 60
-ENOUGH = 1e-9  # of the velocities: the largest last change of any step
-SAME = 1e-15  # of velocities times h: a change that rounding makes
-CUT = 1e-10  # of G M^-1 G^T, relative: directions that answer less are redundant rows
+START = {"t": "start_t", "told": "told_start"}
+MIDDLE = {"q": "mid_q", "v": "mid_v", "t": "mid_t", "told": "told_mid"}
+END = {"q": "end_q", "t": "end_t", "told": "told_end"}
+AFTER = {"t": "end_t", "told": "told_end"}
 
 
-def both_momenta(n: Any, parent: Any) -> None:
-    """p0 and p1 at every joint."""
-    n.p0 = end_momenta(n, parent)
+# --- what rows ask -----------------------------------------------------------------------------------------------------------
+def watch(n: Any, *ports: Any) -> None:
+    """Which rows act in the step."""
+    law, at = row_law_at(n, ports)
+    n.foot = unknown = refined(law, at, n.t, n.unknown)
+    if law.bounded:
+        n.slips = array([chosen(absolute(r) > TOUCHING, 1.0, 0.0) for r in derive(law, at, n.t, unknown).rate])
+    if law.unilateral and law.holonomic:
+        n.on = touching(*approach(law, at, n.t, unknown, velocities(at)))
+    else:
+        n.on = array([1.0] * law.size)
+    n.awake = any_of(n.on)
 
 
-DISCRETE_MOMENTA = Algorithm(
-    "discrete_momenta",
-    {
-        "q": Field("input", "q"),
-        "v": Field("input", "v"),
-        "step": Field("input", "global", SCALAR),
-        "tau": Field("input", "v"),
-        "external": Field("input", "node", vector(6)),
-        "gravity": Field("input", "global", vector(3)),
-        **SUMS,
-        "p0": Field("output", "v"),
-        "p1": Field("output", "v"),
-    },
-    {"run": [outward(midpoint), inward(both_momenta)]},
-)
+def watch_again(n: Any, *ports: Any) -> None:
+    """The same rows act where the step ends."""
+    law, at = row_law_at(n, ports)
+    n.foot = n.unknown = refined(law, at, n.t, n.unknown)
 
 
-def discrete_momenta(model: Model, state: State, h: float, tau: Any, external: Any) -> tuple[np.ndarray, np.ndarray]:
-    """p0 and p1 of a step h from state.q with the constant velocities state.v of its paths, under the forces at its midpoint."""
-    q, v = state.q, state.v
-    middle = moved(model, q, 0.5 * h * v)
-    own_v = all_own(model, middle, v)
-    tau, external = applied(model, kinematics(model, middle, own_v), middle, own_v, tau, external, state.t + 0.5 * h)
-    given = {"q": q, "v": v, "step": np.array([h]), "tau": tau, "external": external, "gravity": model.gravity}
-    out = model.call(DISCRETE_MOMENTA, given)
-    return out["p0"], out["p1"]
+def hold(n: Any, *around: Any) -> None:
+    """The rows of one constraint: the velocities of their bodies are to obey them, with impulses of half a step."""
+    ports, places = around[: len(around) // 2], around[len(around) // 2 :]
+    law, at = row_law_at(n, ports)
+    found = derive(law, at, n.t, n.foot)
+    pose_rows(n, law, found.G, [zeros(here.size) for here in at], -found.rate, places, 1.0)
+    n.lower, n.upper = half_bounds(n, law)
+    n.soft = array([softness(at, n.step)] * law.size)
 
 
-def rattle_step(model: Model, state: State, h: float, tau: Any, external: Any) -> tuple[State, np.ndarray]:
-    """The state after h, and the forces of the constraints, averaged over the step."""
-    q, p = state.q, all_along(model, state.q, mass_product(model, state.q, state.v))
-    response, rows = factor_reduced(model, q), rows_at(model, state, state.t).rows
-    answers = response.apply(*rows.transposed(np.eye(rows.count), model.nb, model.nv))
-    inverse = np.linalg.pinv(rows @ answers, rcond=CUT, hermitian=True)
-    v, t = all_along(model, q, state.v), state.t + h
-    for _ in range(ROUNDS):
-        p0, p1 = discrete_momenta(model, State(q, v, state.t), h, tau, external)
-        end = moved(model, q, h * v)
-        gap = rows_at(model, State(end, all_own(model, end, v), t), t).residual
-        free = response.apply(None, all_own(model, q, p - p0))
-        x = -inverse @ (rows @ free + gap / h)
-        change = free.joints + x @ answers.joints
-        v = v + all_along(model, q, change)
-        size, scale = np.abs(change).max(initial=0.0), 1.0 + np.abs(v).max(initial=0.0)
-        if not size > SAME / abs(h) * scale:
-            break
-    if not size <= ENOUGH * scale:
-        raise SolverError(f"a variational step at t = {state.t:.9g} did not converge: take a smaller dt")
-    end = moved(model, q, h * v)
-    after, last = _projected(model, end, all_own(model, end, p1), t)
-    return after, (x + last) / h
+def half_bounds(n: Any, law: RowLaw) -> tuple[Vector, Vector]:
+    """The bounds of impulses during half a step, which may go backwards."""
+    half, back = absolute(0.5 * n.step), n.step < 0.0
+    lower, upper = ([times_of(x, half) for x in side] for side in law.bounds())
+    least = [_either(back, -b, a) for a, b in zip(lower, upper, strict=True)]
+    most = [_either(back, -a, b) for a, b in zip(lower, upper, strict=True)]
+    if law.bounded:
+        going = [(chosen(back, slips, 0.0), 0.5 * n.step * force) for slips, force in zip(n.slips, n.force, strict=True)]
+        least, most = ([chosen(on > 0.0, x, b) for (on, x), b in zip(going, side, strict=True)] for side in (least, most))
+    return array(least), array(most)
 
 
-def _projected(model: Model, q: np.ndarray, p: np.ndarray, t: float) -> tuple[State, np.ndarray]:
-    """The state with momenta p, less what the constraints forbid, and their impulses."""
-    free = State(q, velocities_of(model, q, p), t)
-    c = rows_at(model, free, t)
-    found = solve(ReducedResponse(model, q, Motion(kinematics(model, q, free.v).twists, free.v)), c, c.given)
-    return State(q, found.motion.joints, t), found.multipliers
+def _either(condition: Any, a: Any, b: Any) -> Any:
+    """a where it holds, else b; numbers that are the same fold."""
+    return a if isinstance(a, float) and isinstance(b, float) and a == b else chosen(condition, a, b)
+
+
+def miss_rates(n: Any, *ports: Any) -> None:
+    """The rates, in the middle of the step, of rows on velocities."""
+    law, at = row_law_at(n, ports)
+    if not law.holonomic:
+        n.miss = derive(law, at, n.t, n.foot).rate
+
+
+def miss_gaps(n: Any, *ports: Any) -> None:
+    """The residuals where the step ends, over its length."""
+    law, at = row_law_at(n, ports)
+    if "residual" in law.unseen:
+        n.miss = zeros(law.size)
+    elif law.holonomic:
+        n.miss = array(list(law.gap_of(values(at), n.t, refined(law, at, n.t, n.unknown)))) / n.step
+
+
+# --- routines ----------------------------------------------------------------------------------------------------------------
+@loops
+def tell_part(part: Ints, told_count: int, told: Lane, told_start: Lane, told_mid: Lane, told_end: Lane) -> None:
+    """What constraints are told at the start, in the middle and at the end of this part of the step."""
+    first = 3 * part[0] * told_count
+    for i in range(told_count):
+        told_start[i] = told[first + i]
+        told_mid[i] = told[first + told_count + i]
+        told_end[i] = told[first + 2 * told_count + i]
+
+
+@loops
+def ask(active: Ints, starts: Table, places: Table, freedoms: Table, v_at: Table, u: Lane, y: Lane, miss: Lane, b: Lane) -> None:
+    """b = miss + G M^-1 r; see the module's text."""
+    for i in range(active[0]):
+        r = active[i + 1]
+        total = miss[r]
+        for a in range(starts[r], starts[r + 1]):
+            for k in range(freedoms[a]):
+                total += u[places[a] + k] * y[v_at[a] + k]
+        b[r] = total
+
+
+@loops
+def keep_impulses(rows: int, go: Lane, more: Lane, kept: Lane, more_left: Lane, kept_left: Lane) -> None:
+    """Impulses of the rows, and what they leave open, in lanes that go."""
+    kept_left[0] = where(go[0] > 0.0, more_left[0], kept_left[0])
+    for r in range(rows):
+        kept[r] = where(go[0] > 0.0, more[r], kept[r])
+
+
+@loops
+def end_rows(
+    rows: int, step: Lane, kept: Lane, more: Lane, x: Lane, force: Lane, kept_left: Lane, more_left: Lane, left: Lane
+) -> None:
+    """Impulses of this part of the step, at both its ends, and their mean force."""
+    left[0] = maximum(left[0], maximum(kept_left[0], more_left[0]))
+    for r in range(rows):
+        force[r] = (kept[r] + more[r]) / step[0]
+        x[r] += kept[r] + more[r]
+
+
+# --- steps -------------------------------------------------------------------------------------------------------------------
+def rattle_fields() -> dict[str, Field]:
+    """Those besides `reduced.program.row_fields`."""
+    per_row = {name: Field("work", "rows", of="constraint") for name in ("miss", "more", "kept", "slips", "force")}
+    told = {name: Field("work", "told", of="constraint") for name in ("told_start", "told_mid", "told_end")}
+    return {
+        **per_row,
+        **told,
+        "told": Field("input", "tellings", vector(1)),
+        "more_left": Field("work", "global", vector(1)),
+        "kept_left": Field("work", "global", vector(1)),
+        "unknown": Field("state", "unknown", of="constraint"),
+    }
+
+
+def posed_rows(most: int, again: bool) -> list[Step]:
+    """Rows of constraints with so many ports at most, on their way to the root: where the step begins, or where it ends."""
+    ports, places = [f"p{i}" for i in range(most)], [f"s{i}" for i in range(most)]
+    steps: list[Step] = [
+        each(watch_again if again else watch, *ports, on="constraint"),
+        each(hold, *ports, *places, on="constraint", when=("own", "awake")),
+        over("climbs", climb, "place", "up", when=("law", "awake")),
+        Routine(gather, ("rows", "on", "more", "busy", "more_left", "active")),
+    ]
+    return [renamed(step, AFTER if again else START) for step in steps]
+
+
+def missed_rates(most: int) -> Step:
+    """What rows on velocities ask, in the middle of the step."""
+    return renamed(each(miss_rates, *(f"p{i}" for i in range(most)), on="constraint", when=("own", "awake")), MIDDLE)
+
+
+def missed_gaps(most: int) -> Step:
+    """What all others ask, at its end."""
+    return renamed(each(miss_gaps, *(f"p{i}" for i in range(most)), on="constraint", when=("own", "awake")), END)
+
+
+ASK = Routine(ask, ("active", "starts", "places", "freedoms", "v_at", "u_rows", "y", "miss", "b"), when="busy")
+SOLVE: list[Step] = [
+    Routine(gram, ("active", "starts", "bodies", "places", "freedoms", "u_rows", "y_rows", "A"), when="busy"),
+    renamed(SOFT_SOLVE, {"x": "more", "left": "more_left"}),
+    Routine(spread, ("active", "starts", "places", "freedoms", "v_at", "y_rows", "more", "dy"), when="busy"),
+]
+KEEP = Routine(keep_impulses, ("rows", "go", "more", "kept", "more_left", "kept_left"))
+END_ROWS = Routine(end_rows, ("rows", "step", "kept", "more", "x", "force", "kept_left", "more_left", "left"))

@@ -1,4 +1,4 @@
-"""The stepper contract: a time discretisation, as compiled programs for trees and as single steps with constraints."""
+"""The stepper contract: a time discretisation, as a compiled program."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ from ..kernel.lanes import Lanes
 from ..kernel.plan import Plan
 from ..kernel.sweep import Algorithm
 from ..model import MaximalState, Model, State
-from .constrained import is_bare
 from .events import Event
 from .inputs import DrivenModel
 
@@ -89,23 +88,21 @@ class StepInfo:
 class Stepper:
     """Base of all steppers; nothing is hidden in them. Their fields are the options that `simulate` hands on.
 
-    programs            formulation -> compiled step of the models that it `compiles`
     contacts            whether constraints that only push can be stepped
     friction            whether those with Coulomb friction can be, too
     driven              how forces get their inputs during a run
-    constrained_step    one step of any other model
+    constrained_step    one step of models that it does not compile
     """
 
     name: ClassVar[str]
     order: ClassVar[int]
-    programs: ClassVar[dict[str, Program]] = {}
     contacts: ClassVar[bool] = False
     driven: ClassVar[type[DrivenModel]] = DrivenModel
 
     @property
     def methods(self) -> tuple[str, ...]:
         """The formulations that it steps."""
-        return tuple(self.programs)
+        raise TypeError(f"{type(self).__name__} must say its methods")
 
     def formulated(self, method: str) -> Stepper:
         """This stepper for one of its formulations."""
@@ -119,12 +116,12 @@ class Stepper:
         """Raise if the stepper cannot step the model."""
 
     def compiles(self, model: Model, method: str) -> bool:
-        """Whether its programs step the model: by default a tree without forces and constraints."""
-        return is_bare(model)
+        """Whether its program steps the model."""
+        return True
 
     def program(self, method: str, model: Model) -> Program:
         """The program that steps the model."""
-        return self.programs[method]
+        raise TypeError(f"{type(self).__name__} must define program")
 
     def constrained_step(
         self, model: Model, state: State | MaximalState, h: float, tau: Any, external: Any

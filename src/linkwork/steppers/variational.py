@@ -1,123 +1,289 @@
 """A variational integrator on Lie groups: the midpoint rule applied to the action, not to the equations of motion. Order 2.
 
 Over a step the joints move with constant velocities v along their `paths`; `discrete_lagrangian` says which momenta p0 and p1
-that means before and after. The step is symplectic and keeps momenta: the energy of an undamped system stays near its start for
-exponentially long times. p0 is given, v is unknown: Newton's method with M(q_m) for its matrix, in O(n), a fixed number of
-rounds; that they were enough is checked. One pass of the program is one round; the last one moves the state. With forces and
-constraints see `rattle`.
+that means before and after, under all forces at the midpoint, and `rattle` what constraints add,
+
+    M(q) v_start = p,     p + G(q)^T x = p0(q, v),     q' = integrate(q, h v),     M(q') v' = p1(q, v) + G(q')^T x'.
+
+The step is symplectic and keeps momenta: the energy of an undamped system stays near its start for exponentially long times.
+v and x are found by Newton's method with M(q) for its matrix, factored once, in O(n) a round, whose rounds gain a factor of order
+h each (`newton_rounds`).
+
+Rows that only push act where they touch when the step begins, and velocities are made admissible after the step (`settle`):
+order 1 while a row acts.
 
 "variational4" composes each step of three, of lengths c h, (1 - 2c) h, c h with c = 1 / (2 - 2^(1/3)): order 4 [Yoshida 1990].
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+import functools
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
 
-from ..constraints.rows import constraint_set
+from ..elements.collection import Shape, collection
 from ..errors import InputError, SolverError
-from ..kernel.sweep import INERTIA, SCALAR, Algorithm, Field, each, inward, outward, vector
-from ..model import MaximalState, Model, State
-from ..model.rules import inertia_of
-from ..reduced.inverse import mass_product
+from ..kernel.loops import Ints, Lane, loops
+from ..kernel.plans import Plans
+from ..kernel.sweep import SCALAR, Algorithm, Field, Repeat, Routine, Step, Tree, each, inward, outward, vector
+from ..model import Model
+from ..model.rules import inertia_of, joint_of, placement_of
+from ..reduced.program import act, begin_loads, correct, fields
 from ..reduced.rules import factor_joint
-from ..spatial.scalar import array, maximum, where
-from .discrete_lagrangian import SUMS, end_momenta, midpoint, velocities_of
-from .paths import all_along, all_own, along, own, own_subspace, path_of
-from .rattle import ENOUGH, rattle_step
-from .stepper import Program, StepInfo, Stepper
+from ..spatial.scalar import Vector, zeros
+from .discrete_lagrangian import SUMS, end_momenta, midpoint
+from .newton_rounds import ROUNDS, either, largest, newton, newton_fields
+from .paths import along, own, path_of, turn_of
+from .rattle import ASK, END_ROWS, KEEP, MIDDLE, SOLVE, missed_gaps, missed_rates, posed_rows, rattle_fields, tell_part
+from .settle import settle, settle_fields, take_joints
+from .stages import renamed
+from .stepper import Program, Stepper
 
-ROUNDS = 12
+
+# --- where a part of the step begins -----------------------------------------------------------------------------------------
+def stand(n: Any, parent: Any) -> None:
+    """Transform and S of the joint, and S of its path."""
+    joint = joint_of(n)
+    still = joint.motion(n.q, zeros(joint.nv))
+    n.E, n.S, n.turn = placement_of(n) @ still.with_tangent(None), still.tangent.S, turn_of(n)
 
 
-def balance(n: Any, parent: Any) -> None:
-    """What is missing of the momentum at the start, and the articulated inertia that answers it."""
-    p0 = end_momenta(n, parent)
-    S = own_subspace(n)
-    f = factor_joint(inertia_of(n) + n.IA, S, n.armature)
-    u = own(n, n.momentum - p0) - S.T @ n.pA
-    n.K, n.y = f.K, f.solve(u)
+def stand_moving(n: Any, parent: Any) -> None:
+    """The same, and the twist of the body."""
+    stand(n, parent)
+    n.twist = n.E.pull_twist(parent.twist) + n.S @ n.v
+
+
+def put(n: Any, parent: Any) -> None:
+    """Pose of the body."""
+    n.pose = (parent.pose @ n.E).collapsed()
+
+
+def begin_momenta(n: Any, parent: Any) -> None:
+    """p = M v, and how joints answer to impulses; the velocities of the path begin at those of the joint."""
+    H = inertia_of(n) @ n.twist + n.H
+    n.momentum = n.S.T @ H + n.armature * n.v
+    parent.H = parent.H + n.E.move_wrench(H)
+    n.path_v = n.p1 = along(n, n.turn, n.v)
+    _factor(n, parent)
+
+
+def _factor(n: Any, parent: Any) -> None:
+    f = factor_joint(inertia_of(n) + n.IA, n.S, n.armature)
+    n.K, n.factor = f.K, f
     parent.IA = parent.IA + n.E.move_inertia(f.Ia)
-    parent.pA = parent.pA + n.E.move_wrench(n.pA + f.K.T @ u)
 
 
-def advance(n: Any, parent: Any) -> None:
-    """Better velocities; after the last round the state moves."""
-    acc = n.E.pull_twist(parent.acc)
-    own_change = n.y - n.K @ acc
-    n.acc = acc + own_subspace(n) @ own_change
-    change = along(n, own_change)
-    v = n.v + change
-    last = n.round >= ROUNDS - 1.5
-    q = path_of(n).integrate(n.q, n.step * v)
-    n.q = array([where(last, a, b) for a, b in zip(q, n.q, strict=True)])
-    n.momentum = array([where(last, a, b) for a, b in zip(n.p1, n.momentum, strict=True)])
-    n.error = array([where(last, maximum(abs(a), b), b) for a, b in zip(change, n.error, strict=True)])
-    n.v = v
-    n.part = where(last, n.part + 1.0, n.part)
-    n.round = where(last, 0.0, n.round + 1.0)
+# --- one round of Newton's method --------------------------------------------------------------------------------------------
+def put_midway(n: Any, parent: Any) -> None:
+    """Pose of the body in the middle of the step."""
+    n.pose = (parent.pose @ n.E_mid).collapsed()
 
 
-def begin(parts: tuple[float, ...]) -> Callable[[Any], None]:
-    """The length of the present part of the step."""
-
-    def rule(n: Any) -> None:
-        n.part = where(n.part > len(parts) - 0.5, 0.0, n.part)
-        length = parts[0]
-        for k, x in enumerate(parts[1:]):
-            length = where(n.part > k + 0.5, x, length)
-        n.step = n.h * length
-
-    return rule
+def imbalance(n: Any, parent: Any) -> None:
+    """What is missing of the momentum at the start, and what the joint answers."""
+    _balance(n, parent, n.external, n.tau)
 
 
-def _algorithm(name: str, parts: tuple[float, ...]) -> Algorithm:
-    fields = {
-        "q": Field("state", "q"),
-        "momentum": Field("state", "v"),
-        "v": Field("state", "v"),
-        "error": Field("state", "v"),
-        "round": Field("state", "node", SCALAR),
-        "part": Field("state", "node", SCALAR),
-        "tau": Field("input", "v"),
-        "external": Field("input", "node", vector(6)),
-        "gravity": Field("input", "global", vector(3)),
-        "h": Field("input", "global", SCALAR),
+def loaded_imbalance(n: Any, parent: Any) -> None:
+    """The same under all forces."""
+    _balance(n, parent, n.load, n.push)
+
+
+def _balance(n: Any, parent: Any, load: Vector, push: Vector) -> None:
+    p0, p1 = end_momenta(n, parent, load, push)
+    n.p1 = either(n.go, p1, n.p1)
+    _answer(n, parent, n.momentum - own(n, n.turn, p0))
+
+
+def _answer(n: Any, parent: Any, r: Vector) -> None:
+    """y = D^-1 u of the joint forces r."""
+    u = r - n.S.T @ n.pA
+    n.y = n.factor.solve(u)
+    parent.pA = parent.pA + n.E.move_wrench(n.pA + n.K.T @ u)
+
+
+def reach(n: Any) -> None:
+    """Coordinates where the step ends."""
+    n.end_q = path_of(n).integrate(n.q, n.step * n.path_v)
+
+
+def put_at_end(n: Any, parent: Any) -> None:
+    """Pose of the body there."""
+    joint = joint_of(n)
+    E = placement_of(n) @ joint.motion(n.end_q, zeros(joint.nv)).with_tangent(None)
+    n.pose = (parent.pose @ E).collapsed()
+
+
+def change_velocities(n: Any, parent: Any) -> None:
+    """Better velocities, and how far they are from the last."""
+    _change(n, parent, n.y)
+
+
+def change_held_velocities(n: Any, parent: Any) -> None:
+    """The same with the impulses of rows."""
+    _change(n, parent, n.y + n.dy)
+    n.dy = zeros(len(n.dy))
+
+
+def _change(n: Any, parent: Any, y: Vector) -> None:
+    a = n.E.pull_twist(parent.jump)
+    change = y - n.K @ a
+    n.jump = a + n.S @ change
+    n.delta = change
+
+
+def update(n: Any) -> None:
+    """Velocities of the path in lanes that go."""
+    n.path_v = either(n.go, n.path_v + along(n, n.turn, n.delta), n.path_v)
+    n.change, n.size = largest(n.delta, n.change), largest(n.path_v, n.size)
+
+
+def newton_round(shape: Shape) -> list[Step]:
+    """One round."""
+    forces, rows, on_bodies, _ = shape
+    loaded, held = forces >= 0, rows >= 0
+    steps: list[Step] = [outward(midpoint), *([outward(put_midway)] if on_bodies else [])]
+    if loaded:
+        acting = each(act, *(f"p{i}" for i in range(forces)), on="force")
+        steps += [each(begin_loads), renamed(acting, MIDDLE)]
+    steps.append(inward(loaded_imbalance if loaded else imbalance))
+    if held:
+        steps += [missed_rates(rows), each(reach), *([outward(put_at_end)] if on_bodies else [])]
+        steps += [missed_gaps(rows), ASK, *SOLVE, KEEP]
+    return [*steps, outward(change_held_velocities if held else change_velocities), each(update)]
+
+
+# --- where it ends -----------------------------------------------------------------------------------------------------------
+def move(n: Any) -> None:
+    """Coordinates after this part of the step."""
+    n.q = path_of(n).integrate(n.q, n.step * n.path_v)
+
+
+def end_answer(n: Any, parent: Any) -> None:
+    """What joints answer to the momenta at the end."""
+    _factor(n, parent)
+    _answer(n, parent, own(n, n.turn, n.p1))
+
+
+def end_velocities(n: Any, parent: Any) -> None:
+    """Velocities at the end without rows, of joints and bodies."""
+    a = n.E.pull_twist(parent.twist)
+    n.v = n.free_v = n.y - n.K @ a
+    n.twist = a + n.S @ n.v
+
+
+@loops
+def begin_step(part: Ints, t: Lane, end_t: Lane, rounds: Lane) -> None:
+    """The first part is next."""
+    part[0] = 0
+    end_t[0] = t[0]
+    rounds[0] = 0.0
+
+
+@loops
+def begin_rows(rows: int, x: Lane, left: Lane) -> None:
+    """No impulse yet."""
+    left[0] = 0.0
+    for r in range(rows):
+        x[r] = 0.0
+
+
+@loops
+def begin_part(part: Ints, lengths: Lane, h: Lane, step: Lane, start_t: Lane, mid_t: Lane, end_t: Lane) -> None:
+    """Length and times of this part of the step."""
+    step[0] = lengths[part[0]] * h[0]
+    start_t[0] = end_t[0]
+    mid_t[0] = start_t[0] + 0.5 * step[0]
+    end_t[0] = start_t[0] + step[0]
+    part[0] = part[0] + 1
+
+
+@loops
+def end_step(t: Lane, h: Lane) -> None:
+    """The time after a step."""
+    t[0] += h[0]
+
+
+# --- the program -------------------------------------------------------------------------------------------------------------
+def step_fields(shape: Shape, parts: int) -> dict[str, Field]:
+    """The fields of a step."""
+    numbers = ("step", "start_t", "mid_t", "end_t", "part")
+    found = fields(shape) | {
         **SUMS,
-        "acc": Field("shared", codec=vector(6)),
-        "IA": Field("gathered", codec=INERTIA),
-        "pA": Field("gathered", codec=vector(6)),
+        **newton_fields(),
+        "q": Field("state", "q"),
+        "v": Field("state", "v"),
+        "t": Field("state", "global", SCALAR),
+        "h": Field("input", "global", SCALAR),
+        "lengths": Field("input", "global", vector(parts)),
+        "jump": Field("shared", codec=vector(6)),
+        **{name: Field("work", "q") for name in ("mid_q", "end_q")},
+        **{name: Field("work", "v") for name in ("path_v", "mid_v", "p1", "y", "delta")},
+        **{name: Field("work", "global", SCALAR) for name in numbers},
     }
-    return Algorithm(name, fields, {"run": [each(begin(parts)), outward(midpoint), inward(balance), outward(advance)]})
+    return found | (rattle_fields() | settle_fields() if shape[1] >= 0 else {})
 
 
-def enter(model: Model, given: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
-    """What the program keeps of a batch of states (batch, size): momenta, and the velocities of the paths to start from."""
-    q, v = given["q"], all_along(model, given["q"], given["v"])
-    p = all_along(model, q, mass_product(model, q, given["v"]))
-    counts = {name: np.zeros((len(q), model.nb)) for name in ("round", "part")}
-    return {"q": q, "momentum": p, "v": v, "error": np.zeros_like(v), **counts}
+@functools.cache
+def variational_step(shape: Shape, parts: int) -> Algorithm:
+    """A step of so many parts of models with such laws."""
+    _, rows, on_bodies, _ = shape
+    held = rows >= 0
+    bodies: list[Step] = [outward(put)] if held and on_bodies else []
+    part: list[Step] = [
+        *([Routine(tell_part, ("part", "told_count", "told", "told_start", "told_mid", "told_end"))] if held else []),
+        Routine(begin_part, ("part", "lengths", "h", "step", "start_t", "mid_t", "end_t")),
+        outward(stand_moving),
+        *bodies,
+        inward(begin_momenta),
+        *(posed_rows(rows, again=False) if held else []),
+        *newton(newton_round(shape)),
+        each(move),
+        outward(stand),
+        *bodies,
+        inward(end_answer),
+        outward(end_velocities),
+    ]
+    if held:
+        part += [
+            *posed_rows(rows, again=True),
+            *SOLVE,
+            outward(correct, when="busy"),
+            each(take_joints, when=("global", "busy")),
+            END_ROWS,
+        ]
+    steps: list[Step] = [
+        Routine(begin_step, ("part", "t", "end_t", "rounds")),
+        *([Routine(begin_rows, ("rows", "x", "left"))] if held else []),
+        Repeat(tuple(part), parts),
+        Routine(end_step, ("t", "h")),
+        *(renamed(step, {"told": "told_end"}) for step in settle(shape, "reduced")),
+    ]
+    name = f"variational_{parts}_{'_'.join(map(str, map(int, shape)))}"
+    return Algorithm(name, step_fields(shape, parts), {"run": steps})
+
+
+def told_tree(model: Model, parts: int) -> Tree:
+    """The loaded tree with room for what constraints are told at the start, in the middle and at the end of all parts."""
+    tree, told = collection(model).tree, collection(model).told_count
+    return replace(tree, counts=tree.counts | {"tellings": 3 * parts * told}, numbers=tree.numbers | {"told_count": told})
+
+
+def told_plans(model: Model, parts: int) -> Plans:
+    """Programs bound to that tree, kept with the model."""
+    return model.keep_as((told_plans, parts), lambda: Plans(told_tree(model, parts)))
 
 
 def leave(model: Model, kept: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
-    """The states of the records (batch, records, size)."""
-    q, p = kept["q"], kept["momentum"]
-    change, scale = kept["error"].max(initial=0.0), 1.0 + np.abs(kept["v"]).max(initial=0.0)
-    if not change <= ENOUGH * scale:
+    """The parts of the states, if they were found."""
+    if np.any(kept["stuck"]):
         raise SolverError(
-            f"a variational step did not converge: its velocities still changed by {change:.2g} in the last of {ROUNDS} rounds; "
-            "take a smaller dt"
+            f"a variational step did not converge: its velocities still changed in the last of {ROUNDS} rounds; take a smaller dt"
         )
-    own_p = all_own(model, q, p)
-    return {"q": q, "v": velocities_of(model, q.reshape(-1, model.nq), own_p.reshape(-1, model.nv)).reshape(p.shape)}
-
-
-def _program(name: str, parts: tuple[float, ...]) -> Program:
-    states = ("q", "momentum", "v", "error", "round", "part")
-    return Program(_algorithm(name, parts), states, ROUNDS * len(parts), enter, leave)
+    return {name: kept[name] for name in ("q", "v")}
 
 
 OUTER = 1.0 / (2.0 - 2.0 ** (1.0 / 3.0))
@@ -134,13 +300,13 @@ class Variational(Stepper):
 
     name = "variational"
     order = 2
-    programs = {"reduced": _program("reduced_variational", parts)}
+    contacts = True
+
+    @property
+    def methods(self) -> tuple[str, ...]:
+        return ("reduced",)
 
     def check(self, model: Model) -> None:
-        if not constraint_set(model).holonomic.all():
-            raise InputError(
-                f"the stepper {self.name!r} needs constraints on positions; some of this model are on velocities only"
-            )
         for b in model.bodies:
             if b.joint.charted:
                 raise InputError(
@@ -148,15 +314,29 @@ class Variational(Stepper):
                     "does; use Spherical or Free instead"
                 )
 
-    def constrained_step(
-        self, model: Model, state: State | MaximalState, h: float, tau: Any, external: Any
-    ) -> tuple[State | MaximalState, StepInfo]:
-        assert isinstance(state, State)
-        forces = np.zeros(constraint_set(model).count)
-        for part in self.parts:
-            state, found = rattle_step(model, state, part * h, tau, external)
-            forces = forces + part * found
-        return state, StepInfo(forces)
+    def program(self, method: str, model: Model) -> Program:
+        laws, lengths = collection(model), np.array(self.parts)
+        begins = np.cumsum([0.0, *self.parts])[:-1]
+
+        def enter(model: Model, given: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+            kept = given | {"stuck": np.zeros((len(given["t"]), 1))}
+            return kept | ({"unknown": laws.first_unknowns(given["q"])} if laws.rows else {})
+
+        def inputs(model: Model) -> dict[str, np.ndarray]:
+            given = {"lengths": lengths} | ({"u": laws.initial_inputs} if laws.forces else {})
+            return given | ({"told": np.zeros(3 * len(lengths) * laws.told_count)} if laws.rows else {})
+
+        return Program(
+            variational_step(laws.shape, len(lengths)),
+            ("q", "v", "t", "stuck", *(["unknown"] if laws.rows else [])),
+            enter=enter,
+            leave=leave,
+            inputs=inputs,
+            bind=lambda m: told_plans(m, len(lengths)),
+            reports=lambda m: {"rounds": 1} | ({"x": laws.row_count, "left": 1} if laws.rows else {}),
+            records=("q", "v", "stuck"),
+            times=tuple(a + c * x for a, x in zip(begins, lengths, strict=True) for c in (0.0, 0.5, 1.0)),
+        )
 
 
 @dataclass(frozen=True)
@@ -167,4 +347,3 @@ class Variational4(Variational):
 
     name = "variational4"
     order = 4
-    programs = {"reduced": _program("reduced_variational4", parts)}
