@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from .constraints.closed import check_closed
 from .constraints.rows import constraint_set
 from .declared import declared, touching
 from .elements.collection import CONES, collection
@@ -18,6 +17,7 @@ from .maximal.convert import to_maximal
 from .maximal.dynamics import check_inertias
 from .model import MaximalState, Model, State, check_state
 from .redmax import HyperReduced
+from .reduced.closed import check_closed
 from .steppers import ALL_STEPPERS, AdaptiveStepper, Solution, Stepper
 from .steppers.efforts import Efforts
 from .steppers.fixed import Control, FixedRun, shaped_force

@@ -6,12 +6,12 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from .constraints.closed import check_closed
 from .declared import declared, touching
 from .elements.collection import collection
 from .errors import InputError, SolverError
 from .forces.set import force_set
 from .model import MaximalState, Model, State
+from .reduced.closed import check_closed
 from .simulate import checked_force, checked_start, chosen_stepper
 from .steppers import AdaptiveStepper
 from .steppers.efforts import Efforts

@@ -373,7 +373,8 @@ def test_loaded_writes_rows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, cap
     rows = BENCHMARKS["loaded"](file, True, ("arm+spring_dampers", "arm+lo", "simulator"))
     check(rows, file)
     found = {(r["case"], r["quantity"], r["engine"], r["mode"]) for r in rows}
-    assert found >= {(case, "step", "linkwork", "single") for case in ("arm+spring_dampers", "arm+loop")}
+    steps = ("step", "step_one_evaluation")
+    assert found >= {(case, q, "linkwork", "single") for case in ("arm+spring_dampers", "arm+loop") for q in steps}
     assert found >= {("arm", q, "linkwork", "single") for q in ("simulator_step", "controlled_step", "simulate_call")}
     if peers.module("mujoco") is not None:
         assert found >= {("arm+loop", "step", "mujoco", mode) for mode in ("single", "batch1024")}

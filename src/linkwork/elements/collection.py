@@ -68,10 +68,15 @@ class Collection:
         """These numbers at a time."""
         return np.concatenate([np.zeros(0), *(c.inputs_at(t) for c in self.rows)])
 
+    @cached_property
+    def _unknown(self) -> bool:
+        """Whether any constraint has unknowns of its own."""
+        return any(c.unknowns for c in self.rows)
+
     def first_unknowns(self, q: np.ndarray) -> np.ndarray:
         """Where the unknowns of constraints begin at configurations (batch, nq); programs go on from there."""
         batch = len(q)
-        if not any(c.unknowns for c in self.rows):
+        if not self._unknown:
             return np.zeros((batch, 0))
         world = np.broadcast_to(np.eye(4), (batch, 1, 4, 4))
         poses = np.concatenate([kinematics(self.model, q).poses, world], axis=1)
@@ -88,7 +93,7 @@ class Collection:
         supports, R = Supports.of(self.row_nodes, [c.size for c in self.rows]), self.row_count
         sizes = [{"rows": c.size, "unknown": c.unknowns, "told": c.inputs} for c in self.rows]
         sets |= {"constraint": self.row_nodes.tree(sizes, *supports.roles()), "place": supports.tree()}
-        counts = {**tree.counts, "row": R, "list": R + 1, "pair": R * (R + 1) // 2}
+        counts = {**tree.counts, "row": R, "list": R + 1, "pair": R * (R + 1) // 2, "column": 4 * self.model.nv}
         counts |= {"square": R * R} if self.shape[3] == CONES else {}
         items = {**tree.items, "climbs": supports.climbs}
         return replace(tree, sets=sets, counts=counts, items=items, tables=supports.tables(), numbers={"rows": R})

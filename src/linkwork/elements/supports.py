@@ -116,7 +116,7 @@ class Supports:
         at = np.cumsum(counts) - counts
         starts = np.searchsorted(rows[order], np.arange(sum(self.sizes) + 1))
         v_at = self.model.tree.offsets("v")[bodies]
-        found = {"starts": starts, "bodies": bodies[order], "places": at[order], "freedoms": counts[order], "v_at": v_at[order]}
+        found = {"starts": starts, "places": at[order], "freedoms": counts[order], "v_at": v_at[order]}
         found["groups"] = self._groups()
         found["cones"] = np.array([kind for law in self.nodes.laws for kind in law.row_kinds], np.int64)
         return {name: np.ascontiguousarray(x, np.int32) for name, x in found.items()}

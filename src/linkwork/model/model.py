@@ -13,7 +13,8 @@ import numpy as np
 from ..errors import InputError
 from ..geometry.shapes import Shape
 from ..joints import Joint
-from ..kernel.factored import Factored
+from ..kernel.call import Factored
+from ..kernel.function import Function
 from ..kernel.plans import Plans
 from ..kernel.sweep import Algorithm, Items, NodeClass, Packing, Tree, pattern
 from ..spatial.inertia import Inertia
@@ -225,8 +226,8 @@ class Model:
         return interface(inputs, threads, wanted)
 
     @cached_property
-    def shortcuts(self) -> dict[Any, Any]:
-        """Algorithms prepared for quick calls, by name and thread; see `reduced.shortcut`."""
+    def usual_functions(self) -> dict[str, Function]:
+        """Those that most calls want, by the names of their algorithms; see `usual_function`."""
         return {}
 
     @cached_property

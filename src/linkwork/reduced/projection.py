@@ -72,6 +72,14 @@ def watch_positions(n: Any, *ports: Any) -> None:
     n.awake = any_of(n.on)
 
 
+def watch_equalities(n: Any, *ports: Any) -> None:
+    """Equations on positions take part."""
+    law, at = row_law_at(n, ports)
+    n.foot = refined(law, at, n.t, n.unknown)
+    n.on = array([1.0 if law.holonomic and not law.unilateral else 0.0] * law.size)
+    n.awake, n.error = any_of(n.on), zeros(law.size)
+
+
 def watch_rates(n: Any, *ports: Any) -> None:
     """All rows take part, those that only push where they are closed."""
     law, at = row_law_at(n, ports)

@@ -105,9 +105,9 @@ def push_out(shape: Shape, move: Callable[..., None] = displace) -> list[Step]:
 
     move   the rule that turns `dy` into displacements, outward
     """
-    tables = ("starts", "bodies", "places", "freedoms")
-    matrix = Routine(gram, ("active", *tables, "u_rows", "y_rows", "A"), when="deep")
-    spreading = Routine(spread, ("active", "starts", "places", "freedoms", "v_at", "y_rows", "out_x", "dy"), when="deep")
+    paths = ("active", "starts", "places", "freedoms", "v_at")
+    matrix = Routine(gram, (*paths, "u_rows", "y_rows", "columns", "A"), when="deep")
+    spreading = Routine(spread, (*paths, "y_rows", "out_x", "dy"), when="deep")
     return pushed_out(shape, matrix, [spreading, outward(move, when="deep")])
 
 

@@ -9,21 +9,22 @@ from typing import Any
 import numpy as np
 
 from ..constraints.rows import constraint_set
-from ..elements.collection import CONES, collection
+from ..elements.collection import collection
 from ..errors import InputError
-from ..maximal.convert import to_reduced
+from ..kernel.workers import thread_count
 from ..model import MaximalState, Model, State
-from ..model.arrays import lanes_for, thread_count
 from ..model.state import is_finite
-from ..reduced.loaded import constrained_dynamics
 from .constrained import accelerated
 from .efforts import Efforts
 from .inputs import DrivenModel
+from .recording import Recording
+from .row_forces import RowForces
 from .stepper import Program, Solution, Stepper, program_of
-from .stepping import Stepping, constants, owner_of
+from .stepping import Stepping, owner_of
 
 Control = Callable[[float, State | MaximalState], Any]
 Parts = dict[str, np.ndarray]
+FORMS = 8  # sizes of batches, and kinds of joint forces, whose calls are kept ready
 
 
 class FixedRun:
@@ -72,16 +73,16 @@ class FixedRun:
 
     def compiled(self, program: Program) -> Solution:
         """All steps in one call into compiled code."""
-        kept = self._kept(program)
         given = {"tau": self.tau, "external": self.external}
-        inputs = kept | constants(self.model, program, self.dt)
-        inputs |= {name: flat(x, self.batch, self.batched) for name, x in given.items() if x is not None}
-        arrays = self._recorded({name: kept[name] for name in program.recorded})
-        reports = {name: np.zeros((self.batch, self.records + 1, n)) for name, n in program.report_sizes(self.model).items()}
-        plan = program.plan(self.model, lanes_for(self.batch, np.float64), tuple(n for n, x in given.items() if x is None))
-        outputs = {name: a[:, 1:] for name, a in (arrays | reports).items()}
-        memory = {name: np.empty(kept[name].shape) for name in program.memory}
-        plan.run(inputs, outputs | memory, self.batch, self.records, self.every * program.passes, thread_count(self.threads))
+        kept = self._kept(program) | {name: flat(x, self.batch, self.batched) for name, x in given.items() if x is not None}
+        form = (*(None if x is None else kept[name].ndim for name, x in given.items()), self.batch)
+        known = self.model.keep_as((Recording, id(program)), dict)
+        if len(known) > FORMS:
+            known.clear()
+        idle = known.setdefault(form, [])
+        run = idle.pop() if idle else Recording(self.model, program, kept)
+        arrays, reports, memory = run(kept, self.dt, self.records, self.every, thread_count(self.threads))
+        idle.append(run)
         tau = None if self.tau is None else self._constant_tau()
         return self._solution(arrays, tau, reports, self.tau, memory=memory)
 
@@ -159,21 +160,6 @@ class FixedRun:
             first += self.batch * size
         return parts
 
-    def _forces(self, impulses: np.ndarray, tau: np.ndarray | None) -> np.ndarray:
-        """Forces of the rows, averaged over the steps before every record; the first are those at the start, with friction those
-        of the next record."""
-        impulses[:, 0] = 0.0  # not written by any step
-        forces = impulses / self.dt
-        if collection(self.model).shape[3] == CONES:
-            forces[:, 0] = forces[:, 1]
-            return forces
-        start = self.start if isinstance(self.start, State) else to_reduced(self.model, self.start)
-        u = None if self.driven is None else self.driven.last
-        lone = tau if tau is None or self.batched else np.reshape(tau, -1)
-        _, first = constrained_dynamics(self.model, start.q, start.v, lone, self.external, t=self.start.t, inputs=u)
-        forces[:, 0] = first.reshape(self.batch, -1)
-        return forces
-
     def step_by_step(self, control: Control | None) -> Solution:
         """Models with forces or constraints: their problem is posed in Python at every step."""
         if self.batched:
@@ -247,7 +233,7 @@ class FixedRun:
         held = None if tau is None else tau.reshape(*shape, self.model.nv)
         forces = left = None
         if "x" in reports:
-            forces = self._forces(reports["x"], first_tau).reshape(*shape, reports["x"].shape[2])
+            forces = RowForces(self.model, reports["x"], shape, self.dt, found, self.start.t, first_tau, self.external, inputs)
         if "left" in reports:
             reports["left"][:, 0] = 0.0  # nothing is solved before the start
             left = reports["left"].reshape(shape)

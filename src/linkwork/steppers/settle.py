@@ -126,7 +126,7 @@ def settle(shape: Shape, method: str) -> list[Step]:
         located.append(each(keep_motion if on_bodies else keep_joints))
         correct, take = reduced.correct, take_joints
     ports, places = [f"p{i}" for i in range(most)], [f"s{i}" for i in range(most)]
-    tables = ("starts", "bodies", "places", "freedoms")
+    paths = ("active", "starts", "places", "freedoms", "v_at")
     return [
         Routine(begin_near, ("near",)),
         *located,
@@ -136,9 +136,9 @@ def settle(shape: Shape, method: str) -> list[Step]:
         each(hold, *ports, *places, on="constraint", when=("own", "awake")),
         over("climbs", climb, "place", "up", when=("row", "row_on")),
         Routine(gather, ("rows", "on", "more", "busy", "more_left", "active")),
-        Routine(gram, ("active", *tables, "u_rows", "y_rows", "A"), when="near"),
+        Routine(gram, (*paths, "u_rows", "y_rows", "columns", "A"), when="near"),
         Routine(solve_boxes, ("active", "on", "b", "lower", "upper", "more", "A", "more_left", "LDL", *SCRATCH), when="near"),
-        Routine(spread, ("active", "starts", "places", "freedoms", "v_at", "y_rows", "more", "dy"), when="near"),
+        Routine(spread, (*paths, "y_rows", "more", "dy"), when="near"),
         outward(correct, when="near"),
         each(take, when=NEAR),
         Routine(add_impulses, ("rows", "more", "x", "more_left", "left"), when="near"),

@@ -10,10 +10,12 @@ import numpy as np
 
 from ..kernel.lanes import Lanes
 from ..kernel.plan import Plan
+from ..kernel.plans import Plans
 from ..kernel.sweep import Algorithm
 from ..model import MaximalState, Model, State
 from .events import Event
 from .inputs import DrivenModel
+from .row_forces import RowForces
 
 
 @dataclass(frozen=True)
@@ -24,7 +26,7 @@ class Program:
     enter    what the program keeps instead of the parts of a state (batch, size); None: the parts themselves
     leave    the parts of the states that it left (batch, records, size)
     inputs   further inputs that it takes from the model
-    bind     how an algorithm becomes a plan of the model, as `Model.plan` does; None: just so
+    bind     the plans of the model that an algorithm becomes one of; None: `Model.plan`
     records  the states that a run records; all of them if none is named
     memory   the states that a run hands to one that goes on from its end
     reports  outputs besides the states, with their sizes: "x", the multiplier of every row as an impulse of the step, ...
@@ -38,7 +40,7 @@ class Program:
     enter: Callable[[Model, dict[str, np.ndarray]], dict[str, np.ndarray]] | None = None
     leave: Callable[[Model, dict[str, np.ndarray]], dict[str, np.ndarray]] | None = None
     inputs: Callable[[Model], dict[str, np.ndarray]] | None = None
-    bind: Callable[[Model], Callable[..., Plan]] | None = None
+    bind: Callable[[Model], Plans] | None = None
     reports: Callable[[Model], dict[str, int]] | None = None
     records: tuple[str, ...] = ()
     memory: tuple[str, ...] = ()
@@ -47,7 +49,14 @@ class Program:
 
     def plan(self, model: Model, lanes: Lanes, absent: tuple[str, ...]) -> Plan:
         """The step bound to a model; `absent` of its inputs are zero."""
-        return (self.bind(model) if self.bind else model.plan)(self.algorithm, lanes, ("run",), absent)
+        return self._plans(model)(self.algorithm, lanes, ("run",), absent)
+
+    def lanes(self, model: Model, batch: int) -> Lanes:
+        """The value type for a batch of so many states."""
+        return self._plans(model).lanes(self.algorithm, batch)
+
+    def _plans(self, model: Model) -> Plans:
+        return self.bind(model) if self.bind else model.plan
 
     def report_sizes(self, model: Model) -> dict[str, int]:
         """The outputs besides the states, with their sizes."""
@@ -157,7 +166,7 @@ class Solution:
     t: np.ndarray
     arrays: dict[str, np.ndarray]
     tau: np.ndarray | None
-    forces: np.ndarray | None
+    forces: np.ndarray | RowForces | None
     events: tuple[Event, ...] = ()
     inputs: np.ndarray | None = None
     memory: Mapping[str, np.ndarray] | None = None

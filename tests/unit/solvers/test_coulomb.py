@@ -215,7 +215,7 @@ def test_rows_with_bounds_alone_agree_with_boxes(seed: int) -> None:
     p = Problem(L @ L.T, rng.normal(size=m), Cones.bounded(lower, upper))
     x, active = np.zeros(m), np.arange(-1, m)
     active[0] = m
-    packed, scratch = p.A[np.tril_indices(m)].copy(), [np.zeros(m * (m + 1) // 2), *np.zeros((9, m))]
+    packed, scratch = p.A[np.tril_indices(m)].copy(), [np.zeros(m * (m + 1) // 2), *np.zeros((10, m)), np.zeros(m + 1, np.int64)]
     full = np.zeros(m * m)
     mirror(active, packed, full)
     assert np.array_equal(full.reshape(m, m), p.A)
