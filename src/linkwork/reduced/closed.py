@@ -106,7 +106,7 @@ def closedness(shape: Shape) -> Algorithm:
         inward(factor),
         each(watch_equalities, *ports, on="constraint"),
         each(hold_positions, *ports, *places, on="constraint", when=("own", "awake")),
-        over("climbs", climb, "place", "up", when=("law", "awake")),
+        over("climbs", climb, "place", "up", when=("row", "row_on")),
         Routine(gather, ("rows", "on", "x", "busy", "left", "active")),
         Routine(gram, ("active", "starts", "places", "freedoms", "v_at", "u_rows", "y_rows", "columns", "A")),
         Routine(volume_of, ("active", "groups", "A", "LDL", "d", "scale", "volume")),

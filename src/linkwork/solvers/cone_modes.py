@@ -106,7 +106,7 @@ def modal_matrix(n: int, active: Ints, cones: Table, A: Lane, keep: Lane, turn: 
     for q in range(n):  # columns: n + mu d, across d, along d
         i = order[q]
         kind = cones[active[i + 1]]
-        if kind == 1 and any(turn[i + 2] < 1.0):
+        if kind == 1 and any(keep[i + 2] < keep[i]):
             d1 = turn[i + 1]
             d2 = turn[i + 2]
             for p in range(n):
@@ -125,7 +125,7 @@ def modal_matrix(n: int, active: Ints, cones: Table, A: Lane, keep: Lane, turn: 
     for p in range(n):  # rows
         i = order[p]
         kind = cones[active[i + 1]]
-        if kind == 1 and any(turn[i + 2] < 1.0):
+        if kind == 1 and any(keep[i + 2] < keep[i]):
             d1 = turn[i + 1]
             d2 = turn[i + 2]
             for q in range(n):

@@ -100,7 +100,7 @@ def project_cones(active: Ints, cones: Table, lo: Lane, hi: Lane, scale: Lane, z
         if kind == 1:
             mu = hi[i + 1]
             t = sqrt(z[i + 1] * z[i + 1] + z[i + 2] * z[i + 2])
-            inside = t <= mu * z[i]
+            inside = (t <= mu * z[i]) & (z[i] >= 0.0)
             along = maximum((z[i] + mu * t) / (1.0 + mu * mu), 0.0)
             part = where(good, where(inside, 1.0, mu * along / where(inside | ~(t > 0.0), 1.0, t)), 0.0)
             z[i] = where(good, where(inside, z[i], along), 0.0)

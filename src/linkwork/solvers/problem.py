@@ -116,7 +116,7 @@ class Cones:
 def nearest_in_cone(y: np.ndarray, mu: float) -> np.ndarray:
     """The nearest point with |x_t| <= mu x_n."""
     t = float(np.hypot(y[1], y[2]))
-    if t <= mu * y[0]:
+    if t <= mu * y[0] and y[0] >= 0.0:
         return y.copy()
     along = max((y[0] + mu * t) / (1.0 + mu * mu), 0.0)
     return np.array([along, *(mu * along / t * y[1:3])]) if t > 0.0 else np.array([along, 0.0, 0.0])

@@ -167,7 +167,7 @@ def posed_rows(most: int, again: bool) -> list[Step]:
     steps: list[Step] = [
         each(watch_again if again else watch, *ports, on="constraint"),
         each(hold, *ports, *places, on="constraint", when=("own", "awake")),
-        over("climbs", climb, "place", "up", when=("law", "awake")),
+        over("climbs", climb, "place", "up", when=("row", "row_on")),
         Routine(gather, ("rows", "on", "more", "busy", "more_left", "active")),
     ]
     return [renamed(step, AFTER if again else START) for step in steps]

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..elements.collection import CONES, collection
 from ..maximal.convert import to_reduced
 from ..model import MaximalState, Model, State
 from ..reduced.loaded import constrained_dynamics
@@ -34,7 +35,12 @@ class RowForces:
     inputs: np.ndarray | None
 
     def found(self) -> np.ndarray:
-        """Forces (..., records, rows), averaged over the steps before every record; the first are those at the start."""
+        """Forces (..., records, rows), averaged over the steps before every record; the first are those at the start, or, where
+        contacts have friction, those of the next record."""
+        if collection(self.model).shape[3] == CONES:
+            forces = self.averaged()
+            forces[..., 0, :] = forces[..., 1, :] if forces.shape[-2] > 1 else 0.0
+            return forces
         start, lone = self._start(), len(self.lead) == 1
         tau = self.tau if self.tau is None or not lone else np.reshape(self.tau, -1)
         u = None if self.inputs is None else self.inputs[0]

@@ -91,6 +91,7 @@ class Stepper:
     """Base of all steppers; nothing is hidden in them. Their fields are the options that `simulate` hands on.
 
     contacts   whether constraints that only push can be stepped
+    friction   whether those with Coulomb friction can be, too
     """
 
     name: ClassVar[str]
@@ -105,6 +106,10 @@ class Stepper:
     def formulated(self, method: str) -> Stepper:
         """This stepper for one of its formulations."""
         return self
+
+    @property
+    def friction(self) -> bool:
+        return False
 
     def check(self, model: Model) -> None:
         """Raise if the stepper cannot step the model."""
