@@ -23,6 +23,7 @@ from .energy import Energy, energy
 from .errors import CompileError, InputError, LinkworkError, ModelError, SolverError, SymbolError
 from .forces import (
     ActivationDynamics,
+    Actuator,
     BodyDamping,
     Bushing,
     Cable,
@@ -119,6 +120,7 @@ __version__: str
 __all__ = [
     "SE3",
     "ActivationDynamics",
+    "Actuator",
     "Ad",
     "Assembly",
     "Body",
