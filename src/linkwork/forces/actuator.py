@@ -8,7 +8,7 @@ import numpy as np
 
 from ..errors import ModelError
 from ..joints import Joint
-from ..model.checks import numbers
+from ..model.checks import number, numbers
 from ..model.model import Body
 from ..spatial.scalar import Scalar, Vector, array, clip
 from .joint import JointForce, is_flat
@@ -17,8 +17,8 @@ from .joint import JointForce, is_flat
 class Actuator(JointForce):
     """tau_i = gear f, with f = gain u + bias_0 + bias_1 gear q_i + bias_2 gear v_i, held within `force_range`.
 
-    Its input is the control u, held within `control_range`. A motor has gain 1 and no bias; a servo of stiffness kp and damping kv
-    has gain kp and bias (0, -kp, -kv): its control is the wanted position; a speed servo has gain kv and bias (0, 0, -kv).
+    Its input is the control u, held within `control_range`. A motor has gain 1 and no bias; a servo of stiffness kp and damping
+    kv has gain kp and bias (0, -kp, -kv): its control is the wanted position; a speed servo has gain kv and bias (0, 0, -kv).
 
     coordinate   of a joint with several: which one
     control      the control until the inputs say otherwise
@@ -43,10 +43,8 @@ class Actuator(JointForce):
         owner = self.on(joint, name)
         self.gain, self.gear, self.control = (number(owner, *x) for x in (("gain", gain), ("gear", gear), ("control", control)))
         self.bias = numbers(owner, "bias", bias, 3)
-        self.control_range, self.force_range = (
-            _range(owner, "control_range", control_range),
-            _range(owner, "force_range", force_range),
-        )
+        self.control_range = _range(owner, "control_range", control_range)
+        self.force_range = _range(owner, "force_range", force_range)
         if isinstance(coordinate, bool) or not isinstance(coordinate, int) or coordinate < 0:
             raise ModelError(f"{owner}: coordinate must be a whole number from 0, not {coordinate!r}")
         self.coordinate = coordinate

@@ -1,8 +1,8 @@
-"""MJCF: a model of MuJoCo, read through MuJoCo's own compiler (extra `mujoco`), so defaults, includes and inertias are as it has them.
+"""MJCF: a model of MuJoCo, read through MuJoCo's own compiler (extra `mujoco`): defaults, includes, inertias are as it has them.
 
-Coordinates keep their order and meaning: q of the model is MuJoCo's qpos. Velocities of free joints differ: linkwork has the twist
-(angular, linear) in body axes. Bodies without joints become part of what carries them. Contacts are hard here: settings of soft ones
-are noted. What would change the motion and has no counterpart is an error, unless `allow=` names it.
+Coordinates keep their order and meaning: q of the model is MuJoCo's qpos. Velocities of free joints differ: linkwork has the
+twist (angular, linear) in body axes. Bodies without joints become part of what carries them. Contacts are hard here: settings of
+soft ones are noted. What would change the motion and has no counterpart is an error, unless `allow=` names it.
 """
 
 from __future__ import annotations

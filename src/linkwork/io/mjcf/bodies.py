@@ -1,7 +1,7 @@
 """Bodies and joints of a compiled MuJoCo model.
 
-MuJoCo's joints turn a body about anchors in its own frame; the frame of a body of linkwork is the outboard side of its joint, so it
-lies at the anchor of the body's last joint, with the body's axes. Several joints of one body are a `Composite`.
+MuJoCo's joints turn a body about anchors in its own frame; the frame of a body of linkwork is the outboard side of its joint, so
+it lies at the anchor of the body's last joint, with the body's axes. Several joints of one body are a `Composite`.
 """
 
 from __future__ import annotations
