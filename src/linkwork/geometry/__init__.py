@@ -1,12 +1,24 @@
 """Shapes, curves and surfaces. They know no mechanics."""
 
+from .convex import Convex
 from .curves import Curve
+from .height_field import HeightField
 from .mesh import Mesh, mesh_inertia
 from .shapes import Plane, Shape, Sphere
+from .solids import Box, Capsule, Cylinder, Ellipsoid
 from .surfaces import ImplicitSurface, ParametricSurface, Surface, ellipsoid, torus
 
+ALL_SHAPES = (Plane, Sphere, Box, Capsule, Cylinder, Ellipsoid, Convex, Mesh, HeightField)
+
 __all__ = [
+    "ALL_SHAPES",
+    "Box",
+    "Capsule",
+    "Convex",
     "Curve",
+    "Cylinder",
+    "Ellipsoid",
+    "HeightField",
     "ImplicitSurface",
     "Mesh",
     "ParametricSurface",

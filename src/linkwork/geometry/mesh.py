@@ -10,15 +10,18 @@ The same integrals as in [Mirtich 1996], which [Sueda, section 1.7] refers to, w
 
 from __future__ import annotations
 
+import copy
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 
 from ..errors import ModelError
 from ..spatial.checks import positive
 from ..spatial.inertia import Inertia
-from .shapes import Shape
+from ..spatial.scalar import read_only
+from .checks import LARGEST, SMALLEST
+from .shapes import Shape, Unnamed
 
 
 class Mesh(Shape):
@@ -28,20 +31,27 @@ class Mesh(Shape):
     faces      (m, 3) indices of vertices, counter-clockwise when seen from outside
     """
 
-    def __init__(self, vertices: Any, faces: Any, name: str = "Mesh") -> None:
-        self.name = name
-        self.vertices = _vertices(name, vertices)
-        self.faces = _faces(name, faces, len(self.vertices))
-        self.vertices.setflags(write=False)
-        self.faces.setflags(write=False)
+    kind = "mesh"
+
+    def __init__(self, vertices: Any, faces: Any, name: str = "Mesh", **attributes: Unpack[Unnamed]) -> None:
+        super().__init__(name=name, **attributes)
+        self.vertices = read_only(_vertices(name, vertices))
+        self.faces = read_only(_faces(name, faces, len(self.vertices)))
+
+    def _with(self, vertices: np.ndarray, faces: np.ndarray) -> Mesh:
+        """Another surface that is like this one in all else."""
+        other = copy.copy(self)
+        other.vertices = read_only(_vertices(self.name, vertices))
+        other.faces = read_only(_faces(self.name, faces, len(vertices)))
+        return other
 
     @staticmethod
-    def load(path: str | Path) -> Mesh:
+    def load(path: str | Path, name: str | None = None, **attributes: Unpack[Unnamed]) -> Mesh:
         """From a file that trimesh reads (STL, OBJ, PLY, OFF, glTF, ...), corners at the same place made one vertex."""
         import trimesh  # takes long to import, and only files need it
 
         file = Path(path)
-        name = f"Mesh {str(path)!r}"
+        name = name or f"Mesh {str(path)!r}"
         if not file.is_file():
             raise ModelError(f"{name}: there is no such file")
         try:
@@ -49,10 +59,10 @@ class Mesh(Shape):
             vertices, faces = raw.vertices, raw.faces
         except Exception as error:  # whatever the many readers raise
             raise ModelError(f"{name}: cannot be read: {error}") from error
-        read = Mesh(vertices, faces, name)  # checked first: merging would drop corners that are not finite
+        read = Mesh(vertices, faces, name, **attributes)  # checked first: merging would drop corners that are not finite
         joined = trimesh.Trimesh(read.vertices, read.faces, process=False)
         joined.merge_vertices(merge_tex=True, merge_norm=True)
-        return Mesh(joined.vertices, joined.faces, name)
+        return read._with(joined.vertices, joined.faces)
 
     def scaled(self, factors: Any) -> Mesh:
         """Stretched by a factor, or by three along the axes; a mirror image keeps its outside outside."""
@@ -62,11 +72,11 @@ class Mesh(Shape):
             raise ModelError(f"{self.name}: scale {factors!r} must be a number or three numbers") from None
         if not np.all(np.isfinite(s)) or np.any(s == 0):
             raise ModelError(f"{self.name}: scale {s.tolist()} must be finite and not zero")
-        return Mesh(self.vertices * s, self.faces[:, ::-1] if np.prod(s) < 0 else self.faces, self.name)
+        return self._with(self.vertices * s, self.faces[:, ::-1] if np.prod(s) < 0 else self.faces)
 
     def outward(self) -> Mesh:
         """The same surface with its triangles turned so that the volume is positive."""
-        return Mesh(self.vertices, self.faces[:, ::-1], self.name) if self.volume < 0 else self
+        return self._with(self.vertices, self.faces[:, ::-1]) if self.volume < 0 else self
 
     # --- topology -------------------------------------------------------------------------------------------------------
     def _edges(self) -> tuple[np.ndarray, np.ndarray]:
@@ -95,8 +105,41 @@ class Mesh(Shape):
         """The enclosed volume; negative if the triangles run clockwise. Meaningless for open surfaces."""
         return _integrals(self.vertices[self.faces], self.vertices.mean(axis=0))[0]
 
+    @property
+    def com(self) -> np.ndarray:
+        return mesh_inertia(self, mass=1.0).com
+
+    def inertia_of(self, mass: float) -> Inertia:
+        return mesh_inertia(self, mass=mass)
+
+    def require_solid(self) -> None:
+        """Raise unless the surface is closed, its triangles face outward, and they enclose a volume of sensible size."""
+        if self.open_edges:
+            raise ModelError(
+                f"{self.name}: the surface is not closed: {self.open_edges} open edges; close it, or give the inertia"
+            )
+        if self.twisted_edges:
+            raise ModelError(f"{self.name}: triangles disagree about the outside at {self.twisted_edges} edges; turn them alike")
+        span, volume = np.ptp(self.vertices, axis=0).max(), self.volume
+        if not abs(volume) > 1e-12 * span**3:
+            raise ModelError(f"{self.name}: the surface encloses no volume ({volume:g} m^3)")
+        if volume < 0:
+            raise ModelError(
+                f"{self.name}: its volume is negative ({volume:g} m^3), its triangles face inward; use mesh.outward()"
+            )
+        if not SMALLEST <= span <= LARGEST:
+            raise ModelError(f"{self.name}: its size {span:g} is absurd; lengths are metres, from {SMALLEST:g} to {LARGEST:g}")
+
+    def bounding_box(self) -> tuple[np.ndarray, np.ndarray]:
+        used = self.vertices[self.faces.reshape(-1)]
+        return used.min(axis=0), used.max(axis=0)
+
+    def bounding_sphere(self) -> tuple[np.ndarray, float]:
+        center = 0.5 * np.sum(self.bounding_box(), axis=0)
+        return center, float(np.linalg.norm(self.vertices[self.faces.reshape(-1)] - center, axis=1).max())
+
     def __repr__(self) -> str:
-        return f"Mesh({len(self.vertices)} vertices, {len(self.faces)} faces)"
+        return f"{type(self).__name__}({len(self.vertices)} vertices, {len(self.faces)} faces)"
 
 
 def mesh_inertia(mesh: Mesh, *, density: float | None = None, mass: float | None = None) -> Inertia:
@@ -108,17 +151,10 @@ def mesh_inertia(mesh: Mesh, *, density: float | None = None, mass: float | None
     """
     if (density is None) == (mass is None):
         raise ModelError(f"{mesh.name}: give the density or the mass, one of them")
-    if mesh.open_edges:
-        raise ModelError(f"{mesh.name}: the surface is not closed: {mesh.open_edges} open edges; close it, or give the inertia")
-    if mesh.twisted_edges:
-        raise ModelError(f"{mesh.name}: triangles disagree about the outside at {mesh.twisted_edges} edges; turn them alike")
-    corners, span = mesh.vertices[mesh.faces], np.ptp(mesh.vertices, axis=0)
+    mesh.require_solid()
+    corners = mesh.vertices[mesh.faces]
     center = mesh.vertices.mean(axis=0)
     volume, first, _ = _integrals(corners, center)
-    if abs(volume) <= 1e-12 * span.max() ** 3:
-        raise ModelError(f"{mesh.name}: the surface encloses no volume ({volume:g} m^3)")
-    if volume < 0:
-        raise ModelError(f"{mesh.name}: its volume is negative ({volume:g} m^3), its triangles face inward; use mesh.outward()")
     center = center + first / volume
     second = _integrals(corners, center)[2]  # about the centre of mass: nothing large cancels
     m = positive(f"{mesh.name} mass", mass) if mass is not None else positive(f"{mesh.name} density", density) * volume

@@ -1,42 +1,194 @@
-"""Simple solids, in the coordinates of whatever they are attached to."""
+"""Shapes: solids in the coordinates of whatever they are attached to, with what their surface is like. Ball and half-space."""
 
 from __future__ import annotations
 
-from typing import Any
+import copy
+from collections.abc import Mapping
+from typing import Any, ClassVar, TypedDict, Unpack
 
 import numpy as np
 
 from ..errors import ModelError
+from ..spatial.inertia import Inertia
+from ..spatial.scalar import read_only
+from . import checks
+
+NORMAL_ERROR = 1e-6
+
+
+class Unnamed(TypedDict, total=False):
+    """What every shape may be given besides its form."""
+
+    friction: float | None
+    restitution: float | None
+    density: float | None
+    mass: float | None
+    color: Any
+    group: int
+    mask: int
+
+
+class Attributes(Unnamed, total=False):
+    """The same with a name."""
+
+    name: str | None
 
 
 class Shape:
-    """Base of all shapes."""
+    """Base of all shapes.
+
+    friction      coefficient of dry friction; None leaves it to the shape that it touches
+    restitution   from 0 (stays) to 1 (bounces back); None leaves it to the shape that it touches
+    density, mass kg/m^3, or kg of the whole; one of them, for a body whose inertia is that of its shapes
+    color         (red, green, blue), or with opacity, from 0 to 1
+    group, mask   sets as bits: two shapes may touch where the group of one is in the mask of the other
+    name          of this shape, for messages
+
+    kind              what it is called, in tables of pairs
+    parameter_names   the attributes that are its numbers: functions of shapes read these and nothing else, and run as well on
+                      symbols (see `bound`)
+    """
+
+    kind: ClassVar[str] = ""
+    parameter_names: ClassVar[tuple[str, ...]] = ()
+
+    def __init__(
+        self,
+        *,
+        friction: float | None = None,
+        restitution: float | None = None,
+        density: float | None = None,
+        mass: float | None = None,
+        color: Any = None,
+        group: int = 1,
+        mask: int = 1,
+        name: str | None = None,
+    ) -> None:
+        owner = self.name = type(self).__name__ if name is None else name
+        if not isinstance(owner, str) or not owner:
+            raise ModelError(f"{type(self).__name__}: its name must be a text, not {name!r}")
+        self.friction = None if friction is None else checks.number(owner, "friction", friction, 0.0)
+        self.restitution = None if restitution is None else checks.number(owner, "restitution", restitution, 0.0, 1.0)
+        if density is not None and mass is not None:
+            raise ModelError(f"{owner}: give the density or the mass, not both")
+        self.density = None if density is None else _positive(owner, "density", density)
+        self.mass = None if mass is None else _positive(owner, "mass", mass)
+        self.color = None if color is None else _color(owner, color)
+        self.group, self.mask = checks.whole(owner, "group", group), checks.whole(owner, "mask", mask)
+
+    # --- its numbers ----------------------------------------------------------------------------------------------------
+    def parameters(self) -> dict[str, np.ndarray]:
+        """Its numbers, by name."""
+        return {name: np.asarray(getattr(self, name), float) for name in self.parameter_names}
+
+    def bound(self, values: Mapping[str, Any]) -> Any:
+        """The same shape with other numbers, symbols too; they are not checked."""
+        other = copy.copy(self)
+        other.__dict__.update(values)
+        return other
+
+    # --- what it fills --------------------------------------------------------------------------------------------------
+    @property
+    def volume(self) -> float:
+        """m^3."""
+        raise ModelError(f"{self.name}: a {type(self).__name__} encloses no volume")
+
+    @property
+    def com(self) -> np.ndarray:
+        """The centre of its volume (3,)."""
+        raise ModelError(f"{self.name}: a {type(self).__name__} encloses no volume")
+
+    def inertia(self) -> Inertia:
+        """Of the solid, with its own density or mass, spread evenly."""
+        if self.mass is None and self.density is None:
+            raise ModelError(f"{self.name}: give its density or its mass; without them it has no inertia")
+        return self.inertia_of(self.density * self.volume if self.mass is None else self.mass)  # pyright: ignore
+
+    def inertia_of(self, mass: float) -> Inertia:
+        """Of the solid with this mass, spread evenly."""
+        raise ModelError(f"{self.name}: a {type(self).__name__} encloses no volume; it has no inertia")
+
+    def require_solid(self) -> None:
+        """Raise unless the shape has an inside that others can be kept out of."""
+
+    # --- where it can be ------------------------------------------------------------------------------------------------
+    def bounding_box(self) -> tuple[np.ndarray, np.ndarray]:
+        """The lowest and highest coordinates (3,) of its points; infinite for a half-space."""
+        raise NotImplementedError
+
+    def bounding_sphere(self) -> tuple[np.ndarray, float]:
+        """Centre (3,) and radius of a ball that holds it: about the middle of its box, unless it knows better."""
+        low, high = self.bounding_box()
+        return 0.5 * (low + high), float(np.linalg.norm(high - low)) / 2.0
+
+    def __repr__(self) -> str:
+        own = ", ".join(f"{n}={np.asarray(x).tolist()}" for n, x in self.parameters().items())
+        return f"{type(self).__name__}({own})"
 
 
 class Sphere(Shape):
     """A solid ball."""
 
-    def __init__(self, radius: float, center: Any = (0.0, 0.0, 0.0)) -> None:
-        self.radius = float(radius)
-        self.center = _point("Sphere center", center)
-        if not (np.isfinite(self.radius) and self.radius > 0):
-            raise ModelError(f"Sphere: the radius {radius!r} must be positive")
+    kind = "sphere"
+    parameter_names = ("radius", "center")
+
+    def __init__(self, radius: float, center: Any = (0.0, 0.0, 0.0), **attributes: Unpack[Attributes]) -> None:
+        super().__init__(**attributes)
+        self.radius = checks.length(self.name, "radius", radius)
+        self.center = checks.vector(self.name, "center", center)
+
+    @property
+    def volume(self) -> float:
+        return 4.0 / 3.0 * np.pi * self.radius**3
+
+    @property
+    def com(self) -> np.ndarray:
+        return self.center
+
+    def inertia_of(self, mass: float) -> Inertia:
+        return Inertia.sphere(mass, self.radius, self.center)
+
+    def bounding_box(self) -> tuple[np.ndarray, np.ndarray]:
+        return self.center - self.radius, self.center + self.radius
+
+    def bounding_sphere(self) -> tuple[np.ndarray, float]:
+        return self.center, self.radius
 
 
 class Plane(Shape):
     """The half-space below a plane; `normal` points out of it."""
 
-    def __init__(self, point: Any = (0.0, 0.0, 0.0), normal: Any = (0.0, 0.0, 1.0)) -> None:
-        self.point = _point("Plane point", point)
-        self.normal = _point("Plane normal", normal)
-        length = float(np.linalg.norm(self.normal))
-        if abs(length - 1.0) > 1e-6:
-            raise ModelError(f"Plane: the normal {self.normal.tolist()} has length {length:.6g}; give a unit vector")
-        self.normal = self.normal / length
+    kind = "plane"
+    parameter_names = ("point", "normal")
+
+    def __init__(self, point: Any = (0.0, 0.0, 0.0), normal: Any = (0.0, 0.0, 1.0), **attributes: Unpack[Attributes]) -> None:
+        super().__init__(**attributes)
+        self.point = checks.vector(self.name, "point", point)
+        given = checks.vector(self.name, "normal", normal)
+        length = float(np.linalg.norm(given))
+        if abs(length - 1.0) > NORMAL_ERROR:
+            raise ModelError(f"{self.name}: the normal {given.tolist()} has length {length:.6g}; give a unit vector")
+        self.normal = read_only(given / length)
+
+    def bounding_box(self) -> tuple[np.ndarray, np.ndarray]:
+        return np.full(3, -np.inf), np.full(3, np.inf)
+
+    def bounding_sphere(self) -> tuple[np.ndarray, float]:
+        return self.point, np.inf
 
 
-def _point(what: str, x: Any) -> np.ndarray:
-    a = np.asarray(x, dtype=float)
-    if a.shape != (3,) or not np.all(np.isfinite(a)):
-        raise ModelError(f"{what} must be three finite numbers, not {x!r}")
-    return a
+def _positive(owner: str, what: str, x: Any) -> float:
+    value = checks.number(owner, what, x)
+    if value <= 0.0:
+        raise ModelError(f"{owner}: {what} must be above 0, not {x!r}")
+    return value
+
+
+def _color(owner: str, x: Any) -> tuple[float, ...]:
+    try:
+        a = np.array(x, dtype=float)
+    except (TypeError, ValueError):
+        a = np.full(0, np.nan)
+    if a.shape not in ((3,), (4,)) or not np.all((a >= 0) & (a <= 1)):
+        raise ModelError(f"{owner}: color must be three or four numbers from 0 to 1, not {x!r}")
+    return tuple(a.tolist())

@@ -1,0 +1,82 @@
+"""Which function says where two shapes touch: one table, in either order.
+
+A function takes shape a and the pose of its body, shape b and that of its body, numbers or symbols, and returns a fixed number of
+slots (`ContactPoint`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import cache
+from typing import Any
+
+from ..errors import ModelError
+from ..geometry import Shape
+from ..spatial.scalar import Scalar, where
+from ..spatial.se3 import SE3
+from .box_box import box_box
+from .box_pairs import capsule_box, sphere_box
+from .plane_pairs import box_plane, capsule_plane, cylinder_plane, ellipsoid_plane, sphere_plane
+from .point import ContactPoint
+from .round_pairs import capsule_capsule, sphere_capsule, sphere_sphere
+
+PairFunction = Callable[[Any, SE3, Any, SE3], tuple[ContactPoint, ...]]
+
+PAIRS: dict[tuple[str, str], tuple[PairFunction, int]] = {  # kinds of a and b: the function, and its number of slots
+    ("sphere", "plane"): (sphere_plane, 1),
+    ("capsule", "plane"): (capsule_plane, 2),
+    ("box", "plane"): (box_plane, 8),
+    ("cylinder", "plane"): (cylinder_plane, 10),
+    ("ellipsoid", "plane"): (ellipsoid_plane, 1),
+    ("sphere", "sphere"): (sphere_sphere, 1),
+    ("sphere", "capsule"): (sphere_capsule, 1),
+    ("sphere", "box"): (sphere_box, 1),
+    ("capsule", "capsule"): (capsule_capsule, 3),
+    ("capsule", "box"): (capsule_box, 3),
+    ("box", "box"): (box_box, 12),
+}
+NO_CONTACT = 1e30  # the separation of a pair none of whose slots is on
+
+
+def is_compiled(a: Shape, b: Shape) -> bool:
+    """Whether there is a function of straight-line code for two shapes, in this order or the other."""
+    return (a.kind, b.kind) in PAIRS or (b.kind, a.kind) in PAIRS
+
+
+def pair_function(a: Shape, b: Shape) -> PairFunction:
+    """The function of two shapes in this order; its normals point from b to a."""
+    return _function(a.kind, b.kind)
+
+
+def slot_count(a: Shape, b: Shape) -> int:
+    """How many slots that function returns."""
+    _function(a.kind, b.kind)
+    return (PAIRS.get((a.kind, b.kind)) or PAIRS[b.kind, a.kind])[1]
+
+
+def contact_points(a: Shape, E_a: SE3, b: Shape, E_b: SE3) -> tuple[ContactPoint, ...]:
+    """Where two shapes touch, or would; E_a and E_b are the poses of their bodies."""
+    return pair_function(a, b)(a, E_a, b, E_b)
+
+
+def separation(points: Sequence[ContactPoint]) -> Scalar:
+    """The least gap of the slots that are on: the distance of shapes that do not touch, `NO_CONTACT` if no slot is on."""
+    least: Scalar = NO_CONTACT
+    for x in points:
+        least = where((x.on > 0.5) & (x.gap < least), x.gap, least)
+    return least
+
+
+@cache
+def _function(a: str, b: str) -> PairFunction:
+    if (a, b) in PAIRS:
+        return PAIRS[a, b][0]
+    if (b, a) not in PAIRS:
+        known = ", ".join(f"{x}-{y}" for x, y in PAIRS)
+        raise ModelError(f"contact of {a} and {b} is not compiled (these are: {known}); `contact.coal_pairs` serves the others")
+    function = PAIRS[b, a][0]
+
+    def swapped(a: Any, E_a: SE3, b: Any, E_b: SE3) -> tuple[ContactPoint, ...]:
+        return tuple(x._replace(normal=-x.normal) for x in function(b, E_b, a, E_a))
+
+    return swapped

@@ -1,0 +1,88 @@
+"""Solids on a half-space: exact, as the height over a plane is linear. Shape b is the plane in all of them.
+
+gap = n . (x - point),   x the lowest points of the solid
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..geometry import Box, Capsule, Cylinder, Ellipsoid, Plane, Sphere
+from ..spatial.scalar import Scalar, Vector, dot
+from ..spatial.se3 import SE3
+from .point import ContactPoint
+
+SIGNS = [(x, y, z) for z in (-1.0, 1.0) for y in (-1.0, 1.0) for x in (-1.0, 1.0)]
+TURN = 1e-9  # a cap that is tilted less has no lowest point
+QUARTERS = ((1.0, 0.0), (0.0, 1.0), (-1.0, 0.0), (0.0, -1.0))
+
+
+def sphere_plane(a: Sphere, E_a: SE3, b: Plane, E_b: SE3) -> tuple[ContactPoint, ...]:
+    """One slot: the lowest point."""
+    return (_ball(E_a @ a.center, a.radius, *_plane(b, E_b)),)
+
+
+def capsule_plane(a: Capsule, E_a: SE3, b: Plane, E_b: SE3) -> tuple[ContactPoint, ...]:
+    """Two slots: the lowest points of the balls at both ends."""
+    center, half = E_a @ a.p, E_a.rotate(a.R[:, 2]) * (0.5 * a.length)
+    plane = _plane(b, E_b)
+    return _ball(center - half, a.radius, *plane), _ball(center + half, a.radius, *plane)
+
+
+def box_plane(a: Box, E_a: SE3, b: Plane, E_b: SE3) -> tuple[ContactPoint, ...]:
+    """Eight slots: the corners, x first, then y, then z from minus to plus."""
+    E = E_a @ a.pose
+    point, n = _plane(b, E_b)
+    edges = E.R * (0.5 * a.size)  # columns: half edges
+    height, rise = dot(n, E.p - point), [dot(n, edges[:, k]) for k in range(3)]
+    slots = []
+    for x, y, z in SIGNS:
+        corner = E.p + edges[:, 0] * x + edges[:, 1] * y + edges[:, 2] * z
+        slots.append(_touch(corner, height + rise[0] * x + rise[1] * y + rise[2] * z, n))
+    return tuple(slots)
+
+
+def cylinder_plane(a: Cylinder, E_a: SE3, b: Plane, E_b: SE3) -> tuple[ContactPoint, ...]:
+    """Ten slots, five on the rim of each cap: four that move with it, and its lowest point.
+
+    On a cap that lies flat, whose rim has no lowest point, the last one is in the middle.
+    """
+    E = E_a @ a.pose
+    point, n = _plane(b, E_b)
+    x, y, z = (E.R[:, k] for k in range(3))
+    across, aside = dot(n, x), dot(n, y)
+    tilt = (across * across + aside * aside + TURN * TURN) ** 0.5
+    around = (*QUARTERS, (-across / tilt, -aside / tilt))
+    slots = []
+    for end in (-0.5, 0.5):
+        middle = E.p + z * (end * a.length)
+        for u, v in around:
+            place = middle + (x * u + y * v) * a.radius
+            slots.append(_touch(place, dot(n, place - point), n))
+    return tuple(slots)
+
+
+def ellipsoid_plane(a: Ellipsoid, E_a: SE3, b: Plane, E_b: SE3) -> tuple[ContactPoint, ...]:
+    """One slot: the lowest point, c - A n / sqrt(n . A n) with A = R diag(radii^2) R^T."""
+    E = E_a @ a.pose
+    point, n = _plane(b, E_b)
+    m = E.unrotate(n) * a.radii
+    down = E.rotate(m * a.radii / np.sqrt(dot(m, m)))
+    lowest = E.p - down
+    return (_touch(lowest, dot(n, lowest - point), n),)
+
+
+def _plane(b: Plane, E_b: SE3) -> tuple[Vector, Vector]:
+    """A point of the plane and its normal, in the world."""
+    return E_b @ b.point, E_b.rotate(b.normal)
+
+
+def _ball(center: Vector, radius: Scalar, point: Vector, n: Vector) -> ContactPoint:
+    """The lowest point of a ball."""
+    gap = dot(n, center - point) - radius
+    return ContactPoint(center - n * (radius + 0.5 * gap), n, gap, 1.0)
+
+
+def _touch(x: Vector, gap: Scalar, n: Vector) -> ContactPoint:
+    """A point of the surface at a height over the plane."""
+    return ContactPoint(x - n * (0.5 * gap), n, gap, 1.0)

@@ -1,0 +1,72 @@
+"""Height fields: uneven ground, given by its heights on a grid."""
+
+from __future__ import annotations
+
+from typing import Any, Unpack
+
+import numpy as np
+
+from ..errors import ModelError
+from ..spatial.scalar import read_only
+from ..spatial.se3 import SE3
+from . import checks
+from .shapes import Attributes
+from .solids import Placed
+
+
+class HeightField(Placed):
+    """All points between a floor and the heights over a rectangle, which is centred at the origin of its frame, z up.
+
+    heights   (rows, columns), at least 2 by 2: row i lies at y = (i / (rows - 1) - 1/2) size[1], column j at
+              x = (j / (columns - 1) - 1/2) size[0]; between them two triangles a cell
+    size      lengths (2,) of the rectangle along x and y
+    pose      of its frame
+    base      thickness below the lowest height
+    """
+
+    kind = "height field"
+
+    def __init__(
+        self, heights: Any, size: Any, pose: SE3 | None = None, base: float = 1.0, **attributes: Unpack[Attributes]
+    ) -> None:
+        super().__init__(pose, attributes)
+        try:
+            z = np.array(heights, dtype=float)
+        except (TypeError, ValueError):
+            z = np.full(0, np.nan)
+        if z.ndim != 2 or min(z.shape) < 2 or not np.all(np.isfinite(z)):
+            raise ModelError(f"{self.name}: heights must be finite numbers on a grid of 2 x 2 at least, not of shape {z.shape}")
+        if np.abs(z).max() > checks.LARGEST:
+            raise ModelError(f"{self.name}: its heights reach {np.abs(z).max():g}, beyond {checks.LARGEST:g} m")
+        self.heights = read_only(z)
+        if np.shape(size) != (2,):
+            raise ModelError(f"{self.name}: the size must be two lengths, not {size!r}")
+        self.size = read_only(np.array([checks.length(self.name, "size", x) for x in size]))
+        self.base = checks.length(self.name, "base", base)
+
+    @property
+    def lowest(self) -> float:
+        """The height of its floor."""
+        return float(self.heights.min()) - self.base
+
+    @property
+    def com(self) -> np.ndarray:
+        raise ModelError(f"{self.name}: a HeightField has no inertia; give its body one")
+
+    def local_box(self) -> tuple[np.ndarray, np.ndarray]:
+        """Its lowest and highest coordinates in its own frame."""
+        half = 0.5 * self.size
+        return np.array([*-half, self.lowest]), np.array([*half, float(self.heights.max())])
+
+    def bounding_box(self) -> tuple[np.ndarray, np.ndarray]:
+        low, high = self.local_box()
+        center, half = self.R @ (0.5 * (low + high)) + self.p, np.abs(self.R) @ (0.5 * (high - low))
+        return center - half, center + half
+
+    def bounding_sphere(self) -> tuple[np.ndarray, float]:
+        low, high = self.local_box()
+        return self.R @ (0.5 * (low + high)) + self.p, 0.5 * float(np.linalg.norm(high - low))
+
+    def __repr__(self) -> str:
+        rows, columns = self.heights.shape
+        return f"HeightField({rows} x {columns}, size={self.size.tolist()})"

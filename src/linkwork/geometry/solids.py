@@ -1,0 +1,162 @@
+"""Solids with a frame of their own: box, capsule, cylinder, ellipsoid. Each is centred at the origin of its frame."""
+
+from __future__ import annotations
+
+from typing import Any, Unpack
+
+import numpy as np
+
+from ..spatial.inertia import Inertia
+from ..spatial.se3 import SE3
+from . import checks
+from .shapes import Attributes, Shape
+
+
+class Placed(Shape):
+    """A solid about the origin of a frame, whose rotation R and position p are given in the axes of what it is attached to."""
+
+    R: np.ndarray
+    p: np.ndarray
+
+    def __init__(self, pose: SE3 | None, attributes: Attributes) -> None:
+        super().__init__(**attributes)
+        self.R, self.p = checks.pose(self.name, pose)
+
+    @property
+    def pose(self) -> SE3:
+        """The frame."""
+        return SE3(self.R, self.p)
+
+    @property
+    def com(self) -> np.ndarray:
+        return self.p
+
+    def half_extent(self) -> np.ndarray:
+        """Half of what it measures along the axes of what it is attached to (3,)."""
+        raise NotImplementedError
+
+    def bounding_box(self) -> tuple[np.ndarray, np.ndarray]:
+        half = self.half_extent()
+        return self.p - half, self.p + half
+
+    def bounding_sphere(self) -> tuple[np.ndarray, float]:
+        return self.p, self.reach()
+
+    def reach(self) -> float:
+        """The distance of its farthest point from its centre."""
+        raise NotImplementedError
+
+
+class Box(Placed):
+    """A solid box.
+
+    size   edge lengths (3,) along the axes of its frame
+    pose   of its frame, which has its origin in the middle
+    """
+
+    kind = "box"
+    parameter_names = ("size", "R", "p")
+
+    def __init__(self, size: Any, pose: SE3 | None = None, **attributes: Unpack[Attributes]) -> None:
+        super().__init__(pose, attributes)
+        self.size = checks.lengths(self.name, "size", size)
+
+    @property
+    def volume(self) -> float:
+        return float(np.prod(self.size))
+
+    def inertia_of(self, mass: float) -> Inertia:
+        return Inertia.cuboid(mass, self.size).moved(self.R, self.p)
+
+    def half_extent(self) -> np.ndarray:
+        return 0.5 * np.abs(self.R) @ self.size
+
+    def reach(self) -> float:
+        return 0.5 * float(np.linalg.norm(self.size))
+
+
+class Capsule(Placed):
+    """A solid cylinder with a half ball on each end: all points within `radius` of a segment.
+
+    length   of the cylinder between the half balls, along the z axis of its frame; 0 is a ball
+    pose     of its frame, which has its origin in the middle
+    """
+
+    kind = "capsule"
+    parameter_names = ("radius", "length", "R", "p")
+
+    def __init__(self, radius: float, length: float, pose: SE3 | None = None, **attributes: Unpack[Attributes]) -> None:
+        super().__init__(pose, attributes)
+        self.radius = checks.length(self.name, "radius", radius)
+        self.length = checks.number(self.name, "length", length, 0.0, checks.LARGEST)
+
+    @property
+    def volume(self) -> float:
+        return np.pi * self.radius**2 * (self.length + 4.0 / 3.0 * self.radius)
+
+    def inertia_of(self, mass: float) -> Inertia:
+        return Inertia.capsule(mass, self.radius, self.length).moved(self.R, self.p)
+
+    def half_extent(self) -> np.ndarray:
+        return 0.5 * self.length * np.abs(self.R[:, 2]) + self.radius
+
+    def reach(self) -> float:
+        return 0.5 * self.length + self.radius
+
+
+class Cylinder(Placed):
+    """A solid cylinder.
+
+    length   along the z axis of its frame
+    pose     of its frame, which has its origin in the middle
+    """
+
+    kind = "cylinder"
+    parameter_names = ("radius", "length", "R", "p")
+
+    def __init__(self, radius: float, length: float, pose: SE3 | None = None, **attributes: Unpack[Attributes]) -> None:
+        super().__init__(pose, attributes)
+        self.radius = checks.length(self.name, "radius", radius)
+        self.length = checks.length(self.name, "length", length)
+
+    @property
+    def volume(self) -> float:
+        return np.pi * self.radius**2 * self.length
+
+    def inertia_of(self, mass: float) -> Inertia:
+        return Inertia.cylinder(mass, self.radius, self.length).moved(self.R, self.p)
+
+    def half_extent(self) -> np.ndarray:
+        z = self.R[:, 2]
+        return 0.5 * self.length * np.abs(z) + self.radius * np.sqrt(np.maximum(1.0 - z * z, 0.0))
+
+    def reach(self) -> float:
+        return float(np.hypot(0.5 * self.length, self.radius))
+
+
+class Ellipsoid(Placed):
+    """A solid ellipsoid.
+
+    radii   half axes (3,) along the axes of its frame
+    pose    of its frame, which has its origin in the middle
+    """
+
+    kind = "ellipsoid"
+    parameter_names = ("radii", "R", "p")
+
+    def __init__(self, radii: Any, pose: SE3 | None = None, **attributes: Unpack[Attributes]) -> None:
+        super().__init__(pose, attributes)
+        self.radii = checks.lengths(self.name, "radii", radii)
+
+    @property
+    def volume(self) -> float:
+        return 4.0 / 3.0 * np.pi * float(np.prod(self.radii))
+
+    def inertia_of(self, mass: float) -> Inertia:
+        return Inertia.ellipsoid(mass, self.radii).moved(self.R, self.p)
+
+    def half_extent(self) -> np.ndarray:
+        return np.sqrt(self.R**2 @ self.radii**2)
+
+    def reach(self) -> float:
+        return float(self.radii.max())
