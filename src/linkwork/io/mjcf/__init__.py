@@ -29,7 +29,7 @@ def read_mjcf(path: Path, options: Options) -> Model:
     if options.floating:
         raise InputError("load: floating=True is for URDF; in MJCF a <freejoint/> says it")
     m = compiled(path)
-    builder = ModelBuilder(np.array(m.opt.gravity))
+    builder = ModelBuilder(np.array(m.opt.gravity) if options.gravity is None else options.gravity)
     check_supported(m, path.name, options.allow, builder.note)
     try:
         tree = tree_of(m, builder.note)

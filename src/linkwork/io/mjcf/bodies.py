@@ -169,12 +169,8 @@ def _properties(m: Any, joints: Sequence[int]) -> dict[str, Any]:
     if m.jnt_type[joints[0]] in (FREE, BALL):
         return _of_group(m, joints[0])
     dofs = [int(m.jnt_dofadr[j]) for j in joints]
-    found: dict[str, Any] = {
-        "damping": m.dof_damping[dofs],
-        "armature": m.dof_armature[dofs],
-        "friction": m.dof_frictionloss[dofs],
-    }
-    found = {name: np.array(x) for name, x in found.items() if np.any(x)}
+    given = {"damping": m.dof_damping, "armature": m.dof_armature, "friction": m.dof_frictionloss}
+    found: dict[str, Any] = {name: np.array(x[dofs]) for name, x in given.items() if np.any(x[dofs])}
     limited = np.array([bool(m.jnt_limited[j]) for j in joints])
     if limited.any():
         low, high = np.array(m.jnt_range[list(joints)]).T

@@ -70,11 +70,11 @@ def equalities(m: Any, tree: Tree) -> Iterator[Any]:
 
 
 def _coupling(m: Any, tree: Tree, e: int, a: int, b: int, data: np.ndarray) -> Coupling:
-    (follower, i), (leader, j) = tree.coordinate(a), tree.coordinate(b)
-    single = all(len(body.joints) == 1 for body in tree.moving if body.joint_name in (follower, leader))
-    if b < 0 or np.any(data[2:5]) or not single:
+    alone = b >= 0 and all(len(body.joints) == 1 for body in tree.moving if {a, b} & set(body.joints))
+    if not alone or np.any(data[2:5]):
         raise ModelError(
-            f"equality {m.equality(e).name or e}: only q = a + b q' of two joints that are alone on their bodies is read"
+            f"equality {m.equality(e).name or e}: it is not q = a + b q' of two joints that are alone on their bodies"
         )
+    (follower, _), (leader, _) = tree.coordinate(a), tree.coordinate(b)
     start, lead = float(m.qpos0[m.jnt_qposadr[a]]), float(m.qpos0[m.jnt_qposadr[b]])
     return Coupling(follower, leader, float(data[1]), start + float(data[0]) - float(data[1]) * lead)

@@ -30,9 +30,7 @@ def shapes_of(m: Any, tree: Tree, note: Callable[[str], object]) -> dict[str, li
         note(f"{count} {kind} have no shape here and are left out")
     rolling = [g for g in range(m.ngeom) if m.geom_condim[g] > 3 and m.geom_contype[g] | m.geom_conaffinity[g]]
     if rolling:
-        note(
-            f"{len(rolling)} geoms ask for spinning or rolling friction (condim 4 or 6), which is left out: they slide as others do"
-        )
+        note(f"{len(rolling)} geoms ask for spinning or rolling friction (condim 4, 6), which is left out; they slide")
     return found
 
 
