@@ -10,7 +10,8 @@ import numpy as np
 
 from .constraints.closed import check_closed
 from .constraints.rows import constraint_set
-from .declared import declared
+from .declared import declared, touching
+from .elements.collection import CONES, collection
 from .errors import InputError, SolverError
 from .forces import MuscleDrive
 from .maximal.convert import to_maximal
@@ -49,6 +50,7 @@ def simulate(
     threads: int | None = 1,
     open_loops: str = "refuse",
     limit_model: str = "hard",
+    contact: str = "exact",
     **options: Any,
 ) -> Trajectory:
     """Simulate from a state and record every `every`-th step.
@@ -74,6 +76,7 @@ def simulate(
                `lw.assemble`;  "allow": they are pulled shut during the run
     limit_model   how the limits that joints declare act: "hard" (stops that only push), "spring" or "off"; see `declared`. Joint
                forces are clipped to the efforts that joints declare. What a stepper cannot enforce, `health` says
+    contact    how shapes of bodies and of the world touch (see `declared`): "exact", by Coulomb's law, or "off"
     options    of the stepper; dop853: rtol, atol, max_step, events (see `DormandPrince853`); ode45: rtol, atol, max_step
     """
     steps = _steps(duration, dt)
@@ -81,6 +84,8 @@ def simulate(
         raise InputError(f"every must be a positive integer, not {every!r}")
     if steps % every:
         raise InputError(f"every = {every} does not divide the {steps} steps; the last {steps % every} would not be recorded")
+    if isinstance(model, Model):
+        model = touching(model, contact)
     if isinstance(model, HyperReduced):
         if inputs is not None:
             raise InputError("hyper-reduced coordinates take no inputs of forces; their model's own stand")
@@ -212,6 +217,9 @@ def _stepper(model: Model, method: str, name: str | None, options: dict[str, Any
     if not stepper.contacts and constraint_set(model).unilateral.any():
         able = ", ".join(other for other, cls in ALL_STEPPERS.items() if cls.contacts)
         raise InputError(f"the stepper {name!r} cannot step models with contacts; these can: {able}")
+    if not stepper.friction and collection(model).shape[3] == CONES:
+        able = "symplectic_euler, backward_euler and linearly_implicit, as they are without options"
+        raise InputError(f"the stepper {name!r} does not know friction of contacts; these do: {able}")
     stepper.check(model)
     return stepper
 

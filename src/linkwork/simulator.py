@@ -7,7 +7,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from .constraints.closed import check_closed
-from .declared import declared
+from .declared import declared, touching
 from .elements.collection import collection
 from .errors import InputError, SolverError
 from .forces.set import force_set
@@ -25,7 +25,7 @@ class Simulator:
     >>> sim = Simulator(model, dt=1e-3, method="maximal-implicit")
     >>> sim.step(tau=...)
 
-    model, dt, method, stepper, open_loops, limit_model, options   as in `simulate`; no steppers that choose their own steps
+    model, dt, method, stepper, open_loops, limit_model, contact, options   as in `simulate`; no stepper that chooses its steps
     state   to begin with, and to return to; the neutral position at rest by default
     notes   a line for everything that joints declare and this stepper does not enforce
     """
@@ -40,11 +40,13 @@ class Simulator:
         stepper: str | None = None,
         open_loops: str = "refuse",
         limit_model: str = "hard",
+        contact: str = "exact",
         **options: Any,
     ) -> None:
         if not (np.isfinite(dt) and dt > 0):
             raise InputError(f"dt must be positive and finite, not {dt!r}")
         self.dt, self.method = dt, method
+        model = touching(model, contact)
         start = State(model.neutral(), np.zeros(model.nv)) if state is None else state
         self._first = checked_start(model, start, method)
         check_closed(model, self._first, open_loops)

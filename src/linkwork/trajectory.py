@@ -224,7 +224,7 @@ class Trajectory:
         if self.forces is not None:
             rows = constraint_set(self.model)
             found["prescribed motion"] = self._row_work(self._rows["given"], rows.of("timed"), summed)
-            found["dry friction"] = self._row_work(self._rows["rate"], rows.of("bounded"), summed)
+            found["dry friction"] = self._row_work(self._rows["rate"], rows.of("bounded") | rows.tangent, summed)
         least = ROUNDING * np.abs(self.energy.total).max(initial=1e-300)
         return {name: work for name, work in found.items() if not np.abs(work).max(initial=0.0) <= least}
 

@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..spatial.scalar import Scalar, Vector, absolute, dot, stack, where
-from .point import larger, side, smaller
+from .point import larger, smaller
 
 PARALLEL = 1e-6  # sin^2 of the angle of two edges that span no axis
 FAVOUR = 1e-6  # of the smallest half edge: how much farther apart an axis has to be to be taken after an earlier one
@@ -84,17 +84,3 @@ def widest_axis(t: Vector, R: np.ndarray, h: Vector, k: Vector) -> Axis:
             widest, edges = where(better, apart, widest), where(better, 1.0, edges)
             i_edge, j_edge = where(better, float(i), i_edge), where(better, float(j), j_edge)
     return Axis(widest, on_b, face, edges, i_edge, j_edge, normal)
-
-
-def edge_points(axis: Axis, t: Vector, R: np.ndarray, h: Vector, k: Vector) -> tuple[Vector, Vector]:
-    """In the axes of a: the middles of the two edges that the axis stands on."""
-    n = axis.normal
-    own = [n[i] for i in range(3)]
-    other = [dot(R[:, j], n) for j in range(3)]
-    p = stack(*(where(_is(axis.i, i), 0.0, -side(own[i]) * h[i]) for i in range(3)))
-    local = stack(*(where(_is(axis.j, j), 0.0, side(other[j]) * k[j]) for j in range(3)))
-    return p, t + stack(*(dot(R[i], local) for i in range(3)))
-
-
-def _is(k: Scalar, number: int) -> Scalar:
-    return (k > number - 0.5) & (k < number + 0.5)

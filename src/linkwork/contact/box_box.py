@@ -1,128 +1,144 @@
 """Boxes on boxes: the axis on which they are farthest apart says which features meet.
 
 A face: the corners of the polygon where the faces overlap, each with its own gap. Two edges: their nearest points. Boxes apart
-whose nearest features are corners, or a corner and an edge, have no such axis: their nearest points are found by projecting
-a point to both boxes in turns, which ends after few turns as corners stay where they are.
+whose nearest features are corners, or a corner and an edge, have no such axis; then the features that the best axis stands on
+are near enough to find them by projecting a point to both boxes in turns.
 """
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from ..geometry import Box
-from ..spatial.scalar import Scalar, Vector, absolute, dot, numeric, stack, where
+from ..spatial.scalar import Scalar, Vector, dot, numeric, stack, where
 from ..spatial.se3 import SE3
-from .box_axes import Axis, edge_points, nth, widest_axis
+from .box_axes import Axis, nth, widest_axis
 from .box_faces import Face, overlap
 from .point import ContactPoint, bounded, choose, direction, flag, side
+from .segments import nearest_parameters
 
-TURNS = 6  # projections to both boxes
+TURNS = 2  # projections to both boxes
 NEARER = 1e-6  # of the distance: how much nearer corners have to be to count instead of faces
 FAR = 1e30
+TOUCHING = 1e-9  # of the boxes: faces as near as this lie on one another, though their distance is rounding
+
+
+class Boxes(NamedTuple):
+    """Two boxes in the axes of a: t the centre of b, R its axes as columns, half edges h and k."""
+
+    t: Vector
+    R: np.ndarray
+    h: Vector
+    k: Vector
+
+    def on_a(self, x: Vector) -> Vector:
+        """The point of a nearest to x."""
+        return stack(*(bounded(e, half) for e, half in zip(x, self.h, strict=True)))
+
+    def on_b(self, x: Vector) -> Vector:
+        """The point of b nearest to x."""
+        d = x - self.t
+        return self.from_b(stack(*(bounded(dot(self.R[:, j], d), self.k[j]) for j in range(3))))
+
+    def from_b(self, x: Vector) -> Vector:
+        """A point given in the axes of b."""
+        return self.t + turned(self.R, x)
 
 
 def box_box(a: Box, E_a: SE3, b: Box, E_b: SE3) -> tuple[ContactPoint, ...]:
     """Twelve slots with one normal; see `box_faces.overlap`. Edges, and boxes that are apart at corners, use the first."""
     A, B = E_a @ a.pose, E_b @ b.pose
-    h, k = 0.5 * a.size, 0.5 * b.size
     R_a, R_b = A.R, B.R
-    R, t = R_a.T @ R_b, A.unrotate(B.p - A.p)
-    axis = widest_axis(t, R, h, k)
-    on_b = axis.on_b > 0.5
-    U, V, W, h_w, face = _frame(axis, R_a, R_b, R, t, h, k)
-    origin = choose(on_b, B.p, A.p)
-    points = overlap(face)
-
+    boxes = Boxes(A.unrotate(B.p - A.p), R_a.T @ R_b, 0.5 * a.size, 0.5 * b.size)
+    axis = widest_axis(*boxes)
+    on_b, edges = axis.on_b > 0.5, axis.edges > 0.5
+    polygon = overlap(_face(axis, boxes))
     least: Scalar = FAR
-    for x in points:
+    for x in polygon:
         least = where((x.on > 0.5) & (x.gap < least), x.gap, least)
-    edges = axis.edges > 0.5
-    x_e, y_e, apart_e = _edges(axis, t, R, h, k)
-    x_n, y_n = _nearest(t, R, h, k)
-    n_n, length = direction(x_n - y_n, axis.normal)
-    reached = where(edges, apart_e, least)
-    corners = (axis.gap > 0.0) & (length * (1.0 + NEARER) < reached)
-    lonely = (least >= FAR) & (axis.gap <= 0.0)
-    single = edges | corners
 
-    n_face = W * where(on_b, 1.0, -1.0)
-    n_single = choose(corners, n_n, axis.normal)
-    n = choose(single, stack(*(dot(R_a[r], n_single) for r in range(3))), n_face)
-    middle = choose(corners, x_n + y_n, x_e + y_e) * 0.5
-    one = stack(*(dot(R_a[r], middle) for r in range(3))) + A.p
-    one_gap = where(corners, length, axis.gap)
-    corner = _lowest(face)
+    n, x, y, apart = _features(axis, boxes)
+    for _ in range(TURNS):
+        y_near = boxes.on_b(x)
+        x = boxes.on_a(y_near)
+    n_near, length = direction(x - y_near, n)
+    size = sum(boxes.h) + sum(boxes.k)
+    corners = (axis.gap > TOUCHING * size) & (length * (1.0 + NEARER) < where(edges, apart, least))
+    single = edges | corners | (least >= FAR)  # a polygon without corners: one point, the deepest
+    middle = choose(corners, (x + y_near) * 0.5, y)
+    gap_single = where(corners, length, axis.gap)
+    n = turned(R_a, choose(corners, n_near, n))
+    place_single = A.p + turned(R_a, middle)
+
+    U, V, height = _face_axes(axis, R_a, R_b, boxes)
+    W = n * where(on_b, 1.0, -1.0)
+    origin = choose(on_b, B.p, A.p)
     slots = []
-    for number, x in enumerate(points):
-        u, v, gap, on = x
+    for number, (u, v, gap, on) in enumerate(polygon):
+        place = origin + U * u + V * v + W * (height + 0.5 * gap)
         if number == 0:
-            u, v = where(lonely, corner[0], u), where(lonely, corner[1], v)
-            gap, on = where(lonely, axis.gap, gap), where(lonely, 1.0, on)
-        place = origin + U * u + V * v + W * (h_w + 0.5 * gap)
-        if number == 0:
-            place, gap, on = choose(single, one, place), where(single, one_gap, gap), where(single, 1.0, on)
+            place, gap, on = choose(single, place_single, place), where(single, gap_single, gap), where(single, 1.0, on)
         else:
             on = where(single, 0.0, on)
         slots.append(ContactPoint(place, n, gap, on))
     return tuple(slots)
 
 
-def _frame(
-    axis: Axis, R_a: np.ndarray, R_b: np.ndarray, R: np.ndarray, t: Vector, h: Vector, k: Vector
-) -> tuple[Vector, Vector, Vector, Scalar, Face]:
-    """The face that the axis stands on: its axes u, v, outward w in the world, its height, and what is seen from it."""
+def _features(axis: Axis, boxes: Boxes) -> tuple[Vector, Vector, Vector, Scalar]:
+    """Of the features that the axis stands on, in the axes of a: the normal from b to a, the point of a where to begin to look
+    for the nearest one, the middle of the contact, and how far edges are apart; far if their nearest points are their ends.
+    """
+    t, R, h, k = boxes
+    on_b, edges = axis.on_b > 0.5, axis.edges > 0.5
+    is_i, is_j, is_face = ([_is(x, number) for number in range(3)] for x in (axis.i, axis.j, axis.face))
+    out = nth(axis.face, [side(dot(R[:, j], t)) for j in range(3)])
+    of_b = [nth(axis.face, R[r]) * -out for r in range(3)]
+    of_a = [where(is_face[r], -side(t[r]), 0.0) for r in range(3)]
+    n = choose(edges, axis.normal, choose(on_b, stack(*of_b), stack(*of_a)))
+    # the corners that reach farthest towards the other box; of an edge, its middle
+    x = stack(*(where(edges & is_i[r], 0.0, -side(n[r]) * h[r]) for r in range(3)))
+    y = boxes.from_b(stack(*(where(edges & is_j[j], 0.0, side(dot(R[:, j], n)) * k[j]) for j in range(3))))
+    u, w = stack(*(flag(e) for e in is_i)), stack(*(nth(axis.j, R[r]) for r in range(3)))
+    half_a, half_b = nth(axis.i, h), nth(axis.j, k)
+    s, z, beyond = nearest_parameters(x, u, half_a, y, w, half_b)
+    x_edge, y_edge = x + u * s, y + w * z
+    start = choose(edges, x_edge, choose(on_b, x, boxes.on_a(y)))
+    corner = choose(on_b, x - n * (0.5 * axis.gap), y + n * (0.5 * axis.gap))
+    return n, start, choose(edges, (x_edge + y_edge) * 0.5, corner), where(beyond, FAR, axis.gap)
+
+
+def _face(axis: Axis, boxes: Boxes) -> Face:
+    """The face that the axis stands on, with the other box as seen from it."""
+    t, R, h, k = boxes
     on_b = axis.on_b > 0.5
     back = stack(*(-dot(R[:, j], t) for j in range(3)))
-    M = _chosen(on_b, R.T, R)
-    place, own, other = choose(on_b, back, t), choose(on_b, k, h), choose(on_b, h, k)
-    world = _chosen(on_b, R_b, R_a)
-    rows = [
-        [nth(axis.face, (x[r], x[(r + 1) % 3], x[(r + 2) % 3])) for x in (M[:, 0], M[:, 1], M[:, 2], place, own, *world)]
-        for r in (1, 2, 0)
-    ]
-    out = side(rows[2][3])
-    w = [x * out for x in rows[2]]
-    h_u, h_v, h_w = rows[0][4], rows[1][4], rows[2][4]
-    axes = numeric(np.array([rows[0][:3], rows[1][:3], w[:3]], dtype=object))
-    seen = Face((h_u, h_v), stack(rows[0][3], rows[1][3], w[3] - h_w), axes, other)
-    return stack(*rows[0][5:]), stack(*rows[1][5:]), stack(*w[5:]), h_w, seen
+    M = choose(on_b, R.T.reshape(-1), R.reshape(-1)).reshape(3, 3)
+    place, own = choose(on_b, back, t), choose(on_b, k, h)
+    u, v, w = ([_shifted(axis.face, x, r) for x in (M[:, 0], M[:, 1], M[:, 2], place, own)] for r in (1, 2, 0))
+    out = side(w[3])
+    axes = numeric(np.array([u[:3], v[:3], [x * out for x in w[:3]]], dtype=object))
+    return Face((u[4], v[4]), stack(u[3], v[3], w[3] * out - w[4]), axes, choose(on_b, h, k))
 
 
-def _lowest(face: Face) -> tuple[Scalar, Scalar]:
-    """Where the deepest corner of the other box lies over the face, moved onto it."""
-    ends = stack(*(-side(face.axes[2, j]) * face.other[j] for j in range(3)))
-    u, v = (face.place[r] + dot(face.axes[r], ends) for r in (0, 1))
-    return bounded(u, face.h[0]), bounded(v, face.h[1])
+def _face_axes(axis: Axis, R_a: np.ndarray, R_b: np.ndarray, boxes: Boxes) -> tuple[Vector, Vector, Scalar]:
+    """In the world: the two axes along the face, and its height over the centre of its box."""
+    on_b = axis.on_b > 0.5
+    world = choose(on_b, R_b.reshape(-1), R_a.reshape(-1)).reshape(3, 3)
+    U, V = (stack(*(_shifted(axis.face, row, r) for row in world)) for r in (1, 2))
+    return U, V, nth(axis.face, choose(on_b, boxes.k, boxes.h))
 
 
-def _edges(axis: Axis, t: Vector, R: np.ndarray, h: Vector, k: Vector) -> tuple[Vector, Vector, Scalar]:
-    """In the axes of a: the nearest points of the two edges, and how far they are apart; far if that is beyond their ends."""
-    p, q = edge_points(axis, t, R, h, k)
-    u = stack(*(flag((axis.i > i - 0.5) & (axis.i < i + 0.5)) for i in range(3)))
-    w = stack(*(nth(axis.j, R[r]) for r in range(3)))
-    half_a, half_b = nth(axis.i, h), nth(axis.j, k)
-    r, c = p - q, dot(u, w)
-    along_u, along_w = dot(u, r), dot(w, r)
-    square = 1.0 - c * c
-    s = (c * along_w - along_u) / where(square > 1e-9, square, 1.0)
-    z = c * s + along_w
-    beyond = (absolute(s) > half_a) | (absolute(z) > half_b)
-    s, z = bounded(s, half_a), bounded(z, half_b)
-    return p + u * s, q + w * z, where(beyond, FAR, axis.gap)
+def _shifted(k: Scalar, x: Vector, r: int) -> Scalar:
+    """x[(k + r) % 3]."""
+    return nth(k, (x[r], x[(r + 1) % 3], x[(r + 2) % 3]))
 
 
-def _nearest(t: Vector, R: np.ndarray, h: Vector, k: Vector) -> tuple[Vector, Vector]:
-    """In the axes of a: points of a and b that are nearest to each other, where these are corners, or a corner and an edge."""
-    x = stack(*(bounded(e, half) for e, half in zip(t, h, strict=True)))
-    y = x
-    for _ in range(TURNS):
-        d = x - t
-        local = stack(*(bounded(dot(R[:, j], d), k[j]) for j in range(3)))
-        y = t + stack(*(dot(R[i], local) for i in range(3)))
-        x = stack(*(bounded(e, half) for e, half in zip(y, h, strict=True)))
-    return x, y
+def _is(k: Scalar, number: int) -> Scalar:
+    return (k > number - 0.5) & (k < number + 0.5)
 
 
-def _chosen(condition: Scalar, A: np.ndarray, B: np.ndarray) -> np.ndarray:
-    flat = choose(condition, A.reshape(-1), B.reshape(-1))
-    return flat.reshape(3, 3)
+def turned(R: np.ndarray, x: Vector) -> Vector:
+    """R x."""
+    return stack(*(dot(R[r], x) for r in range(3)))

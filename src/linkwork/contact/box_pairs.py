@@ -6,10 +6,12 @@ the nearest face, max_k (|x_k| - h_k). It is convex: along a segment it has one 
 
 from __future__ import annotations
 
+import numpy as np
+
 from ..geometry import Box, Capsule, Sphere
-from ..spatial.scalar import Scalar, Vector, absolute, dot, stack, where
+from ..spatial.scalar import Scalar, Vector, absolute, dot, logical_not, stack, where
 from ..spatial.se3 import SE3
-from .point import NOTHING, ContactPoint, bounded, flag, larger, side, smaller, square_root
+from .point import NOTHING, ContactPoint, bounded, choose, flag, larger, side, smaller, square_root
 
 ALONG = 1e-12  # slope of the distance, and share of a direction, that count as none
 OPENING = 1e3  # how much wider a slab becomes than what lies outside of it
@@ -19,44 +21,60 @@ SLACK = 1e-6  # of the radius: what lies as much beside a face still lies on it
 def sphere_box(a: Sphere, E_a: SE3, b: Box, E_b: SE3) -> tuple[ContactPoint, ...]:
     """One slot; a ball whose centre is inside leaves through the nearest face."""
     E = E_b @ b.pose
-    return (_ball(E.unrotate(E_a @ a.center - E.p), a.radius, 0.5 * b.size, E),)
+    x = E.unrotate(E_a @ a.center - E.p)
+    return (_ball(x, a.radius, *distance_to_box(x, 0.5 * b.size), E, 1.0),)
 
 
 def capsule_box(a: Capsule, E_a: SE3, b: Box, E_b: SE3) -> tuple[ContactPoint, ...]:
     """Three slots: the ball of the capsule nearest to the box; and both ends of the part beside the nearest face or edge.
 
-    The first is off where it is one of the ends. An axis that pierces the box counts by the balls at the middle and the ends of
-    the piece inside.
+    The first is off where it is one of the ends. A capsule whose axis pierces the box leaves with all of them through one face,
+    the one that the piece inside has the shortest way to.
     """
     E, h, half = E_b @ b.pose, 0.5 * b.size, 0.5 * a.length
     x, u = E.unrotate(E_a @ a.p - E.p), E.unrotate(E_a.rotate(a.R[:, 2]))
-    s = nearest_on_segment(x, u, half, h)
+    low, high = nearest_on_segment(x, u, half, h)
+    s = 0.5 * (low + high)
     first, last = beside(x, u, half, h, s, SLACK * a.radius)
     scale = SLACK * (half + a.radius)
     apart = last - first > scale
     alone = (s - first > scale) & (last - s > scale)
-    on = (flag(alone | (last - first <= scale)), flag(apart), flag(apart))
-    places = (s, first, last)
-    return tuple(_ball(x + u * t, a.radius, h, E)._replace(on=k) for t, k in zip(places, on, strict=True))
+    middle = x + u * s
+    depth, way = nearest_face(middle, h, absolute(u * (0.5 * (high - low))))
+    pierced = distance_to_box(middle, h)[0] <= 0.0
+    slots = []
+    for t, on in ((s, alone | logical_not(apart)), (first, apart), (last, apart)):
+        place = x + u * t
+        distance, n = distance_to_box(place, h)
+        distance = where(pierced, depth + dot(way, place - middle), distance)
+        slots.append(_ball(place, a.radius, distance, choose(pierced, way, n), E, flag(on)))
+    return tuple(slots)
 
 
 def distance_to_box(x: Vector, h: Vector) -> tuple[Scalar, Vector]:
     """Distance of a point from a box, negative inside, and its gradient, a unit vector."""
     sides = [side(e) for e in x]
-    beyond = [e * k - half for e, k, half in zip(x, sides, h, strict=True)]
-    outside = [where(e > 0.0, e, 0.0) for e in beyond]
-    square = dot(stack(*outside), stack(*outside))
+    outside = stack(*(where(e * k > half, e * k - half, 0.0) for e, k, half in zip(x, sides, h, strict=True)))
+    square = dot(outside, outside)
     far = square > NOTHING
     length = square_root(square, far)
-    first, second = (beyond[0] >= beyond[1]) & (beyond[0] >= beyond[2]), beyond[1] >= beyond[2]
-    face = (flag(first), where(first, 0.0, flag(second)), where(first, 0.0, where(second, 0.0, 1.0)))
-    depth = where(first, beyond[0], where(second, beyond[1], beyond[2]))
-    normal = (where(far, out / length, f) * k for out, f, k in zip(outside, face, sides, strict=True))
-    return where(far, length, depth), stack(*normal)
+    depth, way = nearest_face(x, h, np.zeros(3))
+    normal = stack(*(out / length * k for out, k in zip(outside, sides, strict=True)))
+    return where(far, length, depth), choose(far, normal, way)
 
 
-def nearest_on_segment(x: Vector, u: Vector, half: Scalar, h: Vector) -> Scalar:
-    """The s in [-half, half] where x + s u is nearest to the box, the middle of all such.
+def nearest_face(x: Vector, h: Vector, handicap: Vector) -> tuple[Scalar, Vector]:
+    """How far a point lies beyond the nearest face, and the normal of that; every direction looks farther by its handicap."""
+    sides = [side(e) for e in x]
+    beyond = [e * k - half for e, k, half in zip(x, sides, h, strict=True)]
+    seen = [e - more for e, more in zip(beyond, handicap, strict=True)]
+    first, second = (seen[0] >= seen[1]) & (seen[0] >= seen[2]), seen[1] >= seen[2]
+    normal = where(first, sides[0], 0.0), where(first, 0.0, where(second, sides[1], 0.0)), where(first | second, 0.0, sides[2])
+    return where(first, beyond[0], where(second, beyond[1], beyond[2])), stack(*normal)
+
+
+def nearest_on_segment(x: Vector, u: Vector, half: Scalar, h: Vector) -> tuple[Scalar, Scalar]:
+    """The first and the last s in [-half, half] where x + s u is nearest to the box.
 
     Half the slope of the square of the distance, f(s) = sum_k u_k (x_k - nearest_k), grows, and is linear between the places
     where the line crosses the planes of the faces. The first and the last zero lie on the pieces where f leaves the negative
@@ -82,7 +100,7 @@ def nearest_on_segment(x: Vector, u: Vector, half: Scalar, h: Vector) -> Scalar:
         level_first = _pair((f >= 0.0) & (s <= level_first[0]), (s, f), level_first)
         level_last = _pair((f <= 0.0) & (s >= level_last[0]), (s, f), level_last)
         rising = _pair((f > 0.0) & (s <= rising[0]), (s, f), rising)
-    return 0.5 * (_zero(falling, level_first) + _zero(level_last, rising))
+    return _zero(falling, level_first), _zero(level_last, rising)
 
 
 def beside(x: Vector, u: Vector, half: Scalar, h: Vector, s: Scalar, slack: Scalar) -> tuple[Scalar, Scalar]:
@@ -119,8 +137,7 @@ def _zero(low: tuple[Scalar, Scalar], high: tuple[Scalar, Scalar]) -> Scalar:
     return low[0] - (high[0] - low[0]) * low[1] / where(rise > 0.0, rise, 1.0)
 
 
-def _ball(x: Vector, radius: Scalar, h: Vector, E: SE3) -> ContactPoint:
-    """A ball about x on a box, both in the axes E of the box."""
-    distance, n = distance_to_box(x, h)
+def _ball(x: Vector, radius: Scalar, distance: Scalar, n: Vector, E: SE3, on: Scalar) -> ContactPoint:
+    """A ball about x whose centre has this distance from a box, along n, all in the axes E of the box."""
     gap = distance - radius
-    return ContactPoint(E @ (x - n * (radius + 0.5 * gap)), E.rotate(n), gap, 1.0)
+    return ContactPoint(E @ (x - n * (radius + 0.5 * gap)), E.rotate(n), gap, on)

@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from ..geometry import Capsule, Sphere
-from ..spatial.scalar import Scalar, Vector, absolute, cross, dot
+from ..spatial.scalar import Scalar, Vector, cross, dot
 from ..spatial.se3 import SE3
 from .point import ContactPoint, bounded, direction, flag
+from .segments import nearest_parameters, overlap_on_first
 
-SINGULAR = 1e-12  # sin^2 of the angle of two segments whose nearest points are looked for near the middle of where they overlap
 PARALLEL = 0.03  # sin^2 of the angle below which segments lie along each other: ten degrees
 Z = np.array([0.0, 0.0, 1.0])
 
@@ -31,25 +31,16 @@ def capsule_capsule(a: Capsule, E_a: SE3, b: Capsule, E_b: SE3) -> tuple[Contact
     """Three slots: the nearest points; and of capsules along each other, both ends of the part of a that lies beside b."""
     p, u, half_a = E_a @ a.p, E_a.rotate(a.R[:, 2]), 0.5 * a.length
     q, w, half_b = E_b @ b.p, E_b.rotate(b.R[:, 2]), 0.5 * b.length
-    beside = E_b.rotate(b.R[:, 0])
-    r, c = p - q, dot(u, w)
-    along_u, along_w = dot(u, r), dot(w, r)
-    sin = cross(u, w)
-    square = dot(sin, sin)
-    reach = half_b * absolute(c)
-    first, last = bounded(-along_u - reach, half_a), bounded(reach - along_u, half_a)
+    across = E_b.rotate(b.R[:, 0])
 
     def at(s: Scalar, t: Scalar, on: Scalar) -> ContactPoint:
-        touch = between(p + u * s, a.radius, q + w * t, b.radius, beside)
-        return touch._replace(on=on)
+        return between(p + u * s, a.radius, q + w * t, b.radius, across)._replace(on=on)
 
-    middle = 0.5 * (first + last)
-    s = bounded((c * along_w - along_u + SINGULAR * middle) / (square + SINGULAR), half_a)
-    t = bounded(c * s + along_w, half_b)
-    s = bounded(c * t - along_u, half_a)  # moves only where t met its bound
-    long = flag((square < PARALLEL) & (first < last))
-    ends = [at(x, bounded(c * x + along_w, half_b), long) for x in (first, last)]
-    return at(s, t, 1.0), *ends
+    s, t, _ = nearest_parameters(p, u, half_a, q, w, half_b)
+    r, c, sin = p - q, dot(u, w), cross(u, w)
+    first, last = overlap_on_first(dot(u, r), c, half_a, half_b)
+    beside = flag((dot(sin, sin) < PARALLEL) & (first < last))
+    return at(s, t, 1.0), *(at(x, bounded(c * x + dot(w, r), half_b), beside) for x in (first, last))
 
 
 def between(x: Vector, radius_a: Scalar, y: Vector, radius_b: Scalar, otherwise: Vector) -> ContactPoint:

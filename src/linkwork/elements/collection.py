@@ -16,7 +16,8 @@ from .nodes import LawNodes
 from .ports import BodyPort
 from .supports import Supports
 
-Shape = tuple[int, int, bool, bool]  # see `Collection.shape`
+EQUALITIES, BOUNDED, CONES = 0, 1, 2
+Shape = tuple[int, int, bool, int]  # see `Collection.shape`
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,11 +47,12 @@ class Collection:
     @cached_property
     def shape(self) -> Shape:
         """What the sweeps of a program depend on: the most ports of a force, those of a constraint (-1 where there are none),
-        whether a law looks at the poses of bodies, and whether a row only pushes or has bounds."""
+        whether a law looks at the poses of bodies, and what rows are: EQUALITIES, BOUNDED (some only push) or CONES."""
         forces = self.force_nodes.most if self.forces else -1
         rows = self.row_nodes.most if self.rows else -1
         on_bodies = self.force_nodes.on_bodies or self.row_nodes.on_bodies
-        return forces, rows, on_bodies, any(c.unilateral or c.bounded for c in self.rows)
+        kinds = [CONES if c.cones else BOUNDED if c.unilateral or c.bounded else EQUALITIES for c in self.rows]
+        return forces, rows, on_bodies, max(kinds, default=EQUALITIES)
 
     @cached_property
     def initial_inputs(self) -> np.ndarray:
@@ -87,6 +89,7 @@ class Collection:
         sizes = [{"rows": c.size, "unknown": c.unknowns, "told": c.inputs} for c in self.rows]
         sets |= {"constraint": self.row_nodes.tree(sizes, *supports.roles()), "place": supports.tree()}
         counts = {**tree.counts, "row": R, "list": R + 1, "pair": R * (R + 1) // 2}
+        counts |= {"square": R * R} if self.shape[3] == CONES else {}
         items = {**tree.items, "climbs": supports.climbs}
         return replace(tree, sets=sets, counts=counts, items=items, tables=supports.tables(), numbers={"rows": R})
 

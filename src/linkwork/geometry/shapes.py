@@ -10,7 +10,8 @@ import numpy as np
 
 from ..errors import ModelError
 from ..spatial.inertia import Inertia
-from ..spatial.scalar import read_only
+from ..spatial.scalar import Scalar, read_only
+from ..spatial.se3 import SE3
 from . import checks
 
 NORMAL_ERROR = 1e-6
@@ -87,6 +88,10 @@ class Shape:
         other.__dict__.update(values)
         return other
 
+    def moved(self, E: SE3) -> Any:
+        """The same shape in the axes in which its own have the pose E, numbers or symbols."""
+        raise ModelError(f"{self.name}: a {type(self).__name__} cannot be moved; move its body")
+
     # --- what it fills --------------------------------------------------------------------------------------------------
     @property
     def volume(self) -> float:
@@ -116,10 +121,9 @@ class Shape:
         """The lowest and highest coordinates (3,) of its points; infinite for a half-space."""
         raise NotImplementedError
 
-    def bounding_sphere(self) -> tuple[np.ndarray, float]:
-        """Centre (3,) and radius of a ball that holds it: about the middle of its box, unless it knows better."""
-        low, high = self.bounding_box()
-        return 0.5 * (low + high), float(np.linalg.norm(high - low)) / 2.0
+    def bounding_sphere(self) -> tuple[np.ndarray, Scalar]:
+        """Centre (3,) and radius of a ball that holds it; infinite for a half-space."""
+        raise NotImplementedError
 
     def __repr__(self) -> str:
         own = ", ".join(f"{n}={np.asarray(x).tolist()}" for n, x in self.parameters().items())
@@ -137,6 +141,9 @@ class Sphere(Shape):
         self.radius = checks.length(self.name, "radius", radius)
         self.center = checks.vector(self.name, "center", center)
 
+    def moved(self, E: SE3) -> Sphere:
+        return self.bound({"center": E @ self.center})
+
     @property
     def volume(self) -> float:
         return 4.0 / 3.0 * np.pi * self.radius**3
@@ -151,7 +158,7 @@ class Sphere(Shape):
     def bounding_box(self) -> tuple[np.ndarray, np.ndarray]:
         return self.center - self.radius, self.center + self.radius
 
-    def bounding_sphere(self) -> tuple[np.ndarray, float]:
+    def bounding_sphere(self) -> tuple[np.ndarray, Scalar]:
         return self.center, self.radius
 
 
@@ -170,10 +177,13 @@ class Plane(Shape):
             raise ModelError(f"{self.name}: the normal {given.tolist()} has length {length:.6g}; give a unit vector")
         self.normal = read_only(given / length)
 
+    def moved(self, E: SE3) -> Plane:
+        return self.bound({"point": E @ self.point, "normal": E.rotate(self.normal)})
+
     def bounding_box(self) -> tuple[np.ndarray, np.ndarray]:
         return np.full(3, -np.inf), np.full(3, np.inf)
 
-    def bounding_sphere(self) -> tuple[np.ndarray, float]:
+    def bounding_sphere(self) -> tuple[np.ndarray, Scalar]:
         return self.point, np.inf
 
 

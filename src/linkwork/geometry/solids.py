@@ -7,6 +7,7 @@ from typing import Any, Unpack
 import numpy as np
 
 from ..spatial.inertia import Inertia
+from ..spatial.scalar import Scalar, maximum, norm, stack
 from ..spatial.se3 import SE3
 from . import checks
 from .shapes import Attributes, Shape
@@ -27,6 +28,10 @@ class Placed(Shape):
         """The frame."""
         return SE3(self.R, self.p)
 
+    def moved(self, E: SE3) -> Any:
+        placed = E @ self.pose
+        return self.bound({"R": placed.R, "p": placed.p})
+
     @property
     def com(self) -> np.ndarray:
         return self.p
@@ -39,10 +44,10 @@ class Placed(Shape):
         half = self.half_extent()
         return self.p - half, self.p + half
 
-    def bounding_sphere(self) -> tuple[np.ndarray, float]:
+    def bounding_sphere(self) -> tuple[np.ndarray, Scalar]:
         return self.p, self.reach()
 
-    def reach(self) -> float:
+    def reach(self) -> Scalar:
         """The distance of its farthest point from its centre."""
         raise NotImplementedError
 
@@ -69,10 +74,10 @@ class Box(Placed):
         return Inertia.cuboid(mass, self.size).moved(self.R, self.p)
 
     def half_extent(self) -> np.ndarray:
-        return 0.5 * np.abs(self.R) @ self.size
+        return np.abs(self.R) @ (0.5 * self.size)
 
-    def reach(self) -> float:
-        return 0.5 * float(np.linalg.norm(self.size))
+    def reach(self) -> Scalar:
+        return 0.5 * norm(self.size)
 
 
 class Capsule(Placed):
@@ -98,9 +103,9 @@ class Capsule(Placed):
         return Inertia.capsule(mass, self.radius, self.length).moved(self.R, self.p)
 
     def half_extent(self) -> np.ndarray:
-        return 0.5 * self.length * np.abs(self.R[:, 2]) + self.radius
+        return np.abs(self.R[:, 2]) * (0.5 * self.length) + self.radius
 
-    def reach(self) -> float:
+    def reach(self) -> Scalar:
         return 0.5 * self.length + self.radius
 
 
@@ -128,10 +133,11 @@ class Cylinder(Placed):
 
     def half_extent(self) -> np.ndarray:
         z = self.R[:, 2]
-        return 0.5 * self.length * np.abs(z) + self.radius * np.sqrt(np.maximum(1.0 - z * z, 0.0))
+        across = stack(*(maximum(1.0 - e * e, 0.0) for e in z))
+        return np.abs(z) * (0.5 * self.length) + np.sqrt(across) * self.radius
 
-    def reach(self) -> float:
-        return float(np.hypot(0.5 * self.length, self.radius))
+    def reach(self) -> Scalar:
+        return np.sqrt(0.25 * self.length * self.length + self.radius * self.radius)
 
 
 class Ellipsoid(Placed):
@@ -156,7 +162,7 @@ class Ellipsoid(Placed):
         return Inertia.ellipsoid(mass, self.radii).moved(self.R, self.p)
 
     def half_extent(self) -> np.ndarray:
-        return np.sqrt(self.R**2 @ self.radii**2)
+        return np.sqrt((self.R * self.R) @ (self.radii * self.radii))
 
-    def reach(self) -> float:
-        return float(self.radii.max())
+    def reach(self) -> Scalar:
+        return maximum(maximum(self.radii[0], self.radii[1]), self.radii[2])

@@ -54,13 +54,14 @@ from typing import Any
 
 import numpy as np
 
-from ..elements.collection import Shape
+from ..elements.collection import CONES, Shape
 from ..joints.base import subspace_fit
 from ..joints.complement import complement
 from ..kernel.sweep import MATRIX, SCALAR, Field, Step, each, inward, outward, vector
 from ..model.rules import inertia_of, joint_of, placement_of, world_pose
 from ..reduced import program as reduced
 from ..reduced.program import ACCELERATION, VELOCITY, accelerations, act, begin_loads
+from ..reduced.push_out import displace, push_out, push_out_fields
 from ..reduced.rules import JointFactor, factor_joint
 from ..spatial import so3
 from ..spatial.articulated import Articulated
@@ -88,9 +89,19 @@ def fit(n: Any, parent: Any) -> None:
 
 def follow(n: Any, parent: Any) -> None:
     """The same after a step, from where it led: what is left is small."""
+    _follow(n, parent, n.h * n.free_v)
+
+
+def follow_pushed(n: Any, parent: Any) -> None:
+    """The same where joints are pushed out, too."""
+    _follow(n, parent, n.h * n.free_v + n.shift)
+    n.shift = np.zeros(len(n.free_v))
+
+
+def _follow(n: Any, parent: Any, way: Vector) -> None:
     joint, still = joint_of(n), np.zeros(joint_of(n).nv)
     inboard = placement_of(n).inverse() @ (parent.poses.inverse() @ n.poses).collapsed()
-    q = joint.integrate(n.q_fit, n.h * n.free_v)
+    q = joint.integrate(n.q_fit, way)
     for _ in range(FOLLOWING):
         Q = joint.motion(q, still)
         q = joint.integrate(q, subspace_fit(Q.tangent.S, apart(Q.with_tangent(None).inverse() @ inboard)))
@@ -191,7 +202,7 @@ def free_twists(n: Any, parent: Any) -> None:
     accelerations(n, parent)
     n.free_v = n.v + n.h * n.a
     n.free = n.twists + n.h * (n.acc + linear(n.poses.unrotate(n.gravity)))
-    n.drift = -n.h * linear(n.end_turning)  # a step displaces a body by h (free + drift / 2)
+    n.drift = -n.h * linear(turning(n, n.twists))  # a step displaces a body by h (free + drift / 2)
 
 
 def free_rates(n: Any, parent: Any) -> None:
@@ -207,10 +218,32 @@ def correct(n: Any, parent: Any) -> None:
     n.free = n.free + n.jump
 
 
+def displace_bodies(n: Any, parent: Any) -> None:
+    """What pushes out displaces joints and bodies."""
+    displace(n, parent)
+    n.body_shift = n.jump
+
+
 # --- a step ------------------------------------------------------------------------------------------------------------------
 def move(n: Any) -> None:
     """New poses and twists from `free`; `last` is the change of the twist by h, in the new axes."""
-    c, E, w = centre_of(n), n.poses, n.free[:3]
+    _move(n, n.poses)
+
+
+def move_pushed(n: Any) -> None:
+    """The same from where bodies are pushed out to."""
+    _move(n, displaced(n.poses, n.body_shift))
+    n.body_shift = np.zeros(6)
+
+
+def displaced(E: SE3, xi: Vector) -> SE3:
+    """E exp(xi) of a small displacement."""
+    turn = so3.exp(xi[:3])
+    return SE3(R=E.R @ turn, p=E.p + E.rotate(xi[3:]))
+
+
+def _move(n: Any, E: SE3) -> None:
+    c, w = centre_of(n), n.free[:3]
     v_c = n.free[3:] + cross(w, c)
     turn = so3.exp(n.h * w)
     R = E.R @ turn
@@ -250,6 +283,8 @@ def step_fields(shape: Shape) -> dict[str, Field]:
     """Those of a step."""
     return {
         **fields(shape),
+        **push_out_fields(shape),
+        **({"body_shift": Field("work", "node", vector(6))} if shape[3] else {}),
         "t": Field("state", "global", SCALAR),
         "h": Field("input", "global", SCALAR),
         "correction": Field("input", "global", SCALAR),
@@ -267,16 +302,18 @@ def dynamics(shape: Shape, level: str, hold: Callable[..., None] | None = None) 
 
     hold   see `reduced.program.solved_rows`
     """
-    forces, rows, _, _ = shape
+    forces, rows, _, kinds = shape
     steps: list[Step] = [outward(RELATE[level]), each(begin_loads)]
     if forces >= 0:
         steps.append(each(act, *(f"p{i}" for i in range(forces)), on="force"))
     steps += [inward(eliminate), outward(FREE[level])]
     if rows >= 0:
-        steps += reduced.solved_rows(rows, reduced.rules_of(level, hold), correct)
+        steps += reduced.solved_rows(rows, reduced.rules_of(level, hold), correct, kinds == CONES)
     return steps
 
 
 def step(shape: Shape) -> list[Step]:
     """One step of symplectic Euler, but for the time."""
-    return [*dynamics(shape, VELOCITY), each(move), outward(follow)]
+    if not shape[3]:
+        return [*dynamics(shape, VELOCITY), each(move), outward(follow)]
+    return [*dynamics(shape, VELOCITY), *push_out(shape, displace_bodies), each(move_pushed), outward(follow_pushed)]

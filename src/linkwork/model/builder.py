@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 
 from ..errors import ModelError
+from ..geometry.shapes import Attributes, Plane, Shape
 from ..joints import Joint
 from ..spatial.inertia import Inertia
 from ..spatial.se3 import SE3
@@ -27,6 +29,7 @@ class _Entry:
     placement: SE3
     inertia: Inertia
     properties: JointProperties
+    shapes: tuple[Shape, ...]
 
 
 class ModelBuilder:
@@ -48,6 +51,8 @@ class ModelBuilder:
         self._names: set[str] = set()
         self._last_placement = IDENTITY  # chains of equal links check it once
         self._notes: list[str] = []
+        self._world: list[Shape] = []
+        self._excluded: set[frozenset[str]] = set()
 
     def body(
         self,
@@ -55,20 +60,26 @@ class ModelBuilder:
         *,
         parent: str = WORLD,
         joint: Joint,
-        inertia: Inertia,
+        inertia: Inertia | None = None,
         placement: SE3 | None = None,
         joint_name: str | None = None,
+        shapes: Iterable[Shape] = (),
         **properties: Any,
     ) -> ModelBuilder:
         """Add a body and the joint that carries it.
 
         parent      name of the parent body, or "world"
+        inertia     if it is not given, that of the shapes, each with its density or mass (those without add nothing)
         placement   pose of the joint's inboard frame in the parent's frame; the body's frame is the outboard one
         joint_name  the joint's own name; it is named after the body otherwise
+        shapes      what it touches others with, in the body's frame
         properties  limits=(lower, upper), armature, damping, friction, effort, speed; see `JointProperties`
         """
         if not isinstance(name, str) or not name or name == WORLD:
             raise ModelError(f"a body needs a name other than {WORLD!r}, not {name!r}")
+        solids = _solids(f"body {name!r}", shapes)
+        if inertia is None:
+            inertia = _inertia_of(name, solids)
         for what, value, kind in (("joint", joint, Joint), ("inertia", inertia, Inertia), ("placement", placement, SE3)):
             if not isinstance(value, kind) and not (what == "placement" and value is None):
                 raise ModelError(f"body {name!r}: {what} must be a {kind.__name__}, not {type(value).__name__}")
@@ -87,7 +98,7 @@ class ModelBuilder:
         plain = plain_properties(joint.nq, joint.nv)
         held = JointProperties.of(joint, joint_name or name, **properties) if properties else plain
         self._names |= {name, joint_name or name}
-        self._entries[name] = _Entry(name, parent, joint, joint_name or name, placement, inertia, held)
+        self._entries[name] = _Entry(name, parent, joint, joint_name or name, placement, inertia, held, solids)
         return self
 
     def frame(self, name: str, *, body: str, placement: SE3 | None = None) -> ModelBuilder:
@@ -100,6 +111,21 @@ class ModelBuilder:
         _check_rigid(name, placement)
         self._names.add(name)
         self._frames[name] = Frame(body, placement)
+        return self
+
+    def ground(self, **attributes: Unpack[Attributes]) -> ModelBuilder:
+        """The plane z = 0 of the world, to stand on; see `Shape` for friction and the like."""
+        attributes.setdefault("name", "ground")
+        return self.world(Plane(**attributes))
+
+    def world(self, *shapes: Shape) -> ModelBuilder:
+        """Shapes that stand still, in world axes."""
+        self._world += _solids("world", shapes)
+        return self
+
+    def exclude(self, body_a: str, body_b: str) -> ModelBuilder:
+        """The shapes of two bodies, or of a body and the world, pass through each other. Neighbours in the tree do so anyway."""
+        self._excluded.add(frozenset((body_a, body_b)))
         return self
 
     def add(self, element: Any) -> ModelBuilder:
@@ -138,13 +164,50 @@ class ModelBuilder:
         index = {name: i for i, name in enumerate(order)}
         index[WORLD] = -1
         bodies = [
-            Body(e.name, index[e.parent], e.joint, e.joint_name, e.placement, e.inertia, e.properties)
+            Body(e.name, index[e.parent], e.joint, e.joint_name, e.placement, e.inertia, e.properties, e.shapes)
             for e in (self._entries[name] for name in order)
         ]
         for name, frame in self._frames.items():
             if frame.body != WORLD and frame.body not in self._entries:
                 raise ModelError(f"frame {name!r}: its body {frame.body!r} does not exist")
-        return Model(tuple(bodies), self.gravity.copy(), tuple(self._elements), dict(self._frames), tuple(self._notes))
+        for name in sorted(set().union(*self._excluded) - {WORLD} - set(self._entries)):
+            raise ModelError(f"exclude: there is no body {name!r}")
+        return Model(
+            tuple(bodies),
+            self.gravity.copy(),
+            tuple(self._elements),
+            dict(self._frames),
+            tuple(self._notes),
+            tuple(self._world),
+            frozenset(self._excluded),
+        )
+
+
+def _solids(owner: str, shapes: Iterable[Shape]) -> tuple[Shape, ...]:
+    """Shapes that can be touched."""
+    try:
+        given = tuple(shapes)
+    except TypeError:
+        raise ModelError(f"{owner}: shapes must be a list of shapes, not {shapes!r}") from None
+    for shape in given:
+        if not isinstance(shape, Shape):
+            raise ModelError(f"{owner}: shapes must be Sphere, Box, Capsule or the like, not {shape!r}")
+        try:
+            shape.require_solid()
+        except ModelError as error:
+            raise ModelError(f"{owner}: {error}") from None
+    return given
+
+
+def _inertia_of(name: str, shapes: tuple[Shape, ...]) -> Inertia:
+    """The sum over all shapes that have a density or a mass."""
+    try:
+        parts = [shape.inertia() for shape in shapes if shape.density is not None or shape.mass is not None]
+    except ModelError as error:
+        raise ModelError(f"body {name!r}: {error}") from None
+    if not parts:
+        raise ModelError(f"body {name!r}: give its inertia, or shapes with a density or a mass")
+    return sum(parts[1:], parts[0])
 
 
 def _check_rigid(name: str, placement: SE3) -> None:

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import InputError
+from ..geometry.shapes import Shape
 from ..joints import Joint
 from ..kernel.factored import Factored
 from ..kernel.plans import Plans
@@ -34,7 +35,10 @@ FUNCTIONS: dict[str, Callable[[Model], Callable[..., np.ndarray]]] = {}  # prepa
 
 @dataclass(frozen=True, eq=False)
 class Body:
-    """A rigid body and the joint to its parent (-1 is the world); its frame is the outboard side of that joint."""
+    """A rigid body and the joint to its parent (-1 is the world); its frame is the outboard side of that joint.
+
+    shapes   what it touches others with, in its frame
+    """
 
     name: str
     parent: int
@@ -43,6 +47,7 @@ class Body:
     placement: SE3
     inertia: Inertia
     properties: JointProperties = None  # pyright: ignore[reportAssignmentType]  (none given: see below)
+    shapes: tuple[Shape, ...] = ()
 
     def __post_init__(self) -> None:
         if self.properties is None:
@@ -63,6 +68,8 @@ class Model:
 
     frames   named frames on bodies, or on the world
     notes    what a reader of files changed, ignored or assumed: a line each
+    world_shapes   what stands in the world to be touched
+    excluded       pairs of bodies, by name, whose shapes pass through each other
     """
 
     bodies: tuple[Body, ...]
@@ -70,6 +77,8 @@ class Model:
     elements: tuple[Any, ...] = ()
     frames: dict[str, Frame] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+    world_shapes: tuple[Shape, ...] = ()
+    excluded: frozenset[frozenset[str]] = frozenset()
 
     def __post_init__(self) -> None:
         if self.gravity.flags.writeable:

@@ -16,9 +16,10 @@ from ..joints import Joint
 from ..kernel.loops import Ints, Lane, Table, loops
 from ..kernel.sweep import SCALAR, Field, Repeat, Routine, Step, each, inward, outward, over, vector
 from ..model.rules import inertia_of
-from ..reduced.program import SCRATCH, Rules
+from ..reduced.program import CONE_SOLVE, SOLVE, Rules
+from ..reduced.push_out import pushed_out
 from ..reduced.rules import gyroscopic
-from ..solvers.boxes import gather, solve_boxes
+from ..solvers.boxes import gather
 from ..spatial.scalar import zeros
 
 COLUMNS = 1 << 20  # more than any dense matrix has
@@ -219,17 +220,25 @@ def solved_densely(forces: int) -> list[Step]:
     ]
 
 
-def dense_rows(most: int, rules: Rules) -> list[Step]:
+MATRIX = ("active", "nv", "starts", "places", "freedoms", "v_at", "u_rows", "H", "d_H", "Y", "A")
+
+
+def dense_rows(most: int, rules: Rules, cones: bool) -> list[Step]:
     """Rows of constraints with so many ports at most; see `reduced.program.solved_rows`."""
     ports, places = [f"p{i}" for i in range(most)], [f"s{i}" for i in range(most)]
     watch, hold = rules
-    tables = ("starts", "places", "freedoms", "v_at")
     return [
         each(watch, *ports, on="constraint"),
         each(hold, *ports, *places, on="constraint", when=("own", "awake")),
-        over("climbs", climb_freely, "place", "up", when=("law", "awake")),
+        over("climbs", climb_freely, "place", "up", when=("row", "row_on")),
         Routine(gather, ("rows", "on", "x", "busy", "left", "active")),
-        Routine(solve_rows, ("active", "nv", *tables, "u_rows", "H", "d_H", "Y", "A"), when="busy"),
-        Routine(solve_boxes, ("active", "on", "b", "lower", "upper", "x", "A", "left", "LDL", *SCRATCH), when="busy"),
+        Routine(solve_rows, MATRIX, when="busy"),
+        *(CONE_SOLVE if cones else [SOLVE]),
         Routine(add_answers, ("active", "nv", "Y", "x", "free_v"), when="busy"),
     ]
+
+
+def dense_push_out(shape: Shape) -> list[Step]:
+    """The displacement of joints that are too deep; see `reduced.push_out`."""
+    matrix = Routine(solve_rows, MATRIX, when="deep")
+    return pushed_out(shape, matrix, [Routine(add_answers, ("active", "nv", "Y", "out_x", "shift"), when="deep")])

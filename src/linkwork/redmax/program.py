@@ -27,8 +27,8 @@ from typing import Any
 
 import numpy as np
 
-from ..constraints.targets import any_of, velocity_targets
-from ..elements.collection import Collection, Shape, collection
+from ..constraints.targets import any_of
+from ..elements.collection import CONES, Collection, Shape, collection
 from ..elements.derive import derive, load_slopes
 from ..elements.evaluate import port_size
 from ..elements.nodes import STILL, law_at
@@ -40,11 +40,12 @@ from ..model.model import Model
 from ..model.rules import inertia_of
 from ..reduced import forward
 from ..reduced import program as reduced
-from ..reduced.program import Rules, correct, free_motion, place, pose_rows, refined, row_law_at, solved_rows
+from ..reduced.program import Rules, ask, correct, free_motion, place, place_rows, pose_rows, refined, row_law_at, solved_rows
+from ..reduced.push_out import push_out, push_out_fields
 from ..reduced.rules import JointFactor, falling_world, gyroscopic
 from ..spatial.articulated import Articulated
-from ..spatial.scalar import Vector, array, ldl, ldl_solve, where, zeros
-from .dense_program import dense_fields, dense_rows, solved_densely
+from ..spatial.scalar import Vector, array, cross, ldl, ldl_solve, where, zeros
+from .dense_program import dense_fields, dense_push_out, dense_rows, solved_densely
 
 OWN, CHILD, PARENT, DISTANT, NONE = "own", "child", "parent", "distant", "none"  # how one port of a force stands to another
 Softness = tuple[bool, bool, bool]  # whether forces look at bodies, whether some act between neighbours, or distant bodies
@@ -256,17 +257,25 @@ def free_bodies(n: Any, parent: Any) -> None:
     """The same, of bodies too."""
     free_joints(n, parent)
     n.free = n.E.pull_twist(parent.free) + n.S @ n.free_v
+    n.drift = bodies_drift(n)
+
+
+def bodies_drift(n: Any) -> Vector:
+    """h J_dot v, which turns J in the step: the rate of the twist at a = 0, less the fall of the world."""
+    fall, w = n.pose.unrotate(n.gravity), n.twist[:3]
+    return n.h * np.concatenate([n.still[:3], n.still[3:] + fall - cross(w, n.twist[3:])])
 
 
 def dense_velocities(n: Any, parent: Any) -> None:
     """Velocities after a step without rows, of joints and bodies, from the solution of the dense system."""
     n.free_v = n.v + n.h * n.side
     n.free = n.E.pull_twist(parent.free) + n.S @ n.free_v
+    n.drift = bodies_drift(n)
 
 
 # --- rows --------------------------------------------------------------------------------------------------------------------
 def hold(n: Any, *around: Any) -> None:
-    """The rows of one constraint, as `constraints.targets` says, without its terms of second order."""
+    """The rows of one constraint, as `constraints.targets` says; without its terms of second order, but where shapes touch."""
     ports, places = around[: len(around) // 2], around[len(around) // 2 :]
     law, at = row_law_at(n, ports)
     found = derive(law, at, n.t if law.holonomic else n.t + n.h, n.foot)
@@ -274,9 +283,13 @@ def hold(n: Any, *around: Any) -> None:
     if law.timed:
         later = law.gap_of(values(at), n.t + n.h, n.foot) if law.holonomic else None
         asked = found.given if later is None else (found.residual - array(list(later))) / n.h
-    residual = zeros(law.size) if "residual" in law.unseen else found.residual
-    wanted = velocity_targets(residual, asked, n.h, n.correction, law.unilateral)
-    pose_rows(n, law, found.G, free_motion(n, ports, at), wanted, places, n.h)
+    if law.touches:  # what touches rolls
+        parts = zip(n.kinds, ports, free_motion(n, ports, at), strict=False)
+        turned = [motion if kind == STILL else motion + 0.5 * port.drift for kind, port, motion in parts]
+        ask(n, law, found, turned, 0.5 * n.h * found.bias, asked)
+    else:
+        ask(n, law, found, free_motion(n, ports, at), zeros(law.size), asked)
+    place_rows(n, law, found.G, places, n.h)
 
 
 def watch_published(n: Any, *ports: Any) -> None:
@@ -315,6 +328,7 @@ def fields(shape: Shape, softness: Softness) -> dict[str, Field]:
         "still": Field("shared", codec=vector(6), world=falling_world),
         "made": Field("shared", codec=vector(6)),
     }
+    found |= push_out_fields(shape)
     found |= dense_fields(shape) if distant else {}
     found |= {"soft": Field("work", "node", INERTIA)} if bodies else {}
     found |= {"cross": Field("work", "node", matrix(6, 6))} if pairs else {}
@@ -323,14 +337,20 @@ def fields(shape: Shape, softness: Softness) -> dict[str, Field]:
 
 def dynamics(shape: Shape, softness: Softness, rules: Rules) -> list[Step]:
     """The sweeps from q and v to `free_v`, the velocities after a step; with `free`, those of bodies, where rows look at them."""
-    forces, rows, on_bodies, _ = shape
+    forces, rows, on_bodies, kinds = shape
+    cones = kinds == CONES
     steps: list[Step] = [outward(still_motion)]
     steps += [outward(place)] if on_bodies else []
     ports = [f"p{i}" for i in range(forces)]
     if softness[2]:
         steps += [each(begin_loads), each(act_distantly, *ports, on="force"), *solved_densely(forces), outward(dense_velocities)]
-        return steps + (dense_rows(rows, rules) if rows >= 0 else [])
+        return steps + (dense_rows(rows, rules, cones) if rows >= 0 else [])
     steps.append(each(BEGIN[softness[:2]]))
     steps += [each(act_stiffly, *ports, on="force")] if forces >= 0 else []
     steps += [inward(ELIMINATE[softness[:2]]), outward(free_bodies if on_bodies and rows >= 0 else free_joints)]
-    return steps + (solved_rows(rows, rules, correct) if rows >= 0 else [])
+    return steps + (solved_rows(rows, rules, correct, cones) if rows >= 0 else [])
+
+
+def pushes_out(shape: Shape, softness: Softness) -> list[Step]:
+    """What follows: the displacement `shift` of joints that are too deep."""
+    return dense_push_out(shape) if softness[2] else push_out(shape)

@@ -10,7 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from ..elements.collection import Collection, Shape, collection
+from ..elements.collection import CONES, Collection, Shape, collection
+from ..errors import InputError
 from ..kernel.sweep import SCALAR, Algorithm, Field, each
 from ..model.arrays import Interface
 from ..model.model import Model
@@ -58,6 +59,9 @@ def constrained_dynamics(
     where it touches and does not part [Sueda, Eqs. 2.105, 2.125-2.127; errata 004-15].
     """
     laws = collection(model)
+    if laws.shape[3] == CONES:
+        rubbing = next(law for law in laws.rows if law.cones)
+        raise InputError(f"{rubbing!r} has friction, which accelerations do not say: simulate, with a stepper that takes it")
     given: dict[str, Any] = {"q": q, "v": v, "tau": tau, "external": external, "gravity": model.gravity, "t": np.atleast_1d(t)}
     if laws.forces:
         given["u"] = laws.initial_inputs if inputs is None else inputs

@@ -105,6 +105,10 @@ class BackwardEuler(Stepper):
             raise InputError(f"{self.name}: solves must be from 1 to {MOST}, not {self.solves!r}")
 
     @property
+    def friction(self) -> bool:
+        return not self.newton
+
+    @property
     def methods(self) -> tuple[str, ...]:
         return ("maximal-implicit",)
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..constraints.rows import constraint_set
-from ..elements.collection import collection
+from ..elements.collection import CONES, collection
 from ..errors import InputError
 from ..maximal.convert import to_reduced
 from ..model import MaximalState, Model, State
@@ -160,9 +160,13 @@ class FixedRun:
         return parts
 
     def _forces(self, impulses: np.ndarray, tau: np.ndarray | None) -> np.ndarray:
-        """Forces of the rows, averaged over the steps before every record; the first are those at the start."""
+        """Forces of the rows, averaged over the steps before every record; the first are those at the start, with friction those
+        of the next record."""
         impulses[:, 0] = 0.0  # not written by any step
         forces = impulses / self.dt
+        if collection(self.model).shape[3] == CONES:
+            forces[:, 0] = forces[:, 1]
+            return forces
         start = self.start if isinstance(self.start, State) else to_reduced(self.model, self.start)
         u = None if self.driven is None else self.driven.last
         lone = tau if tau is None or self.batched else np.reshape(tau, -1)

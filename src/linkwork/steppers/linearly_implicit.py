@@ -28,10 +28,11 @@ from ..model.rules import joint_of
 from ..redmax.definite import definite
 from ..redmax.hyper_dynamics import HyperDynamics
 from ..redmax.operator import ROUTES
-from ..redmax.program import PUBLISHED, TARGETS, Softness, dynamics, fields, stiff_laws
+from ..redmax.program import PUBLISHED, TARGETS, Softness, dynamics, fields, pushes_out, stiff_laws
 from ..redmax.system import Dynamics
 from ..redmax.system import dynamics as dense_dynamics
 from ..reduced.program import keep_unknowns
+from ..spatial.scalar import zeros
 from .stepper import Program, StepInfo, Stepper
 from .symplectic_euler import advance_time
 from .tangent import recharted
@@ -44,6 +45,13 @@ def move(n: Any) -> None:
     """New positions with the new velocities."""
     joint = joint_of(n)
     n.q, n.v = joint.rechart(joint.integrate(n.q, n.h * n.free_v), n.free_v)
+
+
+def move_pushed(n: Any) -> None:
+    """The same where joints are pushed out, too."""
+    joint = joint_of(n)
+    n.q, n.v = joint.rechart(joint.integrate(n.q, n.h * n.free_v + n.shift), n.free_v)
+    n.shift = zeros(len(n.free_v))
 
 
 @loops
@@ -61,7 +69,11 @@ def implicit_step(shape: Shape, softness: Softness, rules: str) -> Algorithm:
         "t": Field("state", "global", SCALAR),
     }
     steps: list[Step] = [Routine(look_ahead, ("t", "h", "force_t")), *dynamics(shape, softness, RULES[rules])]
-    steps += [each(move), Routine(advance_time, ("t", "h"))]
+    if rules == "targets" and shape[3]:
+        steps += [*pushes_out(shape, softness), each(move_pushed)]
+    else:
+        steps.append(each(move))
+    steps.append(Routine(advance_time, ("t", "h")))
     if shape[1] >= 0:
         found["unknown"] = Field("state", "unknown", of="constraint")
         steps.append(each(keep_unknowns, on="constraint"))
@@ -86,6 +98,10 @@ class LinearlyImplicit(Stepper):
     name = "linearly_implicit"
     order = 1
     contacts = True
+
+    @property
+    def friction(self) -> bool:
+        return self.baumgarte is None and (self.route, self.stiffness) == ("auto", "exact")
 
     @property
     def methods(self) -> tuple[str, ...]:

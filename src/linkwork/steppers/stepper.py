@@ -89,6 +89,7 @@ class Stepper:
 
     programs            formulation -> compiled step of the models that it `compiles`
     contacts            whether constraints that only push can be stepped
+    friction            whether those with Coulomb friction can be, too
     driven              how forces get their inputs during a run
     constrained_step    one step of any other model
     """
@@ -107,6 +108,10 @@ class Stepper:
     def formulated(self, method: str) -> Stepper:
         """This stepper for one of its formulations."""
         return self
+
+    @property
+    def friction(self) -> bool:
+        return False
 
     def check(self, model: Model) -> None:
         """Raise if the stepper cannot step the model."""

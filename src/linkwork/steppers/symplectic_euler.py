@@ -32,7 +32,8 @@ from ..model import MaximalState, Model, State
 from ..model.rules import joint_of
 from ..reduced.program import VELOCITY, dynamics, fields, keep_unknowns
 from ..reduced.projection import POSITIONS, RATES, change_velocities, move_joints, projection_fields, steps_to_close
-from ..spatial.scalar import maximum
+from ..reduced.push_out import push_out, push_out_fields
+from ..spatial.scalar import Vector, maximum, zeros
 from ..spatial.scalar import where as chosen
 from .constrained import located
 from .post_stabilised import CHOICES, check_choice, post_stabilised
@@ -47,18 +48,22 @@ def advance_time(t: Lane, h: Lane) -> None:
 
 
 @loops
-def note_pushes(active: Ints, lower: Lane, x: Lane, pushed: Lane) -> None:
-    """1 where a row that only pushes does so, else 0."""
-    pushed[0] = 0.0
+def note_impacts(active: Ints, lower: Lane, x: Lane, strikes: Lane, struck: Lane) -> None:
+    """1 where a row that only pushes does so in an impact, else 0."""
+    struck[0] = 0.0
     for i in range(active[0]):
         r = active[i + 1]
-        pushed[0] = where((lower[r] > -1.0) & (x[r] > 0.0), 1.0, pushed[0])
+        struck[0] = where((lower[r] >= 0.0) & (x[r] > 0.0) & (strikes[r] > 0.0), 1.0, struck[0])
 
 
 def update_joints(n: Any) -> None:
     """New positions with the new velocities, and the acceleration that predicts the next middle: a jump predicts nothing."""
+    _update(n, n.h * n.free_v)
+
+
+def _update(n: Any, way: Vector) -> None:
     joint, v = joint_of(n), n.free_v
-    q = joint.integrate(n.q, n.h * v)
+    q = joint.integrate(n.q, way)
     last = (v - n.v) / n.h
     n.q, n.v = joint.rechart(q, v)
     if joint.charted:
@@ -76,9 +81,10 @@ def update_held(n: Any) -> None:
 
 
 def update_after_pushes(n: Any) -> None:
-    """The same where rows may push: an impact is no acceleration."""
-    update_joints(n)
-    n.last = np.array([chosen(n.pushed > 0.0, a, x) for x, a in zip(n.last, n.a, strict=True)], dtype=object)
+    """The same where rows may push, and push out: an impact is no acceleration."""
+    _update(n, n.h * n.free_v + n.shift)
+    n.shift = zeros(len(n.free_v))
+    n.last = np.array([chosen(n.struck > 0.0, a, x) for x, a in zip(n.last, n.a, strict=True)], dtype=object)
     n.pull = n.last - n.a
 
 
@@ -116,11 +122,12 @@ def reduced_step(shape: Shape, evaluations: int) -> Algorithm:
         "t": Field("state", "global", SCALAR),
         "h": Field("input", "global", SCALAR),
         "correction": Field("input", "global", SCALAR),
-        "pushed": Field("work", "global", SCALAR),
+        "struck": Field("work", "global", SCALAR),
     }
     steps = dynamics(shape, VELOCITY, evaluations)
     if pushes:
-        steps += [Routine(note_pushes, ("active", "lower", "x", "pushed"))]
+        found |= push_out_fields(shape)
+        steps += [*push_out(shape), Routine(note_impacts, ("active", "lower", "x", "strikes", "struck"))]
     update = update_after_pushes if pushes else update_held if shape[1] >= 0 else update_joints
     steps += [each(update), Routine(advance_time, ("t", "h"))]
     if shape[1] >= 0:
@@ -173,6 +180,10 @@ class SymplecticEuler(Stepper):
     name = "symplectic_euler"
     order = 1
     contacts = True
+
+    @property
+    def friction(self) -> bool:
+        return True
 
     @property
     def methods(self) -> tuple[str, ...]:

@@ -35,7 +35,7 @@ REFUSED: dict[str, tuple[Callable[[], object], str]] = {
     "mass negative": (lambda: builder(inertia=lw.Inertia(-2.0)), "mass -2 must be positive"),
     "mass nan": (lambda: builder(inertia=lw.Inertia(NAN)), "mass = nan is not finite"),
     "tensor": (lambda: builder(inertia=lw.Inertia(1.0, tensor=np.diag([1, 1, 3]))), "triangle inequality; no body has them"),
-    "no inertia": (lambda: builder(inertia=None), "body 'arm': inertia must be a Inertia, not NoneType"),
+    "no inertia": (lambda: builder(inertia=None), "body 'arm': give its inertia, or shapes with a density or a mass"),
     # joint
     "axis zero": (lambda: builder(joint=lw.Revolute((0, 0, 0))), "Revolute: the axis .* has length 0"),
     "axis nan": (lambda: builder(joint=lw.Revolute((0, NAN, 1))), "Revolute: the axis .* is not finite"),
