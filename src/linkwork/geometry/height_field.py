@@ -10,6 +10,7 @@ from ..errors import ModelError
 from ..spatial.scalar import read_only
 from ..spatial.se3 import SE3
 from . import checks
+from .mesh import Mesh
 from .shapes import Attributes
 from .solids import Placed
 
@@ -66,6 +67,16 @@ class HeightField(Placed):
     def bounding_sphere(self) -> tuple[np.ndarray, float]:
         low, high = self.local_box()
         return self.R @ (0.5 * (low + high)) + self.p, 0.5 * float(np.linalg.norm(high - low))
+
+    def surface(self) -> Mesh:
+        """Its upper side as triangles that face up, in the axes of what it is attached to."""
+        rows, columns = self.heights.shape
+        x, y = (np.linspace(-0.5, 0.5, n) * length for n, length in ((columns, self.size[0]), (rows, self.size[1])))
+        grid = np.stack([*np.meshgrid(x, y), self.heights], axis=-1).reshape(-1, 3)
+        corner = (np.arange(rows - 1)[:, None] * columns + np.arange(columns - 1)).reshape(-1)
+        right, up, across = corner + 1, corner + columns, corner + columns + 1
+        faces = np.concatenate([np.stack([corner, right, across], axis=1), np.stack([corner, across, up], axis=1)])
+        return Mesh(grid @ self.R.T + self.p, faces, self.name)
 
     def __repr__(self) -> str:
         rows, columns = self.heights.shape

@@ -1,0 +1,187 @@
+"""Contacts of shapes that no compiled function serves, from Coal (package `coal`, extra `meshes`), for one state at a time.
+
+Coal finds the normal along which two shapes are nearest, or overlap, and `patches` the points where their features then meet. A
+surface of triangles, as that of a height field, touches with each of them; see `triangles` for what is kept.
+Hulls and meshes over a plane need no Coal: their corners touch.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ..errors import ModelError
+from ..geometry import Box, Capsule, Convex, Cylinder, Ellipsoid, HeightField, Mesh, Plane, Shape, Sphere
+from ..spatial.se3 import SE3
+from .patches import feature, patch
+from .point import ContactPoint
+from .triangles import Triangles
+
+SLOTS = 8
+ACCURACY = 1e-6  # of Coal's distances, m
+ITERATIONS = 1000
+TRIANGLES = 256  # contacts of single triangles that Coal is asked for
+SAME = 1e-6  # of the distance between points that tells them apart, over the size of the smaller shape
+
+
+class CoalPair:
+    """Two shapes that touch by way of Coal; called with the poses of their bodies, it returns `SLOTS` slots.
+
+    margin   gaps up to which a point counts
+    """
+
+    def __init__(self, a: Shape, b: Shape, margin: float = 0.01) -> None:
+        self.margin = float(margin)
+        if all(isinstance(s, Plane | HeightField) for s in (a, b)):
+            raise ModelError(f"contact of {a.kind} and {b.kind}: neither has an end to be kept out of the other")
+        self.a, self.b = (s.surface() if isinstance(s, HeightField) else s for s in (a, b))
+        if all(_is_surface(s) for s in (self.a, self.b)):
+            raise ModelError(f"contact of {a.kind} and {b.kind}: two surfaces of triangles; make one of them of Convex pieces")
+        self._size = min(float(s.bounding_sphere()[1]) for s in (a, b))
+        self._surface = next((Triangles(s) for s in (self.a, self.b) if isinstance(s, Mesh) and _is_surface(s)), None)
+        self._over_plane = any(isinstance(s, Plane) for s in (a, b)) and any(isinstance(s, Mesh) for s in (a, b))
+        if any(isinstance(s, Plane) for s in (a, b)) and not self._over_plane:
+            raise ModelError(f"contact of {a.kind} and {b.kind} is compiled; use `pairs.contact_points`")
+        if not self._over_plane:
+            self._a, self._b = geometry(self.a), geometry(self.b)
+
+    def __call__(self, E_a: SE3, E_b: SE3) -> tuple[ContactPoint, ...]:
+        """The contact points, the deepest first; slots that are off follow."""
+        found = self._corners(E_a, E_b) if self._over_plane else self._from_coal(E_a, E_b)
+        kept = spread(found, SLOTS, SAME * self._size)
+        away = ContactPoint(np.zeros(3), np.array([0.0, 0.0, 1.0]), self.margin, 0.0)
+        return (*kept, *[away] * (SLOTS - len(kept)))
+
+    def _corners(self, E_a: SE3, E_b: SE3) -> list[ContactPoint]:
+        """Corners of a mesh over a plane."""
+        first = isinstance(self.a, Mesh)
+        mesh, E, plane = (self.a, E_a, self.b.moved(E_b)) if first else (self.b, E_b, self.a.moved(E_a))
+        assert isinstance(mesh, Mesh)
+        n = np.asarray(plane.normal, float)
+        x = mesh.vertices[np.unique(mesh.faces)] @ np.asarray(E.R, float).T + np.asarray(E.p, float)
+        gaps = (x - plane.point) @ n
+        return [
+            ContactPoint(x[i] - 0.5 * gaps[i] * n, n if first else -n, float(gaps[i]), 1.0)
+            for i in np.flatnonzero(gaps <= self.margin)
+        ]
+
+    def _from_coal(self, E_a: SE3, E_b: SE3) -> list[ContactPoint]:
+        coal = _coal()
+        poses = [_transform(s, E) for s, E in ((self.a, E_a), (self.b, E_b))]
+        arguments = (self._a, poses[0], self._b, poses[1])
+        request, result = coal.CollisionRequest(), coal.CollisionResult()
+        request.num_max_contacts, request.security_margin = TRIANGLES, self.margin
+        request.gjk_tolerance = request.epa_tolerance = ACCURACY
+        request.gjk_max_iterations = request.epa_max_iterations = ITERATIONS
+        coal.collide(*arguments, request, result)
+        contacts = [result.getContact(i) for i in range(result.numContacts())]
+        if self._surface is not None:
+            contacts = self._real(self._surface, contacts, E_a if _is_surface(self.a) else E_b)
+        found: list[ContactPoint] = []
+        for contact in contacts:
+            n = -np.array(contact.normal)
+            of_a, of_b = _touching(self.a, E_a, contact.b1, -n), _touching(self.b, E_b, contact.b2, n)
+            found += [x for x in patch(of_a, of_b, n) if x.gap <= self.margin] or [_point(contact)]
+        return found
+
+    def _real(self, surface: Triangles, contacts: list[Any], E: SE3) -> list[Any]:
+        """Contacts of the surface; those with edges of it only where none with a face lies as low."""
+        first = _is_surface(self.a)
+        R, p = np.asarray(E.R, float), np.asarray(E.p, float)
+        faces, edges = [], []
+        for c in contacts:
+            triangle, n = (c.b1, R.T @ c.normal) if first else (c.b2, -(R.T @ c.normal))
+            x = R.T @ ((c.getNearestPoint1() if first else c.getNearestPoint2()) - p)
+            if surface.is_real(triangle, x, n):
+                (faces if surface.is_face(triangle, n) else edges).append((c, x, n))
+        deep = max((abs(c.penetration_depth) for c, _, _ in faces), default=0.0) + SAME * self._size
+        apart = [c for c, x, _ in edges if not any(abs(m @ (x - y)) <= deep for _, y, m in faces)]
+        return [c for c, _, _ in faces] + apart
+
+
+def _touching(shape: Any, E: SE3, triangle: int, n: np.ndarray) -> np.ndarray:
+    """What of a shape touches along n, in the world."""
+    if _is_surface(shape):
+        return shape.vertices[shape.faces[triangle]] @ np.asarray(E.R, float).T + np.asarray(E.p, float)
+    F = _frame(shape, E)
+    return feature(shape, np.asarray(F.R, float), np.asarray(F.p, float), n)
+
+
+def _is_surface(shape: Shape) -> bool:
+    return isinstance(shape, Mesh) and not isinstance(shape, Convex)
+
+
+def spread(points: list[ContactPoint], count: int, same: float) -> list[ContactPoint]:
+    """At most so many of some points, the deepest first, then always the one farthest from those taken."""
+    if not points:
+        return []
+    x = np.array([p.point for p in points])
+    taken = [int(np.argmin([p.gap for p in points]))]
+    away = np.linalg.norm(x - x[taken[0]], axis=1)
+    while len(taken) < count and away.max() > same:
+        taken.append(int(np.argmax(away)))
+        away = np.minimum(away, np.linalg.norm(x - x[taken[-1]], axis=1))
+    return [points[i] for i in taken]
+
+
+def geometry(shape: Shape) -> Any:
+    """The shape as Coal knows it, about its own frame."""
+    for kind, make in MAKERS.items():
+        if type(shape) is kind:
+            return make(_coal(), shape)
+    raise ModelError(f"{shape.name}: contact of a {type(shape).__name__} is not available")
+
+
+def _coal() -> Any:
+    try:
+        import coal  # an extra, and it takes long to import
+    except ImportError as error:
+        raise ModelError("contact of meshes, hulls, cylinders and ellipsoids needs Coal: pip install coal") from error
+    return coal
+
+
+def _hull(coal: Any, shape: Convex) -> Any:
+    points, triangles = coal.StdVec_Vec3s(), coal.StdVec_Triangle()
+    for x in shape.vertices:
+        points.append(np.array(x))
+    for face in shape.faces:
+        triangles.append(coal.Triangle(*map(int, face)))
+    return coal.Convex(points, triangles)
+
+
+def _mesh(coal: Any, shape: Mesh) -> Any:
+    made = coal.BVHModelOBBRSS()
+    made.beginModel(len(shape.faces), len(shape.vertices))
+    made.addVertices(np.array(shape.vertices))
+    made.addTriangles(np.array(shape.faces, np.int64))
+    made.endModel()
+    return made
+
+
+MAKERS: dict[type[Shape], Callable[[Any, Any], Any]] = {
+    Sphere: lambda coal, s: coal.Sphere(s.radius),
+    Box: lambda coal, s: coal.Box(*map(float, s.size)),
+    Capsule: lambda coal, s: coal.Capsule(s.radius, s.length),
+    Cylinder: lambda coal, s: coal.Cylinder(s.radius, s.length),
+    Ellipsoid: lambda coal, s: coal.Ellipsoid(*map(float, s.radii)),
+    Convex: _hull,
+    Mesh: _mesh,
+}
+
+
+def _frame(shape: Any, E: SE3) -> SE3:
+    """The world pose of the frame that Coal's shape is about."""
+    if isinstance(shape, Sphere):
+        return E @ SE3(p=shape.center)
+    return E @ shape.pose if hasattr(shape, "pose") else E
+
+
+def _transform(shape: Any, E: SE3) -> Any:
+    F = _frame(shape, E)
+    return _coal().Transform3s(np.array(F.R, dtype=float), np.array(F.p, dtype=float))
+
+
+def _point(contact: Any) -> ContactPoint:
+    return ContactPoint(np.array(contact.pos), -np.array(contact.normal), contact.penetration_depth, 1.0)

@@ -1,0 +1,120 @@
+"""Contact patches: where two shapes touch along a normal, the corners of the polygon in which their flat features overlap.
+
+The feature of a shape farthest along a direction is a polygon, a segment or a point (`feature`). One of two features is cut by
+the sides of the other [Sutherland and Hodgman 1974], and every corner that is left has its own gap along the normal.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..geometry import Box, Capsule, Convex, Cylinder, Ellipsoid, Shape, Sphere
+from .point import ContactPoint
+
+FLAT = 0.02  # sine of the angle by which a face, or a side, may lean and still lie on another
+TURNED = 0.1  # sine of the angle of two segments that lie along each other
+UPRIGHT = 0.1  # least cosine of the normals of a face and of the contact
+ROUND = 8  # corners that stand for a circle
+
+
+def feature(shape: Shape, R: np.ndarray, p: np.ndarray, n: np.ndarray) -> np.ndarray:
+    """The points (m, 3) of a shape, whose frame has rotation R and position p, that are farthest along n, in order around it."""
+    d = R.T @ n
+    found = _LOCAL[type(shape)](shape, d)
+    return found @ R.T + p
+
+
+def _box(s: Box, d: np.ndarray) -> np.ndarray:
+    h, free = 0.5 * s.size, np.flatnonzero(np.abs(d) < FLAT)
+    corner = np.where(d < 0, -h, h)
+    turns = {0: [()], 1: [(1,), (-1,)], 2: [(1, 1), (-1, 1), (-1, -1), (1, -1)]}[len(free)]
+    found = np.tile(corner, (len(turns), 1))
+    for row, signs in zip(found, turns, strict=True):
+        row[free] = h[free] * signs
+    return found
+
+
+def _capsule(s: Capsule, d: np.ndarray) -> np.ndarray:
+    ends = [-0.5, 0.5] if abs(d[2]) < FLAT else [np.copysign(0.5, d[2])]
+    return np.array([[0.0, 0.0, end * s.length] for end in ends]) + s.radius * d
+
+
+def _cylinder(s: Cylinder, d: np.ndarray) -> np.ndarray:
+    across = np.hypot(d[0], d[1])
+    if across < FLAT:
+        angle = 2.0 * np.pi * np.arange(ROUND) / ROUND
+        rim, ends = s.radius * np.stack([np.cos(angle), np.sin(angle)], axis=1), [np.copysign(0.5, d[2])]
+    else:
+        rim, ends = s.radius * d[None, :2] / across, [-0.5, 0.5] if abs(d[2]) < FLAT else [np.copysign(0.5, d[2])]
+    return np.array([[*x, end * s.length] for end in ends for x in rim])
+
+
+def _convex(s: Convex, d: np.ndarray) -> np.ndarray:
+    height = s.vertices @ d
+    top = s.vertices[height >= height.max() - FLAT * s.bounding_sphere()[1]]
+    return around(top, d)
+
+
+_LOCAL: dict[type[Shape], Any] = {
+    Sphere: lambda s, d: s.radius * d[None],
+    Ellipsoid: lambda s, d: (s.radii**2 * d / np.linalg.norm(s.radii * d))[None],
+    Box: _box,
+    Capsule: _capsule,
+    Cylinder: _cylinder,
+    Convex: _convex,
+}
+
+
+def around(x: np.ndarray, n: np.ndarray) -> np.ndarray:
+    """Points in the order in which they go around their middle, seen against n."""
+    if len(x) < 3:
+        return x
+    out = x - x.mean(axis=0)
+    u = out[np.argmax(np.linalg.norm(out, axis=1))]
+    return x[np.argsort(np.arctan2(out @ np.cross(n, u), out @ u))]
+
+
+def patch(a: np.ndarray, b: np.ndarray, n: np.ndarray) -> list[ContactPoint]:
+    """Corners of the overlap of two features along the normal n, from b to a; none where they do not lie along each other."""
+    if len(b) >= max(len(a), 3) or (len(a) == len(b) == 2):
+        return [ContactPoint(x - 0.5 * gap * n, n, gap, 1.0) for x, gap in _over(a, b, n)]
+    if len(a) >= 3:
+        return [ContactPoint(x + 0.5 * gap * n, n, gap, 1.0) for x, gap in _over(b, a, -n)]
+    return []
+
+
+def _over(x: np.ndarray, face: np.ndarray, n: np.ndarray) -> list[tuple[np.ndarray, float]]:
+    """Points of the first feature over the second, whose outward normal is n, with their heights along n."""
+    if len(face) == 2:
+        along = face[1] - face[0]
+        if len(x) != 2 or np.linalg.norm(np.cross(along, x[1] - x[0])) > 5 * FLAT * np.linalg.norm(along) * np.linalg.norm(
+            x[1] - x[0]
+        ):
+            return []
+        sides, up = [(face[0], along), (face[1], -along)], n - along * (n @ along) / (along @ along)
+    else:
+        face = around(face, n)
+        after = np.roll(face, -1, axis=0)
+        sides = [(p, np.cross(n, q - p)) for p, q in zip(face, after, strict=True)]
+        up = np.cross(face, after).sum(axis=0)
+    if abs(up @ n) < UPRIGHT * np.linalg.norm(up):
+        return []
+    left = list(x)
+    for p, inward in sides:
+        left = _cut(left, p, inward)
+    return [(e, float(up @ (e - face[0]) / (up @ n))) for e in left]
+
+
+def _cut(x: list[np.ndarray], p: np.ndarray, inward: np.ndarray) -> list[np.ndarray]:
+    """What is left of a polygon, segment or point on the inner side of a plane through p."""
+    found: list[np.ndarray] = []
+    depth = [float(inward @ (e - p)) for e in x]
+    for i, (e, d) in enumerate(zip(x, depth, strict=True)):
+        if d >= 0:
+            found.append(e)
+        k = (i + 1) % len(x)
+        if d * depth[k] < 0 and (len(x) > 2 or i == 0):
+            found.append(e + (x[k] - e) * (d / (d - depth[k])))
+    return found
