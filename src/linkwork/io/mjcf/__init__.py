@@ -55,8 +55,7 @@ def _build(builder: ModelBuilder, m: Any, tree: Tree, without_actuators: bool) -
             shapes=shapes.get(b.name, ()),
             **b.properties,
         )
-    for shape in shapes.get(WORLD, ()):
-        builder.shape(WORLD, shape)
+    builder.world(*shapes.get(WORLD, ()))
     for pair in exclusions(m, tree):
         builder.exclude(*pair)
     for name, (body, pose) in _frames(m, tree).items():

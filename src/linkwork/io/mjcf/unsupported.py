@@ -26,9 +26,9 @@ def check_supported(m: Any, file: str, allow: Collection[str], note: Callable[[s
 
 def _changes(m: Any) -> Iterator[tuple[str, str]]:
     """Names for `allow`, and what they mean in this model."""
-    if m.ntendon:
-        limited = bool(np.any(m.tendon_limited) or np.any(m.tendon_stiffness) or np.any(m.tendon_damping))
-        yield "tendons", f"it has {m.ntendon} tendons{', with forces of their own' if limited else ''}"
+    acting = np.any([m.tendon_stiffness, m.tendon_damping, m.tendon_frictionloss, m.tendon_limited], axis=0)
+    if np.any(acting):
+        yield "tendons", f"{np.count_nonzero(acting)} of its {m.ntendon} tendons have springs, dampers, friction or limits"
     if m.opt.density or m.opt.viscosity:
         yield "fluid", f"it moves in a fluid (density {m.opt.density:g}, viscosity {m.opt.viscosity:g})"
     if np.any(m.opt.wind):
@@ -62,6 +62,8 @@ def _odd_actuator(m: Any, a: int) -> str | None:
 
 
 def _harmless(m: Any) -> Iterator[str]:
+    if m.ntendon:
+        yield f"ignored: {m.ntendon} tendons"
     if m.nsensor:
         yield f"ignored: {m.nsensor} sensors"
     if m.ncam or m.nlight:
