@@ -73,7 +73,7 @@ def compiled(path: Path) -> Any:
     except ImportError:
         raise InputError('load: MJCF is read by MuJoCo\'s compiler; install it by `pip install "linkwork[mujoco]"`') from None
     try:
-        return mujoco.MjModel.from_xml_path(str(path))
+        return mujoco.MjModel.from_xml_path(str(path))  # pyright: ignore[reportAttributeAccessIssue]
     except ValueError as error:
         raise InputError(f"load: {path.name}: {' '.join(str(error).split())}") from None
 
