@@ -67,10 +67,11 @@ class Frame:
 class Model:
     """Bodies in topological order (parents first), gravity, and further elements (constraints, contacts).
 
-    frames   named frames on bodies, or on the world
-    notes    what a reader of files changed, ignored or assumed: a line each
+    frames         named frames on bodies, or on the world
+    notes          what a reader of files changed, ignored or assumed: a line each
     world_shapes   what stands in the world to be touched
     excluded       pairs of bodies, by name, whose shapes pass through each other
+    keyframes      states by name, to start from
     """
 
     bodies: tuple[Body, ...]
@@ -80,6 +81,7 @@ class Model:
     notes: tuple[str, ...] = ()
     world_shapes: tuple[Shape, ...] = ()
     excluded: frozenset[frozenset[str]] = frozenset()
+    keyframes: dict[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if self.gravity.flags.writeable:
