@@ -11,8 +11,8 @@ residual stands still. At the end they start once more from x = 0, to reach the 
 contacts and the start, if that has the same modes. A is any matrix whose symmetric part is semidefinite.
 
 The x with the least natural map is kept, and `left` tells it, in the units of u. A problem without a solution (contacts that ask
-for contradicting motions) shows there; a contradiction of less than JAM of what is asked for, which no step of its modes makes
-smaller, ends the search: two points of one body that stick ask for it by the curvature of their paths. Lanes that are done stay as they are: a result does not depend on its neighbours.
+for contradicting motions) shows there; a contradiction below JAM of what is asked for, which no step of its modes makes smaller,
+ends the search. Lanes that are done stay as they are: a result does not depend on its neighbours.
 """
 
 from __future__ import annotations
