@@ -215,6 +215,10 @@ class RowLaw(Law):
         """Where its shapes may touch, at the poses x of its bodies: one for every cone, or every row."""
         raise TypeError(f"{type(self).__name__} must say where it touches")
 
+    def near(self, x: Sequence[Any], motion: Sequence[Vector], time: Scalar) -> Scalar:
+        """0 where its shapes are too far apart to touch within a time of a motion of its ports, whose values are x; else 1."""
+        return 1.0
+
     def grip(self) -> tuple[Scalar, Scalar]:
         """The coefficients of friction and restitution of rows that only push."""
         return 0.0, 0.0
