@@ -61,10 +61,10 @@ def simulate(
                "redmax": the dense reduced system, with stiff forces taken implicitly
     stepper    time discretisation, by name; each method has a default:
                "symplectic_euler" (order 1);  "rk4" (order 4);  "variational" and "variational4" (order 2 and 4, energy over long
-               times): any model;  "rosenbrock" (order 2, stiff joints): no contacts;
+               times);  "rosenbrock" (order 2, stiff joints): any model;
                with method "maximal-implicit": "backward_euler" (order 1, any model);
                "dop853" and "ode45" (order 8 and 5, their own steps: dt only says where to record; no contacts);
-               with method "redmax": "linearly_implicit" (order 1), "bdf1", "bdf2", "sdirk2" (no contacts), "ode45"
+               with method "redmax": "linearly_implicit", "bdf1" (order 1), "bdf2", "sdirk2" (order 2), "ode45"
     control    `control(t, state) -> tau`, called at the start of every step and held during it (dop853, ode45: at every stage)
     tau        constant joint forces (nv,) or (batch, nv)
     external   constant wrenches on the bodies, body axes, (bodies, 6)

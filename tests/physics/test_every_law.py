@@ -75,7 +75,7 @@ PUSHING: dict[str, Any] = {
     "dry friction": lambda: [lw.DryFriction("a", 0.5), lw.DryFriction("b", 20.0)],
 }
 KINDS = SMOOTH | PUSHING
-SMOOTH_ONLY = ("dop853", "ode45", "rosenbrock", "bdf1", "bdf2", "sdirk2")
+SMOOTH_ONLY = ("dop853", "ode45")
 
 
 @cache
