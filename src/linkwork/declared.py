@@ -47,15 +47,20 @@ class _Joints:
     rubbing: Sequence[Body]
 
 
-def declared(model: Model, limit_model: str, stepper: Stepper, method: str) -> Declared:
-    """The model with the laws of what its joints declare, as far as the stepper can step them; kept with the model."""
+def declared(model: Model, limit_model: str, stepper: Stepper, method: str, asked: bool = False) -> Declared:
+    """The model with the laws of what its joints declare, as far as the stepper can step them; kept with the model.
+
+    asked   whether a control or inputs of forces are asked for during the run
+    """
     if limit_model not in LIMIT_MODELS:
         raise InputError(f"limit_model must be one of {', '.join(map(repr, LIMIT_MODELS))}, not {limit_model!r}")
     joints = model.keep_as(declared, lambda: _joints(model))
     if joints is None:
         return model.keep_as(Declared, lambda: Declared(model))
     if isinstance(stepper, AdaptiveStepper):
-        return _chosen(model, joints, limit_model, stepper.name, lambda rows: False)
+        takes = not stepper.from_python(model, asked)
+        key = (declared, limit_model, stepper.name, takes)
+        return model.keep_as(key, lambda: _chosen(model, joints, limit_model, stepper.name, lambda rows: takes))
     key = (declared, limit_model, stepper, method)
     return model.keep_as(key, lambda: _chosen(model, joints, limit_model, stepper.name, _taker(model, stepper, method)))
 
