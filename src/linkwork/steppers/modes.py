@@ -11,8 +11,8 @@ complementarity, however rows share them where they are redundant; so it need no
 looked at in all stages, the others at the end of a trial step (`event_search`). There the modes *switch*:
 
     impact   v' = v + M^-1 G^T x,  G v' >= 0 and x >= 0, one of them zero, of closed gaps;  equalities keep their rates
-    modes    by the complementarity of accelerations and forces after it: held is what pushes, and what rests sticks unless it
-             needs the largest force
+    modes    by the complementarity of accelerations and forces after it: held is what pushes or is closed too far, and what
+             rests sticks; if that needs more than the largest force it will slip by itself
 
 The start of a run is a switch. Errors of held gaps and of rates that stick decay at FIRM, so rounding does not add up.
 """
@@ -23,7 +23,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from ..constraints.targets import AT_BOUND, TOUCHING, any_of
+from ..constraints.targets import TOUCHING, any_of
 from ..elements.collection import Shape
 from ..elements.derive import approach, derive
 from ..elements.law import RowLaw
@@ -174,21 +174,15 @@ def set_modes(n: Any, *ports: Any) -> None:
     """The modes after a switch; what rows are from their next events is not known yet."""
     law, at = row_law_at(n, ports)
     if law.unilateral:
-        found = [where((on > 0.0) & (x > 0.0), 1.0, 0.0) for on, x in zip(n.on, n.x, strict=True)]
+        rows = zip(n.on, n.x, gap_and_rate(law, at, n.t, n.foot)[0], strict=True)
+        found = [where((on > 0.0) & ((x > 0.0) | (g < 0.0)), 1.0, 0.0) for on, x, g in rows]
     elif law.bounded:
-        rows = zip(n.x, derive(law, at, n.t, n.foot).rate, *law.bounds(), strict=True)
-        found = [slip_of(x, r, l, u) for x, r, l, u in rows]
+        rates = derive(law, at, n.t, n.foot).rate
+        found = [where(r > TOUCHING, 1.0, where(r < -TOUCHING, -1.0, 0.0)) for r in rates]
     else:
         return
     n.mode = array([where(n.switch_now > 0.0, new, old) for new, old in zip(found, n.mode, strict=True)])
     n.was = array([where(n.switch_now > 0.0, 0.0, e) for e in n.was])
-
-
-def slip_of(x: Scalar, rate: Scalar, lower: Scalar, upper: Scalar) -> Scalar:
-    """The sign of a rate; of one that is none, where it goes if the force x does not hold it."""
-    small = AT_BOUND * absolute(x)
-    begins = where(x >= upper - small, -1.0, where(x <= lower + small, 1.0, 0.0))
-    return where(rate > TOUCHING, 1.0, where(rate < -TOUCHING, -1.0, begins))
 
 
 # --- the program --------------------------------------------------------------------------------------------------------------
