@@ -42,7 +42,8 @@ from .stages import renamed
 FIRM = 10.0  # 1/s: rate at which errors of held rows decay
 GAP = 1e-11  # m, rad: as negative as a gap may be where its event counts as found
 RATE = 5e-10  # m/s, rad/s: the same of a rate; more than FIRM makes of a gap, and less than counts as none at a switch
-SLOWEST, SLOW = 1e-8, 1e-6  # m/s, rad/s: between these is the rate at which what was held is said to part, and what stuck to slip
+SLOWEST = 1e-8  # m/s, rad/s: slower than this nothing parts or slips
+SLOW = 1e-6  # m/s, rad/s: between the two is the rate at which what was held is said to part, and what stuck to slip
 FAR = 1e300
 PILED = 1e-9  # s: switches in shorter time pile up
 PILE = 100  # of them, at most
@@ -164,9 +165,9 @@ def watch_switch(n: Any, *ports: Any) -> None:
     n.on = array([n.switch_now] * law.size)
     if law.unilateral and law.holonomic:
         pairs = zip(*gap_and_rate(law, at, n.t, unknown), strict=True)
-        n.on = array([where((g <= TOUCHING) & (r <= TOUCHING), n.switch_now, 0.0) for g, r in pairs])
+        n.on = array([where((g <= TOUCHING) & (r <= SLOWEST), n.switch_now, 0.0) for g, r in pairs])
     elif law.unilateral:
-        n.on = array([where(r <= TOUCHING, n.switch_now, 0.0) for r in derive(law, at, n.t, unknown).rate])
+        n.on = array([where(r <= SLOWEST, n.switch_now, 0.0) for r in derive(law, at, n.t, unknown).rate])
     n.awake = any_of(n.on)
 
 
@@ -178,7 +179,7 @@ def set_modes(n: Any, *ports: Any) -> None:
         found = [where((on > 0.0) & ((x > 0.0) | (g < 0.0)), 1.0, 0.0) for on, x, g in rows]
     elif law.bounded:
         rates = derive(law, at, n.t, n.foot).rate
-        found = [where(r > TOUCHING, 1.0, where(r < -TOUCHING, -1.0, 0.0)) for r in rates]
+        found = [where(r > SLOWEST, 1.0, where(r < -SLOWEST, -1.0, 0.0)) for r in rates]
     else:
         return
     n.mode = array([where(n.switch_now > 0.0, new, old) for new, old in zip(found, n.mode, strict=True)])
