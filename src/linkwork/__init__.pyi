@@ -23,6 +23,7 @@ from .energy import Energy, energy
 from .errors import CompileError, InputError, LinkworkError, ModelError, SolverError, SymbolError
 from .forces import (
     ActivationDynamics,
+    Actuator,
     BodyDamping,
     Bushing,
     Cable,
@@ -140,6 +141,7 @@ __version__: str
 __all__ = [
     "SE3",
     "ActivationDynamics",
+    "Actuator",
     "Ad",
     "Assembly",
     "Body",

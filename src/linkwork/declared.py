@@ -1,4 +1,5 @@
-"""What joints declare acts: stops and dry friction as laws of the model that runs; or a line says that they do not.
+"""What joints and shapes declare acts: stops, dry friction and contacts as laws of the model that runs; or a line says that they
+do not.
 
     "hard"     every declared limit is a `Limit`: a stop that only pushes
     "spring"   every declared limit is a `LimitSpring`, on which the joint, with all others free, would swing at SPRING rad/s
@@ -6,26 +7,34 @@
 
 Declared friction is a `DryFriction` in all of them. A joint that has such a law of its own is left to it. These laws come after
 all others, so the columns of forces of constraints keep their places.
+
+Every pair of shapes that may touch (`contact.candidates`) is a `Contact`, but for pairs that have one of their own:
+
+    "exact"    Coulomb's law, solved to rounding
+    "off"      shapes pass through one another; a `Contact` of the model itself acts all the same
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from .constraints import DryFriction, Limit
+from .contact import Contact
+from .contact.candidates import candidates
 from .errors import InputError
 from .forces import LimitSpring, SwingTwistLimit
 from .forces.joint import is_flat
 from .model import Body, Model
 from .reduced import inverse_mass_matrix
 from .steppers import AdaptiveStepper, Stepper
-from .steppers.stepper import program_of
 
 LIMIT_MODELS = ("hard", "spring", "off")
+CONTACT_MODELS = ("exact", "off")
+MOST_ROWS = 3000  # of contacts: pairs share one problem, whose matrix is dense
 SPRING = 300.0  # rad/s: of a joint on the spring of its limit; steps of 1 ms carry some twenty of them at once
 DAMPING = 0.2  # of that spring, as a part of the critical one
 
@@ -47,7 +56,7 @@ class _Joints:
     rubbing: Sequence[Body]
 
 
-def declared(model: Model, limit_model: str, stepper: Stepper, method: str, asked: bool = False) -> Declared:
+def declared(model: Model, limit_model: str, stepper: Stepper, asked: bool = False) -> Declared:
     """The model with the laws of what its joints declare, as far as the stepper can step them; kept with the model.
 
     asked   whether a control or inputs of forces are asked for during the run
@@ -57,12 +66,37 @@ def declared(model: Model, limit_model: str, stepper: Stepper, method: str, aske
     joints = model.keep_as(declared, lambda: _joints(model))
     if joints is None:
         return model.keep_as(Declared, lambda: Declared(model))
+    takes = stepper.contacts
     if isinstance(stepper, AdaptiveStepper):
         takes = not stepper.from_python(model, asked)
-        key = (declared, limit_model, stepper.name, takes)
-        return model.keep_as(key, lambda: _chosen(model, joints, limit_model, stepper.name, lambda rows: takes))
-    key = (declared, limit_model, stepper, method)
-    return model.keep_as(key, lambda: _chosen(model, joints, limit_model, stepper.name, _taker(model, stepper, method)))
+    key = (declared, limit_model, stepper.name, takes)
+    return model.keep_as(key, lambda: _chosen(model, joints, limit_model, stepper.name, takes))
+
+
+def touching(model: Model, contact: str) -> Model:
+    """The model with a `Contact` for every pair of its shapes that may touch; kept with it."""
+    if contact not in CONTACT_MODELS:
+        raise InputError(f"contact must be one of {', '.join(map(repr, CONTACT_MODELS))}, not {contact!r}; others are to come")
+    if contact == "off" or not any(b.shapes for b in model.bodies):
+        return model
+    laws = model.keep_as(touching, lambda: _contacts(model))
+    return model.keep_as((touching, contact), lambda: model.add(*laws)) if laws else model
+
+
+def _contacts(model: Model) -> list[Contact]:
+    own = {tuple(map(id, c.shapes)) for c in model.elements_of(Contact)}
+    own |= {(b, a) for a, b in own}
+    found = []
+    for pair in candidates(model):
+        if (id(pair.shape_a), id(pair.shape_b)) not in own:
+            shapes = pair.body_a, pair.shape_a, pair.body_b, pair.shape_b
+            found.append(Contact(*shapes, friction=pair.friction, restitution=pair.restitution))
+    rows = sum(law.size for law in found)
+    if rows > MOST_ROWS:
+        raise InputError(
+            f"{len(found)} pairs of shapes may touch, in {rows} rows; at most {MOST_ROWS} fit: exclude pairs, or give groups"
+        )
+    return found
 
 
 def _joints(model: Model) -> _Joints | None:
@@ -76,19 +110,14 @@ def _joints(model: Model) -> _Joints | None:
     return _Joints(single, [b for b in limited if b not in single], rubbing) if limited or rubbing else None
 
 
-def _taker(model: Model, stepper: Stepper, method: str) -> Callable[[list[Any]], bool]:
-    """Whether the stepper can step the model with further laws."""
-    return lambda rows: stepper.contacts and program_of(stepper, with_laws(model, rows), method) is not None
-
-
-def _chosen(model: Model, joints: _Joints, limit_model: str, stepper: str, takes: Callable[[list[Any]], bool]) -> Declared:
+def _chosen(model: Model, joints: _Joints, limit_model: str, stepper: str, takes: bool) -> Declared:
     springs = _springs(model, joints.limited) if limit_model == "spring" else []
     stops = [Limit(b.joint_name) for b in joints.limited] if limit_model == "hard" else []
     rows = [*stops, *(DryFriction(b.joint_name) for b in joints.rubbing)]
     notes = []
     if joints.turning and limit_model != "off":
         notes.append(f"{_named('limits', joints.turning)} are not of one coordinate after the other and are not enforced")
-    if rows and not takes([*springs, *rows]):
+    if rows and not takes:
         lost = [("limits", joints.limited)] if stops else []
         lost += [("dry friction", joints.rubbing)] if joints.rubbing else []
         what = " and ".join(_named(*pair) for pair in lost)

@@ -33,14 +33,19 @@ from .model import Model
 from .model.kinematics import Kinematics, kinematics
 from .reduced.inverse import joint_wrenches
 from .reduced.loaded import constrained_dynamics
+from .spatial.se3 import SE3
 
 AXES = ("world", "body")
 
 
 def _touching_point(c: Contact, E: np.ndarray) -> np.ndarray:
-    """The point of the sphere that is nearest to the plane, in the axes of its body; E (records, bodies, 4, 4)."""
-    normal = np.einsum("rji,rj->ri", E[:, 0, :3, :3], E[:, 1, :3, :3] @ c.normal)
-    return c.center - c.radius * normal
+    """Where shapes touch at one point, in the axes of the first body, or its origin where at several; E (records, 2, 4, 4)."""
+    found = []
+    for poses in E:
+        a, b = (SE3(R=e[:3, :3], p=e[:3, 3]) for e in poses)
+        touches = c.touch((a, b))
+        found.append(a.unrotate(touches[0].point - a.p) if len(touches) == 1 else np.zeros(3))
+    return np.array(found)
 
 
 # Where a constraint acts on its first body, in that body's axes; elsewhere it is the body's origin.

@@ -8,19 +8,20 @@ from typing import Any
 
 import numpy as np
 
-from .constraints.closed import check_closed
-from .declared import declared
+from .declared import declared, touching
+from .elements.collection import CONES, collection
 from .errors import InputError, SolverError
 from .forces import MuscleDrive
 from .maximal.convert import to_maximal
 from .maximal.dynamics import check_inertias
 from .model import MaximalState, Model, State, check_state
 from .redmax import HyperReduced
+from .reduced.closed import check_closed
 from .steppers import ALL_STEPPERS, AdaptiveStepper, Solution, Stepper
 from .steppers.efforts import Efforts
 from .steppers.fixed import Control, FixedRun, shaped_force
 from .steppers.hyper_reduced import hyper_stepper
-from .steppers.inputs import DrivenModel, input_function
+from .steppers.inputs import Inputs, input_function
 from .steppers.mapped import MappedStepper
 from .trajectory import Trajectory
 
@@ -49,6 +50,7 @@ def simulate(
     threads: int | None = 1,
     open_loops: str = "refuse",
     limit_model: str = "hard",
+    contact: str = "exact",
     **options: Any,
 ) -> Trajectory:
     """Simulate from a state and record every `every`-th step.
@@ -75,6 +77,7 @@ def simulate(
                `lw.assemble`;  "allow": they are pulled shut during the run
     limit_model   how the limits that joints declare act: "hard" (stops that only push), "spring" or "off"; see `declared`. Joint
                forces are clipped to the efforts that joints declare. What a stepper cannot enforce, `health` says
+    contact    how shapes of bodies and of the world touch (see `declared`): "exact", by Coulomb's law, or "off"
     options    of the stepper; dop853: rtol, atol, max_step, events (see `DormandPrince853`); ode45: rtol, atol, max_step
     """
     steps = _steps(duration, dt)
@@ -82,6 +85,8 @@ def simulate(
         raise InputError(f"every must be a positive integer, not {every!r}")
     if steps % every:
         raise InputError(f"every = {every} does not divide the {steps} steps; the last {steps % every} would not be recorded")
+    if isinstance(model, Model):
+        model = touching(model, contact)
     if isinstance(model, HyperReduced):
         if inputs is not None:
             raise InputError("hyper-reduced coordinates take no inputs of forces; their model's own stand")
@@ -90,7 +95,7 @@ def simulate(
         start = checked_start(model, state, method)
         check_closed(model, start, open_loops)
         chosen = chosen_stepper(model, method, stepper, options)
-    acting = declared(model, limit_model, chosen, method, control is not None or inputs is not None)
+    acting = declared(model, limit_model, chosen, control is not None or inputs is not None)
     model, efforts = acting.model, Efforts(model)
     batch = start.v.shape[:-1] if isinstance(start, State) else start.twists.shape[:-2]
     tau = checked_force(tau, "tau", (model.nv,), batch)
@@ -210,18 +215,21 @@ def _stepper(model: Model, method: str, name: str | None, options: dict[str, Any
     stepper = ALL_STEPPERS[name](**options).formulated(method)
     if method not in stepper.methods:
         raise InputError(f"the stepper {name!r} does not work with method {method!r}; it works with {', '.join(stepper.methods)}")
+    if not stepper.friction and collection(model).shape[3] == CONES:
+        able = "symplectic_euler, backward_euler and linearly_implicit, as they are without options"
+        raise InputError(f"the stepper {name!r} does not know friction of contacts; these do: {able}")
     stepper.check(model)
     return stepper
 
 
-def _driven(model: Model, stepper: Stepper, inputs: Any) -> DrivenModel | None:
-    """The model under inputs of its forces; None if these stay as they are."""
+def _driven(model: Model, stepper: Stepper, inputs: Any) -> Inputs | None:
+    """What its forces are told; None if that stays as it is."""
     if isinstance(stepper, AdaptiveStepper) and isinstance(inputs, MuscleDrive):
         raise InputError(
             f"a MuscleDrive goes on from step to step, which {stepper.name!r} also takes back; use a stepper with fixed steps"
         )
     found = input_function(model, inputs)
-    return None if found is None else stepper.driven(model, found)
+    return None if found is None else Inputs(found)
 
 
 def checked_force(x: Any, name: str, tail: tuple[int, ...], batch: tuple[int, ...]) -> np.ndarray | None:

@@ -6,12 +6,12 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from .constraints.closed import check_closed
-from .declared import declared
+from .declared import declared, touching
 from .elements.collection import collection
 from .errors import InputError, SolverError
 from .forces.set import force_set
 from .model import MaximalState, Model, State
+from .reduced.closed import check_closed
 from .simulate import checked_force, checked_start, chosen_stepper
 from .steppers import AdaptiveStepper
 from .steppers.efforts import Efforts
@@ -25,7 +25,7 @@ class Simulator:
     >>> sim = Simulator(model, dt=1e-3, method="maximal-implicit")
     >>> sim.step(tau=...)
 
-    model, dt, method, stepper, open_loops, limit_model, options   as in `simulate`; no steppers that choose their own steps
+    model, dt, method, stepper, open_loops, limit_model, contact, options   as in `simulate`; no stepper that chooses its steps
     state   to begin with, and to return to; the neutral position at rest by default
     notes   a line for everything that joints declare and this stepper does not enforce
     """
@@ -40,11 +40,13 @@ class Simulator:
         stepper: str | None = None,
         open_loops: str = "refuse",
         limit_model: str = "hard",
+        contact: str = "exact",
         **options: Any,
     ) -> None:
         if not (np.isfinite(dt) and dt > 0):
             raise InputError(f"dt must be positive and finite, not {dt!r}")
         self.dt, self.method = dt, method
+        model = touching(model, contact)
         start = State(model.neutral(), np.zeros(model.nv)) if state is None else state
         self._first = checked_start(model, start, method)
         check_closed(model, self._first, open_loops)
@@ -53,17 +55,14 @@ class Simulator:
             raise InputError(
                 f"the stepper {self._stepper.name!r} chooses its own steps; use simulate, or a stepper with fixed steps"
             )
-        acting = declared(model, limit_model, self._stepper, method)
+        acting = declared(model, limit_model, self._stepper)
         self.model = model = acting.model
         self.notes, self._efforts = acting.notes, Efforts(model)
         self._stepping: Stepping | None = None
         self._quick: Any = None
-        self._driven = self._stepper.driven(model, lambda t, s: force_set(model).initial_inputs)
         self._program = program_of(self._stepper, model, method)
         self._names = ("q", "v") if isinstance(self._first, State) else ("poses", "twists", "q_fit")
         self._shapes = {name: getattr(self._first, name).shape for name in self._names}
-        if self._program is None and np.ndim(getattr(self._first, self._names[-1])) > 1:
-            raise InputError(f"the stepper {self._stepper.name!r} steps one state of this model; use simulate for a batch")
         self.reset()
 
     def reset(self, state: State | MaximalState | None = None) -> None:
@@ -73,19 +72,17 @@ class Simulator:
         if shapes != self._shapes:
             raise InputError(f"this Simulator has states of shape {self._shapes}, not {shapes}")
         self._state: State | MaximalState | None = first
-        self._first_t, self._steps, self._memory = first.t, 0, None
-        if self._program is not None:
-            batch = int(np.prod(shapes["q"][:-1])) if "q" in shapes else int(np.prod(shapes["twists"][:-2]))
-            parts = {name: np.array(getattr(first, name), order="C").reshape(batch, -1) for name in self._names}
-            kept = self._program.entered(self.model, parts, first.t)
-            if self._stepping is None:
-                self._stepping = Stepping(self.model, self._program, kept, self.dt, most=self._efforts.most)
-                self._seen, self._none = self._stepping.seen(type(first), shapes), self._stepping.nothing
-            else:
-                self._stepping.restart(kept, self.dt)
-                self._stepping.push(None)
-            self._quick = None if collection(self.model).told_count else self._stepping.step
-        self._driven.tell(force_set(self.model).initial_inputs)
+        self._first_t, self._steps = first.t, 0
+        batch = int(np.prod(shapes["q"][:-1])) if "q" in shapes else int(np.prod(shapes["twists"][:-2]))
+        parts = {name: np.array(getattr(first, name), order="C").reshape(batch, -1) for name in self._names}
+        kept = self._program.entered(self.model, parts, first.t)
+        if self._stepping is None:
+            self._stepping = Stepping(self.model, self._program, kept, self.dt, most=self._efforts.most)
+            self._seen, self._none = self._stepping.seen(type(first), shapes), self._stepping.nothing
+        else:
+            self._stepping.restart(kept, self.dt)
+            self._stepping.push(None)
+        self._quick = None if collection(self.model).told_count else self._stepping.step
 
     @property
     def clipped(self) -> dict[str, int]:
@@ -125,16 +122,9 @@ class Simulator:
         tau = checked_force(tau, "tau", (self.model.nv,), lead)
         external = checked_force(external, "external", (self.model.nb, 6), lead)
         u = checked_force(inputs, "inputs", (len(force_set(self.model).initial_inputs),), lead)
-        if u is not None:
-            self._driven.tell(u)
         tau = tau if tau is None else self._efforts.held(tau, steps)
-        if self._stepping is not None:
-            return self._go(self._stepping, steps, tau, external, u)
-        for _ in range(steps):
-            found = self._stepper.remembering_step(self._driven.model, self.state, self._memory, self.dt, tau, external)
-            self._state, self._memory, _ = found
-            self._steps += 1
-        return self.state
+        assert self._stepping is not None
+        return self._go(self._stepping, steps, tau, external, u)
 
     def _go(self, run: Stepping, steps: int, tau: Any, external: Any, u: Any) -> State | MaximalState:
         if u is not None:
@@ -159,6 +149,6 @@ class Simulator:
         bad = np.argwhere(~np.isfinite(moving))[0]
         who = "" if len(bad) == 1 else f" of state {bad[0]}"
         place = owner_of(self.model, isinstance(self.state, State), int(bad[-1]))
-        if self._program and self._program.failure:
+        if self._program.failure:
             raise SolverError(self._program.failure.format(t=self.t) + who)
         raise SolverError(f"the motion{who} is not finite at t = {self.t:.9g}: {place}; reset, and try a shorter step")

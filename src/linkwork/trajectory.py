@@ -23,6 +23,7 @@ from .model import MaximalState, Model, State
 from .model.kinematics import kinematics
 from .reactions import Reactions
 from .steppers import Event
+from .steppers.row_forces import RowForces
 
 ROUNDING = 1e-12  # of the energy: less work than this is none
 
@@ -89,8 +90,7 @@ class Trajectory:
     t         times (T,)
     kind      "reduced": arrays holds q (..., T, nq), v;  "maximal": poses (..., T, bodies, 4, 4), twists, q_fit
     tau       joint forces applied from each record on, or None
-    forces    force of every constraint row (T, rows), or None without constraints: at the start, then averaged over the step
-              that ends at the record (dop853: at the record)
+    rows      what `forces` follows from, or they themselves; None without constraints
     external  constant wrenches that acted on the bodies, (..., bodies, 6), or None
     events    what the event functions of dop853 found, in the order of time; a terminal one is the last record
     held      whether tau and inputs were held from each record to the next; otherwise they followed continuously
@@ -108,7 +108,7 @@ class Trajectory:
     kind: str
     arrays: dict[str, np.ndarray]
     tau: np.ndarray | None = None
-    forces: np.ndarray | None = None
+    rows: np.ndarray | RowForces | None = None
     external: np.ndarray | None = None
     events: tuple[Event, ...] = ()
     held: bool = True
@@ -150,6 +150,12 @@ class Trajectory:
     def _lead(self) -> tuple[int, ...]:
         first = self.arrays["q" if self.kind == "reduced" else "q_fit"]
         return first.shape[:-1]
+
+    @cached_property
+    def forces(self) -> np.ndarray | None:
+        """Force of every constraint row (..., T, rows), or None without constraints: at the start, then averaged over the step
+        that ends at the record (dop853: at the record)."""
+        return self.rows.found() if isinstance(self.rows, RowForces) else self.rows
 
     @cached_property
     def poses(self) -> np.ndarray:
@@ -224,7 +230,7 @@ class Trajectory:
         if self.forces is not None:
             rows = constraint_set(self.model)
             found["prescribed motion"] = self._row_work(self._rows["given"], rows.of("timed"), summed)
-            found["dry friction"] = self._row_work(self._rows["rate"], rows.of("bounded"), summed)
+            found["dry friction"] = self._row_work(self._rows["rate"], rows.of("bounded") | rows.tangent, summed)
         least = ROUNDING * np.abs(self.energy.total).max(initial=1e-300)
         return {name: work for name, work in found.items() if not np.abs(work).max(initial=0.0) <= least}
 

@@ -102,6 +102,11 @@ def controller(joint: lw.Joint, rng: Rng) -> lw.JointForce:
     return lw.PDController("j", rng.uniform(1, 5, joint.nv), rng.uniform(0, 1, joint.nv), joint.random(rng), effort=40.0)
 
 
+def actuator(joint: lw.Joint, rng: Rng) -> lw.JointForce:
+    bias, gear = rng.uniform(-2, 0, 3), rng.uniform(0.5, 2.0)
+    return lw.Actuator("j", 3.0, bias, gear, coordinate=joint.nv - 1, force_range=(-40.0, 40.0), control=0.4)
+
+
 def swing_twist(joint: lw.Joint, rng: Rng) -> lw.JointForce:
     return lw.SwingTwistLimit("j", 3.0, 0.4, axis=unit(rng), swing=rng.uniform(0.2, 0.5), twist=(-0.2, 0.1))
 
@@ -116,6 +121,7 @@ JOINT_FORCES: dict[str, Callable[[lw.Joint, Rng], lw.JointForce]] = {
     "LimitSpring": lambda joint, rng: lw.LimitSpring("j", rng.uniform(1, 5, joint.nv), 0.3),
     "SwingTwistLimit": swing_twist,
     "PDController": controller,
+    "Actuator": actuator,
     "CustomJointForce": custom,
 }
 FLAT = ("Revolute", "Prismatic", "Helical", "Cylindrical", "Universal", "Translational", "Planar", "Composite", "custom")
@@ -141,5 +147,6 @@ ON: dict[str, tuple[str, ...]] = {
     "TorqueCurve": SCALAR,
     "LimitSpring": FLAT,
     "SwingTwistLimit": TURNING,
+    "Actuator": FLAT,
 }
 JOINT_CASES = [(case, kind) for case in JOINT_FORCES for kind in ON.get(case.partition(" ")[0], (*FLAT, *TURNING))]

@@ -41,6 +41,7 @@ SAMPLES: dict[str, lw.Joint] = {
     "free exp TR": lw.FreeExp("TR"),
     "free exp RT": lw.FreeExp("RT"),
     "prismatic, spherical": lw.Composite(lw.Prismatic(OBLIQUE), lw.Spherical()),
+    "hinges apart": lw.Composite(lw.Revolute((0, 1, 0)), lw.Revolute(OBLIQUE), lw.SE3(R=lw.SE3.rot_x(0.4).R, p=(0.1, -0.2, 0.3))),
     "spherical, helix": lw.Composite(lw.Spherical(), CUSTOM["helix"]),
 }
 EVERY_JOINT = pytest.mark.parametrize("name", SAMPLES)

@@ -318,10 +318,11 @@ def test_the_library_derives_the_rows_of_the_oracle(seed: int, n: int) -> None:
             extra = loop_rows(b, i, j, element.point_a, element.point_b)
             gap = point_row(b, i, element.point_a)[0] - point_row(b, j, element.point_b)[0]
         else:
-            extra = contact_row(b, i, j, element.center, element.point, element.normal)
-            n_world = element.normal if j < 0 else b.R[j] @ element.normal
-            d = point_row(b, i, element.center)[0] - point_row(b, j, element.point)[0]
-            gap = np.array([n_world @ d - element.radius])
+            ball, plane = element.shapes
+            extra = contact_row(b, i, j, ball.center, plane.point, plane.normal)
+            n_world = plane.normal if j < 0 else b.R[j] @ plane.normal
+            d = point_row(b, i, ball.center)[0] - point_row(b, j, plane.point)[0]
+            gap = np.array([n_world @ d - ball.radius])
         G = np.zeros((element.size, 6 * c.model.nb))
         for row, body, block in zip(rows.rows.body_row, rows.rows.body_index, rows.rows.body_block, strict=True):
             if at <= row < at + element.size:
@@ -367,8 +368,9 @@ def test_a_contact_that_would_have_to_pull_lets_go(seed: int, n: int, formulatio
     """The same sphere on the other side of the plane: the force is zero and the gap opens."""
     c = touching(seed, n)
     on = c.model.elements[0]
-    point = on.point + 2 * on.radius * on.normal
-    flipped = lw.Contact(on.bodies[0], lw.Sphere(on.radius, on.center), on.bodies[1], lw.Plane(point, -on.normal))
+    ball, plane = on.shapes
+    point = plane.point + 2 * ball.radius * plane.normal
+    flipped = lw.Contact(on.bodies[0], ball, on.bodies[1], lw.Plane(point, -plane.normal))
     c = Case(with_elements(c.model, flipped), c.state, c.tau, c.external, c.dense, c.free)
     found = c.solved(formulation)
     assert abs(c.rows.residual[0]) < 1e-12

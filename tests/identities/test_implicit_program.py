@@ -15,7 +15,7 @@ from models import with_elements
 import linkwork as lw
 from linkwork.elements.collection import collection
 from linkwork.kernel import eager
-from linkwork.model.arrays import SCALAR64
+from linkwork.kernel.widths import SCALAR64
 from linkwork.redmax.laws import RECURSIVE, stiff_laws
 from linkwork.steppers import ALL_STEPPERS
 from linkwork.steppers.implicit_program import ImplicitStepper

@@ -18,7 +18,6 @@ from linkwork.kernel.sweep import Algorithm, Field, vector
 from linkwork.maximal.implicit_laws import implicit_laws
 from linkwork.maximal.implicit_program import fields, implicit_step
 from linkwork.maximal.implicit_rules import pull_stiffness
-from linkwork.model.arrays import run_batch
 from linkwork.steppers import BackwardEuler
 from linkwork.steppers.stepper import Program
 
@@ -163,7 +162,7 @@ def step(model: lw.Model, stepper: BackwardEuler, s: lw.MaximalState, tau: Any, 
     """The state after a step, and what the joints carried; a step that is not solved is refused."""
     program = stepper.program("maximal-implicit", model)
     inputs = inputs_of(model, program, s, tau, np.zeros((model.nb, 6)), held)
-    out = run_batch(implicit_laws(model).plan, program.algorithm, inputs, program.states, (1,))
+    out = implicit_laws(model).plan.run(program.algorithm, inputs, program.states, (1,))
     parts: Any = program.left(model, out)
     end = {name: parts[name].reshape(getattr(s, name).shape) for name in ("poses", "twists", "q_fit")}
     return lw.MaximalState(**end, t=float(out["t"][0, 0])), out["held"].reshape(-1, 6)
@@ -180,7 +179,7 @@ def test_one_solve_is_that_of_the_dense_system(model: lw.Model) -> None:
     program = BackwardEuler().program("maximal-implicit", model)
     inputs = inputs_of(model, program, s, tau, external, held)
     inputs = {name: inputs[name] for name, f in known.items() if f.kind in ("input", "state")}
-    y = run_batch(implicit_laws(model).plan, once, inputs, ("y",), (1,))["y"]
+    y = implicit_laws(model).plan.run(once, inputs, ("y",), (1,))["y"]
     assert relative(y.reshape(-1, 6), expected.solve()) < (1e-8 if distant else 1e-9)
 
 
@@ -264,6 +263,6 @@ def test_a_step_runs_as_it_stands(model: lw.Model) -> None:
     program = BackwardEuler(newton=True).program("maximal-implicit", model)
     inputs = inputs_of(model, program, s, tau, external, held)
     expected = eager.run(program.algorithm, implicit_laws(model).tree, inputs)
-    out = run_batch(implicit_laws(model).plan, program.algorithm, inputs, program.states, (1,))
+    out = implicit_laws(model).plan.run(program.algorithm, inputs, program.states, (1,))
     for name in program.states:
         assert relative(out[name][0], expected[name]) < 1e-9 or np.abs(out[name] - expected[name]).max() < 1e-9, name

@@ -19,11 +19,11 @@ from linkwork.elements.ports import BodyAt, JointAt, starts
 from linkwork.joints import Joint
 from linkwork.kernel import eager
 from linkwork.kernel.sweep import SCALAR, Algorithm, Field, Routine, outward
+from linkwork.kernel.widths import lanes_for
 from linkwork.maximal import program as maximal
 from linkwork.maximal.carried import carried, carried_fields
 from linkwork.maximal.convert import to_maximal
 from linkwork.maximal.dynamics import maximal_dynamics
-from linkwork.model.arrays import lanes_for
 from linkwork.reduced import program as reduced
 from linkwork.solvers.boxes import gram
 from linkwork.spatial.se3 import SE3, Ad

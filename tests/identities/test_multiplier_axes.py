@@ -10,7 +10,7 @@ from models import rotation, unit
 
 import linkwork as lw
 from linkwork.constraints.rows import constraint_set
-from linkwork.steppers.constrained import rows_at
+from linkwork.steppers.rows_at import rows_at
 
 RNG = np.random.default_rng(5)
 AT = RNG.normal(size=3)  # where things meet, in the world

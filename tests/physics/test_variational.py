@@ -7,8 +7,8 @@ import pytest
 
 import linkwork as lw
 from linkwork.scenes.loop import four_bar
-from linkwork.steppers.constrained import rows_at
 from linkwork.steppers.discrete_lagrangian import EXP, INVERSE, JACOBIAN, momenta
+from linkwork.steppers.rows_at import rows_at
 
 VARIATIONAL = ("variational", "variational4")
 

@@ -282,7 +282,7 @@ def test_the_package_is_cheap_to_import() -> None:
     out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=env).stdout.split()
     assert "linkwork.bench.dynamics" not in out
     assert "pinocchio" not in out
-    assert set(BENCHMARKS) == {"dynamics", "step", "stiff", "multipliers", "loaded"}
+    assert set(BENCHMARKS) == {"dynamics", "step", "stiff", "multipliers", "loaded", "contact-problems"}
 
 
 def test_stiff_chains_are_timed_at_equal_error(capsys: pytest.CaptureFixture[str]) -> None:
@@ -373,7 +373,8 @@ def test_loaded_writes_rows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, cap
     rows = BENCHMARKS["loaded"](file, True, ("arm+spring_dampers", "arm+lo", "simulator"))
     check(rows, file)
     found = {(r["case"], r["quantity"], r["engine"], r["mode"]) for r in rows}
-    assert found >= {(case, "step", "linkwork", "single") for case in ("arm+spring_dampers", "arm+loop")}
+    steps = ("step", "step_one_evaluation")
+    assert found >= {(case, q, "linkwork", "single") for case in ("arm+spring_dampers", "arm+loop") for q in steps}
     assert found >= {("arm", q, "linkwork", "single") for q in ("simulator_step", "controlled_step", "simulate_call")}
     if peers.module("mujoco") is not None:
         assert found >= {("arm+loop", "step", "mujoco", mode) for mode in ("single", "batch1024")}

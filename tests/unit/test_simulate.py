@@ -152,6 +152,35 @@ def test_forces_begin_with_those_at_the_start() -> None:
     assert np.allclose(reduced.forces[0], reduced.forces[1], atol=1e-6)  # the first step starts at rest
 
 
+def test_forces_at_the_start_are_under_what_acted_there() -> None:
+    """They are found when asked for: with the inputs and joint forces of the first step, whatever changed since."""
+    model, state = four_bar()
+    driven = model.add(lw.PDController(model.bodies[0].name, 5.0, 1.0, target=0.3))
+    u, tau, q = lw.force_set(driven).initial_inputs, np.array([0.5, 0.0, -0.2]), state.q.copy()
+    a = lw.simulate(driven, lw.State(q, state.v), 5e-3, 1e-3, inputs=lambda t: u + t)
+    b = lw.simulate(driven, lw.State(q, state.v), 5e-3, 1e-3, tau=tau)
+    expected = [lw.constrained_dynamics(driven, state.q, state.v, x)[1] for x in (None, tau.copy())]
+    q += 1.0
+    tau += 1.0
+    for found, first in zip((a, b), expected, strict=True):
+        assert found.forces is not None
+        assert np.array_equal(found.forces[0], first)
+
+
+def test_runs_that_follow_each_other_do_not_touch_each_other() -> None:
+    """Their memory is used again: records, steps, threads and kinds of joint forces may change from run to run."""
+    q = np.random.default_rng(0).normal(size=(40, 2))
+    start = lw.State(q, np.zeros((40, 2)))
+    first = run(state=start)
+    kept = first.q.copy()
+    for changes in ({"threads": 2, "duration": 0.02}, {}, {"every": 5}, {"threads": 2}, {"dt": 5e-4}, {"tau": [1.0, 0.0]}, {}):
+        found = run(state=start, **changes)
+        one = run(state=lw.State(q[7], np.zeros(2)), **changes)
+        assert np.array_equal(found.q[7], one.q)
+        assert np.array_equal(first.q, kept)
+    assert np.array_equal(found.q, kept)
+
+
 # --- health -----------------------------------------------------------------------------------------------------------
 def test_health_of_each_kind_of_run() -> None:
     assert run().health.joint_gap is run().health.constraint_residual is run().health.penetration is None

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..errors import InputError, ModelError, SolverError
 from ..kernel.lanes import Lanes
-from ..model.arrays import lanes_for
+from ..kernel.widths import SCALAR64
 from ..model.state import State
 from ..solvers.block_tree import SINGULAR
 from .aim import BELOW, TOUCHING, Aim, acceleration_aim
@@ -145,7 +145,7 @@ class Assembly:
         algorithm = measuring_algorithm(self.layout.arity, self.layout.extent.pulls)
         wanted = [name for name in names if name in algorithm.fields]
         spare = tuple(name for name in algorithm.results if name not in wanted)
-        plan = self.layout.measuring(algorithm, lanes_for(len(q), np.float64), absent=spare)
+        plan = self.layout.measuring(algorithm, self.layout.measuring.lanes(algorithm, len(q)), absent=spare)
         out = {name: np.empty((len(q), plan.sizes[name])) for name in wanted}
         inputs = {"q": q, "v": v, "t": t.reshape(-1, 1), "gravity": self.gravity}
         plan.run({name: np.ascontiguousarray(x) for name, x in inputs.items()}, out, len(q))
@@ -172,14 +172,12 @@ class Assembly:
         inputs = {"q": state.q, "v": state.v, "f": self.applied(forces, batch), "t": np.array([state.t])}
         inputs |= {"aim": aim.numbers, "gravity": self.gravity}
         inputs = {name: np.ascontiguousarray(x) for name, x in inputs.items()}
-        one = layout.plans.of_state(algorithm, inputs, names) if not lead else None
-        if one is None:
-            plan = layout.plans(algorithm, lanes_for(1 if layout.directed else batch, np.float64))
-            out = {name: np.empty((batch, plan.sizes[name])) for name in names}
-            states = {name: x.reshape(batch, -1) if name in ("q", "v") else x for name, x in inputs.items()}
-            plan.run(states, out, batch)
-            one = [x.reshape(*lead, -1) for x in out.values()]
-        found = dict(zip(names, one, strict=True))
+        if layout.directed and lead:  # Lemke's method takes state after state
+            plan = layout.plans(algorithm, SCALAR64)
+            found = {name: np.empty((batch, plan.sizes[name])) for name in names}
+            plan.run(inputs, found, batch)
+        else:
+            found = layout.plans.run(algorithm, inputs, names, lead)
         self.check_solvable(found["growth"], found.get("off", np.zeros(0)))
         multipliers = np.zeros((*lead, int(layout.row_starts[-1])))
         multipliers[..., layout.primary] = -found["x"][..., layout.primary_at]

@@ -22,7 +22,7 @@ from .aim import Aim, rows_at, target_of
 from .extent import Extent, Rule, part_roles
 from .ways import leftover, measure
 
-SCRATCH = ("d", "scale", "scaled_b", "scaled_lower", "scaled_upper", "scaled_x", "w", "answer", "inside")
+SCRATCH = ("d", "scale", "scaled_b", "scaled_lower", "scaled_upper", "scaled_x", "w", "answer", "inside", "remaining", "some")
 GENERAL = ("rest", "pushed", "tableau", "pivots", "pushing", "basis")
 PATHS = ("starts", "nodes", "places", "sizes")
 
@@ -102,10 +102,12 @@ def row_fields(e: Extent, kept: Kind) -> dict[str, Field]:
         "busy": Field("work", "global", SCALAR),
         "left": Field("work", "global", SCALAR),
         "active": Field("work", "list", SCALAR),
+        "columns": Field("work", "column", SCALAR),
         "A": Field("work", "pair", SCALAR),
         **directions,
         **(general if e.directed else {"factor": Field("work", "pair", SCALAR)}),
         **({} if e.directed else {name: Field("work", "row", SCALAR) for name in SCRATCH}),
+        "some": Field("work", "list", SCALAR),
     }
 
 
@@ -115,7 +117,7 @@ def row_steps(e: Extent, watch: Rule) -> list[Step]:
     measured = ("active", "starts", "places", "sizes", "unknowns", "u", "scaled", "wanted")
     problem = ("active", "on", "b", "lower", "upper", "mu", "A", "left", "factor", *SCRATCH)
     solving = [
-        Routine(gram, ("active", *PATHS, "u", "y", "A"), when="busy"),
+        Routine(gram, (*measured[:5], "u", "y", "columns", "A"), when="busy"),
         Routine(measure, (*measured, "b"), when="busy"),
         Routine(solve_boxes, problem, when="busy"),
     ]

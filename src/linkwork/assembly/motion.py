@@ -13,7 +13,7 @@ import numpy as np
 
 from ..errors import InputError, SolverError
 from ..kernel.plan import Plan
-from ..model.arrays import lanes_for, thread_count
+from ..kernel.workers import thread_count
 from ..model.state import State
 from .stepping import MEMORY, PASSES, STAGES, TIMES, step_algorithm
 
@@ -63,7 +63,7 @@ class Journey:
         batch = self.batch = len(self.q)
         self._begin = state.t
         algorithm = step_algorithm(layout.extent)
-        lanes = lanes_for(1 if layout.directed else batch, np.float64, int(layout.dims.sum()))
+        lanes = layout.plans.lanes(algorithm, 1 if layout.directed else batch)
         self._plan: Plan = layout.plans(algorithm, lanes, absent=("x",))
         project = options.stabilise == "project"
         bounce = project or layout.one_sided

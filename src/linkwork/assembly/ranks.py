@@ -14,7 +14,7 @@ import numpy as np
 
 from ..kernel.plans import Plans
 from ..kernel.sweep import SCALAR, Algorithm, Field, Tree, each
-from ..model.arrays import lanes_for
+from ..kernel.widths import SCALAR64
 from ..spatial.scalar import zeros
 from .condition import derive
 from .views import bound_law, bound_parts
@@ -70,7 +70,7 @@ def steady(tree: Tree, x: np.ndarray) -> list[bool]:
 
     tree   the trials; x: coordinates to begin with
     """
-    plan = Plans(tree)(STRAY, lanes_for(1, np.float64))
+    plan = Plans(tree)(STRAY, SCALAR64)
     w, rng = np.zeros((1, plan.sizes["w"])), np.random.default_rng(0)
     out = {"x": x[None].copy(), "J": np.empty((1, plan.sizes["J"])), "residual": np.empty((1, plan.sizes["residual"]))}
     kinds = [Alike(tree, nodes) for nodes in _alike(tree)]

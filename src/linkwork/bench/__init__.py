@@ -53,12 +53,20 @@ def _loaded(json: Path | None = None, quick: bool = False, cases: Sequence[str] 
     return run(json, quick, cases)
 
 
+def _contact_problems(json: Path | None = None, quick: bool = False, cases: Sequence[str] = ()) -> Rows:
+    """Problems of contact with friction from a seeded generator, all solvers beside Pinocchio's."""
+    from .contact_solvers import run
+
+    return run(json, quick, cases)
+
+
 BENCHMARKS: dict[str, Callable[..., Rows]] = {
     "dynamics": _dynamics,
     "step": _step,
     "stiff": _stiff,
     "multipliers": _multipliers,
     "loaded": _loaded,
+    "contact-problems": _contact_problems,
 }
 
 __all__ = ["BENCHMARKS"]

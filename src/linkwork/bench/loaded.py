@@ -2,8 +2,10 @@
 
 Each mechanism is stepped bare and under each load, by `lw.simulate` with its default method and stepper, in steps of 1 ms: one
 state (`single`) and 1024 states (`batch1024`) in a call. MuJoCo's `rollout` does the same on the calling thread, state after
-state. Single paths are recorded step by step by both; of a batch linkwork keeps the last states, and MuJoCo all, as it cannot
-do otherwise: it copies them into one array. Pinocchio has no steps: its time is that of `constraintDynamics`, called from Python.
+state. By default linkwork evaluates velocity terms twice in a step (quantity `step`); with one evaluation, as MuJoCo's steps
+have, it is the quantity `step_one_evaluation`, and both are compared. Single paths are recorded step by step by all; of a batch
+linkwork keeps the last states, and MuJoCo all, as it cannot do otherwise: it copies them into one array. Pinocchio has no steps:
+its time is that of `constraintDynamics`, called from Python.
 
 Before anything is timed, the trees must agree, and so must accelerations where a load means the same to both.
 """
@@ -33,10 +35,13 @@ from .timing import Contender, Effort, measure
 
 DT, BATCH = 1e-3, 1024
 STEPS, BATCH_STEPS = 200, 20  # of a run, where they are fast enough
+LEAST = 5  # and at least so many: where stops or contacts act, the first step is an impact, which few steps are
 RUN = 0.05  # s: a run is no longer, but for one step
 FULL, QUICK = Effort(40, 0.4), Effort(3, 0.05)
 QUICK_CASES = ("arm", "arm+springs", "arm+loop", "arm+contacts_active", "elbow+muscles")
 SINGLE, MANY = "single", f"batch{BATCH}"
+STEP, ONE = "step", "step_one_evaluation"
+QUANTITIES: dict[str, dict[str, Any]] = {STEP: {}, ONE: {"evaluations": 1}}  # options of our stepper
 SMOOTH, SOFT, CLOSED = 1e-8, 1e-2, 1e-6  # relative: trees and forces; MuJoCo's equalities, at rest; Pinocchio's loops
 LEGEND = (
     f"differences are relative. Accelerations: bare trees and forces up to {SMOOTH:g}; equalities of mujoco, which are soft, at "
@@ -95,16 +100,16 @@ def path_note(loaded: Loaded, peer: Any, steps: int) -> str:
 
 
 # --- what is timed ---------------------------------------------------------------------------------------------------
-def path(loaded: Loaded, q: np.ndarray, v: np.ndarray, steps: int, every: int) -> Callable[[], Any]:
+def path(loaded: Loaded, q: np.ndarray, v: np.ndarray, steps: int, every: int, **options: Any) -> Callable[[], Any]:
     """Steps by `simulate`."""
     model, state, duration = loaded.model, State(q=q, v=v), steps * DT
-    return lambda: simulate(model, state, duration, DT, every=every)
+    return lambda: simulate(model, state, duration, DT, every=every, **options)
 
 
-def fitting(make: Callable[[int], Callable[[], Any]], most: int) -> int:
-    """As many steps or states, up to `most`, as keep a run below `RUN`; at least one."""
-    make(1)()  # compiles
-    count = 1
+def fitting(make: Callable[[int], Callable[[], Any]], most: int, least: int = 1) -> int:
+    """As many steps or states, up to `most`, as keep a run below `RUN`; at least `least`."""
+    make(least)()  # compiles
+    count = least
     while True:
         run, start = make(count), time.thread_time()
         run()
@@ -117,19 +122,20 @@ def fitting(make: Callable[[int], Callable[[], Any]], most: int) -> int:
 def ours(case: str, loaded: Loaded) -> tuple[list[Contender], list[str], dict[str, int]]:
     """linkwork's, notes on what it refuses, and how many steps a run of each mode has."""
     q, v = loaded.states(BATCH)
-    makers = {
-        SINGLE: (1, STEPS, lambda steps: path(loaded, loaded.q, loaded.v, steps, 1)),
-        MANY: (BATCH, BATCH_STEPS, lambda steps: path(loaded, q, v, steps, steps)),
+    makers: dict[str, tuple[int, int, Callable[..., Callable[[], Any]]]] = {
+        SINGLE: (1, STEPS, lambda steps, **options: path(loaded, loaded.q, loaded.v, steps, 1, **options)),
+        MANY: (BATCH, BATCH_STEPS, lambda steps, **options: path(loaded, q, v, steps, steps, **options)),
     }
     group, notes, chosen = [], [], {}
     for mode, (count, most, make) in makers.items():
         chosen[mode] = most
         try:
-            chosen[mode] = steps = fitting(make, most)
+            chosen[mode] = steps = fitting(make, most, LEAST)
         except LinkworkError as error:
             notes.append(f"{REFUSED}{mode} of linkwork: {error}: {case}")
             continue
-        group.append(Contender(case, "step", OURS, mode, 1, make(steps), count * steps))
+        for quantity, options in QUANTITIES.items():
+            group.append(Contender(case, quantity, OURS, mode, 1, make(steps, **options), count * steps))
     return group, notes, chosen
 
 
@@ -143,10 +149,10 @@ def theirs(case: str, loaded: Loaded, chosen: dict[str, int]) -> tuple[list[Cont
     note, steps = f"{case}: mujoco: {mujoco_note(case, loaded, peer)}", chosen[MANY]
     with contextlib.suppress(LinkworkError):  # where linkwork refuses to step
         note += path_note(loaded, peer, chosen[SINGLE])
-    group = [Contender(case, "step", "mujoco", SINGLE, 1, peer.rollout(loaded.q, loaded.v, chosen[SINGLE]), chosen[SINGLE])]
+    group = [Contender(case, STEP, "mujoco", SINGLE, 1, peer.rollout(loaded.q, loaded.v, chosen[SINGLE]), chosen[SINGLE])]
     q, v = loaded.states(BATCH)
     count = fitting(lambda n: peer.rollout(q[:n], v[:n], steps), BATCH)
-    group.append(Contender(case, "step", "mujoco", MANY, 1, peer.rollout(q[:count], v[:count], steps), count * steps))
+    group.append(Contender(case, STEP, "mujoco", MANY, 1, peer.rollout(q[:count], v[:count], steps), count * steps))
     return group, [note]
 
 
@@ -161,7 +167,7 @@ def closed(case: str, loaded: Loaded) -> tuple[list[Contender], list[str]]:
 
     peer = ClosedPinocchio(loaded.model)
     (_, q), (_, v) = loaded.states(2)
-    return [Contender(case, "step", "pinocchio", SINGLE, 1, peer.call(q, v), 1)], [pinocchio_note(case, loaded, peer)]
+    return [Contender(case, STEP, "pinocchio", SINGLE, 1, peer.call(q, v), 1)], [pinocchio_note(case, loaded, peer)]
 
 
 def contenders(case: str) -> tuple[list[Contender], list[str]]:
@@ -180,26 +186,31 @@ def _parts(case: str) -> tuple[str, str]:
 
 
 # --- tables ----------------------------------------------------------------------------------------------------------
-COLUMNS = {
-    f"linkwork\n{SINGLE}": (OURS, SINGLE),
-    f"mujoco\n{SINGLE}": ("mujoco", SINGLE),
-    f"x\n{SINGLE}": SINGLE,
-    f"linkwork\n{MANY}": (OURS, MANY),
-    f"mujoco\n{MANY}": ("mujoco", MANY),
-    f"x\n{MANY}": MANY,
-    f"pinocchio\n{SINGLE}": ("pinocchio", SINGLE),
-}
-"""Engine and mode of a time; a mode alone for how many times longer MuJoCo takes."""
+def _columns(mode: str) -> dict[str, tuple[str, ...]]:
+    return {
+        f"linkwork\n{mode}": (STEP, OURS, mode),
+        f"1 eval.\n{mode}": (ONE, OURS, mode),
+        f"mujoco\n{mode}": (STEP, "mujoco", mode),
+        f"x\n{mode}": (STEP, mode),
+        f"x 1 eval.\n{mode}": (ONE, mode),
+    }
+
+
+COLUMNS = _columns(SINGLE) | _columns(MANY) | {f"pinocchio\n{SINGLE}": (STEP, "pinocchio", SINGLE)}
+"""Quantity, engine and mode of a time; quantity and mode alone for how many times longer MuJoCo takes."""
 
 
 def step_table(rows: Sequence[Row]) -> Table:
     """A line per case."""
-    caption = "microseconds per step and state; x: how many times longer mujoco takes; pinocchio: accelerations alone"
+    caption = (
+        "microseconds per step and state, velocity terms evaluated twice or (1 eval.) once; x: how many times longer mujoco "
+        "takes; pinocchio: accelerations alone"
+    )
     out = Table(title="loaded: steps of 1 ms", caption=caption)
     out.add_column("case", no_wrap=True)
     for name in COLUMNS:
         out.add_column(name, justify="right")
-    us = {(r["case"], r["engine"], r["mode"]): r["us"] for r in rows if r["quantity"] == "step"}
+    us = {(r["case"], r["quantity"], r["engine"], r["mode"]): r["us"] for r in rows if r["quantity"] in QUANTITIES}
     cases = list(dict.fromkeys(case for case, *_ in us))
     for case, following in zip(cases, [*cases[1:], ""], strict=True):
         last = _parts(case)[0] != _parts(following)[0]
@@ -207,11 +218,12 @@ def step_table(rows: Sequence[Row]) -> Table:
     return out
 
 
-def _cell(us: dict[tuple[str, str, str], float], case: str, who: tuple[str, str] | str) -> str:
-    if not isinstance(who, str):
+def _cell(us: dict[tuple[str, ...], float], case: str, who: tuple[str, ...]) -> str:
+    if len(who) == 3:
         return f"{us[case, *who]:.4g}" if (case, *who) in us else "-"
-    pair = us.get((case, "mujoco", who)), us.get((case, OURS, who))
-    return f"{pair[0] / pair[1]:.2g}" if pair[0] and pair[1] else "-"
+    quantity, mode = who
+    theirs, ours = us.get((case, STEP, "mujoco", mode)), us.get((case, quantity, OURS, mode))
+    return f"{theirs / ours:.2g}" if theirs and ours else "-"
 
 
 def gathered(notes: Sequence[str]) -> list[str]:
@@ -255,6 +267,6 @@ def run(json: Path | None = None, quick: bool = False, cases: Sequence[str] = ()
                 progress.say(f"measuring {len(group)} functions")
                 rows += rows_of(group, measure(group, effort))
             notes += found
-    calls = [q for q in dict.fromkeys(r["quantity"] for r in rows) if q != "step"]
-    tables = [step_table(rows)] if any(r["quantity"] == "step" for r in rows) else []
+    calls = [q for q in dict.fromkeys(r["quantity"] for r in rows) if q not in QUANTITIES]
+    tables = [step_table(rows)] if any(r["quantity"] in QUANTITIES for r in rows) else []
     return publish("loaded", rows, json, gathered(notes), parts={"loaded: single calls": calls}, tables=tables)

@@ -20,6 +20,7 @@ from ..contact import Contact
 from ..errors import ModelError
 from ..forces import JointSpring, LimitSpring, Muscle, PDController, SpringDamper
 from ..forces.muscle_wrap import Wrap
+from ..geometry import Plane, Sphere
 from ..model import Model
 from ..model.kinematics import kinematics
 from ..model.model import WORLD
@@ -140,14 +141,17 @@ def _(element: Loop, draft: Draft) -> None:
 
 @add.register
 def _(element: Contact, draft: Draft) -> None:
-    """A pair of its own: nothing is searched, and there is no friction."""
+    """A sphere on a plane, a pair of its own: nothing is searched, and there is no friction."""
     kinds = draft.mj.mjtGeom
-    normal = np.asarray(element.normal, float)
+    ball, ground = element.shapes
+    assert isinstance(ball, Sphere)
+    assert isinstance(ground, Plane)
+    normal = ground.normal
     across = np.linalg.svd(normal[None])[2][1:]
     R = np.array([across[0], np.cross(normal, across[0]), normal]).T
-    sphere = draft.geom(element.bodies[0], kinds.mjGEOM_SPHERE, pos=element.center, size=(element.radius, 0, 0))
+    sphere = draft.geom(element.bodies[0], kinds.mjGEOM_SPHERE, pos=ball.center, size=(ball.radius, 0, 0))
     plane = draft.geom(
-        element.bodies[1], kinds.mjGEOM_PLANE, pos=element.point, quat=from_rotation(R), size=(5, 5, 0.1)
+        element.bodies[1], kinds.mjGEOM_PLANE, pos=ground.point, quat=from_rotation(R), size=(5, 5, 0.1)
     )  # drawn so large; it has no end
     draft.spec.add_pair(name=draft.new("pair"), geomname1=sphere, geomname2=plane, condim=1)
 

@@ -18,7 +18,6 @@ from ..maximal import to_maximal
 from ..maximal.implicit_laws import implicit_laws
 from ..maximal.implicit_program import begin, fields
 from ..model import MaximalState, Model, State
-from ..model.arrays import run_batch
 from ..solvers.block_tree import BlockTree
 from ..spatial.stage import skew
 
@@ -114,7 +113,7 @@ def _beginning(model: Model, start: MaximalState, h: float) -> tuple[np.ndarray,
     algorithm = Algorithm("bench_beginning", fields((-1, -1, False, False), False) | outputs, {"run": [outward(begin)]})
     known = {"poses": start.poses, "twists": start.twists, "q_fit": start.q_fit, "gravity": model.gravity, "h": np.array([h])}
     known |= {"held": np.zeros(6 * model.nb), "tau": np.zeros(model.nv), "external": np.zeros(6 * model.nb), "t": np.zeros(1)}
-    out = run_batch(implicit_laws(model).plan, algorithm, {k: np.reshape(x, -1) for k, x in known.items()}, tuple(outputs), (1,))
+    out = implicit_laws(model).plan.run(algorithm, {k: np.reshape(x, -1) for k, x in known.items()}, tuple(outputs), (1,))
     return out["given"].reshape(-1, 6), out["zeta"].reshape(-1, 6)
 
 

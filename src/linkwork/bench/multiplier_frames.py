@@ -21,7 +21,6 @@ from ..maximal.implicit_laws import implicit_laws
 from ..maximal.implicit_program import begin, eliminate, fields, free_motion
 from ..maximal.implicit_rounds import first_round
 from ..model import Model, State
-from ..model.arrays import lanes_for
 from ..scenes.drag import figure, held
 from ..simulator import Simulator
 from ..steppers.backward_euler import BackwardEuler
@@ -45,7 +44,7 @@ def frames(model: Model, state: State, batch: int, count: int, solves: int | Non
     solves   linear solves in a step; as many as the stepper thinks right by default
     """
     program, kept, inputs = _entered(model, state, batch, BackwardEuler(solves=solves))
-    plan = program.plan(model, lanes_for(batch, np.float64), ABSENT)
+    plan = program.plan(model, program.lanes(model, batch), ABSENT)
     out = {name: np.empty((batch, 1, x.shape[1])) for name, x in kept.items()}
 
     def run() -> dict[str, np.ndarray]:

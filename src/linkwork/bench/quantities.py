@@ -9,13 +9,13 @@ import numpy as np
 
 from ..kernel.plan import Plan
 from ..kernel.sweep import Algorithm
+from ..kernel.widths import SCALAR64
 from ..model import Model
-from ..model.arrays import SCALAR64
+from ..model.arrays import usual_function
 from ..reduced import forward_dynamics, inverse_dynamics, mass_matrix
 from ..reduced.forward import FORWARD_DYNAMICS
 from ..reduced.inverse import INVERSE_DYNAMICS
 from ..reduced.mass_matrix import MASS_MATRIX
-from ..reduced.shortcut import plan_for
 
 States = dict[str, np.ndarray]  # q, v, tau, a and perhaps M, each with the batch axis first
 
@@ -39,7 +39,7 @@ class Quantity:
 
     def plan(self, model: Model) -> Plan:
         """The compiled algorithm for one state at a time, with the one result that is asked for."""
-        return plan_for(model, self.algorithm, self.inputs, self.result, SCALAR64)
+        return usual_function(model, self.algorithm, self.inputs, self.result).plan(SCALAR64)
 
     def native(self, model: Model, states: States) -> Callable[[], np.ndarray]:
         """One state at a time, in a compiled loop over a batch; every call overwrites the same array."""

@@ -13,7 +13,6 @@ import numpy as np
 
 from ..errors import LinkworkError
 from ..model import Model, State
-from ..model.arrays import SCALAR64, lanes_for
 from ..simulate import simulate
 from ..steppers import SymplecticEuler
 from . import models, peers
@@ -29,8 +28,7 @@ NOTE = "a state is one step of one arm, recorded; linkwork batch64 moves {arms} 
 def program(model: Model, q: np.ndarray, v: np.ndarray, steps: int, threads: int = 1) -> Callable[[], dict[str, np.ndarray]]:
     """What `simulate` runs: all steps of all arms in one call. The arrays (arms, steps, 7) are overwritten by each call."""
     arms, step = len(q), TEXTBOOK.program("reduced", model)
-    lanes = SCALAR64 if arms == 1 else lanes_for(arms, np.float64)
-    plan = step.plan(model, lanes, ("tau", "external"))
+    plan = step.plan(model, step.lanes(model, arms), ("tau", "external"))
     inputs = step.entered(model, {"q": q, "v": v}, 0.0) | step.given(model, DT)
     outputs = {name: np.empty((arms, steps, model.nv)) for name in ("q", "v")}
 

@@ -17,7 +17,6 @@ import numpy as np
 from ..forces import JointSpring
 from ..joints import Revolute
 from ..model import Model, ModelBuilder, State
-from ..model.arrays import lanes_for
 from ..simulate import simulate
 from ..spatial import SE3, Inertia
 from ..spatial.quaternion import from_rotation
@@ -54,7 +53,7 @@ def bent(links: int) -> State:
 def program(model: Model, q: np.ndarray, frames: int) -> Callable[[], np.ndarray]:
     """What `simulate` runs: all steps of all chains in one call; it returns the last positions."""
     step, batch = Rosenbrock().program("reduced", model), len(q)
-    plan = step.plan(model, lanes_for(batch, np.float64), ("tau", "external"))
+    plan = step.plan(model, step.lanes(model, batch), ("tau", "external"))
     inputs = step.entered(model, {"q": q, "v": np.zeros_like(q)}, 0.0) | step.given(model, DT)
     out = {name: np.empty((batch, 1, model.nv)) for name in ("q", "v")}
 

@@ -12,6 +12,7 @@ from ..elements.rows import RESULTS, RowEvaluation
 from ..errors import InputError
 from ..model.model import Model
 from ..model.state import Rows
+from ..solvers.problem import FIRST, SECOND
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,10 +51,12 @@ class ConstraintSet:
     """The constraints of a model as its joints need them: those between bodies, then those on joints.
 
     unilateral, holonomic   of every row
+    tangent                 whether friction acts along it, beside a row that only pushes
     """
 
     def __init__(self, model: Model) -> None:
         self.model, self.laws = model, collection(model).rows
+        self.tangent = np.array([kind in (FIRST, SECOND) for c in self.laws for kind in c.row_kinds], dtype=bool)
         self.unilateral, self.holonomic = (self.of(name) for name in ("unilateral", "holonomic"))
         self.count = len(self.unilateral)
         self.evaluation = RowEvaluation(collection(model).row_nodes) if self.laws else None
@@ -76,6 +79,8 @@ class ConstraintSet:
                 raise InputError(
                     f"{c!r} has a largest force, which this method does not solve for: use one that runs as a program"
                 )
+            if c.cones:
+                raise InputError(f"{c!r} has friction, which this method does not solve for: use one that runs as a program")
         return self.look(poses, twists, q, v, t)
 
     def look(self, poses: np.ndarray, twists: np.ndarray, q: np.ndarray, v: np.ndarray, t: float | None = None) -> ConstraintRows:

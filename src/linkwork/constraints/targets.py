@@ -1,13 +1,17 @@
 """What a step asks of a row, in one place for every formulation and stepper: when a gap counts, how much of an error is removed,
-what a constraint that moves with time wants.
+what a constraint that moves with time wants, how fast shapes part that have met.
 
 At velocity level, with the residual g(q, t) at the start of a step h and the wanted motion of the constraint itself, so that
 g(q', t + h) = (1 - correction) g up to the third order in h,
 
     equality      G v' = asked - correction g / h - h/2 bias,      asked = -(g(q, t + h) - g(q, t)) / h
     only pushes   G v' >= asked - g / h - h/2 bias                 where the gap is open: it may close, and not cross
-                  G v' >= asked - correction g / h - h/2 bias      where it is not; no faster than RECOVERY
+                  G v' >= asked - h/2 bias                         where it is not: it does not go on closing
+                  G v' >= asked + rebound - h/2 bias               where shapes meet in this step, and have restitution
     on velocities G v' = asked(t + h) - h bias
+
+Velocities are never asked to separate because a gap is negative: opposite contacts would contradict one another. What has gone
+too deep is pushed out by a displacement of its own, which no velocity knows (`reduced.push_out`).
 
 At acceleration level G v_dot = -bias, and for rows that only push >= where they touch and do not part.
 A row that only pushes takes part if it is closed, or would be after the step at twice its speed: others cannot act.
@@ -15,21 +19,65 @@ A row that only pushes takes part if it is closed, or would be after the step at
 
 from __future__ import annotations
 
+import numpy as np
+
 from ..spatial.scalar import Scalar, Vector, absolute, array, maximum, minimum, where
 
 CORRECTION = 0.2  # the part of a position error that one step removes
-RECOVERY = 1.0  # m/s, rad/s: faster than this a row that only pushes removes no error, so a run may begin beyond a stop
+RECOVERY = 1.0  # m/s, rad/s: nothing is pushed out faster than this, so a run may begin beyond a stop
 TOUCHING = 1e-9  # m: a gap up to here counts as closed at acceleration level, and a speed up to here as none
 AT_BOUND = 1e-9  # of a force: so near to a bound it is at it
 REACH = 2.0  # times the speed: gaps that would close take part
 
 
-def velocity_targets(residual: Vector, asked: Vector, h: Scalar, correction: Scalar, only_pushes: bool) -> Vector:
-    """What G v' should be, or not fall below."""
-    if not only_pushes:
-        return asked - (correction / h) * residual
-    rates = [where(g > 0.0, g, correction * g) / h for g in residual]
+def velocity_targets(residual: Vector, asked: Vector, h: Scalar, correction: Scalar) -> Vector:
+    """What G v' of equalities should be."""
+    return asked - (correction / h) * residual
+
+
+def push_targets(residual: Vector, asked: Vector, h: Scalar) -> Vector:
+    """What G v' of rows that only push should not fall below."""
+    return array([a - maximum(g, 0.0) / h for g, a in zip(residual, asked, strict=True)])
+
+
+def recovering_targets(residual: Vector, asked: Vector, h: Scalar) -> Vector:
+    """The same in steps that push nothing out: velocities must do it."""
+    rates = [where(g > 0.0, g, CORRECTION * g) / h for g in residual]
     return array([a - maximum(rate, -RECOVERY) for rate, a in zip(rates, asked, strict=True)])
+
+
+def rebound(gap: Scalar, before: Scalar, free: Scalar, restitution: Scalar, h: Scalar) -> Scalar:
+    """How fast two shapes part in the step in which they meet; 0 where they do not.
+
+    before, free   the rate of the gap in the last step, and in this one without the contact: -s, and -s - h a
+
+    Newton's law v' = e s would be in error by the way that is left, and by what a step adds, of the order h a / s. Steps
+    v' = v - h a, g' = g + h v' keep v^2/2 + a g - h a v/2; the contact takes it to e^2 of what it was, as the height of a flight:
+
+        v'^2 + h a v' = e^2 (s^2 + h a s) - 2 (1 - e^2) a g.
+
+    Where the way that is left is higher than the flight will be, Newton's law it is. Slower than h a nothing bounces.
+    """
+    speed, fall = -before, maximum(before - free, 0.0)
+    open_gap, e2 = maximum(gap, 0.0), restitution * restitution
+    squared = e2 * speed * (speed + fall) - 2.0 * (1.0 - e2) * (fall / h) * open_gap
+    high = squared > 0.0
+    root = np.sqrt(0.25 * fall * fall + where(high, squared, 0.0))
+    meets = (open_gap + h * free < 0.0) & (speed > fall)
+    return where(meets, where(high, root - 0.5 * fall, restitution * speed), 0.0)
+
+
+def strikes(before: Vector, free: Vector) -> Vector:
+    """1 where a row that only pushes was closing faster in the last step than one step makes it: an impact; else 0."""
+    pairs = zip(before, free, strict=True)
+    return array([where(r < -maximum(r - f, f - r), 1.0, 0.0) for r, f in pairs])
+
+
+def contact_targets(residual: Vector, before: Vector, free: Vector, h: Scalar, restitution: Scalar) -> Vector:
+    """What G v' of normals should not fall below, with restitution."""
+    rows = zip(residual, before, free, strict=True)
+    bounce = [(g, rebound(g, r, f, restitution, h)) for g, r, f in rows]
+    return array([where(v > 0.0, v, -maximum(g, 0.0) / h) for g, v in bounce])
 
 
 def reached(residual: Vector, rate: Vector, h: Scalar) -> Vector:

@@ -1,37 +1,92 @@
-"""Contact of two shapes without friction: the gap is a residual that may not become negative."""
+"""Contact of two shapes with Coulomb friction and restitution: gaps that may not become negative."""
 
 from __future__ import annotations
 
-from typing import ClassVar
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
 
 from ..constraints.constraint import WORLD, Constraint
+from ..elements.touch import gaps
 from ..errors import ModelError
-from ..geometry import Plane, Shape, Sphere
-from ..spatial.scalar import Vector, dot, stack
+from ..geometry import Plane, Shape
+from ..geometry.contact_point import ContactPoint
+from ..model.checks import number
+from ..spatial.scalar import Scalar, Vector
 from ..spatial.se3 import SE3
+from .candidates import pair_friction, pair_restitution
+from .pairs import pair_function, slot_count
 
 
 class Contact(Constraint):
-    """A sphere on a plane: gap = n . (centre - point) - radius >= 0, force along n >= 0, one of them zero.
+    """Shapes of two bodies that do not pass through one another. At every point where they may touch, along its normal,
 
-    body_a, shape_a   the body with the sphere, and the sphere in its axes
-    body_b, shape_b   the body with the plane ("world" by default), and the plane in its axes
+        gap >= 0,   force >= 0,   one of them zero;      |friction| <= mu force, against the slip, of any direction where none is.
+
+    body_a, shape_a   a body with a shape in its axes
+    body_b, shape_b   another one, "world" with a plane by default
+    friction          mu; by default sqrt(mu_a mu_b) of the shapes, 0 where neither says anything
+    restitution       e in [0, 1]: how fast shapes part that met at a speed of 1; by default the larger of the shapes'
+    name              its own, for messages and reactions; need not be given
     """
 
-    size = 1
-    unilateral = True
-    parameter_names: ClassVar[tuple[str, ...]] = ("center", "radius", "point", "normal")
+    unilateral = touches = True
 
-    def __init__(self, body_a: str, shape_a: Shape, body_b: str = WORLD, shape_b: Shape | None = None) -> None:
+    def __init__(
+        self,
+        body_a: str,
+        shape_a: Shape,
+        body_b: str = WORLD,
+        shape_b: Shape | None = None,
+        friction: float | None = None,
+        restitution: float | None = None,
+        name: str = "",
+    ) -> None:
         shape_b = Plane() if shape_b is None else shape_b
-        if not (isinstance(shape_a, Sphere) and isinstance(shape_b, Plane)):
-            kinds = f"{type(shape_a).__name__} on {type(shape_b).__name__}"
-            raise ModelError(f"Contact: {kinds} is not available; a Sphere on a Plane is")
-        self.bodies = (body_a, body_b)
-        self.center, self.radius = shape_a.center, shape_a.radius
-        self.point, self.normal = shape_b.point, shape_b.normal
+        self.bodies, self.name, self.shapes = (body_a, body_b), name, (shape_a, shape_b)
+        for shape in self.shapes:
+            if not isinstance(shape, Shape):
+                raise ModelError(f"{self!r}: {shape!r} is no shape")
+        self.friction = pair_friction(shape_a, shape_b) if friction is None else friction
+        self.friction = number(repr(self), "friction", self.friction, 0.0)
+        self.restitution = pair_restitution(shape_a, shape_b) if restitution is None else restitution
+        self.restitution = number(repr(self), "restitution", self.restitution, 0.0)
+        if self.restitution > 1.0:
+            raise ModelError(f"{self!r}: restitution must be at most 1, not {restitution!r}")
+        self.cones = self.friction > 0.0
+        self.size = slot_count(shape_a, shape_b) * (3 if self.cones else 1)
+
+    @property
+    def curved(self) -> bool:  # type: ignore[override]
+        kinds = {shape.kind for shape in self.shapes}
+        return bool(kinds & {"sphere", "capsule"}) and "plane" not in kinds
+
+    @property
+    def variant(self) -> tuple[Any, ...]:
+        return (*(type(s).__name__ for s in self.shapes), self.cones, self.restitution > 0.0)
+
+    def parameters(self) -> dict[str, np.ndarray]:
+        own = {"friction": self.friction} if self.cones else {}
+        own |= {"restitution": self.restitution} if self.restitution > 0.0 else {}
+        for side, shape in zip("ab", self.shapes, strict=True):
+            own |= {f"{side}_{name}": x for name, x in shape.parameters().items()}
+        return {name: np.asarray(x, float) for name, x in own.items()}
+
+    def bound(self, values: dict[str, Any]) -> Contact:
+        shapes = []
+        for side, shape in zip("ab", self.shapes, strict=True):
+            names = [name for name in shape.parameter_names if f"{side}_{name}" in values]
+            shapes.append(shape.bound({name: values[f"{side}_{name}"] for name in names}))
+        own = {name: values[name] for name in ("friction", "restitution") if name in values}
+        return super().bound(own | {"shapes": tuple(shapes)})
+
+    def touch(self, x: Sequence[Any]) -> Sequence[ContactPoint]:
+        (a, b), (E_a, E_b) = self.shapes, x
+        return pair_function(a, b)(a, E_a, b, E_b)
+
+    def grip(self) -> tuple[Scalar, Scalar]:
+        return self.friction, self.restitution
 
     def residual(self, E_a: SE3, E_b: SE3) -> Vector:
-        base = E_b @ self.point
-        normal = E_b @ (self.point + self.normal) - base
-        return stack(dot(normal, E_a @ self.center - base) - self.radius)
+        return gaps(self, self.touch((E_a, E_b)))

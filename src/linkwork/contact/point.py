@@ -6,26 +6,12 @@ denominator may vanish, in any lane.
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
+from ..geometry.contact_point import ContactPoint
 from ..spatial.scalar import Scalar, Vector, dot, stack, where
 
+__all__ = ["NOTHING", "ContactPoint", "bounded", "choose", "direction", "flag", "larger", "side", "smaller", "square_root"]
+
 NOTHING = 1e-30  # m^2: shorter vectors have no direction
-
-
-class ContactPoint(NamedTuple):
-    """One slot of a pair of shapes a, b.
-
-    point    (3,), world: midway between the two surfaces
-    normal   (3,), world: unit, from b to a
-    gap      distance of the surfaces along the normal; negative where they overlap
-    on       1 where the slot is a candidate for contact, 0 where it says nothing (its other numbers are finite then, no more)
-    """
-
-    point: Vector
-    normal: Vector
-    gap: Scalar
-    on: Scalar
 
 
 def choose(condition: Scalar, a: Vector, b: Vector) -> Vector:

@@ -16,7 +16,8 @@ from .nodes import LawNodes
 from .ports import BodyPort
 from .supports import Supports
 
-Shape = tuple[int, int, bool, bool]  # see `Collection.shape`
+EQUALITIES, BOUNDED, CONES = 0, 1, 2
+Shape = tuple[int, int, bool, int]  # see `Collection.shape`
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,11 +47,12 @@ class Collection:
     @cached_property
     def shape(self) -> Shape:
         """What the sweeps of a program depend on: the most ports of a force, those of a constraint (-1 where there are none),
-        whether a law looks at the poses of bodies, and whether a row only pushes or has bounds."""
+        whether a law looks at the poses of bodies, and what rows are: EQUALITIES, BOUNDED (some only push) or CONES."""
         forces = self.force_nodes.most if self.forces else -1
         rows = self.row_nodes.most if self.rows else -1
         on_bodies = self.force_nodes.on_bodies or self.row_nodes.on_bodies
-        return forces, rows, on_bodies, any(c.unilateral or c.bounded for c in self.rows)
+        kinds = [CONES if c.cones else BOUNDED if c.unilateral or c.bounded else EQUALITIES for c in self.rows]
+        return forces, rows, on_bodies, max(kinds, default=EQUALITIES)
 
     @cached_property
     def initial_inputs(self) -> np.ndarray:
@@ -66,10 +68,15 @@ class Collection:
         """These numbers at a time."""
         return np.concatenate([np.zeros(0), *(c.inputs_at(t) for c in self.rows)])
 
+    @cached_property
+    def _unknown(self) -> bool:
+        """Whether any constraint has unknowns of its own."""
+        return any(c.unknowns for c in self.rows)
+
     def first_unknowns(self, q: np.ndarray) -> np.ndarray:
         """Where the unknowns of constraints begin at configurations (batch, nq); programs go on from there."""
         batch = len(q)
-        if not any(c.unknowns for c in self.rows):
+        if not self._unknown:
             return np.zeros((batch, 0))
         world = np.broadcast_to(np.eye(4), (batch, 1, 4, 4))
         poses = np.concatenate([kinematics(self.model, q).poses, world], axis=1)
@@ -86,7 +93,8 @@ class Collection:
         supports, R = Supports.of(self.row_nodes, [c.size for c in self.rows]), self.row_count
         sizes = [{"rows": c.size, "unknown": c.unknowns, "told": c.inputs} for c in self.rows]
         sets |= {"constraint": self.row_nodes.tree(sizes, *supports.roles()), "place": supports.tree()}
-        counts = {**tree.counts, "row": R, "list": R + 1, "pair": R * (R + 1) // 2}
+        counts = {**tree.counts, "row": R, "list": R + 1, "pair": R * (R + 1) // 2, "column": 4 * self.model.nv}
+        counts |= {"square": R * R} if self.shape[3] == CONES else {}
         items = {**tree.items, "climbs": supports.climbs}
         return replace(tree, sets=sets, counts=counts, items=items, tables=supports.tables(), numbers={"rows": R})
 

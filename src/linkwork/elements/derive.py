@@ -26,6 +26,7 @@ from ..spatial.dual import Dual, Gradient, Rate, split, variables
 from ..spatial.scalar import Scalar, Vector, array, dot, pivoted_inverse, zeros
 from .law import ForceLaw, RowLaw
 from .ports import At, joined, starts, still, time_at, values, velocities
+from .touch import closing, slips, touching_bias, touching_rows
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,7 +83,10 @@ def power(law: ForceLaw, at: Sequence[At], t: Scalar, u: Vector) -> Scalar:
 def derive(law: RowLaw, at: Sequence[At], t: Scalar, unknown: Vector) -> Derived:
     """All rows of a constraint; `unknown` are its unknowns where they solve their conditions."""
     n = starts(at)[-1]
-    found = _from_gap(law, at, t, unknown, n) if law.holonomic else _from_slip(law, at, t, n)
+    if law.touches:
+        found = _from_touch(law, at, t, unknown)
+    else:
+        found = _from_gap(law, at, t, unknown, n) if law.holonomic else _from_slip(law, at, t, n)
     return replace(found, **{error: zeros(law.size) for error in law.unseen}) if law.unseen else found
 
 
@@ -108,6 +112,12 @@ def _from_slip(law: RowLaw, at: Sequence[At], t: Scalar, n: int) -> Derived:
     return Derived(zeros(len(at_rest)), value, rates[:, 0], -at_rest, split(slopes_s, 1, Rate)[0])
 
 
+def _from_touch(law: RowLaw, at: Sequence[At], t: Scalar, unknown: Vector) -> Derived:
+    x = values(at)
+    rate, bias = touching_bias(law, at)
+    return Derived(law.gap_of(x, t, unknown), rate, bias, zeros(law.size), touching_rows(law, law.touch(x), x))
+
+
 def equations(law: RowLaw, x: Sequence[Any], t: Scalar, unknown: Vector) -> tuple[Vector, np.ndarray]:
     """The conditions on the unknowns of a constraint, and their Jacobian (unknowns, unknowns)."""
     found: Any = law.conditions_of(x, t, variables(unknown, law.unknowns, 0, Rate))
@@ -121,10 +131,21 @@ def nearer(law: RowLaw, x: Sequence[Any], t: Scalar, unknown: Vector) -> Vector:
 
 
 def approach(law: RowLaw, at: Sequence[At], t: Scalar, unknown: Vector, motion: Sequence[Vector]) -> tuple[Vector, Vector]:
-    """The residual, and its rate along another motion of the ports: what decides whether a row may act."""
+    """The residual of every cone or row, and its rate along another motion of the ports: what decides whether it may act."""
+    if law.touches:
+        x, each = values(at), 3 if law.cones else 1
+        return law.gap_of(x, t, unknown)[::each], slips(law, law.touch(x), x, motion)[::each]
     flows = [a.flowing(v) for a, v in zip(at, motion, strict=True)]
     if law.unknowns:  # the residual is stationary in them, or nearly so: first derivatives of theirs do not matter
         inverse = pivoted_inverse(equations(law, values(at), t, unknown)[1])
         unknown = unknown - inverse @ array(list(law.conditions_of(flows, Rate(t, (1.0,)), unknown)))
     value, rate = split(array(list(law.gap_of(flows, Rate(t, (1.0,)), unknown))), 1, Rate)
     return value, rate[:, 0]
+
+
+def reach(law: RowLaw, at: Sequence[At], t: Scalar, unknown: Vector, motion: Sequence[Vector]) -> tuple[Vector, Vector]:
+    """The residual of every cone or row, and how fast it may close if other rows act on its bodies."""
+    if not law.touches:
+        return approach(law, at, t, unknown, motion)
+    x, points = values(at), law.touch(values(at))
+    return law.gap_of(x, t, unknown)[:: 3 if law.cones else 1], closing(points, x, motion)

@@ -11,7 +11,6 @@ import numpy as np
 from ..joints import Joint
 from ..kernel.plans import Plans
 from ..kernel.sweep import MATRIX, SCALAR, Algorithm, Field, NodeClass, Tree, each, vector
-from ..model.arrays import run_batch
 from .nodes import LawNodes
 
 LAWS = "law"  # the set of nodes that the laws are
@@ -44,7 +43,7 @@ class Evaluation:
         given   all inputs, (size,) or (..., size); those that no law looks at are passed over
         """
         inputs = {name: given[name] for name in algorithm.of_kind("input")}
-        return run_batch(self.plans, algorithm, inputs, names, lead)
+        return self.plans.run(algorithm, inputs, names, lead)
 
 
 @functools.cache

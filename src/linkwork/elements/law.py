@@ -13,11 +13,13 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ..errors import ModelError
+from ..geometry.contact_point import ContactPoint
 from ..joints import Joint
 from ..model.checks import word
 from ..model.model import WORLD, Model
+from ..solvers.problem import BOUNDS, FIRST, NORMAL, SECOND
 from ..spatial.functions import Functions
-from ..spatial.scalar import Scalar, Vector
+from ..spatial.scalar import Scalar, Vector, array
 from .ports import At, Port
 
 
@@ -173,6 +175,9 @@ class RowLaw(Law):
     inputs       how many numbers it must be told at run time (`inputs_at`), as Python alone can compute them
     bounded      whether `bounds` are more than what `unilateral` says
     unseen       errors that are not fed back, of "residual" and "rate": zero for whoever solves
+    cones        whether its rows are Coulomb cones, three after the other: a normal that only pushes, and two tangents
+    touches      whether it says where shapes touch (`touch`), from which gaps and rows follow
+    curved       whether its normals turn as bodies pass one another: then they are looked for where the bodies meet
     """
 
     size: int
@@ -182,12 +187,37 @@ class RowLaw(Law):
     unknowns: int = 0
     inputs: int = 0
     bounded: bool = False
+    cones: bool = False
+    touches: bool = False
+    curved: bool = False
     unseen: ClassVar[tuple[str, ...]] = ()
 
     @property
     def groups(self) -> tuple[int, ...]:
         """A number for every row, the same for rows that are of one kind and size: points of a loop in x, y and z."""
         return tuple(range(self.size))
+
+    @property
+    def row_kinds(self) -> tuple[int, ...]:
+        """Of every row whether it has bounds of its own (BOUNDS), is the normal of a cone, or its first or second tangent."""
+        return (NORMAL, FIRST, SECOND) * (self.size // 3) if self.cones else (BOUNDS,) * self.size
+
+    @property
+    def together(self) -> int:
+        """How many rows, one after the other, are on or off together."""
+        return 3 if self.cones else 1 if self.unilateral else max(self.size, 1)
+
+    def per_row(self, x: Vector) -> Vector:
+        """Numbers of cones, or of rows where there are none, as those of all their rows."""
+        return array([value for value in x for _ in range(3 if self.cones else 1)])
+
+    def touch(self, x: Sequence[Any]) -> Sequence[ContactPoint]:
+        """Where its shapes may touch, at the poses x of its bodies: one for every cone, or every row."""
+        raise TypeError(f"{type(self).__name__} must say where it touches")
+
+    def grip(self) -> tuple[Scalar, Scalar]:
+        """The coefficients of friction and restitution of rows that only push."""
+        return 0.0, 0.0
 
     def gap_of(self, x: Sequence[Any], t: Scalar, unknown: Vector) -> Vector:
         """The residual at the values x of its ports."""
@@ -203,7 +233,8 @@ class RowLaw(Law):
 
     def bounds(self) -> tuple[Vector, Vector]:
         """The least and the largest force of every row: what it may do to hold its target."""
-        return np.full(self.size, 0.0 if self.unilateral else -np.inf), np.full(self.size, np.inf)
+        least = 0.0 if self.unilateral else -np.inf
+        return np.array([-np.inf if k in (FIRST, SECOND) else least for k in self.row_kinds]), np.full(self.size, np.inf)
 
     def first_unknowns(self, poses: Sequence[np.ndarray]) -> np.ndarray:
         """Where Newton's method for the unknowns begins; poses (4, 4) of its bodies."""

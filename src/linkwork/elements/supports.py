@@ -91,17 +91,21 @@ class Supports:
         return {f"s{i}": index[:, i] for i in range(self.nodes.most)}, sizes
 
     def climbs(self) -> Items:
-        """Every row at every body of its path, leaves first: the body, the place, the next one toward the root, the law."""
+        """Every row at every body of its path, leaves first: the body, the place, the next one toward the root, the row
+        that says whether it is on: the first of a law whose rows are on together, of a cone, or the row itself."""
         nodes: list[int] = []
-        roles: dict[str, list[int]] = {"place": [], "up": [], "law": []}
+        roles: dict[str, list[int]] = {"place": [], "up": [], "row": []}
+        first = 0
         for law, (size, path) in enumerate(zip(self.sizes, self.paths, strict=True)):
+            together = self.nodes.laws[law].together
             for body in path[::-1].tolist():
                 parent = int(self.model.parents[body])
                 for k in range(size):
                     nodes.append(body)
                     roles["place"].append(self.firsts[law][body] + k)
                     roles["up"].append(self.firsts[law][parent] + k if parent >= 0 else 0)
-                    roles["law"].append(law)
+                    roles["row"].append(first + k - k % together)
+            first += size
         return Items(np.array(nodes, np.int64), {role: np.array(x, np.int64) for role, x in roles.items()})
 
     def tables(self) -> dict[str, np.ndarray]:
@@ -112,8 +116,9 @@ class Supports:
         at = np.cumsum(counts) - counts
         starts = np.searchsorted(rows[order], np.arange(sum(self.sizes) + 1))
         v_at = self.model.tree.offsets("v")[bodies]
-        found = {"starts": starts, "bodies": bodies[order], "places": at[order], "freedoms": counts[order], "v_at": v_at[order]}
+        found = {"starts": starts, "places": at[order], "freedoms": counts[order], "v_at": v_at[order]}
         found["groups"] = self._groups()
+        found["cones"] = np.array([kind for law in self.nodes.laws for kind in law.row_kinds], np.int64)
         return {name: np.ascontiguousarray(x, np.int32) for name, x in found.items()}
 
     def _groups(self) -> np.ndarray:

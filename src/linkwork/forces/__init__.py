@@ -1,5 +1,6 @@
 """Forces, each an energy or wrenches; derivatives are derived."""
 
+from .actuator import Actuator
 from .bushing import Bushing
 from .cable import Cable
 from .controllers import PDController
@@ -28,7 +29,7 @@ ALL_FORCES: dict[str, type[Force]] = {
 }
 ALL_JOINT_FORCES: dict[str, type[JointForce]] = {
     cls.__name__: cls
-    for cls in (JointSpring, JointDamping, TorqueCurve, LimitSpring, SwingTwistLimit, PDController, CustomJointForce)
+    for cls in (JointSpring, JointDamping, TorqueCurve, LimitSpring, SwingTwistLimit, PDController, Actuator, CustomJointForce)
 }
 
 __all__ = [

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any, Literal
 
 from ..errors import InputError
 from ..model import Model
+from .mjcf import read_mjcf
 from .options import Options
 from .urdf import read_urdf
 
-READERS: dict[str, Callable[[Path, Options], Model]] = {".urdf": read_urdf}
+READERS: dict[str, Callable[[Path, Options], Model]] = {".urdf": read_urdf, ".xml": read_mjcf}
 
 
 def load(
@@ -22,9 +23,10 @@ def load(
     inertia: Literal["strict", "repair", "accept"] = "strict",
     mimic: Literal["couple", "independent"] = "couple",
     merge_fixed: bool = True,
-    gravity: Any = (0.0, 0.0, -9.81),
+    gravity: Any = None,
+    allow: Iterable[str] = (),
 ) -> Model:
-    """The model in a file: URDF, by its suffix `.urdf`.
+    """The model in a file, by its suffix: URDF (`.urdf`), MJCF (`.xml`, with the extra `mujoco`).
 
     floating      the root link gets a `Free` joint "root_joint"; otherwise it is the world
     inertia       inertias that no body has (a negative moment, one larger than the sum of the others, a moving body without
@@ -32,11 +34,13 @@ def load(
                   fixed to each other count as one body
     mimic         joints that follow others: "couple" enforces it by a `Coupling`, "independent" leaves them free
     merge_fixed   bodies on fixed joints become part of their parents, their names become frames; otherwise `Fixed` joints
-    gravity       acceleration in world axes (3,), m/s^2
+    gravity       acceleration in world axes (3,), m/s^2; by default that of the file, or (0, 0, -9.81)
+    allow         what an MJCF file has, linkwork does not, and may be left out: "tendons", "actuators", "fluid", ..., or "all"
 
-    `model.notes` has a line for everything that was changed, ignored or assumed.
+    `floating`, `inertia`, `mimic` and `merge_fixed` are for URDF. `model.notes` has a line for everything that was changed,
+    ignored or assumed.
     """
-    options = Options(floating, inertia, mimic, merge_fixed, gravity)
+    options = Options(floating, inertia, mimic, merge_fixed, gravity, (allow,) if isinstance(allow, str) else tuple(allow))
     file = Path(path)
     if not file.is_file():
         raise InputError(f"load: there is no file {str(path)!r}")

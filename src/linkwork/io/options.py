@@ -19,7 +19,8 @@ class Options:
     inertia: Literal["strict", "repair", "accept"] = "strict"
     mimic: Literal["couple", "independent"] = "couple"
     merge_fixed: bool = True
-    gravity: Any = (0.0, 0.0, -9.81)
+    gravity: Any = None
+    allow: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         for name, known in (("inertia", INERTIA), ("mimic", MIMIC)):

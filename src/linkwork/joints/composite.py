@@ -17,14 +17,22 @@ from .spherical_exp import SphericalExp
 
 
 class Composite(Joint):
-    """Q(q) = Q1(q1) Q2(q2): S = (Ad S1, S2) by the product rule [Sueda, 2.4.9; errata 004-19]. Nest it for more than two."""
+    """Q(q) = Q1(q1) Q2(q2): S = (Ad S1, S2) by the product rule [Sueda, 2.4.9; errata 004-19]. Nest it for more than two.
 
-    def __init__(self, first: Joint, second: Joint) -> None:
+    between   a constant pose from the first to the second, where they do not meet: Q1 between Q2
+    """
+
+    between: SE3 | None = None
+
+    def __init__(self, first: Joint, second: Joint, between: SE3 | None = None) -> None:
         for part in (first, second):
             if not isinstance(part, Joint):
                 raise ModelError(f"Composite: it joins two joints, not {part!r}")
         if first.nv + second.nv > 6:
             raise ModelError(f"Composite: {first!r} and {second!r} have {first.nv + second.nv} freedoms; a body has six")
+        if between is not None:
+            self.between = between
+            self.between_R, self.between_p = np.asarray(between.R, float), np.asarray(between.p, float)
         self.first, self.second = first, second
         self.nq, self.nv = first.nq + second.nq, first.nv + second.nv
         self.charted = first.charted or second.charted
@@ -33,21 +41,32 @@ class Composite(Joint):
 
     @property
     def parameter_names(self) -> tuple[str, ...]:  # type: ignore[override]
-        return tuple(f"first_{n}" for n in self.first.parameter_names) + tuple(f"second_{n}" for n in self.second.parameter_names)
+        return (
+            *(f"first_{n}" for n in self.first.parameter_names),
+            *(f"second_{n}" for n in self.second.parameter_names),
+            *self._own,
+        )
+
+    @property
+    def _own(self) -> tuple[str, ...]:
+        return () if self.between is None else ("between_R", "between_p")
 
     @property
     def signature(self) -> tuple[Any, ...]:
-        return ("Composite", self.first.signature, self.second.signature)
+        return ("Composite", self.first.signature, self.second.signature, *self._own)
 
     def parameters(self) -> dict[str, np.ndarray]:
         first = {f"first_{k}": x for k, x in self.first.parameters().items()}
-        return first | {f"second_{k}": x for k, x in self.second.parameters().items()}
+        second = {f"second_{k}": x for k, x in self.second.parameters().items()}
+        return first | second | {name: getattr(self, name) for name in self._own}
 
     def bound(self, values: dict[str, Any]) -> Joint:
         first = {k.removeprefix("first_"): x for k, x in values.items() if k.startswith("first_")}
         second = {k.removeprefix("second_"): x for k, x in values.items() if k.startswith("second_")}
         other = copy.copy(self)
         other.first, other.second = self.first.bound(first), self.second.bound(second)
+        if "between_R" in values:
+            other.between = SE3(R=values["between_R"], p=values["between_p"])
         return other
 
     def _independent(self) -> bool:
@@ -61,7 +80,8 @@ class Composite(Joint):
         return q[:nq], q[nq:], v[:nv], v[nv:]
 
     def transform(self, q: Vector) -> SE3:
-        return self.first.transform(q[: self.first.nq]) @ self.second.transform(q[self.first.nq :])
+        A, B = self.first.transform(q[: self.first.nq]), self.second.transform(q[self.first.nq :])
+        return A @ B if self.between is None else A @ self.between @ B
 
     def jets(self, q: Vector, v: Vector) -> Vector:
         q1, q2, v1, v2 = self._parts(q, v)
@@ -71,7 +91,8 @@ class Composite(Joint):
     def motion(self, q: Vector, v: Vector) -> SE3:
         q1, q2, v1, v2 = self._parts(q, v)
         A, B = self.first.motion(q1, v1), self.second.motion(q2, v2)
-        return embedded(A, 0, self.nv) @ embedded(B, self.first.nv, self.nv)
+        A, B = embedded(A, 0, self.nv), embedded(B, self.first.nv, self.nv)
+        return A @ B if self.between is None else A @ self.between @ B
 
     def integrate(self, q: Vector, dv: Vector) -> Vector:
         q1, q2, v1, v2 = self._parts(q, dv)
@@ -108,7 +129,7 @@ class Composite(Joint):
         return self.first.checked(q[..., :n]) or self.second.checked(q[..., n:])
 
     def __repr__(self) -> str:
-        return f"Composite({self.first!r}, {self.second!r})"
+        return f"Composite({self.first!r}, {self.second!r}{'' if self.between is None else f', {self.between!r}'})"
 
 
 class FreeExp(Composite):

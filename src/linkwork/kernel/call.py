@@ -1,14 +1,18 @@
-"""A call that is described once and made many times: its inputs and outputs are fixed arrays, written and read in place."""
+"""Memory that outlives a call: calls that are described once and made many times on the same arrays, and factors that are
+applied many times."""
 
 from __future__ import annotations
 
 import struct
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
-from .factored import KEPT
+from .lanes import Lanes
 from .plan import Plan
+
+KEPT = "private:factor"  # what the phase "factor" leaves for later ones
+PlanMaker = Callable[[Lanes, str, tuple[str, ...]], Plan]  # value type, phase, uniform arrays
 
 
 class Call:
@@ -40,3 +44,42 @@ class Call:
         else:
             struct.pack_into("q", self._work.buffer, 0, 0)  # no state is done yet
         self._run(self._work.job_at)
+
+
+class Factored:
+    """The memory that a factor phase left behind, for one state.
+
+    make      the plan of a phase: `make(lanes, phase, uniform)`
+    inputs    of the factor phase, flat arrays
+    outputs   of the factor phase, if any: flat arrays, written in place
+    """
+
+    def __init__(
+        self, make: PlanMaker, inputs: Mapping[str, np.ndarray], outputs: Mapping[str, np.ndarray] | None = None
+    ) -> None:
+        self._make = make
+        plan = make(Lanes(1), "factor", ())
+        self._work = plan.borrow()
+        self._work.job(inputs, {k: a.reshape(1, -1) for k, a in (outputs or {}).items()}, 1)
+        plan.driver.batch(self._work.job_at)
+
+    def apply(self, inputs: Mapping[str, np.ndarray], wanted: Sequence[str], phase: str = "apply") -> list[np.ndarray]:
+        """The wanted outputs (batch, size) of a later phase for a batch of right-hand sides (batch, size), eight at a time."""
+        batch = len(next(iter(inputs.values())))
+        lanes = Lanes(8 if batch > 1 else 1)
+        plan = self._make(lanes, phase, (KEPT,) if lanes.width > 1 else ())
+        work = plan.borrow()
+        work.adopt(self._work, [KEPT])
+        outputs = {name: np.empty((batch, plan.sizes[name])) for name in wanted}
+        if batch:
+            work.job(inputs, outputs, batch)
+            plan.driver.batch(work.job_at)
+        work.disown([KEPT])
+        plan.give_back(work)
+        return list(outputs.values())
+
+    def __del__(self) -> None:
+        """The memory serves the next factor."""
+        work = self.__dict__.get("_work")
+        if work is not None:
+            work.plan.give_back(work)

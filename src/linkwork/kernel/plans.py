@@ -1,19 +1,19 @@
-"""The plans of one tree, and the short way through them for one state."""
+"""The plans of one tree, and its algorithms as functions of arrays."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import cached_property
-from threading import get_ident
 from typing import Any
 
 import numpy as np
 
-from . import python
+from .function import Function
 from .lanes import Lanes
 from .plan import Plan, variant
 from .shape import Shape
 from .sweep import Algorithm, Tree
+from .widths import Extent, extent, lanes_for
 
 
 class Plans:
@@ -22,7 +22,8 @@ class Plans:
     def __init__(self, tree: Tree) -> None:
         self.tree = tree
         self.made: dict[Any, Plan] = {}
-        self._states: dict[Any, StateCall | None] = {}
+        self._functions: dict[Any, Function] = {}
+        self._extents: dict[str, Extent] = {}
 
     @cached_property
     def _shape(self) -> Shape:
@@ -43,41 +44,37 @@ class Plans:
             found = self.made[key] = Plan(algorithm, self.tree, variant(lanes, phases, absent, uniform), self._shape)
         return found
 
-    def of_state(
-        self,
-        algorithm: Algorithm,
-        inputs: Mapping[str, np.ndarray],
-        outputs: tuple[str, ...],
-        phases: tuple[str, ...] = ("run",),
-        absent: tuple[str, ...] = (),
-    ) -> list[np.ndarray] | None:
-        """Some outputs (size,) at one state, or None if these arrays, or this algorithm, need the long way: `Plan.run`.
+    def lanes(self, algorithm: Algorithm, batch: int, dtype: Any = np.float64) -> Lanes:
+        """The value type for a batch of so many states."""
+        found = self._extents.get(algorithm.name)
+        if found is None:
+            found = self._extents[algorithm.name] = extent(algorithm, self.tree)
+        return lanes_for(batch, dtype, found)
 
-        inputs   arrays (size,) of float64, in one piece
+    def run(
+        self, algorithm: Algorithm, inputs: Mapping[str, np.ndarray], names: Sequence[str], lead: tuple[int, ...]
+    ) -> dict[str, np.ndarray]:
+        """Some outputs (..., size) of an algorithm, with these leading axes.
+
+        inputs   (size,), one value for all states; or as many rows of it as there are states
         """
-        key = (get_ident(), algorithm.name, tuple(inputs), outputs, phases, absent)  # a call has memory of its own
-        if key not in self._states:
-            plan = self(algorithm, Lanes(1), phases, absent)
-            self._states[key] = StateCall(plan, tuple(inputs), outputs) if StateCall.fits(plan, inputs, outputs) else None
-        call = self._states[key]
-        return None if call is None else call(*inputs.values())
+        key = (algorithm.name, tuple(inputs), tuple(names))
+        found = self._functions.get(key)
+        if found is None:
+            sizes = {name: (self.size(algorithm, name),) for name in (*inputs, *names)}
+            found = Function(self, algorithm, {n: sizes[n] for n in inputs}, {n: sizes[n] for n in names})
+            self._functions[key] = found
+        batch = int(np.prod(lead))
+        out = found(*(x if x.ndim == 1 else x.reshape(-1) if batch == 1 else x.reshape(batch, -1) for x in inputs.values()))
+        spread = [x if x.ndim > 1 or batch == 1 else np.repeat(x[None], batch, axis=0) for x in out]
+        return {name: x.reshape(*lead, x.shape[-1]) for name, x in zip(names, spread, strict=True)}
 
-
-class StateCall:
-    """A plan in scalar code for one state after the other: inputs are read where they are, outputs are new arrays."""
-
-    def __init__(self, plan: Plan, inputs: Sequence[str], outputs: Sequence[str]) -> None:
-        work = plan.workspace()
-        self._run, _ = work.of_state(inputs, outputs[0], (plan.sizes[outputs[0]],))
-        self._views = [work.views[name] for name in outputs]
-
-    def __call__(self, *inputs: np.ndarray) -> list[np.ndarray] | None:
-        """The outputs, or None if an array is not as it should be."""
-        return None if self._run(*inputs) is None else [view.copy() for view in self._views]
-
-    @staticmethod
-    def fits(plan: Plan, inputs: Mapping[str, np.ndarray], outputs: Sequence[str]) -> bool:
-        """Whether nothing is written where inputs are, and nothing stands in another order in the lanes."""
-        fields = plan.algorithm.fields.values()
-        plain = all(f.kind != "state" and f.alias not in inputs for f in fields) and not set(outputs) & set(plan.maps)
-        return plain and bool(inputs) and bool(outputs) and python.available()
+    def size(self, algorithm: Algorithm, name: str) -> int:
+        """How many numbers a field has for one state."""
+        f = algorithm.fields[name]
+        tree = self.tree.of(f.of)
+        if f.space == "global":
+            return f.size({})
+        if f.space == "node" or f.space in tree.counts:
+            return tree.counts.get(f.space, len(tree)) * f.size({})
+        return int(tree.offsets(f.space)[-1])

@@ -138,7 +138,7 @@ def of_step(
 
 
 def of_batch(address: int, job: int, dtype: np.dtype, count: int, owner: Any) -> Callable[..., Any]:
-    """A function of `count` two-dimensional arrays, the last for the output, whose transfers the job has in this order."""
+    """A function of `count` two-dimensional arrays, the last ones for outputs, whose transfers the job has in this order."""
     return _builtin(address, _batch_fields(job, dtype, count), (owner, dtype))
 
 
@@ -304,7 +304,7 @@ def state_ir() -> str:
 
 
 def batch_ir(width: int, shared: bool) -> str:
-    """See BATCH and SHARED. The output, the last argument, says how many rows there are."""
+    """See BATCH and SHARED. The last argument, an output, says how many rows there are."""
     name, fields = ("lw_python_shared", SHARED) if shared else ("lw_python_batch", BATCH)
     lines = _head(name, fields, ("count", "others", "pieces"))
     lines.append("  %last.place = sub i64 %count, 1\n  %out.at = getelementptr ptr, ptr %arguments, i64 %last.place")

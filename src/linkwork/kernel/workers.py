@@ -18,6 +18,9 @@ import threading
 from collections.abc import Callable, Sequence
 from typing import TypeVar
 
+import numpy as np
+
+from ..errors import InputError
 from . import machine
 from .records import load_field
 
@@ -218,6 +221,15 @@ workers = _process.team
 AVAILABLE = os.name == "posix"
 if AVAILABLE:
     os.register_at_fork(after_in_child=_process.forget)  # threads do not follow into a child
+
+
+def thread_count(threads: int | None) -> int:
+    """How many threads are meant; None means one for every core."""
+    if threads is None:
+        return os.cpu_count() or 1
+    if not isinstance(threads, int | np.integer) or threads < 1:
+        raise InputError(f"threads must be a positive whole number, or None for one per core, not {threads!r}")
+    return int(threads)
 
 
 def share(address: int, function: Callable[[int], None], jobs: Sequence[int]) -> None:

@@ -57,6 +57,8 @@ class Workspace:
         self._constant: dict[str, np.ndarray | None] = {}
         self.fixed = (s.ctypes.data, len(s), self.bases.ctypes.data)
         self.buffer = bytearray(8 * (1 + len(JOB) + 2 * len(TRANSFER) * len(plan.arrays)))  # states go both ways
+        self._table = np.frombuffer(self.buffer, np.int64)
+        self._outputs = self._table[:0]  # where the outputs of the job are
         self.next_at = ctypes.addressof(ctypes.c_char.from_buffer(self.buffer))
         self.job_at = self.next_at + 8
         self.transfers_at = self.job_at + 8 * len(JOB)
@@ -82,13 +84,13 @@ class Workspace:
         given, looked = (plan.arrays.index(name), most), (plan.arrays.index(moving), plan.sizes[moving])
         return python.of_step(plan.driver.python_step, self.fixed, given, looked, self)
 
-    def of_batch(self, names: Sequence[str], result: str, others: Sequence[Workspace] = ()) -> Callable[..., Any]:
-        """A function of arrays of a batch that stand for these, and an array for the result, see `python.of_batch`.
+    def of_batch(self, names: Sequence[str], results: Sequence[str], others: Sequence[Workspace] = ()) -> Callable[..., Any]:
+        """A function of arrays of a batch that stand for these, and arrays for the results, see `python.of_batch`.
 
         others   memory for threads that share the batch
         """
-        driver, count = self.plan.driver, len(names) + 1
-        jobs = [w._describe(names, result, self.next_at) for w in (self, *others)]
+        driver, count = self.plan.driver, len(names) + len(results)
+        jobs = [w._describe(names, results, self.next_at) for w in (self, *others)]
         alone = python.of_batch(driver.python_batch, self.job_at, self._dtype, count, self)
         if not others or not AVAILABLE:
             return alone
@@ -100,15 +102,19 @@ class Workspace:
 
         return lambda *arrays: team.work(driver.batch_at, jobs, lambda: run(*arrays), lambda: alone(*arrays))
 
-    def _describe(self, names: Sequence[str], result: str, next_at: int) -> int:
+    def _describe(self, names: Sequence[str], results: Sequence[str], next_at: int) -> int:
         """Describe a call of compiled code that knows the arrays: the address of the job."""
         at, size, count = self.transfers_at, self.plan.lanes.bytes, len(names)
         moves: list[int] = []
-        for n in (*names, result):
+        for n in (*names, *results):
             moves += (self.address[n], 0, self.plan.sizes[n], size * self.plan.sizes[n], 0, self._map_of(n))
-        head = (*self.fixed, count, at, 1, at + 8 * len(TRANSFER) * count, next_at, 0, ALL, 1, 1)
+        head = (*self.fixed, count, at, len(results), at + 8 * len(TRANSFER) * count, next_at, 0, ALL, 1, 1)
         struct.pack_into(f"{1 + len(JOB) + len(moves)}q", self.buffer, 0, 0, *head, *moves)
         return self.job_at
+
+    def fill(self, name: str, values: np.ndarray) -> None:
+        """Write the same values (size,) of an input into every lane; they stay there."""
+        self.views[name].reshape(-1, self.plan.lanes.width)[:] = values[:, None]
 
     def point(self, arrays: Mapping[str, np.ndarray]) -> None:
         """Let these arrays, in lanes and in one piece, stand for our own, under all their names."""
@@ -150,7 +156,7 @@ class Workspace:
             elif self._constant.get(name) is not a:  # a constant of the model is already in the lanes
                 move = self._transfer(name, a)
                 if name in self._globals and a.ndim == 1 and not a.flags.writeable:
-                    self.views[name].reshape(-1, self.plan.lanes.width)[:] = a[:, None]  # here: a thread may find no work left
+                    self.fill(name, a)  # here: a thread may find no work left
                     self._constant[name] = a
                 else:
                     moves += move
@@ -162,7 +168,14 @@ class Workspace:
         states = (next_at or self.next_at, batch, chunk, records, every)
         head = (*self.fixed, split // len(TRANSFER), at, len(outputs), at + 8 * split, *states)
         struct.pack_into(f"{1 + len(JOB) + len(moves)}q", self.buffer, 0, 0, *head, *moves)
+        first = 1 + len(JOB) + TRANSFER.index("memory")
+        self._outputs = self._table[first + split : first + len(moves) : len(TRANSFER)]
         return self.job_at
+
+    def move_outputs(self, distance: int) -> None:
+        """Make ready to do the job once more, with all its outputs so many bytes further on in memory."""
+        self._table[0] = 0  # no state is done yet
+        self._outputs += distance
 
     def _map_of(self, name: str) -> int:
         found = self.plan.maps.get(name)

@@ -31,23 +31,25 @@ from typing import Any
 
 import numpy as np
 
-from ..elements.collection import Shape
+from ..elements.collection import CONES, Shape
 from ..joints.complement import complement
 from ..kernel.loops import Lane, loops
 from ..kernel.loops import where as chosen
 from ..kernel.sweep import INERTIA, MATRIX, SCALAR, Algorithm, Field, Repeat, Routine, Step, each, inward, matrix, outward, vector
 from ..model.rules import inertia_of, joint_of, placement_of, world_pose
 from ..reduced.program import VELOCITY, keep_unknowns, row_fields, rules_of, solved_rows
+from ..reduced.push_out import push_out, push_out_fields
 from ..reduced.rules import factor_joint
 from ..spatial.inertia import Articulated
 from ..spatial.scalar import Vector, array, cross, inv_spd, ldl, ldl_solve, zeros
+from ..spatial.se3 import SE3
 from . import implicit_forces as forces
 from . import implicit_rounds as rounds
 from .carried import bear_impulses
 from .convert import fitted
 from .implicit_rules import either, either_pose, pull_stiffness, unforced_turning
 from .krylov import begin_at_guess, beside, krylov_fields
-from .program import correct, linear, moved, turning
+from .program import correct, displace_bodies, displaced, linear, moved, turning
 from .rules import centre_of, weight_of
 
 
@@ -154,7 +156,7 @@ def free_motion(n: Any, parent: Any) -> None:
     a = n.E.pull_twist(parent.free)
     n.free_v = n.sought - n.K @ a
     n.free = a + n.S @ n.free_v + n.zeta
-    n.drift = -n.h * linear(turning(n, n.free))  # a step displaces a body by h (free + drift / 2)
+    n.drift = -n.h * linear(turning(n, n.twists))  # a step displaces a body by h (free + drift / 2)
 
 
 @loops
@@ -190,9 +192,26 @@ def advance(n: Any) -> None:
     n.poses, n.twists = moved(n, n.poses, n.y)
 
 
+def advance_pushed(n: Any) -> None:
+    """The same from where bodies are pushed out to."""
+    n.held = n.carries
+    n.poses, n.twists = moved(n, displaced(n.poses, n.body_shift), n.y)
+    n.body_shift = np.zeros(6)
+
+
 def advance_settled(n: Any) -> None:
     """The same where the step is not handed over."""
-    over, (pose, twist) = n.handed > 0.5, moved(n, n.poses, n.y)
+    _advance_settled(n, n.poses)
+
+
+def advance_settled_pushed(n: Any) -> None:
+    """The same from where bodies are pushed out to."""
+    _advance_settled(n, displaced(n.poses, n.body_shift))
+    n.body_shift = np.zeros(6)
+
+
+def _advance_settled(n: Any, start: SE3) -> None:
+    over, (pose, twist) = n.handed > 0.5, moved(n, start, n.y)
     n.held, n.twists = either(over, n.held, n.carries), either(over, n.twists, twist)
     n.poses = either_pose(over, n.poses, pose)
 
@@ -262,11 +281,16 @@ def fields(shape: Shape, distant: bool) -> dict[str, Field]:
     if shape[0] >= 0:
         found |= force_fields() | (krylov_fields() if distant else {})
     if shape[1] >= 0:
-        found |= row_fields() | {
-            "correction": Field("input", "global", SCALAR),
-            "unknown": Field("state", "unknown", of="constraint"),
-            "x_found": Field("work", "rows", of="constraint"),
-        }
+        found |= (
+            row_fields(shape[3])
+            | push_out_fields(shape)
+            | {
+                "correction": Field("input", "global", SCALAR),
+                "unknown": Field("state", "unknown", of="constraint"),
+                "x_found": Field("work", "rows", of="constraint"),
+            }
+        )
+        found |= {"body_shift": Field("work", "node", six)} if shape[3] else {}
     return found
 
 
@@ -295,9 +319,11 @@ def force_fields() -> dict[str, Field]:
     }
 
 
-def solved(rows: int, *elimination: Step) -> list[Step]:
+def solved(shape: Shape, *elimination: Step) -> list[Step]:
     """The motion with all rows."""
-    return [*elimination, outward(free_motion), *(solved_rows(rows, rules_of(VELOCITY), correct) if rows >= 0 else [])]
+    rows, kinds = shape[1], shape[3]
+    held = solved_rows(rows, rules_of(VELOCITY), correct, cones=kinds == CONES) if rows >= 0 else []
+    return [*elimination, outward(free_motion), *held]
 
 
 def keep(rows: int, lanes: str) -> list[Step]:
@@ -305,17 +331,18 @@ def keep(rows: int, lanes: str) -> list[Step]:
     return [Routine(keep_rows, ("rows", lanes, "x", "x_found"))] if rows >= 0 else []
 
 
-def solved_beside(rows: int, ports: list[str]) -> list[Step]:
+def solved_beside(shape: Shape, ports: list[str]) -> list[Step]:
     """The same with distant forces; see `krylov`."""
-    return [inward(factor), *beside(ports, begin_at_guess, [*solved(rows, inward(forward_late)), *keep(rows, "lagging")])]
+    late = [*solved(shape, inward(forward_late)), *keep(shape[1], "lagging")]
+    return [inward(factor), *beside(ports, begin_at_guess, late)]
 
 
-def in_rounds(rows: int, ports: list[str], on_bodies: bool, distant: bool, solves: int) -> list[Step]:
+def in_rounds(shape: Shape, ports: list[str], on_bodies: bool, distant: bool, solves: int) -> list[Step]:
     """The new twists y under all forces; see `implicit_rounds`."""
     look = forces.look_at_bodies if on_bodies else forces.look_at_joints
     ahead = forces.look_ahead_at_bodies if on_bodies else forces.look_ahead_at_joints
     sums, search = ("bodies", "forces", "curve_own", "curve"), ("seeking", "tries", "s", "low")
-    near = [*solved(rows, inward(eliminate)), *keep(rows, "going")]
+    near = [*solved(shape, inward(eliminate)), *keep(shape[1], "going")]
     a_trial = [
         outward(ahead),
         each(forces.compare, *ports, on="force"),
@@ -325,7 +352,7 @@ def in_rounds(rows: int, ports: list[str], on_bodies: bool, distant: bool, solve
         each(forces.clear),
         each(forces.linearise, *ports, on="force"),
         each(forces.push, *ports, on="force"),
-        *(solved_beside(rows, ports) if distant else near),
+        *(solved_beside(shape, ports) if distant else near),
         outward(rounds.aim),
         Routine(rounds.first_trial, ("going", *search, "high", "high_slope")),
         Repeat(tuple(a_trial), rounds.TRIES + 1, "seeking"),
@@ -333,7 +360,7 @@ def in_rounds(rows: int, ports: list[str], on_bodies: bool, distant: bool, solve
         each(forces.meet, *ports, on="force"),
         Routine(rounds.judge, (*sums, "miss", "astray", "size", "s", "first", "going", "round", "handed")),
     ]
-    again = [Routine(return_rows, ("rows", "x", "x_found"))] if rows >= 0 else []
+    again = [Routine(return_rows, ("rows", "x", "x_found"))] if shape[1] >= 0 else []
     begin = Routine(rounds.first_round, ("going", "round", "handed"))
     return [each(look), begin, Repeat(tuple(a_round), solves, "going"), *again]
 
@@ -348,17 +375,18 @@ def implicit_step(shape: Shape, on_bodies: bool, distant: bool, solves: int, gua
     ports, rows = shape[:2]
     steps: list[Step] = [outward(begin)]
     if ports >= 0:
-        steps += in_rounds(rows, [f"p{i}" for i in range(ports)], on_bodies, distant, solves)
+        steps += in_rounds(shape, [f"p{i}" for i in range(ports)], on_bodies, distant, solves)
     else:
-        steps += [*solved(rows, inward(eliminate)), each(take_free)]
-    steps.append(each(begin_loads))
+        steps += [*solved(shape, inward(eliminate)), each(take_free)]
+    steps += [*push_out(shape, displace_bodies), each(begin_loads)]
     if rows >= 0:
         steps.append(each(bear_impulses, *(f"p{i}" for i in range(rows)), on="constraint"))
     steps.append(inward(carry))
     if guarded:
-        steps += [each(advance_settled), outward(refit), Routine(advance_settled_time, ("t", "h", "handed"))]
+        settled = advance_settled_pushed if shape[3] else advance_settled
+        steps += [each(settled), outward(refit), Routine(advance_settled_time, ("t", "h", "handed"))]
     else:
-        steps += [each(advance), outward(refit), Routine(advance_time, ("t", "h"))]
+        steps += [each(advance_pushed if shape[3] else advance), outward(refit), Routine(advance_time, ("t", "h"))]
     if rows >= 0:
         steps.append(each(keep_settled_unknowns if guarded else keep_unknowns, on="constraint"))
     return steps

@@ -55,13 +55,14 @@ from typing import Any
 
 import numpy as np
 
-from ..elements.collection import Shape
+from ..elements.collection import CONES, Shape
 from ..joints.base import subspace_fit
 from ..joints.complement import complement
 from ..kernel.sweep import MATRIX, SCALAR, Field, Routine, Step, each, inward, outward, vector
 from ..model.rules import inertia_of, joint_of, placement_of, world_pose
 from ..reduced import program as reduced
-from ..reduced.program import ACCELERATION, VELOCITY, accelerations, act, begin_loads, note_pushes
+from ..reduced.program import ACCELERATION, VELOCITY, accelerations, act, begin_loads, note_impacts
+from ..reduced.push_out import displace, push_out, push_out_fields
 from ..reduced.rules import JointFactor, factor_joint
 from ..spatial import so3
 from ..spatial.articulated import Articulated
@@ -89,9 +90,19 @@ def fit(n: Any, parent: Any) -> None:
 
 def follow(n: Any, parent: Any) -> None:
     """The same after a step, from where it led: what is left is small."""
+    _follow(n, parent, n.h * n.free_v)
+
+
+def follow_pushed(n: Any, parent: Any) -> None:
+    """The same where joints are pushed out, too."""
+    _follow(n, parent, n.h * n.free_v + n.shift)
+    n.shift = np.zeros(len(n.free_v))
+
+
+def _follow(n: Any, parent: Any, way: Vector) -> None:
     joint, still = joint_of(n), np.zeros(joint_of(n).nv)
     inboard = placement_of(n).inverse() @ (parent.poses.inverse() @ n.poses).collapsed()
-    q = joint.integrate(n.q_fit, n.h * n.free_v)
+    q = joint.integrate(n.q_fit, way)
     for _ in range(FOLLOWING):
         Q = joint.motion(q, still)
         q = joint.integrate(q, subspace_fit(Q.tangent.S, apart(Q.with_tangent(None).inverse() @ inboard)))
@@ -231,7 +242,7 @@ def free_twists(n: Any, parent: Any) -> None:
     accelerations(n, parent)
     n.free_v = n.v + n.h * n.a
     n.free = n.twists + n.h * change_of(n)
-    n.drift = -n.h * linear(n.end_turning)  # a step displaces a body by h (free + drift / 2)
+    n.drift = -n.h * linear(turning(n, n.twists))  # a step displaces a body by h (free + drift / 2)
 
 
 def free_rates(n: Any, parent: Any) -> None:
@@ -247,7 +258,19 @@ def correct(n: Any, parent: Any) -> None:
     n.free = n.free + n.jump
 
 
+def displace_bodies(n: Any, parent: Any) -> None:
+    """What pushes out displaces joints and bodies."""
+    displace(n, parent)
+    n.body_shift = n.jump
+
+
 # --- a step ------------------------------------------------------------------------------------------------------------------
+def displaced(E: SE3, xi: Vector) -> SE3:
+    """E exp(xi) of a small displacement."""
+    turn = so3.exp(xi[:3])
+    return SE3(R=E.R @ turn, p=E.p + E.rotate(xi[3:]))
+
+
 def moved(n: Any, E: SE3, y: Vector) -> tuple[SE3, Vector]:
     """The pose after a step with twist y from a pose, and the twist in the new axes."""
     c, w = centre_of(n), y[:3]
@@ -271,10 +294,12 @@ def move_held(n: Any) -> None:
 
 
 def move_after_pushes(n: Any) -> None:
-    """The same where rows may push: an impact is no acceleration."""
+    """The same where rows may push, and push out: an impact is no acceleration."""
     free = in_new_axes(n, change_of(n))
-    move(n)
-    n.last = array([where(n.pushed > 0.0, a, b) for a, b in zip(free, n.last, strict=True)])
+    n.last = in_new_axes(n, (n.free - n.twists) / n.h)
+    n.poses, n.twists = moved(n, displaced(n.poses, n.body_shift), n.free)
+    n.body_shift = np.zeros(6)
+    n.last = array([where(n.struck > 0.0, a, b) for a, b in zip(free, n.last, strict=True)])
     n.pull = n.last - free
 
 
@@ -312,11 +337,13 @@ def step_fields(shape: Shape) -> dict[str, Field]:
     """Those of a step."""
     return {
         **fields(shape),
+        **push_out_fields(shape),
+        **({"body_shift": Field("work", "node", vector(6))} if shape[3] else {}),
         **({"pull": Field("state", "node", vector(6))} if shape[1] >= 0 else {}),
         "t": Field("state", "global", SCALAR),
         "h": Field("input", "global", SCALAR),
         "correction": Field("input", "global", SCALAR),
-        "pushed": Field("work", "global", SCALAR),
+        "struck": Field("work", "global", SCALAR),
         "last": Field("state", "node", vector(6)),
         "middle": Field("shared", codec=vector(6)),
         "end": Field("shared", codec=vector(6)),
@@ -333,7 +360,7 @@ def dynamics(shape: Shape, level: str, evaluations: int = 0, hold: Callable[...,
                   where that leads; where there are rows, `pull` is the part that they had in `last`
     hold          see `reduced.program.solved_rows`
     """
-    forces, rows, _, _ = shape
+    forces, rows, _, kinds = shape
     begin = relate if level == ACCELERATION else relate_predicted if evaluations else relate_closing
     steps: list[Step] = [outward(begin), each(begin_loads)]
     if forces >= 0:
@@ -343,13 +370,14 @@ def dynamics(shape: Shape, level: str, evaluations: int = 0, hold: Callable[...,
         steps += [outward(look_again_held if rows >= 0 else look_again), inward(pass_forces)]
     steps.append(outward(FREE[level]))
     if rows >= 0:
-        steps += reduced.solved_rows(rows, reduced.rules_of(level, hold), correct)
+        steps += reduced.solved_rows(rows, reduced.rules_of(level, hold), correct, cones=kinds == CONES)
     return steps
 
 
 def step(shape: Shape, evaluations: int) -> list[Step]:
-    """One step of symplectic Euler, but for the time; with rows that may push, `pushed` tells after the dynamics if one does."""
+    """One step of symplectic Euler, but for the time; with rows that may push, `struck` tells if one strikes."""
     steps = dynamics(shape, VELOCITY, evaluations)
-    if shape[3]:
-        steps.append(Routine(note_pushes, ("active", "lower", "x", "pushed")))
-    return [*steps, each(move_after_pushes if shape[3] else move_held if shape[1] >= 0 else move), outward(follow)]
+    if not shape[3]:
+        return [*steps, each(move_held if shape[1] >= 0 else move), outward(follow)]
+    impacts = Routine(note_impacts, ("active", "lower", "x", "strikes", "struck"))
+    return [*steps, *push_out(shape, displace_bodies), impacts, each(move_after_pushes), outward(follow_pushed)]

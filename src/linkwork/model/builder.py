@@ -15,6 +15,7 @@ from ..spatial.inertia import Inertia
 from ..spatial.se3 import SE3
 from .model import WORLD, Body, Frame, Model
 from .properties import JointProperties, plain_properties
+from .state import State
 
 IDENTITY = SE3()
 PROPERTIES = {"limits", "armature", "damping", "friction", "effort", "speed"}
@@ -53,6 +54,7 @@ class ModelBuilder:
         self._notes: list[str] = []
         self._world: list[Shape] = []
         self._excluded: set[frozenset[str]] = set()
+        self._keyframes: dict[str, State] = {}
 
     def body(
         self,
@@ -138,6 +140,13 @@ class ModelBuilder:
         self._elements.append(element)
         return self
 
+    def keyframe(self, name: str, state: State) -> ModelBuilder:
+        """Keep a state under a name, to start from."""
+        if not isinstance(state, State) or state.q.ndim != 1:
+            raise ModelError(f"keyframe {name!r}: it must be a State of one configuration, not {state!r}")
+        self._keyframes[name] = state
+        return self
+
     def note(self, text: str) -> ModelBuilder:
         """Keep a line for the reader of the model: something changed, ignored or assumed."""
         self._notes.append(text)
@@ -180,6 +189,7 @@ class ModelBuilder:
             tuple(self._notes),
             tuple(self._world),
             frozenset(self._excluded),
+            dict(self._keyframes),
         )
 
 

@@ -13,7 +13,8 @@ import numpy as np
 from ..errors import InputError
 from ..geometry.shapes import Shape
 from ..joints import Joint
-from ..kernel.factored import Factored
+from ..kernel.call import Factored
+from ..kernel.function import Function
 from ..kernel.plans import Plans
 from ..kernel.sweep import Algorithm, Items, NodeClass, Packing, Tree, pattern
 from ..spatial.inertia import Inertia
@@ -66,10 +67,11 @@ class Frame:
 class Model:
     """Bodies in topological order (parents first), gravity, and further elements (constraints, contacts).
 
-    frames   named frames on bodies, or on the world
-    notes    what a reader of files changed, ignored or assumed: a line each
+    frames         named frames on bodies, or on the world
+    notes          what a reader of files changed, ignored or assumed: a line each
     world_shapes   what stands in the world to be touched
     excluded       pairs of bodies, by name, whose shapes pass through each other
+    keyframes      states by name, to start from
     """
 
     bodies: tuple[Body, ...]
@@ -79,6 +81,7 @@ class Model:
     notes: tuple[str, ...] = ()
     world_shapes: tuple[Shape, ...] = ()
     excluded: frozenset[frozenset[str]] = frozenset()
+    keyframes: dict[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if self.gravity.flags.writeable:
@@ -225,8 +228,8 @@ class Model:
         return interface(inputs, threads, wanted)
 
     @cached_property
-    def shortcuts(self) -> dict[Any, Any]:
-        """Algorithms prepared for quick calls, by name and thread; see `reduced.shortcut`."""
+    def usual_functions(self) -> dict[str, Function]:
+        """Those that most calls want, by the names of their algorithms; see `usual_function`."""
         return {}
 
     @cached_property

@@ -23,7 +23,6 @@ from ..joints import Joint
 from ..kernel.plans import Plans
 from ..kernel.sweep import Algorithm, Field, NodeClass, Tree, each
 from ..kernel.symbol import traced_digest
-from ..model.arrays import run_batch
 from ..model.model import Model
 from ..spatial.jet import biases, coordinates, gradients, rates, values
 from ..spatial.scalar import Vector, stack
@@ -102,7 +101,7 @@ class CoordinateMap:
     def _run(self, algorithm: Algorithm, inputs: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
         lead = np.broadcast_shapes(*(x.shape[:-1] for x in inputs.values()))
         spread = {name: np.broadcast_to(x, lead + x.shape[-1:]) for name, x in inputs.items()}
-        return run_batch(self._plans, algorithm, spread, algorithm.results, lead)
+        return self._plans.run(algorithm, spread, algorithm.results, lead)
 
 
 def _moved(n: Any) -> None:

@@ -16,9 +16,10 @@ from ..joints import Joint
 from ..kernel.loops import Ints, Lane, Table, loops
 from ..kernel.sweep import SCALAR, Field, Repeat, Routine, Step, each, inward, outward, over, vector
 from ..model.rules import inertia_of
-from ..reduced.program import SCRATCH, Rules
+from ..reduced.program import CONE_SOLVE, SOLVE, Rules, watching
+from ..reduced.push_out import pushed_out
 from ..reduced.rules import gyroscopic
-from ..solvers.boxes import gather, solve_boxes
+from ..solvers.boxes import gather
 from ..spatial.scalar import zeros
 
 COLUMNS = 1 << 20  # more than any dense matrix has
@@ -227,17 +228,26 @@ def answered_densely() -> list[Step]:
     return [Routine(answer_rows, ("active", "nv", *TABLES, "u_rows", "H", "d_H", "Y"), when="busy")]
 
 
-def coupled_rows(most: int, rules: Rules, answered: list[Step]) -> list[Step]:
+GRAM = ("active", "nv", *TABLES, "u_rows", "Y", "A")
+
+
+def coupled_rows(most: int, rules: Rules, answered: list[Step], cones: bool = False) -> list[Step]:
     """Rows of constraints with so many ports at most; see `reduced.program.solved_rows`."""
     ports, places = [f"p{i}" for i in range(most)], [f"s{i}" for i in range(most)]
     watch, hold = rules
     return [
-        each(watch, *ports, on="constraint"),
+        *watching(watch, ports),
         each(hold, *ports, *places, on="constraint", when=("own", "awake")),
-        over("climbs", climb_freely, "place", "up", when=("law", "awake")),
+        over("climbs", climb_freely, "place", "up", when=("row", "row_on")),
         Routine(gather, ("rows", "on", "x", "busy", "left", "active")),
         *answered,
-        Routine(gram_answers, ("active", "nv", *TABLES, "u_rows", "Y", "A"), when="busy"),
-        Routine(solve_boxes, ("active", "on", "b", "lower", "upper", "x", "A", "left", "LDL", *SCRATCH), when="busy"),
+        Routine(gram_answers, GRAM, when="busy"),
+        *(CONE_SOLVE if cones else [SOLVE]),
         Routine(add_answers, ("active", "nv", "Y", "x", "free_v"), when="busy"),
     ]
+
+
+def coupled_push_out(shape: Shape) -> list[Step]:
+    """The displacement of joints that are too deep; see `reduced.push_out`."""
+    matrix = Routine(gram_answers, GRAM, when="deep")
+    return pushed_out(shape, matrix, [Routine(add_answers, ("active", "nv", "Y", "out_x", "shift"), when="deep")])

@@ -230,7 +230,7 @@ def climbed(most: int, hold: Callable[..., None]) -> list[Step]:
     ports, places = [f"p{i}" for i in range(most)], [f"s{i}" for i in range(most)]
     return [
         each(hold, *ports, *places, on="constraint", when=("own", "awake")),
-        over("climbs", climb_freely, "place", "up", when=("law", "awake")),
+        over("climbs", climb_freely, "place", "up", when=("row", "row_on")),
     ]
 
 

@@ -26,8 +26,8 @@ from typing import Any
 
 import numpy as np
 
-from ..constraints.targets import any_of, velocity_targets
-from ..elements.collection import Shape
+from ..constraints.targets import any_of
+from ..elements.collection import CONES, Shape
 from ..elements.derive import derive, load_slopes
 from ..elements.nodes import STILL, law_at
 from ..elements.ports import At, joined, starts, values, velocities
@@ -36,14 +36,28 @@ from ..kernel.sweep import INERTIA, SCALAR, Field, Step, each, inward, matrix, o
 from ..model.rules import inertia_of
 from ..reduced import forward
 from ..reduced import program as reduced
-from ..reduced.program import Rules, correct, free_motion, place, pose_rows, refined, row_law_at, solved_rows
+from ..reduced.program import (
+    Rules,
+    ask,
+    correct,
+    foreseen,
+    free_motion,
+    place,
+    place_rows,
+    pose_rows,
+    refined,
+    row_law_at,
+    solved_rows,
+)
+from ..reduced.push_out import push_out, push_out_fields
 from ..reduced.rules import JointFactor, falling_world, gyroscopic
 from ..spatial.articulated import Articulated
-from ..spatial.scalar import Vector, array, ldl, ldl_solve, where, zeros
+from ..spatial.scalar import Vector, array, cross, ldl, ldl_solve, where, zeros
 from .definite import definite_fields, definite_slopes, measured_slopes
 from .dense_program import (
     answered_densely,
     collect,
+    coupled_push_out,
     coupled_rows,
     factored_densely,
     matrix_fields,
@@ -221,17 +235,25 @@ def free_bodies(n: Any, parent: Any) -> None:
     """The same, of bodies too."""
     free_joints(n, parent)
     n.free = n.E.pull_twist(parent.free) + n.S @ n.free_v
+    n.drift = bodies_drift(n)
+
+
+def bodies_drift(n: Any) -> Vector:
+    """h J_dot v, which turns J in the step: the rate of the twist at a = 0, less the fall of the world."""
+    fall, w = n.pose.unrotate(n.gravity), n.twist[:3]
+    return n.h * np.concatenate([n.still[:3], n.still[3:] + fall - cross(w, n.twist[3:])])
 
 
 def dense_velocities(n: Any, parent: Any) -> None:
     """Velocities after a step without rows, of joints and bodies, from the solution of the dense system."""
     n.free_v = n.v + n.h * n.side
     n.free = n.E.pull_twist(parent.free) + n.S @ n.free_v
+    n.drift = bodies_drift(n)
 
 
 # --- rows --------------------------------------------------------------------------------------------------------------------
 def hold(n: Any, *around: Any) -> None:
-    """The rows of one constraint, as `constraints.targets` says, without its terms of second order."""
+    """The rows of one constraint, as `constraints.targets` says; without its terms of second order, but where shapes touch."""
     ports, places = around[: len(around) // 2], around[len(around) // 2 :]
     law, at = row_law_at(n, ports)
     found = derive(law, at, n.t if law.holonomic else n.t + n.h, n.foot)
@@ -239,9 +261,15 @@ def hold(n: Any, *around: Any) -> None:
     if law.timed:
         later = law.gap_of(values(at), n.t + n.h, n.foot) if law.holonomic else None
         asked = found.given if later is None else (found.residual - array(list(later))) / n.h
-    residual = zeros(law.size) if "residual" in law.unseen else found.residual
-    wanted = velocity_targets(residual, asked, n.h, n.correction, law.unilateral)
-    pose_rows(n, law, found.G, free_motion(n, ports, at), wanted, places, n.h)
+    if law.touches:  # what touches rolls
+        parts = zip(n.kinds, ports, free_motion(n, ports, at), strict=False)
+        turned = [motion if kind == STILL else motion + 0.5 * port.drift for kind, port, motion in parts]
+        bend = 0.5 * n.h * found.bias
+        found, bend = (found, bend) if not law.curved else foreseen(n, law, at, free_motion(n, ports, at), found, bend)
+        ask(n, law, found, turned, bend, asked)
+    else:
+        ask(n, law, found, free_motion(n, ports, at), zeros(law.size), asked)
+    place_rows(n, law, found.G, places, n.h)
 
 
 def watch_published(n: Any, *ports: Any) -> None:
@@ -279,6 +307,7 @@ def fields(shape: Shape, softness: Softness) -> dict[str, Field]:
         "still": Field("shared", codec=vector(6), world=falling_world),
         "made": Field("shared", codec=vector(6)),
     }
+    found |= push_out_fields(shape)
     found |= {"soft": Field("work", "node", INERTIA)} if softness.bodies else {}
     found |= {"cross": Field("work", "node", matrix(6, 6))} if softness.pairs else {}
     found |= product_fields(shape) if softness.way else {}
@@ -313,12 +342,19 @@ def solved_again(shape: Shape, softness: Softness) -> list[Step]:
 
 def held(shape: Shape, softness: Softness, rules: Rules) -> list[Step]:
     """From the free motion to the one that rows allow."""
-    forces, rows, _, _ = shape
+    forces, rows, _, kinds = shape
+    cones = kinds == CONES
     if rows < 0:
         return []
     if softness.way == RECURSIVE:
-        return solved_rows(rows, rules, correct)
-    return coupled_rows(rows, rules, answered_densely() if softness.way == DENSE else answered_by_gradients(forces))
+        return solved_rows(rows, rules, correct, cones=cones)
+    answered = answered_densely() if softness.way == DENSE else answered_by_gradients(forces)
+    return coupled_rows(rows, rules, answered, cones)
+
+
+def pushes_out(shape: Shape, softness: Softness) -> list[Step]:
+    """What follows: the displacement `shift` of joints that are too deep."""
+    return push_out(shape) if softness.way == RECURSIVE else coupled_push_out(shape)
 
 
 def dynamics(shape: Shape, softness: Softness, rules: Rules) -> list[Step]:

@@ -21,11 +21,11 @@ from typing import Any
 import numpy as np
 
 from ..kernel.sweep import INERTIA, Algorithm, Field, inward, outward, vector
+from ..model.arrays import usual_function
 from ..model.model import FUNCTIONS, Model
 from ..model.rules import inertia_of
 from ..spatial.scalar import Vector, array
 from .rules import JointFactor, factor_joint, falling_world, gyroscopic, velocity_step
-from .shortcut import prepared, shortcut
 
 
 def velocities(n: Any, parent: Any) -> None:
@@ -81,7 +81,8 @@ FORWARD_DYNAMICS = Algorithm(
     },
     {"run": [outward(velocities), inward(articulated_inertia), outward(accelerations)]},
 )
-FUNCTIONS["tree_dynamics"] = prepared(FORWARD_DYNAMICS, ("q", "v", "tau"), "a")
+USUAL = (FORWARD_DYNAMICS, ("q", "v", "tau"), "a")
+FUNCTIONS["tree_dynamics"] = lambda model: usual_function(model, *USUAL).prepared()
 
 
 def tree_dynamics(model: Model, q: Any, v: Any, tau: Any = None, external: Any = None, threads: int | None = 1) -> np.ndarray:
@@ -90,9 +91,7 @@ def tree_dynamics(model: Model, q: Any, v: Any, tau: Any = None, external: Any =
 
     external   wrenches (moment, force) on the bodies, about their origins in their axes: (bodies, 6)
     """
-    if external is None:
-        found = shortcut(model, FORWARD_DYNAMICS, ("q", "v", "tau"), "a", threads, q, v, tau)
-        if found is not None:
-            return found
+    if external is None and v is not None and tau is not None:
+        return usual_function(model, *USUAL).first(threads, q, v, tau)
     inputs = {"q": q, "v": v, "tau": tau, "external": external, "gravity": model.gravity}
     return model.call(FORWARD_DYNAMICS, inputs, threads)["a"]

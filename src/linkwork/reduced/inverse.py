@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 
 from ..kernel.sweep import Algorithm, Field, inward, outward, vector
+from ..model.arrays import usual_function
 from ..model.model import FUNCTIONS, Model
 from ..model.rules import inertia_of
 from .rules import falling_world, gyroscopic, velocity_step
-from .shortcut import prepared, shortcut
 
 
 def body_wrenches(n: Any, parent: Any) -> None:
@@ -50,7 +50,8 @@ INVERSE_DYNAMICS = Algorithm(
     },
     {"run": [outward(body_wrenches), inward(transmitted)]},
 )
-FUNCTIONS["tree_inverse_dynamics"] = prepared(INVERSE_DYNAMICS, ("q", "v", "a"), "tau")
+USUAL = (INVERSE_DYNAMICS, ("q", "v", "a"), "tau")
+FUNCTIONS["tree_inverse_dynamics"] = lambda model: usual_function(model, *USUAL).prepared()
 
 
 def tree_inverse_dynamics(model: Model, q: Any, v: Any, a: Any, external: Any = None, threads: int | None = 1) -> np.ndarray:
@@ -58,10 +59,8 @@ def tree_inverse_dynamics(model: Model, q: Any, v: Any, a: Any, external: Any = 
 
     external   wrenches (moment, force) on the bodies, about their origins in their axes: (bodies, 6)
     """
-    if external is None:
-        found = shortcut(model, INVERSE_DYNAMICS, ("q", "v", "a"), "tau", threads, q, v, a)
-        if found is not None:
-            return found
+    if external is None and v is not None and a is not None:
+        return usual_function(model, *USUAL).first(threads, q, v, a)
     inputs = {"q": q, "v": v, "a": a, "external": external, "gravity": model.gravity}
     return model.call(INVERSE_DYNAMICS, inputs, threads, wanted=("tau",))["tau"]
 

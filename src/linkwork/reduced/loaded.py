@@ -10,7 +10,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..elements.collection import Collection, Shape, collection
+from ..elements.collection import CONES, Collection, Shape, collection
+from ..errors import InputError
 from ..kernel.sweep import SCALAR, Algorithm, Field, each
 from ..model.arrays import Interface
 from ..model.model import Model
@@ -50,12 +51,20 @@ def law_tails(laws: Collection) -> dict[str, tuple[int, ...]]:
     return of_rows | {"u": (len(laws.initial_inputs),), "told": (laws.told_count,)}
 
 
+def _refuse_friction(laws: Collection) -> None:
+    """Raise if contacts have friction, which accelerations alone do not say."""
+    if laws.shape[3] == CONES:
+        rubbing = next(law for law in laws.rows if law.cones)
+        raise InputError(f"{rubbing!r} has friction, which accelerations do not say: simulate, with a stepper that takes it")
+
+
 def given_laws(laws: Collection, q: Any, t: Any, inputs: Any, rows: bool) -> dict[str, Any]:
     """What laws of a program look at besides the motion: time, inputs of forces and, if rows take part, what these must know."""
     given: dict[str, Any] = {"t": np.reshape(t, (-1, 1) if np.size(t) > 1 else (1,))}
     if laws.forces:
         given["u"] = laws.initial_inputs if inputs is None else inputs
     if rows:
+        _refuse_friction(laws)
         times = np.ravel(t) if laws.told_count else np.zeros(1)
         given["told"] = laws.told_at(float(times[0])) if len(times) == 1 else np.array([laws.told_at(float(x)) for x in times])
         given["unknown"] = laws.first_unknowns(np.atleast_2d(np.asarray(q, float)))

@@ -13,10 +13,10 @@ from typing import Any
 import numpy as np
 
 from ..kernel.sweep import INERTIA, SCALAR, Algorithm, Field, inward, over, vector
+from ..model.arrays import usual_function
 from ..model.model import FUNCTIONS, Model
 from ..model.rules import inertia_of, joint_of, placement_of
 from .response import factor_reduced
-from .shortcut import prepared, shortcut
 
 
 def composite_inertia(n: Any, parent: Any) -> None:
@@ -53,8 +53,11 @@ MASS_MATRIX = Algorithm(
 )
 
 
+USUAL = (MASS_MATRIX, ("q",), "M")
+
+
 def _prepared_mass_matrix(model: Model) -> Callable[..., np.ndarray]:
-    call, armature = prepared(MASS_MATRIX, ("q",), "M")(model), np.diag(model.armature)
+    call, armature = usual_function(model, *USUAL).prepared(), np.diag(model.armature)
     return (lambda q: call(q) + armature) if model.has_armature else call
 
 
@@ -63,9 +66,7 @@ FUNCTIONS["mass_matrix"] = _prepared_mass_matrix
 
 def mass_matrix(model: Model, q: Any, threads: int | None = 1) -> np.ndarray:
     """M(q), (nv, nv) or (batch, nv, nv), symmetric positive definite, with the armature of the joints."""
-    M = shortcut(model, MASS_MATRIX, ("q",), "M", threads, q)
-    if M is None:
-        M = model.call(MASS_MATRIX, {"q": q}, threads)["M"]
+    M = usual_function(model, *USUAL).first(threads, q)
     if model.has_armature:
         index = np.arange(model.nv)
         M[..., index, index] += model.armature

@@ -15,21 +15,26 @@ Rows that cannot act are passed over: their law is not awake. At velocity level 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from ..constraints.targets import any_of, reached, slipping, touching, velocity_targets
-from ..elements.collection import Shape
-from ..elements.derive import approach, derive, nearer
+from ..constraints.targets import any_of, contact_targets, push_targets, reached, slipping, strikes, touching, velocity_targets
+from ..elements.collection import CONES, EQUALITIES, Shape
+from ..elements.derive import Derived, approach, derive, nearer, reach
 from ..elements.law import RowLaw
 from ..elements.nodes import STILL, law_at
-from ..elements.ports import At, BodyAt, values
+from ..elements.ports import At, BodyAt, joined, values
+from ..elements.ports import velocities as velocities_of
+from ..elements.touch import ahead, meeting
 from ..joints import Joint
 from ..kernel.loops import Ints, Lane, loops, where
 from ..kernel.sweep import INERTIA, POSE, SCALAR, Field, Routine, Step, each, inward, outward, over, vector
 from ..model.rules import joint_of, world_pose
 from ..solvers.boxes import gather, gram, solve_boxes, solve_soft_boxes, spread
+from ..solvers.coulomb import mirror, solve_cones
+from ..solvers.problem import NORMAL
 from ..spatial.scalar import Scalar, Vector, array, cross, dot, is_zero, zeros
 from .forward import accelerations, articulate, articulated_inertia, pass_forces, velocities
 from .rules import coriolis, falling_world, velocity_step
@@ -175,9 +180,19 @@ def watch_velocities(n: Any, *ports: Any) -> None:
     law, at = row_law_at(n, ports)
     n.foot = unknown = refined(law, at, n.t, n.unknown)
     if law.unilateral and law.holonomic:
-        n.on = reached(*approach(law, at, n.t, unknown, free_motion(n, ports, at)), n.h)
+        n.on = law.per_row(reached(*reach(law, at, n.t, unknown, free_motion(n, ports, at)), n.h))
     else:
         n.on = array([1.0] * law.size)
+    n.awake = any_of(n.on)
+
+
+def foresee(n: Any, *ports: Any) -> None:
+    """Of shapes whose normals turn, when in the step they meet, and whether they miss one another."""
+    law, at = row_law_at(n, ports)
+    if not law.curved:
+        return
+    n.meets, misses = meeting(law, at, free_motion(n, ports, at), n.h)
+    n.on = n.on * (1.0 - misses)
     n.awake = any_of(n.on)
 
 
@@ -186,19 +201,19 @@ def watch_accelerations(n: Any, *ports: Any) -> None:
     law, at = row_law_at(n, ports)
     n.foot = unknown = refined(law, at, n.t, n.unknown)
     if law.unilateral and law.holonomic:
-        n.on = touching(*approach(law, at, n.t, unknown, [here.velocity for here in at]))
+        n.on = law.per_row(touching(*approach(law, at, n.t, unknown, [here.velocity for here in at])))
     else:
         n.on = array([1.0] * law.size)
     n.awake = any_of(n.on)
 
 
 @loops
-def note_pushes(active: Ints, lower: Lane, x: Lane, pushed: Lane) -> None:
-    """1 where a row that only pushes does so, else 0."""
-    pushed[0] = 0.0
+def note_impacts(active: Ints, lower: Lane, x: Lane, strikes: Lane, struck: Lane) -> None:
+    """1 where a row that only pushes does so in an impact, else 0."""
+    struck[0] = 0.0
     for i in range(active[0]):
         r = active[i + 1]
-        pushed[0] = where((lower[r] > -1.0) & (x[r] > 0.0), 1.0, pushed[0])
+        struck[0] = where((lower[r] >= 0.0) & (x[r] > 0.0) & (strikes[r] > 0.0), 1.0, struck[0])
 
 
 def keep_unknowns(n: Any) -> None:
@@ -216,14 +231,47 @@ def hold_velocities(n: Any, *around: Any) -> None:
     if law.timed:
         later = law.gap_of(values(at), n.t + n.h, n.foot) if law.holonomic else None
         asked = found.given if later is None else (found.residual - array(list(later))) / n.h
-    residual = zeros(law.size) if "residual" in law.unseen else found.residual
-    wanted = velocity_targets(residual, asked, n.h, n.correction, law.unilateral)
     n.soft = array([softness(at, n.h)] * law.size)
     turned = [
         motion if kind == STILL or isinstance(kind, Joint) else motion + share * port.drift
         for kind, port, motion in zip(n.kinds, ports, free_motion(n, ports, at), strict=False)
     ]
-    pose_rows(n, law, found.G, turned, wanted - share * n.h * found.bias, places, n.h)
+    bend = share * n.h * found.bias
+    found, bend = (found, bend) if not law.curved else foreseen(n, law, at, free_motion(n, ports, at), found, bend)
+    ask(n, law, found, turned, bend, asked)
+    place_rows(n, law, found.G, places, n.h)
+
+
+def foreseen(
+    n: Any, law: RowLaw, at: Sequence[At], motion: Sequence[Vector], found: Derived, bend: Vector
+) -> tuple[Derived, Vector]:
+    """Rows and gaps where shapes meet in the step; of the way from there on, rows bend."""
+    G, residual = ahead(law, at, motion, n.h, n.meets)
+    return replace(found, G=G, residual=residual, rate=G @ joined(velocities_of(at))), bend * (1.0 - n.meets) * (1.0 - n.meets)
+
+
+def ask(n: Any, law: RowLaw, found: Derived, motion: Sequence[Vector], bend: Vector, asked: Vector) -> None:
+    """b: what rows see of a motion of the ports, less what they want; and the room that is left where no more is done.
+
+    bend   what the rows change by until the time for which they are meant
+    """
+    free, before = seen_by(n, found.G, motion) + bend, found.rate - bend
+    if not (law.unilateral and law.holonomic):
+        residual = zeros(law.size) if "residual" in law.unseen else found.residual
+        n.b = free - velocity_targets(residual, asked, n.h, n.correction)
+        return
+    friction, restitution = law.grip()
+    if is_zero(restitution):
+        wanted = push_targets(found.residual, asked, n.h)
+    else:
+        wanted = contact_targets(found.residual, before, free, n.h, restitution)
+    if law.cones:
+        normal = [kind == NORMAL for kind in law.row_kinds]
+        wanted = array([x if own else 0.0 for x, own in zip(wanted, normal, strict=True)])
+        n.mu = array([0.0 if own else friction for own in normal])
+    n.b = free - wanted
+    n.strikes = strikes(before, free)
+    n.room = found.residual + n.h * (wanted - asked)
 
 
 def softness(at: Sequence[At], h: Scalar) -> Scalar:
@@ -250,18 +298,33 @@ def pose_rows(
     n: Any, law: RowLaw, G: np.ndarray, free: Sequence[Vector], wanted: Vector, places: Sequence[Any], h: Scalar
 ) -> None:
     """b = G free - wanted, the bounds of the multipliers (forces during h), and G^T at the places of the ports."""
-    first, b = 0, -wanted
-    for kind, motion, place in zip(n.kinds, free, places, strict=False):
-        block = G[:, first : first + len(motion)]
-        first += len(motion)
-        if kind == STILL:
-            continue
-        b = b + block @ motion
+    n.b = seen_by(n, G, free) - wanted
+    place_rows(n, law, G, places, h)
+
+
+def seen_by(n: Any, G: np.ndarray, motion: Sequence[Vector]) -> Vector:
+    """What rows see of a motion of their ports."""
+    first, seen = 0, zeros(len(G))
+    for kind, part in zip(n.kinds, motion, strict=False):
+        if kind != STILL:
+            seen = seen + G[:, first : first + len(part)] @ part
+        first += len(part)
+    return seen
+
+
+def place_rows(n: Any, law: RowLaw, G: np.ndarray, places: Sequence[Any], h: Scalar) -> None:
+    """The bounds of the multipliers (forces during h), and G^T at the places of the ports; nothing of rows that are off."""
+    if law.together < law.size:
+        G = G * np.reshape(n.on, (-1, 1))
+    first = 0
+    for kind, place in zip(n.kinds, places, strict=False):
+        size = kind.nv if isinstance(kind, Joint) else 6
+        block = G[:, first : first + size].reshape(-1)
+        first += size
         if isinstance(kind, Joint):
-            place.c = place.c + block.reshape(-1)
-        else:
-            place.p = place.p + block.reshape(-1)
-    n.b = b
+            place.c = place.c + block
+        elif kind != STILL:
+            place.p = place.p + block
     n.lower, n.upper = (array([times_of(x, h) for x in side]) for side in law.bounds())
 
 
@@ -303,22 +366,30 @@ def fields(shape: Shape) -> dict[str, Field]:
     }
     if forces >= 0:
         found["u"] = Field("input", "u", of="force")
-    return found | (row_fields() if rows >= 0 else {})
+    return found | (row_fields(shape[3]) if rows >= 0 else {})
 
 
-SCRATCH = ("d", "scale", "scaled_b", "scaled_lower", "scaled_upper", "scaled_x", "w_rows", "z", "inside")
+SCRATCH = ("d", "scale", "scaled_b", "scaled_lower", "scaled_upper", "scaled_x", "w_rows", "z", "inside", "box_rest", "box_list")
 
 
 PROBLEM = ("on", "b", "lower", "upper", "x", "A", "left", "LDL", *SCRATCH)
 SOLVE = Routine(solve_boxes, ("active", *PROBLEM), when="busy")
 SOFT_SOLVE = Routine(solve_soft_boxes, ("active", "groups", "soft", *PROBLEM), when="busy")
+CONE_PROBLEM = ("active", "cones", "mu", "on", "b", "lower", "upper", "x", "A_whole", "left")
+CONE_SCRATCH = tuple(f"cone_{name}" for name, _ in solve_cones.parameters[len(CONE_PROBLEM) :])
+CONE_SOLVE = [
+    Routine(mirror, ("active", "A", "A_whole"), when="busy"),
+    Routine(solve_cones, CONE_PROBLEM + CONE_SCRATCH, when="busy"),
+]
 
 
-def row_fields() -> dict[str, Field]:
-    """Those of rows and of their places."""
-    per_row = {name: Field("work", "rows", of="constraint") for name in ("on", "b", "lower", "upper", "soft")}
+def row_fields(kinds: int = EQUALITIES) -> dict[str, Field]:
+    """Those of rows and of their places, as a step with such rows needs them (see `Collection.shape`)."""
+    names = ["on", "b", "lower", "upper", "soft", *(["room", "strikes"] if kinds else [])]
+    per_row = {name: Field("work", "rows", of="constraint") for name in names}
     return {
         **per_row,
+        "row_on": Field("work", "row", SCALAR, alias="on"),
         "x": Field("output", "rows", of="constraint"),
         "unknown": Field("input", "unknown", of="constraint"),
         "told": Field("input", "told", of="constraint"),
@@ -333,9 +404,21 @@ def row_fields() -> dict[str, Field]:
         "busy": Field("work", "global", SCALAR),
         "left": Field("output", "global", SCALAR),
         "active": Field("work", "list", SCALAR),
+        "gram_columns": Field("work", "column", SCALAR),
         "A": Field("work", "pair", SCALAR),
         "LDL": Field("work", "pair", SCALAR),
         **{name: Field("work", "row", SCALAR) for name in SCRATCH},
+        "box_list": Field("work", "list", SCALAR),
+        **(cone_fields() if kinds == CONES else {}),
+    }
+
+
+def cone_fields() -> dict[str, Field]:
+    """Those of Coulomb cones."""
+    return {
+        "mu": Field("work", "rows", of="constraint"),
+        "A_whole": Field("work", "square", SCALAR),
+        **{name: Field("work", "square" if name == "cone_T" else "row", SCALAR) for name in CONE_SCRATCH},
     }
 
 
@@ -364,7 +447,7 @@ def dynamics(
         middle = held_middle_velocities if rows >= 0 else middle_velocities
         steps += [outward(accelerations), outward(middle), inward(again)]
     steps.append(outward(FREE[level, on_bodies and rows >= 0]))
-    return steps + (solved_rows(rows, rules_of(level, hold, watch), correct) if rows >= 0 else [])
+    return steps + (solved_rows(rows, rules_of(level, hold, watch), correct, cones=shape[3] == CONES) if rows >= 0 else [])
 
 
 Rules = tuple[Callable[..., None], Callable[..., None]]
@@ -380,24 +463,35 @@ def rules_of(level: str, hold: Callable[..., None] | None = None, watch: Callabl
     return watch or part, hold or asked
 
 
-def solved_rows(most: int, rules: Rules, add: Callable[..., None], up: Callable[..., None] = climb) -> list[Step]:
+def watching(watch: Callable[..., None], ports: Sequence[str]) -> list[Step]:
+    """What finds the rows that take part."""
+    found: list[Step] = [each(watch, *ports, on="constraint")]
+    if watch is watch_velocities:
+        found.append(each(foresee, *ports, on="constraint", when=("own", "awake")))
+    return found
+
+
+def solved_rows(
+    most: int, rules: Rules, add: Callable[..., None], up: Callable[..., None] = climb, cones: bool = False
+) -> list[Step]:
     """Rows of constraints with so many ports at most: from the free motion to the one that they allow.
 
     rules   which say what rows take part, and what they ask; those of `hold_velocities` may pass through singular positions
     add     the rule that adds what their forces cause to the free motion, outward
     up      the rule by which a row climbs over a joint
+    cones   whether some rows are Coulomb cones
     """
     ports, places = [f"p{i}" for i in range(most)], [f"s{i}" for i in range(most)]
     watch, hold = rules
-    solve = SOFT_SOLVE if hold is hold_velocities else SOLVE
-    tables = ("starts", "bodies", "places", "freedoms")
+    solve = CONE_SOLVE if cones else [SOFT_SOLVE if hold is hold_velocities else SOLVE]
+    paths = ("active", "starts", "places", "freedoms", "v_at")
     return [
-        each(watch, *ports, on="constraint"),
+        *watching(watch, ports),
         each(hold, *ports, *places, on="constraint", when=("own", "awake")),
-        over("climbs", up, "place", "up", when=("law", "awake")),
+        over("climbs", up, "place", "up", when=("row", "row_on")),
         Routine(gather, ("rows", "on", "x", "busy", "left", "active")),
-        Routine(gram, ("active", *tables, "u_rows", "y_rows", "A"), when="busy"),
-        solve,
-        Routine(spread, ("active", "starts", "places", "freedoms", "v_at", "y_rows", "x", "dy"), when="busy"),
+        Routine(gram, (*paths, "u_rows", "y_rows", "gram_columns", "A"), when="busy"),
+        *solve,
+        Routine(spread, (*paths, "y_rows", "x", "dy"), when="busy"),
         outward(add, when="busy"),
     ]

@@ -25,6 +25,7 @@ from ..kernel.sweep import INERTIA, POSE, SCALAR, Algorithm, Field, Step, inward
 from ..model.arrays import Interface
 from ..model.model import Model
 from ..model.rules import inertia_of, joint_of, placement_of, world_pose
+from ..solvers.problem import FIRST, SECOND
 from ..spatial.scalar import Vector, array, zeros
 from .program import correct, pose_rows, refined, row_fields, row_law_at, solved_rows
 from .rules import factor_joint
@@ -66,8 +67,17 @@ def watch_positions(n: Any, *ports: Any) -> None:
     """Rows that have residuals take part."""
     law, at = row_law_at(n, ports)
     n.foot = refined(law, at, n.t, n.unknown)
-    n.on = array([1.0 if law.holonomic and not law.bounded else 0.0] * law.size)
+    counts = law.holonomic and not law.bounded
+    n.on = array([1.0 if counts and kind not in (FIRST, SECOND) else 0.0 for kind in law.row_kinds])
     n.awake = any_of(n.on)
+
+
+def watch_equalities(n: Any, *ports: Any) -> None:
+    """Equations on positions take part."""
+    law, at = row_law_at(n, ports)
+    n.foot = refined(law, at, n.t, n.unknown)
+    n.on = array([1.0 if law.holonomic and not law.unilateral else 0.0] * law.size)
+    n.awake, n.error = any_of(n.on), zeros(law.size)
 
 
 def watch_rates(n: Any, *ports: Any) -> None:
@@ -75,7 +85,8 @@ def watch_rates(n: Any, *ports: Any) -> None:
     law, at = row_law_at(n, ports)
     n.foot = refined(law, at, n.t, n.unknown)
     if law.unilateral and law.holonomic:
-        n.on = closed(derive(law, at, n.t, n.foot).residual)
+        found = closed(derive(law, at, n.t, n.foot).residual)
+        n.on = array([0.0 if kind in (FIRST, SECOND) else x for x, kind in zip(found, law.row_kinds, strict=True)])
     else:
         n.on = array([0.0 if law.bounded else 1.0] * law.size)
     n.awake = any_of(n.on)

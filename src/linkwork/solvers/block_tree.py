@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from ..errors import SolverError
-from ..kernel.factored import Factored
+from ..kernel.call import Factored
 from ..kernel.lanes import Lanes
 from ..kernel.plan import Plan
 from ..kernel.plans import Plans

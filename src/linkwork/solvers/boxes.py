@@ -17,20 +17,18 @@ does not depend on its neighbours.
 
 from __future__ import annotations
 
-import numpy as np
-
 from ..kernel.loops import Ints, Lane, Table, any, loops, maximum, minimum, sqrt, where
 from .dense import factor, solve
 
 EPS = 1e-9  # relative weight of the last solution in a proximal round
 SOFTEST = 1e-4  # the same at most, in steps: see `solve_soft_boxes`
 ROUNDS = 8  # proximal rounds
+FINE = 1e-15  # of the right-hand side: so small a residual is rounding
 CHANGES = 40  # of the set of free rows, at most
 PATIENCE = 6  # changes before Gauss-Seidel proposes the next set, and between such proposals
-SWEEPS = 30
+SWEEPS = 10
 EMPTY = 1e-14  # of the largest diagonal: rows that answer less drop out
 NOTHING = 0.0
-INFINITE = np.inf
 HUGE = 1e300
 
 
@@ -50,28 +48,56 @@ def gather(rows: int, on: Lane, x: Lane, busy: Lane, left: Lane, active: Ints) -
 
 
 @loops
-def gram(active: Ints, starts: Table, bodies: Table, places: Table, freedoms: Table, u: Lane, y: Lane, A: Lane) -> None:
-    """A_rs: the sum of u_r . y_s over the bodies on both paths (`elements.supports`), packed by the order of the list."""
-    for i in range(active[0]):
-        r = active[i + 1]
-        for j in range(i + 1):
-            s = active[j + 1]
-            total = 0.0 * u[0]
+def gram(
+    active: Ints, starts: Table, places: Table, freedoms: Table, v_at: Table, u: Lane, y: Lane, columns: Lane, A: Lane
+) -> None:
+    """A_rs: the sum of u_r . y_s over the joints on both paths (`elements.supports`), packed by the order of the list.
+
+    Four rows s at a time lie spread out in `columns`, which is zero elsewhere and afterwards, so that four sums run along the
+    path of r; it ends where theirs have ended, as all paths are in the order of joints.
+    """
+    m = active[0]
+    for j in range(0, m, 4):
+        last = 0
+        for c in range(4):
+            if j + c < m:
+                s = active[j + c + 1]
+                for b in range(starts[s], starts[s + 1]):
+                    for k in range(freedoms[b]):
+                        columns[(v_at[b] + k) * 4 + c] = y[places[b] + k]
+                    if v_at[b] > last:
+                        last = v_at[b]
+        for i in range(j, m):
+            r = active[i + 1]
+            at = i * (i + 1) // 2 + j
+            A[at] = 0.0
+            first = A[at]
+            second = A[at]
+            third = A[at]
+            fourth = A[at]
             a = starts[r]
-            b = starts[s]
-            while a < starts[r + 1] and b < starts[s + 1]:
-                if bodies[a] == bodies[b]:
-                    for k in range(freedoms[a]):
-                        total += u[places[a] + k] * y[places[b] + k]
-                    a += 1
-                    b += 1
-                elif bodies[starts[r + 1] - 1] < bodies[b] or bodies[starts[s + 1] - 1] < bodies[a]:
-                    break  # the rest of one path lies before that of the other
-                elif bodies[a] < bodies[b]:
-                    a += 1
-                else:
-                    b += 1
-            A[i * (i + 1) // 2 + j] = total
+            while a < starts[r + 1] and v_at[a] <= last:
+                for k in range(freedoms[a]):
+                    force = u[places[a] + k]
+                    e = (v_at[a] + k) * 4
+                    first += force * columns[e]
+                    second += force * columns[e + 1]
+                    third += force * columns[e + 2]
+                    fourth += force * columns[e + 3]
+                a += 1
+            A[at] = first
+            if i > j:
+                A[at + 1] = second
+            if i > j + 1:
+                A[at + 2] = third
+            if i > j + 2:
+                A[at + 3] = fourth
+        for c in range(4):
+            if j + c < m:
+                s = active[j + c + 1]
+                for b in range(starts[s], starts[s + 1]):
+                    for k in range(freedoms[b]):
+                        columns[(v_at[b] + k) * 4 + c] = 0.0
 
 
 @loops
@@ -114,30 +140,35 @@ def gauss_seidel(m: int, A: Lane, b: Lane, lower: Lane, upper: Lane, x: Lane, go
 
 
 @loops
-def solve_free(m: int, A: Lane, L: Lane, d: Lane, b: Lane, free: Lane, x: Lane, w: Lane, z: Lane, go: float, eps: float) -> None:
-    """The free rows, with the others as they are, by proximal rounds, in lanes that go; w is left as it is found."""
+def factor_free(m: int, A: Lane, L: Lane, d: Lane, free: Lane, some: Ints, go: float, eps: float) -> None:
+    """List the rows that are free in some lane that goes: their number, then they; and factor A + eps 1 of the free rows."""
+    n = 0
     for i in range(m):
-        a = i * (i + 1) // 2
-        for k in range(i):
-            L[a + k] = A[a + k] * free[i] * free[k]
-        L[a + i] = where(free[i] > 0.0, A[a + i] + eps, 1.0)
-    factor(m, L, d, NOTHING)
-    last = HUGE + 0.0 * go
-    still = go
-    for _ in range(ROUNDS):
-        residuals(m, A, b, x, w)
-        size = 0.0 * go
-        for i in range(m):
-            z[i] = -w[i] * free[i]
-            size = maximum(size, abs(z[i]))
-        still = where((size < 0.5 * last) & (size > 0.0), still, 0.0)
-        if not any(still > 0.0):
-            break
-        last = size
-        solve(m, L, d, z)
-        for i in range(m):
-            x[i] = where(still > 0.0, x[i] + z[i] * free[i], x[i])
-    residuals(m, A, b, x, w)
+        if any((free[i] > 0.0) & (go > 0.0)):
+            n += 1
+            some[n] = i
+    some[0] = n
+    for p in range(n):
+        i = some[p + 1]
+        row = i * (i + 1) // 2
+        a = p * (p + 1) // 2
+        for q in range(p):
+            L[a + q] = A[row + some[q + 1]] * free[i] * free[some[q + 1]]
+        L[a + p] = where(free[i] > 0.0, A[row + i] + eps, 1.0)
+    factor(n, L, d, NOTHING)
+
+
+@loops
+def subtract_answer(A: Lane, some: Ints, z: Lane, rest: Lane) -> None:
+    """rest -= A z on the rows of a list."""
+    for p in range(some[0]):
+        row = some[p + 1] * (some[p + 1] + 1) // 2
+        step = z[p]
+        left = rest[p] - A[row + some[p + 1]] * step
+        for q in range(p):
+            left -= A[row + some[q + 1]] * z[q]
+            rest[q] -= A[row + some[q + 1]] * step
+        rest[p] = left
 
 
 @loops
@@ -185,33 +216,82 @@ def solve_scaled(
     w: Lane,
     z: Lane,
     free: Lane,
+    rest: Lane,
+    some: Ints,
     eps: float,
 ) -> None:
-    """The multipliers of scaled rows, in the units of the rows."""
+    """The multipliers of scaled rows, in the units of the rows.
+
+    Proximal rounds go two by two; then the set of free rows is looked at. A set that does not stand is left at once, and one that
+    stands is solved to the end. What a lane does depends on nothing but its own numbers: `last` is the residual before its last
+    round, `sets` and `tries` count the sets that it left, in all and since Gauss-Seidel last proposed one.
+    """
     m = active[0]
     go = 1.0 + 0.0 * A[0]
-    for change in range(CHANGES):
-        solve_free(m, A, L, d, bs, free, xs, w, z, go, eps)
-        if change % PATIENCE == PATIENCE - 1:
-            for i in range(m):
-                xs[i] = where(go > 0.0, minimum(maximum(xs[i], lo[i]), hi[i]), xs[i])
-            gauss_seidel(m, A, bs, lo, hi, xs, go)
-            residuals(m, A, bs, xs, w)
+    last = HUGE * go
+    rounds = 0.0 * go
+    sets = 0.0 * go
+    tries = 0.0 * go
+    scale_b = 0.0 * go
+    for i in range(m):
+        scale_b = maximum(scale_b, abs(bs[i]))
+    stands = 0
+    residuals(m, A, bs, xs, w)
+    for _ in range(CHANGES * ROUNDS):
+        if stands == 0:
+            factor_free(m, A, L, d, free, some, go, eps)
+        n = some[0]
+        for p in range(n):
+            rest[p] = -w[some[p + 1]]
+        still = go
+        for half in range(2):
+            if half == 1:
+                subtract_answer(A, some, z, rest)
+            size = 0.0 * go
+            for p in range(n):
+                z[p] = rest[p] * free[some[p + 1]]
+                size = maximum(size, abs(z[p]))
+            still = where((size < 0.5 * last) & (size > FINE * scale_b) & (rounds < ROUNDS), still, 0.0)
+            if not any(still > 0.0):
+                break
+            last = where(still > 0.0, size, last)
+            rounds = where(still > 0.0, rounds + 1.0, rounds)
+            solve(n, L, d, z)
+            for p in range(n):
+                i = some[p + 1]
+                z[p] = where(still > 0.0, z[p] * free[i], 0.0)
+                xs[i] += z[p]
+        residuals(m, A, bs, xs, w)
         changed = 0.0 * go
         for i in range(m):
             wish = xs[i] - w[i]
-            inside = (wish >= lo[i]) & (wish <= hi[i])
-            bound = minimum(maximum(wish, lo[i]), hi[i])
-            now = where(inside & (scale[i] > 0.0), 1.0, 0.0)
-            off = where(now > 0.0, 0.0, abs(bound - xs[i]))
-            different = (go > 0.0) & ((now < free[i]) | (now > free[i]) | (off > 0.0))
-            changed = where(different, 1.0, changed)
-            xs[i] = where((go > 0.0) & ~(now > 0.0), bound, xs[i])
-            free[i] = where(go > 0.0, now, free[i])
-        go = where(changed > 0.0, go, 0.0)
+            now = where((wish >= lo[i]) & (wish <= hi[i]) & (scale[i] > 0.0), 1.0, 0.0)
+            off = where(now > 0.0, 0.0, abs(minimum(maximum(wish, lo[i]), hi[i]) - xs[i]))
+            changed = where((now < free[i]) | (now > free[i]) | (off > 0.0), 1.0, changed)
+        go = where((changed > 0.0) & (sets < CHANGES) | ~(changed > 0.0) & (still > 0.0), go, 0.0)
         if not any(go > 0.0):
             break
-    residuals(m, A, bs, xs, w)
+        stands = 1
+        if any((changed > 0.0) & (go > 0.0)):
+            stands = 0
+            changed = where(go > 0.0, changed, 0.0)
+            sets = where(changed > 0.0, sets + 1.0, sets)
+            tries = where(changed > 0.0, tries + 1.0, tries)
+            propose = where((changed > 0.0) & (tries >= PATIENCE), 1.0, 0.0)
+            if any(propose > 0.0):
+                tries = where(propose > 0.0, 0.0, tries)
+                for i in range(m):
+                    xs[i] = where(propose > 0.0, minimum(maximum(xs[i], lo[i]), hi[i]), xs[i])
+                gauss_seidel(m, A, bs, lo, hi, xs, propose)
+                residuals(m, A, bs, xs, w)
+            for i in range(m):
+                wish = xs[i] - w[i]
+                inside = (wish >= lo[i]) & (wish <= hi[i]) & (scale[i] > 0.0)
+                free[i] = where(changed > 0.0, where(inside, 1.0, 0.0), free[i])
+                xs[i] = where((changed > 0.0) & ~inside, minimum(maximum(wish, lo[i]), hi[i]), xs[i])
+            last = where(changed > 0.0, HUGE, last)
+            rounds = where(changed > 0.0, 0.0, rounds)
+            residuals(m, A, bs, xs, w)
     left[0] = 0.0
     for i in range(m):
         wish = minimum(maximum(xs[i] - w[i], lo[i]), hi[i])
@@ -240,6 +320,8 @@ def solve_boxes(
     w: Lane,
     z: Lane,
     free: Lane,
+    rest: Lane,
+    some: Ints,
 ) -> None:
     """The multipliers x of the listed rows; `left` is the largest residual, in the units of the rows; all else is scratch."""
     most = largest(active, on, A)
@@ -248,7 +330,7 @@ def solve_boxes(
         good = (on[active[i + 1]] > 0.0) & (a > EMPTY * most)
         scale[i] = where(good, 1.0 / sqrt(where(good, a, 1.0)), 0.0)
     scale_rows(active, b, lower, upper, A, scale, bs, lo, hi, xs, free)
-    solve_scaled(active, x, A, left, L, d, scale, bs, lo, hi, xs, w, z, free, EPS)
+    solve_scaled(active, x, A, left, L, d, scale, bs, lo, hi, xs, w, z, free, rest, some, EPS)
 
 
 @loops
@@ -273,6 +355,8 @@ def solve_soft_boxes(
     w: Lane,
     z: Lane,
     free: Lane,
+    rest: Lane,
+    some: Ints,
 ) -> None:
     """The same for the rows of a step, which may pass through singular positions.
 
@@ -283,13 +367,15 @@ def solve_soft_boxes(
     most = largest(active, on, A)
     eps = EPS + 0.0 * most
     for i in range(active[0]):
+        rest[groups[active[i + 1]]] = 0.0
+    for i in range(active[0]):
+        r = active[i + 1]
+        eps = maximum(eps, where(on[r] > 0.0, soft[r], 0.0))
+        rest[groups[r]] = maximum(rest[groups[r]], where(on[r] > 0.0, A[i * (i + 1) // 2 + i], 0.0))
+    for i in range(active[0]):
         a = A[i * (i + 1) // 2 + i]
-        size = 0.0 * a
-        eps = maximum(eps, where(on[active[i + 1]] > 0.0, soft[active[i + 1]], 0.0))
-        for k in range(active[0]):
-            if groups[active[k + 1]] == groups[active[i + 1]]:
-                size = maximum(size, where(on[active[k + 1]] > 0.0, A[k * (k + 1) // 2 + k], 0.0))
+        size = rest[groups[active[i + 1]]]
         good = (on[active[i + 1]] > 0.0) & (a > EMPTY * most)
         scale[i] = where(good, 1.0 / sqrt(where(good, size, 1.0)), 0.0)
     scale_rows(active, b, lower, upper, A, scale, bs, lo, hi, xs, free)
-    solve_scaled(active, x, A, left, L, d, scale, bs, lo, hi, xs, w, z, free, minimum(eps, SOFTEST))
+    solve_scaled(active, x, A, left, L, d, scale, bs, lo, hi, xs, w, z, free, rest, some, minimum(eps, SOFTEST))

@@ -12,7 +12,7 @@ from .lemke import mixed
 RANK = 1e-13  # of the largest singular value: smaller ones are none
 SOLVED = 1e-9  # of the largest that rows ask for: what may be left of one
 CONTRADICTION = 1e-6  # the same of rows that cannot hold together: more is not the rounding of redundant ones
-SCRATCH = 9  # arrays of m numbers that `solve_boxes` needs
+SCRATCH = 10  # arrays of m numbers that `solve_boxes` needs, before a list
 
 
 def multipliers(A: np.ndarray, b: np.ndarray, unilateral: np.ndarray) -> np.ndarray:
@@ -53,9 +53,9 @@ def _boxed(A: np.ndarray, b: np.ndarray, unilateral: np.ndarray) -> np.ndarray:
     packed, active, x = (0.5 * (A + A.T))[np.tril_indices(m)], np.arange(-1, m), np.zeros(m)
     active[0] = m
     scratch = [np.zeros(m) for _ in range(SCRATCH)]
-    solve_boxes.call(
-        Lanes(1), active, np.ones(m), np.array(b, float), lower, upper, x, packed, np.zeros(1), np.zeros(len(packed)), *scratch
-    )
+    some, factor = np.zeros(m + 1, np.int64), np.zeros(len(packed))
+    problem = (np.ones(m), np.array(b, float), lower, upper, x, packed)
+    solve_boxes.call(Lanes(1), active, *problem, np.zeros(1), factor, *scratch, some)
     return x
 
 

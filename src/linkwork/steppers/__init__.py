@@ -11,7 +11,7 @@ from .post_stabilised import project
 from .rk4 import RungeKutta4
 from .rosenbrock import Rosenbrock
 from .sdirk2 import SDIRK2
-from .stepper import AdaptiveStepper, Program, Solution, StepInfo, Stepper
+from .stepper import AdaptiveStepper, Program, Solution, Stepper
 from .symplectic_euler import SymplecticEuler
 from .variational import Variational, Variational4
 
@@ -46,7 +46,6 @@ __all__ = [
     "Rosenbrock",
     "RungeKutta4",
     "Solution",
-    "StepInfo",
     "Stepper",
     "SymplecticEuler",
     "Variational",

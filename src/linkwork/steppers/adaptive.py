@@ -28,8 +28,8 @@ from ..kernel.loops import Ints, Lane, LoopFunction, loops, where
 from ..kernel.loops import any as some
 from ..kernel.plans import Plans
 from ..kernel.sweep import SCALAR, Algorithm, Field, Repeat, Routine, Step, Sweep, each, vector
+from ..kernel.workers import thread_count
 from ..model import Model, State
-from ..model.arrays import lanes_for, thread_count
 from ..model.rules import joint_of
 from ..reduced.program import free_motion, pose_rows, row_law_at
 from ..spatial.scalar import Vector, array
@@ -386,7 +386,8 @@ class AdaptiveRun:
         m, laws, batch, records = self.model, collection(self.model), len(state.q), len(times) - 1
         pushed = {name: flat(x, n, batch) for name, x, n in (("tau", tau, 1), ("external", external, 2)) if x is not None}
         absent = [name for name in ("tau", "external") if name not in pushed] + (["x", "left"] if laws.rows else [])
-        plan = adaptive_plans(m, self.method)(self.program, lanes_for(batch, np.float64), ("run",), tuple(absent))
+        plans = adaptive_plans(m, self.method)
+        plan = plans(self.program, plans.lanes(self.program, batch), ("run",), tuple(absent))
         out = {name: np.empty((batch, records, n)) for name, n in (("q_then", m.nq), ("v_then", m.nv), ("status", 1), ("t", 1))}
         out |= {"mode_then": np.empty((batch, records, laws.row_count))} if laws.shape[3] else {}
         plan.run(self.inputs(state, times, h, rates) | pushed, out, batch, records, 1, thread_count(threads))

@@ -24,7 +24,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..constraints.targets import CORRECTION
-from ..elements.collection import Shape, collection
+from ..elements.collection import CONES, Shape, collection
 from ..errors import InputError, SolverError
 from ..kernel.plans import Plans
 from ..kernel.sweep import Algorithm, Repeat, Routine, Step, each, outward
@@ -142,6 +142,10 @@ class BackwardEuler(Stepper):
             raise InputError(f"{self.name}: solves must be from 1 to {MOST}, not {self.solves!r}")
 
     @property
+    def friction(self) -> bool:
+        return not self.newton
+
+    @property
     def methods(self) -> tuple[str, ...]:
         return ("maximal-implicit",)
 
@@ -150,7 +154,7 @@ class BackwardEuler(Stepper):
         on_bodies = laws.force_nodes.on_bodies
         if self.newton:
             algorithm = newton_program(laws.shape, distant, self.iterations)
-        elif on_bodies and self.solves is None:
+        elif on_bodies and self.solves is None and laws.shape[3] != CONES:
             algorithm = guarded_program(laws.shape, distant, self.iterations)
         else:
             algorithm = implicit_program(laws.shape, on_bodies, distant, self.solves or MOST)
@@ -165,6 +169,3 @@ class BackwardEuler(Stepper):
 
         records = (*STATES, "unsolved", "t") if "unsolved" in states else STATES
         return Program(algorithm, states, 1, entered, leave, given, bind, reports, records, ("held",))
-
-    def compiles(self, model: Model, method: str) -> bool:
-        return True

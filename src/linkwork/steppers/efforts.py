@@ -15,12 +15,12 @@ class Efforts:
     """What the joints of a run may be given.
 
     most      of every velocity (nv,): the declared effort, or the largest number there is
-    clipped   how many steps asked for more (nv,)
+    clipped   how many steps asked for more (nv,), or None: no step did
     """
 
     def __init__(self, model: Model) -> None:
         self.model, self.most = model, model.keep_as(Efforts, lambda: declared_efforts(model))
-        self.clipped = np.zeros(model.nv, int)
+        self.clipped: np.ndarray | None = None
 
     @property
     def any(self) -> bool:
@@ -30,13 +30,15 @@ class Efforts:
     def held(self, tau: np.ndarray, steps: int = 1) -> np.ndarray:
         """Joint forces (..., nv) within their efforts, for so many steps."""
         within = np.clip(tau, -self.most, self.most)
-        self.clipped += steps * (within != tau).reshape(-1, len(self.most)).any(axis=0)
+        beyond = (within != tau).reshape(-1, len(self.most)).any(axis=0)
+        if beyond.any():
+            self.clipped = steps * beyond + (0 if self.clipped is None else self.clipped)
         return within
 
     @property
     def by_joint(self) -> dict[str, int]:
         """How many steps asked joints for more than their effort, by name."""
-        if not self.clipped.any():
+        if self.clipped is None:
             return {}
         counts = {b.joint_name: self.clipped[self.model.v_index(b.name)].max(initial=0) for b in self.model.bodies}
         return {name: int(n) for name, n in counts.items() if n}

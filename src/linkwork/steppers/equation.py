@@ -14,14 +14,14 @@ from ..model import Model, State
 from ..reduced.loaded import constrained_dynamics
 from .adaptive import AdaptiveRun
 from .events import Event, EventFunction
-from .inputs import DrivenModel, told
+from .inputs import Inputs, told
 from .slopes import Slopes
 from .stepper import AdaptiveStepper, Solution
 from .stepwise import Slope, Stepwise
 from .tangent import recharted
 
 Control = Callable[[float, State], Any]
-Force = Callable[[State], tuple[Any, DrivenModel | None]]  # the joint forces at a state, and who says the inputs of forces there
+Force = Callable[[State], tuple[Any, Inputs | None]]  # the joint forces at a state, and who says the inputs of forces there
 
 
 class Equation:
@@ -38,7 +38,7 @@ class Equation:
         self._slopes.begin(q)
 
     def __call__(
-        self, state: State, u: np.ndarray | None, tau: Any, driven: DrivenModel | None, modes: np.ndarray | None = None
+        self, state: State, u: np.ndarray | None, tau: Any, driven: Inputs | None, modes: np.ndarray | None = None
     ) -> np.ndarray:
         found = self._slopes(state.q, u, state.v, state.t, tau, None if driven is None else driven.asked(state), modes)
         self.multipliers = self._slopes.multipliers
@@ -132,7 +132,7 @@ class RungeKuttaStepper(AdaptiveStepper):
         times: np.ndarray,
         control: Control | None,
         external: Any,
-        driven: DrivenModel | None = None,
+        driven: Inputs | None = None,
         tau: Any = None,
         threads: int | None = 1,
     ) -> Solution:
@@ -163,7 +163,7 @@ class RungeKuttaStepper(AdaptiveStepper):
         )
 
     def _motions(
-        self, model: Model, state: State, control: Control | None, external: Any, driven: DrivenModel | None, tau: Any
+        self, model: Model, state: State, control: Control | None, external: Any, driven: Inputs | None, tau: Any
     ) -> list[Motion]:
         """The motion of every state; they share an equation unless each has wrenches of its own."""
         q, v = np.atleast_2d(state.q), np.atleast_2d(state.v)

@@ -1,33 +1,31 @@
-"""Runs of a stepper with fixed steps: all steps in one call into compiled code, or one by one."""
+"""Runs of a stepper with fixed steps: all steps in one call into compiled code, or one call a step where Python is asked."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from ..constraints.rows import constraint_set
 from ..elements.collection import collection
 from ..errors import InputError
-from ..maximal.convert import to_reduced
+from ..kernel.workers import thread_count
 from ..model import MaximalState, Model, State
-from ..model.arrays import lanes_for, thread_count
 from ..model.state import is_finite
-from ..reduced.loaded import constrained_dynamics
-from .constrained import accelerated
 from .efforts import Efforts
-from .inputs import DrivenModel
+from .inputs import Inputs
+from .recording import Recording
+from .row_forces import RowForces
 from .stepper import Program, Solution, Stepper, program_of
-from .stepping import Stepping, constants, owner_of
+from .stepping import Stepping, owner_of
 
 Control = Callable[[float, State | MaximalState], Any]
 Parts = dict[str, np.ndarray]
+FORMS = 8  # sizes of batches, and kinds of joint forces, whose calls are kept ready
 
 
 class FixedRun:
-    """One simulation: arrays of all records, filled by compiled programs or step by step."""
+    """One simulation: arrays of all records, filled by a compiled program."""
 
     def __init__(
         self,
@@ -46,7 +44,7 @@ class FixedRun:
         self.t = state.t + dt * every * np.arange(self.records + 1)
         self.tau: np.ndarray | None = None
         self.external: np.ndarray | None = None
-        self.driven: DrivenModel | None = None
+        self.driven: Inputs | None = None
         self.threads: int | None = 1
         self.efforts = efforts
         whole: Parts = {"q": state.q, "v": state.v} if isinstance(state, State) else state_parts(state)
@@ -58,30 +56,21 @@ class FixedRun:
 
     def solve(self, control: Control | None) -> Solution:
         """Run all steps in the fastest way that the model and the control allow."""
-        if self.program is None:
-            return self.step_by_step(control)
         steady = control is None and self.driven is None and not collection(self.model).told_count
         return self.compiled(self.program) if steady else self.controlled(self.program, control)
 
-    def _recorded(self, first: Parts) -> Parts:
-        """Arrays for all records, with the first ones in place."""
-        arrays = {name: np.empty((self.batch, self.records + 1, a.shape[1])) for name, a in first.items()}
-        for name, a in first.items():
-            arrays[name][:, 0] = a
-        return arrays
-
     def compiled(self, program: Program) -> Solution:
         """All steps in one call into compiled code."""
-        kept = self._kept(program)
         given = {"tau": self.tau, "external": self.external}
-        inputs = kept | constants(self.model, program, self.dt)
-        inputs |= {name: flat(x, self.batch, self.batched) for name, x in given.items() if x is not None}
-        arrays = self._recorded({name: kept[name] for name in program.recorded})
-        reports = {name: np.zeros((self.batch, self.records + 1, n)) for name, n in program.report_sizes(self.model).items()}
-        plan = program.plan(self.model, lanes_for(self.batch, np.float64), tuple(n for n, x in given.items() if x is None))
-        outputs = {name: a[:, 1:] for name, a in (arrays | reports).items()}
-        memory = {name: np.empty(kept[name].shape) for name in program.memory}
-        plan.run(inputs, outputs | memory, self.batch, self.records, self.every * program.passes, thread_count(self.threads))
+        kept = self._kept(program) | {name: flat(x, self.batch, self.batched) for name, x in given.items() if x is not None}
+        form = (*(None if x is None else kept[name].ndim for name, x in given.items()), self.batch)
+        known = self.model.keep_as((Recording, id(program)), dict)
+        if len(known) > FORMS:
+            known.clear()
+        idle = known.setdefault(form, [])
+        run = idle.pop() if idle else Recording(self.model, program, kept)
+        arrays, reports, memory = run(kept, self.dt, self.records, self.every, thread_count(self.threads))
+        idle.append(run)
         tau = None if self.tau is None else self._constant_tau()
         return self._solution(arrays, tau, reports, self.tau, memory=memory)
 
@@ -159,49 +148,6 @@ class FixedRun:
             first += self.batch * size
         return parts
 
-    def _forces(self, impulses: np.ndarray, tau: np.ndarray | None) -> np.ndarray:
-        """Forces of the rows, averaged over the steps before every record; the first are those at the start."""
-        impulses[:, 0] = 0.0  # not written by any step
-        forces = impulses / self.dt
-        start = self.start if isinstance(self.start, State) else to_reduced(self.model, self.start)
-        u = None if self.driven is None else self.driven.last
-        lone = tau if tau is None or self.batched else np.reshape(tau, -1)
-        _, first = constrained_dynamics(self.model, start.q, start.v, lone, self.external, t=self.start.t, inputs=u)
-        forces[:, 0] = first.reshape(self.batch, -1)
-        return forces
-
-    def step_by_step(self, control: Control | None) -> Solution:
-        """Models with forces or constraints: their problem is posed in Python at every step."""
-        if self.batched:
-            raise InputError("models with forces or constraints are simulated one state at a time; pass a single state")
-        arrays = self._recorded(self.parts)
-        applied = np.zeros((1, self.records + 1, self.model.nv)) if control or self.tau is not None else None
-        forces = np.zeros((self.records + 1, constraint_set(self.model).count))
-        now, memory, told = {name: a[:, 0] for name, a in arrays.items()}, None, []
-        for record in range(self.records):
-            for k in range(self.every):
-                t = self.t[record] + k * self.dt
-                state = self._state(t, now)
-                tau = self._fitting(control(t, state), t) if control else self.tau
-                model = self.driven.at(t, state) if self.driven else self.model
-                if record == k == 0 and forces.size:
-                    forces[0] = accelerated(model, state, tau, self.external).multipliers
-                state, memory, info = self.stepper.remembering_step(model, state, memory, self.dt, tau, self.external)
-                now = {name: getattr(state, name).reshape(1, -1) for name in now}
-                if applied is not None and k == 0:
-                    applied[0, record] = tau
-                if k == 0:
-                    told.append(self.driven and self.driven.u)
-                forces[record + 1] = info.forces
-            for name in now:
-                arrays[name][:, record + 1] = now[name]
-            if not all(is_finite(a[0]) for a in now.values()):
-                for a in arrays.values():
-                    a[:, record + 1 :] = np.nan
-                break
-        found = self._solution(arrays, applied, {}, None, told)
-        return replace(found, forces=forces[: len(found.t)])
-
     def _fitting(self, tau: Any, t: float) -> np.ndarray:
         """What a control returned, as an array within the efforts of the joints."""
         nv = self.model.nv
@@ -209,10 +155,6 @@ class FixedRun:
         if not np.isfinite(tau).all():
             raise InputError(f"control returned a value that is not finite at t = {t:g}")
         return self.efforts.held(tau)
-
-    def _state(self, t: float, now: Parts) -> State | MaximalState:
-        parts: Any = {name: a.reshape(self.shapes[name]).copy() for name, a in now.items()}
-        return self.kind(t=t, **parts)
 
     def _constant_tau(self) -> np.ndarray:
         assert self.tau is not None
@@ -232,7 +174,7 @@ class FixedRun:
 
         first_tau   joint forces at the start
         """
-        parts = self.program.left(self.model, arrays) if self.program else arrays
+        parts = self.program.left(self.model, arrays)
         count, failure = self._finite_records(parts)
         t, shape = self.t, (self.batch, count) if self.batched else (count,)
         if count < len(t):
@@ -243,7 +185,7 @@ class FixedRun:
         held = None if tau is None else tau.reshape(*shape, self.model.nv)
         forces = left = None
         if "x" in reports:
-            forces = self._forces(reports["x"], first_tau).reshape(*shape, reports["x"].shape[2])
+            forces = RowForces(self.model, reports["x"], shape, self.dt, found, self.start.t, first_tau, self.external, inputs)
         if "left" in reports:
             reports["left"][:, 0] = 0.0  # nothing is solved before the start
             left = reports["left"].reshape(shape)
@@ -261,7 +203,7 @@ class FixedRun:
         lost = int(bad.any(axis=(1, 2)).sum())
         who = f" of {lost} of the {self.batch} runs, first of run {run}," if self.batched else ""
         message = f"the motion{who} is not finite at t = {self.t[first]:.9g}: {owner}; try a shorter step, or another stepper"
-        if self.program and self.program.failure:
+        if self.program.failure:
             message = self.program.failure.format(t=self.t[first]) + who.rstrip(",")
         return self.records + 1 if self.batched else first, message
 

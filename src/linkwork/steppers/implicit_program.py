@@ -341,9 +341,6 @@ class ImplicitStepper(Stepper):
                     f"joint {body.joint_name!r} ({body.joint!r}) is none, SphericalExp and FreeExp are"
                 )
 
-    def compiles(self, model: Model, method: str) -> bool:
-        return True
-
     def program(self, method: str, model: Model) -> Program:
         stiff = stiff_laws(model)
         settings = {"tolerance": np.array([self.tolerance]), "most": np.array([float(self.iterations)])}

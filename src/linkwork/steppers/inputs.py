@@ -1,12 +1,7 @@
-"""Inputs of forces during a run: activations of muscles, targets of handles and controllers.
-
-A run has a copy of the model of its own, whose forces take the inputs that they are told instead of their initial ones; whatever
-is computed of that model, forces and derivatives alike, is under these inputs.
-"""
+"""Inputs of forces during a run: activations of muscles, targets of handles and controllers."""
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -14,18 +9,18 @@ import numpy as np
 
 from ..errors import InputError
 from ..forces import FibreMuscle, MuscleDrive
-from ..forces.set import ForceSet, force_set
+from ..forces.set import force_set
 from ..model import Model, State
 
-Inputs = Callable[[float, Any], np.ndarray]
+InputFunction = Callable[[float, Any], np.ndarray]
 
 
-def input_function(model: Model, given: Any) -> Inputs | None:
+def input_function(model: Model, given: Any) -> InputFunction | None:
     """The inputs of all forces as a function of time and state.
 
     given   an array (inputs,), a function of time that returns one, a `MuscleDrive`, or None: the initial ones
     """
-    moving = model.elements_of(FibreMuscle)
+    moving = model.keep_as(FibreMuscle, lambda: model.elements_of(FibreMuscle))
     if moving and not isinstance(given, MuscleDrive):
         raise InputError(
             f"the fibres of {moving[0]!r} move on their own; pass inputs=lw.MuscleDrive(model, excitation), which moves them"
@@ -46,38 +41,21 @@ def input_function(model: Model, given: Any) -> Inputs | None:
     return inputs
 
 
-class DrivenModel:
-    """A model whose forces have the inputs that it was last told."""
+class Inputs:
+    """What forces are told during a run, as a function of time and state."""
 
-    def __init__(self, model: Model, inputs: Inputs) -> None:
-        self._inputs, self._forces = inputs, copy.copy(force_set(model))
-        self.last: np.ndarray = self._forces.initial_inputs
-        self.model, self.u = _copied(model, {ForceSet: self._forces}), self._forces.initial_inputs
-
-    def at(self, t: float, state: Any) -> Model:
-        """The model at a time and in a state."""
-        self.tell(self._inputs(t, state))
-        return self.model
+    def __init__(self, function: InputFunction) -> None:
+        self._function = function
+        self.last: np.ndarray = np.zeros(0)
 
     def asked(self, state: Any) -> np.ndarray:
         """The inputs at a state."""
-        self.last = self._inputs(state.t, state)
+        self.last = self._function(state.t, state)
         return self.last
 
-    def tell(self, u: np.ndarray) -> None:
-        """Inputs of all forces from now on."""
-        self.u = self._forces.initial_inputs = u
 
-
-def told(driven: DrivenModel | None, records: Sequence[State]) -> np.ndarray | None:
+def told(driven: Inputs | None, records: Sequence[State]) -> np.ndarray | None:
     """The inputs at some states (T, inputs)."""
     if driven is None:
         return None
     return np.array([driven.asked(s) for s in records])
-
-
-def _copied(model: Model, kept: dict[Any, Any]) -> Model:
-    """The same model with some other tables."""
-    twin = copy.copy(model)
-    twin.__dict__["_kept"] = {**model._kept, **kept}
-    return twin

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from ..constraints.solve import CORRECTION
+from ..constraints.targets import CORRECTION
 from ..elements.collection import Shape, collection
 from ..errors import InputError
 from ..kernel.loops import Lane, loops
@@ -25,8 +25,9 @@ from ..kernel.sweep import SCALAR, Algorithm, Field, Routine, Step, each
 from ..model import Model
 from ..model.rules import joint_of
 from ..redmax.laws import DENSE, GRADIENTS, RECURSIVE, Softness, stiff_laws
-from ..redmax.program import PUBLISHED, TARGETS, dynamics, fields
+from ..redmax.program import PUBLISHED, TARGETS, dynamics, fields, pushes_out
 from ..reduced.program import keep_unknowns
+from ..spatial.scalar import zeros
 from .loaded_program import loaded_program
 from .stepper import Program, Stepper
 from .symplectic_euler import advance_time
@@ -46,6 +47,13 @@ def move(n: Any) -> None:
     n.q, n.v = joint.rechart(joint.integrate(n.q, n.h * n.free_v), n.free_v)
 
 
+def move_pushed(n: Any) -> None:
+    """The same where joints are pushed out, too."""
+    joint = joint_of(n)
+    n.q, n.v = joint.rechart(joint.integrate(n.q, n.h * n.free_v + n.shift), n.free_v)
+    n.shift = zeros(len(n.free_v))
+
+
 @loops
 def look_ahead(t: Lane, h: Lane, force_t: Lane) -> None:
     """Forces are those of the end of the step."""
@@ -61,7 +69,11 @@ def implicit_step(shape: Shape, softness: Softness, rules: str) -> Algorithm:
         "t": Field("state", "global", SCALAR),
     }
     steps: list[Step] = [Routine(look_ahead, ("t", "h", "force_t")), *dynamics(shape, softness, RULES[rules])]
-    steps += [each(move), Routine(advance_time, ("t", "h"))]
+    if rules == "targets" and shape[3]:
+        steps += [*pushes_out(shape, softness), each(move_pushed)]
+    else:
+        steps.append(each(move))
+    steps.append(Routine(advance_time, ("t", "h")))
     if shape[1] >= 0:
         found["unknown"] = Field("state", "unknown", of="constraint")
         steps.append(each(keep_unknowns, on="constraint"))
@@ -89,6 +101,10 @@ class LinearlyImplicit(Stepper):
     contacts = True
 
     @property
+    def friction(self) -> bool:
+        return self.baumgarte is None and (self.route, self.stiffness) == ("auto", "exact")
+
+    @property
     def methods(self) -> tuple[str, ...]:
         return ("reduced", "redmax")
 
@@ -102,9 +118,6 @@ class LinearlyImplicit(Stepper):
     def check(self, model: Model) -> None:
         if self.route == "recursive" and stiff_laws(model).distant:
             raise InputError(f"{self.name}: the recursive route needs stiffness of joints, bodies, neighbours; use pcg or dense")
-
-    def compiles(self, model: Model, method: str) -> bool:
-        return True
 
     def softness(self, model: Model) -> Softness:
         """How the step is solved."""

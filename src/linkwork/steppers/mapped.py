@@ -15,10 +15,10 @@ from ..elements.collection import Shape, collection
 from ..kernel.plans import Plans
 from ..kernel.sweep import Algorithm, Step, each
 from ..model import Model, State
-from ..model.arrays import run_batch
 from ..redmax.hyper_program import ACCELERATIONS, LEAD, Level, dynamics, free_accelerations, hyper_fields, hyper_tree
 from ..redmax.hyper_reduced import HyperReduced
 from ..reduced.program import hold_accelerations, watch_accelerations
+from .row_forces import RowForces
 from .stepper import Program, Solution, Stepper
 
 
@@ -95,15 +95,15 @@ class MappedStepper(Stepper):
         laws = collection(model)
         if found.forces is None or start.memory is None:
             return found
-        lead = found.forces.shape[:-2]
+        forces = found.forces.averaged() if isinstance(found.forces, RowForces) else found.forces.copy()
+        lead = forces.shape[:-2]
         given = {name: np.zeros(size) for name, size in (("q", model.nq), ("v", model.nv), ("tau", model.nv), ("h", 1))}
         given |= {"gravity": model.gravity, "t": np.array([start.t]), "told": laws.told_at(start.t), **start.memory}
         given |= {"unknown": laws.first_unknowns(start.q.reshape(-1, model.nq)).reshape(*lead, -1)}
         given |= {"u": laws.initial_inputs} if laws.forces else {}
         given |= {} if found.tau is None else {"tau": found.tau[..., 0, :]}
         given["external"] = np.zeros(6 * model.nb) if external is None else external.reshape(*external.shape[:-2], -1)
-        forces = found.forces.copy()
-        forces[..., 0, :] = run_batch(self.bound(model, 1), first_forces(laws.shape), given, ("x",), lead)["x"]
+        forces[..., 0, :] = self.bound(model, 1).run(first_forces(laws.shape), given, ("x",), lead)["x"]
         return replace(found, forces=forces)
 
     def bound(self, model: Model, stages: int) -> Plans:

@@ -203,7 +203,7 @@ def switch(shape: Shape) -> list[Step]:
     """The sweeps of a switch, in lanes that do; in all others nothing changes."""
     _, most, on_bodies, _ = shape
     ports, places = [f"p{i}" for i in range(most)], [f"s{i}" for i in range(most)]
-    tables = ("starts", "bodies", "places", "freedoms")
+    paths = ("active", "starts", "places", "freedoms", "v_at")
     located: list[Step] = [outward(joint_velocities), *([outward(reduced.place)] if on_bodies else [])]
     located.append(each(keep_motion if on_bodies else keep_joints))
     impact: list[Step] = [
@@ -212,11 +212,11 @@ def switch(shape: Shape) -> list[Step]:
         each(wake, on="constraint"),
         Sweep(factor_inertia, "inward", when=("global", "near")),
         each(stop, *ports, *places, on="constraint", when=("own", "awake")),
-        over("climbs", climb, "place", "up", when=("law", "awake")),
+        over("climbs", climb, "place", "up", when=("row", "row_on")),
         Routine(gather, ("rows", "on", "x", "busy", "left", "active")),
-        Routine(gram, ("active", *tables, "u_rows", "y_rows", "A"), when="busy"),
+        Routine(gram, (*paths, "u_rows", "y_rows", "gram_columns", "A"), when="busy"),
         Routine(solve_boxes, ("active", "on", "b", "lower", "upper", "x", "A", "left", "LDL", *SCRATCH), when="busy"),
-        Routine(spread, ("active", "starts", "places", "freedoms", "v_at", "y_rows", "x", "dy"), when="busy"),
+        Routine(spread, (*paths, "y_rows", "x", "dy"), when="busy"),
         outward(correct, when="busy"),
         each(take_joints, when=("global", "near")),
     ]

@@ -167,7 +167,7 @@ def posed_rows(most: int, again: bool) -> list[Step]:
     steps: list[Step] = [
         each(watch_again if again else watch, *ports, on="constraint"),
         each(hold, *ports, *places, on="constraint", when=("own", "awake")),
-        over("climbs", climb, "place", "up", when=("law", "awake")),
+        over("climbs", climb, "place", "up", when=("row", "row_on")),
         Routine(gather, ("rows", "on", "more", "busy", "more_left", "active")),
     ]
     return [renamed(step, AFTER if again else START) for step in steps]
@@ -185,7 +185,7 @@ def missed_gaps(most: int) -> Step:
 
 ASK = Routine(ask, ("active", "starts", "places", "freedoms", "v_at", "u_rows", "y", "miss", "b"), when="busy")
 SOLVE: list[Step] = [
-    Routine(gram, ("active", "starts", "bodies", "places", "freedoms", "u_rows", "y_rows", "A"), when="busy"),
+    Routine(gram, ("active", "starts", "places", "freedoms", "v_at", "u_rows", "y_rows", "gram_columns", "A"), when="busy"),
     renamed(SOFT_SOLVE, {"x": "more", "left": "more_left"}),
     Routine(spread, ("active", "starts", "places", "freedoms", "v_at", "y_rows", "more", "dy"), when="busy"),
 ]

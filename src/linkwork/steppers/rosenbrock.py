@@ -269,9 +269,6 @@ class Rosenbrock(Stepper):
     def __post_init__(self) -> None:
         check_choice(self.name, self.stabilise, ("none", "project"))
 
-    def compiles(self, model: Model, method: str) -> bool:
-        return True
-
     def program(self, method: str, model: Model) -> Program:
         laws, stiff = collection(model), stiff_laws(model)
         made = projected_step if self.stabilise == "project" and laws.rows else rosenbrock_step

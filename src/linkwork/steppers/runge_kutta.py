@@ -336,9 +336,6 @@ class RungeKutta(Stepper):
     def __post_init__(self) -> None:
         check_choice(self.name, self.stabilise, ("none", "project"))
 
-    def compiles(self, model: Model, method: str) -> bool:
-        return True
-
     def program(self, method: str, model: Model) -> Program:
         laws, parts, tableau = collection(model), PARTS[method], self.tableau
         projected = self.stabilise == "project" and (laws.rows or method == "maximal")

@@ -14,9 +14,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..constraints.targets import CORRECTION, any_of, reached, velocity_targets
+from ..constraints.targets import any_of, reached, recovering_targets
 from ..elements.collection import Shape
-from ..elements.derive import approach, derive
+from ..elements.derive import derive, reach
 from ..kernel.loops import Lane, loops, maximum
 from ..kernel.sweep import SCALAR, Field, Routine, Step, Sweep, each, outward, over
 from ..maximal import program as maximal
@@ -80,7 +80,7 @@ def look(n: Any, *ports: Any) -> None:
     law, at = row_law_at(n, ports)
     n.foot = unknown = refined(law, at, n.t, n.unknown)
     if law.unilateral and law.holonomic:
-        n.on = reached(*approach(law, at, n.t, unknown, free_motion(n, ports, at)), n.h)
+        n.on = law.per_row(reached(*reach(law, at, n.t, unknown, free_motion(n, ports, at)), n.h))
     else:
         n.on = array([0.0 if law.bounded else 1.0] * law.size)
     if law.unilateral:
@@ -98,7 +98,7 @@ def hold(n: Any, *around: Any) -> None:
     ports, places = around[: len(around) // 2], around[len(around) // 2 :]
     law, at = row_law_at(n, ports)
     found = derive(law, at, n.t, n.foot)
-    wanted = velocity_targets(found.residual, found.given, n.h, CORRECTION, True) if law.unilateral else zeros(law.size)
+    wanted = recovering_targets(found.residual, found.given, n.h) if law.unilateral else zeros(law.size)
     pose_rows(n, law, found.G, free_motion(n, ports, at), wanted, places, n.h)
     if not law.unilateral:
         n.b = zeros(law.size)
@@ -126,7 +126,7 @@ def settle(shape: Shape, method: str) -> list[Step]:
         located.append(each(keep_motion if on_bodies else keep_joints))
         correct, take = reduced.correct, take_joints
     ports, places = [f"p{i}" for i in range(most)], [f"s{i}" for i in range(most)]
-    tables = ("starts", "bodies", "places", "freedoms")
+    paths = ("active", "starts", "places", "freedoms", "v_at")
     return [
         Routine(begin_near, ("near",)),
         *located,
@@ -134,11 +134,11 @@ def settle(shape: Shape, method: str) -> list[Step]:
         each(wake, on="constraint"),
         Sweep(factor_inertia, "inward", when=NEAR),
         each(hold, *ports, *places, on="constraint", when=("own", "awake")),
-        over("climbs", climb, "place", "up", when=("law", "awake")),
+        over("climbs", climb, "place", "up", when=("row", "row_on")),
         Routine(gather, ("rows", "on", "more", "busy", "more_left", "active")),
-        Routine(gram, ("active", *tables, "u_rows", "y_rows", "A"), when="near"),
+        Routine(gram, (*paths, "u_rows", "y_rows", "gram_columns", "A"), when="near"),
         Routine(solve_boxes, ("active", "on", "b", "lower", "upper", "more", "A", "more_left", "LDL", *SCRATCH), when="near"),
-        Routine(spread, ("active", "starts", "places", "freedoms", "v_at", "y_rows", "more", "dy"), when="near"),
+        Routine(spread, (*paths, "y_rows", "more", "dy"), when="near"),
         outward(correct, when="near"),
         each(take, when=NEAR),
         Routine(add_impulses, ("rows", "more", "x", "more_left", "left"), when="near"),

@@ -13,8 +13,8 @@ import numpy as np
 from ..elements.collection import Shape, collection
 from ..kernel.call import Call
 from ..kernel.sweep import SCALAR, Algorithm, Field, each, vector
+from ..kernel.widths import SCALAR64
 from ..model import Model
-from ..model.arrays import SCALAR64
 from ..model.rules import joint_of
 from ..reduced.program import ACCELERATION, dynamics, fields, keep_unknowns
 from .adaptive import hold_pulled

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 
 from ..kernel.lanes import Lanes
 from ..kernel.plan import Plan
+from ..kernel.plans import Plans
 from ..kernel.sweep import Algorithm
-from ..model import MaximalState, Model, State
+from ..model import Model, State
 from .events import Event
-from .inputs import DrivenModel
+from .inputs import Inputs
+from .row_forces import RowForces
 
 
 @dataclass(frozen=True)
@@ -24,7 +26,7 @@ class Program:
     enter    what the program keeps instead of the parts of a state (batch, size); None: the parts themselves
     leave    the parts of the states that it left (batch, records, size)
     inputs   further inputs that it takes from the model
-    bind     how an algorithm becomes a plan of the model, as `Model.plan` does; None: just so
+    bind     the plans of the model that an algorithm becomes one of; None: `Model.plan`
     records  the states that a run records; all of them if none is named
     memory   the states that a run hands to one that goes on from its end
     reports  outputs besides the states, with their sizes: "x", the multiplier of every row as an impulse of the step, ...
@@ -38,7 +40,7 @@ class Program:
     enter: Callable[[Model, dict[str, np.ndarray]], dict[str, np.ndarray]] | None = None
     leave: Callable[[Model, dict[str, np.ndarray]], dict[str, np.ndarray]] | None = None
     inputs: Callable[[Model], dict[str, np.ndarray]] | None = None
-    bind: Callable[[Model], Callable[..., Plan]] | None = None
+    bind: Callable[[Model], Plans] | None = None
     reports: Callable[[Model], dict[str, int]] | None = None
     records: tuple[str, ...] = ()
     memory: tuple[str, ...] = ()
@@ -47,7 +49,14 @@ class Program:
 
     def plan(self, model: Model, lanes: Lanes, absent: tuple[str, ...]) -> Plan:
         """The step bound to a model; `absent` of its inputs are zero."""
-        return (self.bind(model) if self.bind else model.plan)(self.algorithm, lanes, ("run",), absent)
+        return self._plans(model)(self.algorithm, lanes, ("run",), absent)
+
+    def lanes(self, model: Model, batch: int) -> Lanes:
+        """The value type for a batch of so many states."""
+        return self._plans(model).lanes(self.algorithm, batch)
+
+    def _plans(self, model: Model) -> Plans:
+        return self.bind(model) if self.bind else model.plan
 
     def report_sizes(self, model: Model) -> dict[str, int]:
         """The outputs besides the states, with their sizes."""
@@ -77,26 +86,17 @@ class Program:
         return self.leave(model, kept) if self.leave else kept
 
 
-@dataclass(frozen=True, eq=False)
-class StepInfo:
-    """What a step reports besides the new state: the force of every constraint row, averaged over the step."""
-
-    forces: np.ndarray = field(default_factory=lambda: np.zeros(0))
-
-
 @dataclass(frozen=True)
 class Stepper:
     """Base of all steppers; nothing is hidden in them. Their fields are the options that `simulate` hands on.
 
-    contacts            whether constraints that only push can be stepped
-    driven              how forces get their inputs during a run
-    constrained_step    one step of models that it does not compile
+    contacts   whether constraints that only push can be stepped
+    friction   whether those with Coulomb friction can be, too
     """
 
     name: ClassVar[str]
     order: ClassVar[int]
     contacts: ClassVar[bool] = False
-    driven: ClassVar[type[DrivenModel]] = DrivenModel
 
     @property
     def methods(self) -> tuple[str, ...]:
@@ -107,38 +107,21 @@ class Stepper:
         """This stepper for one of its formulations."""
         return self
 
+    @property
+    def friction(self) -> bool:
+        return False
+
     def check(self, model: Model) -> None:
         """Raise if the stepper cannot step the model."""
-
-    def compiles(self, model: Model, method: str) -> bool:
-        """Whether its program steps the model."""
-        return True
 
     def program(self, method: str, model: Model) -> Program:
         """The program that steps the model."""
         raise TypeError(f"{type(self).__name__} must define program")
 
-    def constrained_step(
-        self, model: Model, state: State | MaximalState, h: float, tau: Any, external: Any
-    ) -> tuple[State | MaximalState, StepInfo]:
-        """The state after h, and the forces of the constraints."""
-        raise TypeError(f"{type(self).__name__} cannot step constrained models")
 
-    def remembering_step(
-        self, model: Model, state: State | MaximalState, memory: Any, h: float, tau: Any, external: Any
-    ) -> tuple[State | MaximalState, Any, StepInfo]:
-        """`constrained_step` of steppers that hand something on to their next step; `memory` is None at the start."""
-        after, info = self.constrained_step(model, state, h, tau, external)
-        return after, None, info
-
-
-def program_of(stepper: Stepper, model: Model, method: str) -> Program | None:
-    """The program by which a stepper moves a model, kept with it; None if it does so from Python."""
-
-    def made() -> Program | None:
-        return stepper.program(method, model) if stepper.compiles(model, method) else None
-
-    return model.keep_as((program_of, stepper, method), made)
+def program_of(stepper: Stepper, model: Model, method: str) -> Program:
+    """The program by which a stepper moves a model, kept with it."""
+    return model.keep_as((program_of, stepper, method), lambda: stepper.program(method, model))
 
 
 @dataclass(frozen=True, eq=False)
@@ -152,7 +135,7 @@ class Solution:
     t: np.ndarray
     arrays: dict[str, np.ndarray]
     tau: np.ndarray | None
-    forces: np.ndarray | None
+    forces: np.ndarray | RowForces | None
     events: tuple[Event, ...] = ()
     inputs: np.ndarray | None = None
     memory: Mapping[str, np.ndarray] | None = None
@@ -178,14 +161,14 @@ class AdaptiveStepper(Stepper):
         times: np.ndarray,
         control: Callable[[float, State], Any] | None,
         external: Any,
-        driven: DrivenModel | None = None,
+        driven: Inputs | None = None,
         tau: Any = None,
         threads: int | None = 1,
     ) -> Solution:
         """The motion from `state`, or from every state of a batch, recorded at `times` (the first is the state's own).
 
         control  asked at every stage, with one state, also of a batch: each has its own times
-        driven   the model under inputs of its forces, which are asked for as the control is
+        driven   the inputs of its forces, which are asked for as the control is
         tau      joint forces where there is no control
         """
         raise TypeError(f"{type(self).__name__} must define solve")

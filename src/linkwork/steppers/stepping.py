@@ -14,8 +14,8 @@ from ..elements.collection import collection
 from ..kernel import python
 from ..kernel.call import Call
 from ..kernel.plan import Plan
+from ..kernel.workers import thread_count
 from ..model import MaximalState, Model, State
-from ..model.arrays import SCALAR64, lanes_for, thread_count
 from ..model.state import body_of, is_finite, states_of
 from ..spatial.scalar import read_only
 from .efforts import LARGEST
@@ -127,7 +127,7 @@ class Stepping:
 
     def _prepared(self) -> Step:
         lone = self._lone
-        lanes = SCALAR64 if lone else lanes_for(self.batch, np.float64)
+        lanes = self.program.lanes(self.model, self.batch)
         plan = self.program.plan(self.model, lanes, () if self._pushed else ("external",))
         found = self._steps[self._pushed] = (self._of_one if lone else self._of_batch)(plan)
         return found

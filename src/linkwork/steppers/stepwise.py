@@ -15,8 +15,8 @@ import numpy as np
 from ..errors import SolverError
 from ..kernel.call import Call
 from ..kernel.sweep import SCALAR, Algorithm, Field, Routine, each, vector
+from ..kernel.widths import SCALAR64
 from ..model import State
-from ..model.arrays import SCALAR64
 from .adaptive import CHOOSE, JUDGE, AdaptiveRun, StepControl, adaptive_plans
 from .events import Event, EventFunction, Watch
 from .tangent import recharted

@@ -29,8 +29,9 @@ from ..kernel.sweep import SCALAR, Algorithm, Field, Routine, each
 from ..maximal.program import step, step_fields
 from ..model import Model
 from ..model.rules import joint_of
-from ..reduced.program import VELOCITY, dynamics, fields, keep_unknowns, note_pushes
-from ..spatial.scalar import maximum
+from ..reduced.program import VELOCITY, dynamics, fields, keep_unknowns, note_impacts
+from ..reduced.push_out import push_out, push_out_fields
+from ..spatial.scalar import Vector, maximum, zeros
 from ..spatial.scalar import where as chosen
 from .post_stabilised import CHOICES, check_choice, put_back, put_back_fields
 from .stepper import Program, Stepper
@@ -46,8 +47,12 @@ def advance_time(t: Lane, h: Lane) -> None:
 
 def update_joints(n: Any) -> None:
     """New positions with the new velocities, and the acceleration that predicts the next middle: a jump predicts nothing."""
+    _update(n, n.h * n.free_v)
+
+
+def _update(n: Any, way: Vector) -> None:
     joint, v = joint_of(n), n.free_v
-    q = joint.integrate(n.q, n.h * v)
+    q = joint.integrate(n.q, way)
     last = (v - n.v) / n.h
     n.q, n.v = joint.rechart(q, v)
     if joint.charted:
@@ -65,9 +70,10 @@ def update_held(n: Any) -> None:
 
 
 def update_after_pushes(n: Any) -> None:
-    """The same where rows may push: an impact is no acceleration."""
-    update_joints(n)
-    n.last = np.array([chosen(n.pushed > 0.0, a, x) for x, a in zip(n.last, n.a, strict=True)], dtype=object)
+    """The same where rows may push, and push out: an impact is no acceleration."""
+    _update(n, n.h * n.free_v + n.shift)
+    n.shift = zeros(len(n.free_v))
+    n.last = np.array([chosen(n.struck > 0.0, a, x) for x, a in zip(n.last, n.a, strict=True)], dtype=object)
     n.pull = n.last - n.a
 
 
@@ -82,11 +88,12 @@ def reduced_step(shape: Shape, evaluations: int) -> Algorithm:
         "t": Field("state", "global", SCALAR),
         "h": Field("input", "global", SCALAR),
         "correction": Field("input", "global", SCALAR),
-        "pushed": Field("work", "global", SCALAR),
+        "struck": Field("work", "global", SCALAR),
     }
     steps = dynamics(shape, VELOCITY, evaluations)
     if pushes:
-        steps += [Routine(note_pushes, ("active", "lower", "x", "pushed"))]
+        found |= push_out_fields(shape)
+        steps += [*push_out(shape), Routine(note_impacts, ("active", "lower", "x", "strikes", "struck"))]
     update = update_after_pushes if pushes else update_held if shape[1] >= 0 else update_joints
     steps += [each(update), Routine(advance_time, ("t", "h"))]
     if shape[1] >= 0:
@@ -141,6 +148,10 @@ class SymplecticEuler(Stepper):
     contacts = True
 
     @property
+    def friction(self) -> bool:
+        return True
+
+    @property
     def methods(self) -> tuple[str, ...]:
         return tuple(PARTS)
 
@@ -148,9 +159,6 @@ class SymplecticEuler(Stepper):
         check_choice(self.name, self.stabilise, CHOICES)
         if self.evaluations not in (0, 1, 2):
             raise InputError(f"{self.name}: evaluations must be 0, 1 or 2, not {self.evaluations!r}")
-
-    def compiles(self, model: Model, method: str) -> bool:
-        return True
 
     def program(self, method: str, model: Model) -> Program:
         laws, parts = collection(model), PARTS[method]

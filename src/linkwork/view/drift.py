@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..steppers.constrained import rows_at
+from ..steppers.rows_at import rows_at
 from .files import whole_file
 
 if TYPE_CHECKING:

@@ -9,6 +9,7 @@ import numpy as np
 from ..constraints import Loop
 from ..contact import Contact
 from ..forces import PointSpring, SpringDamper
+from ..geometry import Plane, Sphere
 from ..joints import Translational
 from ..model import Body, Model
 from ..spatial.inertia import Inertia
@@ -33,17 +34,19 @@ def equivalent_cuboid(inertia: Inertia) -> tuple[np.ndarray, np.ndarray]:
 
 def bodies(model: Model) -> list[dict[str, Any]]:
     """Every body: name, parent, centre of mass, where its joint sits on the parent, and its solids."""
-    spheres: dict[str, list[Contact]] = {}
+    spheres: dict[str, list[Sphere]] = {}
     for contact in model.elements_of(Contact):
-        spheres.setdefault(contact.bodies[0], []).append(contact)
+        for body, shape in zip(contact.bodies, contact.shapes, strict=True):
+            if isinstance(shape, Sphere):
+                spheres.setdefault(body, []).append(shape)
     return [_body(b, spheres.get(b.name, [])) for b in model.bodies]
 
 
-def _body(body: Body, contacts: list[Contact]) -> dict[str, Any]:
+def _body(body: Body, spheres: list[Sphere]) -> dict[str, Any]:
     inertia = body.inertia
     edges, axes = equivalent_cuboid(inertia)
-    solids = [{"kind": "sphere", "radius": c.radius, "center": c.center.tolist()} for c in contacts]
-    ball = np.ptp(edges) <= 1e-6 * edges.max() and any(np.allclose(c.center, inertia.com) for c in contacts)
+    solids = [{"kind": "sphere", "radius": c.radius, "center": c.center.tolist()} for c in spheres]
+    ball = np.ptp(edges) <= 1e-6 * edges.max() and any(np.allclose(c.center, inertia.com) for c in spheres)
     if not ball:
         solids.append({"kind": "box", "size": edges.tolist(), "axes": axes.T.tolist(), "center": inertia.com.tolist()})
     held = body.joint.nv < 6 and not isinstance(body.joint, Translational)
@@ -60,8 +63,10 @@ def grounds(model: Model) -> list[dict[str, Any]]:
     """The planes of all contacts, each once; z = 0 if there are none. Body -1 is the world."""
     found: dict[Any, dict[str, Any]] = {}
     for c in model.elements_of(Contact):
-        key = (c.bodies[1], *c.point, *c.normal)
-        found[key] = {"body": _index(model, c.bodies[1]), "point": c.point.tolist(), "normal": c.normal.tolist()}
+        for body, plane in zip(c.bodies, c.shapes, strict=True):
+            if isinstance(plane, Plane):
+                key = (body, *plane.point, *plane.normal)
+                found[key] = {"body": _index(model, body), "point": plane.point.tolist(), "normal": plane.normal.tolist()}
     return list(found.values()) or [{"body": -1, "point": [0.0, 0.0, 0.0], "normal": [0.0, 0.0, 1.0]}]
 
 

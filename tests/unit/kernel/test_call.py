@@ -6,8 +6,7 @@ import gc
 
 import numpy as np
 
-from linkwork.kernel.call import Call
-from linkwork.kernel.factored import KEPT
+from linkwork.kernel.call import KEPT, Call
 from linkwork.kernel.lanes import Lanes
 from linkwork.solvers.block_tree import BlockTree
 

@@ -1,4 +1,4 @@
-"""The short way for one state: the same bits as the long one, which takes whatever the short one does not."""
+"""The one way to call: the same bits for all forms of arguments, one state or a batch, any thread."""
 
 from __future__ import annotations
 
@@ -12,32 +12,32 @@ from models import random_forces, random_state, random_tree
 import linkwork as lw
 from linkwork.kernel import python
 from linkwork.kernel.lanes import Lanes
-from linkwork.kernel.plans import Plans, StateCall
+from linkwork.kernel.plans import Plans
 from linkwork.kernel.sweep import Algorithm, Field, NodeClass, Tree, each, vector
-from linkwork.model.kinematics import KINEMATICS, kinematics
-from linkwork.reduced.mass_matrix import MASS_MATRIX
-from linkwork.steppers import ALL_STEPPERS
+from linkwork.model.kinematics import kinematics
 
 MODEL = random_tree(3, 5)
 STATE = random_state(MODEL, 3)
 
 
-def long_way(monkeypatch: pytest.MonkeyPatch, call: Any) -> Any:
-    with monkeypatch.context() as changed:
-        changed.setattr(Plans, "of_state", lambda *_: None)
-        return call()
-
-
-def test_the_same_bits_as_the_long_way(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_same_bits_without_compiled_calls(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where compiled code does not know Python's arrays, plans are run."""
     tau, external = random_forces(MODEL, 3)
-    calls = [
-        lambda: [kinematics(MODEL, STATE.q, STATE.v).poses, kinematics(MODEL, STATE.q, STATE.v).twists],
-        lambda: [lw.tree_dynamics(MODEL, STATE.q, STATE.v, tau, external), MODEL.integrate(STATE.q, STATE.v)],
-    ]
-    for call in calls:
-        for short, long in zip(call(), long_way(monkeypatch, call), strict=True):
-            assert short.tobytes() == long.tobytes()
-            assert short.shape == long.shape
+    q, v = np.stack([STATE.q] * 3), np.random.default_rng(0).normal(size=(3, MODEL.nv))
+
+    def results(m: lw.Model) -> list[np.ndarray]:
+        one, many = kinematics(m, STATE.q, STATE.v), kinematics(m, q, v)
+        found = [one.poses, one.twists, many.twists, lw.tree_dynamics(m, STATE.q, STATE.v, tau, external)]
+        found += [m.integrate(STATE.q, STATE.v), lw.tree_dynamics(m, q, v, tau), lw.mass_matrix(m, q), lw.mass_matrix(m, STATE.q)]
+        return [*found, m.function("forward_dynamics")(STATE.q, STATE.v, tau)]
+
+    short = results(MODEL)
+    with monkeypatch.context() as changed:
+        changed.setattr(python, "available", lambda: False)
+        long = results(random_tree(3, 5))
+    for x, y in zip(short, long, strict=True):
+        assert x.tobytes() == y.tobytes()
+        assert x.shape == y.shape
 
 
 def test_results_belong_to_the_caller() -> None:
@@ -56,7 +56,7 @@ def test_results_belong_to_the_caller() -> None:
     [lambda q: q.tolist(), lambda q: np.repeat(q, 2)[::2], lambda q: q[None], lambda q: q.astype(">f8")],
     ids=["list", "strided", "batch of one", "other byte order"],
 )
-def test_whatever_is_unusual_goes_the_long_way(unusual: Any) -> None:
+def test_whatever_is_unusual_is_made_usual(unusual: Any) -> None:
     usual = kinematics(MODEL, STATE.q).poses
     assert np.array_equal(kinematics(MODEL, unusual(STATE.q)).poses.reshape(usual.shape), usual)
 
@@ -73,13 +73,34 @@ def test_read_only_arrays_will_do() -> None:
     assert np.array_equal(kinematics(MODEL, q).poses, kinematics(MODEL, STATE.q).poses)
 
 
-def test_steps_and_packed_results_are_refused() -> None:
-    q, v = STATE.q, STATE.v
-    step = ALL_STEPPERS["symplectic_euler"]().program("reduced", MODEL).algorithm
-    assert not StateCall.fits(MODEL.plan(step, Lanes(1)), {"q": q, "v": v}, ("q", "v"))
-    assert not StateCall.fits(MODEL.plan(MASS_MATRIX, Lanes(1)), {"q": q}, ("M",))
-    assert not StateCall.fits(MODEL.plan(KINEMATICS, Lanes(1)), {}, ("poses",))
-    assert StateCall.fits(MODEL.plan(KINEMATICS, Lanes(1)), {"q": q}, ("poses",)) == python.available()
+@pytest.mark.parametrize("function", [lw.tree_dynamics, lw.inverse_dynamics])
+def test_all_forms_of_arguments_mean_the_same(function: Any) -> None:
+    rng = np.random.default_rng(5)
+    q, v, x = np.stack([STATE.q] * 9), rng.normal(size=(9, MODEL.nv)), rng.normal(size=(9, MODEL.nv))
+    expected = np.array([function(MODEL, *row) for row in zip(q, v, x, strict=True)])
+    assert np.array_equal(function(MODEL, q, v, x), expected)
+    assert np.array_equal(function(MODEL, q.tolist(), v, x), expected)
+    assert np.array_equal(function(MODEL, STATE.q, v, x), expected)  # one for all
+    assert np.array_equal(function(MODEL, STATE.q[None], v, x, threads=2), expected)
+    assert np.array_equal(function(MODEL, q, v, x[0]), [function(MODEL, STATE.q, w, x[0]) for w in v])
+    assert np.array_equal(function(MODEL, q, v, x), expected)  # what was one for all is not remembered
+    assert np.array_equal(function(MODEL, q[:1], v[:1], x[:1]), expected[:1])
+    assert np.array_equal(function(MODEL, q[::2], v[::2], x[::2]), expected[::2])
+    assert np.array_equal(function(MODEL, q[0].tolist(), v[0], x[0]), expected[0])
+    single = [a.astype(np.float32) for a in (q, v, x)]
+    few = function(MODEL, *(a[0] for a in single))
+    assert few.dtype == np.float32
+    assert np.array_equal(function(MODEL, *single)[0], few)
+    assert np.allclose(few, expected[0], rtol=1e-2, atol=1e-2)
+    assert function(MODEL, q[:0], v[:0], x[:0]).shape == (0, MODEL.nv)
+
+
+def test_what_nobody_calls_is_not_compiled() -> None:
+    """Batches need no scalar code."""
+    model = random_tree(3, 5)
+    lw.tree_dynamics(model, np.stack([STATE.q] * 20), np.zeros((20, model.nv)), np.zeros(model.nv))
+    lw.mass_matrix(model, np.stack([STATE.q] * 20))
+    assert {plan.lanes.width for plan in model.plan.made.values()} == {16}
 
 
 def test_threads_do_not_share_memory() -> None:

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 from linkwork.errors import CompileError
 from linkwork.kernel import eager
-from linkwork.kernel.factored import Factored
+from linkwork.kernel.call import Factored
 from linkwork.kernel.lanes import Lanes
 from linkwork.kernel.plan import Plan, variant
 from linkwork.kernel.shape import Shape

@@ -9,7 +9,7 @@ import pytest
 
 import linkwork as lw
 from linkwork.bench.models import arm7
-from linkwork.model.arrays import SPARE, fresh
+from linkwork.kernel.function import SPARE, fresh
 
 
 def test_an_array_is_used_again_when_dropped() -> None:

@@ -13,7 +13,6 @@ import numpy as np
 from ...constraints.limits import Limit
 from ...constraints.prescribed import PrescribedJoint, PrescribedTwist
 from ...contact import Contact
-from ...geometry import Plane, Sphere
 from ...spatial.dual import held
 from ...spatial.scalar import Scalar, Vector, array, where
 from ...spatial.se3 import SE3
@@ -39,8 +38,7 @@ class StrictFloor(Slip, Contact):
         return super().residual(E_a, E_b) + np.finfo(float).tiny
 
     def right(self) -> Contact:
-        ball, plane = Sphere(radius=self.radius, center=self.center), Plane(normal=self.normal, point=self.point)
-        a, b = self.bodies
+        (a, b), (ball, plane) = self.bodies, self.shapes
         return Contact(a, ball, b, plane)
 
 

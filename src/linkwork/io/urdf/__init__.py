@@ -28,7 +28,7 @@ from .tree import ordered, records
 
 def read_urdf(path: Path, options: Options) -> Model:
     """The model of a URDF file."""
-    builder = ModelBuilder(options.gravity)
+    builder = ModelBuilder() if options.gravity is None else ModelBuilder(options.gravity)
     root = _root(path)
     links, joints = records(root)
     if not links:

@@ -1,0 +1,145 @@
+"""Rows of shapes that touch: along the normal and, where there is friction, along two tangents of every point.
+
+With the point c, the normal n and tangents t, u of `ContactPoint`, and the twists (w, v) of two bodies at poses E = (R, p),
+
+    slip = frame^T (v_a(c) - v_b(c)),    v(c) = R (v + w x r),    r = R^T (c - p),    frame = [n, t, u],
+    G    = frame^T [R_a (-[r_a]x, 1),  -R_b (-[r_b]x, 1)],
+
+and the first entry of the slip is the rate of the gap, as the points of two shapes that are nearest to one another move along
+both. The bias G_dot v is the rate of the slip along the motion: points and normals are followed, as functions of time.
+
+**Looking ahead.** A fast body may pass beside another, though it would cross the plane that touches that now. So where normals
+turn, rows are made where bodies meet: at the part s of a step in which the gap along the free motion becomes zero. As a function
+of s it is convex, so that Newton's method, s + gap / (-h rate), comes from below and never passes the first zero; where it finds
+the bodies apart and parting, they have missed one another. The gap now is what leads there: gap(s) - s h rate(s).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ..geometry.contact_point import ContactPoint
+from ..spatial import so3
+from ..spatial.dual import Rate, split
+from ..spatial.scalar import Scalar, Vector, absolute, array, cross, dot, maximum, minimum, stack, where
+from ..spatial.se3 import SE3
+from .law import RowLaw
+from .ports import At, values
+
+FAR = 1e6  # m: the gap of points that are not there
+LOOKS = 6  # steps of Newton's method to where bodies meet
+
+
+def frame_of(normal: Vector) -> tuple[Vector, Vector, Vector]:
+    """The normal and two tangents: the axis that leans least on it, made perpendicular, and what completes them."""
+    x, y, z = (absolute(e) for e in normal)
+    first, second = (x <= y) & (x <= z), y <= z
+    axis = stack(where(first, 1.0, 0.0), where(first, 0.0, where(second, 1.0, 0.0)), where(first | second, 0.0, 1.0))
+    t = axis - dot(axis, normal) * normal
+    t = t * (1.0 / np.sqrt(dot(t, t)))
+    return normal, t, cross(normal, t)
+
+
+def directions(law: RowLaw, touch: ContactPoint) -> Sequence[Vector]:
+    """Along which rows act at one point."""
+    return frame_of(touch.normal) if law.cones else (touch.normal,)
+
+
+def gaps(law: RowLaw, touches: Sequence[ContactPoint]) -> Vector:
+    """The residual of every row: gaps of normals, none of tangents."""
+    rest = [0.0, 0.0] if law.cones else []
+    return stack(*(x for touch in touches for x in (where(touch.on > 0.5, touch.gap, FAR), *rest)))
+
+
+def velocity_at(E: Any, twist: Vector, point: Vector) -> Vector:
+    """The velocity of the point of a body that is at a point of the world."""
+    return E.rotate(twist[3:] + cross(twist[:3], E.unrotate(point - E.p)))
+
+
+def slips(law: RowLaw, touches: Sequence[ContactPoint], poses: Sequence[Any], twists: Sequence[Vector]) -> Vector:
+    """What every row sees of a motion."""
+    found: list[Scalar] = []
+    for touch in touches:
+        v = velocity_at(poses[0], twists[0], touch.point) - velocity_at(poses[1], twists[1], touch.point)
+        found += [dot(d, v) for d in directions(law, touch)]
+    return stack(*found)
+
+
+def closing(touches: Sequence[ContactPoint], poses: Sequence[Any], twists: Sequence[Vector]) -> Vector:
+    """How fast gaps may close if impacts turn the motion of the bodies, or stop one of them: minus the sum of their speeds.
+
+    A body that turns about one point turns about another when that one is hit: |v(c)| + |w| |r| of each, r from its origin to c.
+    """
+    found = []
+    for touch in touches:
+        speed: Scalar = 0.0
+        for E, twist in zip(poses, twists, strict=True):
+            v, arm, w = velocity_at(E, twist, touch.point), touch.point - E.p, twist[:3]
+            speed = speed + np.sqrt(dot(v, v)) + np.sqrt(dot(w, w) * dot(arm, arm))
+        found.append(-speed)
+    return stack(*found)
+
+
+def moved(at: Sequence[At], motion: Sequence[Vector], way: Scalar) -> list[SE3]:
+    """Where bodies are after a time `way` of a motion."""
+    found = []
+    for here, phi in zip(at, motion, strict=True):
+        E: Any = here.value
+        found.append(SE3(R=E.R @ so3.exp(way * phi[:3]), p=E.p + way * E.rotate(phi[3:])))
+    return found
+
+
+def meeting(law: RowLaw, at: Sequence[At], motion: Sequence[Vector], h: Scalar) -> tuple[Scalar, Scalar]:
+    """The part of a step after which bodies meet, 1 at most; and 1 where they miss one another, else 0."""
+    s: Scalar = 0.0
+    parting: Scalar = 0.0
+    for _ in range(LOOKS):
+        poses = moved(at, motion, s * h)
+        points = law.touch(poses)
+        rates = slips(law, points, poses, motion)[:: 3 if law.cones else 1]
+        step, closes = 1.0 - s, 0.0
+        for point, rate in zip(points, rates, strict=True):
+            closing_in = (point.on > 0.5) & (rate < 0.0)
+            needed = maximum(point.gap, 0.0) / where(closing_in, -h * rate, 1.0)
+            step, closes = where(closing_in, minimum(step, needed), step), where(closing_in, 1.0, closes)
+        parting = where((s > 0.0) & (closes < 0.5), 1.0, parting)
+        s = where(closes > 0.5, s + step, s)
+    return s, parting
+
+
+def ahead(law: RowLaw, at: Sequence[At], motion: Sequence[Vector], h: Scalar, s: Scalar) -> tuple[np.ndarray, Vector]:
+    """G (rows, 12) and the gaps of rows that are made where bodies meet."""
+    there = moved(at, motion, s * h)
+    points, poses = law.touch(there), values(at)
+    G = carried_rows(law, points, there, poses)
+    rates = G @ np.concatenate([np.asarray(phi, dtype=object) for phi in motion])
+    return G, gaps(law, points) - s * h * array([r if k % 3 == 0 or not law.cones else 0.0 for k, r in enumerate(rates)])
+
+
+def carried_rows(law: RowLaw, points: Sequence[ContactPoint], there: Sequence[Any], poses: Sequence[Any]) -> np.ndarray:
+    """G of the points of bodies that meet there, at the poses that the bodies have now."""
+    rows = []
+    for touch in points:
+        arms = [E.unrotate(touch.point - E.p) for E in there]
+        for d in directions(law, touch):
+            row: list[Scalar] = []
+            for E, arm, sign in zip(poses, arms, (1.0, -1.0), strict=True):
+                f = sign * E.unrotate(d)
+                row += [*cross(arm, f), *f]
+            rows.append(row)
+    return array(rows)
+
+
+def touching_rows(law: RowLaw, touches: Sequence[ContactPoint], poses: Sequence[Any]) -> np.ndarray:
+    """G (rows, 12)."""
+    return carried_rows(law, touches, poses, poses)
+
+
+def touching_bias(law: RowLaw, at: Sequence[At]) -> tuple[Vector, Vector]:
+    """The slip of every row and its rate along the motion."""
+    flows = [here.flowing() for here in at]
+    value, rate = split(slips(law, law.touch(flows), flows, [here.velocity for here in at]), 1, Rate)
+    return value, rate[:, 0]

@@ -1,0 +1,88 @@
+"""Geoms of a compiled MuJoCo model as shapes, and which of them may touch."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ...geometry import Box, Capsule, Convex, Cylinder, Ellipsoid, HeightField, Plane, Shape, Sphere
+from ...spatial.se3 import SE3
+from .bodies import Tree, pose_of
+
+PLANE, HFIELD, SPHERE, CAPSULE, ELLIPSOID, CYLINDER, BOX, MESH = range(8)  # mjtGeom
+
+
+def shapes_of(m: Any, tree: Tree, note: Callable[[str], object]) -> dict[str, list[Shape]]:
+    """The shapes of every body of the model, the world's too."""
+    found: dict[str, list[Shape]] = {}
+    left: dict[str, int] = {}
+    for g in range(m.ngeom):
+        body, pose = tree.place(int(m.geom_bodyid[g]), m.geom_pos[g], m.geom_quat[g])
+        shape = _shape(m, g, pose)
+        if shape is None:
+            kind = f"geoms of type {int(m.geom_type[g])}"
+            left[kind] = left.get(kind, 0) + 1
+        else:
+            found.setdefault(body, []).append(shape)
+    for kind, count in left.items():
+        note(f"{count} {kind} have no shape here and are left out")
+    rolling = [g for g in range(m.ngeom) if m.geom_condim[g] > 3 and m.geom_contype[g] | m.geom_conaffinity[g]]
+    if rolling:
+        note(f"{len(rolling)} geoms ask for spinning or rolling friction (condim 4, 6), which is left out; they slide")
+    return found
+
+
+def _shape(m: Any, g: int, pose: SE3) -> Shape | None:
+    size, kind = m.geom_size[g], int(m.geom_type[g])
+    touches = m.geom_contype[g] or m.geom_conaffinity[g]
+    own: dict[str, Any] = {
+        "friction": float(m.geom_friction[g, 0]) if m.geom_condim[g] > 1 else 0.0,
+        "color": tuple(float(x) for x in m.geom_rgba[g]),
+        "group": int(m.geom_contype[g]) & 0x7FFFFFFF,
+        "mask": int(m.geom_conaffinity[g]) & 0x7FFFFFFF,
+    }
+    if m.geom(g).name:
+        own["name"] = m.geom(g).name
+    R, p = np.asarray(pose.R, float), np.asarray(pose.p, float)
+    match kind:
+        case 0:
+            return Plane(p, R[:, 2], **own)
+        case 2:
+            return Sphere(float(size[0]), p, **own)
+        case 3:
+            return Capsule(float(size[0]), float(2.0 * size[1]), pose, **own)
+        case 4:
+            return Ellipsoid(np.array(size), pose, **own)
+        case 5:
+            return Cylinder(float(size[0]), float(2.0 * size[1]), pose, **own)
+        case 6:
+            return Box(2.0 * np.array(size), pose, **own)
+        case 7:
+            i = int(m.geom_dataid[g])
+            first, count = int(m.mesh_vertadr[i]), int(m.mesh_vertnum[i])
+            points = np.array(m.mesh_vert[first : first + count], float) @ R.T + p
+            return Convex(points, **own) if touches else None
+        case 1:
+            return _height_field(m, int(m.geom_dataid[g]), pose, own)
+    return None
+
+
+def _height_field(m: Any, i: int, pose: SE3, own: dict[str, Any]) -> Shape:
+    rows, columns, (x, y, top, _) = int(m.hfield_nrow[i]), int(m.hfield_ncol[i]), m.hfield_size[i]
+    first = int(m.hfield_adr[i])
+    heights = top * np.array(m.hfield_data[first : first + rows * columns], float).reshape(rows, columns)
+    return HeightField(heights, (2.0 * float(x), 2.0 * float(y)), pose, **own)
+
+
+def exclusions(m: Any, tree: Tree) -> list[tuple[str, str]]:
+    """Pairs of bodies whose shapes do not touch, beyond neighbours in the tree."""
+    pairs = []
+    for signature in m.exclude_signature:
+        a, b = int(signature) >> 16, int(signature) & 0xFFFF
+        pairs.append((tree.carried[a].name, tree.carried[b].name))
+    return [pair for pair in pairs if pair[0] != pair[1]]
+
+
+__all__ = ["exclusions", "pose_of", "shapes_of"]

@@ -1,0 +1,267 @@
+"""The one way to call an algorithm from Python: arrays in, arrays out; for one state or a batch, in float64 or float32.
+
+For a small model, asking arrays for shapes and addresses costs more than the kernels. So a call begins with compiled code that
+looks at the arrays itself (`python`); what is not as it should be (a list, a slice, numbers of another kind, a batch of one, one
+value for all states of a batch) is made so, and takes the same way. What one width needs is compiled when it is first called for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import cached_property
+from sys import getrefcount
+from threading import get_ident
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..errors import InputError
+from . import python
+from .lanes import Lanes
+from .plan import Plan
+from .sweep import Algorithm
+from .workers import thread_count
+from .workspace import Workspace
+
+if TYPE_CHECKING:
+    from .plans import Plans
+
+Tail = tuple[int, ...]  # the shape of one state's value
+FLOAT32, FLOAT64 = np.dtype(np.float32), np.dtype(np.float64)
+FLOATS = (FLOAT64, FLOAT32)
+SIZES = 64  # of batches that are found at once
+SPARE = 4 << 20  # bytes: larger arrays get huge pages from the system, which are cheap
+
+
+class Function:
+    """An algorithm on a tree as a function of some of its inputs, in this order, that returns some of its outputs.
+
+    inputs, outputs   shapes of one state's values by name; arguments have an optional batch axis before them, of any size or 1
+    absent            inputs that are zero, and outputs that nobody wants
+    constants         inputs that are the same in all calls
+    """
+
+    def __init__(
+        self,
+        plans: Plans,
+        algorithm: Algorithm,
+        inputs: Mapping[str, Tail],
+        outputs: Mapping[str, Tail],
+        phases: tuple[str, ...] = ("run",),
+        absent: tuple[str, ...] = (),
+        constants: Mapping[str, np.ndarray] | None = None,
+    ) -> None:
+        self.algorithm, self._plans, self._phases, self._absent = algorithm, plans, phases, absent
+        self._inputs, self._outputs, self._constants = dict(inputs), dict(outputs), dict(constants or {})
+        self._sizes = [int(np.prod(tail)) for tail in outputs.values()]
+        self._flat, self._flat_inputs = (all(len(tail) == 1 for tail in x.values()) for x in (outputs, inputs))
+        self._memories: dict[int, _Memory] = {}  # by thread
+
+    def __call__(self, *arrays: Any, threads: int | None = 1) -> list[np.ndarray]:
+        """The outputs, with the batch axis first if any argument had one; they belong to the caller."""
+        memory = self._memories.get(get_ident())
+        if memory is not None and threads == 1:
+            flat = arrays if self._flat_inputs else self._flattened(arrays)
+            if memory.usual(*flat) is not None:
+                return [out.copy() for out in memory.results]
+        return self._general(arrays, threads)
+
+    def first(self, threads: int | None, *arrays: Any) -> np.ndarray:
+        """The first output, of inputs that are vectors."""
+        memory = self._memories.get(get_ident())
+        if memory is not None and threads == 1 and memory.usual(*arrays) is not None:
+            return memory.results[0].copy()
+        return self._general(arrays, threads)[0]
+
+    def plan(self, lanes: Lanes) -> Plan:
+        """The compiled algorithm for a value type."""
+        return self._plans(self.algorithm, lanes, self._phases, self._absent)
+
+    def prepared(self) -> Callable[..., np.ndarray]:
+        """A function of one state in float64 arrays that are in one piece; it returns the first output, always the same array."""
+        if not self._in_place:
+            return lambda *arrays: self(*arrays)[0]
+        sizes = ", ".join(f"{name} ({int(np.prod(tail))},)" for name, tail in self._inputs.items())
+        message = f"a prepared {self.algorithm.name} takes contiguous float64 arrays {sizes}"
+        name, tail = next(iter(self._outputs.items()))
+        return self._workspace(Lanes(1)).of_state(tuple(self._inputs), name, tail, (InputError, message))[0]
+
+    def _workspace(self, lanes: Lanes) -> Workspace:
+        work = self.plan(lanes).workspace()
+        for name, x in self._constants.items():
+            work.fill(name, x)
+        return work
+
+    @cached_property
+    def _in_place(self) -> bool:
+        """Whether one state can be read where it is: nothing is written there, and at most one result is packed in the lanes."""
+        fields = self.algorithm.fields
+        plain = all(f.kind != "state" and f.alias not in self._inputs for f in fields.values())
+        packed = any(fields[name].space in self._plans.tree.packings for name in self._outputs)
+        whole = bool(self._inputs) and bool(self._outputs) and (len(self._outputs) == 1 or not packed)
+        return plain and whole and python.available()
+
+    def _memory(self) -> _Memory:
+        found = self._memories.get(get_ident())
+        if found is None:
+            found = self._memories[get_ident()] = _Memory()
+        return found
+
+    def _flattened(self, arrays: tuple[Any, ...]) -> list[Any]:
+        """Arrays of one state as vectors, and whatever is something else as it is."""
+        pairs = zip(arrays, self._inputs.values(), strict=True)
+        return [a.reshape(-1) if type(a) is np.ndarray and a.shape == tail else a for a, tail in pairs]
+
+    def _general(self, arrays: tuple[Any, ...], threads: int | None) -> list[np.ndarray]:
+        count = 1 if threads == 1 else thread_count(threads)
+        return self._batch(arrays, count) or self._unusual(arrays, count)
+
+    def _batch(self, arrays: tuple[Any, ...], threads: int) -> list[np.ndarray] | None:
+        """The outputs for equal batches of arrays that are as they should be; None for all else."""
+        first = arrays[0] if arrays else None
+        if type(first) is not np.ndarray or first.ndim != 2 or len(first) < 2:
+            return None
+        memory, batch, dtype = self._memory(), len(first), first.dtype
+        key = (batch, dtype.char, threads)
+        run = memory.batches.get(key)
+        if run is None:
+            if dtype not in FLOATS:
+                return None
+            if any(getattr(a, "ndim", 0) != 2 for a in arrays) or len(arrays) != len(self._inputs):
+                return None
+            run = self._wide(memory, batch, dtype, threads, tuple(self._inputs))[0]
+            if run is None:
+                return None
+            if len(memory.batches) > SIZES:
+                memory.batches.clear()
+            memory.batches[key] = run
+        out = self._fresh(memory, batch, dtype)
+        if run(*arrays, *out) is None:
+            return None
+        return out if self._flat else [a.reshape(batch, *tail) for a, tail in zip(out, self._outputs.values(), strict=True)]
+
+    def _unusual(self, arrays: tuple[Any, ...], threads: int) -> list[np.ndarray]:
+        """The outputs for whatever can be made arrays of such shapes; raises where it cannot."""
+        dtype = FLOAT32 if any(getattr(x, "dtype", None) == FLOAT32 for x in arrays) else FLOAT64
+        batch, rows = None, {}
+        for (name, tail), x in zip(self._inputs.items(), arrays, strict=True):
+            rows[name], count = self._rows(name, tail, x, dtype)
+            if count is not None and count != batch:
+                if batch not in (None, 1) and count != 1:
+                    raise InputError(f"{self.algorithm.name}: {name} has batch size {count}, another argument {batch}")
+                batch = count if batch in (None, 1) else batch
+        count = 1 if batch is None else batch
+        out = self._one(rows, dtype) if count == 1 else self._many(rows, count, dtype, threads)
+        lead = () if batch is None else (count,)
+        return [a.reshape(lead + tail) for a, tail in zip(out, self._outputs.values(), strict=True)]
+
+    def _one(self, rows: dict[str, np.ndarray], dtype: np.dtype) -> list[np.ndarray]:
+        """Of one state, (size,) each."""
+        memory = self._memory()
+        if not self._in_place:
+            return self._by_plan(memory, rows, 1, dtype, 1)
+        if dtype not in memory.states:
+            self._prepare_one(memory, dtype)
+        run, results = memory.states[dtype]
+        run(*(a.reshape(-1) for a in rows.values()))
+        return [x.copy() for x in results]
+
+    def _prepare_one(self, memory: _Memory, dtype: np.dtype) -> None:
+        work, names = self._workspace(Lanes(1, dtype == FLOAT32)), tuple(self._inputs)
+        (name, tail), *others = self._outputs.items()
+        run, out = work.of_state(names, name, tail)
+        results = [out, *(work.views[other].reshape(shape) for other, shape in others)]
+        memory.states[dtype] = run, results
+        if dtype == FLOAT64:
+            memory.usual, memory.results = run, results
+
+    def _many(self, rows: dict[str, np.ndarray], batch: int, dtype: np.dtype, threads: int) -> list[np.ndarray]:
+        """Of a batch, (batch, size) each."""
+        own = tuple(name for name, a in rows.items() if a.ndim == 2 and len(a) == batch)
+        memory = self._memory()
+        out = self._fresh(memory, batch, dtype)
+        if not batch:
+            return out
+        run, *works = self._wide(memory, batch, dtype, threads, own)
+        if run is None:
+            return self._by_plan(memory, rows, batch, dtype, threads)
+        for name, a in rows.items():
+            if name not in own:
+                for work in works:
+                    work.fill(name, a.reshape(-1))
+        run(*(rows[name] for name in own), *out)
+        return out
+
+    def _wide(self, memory: _Memory, batch: int, dtype: np.dtype, threads: int, own: tuple[str, ...]) -> tuple[Any, ...]:
+        """A function of arrays of a batch, of those inputs that every state has its own of, and the memory that it uses."""
+        lanes = self._plans.lanes(self.algorithm, batch, dtype)
+        found = memory.wide.get((lanes, threads, own))
+        if found is None:
+            if not python.available() or not self._sizes or not own:
+                return (None,)
+            works = [self._workspace(lanes) for _ in range(threads)]
+            run = works[0].of_batch(own, tuple(self._outputs), works[1:])
+            found = memory.wide[lanes, threads, own] = (run, *works)
+        return found
+
+    def _by_plan(
+        self, memory: _Memory, rows: dict[str, np.ndarray], batch: int, dtype: np.dtype, threads: int
+    ) -> list[np.ndarray]:
+        """The same without compiled code that knows Python's arrays, or where states are updated."""
+        plan, out = self.plan(self._plans.lanes(self.algorithm, batch, dtype)), self._fresh(memory, batch, dtype)
+        given = {name: a[0] if a.ndim == 2 and len(a) == 1 else a for name, a in rows.items()}
+        fixed = {name: np.asarray(x, dtype) for name, x in self._constants.items()}
+        plan.run(given | fixed, dict(zip(self._outputs, out, strict=True)), batch, threads=threads)
+        return out
+
+    def _fresh(self, memory: _Memory, batch: int, dtype: np.dtype) -> list[np.ndarray]:
+        return [fresh(memory.spares, name, (batch, n), dtype) for name, n in zip(self._outputs, self._sizes, strict=True)]
+
+    def _rows(self, name: str, tail: Tail, x: Any, dtype: np.dtype) -> tuple[np.ndarray, int | None]:
+        """The argument as one row (n,) or rows (batch, n), and how many rows it has."""
+        full = ", ".join(map(str, tail))
+        try:
+            a = np.ascontiguousarray(x, dtype)
+        except (TypeError, ValueError):
+            raise InputError(
+                f"{self.algorithm.name}: {name} must be an array of numbers; expected ({full}) or (batch, {full})"
+            ) from None
+        shape = a.shape
+        if shape == tail or (not np.ndim(x) and tail == (1,)):
+            return a.reshape(-1), None
+        if shape[1:] == tail and shape:
+            return (a if len(shape) == 2 else a.reshape(shape[0], -1)), shape[0]
+        raise InputError(f"{self.algorithm.name}: {name} has shape {shape}; expected ({full}) or (batch, {full})")
+
+
+class _Memory:
+    """What the calls of one thread use: functions by kind of number or width, made when first called for."""
+
+    def __init__(self) -> None:
+        self.usual: Callable[..., Any] = lambda *_: None  # of one state in float64
+        self.results: list[np.ndarray] = []
+        self.states: dict[np.dtype, tuple[Callable[..., Any], list[np.ndarray]]] = {}
+        self.wide: dict[Any, tuple[Any, ...]] = {}
+        self.batches: dict[tuple[int, str, int], Callable[..., Any]] = {}
+        self.spares: dict[str, np.ndarray] = {}
+
+
+def _references() -> int:
+    """What `getrefcount` says of an array that only a local variable holds."""
+    kept = {"a": np.empty(0)}
+    a = kept.pop("a")
+    return getrefcount(a)
+
+
+_ALONE = _references()
+
+
+def fresh(spares: dict[str, np.ndarray], name: str, shape: tuple[int, ...], dtype: Any) -> np.ndarray:
+    """An array for a result. The last one of this name is used again if the caller has dropped it and all views of it:
+    new memory costs a page fault every 4096 bytes, up to half the time of a batch."""
+    a = spares.pop(name, None)
+    if a is None or a.shape != shape or a.dtype != dtype or getrefcount(a) != _ALONE:
+        a = np.empty(shape, dtype)
+    if a.nbytes <= SPARE:
+        spares[name] = a
+    return a

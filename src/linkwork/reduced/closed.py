@@ -1,0 +1,149 @@
+"""Whether equality constraints hold where a run begins: a loop that is open there would be pulled shut by forces of any size.
+
+Most starts are closed, and one compiled call sees it: residuals g, and the volume det(A) of the rows G by A = G M^-1 G^T, scaled
+to a diagonal of 1 or less. The product of all its eigenvalues but the least is below e, as their sum is below their number plus
+one; so the least is above det(A) / e, and where that is far from zero no row depends on others, and none can be locked.
+"""
+
+from __future__ import annotations
+
+import functools
+
+import numpy as np
+
+from ..constraints.rows import constraint_set
+from ..constraints.singular import LARGE, locks
+from ..elements.collection import Shape, collection
+from ..errors import InputError, SolverError
+from ..kernel.loops import Ints, Lane, Table, loops, maximum, sqrt, where
+from ..kernel.sweep import SCALAR, Algorithm, Field, Routine, each, inward, outward, over
+from ..model.arrays import Interface
+from ..model.kinematics import kinematics
+from ..model.model import Model
+from ..model.state import MaximalState, State
+from ..solvers.boxes import gather, gram
+from ..solvers.dense import factor as factor_dense
+from .program import climb, row_fields
+from .projection import arrange, factor, hold_positions, projection_fields, watch_equalities
+
+OPEN = 1e-6  # m or rad, in models larger than 1 m of their size: a residual above counts as open
+CHOICES = ("refuse", "allow")
+VOLUME = 1e-3  # of scaled rows: above, they are independent beyond doubt
+NOTHING = 0.0
+
+
+def check_closed(model: Model, state: State | MaximalState, open_loops: str = "refuse") -> None:
+    """Raise if an equality constraint is open by more than `OPEN` at a state, or at one of a batch; or locks a single one.
+
+    open_loops   "refuse", or "allow": nothing is checked
+    """
+    if open_loops not in CHOICES:
+        raise InputError(f"open_loops must be one of {', '.join(CHOICES)}, not {open_loops!r}")
+    if not model.elements:
+        return
+    if open_loops == "allow" or not model.keep_as(closing_rows, lambda: closing_rows(model).any()):
+        return
+    c, counts = constraint_set(model), closing_rows(model)
+    q = state.q if isinstance(state, State) else state.q_fit
+    if isinstance(state, State) and _surely_closed(model, q, state.t):
+        return
+    poses = kinematics(model, q).poses if isinstance(state, State) else state.poses
+    residual = np.abs(np.where(counts, c.residuals(poses, q, state.t), 0.0))
+    worst = np.unravel_index(int(np.argmax(residual)), residual.shape)
+    if residual[worst] <= OPEN * size_of(poses):
+        _check_locks(model, q, state.t)
+        return
+    law = [law for law, rows in c.sizes() for _ in range(rows)][worst[-1]]
+    one = f" of state {worst[0]}" if len(worst) > 1 else ""
+    raise InputError(
+        f"{law!r} is open at the start{one}: its residual is {residual[worst]:.3g}. Start from lw.assemble(model, state), which "
+        'closes it, or pass open_loops="allow" to have it pulled shut during the run'
+    )
+
+
+def closing_rows(model: Model) -> np.ndarray:
+    """Which rows hold positions by equations (rows,)."""
+    c = constraint_set(model)
+    return ~c.unilateral & c.holonomic
+
+
+# --- by one compiled call ----------------------------------------------------------------------------------------------------
+@loops
+def volume_of(active: Ints, groups: Table, A: Lane, L: Lane, d: Lane, scale: Lane, volume: Lane) -> None:
+    """The determinant of A, rows scaled so that the largest diagonal of every group is 1."""
+    m = active[0]
+    for i in range(m):
+        size = 0.0 * A[0]
+        for k in range(m):
+            if groups[active[k + 1]] == groups[active[i + 1]]:
+                size = maximum(size, A[k * (k + 1) // 2 + k])
+        scale[i] = where(size > 0.0, 1.0 / sqrt(where(size > 0.0, size, 1.0)), 0.0)
+    for i in range(m):
+        for k in range(i + 1):
+            a = i * (i + 1) // 2 + k
+            L[a] = A[a] * (scale[i] * scale[k])
+    factor_dense(m, L, d, NOTHING)
+    volume[0] = 1.0 + 0.0 * A[0]
+    for i in range(m):
+        volume[0] = where(d[i] > 0.0, volume[0] / where(d[i] > 0.0, d[i], 1.0), 0.0)
+
+
+@functools.cache
+def closedness(shape: Shape) -> Algorithm:
+    """Residuals of the equality constraints on positions (zero of all others), and the volume of their rows."""
+    ports, places = [f"p{i}" for i in range(shape[1])], [f"s{i}" for i in range(shape[1])]
+    found = {
+        **row_fields(),
+        **projection_fields(),
+        "q": Field("input", "q"),
+        "v": Field("input", "v"),
+        "t": Field("input", "global", SCALAR),
+        "error": Field("output", "rows", of="constraint"),
+        "volume": Field("output", "global", SCALAR),
+    }
+    steps = [
+        outward(arrange),
+        inward(factor),
+        each(watch_equalities, *ports, on="constraint"),
+        each(hold_positions, *ports, *places, on="constraint", when=("own", "awake")),
+        over("climbs", climb, "place", "up", when=("row", "row_on")),
+        Routine(gather, ("rows", "on", "x", "busy", "left", "active")),
+        Routine(gram, ("active", "starts", "places", "freedoms", "v_at", "u_rows", "y_rows", "gram_columns", "A")),
+        Routine(volume_of, ("active", "groups", "A", "LDL", "d", "scale", "volume")),
+    ]
+    return Algorithm(f"closedness_{'_'.join(map(str, map(int, shape)))}", found, {"run": steps})
+
+
+def _surely_closed(model: Model, q: np.ndarray, t: float) -> bool:
+    """Whether a state, or every one of a batch, is closed beyond doubt, and a single one is not locked."""
+    laws = collection(model)
+    call = model.keep_as(closedness, lambda: closedness_call(model))
+    unknown = laws.first_unknowns(np.atleast_2d(q))
+    given = {"q": q, "v": None, "t": np.array([t]), "told": laws.told_at(t), "unknown": unknown if q.ndim > 1 else unknown[0]}
+    found = call(given, 1, ("error", "volume"))
+    if not np.abs(found["error"]).max(initial=0.0) <= OPEN:
+        return False
+    return q.ndim > 1 or model.nv > LARGE or bool(found["volume"][0] > VOLUME)
+
+
+def closedness_call(model: Model) -> Interface:
+    """`closedness` as a function of arrays."""
+    laws = collection(model)
+    sizes = {"error": (laws.row_count,), "told": (laws.told_count,), "unknown": (sum(c.unknowns for c in laws.rows),)}
+    return Interface(model, closedness(laws.shape), laws.plan, sizes | {"x": (laws.row_count,)})
+
+
+def _check_locks(model: Model, q: np.ndarray, t: float) -> None:
+    """Raise if no motion leads away from a position, and forces to hold it have no bound."""
+    held = locks(model, q, t) if q.ndim == 1 else ()
+    if held:
+        raise SolverError(
+            f"the start is a singular position: {', '.join(held)} locks it to second order only, and no finite force holds it. "
+            'Start from another, leave out what locks it, or pass open_loops="allow" to see it give way by a part of a step'
+        )
+
+
+def size_of(poses: np.ndarray) -> float:
+    """How far apart bodies are (m), and at least 1 m; poses (..., bodies, 4, 4)."""
+    places = poses[..., :3, 3]
+    return max(1.0, float(np.ptp(places, axis=-2).max(initial=0.0)), float(np.abs(places).max(initial=0.0)))

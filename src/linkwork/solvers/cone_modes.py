@@ -1,0 +1,252 @@
+"""Given the modes of rows with cones, the linear system that they make, in all lanes at once.
+
+A row with bounds is free (u = 0) or at a bound. A contact is open (x = 0), sticks (u = 0) or slides: x_t = mu x_n d with a unit
+vector d along friction, and with e across d, in unknowns x_n and an angle,
+
+    u_n = 0,    e . u_t = 0,    dx = dx_n (1, mu d) + dz e,    dz = mu x_n dangle
+    e . A_t dx + k dz = -e . u_t,    k = |u_t| / (mu x_n)          as e turns with d
+
+So columns and rows of A are turned into d and e, some are left out, and some added to on the diagonal.
+"""
+
+from __future__ import annotations
+
+from ..kernel.loops import Ints, Lane, Table, any, loops, maximum, minimum, sqrt, where
+from .cone_rows import motions
+from .lu import solve_lu
+
+SMALL_PIVOT = 1e-3  # of the diagonal: a pivot below tells of redundant rows
+STIFFEST = 1e12  # k at most: beyond, the direction of sliding does not move
+HUGE = 1e300
+
+
+@loops
+def choose_modes(
+    active: Ints,
+    cones: Table,
+    lo: Lane,
+    hi: Lane,
+    scale: Lane,
+    xs: Lane,
+    u: Lane,
+    eps: float,
+    keep: Lane,
+    turn: Lane,
+    more: Lane,
+    z: Lane,
+) -> None:
+    """The modes that y = x - u tells.
+
+    keep   1 for unknowns: of a contact x_n, that across d, that along d (sticking alone); 0 for what is left out
+    turn   of tangents d, (0, 1) where it sticks; of normal rows mu if it slides, else 0; of rows at a bound that another row
+           sets, the signed coefficient
+    more   on the diagonal
+    z      x of rows that are left out: their bound
+    """
+    for i in range(active[0]):
+        kind = cones[active[i + 1]]
+        good = scale[i] > 0.0
+        if kind == 1:
+            mu = hi[i + 1]
+            n = xs[i] - u[i]
+            t1 = xs[i + 1] - u[i + 1]
+            t2 = xs[i + 2] - u[i + 2]
+            t = sqrt(t1 * t1 + t2 * t2)
+            acts = good & (n > 0.0)
+            slides = acts & (t > mu * n)
+            k = t / where(mu * n > 0.0, mu * n, 1.0) - 1.0
+            keep[i] = where(acts, 1.0, 0.0)
+            keep[i + 1] = keep[i]
+            keep[i + 2] = where(slides, 0.0, keep[i])
+            turn[i] = where(slides, mu, 0.0)
+            turn[i + 1] = where(slides, t1 / where(slides, t, 1.0), 0.0)
+            turn[i + 2] = where(slides, t2 / where(slides, t, 1.0), 1.0)
+            more[i] = where(acts, eps, 1.0)
+            more[i + 1] = where(slides, eps + where(mu * n * STIFFEST > t, k, STIFFEST), more[i])
+            more[i + 2] = where(slides, 1.0, more[i])
+            z[i] = 0.0
+            z[i + 1] = 0.0
+            z[i + 2] = 0.0
+        elif kind <= 0:
+            y = xs[i] - u[i]
+            low = lo[i]
+            high = hi[i]
+            if kind < 0:
+                high = hi[i] * maximum(xs[i + kind], 0.0)
+                low = -high
+            free = good & (y >= low) & (y <= high)
+            keep[i] = where(free, 1.0, 0.0)
+            more[i] = where(free, eps, 1.0)
+            turn[i] = 0.0
+            z[i] = where(free | ~good, 0.0, minimum(maximum(y, low), high))
+            if kind < 0:
+                turn[i] = where(free | ~good, 0.0, where(y > high, hi[i], -hi[i]))
+                z[i] = 0.0
+
+
+@loops
+def list_unknowns(active: Ints, cones: Table, keep: Lane, order: Ints) -> int:
+    """The rows that are unknown in some lane; the three of a contact together. Returns how many."""
+    n = 0
+    for i in range(active[0]):
+        kind = cones[active[i + 1]]
+        if (kind < 2 and any(keep[i] > 0.0)) or (kind > 1 and any(keep[i + 1 - kind] > 0.0)):
+            order[n] = i
+            n += 1
+    return n
+
+
+@loops
+def modal_matrix(n: int, active: Ints, cones: Table, A: Lane, keep: Lane, turn: Lane, more: Lane, order: Ints, T: Lane) -> None:
+    """The system of the modes, T (n, n): columns and rows of A turned, left out, and added to."""
+    m = active[0]
+    for p in range(n):
+        for q in range(n):
+            T[p * n + q] = A[order[p] * m + order[q]]
+    for q in range(n):  # columns: n + mu d, across d, along d
+        i = order[q]
+        kind = cones[active[i + 1]]
+        if kind == 1 and any(keep[i + 2] < keep[i]):
+            d1 = turn[i + 1]
+            d2 = turn[i + 2]
+            for p in range(n):
+                a = p * n + q
+                along = d1 * T[a + 1] + d2 * T[a + 2]
+                T[a] += turn[i] * along
+                T[a + 1] = d2 * T[a + 1] - d1 * T[a + 2]
+                T[a + 2] = along
+    for i in range(m):  # what follows a normal row at its bound
+        kind = cones[active[i + 1]]
+        if kind < 0 and any(abs(turn[i]) > 0.0):
+            for q in range(n):
+                if order[q] == i + kind:
+                    for p in range(n):
+                        T[p * n + q] += turn[i] * A[order[p] * m + i]
+    for p in range(n):  # rows
+        i = order[p]
+        kind = cones[active[i + 1]]
+        if kind == 1 and any(keep[i + 2] < keep[i]):
+            d1 = turn[i + 1]
+            d2 = turn[i + 2]
+            for q in range(n):
+                a = p * n + q
+                across = d2 * T[a + n] - d1 * T[a + 2 * n]
+                T[a + 2 * n] = d1 * T[a + n] + d2 * T[a + 2 * n]
+                T[a + n] = across
+    for p in range(n):
+        for q in range(n):
+            T[p * n + q] = T[p * n + q] * (keep[order[p]] * keep[order[q]])
+        T[p * n + p] += more[order[p]]
+
+
+@loops
+def right_side(n: int, active: Ints, cones: Table, keep: Lane, turn: Lane, u: Lane, order: Ints, z: Lane) -> float:
+    """-u of the unknowns, turned as the rows of the matrix are; returns the largest."""
+    most = 0.0 * u[0]
+    for p in range(n):
+        i = order[p]
+        kind = cones[active[i + 1]]
+        if kind == 1:
+            z[p] = -u[i] * keep[i]
+            z[p + 1] = (turn[i + 1] * u[i + 2] - turn[i + 2] * u[i + 1]) * keep[i + 1]
+            z[p + 2] = -(turn[i + 1] * u[i + 1] + turn[i + 2] * u[i + 2]) * keep[i + 2]
+        elif kind < 1:
+            z[p] = -u[i] * keep[i]
+        most = maximum(most, abs(z[p]))
+    return most
+
+
+@loops
+def move(n: int, active: Ints, cones: Table, keep: Lane, turn: Lane, order: Ints, z: Lane, x: Lane, go: float) -> None:
+    """Add what was found to x, in lanes that go; where a contact slides, d turns, and friction stays on the cone."""
+    for p in range(n):
+        i = order[p]
+        kind = cones[active[i + 1]]
+        if kind == 1:
+            slides = keep[i + 2] < keep[i]
+            d1 = turn[i + 1]
+            d2 = turn[i + 2]
+            new = x[i] + z[p] * keep[i]
+            most = maximum(turn[i] * new, 0.0)
+            f1 = d1 * most + d2 * z[p + 1]
+            f2 = d2 * most - d1 * z[p + 1]
+            f = sqrt(f1 * f1 + f2 * f2)
+            turns = slides & (go > 0.0) & (most > 0.0)
+            turn[i + 1] = where(turns, f1 / where(turns, f, 1.0), d1)
+            turn[i + 2] = where(turns, f2 / where(turns, f, 1.0), d2)
+            t1 = where(slides, most * turn[i + 1], x[i + 1] + z[p + 1] * keep[i + 1])
+            t2 = where(slides, most * turn[i + 2], x[i + 2] + z[p + 2] * keep[i + 2])
+            x[i] = where(go > 0.0, new, x[i])
+            x[i + 1] = where(go > 0.0, t1, x[i + 1])
+            x[i + 2] = where(go > 0.0, t2, x[i + 2])
+        elif kind < 1:
+            x[i] = where(go > 0.0, x[i] + z[p] * keep[i], x[i])
+    for i in range(active[0]):
+        kind = cones[active[i + 1]]
+        if kind < 0:
+            bound = (go > 0.0) & (abs(turn[i]) > 0.0)
+            x[i] = where(bound, turn[i] * maximum(x[i + kind], 0.0), x[i])
+
+
+@loops
+def start_modes(active: Ints, cones: Table, keep: Lane, turn: Lane, xs: Lane, z: Lane, xn: Lane, part: float, go: float) -> None:
+    """Where the unknowns of given modes begin: at a part of xs, friction on its cone; what is left out as z says."""
+    for i in range(active[0]):
+        kind = cones[active[i + 1]]
+        if kind == 1:
+            slides = keep[i + 2] < keep[i]
+            new = part * xs[i] * keep[i]
+            most = maximum(turn[i] * new, 0.0)
+            t1 = where(slides, most * turn[i + 1], part * xs[i + 1] * keep[i + 1])
+            t2 = where(slides, most * turn[i + 2], part * xs[i + 2] * keep[i + 2])
+            xn[i] = where(go > 0.0, new, xn[i])
+            xn[i + 1] = where(go > 0.0, t1, xn[i + 1])
+            xn[i + 2] = where(go > 0.0, t2, xn[i + 2])
+        elif kind < 1:
+            new = where(keep[i] > 0.0, part * xs[i], z[i])
+            if kind < 0:
+                new = where(keep[i] > 0.0, new, turn[i] * maximum(part * xs[i + kind], 0.0))
+            xn[i] = where(go > 0.0, new, xn[i])
+
+
+@loops
+def redundant(n: int, T: Lane) -> float:
+    """1 where a pivot of the factor is small: then x of these modes is not the only one."""
+    most = 0.0 * T[0]
+    for p in range(n):
+        most = maximum(most, abs(T[p * n + p]))
+    return where(most * SMALL_PIVOT > 1.0, 1.0, 0.0)
+
+
+@loops
+def approach(
+    n: int,
+    active: Ints,
+    cones: Table,
+    A: Lane,
+    bs: Lane,
+    keep: Lane,
+    turn: Lane,
+    xn: Lane,
+    un: Lane,
+    z: Lane,
+    order: Ints,
+    T: Lane,
+    enough: float,
+    rounds: int,
+    go: float,
+) -> None:
+    """x of given modes by proximal rounds on one factor, in lanes that go, until the residual is small or stands still."""
+    m = active[0]
+    last = HUGE + 0.0 * go
+    still = go
+    motions(m, A, bs, xn, un)
+    for _ in range(rounds):
+        size = right_side(n, active, cones, keep, turn, un, order, z)
+        still = where((size < 0.5 * last) & (size > enough), still, 0.0)
+        if not any(still > 0.0):
+            break
+        last = size
+        solve_lu(n, T, z)
+        move(n, active, cones, keep, turn, order, z, xn, still)
+        motions(m, A, bs, xn, un)

@@ -1,0 +1,177 @@
+"""Rows with cones in lanes: the problem in scaled rows, its motion, projection and natural map, and Gauss-Seidel.
+
+Rows are scaled to a unit diagonal, the three of a Coulomb cone alike, so that it keeps its shape. Lists of rows are those of
+`coulomb.solve_cones`.
+"""
+
+from __future__ import annotations
+
+from ..kernel.loops import Ints, Lane, Table, loops, maximum, minimum, sqrt, where
+from .contact_block import solve_contact
+
+BLOCK = 1e-10  # relative weight of the last solution in the solve of one contact
+EMPTY = 1e-14  # of the largest diagonal: rows that answer less drop out
+HUGE = 1e300
+
+
+@loops
+def motions(m: int, A: Lane, b: Lane, x: Lane, u: Lane) -> None:
+    """u = A x + b; four rows at a time, so that no sum waits for itself."""
+    for i in range(0, m - 3, 4):
+        a = i * m
+        s0 = b[i]
+        s1 = b[i + 1]
+        s2 = b[i + 2]
+        s3 = b[i + 3]
+        for k in range(m):
+            s0 += A[a + k] * x[k]
+            s1 += A[a + m + k] * x[k]
+            s2 += A[a + 2 * m + k] * x[k]
+            s3 += A[a + 3 * m + k] * x[k]
+        u[i] = s0
+        u[i + 1] = s1
+        u[i + 2] = s2
+        u[i + 3] = s3
+    for i in range(m - m % 4, m):
+        s = b[i]
+        for k in range(m):
+            s += A[i * m + k] * x[k]
+        u[i] = s
+
+
+@loops
+def scale_cones(
+    active: Ints,
+    cones: Table,
+    mu: Lane,
+    on: Lane,
+    b: Lane,
+    lower: Lane,
+    upper: Lane,
+    x: Lane,
+    A: Lane,
+    scale: Lane,
+    bs: Lane,
+    lo: Lane,
+    hi: Lane,
+    xs: Lane,
+) -> None:
+    """The problem in scaled rows; those with scale zero drop out. Rows bounded by another have their coefficient in `hi`."""
+    m = active[0]
+    most = 0.0 * A[0]
+    for i in range(m):
+        most = maximum(most, where(on[active[i + 1]] > 0.0, A[i * m + i], 0.0))
+    for i in range(m):
+        r = active[i + 1]
+        first = i
+        if cones[r] > 1:
+            first = i + 1 - cones[r]
+        size = A[i * m + i]
+        if cones[r] > 0:
+            size = (A[first * m + first] + A[(first + 1) * m + first + 1] + A[(first + 2) * m + first + 2]) / 3.0
+        good = (on[r] > 0.0) & (A[first * m + first] > EMPTY * most)
+        scale[i] = where(good, 1.0 / sqrt(where(good, size, 1.0)), 0.0)
+    for i in range(m):
+        r = active[i + 1]
+        good = scale[i] > 0.0
+        unit = 1.0 / where(good, scale[i], 1.0)
+        for k in range(m):
+            A[i * m + k] = where(good, A[i * m + k] * (scale[i] * scale[k]), 0.0)
+        A[i * m + i] = where(good, A[i * m + i], 1.0)
+        bs[i] = where(good, b[r] * scale[i], 0.0)
+        xs[i] = where(good, x[r] * unit, 0.0)
+        if cones[r] == 0:
+            lo[i] = where(good, lower[r] * unit, 0.0)
+            hi[i] = where(good, upper[r] * unit, 0.0)
+        else:
+            normal = i
+            if cones[r] < 0:
+                normal = i + cones[r]
+            lo[i] = -HUGE
+            hi[i] = where(good, mu[r] * (scale[normal] * unit), 0.0)
+
+
+@loops
+def project_cones(active: Ints, cones: Table, lo: Lane, hi: Lane, scale: Lane, z: Lane) -> None:
+    """z becomes the nearest point of the cones; rows bounded by another are projected after it."""
+    for i in range(active[0]):
+        kind = cones[active[i + 1]]
+        good = scale[i] > 0.0
+        if kind == 1:
+            mu = hi[i + 1]
+            t = sqrt(z[i + 1] * z[i + 1] + z[i + 2] * z[i + 2])
+            inside = (t <= mu * z[i]) & (z[i] >= 0.0)
+            along = maximum((z[i] + mu * t) / (1.0 + mu * mu), 0.0)
+            part = where(good, where(inside, 1.0, mu * along / where(inside | ~(t > 0.0), 1.0, t)), 0.0)
+            z[i] = where(good, where(inside, z[i], along), 0.0)
+            z[i + 1] = part * z[i + 1]
+            z[i + 2] = part * z[i + 2]
+        elif kind <= 0:
+            low = lo[i]
+            high = hi[i]
+            if kind < 0:
+                high = hi[i] * maximum(z[i + kind], 0.0)
+                low = -high
+            z[i] = where(good, minimum(maximum(z[i], low), high), 0.0)
+
+
+@loops
+def natural_map(
+    active: Ints, cones: Table, lo: Lane, hi: Lane, scale: Lane, xs: Lane, u: Lane, xn: Lane, un: Lane, share: float, z: Lane
+) -> float:
+    """z = x - P(x - u - s) in scaled rows, and its length: P projects on the cones, s is the shift mu |u_t| of normal rows.
+
+    x and u are those between xs, u and xn, un at a share of the way.
+    """
+    m = active[0]
+    for i in range(m):
+        z[i] = xs[i] + share * (xn[i] - xs[i]) - (u[i] + share * (un[i] - u[i]))
+    for i in range(m):
+        if cones[active[i + 1]] == 1:
+            u1 = u[i + 1] + share * (un[i + 1] - u[i + 1])
+            u2 = u[i + 2] + share * (un[i + 2] - u[i + 2])
+            z[i] -= hi[i + 1] * sqrt(u1 * u1 + u2 * u2)
+    project_cones(active, cones, lo, hi, scale, z)
+    square = 0.0 * share
+    for i in range(m):
+        z[i] = xs[i] + share * (xn[i] - xs[i]) - z[i]
+        square += z[i] * z[i]
+    return sqrt(square)
+
+
+@loops
+def sweep_cones(
+    active: Ints, cones: Table, A: Lane, bs: Lane, lo: Lane, hi: Lane, scale: Lane, xs: Lane, sweeps: int, close: float, go: float
+) -> None:
+    """Block Gauss-Seidel in lanes that go: every contact, every row, given the others."""
+    m = active[0]
+    for _ in range(sweeps):
+        for i in range(m):
+            kind = cones[active[i + 1]]
+            live = where(scale[i] > 0.0, go, 0.0)
+            if kind == 1:
+                c0 = bs[i]
+                c1 = bs[i + 1]
+                c2 = bs[i + 2]
+                for k in range(i):
+                    c0 += A[i * m + k] * xs[k]
+                    c1 += A[i * m + m + k] * xs[k]
+                    c2 += A[i * m + 2 * m + k] * xs[k]
+                for k in range(i + 3, m):
+                    c0 += A[i * m + k] * xs[k]
+                    c1 += A[i * m + m + k] * xs[k]
+                    c2 += A[i * m + 2 * m + k] * xs[k]
+                c0 -= BLOCK * xs[i]
+                c1 -= BLOCK * xs[i + 1]
+                c2 -= BLOCK * xs[i + 2]
+                solve_contact(m, i, A, hi[i + 1], c0, c1, c2, BLOCK, close, xs, live)
+            elif kind <= 0:
+                u = bs[i]
+                for k in range(m):
+                    u += A[i * m + k] * xs[k]
+                low = lo[i]
+                high = hi[i]
+                if kind < 0:
+                    high = hi[i] * maximum(xs[i + kind], 0.0)
+                    low = -high
+                xs[i] = where(live > 0.0, minimum(maximum(xs[i] - u, low), high), xs[i])

@@ -1,0 +1,270 @@
+"""Problems with Coulomb cones (`solvers.problem`), solved exactly, in all lanes at once: the default of contact with friction.
+
+Newton's method on the modes of the rows: free or at a bound, open, sticking or sliding. The rows of given modes are a linear
+system (`cone_modes`). With x found, y = x - u in scaled rows tells the next modes: y_n <= 0 opens, |y_t| <= mu y_n sticks, else
+friction acts along y_t. A step goes from x toward the x of the modes, as far as it makes the natural map of the complementarity
+problem smaller. Sweeps of block Gauss-Seidel with exact solves of every contact (`contact_block`) give the first modes, and new
+ones where no step leads down; alternating directions (`admm`) take turns with them there.
+
+Redundant rows need no pivoting: rows of given modes are solved by proximal rounds (A + eps 1) dx = -u with one factor, until the
+residual stands still. At the end they start once more from x = 0, to reach the solution of least norm, whatever the order of the
+contacts and the start, if that has the same modes. A is any matrix whose symmetric part is semidefinite.
+
+The x with the least natural map is kept, and `left` tells it, in the units of u. A problem without a solution (contacts that ask
+for contradicting motions) shows there. Lanes that are done stay as they are: a result does not depend on its neighbours.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from ..kernel.lanes import Lanes
+from ..kernel.loops import Ints, Lane, LoopFunction, Table, all, any, loops, maximum, minimum, sqrt, where
+from .cone_modes import approach, choose_modes, list_unknowns, modal_matrix, redundant, start_modes
+from .cone_rows import motions, natural_map, project_cones, scale_cones, sweep_cones
+from .lu import factor_lu, solve_lu
+from .problem import Info, Problem
+
+EPS = 1e-6  # relative weight of the last solution in a proximal round
+SOFTEST = 1e-2  # the same at most, where steps do not lead down
+ROUNDS = 3  # proximal rounds on one factor
+LAST_ROUNDS = 16  # the same for the solution of least norm
+CHANGES = 60  # of modes, at most
+SWEEPS = 6  # of Gauss-Seidel, and more later
+CLOSE = 1e-3  # relative: how well they need to know sliding
+ALTERNATIONS = 60  # of directions, and more later
+RHO = 0.03  # the weight of their split
+DECREASE = 0.1  # of the residual: the least that a step is to bring
+HALVINGS = 8  # of a step
+ENOUGH = 5e-14  # of the largest terms: the residual that ends the search
+ROUNDING = 1e-12  # of the largest terms: the same where no step leads down
+SMALL = 1e-15  # of the largest terms: what proximal rounds are to reach
+LARGEST = 1e4  # of b: larger x do not count among these terms, as they may grow without bound in a jam
+
+
+@loops
+def mirror(active: Ints, packed: Lane, A: Lane) -> None:
+    """The whole of a packed symmetric matrix (`boxes.gram`), row by row."""
+    m = active[0]
+    for i in range(m):
+        for k in range(i + 1):
+            A[i * m + k] = packed[i * (i + 1) // 2 + k]
+            A[k * m + i] = packed[i * (i + 1) // 2 + k]
+
+
+@loops
+def alternate(
+    active: Ints,
+    cones: Table,
+    A: Lane,
+    bs: Lane,
+    lo: Lane,
+    hi: Lane,
+    scale: Lane,
+    inside: Lane,
+    force: Lane,
+    xn: Lane,
+    z: Lane,
+    T: Lane,
+    rounds: int,
+    go: float,
+) -> None:
+    """Go on with alternating directions (`admm`), in lanes that go: slow, but they move where Gauss-Seidel and Newton do not.
+
+    xn sees the matrix, `inside` stays in the cones, `force` is between them and becomes u + s.
+    """
+    m = active[0]
+    for i in range(m):
+        for k in range(m):
+            T[i * m + k] = A[i * m + k]
+        T[i * m + i] += RHO
+    factor_lu(m, T)
+    for _ in range(rounds):
+        for i in range(m):
+            xn[i] = RHO * inside[i] + force[i] - bs[i]
+        for i in range(m):
+            if cones[active[i + 1]] == 1:
+                xn[i] -= hi[i + 1] * sqrt(force[i + 1] * force[i + 1] + force[i + 2] * force[i + 2])
+        solve_lu(m, T, xn)
+        for i in range(m):
+            z[i] = xn[i] - force[i] / RHO
+        project_cones(active, cones, lo, hi, scale, z)
+        for i in range(m):
+            new = force[i] - RHO * (xn[i] - z[i])
+            force[i] = where(go > 0.0, new, force[i])
+            inside[i] = where(go > 0.0, z[i], inside[i])
+
+
+@loops
+def shorten(
+    active: Ints,
+    cones: Table,
+    lo: Lane,
+    hi: Lane,
+    scale: Lane,
+    xs: Lane,
+    u: Lane,
+    xn: Lane,
+    un: Lane,
+    z: Lane,
+    share: float,
+    enough: float,
+    go: float,
+) -> float:
+    """The largest of 1/2, 1/4, ... of a step at which the natural map is below `enough`, in lanes without a share; else 0."""
+    trial = 1.0 + 0.0 * go
+    for _ in range(HALVINGS):
+        if all((share > 0.0) | ~(go > 0.0)):
+            break
+        trial = 0.5 * trial
+        new = natural_map(active, cones, lo, hi, scale, xs, u, xn, un, trial, z)
+        share = where((new < enough) & ~(share > 0.0), trial, share)
+    return share
+
+
+@loops
+def solve_cones(
+    active: Ints,
+    cones: Table,
+    mu: Lane,
+    on: Lane,
+    b: Lane,
+    lower: Lane,
+    upper: Lane,
+    x: Lane,
+    A: Lane,
+    left: Lane,
+    rounds: Lane,
+    T: Lane,
+    scale: Lane,
+    bs: Lane,
+    lo: Lane,
+    hi: Lane,
+    xs: Lane,
+    u: Lane,
+    xn: Lane,
+    un: Lane,
+    best: Lane,
+    inside: Lane,
+    force: Lane,
+    z: Lane,
+    keep: Lane,
+    turn: Lane,
+    more: Lane,
+    order: Ints,
+) -> None:
+    """The multipliers x of the listed rows, from the x given (zero, or those of the step before).
+
+    active   how many rows take part, then they; the rows of one contact stand together, and are on together
+    cones    of every row what it is: see `problem`
+    mu       coefficients of rows that others bound; of a Coulomb cone that of its first tangent
+    A        (m, m), row by row in the order of the list; it is used up
+    left     the largest residual, in the units of the rows
+    rounds   how many systems were solved
+    The rest is scratch: T (m, m), `order` whole numbers, the others a record per row.
+    """
+    m = active[0]
+    scale_cones(active, cones, mu, on, b, lower, upper, x, A, scale, bs, lo, hi, xs)
+    go = 1.0 + 0.0 * A[0]
+    sweeping = go
+    alternating = 0.0 * go
+    turns = 0.0 * go  # 1: alternating directions are next, where no step leads down
+    eps = EPS * go
+    given = 0.0 * go
+    rounds[0] = 0.0
+    for i in range(m):
+        given = maximum(given, abs(bs[i]))
+        best[i] = xs[i]
+        xn[i] = xs[i]
+        inside[i] = 0.0
+        force[i] = bs[i]
+    motions(m, A, bs, xs, u)
+    least = natural_map(active, cones, lo, hi, scale, xs, u, xs, u, 0.0 * go, z)
+    go = where(least <= ENOUGH * given, 0.0, go)
+    for change in range(CHANGES):
+        if not any(go > 0.0):
+            break
+        if any(sweeping > 0.0):
+            sweep_cones(active, cones, A, bs, lo, hi, scale, xs, SWEEPS + change, CLOSE, where(go > 0.0, sweeping, 0.0))
+        if any(alternating > 0.0):
+            alternate(active, cones, A, bs, lo, hi, scale, inside, force, xn, z, T, ALTERNATIONS + 2 * change, alternating)
+            for i in range(m):
+                xs[i] = where(alternating > 0.0, inside[i], xs[i])
+        motions(m, A, bs, xs, u)
+        off = natural_map(active, cones, lo, hi, scale, xs, u, xs, u, 0.0 * go, z)
+        size = given
+        for i in range(m):
+            size = maximum(size, minimum(abs(xs[i]), LARGEST * given))
+        better = (go > 0.0) & (off < least)
+        for i in range(m):
+            best[i] = where(better, xs[i], best[i])
+        least = where(better, off, least)
+        choose_modes(active, cones, lo, hi, scale, xs, u, eps, keep, turn, more, z)
+        n = list_unknowns(active, cones, keep, order)
+        modal_matrix(n, active, cones, A, keep, turn, more, order, T)
+        factor_lu(n, T)
+        rounds[0] += go
+        start_modes(active, cones, keep, turn, xs, z, xn, 1.0, go)
+        approach(n, active, cones, A, bs, keep, turn, xn, un, z, order, T, SMALL * size, ROUNDS, go)
+        full = natural_map(active, cones, lo, hi, scale, xn, un, xn, un, 0.0 * go, z)
+        ends = full <= ENOUGH * size
+        enough = (1.0 - DECREASE) * off
+        share = where(ends | (full < enough), 1.0, 0.0)
+        share = shorten(active, cones, lo, hi, scale, xs, u, xn, un, z, share, enough, go)
+        moves = (go > 0.0) & (share > 0.0)
+        go = where(~moves & (least <= ROUNDING * size), 0.0, go)
+        sweeping = where(moves, 0.0, where(turns > 0.0, 0.0, go))
+        alternating = where(moves, 0.0, where(turns > 0.0, go, 0.0))
+        turns = where(moves, turns, 1.0 - turns)
+        eps = where(moves, maximum(where(share < 1.0, eps, 0.1 * eps), EPS), minimum(10.0 * eps, SOFTEST))
+        for i in range(m):
+            xs[i] = where(moves, where(share < 1.0, xs[i] + share * (xn[i] - xs[i]), xn[i]), xs[i])
+            z[i] = xs[i]
+        ended = where(moves & ends, redundant(n, T), 0.0)
+        if any(ended > 0.0):  # from zero to the solution of least norm, if it has the same modes
+            start_modes(active, cones, keep, turn, xs, z, xn, 0.0, ended)
+            approach(n, active, cones, A, bs, keep, turn, xn, un, z, order, T, SMALL * size, LAST_ROUNDS, ended)
+            new = natural_map(active, cones, lo, hi, scale, xn, un, xn, un, 0.0 * go, z)
+            for i in range(m):
+                xs[i] = where((ended > 0.0) & (new <= ENOUGH * size), xn[i], xs[i])
+        for i in range(m):
+            best[i] = where(moves & ends, xs[i], best[i])
+        go = where(moves & ends, 0.0, go)
+    motions(m, A, bs, best, u)
+    natural_map(active, cones, lo, hi, scale, best, u, best, u, 0.0 * go, z)
+    left[0] = 0.0
+    for i in range(m):
+        left[0] = maximum(left[0], abs(z[i]) / where(scale[i] > 0.0, scale[i], 1.0))
+        x[active[i + 1]] = best[i] * scale[i]
+
+
+def solve(problem: Problem, warm: np.ndarray | None = None) -> tuple[np.ndarray, Info]:
+    """x of one problem, and how it ended."""
+    x, left, rounds = solve_all([problem], None if warm is None else [warm])
+    return x[0], Info(float(left[0]), int(rounds[0]))
+
+
+def solve_all(problems: Sequence[Problem], warm: Sequence[np.ndarray] | None = None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """x (problems, rows), what is left and rounds of problems with the same rows, in as many lanes."""
+    m, W = len(problems[0].b), len(problems)
+    scratch = [np.zeros((m * m, W)), *np.zeros((15, m, W)), np.zeros(m, np.int64)]
+    return call_in_lanes(solve_cones, problems, warm, *scratch)
+
+
+def call_in_lanes(
+    routine: LoopFunction, problems: Sequence[Problem], warm: Sequence[np.ndarray] | None, *scratch: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Run a compiled solver on problems with the same rows, one in each lane."""
+    W, cones = len(problems), problems[0].cones.rows
+    given = [(p.cones.mu, np.ones(len(p.b)), p.b, p.cones.lower, p.cones.upper) for p in problems]
+    mu, on, b, lower, upper = (np.ascontiguousarray(np.stack(x, axis=-1), float) for x in zip(*given, strict=True))
+    x = np.zeros(b.shape) if warm is None else np.ascontiguousarray(np.stack(warm, axis=-1), float)
+    A = np.ascontiguousarray(np.stack([p.A.reshape(-1) for p in problems], axis=-1), float)
+    left, rounds, active = np.zeros((1, W)), np.zeros((1, W)), np.arange(-1, len(cones))
+    active[0] = len(cones)
+    if len(cones):
+        rows = np.ascontiguousarray(cones, np.int32)
+        routine.call(Lanes(W), active, rows, mu, on, b, lower, upper, x, A, left, rounds, *scratch)
+    return x.T.copy(), left[0], rounds[0]

@@ -1,0 +1,216 @@
+"""MJCF files: the same model as MuJoCo's, to rounding; what it cannot be is said."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import gymnasium
+import mujoco
+import numpy as np
+import pytest
+
+import linkwork as lw
+
+ASSETS = Path(gymnasium.__file__).parent / "envs" / "mujoco" / "assets"
+ROBOTS = ("ant", "half_cheetah", "hopper", "humanoid", "inverted_double_pendulum", "pusher_v5", "reacher", "walker2d_v5")
+SMOOTH = ("CONTACT", "LIMIT", "FRICTIONLOSS", "EQUALITY")
+
+EVERYTHING = """
+<mujoco>
+  <option gravity="0.3 -0.2 -9"/>
+  <worldbody>
+    <geom type="plane" size="1 1 1" friction="0.7"/>
+    <body name="trunk" pos="0 0 1" euler="10 20 30">
+      <freejoint name="root"/>
+      <geom type="box" size=".2 .1 .05" pos=".02 0 0" euler="0 0 15"/>
+      <body name="upper" pos=".2 0 0">
+        <joint name="ball" type="ball" pos="0 .05 0" damping="0.4" stiffness="3"/>
+        <geom type="capsule" fromto="0 0 0 .3 0 .1" size=".04"/>
+        <site name="marker" pos=".1 0 0" euler="0 90 0"/>
+        <body name="lower" pos=".3 0 .1" euler="0 40 0">
+          <joint name="bend" axis="0 1 0" pos="0 0 .02" range="-40 100" ref="12" springref="5" stiffness="2" armature=".02"/>
+          <joint name="twist" axis="1 0 .2" pos=".03 0 0" damping=".3"/>
+          <joint name="slide" type="slide" axis="0 0 1" ref=".1" range="-.1 .3" frictionloss=".2"/>
+          <geom type="cylinder" size=".03 .1" pos=".1 0 0"/>
+          <body name="welded" pos=".2 0 0" euler="5 0 0"><geom type="ellipsoid" size=".05 .04 .03"/></body>
+        </body>
+      </body>
+      <body name="tail" pos="-.2 0 0"><joint name="wag" axis="0 0 1"/><geom type="sphere" size=".06" pos="-.1 0 0"/></body>
+    </body>
+  </worldbody>
+  <contact><exclude body1="upper" body2="tail"/></contact>
+  <actuator>
+    <motor name="push" joint="slide" gear="7" ctrlrange="-.3 .3" ctrllimited="true"/>
+    <position name="hold" joint="bend" kp="20" kv="1.5" forcerange="-8 8"/>
+    <velocity name="spin" joint="wag" kv="2"/>
+  </actuator>
+  <keyframe><key name="go" qpos="0 0 1 .6 .8 0 0  1 0 0 0  .2 .1 .05  .3" qvel="1 2 3 .1 .2 .3  0 0 0  0 0 0  1"/></keyframe>
+</mujoco>
+"""
+
+
+def written(tmp_path: Path, text: str) -> Path:
+    path = tmp_path / "model.xml"
+    path.write_text(text)
+    return path
+
+
+def twists(m: Any, q: np.ndarray, v: np.ndarray) -> np.ndarray:
+    """Velocities of MuJoCo as linkwork has them: of free joints (angular, linear) in body axes."""
+    v = v.copy()
+    for j in np.flatnonzero(m.jnt_type == mujoco.mjtJoint.mjJNT_FREE):
+        at, on, R = m.jnt_qposadr[j], m.jnt_dofadr[j], np.zeros(9)
+        mujoco.mju_quat2Mat(R, q[at + 3 : at + 7])
+        v[on : on + 6] = np.concatenate([v[on + 3 : on + 6], R.reshape(3, 3).T @ v[on : on + 3]])
+    return v
+
+
+def accelerations(m: Any, q: np.ndarray, v: np.ndarray, a: np.ndarray) -> np.ndarray:
+    """The same for rates of velocities, whose axes turn."""
+    found, now = twists(m, q, a), twists(m, q, v)
+    for j in np.flatnonzero(m.jnt_type == mujoco.mjtJoint.mjJNT_FREE):
+        on = m.jnt_dofadr[j]
+        found[on + 3 : on + 6] -= np.cross(now[on : on + 3], now[on + 3 : on + 6])
+    return found
+
+
+def check_motion(path: Path, model: lw.Model) -> None:
+    m = mujoco.MjModel.from_xml_path(str(path))
+    m.opt.disableflags |= sum(int(getattr(mujoco.mjtDisableBit, f"mjDSBL_{x}")) for x in SMOOTH)
+    rng, d = np.random.default_rng(0), mujoco.MjData(m)
+    free = model.replace(elements=[e for e in model.elements if isinstance(e, lw.Actuator | lw.JointSpring)])
+    for _ in range(3):
+        d.qpos[:] = m.qpos0
+        mujoco.mj_integratePos(m, d.qpos, 0.7 * rng.normal(size=m.nv), 1.0)
+        d.qvel[:], d.ctrl[:] = rng.normal(size=m.nv), rng.uniform(-1, 1, m.nu)
+        mujoco.mj_forward(m, d)
+        q, v = np.array(d.qpos), np.array(d.qvel)
+        found = lw.forward_dynamics(free, q, twists(m, q, v), **({"inputs": np.array(d.ctrl)} if m.nu else {}))
+        expected = accelerations(m, q, v, np.array(d.qacc))
+        assert np.abs(found - expected).max() < 1e-10 * np.abs(expected).max()
+
+
+@pytest.mark.parametrize("robot", ROBOTS)
+def test_robots_move_as_in_mujoco(robot: str) -> None:
+    path = ASSETS / f"{robot}.xml"
+    check_motion(path, lw.load(path))
+
+
+def test_everything_moves_as_in_mujoco(tmp_path: Path) -> None:
+    path = written(tmp_path, EVERYTHING)
+    check_motion(path, lw.load(path))
+
+
+def test_what_is_read(tmp_path: Path) -> None:
+    model = lw.load(written(tmp_path, EVERYTHING))
+    assert [b.name for b in model.bodies] == ["trunk", "upper", "lower", "tail"]
+    assert [b.joint_name for b in model.bodies] == ["root", "ball", "bend+twist+slide", "wag"]
+    assert model.gravity.tolist() == [0.3, -0.2, -9.0]
+    lower = model.bodies[2]
+    np.testing.assert_allclose(lower.properties.lower, [-np.deg2rad(40), -np.inf, -0.1])
+    assert lower.properties.friction.tolist() == [0, 0, 0.2]
+    assert [type(s).__name__ for b in model.bodies for s in b.shapes] == ["Box", "Capsule", "Cylinder", "Ellipsoid", "Sphere"]
+    (plane,) = model.world_shapes
+    assert plane.friction == 0.7
+    assert frozenset(("upper", "tail")) in model.excluded
+    assert set(model.frames) == {"marker", "welded"}
+    assert any("'welded'" in note for note in model.notes)
+
+
+def test_places_are_those_of_mujoco(tmp_path: Path) -> None:
+    path = written(tmp_path, EVERYTHING)
+    model, m = lw.load(path), mujoco.MjModel.from_xml_path(str(path))
+    d = mujoco.MjData(m)
+    state = model.keyframes["go"]
+    d.qpos[:] = state.q
+    mujoco.mj_forward(m, d)
+    poses = lw.kinematics(model, state.q).poses
+    for i, body in enumerate(model.bodies):
+        for shape in body.shapes:
+            centre = getattr(shape, "center", None) if isinstance(shape, lw.Sphere) else shape.p
+            placed = (poses[i] @ np.append(centre, 1.0))[:3]
+            assert np.abs(d.geom_xpos - placed).max(1).min() < 1e-12
+    frame = model.frames["marker"]
+    E = poses[model.body_index(frame.body)] @ np.asarray(frame.placement.matrix, float)
+    np.testing.assert_allclose(E[:3, 3], d.site_xpos[0], atol=1e-12)
+    np.testing.assert_allclose(E[:3, :3].ravel(), d.site_xmat[0], atol=1e-12)
+    np.testing.assert_allclose(state.v[:3], [0.1, 0.2, 0.3])
+    R = np.array(d.xmat[1]).reshape(3, 3)
+    np.testing.assert_allclose(R @ state.v[3:6], [1, 2, 3], atol=1e-12)
+
+
+EQUALITIES = """
+<mujoco>
+  <worldbody>
+    <body name="a"><joint name="a" axis="0 1 0"/><geom type="capsule" fromto="0 0 0 .4 0 0" size=".03"/></body>
+    <body name="b" pos=".4 0 .3">
+      <joint name="b" axis="0 1 0" pos=".1 0 0"/><geom type="capsule" fromto="0 0 0 0 0 -.3" size=".03"/></body>
+    <body name="c" pos="1 0 0"><freejoint/><geom type="box" size=".1 .1 .1"/></body>
+    <body name="d" pos="1 .5 0"><joint name="d" axis="1 0 0" ref="20"/><geom type="box" size=".1 .1 .1" pos="0 0 .1"/></body>
+  </worldbody>
+  <equality>
+    <connect body1="a" body2="b" anchor=".4 0 0"/>
+    <weld body1="d" body2="c" relpose="0 -.5 .1 .96 .28 0 0"/>
+    <joint joint1="d" joint2="a" polycoef=".1 2 0 0 0"/>
+  </equality>
+</mujoco>
+"""
+
+
+def test_equalities_are_those_of_mujoco(tmp_path: Path) -> None:
+    """Rows span the same directions, and the residuals of both vanish together."""
+    path = written(tmp_path, EQUALITIES)
+    model, m = lw.load(path), mujoco.MjModel.from_xml_path(str(path))
+    assert [type(e).__name__ for e in model.elements] == ["Loop", "Closure", "Coupling"]
+    m.opt.disableflags |= int(mujoco.mjtDisableBit.mjDSBL_CONTACT)
+    d = mujoco.MjData(m)
+    state = lw.assemble(model, lw.State(np.array(m.qpos0), np.zeros(m.nv)))
+    d.qpos[:] = state.q
+    mujoco.mj_forward(m, d)
+    assert d.nefc == 3 + 6 + 1
+    assert np.abs(d.efc_pos).max() < 1e-9
+    assert lw.load(path).notes
+
+
+REFUSED = {
+    "fluid": ('<option density="1000"/>', "", "it moves in a fluid"),
+    "gravcomp": ("", 'gravcomp="1"', "1 bodies have their weight compensated"),
+}
+
+
+@pytest.mark.parametrize("what", REFUSED)
+def test_what_would_change_the_motion_is_refused_unless_allowed(what: str, tmp_path: Path) -> None:
+    top, own, words = REFUSED[what]
+    body = f'<worldbody><body name="a" {own}><joint name="j"/><geom size=".1"/></body></worldbody>'
+    path = written(tmp_path, f"<mujoco>{top}{body}</mujoco>")
+    with pytest.raises(lw.ModelError, match=f"{words}.*allow=\\['{what}'\\]"):
+        lw.load(path)
+    assert any(words in note for note in lw.load(path, allow=what).notes)
+
+
+def test_muscles_are_refused_by_name(tmp_path: Path) -> None:
+    body = '<worldbody><body><joint name="j"/><geom size=".1"/></body></worldbody>'
+    path = written(tmp_path, f'<mujoco>{body}<actuator><muscle name="m" joint="j" lengthrange="0 1"/></actuator></mujoco>')
+    with pytest.raises(lw.ModelError, match="actuator 'm' has a state of its own"):
+        lw.load(path)
+    assert not lw.load(path, allow=["actuators"]).elements
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("<mujoco><worldbody><nothing/></worldbody></mujoco>", "nothing"),
+        ("<mujoco>", "model.xml"),
+        ("<mujoco/>", "nothing in this model moves"),
+    ],
+)
+def test_bad_files(text: str, words: str, tmp_path: Path) -> None:
+    with pytest.raises(lw.LinkworkError, match=words) as error:
+        lw.load(written(tmp_path, text))
+    assert "\n" not in str(error.value)
+
+
+def test_floating_is_for_urdf(tmp_path: Path) -> None:
+    with pytest.raises(lw.InputError, match="freejoint"):
+        lw.load(written(tmp_path, EVERYTHING), floating=True)

@@ -1,0 +1,97 @@
+"""Problems with boxes: their conditions in NumPy, redundant rows against `lstsq`, lanes against lone runs; A along paths."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from linkwork.kernel.lanes import Lanes
+from linkwork.solvers import boxes
+
+INF = np.inf
+KINDS = [(-INF, INF), (0.0, INF), (-0.3, 0.3)]  # equality, push, dry friction
+
+
+def packed(S: np.ndarray) -> np.ndarray:
+    """(W, n, n) symmetric as (n (n + 1) / 2, W)."""
+    rows, columns = np.tril_indices(S.shape[1])
+    return np.ascontiguousarray(S[:, rows, columns].T)
+
+
+def solved(A: np.ndarray, b: np.ndarray, lower: np.ndarray, upper: np.ndarray, on: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Multipliers (W, n) and what is left (W,) of problems (W, n, n), (W, n); compiled, all at once."""
+    width, n = b.shape
+    lanes = Lanes(width)
+    each = [np.ascontiguousarray(x.T) for x in (on, b, lower, upper)]
+    x, left, matrix = np.zeros((n, width)), np.zeros((1, width)), packed(A)
+    scratch = [np.full((n, width), np.nan) for _ in range(10)]
+    active, some = np.array([n, *range(n)]), np.zeros(n + 1, np.int64)
+    L = np.full_like(matrix, np.nan)
+    boxes.solve_boxes.call(lanes, active, *each, x, matrix, left, L, *scratch, some)
+    return x.T, left[0]
+
+
+def problems(seed: int, n: int, width: int, rank: int | None = None) -> Any:
+    rng = np.random.default_rng(seed)
+    G = rng.standard_normal((width, n, n + 2 if rank is None else rank))
+    kinds = [[KINDS[k] for k in rng.integers(3, size=n)] for _ in range(width)]
+    lower, upper = (np.array([[pair[side] for pair in row] for row in kinds]) for side in (0, 1))
+    A = G @ G.transpose(0, 2, 1)
+    b = np.einsum("wij,wj->wi", A, rng.standard_normal((width, n)))
+    return A, b, lower, upper, (rng.random((width, n)) < 0.8).astype(float)
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 5, 8, 21])
+def test_conditions_hold_and_lanes_are_alone(n: int) -> None:
+    A, b, lower, upper, on = problems(n, n, 8)
+    x, left = solved(A, b, lower, upper, on)
+    for k in range(8):
+        some = on[k] > 0
+        w, scale = A[k] @ x[k] + b[k], np.abs(b[k]).max()
+        assert not x[k][~some].any()
+        assert ((lower[k] - 1e-12 <= x[k]) & (x[k] <= upper[k] + 1e-12))[some].all()
+        rest = np.where(w > 0, np.minimum(w, x[k] - lower[k]), np.minimum(-w, upper[k] - x[k]))
+        assert np.abs(rest[some]).max(initial=0.0) < 1e-11 * scale
+        assert left[k] < 1e-11 * scale
+        lone = solved(*(a[k : k + 1] for a in (A, b, lower, upper, on)))
+        assert lone[0].tobytes() == x[k].tobytes()
+        assert lone[1].tobytes() == left[k].tobytes()
+
+
+@pytest.mark.parametrize("n", [4, 9])
+def test_redundant_equalities_have_the_least_norm(n: int) -> None:
+    A, b, *_ = problems(n, n, 4, rank=n // 2)
+    free = np.full((4, n), INF)
+    x, left = solved(A, b, -free, free, np.ones((4, n)))
+    for k in range(4):
+        scale = 1.0 / np.sqrt(np.diag(A[k]))
+        expected = scale * np.linalg.lstsq(A[k] * np.outer(scale, scale), -b[k] * scale, rcond=1e-10)[0]
+        assert np.allclose(x[k], expected, rtol=1e-5, atol=1e-5)  # rounding over EPS
+        assert left[k] < 1e-9 * np.abs(b[k]).max()
+
+
+@pytest.mark.parametrize("rows", [1, 3, 4, 7])
+def test_the_matrix_along_paths_is_that_of_dense_rows(rows: int) -> None:
+    """Rows over joints of one to three freedoms, on paths that share some of them."""
+    rng, width, sizes = np.random.default_rng(rows), 8, np.array([1, 3, 2, 1, 1, 2])
+    v_first = np.cumsum(sizes) - sizes
+    paths = [np.flatnonzero(rng.random(len(sizes)) < 0.6) for _ in range(rows)]
+    starts = np.cumsum([0, *map(len, paths)])
+    joints = np.concatenate(paths).astype(int)
+    freedoms = sizes[joints]
+    places = np.cumsum(freedoms) - freedoms
+    u, y = rng.standard_normal((2, max(1, int(freedoms.sum())), width))
+    dense = np.zeros((2, rows, int(sizes.sum()), width))
+    for r in range(rows):
+        for e in range(starts[r], starts[r + 1]):
+            for k in range(freedoms[e]):
+                dense[:, r, v_first[joints[e]] + k] = u[places[e] + k], y[places[e] + k]
+    columns, A = np.zeros((4 * int(sizes.sum()), width)), np.full((rows * (rows + 1) // 2, width), np.nan)
+    tables = [np.ascontiguousarray(x, np.int32) for x in (starts, places, freedoms, v_first[joints])]
+    boxes.gram.call(Lanes(width), np.array([rows, *range(rows)]), *tables, u, y, columns, A)
+    expected = np.einsum("rvw,svw->wrs", dense[0], dense[1])
+    i, j = np.tril_indices(rows)
+    assert np.allclose(A.T, expected[:, i, j], rtol=1e-13, atol=1e-13)
+    assert not columns.any()
