@@ -19,6 +19,7 @@ import numpy as np
 
 from ..contact import Contact
 from ..contact.candidates import candidates
+from ..declared import MOST_ROWS
 from ..errors import InputError
 from ..forces import PDController
 from ..geometry import Sphere
@@ -118,6 +119,8 @@ def with_pair_friction(model: Model, m: Any) -> Model:
         both = [geoms[id(c.shape_a)], geoms[id(c.shape_b)]]
         mu = float(m.geom_friction[both, 0].max()) if m.geom_condim[both].max() > 1 else 0.0
         pairs.append(Contact(c.body_a, c.shape_a, c.body_b, c.shape_b, friction=mu, restitution=c.restitution))
+    if (rows := sum(pair.size for pair in pairs)) > MOST_ROWS:
+        raise InputError(f"its {len(pairs)} pairs have {rows} rows, and at most {MOST_ROWS} fit into one problem")
     return model.add(*pairs)
 
 
