@@ -29,7 +29,7 @@ def arch(stones: int = 7, friction: float = 0.6) -> tuple[lw.Model, lw.State]:
         for k in range(i + 2, stones):
             b.exclude(f"stone{i + 1}", f"stone{k + 1}")
     model = b.build()
-    return model, lw.State(q, np.zeros(model.nv))
+    return model, lw.State(np.array(q), np.zeros(model.nv))
 
 
 def stone(opening: float) -> np.ndarray:

@@ -29,7 +29,7 @@ def chains(links: int = 5, friction: float = 0.4) -> tuple[lw.Model, lw.State]:
     model = b.build()
     v = np.zeros(model.nv)
     v[0] = 0.6
-    return model, lw.State(q, v)
+    return model, lw.State(np.array(q), v)
 
 
 CHAINS = Scene(

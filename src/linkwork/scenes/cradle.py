@@ -23,8 +23,9 @@ def cradle(balls: int = 5, raised: int = 1, restitution: float = 1.0) -> tuple[l
     b = lw.ModelBuilder()
     for k in range(balls):
         ball = lw.Sphere(RADIUS, center=(0.0, 0.0, -LENGTH), mass=0.1, restitution=restitution)
+        string = lw.Cylinder(0.001, LENGTH, lw.SE3(p=(0.0, 0.0, -0.5 * LENGTH)), group=0, mask=0)
         hangs = lw.SE3(p=((2.0 * RADIUS + GAP) * k, 0.0, 0.5))
-        b.body(f"ball{k + 1}", joint=lw.Revolute((0, 1, 0)), placement=hangs, shapes=[ball])
+        b.body(f"ball{k + 1}", joint=lw.Revolute((0, 1, 0)), placement=hangs, shapes=[string, ball])
     model = b.build()
     q = np.where(np.arange(balls) < raised, 0.5, 0.0)
     return model, lw.State(q, np.zeros(balls))

@@ -26,7 +26,7 @@ def dominoes(count: int = 8, friction: float = 0.3) -> tuple[lw.Model, lw.State]
     model = b.build()
     v = np.zeros(model.nv)
     v[1], v[3], v[5] = PUSH, 0.5 * PUSH * SIZE[2], 0.5 * PUSH * SIZE[0]
-    return model, lw.State(q, v)
+    return model, lw.State(np.array(q), v)
 
 
 DOMINOES = Scene("dominoes", "dominoes topple one another", dominoes, duration=1.5, dt=2e-3, methods=CONTACT_METHODS)

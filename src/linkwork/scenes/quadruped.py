@@ -31,7 +31,7 @@ def quadruped(height: float = 0.3, friction: float = 0.8) -> tuple[lw.Model, lw.
             q.append(angle)
         b.exclude("trunk", f"{name}_thigh")
     model = b.build()
-    return model, lw.State(q, np.zeros(model.nv))
+    return model, lw.State(np.array(q), np.zeros(model.nv))
 
 
 QUADRUPED = Scene("quadruped", "a quadruped lands and stands under PD", quadruped, duration=2.0, dt=2e-3, methods=CONTACT_METHODS)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 import linkwork as lw
@@ -64,7 +66,7 @@ class _Bones:
         turned = lw.SE3.rot_y(np.pi / 2) if axis[0] else lw.SE3.rot_x(np.pi / 2) if axis[1] else lw.SE3()
         centre = (0.5 * axis if parent != "world" else np.zeros(3)) if middle is None else np.array(middle, float)
         shape = lw.Capsule(radius, length, lw.SE3(p=centre) @ turned, density=DENSITY, friction=self._friction)
-        given = {} if limits is None else {"limits": limits}
+        given: dict[str, Any] = {} if limits is None else {"limits": limits}
         self._b.body(name, parent=parent, joint=joint, placement=lw.SE3(p=np.array(at)), shapes=[shape], **given)
         if parent != "world":
             self._b.add(lw.JointDamping(name, 0.3))

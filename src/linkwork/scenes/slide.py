@@ -16,22 +16,22 @@ def slide(slope: float = 20.0, friction: float = 0.2) -> tuple[lw.Model, lw.Stat
     constraints. It stands where friction is above tan(slope)."""
     angle = np.radians(slope)
     b = lw.ModelBuilder().world(lw.Plane((0, 0, 0), (np.sin(angle), 0, np.cos(angle)), friction=friction))
-    b.body("hub", joint=lw.Free(), inertia=lw.Inertia.sphere(1.0, 0.1))
-    leg = lw.Inertia.cuboid(mass=0.5, size=(0.04, 0.04, LEG), com=(0, 0, -0.5 * LEG))
+    b.body("hub", joint=lw.Free(), shapes=[lw.Sphere(0.08, mass=1.0)])
+    leg = lw.Cylinder(0.02, LEG, lw.SE3(p=(0, 0, -0.5 * LEG)), mass=0.5, group=0, mask=0)  # touches nothing
     out, tie = LEG * np.sin(SPREAD), LEG * np.sin(SPREAD) * np.sqrt(3.0)
     directions = 2.0 * np.pi / 3.0 * np.arange(3)
     for k, a in enumerate(directions):
         lean = lw.SE3.rot_z(a) @ lw.SE3.rot_y(-SPREAD)
         foot = lw.Sphere(FOOT, center=(0, 0, -LEG), mass=0.1, friction=friction)
-        b.body(f"leg{k + 1}", parent="hub", joint=lw.Spherical(), placement=lean, inertia=leg + foot.inertia(), shapes=[foot])
-    rod = lw.Inertia.cuboid(mass=0.2, size=(tie, 0.02, 0.02), com=(0.5 * tie, 0, 0))
+        b.body(f"leg{k + 1}", parent="hub", joint=lw.Spherical(), placement=lean, shapes=[leg, foot])
+    rod = lw.Box((tie, 0.02, 0.02), lw.SE3(p=(0.5 * tie, 0, 0)), mass=0.2, group=0, mask=0)
     feet = [np.array([out * np.cos(a), out * np.sin(a), -LEG * np.cos(SPREAD)]) for a in directions]
     for k in range(3):
         lean = lw.SE3.rot_z(directions[k]) @ lw.SE3.rot_y(-SPREAD)
         to = feet[(k + 1) % 3] - feet[k]
         turn = lean.inverse() @ lw.SE3.rot_z(np.arctan2(to[1], to[0]))
         at = lw.SE3(R=turn.R, p=(0, 0, -LEG))
-        b.body(f"tie{k + 1}", parent=f"leg{k + 1}", joint=lw.Universal(), placement=at, inertia=rod)
+        b.body(f"tie{k + 1}", parent=f"leg{k + 1}", joint=lw.Universal(), placement=at, shapes=[rod])
         b.add(lw.Loop(f"tie{k + 1}", f"leg{(k + 1) % 3 + 1}", (tie, 0, 0), (0, 0, -LEG)))
     model = b.build()
     q = model.neutral()

@@ -20,7 +20,7 @@ def stack(boxes: int = 10, gap: float = 0.005, friction: float = 0.6) -> tuple[l
         b.body(f"box{k}", joint=lw.Free(), shapes=[lw.Box(SIZE, mass=1.0, friction=friction)])
         q += [0.0, 0.0, SIZE[2] * (k + 0.5) + gap * (k + 1), 1.0, 0.0, 0.0, 0.0]
     model = b.build()
-    return model, lw.State(q, np.zeros(model.nv))
+    return model, lw.State(np.array(q), np.zeros(model.nv))
 
 
 STACK = Scene("stack", "boxes fall onto one another and stand", stack, duration=2.0, dt=5e-3, methods=CONTACT_METHODS)

@@ -23,7 +23,7 @@ def tippe_top(spin: float = 250.0, friction: float = 0.2) -> tuple[lw.Model, lw.
     model = b.build()
     w = spin * np.array([0.0, np.sin(LEAN), np.cos(LEAN)])
     q = [0.0, 0.0, RADIUS, np.cos(0.5 * LEAN), np.sin(0.5 * LEAN), 0.0, 0.0]
-    return model, lw.State(q, [*w, *np.cross(w, -inertia.com)])
+    return model, lw.State(np.array(q), np.array([*w, *np.cross(w, -inertia.com)]))
 
 
 TIPPE_TOP = Scene("tippe_top", "a tippe top turns over while it spins", tippe_top, duration=4.0, dt=5e-4)

@@ -28,7 +28,7 @@ def wall(courses: int = 4, speed: float = 8.0, friction: float = 0.6) -> tuple[l
     model = b.build()
     v = np.zeros(model.nv)
     v[-3] = speed
-    return model, lw.State(q, v)
+    return model, lw.State(np.array(q), v)
 
 
 WALL = Scene("wall", "a heavy ball breaks a wall of bricks", wall, duration=1.0, dt=4e-3, methods=CONTACT_METHODS)
