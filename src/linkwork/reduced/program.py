@@ -369,7 +369,7 @@ def fields(shape: Shape) -> dict[str, Field]:
     return found | (row_fields(shape[3]) if rows >= 0 else {})
 
 
-SCRATCH = ("d", "scale", "scaled_b", "scaled_lower", "scaled_upper", "scaled_x", "w_rows", "z", "inside", "rest", "some")
+SCRATCH = ("d", "scale", "scaled_b", "scaled_lower", "scaled_upper", "scaled_x", "w_rows", "z", "inside", "box_rest", "box_list")
 
 
 PROBLEM = ("on", "b", "lower", "upper", "x", "A", "left", "LDL", *SCRATCH)
@@ -404,11 +404,11 @@ def row_fields(kinds: int = EQUALITIES) -> dict[str, Field]:
         "busy": Field("work", "global", SCALAR),
         "left": Field("output", "global", SCALAR),
         "active": Field("work", "list", SCALAR),
-        "columns": Field("work", "column", SCALAR),
+        "gram_columns": Field("work", "column", SCALAR),
         "A": Field("work", "pair", SCALAR),
         "LDL": Field("work", "pair", SCALAR),
         **{name: Field("work", "row", SCALAR) for name in SCRATCH},
-        "some": Field("work", "list", SCALAR),
+        "box_list": Field("work", "list", SCALAR),
         **(cone_fields() if kinds == CONES else {}),
     }
 
@@ -484,7 +484,7 @@ def solved_rows(
         each(hold, *ports, *places, on="constraint", when=("own", "awake")),
         over("climbs", up, "place", "up", when=("row", "row_on")),
         Routine(gather, ("rows", "on", "x", "busy", "left", "active")),
-        Routine(gram, (*paths, "u_rows", "y_rows", "columns", "A"), when="busy"),
+        Routine(gram, (*paths, "u_rows", "y_rows", "gram_columns", "A"), when="busy"),
         *solve,
         Routine(spread, (*paths, "y_rows", "x", "dy"), when="busy"),
         outward(add, when="busy"),
