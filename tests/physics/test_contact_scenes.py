@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import permutations
+
 import numpy as np
 import pytest
 from scipy.optimize import linprog
@@ -263,3 +265,20 @@ def rows_at(run: lw.Trajectory, v: np.ndarray) -> dict[str, np.ndarray]:
     found = [lw.kinematics(run.model, *pair) for pair in zip(q, v, strict=True)]
     poses, twists = (np.array([getattr(k, name) for k in found]) for name in ("poses", "twists"))
     return constraint_set(run.model).records(poses, twists, q, v, run.t[:-1])
+
+
+@pytest.mark.parametrize(
+    "velocity", [(0, 0, 0, 1, 0, 0), (0, 0, 3, 1, 0.2, 0), (0, 0, 5, 0, 0, 0), (0, 0, 1, 1, 0.3, -2), (0,) * 6]
+)
+def test_a_step_does_not_depend_on_the_order_of_contacts(velocity: tuple[float, ...]) -> None:
+    """A block on four points slides, turns, lands, rests: how they share its weight is not determined, and yet the same."""
+    corners = [(x, y, -0.04) for x in (-0.1, 0.1) for y in (-0.1, 0.1)]
+    ends = []
+    for order in permutations(corners):
+        b = lw.ModelBuilder()
+        b.body("block", joint=lw.Free(), inertia=lw.Inertia.cuboid(mass=1.0, size=(0.2, 0.2, 0.1)))
+        for corner in order:
+            b.add(lw.Contact("block", lw.Sphere(0.01, corner), "world", lw.Plane(), friction=0.4))
+        state = lw.State(np.array([0, 0, 0.05, 1, 0, 0, 0]), np.array(velocity, float))
+        ends.append(lw.simulate(b.build(), state, 5e-3, 5e-3).v[-1])
+    assert np.ptp(ends, axis=0).max() < 1e-9
