@@ -8,7 +8,9 @@ ones where no step leads down; alternating directions (`admm`) take turns with t
 
 Redundant rows need no pivoting: rows of given modes are solved by proximal rounds (A + eps 1) dx = -u with one factor, until the
 residual stands still. At the end they start once more from x = 0, to reach the solution of least norm, whatever the order of the
-contacts and the start, if that has the same modes. A is any matrix whose symmetric part is semidefinite.
+contacts and the start, if that has the same modes; where contacts slide, once more with the directions of friction found there,
+until these do not change: of all loads that friction allows to a body on many points, one is chosen. A is any matrix whose
+symmetric part is semidefinite.
 
 The x with the least natural map is kept, and `left` tells it, in the units of u. A problem without a solution (contacts that ask
 for contradicting motions) shows there; a contradiction below JAM of what is asked for, which no step of its modes makes smaller,
@@ -32,6 +34,8 @@ EPS = 1e-6  # relative weight of the last solution in a proximal round
 SOFTEST = 1e-2  # the same at most, where steps do not lead down
 ROUNDS = 3  # proximal rounds on one factor
 LAST_ROUNDS = 16  # the same for the solution of least norm
+RESTARTS = 12  # toward it, as directions of sliding depend on it
+SAME = 1e-9  # of the largest terms: changes of x that end them
 CHANGES = 60  # of modes, at most
 SWEEPS = 6  # of Gauss-Seidel, and more later
 CLOSE = 1e-3  # relative: how well they need to know sliding
@@ -230,12 +234,28 @@ def solve_cones(
             z[i] = xs[i]
         ended = where((moves & ends) | jams, redundant(n, T), 0.0)
         close_enough = where(jams, (1.0 + STILL) * off, ENOUGH * size)
-        if any(ended > 0.0):  # from zero to the solution of least norm, if it has the same modes
+        for again in range(RESTARTS):  # from zero to the solution of least norm, if it has the same modes
+            if not any(ended > 0.0):
+                break
+            if again > 0:  # friction has turned
+                choose_modes(active, cones, lo, hi, scale, xn, un, EPS + 0.0 * go, keep, turn, more, z)
+                n = list_unknowns(active, cones, keep, order)
+                modal_matrix(n, active, cones, A, keep, turn, more, order, T)
+                factor_lu(n, T)
+                of_factor = EPS + 0.0 * go
             start_modes(active, cones, keep, turn, xs, z, xn, 0.0, ended)
             approach(n, active, cones, A, bs, keep, turn, xn, un, z, order, T, SMALL * size, LAST_ROUNDS, of_factor, ended)
             new = natural_map(active, cones, lo, hi, scale, xn, un, xn, un, 0.0 * go, z)
+            found = (ended > 0.0) & (new <= close_enough)
+            way = 0.0 * go
+            slides = 0.0 * go
             for i in range(m):
-                xs[i] = where((ended > 0.0) & (new <= close_enough), xn[i], xs[i])
+                way = maximum(way, abs(xn[i] - inside[i]))
+                inside[i] = where(ended > 0.0, xn[i], inside[i])
+                xs[i] = where(found, xn[i], xs[i])
+                if cones[active[i + 1]] == 1:
+                    slides = maximum(slides, keep[i] - keep[i + 2])
+            ended = where((slides > 0.0) & (way > SAME * size), ended, 0.0)
         for i in range(m):
             best[i] = where((moves & ends) | jams, xs[i], best[i])
         go = where((moves & ends) | jams, 0.0, go)
