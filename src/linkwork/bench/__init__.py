@@ -60,6 +60,13 @@ def _contact_problems(json: Path | None = None, quick: bool = False, cases: Sequ
     return run(json, quick, cases)
 
 
+def _bisp(json: Path | None = None, quick: bool = False, cases: Sequence[str] = ()) -> Rows:
+    """Friction inside joints: bilateral staggered projections beside plain ones."""
+    from .bisp import run
+
+    return run(json, quick, cases)
+
+
 BENCHMARKS: dict[str, Callable[..., Rows]] = {
     "dynamics": _dynamics,
     "step": _step,
@@ -67,6 +74,7 @@ BENCHMARKS: dict[str, Callable[..., Rows]] = {
     "multipliers": _multipliers,
     "loaded": _loaded,
     "contact-problems": _contact_problems,
+    "bisp": _bisp,
 }
 
 __all__ = ["BENCHMARKS"]

@@ -28,8 +28,8 @@ from ..spatial.se3 import SE3, Ad, ad
 from .system import Dynamics
 
 ROUNDS = 100
-ENOUGH = 1e-10  # of the reactions, in the norm of the inverse mass: a smaller change is none
-REGULAR = 1e-6  # eps of the contacts of one joint, of which there are more than it has reactions
+ENOUGH = 1e-20  # of the square of the reactions, in the norm of the inverse mass: a smaller change is none
+RANK = 1e-12  # of the largest singular value of the contacts of one joint: smaller ones are none
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,8 +38,9 @@ class Rubbing:
 
     N       along the normals (k, 6)
     T       along the tangents (m, 6)
-    limit   mu of every tangent (m, k): |beta| <= limit |alpha|
+    limit   mu of every tangent and group (m, groups): |beta| <= limit |alpha|
     rows    of the model's constraints that are the joint between them; none: the tree's
+    groups  the number of every normal's group (k,): |alpha| is the length of a group; none: each is its own
     """
 
     body: int
@@ -48,25 +49,33 @@ class Rubbing:
     T: np.ndarray
     limit: np.ndarray
     rows: tuple[int, ...] = ()
+    groups: np.ndarray | None = None
+
+    def most(self, alpha: np.ndarray) -> np.ndarray:
+        """The largest |beta| of every tangent."""
+        size = np.abs(alpha) if self.groups is None else np.sqrt(np.bincount(self.groups, alpha**2))
+        return self.limit @ size
 
 
 @dataclass(frozen=True, eq=False)
 class Sliding:
-    """Friction beside one row that pushes: rows along the tangents (m, 6) of a body, and mu."""
+    """Friction beside one row that pushes: rows along the tangents (m, 6 bodies), and mu."""
 
     row: int
-    body: int
     T: np.ndarray
     mu: float
 
 
 @dataclass(frozen=True)
 class Stop:
-    """When the projections end: after so many rounds, or with so small a change; contacts below `least` are none."""
+    """When the projections end: after so many rounds, or with so small a change (a square); contacts below `least` are none.
+
+    regular   eps of the contacts of one joint, of which there may be more than it has reactions; 0: the limit of small ones
+    """
 
     rounds: int = ROUNDS
     enough: float = ENOUGH
-    regular: float = REGULAR
+    regular: float = 0.0
     least: float = 0.0
 
 
@@ -183,7 +192,7 @@ class StaggeredStep:
     def tangents(self) -> np.ndarray:
         """T of all contacts."""
         parts = [self.spread(r.T, r.body, r.other) for r in self.rubbing]
-        parts += [self.spread(s.T, s.body) for s in self.sliding]
+        parts += [s.T for s in self.sliding]
         return np.concatenate([np.zeros((0, 6 * self.now.model.nb)), *parts])
 
     @cached_property
@@ -221,12 +230,13 @@ class StaggeredStep:
                 if r.other >= 0:
                     f[6 * r.other : 6 * r.other + 6] -= self.handed(r.body, w[r.body])
             L = N @ self.light
-            out.append(np.linalg.solve(L @ N.T + self.stop.regular * np.eye(len(N)), self.h * (L @ f)))
+            A = L @ N.T + self.stop.regular * np.eye(len(N))
+            out.append(np.linalg.lstsq(A, self.h * (L @ f), rcond=RANK)[0])
         return out
 
     def limits(self, alphas: Sequence[np.ndarray], lam: np.ndarray) -> np.ndarray:
         """mu |alpha| of all tangents."""
-        parts = [r.limit @ np.abs(a) for r, a in zip(self.rubbing, alphas, strict=True)]
+        parts = [r.most(a) for r, a in zip(self.rubbing, alphas, strict=True)]
         parts += [np.full(len(s.T), s.mu * max(lam[s.row], 0.0)) for s in self.sliding]
         return np.concatenate([np.zeros(0), *parts])
 

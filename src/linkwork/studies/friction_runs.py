@@ -1,9 +1,6 @@
 """Runs of scene files with friction, step by step: as published, and twice as they should be.
 
-The second of the right ones shares the contacts of `redmax.bisp`, not the projections: friction is found together with all
-constraints, in joint velocities, and what joints carry from the motion that is left,
-
-    minimise |v' - v_free|^2 in the metric of A,  v' - v_free = A^-1 (J^T T^T beta + G^T lam),  |beta| <= mu |alpha|.
+The right ones are those of `redmax.bisp` and `redmax.reduced_friction`, which share contacts, not projections.
 """
 
 from __future__ import annotations
@@ -14,38 +11,10 @@ from ..io.redmax import Problem, Run
 from ..io.redmax.published_friction import PublishedStep
 from ..model import State
 from ..redmax.bisp import StaggeredStep, Stop
-from ..solvers.quadratic import boxed
+from ..redmax.reduced_friction import ReducedStep
 from ..steppers.tangent import recharted
 
-CONVERGED = Stop(rounds=400, enough=1e-20)
-
-
-class ReducedStep(StaggeredStep):
-    """See the module's text."""
-
-    def project(self, friction: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """The same reactions and friction."""
-        B = np.concatenate([self.tangents @ self.now.J, self.G])
-        Y = np.linalg.solve(self.A, np.column_stack([self.b, B.T]))
-        A, free = B @ Y[:, 1:], B @ Y[:, 0]
-        free[len(self.tangents) :] -= self.target
-        pushes = np.where(self.constraints.unilateral, 0.0, -np.inf)
-        most, reactions = np.zeros(len(self.tangents)), np.zeros(len(friction))
-        for _ in range(self.stop.rounds):
-            self.rounds += 1
-            unbounded = np.full(len(pushes), np.inf)
-            x = boxed(A, free, np.concatenate([-most, pushes]), np.concatenate([most, unbounded]))
-            friction, lam = self.tangents.T @ x[: len(most)] / self.h, x[len(most) :]
-            before, reactions = reactions, self.carried(Y[:, 0] + Y[:, 1:] @ x, friction, lam)
-            if np.abs(reactions - before).max() <= np.sqrt(self.stop.enough) * np.abs(reactions).max():
-                break
-            most = self.limits(self.pressures(reactions, lam), lam)
-        return reactions, friction
-
-    def carried(self, v: np.ndarray, friction: np.ndarray, lam: np.ndarray) -> np.ndarray:
-        """The reactions on the bodies with v' = v."""
-        gained = self.mass @ (self.now.J @ v) + self.turning - self.momentum - self.G_m.T @ lam
-        return gained / self.h - friction
+CONVERGED = Stop(rounds=400, regular=1e-6)
 
 
 ROUTES: dict[str, tuple[type[StaggeredStep], Stop | None]] = {

@@ -70,8 +70,14 @@ def test_a_ball_rubs_as_it_turns() -> None:
 def test_without_friction_a_run_is_that_of_the_stepper(name: str, route: str) -> None:
     scene, wanted = rubbing(name, 0.0, steps=10)
     p = scene.problem(wanted, right=True)
-    options = {"method": "redmax", "stepper": "linearly_implicit", "baumgarte": wanted.baumgarte[2], "open_loops": "allow"}
-    plain = lw.simulate(p.model, p.state, 10 * wanted.h, wanted.h, control=p.control, **options).final
+    options: dict[str, Any] = {
+        "control": p.control,
+        "method": "redmax",
+        "stepper": "linearly_implicit",
+        "baumgarte": wanted.baumgarte[2],
+        "open_loops": "allow",
+    }
+    plain = lw.simulate(p.model, p.state, 10 * wanted.h, wanted.h, **options).final
     end = friction_run(p, wanted, route)
     assert isinstance(plain, State)
     assert np.allclose(end.q, plain.q, rtol=0.0, atol=1e-9)

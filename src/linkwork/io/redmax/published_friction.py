@@ -93,7 +93,9 @@ class Floor:
     def sliding(self, poses: np.ndarray, row: int, mu: float) -> Sliding:
         """Friction along the floor's x and y at the lowest point of the ball."""
         R = poses[self.body][:3, :3].T @ self.axes
-        return Sliding(row, self.body, along(self.center - self.radius * R[:, 2], R[:, :2].T), mu)
+        T = np.zeros((2, len(poses), 6))
+        T[:, self.body] = along(self.center - self.radius * R[:, 2], R[:, :2].T)
+        return Sliding(row, T.reshape(2, -1), mu)
 
 
 @dataclass(frozen=True, eq=False)
