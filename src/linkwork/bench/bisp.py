@@ -27,7 +27,6 @@ from ..model import Model, ModelBuilder, State
 from ..redmax.bisp import Rubbing, StaggeredStep, Stop
 from ..redmax.joint_friction import friction_step
 from ..redmax.reduced_friction import ReducedStep
-from ..solvers.quadratic import boxed
 from ..spatial.inertia import Inertia
 from ..spatial.se3 import SE3, Ad
 from ..steppers.tangent import recharted
@@ -41,19 +40,17 @@ class PlainStep(StaggeredStep):
     """Contacts of all joints as rows that push, on bodies that nothing else joins."""
 
     def reactions(self, friction: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """N^T alpha / h, of one program for all normals; pins that close loops are contacts, too."""
-        pins = {k for r in self.rubbing for k in r.rows}
-        others = [k for k in range(len(self.G_m)) if k not in pins]
-        N = np.concatenate([*self.normals, self.G_m[others]])
-        count = len(N) - len(others)
-        Y = np.linalg.solve(self.mass, N.T)
-        free = Y.T @ (self.momentum - self.turning + self.h * friction)
-        free[count:] -= self.target[others]
-        lower = np.concatenate([np.zeros(count), np.where(self.constraints.unilateral[others], 0.0, -np.inf)])
-        x = boxed(N @ Y, free, lower, np.full(len(N), np.inf))
-        self.alpha, lam = x[:count], np.zeros(len(self.G_m))
-        lam[others] = x[count:]
-        return N[:count].T @ self.alpha / self.h, lam
+        """N^T alpha / h, of one program for all normals (Lawson and Hanson's), regularised as the joints of `bisp` are.
+
+        Pins that close loops are contacts, too.
+        """
+        from scipy.optimize import nnls
+
+        N, root = np.concatenate(self.normals), np.linalg.cholesky(self.mass)
+        push, free = np.linalg.solve(root, N.T), np.linalg.solve(root, self.momentum - self.turning + self.h * friction)
+        regular = np.sqrt(self.stop.regular) * np.eye(len(N))
+        self.alpha = nnls(np.concatenate([push, regular]), np.concatenate([-free, np.zeros(len(N))]), maxiter=100 * len(N))[0]
+        return N.T @ self.alpha / self.h, np.zeros(len(self.G_m))
 
     def pressures(self, reactions: np.ndarray, lam: np.ndarray) -> list[np.ndarray]:
         """Those of the program."""
