@@ -67,6 +67,13 @@ def _contact(json: Path | None = None, quick: bool = False, cases: Sequence[str]
     return run(json, quick, cases)
 
 
+def _bisp(json: Path | None = None, quick: bool = False, cases: Sequence[str] = ()) -> Rows:
+    """Friction inside joints: bilateral staggered projections beside plain ones."""
+    from .bisp import run
+
+    return run(json, quick, cases)
+
+
 BENCHMARKS: dict[str, Callable[..., Rows]] = {
     "dynamics": _dynamics,
     "step": _step,
@@ -75,6 +82,7 @@ BENCHMARKS: dict[str, Callable[..., Rows]] = {
     "loaded": _loaded,
     "contact": _contact,
     "contact-problems": _contact_problems,
+    "bisp": _bisp,
 }
 
 __all__ = ["BENCHMARKS"]
