@@ -230,8 +230,9 @@ class StaggeredStep:
                 if r.other >= 0:
                     f[6 * r.other : 6 * r.other + 6] -= self.handed(r.body, w[r.body])
             L = N @ self.light
-            A = L @ N.T + self.stop.regular * np.eye(len(N))
-            out.append(np.linalg.lstsq(A, self.h * (L @ f), rcond=RANK)[0])
+            A, pressing, eps = L @ N.T, self.h * (L @ f), self.stop.regular
+            regular = np.linalg.solve(A + eps * np.eye(len(N)), pressing) if eps else None
+            out.append(np.linalg.lstsq(A, pressing, rcond=RANK)[0] if regular is None else regular)
         return out
 
     def limits(self, alphas: Sequence[np.ndarray], lam: np.ndarray) -> np.ndarray:
