@@ -246,6 +246,7 @@ class Rosenbrock(Stepper):
 
     name = "rosenbrock"
     order = 2
+    implicit = True
 
     @property
     def methods(self) -> tuple[str, ...]:
