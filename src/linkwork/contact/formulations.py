@@ -7,7 +7,8 @@
     "frictionless"   contacts only push
     "off"            shapes pass through one another; a `Contact` of the model itself acts all the same
 
-All but "exact" and "off" also say how every `Contact` of the model itself acts.
+All but "exact" and "off" also say how every `Contact` of the model itself acts. Friction of other gaps (`constraints.rubbing`) is
+their own: Coulomb's, or solved in turn with all others.
 """
 
 from __future__ import annotations

@@ -222,6 +222,10 @@ class RowLaw(Law):
         """Where its shapes may touch, at the poses x of its bodies: one for every cone, or every row."""
         raise TypeError(f"{type(self).__name__} must say where it touches")
 
+    def rub_at(self, x: Sequence[Any], t: Scalar, unknown: Vector) -> Vector:
+        """Where in the world friction of a gap acts, if the law does not say where shapes touch."""
+        raise TypeError(f"{type(self).__name__} must say where it rubs")
+
     def grip(self) -> tuple[Scalar, Scalar]:
         """The coefficients of friction and restitution of rows that only push."""
         return 0.0, 0.0

@@ -261,7 +261,7 @@ def hold(n: Any, *around: Any) -> None:
     if law.timed:
         later = law.gap_of(values(at), n.t + n.h, n.foot) if law.holonomic else None
         asked = found.given if later is None else (found.residual - array(list(later))) / n.h
-    if law.touches:  # what touches rolls
+    if law.touches or law.cones:  # what touches rolls
         parts = zip(n.kinds, ports, free_motion(n, ports, at), strict=False)
         turned = [motion if kind == STILL else motion + 0.5 * port.drift for kind, port, motion in parts]
         bend = 0.5 * n.h * found.bias
