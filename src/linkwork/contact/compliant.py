@@ -4,8 +4,9 @@
     friction   -mu f s / sqrt(|s|^2 + s_0^2)            along the slip s; s_0 is the slip speed of regularisation
 
 It is a force like any other: implicit steppers take its derivatives into their factor, others need steps that are short against
-its period. These derivatives are those at a fixed normal force: that of friction along a slope with respect to the depth has no
-mirror image, and steppers with symmetric factors would make a lift of it. What it gets wrong is known:
+its period. These derivatives are those at fixed points, normals and, for friction, normal forces: k n n^T, d n n^T and the slope
+of friction over slip, all symmetric. (That of friction with respect to depth has no mirror image; steppers with symmetric factors
+would make a lift of it.) What it gets wrong is known:
 
 - A body at rest is in the floor by depth = f / k.
 - On a slope of angle a < atan(mu) it does not stick but creeps, at the speed where friction carries it:
@@ -27,6 +28,7 @@ from ..elements.touch import velocity_at
 from ..errors import ModelError
 from ..forces.force import Force, push_at
 from ..geometry import Plane, Shape
+from ..geometry.contact_point import ContactPoint
 from ..model.checks import number, positive
 from ..model.model import WORLD, Model
 from ..spatial.dual import held
@@ -94,30 +96,36 @@ class CompliantContact(Force):
         own = {name: x for name, x in values.items() if name in ("stiffness", "damping", "friction", "slip_speed")}
         return super().bound(own | {"shapes": tuple(shapes)})
 
-    def touch(self, poses: Sequence[SE3]) -> Sequence[Any]:
-        """Where the shapes may touch."""
-        (a, b), (E_a, E_b) = self.shapes, poses
-        return pair_function(a, b)(a, E_a, b, E_b)
+    def touch(self, poses: Sequence[Any]) -> list[ContactPoint]:
+        """Where the shapes may touch. Derivatives with respect to displacements are those of the gap alone: points that touch
+        now move with their bodies, along a normal that does not turn."""
+        (a, b), still = self.shapes, [SE3(R=held(E.R), p=held(E.p)) for E in poses]
+        found = []
+        for at in pair_function(a, b)(a, still[0], b, still[1]):
+            x_a, x_b = (E @ here.unrotate(at.point - here.p) for E, here in zip(poses, still, strict=True))
+            found.append(at._replace(gap=at.gap + dot(at.normal, x_a - x_b)))
+        return found
 
     def energy(self, poses: Sequence[SE3]) -> Scalar:
         stored: Scalar = 0.0
-        for point in self.touch(poses):
-            depth = where(point.on > 0.5, maximum(-point.gap, 0.0), 0.0)
+        for at in self.touch(poses):
+            depth = where(at.on > 0.5, maximum(-at.gap, 0.0), 0.0)
             stored = stored + 0.5 * self.stiffness * depth * depth
         return stored
 
     def wrenches(self, poses: Sequence[SE3], twists: Sequence[Vector], t: Scalar, u: Vector) -> Sequence[Vector]:
-        (E_a, E_b), loads = poses, [zeros(6), zeros(6)]
-        for point in self.touch(poses):
-            slip = velocity_at(E_a, twists[0], point.point) - velocity_at(E_b, twists[1], point.point)
-            rate = dot(point.normal, slip)
-            along = slip - rate * point.normal
-            push = maximum(-self.stiffness * point.gap - self.damping * rate, 0.0)
-            push = where((point.on > 0.5) & (point.gap < 0.0), push, 0.0)
+        still = [SE3(R=held(E.R), p=held(E.p)) for E in poses]
+        loads = [zeros(6), zeros(6)]
+        for at in self.touch(poses):
+            slip = velocity_at(still[0], twists[0], at.point) - velocity_at(still[1], twists[1], at.point)
+            rate = dot(at.normal, slip)
+            along = slip - rate * at.normal
+            push = maximum(-self.stiffness * at.gap - self.damping * rate, 0.0)
+            push = where((at.on > 0.5) & (at.gap < 0.0), push, 0.0)
             drag = self.friction * held(push) / np.sqrt(dot(along, along) + self.slip_speed * self.slip_speed)
-            force = push * point.normal - drag * along
-            for k, (E, sign) in enumerate(((E_a, 1.0), (E_b, -1.0))):
-                loads[k] = loads[k] + push_at(E.unrotate(point.point - E.p), sign * E.unrotate(force))
+            force = push * at.normal - drag * along
+            for k, (E, sign) in enumerate(zip(still, (1.0, -1.0), strict=True)):
+                loads[k] = loads[k] + push_at(E.unrotate(at.point - E.p), sign * E.unrotate(force))
         return loads
 
 
