@@ -191,6 +191,21 @@ def test_compliant_contact_stores_energy() -> None:
     assert run.health.energy_drift < 1e-7
 
 
+def test_derivatives_of_compliant_contact_are_exact() -> None:
+    """What steppers take is theirs; whoever asks for derivatives of the dynamics gets them, against differences."""
+    b = lw.ModelBuilder()
+    b.body("ball", joint=lw.Free(), inertia=lw.Inertia.sphere(mass=2.0, radius=0.1))
+    numbers: dict[str, Any] = {"stiffness": 1e4, "damping": 50.0, "friction": 0.4, "slip_speed": 0.05}
+    model = b.add(lw.CompliantContact("ball", lw.Sphere(0.1), **numbers)).build()
+    q, v, e = np.array([0, 0, 0.098, 1, 0, 0, 0]), np.array([0.3, -0.5, 0.2, 0.04, 0.03, -0.01]), 1e-6
+    by_q, by_v = lw.forward_dynamics_derivatives(model, q, v)
+    for i, x in enumerate(e * np.eye(6)):
+        ends = [lw.forward_dynamics(model, model.integrate(q, s * x), v) for s in (1.0, -1.0)]
+        assert np.allclose(by_q[:, i], (ends[0] - ends[1]) / (2 * e), rtol=1e-6, atol=1e-5)
+        ends = [lw.forward_dynamics(model, q, v + s * x) for s in (1.0, -1.0)]
+        assert np.allclose(by_v[:, i], (ends[0] - ends[1]) / (2 * e), rtol=1e-6, atol=1e-5)
+
+
 # --- all ----------------------------------------------------------------------------------------------------------------------
 @pytest.mark.parametrize("contact", CONTACT_MODELS)
 def test_a_simulator_takes_the_same(contact: str) -> None:

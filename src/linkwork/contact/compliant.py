@@ -3,10 +3,10 @@
     normal     f = max(k depth - d gap_dot, 0)          where depth = -gap > 0
     friction   -mu f s / sqrt(|s|^2 + s_0^2)            along the slip s; s_0 is the slip speed of regularisation
 
-It is a force like any other: implicit steppers take its derivatives into their factor, others need steps that are short against
-its period. These derivatives are those at fixed points, normals and, for friction, normal forces: k n n^T, d n n^T and the slope
-of friction over slip, all symmetric. (That of friction with respect to depth has no mirror image; steppers with symmetric factors
-would make a lift of it.) What it gets wrong is known:
+It is a force like any other: implicit steppers take slopes of it into their factor, others need steps that are short against its
+period. These slopes are those at fixed points, normals and, for friction, normal forces: k n n^T, d n n^T and that of friction
+over slip, all symmetric. (Friction grows with depth, but depth not with friction: steppers with symmetric factors would make a
+lift of it.) What it gets wrong is known:
 
 - A body at rest is in the floor by depth = f / k.
 - On a slope of angle a < atan(mu) it does not stick but creeps, at the speed where friction carries it:
@@ -24,6 +24,7 @@ from typing import Any
 
 import numpy as np
 
+from ..elements.ports import At, values, velocities
 from ..elements.touch import velocity_at
 from ..errors import ModelError
 from ..forces.force import Force, push_at
@@ -96,15 +97,10 @@ class CompliantContact(Force):
         own = {name: x for name, x in values.items() if name in ("stiffness", "damping", "friction", "slip_speed")}
         return super().bound(own | {"shapes": tuple(shapes)})
 
-    def touch(self, poses: Sequence[Any]) -> list[ContactPoint]:
-        """Where the shapes may touch. Derivatives with respect to displacements are those of the gap alone: points that touch
-        now move with their bodies, along a normal that does not turn."""
-        (a, b), still = self.shapes, [SE3(R=held(E.R), p=held(E.p)) for E in poses]
-        found = []
-        for at in pair_function(a, b)(a, still[0], b, still[1]):
-            x_a, x_b = (E @ here.unrotate(at.point - here.p) for E, here in zip(poses, still, strict=True))
-            found.append(at._replace(gap=at.gap + dot(at.normal, x_a - x_b)))
-        return found
+    def touch(self, poses: Sequence[Any]) -> Sequence[ContactPoint]:
+        """Where the shapes may touch."""
+        (a, b), (E_a, E_b) = self.shapes, poses
+        return pair_function(a, b)(a, E_a, b, E_b)
 
     def energy(self, poses: Sequence[SE3]) -> Scalar:
         stored: Scalar = 0.0
@@ -114,19 +110,39 @@ class CompliantContact(Force):
         return stored
 
     def wrenches(self, poses: Sequence[SE3], twists: Sequence[Vector], t: Scalar, u: Vector) -> Sequence[Vector]:
-        still = [SE3(R=held(E.R), p=held(E.p)) for E in poses]
         loads = [zeros(6), zeros(6)]
         for at in self.touch(poses):
-            slip = velocity_at(still[0], twists[0], at.point) - velocity_at(still[1], twists[1], at.point)
-            rate = dot(at.normal, slip)
-            along = slip - rate * at.normal
-            push = maximum(-self.stiffness * at.gap - self.damping * rate, 0.0)
-            push = where((at.on > 0.5) & (at.gap < 0.0), push, 0.0)
-            drag = self.friction * held(push) / np.sqrt(dot(along, along) + self.slip_speed * self.slip_speed)
-            force = push * at.normal - drag * along
-            for k, (E, sign) in enumerate(zip(still, (1.0, -1.0), strict=True)):
-                loads[k] = loads[k] + push_at(E.unrotate(at.point - E.p), sign * E.unrotate(force))
+            push, along = self._push(at, poses, twists)
+            loads = self._added(loads, at, poses, push, push, along)
         return loads
+
+    def implicit_loads(self, at: Sequence[At], t: Scalar, u: Vector) -> Sequence[Vector]:
+        """The same with points, normals and the normal forces of friction held: of displacements only the gap knows, as the
+        points that touch now move with their bodies."""
+        poses: Sequence[Any] = values(at)
+        still, loads = [SE3(R=held(E.R), p=held(E.p)) for E in poses], [zeros(6), zeros(6)]
+        for point in self.touch(still):
+            x_a, x_b = (E @ here.unrotate(point.point - here.p) for E, here in zip(poses, still, strict=True))
+            moved = point._replace(gap=point.gap + dot(point.normal, x_a - x_b))
+            push, along = self._push(moved, still, velocities(at))
+            loads = self._added(loads, moved, still, push, held(push), along)
+        return loads
+
+    def _push(self, at: ContactPoint, poses: Sequence[Any], twists: Sequence[Vector]) -> tuple[Scalar, Vector]:
+        """The normal force at a point, and the slip across it."""
+        slip = velocity_at(poses[0], twists[0], at.point) - velocity_at(poses[1], twists[1], at.point)
+        rate = dot(at.normal, slip)
+        push = maximum(-self.stiffness * at.gap - self.damping * rate, 0.0)
+        return where((at.on > 0.5) & (at.gap < 0.0), push, 0.0), slip - rate * at.normal
+
+    def _added(
+        self, loads: Sequence[Vector], at: ContactPoint, poses: Sequence[Any], push: Scalar, bears: Scalar, along: Vector
+    ) -> list[Vector]:
+        """The loads with those of a point: `push` along its normal, friction as of a normal force `bears`."""
+        drag = self.friction * bears / np.sqrt(dot(along, along) + self.slip_speed * self.slip_speed)
+        force = push * at.normal - drag * along
+        signed = zip(loads, poses, (1.0, -1.0), strict=True)
+        return [load + push_at(E.unrotate(at.point - E.p), sign * E.unrotate(force)) for load, E, sign in signed]
 
 
 @dataclass(frozen=True)

@@ -147,6 +147,10 @@ class ForceLaw(Law):
         """The wrench on every body port, the force along every joint port; t is time, u are the inputs."""
         raise TypeError(f"{type(self).__name__} must say its loads")
 
+    def implicit_loads(self, at: Sequence[At], t: Scalar, u: Vector) -> Sequence[Vector]:
+        """The same loads, as implicit steppers differentiate them: with the slopes that they should take."""
+        return self.loads(at, t, u)
+
     def stored_energy(self, at: Sequence[At], t: Scalar, u: Vector) -> Scalar:
         """The energy that it stores at the values of its ports."""
         return 0.0
