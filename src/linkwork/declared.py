@@ -22,7 +22,7 @@ from .forces import LimitSpring, SwingTwistLimit
 from .forces.joint import is_flat
 from .model import Body, Model
 from .reduced import inverse_mass_matrix
-from .steppers import Stepper
+from .steppers import AdaptiveStepper, Stepper
 
 LIMIT_MODELS = ("hard", "spring", "off")
 SPRING = 300.0  # rad/s: of a joint on the spring of its limit; steps of 1 ms carry some twenty of them at once
@@ -46,15 +46,21 @@ class _Joints:
     rubbing: Sequence[Body]
 
 
-def declared(model: Model, limit_model: str, stepper: Stepper) -> Declared:
-    """The model with the laws of what its joints declare, as far as the stepper can step them; kept with the model."""
+def declared(model: Model, limit_model: str, stepper: Stepper, asked: bool = False) -> Declared:
+    """The model with the laws of what its joints declare, as far as the stepper can step them; kept with the model.
+
+    asked   whether a control or inputs of forces are asked for during the run
+    """
     if limit_model not in LIMIT_MODELS:
         raise InputError(f"limit_model must be one of {', '.join(map(repr, LIMIT_MODELS))}, not {limit_model!r}")
     joints = model.keep_as(declared, lambda: _joints(model))
     if joints is None:
         return model.keep_as(Declared, lambda: Declared(model))
-    key = (declared, limit_model, stepper.name)
-    return model.keep_as(key, lambda: _chosen(model, joints, limit_model, stepper))
+    takes = stepper.contacts
+    if isinstance(stepper, AdaptiveStepper):
+        takes = not stepper.from_python(model, asked)
+    key = (declared, limit_model, stepper.name, takes)
+    return model.keep_as(key, lambda: _chosen(model, joints, limit_model, stepper.name, takes))
 
 
 def _joints(model: Model) -> _Joints | None:
@@ -68,18 +74,18 @@ def _joints(model: Model) -> _Joints | None:
     return _Joints(single, [b for b in limited if b not in single], rubbing) if limited or rubbing else None
 
 
-def _chosen(model: Model, joints: _Joints, limit_model: str, stepper: Stepper) -> Declared:
+def _chosen(model: Model, joints: _Joints, limit_model: str, stepper: str, takes: bool) -> Declared:
     springs = _springs(model, joints.limited) if limit_model == "spring" else []
     stops = [Limit(b.joint_name) for b in joints.limited] if limit_model == "hard" else []
     rows = [*stops, *(DryFriction(b.joint_name) for b in joints.rubbing)]
     notes = []
     if joints.turning and limit_model != "off":
         notes.append(f"{_named('limits', joints.turning)} are not of one coordinate after the other and are not enforced")
-    if rows and not stepper.contacts:
+    if rows and not takes:
         lost = [("limits", joints.limited)] if stops else []
         lost += [("dry friction", joints.rubbing)] if joints.rubbing else []
         what = " and ".join(_named(*pair) for pair in lost)
-        notes.append(f"{what} {'are' if stops else 'is'} not enforced by the stepper {stepper.name!r}")
+        notes.append(f"{what} {'are' if stops else 'is'} not enforced by the stepper {stepper!r}")
         rows = []
     return Declared(with_laws(model, [*springs, *rows]) if springs or rows else model, tuple(notes))
 

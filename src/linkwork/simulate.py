@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from .constraints.rows import constraint_set
 from .contact.compliant import Compliance
 from .contact.formulations import touching
 from .declared import declared
@@ -68,10 +67,11 @@ def simulate(
                "redmax": the dense reduced system, with stiff forces taken implicitly
     stepper    time discretisation, by name; each method has a default:
                "symplectic_euler" (order 1);  "rk4" (order 4);  "variational" and "variational4" (order 2 and 4, energy over long
-               times): any model;  "rosenbrock" (order 2, stiff joints): no contacts;
+               times);  "rosenbrock" (order 2, stiff joints): any model;
                with method "maximal-implicit": "backward_euler" (order 1, any model);
-               "dop853" and "ode45" (order 8 and 5, their own steps: dt only says where to record; no contacts);
-               with method "redmax": "linearly_implicit" (order 1), "bdf1", "bdf2", "sdirk2" (no contacts), "ode45"
+               "dop853" and "ode45" (order 8 and 5, their own steps: dt only says where to record; contacts, limits and dry
+               friction without control, inputs and events);
+               with method "redmax": "linearly_implicit", "bdf1" (order 1), "bdf2", "sdirk2" (order 2), "ode45"
     control    `control(t, state) -> tau`, called at the start of every step and held during it (dop853, ode45: at every stage)
     tau        constant joint forces (nv,) or (batch, nv)
     external   constant wrenches on the bodies, body axes, (bodies, 6)
@@ -105,7 +105,7 @@ def simulate(
         start = checked_start(model, state, method)
         check_closed(model, start, open_loops)
         chosen = chosen_stepper(model, method, stepper, options)
-    acting = declared(model, limit_model, chosen)
+    acting = declared(model, limit_model, chosen, control is not None or inputs is not None)
     model, efforts = acting.model, Efforts(model)
     batch = start.v.shape[:-1] if isinstance(start, State) else start.twists.shape[:-2]
     tau = checked_force(tau, "tau", (model.nv,), batch)
@@ -231,9 +231,6 @@ def _stepper(model: Model, method: str, name: str | None, options: dict[str, Any
     stepper = ALL_STEPPERS[name](**options).formulated(method)
     if method not in stepper.methods:
         raise InputError(f"the stepper {name!r} does not work with method {method!r}; it works with {', '.join(stepper.methods)}")
-    if not stepper.contacts and constraint_set(model).unilateral.any():
-        able = ", ".join(other for other, cls in ALL_STEPPERS.items() if cls.contacts)
-        raise InputError(f"the stepper {name!r} cannot step models with contacts; these can: {able}")
     if not stepper.friction and collection(model).rubs:
         able = "symplectic_euler, backward_euler and linearly_implicit, as they are without options"
         raise InputError(f"the stepper {name!r} does not know friction of contacts; these do: {able}")

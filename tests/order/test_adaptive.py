@@ -69,15 +69,17 @@ def test_a_batch_under_control_and_wrenches(stepper: str) -> None:
 
 
 @pytest.mark.parametrize("stepper", OPTIONS)
-def test_the_program_run_eagerly(stepper: str) -> None:
-    model, state = case("coupling")
+@pytest.mark.parametrize("laws", ["coupling", *PUSHES])
+def test_the_program_run_eagerly(laws: str, stepper: str) -> None:
+    model, state = case(laws)
     found: list[dict[str, np.ndarray]] = []
     compiled = lw.simulate(model, state, 0.08, 0.08, stepper=stepper, **OPTIONS[stepper])
 
     def instead(self: AdaptiveRun, state: lw.State, times: np.ndarray, h: np.ndarray, rates: np.ndarray, *rest: Any) -> Any:
         tree = adaptive_plans(model, self.method).tree
         found.append(eager.run(self.program, tree, self.inputs(state, times, h, rates)))
-        return found[0]["q_then"][None, None], found[0]["v_then"][None, None]
+        modes = found[0]["mode_then"][None, None] if "mode_then" in found[0] else None
+        return found[0]["q_then"][None, None], found[0]["v_then"][None, None], modes
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(AdaptiveRun, "__call__", instead)
@@ -97,10 +99,3 @@ def test_a_motion_that_ends_is_named(stepper: str) -> None:
         lw.simulate(model, lw.State([0.0], [2.0]), 1.0, 0.1, stepper=stepper)
     with pytest.raises(lw.SolverError, match=r"in state 1 of the batch"):
         lw.simulate(model, lw.State([[0.0], [0.0]], [[0.1], [2.0]]), 1.0, 0.1, stepper=stepper)
-
-
-def test_dry_friction_is_refused() -> None:
-    model, state = case("friction")
-    for stepper in OPTIONS:
-        with pytest.raises(lw.InputError, match=f"'{stepper}' cannot step DryFriction"):
-            lw.simulate(model, state, 0.1, 0.1, stepper=stepper)

@@ -77,11 +77,3 @@ def test_a_step_that_fails_is_taken_in_halves(stepper: str, iterations: int, sin
         state = lw.State(end.q, end.v, end.t)
     assert np.abs(run.final.q - state.q).max() < 1e-12
     assert np.abs(rows(model, run.final).residual).max() < 1e-12
-
-
-@pytest.mark.parametrize("stepper", IMPLICIT)
-def test_contacts_are_refused(stepper: str) -> None:
-    b = lw.ModelBuilder().body("ball", joint=lw.Translational(), inertia=HEAVY)
-    model = b.add(lw.Contact("ball", lw.Sphere(0.1), "world", lw.Plane())).build()
-    with pytest.raises(lw.InputError, match=f"{stepper!r} cannot step models with contacts; these can: .*linearly_implicit"):
-        lw.simulate(model, lw.State(np.ones(3), np.zeros(3)), 0.1, 0.1, "redmax", stepper=stepper)

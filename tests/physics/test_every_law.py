@@ -75,7 +75,6 @@ PUSHING: dict[str, Any] = {
     "dry friction": lambda: [lw.DryFriction("a", 0.5), lw.DryFriction("b", 20.0)],
 }
 KINDS = SMOOTH | PUSHING
-SMOOTH_ONLY = ("dop853", "ode45", "rosenbrock", "bdf1", "bdf2", "sdirk2")
 
 
 @cache
@@ -130,7 +129,7 @@ def test_the_accurate_motion(kind: str, stepper: str, method: str) -> None:
     assert residual is None or residual < 2e-6
 
 
-@pytest.mark.parametrize(("stepper", "method"), [run for run in TABLE if run[0] not in SMOOTH_ONLY])
+@pytest.mark.parametrize(("stepper", "method"), TABLE)
 @pytest.mark.parametrize("kind", PUSHING)
 def test_pushes(kind: str, stepper: str, method: str) -> None:
     """All agree, better with smaller steps; nothing passes a stop, and only pushes act."""
@@ -154,8 +153,6 @@ def test_pushes(kind: str, stepper: str, method: str) -> None:
 @pytest.mark.parametrize("kind", KINDS)
 def test_batches_to_the_bit(kind: str, stepper: str, method: str) -> None:
     """For any neighbours and threads."""
-    if stepper in SMOOTH_ONLY and kind in PUSHING:
-        pytest.skip("not yet")
     rng, m = np.random.default_rng(0), model(kind)
     q = np.tile(START, (19, 1))
     free = kind in ("bare", "joint springs", "drives", "spring dampers", "muscle", "cable", "limit springs", *PUSHING)

@@ -89,13 +89,6 @@ def test_refused_arguments(changes: dict[str, Any], message: str) -> None:
         run(**changes)
 
 
-@pytest.mark.parametrize("stepper", [name for name, cls in ALL_STEPPERS.items() if not cls.contacts])
-def test_contacts_are_refused_by_name(stepper: str) -> None:
-    model, state = ball()
-    with pytest.raises(lw.InputError, match=f"'{stepper}' cannot step models with contacts; these can: symplectic_euler"):
-        lw.simulate(model, state, 0.01, method=ALL_STEPPERS[stepper]().methods[0], stepper=stepper)
-
-
 def test_constrained_batches_are_bitwise_single_runs() -> None:
     model, state = four_bar()
     v = np.array([[0.0, 0.0, 0.0], [0.1, 0.2, 0.3], [0.5, 0.0, -0.5]])

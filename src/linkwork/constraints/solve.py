@@ -13,9 +13,7 @@ import numpy as np
 from ..model.state import Motion, Response
 from ..solvers.complementarity import multipliers
 from .rows import ConstraintRows
-
-ACTIVE = 1e-9  # m: a gap up to here counts as touching at acceleration level
-CORRECTION = 0.2  # the part of a position error that one step removes
+from .targets import TOUCHING
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,16 +37,9 @@ def solve(response: Response, c: ConstraintRows, target: np.ndarray) -> Constrai
 
 def accelerations(response: Response, c: ConstraintRows) -> Constrained:
     """Constrained accelerations: G a + G_dot phi = 0, and for touching contacts that do not separate, >= 0."""
-    keep = ~c.unilateral | ((c.residual <= ACTIVE) & (c.rate <= ACTIVE))
+    keep = ~c.unilateral | ((c.residual <= TOUCHING) & (c.rate <= TOUCHING))
     active = c.restricted(keep)
     found = solve(response, active, -active.bias)
     full = np.zeros(c.rows.count)
     full[keep] = found.multipliers
     return Constrained(found.motion, full)
-
-
-def velocities(response: Response, c: ConstraintRows, dt: float, correction: float = CORRECTION) -> Constrained:
-    """Constrained velocities after a step: a part of the position error is removed, open gaps may close but not cross."""
-    open_gap = c.unilateral & (c.residual > 0)
-    target = c.given + np.where(open_gap, -c.residual / dt, -correction * c.residual / dt)
-    return solve(response, c, target)

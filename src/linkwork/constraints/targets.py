@@ -21,11 +21,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..spatial.scalar import Scalar, Vector, array, maximum, minimum, where
+from ..spatial.scalar import Scalar, Vector, absolute, array, maximum, minimum, where
 
 CORRECTION = 0.2  # the part of a position error that one step removes
 RECOVERY = 1.0  # m/s, rad/s: nothing is pushed out faster than this, so a run may begin beyond a stop
 TOUCHING = 1e-9  # m: a gap up to here counts as closed at acceleration level, and a speed up to here as none
+AT_BOUND = 1e-9  # of a force: so near to a bound it is at it
 REACH = 2.0  # times the speed: gaps that would close take part
 
 
@@ -107,6 +108,12 @@ def resisting(x: Vector, missing: Vector, lower: Vector, upper: Vector) -> Vecto
     the whole force against it, what does not any within its bounds, x if that is one."""
     rows = zip(x, missing, lower, upper, strict=True)
     return array([where(w > TOUCHING, l, where(w < -TOUCHING, u, minimum(maximum(f, l), u))) for f, w, l, u in rows])
+
+
+def holding(x: Vector, lower: Vector, upper: Vector) -> Vector:
+    """1 where a force is within its bounds, so that its row holds what it asks for, else 0."""
+    rows = [(minimum(f - l, u - f), AT_BOUND * absolute(f)) for f, l, u in zip(x, lower, upper, strict=True)]
+    return array([where(room > small, 1.0, 0.0) for room, small in rows])
 
 
 def any_of(flags: Vector) -> Scalar:

@@ -25,11 +25,6 @@ def placement_of(n: Any) -> SE3:
     return SE3(R=n.R, p=n.p)
 
 
-def transform_of(n: Any) -> SE3:
-    """E_pj: the pose of the body in its parent's frame."""
-    return placement_of(n) @ joint_of(n).transform(n.q)
-
-
 def motion_of(n: Any) -> SE3:
     """E_pj with its tangent: S, S v and S_dot v."""
     return placement_of(n) @ joint_of(n).motion(n.q, n.v)

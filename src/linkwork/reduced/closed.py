@@ -108,7 +108,7 @@ def closedness(shape: Shape) -> Algorithm:
         each(hold_positions, *ports, *places, on="constraint", when=("own", "awake")),
         over("climbs", climb, "place", "up", when=("row", "row_on")),
         Routine(gather, ("rows", "on", "x", "busy", "left", "active")),
-        Routine(gram, ("active", "starts", "places", "freedoms", "v_at", "u_rows", "y_rows", "columns", "A")),
+        Routine(gram, ("active", "starts", "places", "freedoms", "v_at", "u_rows", "y_rows", "gram_columns", "A")),
         Routine(volume_of, ("active", "groups", "A", "LDL", "d", "scale", "volume")),
     ]
     return Algorithm(f"closedness_{'_'.join(map(str, map(int, shape)))}", found, {"run": steps})

@@ -370,7 +370,7 @@ def fields(shape: Shape) -> dict[str, Field]:
     return found | (row_fields(shape[3]) if rows >= 0 else {})
 
 
-SCRATCH = ("d", "scale", "scaled_b", "scaled_lower", "scaled_upper", "scaled_x", "w_rows", "z", "inside", "rest", "some")
+SCRATCH = ("d", "scale", "scaled_b", "scaled_lower", "scaled_upper", "scaled_x", "w_rows", "z", "inside", "box_rest", "box_list")
 
 
 PROBLEM = ("on", "b", "lower", "upper", "x", "A", "left", "LDL", *SCRATCH)
@@ -411,11 +411,11 @@ def row_fields(kinds: int = EQUALITIES) -> dict[str, Field]:
         "busy": Field("work", "global", SCALAR),
         "left": Field("output", "global", SCALAR),
         "active": Field("work", "list", SCALAR),
-        "columns": Field("work", "column", SCALAR),
+        "gram_columns": Field("work", "column", SCALAR),
         "A": Field("work", "pair", SCALAR),
         "LDL": Field("work", "pair", SCALAR),
         **{name: Field("work", "row", SCALAR) for name in SCRATCH},
-        "some": Field("work", "list", SCALAR),
+        "box_list": Field("work", "list", SCALAR),
         **({"mu": Field("work", "rows", of="constraint")} if kinds >= CONES else {}),
         **(cone_fields() if kinds == CONES else {}),
         **({"last_x": Field("work", "row", SCALAR)} if kinds == IN_TURNS else {}),
@@ -430,12 +430,18 @@ def cone_fields() -> dict[str, Field]:
     }
 
 
-def dynamics(shape: Shape, level: str, evaluations: int = 0, hold: Callable[..., None] | None = None) -> list[Step]:
+def dynamics(
+    shape: Shape,
+    level: str,
+    evaluations: int = 0,
+    hold: Callable[..., None] | None = None,
+    watch: Callable[..., None] | None = None,
+) -> list[Step]:
     """The sweeps of the loaded tree, from q and v to `free_v`: velocities after a step, or accelerations.
 
     evaluations   0: velocity terms at v; else at the middle of the step, predicted by the acceleration `last` of the step before
                   and, with 2, evaluated there once more; where there are rows, `pull` is the part that they had in `last`
-    hold          see `rules_of`
+    hold, watch   see `rules_of`
     """
     forces, rows, on_bodies, _ = shape
     loaded = forces >= 0
@@ -449,7 +455,7 @@ def dynamics(shape: Shape, level: str, evaluations: int = 0, hold: Callable[...,
         middle = held_middle_velocities if rows >= 0 else middle_velocities
         steps += [outward(accelerations), outward(middle), inward(again)]
     steps.append(outward(FREE[level, on_bodies and rows >= 0]))
-    return steps + (solved_rows(rows, rules_of(level, hold), correct, kinds=shape[3]) if rows >= 0 else [])
+    return steps + (solved_rows(rows, rules_of(level, hold, watch), correct, kinds=shape[3]) if rows >= 0 else [])
 
 
 Rules = tuple[Callable[..., None], Callable[..., None]]
@@ -459,10 +465,10 @@ ROWS: dict[str, Rules] = {
 }
 
 
-def rules_of(level: str, hold: Callable[..., None] | None = None) -> Rules:
-    """Which say what rows take part at a level, and what they ask; or another rule that says what they ask."""
-    watch, asked = ROWS[level]
-    return watch, hold or asked
+def rules_of(level: str, hold: Callable[..., None] | None = None, watch: Callable[..., None] | None = None) -> Rules:
+    """Which say what rows take part at a level (`watch`), and what they ask (`hold`); or others that do."""
+    part, asked = ROWS[level]
+    return watch or part, hold or asked
 
 
 def watching(watch: Callable[..., None], ports: Sequence[str]) -> list[Step]:
@@ -491,7 +497,7 @@ def solved_rows(
         each(hold, *ports, *places, on="constraint", when=("own", "awake")),
         over("climbs", up, "place", "up", when=("row", "row_on")),
         Routine(gather, ("rows", "on", "x", "busy", "left", "active")),
-        Routine(gram, (*paths, "u_rows", "y_rows", "columns", "A"), when="busy"),
+        Routine(gram, (*paths, "u_rows", "y_rows", "gram_columns", "A"), when="busy"),
         *row_solver(kinds, SOFT_SOLVE if hold is hold_velocities else SOLVE),
         Routine(spread, (*paths, "y_rows", "x", "dy"), when="busy"),
         outward(add, when="busy"),

@@ -106,7 +106,7 @@ def push_out(shape: Shape, move: Callable[..., None] = displace) -> list[Step]:
     move   the rule that turns `dy` into displacements, outward
     """
     paths = ("active", "starts", "places", "freedoms", "v_at")
-    matrix = Routine(gram, (*paths, "u_rows", "y_rows", "columns", "A"), when="deep")
+    matrix = Routine(gram, (*paths, "u_rows", "y_rows", "gram_columns", "A"), when="deep")
     spreading = Routine(spread, (*paths, "y_rows", "out_x", "dy"), when="deep")
     return pushed_out(shape, matrix, [spreading, outward(move, when="deep")])
 

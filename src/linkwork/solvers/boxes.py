@@ -17,8 +17,6 @@ does not depend on its neighbours.
 
 from __future__ import annotations
 
-import numpy as np
-
 from ..kernel.loops import Ints, Lane, Table, any, loops, maximum, minimum, sqrt, where
 from .dense import factor, solve
 
@@ -31,7 +29,6 @@ PATIENCE = 6  # changes before Gauss-Seidel proposes the next set, and between s
 SWEEPS = 10
 EMPTY = 1e-14  # of the largest diagonal: rows that answer less drop out
 NOTHING = 0.0
-INFINITE = np.inf
 HUGE = 1e300
 
 

@@ -5,6 +5,9 @@ length, place and evaluate the stages as in `runge_kutta`, measure the error, an
 state and tries a shorter one. Lanes that are done keep all they have, so no result depends on its neighbours. The state at the
 time is that of the last step's interpolant, whose further stages are evaluated once per step and only where it is asked for.
 
+Rows that only push or have a largest force keep their modes during a step (`modes`); a lane takes back a step that goes beyond
+the end of one, and looks for it (`event_search`).
+
 Methods say how long steps are (`choose`), what counts as an error (`measure`, `judge`), and their coefficients (`Embedded`). What
 Python alone can say (control, events, inputs that change) needs the same methods step by step: see there.
 """
@@ -31,7 +34,10 @@ from ..model.rules import joint_of
 from ..reduced.program import free_motion, pose_rows, row_law_at
 from ..spatial.scalar import Vector, array
 from ..spatial.scalar import where as chosen
-from .runge_kutta import stage_fields, stage_steps, staged_tree
+from .event_search import JUDGE_EVENTS, NEVER, SHORTEN, judge_events, shorten
+from .modes import PILED_UP, hold_modes, look_at_events, mode_fields, open_rows, rest, switch, watch_modes
+from .runge_kutta import STAGE, stage_fields, stage_steps, staged_tree
+from .stages import renamed
 
 MOST = 1_000_000  # trial steps between two records
 START = {"q": "base_q", "v": "base_v", "t": "base_t"}  # where the present step began
@@ -210,6 +216,17 @@ def hand_out(n: Any) -> None:
     n.q_then, n.v_then = select(ended, n.q, q), select(ended, n.v, n.base_v + n.gain)
 
 
+def hand_out_modes(n: Any) -> None:
+    """The modes of the step in which that time is."""
+    n.mode_then = n.step_mode
+
+
+def looked_at(shape: Shape) -> list[Step]:
+    """What ends the modes of rows, at the end of a step."""
+    look = each(look_at_events, *(f"p{i}" for i in range(shape[1])), on="constraint")
+    return [renamed(look, STAGE["reduced"]), Routine(judge_events, JUDGE_EVENTS)]
+
+
 def keep_running_unknowns(n: Any) -> None:
     """Where Newton's method begins next, in lanes that run."""
     n.unknown = select(n.running, n.foot, n.unknown)
@@ -244,18 +261,23 @@ def adaptive_program(
     fresh   whether the first stage is evaluated in every step, as coordinates may have changed
     """
     keep = Routine(keep_running, ("stage", "width", "running", "slope", "free_v", "moves", "gains"))
-    one = stage_steps(shape, "reduced", 20, hold_pulled, keep, keep_running_unknowns, START)
+    pushes = shape[3]
+    hold, watch = (hold_modes, watch_modes) if pushes else (hold_pulled, None)
+    one = stage_steps(shape, "reduced", 20, hold, keep, keep_running_unknowns, START, watch)
     begin = Routine(begin_anew, ("stage",))
     if not fresh:
         begin = Routine(begin_trial, ("stage", "width", "running", "v", "first_rate", "moves", "gains"))
     trial: list[Step] = [
+        *(switch(shape) if pushes else []),
         Routine(control.choose, CHOOSE),
+        *([Routine(shorten, SHORTEN), each(open_rows, on="constraint")] if pushes else []),
         each(open_trial),
         begin,
         Repeat(tuple(one), regular if fresh else regular - 1),
         Routine(sum_faults, ("stage", "stages", "width", "faults", "errors", "moves", "gains", "fault")),
         each(control.measure),
         Routine(control.judge, JUDGE),
+        *(looked_at(shape) if pushes else []),
         each(take_step),
         Routine(go_on, ("t", "target", "accepted", "status", "running", "fresh")),
     ]
@@ -264,11 +286,13 @@ def adaptive_program(
     names = ("record", "first", "spacing", "end", "t", "status", "target", "running", "fresh")
     steps = [
         Routine(next_record, names),
+        *([Routine(rest, ("switch_now", "near", "busy"))] if pushes else []),
         Repeat(tuple(guarded(step, "running") for step in trial), MOST, "running"),
         Routine(begin_dense, ("stage", "regular", "fresh", "running")),
         *(guarded(step, "running") for step in further),
         Routine(interpolate, dense),
         each(hand_out),
+        *([each(hand_out_modes, on="constraint")] if pushes else []),
     ]
     number = Field("work", "global", SCALAR)
     found = stage_fields(shape, "reduced", total - 1) | {
@@ -291,6 +315,7 @@ def adaptive_program(
         "dense": Field("input", "global", vector(pieces * total)),
         "turns": Field("input", "global", vector(pieces)),
     }
+    found |= mode_fields() if pushes else {}
     name = f"adaptive_{control.name}_{int(fresh)}_{'_'.join(map(str, map(int, shape)))}"
     return Algorithm(name, found, {"run": steps})
 
@@ -326,8 +351,9 @@ class AdaptiveRun:
     def program(self) -> Algorithm:
         method = self.method
         sizes = (len(method.matrix), method.stages, len(method.errors), len(method.dense))
-        fresh = any(b.joint.charted for b in self.model.bodies)
-        return adaptive_program(collection(self.model).shape, self.control, *sizes, fresh)
+        shape = collection(self.model).shape
+        fresh = shape[3] or any(b.joint.charted for b in self.model.bodies)
+        return adaptive_program(shape, self.control, *sizes, fresh)
 
     def inputs(self, state: State, times: np.ndarray, h: np.ndarray, rates: np.ndarray) -> dict[str, np.ndarray]:
         """What the program takes, but for joint forces and wrenches; arguments as below."""
@@ -336,6 +362,10 @@ class AdaptiveRun:
         kept = {"q": state.q, "v": state.v, "t": zero + state.t, "next_h": h.reshape(batch, 1), "failed": zero, "status": zero}
         kept |= {"record": zero, "first_rate": rates}
         kept |= {"unknown": laws.first_unknowns(state.q)} if laws.rows else {}
+        if laws.shape[3]:
+            per_row = np.zeros((batch, laws.row_count))
+            kept |= {"mode": per_row, "was": per_row, "bad_event": per_row, "switching": zero + 1.0, "last_switch": zero - NEVER}
+            kept |= {"pile": zero, "bad_t": zero + NEVER, "plan_h": zero, "good_weight": zero + 1.0, "bad_weight": zero + 1.0}
         given = {"first": times[:1], "end": times[-1:], "spacing": np.array([(times[-1] - times[0]) / (len(times) - 1)])}
         given |= {"gravity": self.model.gravity, "settings": self.settings, "baumgarte": np.array([2.0 * b, c * c])}
         given |= {"tableau": method.matrix, "nodes": method.nodes, "errors": method.errors, "dense": method.dense}
@@ -345,32 +375,34 @@ class AdaptiveRun:
 
     def __call__(
         self, state: State, times: np.ndarray, h: np.ndarray, rates: np.ndarray, tau: Any, external: Any, threads: int | None = 1
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """q and v at the times but the first (batch, times - 1, size), from states (batch, size).
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
+        """q, v and the modes of rows, if they have some, at the times but the first (batch, times - 1, size), from states
+        (batch, size).
 
         times   equally spaced; the first is that of the states
         h       the lengths of the first steps (batch,)
         rates   accelerations at the start (batch, nv)
         """
-        m, batch, records = self.model, len(state.q), len(times) - 1
+        m, laws, batch, records = self.model, collection(self.model), len(state.q), len(times) - 1
         pushed = {name: flat(x, n, batch) for name, x, n in (("tau", tau, 1), ("external", external, 2)) if x is not None}
-        absent = [name for name in ("tau", "external") if name not in pushed] + (["x", "left"] if collection(m).rows else [])
+        absent = [name for name in ("tau", "external") if name not in pushed] + (["x", "left"] if laws.rows else [])
         plans = adaptive_plans(m, self.method)
         plan = plans(self.program, plans.lanes(self.program, batch), ("run",), tuple(absent))
         out = {name: np.empty((batch, records, n)) for name, n in (("q_then", m.nq), ("v_then", m.nv), ("status", 1), ("t", 1))}
+        out |= {"mode_then": np.empty((batch, records, laws.row_count))} if laws.shape[3] else {}
         plan.run(self.inputs(state, times, h, rates) | pushed, out, batch, records, 1, thread_count(threads))
         self._check(out["status"][:, -1, 0], out["t"][:, -1, 0], times[-1])
-        return out["q_then"], out["v_then"]
+        return out["q_then"], out["v_then"], out.get("mode_then")
 
     def _check(self, status: np.ndarray, t: np.ndarray, end: float) -> None:
         """Raise if a state did not get to the end."""
         wrong = np.flatnonzero((status != 0) | ~(t >= end))
         if len(wrong):
             which = f" in state {wrong[0]} of the batch" if len(t) > 1 else ""
-            raise SolverError(
-                f"{self.control.name} stopped at t = {t[wrong[0]]:.9g}{which}: no step is short enough; "
-                "the motion is singular there, too stiff, or not finite"
-            )
+            why = "no step is short enough; the motion is singular there, too stiff, or not finite"
+            if status[wrong[0]] == PILED_UP:
+                why = "contacts, limits or dry friction change all the time there; rk4 steps over it"
+            raise SolverError(f"{self.control.name} stopped at t = {t[wrong[0]]:.9g}{which}: {why}")
 
 
 def flat(x: Any, ndim: int, batch: int) -> np.ndarray:

@@ -8,10 +8,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from .implicit_program import ImplicitStepper
-from .implicit_stage import Stage
+from .implicit_stage import EULER, Stage
 from .sdirk2 import SDIRK
 
-EULER = (Stage(1.0),)
 TWO_STEPS = (Stage(2.0 / 3.0, v_m=-0.5, a_v=-4.0 / 3.0, a_m=-0.5, a_b=1.0 / 3.0),)
 
 

@@ -11,6 +11,7 @@ import numpy as np
 from ..elements.collection import collection
 from ..errors import InputError, SolverError
 from ..model import Model, State
+from ..reduced.loaded import constrained_dynamics
 from .adaptive import AdaptiveRun
 from .events import Event, EventFunction
 from .inputs import Inputs, told
@@ -30,27 +31,33 @@ class Equation:
     multipliers: np.ndarray
 
     def __init__(self, slopes: Slopes) -> None:
-        self.model, self._slopes = slopes.model, slopes
+        self.model, self.external, self._slopes = slopes.model, slopes.external, slopes
 
     def begin(self, q: np.ndarray) -> None:
         """A motion begins here: nothing is left of one before."""
         self._slopes.begin(q)
 
-    def __call__(self, state: State, u: np.ndarray | None, tau: Any, driven: Inputs | None) -> np.ndarray:
-        found = self._slopes(state.q, u, state.v, state.t, tau, None if driven is None else driven.asked(state))
+    def __call__(
+        self, state: State, u: np.ndarray | None, tau: Any, driven: Inputs | None, modes: np.ndarray | None = None
+    ) -> np.ndarray:
+        found = self._slopes(state.q, u, state.v, state.t, tau, None if driven is None else driven.asked(state), modes)
         self.multipliers = self._slopes.multipliers
         return found
 
 
 @dataclass(eq=False)
 class Motion:
-    """One motion: where it begins, its equation and forces; and what was found of it."""
+    """One motion: where it begins, its equation and forces; and what was found of it.
+
+    modes   of rows that only push or have a largest force, at all records but the first (records - 1, rows)
+    """
 
     start: State
     equation: Equation
     force: Force
     records: Sequence[State] = ()
     events: Sequence[Event] = ()
+    modes: np.ndarray | None = None
 
     def slope(self, state: State, u: np.ndarray | None) -> np.ndarray:
         """(u, v)_dot at a state that a move u of a step has reached."""
@@ -60,20 +67,25 @@ class Motion:
         """The forces of all rows at the records."""
         found = []
         self.equation.begin(self.start.q)
-        for s in self.records:
-            self.equation(s, None, *self.force(s))
+        for k, s in enumerate(self.records):
+            if self.modes is not None and k == 0:
+                found.append(self._first_multipliers(s))
+                continue
+            self.equation(s, None, *self.force(s), None if self.modes is None else self.modes[k - 1])
             found.append(self.equation.multipliers)
         return found
+
+    def _first_multipliers(self, s: State) -> np.ndarray:
+        """The forces of all rows where no step says their modes."""
+        tau, _ = self.force(s)
+        return constrained_dynamics(self.equation.model, s.q, s.v, tau, self.equation.external, t=s.t)[1]
 
 
 @dataclass(frozen=True)
 class RungeKuttaStepper(AdaptiveStepper):
     """Base of explicit methods that choose their steps."""
 
-    def check(self, model: Model) -> None:
-        for c in collection(model).rows:
-            if c.bounded:
-                raise InputError(f"the stepper {self.name!r} cannot step {c!r}, which has a largest force; rk4 can")
+    contacts = True
 
     def equation(self, model: Model, external: Any) -> Equation:
         """The equation that is solved, under wrenches (bodies, 6)."""
@@ -83,6 +95,9 @@ class RungeKuttaStepper(AdaptiveStepper):
     def functions(self) -> tuple[EventFunction, ...]:
         """Those whose changes of sign are events."""
         return ()
+
+    def from_python(self, model: Model, asked: bool) -> bool:
+        return asked or bool(self.functions) or collection(model).told_count > 0
 
     def run(self, model: Model, times: np.ndarray) -> AdaptiveRun:
         """The method as a program."""
@@ -125,7 +140,11 @@ class RungeKuttaStepper(AdaptiveStepper):
         if batched and self.functions:
             raise InputError(f"{self.name}: events are looked for in one motion at a time; pass a single state")
         motions = self._motions(model, state, control, external, driven, tau)
-        if control is not None or driven is not None or self.functions or collection(model).told_count:
+        if self.from_python(model, control is not None or driven is not None):
+            if collection(model).shape[3]:
+                raise InputError(
+                    f"{self.name}: under a control, inputs or events, contacts, limits and dry friction are not stepped; rk4 does"
+                )
             for m in motions:
                 self.solve_one(m, times)
         else:
@@ -164,6 +183,7 @@ class RungeKuttaStepper(AdaptiveStepper):
         starts, lengths, slopes = zip(*(self.begun(m, times) for m in motions), strict=True)
         begin = State(np.array([s.q for s in starts]), np.array([s.v for s in starts]), times[0])
         rates = np.array([slope[run.model.nv :] for slope in slopes])
-        q, v = run(begin, times, np.array(lengths), rates, tau, external, threads)
+        q, v, modes = run(begin, times, np.array(lengths), rates, tau, external, threads)
         for k, m in enumerate(motions):
             m.records = [m.start, *(State(*x) for x in zip(q[k], v[k], times[1:], strict=True))]
+            m.modes = None if modes is None else modes[k]

@@ -32,9 +32,9 @@ from ..redmax.program import PUBLISHED, TARGETS, put_loads, symmetrised
 from ..reduced.program import free_motion, keep_unknowns, pose_rows, refined, row_law_at
 from ..spatial.scalar import array
 from ..spatial.scalar import where as chosen
-from .bdf import EULER, TWO_STEPS
+from .bdf import TWO_STEPS
 from .hyper_explicit import step_forward
-from .implicit_stage import STAGES, WIDTH, Stage, table_of
+from .implicit_stage import EULER, STAGES, WIDTH, Stage, table_of
 from .linearly_implicit import LinearlyImplicit, look_ahead
 from .mapped import MappedStepper, begin_here
 from .newton_rounds import ROUNDS, either, largest, newton, newton_fields

@@ -2,7 +2,8 @@
 
 A step is one stage or two (`implicit_stage`), each solved by rounds of Newton's method (`implicit_round`). One whose stage is not
 solved is taken in halves, quarters, ..., by the stages of a step that has none before it; lanes do so by themselves. Where that
-does not help, velocities are no numbers.
+does not help, velocities are no numbers. Where rows that only push may strike, lanes take a step of implicit Euler instead
+(`implicit_pushes`).
 """
 
 from __future__ import annotations
@@ -23,25 +24,35 @@ from ..redmax.laws import Softness, stiff_laws
 from ..redmax.program import fields
 from ..spatial.scalar import Scalar, Vector, array
 from ..spatial.scalar import where as chosen
+from .implicit_pushes import looked_ahead, note_crossing, push_fields
 from .implicit_round import begin_newton, note_open, round_of
-from .implicit_stage import A_B, A_M, A_V, A_W, FIRST, NODE, SPAN, STAGES, V_M, V_W, WEIGHT, WIDTH, Stage, table_of
+from .implicit_stage import A_B, A_M, A_V, A_W, EULER, FIRST, NODE, SPAN, STAGES, V_M, V_W, WEIGHT, WIDTH, Stage, table_of
 from .loaded_program import loaded_program
 from .runge_kutta import begin_rows
+from .stages import renamed
 from .stepper import Program, Stepper
 from .tangent import adds
 
 MOST = 1 << 20  # rounds of Newton's method: more than anybody asks for
 HALVINGS = 4  # of a step
 SHORTEST = 0.5**HALVINGS
-TRIALS = 2 ** (HALVINGS + 1)  # of parts of a step: every part is tried, and those that make it up
+TRIALS = 2 ** (HALVINGS + 2)  # of parts of a step: every part is tried, and those that make it up, all twice
 NAN = float("nan")
 
 
 # --- stages ------------------------------------------------------------------------------------------------------------------
 @loops
+def number_of(impact: Lane, fresh: Lane, table: Lane, k: int) -> float:
+    """The k-th number of the stages of a lane: of a first step, of a later one, or of one in which something may strike."""
+    own = where(fresh[0] > 0.0, table[k], table[STAGES * WIDTH + k])
+    return where(impact[0] > 0.0, table[2 * STAGES * WIDTH + k], own)
+
+
+@loops
 def begin_stage(
     stage: Ints,
     table: Lane,
+    impact: Lane,
     fresh: Lane,
     trying: Lane,
     part: Lane,
@@ -53,19 +64,18 @@ def begin_stage(
     s: Lane,
     stage_t: Lane,
 ) -> None:
-    """The numbers of the stage that begins, in lanes that have it; in those without a step before, as of a first step."""
+    """The numbers of the stage that begins, in lanes that have it."""
     k = stage[0]
-    new = fresh[0] > 0.0
-    live[0] = trying[0] * where(new, table[k * WIDTH], table[(STAGES + k) * WIDTH])
+    live[0] = trying[0] * number_of(impact, fresh, table, k * WIDTH)
     on = live[0] > 0.0
     for i in range(WIDTH):
-        row[i] = where(on, where(new, table[k * WIDTH + i], table[(STAGES + k) * WIDTH + i]), row[i])
+        row[i] = where(on, number_of(impact, fresh, table, k * WIDTH + i), row[i])
     span[0] = where(on, row[SPAN] * part[0], span[0])
     s[0] = 1.0 / span[0]
     stage_t[0] = where(on, t[0] + row[NODE] * part[0], stage_t[0])
     more[0] = 0.0
     if k + 1 < STAGES:
-        more[0] = trying[0] * where(new, table[(k + 1) * WIDTH], table[(STAGES + k + 1) * WIDTH])
+        more[0] = trying[0] * number_of(impact, fresh, table, (k + 1) * WIDTH)
     stage[0] = k + 1
 
 
@@ -103,8 +113,10 @@ def add_forces(rows: int, live: Lane, row: Lane, part: Lane, kept: Lane, more_x:
 
 # --- a step, or its parts ------------------------------------------------------------------------------------------------------
 @loops
-def begin_step(place: Lane, share: Lane, trying: Lane, rounds: Lane) -> None:
+def begin_step(place: Lane, share: Lane, trying: Lane, rounds: Lane, struck: Lane, forced: Lane) -> None:
     """The whole step is tried first."""
+    forced[0] = 0.0
+    struck[0] = 0.0
     place[0] = 0.0
     share[0] = 1.0
     trying[0] = 1.0
@@ -122,8 +134,22 @@ def remember_unknowns(n: Any) -> None:
 
 
 @loops
-def begin_part(stage: Ints, h: Lane, share: Lane, trying: Lane, part: Lane, span: Lane, more: Lane, bad: Lane) -> None:
-    """The first stage of a part is next."""
+def begin_part(
+    stage: Ints,
+    h: Lane,
+    share: Lane,
+    trying: Lane,
+    part: Lane,
+    span: Lane,
+    more: Lane,
+    bad: Lane,
+    forced: Lane,
+    impact: Lane,
+    crossed: Lane,
+) -> None:
+    """The first stage of a part is next; nothing strikes that is known of yet."""
+    impact[0] = forced[0]
+    crossed[0] = 0.0
     stage[0] = 0
     part[0] = share[0] * h[0]
     span[0] = part[0]
@@ -138,17 +164,33 @@ def begin_stages(n: Any) -> None:
 
 @loops
 def end_part(
-    part: Lane, bad: Lane, place: Lane, share: Lane, trying: Lane, taken: Lane, t: Lane, fresh: Lane, failed: Lane
+    part: Lane,
+    bad: Lane,
+    place: Lane,
+    share: Lane,
+    trying: Lane,
+    taken: Lane,
+    t: Lane,
+    fresh: Lane,
+    failed: Lane,
+    impact: Lane,
+    struck: Lane,
+    crossed: Lane,
+    forced: Lane,
 ) -> None:
-    """Take the part where its stages are solved, else try half of it, if that is long enough; none after it has a step before."""
-    good = bad[0] == 0.0
+    """Take the part where its stages are solved, else try half of it, if that is long enough; none after it has a step before.
+    One that crossed a gap is tried again as one in which something strikes."""
+    again = (bad[0] == 0.0) & (crossed[0] > 0.0)
+    good = (bad[0] == 0.0) & ~again
     taken[0] = where(good, trying[0], 0.0)
     t[0] += taken[0] * part[0]
     place[0] += taken[0] * share[0]
-    share[0] = where(good, share[0], 0.5 * share[0])
+    share[0] = where(good | again, share[0], 0.5 * share[0])
+    forced[0] = where(again, 1.0, where(good, 0.0, forced[0]))
     failed[0] = where((trying[0] > 0.0) & (share[0] < SHORTEST), 1.0, 0.0)
     trying[0] = where((place[0] < 1.0) & (failed[0] == 0.0), trying[0], 0.0)
     fresh[0] = where(trying[0] > 0.0, 1.0, fresh[0])
+    struck[0] = where(taken[0] > 0.0, impact[0], struck[0])
 
 
 @loops
@@ -174,9 +216,9 @@ def take_unknowns(n: Any) -> None:
 
 
 @loops
-def end_step(fresh: Lane) -> None:
-    """There is a step before the next one now."""
-    fresh[0] = 0.0
+def end_step(struck: Lane, fresh: Lane) -> None:
+    """There is a step before the next one now, unless velocities may have jumped at its end."""
+    fresh[0] = struck[0]
 
 
 def keep_step(n: Any) -> None:
@@ -185,10 +227,24 @@ def keep_step(n: Any) -> None:
 
 
 # --- the program -------------------------------------------------------------------------------------------------------------
-STAGE_NUMBERS = ("stage", "table", "fresh", "trying", "part", "t", "row", "live", "more", "span", "s", "stage_t")
-PART_NUMBERS = ("part", "bad", "place", "share", "trying", "taken", "t", "fresh", "failed")
+STAGE_NUMBERS = ("stage", "table", "impact", "fresh", "trying", "part", "t", "row", "live", "more", "span", "s", "stage_t")
+PART_NUMBERS = (
+    "part",
+    "bad",
+    "place",
+    "share",
+    "trying",
+    "taken",
+    "t",
+    "fresh",
+    "failed",
+    "impact",
+    "struck",
+    "crossed",
+    "forced",
+)
 NUMBERS = ("stage", "live", "more", "span", "s", "stage_t", "go", "tried", "change", "size", "last", "bad")
-NUMBERS += ("part", "place", "share", "trying", "taken", "failed")
+NUMBERS += ("part", "place", "share", "trying", "taken", "failed", "impact", "struck", "crossed", "forced")
 
 
 def step_fields(shape: Shape, softness: Softness) -> dict[str, Field]:
@@ -199,7 +255,7 @@ def step_fields(shape: Shape, softness: Softness) -> dict[str, Field]:
         **{name: Field("state", "v") for name in ("v", "v_before")},
         **{name: Field("state", "global", SCALAR) for name in ("t", "fresh")},
         **{name: Field("input", "global", SCALAR) for name in ("tolerance", "most")},
-        "table": Field("input", "global", vector(2 * STAGES * WIDTH)),
+        "table": Field("input", "global", vector(3 * STAGES * WIDTH)),
         "row": Field("work", "global", vector(WIDTH)),
         "rounds": Field("output", "global", SCALAR),
         **{name: Field("work", "q") for name in ("stage_q", "q_start")},
@@ -211,24 +267,26 @@ def step_fields(shape: Shape, softness: Softness) -> dict[str, Field]:
         found |= {name: Field("work", "rows", of="constraint") for name in ("force", "kept", "more_x")}
         found["residue"] = Field("work", "global", SCALAR)
         found |= {"unknown": Field("state", "unknown", of="constraint"), "safe": Field("work", "unknown", of="constraint")}
-    return found
+    return found | push_fields(shape)
 
 
 @functools.cache
 def implicit_step(shape: Shape, softness: Softness) -> Algorithm:
     """A step of models with such laws."""
-    rows = shape[1] >= 0
+    rows, pushes = shape[1] >= 0, shape[3]
     stage: list[Step] = [
         Routine(begin_stage, STAGE_NUMBERS),
         each(prepare),
         Routine(begin_newton, ("live", "bad", "go", "tried", "change", "size", "last")),
         Repeat(tuple(round_of(shape, softness)), MOST, "go"),
         each(keep_stage),
+        *([Routine(note_crossing, ("live", "impact", "crossing", "crossed"))] if pushes else []),
         *([Routine(note_open, ("left", "tolerance", "bad"))] if rows else []),
         *([Routine(add_forces, ("rows", "live", "row", "part", "kept", "more_x"))] if rows else []),
     ]
     part: list[Step] = [
-        Routine(begin_part, ("stage", "h", "share", "trying", "part", "span", "more", "bad")),
+        Routine(begin_part, ("stage", "h", "share", "trying", "part", "span", "more", "bad", "forced", "impact", "crossed")),
+        *(renamed(step, {"h": "part"}) for step in looked_ahead(shape)),
         *([Routine(begin_rows, ("rows", "more_x", "left"))] if rows else []),
         each(begin_stages),
         Repeat(tuple(stage), STAGES, "more"),
@@ -237,11 +295,11 @@ def implicit_step(shape: Shape, softness: Softness) -> Algorithm:
         *([each(take_unknowns, on="constraint"), Routine(take_impulses, ("rows", "taken", "more_x", "x"))] if rows else []),
     ]
     steps: list[Step] = [
-        Routine(begin_step, ("place", "share", "trying", "rounds")),
+        Routine(begin_step, ("place", "share", "trying", "rounds", "struck", "forced")),
         *([Routine(begin_rows, ("rows", "x", "left")), each(remember_unknowns, on="constraint")] if rows else []),
         each(remember_start),
         Repeat(tuple(part), TRIALS, "trying"),
-        Routine(end_step, ("fresh",)),
+        Routine(end_step, ("struck", "fresh")),
         each(keep_step),
     ]
     name = "_".join(["implicit", *(str(int(x)) for x in (*shape, *softness))])
@@ -264,6 +322,7 @@ class ImplicitStepper(Stepper):
     implicit = True
     first: ClassVar[tuple[Stage, ...]]
     later: ClassVar[tuple[Stage, ...]]
+    contacts = True
 
     @property
     def methods(self) -> tuple[str, ...]:
@@ -296,7 +355,7 @@ class ImplicitStepper(Stepper):
             implicit_step(collection(model).shape, stiff.softness),
             stiff.plan,
             first=first,
-            settings=settings | {"table": table_of(self.first, self.later)},
+            settings=settings | {"table": table_of(self.first, self.later, EULER)},
             reports=("rounds",),
             times=(1.0,),
             failure=f"{self.name} at t = {{t:.9g}}: {halved}",

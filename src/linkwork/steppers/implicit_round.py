@@ -11,6 +11,9 @@ A round takes the sweeps of `redmax.program` at q + u, with 1/s for h: they solv
 for da and lam together. P holds the stiffness and damping of all forces, symmetrised; the change of M and of velocity terms with
 u, of order h or h^2 beside M, is left out. So every round reduces the error by a factor of that order. A lane is done when its
 change is rounding, or within the tolerance, and stays as it is.
+
+Rows that only push, as far as they take part (`implicit_pushes`), ask for >= with lam >= 0, and dry friction for rates of zero
+with lam within its bounds: every round solves the complementarity that is linear there.
 """
 
 from __future__ import annotations
@@ -20,9 +23,10 @@ from typing import Any
 
 import numpy as np
 
+from ..constraints.targets import any_of
 from ..elements.collection import Shape
 from ..elements.derive import derive
-from ..elements.ports import At, joined
+from ..elements.ports import At, joined, values
 from ..kernel.loops import Lane, loops, maximum, where
 from ..kernel.sweep import Routine, Step, each, outward
 from ..model.rules import joint_of
@@ -33,6 +37,7 @@ from ..reduced.program import free_motion, place, pose_rows, refined, row_law_at
 from ..spatial.scalar import Vector, absolute, array
 from ..spatial.scalar import maximum as larger
 from ..spatial.scalar import where as chosen
+from .implicit_pushes import acting, begin_round, may_part
 from .implicit_stage import RATES
 from .stages import renamed
 
@@ -88,10 +93,13 @@ def dense_changes(n: Any, parent: Any) -> None:
 
 
 def watch(n: Any, *ports: Any) -> None:
-    """All rows take part."""
+    """All rows take part, those that only push where they may act in the step."""
     law, at = row_law_at(n, ports)
     n.foot = refined(law, at, n.t, n.unknown)
-    n.on, n.awake = array([1.0] * law.size), 1.0
+    n.on = array([1.0] * law.size)
+    if may_part(law):
+        n.on = acting(n, law, array(list(law.gap_of(values(at), n.t, n.foot))))
+    n.awake = any_of(n.on)
 
 
 def hold(n: Any, *around: Any) -> None:
@@ -101,7 +109,7 @@ def hold(n: Any, *around: Any) -> None:
     found = derive(law, at, n.t, n.foot)
     wanted = -found.rate / n.h
     if law.holonomic:
-        gaps = -found.residual / (n.h * n.h)
+        gaps = ((n.least if may_part(law) else 0.0) - found.residual) / (n.h * n.h)
         wanted = array([chosen(n.row[RATES] > 0.0, r, g) for r, g in zip(wanted, gaps, strict=True)])
     pose_rows(n, law, found.G, free_motion(n, ports, at), wanted, places, 1.0)
 
@@ -166,7 +174,7 @@ def note_open(left: Lane, tolerance: Lane, bad: Lane) -> None:
 
 def round_of(shape: Shape, softness: Softness) -> list[Step]:
     """One round."""
-    _, rows, on_bodies, _ = shape
+    _, rows, on_bodies, pushes = shape
     dynamics: list[Step] = [
         outward(moving),
         *([outward(place)] if on_bodies else []),
@@ -181,6 +189,7 @@ def round_of(shape: Shape, softness: Softness) -> list[Step]:
             Routine(keep_forces, ("rows", "go", "force", "kept", "span", "residue", "left")),
         ]
     return [
+        *([Routine(begin_round, ("go", "crossing"))] if pushes else []),
         each(place_stage),
         *(renamed(step, STAGE) for step in dynamics),
         each(update),

@@ -43,6 +43,7 @@ class Stage:
         return s, self.v_w * w + self.v_m * m, s * (self.a_v * v + self.a_w * w + self.a_m * m + self.a_b * v_b)
 
 
+EULER = (Stage(1.0),)  # v' = u / h, a' = (v' - v) / h
 WIDTH = len(astuple(Stage(1.0))) + 1  # of a row of numbers: 1 where there is such a stage, then the stage
 SPAN, NODE, WEIGHT, RATES, FIRST, V_W, V_M, A_V, A_W, A_M, A_B = range(1, WIDTH)
 

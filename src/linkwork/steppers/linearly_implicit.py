@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from ..constraints.solve import CORRECTION
+from ..constraints.targets import CORRECTION
 from ..elements.collection import Shape, collection
 from ..errors import InputError
 from ..kernel.loops import Lane, loops

@@ -185,7 +185,7 @@ def missed_gaps(most: int) -> Step:
 
 ASK = Routine(ask, ("active", "starts", "places", "freedoms", "v_at", "u_rows", "y", "miss", "b"), when="busy")
 SOLVE: list[Step] = [
-    Routine(gram, ("active", "starts", "places", "freedoms", "v_at", "u_rows", "y_rows", "columns", "A"), when="busy"),
+    Routine(gram, ("active", "starts", "places", "freedoms", "v_at", "u_rows", "y_rows", "gram_columns", "A"), when="busy"),
     renamed(SOFT_SOLVE, {"x": "more", "left": "more_left"}),
     Routine(spread, ("active", "starts", "places", "freedoms", "v_at", "y_rows", "more", "dy"), when="busy"),
 ]

@@ -15,6 +15,10 @@ What A leaves out must not be stiff: very large forces that turn with the bodies
 across them, so that order 2 stays. `stabilise` says what holds their positions: "project" puts the state back after every step,
 as in `post_stabilised`; with "none" they drift like the error of the method.
 
+Rows that only push act on F where they touch, and velocities are made admissible after the step (`settle`): order 1 while a row
+acts. Dry friction pulls the velocity of a joint to zero within a step as far as its force goes. G x = 0 of the rows that hold in
+the second stage; a force at its bound stays there.
+
 A step is a program, for one state or a batch.
 """
 
@@ -27,6 +31,7 @@ from typing import Any
 
 import numpy as np
 
+from ..constraints.targets import any_of, holding
 from ..elements.collection import Shape, collection
 from ..elements.derive import derive, load_slopes
 from ..elements.nodes import STILL, law_at
@@ -45,11 +50,14 @@ from ..reduced.program import (
     keep_unknowns,
     pose_rows,
     row_law_at,
+    watch_accelerations,
 )
 from ..spatial.scalar import Vector, array, cross, zeros
-from .implicit_round import change_bodies, change_joints, dense_changes, watch
+from .implicit_round import change_bodies, change_joints, dense_changes
 from .loaded_program import loaded_program
 from .post_stabilised import check_choice, put_back, put_back_fields
+from .runge_kutta import hold_in_step
+from .settle import settle, settle_fields
 from .stages import renamed
 from .stepper import Program, Stepper
 from .symplectic_euler import advance_time
@@ -80,14 +88,16 @@ def split_told(count: int, told: Lane, told_first: Lane, told_second: Lane) -> N
 
 
 def hold(n: Any, *around: Any) -> None:
-    """G w = G (v - h J_dot v) - h bias: what the constraints ask of accelerations, during h."""
+    """G w = G (v - h J_dot v) - h bias: what the constraints ask of accelerations, during h = GAMMA steps; rows with a largest
+    force pull their rate to zero within a step."""
     ports, places = around[: len(around) // 2], around[len(around) // 2 :]
     law, at = row_law_at(n, ports)
     found, moved = derive(law, at, n.t, n.foot), []
     for kind, port, here, free in zip(n.kinds, ports, at, free_motion(n, ports, at), strict=False):
         change = free - here.velocity
         moved.append(change if kind == STILL or isinstance(kind, Joint) else change + n.h * still_rate(port))
-    pose_rows(n, law, found.G, moved, -n.h * found.bias, places, n.h)
+    wanted = -n.h * found.bias - GAMMA * found.rate if law.bounded else -n.h * found.bias
+    pose_rows(n, law, found.G, moved, wanted, places, n.h)
 
 
 def still_rate(body: Any) -> Vector:
@@ -151,8 +161,9 @@ def rest_side(n: Any, parent: Any) -> None:
 
 
 def watch_again(n: Any, *ports: Any) -> None:
-    """All rows take part, where they were."""
-    n.on, n.awake = array([1.0] * n.law.size), 1.0
+    """Rows take part that hold in the second stage."""
+    n.on = holding(n.x_second, n.lower, n.upper)
+    n.awake = any_of(n.on)
 
 
 def hold_rest(n: Any, *around: Any) -> None:
@@ -161,6 +172,7 @@ def hold_rest(n: Any, *around: Any) -> None:
     law, at = row_law_at(n, ports)
     found = derive(law, at, n.t, n.foot)
     pose_rows(n, law, found.G, free_motion(n, ports, at), zeros(law.size), places, n.h)
+    n.lower, n.upper = array([-np.inf] * law.size), array([np.inf] * law.size)
 
 
 def finish(n: Any) -> None:
@@ -196,8 +208,9 @@ def step_fields(shape: Shape, softness: Softness) -> dict[str, Field]:
         found |= {name: Field("work", "rows", of="constraint") for name in ("x_first", "x_second", "x_third")}
         found |= {"unknown": Field("state", "unknown", of="constraint"), "foot2": Field("work", "unknown", of="constraint")}
         found |= {name: Field("work", "told", of="constraint") for name in ("told_first", "told_second")}
+        found |= {"more": Field("work", "rows", of="constraint"), "more_left": Field("work", "global", SCALAR)}
         found["told"] = Field("input", "tellings", SCALAR)
-    return found
+    return found | settle_fields()
 
 
 @functools.cache
@@ -214,15 +227,16 @@ def rosenbrock_step(shape: Shape, softness: Softness) -> Algorithm:
     steps: list[Step] = [
         Routine(begin_step, ("t", "h", "gh", "t2")),
         *([Routine(split_told, ("told_count", "told", "told_first", "told_second"))] if rows >= 0 else []),
-        *(renamed(step, FIRST) for step in dynamics(shape, softness, (watch, hold))),
+        *(renamed(step, FIRST) for step in dynamics(shape, softness, (watch_accelerations, hold))),
         each(place_second),
-        *(renamed(step, SECOND) for step in plain.dynamics(shape, ACCELERATION)),
+        *(renamed(step, SECOND) for step in plain.dynamics(shape, ACCELERATION, hold=hold_in_step)),
         *third,
         each(finish),
         Routine(advance_time, ("t", "h")),
     ]
     if rows >= 0:
         steps += [Routine(sum_rows, ("rows", "h", "gh", "x_first", "x_second", "x")), each(keep_unknowns, on="constraint")]
+        steps += [renamed(step, {"told": "told_second"}) for step in settle(shape, "reduced")]
     name = "_".join(["rosenbrock", *(str(int(x)) for x in (*shape, *softness))])
     return Algorithm(name, step_fields(shape, softness), {"run": steps})
 
@@ -246,6 +260,7 @@ class Rosenbrock(Stepper):
 
     name = "rosenbrock"
     order = 2
+    contacts = True
     implicit = True
 
     @property

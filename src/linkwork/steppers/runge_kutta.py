@@ -226,7 +226,14 @@ def stage_fields(shape: Shape, method: str, stages: int) -> dict[str, Field]:
 
 
 def stage_steps(
-    shape: Shape, method: str, brackets: int, hold: Rule, keep: Routine, remember: Rule, start: dict[str, str] | None = None
+    shape: Shape,
+    method: str,
+    brackets: int,
+    hold: Rule,
+    keep: Routine,
+    remember: Rule,
+    start: dict[str, str] | None = None,
+    watch: Rule | None = None,
 ) -> list[Step]:
     """The steps of one stage, from the slopes of those before to its own.
 
@@ -234,10 +241,13 @@ def stage_steps(
     keep       the routine that keeps the slopes
     remember   the rule of constraints that keeps their unknowns
     start      other names of the state at which the step begins
+    watch      another rule of constraints that says which act, in reduced coordinates
     """
-    program = reduced if method == "reduced" else maximal
     place, slopes = (place_joints, joint_slopes) if method == "reduced" else (place_bodies, body_slopes)
-    dynamics = program.dynamics(shape, ACCELERATION, hold=hold)
+    if method == "reduced":
+        dynamics = reduced.dynamics(shape, ACCELERATION, hold=hold, watch=watch)
+    else:
+        dynamics = maximal.dynamics(shape, ACCELERATION, hold=hold)
     fit: list[Step] = [outward(maximal.fit)] if method == "maximal" else []
     rows = shape[1] >= 0
     return [

@@ -136,7 +136,7 @@ def settle(shape: Shape, method: str) -> list[Step]:
         each(hold, *ports, *places, on="constraint", when=("own", "awake")),
         over("climbs", climb, "place", "up", when=("row", "row_on")),
         Routine(gather, ("rows", "on", "more", "busy", "more_left", "active")),
-        Routine(gram, (*paths, "u_rows", "y_rows", "columns", "A"), when="near"),
+        Routine(gram, (*paths, "u_rows", "y_rows", "gram_columns", "A"), when="near"),
         Routine(solve_boxes, ("active", "on", "b", "lower", "upper", "more", "A", "more_left", "LDL", *SCRATCH), when="near"),
         Routine(spread, (*paths, "y_rows", "more", "dy"), when="near"),
         outward(correct, when="near"),

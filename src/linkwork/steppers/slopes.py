@@ -18,6 +18,7 @@ from ..model import Model
 from ..model.rules import joint_of
 from ..reduced.program import ACCELERATION, dynamics, fields, keep_unknowns
 from .adaptive import hold_pulled
+from .modes import hold_modes, watch_modes
 from .tangent import TERMS, tangent_rate
 
 
@@ -38,7 +39,11 @@ def slope_program(shape: Shape) -> Algorithm:
         "slope": Field("output", "v"),
         "free_v": Field("output", "v"),
     }
-    steps = dynamics(shape, ACCELERATION, hold=hold_pulled)
+    hold, watch = (hold_modes, watch_modes) if shape[3] else (hold_pulled, None)
+    steps = dynamics(shape, ACCELERATION, hold=hold, watch=watch)
+    if shape[3]:
+        found["step_mode"] = Field("input", "rows", of="constraint")
+        found["lowest"] = Field("work", "rows", of="constraint")
     if shape[1] >= 0:
         found["unknown"] = Field("state", "unknown", of="constraint")
         steps.append(each(keep_unknowns, on="constraint"))
@@ -49,7 +54,7 @@ class Slopes:
     """The equation of one model, with arrays of its own; constraints obey g_ddot = -2 b g_dot - c^2 g."""
 
     def __init__(self, model: Model, external: Any, baumgarte: tuple[float, float] = (0.0, 0.0)) -> None:
-        self.model, self.laws, nv = model, collection(model), model.nv
+        self.model, self.laws, self.external, nv = model, collection(model), external, model.nv
         b, c = baumgarte
         sizes = {"q": model.nq, "v": nv, "shift": nv, "tau": nv, "t": 1}
         self._in = {name: np.zeros((1, n)) for name, n in sizes.items()}
@@ -61,6 +66,8 @@ class Slopes:
         if self.laws.rows:
             self._in["told"] = np.zeros((1, self.laws.told_count))
             self._in["unknown"] = self._out["unknown"] = np.zeros((1, sum(c.unknowns for c in self.laws.rows)))
+            if self.laws.shape[3]:
+                self._in["step_mode"] = np.zeros((1, self.laws.row_count))
             self._out |= {"x": np.zeros((1, self.laws.row_count)), "left": np.zeros((1, 1))}
         absent = ("external",) if external is None else ()
         plan = self.laws.plan(slope_program(self.laws.shape), SCALAR64, ("run",), absent)
@@ -72,15 +79,27 @@ class Slopes:
             self._in["unknown"][:] = self.laws.first_unknowns(q.reshape(1, -1))
 
     def __call__(
-        self, q: np.ndarray, u: np.ndarray | None, v: np.ndarray, t: float, tau: Any = None, inputs: Any = None
+        self,
+        q: np.ndarray,
+        u: np.ndarray | None,
+        v: np.ndarray,
+        t: float,
+        tau: Any = None,
+        inputs: Any = None,
+        modes: np.ndarray | None = None,
     ) -> np.ndarray:
-        """(u_dot, v_dot) at q, which the move u (nv,) of a step has reached, and at velocities v; u = 0 if None."""
+        """(u_dot, v_dot) at q, which the move u (nv,) of a step has reached, and at velocities v; u = 0 if None.
+
+        modes   of all rows that only push or have a largest force (see `modes`), if they are others than at the last call
+        """
         given = self._in
         given["q"][0], given["v"][0], given["t"][0] = q, v, t
         given["shift"][0] = 0.0 if u is None else u
         given["tau"][0] = 0.0 if tau is None else tau
         if inputs is not None:
             given["u"][0] = inputs
+        if modes is not None:
+            given["step_mode"][0] = modes
         if self.laws.told_count:
             given["told"][0] = self.laws.told_at(t)
         self._call()

@@ -149,6 +149,13 @@ class Solution:
 class AdaptiveStepper(Stepper):
     """Base of steppers that choose their own steps: they run a whole motion."""
 
+    def from_python(self, model: Model, asked: bool) -> bool:
+        """Whether a motion is driven from Python, where rows that only push or have a largest force are not stepped.
+
+        asked   whether a control or inputs of forces are asked for during it
+        """
+        raise TypeError(f"{type(self).__name__} must say from_python")
+
     def solve(
         self,
         model: Model,
