@@ -11,7 +11,17 @@ from linkwork.scenes.assembling import corners
 from linkwork.scenes.gears import top_speed
 from linkwork.scenes.helix import DESCENT, RADIUS
 
-SMALLER = {"plant": {"generations": 2}, "hair": {"links": 8}, "chain": {"links": 5}}
+SMALLER = {
+    "plant": {"generations": 2},
+    "hair": {"links": 8},
+    "chain": {"links": 5},
+    "stack": {"boxes": 3},
+    "arch": {"stones": 3},
+    "dominoes": {"count": 3},
+    "wall": {"courses": 2},
+}
+STANDING = ("arch",)
+STRIKING = ("stack", "grasp")  # impacts in their first moments take energy
 RUNS = [(scene, method) for scene in ALL_SCENES.values() for method in scene.methods]
 
 
@@ -29,10 +39,13 @@ def test_runs(scene: Scene, method: str) -> None:
     if method == "maximal-implicit":  # loses energy, and closes joints to second order
         assert (health.joint_gap or 0.0) < 2e-3
     else:
-        assert health.energy_drift < 0.05
+        assert health.energy_drift < 0.05 or scene.name in (*STANDING, *STRIKING)
         assert (health.joint_gap or 0.0) < 1e-4
     assert (health.constraint_residual or 0.0) < 1e-4
-    assert not np.allclose(run.q[-1], run.q[0], atol=1e-6), "nothing moved"
+    assert (health.complementarity or 0.0) < 1e-8
+    assert np.allclose(run.q[-1], run.q[0], atol=1e-6) == (scene.name in STANDING), (
+        "what should move did not, or what should stand"
+    )
 
 
 @pytest.mark.parametrize("scene", ALL_SCENES.values(), ids=lambda s: s.name)
@@ -140,3 +153,35 @@ def test_rods_assemble_themselves_to_a_tetrahedron() -> None:
     distances = np.linalg.norm(at[:, None] - at, axis=2)
     np.testing.assert_allclose(distances, 1.0 - np.eye(4), atol=1e-3)
     assert run.q[0].tolist() == model.neutral().tolist()
+
+
+def test_the_cradle_hands_on_what_it_gets() -> None:
+    """The last ball leaves alone, as the first one came."""
+    model, state = ALL_SCENES["cradle"].build()
+    run = lw.simulate(model, state, 0.57, 1e-4)
+    assert run.q[-1, -1] == pytest.approx(-0.5, rel=0.05)
+    assert np.abs(run.q[-1, :-1]).max() < 0.02
+
+
+def test_the_tripod_slides_as_a_block_does() -> None:
+    model, state = ALL_SCENES["slide"].build(slope=20.0, friction=0.2)
+    run = lw.simulate(model, state, 0.5, 2e-3)
+    a = 9.81 * (np.sin(np.radians(20.0)) - 0.2 * np.cos(np.radians(20.0)))
+    assert np.linalg.norm(run.v[-1, 3:6]) == pytest.approx(0.5 * a, rel=1e-4)
+    assert np.abs(run.v[-1, 6:]).max() < 1e-9
+    model, state = ALL_SCENES["slide"].build(slope=20.0, friction=0.4)
+    run = lw.simulate(model, state, 0.5, 2e-3)
+    assert np.abs(run.v[-1]).max() < 1e-9
+
+
+def test_all_dominoes_fall() -> None:
+    model, state = ALL_SCENES["dominoes"].build(count=4)
+    run = lw.simulate(model, state, 0.6, 2e-3, every=300)
+    assert np.abs(run.poses[-1, :, 2, 2]).max() < 0.6
+
+
+def test_the_tippe_top_turns_over() -> None:
+    model, state = ALL_SCENES["tippe_top"].build()
+    run = lw.simulate(model, state, 3.0, 5e-4, every=6000)
+    assert run.poses[0, 0, 2, 2] > 0.99
+    assert run.poses[-1, 0, 2, 2] < -0.9

@@ -16,7 +16,8 @@ from linkwork.view import WRITERS, page, plot
 from linkwork.view.files import whole_file
 from linkwork.view.html import FEW, FRAMES, POSES, chosen, content, rounded, script_json
 from linkwork.view.labels import coordinate_labels, force_labels, velocity_labels
-from linkwork.view.solids import bodies, equivalent_cuboid, grounds, springs
+from linkwork.view.meshes import drawn
+from linkwork.view.solids import bodies, equivalent_cuboid, grounds, scenery, springs
 
 HOSTILE = "</script><script>alert(1)</script>&<b>{{title}}\u2028$x_"
 
@@ -226,6 +227,37 @@ def test_contacts_give_spheres_and_the_ground() -> None:
     assert kinds == [["sphere"], ["sphere", "box"]]
     assert grounds(model) == [{"body": -1, "point": [0.0, 0.0, -1.0], "normal": [0.0, 0.6, 0.8]}]
     assert grounds(ALL_SCENES["helix"].build()[0])[0]["normal"] == [0.0, 0.0, 1.0]
+
+
+def test_shapes_are_drawn_as_they_are() -> None:
+    """Every solid is closed, faces outward and has the volume of its shape, as far as its faces can."""
+    pose = lw.SE3(p=(0.1, -0.2, 0.3)) @ lw.SE3.rot_x(0.7)
+    corners = np.array([(x, y, z) for x in (0, 1) for y in (0, 1) for z in (0, 1)], float)
+    shapes = [lw.Capsule(0.2, 0.5, pose), lw.Cylinder(0.2, 0.5, pose), lw.Ellipsoid((0.1, 0.2, 0.3), pose), lw.Convex(corners)]
+    for shape in shapes:
+        solid = drawn(shape)
+        vertices, volume = np.array(solid["vertices"]), 0.0
+        edges = [(f[i], f[i - 1]) for f in solid["faces"] for i in range(len(f))]
+        assert len(set(edges)) == len(edges)
+        assert {(b, a) for a, b in edges} == set(edges)
+        for face in solid["faces"]:
+            for i in range(1, len(face) - 1):
+                volume += np.linalg.det(vertices[[face[0], face[i], face[i + 1]]]) / 6.0
+        assert volume == pytest.approx(shape.volume, rel=0.08)
+        assert volume <= shape.volume * (1 + 1e-5)
+
+
+def test_shapes_take_the_place_of_the_cuboid() -> None:
+    b = lw.ModelBuilder().ground().world(lw.Box((1, 1, 1)), lw.Plane((0, 0, -1), (1, 0, 0)))
+    b.body("a", joint=lw.Free(), shapes=[lw.Box((1, 2, 3), mass=1.0, color=(1, 0, 0.5)), lw.Sphere(0.2)])
+    b.body("b", joint=lw.Free(), inertia=lw.Inertia.cuboid(1.0, (1, 2, 3)))
+    model = b.build()
+    first, second = bodies(model)
+    assert [solid["kind"] for solid in first["solids"]] == ["box", "sphere"]
+    assert first["solids"][0]["color"] == [255, 0, 128]
+    assert [solid["kind"] for solid in second["solids"]] == ["box"]
+    assert [solid["kind"] for solid in scenery(model)] == ["box"]
+    assert [ground["point"][2] for ground in grounds(model)] == [0.0, -1.0]
 
 
 # --- plots -----------------------------------------------------------------------------------------------------------

@@ -60,13 +60,29 @@ def _contact_problems(json: Path | None = None, quick: bool = False, cases: Sequ
     return run(json, quick, cases)
 
 
+def _contact(json: Path | None = None, quick: bool = False, cases: Sequence[str] = ()) -> Rows:
+    """Steps of robots and piles in contact with friction, beside MuJoCo's rollout, with what each leaves unsolved."""
+    from .contact import run
+
+    return run(json, quick, cases)
+
+
+def _bisp(json: Path | None = None, quick: bool = False, cases: Sequence[str] = ()) -> Rows:
+    """Friction inside joints: bilateral staggered projections beside plain ones."""
+    from .bisp import run
+
+    return run(json, quick, cases)
+
+
 BENCHMARKS: dict[str, Callable[..., Rows]] = {
     "dynamics": _dynamics,
     "step": _step,
     "stiff": _stiff,
     "multipliers": _multipliers,
     "loaded": _loaded,
+    "contact": _contact,
     "contact-problems": _contact_problems,
+    "bisp": _bisp,
 }
 
 __all__ = ["BENCHMARKS"]

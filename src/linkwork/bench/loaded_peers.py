@@ -141,7 +141,7 @@ def _(element: Loop, draft: Draft) -> None:
 
 @add.register
 def _(element: Contact, draft: Draft) -> None:
-    """A sphere on a plane, a pair of its own: nothing is searched, and there is no friction."""
+    """A sphere on a plane, a pair of its own: nothing is searched."""
     kinds = draft.mj.mjtGeom
     ball, ground = element.shapes
     assert isinstance(ball, Sphere)
@@ -153,7 +153,9 @@ def _(element: Contact, draft: Draft) -> None:
     plane = draft.geom(
         element.bodies[1], kinds.mjGEOM_PLANE, pos=ground.point, quat=from_rotation(R), size=(5, 5, 0.1)
     )  # drawn so large; it has no end
-    draft.spec.add_pair(name=draft.new("pair"), geomname1=sphere, geomname2=plane, condim=1)
+    mu = float(element.friction)
+    own = {"condim": 3, "friction": (mu, mu, 0.0, 0.0, 0.0)} if element.cones else {"condim": 1}
+    draft.spec.add_pair(name=draft.new("pair"), geomname1=sphere, geomname2=plane, **own)
 
 
 @add.register

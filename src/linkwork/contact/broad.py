@@ -12,8 +12,10 @@ import numpy as np
 
 from ..geometry import Plane
 from ..kernel.loops import Ints, Lane, Table, all, any, loops, maximum, minimum, where
-from ..spatial.scalar import Scalar, Vector, dot
+from ..spatial.scalar import Scalar, Vector, dot, is_zero
 from ..spatial.se3 import SE3
+
+ANY_SPEED = 1e30  # m/s
 
 
 def near(a: Any, E_a: SE3, b: Any, E_b: SE3, margin: Scalar) -> Scalar:
@@ -29,6 +31,20 @@ def near(a: Any, E_a: SE3, b: Any, E_b: SE3, margin: Scalar) -> Scalar:
     other, reach = b.bounding_sphere()
     d, most = x - E_b @ other, radius + reach + margin
     return dot(d, d) <= most * most
+
+
+def speed_bound(shape: Any, twist: Vector) -> Scalar:
+    """No point of a shape is faster while its body has a twist, nor after an impact turned it about another of its points.
+
+    |v(r)| + |w| |r| <= |v| + 2 |w| (|c| + R) for points r of the ball (c, R) about it. A plane that moves reaches everywhere.
+    """
+    if not sum(not is_zero(x) for x in twist):
+        return 0.0
+    if isinstance(shape, Plane):
+        return ANY_SPEED
+    center, radius = shape.bounding_sphere()
+    w, v = twist[:3], twist[3:]
+    return np.sqrt(dot(v, v)) + 2.0 * np.sqrt(dot(w, w)) * (np.sqrt(dot(center, center)) + radius)
 
 
 def world_box(shape: Any, E: SE3, margin: Scalar) -> tuple[Vector, Vector]:

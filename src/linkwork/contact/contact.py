@@ -14,8 +14,9 @@ from ..errors import ModelError
 from ..geometry import Plane, Shape
 from ..geometry.contact_point import ContactPoint
 from ..model.checks import number
-from ..spatial.scalar import Scalar, Vector
+from ..spatial.scalar import Scalar, Vector, where
 from ..spatial.se3 import SE3
+from .broad import near, speed_bound
 from .candidates import pair_friction, pair_restitution
 from .pairs import pair_function, slot_count
 
@@ -99,6 +100,10 @@ class Contact(Constraint):
     def touch(self, x: Sequence[Any]) -> Sequence[ContactPoint]:
         (a, b), (E_a, E_b) = self.shapes, x
         return pair_function(a, b)(a, E_a, b, E_b)
+
+    def near(self, x: Sequence[Any], motion: Sequence[Vector], time: Scalar) -> Scalar:
+        (a, b), (E_a, E_b) = self.shapes, x
+        return where(near(a, E_a, b, E_b, time * (speed_bound(a, motion[0]) + speed_bound(b, motion[1]))), 1.0, 0.0)
 
     def grip(self) -> tuple[Scalar, Scalar]:
         return self.friction, self.restitution

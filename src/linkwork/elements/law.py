@@ -230,6 +230,10 @@ class RowLaw(Law):
         """Where in the world friction of a gap acts, if the law does not say where shapes touch."""
         raise TypeError(f"{type(self).__name__} must say where it rubs")
 
+    def near(self, x: Sequence[Any], motion: Sequence[Vector], time: Scalar) -> Scalar:
+        """0 where its shapes are too far apart to touch within a time of a motion of its ports, whose values are x; else 1."""
+        return 1.0
+
     def grip(self) -> tuple[Scalar, Scalar]:
         """The coefficients of friction and restitution of rows that only push."""
         return 0.0, 0.0

@@ -20,7 +20,17 @@ from typing import Any
 
 import numpy as np
 
-from ..constraints.targets import any_of, contact_targets, push_targets, reached, slipping, strikes, touching, velocity_targets
+from ..constraints.targets import (
+    REACH,
+    any_of,
+    contact_targets,
+    push_targets,
+    reached,
+    slipping,
+    strikes,
+    touching,
+    velocity_targets,
+)
 from ..elements.collection import CONES, EQUALITIES, IN_TURNS, Shape
 from ..elements.derive import Derived, approach, derive, nearer, reach
 from ..elements.law import RowLaw
@@ -176,12 +186,19 @@ def refined(law: RowLaw, at: Sequence[At], t: Scalar, unknown: Vector) -> Vector
     return unknown
 
 
+def notice(n: Any, *ports: Any) -> None:
+    """Whether a constraint is worth watching in a step: shapes that are far from one another are not."""
+    law, at = row_law_at(n, ports)
+    n.noticed = law.near(values(at), free_motion(n, ports, at), REACH * n.h)
+    n.on, n.awake = zeros(law.size), 0.0
+
+
 def watch_velocities(n: Any, *ports: Any) -> None:
-    """Which rows take part in a step."""
+    """Which rows take part in a step; where `notice` says no, none."""
     law, at = row_law_at(n, ports)
     n.foot = unknown = refined(law, at, n.t, n.unknown)
     if law.unilateral and law.holonomic:
-        n.on = law.per_row(reached(*reach(law, at, n.t, unknown, free_motion(n, ports, at)), n.h))
+        n.on = n.noticed * law.per_row(reached(*reach(law, at, n.t, unknown, free_motion(n, ports, at)), n.h))
     else:
         n.on = array([1.0] * law.size)
     n.awake = any_of(n.on)
@@ -401,6 +418,7 @@ def row_fields(kinds: int = EQUALITIES) -> dict[str, Field]:
         "unknown": Field("input", "unknown", of="constraint"),
         "told": Field("input", "told", of="constraint"),
         "foot": Field("work", "unknown", of="constraint"),
+        "noticed": Field("work", "node", SCALAR, of="constraint"),
         "awake": Field("work", "node", SCALAR, of="constraint"),
         "p": Field("work", "p", of="place"),
         "c": Field("work", "v", of="place"),
@@ -473,10 +491,13 @@ def rules_of(level: str, hold: Callable[..., None] | None = None, watch: Callabl
 
 def watching(watch: Callable[..., None], ports: Sequence[str]) -> list[Step]:
     """What finds the rows that take part."""
-    found: list[Step] = [each(watch, *ports, on="constraint")]
-    if watch is watch_velocities:
-        found.append(each(foresee, *ports, on="constraint", when=("own", "awake")))
-    return found
+    if watch is not watch_velocities:
+        return [each(watch, *ports, on="constraint")]
+    return [
+        each(notice, *ports, on="constraint"),
+        each(watch, *ports, on="constraint", when=("own", "noticed")),
+        each(foresee, *ports, on="constraint", when=("own", "awake")),
+    ]
 
 
 def solved_rows(

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from .arch import ARCH
 from .assembling import ASSEMBLING
 from .ball import BALL
 from .chain import CHAIN
+from .chains import CHAINS
+from .cradle import CRADLE
+from .dominoes import DOMINOES
 from .drag import DRAG
 from .elbow import ELBOW
 from .finger import FINGER
 from .gears import GEARS
+from .grasp import GRASP
 from .hair import HAIR
 from .hand import HAND
 from .helix import HELIX
@@ -18,9 +23,43 @@ from .loop import LOOP
 from .net import NET
 from .pendulum import PENDULUM
 from .plant import PLANT
+from .quadruped import QUADRUPED
+from .ragdoll import RAGDOLL
 from .scene import Scene
+from .slide import SLIDE
+from .stack import STACK
+from .tippe_top import TIPPE_TOP
+from .wall import WALL
 
-_SCENES = (PENDULUM, HELIX, LOOP, BALL, ELBOW, FINGER, LEG, HYPER_CHAIN, NET, CHAIN, HAND, DRAG, HAIR, PLANT, GEARS, ASSEMBLING)
+_SCENES = (
+    PENDULUM,
+    HELIX,
+    LOOP,
+    BALL,
+    ELBOW,
+    FINGER,
+    LEG,
+    HYPER_CHAIN,
+    NET,
+    CHAIN,
+    HAND,
+    DRAG,
+    HAIR,
+    PLANT,
+    GEARS,
+    ASSEMBLING,
+    STACK,
+    ARCH,
+    DOMINOES,
+    WALL,
+    CRADLE,
+    CHAINS,
+    SLIDE,
+    QUADRUPED,
+    RAGDOLL,
+    GRASP,
+    TIPPE_TOP,
+)
 ALL_SCENES: dict[str, Scene] = {scene.name: scene for scene in _SCENES}
 
 __all__ = ["ALL_SCENES", "Scene"]

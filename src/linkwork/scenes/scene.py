@@ -11,6 +11,8 @@ from ..errors import InputError
 from ..model import Model, State
 from ..redmax import HyperReduced
 
+CONTACT_METHODS = ("reduced", "maximal", "maximal-implicit", "redmax")  # all know contact with friction
+
 
 @dataclass(frozen=True)
 class Scene:

@@ -234,9 +234,14 @@ def approach(
     T: Lane,
     enough: float,
     rounds: int,
+    eps: float,
     go: float,
 ) -> None:
-    """x of given modes by proximal rounds on one factor, in lanes that go, until the residual is small or stands still."""
+    """x of given modes by proximal rounds on one factor, in lanes that go, until the residual is small or stands still.
+
+    T = B + eps 1. What of a residual r no x can mend would move x by r / eps along rows that answer nothing. So z = T^-1 r is
+    followed by B z = r - eps z, from which that part is gone: dx = T^-1 (r - eps T^-1 r).
+    """
     m = active[0]
     last = HUGE + 0.0 * go
     still = go
@@ -247,6 +252,11 @@ def approach(
         if not any(still > 0.0):
             break
         last = size
+        for p in range(n):
+            un[p] = z[p]
+        solve_lu(n, T, z)
+        for p in range(n):
+            z[p] = un[p] - eps * z[p]
         solve_lu(n, T, z)
         move(n, active, cones, keep, turn, order, z, xn, still)
         motions(m, A, bs, xn, un)

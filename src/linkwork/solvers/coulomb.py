@@ -8,10 +8,13 @@ ones where no step leads down; alternating directions (`admm`) take turns with t
 
 Redundant rows need no pivoting: rows of given modes are solved by proximal rounds (A + eps 1) dx = -u with one factor, until the
 residual stands still. At the end they start once more from x = 0, to reach the solution of least norm, whatever the order of the
-contacts and the start, if that has the same modes. A is any matrix whose symmetric part is semidefinite.
+contacts and the start, if that has the same modes; where contacts slide, once more with the directions of friction found there,
+until these do not change: of all loads that friction allows to a body on many points, one is chosen. A is any matrix whose
+symmetric part is semidefinite.
 
 The x with the least natural map is kept, and `left` tells it, in the units of u. A problem without a solution (contacts that ask
-for contradicting motions) shows there. Lanes that are done stay as they are: a result does not depend on its neighbours.
+for contradicting motions) shows there; a contradiction below JAM of what is asked for, which no step of its modes makes smaller,
+ends the search. Lanes that are done stay as they are: a result does not depend on its neighbours.
 """
 
 from __future__ import annotations
@@ -31,6 +34,8 @@ EPS = 1e-6  # relative weight of the last solution in a proximal round
 SOFTEST = 1e-2  # the same at most, where steps do not lead down
 ROUNDS = 3  # proximal rounds on one factor
 LAST_ROUNDS = 16  # the same for the solution of least norm
+RESTARTS = 12  # toward it, as directions of sliding depend on it
+SAME = 1e-9  # of the largest terms: changes of x that end them
 CHANGES = 60  # of modes, at most
 SWEEPS = 6  # of Gauss-Seidel, and more later
 CLOSE = 1e-3  # relative: how well they need to know sliding
@@ -40,6 +45,8 @@ DECREASE = 0.1  # of the residual: the least that a step is to bring
 HALVINGS = 8  # of a step
 ENOUGH = 5e-14  # of the largest terms: the residual that ends the search
 ROUNDING = 1e-12  # of the largest terms: the same where no step leads down
+JAM = 1e-4  # of the largest terms: the same where no step of these modes changes it
+STILL = 1e-3  # relative: such a change is none
 SMALL = 1e-15  # of the largest terms: what proximal rounds are to reach
 LARGEST = 1e4  # of b: larger x do not count among these terms, as they may grow without bound in a jam
 
@@ -207,7 +214,7 @@ def solve_cones(
         factor_lu(n, T)
         rounds[0] += go
         start_modes(active, cones, keep, turn, xs, z, xn, 1.0, go)
-        approach(n, active, cones, A, bs, keep, turn, xn, un, z, order, T, SMALL * size, ROUNDS, go)
+        approach(n, active, cones, A, bs, keep, turn, xn, un, z, order, T, SMALL * size, ROUNDS, eps, go)
         full = natural_map(active, cones, lo, hi, scale, xn, un, xn, un, 0.0 * go, z)
         ends = full <= ENOUGH * size
         enough = (1.0 - DECREASE) * off
@@ -215,6 +222,9 @@ def solve_cones(
         share = shorten(active, cones, lo, hi, scale, xs, u, xn, un, z, share, enough, go)
         moves = (go > 0.0) & (share > 0.0)
         go = where(~moves & (least <= ROUNDING * size), 0.0, go)
+        stands = (off <= (1.0 + STILL) * least) & (abs(full - off) <= STILL * off)
+        jams = (go > 0.0) & ~moves & stands & (least <= JAM * size) & (eps <= EPS)
+        of_factor = eps
         sweeping = where(moves, 0.0, where(turns > 0.0, 0.0, go))
         alternating = where(moves, 0.0, where(turns > 0.0, go, 0.0))
         turns = where(moves, turns, 1.0 - turns)
@@ -222,16 +232,33 @@ def solve_cones(
         for i in range(m):
             xs[i] = where(moves, where(share < 1.0, xs[i] + share * (xn[i] - xs[i]), xn[i]), xs[i])
             z[i] = xs[i]
-        ended = where(moves & ends, redundant(n, T), 0.0)
-        if any(ended > 0.0):  # from zero to the solution of least norm, if it has the same modes
+        ended = where((moves & ends) | jams, redundant(n, T), 0.0)
+        close_enough = where(jams, (1.0 + STILL) * off, ENOUGH * size)
+        for again in range(RESTARTS):  # from zero to the solution of least norm, if it has the same modes
+            if not any(ended > 0.0):
+                break
+            if again > 0:  # friction has turned
+                choose_modes(active, cones, lo, hi, scale, xn, un, EPS + 0.0 * go, keep, turn, more, z)
+                n = list_unknowns(active, cones, keep, order)
+                modal_matrix(n, active, cones, A, keep, turn, more, order, T)
+                factor_lu(n, T)
+                of_factor = EPS + 0.0 * go
             start_modes(active, cones, keep, turn, xs, z, xn, 0.0, ended)
-            approach(n, active, cones, A, bs, keep, turn, xn, un, z, order, T, SMALL * size, LAST_ROUNDS, ended)
+            approach(n, active, cones, A, bs, keep, turn, xn, un, z, order, T, SMALL * size, LAST_ROUNDS, of_factor, ended)
             new = natural_map(active, cones, lo, hi, scale, xn, un, xn, un, 0.0 * go, z)
+            found = (ended > 0.0) & (new <= close_enough)
+            way = 0.0 * go
+            slides = 0.0 * go
             for i in range(m):
-                xs[i] = where((ended > 0.0) & (new <= ENOUGH * size), xn[i], xs[i])
+                way = maximum(way, abs(xn[i] - inside[i]))
+                inside[i] = where(ended > 0.0, xn[i], inside[i])
+                xs[i] = where(found, xn[i], xs[i])
+                if cones[active[i + 1]] == 1:
+                    slides = maximum(slides, keep[i] - keep[i + 2])
+            ended = where((slides > 0.0) & (way > SAME * size), ended, 0.0)
         for i in range(m):
-            best[i] = where(moves & ends, xs[i], best[i])
-        go = where(moves & ends, 0.0, go)
+            best[i] = where((moves & ends) | jams, xs[i], best[i])
+        go = where((moves & ends) | jams, 0.0, go)
     motions(m, A, bs, best, u)
     natural_map(active, cones, lo, hi, scale, best, u, best, u, 0.0 * go, z)
     left[0] = 0.0

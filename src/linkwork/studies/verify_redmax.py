@@ -1,8 +1,9 @@
 """Published energies of scene files against those computed here; and the right ones where the published rest on slips.
 
 A right energy is computed twice, by routes of the library that share as little as possible: ode45 by the recursions and with the
-dense matrix; linearly implicit steps by a dense factor and by conjugate gradients on products in O(n); bdf by the program, and by
-MINPACK on accelerations of the recursions.
+dense matrix; linearly implicit steps by a dense factor and by conjugate gradients on products in O(n), with friction by
+projections of bodies and by a quadratic program in joint velocities; bdf by the program, and by MINPACK on accelerations of the
+recursions.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ from ..steppers.equation import Equation, Motion
 from ..steppers.ode45 import DormandPrince45
 from ..steppers.tangent import tangent_rates
 from .dense_bdf import bdf, minpack, published_newton
+from .friction_runs import friction_run
 
 STEPPERS = {"REDMAX_EULER": "linearly_implicit", "BDF1": "bdf1", "BDF2": "bdf2"}
 
@@ -66,6 +68,8 @@ class Row:
 def run(scene: RedmaxScene, wanted: Run, right: bool = False, **other: Any) -> State:
     """The state at the end of a run, as published or without slips; `other` options replace those of the run."""
     p = scene.problem(wanted, right)
+    if p.friction:
+        return friction_run(p, wanted, other.get("route", "published"))
     if wanted.kind == "BDF" and not right and scene.slips(wanted):
         return bdf(p, wanted, published_newton)  # slips of forces with jumps: what Newton's method leaves counts, too
     options: dict[str, Any] = {"method": "reduced" if wanted.recursive else "redmax", "control": p.control}
@@ -96,7 +100,8 @@ def right_routes(scene: RedmaxScene, wanted: Run) -> dict[str, Callable[[], Stat
             "dense": lambda: by_dense_matrix(scene.problem(wanted, right=True), wanted),
         }
     if wanted.kind == "EULER":
-        return {route: lambda r=route: run(scene, wanted, right=True, route=r) for route in ("dense", "pcg")}
+        routes = ("staggered", "reduced") if scene.problem(wanted).friction else ("dense", "pcg")
+        return {route: lambda r=route: run(scene, wanted, right=True, route=r) for route in routes}
     return {
         "newton": lambda: run(scene, wanted, right=True),
         "minpack": lambda: bdf(scene.problem(wanted, right=True), wanted, minpack),

@@ -14,7 +14,7 @@ import numpy as np
 from ..errors import InputError
 from .files import whole_file
 from .runs import batch_size, counted, finite_records, first_run, spread, summary
-from .solids import bodies, grounds, pins, springs
+from .solids import bodies, grounds, pins, scenery, springs
 
 if TYPE_CHECKING:
     from ..trajectory import Trajectory
@@ -30,6 +30,7 @@ MEANINGS = {
     "joint_gap": "largest distance (m or rad) between the two sides of a joint",
     "constraint_residual": "largest violation of an equality constraint (m)",
     "penetration": "largest depth of a contact (m)",
+    "complementarity": "largest error that the solver left in the laws of contact and friction (m/s)",
 }
 
 
@@ -71,6 +72,7 @@ def content(trajectory: Trajectory, title: str) -> dict[str, Any]:
         "health": _health(trajectory),
         "bodies": bodies(trajectory.model),
         "grounds": grounds(trajectory.model),
+        "scenery": scenery(trajectory.model),
         "pins": pins(trajectory.model),
         "springs": springs(trajectory.model),
         "t": rounded(run.t[k]),
@@ -122,7 +124,8 @@ def _notes(trajectory: Trajectory, usable: int, shown: int) -> list[str]:
         notes.append(f"The run is not finite after t = {trajectory.t[usable - 1]:.6g} s; it is shown until then.")
     if shown < usable:
         notes.append(f"{counted(shown, 'frame')} of {usable} records are kept here; the motion between them is interpolated.")
-    notes.append("A body is drawn as the uniform cuboid with its mass, centre of mass and inertia.")
+    if not all(body.shapes for body in trajectory.model.bodies):
+        notes.append("A body without shapes is drawn as the uniform cuboid with its mass, centre of mass and inertia.")
     return notes
 
 

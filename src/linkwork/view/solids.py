@@ -1,4 +1,4 @@
-"""What a model looks like: a solid for every body, spheres and planes of its contacts, points where it is held."""
+"""What a model looks like: shapes of every body, or a solid where it has none; planes of the ground, points that hold it."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from ..geometry import Plane, Sphere
 from ..joints import Translational
 from ..model import Body, Model
 from ..spatial.inertia import Inertia
+from .meshes import drawn
 
 
 def equivalent_cuboid(inertia: Inertia) -> tuple[np.ndarray, np.ndarray]:
@@ -33,7 +34,10 @@ def equivalent_cuboid(inertia: Inertia) -> tuple[np.ndarray, np.ndarray]:
 
 
 def bodies(model: Model) -> list[dict[str, Any]]:
-    """Every body: name, parent, centre of mass, where its joint sits on the parent, and its solids."""
+    """Every body: name, parent, centre of mass, where its joint sits on the parent, and its solids.
+
+    Bodies without shapes are drawn as a cuboid with their inertia, and the spheres of their contacts.
+    """
     spheres: dict[str, list[Sphere]] = {}
     for contact in model.elements_of(Contact):
         for body, shape in zip(contact.bodies, contact.shapes, strict=True):
@@ -44,10 +48,11 @@ def bodies(model: Model) -> list[dict[str, Any]]:
 
 def _body(body: Body, spheres: list[Sphere]) -> dict[str, Any]:
     inertia = body.inertia
+    shapes = [s for s in body.shapes if not isinstance(s, Plane)]
+    solids = [drawn(shape) for shape in shapes or spheres]
     edges, axes = equivalent_cuboid(inertia)
-    solids = [{"kind": "sphere", "radius": c.radius, "center": c.center.tolist()} for c in spheres]
     ball = np.ptp(edges) <= 1e-6 * edges.max() and any(np.allclose(c.center, inertia.com) for c in spheres)
-    if not ball:
+    if not shapes and not ball:
         solids.append({"kind": "box", "size": edges.tolist(), "axes": axes.T.tolist(), "center": inertia.com.tolist()})
     held = body.joint.nv < 6 and not isinstance(body.joint, Translational)
     return {
@@ -60,14 +65,21 @@ def _body(body: Body, spheres: list[Sphere]) -> dict[str, Any]:
 
 
 def grounds(model: Model) -> list[dict[str, Any]]:
-    """The planes of all contacts, each once; z = 0 if there are none. Body -1 is the world."""
+    """The planes of the world, of bodies and of all contacts, each once; z = 0 if there are none. Body -1 is the world."""
+    owned = [("world", shape) for shape in model.world_shapes]
+    owned += [(body.name, shape) for body in model.bodies for shape in body.shapes]
+    owned += [pair for c in model.elements_of(Contact) for pair in zip(c.bodies, c.shapes, strict=True)]
     found: dict[Any, dict[str, Any]] = {}
-    for c in model.elements_of(Contact):
-        for body, plane in zip(c.bodies, c.shapes, strict=True):
-            if isinstance(plane, Plane):
-                key = (body, *plane.point, *plane.normal)
-                found[key] = {"body": _index(model, body), "point": plane.point.tolist(), "normal": plane.normal.tolist()}
+    for body, plane in owned:
+        if isinstance(plane, Plane):
+            key = (body, *plane.point, *plane.normal)
+            found[key] = {"body": _index(model, body), "point": plane.point.tolist(), "normal": plane.normal.tolist()}
     return list(found.values()) or [{"body": -1, "point": [0.0, 0.0, 0.0], "normal": [0.0, 0.0, 1.0]}]
+
+
+def scenery(model: Model) -> list[dict[str, Any]]:
+    """The shapes of the world that are no planes."""
+    return [drawn(shape) for shape in model.world_shapes if not isinstance(shape, Plane)]
 
 
 def pins(model: Model) -> list[dict[str, Any]]:

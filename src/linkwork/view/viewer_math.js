@@ -83,6 +83,11 @@ function sphereMesh(solid, around) {
   return mesh;
 }
 
+// Corners and faces as they are given.
+function givenMesh(solid) {
+  return { vertices: solid.vertices, faces: solid.faces.map((corners) => ({ corners, tint: 0 })) };
+}
+
 function addFace(mesh, corners, tint) {
   const start = mesh.vertices.length;
   mesh.vertices.push(...corners);

@@ -2,21 +2,29 @@
 // The scene: poses at a time, a camera, and drawing back to front.
 
 const PALETTE = [[78, 140, 205], [226, 139, 67], [94, 170, 116], [190, 103, 160], [214, 178, 74], [112, 178, 190]];
+const STONE = [150, 150, 145]; // what belongs to the world
 const VIEW = Math.tan((17 * Math.PI) / 180); // half the height of the picture at distance 1
 
 class Scene {
   constructor(canvas, data) {
     this.canvas = canvas;
     this.data = data;
-    this.frames = data.poses.map((row) =>
-      data.bodies.map((_, i) => ({ p: row.slice(7 * i, 7 * i + 3), q: row.slice(7 * i + 3, 7 * i + 7) })));
+    const still = { p: [0, 0, 0], q: [1, 0, 0, 0] };
+    const moving = data.bodies.length;
+    this.frames = data.poses.map((row) => [
+      ...data.bodies.map((_, i) => ({ p: row.slice(7 * i, 7 * i + 3), q: row.slice(7 * i + 3, 7 * i + 7) })), still]);
     this.leaves = data.bodies.map((_, i) => i).filter((i) => !data.bodies.some((b) => b.parent === i)).slice(0, 8);
     this.measure();
     const least = 0.012 * this.extent;
-    const many = data.bodies.length;
-    this.meshes = data.bodies.map((body) => body.solids.map((solid) =>
-      solid.kind === "box" ? boxMesh(solid, least, many > 80 ? 1 : 6) : sphereMesh(solid, many > 30 ? 10 : 24)));
-    this.colours = data.bodies.map((_, i) => bodyColour(i, many));
+    const makers = {
+      box: (solid) => boxMesh(solid, least, moving > 80 ? 1 : 6),
+      sphere: (solid) => sphereMesh(solid, moving > 30 ? 10 : 24),
+      mesh: givenMesh,
+    };
+    const all = [...data.bodies, { name: "world", solids: data.scenery }]; // the world is drawn last, and stands still
+    this.names = all.map((body) => body.name);
+    this.meshes = all.map((body) => body.solids.map((solid) => ({ ...makers[solid.kind](solid), color: solid.color })));
+    this.colours = all.map((_, i) => (i < moving ? bodyColour(i, moving) : STONE));
     this.drawn = [];
     this.reset();
   }
@@ -32,6 +40,7 @@ class Scene {
         for (const solid of body.solids) this.points.push(...reach(solid).map((x) => place(poses[i], x)));
       });
     });
+    for (const solid of this.data.scenery) this.points.push(...reach(solid));
     for (const body of bodies) if (body.parent < 0 && body.hinge) this.points.push(body.hinge);
     const size = norm(sub(...bounds(this.points)));
     const [ground] = this.data.grounds;
@@ -131,7 +140,7 @@ class Scene {
           const sight = sub(camera.eye, middle);
           const seen = dot(normal, sight) > 0;
           const bright = 0.5 + 0.56 * Math.max(0, dot(normal, light));
-          const rgb = colours[body].map((c) => Math.min(255, Math.round((tint ? 0.5 * c + 118 : c) * bright)));
+          const rgb = (mesh.color || colours[body]).map((c) => Math.min(255, Math.round((tint ? 0.5 * c + 118 : c) * bright)));
           found.push({ body, points, normal, middle, seen, depth: dot(sight, sight), colour: `rgb(${rgb})` });
         }
       }
@@ -198,7 +207,7 @@ class Scene {
   nameAt(x, y) {
     for (let k = this.drawn.length - 1; k >= 0; k--) {
       const { outline, body } = this.drawn[k];
-      if (outline && inside(outline, x, y)) return this.data.bodies[body].name;
+      if (outline && inside(outline, x, y)) return this.names[body];
     }
     return null;
   }
@@ -212,8 +221,12 @@ function bodyColour(i, many) {
   return add(times(PALETTE[k], 1 - x + k), times(PALETTE[k + 1], x - k)).map(Math.round);
 }
 
-// Corners of a box, or the extreme points of a ball.
+// Corners of a box, or of the box around a ball or a mesh.
 function reach(solid) {
+  if (solid.kind === "mesh") {
+    const ends = bounds(solid.vertices);
+    return [0, 1, 2, 3, 4, 5, 6, 7].map((bits) => [0, 1, 2].map((k) => ends[(bits >> k) & 1][k]));
+  }
   const half = solid.kind === "box" ? solid.size.map((s) => s / 2) : [solid.radius, solid.radius, solid.radius];
   const axes = solid.axes || [[1, 0, 0], [0, 1, 0], [0, 0, 1]];
   return [0, 1, 2, 3, 4, 5, 6, 7].map((bits) =>

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import linkwork as lw
-from linkwork.contact.broad import near, partners, sweep_and_prune, world_box
+from linkwork.contact.broad import near, partners, speed_bound, sweep_and_prune, world_box
 from linkwork.contact.pairs import PAIRS, contact_points, separation
 from linkwork.kernel.lanes import Lanes
 
@@ -28,6 +28,20 @@ def test_near_is_never_false_for_shapes_that_are(seed: int) -> None:
     if separation(contact_points(a, E, b, F)) <= margin:
         assert near(a, E, b, F, margin)
         assert near(b, F, a, E, margin)
+
+
+@pytest.mark.parametrize("kind", SOLIDS)
+def test_no_point_is_faster_than_the_bound(kind: str) -> None:
+    rng = np.random.default_rng(4)
+    for _ in range(20):
+        shape, twist = random_shape(kind, rng), rng.normal(size=6)
+        w, v, most = twist[:3], twist[3:], speed_bound(shape, twist)
+        center, radius = shape.bounding_sphere()
+        for direction in rng.normal(size=(20, 3)):
+            point = center + radius * direction / np.linalg.norm(direction)
+            speed = np.linalg.norm(v + np.cross(w, point)) + np.linalg.norm(w) * np.linalg.norm(point)
+            assert speed <= most * (1.0 + 1e-12)
+    assert speed_bound(lw.Sphere(1.0), np.zeros(6)) == 0.0
 
 
 def test_near_is_false_for_balls_apart() -> None:

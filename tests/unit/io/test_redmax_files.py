@@ -194,7 +194,7 @@ def test_parts_of_composite_joints(parts: dict[str, Any]) -> None:
         ("cart", ("forces", 0, "type"), "glue", "forces of type 'glue'; there are point_direction"),
         ("cart", ("forces", 0, "type"), "spring_damper", "a 'spring_damper' with BDF"),
         ("stops", ("constraints", 0, "type"), "glue", "constraints of type 'glue'"),
-        ("stops", ("integrators", "REDMAX_EULER", "friction"), True, "friction"),
+        ("tether", ("integrators", "REDMAX_EULER", "friction"), True, "deformables with friction"),
         ("tether", ("deformables", 0, "type"), "cloth", "deformables of type 'cloth'"),
         ("tether", ("deformables", 0, "damping"), 1.0, "a chain with damping"),
         ("driven", ("time_functions", 0, "type"), "wind", "time functions of type 'wind'"),
@@ -317,7 +317,7 @@ def test_a_folder_is_verified(tmp_path: Path, capsys: pytest.CaptureFixture[str]
     files = {
         "good": data("stops"),
         "wrong": wrong,
-        "friction": changed("stops", ("integrators", "REDMAX_EULER", "friction"), True),
+        "glue": changed("stops", ("constraints", 0, "type"), "glue"),
         "broken": changed("stops", ("gravity",), ...),
         "silent": changed("stops", ("integrators", "REDMAX_EULER", "expected_H"), None),
         "index": [{"file": "good.json"}],
@@ -328,15 +328,19 @@ def test_a_folder_is_verified(tmp_path: Path, capsys: pytest.CaptureFixture[str]
     report = tmp_path / "new" / "rows.json"
     assert called("verify", "redmax", str(tmp_path / "scenes"), "--json", str(report)) == 0
     rows = {row["file"]: row for row in json.loads(report.read_text())}
-    assert sorted(rows) == [f"below/{name}.json" for name in ("broken", "friction", "good", "text", "wrong")]
+    assert sorted(rows) == [f"below/{name}.json" for name in ("broken", "glue", "good", "text", "wrong")]
     good = rows["below/good.json"]
     assert list(good) == ["file", "integrator", "expected", "computed"]
     assert good["integrator"] == "REDMAX_EULER"
     assert abs(good["computed"] - good["expected"]) < 1e-9
     assert rows["below/wrong.json"]["computed"] == good["computed"]
-    assert all(rows[f"below/{name}.json"]["computed"] is None for name in ("broken", "friction", "text"))
+    assert all(rows[f"below/{name}.json"]["computed"] is None for name in ("broken", "glue", "text"))
     text = capsys.readouterr().out
-    for words in ("not supported: below/friction.json: friction", "error: below/broken.json: needs 'gravity'", "FAIL"):
+    for words in (
+        "not supported: below/glue.json, constraints[0]: constraints of type 'glue'",
+        "error: below/broken.json: needs 'gravity'",
+        "FAIL",
+    ):
         assert words in text
     assert text.splitlines()[-1] == "1 of 5 pass, 1 fail, 3 not computed"
 

@@ -262,3 +262,20 @@ def test_nothing_to_solve() -> None:
     x, info = solve(Problem(np.zeros((0, 0)), np.zeros(0), Cones.equal(0)))
     assert x.shape == (0,)
     assert info.left == 0.0
+
+
+def test_small_contradictions_of_points_that_stick_end_the_search() -> None:
+    """Two points of one rigid body, along the line between them: no motion of the body brings them apart."""
+    J = np.zeros((6, 6))
+    for k, r in enumerate(((0.3, 0.0, -0.1), (-0.3, 0.0, -0.1))):
+        for row, d in enumerate(((0.0, 0.0, 1.0), (1.0, 0.0, 0.0), (0.0, 1.0, 0.0))):
+            J[3 * k + row] = np.concatenate([np.cross(r, d), d])
+    A, away = J @ np.diag([40.0, 30.0, 50.0, 1.0, 1.0, 1.0]) @ J.T, np.array([0.0, 1.0, 0.0, 0.0, -1.0, 0.0])
+    assert np.allclose(away @ J, 0.0)
+    consistent = J @ np.array([0.01, 0.02, 0.01, 0.01, -0.02, -0.3])
+    right, _ = solve(Problem(A, consistent, Cones.coulomb([0.8, 0.8])))
+    for size in (1e-9, 1e-7, 1e-6):
+        x, info = solve(Problem(A, consistent + size * away, Cones.coulomb([0.8, 0.8])))
+        assert info.rounds <= 3
+        assert info.left < 1.01 * size
+        assert np.allclose(x, right, atol=1e-4 * np.abs(right).max())

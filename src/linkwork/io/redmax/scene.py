@@ -22,6 +22,7 @@ from .forces import forces_of
 from .joints import RADIUS, joint_of, start_of
 from .places import Place, Places, inertia_of
 from .published_forces import SoftStop
+from .published_friction import PublishedStep, SceneFriction, friction_of
 from .record import Record, is_scene, parsed
 from .runs import Run, runs_of
 from .slips import named, righted
@@ -32,11 +33,12 @@ Control = Callable[[float, State], np.ndarray]
 
 @dataclass(frozen=True, eq=False)
 class Problem:
-    """A model, its start and its joint forces, as one run has them."""
+    """A model, its start, its joint forces and where it rubs, as one run has them."""
 
     model: Model
     state: State
     control: Control | None
+    friction: SceneFriction | None = None
 
 
 class RedmaxScene:
@@ -62,7 +64,8 @@ class RedmaxScene:
 
     def slips(self, run: Run) -> list[str]:
         """The slips on which the number of a run rests, each with what it does; none where the original is right."""
-        return named(self.problem(run).model.elements, run.kind)
+        problem = self.problem(run)
+        return [*named(problem.model.elements, run.kind), *([PublishedStep.slip()] if problem.friction else [])]
 
     def _righted(self, run: Run) -> Problem:
         published = self.problem(run)
@@ -73,8 +76,6 @@ class RedmaxScene:
     def _made(self, run: Run) -> Problem:
         if not run.kind:
             raise self.record.unsupported(f"the integrator {run.integrator!r}")
-        if run.kind == "EULER" and run.friction:
-            raise self.record.unsupported("friction")
         places = Places(self.record.records("bodies"), self.record.records("joints"))
         bodies = _Tree(self.record, places, WIDE if run.kind == "ODE45" else RADIUS)
         builder = bodies.builder()
@@ -83,8 +84,12 @@ class RedmaxScene:
             raise self.record.unsupported("deformables with BDF")
         for element in (*forces_of(self.record, places, run.kind, bodies.position), *constraints_of(self.record, places, run)):
             builder.add(element)
-        model = builder.build()
-        return Problem(model, bodies.state(model, nodes), _control(self.record, places, model, run))
+        model, friction = builder.build(), None
+        if run.kind == "EULER" and run.friction:
+            if nodes:
+                raise self.record.unsupported("deformables with friction")
+            friction = friction_of(self.record, places, model, self.record.record("integrators").record(run.integrator))
+        return Problem(model, bodies.state(model, nodes), _control(self.record, places, model, run), friction)
 
 
 class _Tree:

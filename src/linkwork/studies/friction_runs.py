@@ -1,0 +1,38 @@
+"""Runs of scene files with friction, step by step: as published, and twice as they should be.
+
+The right ones are those of `redmax.bisp` and `redmax.reduced_friction`, which share contacts, not projections.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..io.redmax import Problem, Run
+from ..io.redmax.published_friction import PublishedStep
+from ..model import State
+from ..redmax.bisp import StaggeredStep, Stop
+from ..redmax.reduced_friction import ReducedStep
+from ..steppers.tangent import recharted
+
+CONVERGED = Stop(rounds=400, regular=1e-6)
+
+
+ROUTES: dict[str, tuple[type[StaggeredStep], Stop | None]] = {
+    "published": (PublishedStep, None),
+    "staggered": (StaggeredStep, CONVERGED),
+    "reduced": (ReducedStep, CONVERGED),
+}
+
+
+def friction_run(p: Problem, wanted: Run, route: str) -> State:
+    """The end of a run by one of the routes; the friction of a step begins with that of the one before."""
+    assert p.friction is not None
+    kind, stop = ROUTES[route]
+    now, wrenches, h = p.state, np.zeros(6 * p.model.nb), wanted.h
+    for _ in range(wanted.steps):
+        tau = p.control(now.t, now) if p.control else None
+        step = p.friction.step(kind, p.model, now, tau, h, wanted.baumgarte[2], stop or p.friction.stop)
+        reactions, wrenches = step.project(wrenches)
+        v = step.end(reactions, wrenches)
+        now = State(*recharted(p.model, p.model.integrate(now.q, h * v), v), now.t + h)
+    return now
