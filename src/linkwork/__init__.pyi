@@ -18,7 +18,7 @@ from .constraints import (
     constraint_report,
     joint_constraint,
 )
-from .contact import Contact
+from .contact import CompliantContact, Contact
 from .energy import Energy, energy
 from .errors import CompileError, InputError, LinkworkError, ModelError, SolverError, SymbolError
 from .forces import (
@@ -152,6 +152,7 @@ __all__ = [
     "Capsule",
     "Closure",
     "CompileError",
+    "CompliantContact",
     "Composite",
     "Constraint",
     "ConstraintReport",

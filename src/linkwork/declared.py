@@ -1,5 +1,4 @@
-"""What joints and shapes declare acts: stops, dry friction and contacts as laws of the model that runs; or a line says that they
-do not.
+"""What joints declare acts: stops and dry friction as laws of the model that runs; or a line says that they do not.
 
     "hard"     every declared limit is a `Limit`: a stop that only pushes
     "spring"   every declared limit is a `LimitSpring`, on which the joint, with all others free, would swing at SPRING rad/s
@@ -7,11 +6,6 @@ do not.
 
 Declared friction is a `DryFriction` in all of them. A joint that has such a law of its own is left to it. These laws come after
 all others, so the columns of forces of constraints keep their places.
-
-Every pair of shapes that may touch (`contact.candidates`) is a `Contact`, but for pairs that have one of their own:
-
-    "exact"    Coulomb's law, solved to rounding
-    "off"      shapes pass through one another; a `Contact` of the model itself acts all the same
 """
 
 from __future__ import annotations
@@ -23,8 +17,6 @@ from typing import Any
 import numpy as np
 
 from .constraints import DryFriction, Limit
-from .contact import Contact
-from .contact.candidates import candidates
 from .errors import InputError
 from .forces import LimitSpring, SwingTwistLimit
 from .forces.joint import is_flat
@@ -33,8 +25,6 @@ from .reduced import inverse_mass_matrix
 from .steppers import AdaptiveStepper, Stepper
 
 LIMIT_MODELS = ("hard", "spring", "off")
-CONTACT_MODELS = ("exact", "off")
-MOST_ROWS = 3000  # of contacts: pairs share one problem, whose matrix is dense
 SPRING = 300.0  # rad/s: of a joint on the spring of its limit; steps of 1 ms carry some twenty of them at once
 DAMPING = 0.2  # of that spring, as a part of the critical one
 
@@ -71,32 +61,6 @@ def declared(model: Model, limit_model: str, stepper: Stepper, asked: bool = Fal
         takes = not stepper.from_python(model, asked)
     key = (declared, limit_model, stepper.name, takes)
     return model.keep_as(key, lambda: _chosen(model, joints, limit_model, stepper.name, takes))
-
-
-def touching(model: Model, contact: str) -> Model:
-    """The model with a `Contact` for every pair of its shapes that may touch; kept with it."""
-    if contact not in CONTACT_MODELS:
-        raise InputError(f"contact must be one of {', '.join(map(repr, CONTACT_MODELS))}, not {contact!r}; others are to come")
-    if contact == "off" or not any(b.shapes for b in model.bodies):
-        return model
-    laws = model.keep_as(touching, lambda: _contacts(model))
-    return model.keep_as((touching, contact), lambda: model.add(*laws)) if laws else model
-
-
-def _contacts(model: Model) -> list[Contact]:
-    own = {tuple(map(id, c.shapes)) for c in model.elements_of(Contact)}
-    own |= {(b, a) for a, b in own}
-    found = []
-    for pair in candidates(model):
-        if (id(pair.shape_a), id(pair.shape_b)) not in own:
-            shapes = pair.body_a, pair.shape_a, pair.body_b, pair.shape_b
-            found.append(Contact(*shapes, friction=pair.friction, restitution=pair.restitution))
-    rows = sum(law.size for law in found)
-    if rows > MOST_ROWS:
-        raise InputError(
-            f"{len(found)} pairs of shapes may touch, in {rows} rows; at most {MOST_ROWS} fit: exclude pairs, or give groups"
-        )
-    return found
 
 
 def _joints(model: Model) -> _Joints | None:

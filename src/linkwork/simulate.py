@@ -8,8 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from .declared import declared, touching
-from .elements.collection import CONES, collection
+from .contact.compliant import Compliance
+from .contact.formulations import touching
+from .declared import declared
+from .elements.collection import collection
 from .errors import InputError, SolverError
 from .forces import MuscleDrive
 from .maximal.convert import to_maximal
@@ -51,6 +53,9 @@ def simulate(
     open_loops: str = "refuse",
     limit_model: str = "hard",
     contact: str = "exact",
+    contact_stiffness: float | None = None,
+    contact_damping: float | None = None,
+    contact_slip_speed: float | None = None,
     **options: Any,
 ) -> Trajectory:
     """Simulate from a state and record every `every`-th step.
@@ -77,7 +82,11 @@ def simulate(
                `lw.assemble`;  "allow": they are pulled shut during the run
     limit_model   how the limits that joints declare act: "hard" (stops that only push), "spring" or "off"; see `declared`. Joint
                forces are clipped to the efforts that joints declare. What a stepper cannot enforce, `health` says
-    contact    how shapes of bodies and of the world touch (see `declared`): "exact", by Coulomb's law, or "off"
+    contact    how shapes of bodies and of the world touch (see `contact.formulations`): "exact", by Coulomb's law;  "pyramid" and
+               "staggered": with a pyramid around its cone;  "compliant": by springs, dampers and regularised friction;
+               "frictionless";  "off"
+    contact_stiffness, contact_damping, contact_slip_speed   of points of compliant contacts, N/m, N s/m and m/s; by default as
+               masses and the step need them (see `contact.compliant`)
     options    of the stepper; dop853: rtol, atol, max_step, events (see `DormandPrince853`); ode45: rtol, atol, max_step
     """
     steps = _steps(duration, dt)
@@ -86,7 +95,8 @@ def simulate(
     if steps % every:
         raise InputError(f"every = {every} does not divide the {steps} steps; the last {steps % every} would not be recorded")
     if isinstance(model, Model):
-        model = touching(model, contact)
+        soft = Compliance(contact_stiffness, contact_damping, contact_slip_speed, takes_stiffness(method, stepper))
+        model = touching(model, contact, soft, dt)
     if isinstance(model, HyperReduced):
         if inputs is not None:
             raise InputError("hyper-reduced coordinates take no inputs of forces; their model's own stand")
@@ -196,6 +206,12 @@ def _broadcast(state: State) -> State:
     return State(q, v, state.t, state.memory)
 
 
+def takes_stiffness(method: str, stepper: str | None) -> bool:
+    """Whether a stepper, or the method's own, takes stiff forces implicitly; False of what there is not."""
+    chosen = ALL_STEPPERS.get(stepper or METHODS.get(method, ""))
+    return chosen is not None and chosen.implicit
+
+
 def chosen_stepper(model: Model, method: str, name: str | None, options: dict[str, Any]) -> Stepper:
     """The stepper of a name, or the method's own, with its options; raises if it cannot step the model."""
     if options:
@@ -215,7 +231,7 @@ def _stepper(model: Model, method: str, name: str | None, options: dict[str, Any
     stepper = ALL_STEPPERS[name](**options).formulated(method)
     if method not in stepper.methods:
         raise InputError(f"the stepper {name!r} does not work with method {method!r}; it works with {', '.join(stepper.methods)}")
-    if not stepper.friction and collection(model).shape[3] == CONES:
+    if not stepper.friction and collection(model).rubs:
         able = "symplectic_euler, backward_euler and linearly_implicit, as they are without options"
         raise InputError(f"the stepper {name!r} does not know friction of contacts; these do: {able}")
     stepper.check(model)

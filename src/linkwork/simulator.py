@@ -6,13 +6,15 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from .declared import declared, touching
+from .contact.compliant import Compliance
+from .contact.formulations import touching
+from .declared import declared
 from .elements.collection import collection
 from .errors import InputError, SolverError
 from .forces.set import force_set
 from .model import MaximalState, Model, State
 from .reduced.closed import check_closed
-from .simulate import checked_force, checked_start, chosen_stepper
+from .simulate import checked_force, checked_start, chosen_stepper, takes_stiffness
 from .steppers import AdaptiveStepper
 from .steppers.efforts import Efforts
 from .steppers.stepper import program_of
@@ -25,7 +27,8 @@ class Simulator:
     >>> sim = Simulator(model, dt=1e-3, method="maximal-implicit")
     >>> sim.step(tau=...)
 
-    model, dt, method, stepper, open_loops, limit_model, contact, options   as in `simulate`; no stepper that chooses its steps
+    model, dt, method, stepper, open_loops, limit_model, contact with its numbers, options   as in `simulate`;
+            no stepper that chooses its steps
     state   to begin with, and to return to; the neutral position at rest by default
     notes   a line for everything that joints declare and this stepper does not enforce
     """
@@ -41,12 +44,16 @@ class Simulator:
         open_loops: str = "refuse",
         limit_model: str = "hard",
         contact: str = "exact",
+        contact_stiffness: float | None = None,
+        contact_damping: float | None = None,
+        contact_slip_speed: float | None = None,
         **options: Any,
     ) -> None:
         if not (np.isfinite(dt) and dt > 0):
             raise InputError(f"dt must be positive and finite, not {dt!r}")
         self.dt, self.method = dt, method
-        model = touching(model, contact)
+        soft = Compliance(contact_stiffness, contact_damping, contact_slip_speed, takes_stiffness(method, stepper))
+        model = touching(model, contact, soft, dt)
         start = State(model.neutral(), np.zeros(model.nv)) if state is None else state
         self._first = checked_start(model, start, method)
         check_closed(model, self._first, open_loops)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import linkwork as lw
-from linkwork.declared import touching
+from linkwork.contact.formulations import touching
 from linkwork.elements.collection import collection
 from linkwork.kernel import eager
 from linkwork.steppers.symplectic_euler import SymplecticEuler
@@ -384,4 +384,4 @@ def test_what_is_wrong_is_said() -> None:
     with pytest.raises(lw.InputError, match="friction"):
         lw.simulate(model, start, 0.1, 5e-3, stepper="rk4")
     with pytest.raises(lw.InputError, match="contact"):
-        lw.simulate(model, start, 0.1, 5e-3, contact="pyramid")
+        lw.simulate(model, start, 0.1, 5e-3, contact="sticky")

@@ -92,7 +92,8 @@ class Constraint(RowLaw):
             if not c.holonomic:
                 return list(c.slip(poses, list(phi.reshape(k, 6)), t[0]))
             own = c.conditions(poses, t[0], t[1:]) if c.unknowns else []
-            return [*c.gap(poses, t[0], t[1:]), *own]
+            rubs = c.rub_at(poses, t[0], t[1:]) if c.cones else []
+            return [*c.gap(poses, t[0], t[1:]), *own, *rubs]
 
         return traced_digest(computed, 12 * k, 6 * k, 1 + self.unknowns, *(x.size for x in given.values()))
 

@@ -15,6 +15,7 @@ from ..spatial.scalar import Scalar, Vector
 from ..spatial.se3 import SE3
 from .constraint import Constraint
 from .on_joints import JointConstraint
+from .rubbing import Rubbing
 
 AFFINE = 1e-9  # of a rate: what a sum of velocities may add to the sum of their rates
 TIME = 0.1
@@ -30,7 +31,7 @@ class Given(FunctionLaw):
     timed: bool
 
     def _take(self, owner: str, functions: dict[str, Any], parameters: Any, unilateral: Any, name: Any) -> None:
-        if None not in functions.values():
+        if functions["residual"] is not None and functions["rate"] is not None:
             raise ModelError(f"{owner}: give residual or rate, not both")
         if not isinstance(unilateral, bool):
             raise ModelError(f"{owner}: unilateral must be True or False, not {unilateral!r}")
@@ -47,10 +48,19 @@ class Given(FunctionLaw):
         return len(r)
 
 
-class CustomConstraint(Given, Constraint):
+class CustomConstraint(Given, Rubbing, Constraint):
     """A constraint between bodies from a function; see `constraint`."""
 
-    def __init__(self, bodies: Any, functions: dict[str, Any], parameters: Any, unilateral: Any, name: str) -> None:
+    def __init__(
+        self,
+        bodies: Any,
+        functions: dict[str, Any],
+        parameters: Any,
+        unilateral: Any,
+        name: str,
+        friction: Any = 0.0,
+        restitution: Any = 0.0,
+    ) -> None:
         self.bodies = _names("constraint", "body", bodies)
         self._take(_owner("constraint", self.bodies, name), functions, parameters, unilateral, name)
         poses = [SE3.exp(np.linspace(0.1, 0.6, 6) * (-1) ** i) for i in range(len(self.bodies))]
@@ -60,9 +70,42 @@ class CustomConstraint(Given, Constraint):
             one, other = ([np.linspace(a, b, 6) for _ in poses] for a, b in ((-0.4, 0.5), (0.3, -0.7)))
             sums = [a + b for a, b in zip(one, other, strict=True)]
             self.size = self._affine([poses], one, other, sums, [np.zeros(6) for _ in poses])
+        self._take_grip(repr(self), friction, restitution)
+        if self.cones:
+            self._check_point(functions.get("point"), poses)
+
+    def _check_point(self, point: Any, poses: Sequence[SE3]) -> None:
+        """Raise unless friction knows where it acts, and between which two bodies."""
+        if len(self.bodies) != 2:
+            raise ModelError(f"{self!r}: friction acts between two bodies; name them, one may be 'world'")
+        if point is None:
+            raise ModelError(f"{self!r}: friction needs point(poses, ...), where in the world the bodies touch")
+        found = self._given.tried("point", poses, t=TIME)
+        if len(found) != 3:
+            raise ModelError(f"{self!r}: point must return three numbers, not {len(found)}")
+
+    @property
+    def same(self) -> tuple[Any, ...]:
+        return (*super().same, self.unilateral, self.gripping)
+
+    @property
+    def variant(self) -> tuple[Any, ...]:
+        return (self.unilateral, self.gripping)
+
+    def parameters(self) -> dict[str, np.ndarray]:
+        return super().parameters() | {f"grip_{name}": np.asarray(getattr(self, name), float) for name in self.gripping}
+
+    def bound(self, values: dict[str, Any]) -> Any:
+        grips = {f"grip_{name}": name for name in self.gripping}
+        made = super().bound({name: x for name, x in values.items() if name not in grips})
+        made.__dict__.update({name: values[given] for given, name in grips.items() if given in values})
+        return made
+
+    def rub_at(self, x: Sequence[Any], t: Scalar, unknown: Vector) -> Vector:
+        return self._given.vector("point", x, t=t)
 
     def gap(self, poses: Sequence[SE3], t: Scalar, u: Vector) -> Vector:
-        return self._given.vector("residual", poses, t=t)
+        return self.with_tangents(self._given.vector("residual", poses, t=t))
 
     def slip(self, poses: Sequence[SE3], twists: Sequence[Vector], t: Scalar) -> Vector:
         return self._given.vector("rate", poses, twists, t=t)
@@ -116,6 +159,9 @@ def constraint(
     rate: Function | None = None,
     parameters: Mapping[str, Any] | None = None,
     unilateral: bool = False,
+    friction: float = 0.0,
+    restitution: float = 0.0,
+    point: Function | None = None,
     name: str = "",
 ) -> CustomConstraint:
     """A constraint between bodies from its residual, or from a rate where only velocities are constrained.
@@ -125,11 +171,14 @@ def constraint(
     rate         rate(poses, twists, ...): what must vanish of the twists (angular, linear; body axes), affine in them
     parameters   numbers and arrays by name; constraints that differ only in these share machine code
     unilateral   True: it must not be negative instead, and its force only pushes
+    friction, restitution   of one gap between two bodies that only pushes: mu, and e in [0, 1]
+    point        point(poses, ...): where in the world they touch, for friction; the normal is the slope of the gap
     Either function is handed parameters, and the time as `t`, where it has an argument of that name. Rows and bias are derived.
 
     >>> rod = constraint(["a", "b"], lambda E, l: lw.math.norm(E[0].p - E[1].p) - l, parameters={"l": 0.5})
     """
-    return CustomConstraint(bodies, {"residual": residual, "rate": rate}, parameters, unilateral, name)
+    functions = {"residual": residual, "rate": rate} | ({"point": point} if point and residual else {})
+    return CustomConstraint(bodies, functions, parameters, unilateral, name, friction, restitution)
 
 
 def joint_constraint(

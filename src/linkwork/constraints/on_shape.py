@@ -16,30 +16,35 @@ from ..model.model import WORLD
 from ..spatial.scalar import Scalar, Vector, cross, dot, norm, stack
 from ..spatial.se3 import SE3
 from .constraint import Constraint
+from .rubbing import Rubbing
 
 
-class OnShape(Constraint):
+class OnShape(Rubbing, Constraint):
     """Base of constraints that hold curves or surfaces; `shape_names` are their attributes."""
 
     shape_names: ClassVar[tuple[str, ...]] = ()
 
     @property
     def variant(self) -> tuple[Any, ...]:
-        return tuple((type(s).__name__, s.digest) for s in self._shapes.values())
+        return (*((type(s).__name__, s.digest) for s in self._shapes.values()), self.unilateral, self.gripping)
 
     @property
     def _shapes(self) -> dict[str, Any]:
         return {name: getattr(self, name) for name in self.shape_names}
 
+    @property
+    def _numbers(self) -> tuple[str, ...]:
+        return (*self.parameter_names, *self.gripping)
+
     def parameters(self) -> dict[str, np.ndarray]:
         parts = {f"{name}_{key}": x for name, shape in self._shapes.items() for key, x in shape.given.parameters().items()}
-        return super().parameters() | parts
+        return {name: np.asarray(getattr(self, name), float) for name in self._numbers} | parts
 
     def bound(self, values: dict[str, Any]) -> Any:
         def of(name: str, shape: Any) -> Any:
             return shape.bound({key: values[f"{name}_{key}"] for key in shape.given.values})
 
-        own = {name: values[name] for name in self.parameter_names}
+        own = {name: values[name] for name in self._numbers}
         return super().bound(own | {name: of(name, shape) for name, shape in self._shapes.items()})
 
 
@@ -81,23 +86,37 @@ class PointOnSurface(OnShape):
     body, point       the body, and the point in its axes
     surface, body_b   the surface, in the axes of the body that carries it (the world by default)
     unilateral        True: the point may leave the surface outward, and the surface only pushes
+    friction, restitution   of a surface that only pushes: mu, and e in [0, 1]
     """
 
     size = 1
     parameter_names: ClassVar[tuple[str, ...]] = ("point",)
     shape_names: ClassVar[tuple[str, ...]] = ("surface",)
 
-    def __init__(self, body: str, point: Any, surface: Any, body_b: str = WORLD, unilateral: bool = False) -> None:
+    def __init__(
+        self,
+        body: str,
+        point: Any,
+        surface: Any,
+        body_b: str = WORLD,
+        unilateral: bool = False,
+        friction: float = 0.0,
+        restitution: float = 0.0,
+    ) -> None:
         self.bodies, self.point = (body, body_b), numbers("PointOnSurface", "point", point, 3)
         self.surface, self.unilateral = as_surface("PointOnSurface", surface), bool(unilateral)
         self.unknowns = self.surface.feet
+        self._take_grip(repr(self), friction, restitution)
 
     def conditions(self, poses: Sequence[SE3], t: Scalar, u: Vector) -> Vector:
         here = self.surface.patch(u)
         return stack(*(dot(a, here.point - brought(poses, self.point)) for a in here.tangents))
 
     def gap(self, poses: Sequence[SE3], t: Scalar, u: Vector) -> Vector:
-        return stack(self.surface.height(brought(poses, self.point), u))
+        return self.with_tangents(stack(self.surface.height(brought(poses, self.point), u)))
+
+    def rub_at(self, x: Sequence[Any], t: Scalar, unknown: Vector) -> Vector:
+        return x[0] @ self.point
 
     def guess(self, poses: Sequence[np.ndarray]) -> np.ndarray:
         u, points, _ = self.surface.table
@@ -110,6 +129,7 @@ class TangentSurfaces(OnShape):
     body_a, surface_a   a body and its surface, in its axes
     body_b, surface_b   another ("world" by default)
     unilateral          True: they may part, and only push
+    friction, restitution   of surfaces that only push: mu, and e in [0, 1]
 
     With the points x_a, x_b of both surfaces, d = x_b - x_a, tangents a_i, b_i and the normal n of the first:
     d . a_i = 0 and n . b_i = 0 determine the points, and d . n is the distance.
@@ -118,10 +138,20 @@ class TangentSurfaces(OnShape):
     size = 1
     shape_names: ClassVar[tuple[str, ...]] = ("surface_a", "surface_b")
 
-    def __init__(self, body_a: str, surface_a: Any, surface_b: Any, body_b: str = WORLD, unilateral: bool = False) -> None:
+    def __init__(
+        self,
+        body_a: str,
+        surface_a: Any,
+        surface_b: Any,
+        body_b: str = WORLD,
+        unilateral: bool = False,
+        friction: float = 0.0,
+        restitution: float = 0.0,
+    ) -> None:
         self.bodies, self.unilateral = (body_a, body_b), bool(unilateral)
         self.surface_a, self.surface_b = (as_surface("TangentSurfaces", s) for s in (surface_a, surface_b))
         self.unknowns = self.surface_a.coordinates + self.surface_b.coordinates
+        self._take_grip(repr(self), friction, restitution)
 
     def _patches(self, poses: Sequence[SE3], u: Vector) -> tuple[Patch, Patch]:
         """Both in world axes."""
@@ -140,7 +170,11 @@ class TangentSurfaces(OnShape):
 
     def gap(self, poses: Sequence[SE3], t: Scalar, u: Vector) -> Vector:
         a, b = self._patches(poses, u)
-        return stack(dot(a.normal, b.point - a.point) / norm(a.normal))
+        return self.with_tangents(stack(dot(a.normal, b.point - a.point) / norm(a.normal)))
+
+    def rub_at(self, x: Sequence[Any], t: Scalar, unknown: Vector) -> Vector:
+        a, b = self._patches(x, unknown)
+        return 0.5 * (a.point + b.point)
 
     def guess(self, poses: Sequence[np.ndarray]) -> np.ndarray:
         return touching(self.surface_a, self.surface_b, np.linalg.inv(poses[1]) @ poses[0])

@@ -12,7 +12,7 @@ from ..elements.rows import RESULTS, RowEvaluation
 from ..errors import InputError
 from ..model.model import Model
 from ..model.state import Rows
-from ..solvers.problem import FIRST, SECOND
+from ..solvers.problem import is_bounded_by_another
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,7 +56,7 @@ class ConstraintSet:
 
     def __init__(self, model: Model) -> None:
         self.model, self.laws = model, collection(model).rows
-        self.tangent = np.array([kind in (FIRST, SECOND) for c in self.laws for kind in c.row_kinds], dtype=bool)
+        self.tangent = np.array([is_bounded_by_another(kind) for c in self.laws for kind in c.row_kinds], dtype=bool)
         self.unilateral, self.holonomic = (self.of(name) for name in ("unilateral", "holonomic"))
         self.count = len(self.unilateral)
         self.evaluation = RowEvaluation(collection(model).row_nodes) if self.laws else None

@@ -1,5 +1,6 @@
 """Contact: detection and the problems it poses."""
 
+from .compliant import CompliantContact
 from .contact import Contact
 
-__all__ = ["Contact"]
+__all__ = ["CompliantContact", "Contact"]

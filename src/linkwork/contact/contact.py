@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..constraints.constraint import WORLD, Constraint
+from ..elements.law import EXACT, FRICTION_MODELS
 from ..elements.touch import gaps
 from ..errors import ModelError
 from ..geometry import Plane, Shape
@@ -30,6 +31,8 @@ class Contact(Constraint):
     friction          mu; by default sqrt(mu_a mu_b) of the shapes, 0 where neither says anything
     restitution       e in [0, 1]: how fast shapes part that met at a speed of 1; by default the larger of the shapes'
     name              its own, for messages and reactions; need not be given
+    friction_model    "exact": Coulomb's law;  "pyramid": |friction| <= mu force along each of two tangents;  "staggered": the
+                      same, found by contact and friction in turn. One that is staggered makes all of the model so
     """
 
     unilateral = touches = True
@@ -43,6 +46,7 @@ class Contact(Constraint):
         friction: float | None = None,
         restitution: float | None = None,
         name: str = "",
+        friction_model: str = EXACT,
     ) -> None:
         shape_b = Plane() if shape_b is None else shape_b
         self.bodies, self.name, self.shapes = (body_a, body_b), name, (shape_a, shape_b)
@@ -55,7 +59,10 @@ class Contact(Constraint):
         self.restitution = number(repr(self), "restitution", self.restitution, 0.0)
         if self.restitution > 1.0:
             raise ModelError(f"{self!r}: restitution must be at most 1, not {restitution!r}")
-        self.cones = self.friction > 0.0
+        if friction_model not in FRICTION_MODELS:
+            known = ", ".join(map(repr, FRICTION_MODELS))
+            raise ModelError(f"{self!r}: friction_model must be one of {known}, not {friction_model!r}")
+        self.friction_model, self.cones = friction_model, self.friction > 0.0
         self.size = slot_count(shape_a, shape_b) * (3 if self.cones else 1)
 
     @property
@@ -65,7 +72,7 @@ class Contact(Constraint):
 
     @property
     def variant(self) -> tuple[Any, ...]:
-        return (*(type(s).__name__ for s in self.shapes), self.cones, self.restitution > 0.0)
+        return (*(type(s).__name__ for s in self.shapes), self.cones, self.friction_model, self.restitution > 0.0)
 
     def parameters(self) -> dict[str, np.ndarray]:
         own = {"friction": self.friction} if self.cones else {}
@@ -81,6 +88,14 @@ class Contact(Constraint):
             shapes.append(shape.bound({name: values[f"{side}_{name}"] for name in names}))
         own = {name: values[name] for name in ("friction", "restitution") if name in values}
         return super().bound(own | {"shapes": tuple(shapes)})
+
+    def without_friction(self) -> Contact:
+        """The same that only pushes."""
+        return self._made_anew({"friction": 0.0})
+
+    def solved_as(self, friction_model: str) -> Contact:
+        """The same with friction by another model."""
+        return self._made_anew({"friction_model": friction_model})
 
     def touch(self, x: Sequence[Any]) -> Sequence[ContactPoint]:
         (a, b), (E_a, E_b) = self.shapes, x

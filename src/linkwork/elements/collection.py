@@ -11,12 +11,12 @@ from ..kernel.plans import Plans
 from ..kernel.sweep import Tree
 from ..model.kinematics import kinematics
 from ..model.model import Model
-from .law import ForceLaw, RowLaw
+from .law import STAGGERED, ForceLaw, RowLaw
 from .nodes import LawNodes
 from .ports import BodyPort
 from .supports import Supports
 
-EQUALITIES, BOUNDED, CONES = 0, 1, 2
+EQUALITIES, BOUNDED, CONES, IN_TURNS = 0, 1, 2, 3
 Shape = tuple[int, int, bool, int]  # see `Collection.shape`
 
 
@@ -47,12 +47,17 @@ class Collection:
     @cached_property
     def shape(self) -> Shape:
         """What the sweeps of a program depend on: the most ports of a force, those of a constraint (-1 where there are none),
-        whether a law looks at the poses of bodies, and what rows are: EQUALITIES, BOUNDED (some only push) or CONES."""
+        whether a law looks at the poses of bodies, and what rows are: EQUALITIES, BOUNDED (some only push),
+        CONES, or IN_TURNS (cones by staggered projections)."""
         forces = self.force_nodes.most if self.forces else -1
         rows = self.row_nodes.most if self.rows else -1
         on_bodies = self.force_nodes.on_bodies or self.row_nodes.on_bodies
-        kinds = [CONES if c.cones else BOUNDED if c.unilateral or c.bounded else EQUALITIES for c in self.rows]
-        return forces, rows, on_bodies, max(kinds, default=EQUALITIES)
+        return forces, rows, on_bodies, max(map(_kind, self.rows), default=EQUALITIES)
+
+    @property
+    def rubs(self) -> bool:
+        """Whether some contacts have friction."""
+        return self.shape[3] >= CONES
 
     @cached_property
     def initial_inputs(self) -> np.ndarray:
@@ -102,6 +107,12 @@ class Collection:
     def plan(self) -> Plans:
         """Programs bound to the loaded model, kept."""
         return Plans(self.tree)
+
+
+def _kind(law: RowLaw) -> int:
+    if law.cones:
+        return IN_TURNS if law.friction_model == STAGGERED else CONES
+    return BOUNDED if law.unilateral or law.bounded else EQUALITIES
 
 
 def collection(model: Model) -> Collection:

@@ -22,6 +22,7 @@ from typing import Any
 
 import numpy as np
 
+from ..geometry.contact_point import ContactPoint
 from ..spatial.dual import Dual, Gradient, Rate, split, variables
 from ..spatial.scalar import Scalar, Vector, array, dot, pivoted_inverse, zeros
 from .law import ForceLaw, RowLaw
@@ -60,12 +61,13 @@ def conservative(energy: Callable[[Sequence[Any]], Scalar], at: Sequence[At]) ->
 
 
 def load_slopes(law: ForceLaw, at: Sequence[At], t: Scalar, u: Vector) -> tuple[np.ndarray, np.ndarray]:
-    """df_dx and df_dv (n, n): how the loads on all ports change with their displacements and with their velocities."""
+    """df_dx and df_dv (n, n): how the loads on all ports change with their displacements and with their velocities, as implicit
+    steppers should know it."""
     n, moved = starts(at)[-1], []
     for a, first in zip(at, starts(at), strict=False):
         value, velocity = a.displaced(2 * n, first, Dual), variables(a.velocity, 2 * n, n + first)
         moved.append(replace(a, value=value, velocity=velocity))
-    _, slopes = split(joined(law.loads(moved, t, u)), 2 * n)
+    _, slopes = split(joined(law.implicit_loads(moved, t, u)), 2 * n)
     return slopes[:, :n], slopes[:, n:]
 
 
@@ -100,7 +102,22 @@ def _from_gap(law: RowLaw, at: Sequence[At], t: Scalar, unknown: Vector, n: int)
     value, rate = split(g_s, 1, Rate)
     slopes, bends = split(slopes_s, 1, Rate)
     bias = bends[:, :n, 0] @ joined(velocities(at)) + bends[:, n, 0]
-    return Derived(value, rate[:, 0], bias, -slopes[:, n], slopes[:, :n])
+    found = Derived(value, rate[:, 0], bias, -slopes[:, n], slopes[:, :n])
+    if not law.cones:
+        return found
+    return _with_friction(law, at, found, slopes_s[0, 3:6], split(law.rub_at(moved, time, unknown), n + 1, Gradient)[0])
+
+
+def _with_friction(law: RowLaw, at: Sequence[At], found: Derived, slope: Vector, point: Vector) -> Derived:
+    """Tangents of a gap: across its slope with the first body, at a point; both are followed along the motion."""
+    flows: list[Any] = [a.flowing() for a in at]
+    normal = flows[0].rotate(slope)
+    normal = normal * (1.0 / np.sqrt(dot(normal, normal)))
+    slip, change = split(slips(law, [ContactPoint(point, normal, 0.0, 1.0)], flows, velocities(at)), 1, Rate)
+    here = ContactPoint(split(point, 1, Rate)[0], split(normal, 1, Rate)[0], 0.0, 1.0)
+    G = touching_rows(law, [here], values(at))
+    rate, bias = (array([own[0], *other[1:]]) for own, other in ((found.rate, slip), (found.bias, change[:, 0])))
+    return replace(found, rate=rate, bias=bias, G=array([list(found.G[0]), *map(list, G[1:])]))
 
 
 def _from_slip(law: RowLaw, at: Sequence[At], t: Scalar, n: int) -> Derived:
@@ -132,15 +149,16 @@ def nearer(law: RowLaw, x: Sequence[Any], t: Scalar, unknown: Vector) -> Vector:
 
 def approach(law: RowLaw, at: Sequence[At], t: Scalar, unknown: Vector, motion: Sequence[Vector]) -> tuple[Vector, Vector]:
     """The residual of every cone or row, and its rate along another motion of the ports: what decides whether it may act."""
+    each = 3 if law.cones else 1
     if law.touches:
-        x, each = values(at), 3 if law.cones else 1
+        x = values(at)
         return law.gap_of(x, t, unknown)[::each], slips(law, law.touch(x), x, motion)[::each]
     flows = [a.flowing(v) for a, v in zip(at, motion, strict=True)]
     if law.unknowns:  # the residual is stationary in them, or nearly so: first derivatives of theirs do not matter
         inverse = pivoted_inverse(equations(law, values(at), t, unknown)[1])
         unknown = unknown - inverse @ array(list(law.conditions_of(flows, Rate(t, (1.0,)), unknown)))
     value, rate = split(array(list(law.gap_of(flows, Rate(t, (1.0,)), unknown))), 1, Rate)
-    return value, rate[:, 0]
+    return value[::each], rate[::each, 0]
 
 
 def reach(law: RowLaw, at: Sequence[At], t: Scalar, unknown: Vector, motion: Sequence[Vector]) -> tuple[Vector, Vector]:

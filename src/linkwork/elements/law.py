@@ -17,10 +17,12 @@ from ..geometry.contact_point import ContactPoint
 from ..joints import Joint
 from ..model.checks import word
 from ..model.model import WORLD, Model
-from ..solvers.problem import BOUNDS, FIRST, NORMAL, SECOND
+from ..solvers.problem import BOUNDS, FIRST, NORMAL, SECOND, is_bounded_by_another
 from ..spatial.functions import Functions
 from ..spatial.scalar import Scalar, Vector, array
 from .ports import At, Port
+
+EXACT, PYRAMID, STAGGERED = FRICTION_MODELS = ("exact", "pyramid", "staggered")  # Coulomb's cone; a pyramid around it; in turns
 
 
 class Law:
@@ -145,6 +147,10 @@ class ForceLaw(Law):
         """The wrench on every body port, the force along every joint port; t is time, u are the inputs."""
         raise TypeError(f"{type(self).__name__} must say its loads")
 
+    def implicit_loads(self, at: Sequence[At], t: Scalar, u: Vector) -> Sequence[Vector]:
+        """The same loads, as implicit steppers differentiate them: with the slopes that they should take."""
+        return self.loads(at, t, u)
+
     def stored_energy(self, at: Sequence[At], t: Scalar, u: Vector) -> Scalar:
         """The energy that it stores at the values of its ports."""
         return 0.0
@@ -176,6 +182,7 @@ class RowLaw(Law):
     bounded      whether `bounds` are more than what `unilateral` says
     unseen       errors that are not fed back, of "residual" and "rate": zero for whoever solves
     cones        whether its rows are Coulomb cones, three after the other: a normal that only pushes, and two tangents
+    friction_model   how friction of its cones is solved: see FRICTION_MODELS
     touches      whether it says where shapes touch (`touch`), from which gaps and rows follow
     curved       whether its normals turn as bodies pass one another: then they are looked for where the bodies meet
     """
@@ -188,6 +195,7 @@ class RowLaw(Law):
     inputs: int = 0
     bounded: bool = False
     cones: bool = False
+    friction_model: str = EXACT
     touches: bool = False
     curved: bool = False
     unseen: ClassVar[tuple[str, ...]] = ()
@@ -199,8 +207,11 @@ class RowLaw(Law):
 
     @property
     def row_kinds(self) -> tuple[int, ...]:
-        """Of every row whether it has bounds of its own (BOUNDS), is the normal of a cone, or its first or second tangent."""
-        return (NORMAL, FIRST, SECOND) * (self.size // 3) if self.cones else (BOUNDS,) * self.size
+        """Of every row whether it has bounds of its own (BOUNDS), is the normal of a cone, or its first or second tangent; those
+        of a pyramid are a push, and two that it bounds (see `solvers.problem`)."""
+        if not self.cones:
+            return (BOUNDS,) * self.size
+        return ((BOUNDS, -1, -2) if self.friction_model == PYRAMID else (NORMAL, FIRST, SECOND)) * (self.size // 3)
 
     @property
     def together(self) -> int:
@@ -214,6 +225,10 @@ class RowLaw(Law):
     def touch(self, x: Sequence[Any]) -> Sequence[ContactPoint]:
         """Where its shapes may touch, at the poses x of its bodies: one for every cone, or every row."""
         raise TypeError(f"{type(self).__name__} must say where it touches")
+
+    def rub_at(self, x: Sequence[Any], t: Scalar, unknown: Vector) -> Vector:
+        """Where in the world friction of a gap acts, if the law does not say where shapes touch."""
+        raise TypeError(f"{type(self).__name__} must say where it rubs")
 
     def near(self, x: Sequence[Any], motion: Sequence[Vector], time: Scalar) -> Scalar:
         """0 where its shapes are too far apart to touch within a time of a motion of its ports, whose values are x; else 1."""
@@ -238,7 +253,7 @@ class RowLaw(Law):
     def bounds(self) -> tuple[Vector, Vector]:
         """The least and the largest force of every row: what it may do to hold its target."""
         least = 0.0 if self.unilateral else -np.inf
-        return np.array([-np.inf if k in (FIRST, SECOND) else least for k in self.row_kinds]), np.full(self.size, np.inf)
+        return np.array([-np.inf if is_bounded_by_another(k) else least for k in self.row_kinds]), np.full(self.size, np.inf)
 
     def first_unknowns(self, poses: Sequence[np.ndarray]) -> np.ndarray:
         """Where Newton's method for the unknowns begins; poses (4, 4) of its bodies."""

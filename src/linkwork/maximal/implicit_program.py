@@ -31,7 +31,7 @@ from typing import Any
 
 import numpy as np
 
-from ..elements.collection import CONES, Shape
+from ..elements.collection import Shape
 from ..joints.complement import complement
 from ..kernel.loops import Lane, loops
 from ..kernel.loops import where as chosen
@@ -322,7 +322,7 @@ def force_fields() -> dict[str, Field]:
 def solved(shape: Shape, *elimination: Step) -> list[Step]:
     """The motion with all rows."""
     rows, kinds = shape[1], shape[3]
-    held = solved_rows(rows, rules_of(VELOCITY), correct, cones=kinds == CONES) if rows >= 0 else []
+    held = solved_rows(rows, rules_of(VELOCITY), correct, kinds=kinds) if rows >= 0 else []
     return [*elimination, outward(free_motion), *held]
 
 

@@ -55,7 +55,7 @@ from typing import Any
 
 import numpy as np
 
-from ..elements.collection import CONES, Shape
+from ..elements.collection import Shape
 from ..joints.base import subspace_fit
 from ..joints.complement import complement
 from ..kernel.sweep import MATRIX, SCALAR, Field, Routine, Step, each, inward, outward, vector
@@ -370,7 +370,7 @@ def dynamics(shape: Shape, level: str, evaluations: int = 0, hold: Callable[...,
         steps += [outward(look_again_held if rows >= 0 else look_again), inward(pass_forces)]
     steps.append(outward(FREE[level]))
     if rows >= 0:
-        steps += reduced.solved_rows(rows, reduced.rules_of(level, hold), correct, cones=kinds == CONES)
+        steps += reduced.solved_rows(rows, reduced.rules_of(level, hold), correct, kinds=kinds)
     return steps
 
 

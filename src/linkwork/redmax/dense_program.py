@@ -9,14 +9,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..elements.collection import Shape
+from ..elements.collection import EQUALITIES, Shape
 from ..elements.nodes import STILL
 from ..elements.ports import joined
 from ..joints import Joint
 from ..kernel.loops import Ints, Lane, Table, loops
 from ..kernel.sweep import SCALAR, Field, Repeat, Routine, Step, each, inward, outward, over, vector
 from ..model.rules import inertia_of
-from ..reduced.program import CONE_SOLVE, SOLVE, Rules, watching
+from ..reduced.program import SOLVE, Rules, row_solver, watching
 from ..reduced.push_out import pushed_out
 from ..reduced.rules import gyroscopic
 from ..solvers.boxes import gather
@@ -231,7 +231,7 @@ def answered_densely() -> list[Step]:
 GRAM = ("active", "nv", *TABLES, "u_rows", "Y", "A")
 
 
-def coupled_rows(most: int, rules: Rules, answered: list[Step], cones: bool = False) -> list[Step]:
+def coupled_rows(most: int, rules: Rules, answered: list[Step], kinds: int = EQUALITIES) -> list[Step]:
     """Rows of constraints with so many ports at most; see `reduced.program.solved_rows`."""
     ports, places = [f"p{i}" for i in range(most)], [f"s{i}" for i in range(most)]
     watch, hold = rules
@@ -242,7 +242,7 @@ def coupled_rows(most: int, rules: Rules, answered: list[Step], cones: bool = Fa
         Routine(gather, ("rows", "on", "x", "busy", "left", "active")),
         *answered,
         Routine(gram_answers, GRAM, when="busy"),
-        *(CONE_SOLVE if cones else [SOLVE]),
+        *row_solver(kinds, SOLVE),
         Routine(add_answers, ("active", "nv", "Y", "x", "free_v"), when="busy"),
     ]
 

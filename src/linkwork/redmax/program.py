@@ -27,7 +27,7 @@ from typing import Any
 import numpy as np
 
 from ..constraints.targets import any_of
-from ..elements.collection import CONES, Shape
+from ..elements.collection import Shape
 from ..elements.derive import derive, load_slopes
 from ..elements.nodes import STILL, law_at
 from ..elements.ports import At, joined, starts, values, velocities
@@ -261,7 +261,7 @@ def hold(n: Any, *around: Any) -> None:
     if law.timed:
         later = law.gap_of(values(at), n.t + n.h, n.foot) if law.holonomic else None
         asked = found.given if later is None else (found.residual - array(list(later))) / n.h
-    if law.touches:  # what touches rolls
+    if law.touches or law.cones:  # what touches rolls
         parts = zip(n.kinds, ports, free_motion(n, ports, at), strict=False)
         turned = [motion if kind == STILL else motion + 0.5 * port.drift for kind, port, motion in parts]
         bend = 0.5 * n.h * found.bias
@@ -343,13 +343,12 @@ def solved_again(shape: Shape, softness: Softness) -> list[Step]:
 def held(shape: Shape, softness: Softness, rules: Rules) -> list[Step]:
     """From the free motion to the one that rows allow."""
     forces, rows, _, kinds = shape
-    cones = kinds == CONES
     if rows < 0:
         return []
     if softness.way == RECURSIVE:
-        return solved_rows(rows, rules, correct, cones=cones)
+        return solved_rows(rows, rules, correct, kinds=kinds)
     answered = answered_densely() if softness.way == DENSE else answered_by_gradients(forces)
-    return coupled_rows(rows, rules, answered, cones)
+    return coupled_rows(rows, rules, answered, kinds)
 
 
 def pushes_out(shape: Shape, softness: Softness) -> list[Step]:

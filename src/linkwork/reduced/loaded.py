@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..elements.collection import CONES, Collection, Shape, collection
+from ..elements.collection import Collection, Shape, collection
 from ..errors import InputError
 from ..kernel.sweep import SCALAR, Algorithm, Field, each
 from ..model.arrays import Interface
@@ -53,7 +53,7 @@ def law_tails(laws: Collection) -> dict[str, tuple[int, ...]]:
 
 def _refuse_friction(laws: Collection) -> None:
     """Raise if contacts have friction, which accelerations alone do not say."""
-    if laws.shape[3] == CONES:
+    if laws.rubs:
         rubbing = next(law for law in laws.rows if law.cones)
         raise InputError(f"{rubbing!r} has friction, which accelerations do not say: simulate, with a stepper that takes it")
 

@@ -31,7 +31,7 @@ from ..constraints.targets import (
     touching,
     velocity_targets,
 )
-from ..elements.collection import CONES, EQUALITIES, Shape
+from ..elements.collection import CONES, EQUALITIES, IN_TURNS, Shape
 from ..elements.derive import Derived, approach, derive, nearer, reach
 from ..elements.law import RowLaw
 from ..elements.nodes import STILL, law_at
@@ -44,7 +44,8 @@ from ..kernel.sweep import INERTIA, POSE, SCALAR, Field, Routine, Step, each, in
 from ..model.rules import joint_of, world_pose
 from ..solvers.boxes import gather, gram, solve_boxes, solve_soft_boxes, spread
 from ..solvers.coulomb import mirror, solve_cones
-from ..solvers.problem import NORMAL
+from ..solvers.problem import is_bounded_by_another
+from ..solvers.turns import solve_in_turns
 from ..spatial.scalar import Scalar, Vector, array, cross, dot, is_zero, zeros
 from .forward import accelerations, articulate, articulated_inertia, pass_forces, velocities
 from .rules import coriolis, falling_world, velocity_step
@@ -283,7 +284,7 @@ def ask(n: Any, law: RowLaw, found: Derived, motion: Sequence[Vector], bend: Vec
     else:
         wanted = contact_targets(found.residual, before, free, n.h, restitution)
     if law.cones:
-        normal = [kind == NORMAL for kind in law.row_kinds]
+        normal = [not is_bounded_by_another(kind) for kind in law.row_kinds]
         wanted = array([x if own else 0.0 for x, own in zip(wanted, normal, strict=True)])
         n.mu = array([0.0 if own else friction for own in normal])
     n.b = free - wanted
@@ -398,6 +399,12 @@ CONE_SOLVE = [
     Routine(mirror, ("active", "A", "A_whole"), when="busy"),
     Routine(solve_cones, CONE_PROBLEM + CONE_SCRATCH, when="busy"),
 ]
+TURNS_SOLVE = [Routine(solve_in_turns, ("active", "cones", "mu", *PROBLEM, "last_x"), when="busy")]
+
+
+def row_solver(kinds: int, plain: Routine) -> list[Routine]:
+    """What solves rows (see `Collection.shape`); `plain` those without friction of contacts."""
+    return CONE_SOLVE if kinds == CONES else TURNS_SOLVE if kinds == IN_TURNS else [plain]
 
 
 def row_fields(kinds: int = EQUALITIES) -> dict[str, Field]:
@@ -427,14 +434,15 @@ def row_fields(kinds: int = EQUALITIES) -> dict[str, Field]:
         "LDL": Field("work", "pair", SCALAR),
         **{name: Field("work", "row", SCALAR) for name in SCRATCH},
         "box_list": Field("work", "list", SCALAR),
+        **({"mu": Field("work", "rows", of="constraint")} if kinds >= CONES else {}),
         **(cone_fields() if kinds == CONES else {}),
+        **({"last_x": Field("work", "row", SCALAR)} if kinds == IN_TURNS else {}),
     }
 
 
 def cone_fields() -> dict[str, Field]:
-    """Those of Coulomb cones."""
+    """Those of Coulomb cones that are solved exactly."""
     return {
-        "mu": Field("work", "rows", of="constraint"),
         "A_whole": Field("work", "square", SCALAR),
         **{name: Field("work", "square" if name == "cone_T" else "row", SCALAR) for name in CONE_SCRATCH},
     }
@@ -465,7 +473,7 @@ def dynamics(
         middle = held_middle_velocities if rows >= 0 else middle_velocities
         steps += [outward(accelerations), outward(middle), inward(again)]
     steps.append(outward(FREE[level, on_bodies and rows >= 0]))
-    return steps + (solved_rows(rows, rules_of(level, hold, watch), correct, cones=shape[3] == CONES) if rows >= 0 else [])
+    return steps + (solved_rows(rows, rules_of(level, hold, watch), correct, kinds=shape[3]) if rows >= 0 else [])
 
 
 Rules = tuple[Callable[..., None], Callable[..., None]]
@@ -493,18 +501,17 @@ def watching(watch: Callable[..., None], ports: Sequence[str]) -> list[Step]:
 
 
 def solved_rows(
-    most: int, rules: Rules, add: Callable[..., None], up: Callable[..., None] = climb, cones: bool = False
+    most: int, rules: Rules, add: Callable[..., None], up: Callable[..., None] = climb, kinds: int = EQUALITIES
 ) -> list[Step]:
     """Rows of constraints with so many ports at most: from the free motion to the one that they allow.
 
     rules   which say what rows take part, and what they ask; those of `hold_velocities` may pass through singular positions
     add     the rule that adds what their forces cause to the free motion, outward
     up      the rule by which a row climbs over a joint
-    cones   whether some rows are Coulomb cones
+    kinds   what rows are (see `Collection.shape`)
     """
     ports, places = [f"p{i}" for i in range(most)], [f"s{i}" for i in range(most)]
     watch, hold = rules
-    solve = CONE_SOLVE if cones else [SOFT_SOLVE if hold is hold_velocities else SOLVE]
     paths = ("active", "starts", "places", "freedoms", "v_at")
     return [
         *watching(watch, ports),
@@ -512,7 +519,7 @@ def solved_rows(
         over("climbs", up, "place", "up", when=("row", "row_on")),
         Routine(gather, ("rows", "on", "x", "busy", "left", "active")),
         Routine(gram, (*paths, "u_rows", "y_rows", "gram_columns", "A"), when="busy"),
-        *solve,
+        *row_solver(kinds, SOFT_SOLVE if hold is hold_velocities else SOLVE),
         Routine(spread, (*paths, "y_rows", "x", "dy"), when="busy"),
         outward(add, when="busy"),
     ]

@@ -25,7 +25,7 @@ from ..kernel.sweep import INERTIA, POSE, SCALAR, Algorithm, Field, Step, inward
 from ..model.arrays import Interface
 from ..model.model import Model
 from ..model.rules import inertia_of, joint_of, placement_of, world_pose
-from ..solvers.problem import FIRST, SECOND
+from ..solvers.problem import is_bounded_by_another
 from ..spatial.scalar import Vector, array, zeros
 from .program import correct, pose_rows, refined, row_fields, row_law_at, solved_rows
 from .rules import factor_joint
@@ -68,7 +68,7 @@ def watch_positions(n: Any, *ports: Any) -> None:
     law, at = row_law_at(n, ports)
     n.foot = refined(law, at, n.t, n.unknown)
     counts = law.holonomic and not law.bounded
-    n.on = array([1.0 if counts and kind not in (FIRST, SECOND) else 0.0 for kind in law.row_kinds])
+    n.on = array([1.0 if counts and not is_bounded_by_another(kind) else 0.0 for kind in law.row_kinds])
     n.awake = any_of(n.on)
 
 
@@ -86,7 +86,7 @@ def watch_rates(n: Any, *ports: Any) -> None:
     n.foot = refined(law, at, n.t, n.unknown)
     if law.unilateral and law.holonomic:
         found = closed(derive(law, at, n.t, n.foot).residual)
-        n.on = array([0.0 if kind in (FIRST, SECOND) else x for x, kind in zip(found, law.row_kinds, strict=True)])
+        n.on = array([0.0 if is_bounded_by_another(kind) else x for x, kind in zip(found, law.row_kinds, strict=True)])
     else:
         n.on = array([0.0 if law.bounded else 1.0] * law.size)
     n.awake = any_of(n.on)

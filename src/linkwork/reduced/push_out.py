@@ -70,7 +70,7 @@ def pose_depths(
         r = active[i + 1]
         pushes = (lower[r] >= 0.0) & (upper[r] > HUGE)
         holds = (lower[r] < -HUGE) & (upper[r] > HUGE)
-        if cones[r] > 1:
+        if cones[r] > 1 or cones[r] < 0:
             holds = holds & (on[r] < 0.0)
         out_on[r] = where((deep[0] > 0.0) & (on[r] > 0.0) & (pushes | holds), 1.0, 0.0)
         out_b[r] = where(pushes, maximum(room[r] + h[0] * w[i], -RECOVERY * h[0]), 0.0)

@@ -29,6 +29,11 @@ from ..errors import InputError
 BOUNDS, NORMAL, FIRST, SECOND = 0, 1, 2, 3
 
 
+def is_bounded_by_another(kind: int) -> bool:
+    """Whether a row of this number acts only as far as another one pushes: friction."""
+    return kind < 0 or kind in (FIRST, SECOND)
+
+
 @dataclass(frozen=True)
 class Cones:
     """What holds for every row: its number (see above), its bounds, and its coefficient where it is bounded by another."""

@@ -24,7 +24,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..constraints.targets import CORRECTION
-from ..elements.collection import CONES, Shape, collection
+from ..elements.collection import Shape, collection
 from ..errors import InputError, SolverError
 from ..kernel.plans import Plans
 from ..kernel.sweep import Algorithm, Repeat, Routine, Step, each, outward
@@ -132,6 +132,7 @@ class BackwardEuler(Stepper):
     name = "backward_euler"
     order = 1
     contacts = True
+    implicit = True
 
     def __post_init__(self) -> None:
         if not (np.isfinite(self.tolerance) and self.tolerance > 0 and self.iterations >= 1):
@@ -154,7 +155,7 @@ class BackwardEuler(Stepper):
         on_bodies = laws.force_nodes.on_bodies
         if self.newton:
             algorithm = newton_program(laws.shape, distant, self.iterations)
-        elif on_bodies and self.solves is None and laws.shape[3] != CONES:
+        elif on_bodies and self.solves is None and not laws.rubs:
             algorithm = guarded_program(laws.shape, distant, self.iterations)
         else:
             algorithm = implicit_program(laws.shape, on_bodies, distant, self.solves or MOST)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..constraints.rows import constraint_set
-from ..elements.collection import CONES, collection
+from ..elements.collection import collection
 from ..errors import InputError
 from ..redmax.hyper_reduced import HyperReduced
 from .hyper_explicit import HyperEuler, HyperRungeKutta4
@@ -41,6 +41,6 @@ def hyper_stepper(hyper: HyperReduced, method: str, name: str | None, options: d
     chosen = kind(hyper, LinearlyImplicit(**options)) if kind is HyperLinearlyImplicit else kind(hyper)
     if not chosen.contacts and constraint_set(hyper.model).unilateral.any():
         raise InputError(f"the stepper {name!r} cannot step contacts or limits; symplectic_euler, rk4 and linearly_implicit can")
-    if collection(hyper.model).shape[3] == CONES:
+    if collection(hyper.model).rubs:
         raise InputError(f"the stepper {name!r} does not know friction of contacts in hyper-reduced coordinates")
     return chosen

@@ -319,6 +319,7 @@ class ImplicitStepper(Stepper):
     tolerance: float = 0.0
     iterations: int = 50
 
+    implicit = True
     first: ClassVar[tuple[Stage, ...]]
     later: ClassVar[tuple[Stage, ...]]
     contacts = True

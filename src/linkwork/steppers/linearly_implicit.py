@@ -99,6 +99,7 @@ class LinearlyImplicit(Stepper):
     name = "linearly_implicit"
     order = 1
     contacts = True
+    implicit = True
 
     @property
     def friction(self) -> bool:

@@ -261,6 +261,7 @@ class Rosenbrock(Stepper):
     name = "rosenbrock"
     order = 2
     contacts = True
+    implicit = True
 
     @property
     def methods(self) -> tuple[str, ...]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..elements.collection import CONES, collection
+from ..elements.collection import collection
 from ..maximal.convert import to_reduced
 from ..model import MaximalState, Model, State
 from ..reduced.loaded import constrained_dynamics
@@ -37,7 +37,7 @@ class RowForces:
     def found(self) -> np.ndarray:
         """Forces (..., records, rows), averaged over the steps before every record; the first are those at the start, or, where
         contacts have friction, those of the next record."""
-        if collection(self.model).shape[3] == CONES:
+        if collection(self.model).rubs:
             forces = self.averaged()
             forces[..., 0, :] = forces[..., 1, :] if forces.shape[-2] > 1 else 0.0
             return forces

@@ -91,12 +91,14 @@ class Stepper:
     """Base of all steppers; nothing is hidden in them. Their fields are the options that `simulate` hands on.
 
     contacts   whether constraints that only push can be stepped
+    implicit   whether it takes stiff forces implicitly
     friction   whether those with Coulomb friction can be, too
     """
 
     name: ClassVar[str]
     order: ClassVar[int]
     contacts: ClassVar[bool] = False
+    implicit: ClassVar[bool] = False
 
     @property
     def methods(self) -> tuple[str, ...]:

@@ -1,0 +1,78 @@
+"""How shapes of a model touch: every pair that may (`contact.candidates`) is a law, but for pairs that have one of their own.
+
+    "exact"          Coulomb's law, solved to rounding
+    "pyramid"        friction within mu times the normal force along each of two tangents
+    "staggered"      the same, by contact and friction in turn
+    "compliant"      a spring, a damper and regularised friction at every point (`contact.compliant`)
+    "frictionless"   contacts only push
+    "off"            shapes pass through one another; a `Contact` of the model itself acts all the same
+
+All but "exact" and "off" also say how every `Contact` of the model itself acts. Friction of other gaps (`constraints.rubbing`) is
+their own: Coulomb's, or solved in turn with all others.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..elements.law import EXACT, PYRAMID, STAGGERED
+from ..errors import InputError
+from ..model.model import Model
+from .candidates import candidates
+from .compliant import Compliance, CompliantContact, compliant
+from .contact import Contact
+
+COMPLIANT, FRICTIONLESS, OFF = "compliant", "frictionless", "off"
+CONTACT_MODELS = (EXACT, PYRAMID, STAGGERED, COMPLIANT, FRICTIONLESS, OFF)
+MOST_ROWS = 3000  # of contacts: pairs share one problem, whose matrix is dense
+AS_NEEDED = Compliance()
+
+
+def touching(model: Model, contact: str, compliance: Compliance = AS_NEEDED, h: float = 1e-3) -> Model:
+    """The model with a law for every pair of its shapes that may touch; kept with it.
+
+    compliance, h   of contacts that are compliant: their numbers, and the step that is to be taken
+    """
+    if contact not in CONTACT_MODELS:
+        raise InputError(f"contact must be one of {', '.join(map(repr, CONTACT_MODELS))}, not {contact!r}")
+    if contact != COMPLIANT and compliance.given:
+        raise InputError(f"stiffness, damping and slip speed are those of contact={COMPLIANT!r}; it is {contact!r}")
+    key = (touching, contact, compliance, h) if contact == COMPLIANT else (touching, contact)
+    return model.keep_as(key, lambda: _touching(model, contact, compliance, h))
+
+
+def _touching(model: Model, contact: str, compliance: Compliance, h: float) -> Model:
+    laws = model.keep_as(touching, lambda: _contacts(model)) if contact != OFF and model_has_shapes(model) else []
+    if contact in (EXACT, OFF):
+        return model.add(*laws) if laws else model
+
+    def other(law: Any) -> Any:
+        if contact == COMPLIANT:
+            return compliant(model, law, compliance, h)
+        return law.without_friction() if contact == FRICTIONLESS else law.solved_as(contact)
+
+    if not laws and not model.elements_of(Contact):
+        return model
+    own = [other(law) if isinstance(law, Contact) else law for law in model.elements]
+    return model.replace(elements=[*own, *map(other, laws)])
+
+
+def model_has_shapes(model: Model) -> bool:
+    """Whether a body has any; the world's alone touch nothing."""
+    return any(b.shapes for b in model.bodies)
+
+
+def _contacts(model: Model) -> list[Contact]:
+    own = {tuple(map(id, c.shapes)) for kind in (Contact, CompliantContact) for c in model.elements_of(kind)}
+    own |= {(b, a) for a, b in own}
+    found = []
+    for pair in candidates(model):
+        if (id(pair.shape_a), id(pair.shape_b)) not in own:
+            shapes = pair.body_a, pair.shape_a, pair.body_b, pair.shape_b
+            found.append(Contact(*shapes, friction=pair.friction, restitution=pair.restitution))
+    rows = sum(law.size for law in found)
+    if rows > MOST_ROWS:
+        raise InputError(
+            f"{len(found)} pairs of shapes may touch, in {rows} rows; at most {MOST_ROWS} fit: exclude pairs, or give groups"
+        )
+    return found
