@@ -25,7 +25,7 @@ from ..model.model import Model
 from ..model.rules import inertia_of
 from ..reduced import forward
 from ..reduced import program as reduced
-from ..reduced.program import SCRATCH, Rules, act, place, twist_rate
+from ..reduced.program import SCRATCH, Rules, act, place, twist_rate, watching
 from ..reduced.rules import falling_world
 from ..solvers.boxes import gather, solve_boxes
 from ..spatial.scalar import zeros
@@ -303,7 +303,7 @@ def dynamics(shape: Shape, level: Level) -> list[Step]:
         return steps
     watch, hold = level.rules
     ports = [f"p{i}" for i in range(rows)]
-    return [*steps, outward(level.free), each(watch, *ports, on="constraint"), *climbed(rows, hold), *solved()]
+    return [*steps, outward(level.free), *watching(watch, ports), *climbed(rows, hold), *solved()]
 
 
 ACCELERATIONS = Routine(expand_accelerations, ("nv", "nr", "J_map", "gain", "lag", "free_v"))
