@@ -18,13 +18,11 @@ from typing import Any
 import numpy as np
 
 from ..contact import Contact
-from ..contact.candidates import candidates
-from ..declared import MOST_ROWS
+from ..contact.formulations import touching
 from ..errors import InputError
 from ..forces import PDController
 from ..geometry import Sphere
 from ..io import load
-from ..io.mjcf.bodies import tree_of
 from ..joints import Free
 from ..model import Model, State
 from ..model.kinematics import kinematics
@@ -90,7 +88,7 @@ def from_mjcf(file: Path, start: Any = None, settle: float = 1.0, drive: float =
 
     mj: Any = mujoco
     m = mj.MjModel.from_xml_path(str(file))
-    model = with_pair_friction(load(file), m)
+    model = touching(load(file), "exact")
     same_step(mj, m)
     low, high = m.actuator_ctrlrange.T if m.nu else np.zeros((2, 0))
     control = drive * np.random.default_rng(5).uniform(low, high)
@@ -103,25 +101,6 @@ def same_step(mj: Any, m: Any) -> None:
     m.opt.integrator, m.opt.cone = mj.mjtIntegrator.mjINT_EULER, mj.mjtCone.mjCONE_ELLIPTIC
     m.opt.solver, m.opt.iterations = mj.mjtSolver.mjSOL_NEWTON, 100
     m.opt.disableflags |= int(mj.mjtDisableBit.mjDSBL_EULERDAMP)
-
-
-def with_pair_friction(model: Model, m: Any) -> Model:
-    """The model with MuJoCo's rule for the friction of pairs: none if both geoms ask for none, else the larger coefficient."""
-    tree, geoms = tree_of(m, lambda _: None), {}
-    owners: dict[str, list[int]] = {}
-    for g in range(m.ngeom):
-        owners.setdefault(tree.place(int(m.geom_bodyid[g]), m.geom_pos[g], m.geom_quat[g])[0], []).append(g)
-    shapes = {"world": model.world_shapes} | {b.name: b.shapes for b in model.bodies}
-    for name, numbers in owners.items():
-        geoms |= {id(shape): g for shape, g in zip(shapes[name], numbers, strict=True)}
-    pairs = []
-    for c in candidates(model):
-        both = [geoms[id(c.shape_a)], geoms[id(c.shape_b)]]
-        mu = float(m.geom_friction[both, 0].max()) if m.geom_condim[both].max() > 1 else 0.0
-        pairs.append(Contact(c.body_a, c.shape_a, c.body_b, c.shape_b, friction=mu, restitution=c.restitution))
-    if (rows := sum(pair.size for pair in pairs)) > MOST_ROWS:
-        raise InputError(f"its {len(pairs)} pairs have {rows} rows, and at most {MOST_ROWS} fit into one problem")
-    return model.add(*pairs)
 
 
 def anymal() -> InContact:

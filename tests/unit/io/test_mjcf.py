@@ -214,3 +214,31 @@ def test_bad_files(text: str, words: str, tmp_path: Path) -> None:
 def test_floating_is_for_urdf(tmp_path: Path) -> None:
     with pytest.raises(lw.InputError, match="freejoint"):
         lw.load(written(tmp_path, EVERYTHING), floating=True)
+
+
+FRICTION = """
+<mujoco>
+  <worldbody>
+    <geom name="floor" type="plane" size="1 1 1" friction="0.9" condim="3"/>
+    <body name="a" pos="0 0 1"><freejoint/><geom name="a" size=".1" friction="0.4" condim="1"/></body>
+    <body name="b" pos="1 0 1"><freejoint/><geom name="b" size=".1" friction="0.4" condim="1"/></body>
+  </worldbody>
+  <contact><pair geom1="floor" geom2="b" friction="0.2 0.2 0.005 0.0001 0.0001" condim="3"/></contact>
+</mujoco>
+"""
+
+
+def test_friction_of_pairs_is_that_of_mujoco(tmp_path: Path) -> None:
+    """The larger coefficient, unless both ask for none; a pair says its own."""
+    path = written(tmp_path, FRICTION)
+    model, m = lw.load(path), mujoco.MjModel.from_xml_path(str(path))
+    found = {frozenset(c.bodies): c.friction for c in model.elements_of(lw.Contact)}
+    assert found == {frozenset(("a", "world")): 0.9, frozenset(("a", "b")): 0.0, frozenset(("b", "world")): 0.2}
+    d = mujoco.MjData(m)
+    for q in ((0, 0, 0.09, 0.15, 0, 0.09), (0, 0, 0.5, 0.15, 0, 0.5)):
+        d.qpos[:] = [*q[:3], 1, 0, 0, 0, *q[3:], 1, 0, 0, 0]
+        mujoco.mj_forward(m, d)
+        assert d.ncon == (3 if q[2] < 0.1 else 1)
+        for c in d.contact[: d.ncon]:
+            names = frozenset(m.body(m.geom_bodyid[g]).name for g in c.geom)
+            assert found[names] == (c.friction[0] if c.dim > 1 else 0.0)

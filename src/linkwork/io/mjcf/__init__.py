@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from ...errors import InputError, ModelError
+from ...geometry import Shape
 from ...model import Model, ModelBuilder, State
 from ...model.model import WORLD
 from ...spatial.quaternion import to_rotation
@@ -20,7 +21,7 @@ from ...spatial.se3 import SE3
 from ..options import Options
 from .bodies import FREE, Tree, tree_of
 from .laws import actuators, equalities, springs
-from .shapes import exclusions, shapes_of
+from .shapes import exclusions, own_contacts, shapes_of
 from .unsupported import check_supported
 
 
@@ -35,15 +36,16 @@ def read_mjcf(path: Path, options: Options) -> Model:
         tree = tree_of(m, builder.note)
         if not tree.moving:
             raise ModelError("nothing in this model moves; it has no joints")
-        _build(builder, m, tree, "actuators" in options.allow or "all" in options.allow)
+        shapes = shapes_of(m, tree, builder.note)
+        _build(builder, m, tree, shapes, "actuators" in options.allow or "all" in options.allow)
     except ModelError as error:
         raise ModelError(f"{path.name}: {error}") from None
     builder.note("contacts are hard; the settings of MuJoCo's soft ones (solref, solimp, margin, impratio) are not used")
-    return builder.build()
+    model = builder.build()
+    return model.add(*own_contacts(m, model, shapes))
 
 
-def _build(builder: ModelBuilder, m: Any, tree: Tree, without_actuators: bool) -> None:
-    shapes = shapes_of(m, tree, builder.note)
+def _build(builder: ModelBuilder, m: Any, tree: Tree, shapes: dict[str, dict[int, Shape]], without_actuators: bool) -> None:
     for b in tree.moving:
         builder.body(
             b.name,
@@ -52,10 +54,10 @@ def _build(builder: ModelBuilder, m: Any, tree: Tree, without_actuators: bool) -
             placement=b.placement,
             inertia=b.inertia,
             joint_name=b.joint_name,
-            shapes=shapes.get(b.name, ()),
+            shapes=shapes.get(b.name, {}).values(),
             **b.properties,
         )
-    builder.world(*shapes.get(WORLD, ()))
+    builder.world(*shapes.get(WORLD, {}).values())
     for pair in exclusions(m, tree):
         builder.exclude(*pair)
     for name, (body, pose) in _frames(m, tree).items():

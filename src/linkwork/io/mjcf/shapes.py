@@ -7,16 +7,20 @@ from typing import Any
 
 import numpy as np
 
+from ...contact import Contact
+from ...contact.candidates import candidates
+from ...contact.pairs import is_compiled
 from ...geometry import Box, Capsule, Convex, Cylinder, Ellipsoid, HeightField, Plane, Shape, Sphere
+from ...model.model import WORLD, Model
 from ...spatial.se3 import SE3
 from .bodies import Tree, pose_of
 
 PLANE, HFIELD, SPHERE, CAPSULE, ELLIPSOID, CYLINDER, BOX, MESH = range(8)  # mjtGeom
 
 
-def shapes_of(m: Any, tree: Tree, note: Callable[[str], object]) -> dict[str, list[Shape]]:
-    """The shapes of every body of the model, the world's too."""
-    found: dict[str, list[Shape]] = {}
+def shapes_of(m: Any, tree: Tree, note: Callable[[str], object]) -> dict[str, dict[int, Shape]]:
+    """The shapes of every body of the model, the world's too, by the index of their geoms."""
+    found: dict[str, dict[int, Shape]] = {}
     left: dict[str, int] = {}
     for g in range(m.ngeom):
         body, pose = tree.place(int(m.geom_bodyid[g]), m.geom_pos[g], m.geom_quat[g])
@@ -25,7 +29,7 @@ def shapes_of(m: Any, tree: Tree, note: Callable[[str], object]) -> dict[str, li
             kind = f"geoms of type {int(m.geom_type[g])}"
             left[kind] = left.get(kind, 0) + 1
         else:
-            found.setdefault(body, []).append(shape)
+            found.setdefault(body, {})[g] = shape
     for kind, count in left.items():
         note(f"{count} {kind} have no shape here and are left out")
     rolling = [g for g in range(m.ngeom) if m.geom_condim[g] > 3 and m.geom_contype[g] | m.geom_conaffinity[g]]
@@ -38,7 +42,7 @@ def _shape(m: Any, g: int, pose: SE3) -> Shape | None:
     size, kind = m.geom_size[g], int(m.geom_type[g])
     touches = m.geom_contype[g] or m.geom_conaffinity[g]
     own: dict[str, Any] = {
-        "friction": float(m.geom_friction[g, 0]) if m.geom_condim[g] > 1 else 0.0,
+        "friction": float(m.geom_friction[g, 0]),
         "color": tuple(float(x) for x in m.geom_rgba[g]),
         "group": int(m.geom_contype[g]) & 0x7FFFFFFF,
         "mask": int(m.geom_conaffinity[g]) & 0x7FFFFFFF,
@@ -74,6 +78,28 @@ def _height_field(m: Any, i: int, pose: SE3, own: dict[str, Any]) -> Shape:
     first = int(m.hfield_adr[i])
     heights = top * np.array(m.hfield_data[first : first + rows * columns], float).reshape(rows, columns)
     return HeightField(heights, (2.0 * float(x), 2.0 * float(y)), pose, **own)
+
+
+def own_contacts(m: Any, model: Model, shapes: dict[str, dict[int, Shape]]) -> list[Contact]:
+    """Contacts whose friction is another than that of the shapes together: MuJoCo takes the larger coefficient of two geoms, none
+    where both ask for none (condim 1), and what a <pair> says of its own.
+    """
+    geoms = {id(shape): g for of_body in shapes.values() for g, shape in of_body.items()}
+    own = {id(shape): body for body, of_body in shapes.items() for shape in of_body.values()}
+    by_geom = {g: shape for of_body in shapes.values() for g, shape in of_body.items()}
+    listed = {frozenset((int(m.pair_geom1[i]), int(m.pair_geom2[i]))): i for i in range(m.npair)}
+    found = []
+    for c in candidates(model):
+        a, b = geoms[id(c.shape_a)], geoms[id(c.shape_b)]
+        if frozenset((a, b)) not in listed and is_compiled(c.shape_a, c.shape_b):
+            mu = max(float(m.geom_friction[g, 0]) for g in (a, b)) if max(m.geom_condim[a], m.geom_condim[b]) > 1 else 0.0
+            if mu != c.friction:
+                found.append(Contact(c.body_a, c.shape_a, c.body_b, c.shape_b, friction=mu))
+    for pair, i in listed.items():
+        a, b = (by_geom[g] for g in sorted(pair, key=lambda g: own[id(by_geom[g])] == WORLD))
+        mu = float(m.pair_friction[i, 0]) if m.pair_dim[i] > 1 else 0.0
+        found.append(Contact(own[id(a)], a, own[id(b)], b, friction=mu))
+    return found
 
 
 def exclusions(m: Any, tree: Tree) -> list[tuple[str, str]]:
