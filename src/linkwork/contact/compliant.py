@@ -37,7 +37,7 @@ from ..spatial.scalar import Scalar, Vector, dot, maximum, where, zeros
 from ..spatial.se3 import SE3
 from .candidates import pair_friction
 from .contact import Contact
-from .pairs import pair_function, slot_count
+from .pairs import bound_shapes, pair_function, shape_parameters, slot_count
 
 PERIOD = 20.0  # steps: of a free body on the spring that it gets by default
 SLIP_SPEED = 1e-3  # m/s
@@ -85,17 +85,11 @@ class CompliantContact(Force):
 
     def parameters(self) -> dict[str, np.ndarray]:
         own = {name: getattr(self, name) for name in ("stiffness", "damping", "friction", "slip_speed")}
-        for side, shape in zip("ab", self.shapes, strict=True):
-            own |= {f"{side}_{name}": x for name, x in shape.parameters().items()}
-        return {name: np.asarray(x, float) for name, x in own.items()}
+        return {name: np.asarray(x, float) for name, x in own.items()} | shape_parameters(self.shapes)
 
     def bound(self, values: dict[str, Any]) -> CompliantContact:
-        shapes = []
-        for side, shape in zip("ab", self.shapes, strict=True):
-            names = [name for name in shape.parameter_names if f"{side}_{name}" in values]
-            shapes.append(shape.bound({name: values[f"{side}_{name}"] for name in names}))
         own = {name: x for name, x in values.items() if name in ("stiffness", "damping", "friction", "slip_speed")}
-        return super().bound(own | {"shapes": tuple(shapes)})
+        return super().bound(own | {"shapes": bound_shapes(self.shapes, values)})
 
     def touch(self, poses: Sequence[Any]) -> Sequence[ContactPoint]:
         """Where the shapes may touch."""

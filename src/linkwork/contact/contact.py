@@ -18,7 +18,7 @@ from ..spatial.scalar import Scalar, Vector, where
 from ..spatial.se3 import SE3
 from .broad import near, speed_bound
 from .candidates import pair_friction, pair_restitution
-from .pairs import pair_function, slot_count
+from .pairs import bound_shapes, pair_function, shape_parameters, slot_count
 
 
 class Contact(Constraint):
@@ -77,17 +77,11 @@ class Contact(Constraint):
     def parameters(self) -> dict[str, np.ndarray]:
         own = {"friction": self.friction} if self.cones else {}
         own |= {"restitution": self.restitution} if self.restitution > 0.0 else {}
-        for side, shape in zip("ab", self.shapes, strict=True):
-            own |= {f"{side}_{name}": x for name, x in shape.parameters().items()}
-        return {name: np.asarray(x, float) for name, x in own.items()}
+        return {name: np.asarray(x, float) for name, x in own.items()} | shape_parameters(self.shapes)
 
     def bound(self, values: dict[str, Any]) -> Contact:
-        shapes = []
-        for side, shape in zip("ab", self.shapes, strict=True):
-            names = [name for name in shape.parameter_names if f"{side}_{name}" in values]
-            shapes.append(shape.bound({name: values[f"{side}_{name}"] for name in names}))
         own = {name: values[name] for name in ("friction", "restitution") if name in values}
-        return super().bound(own | {"shapes": tuple(shapes)})
+        return super().bound(own | {"shapes": bound_shapes(self.shapes, values)})
 
     def without_friction(self) -> Contact:
         """The same that only pushes."""

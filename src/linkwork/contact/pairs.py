@@ -6,9 +6,11 @@ slots (`ContactPoint`).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from typing import Any
+
+import numpy as np
 
 from ..errors import ModelError
 from ..geometry import Convex, Shape
@@ -90,3 +92,18 @@ def _function(a: str, b: str) -> PairFunction:
         return tuple(x._replace(normal=-x.normal) for x in function(b, E_b, a, E_a))
 
     return swapped
+
+
+# --- the shapes of a law -----------------------------------------------------------------------------------------------------
+def shape_parameters(shapes: Sequence[Shape]) -> dict[str, np.ndarray]:
+    """The numbers of the two shapes of a law, by names of their own."""
+    return {f"{side}_{name}": x for side, shape in zip("ab", shapes, strict=True) for name, x in shape.parameters().items()}
+
+
+def bound_shapes(shapes: Sequence[Shape], values: Mapping[str, Any]) -> tuple[Shape, ...]:
+    """The same shapes with other numbers, as far as `values` has them."""
+    found = []
+    for side, shape in zip("ab", shapes, strict=True):
+        names = [name for name in shape.parameter_names if f"{side}_{name}" in values]
+        found.append(shape.bound({name: values[f"{side}_{name}"] for name in names}))
+    return tuple(found)

@@ -301,6 +301,16 @@ def solve_scaled(
 
 
 @loops
+def unit_scales(active: Ints, on: Lane, A: Lane, scale: Lane) -> None:
+    """What scales rows to a unit diagonal; zero for those that are off or answer next to nothing."""
+    most = largest(active, on, A)
+    for i in range(active[0]):
+        a = A[i * (i + 1) // 2 + i]
+        good = (on[active[i + 1]] > 0.0) & (a > EMPTY * most)
+        scale[i] = where(good, 1.0 / sqrt(where(good, a, 1.0)), 0.0)
+
+
+@loops
 def solve_boxes(
     active: Ints,
     on: Lane,
@@ -324,11 +334,7 @@ def solve_boxes(
     some: Ints,
 ) -> None:
     """The multipliers x of the listed rows; `left` is the largest residual, in the units of the rows; all else is scratch."""
-    most = largest(active, on, A)
-    for i in range(active[0]):
-        a = A[i * (i + 1) // 2 + i]
-        good = (on[active[i + 1]] > 0.0) & (a > EMPTY * most)
-        scale[i] = where(good, 1.0 / sqrt(where(good, a, 1.0)), 0.0)
+    unit_scales(active, on, A, scale)
     scale_rows(active, b, lower, upper, A, scale, bs, lo, hi, xs, free)
     solve_scaled(active, x, A, left, L, d, scale, bs, lo, hi, xs, w, z, free, rest, some, EPS)
 

@@ -175,3 +175,28 @@ def sweep_cones(
                     high = hi[i] * maximum(xs[i + kind], 0.0)
                     low = -high
                 xs[i] = where(live > 0.0, minimum(maximum(xs[i] - u, low), high), xs[i])
+
+
+@loops
+def hand_back(
+    active: Ints,
+    cones: Table,
+    A: Lane,
+    bs: Lane,
+    lo: Lane,
+    hi: Lane,
+    scale: Lane,
+    xs: Lane,
+    u: Lane,
+    z: Lane,
+    x: Lane,
+    left: Lane,
+) -> None:
+    """The multipliers in the units of the rows, and the largest entry of their natural map in those of u."""
+    m = active[0]
+    motions(m, A, bs, xs, u)
+    natural_map(active, cones, lo, hi, scale, xs, u, xs, u, 0.0 * A[0], z)
+    left[0] = 0.0
+    for i in range(m):
+        left[0] = maximum(left[0], abs(z[i]) / where(scale[i] > 0.0, scale[i], 1.0))
+        x[active[i + 1]] = xs[i] * scale[i]

@@ -26,7 +26,7 @@ import numpy as np
 from ..kernel.lanes import Lanes
 from ..kernel.loops import Ints, Lane, LoopFunction, Table, all, any, loops, maximum, minimum, sqrt, where
 from .cone_modes import approach, choose_modes, list_unknowns, modal_matrix, redundant, start_modes
-from .cone_rows import motions, natural_map, project_cones, scale_cones, sweep_cones
+from .cone_rows import hand_back, motions, natural_map, project_cones, scale_cones, sweep_cones
 from .lu import factor_lu, solve_lu
 from .problem import Info, Problem
 
@@ -259,12 +259,7 @@ def solve_cones(
         for i in range(m):
             best[i] = where((moves & ends) | jams, xs[i], best[i])
         go = where((moves & ends) | jams, 0.0, go)
-    motions(m, A, bs, best, u)
-    natural_map(active, cones, lo, hi, scale, best, u, best, u, 0.0 * go, z)
-    left[0] = 0.0
-    for i in range(m):
-        left[0] = maximum(left[0], abs(z[i]) / where(scale[i] > 0.0, scale[i], 1.0))
-        x[active[i + 1]] = best[i] * scale[i]
+    hand_back(active, cones, A, bs, lo, hi, scale, best, u, z, x, left)
 
 
 def solve(problem: Problem, warm: np.ndarray | None = None) -> tuple[np.ndarray, Info]:

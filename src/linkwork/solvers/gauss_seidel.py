@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..kernel.loops import Ints, Lane, Table, any, loops, maximum, minimum, where
-from .cone_rows import motions, natural_map, scale_cones, sweep_cones
+from .cone_rows import hand_back, motions, natural_map, scale_cones, sweep_cones
 from .coulomb import LARGEST, call_in_lanes
 from .problem import Info, Problem
 
@@ -57,12 +57,7 @@ def solve_by_sweeps(
             break
         sweep_cones(active, cones, A, bs, lo, hi, scale, xs, 1, CLOSE, go)
         rounds[0] += go
-    motions(m, A, bs, xs, u)
-    natural_map(active, cones, lo, hi, scale, xs, u, xs, u, 0.0 * go, z)
-    left[0] = 0.0
-    for i in range(m):
-        left[0] = maximum(left[0], abs(z[i]) / where(scale[i] > 0.0, scale[i], 1.0))
-        x[active[i + 1]] = xs[i] * scale[i]
+    hand_back(active, cones, A, bs, lo, hi, scale, xs, u, z, x, left)
 
 
 def solve_gauss_seidel(problem: Problem, warm: np.ndarray | None = None) -> tuple[np.ndarray, Info]:

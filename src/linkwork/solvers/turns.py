@@ -12,8 +12,8 @@ where they do not, `left` tells.
 
 from __future__ import annotations
 
-from ..kernel.loops import Ints, Lane, Table, any, loops, maximum, minimum, sqrt, where
-from .boxes import EMPTY, EPS, HUGE, largest, residuals, scale_rows, solve_scaled
+from ..kernel.loops import Ints, Lane, Table, any, loops, maximum, minimum, where
+from .boxes import EPS, HUGE, residuals, scale_rows, solve_scaled, unit_scales
 
 TURNS = 200
 ENOUGH = 1e-12  # of the largest normal force: a change that counts as none
@@ -98,11 +98,7 @@ def solve_in_turns(
 ) -> None:
     """The multipliers x of the listed rows; arguments as in `boxes.solve_boxes`, cones and mu as in `coulomb.solve_cones`."""
     m = active[0]
-    most = largest(active, on, A)
-    for i in range(m):
-        a = A[i * (i + 1) // 2 + i]
-        good = (on[active[i + 1]] > 0.0) & (a > EMPTY * most)
-        scale[i] = where(good, 1.0 / sqrt(where(good, a, 1.0)), 0.0)
+    unit_scales(active, on, A, scale)
     scale_rows(active, b, lower, upper, A, scale, bs, lo, hi, xs, free)
     go = 1.0 + 0.0 * A[0]
     for i in range(m):
