@@ -8,10 +8,12 @@ Joints whose velocity is not the derivative of q (quaternions) say how q moves i
 from __future__ import annotations
 
 import copy
+from collections.abc import Mapping
 from typing import Any, ClassVar
 
 import numpy as np
 
+from ..errors import ModelError
 from ..kernel.symbol import traced_digest
 from ..spatial.jet import coordinates
 from ..spatial.scalar import Vector, solve_spd
@@ -30,6 +32,8 @@ class Joint:
     nq: int
     nv: int
     charted: bool = False  # whether `rechart` ever changes the coordinates
+    may_lock: bool = False  # whether S may lose rank where nobody has said so
+    bounded: bool = False  # whether its coordinates have a domain, see `inside`
     parameter_names: ClassVar[tuple[str, ...]] = ()
 
     def transform(self, q: Vector) -> SE3:
@@ -112,6 +116,18 @@ class Joint:
     def checked(self, q: np.ndarray) -> str | None:
         """What is wrong with the coordinates (batch, nq), or None."""
         return None
+
+    def inside(self, q: np.ndarray) -> np.ndarray:
+        """Whether coordinates (..., nq) are in the joint's domain."""
+        return np.ones(np.shape(q)[:-1], bool)
+
+    def numbers(self) -> dict[str, Any]:
+        """The parameters that a user declared, by name: what `remade` takes."""
+        return {}
+
+    def remade(self, values: Mapping[str, Any]) -> Joint:
+        """The same joint with other parameters of those that a user declared, checked as they were."""
+        raise ModelError(f"{self!r}: it has no parameters of a user")
 
     def __repr__(self) -> str:
         inside = ", ".join(f"{name}={np.asarray(getattr(self, name)).tolist()}" for name in self.parameter_names)

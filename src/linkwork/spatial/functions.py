@@ -51,7 +51,12 @@ class Functions:
     @property
     def same(self) -> tuple[Any, ...]:
         """Functions of which this is equal compute the same, from other parameters."""
-        return (*map(id, self.functions.values()), tuple((name, np.shape(x)) for name, x in self.values.items()))
+        return (*map(id, self.functions.values()), self.shapes)
+
+    @property
+    def shapes(self) -> tuple[Any, ...]:
+        """The names and shapes of the parameters."""
+        return tuple((name, np.shape(x)) for name, x in self.values.items())
 
     def parameters(self) -> dict[str, np.ndarray]:
         """The parameters as arrays."""
