@@ -133,6 +133,8 @@ from .simulate import simulate
 from .simulator import Simulator
 from .spatial import SE3, Ad, Inertia, ad
 from .spatial import scalar as math
+from .spatial.samples import interp, samples
+from .spatial.table import Table
 from .steppers import Event, assemble, project
 from .trajectory import Health, Trajectory
 
@@ -236,6 +238,7 @@ __all__ = [
     "State",
     "SwingTwistLimit",
     "SymbolError",
+    "Table",
     "TangentSurfaces",
     "TorqueCurve",
     "Trajectory",
@@ -265,6 +268,7 @@ __all__ = [
     "gravity_forces",
     "hybrid_dynamics",
     "interactions",
+    "interp",
     "inverse_dynamics",
     "inverse_dynamics_derivatives",
     "inverse_inertia_product",
@@ -287,6 +291,7 @@ __all__ = [
     "muscle_states",
     "parts",
     "project",
+    "samples",
     "simulate",
     "tendon_curve",
     "to_maximal",

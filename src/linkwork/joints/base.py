@@ -15,6 +15,7 @@ import numpy as np
 
 from ..errors import ModelError
 from ..kernel.symbol import traced_digest
+from ..spatial.functions import run_time, shaped
 from ..spatial.jet import coordinates
 from ..spatial.scalar import Vector, solve_spd
 from ..spatial.se3 import SE3, Tangent
@@ -54,8 +55,7 @@ class Joint:
 
         def everything(*inputs: Vector) -> list[Any]:
             q, v, *values = inputs
-            shaped = {k: x.reshape(p.shape) if p.ndim else x[0] for (k, p), x in zip(given.items(), values, strict=True)}
-            joint = self.bound(shaped)
+            joint = self.bound(shaped(given, values))
             E = joint.motion(q, v)
             moved, (q_new, v_new) = joint.integrate(q, v), joint.rechart(q, v)
             tangent = [*E.tangent.S.flat, *E.tangent.bias, *E.tangent.S_dot.flat]
@@ -63,9 +63,9 @@ class Joint:
 
         return traced_digest(everything, *sizes)
 
-    def parameters(self) -> dict[str, np.ndarray]:
+    def parameters(self) -> dict[str, Any]:
         """The run-time data by name."""
-        return {name: np.asarray(getattr(self, name), float) for name in self.parameter_names}
+        return {name: run_time(getattr(self, name)) for name in self.parameter_names}
 
     def bound(self, values: dict[str, Any]) -> Joint:
         """The same joint with other parameters (traced ones, say)."""

@@ -57,7 +57,7 @@ class Composite(Joint):
     def signature(self) -> tuple[Any, ...]:
         return ("Composite", self.first.signature, self.second.signature, *self._own)
 
-    def parameters(self) -> dict[str, np.ndarray]:
+    def parameters(self) -> dict[str, Any]:
         first = {f"first_{k}": x for k, x in self.first.parameters().items()}
         second = {f"second_{k}": x for k, x in self.second.parameters().items()}
         return first | second | {name: getattr(self, name) for name in self._own}
