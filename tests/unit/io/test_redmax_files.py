@@ -188,7 +188,8 @@ def test_parts_of_composite_joints(parts: dict[str, Any]) -> None:
 @pytest.mark.parametrize(
     ("name", "path", "value", "message"),
     [
-        ("swing", ("joints", 0, "type"), "spline_curve", r"joints\[0\] 'hinge': joints of type 'spline_curve'"),
+        ("swing", ("joints", 0, "type"), "spline_curve", r"joints\[0\] 'hinge': needs 'control_frames'"),
+        ("swing", ("joints", 0, "type"), "spline_surface", r"joints\[0\] 'hinge': needs 'control_values'"),
         ("swing", ("joints", 0, "type"), "magnetic", "joints of type 'magnetic'; there are fixed, revolute"),
         ("swing", ("joints", 0, "type"), "composite", "two parts"),
         ("cart", ("forces", 0, "type"), "glue", "forces of type 'glue'; there are point_direction"),
