@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 from command import called
+from models import control_frames, control_values
 from scipy.spatial.transform import Rotation
 
 import linkwork as lw
@@ -182,6 +183,29 @@ def test_joints_move_as_the_format_says(kind: str) -> None:
 def test_parts_of_composite_joints(parts: dict[str, Any]) -> None:
     joint = joint_of(Record({"type": "composite", **parts}, "j"))
     assert repr(joint) == repr(lw.Composite(lw.Revolute(AXIS), lw.Planar()))
+
+
+def test_spline_joints() -> None:
+    """Control values as six grids or as grids of six; screws and angles below 1e-9 rad do not turn, as published."""
+    grid = control_values(0, 4, 4)
+    q = np.array([0.3, 1.2])  # beyond the patch too
+    expected = lw.SplineSurface(grid, domain=(None, None)).transform(q).matrix
+    for values in (grid, np.moveaxis(grid, 0, -1)):
+        joint = joint_of(Record({"type": "spline_surface", "control_values": values.tolist()}, "j"))
+        assert np.array_equal(np.asarray(joint.transform(q).matrix), np.asarray(expected))
+    flat = np.concatenate([grid[:3], np.full((3, 4, 4), 1e-10)])
+    joint = joint_of(Record({"type": "spline_surface", "control_values": flat.tolist()}, "j"))
+    assert np.array_equal(np.asarray(joint.transform(q).R), np.eye(3))
+    frames = [np.asarray(E.matrix, float).tolist() for E in control_frames(0, 5)]
+    curve: Any = joint_of(Record({"type": "spline_curve", "control_frames": frames}, "j"))
+    right = curve.right()
+    assert any(curve.cyclic)
+    for x, same in ((0.4, True), (2.0 + 1e-4, False)):
+        a, b = (np.asarray(j.transform(np.array([x])).matrix, float) for j in (curve, right))
+        assert np.array_equal(a, b) == same
+        assert np.abs(a - b).max() < 2e-9
+    with pytest.raises(lw.ModelError, match="'control_values' must be six grids"):
+        joint_of(Record({"type": "spline_surface", "control_values": np.zeros((4, 4, 5)).tolist()}, "j"))
 
 
 # --- what is refused --------------------------------------------------------------------------------------------------
