@@ -24,6 +24,7 @@ JOINTS = (
     lw.SphericalExp(),
     lw.Helical((0, 0.6, 0.8), pitch=0.05),
     lw.Composite(lw.Revolute((1, 0, 0)), lw.Prismatic((0, 1, 0))),
+    lw.Composite(lw.Revolute((1, 0, 0)), lw.Revolute((0, 1, 0)), FRAME),
     lw.joint(lambda q: lw.SE3.rot_z(q[0]) @ lw.SE3(p=(0.3 * np.cos(2 * q[0]), 0.1 * q[0] ** 2, 0.2 * np.sin(q[0]))), nv=1),
     CUSTOM["torus"],
     CUSTOM["rail"],
