@@ -18,6 +18,7 @@ from .lu import solve_lu
 SMALL_PIVOT = 1e-3  # of the diagonal: a pivot below tells of redundant rows
 STIFFEST = 1e12  # k at most: beyond, the direction of sliding does not move
 HUGE = 1e300
+TURN = 0.5  # rad
 
 
 @loops
@@ -54,7 +55,7 @@ def choose_modes(
             t = sqrt(t1 * t1 + t2 * t2)
             acts = good & (n > 0.0)
             slides = acts & (t > mu * n)
-            k = t / where(mu * n > 0.0, mu * n, 1.0) - 1.0
+            k = sqrt(u[i + 1] * u[i + 1] + u[i + 2] * u[i + 2]) / where(mu * n > 0.0, mu * n, 1.0)
             keep[i] = where(acts, 1.0, 0.0)
             keep[i + 1] = keep[i]
             keep[i + 2] = where(slides, 0.0, keep[i])
@@ -236,8 +237,10 @@ def approach(
     rounds: int,
     eps: float,
     go: float,
-) -> None:
+) -> float:
     """x of given modes by proximal rounds on one factor, in lanes that go, until the residual is small or stands still.
+
+    Returns the largest residual of the rows of these modes: above rounding where they contradict one another.
 
     T = B + eps 1. What of a residual r no x can mend would move x by r / eps along rows that answer nothing. So z = T^-1 r is
     followed by B z = r - eps z, from which that part is gone: dx = T^-1 (r - eps T^-1 r).
@@ -260,3 +263,76 @@ def approach(
         solve_lu(n, T, z)
         move(n, active, cones, keep, turn, order, z, xn, still)
         motions(m, A, bs, xn, un)
+    return right_side(n, active, cones, keep, turn, un, order, z)
+
+
+@loops
+def walk(
+    n: int,
+    active: Ints,
+    cones: Table,
+    lo: Lane,
+    hi: Lane,
+    keep: Lane,
+    turn: Lane,
+    x: Lane,
+    u: Lane,
+    z: Lane,
+    order: Ints,
+    T: Lane,
+    eps: float,
+    go: float,
+) -> float:
+    """Where modes contradict one another, x goes along what no x of theirs can mend, until the first row meets its bound.
+
+    z = (eps T^-1)^2 (-u) is the part of the residual that the rows do not answer: along it u stays, and the work of u falls. The
+    row at its bound has another mode, which y = x - u tells. Returns 1 where there is such a row, in lanes that go; else 0, and
+    x stays: it could go on for ever.
+    """
+    right_side(n, active, cones, keep, turn, u, order, z)
+    solve_lu(n, T, z)
+    for p in range(n):
+        z[p] = z[p] * eps
+    solve_lu(n, T, z)
+    way = HUGE + 0.0 * go
+    for p in range(n):
+        i = order[p]
+        kind = cones[active[i + 1]]
+        d = eps * z[p]
+        if kind == 1:
+            acts = keep[i] > 0.0
+            slides = keep[i + 2] < keep[i]
+            mu = hi[i + 1]
+            d1 = eps * z[p + 1]
+            d2 = eps * z[p + 2]
+            # the first zero of a t^2 + 2 h t + c, c <= 0: where |x_t + t d_t| = mu (x_n + t d_n)
+            a = d1 * d1 + d2 * d2 - mu * mu * d * d
+            h = x[i + 1] * d1 + x[i + 2] * d2 - mu * mu * x[i] * d
+            c = minimum(x[i + 1] * x[i + 1] + x[i + 2] * x[i + 2] - mu * mu * x[i] * x[i], 0.0)
+            under = h * h - a * c
+            root = sqrt(maximum(under, 0.0))
+            outward = (h > 0.0) & (under >= 0.0)
+            curves = ~(h > 0.0) & (a > 0.0)
+            meets = where(outward, -c / where(outward, h + root, 1.0), (root - h) / where(curves, a, 1.0))
+            opens = x[i] / where(d < 0.0, -d, 1.0)
+            way = where(acts & (d < 0.0) & (opens < way), opens, way)
+            way = where(acts & ~slides & (outward | curves) & (meets < way), meets, way)
+            turns = TURN * turn[i] * x[i] / where(slides & (abs(d1) > 0.0), abs(d1), 1.0)
+            way = where(slides & (abs(d1) > 0.0) & (turns < way), turns, way)
+        elif kind < 1:
+            high = hi[i]
+            low = lo[i]
+            if kind < 0:
+                high = hi[i] * maximum(x[i + kind], 0.0)
+                low = -high
+            free = keep[i] > 0.0
+            up = (high - x[i]) / where(d > 0.0, d, 1.0)
+            down = (x[i] - low) / where(d < 0.0, -d, 1.0)
+            way = where(free & (d > 0.0) & (up < way), up, way)
+            way = where(free & (d < 0.0) & (down < way), down, way)
+    ends = (go > 0.0) & (way < HUGE)
+    share = where(ends, way * eps, 0.0)
+    for p in range(n):
+        z[p] = z[p] * share
+    move(n, active, cones, keep, turn, order, z, x, where(ends, 1.0, 0.0))
+    return where(ends, 1.0, 0.0)

@@ -25,7 +25,7 @@ import numpy as np
 
 from ..kernel.lanes import Lanes
 from ..kernel.loops import Ints, Lane, LoopFunction, Table, all, any, loops, maximum, minimum, sqrt, where
-from .cone_modes import approach, choose_modes, list_unknowns, modal_matrix, redundant, start_modes
+from .cone_modes import approach, choose_modes, list_unknowns, modal_matrix, redundant, start_modes, walk
 from .cone_rows import hand_back, motions, natural_map, project_cones, scale_cones, sweep_cones
 from .lu import factor_lu, solve_lu
 from .problem import Info, Problem
@@ -37,6 +37,9 @@ LAST_ROUNDS = 16  # the same for the solution of least norm
 RESTARTS = 12  # toward it, as directions of sliding depend on it
 SAME = 1e-9  # of the largest terms: changes of x that end them
 CHANGES = 60  # of modes, at most
+FINER = 0.02
+FINEST = 1e-12
+WALKS = 3  # along contradictions, at most
 SWEEPS = 6  # of Gauss-Seidel, and more later
 CLOSE = 1e-3  # relative: how well they need to know sliding
 ALTERNATIONS = 60  # of directions, and more later
@@ -45,7 +48,7 @@ DECREASE = 0.1  # of the residual: the least that a step is to bring
 HALVINGS = 8  # of a step
 ENOUGH = 5e-14  # of the largest terms: the residual that ends the search
 ROUNDING = 1e-12  # of the largest terms: the same where no step leads down
-JAM = 1e-7  # of the largest terms: the same where no step of these modes changes it
+JAM = 1e-5  # of the largest terms: the same where no step of these modes changes it
 STILL = 1e-3  # relative: such a change is none
 SMALL = 1e-15  # of the largest terms: what proximal rounds are to reach
 LARGEST = 1e4  # of b: larger x do not count among these terms, as they may grow without bound in a jam
@@ -180,6 +183,8 @@ def solve_cones(
     turns = 0.0 * go  # 1: alternating directions are next, where no step leads down
     eps = EPS * go
     given = 0.0 * go
+    walks = 0.0 * go
+    least_eps = EPS + 0.0 * go
     rounds[0] = 0.0
     for i in range(m):
         given = maximum(given, abs(bs[i]))
@@ -214,21 +219,32 @@ def solve_cones(
         factor_lu(n, T)
         rounds[0] += go
         start_modes(active, cones, keep, turn, xs, z, xn, 1.0, go)
-        approach(n, active, cones, A, bs, keep, turn, xn, un, z, order, T, SMALL * size, ROUNDS, eps, go)
+        rest = approach(n, active, cones, A, bs, keep, turn, xn, un, z, order, T, SMALL * size, ROUNDS, eps, go)
         full = natural_map(active, cones, lo, hi, scale, xn, un, xn, un, 0.0 * go, z)
         ends = full <= ENOUGH * size
         enough = (1.0 - DECREASE) * off
         share = where(ends | (full < enough), 1.0, 0.0)
         share = shorten(active, cones, lo, hi, scale, xs, u, xn, un, z, share, enough, go)
+        contradict = (go > 0.0) & ~(share > 0.0) & (full <= n * rest) & (full <= (1.0 + STILL) * off) & (eps <= EPS)
+        contradict = contradict & (walks < WALKS)
+        walked = 0.0 * go
+        if any(contradict):
+            walked = walk(n, active, cones, lo, hi, keep, turn, xn, un, z, order, T, eps, where(contradict, 1.0, 0.0))
+            share = where(walked > 0.0, 1.0, share)
+            walks += walked
         moves = (go > 0.0) & (share > 0.0)
         go = where(~moves & (least <= ROUNDING * size), 0.0, go)
         stands = (off <= (1.0 + STILL) * least) & (abs(full - off) <= STILL * off)
-        jams = (go > 0.0) & ~moves & stands & (least <= JAM * size) & (eps <= EPS)
+        small = (go > 0.0) & ~moves & (least <= JAM * size)
+        jams = small & stands
+        tired = small & ~stands & (walks > 0.0)
         of_factor = eps
         sweeping = where(moves, 0.0, where(turns > 0.0, 0.0, go))
         alternating = where(moves, 0.0, where(turns > 0.0, go, 0.0))
         turns = where(moves, turns, 1.0 - turns)
-        eps = where(moves, maximum(where(share < 1.0, eps, 0.1 * eps), EPS), minimum(10.0 * eps, SOFTEST))
+        least_eps = where(walked > 0.0, minimum(least_eps, maximum(FINER * rest, FINEST)), least_eps)
+        eps = where(moves, maximum(where(share < 1.0, eps, 0.1 * eps), least_eps), minimum(10.0 * eps, SOFTEST))
+        eps = where(walked > 0.0, least_eps, eps)
         for i in range(m):
             xs[i] = where(moves, where(share < 1.0, xs[i] + share * (xn[i] - xs[i]), xn[i]), xs[i])
             z[i] = xs[i]
@@ -258,7 +274,7 @@ def solve_cones(
             ended = where((slides > 0.0) & (way > SAME * size), ended, 0.0)
         for i in range(m):
             best[i] = where((moves & ends) | jams, xs[i], best[i])
-        go = where((moves & ends) | jams, 0.0, go)
+        go = where((moves & ends) | jams | tired, 0.0, go)
     hand_back(active, cones, A, bs, lo, hi, scale, best, u, z, x, left)
 
 
