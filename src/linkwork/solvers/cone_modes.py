@@ -11,7 +11,7 @@ So columns and rows of A are turned into d and e, some are left out, and some ad
 
 from __future__ import annotations
 
-from ..kernel.loops import Ints, Lane, Table, any, loops, maximum, minimum, sqrt, where
+from ..kernel.loops import Ints, Lane, any, loops, maximum, minimum, sqrt, where
 from .cone_rows import motions
 from .lu import solve_lu
 
@@ -23,8 +23,8 @@ TURN = 0.5  # rad
 
 @loops
 def choose_modes(
-    active: Ints,
-    cones: Table,
+    m: int,
+    kinds: Ints,
     lo: Lane,
     hi: Lane,
     scale: Lane,
@@ -44,8 +44,8 @@ def choose_modes(
     more   on the diagonal
     z      x of rows that are left out: their bound
     """
-    for i in range(active[0]):
-        kind = cones[active[i + 1]]
+    for i in range(m):
+        kind = kinds[i]
         good = scale[i] > 0.0
         if kind == 1:
             mu = hi[i + 1]
@@ -86,11 +86,11 @@ def choose_modes(
 
 
 @loops
-def list_unknowns(active: Ints, cones: Table, keep: Lane, order: Ints) -> int:
+def list_unknowns(m: int, kinds: Ints, keep: Lane, order: Ints) -> int:
     """The rows that are unknown in some lane; the three of a contact together. Returns how many."""
     n = 0
-    for i in range(active[0]):
-        kind = cones[active[i + 1]]
+    for i in range(m):
+        kind = kinds[i]
         if (kind < 2 and any(keep[i] > 0.0)) or (kind > 1 and any(keep[i + 1 - kind] > 0.0)):
             order[n] = i
             n += 1
@@ -98,15 +98,14 @@ def list_unknowns(active: Ints, cones: Table, keep: Lane, order: Ints) -> int:
 
 
 @loops
-def modal_matrix(n: int, active: Ints, cones: Table, A: Lane, keep: Lane, turn: Lane, more: Lane, order: Ints, T: Lane) -> None:
+def modal_matrix(n: int, m: int, kinds: Ints, A: Lane, keep: Lane, turn: Lane, more: Lane, order: Ints, T: Lane) -> None:
     """The system of the modes, T (n, n): columns and rows of A turned, left out, and added to."""
-    m = active[0]
     for p in range(n):
         for q in range(n):
             T[p * n + q] = A[order[p] * m + order[q]]
     for q in range(n):  # columns: n + mu d, across d, along d
         i = order[q]
-        kind = cones[active[i + 1]]
+        kind = kinds[i]
         if kind == 1 and any(keep[i + 2] < keep[i]):
             d1 = turn[i + 1]
             d2 = turn[i + 2]
@@ -117,7 +116,7 @@ def modal_matrix(n: int, active: Ints, cones: Table, A: Lane, keep: Lane, turn: 
                 T[a + 1] = d2 * T[a + 1] - d1 * T[a + 2]
                 T[a + 2] = along
     for i in range(m):  # what follows a normal row at its bound
-        kind = cones[active[i + 1]]
+        kind = kinds[i]
         if kind < 0 and any(abs(turn[i]) > 0.0):
             for q in range(n):
                 if order[q] == i + kind:
@@ -125,7 +124,7 @@ def modal_matrix(n: int, active: Ints, cones: Table, A: Lane, keep: Lane, turn: 
                         T[p * n + q] += turn[i] * A[order[p] * m + i]
     for p in range(n):  # rows
         i = order[p]
-        kind = cones[active[i + 1]]
+        kind = kinds[i]
         if kind == 1 and any(keep[i + 2] < keep[i]):
             d1 = turn[i + 1]
             d2 = turn[i + 2]
@@ -141,12 +140,12 @@ def modal_matrix(n: int, active: Ints, cones: Table, A: Lane, keep: Lane, turn: 
 
 
 @loops
-def right_side(n: int, active: Ints, cones: Table, keep: Lane, turn: Lane, u: Lane, order: Ints, z: Lane) -> float:
+def right_side(n: int, m: int, kinds: Ints, keep: Lane, turn: Lane, u: Lane, order: Ints, z: Lane) -> float:
     """-u of the unknowns, turned as the rows of the matrix are; returns the largest."""
     most = 0.0 * u[0]
     for p in range(n):
         i = order[p]
-        kind = cones[active[i + 1]]
+        kind = kinds[i]
         if kind == 1:
             z[p] = -u[i] * keep[i]
             z[p + 1] = (turn[i + 1] * u[i + 2] - turn[i + 2] * u[i + 1]) * keep[i + 1]
@@ -158,11 +157,11 @@ def right_side(n: int, active: Ints, cones: Table, keep: Lane, turn: Lane, u: La
 
 
 @loops
-def move(n: int, active: Ints, cones: Table, keep: Lane, turn: Lane, order: Ints, z: Lane, x: Lane, go: float) -> None:
+def move(n: int, m: int, kinds: Ints, keep: Lane, turn: Lane, order: Ints, z: Lane, x: Lane, go: float) -> None:
     """Add what was found to x, in lanes that go; where a contact slides, d turns, and friction stays on the cone."""
     for p in range(n):
         i = order[p]
-        kind = cones[active[i + 1]]
+        kind = kinds[i]
         if kind == 1:
             slides = keep[i + 2] < keep[i]
             d1 = turn[i + 1]
@@ -182,18 +181,18 @@ def move(n: int, active: Ints, cones: Table, keep: Lane, turn: Lane, order: Ints
             x[i + 2] = where(go > 0.0, t2, x[i + 2])
         elif kind < 1:
             x[i] = where(go > 0.0, x[i] + z[p] * keep[i], x[i])
-    for i in range(active[0]):
-        kind = cones[active[i + 1]]
+    for i in range(m):
+        kind = kinds[i]
         if kind < 0:
             bound = (go > 0.0) & (abs(turn[i]) > 0.0)
             x[i] = where(bound, turn[i] * maximum(x[i + kind], 0.0), x[i])
 
 
 @loops
-def start_modes(active: Ints, cones: Table, keep: Lane, turn: Lane, xs: Lane, z: Lane, xn: Lane, part: float, go: float) -> None:
+def start_modes(m: int, kinds: Ints, keep: Lane, turn: Lane, xs: Lane, z: Lane, xn: Lane, part: float, go: float) -> None:
     """Where the unknowns of given modes begin: at a part of xs, friction on its cone; what is left out as z says."""
-    for i in range(active[0]):
-        kind = cones[active[i + 1]]
+    for i in range(m):
+        kind = kinds[i]
         if kind == 1:
             slides = keep[i + 2] < keep[i]
             new = part * xs[i] * keep[i]
@@ -222,8 +221,8 @@ def redundant(n: int, T: Lane) -> float:
 @loops
 def approach(
     n: int,
-    active: Ints,
-    cones: Table,
+    m: int,
+    kinds: Ints,
     A: Lane,
     bs: Lane,
     keep: Lane,
@@ -245,12 +244,11 @@ def approach(
     T = B + eps 1. What of a residual r no x can mend would move x by r / eps along rows that answer nothing. So z = T^-1 r is
     followed by B z = r - eps z, from which that part is gone: dx = T^-1 (r - eps T^-1 r).
     """
-    m = active[0]
     last = HUGE + 0.0 * go
     still = go
     motions(m, A, bs, xn, un)
     for _ in range(rounds):
-        size = right_side(n, active, cones, keep, turn, un, order, z)
+        size = right_side(n, m, kinds, keep, turn, un, order, z)
         still = where((size < 0.5 * last) & (size > enough), still, 0.0)
         if not any(still > 0.0):
             break
@@ -261,16 +259,16 @@ def approach(
         for p in range(n):
             z[p] = un[p] - eps * z[p]
         solve_lu(n, T, z)
-        move(n, active, cones, keep, turn, order, z, xn, still)
+        move(n, m, kinds, keep, turn, order, z, xn, still)
         motions(m, A, bs, xn, un)
-    return right_side(n, active, cones, keep, turn, un, order, z)
+    return right_side(n, m, kinds, keep, turn, un, order, z)
 
 
 @loops
 def walk(
     n: int,
-    active: Ints,
-    cones: Table,
+    m: int,
+    kinds: Ints,
     lo: Lane,
     hi: Lane,
     keep: Lane,
@@ -289,7 +287,7 @@ def walk(
     row at its bound has another mode, which y = x - u tells. Returns 1 where there is such a row, in lanes that go; else 0, and
     x stays: it could go on for ever.
     """
-    right_side(n, active, cones, keep, turn, u, order, z)
+    right_side(n, m, kinds, keep, turn, u, order, z)
     solve_lu(n, T, z)
     for p in range(n):
         z[p] = z[p] * eps
@@ -297,7 +295,7 @@ def walk(
     way = HUGE + 0.0 * go
     for p in range(n):
         i = order[p]
-        kind = cones[active[i + 1]]
+        kind = kinds[i]
         d = eps * z[p]
         if kind == 1:
             acts = keep[i] > 0.0
@@ -334,5 +332,5 @@ def walk(
     share = where(ends, way * eps, 0.0)
     for p in range(n):
         z[p] = z[p] * share
-    move(n, active, cones, keep, turn, order, z, x, where(ends, 1.0, 0.0))
+    move(n, m, kinds, keep, turn, order, z, x, where(ends, 1.0, 0.0))
     return where(ends, 1.0, 0.0)

@@ -26,7 +26,8 @@ import numpy as np
 from ..kernel.lanes import Lanes
 from ..kernel.loops import Ints, Lane, LoopFunction, Table, all, any, loops, maximum, minimum, sqrt, where
 from .cone_modes import approach, choose_modes, list_unknowns, modal_matrix, redundant, start_modes, walk
-from .cone_rows import hand_back, motions, natural_map, project_cones, scale_cones, sweep_cones
+from .cone_rows import motions, natural_map, project_cones, scale_cones, sweep_cones, what_is_left
+from .cone_slots import fill_slots, hand_back, take_packed, take_rows, take_whole
 from .lu import factor_lu, solve_lu
 from .problem import Info, Problem
 
@@ -40,6 +41,7 @@ CHANGES = 60  # of modes, at most
 FINER = 0.02
 FINEST = 1e-12
 WALKS = 3  # along contradictions, at most
+GUESSED = 0.03  # of the largest terms: a start that is so close needs no sweeps
 SWEEPS = 6  # of Gauss-Seidel, and more later
 CLOSE = 1e-3  # relative: how well they need to know sliding
 ALTERNATIONS = 60  # of directions, and more later
@@ -55,19 +57,9 @@ LARGEST = 1e4  # of b: larger x do not count among these terms, as they may grow
 
 
 @loops
-def mirror(active: Ints, packed: Lane, A: Lane) -> None:
-    """The whole of a packed symmetric matrix (`boxes.gram`), row by row."""
-    m = active[0]
-    for i in range(m):
-        for k in range(i + 1):
-            A[i * m + k] = packed[i * (i + 1) // 2 + k]
-            A[k * m + i] = packed[i * (i + 1) // 2 + k]
-
-
-@loops
 def alternate(
-    active: Ints,
-    cones: Table,
+    m: int,
+    kinds: Ints,
     A: Lane,
     bs: Lane,
     lo: Lane,
@@ -85,7 +77,6 @@ def alternate(
 
     xn sees the matrix, `inside` stays in the cones, `force` is between them and becomes u + s.
     """
-    m = active[0]
     for i in range(m):
         for k in range(m):
             T[i * m + k] = A[i * m + k]
@@ -95,12 +86,12 @@ def alternate(
         for i in range(m):
             xn[i] = RHO * inside[i] + force[i] - bs[i]
         for i in range(m):
-            if cones[active[i + 1]] == 1:
+            if kinds[i] == 1:
                 xn[i] -= hi[i + 1] * sqrt(force[i + 1] * force[i + 1] + force[i + 2] * force[i + 2])
         solve_lu(m, T, xn)
         for i in range(m):
             z[i] = xn[i] - force[i] / RHO
-        project_cones(active, cones, lo, hi, scale, z)
+        project_cones(m, kinds, lo, hi, scale, z)
         for i in range(m):
             new = force[i] - RHO * (xn[i] - z[i])
             force[i] = where(go > 0.0, new, force[i])
@@ -109,8 +100,8 @@ def alternate(
 
 @loops
 def shorten(
-    active: Ints,
-    cones: Table,
+    m: int,
+    kinds: Ints,
     lo: Lane,
     hi: Lane,
     scale: Lane,
@@ -129,21 +120,16 @@ def shorten(
         if all((share > 0.0) | ~(go > 0.0)):
             break
         trial = 0.5 * trial
-        new = natural_map(active, cones, lo, hi, scale, xs, u, xn, un, trial, z)
+        new = natural_map(m, kinds, lo, hi, scale, xs, u, xn, un, trial, z)
         share = where((new < enough) & ~(share > 0.0), trial, share)
     return share
 
 
 @loops
-def solve_cones(
-    active: Ints,
-    cones: Table,
-    mu: Lane,
-    on: Lane,
-    b: Lane,
-    lower: Lane,
-    upper: Lane,
-    x: Lane,
+def solve_slots(
+    m: int,
+    kinds: Ints,
+    xs: Lane,
     A: Lane,
     left: Lane,
     rounds: Lane,
@@ -152,7 +138,6 @@ def solve_cones(
     bs: Lane,
     lo: Lane,
     hi: Lane,
-    xs: Lane,
     u: Lane,
     xn: Lane,
     un: Lane,
@@ -165,18 +150,7 @@ def solve_cones(
     more: Lane,
     order: Ints,
 ) -> None:
-    """The multipliers x of the listed rows, from the x given (zero, or those of the step before).
-
-    active   how many rows take part, then they; the rows of one contact stand together, and are on together
-    cones    of every row what it is: see `problem`
-    mu       coefficients of rows that others bound; of a Coulomb cone that of its first tangent
-    A        (m, m), row by row in the order of the list; it is used up
-    left     the largest residual, in the units of the rows
-    rounds   how many systems were solved
-    The rest is scratch: T (m, m), `order` whole numbers, the others a record per row.
-    """
-    m = active[0]
-    scale_cones(active, cones, mu, on, b, lower, upper, x, A, scale, bs, lo, hi, xs)
+    """The multipliers of scaled rows, which become those of unscaled ones, in `best`; from xs on."""
     go = 1.0 + 0.0 * A[0]
     sweeping = go
     alternating = 0.0 * go
@@ -193,19 +167,20 @@ def solve_cones(
         inside[i] = 0.0
         force[i] = bs[i]
     motions(m, A, bs, xs, u)
-    least = natural_map(active, cones, lo, hi, scale, xs, u, xs, u, 0.0 * go, z)
+    least = natural_map(m, kinds, lo, hi, scale, xs, u, xs, u, 0.0 * go, z)
     go = where(least <= ENOUGH * given, 0.0, go)
+    sweeping = where(least <= GUESSED * given, 0.0, sweeping)
     for change in range(CHANGES):
         if not any(go > 0.0):
             break
         if any(sweeping > 0.0):
-            sweep_cones(active, cones, A, bs, lo, hi, scale, xs, SWEEPS + change, CLOSE, where(go > 0.0, sweeping, 0.0))
+            sweep_cones(m, kinds, A, bs, lo, hi, scale, xs, SWEEPS + change, CLOSE, where(go > 0.0, sweeping, 0.0))
         if any(alternating > 0.0):
-            alternate(active, cones, A, bs, lo, hi, scale, inside, force, xn, z, T, ALTERNATIONS + 2 * change, alternating)
+            alternate(m, kinds, A, bs, lo, hi, scale, inside, force, xn, z, T, ALTERNATIONS + 2 * change, alternating)
             for i in range(m):
                 xs[i] = where(alternating > 0.0, inside[i], xs[i])
         motions(m, A, bs, xs, u)
-        off = natural_map(active, cones, lo, hi, scale, xs, u, xs, u, 0.0 * go, z)
+        off = natural_map(m, kinds, lo, hi, scale, xs, u, xs, u, 0.0 * go, z)
         size = given
         for i in range(m):
             size = maximum(size, minimum(abs(xs[i]), LARGEST * given))
@@ -213,23 +188,23 @@ def solve_cones(
         for i in range(m):
             best[i] = where(better, xs[i], best[i])
         least = where(better, off, least)
-        choose_modes(active, cones, lo, hi, scale, xs, u, eps, keep, turn, more, z)
-        n = list_unknowns(active, cones, keep, order)
-        modal_matrix(n, active, cones, A, keep, turn, more, order, T)
+        choose_modes(m, kinds, lo, hi, scale, xs, u, eps, keep, turn, more, z)
+        n = list_unknowns(m, kinds, keep, order)
+        modal_matrix(n, m, kinds, A, keep, turn, more, order, T)
         factor_lu(n, T)
         rounds[0] += go
-        start_modes(active, cones, keep, turn, xs, z, xn, 1.0, go)
-        rest = approach(n, active, cones, A, bs, keep, turn, xn, un, z, order, T, SMALL * size, ROUNDS, eps, go)
-        full = natural_map(active, cones, lo, hi, scale, xn, un, xn, un, 0.0 * go, z)
+        start_modes(m, kinds, keep, turn, xs, z, xn, 1.0, go)
+        rest = approach(n, m, kinds, A, bs, keep, turn, xn, un, z, order, T, SMALL * size, ROUNDS, eps, go)
+        full = natural_map(m, kinds, lo, hi, scale, xn, un, xn, un, 0.0 * go, z)
         ends = full <= ENOUGH * size
         enough = (1.0 - DECREASE) * off
         share = where(ends | (full < enough), 1.0, 0.0)
-        share = shorten(active, cones, lo, hi, scale, xs, u, xn, un, z, share, enough, go)
+        share = shorten(m, kinds, lo, hi, scale, xs, u, xn, un, z, share, enough, go)
         contradict = (go > 0.0) & ~(share > 0.0) & (full <= n * rest) & (full <= (1.0 + STILL) * off) & (eps <= EPS)
         contradict = contradict & (walks < WALKS)
         walked = 0.0 * go
         if any(contradict):
-            walked = walk(n, active, cones, lo, hi, keep, turn, xn, un, z, order, T, eps, where(contradict, 1.0, 0.0))
+            walked = walk(n, m, kinds, lo, hi, keep, turn, xn, un, z, order, T, eps, where(contradict, 1.0, 0.0))
             share = where(walked > 0.0, 1.0, share)
             walks += walked
         moves = (go > 0.0) & (share > 0.0)
@@ -254,14 +229,14 @@ def solve_cones(
             if not any(ended > 0.0):
                 break
             if again > 0:  # friction has turned
-                choose_modes(active, cones, lo, hi, scale, xn, un, EPS + 0.0 * go, keep, turn, more, z)
-                n = list_unknowns(active, cones, keep, order)
-                modal_matrix(n, active, cones, A, keep, turn, more, order, T)
+                choose_modes(m, kinds, lo, hi, scale, xn, un, EPS + 0.0 * go, keep, turn, more, z)
+                n = list_unknowns(m, kinds, keep, order)
+                modal_matrix(n, m, kinds, A, keep, turn, more, order, T)
                 factor_lu(n, T)
                 of_factor = EPS + 0.0 * go
-            start_modes(active, cones, keep, turn, xs, z, xn, 0.0, ended)
-            approach(n, active, cones, A, bs, keep, turn, xn, un, z, order, T, SMALL * size, LAST_ROUNDS, of_factor, ended)
-            new = natural_map(active, cones, lo, hi, scale, xn, un, xn, un, 0.0 * go, z)
+            start_modes(m, kinds, keep, turn, xs, z, xn, 0.0, ended)
+            approach(n, m, kinds, A, bs, keep, turn, xn, un, z, order, T, SMALL * size, LAST_ROUNDS, of_factor, ended)
+            new = natural_map(m, kinds, lo, hi, scale, xn, un, xn, un, 0.0 * go, z)
             found = (ended > 0.0) & (new <= close_enough)
             way = 0.0 * go
             slides = 0.0 * go
@@ -269,13 +244,108 @@ def solve_cones(
                 way = maximum(way, abs(xn[i] - inside[i]))
                 inside[i] = where(ended > 0.0, xn[i], inside[i])
                 xs[i] = where(found, xn[i], xs[i])
-                if cones[active[i + 1]] == 1:
+                if kinds[i] == 1:
                     slides = maximum(slides, keep[i] - keep[i + 2])
             ended = where((slides > 0.0) & (way > SAME * size), ended, 0.0)
         for i in range(m):
             best[i] = where((moves & ends) | jams, xs[i], best[i])
         go = where((moves & ends) | jams | tired, 0.0, go)
-    hand_back(active, cones, A, bs, lo, hi, scale, best, u, z, x, left)
+    what_is_left(m, kinds, A, bs, lo, hi, scale, best, u, z, left)
+
+
+@loops
+def solve_cones(
+    active: Ints,
+    cones: Table,
+    mu: Lane,
+    on: Lane,
+    b: Lane,
+    lower: Lane,
+    upper: Lane,
+    x: Lane,
+    A: Lane,
+    left: Lane,
+    rounds: Lane,
+    K: Lane,
+    T: Lane,
+    scale: Lane,
+    bs: Lane,
+    lo: Lane,
+    hi: Lane,
+    xs: Lane,
+    u: Lane,
+    xn: Lane,
+    un: Lane,
+    best: Lane,
+    inside: Lane,
+    force: Lane,
+    z: Lane,
+    keep: Lane,
+    turn: Lane,
+    more: Lane,
+    slot: Lane,
+    kinds: Ints,
+    order: Ints,
+) -> None:
+    """The multipliers x of the listed rows, from the x given (zero, or those of the step before).
+
+    active   how many rows take part, then they; the rows of one contact stand together, and are on together
+    cones    of every row what it is: see `problem`
+    mu       coefficients of rows that others bound; of a Coulomb cone that of its first tangent
+    A        (m, m), row by row in the order of the list
+    left     the largest residual, in the units of the rows
+    rounds   how many systems were solved
+    The rest is scratch: K and T (m, m), `kinds` and `order` whole numbers, the others a record per row.
+    """
+    n = fill_slots(active, cones, on, slot, un, xn, kinds)
+    take_whole(n, active[0], un, A, K)
+    take_rows(n, xn, un, mu, b, lower, upper, x, keep, bs, lo, hi, more, xs)
+    scale_cones(n, kinds, keep, bs, lo, hi, more, xs, K, scale)
+    solve_slots(n, kinds, xs, K, left, rounds, T, scale, bs, lo, hi, u, xn, un, best, inside, force, z, keep, turn, more, order)
+    hand_back(active, slot, best, x)
+
+
+@loops
+def solve_packed_cones(
+    active: Ints,
+    cones: Table,
+    mu: Lane,
+    on: Lane,
+    b: Lane,
+    lower: Lane,
+    upper: Lane,
+    x: Lane,
+    A: Lane,
+    left: Lane,
+    rounds: Lane,
+    K: Lane,
+    T: Lane,
+    scale: Lane,
+    bs: Lane,
+    lo: Lane,
+    hi: Lane,
+    xs: Lane,
+    u: Lane,
+    xn: Lane,
+    un: Lane,
+    best: Lane,
+    inside: Lane,
+    force: Lane,
+    z: Lane,
+    keep: Lane,
+    turn: Lane,
+    more: Lane,
+    slot: Lane,
+    kinds: Ints,
+    order: Ints,
+) -> None:
+    """The same with a packed symmetric A (`boxes.gram`)."""
+    n = fill_slots(active, cones, on, slot, un, xn, kinds)
+    take_packed(n, un, A, K)
+    take_rows(n, xn, un, mu, b, lower, upper, x, keep, bs, lo, hi, more, xs)
+    scale_cones(n, kinds, keep, bs, lo, hi, more, xs, K, scale)
+    solve_slots(n, kinds, xs, K, left, rounds, T, scale, bs, lo, hi, u, xn, un, best, inside, force, z, keep, turn, more, order)
+    hand_back(active, slot, best, x)
 
 
 def solve(problem: Problem, warm: np.ndarray | None = None) -> tuple[np.ndarray, Info]:
@@ -287,7 +357,7 @@ def solve(problem: Problem, warm: np.ndarray | None = None) -> tuple[np.ndarray,
 def solve_all(problems: Sequence[Problem], warm: Sequence[np.ndarray] | None = None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """x (problems, rows), what is left and rounds of problems with the same rows, in as many lanes."""
     m, W = len(problems[0].b), len(problems)
-    scratch = [np.zeros((m * m, W)), *np.zeros((15, m, W)), np.zeros(m, np.int64)]
+    scratch = [*np.zeros((2, m * m, W)), *np.zeros((16, m, W)), *np.zeros((2, m), np.int64)]
     return call_in_lanes(solve_cones, problems, warm, *scratch)
 
 
