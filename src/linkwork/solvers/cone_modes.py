@@ -265,6 +265,51 @@ def approach(
 
 
 @loops
+def leaves_cone(x: float, x1: float, x2: float, d: float, d1: float, d2: float, mu: float) -> float:
+    """The t > 0 at which x + t d leaves |x_t| = mu x_n, for an x that is inside; HUGE if it never does.
+
+    It is the first zero of a t^2 + 2 h t + c with c <= 0.
+    """
+    a = d1 * d1 + d2 * d2 - mu * mu * d * d
+    h = x1 * d1 + x2 * d2 - mu * mu * x * d
+    c = minimum(x1 * x1 + x2 * x2 - mu * mu * x * x, 0.0)
+    under = h * h - a * c
+    root = sqrt(maximum(under, 0.0))
+    outward = (h > 0.0) & (under >= 0.0)
+    curves = ~(h > 0.0) & (a > 0.0)
+    meets = where(outward, -c / where(outward, h + root, 1.0), (root - h) / where(curves, a, 1.0))
+    return where(outward | curves, meets, HUGE)
+
+
+@loops
+def leaves_bounds(x: float, d: float, low: float, high: float) -> float:
+    """The t >= 0 at which x + t d leaves its bounds, for an x that is inside; HUGE if it never does."""
+    up = where(d > 0.0, (high - x) / where(d > 0.0, d, 1.0), HUGE)
+    return maximum(where(d < 0.0, (x - low) / where(d < 0.0, -d, 1.0), up), 0.0)
+
+
+@loops
+def part_inside(m: int, kinds: Ints, lo: Lane, hi: Lane, keep: Lane, xs: Lane, xn: Lane) -> float:
+    """The part of the way from xs to xn that unknowns stay within their cones and bounds; more than 1 if they do all the way."""
+    way = HUGE + 0.0 * xs[0]
+    for i in range(m):
+        kind = kinds[i]
+        if kind == 1:
+            n = xn[i] - xs[i]
+            t1 = xn[i + 1] - xs[i + 1]
+            t2 = xn[i + 2] - xs[i + 2]
+            leaves = leaves_cone(xs[i], xs[i + 1], xs[i + 2], n, t1, t2, hi[i + 1])
+            sticks = (keep[i + 2] > 0.0) & (leaves < way)
+            way = where(sticks, leaves, way)
+            opens = leaves_bounds(xs[i], n, 0.0 * way, HUGE + 0.0 * way)
+            way = where((keep[i] > 0.0) & (opens < way), opens, way)
+        elif kind == 0:
+            leaves = leaves_bounds(xs[i], xn[i] - xs[i], lo[i], hi[i])
+            way = where((keep[i] > 0.0) & (leaves < way), leaves, way)
+    return way
+
+
+@loops
 def walk(
     n: int,
     m: int,
@@ -300,21 +345,11 @@ def walk(
         if kind == 1:
             acts = keep[i] > 0.0
             slides = keep[i + 2] < keep[i]
-            mu = hi[i + 1]
             d1 = eps * z[p + 1]
-            d2 = eps * z[p + 2]
-            # the first zero of a t^2 + 2 h t + c, c <= 0: where |x_t + t d_t| = mu (x_n + t d_n)
-            a = d1 * d1 + d2 * d2 - mu * mu * d * d
-            h = x[i + 1] * d1 + x[i + 2] * d2 - mu * mu * x[i] * d
-            c = minimum(x[i + 1] * x[i + 1] + x[i + 2] * x[i + 2] - mu * mu * x[i] * x[i], 0.0)
-            under = h * h - a * c
-            root = sqrt(maximum(under, 0.0))
-            outward = (h > 0.0) & (under >= 0.0)
-            curves = ~(h > 0.0) & (a > 0.0)
-            meets = where(outward, -c / where(outward, h + root, 1.0), (root - h) / where(curves, a, 1.0))
-            opens = x[i] / where(d < 0.0, -d, 1.0)
-            way = where(acts & (d < 0.0) & (opens < way), opens, way)
-            way = where(acts & ~slides & (outward | curves) & (meets < way), meets, way)
+            leaves = leaves_cone(x[i], x[i + 1], x[i + 2], d, d1, eps * z[p + 2], hi[i + 1])
+            way = where(acts & ~slides & (leaves < way), leaves, way)
+            leaves = leaves_bounds(x[i], d, 0.0 * way, HUGE + 0.0 * way)
+            way = where(acts & (leaves < way), leaves, way)
             turns = TURN * turn[i] * x[i] / where(slides & (abs(d1) > 0.0), abs(d1), 1.0)
             way = where(slides & (abs(d1) > 0.0) & (turns < way), turns, way)
         elif kind < 1:
@@ -323,11 +358,8 @@ def walk(
             if kind < 0:
                 high = hi[i] * maximum(x[i + kind], 0.0)
                 low = -high
-            free = keep[i] > 0.0
-            up = (high - x[i]) / where(d > 0.0, d, 1.0)
-            down = (x[i] - low) / where(d < 0.0, -d, 1.0)
-            way = where(free & (d > 0.0) & (up < way), up, way)
-            way = where(free & (d < 0.0) & (down < way), down, way)
+            leaves = leaves_bounds(x[i], d, low, high)
+            way = where((keep[i] > 0.0) & (leaves < way), leaves, way)
     ends = (go > 0.0) & (way < HUGE)
     share = where(ends, way * eps, 0.0)
     for p in range(n):

@@ -25,7 +25,7 @@ import numpy as np
 
 from ..kernel.lanes import Lanes
 from ..kernel.loops import Ints, Lane, LoopFunction, Table, all, any, loops, maximum, minimum, sqrt, where
-from .cone_modes import approach, choose_modes, list_unknowns, modal_matrix, redundant, start_modes, walk
+from .cone_modes import approach, choose_modes, list_unknowns, modal_matrix, part_inside, redundant, start_modes, walk
 from .cone_rows import motions, natural_map, project_cones, scale_cones, sweep_cones, what_is_left
 from .cone_slots import fill_slots, hand_back, take_packed, take_rows, take_whole
 from .lu import factor_lu, solve_lu
@@ -40,7 +40,8 @@ SAME = 1e-9  # of the largest terms: changes of x that end them
 CHANGES = 60  # of modes, at most
 FINER = 0.02
 FINEST = 1e-12
-WALKS = 3  # along contradictions, at most
+LEAST_PART = 1e-3
+WALKS = 6  # along contradictions, at most
 GUESSED = 0.03  # of the largest terms: a start that is so close needs no sweeps
 SWEEPS = 6  # of Gauss-Seidel, and more later
 CLOSE = 1e-3  # relative: how well they need to know sliding
@@ -50,7 +51,7 @@ DECREASE = 0.1  # of the residual: the least that a step is to bring
 HALVINGS = 8  # of a step
 ENOUGH = 5e-14  # of the largest terms: the residual that ends the search
 ROUNDING = 1e-12  # of the largest terms: the same where no step leads down
-JAM = 1e-5  # of the largest terms: the same where no step of these modes changes it
+JAM = 1e-4  # of the largest terms: the same where no step of these modes changes it
 STILL = 1e-3  # relative: such a change is none
 SMALL = 1e-15  # of the largest terms: what proximal rounds are to reach
 LARGEST = 1e4  # of b: larger x do not count among these terms, as they may grow without bound in a jam
@@ -207,12 +208,18 @@ def solve_slots(
             walked = walk(n, m, kinds, lo, hi, keep, turn, xn, un, z, order, T, eps, where(contradict, 1.0, 0.0))
             share = where(walked > 0.0, 1.0, share)
             walks += walked
+        blocked = (go > 0.0) & ~(share > 0.0) & (eps <= EPS) & (walks < WALKS)
+        if any(blocked):
+            part = part_inside(m, kinds, lo, hi, keep, xs, xn)
+            blocked = blocked & (part > LEAST_PART) & (part < 1.0)
+            share = where(blocked, part, share)
+            walks += where(blocked, 1.0, 0.0)
         moves = (go > 0.0) & (share > 0.0)
         go = where(~moves & (least <= ROUNDING * size), 0.0, go)
         stands = (off <= (1.0 + STILL) * least) & (abs(full - off) <= STILL * off)
-        small = (go > 0.0) & ~moves & (least <= JAM * size)
+        small = (go > 0.0) & ~moves & (least <= JAM * given)
         jams = small & stands
-        tired = small & ~stands & (walks > 0.0)
+        tired = small & ~stands & (walks >= WALKS)
         of_factor = eps
         sweeping = where(moves, 0.0, where(turns > 0.0, 0.0, go))
         alternating = where(moves, 0.0, where(turns > 0.0, go, 0.0))
