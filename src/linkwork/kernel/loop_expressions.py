@@ -27,7 +27,8 @@ METADATA = """!0 = !{!"linkwork"}
 !4 = !{!3, !3, i64 0}
 !5 = !{}"""
 EXPRESSIONS = (
-    "numbers, names, A[i] (with a lane value i every lane has its own record), + - * / of lane values, + - * // % of ints, comparisons of two, & | ~ of conditions of lanes, "
+    "numbers, names, A[i] (every lane its own record if i is a lane value), + - * / of lane values, + - * // % of ints, "
+    "comparisons of two, & | ~ of conditions of lanes, "
     "and/or/not of uniform conditions, calls by position of loop functions, abs, sqrt, minimum, maximum, where, any, all, float, "
     "min and max of ints"
 )
@@ -199,7 +200,7 @@ class Expressions(Writer):
             self.fail(node, f"{ast.unparse(node)}: a shifted array, A[i:], is an argument of a loop function and nothing else")
         kind, start = self.arrays[node.value.id]
         at = self.value(node.slice)
-        if at.kind is VALUE and kind is Kind.LANES:
+        if at.kind is VALUE and kind is Kind.LANES and not isinstance(node.slice, ast.Constant):
             return Place(kind, lanes=self.own_records(start, at))
         return Place(kind, self.shifted(kind, start, self.convert(at, INT, node, "an index").text))
 

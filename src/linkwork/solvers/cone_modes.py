@@ -4,7 +4,7 @@ A row with bounds is free (u = 0) or at a bound. A contact is open (x = 0), stic
 vector d along friction, and with e across d, in unknowns x_n and an angle,
 
     u_n = 0,    e . u_t = 0,    dx = dx_n (1, mu d) + dz e,    dz = mu x_n dangle
-    e . A_t dx + k dz = -e . u_t,    k = |u_t| / (mu x_n)          as e turns with d
+    e . A_t dx + k dz = -e . u_t,    k = |u_t| / (mu x_n)          as e turns with d, which is against u_t in the end
 
 So columns and rows of A are turned into d and e, some are left out, and some added to on the diagonal.
 """
@@ -18,7 +18,7 @@ from .lu import solve_lu
 SMALL_PIVOT = 1e-3  # of the diagonal: a pivot below tells of redundant rows
 STIFFEST = 1e12  # k at most: beyond, the direction of sliding does not move
 HUGE = 1e300
-TURN = 0.5  # rad
+TURN = 0.5  # rad: by so much friction turns at most while x goes along a contradiction
 
 
 @loops

@@ -1,7 +1,7 @@
 """Rows with cones in lanes: the problem in scaled rows, its motion, projection and natural map, and Gauss-Seidel.
 
-Rows are scaled to a unit diagonal, the three of a Coulomb cone alike, so that it keeps its shape. There are m of them, and `kinds`
-says what each is (see `problem`).
+Rows are scaled to a unit diagonal, the three of a Coulomb cone alike, so that it keeps its shape. There are m of them, and
+`kinds` says what each is (see `problem`).
 """
 
 from __future__ import annotations
@@ -40,9 +40,7 @@ def motions(m: int, A: Lane, b: Lane, x: Lane, u: Lane) -> None:
 
 
 @loops
-def scale_cones(
-    m: int, kinds: Ints, on: Lane, bs: Lane, lo: Lane, hi: Lane, mu: Lane, xs: Lane, A: Lane, scale: Lane
-) -> None:
+def scale_cones(m: int, kinds: Ints, on: Lane, bs: Lane, lo: Lane, hi: Lane, mu: Lane, xs: Lane, A: Lane, scale: Lane) -> None:
     """The problem of slots in scaled rows, in place; those with scale zero drop out.
 
     Rows that another bounds have their coefficient in `hi`. Returned are `scale`, and bs, lo, hi, xs, A scaled by it.

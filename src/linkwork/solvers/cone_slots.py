@@ -1,9 +1,9 @@
 """Rows in slots: of all that are listed, every lane packs those that are on in it, so that none waits for those of the others.
 
 In a batch states touch in different places. What is on in some lane is listed (`boxes.gather`), often twice as much as is on in
-each; and the work of a solver grows with the third power. So groups of rows of one form (a contact and what it bounds, a row alone)
-share slots: the k-th group that is on in a lane stands in the k-th slot of its form. There are as many slots as the fullest lane
-needs; the others of a lane stay empty.
+each; and the work of a solver grows with the third power. So groups of rows of one form (a contact and what it bounds, a row
+alone) share slots: the k-th group that is on in a lane stands in the k-th slot of its form. There are as many slots as the
+fullest lane needs; other lanes leave some of them empty.
 """
 
 from __future__ import annotations

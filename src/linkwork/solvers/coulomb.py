@@ -3,18 +3,23 @@
 Newton's method on the modes of the rows: free or at a bound, open, sticking or sliding. The rows of given modes are a linear
 system (`cone_modes`). With x found, y = x - u in scaled rows tells the next modes: y_n <= 0 opens, |y_t| <= mu y_n sticks, else
 friction acts along y_t. A step goes from x toward the x of the modes, as far as it makes the natural map of the complementarity
-problem smaller. Sweeps of block Gauss-Seidel with exact solves of every contact (`contact_block`) give the first modes, and new
-ones where no step leads down; alternating directions (`admm`) take turns with them there.
+problem smaller. Sweeps of block Gauss-Seidel with exact solves of every contact (`contact_block`) give the first modes, unless
+the x given is close, and new ones where no step leads down; alternating directions (`admm`) take turns with them there.
 
 Redundant rows need no pivoting: rows of given modes are solved by proximal rounds (A + eps 1) dx = -u with one factor, until the
-residual stands still. At the end they start once more from x = 0, to reach the solution of least norm, whatever the order of the
-contacts and the start, if that has the same modes; where contacts slide, once more with the directions of friction found there,
-until these do not change: of all loads that friction allows to a body on many points, one is chosen. A is any matrix whose
-symmetric part is semidefinite.
+residual stands still. Where it stands still above rounding, the rows contradict one another by a little, as gaps and turning
+normals make them do. Then x goes along what they cannot mend until a row meets its bound, which changes its mode (`walk`); and
+where x of the modes is beyond bounds, as far as the first of them (`part_inside`). So the load moves on to rows that can bear it.
+A contradiction below JAM moves nothing: it is mended in the mean, and loads stay as they are.
+
+At the end rounds start once more from x = 0, to reach the solution of least norm, whatever the order of the contacts and the
+start, if that has the same modes; where contacts slide, once more with the directions of friction found there, until these do not
+change: of all loads that friction allows to a body on many points, one is chosen. A is any matrix whose symmetric part is
+semidefinite.
 
 The x with the least natural map is kept, and `left` tells it, in the units of u. A problem without a solution (contacts that ask
-for contradicting motions) shows there; a contradiction below JAM of what is asked for, which no step of its modes makes smaller,
-ends the search. Lanes that are done stay as they are: a result does not depend on its neighbours.
+for contradicting motions) shows there. Steps of a run end the search after a few changes of modes that lead nowhere, if what is
+left is small; `solve` does not. Lanes that are done stay as they are: a result does not depend on its neighbours.
 """
 
 from __future__ import annotations
@@ -33,25 +38,27 @@ from .problem import Info, Problem
 
 EPS = 1e-6  # relative weight of the last solution in a proximal round
 SOFTEST = 1e-2  # the same at most, where steps do not lead down
+FINER, FINEST = 0.02, 1e-12  # of a contradiction: the same where one was found, and at least
 ROUNDS = 3  # proximal rounds on one factor
 LAST_ROUNDS = 16  # the same for the solution of least norm
 RESTARTS = 12  # toward it, as directions of sliding depend on it
 SAME = 1e-9  # of the largest terms: changes of x that end them
 CHANGES = 60  # of modes, at most
-FINER = 0.02
-FINEST = 1e-12
-LEAST_PART = 1e-3
-WALKS = 6  # along contradictions, at most
-GUESSED = 0.03  # of the largest terms: a start that is so close needs no sweeps
+WALKS = 6  # to the next bound, at most, before other ways are tried
+LEAST_PART = 1e-3  # of a step: as far at least a bound must be away
+GUESSED = 0.03  # of b: the natural map of a start that needs no sweeps
 SWEEPS = 6  # of Gauss-Seidel, and more later
 CLOSE = 1e-3  # relative: how well they need to know sliding
 ALTERNATIONS = 60  # of directions, and more later
 RHO = 0.03  # the weight of their split
 DECREASE = 0.1  # of the residual: the least that a step is to bring
 HALVINGS = 8  # of a step
+COLD = 2  # changes that lead nowhere before the search starts anew, from zero
+PATIENCE = 5  # the same before a search in a step of a run ends, if what is left is at most TIRED of b
+TIRED = 2e-5
 ENOUGH = 5e-14  # of the largest terms: the residual that ends the search
 ROUNDING = 1e-12  # of the largest terms: the same where no step leads down
-JAM = 1e-4  # of the largest terms: the same where no step of these modes changes it
+JAM = 1e-7  # of b: the same where no step of these modes changes it
 STILL = 1e-3  # relative: such a change is none
 SMALL = 1e-15  # of the largest terms: what proximal rounds are to reach
 LARGEST = 1e4  # of b: larger x do not count among these terms, as they may grow without bound in a jam
@@ -150,8 +157,12 @@ def solve_slots(
     turn: Lane,
     more: Lane,
     order: Ints,
+    patience: int,
 ) -> None:
-    """The multipliers of scaled rows, which become those of unscaled ones, in `best`; from xs on."""
+    """The multipliers of scaled rows, which become those of unscaled ones, in `best`; from xs on.
+
+    patience   changes of modes that lead nowhere, after which the search ends if little is left
+    """
     go = 1.0 + 0.0 * A[0]
     sweeping = go
     alternating = 0.0 * go
@@ -159,6 +170,7 @@ def solve_slots(
     eps = EPS * go
     given = 0.0 * go
     walks = 0.0 * go
+    tries = 0.0 * go
     least_eps = EPS + 0.0 * go
     rounds[0] = 0.0
     for i in range(m):
@@ -201,14 +213,18 @@ def solve_slots(
         enough = (1.0 - DECREASE) * off
         share = where(ends | (full < enough), 1.0, 0.0)
         share = shorten(m, kinds, lo, hi, scale, xs, u, xn, un, z, share, enough, go)
-        contradict = (go > 0.0) & ~(share > 0.0) & (full <= n * rest) & (full <= (1.0 + STILL) * off) & (eps <= EPS)
-        contradict = contradict & (walks < WALKS)
+        stands = (off <= (1.0 + STILL) * least) & (abs(full - off) <= STILL * off)
+        jams = (go > 0.0) & ~(share > 0.0) & stands & (least <= JAM * given)
+        stuck = (go > 0.0) & ~(share > 0.0) & (walks < WALKS) & ~jams
+        contradict = stuck & (full <= n * rest) & (full <= (1.0 + STILL) * off)
+        harder = contradict & (eps > EPS)
         walked = 0.0 * go
-        if any(contradict):
-            walked = walk(n, m, kinds, lo, hi, keep, turn, xn, un, z, order, T, eps, where(contradict, 1.0, 0.0))
+        if any(contradict & ~harder):
+            ways = where(contradict & ~harder, 1.0, 0.0)
+            walked = walk(n, m, kinds, lo, hi, keep, turn, xn, un, z, order, T, eps, ways)
             share = where(walked > 0.0, 1.0, share)
             walks += walked
-        blocked = (go > 0.0) & ~(share > 0.0) & (eps <= EPS) & (walks < WALKS)
+        blocked = stuck & ~(walked > 0.0) & (eps <= EPS)
         if any(blocked):
             part = part_inside(m, kinds, lo, hi, keep, xs, xn)
             blocked = blocked & (part > LEAST_PART) & (part < 1.0)
@@ -216,19 +232,20 @@ def solve_slots(
             walks += where(blocked, 1.0, 0.0)
         moves = (go > 0.0) & (share > 0.0)
         go = where(~moves & (least <= ROUNDING * size), 0.0, go)
-        stands = (off <= (1.0 + STILL) * least) & (abs(full - off) <= STILL * off)
-        small = (go > 0.0) & ~moves & (least <= JAM * given)
-        jams = small & stands
-        tired = small & ~stands & (walks >= WALKS)
+        fails = (go > 0.0) & ~moves & ~harder
+        tries += where(fails, 1.0, 0.0)
+        tired = fails & (least <= TIRED * given) & (tries >= patience)
+        anew = fails & (tries > COLD - 0.5) & (tries < COLD + 0.5)
         of_factor = eps
-        sweeping = where(moves, 0.0, where(turns > 0.0, 0.0, go))
-        alternating = where(moves, 0.0, where(turns > 0.0, go, 0.0))
-        turns = where(moves, turns, 1.0 - turns)
+        sweeping = where(fails & ((turns <= 0.0) | anew), 1.0, 0.0)
+        alternating = where(fails & (turns > 0.0) & ~anew, 1.0, 0.0)
+        turns = where(fails & ~anew, 1.0 - turns, turns)
+        walks = where(anew, 0.0, walks)
         least_eps = where(walked > 0.0, minimum(least_eps, maximum(FINER * rest, FINEST)), least_eps)
         eps = where(moves, maximum(where(share < 1.0, eps, 0.1 * eps), least_eps), minimum(10.0 * eps, SOFTEST))
-        eps = where(walked > 0.0, least_eps, eps)
+        eps = where(walked > 0.0, least_eps, where(harder | anew, EPS, eps))
         for i in range(m):
-            xs[i] = where(moves, where(share < 1.0, xs[i] + share * (xn[i] - xs[i]), xn[i]), xs[i])
+            xs[i] = where(moves, where(share < 1.0, xs[i] + share * (xn[i] - xs[i]), xn[i]), where(anew, 0.0, xs[i]))
             z[i] = xs[i]
         ended = where((moves & ends) | jams, redundant(n, T), 0.0)
         close_enough = where(jams, (1.0 + STILL) * off, ENOUGH * size)
@@ -308,7 +325,9 @@ def solve_cones(
     take_whole(n, active[0], un, A, K)
     take_rows(n, xn, un, mu, b, lower, upper, x, keep, bs, lo, hi, more, xs)
     scale_cones(n, kinds, keep, bs, lo, hi, more, xs, K, scale)
-    solve_slots(n, kinds, xs, K, left, rounds, T, scale, bs, lo, hi, u, xn, un, best, inside, force, z, keep, turn, more, order)
+    solve_slots(
+        n, kinds, xs, K, left, rounds, T, scale, bs, lo, hi, u, xn, un, best, inside, force, z, keep, turn, more, order, CHANGES
+    )
     hand_back(active, slot, best, x)
 
 
@@ -351,7 +370,9 @@ def solve_packed_cones(
     take_packed(n, un, A, K)
     take_rows(n, xn, un, mu, b, lower, upper, x, keep, bs, lo, hi, more, xs)
     scale_cones(n, kinds, keep, bs, lo, hi, more, xs, K, scale)
-    solve_slots(n, kinds, xs, K, left, rounds, T, scale, bs, lo, hi, u, xn, un, best, inside, force, z, keep, turn, more, order)
+    solve_slots(
+        n, kinds, xs, K, left, rounds, T, scale, bs, lo, hi, u, xn, un, best, inside, force, z, keep, turn, more, order, PATIENCE
+    )
     hand_back(active, slot, best, x)
 
 
