@@ -54,7 +54,7 @@ RHO = 0.03  # the weight of their split
 DECREASE = 0.1  # of the residual: the least that a step is to bring
 HALVINGS = 8  # of a step
 COLD = 2  # changes that lead nowhere before the search starts anew, from zero
-PATIENCE = 5  # the same before a search in a step of a run ends, if what is left is at most TIRED of b
+PATIENCE = 6  # the same before a search in a step of a run ends, if what is left is at most TIRED of b
 TIRED = 2e-5
 ENOUGH = 5e-14  # of the largest terms: the residual that ends the search
 ROUNDING = 1e-12  # of the largest terms: the same where no step leads down
@@ -232,7 +232,7 @@ def solve_slots(
             walks += where(blocked, 1.0, 0.0)
         moves = (go > 0.0) & (share > 0.0)
         go = where(~moves & (least <= ROUNDING * size), 0.0, go)
-        fails = (go > 0.0) & ~moves & ~harder
+        fails = (go > 0.0) & ~moves & ~harder & ~jams
         tries += where(fails, 1.0, 0.0)
         tired = fails & (least <= TIRED * given) & (tries >= patience)
         anew = fails & (tries > COLD - 0.5) & (tries < COLD + 0.5)
