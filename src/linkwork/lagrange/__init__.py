@@ -11,6 +11,7 @@ from .equations import (
     mass_matrix_by_links,
     mass_matrix_derivatives,
 )
+from .explain import Explanation, explain
 from .frames import frame_acceleration, frame_forces, frame_jacobian, frame_jacobian_dot, frame_velocity, point_jacobian
 from .global_form import GlobalForm, global_form
 from .link_dynamics import LinkDynamics, link_dynamics
@@ -19,6 +20,7 @@ from .regressor import inertial_parameters, regressor
 from .relative import connectivity, joint_angular_jacobian, parent_rotations, relative_angular_velocities
 
 __all__ = [
+    "Explanation",
     "GlobalForm",
     "LinkDynamics",
     "LinkJacobians",
@@ -33,6 +35,7 @@ __all__ = [
     "coriolis_forces_from_mass_matrix",
     "coriolis_matrix",
     "coriolis_matrix_by_links",
+    "explain",
     "frame_acceleration",
     "frame_forces",
     "frame_jacobian",
