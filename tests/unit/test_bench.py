@@ -17,6 +17,7 @@ import linkwork as lw
 from linkwork import SE3, Free, InputError, LinkworkError, Model, ModelError, Prismatic, Revolute, SphericalExp
 from linkwork.bench import (
     BENCHMARKS,
+    analysis,
     cold,
     dynamics,
     loaded,
@@ -436,3 +437,16 @@ def test_cold_starts_are_printed(capsys: pytest.CaptureFixture[str]) -> None:
     lines = capsys.readouterr().out.splitlines()
     assert [line.partition(":")[0] for line in lines] == ["g1+pd, empty cache", "g1+pd, warm cache", "chain of 20 links built"]
     assert not any("failed" in line for line in lines)
+
+
+def test_analysis_writes_rows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every quantity in both engines, which agree."""
+    pytest.importorskip("pinocchio")
+    if models.robots_folder() is None:
+        pytest.skip("no robots")
+    monkeypatch.setattr(analysis, "QUICK", timing.Effort(1, 0.01))
+    rows = analysis.run(tmp_path / "rows.json", True, ["panda"])
+    assert json.loads((tmp_path / "rows.json").read_text()) == rows
+    assert all(set(row) == KEYS for row in rows)
+    assert {r["quantity"] for r in rows} >= {"centroidal_momentum_matrix", "coriolis_matrix", "regressor"}
+    assert {(r["engine"], r["mode"]) for r in rows} >= {("linkwork", "batch64"), ("pinocchio", "single")}

@@ -69,8 +69,10 @@ class Function:
     def first(self, threads: int | None, *arrays: Any) -> np.ndarray:
         """The first output, of inputs that are vectors."""
         memory = self._memories.get(get_ident())
-        if memory is not None and threads == 1 and memory.usual(*arrays) is not None:
-            return memory.results[0].copy()
+        if memory is not None and threads == 1:
+            found = memory.usual(*arrays)
+            if found is not None:
+                return found.copy()
         return self._general(arrays, threads)[0]
 
     def plan(self, lanes: Lanes) -> Plan:

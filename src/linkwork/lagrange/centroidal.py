@@ -14,7 +14,7 @@ from ..kernel.loops import Lane, Table, loops
 from ..kernel.sweep import POSE, SCALAR, Algorithm, Codec, Field, Routine, each, inward, outward, vector
 from ..model.model import Model
 from ..model.rules import world_pose
-from ..spatial.rigid import Rigid
+from ..spatial.lumped import Rigid
 from ..spatial.scalar import Vector, cross
 from .composite import MOVING, gathered, move
 from .rules import flat, rigid_of, still_of

@@ -18,7 +18,7 @@ import numpy as np
 
 from ..kernel.sweep import Codec
 from ..spatial.articulated import symmetric
-from ..spatial.rigid import UPPER, Rigid
+from ..spatial.lumped import UPPER, Rigid
 from ..spatial.scalar import Vector, array, cross
 from .rules import momentum_rates, moving_columns, rigid_of
 

@@ -12,6 +12,7 @@ Arrays have the batch axis first.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -28,10 +29,16 @@ def frame_jacobian(
     model: Model, q: Any, frame: str, axes: str = ALIGNED, point: Any = None, threads: int | None = 1
 ) -> np.ndarray:
     """J (6, nv) or (batch, 6, nv): the twist of the frame is J v [Liu & Jain, Eqs. 28-31, 51, 57, 58]."""
-    found = model.usual_functions.get((frame, axes)) if point is None else None
-    if found is not None:
-        return found.first(threads, q)
+    if point is None and (frame, axes) in (known := model.usual_functions):
+        return known[frame, axes].first(threads, q)
     return _run(model, JACOBIAN, axes, frame, point, {"q": q}, "J", (6, model.nv), threads)
+
+
+def prepared_frame_jacobian(model: Model, frame: str, axes: str = ALIGNED) -> Callable[[np.ndarray], np.ndarray]:
+    """`frame_jacobian` as a function of one q with the least overhead: see `model.function`, whose rules hold here, too."""
+    frame_jacobian(model, model.neutral(), frame, axes)
+    found = model.usual_functions.get((frame, axes))
+    return found.prepared() if found is not None else lambda q: np.zeros((6, model.nv))
 
 
 def frame_jacobian_dot(

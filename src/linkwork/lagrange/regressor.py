@@ -1,14 +1,13 @@
 """The inertial-parameter regressor: inverse dynamics as a linear function of masses, first moments and rotational inertias.
 
-With angular velocity w, angular acceleration alpha and acceleration a of the body's origin (gravity as that of the ground),
-in body axes, the body needs the wrench
+With angular velocity w, angular acceleration alpha and acceleration a of the body's origin (gravity as that of the ground), in
+body axes, the body needs the wrench
 
     (J alpha + h x a + w x J w,  m a + alpha x h + w x (w x h)),
 
-linear in pi = (m, h, Jxx, Jxy, Jxz, Jyy, Jyz, Jzz), h = m c, J about the origin. The joint force of a freedom below which the
-body hangs is the product of that wrench with the freedom's motion s = (r, u), seen from the body:
-
-    m:  u.a      h:  a x r + u x alpha + w (w.u) - u (w.w)      J:  r alpha^T + (r x w) w^T, made symmetric.
+linear in pi = (m, h, Jxx, Jxy, Jxz, Jyy, Jyz, Jzz), h = m c, J about the origin. Every body finds these wrenches of unit
+parameters once, in the frame of its root; the joint force of a freedom that carries the body is the product of its motion
+there with each.
 """
 
 from __future__ import annotations
@@ -21,36 +20,45 @@ import numpy as np
 from ..kernel.sweep import POSE, SCALAR, Algorithm, Field, Items, Packing, Tree, outward, over, vector
 from ..model.model import Model
 from ..reduced.rules import falling_world, velocity_step
-from ..spatial.rigid import UPPER
-from ..spatial.scalar import cross, dot
-from .rules import flat, rooted, world_columns
+from ..spatial.lumped import UPPER
+from ..spatial.scalar import Vector, array, cross, dot, stack, zeros
+from ..spatial.se3 import SE3
+from .rules import vectors, world_columns
 from .spaces import interface, paths, plans_of
 
 COUNT = 10  # parameters of a body
 
 
 def accelerate(n: Any, parent: Any) -> None:
-    """Angular velocity, accelerations and pose of the body, and the motion of its freedoms."""
+    """Accelerations and pose of the body, the motion of its freedoms, and the wrenches that unit parameters need."""
     E, S, w, zeta = velocity_step(n, parent.w)
     acc = E.pull_twist(parent.acc) + zeta + S @ n.a
-    n.w, n.acc = w, acc
-    n.pose = rooted(n, parent, E)
-    n.columns = flat(world_columns(n.pose, S))
+    pose = SE3() if n.is_root else (parent.pose @ E).collapsed()
+    n.w, n.acc, n.pose = w, acc, pose
+    n.motions = world_columns(pose, S)
+    alpha, a = acc[:3], acc[3:]
+    of_mass = pose.move_wrench(np.concatenate([zeros(3), a]))
+    turned = [np.concatenate([cross(e, a), cross(alpha, e) + cross(w, cross(w, e))]) for e in np.eye(3)]
+    of_inertia = [symmetric_product(i, j, alpha) + cross(w, symmetric_product(i, j, w)) for i, j in UPPER]
+    n.needs = np.concatenate([of_mass, *(pose.move_wrench(f) for f in turned), *(pose.rotate(m) for m in of_inertia)])
 
 
-def products(n: Any, dof: Any, pair: Any) -> None:
-    """Ten numbers for every freedom above a body."""
-    s, w, alpha, a = n.pose.pull_twist(dof.column), n.w, n.acc[:3], n.acc[3:]
-    r, u = s[:3], s[3:]
-    h = cross(a, r) + cross(u, alpha) + w * dot(w, u) - u * dot(w, w)
-    x = cross(r, w)
-    J = [
-        r[i] * alpha[i] + x[i] * w[i] if i == j else r[i] * alpha[j] + r[j] * alpha[i] + x[i] * w[j] + x[j] * w[i]
-        for i, j in UPPER
-    ]
-    pair.block = np.array([dot(u, a), *h, *J], dtype=object)
+def symmetric_product(i: int, j: int, x: Vector) -> Vector:
+    """J x for the symmetric J whose only entries are ones at (i, j) and (j, i)."""
+    out = zeros(3)
+    out[i] = x[j]
+    out[j] = x[i]
+    return array(out)
 
 
+def products(n: Any, body: Any, *pairs: Any) -> None:
+    """Ten numbers for every freedom of a joint and a body that it carries."""
+    wrenches, moments = vectors(body.needs[:24], 6), vectors(body.needs[24:], 3)
+    for pair, c in zip(pairs, n.motions, strict=False):
+        pair.block = stack(*(dot(c, f) for f in wrenches), *(dot(c[:3], m) for m in moments))
+
+
+ROLES = ("body", *(f"p{k}" for k in range(6)))
 REGRESSOR = Algorithm(
     "regressor",
     {
@@ -61,26 +69,29 @@ REGRESSOR = Algorithm(
         "w": Field("shared", codec=vector(3)),
         "acc": Field("shared", codec=vector(6), world=falling_world),
         "pose": Field("shared", codec=POSE),
-        "columns": Field("work", "columns"),
-        "column": Field("work", "dof", vector(6), alias="columns"),
+        "needs": Field("work", "node", vector(42)),
         "Y": Field("output", "Y", SCALAR),
         "block": Field("work", "pair", vector(COUNT), alias="Y"),
     },
-    {"run": [outward(accelerate), over("above", products, "dof", "pair")]},
+    {"run": [outward(accelerate), over("below", products, *ROLES)]},
 )
 
 
 def regressor_tree(model: Model) -> Tree:
-    """Every body with every freedom above it; blocks of ten numbers, the others are zero."""
+    """Every joint with every body that it carries; blocks of ten numbers for each of its freedoms, the others are zero."""
     bodies, dofs = np.nonzero(paths(model))
-    pairs = len(bodies)
-    first = np.full((model.nv, model.nb), pairs * COUNT, np.int64)
-    first[dofs, bodies] = np.arange(pairs) * COUNT
-    index = np.minimum(first[:, :, None] + np.arange(COUNT), pairs * COUNT)
+    pairs, starts = len(bodies), model.tree.offsets("v")
+    place = np.full((model.nv, model.nb), pairs, np.int64)
+    place[dofs, bodies] = np.arange(pairs)
+    index = np.minimum(place[:, :, None] * COUNT + np.arange(COUNT), pairs * COUNT)
     packing = Packing(np.ascontiguousarray(index.reshape(-1), np.int32), pairs * COUNT + 1)
-    roles = {"dof": dofs, "pair": np.arange(pairs)}
+    joints = np.searchsorted(starts, dofs, side="right") - 1
+    first = starts[joints] == dofs
+    nodes, carried = joints[first], bodies[first]
+    own = [np.minimum(starts[nodes] + k, starts[nodes + 1] - 1) for k in range(6)]
+    roles = {"body": carried, **{f"p{k}": place[dof, carried] for k, dof in enumerate(own)}}
     counts = {**model.tree.counts, "pair": pairs}
-    return replace(model.tree, counts=counts, items={"above": lambda: Items(bodies, roles)}, packings={"Y": lambda: packing})
+    return replace(model.tree, counts=counts, items={"below": lambda: Items(nodes, roles)}, packings={"Y": lambda: packing})
 
 
 def regressor(model: Model, q: Any, v: Any, a: Any, threads: int | None = 1) -> np.ndarray:

@@ -13,7 +13,7 @@ import numpy as np
 
 from ..model.rules import joint_of, motion_of, placement_of
 from ..spatial.articulated import symmetric
-from ..spatial.rigid import Rigid, about
+from ..spatial.lumped import Rigid, about
 from ..spatial.scalar import Vector, array, cross, zeros
 from ..spatial.se3 import SE3, bracket
 
