@@ -53,7 +53,7 @@ def static_optimisation(model: Model, q: Any, v: Any, torques: Any, joints: Any 
     wanted = (torques - passive.joint_forces)[rows]
     program = QuadraticProgram(np.eye(count), np.zeros(count), np.r_[np.zeros(count), wanted], np.r_[np.ones(count), wanted], A)
     try:
-        a, _ = program.solve()
+        a = np.clip(program.solve()[0], 0.0, 1.0)
     except SolverError:
         raise SolverError(f"no activations from 0 to 1 exert these torques; {_short(A, wanted)} N m are out of reach") from None
     tension = passive.tension + a * gain
