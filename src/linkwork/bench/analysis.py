@@ -17,7 +17,15 @@ import numpy as np
 
 from ..errors import LinkworkError
 from ..interop.pinocchio import build, converter
-from ..lagrange import centroidal_momentum_matrix, com_jacobian, coriolis_matrix, frame_jacobian, regressor
+from ..lagrange import (
+    centroidal_momentum_matrix,
+    com_jacobian,
+    coriolis_matrix,
+    frame_jacobian,
+    regressor,
+    regressor_blocks,
+    regressor_pairs,
+)
 from ..lagrange.frames import prepared_frame_jacobian
 from ..model.model import Model
 from . import models, peers
@@ -26,12 +34,13 @@ from .timing import FULL, QUICK, Contender, measure
 
 CASES = ("panda", "solo12", "anymal", "talos")
 QUICK_CASES = ("panda", "solo12")
-STATES, NUMBERS = 1024, 2**20  # in a batch: states, and numbers of a result, 8 MB
+STATES, NUMBERS = 1024, 2**19  # in a batch: states, and numbers of a result, 4 MB
 AGREEMENT = 1e-9
 FRAME = "linkwork_tip"
 NOTES = (
     "pinocchio has no functions for batches of these: its batch64 is a loop of calls in Python, with the cost of the calls, that "
     "keeps no result; linkwork's batch64 returns all of them",
+    "a dense regressor is mostly zeros, and writing them takes most of its time; regressor_blocks are the others",
     "frame_jacobian is that of the last body in world axes about its origin (LOCAL_WORLD_ALIGNED)",
     f"states in a batch: {STATES}, or as many as have {NUMBERS:,} numbers in the result",
 )
@@ -58,6 +67,8 @@ def quantities(model: Model, peer: Any, data: Any) -> list[Quantity]:
     tip, frame = model.bodies[-1].name, peer.getFrameId(FRAME)
     aligned = pin.ReferenceFrame.LOCAL_WORLD_ALIGNED
     blocks = np.concatenate([10 * k + np.array([0, 1, 2, 3, 4, 5, 7, 6, 8, 9]) for k in range(model.nb)])
+
+    pairs = regressor_pairs(model)
 
     def twisted(A: np.ndarray) -> np.ndarray:
         return np.roll(A[:, back], 3, axis=0)
@@ -98,6 +109,13 @@ def quantities(model: Model, peer: Any, data: Any) -> list[Quantity]:
             partial(regressor, model),
             partial(pin.computeJointTorqueRegressor, peer, data),
             lambda Y: Y[back][:, blocks],
+        ),
+        Quantity(
+            "regressor_blocks",
+            "qva",
+            partial(regressor_blocks, model),
+            partial(pin.computeJointTorqueRegressor, peer, data),
+            lambda Y: Y[back][:, blocks].reshape(model.nv, model.nb, 10)[pairs],
         ),
     ]
 

@@ -75,6 +75,12 @@ class Function:
                 return found.copy()
         return self._general(arrays, threads)[0]
 
+    def shortest(self) -> Callable[..., Any] | None:
+        """What this thread calls for one state in float64 vectors, once it has: the first output, overwritten by the next call,
+        or None for arguments of another kind."""
+        memory = self._memories.get(get_ident())
+        return memory.usual if memory is not None and memory.results else None
+
     def plan(self, lanes: Lanes) -> Plan:
         """The compiled algorithm for a value type."""
         return self._plans(self.algorithm, lanes, self._phases, self._absent)

@@ -16,7 +16,7 @@ from .frames import frame_acceleration, frame_forces, frame_jacobian, frame_jaco
 from .global_form import GlobalForm, global_form
 from .link_dynamics import LinkDynamics, link_dynamics
 from .links import LinkJacobians, Links, link_inertias, link_jacobians, link_jacobians_dot, link_velocities, links
-from .regressor import inertial_parameters, regressor
+from .regressor import inertial_parameters, regressor, regressor_blocks, regressor_pairs
 from .relative import connectivity, joint_angular_jacobian, parent_rotations, relative_angular_velocities
 
 __all__ = [
@@ -58,5 +58,7 @@ __all__ = [
     "parent_rotations",
     "point_jacobian",
     "regressor",
+    "regressor_blocks",
+    "regressor_pairs",
     "relative_angular_velocities",
 ]

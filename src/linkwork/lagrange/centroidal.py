@@ -6,6 +6,7 @@ carries, turned to world axes and moved to the centre of mass.
 
 from __future__ import annotations
 
+from threading import get_ident
 from typing import Any
 
 import numpy as np
@@ -124,10 +125,16 @@ CENTROIDAL_MATRIX_DOT = Algorithm(
 
 def centroidal_momentum_matrix(model: Model, q: Any, threads: int | None = 1) -> np.ndarray:
     """A (6, nv) or (batch, 6, nv): A v is the momentum (angular, linear) about the centre of mass, in world axes."""
-    found = model.usual_functions.get("centroidal_matrix")
-    if found is None:
-        found = model.usual_functions["centroidal_matrix"] = _function(model, CENTROIDAL_MATRIX, ("q",), "A")
-    return found.first(threads, q)
+    short = model.shortest_calls.get(("centroidal_matrix", get_ident()))
+    if short is not None and threads == 1 and (found := short(q)) is not None:
+        return found.copy()
+    known = model.usual_functions.get("centroidal_matrix")
+    if known is None:
+        known = model.usual_functions["centroidal_matrix"] = _function(model, CENTROIDAL_MATRIX, ("q",), "A")
+    result = known.first(threads, q)
+    if (short := known.shortest()) is not None:
+        model.shortest_calls["centroidal_matrix", get_ident()] = short
+    return result
 
 
 def centroidal_momentum_matrix_dot(model: Model, q: Any, v: Any, threads: int | None = 1) -> np.ndarray:

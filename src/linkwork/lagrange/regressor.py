@@ -12,12 +12,13 @@ there with each.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from ..kernel.sweep import POSE, SCALAR, Algorithm, Field, Items, Packing, Tree, outward, over, vector
+from ..kernel.sweep import POSE, SCALAR, Algorithm, Field, Items, Packing, Step, Tree, outward, over, vector
 from ..model.model import Model
 from ..reduced.rules import falling_world, velocity_step
 from ..spatial.lumped import UPPER
@@ -59,22 +60,23 @@ def products(n: Any, body: Any, *pairs: Any) -> None:
 
 
 ROLES = ("body", *(f"p{k}" for k in range(6)))
+FIELDS = {
+    "q": Field("input", "q"),
+    "v": Field("input", "v"),
+    "a": Field("input", "v"),
+    "gravity": Field("input", "global", vector(3)),
+    "w": Field("shared", codec=vector(3)),
+    "acc": Field("shared", codec=vector(6), world=falling_world),
+    "pose": Field("shared", codec=POSE),
+    "needs": Field("work", "node", vector(42)),
+}
+STEPS: dict[str, Sequence[Step]] = {"run": [outward(accelerate), over("below", products, *ROLES)]}
 REGRESSOR = Algorithm(
     "regressor",
-    {
-        "q": Field("input", "q"),
-        "v": Field("input", "v"),
-        "a": Field("input", "v"),
-        "gravity": Field("input", "global", vector(3)),
-        "w": Field("shared", codec=vector(3)),
-        "acc": Field("shared", codec=vector(6), world=falling_world),
-        "pose": Field("shared", codec=POSE),
-        "needs": Field("work", "node", vector(42)),
-        "Y": Field("output", "Y", SCALAR),
-        "block": Field("work", "pair", vector(COUNT), alias="Y"),
-    },
-    {"run": [outward(accelerate), over("below", products, *ROLES)]},
+    {**FIELDS, "Y": Field("output", "Y", SCALAR), "block": Field("work", "pair", vector(COUNT), alias="Y")},
+    STEPS,
 )
+REGRESSOR_BLOCKS = Algorithm("regressor_blocks", {**FIELDS, "block": Field("output", "pair", vector(COUNT))}, STEPS)
 
 
 def regressor_tree(model: Model) -> Tree:
@@ -105,6 +107,24 @@ def regressor(model: Model, q: Any, v: Any, a: Any, threads: int | None = 1) -> 
         found = known.function(("q", "v", "a"), ("Y",), (), {"gravity": model.gravity})
         model.usual_functions["regressor"] = found
     return found.first(threads, q, v, a)
+
+
+def regressor_blocks(model: Model, q: Any, v: Any, a: Any, threads: int | None = 1) -> np.ndarray:
+    """The blocks (pairs, 10) or (batch, pairs, 10) of the regressor that are not zero for certain: for large models most are, and
+    writing zeros takes longer than all else. `regressor_pairs` says where they stand."""
+    found = model.usual_functions.get("regressor_blocks")
+    if found is None:
+        plans = plans_of(model, regressor, lambda: regressor_tree(model))
+        known = interface(model, REGRESSOR_BLOCKS, plans, {"block": (len(regressor_pairs(model)[0]), COUNT)})
+        found = known.function(("q", "v", "a"), ("block",), (), {"gravity": model.gravity})
+        model.usual_functions["regressor_blocks"] = found
+    return found.first(threads, q, v, a)
+
+
+def regressor_pairs(model: Model) -> tuple[np.ndarray, np.ndarray]:
+    """The degree of freedom and the body of every block: Y[dof, 10 body : 10 body + 10]."""
+    bodies, dofs = np.nonzero(paths(model))
+    return dofs, bodies
 
 
 def inertial_parameters(model: Model) -> np.ndarray:
