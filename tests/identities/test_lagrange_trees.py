@@ -25,7 +25,7 @@ SEEDS = (1, 4)
 
 @pytest.fixture(scope="module", params=SEEDS, ids=str)
 def case(request: pytest.FixtureRequest) -> tuple[lw.Model, lw.State]:
-    model = random_forest(request.param, 6, list(KINDS))
+    model = random_forest(request.param, 5, list(KINDS))
     return model, compact_state(model, 5)
 
 

@@ -68,9 +68,12 @@ class Pinocchio(Peer):
         own = {"forward_dynamics": self.pin.aba, "inverse_dynamics": self.pin.rnea, "mass_matrix": self.pin.crba}
         self.functions = {quantity: partial(function, self.model, data) for quantity, function in own.items()}
         self._to = pinocchio_converter(model, self.model)
+        self.velocity_order = self._to.to_v(model.neutral(), np.arange(model.nv)).astype(int)  # our place of each of theirs
 
     def layout(self, states: States) -> States:
-        return written(self._to, states)
+        out = written(self._to, {name: x for name, x in states.items() if name != "M"})
+        order = self.velocity_order
+        return {**out, "M": np.ascontiguousarray(states["M"][:, order][:, :, order])} if "M" in states else out
 
     def batch(self, quantity: str, inputs: Sequence[np.ndarray], out: np.ndarray, threads: int) -> Callable[[], Any] | None:
         """A compiled loop over columns, each contiguous. The mass matrix has none: a loop in Python that keeps nothing."""
@@ -118,10 +121,7 @@ def written(to: Converter, states: States) -> States:
     """Our states as a peer writes them."""
     q, out = states["q"], {"q": to.to_q(states["q"])}
     for name, x in states.items():
-        if name == "M":
-            order = to.to_v(to.model.neutral(), np.arange(to.nv)).astype(int)
-            out["M"] = x[:, order][:, :, order]
-        elif name == "a":
+        if name == "a":
             out["a"] = to.to_a(q, states["v"], x)
         elif name != "q":
             out[name] = to.to_tau(q, x) if name == "tau" else to.to_v(q, x)
