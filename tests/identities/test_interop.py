@@ -90,6 +90,43 @@ def test_pinocchio(seed: int) -> None:
     assert float(energy.potential) == pytest.approx(pin.computePotentialEnergy(peer, data, q_p), rel=CLOSE)
 
 
+@pytest.mark.parametrize("seed", range(2))
+def test_matrices_of_pinocchio(seed: int) -> None:
+    """Jacobians in all axes, centroidal and Coriolis matrices, and their rates, on a floating tree."""
+    pin = pytest.importorskip("pinocchio")
+    model = floating(seed, ["revolute", "revolute y", "prismatic", "spherical"])
+    peer = to_pinocchio.build(model)
+    to, data = to_pinocchio.converter(model, peer), peer.createData()
+    q, v, _, _ = state(model, seed)
+    q_p, v_p = to.to_q(q), to.to_v(q, v)
+    order = np.argsort(to.to_v(model.neutral(), np.arange(model.nv)).astype(int))
+
+    def ours(A: np.ndarray) -> np.ndarray:
+        return np.roll(A[:, order], 3, axis=0)
+
+    name = model.bodies[-1].name
+    joint = peer.getJointId(name)
+    axes = {"body": pin.LOCAL, "aligned": pin.LOCAL_WORLD_ALIGNED, "world": pin.WORLD}
+    pin.computeJointJacobians(peer, data, q_p)
+    pin.computeJointJacobiansTimeVariation(peer, data, q_p, v_p)
+    for ours_axes, theirs in axes.items():
+        J, J_dot = (f(peer, data, joint, theirs) for f in (pin.getJointJacobian, pin.getJointJacobianTimeVariation))
+        assert relative(lw.frame_jacobian(model, q, name, ours_axes), ours(J)) < CLOSE
+        assert relative(lw.frame_jacobian_dot(model, q, v, name, ours_axes), ours(J_dot)) < CLOSE
+    pin.computeCentroidalMapTimeVariation(peer, data, q_p, v_p)
+    assert relative(lw.centroidal_momentum_matrix(model, q), ours(data.Ag)) < CLOSE
+    A, A_dot = ours(data.Ag), ours(data.dAg)
+    drift = np.cross(
+        lw.com_jacobian(model, q) @ v, A[3:], axisb=0
+    ).T  # theirs is about a point at rest where the centre of mass is
+    A_dot[:3] -= drift
+    assert np.abs(drift @ v).max() < CLOSE  # along v both say the same
+    assert relative(lw.centroidal_momentum_matrix_dot(model, q, v), A_dot) < CLOSE
+    assert relative(lw.com_jacobian(model, q), pin.jacobianCenterOfMass(peer, data, q_p)[:, order]) < CLOSE
+    C = pin.computeCoriolisMatrix(peer, data, q_p, v_p)[np.ix_(order, order)]
+    assert relative(lw.coriolis_matrix(model, q, v) @ v, C @ v) < CLOSE
+
+
 @pytest.mark.parametrize("seed", range(4))
 def test_mujoco(seed: int) -> None:
     mj = pytest.importorskip("mujoco")
