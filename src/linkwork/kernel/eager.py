@@ -187,7 +187,7 @@ class EagerRun:
         if f.kind in ("shared", "gathered"):
             self.values[f.of][i][name] = f.unpack(scalars)
         else:
-            self.written.add(name)
+            self.written.add(f.alias or name)
             self.entry(role, name)[:] = scalars
 
 
