@@ -165,7 +165,8 @@ class JointFriction(Constraint):
 
     def _check_surfaces(self, S: Sequence[np.ndarray]) -> None:
         """Raise where a joint by its own motion leaves a surface, or enters it."""
-        assert self.points is not None and self.normals is not None
+        assert self.points is not None
+        assert self.normals is not None
         for k, (x, n) in enumerate(zip(self.points, self.normals, strict=True)):
             row = np.concatenate([np.cross(x, n), n])
             if any(np.abs(row @ s).max(initial=0.0) > LIFTED * max(1.0, float(np.linalg.norm(x))) for s in S):

@@ -262,7 +262,7 @@ class RowLaw(Law):
         return None
 
     def largest(self, wrench: Vector) -> Vector:
-        """The largest force of every row, if bounds follow from the wrench that is carried: on its first body, about its origin."""
+        """The largest force of every row, where bounds follow from a wrench: on the first body, about its origin in its axes."""
         raise TypeError(f"{type(self).__name__} must say its largest forces")
 
     def first_unknowns(self, poses: Sequence[np.ndarray]) -> np.ndarray:

@@ -415,7 +415,7 @@ def implicit_step(
 @functools.cache
 def implicit_program(shape: Shape, on_bodies: bool, distant: bool, solves: int, rubs_inside: bool = False) -> Algorithm:
     """The step as it is, whether forces lead astray or not."""
-    flags = "".join(str(int(x)) for x in (on_bodies, distant, rubs_inside))
-    name = f"maximal_backward_euler_{'_'.join(map(str, map(int, shape)))}_{flags}_{solves}"
+    name = f"maximal_backward_euler_{'_'.join(map(str, map(int, shape)))}_{int(on_bodies)}{int(distant)}_{solves}"
+    name += "_rubbing" * rubs_inside
     found = fields(shape, distant) | (pressing_fields() if rubs_inside else {})
     return Algorithm(name, found, {"run": implicit_step(shape, on_bodies, distant, solves, False, rubs_inside)})

@@ -1,6 +1,7 @@
-"""Linearly implicit steps with friction inside joints as dense reference, by projections: `JointFriction` of a model, its loops, and
-contacts with friction of their own, by `reduced_friction` or by bilateral staggered projections (`bisp`). O(n^3) for every step,
-in Python; `steppers.rubbing` runs them. Programs solve the same law in O(n) (`reduced.pressing`).
+"""Linearly implicit steps with friction inside joints (`JointFriction`), beside loops and contacts with friction of their own.
+
+By `reduced_friction`, or by bilateral staggered projections (`bisp`): O(n^3) for every step, in Python; `steppers.rubbing` runs
+them. They are the reference of programs, which solve the same law in O(n) (`reduced.pressing`).
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from ..constraints.bearings import Bearing
 from ..constraints.joint_friction import JointFriction
 from ..constraints.rows import ConstraintRows, constraint_set
 from ..constraints.targets import CORRECTION
@@ -28,11 +30,15 @@ PROJECTIONS: dict[str, type[StaggeredStep]] = {"joints": ReducedStep, "bodies": 
 
 def rubbing_of(law: JointFriction, now: Dynamics, rows: dict[int, tuple[int, ...]]) -> Rubbing:
     """The contacts of friction inside a joint at a state; `rows` of the constraints, by their identity."""
-    model, loop = now.model, law.closure(now.model)
-    fitted = law.fitted_to(model)
+    model = now.model
+
+    def made() -> tuple[Any, JointFriction, Bearing]:
+        return law.closure(model), law.fitted_to(model), law.bearing(model)
+
+    loop, fitted, usual = model.keep_as((rubbing_of, id(law)), made)
     a, b = (-1 if name == WORLD else model.body_index(name) for name in fitted.bodies)
     moved = np.asarray(Ad(SE3(p=fitted.origin).inverse()), float)
-    bearing = law.bearing(model, now.state.q)
+    bearing = usual if law.points is None else law.bearing(model, now.state.q)
     T = bearing.tangents(moved @ relative_twist(now, a, b))
     return Rubbing(a, b, bearing.N @ moved, T @ moved, law.mu * bearing.share, rows[id(loop)] if loop else (), bearing.groups)
 
@@ -62,7 +68,7 @@ def friction_step(
     if projections not in PROJECTIONS:
         raise InputError(f"there are no projections {projections!r}; choose one of {', '.join(PROJECTIONS)}")
     friction = model.elements_of(JointFriction)
-    model = model.replace(elements=[e for e in model.elements if not isinstance(e, JointFriction)]) if friction else model
+    model = model.keep_as(friction_step, lambda: model.replace(elements=[e for e in model.elements if e not in friction]))
     now, laws = dynamics(model, state, tau, external, t=state.t + h), constraint_set(model)
     if laws.of("bounded").any():
         raise InputError("rows with a largest force (DryFriction) do not go with friction of joints")

@@ -15,25 +15,25 @@ from ..kernel.sweep import Routine, Step, each, outward
 from ..model.rules import inertia_of
 from ..reduced.pressing import transmit
 from ..reduced.rules import gyroscopic
-from ..spatial.scalar import Vector
+from ..spatial.scalar import Scalar, Vector
 from .dense_program import couple, product_twists
 
 
 def carry_joints(n: Any, parent: Any) -> None:
     """Where only joints are soft."""
-    transmit(n, parent, _wrench(n, _made(n)))
+    transmit(n, parent, _wrench(n, _made(n, n.h)))
 
 
 def carry_bodies(n: Any, parent: Any) -> None:
     """The same where bodies are soft, too."""
-    b = _made(n)
+    b = _made(n, n.h)
     transmit(n, parent, _wrench(n, b) + n.soft @ b)
 
 
 def carry_pairs(n: Any, parent: Any) -> None:
     """The same with blocks between neighbours."""
-    b = _made(n)
-    transmit(n, parent, _wrench(n, b) + n.soft @ b + n.cross @ _made(parent))
+    b = _made(n, n.h)
+    transmit(n, parent, _wrench(n, b) + n.soft @ b + n.cross @ _made(parent, n.h))
     parent.held_up = parent.held_up + n.cross.T @ b
 
 
@@ -49,9 +49,9 @@ CARRY: dict[tuple[bool, bool], Callable[..., None]] = {
 }  # by what is near
 
 
-def _made(n: Any) -> Vector:
+def _made(n: Any, h: Scalar) -> Vector:
     """J a with rows."""
-    return n.made + n.jump / n.h
+    return n.made + n.jump / h
 
 
 def _wrench(n: Any, b: Vector) -> Vector:

@@ -1,15 +1,18 @@
 """Rows whose bounds follow from what joints carry (friction inside joints), solved together with it.
 
-    in turn     the multipliers of all rows within the bounds found so far (none at first), and the motion that they cause
-                Newton and Euler for every body, leaves to root: f_j = I_j a_j + gyroscopic wrench - loads - rows + sum of move(f_k)
-                what a joint carries without work, w_j = f_j - S (S^T S)^-1 S^T f_j; a loop, G^T x of its rows
-                the bounds that these set (`RowLaw.largest`)
+    motion      the multipliers of all rows within the bounds found so far (none at first), and the motion that they cause
+    wrenches    Newton and Euler, leaves to root: f_j = I_j a_j + gyroscopic wrench - loads - rows + sum of move(f_k) of children
+    carried     by a joint without work, w_j = f_j - S (S^T S)^-1 S^T f_j; by a loop, G^T x of its rows
+    bounds      that these set (`RowLaw.largest`)
 
-until bounds no longer change, to rounding: O(n) for every turn besides the solver, on one factor and one matrix of the rows. The
-fixed point is that of bilateral staggered projections [Sueda, Alg. 8; errata 26-33]: there friction waits for a turn of its own.
+in turn, until bounds no longer change, to rounding: O(n) for every turn besides the solver, on one factor and one matrix of the
+rows. The fixed point is that of bilateral staggered projections [Sueda, Alg. 8; errata 26-33], where friction waits for a turn
+of its own.
 
-Friction is a small part of what a joint carries, and turns settle by as large a factor each. Where they do not, `left` tells by
-how much rows would move under the bounds that were wanted last. Lanes that are done stay as they are.
+Friction is a small part of what a joint carries, and turns settle by as large a factor each; where joints stick, as soon as
+bounds are wide enough. Where many multipliers mean one motion (sticking joints beside sticking contacts) bounds may go about for
+ever: then they go half of the way at a time, and later narrow ever more slowly, so that what can stick does. `left` tells what is
+left: the natural map of the rows under the bounds that they ask for. Lanes that are done stay as they are.
 """
 
 from __future__ import annotations
@@ -19,24 +22,25 @@ from typing import Any
 
 from ..elements.nodes import STILL
 from ..joints import Joint
-from ..kernel.loops import Ints, Lane, Table, loops, maximum, where
+from ..kernel.loops import Ints, Lane, Table, loops, maximum, minimum, where
 from ..kernel.sweep import SCALAR, Field, Repeat, Routine, Step, each, inward, vector
 from ..model.rules import inertia_of
 from ..spatial.scalar import Vector, inv_spd, zeros
 from .rules import gyroscopic
 
-TURNS = 200
-ENOUGH = 1e-14  # of the largest bound: a change that counts as none
-ROUNDING = 1e-11  # the same, where it does not fall any more
+TURNS = 120
+EAGER = 15  # turns after which bounds go half of the way only
+PATIENT = 40  # the same after which they widen at once, and narrow ever more slowly
+ENOUGH = 1e-14  # of the largest b: so small a rest is rounding
 
 
 # --- bounds ------------------------------------------------------------------------------------------------------------------
 @loops
-def begin_turns(rows: int, most: Lane, bound_change: Lane, pressing: Lane) -> None:
+def begin_turns(rows: int, most: Lane, turns: Lane, pressing: Lane) -> None:
     """No bounds yet."""
     for r in range(rows):
         most[r] = 0.0
-    bound_change[0] = 0.0
+    turns[0] = 0.0
     pressing[0] = 1.0
 
 
@@ -58,32 +62,59 @@ def begin_turn(active: Ints, A_kept: Lane, A: Lane, x: Lane) -> None:
 
 @loops
 def end_turn(
-    rows: int, by_reaction: Table, most: Lane, wanted: Lane, lower: Lane, upper: Lane, bound_change: Lane, pressing: Lane
+    active: Ints,
+    by_reaction: Table,
+    A_kept: Lane,
+    on: Lane,
+    b: Lane,
+    x: Lane,
+    wanted: Lane,
+    most: Lane,
+    lower: Lane,
+    upper: Lane,
+    turns: Lane,
+    left: Lane,
+    rest: Lane,
+    pressing: Lane,
 ) -> None:
-    """Take the bounds that are wanted, in lanes where they are not those that were."""
-    last = bound_change[0]
-    size = 0.0 * last
-    bound_change[0] = 0.0
-    for r in range(rows):
+    """Go toward the bounds that are wanted, in lanes where the multipliers do not solve the problem that has them.
+
+    The rest is the natural map |x - projection of x - w / A_rr| A_rr of the rows under these bounds, w = A x + b; where a solver
+    leaves as much of its own, no bounds make it better.
+    """
+    rest[0] = 0.0 * turns[0]
+    fast = 0.0 * turns[0]
+    for i in range(active[0]):
+        r = active[i + 1]
+        fast = maximum(fast, where(on[r] > 0.0, abs(b[r]), 0.0))
         if by_reaction[r] == 1:
-            bound_change[0] = maximum(bound_change[0], abs(wanted[r] - most[r]))
-            size = maximum(size, wanted[r])
-    stands = (bound_change[0] <= ENOUGH * size) | ((bound_change[0] >= last) & (last > 0.0) & (bound_change[0] <= ROUNDING * size))
-    pressing[0] = where(stands, 0.0, pressing[0])
-    for r in range(rows):
+            w = b[r]
+            for k in range(active[0]):
+                a = i * (i + 1) // 2 + k
+                if k > i:
+                    a = k * (k + 1) // 2 + i
+                w += where(on[active[k + 1]] > 0.0, A_kept[a] * x[active[k + 1]], 0.0)
+            d = A_kept[i * (i + 1) // 2 + i]
+            good = d > 0.0
+            wish = minimum(maximum(x[r] - w / where(good, d, 1.0), -wanted[r]), wanted[r])
+            rest[0] = maximum(rest[0], where(good, abs(x[r] - wish) * d, 0.0))
+    pressing[0] = where(rest[0] <= maximum(ENOUGH * fast, 2.0 * left[0]), 0.0, pressing[0])
+    turns[0] += 1.0
+    slow = 1.0 / maximum(turns[0] - PATIENT, 1.0)
+    for i in range(active[0]):
+        r = active[i + 1]
         if by_reaction[r] == 1:
-            most[r] = where(pressing[0] > 0.0, wanted[r], most[r])
+            share = where(turns[0] > PATIENT, where(wanted[r] > most[r], 1.0, slow), where(turns[0] > EAGER, 0.5, 1.0))
+            new = where(share < 1.0, most[r] + share * (wanted[r] - most[r]), wanted[r])
+            most[r] = where(pressing[0] > 0.0, new, most[r])
             lower[r] = -most[r]
             upper[r] = most[r]
 
 
 @loops
-def tell_rest(active: Ints, by_reaction: Table, A_kept: Lane, bound_change: Lane, pressing: Lane, left: Lane) -> None:
-    """In lanes that did not settle, how fast rows would move under the last change of the bounds."""
-    for i in range(active[0]):
-        if by_reaction[active[i + 1]] == 1:
-            off = A_kept[i * (i + 1) // 2 + i] * bound_change[0]
-            left[0] = maximum(left[0], where(pressing[0] > 0.0, off, 0.0))
+def tell_rest(rest: Lane, left: Lane) -> None:
+    """What is left of all rows."""
+    left[0] = maximum(left[0], rest[0])
 
 
 def bound(n: Any) -> None:
@@ -168,17 +199,18 @@ def pressing_fields() -> dict[str, Field]:
         **{name: Field("work", "node", six) for name in ("row_load", "reaction")},
         "held_up": Field("gathered", codec=six),
         "A_kept": Field("work", "pair", SCALAR),
-        **{name: Field("work", "global", SCALAR) for name in ("bound_change", "pressing")},
+        **{name: Field("work", "global", SCALAR) for name in ("press_turns", "press_rest", "pressing")},
     }
 
 
-BEGIN = Routine(begin_turns, ("rows", "most", "bound_change", "pressing"))
+BEGIN = Routine(begin_turns, ("rows", "most", "press_turns", "pressing"))
 KEEP = Routine(keep_matrix, ("active", "A", "A_kept"))
+POSED = ("active", "by_reaction", "A_kept", "on", "b", "x", "wanted", "most", "lower", "upper")
 JUDGE: list[Step] = [
     each(press, "p0", "carrier", on="constraint"),
-    Routine(end_turn, ("rows", "by_reaction", "most", "wanted", "lower", "upper", "bound_change", "pressing")),
+    Routine(end_turn, (*POSED, "press_turns", "left", "press_rest", "pressing")),
 ]
-TELL = Routine(tell_rest, ("active", "by_reaction", "A_kept", "bound_change", "pressing", "left"))
+TELL = Routine(tell_rest, ("press_rest", "left"))
 
 
 def in_turns(solver: Sequence[Step], motion: Sequence[Step], ports: Sequence[str], carried: Callable[..., None]) -> list[Step]:

@@ -64,11 +64,15 @@ def look_ahead(t: Lane, h: Lane, force_t: Lane) -> None:
 @functools.cache
 def implicit_step(shape: Shape, softness: Softness, rules: str, rubs_inside: bool) -> Algorithm:
     """A step of models with such laws, some of which may be friction inside joints."""
-    found = fields(shape, softness) | (pressing_fields() if rubs_inside else {}) | {
-        "q": Field("state", "q"),
-        "v": Field("state", "v"),
-        "t": Field("state", "global", SCALAR),
-    }
+    found = (
+        fields(shape, softness)
+        | (pressing_fields() if rubs_inside else {})
+        | {
+            "q": Field("state", "q"),
+            "v": Field("state", "v"),
+            "t": Field("state", "global", SCALAR),
+        }
+    )
     steps: list[Step] = [Routine(look_ahead, ("t", "h", "force_t")), *dynamics(shape, softness, RULES[rules], rubs_inside)]
     if rules == "targets" and shape[3]:
         steps += [*pushes_out(shape, softness), each(move_pushed)]
@@ -78,7 +82,7 @@ def implicit_step(shape: Shape, softness: Softness, rules: str, rubs_inside: boo
     if shape[1] >= 0:
         found["unknown"] = Field("state", "unknown", of="constraint")
         steps.append(each(keep_unknowns, on="constraint"))
-    name = "_".join(["linearly_implicit", rules, *(str(int(x)) for x in (*shape, *softness, rubs_inside))])
+    name = "_".join(["linearly_implicit", rules, *(str(int(x)) for x in (*shape, *softness))]) + "_rubbing" * rubs_inside
     return Algorithm(name, found, {"run": steps})
 
 

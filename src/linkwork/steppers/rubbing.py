@@ -1,6 +1,6 @@
 """Runs of models whose joints rub under what they carry (`JointFriction`) by dense steps (`redmax.joint_friction`).
 
-A reference for programs, and the one that projections of [Sueda, Alg. 8] are compared with: `simulate` runs the same law, compiled.
+The reference of programs, with the projections of [Sueda, Alg. 8]: `simulate` runs the same law, compiled.
 """
 
 from __future__ import annotations

@@ -82,15 +82,19 @@ def update_after_pushes(n: Any) -> None:
 def reduced_step(shape: Shape, evaluations: int, rubs_inside: bool = False) -> Algorithm:
     """A step of models with such laws, some of which may be friction inside joints."""
     pushes = shape[3]
-    found = fields(shape) | (pressing_fields() if rubs_inside else {}) | {
-        "q": Field("state", "q"),
-        "v": Field("state", "v"),
-        "last": Field("state", "v"),
-        "t": Field("state", "global", SCALAR),
-        "h": Field("input", "global", SCALAR),
-        "correction": Field("input", "global", SCALAR),
-        "struck": Field("work", "global", SCALAR),
-    }
+    found = (
+        fields(shape)
+        | (pressing_fields() if rubs_inside else {})
+        | {
+            "q": Field("state", "q"),
+            "v": Field("state", "v"),
+            "last": Field("state", "v"),
+            "t": Field("state", "global", SCALAR),
+            "h": Field("input", "global", SCALAR),
+            "correction": Field("input", "global", SCALAR),
+            "struck": Field("work", "global", SCALAR),
+        }
+    )
     carried = None if not rubs_inside else carry_loaded if shape[0] >= 0 else carry
     steps = dynamics(shape, VELOCITY, evaluations, carried=carried)
     if pushes:
@@ -102,7 +106,7 @@ def reduced_step(shape: Shape, evaluations: int, rubs_inside: bool = False) -> A
         found["pull"] = Field("state", "v")
         found["unknown"] = Field("state", "unknown", of="constraint")
         steps.append(each(keep_unknowns, on="constraint"))
-    name = f"reduced_symplectic_euler_{evaluations}_{'_'.join(map(str, map(int, (*shape, rubs_inside))))}"
+    name = f"reduced_symplectic_euler_{evaluations}_{'_'.join(map(str, map(int, shape)))}{'_rubbing' * rubs_inside}"
     return Algorithm(name, found, {"run": steps})
 
 
@@ -114,7 +118,7 @@ def maximal_step(shape: Shape, evaluations: int, rubs_inside: bool = False) -> A
     if shape[1] >= 0:
         found["unknown"] = Field("state", "unknown", of="constraint")
         steps.append(each(keep_unknowns, on="constraint"))
-    name = f"maximal_symplectic_euler_{evaluations}_{'_'.join(map(str, map(int, (*shape, rubs_inside))))}"
+    name = f"maximal_symplectic_euler_{evaluations}_{'_'.join(map(str, map(int, shape)))}{'_rubbing' * rubs_inside}"
     return Algorithm(name, found, {"run": steps})
 
 
