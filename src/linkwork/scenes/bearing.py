@@ -13,7 +13,7 @@ JOURNAL, SPAN, OVERHANG = 0.015, 0.12, 0.16  # m: radius of the journals, their 
 HEIGHT = 0.4  # m
 
 
-def bearing(spin: float = 30.0, friction: float = 0.15) -> tuple[lw.Model, lw.State]:
+def bearing(spin: float = 15.0, friction: float = 0.15) -> tuple[lw.Model, lw.State]:
     """A shaft along y in two journals, with a flywheel beyond them, which spins (rad/s).
 
     Weight W at a distance d from the middle presses the journals, l apart, by W |1/2 + d/l| and W |1/2 - d/l|: the torque is

@@ -34,14 +34,12 @@ def marble(push: float = 0.35, friction: float = 0.4) -> tuple[lw.Model, lw.Stat
     return model, lw.State(np.array([*(touch + MARBLE * up), 1.0, 0.0, 0.0, 0.0]), np.concatenate([spin, v]))
 
 
-def _drawn(rings: int = 12, around: int = 36) -> lw.Mesh:
+def _drawn(lines: int = 41) -> lw.HeightField:
     """The lower half of the bowl, to be looked at: it touches nothing."""
-    turn, fall = np.meshgrid(2 * np.pi * np.arange(around) / around, 0.5 * np.pi * np.linspace(0.0, 0.98, rings), indexing="ij")
-    points = np.stack([np.cos(turn) * np.cos(fall), np.sin(turn) * np.cos(fall), -np.sin(fall)], axis=-1) * RADII
-    k = np.arange(around * rings).reshape(around, rings)
-    next_k = np.roll(k, -1, axis=0)
-    quads = np.stack([k[:, :-1], next_k[:, :-1], next_k[:, 1:], k[:, 1:]], axis=-1).reshape(-1, 4)
-    return lw.Mesh(points.reshape(-1, 3), np.concatenate([quads[:, [0, 1, 2]], quads[:, [0, 2, 3]]]), group=0, mask=0)
+    a, b, c = RADII
+    x, y = np.meshgrid(np.linspace(-1.05, 1.05, lines), np.linspace(-1.05, 1.05, lines))
+    heights = -c * np.sqrt(np.maximum(1.0 - x**2 - y**2, 0.0))
+    return lw.HeightField(heights, (2.1 * a, 2.1 * b), base=0.02, group=0, mask=0)
 
 
 MARBLE_IN_BOWL = Scene("marble", "a marble rolls in a bowl", marble, duration=3.0, dt=1e-3, methods=CONTACT_METHODS)
