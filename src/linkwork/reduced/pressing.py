@@ -45,19 +45,21 @@ def begin_turns(rows: int, most: Lane, turns: Lane, pressing: Lane) -> None:
 
 
 @loops
-def keep_matrix(active: Ints, A: Lane, A_kept: Lane) -> None:
-    """The matrix of the rows, as solvers use it up."""
+def keep_start(active: Ints, A: Lane, x: Lane, A_kept: Lane, x_kept: Lane) -> None:
+    """The matrix of the rows, as solvers use it up, and the multipliers where they begin."""
     for k in range(active[0] * (active[0] + 1) // 2):
         A_kept[k] = A[k]
+    for i in range(active[0]):
+        x_kept[active[i + 1]] = x[active[i + 1]]
 
 
 @loops
-def begin_turn(active: Ints, A_kept: Lane, A: Lane, x: Lane) -> None:
-    """The matrix, and no multipliers yet."""
+def begin_turn(active: Ints, A_kept: Lane, x_kept: Lane, A: Lane, x: Lane) -> None:
+    """Every turn begins alike."""
     for k in range(active[0] * (active[0] + 1) // 2):
         A[k] = A_kept[k]
     for i in range(active[0]):
-        x[active[i + 1]] = 0.0
+        x[active[i + 1]] = x_kept[active[i + 1]]
 
 
 @loops
@@ -199,12 +201,13 @@ def pressing_fields() -> dict[str, Field]:
         **{name: Field("work", "node", six) for name in ("row_load", "reaction")},
         "held_up": Field("gathered", codec=six),
         "A_kept": Field("work", "pair", SCALAR),
+        "x_kept": Field("work", "row", SCALAR),
         **{name: Field("work", "global", SCALAR) for name in ("press_turns", "press_rest", "pressing")},
     }
 
 
 BEGIN = Routine(begin_turns, ("rows", "most", "press_turns", "pressing"))
-KEEP = Routine(keep_matrix, ("active", "A", "A_kept"))
+KEEP = Routine(keep_start, ("active", "A", "x", "A_kept", "x_kept"))
 POSED = ("active", "by_reaction", "A_kept", "on", "b", "x", "wanted", "most", "lower", "upper")
 JUDGE: list[Step] = [
     each(press, "p0", "carrier", on="constraint"),
@@ -220,7 +223,7 @@ def in_turns(solver: Sequence[Step], motion: Sequence[Step], ports: Sequence[str
     carried   the rule that finds what joints carry then, inward: it ends with `transmit`
     """
     turn = [
-        Routine(begin_turn, ("active", "A_kept", "A", "x")),
+        Routine(begin_turn, ("active", "A_kept", "x_kept", "A", "x")),
         *solver,
         *motion,
         each(clear_row_loads),

@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 
 from ..constraints.targets import CORRECTION
-from ..elements.collection import Shape, collection
+from ..elements.collection import CONES, Shape, collection
 from ..errors import InputError
 from ..kernel.loops import Lane, loops
 from ..kernel.sweep import SCALAR, Algorithm, Field, Routine, each
@@ -30,7 +30,7 @@ from ..maximal.program import carry_in_step, step, step_fields
 from ..model import Model
 from ..model.rules import joint_of
 from ..reduced.pressing import carry, carry_loaded, pressing_fields
-from ..reduced.program import VELOCITY, dynamics, fields, keep_unknowns, note_impacts
+from ..reduced.program import IMPULSES, VELOCITY, dynamics, fields, keep_unknowns, note_impacts, warm_started
 from ..reduced.push_out import push_out, push_out_fields
 from ..spatial.scalar import Vector, maximum, zeros
 from ..spatial.scalar import where as chosen
@@ -82,21 +82,23 @@ def update_after_pushes(n: Any) -> None:
 def reduced_step(shape: Shape, evaluations: int, rubs_inside: bool = False) -> Algorithm:
     """A step of models with such laws, some of which may be friction inside joints."""
     pushes = shape[3]
-    found = (
-        fields(shape)
-        | (pressing_fields() if rubs_inside else {})
-        | {
-            "q": Field("state", "q"),
-            "v": Field("state", "v"),
-            "last": Field("state", "v"),
-            "t": Field("state", "global", SCALAR),
-            "h": Field("input", "global", SCALAR),
-            "correction": Field("input", "global", SCALAR),
-            "struck": Field("work", "global", SCALAR),
-        }
-    )
-    carried = None if not rubs_inside else carry_loaded if shape[0] >= 0 else carry
+    found = fields(shape) | {
+        "q": Field("state", "q"),
+        "v": Field("state", "v"),
+        "last": Field("state", "v"),
+        "t": Field("state", "global", SCALAR),
+        "h": Field("input", "global", SCALAR),
+        "correction": Field("input", "global", SCALAR),
+        "struck": Field("work", "global", SCALAR),
+    }
+    carried = None
+    if rubs_inside:
+        found |= pressing_fields()
+        carried = carry_loaded if shape[0] >= 0 else carry
     steps = dynamics(shape, VELOCITY, evaluations, carried=carried)
+    if pushes == CONES:
+        found |= IMPULSES
+        steps = warm_started(steps)
     if pushes:
         found |= push_out_fields(shape)
         steps += [*push_out(shape), Routine(note_impacts, ("active", "lower", "x", "strikes", "struck"))]
@@ -113,8 +115,12 @@ def reduced_step(shape: Shape, evaluations: int, rubs_inside: bool = False) -> A
 @functools.cache
 def maximal_step(shape: Shape, evaluations: int, rubs_inside: bool = False) -> Algorithm:
     """The same in maximal coordinates."""
-    found = step_fields(shape) | (pressing_fields() if rubs_inside else {})
-    steps = [*step(shape, evaluations, carry_in_step if rubs_inside else None), Routine(advance_time, ("t", "h"))]
+    found, steps = step_fields(shape), step(shape, evaluations, carry_in_step if rubs_inside else None)
+    found |= pressing_fields() if rubs_inside else {}
+    if shape[3] == CONES:
+        found |= IMPULSES
+        steps = warm_started(steps)
+    steps.append(Routine(advance_time, ("t", "h")))
     if shape[1] >= 0:
         found["unknown"] = Field("state", "unknown", of="constraint")
         steps.append(each(keep_unknowns, on="constraint"))
@@ -136,7 +142,8 @@ def enter(model: Model, given: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
     q, size = (given["q_fit"], 6 * model.nb) if maximal else (given["q"], model.nv)
     kept = given | {"last": np.zeros((batch, size))}
     held = {} if not laws.rows else {"pull": np.zeros((batch, size))}
-    return kept | held | ({"unknown": laws.first_unknowns(q)} if laws.rows else {})
+    warm = {"impulses": np.zeros((batch, laws.row_count))} if laws.shape[3] == CONES else {}
+    return kept | held | warm | ({"unknown": laws.first_unknowns(q)} if laws.rows else {})
 
 
 @dataclass(frozen=True)
@@ -187,6 +194,6 @@ class SymplecticEuler(Stepper):
         def reports(model: Model) -> dict[str, int]:
             return {"x": laws.row_count, "left": 1} if laws.rows else {}
 
-        memory = ("last", "pull") if laws.rows else ("last",)
+        memory = ("last", *(["pull"] if laws.rows else []), *(["impulses"] if laws.shape[3] == CONES else []))
         states = (*parts, *memory, "t", *(["unknown"] if laws.rows else []))
         return Program(algorithm, states, 1, enter, leave, inputs, lambda m: laws.plan, reports, parts, memory)
