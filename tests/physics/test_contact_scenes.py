@@ -217,12 +217,9 @@ def test_quadrupeds_land_and_settle(name: str, method: str) -> None:
     rows = normals(run.model)
     assert np.all(run.forces[-1, rows] > 0.05 * weight)
     assert run.forces[-1, rows].sum() == pytest.approx(weight, rel=1e-3)
-    check(run, 1e-12 if name == "anymal" else 1e-6, penetration=1e-3)  # see the next test
+    check(run, penetration=1e-3)
 
 
-@pytest.mark.xfail(
-    strict=True, reason="redundant dry friction of joints beside contacts: the solver ends its changes of modes early"
-)
 def test_contacts_and_dry_friction_of_joints_are_solved_to_rounding() -> None:
     """The joints of this robot rub: 12 such rows and 12 of its feet share 18 degrees of freedom."""
     model, state, _ = robot("go1")

@@ -14,7 +14,8 @@ symmetric part is semidefinite.
 
 The x with the least natural map is kept, and `left` tells it, in the units of u. A problem without a solution (contacts that ask
 for contradicting motions) shows there; a contradiction below JAM of what is asked for, which no step of its modes makes smaller,
-ends the search. Lanes that are done stay as they are: a result does not depend on its neighbours.
+ends the search. What a few changes of modes do not solve is followed along a path of smoothed cones (`cone_path`). Lanes that are
+done stay as they are: a result does not depend on its neighbours.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ import numpy as np
 from ..kernel.lanes import Lanes
 from ..kernel.loops import Ints, Lane, LoopFunction, Table, all, any, loops, maximum, minimum, sqrt, where
 from .cone_modes import approach, choose_modes, list_unknowns, modal_matrix, redundant, start_modes
+from .cone_path import follow_path
 from .cone_rows import hand_back, motions, natural_map, project_cones, scale_cones, sweep_cones
 from .lu import factor_lu, solve_lu
 from .problem import Info, Problem
@@ -36,7 +38,7 @@ ROUNDS = 3  # proximal rounds on one factor
 LAST_ROUNDS = 16  # the same for the solution of least norm
 RESTARTS = 12  # toward it, as directions of sliding depend on it
 SAME = 1e-9  # of the largest terms: changes of x that end them
-CHANGES = 60  # of modes, at most
+CHANGES = 10  # of modes, at most
 SWEEPS = 6  # of Gauss-Seidel, and more later
 CLOSE = 1e-3  # relative: how well they need to know sliding
 ALTERNATIONS = 60  # of directions, and more later
@@ -45,7 +47,8 @@ DECREASE = 0.1  # of the residual: the least that a step is to bring
 HALVINGS = 8  # of a step
 ENOUGH = 5e-14  # of the largest terms: the residual that ends the search
 ROUNDING = 1e-12  # of the largest terms: the same where no step leads down
-JAM = 1e-7  # of the largest terms: the same where no step of these modes changes it
+JAM = 1e-10  # of the largest terms: contradictions below it, which no step of these modes changes, are left; what is left above
+# it in the end is looked for along a path (`cone_path`)
 STILL = 1e-3  # relative: such a change is none
 SMALL = 1e-15  # of the largest terms: what proximal rounds are to reach
 LARGEST = 1e4  # of b: larger x do not count among these terms, as they may grow without bound in a jam
@@ -259,6 +262,17 @@ def solve_cones(
         for i in range(m):
             best[i] = where((moves & ends) | jams, xs[i], best[i])
         go = where((moves & ends) | jams, 0.0, go)
+    size = given
+    for i in range(m):
+        size = maximum(size, minimum(abs(best[i]), LARGEST * given))
+    motions(m, A, bs, best, u)
+    least = natural_map(active, cones, lo, hi, scale, best, u, best, u, 0.0 * given, z)
+    hard = where(least > JAM * size, 1.0, 0.0)
+    if any(hard > 0.0):
+        follow_path(
+            active, cones, A, bs, lo, hi, scale, best, inside, force, xs, xn, un, u, z, keep, turn, more, T, rounds,
+            given, least, ENOUGH * size, hard,
+        )  # fmt: skip
     hand_back(active, cones, A, bs, lo, hi, scale, best, u, z, x, left)
 
 
