@@ -217,7 +217,7 @@ def test_quadrupeds_land_and_settle(name: str, method: str) -> None:
     rows = normals(run.model)
     assert np.all(run.forces[-1, rows] > 0.05 * weight)
     assert run.forces[-1, rows].sum() == pytest.approx(weight, rel=1e-3)
-    check(run, penetration=1e-3)
+    check(run, 1e-12 if name == "anymal" else 1e-11, penetration=1e-3)  # contradictions that the solver leaves (JAM)
 
 
 def test_contacts_and_dry_friction_of_joints_are_solved_to_rounding() -> None:

@@ -285,7 +285,7 @@ def ask(
         residual = zeros(law.size) if "residual" in law.unseen else found.residual
         n.b = free - velocity_targets(residual, asked, n.h, n.correction)
         return
-    friction, restitution = law.grip()
+    _, restitution = law.grip()
     if is_zero(restitution):
         wanted = push_targets(found.residual, asked, n.h)
     else:
@@ -295,7 +295,7 @@ def ask(
         wanted = array([x if own else 0.0 for x, own in zip(wanted, normal, strict=True)])
         slips = seen_by(n, found.G, motion)
         free = array([x if own else slip for x, slip, own in zip(free, slips, normal, strict=True)])
-        n.mu = array([0.0 if own else friction for own in normal])
+        n.mu = law.row_friction()
     n.b = free - wanted
     n.strikes = strikes(before, free)
     n.room = found.residual + n.h * (wanted - asked)

@@ -38,7 +38,8 @@ ROUNDS = 3  # proximal rounds on one factor
 LAST_ROUNDS = 16  # the same for the solution of least norm
 RESTARTS = 12  # toward it, as directions of sliding depend on it
 SAME = 1e-9  # of the largest terms: changes of x that end them
-CHANGES = 10  # of modes, at most
+CHANGES = 30  # of modes, at most
+EASY = 10  # of them, before what is left is followed along a path
 SWEEPS = 6  # of Gauss-Seidel, and more later
 CLOSE = 1e-3  # relative: how well they need to know sliding
 ALTERNATIONS = 60  # of directions, and more later
@@ -47,8 +48,7 @@ DECREASE = 0.1  # of the residual: the least that a step is to bring
 HALVINGS = 8  # of a step
 ENOUGH = 5e-14  # of the largest terms: the residual that ends the search
 ROUNDING = 1e-12  # of the largest terms: the same where no step leads down
-JAM = 1e-10  # of the largest terms: contradictions below it, which no step of these modes changes, are left; what is left above
-# it in the end is looked for along a path (`cone_path`)
+JAM = 1e-11  # of the largest terms: contradictions below it, which no step of these modes changes, are left
 STILL = 1e-3  # relative: such a change is none
 SMALL = 1e-15  # of the largest terms: what proximal rounds are to reach
 LARGEST = 1e4  # of b: larger x do not count among these terms, as they may grow without bound in a jam
@@ -196,6 +196,22 @@ def solve_cones(
     for change in range(CHANGES):
         if not any(go > 0.0):
             break
+        if change == EASY:
+            size = given
+            for i in range(m):
+                size = maximum(size, minimum(abs(best[i]), LARGEST * given))
+            least = follow_path(
+                active, cones, A, bs, lo, hi, scale, best, inside, force, xs, xn, un, u, z, keep, turn, more, T, rounds,
+                given, least, ENOUGH * size, go,
+            )  # fmt: skip
+            go = where(least <= ENOUGH * size, 0.0, go)
+            for i in range(m):
+                xs[i] = best[i]
+                inside[i] = best[i]
+                force[i] = bs[i]
+            sweeping = 0.0 * go
+            alternating = 0.0 * go
+            eps = EPS + 0.0 * go
         if any(sweeping > 0.0):
             sweep_cones(active, cones, A, bs, lo, hi, scale, xs, SWEEPS + change, CLOSE, where(go > 0.0, sweeping, 0.0))
         if any(alternating > 0.0):
@@ -262,17 +278,6 @@ def solve_cones(
         for i in range(m):
             best[i] = where((moves & ends) | jams, xs[i], best[i])
         go = where((moves & ends) | jams, 0.0, go)
-    size = given
-    for i in range(m):
-        size = maximum(size, minimum(abs(best[i]), LARGEST * given))
-    motions(m, A, bs, best, u)
-    least = natural_map(active, cones, lo, hi, scale, best, u, best, u, 0.0 * given, z)
-    hard = where(least > JAM * size, 1.0, 0.0)
-    if any(hard > 0.0):
-        follow_path(
-            active, cones, A, bs, lo, hi, scale, best, inside, force, xs, xn, un, u, z, keep, turn, more, T, rounds,
-            given, least, ENOUGH * size, hard,
-        )  # fmt: skip
     hand_back(active, cones, A, bs, lo, hi, scale, best, u, z, x, left)
 
 
