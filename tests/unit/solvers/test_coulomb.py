@@ -274,7 +274,7 @@ def test_small_contradictions_of_points_that_stick_end_the_search() -> None:
     assert np.allclose(away @ J, 0.0)
     consistent = J @ np.array([0.01, 0.02, 0.01, 0.01, -0.02, -0.3])
     right, _ = solve(Problem(A, consistent, Cones.coulomb([0.8, 0.8])))
-    for size in (1e-13, 3e-13):
+    for size in (8e-13, 1e-12):
         x, info = solve(Problem(A, consistent + size * away, Cones.coulomb([0.8, 0.8])))
         assert info.rounds <= 3
         assert info.left < 1.01 * size
