@@ -16,7 +16,7 @@ stands [Fukushima, Luo, Tseng 2001]. Rows with bounds are smoothed alike.
 
 from __future__ import annotations
 
-from ..kernel.loops import Ints, Lane, Table, any, loops, maximum, sqrt, where
+from ..kernel.loops import Ints, Lane, any, loops, maximum, sqrt, where
 from .cone_rows import motions, natural_map
 from .lu import factor_lu, solve_lu
 
@@ -46,10 +46,10 @@ def plus_slope(l: float, tau: float) -> float:
 
 
 @loops
-def start_path(active: Ints, cones: Table, hi: Lane, x: Lane, u: Lane, y: Lane) -> None:
+def start_path(m: int, kinds: Ints, hi: Lane, x: Lane, u: Lane, y: Lane) -> None:
     """y = p - d of a point."""
-    for i in range(active[0]):
-        kind = cones[active[i + 1]]
+    for i in range(m):
+        kind = kinds[i]
         if kind == 1:
             mu = maximum(hi[i + 1], LEAST_FRICTION)
             y[i] = mu * x[i] - u[i] / mu - sqrt(u[i + 1] * u[i + 1] + u[i + 2] * u[i + 2])
@@ -59,12 +59,11 @@ def start_path(active: Ints, cones: Table, hi: Lane, x: Lane, u: Lane, y: Lane) 
 
 @loops
 def path_residual(
-    active: Ints, cones: Table, A: Lane, bs: Lane, lo: Lane, hi: Lane, scale: Lane, y: Lane, tau: float, x: Lane, u: Lane, f: Lane
+    m: int, kinds: Ints, A: Lane, bs: Lane, lo: Lane, hi: Lane, scale: Lane, y: Lane, tau: float, x: Lane, u: Lane, f: Lane
 ) -> float:
     """x of y and u = A x + b; f = A p + b + |d_t| e_0 - d, and its length."""
-    m = active[0]
     for i in range(m):
-        kind = cones[active[i + 1]]
+        kind = kinds[i]
         good = scale[i] > 0.0
         if kind == 1:
             mu = maximum(hi[i + 1], LEAST_FRICTION)
@@ -98,7 +97,7 @@ def path_residual(
     square = 0.0 * tau
     for i in range(m):
         mu = 1.0 + 0.0 * tau
-        if cones[active[i + 1]] == 1:
+        if kinds[i] == 1:
             mu = maximum(hi[i + 1], LEAST_FRICTION)
         f[i] = where(scale[i] > 0.0, u[i] / mu + f[i], 0.0)
         square += f[i] * f[i]
@@ -107,8 +106,8 @@ def path_residual(
 
 @loops
 def path_slopes(
-    active: Ints,
-    cones: Table,
+    m: int,
+    kinds: Ints,
     lo: Lane,
     hi: Lane,
     scale: Lane,
@@ -123,8 +122,8 @@ def path_slopes(
 
     Of a row with bounds its slope in keep; if another sets them, its slope with x of that one in more.
     """
-    for i in range(active[0]):
-        kind = cones[active[i + 1]]
+    for i in range(m):
+        kind = kinds[i]
         good = scale[i] > 0.0
         if kind == 1:
             h = sqrt(y[i + 1] * y[i + 1] + y[i + 2] * y[i + 2])
@@ -153,20 +152,19 @@ def path_slopes(
 
 
 @loops
-def path_matrix(active: Ints, cones: Table, A: Lane, hi: Lane, keep: Lane, turn: Lane, more: Lane, T: Lane) -> None:
+def path_matrix(m: int, kinds: Ints, A: Lane, hi: Lane, keep: Lane, turn: Lane, more: Lane, T: Lane) -> None:
     """df/dy = A dp + (1 + e_0 t') (1 - dp), with p and d in place of x and u."""
-    m = active[0]
     for i in range(m):
         for k in range(m):
             T[i * m + k] = A[i * m + k]
     for k in range(m):  # what follows a row that bounds it
-        kind = cones[active[k + 1]]
+        kind = kinds[k]
         if kind < 0:
             for i in range(m):
                 T[i * m + k + kind] += A[i * m + k] * (more[k] * hi[k])
             T[k * m + k + kind] -= more[k] * hi[k]
     for k in range(m):
-        kind = cones[active[k + 1]]
+        kind = kinds[k]
         if kind == 1:
             mu = maximum(hi[k + 1], LEAST_FRICTION)
             c = keep[k]
@@ -186,7 +184,7 @@ def path_matrix(active: Ints, cones: Table, A: Lane, hi: Lane, keep: Lane, turn:
             for i in range(m):
                 T[i * m + k] = T[i * m + k] * keep[k]
     for i in range(m):
-        kind = cones[active[i + 1]]
+        kind = kinds[i]
         r = i * m
         if kind == 1:
             mu = maximum(hi[i + 1], LEAST_FRICTION)
@@ -213,8 +211,8 @@ def path_matrix(active: Ints, cones: Table, A: Lane, hi: Lane, keep: Lane, turn:
 
 @loops
 def follow_path(
-    active: Ints,
-    cones: Table,
+    m: int,
+    kinds: Ints,
     A: Lane,
     bs: Lane,
     lo: Lane,
@@ -243,24 +241,23 @@ def follow_path(
     given    the largest of |b|, in scaled rows
     least    the natural map at the start; `enough` ends the search
     """
-    m = active[0]
     motions(m, A, bs, best, u)
-    start_path(active, cones, hi, best, u, y)
+    start_path(m, kinds, hi, best, u, y)
     tau = FIRST * given
-    off = path_residual(active, cones, A, bs, lo, hi, scale, y, tau, x, u, f)
+    off = path_residual(m, kinds, A, bs, lo, hi, scale, y, tau, x, u, f)
     for _ in range(LONGEST):
         if not any(go > 0.0):
             break
-        new = natural_map(active, cones, lo, hi, scale, x, u, x, u, 0.0 * go, z)
+        new = natural_map(m, kinds, lo, hi, scale, x, u, x, u, 0.0 * go, z)
         better = (go > 0.0) & (new < least)
         for i in range(m):
             best[i] = where(better, x[i], best[i])
         least = where(better, new, least)
         go = where(least <= enough, 0.0, go)
         tau = where(off <= NEAR * tau, maximum(SHRINK * tau, LAST * given), tau)
-        off = path_residual(active, cones, A, bs, lo, hi, scale, y, tau, x, u, f)
-        path_slopes(active, cones, lo, hi, scale, y, tau, x, keep, turn, more)
-        path_matrix(active, cones, A, hi, keep, turn, more, T)
+        off = path_residual(m, kinds, A, bs, lo, hi, scale, y, tau, x, u, f)
+        path_slopes(m, kinds, lo, hi, scale, y, tau, x, keep, turn, more)
+        path_matrix(m, kinds, A, hi, keep, turn, more, T)
         factor_lu(m, T)
         rounds[0] += go
         for i in range(m):
@@ -273,10 +270,10 @@ def follow_path(
                 break
             for i in range(m):
                 trial[i] = y[i] + share * step[i]
-            length = path_residual(active, cones, A, bs, lo, hi, scale, trial, tau, x, u, f)
+            length = path_residual(m, kinds, A, bs, lo, hi, scale, trial, tau, x, u, f)
             sought = where(length < (1.0 - 0.1 * share) * off, 0.0, sought)
             share = where(sought > 0.0, 0.5 * share, share)
         for i in range(m):
             y[i] = where(go > 0.0, y[i] + share * step[i], y[i])
-        off = path_residual(active, cones, A, bs, lo, hi, scale, y, tau, x, u, f)
+        off = path_residual(m, kinds, A, bs, lo, hi, scale, y, tau, x, u, f)
     return least

@@ -17,27 +17,26 @@ def posed(seed: int) -> tuple[np.ndarray, ...]:
     """The lists of a random problem in one lane."""
     rng, m = np.random.default_rng(seed), len(KINDS.rows)
     J = rng.normal(size=(m, m + 2))
-    active, ones = np.arange(-1, m), np.ones((m, 1))
-    active[0] = m
+    ones = np.ones((m, 1))
     lane = [x.reshape(-1, 1).copy() for x in ((J @ J.T).reshape(-1), rng.normal(size=m))]
     bounds = [KINDS.lower.reshape(-1, 1).copy(), np.where(KINDS.rows == 0, KINDS.upper, KINDS.mu).reshape(-1, 1).copy()]
-    return active, KINDS.rows, *lane, *bounds, ones
+    return KINDS.rows.astype(np.int64), *lane, *bounds, ones
 
 
 @pytest.mark.parametrize("seed", range(4))
 def test_the_matrix_is_the_slope_of_the_residual(seed: int) -> None:
-    active, cones, A, bs, lo, hi, scale = posed(seed)
-    m = active[0]
+    kinds, A, bs, lo, hi, scale = posed(seed)
+    m = len(kinds)
     y, T = np.random.default_rng(seed + 9).normal(size=(m, 1)), np.zeros((m * m, 1))
     x, u, f, keep, turn, more = np.zeros((6, m, 1))
 
     def residual(y: np.ndarray) -> np.ndarray:
-        path_residual(active, cones, A, bs, lo, hi, scale, y, np.array([TAU]), x, u, f)
+        path_residual(m, kinds, A, bs, lo, hi, scale, y, np.array([TAU]), x, u, f)
         return f[:, 0].copy()
 
     residual(y)
-    path_slopes(active, cones, lo, hi, scale, y, np.array([TAU]), x, keep, turn, more)
-    path_matrix(active, cones, A, hi, keep, turn, more, T)
+    path_slopes(m, kinds, lo, hi, scale, y, np.array([TAU]), x, keep, turn, more)
+    path_matrix(m, kinds, A, hi, keep, turn, more, T)
     step = 1e-6
     for k in range(m):
         d = np.zeros((m, 1))
@@ -51,9 +50,9 @@ def test_a_solution_is_where_the_path_ends() -> None:
     p = Problem(np.eye(3), np.array([-1.0, 0.9, 0.0]), Cones.coulomb([0.5]))
     x = solve(p)[0].reshape(-1, 1)
     u, y, found, motion, f = p.motion(x[:, 0]).reshape(-1, 1), *np.zeros((4, 3, 1))
-    active, hi, ones = np.array([3, 0, 1, 2]), p.cones.mu.reshape(-1, 1).copy(), np.ones((3, 1))
-    start_path(active, p.cones.rows, hi, x, u, y)
-    lists = active, p.cones.rows, p.A.reshape(-1, 1).copy(), p.b.reshape(-1, 1).copy(), p.cones.lower.reshape(-1, 1).copy(), hi
+    kinds, hi, ones = p.cones.rows.astype(np.int64), p.cones.mu.reshape(-1, 1).copy(), np.ones((3, 1))
+    start_path(3, kinds, hi, x, u, y)
+    lists = 3, kinds, p.A.reshape(-1, 1).copy(), p.b.reshape(-1, 1).copy(), p.cones.lower.reshape(-1, 1).copy(), hi
     assert path_residual(*lists, ones, y, np.zeros(1), found, motion, f) < 1e-14
     np.testing.assert_allclose(found, x, atol=1e-14)
 
