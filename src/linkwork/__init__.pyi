@@ -127,6 +127,7 @@ from .reduced import (
     tree_inverse_dynamics,
     tree_inverse_dynamics_derivatives,
 )
+from .reduced.contact_forces import contact_forces
 from .reduced.loaded import constrained_dynamics
 from .reduced.muscle_states import MuscleStates, muscle_states
 from .simulate import simulate
@@ -252,6 +253,7 @@ __all__ = [
     "constrained_dynamics",
     "constraint",
     "constraint_report",
+    "contact_forces",
     "cubic_curve",
     "ellipsoid",
     "energy",

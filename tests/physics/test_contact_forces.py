@@ -54,7 +54,8 @@ def test_accelerations_are_the_closed_form_and_what_steps_tend_to(name: str) -> 
     errors = []
     for h in (1e-3, 5e-4):
         run = lw.simulate(model, lw.State(q, v), h, h, evaluations=0)
-        errors.append(float(np.abs((run.v[-1] - v) / h - found.accelerations).max()))
+        rate = (run.v[-1] - v) / h  # along the normal, axes that turn count by half: velocities are those of the middle of a step
+        errors.append(float(np.abs((rate - found.accelerations)[:5]).max()))
     assert errors[0] < 0.1
     assert errors[1] < 0.6 * errors[0] + 1e-6
 
@@ -83,20 +84,19 @@ def test_a_rod_that_slides_has_forces_where_a_push_lifts_its_tip(way: float) -> 
     model, q, v = rod(0.4, ANGLE, way)
     found = contact_forces(model, q, v)
     assert found.jumps == 0
-    assert found.forces[0] == pytest.approx(G / answer(0.4, -way), rel=1e-5)
+    assert found.forces[0] == pytest.approx(G / answer(0.4, way), rel=1e-5)
 
 
 def test_a_rod_that_digs_in_is_stopped_by_an_impulse() -> None:
-    """Sliding one way every force makes the approach faster: no forces exist; the tip is stopped at once. The other way they do."""
+    """Sliding one way every force makes the approach faster: there are none, and its tip is stopped; not so the other way."""
     mu = 2.0
-    signs = [way for way in (1.0, -1.0) if answer(mu, -way) < 0.0]
+    signs = [way for way in (1.0, -1.0) if answer(mu, way) < 0.0]
     assert len(signs) == 1
     model, q, v = rod(mu, ANGLE, signs[0])
     found = contact_forces(model, q, v)
     assert found.jumps == 1
-    J = lw.jacobian(model, q, "rod")
-    tip = J[3:] @ found.v + np.cross(J[:3] @ found.v, [0, 0, 0])
-    assert tip.shape == (3,)
+    tip = found.v[3:] + np.cross(found.v[:3], (-1.0, 0.0, 0.0))
+    np.testing.assert_allclose(tip, 0.0, atol=1e-5)  # within the radius of its sphere
     M = lw.mass_matrix(model, q)
     assert found.v @ M @ found.v < v @ M @ v
     assert found.forces[0] >= 0.0

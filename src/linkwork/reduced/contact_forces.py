@@ -33,11 +33,12 @@ from .mass_matrix import mass_matrix
 
 SOLVED = 1e-9  # of the largest of b: what may be left of a problem that has a solution
 SLIPS = 1e-9  # m/s: what is slower rests
+INSTANT = 1e-8  # s
 JUMPS = 8  # at most, until forces are found
 
 
 class ContactForces(NamedTuple):
-    """Joint accelerations (nv,), forces (rows,) of all rows of the model, velocities (nv,) before or after jumps, and how many."""
+    """Joint accelerations (nv,), forces (rows,) of all rows of the model, velocities (nv,) after jumps, and how many of them."""
 
     accelerations: np.ndarray
     forces: np.ndarray
@@ -69,7 +70,7 @@ def contact_forces(model: Model, q: Any, v: Any, tau: Any = None, touching: floa
             full = np.zeros(laws.count)
             full[rows.index] = force
             return ContactForces(a_free + np.linalg.solve(M, rows.G.T @ force), full, v, jumps)
-        v = v + np.linalg.solve(M, rows.G.T @ rows.impulses(M, v))
+        v = v + np.linalg.solve(M, rows.G.T @ rows.impulses(M, a_free, v))
     raise SolverError(f"contacts still jump after {JUMPS} impulses: no forces were found")
 
 
@@ -122,9 +123,11 @@ class Rows(NamedTuple):
                 found = found + (Cones.equal(1) if kind < 0 else Cones.push(1))
         return found
 
-    def impulses(self, M: np.ndarray, v: np.ndarray) -> np.ndarray:
-        """Of an impact without restitution."""
-        return solve(Problem(self.G @ np.linalg.solve(M, self.G.T), self.G @ v, self.cones()))[0]
+    def impulses(self, M: np.ndarray, a_free: np.ndarray, v: np.ndarray) -> np.ndarray:
+        """Of an impact without restitution. Where nothing approaches, what would in the next instant does."""
+        u, pushes = self.G @ v, (self.kinds == NORMAL) | (self.kinds == BOUNDS)
+        soon = u if np.any(u[pushes] < -SLIPS) else u + INSTANT * (self.G @ a_free + self.bias)
+        return solve(Problem(self.G @ np.linalg.solve(M, self.G.T), soon, self.cones()))[0]
 
     def forces(self, M: np.ndarray, a_free: np.ndarray, v: np.ndarray) -> np.ndarray | None:
         """At acceleration level; None where there are none, or where points approach."""
