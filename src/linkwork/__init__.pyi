@@ -154,6 +154,7 @@ from .reduced import (
     tree_inverse_dynamics,
     tree_inverse_dynamics_derivatives,
 )
+from .reduced.contact_forces import contact_forces
 from .reduced.loaded import constrained_dynamics
 from .reduced.muscle_states import MuscleStates, muscle_states
 from .simulate import simulate
@@ -293,9 +294,13 @@ __all__ = [
     "constrained_dynamics",
     "constraint",
     "constraint_report",
+<<<<<<< HEAD
+    "contact_forces",
+=======
     "convert",
     "coriolis_forces",
     "coriolis_matrix",
+>>>>>>> main
     "cubic_curve",
     "ellipsoid",
     "energy",
