@@ -102,6 +102,7 @@ from .model.kinematics import Kinematics, kinematics
 from .redmax import HyperReduced, MassSpringChain, MassSpringNet, MassSprings
 from .redmax.response import factor, tree_factor
 from .reduced import (
+    DynamicsDerivatives,
     bias_forces,
     body_jacobian,
     body_jacobian_dot,
@@ -119,6 +120,7 @@ from .reduced import (
     jacobian_product,
     jacobian_transpose_product,
     joint_wrenches,
+    linearised_dynamics,
     mass_matrix,
     mass_matrix_factor,
     tree_dynamics,
@@ -126,6 +128,7 @@ from .reduced import (
     tree_hybrid_dynamics,
     tree_inverse_dynamics,
     tree_inverse_dynamics_derivatives,
+    tree_linearised_dynamics,
 )
 from .reduced.loaded import constrained_dynamics
 from .reduced.muscle_states import MuscleStates, muscle_states
@@ -164,6 +167,7 @@ __all__ = [
     "Cylindrical",
     "Drag",
     "DryFriction",
+    "DynamicsDerivatives",
     "ElasticMuscle",
     "Ellipsoid",
     "Energy",
@@ -278,6 +282,7 @@ __all__ = [
     "joint_force",
     "joint_wrenches",
     "kinematics",
+    "linearised_dynamics",
     "load",
     "mass_matrix",
     "mass_matrix_factor",
@@ -298,5 +303,6 @@ __all__ = [
     "tree_hybrid_dynamics",
     "tree_inverse_dynamics",
     "tree_inverse_dynamics_derivatives",
+    "tree_linearised_dynamics",
     "tree_maximal_dynamics",
 ]

@@ -66,14 +66,14 @@ class Pinocchio(Peer):
         data = self.model.createData()
         own = {"forward_dynamics": self.pin.aba, "inverse_dynamics": self.pin.rnea, "mass_matrix": self.pin.crba}
         self.functions = {quantity: partial(function, self.model, data) for quantity, function in own.items()}
-        self._q, self._v = np.arange(model.nq), np.arange(model.nv)
+        self._q, self.velocity_order = np.arange(model.nq), np.arange(model.nv)
         for q, v in _free_joints(model):
-            self._q[q], self._v[v] = self._q[q][[0, 1, 2, 4, 5, 6, 3]], np.roll(self._v[v], 3)
+            self._q[q], self.velocity_order[v] = self._q[q][[0, 1, 2, 4, 5, 6, 3]], np.roll(self.velocity_order[v], 3)
 
     def layout(self, states: States) -> States:
-        out = {name: x[:, self._q if name == "q" else self._v] for name, x in states.items()}
+        out = {name: x[:, self._q if name == "q" else self.velocity_order] for name, x in states.items()}
         if "M" in out:
-            out["M"] = out["M"][:, :, self._v]
+            out["M"] = out["M"][:, :, self.velocity_order]
         return {name: np.ascontiguousarray(x) for name, x in out.items()}
 
     def batch(self, quantity: str, inputs: Sequence[np.ndarray], out: np.ndarray, threads: int) -> Callable[[], Any] | None:
