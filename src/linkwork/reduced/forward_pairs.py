@@ -27,45 +27,71 @@ def answers(
     p_q: Lane,
     p_v: Lane,
     trail: Lane,
+    trail_v: Lane,
     da_dq: Lane,
     da_dv: Lane,
     da_dtau: Lane,
 ) -> None:
-    """Row i of M^-1, and of derivatives with respect to all that does not carry i: X_i goes wherever it is felt."""
-    for i in range(nv):
+    """Rows of M^-1, and of derivatives with respect to all that does not carry them: X_i goes wherever it is felt.
+
+    Two rows at a time, i and the next, where that is all that hangs on i: then both go the same ways.
+    """
+    i = 0
+    while i < nv:
+        k = i
+        if i + 1 < nv and dof_before[i + 1] == i and dof_end[i + 1] == dof_end[i]:
+            k = i + 1
+        o = 6 * k
         da_dtau[i * nv + i] = own_response[i]
+        da_dtau[k * nv + k] = own_response[k]
         for c in range(6):
-            trail[6 * i + c] = X[6 * i + c]
-        if i + 1 < dof_end[i]:
-            spread_answer(
+            trail[o + c] = X[6 * i + c]
+            trail_v[o + c] = X[o + c]
+        if k > i:
+            x0 = X[6 * i]
+            x1 = X[6 * i + 1]
+            x2 = X[6 * i + 2]
+            x3 = X[6 * i + 3]
+            x4 = X[6 * i + 4]
+            x5 = X[6 * i + 5]
+            for e in range(k, k + dof_count[k]):
+                da_dq[i * nv + e] = -dot6(p_q, 6 * e, x0, x1, x2, x3, x4, x5)
+                da_dv[i * nv + e] = -dot6(p_v, 6 * e, x0, x1, x2, x3, x4, x5)
+            y = -dot6(K_root, o, x0, x1, x2, x3, x4, x5)
+            da_dtau[i * nv + k] = y
+            da_dtau[k * nv + i] = y
+            for c in range(6):
+                trail[o + c] += J_root[o + c] * y
+        spread_answers(
+            i,
+            k,
+            k,
+            k + 1,
+            dof_end[k],
+            nv,
+            dof_before,
+            dof_count,
+            dof_shoots,
+            J_root,
+            K_root,
+            p_q,
+            p_v,
+            trail,
+            trail_v,
+            da_dq,
+            da_dv,
+            da_dtau,
+        )
+        if dof_forks[i] >= 0:
+            climb_answers(
                 i,
-                i,
-                i + 1,
-                dof_end[i],
-                nv,
-                dof_before,
-                dof_count,
-                dof_shoots,
-                J_root,
-                K_root,
-                p_q,
-                p_v,
-                trail,
-                da_dq,
-                da_dv,
-                da_dtau,
-            )
-        top = dof_forks[i]
-        if top >= 0:
-            climb_answer(
-                i,
-                top,
+                k,
+                dof_forks[i],
                 nv,
                 dof_before,
                 dof_end,
                 dof_count,
                 dof_shoots,
-                dof_forks,
                 dof_body,
                 J_root,
                 K_root,
@@ -73,22 +99,24 @@ def answers(
                 p_q,
                 p_v,
                 trail,
+                trail_v,
                 da_dq,
                 da_dv,
                 da_dtau,
             )
+        i = k + 1
 
 
 @loops
-def climb_answer(
+def climb_answers(
     i: int,
+    k: int,
     top: int,
     nv: int,
     dof_before: Table,
     dof_end: Table,
     dof_count: Table,
     dof_shoots: Table,
-    dof_forks: Table,
     dof_body: Table,
     J_root: Lane,
     K_root: Lane,
@@ -96,96 +124,115 @@ def climb_answer(
     p_q: Lane,
     p_v: Lane,
     trail: Lane,
+    trail_v: Lane,
     da_dq: Lane,
     da_dv: Lane,
     da_dtau: Lane,
 ) -> None:
-    """X_i in branches that part from the way of i to the root: at `top`, nearest to the root, the last of them does."""
+    """X_i and X_k in branches that part from their way to the root: at `top`, nearest to the root, the last of them do."""
     p0 = K_root[6 * i]
     p1 = K_root[6 * i + 1]
     p2 = K_root[6 * i + 2]
     p3 = K_root[6 * i + 3]
     p4 = K_root[6 * i + 4]
     p5 = K_root[6 * i + 5]
+    r0 = K_root[6 * k]
+    r1 = K_root[6 * k + 1]
+    r2 = K_root[6 * k + 2]
+    r3 = K_root[6 * k + 3]
+    r4 = K_root[6 * k + 4]
+    r5 = K_root[6 * k + 5]
+    if k > i:
+        y = dot6(J_root, 6 * i, r0, r1, r2, r3, r4, r5)
+        r0 -= p0 * y
+        r1 -= p1 * y
+        r2 -= p2 * y
+        r3 -= p3 * y
+        r4 -= p4 * y
+        r5 -= p5 * y
     child = i
     a = dof_before[i]
     while a >= top and a >= 0:
         if a + 1 < child or dof_end[child] < dof_end[a]:
-            o = 21 * dof_body[a]
-            t = 6 * a
-            trail[t] = -(dot3(Lambda, o, p0, p1, p2) + dot3(Lambda, o + 6, p3, p4, p5))
-            trail[t + 1] = -(Lambda[o + 1] * p0 + dot3(Lambda, o + 9, p3, p4, p5) + Lambda[o + 3] * p1 + Lambda[o + 4] * p2)
-            trail[t + 2] = -(Lambda[o + 2] * p0 + dot3(Lambda, o + 12, p3, p4, p5) + Lambda[o + 4] * p1 + Lambda[o + 5] * p2)
-            trail[t + 3] = -(Lambda[o + 6] * p0 + Lambda[o + 9] * p1 + Lambda[o + 12] * p2 + dot3(Lambda, o + 15, p3, p4, p5))
-            trail[t + 4] = -(
-                Lambda[o + 7] * p0
-                + Lambda[o + 10] * p1
-                + Lambda[o + 13] * p2
-                + Lambda[o + 16] * p3
-                + Lambda[o + 18] * p4
-                + Lambda[o + 19] * p5
+            yield_to(Lambda, 21 * dof_body[a], trail, 6 * a, p0, p1, p2, p3, p4, p5)
+            yield_to(Lambda, 21 * dof_body[a], trail_v, 6 * a, r0, r1, r2, r3, r4, r5)
+            spread_answers(
+                i,
+                k,
+                a,
+                a + 1,
+                child,
+                nv,
+                dof_before,
+                dof_count,
+                dof_shoots,
+                J_root,
+                K_root,
+                p_q,
+                p_v,
+                trail,
+                trail_v,
+                da_dq,
+                da_dv,
+                da_dtau,
             )
-            trail[t + 5] = -(
-                Lambda[o + 8] * p0
-                + Lambda[o + 11] * p1
-                + Lambda[o + 14] * p2
-                + Lambda[o + 17] * p3
-                + Lambda[o + 19] * p4
-                + Lambda[o + 20] * p5
+            spread_answers(
+                i,
+                k,
+                a,
+                dof_end[child],
+                dof_end[a],
+                nv,
+                dof_before,
+                dof_count,
+                dof_shoots,
+                J_root,
+                K_root,
+                p_q,
+                p_v,
+                trail,
+                trail_v,
+                da_dq,
+                da_dv,
+                da_dtau,
             )
-            if a + 1 < child:
-                spread_answer(
-                    i,
-                    a,
-                    a + 1,
-                    child,
-                    nv,
-                    dof_before,
-                    dof_count,
-                    dof_shoots,
-                    J_root,
-                    K_root,
-                    p_q,
-                    p_v,
-                    trail,
-                    da_dq,
-                    da_dv,
-                    da_dtau,
-                )
-            if dof_end[child] < dof_end[a]:
-                spread_answer(
-                    i,
-                    a,
-                    dof_end[child],
-                    dof_end[a],
-                    nv,
-                    dof_before,
-                    dof_count,
-                    dof_shoots,
-                    J_root,
-                    K_root,
-                    p_q,
-                    p_v,
-                    trail,
-                    da_dq,
-                    da_dv,
-                    da_dtau,
-                )
         o = 6 * a
         y = dot6(J_root, o, p0, p1, p2, p3, p4, p5)
+        u = dot6(J_root, o, r0, r1, r2, r3, r4, r5)
         p0 -= K_root[o] * y
         p1 -= K_root[o + 1] * y
         p2 -= K_root[o + 2] * y
         p3 -= K_root[o + 3] * y
         p4 -= K_root[o + 4] * y
         p5 -= K_root[o + 5] * y
+        r0 -= K_root[o] * u
+        r1 -= K_root[o + 1] * u
+        r2 -= K_root[o + 2] * u
+        r3 -= K_root[o + 3] * u
+        r4 -= K_root[o + 4] * u
+        r5 -= K_root[o + 5] * u
         child = a
         a = dof_before[a]
 
 
 @loops
-def spread_answer(
+def yield_to(Lambda: Lane, o: int, trail: Lane, t: int, p0: float, p1: float, p2: float, p3: float, p4: float, p5: float) -> None:
+    """The acceleration -Lambda p, of a symmetric matrix in blocks as `Articulated` packs them."""
+    trail[t] = -(dot3(Lambda, o, p0, p1, p2) + dot3(Lambda, o + 6, p3, p4, p5))
+    trail[t + 1] = -(dot3(Lambda, o + 9, p3, p4, p5) + Lambda[o + 1] * p0 + Lambda[o + 3] * p1 + Lambda[o + 4] * p2)
+    trail[t + 2] = -(dot3(Lambda, o + 12, p3, p4, p5) + Lambda[o + 2] * p0 + Lambda[o + 4] * p1 + Lambda[o + 5] * p2)
+    force = dot3(Lambda, o + 15, p3, p4, p5)
+    trail[t + 3] = -(force + Lambda[o + 6] * p0 + Lambda[o + 9] * p1 + Lambda[o + 12] * p2)
+    force = Lambda[o + 16] * p3 + Lambda[o + 18] * p4 + Lambda[o + 19] * p5
+    trail[t + 4] = -(force + Lambda[o + 7] * p0 + Lambda[o + 10] * p1 + Lambda[o + 13] * p2)
+    force = Lambda[o + 17] * p3 + Lambda[o + 19] * p4 + Lambda[o + 20] * p5
+    trail[t + 5] = -(force + Lambda[o + 8] * p0 + Lambda[o + 11] * p1 + Lambda[o + 14] * p2)
+
+
+@loops
+def spread_answers(
     i: int,
+    k: int,
     start: int,
     first: int,
     end: int,
@@ -198,11 +245,12 @@ def spread_answer(
     p_q: Lane,
     p_v: Lane,
     trail: Lane,
+    trail_v: Lane,
     da_dq: Lane,
     da_dv: Lane,
     da_dtau: Lane,
 ) -> None:
-    """X_i outward through the degrees of freedom `first` to `end`, which hang on `start`."""
+    """X_i and X_k outward through the degrees of freedom `first` to `end`, which hang on `start`."""
     at = start
     x0 = trail[6 * at]
     x1 = trail[6 * at + 1]
@@ -210,6 +258,12 @@ def spread_answer(
     x3 = trail[6 * at + 3]
     x4 = trail[6 * at + 4]
     x5 = trail[6 * at + 5]
+    z0 = trail_v[6 * at]
+    z1 = trail_v[6 * at + 1]
+    z2 = trail_v[6 * at + 2]
+    z3 = trail_v[6 * at + 3]
+    z4 = trail_v[6 * at + 4]
+    z5 = trail_v[6 * at + 5]
     for j in range(first, end):
         if dof_before[j] != at:
             at = dof_before[j]
@@ -219,19 +273,38 @@ def spread_answer(
             x3 = trail[6 * at + 3]
             x4 = trail[6 * at + 4]
             x5 = trail[6 * at + 5]
-        for k in range(j, j + dof_count[j]):
-            da_dq[i * nv + k] = -dot6(p_q, 6 * k, x0, x1, x2, x3, x4, x5)
-            da_dv[i * nv + k] = -dot6(p_v, 6 * k, x0, x1, x2, x3, x4, x5)
+            z0 = trail_v[6 * at]
+            z1 = trail_v[6 * at + 1]
+            z2 = trail_v[6 * at + 2]
+            z3 = trail_v[6 * at + 3]
+            z4 = trail_v[6 * at + 4]
+            z5 = trail_v[6 * at + 5]
+        for e in range(j, j + dof_count[j]):
+            o = 6 * e
+            da_dq[i * nv + e] = -dot6(p_q, o, x0, x1, x2, x3, x4, x5)
+            da_dq[k * nv + e] = -dot6(p_q, o, z0, z1, z2, z3, z4, z5)
+            da_dv[i * nv + e] = -dot6(p_v, o, x0, x1, x2, x3, x4, x5)
+            da_dv[k * nv + e] = -dot6(p_v, o, z0, z1, z2, z3, z4, z5)
         o = 6 * j
         y = -dot6(K_root, o, x0, x1, x2, x3, x4, x5)
-        da_dtau[i * nv + j] = y
-        da_dtau[j * nv + i] = y
+        u = -dot6(K_root, o, z0, z1, z2, z3, z4, z5)
+        if j > i:
+            da_dtau[i * nv + j] = y
+            da_dtau[j * nv + i] = y
+            da_dtau[k * nv + j] = u
+            da_dtau[j * nv + k] = u
         x0 += J_root[o] * y
         x1 += J_root[o + 1] * y
         x2 += J_root[o + 2] * y
         x3 += J_root[o + 3] * y
         x4 += J_root[o + 4] * y
         x5 += J_root[o + 5] * y
+        z0 += J_root[o] * u
+        z1 += J_root[o + 1] * u
+        z2 += J_root[o + 2] * u
+        z3 += J_root[o + 3] * u
+        z4 += J_root[o + 4] * u
+        z5 += J_root[o + 5] * u
         at = j
         if dof_shoots[j] > 0:
             trail[o] = x0
@@ -240,6 +313,12 @@ def spread_answer(
             trail[o + 3] = x3
             trail[o + 4] = x4
             trail[o + 5] = x5
+            trail_v[o] = z0
+            trail_v[o + 1] = z1
+            trail_v[o + 2] = z2
+            trail_v[o + 3] = z3
+            trail_v[o + 4] = z4
+            trail_v[o + 5] = z5
 
 
 @loops

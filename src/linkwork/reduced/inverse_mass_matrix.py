@@ -56,7 +56,7 @@ INVERSE_MASS_MATRIX = Algorithm(
         "frame": Field("shared", codec=POSE),
         "IA": Field("gathered", codec=INERTIA),
         "Lambda": Field("work", "node", INERTIA),
-        **{name: Field("work", "columns") for name in ("J_root", "K_root", "X", "trail")},
+        **{name: Field("work", "columns") for name in ("J_root", "K_root", "X", "trail", "trail_v")},
         "own_response": Field("work", "v"),
         "M_inverse": Field("output", "square", SCALAR),
     },
