@@ -136,6 +136,7 @@ from .simulate import simulate
 from .simulator import Simulator
 from .spatial import SE3, Ad, Inertia, ad
 from .spatial import scalar as math
+from .step_derivatives import StepDerivatives, step_derivatives, step_parameter_derivatives, step_product
 from .steppers import Event, assemble, project
 from .trajectory import Health, Trajectory
 
@@ -238,6 +239,7 @@ __all__ = [
     "SphericalExp",
     "SpringDamper",
     "State",
+    "StepDerivatives",
     "SwingTwistLimit",
     "SymbolError",
     "TangentSurfaces",
@@ -293,6 +295,9 @@ __all__ = [
     "parts",
     "project",
     "simulate",
+    "step_derivatives",
+    "step_parameter_derivatives",
+    "step_product",
     "tendon_curve",
     "to_maximal",
     "to_reduced",

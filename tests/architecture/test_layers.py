@@ -31,6 +31,7 @@ LAYERS = [
     ["reactions"],
     ["trajectory"],
     ["simulate"],
+    ["step_derivatives"],
     ["simulator"],
     ["scenes"],
     ["io", "view"],
