@@ -20,6 +20,7 @@ from .kernel.directional import slopes_of
 from .model import Model, State
 from .reduced.derivatives import coordinate_columns
 from .simulate import checked_start, chosen_stepper
+from .steppers import AdaptiveStepper
 from .steppers.derivatives import StepTangent, along, step_tangent
 from .steppers.parameters import parameter_slopes
 
@@ -56,6 +57,8 @@ class _Acting:
         self._made = (stepper, limit_model, contact, options)
         self.model = self.acting(model)
         self.stepper = chosen_stepper(self.model, METHOD, stepper, options)
+        if isinstance(self.stepper, AdaptiveStepper):
+            raise InputError(f"{self.stepper.name} chooses its steps, and has no derivative; take symplectic_euler or rk4")
         laws = collection(self.model)
         inputs = given.get("u")
         self.given = {**given, "u": (laws.initial_inputs if inputs is None else inputs) if laws.forces else None}

@@ -14,7 +14,7 @@ from ..kernel.sweep import Tree
 from ..model import Model
 from ..spatial.se3 import SE3
 
-STEP = 1e-3  # of a number, or itself: numbers of kernels are polynomials of second degree in those of users at most
+STEP = 1e-4  # of the largest entry: numbers of kernels are polynomials of second degree in those of users at most
 SETS = ("", "force", "constraint")
 
 
@@ -68,10 +68,10 @@ def parameter_slopes(
 
     columns: dict[str, list[np.ndarray]] = {}
     for name, what, value, k in entries(model, parameters):
-        size = 1.0 if isinstance(value, SE3) or not np.size(value) else max(1.0, float(np.abs(np.reshape(value, -1)[k])))
-        h = STEP * size
+        size = 1.0 if isinstance(value, SE3) else float(np.abs(value).max())
+        h = STEP * (size or 1.0)
         ends = ends_at(name, what, [varied(value, k, s * h) for s in (1.0, -1.0)])
-        if isinstance(value, SE3):  # not a polynomial: the fourth order is exact to rounding
+        if isinstance(value, SE3):  # not a polynomial, but the fourth order leaves rounding only
             more = ends_at(name, what, [varied(value, k, s * h) for s in (2.0, -2.0)])
             found = {of: (8 * (ends[0][of] - ends[1][of]) - (more[0][of] - more[1][of])) / (12 * h) for of in ends[0]}
         else:
