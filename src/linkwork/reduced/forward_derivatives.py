@@ -34,6 +34,8 @@ from .forward_pairs import answers, descents
 from .pairs import flattened, routine, split_columns
 from .root_frame import Motion, acceleration_above, carried, place_in_root, subspace_changes
 
+Columns = tuple[list[Vector], list[Vector], list[Vector]]  # J, K and Y of the degrees of freedom of a joint
+
 
 # --- rules -------------------------------------------------------------------------------------------------------------------
 def place_bodies(n: Any, parent: Any) -> None:
@@ -51,7 +53,7 @@ def eliminate(n: Any, parent: Any) -> None:
     IA, pA, PA = (n.own.articulated + n.IA).matrix, n.bias + n.pA, n.swirl.matrix + n.PA
     force = n.tau - n.damping * n.v
     J = split_columns(n.J_root, 6)
-    U, K, Y, y, d_inv = ([None] * len(J) for _ in range(5))
+    U, K, Y, y, d_inv = (empty(len(J)) for _ in range(5))
     for k in reversed(range(len(J))):
         s, u = J[k], IA @ J[k]
         d_inv[k] = 1.0 / (dot(s, u) + n.armature[k])
@@ -61,6 +63,11 @@ def eliminate(n: Any, parent: Any) -> None:
     n.U, n.K_root, n.Y_root, n.y, n.d_inv = flattened(U), flattened(K), flattened(Y), stack(*y), stack(*d_inv)
     n.left, n.handed, n.left_swirl = Articulated.of_matrix(IA), handed, PA
     parent.IA, parent.pA, parent.PA = parent.IA + n.left, parent.pA + handed, parent.PA + PA
+
+
+def empty(count: int) -> list[Any]:
+    """Room for so many things that are not yet known."""
+    return [None] * count
 
 
 def less(A: np.ndarray, u: Vector, k: Vector) -> np.ndarray:
@@ -92,9 +99,9 @@ def respond(n: Any, parent: Any, alpha_p: Vector, a: Vector) -> None:
     held_q = [resist(n, J, [dot(C[:, i], F) for i in size]) for C in n.changes.C]
     held_v = [resist(n, J, [n.damping[e] if i == e else 0.0 for i in size]) for e in size]
     pulls = [cross_wrench(s, F) + pull for s, (_, pull) in zip(J, held_q, strict=True)]
-    ways_q, p_q = follow(n, Lambda, (J, K, Y), (found.m_q, found.n_q), pulls, [y for y, _ in held_q])
+    ways_q, p_q = follow(n, Lambda, (J, K, Y), found.m_q, found.n_q, pulls, [y for y, _ in held_q])
     turns = [s[:3] for s in J]
-    ways_v, p_v = follow(n, Lambda, (J, K, Y), (found.m_v, turns), [pull for _, pull in held_v], [y for y, _ in held_v])
+    ways_v, p_v = follow(n, Lambda, (J, K, Y), found.m_v, turns, [pull for _, pull in held_v], [y for y, _ in held_v])
     n.p_q, n.p_v, n.n_q = flattened(p_q), flattened(p_v), flattened(found.n_q)
     n.z_q, n.z_v = (flattened([z for z, _ in ways]) for ways in (ways_q, ways_v))
     n.block_q, n.block_v = (stack(*(a[i] for i in range(len(J)) for _, a in ways)) for ways in (ways_q, ways_v))
@@ -102,11 +109,12 @@ def respond(n: Any, parent: Any, alpha_p: Vector, a: Vector) -> None:
 
 
 def follow(
-    n: Any, Lambda: Articulated, joint: Any, carried: Any, pulls: list[Vector], y: list[list[Any]]
+    n: Any, Lambda: Articulated, joint: Columns, m: list[Vector], w: list[Vector], pulls: list[Vector], y: list[list[Any]]
 ) -> tuple[list[tuple[Vector, list[Any]]], list[Vector]]:
-    """Of every pair (m, n): where its way outward begins, see `descend`, and how it pulls at what is before the joint."""
-    p = [n.left @ m + n.left_swirl @ w + pull for m, w, pull in zip(*carried, pulls, strict=True)]
-    return [descend(*joint, m - Lambda @ pull, w, own) for m, w, pull, own in zip(*carried, p, y, strict=True)], p
+    """Of every pair (m, w), w the angular part of n: where its way outward begins, see `descend`, and how it pulls at what is
+    before the joint."""
+    p = [n.left @ a + n.left_swirl @ b + pull for a, b, pull in zip(m, w, pulls, strict=True)]
+    return [descend(joint, a - Lambda @ pull, b, own) for a, b, pull, own in zip(m, w, p, y, strict=True)], p
 
 
 def resist(n: Any, J: list[Vector], forces: list[Any]) -> tuple[list[Any], Vector]:
@@ -120,10 +128,10 @@ def resist(n: Any, J: list[Vector], forces: list[Any]) -> tuple[list[Any], Vecto
     return y, p
 
 
-def descend(J: list[Vector], K: list[Vector], Y: list[Vector], z: Vector, w: Vector, y: list[Any]) -> tuple[Vector, list[Any]]:
+def descend(joint: Columns, z: Vector, w: Vector, y: list[Any]) -> tuple[Vector, list[Any]]:
     """Through the degrees of freedom of one joint: z behind them, and their accelerations."""
     a = []
-    for s, k, turn, first in zip(J, K, Y, y, strict=True):
+    for s, k, turn, first in zip(*joint, y, strict=True):
         a.append(first - dot(k, z) - dot(turn, w))
         z = z + s * a[-1]
     return z, a

@@ -14,7 +14,7 @@ from ..spatial.rigid import RigidInertia
 from ..spatial.scalar import dot, stack
 from ..spatial.se3 import SE3
 from .derivatives import square_function
-from .forward_derivatives import answer, less
+from .forward_derivatives import answer, empty, less
 from .forward_pairs import answers
 from .pairs import flattened, routine, split_columns
 
@@ -32,7 +32,7 @@ def place_still(n: Any, parent: Any) -> None:
 def articulate(n: Any, parent: Any) -> None:
     """Articulated inertias, one degree of freedom after the other."""
     IA, J = (n.own.articulated + n.IA).matrix, split_columns(n.J_root, 6)
-    K, d_inv = [None] * len(J), [None] * len(J)
+    K, d_inv = empty(len(J)), empty(len(J))
     for k in reversed(range(len(J))):
         u = IA @ J[k]
         d_inv[k] = 1.0 / (dot(J[k], u) + n.armature[k])

@@ -77,9 +77,8 @@ class StepTangent:
             filled[name] = np.ascontiguousarray(x, float).reshape(*np.shape(x)[:-1], -1) if np.ndim(x) else np.array([x], float)
         out = {name: np.empty((count, plan.sizes[name])) for name in states}
         plan.run(filled, out, count, every=steps * program.passes)
-        names = ("q", "v", "d_q", "d_v")
         left = program.left(self.model, {name: out[name][:, None] for name in program.states if name in out})
-        return left["q"][:, 0], left["v"][:, 0], *(out[name] for name in names[2:])
+        return left["q"][:, 0], left["v"][:, 0], out["d_q"], out["d_v"]
 
 
 def step_tangent(model: Model, stepper: Stepper, parameters: bool = False) -> StepTangent:
