@@ -19,7 +19,7 @@ from .errors import InputError
 from .kernel.directional import slopes_of
 from .model import Model, State
 from .reduced.derivatives import coordinate_columns
-from .simulate import checked_start, chosen_stepper
+from .simulate import checked_start, chosen_stepper, takes_stiffness
 from .steppers import AdaptiveStepper
 from .steppers.derivatives import StepTangent, along, step_tangent
 from .steppers.parameters import parameter_slopes
@@ -32,6 +32,12 @@ class StepDerivatives(NamedTuple):
 
     A: np.ndarray
     B: np.ndarray
+
+
+def acting_model(model: Model, dt: float, stepper: str | None, limit_model: str, contact: str, options: dict[str, Any]) -> Model:
+    """The model that runs: with limits, friction and contacts that it declares, as `simulate` has it."""
+    touched = touching(model, contact, Compliance(None, None, None, takes_stiffness(METHOD, stepper)), dt)
+    return declared(touched, limit_model, chosen_stepper(touched, METHOD, stepper, options)).model
 
 
 class _Acting:
@@ -65,9 +71,7 @@ class _Acting:
 
     def acting(self, model: Model) -> Model:
         """The model with what it declares."""
-        stepper, limit_model, contact, options = self._made
-        touched = touching(model, contact, Compliance(None, None, None, False), self.dt)
-        return declared(touched, limit_model, chosen_stepper(touched, METHOD, stepper, options)).model
+        return acting_model(model, self.dt, *self._made)
 
     def changes(self, changes: Mapping[str, np.ndarray], parameters: bool = False) -> np.ndarray:
         """Of the state after the steps (..., count, 2 nv)."""

@@ -200,7 +200,16 @@ class Model:
                 signature = (body.joint.signature, tuple(patterns.items()))
                 if signature not in classes:
                     nq, nv = body.joint.nq, body.joint.nv
-                    sizes = {"q": nq, "v": nv, "vv": nv * nv, "rows": 6 - nv, "columns": 6 * nv, "triples": 3 * nv, "p": 6}
+                    sizes = {
+                        "q": nq,
+                        "v": nv,
+                        "vv": nv * nv,
+                        "rows": 6 - nv,
+                        "columns": 6 * nv,
+                        "triples": 3 * nv,
+                        "qv": nq * nv,
+                        "p": 6,
+                    }
                     classes[signature] = NodeClass(signature, {"joint": body.joint}, patterns, sizes)
                 known[parts] = (classes[signature], values)
             node_class, values = known[parts]
