@@ -19,6 +19,7 @@ from .constraints import (
     joint_constraint,
 )
 from .contact import CompliantContact, Contact
+from .doors import jax as jax
 from .energy import Energy, energy
 from .errors import CompileError, InputError, LinkworkError, ModelError, SolverError, SymbolError
 from .forces import (

@@ -32,6 +32,7 @@ LAYERS = [
     ["trajectory"],
     ["simulate"],
     ["step_derivatives"],
+    ["doors"],
     ["simulator"],
     ["scenes"],
     ["io", "view"],

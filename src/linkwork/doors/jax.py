@@ -64,9 +64,7 @@ class _Call:
         jax.ffi.register_ffi_target(self._name, make(self._function.address, None, None), platform="cpu")
 
     def __call__(self, *arrays: Any) -> list[Any]:
-        if not jax.config.jax_enable_x64:  # pyright: ignore[reportAttributeAccessIssue]
-            raise InputError('linkwork computes in float64: jax.config.update("jax_enable_x64", True) first')
-        given = [jnp.asarray(x, jnp.float64) for x in arrays]
+        given = _floats(*arrays)
         shapes = [jax.ShapeDtypeStruct((size,), jnp.float64) for size in self._sizes]
         return list(jax.ffi.ffi_call(self._name, shapes, vmap_method="broadcast_all")(*given))
 
@@ -207,6 +205,8 @@ def _is_state(algorithm: Algorithm, name: str) -> bool:
 
 
 def _floats(*arrays: Any) -> list[Any]:
+    if not jax.config.jax_enable_x64:  # pyright: ignore[reportAttributeAccessIssue]
+        raise InputError('linkwork computes in float64: jax.config.update("jax_enable_x64", True) first')
     return [jnp.asarray(x, jnp.float64) for x in arrays]
 
 

@@ -274,6 +274,10 @@ class Model:
             raise InputError(f"there is no prepared function {name!r}; choose one of {', '.join(FUNCTIONS)}")
         return FUNCTIONS[name](self)
 
+    def casadi(self, name: str) -> Any:
+        """A `casadi.Function` ("forward_dynamics", "integrate", ...) for optimal control; see `doors.casadi`."""
+        return importlib.import_module("linkwork.doors.casadi").casadi_function(self, name)
+
     def replace(
         self, *, gravity: Any = None, bodies: Mapping[str, Mapping[str, Any]] | None = None, elements: Iterable[Any] | None = None
     ) -> Model:
