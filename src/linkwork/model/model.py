@@ -216,7 +216,7 @@ class Model:
             node_classes.append(node_class)
             parameters.append(values)
         items, packings = {"below": lambda: dofs_below(self)}, {"M": lambda: mass_matrix_entries(self)}
-        return Tree(self.parents, node_classes, parameters, {}, {"dof": self.nv}, items, packings)
+        return Tree(self.parents, node_classes, parameters, {}, {"dof": self.nv}, items, packings, numbers={"bodies": self.nb})
 
     @cached_property
     def plan(self) -> Plans:
@@ -236,9 +236,19 @@ class Model:
             interface = self._interfaces[algorithm.name] = Interface(self, algorithm)
         return interface(inputs, threads, wanted)
 
+    def quick(self, algorithm: Algorithm, given: tuple[str, ...], wanted: tuple[str, ...]) -> Function:
+        """An algorithm as a function of some inputs that returns some outputs; other inputs are zero, gravity is the model's."""
+        key = (algorithm.name, given, wanted)
+        found = self.usual_functions.get(key)
+        if found is None:
+            gravity = {"gravity": self.gravity} if "gravity" in algorithm.fields else {}
+            absent = tuple(n for n, f in algorithm.fields.items() if f.kind == "input" and n not in (*given, "gravity"))
+            found = self.usual_functions[key] = Interface(self, algorithm).function(given, wanted, absent, gravity)
+        return found
+
     @cached_property
-    def usual_functions(self) -> dict[str, Function]:
-        """Those that most calls want, by the names of their algorithms; see `usual_function`."""
+    def usual_functions(self) -> dict[Any, Function]:
+        """Those that most calls want, by the names of their algorithms, or with inputs and outputs; see `quick`."""
         return {}
 
     @cached_property

@@ -61,7 +61,7 @@ def dof_tree(model: Model) -> Tree:
     return replace(
         own_tree,
         tables={name: x.astype(np.int32) for name, x in tables.items()},
-        numbers={"nv": nv},
+        numbers={**own_tree.numbers, "nv": nv},
         counts={**own_tree.counts, "square": nv * nv},
     )
 
