@@ -133,6 +133,7 @@ from .reduced import (
 )
 from .reduced.loaded import constrained_dynamics
 from .reduced.muscle_states import MuscleStates, muscle_states
+from .reduced.parameter_derivatives import parameter_derivatives
 from .simulate import simulate
 from .simulator import Simulator
 from .spatial import SE3, Ad, Inertia, ad
@@ -293,6 +294,7 @@ __all__ = [
     "maximal_dynamics",
     "mesh_inertia",
     "muscle_states",
+    "parameter_derivatives",
     "parts",
     "project",
     "simulate",

@@ -19,10 +19,10 @@ from .errors import InputError
 from .kernel.directional import slopes_of
 from .model import Model, State
 from .reduced.derivatives import coordinate_columns
+from .reduced.parameters import parameter_slopes
 from .simulate import checked_start, chosen_stepper, takes_stiffness
 from .steppers import AdaptiveStepper
 from .steppers.derivatives import StepTangent, along, step_tangent
-from .steppers.parameters import parameter_slopes
 
 METHOD = "reduced"
 

@@ -120,6 +120,19 @@ def pendulum() -> lw.Model:
     return b.build()
 
 
+def coupled() -> lw.Model:
+    b = lw.ModelBuilder()
+    b.body("a", joint=lw.Universal(), inertia=ROD, armature=0.02)
+    b.body("b", parent="a", joint=lw.Revolute((0, 1, 0)), placement=lw.SE3(p=(0.4, 0, 0)), inertia=ROD, damping=0.1)
+    b.body("c", parent="b", joint=lw.Revolute((0, 1, 0)), placement=lw.SE3(p=(0.4, 0, 0)), inertia=ROD)
+    b.add(lw.Coupling("c", "b", 2.0))
+    b.add(
+        lw.SpringDamper("b", "world", (0.4, 0, 0), (1.0, 0.2, 0.1), stiffness=30.0, rest_length=0.3, damping=0.4, name="spring")
+    )
+    b.add(lw.JointSpring("b", 3.0, rest=[0.2], name="hinge"))
+    return b.build()
+
+
 NUMBERS = {
     "a": ("mass", "com", "tensor", "placement", "armature"),
     "b": ("mass", "com", "placement", "damping"),
@@ -131,7 +144,7 @@ NUMBERS = {
 @pytest.mark.parametrize("steps", [1, 100])
 def test_parameters(steps: int) -> None:
     """Of bodies and laws, by numbers that users know, after one step and a hundred."""
-    from linkwork.steppers.parameters import entries, varied
+    from linkwork.reduced.parameters import entries, varied
 
     m = pendulum()
     q, v = np.array([0.2, -0.3, 0.5]), np.array([0.5, 1.0, -0.4])
@@ -141,6 +154,26 @@ def test_parameters(steps: int) -> None:
         ends = [after(m.with_parameters({name: {what: varied(value, k, s * 1e-5)}}), q, v, steps) for s in (1, -1)]
         expected.append((np.concatenate(ends[0]) - np.concatenate(ends[1])) / 2e-5)
     assert close(found, np.array(expected).T)
+
+
+@pytest.mark.parametrize("held", [False, True])
+@pytest.mark.parametrize("batch", [False, True])
+def test_parameters_of_accelerations(batch: bool, held: bool) -> None:
+    """With forces, and with a coupling besides, of one state or several."""
+    from linkwork.reduced.parameters import entries, varied
+
+    m = coupled() if held else pendulum()
+    q, v = np.array([0.2, -0.3, 0.5, 1.0])[: m.nv], np.array([0.5, 1.0, -0.4, -0.8])[: m.nv]
+    if batch:
+        q, v = np.array([q, 0.5 * q, -q]), np.array([v, -v, v])
+    found = lw.parameter_derivatives(m, q, v, NUMBERS, 0.1 * v)
+    expected = []
+    for name, what, value, k in entries(m, NUMBERS):
+        ends = [
+            lw.forward_dynamics(m.with_parameters({name: {what: varied(value, k, s * 1e-5)}}), q, v, 0.1 * v) for s in (1, -1)
+        ]
+        expected.append((ends[0] - ends[1]) / 2e-5)
+    assert close(found, np.moveaxis(np.array(expected), 0, -1))
 
 
 def test_friction_coefficient() -> None:
