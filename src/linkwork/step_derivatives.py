@@ -107,7 +107,8 @@ def step_derivatives(
     nv, count = model.nv, 3 * model.nv
     moved = np.zeros((len(here.state.q), count, model.nq))
     moved[:, :nv] = coordinate_columns(model, here.state.q)
-    changes = {"d_q": moved, "d_v": np.eye(count, nv, -nv), "d_tau": np.eye(count, nv, -2 * nv)}
+    units = model.keep_as(step_derivatives, lambda: (np.eye(count, nv, -nv), np.eye(count, nv, -2 * nv)))
+    changes = {"d_q": moved, "d_v": units[0], "d_tau": units[1]}
     matrix = here.changes(changes).swapaxes(-1, -2)
     return StepDerivatives(matrix[..., : 2 * nv], matrix[..., 2 * nv :])
 

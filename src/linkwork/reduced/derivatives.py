@@ -109,7 +109,7 @@ def coordinate_columns(model: Model, q: np.ndarray) -> np.ndarray:
     inputs = {"q": q, "d_q": None, "dv": np.zeros(nv), "d_dv": unit}
     if q.ndim > 1:
         inputs |= {"q": np.repeat(q, nv, axis=0), "d_dv": np.tile(unit, (len(q), 1))}
-    found = model.call(INTEGRATE_DIRECTIONAL, inputs, wanted=("d_q_next",))["d_q_next"]
+    found = model.quick(INTEGRATE_DIRECTIONAL, ("q", "dv", "d_dv"), ("d_q_next",))(inputs["q"], inputs["dv"], inputs["d_dv"])[0]
     return found.reshape(*q.shape[:-1], nv, model.nq)
 
 

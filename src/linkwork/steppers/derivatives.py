@@ -8,25 +8,28 @@ Where a row has just reached a bound, the derivative is that of the side on whic
 from __future__ import annotations
 
 from collections.abc import Mapping
+from threading import get_ident
 from typing import Any
 
 import numpy as np
 
 from ..elements.collection import collection
 from ..errors import InputError
+from ..kernel.call import Call
 from ..kernel.directional import directional, with_slopes
 from ..kernel.plans import Plans
 from ..model import Model, State
 from ..model.manifold import DIFFERENCE
 from . import step_tangents  # noqa: F401  (what routines change by)
-from .stepper import Program, Stepper, program_of
+from .stepper import Stepper, program_of
 
 DIFFERENCE_DIRECTIONAL = directional(DIFFERENCE)
 METHOD = "reduced"
+ENDS = ("q", "v", "d_q", "d_v")
 
 
 class StepTangent:
-    """The step of a model by a stepper, with the directional derivative of its end along directions.
+    """The step of a model by a stepper, with the directional derivative of its end.
 
     parameters   whether numbers of bodies and laws change, too
     """
@@ -39,57 +42,35 @@ class StepTangent:
         own = self.program.algorithm
         self.sets = tuple(of for of in own.sets if of in ("", "force", "constraint")) if parameters else ()
         tree = (self.program.bind(model) if self.program.bind else model.plan).tree
-        self.tree = with_slopes(tree, self.sets) if parameters else tree
         self.algorithm = directional(own, self.sets)
-        self.plans = Plans(self.tree)
+        self.plans = Plans(with_slopes(tree, self.sets) if parameters else tree)
+        self._kept: dict[Any, _Arrays] = {}
 
-    def __call__(
-        self,
-        state: State,
-        h: float,
-        given: Mapping[str, Any],
-        changes: Mapping[str, np.ndarray],
-        steps: int,
-    ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-        """q, v after some steps and how they change, (count, ...) each, along `count` directions of one state each.
+    def arrays(self, batch: int, count: int, given: tuple[str, ...]) -> _Arrays:
+        """Memory for so many states and directions with these inputs; others are zero. Every thread has its own."""
+        key = (get_ident(), batch, count, given)
+        if key not in self._kept:
+            self._kept[key] = _Arrays(self, batch, count, given)
+        return self._kept[key]
 
-        state     (count, ...)
-        given     other inputs: tau, external, u; (size,) or (count, size)
-        changes   of inputs and states, by their names (count, size)
-        """
-        program: Program = self.program
-        kept = program.entered(self.model, {"q": state.q, "v": state.v}, float(state.t))
-        inputs: dict[str, Any] = {**program.given(self.model, h), **kept, **{k: x for k, x in given.items() if x is not None}}
-        inputs["t"] = np.full((len(state.q), 1), float(state.t))
-        inputs |= changes
-        wanted = [name for name, f in self.algorithm.fields.items() if f.kind in ("input", "state")]
-        absent = tuple(name for name in wanted if name not in inputs and self.algorithm.fields[name].kind == "input")
-        count = len(state.q)
-        plan = self.plans(self.algorithm, self.plans.lanes(self.algorithm, count), ("run",), absent)
-        states = [name for name in wanted if self.algorithm.fields[name].kind == "state"]
-        filled = {}
-        for name in wanted:
-            if name in absent:
-                continue
-            x = inputs.get(name)
-            if x is None:  # states that nothing has changed yet
-                x = np.zeros((count, plan.sizes[name]))
-            filled[name] = np.ascontiguousarray(x, float).reshape(*np.shape(x)[:-1], -1) if np.ndim(x) else np.array([x], float)
-        out = {name: np.empty((count, plan.sizes[name])) for name in states}
-        plan.run(filled, out, count, every=steps * program.passes)
-        left = program.left(self.model, {name: out[name][:, None] for name in program.states if name in out})
-        return left["q"][:, 0], left["v"][:, 0], out["d_q"], out["d_v"]
+
+class _Arrays:
+    """Inputs and states (batch, count, size) of a tangent, and the call on them."""
+
+    def __init__(self, tangent: StepTangent, batch: int, count: int, given: tuple[str, ...]) -> None:
+        fields, lanes = tangent.algorithm.fields, tangent.plans.lanes(tangent.algorithm, batch * count)
+        absent = tuple(name for name, f in fields.items() if f.kind == "input" and name not in given)
+        plan = tangent.plans(tangent.algorithm, lanes, ("run",), absent)
+        names = [name for name, f in fields.items() if f.kind == "state" or name in given]
+        self.inputs = {name: np.zeros((batch, count, plan.sizes[name])) for name in names}
+        self.ends = {name: np.empty((batch, count, plan.sizes[name])) for name in ENDS}
+        flat = [{k: x.reshape(batch * count, -1) for k, x in some.items()} for some in (self.inputs, self.ends)]
+        self.run = Call(plan, flat[0], flat[1], batch * count)
 
 
 def step_tangent(model: Model, stepper: Stepper, parameters: bool = False) -> StepTangent:
     """Kept with the model."""
     return model.keep_as((StepTangent, stepper, parameters), lambda: StepTangent(model, stepper, parameters))
-
-
-def _displacements(model: Model, q: np.ndarray, d_q: np.ndarray) -> np.ndarray:
-    """Changes of coordinates (count, nq) at q as displacements of the joints (count, nv)."""
-    inputs = {"q": q, "d_q": None, "q_next": q, "d_q_next": d_q}
-    return model.call(DIFFERENCE_DIRECTIONAL, inputs, wanted=("d_dv",))["d_dv"]
 
 
 def along(
@@ -106,17 +87,31 @@ def along(
     given     tau, external, u: (...) of one state, or (batch, ...); None where there is none
     changes   of inputs and states, by their names (batch, count, size) or (count, size)
     """
-    model, batch = tangent.model, len(state.q)
+    model, program, batch = tangent.model, tangent.program, len(state.q)
+    fixed = program.given(model, dt)
+    own = {name: np.asarray(x, float) for name, x in given.items() if x is not None}
+    kept = program.entered(model, {"q": state.q, "v": state.v}, float(state.t))
     count = max(x.shape[-2] for x in changes.values())
-    tails = {"tau": 1, "external": 2, "u": 1}
+    arrays = tangent.arrays(batch, count, tuple(dict.fromkeys((*fixed, *own, *changes))))
+    inputs = arrays.inputs
+    for name, x in fixed.items():
+        inputs[name][...] = np.reshape(x, -1)
+    for name, x in kept.items():
+        inputs[name][...] = x[:, None]
+    inputs["t"][...] = float(state.t)
+    for name, x in own.items():
+        one = x.ndim == (2 if name == "external" else 1)
+        inputs[name][...] = x.reshape(-1) if one else x.reshape(len(x), 1, -1)
+    for name, x in changes.items():
+        inputs[name][...] = x
+    arrays.run(every=steps * program.passes)
+    q, d_q, nv = arrays.ends["q"], arrays.ends["d_q"], model.nv
+    out = np.empty((batch, count, 2 * nv))
+    out[..., :nv] = displacements(model, q.reshape(-1, model.nq), d_q.reshape(-1, model.nq)).reshape(batch, count, nv)
+    out[..., nv:] = arrays.ends["d_v"]
+    return out
 
-    def repeated(x: np.ndarray, tail: int) -> np.ndarray:
-        many = x.ndim > tail
-        x = x.reshape(*x.shape[: x.ndim - tail], -1)
-        return np.repeat(x, count, axis=0) if many else x
 
-    own = {name: repeated(np.asarray(x, float), tails[name]) for name, x in given.items() if x is not None}
-    rows = {name: np.broadcast_to(x, (batch, *x.shape[-2:])).reshape(batch * count, -1) for name, x in changes.items()}
-    start = State(np.repeat(state.q, count, axis=0), np.repeat(state.v, count, axis=0), t=state.t)
-    q_new, _, d_q, d_v = tangent(start, dt, own, rows, steps)
-    return np.concatenate([_displacements(model, q_new, d_q), d_v], axis=1).reshape(batch, count, 2 * model.nv)
+def displacements(model: Model, q: np.ndarray, d_q: np.ndarray) -> np.ndarray:
+    """Changes of coordinates (count, nq) at q as displacements of the joints (count, nv)."""
+    return model.quick(DIFFERENCE_DIRECTIONAL, ("q", "q_next", "d_q_next"), ("d_dv",))(q, q, d_q)[0]
