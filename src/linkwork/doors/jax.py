@@ -23,7 +23,7 @@ import numpy as np
 
 from ..elements.collection import collection
 from ..errors import InputError
-from ..kernel.directional import companion
+from ..kernel.directional import companion, directional
 from ..kernel.foreign import ForeignFunction
 from ..kernel.plans import Plans
 from ..kernel.sweep import Algorithm
@@ -35,6 +35,7 @@ from ..reduced.forward import FORWARD_DYNAMICS
 from ..reduced.forward_derivatives import FORWARD_DERIVATIVES
 from ..reduced.inverse import INVERSE_DYNAMICS
 from ..reduced.inverse_derivatives import INVERSE_DERIVATIVES
+from ..reduced.loaded import loaded_dynamics, without_pushes
 from ..simulate import chosen_stepper
 from ..step_derivatives import METHOD, acting_model
 from ..steppers import AdaptiveStepper
@@ -122,8 +123,15 @@ def _differentiable(value: Callable[..., Any], with_jacobians: Callable[..., Any
 
 
 def forward_dynamics(model: Model) -> Callable[..., Any]:
-    """a(q, v, tau) (nv,) of the bare tree or a model of forces and constraints; tau may be left out."""
-    _require_tree(model, "forward_dynamics")
+    """a(q, v, tau) (nv,) with all forces and equality constraints of the model; tau may be left out.
+
+    Functions of time and inputs of forces stand as at t = 0.
+    """
+    own = _tree_dynamics(model) if not model.elements else _loaded_dynamics(model)
+    return lambda q, v, tau=None: own(*_floats(q, v, jnp.zeros(model.nv) if tau is None else tau))
+
+
+def _tree_dynamics(model: Model) -> Callable[..., Any]:
     charts = _Charts(model)
     call = _call(model, model.plan, FORWARD_DYNAMICS, ("q", "v", "tau"), ("a",))
     more = _call(model, dof_plans(model), FORWARD_DERIVATIVES, ("q", "v", "tau"), FORWARD_RESULTS)
@@ -133,8 +141,44 @@ def forward_dynamics(model: Model) -> Callable[..., Any]:
         a, dq, dv, dtau = more(q, v, tau)
         return a, (dq.reshape(square) @ charts(q)[1], dv.reshape(square), dtau.reshape(square))
 
-    own = _differentiable(lambda q, v, tau: call(q, v, tau)[0], with_jacobians)
-    return lambda q, v, tau=None: own(*_floats(q, v, jnp.zeros(model.nv) if tau is None else tau))
+    return _differentiable(lambda q, v, tau: call(q, v, tau)[0], with_jacobians)
+
+
+def _loaded_dynamics(model: Model) -> Callable[..., Any]:
+    """By the program of the loaded model, and the same on dual numbers."""
+    laws, charts = collection(without_pushes(model)), _Charts(model)
+    if any(c.unknowns for c in laws.rows) or laws.told_count:
+        raise InputError("lw.jax: constraints with unknowns of their own, and motions that only Python can compute, are left out")
+    algorithm = loaded_dynamics(laws.shape)
+    given = {"t": np.zeros(1), **({"u": laws.initial_inputs} if laws.forces else {})}
+    inputs, moved = ("q", "v", "tau"), ("d_q", "d_v", "d_tau")
+    call = _call(laws.model, laws.plan, algorithm, inputs, ("accelerations",), given)
+    more = _call(laws.model, laws.plan, directional(algorithm), inputs + moved, ("accelerations", "d_accelerations"), given)
+    units = _Units(model, charts)
+
+    def with_jacobians(q: Any, v: Any, tau: Any) -> Any:
+        a, d_a = jax.vmap(lambda *along: more(q, v, tau, *along))(*units.directions(q))
+        return a[0], units.jacobians(q, d_a.T)
+
+    return _differentiable(lambda q, v, tau: call(q, v, tau)[0], with_jacobians)
+
+
+class _Units:
+    """Unit directions: 3 nv displacements, velocities and joint forces, one after the other."""
+
+    def __init__(self, model: Model, charts: _Charts) -> None:
+        nv = model.nv
+        self._nv, self._charts, self._rest = nv, charts, jnp.zeros((2 * nv, model.nq))
+        self._v, self._tau = jnp.eye(3 * nv, nv, -nv), jnp.eye(3 * nv, nv, -2 * nv)
+
+    def directions(self, q: Any) -> tuple[Any, Any, Any]:
+        """Changes of q, v and tau (3 nv, ...)."""
+        return jnp.concatenate([self._charts(q)[0].T, self._rest]), self._v, self._tau
+
+    def jacobians(self, q: Any, columns: Any) -> tuple[Any, Any, Any]:
+        """With respect to coordinates q, v and tau, of columns (size, 3 nv) along the directions."""
+        n = self._nv
+        return columns[:, :n] @ self._charts(q)[1], columns[:, n : 2 * n], columns[:, 2 * n :]
 
 
 def inverse_dynamics(model: Model) -> Callable[..., Any]:
@@ -167,7 +211,7 @@ def step(
     program, tangent, charts = program_of(chosen, acting, METHOD), step_tangent(acting, chosen), _Charts(model)
     if collection(acting).told_count or program.passes != 1:
         raise InputError(f"lw.jax.step: {chosen.name} on this model is not one pass of compiled code")
-    nq, nv, count = model.nq, model.nv, 3 * model.nv
+    nq, nv = model.nq, model.nv
     given = {name: np.asarray(x, float) for name, x in program.given(acting, dt).items() if name != "gravity"}
     plans = program.bind(acting) if program.bind else acting.plan
     memory = [name for name in program.algorithm.results if name not in ("q", "v") and _is_state(program.algorithm, name)]
@@ -178,18 +222,15 @@ def step(
     moved = tuple(companion(name) for name in ("q", "v", "tau", *memory))
     more = _call(acting, tangent.plans, tangent.algorithm, (*inputs, *moved), ("q", "v", "d_q", "d_v"), given)
     first, still = [jnp.asarray(start[name]) for name in memory], [jnp.zeros(len(start[name])) for name in memory]
-    d_v, d_tau = jnp.eye(count, nv, -nv), jnp.eye(count, nv, -2 * nv)
+    units = _Units(model, charts)
 
     def value(q: Any, v: Any, tau: Any) -> Any:
         return jnp.concatenate(call(q, v, tau, *first))
 
     def with_jacobians(q: Any, v: Any, tau: Any) -> Any:
-        T, P = charts(q)
-        directions = jnp.concatenate([T.T, jnp.zeros((count - nv, nq))])
-        along = jax.vmap(lambda a, b, c: more(q, v, tau, *first, a, b, c, *still))
-        q_new, v_new, dq_new, dv_new = along(directions, d_v, d_tau)
-        J = jnp.concatenate([dq_new, dv_new], axis=1).T
-        return jnp.concatenate([q_new[0], v_new[0]]), (J[:, :nv] @ P, J[:, nv : 2 * nv], J[:, 2 * nv :])
+        along = jax.vmap(lambda *change: more(q, v, tau, *first, *change, *still))
+        q_new, v_new, dq_new, dv_new = along(*units.directions(q))
+        return jnp.concatenate([q_new[0], v_new[0]]), units.jacobians(q, jnp.concatenate([dq_new, dv_new], axis=1).T)
 
     own = _differentiable(value, with_jacobians)
 
@@ -212,4 +253,4 @@ def _floats(*arrays: Any) -> list[Any]:
 
 def _require_tree(model: Model, what: str) -> None:
     if model.elements:
-        raise InputError(f"lw.jax.{what} is that of the bare tree; a model with forces and constraints has lw.jax.step")
+        raise InputError(f"lw.jax.{what} is that of the bare tree; this model has forces or constraints")

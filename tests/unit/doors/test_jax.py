@@ -65,6 +65,19 @@ def test_derivatives_of_dynamics() -> None:
     assert all(np.array_equal(y, z) for y, z in zip(found[1:], ours[1:], strict=True))
 
 
+def test_dynamics_with_a_spring_and_a_coupling() -> None:
+    b = lw.ModelBuilder()
+    b.body("a", joint=lw.Revolute((0, 1, 0)), inertia=ROD)
+    for name, parent in (("b", "a"), ("c", "b")):
+        b.body(name, parent=parent, joint=lw.Revolute((0, 1, 0)), placement=lw.SE3(p=(0.4, 0, 0)), inertia=ROD)
+    m = b.add(lw.JointSpring("a", 20.0, damping=0.3)).add(lw.Coupling("c", "b", 2.0)).build()
+    q, v, tau = np.array([0.3, 0.2, 0.4]), np.array([1.0, 0.5, 1.0]), np.array([1.0, 0.0, 0.5])
+    f = lw.jax.forward_dynamics(m)
+    assert np.array_equal(jax.jit(f)(q, v, tau), lw.forward_dynamics(m, q, v, tau))
+    found, ours = jax.jacrev(f, argnums=(0, 1, 2))(q, v, tau), lw.linearised_dynamics(m, q, v, tau)[1:]
+    assert all(np.abs(x - y).max() < 1e-9 * np.abs(y).max() for x, y in zip(found, ours, strict=True))
+
+
 def test_steps_with_a_spring_in_a_scan() -> None:
     m, (q, v, tau) = model(True), (y[0] for y in states(1))
     step = lw.jax.step(m, H)
@@ -118,7 +131,7 @@ def test_a_pendulum_swings_up() -> None:
 
 def test_what_is_refused() -> None:
     with pytest.raises(lw.LinkworkError, match="bare tree"):
-        lw.jax.forward_dynamics(model(True))
+        lw.jax.inverse_dynamics(model(True))
     with pytest.raises(lw.LinkworkError, match="chooses its steps"):
         lw.jax.step(model(), H, "dop853")
     step = lw.jax.step(model(), H)
