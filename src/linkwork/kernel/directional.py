@@ -20,7 +20,7 @@ import numpy as np
 from ..errors import CompileError
 from ..spatial.dual import Dual
 from ..spatial.scalar import array, is_zero
-from .sweep import Algorithm, Field, NodeClass, Repeat, Routine, Step, Sweep, Tree
+from .sweep import Algorithm, Field, NodeClass, Repeat, Routine, Step, Sweep, Tree, flat
 
 if TYPE_CHECKING:
     from .loops import LoopFunction
@@ -70,12 +70,60 @@ def without_tangent(*functions: LoopFunction) -> None:
         _TANGENTS[id(primal)] = RoutineTangent(None, {})
 
 
-def _routine_steps(algorithm: Algorithm, routine: Routine, more: dict[str, Field]) -> list[Step]:
+_RECALLS: dict[int, LoopFunction] = {}
+
+
+def recalled_by(*functions: LoopFunction) -> Callable[[LoopFunction], LoopFunction]:
+    """A decorator: what runs instead of these solvers where their solution `x` is known: its parameter `known_x`."""
+
+    def register(function: LoopFunction) -> LoopFunction:
+        _RECALLS.update({id(primal): function for primal in functions})
+        return function
+
+    return register
+
+
+def solutions(algorithm: Algorithm) -> tuple[str, ...]:
+    """The fields that solvers find, each once in a run; none if one is found several times."""
+    found = [dict(zip(_names(r.function), r.arguments, strict=True))["x"] for _, r in algorithm.steps() if _solves(r)]
+    inside = [r for steps in algorithm.phases.values() for step in steps if isinstance(step, Repeat) for r in flat(step.steps)]
+    return () if len(set(found)) < len(found) or any(map(_solves, inside)) else tuple(found)
+
+
+def _solves(step: Step) -> bool:
+    return isinstance(step, Routine) and id(step.function) in _RECALLS
+
+
+def _names(function: LoopFunction) -> tuple[str, ...]:
+    return tuple(name for name, _ in function.parameters)
+
+
+def known(name: str) -> str:
+    """The input that holds a solution."""
+    return f"known_{name}"
+
+
+def showing(algorithm: Algorithm, names: Sequence[str]) -> Algorithm:
+    """The algorithm with some of its work among its outputs."""
+    shown = {name: replace(algorithm.fields[name], kind="output") for name in names}
+    return replace(algorithm, name=f"{algorithm.name}_showing", fields=algorithm.fields | shown)
+
+
+def _recall(algorithm: Algorithm, routine: Routine, more: dict[str, Field]) -> Routine:
+    """What runs instead of a solver that is told its solution."""
+    function, own = _RECALLS[id(routine.function)], dict(zip(_names(routine.function), routine.arguments, strict=True))
+    own["known_x"] = known(own["x"])
+    more[known(own["x"])] = replace(algorithm.fields[own["x"]], kind="input")
+    return replace(routine, function=function, arguments=tuple(own[name] for name in _names(function)))
+
+
+def _routine_steps(algorithm: Algorithm, routine: Routine, more: dict[str, Field], told: bool) -> list[Step]:
     found = _TANGENTS.get(id(routine.function))
     if found is None:
         raise CompileError(f"{algorithm.name}: the routine {routine.function.name!r} on whole arrays has no derivative")
+    first = _recall(algorithm, routine, more) if told and _solves(routine) else routine
     if found.function is None:
-        return [routine]
+        return [first]
     more.update(found.fields)
     known = dict(zip((name for name, _ in routine.function.parameters), routine.arguments, strict=True))
 
@@ -84,7 +132,7 @@ def _routine_steps(algorithm: Algorithm, routine: Routine, more: dict[str, Field
         return companion(known[primal]) if name != primal and primal in known else known.get(name, name)
 
     arguments = tuple(argument(name) for name, _ in found.function.parameters)
-    return [routine, replace(routine, function=found.function, arguments=arguments)]
+    return [first, replace(routine, function=found.function, arguments=arguments)]
 
 
 # --- rules -------------------------------------------------------------------------------------------------------------------
@@ -153,6 +201,15 @@ def directional(algorithm: Algorithm, sloped: Sequence[str] = ()) -> Algorithm:
 
     sloped   the sets whose parameters change, too, on a tree `with_slopes`
     """
+    return _differentiated(algorithm, sloped, False)
+
+
+def directional_at_solutions(algorithm: Algorithm, sloped: Sequence[str] = ()) -> Algorithm:
+    """The same where what solvers find is told (`solutions`): inputs `known` of these names. No direction solves it again."""
+    return _differentiated(algorithm, sloped, True)
+
+
+def _differentiated(algorithm: Algorithm, sloped: Sequence[str], told: bool) -> Algorithm:
     more = {slopes_of(of): Field("input", SLOPES, of=of) for of in sloped}
 
     def dual(step: Step) -> list[Step]:
@@ -161,12 +218,12 @@ def directional(algorithm: Algorithm, sloped: Sequence[str] = ()) -> Algorithm:
         if isinstance(step, Sweep):
             slopes = slopes_of(step.on) if step.on in sloped else None
             return [replace(step, rule=_dual_rule(step.rule, algorithm.fields, step.on, slopes))]
-        return _routine_steps(algorithm, step, more)
+        return _routine_steps(algorithm, step, more, told)
 
     phases: dict[str, Sequence[Step]] = {
         phase: [own for step in steps for own in dual(step)] for phase, steps in algorithm.phases.items()
     }
-    name = "_".join([algorithm.name, "directional", *(of or "tree" for of in sloped)])
+    name = "_".join([algorithm.name, "directional", *(["at"] if told else []), *(of or "tree" for of in sloped)])
     return Algorithm(name, _companions(algorithm.fields) | more, phases)
 
 

@@ -13,10 +13,10 @@ mode in force counts.
 
 from __future__ import annotations
 
-from ..kernel.directional import tangent_of
+from ..kernel.directional import recalled_by, tangent_of
 from ..kernel.loops import Ints, Lane, Table, loops, maximum, sqrt, where
 from .box_tangents import KEPT, NEAR, ROUNDS, SOFT, entry
-from .boxes import EMPTY, HUGE, largest
+from .boxes import EMPTY, HUGE, largest, solve_boxes, solve_soft_boxes
 from .coulomb import mirror, solve_cones
 from .lu import factor_lu, solve_lu
 
@@ -34,6 +34,15 @@ def mirror_tangent(active: Ints, d_packed: Lane, d_A: Lane) -> None:
         for k in range(i + 1):
             d_A[i * m + k] = d_packed[i * (i + 1) // 2 + k]
             d_A[k * m + i] = d_packed[i * (i + 1) // 2 + k]
+
+
+@recalled_by(solve_boxes, solve_soft_boxes, solve_cones)
+@loops
+def recall_solution(active: Ints, x: Lane, left: Lane, known_x: Lane) -> None:
+    """The solution that is known."""
+    left[0] = 0.0
+    for i in range(active[0]):
+        x[active[i + 1]] = known_x[active[i + 1]]
 
 
 @loops

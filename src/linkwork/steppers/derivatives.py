@@ -16,8 +16,9 @@ import numpy as np
 from ..elements.collection import collection
 from ..errors import InputError
 from ..kernel.call import Call
-from ..kernel.directional import directional, with_slopes
+from ..kernel.directional import directional, directional_at_solutions, known, showing, solutions, with_slopes
 from ..kernel.plans import Plans
+from ..kernel.sweep import Algorithm
 from ..model import Model, State
 from ..model.manifold import DIFFERENCE
 from . import step_tangents  # noqa: F401  (what routines change by)
@@ -44,23 +45,35 @@ class StepTangent:
         tree = (self.program.bind(model) if self.program.bind else model.plan).tree
         self.algorithm = directional(own, self.sets)
         self.plans = Plans(with_slopes(tree, self.sets) if parameters else tree)
+        self.found = solutions(own) if self.program.passes == 1 else ()
+        self.told, self.solving = directional_at_solutions(own, self.sets), showing(own, self.found)
         self._kept: dict[Any, _Arrays] = {}
 
-    def arrays(self, batch: int, count: int, given: tuple[str, ...]) -> _Arrays:
+    def arrays(self, batch: int, count: int, given: tuple[str, ...], algorithm: Algorithm) -> _Arrays:
         """Memory for so many states and directions with these inputs; others are zero. Every thread has its own."""
-        key = (get_ident(), batch, count, given)
+        key = (get_ident(), batch, count, given, algorithm.name)
         if key not in self._kept:
-            self._kept[key] = _Arrays(self, batch, count, given)
+            self._kept[key] = _Arrays(self, batch, count, given, algorithm)
         return self._kept[key]
+
+    def solve(self, inputs: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
+        """What the solvers of one step find, (batch, size) each, given the inputs of the step (batch, count, size)."""
+        fields, batch = self.solving.fields, len(inputs["q"])
+        given = {name: np.ascontiguousarray(x[:, 0]) for name, x in inputs.items() if name in fields}
+        absent = tuple(name for name, f in fields.items() if f.kind == "input" and name not in given)
+        plan = self.plans(self.solving, self.plans.lanes(self.solving, batch), ("run",), absent)
+        out = {name: np.empty((batch, plan.sizes[name])) for name in self.found}
+        plan.run(given, out, batch)
+        return out
 
 
 class _Arrays:
     """Inputs and states (batch, count, size) of a tangent, and the call on them."""
 
-    def __init__(self, tangent: StepTangent, batch: int, count: int, given: tuple[str, ...]) -> None:
-        fields, lanes = tangent.algorithm.fields, tangent.plans.lanes(tangent.algorithm, batch * count)
+    def __init__(self, tangent: StepTangent, batch: int, count: int, given: tuple[str, ...], algorithm: Algorithm) -> None:
+        fields, lanes = algorithm.fields, tangent.plans.lanes(algorithm, batch * count)
         absent = tuple(name for name, f in fields.items() if f.kind == "input" and name not in given)
-        plan = tangent.plans(tangent.algorithm, lanes, ("run",), absent)
+        plan = tangent.plans(algorithm, lanes, ("run",), absent)
         names = [name for name, f in fields.items() if f.kind == "state" or name in given]
         self.inputs = {name: np.zeros((batch, count, plan.sizes[name])) for name in names}
         self.ends = {name: np.empty((batch, count, plan.sizes[name])) for name in ENDS}
@@ -92,7 +105,9 @@ def along(
     own = {name: np.asarray(x, float) for name, x in given.items() if x is not None}
     kept = program.entered(model, {"q": state.q, "v": state.v}, float(state.t))
     count = max(x.shape[-2] for x in changes.values())
-    arrays = tangent.arrays(batch, count, tuple(dict.fromkeys((*fixed, *own, *changes))))
+    told = bool(tangent.found) and steps == 1 and count > 1
+    names = (*fixed, *own, *changes, *(map(known, tangent.found) if told else ()))
+    arrays = tangent.arrays(batch, count, tuple(dict.fromkeys(names)), tangent.told if told else tangent.algorithm)
     inputs = arrays.inputs
     for name, x in fixed.items():
         inputs[name][...] = np.reshape(x, -1)
@@ -104,6 +119,9 @@ def along(
         inputs[name][...] = x.reshape(-1) if one else x.reshape(len(x), 1, -1)
     for name, x in changes.items():
         inputs[name][...] = x
+    if told:
+        for name, x in tangent.solve(inputs).items():
+            inputs[known(name)][...] = x[:, None]
     arrays.run(every=steps * program.passes)
     q, d_q, nv = arrays.ends["q"], arrays.ends["d_q"], model.nv
     out = np.empty((batch, count, 2 * nv))
