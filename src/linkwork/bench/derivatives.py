@@ -28,7 +28,7 @@ from ..reduced.forward import FORWARD_DYNAMICS
 from ..reduced.forward_derivatives import FORWARD_DERIVATIVES
 from ..reduced.inverse import INVERSE_DYNAMICS
 from ..reduced.inverse_derivatives import INVERSE_DERIVATIVES
-from . import models, peers
+from . import humanoid_step, models, peers
 from .quantities import States
 from .report import OURS, Progress, Ratios, missing, publish, require_known, rows_of
 from .timing import FULL, QUICK, Contender, measure
@@ -173,6 +173,15 @@ def contenders(name: str, model: Model, peer: peers.Pinocchio | None) -> Iterato
             yield Contender(name, quantity.name, "pinocchio", "single", 1, call, 1)
 
 
+def _pinocchio_on(model: Model) -> Contender:
+    """Its derivatives of the bare tree, beside those of a step."""
+    pin: Any = importlib.import_module("pinocchio")
+    peer, states = peers.Pinocchio(model), models.random_states(model, 1)
+    theirs = [peer.layout(states)[key][0].copy() for key in ("q", "v", "tau")]
+    call = partial(pin.computeABADerivatives, peer.model, peer.model.createData(), *theirs)
+    return Contender(humanoid_step.CASE, humanoid_step.QUANTITY, "pinocchio", "single", 1, call, 1)
+
+
 def flops(model: Model) -> dict[str, int]:
     """Sums and products per state: of rules, and of pairs as `inverse_pairs`, `answers` and `descents` have them."""
     tables, nv = dof_plans(model).tree.tables, model.nv
@@ -203,21 +212,28 @@ def ready(model: Model) -> float:
 
 def run(json: Path | None = None, quick: bool = False, cases: Sequence[str] = ()) -> list[dict[str, Any]]:
     """Compare and time the cases, and publish the rows."""
-    require_known(cases, CASES)
+    require_known(cases, (*CASES, humanoid_step.CASE))
     rows: list[dict[str, Any]] = []
     notes, work = [NOTE], {}
     table = Table(title="derivatives: largest differences, relative to the largest number of a matrix")
     for column in ("case", "quantity", *BOUNDS):
         table.add_column(column)
-    chosen = list(cases or CASES)
+    chosen = list(cases or (*CASES, humanoid_step.CASE))
     if models.robots_folder() is None:
-        lost = [name for name in chosen if name in models.ROBOTS]
+        lost = [name for name in chosen if name in (*models.ROBOTS, humanoid_step.CASE)]
         chosen = [name for name in chosen if name not in lost]
         notes += [missing(models.ROBOTS_PACKAGE, f"no {', '.join(lost)}")] if lost else []
     if peers.module("pinocchio") is None:
         notes.append(missing("pin"))
     progress = Progress()
-    for name in chosen:
+    for name in [name for name in chosen if name == humanoid_step.CASE]:
+        with progress.line(name):
+            progress.say("building and comparing")
+            group, found = humanoid_step.contenders(_pinocchio_on)
+            notes += found
+            progress.say("measuring")
+            rows += rows_of(group, measure(group, QUICK if quick else FULL))
+    for name in [name for name in chosen if name in CASES]:
         with progress.line(name):
             progress.say("building")
             model = CASES[name]()

@@ -85,7 +85,8 @@ def recalled_by(*functions: LoopFunction) -> Callable[[LoopFunction], LoopFuncti
 
 def solutions(algorithm: Algorithm) -> tuple[str, ...]:
     """The fields that solvers find, each once in a run; none if one is found several times."""
-    found = [dict(zip(_names(r.function), r.arguments, strict=True))["x"] for _, r in algorithm.steps() if _solves(r)]
+    routines = [r for _, r in algorithm.steps() if isinstance(r, Routine) and _solves(r)]
+    found = [dict(zip(_names(r.function), r.arguments, strict=True))["x"] for r in routines]
     inside = [r for steps in algorithm.phases.values() for step in steps if isinstance(step, Repeat) for r in flat(step.steps)]
     return () if len(set(found)) < len(found) or any(map(_solves, inside)) else tuple(found)
 
