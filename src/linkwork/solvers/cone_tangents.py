@@ -17,7 +17,7 @@ from ..kernel.directional import recalled_by, tangent_of
 from ..kernel.loops import Ints, Lane, Table, loops, maximum, sqrt, where
 from .box_tangents import KEPT, NEAR, ROUNDS, SOFT, entry
 from .boxes import EMPTY, HUGE, largest, solve_boxes, solve_soft_boxes
-from .coulomb import mirror, solve_cones
+from .coulomb import solve_packed_cones
 from .lu import factor_lu, solve_lu
 
 OPEN = 1e-13  # of the largest multiplier: less pushes nothing
@@ -25,18 +25,7 @@ EDGE = 1e-9  # of mu x_n: so near to it friction slides
 STILL = 1e-13  # of the largest velocity of rows: slower than that nothing slides
 
 
-@tangent_of(mirror)
-@loops
-def mirror_tangent(active: Ints, d_packed: Lane, d_A: Lane) -> None:
-    """The whole of dA."""
-    m = active[0]
-    for i in range(m):
-        for k in range(i + 1):
-            d_A[i * m + k] = d_packed[i * (i + 1) // 2 + k]
-            d_A[k * m + i] = d_packed[i * (i + 1) // 2 + k]
-
-
-@recalled_by(solve_boxes, solve_soft_boxes, solve_cones)
+@recalled_by(solve_boxes, solve_soft_boxes, solve_packed_cones)
 @loops
 def recall_solution(active: Ints, x: Lane, left: Lane, known_x: Lane) -> None:
     """The solution that is known."""
@@ -140,7 +129,7 @@ def modal_row(
     return found
 
 
-@tangent_of(solve_cones, **KEPT)
+@tangent_of(solve_packed_cones, **KEPT)
 @loops
 def cones_tangent(
     active: Ints,
@@ -177,9 +166,7 @@ def cones_tangent(
         xs[i] = 0.0
     find_modes(active, cones, mu, on, b, lower, upper, kept_A, xn, u, lo, hi, un, best)
     for i in range(m):
-        keep[i] = d_b[active[i + 1]]
-        for k in range(m):
-            keep[i] += d_A[i * m + k] * xn[k]
+        keep[i] = d_b[active[i + 1]] + product_row(m, d_A, i, xn)
     for i in range(m):
         r = active[i + 1]
         kind = cones[r]
