@@ -294,13 +294,10 @@ __all__ = [
     "constrained_dynamics",
     "constraint",
     "constraint_report",
-<<<<<<< HEAD
     "contact_forces",
-=======
     "convert",
     "coriolis_forces",
     "coriolis_matrix",
->>>>>>> main
     "cubic_curve",
     "ellipsoid",
     "energy",
