@@ -2,6 +2,8 @@
 
 from .base import Joint
 from .composite import Composite, FreeExp
+from .curve_curve import CurveCurve
+from .curve_point import CurvePoint
 from .custom import CustomJoint, joint
 from .cylindrical import Cylindrical
 from .fixed import Fixed
@@ -13,6 +15,9 @@ from .revolute import Revolute
 from .spherical import Spherical
 from .spherical_euler import SphericalEuler
 from .spherical_exp import SphericalExp
+from .surface_curve import SurfaceCurve
+from .surface_point import SurfacePoint
+from .surface_surface import SurfaceSurface
 from .universal import Universal
 
 ALL_JOINTS: dict[str, type[Joint]] = {
@@ -33,6 +38,11 @@ ALL_JOINTS: dict[str, type[Joint]] = {
         Free,
         FreeExp,
         Composite,
+        SurfaceSurface,
+        SurfacePoint,
+        SurfaceCurve,
+        CurveCurve,
+        CurvePoint,
     )
 }
 

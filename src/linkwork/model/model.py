@@ -27,8 +27,8 @@ WORLD = "world"
 
 
 def folded(name: str) -> bool:
-    """Whether exact 0, 1 and -1 of a parameter become part of the class."""
-    return name in ("R", "p", "armature", "damping") or name.endswith("axis")
+    """Whether exact 0, 1 and -1 of a parameter become part of the class: of poses, axes and drives, those of joints too."""
+    return name in ("R", "p", "armature", "damping") or name.endswith(("axis", "_R", "_p"))
 
 
 FUNCTIONS: dict[str, Callable[[Model], Callable[..., np.ndarray]]] = {}  # prepared functions; filled by the layers below
