@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from models import PAIRS as HIGHER_PAIRS
 
 import linkwork as lw
 from linkwork.constraints.rows import constraint_set
@@ -24,6 +25,7 @@ JOINTS = (
     lw.Helical((0, 0.6, 0.8), pitch=0.05),
     lw.Composite(lw.Revolute((1, 0, 0)), lw.Prismatic((0, 1, 0))),
     lw.joint(lambda q: lw.SE3.rot_z(q[0]) @ lw.SE3(p=(0.3 * np.cos(2 * q[0]), 0.1 * q[0] ** 2, 0.2 * np.sin(q[0]))), nv=1),
+    *(HIGHER_PAIRS[name] for name in ("torus on point", "plane on sphere", "along a Bezier curve")),  # others compile for long
 )
 
 

@@ -198,7 +198,7 @@ def added(joint: Joint) -> Joint:
     if isinstance(joint, Free):
         return FreeExp()
     if isinstance(joint, Composite):
-        return Composite(added(joint.first), added(joint.second))
+        return Composite(added(joint.first), added(joint.second), joint.between)
     if joint.nq != joint.nv:
         raise ModelError(f"Closure: {joint!r} cannot close a loop, as its velocities are not the rates of its coordinates")
     return joint

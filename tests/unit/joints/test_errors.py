@@ -137,9 +137,20 @@ def test_joints_of_two_classes_with_one_name_do_not_share_kernels(monkeypatch: p
     assert masses == pytest.approx([1.0, 9.0])
 
 
+HOOP = lw.Curve(lambda u: (np.cos(u), np.sin(u), 0.0), (-3, 3))
+ARGUMENTS: dict[type[lw.Joint], tuple[Any, ...]] = {
+    lw.Composite: (lw.Revolute(), lw.Prismatic()),
+    lw.SurfaceSurface: (lw.Sphere(1.0), lw.Torus(1.0, 0.2)),
+    lw.SurfacePoint: (lw.Sphere(1.0),),
+    lw.SurfaceCurve: (lw.Sphere(1.0), HOOP),
+    lw.CurveCurve: (HOOP, lw.Curve(lambda u: (2 * np.cos(u), 2 * np.sin(u), 0.0), (-3, 3))),
+    lw.CurvePoint: (HOOP,),
+}
+
+
 def test_every_registered_joint_can_be_made_and_shown() -> None:
     for name, cls in ALL_JOINTS.items():
-        joint = cls(lw.Revolute(), lw.Prismatic()) if cls is lw.Composite else cls()  # type: ignore[call-arg]
+        joint = cls(*ARGUMENTS.get(cls, ()))
         assert name in repr(joint)
         assert joint.neutral().shape == (joint.nq,)
 
