@@ -5,6 +5,7 @@ from __future__ import annotations
 from .arch import ARCH
 from .assembling import ASSEMBLING
 from .ball import BALL
+from .board import BOARD_SCENE
 from .chain import CHAIN
 from .chains import CHAINS
 from .cradle import CRADLE
@@ -25,11 +26,16 @@ from .pendulum import PENDULUM
 from .plant import PLANT
 from .quadruped import QUADRUPED
 from .ragdoll import RAGDOLL
+from .revolute_chain import REVOLUTE_CHAIN
 from .scene import Scene
 from .slide import SLIDE
 from .stack import STACK
 from .tippe_top import TIPPE_TOP
+from .tori_on_spline import TORI_ON_SPLINE
+from .torus_chain import TORUS_CHAIN
+from .trefoil import TREFOIL
 from .wall import WALL
+from .windmill import WINDMILL
 
 _SCENES = (
     PENDULUM,
@@ -59,6 +65,12 @@ _SCENES = (
     RAGDOLL,
     GRASP,
     TIPPE_TOP,
+    REVOLUTE_CHAIN,
+    TORUS_CHAIN,
+    WINDMILL,
+    TORI_ON_SPLINE,
+    BOARD_SCENE,
+    TREFOIL,
 )
 ALL_SCENES: dict[str, Scene] = {scene.name: scene for scene in _SCENES}
 
