@@ -141,6 +141,8 @@ from .simulate import simulate
 from .simulator import Simulator
 from .spatial import SE3, Ad, Inertia, ad
 from .spatial import scalar as math
+from .spatial.samples import interp, samples
+from .spatial.table import Table
 from .steppers import Event, assemble, project
 from .trajectory import Health, Trajectory
 
@@ -249,6 +251,7 @@ __all__ = [
     "SurfaceSurface",
     "SwingTwistLimit",
     "SymbolError",
+    "Table",
     "TangentSurfaces",
     "TorqueCurve",
     "Torus",
@@ -281,6 +284,7 @@ __all__ = [
     "gravity_forces",
     "hybrid_dynamics",
     "interactions",
+    "interp",
     "inverse_dynamics",
     "inverse_dynamics_derivatives",
     "inverse_inertia_product",
@@ -303,6 +307,7 @@ __all__ = [
     "muscle_states",
     "parts",
     "project",
+    "samples",
     "simulate",
     "tendon_curve",
     "to_maximal",

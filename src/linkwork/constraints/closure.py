@@ -126,7 +126,7 @@ class Closure(Constraint):
     def variant(self) -> tuple[Any, ...]:
         return ("direct", type(self.joint).__name__) if self.direct else ("fitted", self.pair.signature)
 
-    def parameters(self) -> dict[str, np.ndarray]:
+    def parameters(self) -> dict[str, Any]:
         own = {} if self.direct else {f"joint_{name}": x for name, x in self.pair.parameters().items()}
         return super().parameters() | own
 

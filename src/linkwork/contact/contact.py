@@ -74,7 +74,7 @@ class Contact(Constraint):
     def variant(self) -> tuple[Any, ...]:
         return (*(type(s).__name__ for s in self.shapes), self.cones, self.friction_model, self.restitution > 0.0)
 
-    def parameters(self) -> dict[str, np.ndarray]:
+    def parameters(self) -> dict[str, Any]:
         own = {"friction": self.friction} if self.cones else {}
         own |= {"restitution": self.restitution} if self.restitution > 0.0 else {}
         return {name: np.asarray(x, float) for name, x in own.items()} | shape_parameters(self.shapes)

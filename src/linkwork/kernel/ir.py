@@ -21,7 +21,7 @@ from .trace import Kernel, Place
 COMPARE = {"lt": "olt", "le": "ole"}
 ARITHMETIC = {"add": "fadd", "sub": "fsub", "mul": "fmul", "div": "fdiv"}
 INTRINSIC = {"sqrt": "sqrt", "abs": "fabs", "floor": "floor", "ceil": "ceil"}
-INLINE = {"const", "input", "add", "sub", "mul", "div", "fma", "fms", "fnma", "neg", "sqrt", "abs", "select", "lt", "le"}
+INLINE = {"const", "input", *ARITHMETIC, "fma", "fms", "fnma", "neg", "sqrt", "abs", "floor", "select", *COMPARE, "gather"}
 LARGE = 100  # flops: as many lanes as fit one register at a time
 LONG = 400  # flops of all parts: in a loop over the parts; others are written out one after the other
 ALIGN = 64  # bytes, of lanes on the stack
@@ -39,6 +39,7 @@ class Writer:
         self.names: list[str] = []
         self.functions: set[str] = set()
         self.booleans: dict[int, str] = {}
+        self.pointers_at: dict[tuple[str, int], list[str]] = {}  # of lanes, into data that is gathered from
         self.count = 0
 
     def emit(self, text: str) -> str:
@@ -78,6 +79,8 @@ class Writer:
             name = self.emit(f"select {t.bool_type} {self.boolean(args[0])}, {t.type} {x[1]}, {t.type} {x[2]}")
         elif kind == "sign":
             name = self.sign(x[0])
+        elif kind == "gather":
+            name = self.gather(x[0], args[1], int(ops[args[2]][1]))
         else:
             self.functions.add(kind)
             name = self.emit(f"call {t.type} @lw_{kind}(" + ", ".join(f"{t.type} {a}" for a in x) + ")")
@@ -107,6 +110,23 @@ class Writer:
         if i not in self.booleans:
             self.booleans[i] = self.emit(f"fcmp une {self.t.type} {self.names[i]}, {self.t.constant(0.0)}")
         return self.booleans[i]
+
+    def gather(self, data: str, place: int, k: int) -> str:
+        """Number k after a place, the whole number that value `place` is in every lane, in the numbers at the pointer `data`."""
+        t = self.t
+        if (data, place) not in self.pointers_at:
+            whole = self.emit(f"fptosi {t.type} {self.names[place]} to {t.int_type}")
+            found = []
+            for lane in range(t.width):
+                i = whole if t.width == 1 else self.emit(f"extractelement {t.int_type} {whole}, i64 {lane}")
+                found.append(self.emit(f"getelementptr {t.element}, ptr {data}, {t.int_element} {i}"))
+            self.pointers_at[data, place] = found
+        value = "poison"
+        for lane, pointer in enumerate(self.pointers_at[data, place]):
+            at = self.emit(f"getelementptr {t.element}, ptr {pointer}, i64 {k}") if k else pointer
+            x = self.emit(f"load {t.element}, ptr {at}, align {t.bytes}")
+            value = x if t.width == 1 else self.emit(f"insertelement {t.type} {value}, {t.element} {x}, i64 {lane}")
+        return value
 
     def sign(self, x: str) -> str:
         """-1, 0 (with its sign), 1 or NaN."""
@@ -185,6 +205,9 @@ class Body(Writer):
         return self.emit(f"getelementptr inbounds {self.t.element}, ptr {pointer}, i64 {at}")
 
     def load(self, place: Place) -> None:
+        if place[0].partition("@")[0] == "tables":  # only gathered from
+            self.names.append(f"%r{self.place_of[place[0], place[1]]}")
+            return
         t, at = self.t, self.address(place)
         if place[0] in self.uniform and t.width > 1:
             x = self.emit(f"load {t.element}, ptr {at}, align {t.bytes}")

@@ -37,7 +37,7 @@ class CompiledUnit:
 def arrays(algorithm: Algorithm) -> list[str]:
     """The order of the arrays in `bases`."""
     named = [n for n, f in algorithm.fields.items() if f.kind in ("input", "output", "state", "work")]
-    kinds = ("parameters", "shared", "gathered", *(f"private:{p}" for p in algorithm.phases))
+    kinds = ("parameters", "tables", "shared", "gathered", *(f"private:{p}" for p in algorithm.phases))
     return [*(own_array(kind, of) for of in algorithm.sets for kind in kinds), *named]
 
 
