@@ -29,28 +29,44 @@ from ..spatial.scalar import Scalar, Vector, cross, norm, stack
 from ..spatial.se3 import SE3
 from .curves import Curve
 from .shapes import Plane, Shape, Sphere
-from .solids import Cylinder, Ellipsoid, Torus
+from .solids import Cylinder, Ellipsoid, Placed, Torus
 from .surfaces import ImplicitSurface, ParametricSurface, tangents
 
 OUTWARD = np.array([[0.0, 0.0, 1.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]])  # x, y, z of the frame are y, z, x before it
-TURN = (-np.pi, np.pi)
-LATITUDE = (-0.5 * np.pi, 0.5 * np.pi)
+SAME_POINT = 1e-9  # of the size of what comes back
 Values = Mapping[str, Any]
 Interval = tuple[float, float]
+
+
+@dataclass(frozen=True)
+class Coordinate:
+    """Where a coordinate goes: once round, from pole to pole, from end to end, or along a line of which an interval is shown.
+
+    around   it comes back after the interval
+    ends     there is nothing beyond the interval
+    """
+
+    low: float
+    high: float
+    around: bool = False
+    ends: bool = False
+
+
+ROUND = Coordinate(-np.pi, np.pi, around=True)
+LATITUDE = Coordinate(-0.5 * np.pi, 0.5 * np.pi)
 
 
 @dataclass(frozen=True, eq=False)
 class Chart:
     """A frame that runs over something.
 
-    what       its name in messages
-    kind       what its function computes, from numbers by name
-    values     those numbers
-    function   the moving part of the frame, of the coordinates and the numbers
-    constant   the rest of it
-    domain     the interval of every coordinate, over which it goes round or is free of poles
-    periodic   whether a coordinate comes back to where it started
-    straight   which coordinates run along straight lines without turning the frame
+    what          its name in messages
+    kind          what its function computes, from numbers by name
+    values        those numbers
+    function      the moving part of the frame, of the coordinates and the numbers
+    constant      the rest of it
+    coordinates   where each of them goes
+    straight      which of them run along straight lines without turning the frame
     """
 
     what: str
@@ -58,14 +74,13 @@ class Chart:
     values: Values
     function: Callable[[Vector, Values], SE3]
     constant: SE3
-    domain: tuple[Interval, ...]
-    periodic: tuple[bool, ...]
+    coordinates: tuple[Coordinate, ...]
     straight: tuple[int, ...] = ()
 
     @property
     def size(self) -> int:
         """The number of coordinates."""
-        return len(self.domain)
+        return len(self.coordinates)
 
     def moving(self, u: Vector) -> SE3:
         """The moving part of the frame at u."""
@@ -84,14 +99,16 @@ class Chart:
         if not self.straight:
             return self
         kept = [k for k in range(self.size) if k not in self.straight]
+        if not kept:
+            still = self.frame(np.zeros(self.size))
+            return replace(_point_chart(still.R, still.p), what=self.what)
         whole = self.function
 
         def function(u: Vector, values: Values) -> SE3:
             return whole(stack(*(u[kept.index(k)] if k in kept else 0.0 for k in range(self.size))), values)
 
-        domain, periodic = (tuple(x[k] for k in kept) for x in (self.domain, self.periodic))
-        kind = (*self.kind, "without", *self.straight)
-        return replace(self, kind=kind, function=function, domain=domain, periodic=periodic, straight=())
+        kind, coordinates = (*self.kind, "without", *self.straight), tuple(self.coordinates[k] for k in kept)
+        return replace(self, kind=kind, function=function, coordinates=coordinates, straight=())
 
 
 # --- shapes ------------------------------------------------------------------------------------------------------------------
@@ -132,27 +149,32 @@ def _ellipsoid(u: Vector, values: Values) -> SE3:
 
 
 def _shape_chart(shape: Shape) -> Chart | None:
-    what = f"{type(shape).__name__}" if shape.name == type(shape).__name__ else f"{type(shape).__name__} {shape.name!r}"
-    kind, given = (shape.kind,), shape.parameters()
-
-    def lengths(*without: str) -> Values:
-        return {name: x for name, x in given.items() if name not in without}
-
+    kind = type(shape).__name__
+    what = kind if shape.name == kind else f"{kind} {shape.name!r}"
     if isinstance(shape, Sphere):
-        return Chart(what, kind, {"p": shape.center}, _sphere, _out(shape.radius) @ NORMAL, (TURN, LATITUDE), (True, False))
-    if isinstance(shape, Ellipsoid):
-        return Chart(what, kind, given, _ellipsoid, NORMAL, (TURN, LATITUDE), (True, False))
-    if isinstance(shape, Torus):
-        return Chart(what, kind, lengths("tube"), _torus, _out(shape.tube) @ NORMAL, (TURN, TURN), (True, True))
-    if isinstance(shape, Cylinder):
-        half, placed = 0.5 * shape.length, lengths("radius", "length")
-        return Chart(what, kind, placed, _cylinder, _out(shape.radius) @ NORMAL, (TURN, (-half, half)), (True, False), (1,))
+        values, out = {"p": shape.center}, _out(shape.radius)
+        return Chart(what, (kind,), values, _sphere, out @ NORMAL, (ROUND, LATITUDE))
     if isinstance(shape, Plane):
-        x = tangents(shape.normal)[0] if abs(shape.normal[2]) < 1.0 else np.array([shape.normal[2], 0.0, 0.0])
-        x = np.asarray(x, float) / np.linalg.norm(np.asarray(x, float))
-        R = np.stack([x, np.cross(shape.normal, x), shape.normal], axis=1) + 0.0
-        return Chart(what, kind, {"R": R, "p": shape.point}, _plane, SE3(), ((-1.0, 1.0),) * 2, (False, False), (0, 1))
+        values = {"R": _plane_axes(shape.normal), "p": shape.point}
+        return Chart(what, (kind,), values, _plane, SE3(), (Coordinate(-1.0, 1.0),) * 2, straight=(0, 1))
+    if not isinstance(shape, Placed):
+        return None
+    values = {"R": shape.R, "p": shape.p}
+    if isinstance(shape, Ellipsoid):
+        return Chart(what, (kind,), {**values, "radii": shape.radii}, _ellipsoid, NORMAL, (ROUND, LATITUDE))
+    if isinstance(shape, Torus):
+        return Chart(what, (kind,), {**values, "ring": shape.ring}, _torus, _out(shape.tube) @ NORMAL, (ROUND, ROUND))
+    if isinstance(shape, Cylinder):
+        along = Coordinate(-0.5 * shape.length, 0.5 * shape.length, ends=True)
+        return Chart(what, (kind,), values, _cylinder, _out(shape.radius) @ NORMAL, (ROUND, along), straight=(1,))
     return None
+
+
+def _plane_axes(normal: np.ndarray) -> np.ndarray:
+    """Axes whose z is the normal; those of the world where that is up."""
+    x = np.array([1.0, 0.0, 0.0]) if abs(normal[2]) == 1.0 else np.asarray(tangents(normal)[0], float)
+    x = x / np.linalg.norm(x)
+    return np.stack([x, np.cross(normal, x), normal], axis=1) + 0.0
 
 
 # --- own functions -------------------------------------------------------------------------------------------------------------
@@ -163,7 +185,8 @@ def _surface_chart(surface: ParametricSurface) -> Chart:
         return SE3(R=np.stack([x, cross(z, x), z], axis=1), p=here.point)
 
     kind = ("surface", surface.digest)
-    return Chart("ParametricSurface", kind, surface.given.parameters(), function, SE3(), surface.domain, (False, False))
+    coordinates = _coordinates(lambda u: surface.patch(u).point, surface.domain)
+    return Chart("ParametricSurface", kind, surface.given.parameters(), function, SE3(), coordinates)
 
 
 def _curve_chart(curve: Curve) -> Chart:
@@ -176,12 +199,26 @@ def _curve_chart(curve: Curve) -> Chart:
         return SE3(R=np.stack([x, y, cross(x, y)], axis=1), p=point)
 
     given = {**curve.given.parameters(), "aside": curve.aside}
-    return Chart("Curve", ("curve", curve.digest), given, function, SE3(), (curve.domain,), (False,))
+    coordinates = _coordinates(lambda u: curve.point(float(u[0])), (curve.domain,))
+    return Chart("Curve", ("curve", curve.digest), given, function, SE3(), coordinates)
 
 
 def _point_chart(R: Any, p: Any) -> Chart:
     constant = SE3(R=np.asarray(R, float), p=np.asarray(p, float))
-    return Chart("point", ("point",), {}, lambda u, values: SE3(), constant, (), ())
+    return Chart("point", ("point",), {}, lambda u, values: SE3(), constant, ())
+
+
+def _coordinates(point: Callable[[np.ndarray], Vector], domain: tuple[Interval, ...]) -> tuple[Coordinate, ...]:
+    """Of a function of the user: it ends with its domain unless its points come back there, wherever the others are."""
+    low, high = np.array(domain).T
+    found = []
+    for k, (a, b) in enumerate(domain):
+        along = np.eye(len(domain))[k] * (b - a)
+        starts = [low + f * (high - low) for f in (0.13, 0.38, 0.71)]
+        here, there, back = (np.array([point(s + f * along) for s in starts], float) for f in (0.0, 0.5, 1.0))
+        around = bool(np.abs(back - here).max() <= SAME_POINT * np.abs(there - here).max())
+        found.append(Coordinate(a, b, around=around, ends=not around))
+    return tuple(found)
 
 
 def as_chart(owner: str, thing: Any) -> Chart:

@@ -21,6 +21,7 @@ from ..spatial.se3 import SE3
 from .axis import number
 from .base import Joint
 from .composite import Composite
+from .fixed import Fixed
 from .running import Carrying, Running
 
 WORDS = ("point", "curve", "surface")
@@ -33,12 +34,15 @@ class HigherPair(Composite):
     def __init__(self, a: Chart, b: Chart, turning: Joint | None, constant: np.ndarray) -> None:
         self.a, self.b = a, b
         X, back = SE3(R=constant), b.constant.inverse()
+        first = Running(a) if a.size else Fixed()
+        between = X @ back
         if turning is None:
-            first, between = Running(a), a.constant @ X @ back
+            between = a.constant @ between
         else:
-            first, between = Composite(Running(a), turning, _pose(a.constant)), X @ back
+            first = Composite(first, turning, _pose(a.constant))
+        second = Carrying(b) if b.size else Fixed()
         try:
-            super().__init__(first, Carrying(b), _pose(between))
+            super().__init__(first, second, _pose(between))
         except ModelError as error:
             raise ModelError(f"{self!r}: its {first.nv + b.size} coordinates do not move it independently") from error
 

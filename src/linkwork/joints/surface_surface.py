@@ -28,9 +28,9 @@ class SurfaceSurface(HigherPair):
     def __init__(self, a: Any, b: Any, turning: str = "aligned", angle: float = 0.0, side: str = "outside") -> None:
         owner = "SurfaceSurface"
         one, other = charts(owner, a, b, {(2, 2)})
-        if one.kind == ("plane",):
+        if one.kind == ("Plane",):
             other = other.without_straight()
-        elif other.kind == ("plane",):
+        elif other.kind == ("Plane",):
             one = one.without_straight()
         spin = chosen(owner, "turning", turning, {"aligned": None, "spin": Revolute((0, 0, 1))})
         super().__init__(one, other, spin, turn(owner, 2, angle) @ chosen(owner, "side", side, FACING))

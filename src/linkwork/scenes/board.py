@@ -27,15 +27,14 @@ def board() -> tuple[lw.Model, lw.State]:
     surface = bowl()
     b = lw.ModelBuilder()
     b.world(sheet(surface))
-    plain = {"group": 0, "mask": 0}
-    deck = lw.Box(BOARD, lw.SE3(p=(0, 0, BOARD[2] / 2)), mass=3.0, **plain)
-    post = lw.Capsule(0.05, LEG, lw.SE3(p=(0, 0, LEG / 2)), mass=4.0, **plain)
+    deck = lw.Box(BOARD, lw.SE3(p=(0, 0, BOARD[2] / 2)), mass=3.0, group=0, mask=0)
+    post = lw.Capsule(0.05, LEG, lw.SE3(p=(0, 0, LEG / 2)), mass=4.0, group=0, mask=0)
     b.body("board", joint=lw.SurfacePoint(surface, turning="spin"), shapes=[deck])
     top = lw.SE3(p=(0, 0, BOARD[2]))
     b.body("post", parent="board", joint=lw.Universal(), placement=top, shapes=[post])
     b.add(lw.JointSpring("post", stiffness=60.0))
     for side, name in ((1.0, "left"), (-1.0, "right")):
-        limb = lw.Capsule(0.03, ARM, lw.SE3(p=(0, 0, -ARM / 2)), mass=0.8, **plain)
+        limb = lw.Capsule(0.03, ARM, lw.SE3(p=(0, 0, -ARM / 2)), mass=0.8, group=0, mask=0)
         shoulder = lw.SE3(p=(0, 0.08 * side, LEG))
         b.body(name, parent="post", joint=lw.Spherical(), placement=shoulder, shapes=[limb])
     model = b.build()
