@@ -74,6 +74,13 @@ def _bisp(json: Path | None = None, quick: bool = False, cases: Sequence[str] = 
     return run(json, quick, cases)
 
 
+def _table1(json: Path | None = None, quick: bool = False, cases: Sequence[str] = ()) -> Rows:
+    """Forward dynamics of the models of Si and Guenter by three ways of compiling, beside their figures and Pinocchio."""
+    from .table1 import run
+
+    return run(json, quick, cases)
+
+
 BENCHMARKS: dict[str, Callable[..., Rows]] = {
     "dynamics": _dynamics,
     "step": _step,
@@ -83,6 +90,7 @@ BENCHMARKS: dict[str, Callable[..., Rows]] = {
     "contact": _contact,
     "contact-problems": _contact_problems,
     "bisp": _bisp,
+    "table1": _table1,
 }
 
 __all__ = ["BENCHMARKS"]

@@ -265,6 +265,13 @@ class Model:
             raise InputError(f"there is no prepared function {name!r}; choose one of {', '.join(FUNCTIONS)}")
         return FUNCTIONS[name](self)
 
+    def compile(self, method: str = "fastest") -> Any:
+        """Forward dynamics compiled for this model in one of three ways, a function of (q, v, tau): see `reduced.methods`.
+
+        method   "whole", "mixed", "classes", or "fastest", which chooses by size
+        """
+        return importlib.import_module("linkwork.reduced.methods").compiled(self, method)
+
     def replace(
         self, *, gravity: Any = None, bodies: Mapping[str, Mapping[str, Any]] | None = None, elements: Iterable[Any] | None = None
     ) -> Model:
