@@ -7,6 +7,7 @@ from .curve_point import CurvePoint
 from .custom import CustomJoint, joint
 from .cylindrical import Cylindrical
 from .fixed import Fixed
+from .four_bar import FourBar
 from .free import Free
 from .helical import Helical
 from .planar import Free2D, Planar, Translational
@@ -43,6 +44,7 @@ ALL_JOINTS: dict[str, type[Joint]] = {
         SurfaceCurve,
         CurveCurve,
         CurvePoint,
+        FourBar,
     )
 }
 

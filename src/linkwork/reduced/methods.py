@@ -47,7 +47,9 @@ def first_half(n: Any) -> None:
     n.left = [x for link in links for x in link.tau_bar]
 
 
-WHOLE = Algorithm("whole_model_dynamics", {**INPUTS, **GRAVITY, "a": Field("output", "v")}, {"run": [each(whole_model)]})
+WHOLE = Algorithm(
+    "whole_model_dynamics", {**INPUTS, **GRAVITY, "a": Field("output", "v")}, {"run": [each(whole_model)]}, patient=True
+)
 SCRATCH = {  # spaces, see `_one_node`
     "poses": "poses",
     "subspaces": "columns",
@@ -81,6 +83,7 @@ MIXED = Algorithm(
             Routine(dense_outward, ("bodies", "up", "first", "Ad", "subspaces", "K", "c", "eta", "a")),
         ]
     },
+    patient=True,
 )
 
 

@@ -19,6 +19,7 @@ from .hair import HAIR
 from .hand import HAND
 from .helix import HELIX
 from .hyper_chain import HYPER_CHAIN
+from .knees import FOUR_BAR_KNEE, SPLINE_KNEE
 from .leg import LEG
 from .loop import LOOP
 from .net import NET
@@ -27,7 +28,9 @@ from .plant import PLANT
 from .quadruped import QUADRUPED
 from .ragdoll import RAGDOLL
 from .revolute_chain import REVOLUTE_CHAIN
+from .scapula import SCAPULA
 from .scene import Scene
+from .shoulder import SHOULDER
 from .slide import SLIDE
 from .stack import STACK
 from .tippe_top import TIPPE_TOP
@@ -71,6 +74,10 @@ _SCENES = (
     TORI_ON_SPLINE,
     BOARD_SCENE,
     TREFOIL,
+    FOUR_BAR_KNEE,
+    SPLINE_KNEE,
+    SCAPULA,
+    SHOULDER,
 )
 ALL_SCENES: dict[str, Scene] = {scene.name: scene for scene in _SCENES}
 
