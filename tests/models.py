@@ -88,6 +88,7 @@ PAIRS: dict[str, lw.Joint] = {
     "along a Bezier curve": lw.CurvePoint(RAIL),
     "bead": lw.CurvePoint(HELIX, lw.SE3(p=(0.0, 0.1, 0.0)), "free"),
     "ring on bead": lw.CurvePoint((0, 0, 0.1), HOOP, "roll", angle=0.2),
+    "four-bar": lw.FourBar(((-0.12, 0.2), (0.08, 0.1)), ((0.14, -0.1), (-0.18, -0.14))),
 }
 
 

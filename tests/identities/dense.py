@@ -63,7 +63,7 @@ class JointMotion:
 
 def joint_motion(joint: Any, q: np.ndarray, v: np.ndarray) -> JointMotion:
     """By hand for the joints that have closed forms, by Cauchy's formula for those given as a function."""
-    if isinstance(joint, HigherPair):  # analytic near the real axis only
+    if isinstance(joint, HigherPair | lw.FourBar):  # analytic near the real axis only
         return analytic_joint_motion(lambda x: pose_of(joint.transform(x)), q, v, 0.12)
     if isinstance(joint, lw.Composite):
         nq, nv = joint.first.nq, joint.first.nv

@@ -11,6 +11,7 @@ from models import (
     EGG,
     HELIX,
     HOOP,
+    PAIRS,
     PLACEMENTS,
     Rng,
     positions,
@@ -56,8 +57,9 @@ KINDS: dict[str, tuple[Callable[[Rng], lw.Joint], str]] = {
     "hoop on ring": (lambda rng: lw.SurfaceCurve(ring(rng), HOOP), "general"),
     "hoop on helix": (lambda rng: lw.CurveCurve(HELIX, HOOP), "turn_x"),
     "along helix": (lambda rng: lw.CurvePoint(HELIX, turning="roll"), "shift"),
+    "four-bar": (lambda rng: PAIRS["four-bar"], "general"),
 }
-HIGHER_PAIRS = ("torus pair", "on ellipsoid", "hoop on ring", "hoop on helix", "along helix")
+HIGHER_PAIRS = ("torus pair", "on ellipsoid", "hoop on ring", "hoop on helix", "along helix", "four-bar")
 DRIVEN = {"revolute", "spherical", "cylindrical", "helical", "custom"}  # with armature and damping
 
 

@@ -33,6 +33,8 @@ from .solids import Cylinder, Ellipsoid, Placed, Torus
 from .surfaces import ImplicitSurface, ParametricSurface, tangents
 
 OUTWARD = np.array([[0.0, 0.0, 1.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]])  # x, y, z of the frame are y, z, x before it
+SOME = 37  # one in so many samples
+PARALLEL = 1e-9  # sine of the angle between tangents
 SAME_POINT = 1e-9  # of the size of what comes back
 Values = Mapping[str, Any]
 Interval = tuple[float, float]
@@ -184,6 +186,13 @@ def _surface_chart(surface: ParametricSurface) -> Chart:
         x, z = (a * (1.0 / norm(a)) for a in (here.tangents[0], here.normal))
         return SE3(R=np.stack([x, cross(z, x), z], axis=1), p=here.point)
 
+    for u in surface.samples()[::SOME]:
+        here = surface.patch(u)
+        sizes = [float(np.linalg.norm(np.asarray(x, float))) for x in (here.normal, *here.tangents)]
+        if not sizes[0] > PARALLEL * sizes[1] * sizes[2]:
+            raise ModelError(
+                f"ParametricSurface: it has no normal at u = {u.tolist()}: its tangents are parallel or vanish there"
+            )
     kind = ("surface", surface.digest)
     coordinates = _coordinates(lambda u: surface.patch(u).point, surface.domain)
     return Chart("ParametricSurface", kind, surface.given.parameters(), function, SE3(), coordinates)

@@ -21,11 +21,13 @@ from ..spatial.se3 import SE3
 from .axis import number
 from .base import Joint
 from .composite import Composite
+from .fit import coordinates_at, misfit
 from .fixed import Fixed
 from .running import Carrying, Running
 
 WORDS = ("point", "curve", "surface")
 ROUNDING = 1e-15
+TOUCHING = 1e-7  # m, rad
 
 
 class HigherPair(Composite):
@@ -45,6 +47,18 @@ class HigherPair(Composite):
             super().__init__(first, second, _pose(between))
         except ModelError as error:
             raise ModelError(f"{self!r}: its {first.nv + b.size} coordinates do not move it independently") from error
+
+    def coordinates_at(self, pose: SE3) -> np.ndarray:
+        """The coordinates at which the body has this pose in the inboard frame; raises where the two do not touch there."""
+        q = coordinates_at(self, pose)
+        miss = misfit(self, pose, q)
+        turn, shift = (float(np.linalg.norm(x)) for x in (miss[:3], miss[3:]))
+        if not (turn <= TOUCHING and shift <= TOUCHING):
+            raise ModelError(
+                f"{self!r}: they do not touch as declared at this pose; the nearest pose at which they do is {shift:.3g} m and "
+                f"{np.degrees(turn):.3g} degrees away"
+            )
+        return q
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.a.what}, {self.b.what})"
