@@ -12,7 +12,7 @@ from itertools import product
 
 import numpy as np
 import pytest
-from models import CUSTOM, PAIRS, unit
+from models import CUSTOM, PAIRS, SPLINES, unit
 
 import linkwork as lw
 from linkwork.joints import ALL_JOINTS, CustomJoint
@@ -68,6 +68,12 @@ def at_pole(joint: lw.Joint, at: tuple[int, ...], distance: float, rng: np.rando
     q = joint.random(rng)
     q[list(at)] = 0.5 * np.pi + distance
     return joint, q
+
+
+def within_segments(joint: lw.Joint, rng: np.random.Generator) -> Place:
+    """A random position as far from the knots of a spline as differences reach."""
+    q = joint.random(rng)
+    return joint, np.floor(q) + 0.1 + 0.8 * (q - np.floor(q))
 
 
 def row(first: lw.Joint, second: lw.Joint) -> lw.Joint:
@@ -132,6 +138,7 @@ PLACES: dict[str, list[Maker]] = {
         )
         for d in DISTANCES
     ],
+    "splines": [lambda rng, j=joint: within_segments(j, rng) for joint in SPLINES.values() for _ in range(4)],
 }
 
 

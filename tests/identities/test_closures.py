@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from models import CUSTOM, SPLINES
 from models import PAIRS as HIGHER_PAIRS
 
 import linkwork as lw
@@ -11,7 +12,7 @@ from linkwork.constraints.rows import constraint_set
 
 BLOCK = lw.Inertia(1.3, (0.1, 0.2, -0.1), np.diag([0.5, 0.7, 0.9]))
 FRAME = lw.SE3.exp(np.array([0.3, -0.2, 0.5, 0.4, 0.1, -0.3]))
-LIGHT_PAIRS = ("torus on point", "plane on sphere", "four-bar")  # others compile for long
+LIGHT_PAIRS = ("torus on point", "along a Bezier curve", "four-bar")  # others compile for longer
 JOINTS = (
     lw.Fixed(),
     lw.Revolute((0, 0.6, 0.8)),
@@ -26,7 +27,12 @@ JOINTS = (
     lw.Helical((0, 0.6, 0.8), pitch=0.05),
     lw.Composite(lw.Revolute((1, 0, 0)), lw.Prismatic((0, 1, 0))),
     lw.joint(lambda q: lw.SE3.rot_z(q[0]) @ lw.SE3(p=(0.3 * np.cos(2 * q[0]), 0.1 * q[0] ** 2, 0.2 * np.sin(q[0]))), nv=1),
-    *(HIGHER_PAIRS[name] for name in ("torus on point", "plane on sphere", "four-bar")),  # others compile for long
+    *(HIGHER_PAIRS[name] for name in LIGHT_PAIRS),
+    CUSTOM["torus"],
+    CUSTOM["rail"],
+    SPLINES["spline"],
+    SPLINES["closed spline"],
+    SPLINES["surface of two"],
 )
 
 
@@ -139,6 +145,9 @@ PAIRS = (
     lw.Helical((0.6, 0, 0.8), pitch=0.1),
     lw.Composite(lw.Revolute((1, 0, 0)), lw.Prismatic((0, 1, 0))),
     lw.joint(lambda q: lw.SE3.rot_z(q[0]) @ lw.SE3(p=(0.3 * np.cos(2 * q[0]), 0.1 * q[0] ** 2, 0.2 * np.sin(q[0]))), nv=1),
+    CUSTOM["torus"],
+    SPLINES["closed spline"],
+    SPLINES["closed surface"],
 )
 
 

@@ -13,6 +13,7 @@ from models import (
     HOOP,
     PAIRS,
     PLACEMENTS,
+    SPLINES,
     Rng,
     positions,
     random_inertia,
@@ -58,6 +59,11 @@ KINDS: dict[str, tuple[Callable[[Rng], lw.Joint], str]] = {
     "hoop on helix": (lambda rng: lw.CurveCurve(HELIX, HOOP), "turn_x"),
     "along helix": (lambda rng: lw.CurvePoint(HELIX, turning="roll"), "shift"),
     "four-bar": (lambda rng: PAIRS["four-bar"], "general"),
+    "torus": (lambda rng: CUSTOM["torus"], "general"),
+    "rail": (lambda rng: CUSTOM["rail"], "general"),
+    "spline curve": (lambda rng: SPLINES["spline" if rng.integers(2) else "spline of four frames"], "shift"),
+    "closed spline curve": (lambda rng: SPLINES["closed spline"], "shift"),
+    "spline surface": (lambda rng: SPLINES["surface of two"], "general"),
 }
 HIGHER_PAIRS = ("torus pair", "on ellipsoid", "hoop on ring", "hoop on helix", "along helix", "four-bar")
 DRIVEN = {"revolute", "spherical", "cylindrical", "helical", "custom"}  # with armature and damping

@@ -44,6 +44,7 @@ from ..joints import (
     Universal,
 )
 from ..joints.complement import complement
+from ..joints.derived_transform import derived_transform
 from ..joints.fit import coordinates_at
 from ..model.model import WORLD
 from ..spatial.dual import held
@@ -153,7 +154,7 @@ class Closure(Constraint):
 
     def _error(self, E_ab: SE3, q: Vector) -> Vector:
         """The turn and the shift that are left at coordinates q, in frame a."""
-        X = (E_ab @ self.pair.transform(q).inverse()).collapsed()
+        X = (E_ab @ derived_transform(self.pair, q).inverse()).collapsed()
         turn = stack(X.R[2, 1] - X.R[1, 2], X.R[0, 2] - X.R[2, 0], X.R[1, 0] - X.R[0, 1])
         return np.concatenate([0.5 * turn, X.p])
 

@@ -7,6 +7,7 @@ from .curve_point import CurvePoint
 from .custom import CustomJoint, joint
 from .cylindrical import Cylindrical
 from .fixed import Fixed
+from .formula import FormulaJoint
 from .four_bar import FourBar
 from .free import Free
 from .helical import Helical
@@ -16,6 +17,9 @@ from .revolute import Revolute
 from .spherical import Spherical
 from .spherical_euler import SphericalEuler
 from .spherical_exp import SphericalExp
+from .spline_basis import SplineBasis
+from .spline_curve import SplineCurve
+from .spline_surface import SplineSurface
 from .surface_curve import SurfaceCurve
 from .surface_point import SurfacePoint
 from .surface_surface import SurfaceSurface
@@ -45,7 +49,9 @@ ALL_JOINTS: dict[str, type[Joint]] = {
         CurveCurve,
         CurvePoint,
         FourBar,
+        SplineCurve,
+        SplineSurface,
     )
 }
 
-__all__ = ["ALL_JOINTS", "CustomJoint", "Joint", "joint", *ALL_JOINTS]  # pyright: ignore[reportUnsupportedDunderAll]
+__all__ = ["ALL_JOINTS", "CustomJoint", "FormulaJoint", "Joint", "SplineBasis", "joint", *ALL_JOINTS]  # pyright: ignore[reportUnsupportedDunderAll]

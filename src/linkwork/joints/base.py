@@ -93,6 +93,10 @@ class Joint:
         """The dv with integrate(q0, dv) = q1."""
         return q1 - q0
 
+    def offset(self, q0: Vector, q1: Vector) -> Vector:
+        """As `difference`; turns of coordinates with a period are counted."""
+        return self.difference(q0, q1)
+
     def bracket(self, a: Vector, b: Vector) -> Vector:
         """[a, b] of two velocities: zero where `integrate` adds, the Lie bracket where it composes on a group."""
         return np.zeros(self.nv)

@@ -104,6 +104,10 @@ class Composite(Joint):
         n = self.first.nq
         return np.concatenate([self.first.difference(q0[:n], q1[:n]), self.second.difference(q0[n:], q1[n:])])
 
+    def offset(self, q0: Vector, q1: Vector) -> Vector:
+        n = self.first.nq
+        return np.concatenate([self.first.offset(q0[:n], q1[:n]), self.second.offset(q0[n:], q1[n:])])
+
     def bracket(self, a: Vector, b: Vector) -> Vector:
         n = self.first.nv
         return np.concatenate([self.first.bracket(a[:n], b[:n]), self.second.bracket(a[n:], b[n:])])

@@ -7,7 +7,7 @@ positions keep to it, and a run that leaves it is stopped. A period says after h
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -24,11 +24,13 @@ class FormulaJoint(Joint):
     domain    (nv, 2) of the least and the largest value of every coordinate, -inf and inf where there is none
     period    of every coordinate that has one, in their order
     cyclic    which coordinates have one
+    own_parameters     names of run-time data besides the periods
     locks_at_neutral   whether S loses rank at the neutral position
     """
 
     may_lock = True
     locks_at_neutral = False
+    own_parameters: ClassVar[tuple[str, ...]] = ()
     domain: np.ndarray
     period: np.ndarray
     cyclic: tuple[bool, ...]
@@ -44,8 +46,9 @@ class FormulaJoint(Joint):
             if around and np.isfinite(self.domain[k]).any():
                 raise ModelError(f"{owner}: coordinate {k} has a period, so it has no domain; give one of them")
 
-    def parameters(self) -> dict[str, Any]:
-        return super().parameters() | self._period()
+    @property
+    def parameter_names(self) -> tuple[str, ...]:  # type: ignore[override]
+        return (*self.own_parameters, *self._period())
 
     def _period(self) -> dict[str, np.ndarray]:
         """The periods as run-time data, where there are some."""
@@ -60,6 +63,9 @@ class FormulaJoint(Joint):
                 d[k] = d[k] - self.period[at] * np.floor(d[k] / self.period[at] + 0.5)
                 at += 1
         return stack(*d)
+
+    def offset(self, q0: Vector, q1: Vector) -> Vector:
+        return q1 - q0
 
     def neutral(self) -> np.ndarray:
         """Zero; the middle of a domain that does not hold it, or one unit inside where that has one end."""

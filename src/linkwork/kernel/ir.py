@@ -39,7 +39,9 @@ class Writer:
         self.names: list[str] = []
         self.functions: set[str] = set()
         self.booleans: dict[int, str] = {}
-        self.pointers_at: dict[tuple[str, int], list[str]] = {}  # of lanes, into data that is gathered from
+        self.lane_pointers: dict[int, list[str]] = {}  # into data that is gathered from, by the place
+        self.wanted: dict[int, set[int]] = {}  # what is gathered after a place
+        self.columns: dict[tuple[int, int], list[str]] = {}
         self.count = 0
 
     def emit(self, text: str) -> str:
@@ -80,7 +82,7 @@ class Writer:
         elif kind == "sign":
             name = self.sign(x[0])
         elif kind == "gather":
-            name = self.gather(x[0], args[1], int(ops[args[2]][1]))
+            name = self.gather(ops, i)
         else:
             self.functions.add(kind)
             name = self.emit(f"call {t.type} @lw_{kind}(" + ", ".join(f"{t.type} {a}" for a in x) + ")")
@@ -111,22 +113,67 @@ class Writer:
             self.booleans[i] = self.emit(f"fcmp une {self.t.type} {self.names[i]}, {self.t.constant(0.0)}")
         return self.booleans[i]
 
-    def gather(self, data: str, place: int, k: int) -> str:
-        """Number k after a place, the whole number that value `place` is in every lane, in the numbers at the pointer `data`."""
-        t = self.t
-        if (data, place) not in self.pointers_at:
+    def gather(self, ops: list[Op], i: int) -> str:
+        """Number k after a place, a whole number in every lane, in the numbers at a pointer: value i.
+
+        Where many numbers after one place are wanted, each lane loads them in one piece, and the pieces are transposed.
+        """
+        t, (pointer, place, column) = self.t, ops[i][1:]
+        data, k, fit = self.names[pointer], int(ops[column][1]), min(t.width, machine.register_bytes() // t.bytes)
+        if place not in self.lane_pointers:
             whole = self.emit(f"fptosi {t.type} {self.names[place]} to {t.int_type}")
-            found = []
-            for lane in range(t.width):
-                i = whole if t.width == 1 else self.emit(f"extractelement {t.int_type} {whole}, i64 {lane}")
-                found.append(self.emit(f"getelementptr {t.element}, ptr {data}, {t.int_element} {i}"))
-            self.pointers_at[data, place] = found
-        value = "poison"
-        for lane, pointer in enumerate(self.pointers_at[data, place]):
-            at = self.emit(f"getelementptr {t.element}, ptr {pointer}, i64 {k}") if k else pointer
-            x = self.emit(f"load {t.element}, ptr {at}, align {t.bytes}")
+            picked = [f"extractelement {t.int_type} {whole}, i64 {n}" for n in range(t.width)]
+            lanes = [whole] if t.width == 1 else [self.emit(text) for text in picked]
+            self.lane_pointers[place] = [self.emit(f"getelementptr {t.element}, ptr {data}, {t.int_element} {x}") for x in lanes]
+            self.wanted[place] = {int(ops[op[3]][1]) for op in ops if op[0] == "gather" and op[2] == place}
+        first = k - k % fit
+        if 2 * len(self.wanted[place] & set(range(first, first + fit))) <= fit or fit == 1:
+            return self.one_by_one(self.lane_pointers[place], k)
+        if (place, first) not in self.columns:
+            groups = [self.lane_pointers[place][n : n + fit] for n in range(0, t.width, fit)]
+            self.columns[place, first] = self.side_by_side([self.transposed(group, first) for group in groups], fit)
+        return self.columns[place, first][k - first]
+
+    def element_at(self, pointer: str, k: int) -> str:
+        """The address of number k after a pointer."""
+        return self.emit(f"getelementptr {self.t.element}, ptr {pointer}, i64 {k}") if k else pointer
+
+    def one_by_one(self, pointers: list[str], k: int) -> str:
+        """Number k after the pointer of every lane."""
+        t, value = self.t, "poison"
+        for lane, pointer in enumerate(pointers):
+            x = self.emit(f"load {t.element}, ptr {self.element_at(pointer, k)}, align {t.bytes}")
             value = x if t.width == 1 else self.emit(f"insertelement {t.type} {value}, {t.element} {x}, i64 {lane}")
         return value
+
+    def transposed(self, pointers: list[str], first: int) -> list[str]:
+        """As many numbers from `first` on as there are pointers, each as a vector over the pointers: in log2(n) rounds rows
+        change places by single entries, pairs, ..."""
+        n, t = len(pointers), self.t
+        kind = f"<{n} x {t.element}>"
+        rows = [self.emit(f"load {kind}, ptr {self.element_at(p, first)}, align {t.bytes}") for p in pointers]
+        step = 1
+        while step < n:
+            low = [j + n * (j & step != 0) - (step if j & step else 0) for j in range(n)]
+            high = [x + step for x in low]
+            made = list(rows)
+            for a in (r for r in range(n) if not r & step):
+                b = a + step
+                for target, order in ((a, low), (b, high)):
+                    picked = ", ".join(f"i32 {x}" for x in order)
+                    made[target] = self.emit(f"shufflevector {kind} {rows[a]}, {kind} {rows[b]}, <{n} x i32> <{picked}>")
+            rows, step = made, 2 * step
+        return rows
+
+    def side_by_side(self, groups: list[list[str]], size: int) -> list[str]:
+        """Vectors over all lanes from those over groups of lanes."""
+        while len(groups) > 1:
+            kind, order = f"<{size} x {self.t.element}>", ", ".join(f"i32 {x}" for x in range(2 * size))
+            both = f"<{2 * size} x i32> <{order}>"
+            pairs = [zip(low, high, strict=True) for low, high in zip(groups[::2], groups[1::2], strict=True)]
+            groups = [[self.emit(f"shufflevector {kind} {a}, {kind} {b}, {both}") for a, b in pair] for pair in pairs]
+            size *= 2
+        return groups[0]
 
     def sign(self, x: str) -> str:
         """-1, 0 (with its sign), 1 or NaN."""

@@ -25,6 +25,8 @@ from .trace import Position, own_array, record_layout
 from .unit import CompiledUnit, Variant, arrays, unit
 from .workspace import CHUNKS, Workspace
 
+BEYOND = 16  # numbers after all tables: kernels load their entries in whole registers
+
 
 class Plan:
     """An algorithm compiled for a tree and one variant, with its tables; workspaces are made per thread."""
@@ -91,6 +93,7 @@ class Plan:
             counts = np.array([c.parameter_count for c in shape.classes], np.int64)[shape.class_of]
             self._cumulate(own_array("parameters", of), counts)
             self._cumulate(own_array("tables", of), np.array([sum(t.data.size for t in ts) for ts in self._tables(of)], np.int64))
+            self.sizes[own_array("tables", of)] += BEYOND
             for phase in self.algorithm.phases:
                 private = np.array([u.private[phase] for u in self.units_of[of]], np.int64)[self.unit_of[of]]
                 self._cumulate(own_array(f"private:{phase}", of), private)
@@ -212,7 +215,7 @@ class Plan:
     def tables(self, of: str) -> np.ndarray:
         """The data of all tables of a set, node by node."""
         data = [t.data for tables in self._tables(of) for t in tables]
-        return np.concatenate([np.zeros(0), *data]).astype(self.lanes.dtype)
+        return np.concatenate([*data, np.zeros(BEYOND)]).astype(self.lanes.dtype)
 
     def _header(self, node: dict[str, Any], name: str) -> np.ndarray:
         """Of a table the header, where the data of the node's earlier tables comes before; of a parameter its entries."""

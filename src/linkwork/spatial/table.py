@@ -89,20 +89,29 @@ class Table:
 
     # --- looking up -----------------------------------------------------------------------------------------------------------
     @property
-    def rows(self) -> Scalar:
-        """The number of rows along the first axis: a number of the run."""
-        return self._header[1]
+    def sizes(self) -> Sequence[Scalar]:
+        """How many there are along every axis: numbers of the run."""
+        return self._header[1 : 1 + len(self.shape.cyclic)]
 
     def __getitem__(self, index: Any) -> Any:
         """What stands at an index, or at as many as the table has axes: a scalar, or an array of the shape of a cell."""
         indices = index if isinstance(index, tuple) else (index,)
-        sizes = self._header[1 : 1 + len(self.shape.cyclic)]
-        if len(indices) != len(sizes):
-            raise ModelError(f"Table: it is looked up by {len(sizes)} indices, not {len(indices)}")
+        if len(indices) != len(self.sizes):
+            raise ModelError(f"Table: it is looked up by {len(self.sizes)} indices, not {len(indices)}")
         place: Scalar = 0.0
-        for i, n, around in zip(indices, sizes, self.shape.cyclic, strict=True):
-            place = place * n + _row(i, n, around)
+        for i, n, around in zip(indices, self.sizes, self.shape.cyclic, strict=True):
+            place = place * n + row_of(i, n, around)
         return self._cell(place)
+
+    def row_and_rest(self, x: Scalar) -> tuple[Any, Scalar]:
+        """Row floor(x), and how far x is beyond its beginning; before the first row and after the last the rest goes on."""
+        start = self.first_index(x)
+        return self[start], x - start
+
+    def first_index(self, x: Scalar, axis: int = 0) -> Scalar:
+        """The whole number at or below x along an axis; within the table where that is not cyclic."""
+        around = self.shape.cyclic[axis]
+        return np.floor(held(x)) if around else row_of(x, self._header[1 + axis], around)
 
     def at(self, x: Scalar) -> Any:
         """The row of the interval between knots that x lies in."""
@@ -114,7 +123,7 @@ class Table:
         """How many knots are not above x."""
         n, (low, scale, cells) = self._header[1], self._header[-3:]
         knots = self._header[0] + n * _product(self.shape.cell)
-        found = self._take(knots + n + _row((x - low) * scale, cells, False), 0)
+        found = self._take(knots + n + row_of((x - low) * scale, cells, False), 0)
         for _ in range(self.shape.steps):
             found = where(x >= self._take(knots + found, 0), found + 1.0, found)
         return found
@@ -136,8 +145,8 @@ class Table:
         return f"Table(shape={self.values.shape}, axes={len(self.shape.cyclic)})"
 
 
-def _row(index: Scalar, n: Scalar, cyclic: bool) -> Scalar:
-    """The row of an index; what is not a number is row 0, so that nothing beyond the data is ever read."""
+def row_of(index: Scalar, n: Scalar, cyclic: bool) -> Scalar:
+    """The row of an index among n; what is not a number is row 0, so that nothing beyond the data is ever read."""
     i = np.floor(held(index))
     if cyclic:
         i = i - n * np.floor(i / n)

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from models import control_frames, control_values
 
 import linkwork as lw
 
@@ -226,6 +227,50 @@ REFUSED: dict[str, tuple[Callable[[], object], str]] = {
     ),
     "parameter nan": (lambda: lw.joint(rot, 1, "odd", parameters={"k": NAN}), "joint 'odd': parameter 'k' must be finite"),
     "parameter reserved": (lambda: lw.joint(rot, 1, parameters={"period": 1.0}), "'period' cannot be a parameter"),
+}
+
+
+FRAMES = control_frames(0, 6)
+GRID = control_values(0, 5, 5)
+HALF = [lw.SE3(p=(k, 0, 0)) @ lw.SE3.rot_z(np.pi * k) for k in range(5)]
+REFUSED |= {
+    "spline of three frames": (
+        lambda: lw.SplineCurve(FRAMES[:3]),
+        "SplineCurve: 3 control values are too few; .* needs 4",
+    ),
+    "closed spline of two": (lambda: lw.SplineCurve(FRAMES[:2], cyclic=True), "2 control values are too few; the basis needs 3"),
+    "no frames": (lambda: lw.SplineCurve([]), "0 control values are too few"),
+    "frames coincide": (
+        lambda: lw.SplineCurve([*FRAMES[:3], FRAMES[2], *FRAMES[3:]]),
+        "SplineCurve: frames 2 and 3 coincide; neighbours must differ",
+    ),
+    "all frames coincide": (lambda: lw.SplineCurve([FRAMES[0]] * 5), "frames 0 and 1 coincide"),
+    "closed frames coincide": (lambda: lw.SplineCurve([*FRAMES, FRAMES[0]], cyclic=True), "frames 6 and 0 coincide"),
+    "half a turn": (lambda: lw.SplineCurve(HALF), "frames 0 and 1 are half a turn apart"),
+    "frame not rigid": (lambda: lw.SplineCurve([*FRAMES, 2.0 * np.eye(4)]), "frame 6 is not a rigid transform"),
+    "frame of another shape": (lambda: lw.SplineCurve([*FRAMES, np.eye(3)]), r"frame 6 must be a SE3 or an array \(4, 4\)"),
+    "frame nan": (lambda: lw.SplineCurve([*FRAMES, NAN * np.eye(4)]), "frame 6 must be a SE3 or an array"),
+    "one frame": (lambda: lw.SplineCurve(lw.SE3()), "frames must be a list of SE3 or of arrays"),
+    "bezier frames": (
+        lambda: lw.SplineCurve(FRAMES, basis="bezier"),
+        "6 control values end within a segment of 3; 1 more",
+    ),
+    "basis": (
+        lambda: lw.SplineCurve(FRAMES, basis="cubic"),
+        "basis must be one of 'bspline', 'bezier', 'catmull-rom'",
+    ),
+    "basis sums": (lambda: lw.SplineBasis(((1, 0), (0, 1))), "the weights must sum to one at every u"),
+    "basis stride": (lambda: lw.SplineBasis(((1, -1), (0, 1)), 2), "the stride must be from 1 to 1, not 2"),
+    "surface of five": (lambda: lw.SplineSurface(GRID[:5]), r"values must be finite numbers \(6, n\).*not of shape \(5, 5, 5\)"),
+    "surface small": (lambda: lw.SplineSurface(GRID[:, :3]), "SplineSurface: 3 control values are too few"),
+    "surface nan": (lambda: lw.SplineSurface(GRID * NAN), "values must be finite numbers"),
+    "surface still": (lambda: lw.SplineSurface(0.0 * GRID), "SplineSurface: its 2 coordinates do not move it independently"),
+    "surface of one motion": (
+        lambda: lw.SplineSurface(np.broadcast_to(GRID[:, :1], GRID.shape)),
+        "its 2 coordinates do not move it independently",
+    ),
+    "surface cyclic": (lambda: lw.SplineSurface(GRID, cyclic=(True,)), "cyclic must be True or False, or 2 of these"),
+    "spline domain": (lambda: lw.SplineCurve(FRAMES, domain=(3, 1)), "SplineCurve: of its domain"),
 }
 
 

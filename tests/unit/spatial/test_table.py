@@ -66,6 +66,22 @@ def test_several_tables_with_cells_and_axes() -> None:
     np.testing.assert_allclose(torques(law, q), expected, rtol=1e-14)
 
 
+@pytest.mark.parametrize("size", [3, 5, 8, 9, 21])
+def test_long_rows(size: int) -> None:
+    """Rows that lanes load in whole registers and transpose; the last one ends where the data does."""
+    values = drawn(6, size)
+    law = looking_up(lambda q, a: sum((k + 1.0) * x for k, x in enumerate(a[q])), a=lw.Table(values))
+    q = np.linspace(-1.0, 6.5, 37)
+    rows = values[np.floor(q).astype(int).clip(0, 5)]
+    np.testing.assert_allclose(torques(law, q), rows @ np.arange(1.0, size + 1.0), rtol=1e-13, atol=1e-13)
+    assert np.array_equal(torques(law, q)[:7], torques(law, q[:7]))  # other lanes
+    single = lw.ModelBuilder().body("b", joint=lw.Revolute((0, 1, 0)), inertia=BALL).add(law).build()
+    at = [np.asarray(x, np.float32) for x in (q[:, None], 0 * q[:, None], 0 * q[:, None])]
+    found = lw.inverse_dynamics(single, *at)
+    assert found.dtype == np.float32
+    np.testing.assert_allclose(found, lw.inverse_dynamics(single, *(x.astype(float) for x in at)), rtol=2e-5, atol=2e-5)
+
+
 def test_one_kernel_for_any_length() -> None:
     builder = lw.ModelBuilder()
     for k, rows in enumerate((1, 5, 5, 400)):
