@@ -256,7 +256,7 @@ def _driven(model: Model, stepper: Stepper, inputs: Any) -> Inputs | None:
             f"a MuscleDrive goes on from step to step, which {stepper.name!r} also takes back; use a stepper with fixed steps"
         )
     found = input_function(model, inputs)
-    return None if found is None else Inputs(found)
+    return None if found is None else Inputs(found, not callable(inputs))
 
 
 def checked_force(x: Any, name: str, tail: tuple[int, ...], batch: tuple[int, ...]) -> np.ndarray | None:

@@ -168,3 +168,24 @@ def test_one_kernel_for_any_number_of_frames() -> None:
         builder.body(f"c{k}", joint=lw.SplineCurve(control_frames(k, n)), inertia=BLOCK)
         builder.body(f"s{k}", joint=lw.SplineSurface(control_values(k, n, 4 + k)), inertia=BLOCK)
     assert len({id(c) for c in builder.build().tree.classes}) == 2
+
+
+def test_what_a_spline_costs() -> None:
+    """Operations of forward dynamics per body in a chain, against those of universal joints."""
+    from linkwork.kernel.lanes import Lanes
+    from linkwork.reduced.forward import FORWARD_DYNAMICS
+
+    def per_body(joint: lw.Joint) -> float:
+        counts = []
+        for n in (2, 4):
+            b, parent = lw.ModelBuilder(), "world"
+            for k in range(n):
+                b.body(f"b{k}", parent=parent, joint=joint, placement=lw.SE3(p=(0.3, 0.1, 0.2)), inertia=BLOCK)
+                parent = f"b{k}"
+            phases = tuple(FORWARD_DYNAMICS.phases)
+            counts.append(b.build().plan(FORWARD_DYNAMICS, Lanes(1), phases, ("external",)).flops)
+        return 0.5 * (counts[1] - counts[0])
+
+    universal = per_body(lw.Universal())
+    for name in ("spline", "closed spline", "surface of one", "surface of two"):
+        assert per_body(SPLINES[name]) < 3.0 * universal, name

@@ -62,7 +62,7 @@ class Kept:
         first = [active, np.ascontiguousarray(cones[0].rows, np.int32), mu, on, b, lower, upper]
         arrays: list[Any] = [*first, self.x, self.A, self.left, self.rounds]
         for name, kind in routine.parameters[len(arrays) :]:
-            arrays.append(np.zeros(m, np.int64) if kind == "Ints" else np.zeros((m * m if name == "T" else m, W)))
+            arrays.append(np.zeros(m, np.int64) if kind == "Ints" else np.zeros((m * m if name in ("K", "T") else m, W)))
         self._arrays = arrays  # kept alive
         bases = [x for x, (_, kind) in zip(arrays, routine.parameters, strict=True) if kind != "Table"]
         places = iter(range(len(bases)))

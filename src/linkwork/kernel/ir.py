@@ -29,15 +29,18 @@ GO_ON = "  br label %after"  # the end of a node
 VECTOR_BITS = 512  # upper bound for LLVM's choice of registers; the target decides what it really has
 
 
+Function = tuple[str, set[tuple[str, int]], int]  # a kernel's text, the functions it calls with their widths, its flops per lane
+
+
 class Writer:
     """Collects the lines of one function body."""
 
-    def __init__(self, lanes: Lanes, prefix: str = "") -> None:
+    def __init__(self, lanes: Lanes, prefix: str = "", suffix: str = "") -> None:
         self.t = lanes
-        self.prefix = prefix
+        self.prefix, self.suffix = prefix, suffix
         self.lines: list[str] = []
         self.names: list[str] = []
-        self.functions: set[str] = set()
+        self.functions: set[tuple[str, int]] = set()
         self.booleans: dict[int, str] = {}
         self.lane_pointers: dict[int, list[str]] = {}  # into data that is gathered from, by the place
         self.wanted: dict[int, set[int]] = {}  # what is gathered after a place
@@ -84,8 +87,8 @@ class Writer:
         elif kind == "gather":
             name = self.gather(ops, i)
         else:
-            self.functions.add(kind)
-            name = self.emit(f"call {t.type} @lw_{kind}(" + ", ".join(f"{t.type} {a}" for a in x) + ")")
+            self.functions.add((kind, t.width))
+            name = self.emit(f"call {t.type} @lw_{kind}{self.suffix}(" + ", ".join(f"{t.type} {a}" for a in x) + ")")
         self.names.append(name)
 
     def call(self, intrinsic: str, *x: str) -> str:
@@ -94,12 +97,12 @@ class Writer:
 
     def sincos(self, ops: list[Op], i: int) -> str:
         """Sine and cosine of one argument share one call."""
-        self.functions.add("sincos")
+        self.functions.add(("sincos", self.t.width))
         angle = ops[i][1]
         pair = f"%{self.prefix}sincos{angle}"
         both = f"{{ {self.t.type}, {self.t.type} }}"
         if not any(line.startswith(f"  {pair} = ") for line in self.lines):
-            self.lines.append(f"  {pair} = call {both} @lw_sincos({self.t.type} {self.names[angle]})")
+            self.lines.append(f"  {pair} = call {both} @lw_sincos{self.suffix}({self.t.type} {self.names[angle]})")
         return self.emit(f"extractvalue {both} {pair}, {0 if ops[i][0] == 'sin' else 1}")
 
     def truth(self, i: int, text: str) -> str:
@@ -183,6 +186,11 @@ class Writer:
         return self.emit(f"select {t.bool_type} {known}, {t.type} {one}, {t.type} {x}")
 
 
+def suffix_of(width: int) -> str:
+    """Of the names of functions for fewer lanes than their kernel has."""
+    return f".of_{width}"
+
+
 def operands(kernel: Kernel) -> list[tuple[str, str]]:
     """The (array, role) pairs of a kernel, in the order of its entries."""
     pairs = dict.fromkeys((p[0], p[1]) for _, p in kernel.loads)
@@ -200,7 +208,7 @@ class Body(Writer):
     def __init__(
         self, kernel: Kernel, whole: Lanes, uniform: frozenset[str], lanes: Lanes, pointers: str = "r", skipped: str = "0"
     ) -> None:
-        super().__init__(lanes, pointers)
+        super().__init__(lanes, pointers, "" if lanes == whole else suffix_of(lanes.width))
         self.kernel, self.whole, self.uniform, self.pointers, self.skipped = kernel, whole, uniform, pointers, skipped
         self.pairs = operands(kernel)
         self.place_of = {pair: k for k, pair in enumerate(self.pairs)}
@@ -271,15 +279,18 @@ class Body(Writer):
         self.lines.append(f"  store {self.t.type} {self.names[value]}, ptr {self.address(place)}, align {self.t.bytes}")
 
 
-def part(ops: list[Op], t: Lanes) -> Lanes:
-    """How many lanes of a kernel are done at a time: as many as fit two registers, or one in large bodies.
+def part(ops: list[Op], t: Lanes) -> tuple[Lanes, set[int]]:
+    """How many lanes of a kernel are done at a time, and what is done first, for all lanes at once.
 
-    A value that needs two registers halves their number: large bodies then spend their time moving values to the stack and
-    back. Functions are called first, for all lanes at once; a body in which they depend on much else counts as small.
+    As many lanes as fit two registers, or one in large bodies: a value that needs two registers halves their number, and large
+    bodies then spend their time moving values to the stack and back. Functions are called first, for all lanes; a body in which
+    they depend on much else counts as small, unless it gathers that from tables: then it calls them itself, for its own lanes.
     """
-    fit = machine.register_bytes() // t.bytes
-    large = graph.flops(ops) >= LARGE and graph.flops([ops[i] for i in calls(ops)]) <= LARGE // 4
-    return Lanes(min(t.width, fit if large else 2 * fit), t.single)
+    fit, early = machine.register_bytes() // t.bytes, calls(ops)
+    before = graph.flops([ops[i] for i in early])
+    if graph.flops(ops) < LARGE or (before > LARGE // 4 and not any(op[0] == "gather" for op in ops)):
+        return Lanes(min(t.width, 2 * fit), t.single), early
+    return Lanes(min(t.width, fit), t.single), early if before <= LARGE // 4 else set()
 
 
 def calls(ops: list[Op]) -> set[int]:
@@ -291,16 +302,15 @@ def calls(ops: list[Op]) -> set[int]:
     return found
 
 
-def function(kernel: Kernel, name: str, arrays: Sequence[str], uniform: frozenset[str], t: Lanes) -> tuple[str, set[str], int]:
+def function(kernel: Kernel, name: str, arrays: Sequence[str], uniform: frozenset[str], t: Lanes) -> Function:
     """The text of one kernel, the vector functions it calls and its flops per lane. `arrays` fixes the order of `bases`."""
     ops, results = graph.build([s for s, _ in kernel.loads], [v for v, _ in kernel.stores])
-    one = part(ops, t)
+    one, early = part(ops, t)
     whole = Body(kernel, t, uniform, t)
     if one == t:
         whole.write(ops, results)
         text = _framed(name, whole.pairs, arrays, uniform, t, [*whole.lines, GO_ON])
         return text, whole.functions, graph.flops(ops)
-    early = calls(ops)
     used = set(results).union(*(graph.operands(op) for i, op in enumerate(ops) if i not in early))
     again = {i for i in early if ops[i][0] in ("const", "input")}  # cheaper than to keep them
     kept = sorted((early & used) - again)
@@ -375,11 +385,15 @@ def _framed(
     )
 
 
-def module(functions: Sequence[tuple[str, set[str], int]], t: Lanes) -> str:
+def module(functions: Sequence[Function], t: Lanes) -> str:
     """A whole module: declarations, the vector functions in use, the kernels."""
     used = set().union(*(f[1] for f in functions)) if functions else set()
-    helpers = [vector_math.sincos_ir(t)] if "sincos" in used else []
-    helpers += [vector_math.libm_ir(f, t, vector_math.LIBM_FUNCTIONS[f]) for f in sorted(used - {"sincos"})]
+    sincos = {w: suffix_of(w) for f, w in sorted(used) if f == "sincos" and w != t.width}
+    helpers = [vector_math.sincos_ir(t, sincos)] if any(f == "sincos" for f, _ in used) else []
+    for f, width in sorted(used):
+        if f != "sincos":
+            suffix = "" if width == t.width else suffix_of(width)
+            helpers.append(vector_math.libm_ir(f, Lanes(width, t.single), vector_math.LIBM_FUNCTIONS[f], suffix))
     widths = {t.width // k for k in (1, 2, 4, 8) if t.width % k == 0}
     declared = dict.fromkeys(line for w in sorted(widths) for line in vector_math.declarations(Lanes(w, t.single)).splitlines())
     wide = f'"prefer-vector-width"="{VECTOR_BITS}" "min-legal-vector-width"="{VECTOR_BITS}"'

@@ -19,12 +19,23 @@ class Records(np.ndarray):
     """
 
     def __getitem__(self, at: Any) -> Any:
+        if isinstance(at, (float, np.ndarray)):
+            return records(self.view(np.ndarray)[self._own(at)])
         found = super().__getitem__(_checked(at))
         if isinstance(at, slice):
             return found
         return int(found) if self.dtype.kind == "i" else found.copy()
 
+    def _own(self, at: Any) -> Any:
+        """The records of the lanes, each its own."""
+        records = np.asarray(at).astype(int)
+        _checked(records.min())
+        return (records, np.arange(self.shape[1])) if self.ndim > 1 else records
+
     def __setitem__(self, at: Any, value: Any) -> None:
+        if isinstance(at, (float, np.ndarray)):
+            self.view(np.ndarray)[self._own(at)] = value
+            return
         self.view(np.ndarray)[_checked(at)] = value  # NumPy's own would assign to what `__getitem__` returns
 
     def _anew(self, other: Any) -> Any:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -26,10 +27,20 @@ METADATA = """!0 = !{!"linkwork"}
 !4 = !{!3, !3, i64 0}
 !5 = !{}"""
 EXPRESSIONS = (
-    "numbers, names, A[i], + - * / of lane values, + - * // % of ints, comparisons of two, & | ~ of conditions of lanes, "
+    "numbers, names, A[i] (every lane its own record if i is a lane value), + - * / of lane values, + - * // % of ints, "
+    "comparisons of two, & | ~ of conditions of lanes, "
     "and/or/not of uniform conditions, calls by position of loop functions, abs, sqrt, minimum, maximum, where, any, all, float, "
     "min and max of ints"
 )
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a record is, or where the lanes have theirs."""
+
+    kind: Kind
+    at: str = ""
+    lanes: list[str] | None = None
 
 
 class Expressions(Writer):
@@ -181,20 +192,36 @@ class Expressions(Writer):
 
     # Records of arrays
 
-    def record(self, node: ast.Subscript) -> tuple[Kind, str]:
-        """The array's kind, and where the record A[i] is."""
+    def record(self, node: ast.Subscript) -> Place:
+        """Where the record A[i] is; with a lane value i, where those of the lanes are."""
         if not isinstance(node.value, ast.Name) or node.value.id not in self.arrays:
             self.fail(node, f"{ast.unparse(node)}: only arrays that are parameters have records")
         if isinstance(node.slice, ast.Slice):
             self.fail(node, f"{ast.unparse(node)}: a shifted array, A[i:], is an argument of a loop function and nothing else")
         kind, start = self.arrays[node.value.id]
-        return kind, self.shifted(kind, start, self.of_kind(node.slice, INT, "an index").text)
+        at = self.value(node.slice)
+        if at.kind is VALUE and kind is Kind.LANES and not isinstance(node.slice, ast.Constant):
+            return Place(kind, lanes=self.own_records(start, at))
+        return Place(kind, self.shifted(kind, start, self.convert(at, INT, node, "an index").text))
+
+    def own_records(self, start: str, at: Value) -> list[str]:
+        """Where every lane has the number that its own index says."""
+        t, found = self.t, []
+        for lane in range(t.width):
+            of_lane = at.text if t.width == 1 else self.emit(f"extractelement {t.type} {at.text}, i64 {lane}")
+            record = self.emit(f"fptosi {t.element} {of_lane} to i64")
+            here = self.emit(f"add nsw i64 {self.emit(f'mul nsw i64 {record}, {t.width}')}, {lane}")
+            found.append(self.emit(f"getelementptr inbounds {t.element}, ptr {start}, i64 {here}"))
+        return found
 
     def shifted(self, kind: Kind, start: str, index: str) -> str:
         stored = {Kind.LANES: f"[{self.t.width} x {self.t.element}]", Kind.INTS: "i64", Kind.TABLE: "i32"}[kind]
         return self.emit(f"getelementptr inbounds {stored}, ptr {start}, i64 {index}")
 
-    def read(self, kind: Kind, at: str) -> Value:
+    def read(self, place: Place) -> Value:
+        kind, at = place.kind, place.at
+        if place.lanes:
+            return self.gathered(place.lanes)
         if kind is Kind.LANES:
             return Value(VALUE, self.emit(f"load {self.t.type}, ptr {at}, align {self.t.bytes}, {MEMORY[kind]}"))
         if kind is Kind.INTS:
@@ -202,7 +229,26 @@ class Expressions(Writer):
         small = self.emit(f"load i32, ptr {at}, align 4, {MEMORY[kind]}")
         return Value(INT, self.emit(f"sext i32 {small} to i64"))
 
-    def write(self, node: ast.AST, kind: Kind, at: str, x: Value) -> None:
+    def gathered(self, places: list[str]) -> Value:
+        t = self.t
+        numbers = [self.emit(f"load {t.element}, ptr {at}, align {t.bytes}, {MEMORY[Kind.LANES]}") for at in places]
+        if t.width == 1:
+            return Value(VALUE, numbers[0])
+        x = "poison"
+        for lane, number in enumerate(numbers):
+            x = self.emit(f"insertelement {t.type} {x}, {t.element} {number}, i64 {lane}")
+        return Value(VALUE, x)
+
+    def scatter(self, node: ast.AST, places: list[str], x: Value) -> None:
+        t, x = self.t, self.convert(x, VALUE, node, "a record of a Lane array")
+        for lane, at in enumerate(places):
+            number = x.text if t.width == 1 else self.emit(f"extractelement {t.type} {x.text}, i64 {lane}")
+            self.do(f"store {t.element} {number}, ptr {at}, align {t.bytes}, {MEMORY[Kind.LANES]}")
+
+    def write(self, node: ast.AST, place: Place, x: Value) -> None:
+        kind, at = place.kind, place.at
+        if place.lanes:
+            return self.scatter(node, place.lanes, x)
         if kind is Kind.TABLE:
             self.fail(node, "Tables are only read; an Ints array can be written")
         whole = VALUE if kind is Kind.LANES else INT
@@ -211,7 +257,7 @@ class Expressions(Writer):
         self.do(f"store {self.type(whole)} {x.text}, ptr {at}, align {align}, {MEMORY[kind]}")
 
     def subscript(self, node: ast.Subscript) -> Value:
-        return self.read(*self.record(node))
+        return self.read(self.record(node))
 
     # Calls
 

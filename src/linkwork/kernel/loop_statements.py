@@ -58,8 +58,7 @@ class Statements(Expressions):
             self.fail(node, f"{ast.unparse(node)}: one name, or one record A[i], is assigned at a time")
         x = self.value(node.value)
         if isinstance(target, ast.Subscript):
-            kind, at = self.record(target)
-            self.write(node, kind, at, x)
+            self.write(node, self.record(target), x)
         else:
             self.set(node, target.id, x)
         return True
@@ -78,9 +77,9 @@ class Statements(Expressions):
     def augment(self, node: ast.AugAssign) -> bool:
         """x += y is x = x + y, with the place of x found once."""
         if isinstance(node.target, ast.Subscript):
-            kind, at = self.record(node.target)
-            x = self.combine(node, node.op, self.read(kind, at), self.term(node.value))
-            self.write(node, kind, at, self.multiplied(x))
+            place = self.record(node.target)
+            x = self.combine(node, node.op, self.read(place), self.term(node.value))
+            self.write(node, place, self.multiplied(x))
         elif isinstance(node.target, ast.Name):
             x = self.multiplied(self.combine(node, node.op, self.name(node.target), self.term(node.value)))
             self.set(node, node.target.id, x)

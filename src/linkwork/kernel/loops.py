@@ -15,7 +15,8 @@ return lane values (`float`), conditions of lanes (`Mask`) and uniform condition
 The language: assignments to names and records, `for` over `range`, `while`, `if`, `break`, `continue`, `return`; + - * // %
 of ints; + - * / of lane values, with which ints and constants of the module mix; `abs`, `sqrt`, `minimum`, `maximum`, `where`;
 comparisons of lane values give conditions of lanes, which & | ~ combine and `any` and `all` make uniform; only uniform
-conditions steer. Records are never negative, and no divisor of ints is 0: compiled code does not check.
+conditions steer. A[x] with a lane value x, a whole number, is of every lane its own record. Records are never negative, and no
+divisor of ints is 0: compiled code does not check.
 
 x + a b, x - a b and a b - x round once when compiled, at every width alike: lanes of all widths agree to the bit, and with the
 Python function to rounding.

@@ -92,7 +92,10 @@ class Plan:
                 self.offsets[array], self.sizes[array] = places * widths.get(array, 0), count * widths.get(array, 0)
             counts = np.array([c.parameter_count for c in shape.classes], np.int64)[shape.class_of]
             self._cumulate(own_array("parameters", of), counts)
-            self._cumulate(own_array("tables", of), np.array([sum(t.data.size for t in ts) for ts in self._tables(of)], np.int64))
+            sizes = np.zeros(n, np.int64)
+            for i, tables in self._tables(of).items():
+                sizes[i] = sum(t.data.size for t in tables)
+            self._cumulate(own_array("tables", of), sizes)
             self.sizes[own_array("tables", of)] += BEYOND
             for phase in self.algorithm.phases:
                 private = np.array([u.private[phase] for u in self.units_of[of]], np.int64)[self.unit_of[of]]
@@ -205,16 +208,16 @@ class Plan:
         guard = -1 if routine.when is None else self.arrays.index(routine.when)
         return np.array([[routine.function.address(self.lanes), entries.ctypes.data, 1, guard, 0]], np.int64)
 
-    def _tables(self, of: str) -> list[list[Table]]:
-        """The tables of every node of a set, in the order of its parameters."""
-        tree = self.tree.of(of)
-        with_some = {id(c) for c in self.shapes[of].classes if any(isinstance(s, TableShape) for s, _ in c.patterns.values())}
-        pairs = zip(tree.classes, tree.parameters, strict=True)
-        return [[x for x in p.values() if isinstance(x, Table)] if id(c) in with_some else [] for c, p in pairs]
+    def _tables(self, of: str) -> dict[int, list[Table]]:
+        """The tables of the nodes of a set that have some, each in the order of its parameters."""
+        shape, tree = self.shapes[of], self.tree.of(of)
+        have = [k for k, c in enumerate(shape.classes) if any(isinstance(s, TableShape) for s, _ in c.patterns.values())]
+        nodes = np.flatnonzero(np.isin(shape.class_of, have)).tolist() if have else []
+        return {i: [x for x in tree.parameters[i].values() if isinstance(x, Table)] for i in nodes}
 
     def tables(self, of: str) -> np.ndarray:
         """The data of all tables of a set, node by node."""
-        data = [t.data for tables in self._tables(of) for t in tables]
+        data = [t.data for tables in self._tables(of).values() for t in tables]
         return np.concatenate([*data, np.zeros(BEYOND)]).astype(self.lanes.dtype)
 
     def _header(self, node: dict[str, Any], name: str) -> np.ndarray:

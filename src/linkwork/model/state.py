@@ -67,9 +67,12 @@ def states_of(q: np.ndarray, v: np.ndarray) -> Callable[[float], State]:
     return state
 
 
+FEW = 1000  # numbers: a product of more may start threads
+
+
 def is_finite(a: np.ndarray) -> bool:
     """Whether every number is finite; few numbers in one product."""
-    return (a.ndim == 1 and isfinite(a.dot(a))) or bool(np.isfinite(a).all())
+    return (a.ndim == 1 and a.size < FEW and isfinite(a.dot(a))) or bool(np.isfinite(a).all())
 
 
 def check_state(model: Model, state: State) -> None:

@@ -43,7 +43,7 @@ from ..kernel.loops import Ints, Lane, loops, where
 from ..kernel.sweep import INERTIA, POSE, SCALAR, Field, Routine, Step, each, inward, outward, over, vector
 from ..model.rules import joint_of, world_pose
 from ..solvers.boxes import gather, gram, solve_boxes, solve_soft_boxes, spread
-from ..solvers.coulomb import mirror, solve_cones
+from ..solvers.coulomb import solve_packed_cones
 from ..solvers.problem import is_bounded_by_another
 from ..solvers.turns import solve_in_turns
 from ..spatial.scalar import Scalar, Vector, array, cross, dot, is_zero, zeros
@@ -393,13 +393,37 @@ SCRATCH = ("d", "scale", "scaled_b", "scaled_lower", "scaled_upper", "scaled_x",
 PROBLEM = ("on", "b", "lower", "upper", "x", "A", "left", "LDL", *SCRATCH)
 SOLVE = Routine(solve_boxes, ("active", *PROBLEM), when="busy")
 SOFT_SOLVE = Routine(solve_soft_boxes, ("active", "groups", "soft", *PROBLEM), when="busy")
-CONE_PROBLEM = ("active", "cones", "mu", "on", "b", "lower", "upper", "x", "A_whole", "left")
-CONE_SCRATCH = tuple(f"cone_{name}" for name, _ in solve_cones.parameters[len(CONE_PROBLEM) :])
-CONE_SOLVE = [
-    Routine(mirror, ("active", "A", "A_whole"), when="busy"),
-    Routine(solve_cones, CONE_PROBLEM + CONE_SCRATCH, when="busy"),
-]
+CONE_PROBLEM = ("active", "cones", "mu", "on", "b", "lower", "upper", "x", "A", "left")
+CONE_SCRATCH = tuple(f"cone_{name}" for name, _ in solve_packed_cones.parameters[len(CONE_PROBLEM) :])
+CONE_SOLVE = [Routine(solve_packed_cones, CONE_PROBLEM + CONE_SCRATCH, when="busy")]
 TURNS_SOLVE = [Routine(solve_in_turns, ("active", "cones", "mu", *PROBLEM, "last_x"), when="busy")]
+
+
+@loops
+def recall(active: Ints, impulses: Lane, x: Lane) -> None:
+    """The listed rows begin where they were in the step before."""
+    for i in range(active[0]):
+        x[active[i + 1]] = impulses[active[i + 1]]
+
+
+@loops
+def remember(rows: int, x: Lane, impulses: Lane) -> None:
+    """For the next step."""
+    for r in range(rows):
+        impulses[r] = x[r]
+
+
+IMPULSES = {"impulses": Field("state", "rows", of="constraint")}  # of the step before
+
+
+def warm_started(steps: Sequence[Step]) -> list[Step]:
+    """The same steps, in which rows with cones begin at the impulses of the step before."""
+    found: list[Step] = []
+    for step in steps:
+        found.append(step)
+        if isinstance(step, Routine) and step.function is gather:
+            found.append(Routine(recall, ("active", "impulses", "x"), when="busy"))
+    return [*found, Routine(remember, ("rows", "x", "impulses"))]
 
 
 def row_solver(kinds: int, plain: Routine) -> list[Routine]:
@@ -442,10 +466,7 @@ def row_fields(kinds: int = EQUALITIES) -> dict[str, Field]:
 
 def cone_fields() -> dict[str, Field]:
     """Those of Coulomb cones that are solved exactly."""
-    return {
-        "A_whole": Field("work", "square", SCALAR),
-        **{name: Field("work", "square" if name == "cone_T" else "row", SCALAR) for name in CONE_SCRATCH},
-    }
+    return {name: Field("work", "square" if name in ("cone_K", "cone_T") else "row", SCALAR) for name in CONE_SCRATCH}
 
 
 def dynamics(

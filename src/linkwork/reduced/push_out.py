@@ -15,7 +15,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ..constraints.targets import RECOVERY
-from ..elements.collection import EQUALITIES, Shape
+from ..elements.collection import CONES, EQUALITIES, Shape
 from ..kernel.loops import Ints, Lane, Table, loops, maximum, where
 from ..kernel.sweep import SCALAR, Field, Routine, Step, outward
 from ..solvers.boxes import gram, residuals, solve_boxes, spread
@@ -114,7 +114,7 @@ def push_out(shape: Shape, move: Callable[..., None] = displace) -> list[Step]:
 def pushed_out(shape: Shape, matrix: Routine, answer: Sequence[Step]) -> list[Step]:
     """The same on any factor.
 
-    matrix   makes A of the rows once more
+    matrix   makes A of the rows once more, where solving them has used it up
     answer   makes the displacement of `out_x`
     """
     if shape[3] == EQUALITIES:
@@ -122,7 +122,7 @@ def pushed_out(shape: Shape, matrix: Routine, answer: Sequence[Step]) -> list[St
     posed = ("room", "on", "b", "lower", "upper", "x", "A", "scaled_b", "scaled_x", "w_rows")
     return [
         Routine(look_for_depth, ("active", "on", "room", "lower", "upper", "correction", "deep")),
-        matrix,
+        *([] if shape[3] == CONES else [matrix]),
         Routine(pose_depths, ("active", "cones", "h", "deep", *posed, *OUT), when="deep"),
         Routine(solve_boxes, ("active", *OUT, "A", "out_left", "LDL", *SCRATCH), when="deep"),
         *answer,

@@ -4,26 +4,27 @@ A row with bounds is free (u = 0) or at a bound. A contact is open (x = 0), stic
 vector d along friction, and with e across d, in unknowns x_n and an angle,
 
     u_n = 0,    e . u_t = 0,    dx = dx_n (1, mu d) + dz e,    dz = mu x_n dangle
-    e . A_t dx + k dz = -e . u_t,    k = |u_t| / (mu x_n)          as e turns with d
+    e . A_t dx + k dz = -e . u_t,    k = |u_t| / (mu x_n)          as e turns with d, which is against u_t in the end
 
 So columns and rows of A are turned into d and e, some are left out, and some added to on the diagonal.
 """
 
 from __future__ import annotations
 
-from ..kernel.loops import Ints, Lane, Table, any, loops, maximum, minimum, sqrt, where
+from ..kernel.loops import Ints, Lane, any, loops, maximum, minimum, sqrt, where
 from .cone_rows import motions
 from .lu import solve_lu
 
 SMALL_PIVOT = 1e-3  # of the diagonal: a pivot below tells of redundant rows
 STIFFEST = 1e12  # k at most: beyond, the direction of sliding does not move
 HUGE = 1e300
+TURN = 0.5  # rad: by so much friction turns at most while x goes along a contradiction
 
 
 @loops
 def choose_modes(
-    active: Ints,
-    cones: Table,
+    m: int,
+    kinds: Ints,
     lo: Lane,
     hi: Lane,
     scale: Lane,
@@ -43,8 +44,8 @@ def choose_modes(
     more   on the diagonal
     z      x of rows that are left out: their bound
     """
-    for i in range(active[0]):
-        kind = cones[active[i + 1]]
+    for i in range(m):
+        kind = kinds[i]
         good = scale[i] > 0.0
         if kind == 1:
             mu = hi[i + 1]
@@ -54,7 +55,7 @@ def choose_modes(
             t = sqrt(t1 * t1 + t2 * t2)
             acts = good & (n > 0.0)
             slides = acts & (t > mu * n)
-            k = t / where(mu * n > 0.0, mu * n, 1.0) - 1.0
+            k = sqrt(u[i + 1] * u[i + 1] + u[i + 2] * u[i + 2]) / where(mu * n > 0.0, mu * n, 1.0)
             keep[i] = where(acts, 1.0, 0.0)
             keep[i + 1] = keep[i]
             keep[i + 2] = where(slides, 0.0, keep[i])
@@ -85,11 +86,11 @@ def choose_modes(
 
 
 @loops
-def list_unknowns(active: Ints, cones: Table, keep: Lane, order: Ints) -> int:
+def list_unknowns(m: int, kinds: Ints, keep: Lane, order: Ints) -> int:
     """The rows that are unknown in some lane; the three of a contact together. Returns how many."""
     n = 0
-    for i in range(active[0]):
-        kind = cones[active[i + 1]]
+    for i in range(m):
+        kind = kinds[i]
         if (kind < 2 and any(keep[i] > 0.0)) or (kind > 1 and any(keep[i + 1 - kind] > 0.0)):
             order[n] = i
             n += 1
@@ -97,15 +98,14 @@ def list_unknowns(active: Ints, cones: Table, keep: Lane, order: Ints) -> int:
 
 
 @loops
-def modal_matrix(n: int, active: Ints, cones: Table, A: Lane, keep: Lane, turn: Lane, more: Lane, order: Ints, T: Lane) -> None:
+def modal_matrix(n: int, m: int, kinds: Ints, A: Lane, keep: Lane, turn: Lane, more: Lane, order: Ints, T: Lane) -> None:
     """The system of the modes, T (n, n): columns and rows of A turned, left out, and added to."""
-    m = active[0]
     for p in range(n):
         for q in range(n):
             T[p * n + q] = A[order[p] * m + order[q]]
     for q in range(n):  # columns: n + mu d, across d, along d
         i = order[q]
-        kind = cones[active[i + 1]]
+        kind = kinds[i]
         if kind == 1 and any(keep[i + 2] < keep[i]):
             d1 = turn[i + 1]
             d2 = turn[i + 2]
@@ -116,7 +116,7 @@ def modal_matrix(n: int, active: Ints, cones: Table, A: Lane, keep: Lane, turn: 
                 T[a + 1] = d2 * T[a + 1] - d1 * T[a + 2]
                 T[a + 2] = along
     for i in range(m):  # what follows a normal row at its bound
-        kind = cones[active[i + 1]]
+        kind = kinds[i]
         if kind < 0 and any(abs(turn[i]) > 0.0):
             for q in range(n):
                 if order[q] == i + kind:
@@ -124,7 +124,7 @@ def modal_matrix(n: int, active: Ints, cones: Table, A: Lane, keep: Lane, turn: 
                         T[p * n + q] += turn[i] * A[order[p] * m + i]
     for p in range(n):  # rows
         i = order[p]
-        kind = cones[active[i + 1]]
+        kind = kinds[i]
         if kind == 1 and any(keep[i + 2] < keep[i]):
             d1 = turn[i + 1]
             d2 = turn[i + 2]
@@ -140,12 +140,12 @@ def modal_matrix(n: int, active: Ints, cones: Table, A: Lane, keep: Lane, turn: 
 
 
 @loops
-def right_side(n: int, active: Ints, cones: Table, keep: Lane, turn: Lane, u: Lane, order: Ints, z: Lane) -> float:
+def right_side(n: int, m: int, kinds: Ints, keep: Lane, turn: Lane, u: Lane, order: Ints, z: Lane) -> float:
     """-u of the unknowns, turned as the rows of the matrix are; returns the largest."""
     most = 0.0 * u[0]
     for p in range(n):
         i = order[p]
-        kind = cones[active[i + 1]]
+        kind = kinds[i]
         if kind == 1:
             z[p] = -u[i] * keep[i]
             z[p + 1] = (turn[i + 1] * u[i + 2] - turn[i + 2] * u[i + 1]) * keep[i + 1]
@@ -157,11 +157,11 @@ def right_side(n: int, active: Ints, cones: Table, keep: Lane, turn: Lane, u: La
 
 
 @loops
-def move(n: int, active: Ints, cones: Table, keep: Lane, turn: Lane, order: Ints, z: Lane, x: Lane, go: float) -> None:
+def move(n: int, m: int, kinds: Ints, keep: Lane, turn: Lane, order: Ints, z: Lane, x: Lane, go: float) -> None:
     """Add what was found to x, in lanes that go; where a contact slides, d turns, and friction stays on the cone."""
     for p in range(n):
         i = order[p]
-        kind = cones[active[i + 1]]
+        kind = kinds[i]
         if kind == 1:
             slides = keep[i + 2] < keep[i]
             d1 = turn[i + 1]
@@ -181,18 +181,18 @@ def move(n: int, active: Ints, cones: Table, keep: Lane, turn: Lane, order: Ints
             x[i + 2] = where(go > 0.0, t2, x[i + 2])
         elif kind < 1:
             x[i] = where(go > 0.0, x[i] + z[p] * keep[i], x[i])
-    for i in range(active[0]):
-        kind = cones[active[i + 1]]
+    for i in range(m):
+        kind = kinds[i]
         if kind < 0:
             bound = (go > 0.0) & (abs(turn[i]) > 0.0)
             x[i] = where(bound, turn[i] * maximum(x[i + kind], 0.0), x[i])
 
 
 @loops
-def start_modes(active: Ints, cones: Table, keep: Lane, turn: Lane, xs: Lane, z: Lane, xn: Lane, part: float, go: float) -> None:
+def start_modes(m: int, kinds: Ints, keep: Lane, turn: Lane, xs: Lane, z: Lane, xn: Lane, part: float, go: float) -> None:
     """Where the unknowns of given modes begin: at a part of xs, friction on its cone; what is left out as z says."""
-    for i in range(active[0]):
-        kind = cones[active[i + 1]]
+    for i in range(m):
+        kind = kinds[i]
         if kind == 1:
             slides = keep[i + 2] < keep[i]
             new = part * xs[i] * keep[i]
@@ -221,8 +221,8 @@ def redundant(n: int, T: Lane) -> float:
 @loops
 def approach(
     n: int,
-    active: Ints,
-    cones: Table,
+    m: int,
+    kinds: Ints,
     A: Lane,
     bs: Lane,
     keep: Lane,
@@ -236,18 +236,19 @@ def approach(
     rounds: int,
     eps: float,
     go: float,
-) -> None:
+) -> float:
     """x of given modes by proximal rounds on one factor, in lanes that go, until the residual is small or stands still.
+
+    Returns the largest residual of the rows of these modes: above rounding where they contradict one another.
 
     T = B + eps 1. What of a residual r no x can mend would move x by r / eps along rows that answer nothing. So z = T^-1 r is
     followed by B z = r - eps z, from which that part is gone: dx = T^-1 (r - eps T^-1 r).
     """
-    m = active[0]
     last = HUGE + 0.0 * go
     still = go
     motions(m, A, bs, xn, un)
     for _ in range(rounds):
-        size = right_side(n, active, cones, keep, turn, un, order, z)
+        size = right_side(n, m, kinds, keep, turn, un, order, z)
         still = where((size < 0.5 * last) & (size > enough), still, 0.0)
         if not any(still > 0.0):
             break
@@ -258,5 +259,110 @@ def approach(
         for p in range(n):
             z[p] = un[p] - eps * z[p]
         solve_lu(n, T, z)
-        move(n, active, cones, keep, turn, order, z, xn, still)
+        move(n, m, kinds, keep, turn, order, z, xn, still)
         motions(m, A, bs, xn, un)
+    return right_side(n, m, kinds, keep, turn, un, order, z)
+
+
+@loops
+def leaves_cone(x: float, x1: float, x2: float, d: float, d1: float, d2: float, mu: float) -> float:
+    """The t > 0 at which x + t d leaves |x_t| = mu x_n, for an x that is inside; HUGE if it never does.
+
+    It is the first zero of a t^2 + 2 h t + c with c <= 0.
+    """
+    a = d1 * d1 + d2 * d2 - mu * mu * d * d
+    h = x1 * d1 + x2 * d2 - mu * mu * x * d
+    c = minimum(x1 * x1 + x2 * x2 - mu * mu * x * x, 0.0)
+    under = h * h - a * c
+    root = sqrt(maximum(under, 0.0))
+    outward = (h > 0.0) & (under >= 0.0)
+    curves = ~(h > 0.0) & (a > 0.0)
+    meets = where(outward, -c / where(outward, h + root, 1.0), (root - h) / where(curves, a, 1.0))
+    return where(outward | curves, meets, HUGE)
+
+
+@loops
+def leaves_bounds(x: float, d: float, low: float, high: float) -> float:
+    """The t >= 0 at which x + t d leaves its bounds, for an x that is inside; HUGE if it never does."""
+    up = where(d > 0.0, (high - x) / where(d > 0.0, d, 1.0), HUGE)
+    return maximum(where(d < 0.0, (x - low) / where(d < 0.0, -d, 1.0), up), 0.0)
+
+
+@loops
+def part_inside(m: int, kinds: Ints, lo: Lane, hi: Lane, keep: Lane, xs: Lane, xn: Lane) -> float:
+    """The part of the way from xs to xn that unknowns stay within their cones and bounds; more than 1 if they do all the way."""
+    way = HUGE + 0.0 * xs[0]
+    for i in range(m):
+        kind = kinds[i]
+        if kind == 1:
+            n = xn[i] - xs[i]
+            t1 = xn[i + 1] - xs[i + 1]
+            t2 = xn[i + 2] - xs[i + 2]
+            leaves = leaves_cone(xs[i], xs[i + 1], xs[i + 2], n, t1, t2, hi[i + 1])
+            sticks = (keep[i + 2] > 0.0) & (leaves < way)
+            way = where(sticks, leaves, way)
+            opens = leaves_bounds(xs[i], n, 0.0 * way, HUGE + 0.0 * way)
+            way = where((keep[i] > 0.0) & (opens < way), opens, way)
+        elif kind == 0:
+            leaves = leaves_bounds(xs[i], xn[i] - xs[i], lo[i], hi[i])
+            way = where((keep[i] > 0.0) & (leaves < way), leaves, way)
+    return way
+
+
+@loops
+def walk(
+    n: int,
+    m: int,
+    kinds: Ints,
+    lo: Lane,
+    hi: Lane,
+    keep: Lane,
+    turn: Lane,
+    x: Lane,
+    u: Lane,
+    z: Lane,
+    order: Ints,
+    T: Lane,
+    eps: float,
+    go: float,
+) -> float:
+    """Where modes contradict one another, x goes along what no x of theirs can mend, until the first row meets its bound.
+
+    z = (eps T^-1)^2 (-u) is the part of the residual that the rows do not answer: along it u stays, and the work of u falls. The
+    row at its bound has another mode, which y = x - u tells. Returns 1 where there is such a row, in lanes that go; else 0, and
+    x stays: it could go on for ever.
+    """
+    right_side(n, m, kinds, keep, turn, u, order, z)
+    solve_lu(n, T, z)
+    for p in range(n):
+        z[p] = z[p] * eps
+    solve_lu(n, T, z)
+    way = HUGE + 0.0 * go
+    for p in range(n):
+        i = order[p]
+        kind = kinds[i]
+        d = eps * z[p]
+        if kind == 1:
+            acts = keep[i] > 0.0
+            slides = keep[i + 2] < keep[i]
+            d1 = eps * z[p + 1]
+            leaves = leaves_cone(x[i], x[i + 1], x[i + 2], d, d1, eps * z[p + 2], hi[i + 1])
+            way = where(acts & ~slides & (leaves < way), leaves, way)
+            leaves = leaves_bounds(x[i], d, 0.0 * way, HUGE + 0.0 * way)
+            way = where(acts & (leaves < way), leaves, way)
+            turns = TURN * turn[i] * x[i] / where(slides & (abs(d1) > 0.0), abs(d1), 1.0)
+            way = where(slides & (abs(d1) > 0.0) & (turns < way), turns, way)
+        elif kind < 1:
+            high = hi[i]
+            low = lo[i]
+            if kind < 0:
+                high = hi[i] * maximum(x[i + kind], 0.0)
+                low = -high
+            leaves = leaves_bounds(x[i], d, low, high)
+            way = where((keep[i] > 0.0) & (leaves < way), leaves, way)
+    ends = (go > 0.0) & (way < HUGE)
+    share = where(ends, way * eps, 0.0)
+    for p in range(n):
+        z[p] = z[p] * share
+    move(n, m, kinds, keep, turn, order, z, x, where(ends, 1.0, 0.0))
+    return where(ends, 1.0, 0.0)

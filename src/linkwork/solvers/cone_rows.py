@@ -1,12 +1,12 @@
 """Rows with cones in lanes: the problem in scaled rows, its motion, projection and natural map, and Gauss-Seidel.
 
-Rows are scaled to a unit diagonal, the three of a Coulomb cone alike, so that it keeps its shape. Lists of rows are those of
-`coulomb.solve_cones`.
+Rows are scaled to a unit diagonal, the three of a Coulomb cone alike, so that it keeps its shape. There are m of them, and
+`kinds` says what each is (see `problem`).
 """
 
 from __future__ import annotations
 
-from ..kernel.loops import Ints, Lane, Table, loops, maximum, minimum, sqrt, where
+from ..kernel.loops import Ints, Lane, loops, maximum, minimum, sqrt, where
 from .contact_block import solve_contact
 
 BLOCK = 1e-10  # relative weight of the last solution in the solve of one contact
@@ -40,62 +40,47 @@ def motions(m: int, A: Lane, b: Lane, x: Lane, u: Lane) -> None:
 
 
 @loops
-def scale_cones(
-    active: Ints,
-    cones: Table,
-    mu: Lane,
-    on: Lane,
-    b: Lane,
-    lower: Lane,
-    upper: Lane,
-    x: Lane,
-    A: Lane,
-    scale: Lane,
-    bs: Lane,
-    lo: Lane,
-    hi: Lane,
-    xs: Lane,
-) -> None:
-    """The problem in scaled rows; those with scale zero drop out. Rows bounded by another have their coefficient in `hi`."""
-    m = active[0]
+def scale_cones(m: int, kinds: Ints, on: Lane, bs: Lane, lo: Lane, hi: Lane, mu: Lane, xs: Lane, A: Lane, scale: Lane) -> None:
+    """The problem of slots in scaled rows, in place; those with scale zero drop out.
+
+    Rows that another bounds have their coefficient in `hi`. Returned are `scale`, and bs, lo, hi, xs, A scaled by it.
+    """
     most = 0.0 * A[0]
     for i in range(m):
-        most = maximum(most, where(on[active[i + 1]] > 0.0, A[i * m + i], 0.0))
+        most = maximum(most, where(on[i] > 0.0, A[i * m + i], 0.0))
     for i in range(m):
-        r = active[i + 1]
         first = i
-        if cones[r] > 1:
-            first = i + 1 - cones[r]
+        if kinds[i] > 1:
+            first = i + 1 - kinds[i]
         size = A[i * m + i]
-        if cones[r] > 0:
+        if kinds[i] > 0:
             size = (A[first * m + first] + A[(first + 1) * m + first + 1] + A[(first + 2) * m + first + 2]) / 3.0
-        good = (on[r] > 0.0) & (A[first * m + first] > EMPTY * most)
+        good = (on[i] > 0.0) & (A[first * m + first] > EMPTY * most)
         scale[i] = where(good, 1.0 / sqrt(where(good, size, 1.0)), 0.0)
     for i in range(m):
-        r = active[i + 1]
         good = scale[i] > 0.0
         unit = 1.0 / where(good, scale[i], 1.0)
         for k in range(m):
             A[i * m + k] = where(good, A[i * m + k] * (scale[i] * scale[k]), 0.0)
         A[i * m + i] = where(good, A[i * m + i], 1.0)
-        bs[i] = where(good, b[r] * scale[i], 0.0)
-        xs[i] = where(good, x[r] * unit, 0.0)
-        if cones[r] == 0:
-            lo[i] = where(good, lower[r] * unit, 0.0)
-            hi[i] = where(good, upper[r] * unit, 0.0)
+        bs[i] = where(good, bs[i] * scale[i], 0.0)
+        xs[i] = where(good, xs[i] * unit, 0.0)
+        if kinds[i] == 0:
+            lo[i] = where(good, lo[i] * unit, 0.0)
+            hi[i] = where(good, hi[i] * unit, 0.0)
         else:
             normal = i
-            if cones[r] < 0:
-                normal = i + cones[r]
+            if kinds[i] < 0:
+                normal = i + kinds[i]
             lo[i] = -HUGE
-            hi[i] = where(good, mu[r] * (scale[normal] * unit), 0.0)
+            hi[i] = where(good, mu[i] * (scale[normal] * unit), 0.0)
 
 
 @loops
-def project_cones(active: Ints, cones: Table, lo: Lane, hi: Lane, scale: Lane, z: Lane) -> None:
+def project_cones(m: int, kinds: Ints, lo: Lane, hi: Lane, scale: Lane, z: Lane) -> None:
     """z becomes the nearest point of the cones; rows bounded by another are projected after it."""
-    for i in range(active[0]):
-        kind = cones[active[i + 1]]
+    for i in range(m):
+        kind = kinds[i]
         good = scale[i] > 0.0
         if kind == 1:
             mu = hi[i + 1]
@@ -117,21 +102,20 @@ def project_cones(active: Ints, cones: Table, lo: Lane, hi: Lane, scale: Lane, z
 
 @loops
 def natural_map(
-    active: Ints, cones: Table, lo: Lane, hi: Lane, scale: Lane, xs: Lane, u: Lane, xn: Lane, un: Lane, share: float, z: Lane
+    m: int, kinds: Ints, lo: Lane, hi: Lane, scale: Lane, xs: Lane, u: Lane, xn: Lane, un: Lane, share: float, z: Lane
 ) -> float:
     """z = x - P(x - u - s) in scaled rows, and its length: P projects on the cones, s is the shift mu |u_t| of normal rows.
 
     x and u are those between xs, u and xn, un at a share of the way.
     """
-    m = active[0]
     for i in range(m):
         z[i] = xs[i] + share * (xn[i] - xs[i]) - (u[i] + share * (un[i] - u[i]))
     for i in range(m):
-        if cones[active[i + 1]] == 1:
+        if kinds[i] == 1:
             u1 = u[i + 1] + share * (un[i + 1] - u[i + 1])
             u2 = u[i + 2] + share * (un[i + 2] - u[i + 2])
             z[i] -= hi[i + 1] * sqrt(u1 * u1 + u2 * u2)
-    project_cones(active, cones, lo, hi, scale, z)
+    project_cones(m, kinds, lo, hi, scale, z)
     square = 0.0 * share
     for i in range(m):
         z[i] = xs[i] + share * (xn[i] - xs[i]) - z[i]
@@ -141,13 +125,12 @@ def natural_map(
 
 @loops
 def sweep_cones(
-    active: Ints, cones: Table, A: Lane, bs: Lane, lo: Lane, hi: Lane, scale: Lane, xs: Lane, sweeps: int, close: float, go: float
+    m: int, kinds: Ints, A: Lane, bs: Lane, lo: Lane, hi: Lane, scale: Lane, xs: Lane, sweeps: int, close: float, go: float
 ) -> None:
     """Block Gauss-Seidel in lanes that go: every contact, every row, given the others."""
-    m = active[0]
     for _ in range(sweeps):
         for i in range(m):
-            kind = cones[active[i + 1]]
+            kind = kinds[i]
             live = where(scale[i] > 0.0, go, 0.0)
             if kind == 1:
                 c0 = bs[i]
@@ -178,25 +161,13 @@ def sweep_cones(
 
 
 @loops
-def hand_back(
-    active: Ints,
-    cones: Table,
-    A: Lane,
-    bs: Lane,
-    lo: Lane,
-    hi: Lane,
-    scale: Lane,
-    xs: Lane,
-    u: Lane,
-    z: Lane,
-    x: Lane,
-    left: Lane,
+def what_is_left(
+    m: int, kinds: Ints, A: Lane, bs: Lane, lo: Lane, hi: Lane, scale: Lane, xs: Lane, u: Lane, z: Lane, left: Lane
 ) -> None:
-    """The multipliers in the units of the rows, and the largest entry of their natural map in those of u."""
-    m = active[0]
+    """The largest entry of the natural map in the units of u; x becomes that of unscaled rows."""
     motions(m, A, bs, xs, u)
-    natural_map(active, cones, lo, hi, scale, xs, u, xs, u, 0.0 * A[0], z)
+    natural_map(m, kinds, lo, hi, scale, xs, u, xs, u, 0.0 * A[0], z)
     left[0] = 0.0
     for i in range(m):
         left[0] = maximum(left[0], abs(z[i]) / where(scale[i] > 0.0, scale[i], 1.0))
-        x[active[i + 1]] = xs[i] * scale[i]
+        xs[i] = xs[i] * scale[i]

@@ -3,18 +3,23 @@
 Newton's method on the modes of the rows: free or at a bound, open, sticking or sliding. The rows of given modes are a linear
 system (`cone_modes`). With x found, y = x - u in scaled rows tells the next modes: y_n <= 0 opens, |y_t| <= mu y_n sticks, else
 friction acts along y_t. A step goes from x toward the x of the modes, as far as it makes the natural map of the complementarity
-problem smaller. Sweeps of block Gauss-Seidel with exact solves of every contact (`contact_block`) give the first modes, and new
-ones where no step leads down; alternating directions (`admm`) take turns with them there.
+problem smaller. Sweeps of block Gauss-Seidel with exact solves of every contact (`contact_block`) give the first modes, unless
+the x given is close, and new ones where no step leads down; alternating directions (`admm`) take turns with them there.
 
 Redundant rows need no pivoting: rows of given modes are solved by proximal rounds (A + eps 1) dx = -u with one factor, until the
-residual stands still. At the end they start once more from x = 0, to reach the solution of least norm, whatever the order of the
-contacts and the start, if that has the same modes; where contacts slide, once more with the directions of friction found there,
-until these do not change: of all loads that friction allows to a body on many points, one is chosen. A is any matrix whose
-symmetric part is semidefinite.
+residual stands still. Where it stands still above rounding, the rows contradict one another by a little, as gaps and turning
+normals make them do. Then x goes along what they cannot mend until a row meets its bound, which changes its mode (`walk`); and
+where x of the modes is beyond bounds, as far as the first of them (`part_inside`). So the load moves on to rows that can bear it.
+A contradiction below JAM moves nothing: it is mended in the mean, and loads stay as they are.
+
+At the end rounds start once more from x = 0, to reach the solution of least norm, whatever the order of the contacts and the
+start, if that has the same modes; where contacts slide, once more with the directions of friction found there, until these do not
+change: of all loads that friction allows to a body on many points, one is chosen. A is any matrix whose symmetric part is
+semidefinite.
 
 The x with the least natural map is kept, and `left` tells it, in the units of u. A problem without a solution (contacts that ask
-for contradicting motions) shows there; a contradiction below JAM of what is asked for, which no step of its modes makes smaller,
-ends the search. Lanes that are done stay as they are: a result does not depend on its neighbours.
+for contradicting motions) shows there. Steps of a run end the search after a few changes of modes that lead nowhere, if what is
+left is small; `solve` does not. Lanes that are done stay as they are: a result does not depend on its neighbours.
 """
 
 from __future__ import annotations
@@ -25,46 +30,44 @@ import numpy as np
 
 from ..kernel.lanes import Lanes
 from ..kernel.loops import Ints, Lane, LoopFunction, Table, all, any, loops, maximum, minimum, sqrt, where
-from .cone_modes import approach, choose_modes, list_unknowns, modal_matrix, redundant, start_modes
-from .cone_rows import hand_back, motions, natural_map, project_cones, scale_cones, sweep_cones
+from .cone_modes import approach, choose_modes, list_unknowns, modal_matrix, part_inside, redundant, start_modes, walk
+from .cone_rows import motions, natural_map, project_cones, scale_cones, sweep_cones, what_is_left
+from .cone_slots import fill_slots, hand_back, take_packed, take_rows, take_whole
 from .lu import factor_lu, solve_lu
 from .problem import Info, Problem
 
 EPS = 1e-6  # relative weight of the last solution in a proximal round
 SOFTEST = 1e-2  # the same at most, where steps do not lead down
+FINER, FINEST = 0.02, 1e-12  # of a contradiction: the same where one was found, and at least
 ROUNDS = 3  # proximal rounds on one factor
 LAST_ROUNDS = 16  # the same for the solution of least norm
 RESTARTS = 12  # toward it, as directions of sliding depend on it
 SAME = 1e-9  # of the largest terms: changes of x that end them
 CHANGES = 60  # of modes, at most
+WALKS = 6  # to the next bound, at most, before other ways are tried
+LEAST_PART = 1e-3  # of a step: as far at least a bound must be away
+GUESSED = 0.03  # of b: the natural map of a start that needs no sweeps
 SWEEPS = 6  # of Gauss-Seidel, and more later
 CLOSE = 1e-3  # relative: how well they need to know sliding
 ALTERNATIONS = 60  # of directions, and more later
 RHO = 0.03  # the weight of their split
 DECREASE = 0.1  # of the residual: the least that a step is to bring
 HALVINGS = 8  # of a step
+COLD = 2  # changes that lead nowhere before the search starts anew, from zero
+PATIENCE = 6  # the same before a search in a step of a run ends, if what is left is at most TIRED of b
+TIRED = 2e-5
 ENOUGH = 5e-14  # of the largest terms: the residual that ends the search
 ROUNDING = 1e-12  # of the largest terms: the same where no step leads down
-JAM = 1e-7  # of the largest terms: the same where no step of these modes changes it
+JAM = 1e-7  # of b: the same where no step of these modes changes it
 STILL = 1e-3  # relative: such a change is none
 SMALL = 1e-15  # of the largest terms: what proximal rounds are to reach
 LARGEST = 1e4  # of b: larger x do not count among these terms, as they may grow without bound in a jam
 
 
 @loops
-def mirror(active: Ints, packed: Lane, A: Lane) -> None:
-    """The whole of a packed symmetric matrix (`boxes.gram`), row by row."""
-    m = active[0]
-    for i in range(m):
-        for k in range(i + 1):
-            A[i * m + k] = packed[i * (i + 1) // 2 + k]
-            A[k * m + i] = packed[i * (i + 1) // 2 + k]
-
-
-@loops
 def alternate(
-    active: Ints,
-    cones: Table,
+    m: int,
+    kinds: Ints,
     A: Lane,
     bs: Lane,
     lo: Lane,
@@ -82,7 +85,6 @@ def alternate(
 
     xn sees the matrix, `inside` stays in the cones, `force` is between them and becomes u + s.
     """
-    m = active[0]
     for i in range(m):
         for k in range(m):
             T[i * m + k] = A[i * m + k]
@@ -92,12 +94,12 @@ def alternate(
         for i in range(m):
             xn[i] = RHO * inside[i] + force[i] - bs[i]
         for i in range(m):
-            if cones[active[i + 1]] == 1:
+            if kinds[i] == 1:
                 xn[i] -= hi[i + 1] * sqrt(force[i + 1] * force[i + 1] + force[i + 2] * force[i + 2])
         solve_lu(m, T, xn)
         for i in range(m):
             z[i] = xn[i] - force[i] / RHO
-        project_cones(active, cones, lo, hi, scale, z)
+        project_cones(m, kinds, lo, hi, scale, z)
         for i in range(m):
             new = force[i] - RHO * (xn[i] - z[i])
             force[i] = where(go > 0.0, new, force[i])
@@ -106,8 +108,8 @@ def alternate(
 
 @loops
 def shorten(
-    active: Ints,
-    cones: Table,
+    m: int,
+    kinds: Ints,
     lo: Lane,
     hi: Lane,
     scale: Lane,
@@ -126,9 +128,153 @@ def shorten(
         if all((share > 0.0) | ~(go > 0.0)):
             break
         trial = 0.5 * trial
-        new = natural_map(active, cones, lo, hi, scale, xs, u, xn, un, trial, z)
+        new = natural_map(m, kinds, lo, hi, scale, xs, u, xn, un, trial, z)
         share = where((new < enough) & ~(share > 0.0), trial, share)
     return share
+
+
+@loops
+def solve_slots(
+    m: int,
+    kinds: Ints,
+    xs: Lane,
+    A: Lane,
+    left: Lane,
+    rounds: Lane,
+    T: Lane,
+    scale: Lane,
+    bs: Lane,
+    lo: Lane,
+    hi: Lane,
+    u: Lane,
+    xn: Lane,
+    un: Lane,
+    best: Lane,
+    inside: Lane,
+    force: Lane,
+    z: Lane,
+    keep: Lane,
+    turn: Lane,
+    more: Lane,
+    order: Ints,
+    patience: int,
+) -> None:
+    """The multipliers of scaled rows, which become those of unscaled ones, in `best`; from xs on.
+
+    patience   changes of modes that lead nowhere, after which the search ends if little is left
+    """
+    go = 1.0 + 0.0 * A[0]
+    sweeping = go
+    alternating = 0.0 * go
+    turns = 0.0 * go  # 1: alternating directions are next, where no step leads down
+    eps = EPS * go
+    given = 0.0 * go
+    walks = 0.0 * go
+    tries = 0.0 * go
+    least_eps = EPS + 0.0 * go
+    rounds[0] = 0.0
+    for i in range(m):
+        given = maximum(given, abs(bs[i]))
+        best[i] = xs[i]
+        xn[i] = xs[i]
+        inside[i] = 0.0
+        force[i] = bs[i]
+    motions(m, A, bs, xs, u)
+    least = natural_map(m, kinds, lo, hi, scale, xs, u, xs, u, 0.0 * go, z)
+    go = where(least <= ENOUGH * given, 0.0, go)
+    sweeping = where(least <= GUESSED * given, 0.0, sweeping)
+    for change in range(CHANGES):
+        if not any(go > 0.0):
+            break
+        if any(sweeping > 0.0):
+            sweep_cones(m, kinds, A, bs, lo, hi, scale, xs, SWEEPS + change, CLOSE, where(go > 0.0, sweeping, 0.0))
+        if any(alternating > 0.0):
+            alternate(m, kinds, A, bs, lo, hi, scale, inside, force, xn, z, T, ALTERNATIONS + 2 * change, alternating)
+            for i in range(m):
+                xs[i] = where(alternating > 0.0, inside[i], xs[i])
+        motions(m, A, bs, xs, u)
+        off = natural_map(m, kinds, lo, hi, scale, xs, u, xs, u, 0.0 * go, z)
+        size = given
+        for i in range(m):
+            size = maximum(size, minimum(abs(xs[i]), LARGEST * given))
+        better = (go > 0.0) & (off < least)
+        for i in range(m):
+            best[i] = where(better, xs[i], best[i])
+        least = where(better, off, least)
+        choose_modes(m, kinds, lo, hi, scale, xs, u, eps, keep, turn, more, z)
+        n = list_unknowns(m, kinds, keep, order)
+        modal_matrix(n, m, kinds, A, keep, turn, more, order, T)
+        factor_lu(n, T)
+        rounds[0] += go
+        start_modes(m, kinds, keep, turn, xs, z, xn, 1.0, go)
+        rest = approach(n, m, kinds, A, bs, keep, turn, xn, un, z, order, T, SMALL * size, ROUNDS, eps, go)
+        full = natural_map(m, kinds, lo, hi, scale, xn, un, xn, un, 0.0 * go, z)
+        ends = full <= ENOUGH * size
+        enough = (1.0 - DECREASE) * off
+        share = where(ends | (full < enough), 1.0, 0.0)
+        share = shorten(m, kinds, lo, hi, scale, xs, u, xn, un, z, share, enough, go)
+        stands = (off <= (1.0 + STILL) * least) & (abs(full - off) <= STILL * off)
+        jams = (go > 0.0) & ~(share > 0.0) & stands & (least <= JAM * given)
+        stuck = (go > 0.0) & ~(share > 0.0) & (walks < WALKS) & ~jams
+        contradict = stuck & (full <= n * rest) & (full <= (1.0 + STILL) * off)
+        harder = contradict & (eps > EPS)
+        walked = 0.0 * go
+        if any(contradict & ~harder):
+            ways = where(contradict & ~harder, 1.0, 0.0)
+            walked = walk(n, m, kinds, lo, hi, keep, turn, xn, un, z, order, T, eps, ways)
+            share = where(walked > 0.0, 1.0, share)
+            walks += walked
+        blocked = stuck & ~(walked > 0.0) & (eps <= EPS)
+        if any(blocked):
+            part = part_inside(m, kinds, lo, hi, keep, xs, xn)
+            blocked = blocked & (part > LEAST_PART) & (part < 1.0)
+            share = where(blocked, part, share)
+            walks += where(blocked, 1.0, 0.0)
+        moves = (go > 0.0) & (share > 0.0)
+        go = where(~moves & (least <= ROUNDING * size), 0.0, go)
+        fails = (go > 0.0) & ~moves & ~harder & ~jams
+        tries += where(fails, 1.0, 0.0)
+        tired = fails & (least <= TIRED * given) & (tries >= patience)
+        anew = fails & (tries > COLD - 0.5) & (tries < COLD + 0.5)
+        of_factor = eps
+        sweeping = where(fails & ((turns <= 0.0) | anew), 1.0, 0.0)
+        alternating = where(fails & (turns > 0.0) & ~anew, 1.0, 0.0)
+        turns = where(fails & ~anew, 1.0 - turns, turns)
+        walks = where(anew, 0.0, walks)
+        least_eps = where(walked > 0.0, minimum(least_eps, maximum(FINER * rest, FINEST)), least_eps)
+        eps = where(moves, maximum(where(share < 1.0, eps, 0.1 * eps), least_eps), minimum(10.0 * eps, SOFTEST))
+        eps = where(walked > 0.0, least_eps, where(harder | anew, EPS, eps))
+        for i in range(m):
+            xs[i] = where(moves, where(share < 1.0, xs[i] + share * (xn[i] - xs[i]), xn[i]), where(anew, 0.0, xs[i]))
+            z[i] = xs[i]
+        ended = where((moves & ends) | jams, redundant(n, T), 0.0)
+        close_enough = where(jams, (1.0 + STILL) * off, ENOUGH * size)
+        for again in range(RESTARTS):  # from zero to the solution of least norm, if it has the same modes
+            if not any(ended > 0.0):
+                break
+            if again > 0:  # friction has turned
+                choose_modes(m, kinds, lo, hi, scale, xn, un, EPS + 0.0 * go, keep, turn, more, z)
+                n = list_unknowns(m, kinds, keep, order)
+                modal_matrix(n, m, kinds, A, keep, turn, more, order, T)
+                factor_lu(n, T)
+                of_factor = EPS + 0.0 * go
+            start_modes(m, kinds, keep, turn, xs, z, xn, 0.0, ended)
+            approach(n, m, kinds, A, bs, keep, turn, xn, un, z, order, T, SMALL * size, LAST_ROUNDS, of_factor, ended)
+            new = natural_map(m, kinds, lo, hi, scale, xn, un, xn, un, 0.0 * go, z)
+            found = (ended > 0.0) & (new <= close_enough)
+            way = 0.0 * go
+            slides = 0.0 * go
+            for i in range(m):
+                way = maximum(way, abs(xn[i] - inside[i]))
+                inside[i] = where(ended > 0.0, xn[i], inside[i])
+                xs[i] = where(found, xn[i], xs[i])
+                if kinds[i] == 1:
+                    slides = maximum(slides, keep[i] - keep[i + 2])
+            ended = where((slides > 0.0) & (way > SAME * size), ended, 0.0)
+        for i in range(m):
+            best[i] = where((moves & ends) | jams, xs[i], best[i])
+        go = where((moves & ends) | jams | tired, 0.0, go)
+    what_is_left(m, kinds, A, bs, lo, hi, scale, best, u, z, left)
 
 
 @loops
@@ -144,6 +290,7 @@ def solve_cones(
     A: Lane,
     left: Lane,
     rounds: Lane,
+    K: Lane,
     T: Lane,
     scale: Lane,
     bs: Lane,
@@ -160,6 +307,8 @@ def solve_cones(
     keep: Lane,
     turn: Lane,
     more: Lane,
+    slot: Lane,
+    kinds: Ints,
     order: Ints,
 ) -> None:
     """The multipliers x of the listed rows, from the x given (zero, or those of the step before).
@@ -167,99 +316,64 @@ def solve_cones(
     active   how many rows take part, then they; the rows of one contact stand together, and are on together
     cones    of every row what it is: see `problem`
     mu       coefficients of rows that others bound; of a Coulomb cone that of its first tangent
-    A        (m, m), row by row in the order of the list; it is used up
+    A        (m, m), row by row in the order of the list
     left     the largest residual, in the units of the rows
     rounds   how many systems were solved
-    The rest is scratch: T (m, m), `order` whole numbers, the others a record per row.
+    The rest is scratch: K and T (m, m), `kinds` and `order` whole numbers, the others a record per row.
     """
-    m = active[0]
-    scale_cones(active, cones, mu, on, b, lower, upper, x, A, scale, bs, lo, hi, xs)
-    go = 1.0 + 0.0 * A[0]
-    sweeping = go
-    alternating = 0.0 * go
-    turns = 0.0 * go  # 1: alternating directions are next, where no step leads down
-    eps = EPS * go
-    given = 0.0 * go
-    rounds[0] = 0.0
-    for i in range(m):
-        given = maximum(given, abs(bs[i]))
-        best[i] = xs[i]
-        xn[i] = xs[i]
-        inside[i] = 0.0
-        force[i] = bs[i]
-    motions(m, A, bs, xs, u)
-    least = natural_map(active, cones, lo, hi, scale, xs, u, xs, u, 0.0 * go, z)
-    go = where(least <= ENOUGH * given, 0.0, go)
-    for change in range(CHANGES):
-        if not any(go > 0.0):
-            break
-        if any(sweeping > 0.0):
-            sweep_cones(active, cones, A, bs, lo, hi, scale, xs, SWEEPS + change, CLOSE, where(go > 0.0, sweeping, 0.0))
-        if any(alternating > 0.0):
-            alternate(active, cones, A, bs, lo, hi, scale, inside, force, xn, z, T, ALTERNATIONS + 2 * change, alternating)
-            for i in range(m):
-                xs[i] = where(alternating > 0.0, inside[i], xs[i])
-        motions(m, A, bs, xs, u)
-        off = natural_map(active, cones, lo, hi, scale, xs, u, xs, u, 0.0 * go, z)
-        size = given
-        for i in range(m):
-            size = maximum(size, minimum(abs(xs[i]), LARGEST * given))
-        better = (go > 0.0) & (off < least)
-        for i in range(m):
-            best[i] = where(better, xs[i], best[i])
-        least = where(better, off, least)
-        choose_modes(active, cones, lo, hi, scale, xs, u, eps, keep, turn, more, z)
-        n = list_unknowns(active, cones, keep, order)
-        modal_matrix(n, active, cones, A, keep, turn, more, order, T)
-        factor_lu(n, T)
-        rounds[0] += go
-        start_modes(active, cones, keep, turn, xs, z, xn, 1.0, go)
-        approach(n, active, cones, A, bs, keep, turn, xn, un, z, order, T, SMALL * size, ROUNDS, eps, go)
-        full = natural_map(active, cones, lo, hi, scale, xn, un, xn, un, 0.0 * go, z)
-        ends = full <= ENOUGH * size
-        enough = (1.0 - DECREASE) * off
-        share = where(ends | (full < enough), 1.0, 0.0)
-        share = shorten(active, cones, lo, hi, scale, xs, u, xn, un, z, share, enough, go)
-        moves = (go > 0.0) & (share > 0.0)
-        go = where(~moves & (least <= ROUNDING * size), 0.0, go)
-        stands = (off <= (1.0 + STILL) * least) & (abs(full - off) <= STILL * off)
-        jams = (go > 0.0) & ~moves & stands & (least <= JAM * size) & (eps <= EPS)
-        of_factor = eps
-        sweeping = where(moves, 0.0, where(turns > 0.0, 0.0, go))
-        alternating = where(moves, 0.0, where(turns > 0.0, go, 0.0))
-        turns = where(moves, turns, 1.0 - turns)
-        eps = where(moves, maximum(where(share < 1.0, eps, 0.1 * eps), EPS), minimum(10.0 * eps, SOFTEST))
-        for i in range(m):
-            xs[i] = where(moves, where(share < 1.0, xs[i] + share * (xn[i] - xs[i]), xn[i]), xs[i])
-            z[i] = xs[i]
-        ended = where((moves & ends) | jams, redundant(n, T), 0.0)
-        close_enough = where(jams, (1.0 + STILL) * off, ENOUGH * size)
-        for again in range(RESTARTS):  # from zero to the solution of least norm, if it has the same modes
-            if not any(ended > 0.0):
-                break
-            if again > 0:  # friction has turned
-                choose_modes(active, cones, lo, hi, scale, xn, un, EPS + 0.0 * go, keep, turn, more, z)
-                n = list_unknowns(active, cones, keep, order)
-                modal_matrix(n, active, cones, A, keep, turn, more, order, T)
-                factor_lu(n, T)
-                of_factor = EPS + 0.0 * go
-            start_modes(active, cones, keep, turn, xs, z, xn, 0.0, ended)
-            approach(n, active, cones, A, bs, keep, turn, xn, un, z, order, T, SMALL * size, LAST_ROUNDS, of_factor, ended)
-            new = natural_map(active, cones, lo, hi, scale, xn, un, xn, un, 0.0 * go, z)
-            found = (ended > 0.0) & (new <= close_enough)
-            way = 0.0 * go
-            slides = 0.0 * go
-            for i in range(m):
-                way = maximum(way, abs(xn[i] - inside[i]))
-                inside[i] = where(ended > 0.0, xn[i], inside[i])
-                xs[i] = where(found, xn[i], xs[i])
-                if cones[active[i + 1]] == 1:
-                    slides = maximum(slides, keep[i] - keep[i + 2])
-            ended = where((slides > 0.0) & (way > SAME * size), ended, 0.0)
-        for i in range(m):
-            best[i] = where((moves & ends) | jams, xs[i], best[i])
-        go = where((moves & ends) | jams, 0.0, go)
-    hand_back(active, cones, A, bs, lo, hi, scale, best, u, z, x, left)
+    n = fill_slots(active, cones, on, slot, un, xn, kinds)
+    take_whole(n, active[0], un, A, K)
+    take_rows(n, xn, un, mu, b, lower, upper, x, keep, bs, lo, hi, more, xs)
+    scale_cones(n, kinds, keep, bs, lo, hi, more, xs, K, scale)
+    solve_slots(
+        n, kinds, xs, K, left, rounds, T, scale, bs, lo, hi, u, xn, un, best, inside, force, z, keep, turn, more, order, CHANGES
+    )
+    hand_back(active, slot, best, x)
+
+
+@loops
+def solve_packed_cones(
+    active: Ints,
+    cones: Table,
+    mu: Lane,
+    on: Lane,
+    b: Lane,
+    lower: Lane,
+    upper: Lane,
+    x: Lane,
+    A: Lane,
+    left: Lane,
+    rounds: Lane,
+    K: Lane,
+    T: Lane,
+    scale: Lane,
+    bs: Lane,
+    lo: Lane,
+    hi: Lane,
+    xs: Lane,
+    u: Lane,
+    xn: Lane,
+    un: Lane,
+    best: Lane,
+    inside: Lane,
+    force: Lane,
+    z: Lane,
+    keep: Lane,
+    turn: Lane,
+    more: Lane,
+    slot: Lane,
+    kinds: Ints,
+    order: Ints,
+) -> None:
+    """The same with a packed symmetric A (`boxes.gram`)."""
+    n = fill_slots(active, cones, on, slot, un, xn, kinds)
+    take_packed(n, un, A, K)
+    take_rows(n, xn, un, mu, b, lower, upper, x, keep, bs, lo, hi, more, xs)
+    scale_cones(n, kinds, keep, bs, lo, hi, more, xs, K, scale)
+    solve_slots(
+        n, kinds, xs, K, left, rounds, T, scale, bs, lo, hi, u, xn, un, best, inside, force, z, keep, turn, more, order, PATIENCE
+    )
+    hand_back(active, slot, best, x)
 
 
 def solve(problem: Problem, warm: np.ndarray | None = None) -> tuple[np.ndarray, Info]:
@@ -271,7 +385,7 @@ def solve(problem: Problem, warm: np.ndarray | None = None) -> tuple[np.ndarray,
 def solve_all(problems: Sequence[Problem], warm: Sequence[np.ndarray] | None = None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """x (problems, rows), what is left and rounds of problems with the same rows, in as many lanes."""
     m, W = len(problems[0].b), len(problems)
-    scratch = [np.zeros((m * m, W)), *np.zeros((15, m, W)), np.zeros(m, np.int64)]
+    scratch = [*np.zeros((2, m * m, W)), *np.zeros((16, m, W)), *np.zeros((2, m), np.int64)]
     return call_in_lanes(solve_cones, problems, warm, *scratch)
 
 

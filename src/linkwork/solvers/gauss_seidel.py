@@ -8,7 +8,8 @@ from __future__ import annotations
 import numpy as np
 
 from ..kernel.loops import Ints, Lane, Table, any, loops, maximum, minimum, where
-from .cone_rows import hand_back, motions, natural_map, scale_cones, sweep_cones
+from .cone_rows import motions, natural_map, scale_cones, sweep_cones, what_is_left
+from .cone_slots import fill_slots, hand_back, take_rows, take_whole
 from .coulomb import LARGEST, call_in_lanes
 from .problem import Info, Problem
 
@@ -30,6 +31,7 @@ def solve_by_sweeps(
     A: Lane,
     left: Lane,
     rounds: Lane,
+    K: Lane,
     scale: Lane,
     bs: Lane,
     lo: Lane,
@@ -37,32 +39,41 @@ def solve_by_sweeps(
     xs: Lane,
     u: Lane,
     z: Lane,
+    slot: Lane,
+    listed: Lane,
+    row: Lane,
+    here: Lane,
+    coefficient: Lane,
+    kinds: Ints,
 ) -> None:
     """As `coulomb.solve_cones`, with less scratch; rounds are sweeps."""
-    m = active[0]
-    scale_cones(active, cones, mu, on, b, lower, upper, x, A, scale, bs, lo, hi, xs)
+    m = fill_slots(active, cones, on, slot, listed, row, kinds)
+    take_whole(m, active[0], listed, A, K)
+    take_rows(m, row, listed, mu, b, lower, upper, x, here, bs, lo, hi, coefficient, xs)
+    scale_cones(m, kinds, here, bs, lo, hi, coefficient, xs, K, scale)
     go = 1.0 + 0.0 * A[0]
     rounds[0] = 0.0
     given = 0.0 * go
     for i in range(m):
         given = maximum(given, abs(bs[i]))
     for _ in range(SWEEPS):
-        motions(m, A, bs, xs, u)
-        off = natural_map(active, cones, lo, hi, scale, xs, u, xs, u, 0.0 * go, z)
+        motions(m, K, bs, xs, u)
+        off = natural_map(m, kinds, lo, hi, scale, xs, u, xs, u, 0.0 * go, z)
         size = given
         for i in range(m):
             size = maximum(size, minimum(abs(xs[i]), LARGEST * given))
         go = where(off <= ENOUGH * size, 0.0, go)
         if not any(go > 0.0):
             break
-        sweep_cones(active, cones, A, bs, lo, hi, scale, xs, 1, CLOSE, go)
+        sweep_cones(m, kinds, K, bs, lo, hi, scale, xs, 1, CLOSE, go)
         rounds[0] += go
-    hand_back(active, cones, A, bs, lo, hi, scale, xs, u, z, x, left)
+    what_is_left(m, kinds, K, bs, lo, hi, scale, xs, u, z, left)
+    hand_back(active, slot, xs, x)
 
 
 def solve_gauss_seidel(problem: Problem, warm: np.ndarray | None = None) -> tuple[np.ndarray, Info]:
     """The multipliers, what is left, and the sweeps it took."""
     m = len(problem.b)
-    scratch = [np.zeros((m, 1)) for _ in range(7)]
+    scratch = [np.zeros((m * m, 1)), *np.zeros((12, m, 1)), np.zeros(m, np.int64)]
     x, left, rounds = call_in_lanes(solve_by_sweeps, [problem], None if warm is None else [warm], *scratch)
     return x[0], Info(float(left[0]), int(rounds[0]))

@@ -19,7 +19,7 @@ import numpy as np
 
 from ..errors import ModelError, SymbolError
 from .dual import held
-from .scalar import Scalar, array, read_only, where
+from .scalar import Scalar, array, is_number, read_only, where
 
 FINEST = 16  # cells of the grid per knot, at most
 
@@ -136,7 +136,11 @@ class Table:
 
     def _take(self, at: Scalar, k: int) -> Scalar:
         data = self._data
-        return float(data[int(at) + k]) if isinstance(data, np.ndarray) else data.gather(at, k)
+        if not isinstance(data, np.ndarray):
+            return data.gather(at, k)
+        if not is_number(at):
+            raise SymbolError("a Table that a law looks up must be one of its parameters, parameters={'table': ...}")
+        return float(data[int(at) + k])
 
     def __float__(self) -> float:
         raise SymbolError("a Table is looked up, as table[i] or lw.interp(x, table); it is no number itself")

@@ -57,12 +57,14 @@ class FixedRun:
 
     def solve(self, control: Control | None) -> Solution:
         """Run all steps in the fastest way that the model and the control allow."""
-        steady = control is None and self.driven is None and not collection(self.model).told_count
+        told = self.driven is not None and not self.driven.steady
+        steady = control is None and not told and not collection(self.model).told_count
         return self.compiled(self.program) if steady else self.controlled(self.program, control)
 
     def compiled(self, program: Program) -> Solution:
         """All steps in one call into compiled code."""
-        given = {"tau": self.tau, "external": self.external}
+        inputs = None if self.driven is None else self.driven.asked(self.start)
+        given = {"tau": self.tau, "external": self.external, "u": inputs}
         kept = self._kept(program) | {name: flat(x, self.batch, self.batched) for name, x in given.items() if x is not None}
         form = (*(None if x is None else kept[name].ndim for name, x in given.items()), self.batch)
         known = self.model.keep_as((Recording, id(program)), dict)
@@ -73,7 +75,8 @@ class FixedRun:
         arrays, reports, memory = run(kept, self.dt, self.records, self.every, thread_count(self.threads))
         idle.append(run)
         tau = None if self.tau is None else self._constant_tau()
-        return self._solution(arrays, tau, reports, self.tau, memory=memory)
+        told = [] if inputs is None else [inputs] * (self.records + 1)
+        return self._solution(arrays, tau, reports, self.tau, told, memory)
 
     def _kept(self, program: Program) -> Parts:
         """What the program keeps at the start."""
@@ -182,7 +185,7 @@ class FixedRun:
             t, parts, reports = t[:count], *({name: a[:, :count] for name, a in x.items()} for x in (parts, reports))
             tau, told = None if tau is None else tau[:, :count], told[:count]
         found = {name: parts[name].reshape(shape + tail) for name, tail in self.tails.items()}
-        inputs = np.array([*told, told[-1]])[:count] if self.driven else None
+        inputs = np.array([*told, told[-1]])[:count] if len(told) else None
         held = None if tau is None else tau.reshape(*shape, self.model.nv)
         forces = left = None
         if "x" in reports:

@@ -42,10 +42,13 @@ def input_function(model: Model, given: Any) -> InputFunction | None:
 
 
 class Inputs:
-    """What forces are told during a run, as a function of time and state."""
+    """What forces are told during a run, as a function of time and state.
 
-    def __init__(self, function: InputFunction) -> None:
-        self._function = function
+    steady   whether they are always the same
+    """
+
+    def __init__(self, function: InputFunction, steady: bool = False) -> None:
+        self._function, self.steady = function, steady
         self.last: np.ndarray = np.zeros(0)
 
     def asked(self, state: Any) -> np.ndarray:

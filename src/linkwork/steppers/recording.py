@@ -23,7 +23,7 @@ NONE = (0.0, 0, 0)  # no run is described
 class Recording:
     """The runs of a program on batches of one size, one after the other: it has memory of its own.
 
-    kept    what a run starts from (batch, size), with joint forces and wrenches; those of all runs have such shapes
+    kept    what a run starts from (batch, size), with joint forces, wrenches and inputs; those of all runs have such shapes
     """
 
     def __init__(self, model: Model, program: Program, kept: Parts) -> None:
@@ -68,7 +68,7 @@ class Recording:
 
     def _arrays(self, found: Parts, h: float) -> tuple[Parts, Parts]:
         """Inputs and outputs of the compiled code."""
-        inputs = self._inputs | constants(self.model, self.program, h)
+        inputs = constants(self.model, self.program, h) | self._inputs
         return inputs, {name: a if name in self._memory else a[:, 1:] for name, a in found.items()}
 
 

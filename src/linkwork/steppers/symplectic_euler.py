@@ -22,14 +22,14 @@ from typing import Any
 import numpy as np
 
 from ..constraints.targets import CORRECTION
-from ..elements.collection import Shape, collection
+from ..elements.collection import CONES, Shape, collection
 from ..errors import InputError
 from ..kernel.loops import Lane, loops
 from ..kernel.sweep import SCALAR, Algorithm, Field, Routine, each
 from ..maximal.program import step, step_fields
 from ..model import Model
 from ..model.rules import joint_of
-from ..reduced.program import VELOCITY, dynamics, fields, keep_unknowns, note_impacts
+from ..reduced.program import IMPULSES, VELOCITY, dynamics, fields, keep_unknowns, note_impacts, warm_started
 from ..reduced.push_out import push_out, push_out_fields
 from ..spatial.scalar import Vector, maximum, zeros
 from ..spatial.scalar import where as chosen
@@ -91,6 +91,9 @@ def reduced_step(shape: Shape, evaluations: int) -> Algorithm:
         "struck": Field("work", "global", SCALAR),
     }
     steps = dynamics(shape, VELOCITY, evaluations)
+    if pushes == CONES:
+        found |= IMPULSES
+        steps = warm_started(steps)
     if pushes:
         found |= push_out_fields(shape)
         steps += [*push_out(shape), Routine(note_impacts, ("active", "lower", "x", "strikes", "struck"))]
@@ -107,7 +110,11 @@ def reduced_step(shape: Shape, evaluations: int) -> Algorithm:
 @functools.cache
 def maximal_step(shape: Shape, evaluations: int) -> Algorithm:
     """The same in maximal coordinates."""
-    found, steps = step_fields(shape), [*step(shape, evaluations), Routine(advance_time, ("t", "h"))]
+    found, steps = step_fields(shape), step(shape, evaluations)
+    if shape[3] == CONES:
+        found |= IMPULSES
+        steps = warm_started(steps)
+    steps.append(Routine(advance_time, ("t", "h")))
     if shape[1] >= 0:
         found["unknown"] = Field("state", "unknown", of="constraint")
         steps.append(each(keep_unknowns, on="constraint"))
@@ -128,7 +135,8 @@ def enter(model: Model, given: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
     q, size = (given["q_fit"], 6 * model.nb) if maximal else (given["q"], model.nv)
     kept = given | {"last": np.zeros((batch, size))}
     held = {} if not laws.rows else {"pull": np.zeros((batch, size))}
-    return kept | held | ({"unknown": laws.first_unknowns(q)} if laws.rows else {})
+    warm = {"impulses": np.zeros((batch, laws.row_count))} if laws.shape[3] == CONES else {}
+    return kept | held | warm | ({"unknown": laws.first_unknowns(q)} if laws.rows else {})
 
 
 @dataclass(frozen=True)
@@ -178,6 +186,6 @@ class SymplecticEuler(Stepper):
         def reports(model: Model) -> dict[str, int]:
             return {"x": laws.row_count, "left": 1} if laws.rows else {}
 
-        memory = ("last", "pull") if laws.rows else ("last",)
+        memory = ("last", *(["pull"] if laws.rows else []), *(["impulses"] if laws.shape[3] == CONES else []))
         states = (*parts, *memory, "t", *(["unknown"] if laws.rows else []))
         return Program(algorithm, states, 1, enter, leave, inputs, lambda m: laws.plan, reports, parts, memory)

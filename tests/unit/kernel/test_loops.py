@@ -77,6 +77,21 @@ def test_constants_of_the_module_are_those_of_the_text() -> None:
 
 
 @loops
+def own_records(n: int, at: Lane, x: Lane, out: Lane) -> None:
+    """Every lane reads and writes records of its own."""
+    for i in range(n):
+        out[at[i]] = x[at[n - 1 - i]] + 2.0 * x[i]
+        out[minimum(at[i], 2.0)] += x[at[i]]
+
+
+@EVERY_WIDTH
+def test_lanes_have_records_of_their_own(lanes: Lanes) -> None:
+    rng, n = np.random.default_rng(4), 9
+    at = np.stack([rng.permutation(n) for _ in range(lanes.width)], axis=-1).astype(lanes.dtype)
+    agree(own_records, lanes, n, at, random(lanes, n), zeros(lanes, n))
+
+
+@loops
 def whole_numbers(table: Table, n: int, out: Ints) -> None:
     for i in range(n):
         a = table[2 * i]
@@ -450,7 +465,6 @@ REFUSED = {
     "y = x[1:]": "a shifted array, A\\[i:\\], is an argument of a loop function",
     "y = n[0]": "only arrays that are parameters have records",
     "x[0.5] = 1": "an index is an int; this is a lane value",
-    "x[a] = 1": "an index is an int; this is a lane value",
     "t[0] = 1": "Tables are only read",
     "k[0] = 1.5": "a record of an Ints array is an int; this is a lane value",
     "x[0] = x[0] > 1": "a record of a Lane array is a lane value; this is a condition of lanes",

@@ -10,7 +10,7 @@ from random_contacts import random_problem
 
 from linkwork.kernel.lanes import Lanes
 from linkwork.solvers.boxes import solve_boxes
-from linkwork.solvers.coulomb import mirror, solve, solve_all, solve_cones
+from linkwork.solvers.coulomb import solve, solve_all, solve_cones, solve_packed_cones
 from linkwork.solvers.problem import Cones, Problem
 
 ONE = st.floats(-2.0, 2.0)
@@ -179,7 +179,7 @@ def test_the_routine_as_it_stands() -> None:
     x, left, rounds = np.zeros(m), np.zeros(1), np.zeros(1)
     active = np.arange(-1, m)
     active[0] = m
-    scratch = [np.zeros(m * m), *np.zeros((15, m)), np.zeros(m, np.int64)]
+    scratch = [*np.zeros((2, m * m)), *np.zeros((16, m)), *np.zeros((2, m), np.int64)]
     c = p.cones
     solve_cones(active, c.rows, c.mu, np.ones(m), p.b, c.lower, c.upper, x, p.A.flatten(), left, rounds, *scratch)
     assert np.allclose(x, solve(p)[0], rtol=0.0, atol=1e-11)
@@ -197,7 +197,7 @@ def test_rows_that_are_off_do_not_act() -> None:
     x, A = np.zeros((m, lanes)), np.ascontiguousarray(np.tile(p.A.reshape(-1, 1), lanes))
     active = np.arange(-1, m)
     active[0] = m
-    scratch = [np.zeros((m * m, lanes)), *np.zeros((15, m, lanes)), np.zeros(m, np.int64)]
+    scratch = [*np.zeros((2, m * m, lanes)), *np.zeros((16, m, lanes)), *np.zeros((2, m), np.int64)]
     out = np.zeros((1, lanes)), np.zeros((1, lanes))
     solve_cones.call(Lanes(lanes), active, p.cones.rows, mu, on, b, lower, upper, x, A, *out, *scratch)
     first = Problem(p.A[:4, :4], p.b[:4], Cones.equal(1) + Cones.coulomb([p.cones.mu[2]]))
@@ -216,11 +216,45 @@ def test_rows_with_bounds_alone_agree_with_boxes(seed: int) -> None:
     x, active = np.zeros(m), np.arange(-1, m)
     active[0] = m
     packed, scratch = p.A[np.tril_indices(m)].copy(), [np.zeros(m * (m + 1) // 2), *np.zeros((10, m)), np.zeros(m + 1, np.int64)]
-    full = np.zeros(m * m)
-    mirror(active, packed, full)
-    assert np.array_equal(full.reshape(m, m), p.A)
     solve_boxes.call(Lanes(1), active, np.ones(m), p.b, p.cones.lower, p.cones.upper, x, packed, np.zeros(1), *scratch)
     assert np.allclose(solve(p)[0], x, rtol=0.0, atol=1e-11)
+
+
+@pytest.mark.parametrize("lanes", [1, 4, 8])
+def test_lanes_pack_the_rows_that_are_on_in_them(lanes: int) -> None:
+    """A list of contacts, limits and rows of friction, of which every lane has others on: as each problem alone, to rounding."""
+    rng = np.random.default_rng(lanes)
+    cones = Cones.push(2) + Cones.coulomb([0.5] * 4) + Cones.rubbing([0.3]) + Cones.coulomb([0.4], 0.02) + Cones.equal(1)
+    m, groups = len(cones.rows), np.flatnonzero((cones.rows == 0) | (cones.rows == 1))
+    ends, packed = [*groups[1:], m], np.zeros((m * (m + 1) // 2, lanes))
+    x, on, b, problems = np.zeros((m, lanes)), np.zeros((m, lanes)), rng.normal(size=(m, lanes)), []
+    for lane in range(lanes):
+        L = rng.normal(size=(m, m + 3))
+        A, chosen = L @ L.T, rng.uniform(size=len(groups)) < 0.6
+        rows = np.concatenate(
+            [np.arange(a, z) for a, z, take in zip(groups, ends, chosen, strict=True) if take] or [np.arange(1)]
+        )
+        packed[:, lane], on[rows, lane] = A[np.tril_indices(m)], 1.0
+        problems.append((rows, Problem(A[np.ix_(rows, rows)], b[rows, lane], Cones(*(f[rows] for f in cones.fields)))))
+    given = [np.ascontiguousarray(np.tile(f[:, None], lanes), float) for f in (cones.mu, cones.lower, cones.upper)]
+    active = np.arange(-1, m)
+    active[0] = m
+    out = np.zeros((1, lanes)), np.zeros((1, lanes))
+    scratch = [*np.zeros((2, m * m, lanes)), *np.zeros((16, m, lanes)), *np.zeros((2, m), np.int64)]
+    solve_packed_cones.call(Lanes(lanes), active, cones.rows, given[0], on, b, given[1], given[2], x, packed, *out, *scratch)
+    for lane, (rows, p) in enumerate(problems):
+        assert p.residual(x[rows, lane]) < 1e-12
+        assert np.allclose(x[rows, lane], solve(p)[0], rtol=0.0, atol=1e-10)
+        assert not np.delete(x[:, lane], rows).any()
+
+
+def test_contradictions_move_the_load_to_a_bound() -> None:
+    """Two rows of one direction ask for motions that differ by a little: the one that asks for less lets go."""
+    for off in (1e-2, 1e-4, 1e-6):
+        p = Problem(np.ones((2, 2)), np.array([-1.0, -1.0 + off]), Cones.push(2))
+        x, info = solve(p)
+        assert info.left < 1e-15
+        assert np.allclose(x, (1.0, 0.0), rtol=0.0, atol=1e-12)
 
 
 def test_a_warm_start_at_the_solution_needs_no_system() -> None:

@@ -170,6 +170,14 @@ def test_what_to_use_instead_of_interp() -> None:
         lw.forward_dynamics(model, np.zeros(1), np.zeros(1))
 
 
+def test_a_table_must_be_a_parameter() -> None:
+    curve = lw.samples([0.0, 1.0], [1.0, 2.0])
+    law = lw.joint_force("b", force=lambda q, v: [lw.interp(q[0], curve)])
+    model = lw.ModelBuilder().body("b", joint=lw.Revolute((0, 1, 0)), inertia=BALL).add(law).build()
+    with pytest.raises(lw.SymbolError, match="must be one of its parameters"):
+        lw.forward_dynamics(model, np.zeros(1), np.zeros(1))
+
+
 REFUSED: dict[str, tuple[Callable[[], object], str]] = {
     "words": (lambda: lw.Table("abc"), "its values must be an array of finite numbers"),
     "nan": (lambda: lw.Table([1.0, np.nan]), "its values must be an array of finite numbers"),
