@@ -1,3 +1,4 @@
+from . import analysis, convert, interop, lagrange
 from .assembly import Assembly, conditions, interactions, parts
 from .constraints import (
     Closure,
@@ -19,6 +20,7 @@ from .constraints import (
     joint_constraint,
 )
 from .contact import CompliantContact, Contact
+from .convert import Cartesian, from_cartesian, to_cartesian
 from .energy import Energy, energy
 from .errors import CompileError, InputError, LinkworkError, ModelError, SolverError, SymbolError
 from .forces import (
@@ -92,9 +94,33 @@ from .joints import (
     Spherical,
     SphericalEuler,
     SphericalExp,
+    SplineBasis,
+    SplineCurve,
+    SplineSurface,
     Translational,
     Universal,
     joint,
+)
+from .lagrange import (
+    center_of_mass,
+    centroidal_momentum_matrix,
+    centroidal_momentum_matrix_dot,
+    com_jacobian,
+    com_jacobian_dot,
+    coriolis_forces,
+    coriolis_matrix,
+    explain,
+    frame_acceleration,
+    frame_forces,
+    frame_jacobian,
+    frame_jacobian_dot,
+    frame_velocity,
+    global_form,
+    inertial_parameters,
+    link_dynamics,
+    momentum,
+    point_jacobian,
+    regressor,
 )
 from .maximal import force_report, maximal_dynamics, to_maximal, to_reduced, tree_maximal_dynamics
 from .model import Body, MaximalState, Model, ModelBuilder, Motion, Response, Rows, State
@@ -134,6 +160,8 @@ from .simulate import simulate
 from .simulator import Simulator
 from .spatial import SE3, Ad, Inertia, ad
 from .spatial import scalar as math
+from .spatial.samples import interp, samples
+from .spatial.table import Table
 from .steppers import Event, assemble, project
 from .trajectory import Health, Trajectory
 
@@ -151,6 +179,7 @@ __all__ = [
     "Bushing",
     "Cable",
     "Capsule",
+    "Cartesian",
     "Closure",
     "CompileError",
     "CompliantContact",
@@ -233,10 +262,14 @@ __all__ = [
     "Spherical",
     "SphericalEuler",
     "SphericalExp",
+    "SplineBasis",
+    "SplineCurve",
+    "SplineSurface",
     "SpringDamper",
     "State",
     "SwingTwistLimit",
     "SymbolError",
+    "Table",
     "TangentSurfaces",
     "TorqueCurve",
     "Trajectory",
@@ -245,28 +278,48 @@ __all__ = [
     "WrapCylinder",
     "WrapSphere",
     "ad",
+    "analysis",
     "assemble",
     "bias_forces",
     "body_jacobian",
     "body_jacobian_dot",
+    "center_of_mass",
+    "centroidal_momentum_matrix",
+    "centroidal_momentum_matrix_dot",
+    "com_jacobian",
+    "com_jacobian_dot",
     "conditions",
     "constrained_dynamics",
     "constraint",
     "constraint_report",
     "contact_forces",
+    "convert",
+    "coriolis_forces",
+    "coriolis_matrix",
     "cubic_curve",
     "ellipsoid",
     "energy",
+    "explain",
     "factor",
     "force",
     "force_report",
     "force_set",
     "forward_dynamics",
     "forward_dynamics_derivatives",
+    "frame_acceleration",
+    "frame_forces",
+    "frame_jacobian",
+    "frame_jacobian_dot",
     "frame_pose",
+    "frame_velocity",
+    "from_cartesian",
+    "global_form",
     "gravity_forces",
     "hybrid_dynamics",
+    "inertial_parameters",
     "interactions",
+    "interop",
+    "interp",
     "inverse_dynamics",
     "inverse_dynamics_derivatives",
     "inverse_inertia_product",
@@ -280,17 +333,24 @@ __all__ = [
     "joint_force",
     "joint_wrenches",
     "kinematics",
+    "lagrange",
+    "link_dynamics",
     "load",
     "mass_matrix",
     "mass_matrix_factor",
     "math",
     "maximal_dynamics",
     "mesh_inertia",
+    "momentum",
     "muscle_states",
     "parts",
+    "point_jacobian",
     "project",
+    "regressor",
+    "samples",
     "simulate",
     "tendon_curve",
+    "to_cartesian",
     "to_maximal",
     "to_reduced",
     "torus",

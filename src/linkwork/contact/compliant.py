@@ -83,7 +83,7 @@ class CompliantContact(Force):
     def variant(self) -> tuple[Any, ...]:
         return tuple(type(s).__name__ for s in self.shapes)
 
-    def parameters(self) -> dict[str, np.ndarray]:
+    def parameters(self) -> dict[str, Any]:
         own = {name: getattr(self, name) for name in ("stiffness", "damping", "friction", "slip_speed")}
         return {name: np.asarray(x, float) for name, x in own.items()} | shape_parameters(self.shapes)
 

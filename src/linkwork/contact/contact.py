@@ -91,7 +91,7 @@ class Contact(Constraint):
             self.restitution > 0.0,
         )
 
-    def parameters(self) -> dict[str, np.ndarray]:
+    def parameters(self) -> dict[str, Any]:
         own = {"friction": self.friction} if self.cones else {}
         own |= {"restitution": self.restitution} if self.restitution > 0.0 else {}
         own |= {"spinning": self.spinning} if self.spins else {}

@@ -18,7 +18,7 @@ from ..joints import Joint
 from ..model.checks import word
 from ..model.model import WORLD, Model
 from ..solvers.problem import BOUNDS, FIRST, NORMAL, SECOND, is_bounded_by_another
-from ..spatial.functions import Functions
+from ..spatial.functions import Functions, run_time
 from ..spatial.scalar import Scalar, Vector, array
 from .ports import At, Port
 
@@ -92,9 +92,9 @@ class Law:
         """Elements of which this is equal compute the same, from other numbers; found without looking at what they compute."""
         return (type(self), self.variant) if self.built_in else (id(self),)
 
-    def parameters(self) -> dict[str, np.ndarray]:
+    def parameters(self) -> dict[str, Any]:
         """The run-time data by name."""
-        return {name: np.asarray(getattr(self, name), float) for name in self.parameter_names}
+        return {name: run_time(getattr(self, name)) for name in self.parameter_names}
 
     def bound(self, values: dict[str, Any]) -> Any:
         """The same element with other parameters."""
@@ -126,7 +126,7 @@ class FunctionLaw(Law):
     def _made_anew(self, values: Mapping[str, Any]) -> Any:
         return super()._made_anew({"parameters": self._given.values | dict(values)})
 
-    def parameters(self) -> dict[str, np.ndarray]:
+    def parameters(self) -> dict[str, Any]:
         return self._given.parameters()
 
     def bound(self, values: dict[str, Any]) -> Any:

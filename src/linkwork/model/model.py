@@ -200,7 +200,7 @@ class Model:
                 signature = (body.joint.signature, tuple(patterns.items()))
                 if signature not in classes:
                     nq, nv = body.joint.nq, body.joint.nv
-                    sizes = {"q": nq, "v": nv, "vv": nv * nv, "rows": 6 - nv, "columns": 6 * nv, "p": 6}
+                    sizes = {"q": nq, "v": nv, "vv": nv * nv, "rows": 6 - nv, "columns": 6 * nv, "points": 3 * nv, "p": 6}
                     classes[signature] = NodeClass(signature, {"joint": body.joint}, patterns, sizes)
                 known[parts] = (classes[signature], values)
             node_class, values = known[parts]
@@ -228,8 +228,13 @@ class Model:
         return interface(inputs, threads, wanted)
 
     @cached_property
-    def usual_functions(self) -> dict[str, Function]:
-        """Those that most calls want, by the names of their algorithms; see `usual_function`."""
+    def usual_functions(self) -> dict[Any, Function]:
+        """Those that most calls want, by the names of their algorithms (and what else they need); see `usual_function`."""
+        return {}
+
+    @cached_property
+    def shortest_calls(self) -> dict[Any, Callable[..., Any]]:
+        """Of functions that take less time than a call of Python's, by what they are and the thread; see `Function.shortest`."""
         return {}
 
     @cached_property

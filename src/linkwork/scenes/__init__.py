@@ -29,6 +29,7 @@ from .scene import Scene
 from .slide import SLIDE
 from .stack import STACK
 from .tippe_top import TIPPE_TOP
+from .tutorial import TUTORIAL
 from .wall import WALL
 
 _SCENES = (
@@ -59,6 +60,7 @@ _SCENES = (
     RAGDOLL,
     GRASP,
     TIPPE_TOP,
+    TUTORIAL,
 )
 ALL_SCENES: dict[str, Scene] = {scene.name: scene for scene in _SCENES}
 
