@@ -8,6 +8,7 @@ from .constraints import (
     DryFriction,
     Gear,
     JointConstraint,
+    JointFriction,
     Limit,
     Loop,
     PointOnCurve,
@@ -21,6 +22,7 @@ from .constraints import (
 )
 from .contact import CompliantContact, Contact
 from .convert import Cartesian, from_cartesian, to_cartesian
+from .doors import jax as jax
 from .energy import Energy, energy
 from .errors import CompileError, InputError, LinkworkError, ModelError, SolverError, SymbolError
 from .forces import (
@@ -128,6 +130,7 @@ from .model.kinematics import Kinematics, kinematics
 from .redmax import HyperReduced, MassSpringChain, MassSpringNet, MassSprings
 from .redmax.response import factor, tree_factor
 from .reduced import (
+    DynamicsDerivatives,
     bias_forces,
     body_jacobian,
     body_jacobian_dot,
@@ -145,6 +148,7 @@ from .reduced import (
     jacobian_product,
     jacobian_transpose_product,
     joint_wrenches,
+    linearised_dynamics,
     mass_matrix,
     mass_matrix_factor,
     tree_dynamics,
@@ -152,16 +156,19 @@ from .reduced import (
     tree_hybrid_dynamics,
     tree_inverse_dynamics,
     tree_inverse_dynamics_derivatives,
+    tree_linearised_dynamics,
 )
 from .reduced.contact_forces import contact_forces
 from .reduced.loaded import constrained_dynamics
 from .reduced.muscle_states import MuscleStates, muscle_states
+from .reduced.parameter_derivatives import parameter_derivatives
 from .simulate import simulate
 from .simulator import Simulator
 from .spatial import SE3, Ad, Inertia, ad
 from .spatial import scalar as math
 from .spatial.samples import interp, samples
 from .spatial.table import Table
+from .step_derivatives import StepDerivatives, step_derivatives, step_parameter_derivatives, step_product
 from .steppers import Event, assemble, project
 from .trajectory import Health, Trajectory
 
@@ -194,6 +201,7 @@ __all__ = [
     "Cylindrical",
     "Drag",
     "DryFriction",
+    "DynamicsDerivatives",
     "ElasticMuscle",
     "Ellipsoid",
     "Energy",
@@ -217,6 +225,7 @@ __all__ = [
     "JointConstraint",
     "JointDamping",
     "JointForce",
+    "JointFriction",
     "JointSpring",
     "Kinematics",
     "Limit",
@@ -267,6 +276,7 @@ __all__ = [
     "SplineSurface",
     "SpringDamper",
     "State",
+    "StepDerivatives",
     "SwingTwistLimit",
     "SymbolError",
     "Table",
@@ -334,6 +344,7 @@ __all__ = [
     "joint_wrenches",
     "kinematics",
     "lagrange",
+    "linearised_dynamics",
     "link_dynamics",
     "load",
     "mass_matrix",
@@ -343,12 +354,16 @@ __all__ = [
     "mesh_inertia",
     "momentum",
     "muscle_states",
+    "parameter_derivatives",
     "parts",
     "point_jacobian",
     "project",
     "regressor",
     "samples",
     "simulate",
+    "step_derivatives",
+    "step_parameter_derivatives",
+    "step_product",
     "tendon_curve",
     "to_cartesian",
     "to_maximal",
@@ -360,5 +375,6 @@ __all__ = [
     "tree_hybrid_dynamics",
     "tree_inverse_dynamics",
     "tree_inverse_dynamics_derivatives",
+    "tree_linearised_dynamics",
     "tree_maximal_dynamics",
 ]

@@ -242,9 +242,11 @@ def _stepper(model: Model, method: str, name: str | None, options: dict[str, Any
     stepper = ALL_STEPPERS[name](**options).formulated(method)
     if method not in stepper.methods:
         raise InputError(f"the stepper {name!r} does not work with method {method!r}; it works with {', '.join(stepper.methods)}")
-    if not stepper.friction and collection(model).rubs:
+    rubbing = collection(model)
+    if not stepper.friction and (rubbing.rubs or rubbing.rubs_inside):
         able = "symplectic_euler, backward_euler and linearly_implicit, as they are without options"
-        raise InputError(f"the stepper {name!r} does not know friction of contacts; these do: {able}")
+        where = "of contacts" if rubbing.rubs else "inside joints (JointFriction)"
+        raise InputError(f"the stepper {name!r} does not know friction {where}; these do: {able}")
     stepper.check(model)
     return stepper
 

@@ -33,6 +33,8 @@ LAYERS = [
     ["reactions"],
     ["trajectory"],
     ["simulate"],
+    ["step_derivatives"],
+    ["doors"],
     ["simulator"],
     ["scenes"],
     ["io", "view"],

@@ -22,6 +22,13 @@ def _dynamics(json: Path | None = None, quick: bool = False, cases: Sequence[str
     return run(json, quick, chosen(cases, quick))
 
 
+def _derivatives(json: Path | None = None, quick: bool = False, cases: Sequence[str] = ()) -> Rows:
+    """Derivatives of forward and inverse dynamics, beside Pinocchio, and how well they agree with other routes."""
+    from .derivatives import run
+
+    return run(json, quick, cases)
+
+
 def _step(json: Path | None = None, quick: bool = False, cases: Sequence[str] = ()) -> Rows:
     """Time steps of an arm, beside MuJoCo's rollout."""
     from .step import CASE, run
@@ -83,6 +90,7 @@ def _analysis(json: Path | None = None, quick: bool = False, cases: Sequence[str
 
 BENCHMARKS: dict[str, Callable[..., Rows]] = {
     "dynamics": _dynamics,
+    "derivatives": _derivatives,
     "step": _step,
     "stiff": _stiff,
     "multipliers": _multipliers,

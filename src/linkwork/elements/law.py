@@ -180,6 +180,7 @@ class RowLaw(Law):
     unknowns     how many numbers of its own it has, determined by `conditions` (where a point is nearest to a curve)
     inputs       how many numbers it must be told at run time (`inputs_at`), as Python alone can compute them
     bounded      whether `bounds` are more than what `unilateral` says
+    by_reaction  whether its bounds follow from what a joint, or another constraint, carries (`largest`)
     unseen       errors that are not fed back, of "residual" and "rate": zero for whoever solves
     cones        whether its rows are Coulomb cones, `per_point` after the other: a normal that only pushes, two tangents, and
                  those of spinning and rolling friction
@@ -196,6 +197,7 @@ class RowLaw(Law):
     unknowns: int = 0
     inputs: int = 0
     bounded: bool = False
+    by_reaction: bool = False
     cones: bool = False
     spins: bool = False
     rolls: bool = False
@@ -269,6 +271,14 @@ class RowLaw(Law):
         """The least and the largest force of every row: what it may do to hold its target."""
         least = 0.0 if self.unilateral else -np.inf
         return np.array([-np.inf if is_bounded_by_another(k) else least for k in self.row_kinds]), np.full(self.size, np.inf)
+
+    def closure(self, model: Model) -> Any:
+        """Of one whose bounds follow from what another constraint carries, that constraint; else None: its first body's joint."""
+        return None
+
+    def largest(self, wrench: Vector) -> Vector:
+        """The largest force of every row, where bounds follow from a wrench: on the first body, about its origin in its axes."""
+        raise TypeError(f"{type(self).__name__} must say its largest forces")
 
     def first_unknowns(self, poses: Sequence[np.ndarray]) -> np.ndarray:
         """Where Newton's method for the unknowns begins; poses (4, 4) of its bodies."""

@@ -24,7 +24,7 @@ import numpy as np
 
 from ..geometry.contact_point import ContactPoint
 from ..spatial import so3
-from ..spatial.dual import Rate, split
+from ..spatial.dual import Rate, held, split
 from ..spatial.scalar import Scalar, Vector, absolute, array, cross, dot, maximum, minimum, stack, where
 from ..spatial.se3 import SE3
 from .law import RowLaw
@@ -84,12 +84,13 @@ def closing(touches: Sequence[ContactPoint], poses: Sequence[Any], twists: Seque
     """How fast gaps may close if impacts turn the motion of the bodies, or stop one of them: minus the sum of their speeds.
 
     A body that turns about one point turns about another when that one is hit: |v(c)| + |w| |r| of each, r from its origin to c.
+    It decides what takes part, and has no derivatives.
     """
     found = []
     for touch in touches:
         speed: Scalar = 0.0
         for E, twist in zip(poses, twists, strict=True):
-            v, arm, w = velocity_at(E, twist, touch.point), touch.point - E.p, twist[:3]
+            v, arm, w = (held(x) for x in (velocity_at(E, twist, touch.point), touch.point - E.p, twist[:3]))
             speed = speed + np.sqrt(dot(v, v)) + np.sqrt(dot(w, w) * dot(arm, arm))
         found.append(-speed)
     return stack(*found)

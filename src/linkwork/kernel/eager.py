@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -32,13 +32,16 @@ class View:
 
 
 class EagerRun:
-    """One evaluation of an algorithm on one state.
+    """One evaluation of an algorithm on one state, of floats, or of what `number` lets pass (symbols).
 
     Inputs, outputs, states and work arrays lie flat in `memory`; shared, gathered and private values are kept by set and node.
     """
 
-    def __init__(self, algorithm: Algorithm, tree: Tree, inputs: dict[str, np.ndarray]) -> None:
-        self.algorithm, self.tree = algorithm, tree
+    def __init__(
+        self, algorithm: Algorithm, tree: Tree, inputs: dict[str, np.ndarray], number: Callable[[Any], Any] = float
+    ) -> None:
+        self.algorithm, self.tree, self._number = algorithm, tree, number
+        kind: Any = float if number is float else object
         self.values: dict[str, list[dict[str, Any]]] = {of: [{} for _ in range(len(tree.of(of)))] for of in algorithm.sets}
         self.starts: dict[str, np.ndarray] = {}
         self.memory: dict[str, np.ndarray] = {}
@@ -50,9 +53,9 @@ class EagerRun:
             if f.kind in ("shared", "gathered"):
                 continue
             self.starts[name] = self._starts(f)
-            self.memory[name] = np.zeros(int(self.starts[name][-1]))
+            self.memory[name] = np.full(int(self.starts[name][-1]), 0.0, kind)
             if name in inputs:
-                self.memory[name][:] = np.array(inputs[name], float).reshape(-1)
+                self.memory[name][:] = np.array(inputs[name], kind).reshape(-1)
         for name, f in algorithm.fields.items():
             if f.alias:
                 self.memory[name] = self.memory[f.alias]
@@ -183,7 +186,7 @@ class EagerRun:
         if f is None:
             self.values[self.on][i][name] = value
             return
-        scalars = [float(x) for x in f.packed(value, name, self._size(role, f))]
+        scalars = [self._number(x) for x in f.packed(value, name, self._size(role, f))]
         if f.kind in ("shared", "gathered"):
             self.values[f.of][i][name] = f.unpack(scalars)
         else:

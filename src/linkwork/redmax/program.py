@@ -66,6 +66,7 @@ from .dense_program import (
 )
 from .gradients import answered_by_gradients, gradient_fields, solved_by_gradients
 from .laws import CHILD, DENSE, GRADIENTS, OWN, RECURSIVE, Softness
+from .pressing import CARRY, carry_coupled, coupled_motion
 
 Rule = Callable[..., None]
 Loads = Callable[[Any, Any, Sequence[At], np.ndarray], Vector]  # of a node, its law, its ports, and df_dx
@@ -341,14 +342,17 @@ def solved_again(shape: Shape, softness: Softness) -> list[Step]:
     return solved_densely() if softness.way == DENSE else solved_by_gradients(shape[0])
 
 
-def held(shape: Shape, softness: Softness, rules: Rules) -> list[Step]:
-    """From the free motion to the one that rows allow."""
+def held(shape: Shape, softness: Softness, rules: Rules, rubs_inside: bool = False) -> list[Step]:
+    """From the free motion to the one that rows allow; `rubs_inside`: with friction inside joints."""
     forces, rows, _, kinds = shape
     if rows < 0:
         return []
     if softness.way == RECURSIVE:
-        return solved_rows(rows, rules, correct, kinds=kinds)
+        carried = CARRY[softness.near] if rubs_inside else None
+        return solved_rows(rows, rules, correct, kinds=kinds, carried=carried)
     answered = answered_densely() if softness.way == DENSE else answered_by_gradients(forces)
+    if rubs_inside:
+        return coupled_rows(rows, rules, answered, kinds, coupled_motion(forces), carry_coupled)
     return coupled_rows(rows, rules, answered, kinds)
 
 
@@ -357,7 +361,7 @@ def pushes_out(shape: Shape, softness: Softness) -> list[Step]:
     return push_out(shape) if softness.way == RECURSIVE else coupled_push_out(shape)
 
 
-def dynamics(shape: Shape, softness: Softness, rules: Rules) -> list[Step]:
+def dynamics(shape: Shape, softness: Softness, rules: Rules, rubs_inside: bool = False) -> list[Step]:
     """The sweeps from q and v to `free_v`, the velocities after a step; with `free`, those of bodies, where rows look at them."""
     _, rows, on_bodies, _ = shape
     return [
@@ -365,5 +369,5 @@ def dynamics(shape: Shape, softness: Softness, rules: Rules) -> list[Step]:
         *([outward(place)] if on_bodies else []),
         *loaded(shape, softness, linear_loads),
         *solved(shape, softness, free_bodies if on_bodies and rows >= 0 else free_joints, dense_velocities),
-        *held(shape, softness, rules),
+        *held(shape, softness, rules, rubs_inside),
     ]
