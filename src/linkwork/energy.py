@@ -10,11 +10,12 @@ import numpy as np
 
 from .forces.applied import has_forces
 from .forces.set import force_set
-from .kernel.sweep import MATRIX, SCALAR, Algorithm, Field, each, vector
+from .kernel.loops import Lane, loops
+from .kernel.sweep import MATRIX, POSE, SCALAR, Algorithm, Field, Routine, each, outward, vector
 from .maximal.convert import to_reduced
 from .model import MaximalState, Model, State
 from .model.kinematics import kinematics
-from .model.rules import inertia_of
+from .model.rules import inertia_of, motion_of, world_pose
 from .spatial.scalar import dot
 
 
@@ -34,6 +35,48 @@ ENERGY = Algorithm(
         "potential": Field("output", "node", SCALAR),
     },
     {"run": [each(body_energy)]},
+)
+
+
+def moving_energy(n: Any, parent: Any) -> None:
+    """The same of bodies and drives where joints are, root to leaves."""
+    E = motion_of(n)
+    n.pose = (parent.pose @ E.with_tangent(None)).collapsed()
+    n.twist = E.pull_twist(parent.twist) + E.tangent.phi
+    drives = 0.5 * dot(n.armature, n.v * n.v) if len(n.v) else 0.0
+    n.kinetic_of = 0.5 * dot(n.twist, inertia_of(n) @ n.twist) + drives
+    n.potential_of = -dot(n.gravity, n.pose.rotate(n.first_moment) + n.mass * n.pose.p)
+
+
+@loops
+def total_energy(bodies: int, kinetic_of: Lane, potential_of: Lane, kinetic: Lane, potential: Lane) -> None:
+    """Sums over all bodies."""
+    kinetic[0] = 0.0
+    potential[0] = 0.0
+    for i in range(bodies):
+        kinetic[0] += kinetic_of[i]
+        potential[0] += potential_of[i]
+
+
+TREE_ENERGY = Algorithm(
+    "tree_energy",
+    {
+        "q": Field("input", "q"),
+        "v": Field("input", "v"),
+        "gravity": Field("input", "global", vector(3)),
+        "pose": Field("shared", codec=POSE, world=world_pose),
+        "twist": Field("shared", codec=vector(6)),
+        "kinetic_of": Field("work", "node", SCALAR),
+        "potential_of": Field("work", "node", SCALAR),
+        "kinetic": Field("output", "global", SCALAR),
+        "potential": Field("output", "global", SCALAR),
+    },
+    {
+        "run": [
+            outward(moving_energy),
+            Routine(total_energy, ("bodies", "kinetic_of", "potential_of", "kinetic", "potential")),
+        ]
+    },
 )
 
 
@@ -57,6 +100,9 @@ def energy(model: Model, state: State | MaximalState, inputs: Any = None) -> Ene
     Drives have the kinetic energy armature v^2 / 2; in maximal coordinates, v is the velocity that fits best.
     """
     if isinstance(state, State):
+        if not has_forces(model):
+            kinetic, potential = model.quick(TREE_ENERGY, ("q", "v"), ("kinetic", "potential"))(state.q, state.v)
+            return Energy(kinetic[..., 0], potential[..., 0])
         k = kinematics(model, state.q, state.v)
         return Records(model, k.poses, k.twists, lambda: state, state.t, inputs).energy()
     return Records(model, state.poses, state.twists, lambda: to_reduced(model, state), state.t, inputs).energy()

@@ -8,12 +8,13 @@ import pytest
 import linkwork as lw
 from linkwork.bench.models import arm7
 from linkwork.kernel import eager
+from linkwork.kernel.directional import directional
 from linkwork.reduced.derivatives import (
-    INVERSE_DYNAMICS_DIRECTIONAL,
     coordinate_columns,
     tree_dynamics_derivatives,
     tree_inverse_dynamics_derivatives,
 )
+from linkwork.reduced.inverse import INVERSE_DYNAMICS
 
 STEP = 1e-6
 JOINTS = (lw.Free(), lw.Spherical(), lw.Universal(), lw.SphericalExp(), lw.Planar(), lw.Cylindrical((0, 0.6, 0.8)))
@@ -114,5 +115,5 @@ def test_rules_on_duals_as_they_stand() -> None:
     q, v, a, w = sample(model, 3)
     direction = coordinate_columns(model, q)[2]
     inputs = {"q": q, "d_q": direction, "v": v, "a": a, "external": w, "gravity": model.gravity}
-    found = eager.run(INVERSE_DYNAMICS_DIRECTIONAL, model.tree, inputs)["d_tau"]
+    found = eager.run(directional(INVERSE_DYNAMICS), model.tree, inputs)["d_tau"]
     np.testing.assert_allclose(found, tree_inverse_dynamics_derivatives(model, q, v, a, w)[0][:, 2], atol=1e-11)

@@ -20,6 +20,7 @@ from linkwork.kernel.sweep import Algorithm, Tree
 from linkwork.maximal.implicit_laws import implicit_laws
 from linkwork.maximal.implicit_program import implicit_program
 from linkwork.reduced import hybrid
+from linkwork.reduced.dof_tree import dof_tree
 from linkwork.steppers.symplectic_euler import maximal_step, reduced_step
 
 BATCH = 20
@@ -122,6 +123,7 @@ def values(name: str) -> dict[str, np.ndarray]:
                 "part": np.zeros(m.nb),
                 "t": np.zeros(m.nb),
                 "u": np.zeros(0),
+                "units": rng.normal(size=(m.nb, 36)),
                 "q-space": rng.normal(size=m.nq),
                 "v-space": rng.normal(size=m.nv),
                 "node-space": rng.normal(size=(m.nb, 6)),
@@ -132,7 +134,10 @@ def values(name: str) -> dict[str, np.ndarray]:
 
 
 def tree_of(m: lw.Model, algorithm: Algorithm) -> Tree:
-    """Hybrid dynamics marks every other joint, implicit steps carry forces; the rest runs over the bodies."""
+    """Hybrid dynamics marks every other joint, implicit steps carry forces, matrices know pairs of degrees of freedom; the rest
+    runs over the bodies."""
+    if any(f.space == "square" for f in algorithm.fields.values()):
+        return dof_tree(m)
     if algorithm.name == "hybrid_dynamics":
         return hybrid.with_prescribed(m.tree, frozenset(range(0, m.nb, 2)))
     if algorithm.name == IMPLICIT_STEP:

@@ -11,6 +11,7 @@ DOCS = Path(__file__).parents[2] / "docs"
 BLOCK = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\]\((?!https?:)([^)#]+)")
 PAGES = sorted(DOCS.rglob("*.md"))
+NEEDS = re.compile(r"^<!-- needs (\w+) -->")  # an extra, without which the code of a page does not run
 CODE = [page for page in PAGES if BLOCK.search(page.read_text())]
 
 
@@ -21,6 +22,8 @@ def name(page: Path) -> str:
 @pytest.mark.parametrize("page", CODE, ids=name)
 def test_the_code_of_a_page_runs(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
+    if needed := NEEDS.match(page.read_text()):
+        pytest.importorskip(needed[1])
     text, space = page.read_text(), {"__name__": f"docs.{page.stem}"}
     for block in BLOCK.finditer(text):
         line = text.count("\n", 0, block.start(1))

@@ -22,6 +22,13 @@ def _dynamics(json: Path | None = None, quick: bool = False, cases: Sequence[str
     return run(json, quick, chosen(cases, quick))
 
 
+def _derivatives(json: Path | None = None, quick: bool = False, cases: Sequence[str] = ()) -> Rows:
+    """Derivatives of forward and inverse dynamics, beside Pinocchio, and how well they agree with other routes."""
+    from .derivatives import run
+
+    return run(json, quick, cases)
+
+
 def _step(json: Path | None = None, quick: bool = False, cases: Sequence[str] = ()) -> Rows:
     """Time steps of an arm, beside MuJoCo's rollout."""
     from .step import CASE, run
@@ -74,8 +81,16 @@ def _bisp(json: Path | None = None, quick: bool = False, cases: Sequence[str] = 
     return run(json, quick, cases)
 
 
+def _analysis(json: Path | None = None, quick: bool = False, cases: Sequence[str] = ()) -> Rows:
+    """Centroidal, Coriolis and Jacobian matrices and regressors of robots, beside Pinocchio."""
+    from .analysis import run
+
+    return run(json, quick, cases)
+
+
 BENCHMARKS: dict[str, Callable[..., Rows]] = {
     "dynamics": _dynamics,
+    "derivatives": _derivatives,
     "step": _step,
     "stiff": _stiff,
     "multipliers": _multipliers,
@@ -83,6 +98,7 @@ BENCHMARKS: dict[str, Callable[..., Rows]] = {
     "contact": _contact,
     "contact-problems": _contact_problems,
     "bisp": _bisp,
+    "analysis": _analysis,
 }
 
 __all__ = ["BENCHMARKS"]

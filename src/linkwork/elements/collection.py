@@ -117,7 +117,7 @@ class Collection:
         counts = {**tree.counts, "row": R, "list": R + 1, "pair": R * (R + 1) // 2, "column": 4 * self.model.nv}
         counts |= {"square": R * R} if self.shape[3] == CONES else {}
         items = {**tree.items, "climbs": supports.climbs}
-        return replace(tree, sets=sets, counts=counts, items=items, tables=supports.tables(), numbers={"rows": R})
+        return replace(tree, sets=sets, counts=counts, items=items, tables=supports.tables(), numbers={**tree.numbers, "rows": R})
 
     @cached_property
     def plan(self) -> Plans:

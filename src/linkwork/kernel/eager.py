@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
 from ..errors import CompileError
+from ..spatial.table import Table
 from .shape import tree_items, tree_packing
 from .sweep import Algorithm, Field, NodeClass, Repeat, Routine, Step, Sweep, Tree
 
@@ -31,13 +32,16 @@ class View:
 
 
 class EagerRun:
-    """One evaluation of an algorithm on one state.
+    """One evaluation of an algorithm on one state, of floats, or of what `number` lets pass (symbols).
 
     Inputs, outputs, states and work arrays lie flat in `memory`; shared, gathered and private values are kept by set and node.
     """
 
-    def __init__(self, algorithm: Algorithm, tree: Tree, inputs: dict[str, np.ndarray]) -> None:
-        self.algorithm, self.tree = algorithm, tree
+    def __init__(
+        self, algorithm: Algorithm, tree: Tree, inputs: dict[str, np.ndarray], number: Callable[[Any], Any] = float
+    ) -> None:
+        self.algorithm, self.tree, self._number = algorithm, tree, number
+        kind: Any = float if number is float else object
         self.values: dict[str, list[dict[str, Any]]] = {of: [{} for _ in range(len(tree.of(of)))] for of in algorithm.sets}
         self.starts: dict[str, np.ndarray] = {}
         self.memory: dict[str, np.ndarray] = {}
@@ -49,9 +53,9 @@ class EagerRun:
             if f.kind in ("shared", "gathered"):
                 continue
             self.starts[name] = self._starts(f)
-            self.memory[name] = np.zeros(int(self.starts[name][-1]))
+            self.memory[name] = np.full(int(self.starts[name][-1]), 0.0, kind)
             if name in inputs:
-                self.memory[name][:] = np.array(inputs[name], float).reshape(-1)
+                self.memory[name][:] = np.array(inputs[name], kind).reshape(-1)
         for name, f in algorithm.fields.items():
             if f.alias:
                 self.memory[name] = self.memory[f.alias]
@@ -151,7 +155,10 @@ class EagerRun:
         if name in node_class.attributes:
             return node_class.attributes[name]
         if name in node_class.patterns:
-            value = np.array(tree.parameters[i][name], float)
+            given = tree.parameters[i][name]
+            if isinstance(given, Table):
+                return given
+            value = np.array(given, float)
             return value if value.ndim else float(value)
         return self.values[self.on][i].get(name, MISSING)
 
@@ -179,11 +186,11 @@ class EagerRun:
         if f is None:
             self.values[self.on][i][name] = value
             return
-        scalars = [float(x) for x in f.packed(value, name, self._size(role, f))]
+        scalars = [self._number(x) for x in f.packed(value, name, self._size(role, f))]
         if f.kind in ("shared", "gathered"):
             self.values[f.of][i][name] = f.unpack(scalars)
         else:
-            self.written.add(name)
+            self.written.add(f.alias or name)
             self.entry(role, name)[:] = scalars
 
 

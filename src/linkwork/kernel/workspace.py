@@ -102,6 +102,10 @@ class Workspace:
 
         return lambda *arrays: team.work(driver.batch_at, jobs, lambda: run(*arrays), lambda: alone(*arrays))
 
+    def describe(self, names: Sequence[str], results: Sequence[str]) -> int:
+        """Describe a call whose arrays are told later, in the transfers of the job: its address."""
+        return self._describe(names, results, self.next_at)
+
     def _describe(self, names: Sequence[str], results: Sequence[str], next_at: int) -> int:
         """Describe a call of compiled code that knows the arrays: the address of the job."""
         at, size, count = self.transfers_at, self.plan.lanes.bytes, len(names)

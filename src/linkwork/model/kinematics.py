@@ -40,6 +40,9 @@ KINEMATICS = Algorithm(
 )
 
 
+PLACE, MOTION, ALL = ("q",), ("q", "v"), ("poses", "twists", "twists_dot")
+
+
 @dataclass(frozen=True, eq=False)
 class Kinematics:
     """Of one state or a batch: poses (..., bodies, 4, 4) in the world, body twists and their rates (..., bodies, 6)."""
@@ -51,5 +54,12 @@ class Kinematics:
 
 def kinematics(model: Model, q: Any, v: Any = None, a: Any = None, threads: int | None = 1) -> Kinematics:
     """Poses, twists (angular, linear; body axes) and time derivatives of the twists' components."""
+    if a is None:
+        found = (
+            model.quick(KINEMATICS, PLACE, ALL)(q, threads=threads)
+            if v is None
+            else model.quick(KINEMATICS, MOTION, ALL)(q, v, threads=threads)
+        )
+        return Kinematics(*found)
     out = model.call(KINEMATICS, {"q": q, "v": v, "a": a}, threads)
     return Kinematics(out["poses"], out["twists"], out["twists_dot"])

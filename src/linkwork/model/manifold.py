@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..kernel.sweep import Algorithm, Field, each
+from .arrays import usual_function
 from .rules import joint_of
 
 
@@ -32,9 +33,9 @@ DIFFERENCE = Algorithm(
 
 def integrate(model: Any, q: np.ndarray, dv: np.ndarray) -> np.ndarray:
     """See `Model.integrate`."""
-    return model.call(INTEGRATE, {"q": q, "dv": dv})["q_next"]
+    return usual_function(model, INTEGRATE, ("q", "dv"), "q_next").first(1, q, dv)
 
 
 def difference(model: Any, q0: np.ndarray, q1: np.ndarray) -> np.ndarray:
     """See `Model.difference`."""
-    return model.call(DIFFERENCE, {"q": q0, "q_next": q1})["dv"]
+    return usual_function(model, DIFFERENCE, ("q", "q_next"), "dv").first(1, q0, q1)

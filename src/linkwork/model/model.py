@@ -200,14 +200,23 @@ class Model:
                 signature = (body.joint.signature, tuple(patterns.items()))
                 if signature not in classes:
                     nq, nv = body.joint.nq, body.joint.nv
-                    sizes = {"q": nq, "v": nv, "vv": nv * nv, "rows": 6 - nv, "columns": 6 * nv, "p": 6}
+                    sizes = {
+                        "q": nq,
+                        "v": nv,
+                        "vv": nv * nv,
+                        "rows": 6 - nv,
+                        "columns": 6 * nv,
+                        "triples": 3 * nv,
+                        "qv": nq * nv,
+                        "p": 6,
+                    }
                     classes[signature] = NodeClass(signature, {"joint": body.joint}, patterns, sizes)
                 known[parts] = (classes[signature], values)
             node_class, values = known[parts]
             node_classes.append(node_class)
             parameters.append(values)
         items, packings = {"below": lambda: dofs_below(self)}, {"M": lambda: mass_matrix_entries(self)}
-        return Tree(self.parents, node_classes, parameters, {}, {"dof": self.nv}, items, packings)
+        return Tree(self.parents, node_classes, parameters, {}, {"dof": self.nv}, items, packings, numbers={"bodies": self.nb})
 
     @cached_property
     def plan(self) -> Plans:
@@ -227,9 +236,24 @@ class Model:
             interface = self._interfaces[algorithm.name] = Interface(self, algorithm)
         return interface(inputs, threads, wanted)
 
+    def quick(self, algorithm: Algorithm, given: tuple[str, ...], wanted: tuple[str, ...]) -> Function:
+        """An algorithm as a function of some inputs that returns some outputs; other inputs are zero, gravity is the model's."""
+        key = (algorithm.name, given, wanted)
+        found = self.usual_functions.get(key)
+        if found is None:
+            gravity = {"gravity": self.gravity} if "gravity" in algorithm.fields else {}
+            absent = tuple(n for n, f in algorithm.fields.items() if f.kind == "input" and n not in (*given, "gravity"))
+            found = self.usual_functions[key] = Interface(self, algorithm).function(given, wanted, absent, gravity)
+        return found
+
     @cached_property
-    def usual_functions(self) -> dict[str, Function]:
-        """Those that most calls want, by the names of their algorithms; see `usual_function`."""
+    def usual_functions(self) -> dict[Any, Function]:
+        """Those that most calls want, by the names of their algorithms, or with inputs and outputs; see `quick`."""
+        return {}
+
+    @cached_property
+    def shortest_calls(self) -> dict[Any, Callable[..., Any]]:
+        """Of functions that take less time than a call of Python's, by what they are and the thread; see `Function.shortest`."""
         return {}
 
     @cached_property
@@ -264,6 +288,10 @@ class Model:
         if name not in FUNCTIONS:
             raise InputError(f"there is no prepared function {name!r}; choose one of {', '.join(FUNCTIONS)}")
         return FUNCTIONS[name](self)
+
+    def casadi(self, name: str) -> Any:
+        """A `casadi.Function` ("forward_dynamics", "integrate", ...) for optimal control; see `doors.casadi`."""
+        return importlib.import_module("linkwork.doors.casadi").casadi_function(self, name)
 
     def replace(
         self, *, gravity: Any = None, bodies: Mapping[str, Mapping[str, Any]] | None = None, elements: Iterable[Any] | None = None

@@ -93,6 +93,8 @@ def _contacts(every: ConstraintRows, law: RowLaw, first: int, index: np.ndarray,
     """Friction beside the rows of a contact, along its two tangents: a pyramid."""
     if not law.cones:
         return []
+    if law.spins or law.rolls:
+        raise InputError(f"{law!r} resists spinning or rolling, which friction inside joints is not solved with")
     rows, T = every.rows, np.zeros((every.rows.count, nb, 6))
     np.add.at(T, (rows.body_row, rows.body_index), rows.body_block)
     T, mu = T.reshape(len(T), -1), float(law.grip()[0])

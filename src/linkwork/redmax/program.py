@@ -262,14 +262,15 @@ def hold(n: Any, *around: Any) -> None:
     if law.timed:
         later = law.gap_of(values(at), n.t + n.h, n.foot) if law.holonomic else None
         asked = found.given if later is None else (found.residual - array(list(later))) / n.h
+    motion = free_motion(n, ports, at)
     if law.touches or law.cones:  # what touches rolls
-        parts = zip(n.kinds, ports, free_motion(n, ports, at), strict=False)
-        turned = [motion if kind == STILL else motion + 0.5 * port.drift for kind, port, motion in parts]
+        parts = zip(n.kinds, ports, motion, strict=False)
+        turned = [free if kind == STILL else free + 0.5 * port.drift for kind, port, free in parts]
         bend = 0.5 * n.h * found.bias
-        found, bend = (found, bend) if not law.curved else foreseen(n, law, at, free_motion(n, ports, at), found, bend)
-        ask(n, law, found, turned, bend, asked)
+        found, bend = (found, bend) if not law.curved else foreseen(n, law, at, motion, found, bend)
+        ask(n, law, found, motion, turned, bend, asked)
     else:
-        ask(n, law, found, free_motion(n, ports, at), zeros(law.size), asked)
+        ask(n, law, found, motion, motion, zeros(law.size), asked)
     place_rows(n, law, found.G, places, n.h)
 
 

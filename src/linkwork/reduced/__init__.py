@@ -1,17 +1,24 @@
 """Reduced coordinates in O(n)."""
 
-from .derivatives import tree_dynamics_derivatives, tree_inverse_dynamics_derivatives
+from .derivatives import (
+    DynamicsDerivatives,
+    tree_dynamics_derivatives,
+    tree_inverse_dynamics_derivatives,
+    tree_linearised_dynamics,
+)
 from .dynamics import (
     forward_dynamics,
     forward_dynamics_derivatives,
     hybrid_dynamics,
     inverse_dynamics,
     inverse_dynamics_derivatives,
+    linearised_dynamics,
 )
 from .forward import tree_dynamics
 from .hybrid import tree_hybrid_dynamics
 from .inertia_product import InertiaProduct, inverse_inertia_product
 from .inverse import bias_forces, gravity_forces, joint_wrenches, tree_inverse_dynamics
+from .inverse_mass_matrix import inverse_mass_matrix
 from .jacobian import (
     body_jacobian,
     body_jacobian_dot,
@@ -21,10 +28,11 @@ from .jacobian import (
     jacobian_product,
     jacobian_transpose_product,
 )
-from .mass_matrix import inverse_mass_matrix, mass_matrix, mass_matrix_factor
+from .mass_matrix import mass_matrix, mass_matrix_factor
 from .response import factor_reduced
 
 __all__ = [
+    "DynamicsDerivatives",
     "InertiaProduct",
     "bias_forces",
     "body_jacobian",
@@ -44,6 +52,7 @@ __all__ = [
     "jacobian_product",
     "jacobian_transpose_product",
     "joint_wrenches",
+    "linearised_dynamics",
     "mass_matrix",
     "mass_matrix_factor",
     "tree_dynamics",
@@ -51,4 +60,5 @@ __all__ = [
     "tree_hybrid_dynamics",
     "tree_inverse_dynamics",
     "tree_inverse_dynamics_derivatives",
+    "tree_linearised_dynamics",
 ]

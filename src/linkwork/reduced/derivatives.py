@@ -1,4 +1,4 @@
-"""Exact derivatives of the dynamics: the recursions on dual numbers, one direction per lane.
+"""Exact derivatives of the dynamics of the bare tree, one state or a batch, and directions for dual numbers.
 
 Derivatives with respect to q are along displacements of the joints: tau(integrate(q, e), v, a) to first order in e.
 """
@@ -6,30 +6,110 @@ Derivatives with respect to q are along displacements of the joints: tau(integra
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..kernel.directional import companion, directional
+from ..kernel.function import Function
+from ..kernel.sweep import Algorithm
+from ..model.arrays import Interface
 from ..model.manifold import INTEGRATE
 from ..model.model import Model
-from .forward import FORWARD_DYNAMICS
-from .inverse import INVERSE_DYNAMICS
-from .mass_matrix import mass_matrix
+from .dof_tree import dof_plans
+from .forward_derivatives import FORWARD_DERIVATIVES
+from .inverse_derivatives import INVERSE_DERIVATIVES
+from .jacobian import jacobian_transpose_product
 
 INTEGRATE_DIRECTIONAL = directional(INTEGRATE)
-INVERSE_DYNAMICS_DIRECTIONAL = directional(INVERSE_DYNAMICS)
-FORWARD_DYNAMICS_DIRECTIONAL = directional(FORWARD_DYNAMICS)
+INVERSE_INPUTS, INVERSE_RESULTS = ("q", "v", "a"), ("dtau_dq", "dtau_dv", "dtau_da")
+FORWARD_INPUTS, FORWARD_RESULTS = ("q", "v", "tau"), ("a", "da_dq", "da_dv", "da_dtau")
 Directional = Callable[[dict[str, Any], tuple[str, ...]], dict[str, np.ndarray]]  # inputs and results of a directional algorithm
 
 
+class DynamicsDerivatives(NamedTuple):
+    """Accelerations (..., nv) and their derivatives (..., nv, nv) with respect to q, v and tau."""
+
+    a: np.ndarray
+    da_dq: np.ndarray
+    da_dv: np.ndarray
+    da_dtau: np.ndarray
+
+
+def square_interface(model: Model, algorithm: Algorithm) -> Interface:
+    """An algorithm with results (nv, nv) on a model, kept with it."""
+
+    def make() -> Interface:
+        squares = {name: (model.nv, model.nv) for name, f in algorithm.fields.items() if f.space == "square"}
+        return Interface(model, algorithm, dof_plans(model), squares)
+
+    return model.keep_as((square_interface, algorithm.name), make)
+
+
+def square_function(model: Model, algorithm: Algorithm, inputs: tuple[str, ...], results: tuple[str, ...]) -> Function:
+    """The same as a function of these inputs under the model's gravity, no wrenches, for the results alone."""
+
+    def make() -> Function:
+        fields = algorithm.fields
+        gravity = {"gravity": model.gravity} if "gravity" in fields else {}
+        absent = tuple(name for name, f in fields.items() if f.kind == "input" and name not in (*inputs, "gravity"))
+        return square_interface(model, algorithm).function(inputs, results, absent, gravity)
+
+    return model.keep_as((square_function, algorithm.name, results), make)
+
+
+def _squares(
+    model: Model, algorithm: Algorithm, given: dict[str, Any], external: Any, threads: int | None, results: tuple[str, ...]
+) -> list[np.ndarray]:
+    """Results of an algorithm, quickly where nothing but the usual is given."""
+    if external is None and all(x is not None for x in given.values()):
+        return square_function(model, algorithm, tuple(given), results)(*given.values(), threads=threads)
+    inputs = {**given, "external": external, "gravity": model.gravity}
+    return list(square_interface(model, algorithm)(inputs, threads, results).values())
+
+
+def tree_inverse_dynamics_derivatives(
+    model: Model, q: Any, v: Any, a: Any, external: Any = None, d_external: Any = None, threads: int | None = 1
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Of tau = tree_inverse_dynamics(q, v, a): dtau_dq, dtau_dv and dtau_da, (nv, nv) or (batch, nv, nv) each.
+
+    external     constant wrenches on the bodies in body axes (bodies, 6)
+    d_external   how they change, of one state: (2 nv, bodies, 6), for displacements of the joints, then for velocities
+
+    O(n depth) per state; see `inverse_derivatives`.
+    """
+    dq, dv, da = _squares(model, INVERSE_DERIVATIVES, {"q": q, "v": v, "a": a}, external, threads, INVERSE_RESULTS)
+    if d_external is not None:
+        change = jacobian_transpose_product(model, q, d_external).T
+        dq, dv = dq - change[:, : model.nv], dv - change[:, model.nv :]
+    return dq, dv, da
+
+
+def tree_dynamics_derivatives(
+    model: Model, q: Any, v: Any, tau: Any = None, external: Any = None, threads: int | None = 1
+) -> tuple[np.ndarray, np.ndarray]:
+    """Of a = tree_dynamics(q, v, tau): da_dq and da_dv, (nv, nv) or (batch, nv, nv) each; da_dtau is the inverse mass matrix."""
+    given = {"q": q, "v": v, "tau": tau}
+    dq, dv = _squares(model, FORWARD_DERIVATIVES, given, external, threads, ("da_dq", "da_dv"))
+    return dq, dv
+
+
+def tree_linearised_dynamics(
+    model: Model, q: Any, v: Any, tau: Any = None, external: Any = None, threads: int | None = 1
+) -> DynamicsDerivatives:
+    """tree_dynamics(q, v, tau) with all its derivatives, O(n^2) per state; see `forward_derivatives`."""
+    given = {"q": q, "v": v, "tau": tau}
+    return DynamicsDerivatives(*_squares(model, FORWARD_DERIVATIVES, given, external, threads, FORWARD_RESULTS))
+
+
+# --- directions --------------------------------------------------------------------------------------------------------------
 def coordinate_columns(model: Model, q: np.ndarray) -> np.ndarray:
     """How coordinates q (..., nq) change along unit displacements of the joints: (..., nv, nq), one row per displacement."""
     nv, unit = model.nv, _unit(model, model.nv, 0)
     inputs = {"q": q, "d_q": None, "dv": np.zeros(nv), "d_dv": unit}
     if q.ndim > 1:
         inputs |= {"q": np.repeat(q, nv, axis=0), "d_dv": np.tile(unit, (len(q), 1))}
-    found = model.call(INTEGRATE_DIRECTIONAL, inputs, wanted=("d_q_next",))["d_q_next"]
+    found = model.quick(INTEGRATE_DIRECTIONAL, ("q", "dv", "d_dv"), ("d_q_next",))(inputs["q"], inputs["dv"], inputs["d_dv"])[0]
     return found.reshape(*q.shape[:-1], nv, model.nq)
 
 
@@ -74,35 +154,3 @@ def columns(
     out = call({**inputs, **(changes or {})}, tuple(map(companion, results)))
     found = {name: out[companion(name)] for name in results}
     return {name: x.reshape(*lead, len(along), nv, x.shape[-1]).swapaxes(-1, -2) for name, x in found.items()}
-
-
-def tree_inverse_dynamics_derivatives(
-    model: Model, q: Any, v: Any, a: Any, external: Any = None, d_external: Any = None
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Of tau = tree_inverse_dynamics(q, v, a): dtau_dq, dtau_dv and dtau_da, (nv, nv) or (batch, nv, nv) each.
-
-    external     constant wrenches on the bodies in body axes (bodies, 6)
-    d_external   how they change, of one state: (2 nv, bodies, 6), for displacements of the joints, then for velocities
-    """
-    found = _of_tree(model, INVERSE_DYNAMICS_DIRECTIONAL, "tau", {"q": q, "v": v, "a": a, "external": external}, d_external)
-    M = mass_matrix(model, q)
-    return *found, M if M.shape == found[0].shape else np.broadcast_to(M, found[0].shape).copy()
-
-
-def tree_dynamics_derivatives(
-    model: Model, q: Any, v: Any, tau: Any = None, external: Any = None, d_external: Any = None
-) -> tuple[np.ndarray, np.ndarray]:
-    """Of a = tree_dynamics(q, v, tau): da_dq and da_dv, (nv, nv) or (batch, nv, nv) each; da_dtau is the inverse mass matrix."""
-    tau = np.zeros(model.nv) if tau is None else tau
-    return _of_tree(model, FORWARD_DYNAMICS_DIRECTIONAL, "a", {"q": q, "v": v, "tau": tau, "external": external}, d_external)
-
-
-def _of_tree(model: Model, algorithm: Any, result: str, given: dict[str, Any], d_external: Any) -> tuple[np.ndarray, np.ndarray]:
-    """The derivatives of a result along displacements and velocities."""
-    given = {name: x if x is None else np.asarray(x, float) for name, x in given.items()} | {"gravity": model.gravity}
-
-    def call(inputs: dict[str, Any], wanted: tuple[str, ...]) -> dict[str, np.ndarray]:
-        return model.call(algorithm, inputs, 1, wanted)
-
-    found = columns(call, model, given, ("q", "v"), (result,), {"d_external": d_external})[result]
-    return found[..., 0, :, :], found[..., 1, :, :]

@@ -21,7 +21,12 @@ from typing import Any
 import numpy as np
 
 from ..model.model import FUNCTIONS, Model
-from .derivatives import tree_dynamics_derivatives, tree_inverse_dynamics_derivatives
+from .derivatives import (
+    DynamicsDerivatives,
+    tree_dynamics_derivatives,
+    tree_inverse_dynamics_derivatives,
+    tree_linearised_dynamics,
+)
 from .forward import tree_dynamics
 from .hybrid import tree_hybrid_dynamics
 from .inverse import tree_inverse_dynamics
@@ -101,7 +106,15 @@ def hybrid_dynamics(
 
 
 def forward_dynamics_derivatives(
-    model: Model, q: Any, v: Any, tau: Any = None, external: Any = None, *, t: Any = 0.0, inputs: Any = None
+    model: Model,
+    q: Any,
+    v: Any,
+    tau: Any = None,
+    external: Any = None,
+    threads: int | None = 1,
+    *,
+    t: Any = 0.0,
+    inputs: Any = None,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Of a = forward_dynamics(q, v, tau): da_dq and da_dv, (nv, nv) or (batch, nv, nv) each, exact.
 
@@ -109,18 +122,46 @@ def forward_dynamics_derivatives(
     change so that these go on holding; dry friction sticks, or slips with the force that it has.
     """
     if not model.elements:
-        return tree_dynamics_derivatives(model, q, v, tau, external)
+        return tree_dynamics_derivatives(model, q, v, tau, external, threads)
+    from .loaded_derivatives import loaded_dynamics_derivatives
+
+    found = loaded_dynamics_derivatives(model, q, v, tau, external, t, inputs)
+    return found.da_dq, found.da_dv
+
+
+def linearised_dynamics(
+    model: Model,
+    q: Any,
+    v: Any,
+    tau: Any = None,
+    external: Any = None,
+    threads: int | None = 1,
+    *,
+    t: Any = 0.0,
+    inputs: Any = None,
+) -> DynamicsDerivatives:
+    """forward_dynamics(q, v, tau) and all its derivatives: a, da_dq, da_dv and da_dtau, see `forward_dynamics_derivatives`."""
+    if not model.elements:
+        return tree_linearised_dynamics(model, q, v, tau, external, threads)
     from .loaded_derivatives import loaded_dynamics_derivatives
 
     return loaded_dynamics_derivatives(model, q, v, tau, external, t, inputs)
 
 
 def inverse_dynamics_derivatives(
-    model: Model, q: Any, v: Any, a: Any, external: Any = None, *, t: Any = 0.0, inputs: Any = None
+    model: Model,
+    q: Any,
+    v: Any,
+    a: Any,
+    external: Any = None,
+    threads: int | None = 1,
+    *,
+    t: Any = 0.0,
+    inputs: Any = None,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Of tau = inverse_dynamics(q, v, a): dtau_dq, dtau_dv and dtau_da, (nv, nv) or (batch, nv, nv) each, exact."""
     if not model.elements:
-        return tree_inverse_dynamics_derivatives(model, q, v, a, external)
+        return tree_inverse_dynamics_derivatives(model, q, v, a, external, threads=threads)
     from .loaded_derivatives import loaded_inverse_derivatives
 
     return loaded_inverse_derivatives(model, q, v, a, external, t, inputs)

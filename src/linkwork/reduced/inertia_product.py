@@ -72,6 +72,13 @@ INERTIA_PRODUCT = Algorithm(
 )
 
 
+PRODUCT_AT_ONCE = Algorithm(
+    "inverse_inertia_product_at_once",
+    INERTIA_PRODUCT.fields,
+    {"run": [inward(factor), inward(gather), outward(spread)]},
+)
+
+
 class InertiaProduct:
     """The factored operator at one configuration; call it with x (nv,) or (..., nv)."""
 
@@ -96,9 +103,14 @@ class InertiaProduct:
 
 
 def inverse_inertia_product(model: Model, q: Any, x: Any, joint_terms: Any = None, body_terms: Any = None) -> np.ndarray:
-    """(M + J^T P_m J + P_r)^-1 x for x (nv,) or (..., nv), at one configuration.
+    """(M + J^T P_m J + P_r)^-1 x for x (nv,) or (..., nv) at one configuration, or x (batch, nv) at a batch of them (batch, nq).
 
-    joint_terms   P_r, one number per degree of freedom (nv,)
-    body_terms    P_m, one matrix per body in its own coordinates (bodies, 6, 6)
+    joint_terms   P_r, one number per degree of freedom (nv,); (batch, nv)
+    body_terms    P_m, one matrix per body in its own coordinates (bodies, 6, 6); (batch, bodies, 6, 6)
     """
-    return InertiaProduct(model, q, joint_terms, body_terms)(x)
+    if np.ndim(q) == 1 and np.ndim(x) != 1:
+        return InertiaProduct(model, q, joint_terms, body_terms)(x)
+    terms = None if body_terms is None else np.reshape(body_terms, (*np.shape(body_terms)[:-2], 36))
+    given = {"q": q, "joint_terms": joint_terms, "body_terms": terms, "x": x}
+    names = tuple(name for name, value in given.items() if value is not None)
+    return model.quick(PRODUCT_AT_ONCE, names, ("y",))(*(given[name] for name in names))[0]

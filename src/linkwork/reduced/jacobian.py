@@ -15,7 +15,9 @@ from typing import Any
 
 import numpy as np
 
+from ..kernel.function import Function
 from ..kernel.sweep import Algorithm, Field, inward, outward, vector
+from ..model.arrays import Interface
 from ..model.kinematics import kinematics
 from ..model.model import Model
 from ..model.rules import joint_of, motion_of, placement_of
@@ -66,6 +68,27 @@ JACOBIAN_TRANSPOSE_PRODUCT = Algorithm(
 )
 
 
+def pull_units(n: Any, parent: Any) -> None:
+    """J^T of six wrenches at once, leaves to root; nothing comes from nodes that do not carry the frame."""
+    joint = joint_of(n)
+    still = joint.motion(n.q, np.zeros(joint.nv))
+    E, wrenches = placement_of(n) @ still.with_tangent(None), (n.units + n.held).reshape(6, 6)
+    n.columns = (still.tangent.S.T @ wrenches.T).reshape(-1)
+    parent.held = parent.held + np.concatenate([E.move_wrench(f) for f in wrenches])
+
+
+JACOBIAN = Algorithm(
+    "jacobian",
+    {
+        "q": Field("input", "q"),
+        "units": Field("input", "node", vector(36)),
+        "held": Field("gathered", codec=vector(36)),
+        "columns": Field("output", "columns"),
+    },
+    {"run": [inward(pull_units)]},
+)
+
+
 def jacobian_product(model: Model, q: Any, x: Any) -> np.ndarray:
     """J x: the body twists (bodies, 6) that joint velocities x (nv,) cause; batches broadcast."""
     return model.call(JACOBIAN_PRODUCT, {"q": q, "v": None, "x": x}, wanted=("Jx",))["Jx"]
@@ -92,15 +115,20 @@ def body_jacobian_dot(model: Model, q: Any, v: Any) -> np.ndarray:
     return jacobian_dot_product(model, q, v, np.eye(model.nv)).reshape(model.nv, 6 * model.nb).T
 
 
-def jacobian(model: Model, q: Any, frame: str) -> np.ndarray:
-    """The Jacobian (6, nv) of a body or frame at one configuration: its twist (angular, linear) in its own axes is J v."""
+def jacobian(model: Model, q: Any, frame: str, threads: int | None = 1) -> np.ndarray:
+    """The Jacobian (6, nv) or (batch, 6, nv) of a body or frame: its twist (angular, linear) in its own axes is J v."""
     body, E = model.frame(frame)
-    q = np.asarray(q, float)
     if body < 0:
-        return np.zeros((6, model.nv))
-    wrenches = np.zeros((6, model.nb, 6))
-    wrenches[:, body] = [E.move_wrench(unit) for unit in np.eye(6)]
-    return jacobian_transpose_product(model, q, wrenches)
+        return np.zeros((*np.shape(q)[:-1], 6, model.nv))
+
+    def make() -> Function:
+        unit = np.zeros((model.nb, 36))
+        unit[body] = np.concatenate([np.asarray(E.move_wrench(e), float) for e in np.eye(6)])
+        shapes = {"units": (model.nb, 36), "columns": (model.nv, 6)}
+        return Interface(model, JACOBIAN, tails=shapes).function(("q",), ("columns",), (), {"units": unit.reshape(-1)})
+
+    found = model.keep_as((jacobian, frame), make)(q, threads=threads)[0]
+    return found.swapaxes(-1, -2)
 
 
 def frame_pose(model: Model, q: Any, frame: str) -> np.ndarray:

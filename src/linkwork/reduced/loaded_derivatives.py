@@ -21,7 +21,7 @@ from ..kernel.directional import companion, directional
 from ..kernel.sweep import Algorithm
 from ..model.arrays import Interface
 from ..model.model import Model
-from .derivatives import Directional, columns
+from .derivatives import Directional, DynamicsDerivatives, columns
 from .loaded import given_laws, law_tails, solved_dynamics, without_pushes
 from .loaded_inverse import carried_alone, loaded_inverse, loaded_inverse_dynamics
 from .mass_matrix import mass_matrix
@@ -66,22 +66,29 @@ def loaded_inverse_derivatives(
 
 def loaded_dynamics_derivatives(
     model: Model, q: Any, v: Any, tau: Any, external: Any, t: Any, inputs: Any
-) -> tuple[np.ndarray, np.ndarray]:
-    """See `forward_dynamics_derivatives`."""
+) -> DynamicsDerivatives:
+    """See `linearised_dynamics`."""
     laws = collection(without_pushes(model))
     now = solved_dynamics(laws, q, v, tau, external, 1, t, inputs)
     given = {"q": q, "v": v, "a": now["accelerations"], "external": external, "gravity": model.gravity}
     given |= given_laws(laws, q, t, inputs, bool(laws.rows))
     if not laws.rows:
         dtau = columns(_call(laws, laws.shape), model, _arrays(given), ("q", "v"), ("tau",))["tau"]
-        da = -np.linalg.solve(np.broadcast_to(mass_matrix(model, q), dtau[..., 0, :, :].shape)[..., None, :, :], dtau)
-        return da[..., 0, :, :], da[..., 1, :, :]
+        M = np.broadcast_to(mass_matrix(model, q), dtau[..., 0, :, :].shape)
+        da = -np.linalg.solve(M[..., None, :, :], _with_unit(dtau))
+        return DynamicsDerivatives(now["accelerations"], *np.moveaxis(da, -3, 0))
     given |= {"x": now["x"], "unknown": now.get("foot", given["unknown"])}
     found = columns(_call(laws, laws.shape), model, _arrays(given), ("q", "v", "a"), ("tau", "missing"))
     dtau, dr, M = found["tau"][..., :2, :, :], found["missing"][..., :2, :, :], found["tau"][..., 2, :, :]
     G = np.where(_holding(laws, now["x"])[..., None], found["missing"][..., 2, :, :], 0.0)
-    da = _held(M, G, dtau, dr)
-    return da[..., 0, :, :], da[..., 1, :, :]
+    da = _held(M, G, _with_unit(dtau), np.concatenate([dr, np.zeros_like(dr[..., :1, :, :])], axis=-3))
+    return DynamicsDerivatives(now["accelerations"], *np.moveaxis(da, -3, 0))
+
+
+def _with_unit(dtau: np.ndarray) -> np.ndarray:
+    """Two kinds of directions and a third, -1: given forces that grow."""
+    unit = np.broadcast_to(-np.eye(dtau.shape[-1]), (*dtau.shape[:-3], 1, *dtau.shape[-2:]))
+    return np.concatenate([dtau, unit], axis=-3)
 
 
 def _holding(laws: Collection, x: np.ndarray) -> np.ndarray:
@@ -92,7 +99,7 @@ def _holding(laws: Collection, x: np.ndarray) -> np.ndarray:
 
 
 def _held(M: np.ndarray, G: np.ndarray, dtau: np.ndarray, dr: np.ndarray) -> np.ndarray:
-    """da of the module's text (..., kinds, nv, nv), for M (..., nv, nv), G (..., rows, nv) and two kinds of directions."""
+    """da of the module's text (..., kinds, nv, nv), for M (..., nv, nv), G (..., rows, nv) and some kinds of directions."""
     answer = np.linalg.solve(M, np.swapaxes(G, -1, -2))
     free = -np.linalg.solve(M[..., None, :, :], dtau)
     A = G @ answer

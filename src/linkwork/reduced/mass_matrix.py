@@ -16,7 +16,6 @@ from ..kernel.sweep import INERTIA, SCALAR, Algorithm, Field, inward, over, vect
 from ..model.arrays import usual_function
 from ..model.model import FUNCTIONS, Model
 from ..model.rules import inertia_of, joint_of, placement_of
-from .response import factor_reduced
 
 
 def composite_inertia(n: Any, parent: Any) -> None:
@@ -71,15 +70,6 @@ def mass_matrix(model: Model, q: Any, threads: int | None = 1) -> np.ndarray:
         index = np.arange(model.nv)
         M[..., index, index] += model.armature
     return M
-
-
-def inverse_mass_matrix(model: Model, q: Any) -> np.ndarray:
-    """M(q)^-1, (nv, nv) or (batch, nv, nv): the response to unit joint forces, O(n) per column."""
-    q = np.asarray(q, float)
-    if q.ndim == 2:
-        return np.array([inverse_mass_matrix(model, x) for x in q]).reshape(len(q), model.nv, model.nv)
-    inverse = factor_reduced(model, q).apply(None, np.eye(model.nv)).joints
-    return 0.5 * (inverse + inverse.T)
 
 
 def mass_matrix_factor(model: Model, q: Any) -> np.ndarray:

@@ -251,13 +251,14 @@ def hold_velocities(n: Any, *around: Any) -> None:
         later = law.gap_of(values(at), n.t + n.h, n.foot) if law.holonomic else None
         asked = found.given if later is None else (found.residual - array(list(later))) / n.h
     n.soft = array([0.0 if law.bounded else softness(at, n.h)] * law.size)
+    motion = free_motion(n, ports, at)
     turned = [
-        motion if kind == STILL or isinstance(kind, Joint) else motion + share * port.drift
-        for kind, port, motion in zip(n.kinds, ports, free_motion(n, ports, at), strict=False)
+        free if kind == STILL or isinstance(kind, Joint) else free + share * port.drift
+        for kind, port, free in zip(n.kinds, ports, motion, strict=False)
     ]
     bend = share * n.h * found.bias
-    found, bend = (found, bend) if not law.curved else foreseen(n, law, at, free_motion(n, ports, at), found, bend)
-    ask(n, law, found, turned, bend, asked)
+    found, bend = (found, bend) if not law.curved else foreseen(n, law, at, motion, found, bend)
+    ask(n, law, found, motion, turned, bend, asked)
     place_rows(n, law, found.G, places, n.h)
 
 
@@ -275,17 +276,23 @@ def foreseen(
     return replace(found, G=G, residual=residual, rate=G @ joined(velocities_of(at))), bend * (1.0 - n.meets) * (1.0 - n.meets)
 
 
-def ask(n: Any, law: RowLaw, found: Derived, motion: Sequence[Vector], bend: Vector, asked: Vector) -> None:
-    """b: what rows see of a motion of the ports, less what they want; and the room that is left where no more is done.
+def ask(
+    n: Any, law: RowLaw, found: Derived, motion: Sequence[Vector], turned: Sequence[Vector], bend: Vector, asked: Vector
+) -> None:
+    """b: what rows see of the free motion of the ports, less what they want; and the room that is left where no more is done.
 
-    bend   what the rows change by until the time for which they are meant
+    turned   the motion at the time for which rows are meant, as J turns until then
+    bend     what the rows change by until then
+
+    Tangents of contacts look at points of the bodies where they are at the start: these have no place to keep, and what many of
+    them see of one body is a rigid motion, so that all of them may stick.
     """
-    free, before = seen_by(n, found.G, motion) + bend, found.rate - bend
+    free, before = seen_by(n, found.G, turned) + bend, found.rate - bend
     if not (law.unilateral and law.holonomic):
         residual = zeros(law.size) if "residual" in law.unseen else found.residual
         n.b = free - velocity_targets(residual, asked, n.h, n.correction)
         return
-    friction, restitution = law.grip()
+    _, restitution = law.grip()
     if is_zero(restitution):
         wanted = push_targets(found.residual, asked, n.h)
     else:
@@ -293,7 +300,9 @@ def ask(n: Any, law: RowLaw, found: Derived, motion: Sequence[Vector], bend: Vec
     if law.cones:
         normal = [not is_bounded_by_another(kind) for kind in law.row_kinds]
         wanted = array([x if own else 0.0 for x, own in zip(wanted, normal, strict=True)])
-        n.mu = array([0.0 if own else friction for own in normal])
+        slips = seen_by(n, found.G, motion)
+        free = array([x if own else slip for x, slip, own in zip(free, slips, normal, strict=True)])
+        n.mu = law.row_friction()
     n.b = free - wanted
     n.strikes = strikes(before, free)
     n.room = found.residual + n.h * (wanted - asked)

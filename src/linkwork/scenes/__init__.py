@@ -32,6 +32,7 @@ from .scene import Scene
 from .slide import SLIDE
 from .stack import STACK
 from .tippe_top import TIPPE_TOP
+from .tutorial import TUTORIAL
 from .wall import WALL
 
 _SCENES = (
@@ -62,6 +63,7 @@ _SCENES = (
     RAGDOLL,
     GRASP,
     TIPPE_TOP,
+    TUTORIAL,
     BEARING,
     PINS,
     MARBLE_IN_BOWL,

@@ -1,0 +1,94 @@
+"""A humanoid in one step: drives on all joints, hands that hold one another, eight contacts with friction: A and B."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from ..constraints import Loop
+from ..contact import Contact
+from ..errors import LinkworkError
+from ..forces import PDController
+from ..geometry.shapes import Plane, Sphere
+from ..model import Model, State
+from ..model.kinematics import kinematics
+from ..simulate import simulate
+from ..step_derivatives import step_derivatives
+from . import models, peers
+from .report import OURS
+from .timing import Contender
+
+CASE, QUANTITY = "humanoid", "step_derivatives"
+STEP, DEPTH, RADIUS = 1e-3, 2e-4, 0.005  # s; m: how deep the balls under the feet stand in the floor, and how large they are
+FEET, HANDS = ("leg_left_6_link", "leg_right_6_link"), ("arm_left_7_link", "arm_right_7_link")
+CORNERS = [(x, y, -0.105) for x in (-0.1, 0.1) for y in (-0.06, 0.06)]
+BOUND = 1e-6
+CHECKED = 7  # every so many directions are compared with differences
+
+
+def humanoid() -> tuple[Model, State]:
+    """Talos without dry friction on flat feet, and a state in which it begins to move."""
+    bare = models.robot("talos")
+    smooth = [
+        replace(b, properties=replace(b.properties, friction=np.zeros(b.joint.nv))) if b.joint.nv else b for b in bare.bodies
+    ]
+    bare = replace(bare, bodies=tuple(smooth))
+    q = bare.neutral()
+    poses = kinematics(bare, q).poses
+    foot, left, right = (poses[bare.body_index(name)] for name in (FEET[0], *HANDS))
+    q[2] += RADIUS - DEPTH - min((foot @ (*c, 1.0))[2] for c in CORNERS)
+    held = np.linalg.solve(right, left[:, 3])[:3]
+    floor = Plane((0, 0, 0), (0, 0, 1))
+    drives = [PDController(b.name, 200.0, 5.0, target=[0.0]) for b in bare.bodies[1:]]
+    contacts = [Contact(name, Sphere(RADIUS, c), "world", floor, friction=0.7) for name in FEET for c in CORNERS]
+    model = bare.add(*drives, Loop(*HANDS, point_b=held), *contacts)
+    return model, State(q=q, v=0.01 * np.random.default_rng(0).normal(size=model.nv))
+
+
+def after(model: Model, q: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The state after the step; hands may have come apart by as much as a difference asks."""
+    run = simulate(model, State(q=q, v=v), duration=STEP, dt=STEP, limit_model="off", open_loops="allow")
+    return run.q[-1], run.v[-1]
+
+
+def disagreement(model: Model, state: State) -> float:
+    """The largest difference from central differences of the step, relative to the largest entry."""
+    A, nv, e = step_derivatives(model, state, STEP, limit_model="off").A, model.nv, 1e-7
+    q1, _ = after(model, state.q, state.v)
+    errors, sizes = [0.0], [1.0]
+    for k in range(0, 2 * nv, CHECKED):
+        ends = []
+        for sign in (1.0, -1.0):
+            d = np.zeros(2 * nv)
+            d[k] = sign * e
+            q, v = after(model, model.integrate(state.q, d[:nv]), state.v + d[nv:])
+            ends.append(np.concatenate([model.difference(q1, q), v]))
+        slope = (ends[0] - ends[1]) / (2 * e)
+        errors.append(float(np.abs(A[:, k] - slope).max()))
+        sizes.append(float(np.abs(slope).max()))
+    return max(errors) / max(sizes)
+
+
+def contenders(peer_of: Any) -> tuple[list[Contender], list[str]]:
+    """Our derivatives of the step, the step itself, and Pinocchio's of the bare tree; a line on how well ours agree."""
+    model, state = humanoid()
+    error = disagreement(model, state)
+    if not error <= BOUND:
+        raise LinkworkError(f"derivatives of the step of the humanoid and differences differ by {error:.2g}, more than {BOUND:g}")
+    note = (
+        f"{CASE}: drives, a loop, 8 contacts with friction; A within {error:.1e} of differences; pinocchio: the bare tree alone"
+    )
+    return list(_timed(model, state, peer_of)), [note]
+
+
+def _timed(model: Model, state: State, peer_of: Any) -> Iterator[Contender]:
+    def derivatives() -> Any:
+        return step_derivatives(model, state, STEP, limit_model="off")
+
+    yield Contender(CASE, QUANTITY, OURS, "single", 1, derivatives, 1)
+    yield Contender(CASE, "step", OURS, "single", 1, lambda: after(model, state.q, state.v), 1)
+    if peers.module("pinocchio") is not None:
+        yield peer_of(models.robot("talos"))

@@ -1,0 +1,174 @@
+"""Derivatives of time steps, exact: with respect to the state, joint forces, and numbers of bodies and laws.
+
+A step is what `simulate` does from a state: the model with its declared limits, friction and contacts, by a stepper of the
+reduced method. Changes of configurations are displacements of the joints (`Model.integrate`). See `steppers.derivatives`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .contact.compliant import Compliance
+from .contact.formulations import touching
+from .declared import declared
+from .elements.collection import collection
+from .errors import InputError
+from .kernel.directional import slopes_of
+from .model import Model, State
+from .reduced.derivatives import coordinate_columns
+from .reduced.parameters import parameter_slopes
+from .simulate import checked_start, chosen_stepper, takes_stiffness
+from .steppers import AdaptiveStepper
+from .steppers.derivatives import StepTangent, along, step_tangent
+
+METHOD = "reduced"
+
+
+class StepDerivatives(NamedTuple):
+    """A = d(q', v')/d(q, v) (..., 2 nv, 2 nv) and B = d(q', v')/dtau (..., 2 nv, nv)."""
+
+    A: np.ndarray
+    B: np.ndarray
+
+
+def acting_model(model: Model, dt: float, stepper: str | None, limit_model: str, contact: str, options: dict[str, Any]) -> Model:
+    """The model that runs: with limits, friction and contacts that it declares, as `simulate` has it."""
+    touched = touching(model, contact, Compliance(None, None, None, takes_stiffness(METHOD, stepper)), dt)
+    return declared(touched, limit_model, chosen_stepper(touched, METHOD, stepper, options)).model
+
+
+class _Acting:
+    """The model that runs, its stepper, and the states as a batch."""
+
+    def __init__(
+        self,
+        model: Model,
+        state: State,
+        dt: float,
+        given: Mapping[str, Any],
+        stepper: str | None,
+        limit_model: str,
+        contact: str,
+        steps: int,
+        options: dict[str, Any],
+    ) -> None:
+        start = checked_start(model, state, METHOD)
+        assert isinstance(start, State)
+        self.lead = start.q.shape[:-1]
+        q, v = start.q.reshape(-1, model.nq), start.v.reshape(-1, model.nv)
+        self.state, self.dt, self.steps = State(q, v, t=start.t), dt, steps
+        self._made = (stepper, limit_model, contact, options)
+        self.model = self.acting(model)
+        self.stepper = chosen_stepper(self.model, METHOD, stepper, options)
+        if isinstance(self.stepper, AdaptiveStepper):
+            raise InputError(f"{self.stepper.name} chooses its steps, and has no derivative; take symplectic_euler or rk4")
+        laws = collection(self.model)
+        inputs = given.get("u")
+        self.given = {**given, "u": (laws.initial_inputs if inputs is None else inputs) if laws.forces else None}
+
+    def acting(self, model: Model) -> Model:
+        """The model with what it declares."""
+        return acting_model(model, self.dt, *self._made)
+
+    def changes(self, changes: Mapping[str, np.ndarray], parameters: bool = False) -> np.ndarray:
+        """Of the state after the steps (..., count, 2 nv)."""
+        tangent: StepTangent = step_tangent(self.model, self.stepper, parameters)
+        found = {name: x for name, x in changes.items() if name in tangent.algorithm.fields}
+        out = along(tangent, self.state, self.dt, self.given, found, self.steps)
+        return out.reshape(*self.lead, *out.shape[1:])
+
+
+def step_derivatives(
+    model: Model,
+    state: State,
+    dt: float,
+    tau: Any = None,
+    external: Any = None,
+    *,
+    stepper: str | None = None,
+    steps: int = 1,
+    inputs: Any = None,
+    limit_model: str = "hard",
+    contact: str = "exact",
+    **options: Any,
+) -> StepDerivatives:
+    """How the state after a step of `simulate`, or several, changes with the state before and with joint forces that are held.
+
+    A   d(q', v')/d(q, v), (2 nv, 2 nv) or (batch, 2 nv, 2 nv), displacements of joints first, then velocities
+    B   d(q', v')/dtau (2 nv, nv)
+
+    stepper, limit_model, contact, options   as `simulate` has them; steppers "symplectic_euler" (the default) and "rk4"
+    """
+    given = {"tau": tau, "external": external, "u": inputs}
+    here = _Acting(model, state, dt, given, stepper, limit_model, contact, steps, options)
+    nv, count = model.nv, 3 * model.nv
+    moved = np.zeros((len(here.state.q), count, model.nq))
+    moved[:, :nv] = coordinate_columns(model, here.state.q)
+    units = model.keep_as(step_derivatives, lambda: (np.eye(count, nv, -nv), np.eye(count, nv, -2 * nv)))
+    changes = {"d_q": moved, "d_v": units[0], "d_tau": units[1]}
+    matrix = here.changes(changes).swapaxes(-1, -2)
+    return StepDerivatives(matrix[..., : 2 * nv], matrix[..., 2 * nv :])
+
+
+def step_product(
+    model: Model,
+    state: State,
+    dt: float,
+    dq: Any = None,
+    dv: Any = None,
+    dtau: Any = None,
+    tau: Any = None,
+    external: Any = None,
+    *,
+    stepper: str | None = None,
+    steps: int = 1,
+    inputs: Any = None,
+    limit_model: str = "hard",
+    contact: str = "exact",
+    **options: Any,
+) -> tuple[np.ndarray, np.ndarray]:
+    """The change (dq', dv') of the state after the steps along one direction (dq, dv, dtau), (nv,) or (batch, nv) each.
+
+    As `step_derivatives`, in O(n).
+    """
+    given = {"tau": tau, "external": external, "u": inputs}
+    here = _Acting(model, state, dt, given, stepper, limit_model, contact, steps, options)
+    batch, changes = len(here.state.q), {}
+    for name, x in (("d_q", dq), ("d_v", dv), ("d_tau", dtau)):
+        if x is not None:
+            x = np.broadcast_to(np.asarray(x, float), (batch, model.nv))
+            x = np.einsum("bi,biq->bq", x, coordinate_columns(model, here.state.q)) if name == "d_q" else x
+            changes[name] = x[:, None]
+    if not changes:
+        raise InputError("step_product: give dq, dv or dtau")
+    out = here.changes(changes)[..., 0, :]
+    return out[..., : model.nv], out[..., model.nv :]
+
+
+def step_parameter_derivatives(
+    model: Model,
+    state: State,
+    dt: float,
+    parameters: Mapping[str, Sequence[str]],
+    tau: Any = None,
+    external: Any = None,
+    *,
+    stepper: str | None = None,
+    steps: int = 1,
+    inputs: Any = None,
+    limit_model: str = "hard",
+    contact: str = "exact",
+    **options: Any,
+) -> np.ndarray:
+    """d(q', v')/dp (2 nv, numbers) or (batch, 2 nv, numbers): what numbers of bodies and laws do to the state after the steps.
+
+    parameters   {name: numbers} as `Model.with_parameters` takes them: {"upper": ("mass", "com"), "spring": ("stiffness",)};
+                 arrays count entry by entry, in the order given, a placement as a displacement of six numbers in its own axes
+    """
+    given = {"tau": tau, "external": external, "u": inputs}
+    here = _Acting(model, state, dt, given, stepper, limit_model, contact, steps, options)
+    slopes = parameter_slopes(model, parameters, here.acting)
+    return here.changes({slopes_of(of): x for of, x in slopes.items()}, True).swapaxes(-1, -2)

@@ -1,0 +1,135 @@
+"""Derivatives of time steps: the program of a stepper on dual numbers, a direction in every lane.
+
+The state of a step is (q, v), its changes are displacements of the joints and changes of v: 2 nv numbers. What is differentiated
+is the step as it is taken: midpoints, constraint rows and their multipliers, limits and contacts that act, what is pushed out.
+Where a row has just reached a bound, the derivative is that of the side on which it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from threading import get_ident
+from typing import Any
+
+import numpy as np
+
+from ..elements.collection import collection
+from ..errors import InputError
+from ..kernel.call import Call
+from ..kernel.directional import directional, directional_at_solutions, known, showing, solutions, with_slopes
+from ..kernel.plans import Plans
+from ..kernel.sweep import Algorithm
+from ..model import Model, State
+from ..model.manifold import DIFFERENCE
+from . import step_tangents  # noqa: F401  (what routines change by)
+from .stepper import Stepper, program_of
+
+DIFFERENCE_DIRECTIONAL = directional(DIFFERENCE)
+METHOD = "reduced"
+ENDS = ("q", "v", "d_q", "d_v")
+
+
+class StepTangent:
+    """The step of a model by a stepper, with the directional derivative of its end.
+
+    parameters   whether numbers of bodies and laws change, too
+    """
+
+    def __init__(self, model: Model, stepper: Stepper, parameters: bool) -> None:
+        self.model, self.program = model, program_of(stepper, model, METHOD)
+        laws = collection(model)
+        if laws.told_count:
+            raise InputError("derivatives of steps: motions of constraints that only Python can compute are not differentiated")
+        own = self.program.algorithm
+        self.sets = tuple(of for of in own.sets if of in ("", "force", "constraint")) if parameters else ()
+        tree = (self.program.bind(model) if self.program.bind else model.plan).tree
+        self.algorithm = directional(own, self.sets)
+        self.plans = Plans(with_slopes(tree, self.sets) if parameters else tree)
+        self.found = solutions(own) if self.program.passes == 1 else ()
+        self.told, self.solving = directional_at_solutions(own, self.sets), showing(own, self.found)
+        self._kept: dict[Any, _Arrays] = {}
+
+    def arrays(self, batch: int, count: int, given: tuple[str, ...], algorithm: Algorithm) -> _Arrays:
+        """Memory for so many states and directions with these inputs; others are zero. Every thread has its own."""
+        key = (get_ident(), batch, count, given, algorithm.name)
+        if key not in self._kept:
+            self._kept[key] = _Arrays(self, batch, count, given, algorithm)
+        return self._kept[key]
+
+    def solve(self, inputs: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
+        """What the solvers of one step find, (batch, size) each, given the inputs of the step (batch, count, size)."""
+        fields, batch = self.solving.fields, len(inputs["q"])
+        given = {name: np.ascontiguousarray(x[:, 0]) for name, x in inputs.items() if name in fields}
+        absent = tuple(name for name, f in fields.items() if f.kind == "input" and name not in given)
+        plan = self.plans(self.solving, self.plans.lanes(self.solving, batch), ("run",), absent)
+        out = {name: np.empty((batch, plan.sizes[name])) for name in self.found}
+        plan.run(given, out, batch)
+        return out
+
+
+class _Arrays:
+    """Inputs and states (batch, count, size) of a tangent, and the call on them."""
+
+    def __init__(self, tangent: StepTangent, batch: int, count: int, given: tuple[str, ...], algorithm: Algorithm) -> None:
+        fields, lanes = algorithm.fields, tangent.plans.lanes(algorithm, batch * count)
+        absent = tuple(name for name, f in fields.items() if f.kind == "input" and name not in given)
+        plan = tangent.plans(algorithm, lanes, ("run",), absent)
+        names = [name for name, f in fields.items() if f.kind == "state" or name in given]
+        self.inputs = {name: np.zeros((batch, count, plan.sizes[name])) for name in names}
+        self.ends = {name: np.empty((batch, count, plan.sizes[name])) for name in ENDS}
+        flat = [{k: x.reshape(batch * count, -1) for k, x in some.items()} for some in (self.inputs, self.ends)]
+        self.run = Call(plan, flat[0], flat[1], batch * count)
+
+
+def step_tangent(model: Model, stepper: Stepper, parameters: bool = False) -> StepTangent:
+    """Kept with the model."""
+    return model.keep_as((StepTangent, stepper, parameters), lambda: StepTangent(model, stepper, parameters))
+
+
+def along(
+    tangent: StepTangent,
+    state: State,
+    dt: float,
+    given: Mapping[str, Any],
+    changes: Mapping[str, np.ndarray],
+    steps: int,
+) -> np.ndarray:
+    """The changes (batch, count, 2 nv) of the states after the steps, along `count` directions of each of a batch of states.
+
+    state     (batch, ...)
+    given     tau, external, u: (...) of one state, or (batch, ...); None where there is none
+    changes   of inputs and states, by their names (batch, count, size) or (count, size)
+    """
+    model, program, batch = tangent.model, tangent.program, len(state.q)
+    fixed = program.given(model, dt)
+    own = {name: np.asarray(x, float) for name, x in given.items() if x is not None}
+    kept = program.entered(model, {"q": state.q, "v": state.v}, float(state.t))
+    count = max(x.shape[-2] for x in changes.values())
+    told = bool(tangent.found) and steps == 1 and count > 1
+    names = (*fixed, *own, *changes, *(map(known, tangent.found) if told else ()))
+    arrays = tangent.arrays(batch, count, tuple(dict.fromkeys(names)), tangent.told if told else tangent.algorithm)
+    inputs = arrays.inputs
+    for name, x in fixed.items():
+        inputs[name][...] = np.reshape(x, -1)
+    for name, x in kept.items():
+        inputs[name][...] = x[:, None]
+    inputs["t"][...] = float(state.t)
+    for name, x in own.items():
+        one = x.ndim == (2 if name == "external" else 1)
+        inputs[name][...] = x.reshape(-1) if one else x.reshape(len(x), 1, -1)
+    for name, x in changes.items():
+        inputs[name][...] = x
+    if told:
+        for name, x in tangent.solve(inputs).items():
+            inputs[known(name)][...] = x[:, None]
+    arrays.run(every=steps * program.passes)
+    q, d_q, nv = arrays.ends["q"], arrays.ends["d_q"], model.nv
+    out = np.empty((batch, count, 2 * nv))
+    out[..., :nv] = displacements(model, q.reshape(-1, model.nq), d_q.reshape(-1, model.nq)).reshape(batch, count, nv)
+    out[..., nv:] = arrays.ends["d_v"]
+    return out
+
+
+def displacements(model: Model, q: np.ndarray, d_q: np.ndarray) -> np.ndarray:
+    """Changes of coordinates (count, nq) at q as displacements of the joints (count, nv)."""
+    return model.quick(DIFFERENCE_DIRECTIONAL, ("q", "q_next", "d_q_next"), ("d_dv",))(q, q, d_q)[0]
