@@ -27,6 +27,7 @@ from .steppers import Event
 from .steppers.row_forces import RowForces
 
 ROUNDING = 1e-12  # of the energy: less work than this is none
+AT_ONCE = 4_000_000  # numbers of constraint rows that are looked at together
 
 
 @dataclass(frozen=True)
@@ -228,10 +229,10 @@ class Trajectory:
             found["external wrenches"] = summed(np.sum(self.external[..., None, :, :] * twists, axis=(-2, -1)))
         found["damping and forces"] = summed(self._records.power() + np.zeros(self._lead).reshape(-1))
         found["inputs of forces"] = self._input_work()
-        if self.forces is not None:
+        if self.rows is not None:
             rows = constraint_set(self.model)
-            found["prescribed motion"] = self._row_work(self._rows["given"], rows.of("timed"), summed)
-            found["dry friction"] = self._row_work(self._rows["rate"], rows.of("bounded") | rows.tangent, summed)
+            found["prescribed motion"] = self._row_work("given", rows.of("timed"))
+            found["dry friction"] = self._row_work("rate", rows.of("bounded") | rows.tangent)
         least = ROUNDING * np.abs(self.energy.total).max(initial=1e-300)
         return {name: work for name, work in found.items() if not np.abs(work).max(initial=0.0) <= least}
 
@@ -246,20 +247,50 @@ class Trajectory:
             late = 0.5 * (late + now.at(before, after).stored() - stored[:-1])
         return np.append(late, 0.0).reshape(self._lead)[..., :-1]  # the last of one run and the first of the next are no pair
 
-    def _row_work(self, rates: np.ndarray, some: np.ndarray, summed: Callable[[Any], np.ndarray]) -> np.ndarray:
-        """The work of some rows at their rates (..., T, rows), between neighbouring records."""
+    @cached_property
+    def _spans(self) -> list[slice]:
+        """The records in pieces whose rows fit in memory at once; neighbours share a record."""
+        runs, rows = int(np.prod(self._lead[:-1])), constraint_set(self.model).count
+        most = max(1, AT_ONCE // max(1, runs * rows))
+        return [slice(a, min(a + most, len(self) - 1) + 1) for a in range(0, max(len(self) - 1, 1), most)]
+
+    def _row_work(self, name: str, some: np.ndarray) -> np.ndarray:
+        """The work of some rows at what is named of their rates, between neighbouring records."""
+        if not some.any():
+            return np.zeros(1)
+        found = []
+        for span in self._spans:
+            forces, rates, h = self._forces_in(span)[..., some], self._rows_in(span)[name][..., some], np.diff(self.t[span])
+            if self.held:
+                power = np.sum(forces[..., 1:, :] * (rates[..., :-1, :] + rates[..., 1:, :]), axis=-1)
+            else:
+                both = np.sum(forces * rates, axis=-1)
+                power = both[..., :-1] + both[..., 1:]
+            found.append(0.5 * h * power)
+        return np.concatenate(found, axis=-1)
+
+    def _forces_in(self, span: slice) -> np.ndarray:
+        """Forces of all rows at some records."""
+        if len(self._spans) > 1 and isinstance(self.rows, RowForces):
+            return self.rows.found(span)
         assert self.forces is not None
-        forces, rates = self.forces[..., some], rates[..., some]
-        if not self.held:
-            return summed(np.sum(forces * rates, axis=-1))
-        return 0.5 * np.diff(self.t) * np.sum(forces[..., 1:, :] * (rates[..., :-1, :] + rates[..., 1:, :]), axis=-1)
+        return self.forces[..., span, :]
+
+    def _rows_in(self, span: slice) -> dict[str, np.ndarray]:
+        """Of all constraint rows residual, rate, and the rate that they ask for, at some records (..., records, rows)."""
+        return self._rows if len(self._spans) == 1 else self._looked_at(span)
 
     @cached_property
     def _rows(self) -> dict[str, np.ndarray]:
-        """Of all constraint rows residual, rate, and the rate that they ask for (..., T, rows)."""
-        now, joints = self._records, self._records.joints()
-        found = constraint_set(self.model).records(now.poses, now.twists, joints.q, joints.v, now.t)
-        return {name: a.reshape(*self._lead, -1) for name, a in found.items()}
+        """The same at all records, where they fit in memory."""
+        return self._looked_at(slice(None))
+
+    def _looked_at(self, span: slice) -> dict[str, np.ndarray]:
+        now, joints, lead = self._records, self._records.joints(), self._lead
+        flat = np.arange(int(np.prod(lead))).reshape(lead)[..., span]
+        of = flat.reshape(-1)
+        found = constraint_set(self.model).records(now.poses[of], now.twists[of], joints.q[of], joints.v[of], now.t[of])
+        return {name: a.reshape(*flat.shape, -1) for name, a in found.items()}
 
     @cached_property
     def health(self) -> Health:
@@ -280,7 +311,9 @@ class Trajectory:
         beyond = self._beyond_declared()
 
         def largest(some: np.ndarray, size: Callable[[np.ndarray], np.ndarray]) -> float | None:
-            return float(size(self._rows["residual"][..., some]).max(initial=0.0)) if some.any() else None
+            if not some.any():
+                return None
+            return max(float(size(self._rows_in(span)["residual"][..., some]).max(initial=0.0)) for span in self._spans)
 
         def depth(r: np.ndarray) -> np.ndarray:
             return np.maximum(0.0, -r)

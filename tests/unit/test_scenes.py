@@ -24,9 +24,10 @@ SMALLER = {
     "revolute_chain": {"links": 5},
     "torus_chain": {"links": 3},
     "tori_on_spline": {"links": 3},
+    "pile": {"count": 12},
 }
 STANDING = ("arch",)
-STRIKING = ("stack", "grasp")  # impacts in their first moments take energy
+STRIKING = ("stack", "grasp", "pile")  # impacts in their first moments take energy
 ELSEWHERE = {("windmill", "maximal")}  # slow to compile: tests/physics/test_general_joints.py
 RUNS = [(s, method) for s in ALL_SCENES.values() for method in s.methods if (s.name, method) not in ELSEWHERE]
 

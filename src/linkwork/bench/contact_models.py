@@ -34,6 +34,8 @@ ANT_START = (0.0, 0.0, 0.55, 1.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0, -1.0, 0.0, -1.0,
 FOOT_RADIUS, FOOT_FRICTION = 0.03, 0.8
 STAND = {"HAA": 0.1, "HFE": 0.7, "KFE": 1.0}  # rad: sizes of the angles of ANYmal's legs
 KP, KD = 300.0, 8.0
+APART = 3.0  # m, between piles
+LARGEST_BATCHED = 10  # bodies of a pile that is timed in batches
 EULER: dict[str, Any] = {"evaluations": 0}  # options of our stepper: the step that MuJoCo takes
 
 
@@ -44,6 +46,7 @@ class InContact:
     start    q, from which states are reached in `settle` seconds
     vary     spread of the start: of coordinates and of velocities
     inputs   of the forces of linkwork's model; `control` those of MuJoCo's actuators
+    alone    whether it is timed one state at a time only
     """
 
     model: Model
@@ -54,6 +57,7 @@ class InContact:
     vary: float
     inputs: np.ndarray | None = None
     control: np.ndarray = field(default_factory=lambda: np.zeros(0))
+    alone: bool = False
 
     def run(self, q: np.ndarray, v: np.ndarray, steps: int, every: int, dt: float | None = None) -> Any:
         """Steps by `simulate`."""
@@ -83,7 +87,9 @@ def package_file(package: str, path: str) -> Path | None:
     return None if found is None or found.origin is None else Path(found.origin).parent / path
 
 
-def from_mjcf(file: Path, start: Any = None, settle: float = 1.0, drive: float = 0.0, vary: float = 0.05) -> InContact:
+def from_mjcf(
+    file: Path, start: Any = None, settle: float = 1.0, drive: float = 0.0, vary: float = 0.05, alone: bool = False
+) -> InContact:
     """A model of a file. drive: the controls, as a part of their range, random and fixed."""
     import mujoco
 
@@ -94,7 +100,7 @@ def from_mjcf(file: Path, start: Any = None, settle: float = 1.0, drive: float =
     low, high = m.actuator_ctrlrange.T if m.nu else np.zeros((2, 0))
     control = drive * np.random.default_rng(5).uniform(low, high)
     q = np.array(m.qpos0 if start is None else start, float)
-    return InContact(model, m, float(m.opt.timestep), q, settle, vary, control if m.nu else None, control)
+    return InContact(model, m, float(m.opt.timestep), q, settle, vary, control if m.nu else None, control, alone)
 
 
 def same_step(mj: Any, m: Any) -> None:
@@ -133,20 +139,21 @@ def anymal() -> InContact:
     return InContact(model, peer.model, dt, q, 0.5, 0.02, None, peer.inputs(1)[0])
 
 
-def pile(count: int) -> InContact:
-    """Spheres and boxes that fall onto one another, on a plane."""
-    rng = np.random.default_rng(11)
+def pile(count: int, piles: int = 1, settle: float = 0.5) -> InContact:
+    """Spheres and boxes that fall onto one another, on a plane; as many piles of so many, which do not touch."""
     bodies = []
-    for k in range(count):
-        shape = 'type="sphere" size="0.06"' if k % 2 else 'type="box" size="0.05 0.06 0.04"'
-        x, y = 0.15 * (k % 3) + 0.02 * rng.normal(), 0.15 * (k // 3 % 3) + 0.02 * rng.normal()
-        at, geom = f"{x} {y} {0.08 + 0.13 * (k // 9)}", f'<geom {shape} density="500" friction="0.6"/>'
-        bodies.append(f'<body name="b{k}" pos="{at}"><freejoint/>{geom}</body>')
+    for p in range(piles):
+        rng = np.random.default_rng(11)
+        for k in range(count):
+            shape = 'type="sphere" size="0.06"' if k % 2 else 'type="box" size="0.05 0.06 0.04"'
+            x, y = 0.15 * (k % 3) + 0.02 * rng.normal(), 0.15 * (k // 3 % 3) + 0.02 * rng.normal()
+            at, geom = f"{x + APART * p} {y} {0.08 + 0.13 * (k // 9)}", f'<geom {shape} density="500" friction="0.6"/>'
+            bodies.append(f'<body name="b{p * count + k}" pos="{at}"><freejoint/>{geom}</body>')
     text = '<mujoco><option timestep="0.002"/><worldbody><geom type="plane" size="5 5 1" friction="0.6"/>'
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "pile.xml"
         file.write_text(f"{text}{''.join(bodies)}</worldbody></mujoco>")
-        return from_mjcf(file, settle=0.5, vary=0.0)
+        return from_mjcf(file, settle=settle, vary=0.0, alone=count * piles > LARGEST_BATCHED)
 
 
 def _file(package: str, path: str, **options: Any) -> Callable[[], InContact]:
@@ -166,5 +173,7 @@ CASES: dict[str, Callable[[], InContact]] = {
     "dm_humanoid": _file("dm_control", "suite/humanoid.xml", drive=0.1),
     "anymal": anymal,
     "pile10": lambda: pile(10),
+    **{f"piles{k}x12": lambda k=k: pile(12, k) for k in (1, 2, 4, 8)},
     "pile100": lambda: pile(100),
+    "pile100_later": lambda: pile(100, settle=2.0),
 }

@@ -81,6 +81,10 @@ class Contact(Constraint):
         return bool(kinds & {"sphere", "capsule"}) and "plane" not in kinds
 
     @property
+    def swept(self) -> tuple[Shape, ...]:
+        return () if any(isinstance(shape, Plane) for shape in self.shapes) else self.shapes
+
+    @property
     def variant(self) -> tuple[Any, ...]:
         return (
             *(type(s).__name__ for s in self.shapes),

@@ -24,7 +24,7 @@ from .contact import Contact
 
 COMPLIANT, FRICTIONLESS, OFF = "compliant", "frictionless", "off"
 CONTACT_MODELS = (EXACT, PYRAMID, STAGGERED, COMPLIANT, FRICTIONLESS, OFF)
-MOST_ROWS = 3000  # of contacts: pairs share one problem, whose matrix is dense
+MOST_ROWS = 400_000  # of contacts: every pair has its own, and about a kilobyte for each
 AS_NEEDED = Compliance()
 
 

@@ -13,12 +13,17 @@ from ..kernel.plans import Plans
 from ..kernel.sweep import Tree
 from ..model.kinematics import kinematics
 from ..model.model import Model
+from ..solvers.islands import SETTINGS
 from .law import STAGGERED, ForceLaw, RowLaw
 from .nodes import LawNodes
 from .ports import BodyPort
 from .supports import Supports
+from .swept import SweptShapes
 
-EQUALITIES, BOUNDED, CONES, IN_TURNS = 0, 1, 2, 3
+EQUALITIES, BOUNDED, CONES, IN_TURNS, CROWD = 0, 1, 2, 3, 4
+CROWD_ROWS = 500  # more rows, some of which only push, are a crowd to steps that can take one: most of them do not act
+DENSE_ROWS = 3000  # more of them are no dense matrix: a crowd to all
+REMEMBERED = 48  # multipliers of a crowd for every body, that are recorded, and from which the next step starts
 Shape = tuple[int, int, bool, int]  # see `Collection.shape`
 
 
@@ -50,16 +55,26 @@ class Collection:
     def shape(self) -> Shape:
         """What the sweeps of a program depend on: the most ports of a force, those of a constraint (-1 where there are none),
         whether a law looks at the poses of bodies, and what rows are: EQUALITIES, BOUNDED (some only push),
-        CONES, or IN_TURNS (cones by staggered projections)."""
+        CONES, IN_TURNS (cones by staggered projections), or CROWD (bounds and cones, too many for a matrix)."""
         forces = self.force_nodes.most if self.forces else -1
         rows = self.row_nodes.most if self.rows else -1
         on_bodies = self.force_nodes.on_bodies or self.row_nodes.on_bodies
-        return forces, rows, on_bodies, max(map(_kind, self.rows), default=EQUALITIES)
+        return forces, rows, on_bodies, self._kinds(DENSE_ROWS)
+
+    @cached_property
+    def step_shape(self) -> Shape:
+        """The same for steps that take a crowd."""
+        return self.shape if self.rubs_inside else (*self.shape[:3], self._kinds(CROWD_ROWS))
+
+    def _kinds(self, most: int) -> int:
+        """What rows are, where more than so many are a crowd."""
+        kinds = max(map(_kind, self.rows), default=EQUALITIES)
+        return CROWD if kinds in (BOUNDED, CONES) and self.row_count > most else kinds
 
     @property
     def rubs(self) -> bool:
         """Whether some contacts have friction."""
-        return self.shape[3] >= CONES
+        return any(c.cones for c in self.rows)
 
     @property
     def rubs_inside(self) -> bool:
@@ -117,7 +132,33 @@ class Collection:
         counts = {**tree.counts, "row": R, "list": R + 1, "pair": R * (R + 1) // 2, "column": 4 * self.model.nv}
         counts |= {"square": R * R} if self.shape[3] == CONES else {}
         items = {**tree.items, "climbs": supports.climbs}
-        return replace(tree, sets=sets, counts=counts, items=items, tables=supports.tables(), numbers={**tree.numbers, "rows": R})
+        found = replace(
+            tree, sets=sets, counts=counts, items=items, tables=supports.tables(), numbers={**tree.numbers, "rows": R}
+        )
+        return self._with_crowd(found) if self.step_shape[3] == CROWD else found
+
+    def _with_crowd(self, tree: Tree) -> Tree:
+        """The same with the shapes that sweep and prune looks at, and the sizes of problems without a matrix."""
+        swept, laws, places, nb = SweptShapes(self.row_nodes), tree.sets["constraint"], tree.sets["place"], self.model.nb
+        sets = tree.sets | {
+            "shape": swept.tree(),
+            "constraint": replace(laws, items={"others": lambda: swept.others(laws.roles)}),
+        }
+        counts = tree.counts | {
+            "remembered": min(self.row_count, REMEMBERED * nb),
+            "crowd_joint": nb,
+            "crowd_list": nb + 1,
+            "crowd_pair": nb * nb,
+            "crowd_entry": len(places),
+            "shape_list": len(swept.shapes) + 1,
+            "law_list": len(laws) + 1,
+        }
+        if self.shape[3] == CROWD:  # programs that put equalities back have a matrix of these alone
+            equal = sum(c.size for c in self.rows if not c.unilateral)
+            counts["pair"] = equal * (equal + 1) // 2
+        numbers = {"laws": len(laws), "shapes": len(swept.shapes), "joint_count": nb, "remembered_count": counts["remembered"]}
+        numbers |= tree.numbers | SETTINGS
+        return replace(tree, sets=sets, counts=counts, tables=tree.tables | swept.tables, numbers=numbers)
 
     @cached_property
     def plan(self) -> Plans:

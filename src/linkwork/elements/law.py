@@ -207,6 +207,11 @@ class RowLaw(Law):
     unseen: ClassVar[tuple[str, ...]] = ()
 
     @property
+    def swept(self) -> tuple[Any, ...]:
+        """Its two shapes, if rows can act only where boxes that hold them overlap; else nothing."""
+        return ()
+
+    @property
     def groups(self) -> tuple[int, ...]:
         """A number for every row, the same for rows that are of one kind and size: points of a loop in x, y and z."""
         return tuple(range(self.size))

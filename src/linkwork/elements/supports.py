@@ -92,9 +92,9 @@ class Supports:
 
     def climbs(self) -> Items:
         """Every row at every body of its path, leaves first: the body, the place, the next one toward the root, the row
-        that says whether it is on: the first of a law whose rows are on together, of a cone, or the row itself."""
+        that says whether it is on: the first of a law whose rows are on together, of a cone, or the row itself; and the law."""
         nodes: list[int] = []
-        roles: dict[str, list[int]] = {"place": [], "up": [], "row": []}
+        roles: dict[str, list[int]] = {"place": [], "up": [], "row": [], "law": []}
         first = 0
         for law, (size, path) in enumerate(zip(self.sizes, self.paths, strict=True)):
             together = self.nodes.laws[law].together
@@ -105,6 +105,7 @@ class Supports:
                     roles["place"].append(self.firsts[law][body] + k)
                     roles["up"].append(self.firsts[law][parent] + k if parent >= 0 else 0)
                     roles["row"].append(first + k - k % together)
+                    roles["law"].append(law)
             first += size
         return Items(np.array(nodes, np.int64), {role: np.array(x, np.int64) for role, x in roles.items()})
 
@@ -117,6 +118,8 @@ class Supports:
         starts = np.searchsorted(rows[order], np.arange(sum(self.sizes) + 1))
         v_at = self.model.tree.offsets("v")[bodies]
         found = {"starts": starts, "places": at[order], "freedoms": counts[order], "v_at": v_at[order]}
+        found["joints"] = bodies[order]
+        found["law_rows"] = np.concatenate([[0], np.cumsum(self.sizes)])
         found["groups"] = self._groups()
         found["cones"] = np.array([kind for law in self.nodes.laws for kind in law.row_kinds], np.int64)
         by_reaction = [[law.by_reaction] * size for law, size in zip(self.nodes.laws, self.sizes, strict=True)]

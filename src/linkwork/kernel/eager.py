@@ -120,7 +120,7 @@ class EagerRun:
         order = range(len(nodes))
         for k in reversed(order) if sweep.order == "inward" else order:
             self.at, self.pending = {role: int(roles[role][k]) for role in sweep.roles}, {}
-            if sweep.when is not None and not self._awake(*sweep.when, roles, k):
+            if not all(self._awake(*guard, roles, k) for guard in (sweep.under, sweep.when) if guard is not None):
                 continue
             own = tree.classes[nodes[k]]
             sweep.rule(*(View(self, own.role(role)) for role in sweep.roles))

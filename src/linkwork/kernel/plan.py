@@ -178,12 +178,24 @@ class Plan:
             self._entries.append(table)
             base[u], width[u] = table.ctypes.data, table.shape[1]
         guard, guard_at = self._guards(sweep.when, index, len(order))
-        starts = np.flatnonzero(np.diff(units, prepend=-1) | np.diff(guard_at, prepend=-1))
+        group, group_at = self._guards(sweep.under, index, len(order))
+        starts = np.flatnonzero(np.diff(units, prepend=-1) | np.diff(guard_at, prepend=-1) | np.diff(group_at, prepend=-1))
         counts = np.diff(np.append(starts, len(order)))
         kernels = np.array([c.addresses[k] for c in all_units])
         u = units[starts]
         places = base[u] + rank[starts] * width[u] * 4
-        return np.stack([kernels[u], places, counts, np.full(len(u), guard), guard_at[starts]], axis=1)
+        segments = np.stack([kernels[u], places, counts, np.full(len(u), guard), guard_at[starts]], axis=1)
+        return segments if sweep.under is None else self._grouped(segments, group, group_at[starts])
+
+    def _grouped(self, segments: np.ndarray, guard: int, guard_at: np.ndarray) -> np.ndarray:
+        """Segments that run one after the other, under a guard for all neighbours that have the same."""
+        segments = np.ascontiguousarray(segments, np.int64)
+        starts = np.flatnonzero(np.diff(guard_at, prepend=-1))
+        counts, one = np.diff(np.append(starts, len(segments))), np.ones(len(starts), np.int64)
+        entries = np.stack([segments.ctypes.data + starts * segments.strides[0], counts, one, -one], axis=1)
+        self._entries += [segments, entries]
+        places = entries.ctypes.data + np.arange(len(starts)) * entries.strides[0]
+        return np.stack([one * self.driver.repeat_at, places, one, one * guard, guard_at[starts]], axis=1)
 
     def _guards(self, when: tuple[str, str] | None, index: dict[str, np.ndarray], count: int) -> tuple[int, np.ndarray]:
         """The array that guards a sweep, or -1, and the place in it of every node, in bytes."""

@@ -13,7 +13,7 @@ from .lanes import Lanes
 from .plan import Plan, variant
 from .shape import Shape
 from .sweep import Algorithm, Tree
-from .widths import Extent, extent, lanes_for
+from .widths import SCALAR64, Extent, extent, lanes_for
 
 
 class Plans:
@@ -46,6 +46,8 @@ class Plans:
 
     def lanes(self, algorithm: Algorithm, batch: int, dtype: Any = np.float64) -> Lanes:
         """The value type for a batch of so many states."""
+        if algorithm.alone:
+            return SCALAR64
         found = self._extents.get(algorithm.name)
         if found is None:
             found = self._extents[algorithm.name] = extent(algorithm, self.tree)

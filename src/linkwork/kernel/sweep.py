@@ -111,6 +111,7 @@ class Sweep:
 
     on     the set; the tree itself by default
     when   (role, field): nodes where the first scalar of this is zero in every lane are passed over; role "global" asks once
+    under  (role, field): the same, asked once for neighbours of which it is the same, before any `when` of theirs
     """
 
     rule: Callable[..., None]
@@ -119,6 +120,7 @@ class Sweep:
     items: str | None = None
     on: str = ""
     when: tuple[str, str] | None = None
+    under: tuple[str, str] | None = None
 
 
 @dataclass(frozen=True)
@@ -172,9 +174,16 @@ def each(rule: Callable[..., None], *roles: str, on: str = "", when: tuple[str, 
     return Sweep(rule, "each", ("own", *roles), None, on, when)
 
 
-def over(items: str, rule: Callable[..., None], *roles: str, when: tuple[str, str] | None = None) -> Sweep:
-    """Every item of a list: its node is `own`, the roles point to what else it concerns."""
-    return Sweep(rule, "each", ("own", *roles), items, when=when)
+def over(
+    items: str,
+    rule: Callable[..., None],
+    *roles: str,
+    on: str = "",
+    when: tuple[str, str] | None = None,
+    under: tuple[str, str] | None = None,
+) -> Sweep:
+    """Every item of a list of a set: its node is `own`, the roles point to what else it concerns."""
+    return Sweep(rule, "each", ("own", *roles), items, on, when, under)
 
 
 @dataclass(frozen=True)
@@ -182,12 +191,14 @@ class Algorithm:
     """Named fields and phases of sweeps. A later phase sees what earlier ones computed.
 
     patient   kernels of any size are compiled as well as can be, however long it takes
+    alone   one state at a time, as what is found in it steers the loops of routines
     """
 
     name: str
     fields: dict[str, Field]
     phases: dict[str, Sequence[Step]]
     patient: bool = False
+    alone: bool = False
 
     def steps(self) -> list[tuple[str, Sweep | Routine]]:
         """All sweeps and routines in order, each once, with the name of their phase."""
@@ -338,7 +349,7 @@ class Tree:
     packings spaces of outputs that are stored with fewer numbers, made when first needed
     sets     other sets of nodes, by name
     tables   whole numbers that routines read, by name
-    numbers  whole numbers that routines are given, by name
+    numbers  numbers that routines are given, by name
     """
 
     parent: np.ndarray
@@ -350,7 +361,7 @@ class Tree:
     packings: dict[str, Callable[[], Packing]] = field(default_factory=dict)
     sets: dict[str, Tree] = field(default_factory=dict)
     tables: dict[str, np.ndarray] = field(default_factory=dict)
-    numbers: dict[str, int] = field(default_factory=dict)
+    numbers: dict[str, float] = field(default_factory=dict)
 
     def of(self, name: str) -> Tree:
         """A set of nodes; the tree itself has no name."""

@@ -31,13 +31,14 @@ from ..constraints.targets import (
     touching,
     velocity_targets,
 )
-from ..elements.collection import CONES, EQUALITIES, IN_TURNS, Shape
+from ..elements.collection import CONES, CROWD, EQUALITIES, IN_TURNS, Shape
 from ..elements.derive import Derived, approach, derive, nearer, reach
 from ..elements.law import RowLaw
 from ..elements.nodes import STILL, law_at
 from ..elements.ports import At, BodyAt, joined, values
 from ..elements.ports import velocities as velocities_of
 from ..elements.touch import ahead, meeting
+from ..errors import InputError
 from ..joints import Joint
 from ..kernel.loops import Ints, Lane, loops, where
 from ..kernel.sweep import INERTIA, POSE, SCALAR, Field, Routine, Step, each, inward, outward, over, vector
@@ -47,6 +48,7 @@ from ..solvers.coulomb import solve_packed_cones
 from ..solvers.problem import is_bounded_by_another
 from ..solvers.turns import solve_in_turns
 from ..spatial.scalar import Scalar, Vector, array, cross, dot, is_zero, zeros
+from .crowds import GATHER_AWAKE, SOLVE_CROWD, crowd_fields, finding
 from .forward import accelerations, articulate, articulated_inertia, pass_forces, velocities
 from .pressing import KEEP, answer, bound, in_turns
 from .rules import coriolis, falling_world, velocity_step
@@ -415,6 +417,12 @@ CONE_SOLVE = [Routine(solve_packed_cones, CONE_PROBLEM + CONE_SCRATCH, when="bus
 TURNS_SOLVE = [Routine(solve_in_turns, ("active", "cones", "mu", *PROBLEM, "last_x"), when="busy")]
 
 
+CROWDED = (
+    "so many shapes may touch that their contacts are no dense matrix: these run with stepper='symplectic_euler' alone, "
+    "of the methods 'reduced' (the default) and 'maximal', and not put back by 'project'; exclude pairs, or give groups"
+)
+
+
 @loops
 def recall(active: Ints, impulses: Lane, x: Lane) -> None:
     """The listed rows begin where they were in the step before."""
@@ -444,12 +452,20 @@ def warm_started(steps: Sequence[Step]) -> list[Step]:
 
 def row_solver(kinds: int, plain: Routine) -> list[Routine]:
     """What solves rows (see `Collection.shape`); `plain` those without friction of contacts."""
+    if kinds == CROWD:
+        raise InputError(CROWDED)
     return CONE_SOLVE if kinds == CONES else TURNS_SOLVE if kinds == IN_TURNS else [plain]
 
 
 def row_fields(kinds: int = EQUALITIES) -> dict[str, Field]:
     """Those of rows and of their places, as a step with such rows needs them (see `Collection.shape`)."""
     names = ["on", "b", "lower", "upper", "soft", *(["room", "strikes"] if kinds else [])]
+    dense = {
+        "A": Field("work", "pair", SCALAR),
+        "LDL": Field("work", "pair", SCALAR),
+        "gram_columns": Field("work", "column", SCALAR),
+    }
+    dense |= {name: Field("work", "row", SCALAR) for name in SCRATCH} | {"box_list": Field("work", "list", SCALAR)}
     per_row = {name: Field("work", "rows", of="constraint") for name in names}
     return {
         **per_row,
@@ -469,11 +485,7 @@ def row_fields(kinds: int = EQUALITIES) -> dict[str, Field]:
         "busy": Field("work", "global", SCALAR),
         "left": Field("output", "global", SCALAR),
         "active": Field("work", "list", SCALAR),
-        "gram_columns": Field("work", "column", SCALAR),
-        "A": Field("work", "pair", SCALAR),
-        "LDL": Field("work", "pair", SCALAR),
-        **{name: Field("work", "row", SCALAR) for name in SCRATCH},
-        "box_list": Field("work", "list", SCALAR),
+        **(crowd_fields() if kinds == CROWD else dense),
         **({"mu": Field("work", "rows", of="constraint")} if kinds >= CONES else {}),
         **(cone_fields() if kinds == CONES else {}),
         **({"last_x": Field("work", "row", SCALAR)} if kinds == IN_TURNS else {}),
@@ -530,12 +542,12 @@ def rules_of(level: str, hold: Callable[..., None] | None = None, watch: Callabl
     return watch or part, hold or asked
 
 
-def watching(watch: Callable[..., None], ports: Sequence[str]) -> list[Step]:
-    """What finds the rows that take part."""
+def watching(watch: Callable[..., None], ports: Sequence[str], crowd: bool = False) -> list[Step]:
+    """What finds the rows that take part; in a crowd only shapes that are near are looked at."""
     if watch is not watch_velocities:
         return [each(watch, *ports, on="constraint")]
     return [
-        each(notice, *ports, on="constraint"),
+        *([*finding(), over("others", notice, *ports, on="constraint")] if crowd else [each(notice, *ports, on="constraint")]),
         each(watch, *ports, on="constraint", when=("own", "noticed")),
         each(foresee, *ports, on="constraint", when=("own", "awake")),
     ]
@@ -560,6 +572,18 @@ def solved_rows(
     ports, places = [f"p{i}" for i in range(most)], [f"s{i}" for i in range(most)]
     watch, hold = rules
     paths = ("active", "starts", "places", "freedoms", "v_at")
+    if kinds == CROWD:
+        if watch is not watch_velocities or up is not climb or carried is not None:
+            raise InputError(CROWDED)
+        return [
+            *watching(watch, ports, crowd=True),
+            each(hold, *ports, *places, on="constraint", when=("own", "awake")),
+            over("climbs", up, "place", "up", when=("row", "row_on"), under=("law", "awake")),
+            GATHER_AWAKE,
+            *SOLVE_CROWD,
+            Routine(spread, (*paths, "y_rows", "x", "dy"), when="busy"),
+            outward(add, when="busy"),
+        ]
     solver: list[Step] = [*row_solver(kinds, SOFT_SOLVE if hold in (hold_velocities, hold_under_bounds) else SOLVE)]
     spreading = Routine(spread, (*paths, "y_rows", "x", "dy"), when="busy")
     if carried is not None:

@@ -15,11 +15,12 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ..constraints.targets import RECOVERY
-from ..elements.collection import CONES, EQUALITIES, Shape
+from ..elements.collection import CONES, CROWD, EQUALITIES, Shape
 from ..kernel.loops import Ints, Lane, Table, loops, maximum, where
 from ..kernel.sweep import SCALAR, Field, Routine, Step, outward
 from ..solvers.boxes import gram, residuals, solve_boxes, spread
 from ..spatial.scalar import zeros
+from .crowds import crowd_displacement
 from .program import SCRATCH
 
 TOLERATED = 1e-13  # m, rad: no deeper than rounding
@@ -119,9 +120,12 @@ def pushed_out(shape: Shape, matrix: Routine, answer: Sequence[Step]) -> list[St
     """
     if shape[3] == EQUALITIES:
         return []
+    look = Routine(look_for_depth, ("active", "on", "room", "lower", "upper", "correction", "deep"))
+    if shape[3] == CROWD:
+        return [look, *crowd_displacement(OUT), *answer]
     posed = ("room", "on", "b", "lower", "upper", "x", "A", "scaled_b", "scaled_x", "w_rows")
     return [
-        Routine(look_for_depth, ("active", "on", "room", "lower", "upper", "correction", "deep")),
+        look,
         *([] if shape[3] == CONES else [matrix]),
         Routine(pose_depths, ("active", "cones", "h", "deep", *posed, *OUT), when="deep"),
         Routine(solve_boxes, ("active", *OUT, "A", "out_left", "LDL", *SCRATCH), when="deep"),

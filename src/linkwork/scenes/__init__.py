@@ -26,6 +26,7 @@ from .loop import LOOP
 from .marble import MARBLE_IN_BOWL
 from .net import NET
 from .pendulum import PENDULUM
+from .pile import PILE
 from .pins import PINS
 from .plant import PLANT
 from .quadruped import QUADRUPED
@@ -65,6 +66,7 @@ _SCENES = (
     ARCH,
     DOMINOES,
     WALL,
+    PILE,
     CRADLE,
     CHAINS,
     SLIDE,

@@ -16,7 +16,7 @@ from .departures import bounded_joints, first_departure, suspects
 from .efforts import Efforts
 from .inputs import Inputs
 from .recording import Recording
-from .row_forces import RowForces
+from .row_forces import RowForces, reported_impulses
 from .stepper import Program, Solution, Stepper, program_of
 from .stepping import Stepping, owner_of
 
@@ -188,8 +188,9 @@ class FixedRun:
         inputs = np.array([*told, told[-1]])[:count] if len(told) else None
         held = None if tau is None else tau.reshape(*shape, self.model.nv)
         forces = left = None
-        if "x" in reports:
-            forces = RowForces(self.model, reports["x"], shape, self.dt, found, self.start.t, first_tau, self.external, inputs)
+        impulses = reported_impulses(reports, collection(self.model).row_count)
+        if impulses is not None:
+            forces = RowForces(self.model, impulses, shape, self.dt, found, self.start.t, first_tau, self.external, inputs)
         if "left" in reports:
             reports["left"][:, 0] = 0.0  # nothing is solved before the start
             left = reports["left"].reshape(shape)

@@ -8,11 +8,14 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from ..elements.collection import CROWD, collection
+from ..errors import InputError
 from ..kernel.lanes import Lanes
 from ..kernel.plan import Plan
 from ..kernel.plans import Plans
 from ..kernel.sweep import Algorithm
 from ..model import Model, State
+from ..reduced.program import CROWDED
 from .events import Event
 from .inputs import Inputs
 from .row_forces import RowForces
@@ -113,6 +116,11 @@ class Stepper:
     def friction(self) -> bool:
         return False
 
+    @property
+    def crowds(self) -> bool:
+        """Whether it steps more contacts than are a dense matrix."""
+        return False
+
     def check(self, model: Model) -> None:
         """Raise if the stepper cannot step the model."""
 
@@ -123,6 +131,8 @@ class Stepper:
 
 def program_of(stepper: Stepper, model: Model, method: str) -> Program:
     """The program by which a stepper moves a model, kept with it."""
+    if not stepper.crowds and collection(model).shape[3] == CROWD:
+        raise InputError(CROWDED)
     return model.keep_as((program_of, stepper, method), lambda: stepper.program(method, model))
 
 

@@ -22,13 +22,14 @@ from typing import Any
 import numpy as np
 
 from ..constraints.targets import CORRECTION
-from ..elements.collection import CONES, Shape, collection
+from ..elements.collection import CONES, CROWD, Shape, collection
 from ..errors import InputError
 from ..kernel.loops import Lane, loops
 from ..kernel.sweep import SCALAR, Algorithm, Field, Routine, each
 from ..maximal.program import carry_in_step, step, step_fields
 from ..model import Model
 from ..model.rules import joint_of
+from ..reduced.crowds import ACTING, MULTIPLIERS
 from ..reduced.pressing import carry, carry_loaded, pressing_fields
 from ..reduced.program import IMPULSES, VELOCITY, dynamics, fields, keep_unknowns, note_impacts, warm_started
 from ..reduced.push_out import push_out, push_out_fields
@@ -109,7 +110,7 @@ def reduced_step(shape: Shape, evaluations: int, rubs_inside: bool = False) -> A
         found["unknown"] = Field("state", "unknown", of="constraint")
         steps.append(each(keep_unknowns, on="constraint"))
     name = f"reduced_symplectic_euler_{evaluations}_{'_'.join(map(str, map(int, shape)))}{'_rubbing' * rubs_inside}"
-    return Algorithm(name, found, {"run": steps})
+    return Algorithm(name, found, {"run": steps}, alone=shape[3] == CROWD)
 
 
 @functools.cache
@@ -125,7 +126,7 @@ def maximal_step(shape: Shape, evaluations: int, rubs_inside: bool = False) -> A
         found["unknown"] = Field("state", "unknown", of="constraint")
         steps.append(each(keep_unknowns, on="constraint"))
     name = f"maximal_symplectic_euler_{evaluations}_{'_'.join(map(str, map(int, shape)))}{'_rubbing' * rubs_inside}"
-    return Algorithm(name, found, {"run": steps})
+    return Algorithm(name, found, {"run": steps}, alone=shape[3] == CROWD)
 
 
 @functools.cache
@@ -142,8 +143,7 @@ def enter(model: Model, given: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
     q, size = (given["q_fit"], 6 * model.nb) if maximal else (given["q"], model.nv)
     kept = given | {"last": np.zeros((batch, size))}
     held = {} if not laws.rows else {"pull": np.zeros((batch, size))}
-    warm = {"impulses": np.zeros((batch, laws.row_count))} if laws.shape[3] == CONES else {}
-    return kept | held | warm | ({"unknown": laws.first_unknowns(q)} if laws.rows else {})
+    return kept | held | ({"unknown": laws.first_unknowns(q)} if laws.rows else {})
 
 
 @dataclass(frozen=True)
@@ -167,6 +167,10 @@ class SymplecticEuler(Stepper):
         return True
 
     @property
+    def crowds(self) -> bool:
+        return self.stabilise != "project"
+
+    @property
     def methods(self) -> tuple[str, ...]:
         return tuple(PARTS)
 
@@ -177,11 +181,18 @@ class SymplecticEuler(Stepper):
 
     def program(self, method: str, model: Model) -> Program:
         laws, parts = collection(model), PARTS[method]
+        kinds = laws.shape[3]
         if self.stabilise == "project" and (laws.rows or method == "maximal"):
             algorithm = projected_step(laws.shape, method, self.evaluations, laws.rubs_inside)
         else:
             made = reduced_step if method == "reduced" else maximal_step
-            algorithm = made(laws.shape, self.evaluations, laws.rubs_inside)
+            algorithm, kinds = made(laws.step_shape, self.evaluations, laws.rubs_inside), laws.step_shape[3]
+        multipliers = MULTIPLIERS if kinds == CROWD else ()
+
+        def begin(model: Model, given: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+            none = {name: np.zeros((len(given["t"]), laws.tree.counts["remembered"])) for name in multipliers}
+            warm = {"impulses": np.zeros((len(given["t"]), laws.row_count))} if kinds == CONES else {}
+            return enter(model, given) | warm | none
 
         def leave(model: Model, kept: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
             return {name: kept[name] for name in parts}
@@ -192,8 +203,10 @@ class SymplecticEuler(Stepper):
             return given | ({"told": np.zeros(laws.told_count)} if laws.rows else {})
 
         def reports(model: Model) -> dict[str, int]:
+            if multipliers:
+                return dict.fromkeys(ACTING, laws.tree.counts["remembered"]) | {"left": 1}
             return {"x": laws.row_count, "left": 1} if laws.rows else {}
 
-        memory = ("last", *(["pull"] if laws.rows else []), *(["impulses"] if laws.shape[3] == CONES else []))
+        memory = ("last", *(["pull"] if laws.rows else []), *(["impulses"] if kinds == CONES else []), *multipliers)
         states = (*parts, *memory, "t", *(["unknown"] if laws.rows else []))
-        return Program(algorithm, states, 1, enter, leave, inputs, lambda m: laws.plan, reports, parts, memory)
+        return Program(algorithm, states, 1, begin, leave, inputs, lambda m: laws.plan, reports, parts, memory)

@@ -33,13 +33,13 @@ def sim(q: Any = None, v: Any = None, **options: Any) -> lw.Trajectory:
     return lw.simulate(body(lw.Sphere(0.1)), lw.State(start, np.zeros(6) if v is None else np.array(v, float)), 0.01, **options)
 
 
-def crowd(count: int) -> lw.Trajectory:
+def crowd(count: int, **options: Any) -> lw.Trajectory:
     """Boxes that may all touch one another."""
     b = lw.ModelBuilder()
     for k in range(count):
         b.body(f"box{k}", joint=lw.Free(), shapes=[lw.Box((0.1, 0.1, 0.1), mass=1.0, friction=0.5)])
     model = b.build()
-    return lw.simulate(model, lw.State(model.neutral(), np.zeros(model.nv)), 0.01)
+    return lw.simulate(model, lw.State(model.neutral(), np.zeros(model.nv)), 0.01, **options)
 
 
 def lumps() -> lw.Trajectory:
@@ -152,7 +152,12 @@ TABLE: dict[str, tuple[Callable[[], Any], str]] = {
     "more corners than slots in a run": (lambda: lumps(), "convex and convex is not compiled"),
     "exclusion of nobody": (lambda: excluded(), "'stone'"),
     # runs
-    "more rows than fit": (lambda: crowd(14), "91 pairs of shapes may touch, in 3276 rows; at most 3000 fit: exclude pairs"),
+    "more rows than fit": (
+        lambda: crowd(150),
+        "11175 pairs of shapes may touch, in 402300 rows; at most 400000 fit: exclude pairs",
+    ),
+    "a crowd of an implicit method": (lambda: crowd(14, method="redmax"), "with stepper='symplectic_euler' alone"),
+    "a crowd put back": (lambda: crowd(14, stabilise="project"), "with stepper='symplectic_euler' alone"),
     "unknown model of contact": (lambda: sim(contact="sticky"), "contact must be one of 'exact', .*'off', not 'sticky'"),
     "stiffness of hard contacts": (lambda: sim(contact_stiffness=1e4), "contact='compliant'; it is 'exact'"),
     "negative stiffness": (

@@ -11,8 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import linkwork as lw
-from linkwork.contact.broad import near, partners, speed_bound, sweep_and_prune, world_box
+from linkwork.contact.broad import near, speed_bound, world_box
 from linkwork.contact.pairs import PAIRS, contact_points, separation
+from linkwork.geometry.sweep_and_prune import partners, sweep_and_prune
 from linkwork.kernel.lanes import Lanes
 
 SOLIDS = ("sphere", "capsule", "box", "cylinder", "ellipsoid")

@@ -247,3 +247,23 @@ def test_packed_outputs_are_unpacked_for_the_caller(lanes: Lanes, copies: int) -
     expected = np.concatenate([x * x, np.zeros((12, 1))], axis=1)[:, packing.index]
     np.testing.assert_array_equal(out, expected)
     np.testing.assert_array_equal(eager.run(a, t, {"x": x[0]})["y"], expected[0])
+
+
+@pytest.mark.parametrize("asleep", [(), (0,), (1,)])
+def test_neighbours_are_passed_over_together(asleep: tuple[int, ...]) -> None:
+    """Under a guard of their own, and each by its `when`."""
+
+    def add(n: Any, other: Any) -> None:
+        n.y = n.y + other.x
+
+    pairs = [(own, other, group) for group, own in enumerate((2, 0)) for other in range(3)]
+    nodes, others, groups = np.array(pairs).T
+    t = tree([-1] * 3, items={"all": lambda: Items(nodes, {"other": others, "group": groups})})
+    sweep = over("all", add, "other", when=("other", "z"), under=("group", "x"))
+    a = algorithm({"x": INPUT, "z": INPUT, "y": OUTPUT}, sweep)
+    x = [0.0 if k in asleep else float(k + 1) for k in range(3)]
+    z = [1.0, 0.0, 1.0]
+    expected = [0.0, 0.0, 0.0]
+    for own, other, group in pairs:
+        expected[own] += x[other] if x[group] and z[other] else 0.0
+    assert compiled(a, t, x=x, z=z) == reference(a, t, x=x, z=z) == expected
