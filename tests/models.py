@@ -56,6 +56,48 @@ CUSTOM: dict[str, lw.Joint] = {
 }
 
 
+def torus(q: Any, R: Any, r: Any) -> lw.SE3:
+    """A frame on a torus, along its circles."""
+    return lw.SE3.rot_z(q[0]) @ lw.SE3(p=(R, 0, 0)) @ lw.SE3.rot_y(q[1]) @ lw.SE3(p=(r, 0, 0))
+
+
+def rail(q: Any, shape: Any) -> lw.SE3:
+    """A slider on a parabola that is bent sideways."""
+    return lw.SE3(p=(q[0], shape[0] * q[0] ** 2, shape[1] * np.sin(q[0]))) @ lw.SE3.rot_x(shape[2] * q[0])
+
+
+CUSTOM |= {
+    "torus": lw.joint(torus, nv=2, name="torus", parameters={"R": 0.7, "r": 0.2}, periodic=True),
+    "rail": lw.joint(rail, nv=1, name="rail", parameters={"shape": (0.3, 0.2, 0.5)}, domain=(-4.0, 5.0)),
+}
+
+
+def control_frames(seed: int, n: int, size: float = 0.6) -> list[lw.SE3]:
+    """Poses along a smooth way, to put a spline through."""
+    phases = np.random.default_rng([seed, n]).uniform(0.0, 2 * np.pi, 6)
+    return [lw.SE3.exp(size * np.sin(0.5 * k + phases)) for k in range(n)]
+
+
+def control_values(seed: int, *shape: int) -> np.ndarray:
+    """Six smooth functions on a grid."""
+    phases = np.random.default_rng([seed, *shape]).uniform(0.0, 2 * np.pi, (6, 1 + len(shape)))
+    grid = np.moveaxis(np.indices(shape), 0, -1)
+    return np.array([0.6 * np.sin(grid @ (0.5 * np.cos(p[1:])) + p[0]) for p in phases])
+
+
+SPLINES: dict[str, lw.Joint] = {
+    "spline": lw.SplineCurve(control_frames(0, 12)),
+    "spline of four frames": lw.SplineCurve(control_frames(1, 4)),
+    "closed spline": lw.SplineCurve(control_frames(2, 9), cyclic=True),
+    "spline through frames": lw.SplineCurve(control_frames(3, 8), basis="catmull-rom"),
+    "bezier spline": lw.SplineCurve(control_frames(4, 10, 0.2), basis="bezier"),
+    "surface of one": lw.SplineSurface(control_values(0, 9)),
+    "surface of two": lw.SplineSurface(control_values(1, 7, 8)),
+    "surface of three": lw.SplineSurface(control_values(2, 5, 6, 4)),
+    "closed surface": lw.SplineSurface(control_values(3, 8, 7), cyclic=True),
+}
+
+
 def _oblique(rng: Rng) -> lw.Joint:
     return lw.Revolute(unit(rng))
 
@@ -75,7 +117,7 @@ JOINTS: dict[str, Callable[[Rng], lw.Joint]] = {
     "in_plane": _in_plane,
     "spherical": lambda rng: lw.Spherical(),
     "free": lambda rng: lw.Free(),
-    **{name: (lambda rng, joint=joint: joint) for name, joint in CUSTOM.items()},
+    **{name: (lambda rng, joint=joint: joint) for name, joint in (CUSTOM | SPLINES).items()},
 }
 REVOLUTES = ("x", "y", "z", "-x", "-z", "oblique", "in_plane")
 KINDS = (*REVOLUTES, "spherical", "free", "helix", "screw")
@@ -109,6 +151,9 @@ PLACED: dict[str, tuple[str, ...]] = {
     "raw": ("general",),
     "rot_exp": ("shift",),
     "exp": ("turn_z",),
+    "torus": ("general",),
+    "rail": ("shift",),
+    **dict.fromkeys(SPLINES, ("general",)),
 }
 
 # Kinds whose joints have a drive with inertia, damping, or both.

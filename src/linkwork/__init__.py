@@ -41,7 +41,8 @@ def __getattr__(name: str) -> Any:
     if name not in _PLACES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     module, own = _PLACES[name]
-    value = globals()[name] = getattr(importlib.import_module(f".{module}", __name__), own)
+    found = importlib.import_module(f".{module or own}", __name__)
+    value = globals()[name] = getattr(found, own) if module else found
     return value
 
 

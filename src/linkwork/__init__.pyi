@@ -1,3 +1,4 @@
+from . import analysis, convert, interop, lagrange
 from .assembly import Assembly, conditions, interactions, parts
 from .constraints import (
     Closure,
@@ -7,6 +8,7 @@ from .constraints import (
     DryFriction,
     Gear,
     JointConstraint,
+    JointFriction,
     Limit,
     Loop,
     PointOnCurve,
@@ -19,6 +21,7 @@ from .constraints import (
     joint_constraint,
 )
 from .contact import CompliantContact, Contact
+from .convert import Cartesian, from_cartesian, to_cartesian
 from .doors import jax as jax
 from .energy import Energy, energy
 from .errors import CompileError, InputError, LinkworkError, ModelError, SolverError, SymbolError
@@ -93,9 +96,33 @@ from .joints import (
     Spherical,
     SphericalEuler,
     SphericalExp,
+    SplineBasis,
+    SplineCurve,
+    SplineSurface,
     Translational,
     Universal,
     joint,
+)
+from .lagrange import (
+    center_of_mass,
+    centroidal_momentum_matrix,
+    centroidal_momentum_matrix_dot,
+    com_jacobian,
+    com_jacobian_dot,
+    coriolis_forces,
+    coriolis_matrix,
+    explain,
+    frame_acceleration,
+    frame_forces,
+    frame_jacobian,
+    frame_jacobian_dot,
+    frame_velocity,
+    global_form,
+    inertial_parameters,
+    link_dynamics,
+    momentum,
+    point_jacobian,
+    regressor,
 )
 from .maximal import force_report, maximal_dynamics, to_maximal, to_reduced, tree_maximal_dynamics
 from .model import Body, MaximalState, Model, ModelBuilder, Motion, Response, Rows, State
@@ -131,6 +158,7 @@ from .reduced import (
     tree_inverse_dynamics_derivatives,
     tree_linearised_dynamics,
 )
+from .reduced.contact_forces import contact_forces
 from .reduced.loaded import constrained_dynamics
 from .reduced.muscle_states import MuscleStates, muscle_states
 from .reduced.parameter_derivatives import parameter_derivatives
@@ -138,6 +166,8 @@ from .simulate import simulate
 from .simulator import Simulator
 from .spatial import SE3, Ad, Inertia, ad
 from .spatial import scalar as math
+from .spatial.samples import interp, samples
+from .spatial.table import Table
 from .step_derivatives import StepDerivatives, step_derivatives, step_parameter_derivatives, step_product
 from .steppers import Event, assemble, project
 from .trajectory import Health, Trajectory
@@ -156,6 +186,7 @@ __all__ = [
     "Bushing",
     "Cable",
     "Capsule",
+    "Cartesian",
     "Closure",
     "CompileError",
     "CompliantContact",
@@ -194,6 +225,7 @@ __all__ = [
     "JointConstraint",
     "JointDamping",
     "JointForce",
+    "JointFriction",
     "JointSpring",
     "Kinematics",
     "Limit",
@@ -239,11 +271,15 @@ __all__ = [
     "Spherical",
     "SphericalEuler",
     "SphericalExp",
+    "SplineBasis",
+    "SplineCurve",
+    "SplineSurface",
     "SpringDamper",
     "State",
     "StepDerivatives",
     "SwingTwistLimit",
     "SymbolError",
+    "Table",
     "TangentSurfaces",
     "TorqueCurve",
     "Trajectory",
@@ -252,27 +288,48 @@ __all__ = [
     "WrapCylinder",
     "WrapSphere",
     "ad",
+    "analysis",
     "assemble",
     "bias_forces",
     "body_jacobian",
     "body_jacobian_dot",
+    "center_of_mass",
+    "centroidal_momentum_matrix",
+    "centroidal_momentum_matrix_dot",
+    "com_jacobian",
+    "com_jacobian_dot",
     "conditions",
     "constrained_dynamics",
     "constraint",
     "constraint_report",
+    "contact_forces",
+    "convert",
+    "coriolis_forces",
+    "coriolis_matrix",
     "cubic_curve",
     "ellipsoid",
     "energy",
+    "explain",
     "factor",
     "force",
     "force_report",
     "force_set",
     "forward_dynamics",
     "forward_dynamics_derivatives",
+    "frame_acceleration",
+    "frame_forces",
+    "frame_jacobian",
+    "frame_jacobian_dot",
     "frame_pose",
+    "frame_velocity",
+    "from_cartesian",
+    "global_form",
     "gravity_forces",
     "hybrid_dynamics",
+    "inertial_parameters",
     "interactions",
+    "interop",
+    "interp",
     "inverse_dynamics",
     "inverse_dynamics_derivatives",
     "inverse_inertia_product",
@@ -286,22 +343,29 @@ __all__ = [
     "joint_force",
     "joint_wrenches",
     "kinematics",
+    "lagrange",
     "linearised_dynamics",
+    "link_dynamics",
     "load",
     "mass_matrix",
     "mass_matrix_factor",
     "math",
     "maximal_dynamics",
     "mesh_inertia",
+    "momentum",
     "muscle_states",
     "parameter_derivatives",
     "parts",
+    "point_jacobian",
     "project",
+    "regressor",
+    "samples",
     "simulate",
     "step_derivatives",
     "step_parameter_derivatives",
     "step_product",
     "tendon_curve",
+    "to_cartesian",
     "to_maximal",
     "to_reduced",
     "torus",

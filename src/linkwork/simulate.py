@@ -20,6 +20,7 @@ from .model import MaximalState, Model, State, check_state
 from .redmax import HyperReduced
 from .reduced.closed import check_closed
 from .steppers import ALL_STEPPERS, AdaptiveStepper, Solution, Stepper
+from .steppers.departures import bounded_joints, first_departure
 from .steppers.efforts import Efforts
 from .steppers.fixed import Control, FixedRun, shaped_force
 from .steppers.hyper_reduced import hyper_stepper
@@ -119,6 +120,7 @@ def simulate(
         times = start.t + dt * every * np.arange(steps // every + 1)
         held_back = _held_back(control, efforts, model.nv)
         found, held = _adaptive(model, start, chosen, times, held_back, tau, external, driven, threads), False
+        found = _within_domains(model, found)
     else:
         run = FixedRun(model, start, chosen, method, dt, steps, every, efforts)
         run.tau, run.external, run.threads, run.driven = tau, external, threads, driven
@@ -147,6 +149,15 @@ def simulate(
         error.trajectory = trajectory
         raise error
     return trajectory
+
+
+def _within_domains(model: Model, found: Solution) -> Solution:
+    """What was found by a stepper with its own steps, with a failure if a joint left its domain."""
+    if not bounded_joints(model) or found.failure:
+        return found
+    q = found.arrays["q"]
+    departure = first_departure(model, q.reshape(-1, *q.shape[-2:]), found.t)
+    return found if departure is None else replace(found, failure=departure[1])
 
 
 def _steps(duration: float, dt: float) -> int:
@@ -231,9 +242,11 @@ def _stepper(model: Model, method: str, name: str | None, options: dict[str, Any
     stepper = ALL_STEPPERS[name](**options).formulated(method)
     if method not in stepper.methods:
         raise InputError(f"the stepper {name!r} does not work with method {method!r}; it works with {', '.join(stepper.methods)}")
-    if not stepper.friction and collection(model).rubs:
+    rubbing = collection(model)
+    if not stepper.friction and (rubbing.rubs or rubbing.rubs_inside):
         able = "symplectic_euler, backward_euler and linearly_implicit, as they are without options"
-        raise InputError(f"the stepper {name!r} does not know friction of contacts; these do: {able}")
+        where = "of contacts" if rubbing.rubs else "inside joints (JointFriction)"
+        raise InputError(f"the stepper {name!r} does not know friction {where}; these do: {able}")
     stepper.check(model)
     return stepper
 

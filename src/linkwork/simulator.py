@@ -16,6 +16,7 @@ from .model import MaximalState, Model, State
 from .reduced.closed import check_closed
 from .simulate import checked_force, checked_start, chosen_stepper, takes_stiffness
 from .steppers import AdaptiveStepper
+from .steppers.departures import bounded_joints, first_departure
 from .steppers.efforts import Efforts
 from .steppers.stepper import program_of
 from .steppers.stepping import Stepping, owner_of
@@ -89,7 +90,11 @@ class Simulator:
         else:
             self._stepping.restart(kept, self.dt)
             self._stepping.push(None)
-        self._quick = None if collection(self.model).told_count else self._stepping.step
+        self._quick = self._quick_step(self._stepping)
+
+    def _quick_step(self, run: Stepping) -> Any:
+        """A step that nobody needs to look at; None where rows are told, or joints may leave their domains."""
+        return None if collection(self.model).told_count or bounded_joints(self.model) else run.step
 
     @property
     def clipped(self) -> dict[str, int]:
@@ -146,9 +151,20 @@ class Simulator:
         else:
             done = run.go(steps, tau)
         run.push(None)
-        self._quick = None if laws.told_count else run.step
+        self._quick = self._quick_step(run)
         self._steps, self._state = self._steps + steps, None
-        return self.state if done else self._lost()
+        if not done:
+            self._lost()
+        self._check_domains()
+        return self.state
+
+    def _check_domains(self) -> None:
+        """Raise if a joint is outside its domain."""
+        if bounded_joints(self.model):
+            q = self.state.q if isinstance(self.state, State) else self.state.q_fit
+            departure = first_departure(self.model, q.reshape(-1, 1, self.model.nq), np.array([self.t]))
+            if departure:
+                raise SolverError(departure[1])
 
     def _lost(self) -> NoReturn:
         """The state is not finite."""

@@ -12,7 +12,7 @@ import numpy as np
 
 from .constraints import Limit
 from .constraints.rows import constraint_set
-from .constraints.singular import Crossing, crossings
+from .constraints.singular import Crossing, crossings, zeros_passed
 from .elements.law import RowLaw
 from .energy import Energy, Records
 from .errors import InputError
@@ -21,6 +21,7 @@ from .forces.joint import is_flat
 from .maximal.convert import to_reduced
 from .model import MaximalState, Model, State
 from .model.kinematics import kinematics
+from .model.locked import locking, may_lock
 from .reactions import Reactions
 from .steppers import Event
 from .steppers.row_forces import RowForces
@@ -46,8 +47,8 @@ class Health:
                           steps, how often it was asked
     speeding              largest speed, by name, of joints that were faster at a record than the speed that they declare
     notes                 a line for everything that joints declare and the run did not enforce
-    singular              singular positions on the way: the time, and the constraints that lose their grip there; multipliers
-                          mean little nearby
+    singular              singular positions on the way: the time, and the constraints that lose their grip or the joints whose
+                          subspaces lose rank there; multipliers and velocities mean little nearby
     """
 
     energy_drift: float | None
@@ -304,10 +305,18 @@ class Trajectory:
 
     def _singular(self) -> tuple[Crossing, ...]:
         """Of a single run; those of a batch are not looked for."""
-        c = constraint_set(self.model)
-        if len(self._lead) > 1 or not (~c.unilateral & c.holonomic).any():
+        if len(self._lead) > 1:
             return ()
-        return crossings(self.model, self.q, self.t)
+        c = constraint_set(self.model)
+        found = crossings(self.model, self.q, self.t) if (~c.unilateral & c.holonomic).any() else ()
+        return tuple(sorted((*found, *self._locked_joints())))
+
+    def _locked_joints(self) -> list[Crossing]:
+        """Where subspaces of joints lose rank."""
+        if not may_lock(self.model):
+            return []
+        passed = [(int(k), name) for name, s in locking(self.model, self.q) for k in zeros_passed(s / s.max())]
+        return [(float(self.t[k]), (f"joint {name!r}",)) for k, name in dict.fromkeys(passed)]
 
     def _energy_drift(self) -> float:
         e = self.energy

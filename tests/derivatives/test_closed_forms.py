@@ -299,6 +299,21 @@ def test_spline_curve(seed: int) -> None:
         check(joint, np.array([q]), np.array([1.7]), spline_form(first, steps, q, 1.7))
 
 
+@SEEDS
+@pytest.mark.parametrize("cyclic", [False, True])
+def test_spline_curve_joint(seed: int, cyclic: bool) -> None:
+    """Alg. 3 on every segment, at its ends and inside."""
+    rng = np.random.default_rng(seed)
+    frames = [expm(bracket(0.5 * rng.normal(size=6))) for _ in range(7)]
+    joint = lw.SplineCurve(frames, cyclic=cyclic)
+    for k in range(joint.segments):
+        own = [frames[(k + i) % 7] for i in range(4)]
+        steps = [np.real(logm(np.linalg.solve(a, b))) for a, b in pairwise(own)]
+        twists = [np.append(unbracket(X[:3, :3]), X[:3, 3]) for X in steps]
+        for u in (0.0, 0.3, 0.999):
+            check(joint, np.array([k + u]), np.array([1.7]), spline_form(own[0], twists, u, 1.7))
+
+
 UNITS = np.roll(np.eye(6), 3, axis=0)  # (2.70): translations first
 
 
@@ -335,6 +350,16 @@ def test_spline_surface(seed: int) -> None:
     joint = lw.joint(transform, nv=2)
     q, v = np.random.default_rng(seed + 50).uniform(0.0, 1.0, 2), np.array([1.3, -0.7])
     check(joint, q, v, surface_form(C, q, v))
+
+
+@SEEDS
+def test_spline_surface_joint(seed: int) -> None:
+    """Alg. 4 on every patch."""
+    C = 0.5 * np.random.default_rng(seed).normal(size=(6, 6, 5))
+    joint, v = lw.SplineSurface(C), np.array([1.3, -0.7])
+    for i, j in np.ndindex(3, 2):
+        for u in np.random.default_rng(seed).uniform(0.0, 1.0, (3, 2)):
+            check(joint, np.array([i, j]) + u, v, surface_form(C[:, i : i + 4, j : j + 4], u, v))
 
 
 def test_printed_forms_with_errata_are_told_apart() -> None:

@@ -12,7 +12,7 @@ from itertools import product
 
 import numpy as np
 import pytest
-from models import CUSTOM, unit
+from models import CUSTOM, SPLINES, unit
 
 import linkwork as lw
 from linkwork.joints import ALL_JOINTS, CustomJoint
@@ -61,6 +61,12 @@ def anywhere(joint: lw.Joint, size: float, rng: np.random.Generator) -> Place:
     """A random position, with its angles and lengths as large as said."""
     q = joint.random(rng)
     return joint, size * q if joint.nq == joint.nv and not isinstance(joint, lw.SphericalEuler) else q
+
+
+def within_segments(joint: lw.Joint, rng: np.random.Generator) -> Place:
+    """A random position as far from the knots of a spline as differences reach."""
+    q = joint.random(rng)
+    return joint, np.floor(q) + 0.1 + 0.8 * (q - np.floor(q))
 
 
 def row(first: lw.Joint, second: lw.Joint) -> lw.Joint:
@@ -114,6 +120,7 @@ PLACES: dict[str, list[Maker]] = {
         )
         for size in (0.0, 1e-9, 1.0, 10.0)
     ],
+    "splines": [lambda rng, j=joint: within_segments(j, rng) for joint in SPLINES.values() for _ in range(4)],
 }
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from models import CUSTOM, relative, unit
+from models import CUSTOM, SPLINES, relative, unit
 from scipy.linalg import expm
 
 import linkwork as lw
@@ -43,6 +43,8 @@ SAMPLES: dict[str, lw.Joint] = {
     "prismatic, spherical": lw.Composite(lw.Prismatic(OBLIQUE), lw.Spherical()),
     "hinges apart": lw.Composite(lw.Revolute((0, 1, 0)), lw.Revolute(OBLIQUE), lw.SE3(R=lw.SE3.rot_x(0.4).R, p=(0.1, -0.2, 0.3))),
     "spherical, helix": lw.Composite(lw.Spherical(), CUSTOM["helix"]),
+    **SPLINES,
+    "hinge, spline": lw.Composite(lw.Revolute(OBLIQUE), SPLINES["spline"]),
 }
 EVERY_JOINT = pytest.mark.parametrize("name", SAMPLES)
 QUATERNION = pytest.mark.parametrize("name", ["spherical", "free"])
@@ -51,10 +53,21 @@ SEEDS = range(3)
 
 
 def place(joint: lw.Joint, length: float, seed: int) -> tuple[np.ndarray, np.ndarray]:
-    """A configuration at a distance from the neutral one, and a velocity of length one."""
+    """A configuration at a distance from the neutral one, or anywhere in a domain that this leaves, and a unit velocity."""
     rng = np.random.default_rng(seed)
     dv, v = (unit(rng, joint.nv) if joint.nv else np.zeros(0) for _ in range(2))
-    return np.asarray(joint.integrate(joint.neutral(), length * dv), float), v
+    q = np.asarray(joint.integrate(joint.neutral(), length * dv), float)
+    q = q if joint.inside(q) else joint.random(rng)
+    return q + beside_knots(joint, q), v
+
+
+def beside_knots(joint: lw.Joint, q: np.ndarray) -> np.ndarray:
+    """How far to move so that differences stay within one segment of a spline; zero for joints without knots."""
+    if isinstance(joint, lw.Composite):
+        n = joint.first.nq
+        return np.concatenate([beside_knots(joint.first, q[:n]), beside_knots(joint.second, q[n:])])
+    knots = isinstance(joint, lw.SplineCurve | lw.SplineSurface)
+    return np.where(np.abs(q - np.round(q)) < 0.05, 0.1, 0.0) if knots else np.zeros(len(q))
 
 
 def matrix(joint: lw.Joint, q: Any) -> np.ndarray:

@@ -20,6 +20,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+from identities.spline_poses import spline_pose
 from scipy.linalg import expm, lu_factor, lu_solve
 
 import linkwork as lw
@@ -78,6 +79,8 @@ def joint_motion(joint: Any, q: np.ndarray, v: np.ndarray) -> JointMotion:
         m = ball(rotation_of_quaternion(q[3:]), v[:3])
         Z = np.zeros((3, 3))
         return JointMotion(m.R, q[:3], *(np.hstack(x) for x in ((m.A, Z), (Z, m.A), (m.A_dot, Z), (Z, m.A_dot))))
+    if isinstance(joint, lw.SplineCurve | lw.SplineSurface):
+        return analytic_joint_motion(spline_pose(joint, q), q, v)
     if not isinstance(joint, CustomJoint):
         return row_of(stages(joint, q), v)
     if joint.name in ("exp", "rot_exp"):  # the library's branches on small angles do not take complex numbers

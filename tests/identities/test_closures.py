@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from models import CUSTOM, SPLINES, control_values
 
 import linkwork as lw
 from linkwork.constraints.rows import constraint_set
@@ -23,7 +24,13 @@ JOINTS = (
     lw.SphericalExp(),
     lw.Helical((0, 0.6, 0.8), pitch=0.05),
     lw.Composite(lw.Revolute((1, 0, 0)), lw.Prismatic((0, 1, 0))),
+    lw.Composite(lw.Revolute((1, 0, 0)), lw.Revolute((0, 1, 0)), FRAME),
     lw.joint(lambda q: lw.SE3.rot_z(q[0]) @ lw.SE3(p=(0.3 * np.cos(2 * q[0]), 0.1 * q[0] ** 2, 0.2 * np.sin(q[0]))), nv=1),
+    CUSTOM["torus"],
+    CUSTOM["rail"],
+    SPLINES["spline"],
+    SPLINES["closed spline"],
+    SPLINES["surface of two"],
 )
 
 
@@ -136,6 +143,9 @@ PAIRS = (
     lw.Helical((0.6, 0, 0.8), pitch=0.1),
     lw.Composite(lw.Revolute((1, 0, 0)), lw.Prismatic((0, 1, 0))),
     lw.joint(lambda q: lw.SE3.rot_z(q[0]) @ lw.SE3(p=(0.3 * np.cos(2 * q[0]), 0.1 * q[0] ** 2, 0.2 * np.sin(q[0]))), nv=1),
+    CUSTOM["torus"],
+    SPLINES["closed spline"],
+    lw.SplineSurface(control_values(3, 4, 4), domain=(None, None)),  # one patch: rk4 keeps its order
 )
 
 

@@ -26,7 +26,8 @@ from linkwork.joints import ALL_JOINTS, CustomJoint
 
 TOLERANCE = 1e-10
 
-IN_PINOCCHIO = tuple(k for k in KINDS if k not in ("custom", "spherical exp", "free exp TR", "free exp RT"))
+OWN = ("torus", "rail", "spline curve", "closed spline curve", "spline surface")
+IN_PINOCCHIO = tuple(k for k in KINDS if k not in ("custom", "spherical exp", "free exp TR", "free exp RT", *OWN))
 IN_MUJOCO = ("fixed", "revolute", "revolute y", "prismatic", "spherical")
 
 # Sizes up to 60, and many smaller trees.

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
-from models import CUSTOM, PLACEMENTS, Rng, positions, random_inertia, random_parents, random_state, some_kinds, unit
+from models import CUSTOM, PLACEMENTS, SPLINES, Rng, positions, random_inertia, random_parents, random_state, some_kinds, unit
 
 import linkwork as lw
 
@@ -32,6 +32,11 @@ KINDS: dict[str, tuple[Callable[[Rng], lw.Joint], str]] = {
     "slide and ball": (lambda rng: lw.Composite(lw.Prismatic(unit(rng)), lw.Spherical()), "general"),
     "slide and universal": (lambda rng: lw.Composite(lw.Prismatic((0, 0, 1)), lw.Universal()), "turn_x"),
     "custom": (lambda rng: CUSTOM["helix"], "general"),
+    "torus": (lambda rng: CUSTOM["torus"], "general"),
+    "rail": (lambda rng: CUSTOM["rail"], "general"),
+    "spline curve": (lambda rng: SPLINES["spline" if rng.integers(2) else "spline of four frames"], "shift"),
+    "closed spline curve": (lambda rng: SPLINES["closed spline"], "shift"),
+    "spline surface": (lambda rng: SPLINES["surface of two"], "general"),
 }
 DRIVEN = {"revolute", "spherical", "cylindrical", "helical", "custom"}  # with armature and damping
 

@@ -15,6 +15,7 @@ from linkwork.contact.detect import detect
 from linkwork.scenes import ALL_SCENES
 from linkwork.scenes.arch import INNER, OUTER
 from linkwork.solvers.problem import NORMAL
+from linkwork.studies.contact_work import contact_work
 
 G = 9.81
 METHODS = ("reduced", "maximal", "maximal-implicit", "redmax")
@@ -217,12 +218,9 @@ def test_quadrupeds_land_and_settle(name: str, method: str) -> None:
     rows = normals(run.model)
     assert np.all(run.forces[-1, rows] > 0.05 * weight)
     assert run.forces[-1, rows].sum() == pytest.approx(weight, rel=1e-3)
-    check(run, 1e-12 if name == "anymal" else 1e-6, penetration=1e-3)  # see the next test
+    check(run, 1e-12 if name == "anymal" else 1e-11, penetration=1e-3)  # contradictions that the solver leaves (JAM)
 
 
-@pytest.mark.xfail(
-    strict=True, reason="redundant dry friction of joints beside contacts: the solver ends its changes of modes early"
-)
 def test_contacts_and_dry_friction_of_joints_are_solved_to_rounding() -> None:
     """The joints of this robot rub: 12 such rows and 12 of its feet share 18 degrees of freedom."""
     model, state, _ = robot("go1")
@@ -233,46 +231,44 @@ def test_contacts_and_dry_friction_of_joints_are_solved_to_rounding() -> None:
 SCENES = {
     "stack": {"boxes": 4},
     "arch": {"friction": 0.25},
-    "slide": {},
+    "dominoes": {"count": 4},
+    "wall": {"courses": 3},
     "chains": {},
+    "slide": {},
     "quadruped": {},
     "ragdoll": {},
+    "grasp": {},
     "tippe_top": {},
 }
 
 
 @pytest.mark.parametrize("name", SCENES)
 def test_contacts_never_give_energy(name: str) -> None:
-    """Impulses times the mean of the velocities before and after each step, at its rows.
-
-    A step asks G v' = -h/2 bias of rows that turn, so that their mean along it is none; and what left a contact slower than one
-    step accelerates it comes back within it. Both are allowed for, and nothing else.
-    """
+    """Impulses times the mean of the velocities before and after them is never above rounding; what push-out gives is little."""
     scene = ALL_SCENES[name]
     model, state = scene.build(**SCENES[name])
-    run = lw.simulate(model, state, round(0.8 / scene.dt) * scene.dt, scene.dt)
-    assert run.forces is not None
-    before, after = (rows_at(run, v) for v in (run.v[:-1], run.v[1:]))
-    rows = normals(run.model)[:, None] + np.arange(3)
-    x = (scene.dt * run.forces[1:])[:, rows]
-    acts = np.any(x != 0.0, axis=-1, keepdims=True)
-    parts = {
-        n: np.where(acts, a[:, rows], 0.0) for n, a in (("u", before["rate"]), ("w", after["rate"]), ("bias", before["bias"]))
-    }
-    work = 0.5 * np.sum(x * (parts["u"] + parts["w"]), axis=(1, 2))
-    turning = 0.25 * scene.dt * np.sum(np.abs(x * parts["bias"]), axis=(1, 2))
-    back = 0.5 * np.sum(x[..., 0] * np.maximum(parts["u"][..., 0], 0.0), axis=1)
-    scale = float(np.ptp(run.energy.kinetic)) + 1e-12
-    assert np.max(work - turning - back) < 1e-12 * scale
+    run = lw.simulate(model, state, round(0.6 / scene.dt) * scene.dt, scene.dt, evaluations=0)
+    work, push_out = contact_work(run)
+    moved = float(np.ptp(run.energy.kinetic) + np.ptp(run.energy.potential))
+    assert work.max() < 1e-13 * moved + 1e-15
     assert work.sum() < 0.0
+    assert push_out.sum() < 1e-2 * moved
 
 
-def rows_at(run: lw.Trajectory, v: np.ndarray) -> dict[str, np.ndarray]:
-    """What the rows see of velocities v at the starts of all steps."""
-    q = run.q[:-1]
-    found = [lw.kinematics(run.model, *pair) for pair in zip(q, v, strict=True)]
-    poses, twists = (np.array([getattr(k, name) for k in found]) for name in ("poses", "twists"))
-    return constraint_set(run.model).records(poses, twists, q, v, run.t[:-1])
+def test_the_work_of_contacts_is_told_for_one_reduced_run() -> None:
+    model, state = ALL_SCENES["stack"].build(boxes=1)
+    with pytest.raises(lw.InputError, match="one run"):
+        contact_work(lw.simulate(model, state, 0.01, 5e-3, "maximal"))
+
+
+def test_a_ball_that_bounces_gives_energy_back() -> None:
+    """With restitution an impulse works against the loss of speed: e - 1 times the momentum, times the mean of -s and e s."""
+    b = lw.ModelBuilder(gravity=(0, 0, 0))
+    b.body("ball", joint=lw.Free(), inertia=lw.Inertia.sphere(mass=2.0, radius=0.1))
+    b.add(lw.Contact("ball", lw.Sphere(0.1), friction=0.5, restitution=0.5))
+    state = lw.State(np.array([0, 0, 0.1, 1, 0, 0, 0]), np.array([0, 0, 0, 0, 0, -3.0]))
+    work, _ = contact_work(lw.simulate(b.build(), state, 1e-3, 1e-3, evaluations=0))
+    assert work[0] == pytest.approx(0.5 * 2.0 * 3.0**2 * (0.5**2 - 1.0), rel=1e-9)
 
 
 @pytest.mark.parametrize(

@@ -14,9 +14,10 @@ import numpy as np
 import pytest
 
 import linkwork as lw
-from linkwork import SE3, Free, InputError, LinkworkError, Model, ModelError, Prismatic, Revolute, Spherical
+from linkwork import SE3, Free, InputError, LinkworkError, Model, ModelError, Prismatic, Revolute, SphericalExp
 from linkwork.bench import (
     BENCHMARKS,
+    analysis,
     cold,
     dynamics,
     loaded,
@@ -36,6 +37,7 @@ from linkwork.bench.multiplier_claims import claims
 from linkwork.bench.multiplier_frames import assemble_factor_solve, factor_solve, frames
 from linkwork.bench.quantities import QUANTITIES
 from linkwork.cli import main
+from linkwork.interop.mujoco import build, mjcf
 from linkwork.model import Body
 
 KEYS = {"case", "quantity", "engine", "mode", "threads", "us"}
@@ -117,7 +119,7 @@ def test_the_native_loop_computes_the_quantity(quantity: Any) -> None:
 def test_mujoco_walks_the_same_path() -> None:
     mujoco = pytest.importorskip("mujoco")
     model = models.arm7()
-    step.require_same_path(model, mujoco, peers.to_mujoco(model, step.DT))
+    step.require_same_path(model, mujoco, build(model, step.DT))
 
 
 class Wrong(peers.Peer):
@@ -140,21 +142,21 @@ def test_another_model_is_refused(answer: float) -> None:
 
 def test_other_joints_do_not_go_to_peers() -> None:
     b = models.chain(1).bodies[0]
-    model = Model((Body(b.name, -1, Spherical(), b.joint_name, b.placement, b.inertia),), np.zeros(3))
-    with pytest.raises(ModelError, match="revolute"):
-        peers.mjcf(model)
+    model = Model((Body(b.name, -1, SphericalExp(), b.joint_name, b.placement, b.inertia),), np.zeros(3))
+    with pytest.raises(ModelError, match="no joint that moves"):
+        mjcf(model)
 
 
 def test_a_placed_free_joint_does_not_go_to_mujoco() -> None:
     b = models.chain(1).bodies[0]
     model = Model((Body(b.name, -1, Free(), b.joint_name, SE3(p=(1.0, 0.0, 0.0)), b.inertia),), np.zeros(3))
     with pytest.raises(ModelError, match="origin"):
-        peers.mjcf(model)
+        mjcf(model)
 
 
 def test_models_are_reproducible() -> None:
-    for build in (models.arm7, lambda: models.chain(3)):
-        for a, b in zip(build().bodies, build().bodies, strict=True):
+    for made in (models.arm7, lambda: models.chain(3)):
+        for a, b in zip(made().bodies, made().bodies, strict=True):
             np.testing.assert_array_equal(a.inertia.matrix, b.inertia.matrix)
 
 
@@ -282,7 +284,19 @@ def test_the_package_is_cheap_to_import() -> None:
     out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=env).stdout.split()
     assert "linkwork.bench.dynamics" not in out
     assert "pinocchio" not in out
-    assert set(BENCHMARKS) == {"dynamics", "step", "stiff", "multipliers", "loaded", "contact", "contact-problems", "bisp"}
+    names = {
+        "dynamics",
+        "derivatives",
+        "step",
+        "stiff",
+        "multipliers",
+        "loaded",
+        "contact",
+        "contact-problems",
+        "bisp",
+        "analysis",
+    }
+    assert set(BENCHMARKS) == names
 
 
 def test_stiff_chains_are_timed_at_equal_error(capsys: pytest.CaptureFixture[str]) -> None:
@@ -435,3 +449,16 @@ def test_cold_starts_are_printed(capsys: pytest.CaptureFixture[str]) -> None:
     lines = capsys.readouterr().out.splitlines()
     assert [line.partition(":")[0] for line in lines] == ["g1+pd, empty cache", "g1+pd, warm cache", "chain of 20 links built"]
     assert not any("failed" in line for line in lines)
+
+
+def test_analysis_writes_rows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every quantity in both engines, which agree."""
+    pytest.importorskip("pinocchio")
+    if models.robots_folder() is None:
+        pytest.skip("no robots")
+    monkeypatch.setattr(analysis, "QUICK", timing.Effort(1, 0.01))
+    rows = analysis.run(tmp_path / "rows.json", True, ["panda"])
+    assert json.loads((tmp_path / "rows.json").read_text()) == rows
+    assert all(set(row) == KEYS for row in rows)
+    assert {r["quantity"] for r in rows} >= {"centroidal_momentum_matrix", "coriolis_matrix", "regressor"}
+    assert {(r["engine"], r["mode"]) for r in rows} >= {("linkwork", "batch64"), ("pinocchio", "single")}

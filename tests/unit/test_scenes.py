@@ -8,8 +8,10 @@ import pytest
 import linkwork as lw
 from linkwork.scenes import ALL_SCENES, Scene
 from linkwork.scenes.assembling import corners
+from linkwork.scenes.bearing import JOURNAL, SPAN
 from linkwork.scenes.gears import top_speed
 from linkwork.scenes.helix import DESCENT, RADIUS
+from linkwork.scenes.marble import MARBLE, RADII
 
 SMALLER = {
     "plant": {"generations": 2},
@@ -185,3 +187,41 @@ def test_the_tippe_top_turns_over() -> None:
     run = lw.simulate(model, state, 3.0, 5e-4, every=6000)
     assert run.poses[0, 0, 2, 2] > 0.99
     assert run.poses[-1, 0, 2, 2] < -0.9
+
+
+@pytest.mark.parametrize("method", ["reduced", "maximal", "redmax"])
+def test_the_bearing_spins_down_as_long_as_its_friction_says(method: str) -> None:
+    """I w / (mu r W (|1/2 + d/l| + |1/2 - d/l|)), to 0.1 %; then it stands."""
+    model, state = ALL_SCENES["bearing"].build(spin=10.0)
+    inertia = model.bodies[0].inertia
+    d = inertia.com[1] / SPAN
+    torque = 0.15 * JOURNAL * inertia.mass * 9.81 * (abs(0.5 + d) + abs(0.5 - d))
+    lasts = inertia.tensor[1, 1] * 10.0 / torque
+    run = lw.simulate(model, state, 3.5, 5e-4, method)
+    moving = np.count_nonzero(np.abs(run.v[:, 0]) > 1e-9)
+    assert moving * 5e-4 == pytest.approx(lasts, rel=1e-3)
+    assert np.abs(run.v[moving:]).max() < 1e-12
+
+
+def test_the_linkage_with_rubbing_pins_comes_to_rest_and_sticks() -> None:
+    model, state = ALL_SCENES["pins"].build(friction=0.6)
+    run = lw.simulate(model, state, 9.0, 2e-3, every=10)
+    energy = run.energy.total
+    assert energy[-1] < energy[0] - 1.0
+    assert np.abs(run.v[-20:]).max() < 1e-9
+    assert np.abs(np.diff(run.q[-20:], axis=0)).max() < 1e-9
+    assert run.health.complementarity is not None
+    assert run.health.complementarity < 1e-12
+
+
+@pytest.mark.parametrize(("axis", "method"), [(0, "reduced"), (1, "reduced"), (0, "maximal")])
+def test_the_marble_rolls_to_and_fro_as_the_bowl_is_curved(axis: int, method: str) -> None:
+    """Near the bottom w^2 = 5/7 g / (rho - r), with rho = a^2 / c the radius of curvature along each axis."""
+    model, _ = ALL_SCENES["marble"].build()
+    q, v = np.array([0.0, 0.0, -RADII[2] + MARBLE, 1.0, 0.0, 0.0, 0.0]), np.zeros(6)
+    speed = 0.01
+    v[3 + axis] = speed
+    v[:3] = np.cross([0.0, 0.0, 1.0], v[3:]) / MARBLE
+    w = np.sqrt(5.0 / 7.0 * 9.81 / (RADII[axis] ** 2 / RADII[2] - MARBLE))
+    run = lw.simulate(model, lw.State(q, v), 1.0, 2.5e-4, method)
+    assert np.abs(run.q[:, axis] - speed / w * np.sin(w * run.t)).max() < 0.01 * speed / w

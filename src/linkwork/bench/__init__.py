@@ -81,6 +81,13 @@ def _bisp(json: Path | None = None, quick: bool = False, cases: Sequence[str] = 
     return run(json, quick, cases)
 
 
+def _analysis(json: Path | None = None, quick: bool = False, cases: Sequence[str] = ()) -> Rows:
+    """Centroidal, Coriolis and Jacobian matrices and regressors of robots, beside Pinocchio."""
+    from .analysis import run
+
+    return run(json, quick, cases)
+
+
 BENCHMARKS: dict[str, Callable[..., Rows]] = {
     "dynamics": _dynamics,
     "derivatives": _derivatives,
@@ -91,6 +98,7 @@ BENCHMARKS: dict[str, Callable[..., Rows]] = {
     "contact": _contact,
     "contact-problems": _contact_problems,
     "bisp": _bisp,
+    "analysis": _analysis,
 }
 
 __all__ = ["BENCHMARKS"]

@@ -128,7 +128,7 @@ def measured(case: Case, steps: int, methods: Sequence[str]) -> list[dict[str, A
     found = {(name, start): {"rounds": [], "ms": [], "apart": []} for name in methods for start in ("cold", "cached")}
     kept = {name: np.zeros(6 * model.nb) for name in (*methods, "joint")}
     for _ in range(steps):
-        given = friction_step(model, now, H, [])
+        given = friction_step(model, now, H)
         reference = _step(ReducedStep, given, rubbing)
         v = reference.end(*reference.project(kept["joint"]))
         for name in methods:

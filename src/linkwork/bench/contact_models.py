@@ -22,6 +22,7 @@ from ..contact.formulations import touching
 from ..errors import InputError
 from ..forces import PDController
 from ..geometry import Sphere
+from ..interop.mujoco import converter
 from ..io import load
 from ..joints import Free
 from ..model import Model, State
@@ -72,7 +73,7 @@ class InContact:
     def peer(self) -> Any:
         """What turns states of linkwork into MuJoCo's."""
         peer = peers.MuJoCo.__new__(peers.MuJoCo)
-        peer._ours, peer.model = self.model, self.mujoco
+        peer._to, peer.model = converter(self.model, self.mujoco), self.mujoco
         return peer
 
 

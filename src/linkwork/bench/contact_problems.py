@@ -1,7 +1,8 @@
 """Problems of contact with friction from a seeded generator: articulated bodies and boxes, where they touch, as they move.
 
-Every family draws a posture, a motion and places of contact, and poses one step of 5 ms at velocity level: A = J M^-1 J^T and
-b = J (v + h M^-1 f) with gravity and Coriolis forces f. Nothing is left out: redundant, collapsed and jammed states are included.
+Families along runs are in `contact_runs`. Every other family draws a posture, a motion and places of contact, and poses one step
+of 5 ms at velocity level: A = J M^-1 J^T and b = J (v + h M^-1 f) with gravity and Coriolis forces f. Nothing is left out:
+redundant, collapsed and jammed states are included.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from ..reduced.jacobian import body_jacobian
 from ..reduced.mass_matrix import mass_matrix
 from ..solvers.problem import Cones, Problem
 from ..spatial import SE3, Inertia
+from .contact_runs import RUNS
 
 GRAVITY = np.array((0.0, 0.0, -9.81))
 H = 0.005  # s
@@ -212,11 +214,14 @@ def wedged(rng: np.random.Generator) -> Problem:
     return p
 
 
-FAMILIES: dict[str, Callable[[np.random.Generator], Problem]] = {
+DRAWN: dict[str, Callable[[np.random.Generator], Problem]] = {
     f.__name__: f for f in (standing, landing, soles, fallen, bound, collapsed, pinched, stacked, wedged)
 }
+FAMILIES = (*DRAWN, *RUNS)
 
 
 def problems(family: str, count: int, seed: int = 0) -> list[Problem]:
-    """The first problems of a family; each has a seed of its own."""
-    return [FAMILIES[family](np.random.default_rng((seed, list(FAMILIES).index(family), k))) for k in range(count)]
+    """The first problems of a family; each has a seed of its own, or is a state of its own of a run."""
+    if family in RUNS:
+        return [RUNS[family](seed, k) for k in range(count)]
+    return [DRAWN[family](np.random.default_rng((seed, list(DRAWN).index(family), k))) for k in range(count)]

@@ -65,7 +65,7 @@ def contact_rows(case: InContact, q: np.ndarray, v: np.ndarray) -> tuple[np.ndar
     normal, mu, first = [], [], 0
     for law, size in laws.sizes():
         if isinstance(law, Contact):
-            rows = range(first, first + size, 3 if law.cones else 1)
+            rows = range(first, first + size, law.per_point)
             normal += rows
             mu += [law.friction if law.cones else 0.0 for _ in rows]
         first += size

@@ -21,6 +21,7 @@ from ..errors import ModelError
 from ..forces import JointSpring, LimitSpring, Muscle, PDController, SpringDamper
 from ..forces.muscle_wrap import Wrap
 from ..geometry import Plane, Sphere
+from ..interop.mujoco import converter, mjcf
 from ..model import Model
 from ..model.kinematics import kinematics
 from ..model.model import WORLD
@@ -199,8 +200,8 @@ class LoadedMuJoCo(peers.MuJoCo):
 
     def __init__(self, model: Model, q: np.ndarray, dt: float) -> None:
         self.mj: Any = importlib.import_module("mujoco")
-        self._ours, flags = model, self.mj.mjtDisableBit
-        draft = Draft(model, q, self.mj.MjSpec.from_string(peers.mjcf(model, dt)), self.mj, [])
+        flags = self.mj.mjtDisableBit
+        draft = Draft(model, q, self.mj.MjSpec.from_string(mjcf(model, dt)), self.mj, [])
         for element in model.elements:
             add(element, draft)
         off = int(flags.mjDSBL_EULERDAMP)
@@ -211,6 +212,7 @@ class LoadedMuJoCo(peers.MuJoCo):
         draft.spec.option.disableflags = off
         self.dt, self.controls = dt, draft.controls
         self.model = draft.spec.compile()
+        self._to = converter(model, self.model)
 
     def inputs(self, steps: int) -> np.ndarray:
         """Of the actuators (steps, nu)."""

@@ -6,6 +6,7 @@ from .coupling import Coupling
 from .custom import CustomConstraint, constraint, joint_constraint
 from .friction import DryFriction
 from .gear import Gear
+from .joint_friction import JointFriction
 from .limits import Limit
 from .loop import Loop
 from .on_joints import JointConstraint
@@ -26,6 +27,7 @@ __all__ = [
     "DryFriction",
     "Gear",
     "JointConstraint",
+    "JointFriction",
     "Limit",
     "Loop",
     "PointOnCurve",

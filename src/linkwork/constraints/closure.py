@@ -44,6 +44,7 @@ from ..joints import (
     Universal,
 )
 from ..joints.complement import complement
+from ..joints.derived_transform import derived_transform
 from ..model.model import WORLD
 from ..spatial.dual import held
 from ..spatial.scalar import Scalar, Vector, dot, stack
@@ -126,7 +127,7 @@ class Closure(Constraint):
     def variant(self) -> tuple[Any, ...]:
         return ("direct", type(self.joint).__name__) if self.direct else ("fitted", self.pair.signature)
 
-    def parameters(self) -> dict[str, np.ndarray]:
+    def parameters(self) -> dict[str, Any]:
         own = {} if self.direct else {f"joint_{name}": x for name, x in self.pair.parameters().items()}
         return super().parameters() | own
 
@@ -155,7 +156,7 @@ class Closure(Constraint):
 
     def _error(self, E_ab: SE3, q: Vector) -> Vector:
         """The turn and the shift that are left at coordinates q, in frame a."""
-        X = (E_ab @ self.pair.transform(q).inverse()).collapsed()
+        X = (E_ab @ derived_transform(self.pair, q).inverse()).collapsed()
         turn = stack(X.R[2, 1] - X.R[1, 2], X.R[0, 2] - X.R[2, 0], X.R[1, 0] - X.R[0, 1])
         return np.concatenate([0.5 * turn, X.p])
 
@@ -198,7 +199,7 @@ def added(joint: Joint) -> Joint:
     if isinstance(joint, Free):
         return FreeExp()
     if isinstance(joint, Composite):
-        return Composite(added(joint.first), added(joint.second))
+        return Composite(added(joint.first), added(joint.second), joint.between)
     if joint.nq != joint.nv:
         raise ModelError(f"Closure: {joint!r} cannot close a loop, as its velocities are not the rates of its coordinates")
     return joint

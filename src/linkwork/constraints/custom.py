@@ -92,7 +92,7 @@ class CustomConstraint(Given, Rubbing, Constraint):
     def variant(self) -> tuple[Any, ...]:
         return (self.unilateral, self.gripping)
 
-    def parameters(self) -> dict[str, np.ndarray]:
+    def parameters(self) -> dict[str, Any]:
         return super().parameters() | {f"grip_{name}": np.asarray(getattr(self, name), float) for name in self.gripping}
 
     def bound(self, values: dict[str, Any]) -> Any:

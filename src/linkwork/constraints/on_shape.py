@@ -36,7 +36,7 @@ class OnShape(Rubbing, Constraint):
     def _numbers(self) -> tuple[str, ...]:
         return (*self.parameter_names, *self.gripping)
 
-    def parameters(self) -> dict[str, np.ndarray]:
+    def parameters(self) -> dict[str, Any]:
         parts = {f"{name}_{key}": x for name, shape in self._shapes.items() for key, x in shape.given.parameters().items()}
         return {name: np.asarray(getattr(self, name), float) for name in self._numbers} | parts
 

@@ -82,14 +82,14 @@ def crossings(model: Model, q: np.ndarray, t: np.ndarray) -> tuple[Crossing, ...
         return ()
     least = s[:, rank - 1]
     found: list[Crossing] = []
-    for k in _zeros(least / least.max()):
+    for k in zeros_passed(least / least.max()):
         share = np.abs(U[k][:, rank - 1 :]).max(axis=1)
         owners = dict.fromkeys(name for name, x in zip(names, share, strict=True) if x > 0.1)
         found.append((float(t[k]), tuple(owners)))
     return tuple(found)
 
 
-def _zeros(s: np.ndarray) -> list[int]:
+def zeros_passed(s: np.ndarray) -> list[int]:
     """Where a positive sequence has zeros, or passes them between two of its members: one of each run of small ones."""
     falls = np.concatenate([[0.0], s[:-1] - s[1:]])
     rises = np.concatenate([s[1:] - s[:-1], [0.0]])

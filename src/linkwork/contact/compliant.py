@@ -26,7 +26,7 @@ import numpy as np
 
 from ..elements.ports import At, values, velocities
 from ..elements.touch import velocity_at
-from ..errors import ModelError
+from ..errors import InputError, ModelError
 from ..forces.force import Force, push_at
 from ..geometry import Plane, Shape
 from ..geometry.contact_point import ContactPoint
@@ -83,7 +83,7 @@ class CompliantContact(Force):
     def variant(self) -> tuple[Any, ...]:
         return tuple(type(s).__name__ for s in self.shapes)
 
-    def parameters(self) -> dict[str, np.ndarray]:
+    def parameters(self) -> dict[str, Any]:
         own = {name: getattr(self, name) for name in ("stiffness", "damping", "friction", "slip_speed")}
         return {name: np.asarray(x, float) for name, x in own.items()} | shape_parameters(self.shapes)
 
@@ -159,6 +159,8 @@ class Compliance:
 
 def compliant(model: Model, contact: Contact, given: Compliance, h: float) -> CompliantContact:
     """A contact as a force: by default a free body on its spring swings in PERIOD steps, and bounces as declared."""
+    if contact.spins or contact.rolls:
+        raise InputError(f"{contact!r} resists spinning or rolling, which compliant contacts do not")
     mass = tree_mass(model, contact.bodies) / slot_count(*contact.shapes)
     stiffness = mass * (2.0 * np.pi / (PERIOD * h)) ** 2 if given.stiffness is None else given.stiffness
     critical = 2.0 * np.sqrt(max(stiffness, 0.0) * mass)

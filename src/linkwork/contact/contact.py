@@ -14,7 +14,7 @@ from ..errors import ModelError
 from ..geometry import Plane, Shape
 from ..geometry.contact_point import ContactPoint
 from ..model.checks import number
-from ..spatial.scalar import Scalar, Vector, where
+from ..spatial.scalar import Scalar, Vector, array, where
 from ..spatial.se3 import SE3
 from .broad import near, speed_bound
 from .candidates import pair_friction, pair_restitution
@@ -24,13 +24,16 @@ from .pairs import bound_shapes, pair_function, shape_parameters, slot_count
 class Contact(Constraint):
     """Shapes of two bodies that do not pass through one another. At every point where they may touch, along its normal,
 
-        gap >= 0,   force >= 0,   one of them zero;      |friction| <= mu force, against the slip, of any direction where none is.
+        gap >= 0,   force >= 0,   one of them zero;      |friction| <= mu force, against the slip, of any direction where none is,
+        |torque about the normal| <= spinning force,     |torque about each tangent| <= rolling force, against the turn.
 
     body_a, shape_a   a body with a shape in its axes
     body_b, shape_b   another one, "world" with a plane by default
     friction          mu; by default sqrt(mu_a mu_b) of the shapes, 0 where neither says anything
     restitution       e in [0, 1]: how fast shapes part that met at a speed of 1; by default the larger of the shapes'
     name              its own, for messages and reactions; need not be given
+    spinning, rolling m: torques that resist turning about the normal and about the two tangents, each within its own bound, per
+                      force; 0 by default. They need friction
     friction_model    "exact": Coulomb's law;  "pyramid": |friction| <= mu force along each of two tangents;  "staggered": the
                       same, found by contact and friction in turn. One that is staggered makes all of the model so
     """
@@ -47,6 +50,8 @@ class Contact(Constraint):
         restitution: float | None = None,
         name: str = "",
         friction_model: str = EXACT,
+        spinning: float = 0.0,
+        rolling: float = 0.0,
     ) -> None:
         shape_b = Plane() if shape_b is None else shape_b
         self.bodies, self.name, self.shapes = (body_a, body_b), name, (shape_a, shape_b)
@@ -63,7 +68,12 @@ class Contact(Constraint):
             known = ", ".join(map(repr, FRICTION_MODELS))
             raise ModelError(f"{self!r}: friction_model must be one of {known}, not {friction_model!r}")
         self.friction_model, self.cones = friction_model, self.friction > 0.0
-        self.size = slot_count(shape_a, shape_b) * (3 if self.cones else 1)
+        self.spinning = number(repr(self), "spinning", spinning, 0.0)
+        self.rolling = number(repr(self), "rolling", rolling, 0.0)
+        self.spins, self.rolls = self.spinning > 0.0, self.rolling > 0.0
+        if (self.spins or self.rolls) and not self.cones:
+            raise ModelError(f"{self!r}: spinning and rolling friction act beside friction; give that too")
+        self.size = slot_count(shape_a, shape_b) * self.per_point
 
     @property
     def curved(self) -> bool:  # type: ignore[override]
@@ -72,20 +82,29 @@ class Contact(Constraint):
 
     @property
     def variant(self) -> tuple[Any, ...]:
-        return (*(type(s).__name__ for s in self.shapes), self.cones, self.friction_model, self.restitution > 0.0)
+        return (
+            *(type(s).__name__ for s in self.shapes),
+            self.cones,
+            self.spins,
+            self.rolls,
+            self.friction_model,
+            self.restitution > 0.0,
+        )
 
-    def parameters(self) -> dict[str, np.ndarray]:
+    def parameters(self) -> dict[str, Any]:
         own = {"friction": self.friction} if self.cones else {}
         own |= {"restitution": self.restitution} if self.restitution > 0.0 else {}
+        own |= {"spinning": self.spinning} if self.spins else {}
+        own |= {"rolling": self.rolling} if self.rolls else {}
         return {name: np.asarray(x, float) for name, x in own.items()} | shape_parameters(self.shapes)
 
     def bound(self, values: dict[str, Any]) -> Contact:
-        own = {name: values[name] for name in ("friction", "restitution") if name in values}
+        own = {name: values[name] for name in ("friction", "restitution", "spinning", "rolling") if name in values}
         return super().bound(own | {"shapes": bound_shapes(self.shapes, values)})
 
     def without_friction(self) -> Contact:
         """The same that only pushes."""
-        return self._made_anew({"friction": 0.0})
+        return self._made_anew({"friction": 0.0, "spinning": 0.0, "rolling": 0.0})
 
     def solved_as(self, friction_model: str) -> Contact:
         """The same with friction by another model."""
@@ -101,6 +120,11 @@ class Contact(Constraint):
 
     def grip(self) -> tuple[Scalar, Scalar]:
         return self.friction, self.restitution
+
+    def row_friction(self) -> Vector:
+        point = [0.0, self.friction, self.friction]
+        point += [self.spinning] * self.spins + [self.rolling] * (2 * self.rolls)
+        return array(point * (self.size // self.per_point))
 
     def residual(self, E_a: SE3, E_b: SE3) -> Vector:
         return gaps(self, self.touch((E_a, E_b)))

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -59,6 +61,18 @@ class Collection:
         """Whether some contacts have friction."""
         return self.shape[3] >= CONES
 
+    @property
+    def rubs_inside(self) -> bool:
+        """Whether some joints have friction under what they carry."""
+        return any(law.by_reaction for law in self.rows)
+
+    @cached_property
+    def carriers(self) -> np.ndarray:
+        """Of every constraint which one carries what its bounds follow from; 0 where that is a joint, or nothing."""
+        given = _on_bodies_first(self.model.elements_of(RowLaw))
+        closures = [law.closure(self.model) if law.by_reaction else None for law in given]
+        return np.array([next((k for k, law in enumerate(given) if law is c), 0) for c in closures], np.int64)
+
     @cached_property
     def initial_inputs(self) -> np.ndarray:
         """The inputs of all forces where nothing else is said."""
@@ -97,7 +111,9 @@ class Collection:
             return replace(tree, sets=sets)
         supports, R = Supports.of(self.row_nodes, [c.size for c in self.rows]), self.row_count
         sizes = [{"rows": c.size, "unknown": c.unknowns, "told": c.inputs} for c in self.rows]
-        sets |= {"constraint": self.row_nodes.tree(sizes, *supports.roles()), "place": supports.tree()}
+        roles, role_sizes = supports.roles()
+        roles |= {"carrier": self.carriers} if self.rubs_inside else {}
+        sets |= {"constraint": self.row_nodes.tree(sizes, roles, role_sizes), "place": supports.tree()}
         counts = {**tree.counts, "row": R, "list": R + 1, "pair": R * (R + 1) // 2, "column": 4 * self.model.nv}
         counts |= {"square": R * R} if self.shape[3] == CONES else {}
         items = {**tree.items, "climbs": supports.climbs}
@@ -121,8 +137,9 @@ def collection(model: Model) -> Collection:
 
 
 def _collected(model: Model) -> Collection:
-    def on_bodies_first(kind: type) -> list:
-        laws = [law.fitted_to(model) for law in model.elements_of(kind)]
-        return sorted(laws, key=lambda law: not isinstance(law.ports[0], BodyPort))
+    forces, rows = (_on_bodies_first(law.fitted_to(model) for law in model.elements_of(kind)) for kind in (ForceLaw, RowLaw))
+    return Collection(model, tuple(forces), tuple(rows))
 
-    return Collection(model, tuple(on_bodies_first(ForceLaw)), tuple(on_bodies_first(RowLaw)))
+
+def _on_bodies_first(laws: Iterable[Any]) -> list[Any]:
+    return sorted(laws, key=lambda law: not isinstance(law.ports[0], BodyPort))

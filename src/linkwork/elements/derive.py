@@ -149,7 +149,7 @@ def nearer(law: RowLaw, x: Sequence[Any], t: Scalar, unknown: Vector) -> Vector:
 
 def approach(law: RowLaw, at: Sequence[At], t: Scalar, unknown: Vector, motion: Sequence[Vector]) -> tuple[Vector, Vector]:
     """The residual of every cone or row, and its rate along another motion of the ports: what decides whether it may act."""
-    each = 3 if law.cones else 1
+    each = law.per_point
     if law.touches:
         x = values(at)
         return law.gap_of(x, t, unknown)[::each], slips(law, law.touch(x), x, motion)[::each]
@@ -166,4 +166,4 @@ def reach(law: RowLaw, at: Sequence[At], t: Scalar, unknown: Vector, motion: Seq
     if not law.touches:
         return approach(law, at, t, unknown, motion)
     x, points = values(at), law.touch(values(at))
-    return law.gap_of(x, t, unknown)[:: 3 if law.cones else 1], closing(points, x, motion)
+    return law.gap_of(x, t, unknown)[:: law.per_point], closing(points, x, motion)

@@ -18,7 +18,7 @@ from ..joints import Joint
 from ..model.checks import word
 from ..model.model import WORLD, Model
 from ..solvers.problem import BOUNDS, FIRST, NORMAL, SECOND, is_bounded_by_another
-from ..spatial.functions import Functions
+from ..spatial.functions import Functions, run_time
 from ..spatial.scalar import Scalar, Vector, array
 from .ports import At, Port
 
@@ -92,9 +92,9 @@ class Law:
         """Elements of which this is equal compute the same, from other numbers; found without looking at what they compute."""
         return (type(self), self.variant) if self.built_in else (id(self),)
 
-    def parameters(self) -> dict[str, np.ndarray]:
+    def parameters(self) -> dict[str, Any]:
         """The run-time data by name."""
-        return {name: np.asarray(getattr(self, name), float) for name in self.parameter_names}
+        return {name: run_time(getattr(self, name)) for name in self.parameter_names}
 
     def bound(self, values: dict[str, Any]) -> Any:
         """The same element with other parameters."""
@@ -126,7 +126,7 @@ class FunctionLaw(Law):
     def _made_anew(self, values: Mapping[str, Any]) -> Any:
         return super()._made_anew({"parameters": self._given.values | dict(values)})
 
-    def parameters(self) -> dict[str, np.ndarray]:
+    def parameters(self) -> dict[str, Any]:
         return self._given.parameters()
 
     def bound(self, values: dict[str, Any]) -> Any:
@@ -180,8 +180,11 @@ class RowLaw(Law):
     unknowns     how many numbers of its own it has, determined by `conditions` (where a point is nearest to a curve)
     inputs       how many numbers it must be told at run time (`inputs_at`), as Python alone can compute them
     bounded      whether `bounds` are more than what `unilateral` says
+    by_reaction  whether its bounds follow from what a joint, or another constraint, carries (`largest`)
     unseen       errors that are not fed back, of "residual" and "rate": zero for whoever solves
-    cones        whether its rows are Coulomb cones, three after the other: a normal that only pushes, and two tangents
+    cones        whether its rows are Coulomb cones, `per_point` after the other: a normal that only pushes, two tangents, and
+                 those of spinning and rolling friction
+    spins, rolls whether points resist spinning about their normal (one row), and rolling (two)
     friction_model   how friction of its cones is solved: see FRICTION_MODELS
     touches      whether it says where shapes touch (`touch`), from which gaps and rows follow
     curved       whether its normals turn as bodies pass one another: then they are looked for where the bodies meet
@@ -194,7 +197,10 @@ class RowLaw(Law):
     unknowns: int = 0
     inputs: int = 0
     bounded: bool = False
+    by_reaction: bool = False
     cones: bool = False
+    spins: bool = False
+    rolls: bool = False
     friction_model: str = EXACT
     touches: bool = False
     curved: bool = False
@@ -208,19 +214,25 @@ class RowLaw(Law):
     @property
     def row_kinds(self) -> tuple[int, ...]:
         """Of every row whether it has bounds of its own (BOUNDS), is the normal of a cone, or its first or second tangent; those
-        of a pyramid are a push, and two that it bounds (see `solvers.problem`)."""
+        of a pyramid are a push, and two that it bounds, as spinning and rolling are bounded (see `solvers.problem`)."""
         if not self.cones:
             return (BOUNDS,) * self.size
-        return ((BOUNDS, -1, -2) if self.friction_model == PYRAMID else (NORMAL, FIRST, SECOND)) * (self.size // 3)
+        first = (BOUNDS, -1, -2) if self.friction_model == PYRAMID else (NORMAL, FIRST, SECOND)
+        return (*first, *(-k for k in range(3, self.per_point))) * (self.size // self.per_point)
+
+    @property
+    def per_point(self) -> int:
+        """How many rows a point of contact has."""
+        return 3 + self.spins + 2 * self.rolls if self.cones else 1
 
     @property
     def together(self) -> int:
         """How many rows, one after the other, are on or off together."""
-        return 3 if self.cones else 1 if self.unilateral else max(self.size, 1)
+        return self.per_point if self.cones or self.unilateral else max(self.size, 1)
 
     def per_row(self, x: Vector) -> Vector:
         """Numbers of cones, or of rows where there are none, as those of all their rows."""
-        return array([value for value in x for _ in range(3 if self.cones else 1)])
+        return array([value for value in x for _ in range(self.per_point)])
 
     def touch(self, x: Sequence[Any]) -> Sequence[ContactPoint]:
         """Where its shapes may touch, at the poses x of its bodies: one for every cone, or every row."""
@@ -238,6 +250,11 @@ class RowLaw(Law):
         """The coefficients of friction and restitution of rows that only push."""
         return 0.0, 0.0
 
+    def row_friction(self) -> Vector:
+        """The coefficient of every row of cones that another one bounds, 0 of the others."""
+        friction = self.grip()[0]
+        return array([friction if is_bounded_by_another(kind) else 0.0 for kind in self.row_kinds])
+
     def gap_of(self, x: Sequence[Any], t: Scalar, unknown: Vector) -> Vector:
         """The residual at the values x of its ports."""
         raise TypeError(f"{type(self).__name__} must say its residual")
@@ -254,6 +271,14 @@ class RowLaw(Law):
         """The least and the largest force of every row: what it may do to hold its target."""
         least = 0.0 if self.unilateral else -np.inf
         return np.array([-np.inf if is_bounded_by_another(k) else least for k in self.row_kinds]), np.full(self.size, np.inf)
+
+    def closure(self, model: Model) -> Any:
+        """Of one whose bounds follow from what another constraint carries, that constraint; else None: its first body's joint."""
+        return None
+
+    def largest(self, wrench: Vector) -> Vector:
+        """The largest force of every row, where bounds follow from a wrench: on the first body, about its origin in its axes."""
+        raise TypeError(f"{type(self).__name__} must say its largest forces")
 
     def first_unknowns(self, poses: Sequence[np.ndarray]) -> np.ndarray:
         """Where Newton's method for the unknowns begins; poses (4, 4) of its bodies."""

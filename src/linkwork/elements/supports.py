@@ -119,6 +119,8 @@ class Supports:
         found = {"starts": starts, "places": at[order], "freedoms": counts[order], "v_at": v_at[order]}
         found["groups"] = self._groups()
         found["cones"] = np.array([kind for law in self.nodes.laws for kind in law.row_kinds], np.int64)
+        by_reaction = [[law.by_reaction] * size for law, size in zip(self.nodes.laws, self.sizes, strict=True)]
+        found["by_reaction"] = np.array([flag for flags in by_reaction for flag in flags], np.int64)
         return {name: np.ascontiguousarray(x, np.int32) for name, x in found.items()}
 
     def _groups(self) -> np.ndarray:

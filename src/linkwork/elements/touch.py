@@ -1,4 +1,5 @@
-"""Rows of shapes that touch: along the normal and, where there is friction, along two tangents of every point.
+"""Rows of shapes that touch: along the normal and, where there is friction, along two tangents of every point; about the normal
+and the tangents where they resist spinning and rolling, of the relative angular velocity.
 
 With the point c, the normal n and tangents t, u of `ContactPoint`, and the twists (w, v) of two bodies at poses E = (R, p),
 
@@ -44,13 +45,21 @@ def frame_of(normal: Vector) -> tuple[Vector, Vector, Vector]:
 
 
 def directions(law: RowLaw, touch: ContactPoint) -> Sequence[Vector]:
-    """Along which rows act at one point."""
+    """Along which rows act at one point: forces."""
     return frame_of(touch.normal) if law.cones else (touch.normal,)
+
+
+def axes(law: RowLaw, touch: ContactPoint) -> Sequence[Vector]:
+    """About which further rows act: torques of spinning and rolling friction."""
+    if not (law.spins or law.rolls):
+        return ()
+    n, t, u = frame_of(touch.normal)
+    return (*((n,) if law.spins else ()), *((t, u) if law.rolls else ()))
 
 
 def gaps(law: RowLaw, touches: Sequence[ContactPoint]) -> Vector:
     """The residual of every row: gaps of normals, none of tangents."""
-    rest = [0.0, 0.0] if law.cones else []
+    rest = [0.0] * (law.per_point - 1)
     return stack(*(x for touch in touches for x in (where(touch.on > 0.5, touch.gap, FAR), *rest)))
 
 
@@ -65,6 +74,9 @@ def slips(law: RowLaw, touches: Sequence[ContactPoint], poses: Sequence[Any], tw
     for touch in touches:
         v = velocity_at(poses[0], twists[0], touch.point) - velocity_at(poses[1], twists[1], touch.point)
         found += [dot(d, v) for d in directions(law, touch)]
+        if law.spins or law.rolls:
+            w = poses[0].rotate(twists[0][:3]) - poses[1].rotate(twists[1][:3])
+            found += [dot(axis, w) for axis in axes(law, touch)]
     return stack(*found)
 
 
@@ -100,7 +112,7 @@ def meeting(law: RowLaw, at: Sequence[At], motion: Sequence[Vector], h: Scalar) 
     for _ in range(LOOKS):
         poses = moved(at, motion, s * h)
         points = law.touch(poses)
-        rates = slips(law, points, poses, motion)[:: 3 if law.cones else 1]
+        rates = slips(law, points, poses, motion)[:: law.per_point]
         step, closes = 1.0 - s, 0.0
         for point, rate in zip(points, rates, strict=True):
             closing_in = (point.on > 0.5) & (rate < 0.0)
@@ -117,7 +129,7 @@ def ahead(law: RowLaw, at: Sequence[At], motion: Sequence[Vector], h: Scalar, s:
     points, poses = law.touch(there), values(at)
     G = carried_rows(law, points, there, poses)
     rates = G @ np.concatenate([np.asarray(phi, dtype=object) for phi in motion])
-    return G, gaps(law, points) - s * h * array([r if k % 3 == 0 or not law.cones else 0.0 for k, r in enumerate(rates)])
+    return G, gaps(law, points) - s * h * array([r if k % law.per_point == 0 else 0.0 for k, r in enumerate(rates)])
 
 
 def carried_rows(law: RowLaw, points: Sequence[ContactPoint], there: Sequence[Any], poses: Sequence[Any]) -> np.ndarray:
@@ -131,6 +143,10 @@ def carried_rows(law: RowLaw, points: Sequence[ContactPoint], there: Sequence[An
                 f = sign * E.unrotate(d)
                 row += [*cross(arm, f), *f]
             rows.append(row)
+        for axis in axes(law, touch):
+            rows.append(
+                [x for E, sign in zip(poses, (1.0, -1.0), strict=True) for x in (*(sign * E.unrotate(axis)), 0.0, 0.0, 0.0)]
+            )
     return array(rows)
 
 

@@ -42,7 +42,7 @@ class Cable(AlongPath):
         length = self.path.length([SE3(R=E[:3, :3], p=E[:3, 3]) for E in places])
         return super().bound({"rest_length": positive(repr(self), "its length at the neutral configuration", length)})
 
-    def parameters(self) -> dict[str, np.ndarray]:
+    def parameters(self) -> dict[str, Any]:
         numbers = {name: np.asarray(getattr(self, name), float) for name in ("stiffness", "damping", "rest_length")}
         return numbers | {"points": self.path.numbers}
 

@@ -122,4 +122,4 @@ def offset(joint: Joint, rest: Vector, q: Vector) -> Vector:
         return np.concatenate([offset(joint.first, rest[:n], q[:n]), offset(joint.second, rest[n:], q[n:])])
     if joint.charted and joint.nv == 3:
         return so3.log(joint.transform(rest).R.T @ joint.transform(q).R)
-    return joint.difference(rest, q)
+    return joint.offset(rest, q)

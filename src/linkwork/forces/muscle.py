@@ -95,7 +95,7 @@ class Muscle(AlongPath):
     def parameter_names(self) -> tuple[str, ...]:  # pyright: ignore[reportIncompatibleVariableOverride]
         return *self.scalar_names, *(f"{name}_numbers" for name, part in self.parts().items() if len(part.numbers))
 
-    def parameters(self) -> dict[str, np.ndarray]:
+    def parameters(self) -> dict[str, Any]:
         scalars = {name: np.asarray(getattr(self, name), float) for name in self.scalar_names}
         return scalars | {f"{name}_numbers": part.numbers for name, part in self.parts().items() if len(part.numbers)}
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -12,10 +12,10 @@ from ..errors import LinkworkError, ModelError
 from ..joints import Joint
 from ..kernel.symbol import traced_digest
 from ..model.model import Body
-from ..spatial.scalar import Scalar, Vector, stack, where
+from ..spatial.scalar import Scalar, Vector, stack
+from ..spatial.table import Table
 from .joint import JointForce
 
-MOST_POINTS = 64
 NODES, WEIGHTS = np.polynomial.legendre.leggauss(24)
 
 
@@ -28,26 +28,30 @@ class TorqueCurve(JointForce):
     The energy of points is exact; that of a function is a sum at 24 Gauss points, exact to rounding where the function is smooth.
     """
 
-    parameter_names: ClassVar[tuple[str, ...]] = ("table",)
-
     law: Callable[[Scalar], Scalar] | None
 
     def __init__(self, joint: str, curve: Any, *, name: str = "") -> None:
         owner = self.on(joint, name)
         self.law = curve if callable(curve) else None
-        self.table = np.zeros((0, 6)) if self.law else segments(owner, curve)
-        if self.law:
+        if not self.law:
+            rows = segments(owner, curve)
+            self.table = Table(rows, knots=rows[1:, 0])
+        else:
             for q in (-0.3, 0.0, 0.7):
                 _check_value(owner, self.law, q)
+
+    @property
+    def parameter_names(self) -> tuple[str, ...]:  # type: ignore[override]
+        return () if self.law else ("table",)
 
     @cached_property
     def variant(self) -> tuple[Any, ...]:  # pyright: ignore[reportIncompatibleVariableOverride]
         law = self.law
-        return (len(self.table), traced_digest(lambda q: [law(q[0])], 1) if law else None)
+        return (traced_digest(lambda q: [law(q[0])], 1) if law else "points",)
 
     @property
     def same(self) -> tuple[Any, ...]:
-        return (type(self), len(self.table), id(self.law))
+        return (type(self), id(self.law))
 
     def fitted(self, body: Body) -> Any:
         if body.joint.nq != 1 or body.joint.nv != 1:
@@ -59,7 +63,7 @@ class TorqueCurve(JointForce):
         if self.law:
             half = 0.5 * x
             return -half * sum(w * self.law(half + half * s) for s, w in zip(NODES, WEIGHTS, strict=True))
-        x0, c0, c1, c2, c3, e0 = self._segment(x)
+        x0, c0, c1, c2, c3, e0 = self.table.at(x)
         s = x - x0
         return e0 - s * (c0 + s * (c1 / 2.0 + s * (c2 / 3.0 + s * (c3 / 4.0))))
 
@@ -67,17 +71,9 @@ class TorqueCurve(JointForce):
         x = q[0]
         if self.law:
             return stack(self.law(x))
-        x0, c0, c1, c2, c3, _ = self._segment(x)
+        x0, c0, c1, c2, c3, _ = self.table.at(x)
         s = x - x0
         return stack(c0 + s * (c1 + s * (c2 + s * c3)))
-
-    def _segment(self, x: Scalar) -> list[Scalar]:
-        """The row of the table that x lies in."""
-        row = list(self.table[0])
-        for later in self.table[1:]:
-            beyond = x >= later[0]
-            row = [where(beyond, b, a) for a, b in zip(row, later, strict=True)]
-        return row
 
 
 def segments(owner: str, points: Any) -> np.ndarray:
@@ -89,10 +85,8 @@ def segments(owner: str, points: Any) -> np.ndarray:
     except (TypeError, ValueError):
         P = np.zeros((0, 0))
     columns = np.shape(P)[-1] if P.ndim == 2 else 0
-    if columns not in (2, 3) or not 2 <= len(P) <= MOST_POINTS or not np.all(np.isfinite(P)):
-        raise ModelError(
-            f"{owner}: a curve is a function or 2 to {MOST_POINTS} points (q, f) or (q, f, slope), finite, not {points!r}"
-        )
+    if columns not in (2, 3) or len(P) < 2 or not np.all(np.isfinite(P)):
+        raise ModelError(f"{owner}: a curve is a function or 2 or more points (q, f) or (q, f, slope), finite, not {points!r}")
     x, y = P[:, 0], P[:, 1]
     if np.any(np.diff(x) <= 0.0):
         raise ModelError(f"{owner}: the points of a curve must have increasing q, not {x.tolist()}")

@@ -5,6 +5,7 @@ from .composite import Composite, FreeExp
 from .custom import CustomJoint, joint
 from .cylindrical import Cylindrical
 from .fixed import Fixed
+from .formula import FormulaJoint
 from .free import Free
 from .helical import Helical
 from .planar import Free2D, Planar, Translational
@@ -13,6 +14,9 @@ from .revolute import Revolute
 from .spherical import Spherical
 from .spherical_euler import SphericalEuler
 from .spherical_exp import SphericalExp
+from .spline_basis import SplineBasis
+from .spline_curve import SplineCurve
+from .spline_surface import SplineSurface
 from .universal import Universal
 
 ALL_JOINTS: dict[str, type[Joint]] = {
@@ -33,7 +37,9 @@ ALL_JOINTS: dict[str, type[Joint]] = {
         Free,
         FreeExp,
         Composite,
+        SplineCurve,
+        SplineSurface,
     )
 }
 
-__all__ = ["ALL_JOINTS", "CustomJoint", "Joint", "joint", *ALL_JOINTS]  # pyright: ignore[reportUnsupportedDunderAll]
+__all__ = ["ALL_JOINTS", "CustomJoint", "FormulaJoint", "Joint", "SplineBasis", "joint", *ALL_JOINTS]  # pyright: ignore[reportUnsupportedDunderAll]

@@ -8,11 +8,14 @@ Joints whose velocity is not the derivative of q (quaternions) say how q moves i
 from __future__ import annotations
 
 import copy
+from collections.abc import Mapping
 from typing import Any, ClassVar
 
 import numpy as np
 
+from ..errors import ModelError
 from ..kernel.symbol import traced_digest
+from ..spatial.functions import run_time, shaped
 from ..spatial.jet import coordinates
 from ..spatial.scalar import Vector, solve_spd
 from ..spatial.se3 import SE3, Tangent
@@ -30,6 +33,8 @@ class Joint:
     nq: int
     nv: int
     charted: bool = False  # whether `rechart` ever changes the coordinates
+    may_lock: bool = False  # whether S may lose rank where nobody has said so
+    bounded: bool = False  # whether its coordinates have a domain, see `inside`
     parameter_names: ClassVar[tuple[str, ...]] = ()
 
     def transform(self, q: Vector) -> SE3:
@@ -50,8 +55,7 @@ class Joint:
 
         def everything(*inputs: Vector) -> list[Any]:
             q, v, *values = inputs
-            shaped = {k: x.reshape(p.shape) if p.ndim else x[0] for (k, p), x in zip(given.items(), values, strict=True)}
-            joint = self.bound(shaped)
+            joint = self.bound(shaped(given, values))
             E = joint.motion(q, v)
             moved, (q_new, v_new) = joint.integrate(q, v), joint.rechart(q, v)
             tangent = [*E.tangent.S.flat, *E.tangent.bias, *E.tangent.S_dot.flat]
@@ -59,9 +63,9 @@ class Joint:
 
         return traced_digest(everything, *sizes)
 
-    def parameters(self) -> dict[str, np.ndarray]:
+    def parameters(self) -> dict[str, Any]:
         """The run-time data by name."""
-        return {name: np.asarray(getattr(self, name), float) for name in self.parameter_names}
+        return {name: run_time(getattr(self, name)) for name in self.parameter_names}
 
     def bound(self, values: dict[str, Any]) -> Joint:
         """The same joint with other parameters (traced ones, say)."""
@@ -89,6 +93,10 @@ class Joint:
         """The dv with integrate(q0, dv) = q1."""
         return q1 - q0
 
+    def offset(self, q0: Vector, q1: Vector) -> Vector:
+        """As `difference`; turns of coordinates with a period are counted."""
+        return self.difference(q0, q1)
+
     def bracket(self, a: Vector, b: Vector) -> Vector:
         """[a, b] of two velocities: zero where `integrate` adds, the Lie bracket where it composes on a group."""
         return np.zeros(self.nv)
@@ -112,6 +120,18 @@ class Joint:
     def checked(self, q: np.ndarray) -> str | None:
         """What is wrong with the coordinates (batch, nq), or None."""
         return None
+
+    def inside(self, q: np.ndarray) -> np.ndarray:
+        """Whether coordinates (..., nq) are in the joint's domain."""
+        return np.ones(np.shape(q)[:-1], bool)
+
+    def numbers(self) -> dict[str, Any]:
+        """The parameters that a user declared, by name: what `remade` takes."""
+        return {}
+
+    def remade(self, values: Mapping[str, Any]) -> Joint:
+        """The same joint with other parameters of those that a user declared, checked as they were."""
+        raise ModelError(f"{self!r}: it has no parameters of a user")
 
     def __repr__(self) -> str:
         inside = ", ".join(f"{name}={np.asarray(getattr(self, name)).tolist()}" for name in self.parameter_names)

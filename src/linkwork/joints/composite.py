@@ -36,6 +36,8 @@ class Composite(Joint):
         self.first, self.second = first, second
         self.nq, self.nv = first.nq + second.nq, first.nv + second.nv
         self.charted = first.charted or second.charted
+        self.may_lock = first.may_lock or second.may_lock
+        self.bounded = first.bounded or second.bounded
         if not self._independent():
             raise ModelError(f"Composite: the freedoms of {first!r} and {second!r} are not independent: some are the same")
 
@@ -55,7 +57,7 @@ class Composite(Joint):
     def signature(self) -> tuple[Any, ...]:
         return ("Composite", self.first.signature, self.second.signature, *self._own)
 
-    def parameters(self) -> dict[str, np.ndarray]:
+    def parameters(self) -> dict[str, Any]:
         first = {f"first_{k}": x for k, x in self.first.parameters().items()}
         second = {f"second_{k}": x for k, x in self.second.parameters().items()}
         return first | second | {name: getattr(self, name) for name in self._own}
@@ -102,6 +104,10 @@ class Composite(Joint):
         n = self.first.nq
         return np.concatenate([self.first.difference(q0[:n], q1[:n]), self.second.difference(q0[n:], q1[n:])])
 
+    def offset(self, q0: Vector, q1: Vector) -> Vector:
+        n = self.first.nq
+        return np.concatenate([self.first.offset(q0[:n], q1[:n]), self.second.offset(q0[n:], q1[n:])])
+
     def bracket(self, a: Vector, b: Vector) -> Vector:
         n = self.first.nv
         return np.concatenate([self.first.bracket(a[:n], b[:n]), self.second.bracket(a[n:], b[n:])])
@@ -127,6 +133,10 @@ class Composite(Joint):
     def checked(self, q: np.ndarray) -> str | None:
         n = self.first.nq
         return self.first.checked(q[..., :n]) or self.second.checked(q[..., n:])
+
+    def inside(self, q: np.ndarray) -> np.ndarray:
+        n = self.first.nq
+        return self.first.inside(q[..., :n]) & self.second.inside(q[..., n:])
 
     def __repr__(self) -> str:
         return f"Composite({self.first!r}, {self.second!r}{'' if self.between is None else f', {self.between!r}'})"

@@ -1,67 +1,123 @@
-"""Custom joints: a function from coordinates to a transform is all that is needed."""
+"""Joints of your own: a function from coordinates to a transform is all that is needed."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import cached_property
 from typing import Any
 
-import numpy as np
-
-from ..errors import LinkworkError, ModelError
+from ..errors import ModelError
+from ..kernel.closed import closed_key
 from ..kernel.symbol import traced_digest
+from ..spatial.functions import Functions, shaped
 from ..spatial.scalar import Vector
 from ..spatial.se3 import SE3
 from .base import Joint, pose_entries
+from .formula import FormulaJoint
+from .formula_checks import check_formula
+
+RESERVED = {"q": "the coordinates", "period": "the periods of the coordinates"}
+_digests: dict[Any, str] = {}  # by what a function computes, see `closed_key`
 
 
-class CustomJoint(Joint):
-    """A joint given by `transform(q) -> SE3` of nv coordinates; subspace, bias and constraint rows are derived."""
+class CustomJoint(FormulaJoint):
+    """A joint given by `transform(q, ...) -> SE3` of nv coordinates; subspace, bias and constraint rows are derived."""
 
-    def __init__(self, transform: Callable[[Vector], SE3], nv: int, name: str = "custom") -> None:
+    def __init__(
+        self,
+        transform: Callable[..., SE3],
+        nv: int,
+        name: str = "custom",
+        parameters: Mapping[str, Any] | None = None,
+        domain: Any = None,
+        periodic: Any = None,
+    ) -> None:
+        owner = f"joint {name!r}"
         if not callable(transform):
-            raise ModelError(f"joint {name!r}: transform must be a function of q, not {type(transform).__name__}")
+            raise ModelError(f"{owner}: transform must be a function of q, not {type(transform).__name__}")
         if not isinstance(nv, int) or isinstance(nv, bool) or not 1 <= nv <= 6:
-            raise ModelError(f"joint {name!r}: nv must be an integer from 1 to 6, not {nv!r}")
+            raise ModelError(f"{owner}: nv must be an integer from 1 to 6, not {nv!r}")
         self.nq = self.nv = nv
         self.name = name
-        self._transform = transform
-        self._check()
+        self._region = (domain, periodic)
+        self._given = Functions(owner, {"transform": transform}, parameters, RESERVED)
+        self._take_region(owner, domain, periodic)
+        check_formula(self, owner)
 
+    # --- parameters -------------------------------------------------------------------------------------------------------
+    @property
+    def parameter_names(self) -> tuple[str, ...]:  # type: ignore[override]
+        return tuple(self.parameters())
+
+    def parameters(self) -> dict[str, Any]:
+        return self._given.parameters() | self._period()
+
+    def bound(self, values: dict[str, Any]) -> Joint:
+        own = {name: x for name, x in values.items() if name != "period"}
+        given = {"_given": self._given.bound(own)} if own else {}
+        return super().bound(given | {name: x for name, x in values.items() if name == "period"})
+
+    def numbers(self) -> dict[str, Any]:
+        return dict(self._given.values)
+
+    def remade(self, values: Mapping[str, Any]) -> Joint:
+        for name in values:
+            if name not in self._given.values:
+                raise ModelError(f"{self!r} has no parameter {name!r}; it has {', '.join(self._given.values) or 'none'}")
+        transform = self._given.functions["transform"]
+        assert transform is not None
+        return CustomJoint(transform, self.nv, self.name, self._given.values | dict(values), *self._region)
+
+    # --- what it is -------------------------------------------------------------------------------------------------------
     def transform(self, q: Vector) -> SE3:
-        return self._transform(q)
+        return self._given.call("transform", q)
 
     @cached_property
     def signature(self) -> tuple[Any, ...]:
-        """A digest of the traced transform: the same function in another process has the same machine code."""
-        return ("custom", self.nq, traced_digest(lambda q: pose_entries(self.transform(q)), self.nq))
+        """A digest of the traced transform: the same function in another process, or of other numbers, has the same code."""
+        return ("custom", self.nq, self.cyclic, self._digest())
 
-    def _check(self) -> None:
-        q = np.full(self.nq, 0.1)
-        try:
-            E = self.transform(q)
-        except LinkworkError:
-            raise
-        except Exception as error:
-            raise ModelError(f"joint {self.name!r}: transform(q) failed for q = {q.tolist()}: {error}") from error
-        if not isinstance(E, SE3):
-            raise ModelError(f"joint {self.name!r}: transform(q) must return an SE3, not {type(E).__name__}")
-        rigid = np.allclose(E.R @ E.R.T, np.eye(3), atol=1e-9) and np.linalg.det(E.R.astype(float)) > 0
-        if not rigid or not np.all(np.isfinite(E.p)):
-            raise ModelError(f"joint {self.name!r}: transform({q.tolist()}) is not a rigid transform")
-        for trial in (q, np.full(self.nq, 0.7), np.linspace(0.2, 0.9, self.nq)):
-            S = self.motion(trial, np.zeros(self.nv)).tangent.S.astype(float)
-            if np.linalg.matrix_rank(S, 1e-9) == self.nv:
-                return
-        raise ModelError(f"joint {self.name!r}: its {self.nv} coordinates do not move it independently")
+    def _digest(self) -> str:
+        """Found once for all functions that are known to compute the same."""
+        closed = closed_key(self._given.functions["transform"])
+        if closed is None:
+            return self._traced_digest()
+        key = (closed, self.nq, self._given.shapes)
+        if key not in _digests:
+            _digests[key] = self._traced_digest()
+        return _digests[key]
+
+    def _traced_digest(self) -> str:
+        given = self._given.parameters()
+
+        def entries(q: Vector, *values: Vector) -> list[Any]:
+            return pose_entries(self._given.bound(shaped(given, values)).call("transform", q))
+
+        return traced_digest(entries, self.nq, *(x.size for x in given.values()))
 
     def __repr__(self) -> str:
         return f"joint({self.name!r}, nv={self.nv})"
 
 
-def joint(transform: Callable[[Vector], SE3], nv: int, name: str = "custom") -> CustomJoint:
+def joint(
+    transform: Callable[..., SE3],
+    nv: int,
+    name: str = "custom",
+    *,
+    parameters: Mapping[str, Any] | None = None,
+    domain: Any = None,
+    periodic: Any = None,
+) -> CustomJoint:
     """A joint from its transform alone.
 
-    >>> helix = joint(lambda q: SE3.rot_z(q[0]) @ SE3(p=(0, 0, 0.02 * q[0])), nv=1)
+    transform    transform(q, ...): the pose of the child frame in the inboard frame, of coordinates (nv,); it is handed the
+                 parameters that it has arguments for
+    parameters   numbers, arrays and tables by name; joints that differ only in these share machine code
+    domain       (least, largest) of all coordinates, or a pair of each; None is no bound. Random positions keep to it; a run that
+                 leaves it is stopped
+    periodic     after how much the transform is the same again, of all coordinates or of each: a length, True for 2 pi, None for
+                 never. Differences then go the short way round; coordinates count the turns
+
+    >>> helix = joint(lambda q, pitch: SE3.rot_z(q[0]) @ SE3(p=(0, 0, pitch * q[0])), nv=1, parameters={"pitch": 0.02})
     """
-    return CustomJoint(transform, nv, name)
+    return CustomJoint(transform, nv, name, parameters, domain, periodic)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import CompileError
+from ..spatial.table import Table
 from .shape import tree_items, tree_packing
 from .sweep import Algorithm, Field, NodeClass, Repeat, Routine, Step, Sweep, Tree
 
@@ -154,7 +155,10 @@ class EagerRun:
         if name in node_class.attributes:
             return node_class.attributes[name]
         if name in node_class.patterns:
-            value = np.array(tree.parameters[i][name], float)
+            given = tree.parameters[i][name]
+            if isinstance(given, Table):
+                return given
+            value = np.array(given, float)
             return value if value.ndim else float(value)
         return self.values[self.on][i].get(name, MISSING)
 
@@ -186,7 +190,7 @@ class EagerRun:
         if f.kind in ("shared", "gathered"):
             self.values[f.of][i][name] = f.unpack(scalars)
         else:
-            self.written.add(name)
+            self.written.add(f.alias or name)
             self.entry(role, name)[:] = scalars
 
 

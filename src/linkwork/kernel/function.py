@@ -69,9 +69,17 @@ class Function:
     def first(self, threads: int | None, *arrays: Any) -> np.ndarray:
         """The first output, of inputs that are vectors."""
         memory = self._memories.get(get_ident())
-        if memory is not None and threads == 1 and memory.usual(*arrays) is not None:
-            return memory.results[0].copy()
+        if memory is not None and threads == 1:
+            found = memory.usual(*arrays)
+            if found is not None:
+                return found.copy()
         return self._general(arrays, threads)[0]
+
+    def shortest(self) -> Callable[..., Any] | None:
+        """What this thread calls for one state in float64 vectors, once it has: the first output, overwritten by the next call,
+        or None for arguments of another kind."""
+        memory = self._memories.get(get_ident())
+        return memory.usual if memory is not None and memory.results else None
 
     def plan(self, lanes: Lanes) -> Plan:
         """The compiled algorithm for a value type."""

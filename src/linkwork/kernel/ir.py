@@ -21,7 +21,7 @@ from .trace import Kernel, Place
 COMPARE = {"lt": "olt", "le": "ole"}
 ARITHMETIC = {"add": "fadd", "sub": "fsub", "mul": "fmul", "div": "fdiv"}
 INTRINSIC = {"sqrt": "sqrt", "abs": "fabs", "floor": "floor", "ceil": "ceil"}
-INLINE = {"const", "input", "add", "sub", "mul", "div", "fma", "fms", "fnma", "neg", "sqrt", "abs", "select", "lt", "le"}
+INLINE = {"const", "input", *ARITHMETIC, "fma", "fms", "fnma", "neg", "sqrt", "abs", "floor", "select", *COMPARE, "gather"}
 LARGE = 100  # flops: as many lanes as fit one register at a time
 LONG = 400  # flops of all parts: in a loop over the parts; others are written out one after the other
 ALIGN = 64  # bytes, of lanes on the stack
@@ -29,16 +29,22 @@ GO_ON = "  br label %after"  # the end of a node
 VECTOR_BITS = 512  # upper bound for LLVM's choice of registers; the target decides what it really has
 
 
+Function = tuple[str, set[tuple[str, int]], int]  # a kernel's text, the functions it calls with their widths, its flops per lane
+
+
 class Writer:
     """Collects the lines of one function body."""
 
-    def __init__(self, lanes: Lanes, prefix: str = "") -> None:
+    def __init__(self, lanes: Lanes, prefix: str = "", suffix: str = "") -> None:
         self.t = lanes
-        self.prefix = prefix
+        self.prefix, self.suffix = prefix, suffix
         self.lines: list[str] = []
         self.names: list[str] = []
-        self.functions: set[str] = set()
+        self.functions: set[tuple[str, int]] = set()
         self.booleans: dict[int, str] = {}
+        self.lane_pointers: dict[int, list[str]] = {}  # into data that is gathered from, by the place
+        self.wanted: dict[int, set[int]] = {}  # what is gathered after a place
+        self.columns: dict[tuple[int, int], list[str]] = {}
         self.count = 0
 
     def emit(self, text: str) -> str:
@@ -78,9 +84,11 @@ class Writer:
             name = self.emit(f"select {t.bool_type} {self.boolean(args[0])}, {t.type} {x[1]}, {t.type} {x[2]}")
         elif kind == "sign":
             name = self.sign(x[0])
+        elif kind == "gather":
+            name = self.gather(ops, i)
         else:
-            self.functions.add(kind)
-            name = self.emit(f"call {t.type} @lw_{kind}(" + ", ".join(f"{t.type} {a}" for a in x) + ")")
+            self.functions.add((kind, t.width))
+            name = self.emit(f"call {t.type} @lw_{kind}{self.suffix}(" + ", ".join(f"{t.type} {a}" for a in x) + ")")
         self.names.append(name)
 
     def call(self, intrinsic: str, *x: str) -> str:
@@ -89,12 +97,12 @@ class Writer:
 
     def sincos(self, ops: list[Op], i: int) -> str:
         """Sine and cosine of one argument share one call."""
-        self.functions.add("sincos")
+        self.functions.add(("sincos", self.t.width))
         angle = ops[i][1]
         pair = f"%{self.prefix}sincos{angle}"
         both = f"{{ {self.t.type}, {self.t.type} }}"
         if not any(line.startswith(f"  {pair} = ") for line in self.lines):
-            self.lines.append(f"  {pair} = call {both} @lw_sincos({self.t.type} {self.names[angle]})")
+            self.lines.append(f"  {pair} = call {both} @lw_sincos{self.suffix}({self.t.type} {self.names[angle]})")
         return self.emit(f"extractvalue {both} {pair}, {0 if ops[i][0] == 'sin' else 1}")
 
     def truth(self, i: int, text: str) -> str:
@@ -108,12 +116,79 @@ class Writer:
             self.booleans[i] = self.emit(f"fcmp une {self.t.type} {self.names[i]}, {self.t.constant(0.0)}")
         return self.booleans[i]
 
+    def gather(self, ops: list[Op], i: int) -> str:
+        """Number k after a place, a whole number in every lane, in the numbers at a pointer: value i.
+
+        Where many numbers after one place are wanted, each lane loads them in one piece, and the pieces are transposed.
+        """
+        t, (pointer, place, column) = self.t, ops[i][1:]
+        data, k, fit = self.names[pointer], int(ops[column][1]), min(t.width, machine.register_bytes() // t.bytes)
+        if place not in self.lane_pointers:
+            whole = self.emit(f"fptosi {t.type} {self.names[place]} to {t.int_type}")
+            picked = [f"extractelement {t.int_type} {whole}, i64 {n}" for n in range(t.width)]
+            lanes = [whole] if t.width == 1 else [self.emit(text) for text in picked]
+            self.lane_pointers[place] = [self.emit(f"getelementptr {t.element}, ptr {data}, {t.int_element} {x}") for x in lanes]
+            self.wanted[place] = {int(ops[op[3]][1]) for op in ops if op[0] == "gather" and op[2] == place}
+        first = k - k % fit
+        if 2 * len(self.wanted[place] & set(range(first, first + fit))) <= fit or fit == 1:
+            return self.one_by_one(self.lane_pointers[place], k)
+        if (place, first) not in self.columns:
+            groups = [self.lane_pointers[place][n : n + fit] for n in range(0, t.width, fit)]
+            self.columns[place, first] = self.side_by_side([self.transposed(group, first) for group in groups], fit)
+        return self.columns[place, first][k - first]
+
+    def element_at(self, pointer: str, k: int) -> str:
+        """The address of number k after a pointer."""
+        return self.emit(f"getelementptr {self.t.element}, ptr {pointer}, i64 {k}") if k else pointer
+
+    def one_by_one(self, pointers: list[str], k: int) -> str:
+        """Number k after the pointer of every lane."""
+        t, value = self.t, "poison"
+        for lane, pointer in enumerate(pointers):
+            x = self.emit(f"load {t.element}, ptr {self.element_at(pointer, k)}, align {t.bytes}")
+            value = x if t.width == 1 else self.emit(f"insertelement {t.type} {value}, {t.element} {x}, i64 {lane}")
+        return value
+
+    def transposed(self, pointers: list[str], first: int) -> list[str]:
+        """As many numbers from `first` on as there are pointers, each as a vector over the pointers: in log2(n) rounds rows
+        change places by single entries, pairs, ..."""
+        n, t = len(pointers), self.t
+        kind = f"<{n} x {t.element}>"
+        rows = [self.emit(f"load {kind}, ptr {self.element_at(p, first)}, align {t.bytes}") for p in pointers]
+        step = 1
+        while step < n:
+            low = [j + n * (j & step != 0) - (step if j & step else 0) for j in range(n)]
+            high = [x + step for x in low]
+            made = list(rows)
+            for a in (r for r in range(n) if not r & step):
+                b = a + step
+                for target, order in ((a, low), (b, high)):
+                    picked = ", ".join(f"i32 {x}" for x in order)
+                    made[target] = self.emit(f"shufflevector {kind} {rows[a]}, {kind} {rows[b]}, <{n} x i32> <{picked}>")
+            rows, step = made, 2 * step
+        return rows
+
+    def side_by_side(self, groups: list[list[str]], size: int) -> list[str]:
+        """Vectors over all lanes from those over groups of lanes."""
+        while len(groups) > 1:
+            kind, order = f"<{size} x {self.t.element}>", ", ".join(f"i32 {x}" for x in range(2 * size))
+            both = f"<{2 * size} x i32> <{order}>"
+            pairs = [zip(low, high, strict=True) for low, high in zip(groups[::2], groups[1::2], strict=True)]
+            groups = [[self.emit(f"shufflevector {kind} {a}, {kind} {b}, {both}") for a, b in pair] for pair in pairs]
+            size *= 2
+        return groups[0]
+
     def sign(self, x: str) -> str:
         """-1, 0 (with its sign), 1 or NaN."""
         t = self.t
         one = self.call("copysign", t.constant(1.0), x)
         known = self.emit(f"fcmp one {t.type} {x}, {t.constant(0.0)}")
         return self.emit(f"select {t.bool_type} {known}, {t.type} {one}, {t.type} {x}")
+
+
+def suffix_of(width: int) -> str:
+    """Of the names of functions for fewer lanes than their kernel has."""
+    return f".of_{width}"
 
 
 def operands(kernel: Kernel) -> list[tuple[str, str]]:
@@ -133,7 +208,7 @@ class Body(Writer):
     def __init__(
         self, kernel: Kernel, whole: Lanes, uniform: frozenset[str], lanes: Lanes, pointers: str = "r", skipped: str = "0"
     ) -> None:
-        super().__init__(lanes, pointers)
+        super().__init__(lanes, pointers, "" if lanes == whole else suffix_of(lanes.width))
         self.kernel, self.whole, self.uniform, self.pointers, self.skipped = kernel, whole, uniform, pointers, skipped
         self.pairs = operands(kernel)
         self.place_of = {pair: k for k, pair in enumerate(self.pairs)}
@@ -185,6 +260,9 @@ class Body(Writer):
         return self.emit(f"getelementptr inbounds {self.t.element}, ptr {pointer}, i64 {at}")
 
     def load(self, place: Place) -> None:
+        if place[0].partition("@")[0] == "tables":  # only gathered from
+            self.names.append(f"%r{self.place_of[place[0], place[1]]}")
+            return
         t, at = self.t, self.address(place)
         if place[0] in self.uniform and t.width > 1:
             x = self.emit(f"load {t.element}, ptr {at}, align {t.bytes}")
@@ -201,15 +279,18 @@ class Body(Writer):
         self.lines.append(f"  store {self.t.type} {self.names[value]}, ptr {self.address(place)}, align {self.t.bytes}")
 
 
-def part(ops: list[Op], t: Lanes) -> Lanes:
-    """How many lanes of a kernel are done at a time: as many as fit two registers, or one in large bodies.
+def part(ops: list[Op], t: Lanes) -> tuple[Lanes, set[int]]:
+    """How many lanes of a kernel are done at a time, and what is done first, for all lanes at once.
 
-    A value that needs two registers halves their number: large bodies then spend their time moving values to the stack and
-    back. Functions are called first, for all lanes at once; a body in which they depend on much else counts as small.
+    As many lanes as fit two registers, or one in large bodies: a value that needs two registers halves their number, and large
+    bodies then spend their time moving values to the stack and back. Functions are called first, for all lanes; a body in which
+    they depend on much else counts as small, unless it gathers that from tables: then it calls them itself, for its own lanes.
     """
-    fit = machine.register_bytes() // t.bytes
-    large = graph.flops(ops) >= LARGE and graph.flops([ops[i] for i in calls(ops)]) <= LARGE // 4
-    return Lanes(min(t.width, fit if large else 2 * fit), t.single)
+    fit, early = machine.register_bytes() // t.bytes, calls(ops)
+    before = graph.flops([ops[i] for i in early])
+    if graph.flops(ops) < LARGE or (before > LARGE // 4 and not any(op[0] == "gather" for op in ops)):
+        return Lanes(min(t.width, 2 * fit), t.single), early
+    return Lanes(min(t.width, fit), t.single), early if before <= LARGE // 4 else set()
 
 
 def calls(ops: list[Op]) -> set[int]:
@@ -221,16 +302,15 @@ def calls(ops: list[Op]) -> set[int]:
     return found
 
 
-def function(kernel: Kernel, name: str, arrays: Sequence[str], uniform: frozenset[str], t: Lanes) -> tuple[str, set[str], int]:
+def function(kernel: Kernel, name: str, arrays: Sequence[str], uniform: frozenset[str], t: Lanes) -> Function:
     """The text of one kernel, the vector functions it calls and its flops per lane. `arrays` fixes the order of `bases`."""
     ops, results = graph.build([s for s, _ in kernel.loads], [v for v, _ in kernel.stores])
-    one = part(ops, t)
+    one, early = part(ops, t)
     whole = Body(kernel, t, uniform, t)
     if one == t:
         whole.write(ops, results)
         text = _framed(name, whole.pairs, arrays, uniform, t, [*whole.lines, GO_ON])
         return text, whole.functions, graph.flops(ops)
-    early = calls(ops)
     used = set(results).union(*(graph.operands(op) for i, op in enumerate(ops) if i not in early))
     again = {i for i in early if ops[i][0] in ("const", "input")}  # cheaper than to keep them
     kept = sorted((early & used) - again)
@@ -305,11 +385,15 @@ def _framed(
     )
 
 
-def module(functions: Sequence[tuple[str, set[str], int]], t: Lanes) -> str:
+def module(functions: Sequence[Function], t: Lanes) -> str:
     """A whole module: declarations, the vector functions in use, the kernels."""
     used = set().union(*(f[1] for f in functions)) if functions else set()
-    helpers = [vector_math.sincos_ir(t)] if "sincos" in used else []
-    helpers += [vector_math.libm_ir(f, t, vector_math.LIBM_FUNCTIONS[f]) for f in sorted(used - {"sincos"})]
+    sincos = {w: suffix_of(w) for f, w in sorted(used) if f == "sincos" and w != t.width}
+    helpers = [vector_math.sincos_ir(t, sincos)] if any(f == "sincos" for f, _ in used) else []
+    for f, width in sorted(used):
+        if f != "sincos":
+            suffix = "" if width == t.width else suffix_of(width)
+            helpers.append(vector_math.libm_ir(f, Lanes(width, t.single), vector_math.LIBM_FUNCTIONS[f], suffix))
     widths = {t.width // k for k in (1, 2, 4, 8) if t.width % k == 0}
     declared = dict.fromkeys(line for w in sorted(widths) for line in vector_math.declarations(Lanes(w, t.single)).splitlines())
     wide = f'"prefer-vector-width"="{VECTOR_BITS}" "min-legal-vector-width"="{VECTOR_BITS}"'

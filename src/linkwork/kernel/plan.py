@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import CompileError
+from ..spatial.table import Table, TableShape
 from .driver import driver
 from .lanes import Lanes
 from .records import SEGMENT
@@ -24,13 +25,15 @@ from .trace import Position, own_array, record_layout
 from .unit import CompiledUnit, Variant, arrays, unit
 from .workspace import CHUNKS, Workspace
 
+BEYOND = 16  # numbers after all tables: kernels load their entries in whole registers
+
 
 class Plan:
     """An algorithm compiled for a tree and one variant, with its tables; workspaces are made per thread."""
 
     def __init__(self, algorithm: Algorithm, tree: Tree, variant: Variant, shape: Shape | None = None) -> None:
         self.algorithm, self.tree = algorithm, tree
-        shared = {own_array(name, of) for of in algorithm.sets for name in variant.uniform & {"parameters"}}
+        shared = {own_array(name, of) for of in algorithm.sets for name in (variant.uniform & {"parameters"}) | {"tables"}}
         self.variant = replace(variant, uniform=variant.uniform | shared)
         self.shapes = {of: Shape(tree.of(of)) if of or shape is None else shape for of in algorithm.sets}
         self.lanes = variant.lanes
@@ -89,6 +92,11 @@ class Plan:
                 self.offsets[array], self.sizes[array] = places * widths.get(array, 0), count * widths.get(array, 0)
             counts = np.array([c.parameter_count for c in shape.classes], np.int64)[shape.class_of]
             self._cumulate(own_array("parameters", of), counts)
+            sizes = np.zeros(n, np.int64)
+            for i, tables in self._tables(of).items():
+                sizes[i] = sum(t.data.size for t in tables)
+            self._cumulate(own_array("tables", of), sizes)
+            self.sizes[own_array("tables", of)] += BEYOND
             for phase in self.algorithm.phases:
                 private = np.array([u.private[phase] for u in self.units_of[of]], np.int64)[self.unit_of[of]]
                 self._cumulate(own_array(f"private:{phase}", of), private)
@@ -200,6 +208,26 @@ class Plan:
         guard = -1 if routine.when is None else self.arrays.index(routine.when)
         return np.array([[routine.function.address(self.lanes), entries.ctypes.data, 1, guard, 0]], np.int64)
 
+    def _tables(self, of: str) -> dict[int, list[Table]]:
+        """The tables of the nodes of a set that have some, each in the order of its parameters."""
+        shape, tree = self.shapes[of], self.tree.of(of)
+        have = [k for k, c in enumerate(shape.classes) if any(isinstance(s, TableShape) for s, _ in c.patterns.values())]
+        nodes = np.flatnonzero(np.isin(shape.class_of, have)).tolist() if have else []
+        return {i: [x for x in tree.parameters[i].values() if isinstance(x, Table)] for i in nodes}
+
+    def tables(self, of: str) -> np.ndarray:
+        """The data of all tables of a set, node by node."""
+        data = [t.data for tables in self._tables(of).values() for t in tables]
+        return np.concatenate([*data, np.zeros(BEYOND)]).astype(self.lanes.dtype)
+
+    def _header(self, node: dict[str, Any], name: str) -> np.ndarray:
+        """Of a table the header, where the data of the node's earlier tables comes before; of a parameter its entries."""
+        x = node[name]
+        if not isinstance(x, Table):
+            return np.reshape(x, -1)
+        earlier = itertools.takewhile(lambda other: other != name, node)
+        return x.header(sum(node[other].data.size for other in earlier if isinstance(node[other], Table)))
+
     def parameters(self, of: str) -> np.ndarray:
         """The run-time parameters of all nodes of a set, one scalar each."""
         shape, starts = self.shapes[of], self.offsets[own_array("parameters", of)]
@@ -212,15 +240,16 @@ class Plan:
             for name in node_class.patterns:
                 places = [(j, s) for j, s in enumerate(node_class.parameter_slots(name)) if isinstance(s, int)]
                 if places:
-                    values = np.array([np.reshape(shape.tree.parameters[i][name], -1) for i in nodes]).reshape(len(nodes), -1)
+                    values = np.array([self._header(shape.tree.parameters[i], name) for i in nodes]).reshape(len(nodes), -1)
                     for j, s in places:
                         out[at + s] = values[:, j]
         return out.astype(self.lanes.dtype)
 
     @cached_property
     def all_parameters(self) -> dict[str, np.ndarray]:
-        """Those of every set, by the name of their array."""
-        return {own_array("parameters", of): self.parameters(of) for of in self.shapes}
+        """Those of every set, and the data of its tables, by the name of their array."""
+        found = {own_array("parameters", of): self.parameters(of) for of in self.shapes}
+        return found | {own_array("tables", of): self.tables(of) for of in self.shapes}
 
     @property
     def units(self) -> list[CompiledUnit]:

@@ -37,7 +37,7 @@ def modules_of(*things: Any) -> frozenset[str]:
             continue
         seen.add(id(x))
         if isinstance(x, FunctionType):
-            found.add(x.__globals__["__name__"])  # `functools.wraps` changes `__module__`
+            found.add(x.__globals__.get("__name__", ""))  # `functools.wraps` changes `__module__`
         else:
             found.update(c.__module__ for c in (x if isinstance(x, type) else type(x)).__mro__)
         todo.extend(_parts(x))

@@ -28,6 +28,7 @@ from ..errors import CompileError
 from ..spatial.inertia import Articulated
 from ..spatial.scalar import array
 from ..spatial.se3 import SE3
+from ..spatial.table import Table
 from .sources import modules_of
 
 if TYPE_CHECKING:
@@ -237,13 +238,17 @@ class Algorithm:
         return not all((rule.__module__ or "").startswith(package) for rule in rules)
 
 
+Pattern = tuple[tuple[Any, ...], tuple[float | None, ...]]
+
+
 @dataclass(frozen=True, eq=False)
 class NodeClass:
     """Nodes that share kernels: what rules may read besides fields, and how much of it is known in advance.
 
     signature    identifies the class for good: equal signatures mean equal machine code
     attributes   objects that rules use (`n.joint`)
-    patterns     for every parameter its shape and, entry by entry, a number that is folded in or None for run-time data
+    patterns     for every parameter its shape (of a table its `TableShape`) and, entry by entry, a number that is folded in or
+                 None for run-time data
     sizes        number of scalars in the spaces of fields ("q", "v", ...)
     role_sizes   the same of nodes that a role points to, where they are not our own
     same_roles   roles that point to the node of an earlier one: with that they are one, so sums through both add up
@@ -251,7 +256,7 @@ class NodeClass:
 
     signature: tuple[Any, ...]
     attributes: dict[str, Any] = field(default_factory=dict)
-    patterns: dict[str, tuple[tuple[int, ...], tuple[float | None, ...]]] = field(default_factory=dict)
+    patterns: dict[str, Pattern] = field(default_factory=dict)
     sizes: dict[str, int] = field(default_factory=dict)
     role_sizes: dict[str, dict[str, int]] = field(default_factory=dict)
     same_roles: dict[str, str] = field(default_factory=dict)
@@ -291,8 +296,11 @@ class NodeClass:
 FOLDABLE = (0.0, 1.0, -1.0)
 
 
-def pattern(values: Any, fold: bool) -> tuple[tuple[int, ...], tuple[float | None, ...]]:
-    """The pattern of a parameter: entries that are exactly 0, 1 or -1 become part of the class if `fold`."""
+def pattern(values: Any, fold: bool) -> Pattern:
+    """The pattern of a parameter: entries that are exactly 0, 1 or -1 become part of the class if `fold`; of a table its shape
+    and header."""
+    if isinstance(values, Table):
+        return values.shape, (None,) * values.shape.header
     a = np.asarray(values, dtype=float)
     return a.shape, tuple(float(x) + 0.0 if fold and x in FOLDABLE else None for x in a.flat)  # + 0.0: no -0.0
 
@@ -331,7 +339,7 @@ class Tree:
 
     parent: np.ndarray
     classes: Sequence[NodeClass]
-    parameters: Sequence[dict[str, np.ndarray]]
+    parameters: Sequence[dict[str, Any]]
     roles: dict[str, np.ndarray] = field(default_factory=dict)
     counts: dict[str, int] = field(default_factory=dict)
     items: dict[str, Callable[[], Items]] = field(default_factory=dict)

@@ -173,6 +173,11 @@ class Symbol(Element):
             return self.args[0].select(b, a)
         return known(self, ("select", p, q), "select", (self, a, b))
 
+    def gather(self, place: Any, k: int) -> Any:
+        """Number k after a place that only the run knows, in the data that this symbol stands for (see `spatial.table`)."""
+        place = operand(place)
+        return known(self, ("gather", key(place), k), "gather", (self, place, float(k)))
+
     # --- what a traced value cannot know -------------------------------------------------------------------------------
     def __bool__(self) -> bool:
         raise SymbolError(
@@ -189,7 +194,8 @@ class Symbol(Element):
     def __float__(self) -> float:
         raise SymbolError(
             "a traced value is not a number yet: float(), math.sin() and writing into a float array need one. "
-            "Use np.sin and friends, and lw.math.zeros(n) for arrays that take traced values."
+            "Use np.sin and friends, and lw.math.zeros(n) for arrays that take traced values. np.interp and a[int(x)] are "
+            "lookups: give the data as a parameter, lw.samples(x, y) or lw.Table(a), and use lw.interp(x, samples) or table[i]."
         )
 
     __int__ = __index__ = __float__  # type: ignore[assignment]

@@ -13,6 +13,7 @@ import numpy as np
 
 from ..errors import CompileError
 from ..spatial.scalar import array, is_number
+from ..spatial.table import Table, TableShape
 from .sweep import Algorithm, Field, NodeClass, Sweep
 from .symbol import Symbol, variable
 
@@ -179,6 +180,8 @@ class Tracer:
         slots = self.node_class.parameter_slots(name)
         source = own_array("parameters", self.on)
         flat = [self.load((source, "own", s)) if isinstance(s, int) else s for s in slots]
+        if isinstance(shape, TableShape):
+            return Table.of_shape(shape, [self.load((own_array("tables", self.on), "own", 0)), *flat])
         return array(flat).reshape(shape) if shape else flat[0]
 
     def _load(self, f: Field, name: str, role: str) -> Any:

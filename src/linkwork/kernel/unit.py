@@ -37,7 +37,7 @@ class CompiledUnit:
 def arrays(algorithm: Algorithm) -> list[str]:
     """The order of the arrays in `bases`."""
     named = [n for n, f in algorithm.fields.items() if f.kind in ("input", "output", "state", "work")]
-    kinds = ("parameters", "shared", "gathered", *(f"private:{p}" for p in algorithm.phases))
+    kinds = ("parameters", "tables", "shared", "gathered", *(f"private:{p}" for p in algorithm.phases))
     return [*(own_array(kind, of) for of in algorithm.sets for kind in kinds), *named]
 
 
@@ -84,7 +84,7 @@ def _name(key: str, i: int) -> str:
     return f"k{i}_{key[:24]}"
 
 
-Written = tuple[dict, list[tuple[str, set[str], int]]]  # what plans must know; kernels as of `ir.function`
+Written = tuple[dict, list[ir.Function]]  # what plans must know; kernels as of `ir.function`
 
 
 def _written(tracer: Tracer, variant: Variant) -> Written:
@@ -93,7 +93,7 @@ def _written(tracer: Tracer, variant: Variant) -> Written:
     steps = [k for k, (phase, _) in enumerate(tracer.algorithm.steps()) if phase in variant.phases]
     kernels = [traced.kernels[k] for k in steps]
     functions = [
-        ("", set[str](), 0) if kernel is None else ir.function(kernel, f"k{i}", order, variant.uniform, variant.lanes)
+        ("", set[tuple[str, int]](), 0) if kernel is None else ir.function(kernel, f"k{i}", order, variant.uniform, variant.lanes)
         for i, kernel in enumerate(kernels)
     ]
     header = {

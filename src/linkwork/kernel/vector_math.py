@@ -134,8 +134,8 @@ def declarations(t: Lanes) -> str:
     return "\n".join(lines) + "\n"
 
 
-def libm_ir(name: str, t: Lanes, arity: int) -> str:
-    """`@lw_<name>`: the function of libm in every lane; float32 calls the variant of float32 (`expf`)."""
+def libm_ir(name: str, t: Lanes, arity: int, suffix: str = "") -> str:
+    """`@lw_<name><suffix>`: the function of libm in every lane; float32 calls the variant of float32 (`expf`)."""
     T, element = t.type, t.element
     arguments = "xy"[:arity]
     lines = []
@@ -151,15 +151,17 @@ def libm_ir(name: str, t: Lanes, arity: int) -> str:
         result = f"%f{i}" if t.width == 1 else f"%r{i}"
     parameters = ", ".join(f"{T} %{a}" for a in arguments)
     body = "\n".join(lines)
-    return f"""define internal {T} @lw_{name}({parameters}) alwaysinline nounwind {{
+    return f"""define internal {T} @lw_{name}{suffix}({parameters}) alwaysinline nounwind {{
 {body}
   ret {T} {result}
 }}
 """
 
 
-def sincos_ir(t: Lanes) -> str:
+def sincos_ir(t: Lanes, suffixes: dict[int, str] | None = None) -> str:
     """`@lw_sincos`: { sin x, cos x } in every lane; NaN for NaN and infinity, sin(-0) = -0.
+
+    suffixes   of the names of further widths
 
     Lanes with |x| <= 2^30 (float64) or 2^17 (float32) are within 1 ulp, by `_near`. If some lane is beyond, all go
     through memory to a function out of line, which calls libm for those beyond and `_near`, one lane wide, for the
@@ -169,8 +171,10 @@ def sincos_ir(t: Lanes) -> str:
     """
     n = _FLOAT32 if t.single else _FLOAT64
     lane = Lanes(1, t.single)
-    kernels = "".join(_near_ir(u, n) for u in dict.fromkeys((lane, t)))
-    return kernels + _sincos_far_ir(lane, t.width, n) + _sincos_branch_ir(t, n)
+    wanted = {t.width: "", **(suffixes or {})}
+    widths = {Lanes(width, t.single): suffix for width, suffix in wanted.items()}
+    kernels = "".join(_near_ir(u, n) for u in dict.fromkeys((lane, *widths)))
+    return kernels + "".join(_sincos_far_ir(lane, u.width, n, x) + _sincos_branch_ir(u, n, x) for u, x in widths.items())
 
 
 def _near(body: _Body, x: str, n: _SincosConstants) -> tuple[str, str]:
@@ -234,13 +238,13 @@ def _near_ir(t: Lanes, n: _SincosConstants) -> str:
 """
 
 
-def _sincos_far_ir(lane: Lanes, width: int, n: _SincosConstants) -> str:
-    """`@lw_sincos_far`: sine and cosine of `width` lanes in memory, one after the other."""
+def _sincos_far_ir(lane: Lanes, width: int, n: _SincosConstants, suffix: str) -> str:
+    """`@lw_sincos_far<suffix>`: sine and cosine of `width` lanes in memory, one after the other."""
     T, pair = lane.type, f"{{ {lane.type}, {lane.type} }}"
     body = _Body(lane)
     beyond = body.exceeds("%x", n.limit)
     parameters = "ptr %xs, ptr %sines, ptr %cosines"
-    return f"""define internal coldcc void @lw_sincos_far({parameters}) cold noinline nounwind {{
+    return f"""define internal coldcc void @lw_sincos_far{suffix}({parameters}) cold noinline nounwind {{
 entry:
   br label %lane
 lane:
@@ -274,11 +278,11 @@ done:
 """
 
 
-def _sincos_branch_ir(t: Lanes, n: _SincosConstants) -> str:
+def _sincos_branch_ir(t: Lanes, n: _SincosConstants, suffix: str) -> str:
     T, pair, align = t.type, f"{{ {t.type}, {t.type} }}", f"align {t.bytes}"
     body = _Body(t)
     beyond = body.any(body.exceeds("%x", n.limit))
-    return f"""define internal {pair} @lw_sincos({T} %x) alwaysinline nounwind {{
+    return f"""define internal {pair} @lw_sincos{suffix}({T} %x) alwaysinline nounwind {{
 entry:
   %xs = alloca {T}, {align}
   %sines = alloca {T}, {align}
@@ -290,7 +294,7 @@ near:
   br label %done
 far:
   store {T} %x, ptr %xs, {align}
-  call coldcc void @lw_sincos_far(ptr %xs, ptr %sines, ptr %cosines)
+  call coldcc void @lw_sincos_far{suffix}(ptr %xs, ptr %sines, ptr %cosines)
   %far_sin = load {T}, ptr %sines, {align}
   %far_cos = load {T}, ptr %cosines, {align}
   %sin_only = insertvalue {pair} poison, {T} %far_sin, 0

@@ -37,7 +37,8 @@ from ..kernel.loops import Lane, loops
 from ..kernel.loops import where as chosen
 from ..kernel.sweep import INERTIA, MATRIX, SCALAR, Algorithm, Field, Repeat, Routine, Step, each, inward, matrix, outward, vector
 from ..model.rules import inertia_of, joint_of, placement_of, world_pose
-from ..reduced.program import VELOCITY, keep_unknowns, row_fields, rules_of, solved_rows
+from ..reduced.pressing import BEGIN, JUDGE, TELL, TURNS, exert, pressing_fields
+from ..reduced.program import VELOCITY, Rules, hold_under_bounds, keep_unknowns, row_fields, rules_of, solved_rows
 from ..reduced.push_out import push_out, push_out_fields
 from ..reduced.rules import factor_joint
 from ..spatial.inertia import Articulated
@@ -72,6 +73,11 @@ def begin(n: Any, parent: Any) -> None:
     n.own_pull, n.pull = h2 * pull_stiffness(-n.centre, f), h2 * pull_stiffness(n.E.p - parent.centre, -n.E.rotate(f))
     n.y = n.trial = n.twists
     n.weighs = n.mass
+
+
+def begin_again(n: Any) -> None:
+    """The guess is the motion so far."""
+    n.y = n.trial = n.twists
 
 
 # --- elimination -------------------------------------------------------------------------------------------------------------
@@ -184,6 +190,12 @@ def carry(n: Any, parent: Any) -> None:
     wrench = (inertia_of(n) @ n.y - n.given) * (1.0 / n.h) - n.load + n.carried
     n.carries = wrench - n.S_hat @ (n.S.T @ wrench)
     parent.carried = parent.carried + n.E.move_wrench(wrench)
+
+
+def carry_pressing(n: Any, parent: Any) -> None:
+    """The same, for what rubs under it."""
+    carry(n, parent)
+    n.reaction = n.h * n.carries
 
 
 def advance(n: Any) -> None:
@@ -319,10 +331,10 @@ def force_fields() -> dict[str, Field]:
     }
 
 
-def solved(shape: Shape, *elimination: Step) -> list[Step]:
+def solved(shape: Shape, rules: Rules, *elimination: Step) -> list[Step]:
     """The motion with all rows."""
     rows, kinds = shape[1], shape[3]
-    held = solved_rows(rows, rules_of(VELOCITY), correct, kinds=kinds) if rows >= 0 else []
+    held = solved_rows(rows, rules, correct, kinds=kinds) if rows >= 0 else []
     return [*elimination, outward(free_motion), *held]
 
 
@@ -331,18 +343,18 @@ def keep(rows: int, lanes: str) -> list[Step]:
     return [Routine(keep_rows, ("rows", lanes, "x", "x_found"))] if rows >= 0 else []
 
 
-def solved_beside(shape: Shape, ports: list[str]) -> list[Step]:
+def solved_beside(shape: Shape, rules: Rules, ports: list[str]) -> list[Step]:
     """The same with distant forces; see `krylov`."""
-    late = [*solved(shape, inward(forward_late)), *keep(shape[1], "lagging")]
+    late = [*solved(shape, rules, inward(forward_late)), *keep(shape[1], "lagging")]
     return [inward(factor), *beside(ports, begin_at_guess, late)]
 
 
-def in_rounds(shape: Shape, ports: list[str], on_bodies: bool, distant: bool, solves: int) -> list[Step]:
+def in_rounds(shape: Shape, rules: Rules, ports: list[str], on_bodies: bool, distant: bool, solves: int) -> list[Step]:
     """The new twists y under all forces; see `implicit_rounds`."""
     look = forces.look_at_bodies if on_bodies else forces.look_at_joints
     ahead = forces.look_ahead_at_bodies if on_bodies else forces.look_ahead_at_joints
     sums, search = ("bodies", "forces", "curve_own", "curve"), ("seeking", "tries", "s", "low")
-    near = [*solved(shape, inward(eliminate)), *keep(shape[1], "going")]
+    near = [*solved(shape, rules, inward(eliminate)), *keep(shape[1], "going")]
     a_trial = [
         outward(ahead),
         each(forces.compare, *ports, on="force"),
@@ -352,7 +364,7 @@ def in_rounds(shape: Shape, ports: list[str], on_bodies: bool, distant: bool, so
         each(forces.clear),
         each(forces.linearise, *ports, on="force"),
         each(forces.push, *ports, on="force"),
-        *(solved_beside(shape, ports) if distant else near),
+        *(solved_beside(shape, rules, ports) if distant else near),
         outward(rounds.aim),
         Routine(rounds.first_trial, ("going", *search, "high", "high_slope")),
         Repeat(tuple(a_trial), rounds.TRIES + 1, "seeking"),
@@ -365,23 +377,31 @@ def in_rounds(shape: Shape, ports: list[str], on_bodies: bool, distant: bool, so
     return [each(look), begin, Repeat(tuple(a_round), solves, "going"), *again]
 
 
-def implicit_step(shape: Shape, on_bodies: bool, distant: bool, solves: int, guarded: bool) -> list[Step]:
+def implicit_step(
+    shape: Shape, on_bodies: bool, distant: bool, solves: int, guarded: bool, rubs_inside: bool = False
+) -> list[Step]:
     """A step of models with laws of a shape, of so many rounds at most.
 
-    on_bodies   whether forces look at bodies
-    distant     whether some join ports that are no neighbours
-    guarded     whether lanes in which forces on bodies lead astray are left for others to step: they are `handed` over
+    on_bodies     whether forces look at bodies
+    distant       whether some join ports that are no neighbours
+    guarded       whether lanes in which forces on bodies lead astray are left for others to step: they are `handed` over
+    rubs_inside   whether joints rub under what they carry
     """
     ports, rows = shape[:2]
-    steps: list[Step] = [outward(begin)]
+    rules = rules_of(VELOCITY, hold_under_bounds if rubs_inside else None)
     if ports >= 0:
-        steps += in_rounds(shape, [f"p{i}" for i in range(ports)], on_bodies, distant, solves)
+        motion = in_rounds(shape, rules, [f"p{i}" for i in range(ports)], on_bodies, distant, solves)
     else:
-        steps += [*solved(shape, inward(eliminate)), each(take_free)]
-    steps += [*push_out(shape, displace_bodies), each(begin_loads)]
+        motion = [*solved(shape, rules, inward(eliminate)), each(take_free)]
+    loads: list[Step] = [each(begin_loads)]
     if rows >= 0:
-        steps.append(each(bear_impulses, *(f"p{i}" for i in range(rows)), on="constraint"))
-    steps.append(inward(carry))
+        loads.append(each(bear_impulses, *(f"p{i}" for i in range(rows)), on="constraint"))
+    steps: list[Step] = [outward(begin)]
+    if rubs_inside:
+        turn = [each(begin_again), *motion, *loads, each(exert, on="constraint"), inward(carry_pressing), *JUDGE]
+        steps += [BEGIN, Repeat(tuple(turn), TURNS, "pressing"), TELL, *push_out(shape, displace_bodies)]
+    else:
+        steps += [*motion, *push_out(shape, displace_bodies), *loads, inward(carry)]
     if guarded:
         settled = advance_settled_pushed if shape[3] else advance_settled
         steps += [each(settled), outward(refit), Routine(advance_settled_time, ("t", "h", "handed"))]
@@ -393,7 +413,9 @@ def implicit_step(shape: Shape, on_bodies: bool, distant: bool, solves: int, gua
 
 
 @functools.cache
-def implicit_program(shape: Shape, on_bodies: bool, distant: bool, solves: int) -> Algorithm:
+def implicit_program(shape: Shape, on_bodies: bool, distant: bool, solves: int, rubs_inside: bool = False) -> Algorithm:
     """The step as it is, whether forces lead astray or not."""
     name = f"maximal_backward_euler_{'_'.join(map(str, map(int, shape)))}_{int(on_bodies)}{int(distant)}_{solves}"
-    return Algorithm(name, fields(shape, distant), {"run": implicit_step(shape, on_bodies, distant, solves, False)})
+    name += "_rubbing" * rubs_inside
+    found = fields(shape, distant) | (pressing_fields() if rubs_inside else {})
+    return Algorithm(name, found, {"run": implicit_step(shape, on_bodies, distant, solves, False, rubs_inside)})

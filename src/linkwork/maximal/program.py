@@ -61,6 +61,7 @@ from ..joints.complement import complement
 from ..kernel.sweep import MATRIX, SCALAR, Field, Routine, Step, each, inward, outward, vector
 from ..model.rules import inertia_of, joint_of, placement_of, world_pose
 from ..reduced import program as reduced
+from ..reduced.pressing import transmit
 from ..reduced.program import ACCELERATION, VELOCITY, accelerations, act, begin_loads, note_impacts
 from ..reduced.push_out import displace, push_out, push_out_fields
 from ..reduced.rules import JointFactor, factor_joint
@@ -264,6 +265,13 @@ def displace_bodies(n: Any, parent: Any) -> None:
     n.body_shift = n.jump
 
 
+def carry_in_step(n: Any, parent: Any) -> None:
+    """Newton and Euler for one body under all loads and rows, with what its children carry: see `reduced.pressing`."""
+    own, rate = inertia_of(n), 1.0 / n.h
+    wrench = own @ (n.acc + rate * n.jump) + gyroscopic(n, own.J) - n.load - rate * n.row_load + n.held_up
+    transmit(n, parent, wrench)
+
+
 # --- a step ------------------------------------------------------------------------------------------------------------------
 def displaced(E: SE3, xi: Vector) -> SE3:
     """E exp(xi) of a small displacement."""
@@ -351,14 +359,20 @@ def step_fields(shape: Shape) -> dict[str, Field]:
     }
 
 
-def dynamics(shape: Shape, level: str, evaluations: int = 0, hold: Callable[..., None] | None = None) -> list[Step]:
+def dynamics(
+    shape: Shape,
+    level: str,
+    evaluations: int = 0,
+    hold: Callable[..., None] | None = None,
+    carried: Callable[..., None] | None = None,
+) -> list[Step]:
     """The sweeps of the loaded tree, from poses, twists and q_fit (see `fit`) to `free` (bodies) and `free_v` (joints).
 
     Velocities after a step, bodies at their present places; or rates of twists and joint accelerations.
 
     evaluations   0: velocity terms at the twists; else where the change `last` of the step before leads and, with 2, once more
                   where that leads; where there are rows, `pull` is the part that they had in `last`
-    hold          see `reduced.program.solved_rows`
+    hold, carried see `reduced.program.solved_rows`
     """
     forces, rows, _, kinds = shape
     begin = relate if level == ACCELERATION else relate_predicted if evaluations else relate_closing
@@ -370,13 +384,13 @@ def dynamics(shape: Shape, level: str, evaluations: int = 0, hold: Callable[...,
         steps += [outward(look_again_held if rows >= 0 else look_again), inward(pass_forces)]
     steps.append(outward(FREE[level]))
     if rows >= 0:
-        steps += reduced.solved_rows(rows, reduced.rules_of(level, hold), correct, kinds=kinds)
+        steps += reduced.solved_rows(rows, reduced.rules_of(level, hold), correct, kinds=kinds, carried=carried)
     return steps
 
 
-def step(shape: Shape, evaluations: int) -> list[Step]:
+def step(shape: Shape, evaluations: int, carried: Callable[..., None] | None = None) -> list[Step]:
     """One step of symplectic Euler, but for the time; with rows that may push, `struck` tells if one strikes."""
-    steps = dynamics(shape, VELOCITY, evaluations)
+    steps = dynamics(shape, VELOCITY, evaluations, carried=carried)
     if not shape[3]:
         return [*steps, each(move_held if shape[1] >= 0 else move), outward(follow)]
     impacts = Routine(note_impacts, ("active", "lower", "x", "strikes", "struck"))

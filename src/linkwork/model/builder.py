@@ -181,12 +181,14 @@ class ModelBuilder:
                 raise ModelError(f"frame {name!r}: its body {frame.body!r} does not exist")
         for name in sorted(set().union(*self._excluded) - {WORLD} - set(self._entries)):
             raise ModelError(f"exclude: there is no body {name!r}")
+        locked = [b.joint_name for b in bodies if getattr(b.joint, "locks_at_neutral", False)]
+        lines = [f"joint {x!r}: its motion subspace loses rank at the neutral position; start elsewhere" for x in locked]
         return Model(
             tuple(bodies),
             self.gravity.copy(),
             tuple(self._elements),
             dict(self._frames),
-            tuple(self._notes),
+            (*self._notes, *lines),
             tuple(self._world),
             frozenset(self._excluded),
             dict(self._keyframes),

@@ -11,6 +11,7 @@ import numpy as np
 
 from ..errors import InputError
 from ..joints import Joint
+from .locked import locked_joint
 from .model import Body, Model
 
 
@@ -75,7 +76,7 @@ def is_finite(a: np.ndarray) -> bool:
 
 
 def check_state(model: Model, state: State) -> None:
-    """Raise with the first thing that is wrong: shapes, NaN, quaternions that are not unit."""
+    """Raise with the first thing that is wrong: shapes, NaN, quaternions that are not unit, subspaces that lose rank."""
     for name, a, size in (("q", state.q, model.nq), ("v", state.v, model.nv)):
         if a.shape[-1:] != (size,) or a.ndim > 2:
             raise InputError(f"state.{name} has shape {a.shape}; this model needs ({size},) or (batch, {size})")
@@ -86,6 +87,9 @@ def check_state(model: Model, state: State) -> None:
         problem = body.joint.checked(state.q[..., part])
         if problem:
             raise InputError(f"state.q at joint {body.joint_name!r}: {problem}")
+    locked = locked_joint(model, state.q)
+    if locked:
+        raise InputError(f"state.q: {locked}; start elsewhere")
 
 
 def _particular(model: Model) -> list[tuple[Body, slice]]:

@@ -111,8 +111,11 @@ def _with_parts(body: Body, changes: Mapping[str, Any]) -> Body:
 
 def _with_numbers(body: Body, numbers: Mapping[str, Any]) -> Body:
     """The body with some of its numbers replaced; a new mass leaves the tensor as it is."""
-    _check_names(body, numbers, NUMBERS)
-    changes = {what: x for what, x in numbers.items() if what not in RIGID}
+    own = body.joint.numbers()
+    _check_names(body, numbers, (*NUMBERS, *own))
+    changes = {what: x for what, x in numbers.items() if what not in RIGID and what not in own}
+    if set(numbers) & set(own):
+        changes["joint"] = body.joint.remade({what: x for what, x in numbers.items() if what in own})
     rigid = {what: numbers.get(what, getattr(body.inertia, what)) for what in RIGID}
     if any(what in numbers for what in RIGID):
         try:

@@ -7,6 +7,7 @@ G in joint coordinates, which a climb to the root finds. O(n nv + nv^3); exact f
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from ..elements.collection import EQUALITIES, Shape
@@ -16,6 +17,7 @@ from ..joints import Joint
 from ..kernel.loops import Ints, Lane, Table, loops
 from ..kernel.sweep import SCALAR, Field, Repeat, Routine, Step, each, inward, outward, over, vector
 from ..model.rules import inertia_of
+from ..reduced.pressing import in_turns
 from ..reduced.program import SOLVE, Rules, row_solver, watching
 from ..reduced.push_out import pushed_out
 from ..reduced.rules import gyroscopic
@@ -231,10 +233,23 @@ def answered_densely() -> list[Step]:
 GRAM = ("active", "nv", *TABLES, "u_rows", "Y", "A")
 
 
-def coupled_rows(most: int, rules: Rules, answered: list[Step], kinds: int = EQUALITIES) -> list[Step]:
-    """Rows of constraints with so many ports at most; see `reduced.program.solved_rows`."""
+def coupled_rows(
+    most: int,
+    rules: Rules,
+    answered: list[Step],
+    kinds: int = EQUALITIES,
+    motion: Sequence[Step] = (),
+    carried: Callable[..., None] | None = None,
+) -> list[Step]:
+    """Rows of constraints with so many ports at most; see `reduced.program.solved_rows`.
+
+    motion, carried   where bounds of some follow from what joints carry: see `reduced.pressing.in_turns`
+    """
     ports, places = [f"p{i}" for i in range(most)], [f"s{i}" for i in range(most)]
     watch, hold = rules
+    solver: list[Step] = [*row_solver(kinds, SOLVE)]
+    if carried is not None:
+        solver = in_turns(solver, motion, ports, carried)
     return [
         *watching(watch, ports),
         each(hold, *ports, *places, on="constraint", when=("own", "awake")),
@@ -242,7 +257,7 @@ def coupled_rows(most: int, rules: Rules, answered: list[Step], kinds: int = EQU
         Routine(gather, ("rows", "on", "x", "busy", "left", "active")),
         *answered,
         Routine(gram_answers, GRAM, when="busy"),
-        *row_solver(kinds, SOLVE),
+        *solver,
         Routine(add_answers, ("active", "nv", "Y", "x", "free_v"), when="busy"),
     ]
 

@@ -66,6 +66,7 @@ from .dense_program import (
 )
 from .gradients import answered_by_gradients, gradient_fields, solved_by_gradients
 from .laws import CHILD, DENSE, GRADIENTS, OWN, RECURSIVE, Softness
+from .pressing import CARRY, carry_coupled, coupled_motion
 
 Rule = Callable[..., None]
 Loads = Callable[[Any, Any, Sequence[At], np.ndarray], Vector]  # of a node, its law, its ports, and df_dx
@@ -261,14 +262,15 @@ def hold(n: Any, *around: Any) -> None:
     if law.timed:
         later = law.gap_of(values(at), n.t + n.h, n.foot) if law.holonomic else None
         asked = found.given if later is None else (found.residual - array(list(later))) / n.h
+    motion = free_motion(n, ports, at)
     if law.touches or law.cones:  # what touches rolls
-        parts = zip(n.kinds, ports, free_motion(n, ports, at), strict=False)
-        turned = [motion if kind == STILL else motion + 0.5 * port.drift for kind, port, motion in parts]
+        parts = zip(n.kinds, ports, motion, strict=False)
+        turned = [free if kind == STILL else free + 0.5 * port.drift for kind, port, free in parts]
         bend = 0.5 * n.h * found.bias
-        found, bend = (found, bend) if not law.curved else foreseen(n, law, at, free_motion(n, ports, at), found, bend)
-        ask(n, law, found, turned, bend, asked)
+        found, bend = (found, bend) if not law.curved else foreseen(n, law, at, motion, found, bend)
+        ask(n, law, found, motion, turned, bend, asked)
     else:
-        ask(n, law, found, free_motion(n, ports, at), zeros(law.size), asked)
+        ask(n, law, found, motion, motion, zeros(law.size), asked)
     place_rows(n, law, found.G, places, n.h)
 
 
@@ -340,14 +342,17 @@ def solved_again(shape: Shape, softness: Softness) -> list[Step]:
     return solved_densely() if softness.way == DENSE else solved_by_gradients(shape[0])
 
 
-def held(shape: Shape, softness: Softness, rules: Rules) -> list[Step]:
-    """From the free motion to the one that rows allow."""
+def held(shape: Shape, softness: Softness, rules: Rules, rubs_inside: bool = False) -> list[Step]:
+    """From the free motion to the one that rows allow; `rubs_inside`: with friction inside joints."""
     forces, rows, _, kinds = shape
     if rows < 0:
         return []
     if softness.way == RECURSIVE:
-        return solved_rows(rows, rules, correct, kinds=kinds)
+        carried = CARRY[softness.near] if rubs_inside else None
+        return solved_rows(rows, rules, correct, kinds=kinds, carried=carried)
     answered = answered_densely() if softness.way == DENSE else answered_by_gradients(forces)
+    if rubs_inside:
+        return coupled_rows(rows, rules, answered, kinds, coupled_motion(forces), carry_coupled)
     return coupled_rows(rows, rules, answered, kinds)
 
 
@@ -356,7 +361,7 @@ def pushes_out(shape: Shape, softness: Softness) -> list[Step]:
     return push_out(shape) if softness.way == RECURSIVE else coupled_push_out(shape)
 
 
-def dynamics(shape: Shape, softness: Softness, rules: Rules) -> list[Step]:
+def dynamics(shape: Shape, softness: Softness, rules: Rules, rubs_inside: bool = False) -> list[Step]:
     """The sweeps from q and v to `free_v`, the velocities after a step; with `free`, those of bodies, where rows look at them."""
     _, rows, on_bodies, _ = shape
     return [
@@ -364,5 +369,5 @@ def dynamics(shape: Shape, softness: Softness, rules: Rules) -> list[Step]:
         *([outward(place)] if on_bodies else []),
         *loaded(shape, softness, linear_loads),
         *solved(shape, softness, free_bodies if on_bodies and rows >= 0 else free_joints, dense_velocities),
-        *held(shape, softness, rules),
+        *held(shape, softness, rules, rubs_inside),
     ]

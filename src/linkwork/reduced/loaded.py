@@ -52,9 +52,9 @@ def law_tails(laws: Collection) -> dict[str, tuple[int, ...]]:
 
 
 def _refuse_friction(laws: Collection) -> None:
-    """Raise if contacts have friction, which accelerations alone do not say."""
-    if laws.rubs:
-        rubbing = next(law for law in laws.rows if law.cones)
+    """Raise if contacts or the insides of joints have friction, which accelerations alone do not say."""
+    if laws.rubs or laws.rubs_inside:
+        rubbing = next(law for law in laws.rows if law.cones or law.by_reaction)
         raise InputError(f"{rubbing!r} has friction, which accelerations do not say: simulate, with a stepper that takes it")
 
 

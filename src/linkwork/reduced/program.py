@@ -48,6 +48,7 @@ from ..solvers.problem import is_bounded_by_another
 from ..solvers.turns import solve_in_turns
 from ..spatial.scalar import Scalar, Vector, array, cross, dot, is_zero, zeros
 from .forward import accelerations, articulate, articulated_inertia, pass_forces, velocities
+from .pressing import KEEP, answer, bound, in_turns
 from .rules import coriolis, falling_world, velocity_step
 
 TURN = 3.0  # of the turn of bodies in a step: so near to a singular position rows go soft
@@ -249,15 +250,22 @@ def hold_velocities(n: Any, *around: Any) -> None:
     if law.timed:
         later = law.gap_of(values(at), n.t + n.h, n.foot) if law.holonomic else None
         asked = found.given if later is None else (found.residual - array(list(later))) / n.h
-    n.soft = array([softness(at, n.h)] * law.size)
+    n.soft = array([0.0 if law.bounded else softness(at, n.h)] * law.size)
+    motion = free_motion(n, ports, at)
     turned = [
-        motion if kind == STILL or isinstance(kind, Joint) else motion + share * port.drift
-        for kind, port, motion in zip(n.kinds, ports, free_motion(n, ports, at), strict=False)
+        free if kind == STILL or isinstance(kind, Joint) else free + share * port.drift
+        for kind, port, free in zip(n.kinds, ports, motion, strict=False)
     ]
     bend = share * n.h * found.bias
-    found, bend = (found, bend) if not law.curved else foreseen(n, law, at, free_motion(n, ports, at), found, bend)
-    ask(n, law, found, turned, bend, asked)
+    found, bend = (found, bend) if not law.curved else foreseen(n, law, at, motion, found, bend)
+    ask(n, law, found, motion, turned, bend, asked)
     place_rows(n, law, found.G, places, n.h)
+
+
+def hold_under_bounds(n: Any, *around: Any) -> None:
+    """The same within the bounds found so far, where these follow from what joints carry (see `pressing`)."""
+    hold_velocities(n, *around)
+    bound(n)
 
 
 def foreseen(
@@ -268,17 +276,23 @@ def foreseen(
     return replace(found, G=G, residual=residual, rate=G @ joined(velocities_of(at))), bend * (1.0 - n.meets) * (1.0 - n.meets)
 
 
-def ask(n: Any, law: RowLaw, found: Derived, motion: Sequence[Vector], bend: Vector, asked: Vector) -> None:
-    """b: what rows see of a motion of the ports, less what they want; and the room that is left where no more is done.
+def ask(
+    n: Any, law: RowLaw, found: Derived, motion: Sequence[Vector], turned: Sequence[Vector], bend: Vector, asked: Vector
+) -> None:
+    """b: what rows see of the free motion of the ports, less what they want; and the room that is left where no more is done.
 
-    bend   what the rows change by until the time for which they are meant
+    turned   the motion at the time for which rows are meant, as J turns until then
+    bend     what the rows change by until then
+
+    Tangents of contacts look at points of the bodies where they are at the start: these have no place to keep, and what many of
+    them see of one body is a rigid motion, so that all of them may stick.
     """
-    free, before = seen_by(n, found.G, motion) + bend, found.rate - bend
+    free, before = seen_by(n, found.G, turned) + bend, found.rate - bend
     if not (law.unilateral and law.holonomic):
         residual = zeros(law.size) if "residual" in law.unseen else found.residual
         n.b = free - velocity_targets(residual, asked, n.h, n.correction)
         return
-    friction, restitution = law.grip()
+    _, restitution = law.grip()
     if is_zero(restitution):
         wanted = push_targets(found.residual, asked, n.h)
     else:
@@ -286,7 +300,9 @@ def ask(n: Any, law: RowLaw, found: Derived, motion: Sequence[Vector], bend: Vec
     if law.cones:
         normal = [not is_bounded_by_another(kind) for kind in law.row_kinds]
         wanted = array([x if own else 0.0 for x, own in zip(wanted, normal, strict=True)])
-        n.mu = array([0.0 if own else friction for own in normal])
+        slips = seen_by(n, found.G, motion)
+        free = array([x if own else slip for x, slip, own in zip(free, slips, normal, strict=True)])
+        n.mu = law.row_friction()
     n.b = free - wanted
     n.strikes = strikes(before, free)
     n.room = found.residual + n.h * (wanted - asked)
@@ -334,7 +350,7 @@ def place_rows(n: Any, law: RowLaw, G: np.ndarray, places: Sequence[Any], h: Sca
     """The bounds of the multipliers (forces during h), and G^T at the places of the ports; nothing of rows that are off."""
     if law.together < law.size:
         G = G * np.reshape(n.on, (-1, 1))
-    first = 0
+    n.G_rows, first = G, 0
     for kind, place in zip(n.kinds, places, strict=False):
         size = kind.nv if isinstance(kind, Joint) else 6
         block = G[:, first : first + size].reshape(-1)
@@ -475,12 +491,14 @@ def dynamics(
     evaluations: int = 0,
     hold: Callable[..., None] | None = None,
     watch: Callable[..., None] | None = None,
+    carried: Callable[..., None] | None = None,
 ) -> list[Step]:
     """The sweeps of the loaded tree, from q and v to `free_v`: velocities after a step, or accelerations.
 
     evaluations   0: velocity terms at v; else at the middle of the step, predicted by the acceleration `last` of the step before
                   and, with 2, evaluated there once more; where there are rows, `pull` is the part that they had in `last`
     hold, watch   see `rules_of`
+    carried       see `solved_rows`
     """
     forces, rows, on_bodies, _ = shape
     loaded = forces >= 0
@@ -494,7 +512,9 @@ def dynamics(
         middle = held_middle_velocities if rows >= 0 else middle_velocities
         steps += [outward(accelerations), outward(middle), inward(again)]
     steps.append(outward(FREE[level, on_bodies and rows >= 0]))
-    return steps + (solved_rows(rows, rules_of(level, hold, watch), correct, kinds=shape[3]) if rows >= 0 else [])
+    if rows < 0:
+        return steps
+    return steps + solved_rows(rows, rules_of(level, hold, watch), correct, kinds=shape[3], carried=carried)
 
 
 Rules = tuple[Callable[..., None], Callable[..., None]]
@@ -522,7 +542,12 @@ def watching(watch: Callable[..., None], ports: Sequence[str]) -> list[Step]:
 
 
 def solved_rows(
-    most: int, rules: Rules, add: Callable[..., None], up: Callable[..., None] = climb, kinds: int = EQUALITIES
+    most: int,
+    rules: Rules,
+    add: Callable[..., None],
+    up: Callable[..., None] = climb,
+    kinds: int = EQUALITIES,
+    carried: Callable[..., None] | None = None,
 ) -> list[Step]:
     """Rows of constraints with so many ports at most: from the free motion to the one that they allow.
 
@@ -530,17 +555,24 @@ def solved_rows(
     add     the rule that adds what their forces cause to the free motion, outward
     up      the rule by which a row climbs over a joint
     kinds   what rows are (see `Collection.shape`)
+    carried where bounds of some follow from what joints carry, the rule that finds it, inward (see `pressing`)
     """
     ports, places = [f"p{i}" for i in range(most)], [f"s{i}" for i in range(most)]
     watch, hold = rules
     paths = ("active", "starts", "places", "freedoms", "v_at")
+    solver: list[Step] = [*row_solver(kinds, SOFT_SOLVE if hold in (hold_velocities, hold_under_bounds) else SOLVE)]
+    spreading = Routine(spread, (*paths, "y_rows", "x", "dy"), when="busy")
+    if carried is not None:
+        solver = in_turns(solver, [spreading, outward(answer)], ports, carried)
+    elif hold is hold_under_bounds:
+        solver = [KEEP, *solver]
     return [
         *watching(watch, ports),
         each(hold, *ports, *places, on="constraint", when=("own", "awake")),
         over("climbs", up, "place", "up", when=("row", "row_on")),
         Routine(gather, ("rows", "on", "x", "busy", "left", "active")),
         Routine(gram, (*paths, "u_rows", "y_rows", "gram_columns", "A"), when="busy"),
-        *row_solver(kinds, SOFT_SOLVE if hold is hold_velocities else SOLVE),
-        Routine(spread, (*paths, "y_rows", "x", "dy"), when="busy"),
+        *solver,
+        spreading,
         outward(add, when="busy"),
     ]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from .arch import ARCH
 from .assembling import ASSEMBLING
 from .ball import BALL
+from .bearing import BEARING
 from .chain import CHAIN
 from .chains import CHAINS
 from .cradle import CRADLE
@@ -20,8 +21,10 @@ from .helix import HELIX
 from .hyper_chain import HYPER_CHAIN
 from .leg import LEG
 from .loop import LOOP
+from .marble import MARBLE_IN_BOWL
 from .net import NET
 from .pendulum import PENDULUM
+from .pins import PINS
 from .plant import PLANT
 from .quadruped import QUADRUPED
 from .ragdoll import RAGDOLL
@@ -29,6 +32,7 @@ from .scene import Scene
 from .slide import SLIDE
 from .stack import STACK
 from .tippe_top import TIPPE_TOP
+from .tutorial import TUTORIAL
 from .wall import WALL
 
 _SCENES = (
@@ -59,6 +63,10 @@ _SCENES = (
     RAGDOLL,
     GRASP,
     TIPPE_TOP,
+    TUTORIAL,
+    BEARING,
+    PINS,
+    MARBLE_IN_BOWL,
 )
 ALL_SCENES: dict[str, Scene] = {scene.name: scene for scene in _SCENES}
 

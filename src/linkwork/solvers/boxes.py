@@ -8,7 +8,8 @@ semidefinite. Only the rows of a list take part, and of these in every lane only
 Rows are scaled to a unit diagonal. Which rows are free (inside their bounds) is found by Newton's method on the complementarity
 (a primal-dual active set): with the others at their bounds, free rows are solved directly, then a row whose x left its bounds
 goes to the bound, and one whose w pulls it inward is set free, until nothing changes. Where that does not settle, Gauss-Seidel
-sweeps propose the next set.
+sweeps propose the next set; where many sets do not, or rows that bounds should hold leave a residual, rows come and go one at a
+time (`box_walk`).
 
 Redundant rows need no pivoting: free rows are solved by proximal rounds (A + eps 1) dx = -w from x = 0 with one factor, until the
 residual stands still; they reach the solution of least norm in scaled rows. Lanes that are done stay as they are: a result
@@ -18,18 +19,17 @@ does not depend on its neighbours.
 from __future__ import annotations
 
 from ..kernel.loops import Ints, Lane, Table, any, loops, maximum, minimum, sqrt, where
-from .dense import factor, solve
+from .box_walk import FINE, HUGE, factor_free, residuals, walk
+from .dense import solve
 
 EPS = 1e-9  # relative weight of the last solution in a proximal round
 SOFTEST = 1e-4  # the same at most, in steps: see `solve_soft_boxes`
 ROUNDS = 8  # proximal rounds
-FINE = 1e-15  # of the right-hand side: so small a residual is rounding
 CHANGES = 40  # of the set of free rows, at most
 PATIENCE = 6  # changes before Gauss-Seidel proposes the next set, and between such proposals
 SWEEPS = 10
+ROUGH = 1e-12  # of the right-hand side: where rows with two bounds leave more, they can do better
 EMPTY = 1e-14  # of the largest diagonal: rows that answer less drop out
-NOTHING = 0.0
-HUGE = 1e300
 
 
 @loops
@@ -111,20 +111,6 @@ def spread(active: Ints, starts: Table, places: Table, freedoms: Table, v_at: Ta
 
 
 @loops
-def residuals(m: int, A: Lane, b: Lane, x: Lane, w: Lane) -> None:
-    """w = A x + b of a packed symmetric matrix."""
-    for i in range(m):
-        w[i] = b[i]
-    for i in range(m):
-        a = i * (i + 1) // 2
-        s = w[i] + A[a + i] * x[i]
-        for k in range(i):
-            s += A[a + k] * x[k]
-            w[k] += A[a + k] * x[i]
-        w[i] = s
-
-
-@loops
 def gauss_seidel(m: int, A: Lane, b: Lane, lower: Lane, upper: Lane, x: Lane, go: float) -> None:
     """Sweeps over all rows of a matrix with a unit diagonal, in lanes that go."""
     for _ in range(SWEEPS):
@@ -137,25 +123,6 @@ def gauss_seidel(m: int, A: Lane, b: Lane, lower: Lane, upper: Lane, x: Lane, go
                 w += A[k * (k + 1) // 2 + i] * x[k]
             new = minimum(maximum(x[i] - w, lower[i]), upper[i])
             x[i] = where(go > 0.0, new, x[i])
-
-
-@loops
-def factor_free(m: int, A: Lane, L: Lane, d: Lane, free: Lane, some: Ints, go: float, eps: float) -> None:
-    """List the rows that are free in some lane that goes: their number, then they; and factor A + eps 1 of the free rows."""
-    n = 0
-    for i in range(m):
-        if any((free[i] > 0.0) & (go > 0.0)):
-            n += 1
-            some[n] = i
-    some[0] = n
-    for p in range(n):
-        i = some[p + 1]
-        row = i * (i + 1) // 2
-        a = p * (p + 1) // 2
-        for q in range(p):
-            L[a + q] = A[row + some[q + 1]] * free[i] * free[some[q + 1]]
-        L[a + p] = where(free[i] > 0.0, A[row + i] + eps, 1.0)
-    factor(n, L, d, NOTHING)
 
 
 @loops
@@ -292,12 +259,32 @@ def solve_scaled(
             last = where(changed > 0.0, HUGE, last)
             rounds = where(changed > 0.0, 0.0, rounds)
             residuals(m, A, bs, xs, w)
+    off = natural_map(m, lo, hi, xs, w)
+    lost = where(sets >= CHANGES, 1.0, 0.0)
+    for i in range(m):
+        lost = where((off > ROUGH * scale_b) & (free[i] > 0.0) & (hi[i] - lo[i] < HUGE), 1.0, lost)
+        rest[i] = xs[i]
+    if any(lost > 0.0):
+        walk(m, A, L, d, bs, lo, hi, scale, xs, w, z, free, some, scale_b, eps, lost)
+        worse = natural_map(m, lo, hi, xs, w) >= off
+        for i in range(m):
+            xs[i] = where(worse, rest[i], xs[i])
+        residuals(m, A, bs, xs, w)
     left[0] = 0.0
     for i in range(m):
         wish = minimum(maximum(xs[i] - w[i], lo[i]), hi[i])
         off = abs(xs[i] - wish) / where(scale[i] > 0.0, scale[i], 1.0)
         left[0] = maximum(left[0], where(scale[i] > 0.0, off, 0.0))
         x[active[i + 1]] = xs[i] * scale[i]
+
+
+@loops
+def natural_map(m: int, lo: Lane, hi: Lane, xs: Lane, w: Lane) -> float:
+    """The largest |x - projection of x - w|; rows that dropped out have none."""
+    off = 0.0 * w[0]
+    for i in range(m):
+        off = maximum(off, abs(xs[i] - minimum(maximum(xs[i] - w[i], lo[i]), hi[i])))
+    return off
 
 
 @loops

@@ -18,8 +18,9 @@ change: of all loads that friction allows to a body on many points, one is chose
 semidefinite.
 
 The x with the least natural map is kept, and `left` tells it, in the units of u. A problem without a solution (contacts that ask
-for contradicting motions) shows there. Steps of a run end the search after a few changes of modes that lead nowhere, if what is
-left is small; `solve` does not. Lanes that are done stay as they are: a result does not depend on its neighbours.
+for contradicting motions) shows there. What a few changes of modes leave is followed along a path of smoothed cones
+(`cone_path`), and the search goes on from its end. Steps of a run end it after a few changes of modes that lead nowhere, if what
+is left is small; `solve` does not. Lanes that are done stay as they are: a result does not depend on its neighbours.
 """
 
 from __future__ import annotations
@@ -31,6 +32,7 @@ import numpy as np
 from ..kernel.lanes import Lanes
 from ..kernel.loops import Ints, Lane, LoopFunction, Table, all, any, loops, maximum, minimum, sqrt, where
 from .cone_modes import approach, choose_modes, list_unknowns, modal_matrix, part_inside, redundant, start_modes, walk
+from .cone_path import follow_path
 from .cone_rows import motions, natural_map, project_cones, scale_cones, sweep_cones, what_is_left
 from .cone_slots import fill_slots, hand_back, take_packed, take_rows, take_whole
 from .lu import factor_lu, solve_lu
@@ -43,7 +45,8 @@ ROUNDS = 3  # proximal rounds on one factor
 LAST_ROUNDS = 16  # the same for the solution of least norm
 RESTARTS = 12  # toward it, as directions of sliding depend on it
 SAME = 1e-9  # of the largest terms: changes of x that end them
-CHANGES = 60  # of modes, at most
+CHANGES = 30  # of modes, at most
+EASY = 8  # of them, before what is left is followed along a path
 WALKS = 6  # to the next bound, at most, before other ways are tried
 LEAST_PART = 1e-3  # of a step: as far at least a bound must be away
 GUESSED = 0.03  # of b: the natural map of a start that needs no sweeps
@@ -58,7 +61,7 @@ PATIENCE = 6  # the same before a search in a step of a run ends, if what is lef
 TIRED = 2e-5
 ENOUGH = 5e-14  # of the largest terms: the residual that ends the search
 ROUNDING = 1e-12  # of the largest terms: the same where no step leads down
-JAM = 1e-7  # of b: the same where no step of these modes changes it
+JAM = 1e-11  # of b: the same where no step of these modes changes it
 STILL = 1e-3  # relative: such a change is none
 SMALL = 1e-15  # of the largest terms: what proximal rounds are to reach
 LARGEST = 1e4  # of b: larger x do not count among these terms, as they may grow without bound in a jam
@@ -186,6 +189,22 @@ def solve_slots(
     for change in range(CHANGES):
         if not any(go > 0.0):
             break
+        if change == EASY:
+            size = given
+            for i in range(m):
+                size = maximum(size, minimum(abs(best[i]), LARGEST * given))
+            least = follow_path(
+                m, kinds, A, bs, lo, hi, scale, best, inside, force, xs, xn, un, u, z, keep, turn, more, T, rounds,
+                given, least, ENOUGH * size, go,
+            )  # fmt: skip
+            go = where(least <= ENOUGH * size, 0.0, go)
+            for i in range(m):
+                xs[i] = best[i]
+                inside[i] = best[i]
+                force[i] = bs[i]
+            sweeping = 0.0 * go
+            alternating = 0.0 * go
+            eps = EPS + 0.0 * go
         if any(sweeping > 0.0):
             sweep_cones(m, kinds, A, bs, lo, hi, scale, xs, SWEEPS + change, CLOSE, where(go > 0.0, sweeping, 0.0))
         if any(alternating > 0.0):
@@ -234,7 +253,7 @@ def solve_slots(
         go = where(~moves & (least <= ROUNDING * size), 0.0, go)
         fails = (go > 0.0) & ~moves & ~harder & ~jams
         tries += where(fails, 1.0, 0.0)
-        tired = fails & (least <= TIRED * given) & (tries >= patience)
+        tired = fails & (least <= TIRED * given) & (tries >= patience) & (change >= EASY)
         anew = fails & (tries > COLD - 0.5) & (tries < COLD + 0.5)
         of_factor = eps
         sweeping = where(fails & ((turns <= 0.0) | anew), 1.0, 0.0)

@@ -10,6 +10,7 @@ import numpy as np
 
 from ..errors import LinkworkError, ModelError
 from .scalar import Vector, array
+from .table import Table
 
 Function = Callable[..., Any]
 Found = TypeVar("Found")
@@ -51,11 +52,16 @@ class Functions:
     @property
     def same(self) -> tuple[Any, ...]:
         """Functions of which this is equal compute the same, from other parameters."""
-        return (*map(id, self.functions.values()), tuple((name, np.shape(x)) for name, x in self.values.items()))
+        return (*map(id, self.functions.values()), self.shapes)
 
-    def parameters(self) -> dict[str, np.ndarray]:
-        """The parameters as arrays."""
-        return {name: np.asarray(x, float) for name, x in self.values.items()}
+    @property
+    def shapes(self) -> tuple[Any, ...]:
+        """The names and shapes of the parameters."""
+        return tuple((name, x.shape if isinstance(x, Table) else np.shape(x)) for name, x in self.values.items())
+
+    def parameters(self) -> dict[str, Any]:
+        """The parameters as run-time data."""
+        return {name: run_time(x) for name, x in self.values.items()}
 
     def bound(self, values: Mapping[str, Any]) -> Functions:
         """The same with other parameters."""
@@ -92,10 +98,20 @@ class Functions:
             raise ModelError(f"{self.owner}: {what} failed: {type(error).__name__}: {error}") from error
 
 
-def shaped(given: Mapping[str, np.ndarray], values: Sequence[Vector]) -> dict[str, Any]:
+def run_time(x: Any) -> Any:
+    """A parameter as run-time data: an array of numbers, or a table as it is."""
+    return x if isinstance(x, Table) else np.asarray(x, float)
+
+
+def shaped(given: Mapping[str, Any], values: Sequence[Vector]) -> dict[str, Any]:
     """Flat values in the shapes of the parameters given."""
-    pairs = zip(given.items(), values, strict=True)
-    return {name: x.reshape(p.shape) if p.ndim else x[0] for (name, p), x in pairs}
+    return {name: _shaped(p, x) for (name, p), x in zip(given.items(), values, strict=True)}
+
+
+def _shaped(p: Any, x: Vector) -> Any:
+    if isinstance(p, Table):
+        return Table.of_shape(p.shape, list(x))
+    return x.reshape(p.shape) if p.ndim else x[0]
 
 
 def _takes(f: Function, argument: str) -> bool:
@@ -105,6 +121,8 @@ def _takes(f: Function, argument: str) -> bool:
 
 
 def _finite(owner: str, name: str, x: Any) -> Any:
+    if isinstance(x, Table):
+        return x
     try:
         a = np.array(x, dtype=float)
     except (TypeError, ValueError):

@@ -156,7 +156,7 @@ class SE3:
     def __matmul__(self, other: Any) -> Any:
         """The product with a transform, or the image of a point (3,)."""
         if isinstance(other, SE3):
-            return _carrying(self.stages + other.stages, _joined(self, self.carried, other, other.carried))
+            return _carrying(_in_a_row(self.stages, other.stages), _joined(self, self.carried, other, other.carried))
         return self.act(other)
 
     def inverse(self) -> SE3:
@@ -334,6 +334,13 @@ def _joined(A: SE3, a: Tangent | None, B: SE3, b: Tangent | None) -> Tangent | N
 
 def _each_column(fn: Any, S: np.ndarray) -> np.ndarray:
     return np.stack([fn(column) for column in S.T], axis=1) if S.shape[1] else S
+
+
+def _in_a_row(first: tuple[Stage, ...], second: tuple[Stage, ...]) -> tuple[Stage, ...]:
+    """The stages of a product; two shifts that meet are one."""
+    if first and second and isinstance(first[-1], Shift) and isinstance(second[0], Shift):
+        return (*first[:-1], Shift(first[-1].p + second[0].p), *second[1:])
+    return first + second
 
 
 def _turn(axis: int, angle: Scalar) -> SE3:

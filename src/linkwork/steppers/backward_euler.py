@@ -155,10 +155,10 @@ class BackwardEuler(Stepper):
         on_bodies = laws.force_nodes.on_bodies
         if self.newton:
             algorithm = newton_program(laws.shape, distant, self.iterations)
-        elif on_bodies and self.solves is None and not laws.rubs:
+        elif on_bodies and self.solves is None and not (laws.rubs or laws.rubs_inside):
             algorithm = guarded_program(laws.shape, distant, self.iterations)
         else:
-            algorithm = implicit_program(laws.shape, on_bodies, distant, self.solves or MOST)
+            algorithm = implicit_program(laws.shape, on_bodies, distant, self.solves or MOST, laws.rubs_inside)
         states = tuple(name for name in (*STATES, "held", "t", "unsolved", "unknown") if name in algorithm.fields)
 
         def entered(model: Model, parts: dict[str, np.ndarray]) -> dict[str, np.ndarray]:

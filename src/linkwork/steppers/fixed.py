@@ -12,6 +12,7 @@ from ..errors import InputError
 from ..kernel.workers import thread_count
 from ..model import MaximalState, Model, State
 from ..model.state import is_finite
+from .departures import bounded_joints, first_departure, suspects
 from .efforts import Efforts
 from .inputs import Inputs
 from .recording import Recording
@@ -178,7 +179,7 @@ class FixedRun:
         first_tau   joint forces at the start
         """
         parts = self.program.left(self.model, arrays)
-        count, failure = self._finite_records(parts)
+        count, failure = self._good_records(parts)
         t, shape = self.t, (self.batch, count) if self.batched else (count,)
         if count < len(t):
             t, parts, reports = t[:count], *({name: a[:, :count] for name, a in x.items()} for x in (parts, reports))
@@ -194,6 +195,15 @@ class FixedRun:
             left = reports["left"].reshape(shape)
         return Solution(t, found, held, forces, (), inputs, memory, left, failure)
 
+    def _good_records(self, parts: Parts) -> tuple[int, str | None]:
+        """How many records are finite and within the domains of joints, of a batch all, and what is not."""
+        count, failure = self._finite_records(parts)
+        name = "q" if "q" in parts else "q_fit"
+        departure = first_departure(self.model, parts[name], self.t) if bounded_joints(self.model) else None
+        if departure is None or departure[0] >= count:
+            return count, failure
+        return (count if self.batched else departure[0]), departure[1]
+
     def _finite_records(self, parts: Parts) -> tuple[int, str | None]:
         """How many records are finite, of a batch all, and what is not; what is not finite once stays so."""
         name = "v" if "v" in parts else "twists"
@@ -208,6 +218,9 @@ class FixedRun:
         message = f"the motion{who} is not finite at t = {self.t[first]:.9g}: {owner}; try a shorter step, or another stepper"
         if self.program.failure:
             message = self.program.failure.format(t=self.t[first]) + who.rstrip(",")
+        if first and name == "v":
+            span = float(self.t[first] - self.t[first - 1])
+            message += suspects(self.model, parts["q"][run, first - 1], parts["v"][run, first - 1], span)
         return self.records + 1 if self.batched else first, message
 
 

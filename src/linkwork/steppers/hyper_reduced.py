@@ -41,6 +41,8 @@ def hyper_stepper(hyper: HyperReduced, method: str, name: str | None, options: d
     chosen = kind(hyper, LinearlyImplicit(**options)) if kind is HyperLinearlyImplicit else kind(hyper)
     if not chosen.contacts and constraint_set(hyper.model).unilateral.any():
         raise InputError(f"the stepper {name!r} cannot step contacts or limits; symplectic_euler, rk4 and linearly_implicit can")
-    if collection(hyper.model).rubs:
-        raise InputError(f"the stepper {name!r} does not know friction of contacts in hyper-reduced coordinates")
+    rubbing = collection(hyper.model)
+    if rubbing.rubs or rubbing.rubs_inside:
+        where = "of contacts" if rubbing.rubs else "inside joints (JointFriction)"
+        raise InputError(f"the stepper {name!r} does not know friction {where} in hyper-reduced coordinates")
     return chosen

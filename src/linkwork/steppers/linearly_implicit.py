@@ -26,6 +26,7 @@ from ..model import Model
 from ..model.rules import joint_of
 from ..redmax.laws import DENSE, GRADIENTS, RECURSIVE, Softness, stiff_laws
 from ..redmax.program import PUBLISHED, TARGETS, dynamics, fields, pushes_out
+from ..reduced.pressing import pressing_fields
 from ..reduced.program import keep_unknowns
 from ..spatial.scalar import zeros
 from .loaded_program import loaded_program
@@ -61,14 +62,18 @@ def look_ahead(t: Lane, h: Lane, force_t: Lane) -> None:
 
 
 @functools.cache
-def implicit_step(shape: Shape, softness: Softness, rules: str) -> Algorithm:
-    """A step of models with such laws."""
-    found = fields(shape, softness) | {
-        "q": Field("state", "q"),
-        "v": Field("state", "v"),
-        "t": Field("state", "global", SCALAR),
-    }
-    steps: list[Step] = [Routine(look_ahead, ("t", "h", "force_t")), *dynamics(shape, softness, RULES[rules])]
+def implicit_step(shape: Shape, softness: Softness, rules: str, rubs_inside: bool) -> Algorithm:
+    """A step of models with such laws, some of which may be friction inside joints."""
+    found = (
+        fields(shape, softness)
+        | (pressing_fields() if rubs_inside else {})
+        | {
+            "q": Field("state", "q"),
+            "v": Field("state", "v"),
+            "t": Field("state", "global", SCALAR),
+        }
+    )
+    steps: list[Step] = [Routine(look_ahead, ("t", "h", "force_t")), *dynamics(shape, softness, RULES[rules], rubs_inside)]
     if rules == "targets" and shape[3]:
         steps += [*pushes_out(shape, softness), each(move_pushed)]
     else:
@@ -77,7 +82,7 @@ def implicit_step(shape: Shape, softness: Softness, rules: str) -> Algorithm:
     if shape[1] >= 0:
         found["unknown"] = Field("state", "unknown", of="constraint")
         steps.append(each(keep_unknowns, on="constraint"))
-    name = "_".join(["linearly_implicit", rules, *(str(int(x)) for x in (*shape, *softness))])
+    name = "_".join(["linearly_implicit", rules, *(str(int(x)) for x in (*shape, *softness))]) + "_rubbing" * rubs_inside
     return Algorithm(name, found, {"run": steps})
 
 
@@ -133,7 +138,7 @@ class LinearlyImplicit(Stepper):
         gradients = softness.way == GRADIENTS
         return loaded_program(
             model,
-            implicit_step(collection(model).shape, softness, rules),
+            implicit_step(collection(model).shape, softness, rules, collection(model).rubs_inside),
             stiff_laws(model).plan,
             settings={"correction": np.array([correction])} if collection(model).rows else {},
             reports=("products",) if gradients else (),

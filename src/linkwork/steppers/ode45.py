@@ -77,7 +77,8 @@ class DormandPrince45(RungeKuttaStepper):
         return self.max_step or 0.1 * (times[-1] - times[0])
 
     def first_length(self, model: Model, state: State, times: np.ndarray, slope: Slope, first: np.ndarray) -> float:
-        size = np.abs(np.concatenate([model.difference(model.neutral(), state.q), state.v]))
+        parts = [b.joint.offset(b.joint.neutral(), state.q[model.q_index(b.name)]) for b in model.bodies]
+        size = np.abs(np.concatenate([*parts, state.v])).astype(float)
         rate = np.max(np.abs(first) / np.maximum(size, self.atol / self.rtol), initial=0.0)
         longest = self.longest(times)
         return min(longest, 0.8 * self.rtol**POWER / rate) if rate > 0 else longest
@@ -165,7 +166,7 @@ def measure(n: Any) -> None:
     """|y| and |y'|, the larger one."""
     joint = joint_of(n)
     neutral = joint.neutral()
-    moves = (joint.difference(neutral, n.base_q), joint.difference(neutral, n.stage_q))
+    moves = (joint.offset(neutral, n.base_q), joint.offset(neutral, n.stage_q))
     n.move_size = array([larger(absolute(a), absolute(b)) for a, b in zip(*moves, strict=True)])
     n.gain_size = array([larger(absolute(a), absolute(b)) for a, b in zip(n.base_v, n.stage_v, strict=True)])
 

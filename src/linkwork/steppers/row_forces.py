@@ -36,8 +36,9 @@ class RowForces:
 
     def found(self) -> np.ndarray:
         """Forces (..., records, rows), averaged over the steps before every record; the first are those at the start, or, where
-        contacts have friction, those of the next record."""
-        if collection(self.model).rubs:
+        contacts or joints inside have friction, those of the next record."""
+        laws = collection(self.model)
+        if laws.rubs or laws.rubs_inside:
             forces = self.averaged()
             forces[..., 0, :] = forces[..., 1, :] if forces.shape[-2] > 1 else 0.0
             return forces

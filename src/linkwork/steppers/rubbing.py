@@ -1,15 +1,18 @@
-"""Runs of models whose joints rub under what they carry (`redmax.joint_friction`), by linearly implicit steps."""
+"""Runs of models whose joints rub under what they carry (`JointFriction`) by dense steps (`redmax.joint_friction`).
+
+The reference of programs, with the projections of [Sueda, Alg. 8]: `simulate` runs the same law, compiled.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from ..model import Model, State
 from ..redmax.bisp import Stop
-from ..redmax.joint_friction import JointFriction, friction_step
+from ..redmax.joint_friction import friction_step
 from .tangent import recharted
 
 
@@ -18,7 +21,6 @@ def friction_run(
     state: State,
     steps: int,
     h: float,
-    friction: Sequence[JointFriction],
     *,
     control: Callable[[float, State], Any] | None = None,
     external: Any = None,
@@ -27,14 +29,13 @@ def friction_run(
 ) -> list[State]:
     """The states of a run, the first its start; the friction of a step begins with that of the one before.
 
-    friction      in the joints and loops of the model; contacts have their own
     control       `control(t, state) -> tau`, held during a step
     projections   "joints": friction with all constraints at once, in joint velocities;  "bodies": bilateral staggered projections
     """
     wrenches, states = np.zeros(6 * model.nb), [state]
     for _ in range(steps):
         now = states[-1]
-        step = friction_step(model, now, h, friction, control and control(now.t, now), external, projections, stop)
+        step = friction_step(model, now, h, control and control(now.t, now), external, projections, stop)
         reactions, wrenches = step.project(wrenches)
         v = step.end(reactions, wrenches)
         states.append(State(*recharted(model, model.integrate(now.q, h * v), v), now.t + h))

@@ -26,9 +26,10 @@ from ..elements.collection import CONES, Shape, collection
 from ..errors import InputError
 from ..kernel.loops import Lane, loops
 from ..kernel.sweep import SCALAR, Algorithm, Field, Routine, each
-from ..maximal.program import step, step_fields
+from ..maximal.program import carry_in_step, step, step_fields
 from ..model import Model
 from ..model.rules import joint_of
+from ..reduced.pressing import carry, carry_loaded, pressing_fields
 from ..reduced.program import IMPULSES, VELOCITY, dynamics, fields, keep_unknowns, note_impacts, warm_started
 from ..reduced.push_out import push_out, push_out_fields
 from ..spatial.scalar import Vector, maximum, zeros
@@ -78,8 +79,8 @@ def update_after_pushes(n: Any) -> None:
 
 
 @functools.cache
-def reduced_step(shape: Shape, evaluations: int) -> Algorithm:
-    """A step of models with such laws."""
+def reduced_step(shape: Shape, evaluations: int, rubs_inside: bool = False) -> Algorithm:
+    """A step of models with such laws, some of which may be friction inside joints."""
     pushes = shape[3]
     found = fields(shape) | {
         "q": Field("state", "q"),
@@ -90,7 +91,11 @@ def reduced_step(shape: Shape, evaluations: int) -> Algorithm:
         "correction": Field("input", "global", SCALAR),
         "struck": Field("work", "global", SCALAR),
     }
-    steps = dynamics(shape, VELOCITY, evaluations)
+    carried = None
+    if rubs_inside:
+        found |= pressing_fields()
+        carried = carry_loaded if shape[0] >= 0 else carry
+    steps = dynamics(shape, VELOCITY, evaluations, carried=carried)
     if pushes == CONES:
         found |= IMPULSES
         steps = warm_started(steps)
@@ -103,14 +108,15 @@ def reduced_step(shape: Shape, evaluations: int) -> Algorithm:
         found["pull"] = Field("state", "v")
         found["unknown"] = Field("state", "unknown", of="constraint")
         steps.append(each(keep_unknowns, on="constraint"))
-    name = f"reduced_symplectic_euler_{evaluations}_{'_'.join(map(str, map(int, shape)))}"
+    name = f"reduced_symplectic_euler_{evaluations}_{'_'.join(map(str, map(int, shape)))}{'_rubbing' * rubs_inside}"
     return Algorithm(name, found, {"run": steps})
 
 
 @functools.cache
-def maximal_step(shape: Shape, evaluations: int) -> Algorithm:
+def maximal_step(shape: Shape, evaluations: int, rubs_inside: bool = False) -> Algorithm:
     """The same in maximal coordinates."""
-    found, steps = step_fields(shape), step(shape, evaluations)
+    found, steps = step_fields(shape), step(shape, evaluations, carry_in_step if rubs_inside else None)
+    found |= pressing_fields() if rubs_inside else {}
     if shape[3] == CONES:
         found |= IMPULSES
         steps = warm_started(steps)
@@ -118,13 +124,14 @@ def maximal_step(shape: Shape, evaluations: int) -> Algorithm:
     if shape[1] >= 0:
         found["unknown"] = Field("state", "unknown", of="constraint")
         steps.append(each(keep_unknowns, on="constraint"))
-    return Algorithm(f"maximal_symplectic_euler_{evaluations}_{'_'.join(map(str, map(int, shape)))}", found, {"run": steps})
+    name = f"maximal_symplectic_euler_{evaluations}_{'_'.join(map(str, map(int, shape)))}{'_rubbing' * rubs_inside}"
+    return Algorithm(name, found, {"run": steps})
 
 
 @functools.cache
-def projected_step(shape: Shape, method: str, evaluations: int) -> Algorithm:
+def projected_step(shape: Shape, method: str, evaluations: int, rubs_inside: bool) -> Algorithm:
     """The same in either, put back afterwards."""
-    plain = (reduced_step if method == "reduced" else maximal_step)(shape, evaluations)
+    plain = (reduced_step if method == "reduced" else maximal_step)(shape, evaluations, rubs_inside)
     steps, found = [*plain.phases["run"], *put_back(shape, method)], put_back_fields(shape, method) | plain.fields
     return Algorithm(plain.name.replace("_euler", "_euler_projected"), found, {"run": steps})
 
@@ -171,9 +178,10 @@ class SymplecticEuler(Stepper):
     def program(self, method: str, model: Model) -> Program:
         laws, parts = collection(model), PARTS[method]
         if self.stabilise == "project" and (laws.rows or method == "maximal"):
-            algorithm = projected_step(laws.shape, method, self.evaluations)
+            algorithm = projected_step(laws.shape, method, self.evaluations, laws.rubs_inside)
         else:
-            algorithm = (reduced_step if method == "reduced" else maximal_step)(laws.shape, self.evaluations)
+            made = reduced_step if method == "reduced" else maximal_step
+            algorithm = made(laws.shape, self.evaluations, laws.rubs_inside)
 
         def leave(model: Model, kept: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
             return {name: kept[name] for name in parts}

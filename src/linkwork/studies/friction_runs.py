@@ -1,6 +1,8 @@
 """Runs of scene files with friction, step by step: as published, and twice as they should be.
 
-The right ones are those of `redmax.bisp` and `redmax.reduced_friction`, which share contacts, not projections.
+The right ones are those of `redmax.bisp` and `redmax.reduced_friction`, which share contacts, not projections. Where a joint is
+about to stick, a round of staggered projections may leave 998 parts of 1000 of the error (scenes 27, 28, 33): they need thousands
+of rounds to end where the other does.
 """
 
 from __future__ import annotations
@@ -14,8 +16,7 @@ from ..redmax.bisp import StaggeredStep, Stop
 from ..redmax.reduced_friction import ReducedStep
 from ..steppers.tangent import recharted
 
-CONVERGED = Stop(rounds=400, regular=1e-6)
-
+CONVERGED = Stop(rounds=20_000, regular=1e-6)
 
 ROUTES: dict[str, tuple[type[StaggeredStep], Stop | None]] = {
     "published": (PublishedStep, None),

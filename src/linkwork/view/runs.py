@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..constraints import Constraint
+from ..elements.collection import collection
 
 if TYPE_CHECKING:
     from ..trajectory import Trajectory
@@ -46,7 +47,7 @@ def summary(trajectory: Trajectory) -> str:
     """The size of a run in one line."""
     model, t = trajectory.model, trajectory.t
     parts = [counted(model.nb, "body", "bodies"), f"{counted(model.nv, 'joint degree')} of freedom"]
-    rows = sum(c.size for c in model.elements_of(Constraint))
+    rows = sum(c.size for c in collection(model).rows if isinstance(c, Constraint))
     if rows:
         parts.append(counted(rows, "constraint row"))
     return f"{', '.join(parts)}, {trajectory.kind} coordinates, {t[-1] - t[0]:.6g} s in {counted(len(t), 'record')}"

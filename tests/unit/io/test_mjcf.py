@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import linkwork as lw
+from linkwork.contact.formulations import touching
 
 ASSETS = Path(gymnasium.__file__).parent / "envs" / "mujoco" / "assets"
 ROBOTS = ("ant", "half_cheetah", "hopper", "humanoid", "inverted_double_pendulum", "pusher_v5", "reacher", "walker2d_v5")
@@ -242,3 +243,33 @@ def test_friction_of_pairs_is_that_of_mujoco(tmp_path: Path) -> None:
         for c in d.contact[: d.ncon]:
             names = frozenset(m.body(m.geom_bodyid[g]).name for g in c.geom)
             assert found[names] == (c.friction[0] if c.dim > 1 else 0.0)
+
+
+ROLLING = """<mujoco><option timestep="0.001" cone="elliptic" impratio="10"/><worldbody>
+    <geom name="floor" type="plane" size="5 5 1" friction="0.5 0.001 0.0001" condim="3"/>
+    <body name="ball" pos="0 0 .1"><freejoint/>
+      <geom name="ball" size=".1" mass="2" friction="0.9 0.004 0.002" condim="{dim}"/></body>
+  </worldbody></mujoco>"""
+
+
+@pytest.mark.parametrize("dim", [3, 4, 6])
+def test_spinning_and_rolling_friction_is_that_of_mujoco(dim: int, tmp_path: Path) -> None:
+    """Coefficients are the larger of two geoms, rows as many as condim; torques slow a ball as MuJoCo's soft contacts do."""
+    file = tmp_path / "ball.xml"
+    file.write_text(ROLLING.format(dim=dim))
+    model = lw.load(file)
+    assert not any("spinning" in note for note in model.notes)
+    (law,) = touching(model, "exact").elements_of(lw.Contact)
+    assert (law.friction, law.spinning, law.rolling) == (0.9, 0.004 if dim > 3 else 0.0, 0.002 if dim > 4 else 0.0)
+    assert law.per_point == dim
+    m = mujoco.MjModel.from_xml_path(str(file))
+    data = mujoco.MjData(m)
+    spin, roll = (5.0, 0.0) if dim == 4 else (0.0, 2.0)  # MuJoCo bounds all torques and forces of a point together
+    data.qvel[:] = (0.1 * roll, 0, 0, 0, roll, spin)
+    run = lw.simulate(model, lw.State(np.array([0, 0, 0.1, 1, 0, 0, 0]), np.array([0, roll, spin, 0.1 * roll, 0, 0])), 0.1, 1e-3)
+    for _ in range(100):
+        mujoco.mj_step(m, data)
+    ours = run.poses[-1, 0, :3, :3] @ run.v[-1, :3]
+    theirs = np.zeros(3)
+    mujoco.mju_rotVecQuat(theirs, data.qvel[3:], data.qpos[3:7])
+    np.testing.assert_allclose(ours, theirs, atol=0.02)

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 from command import called
+from models import control_frames, control_values
 from scipy.spatial.transform import Rotation
 
 import linkwork as lw
@@ -184,11 +185,33 @@ def test_parts_of_composite_joints(parts: dict[str, Any]) -> None:
     assert repr(joint) == repr(lw.Composite(lw.Revolute(AXIS), lw.Planar()))
 
 
+def test_spline_joints() -> None:
+    """Control values as six grids or as grids of six; screws and angles below 1e-9 rad do not turn, as published."""
+    grid = control_values(0, 4, 4)
+    q = np.array([0.3, 1.2])  # beyond the patch too
+    expected = lw.SplineSurface(grid, domain=(None, None)).transform(q).matrix
+    for values in (grid, np.moveaxis(grid, 0, -1)):
+        joint = joint_of(Record({"type": "spline_surface", "control_values": values.tolist()}, "j"))
+        assert np.array_equal(np.asarray(joint.transform(q).matrix), np.asarray(expected))
+    flat = np.concatenate([grid[:3], np.full((3, 4, 4), 1e-10)])
+    joint = joint_of(Record({"type": "spline_surface", "control_values": flat.tolist()}, "j"))
+    assert np.array_equal(np.asarray(joint.transform(q).R), np.eye(3))
+    frames = [np.asarray(E.matrix, float).tolist() for E in control_frames(0, 5)]
+    curve: Any = joint_of(Record({"type": "spline_curve", "control_frames": frames}, "j"))
+    right = curve.right()
+    assert any(curve.cyclic)
+    for x, same in ((0.4, True), (2.0 + 1e-4, False)):
+        a, b = (np.asarray(j.transform(np.array([x])).matrix, float) for j in (curve, right))
+        assert np.array_equal(a, b) == same
+        assert np.abs(a - b).max() < 2e-9
+    with pytest.raises(lw.ModelError, match="'control_values' must be six grids"):
+        joint_of(Record({"type": "spline_surface", "control_values": np.zeros((4, 4, 5)).tolist()}, "j"))
+
+
 # --- what is refused --------------------------------------------------------------------------------------------------
 @pytest.mark.parametrize(
     ("name", "path", "value", "message"),
     [
-        ("swing", ("joints", 0, "type"), "spline_curve", r"joints\[0\] 'hinge': joints of type 'spline_curve'"),
         ("swing", ("joints", 0, "type"), "magnetic", "joints of type 'magnetic'; there are fixed, revolute"),
         ("swing", ("joints", 0, "type"), "composite", "two parts"),
         ("cart", ("forces", 0, "type"), "glue", "forces of type 'glue'; there are point_direction"),
@@ -215,6 +238,8 @@ def test_unsupported_elements_say_so(name: str, path: tuple[Any, ...], value: An
     [
         ("swing", ("schema",), "redmax-scene/2", "no scene of the schema"),
         ("swing", ("gravity",), ..., "it.json: needs 'gravity'"),
+        ("swing", ("joints", 0, "type"), "spline_curve", r"joints\[0\] 'hinge': needs 'control_frames'"),
+        ("swing", ("joints", 0, "type"), "spline_surface", r"joints\[0\] 'hinge': needs 'control_values'"),
         ("swing", ("gravity",), [0, 0], r"'gravity' must be finite numbers of shape \(3,\)"),
         ("swing", ("bodies", 0, "mass"), ..., r"it.json, bodies\[0\] 'bob': needs 'mass'"),
         ("swing", ("bodies", 0, "mass"), -1.0, r"bodies\[0\] 'bob': inertia: the mass -1 must be positive"),

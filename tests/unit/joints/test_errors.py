@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from models import SPLINES
 
 import linkwork as lw
 from linkwork.joints import ALL_JOINTS
@@ -138,8 +139,13 @@ def test_joints_of_two_classes_with_one_name_do_not_share_kernels(monkeypatch: p
 
 
 def test_every_registered_joint_can_be_made_and_shown() -> None:
+    given: dict[str, Callable[[], lw.Joint]] = {
+        "Composite": lambda: lw.Composite(lw.Revolute(), lw.Prismatic()),
+        "SplineCurve": lambda: SPLINES["spline"],
+        "SplineSurface": lambda: SPLINES["surface of two"],
+    }
     for name, cls in ALL_JOINTS.items():
-        joint = cls(lw.Revolute(), lw.Prismatic()) if cls is lw.Composite else cls()  # type: ignore[call-arg]
+        joint = given[name]() if name in given else cls()
         assert name in repr(joint)
         assert joint.neutral().shape == (joint.nq,)
 

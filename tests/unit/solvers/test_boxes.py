@@ -95,3 +95,21 @@ def test_the_matrix_along_paths_is_that_of_dense_rows(rows: int) -> None:
     i, j = np.tril_indices(rows)
     assert np.allclose(A.T, expected[:, i, j], rtol=1e-13, atol=1e-13)
     assert not columns.any()
+
+
+@pytest.mark.parametrize("rank", [3, 4, 5])
+def test_rows_with_bounds_that_all_but_contradict_one_another(rank: int) -> None:
+    """What rubbing pins of a closed linkage ask for as it stops: more rows than freedoms, whose targets differ by 1e-8."""
+    rng, width = np.random.default_rng(rank), 256
+    G = rng.standard_normal((width, 7, rank))
+    A, x = G @ G.transpose(0, 2, 1), rng.standard_normal((width, 7))
+    b = -np.einsum("wij,wj->wi", A, x)
+    b[:, :4] += 1e-8 * rng.standard_normal((width, 4))
+    most = np.abs(x[:, :4]) * rng.choice([1.0, 1.3, 2.0], size=(width, 4))
+    upper = np.concatenate([most, np.full((width, 3), np.inf)], axis=1)
+    found, left = solved(A, b, -upper, upper, np.ones((width, 7)))
+    w = np.einsum("wij,wj->wi", A, found) + b
+    natural = np.abs(found - np.clip(found - w, -upper, upper)).max(axis=1)
+    assert natural.max() < 1e-8
+    assert left.max() < 1e-8
+    assert np.mean(natural < 1e-11) > 0.95

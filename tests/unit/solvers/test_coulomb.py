@@ -308,8 +308,13 @@ def test_small_contradictions_of_points_that_stick_end_the_search() -> None:
     assert np.allclose(away @ J, 0.0)
     consistent = J @ np.array([0.01, 0.02, 0.01, 0.01, -0.02, -0.3])
     right, _ = solve(Problem(A, consistent, Cones.coulomb([0.8, 0.8])))
-    for size in (1e-10, 1e-9, 1e-8):
+    for size in (8e-13, 1e-12):
         x, info = solve(Problem(A, consistent + size * away, Cones.coulomb([0.8, 0.8])))
         assert info.rounds <= 3
         assert info.left < 1.01 * size
         assert np.allclose(x, right, atol=1e-4 * np.abs(right).max())
+    for size in (1e-9, 1e-7, 1e-5):  # larger ones have a solution: one of the points slides
+        p = Problem(A, consistent + size * away, Cones.coulomb([0.8, 0.8]))
+        x, info = solve(p)
+        assert p.residual(x) < 1e-14
+        assert np.allclose(p.motion(x)[[0, 3]], 0.0, atol=1e-14)

@@ -32,9 +32,6 @@ def shapes_of(m: Any, tree: Tree, note: Callable[[str], object]) -> dict[str, di
             found.setdefault(body, {})[g] = shape
     for kind, count in left.items():
         note(f"{count} {kind} have no shape here and are left out")
-    rolling = [g for g in range(m.ngeom) if m.geom_condim[g] > 3 and m.geom_contype[g] | m.geom_conaffinity[g]]
-    if rolling:
-        note(f"{len(rolling)} geoms ask for spinning or rolling friction (condim 4, 6), which is left out; they slide")
     return found
 
 
@@ -81,8 +78,8 @@ def _height_field(m: Any, i: int, pose: SE3, own: dict[str, Any]) -> Shape:
 
 
 def own_contacts(m: Any, model: Model, shapes: dict[str, dict[int, Shape]]) -> list[Contact]:
-    """Contacts whose friction is another than that of the shapes together: MuJoCo takes the larger coefficient of two geoms, none
-    where both ask for none (condim 1), and what a <pair> says of its own.
+    """Contacts whose friction is another than that of the shapes together: MuJoCo takes the larger coefficients of two geoms,
+    none where both ask for none (condim 1), spinning with condim 4, rolling besides with condim 6; and what a <pair> says.
     """
     geoms = {id(shape): g for of_body in shapes.values() for g, shape in of_body.items()}
     own = {id(shape): body for body, of_body in shapes.items() for shape in of_body.values()}
@@ -92,13 +89,24 @@ def own_contacts(m: Any, model: Model, shapes: dict[str, dict[int, Shape]]) -> l
     for c in candidates(model):
         a, b = geoms[id(c.shape_a)], geoms[id(c.shape_b)]
         if frozenset((a, b)) not in listed and is_compiled(c.shape_a, c.shape_b):
-            mu = max(float(m.geom_friction[g, 0]) for g in (a, b)) if max(m.geom_condim[a], m.geom_condim[b]) > 1 else 0.0
-            if mu != c.friction:
-                found.append(Contact(c.body_a, c.shape_a, c.body_b, c.shape_b, friction=mu))
+            grip = grip_of(np.maximum(m.geom_friction[a], m.geom_friction[b]), max(m.geom_condim[a], m.geom_condim[b]))
+            if grip != {"friction": c.friction}:
+                found.append(Contact(c.body_a, c.shape_a, c.body_b, c.shape_b, **grip))
     for pair, i in listed.items():
         a, b = (by_geom[g] for g in sorted(pair, key=lambda g: own[id(by_geom[g])] == WORLD))
-        mu = float(m.pair_friction[i, 0]) if m.pair_dim[i] > 1 else 0.0
-        found.append(Contact(own[id(a)], a, own[id(b)], b, friction=mu))
+        grip = grip_of(m.pair_friction[i, [0, 2, 3]], m.pair_dim[i])
+        found.append(Contact(own[id(a)], a, own[id(b)], b, **grip))
+    return found
+
+
+def grip_of(friction: np.ndarray, dimension: int) -> dict[str, float]:
+    """What a `Contact` is given, of coefficients of sliding, spinning and rolling as far as the dimension asks for them; those
+    that are zero are left out, but for the first."""
+    slide, spin, roll = map(float, friction)
+    found = {"friction": slide if dimension > 1 else 0.0}
+    if found["friction"] > 0.0:
+        found |= {"spinning": spin} if dimension > 3 and spin > 0.0 else {}
+        found |= {"rolling": roll} if dimension > 4 and roll > 0.0 else {}
     return found
 
 

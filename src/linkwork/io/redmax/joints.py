@@ -21,10 +21,10 @@ from ...joints import (
     Universal,
 )
 from ...joints.euler_charts import SEQUENCES, EulerCharts
+from .published_joints import PublishedSplineCurve, PublishedSplineSurface
 from .record import Record
 
 RADIUS = 1.5 * np.pi  # |r| at which the published steps with fixed length change rotation vectors
-LATER = ("spline_curve", "spline_surface")
 
 
 def axis_of(record: Record) -> np.ndarray:
@@ -63,6 +63,16 @@ def _composite(record: Record, radius: float) -> Joint:
     return Composite(first, second)
 
 
+def _spline_surface(record: Record) -> Joint:
+    """Control values as six grids, or as a grid of six; coordinates run from 0 to 1 in every patch, and beyond."""
+    C = np.asarray(record.get("control_values"), dtype=object)
+    C = record.array("control_values", (-1,) * C.ndim)
+    values = C if len(C) == 6 and C.shape[-1:] != (6,) else np.moveaxis(C, -1, 0)
+    if len(values) != 6 or C.ndim not in (2, 3, 4):
+        raise record.error(f"'control_values' must be six grids of one to three axes, or grids of six, not of shape {C.shape}")
+    return PublishedSplineSurface(values, domain=(None, None))
+
+
 KINDS: dict[str, Callable[[Record, float], Joint]] = {
     "fixed": lambda r, _: Fixed(),
     "revolute": lambda r, _: Revolute(axis_of(r)),
@@ -77,14 +87,14 @@ KINDS: dict[str, Callable[[Record, float], Joint]] = {
     "spherical_euler": lambda r, _: EulerCharts(_chart(r)),
     "free3d_euler": lambda r, _: Composite(Translational(), SphericalEuler(_chart(r))),
     "composite": _composite,
+    "spline_curve": lambda r, _: PublishedSplineCurve(r.array("control_frames", (-1, 4, 4)), cyclic=True),
+    "spline_surface": lambda r, _: _spline_surface(r),
 }
 
 
 def joint_of(record: Record, radius: float = RADIUS) -> Joint:
     """The joint of a record; rotation vectors change their chart beyond `radius`."""
     kind = record.text("type")
-    if kind in LATER:
-        raise record.unsupported(f"joints of type {kind!r}")
     if kind not in KINDS:
         raise record.unsupported(f"joints of type {kind!r}; there are {', '.join(KINDS)}")
     return KINDS[kind](record, radius)

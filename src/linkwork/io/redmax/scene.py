@@ -25,7 +25,7 @@ from .published_forces import SoftStop
 from .published_friction import PublishedStep, SceneFriction, friction_of
 from .record import Record, is_scene, parsed
 from .runs import Run, runs_of
-from .slips import named, righted
+from .slips import Slip, named, righted
 
 WIDE = 2 * np.pi * (1 - 1e-6)  # ode45 does not change charts: only the singularity itself is avoided
 Control = Callable[[float, State], np.ndarray]
@@ -65,13 +65,18 @@ class RedmaxScene:
     def slips(self, run: Run) -> list[str]:
         """The slips on which the number of a run rests, each with what it does; none where the original is right."""
         problem = self.problem(run)
-        return [*named(problem.model.elements, run.kind), *([PublishedStep.slip()] if problem.friction else [])]
+        parts = (*problem.model.elements, *(b.joint for b in problem.model.bodies))
+        return [*named(parts, run.kind), *([PublishedStep.slip()] if problem.friction else [])]
 
     def _righted(self, run: Run) -> Problem:
         published = self.problem(run)
         model, stops = published.model, published.model.elements_of(SoftStop)
-        limited = {stop.joint: {"limits": (stop.lower, stop.upper)} for stop in stops}
-        return replace(published, model=model.replace(bodies=limited, elements=righted(model.elements)))
+        changes: dict[str, dict[str, Any]] = {
+            b.name: {"joint": b.joint.right()} for b in model.bodies if isinstance(b.joint, Slip)
+        }
+        for stop in stops:
+            changes.setdefault(model.bodies[model.body_index(stop.joint)].name, {})["limits"] = (stop.lower, stop.upper)
+        return replace(published, model=model.replace(bodies=changes, elements=righted(model.elements)))
 
     def _made(self, run: Run) -> Problem:
         if not run.kind:

@@ -1,0 +1,234 @@
+"""Rows whose bounds follow from what joints carry (friction inside joints), solved together with it.
+
+    motion      the multipliers of all rows within the bounds found so far (none at first), and the motion that they cause
+    wrenches    Newton and Euler, leaves to root: f_j = I_j a_j + gyroscopic wrench - loads - rows + sum of move(f_k) of children
+    carried     by a joint without work, w_j = f_j - S (S^T S)^-1 S^T f_j; by a loop, G^T x of its rows
+    bounds      that these set (`RowLaw.largest`)
+
+in turn, until bounds no longer change, to rounding: O(n) for every turn besides the solver, on one factor and one matrix of the
+rows. The fixed point is that of bilateral staggered projections [Sueda, Alg. 8; errata 26-33], where friction waits for a turn
+of its own.
+
+Friction is a small part of what a joint carries, and turns settle by as large a factor each; where joints stick, as soon as
+bounds are wide enough. Where many multipliers mean one motion (sticking joints beside sticking contacts) bounds may go about for
+ever: then they go half of the way at a time, and later narrow ever more slowly, so that what can stick does. `left` tells what is
+left: the natural map of the rows under the bounds that they ask for. Lanes that are done stay as they are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from ..elements.nodes import STILL
+from ..joints import Joint
+from ..kernel.loops import Ints, Lane, Table, loops, maximum, minimum, where
+from ..kernel.sweep import SCALAR, Field, Repeat, Routine, Step, each, inward, vector
+from ..model.rules import inertia_of
+from ..spatial.scalar import Vector, inv_spd, zeros
+from .rules import gyroscopic
+
+TURNS = 120
+EAGER = 15  # turns after which bounds go half of the way only
+PATIENT = 40  # the same after which they widen at once, and narrow ever more slowly
+ENOUGH = 1e-14  # of the largest b: so small a rest is rounding
+
+
+# --- bounds ------------------------------------------------------------------------------------------------------------------
+@loops
+def begin_turns(rows: int, most: Lane, turns: Lane, pressing: Lane) -> None:
+    """No bounds yet."""
+    for r in range(rows):
+        most[r] = 0.0
+    turns[0] = 0.0
+    pressing[0] = 1.0
+
+
+@loops
+def keep_start(active: Ints, A: Lane, x: Lane, A_kept: Lane, x_kept: Lane) -> None:
+    """The matrix of the rows, as solvers use it up, and the multipliers where they begin."""
+    for k in range(active[0] * (active[0] + 1) // 2):
+        A_kept[k] = A[k]
+    for i in range(active[0]):
+        x_kept[active[i + 1]] = x[active[i + 1]]
+
+
+@loops
+def begin_turn(active: Ints, A_kept: Lane, x_kept: Lane, A: Lane, x: Lane) -> None:
+    """Every turn begins alike."""
+    for k in range(active[0] * (active[0] + 1) // 2):
+        A[k] = A_kept[k]
+    for i in range(active[0]):
+        x[active[i + 1]] = x_kept[active[i + 1]]
+
+
+@loops
+def end_turn(
+    active: Ints,
+    by_reaction: Table,
+    A_kept: Lane,
+    on: Lane,
+    b: Lane,
+    x: Lane,
+    wanted: Lane,
+    most: Lane,
+    lower: Lane,
+    upper: Lane,
+    turns: Lane,
+    left: Lane,
+    rest: Lane,
+    pressing: Lane,
+) -> None:
+    """Go toward the bounds that are wanted, in lanes where the multipliers do not solve the problem that has them.
+
+    The rest is the natural map |x - projection of x - w / A_rr| A_rr of the rows under these bounds, w = A x + b; where a solver
+    leaves as much of its own, no bounds make it better.
+    """
+    rest[0] = 0.0 * turns[0]
+    fast = 0.0 * turns[0]
+    for i in range(active[0]):
+        r = active[i + 1]
+        fast = maximum(fast, where(on[r] > 0.0, abs(b[r]), 0.0))
+        if by_reaction[r] == 1:
+            w = b[r]
+            for k in range(active[0]):
+                a = i * (i + 1) // 2 + k
+                if k > i:
+                    a = k * (k + 1) // 2 + i
+                w += where(on[active[k + 1]] > 0.0, A_kept[a] * x[active[k + 1]], 0.0)
+            d = A_kept[i * (i + 1) // 2 + i]
+            good = d > 0.0
+            wish = minimum(maximum(x[r] - w / where(good, d, 1.0), -wanted[r]), wanted[r])
+            rest[0] = maximum(rest[0], where(good, abs(x[r] - wish) * d, 0.0))
+    pressing[0] = where(rest[0] <= maximum(ENOUGH * fast, 2.0 * left[0]), 0.0, pressing[0])
+    turns[0] += 1.0
+    slow = 1.0 / maximum(turns[0] - PATIENT, 1.0)
+    for i in range(active[0]):
+        r = active[i + 1]
+        if by_reaction[r] == 1:
+            share = where(turns[0] > PATIENT, where(wanted[r] > most[r], 1.0, slow), where(turns[0] > EAGER, 0.5, 1.0))
+            new = where(share < 1.0, most[r] + share * (wanted[r] - most[r]), wanted[r])
+            most[r] = where(pressing[0] > 0.0, new, most[r])
+            lower[r] = -most[r]
+            upper[r] = most[r]
+
+
+@loops
+def tell_rest(rest: Lane, left: Lane) -> None:
+    """What is left of all rows."""
+    left[0] = maximum(left[0], rest[0])
+
+
+def bound(n: Any) -> None:
+    """The bounds found so far, where they follow from what is carried."""
+    if n.law.by_reaction:
+        n.lower, n.upper = -n.most, n.most
+
+
+def press(n: Any, first: Any, carrier: Any) -> None:
+    """The bounds of a law that follow from what the joint of its first body, or another constraint, carries."""
+    if n.law.by_reaction:
+        law = n.law.at_node(n)
+        n.wanted = law.largest(carrier.exerted if law.closes else first.reaction)
+
+
+# --- what is carried ---------------------------------------------------------------------------------------------------------
+def answer(n: Any, parent: Any) -> None:
+    """The change of the motion by the rows, which stay free to change it otherwise."""
+    a = n.E.pull_twist(parent.jump)
+    change = n.dy - n.K @ a
+    n.jump = a + n.S @ change
+    n.dy = zeros(len(change))
+
+
+def clear_row_loads(n: Any) -> None:
+    """No rows act on bodies yet."""
+    n.row_load = zeros(6)
+
+
+def bear_rows(n: Any, *ports: Any) -> None:
+    """The impulses of the rows of a constraint on its bodies; what it exerts on the first is kept."""
+    first = 0
+    for i, (kind, port) in enumerate(zip(n.kinds, ports, strict=False)):
+        size = kind.nv if isinstance(kind, Joint) else 6
+        block = n.G_rows[:, first : first + size]
+        first += size
+        if isinstance(kind, Joint) or kind == STILL:
+            continue
+        impulse = block.T @ n.x
+        port.row_load = port.row_load + impulse
+        if i == 0:
+            n.exerted = impulse
+
+
+def exert(n: Any) -> None:
+    """The impulse of the rows of a constraint on its first body."""
+    if n.kinds and not isinstance(n.kinds[0], Joint) and n.kinds[0] != STILL:
+        n.exerted = n.G_rows[:, :6].T @ n.x
+
+
+def transmit(n: Any, parent: Any, wrench: Vector) -> None:
+    """What a joint carries without work in a step, of the whole wrench through it, which is handed to the parent."""
+    S = n.S
+    along = S @ (inv_spd(S.T @ S) @ (S.T @ wrench)) if S.shape[1] else zeros(6)
+    n.reaction = n.h * (wrench - along)
+    parent.held_up = parent.held_up + n.E.move_wrench(wrench)
+
+
+def carry_loaded(n: Any, parent: Any) -> None:
+    """Newton and Euler for one body under all loads, with what its children carry."""
+    _carry(n, parent, n.load)
+
+
+def carry(n: Any, parent: Any) -> None:
+    """The same where no forces act."""
+    _carry(n, parent, n.external)
+
+
+def _carry(n: Any, parent: Any, load: Vector) -> None:
+    own, rate = inertia_of(n), 1.0 / n.h
+    wrench = own @ (n.acc + rate * n.jump) + gyroscopic(n.w, n.first_moment, own.J) - load - rate * n.row_load + n.held_up
+    transmit(n, parent, wrench)
+
+
+# --- the program -------------------------------------------------------------------------------------------------------------
+def pressing_fields() -> dict[str, Field]:
+    """Those of steps in which joints rub under what they carry."""
+    six = vector(6)
+    return {
+        **{name: Field("work", "rows", of="constraint") for name in ("most", "wanted")},
+        "exerted": Field("work", "node", six, of="constraint"),
+        **{name: Field("work", "node", six) for name in ("row_load", "reaction")},
+        "held_up": Field("gathered", codec=six),
+        "A_kept": Field("work", "pair", SCALAR),
+        "x_kept": Field("work", "row", SCALAR),
+        **{name: Field("work", "global", SCALAR) for name in ("press_turns", "press_rest", "pressing")},
+    }
+
+
+BEGIN = Routine(begin_turns, ("rows", "most", "press_turns", "pressing"))
+KEEP = Routine(keep_start, ("active", "A", "x", "A_kept", "x_kept"))
+POSED = ("active", "by_reaction", "A_kept", "on", "b", "x", "wanted", "most", "lower", "upper")
+JUDGE: list[Step] = [
+    each(press, "p0", "carrier", on="constraint"),
+    Routine(end_turn, (*POSED, "press_turns", "left", "press_rest", "pressing")),
+]
+TELL = Routine(tell_rest, ("press_rest", "left"))
+
+
+def in_turns(solver: Sequence[Step], motion: Sequence[Step], ports: Sequence[str], carried: Callable[..., None]) -> list[Step]:
+    """The multipliers of all rows, by a solver within bounds that follow from them.
+
+    motion    makes the change of the motion of their multipliers
+    carried   the rule that finds what joints carry then, inward: it ends with `transmit`
+    """
+    turn = [
+        Routine(begin_turn, ("active", "A_kept", "x_kept", "A", "x")),
+        *solver,
+        *motion,
+        each(clear_row_loads),
+        each(bear_rows, *ports, on="constraint", when=("own", "awake")),
+        inward(carried),
+        *JUDGE,
+    ]
+    return [BEGIN, KEEP, Repeat(tuple(turn), TURNS, "pressing"), TELL]

@@ -1,0 +1,279 @@
+"""Coulomb problems along a path of smoothed cones, in all lanes at once: slow and sure, for what Newton on modes leaves.
+
+Points of one body that should all stick may ask for motions that no rigid body has, by 1e-6 m/s, say, where one end of a rod
+touches while the other still falls. Then some of them slide by as little, and friction depends on the direction of slips that are
+next to nothing: modes and directions change with every step, and a search among them does not end.
+
+With p = (mu x_n, x_t) and d = (u_n / mu + |u_t|, u_t) Coulomb's law is p in K, d in K, p . d = 0 on the round cone K. Both are
+functions of one y:  p = P(y), d = P(y) - y  with the projection P on K. With its eigenvalues l = y_0 -+ |y_t| and
+
+    plus(l) = (l + sqrt(l^2 + 4 tau^2)) / 2                 instead of max(l, 0)
+
+P is smooth, p and d are inside K, and p o d = tau^2 on its axis: the central path of interior point methods, on which no step can
+leave the cones. Newton's method solves A p + b + |d_t| e_0 = d for y while tau goes to zero; the shift is differentiated as it
+stands [Fukushima, Luo, Tseng 2001]. Rows with bounds are smoothed alike.
+"""
+
+from __future__ import annotations
+
+from ..kernel.loops import Ints, Lane, any, loops, maximum, sqrt, where
+from .cone_rows import motions, natural_map
+from .lu import factor_lu, solve_lu
+
+FIRST = 1e-2  # of the largest of b: tau at the start
+SHRINK = 0.2  # of tau, where the path is reached
+NEAR = 0.1  # of tau: a residual so small is on the path
+LAST = 1e-16  # of the largest of b: tau at the end
+LONGEST = 100  # Newton steps
+SHORTENINGS = 10  # of a step by half; then it is taken as it is
+PIVOT = 1e-11  # on the diagonal
+LEAST_FRICTION = 1e-4  # less is this much, here
+UNBOUNDED = 1e200
+TINY = 1e-300
+
+
+@loops
+def plus(l: float, tau: float) -> float:
+    """The smoothed max(l, 0)."""
+    r = sqrt(l * l + 4.0 * tau * tau)
+    return where(l > 0.0, 0.5 * (l + r), 2.0 * tau * tau / maximum(r - l, TINY))
+
+
+@loops
+def plus_slope(l: float, tau: float) -> float:
+    """Its derivative."""
+    return plus(l, tau) / maximum(sqrt(l * l + 4.0 * tau * tau), TINY)
+
+
+@loops
+def start_path(m: int, kinds: Ints, hi: Lane, x: Lane, u: Lane, y: Lane) -> None:
+    """y = p - d of a point."""
+    for i in range(m):
+        kind = kinds[i]
+        if kind == 1:
+            mu = maximum(hi[i + 1], LEAST_FRICTION)
+            y[i] = mu * x[i] - u[i] / mu - sqrt(u[i + 1] * u[i + 1] + u[i + 2] * u[i + 2])
+        else:
+            y[i] = x[i] - u[i]
+
+
+@loops
+def path_residual(
+    m: int, kinds: Ints, A: Lane, bs: Lane, lo: Lane, hi: Lane, scale: Lane, y: Lane, tau: float, x: Lane, u: Lane, f: Lane
+) -> float:
+    """x of y and u = A x + b; f = A p + b + |d_t| e_0 - d, and its length."""
+    for i in range(m):
+        kind = kinds[i]
+        good = scale[i] > 0.0
+        if kind == 1:
+            mu = maximum(hi[i + 1], LEAST_FRICTION)
+            h = sqrt(y[i + 1] * y[i + 1] + y[i + 2] * y[i + 2])
+            l1 = y[i] - h
+            l2 = y[i] + h
+            both = maximum(sqrt(l1 * l1 + 4.0 * tau * tau) + sqrt(l2 * l2 + 4.0 * tau * tau), TINY)
+            p = plus(l1, tau) + plus(l2, tau)
+            d = plus(-l1, tau) + plus(-l2, tau)
+            x[i] = where(good, 0.5 * p / mu, 0.0)
+            x[i + 1] = where(good, p / both * y[i + 1], 0.0)
+            x[i + 2] = where(good, p / both * y[i + 2], 0.0)
+            f[i] = d / both * h - 0.5 * d
+            f[i + 1] = d / both * y[i + 1]
+            f[i + 2] = d / both * y[i + 2]
+        elif kind <= 0:
+            low = lo[i]
+            high = hi[i]
+            if kind < 0:
+                high = hi[i] * x[i + kind]
+                low = -high
+            above = low > -UNBOUNDED
+            below = high < UNBOUNDED
+            a = where(above, low, 0.0)
+            b = where(below, high, 0.0)
+            at_low = where(above, plus(a - y[i], tau), 0.0)
+            at_high = where(below, plus(y[i] - b, tau), 0.0)
+            x[i] = where(good, y[i] + at_low - at_high, 0.0)
+            f[i] = at_high - at_low
+    motions(m, A, bs, x, u)
+    square = 0.0 * tau
+    for i in range(m):
+        mu = 1.0 + 0.0 * tau
+        if kinds[i] == 1:
+            mu = maximum(hi[i + 1], LEAST_FRICTION)
+        f[i] = where(scale[i] > 0.0, u[i] / mu + f[i], 0.0)
+        square += f[i] * f[i]
+    return sqrt(square)
+
+
+@loops
+def path_slopes(
+    m: int,
+    kinds: Ints,
+    lo: Lane,
+    hi: Lane,
+    scale: Lane,
+    y: Lane,
+    tau: float,
+    x: Lane,
+    keep: Lane,
+    turn: Lane,
+    more: Lane,
+) -> None:
+    """dp/dy. Of a cone  c, e, a  in keep and the direction of y_t in turn:  [[c, e t'], [e t, a 1 + (c - a) t t']].
+
+    Of a row with bounds its slope in keep; if another sets them, its slope with x of that one in more.
+    """
+    for i in range(m):
+        kind = kinds[i]
+        good = scale[i] > 0.0
+        if kind == 1:
+            h = sqrt(y[i + 1] * y[i + 1] + y[i + 2] * y[i + 2])
+            l1 = y[i] - h
+            l2 = y[i] + h
+            both = maximum(sqrt(l1 * l1 + 4.0 * tau * tau) + sqrt(l2 * l2 + 4.0 * tau * tau), TINY)
+            first = plus_slope(l1, tau)
+            second = plus_slope(l2, tau)
+            keep[i] = where(good, 0.5 * (first + second), 0.0)
+            keep[i + 1] = where(good, 0.5 * (second - first), 0.0)
+            keep[i + 2] = where(good, (plus(l1, tau) + plus(l2, tau)) / both, 0.0)
+            turn[i + 1] = where(h > 0.0, y[i + 1] / maximum(h, TINY), 1.0)
+            turn[i + 2] = where(h > 0.0, y[i + 2] / maximum(h, TINY), 0.0)
+        elif kind <= 0:
+            low = lo[i]
+            high = hi[i]
+            if kind < 0:
+                high = hi[i] * x[i + kind]
+                low = -high
+            above = low > -UNBOUNDED
+            below = high < UNBOUNDED
+            at_low = where(above, plus_slope(where(above, low, 0.0) - y[i], tau), 0.0)
+            at_high = where(below, plus_slope(y[i] - where(below, high, 0.0), tau), 0.0)
+            keep[i] = where(good, 1.0 - at_low - at_high, 0.0)
+            more[i] = where(good, at_high - at_low, 0.0)
+
+
+@loops
+def path_matrix(m: int, kinds: Ints, A: Lane, hi: Lane, keep: Lane, turn: Lane, more: Lane, T: Lane) -> None:
+    """df/dy = A dp + (1 + e_0 t') (1 - dp), with p and d in place of x and u."""
+    for i in range(m):
+        for k in range(m):
+            T[i * m + k] = A[i * m + k]
+    for k in range(m):  # what follows a row that bounds it
+        kind = kinds[k]
+        if kind < 0:
+            for i in range(m):
+                T[i * m + k + kind] += A[i * m + k] * (more[k] * hi[k])
+            T[k * m + k + kind] -= more[k] * hi[k]
+    for k in range(m):
+        kind = kinds[k]
+        if kind == 1:
+            mu = maximum(hi[k + 1], LEAST_FRICTION)
+            c = keep[k]
+            e = keep[k + 1]
+            a = keep[k + 2]
+            t1 = turn[k + 1]
+            t2 = turn[k + 2]
+            for i in range(m):
+                r = i * m + k
+                n = T[r] / mu
+                along = t1 * T[r + 1] + t2 * T[r + 2]
+                side = e * n + (c - a) * along
+                T[r] = c * n + e * along
+                T[r + 1] = a * T[r + 1] + side * t1
+                T[r + 2] = a * T[r + 2] + side * t2
+        elif kind <= 0:
+            for i in range(m):
+                T[i * m + k] = T[i * m + k] * keep[k]
+    for i in range(m):
+        kind = kinds[i]
+        r = i * m
+        if kind == 1:
+            mu = maximum(hi[i + 1], LEAST_FRICTION)
+            for k in range(m):
+                T[r + k] = T[r + k] / mu
+            c = keep[i]
+            e = keep[i + 1]
+            a = keep[i + 2]
+            t1 = turn[i + 1]
+            t2 = turn[i + 2]
+            T[r + i] += 1.0 - c - e
+            T[r + i + 1] += (1.0 - c - e) * t1
+            T[r + i + 2] += (1.0 - c - e) * t2
+            T[r + m + i] -= e * t1
+            T[r + 2 * m + i] -= e * t2
+            T[r + m + i + 1] += 1.0 - a - (c - a) * t1 * t1
+            T[r + m + i + 2] -= (c - a) * t1 * t2
+            T[r + 2 * m + i + 1] -= (c - a) * t1 * t2
+            T[r + 2 * m + i + 2] += 1.0 - a - (c - a) * t2 * t2
+        elif kind <= 0:
+            T[r + i] += 1.0 - keep[i]
+        T[r + i] += PIVOT
+
+
+@loops
+def follow_path(
+    m: int,
+    kinds: Ints,
+    A: Lane,
+    bs: Lane,
+    lo: Lane,
+    hi: Lane,
+    scale: Lane,
+    best: Lane,
+    y: Lane,
+    step: Lane,
+    trial: Lane,
+    x: Lane,
+    u: Lane,
+    f: Lane,
+    z: Lane,
+    keep: Lane,
+    turn: Lane,
+    more: Lane,
+    T: Lane,
+    rounds: Lane,
+    given: float,
+    least: float,
+    enough: float,
+    go: float,
+) -> float:
+    """From x = best along the path, in lanes that go; best becomes the x with the least natural map, which is returned.
+
+    given    the largest of |b|, in scaled rows
+    least    the natural map at the start; `enough` ends the search
+    """
+    motions(m, A, bs, best, u)
+    start_path(m, kinds, hi, best, u, y)
+    tau = FIRST * given
+    off = path_residual(m, kinds, A, bs, lo, hi, scale, y, tau, x, u, f)
+    for _ in range(LONGEST):
+        if not any(go > 0.0):
+            break
+        new = natural_map(m, kinds, lo, hi, scale, x, u, x, u, 0.0 * go, z)
+        better = (go > 0.0) & (new < least)
+        for i in range(m):
+            best[i] = where(better, x[i], best[i])
+        least = where(better, new, least)
+        go = where(least <= enough, 0.0, go)
+        tau = where(off <= NEAR * tau, maximum(SHRINK * tau, LAST * given), tau)
+        off = path_residual(m, kinds, A, bs, lo, hi, scale, y, tau, x, u, f)
+        path_slopes(m, kinds, lo, hi, scale, y, tau, x, keep, turn, more)
+        path_matrix(m, kinds, A, hi, keep, turn, more, T)
+        factor_lu(m, T)
+        rounds[0] += go
+        for i in range(m):
+            step[i] = -f[i]
+        solve_lu(m, T, step)
+        share = 1.0 + 0.0 * go
+        sought = go
+        for _ in range(SHORTENINGS):
+            if not any(sought > 0.0):
+                break
+            for i in range(m):
+                trial[i] = y[i] + share * step[i]
+            length = path_residual(m, kinds, A, bs, lo, hi, scale, trial, tau, x, u, f)
+            sought = where(length < (1.0 - 0.1 * share) * off, 0.0, sought)
+            share = where(sought > 0.0, 0.5 * share, share)
+        for i in range(m):
+            y[i] = where(go > 0.0, y[i] + share * step[i], y[i])
+        off = path_residual(m, kinds, A, bs, lo, hi, scale, y, tau, x, u, f)
+    return least
