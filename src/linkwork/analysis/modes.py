@@ -17,7 +17,8 @@ import numpy as np
 
 from ..model.model import Model
 from ..reduced.dynamics import forward_dynamics, forward_dynamics_derivatives
-from ..reduced.mass_matrix import inverse_mass_matrix, mass_matrix
+from ..reduced.inverse_mass_matrix import inverse_mass_matrix
+from ..reduced.mass_matrix import mass_matrix
 from .rows import equality_rows, null_space
 
 
