@@ -56,6 +56,42 @@ CUSTOM: dict[str, lw.Joint] = {
 }
 
 
+# --- higher pairs -----------------------------------------------------------------------------------------------------
+TORUS = lw.Torus(0.4, 0.15, lw.SE3.rot_x(0.3) @ lw.SE3(p=(0.1, 0.0, -0.1)))
+EGG = lw.Ellipsoid((0.25, 0.3, 0.35))
+BALL = lw.Sphere(0.17, (0.05, 0.0, 0.1))
+PIPE = lw.Cylinder(0.2, 2.0)
+TABLE = lw.Plane((0, 0, 0.1), (0, 0.6, 0.8))
+HELIX = lw.Curve(lambda u: (0.5 * np.cos(u), 0.5 * np.sin(u), 0.1 * u), (-np.pi, np.pi))
+HOOP = lw.Curve(lambda u, radius: (radius * np.cos(u), radius * np.sin(u), 0.0), (-np.pi, np.pi), {"radius": 0.4})
+RAIL = lw.bezier_curve([(-2, 0, 1), (-1, 0.2, 0.1), (0, 0, 0), (1, -0.2, 0.3), (2, 0, 1.2)], (-4.0, 4.0))
+HILL = lw.bezier_surface(
+    [[(x, y, 0.2 * np.cos(2.0 * x + 1.0 * y)) for y in np.linspace(-1, 1, 4)] for x in np.linspace(-1, 1, 3)], ((-4, 4), (-4, 4))
+)
+SADDLE = lw.ParametricSurface(lambda u: (u[0], u[1], 0.1 * u[0] * u[1]), ((-2, 2), (-2, 2)))
+PAIRS: dict[str, lw.Joint] = {
+    "torus on torus": lw.SurfaceSurface(TORUS, lw.Torus(0.3, 0.1)),
+    "ellipsoid on torus": lw.SurfaceSurface(TORUS, EGG, "spin", angle=0.3),
+    "sphere on ellipsoid": lw.SurfaceSurface(EGG, BALL),
+    "sphere in cylinder": lw.SurfaceSurface(PIPE, lw.Sphere(0.1), "spin", side="inside"),
+    "cylinder on plane": lw.SurfaceSurface(TABLE, PIPE, "spin"),
+    "cylinder across cylinder": lw.SurfaceSurface(PIPE, PIPE, angle=np.pi / 2),
+    "plane on sphere": lw.SurfaceSurface(BALL, TABLE),
+    "sphere on own surface": lw.SurfaceSurface(SADDLE, BALL),
+    "tangent to a Bezier surface": lw.SurfacePoint(HILL, turning="spin"),
+    "point on torus": lw.SurfacePoint(TORUS, (0.1, 0.0, 0.2), "free"),
+    "torus on point": lw.SurfacePoint((0.1, 0.0, 0.2), TORUS),
+    "hoop on ellipsoid": lw.SurfaceCurve(EGG, HOOP, "free"),
+    "torus on rail": lw.SurfaceCurve(HELIX, TORUS, "spin"),
+    "curve on curve": lw.CurveCurve(HELIX, HOOP, "roll"),
+    "curves cross": lw.CurveCurve(HELIX, HOOP, "free"),
+    "along a Bezier curve": lw.CurvePoint(RAIL),
+    "bead": lw.CurvePoint(HELIX, lw.SE3(p=(0.0, 0.1, 0.0)), "free"),
+    "ring on bead": lw.CurvePoint((0, 0, 0.1), HOOP, "roll", angle=0.2),
+    "four-bar": lw.FourBar(((-0.1, 0.3), (0.02, 0.38)), ((0.08, -0.08), (-0.25, 0.32))),
+}
+
+
 def torus(q: Any, R: Any, r: Any) -> lw.SE3:
     """A frame on a torus, along its circles."""
     return lw.SE3.rot_z(q[0]) @ lw.SE3(p=(R, 0, 0)) @ lw.SE3.rot_y(q[1]) @ lw.SE3(p=(r, 0, 0))

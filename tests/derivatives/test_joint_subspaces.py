@@ -12,7 +12,7 @@ from itertools import product
 
 import numpy as np
 import pytest
-from models import CUSTOM, SPLINES, unit
+from models import CUSTOM, PAIRS, SPLINES, unit
 
 import linkwork as lw
 from linkwork.joints import ALL_JOINTS, CustomJoint
@@ -61,6 +61,13 @@ def anywhere(joint: lw.Joint, size: float, rng: np.random.Generator) -> Place:
     """A random position, with its angles and lengths as large as said."""
     q = joint.random(rng)
     return joint, size * q if joint.nq == joint.nv and not isinstance(joint, lw.SphericalEuler) else q
+
+
+def at_pole(joint: lw.Joint, at: tuple[int, ...], distance: float, rng: np.random.Generator) -> Place:
+    """Latitudes at a distance from the pole of a surface."""
+    q = joint.random(rng)
+    q[list(at)] = 0.5 * np.pi + distance
+    return joint, q
 
 
 def within_segments(joint: lw.Joint, rng: np.random.Generator) -> Place:
@@ -119,6 +126,17 @@ PLACES: dict[str, list[Maker]] = {
             CUSTOM["raw"],
         )
         for size in (0.0, 1e-9, 1.0, 10.0)
+    ],
+    "higher pairs": [lambda rng, j=joint: (j, j.random(rng)) for joint in PAIRS.values() for _ in range(3)],
+    "poles": [
+        lambda rng, j=joint, at=at, d=d: at_pole(j, at, d, rng)
+        for joint, at in (
+            (PAIRS["sphere on ellipsoid"], (1,)),
+            (PAIRS["sphere on ellipsoid"], (1, 3)),
+            (PAIRS["plane on sphere"], (1,)),
+            (PAIRS["ellipsoid on torus"], (4,)),
+        )
+        for d in DISTANCES
     ],
     "splines": [lambda rng, j=joint: within_segments(j, rng) for joint in SPLINES.values() for _ in range(4)],
 }

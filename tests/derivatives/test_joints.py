@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from models import CUSTOM, SPLINES, relative, unit
+from models import CUSTOM, PAIRS, SPLINES, relative, unit
 from scipy.linalg import expm
 
 import linkwork as lw
@@ -43,6 +43,7 @@ SAMPLES: dict[str, lw.Joint] = {
     "prismatic, spherical": lw.Composite(lw.Prismatic(OBLIQUE), lw.Spherical()),
     "hinges apart": lw.Composite(lw.Revolute((0, 1, 0)), lw.Revolute(OBLIQUE), lw.SE3(R=lw.SE3.rot_x(0.4).R, p=(0.1, -0.2, 0.3))),
     "spherical, helix": lw.Composite(lw.Spherical(), CUSTOM["helix"]),
+    **PAIRS,
     **SPLINES,
     "hinge, spline": lw.Composite(lw.Revolute(OBLIQUE), SPLINES["spline"]),
 }
@@ -166,7 +167,7 @@ def test_complement(name: str, length: float) -> None:
     for seed in SEEDS:
         S = subspace(joint, place(joint, length, seed)[0])
         if np.linalg.matrix_rank(S, tol=1e-6) < joint.nv:
-            continue  # Euler angles at lock
+            continue  # Euler angles at lock, surfaces at their poles
         jets = np.array([Jet(x, (), 0.0, 0.0) for x in S.flat], dtype=object).reshape(S.shape)
         for T in (complement(S), values(complement(jets))):
             T = np.array(T, float)

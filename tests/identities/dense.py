@@ -25,6 +25,7 @@ from scipy.linalg import expm, lu_factor, lu_solve
 
 import linkwork as lw
 from linkwork.joints import CustomJoint
+from linkwork.joints.higher_pair import HigherPair
 
 
 def hat(w: np.ndarray) -> np.ndarray:
@@ -63,6 +64,8 @@ class JointMotion:
 
 def joint_motion(joint: Any, q: np.ndarray, v: np.ndarray) -> JointMotion:
     """By hand for the joints that have closed forms, by Cauchy's formula for those given as a function."""
+    if isinstance(joint, HigherPair | lw.FourBar):  # analytic near the real axis only
+        return analytic_joint_motion(lambda x: pose_of(joint.transform(x)), q, v, 0.12)
     if isinstance(joint, lw.Composite):
         nq, nv = joint.first.nq, joint.first.nv
         first, second = joint_motion(joint.first, q[:nq], v[:nv]), joint_motion(joint.second, q[nq:], v[nv:])
@@ -173,29 +176,32 @@ def exponential(xi: np.ndarray) -> np.ndarray:
 
 
 def derivatives_along(
-    f: Callable[[np.ndarray], np.ndarray], q: np.ndarray, direction: np.ndarray
+    f: Callable[[np.ndarray], np.ndarray], q: np.ndarray, direction: np.ndarray, reach: float = 0.5
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Value, first and second derivative of an entire function along a direction, by Cauchy's integral on a circle.
+    """Value, first and second derivative of an analytic function along a direction, by Cauchy's integral on a circle.
 
-    The trapezoidal rule with 24 points on a circle of radius 1/2 is exact to rounding: nothing is differenced.
+    The trapezoidal rule with 24 points on a circle of radius `reach` is exact to rounding if the function is analytic on a circle
+    several times as large: nothing is differenced.
     """
     scale = max(1.0, float(np.linalg.norm(direction)))
-    count, radius = 24, 0.5 / scale
+    count, radius = 24, reach / scale
     circle = np.exp(2j * np.pi * np.arange(count) / count)
     values = np.array([f(q + radius * z * direction) for z in circle])
     taylor = [np.tensordot(circle**-k, values, 1) / (count * radius**k) for k in range(3)]
     return taylor[0].real, taylor[1].real, 2.0 * taylor[2].real
 
 
-def analytic_joint_motion(pose: Callable[[np.ndarray], np.ndarray], q: np.ndarray, v: np.ndarray) -> JointMotion:
+def analytic_joint_motion(
+    pose: Callable[[np.ndarray], np.ndarray], q: np.ndarray, v: np.ndarray, reach: float = 0.5
+) -> JointMotion:
     """[A_k] = R_k R^T and [A_dot_k] = R_kv R^T + R_k R_v^T (slopes along e_k, along v, and along both), for a transform
     q -> (R, p) that accepts complex q; mixed slopes by polarisation."""
-    E, along, bend = derivatives_along(pose, q, v)
+    E, along, bend = derivatives_along(pose, q, v, reach)
     R = E[:, :3]
     A, B, A_dot, B_dot = np.zeros((4, 3, len(v)))
     for k, e in enumerate(np.eye(len(v))):
-        _, slope, own = derivatives_along(pose, q, e)
-        mixed = v[0] * own if len(v) == 1 else 0.5 * (derivatives_along(pose, q, v + e)[2] - bend - own)
+        _, slope, own = derivatives_along(pose, q, e, reach)
+        mixed = v[0] * own if len(v) == 1 else 0.5 * (derivatives_along(pose, q, v + e, reach)[2] - bend - own)
         A[:, k], B[:, k] = vee(slope[:, :3] @ R.T), slope[:, 3]
         A_dot[:, k], B_dot[:, k] = vee(mixed[:, :3] @ R.T + slope[:, :3] @ along[:, :3].T), mixed[:, 3]
     return JointMotion(R, E[:, 3], A, B, A_dot, B_dot)

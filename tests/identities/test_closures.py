@@ -5,12 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from models import CUSTOM, SPLINES, control_values
+from models import PAIRS as HIGHER_PAIRS
 
 import linkwork as lw
 from linkwork.constraints.rows import constraint_set
 
 BLOCK = lw.Inertia(1.3, (0.1, 0.2, -0.1), np.diag([0.5, 0.7, 0.9]))
 FRAME = lw.SE3.exp(np.array([0.3, -0.2, 0.5, 0.4, 0.1, -0.3]))
+LIGHT_PAIRS = ("torus on point", "along a Bezier curve", "four-bar")  # others compile for longer
 JOINTS = (
     lw.Fixed(),
     lw.Revolute((0, 0.6, 0.8)),
@@ -26,6 +28,7 @@ JOINTS = (
     lw.Composite(lw.Revolute((1, 0, 0)), lw.Prismatic((0, 1, 0))),
     lw.Composite(lw.Revolute((1, 0, 0)), lw.Revolute((0, 1, 0)), FRAME),
     lw.joint(lambda q: lw.SE3.rot_z(q[0]) @ lw.SE3(p=(0.3 * np.cos(2 * q[0]), 0.1 * q[0] ** 2, 0.2 * np.sin(q[0]))), nv=1),
+    *(HIGHER_PAIRS[name] for name in LIGHT_PAIRS),
     CUSTOM["torus"],
     CUSTOM["rail"],
     SPLINES["spline"],

@@ -18,7 +18,7 @@ from identities.dense import (
     rate_in_body_axes,
 )
 from identities.peers import MuJoCo, Pinocchio
-from identities.trees import KINDS, compact_state, random_forest
+from identities.trees import HIGHER_PAIRS, KINDS, compact_state, random_forest
 from models import Rng, random_forces, relative
 
 import linkwork as lw
@@ -27,7 +27,7 @@ from linkwork.joints import ALL_JOINTS, CustomJoint
 TOLERANCE = 1e-10
 
 OWN = ("torus", "rail", "spline curve", "closed spline curve", "spline surface")
-IN_PINOCCHIO = tuple(k for k in KINDS if k not in ("custom", "spherical exp", "free exp TR", "free exp RT", *OWN))
+IN_PINOCCHIO = tuple(k for k in KINDS if k not in ("custom", "spherical exp", "free exp TR", "free exp RT", *OWN, *HIGHER_PAIRS))
 IN_MUJOCO = ("fixed", "revolute", "revolute y", "prismatic", "spherical")
 
 # Sizes up to 60, and many smaller trees.

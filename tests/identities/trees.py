@@ -6,9 +6,30 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
-from models import CUSTOM, PLACEMENTS, SPLINES, Rng, positions, random_inertia, random_parents, random_state, some_kinds, unit
+from models import (
+    CUSTOM,
+    EGG,
+    HELIX,
+    HOOP,
+    PAIRS,
+    PLACEMENTS,
+    SPLINES,
+    Rng,
+    positions,
+    random_inertia,
+    random_parents,
+    random_state,
+    some_kinds,
+    unit,
+)
 
 import linkwork as lw
+
+
+def ring(rng: Rng) -> lw.Torus:
+    """A torus of random size."""
+    return lw.Torus(rng.uniform(0.3, 0.5), rng.uniform(0.1, 0.2))
+
 
 # Each kind of joint has one kind of placement: they share kernels across all trees.
 KINDS: dict[str, tuple[Callable[[Rng], lw.Joint], str]] = {
@@ -32,12 +53,19 @@ KINDS: dict[str, tuple[Callable[[Rng], lw.Joint], str]] = {
     "slide and ball": (lambda rng: lw.Composite(lw.Prismatic(unit(rng)), lw.Spherical()), "general"),
     "slide and universal": (lambda rng: lw.Composite(lw.Prismatic((0, 0, 1)), lw.Universal()), "turn_x"),
     "custom": (lambda rng: CUSTOM["helix"], "general"),
+    "torus pair": (lambda rng: lw.SurfaceSurface(ring(rng), ring(rng)), "identity"),
+    "on ellipsoid": (lambda rng: lw.SurfacePoint(EGG, turning="spin"), "shift"),
+    "hoop on ring": (lambda rng: lw.SurfaceCurve(ring(rng), HOOP), "general"),
+    "hoop on helix": (lambda rng: lw.CurveCurve(HELIX, HOOP), "turn_x"),
+    "along helix": (lambda rng: lw.CurvePoint(HELIX, turning="roll"), "shift"),
+    "four-bar": (lambda rng: PAIRS["four-bar"], "general"),
     "torus": (lambda rng: CUSTOM["torus"], "general"),
     "rail": (lambda rng: CUSTOM["rail"], "general"),
     "spline curve": (lambda rng: SPLINES["spline" if rng.integers(2) else "spline of four frames"], "shift"),
     "closed spline curve": (lambda rng: SPLINES["closed spline"], "shift"),
     "spline surface": (lambda rng: SPLINES["surface of two"], "general"),
 }
+HIGHER_PAIRS = ("torus pair", "on ellipsoid", "hoop on ring", "hoop on helix", "along helix", "four-bar")
 DRIVEN = {"revolute", "spherical", "cylindrical", "helical", "custom"}  # with armature and damping
 
 

@@ -88,6 +88,13 @@ def _analysis(json: Path | None = None, quick: bool = False, cases: Sequence[str
     return run(json, quick, cases)
 
 
+def _table1(json: Path | None = None, quick: bool = False, cases: Sequence[str] = ()) -> Rows:
+    """Forward dynamics of the models of Si and Guenter by three ways of compiling, beside their figures and Pinocchio."""
+    from .table1 import run
+
+    return run(json, quick, cases)
+
+
 BENCHMARKS: dict[str, Callable[..., Rows]] = {
     "dynamics": _dynamics,
     "derivatives": _derivatives,
@@ -99,6 +106,7 @@ BENCHMARKS: dict[str, Callable[..., Rows]] = {
     "contact-problems": _contact_problems,
     "bisp": _bisp,
     "analysis": _analysis,
+    "table1": _table1,
 }
 
 __all__ = ["BENCHMARKS"]

@@ -3,6 +3,7 @@
     staggered     plain staggered projections [Sueda, Alg. 7]: every contact of every pin pushes, all in one quadratic program
     bisp          bilateral staggered projections [Sueda, Alg. 8]: reactions by a reduced solve, contacts joint by joint
     joint         friction with all constraints at once, in joint velocities (`redmax.reduced_friction`)
+    program       a whole compiled step of `simulate` with `JointFriction`, on pins, guides and balls instead of points
 
 All see the same states, those of a run by `joint`, and the same contacts: eight points on a pin or a guide, six on a ball. Where
 contacts push, their forces are not unique, and so are the limits of friction: plain projections may end at another motion.
@@ -19,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from ..constraints import Loop
+from ..constraints import JointFriction, Loop
 from ..errors import InputError
 from ..io.redmax.bearings import Geometry, ball, box, cylinder
 from ..joints import Joint, Prismatic, Revolute, Spherical
@@ -27,12 +28,14 @@ from ..model import Model, ModelBuilder, State
 from ..redmax.bisp import Rubbing, StaggeredStep, Stop
 from ..redmax.joint_friction import friction_step
 from ..redmax.reduced_friction import ReducedStep
+from ..simulate import simulate
 from ..spatial.inertia import Inertia
 from ..spatial.se3 import SE3, Ad
 from ..steppers.tangent import recharted
 
 STOP = Stop(rounds=100, enough=1e-6, regular=1e-6)  # a change of the reactions of a thousandth
 H = 5e-3
+SETTLED = 1e-9  # m/s
 Case = tuple[Model, State, list[Rubbing]]
 
 
@@ -121,6 +124,16 @@ CASES: dict[str, Callable[[], Case]] = {
 }
 
 
+# What `JointFriction` of a case is made with.
+GIVEN: dict[str, dict[str, float]] = {
+    "revolute": {"mu": 0.6, "radius": 0.005, "length": 0.01},
+    "spherical": {"mu": 0.6, "radius": 0.01},
+    "prismatic": {"mu": 0.3, "length": 0.05},
+    "four-bar": {"mu": 0.3, "radius": 0.005, "length": 0.01},
+    "chain30": {"mu": 0.3, "radius": 0.005, "length": 0.01},
+}
+
+
 # --- runs -----------------------------------------------------------------------------------------------------------------------
 def measured(case: Case, steps: int, methods: Sequence[str]) -> list[dict[str, Any]]:
     """Of every method the mean rounds and median time of a step, cold and cached, and how far it ends from `joint`."""
@@ -157,6 +170,20 @@ def measured(case: Case, steps: int, methods: Sequence[str]) -> list[dict[str, A
     ]
 
 
+def programmed(name: str, case: Case, steps: int) -> dict[str, Any]:
+    """The time of a compiled step, the best of three runs, and in how many of them bounds did not settle."""
+    model, state, _ = case
+    laws = [JointFriction(body.name, **GIVEN[name]) for body in model.bodies]
+    laws += [JointFriction(loop, axis=(0, 1, 0), **GIVEN[name]) for loop in model.elements_of(Loop)]
+    rubbing, times, left = model.add(*laws), [], np.zeros(0)
+    for _ in range(4):
+        begin = process_time()
+        left = simulate(rubbing, state, steps * H, H).left
+        times.append(1e3 * (process_time() - begin) / steps)
+    unsettled = 0 if left is None else int(np.sum(left > SETTLED))
+    return {"method": "program", "start": "cold", "rounds": None, "unsettled": unsettled, "ms": min(times[1:]), "apart": None}
+
+
 def _step(kind: type[StaggeredStep], given: StaggeredStep, rubbing: list[Rubbing]) -> StaggeredStep:
     """A step of a kind at the state of another; what both need of the model is computed already."""
     return kind(given.now, H, given.constraints, given.target, rubbing, given.sliding, STOP)
@@ -171,13 +198,14 @@ def run(json: Path | None = None, quick: bool = False, cases: Sequence[str] = ()
     print(f"{'case':10} {'method':10} {'start':7} {'rounds':>8} {'unsettled':>9} {'ms/step':>9} {'apart m/s':>10}")
     for name in cases or CASES:
         steps = (1 if quick else 3) if name == "chain30" else 10 if quick else 60
-        for found in measured(CASES[name](), steps, list(METHODS)):
+        case = CASES[name]()
+        for found in [*measured(case, steps, list(METHODS)), programmed(name, case, 200)]:
             row = {"case": name, "steps": steps, **found}
             rows.append(row)
+            rounds, apart = (" -" if x is None else f"{x:{form}}" for x, form in ((row["rounds"], ".1f"), (row["apart"], ".1e")))
+            shown = f"{row['ms']:9.2f}" if row["ms"] >= 0.1 else f"{row['ms']:9.4f}"
             print(
-                f"{name:10} {row['method']:10} {row['start']:7} {row['rounds']:8.1f} {row['unsettled']:9d} {row['ms']:9.2f} "
-                f"{row['apart']:10.1e}",
-                flush=True,
+                f"{name:10} {row['method']:10} {row['start']:7} {rounds:>8} {row['unsettled']:9d} {shown} {apart:>10}", flush=True
             )
     if json is not None:
         json.parent.mkdir(parents=True, exist_ok=True)

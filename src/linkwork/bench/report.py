@@ -172,13 +172,13 @@ def publish(
 ) -> list[Row]:
     """Print the tables and the notes, write the rows if a file is given, and return them.
 
-    parts    titles and the quantities under them, where one table would be too wide for all engines
+    parts    titles and the quantities under them, where one table would be too wide for all engines; none of them for no table
     tables   a benchmark's own, printed first
     """
     console = Console(width=None if sys.stdout.isatty() else 140)
     for own in tables:
         console.print(own)
-    for name, quantities in (parts or {title: {r["quantity"] for r in rows}}).items():
+    for name, quantities in ({title: {r["quantity"] for r in rows}} if parts is None else parts).items():
         if chosen := [r for r in rows if r["quantity"] in quantities]:
             console.print(table(name, chosen, flops))
     if ratios:

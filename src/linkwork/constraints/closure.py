@@ -45,6 +45,7 @@ from ..joints import (
 )
 from ..joints.complement import complement
 from ..joints.derived_transform import derived_transform
+from ..joints.fit import coordinates_at
 from ..model.model import WORLD
 from ..spatial.dual import held
 from ..spatial.scalar import Scalar, Vector, dot, stack
@@ -52,9 +53,6 @@ from ..spatial.se3 import SE3, Ad
 from .constraint import Constraint
 
 Direction = Callable[[int], Vector]
-STARTS = 6  # random positions of a joint from which its coordinates are looked for, besides its neutral one
-ROUNDS = 30
-CLOSED = 1e-3  # m, rad: a fit as good as this is not improved by another start
 
 
 def _along(d: Vector, a: Direction, axes: Sequence[int]) -> list[Scalar]:
@@ -203,37 +201,3 @@ def added(joint: Joint) -> Joint:
     if joint.nq != joint.nv:
         raise ModelError(f"Closure: {joint!r} cannot close a loop, as its velocities are not the rates of its coordinates")
     return joint
-
-
-def coordinates_at(joint: Joint, E: SE3) -> np.ndarray:
-    """The coordinates whose pose fits E best, by Gauss and Newton from several starts; the first that fits well is taken."""
-    rng, fits = np.random.default_rng(0), []
-    starts = [joint.neutral(), *(joint.random(rng) for _ in range(STARTS))]
-    while starts:
-        q = _fitted(joint, E, starts.pop(0))
-        fits.append((_miss(joint, E, q), q))
-        if fits[-1][0] < CLOSED:
-            break
-        if len(fits) == 1:  # another turn of the same thread: where the shift alone would fit
-            starts.insert(0, q + _step(joint, E, q, slice(3, 6)))
-    return min(fits, key=lambda fit: fit[0])[1]
-
-
-def _step(joint: Joint, E: SE3, q: np.ndarray, rows: slice = slice(6)) -> np.ndarray:
-    """What best removes some of the error at q, to first order."""
-    moving = joint.motion(q, np.zeros(joint.nv))
-    gap = np.asarray((moving.with_tangent(None).inverse() @ E).log(), float)
-    return np.linalg.lstsq(np.asarray(moving.tangent.S, float)[rows], gap[rows], rcond=1e-9)[0]
-
-
-def _miss(joint: Joint, E: SE3, q: np.ndarray) -> float:
-    return float(np.linalg.norm(np.asarray((joint.transform(q).inverse() @ E).log(), float)))
-
-
-def _fitted(joint: Joint, E: SE3, q: np.ndarray) -> np.ndarray:
-    for _ in range(ROUNDS):
-        step = _step(joint, E, q)
-        q = q + step
-        if np.abs(step).max() < 1e-9:
-            break
-    return q

@@ -29,8 +29,9 @@ DEFINITE = 1e-6  # of the largest second derivative
 Crossing = tuple[float, tuple[str, ...]]
 
 
-def equality_rows(model: Model, q: np.ndarray, t: np.ndarray) -> tuple[np.ndarray, list[str]]:
-    """G (states, rows, nv) of the equality constraints on positions at configurations (states, nq), and whose each row is."""
+def equality_rows(model: Model, q: np.ndarray, t: np.ndarray) -> tuple[np.ndarray, list[str], np.ndarray]:
+    """G (states, rows, nv) of the equality constraints on positions at configurations (states, nq), whose each row is, and by
+    what each was divided (rows,)."""
     c, states, nv = constraint_set(model), len(q), model.nv
     assert c.evaluation is not None
     still = np.zeros((states, nv))
@@ -39,7 +40,7 @@ def equality_rows(model: Model, q: np.ndarray, t: np.ndarray) -> tuple[np.ndarra
     units = np.tile(np.eye(nv), (states, 1))
     J = kinematics(model, np.repeat(q, nv, axis=0), units).twists.reshape(states, nv, model.nb, 6)
     starts, nodes = model.tree.offsets("v"), c.evaluation.nodes
-    found, names = [np.zeros((states, 0, nv))], []
+    found, names, lengths = [np.zeros((states, 0, nv))], [], [np.zeros(0)]
     for law, G, at, kinds in zip(nodes.laws, blocks, nodes.bodies, nodes.kinds, strict=True):
         if law.unilateral or not law.holonomic:
             continue
@@ -52,17 +53,18 @@ def equality_rows(model: Model, q: np.ndarray, t: np.ndarray) -> tuple[np.ndarra
                 rows[:, :, starts[body] : starts[body] + size] += part
             elif kind != STILL:
                 rows += np.einsum("ski,svi->skv", part, J[:, :, body])
-        found.append(_scaled(rows, np.array(law.groups)))
+        lengths.append(_lengths(rows, np.array(law.groups)))
+        found.append(rows / lengths[-1][:, None])
         names += [repr(law)] * law.size
-    return np.concatenate(found, axis=1), names
+    return np.concatenate(found, axis=1), names, np.concatenate(lengths)
 
 
-def _scaled(rows: np.ndarray, groups: np.ndarray) -> np.ndarray:
-    """Rows of one group by their largest length."""
-    out = np.array(rows)
+def _lengths(rows: np.ndarray, groups: np.ndarray) -> np.ndarray:
+    """Of every row the largest length in its group; 1 where all of them vanish."""
+    out = np.ones(len(groups))
     for group in set(groups.tolist()):
         own = groups == group
-        out[:, own] /= max(float(np.sqrt(np.sum(rows[:, own] ** 2, axis=2)).max(initial=0.0)), 1e-300)
+        out[own] = float(np.sqrt(np.sum(rows[:, own] ** 2, axis=2)).max(initial=0.0)) or 1.0
     return out
 
 
@@ -73,7 +75,7 @@ def crossings(model: Model, q: np.ndarray, t: np.ndarray) -> tuple[Crossing, ...
     """
     every = max(1, int(len(q) * model.nv * model.nb * 6 // MOST))
     q, t = q[::every], t[::every]
-    G, names = equality_rows(model, q, t)
+    G, names, _ = equality_rows(model, q, t)
     if not G.size or not np.all(np.isfinite(G)):
         return ()
     U, s, _ = np.linalg.svd(G, full_matrices=False)
@@ -103,7 +105,7 @@ def locks(model: Model, q: np.ndarray, t: float) -> tuple[str, ...]:
     """The constraints that lock a position (nq,) to second order only; none where they do not."""
     if not constraint_set(model).count or model.nv > LARGE:
         return ()
-    rows, names = equality_rows(model, q[None], np.array([t]))
+    rows, names, lengths = equality_rows(model, q[None], np.array([t]))
     G = rows[0]
     if not G.size:
         return ()
@@ -112,7 +114,7 @@ def locks(model: Model, q: np.ndarray, t: float) -> tuple[str, ...]:
     free, idle = Vt[rank:], U[:, rank:].T
     if not len(free) or not len(idle):
         return ()
-    second = _second_derivatives(model, q, t, free)
+    second = _second_derivatives(model, q, t, free) / lengths[:, None, None]
     largest = float(np.abs(second).max())
     for weights in idle:
         eigenvalues = np.linalg.eigvalsh(np.einsum("r,rij->ij", weights, second))

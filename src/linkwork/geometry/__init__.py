@@ -1,14 +1,15 @@
 """Shapes, curves and surfaces. They know no mechanics."""
 
+from .bezier import bezier_curve, bezier_surface
 from .convex import Convex
 from .curves import Curve
 from .height_field import HeightField
 from .mesh import Mesh, mesh_inertia
 from .shapes import Plane, Shape, Sphere
-from .solids import Box, Capsule, Cylinder, Ellipsoid
+from .solids import Box, Capsule, Cylinder, Ellipsoid, Torus
 from .surfaces import ImplicitSurface, ParametricSurface, Surface, ellipsoid, torus
 
-ALL_SHAPES = (Plane, Sphere, Box, Capsule, Cylinder, Ellipsoid, Convex, Mesh, HeightField)
+ALL_SHAPES = (Plane, Sphere, Box, Capsule, Cylinder, Ellipsoid, Torus, Convex, Mesh, HeightField)
 
 __all__ = [
     "ALL_SHAPES",
@@ -26,6 +27,9 @@ __all__ = [
     "Shape",
     "Sphere",
     "Surface",
+    "Torus",
+    "bezier_curve",
+    "bezier_surface",
     "ellipsoid",
     "mesh_inertia",
     "torus",

@@ -1,4 +1,4 @@
-"""Solids with a frame of their own: box, capsule, cylinder, ellipsoid. Each is centred at the origin of its frame."""
+"""Solids with a frame of their own: box, capsule, cylinder, ellipsoid, torus. Each is centred at the origin of its frame."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from typing import Any, Unpack
 
 import numpy as np
 
+from ..errors import ModelError
 from ..spatial.inertia import Inertia
 from ..spatial.scalar import Scalar, maximum, norm, stack
 from ..spatial.se3 import SE3
@@ -166,3 +167,35 @@ class Ellipsoid(Placed):
 
     def reach(self) -> Scalar:
         return maximum(maximum(self.radii[0], self.radii[1]), self.radii[2])
+
+
+class Torus(Placed):
+    """A solid torus: all points within `tube` of a circle of radius `ring`.
+
+    ring, tube   radii of the circle, about the z axis of its frame, and of the tube round it
+    pose         of its frame, which has its origin in the middle
+    """
+
+    kind = "torus"
+    parameter_names = ("ring", "tube", "R", "p")
+
+    def __init__(self, ring: float, tube: float, pose: SE3 | None = None, **attributes: Unpack[Attributes]) -> None:
+        super().__init__(pose, attributes)
+        self.ring = checks.length(self.name, "ring", ring)
+        self.tube = checks.length(self.name, "tube", tube)
+        if not self.tube < self.ring:
+            raise ModelError(f"{self.name}: the tube {tube!r} must be thinner than the ring {ring!r}")
+
+    @property
+    def volume(self) -> float:
+        return 2.0 * np.pi**2 * self.ring * self.tube**2
+
+    def inertia_of(self, mass: float) -> Inertia:
+        return Inertia.torus(mass, self.ring, self.tube).moved(self.R, self.p)
+
+    def half_extent(self) -> np.ndarray:
+        across = stack(*(maximum(1.0 - e * e, 0.0) for e in self.R[:, 2]))
+        return np.sqrt(across) * self.ring + self.tube
+
+    def reach(self) -> Scalar:
+        return self.ring + self.tube

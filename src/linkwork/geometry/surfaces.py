@@ -19,6 +19,7 @@ from ..spatial.functions import Function, Functions
 from ..spatial.scalar import Scalar, Vector, array, cross, dot, norm, stack, where
 from .curves import digest_of, interval
 from .shapes import Plane, Sphere
+from .solids import Cylinder, Ellipsoid, Torus
 
 SAMPLES = 24  # along each parameter
 CELLS = 12  # along each edge of a box
@@ -182,7 +183,7 @@ def tangents(n: Vector) -> tuple[Vector, Vector]:
     return a, cross(n, a)
 
 
-# --- common ones -------------------------------------------------------------------------------------------------------------
+# --- common ones: f in the axes of what they are attached to, R and p the frame of the shape ------------------------------------
 def _plane(x: Vector, point: Vector, normal: Vector) -> Scalar:
     return dot(normal, x - point)
 
@@ -192,9 +193,19 @@ def _quadric(x: Vector, center: Vector, radii: Vector) -> Scalar:
     return dot(d, d) - 1.0
 
 
-def _torus(x: Vector, ring: Scalar, tube: Scalar) -> Scalar:
-    out = np.sqrt(x[0] * x[0] + x[1] * x[1]) - ring
-    return out * out + x[2] * x[2] - tube * tube
+def _ellipsoid(x: Vector, radii: Vector, R: np.ndarray, p: Vector) -> Scalar:
+    return _quadric(R.T @ (x - p), np.zeros(3), radii)
+
+
+def _torus(x: Vector, ring: Scalar, tube: Scalar, R: np.ndarray, p: Vector) -> Scalar:
+    d = R.T @ (x - p)
+    out = np.sqrt(d[0] * d[0] + d[1] * d[1]) - ring
+    return out * out + d[2] * d[2] - tube * tube
+
+
+def _cylinder(x: Vector, radius: Scalar, R: np.ndarray, p: Vector) -> Scalar:
+    d = R.T @ (x - p)
+    return d[0] * d[0] + d[1] * d[1] - radius * radius
 
 
 def ellipsoid(radii: Any, center: Any = (0.0, 0.0, 0.0)) -> ImplicitSurface:
@@ -209,16 +220,24 @@ def torus(ring: float, tube: float) -> ImplicitSurface:
     """The torus about z: a tube of this radius round a ring of that radius."""
     if not 0 < tube < ring:
         raise ModelError(f"torus: the tube {tube!r} must be thinner than the ring {ring!r}")
-    out = 1.1 * (ring + tube)
-    return ImplicitSurface(_torus, ((-out, -out, -1.1 * tube), (out, out, 1.1 * tube)), {"ring": ring, "tube": tube})
+    return as_surface("torus", Torus(ring, tube))  # type: ignore[return-value]
 
 
 def as_surface(owner: str, shape: Any) -> Surface:
-    """A surface, or that of a sphere or a plane."""
+    """A surface, or that of a shape; of a cylinder its side, endless."""
     if isinstance(shape, Sphere):
         return ellipsoid(np.full(3, shape.radius), shape.center)
     if isinstance(shape, Plane):
         return ImplicitSurface(_plane, None, {"point": shape.point, "normal": shape.normal})
+    if isinstance(shape, (Ellipsoid, Torus)):
+        half = 1.1 * shape.half_extent()
+        f = _torus if isinstance(shape, Torus) else _ellipsoid
+        return ImplicitSurface(f, (shape.p - half, shape.p + half), shape.parameters())
+    if isinstance(shape, Cylinder):
+        half = 1.1 * shape.half_extent()
+        given = {name: x for name, x in shape.parameters().items() if name != "length"}
+        return ImplicitSurface(_cylinder, (shape.p - half, shape.p + half), given)
     if not isinstance(shape, Surface):
-        raise ModelError(f"{owner}: a surface is needed (ImplicitSurface, ParametricSurface, Sphere, Plane), not {shape!r}")
+        known = "ImplicitSurface, ParametricSurface, Sphere, Plane, Ellipsoid, Torus, Cylinder"
+        raise ModelError(f"{owner}: a surface is needed ({known}), not {shape!r}")
     return shape

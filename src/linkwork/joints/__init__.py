@@ -2,10 +2,13 @@
 
 from .base import Joint
 from .composite import Composite, FreeExp
+from .curve_curve import CurveCurve
+from .curve_point import CurvePoint
 from .custom import CustomJoint, joint
 from .cylindrical import Cylindrical
 from .fixed import Fixed
 from .formula import FormulaJoint
+from .four_bar import FourBar
 from .free import Free
 from .helical import Helical
 from .planar import Free2D, Planar, Translational
@@ -17,6 +20,9 @@ from .spherical_exp import SphericalExp
 from .spline_basis import SplineBasis
 from .spline_curve import SplineCurve
 from .spline_surface import SplineSurface
+from .surface_curve import SurfaceCurve
+from .surface_point import SurfacePoint
+from .surface_surface import SurfaceSurface
 from .universal import Universal
 
 ALL_JOINTS: dict[str, type[Joint]] = {
@@ -37,6 +43,12 @@ ALL_JOINTS: dict[str, type[Joint]] = {
         Free,
         FreeExp,
         Composite,
+        SurfaceSurface,
+        SurfacePoint,
+        SurfaceCurve,
+        CurveCurve,
+        CurvePoint,
+        FourBar,
         SplineCurve,
         SplineSurface,
     )

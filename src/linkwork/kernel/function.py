@@ -52,7 +52,7 @@ class Function:
         constants: Mapping[str, np.ndarray] | None = None,
     ) -> None:
         self.algorithm, self._plans, self._phases, self._absent = algorithm, plans, phases, absent
-        self._inputs, self._outputs, self._constants = dict(inputs), dict(outputs), dict(constants or {})
+        self._inputs, self._outputs, self.constants = dict(inputs), dict(outputs), dict(constants or {})
         self._sizes = [int(np.prod(tail)) for tail in outputs.values()]
         self._flat, self._flat_inputs = (all(len(tail) == 1 for tail in x.values()) for x in (outputs, inputs))
         self._memories: dict[int, _Memory] = {}  # by thread
@@ -96,7 +96,7 @@ class Function:
 
     def _workspace(self, lanes: Lanes) -> Workspace:
         work = self.plan(lanes).workspace()
-        for name, x in self._constants.items():
+        for name, x in self.constants.items():
             work.fill(name, x)
         return work
 
@@ -218,7 +218,7 @@ class Function:
         """The same without compiled code that knows Python's arrays, or where states are updated."""
         plan, out = self.plan(self._plans.lanes(self.algorithm, batch, dtype)), self._fresh(memory, batch, dtype)
         given = {name: a[0] if a.ndim == 2 and len(a) == 1 else a for name, a in rows.items()}
-        fixed = {name: np.asarray(x, dtype) for name, x in self._constants.items()}
+        fixed = {name: np.asarray(x, dtype) for name, x in self.constants.items()}
         plan.run(given | fixed, dict(zip(self._outputs, out, strict=True)), batch, threads=threads)
         return out
 

@@ -84,10 +84,13 @@ def _parsed(ir: str) -> Any:
     return module
 
 
-def compile_object(ir: str) -> bytes:
-    """The object code of a module. The kernels are already scheduled and fused: inlining is the only pass needed."""
+def compile_object(ir: str, patient: bool = False) -> bytes:
+    """The object code of a module. The kernels are already scheduled and fused: inlining is the only pass needed.
+
+    patient   huge modules are compiled as well as others, which takes longer
+    """
     b, module = llvm(), _parsed(ir)
-    machine = target(0 if ir.count("\n") > HUGE else level())
+    machine = target(0 if ir.count("\n") > HUGE and not patient else level())
     builder = b.create_pass_builder(machine, b.PipelineTuningOptions(speed_level=3))
     passes = b.create_new_module_pass_manager()
     passes.add_always_inliner_pass()

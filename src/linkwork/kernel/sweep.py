@@ -179,11 +179,15 @@ def over(items: str, rule: Callable[..., None], *roles: str, when: tuple[str, st
 
 @dataclass(frozen=True)
 class Algorithm:
-    """Named fields and phases of sweeps. A later phase sees what earlier ones computed."""
+    """Named fields and phases of sweeps. A later phase sees what earlier ones computed.
+
+    patient   kernels of any size are compiled as well as can be, however long it takes
+    """
 
     name: str
     fields: dict[str, Field]
     phases: dict[str, Sequence[Step]]
+    patient: bool = False
 
     def steps(self) -> list[tuple[str, Sweep | Routine]]:
         """All sweeps and routines in order, each once, with the name of their phase."""

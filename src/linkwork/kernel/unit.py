@@ -69,7 +69,7 @@ def unit(
     if known is None:
         found = cache.load(key)
         if found is None:
-            found = _compiled(written or _written(tracer, variant), variant.lanes, key)
+            found = _compiled(written or _written(tracer, variant), variant.lanes, key, algorithm.patient)
             cache.store(key, *found)
         header, obj = found
         library = machine.Library.shared(obj)
@@ -106,7 +106,7 @@ def _written(tracer: Tracer, variant: Variant) -> Written:
     return header, functions
 
 
-def _compiled(written: Written, lanes: Lanes, key: str) -> tuple[dict, bytes]:
+def _compiled(written: Written, lanes: Lanes, key: str, patient: bool) -> tuple[dict, bytes]:
     header, functions = written
     named = [(text.replace(f"@k{i}(", f"@{_name(key, i)}(", 1), used, flops) for i, (text, used, flops) in enumerate(functions)]
-    return header, machine.compile_object(ir.module(named, lanes))
+    return header, machine.compile_object(ir.module(named, lanes), patient)

@@ -138,7 +138,11 @@ def centroidal_momentum_matrix(model: Model, q: Any, threads: int | None = 1) ->
 
 
 def centroidal_momentum_matrix_dot(model: Model, q: Any, v: Any, threads: int | None = 1) -> np.ndarray:
-    """The time derivative of A along v, (6, nv) or (batch, 6, nv): A a + A_dot v is the rate of momentum."""
+    """The time derivative of A along v, (6, nv) or (batch, 6, nv): A a + A_dot v is the rate of momentum.
+
+    The centre of mass moves, and so does the point of reference. Pinocchio's `dAg` is about one at rest: its angular rows have
+    c_dot x (linear rows of A) more, which vanishes along v.
+    """
     make = lambda: _function(model, CENTROIDAL_MATRIX_DOT, ("q", "v"), "A_dot")  # noqa: E731
     return model.keep_as(centroidal_momentum_matrix_dot, make).first(threads, q, v)
 

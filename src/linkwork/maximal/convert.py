@@ -52,6 +52,6 @@ def to_maximal(model: Model, state: State) -> MaximalState:
 
 
 def to_reduced(model: Model, state: MaximalState) -> State:
-    """The reduced state that fits a maximal one best, joint by joint."""
+    """The reduced state that fits a maximal one best, joint by joint; what no joint allows is lost: see `convert.joint_fit`."""
     out = model.call(FIT, {"poses": state.poses, "twists": state.twists, "q_fit": state.q_fit})
     return State(out["q"], out["v"], state.t)

@@ -196,7 +196,7 @@ class ModelBuilder:
 
 
 def _solids(owner: str, shapes: Iterable[Shape]) -> tuple[Shape, ...]:
-    """Shapes that can be touched."""
+    """Shapes, solid where they can be touched: those of no group and no mask are only looked at."""
     try:
         given = tuple(shapes)
     except TypeError:
@@ -205,7 +205,8 @@ def _solids(owner: str, shapes: Iterable[Shape]) -> tuple[Shape, ...]:
         if not isinstance(shape, Shape):
             raise ModelError(f"{owner}: shapes must be Sphere, Box, Capsule or the like, not {shape!r}")
         try:
-            shape.require_solid()
+            if shape.group or shape.mask:
+                shape.require_solid()
         except ModelError as error:
             raise ModelError(f"{owner}: {error}") from None
     return given

@@ -27,8 +27,8 @@ WORLD = "world"
 
 
 def folded(name: str) -> bool:
-    """Whether exact 0, 1 and -1 of a parameter become part of the class."""
-    return name in ("R", "p", "armature", "damping") or name.endswith("axis")
+    """Whether exact 0, 1 and -1 of a parameter become part of the class: of poses, axes and drives, those of joints too."""
+    return name in ("R", "p", "armature", "damping") or name.endswith(("axis", "_R", "_p"))
 
 
 FUNCTIONS: dict[str, Callable[[Model], Callable[..., np.ndarray]]] = {}  # prepared functions; filled by the layers below
@@ -292,6 +292,13 @@ class Model:
     def casadi(self, name: str) -> Any:
         """A `casadi.Function` ("forward_dynamics", "integrate", ...) for optimal control; see `doors.casadi`."""
         return importlib.import_module("linkwork.doors.casadi").casadi_function(self, name)
+
+    def compile(self, method: str = "fastest") -> Any:
+        """Forward dynamics compiled for this model in one of three ways, a function of (q, v, tau): see `reduced.methods`.
+
+        method   "whole", "mixed", "classes", or "fastest", which chooses by size
+        """
+        return importlib.import_module("linkwork.reduced.methods").compiled(self, method)
 
     def replace(
         self, *, gravity: Any = None, bodies: Mapping[str, Mapping[str, Any]] | None = None, elements: Iterable[Any] | None = None

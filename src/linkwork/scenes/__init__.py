@@ -6,6 +6,7 @@ from .arch import ARCH
 from .assembling import ASSEMBLING
 from .ball import BALL
 from .bearing import BEARING
+from .board import BOARD_SCENE
 from .chain import CHAIN
 from .chains import CHAINS
 from .cradle import CRADLE
@@ -19,6 +20,7 @@ from .hair import HAIR
 from .hand import HAND
 from .helix import HELIX
 from .hyper_chain import HYPER_CHAIN
+from .knees import FOUR_BAR_KNEE, SPLINE_KNEE
 from .leg import LEG
 from .loop import LOOP
 from .marble import MARBLE_IN_BOWL
@@ -28,12 +30,19 @@ from .pins import PINS
 from .plant import PLANT
 from .quadruped import QUADRUPED
 from .ragdoll import RAGDOLL
+from .revolute_chain import REVOLUTE_CHAIN
+from .scapula import SCAPULA
 from .scene import Scene
+from .shoulder import SHOULDER
 from .slide import SLIDE
 from .stack import STACK
 from .tippe_top import TIPPE_TOP
+from .tori_on_spline import TORI_ON_SPLINE
+from .torus_chain import TORUS_CHAIN
+from .trefoil import TREFOIL
 from .tutorial import TUTORIAL
 from .wall import WALL
+from .windmill import WINDMILL
 
 _SCENES = (
     PENDULUM,
@@ -67,6 +76,16 @@ _SCENES = (
     BEARING,
     PINS,
     MARBLE_IN_BOWL,
+    REVOLUTE_CHAIN,
+    TORUS_CHAIN,
+    WINDMILL,
+    TORI_ON_SPLINE,
+    BOARD_SCENE,
+    TREFOIL,
+    FOUR_BAR_KNEE,
+    SPLINE_KNEE,
+    SCAPULA,
+    SHOULDER,
 )
 ALL_SCENES: dict[str, Scene] = {scene.name: scene for scene in _SCENES}
 

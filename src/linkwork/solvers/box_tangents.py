@@ -13,13 +13,13 @@ from __future__ import annotations
 from ..kernel.directional import tangent_of
 from ..kernel.loops import Ints, Lane, Table, loops, where
 from ..kernel.sweep import SCALAR, Field
-from .boxes import EMPTY, HUGE, gather, gram, largest, solve_boxes, solve_soft_boxes, spread
+from .box_walk import HUGE, NOTHING
+from .boxes import EMPTY, gather, gram, largest, solve_boxes, solve_soft_boxes, spread
 from .dense import factor, solve
 
 NEAR = 1e-11  # of a bound: there a row has reached it
 SOFT = 1e-10  # relative weight of the last solution in a proximal round
 ROUNDS = 4
-NOTHING = 0.0
 KEPT = {"kept_A": Field("work", "pair", SCALAR)}
 
 

@@ -92,6 +92,13 @@ class Inertia:
         across = tube * (r * r / 4.0 + h * h / 12.0) + ball * (0.4 * r * r + h * h / 4.0 + 0.375 * r * h)
         return Inertia(m, com, _round(unit("capsule axis", axis), along, across))
 
+    @staticmethod
+    def torus(mass: float, ring: float, tube: float, axis: Any = Z, com: Any = ORIGIN) -> Inertia:
+        """A solid torus about the unit vector `axis`, centred at `com`: a tube of this radius round a ring of that radius."""
+        m, r, a = positive("torus mass", mass), positive("torus ring", ring), positive("torus tube", tube)
+        along, across = m * (r * r + 0.75 * a * a), m * (0.5 * r * r + 0.625 * a * a)
+        return Inertia(m, com, _round(unit("torus axis", axis), along, across))
+
     # --- other descriptions ---------------------------------------------------------------------------------------------
     @staticmethod
     def from_moments(mass: float, com: Any, moments: Any, R: Any = None) -> Inertia:

@@ -7,9 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from ..geometry import Box, Capsule, Convex, Cylinder, Ellipsoid, HeightField, Mesh, Shape, Sphere
+from ..geometry import Box, Capsule, Convex, Cylinder, Ellipsoid, HeightField, Mesh, Shape, Sphere, Torus
 
 AROUND = 16  # faces around a round shape
+TUBE = 8  # faces around the tube of a torus
 QUARTER = 4  # faces from its side to its pole
 LARGEST = 2000  # triangles of a mesh: larger ones are drawn as the box around them
 
@@ -36,6 +37,8 @@ def _solid(shape: Shape) -> dict[str, Any]:
     if isinstance(shape, Ellipsoid):
         bow = [(np.cos(a), np.sin(a)) for a in np.linspace(0.0, 0.5 * np.pi, QUARTER + 1)]
         return _turned(bow, shape, shape.radii)
+    if isinstance(shape, Torus):
+        return _ringed(shape)
     if isinstance(shape, Convex):
         index = {tuple(x): k for k, x in enumerate(shape.vertices)}
         loops = [list(dict.fromkeys(index[tuple(x)] for x in corners)) for corners in shape.corners]
@@ -63,6 +66,21 @@ def _turned(bow: Sequence[tuple[float, float]], shape: Any, scale: Any = 1.0) ->
             corners = [row * AROUND + (0 if poles[end] else at) for row, at, end in ring]
             faces.append(list(dict.fromkeys(corners)))
     return _mesh((rings.reshape(-1, 3) * scale) @ shape.R.T + shape.p, faces)
+
+
+def _ringed(shape: Torus) -> dict[str, Any]:
+    """A torus as quadrangles."""
+    around, tube = 2.0 * np.pi / AROUND * np.arange(AROUND), 2.0 * np.pi / TUBE * np.arange(TUBE)
+    out = shape.ring + shape.tube * np.cos(tube)
+    rings = np.array(
+        [[(r * np.cos(a), r * np.sin(a), z) for r, z in zip(out, shape.tube * np.sin(tube), strict=True)] for a in around]
+    )
+    faces = []
+    for i in range(AROUND):
+        for j in range(TUBE):
+            corners = ((i, j), (i + 1, j), (i + 1, j + 1), (i, j + 1))
+            faces.append([(a % AROUND) * TUBE + b % TUBE for a, b in corners])
+    return _mesh(rings.reshape(-1, 3) @ shape.R.T + shape.p, faces)
 
 
 def _mesh(vertices: np.ndarray, faces: list[list[int]]) -> dict[str, Any]:

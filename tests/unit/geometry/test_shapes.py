@@ -23,6 +23,7 @@ from linkwork.geometry import (
     Plane,
     Shape,
     Sphere,
+    Torus,
     mesh_inertia,
 )
 from linkwork.spatial import SE3
@@ -57,6 +58,8 @@ REFUSED: list[tuple[Callable[[], Shape], str]] = [
     (lambda: Capsule(0.1, NAN), "Capsule: length must be a number"),
     (lambda: Cylinder(0.1, 0.0), "Cylinder: the length 0.0 must be positive"),
     (lambda: Cylinder(INF, 1.0), "Cylinder: the radius inf must be positive"),
+    (lambda: Torus(0.1, 0.1), "Torus: the tube 0.1 must be thinner than the ring 0.1"),
+    (lambda: Torus(0.0, 0.1), "Torus: the ring 0.0 must be positive"),
     (lambda: Ellipsoid((1, 1, 0)), "Ellipsoid: the radii 0 must be positive"),
     # poses
     (lambda: Box((1, 1, 1), SE3(p=(0, NAN, 0))), "Box: its pose is not finite"),
@@ -122,6 +125,7 @@ def solids(**attributes: Any) -> dict[str, tuple[Shape, trimesh.Trimesh]]:
         "capsule": (Capsule(0.2, 0.7, POSE, **attributes), capsule_mesh(0.2, 0.7)),
         "cylinder": (Cylinder(0.2, 0.7, POSE, **attributes), trimesh.creation.cylinder(0.2, 0.7, sections=400)),
         "ellipsoid": (Ellipsoid((0.3, 0.5, 0.4), POSE, **attributes), egg),
+        "torus": (Torus(0.5, 0.2, POSE, **attributes), trimesh.creation.torus(0.5, 0.2, major_sections=200, minor_sections=80)),
     }
 
 
@@ -222,6 +226,7 @@ EXAMPLES: dict[type[Shape], Callable[..., Shape]] = {
     Capsule: lambda **k: Capsule(0.1, 1.0, **k),
     Cylinder: lambda **k: Cylinder(0.1, 1.0, **k),
     Ellipsoid: lambda **k: Ellipsoid((1, 2, 3), **k),
+    Torus: lambda **k: Torus(0.5, 0.1, **k),
     Convex: lambda **k: Convex(CORNERS, **k),
     Mesh: lambda **k: Mesh(Convex(CORNERS).vertices, Convex(CORNERS).faces, **k),
     HeightField: lambda **k: HeightField(np.zeros((2, 2)), (1, 1), **k),

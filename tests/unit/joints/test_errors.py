@@ -13,6 +13,8 @@ import linkwork as lw
 from linkwork.joints import ALL_JOINTS
 
 NAN, INF = float("nan"), float("inf")
+BALL, RING, PIPE = lw.Sphere(1.0), lw.Torus(1.0, 0.2), lw.Cylinder(0.1, 1.0)
+HOOP = lw.Curve(lambda u: (np.cos(u), np.sin(u), 0.0), (-3, 3))
 WITH_AXIS = [lw.Revolute, lw.Prismatic, lw.Cylindrical, lw.Helical]
 BAD_AXES: dict[str, tuple[Any, str]] = {
     "zero": ((0, 0, 0), r"the axis \[0.0, 0.0, 0.0\] has length 0; give a unit vector"),
@@ -77,6 +79,31 @@ REFUSED: dict[str, tuple[Callable[[], object], str]] = {
     "joint stretches": (lambda: lw.joint(lambda q: lw.SE3(R=2 * np.eye(3)), 1), "is not a rigid transform"),
     "joint nan": (lambda: lw.joint(lambda q: lw.SE3(p=(NAN, 0, 0)), 1), "is not a rigid transform"),
     "joint nan angle": (lambda: lw.joint(lambda q: lw.SE3.rot_z(q[0] * NAN), 1), "is not a rigid transform"),
+    "pair word": (lambda: lw.SurfaceSurface(BALL, BALL, "free"), "turning must be 'aligned' or 'spin', not 'free'"),
+    "pair side": (lambda: lw.SurfaceSurface(BALL, RING, side="left"), "side must be 'outside' or 'inside', not 'left'"),
+    "pair angle": (lambda: lw.SurfaceSurface(BALL, RING, angle=NAN), "SurfaceSurface: the angle nan is not finite"),
+    "pair of points": (
+        lambda: lw.SurfacePoint((0, 0, 0), (0, 0, 1)),
+        "SurfacePoint: it needs a point and a surface or a surface and a point, not a point and a point",
+    ),
+    "pair of curve": (lambda: lw.SurfaceSurface(BALL, HOOP), "it needs a surface and a surface, not a surface and a curve"),
+    "pair of implicit": (lambda: lw.SurfacePoint(lw.torus(1.0, 0.2)), "an ImplicitSurface has no coordinates; give"),
+    "pair of box": (lambda: lw.SurfacePoint(lw.Box((1, 1, 1))), "a Sphere, Ellipsoid, Torus, .* is needed, not Box"),
+    "pair of nothing": (lambda: lw.CurvePoint(None), "CurvePoint: a Sphere, .* Curve or a point is needed, not None"),
+    "pair in line": (
+        lambda: lw.SurfaceSurface(PIPE, PIPE),
+        "Cylinder.: its 4 coordinates do not move it independently",
+    ),
+    "pair that fits": (lambda: lw.SurfaceSurface(BALL, BALL, side="inside"), "do not move it independently"),
+    "four-bar points": (lambda: lw.FourBar((0, 0), ((0, 0), (1, 1))), r"parent must be two points \(x, z\), not \(0, 0\)"),
+    "four-bar short": (lambda: lw.FourBar(((0, 0), (1, 0)), ((0, 0), (1, 1))), "a link has no length"),
+    "four-bar in line": (lambda: lw.FourBar(((0, 0), (3, 0)), ((1, 0), (2, 0))), "its links are in line at q = 0"),
+    "Bezier one": (lambda: lw.bezier_curve([(0, 0, 0)]), r"the control points must be numbers \(n, 3\), two or more"),
+    "Bezier flat": (lambda: lw.bezier_curve([(0, 0), (1, 1)]), r"\(n, 3\), two or more each way, not of shape \(2, 2\)"),
+    "Bezier nan": (lambda: lw.bezier_curve([(0, 0, NAN), (1, 1, 1)]), "the control points must be finite"),
+    "Bezier still": (lambda: lw.bezier_curve(np.zeros((4, 3))), "does not move at u = 0"),
+    "Bezier row": (lambda: lw.bezier_surface(np.zeros((1, 4, 3))), r"\(m, n, 3\), two or more each way"),
+    "Bezier folded": (lambda: lw.SurfacePoint(lw.bezier_surface(np.zeros((3, 3, 3)))), "it has no normal at u = "),
 }
 
 
@@ -138,6 +165,16 @@ def test_joints_of_two_classes_with_one_name_do_not_share_kernels(monkeypatch: p
     assert masses == pytest.approx([1.0, 9.0])
 
 
+ARGUMENTS: dict[type[lw.Joint], tuple[Any, ...]] = {
+    lw.SurfaceSurface: (lw.Sphere(1.0), lw.Torus(1.0, 0.2)),
+    lw.SurfacePoint: (lw.Sphere(1.0),),
+    lw.SurfaceCurve: (lw.Sphere(1.0), HOOP),
+    lw.CurveCurve: (HOOP, lw.Curve(lambda u: (2 * np.cos(u), 2 * np.sin(u), 0.0), (-3, 3))),
+    lw.CurvePoint: (HOOP,),
+    lw.FourBar: (((-0.1, 0.2), (0.1, 0.1)), ((0.1, -0.1), (-0.2, -0.1))),
+}
+
+
 def test_every_registered_joint_can_be_made_and_shown() -> None:
     given: dict[str, Callable[[], lw.Joint]] = {
         "Composite": lambda: lw.Composite(lw.Revolute(), lw.Prismatic()),
@@ -145,7 +182,7 @@ def test_every_registered_joint_can_be_made_and_shown() -> None:
         "SplineSurface": lambda: SPLINES["surface of two"],
     }
     for name, cls in ALL_JOINTS.items():
-        joint = given[name]() if name in given else cls()
+        joint = given[name]() if name in given else cls(*ARGUMENTS.get(cls, ()))
         assert name in repr(joint)
         assert joint.neutral().shape == (joint.nq,)
 
@@ -164,3 +201,30 @@ def test_parts_of_a_composite_must_be_independent() -> None:
     with pytest.raises(lw.ModelError, match="are not independent"):
         lw.Composite(lw.Prismatic((0, 0, 1)), lw.Prismatic((0, 0, 1)))
     assert lw.Composite(lw.Fixed(), lw.Fixed()).nv == 0
+
+
+def test_pairs_find_their_coordinates_and_name_what_does_not_touch() -> None:
+    pair = lw.SurfaceSurface(BALL, RING, "spin")
+    q = np.array([0.3, 0.4, -0.5, 1.1, 2.0])
+    found = pair.coordinates_at(pair.transform(q))
+    assert np.abs(pair.transform(found).matrix - pair.transform(q).matrix).max() < 1e-9
+    apart = pair.transform(q) @ lw.SE3(p=(0.0, 0.0, 0.25))
+    with pytest.raises(lw.ModelError, match=r"SurfaceSurface\(Sphere, Torus\): they do not touch as declared at this pose"):
+        pair.coordinates_at(apart)
+
+
+def test_a_start_at_two_poles_names_the_joint() -> None:
+    """Both longitudes turn about the common normal there."""
+    b = lw.ModelBuilder()
+    b.body("ball", joint=lw.SurfaceSurface(BALL, lw.Ellipsoid((1, 2, 3))), inertia=lw.Inertia.sphere(1.0, 0.1), joint_name="roll")
+    model = b.build()
+    with pytest.raises(lw.InputError, match="motion subspace of joint 'roll' has a rank below 4"):
+        lw.simulate(model, lw.State(np.array([0.0, np.pi / 2, 0.0, np.pi / 2]), np.zeros(4)), 0.1, 1e-3)
+
+
+def test_a_run_off_the_end_of_a_curve_names_the_joint() -> None:
+    b = lw.ModelBuilder()
+    slope = lw.bezier_curve([(0, 0, 1), (1, 0, 0.5), (2, 0, 0)])
+    b.body("bead", joint=lw.CurvePoint(slope), inertia=lw.Inertia.sphere(1.0, 0.1), joint_name="slide")
+    with pytest.raises(lw.SolverError, match="joint 'slide' left its domain"):
+        lw.simulate(b.build(), lw.State(np.array([0.1]), np.array([0.5])), 3.0, 1e-2)

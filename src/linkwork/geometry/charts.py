@@ -1,0 +1,257 @@
+"""Charts: points, curves and surfaces as frames that run over them; their parametric view, for joints.
+
+A chart maps its coordinates (none of a point, one along a curve, two over a surface) to a frame, whose origin is the point:
+
+    of a surface   z along the outward normal, x along the first coordinate line
+    of a curve     x along the tangent, y across it and across a direction that the curve never runs along
+
+Frames are a part that moves and a constant one. Round shapes turn and shift along their own axes (their z axis is that of
+revolution), so that frames are products of elementary moves; what follows the last move (going out by a radius) is constant:
+
+    sphere      turn u about z, -v about y, go out by the radius: longitude u, latitude v
+    torus       turn u about z, go out by the ring, turn -v about y, go out by the tube
+    cylinder    turn u about z, go out by the radius, up by v
+    plane       go along x by u, along y by v
+    ellipsoid   turns u and -v lead to the normal n, and the point is (a^2 n_x, b^2 n_y, c^2 n_z) / |(a n_x, b n_y, c n_z)|;
+                x of the frame is horizontal
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from ..errors import ModelError
+from ..spatial.scalar import Scalar, Vector, cross, norm, stack
+from ..spatial.se3 import SE3
+from .curves import Curve
+from .shapes import Plane, Shape, Sphere
+from .solids import Cylinder, Ellipsoid, Placed, Torus
+from .surfaces import ImplicitSurface, ParametricSurface, tangents
+
+OUTWARD = np.array([[0.0, 0.0, 1.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]])  # x, y, z of the frame are y, z, x before it
+SOME = 37  # one in so many samples
+PARALLEL = 1e-9  # sine of the angle between tangents
+SAME_POINT = 1e-9  # of the size of what comes back
+Values = Mapping[str, Any]
+Interval = tuple[float, float]
+
+
+@dataclass(frozen=True)
+class Coordinate:
+    """Where a coordinate goes: once round, from pole to pole, from end to end, or along a line of which an interval is shown.
+
+    around   it comes back after the interval
+    ends     there is nothing beyond the interval
+    """
+
+    low: float
+    high: float
+    around: bool = False
+    ends: bool = False
+
+
+ROUND = Coordinate(-np.pi, np.pi, around=True)
+LATITUDE = Coordinate(-0.5 * np.pi, 0.5 * np.pi)
+
+
+@dataclass(frozen=True, eq=False)
+class Chart:
+    """A frame that runs over something.
+
+    what          its name in messages
+    kind          what its function computes, from numbers by name
+    values        those numbers
+    function      the moving part of the frame, of the coordinates and the numbers
+    constant      the rest of it
+    coordinates   where each of them goes
+    straight      which of them run along straight lines without turning the frame
+    """
+
+    what: str
+    kind: tuple[Any, ...]
+    values: Values
+    function: Callable[[Vector, Values], SE3]
+    constant: SE3
+    coordinates: tuple[Coordinate, ...]
+    straight: tuple[int, ...] = ()
+
+    @property
+    def size(self) -> int:
+        """The number of coordinates."""
+        return len(self.coordinates)
+
+    def moving(self, u: Vector) -> SE3:
+        """The moving part of the frame at u."""
+        return self.function(u, self.values)
+
+    def frame(self, u: Vector) -> SE3:
+        """The frame at u."""
+        return self.moving(u) @ self.constant
+
+    def bound(self, values: Values) -> Chart:
+        """The same with other numbers."""
+        return replace(self, values={**self.values, **values})
+
+    def without_straight(self) -> Chart:
+        """The same where coordinates along straight lines stay at 0."""
+        if not self.straight:
+            return self
+        kept = [k for k in range(self.size) if k not in self.straight]
+        if not kept:
+            still = self.frame(np.zeros(self.size))
+            return replace(_point_chart(still.R, still.p), what=self.what)
+        whole = self.function
+
+        def function(u: Vector, values: Values) -> SE3:
+            return whole(stack(*(u[kept.index(k)] if k in kept else 0.0 for k in range(self.size))), values)
+
+        kind, coordinates = (*self.kind, "without", *self.straight), tuple(self.coordinates[k] for k in kept)
+        return replace(self, kind=kind, function=function, coordinates=coordinates, straight=())
+
+
+# --- shapes ------------------------------------------------------------------------------------------------------------------
+def _frame(values: Values) -> SE3:
+    return SE3(R=values["R"], p=values["p"])
+
+
+def _out(x: Scalar) -> SE3:
+    return SE3(p=stack(x, 0.0, 0.0))
+
+
+NORMAL = SE3(R=OUTWARD)
+
+
+def _sphere(u: Vector, values: Values) -> SE3:
+    return SE3(p=values["p"]) @ SE3.rot_z(u[0]) @ SE3.rot_y(-u[1])
+
+
+def _torus(u: Vector, values: Values) -> SE3:
+    return _frame(values) @ SE3.rot_z(u[0]) @ _out(values["ring"]) @ SE3.rot_y(-u[1])
+
+
+def _cylinder(u: Vector, values: Values) -> SE3:
+    return _frame(values) @ SE3(p=stack(0.0, 0.0, u[1])) @ SE3.rot_z(u[0])
+
+
+def _plane(u: Vector, values: Values) -> SE3:
+    return _frame(values) @ SE3(p=stack(u[0], u[1], 0.0))
+
+
+def _ellipsoid(u: Vector, values: Values) -> SE3:
+    level = np.cos(u[1])
+    n = stack(level * np.cos(u[0]), level * np.sin(u[0]), np.sin(u[1]))
+    scaled = stack(*(values["radii"][k] * n[k] for k in range(3)))
+    reach = 1.0 / norm(scaled)
+    point = stack(*(values["radii"][k] * scaled[k] * reach for k in range(3)))
+    return _frame(values) @ SE3(p=point) @ SE3.rot_z(u[0]) @ SE3.rot_y(-u[1])
+
+
+def _shape_chart(shape: Shape) -> Chart | None:
+    kind = type(shape).__name__
+    what = kind if shape.name == kind else f"{kind} {shape.name!r}"
+    if isinstance(shape, Sphere):
+        values, out = {"p": shape.center}, _out(shape.radius)
+        return Chart(what, (kind,), values, _sphere, out @ NORMAL, (ROUND, LATITUDE))
+    if isinstance(shape, Plane):
+        values = {"R": _plane_axes(shape.normal), "p": shape.point}
+        return Chart(what, (kind,), values, _plane, SE3(), (Coordinate(-1.0, 1.0),) * 2, straight=(0, 1))
+    if not isinstance(shape, Placed):
+        return None
+    values = {"R": shape.R, "p": shape.p}
+    if isinstance(shape, Ellipsoid):
+        return Chart(what, (kind,), {**values, "radii": shape.radii}, _ellipsoid, NORMAL, (ROUND, LATITUDE))
+    if isinstance(shape, Torus):
+        return Chart(what, (kind,), {**values, "ring": shape.ring}, _torus, _out(shape.tube) @ NORMAL, (ROUND, ROUND))
+    if isinstance(shape, Cylinder):
+        along = Coordinate(-0.5 * shape.length, 0.5 * shape.length, ends=True)
+        return Chart(what, (kind,), values, _cylinder, _out(shape.radius) @ NORMAL, (ROUND, along), straight=(1,))
+    return None
+
+
+def _plane_axes(normal: np.ndarray) -> np.ndarray:
+    """Axes whose z is the normal; those of the world where that is up."""
+    x = np.array([1.0, 0.0, 0.0]) if abs(normal[2]) == 1.0 else np.asarray(tangents(normal)[0], float)
+    x = x / np.linalg.norm(x)
+    return np.stack([x, np.cross(normal, x), normal], axis=1) + 0.0
+
+
+# --- own functions -------------------------------------------------------------------------------------------------------------
+def _surface_chart(surface: ParametricSurface) -> Chart:
+    def function(u: Vector, values: Values) -> SE3:
+        here = surface.bound(values).patch(u)
+        x, z = (a * (1.0 / norm(a)) for a in (here.tangents[0], here.normal))
+        return SE3(R=np.stack([x, cross(z, x), z], axis=1), p=here.point)
+
+    for u in surface.samples()[::SOME]:
+        here = surface.patch(u)
+        sizes = [float(np.linalg.norm(np.asarray(x, float))) for x in (here.normal, *here.tangents)]
+        if not sizes[0] > PARALLEL * sizes[1] * sizes[2]:
+            raise ModelError(
+                f"ParametricSurface: it has no normal at u = {u.tolist()}: its tangents are parallel or vanish there"
+            )
+    kind = ("surface", surface.digest)
+    coordinates = _coordinates(lambda u: surface.patch(u).point, surface.domain)
+    return Chart("ParametricSurface", kind, surface.given.parameters(), function, SE3(), coordinates)
+
+
+def _curve_chart(curve: Curve) -> Chart:
+    def function(u: Vector, values: Values) -> SE3:
+        point, along = curve.bound(values).point_and_tangent(u[0])
+        aside = values["aside"]
+        x = along * (1.0 / norm(along))
+        y = cross(aside, x)
+        y = y * (1.0 / norm(y))
+        return SE3(R=np.stack([x, y, cross(x, y)], axis=1), p=point)
+
+    given = {**curve.given.parameters(), "aside": curve.aside}
+    coordinates = _coordinates(lambda u: curve.point(float(u[0])), (curve.domain,))
+    return Chart("Curve", ("curve", curve.digest), given, function, SE3(), coordinates)
+
+
+def _point_chart(R: Any, p: Any) -> Chart:
+    constant = SE3(R=np.asarray(R, float), p=np.asarray(p, float))
+    return Chart("point", ("point",), {}, lambda u, values: SE3(), constant, ())
+
+
+def _coordinates(point: Callable[[np.ndarray], Vector], domain: tuple[Interval, ...]) -> tuple[Coordinate, ...]:
+    """Of a function of the user: it ends with its domain unless its points come back there, wherever the others are."""
+    low, high = np.array(domain).T
+    found = []
+    for k, (a, b) in enumerate(domain):
+        along = np.eye(len(domain))[k] * (b - a)
+        starts = [low + f * (high - low) for f in (0.13, 0.38, 0.71)]
+        here, there, back = (np.array([point(s + f * along) for s in starts], float) for f in (0.0, 0.5, 1.0))
+        around = bool(np.abs(back - here).max() <= SAME_POINT * np.abs(there - here).max())
+        found.append(Coordinate(a, b, around=around, ends=not around))
+    return tuple(found)
+
+
+def as_chart(owner: str, thing: Any) -> Chart:
+    """The chart of a shape, a surface, a curve, or of a point (three numbers, or a frame)."""
+    if isinstance(thing, Chart):
+        return thing
+    if isinstance(thing, ParametricSurface):
+        return _surface_chart(thing)
+    if isinstance(thing, Curve):
+        return _curve_chart(thing)
+    if isinstance(thing, SE3):
+        return _point_chart(thing.R, thing.p)
+    if isinstance(thing, Shape):
+        found = _shape_chart(thing)
+        if found is not None:
+            return found
+    if isinstance(thing, ImplicitSurface):
+        raise ModelError(f"{owner}: an ImplicitSurface has no coordinates; give a ParametricSurface or a shape")
+    try:
+        p = np.array(thing, dtype=float)
+    except (TypeError, ValueError):
+        p = np.zeros(0)
+    if p.shape == (3,) and np.all(np.isfinite(p)):
+        return _point_chart(np.eye(3), p)
+    raise ModelError(
+        f"{owner}: a Sphere, Ellipsoid, Torus, Plane, Cylinder, ParametricSurface, Curve or a point is needed, not {thing!r}"
+    )

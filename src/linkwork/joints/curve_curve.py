@@ -1,0 +1,25 @@
+"""Curve on curve: two bodies meet where their curves do."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .higher_pair import HigherPair, charts, chosen, turn
+from .revolute import Revolute
+from .spherical import Spherical
+
+
+class CurveCurve(HigherPair):
+    """A curve of the body meets one of the inboard body.
+
+    a, b      the curves, each in the axes of its body
+    turning   "aligned": their tangents agree and so do their frames, two coordinates; "roll": the body turns about the common
+              tangent, three; "free": curves cross at any angle, five (a quaternion)
+    angle     about the common tangent, constant
+    """
+
+    def __init__(self, a: Any, b: Any, turning: str = "aligned", angle: float = 0.0) -> None:
+        owner = "CurveCurve"
+        turnings = {"aligned": None, "roll": Revolute((1, 0, 0)), "free": Spherical()}
+        pair = charts(owner, a, b, {(1, 1)})
+        super().__init__(*pair, chosen(owner, "turning", turning, turnings), turn(owner, 0, angle))

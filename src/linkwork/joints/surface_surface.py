@@ -1,0 +1,36 @@
+"""Surface on surface: two bodies touch where their normals are opposite."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .higher_pair import HigherPair, charts, chosen, turn
+from .revolute import Revolute
+
+FACING = {"outside": np.diag([1.0, -1.0, -1.0]), "inside": np.eye(3)}
+
+
+class SurfaceSurface(HigherPair):
+    """A surface of the body touches one of the inboard body; q = (u_a, v_a, [spin], u_b, v_b).
+
+    a, b      the surfaces, each in the axes of its body: Sphere, Ellipsoid, Torus, Plane, Cylinder, ParametricSurface
+    turning   "aligned": the tangent frames stay aligned, four coordinates as in the paper; "spin": they turn about the normal,
+              five coordinates
+    angle     from x of the one frame to x of the other about the normal of a, a constant beside the spin
+    side      "outside": normals are opposite; "inside": b touches a from within, normals agree
+
+    A plane leaves to a plane or a cylinder fewer freedoms: coordinates along straight lines, which slide both alike, stay with
+    the plane alone. Cylinders that are aligned need an angle: along parallel lines they slide alike too.
+    """
+
+    def __init__(self, a: Any, b: Any, turning: str = "aligned", angle: float = 0.0, side: str = "outside") -> None:
+        owner = "SurfaceSurface"
+        one, other = charts(owner, a, b, {(2, 2)})
+        if one.kind == ("Plane",):
+            other = other.without_straight()
+        elif other.kind == ("Plane",):
+            one = one.without_straight()
+        spin = chosen(owner, "turning", turning, {"aligned": None, "spin": Revolute((0, 0, 1))})
+        super().__init__(one, other, spin, turn(owner, 2, angle) @ chosen(owner, "side", side, FACING))
