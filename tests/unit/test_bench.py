@@ -284,7 +284,18 @@ def test_the_package_is_cheap_to_import() -> None:
     out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=env).stdout.split()
     assert "linkwork.bench.dynamics" not in out
     assert "pinocchio" not in out
-    names = {"dynamics", "step", "stiff", "multipliers", "loaded", "contact", "contact-problems", "bisp", "analysis"}
+    names = {
+        "dynamics",
+        "derivatives",
+        "step",
+        "stiff",
+        "multipliers",
+        "loaded",
+        "contact",
+        "contact-problems",
+        "bisp",
+        "analysis",
+    }
     assert set(BENCHMARKS) == names
 
 

@@ -204,10 +204,10 @@ class Model:
                         "q": nq,
                         "v": nv,
                         "vv": nv * nv,
+                        "qv": nq * nv,
                         "rows": 6 - nv,
                         "columns": 6 * nv,
-                        "triples": 3 * nv,
-                        "qv": nq * nv,
+                        "points": 3 * nv,
                         "p": 6,
                     }
                     classes[signature] = NodeClass(signature, {"joint": body.joint}, patterns, sizes)
@@ -248,7 +248,7 @@ class Model:
 
     @cached_property
     def usual_functions(self) -> dict[Any, Function]:
-        """Those that most calls want, by the names of their algorithms, or with inputs and outputs; see `quick`."""
+        """Those that most calls want, by the names of their algorithms (and what else they need); see `usual_function`."""
         return {}
 
     @cached_property

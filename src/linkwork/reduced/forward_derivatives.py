@@ -165,7 +165,7 @@ FORWARD_DERIVATIVES = Algorithm(
         "PA": Field("gathered", codec=matrix(6, 3)),
         "Lambda": Field("work", "node", INERTIA),
         **{name: Field("work", "columns") for name in ("J_root", "K_root", "X", "p_q", "p_v", "z_q", "z_v", "trail", "trail_v")},
-        **{name: Field("work", "triples") for name in ("Y_root", "n_q")},
+        **{name: Field("work", "points") for name in ("Y_root", "n_q")},
         **{name: Field("work", "vv") for name in ("block_q", "block_v")},
         "own_response": Field("work", "v"),
         "a": Field("output", "v"),

@@ -144,7 +144,7 @@ INVERSE_DERIVATIVES = Algorithm(
         "swirls": Field("gathered", codec=SWIRL),
         "below": Field("gathered", codec=vector(6)),
         **{name: Field("work", "columns") for name in ("J_root", "IJ", "m_q", "m_v", "up_q", "up_v")},
-        **{name: Field("work", "triples") for name in ("JB", "n_q")},
+        **{name: Field("work", "points") for name in ("JB", "n_q")},
         **{name: Field("work", "vv") for name in ("block_q", "block_v", "block_a")},
         **{name: Field("output", "square", SCALAR) for name in ("dtau_dq", "dtau_dv", "dtau_da")},
     },
