@@ -17,7 +17,7 @@ from ..errors import InputError, SolverError
 from ..lagrange.regressor import inertial_parameters, regressor
 from ..model.model import Model
 from ..spatial.inertia import Inertia
-from ..spatial.lumped import UPPER
+from ..spatial.rigid import UPPER
 
 INDEPENDENT = 1e-9  # of the largest column, scaled: a column with less outside the span of others depends on them
 STATES = 200  # random ones, from which the structure is found

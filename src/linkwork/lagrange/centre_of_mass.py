@@ -45,7 +45,7 @@ CENTRE_JACOBIAN = Algorithm(
         "h_below": Field("gathered", codec=vector(3)),
         "turn": Field("shared", codec=matrix(3, 3)),
         "J": Field("output", "J3", SCALAR),
-        "points": Field("work", "triples", alias="J"),
+        "points": Field("work", "points", alias="J"),
     },
     {"run": [inward(carried_moment), outward(turn_columns)]},
 )
@@ -79,7 +79,7 @@ CENTRE_JACOBIAN_DOT = Algorithm(
         "h_below": Field("gathered", codec=vector(3)),
         "p_below": Field("gathered", codec=vector(3)),
         "J_dot": Field("output", "J3", SCALAR),
-        "points": Field("work", "triples", alias="J_dot"),
+        "points": Field("work", "points", alias="J_dot"),
     },
     {"run": [outward(move_moments), inward(point_rates)]},
 )

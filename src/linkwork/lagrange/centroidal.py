@@ -15,13 +15,13 @@ from ..kernel.loops import Lane, Table, loops
 from ..kernel.sweep import POSE, SCALAR, Algorithm, Codec, Field, Routine, each, inward, outward, vector
 from ..model.model import Model
 from ..model.rules import world_pose
-from ..spatial.lumped import Rigid
+from ..spatial.rigid import RigidInertia
 from ..spatial.scalar import Vector, cross
 from .composite import MOVING, gathered, move
 from .rules import flat, rigid_of, still_of
 from .spaces import interface, plans_of, total_mass, world_tree
 
-RIGID = Codec(10, Rigid.packed, Rigid.unpacked)
+RIGID = Codec(10, RigidInertia.packed, RigidInertia.unpacked)
 
 
 @loops
@@ -87,7 +87,7 @@ def momenta(n: Any, parent: Any) -> None:
     n.columns = flat([X.I @ c for c in n.column_list])
     n.rates = flat([X.rate(c) + X.I @ d for c, d in zip(n.column_list, n.column_rates, strict=True)])
     if n.is_root:
-        n.moment = np.concatenate([X.I.h + n.base * X.I.m, X.p])
+        n.moment = np.concatenate([X.I.h + n.base * X.I.mass, X.p])
 
 
 def shift_to_centre(n: Any) -> None:

@@ -18,7 +18,7 @@ import numpy as np
 
 from ..kernel.sweep import Codec
 from ..spatial.articulated import symmetric
-from ..spatial.lumped import UPPER, Rigid
+from ..spatial.rigid import UPPER, RigidInertia
 from ..spatial.scalar import Vector, array, cross
 from .rules import momentum_rates, moving_columns, rigid_of
 
@@ -27,7 +27,7 @@ from .rules import momentum_rates, moving_columns, rigid_of
 class Moving:
     """A composite inertia I, the rate Jd of its J, and its momentum (n, p)."""
 
-    I: Rigid
+    I: RigidInertia
     Jd: np.ndarray
     n: Vector
     p: Vector
@@ -55,7 +55,7 @@ class Moving:
 
     @staticmethod
     def unpacked(x: Any) -> Moving:
-        return Moving(Rigid.unpacked(x[:10]), symmetric(x[10:16]), array(x[16:19]), array(x[19:22]))
+        return Moving(RigidInertia.unpacked(x[:10]), symmetric(x[10:16]), array(x[16:19]), array(x[19:22]))
 
 
 MOVING = Codec(22, Moving.packed, Moving.unpacked)

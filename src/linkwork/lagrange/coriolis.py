@@ -46,7 +46,7 @@ CORIOLIS_MATRIX = Algorithm(
         "carried": Field("gathered", codec=MOVING),
         "pushes": Field("work", "columns"),
         "momenta": Field("work", "columns"),
-        "turns": Field("work", "triples"),
+        "turns": Field("work", "points"),
         "push": Field("work", "dof", vector(6), alias="pushes"),
         "momentum": Field("work", "dof", vector(6), alias="momenta"),
         "turn": Field("work", "dof", vector(3), alias="turns"),

@@ -17,7 +17,7 @@ from ..errors import InputError, SymbolError
 from ..model.model import Model
 from ..reduced.inverse import body_wrenches, transmitted
 from ..reduced.rules import falling_world
-from ..spatial.lumped import UPPER
+from ..spatial.rigid import UPPER
 from ..spatial.scalar import array, zeros
 from ..spatial.trigonometric import Powers, Trigonometric, symbol
 from .written import Style, latex_style, sum_in, text_style

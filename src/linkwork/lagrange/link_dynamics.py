@@ -29,7 +29,7 @@ from ..kernel.sweep import Algorithm, Field, inward, outward, vector
 from ..model.model import Model
 from ..model.rules import motion_of
 from ..spatial.articulated import symmetric
-from ..spatial.lumped import UPPER
+from ..spatial.rigid import UPPER
 from ..spatial.scalar import cross, stack
 
 

@@ -21,7 +21,7 @@ import numpy as np
 from ..kernel.sweep import POSE, SCALAR, Algorithm, Field, Items, Packing, Step, Tree, outward, over, vector
 from ..model.model import Model
 from ..reduced.rules import falling_world, velocity_step
-from ..spatial.lumped import UPPER
+from ..spatial.rigid import UPPER
 from ..spatial.scalar import Vector, array, cross, dot, stack, zeros
 from ..spatial.se3 import SE3
 from .rules import vectors, world_columns

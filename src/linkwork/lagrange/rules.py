@@ -13,7 +13,7 @@ import numpy as np
 
 from ..model.rules import joint_of, motion_of, placement_of
 from ..spatial.articulated import symmetric
-from ..spatial.lumped import Rigid, about
+from ..spatial.rigid import RigidInertia, about
 from ..spatial.scalar import Vector, array, cross, zeros
 from ..spatial.se3 import SE3, bracket
 
@@ -25,9 +25,9 @@ def still_of(n: Any) -> tuple[SE3, np.ndarray]:
     return placement_of(n) @ still.with_tangent(None), still.tangent.S
 
 
-def rigid_of(n: Any) -> Rigid:
+def rigid_of(n: Any) -> RigidInertia:
     """The body's own inertia about its origin."""
-    return Rigid(n.mass, n.first_moment, symmetric(n.J))
+    return RigidInertia(n.mass, n.first_moment, symmetric(n.J))
 
 
 def rooted(n: Any, above: Any, E: SE3) -> SE3:
@@ -63,7 +63,7 @@ def moving_columns(n: Any, above: Any) -> tuple[SE3, Vector, list[Vector], list[
     return pose, V, C, [bracket(V, c) + pose.move_twist(s) for c, s in zip(C, t.S_dot.T, strict=True)]
 
 
-def momentum_rates(I: Rigid, V: Vector) -> tuple[Vector, np.ndarray]:
+def momentum_rates(I: RigidInertia, V: Vector) -> tuple[Vector, np.ndarray]:
     """Momentum I V of a body, and the rate of J; that of h is the linear momentum.
 
     I_dot = ad*(V) I - I ad(V):  J_dot = [w] J - J [w] - [v] [h] - [h] [v].

@@ -12,6 +12,8 @@ from .scalar import Scalar, Vector, array, cross, dot
 from .se3 import SE3
 from .stage import Shift, move_symmetric, skew
 
+UPPER = ((0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2))
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RigidInertia:
@@ -51,7 +53,7 @@ class RigidInertia:
 
     def packed(self) -> list[Scalar]:
         """The ten numbers."""
-        return [self.mass, *self.h, *(self.J[r, c] for r in range(3) for c in range(r, 3))]
+        return [self.mass, *self.h, *(self.J[i] for i in UPPER)]
 
     @staticmethod
     def unpacked(x: Any) -> RigidInertia:
@@ -107,6 +109,14 @@ class Swirl:
     def unpacked(x: Any) -> Swirl:
         """The inverse of `packed`."""
         return Swirl(array(x[:9]).reshape(3, 3), array(x[9:12]))
+
+
+def about(a: Vector, b: Vector) -> np.ndarray:
+    """a.b 1 - (a b^T + b a^T) / 2, the symmetric part of -[a] [b]."""
+    ab = dot(a, b)
+    half = a * 0.5
+    upper = {(i, j): half[i] * b[j] + half[j] * b[i] for i, j in UPPER}
+    return symmetric([(ab - upper[i, j]) if i == j else -upper[i, j] for i, j in UPPER])
 
 
 def cross_wrench(s: Vector, f: Vector) -> Vector:
