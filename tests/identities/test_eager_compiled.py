@@ -43,7 +43,8 @@ def _algorithms() -> dict[str, Algorithm]:
             "redmax",
             "energy",
         ):  # forces and constraints: see unit/forces and test_constraint_rows
-            found |= {} if info.name.endswith("coordinate_map") else _defined(info.name)  # it has a tree of its own
+            own_tree = info.name.endswith(("coordinate_map", "reduced.methods"))
+            found |= {} if own_tree else _defined(info.name)
     bare = (-1, -1, False, False)
     steps = reduced_step(bare, 2), maximal_step(bare, 2), implicit_program(bare, False, False, 1)
     return found | {x.name: x for x in steps}  # loaded ones: see test_loaded_programs
