@@ -22,8 +22,8 @@ from .inverse_derivatives import INVERSE_DERIVATIVES
 from .jacobian import jacobian_transpose_product
 
 INTEGRATE_DIRECTIONAL = directional(INTEGRATE)
-INVERSE_INPUTS, INVERSE_RESULTS = ("q", "v", "a"), ("dtau_dq", "dtau_dv", "dtau_da")
-FORWARD_INPUTS, FORWARD_RESULTS = ("q", "v", "tau"), ("a", "da_dq", "da_dv", "da_dtau")
+INVERSE_RESULTS = ("dtau_dq", "dtau_dv", "dtau_da")
+FORWARD_RESULTS = ("a", "da_dq", "da_dv", "da_dtau")
 Directional = Callable[[dict[str, Any], tuple[str, ...]], dict[str, np.ndarray]]  # inputs and results of a directional algorithm
 
 

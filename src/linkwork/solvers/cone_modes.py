@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from ..kernel.loops import Ints, Lane, any, loops, maximum, minimum, sqrt, where
 from .cone_rows import motions
-from .lu import solve_lu
+from .lu import factor_lu, solve_lu
 
 SMALL_PIVOT = 1e-3  # of the diagonal: a pivot below tells of redundant rows
 STIFFEST = 1e12  # k at most: beyond, the direction of sliding does not move
@@ -137,6 +137,32 @@ def modal_matrix(n: int, m: int, kinds: Ints, A: Lane, keep: Lane, turn: Lane, m
         for q in range(n):
             T[p * n + q] = T[p * n + q] * (keep[order[p]] * keep[order[q]])
         T[p * n + p] += more[order[p]]
+
+
+@loops
+def factor_modes(
+    m: int,
+    kinds: Ints,
+    A: Lane,
+    lo: Lane,
+    hi: Lane,
+    scale: Lane,
+    xs: Lane,
+    u: Lane,
+    eps: float,
+    keep: Lane,
+    turn: Lane,
+    more: Lane,
+    z: Lane,
+    order: Ints,
+    T: Lane,
+) -> int:
+    """The modes that x and u tell, and the factor of their system in T. Returns how many unknowns it has."""
+    choose_modes(m, kinds, lo, hi, scale, xs, u, eps, keep, turn, more, z)
+    n = list_unknowns(m, kinds, keep, order)
+    modal_matrix(n, m, kinds, A, keep, turn, more, order, T)
+    factor_lu(n, T)
+    return n
 
 
 @loops

@@ -12,6 +12,7 @@ from .contact_block import solve_contact
 BLOCK = 1e-10  # relative weight of the last solution in the solve of one contact
 EMPTY = 1e-14  # of the largest diagonal: rows that answer less drop out
 HUGE = 1e300
+LARGEST = 1e4  # of b: larger x do not count among the largest terms, as they may grow without bound in a jam
 
 
 @loops
@@ -37,6 +38,15 @@ def motions(m: int, A: Lane, b: Lane, x: Lane, u: Lane) -> None:
         for k in range(m):
             s += A[i * m + k] * x[k]
         u[i] = s
+
+
+@loops
+def largest_terms(m: int, x: Lane, given: float) -> float:
+    """What residuals are measured by: the largest x in scaled rows, and at least `given`, the largest b."""
+    size = given
+    for i in range(m):
+        size = maximum(size, minimum(abs(x[i]), LARGEST * given))
+    return size
 
 
 @loops

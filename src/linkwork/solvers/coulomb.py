@@ -31,9 +31,9 @@ import numpy as np
 
 from ..kernel.lanes import Lanes
 from ..kernel.loops import Ints, Lane, LoopFunction, Table, all, any, loops, maximum, minimum, sqrt, where
-from .cone_modes import approach, choose_modes, list_unknowns, modal_matrix, part_inside, redundant, start_modes, walk
+from .cone_modes import approach, factor_modes, part_inside, redundant, start_modes, walk
 from .cone_path import follow_path
-from .cone_rows import motions, natural_map, project_cones, scale_cones, sweep_cones, what_is_left
+from .cone_rows import largest_terms, motions, natural_map, project_cones, scale_cones, sweep_cones, what_is_left
 from .cone_slots import fill_slots, hand_back, take_packed, take_rows, take_whole
 from .lu import factor_lu, solve_lu
 from .problem import Info, Problem
@@ -64,7 +64,6 @@ ROUNDING = 1e-12  # of the largest terms: the same where no step leads down
 JAM = 1e-11  # of b: the same where no step of these modes changes it
 STILL = 1e-3  # relative: such a change is none
 SMALL = 1e-15  # of the largest terms: what proximal rounds are to reach
-LARGEST = 1e4  # of b: larger x do not count among these terms, as they may grow without bound in a jam
 
 
 @loops
@@ -190,9 +189,7 @@ def solve_slots(
         if not any(go > 0.0):
             break
         if change == EASY:
-            size = given
-            for i in range(m):
-                size = maximum(size, minimum(abs(best[i]), LARGEST * given))
+            size = largest_terms(m, best, given)
             least = follow_path(
                 m, kinds, A, bs, lo, hi, scale, best, inside, force, xs, xn, un, u, z, keep, turn, more, T, rounds,
                 given, least, ENOUGH * size, go,
@@ -213,17 +210,12 @@ def solve_slots(
                 xs[i] = where(alternating > 0.0, inside[i], xs[i])
         motions(m, A, bs, xs, u)
         off = natural_map(m, kinds, lo, hi, scale, xs, u, xs, u, 0.0 * go, z)
-        size = given
-        for i in range(m):
-            size = maximum(size, minimum(abs(xs[i]), LARGEST * given))
+        size = largest_terms(m, xs, given)
         better = (go > 0.0) & (off < least)
         for i in range(m):
             best[i] = where(better, xs[i], best[i])
         least = where(better, off, least)
-        choose_modes(m, kinds, lo, hi, scale, xs, u, eps, keep, turn, more, z)
-        n = list_unknowns(m, kinds, keep, order)
-        modal_matrix(n, m, kinds, A, keep, turn, more, order, T)
-        factor_lu(n, T)
+        n = factor_modes(m, kinds, A, lo, hi, scale, xs, u, eps, keep, turn, more, z, order, T)
         rounds[0] += go
         start_modes(m, kinds, keep, turn, xs, z, xn, 1.0, go)
         rest = approach(n, m, kinds, A, bs, keep, turn, xn, un, z, order, T, SMALL * size, ROUNDS, eps, go)
@@ -272,11 +264,8 @@ def solve_slots(
             if not any(ended > 0.0):
                 break
             if again > 0:  # friction has turned
-                choose_modes(m, kinds, lo, hi, scale, xn, un, EPS + 0.0 * go, keep, turn, more, z)
-                n = list_unknowns(m, kinds, keep, order)
-                modal_matrix(n, m, kinds, A, keep, turn, more, order, T)
-                factor_lu(n, T)
                 of_factor = EPS + 0.0 * go
+                n = factor_modes(m, kinds, A, lo, hi, scale, xn, un, of_factor, keep, turn, more, z, order, T)
             start_modes(m, kinds, keep, turn, xs, z, xn, 0.0, ended)
             approach(n, m, kinds, A, bs, keep, turn, xn, un, z, order, T, SMALL * size, LAST_ROUNDS, of_factor, ended)
             new = natural_map(m, kinds, lo, hi, scale, xn, un, xn, un, 0.0 * go, z)

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..kernel.loops import Ints, Lane, Table, any, loops, maximum, minimum, where
-from .cone_rows import motions, natural_map, scale_cones, sweep_cones, what_is_left
+from ..kernel.loops import Ints, Lane, Table, any, loops, maximum, where
+from .cone_rows import largest_terms, motions, natural_map, scale_cones, sweep_cones, what_is_left
 from .cone_slots import fill_slots, hand_back, take_rows, take_whole
-from .coulomb import LARGEST, call_in_lanes
+from .coulomb import call_in_lanes
 from .problem import Info, Problem
 
 SWEEPS = 2000
@@ -59,9 +59,7 @@ def solve_by_sweeps(
     for _ in range(SWEEPS):
         motions(m, K, bs, xs, u)
         off = natural_map(m, kinds, lo, hi, scale, xs, u, xs, u, 0.0 * go, z)
-        size = given
-        for i in range(m):
-            size = maximum(size, minimum(abs(xs[i]), LARGEST * given))
+        size = largest_terms(m, xs, given)
         go = where(off <= ENOUGH * size, 0.0, go)
         if not any(go > 0.0):
             break

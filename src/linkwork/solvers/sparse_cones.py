@@ -20,10 +20,9 @@ from __future__ import annotations
 
 from ..kernel.loops import Ints, Lane, Table, any, loops, maximum, minimum, sqrt, where
 from .cone_modes import choose_modes, list_unknowns, move, right_side, start_modes
-from .cone_rows import natural_map, project_cones
+from .cone_rows import largest_terms, natural_map, project_cones
 from .coulomb import (
     DECREASE,
-    LARGEST,
     RHO,
     SMALL,
     SOFTEST,
@@ -397,9 +396,7 @@ def solve_sparse_cones(
     waits = 0
     mark = HUGE + zero
     forced = 0
-    size = given
-    for i in range(m):
-        size = maximum(size, minimum(abs(xs[i]), LARGEST * given))
+    size = largest_terms(m, xs, given)
     for change in range(changes):
         if any(least <= enough * size):
             break
@@ -415,9 +412,7 @@ def solve_sparse_cones(
                 xs[i] = inside[i]
         sparse_motions(m, nb, at, block, U, Y, soft, bs, xs, u, w)
         off = natural_map(m, kinds, lo, hi, scale, xs, u, xs, u, zero, z)
-        size = given
-        for i in range(m):
-            size = maximum(size, minimum(abs(xs[i]), LARGEST * given))
+        size = largest_terms(m, xs, given)
         if any(off < least):
             least = off
             for i in range(m):
