@@ -1,28 +1,17 @@
-"""The command line: run a scene and look at it, list scenes, run benchmarks, compare with published numbers.
-
-What is heavy (the simulator's compiler, plots, benchmarks) is imported inside the commands, so that help comes at once.
-"""
+"""`linkwork run`: simulate a scene, write its files, look at it."""
 
 from __future__ import annotations
 
-import sys
 import time
-from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
-from cyclopts import App, Parameter
-
-from . import __version__
-from .errors import InputError, LinkworkError
+from ..errors import InputError
+from .app import Flag, app
 
 if TYPE_CHECKING:
-    from .scenes import Scene
-    from .trajectory import Trajectory
-
-app = App(name="linkwork", help="Simulate articulated bodies and look at them.", version=__version__, help_format="plaintext")
-Flag = Annotated[bool, Parameter(negative="")]
-Names = Annotated[tuple[str, ...], Parameter(negative="")]
+    from ..scenes import Scene
+    from ..trajectory import Trajectory
 
 
 @app.command
@@ -67,81 +56,8 @@ def run(
         _open(page)
 
 
-@app.command
-def scenes() -> None:
-    """List the scenes with what they show."""
-    from .scenes import ALL_SCENES
-
-    width = max(map(len, ALL_SCENES))
-    for scene in ALL_SCENES.values():
-        print(f"{scene.name:{width}}  {scene.description} ({scene.duration:g} s)")
-
-
-@app.command
-def version() -> None:
-    """Print the version."""
-    print(__version__)
-
-
-@app.command
-def bench(name: str, *, case: Names = (), json: Path | None = None, quick: Flag = False) -> None:
-    """Measure speed on this machine.
-
-    Parameters
-    ----------
-    name
-        Name of the benchmark; a wrong one lists those there are.
-    case
-        Name of a case to run alone; may be repeated. A wrong one lists those there are.
-    json
-        File for the measured rows.
-    quick
-        Fewer cases and repetitions, to see that all works.
-    """
-    try:
-        from .bench import BENCHMARKS
-    except ModuleNotFoundError as error:
-        raise InputError(f"benchmarks cannot be loaded: {error}; install the package that is missing") from error
-    if name not in BENCHMARKS:
-        raise InputError(f"there is no benchmark {name!r}; choose one of {', '.join(sorted(BENCHMARKS))}")
-    options = {"cases": case} if case else {}
-    BENCHMARKS[name](json, quick, **options)
-
-
-@app.command
-def verify(name: Literal["redmax"], folder: Path, *, json: Path | None = None, right: Flag = False) -> None:
-    """Compare what linkwork computes with published numbers.
-
-    Parameters
-    ----------
-    name
-        The collection: redmax, scenes with the energies that the RedMax code prints (files of the schema redmax-scene/1).
-    folder
-        Folder with the files of the collection; those in folders below count too.
-    json
-        File for the rows: file, integrator, expected and computed energy (null where it was not computed).
-    right
-        Where a published number rests on a slip of the original, also compute the right one, by two routes.
-    """
-    from .studies import STUDIES
-
-    STUDIES[name](folder, json, right)
-
-
-def main(arguments: Sequence[str] | None = None) -> None:
-    """The entry point: errors that the user can mend are one line on stderr and exit code 2."""
-    try:
-        app(arguments)
-    except (LinkworkError, OSError) as error:
-        print(f"linkwork: {' '.join(str(error).split())}", file=sys.stderr)
-        sys.exit(2)
-    except KeyboardInterrupt:
-        print("linkwork: stopped", file=sys.stderr)
-        sys.exit(130)
-
-
 def _scene(name: str) -> Scene:
-    from .scenes import ALL_SCENES
+    from ..scenes import ALL_SCENES
 
     if name not in ALL_SCENES:
         raise InputError(f"there is no scene {name!r}; choose one of {', '.join(ALL_SCENES)}")
@@ -152,8 +68,8 @@ def _simulated(scene: Scene, options: dict[str, Any], method: str, duration: flo
     """The run, and a summary of it on stdout. A first step of its own keeps compilation out of the measured speed."""
     from rich.console import Console
 
-    from .model import Model
-    from .simulate import simulate
+    from ..model import Model
+    from ..simulate import simulate
 
     with Console(stderr=True).status(f"Preparing {scene.name} ...") as status:
         start = time.perf_counter()
