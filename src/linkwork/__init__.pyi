@@ -179,7 +179,7 @@ from .spatial.samples import interp, samples
 from .spatial.table import Table
 from .step_derivatives import StepDerivatives, step_derivatives, step_parameter_derivatives, step_product
 from .steppers import Event, assemble, project
-from .studies import Design, Runs, Study, study
+from .studies import Design, Fit, Recorded, Runs, Study, fit, study
 from .trajectory import Health, Trajectory
 
 __version__: str
@@ -220,6 +220,7 @@ __all__ = [
     "Energy",
     "Event",
     "FibreMuscle",
+    "Fit",
     "Fixed",
     "Force",
     "FourBar",
@@ -274,6 +275,7 @@ __all__ = [
     "PrescribedJoint",
     "PrescribedTwist",
     "Prismatic",
+    "Recorded",
     "Response",
     "Revolute",
     "Rows",
@@ -333,6 +335,7 @@ __all__ = [
     "energy",
     "explain",
     "factor",
+    "fit",
     "force",
     "force_report",
     "force_set",

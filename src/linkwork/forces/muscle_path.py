@@ -150,11 +150,12 @@ def gradients(length: Callable[[Vector, Vector], Scalar], x: Vector, y: Vector) 
 def locally(f: Callable[..., Sequence[Scalar]], *x: Scalar) -> list[Scalar]:
     """f(*x), differentiated with respect to its own arguments; their derivatives, where they are duals, join by the chain rule.
 
-    The same as f(*x), at less cost: f works with as many derivatives as it has arguments.
+    The same as f(*x), at less cost where there are more derivatives than arguments: f works with as many as it has arguments.
+    What else f reads must then be no duals of the same level: numbers of laws are duals with a single derivative.
     """
-    if not any(isinstance(e, Dual) for e in x):
+    count = max((len(e.grad) for e in x if isinstance(e, Dual)), default=0)
+    if count <= len(x):
         return list(f(*x))
-    count = next(len(e.grad) for e in x if isinstance(e, Dual))
     slopes = [e.grad if isinstance(e, Dual) else (0.0,) * count for e in x]
     found = f(*(Dual(e.x if isinstance(e, Dual) else e, unit(len(x), k)) for k, e in enumerate(x)))
     return [
