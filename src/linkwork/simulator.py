@@ -151,9 +151,7 @@ class Simulator:
 
     def _refuse(self) -> NoReturn:
         """A step is being made: by the code that a signal handler has interrupted, or in another thread."""
-        raise InputError(
-            "this Simulator is in the midst of a step; signal handlers and other threads need one of their own"
-        )
+        raise InputError("this Simulator is in the midst of a step; signal handlers and other threads need one of their own")
 
     def _step(self, steps: int, tau: Any, external: Any, inputs: Any) -> State | MaximalState:
         """The same where something must be looked at."""

@@ -280,7 +280,7 @@ def fresh(spares: dict[str, np.ndarray], name: str, shape: tuple[int, ...], dtyp
     """An array for a result. The last one of this name is used again if the caller has dropped it and all views of it:
     new memory costs a page fault every 4096 bytes, up to half the time of a batch."""
     a = spares.pop(name, None)
-    if a is None or a.shape != shape or a.dtype != dtype or getrefcount(a) != _ALONE:
+    if a is None or a.shape != shape or a.dtype != dtype or getrefcount(a) != _ALONE or not a.flags.writeable:
         a = np.empty(shape, dtype)
     if a.nbytes <= SPARE:
         spares[name] = a

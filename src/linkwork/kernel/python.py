@@ -7,6 +7,7 @@ behind functions of the stable interface. The places of an array's fields are th
 process, and where they differ nothing here is used.
 
     object state(self, arrays)           one state: the arrays become inputs where they are; returns `result`, or a copy of it
+    object copy(self)                    what an array holds now: a copy that cannot be written to
     object step(self, array)             the same of a state that goes on; returns whether it is finite afterwards
     object batch(self, arrays and out)   a batch, without the interpreter lock; returns `out`
     object shared(self, arrays and out)  the same by several threads, each with a job of its own
@@ -33,12 +34,13 @@ from .records import JOB, TRANSFER, load_field
 
 HEADER = object.__basicsize__
 PLACES = {"type": HEADER - 8, "data": HEADER, "nd": HEADER + 8, "shape": HEADER + 16, "descr": HEADER + 40, "flags": HEADER + 48}
-C_CONTIGUOUS, ALIGNED = 0x1, 0x100
+C_CONTIGUOUS, ALIGNED, WRITEABLE = 0x1, 0x100, 0x400
 METH_FASTCALL = 0x80
 COMMON = ("count", "type", "descr", "none", "error", "message", "incref", "set_error")  # count of arguments
 # For every input follow its place in bases and its size. If there is a map, `size` numbers are unpacked from lanes to memory.
 # copy: the function that copies the result for the caller, or null
 STATE = (*COMMON, "segments", "segment_count", "bases", "result", "copy", "lanes", "memory", "size", "map")
+COPY = ("array", "copy")
 # A step has one input; it may be as large as `most`. What moves (its place in bases) must be finite, below `finite`, afterwards.
 STEP = (*COMMON, "segments", "segment_count", "bases", "most", "true", "false", "moving", "size", "finite")
 BATCH = (*COMMON, "job", "save", "restore")
@@ -129,6 +131,11 @@ def of_state(
     moved = (array_api.address(array_api.NEW_COPY) if copies else 0, lanes, result.ctypes.data, size, places)
     fields = (*_common(len(inputs), dtype, raised), *fixed, id(result), *moved, *(x for pair in inputs for x in pair))
     return _builtin(address, fields, (owner, dtype, result, raised))
+
+
+def of_copy(address: int, a: np.ndarray) -> Callable[[], np.ndarray]:
+    """A function that returns copies of what an array holds, which cannot be written to: half the time of NumPy's `copy`."""
+    return _builtin(address, (id(a), array_api.address(array_api.NEW_COPY)), (a,))
 
 
 def of_step(
@@ -303,6 +310,20 @@ def step_ir() -> str:
     lines.append("  %kept = call ptr @lw_within(ptr %after, ptr %finite, i64 %size)\n  %lost = icmp eq ptr %kept, null")
     lines.append("  %said = select i1 %lost, ptr %false, ptr %true")
     return "\n".join([*lines, "  call void %incref(ptr %said)", "  ret ptr %said", _REFUSED])
+
+
+def copy_ir() -> str:
+    """See COPY."""
+    lines = ["define ptr @lw_python_copy(ptr %self, ptr %arguments, i64 %given) #0 {", "start:"]
+    lines.append(f"  %record.at = getelementptr i8, ptr %self, i64 {bytes.__basicsize__ - 1}")
+    lines.append("  %record = load ptr, ptr %record.at")
+    for index, field in enumerate(COPY):
+        load_field(lines, field, index, "%record", "ptr")
+    lines += ["  %made = call ptr %copy(ptr %array, i32 0)", "  %none = icmp eq ptr %made, null"]
+    lines += ["  br i1 %none, label %done, label %close", "close:"]
+    lines.append(f"  %flags.at = getelementptr i8, ptr %made, i64 {PLACES['flags']}\n  %flags = load i32, ptr %flags.at")
+    lines.append(f"  %closed = and i32 %flags, {~WRITEABLE}\n  store i32 %closed, ptr %flags.at\n  br label %done")
+    return "\n".join([*lines, "done:", "  ret ptr %made", "}"])
 
 
 def state_ir() -> str:
