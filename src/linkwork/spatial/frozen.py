@@ -100,6 +100,9 @@ class Frozen:
         vars(other).update(vars(self))
         return other
 
+    def __deepcopy__(self, memo: Any) -> Any:
+        return self
+
     def __setstate__(self, parts: dict[str, Any]) -> None:
         vars(self).update(parts)
         finish(self)

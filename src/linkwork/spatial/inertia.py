@@ -49,6 +49,9 @@ class Inertia:
     def __setattr__(self, name: str, value: Any) -> None:
         raise ModelError(f"Inertia.{name} cannot be set: what a model is made of does not change; make another")
 
+    def __deepcopy__(self, memo: Any) -> Inertia:
+        return self
+
     def __reduce__(self) -> tuple[Any, ...]:
         return Inertia.unchecked, (self.mass, self.com, self.tensor)
 
