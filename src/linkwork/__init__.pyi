@@ -178,6 +178,7 @@ from .spatial import scalar as math
 from .spatial.samples import interp, samples
 from .spatial.table import Table
 from .step_derivatives import StepDerivatives, step_derivatives, step_parameter_derivatives, step_product
+from .step_gradients import StepGradient, rollout_gradient, step_gradient
 from .steppers import Event, assemble, project
 from .trajectory import Health, Trajectory
 
@@ -289,6 +290,7 @@ __all__ = [
     "SpringDamper",
     "State",
     "StepDerivatives",
+    "StepGradient",
     "SurfaceCurve",
     "SurfacePoint",
     "SurfaceSurface",
@@ -377,9 +379,11 @@ __all__ = [
     "point_jacobian",
     "project",
     "regressor",
+    "rollout_gradient",
     "samples",
     "simulate",
     "step_derivatives",
+    "step_gradient",
     "step_parameter_derivatives",
     "step_product",
     "tendon_curve",

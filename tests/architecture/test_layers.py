@@ -34,6 +34,7 @@ LAYERS = [
     ["trajectory"],
     ["simulate"],
     ["step_derivatives"],
+    ["step_gradients"],
     ["doors"],
     ["simulator"],
     ["scenes"],
