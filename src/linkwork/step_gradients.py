@@ -143,6 +143,9 @@ class _Backwards:
         x, batch, steps = np.asarray(x, float), len(self.here.state.q), self.here.steps
         if name == "external":
             x = x.reshape(*x.shape[:-2], -1)
+        size = self.adjoint.plans.size(self.adjoint.algorithm, name)
+        if x.shape[-1:] != (size,):
+            raise InputError(f"{name} has {x.shape[-1] if x.ndim else 1} numbers, not {size}")
         if x.ndim == 1 or (x.ndim == 2 and x.shape[0] == batch and (self.here.lead or steps == 1)):
             return x
         found = x if x.ndim == 3 else x[None]
@@ -169,12 +172,24 @@ class _Backwards:
             parts.insert(0, self._back(adjoint, bars, mark, first, last, asked))
         found = {name: np.concatenate([part[name] for part in parts], axis=1) for name in asked}
         q = displacement_weights(self.model, here.state.q, bars[bar("q")])
-        numbers = None
-        if self.parameters is not None:
-            slopes = here.slopes(self.model, self.parameters)
-            numbers = sum(bars[bars_of(of)] @ x.T for of, x in slopes.items() if bars_of(of) in bars)
-        results = (q, bars[bar("v")], found["tau"], found.get("u"), numbers)
-        return StepGradient(*(x if x is None else x.reshape(*here.lead, *x.shape[1:]) for x in results))
+        return StepGradient(
+            self._own(q),
+            self._own(bars[bar("v")]),
+            self._own(found["tau"]),
+            self._own(found.get("u")),
+            self._own(self._numbers(bars)),
+        )
+
+    def _numbers(self, bars: Arrays) -> np.ndarray | None:
+        """Weights of the numbers that are asked for."""
+        if self.parameters is None:
+            return None
+        slopes = self.here.slopes(self.model, self.parameters)
+        return np.sum([bars[bars_of(of)] @ x.T for of, x in slopes.items() if bars_of(of) in bars], axis=0)
+
+    def _own(self, x: np.ndarray | None) -> Any:
+        """With the leading axes of the caller's states."""
+        return None if x is None else x.reshape(*self.here.lead, *x.shape[1:])
 
     def _back(self, adjoint: StepAdjoint, bars: Arrays, mark: Arrays, first: int, last: int, asked: tuple[str, ...]) -> Arrays:
         given, steps = self._given(first, last), last - first

@@ -20,7 +20,8 @@ from __future__ import annotations
 import functools
 import weakref
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, is_dataclass, replace
+from dataclasses import fields as dataclass_fields
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -32,6 +33,7 @@ from ..spatial.scalar import array, is_number, is_zero, stack, zeros
 from .directional import SLOPES
 from .shape import tree_items
 from .sweep import Algorithm, Field, Items, NodeClass, Repeat, Routine, Step, Sweep, Tree, vector
+from .symbol import Symbol
 from .trace import mapped
 
 if TYPE_CHECKING:
@@ -139,6 +141,8 @@ class _Tape:
     def __init__(self) -> None:
         self.reads: dict[Key, Any] = {}
         self.writes: set[Key] = set()
+        self.seen: dict[Key, Any] = {}  # what it read and assigned, while it runs forwards
+        self.written: dict[Key, Any] = {}
         self.passing: dict[tuple[str, int], int] = {}  # of scalars of private values, where their weights are
 
 
@@ -156,30 +160,73 @@ def _is_value(node: Any, name: str) -> bool:
 
 
 class _Recorder:
-    """A node whose rule is watched; states are not overwritten, and globals assigned nowhere."""
+    """A node whose rule is watched; states are not overwritten.
 
-    __slots__ = ("_node", "_states", "_step")
+    sloped   parameters change: the rule runs on dual numbers, as it will backwards, and what it assigns has the same structure.
+             Constants that change with parameters are kept as if they were not known.
+    """
 
-    def __init__(self, node: Any, step: int, states: frozenset[str]) -> None:
-        object.__setattr__(self, "_node", node)
-        object.__setattr__(self, "_step", step)
-        object.__setattr__(self, "_states", states)
+    __slots__ = ("_node", "_sloped", "_states", "_step")
+
+    def __init__(self, node: Any, step: int, states: frozenset[str], sloped: bool) -> None:
+        for name, value in (("_node", node), ("_step", step), ("_states", states), ("_sloped", sloped)):
+            object.__setattr__(self, name, value)
 
     def __getattr__(self, name: str) -> Any:
         node = self._node
-        if not _is_value(node, name):
-            return getattr(node, name)
         tape, key = _tape(node, self._step), (node._role, name)
-        own = name in self._states and node._role == "own" and f"next:{name}" in node._tracer.memory
-        value = getattr(node, f"next:{name}" if own or (key in tape.writes and name in self._states) else name)
-        if key not in tape.writes and key not in tape.reads:
+        if key in tape.written:
+            return tape.written[key]
+        if not _is_value(node, name):
+            value = getattr(node, name)
+            return _sloped_parameter(node, name, value)[0] if self._sloped else value
+        if key not in tape.seen:
+            later = name in self._states and node._role == "own" and f"next:{name}" in node._tracer.memory
+            value = getattr(node, f"next:{name}" if later else name)
             tape.reads[key] = mapped(value, node._tracer._keep)
-        return value
+            tape.seen[key] = mapped(value, _watched) if self._sloped else value
+        return tape.seen[key]
 
     def __setattr__(self, name: str, value: Any) -> None:
         node = self._node
-        _tape(node, self._step).writes.add((node._role, name))
-        setattr(node, f"next:{name}" if name in self._states else name, value)
+        tape, key = _tape(node, self._step), (node._role, name)
+        tape.writes.add(key)
+        tape.written[key] = value
+        setattr(node, f"next:{name}" if name in self._states else name, _plain(value) if self._sloped else value)
+
+
+def _watched(x: Any) -> Any:
+    """A scalar as the rule will see it backwards."""
+    return x if is_number(x) else Dual(x, (Form(),))
+
+
+def _plain(value: Any) -> Any:
+    """A value without derivatives; numbers that have some are no longer known as such."""
+    if isinstance(value, Dual):
+        x = value.x
+        return Symbol("const", (float(x),)) if is_number(x) and not is_zero(value.grad[0]) else x
+    if isinstance(value, np.ndarray):
+        return array([_plain(x) for x in value.flat]).reshape(value.shape) if value.dtype == object else value
+    if isinstance(value, (tuple, list)):
+        return type(value)(_plain(x) for x in value)
+    if is_dataclass(value) and not isinstance(value, type):
+        copy = object.__new__(type(value))
+        for f in dataclass_fields(value):
+            object.__setattr__(copy, f.name, _plain(getattr(value, f.name)))
+        return copy
+    return value
+
+
+def _sloped_parameter(node: Any, name: str, value: Any) -> tuple[Any, list[Form]]:
+    """A parameter on dual numbers, and its forms: none where it is an attribute, or does not change."""
+    known = node._tracer.node_class
+    place = getattr(node, SLOPES).get(name) if SLOPES in known.attributes and name in known.patterns else None
+    if place is None:
+        return value, []
+    scalars = list(np.asarray(value, dtype=object).reshape(-1))
+    forms = [Form() for _ in scalars]
+    found = array([Dual(x, (g,)) for x, g in zip(scalars, forms, strict=True)])
+    return (found.reshape(np.shape(value)) if np.ndim(value) else found[0]), forms
 
 
 # --- rules, backwards ----------------------------------------------------------------------------------------------------------
@@ -261,14 +308,12 @@ class _Transpose:
         return found
 
     def _parameter(self, node: Any, name: str, value: Any) -> Any:
-        place = getattr(node, SLOPES).get(name) if self.sloped else None
-        if place is None:
+        if not self.sloped:
             return value
-        scalars = list(np.asarray(value, dtype=object).reshape(-1))
-        forms = [Form() for _ in scalars]
-        self.leaves["parameter", name] = forms
-        found = array([Dual(x, (g,)) for x, g in zip(scalars, forms, strict=True)])
-        return found.reshape(np.shape(value)) if np.ndim(value) else found[0]
+        found, forms = _sloped_parameter(node, name, value)
+        if forms:
+            self.leaves["parameter", name] = forms
+        return found
 
     # --- what was assigned has weights -----------------------------------------------------------------------------------
     def run(self, rule: Callable[..., None], nodes: Sequence[Any]) -> None:
@@ -283,7 +328,7 @@ class _Transpose:
                 scalars = _scalars(value) if f is None else f.scalars(value)
                 results += zip((x.grad[0] if isinstance(x, Dual) else 0.0 for x in scalars), before[key], strict=True)
         found = weights(results)
-        for key, forms in self.leaves.items():
+        for key, forms in reversed(self.leaves.items()):
             self._add(key, [found.get(g.number, 0.0) if isinstance(g, Form) else 0.0 for g in forms], before.get(key, []))
         for key in self.written:
             if key not in self.leaves and not is_number(before[key]):
@@ -406,12 +451,12 @@ def _bar_field(f: Field, kind: Any = "work") -> Field:
     return Field(kind, f.space, codec, of=f.of)
 
 
-def _forwards(sweep: Sweep, step: int, states: frozenset[str]) -> Sweep:
+def _forwards(sweep: Sweep, step: int, states: frozenset[str], sloped: bool) -> Sweep:
     rule = sweep.rule
 
     @functools.wraps(rule)
     def watched(*nodes: Any) -> None:
-        rule(*(_Recorder(node, step, states) for node in nodes))
+        rule(*(_Recorder(node, step, states, sloped) for node in nodes))
 
     @functools.wraps(rule)
     def over_items(*nodes: Any) -> None:
@@ -505,7 +550,8 @@ def adjoint(algorithm: Algorithm, sloped: Sequence[str] = ()) -> Algorithm:
         if f.alias is not None or f.space == "global" or not _is_nodal(f):
             continue
         more[bar(name)] = _bar_field(f, BAR_KINDS.get(f.kind, "work"))
-        nodal.setdefault(f.of, {})[bar(name)] = end(name) if name in results else None, f.kind == "state"
+        if f.kind in ("input", "output", "state") or f.of not in algorithm.sets:  # others are overwritten, and empty again
+            nodal.setdefault(f.of, {})[bar(name)] = end(name) if name in results else None, f.kind == "state"
         if name in results:
             more[end(name)] = _bar_field(f, "input")
         if f.of == "" and f.codec is not None and f.kind in ("shared", "work"):
@@ -517,7 +563,7 @@ def adjoint(algorithm: Algorithm, sloped: Sequence[str] = ()) -> Algorithm:
         if isinstance(step, Repeat):
             raise CompileError(f"{algorithm.name}: what is repeated until it converges has no adjoint")
         if isinstance(step, Sweep):
-            forwards.append(_forwards(step, number, states))
+            forwards.append(_forwards(step, number, states, bool(sloped)))
             collected = [_collecting(step.on, number)] if _passes(step) else []
             backwards[:0] = [_backwards(step, number, own, step.on in sloped), *collected]
         else:
@@ -551,6 +597,6 @@ def with_reversed_items(tree: Tree) -> Tree:
     for c in tree.classes:
         if id(c) not in made:
             nv = c.sizes.get("v", 0)
-            made[id(c)] = replace(c, signature=(*c.signature, PASSING), sizes={**c.sizes, PASSING: 12 + 13 * nv + nv * nv})
+            made[id(c)] = replace(c, signature=(*c.signature, PASSING), sizes={**c.sizes, PASSING: 48 + 14 * nv + nv * nv})
     lists = tree.items | {reversed_items(name): backwards(name) for name in tree.items}
     return replace(tree, classes=[made[id(c)] for c in tree.classes], items=lists)
