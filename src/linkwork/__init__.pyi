@@ -23,6 +23,7 @@ from .constraints import (
 from .contact import CompliantContact, Contact
 from .convert import Cartesian, from_cartesian, to_cartesian
 from .doors import jax as jax
+from .doors import torch as torch
 from .energy import Energy, energy
 from .errors import CompileError, InputError, LinkworkError, ModelError, SolverError, SymbolError
 from .forces import (

@@ -54,7 +54,7 @@ class StepAdjoint:
         given   (size,), (batch, size), or (batch, records, size) with one record a step
         """
         own, batch = self.program.algorithm, len(kept["q"])
-        return _run(self.plans, own, kept | given, self.states, batch, steps // every, every)
+        return run_plan(self.plans, own, kept | given, self.states, batch, steps // every, every)
 
     def backwards(self, bars: Arrays, starts: Arrays, given: Arrays, ends: Arrays, wanted: tuple[str, ...]) -> Arrays:
         """Weights before some steps, which begin at `starts` (batch, steps, size), given those after them.
@@ -67,7 +67,7 @@ class StepAdjoint:
         turned = {name: np.ascontiguousarray(x[:, ::-1]) for name, x in (starts | ends).items()}
         turned |= {name: np.ascontiguousarray(x[:, ::-1]) if x.ndim == 3 else x for name, x in given.items()}
         outputs = tuple(map(bar, wanted))
-        found = _run(self.plans, self.algorithm, turned | bars, outputs, batch, steps, 1, tuple(bars))
+        found = run_plan(self.plans, self.algorithm, turned | bars, outputs, batch, steps, 1, tuple(bars))
         for name in bars:
             bars[name] = found[name][:, -1]
         return {name: found[bar(name)][:, ::-1] for name in wanted}
@@ -78,7 +78,7 @@ class StepAdjoint:
         return {name: np.zeros((batch, self.plans.size(self.algorithm, name))) for name in names}
 
 
-def _run(
+def run_plan(
     plans: Plans,
     algorithm: Algorithm,
     inputs: Mapping[str, np.ndarray],
