@@ -23,6 +23,7 @@ from .constraints import (
 from .contact import CompliantContact, Contact
 from .convert import Cartesian, from_cartesian, to_cartesian
 from .doors import jax as jax
+from .doors import torch as torch
 from .energy import Energy, energy
 from .errors import CompileError, InputError, LinkworkError, ModelError, SolverError, SymbolError
 from .forces import (
@@ -178,6 +179,7 @@ from .spatial import scalar as math
 from .spatial.samples import interp, samples
 from .spatial.table import Table
 from .step_derivatives import StepDerivatives, step_derivatives, step_parameter_derivatives, step_product
+from .step_gradients import StepGradient, rollout_gradient, step_gradient
 from .steppers import Event, assemble, project
 from .studies import Design, Fit, Recorded, Runs, Study, fit, study
 from .trajectory import Health, Trajectory
@@ -295,6 +297,7 @@ __all__ = [
     "State",
     "StepDerivatives",
     "Study",
+    "StepGradient",
     "SurfaceCurve",
     "SurfacePoint",
     "SurfaceSurface",
@@ -384,9 +387,11 @@ __all__ = [
     "point_jacobian",
     "project",
     "regressor",
+    "rollout_gradient",
     "samples",
     "simulate",
     "step_derivatives",
+    "step_gradient",
     "step_parameter_derivatives",
     "step_product",
     "study",
