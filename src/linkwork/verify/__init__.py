@@ -11,12 +11,14 @@ from pathlib import Path
 
 from ..errors import InputError
 from .analytic import ANALYTIC
+from .differential import DIFFERENTIAL
 from .item import Family, Item, Outcome, Row, run_item
+from .laws import LAWS
 from .published import PUBLISHED
 from .report import counts, heading, line, markdown, write_html, write_json
 from .touching import TOUCHING
 
-FAMILIES: tuple[Family, ...] = (ANALYTIC, TOUCHING, PUBLISHED)
+FAMILIES: tuple[Family, ...] = (ANALYTIC, TOUCHING, PUBLISHED, LAWS, DIFFERENTIAL)
 
 
 def items(names: Sequence[str] = ()) -> list[Item]:

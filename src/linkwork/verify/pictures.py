@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from .item import Picture
@@ -49,5 +49,22 @@ def moments(run: Trajectory, plane: str = "xz", frames: int = 8) -> Picture:
         from ..view.strobe import strobe
 
         return strobe(run, plane=plane, frames=frames)
+
+    return draw
+
+
+def histogram(errors: Sequence[float], what: str) -> Picture:
+    """How many errors have which size."""
+
+    def draw() -> Figure:
+        import numpy as np
+        from matplotlib.figure import Figure
+
+        figure = Figure(figsize=SIZE, layout="constrained")
+        ax = figure.subplots()
+        ax.hist(np.log10(np.maximum(errors, 1e-17)), bins=40)
+        ax.set_xlabel(f"log10 of the {what}")
+        ax.set_ylabel("models")
+        return figure
 
     return draw
