@@ -30,9 +30,9 @@ from ..errors import InputError, ModelError
 from ..forces.force import Force, push_at
 from ..geometry import Plane, Shape
 from ..geometry.contact_point import ContactPoint
-from ..model.checks import number, positive
 from ..model.model import WORLD, Model
 from ..spatial.dual import held
+from ..spatial.gate import number, positive
 from ..spatial.scalar import Scalar, Vector, dot, maximum, where, zeros
 from ..spatial.se3 import SE3
 from .candidates import pair_friction

@@ -10,9 +10,9 @@ import numpy as np
 from ..elements.law import FunctionLaw
 from ..errors import ModelError
 from ..joints import Joint
-from ..model.checks import numbers
 from ..model.model import Body
 from ..spatial.functions import Function, Functions
+from ..spatial.gate import numbers
 from ..spatial.scalar import Scalar, Vector, array, zeros
 from ..spatial.se3 import SE3
 from .force import Force

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, ClassVar
 
-from ..model.checks import ORIGIN, number, point, positive
 from ..model.model import WORLD
+from ..spatial.gate import ORIGIN, number, point, positive
 from ..spatial.scalar import Scalar, Vector, dot
 from ..spatial.se3 import SE3
 from .force import Force, Line, distance

@@ -9,6 +9,7 @@ from typing import Any, ClassVar, TypedDict, Unpack
 import numpy as np
 
 from ..errors import ModelError
+from ..spatial.gate import reals
 from ..spatial.inertia import Inertia
 from ..spatial.scalar import Scalar, read_only
 from ..spatial.se3 import SE3
@@ -196,7 +197,7 @@ def _positive(owner: str, what: str, x: Any) -> float:
 
 def _color(owner: str, x: Any) -> tuple[float, ...]:
     try:
-        a = np.array(x, dtype=float)
+        a = reals(x)
     except (TypeError, ValueError):
         a = np.full(0, np.nan)
     if a.shape not in ((3,), (4,)) or not np.all((a >= 0) & (a <= 1)):

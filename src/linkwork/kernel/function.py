@@ -7,16 +7,17 @@ value for all states of a batch) is made so, and takes the same way. What one wi
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from sys import getrefcount
 from threading import get_ident
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
 from ..errors import InputError
-from . import python
+from ..spatial.gate import reals, shown
+from . import python, soundness
 from .lanes import Lanes
 from .plan import Plan
 from .sweep import Algorithm
@@ -33,12 +34,29 @@ SIZES = 64  # of batches that are found at once
 SPARE = 4 << 20  # bytes: larger arrays get huge pages from the system, which are cheap
 
 
+class Gate(Protocol):
+    """What is looked at in every call, and who says what is wrong."""
+
+    def quaternions(self, name: str) -> Sequence[int]:
+        """Where unit quaternions lie in an input."""
+        ...
+
+    def check(self, algorithm: str, inputs: Mapping[str, np.ndarray]) -> None:
+        """Raise if something is wrong with inputs (n,) or (batch, n)."""
+        ...
+
+    def explain(self, algorithm: str, inputs: Mapping[str, np.ndarray]) -> None:
+        """Raise: inputs that are sound gave a result that is not finite."""
+        ...
+
+
 class Function:
     """An algorithm on a tree as a function of some of its inputs, in this order, that returns some of its outputs.
 
     inputs, outputs   shapes of one state's values by name; arguments have an optional batch axis before them, of any size or 1
     absent            inputs that are zero, and outputs that nobody wants
     constants         inputs that are the same in all calls
+    gate              looks at numbers that come in and go out; None: nobody does
     """
 
     def __init__(
@@ -50,12 +68,14 @@ class Function:
         phases: tuple[str, ...] = ("run",),
         absent: tuple[str, ...] = (),
         constants: Mapping[str, np.ndarray] | None = None,
+        gate: Gate | None = None,
     ) -> None:
         self.algorithm, self._plans, self._phases, self._absent = algorithm, plans, phases, absent
         self._inputs, self._outputs, self.constants = dict(inputs), dict(outputs), dict(constants or {})
         self._sizes = [int(np.prod(tail)) for tail in outputs.values()]
         self._flat, self._flat_inputs = (all(len(tail) == 1 for tail in x.values()) for x in (outputs, inputs))
         self._memories: dict[int, _Memory] = {}  # by thread
+        self._gate = gate
 
     def __call__(self, *arrays: Any, threads: int | None = 1) -> list[np.ndarray]:
         """The outputs, with the batch axis first if any argument had one; they belong to the caller."""
@@ -142,7 +162,7 @@ class Function:
                 return None
             if len(memory.batches) > SIZES:
                 memory.batches.clear()
-            memory.batches[key] = run
+            memory.batches[key] = run = self._looked(run, dtype)
         out = self._fresh(memory, batch, dtype)
         if run(*arrays, *out) is None:
             return None
@@ -158,8 +178,12 @@ class Function:
                 if batch not in (None, 1) and count != 1:
                     raise InputError(f"{self.algorithm.name}: {name} has batch size {count}, another argument {batch}")
                 batch = count if batch in (None, 1) else batch
+        if self._gate is not None:
+            self._gate.check(self.algorithm.name, rows)
         count = 1 if batch is None else batch
         out = self._one(rows, dtype) if count == 1 else self._many(rows, count, dtype, threads)
+        if self._gate is not None and not all(np.isfinite(a).all() for a in out):
+            self._gate.explain(self.algorithm.name, rows)
         lead = () if batch is None else (count,)
         return [a.reshape(lead + tail) for a, tail in zip(out, self._outputs.values(), strict=True)]
 
@@ -181,7 +205,25 @@ class Function:
         results = [out, *(work.views[other].reshape(shape) for other, shape in others)]
         memory.states[dtype] = run, results
         if dtype == FLOAT64:
-            memory.usual, memory.results = run, results
+            memory.usual, memory.results = self._guarded(run, dtype, out.size), results
+
+    # --- the gate -------------------------------------------------------------------------------------------------------
+    @cached_property
+    def _units(self) -> list[tuple[int, int]]:
+        """Of every unit quaternion which argument holds it, and where."""
+        gate = self._gate
+        return [] if gate is None else [(k, at) for k, name in enumerate(self._inputs) for at in gate.quaternions(name)]
+
+    def _guarded(self, run: Callable[..., Any], dtype: np.dtype, size: int) -> Callable[..., Any]:
+        """The same function of one state, which has nothing to say where an argument or the result is not sound."""
+        return run if self._gate is None else soundness.guarded(run, dtype, self._units, size)
+
+    def _looked(self, run: Callable[..., Any], dtype: np.dtype) -> Callable[..., Any]:
+        """The same function of batches and their results."""
+        if self._gate is None:
+            return run
+        look = soundness.sound(dtype, self._units)
+        return lambda *arrays: None if run(*arrays) is None else look(*arrays)
 
     def _many(self, rows: dict[str, np.ndarray], batch: int, dtype: np.dtype, threads: int) -> list[np.ndarray]:
         """Of a batch, (batch, size) each."""
@@ -229,12 +271,13 @@ class Function:
         """The argument as one row (n,) or rows (batch, n), and how many rows it has."""
         full = ", ".join(map(str, tail))
         try:
-            a = np.ascontiguousarray(x, dtype)
-        except (TypeError, ValueError):
+            a = np.ascontiguousarray(x if type(x) is np.ndarray and x.dtype in FLOATS else reals(x), dtype)
+        except ValueError as error:
             raise InputError(
-                f"{self.algorithm.name}: {name} must be an array of numbers; expected ({full}) or (batch, {full})"
+                f"{self.algorithm.name}: {name} must be an array of numbers, not {shown(x)} ({error}); "
+                f"expected ({full}) or (batch, {full})"
             ) from None
-        shape = a.shape
+        shape = a.shape if np.ndim(x) else ()
         if shape == tail or (not np.ndim(x) and tail == (1,)):
             return a.reshape(-1), None
         if shape[1:] == tail and shape:

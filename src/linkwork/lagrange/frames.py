@@ -21,6 +21,7 @@ import numpy as np
 from ..errors import InputError
 from ..kernel.sweep import Algorithm
 from ..model.model import Model
+from ..spatial.gate import meant
 from ..spatial.se3 import SE3
 from .frame_programs import ALIGNED, AXES, FORCES, JACOBIAN, JACOBIAN_DOT, MOTION
 from .spaces import interface, path_tree, plans_of
@@ -94,7 +95,7 @@ def _run(
 ) -> np.ndarray:
     """A result of the program on the way to a frame; zero where the frame stands on the world."""
     if axes not in AXES:
-        raise InputError(f"axes must be one of {', '.join(map(repr, AXES))}, not {axes!r}")
+        raise InputError(f"axes must be one of {', '.join(map(repr, AXES))}, not {axes!r}{meant(axes, AXES)}")
     body, E = model.frame(frame)
     if body < 0:
         return np.zeros((*max((np.shape(x)[:-1] for x in given.values()), key=len), *shape))

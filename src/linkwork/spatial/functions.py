@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from ..errors import LinkworkError, ModelError
+from .gate import reals
 from .scalar import Vector, array
 from .table import Table
 
@@ -124,7 +125,7 @@ def _finite(owner: str, name: str, x: Any) -> Any:
     if isinstance(x, Table):
         return x
     try:
-        a = np.array(x, dtype=float)
+        a = reals(x)
     except (TypeError, ValueError):
         raise ModelError(f"{owner}: parameter {name!r} must be numbers, not {x!r}") from None
     if not np.all(np.isfinite(a)):

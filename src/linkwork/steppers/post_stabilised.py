@@ -24,6 +24,7 @@ from ..model import MaximalState, Model, State
 from ..reduced import projection as reduced
 from ..reduced.program import keep_unknowns
 from ..reduced.projection import POSITIONS, RATES, projection
+from ..spatial.gate import meant
 from .assemble import assemble, violated
 from .tangent import recharted
 
@@ -34,7 +35,7 @@ CHOICES = ("none", "baumgarte", "project")
 def check_choice(owner: str, given: str, known: tuple[str, ...]) -> None:
     """Raise unless a way to stabilise is known."""
     if given not in known:
-        raise InputError(f"{owner}: stabilise must be one of {', '.join(known)}, not {given!r}")
+        raise InputError(f"{owner}: stabilise must be one of {', '.join(known)}, not {given!r}{meant(given, known)}")
 
 
 # --- after a step in time -----------------------------------------------------------------------------------------------------
