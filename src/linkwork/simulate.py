@@ -25,7 +25,7 @@ from .spatial.gate import choice, given_count, given_positive, given_reals, mean
 from .steppers import ALL_STEPPERS, AdaptiveStepper, Solution, Stepper
 from .steppers.departures import bounded_joints, first_departure
 from .steppers.efforts import Efforts
-from .steppers.fixed import Control, FixedRun, shaped_force
+from .steppers.fixed import Control, FixedRun, finite_force
 from .steppers.hyper_reduced import hyper_stepper
 from .steppers.inputs import Inputs, input_function
 from .steppers.mapped import MappedStepper
@@ -97,8 +97,8 @@ def simulate(
     duration, dt = given_positive("duration", duration), given_positive("dt", dt)
     steps = _steps(duration, dt)
     every = given_count("every", every)
-    if control is not None and not callable(control):
-        raise InputError(f"control must be a function (t, state) -> tau, not a {type(control).__name__}")
+    if control is not None:
+        _check_control(control)
     if steps % every:
         raise InputError(f"every = {every} does not divide the {steps} steps; the last {steps % every} would not be recorded")
     if not isinstance(model, HyperReduced):
@@ -165,6 +165,18 @@ def _within_domains(model: Model, found: Solution) -> Solution:
     q = found.arrays["q"]
     departure = first_departure(model, q.reshape(-1, *q.shape[-2:]), found.t)
     return found if departure is None else replace(found, failure=departure[1])
+
+
+def _check_control(control: Any) -> None:
+    """Raise unless it can be called with the time and a state."""
+    if not callable(control):
+        raise InputError(f"control must be a function (t, state) -> tau, not a {type(control).__name__}")
+    try:
+        inspect.signature(control).bind(0.0, None)
+    except TypeError as error:
+        raise InputError(f"control must be a function (t, state) -> tau; called with these two, {error}") from None
+    except ValueError:  # it has no signature to look at
+        pass
 
 
 def _steps(duration: float, dt: float) -> int:
@@ -282,7 +294,7 @@ def _held_back(control: Control | None, efforts: Efforts, nv: int) -> Control | 
     """The control within the efforts of the joints; a control of a model without any stays."""
     if control is None or not efforts.any:
         return control
-    return lambda t, state: efforts.held(shaped_force(control(t, state), t, (nv,)))
+    return lambda t, state: efforts.held(finite_force(control(t, state), t, (nv,)))
 
 
 def _adaptive(
@@ -299,6 +311,6 @@ def _adaptive(
     """A stepper that chooses its own steps."""
 
     def force(t: float, now: State) -> Any:
-        return shaped_force(control(t, now), t, (model.nv,))
+        return finite_force(control(t, now), t, (model.nv,))
 
     return stepper.solve(model, state, times, None if control is None else force, external, driven, tau, threads)

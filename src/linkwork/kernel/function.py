@@ -72,7 +72,7 @@ class Function:
     ) -> None:
         self.algorithm, self._plans, self._phases, self._absent = algorithm, plans, phases, absent
         self._inputs, self._outputs, self.constants = dict(inputs), dict(outputs), dict(constants or {})
-        self._sizes = [int(np.prod(tail)) for tail in outputs.values()]
+        self._sizes = [_size(tail) for tail in outputs.values()]
         self._flat, self._flat_inputs = (all(len(tail) == 1 for tail in x.values()) for x in (outputs, inputs))
         self._memories: dict[int, _Memory] = {}  # by thread
         self._gate = gate
@@ -216,13 +216,16 @@ class Function:
 
     def _guarded(self, run: Callable[..., Any], dtype: np.dtype, size: int) -> Callable[..., Any]:
         """The same function of one state, which has nothing to say where an argument or the result is not sound."""
-        return run if self._gate is None else soundness.guarded(run, dtype, self._units, size)
+        return run if self._gate is None else soundness.guarded(run, dtype, self._units, len(self._inputs), size)
 
     def _looked(self, run: Callable[..., Any], dtype: np.dtype) -> Callable[..., Any]:
-        """The same function of batches and their results."""
+        """The same function of batches and their results; numbers are looked at on the side that is shorter: what is not finite in
+        an input that counts is not finite in the result. Quaternions are always looked at."""
         if self._gate is None:
             return run
-        look = soundness.sound(dtype, self._units)
+        inputs, both = len(self._inputs), len(self._inputs) + len(self._outputs)
+        shorter = range(inputs) if sum(map(_size, self._inputs.values())) <= sum(self._sizes) else range(inputs, both)
+        look = soundness.sound(dtype, self._units, shorter)
         return lambda *arrays: None if run(*arrays) is None else look(*arrays)
 
     def _many(self, rows: dict[str, np.ndarray], batch: int, dtype: np.dtype, threads: int) -> list[np.ndarray]:
@@ -295,6 +298,10 @@ class _Memory:
         self.wide: dict[Any, tuple[Any, ...]] = {}
         self.batches: dict[tuple[int, str, int], Callable[..., Any]] = {}
         self.spares: dict[str, np.ndarray] = {}
+
+
+def _size(tail: Tail) -> int:
+    return int(np.prod(tail))
 
 
 def _references() -> int:
