@@ -30,6 +30,7 @@ from .errors import InputError
 from .forces.set import force_set
 from .joints import Joint
 from .model import Model
+from .model.entrance import lost_runs
 from .model.kinematics import Kinematics, kinematics
 from .reduced.inverse import joint_wrenches
 from .reduced.loaded import constrained_dynamics
@@ -125,6 +126,7 @@ class Reactions:
 
     # --- what acts ------------------------------------------------------------------------------------------------------------
     @cached_property
+    @lost_runs()
     def bodies(self) -> Kinematics:
         return kinematics(self.model, self.q, self.v)
 

@@ -219,7 +219,7 @@ class Function:
         return run if self._gate is None else soundness.guarded(run, dtype, self._units, len(self._inputs), size)
 
     def _looked(self, run: Callable[..., Any], dtype: np.dtype) -> Callable[..., Any]:
-        """The same function of batches and their results; numbers are looked at on the side that is shorter: what is not finite in
+        """The same function of batches and their results; numbers are looked at on the shorter side: what is not finite in
         an input that counts is not finite in the result. Quaternions are always looked at."""
         if self._gate is None:
             return run

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import ModelError
+from ..joints.independence import LOCKED, independence
 from ..spatial.inertia import Articulated
 from ..spatial.se3 import Ad
 
@@ -44,7 +45,7 @@ def weightless_joint(model: Any, q: np.ndarray) -> str | None:
         E = body.placement @ body.joint.motion(own, np.zeros(body.joint.nv))
         S = np.asarray(E.tangent.S, float).reshape(6, body.joint.nv)
         if body.joint.nv and _weightless(S, IA[i], body.properties.armature):
-            return _complaint(body, own)
+            return lost_rank(body, own) if not float(independence(S)) > LOCKED else _complaint(body, own)
         if body.parent >= 0:
             U = IA[i] @ S
             D = S.T @ U + np.diag(body.properties.armature)
@@ -67,6 +68,14 @@ def _weightless(S: np.ndarray, I: np.ndarray, armature: np.ndarray) -> bool:
     if not np.all(np.isfinite(D)) or not np.all(size > 0.0):
         return True
     return bool(np.linalg.eigvalsh(D / np.outer(size, size))[0] < WEIGHTLESS)
+
+
+def lost_rank(body: Any, q: np.ndarray) -> str:
+    """What to say of a joint whose subspace loses rank at q."""
+    return (
+        f"the motion subspace of joint {body.joint_name!r} has a rank below {body.joint.nv} at q = {np.asarray(q).tolist()}: "
+        f"its coordinates do not move body {body.name!r} independently there"
+    )
 
 
 def _complaint(body: Any, q: np.ndarray) -> str:
