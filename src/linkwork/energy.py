@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from .errors import InputError
 from .forces.applied import has_forces
 from .forces.set import force_set
 from .kernel.loops import Lane, loops
@@ -105,6 +106,8 @@ def energy(model: Model, state: State | MaximalState, inputs: Any = None) -> Ene
             return Energy(kinetic[..., 0], potential[..., 0])
         k = kinematics(model, state.q, state.v)
         return Records(model, k.poses, k.twists, lambda: state, state.t, inputs).energy()
+    if not isinstance(state, MaximalState):
+        raise InputError(f"state must be a State or a MaximalState, not a {type(state).__name__}")
     return Records(model, state.poses, state.twists, lambda: to_reduced(model, state), state.t, inputs).energy()
 
 

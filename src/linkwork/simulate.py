@@ -21,7 +21,7 @@ from .model.drivable import check_leaves
 from .model.state import check_maximal_state, check_model
 from .redmax import HyperReduced
 from .reduced.closed import check_closed
-from .spatial.gate import choice, given_count, given_positive, given_reals, meant
+from .spatial.gate import choice, given_count, given_positive, given_reals, meant, real, shown
 from .steppers import ALL_STEPPERS, AdaptiveStepper, Solution, Stepper
 from .steppers.departures import bounded_joints, first_departure
 from .steppers.efforts import Efforts
@@ -254,6 +254,7 @@ def _stepper(model: Model, method: str, name: str | None, options: dict[str, Any
             theirs = f"its options are {', '.join(known)}" if known else "it has none"
             close = meant(option, (*known, *inspect.signature(simulate).parameters))
             raise InputError(f"simulate has no argument {option!r}, and the stepper {name!r} no such option: {theirs}{close}")
+    _check_options(ALL_STEPPERS[name], options)
     stepper = ALL_STEPPERS[name](**options).formulated(method)
     if method not in stepper.methods:
         raise InputError(f"the stepper {name!r} does not work with method {method!r}; it works with {', '.join(stepper.methods)}")
@@ -264,6 +265,17 @@ def _stepper(model: Model, method: str, name: str | None, options: dict[str, Any
         raise InputError(f"the stepper {name!r} does not know friction {where}; these do: {able}")
     stepper.check(model)
     return stepper
+
+
+def _check_options(stepper: Any, options: dict[str, Any]) -> None:
+    """Raise unless options that are numbers are given as such; what values they may have, the stepper says."""
+    for f in fields(stepper):
+        kind, x = str(f.type), options.get(f.name)
+        if x is not None and "float" in kind and "tuple" not in kind:
+            try:
+                real(x)
+            except ValueError:
+                raise InputError(f"{stepper.name}: {f.name} must be a number, not {shown(x)}") from None
 
 
 def _driven(model: Model, stepper: Stepper, inputs: Any) -> Inputs | None:

@@ -27,6 +27,7 @@ class Bushing(Force):
     stiffness, damping   K and D: a number, six (angular, linear) or a symmetric 6x6 matrix without negative eigenvalues
     """
 
+    pairs = True
     parameter_names: ClassVar[tuple[str, ...]] = ("R_a", "p_a", "R_b", "p_b", "K", "D")
 
     def __init__(

@@ -12,7 +12,7 @@ from ..errors import ModelError
 from ..joints import Joint
 from ..model.model import Body
 from ..spatial.functions import Function, Functions
-from ..spatial.gate import numbers
+from ..spatial.gate import numbers, shown
 from ..spatial.scalar import Scalar, Vector, array, zeros
 from ..spatial.se3 import SE3
 from .force import Force
@@ -47,6 +47,8 @@ class Given(FunctionLaw):
 
     def _vector(self, what: str, x: Any, size: int) -> np.ndarray:
         """What a function returned, as a vector of `size` scalars of any kind."""
+        if not hasattr(x, "__iter__") or isinstance(x, str) or (isinstance(x, np.ndarray) and not x.ndim):
+            raise ModelError(f"{self!r}: {what} must be a list of {size} numbers, not {shown(x)}")
         found = array(list(x))
         if found.shape != (size,):
             raise ModelError(f"{self!r}: {what} must have {size} entries, not shape {found.shape}")

@@ -8,7 +8,7 @@ respect to displacements and twists of the bodies are derived from either (`elem
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -37,6 +37,7 @@ class Force(ForceLaw):
     """
 
     bodies: tuple[str, ...]
+    pairs: ClassVar[bool] = False  # whether it acts between two bodies alone, which must not be the same
 
     @property
     def ports(self) -> tuple[Port, ...]:
@@ -93,6 +94,8 @@ class Force(ForceLaw):
         for body in self.bodies:
             if body not in names:
                 raise ModelError(f"{self!r}: there is no body {body!r}{meant(body, model.names)}")
+        if self.pairs and len(self.bodies) == 2 and self.bodies[0] == self.bodies[1] != WORLD:
+            raise ModelError(f"{self!r}: it connects {self.bodies[0]!r} with itself, and never moves it; name two bodies")
         if all(body == WORLD for body in self.bodies):
             raise ModelError(f"{self!r}: it acts on no body of the model")
 

@@ -20,6 +20,7 @@ class PointSpring(Force):
     stiffness          k, N/m
     """
 
+    pairs = True
     parameter_names: ClassVar[tuple[str, ...]] = ("point_a", "point_b", "stiffness")
 
     def __init__(
@@ -53,6 +54,7 @@ class SpringDamper(Line):
     rest_length          L > 0
     """
 
+    pairs = True
     parameter_names: ClassVar[tuple[str, ...]] = ("point_a", "point_b", "stiffness", "damping", "rest_length")
 
     def __init__(

@@ -29,6 +29,11 @@ def lost_runs() -> Iterator[None]:
         _records_of_runs.reset(before)
 
 
+def records_of_runs() -> bool:
+    """Whether records of runs are looked at, see `lost_runs`."""
+    return _records_of_runs.get()
+
+
 class ModelGate:
     """Looks at the arrays of an algorithm on a model; see `kernel.function.Gate`."""
 
@@ -45,7 +50,7 @@ class ModelGate:
         return quaternions(self._model) if self._space(name) == "q" else ()
 
     def check(self, algorithm: str, inputs: Mapping[str, np.ndarray]) -> None:
-        if _records_of_runs.get():
+        if records_of_runs():
             return
         for name, a in inputs.items():
             bad = np.argwhere(~np.isfinite(a))
@@ -77,7 +82,7 @@ class ModelGate:
     def explain(self, algorithm: str, inputs: Mapping[str, np.ndarray]) -> None:
         from .locked import locked_joint  # it calls algorithms itself
 
-        if _records_of_runs.get():
+        if records_of_runs():
             return
 
         model, q = self._model, inputs.get("q")

@@ -128,6 +128,8 @@ def _particular(model: Model) -> list[tuple[Body, slice]]:
 
 def check_maximal_state(model: Model, state: MaximalState) -> None:
     """Raise with the first thing that is wrong: shapes, NaN, poses that are not rigid."""
+    if not isinstance(state, MaximalState):
+        raise InputError(f"state must be a MaximalState, not a {type(state).__name__}")
     batch = state.twists.shape[:-2]
     for name, tail in (("poses", (model.nb, 4, 4)), ("twists", (model.nb, 6)), ("q_fit", (model.nq,))):
         a = getattr(state, name)

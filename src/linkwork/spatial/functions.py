@@ -8,7 +8,8 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from ..errors import LinkworkError, ModelError
+from ..errors import LinkworkError, ModelError, SymbolError
+from .advice import advice
 from .gate import reals
 from .scalar import Vector, array
 from .table import Table
@@ -75,7 +76,16 @@ class Functions:
         f = self.functions[what]
         if f is None:
             raise TypeError(f"{self.owner}: there is no function {what!r}")
-        return f(*arguments, **{name: x for name, x in (offered | self.values).items() if _takes(f, name)})
+        taken = {name: x for name, x in (offered | self.values).items() if _takes(f, name)}
+        try:
+            return f(*arguments, **taken)
+        except SymbolError as error:
+            raise SymbolError(f"{self.owner}: {what}: {advice(error) or error}") from None
+        except TypeError as error:
+            told = advice(error)
+            if told:
+                raise SymbolError(f"{self.owner}: {what}: {told}") from None
+            raise
 
     def vector(self, what: str, *arguments: Any, **offered: Any) -> Vector:
         """The value of a function as a vector of scalars of any kind."""
@@ -96,7 +106,7 @@ class Functions:
         except LinkworkError:
             raise
         except Exception as error:
-            raise ModelError(f"{self.owner}: {what} failed: {type(error).__name__}: {error}") from error
+            raise ModelError(f"{self.owner}: {what} failed: {type(error).__name__}: {' '.join(str(error).split())}") from error
 
 
 def run_time(x: Any) -> Any:
