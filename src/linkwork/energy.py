@@ -15,6 +15,7 @@ from .kernel.loops import Lane, loops
 from .kernel.sweep import MATRIX, POSE, SCALAR, Algorithm, Field, Routine, each, outward, vector
 from .maximal.convert import to_reduced
 from .model import MaximalState, Model, State
+from .model.accepts import takes_model
 from .model.kinematics import kinematics
 from .model.rules import inertia_of, motion_of, world_pose
 from .spatial.scalar import dot
@@ -93,6 +94,7 @@ class Energy:
         return self.kinetic + self.potential
 
 
+@takes_model
 def energy(model: Model, state: State | MaximalState, inputs: Any = None) -> Energy:
     """The energy of a state, or of every state of a batch; potential energy of weight is zero at the world's origin.
 

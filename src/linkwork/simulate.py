@@ -17,8 +17,9 @@ from .forces import MuscleDrive
 from .maximal.convert import to_maximal
 from .maximal.dynamics import check_inertias
 from .model import MaximalState, Model, State, check_state
+from .model.accepts import check_model
 from .model.drivable import check_leaves
-from .model.state import check_maximal_state, check_model
+from .model.state import check_maximal_state
 from .redmax import HyperReduced
 from .reduced.closed import check_closed
 from .spatial.gate import choice, given_count, given_positive, given_reals, meant, real, shown

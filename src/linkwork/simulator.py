@@ -13,7 +13,7 @@ from .elements.collection import collection
 from .errors import InputError, SolverError
 from .forces.set import force_set
 from .model import MaximalState, Model, State
-from .model.state import check_model
+from .model.accepts import check_model
 from .reduced.closed import check_closed
 from .simulate import checked_force, checked_start, chosen_stepper, takes_stiffness
 from .spatial.gate import given_count, given_positive

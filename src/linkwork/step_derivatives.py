@@ -18,7 +18,7 @@ from .elements.collection import collection
 from .errors import InputError
 from .kernel.directional import slopes_of
 from .model import Model, State
-from .model.state import check_model
+from .model.accepts import check_model
 from .reduced.derivatives import coordinate_columns
 from .reduced.parameters import parameter_slopes
 from .simulate import checked_start, chosen_stepper, takes_stiffness

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import InputError, SymbolError
+from ..model.accepts import takes_model
 from ..model.model import Model
 from ..reduced.inverse import body_wrenches, transmitted
 from ..reduced.rules import falling_world
@@ -73,6 +74,7 @@ class Explanation:
         return f"$$\n{self.latex}\n$$"
 
 
+@takes_model
 def explain(model: Model, parameters: str = "symbols") -> Explanation:
     """The equations of motion of the bare tree of a small model, in symbols.
 

@@ -10,11 +10,12 @@ from ..errors import InputError
 from ..joints.base import subspace_fit
 from ..joints.complement import selected_rows
 from ..kernel.sweep import Algorithm, Field, outward
+from ..model.accepts import check_model, takes_model
 from ..model.entrance import records_of_runs
 from ..model.kinematics import kinematics
 from ..model.model import Model
 from ..model.rules import joint_of, placement_of
-from ..model.state import MaximalState, State, check_maximal_state, check_model
+from ..model.state import MaximalState, State, check_maximal_state
 from .dynamics import STATE_FIELDS
 
 REFINEMENTS = 4  # Gauss-Newton steps for joints with a moving subspace; one step is exact for the others
@@ -56,6 +57,7 @@ def to_maximal(model: Model, state: State) -> MaximalState:
     return MaximalState(k.poses, k.twists, state.q, state.t)
 
 
+@takes_model
 def to_reduced(model: Model, state: MaximalState) -> State:
     """The reduced state that fits a maximal one best, joint by joint; what no joint allows is lost: see `convert.joint_fit`."""
     if not records_of_runs():

@@ -87,19 +87,6 @@ def is_finite(a: np.ndarray) -> bool:
     return (a.ndim == 1 and a.size < FEW and isfinite(a.dot(a))) or bool(np.isfinite(a).all())
 
 
-def check_model(model: Any) -> None:
-    """Raise if what is called with is no model."""
-    if not isinstance(model, Model):
-        raise InputError(f"model must be a Model, not a {type(model).__name__}{TO_A_MODEL.get(type(model).__name__, '')}")
-
-
-TO_A_MODEL = {
-    "ModelBuilder": ": call its build()",
-    "str": ": read a file with lw.load(path)",
-    "PosixPath": ": read it with lw.load(path)",
-}
-
-
 def check_state(model: Model, state: State) -> None:
     """Raise with the first thing that is wrong: shapes, NaN, quaternions that are not unit, subspaces that lose rank."""
     if not isinstance(state, State):

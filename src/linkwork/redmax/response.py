@@ -7,8 +7,9 @@ from typing import Any
 from ..elements.law import ForceLaw
 from ..maximal import response as maximal
 from ..maximal.dynamics import maximal_dynamics
+from ..model.accepts import check_model
 from ..model.model import Model
-from ..model.state import MaximalState, Response, check_model
+from ..model.state import MaximalState, Response
 from ..reduced import response as reduced
 from ..reduced.dynamics import forward_dynamics
 from ..spatial.gate import given_positive

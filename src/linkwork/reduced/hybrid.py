@@ -14,6 +14,7 @@ import numpy as np
 
 from ..kernel.plans import Plans
 from ..kernel.sweep import Algorithm, Field, NodeClass, Tree, inward, outward
+from ..model.accepts import takes_model
 from ..model.arrays import Interface
 from ..model.model import Model
 from ..model.rules import inertia_of
@@ -62,6 +63,7 @@ HYBRID_DYNAMICS = Algorithm(
 )
 
 
+@takes_model
 def tree_hybrid_dynamics(
     model: Model,
     q: Any,

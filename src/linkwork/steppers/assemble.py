@@ -17,7 +17,7 @@ from ..elements.collection import collection
 from ..errors import SolverError
 from ..maximal.convert import to_maximal, to_reduced
 from ..model import MaximalState, Model, State, check_state
-from ..model.state import check_model
+from ..model.accepts import check_model
 from ..reduced.projection import POSITIONS, RATES, Projection, projection
 from ..spatial.gate import given_count, given_positive
 from .tangent import recharted

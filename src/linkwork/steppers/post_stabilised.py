@@ -21,6 +21,7 @@ from ..errors import InputError, SolverError
 from ..kernel.sweep import Field, Step, each
 from ..maximal import projection as maximal
 from ..model import MaximalState, Model, State
+from ..model.accepts import takes_model
 from ..reduced import projection as reduced
 from ..reduced.program import keep_unknowns
 from ..reduced.projection import POSITIONS, RATES, projection
@@ -70,6 +71,7 @@ def put_back_fields(shape: Shape, method: str) -> dict[str, Field]:
 
 
 # --- any state ----------------------------------------------------------------------------------------------------------------
+@takes_model
 def project(model: Model, state: Kind, tolerance: float = 1e-10, iterations: int = 30) -> Kind:
     """The nearest state, in the metric of the mass, whose coordinates and velocities obey the constraints at the time state.t.
 
