@@ -97,6 +97,7 @@ def simulate(
     """
     duration, dt = given_positive("duration", duration), given_positive("dt", dt)
     steps = _steps(duration, dt)
+    check_method(method)
     every = given_count("every", every)
     if control is not None:
         _check_control(control)
@@ -192,9 +193,14 @@ def _steps(duration: float, dt: float) -> int:
     return steps
 
 
+def check_method(method: Any) -> None:
+    """Raise unless there is such a method."""
+    choice(f"there is no method {{}}; choose one of {', '.join(METHODS)}", method, METHODS)
+
+
 def checked_start(model: Model, state: Any, method: str) -> State | MaximalState:
     """The state from which a method starts; raises if it does not fit the model."""
-    choice(f"there is no method {{}}; choose one of {', '.join(METHODS)}", method, METHODS)
+    check_method(method)
     check_leaves(model)
     if method in MAXIMAL:
         check_inertias(model)

@@ -15,7 +15,7 @@ from .forces.set import force_set
 from .model import MaximalState, Model, State
 from .model.accepts import check_model
 from .reduced.closed import check_closed
-from .simulate import checked_force, checked_start, chosen_stepper, takes_stiffness
+from .simulate import check_method, checked_force, checked_start, chosen_stepper, takes_stiffness
 from .spatial.gate import given_count, given_positive
 from .steppers import AdaptiveStepper
 from .steppers.departures import bounded_joints, first_departure
@@ -53,6 +53,7 @@ class Simulator:
         **options: Any,
     ) -> None:
         check_model(model)
+        check_method(method)
         self.dt, self.method = dt, method = given_positive("dt", dt), method
         soft = Compliance(contact_stiffness, contact_damping, contact_slip_speed, takes_stiffness(method, stepper))
         model = touching(model, contact, soft, dt)

@@ -12,7 +12,7 @@ from ..errors import ModelError
 from ..joints import Joint
 from ..model.model import Body
 from ..spatial.functions import Function, Functions
-from ..spatial.gate import numbers, shown
+from ..spatial.gate import numbers, real, reals, shown
 from ..spatial.scalar import Scalar, Vector, array, zeros
 from ..spatial.se3 import SE3
 from .force import Force
@@ -114,13 +114,21 @@ class CustomJointForce(Given, JointForce):
 
 
 def _check_energy(owner: str, x: Any) -> None:
-    if np.ndim(x) or not np.isfinite(float(x)):
+    try:
+        finite = np.isfinite(real(x))
+    except ValueError:
+        finite = False
+    if not finite:
         raise ModelError(f"{owner}: energy must be one finite number, not {np.asarray(x).tolist()!r}")
 
 
 def _check_finite(owner: str, what: str, x: np.ndarray) -> None:
-    if not np.all(np.isfinite(np.asarray(x, dtype=float))):
-        raise ModelError(f"{owner}: {what} must be finite, not {x.tolist()!r}")
+    try:
+        finite = np.all(np.isfinite(reals(x)))
+    except ValueError:
+        finite = False
+    if not finite:
+        raise ModelError(f"{owner}: {what} must be finite numbers, not {x.tolist()!r}")
 
 
 def force(

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import copy
+import inspect
 from collections.abc import Mapping
 from typing import Any, ClassVar, TypedDict, Unpack
 
 import numpy as np
 
 from ..errors import ModelError
-from ..spatial.gate import reals
+from ..spatial.gate import meant, reals
 from ..spatial.inertia import Inertia
 from ..spatial.scalar import Scalar, read_only
 from ..spatial.se3 import SE3
@@ -65,7 +66,11 @@ class Shape:
         group: int = 1,
         mask: int = 1,
         name: str | None = None,
+        **unknown: Any,
     ) -> None:
+        for option in unknown:
+            known = [p for p in inspect.signature(Shape.__init__).parameters if p not in ("self", "unknown")]
+            raise ModelError(f"{type(self).__name__}: there is no {option!r}; there are {', '.join(known)}{meant(option, known)}")
         owner = self.name = type(self).__name__ if name is None else name
         if not isinstance(owner, str) or not owner:
             raise ModelError(f"{type(self).__name__}: its name must be a text, not {name!r}")

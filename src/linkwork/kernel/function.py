@@ -41,6 +41,10 @@ class Gate(Protocol):
         """Where unit quaternions lie in an input."""
         ...
 
+    def said(self, algorithm: str, name: str) -> str:
+        """What messages call an input of an algorithm."""
+        ...
+
     def check(self, algorithm: str, inputs: Mapping[str, np.ndarray]) -> None:
         """Raise if something is wrong with inputs (n,) or (batch, n)."""
         ...
@@ -176,7 +180,7 @@ class Function:
             rows[name], count = self._rows(name, tail, x, dtype)
             if count is not None and count != batch:
                 if batch not in (None, 1) and count != 1:
-                    raise InputError(f"{self.algorithm.name}: {name} has batch size {count}, another argument {batch}")
+                    raise InputError(f"{self._said(name)} has batch size {count}, another argument {batch}")
                 batch = count if batch in (None, 1) else batch
         if self._gate is not None:
             self._gate.check(self.algorithm.name, rows)
@@ -213,6 +217,10 @@ class Function:
         """Of every unit quaternion which argument holds it, and where."""
         gate = self._gate
         return [] if gate is None else [(k, at) for k, name in enumerate(self._inputs) for at in gate.quaternions(name)]
+
+    def _said(self, name: str) -> str:
+        """What messages call an input."""
+        return f"{self.algorithm.name}: {name}" if self._gate is None else self._gate.said(self.algorithm.name, name)
 
     def _guarded(self, run: Callable[..., Any], dtype: np.dtype, size: int) -> Callable[..., Any]:
         """The same function of one state, which has nothing to say where an argument or the result is not sound."""
@@ -277,15 +285,14 @@ class Function:
             a = np.ascontiguousarray(x if type(x) is np.ndarray and x.dtype in FLOATS else reals(x), dtype)
         except ValueError as error:
             raise InputError(
-                f"{self.algorithm.name}: {name} must be an array of numbers, not {shown(x)} ({error}); "
-                f"expected ({full}) or (batch, {full})"
+                f"{self._said(name)} must be an array of numbers, not {shown(x)} ({error}); expected ({full}) or (batch, {full})"
             ) from None
         shape = a.shape if np.ndim(x) else ()
         if shape == tail or (not np.ndim(x) and tail == (1,)):
             return a.reshape(-1), None
         if shape[1:] == tail and shape:
             return (a if len(shape) == 2 else a.reshape(shape[0], -1)), shape[0]
-        raise InputError(f"{self.algorithm.name}: {name} has shape {shape}; expected ({full}) or (batch, {full})")
+        raise InputError(f"{self._said(name)} has shape {shape}; expected ({full}) or (batch, {full})")
 
 
 class _Memory:

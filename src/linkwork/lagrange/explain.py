@@ -18,6 +18,7 @@ from ..model.accepts import takes_model
 from ..model.model import Model
 from ..reduced.inverse import body_wrenches, transmitted
 from ..reduced.rules import falling_world
+from ..spatial.gate import meant
 from ..spatial.rigid import UPPER
 from ..spatial.scalar import array, zeros
 from ..spatial.trigonometric import Powers, Trigonometric, symbol
@@ -85,7 +86,8 @@ def explain(model: Model, parameters: str = "symbols") -> Explanation:
     lower half is printed. Forces and constraints of the model are named in the legend, not written.
     """
     if parameters not in ("symbols", "numbers"):
-        raise InputError(f'parameters must be "symbols" or "numbers", not {parameters!r}')
+        known = ("symbols", "numbers")
+        raise InputError(f'parameters must be "symbols" or "numbers", not {parameters!r}{meant(parameters, known)}')
     if model.nv > LARGEST:
         raise InputError(f"a model with {model.nv} degrees of freedom has no equations to read; {LARGEST} at most")
     names = _Names(model, parameters == "symbols")

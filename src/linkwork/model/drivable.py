@@ -8,6 +8,7 @@ import numpy as np
 
 from ..errors import ModelError
 from ..joints.independence import LOCKED, independence
+from ..spatial.gate import rotation_problem
 from ..spatial.inertia import Articulated
 from ..spatial.se3 import Ad
 
@@ -68,6 +69,17 @@ def _weightless(S: np.ndarray, I: np.ndarray, armature: np.ndarray) -> bool:
     if not np.all(np.isfinite(D)) or not np.all(size > 0.0):
         return True
     return bool(np.linalg.eigvalsh(D / np.outer(size, size))[0] < WEIGHTLESS)
+
+
+def bent_joint(model: Any, q: np.ndarray) -> str | None:
+    """The complaint about the first joint whose transform at q (nq,) is not rigid, or None."""
+    for body in model.bodies:
+        if body.joint.may_lock:
+            own = q[model.q_index(body.name)]
+            problem = rotation_problem(np.asarray(body.joint.transform(own).R, float))
+            if problem:
+                return f"joint {body.joint_name!r} of body {body.name!r}: transform({own.tolist()}) is not a rotation: {problem}"
+    return None
 
 
 def lost_rank(body: Any, q: np.ndarray) -> str:

@@ -13,7 +13,7 @@ import numpy as np
 from ..errors import InputError, SolverError
 from ..kernel.sweep import Algorithm
 from ..spatial.gate import unit_problem
-from .drivable import check_leaves, weightless_joint
+from .drivable import bent_joint, check_leaves, weightless_joint
 
 _records_of_runs: ContextVar[bool] = ContextVar("records of runs", default=False)  # may hold what is not finite
 SHOWN_AS = {"u": "inputs", "q_next": "q", "tip": "point"}  # what callers call an input
@@ -49,6 +49,9 @@ class ModelGate:
     def quaternions(self, name: str) -> Sequence[int]:
         return quaternions(self._model) if self._space(name) == "q" else ()
 
+    def said(self, algorithm: str, name: str) -> str:
+        return f"{spoken(algorithm)}: {SHOWN_AS.get(name, name)}"
+
     def check(self, algorithm: str, inputs: Mapping[str, np.ndarray]) -> None:
         if records_of_runs():
             return
@@ -58,7 +61,7 @@ class ModelGate:
                 at = bad[0]
                 state = f" of state {at[0]}" if len(at) > 1 else ""
                 value, where = float(a[tuple(at)]), self._where(name, int(at[-1]))
-                raise InputError(f"{spoken(algorithm)}: {SHOWN_AS.get(name, name)}{state} must be finite, not {value}{where}")
+                raise InputError(f"{self.said(algorithm, name)}{state} must be finite, not {value}{where}")
             if self._space(name) == "q":
                 self._check_units(algorithm, a)
 
@@ -90,7 +93,7 @@ class ModelGate:
             raise SolverError(f"{spoken(algorithm)}: the result is not finite; numbers overflow")
         rows = np.asarray(q, float).reshape(-1, model.nq)
         for row in rows:
-            problem = locked_joint(model, row) or weightless_joint(model, row)
+            problem = bent_joint(model, row) or locked_joint(model, row) or weightless_joint(model, row)
             if problem:
                 raise SolverError(f"{spoken(algorithm)}: {problem}")
         raise SolverError(

@@ -175,7 +175,10 @@ class Model:
 
     def random_configuration(self, seed: int | np.random.Generator = 0) -> np.ndarray:
         """A random position of every joint; the same for the same seed."""
-        rng = np.random.default_rng(seed)
+        try:
+            rng = np.random.default_rng(seed)
+        except (TypeError, ValueError) as error:
+            raise InputError(f"seed must be a whole number, at least 0, or a generator of NumPy, not {shown(seed)}") from error
         return np.concatenate([b.joint.random(rng) for b in self.bodies])
 
     def integrate(self, q: np.ndarray, dv: np.ndarray) -> np.ndarray:

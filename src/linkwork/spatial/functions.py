@@ -10,7 +10,7 @@ import numpy as np
 
 from ..errors import LinkworkError, ModelError, SymbolError
 from .advice import advice
-from .gate import reals
+from .gate import reals, shown
 from .scalar import Vector, array
 from .table import Table
 
@@ -94,7 +94,11 @@ class Functions:
 
     def tried(self, what: str, *arguments: Any, **offered: Any) -> np.ndarray:
         """The value of a function of numbers, a vector; raises where it fails, or where it is not finite."""
-        found = self.attempt(what, lambda: np.asarray(self.vector(what, *arguments, **offered), dtype=float))
+        returned = self.attempt(what, lambda: self.call(what, *arguments, **offered))
+        try:
+            found = np.atleast_1d(reals(returned))
+        except ValueError as error:
+            raise ModelError(f"{self.owner}: {what} must return finite numbers, not {shown(returned)} ({error})") from None
         if found.ndim != 1 or not np.all(np.isfinite(found)):
             raise ModelError(f"{self.owner}: {what} must return finite numbers in one row, not {found.tolist()!r}")
         return found

@@ -276,6 +276,7 @@ def Ad(E: SE3) -> np.ndarray:
 
 def ad(phi: Vector) -> np.ndarray:
     """The 6x6 matrix of the Lie bracket: ad(a) b = [a, b] = ([w_a] w_b, [v_a] w_b + [w_a] v_b)."""
+    phi = _vector("twist", phi, 6)
     W, V = st.skew(phi[:3]), st.skew(phi[3:])
     return numeric(np.block([[W, np.zeros((3, 3))], [V, W]]))
 
