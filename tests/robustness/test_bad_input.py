@@ -1,4 +1,4 @@
-"""Every kind of bad input in the tables is refused: by an error of the library, in one line that names element, value and rule."""
+"""Every kind of bad input is refused: by an error of the library, in one line that names element, value and rule."""
 
 from __future__ import annotations
 
