@@ -20,6 +20,7 @@ from .forces.applied import has_forces
 from .forces.joint import is_flat
 from .maximal.convert import to_reduced
 from .model import MaximalState, Model, State
+from .model.entrance import lost_runs
 from .model.kinematics import kinematics
 from .model.locked import locking, may_lock
 from .reactions import Reactions
@@ -144,6 +145,7 @@ class Trajectory:
         return replace(last, memory=self.memory)
 
     @cached_property
+    @lost_runs()
     def _flat_maximal(self) -> MaximalState:
         """Poses and twists of all records in one batch."""
         if self.kind == "reduced":
@@ -201,6 +203,7 @@ class Trajectory:
         return Records(self.model, flat.poses, flat.twists, joints, np.tile(self.t, runs), u)
 
     @cached_property
+    @lost_runs()
     def energy(self) -> Energy:
         """Kinetic and potential energy (..., T)."""
         e = self._records.energy()
@@ -222,6 +225,7 @@ class Trajectory:
         return tuple(self._works)
 
     @cached_property
+    @lost_runs()
     def _works(self) -> dict[str, np.ndarray]:
         """The work between neighbouring records (..., T - 1), by what did it."""
         h, found = np.diff(self.t), {}
@@ -302,6 +306,7 @@ class Trajectory:
         return {name: a.reshape(*flat.shape, -1) for name, a in found.items()}
 
     @cached_property
+    @lost_runs()
     def health(self) -> Health:
         """See `Health`."""
         finite = all(np.all(np.isfinite(a)) for a in self.arrays.values())
@@ -370,6 +375,7 @@ class Trajectory:
         return None if self.kind == "reduced" else float(self.joint_gaps.max())
 
     @cached_property
+    @lost_runs()
     def joint_gaps(self) -> np.ndarray:
         """The largest distance (m or rad) by which bodies are off their joints at each record (..., T)."""
         actual, fit = self.poses.reshape(-1, self.model.nb, 4, 4), kinematics(self.model, self.q.reshape(-1, self.model.nq)).poses

@@ -12,6 +12,7 @@ from ..errors import InputError
 from ..kernel.workers import thread_count
 from ..model import MaximalState, Model, State
 from ..model.state import is_finite
+from ..spatial.gate import given_reals
 from .departures import bounded_joints, first_departure, suspects
 from .efforts import Efforts
 from .inputs import Inputs
@@ -159,10 +160,7 @@ class FixedRun:
     def _fitting(self, tau: Any, t: float) -> np.ndarray:
         """What a control returned, as an array within the efforts of the joints."""
         nv = self.model.nv
-        tau = shaped_force(tau, t, (self.batch, nv) if self.batched else (nv,), (nv,))
-        if not np.isfinite(tau).all():
-            raise InputError(f"control returned a value that is not finite at t = {t:g}")
-        return self.efforts.held(tau)
+        return self.efforts.held(finite_force(tau, t, (self.batch, nv) if self.batched else (nv,), (nv,)))
 
     def _constant_tau(self) -> np.ndarray:
         assert self.tau is not None
@@ -239,9 +237,20 @@ def flat(x: np.ndarray, batch: int, batched: bool) -> np.ndarray:
     return x.reshape(batch, -1) if batched and x.ndim > 1 and len(x) == batch and x.size % batch == 0 else x.reshape(-1)
 
 
+def finite_force(tau: Any, t: float, *shapes: tuple[int, ...]) -> np.ndarray:
+    """The same, of finite numbers."""
+    tau = shaped_force(tau, t, *shapes)
+    if not np.isfinite(tau).all():
+        raise InputError(f"control returned a value that is not finite at t = {t:g}")
+    return tau
+
+
 def shaped_force(tau: Any, t: float, *shapes: tuple[int, ...]) -> np.ndarray:
     """What a control returned, as an array of one of the shapes."""
-    tau = np.asarray(tau, dtype=float)
+    if type(tau) is not np.ndarray or tau.dtype != np.float64:
+        if tau is None:
+            raise InputError(f"control returned None at t = {t:g}; it must return joint forces {shapes[0]}")
+        tau = given_reals(f"what control returned at t = {t:g}", tau)
     if tau.shape not in shapes:
         raise InputError(f"control returned shape {tau.shape} at t = {t:g}; expected {shapes[0]}")
     return tau
