@@ -32,3 +32,12 @@ class SolverError(LinkworkError, RuntimeError):
     """
 
     trajectory: Any = None
+
+
+class RunInterrupted(KeyboardInterrupt):
+    """Ctrl-C ended a run.
+
+    trajectory   what was computed until then
+    """
+
+    trajectory: Any = None

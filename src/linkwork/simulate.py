@@ -12,7 +12,7 @@ from .contact.compliant import Compliance
 from .contact.formulations import touching
 from .declared import declared
 from .elements.collection import collection
-from .errors import InputError, SolverError
+from .errors import InputError, RunInterrupted, SolverError
 from .forces import MuscleDrive
 from .maximal.convert import to_maximal
 from .maximal.dynamics import check_inertias
@@ -148,6 +148,10 @@ def simulate(
         error = SolverError(found.failure)
         error.trajectory = trajectory
         raise error
+    if found.stopped:
+        stop = RunInterrupted(f"the run was stopped at t = {trajectory.t[-1]:.9g}")
+        stop.trajectory = trajectory
+        raise stop
     return trajectory
 
 

@@ -1,7 +1,8 @@
-"""Runs of a stepper with fixed steps: all steps in one call into compiled code, or one call a step where Python is asked."""
+"""Runs of a stepper with fixed steps: many steps in one call into compiled code, or one call a step where Python is asked."""
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -11,7 +12,6 @@ from ..elements.collection import collection
 from ..errors import InputError
 from ..kernel.workers import thread_count
 from ..model import MaximalState, Model, State
-from ..model.state import is_finite
 from .departures import bounded_joints, first_departure, suspects
 from .efforts import Efforts
 from .inputs import Inputs
@@ -26,7 +26,12 @@ FORMS = 8  # sizes of batches, and kinds of joint forces, whose calls are kept r
 
 
 class FixedRun:
-    """One simulation: arrays of all records, filled by a compiled program."""
+    """One simulation: arrays of all records, filled by a compiled program.
+
+    after   what the program kept at the last record
+    """
+
+    after: Parts
 
     def __init__(
         self,
@@ -48,6 +53,8 @@ class FixedRun:
         self.driven: Inputs | None = None
         self.threads: int | None = 1
         self.efforts = efforts
+        self._from: Parts | None = None
+        self._lost: tuple[float, int] | None = None
         whole: Parts = {"q": state.q, "v": state.v} if isinstance(state, State) else state_parts(state)
         self.shapes = {name: a.shape for name, a in whole.items()}
         self.batched = len(self.shapes["q" if "q" in whole else "q_fit"]) > 1
@@ -61,8 +68,14 @@ class FixedRun:
         steady = control is None and not told and not collection(self.model).told_count
         return self.compiled(self.program) if steady else self.controlled(self.program, control)
 
+    def part(self, first: int, count: int, kept: Parts | None) -> FixedRun:
+        """The part of this run after record `first` that has so many more, from what the program kept there."""
+        other = copy.copy(self)
+        other.t, other.records, other._from = self.t[first : first + count + 1], count, kept
+        return other
+
     def compiled(self, program: Program) -> Solution:
-        """All steps in one call into compiled code."""
+        """All steps in compiled code."""
         inputs = None if self.driven is None else self.driven.asked(self.start)
         given = {"tau": self.tau, "external": self.external, "u": inputs}
         kept = self._kept(program) | {name: flat(x, self.batch, self.batched) for name, x in given.items() if x is not None}
@@ -72,14 +85,34 @@ class FixedRun:
             known.clear()
         idle = known.setdefault(form, [])
         run = idle.pop() if idle else Recording(self.model, program, kept)
-        arrays, reports, memory = run(kept, self.dt, self.records, self.every, thread_count(self.threads))
-        idle.append(run)
+        arrays, reports = run(kept, self.dt, self.records, self.every, thread_count(self.threads))
+        self.after = run.after(program.memory if self._from is None else program.states)
         tau = None if self.tau is None else self._constant_tau()
         told = [] if inputs is None else [inputs] * (self.records + 1)
-        return self._solution(arrays, tau, reports, self.tau, told, memory)
+        if run.done < self.records:
+            arrays, reports = ({name: a[:, : run.done + 1] for name, a in x.items()} for x in (arrays, reports))
+        if self.every > 1 and not self.batched:
+            self._lost = self._step_lost(run, arrays)
+        stopped = run.stopped
+        idle.append(run)
+        return self._solution(arrays, tau, reports, self.tau, told, stopped)
+
+    def _step_lost(self, run: Recording, arrays: Parts) -> tuple[float, int] | None:
+        """The end of the first step after which the motion is not finite, which may lie between two records, and the first
+        velocity that is not; None if it stays finite."""
+        moving = arrays.get("v", arrays.get("twists"))
+        if moving is None or np.isfinite(moving[0, -1]).all():
+            return None
+        (record, kept), last = run.before, int(np.argmax(~np.isfinite(moving[0]).all(axis=-1)))
+        found, _ = run(kept, self.dt, (last - record) * self.every, 1, 1)
+        finite = np.isfinite(found["v" if "v" in found else "twists"][0, : run.done + 1])
+        step = int(np.argmin(finite.all(axis=-1)))
+        return float(self.t[record]) + self.dt * step, int(np.argmin(finite[step]))
 
     def _kept(self, program: Program) -> Parts:
         """What the program keeps at the start."""
+        if self._from is not None:
+            return self._from
         kept = program.entered(self.model, self.parts, self.start.t)
         return program.resumed(kept, getattr(self.start, "memory", None))
 
@@ -93,40 +126,48 @@ class FixedRun:
         notes = [(chunks.append, source.tobytes) for chunks, source in zip(records, sources, strict=True)]
         seen, step, driven, told_rows = run.seen(self.kind, self.shapes), run.step, self.driven, self._told_rows(run)
         dt, steps, lone, tau = self.dt, range(self.every), not self.batched, run.nothing if self.tau is None else self.tau
-        for start in self.t[:-1].tolist():
-            for k in steps:
-                t = start + k * dt
-                if control is not None:
-                    state = seen(t)
-                    tau = control(t, state)
-                if driven:
-                    run.tell(driven.asked(seen(t) if control is None else state))
-                    step = run.step
-                if told_rows:
-                    told_rows(t)
-                done = step(tau)
-                if done is None:
-                    tau = self._fitting(tau, t)
-                    done = step(tau)
-                if not k:
-                    given.append((tau if lone else run.applied).tobytes())
+        stopped, done, t = False, True, 0.0
+        try:
+            for start in self.t[:-1].tolist():
+                for k in steps:
+                    t = start + k * dt
+                    if control is not None:
+                        state = seen(t)
+                        tau = control(t, state)
                     if driven:
-                        told.append(driven.last)
-                if not done and lone:  # of a batch the others go on
-                    break
-            else:
+                        run.tell(driven.asked(seen(t) if control is None else state))
+                        step = run.step
+                    if told_rows:
+                        told_rows(t)
+                    done = step(tau)
+                    if done is None:
+                        tau = self._fitting(tau, t)
+                        done = step(tau)
+                    if not k:
+                        given.append((tau if lone else run.applied).tobytes())
+                        if driven:
+                            told.append(driven.last)
+                    if not done and lone:  # of a batch the others go on
+                        break
                 for add, numbers in notes:
                     add(numbers())
-                continue
-            break
-        idle.append(run)
-        arrays = self._split(records[0], {name: run.now[name].shape[1] for name in program.recorded})
+                if not done and lone:
+                    break
+        except KeyboardInterrupt:
+            stopped = True
+        count = min(map(len, records))  # whole ones
+        if not stopped and not done and lone:
+            moving = run.now["v" if "v" in run.now else "twists"][0]
+            self._lost = (t + dt, int(np.argmin(np.isfinite(moving))))
+        arrays = self._split(records[0][:count], {name: run.now[name].shape[1] for name in program.recorded})
         pairs = zip(run.reports.items(), records[1:], strict=True)
-        reports = {name: self._split(chunks, {name: a.shape[1]})[name] for (name, a), chunks in pairs}
-        applied = self._split([*given, given[-1]][: self.records + 1], {"tau": self.model.nv})["tau"]
+        reports = {name: self._split(chunks[:count], {name: a.shape[1]})[name] for (name, a), chunks in pairs}
+        given = given or [run.applied.tobytes()]
+        applied = self._split([*given, given[-1]][:count], {"tau": self.model.nv})["tau"]
         held = None if control is None and self.tau is None else applied
-        memory = {name: run.now[name].copy() for name in program.memory}
-        return self._solution(arrays, held, reports, applied[:, 0], told, memory)
+        self.after = Parts() if stopped else {name: run.now[name].copy() for name in program.states}
+        idle.append(run)
+        return self._solution(arrays, held, reports, applied[:, 0], told, stopped)
 
     def _stepping(self, program: Program, idle: list[Stepping]) -> Stepping:
         """Memory of a run that has ended, or fresh memory, where this run starts."""
@@ -142,13 +183,11 @@ class FixedRun:
         return run.tell_rows if collection(self.model).told_count else None
 
     def _split(self, chunks: list[bytes], sizes: dict[str, int]) -> Parts:
-        """Records of all parts of all states as arrays (batch, records, size); those that lack are no numbers."""
+        """Records of all parts of all states as arrays (batch, records, size)."""
         rows, parts, first = np.frombuffer(b"".join(chunks)).reshape(len(chunks), -1), {}, 0
         for name, size in sizes.items():
-            parts[name] = np.empty((self.batch, self.records + 1, size))
-            by_record = parts[name].swapaxes(0, 1)
-            by_record[: len(rows)] = rows[:, first : first + self.batch * size].reshape(-1, self.batch, size)
-            by_record[len(rows) :] = np.nan
+            by_record = rows[:, first : first + self.batch * size].reshape(-1, self.batch, size)
+            parts[name] = by_record.swapaxes(0, 1).copy()
             first += self.batch * size
         return parts
 
@@ -171,12 +210,13 @@ class FixedRun:
         tau: np.ndarray | None,
         reports: Parts,
         first_tau: np.ndarray | None,
-        told: Sequence[Any] = (),
-        memory: Parts | None = None,
+        told: Sequence[Any],
+        stopped: bool,
     ) -> Solution:
         """What was found, as far as it is finite; a batch as a whole.
 
         first_tau   joint forces at the start
+        stopped     whether somebody pressed Ctrl-C
         """
         parts = self.program.left(self.model, arrays)
         count, failure = self._good_records(parts)
@@ -184,6 +224,7 @@ class FixedRun:
         if count < len(t):
             t, parts, reports = t[:count], *({name: a[:, :count] for name, a in x.items()} for x in (parts, reports))
             tau, told = None if tau is None else tau[:, :count], told[:count]
+        memory = {name: self.after[name] for name in self.program.memory if name in self.after}
         found = {name: parts[name].reshape(shape + tail) for name, tail in self.tails.items()}
         inputs = np.array([*told, told[-1]])[:count] if len(told) else None
         held = None if tau is None else tau.reshape(*shape, self.model.nv)
@@ -194,7 +235,7 @@ class FixedRun:
         if "left" in reports:
             reports["left"][:, 0] = 0.0  # nothing is solved before the start
             left = reports["left"].reshape(shape)
-        return Solution(t, found, held, forces, (), inputs, memory, left, failure)
+        return Solution(t, found, held, forces, (), inputs, memory, left, failure, stopped)
 
     def _good_records(self, parts: Parts) -> tuple[int, str | None]:
         """How many records are finite and within the domains of joints, of a batch all, and what is not."""
@@ -208,21 +249,23 @@ class FixedRun:
     def _finite_records(self, parts: Parts) -> tuple[int, str | None]:
         """How many records are finite, of a batch all, and what is not; what is not finite once stays so."""
         name = "v" if "v" in parts else "twists"
-        if is_finite(parts[name][:, -1].reshape(-1)):
-            return self.records + 1, None
+        count = parts[name].shape[1]
+        if np.isfinite(parts[name][:, -1]).all():
+            return count, None
         bad = ~np.isfinite(parts[name])
         first = int(np.argmax(bad.any(axis=(0, 2))))
         run = int(np.argmax(bad[:, first].any(axis=-1)))
-        owner = owner_of(self.model, name == "v", int(np.argmax(bad[run, first])))
+        t, index = self._lost or (float(self.t[first]), int(np.argmax(bad[run, first])))
+        owner = owner_of(self.model, name == "v", index)
         lost = int(bad.any(axis=(1, 2)).sum())
         who = f" of {lost} of the {self.batch} runs, first of run {run}," if self.batched else ""
-        message = f"the motion{who} is not finite at t = {self.t[first]:.9g}: {owner}; try a shorter step, or another stepper"
+        message = f"the motion{who} is not finite at t = {t:.9g}: {owner}; try a shorter step, or another stepper"
         if self.program.failure:
-            message = self.program.failure.format(t=self.t[first]) + who.rstrip(",")
+            message = self.program.failure.format(t=t) + who.rstrip(",")
         if first and name == "v":
             span = float(self.t[first] - self.t[first - 1])
             message += suspects(self.model, parts["q"][run, first - 1], parts["v"][run, first - 1], span)
-        return self.records + 1 if self.batched else first, message
+        return count if self.batched else first, message
 
 
 def state_parts(state: MaximalState) -> Parts:
