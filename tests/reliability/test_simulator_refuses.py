@@ -17,11 +17,14 @@ def test_it_refuses_to_go_on(method: str, batch: int, steps: int) -> None:
     state = start(model, batch)
     sim = lw.Simulator(model, state, 1e-3, method)
     sim.step()
-    lost = lw.State(state.q, np.where(np.arange(model.nv) == 1, 1e200, state.v))
-    sim.reset(lost)
-    with pytest.raises(lw.SolverError, match="not finite at t = 0.00[0-9]+: body") as first:
+    sim.reset(lw.State(state.q, np.where(np.arange(model.nv) == 1, 1e150, state.v)))
+
+    def many() -> None:
         for _ in range(50):
             sim.step(steps)
+
+    with pytest.raises(lw.SolverError, match=r"not finite at t = 0\.00[0-9]+: body") as first:
+        many()
     t = sim.t
     for _ in range(3):
         with pytest.raises(lw.SolverError, match="this Simulator cannot go on") as again:
