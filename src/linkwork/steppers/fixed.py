@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Sequence
+from math import inf
+from time import perf_counter
 from typing import Any
 
 import numpy as np
@@ -15,7 +17,7 @@ from ..model import MaximalState, Model, State
 from .departures import bounded_joints, first_departure, suspects
 from .efforts import Efforts
 from .inputs import Inputs
-from .recording import Recording
+from .recording import Place, Recording
 from .row_forces import RowForces, reported_impulses
 from .stepper import Program, Solution, Stepper, program_of
 from .stepping import Stepping, owner_of
@@ -28,10 +30,17 @@ FORMS = 8  # sizes of batches, and kinds of joint forces, whose calls are kept r
 class FixedRun:
     """One simulation: arrays of all records, filled by a compiled program.
 
-    after   what the program kept at the last record
+    begin      where it begins
+    end        where it ended, once it ran
+    asked      where Python is asked: joint forces (records, batch, nv) and inputs (records, inputs) from the start of each record
+    deadline   when to end, if it is not done by then (`perf_counter`)
+    is_part    of a longer run
     """
 
-    after: Parts
+    begin: Place
+    end: Place
+    asked: tuple[np.ndarray, np.ndarray]
+    deadline: float = inf
 
     def __init__(
         self,
@@ -53,7 +62,8 @@ class FixedRun:
         self.driven: Inputs | None = None
         self.threads: int | None = 1
         self.efforts = efforts
-        self._from: Parts | None = None
+        self.is_part = False
+        self.asked = np.zeros((0, 1, model.nv)), np.zeros((0, 0))
         self._lost: tuple[float, int] | None = None
         whole: Parts = {"q": state.q, "v": state.v} if isinstance(state, State) else state_parts(state)
         self.shapes = {name: a.shape for name, a in whole.items()}
@@ -61,6 +71,7 @@ class FixedRun:
         self.batch = len(next(iter(whole.values()))) if self.batched else 1
         self.tails = {name: shape[1:] for name, shape in self.shapes.items()} if self.batched else self.shapes
         self.parts = {name: np.ascontiguousarray(a.reshape(self.batch, -1)) for name, a in whole.items()}
+        self.begin = self._first_place()
 
     def solve(self, control: Control | None) -> Solution:
         """Run all steps in the fastest way that the model and the control allow."""
@@ -68,32 +79,34 @@ class FixedRun:
         steady = control is None and not told and not collection(self.model).told_count
         return self.compiled(self.program) if steady else self.controlled(self.program, control)
 
-    def part(self, first: int, count: int, kept: Parts | None) -> FixedRun:
-        """The part of this run after record `first` that has so many more, from what the program kept there."""
+    def part(self, begin: Place, seconds: float) -> FixedRun:
+        """The rest of this run from a place on, or as much of it as takes so long."""
         other = copy.copy(self)
-        other.t, other.records, other._from = self.t[first : first + count + 1], count, kept
+        other.t, other.records = self.t[begin.record :], self.records - begin.record
+        other.begin, other.deadline, other.is_part = begin, perf_counter() + seconds, True
         return other
 
     def compiled(self, program: Program) -> Solution:
         """All steps in compiled code."""
         inputs = None if self.driven is None else self.driven.asked(self.start)
         given = {"tau": self.tau, "external": self.external, "u": inputs}
-        kept = self._kept(program) | {name: flat(x, self.batch, self.batched) for name, x in given.items() if x is not None}
+        kept = self.begin.kept | {name: flat(x, self.batch, self.batched) for name, x in given.items() if x is not None}
         form = (*(None if x is None else kept[name].ndim for name, x in given.items()), self.batch)
         known = self.model.keep_as((Recording, id(program)), dict)
         if len(known) > FORMS:
             known.clear()
         idle = known.setdefault(form, [])
         run = idle.pop() if idle else Recording(self.model, program, kept)
-        arrays, reports = run(kept, self.dt, self.records, self.every, thread_count(self.threads))
-        self.after = run.after(program.memory if self._from is None else program.states)
+        threads, begin = thread_count(self.threads), self.begin
+        arrays, reports = run(kept, self.dt, self.records, self.every, threads, begin.steps, self.deadline)
+        self.end = run.end(program.states if self.is_part else program.memory)
         tau = None if self.tau is None else self._constant_tau()
         told = [] if inputs is None else [inputs] * (self.records + 1)
         if run.done < self.records:
             arrays, reports = ({name: a[:, : run.done + 1] for name, a in x.items()} for x in (arrays, reports))
+        stopped = run.stopped
         if self.every > 1 and not self.batched:
             self._lost = self._step_lost(run, arrays)
-        stopped = run.stopped
         idle.append(run)
         return self._solution(arrays, tau, reports, self.tau, told, stopped)
 
@@ -103,18 +116,18 @@ class FixedRun:
         moving = arrays.get("v", arrays.get("twists"))
         if moving is None or np.isfinite(moving[0, -1]).all():
             return None
-        (record, kept), last = run.before, int(np.argmax(~np.isfinite(moving[0]).all(axis=-1)))
-        found, _ = run(kept, self.dt, (last - record) * self.every, 1, 1)
+        before, last = run.before, int(np.argmax(~np.isfinite(moving[0]).all(axis=-1)))
+        given = {name: run.given(name) for name in ("tau", "external", "u")}
+        kept = before.kept | {name: a for name, a in given.items() if a is not None}
+        found, _ = run(kept, self.dt, (last - before.record) * self.every - before.steps, 1, 1)
         finite = np.isfinite(found["v" if "v" in found else "twists"][0, : run.done + 1])
         step = int(np.argmin(finite.all(axis=-1)))
-        return float(self.t[record]) + self.dt * step, int(np.argmin(finite[step]))
+        return float(self.t[before.record]) + self.dt * (before.steps + step), int(np.argmin(finite[step]))
 
-    def _kept(self, program: Program) -> Parts:
-        """What the program keeps at the start."""
-        if self._from is not None:
-            return self._from
-        kept = program.entered(self.model, self.parts, self.start.t)
-        return program.resumed(kept, getattr(self.start, "memory", None))
+    def _first_place(self) -> Place:
+        """Where the run begins: what the program keeps of its first state, and of what that remembers."""
+        kept = self.program.entered(self.model, self.parts, self.start.t)
+        return Place(0, 0, self.program.resumed(kept, getattr(self.start, "memory", None)))
 
     def controlled(self, program: Program, control: Control | None) -> Solution:
         """Python is entered at every step, to ask for the joint forces and the inputs of forces."""
@@ -126,10 +139,10 @@ class FixedRun:
         notes = [(chunks.append, source.tobytes) for chunks, source in zip(records, sources, strict=True)]
         seen, step, driven, told_rows = run.seen(self.kind, self.shapes), run.step, self.driven, self._told_rows(run)
         dt, steps, lone, tau = self.dt, range(self.every), not self.batched, run.nothing if self.tau is None else self.tau
-        stopped, done, t = False, True, 0.0
+        stopped, lost, t, made, late = False, False, 0.0, self.begin.steps, self.deadline < inf
         try:
             for start in self.t[:-1].tolist():
-                for k in steps:
+                for k in range(made, self.every) if made else steps:
                     t = start + k * dt
                     if control is not None:
                         state = seen(t)
@@ -147,31 +160,40 @@ class FixedRun:
                         given.append((tau if lone else run.applied).tobytes())
                         if driven:
                             told.append(driven.last)
-                    if not done and lone:  # of a batch the others go on
-                        break
+                    if late or not done:
+                        lost = not done and lone  # of a batch the others go on
+                        made = 0 if lost else (k + 1) % self.every
+                        if lost or (made and perf_counter() > self.deadline):
+                            break
+                else:
+                    made = 0
+                if made:
+                    break
                 for add, numbers in notes:
                     add(numbers())
-                if not done and lone:
+                if lost or (late and perf_counter() > self.deadline):
                     break
         except KeyboardInterrupt:
             stopped = True
         count = min(map(len, records))  # whole ones
-        if not stopped and not done and lone:
+        if lost:
             moving = run.now["v" if "v" in run.now else "twists"][0]
             self._lost = (t + dt, int(np.argmin(np.isfinite(moving))))
         arrays = self._split(records[0][:count], {name: run.now[name].shape[1] for name in program.recorded})
         pairs = zip(run.reports.items(), records[1:], strict=True)
         reports = {name: self._split(chunks[:count], {name: a.shape[1]})[name] for (name, a), chunks in pairs}
+        self.asked = np.frombuffer(b"".join(given)).reshape(len(given), self.batch, self.model.nv), np.array(told)
         given = given or [run.applied.tobytes()]
         applied = self._split([*given, given[-1]][:count], {"tau": self.model.nv})["tau"]
-        held = None if control is None and self.tau is None else applied
-        self.after = Parts() if stopped else {name: run.now[name].copy() for name in program.states}
+        held = None if self.is_part or (control is None and self.tau is None) else applied
+        told = [] if self.is_part else told
+        self.end = self.begin if stopped else Place(count - 1, made, {name: run.now[name].copy() for name in program.states})
         idle.append(run)
         return self._solution(arrays, held, reports, applied[:, 0], told, stopped)
 
     def _stepping(self, program: Program, idle: list[Stepping]) -> Stepping:
         """Memory of a run that has ended, or fresh memory, where this run starts."""
-        kept = self._kept(program)
+        kept = self.begin.kept
         if not idle:
             return Stepping(self.model, program, kept, self.dt, self.threads, self.efforts.most)
         run = idle.pop()
@@ -224,7 +246,7 @@ class FixedRun:
         if count < len(t):
             t, parts, reports = t[:count], *({name: a[:, :count] for name, a in x.items()} for x in (parts, reports))
             tau, told = None if tau is None else tau[:, :count], told[:count]
-        memory = {name: self.after[name] for name in self.program.memory if name in self.after}
+        memory = {name: self.end.kept[name] for name in self.program.memory}
         found = {name: parts[name].reshape(shape + tail) for name, tail in self.tails.items()}
         inputs = np.array([*told, told[-1]])[:count] if len(told) else None
         held = None if tau is None else tau.reshape(*shape, self.model.nv)

@@ -7,7 +7,8 @@ A run that takes long is made in pieces (`pace`).
 
 from __future__ import annotations
 
-from math import prod
+from dataclasses import dataclass
+from math import inf, prod
 from time import perf_counter
 
 import numpy as np
@@ -23,18 +24,26 @@ Shapes = dict[str, tuple[int, ...]]
 NONE = (0.0, 0, 0)  # no run is described
 
 
+@dataclass(frozen=True)
+class Place:
+    """A place in a run: after so many records and further steps, with what its program kept there (batch, size)."""
+
+    record: int
+    steps: int
+    kept: Parts
+
+
 class Recording:
     """The runs of a program on batches of one size, one after the other: it has memory of its own.
 
     kept    what a run starts from (batch, size), with joint forces, wrenches and inputs; those of all runs have such shapes
     done    how many records the last run made
-    before  the number of a record of the last run from which on all that were asked for were made in one piece, and what the
-            program kept there
+    before  a place of the last run after which it never came back to Python, but for its end
     stopped whether the last run was stopped by Ctrl-C
     """
 
     done: int
-    before: tuple[int, Parts]
+    before: Place
     stopped: bool
 
     def __init__(self, model: Model, program: Program, kept: Parts) -> None:
@@ -50,10 +59,15 @@ class Recording:
         self._form, self._shapes, self._size, self._at = NONE, Shapes(), 0, 0
         self._pace, self._found = Pace(model.nb), Parts()
 
-    def __call__(self, kept: Parts, h: float, records: int, every: int, threads: int) -> tuple[Parts, Parts]:
+    def __call__(
+        self, kept: Parts, h: float, records: int, every: int, threads: int, steps: int = 0, deadline: float = inf
+    ) -> tuple[Parts, Parts]:
         """The states that are recorded (batch, 1 + records, size), and what is reported besides, as far as `done`.
 
         A run ends early where the motion of no state is finite any more, and where somebody presses Ctrl-C.
+
+        steps      that were made already towards the first record
+        deadline   when to end, if not everything is done by then (`perf_counter`)
         """
         np.concatenate([a.reshape(-1) for a in kept.values()], out=self._given)
         known = self._form == (h, records, every)
@@ -68,12 +82,12 @@ class Recording:
         reports = {name: found[name] for name in self._sizes if name not in arrays}
         for a in reports.values():
             a[:, 0] = 0.0  # no step ends at the start
-        self.before, self.done, self.stopped = (0, kept), 0, False
-        if threads == 1 and self._pace.state_steps() >= self._batch * records * every:
+        self.before, self.done, self.stopped, self._steps = Place(0, steps, kept), 0, False, steps
+        if threads == 1 and not steps and self._pace.state_steps() >= self._batch * records * every:
             self._all_at_once(block, known, h, records, every)
         else:
             self._form = NONE
-            self._in_pieces(h, records, every, threads)
+            self._in_pieces(h, records, every, threads, deadline)
         return arrays, reports
 
     def _all_at_once(self, block: np.ndarray, known: bool, h: float, records: int, every: int) -> None:
@@ -90,31 +104,41 @@ class Recording:
         self._pace.took(self._batch * records * every, perf_counter() - begin)
         self.done = records
 
-    def _in_pieces(self, h: float, records: int, every: int, threads: int) -> None:
+    def _in_pieces(self, h: float, records: int, every: int, threads: int, deadline: float) -> None:
         moving = next(name for name in ("v", "twists", self.program.recorded[-1]) if name in self._sizes)
         try:
             while self.done < records:
-                at_once = self._pace.state_steps() // (self._batch * every)
-                count = min(max(1, at_once), records - self.done)
-                self._records(h, count, every, threads)
+                count = 0 if self._steps else min(self._pace.state_steps() // (self._batch * every), records - self.done)
+                if count:
+                    self._piece(h, count, every, threads)
+                elif not self._one_record(h, every, threads, deadline):
+                    break
+                self._steps, count = 0, count or 1
                 finite = np.isfinite(self._found[moving][:, self.done + count]).all(axis=-1).any()  # of any state
                 if finite and self.done + count < records:
-                    self.before = self.done + count, self.states(self.program.states, self.done + count)
+                    self.before = Place(self.done + count, 0, self.states(self.program.states))
                 self.done += count
-                if not finite:
+                if not finite or perf_counter() > deadline:
                     break
         except KeyboardInterrupt:
-            self.stopped, self.done = True, self.before[0]
+            self.stopped, self.done, self._steps = True, self.before.record, self.before.steps
 
-    def _records(self, h: float, count: int, every: int, threads: int) -> None:
-        """The next records; what lies between two of them in several calls if it takes long."""
-        first, left = 1 + self.done, every
-        while left:
-            steps = min(left, max(1, self._pace.state_steps() // self._batch)) if count == 1 else left
-            self._calls(h, slice(first, first + count), count, steps, threads)
-            for name in self.program.recorded:
-                self._inputs[name][...] = self._found[name][:, first + count - 1]
-            left -= steps
+    def _one_record(self, h: float, every: int, threads: int, deadline: float) -> bool:
+        """The next record, in several calls: whether it was reached before the deadline."""
+        while self._steps < every:
+            steps = min(every - self._steps, max(1, self._pace.state_steps() // self._batch))
+            self._piece(h, 1, steps, threads)
+            self._steps += steps
+            if self._steps < every and perf_counter() > deadline:
+                return False
+        return True
+
+    def _piece(self, h: float, count: int, steps: int, threads: int) -> None:
+        """So many records, each after so many steps; what they leave is where the next piece begins."""
+        first = 1 + self.done
+        self._calls(h, slice(first, first + count), count, steps, threads)
+        for name in self.program.recorded:
+            self._inputs[name][...] = self._found[name][:, first + count - 1]
 
     def _calls(self, h: float, place: slice, count: int, steps: int, threads: int) -> None:
         """So many records, each after so many steps; of very many states some at a time."""
@@ -133,13 +157,23 @@ class Recording:
             self._pace.took(size * steps_in_all, perf_counter() - begin)
             done = some.stop
 
-    def after(self, names: tuple[str, ...]) -> Parts:
-        """What the program keeps after the last record that was made: copies."""
-        return {name: self.before[1][name] for name in names} if self.stopped else self.states(names, self.done)
+    def end(self, names: tuple[str, ...]) -> Place:
+        """Where the last run ended."""
+        if self.stopped:
+            return self.before
+        if not self._steps:
+            for name in self.program.recorded:
+                self._inputs[name][...] = self._found[name][:, self.done]
+        return Place(self.done, self._steps, self.states(names))
 
-    def states(self, names: tuple[str, ...], record: int) -> Parts:
-        """What it keeps now, at a record."""
-        return {n: (self._found[n][:, record] if n in self.program.recorded else self._inputs[n]).copy() for n in names}
+    def given(self, name: str) -> np.ndarray | None:
+        """What the last run was given besides its states."""
+        found = self._inputs.get(name)
+        return None if found is None else found.copy()
+
+    def states(self, names: tuple[str, ...]) -> Parts:
+        """What the program keeps where the last piece ended: copies."""
+        return {name: self._inputs[name].copy() for name in names}
 
     def _arrays(self, h: float, place: slice, some: slice) -> tuple[Parts, Parts]:
         """Inputs and outputs of the compiled code, of some states; what is not recorded is kept where it comes from."""
