@@ -24,7 +24,7 @@ from .contact import CompliantContact, Contact
 from .convert import Cartesian, from_cartesian, to_cartesian
 from .doors import jax as jax
 from .energy import Energy, energy
-from .errors import CompileError, InputError, LinkworkError, ModelError, SolverError, SymbolError
+from .errors import CompileError, InputError, LinkworkError, ModelError, RunInterrupted, SolverError, SymbolError, WriteError
 from .forces import (
     ActivationDynamics,
     Actuator,
@@ -179,6 +179,7 @@ from .spatial.samples import interp, samples
 from .spatial.table import Table
 from .step_derivatives import StepDerivatives, step_derivatives, step_parameter_derivatives, step_product
 from .steppers import Event, assemble, project
+from .streams import resume
 from .trajectory import Health, Trajectory
 
 __version__: str
@@ -275,6 +276,7 @@ __all__ = [
     "Response",
     "Revolute",
     "Rows",
+    "RunInterrupted",
     "Schedule",
     "Shape",
     "Simulator",
@@ -303,6 +305,7 @@ __all__ = [
     "Universal",
     "WrapCylinder",
     "WrapSphere",
+    "WriteError",
     "ad",
     "analysis",
     "assemble",
@@ -377,6 +380,7 @@ __all__ = [
     "point_jacobian",
     "project",
     "regressor",
+    "resume",
     "samples",
     "simulate",
     "step_derivatives",

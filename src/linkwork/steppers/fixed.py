@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import cached_property
 from math import inf
 from time import perf_counter
 from typing import Any
@@ -33,6 +35,7 @@ class FixedRun:
     begin      where it begins
     end        where it ended, once it ran
     asked      where Python is asked: joint forces (records, batch, nv) and inputs (records, inputs) from the start of each record
+    reported   what the program said besides its states at every record that is kept
     deadline   when to end, if it is not done by then (`perf_counter`)
     is_part    of a longer run
     """
@@ -40,6 +43,7 @@ class FixedRun:
     begin: Place
     end: Place
     asked: tuple[np.ndarray, np.ndarray]
+    reported: Parts
     deadline: float = inf
 
     def __init__(
@@ -55,8 +59,7 @@ class FixedRun:
     ) -> None:
         self.model, self.stepper, self.kind, self.dt, self.every = model, stepper, type(state), dt, every
         self.program = program_of(stepper, model, method)
-        self.start, self.records = state, steps // every
-        self.t = state.t + dt * every * np.arange(self.records + 1)
+        self.start, self.records, self._first = state, steps // every, 0
         self.tau: np.ndarray | None = None
         self.external: np.ndarray | None = None
         self.driven: Inputs | None = None
@@ -79,12 +82,24 @@ class FixedRun:
         steady = control is None and not told and not collection(self.model).told_count
         return self.compiled(self.program) if steady else self.controlled(self.program, control)
 
-    def part(self, begin: Place, seconds: float) -> FixedRun:
-        """The rest of this run from a place on, or as much of it as takes so long."""
+    @cached_property
+    def t(self) -> np.ndarray:
+        """The times of all records."""
+        return self.start.t + self.dt * self.every * np.arange(self._first, self._first + self.records + 1)
+
+    def part(self, begin: Place, records: int, seconds: float) -> FixedRun:
+        """So many more records of this run from a place on, or as many as are made in a time."""
         other = copy.copy(self)
-        other.t, other.records = self.t[begin.record :], self.records - begin.record
+        other.__dict__.pop("t", None)
+        other._first, other.records = begin.record, min(records, self.records - begin.record)
         other.begin, other.deadline, other.is_part = begin, perf_counter() + seconds, True
         return other
+
+    @property
+    def record_bytes(self) -> int:
+        """The room that a record takes."""
+        sizes = sum(self.begin.kept[name].shape[1] for name in self.program.recorded)
+        return 8 * self.batch * (sizes + sum(self.program.report_sizes(self.model).values()) + self.model.nv + 1)
 
     def compiled(self, program: Program) -> Solution:
         """All steps in compiled code."""
@@ -187,7 +202,8 @@ class FixedRun:
         applied = self._split([*given, given[-1]][:count], {"tau": self.model.nv})["tau"]
         held = None if self.is_part or (control is None and self.tau is None) else applied
         told = [] if self.is_part else told
-        self.end = self.begin if stopped else Place(count - 1, made, {name: run.now[name].copy() for name in program.states})
+        kept = self.begin.kept if stopped else {name: run.now[name].copy() for name in program.states}
+        self.end = Place(0, self.begin.steps, kept) if stopped else Place(count - 1, made, kept)
         idle.append(run)
         return self._solution(arrays, held, reports, applied[:, 0], told, stopped)
 
@@ -242,13 +258,27 @@ class FixedRun:
         """
         parts = self.program.left(self.model, arrays)
         count, failure = self._good_records(parts)
-        t, shape = self.t, (self.batch, count) if self.batched else (count,)
-        if count < len(t):
-            t, parts, reports = t[:count], *({name: a[:, :count] for name, a in x.items()} for x in (parts, reports))
+        if count < self.records + 1:
+            parts, reports = ({name: a[:, :count] for name, a in x.items()} for x in (parts, reports))
             tau, told = None if tau is None else tau[:, :count], told[:count]
+        self.reported = reports
         memory = {name: self.end.kept[name] for name in self.program.memory}
-        found = {name: parts[name].reshape(shape + tail) for name, tail in self.tails.items()}
         inputs = np.array([*told, told[-1]])[:count] if len(told) else None
+        return replace(self.solution(parts, reports, tau, inputs, first_tau, memory), failure=failure, stopped=stopped)
+
+    def solution(
+        self,
+        parts: Parts,
+        reports: Parts,
+        tau: np.ndarray | None,
+        inputs: np.ndarray | None,
+        first_tau: np.ndarray | None,
+        memory: Parts,
+    ) -> Solution:
+        """The records (batch, records, size) of states, reports and joint forces, and inputs (records, inputs), as a solution."""
+        count = next(iter(parts.values())).shape[1]
+        t, shape = self.t[:count], (self.batch, count) if self.batched else (count,)
+        found = {name: parts[name].reshape(shape + tail) for name, tail in self.tails.items()}
         held = None if tau is None else tau.reshape(*shape, self.model.nv)
         forces = left = None
         impulses = reported_impulses(reports, collection(self.model).row_count)
@@ -257,7 +287,7 @@ class FixedRun:
         if "left" in reports:
             reports["left"][:, 0] = 0.0  # nothing is solved before the start
             left = reports["left"].reshape(shape)
-        return Solution(t, found, held, forces, (), inputs, memory, left, failure, stopped)
+        return Solution(t, found, held, forces, (), inputs, memory, left)
 
     def _good_records(self, parts: Parts) -> tuple[int, str | None]:
         """How many records are finite and within the domains of joints, of a batch all, and what is not."""

@@ -69,7 +69,7 @@ class Recording:
         steps      that were made already towards the first record
         deadline   when to end, if not everything is done by then (`perf_counter`)
         """
-        np.concatenate([a.reshape(-1) for a in kept.values()], out=self._given)
+        np.concatenate([kept[name].reshape(-1) for name in self._inputs], out=self._given)
         known = self._form == (h, records, every)
         if not known:
             self._shapes = {name: (self._batch, 1 + records, size) for name, size in self._sizes.items()}
