@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -58,4 +59,7 @@ if __name__ == "__main__":
         if "no run" not in str(error):
             raise
         begun(file, duration, kind)
+    except KeyboardInterrupt:
+        print(time.process_time(), flush=True)
+        raise
     print("done", flush=True)

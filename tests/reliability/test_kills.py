@@ -88,16 +88,23 @@ def test_killed_at_twenty_moments(tmp_path: Path) -> None:
     whole(file, "single", 250.0)
 
 
-@pytest.mark.parametrize("kind", ["single", "controlled"])
+def processor_time(pid: int) -> float:
+    """The seconds that a process has worked: what else the machine does is not its fault."""
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="tells processor times in /proc")
+@pytest.mark.parametrize("kind", ["single", "controlled", "batch"])
 def test_ctrl_c_ends_a_run_at_once(tmp_path: Path, kind: str) -> None:
     file = tmp_path / "run.lwk"
     run = started(file, 1e4, kind)
     wait_for(file, 50_000)
     assert run.poll() is None
-    at = time.perf_counter()
+    at = processor_time(run.pid)
     run.send_signal(signal.SIGINT)
-    run.wait(10.0)
-    assert time.perf_counter() - at < 0.3 + 0.7 * (os.getloadavg()[0] > 1.5)  # with the end of Python itself, on a busy machine
+    said, _ = run.communicate(timeout=60.0)
+    assert float(said) - at < 0.3
     assert run.returncode not in (0, None)
     assert len(lw.Trajectory.load(file)) > 100
 
@@ -114,13 +121,13 @@ lw.simulate(model, start(model), 0.1, 1e-3)
 sent = []
 def interrupt():
     time.sleep(0.8)
-    sent.append(time.perf_counter())
+    sent.append(time.process_time())
     os.kill(os.getpid(), signal.SIGINT)
 threading.Thread(target=interrupt).start()
 try:
     lw.simulate(model, start(model), 1e4, 1e-3)
 except KeyboardInterrupt as stop:
-    late = time.perf_counter() - sent[0]
+    late = time.process_time() - sent[0]
     kept = stop.trajectory
     again = lw.simulate(model, start(model), 1e-3 * (len(kept) - 1), 1e-3)
     print(type(stop).__name__, late < 0.3, len(kept) > 1000, again.v.tobytes() == kept.v.tobytes())

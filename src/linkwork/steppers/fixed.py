@@ -115,10 +115,11 @@ class FixedRun:
         threads, begin = thread_count(self.threads), self.begin
         arrays, reports = run(kept, self.dt, self.records, self.every, threads, begin.steps, self.deadline)
         self.end = run.end(program.states if self.is_part else program.memory)
-        tau = None if self.tau is None else self._constant_tau()
-        told = [] if inputs is None else [inputs] * (self.records + 1)
         if run.done < self.records:
             arrays, reports = ({name: a[:, : run.done + 1] for name, a in x.items()} for x in (arrays, reports))
+            self.records = run.done
+        tau = None if self.tau is None else self._constant_tau()
+        told = [] if inputs is None else [inputs] * (self.records + 1)
         stopped = run.stopped
         if self.every > 1 and not self.batched:
             self._lost = self._step_lost(run, arrays)

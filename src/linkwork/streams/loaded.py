@@ -19,15 +19,21 @@ REPORT = "report."
 
 
 class StreamedTrajectory(Trajectory):
-    """A trajectory in a file: its head is read at once, its records when somebody asks for them.
+    """A trajectory in a file, which is read when somebody asks for something.
 
     path     the file
     model    in place of that of the file, where that does not hold its own
     """
 
+    path: Path
+    _own_model: Any
+
     def __init__(self, path: Path, model: Any = None) -> None:
-        self.__dict__["path"], self.__dict__["_file"] = path, StreamFile(path)
-        self.__dict__["_own_model"] = model
+        self.__dict__.update(path=path, _own_model=model)
+
+    @cached_property
+    def _file(self) -> StreamFile:
+        return StreamFile(self.path)
 
     @property
     def complete(self) -> bool:
@@ -36,8 +42,8 @@ class StreamedTrajectory(Trajectory):
 
     @cached_property
     def _whole(self) -> Trajectory:
-        file: StreamFile = self.__dict__["_file"]
-        call = call_of(self.path, file.head.text, file.head.arrays, self.__dict__["_own_model"])
+        file = self._file
+        call = call_of(self.path, file.head.text, file.head.arrays, self._own_model)
         ready = prepared(**call)
         run, found = ready.fixed_run(), _joined(file)
         if "t" not in found:
@@ -60,7 +66,7 @@ class StreamedTrajectory(Trajectory):
         return ready.held(solution)
 
     def _notes(self) -> list[str]:
-        file: StreamFile = self.__dict__["_file"]
+        file = self._file
         failed = None if file.end is None else file.end["failure"]
         found = [file.note] if file.note else []
         if file.end is None:

@@ -72,7 +72,7 @@ def written(ready: Prepared, writer: BlockWriter, call: dict[str, Any], place: P
     try:
         if place is None:
             place = run.begin
-            _write(writer, run, ready, call, place, _first(run), resumable=True)
+            stopped = _write(writer, run, ready, call, place, _first(run), resumable=True)
         while place.record < run.records and not stopped:
             part = run.part(place, max(1, ROOM // run.record_bytes), SECONDS)
             found = part.solve(ready.control)
@@ -80,22 +80,25 @@ def written(ready: Prepared, writer: BlockWriter, call: dict[str, Any], place: P
             end = Place(place.record + part.end.record, part.end.steps, part.end.kept)
             lost = found.failure is not None and _nothing_moves(run, found)
             new = _records(part, found, slice(1, None))
-            _write(writer, part, ready, call, end, new, resumable=not lost and len(new["t"]) == part.end.record)
+            whole = not lost and len(new["t"]) == part.end.record
+            stopped = _write(writer, part, ready, call, end, new, resumable=whole) or stopped
             if lost:
                 break
             place = end
         if not stopped:
             writer.write(END, {"failure": failure}, {})
+    except KeyboardInterrupt:
+        stopped = True
     except WriteError as error:
-        error.trajectory = _so_far(writer.path)
+        error.trajectory = StreamedTrajectory(writer.path, call["model"])
         raise
+    trajectory = StreamedTrajectory(writer.path, call["model"])
     if failure:
         error = SolverError(failure)
-        error.trajectory = StreamedTrajectory(writer.path)
+        error.trajectory = trajectory
         raise error
-    trajectory = StreamedTrajectory(writer.path)
     if stopped:
-        stop = RunInterrupted(f"the run was stopped at t = {trajectory.t[-1]:.9g}; lw.resume({str(writer.path)!r}) continues it")
+        stop = RunInterrupted(f"the run was stopped; lw.resume({str(writer.path)!r}) continues it")
         stop.trajectory = trajectory
         raise stop
     return trajectory
@@ -104,14 +107,6 @@ def written(ready: Prepared, writer: BlockWriter, call: dict[str, Any], place: P
 def _nothing_moves(run: FixedRun, found: Solution) -> bool:
     """Whether a run that failed is at its end: of a batch the others go on."""
     return not run.batched or not np.isfinite(found.arrays["v" if "v" in found.arrays else "twists"][:, -1]).any()
-
-
-def _so_far(path: Path) -> Trajectory | None:
-    """What a file holds that could not be written to its end."""
-    try:
-        return StreamedTrajectory(path)
-    except InputError:
-        return None
 
 
 def _first(run: FixedRun) -> dict[str, np.ndarray]:
@@ -143,8 +138,8 @@ def _write(
     end: Place,
     records: dict[str, np.ndarray],
     resumable: bool,
-) -> None:
-    """A block of records, with where the run goes on from."""
+) -> bool:
+    """Write a block of records, with where the run goes on from: whether Ctrl-C was pressed meanwhile."""
     text: dict[str, Any] = {"count": len(records["t"]), "resumable": resumable, "record": end.record, "steps": end.steps}
     arrays = dict(records)
     text["states"] = []
@@ -158,4 +153,9 @@ def _write(
                 text["states"].append(name)
                 text[name] = data.tree
                 arrays |= parts(data, name)
-    writer.write(RECORDS, text, arrays)
+    try:
+        writer.write(RECORDS, text, arrays)
+    except KeyboardInterrupt:
+        writer.write(RECORDS, text, arrays)
+        return True
+    return False
