@@ -103,7 +103,7 @@ class _Encoder:
         if type(x) is tuple:
             return {"tuple": [self.of(e, where) for e in x]}
         if isinstance(x, (dict, MappingProxyType)):
-            return {"dict": [[self.of(k, where), self.of(v, f"{where}[{k!r}]")] for k, v in x.items()]}
+            return {"dict": [[self.of(k, where), self.of(v, where)] for k, v in x.items()]}
         if isinstance(x, (set, frozenset)):
             members = sorted((self.of(e, where) for e in x), key=lambda e: json.dumps(e))
             return {type(x).__name__: members}
@@ -139,23 +139,23 @@ class _Encoder:
             return self._foreign(x, where)
         if isinstance(x, tuple):  # with names
             return {"named": _name(kind), "members": [self.of(e, where) for e in x]}
-        state = self._travelling(x, state_of(x), where)
+        state = self._travelling(x, state_of(x))
         return {"object": number, "of": _name(kind), "state": {n: self.of(v, self._place(x, n)) for n, v in state.items()}}
 
-    def _place(self, x: Any, attribute: str) -> str:
-        try:
-            return f"{x!r}.{attribute}"
-        except Exception:  # of an object that is not made yet
-            return f"{type(x).__name__}.{attribute}"
+    @staticmethod
+    def _place(x: Any, attribute: str) -> str:
+        """Where something stands, for messages."""
+        name = getattr(x, "name", "")
+        return f"{type(x).__name__}{f' {name!r}' if isinstance(name, str) and name else ''}: {attribute}"
 
-    def _travelling(self, x: Any, state: dict[str, Any], where: str) -> dict[str, Any]:
+    def _travelling(self, x: Any, state: dict[str, Any]) -> dict[str, Any]:
         """The state with the functions that its class says how to call as what they compute; what it was made with likewise."""
         for name, arguments in getattr(x, "function_arguments", dict)().items():
             function = state.get(name)
             if isinstance(function, Mapping):
-                state[name] = {k: f if f is None else self._tape(f, arguments.get(k), f"{x!r}") for k, f in function.items()}
+                state[name] = {k: f if f is None else self._tape(f, arguments.get(k)) for k, f in function.items()}
             elif function is not None:
-                state[name] = self._tape(function, arguments, f"{x!r}")
+                state[name] = self._tape(function, arguments)
         made = state.get("_made_with")
         return state if made is None else state | {"_made_with": self._made_with(made)}
 
@@ -172,7 +172,7 @@ class _Encoder:
         except KeyError:
             return None
 
-    def _tape(self, function: Any, arguments: Any, where: str) -> Any:
+    def _tape(self, function: Any, arguments: Any) -> Any:
         if arguments is None or not isinstance(function, FunctionType) or _public(function):
             return function
         if id(function) not in self._tapes:

@@ -12,7 +12,7 @@ from ..trajectory import Trajectory
 from .file import StreamFile
 from .head import ASKED, call_of, ran_on
 from .loaded import StreamedTrajectory
-from .stream import written
+from .writing import written
 
 
 def resume(
