@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import time
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -72,3 +74,12 @@ def _equal(x: Any, y: Any) -> bool:
     if x is None or y is None:
         return x is y
     return x.shape == y.shape and x.tobytes() == y.tobytes()
+
+
+def wait_for(file: Path, size: int) -> None:
+    """Wait until a run has written so much."""
+    for _ in range(600):
+        if file.exists() and file.stat().st_size > size:
+            return
+        time.sleep(0.05)
+    raise AssertionError("nothing was written")

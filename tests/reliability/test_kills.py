@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 from reliability.killed import begun, continued
-from reliability.runs import same
+from reliability.runs import same, wait_for
 
 import linkwork as lw
 from linkwork.store.blocks import Block, read_blocks
@@ -45,15 +45,6 @@ def killed_again_and_again(file: Path, duration: float, kind: str, kills: int) -
         if file.exists() and file.stat().st_size > 8:
             assert_opens(file, at)
     return count
-
-
-def wait_for(file: Path, size: int) -> None:
-    """Wait until a run has written so much."""
-    for _ in range(600):
-        if file.exists() and file.stat().st_size > size:
-            return
-        time.sleep(0.05)
-    raise AssertionError("nothing was written")
 
 
 def assert_opens(file: Path, at: float) -> None:
