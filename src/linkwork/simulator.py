@@ -50,6 +50,20 @@ class Simulator:
         contact_slip_speed: float | None = None,
         **options: Any,
     ) -> None:
+        self._made_with = {
+            "model": model,
+            "state": state,
+            "dt": dt,
+            "method": method,
+            "stepper": stepper,
+            "open_loops": open_loops,
+            "limit_model": limit_model,
+            "contact": contact,
+            "contact_stiffness": contact_stiffness,
+            "contact_damping": contact_damping,
+            "contact_slip_speed": contact_slip_speed,
+            **options,
+        }
         if not (np.isfinite(dt) and dt > 0):
             raise InputError(f"dt must be positive and finite, not {dt!r}")
         self.dt, self.method = dt, method
@@ -73,6 +87,24 @@ class Simulator:
         self._names = ("q", "v") if isinstance(self._first, State) else ("poses", "twists", "q_fit")
         self._shapes = {name: getattr(self._first, name).shape for name in self._names}
         self.reset()
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What it was made with, and where it is."""
+        run = self._stepping
+        assert run is not None
+        now = {"first_t": self._first_t, "steps": self._steps, "lost_by": self._lost_by, "clipped": self._efforts.clipped}
+        return {"made_with": self._made_with, "kept": {name: a.copy() for name, a in run.now.items()}, "u": run.told, **now}
+
+    def __setstate__(self, given: dict[str, Any]) -> None:
+        self.__init__(**given["made_with"])
+        run = self._stepping
+        assert run is not None
+        run.restart(given["kept"], self.dt)
+        if given["u"] is not None:
+            run.tell(given["u"])
+        self._first_t, self._steps, self._lost_by = given["first_t"], given["steps"], given["lost_by"]
+        self._efforts.clipped, self._state = given["clipped"], None
+        self._quick = None if self._lost_by is not None else self._quick_step(run)
 
     def reset(self, state: State | MaximalState | None = None) -> None:
         """Back to the start, or to another state of as many; nothing is remembered."""

@@ -25,6 +25,7 @@ from .model.locked import locking, may_lock
 from .reactions import Reactions
 from .steppers import Event
 from .steppers.row_forces import RowForces
+from .store.objects import state_of
 
 ROUNDING = 1e-12  # of the energy: less work than this is none
 AT_ONCE = 4_000_000  # numbers of constraint rows that are looked at together
@@ -119,6 +120,9 @@ class Trajectory:
     left: np.ndarray | None = None
     notes: tuple[str, ...] = ()
     clipped: Mapping[str, int] = field(default_factory=dict)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return state_of(self)
 
     def __len__(self) -> int:
         return len(self.t)

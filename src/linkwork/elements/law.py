@@ -20,12 +20,13 @@ from ..model.model import WORLD, Model
 from ..solvers.problem import BOUNDS, FIRST, NORMAL, SECOND, is_bounded_by_another
 from ..spatial.functions import Functions, run_time
 from ..spatial.scalar import Scalar, Vector, array
+from ..store.travelling import Travelling
 from .ports import At, Port
 
 EXACT, PYRAMID, STAGGERED = FRICTION_MODELS = ("exact", "pyramid", "staggered")  # Coulomb's cone; a pyramid around it; in turns
 
 
-class Law:
+class Law(Travelling):
     """Base of elements that are compiled: a law of numbers that are run-time data.
 
     parameter_names   attributes that are numbers or arrays: run-time data, shared kernels

@@ -26,6 +26,7 @@ from ..kernel.symbol import traced_digest
 from ..model.model import Model
 from ..spatial.jet import biases, coordinates, gradients, rates, values
 from ..spatial.scalar import Vector, stack
+from ..store.travelling import Travelling
 
 Map = Callable[[Vector], Any]
 
@@ -40,7 +41,7 @@ class Moved:
     J: np.ndarray
 
 
-class CoordinateMap:
+class CoordinateMap(Travelling):
     """q = f(r) for the joints of a model; r has nr entries."""
 
     def __init__(self, model: Model, function: Map, nr: int) -> None:

@@ -92,6 +92,12 @@ class Stepping:
             self.step = self._prepared()
         self._given["u"][...] = u
 
+    @property
+    def told(self) -> np.ndarray | None:
+        """Inputs of the forces now; None if there are none."""
+        u = self._given.get("u")
+        return None if u is None else u.copy()
+
     def tell_rows(self, t: float) -> None:
         """Constraints are told what they must know in the step at a time."""
         laws, h = collection(self.model), float(self._given["h"][0])

@@ -129,13 +129,13 @@ class _Encoder:
             self._arrays[name] = x
             return {"array": name, "frozen": not x.flags.writeable}
         if isinstance(x, type):
-            return {"class": _name(x)} if _own(x) else self._foreign(x, where)
+            return {"class": _name(x)} if is_own(x) else self._foreign(x, where)
         if isinstance(x, (FunctionType, BuiltinFunctionType)):
             return self._function(x, where)
         if isinstance(x, TapedFunction):
             return {"tape": x.as_data()}
         kind = type(x)
-        if not _own(kind):
+        if not is_own(kind):
             return self._foreign(x, where)
         if isinstance(x, tuple):  # with names
             return {"named": _name(kind), "members": [self.of(e, where) for e in x]}
@@ -246,7 +246,8 @@ class _Decoder:
         return self._strangers[x["foreign"]]
 
 
-def _own(kind: type) -> bool:
+def is_own(kind: type) -> bool:
+    """Whether a class is part of this package."""
     return kind.__module__.startswith(PACKAGE)
 
 
