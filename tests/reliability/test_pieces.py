@@ -70,8 +70,9 @@ def test_a_motion_that_is_not_finite_ends_at_once(monkeypatch: pytest.MonkeyPatc
 
 def test_of_a_batch_the_error_says_which_run() -> None:
     model = smooth()
-    state = start(model, 5)
-    state.v[3, 0] = 1e200
+    q, v = (np.array(x) for x in (start(model, 5).q, start(model, 5).v))
+    v[3, 0] = 1e200
+    state = lw.State(q, v)
     with pytest.raises(lw.SolverError, match=r"1 of the 5 runs, first of run 3, is not finite at t = 0\.\d+: body 'a'") as lost:
         lw.simulate(model, state, 1.0, 1e-3)
     assert np.isfinite(lost.value.trajectory.v[[0, 1, 2, 4]]).all()

@@ -7,7 +7,6 @@ Joints whose velocity is not the derivative of q (quaternions) say how q moves i
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
@@ -15,6 +14,7 @@ import numpy as np
 
 from ..errors import ModelError
 from ..kernel.symbol import traced_digest
+from ..spatial.frozen import Frozen
 from ..spatial.functions import run_time, shaped
 from ..spatial.jet import coordinates
 from ..spatial.scalar import Vector, solve_spd
@@ -24,7 +24,7 @@ from ..store.travelling import Travelling
 Pair = tuple[np.ndarray, np.ndarray]
 
 
-class Joint(Travelling):
+class Joint(Travelling, Frozen):
     """Base of all joints. Subclasses set `nq`, `nv` and `transform`.
 
     parameter_names   attributes that are run-time data of the kernels (an axis, a pitch): joints that differ only in
@@ -72,9 +72,7 @@ class Joint(Travelling):
         """The same joint with other parameters (traced ones, say)."""
         if not values:
             return self
-        other = copy.copy(self)
-        other.__dict__.update(values)
-        return other
+        return self.with_parts(**values)
 
     # --- derived ----------------------------------------------------------------------------------------------------
     def jets(self, q: Vector, v: Vector) -> Vector:

@@ -111,7 +111,10 @@ class FixedRun:
         if len(known) > FORMS:
             known.clear()
         idle = known.setdefault(form, [])
-        run = idle.pop() if idle else Recording(self.model, program, kept)
+        try:
+            run = idle.pop()  # other threads take others
+        except IndexError:
+            run = Recording(self.model, program, kept)
         threads, begin = thread_count(self.threads), self.begin
         arrays, reports = run(kept, self.dt, self.records, self.every, threads, begin.steps, self.deadline)
         self.end = run.end(program.states if self.is_part else program.memory)
@@ -211,9 +214,10 @@ class FixedRun:
     def _stepping(self, program: Program, idle: list[Stepping]) -> Stepping:
         """Memory of a run that has ended, or fresh memory, where this run starts."""
         kept = self.begin.kept
-        if not idle:
+        try:
+            run = idle.pop()  # other threads take others
+        except IndexError:
             return Stepping(self.model, program, kept, self.dt, self.threads, self.efforts.most)
-        run = idle.pop()
         run.restart(kept, self.dt)
         return run
 
