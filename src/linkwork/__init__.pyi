@@ -25,7 +25,7 @@ from .convert import Cartesian, from_cartesian, to_cartesian
 from .doors import jax as jax
 from .doors import torch as torch
 from .energy import Energy, energy
-from .errors import CompileError, InputError, LinkworkError, ModelError, SolverError, SymbolError
+from .errors import CompileError, InputError, LinkworkError, ModelError, RunInterrupted, SolverError, SymbolError, WriteError
 from .forces import (
     ActivationDynamics,
     Actuator,
@@ -181,6 +181,7 @@ from .spatial.table import Table
 from .step_derivatives import StepDerivatives, step_derivatives, step_parameter_derivatives, step_product
 from .step_gradients import StepGradient, rollout_gradient, step_gradient
 from .steppers import Event, assemble, project
+from .streams import resume
 from .studies import Design, Fit, Recorded, Runs, Study, fit, study
 from .trajectory import Health, Trajectory
 
@@ -281,6 +282,7 @@ __all__ = [
     "Response",
     "Revolute",
     "Rows",
+    "RunInterrupted",
     "Runs",
     "Schedule",
     "Shape",
@@ -312,6 +314,7 @@ __all__ = [
     "Universal",
     "WrapCylinder",
     "WrapSphere",
+    "WriteError",
     "ad",
     "analysis",
     "assemble",
@@ -387,6 +390,7 @@ __all__ = [
     "point_jacobian",
     "project",
     "regressor",
+    "resume",
     "rollout_gradient",
     "samples",
     "simulate",

@@ -28,6 +28,7 @@ from .spatial.frozen import frozen, sealed
 from .spatial.scalar import read_only
 from .steppers import Event
 from .steppers.row_forces import RowForces
+from .store.objects import state_of
 
 ROUNDING = 1e-12  # of the energy: less work than this is none
 AT_ONCE = 4_000_000  # numbers of constraint rows that are looked at together
@@ -128,6 +129,13 @@ class Trajectory:
             sealed(a)
         for name in ("tau", "external", "inputs", "left"):
             object.__setattr__(self, name, frozen(getattr(self, name)))
+
+    def __getstate__(self) -> dict[str, Any]:
+        return state_of(self)
+
+    def __setstate__(self, parts: dict[str, Any]) -> None:
+        self.__dict__.update(parts)
+        self.__post_init__()
 
     def __len__(self) -> int:
         return len(self.t)
@@ -416,6 +424,16 @@ class Trajectory:
         q, v = (x.reshape(-1, x.shape[-1]) for x in (self.q, self.v))
         t = np.tile(self.t, runs)
         return Reactions(self.model, q, v, t, flat(tau, 1), flat(external, 2), flat(self.inputs, 1), flat(self.forces, 1))
+
+    @staticmethod
+    def load(path: str | Path, model: Any = None) -> Trajectory:
+        """The trajectory in a stream that `simulate(out=...)` wrote, as far as that is whole; records are read when asked for.
+
+        model   where the stream does not hold its own: the same again
+        """
+        from .streams import load
+
+        return load(path, model)
 
     def save(self, path: str | Path) -> Path:
         """Write the run: `.npz` (numbers), `.html` (an animation to open in a browser), `.png`, `.svg` or `.pdf` (plots)."""

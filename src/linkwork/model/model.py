@@ -21,6 +21,7 @@ from ..spatial.gate import meant, reals, shown
 from ..spatial.inertia import Inertia
 from ..spatial.scalar import read_only
 from ..spatial.se3 import SE3
+from ..store.travelling import Travelling
 from .arrays import Interface
 from .properties import JointProperties, plain_properties
 
@@ -65,7 +66,7 @@ class Frame:
 
 
 @dataclass(frozen=True, eq=False)
-class Model:
+class Model(Travelling):
     """Bodies in topological order (parents first), gravity, and further elements (constraints, contacts).
 
     frames         named frames on bodies, or on the world
