@@ -38,6 +38,7 @@ LAYERS = [
     ["simulator"],
     ["scenes"],
     ["io", "view"],
+    ["live"],
     ["interop", "analysis"],
     ["studies"],
     ["bench"],

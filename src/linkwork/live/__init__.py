@@ -1,0 +1,1 @@
+"""Simulations that run in a page: the step program of a model as WebAssembly, inside one file."""
