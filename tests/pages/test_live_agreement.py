@@ -11,14 +11,14 @@ from typing import Any
 
 import numpy as np
 import pytest
-from pages.live_models import MODELS, chain, moving, muscles, springs
+from pages.live_models import MODELS, ROD, chain, moving, muscles, springs
 
 import linkwork as lw
 from linkwork.live.program import LiveProgram, live_program
 from linkwork.live.start import start_of
 
 STEPS, DT = 100, 1e-3
-ENGINE = Path(lw.__file__).parent / "live" / "simulation.js"
+ENGINE = Path(lw.__file__).parent / "live" / "page"
 METHODS = ("reduced", "maximal", "maximal-implicit", "redmax")
 pytestmark = pytest.mark.skipif(shutil.which("node") is None, reason="node is not installed")
 
@@ -26,15 +26,17 @@ pytestmark = pytest.mark.skipif(shutil.which("node") is None, reason="node is no
 def program(model: lw.Model, state: Any, method: str = "reduced", dt: float = DT, **options: Any) -> LiveProgram:
     given: dict[str, Any] = {"stepper": None, "tau": None, "inputs": None, "open_loops": "refuse", "limit_model": "hard"}
     given |= {"contact": "exact", **{k: options.pop(k) for k in tuple(options) if k in (*given, "contact")}}
-    return live_program(start_of(model, state, dt, method, **given, options=options))
+    sliders = options.pop("sliders", None)
+    return live_program(start_of(model, state, dt, method, **given, options=options), sliders)
 
 
 def told(live: LiveProgram, script: str, tmp_path: Path) -> Any:
     """What a script says of a simulation `s`: the value of its last expression, as JSON."""
     data = {"wasm": base64.b64encode(live.module).decode(), "image": base64.b64encode(live.image).decode()}
     (tmp_path / "live.json").write_text(json.dumps(data | {"manifest": live.manifest}))
+    engine = "".join((ENGINE / f"{name}.js").read_text() for name in ("simulation", "controls", "grip")).replace("export ", "")
     text = f"""
-        const {{ makeSimulation }} = require({json.dumps(str(ENGINE))});
+        {engine}
         const d = JSON.parse(require("fs").readFileSync({json.dumps(str(tmp_path / "live.json"))}));
         const bytes = (x) => Uint8Array.from(Buffer.from(x, "base64"));
         makeSimulation(bytes(d.wasm), bytes(d.image), d.manifest)
@@ -103,7 +105,7 @@ def test_numbers_of_laws_are_where_the_manifest_says(tmp_path: Path) -> None:
 def test_inputs_of_forces(tmp_path: Path) -> None:
     model, state = muscles()
     script = f"""
-        const at = (name) => s.manifest.inputs.find((x) => x.name === name).at;
+        const at = (name) => s.manifest.laws.find((x) => x.name === name).inputs;
         s.numbers(...at("flexor"))[0] = 0.9; s.numbers(...at("front"))[0] = 0.1;
         s.step({STEPS}); return [...s.poses];"""
     expected = after(model, state, inputs=np.array([0.9, 0.1]))
@@ -125,8 +127,8 @@ def test_a_handle_pulls_as_one_of_the_model_does(method: str, tmp_path: Path) ->
     state, point, target = moving(model), (0.0, 0.01, -0.3), (0.5, 0.2, 1.0)
     script = f"""
         const h = s.manifest.handles.find((x) => s.manifest.bodies[x.body] === "rod2");
-        s.numbers(h.point, 3).set({list(point)}); s.numbers(h.stiffness, 1)[0] = 40; s.numbers(h.damping, 1)[0] = 2;
-        s.numbers(h.target, 6).set({[*target, 0, 0, 0]});
+        s.numbers(h.at.point, 3).set({list(point)}); s.numbers(h.at.stiffness, 1)[0] = 40; s.numbers(h.at.damping, 1)[0] = 2;
+        s.numbers(h.at.target, 6).set({[*target, 0, 0, 0]});
         s.step({STEPS}); return [...s.poses];"""
     pulled = model.add(lw.Handle("rod2", point, target=target, stiffness=40.0, damping=2.0))
     found = poses(told(program(model, state, method), script, tmp_path))
@@ -145,3 +147,74 @@ def test_what_cannot_go_is_named() -> None:
     opaque = model.add(lw.PrescribedJoint("rod1", lambda t: (float(t) ** 2, 2 * float(t), 2.0)))
     with pytest.raises(lw.InputError, match=r"rod1.*Python alone"):
         program(opaque, lw.State(np.zeros(3), np.zeros(3)))
+
+
+def test_a_hand_and_its_force(tmp_path: Path) -> None:
+    """The force that the page shows is the handle's own: minus what the hand feels."""
+    model = chain().build()
+    state = moving(model)
+    script = """
+        const grip = makeGrip(s); grip.hold(1, [0.1, 0.0, 1.5]); grip.pull([0.3, 0.2, 1.4]); s.step(20);
+        const { stiffness, damping, at } = s.manifest.handles[1], { force, point } = grip;
+        grip.release();
+        const after = [s.numbers(at.stiffness, 1)[0], s.numbers(at.damping, 1)[0]];
+        return { force, point, stiffness, damping, after, q: [...s.state("q")], v: [...s.state("v")] };"""
+    found = told(program(model, state), script, tmp_path)
+    E = lw.kinematics(model, state.q).poses[1]
+    local = E[:3, :3].T @ (np.array([0.1, 0.0, 1.5]) - E[:3, 3])
+    numbers = {"stiffness": found["stiffness"], "damping": found["damping"]}
+    handle = lw.Handle("rod1", local, target=(0.3, 0.2, 1.4), **numbers)
+    run = lw.simulate(model.add(handle), state, 20 * DT, DT, every=20)
+    np.testing.assert_allclose(found["q"], run.q[-1], rtol=0, atol=1e-9)
+    now = lw.State(np.array(found["q"]), np.array(found["v"]))
+    np.testing.assert_allclose(found["force"], -handle.reaction(model, now), rtol=1e-9)
+    E = lw.kinematics(model, now.q).poses[1]
+    np.testing.assert_allclose(found["point"], E[:3, :3] @ local + E[:3, 3], atol=1e-12)
+    assert found["after"] == [0, 0]
+
+
+def test_sliders_and_switches(tmp_path: Path) -> None:
+    """Labels, ranges and what they change; back at its first value a slider leaves the bits of the start."""
+    model, state = springs()
+    live = program(model, state, sliders={"spring.rest_length": (0.0, 1.0), "rod1.mass": (0.5, 3.0)})
+    labels = {x["label"]: x for x in live.manifest["controls"]}
+    expected = {
+        "spring.rest_length",
+        "rod1.mass",
+        "gravity",
+        "stiffness",
+        "damping",
+        "trap: depth",
+        "trap: width",
+        "joint torques",
+    }
+    assert set(labels) == expected
+    assert (labels["rod1.mass"]["value"], labels["gravity"]["value"]) == (1.0, pytest.approx(9.81))
+    script = f"""
+        const c = makeControls(s), all = s.numbers(s.manifest.memory.start, 1000);
+        const bits = () => Buffer.from(all.slice().buffer).toString("hex"), start = bits();
+        c.set("gravity", 3); c.set("stiffness", 2); c.set("rod1.mass", 1.5);
+        c.set("trap: depth", -1); c.set("joint torques", false);
+        const changed = bits(); s.reset(c.apply);
+        s.step({STEPS}); const moved = [...s.poses]; c.restore(); s.reset(c.apply);
+        return {{ moved, same: [start === changed, start === bits()] }};"""
+    found = told(live, script, tmp_path)
+    assert found["same"] == [False, True]
+    spring, bend, trap = {"stiffness": 60.0}, {"stiffness": 0.0}, {"depth": -1.0}
+    heavy = {"mass": 1.5, "tensor": 1.5 * ROD.tensor}
+    other = model.with_parameters({"spring": spring, "bend": bend, "trap": trap, "rod1": heavy}, gravity=(0, 0, -3.0))
+    np.testing.assert_allclose(poses(found["moved"]), after(other, state), rtol=0, atol=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("sliders", "message"),
+    [
+        ({"spring.colour": (0, 1)}, r"no number 'spring.colour'.*stiffness"),
+        ({"nobody.mass": (0, 1)}, "nothing is named 'nobody'"),
+        ({"spring.stiffness": (1, 0)}, r"needs \(lowest, highest\)"),
+        ({"spring.point_b": (0, 1)}, "different numbers"),
+    ],
+)
+def test_bad_sliders(sliders: Any, message: str) -> None:
+    with pytest.raises(lw.InputError, match=message):
+        program(*springs(), sliders=sliders)

@@ -22,6 +22,10 @@ from ..steppers import AdaptiveStepper
 from ..steppers.efforts import Efforts
 from ..steppers.stepper import Program, program_of
 
+SWING = 12.0  # rad/s, of all bodies on a handle
+DAMPED = 0.5  # of that swing, as a part of the critical damping
+STABLE = 0.3  # of the step: how far an explicit step may go into the period, and into the decay, of a body on a handle
+
 
 @dataclass(frozen=True, eq=False)
 class Start:
@@ -32,6 +36,7 @@ class Start:
     handles  one for every body that can be taken hold of
     tau      constant joint forces (nv,), or None
     u        inputs of all forces
+    stiff    whether the stepper takes stiff forces implicitly
     """
 
     model: Model
@@ -42,6 +47,7 @@ class Start:
     dt: float
     tau: np.ndarray | None
     u: np.ndarray
+    stiff: bool
     notes: tuple[str, ...]
 
 
@@ -86,7 +92,7 @@ def start_of(
     if own is not None:
         u[_not_of(laws.forces, handles)] = own
     program = program_of(chosen, model, method)
-    return Start(model, given, first, program, handles, dt, held, u, acting.notes)
+    return Start(model, given, first, program, handles, dt, held, u, chosen.implicit, acting.notes)
 
 
 def _handles(model: Model, state: State | MaximalState) -> list[Handle]:
@@ -113,3 +119,18 @@ def _not_of(forces: tuple[Any, ...], handles: tuple[Handle, ...]) -> np.ndarray:
     """Which inputs are not those of the handles."""
     own = {id(h) for h in handles}
     return np.concatenate([np.zeros(0, bool), *(np.full(f.inputs, id(f) not in own) for f in forces)])
+
+
+def grip(start: Start, body: str) -> tuple[float, float]:
+    """How a handle pulls a body: stiffness (N/m) and damping (N s/m).
+
+    All bodies together would swing on it at SWING rad/s. Steps that take forces as they are at their start bear no more than a
+    part of what the body's own inertia allows: a point at its end has about a quarter of its mass.
+    """
+    model = start.model
+    total = max(sum(b.inertia.mass for b in model.bodies), 1e-6)
+    own = max(model.bodies[model.body_index(body)].inertia.mass, 1e-3 * total) / 4.0
+    stiffness, damping = SWING**2 * total, 2.0 * DAMPED * SWING * total
+    if start.stiff:
+        return stiffness, damping
+    return min(stiffness, own * (STABLE / start.dt) ** 2), min(damping, own * STABLE / start.dt)

@@ -1,8 +1,7 @@
 // A model that is stepped by WebAssembly: numbers in memory, and calls of two programs.
-"use strict";
 
 // wasm, image: bytes. manifest: where everything is, see live/program.py.
-async function makeSimulation(wasm, image, manifest) {
+export async function makeSimulation(wasm, image, manifest) {
   const m = manifest;
   const memory = new WebAssembly.Memory({ initial: m.memory.pages });
   const table = new WebAssembly.Table({ initial: m.table, element: "anyfunc" });
@@ -54,5 +53,3 @@ async function makeSimulation(wasm, image, manifest) {
   simulation.reset();
   return simulation;
 }
-
-if (typeof module !== "undefined") module.exports = { makeSimulation };
