@@ -23,7 +23,7 @@ METHODS = ("reduced", "maximal", "maximal-implicit", "redmax")
 pytestmark = pytest.mark.skipif(shutil.which("node") is None, reason="node is not installed")
 
 
-def program(model: lw.Model, state: Any, method: str = "reduced", dt: float = DT, **options: Any) -> LiveProgram:
+def program(model: Any, state: Any, method: str = "reduced", dt: float = DT, **options: Any) -> LiveProgram:
     given: dict[str, Any] = {"stepper": None, "tau": None, "inputs": None, "open_loops": "refuse", "limit_model": "hard"}
     given |= {"contact": "exact", **{k: options.pop(k) for k in tuple(options) if k in (*given, "contact")}}
     sliders = options.pop("sliders", None)
@@ -76,6 +76,16 @@ def test_other_formulations_agree(method: str, tmp_path: Path) -> None:
     model, state = springs()
     found = told(program(model, state, method), f"s.step({STEPS}); return [...s.poses];", tmp_path)
     np.testing.assert_allclose(poses(found), after(model, state, method), rtol=0, atol=1e-9)
+
+
+@pytest.mark.parametrize("method", ["reduced", "redmax"])
+def test_hyper_reduced_coordinates(method: str, tmp_path: Path) -> None:
+    model = chain().build()
+    hyper = lw.HyperReduced(model, lambda r: [r[0], r[1], 0.5 * r[0] + r[1] ** 2], nr=2)
+    state = lw.State(np.array([0.3, -0.2]), np.array([0.5, 0.1]))
+    found = told(program(hyper, state, method), f"s.step({STEPS}); return [...s.poses];", tmp_path)
+    run = lw.simulate(hyper, state, STEPS * DT, DT, method, every=STEPS)
+    np.testing.assert_allclose(poses(found), lw.kinematics(model, run.q[-1]).poses, rtol=0, atol=1e-9)
 
 
 def test_reset_returns_to_the_start_bit_by_bit(tmp_path: Path) -> None:

@@ -17,7 +17,7 @@ from ..model import MaximalState, Model, State
 from ..model.kinematics import kinematics
 from ..redmax import HyperReduced
 from ..reduced.closed import check_closed
-from ..simulate import checked_force, checked_start, chosen_stepper, takes_stiffness
+from ..simulate import checked_force, checked_start, chosen_stepper, mapped_start, takes_stiffness
 from ..steppers import AdaptiveStepper
 from ..steppers.efforts import Efforts
 from ..steppers.stepper import Program, program_of
@@ -52,7 +52,7 @@ class Start:
 
 
 def start_of(
-    model: Model,
+    model: Model | HyperReduced,
     state: State | MaximalState,
     dt: float,
     method: str,
@@ -65,41 +65,49 @@ def start_of(
     options: dict[str, Any],
 ) -> Start:
     """See `save_live`; raises where something of the model cannot go into a page."""
-    if isinstance(model, HyperReduced):
-        raise InputError("hyper-reduced coordinates cannot go into a page; give their model, with loops instead of the map")
     if not (np.isfinite(dt) and dt > 0):
         raise InputError(f"dt must be positive and finite, not {dt!r}")
     if callable(inputs):
         raise InputError("inputs as a function of time are Python's and cannot go into a page; give an array, or None")
-    given = model
-    handles = tuple(_handles(model, state))
-    soft = Compliance(None, None, None, takes_stiffness(method, stepper))
-    model = touching(model.add(*handles), contact, soft, dt)
-    first = checked_start(model, state, method)
-    if np.ndim(first.v if isinstance(first, State) else first.q_fit) != 1:
+    if np.ndim(state.q if isinstance(state, State) else state.q_fit) != 1:
         raise InputError("a page runs one state, not a batch")
-    check_closed(model, first, open_loops)
-    chosen = chosen_stepper(model, method, stepper, options)
+    if isinstance(model, HyperReduced):
+        given, handles = model.model, handles_on(model.model, model.full(state).q)
+        held = HyperReduced(given.add(*handles), model.map.function, model.nr)
+        loaded, first, chosen = mapped_start(held, state, method, stepper, options)
+    else:
+        given, handles = model, handles_on(model, state.q if isinstance(state, State) else state.q_fit)
+        soft = Compliance(None, None, None, takes_stiffness(method, stepper))
+        loaded = touching(model.add(*handles), contact, soft, dt)
+        first = checked_start(loaded, state, method)
+        check_closed(loaded, first, open_loops)
+        chosen = chosen_stepper(loaded, method, stepper, options)
     if isinstance(chosen, AdaptiveStepper):
         raise InputError(f"the stepper {chosen.name!r} chooses its own steps, from Python; a page needs fixed steps")
-    acting = declared(model, limit_model, chosen)
-    model, laws = acting.model, collection(acting.model)
-    _refuse(model)
-    held = checked_force(tau, "tau", (model.nv,), ())
-    held = None if held is None else Efforts(model).held(held)
-    own = checked_force(inputs, "inputs", (len(laws.initial_inputs) - 6 * len(handles),), ())
-    u = laws.initial_inputs.copy()
-    if own is not None:
-        u[_not_of(laws.forces, handles)] = own
-    program = program_of(chosen, model, method)
-    return Start(model, given, first, program, handles, dt, held, u, chosen.implicit, acting.notes)
+    acting = declared(loaded, limit_model, chosen)
+    _refuse(acting.model)
+    force = checked_force(tau, "tau", (acting.model.nv,), ())
+    force = None if force is None else Efforts(acting.model).held(force)
+    u = _first_inputs(acting.model, handles, inputs)
+    program = program_of(chosen, acting.model, method)
+    return Start(acting.model, given, first, program, handles, dt, force, u, chosen.implicit, acting.notes)
 
 
-def _handles(model: Model, state: State | MaximalState) -> list[Handle]:
+def handles_on(model: Model, q: np.ndarray) -> tuple[Handle, ...]:
     """A handle on every body, which does not pull yet."""
-    poses = kinematics(model, state.q).poses if isinstance(state, State) else state.poses
-    at = np.reshape(poses, (-1, 4, 4))[: model.nb, :3, 3]
-    return [Handle(b.name, target=p, stiffness=0.0) for b, p in zip(model.bodies, at, strict=False)]
+    at = kinematics(model, q).poses[:, :3, 3]
+    return tuple(Handle(b.name, target=p, stiffness=0.0) for b, p in zip(model.bodies, at, strict=True))
+
+
+def _first_inputs(model: Model, handles: tuple[Handle, ...], given: Any) -> np.ndarray:
+    """The inputs of all forces: those that are given, and those of the handles."""
+    laws, own = collection(model), {id(h) for h in handles}
+    u = laws.initial_inputs.copy()
+    others = np.concatenate([np.zeros(0, bool), *(np.full(f.inputs, id(f) not in own) for f in laws.forces)])
+    found = checked_force(given, "inputs", (int(others.sum()),), ())
+    if found is not None:
+        u[others] = found
+    return u
 
 
 def _refuse(model: Model) -> None:
@@ -107,18 +115,12 @@ def _refuse(model: Model) -> None:
     told = [law for law in collection(model).rows if law.inputs]
     if told:
         raise InputError(
-            f"{told[0]!r}: its motion is computed by Python alone, which a page has not; write it with functions of linkwork "
-            "(lw.sin, ...) so that it can be compiled"
+            f"{told[0]!r}: its motion is computed by Python alone, which a page has not; write it with np.sin and the like, "
+            "and lw.math.where instead of if, so that it can be compiled"
         )
     moving = model.elements_of(FibreMuscle)
     if moving:
         raise InputError(f"{moving[0]!r}: its fibres are moved by Python (MuscleDrive), which a page has not; use Muscle")
-
-
-def _not_of(forces: tuple[Any, ...], handles: tuple[Handle, ...]) -> np.ndarray:
-    """Which inputs are not those of the handles."""
-    own = {id(h) for h in handles}
-    return np.concatenate([np.zeros(0, bool), *(np.full(f.inputs, id(f) not in own) for f in forces)])
 
 
 def grip(start: Start, body: str) -> tuple[float, float]:

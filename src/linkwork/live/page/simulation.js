@@ -30,9 +30,12 @@ export async function makeSimulation(wasm, image, manifest) {
     get time() { return view.getFloat64(m.at.t, true); },
     state(name) { return numbers(...m.state[name]); },
 
-    // Go on by some steps, and see where the bodies are then.
+    // Go on by some steps; poses and twists are those of before until one looks.
+    go(count) { if (count > 0) run(m.step, count * m.passes); },
+
+    // Go on by some steps, and look.
     step(count = 1) {
-      if (count > 0) run(m.step, count * m.passes);
+      simulation.go(count);
       simulation.look();
     },
 
