@@ -12,6 +12,7 @@ from ..errors import CompileError
 from . import cache
 
 HUGE = 6000  # lines of a module that is compiled at level 0: the time of higher ones grows faster than the text
+COLD = ("x86_64", "wasm32")  # machines that know the calling convention of functions that are rarely called
 # Passes over modules with loops. Values are whole vectors already, sums keep their order, and loops are short: neither more
 # vectors nor unrolled loops run faster, also in one lane, and both take longer to compile.
 PASSES = {
@@ -75,8 +76,10 @@ def description() -> str:
     return f"{cpu} {features} {llvm().llvm_version_info} {level()}"
 
 
-def parsed(ir: str) -> Any:
-    """A module of LLVM, checked."""
+def parsed(ir: str, triple: str = "") -> Any:
+    """A module of LLVM, checked, for a machine: by default the one that runs this process."""
+    if not (triple or llvm().get_process_triple()).startswith(COLD):
+        ir = ir.replace("coldcc ", "")
     try:
         module = llvm().parse_assembly(ir)
         module.verify()

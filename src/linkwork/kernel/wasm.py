@@ -118,7 +118,7 @@ class WebAssembly:
 
 def _parsed(ir: str) -> Any:
     """A module for this target, without fused multiply-adds."""
-    module = machine.parsed(ir.replace("@llvm.fma.", "@llvm.fmuladd."))
+    module = machine.parsed(ir.replace("@llvm.fma.", "@llvm.fmuladd."), TRIPLE)
     module.triple, module.data_layout = TRIPLE, str(_target(0).target_data)
     return module
 
