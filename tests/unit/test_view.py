@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from linkwork.view.meshes import drawn
 
 import linkwork as lw
 from linkwork.scenes import ALL_SCENES
@@ -16,7 +17,6 @@ from linkwork.view import WRITERS, page, plot
 from linkwork.view.files import whole_file
 from linkwork.view.html import FEW, FRAMES, POSES, chosen, content, rounded, script_json
 from linkwork.view.labels import coordinate_labels, force_labels, velocity_labels
-from linkwork.view.meshes import drawn
 from linkwork.view.solids import bodies, equivalent_cuboid, grounds, scenery, springs
 
 HOSTILE = "</script><script>alert(1)</script>&<b>{{title}}\u2028$x_"

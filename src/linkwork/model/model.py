@@ -38,7 +38,8 @@ FUNCTIONS: dict[str, Callable[[Model], Callable[..., np.ndarray]]] = {}  # prepa
 class Body:
     """A rigid body and the joint to its parent (-1 is the world); its frame is the outboard side of that joint.
 
-    shapes   what it touches others with, in its frame
+    shapes    what it touches others with, in its frame
+    visuals   what it looks like, if that is not its shapes
     """
 
     name: str
@@ -49,6 +50,7 @@ class Body:
     inertia: Inertia
     properties: JointProperties = None  # pyright: ignore[reportAssignmentType]  (none given: see below)
     shapes: tuple[Shape, ...] = ()
+    visuals: tuple[Shape, ...] = ()
 
     def __post_init__(self) -> None:
         if self.properties is None:
@@ -72,6 +74,7 @@ class Model:
     world_shapes   what stands in the world to be touched
     excluded       pairs of bodies, by name, whose shapes pass through each other
     keyframes      states by name, to start from
+    world_visuals  what stands in the world to be looked at only
     """
 
     bodies: tuple[Body, ...]
@@ -82,6 +85,7 @@ class Model:
     world_shapes: tuple[Shape, ...] = ()
     excluded: frozenset[frozenset[str]] = frozenset()
     keyframes: dict[str, Any] = field(default_factory=dict)
+    world_visuals: tuple[Shape, ...] = ()
 
     def __post_init__(self) -> None:
         if self.gravity.flags.writeable:

@@ -500,8 +500,8 @@ def test_everything_ignored_is_noted(read: Any) -> None:
     robot = robot.replace("<axis ", '<axis colour="red" ') + "<gazebo><link/></gazebo><hat/>"
     notes = read(robot + link("c") + joint("weld", "arm", "c", "fixed", axis("0 0 1"))).notes
     for line in (
-        "ignored: <visual> of <link> (2; first in line 3)",
-        "ignored: <collision> of <link> (1; first in line 3)",
+        "left out, a <visual>: robot.urdf, line 3: link 'arm', <visual> needs an element <geometry>",
+        "left out, a <collision>: robot.urdf, line 3: link 'arm', <collision> needs an element <geometry>",
         "ignored: unknown <spin> of <link> (1; first in line 3)",
         "ignored: attribute 'colour' of <axis> (1; first in line 4)",
         "ignored: <gazebo> of <robot> (1; first in line 5)",
