@@ -133,6 +133,7 @@ from .lagrange import (
     point_jacobian,
     regressor,
 )
+from .live import save_live
 from .maximal import force_report, maximal_dynamics, to_maximal, to_reduced, tree_maximal_dynamics
 from .model import Body, MaximalState, Model, ModelBuilder, Motion, Response, Rows, State
 from .model.kinematics import Kinematics, kinematics
@@ -378,6 +379,7 @@ __all__ = [
     "project",
     "regressor",
     "samples",
+    "save_live",
     "simulate",
     "step_derivatives",
     "step_parameter_derivatives",

@@ -80,7 +80,7 @@ def _asked(places: Places, name: str, bounds: tuple[float, float]) -> Control:
 def _of_body(places: Places, body: int) -> dict[str, list[tuple[Numbers, Any]]]:
     """What can be changed of a body and its joint: numbers, with what each is for a value of 1."""
     numbers = places.of_body(body)
-    own = {name: [(x, 1.0)] for name, x in numbers.items() if name not in (*PLACEMENT, *INERTIA)}
+    own = {name.removeprefix("joint_"): [(x, 1.0)] for name, x in numbers.items() if name not in (*PLACEMENT, *INERTIA)}
     mass = numbers["mass"].values[0]
     return own | ({"mass": [(numbers[name], numbers[name].values / mass) for name in INERTIA]} if mass else {})
 

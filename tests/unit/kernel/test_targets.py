@@ -1,4 +1,4 @@
-"""Kernels know no machine: those of models with all kinds of laws compile for AArch64 and WebAssembly, in one lane and in four."""
+"""Kernels know no machine: those of models with all kinds of laws compile for AArch64 and WebAssembly, in one lane and four."""
 
 from __future__ import annotations
 
