@@ -72,7 +72,8 @@ def start_of(
     if np.ndim(state.q if isinstance(state, State) else state.q_fit) != 1:
         raise InputError("a page runs one state, not a batch")
     if isinstance(model, HyperReduced):
-        given, handles = model.model, handles_on(model.model, model.full(state).q)
+        given = model.model
+        handles = handles_on(given, mapped_start(model, state, method, stepper, options)[1].q)
         held = HyperReduced(given.add(*handles), model.map.function, model.nr)
         loaded, first, chosen = mapped_start(held, state, method, stepper, options)
     else:
