@@ -94,7 +94,7 @@ def _read(path: Path, name: str) -> Any:
     if size > MOST_BYTES:
         raise ModelError(f"{name}: it has {size / 2**20:.0f} MiB; meshes of more than {MOST_BYTES // 2**20} MiB are not read")
     try:
-        scene = trimesh.load(path, force="scene", process=False)
+        scene: Any = trimesh.load(path, force="scene", process=False)
     except Exception as error:  # whatever the many readers raise
         raise ModelError(f"{name}: cannot be read: {' '.join(str(error).split())}") from error
     count = sum(len(getattr(g, "faces", ())) for g in scene.geometry.values())

@@ -40,11 +40,11 @@ def load(
     gravity       acceleration in world axes (3,), m/s^2; by default that of the file, or (0, 0, -9.81)
     allow         what an MJCF file has, linkwork does not, and may be left out: "tendons", "actuators", "fluid", ..., or "all"
     packages      folders in which a URDF file's meshes ("package://...", relative paths) may be; otherwise its own package
-    collisions    shapes of a URDF file's <collision>: "look" only shows them, "touch" lets them touch the ground and other models'
-                  shapes, not each other (meshes as their convex hulls)
+    collisions    shapes of a URDF file's <collision>: "look" only shows them; "touch" lets them touch the ground and shapes of
+                  others, not each other (meshes as their convex hulls)
 
-    `floating`, `inertia`, `mimic` and `merge_fixed` are for URDF. Meshes are read when somebody looks at them. `model.notes` has a line for everything that was changed,
-    ignored or assumed.
+    `floating`, `inertia`, `mimic` and `merge_fixed` are for URDF. Meshes are read when somebody looks at them. `model.notes` has
+    a line for everything that was changed, ignored or assumed.
     """
     options = Options(floating, inertia, mimic, merge_fixed, gravity, (allow,) if isinstance(allow, str) else tuple(allow))
     roots = (packages,) if isinstance(packages, (str, os.PathLike)) else tuple(packages)

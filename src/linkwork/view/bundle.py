@@ -1,5 +1,8 @@
-"""One HTML file out of modules: page/*.js are ES modules, which pages that are opened from a disk cannot load; here they become one
-script. Every name at the top of a module is therefore its own in all of them."""
+"""One HTML file out of modules.
+
+page/*.js are ES modules, which pages that are opened from a disk cannot load; here they become one script. A name at the top of
+one module is therefore taken in all of them.
+"""
 
 from __future__ import annotations
 

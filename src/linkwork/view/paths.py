@@ -83,7 +83,7 @@ def around(wrap: Wrap, a: np.ndarray, b: np.ndarray) -> np.ndarray:
         angle = float(np.arctan2(size, b @ e1))
         arc, _ = way_around(a @ a, b @ b, angle, float(wrap.radius))
         if arc > 0 and size > 0:
-            turns = _turns(np.linalg.norm(a), float(wrap.radius), float(arc))
+            turns = _turns(float(np.linalg.norm(a)), float(wrap.radius), float(arc))
             return wrap.radius * (np.cos(turns)[:, None] * e1 + np.sin(turns)[:, None] * rest / size)
     if isinstance(wrap, WrapCylinder):
         return _around_cylinder(wrap, a, b)

@@ -1,7 +1,7 @@
 """Fewer triangles for the same surface: vertices of one cell of a grid become one, where the planes of their triangles meet best.
 
-With a triangle's plane n . x = d of area w, the vertex of a cell is the least of sum w (n . x - d)^2 over the triangles with corners
-in it, held near the mean of these corners where the planes leave it free [Lindstrom 2000]. Edges and corners stay sharp.
+With a triangle's plane n . x = d of area w, the vertex of a cell is the least of sum w (n . x - d)^2 over the triangles with
+corners in it, held near the mean of these corners where the planes leave it free [Lindstrom 2000]. Edges and corners stay sharp.
 """
 
 from __future__ import annotations

@@ -46,7 +46,7 @@ class Solids:
         self.shapes: list[dict[str, Any]] = []
         self.notes: list[str] = []
         self._surfaces: list[Surface] = []
-        self._known: dict[Any, list[tuple[int, Any]]] = {}
+        self._known: dict[Any, list[int]] = {}
 
     def add(self, body: int, shape: Shape, layer: str = "visual") -> None:
         """A shape of a body; -1 is the world."""
@@ -70,7 +70,7 @@ class Solids:
         """All meshes, simplified to what a page can show: corners in steps of their box, and triangles."""
         return [_mesh(v, f) for v, f in simplified(self._surfaces, TRIANGLES)] if self._surfaces else []
 
-    def _values(self, shape: Shape) -> list[dict[str, Any]]:
+    def _values(self, shape: Any) -> list[dict[str, Any]]:
         if isinstance(shape, Sphere):
             return [{"kind": "sphere", "radius": float(shape.radius), "pose": [*shape.center.tolist(), 1.0, 0.0, 0.0, 0.0]}]
         if isinstance(shape, (Mesh, HeightField)):

@@ -8,7 +8,8 @@ if TYPE_CHECKING:
     from ..trajectory import Trajectory
 
 MEANINGS = {
-    "energy_drift": "change of total energy not explained by the work of forces, relative to the energy that moved; impacts count too",
+    "energy_drift": "change of total energy not explained by the work of forces, relative to the energy that moved; "
+    "impacts count too",
     "joint_gap": "largest distance (m or rad) between the two sides of a joint",
     "constraint_residual": "largest violation of an equality constraint (m)",
     "penetration": "largest depth of a contact (m)",
