@@ -3,7 +3,8 @@
 Every slider stands for numbers `base * value`, a switch for numbers that are zero when it is off:
 
     gravity                        along the direction that it has
-    stiffness, damping, friction   of all laws that have them, as a factor
+    stiffness, damping, friction,
+    muscle strength                of all laws that have them, as a factor
     inputs                         activations of muscles, targets of controllers, inputs of forces that users wrote
     parameters                     of forces and constraints that users wrote
     joint torques                  on or off: springs and controllers of joints, constant joint forces [Hernandez 2011, Figure 3]
@@ -27,6 +28,7 @@ FACTORS = {
     "stiffness": ("stiffness", "K", "kp"),
     "damping": ("damping", "D", "kd", "coefficients"),
     "friction": ("friction",),
+    "muscle strength": ("max_force",),
 }
 TORQUES = {JointSpring: ("stiffness",), PDController: ("kp", "kd"), Actuator: ("gain", "bias")}
 PLACEMENT, INERTIA = ("R", "p"), ("mass", "first_moment", "J")  # numbers of bodies
