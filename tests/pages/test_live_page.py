@@ -12,6 +12,8 @@ from pages.browser import chromium, opened
 from pages.live_models import chain, contact, moving, muscles, springs, written_joint
 
 import linkwork as lw
+from linkwork.bench.live import CASES
+from linkwork.bench.models import robots_folder
 
 PLACE = "([body, point]) => { const { scene } = linkwork, x = new THREE.Vector3(...point).applyMatrix4(scene.matrices[body]);"
 ON_SCREEN = f"""{PLACE}
@@ -28,14 +30,18 @@ def browser() -> Iterator[Any]:
         yield found
 
 
-def wait(page: Any, seconds: float) -> None:
-    """Until the simulation has gone on for so long, of its own time."""
-    end = page.evaluate("linkwork.simulation.time") + seconds
+def until(page: Any, condition: str) -> None:
+    """Wait for something that comes by itself."""
     for _ in range(600):
         page.wait_for_timeout(50)
-        if page.evaluate("linkwork.simulation.time") >= end:
+        if page.evaluate(condition):
             return
-    raise AssertionError("the simulation does not run")
+    raise AssertionError(f"it never came: {condition}")
+
+
+def wait(page: Any, seconds: float) -> None:
+    """Until the simulation has gone on for so long, of its own time."""
+    until(page, f"linkwork.simulation.time >= {page.evaluate('linkwork.simulation.time') + seconds}")
 
 
 def slide(page: Any, label: str, value: float) -> None:
@@ -145,9 +151,8 @@ def test_a_motion_that_is_lost_stops_and_can_be_reset(browser: Any, tmp_path: Pa
     model, state = contact()
     with opened(browser, lw.save_live(model, state, tmp_path / "lost.html")) as page:
         page.evaluate("linkwork.simulation.state('v')[3] = NaN")
-        page.wait_for_timeout(300)
-        assert page.evaluate("linkwork.running") is False
-        assert "reset" in page.locator("#clock").text_content()
+        until(page, "!linkwork.running")
+        until(page, "document.getElementById('clock').textContent.includes('reset')")
         page.locator("#reset").click()
         page.locator("#run").click()
         wait(page, 0.05)
@@ -158,3 +163,17 @@ def test_files() -> None:
     model = chain().build()
     with pytest.raises(lw.InputError, match=r"ends in \.html"):
         lw.save_live(model, moving(model), "live.txt")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("case", ["chain100", "g1"])
+def test_large_models_run_in_real_time(case: str, browser: Any, tmp_path: Path) -> None:
+    """A chain of 100 links, and a humanoid with controllers and contacts: a second takes less than a second of steps."""
+    if case == "g1" and robots_folder() is None:
+        pytest.skip("example-robot-data is not installed")
+    model, state, dt, method = CASES[case]()
+    with opened(browser, lw.save_live(model, state, tmp_path / f"{case}.html", dt, method), hash="#still") as page:
+        script = "() => { const begin = performance.now(); linkwork.simulation.step(1000); return performance.now() - begin; }"
+        best = min(page.evaluate(script) for _ in range(3))
+        assert best < 1e6 * dt
+        assert page.evaluate("linkwork.simulation.finite")

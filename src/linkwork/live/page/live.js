@@ -40,13 +40,17 @@ function momentsAhead(simulation) {
   const end = performance.now() + AHEAD.budget;
   const steps = Math.max(1, Math.round(AHEAD.seconds / AHEAD.moments / dt));
   const [middle, size] = extent(first);
-  for (let k = 0; k < AHEAD.moments; k++) {
-    for (let done = 0; done < steps && performance.now() < end; done++) simulation.go(1);
-    if (performance.now() >= end) break;
-    simulation.look();
-    const moment = transformsOf(simulation.poses).slice();
-    if (!moment.every(Number.isFinite) || farthest(moment, middle) > FAR * size) break;
-    found.push(moment);
+  try {
+    while (found.length <= AHEAD.moments) {
+      for (let done = 0; done < steps && performance.now() < end; done++) simulation.go(1);
+      if (performance.now() >= end) break;
+      simulation.look();
+      const moment = transformsOf(simulation.poses).slice();
+      if (!moment.every(Number.isFinite) || farthest(moment, middle) > FAR * size) break;
+      found.push(moment);
+    }
+  } catch (error) {
+    if (!(error instanceof WebAssembly.RuntimeError)) throw error; // a motion that is lost: the camera looks at the start
   }
   simulation.reset();
   return found;
