@@ -85,12 +85,13 @@ export class Hand {
 // From the point that is held to the hand.
 class Arrow {
   constructor(size) {
-    const material = new THREE.MeshStandardMaterial({ color: linear(PULL), roughness: 0.5 });
+    const material = new THREE.MeshStandardMaterial({ color: linear(PULL), roughness: 0.5, transparent: true, depthTest: false }); // seen through bodies
     this.radius = 0.005 * size;
     this.rod = new THREE.Mesh(new THREE.CylinderGeometry(1, 1, 1, 12).rotateX(Math.PI / 2).translate(0, 0, 0.5), material);
     this.head = new THREE.Mesh(new THREE.ConeGeometry(2.6 * this.radius, 7 * this.radius, 16).rotateX(Math.PI / 2), material);
     this.end = new THREE.Mesh(new THREE.SphereGeometry(2 * this.radius, 16, 12), material);
     this.group = new THREE.Group();
+    for (const mesh of [this.rod, this.head, this.end]) mesh.renderOrder = 1;
     this.group.add(this.rod, this.head, this.end);
     this.group.visible = false;
   }
