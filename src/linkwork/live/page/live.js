@@ -12,7 +12,7 @@ import { transformsOf } from "./transforms.js";
 import { bytesIn, jsonOf, loadThree } from "./unpack.js";
 
 const PACES = [0.1, 0.25, 0.5, 1, 2];
-const AHEAD = { seconds: 1, moments: 8, budget: 150 }; // of the motion, that the camera should see; ms to look at it
+const AHEAD = { seconds: 1, moments: 8, budget: 400 }; // of the motion, that the camera should see; ms to look at it
 const FAR = 1.5; // times its own size: what goes further away is not waited for
 const WAY = 60; // points
 
