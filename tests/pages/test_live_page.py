@@ -70,9 +70,7 @@ def test_the_mouse_takes_hold_of_a_body(browser: Any, tmp_path: Path) -> None:
         assert page.evaluate("[linkwork.grip.body, linkwork.scene.orbit.dragging]") == [2, False]
         away = page.evaluate(ACROSS, [before, 0.3, 0.2])
         page.mouse.move(*page.evaluate(ON_SCREEN, [3, away]), steps=4)
-        np.testing.assert_allclose(
-            page.evaluate("linkwork.grip.target"), away, atol=0.04
-        )  # in the plane of what was pressed upon, the rod's surface
+        np.testing.assert_allclose(page.evaluate("linkwork.grip.target"), away, atol=0.04)  # by the rod's surface
         page.evaluate("linkwork.setRunning(true)")
         wait(page, 1.0)
         target, after = page.evaluate("linkwork.grip.target"), page.evaluate(IN_THE_WORLD, grip)
