@@ -180,6 +180,7 @@ from .spatial.samples import interp, samples
 from .spatial.table import Table
 from .step_derivatives import StepDerivatives, step_derivatives, step_parameter_derivatives, step_product
 from .steppers import Event, assemble, project
+from .studies import Design, Runs, Study, study
 from .trajectory import Health, Trajectory
 
 __version__: str
@@ -211,6 +212,7 @@ __all__ = [
     "CurvePoint",
     "Cylinder",
     "Cylindrical",
+    "Design",
     "Drag",
     "DryFriction",
     "DynamicsDerivatives",
@@ -277,6 +279,7 @@ __all__ = [
     "Response",
     "Revolute",
     "Rows",
+    "Runs",
     "Schedule",
     "Shape",
     "Simulator",
@@ -291,6 +294,7 @@ __all__ = [
     "SpringDamper",
     "State",
     "StepDerivatives",
+    "Study",
     "SurfaceCurve",
     "SurfacePoint",
     "SurfaceSurface",
@@ -384,6 +388,7 @@ __all__ = [
     "step_derivatives",
     "step_parameter_derivatives",
     "step_product",
+    "study",
     "tendon_curve",
     "to_cartesian",
     "to_maximal",
