@@ -1,4 +1,4 @@
-from . import analysis, convert, interop, lagrange
+from . import analysis, convert, interop, lagrange, view
 from .assembly import Assembly, conditions, interactions, parts
 from .constraints import (
     Closure,
@@ -73,6 +73,7 @@ from .geometry import (
     HeightField,
     ImplicitSurface,
     Mesh,
+    MeshFile,
     ParametricSurface,
     Plane,
     Shape,
@@ -256,6 +257,7 @@ __all__ = [
     "MassSprings",
     "MaximalState",
     "Mesh",
+    "MeshFile",
     "Model",
     "ModelBuilder",
     "ModelError",
@@ -410,4 +412,5 @@ __all__ = [
     "tree_inverse_dynamics_derivatives",
     "tree_linearised_dynamics",
     "tree_maximal_dynamics",
+    "view",
 ]

@@ -49,7 +49,7 @@ LAYERS = [
 ]
 RANK = {name: rank for rank, names in enumerate(LAYERS) for name in names}
 # Entry points that dispatch downwards at call time; each is inside a function, never at import.
-DISPATCH = {("trajectory", "view")}
+DISPATCH = {("trajectory", "view"), ("model", "view")}
 FILES = sorted(p for p in ROOT.rglob("*.py") if p.parent != ROOT or p.stem != "__init__")
 
 

@@ -104,6 +104,12 @@ class Model:
         """Number of velocities (degrees of freedom)."""
         return sum(b.joint.nv for b in self.bodies)
 
+    def _repr_html_(self) -> str:
+        """The model in its neutral configuration, in a notebook."""
+        from ..view.html import framed, page, still
+
+        return framed(page(still(self), "model"))
+
     def space_shape(self, space: str) -> tuple[int, ...]:
         """The shape of all values in a space: "q", "v", "rows" (constraint rows of all joints), "M" (nv, nv)."""
         return {"q": (self.nq,), "v": (self.nv,), "rows": (6 * self.nb - self.nv,), "M": (self.nv, self.nv)}[space]

@@ -13,7 +13,7 @@ import numpy as np
 Surface = tuple[np.ndarray, np.ndarray]  # vertices (n, 3), faces (m, 3)
 FINEST = 400  # cells along the diagonal of everything, before anything is simplified
 LEAST = 24  # cells along the diagonal of one surface: small parts keep their form
-ROUNDS = 12
+ROUNDS = 8
 STIFFNESS = 1e-3  # of the pull to the mean
 
 
@@ -34,7 +34,7 @@ def simplified(surfaces: Sequence[Surface], most: int) -> list[Surface]:
 def _joined(vertices: np.ndarray, faces: np.ndarray) -> Surface:
     """The surface with vertices at the same place made one, and without triangles that have no area."""
     span = float(np.ptp(vertices, axis=0).max()) or 1.0
-    _, first, of = np.unique(np.round(vertices / (1e-6 * span)), axis=0, return_index=True, return_inverse=True)
+    _, first, of = np.unique(_keys(vertices, 1e-6 * span), return_index=True, return_inverse=True)
     return vertices[first], _proper(of.reshape(-1)[faces])
 
 
@@ -45,9 +45,14 @@ def _proper(faces: np.ndarray) -> np.ndarray:
 
 def _cells(vertices: np.ndarray, cell: float) -> np.ndarray:
     """Which cell every vertex is in, as numbers from 0."""
-    at = np.floor((vertices - vertices.min(axis=0)) / cell).astype(np.int64)
+    return np.unique(_keys(vertices, cell), return_inverse=True)[1].reshape(-1)
+
+
+def _keys(vertices: np.ndarray, cell: float) -> np.ndarray:
+    """A number for every vertex that says its cell."""
+    at = np.floor((vertices - vertices.min(axis=0)) / cell + 0.5).astype(np.int64)
     size = at.max(axis=0) + 1
-    return np.unique((at[:, 0] * size[1] + at[:, 1]) * size[2] + at[:, 2], return_inverse=True)[1].reshape(-1)
+    return (at[:, 0] * size[1] + at[:, 1]) * size[2] + at[:, 2]
 
 
 def _count(vertices: np.ndarray, faces: np.ndarray, cell: float) -> int:

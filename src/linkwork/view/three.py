@@ -5,24 +5,25 @@ trimesh reads our meshes anyway, so that pages cost no further package; docs/vie
 
 from __future__ import annotations
 
-import io
 import re
 import zipfile
 from functools import cache
+from importlib.util import find_spec
+from pathlib import Path
 
 from ..errors import InputError
 
-ARCHIVE, PAGE = "templates/viewer.zip", "viewer.html.template"
+ARCHIVE, PAGE = "resources/templates/viewer.zip", "viewer.html.template"
 LIBRARY = re.compile(r"/\*\*\s*\* @license[^/]*Three\.js Authors.*?\}\)\);(?=\s*\(function)", re.DOTALL)
 
 
 @cache
 def three_js() -> str:
-    """The library as a script that makes the global `THREE`."""
-    from trimesh import resources
-
+    """The library as a script that makes the global `THREE`. trimesh is looked into, not imported: that would take a second."""
+    spec = find_spec("trimesh")
+    folder = Path(spec.origin).parent if spec and spec.origin else Path()
     try:
-        with zipfile.ZipFile(io.BytesIO(resources.get_bytes(ARCHIVE))) as archive:
+        with zipfile.ZipFile(folder / ARCHIVE) as archive:
             found = LIBRARY.search(archive.read(PAGE).decode("utf-8"))
     except (KeyError, OSError, ValueError, zipfile.BadZipFile) as error:
         found, reason = None, str(error)

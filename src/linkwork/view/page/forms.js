@@ -93,7 +93,8 @@ export function creased(points, faces) {
       c.set(0, 0, 0);
       for (const g of around.get(v)) {
         b.fromArray(normals, 3 * g);
-        if (a.dot(b) > CREASE) c.addScaledVector(b, areas[g]);
+        const alike = a.dot(b); // triangles of careless meshes may face inward
+        if (Math.abs(alike) > CREASE) c.addScaledVector(b, Math.sign(alike) * areas[g]);
       }
       if (c.lengthSq() === 0) c.copy(a);
       c.normalize().toArray(normal, 9 * f + 3 * k);

@@ -1,6 +1,6 @@
 // The ground: planes with a fine grid that end in the haze, and light that casts soft shadows on them.
 
-import { cssColour, pageColour } from "./shades.js";
+import { cssColour } from "./shades.js";
 
 const CELL = 256; // pixels of the picture of one cell
 
@@ -91,13 +91,13 @@ export class Light {
     const box = this.sun.shadow.camera;
     Object.assign(box, { left: -reach, right: reach, top: reach, bottom: -reach, near: 0.2 * reach, far: 6 * reach });
     box.updateProjectionMatrix();
-    this.sun.shadow.bias = -0.0006;
-    this.sun.shadow.normalBias = 0.012 * reach * 0.2;
+    this.sun.shadow.bias = -0.003;
   }
 
   // The colours of the theme; haze from some distance on.
   repaint(distance) {
-    this.scene.background = new THREE.Color(cssColour("--sky"));
-    this.scene.fog = new THREE.Fog(pageColour("--sky"), 1.6 * distance, 7 * distance);
+    const sky = new THREE.Color(cssColour("--sky")); // as it is: three.js adds both after its conversion to sRGB
+    this.scene.background = sky;
+    this.scene.fog = new THREE.Fog(sky, 1.6 * distance, 7 * distance);
   }
 }

@@ -18,10 +18,6 @@ export function cssColour(name) {
   return getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 }
 
-export function pageColour(name) {
-  return new THREE.Color(cssColour(name)).convertSRGBToLinear();
-}
-
 // "light", "dark" or "auto" for the page.
 export function setTheme(theme) {
   const dark = theme === "dark" || (theme === "auto" && matchMedia("(prefers-color-scheme: dark)").matches);
