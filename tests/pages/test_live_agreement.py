@@ -228,3 +228,13 @@ def test_sliders_and_switches(tmp_path: Path) -> None:
 def test_bad_sliders(sliders: Any, message: str) -> None:
     with pytest.raises(lw.InputError, match=message):
         program(*springs(), sliders=sliders)
+
+
+@pytest.mark.parametrize("factor", [0.0, 2.0])
+def test_the_slider_of_friction(factor: float, tmp_path: Path) -> None:
+    """A box that slides is slowed by mu g; not at all without friction."""
+    model, state = MODELS["contact"]()
+    script = f"const c = makeControls(s); c.set('friction', {factor}); s.step({STEPS}); return [...s.state('v')];"
+    v = np.array(told(program(model, state), script, tmp_path))
+    first, last = np.linalg.norm(state.v[9:11]), np.linalg.norm(v[9:11])
+    assert first - last == pytest.approx(factor * 0.3 * 9.81 * STEPS * DT, abs=1e-6)
