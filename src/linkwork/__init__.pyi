@@ -1,4 +1,4 @@
-from . import analysis, convert, interop, lagrange
+from . import analysis, convert, interop, lagrange, view
 from .assembly import Assembly, conditions, interactions, parts
 from .constraints import (
     Closure,
@@ -73,6 +73,7 @@ from .geometry import (
     HeightField,
     ImplicitSurface,
     Mesh,
+    MeshFile,
     ParametricSurface,
     Plane,
     Shape,
@@ -134,6 +135,7 @@ from .lagrange import (
     point_jacobian,
     regressor,
 )
+from .live import save_live
 from .maximal import force_report, maximal_dynamics, to_maximal, to_reduced, tree_maximal_dynamics
 from .model import Body, MaximalState, Model, ModelBuilder, Motion, Response, Rows, State
 from .model.kinematics import Kinematics, kinematics
@@ -256,6 +258,7 @@ __all__ = [
     "MassSprings",
     "MaximalState",
     "Mesh",
+    "MeshFile",
     "Model",
     "ModelBuilder",
     "ModelError",
@@ -393,6 +396,7 @@ __all__ = [
     "resume",
     "rollout_gradient",
     "samples",
+    "save_live",
     "simulate",
     "step_derivatives",
     "step_gradient",
@@ -412,4 +416,5 @@ __all__ = [
     "tree_inverse_dynamics_derivatives",
     "tree_linearised_dynamics",
     "tree_maximal_dynamics",
+    "view",
 ]

@@ -262,7 +262,7 @@ def prepared(
     if isinstance(model, HyperReduced):
         if inputs is not None:
             raise InputError("hyper-reduced coordinates take no inputs of forces; their model's own stand")
-        model, start, chosen = _mapped(model, state, method, stepper, options)
+        model, start, chosen = mapped_start(model, state, method, stepper, options)
     else:
         start = checked_start(model, state, method)
         check_closed(model, start, open_loops)
@@ -337,7 +337,7 @@ def checked_start(model: Model, state: Any, method: str) -> State | MaximalState
     return state
 
 
-def _mapped(
+def mapped_start(
     hyper: HyperReduced, state: Any, method: str, stepper: str | None, options: dict[str, Any]
 ) -> tuple[Model, State, Stepper]:
     """The model of hyper-reduced coordinates, where it starts, and the stepper that moves it through r."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -435,13 +436,26 @@ class Trajectory:
 
         return load(path, model)
 
-    def save(self, path: str | Path) -> Path:
-        """Write the run: `.npz` (numbers), `.html` (an animation to open in a browser), `.png`, `.svg` or `.pdf` (plots)."""
+    def save(self, path: str | Path, **options: Any) -> Path:
+        """Write the run: `.npz` (numbers), `.html` (an animation to open in a browser), `.png`, `.svg` or `.pdf` (plots).
+
+        options   of the kind of file: look=lw.view.Look(...) of a page
+        """
         from .view import WRITERS
 
         path = Path(path)
         writer = WRITERS.get(path.suffix.lower())
         if writer is None:
             raise InputError(f"cannot save a trajectory as {path.suffix or 'a file without suffix'!r}; use {', '.join(WRITERS)}")
-        writer(self, path)
+        known = inspect.signature(writer).parameters
+        for name in options:
+            if name not in known:
+                raise InputError(f"cannot save {path.suffix} with {name}=...; it has no such option")
+        writer(self, path, **options)
         return path
+
+    def _repr_html_(self) -> str:
+        """The animation, in a notebook."""
+        from .view.html import framed, page
+
+        return framed(page(self))

@@ -42,6 +42,7 @@ LAYERS = [
     ["simulator"],
     ["scenes"],
     ["io", "view"],
+    ["live"],
     ["interop", "analysis"],
     ["studies"],
     ["bench"],
@@ -50,7 +51,7 @@ LAYERS = [
 ]
 RANK = {name: rank for rank, names in enumerate(LAYERS) for name in names}
 # Entry points that dispatch downwards at call time; each is inside a function, never at import.
-DISPATCH = {("trajectory", "view"), ("trajectory", "streams"), ("simulate", "streams")}
+DISPATCH = {("trajectory", "view"), ("trajectory", "streams"), ("simulate", "streams"), ("model", "view")}
 FILES = sorted(p for p in ROOT.rglob("*.py") if p.parent != ROOT or p.stem != "__init__")
 
 

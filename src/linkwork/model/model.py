@@ -40,7 +40,8 @@ FUNCTIONS: dict[str, Callable[[Model], Callable[..., np.ndarray]]] = {}  # prepa
 class Body:
     """A rigid body and the joint to its parent (-1 is the world); its frame is the outboard side of that joint.
 
-    shapes   what it touches others with, in its frame
+    shapes    what it touches others with, in its frame
+    visuals   what it looks like, if that is not its shapes
     """
 
     name: str
@@ -51,6 +52,7 @@ class Body:
     inertia: Inertia
     properties: JointProperties = None  # pyright: ignore[reportAssignmentType]  (none given: see below)
     shapes: tuple[Shape, ...] = ()
+    visuals: tuple[Shape, ...] = ()
 
     def __post_init__(self) -> None:
         if self.properties is None:
@@ -74,6 +76,7 @@ class Model(Travelling):
     world_shapes   what stands in the world to be touched
     excluded       pairs of bodies, by name, whose shapes pass through each other
     keyframes      states by name, to start from
+    world_visuals  what stands in the world to be looked at only
     """
 
     bodies: tuple[Body, ...]
@@ -84,6 +87,7 @@ class Model(Travelling):
     world_shapes: tuple[Shape, ...] = ()
     excluded: frozenset[frozenset[str]] = frozenset()
     keyframes: dict[str, Any] = field(default_factory=dict)
+    world_visuals: tuple[Shape, ...] = ()
 
     def __post_init__(self) -> None:
         if not isinstance(self.gravity, np.ndarray) or self.gravity.flags.writeable:
@@ -104,6 +108,12 @@ class Model(Travelling):
     def nv(self) -> int:
         """Number of velocities (degrees of freedom)."""
         return sum(b.joint.nv for b in self.bodies)
+
+    def _repr_html_(self) -> str:
+        """The model in its neutral configuration, in a notebook."""
+        from ..view.html import framed, page, still
+
+        return framed(page(still(self), "model"))
 
     def space_shape(self, space: str) -> tuple[int, ...]:
         """The shape of all values in a space: "q", "v", "rows" (constraint rows of all joints), "M" (nv, nv)."""

@@ -6,17 +6,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
-from typing import TYPE_CHECKING
 
+from .description import describe
 from .html import page, write_page
+from .look import Camera, Look
 from .numbers import write_numbers
 from .plots import plot, write_plot
 
-if TYPE_CHECKING:
-    from ..trajectory import Trajectory
-
-WRITERS: dict[str, Callable[[Trajectory, Path], None]] = {
+WRITERS: dict[str, Callable[..., None]] = {
     ".npz": write_numbers,
     ".html": write_page,
     ".png": write_plot,
@@ -24,4 +21,4 @@ WRITERS: dict[str, Callable[[Trajectory, Path], None]] = {
     ".pdf": write_plot,
 }
 
-__all__ = ["WRITERS", "page", "plot"]
+__all__ = ["WRITERS", "Camera", "Look", "describe", "page", "plot"]

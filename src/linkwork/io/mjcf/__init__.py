@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from ...errors import InputError, ModelError
-from ...geometry import Shape
+from ...geometry import Mesh, Shape
 from ...model import Model, ModelBuilder, State
 from ...model.model import WORLD
 from ...spatial.quaternion import to_rotation
@@ -23,6 +23,7 @@ from .bodies import FREE, Tree, tree_of
 from .laws import actuators, equalities, springs
 from .shapes import exclusions, own_contacts, shapes_of
 from .unsupported import check_supported
+from .visuals import visuals_of
 
 
 def read_mjcf(path: Path, options: Options) -> Model:
@@ -46,6 +47,7 @@ def read_mjcf(path: Path, options: Options) -> Model:
 
 
 def _build(builder: ModelBuilder, m: Any, tree: Tree, shapes: dict[str, dict[int, Shape]], without_actuators: bool) -> None:
+    visuals = visuals_of(m, tree, shapes)
     for b in tree.moving:
         builder.body(
             b.name,
@@ -55,9 +57,11 @@ def _build(builder: ModelBuilder, m: Any, tree: Tree, shapes: dict[str, dict[int
             inertia=b.inertia,
             joint_name=b.joint_name,
             shapes=shapes.get(b.name, {}).values(),
+            visuals=visuals.get(b.name, ()),
             **b.properties,
         )
     builder.world(*shapes.get(WORLD, {}).values())
+    builder.scenery(*(shape for shape in visuals.get(WORLD, ()) if isinstance(shape, Mesh)))
     for pair in exclusions(m, tree):
         builder.exclude(*pair)
     for name, (body, pose) in _frames(m, tree).items():

@@ -18,9 +18,14 @@ WITH_AXIS = (*ONE_DOF, "planar")
 
 @dataclass(frozen=True, eq=False)
 class Link:
-    """A link: mass, centre of mass and tensor about it, both in link axes; zeros where the file gives none."""
+    """A link: mass, centre of mass and tensor about it, both in link axes; zeros where the file gives none.
+
+    whole     its `<link>`
+    element   where its inertia is given
+    """
 
     name: str
+    whole: Element
     element: Element
     mass: float = 0.0
     com: np.ndarray = field(default_factory=lambda: np.zeros(3))
@@ -73,7 +78,7 @@ def link_of(element: Element) -> Link:
     element.label = f"link {name!r}"
     inertial = element.child("inertial")
     if inertial is None:
-        return Link(name, element)
+        return Link(name, element, element)
     pose = origin(inertial.child("origin"))
     mass = number(inertial.needed("mass"), "value")
     entries = inertial.needed("inertia")
@@ -83,7 +88,7 @@ def link_of(element: Element) -> Link:
     if not np.array_equal(R, np.eye(3)):
         tensor = R @ tensor @ R.T
         tensor = (tensor + tensor.T) / 2.0
-    return Link(name, inertial, mass, np.asarray(pose.p, float), tensor)
+    return Link(name, element, inertial, mass, np.asarray(pose.p, float), tensor)
 
 
 def joint_of(element: Element) -> JointRecord:
