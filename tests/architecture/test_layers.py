@@ -12,6 +12,7 @@ import linkwork
 ROOT = Path(linkwork.__file__).parent
 LAYERS = [
     ["errors"],
+    ["look"],
     ["spatial"],
     ["kernel"],
     ["geometry", "solvers"],
