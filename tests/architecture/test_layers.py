@@ -13,6 +13,7 @@ import linkwork
 ROOT = Path(linkwork.__file__).parent
 LAYERS = [
     ["errors"],
+    ["look"],
     ["spatial"],
     ["store"],
     ["kernel"],

@@ -11,6 +11,7 @@ from ..errors import InputError
 from ..model import Model, State
 from ..redmax import HyperReduced
 from ..spatial.gate import meant
+from .shots import SHOTS, Shot
 
 CONTACT_METHODS = ("reduced", "maximal", "maximal-implicit", "redmax")  # all know contact with friction
 
@@ -33,6 +34,11 @@ class Scene:
     dt: float
     methods: tuple[str, ...] = ("reduced", "maximal")
     inputs: Callable[[Model], Callable[[float], Any]] | None = None
+
+    @property
+    def shot(self) -> Shot:
+        """How it is looked at, and when its picture is taken."""
+        return SHOTS.get(self.name, Shot())
 
     @property
     def options(self) -> tuple[str, ...]:
