@@ -339,6 +339,21 @@ class Model:
         """The elements of a class, in order."""
         return [e for e in self.elements if isinstance(e, kind)]
 
+    def describe(self, name: str | None = None) -> str:
+        """What a joint, body, frame or law is, where its numbers lie and what acts on it; without a name, the whole tree.
+
+        >>> print(model.describe("upper"))
+        """
+        from .printing import describe, tree
+
+        return tree(self, None) if name is None else describe(self, name)
+
+    def __str__(self) -> str:
+        """The tree of bodies with joints, places in q and v, masses and laws; large ones in short."""
+        from .printing import tree
+
+        return tree(self)
+
     def __repr__(self) -> str:
         return f"Model({self.nb} bodies, nq={self.nq}, nv={self.nv})"
 
