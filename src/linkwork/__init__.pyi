@@ -1,4 +1,5 @@
 from . import analysis, convert, interop, lagrange
+from .account import Account
 from .assembly import Assembly, conditions, interactions, parts
 from .constraints import (
     Closure,
@@ -83,6 +84,7 @@ from .geometry import (
     mesh_inertia,
     torus,
 )
+from .health import Health
 from .io import load
 from .joints import (
     Composite,
@@ -179,12 +181,13 @@ from .spatial.samples import interp, samples
 from .spatial.table import Table
 from .step_derivatives import StepDerivatives, step_derivatives, step_parameter_derivatives, step_product
 from .steppers import Event, assemble, project
-from .trajectory import Health, Trajectory
+from .trajectory import Trajectory
 
 __version__: str
 
 __all__ = [
     "SE3",
+    "Account",
     "ActivationDynamics",
     "Actuator",
     "Ad",

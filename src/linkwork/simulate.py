@@ -143,6 +143,7 @@ def simulate(
         found.left,
         acting.notes,
         efforts.by_joint,
+        stepper=chosen.name,
     )
     if found.failure:
         error = SolverError(found.failure)

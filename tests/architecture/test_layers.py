@@ -31,6 +31,8 @@ LAYERS = [
     ["declared"],
     ["energy"],
     ["reactions"],
+    ["account"],
+    ["health"],
     ["trajectory"],
     ["simulate"],
     ["step_derivatives"],

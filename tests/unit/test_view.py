@@ -270,7 +270,7 @@ def test_plots_have_units_names_and_health() -> None:
     legend = figure.axes[0].get_legend()
     assert legend is not None
     assert [text.get_text() for text in legend.get_texts()] == ["crank", "coupler", "rocker"]
-    assert str(run.health) in figure.get_suptitle()
+    assert repr(run.health) in figure.get_suptitle()
 
 
 def test_many_curves_are_thinned_and_said() -> None:

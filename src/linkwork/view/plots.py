@@ -64,8 +64,7 @@ def _title(trajectory: Trajectory) -> str:
     lines = [summary(trajectory)]
     if runs is not None:
         lines.append(f"first run of {runs} shown; the health is the worst of all")
-    health = str(trajectory.health).strip(", ")
-    return "\n".join([*lines, f"health: {health or 'finite'}"])
+    return "\n".join([*lines, repr(trajectory.health)])
 
 
 def _panel(ax: Axes, title: str, t: np.ndarray, values: np.ndarray, labels: list[Label]) -> None:
