@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -258,6 +258,11 @@ class Trajectory:
         found = constraint_set(self.model).records(now.poses[of], now.twists[later], joints.q[of], joints.v[later], now.t[of])
         return {name: a.reshape(*flat.shape, -1) for name, a in found.items()}
 
+    @property
+    def residuals(self) -> np.ndarray:
+        """The residual of every constraint row at every record (..., T, rows); what only pushes may have positive ones."""
+        return np.concatenate([self._rows_in(span)["residual"][..., int(k > 0) :, :] for k, span in enumerate(self._spans)], -2)
+
     @cached_property
     def health(self) -> Health:
         """What the run should have kept, and how far it strayed; `print(run.health)` says it in words."""
@@ -368,6 +373,20 @@ class Trajectory:
         t = np.tile(self.t, runs)
         return Reactions(self.model, q, v, t, flat(tau, 1), flat(external, 2), flat(self.inputs, 1), flat(self.forces, 1))
 
+    def plot(self, *what: str, joints: Sequence[str] = (), path: str | Path | None = None) -> Any:
+        """A matplotlib figure of the run, written to a file if a path is given; of a batch, of the first run.
+
+        what     panels: "coordinates", "velocities", "energy", "forces" (of constraints; these four by default), "residuals",
+                 "reactions" (what joints carry), "phase" (velocities over coordinates)
+        joints   names of those to show; all by default
+        """
+        from .view.plots import plot, write_figure
+
+        figure = plot(self, *what, joints=joints)
+        if path is not None:
+            write_figure(figure, Path(path))
+        return figure
+
     def __repr__(self) -> str:
         lead = self._lead[:-1]
         many = f"{lead[0]} runs, " if lead else ""
@@ -378,11 +397,13 @@ class Trajectory:
         return "\n".join([repr(self), *(f"  {line}" for line in self.health.words())])
 
     def save(self, path: str | Path) -> Path:
-        """Write the run: `.npz` (numbers), `.html` (an animation to open in a browser), `.png`, `.svg` or `.pdf` (plots)."""
+        """Write the run: `.npz` (numbers), `.csv` (a table), `.html` (an animation to open in a browser), `.glb` (glTF, for other
+        programs), `.mp4` or `.gif` (films), `.strobe.png` (a picture of several moments), `.png`, `.svg` or `.pdf` (plots).
+        """
         from .view import WRITERS
 
         path = Path(path)
-        writer = WRITERS.get(path.suffix.lower())
+        writer = WRITERS.get("".join(path.suffixes[-2:]).lower()) or WRITERS.get(path.suffix.lower())
         if writer is None:
             raise InputError(f"cannot save a trajectory as {path.suffix or 'a file without suffix'!r}; use {', '.join(WRITERS)}")
         writer(self, path)

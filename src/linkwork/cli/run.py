@@ -1,113 +1,152 @@
-"""`linkwork run`: simulate a scene, write its files, look at it."""
+"""`linkwork run`: simulate a scene or a file, write its files, look at it."""
 
 from __future__ import annotations
 
+import sys
 import time
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
-from ..errors import InputError
-from .app import Flag, app
+from .app import BROKEN, Flag, Loading, Rest, Timing, app, print_json
+from .opening import open_page
+from .problem import Problem, problem_of
+from .progress import progress
+from .tables import health_json, print_health
 
 if TYPE_CHECKING:
-    from ..scenes import Scene
     from ..trajectory import Trajectory
 
 
 @app.command
 def run(
     scene: str,
-    *,
-    method: Literal["reduced", "maximal", "maximal-implicit", "redmax"] | None = None,
-    duration: float | None = None,
-    dt: float | None = None,
-    links: int | None = None,
+    /,
+    *rest: Rest,
+    timing: Timing = Timing(),  # noqa: B008  frozen
+    loading: Loading = Loading(),  # noqa: B008
     out: Path = Path("runs"),
     headless: Flag = False,
+    json: Flag = False,
 ) -> None:
-    """Simulate a scene, write its animation, plots and numbers, and open the animation in the browser.
+    """Simulate a scene or a robot's file, write its animation, plots and numbers, and open the animation in the browser.
+
+    Scenes have options of their own (linkwork scenes NAME): --links 5, --weight 2.5, --no-stiff.
+
+    Examples:
+        linkwork run pendulum
+        linkwork run pendulum --links 8 --method maximal
+        linkwork run four_bar_knee --kind loop --no-muscles
+        linkwork run robot.urdf --floating --height 1 --ground --duration 2
+        linkwork run ant.xml --headless --json
 
     Parameters
     ----------
     scene
-        Name of the scene; 'linkwork scenes' lists them.
-    method
-        Joint coordinates (reduced), bodies held together by forces (maximal), the same with stiff forces and large steps
-        (maximal-implicit), or the dense implicit system (redmax); the scene's own if not given.
-    duration
-        Simulated time in seconds; the scene's own if not given.
-    dt
-        Time step in seconds; the scene's own if not given.
-    links
-        Number of links, for scenes made of links.
+        Name of a scene ('linkwork scenes' lists them), or a file: URDF, MJCF (.xml), RedMax scene (.json).
     out
-        Folder for SCENE.html, SCENE.png and SCENE.npz; created if needed.
+        Folder for NAME.html, NAME.png and NAME.npz; created if needed.
     headless
         Write the files without opening a browser.
+    json
+        Print size, speed, health and files as JSON.
     """
-    chosen = _scene(scene)
-    options = {} if links is None else {"links": links}
-    duration = chosen.duration if duration is None else duration
-    dt = chosen.dt if dt is None else dt
+    done = Run(problem_of(scene, rest, loading), timing, quiet=json)
+    if not json:
+        done.tell()
     out.mkdir(parents=True, exist_ok=True)
-    trajectory = _simulated(chosen, options, method or chosen.methods[0], duration, dt)
-    page = _written(trajectory, chosen.name, out)
+    paths = written(done.trajectory, [out / f"{done.problem.name}{suffix}" for suffix in (".html", ".png", ".npz")], json)
+    if json:
+        print_json(done.facts() | {"files": paths})
     if not headless:
-        _open(page)
+        open_page(paths[0])
+    done.end()
 
 
-def _scene(name: str) -> Scene:
-    from ..scenes import ALL_SCENES
+class Run:
+    """A run that was made, how long it took, and what broke it, if something did.
 
-    if name not in ALL_SCENES:
-        raise InputError(f"there is no scene {name!r}; choose one of {', '.join(ALL_SCENES)}")
-    return ALL_SCENES[name]
+    A first step of its own keeps compilation out of the measured speed.
+    """
 
+    def __init__(self, problem: Problem, timing: Timing, quiet: bool = False) -> None:
+        from rich.console import Console
 
-def _simulated(scene: Scene, options: dict[str, Any], method: str, duration: float, dt: float) -> Trajectory:
-    """The run, and a summary of it on stdout. A first step of its own keeps compilation out of the measured speed."""
-    from rich.console import Console
+        from ..errors import SolverError
 
-    from ..model import Model
-    from ..simulate import simulate
-
-    with Console(stderr=True).status(f"Preparing {scene.name} ...") as status:
+        self.problem, self.failure = problem, ""
+        self.dt = problem.dt if timing.dt is None else timing.dt
+        self.duration = problem.duration if timing.duration is None else timing.duration
+        self.method = timing.method or problem.methods[0]
         start = time.perf_counter()
-        model, state = scene.build(**options)
-        inputs = scene.inputs(model) if scene.inputs and isinstance(model, Model) else None
-        simulate(model, state, dt, dt, method, inputs=inputs)
-        prepared = time.perf_counter()
-        status.update(f"Simulating {scene.name} for {duration:g} s ...")
-        trajectory = simulate(model, state, duration, dt, method, inputs=inputs)
-        seconds = time.perf_counter() - prepared
-    steps = len(trajectory) - 1
-    print(f"scene    {scene.name}, {method} coordinates")
-    print(f"bodies   {trajectory.model.nb}")
-    print(f"dofs     {model.nv} in {'the joints' if isinstance(model, Model) else 'hyper-reduced coordinates'}")
-    print(
-        f"steps    {steps} of {dt:g} s in {seconds:.3g} s: {steps / seconds:,.0f} steps/s (prepared in {prepared - start:.2g} s)"
-    )
-    print(f"health   {str(trajectory.health).strip(', ') or 'finite'}")
-    return trajectory
+        with Console(stderr=True).status(f"Preparing {problem.name} ..."):
+            if self.duration > self.dt > 0:
+                problem.simulate(timing, duration=self.dt)
+        self.prepared = time.perf_counter() - start
+        start = time.perf_counter()
+        try:
+            with progress(problem.name, max(1, round(self.duration / self.dt)), self.dt, quiet):
+                self.trajectory: Trajectory = problem.simulate(timing)
+        except SolverError as error:
+            if error.trajectory is None or len(error.trajectory) < 1:
+                raise
+            self.trajectory, self.failure = error.trajectory, " ".join(str(error).split())
+        self.seconds = time.perf_counter() - start
+
+    @property
+    def steps(self) -> int:
+        """How many steps were made."""
+        return max(1, round((self.trajectory.t[-1] - self.trajectory.t[0]) / self.dt))
+
+    def facts(self) -> dict[str, Any]:
+        """Size, speed and health as plain values."""
+        model = self.trajectory.model
+        return {
+            "name": self.problem.name,
+            "method": self.method,
+            "stepper": self.trajectory.stepper,
+            "bodies": model.nb,
+            "dofs": self.problem.model.nv,
+            "steps": self.steps,
+            "dt": self.dt,
+            "seconds": self.seconds,
+            "prepared": self.prepared,
+            "real_time": self.steps * self.dt / self.seconds,
+            "failure": self.failure or None,
+            "health": health_json(self.trajectory.health),
+        }
+
+    def tell(self) -> None:
+        """Print the same."""
+        from ..model import Model
+
+        facts, model = self.facts(), self.problem.model
+        where = "the joints" if isinstance(model, Model) else "hyper-reduced coordinates"
+        print(f"scene    {self.problem.name}, {self.method} coordinates")
+        print(f"bodies   {facts['bodies']}")
+        print(f"dofs     {model.nv} in {where}")
+        print(
+            f"steps    {self.steps} of {self.dt:g} s in {self.seconds:.3g} s: {self.steps / self.seconds:,.0f} steps/s, "
+            f"{facts['real_time']:,.3g} times real time (prepared in {self.prepared:.2g} s)"
+        )
+        for note in getattr(model, "notes", ())[:5]:
+            print(f"note     {note}")
+        print_health(self.trajectory.health)
+
+    def end(self) -> None:
+        """Leave with a code of its own if the run broke down; what was computed is written by then."""
+        if self.failure:
+            print(f"linkwork: {self.failure}", file=sys.stderr)
+            sys.exit(BROKEN)
 
 
-def _written(trajectory: Trajectory, name: str, out: Path) -> Path:
-    """Write all files and say where; the page's path."""
+def written(trajectory: Trajectory, paths: Sequence[Path], quiet: bool = False) -> list[Path]:
+    """Write a run to files by their suffixes and say where."""
     from rich.console import Console
 
     with Console(stderr=True).status("Writing ..."):
-        paths = [trajectory.save(out / f"{name}{suffix}") for suffix in (".html", ".png", ".npz")]
-    for path in paths:
-        print(f"wrote    {path}")
-    return paths[0]
-
-
-def _open(page: Path) -> None:
-    import webbrowser
-
-    try:
-        opened = webbrowser.open(page.resolve().as_uri())
-    except (webbrowser.Error, OSError):
-        opened = False
-    if not opened:
-        print(f"no browser was found; open {page} in one, or use --headless")
+        paths = [trajectory.save(path) for path in paths]
+    if not quiet:
+        for path in paths:
+            print(f"wrote    {path}")
+    return list(paths)

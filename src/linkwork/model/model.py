@@ -339,6 +339,17 @@ class Model:
         """The elements of a class, in order."""
         return [e for e in self.elements if isinstance(e, kind)]
 
+    def plot(self, q: Any = None, *, moment_arms: str | None = None, path: Any = None) -> Any:
+        """A matplotlib figure of the model at a configuration (neutral by default); written to a file if a path is given.
+
+        moment_arms   the name of a joint of one coordinate: moment arms and fibre lengths of its muscles over its range instead
+        """
+        view = importlib.import_module("linkwork.view.model_plots")
+        figure = view.model_picture(self, q) if moment_arms is None else view.plot_moment_arms(self, moment_arms, q)
+        if path is not None:
+            view.write_figure(figure, path)
+        return figure
+
     def describe(self, name: str | None = None) -> str:
         """What a joint, body, frame or law is, where its numbers lie and what acts on it; without a name, the whole tree.
 

@@ -15,6 +15,7 @@ from ..model.state import is_finite
 from .departures import bounded_joints, first_departure, suspects
 from .efforts import Efforts
 from .inputs import Inputs
+from .progress import listener
 from .recording import Recording
 from .row_forces import RowForces, reported_impulses
 from .stepper import Program, Solution, Stepper, program_of
@@ -92,6 +93,7 @@ class FixedRun:
         records, given, told = [[source.tobytes()] for source in sources], [], []
         notes = [(chunks.append, source.tobytes) for chunks, source in zip(records, sources, strict=True)]
         seen, step, driven, told_rows = run.seen(self.kind, self.shapes), run.step, self.driven, self._told_rows(run)
+        told_steps = listener()
         dt, steps, lone, tau = self.dt, range(self.every), not self.batched, run.nothing if self.tau is None else self.tau
         for start in self.t[:-1].tolist():
             for k in steps:
@@ -117,6 +119,8 @@ class FixedRun:
             else:
                 for add, numbers in notes:
                     add(numbers())
+                if told_steps:
+                    told_steps(self.every)
                 continue
             break
         idle.append(run)

@@ -25,7 +25,10 @@ def first_run(trajectory: Trajectory) -> Trajectory:
     if batch_size(trajectory) is None:
         return trajectory
     arrays = {name: a[0] for name, a in trajectory.arrays.items()}
-    return replace(trajectory, arrays=arrays, tau=None if trajectory.tau is None else trajectory.tau[0])
+    tau, forces, left, external = trajectory.tau, trajectory.forces, trajectory.left, trajectory.external
+    first = {"tau": tau, "rows": forces, "left": left, "external": external if external is None or external.ndim > 2 else None}
+    rest = {name: a[0] for name, a in first.items() if a is not None}
+    return replace(trajectory, arrays=arrays, **rest)
 
 
 def finite_records(trajectory: Trajectory) -> int:
