@@ -165,6 +165,8 @@ class Trajectory:
     def _works(self) -> dict[str, np.ndarray]:
         """The work between neighbouring records (..., T - 1), by what did it."""
         h, found = np.diff(self.t), {}
+        if not len(h):
+            return {}
 
         def summed(power: Any) -> np.ndarray:
             power = np.reshape(power, self._lead)

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from cyclopts import CycloptsError
 
 from ..errors import LinkworkError, SolverError
-from . import bench, run, scenes, verify, version  # noqa: F401  the commands
+from . import bench, check, compare, demo, export, plot, run, scenes, verify, version, view  # noqa: F401  the commands
 from .app import BROKEN, STOPPED, WRONG, app
 
 

@@ -21,7 +21,7 @@ app = App(
 app.register_install_completion_command()
 
 FOUND, WRONG, BROKEN, STOPPED = 1, 2, 3, 130  # exit codes
-Flag = Annotated[bool, Parameter(negative="")]
+Flag = Annotated[bool, Parameter(negative="", show_default=False)]
 Names = Annotated[tuple[str, ...], Parameter(negative="")]
 Rest = Annotated[str, Parameter(show=False, allow_leading_hyphen=True)]  # options of scenes: `problem.scene_options` reads them
 Method = Literal["reduced", "maximal", "maximal-implicit", "redmax"]

@@ -110,7 +110,7 @@ def _unknown(scene: Scene, word: str, name: str) -> str:
     near = difflib.get_close_matches(name, scene.options, 1)
     hint = f"; did you mean --{near[0]}?" if near else ""
     known = f"its options are {theirs}" if theirs else "it has none"
-    return f"the scene {scene.name!r} has no option {word!r}{hint}; {known}; 'linkwork run --help' lists those of all scenes"
+    return f"the scene {scene.name!r} has no option {word!r}{hint}; {known} ('linkwork scenes {scene.name}' tells of them)"
 
 
 def _value(scene: Scene, name: str, text: str, own: Any) -> Any:
@@ -126,9 +126,8 @@ def _value(scene: Scene, name: str, text: str, own: Any) -> Any:
 
 # --- files ------------------------------------------------------------------------------------------------------------------
 def _of_robot(path: Path, how: Loading) -> Problem:
-    import numpy as np
-
     from ..io import load
+    from ..io.starts import usual_start
     from ..joints import Free
     from ..model import State
 
@@ -138,7 +137,7 @@ def _of_robot(path: Path, how: Loading) -> Problem:
         from ..geometry import Plane
 
         model = replace(model, world_shapes=(*model.world_shapes, Plane()))
-    state = State(model.neutral(), np.zeros(model.nv))
+    state = usual_start(model)
     if how.keyframe is not None:
         if how.keyframe not in model.keyframes:
             known = f"it has {', '.join(model.keyframes)}" if model.keyframes else "it has none"

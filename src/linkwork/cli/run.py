@@ -127,7 +127,7 @@ class Run:
         print(f"dofs     {model.nv} in {where}")
         print(
             f"steps    {self.steps} of {self.dt:g} s in {self.seconds:.3g} s: {self.steps / self.seconds:,.0f} steps/s, "
-            f"{facts['real_time']:,.3g} times real time (prepared in {self.prepared:.2g} s)"
+            f"{_times(facts['real_time'])} real time (prepared in {self.prepared:.2g} s)"
         )
         for note in getattr(model, "notes", ())[:5]:
             print(f"note     {note}")
@@ -138,6 +138,10 @@ class Run:
         if self.failure:
             print(f"linkwork: {self.failure}", file=sys.stderr)
             sys.exit(BROKEN)
+
+
+def _times(x: float) -> str:
+    return f"{x:,.0f} times" if x >= 10 else f"{x:.2g} times"
 
 
 def written(trajectory: Trajectory, paths: Sequence[Path], quiet: bool = False) -> list[Path]:

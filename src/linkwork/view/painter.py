@@ -79,7 +79,8 @@ class Painter:
             order = np.argsort(depth)
             alpha = 1.0 if strengths is None else float(strengths[k])
             faces = np.concatenate([colors[order], np.full((len(order), 1), alpha)], axis=1)
-            ax.add_collection(PolyCollection(list(corners[order, :, :2]), facecolors=faces, edgecolors="face" if alpha == 1.0 else "none", linewidths=0.3))
+            edges = "face" if alpha == 1.0 else "none"  # closes the seams between triangles
+            ax.add_collection(PolyCollection(list(corners[order, :, :2]), facecolors=faces, edgecolors=edges, linewidths=0.3))
         ax.set_xlim(x - half, x + half)
         ax.set_ylim(y - half, y + half)
         ax.set_aspect("equal")
