@@ -162,7 +162,7 @@ def _within_domains(model: Model, found: Solution) -> Solution:
 
 
 def _steps(duration: float, dt: float) -> int:
-    for name, x in (("duration", duration), ("dt", dt)):
+    for name, x in (("dt", dt), ("duration", duration)):
         if not (isfinite(x) and x > 0):
             raise InputError(f"{name} must be positive and finite, not {x!r}")
     steps = round(duration / dt)

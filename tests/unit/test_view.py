@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -89,7 +90,10 @@ def test_a_missing_folder_and_an_unknown_suffix_are_named(tmp_path: Path) -> Non
 
 @pytest.mark.parametrize("suffix", WRITERS)
 def test_every_suffix_writes_its_kind(suffix: str, tmp_path: Path) -> None:
+    if suffix == ".mp4" and shutil.which("ffmpeg") is None:
+        pytest.skip("there is no ffmpeg")
     start = {".npz": b"PK", ".html": b"<!doctype html>", ".png": b"\x89PNG", ".svg": b"<?xml", ".pdf": b"%PDF"}
+    start |= {".csv": b"time (s),", ".glb": b"glTF", ".mp4": b"\0\0\0", ".gif": b"GIF89a", ".strobe.png": b"\x89PNG"}
     path = run_of("helix", 0.01).save(tmp_path / f"run{suffix.upper()}")
     assert path.read_bytes().startswith(start[suffix])
     assert list(tmp_path.iterdir()) == [path]

@@ -101,7 +101,7 @@ def _distance(a: Any, b: Any) -> float:
 
 def _print(problem: Problem, rows: list[dict[str, Any]]) -> None:
     heads = ("method", "to the first (m)", "to half the step (m)", "energy drift", "gaps (m)", "us/step")
-    table = [heads]
+    table: list[tuple[str, ...]] = [heads]
     for r in rows:
         if r["error"] is None:
             names = ("distance", "half_step", "energy_drift", "gap")

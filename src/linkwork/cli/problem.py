@@ -43,7 +43,7 @@ class Problem:
         from ..simulate import simulate
 
         timing = timing or Timing()
-        given = {"duration": self.duration if timing.duration is None else timing.duration}
+        given: dict[str, Any] = {"duration": self.duration if timing.duration is None else timing.duration}
         given |= {"dt": self.dt if timing.dt is None else timing.dt, "method": timing.method or self.methods[0]}
         given |= {"stepper": timing.stepper} if timing.stepper else {}
         return simulate(self.model, self.state, **(given | self.options | changes))

@@ -9,7 +9,7 @@ SECONDS = 0.1  # between two looks at the bar
 
 
 @contextmanager
-def progress(name: str, steps: int, dt: float, quiet: bool = False) -> Iterator[None]:
+def progress(name: str, steps: float, dt: float, quiet: bool = False) -> Iterator[None]:
     """Shows a bar on stderr, if that is a terminal, while a run inside goes on."""
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn

@@ -80,12 +80,11 @@ class Run:
         self.method = timing.method or problem.methods[0]
         start = time.perf_counter()
         with Console(stderr=True).status(f"Preparing {problem.name} ..."):
-            if self.duration > self.dt > 0:
-                problem.simulate(timing, duration=self.dt)
+            problem.simulate(timing, duration=self.dt)
         self.prepared = time.perf_counter() - start
         start = time.perf_counter()
         try:
-            with progress(problem.name, max(1, round(self.duration / self.dt)), self.dt, quiet):
+            with progress(problem.name, self.duration / self.dt, self.dt, quiet):
                 self.trajectory: Trajectory = problem.simulate(timing)
         except SolverError as error:
             if error.trajectory is None or len(error.trajectory) < 1:

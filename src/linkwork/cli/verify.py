@@ -12,6 +12,10 @@ from .app import Flag, app
 def verify(name: Literal["redmax"], folder: Path, *, json: Path | None = None, right: Flag = False) -> None:
     """Compare what linkwork computes with published numbers.
 
+    Examples:
+        linkwork verify redmax scenes/
+        linkwork verify redmax scenes/ --right --json rows.json
+
     Parameters
     ----------
     name

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from ..trajectory import Trajectory
 
 CURVES = 10  # of one panel
+DPI = 120
 PICTURES = (".png", ".svg", ".pdf")
 NO_DATE = {".svg": {"Date": None}, ".pdf": {"CreationDate": None}}  # the same run gives the same file
 
@@ -39,9 +40,11 @@ def plot(trajectory: Trajectory, *what: str, joints: Sequence[str] = ()) -> Figu
     for name in joints:
         trajectory.model.body_index(name)
     panels = panels_of(first_run(trajectory), what or USUAL, joints)
-    figure = Figure(figsize=(9.6, 1.0 + sum(2.3 if not p.across else 4.6 for p in panels)), layout="constrained")
-    heights = [1.0 if not p.across else 2.0 for p in panels]
+    heights = [2.2 if not p.across else 4.4 for p in panels]  # inches
+    tall = sum(heights) + 1.4
+    figure = Figure(figsize=(9.6, tall))
     axes = figure.subplots(len(panels), 1, squeeze=False, height_ratios=heights)[:, 0]
+    figure.subplots_adjust(left=0.09, right=0.76, bottom=0.6 / tall, top=1.0 - 0.75 / tall, hspace=0.22)
     timed = [ax for ax, p in zip(axes, panels, strict=True) if not p.across]
     for ax, panel in zip(axes, panels, strict=True):
         if ax in timed[1:]:
@@ -64,7 +67,7 @@ def write_figure(figure: Figure, path: Path) -> None:
     if suffix not in PICTURES:
         raise InputError(f"cannot write a plot as {suffix or 'a file without suffix'!r}; use {', '.join(PICTURES)}")
     with whole_file(path) as part:
-        figure.savefig(part, format=suffix[1:], dpi=150, metadata=NO_DATE.get(suffix))
+        figure.savefig(part, format=suffix[1:], dpi=DPI, metadata=NO_DATE.get(suffix))
 
 
 def _title(trajectory: Trajectory) -> str:

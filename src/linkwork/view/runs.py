@@ -14,6 +14,9 @@ if TYPE_CHECKING:
     from ..trajectory import Trajectory
 
 
+SEEN = 1e12  # larger numbers are those of a run that breaks down
+
+
 def batch_size(trajectory: Trajectory) -> int | None:
     """The number of runs of a batch; None for a single run."""
     a = trajectory.arrays["q" if trajectory.kind == "reduced" else "q_fit"]
@@ -32,10 +35,10 @@ def first_run(trajectory: Trajectory) -> Trajectory:
 
 
 def finite_records(trajectory: Trajectory) -> int:
-    """How many records of a single run come before the first that is not finite."""
+    """How many records of a single run come before the first that is not finite, or so large that nothing can be seen."""
     ok = np.ones(len(trajectory), dtype=bool)
     for a in trajectory.arrays.values():
-        ok &= np.isfinite(a).reshape(len(trajectory), -1).all(axis=1)
+        ok &= (np.abs(a) < SEEN).reshape(len(trajectory), -1).all(axis=1)
     return len(ok) if ok.all() else int(np.argmin(ok))
 
 

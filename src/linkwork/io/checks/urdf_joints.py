@@ -86,17 +86,23 @@ def check_mimics(joints: dict[str, JointRecord]) -> Iterator[Finding]:
         if leader.kind not in ONE_DOF:
             yield Finding(ERROR, f"{who} mimics {leader.name!r}, whose type is {leader.kind!r}", "follow a moving joint", line)
             continue
-        seen, at = [joint.name], leader
-        while at.mimic is not None and at.name not in seen:
-            seen.append(at.name)
-            at = joints.get(at.mimic.leader, at)
-            if at.name == seen[-1]:
-                break
-        if at.name in seen and at.name == joint.name:
-            yield Finding(ERROR, f"{who} mimics itself through {', '.join(map(repr, seen))}", "one of them must be free", line)
-        elif len(seen) > 1:
-            what = f"{who} mimics {leader.name!r}, which mimics {leader.mimic.leader!r}; readers disagree about chains"  # type: ignore[union-attr]
-            yield Finding(DOUBT, what, f"follow {at.name!r} directly, with the product of the ratios", line)
+        chain = _chain(joint, joints)
+        if chain[-1] == joint.name:
+            yield Finding(ERROR, f"{who} mimics itself through {', '.join(map(repr, chain[:-1]))}", "one must be free", line)
+        elif leader.mimic is not None:
+            what = f"{who} mimics {leader.name!r}, which mimics {leader.mimic.leader!r}; readers disagree about chains"
+            yield Finding(DOUBT, what, f"follow {chain[-1]!r} directly, with the product of the ratios", line)
+
+
+def _chain(joint: JointRecord, joints: dict[str, JointRecord]) -> list[str]:
+    """The names from a joint to the one that follows nobody; to the first that comes again in a circle."""
+    names, at = [joint.name], joint
+    while at.mimic is not None and at.mimic.leader in joints:
+        at = joints[at.mimic.leader]
+        names.append(at.name)
+        if at.name in names[:-1]:
+            break
+    return names
 
 
 def _floats(text: str) -> list[float]:

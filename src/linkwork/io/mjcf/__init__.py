@@ -18,6 +18,7 @@ from ...model import Model, ModelBuilder, State
 from ...model.model import WORLD
 from ...spatial.quaternion import to_rotation
 from ...spatial.se3 import SE3
+from ..element import parse
 from ..options import Options
 from ..starts import START
 from .bodies import FREE, Tree, tree_of
@@ -78,6 +79,7 @@ def compiled(path: Path) -> Any:
     try:
         return mujoco.MjModel.from_xml_path(str(path))  # pyright: ignore[reportAttributeAccessIssue]
     except ValueError as error:
+        parse(path)  # says better what is no XML at all
         raise InputError(f"load: {path.name}: {' '.join(str(error).split())}") from None
 
 
