@@ -181,6 +181,7 @@ from .spatial.samples import interp, samples
 from .spatial.table import Table
 from .step_derivatives import StepDerivatives, step_derivatives, step_parameter_derivatives, step_product
 from .steppers import Event, assemble, project
+from .studies import Design, Runs, Study, study
 from .trajectory import Trajectory
 
 __version__: str
@@ -213,6 +214,7 @@ __all__ = [
     "CurvePoint",
     "Cylinder",
     "Cylindrical",
+    "Design",
     "Drag",
     "DryFriction",
     "DynamicsDerivatives",
@@ -278,6 +280,7 @@ __all__ = [
     "Response",
     "Revolute",
     "Rows",
+    "Runs",
     "Schedule",
     "Shape",
     "Simulator",
@@ -292,6 +295,7 @@ __all__ = [
     "SpringDamper",
     "State",
     "StepDerivatives",
+    "Study",
     "SurfaceCurve",
     "SurfacePoint",
     "SurfaceSurface",
@@ -385,6 +389,7 @@ __all__ = [
     "step_derivatives",
     "step_parameter_derivatives",
     "step_product",
+    "study",
     "tendon_curve",
     "to_cartesian",
     "to_maximal",

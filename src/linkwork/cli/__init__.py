@@ -11,7 +11,20 @@ from collections.abc import Sequence
 from cyclopts import CycloptsError
 
 from ..errors import LinkworkError, SolverError
-from . import bench, check, compare, demo, export, plot, run, scenes, verify, version, view  # noqa: F401  the commands
+from . import (  # noqa: F401  the commands
+    bench,
+    check,
+    compare,
+    demo,
+    export,
+    plot,
+    run,
+    scenes,
+    study,
+    verify,
+    version,
+    view,
+)
 from .app import BROKEN, STOPPED, WRONG, app
 
 
