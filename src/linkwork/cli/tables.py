@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from ..trajectory import Health
+    from ..health import Health
 
 MEANINGS = {
     "energy_drift": "part of the energy that moved",
