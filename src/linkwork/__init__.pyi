@@ -25,7 +25,7 @@ from .contact import CompliantContact, Contact
 from .convert import Cartesian, from_cartesian, to_cartesian
 from .doors import jax as jax
 from .energy import Energy, energy
-from .errors import CompileError, InputError, LinkworkError, ModelError, SolverError, SymbolError
+from .errors import CompileError, InputError, LinkworkError, ModelError, RunInterrupted, SolverError, SymbolError, WriteError
 from .forces import (
     ActivationDynamics,
     Actuator,
@@ -181,6 +181,7 @@ from .spatial.samples import interp, samples
 from .spatial.table import Table
 from .step_derivatives import StepDerivatives, step_derivatives, step_parameter_derivatives, step_product
 from .steppers import Event, assemble, project
+from .streams import resume
 from .studies import Design, Runs, Study, study
 from .trajectory import Trajectory
 
@@ -280,6 +281,7 @@ __all__ = [
     "Response",
     "Revolute",
     "Rows",
+    "RunInterrupted",
     "Runs",
     "Schedule",
     "Shape",
@@ -310,6 +312,7 @@ __all__ = [
     "Universal",
     "WrapCylinder",
     "WrapSphere",
+    "WriteError",
     "ad",
     "analysis",
     "assemble",
@@ -384,6 +387,7 @@ __all__ = [
     "point_jacobian",
     "project",
     "regressor",
+    "resume",
     "samples",
     "simulate",
     "step_derivatives",

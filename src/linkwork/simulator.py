@@ -68,6 +68,7 @@ class Simulator:
         self.notes, self._efforts = acting.notes, Efforts(model)
         self._stepping: Stepping | None = None
         self._quick: Any = None
+        self._lost_by: str | None = None
         self._program = program_of(self._stepper, model, method)
         self._names = ("q", "v") if isinstance(self._first, State) else ("poses", "twists", "q_fit")
         self._shapes = {name: getattr(self._first, name).shape for name in self._names}
@@ -80,6 +81,7 @@ class Simulator:
         if shapes != self._shapes:
             raise InputError(f"this Simulator has states of shape {self._shapes}, not {shapes}")
         self._state: State | MaximalState | None = first
+        self._lost_by = None
         self._first_t, self._steps = first.t, 0
         batch = int(np.prod(shapes["q"][:-1])) if "q" in shapes else int(np.prod(shapes["twists"][:-2]))
         parts = {name: np.array(getattr(first, name), order="C").reshape(batch, -1) for name in self._names}
@@ -118,6 +120,8 @@ class Simulator:
         """The state after some steps under constant joint forces (nv,), wrenches (bodies, 6) and inputs of forces.
 
         inputs   in the order of `lw.force_set(model)`; once given they stay
+        A motion that is not finite any more, or has left the domain of a joint, does not go on: every further step raises, until
+        `reset`. Ctrl-C leaves the model after a whole number of steps, from which it can go on.
         """
         quick = self._quick
         if quick is not None and steps == 1 and external is None and inputs is None:
@@ -130,6 +134,8 @@ class Simulator:
 
     def _step(self, steps: int, tau: Any, external: Any, inputs: Any) -> State | MaximalState:
         """The same where something must be looked at."""
+        if self._lost_by is not None:
+            raise SolverError(f"this Simulator cannot go on: {self._lost_by}")
         lead = self._shapes["v"][:-1] if "v" in self._shapes else self._shapes["twists"][:-2]
         tau = checked_force(tau, "tau", (self.model.nv,), lead)
         external = checked_force(external, "external", (self.model.nb, 6), lead)
@@ -142,19 +148,19 @@ class Simulator:
         if u is not None:
             run.tell(u)
         run.push(external)
-        laws, tau = collection(self.model), self._none if tau is None else tau
-        if laws.told_count:
-            done: bool | None = True
-            for k in range(steps):
-                run.tell_rows(self.t + k * self.dt)
-                done = done and run.step(tau)
-        else:
-            done = run.go(steps, tau)
+        tau, self._state = self._none if tau is None else tau, None
+        told = collection(self.model).told_count > 0
+        for count in [1] * steps if told else [steps]:
+            if told:
+                run.tell_rows(self.t)
+            try:
+                done = run.go(count, tau)
+            finally:
+                self._steps += run.taken
+            if not done:
+                self._lost()
         run.push(None)
         self._quick = self._quick_step(run)
-        self._steps, self._state = self._steps + steps, None
-        if not done:
-            self._lost()
         self._check_domains()
         return self.state
 
@@ -164,7 +170,7 @@ class Simulator:
             q = self.state.q if isinstance(self.state, State) else self.state.q_fit
             departure = first_departure(self.model, q.reshape(-1, 1, self.model.nq), np.array([self.t]))
             if departure:
-                raise SolverError(departure[1])
+                self._refuse(departure[1])
 
     def _lost(self) -> NoReturn:
         """The state is not finite."""
@@ -173,5 +179,10 @@ class Simulator:
         who = "" if len(bad) == 1 else f" of state {bad[0]}"
         place = owner_of(self.model, isinstance(self.state, State), int(bad[-1]))
         if self._program.failure:
-            raise SolverError(self._program.failure.format(t=self.t) + who)
-        raise SolverError(f"the motion{who} is not finite at t = {self.t:.9g}: {place}; reset, and try a shorter step")
+            self._refuse(self._program.failure.format(t=self.t) + who)
+        self._refuse(f"the motion{who} is not finite at t = {self.t:.9g}: {place}; reset, and try a shorter step")
+
+    def _refuse(self, reason: str) -> NoReturn:
+        """Do not go on from here."""
+        self._lost_by, self._quick = reason, None
+        raise SolverError(reason)

@@ -375,6 +375,16 @@ class Trajectory:
         t = np.tile(self.t, runs)
         return Reactions(self.model, q, v, t, flat(tau, 1), flat(external, 2), flat(self.inputs, 1), flat(self.forces, 1))
 
+    @staticmethod
+    def load(path: str | Path, model: Any = None) -> Trajectory:
+        """The trajectory in a stream that `simulate(out=...)` wrote, as far as that is whole; records are read when asked for.
+
+        model   where the stream does not hold its own: the same again
+        """
+        from .streams import load
+
+        return load(path, model)
+
     def plot(self, *what: str, joints: Sequence[str] = (), path: str | Path | None = None) -> Any:
         """A matplotlib figure of the run, written to a file if a path is given; of a batch, of the first run.
 

@@ -13,6 +13,7 @@ ROOT = Path(linkwork.__file__).parent
 LAYERS = [
     ["errors"],
     ["spatial"],
+    ["store"],
     ["kernel"],
     ["geometry", "solvers"],
     ["joints"],
@@ -35,6 +36,7 @@ LAYERS = [
     ["health"],
     ["trajectory"],
     ["simulate"],
+    ["streams"],
     ["step_derivatives"],
     ["doors"],
     ["simulator"],
@@ -47,7 +49,7 @@ LAYERS = [
 ]
 RANK = {name: rank for rank, names in enumerate(LAYERS) for name in names}
 # Entry points that dispatch downwards at call time; each is inside a function, never at import.
-DISPATCH = {("trajectory", "view")}
+DISPATCH = {("trajectory", "view"), ("trajectory", "streams"), ("simulate", "streams")}
 FILES = sorted(p for p in ROOT.rglob("*.py") if p.parent != ROOT or p.stem != "__init__")
 
 

@@ -14,7 +14,7 @@ from command import called
 
 import linkwork as lw
 from linkwork.cli.app import app
-from linkwork.cli.problem import problem_of, scene_options
+from linkwork.cli.problem import Problem, problem_of, scene_options
 from linkwork.scenes import ALL_SCENES
 
 ARM = """<robot name="arm">
@@ -53,11 +53,9 @@ def test_a_robot_runs_from_its_file(arm: str, tmp_path: Path, capsys: pytest.Cap
 def test_a_run_that_breaks_down_writes_what_it_has_and_says_so(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    from linkwork.cli import run as module
-
     model, state = ALL_SCENES["pendulum"].build(links=2)
     fast = lw.State(state.q, np.array([1e4, -1e4]))
-    monkeypatch.setattr(module, "problem_of", lambda *_: module.Problem("lost", model, fast, 20.0, 0.5))
+    monkeypatch.setattr(sys.modules["linkwork.cli.run"], "problem_of", lambda *_: Problem("lost", model, fast, 20.0, 0.5))
     assert called("run", "lost", "--headless", "--out", str(tmp_path)) == 3
     captured = capsys.readouterr()
     assert captured.err.count("\n") == 1

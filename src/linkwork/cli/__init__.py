@@ -18,6 +18,7 @@ from . import (  # noqa: F401  the commands
     demo,
     export,
     plot,
+    resume,
     run,
     scenes,
     study,
@@ -37,8 +38,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
         _leave(f"{str(error).rstrip('.')}; '{chain} --help' says more", WRONG)
     except (LinkworkError, OSError) as error:
         _leave(str(error), BROKEN if isinstance(error, SolverError) else WRONG)
-    except KeyboardInterrupt:
-        _leave("stopped", STOPPED)
+    except KeyboardInterrupt as stop:
+        _leave(str(stop) or "stopped", STOPPED)
 
 
 def _leave(message: str, code: int) -> None:

@@ -17,6 +17,7 @@ app = App(
     version=__version__,
     help_format="plaintext",
     default_parameter=Parameter(negative_iterable=(), negative_none=()),
+    suppress_keyboard_interrupt=False,  # `main` says what was stopped
 )
 app.register_install_completion_command()
 

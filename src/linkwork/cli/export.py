@@ -9,8 +9,7 @@ from cyclopts import Parameter
 
 from ..errors import InputError
 from .app import Flag, Loading, Rest, Timing, app, print_json
-from .problem import problem_of
-from .run import Run, written
+from .runs import run_of, written
 
 FORMATS = {
     "npz": ".npz",
@@ -47,7 +46,7 @@ def export(
     Parameters
     ----------
     what
-        Name of a scene, or a file of a model.
+        Name of a scene, a file of a model, or a run that was saved (.lwk).
     to
         Format, or path of a file; may be repeated: npz (NumPy arrays), csv (a table), glb (glTF animation for Blender and
         others), html (a page), strobe (a picture of several moments, .strobe.png), plot (curves, .png), mp4 (a film, needs
@@ -67,9 +66,9 @@ def export(
     for name in names:
         if name not in FORMATS and "." not in name:
             raise InputError(f"export: there is no format {name!r}; choose {', '.join(FORMATS)}, all, or give the path of a file")
-    done = Run(problem_of(what, rest, loading), timing, quiet=json)
+    done = run_of(what, rest, timing, loading, json)
     out.mkdir(parents=True, exist_ok=True)
-    paths = [out / f"{done.problem.name}{FORMATS[n]}" if n in FORMATS else Path(n) for n in names]
+    paths = [out / f"{done.name}{FORMATS[n]}" if n in FORMATS else Path(n) for n in names]
     files = written(done.trajectory, paths, json)
     if json:
         print_json(done.facts() | {"files": files})

@@ -6,8 +6,7 @@ from pathlib import Path
 
 from .app import Flag, Loading, Names, Rest, Timing, app, print_json
 from .opening import open_page
-from .problem import problem_of
-from .run import Run
+from .runs import run_of
 
 
 @app.command
@@ -33,7 +32,7 @@ def plot(
     Parameters
     ----------
     what
-        Name of a scene, or a file of a model.
+        Name of a scene, a file of a model, or a run that was saved (.lwk).
     show
         coordinates, velocities, energy, forces, residuals, reactions or phase; may be repeated. The first four if not given.
     joint
@@ -45,8 +44,8 @@ def plot(
     json
         Print size, speed, health and the file as JSON.
     """
-    done = Run(problem_of(what, rest, loading), timing, quiet=json)
-    path = Path("runs") / f"{done.problem.name}.plot.png" if out is None else out
+    done = run_of(what, rest, timing, loading, json)
+    path = Path("runs") / f"{done.name}.plot.png" if out is None else out
     path.parent.mkdir(parents=True, exist_ok=True)
     done.trajectory.plot(*show, joints=joint, path=path)
     if json:

@@ -2,20 +2,12 @@
 
 from __future__ import annotations
 
-import sys
-import time
-from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
-from .app import BROKEN, Flag, Loading, Rest, Timing, app, print_json
+from .app import Flag, Loading, Rest, Timing, app, print_json
 from .opening import open_page
-from .problem import Problem, problem_of
-from .progress import progress
-from .tables import health_json, print_health
-
-if TYPE_CHECKING:
-    from ..trajectory import Trajectory
+from .problem import problem_of
+from .runs import STREAM, Run, written
 
 
 @app.command
@@ -27,6 +19,7 @@ def run(
     loading: Loading = Loading(),  # noqa: B008
     out: Path = Path("runs"),
     headless: Flag = False,
+    stream: Flag = False,
     json: Flag = False,
 ) -> None:
     """Simulate a scene or a robot's file, write its animation, plots and numbers, and open the animation in the browser.
@@ -45,111 +38,26 @@ def run(
     scene
         Name of a scene ('linkwork scenes' lists them), or a file: URDF, MJCF (.xml), RedMax scene (.json).
     out
-        Folder for NAME.html, NAME.png and NAME.npz; created if needed.
+        Folder for NAME.html, NAME.png and NAME.npz; created if needed. While it runs, records go to NAME.lwk there, which
+        'linkwork resume' continues after a kill.
     headless
         Write the files without opening a browser.
+    stream
+        Keep NAME.lwk when all is written; 'linkwork view', 'export' and 'plot' read it.
     json
         Print size, speed, health and files as JSON.
     """
-    done = Run(problem_of(scene, rest, loading), timing, quiet=json)
+    problem = problem_of(scene, rest, loading)
+    out.mkdir(parents=True, exist_ok=True)
+    records = out / f"{problem.name}{STREAM}"
+    done = Run(problem, timing, quiet=json, stream=records)
     if not json:
         done.tell()
-    out.mkdir(parents=True, exist_ok=True)
-    paths = written(done.trajectory, [out / f"{done.problem.name}{suffix}" for suffix in (".html", ".png", ".npz")], json)
+    paths = written(done.trajectory, [out / f"{problem.name}{suffix}" for suffix in (".html", ".png", ".npz")], json)
+    if not stream:
+        records.unlink(missing_ok=True)
     if json:
         print_json(done.facts() | {"files": paths})
     if not headless:
         open_page(paths[0])
     done.end()
-
-
-class Run:
-    """A run that was made, how long it took, and what broke it, if something did.
-
-    A first step of its own keeps compilation out of the measured speed.
-    """
-
-    def __init__(self, problem: Problem, timing: Timing, quiet: bool = False) -> None:
-        from rich.console import Console
-
-        from ..errors import SolverError
-
-        self.problem, self.failure = problem, ""
-        self.dt = problem.dt if timing.dt is None else timing.dt
-        self.duration = problem.duration if timing.duration is None else timing.duration
-        self.method = timing.method or problem.methods[0]
-        start = time.perf_counter()
-        with Console(stderr=True).status(f"Preparing {problem.name} ..."):
-            problem.simulate(timing, duration=self.dt)
-        self.prepared = time.perf_counter() - start
-        start = time.perf_counter()
-        try:
-            with progress(problem.name, self.duration / self.dt, self.dt, quiet):
-                self.trajectory: Trajectory = problem.simulate(timing)
-        except SolverError as error:
-            if error.trajectory is None or len(error.trajectory) < 1:
-                raise
-            self.trajectory, self.failure = error.trajectory, " ".join(str(error).split())
-        self.seconds = time.perf_counter() - start
-
-    @property
-    def steps(self) -> int:
-        """How many steps were made."""
-        return max(1, round((self.trajectory.t[-1] - self.trajectory.t[0]) / self.dt))
-
-    def facts(self) -> dict[str, Any]:
-        """Size, speed and health as plain values."""
-        model = self.trajectory.model
-        return {
-            "name": self.problem.name,
-            "method": self.method,
-            "stepper": self.trajectory.stepper,
-            "bodies": model.nb,
-            "dofs": self.problem.model.nv,
-            "steps": self.steps,
-            "dt": self.dt,
-            "seconds": self.seconds,
-            "prepared": self.prepared,
-            "real_time": self.steps * self.dt / self.seconds,
-            "failure": self.failure or None,
-            "health": health_json(self.trajectory.health),
-        }
-
-    def tell(self) -> None:
-        """Print the same."""
-        from ..model import Model
-
-        facts, model = self.facts(), self.problem.model
-        where = "the joints" if isinstance(model, Model) else "hyper-reduced coordinates"
-        print(f"scene    {self.problem.name}, {self.method} coordinates")
-        print(f"bodies   {facts['bodies']}")
-        print(f"dofs     {model.nv} in {where}")
-        print(
-            f"steps    {self.steps} of {self.dt:g} s in {self.seconds:.3g} s: {self.steps / self.seconds:,.0f} steps/s, "
-            f"{_times(facts['real_time'])} real time (prepared in {self.prepared:.2g} s)"
-        )
-        for note in getattr(model, "notes", ())[:5]:
-            print(f"note     {note}")
-        print_health(self.trajectory.health)
-
-    def end(self) -> None:
-        """Leave with a code of its own if the run broke down; what was computed is written by then."""
-        if self.failure:
-            print(f"linkwork: {self.failure}", file=sys.stderr)
-            sys.exit(BROKEN)
-
-
-def _times(x: float) -> str:
-    return f"{x:,.0f} times" if x >= 10 else f"{x:.2g} times"
-
-
-def written(trajectory: Trajectory, paths: Sequence[Path], quiet: bool = False) -> list[Path]:
-    """Write a run to files by their suffixes and say where."""
-    from rich.console import Console
-
-    with Console(stderr=True).status("Writing ..."):
-        paths = [trajectory.save(path) for path in paths]
-    if not quiet:
-        for path in paths:
-            print(f"wrote    {path}")
-    return list(paths)

@@ -7,6 +7,7 @@ from pathlib import Path
 from .app import Flag, Loading, Rest, app, print_json
 from .opening import open_page
 from .problem import problem_of
+from .runs import STREAM, SavedRun
 
 
 @app.command
@@ -20,18 +21,19 @@ def view(
     headless: Flag = False,
     json: Flag = False,
 ) -> None:
-    """Write a page of a model as it stands, or of a saved page, and open it in the browser. Nothing is simulated.
+    """Write a page of a model as it stands, or of a run that was saved, and open it in the browser. Nothing is simulated.
 
     Examples:
         linkwork view robot.urdf
         linkwork view robot.urdf --move
         linkwork view leg
+        linkwork view runs/pendulum.lwk
         linkwork view runs/pendulum.html
 
     Parameters
     ----------
     what
-        File of a model (URDF, MJCF, RedMax scene), name of a scene, or a page that was saved.
+        File of a model (URDF, MJCF, RedMax scene), name of a scene, a run that was saved (.lwk), or its page.
     move
         Move one joint after the other through its range.
     out
@@ -43,6 +45,12 @@ def view(
     """
     if Path(what).suffix.lower() in (".html", ".htm") and Path(what).is_file():
         page, facts = Path(what), {}
+    elif Path(what).suffix.lower() == STREAM:
+        saved = SavedRun(Path(what))
+        out.mkdir(parents=True, exist_ok=True)
+        page, facts = saved.trajectory.save(out / f"{saved.name}.html"), saved.facts()
+        if not json:
+            print(f"wrote    {page}")
     else:
         from .standing import standing
 

@@ -45,6 +45,10 @@ class Prescribed:
         if not callable(motion):
             raise ModelError(f"{self!r}: motion must be a function of time, not {type(motion).__name__}")
 
+    def function_arguments(self) -> dict[str, Any]:
+        """The form of what its function is called with (see `spatial.tape`)."""
+        return {"motion": (["scalar"], {})}
+
     def values(self, t: Scalar) -> Vector:
         """What is prescribed at a time, as the motion returns it."""
         raise NotImplementedError

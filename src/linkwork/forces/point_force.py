@@ -56,6 +56,10 @@ class PointForce(Force):
     def energy(self, poses: Sequence[SE3]) -> Scalar:
         return 0.0 if self.law or self.axes == "body" else -dot(self.constant, poses[0] @ self.point)
 
+    def function_arguments(self) -> dict[str, Any]:
+        """The form of what its function is called with (see `spatial.tape`)."""
+        return {"law": (["scalar"], {})}
+
     def wrenches(self, poses: Sequence[SE3], twists: Sequence[Vector], t: Scalar, u: Vector) -> Sequence[Vector]:
         f = self._at(t)
         return [push_at(self.point, f if self.axes == "body" else poses[0].unrotate(f))]

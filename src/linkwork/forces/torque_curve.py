@@ -44,6 +44,10 @@ class TorqueCurve(JointForce):
     def parameter_names(self) -> tuple[str, ...]:  # type: ignore[override]
         return () if self.law else ("table",)
 
+    def function_arguments(self) -> dict[str, Any]:
+        """The form of what its function is called with (see `spatial.tape`)."""
+        return {"law": (["scalar"], {})}
+
     @cached_property
     def variant(self) -> tuple[Any, ...]:  # pyright: ignore[reportIncompatibleVariableOverride]
         law = self.law

@@ -53,6 +53,10 @@ class CoordinateMap:
         self._joints: list[tuple[Joint, slice]] = [(b.joint, model.q_index(b.name)) for b in model.bodies]
         self.configuration(np.full(nr, 0.1))
 
+    def function_arguments(self) -> dict[str, Any]:
+        """The form of what its function is called with (see `spatial.tape`)."""
+        return {"_function": ([[self.nr]], {})}
+
     def configuration(self, r: Vector) -> Vector:
         """f(r), with as many entries as the model has coordinates."""
         try:

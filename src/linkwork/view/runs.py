@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import fields
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -25,13 +25,16 @@ def batch_size(trajectory: Trajectory) -> int | None:
 
 def first_run(trajectory: Trajectory) -> Trajectory:
     """The first run of a batch; a single run as it is."""
+    from ..trajectory import Trajectory
+
     if batch_size(trajectory) is None:
         return trajectory
     arrays = {name: a[0] for name, a in trajectory.arrays.items()}
     tau, forces, left, external = trajectory.tau, trajectory.forces, trajectory.left, trajectory.external
     first = {"tau": tau, "rows": forces, "left": left, "external": external if external is None or external.ndim > 2 else None}
     rest = {name: a[0] for name, a in first.items() if a is not None}
-    return replace(trajectory, arrays=arrays, **rest)
+    whole = {f.name: getattr(trajectory, f.name) for f in fields(trajectory)}
+    return Trajectory(**(whole | rest | {"arrays": arrays}))
 
 
 def finite_records(trajectory: Trajectory) -> int:
