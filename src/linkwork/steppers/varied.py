@@ -70,7 +70,7 @@ class VariedRuns:
         key = (len(state.q), *kept)
         if key not in self._recordings:
             self._recordings = {key: Recording(self.model, self.program, kept)}  # memory of one size of batches is kept
-        arrays, _, _ = self._recordings[key](kept, dt, records, every, thread_count(threads))
+        arrays, _ = self._recordings[key](kept, dt, records, every, thread_count(threads))
         parts = self.program.left(self.model, arrays)
         tau = varied.get("tau")
         return Records(
