@@ -64,7 +64,7 @@ def _with_contents(app: Any, name: str, source: list[str]) -> None:
 
 
 def _pages() -> list[str]:
-    """The pages that no page of a chapter lists: those beside this file, and of folders the README, or all where there is none."""
+    """The pages that no other page lists: those beside this file, and of folders the README, or all where there is none."""
     docs = ROOT / "docs"
     found = sorted(docs.rglob("*.md"))
     top = [p for p in found if p.parent == docs or p.name == "README.md" or not (p.parent / "README.md").exists()]
