@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ..look import Camera, Look
+from .assemblies import assembly_page, write_assembly
 from .description import describe
 from .html import page, write_page
 from .numbers import write_numbers
@@ -21,4 +22,4 @@ WRITERS: dict[str, Callable[..., None]] = {
     ".pdf": write_plot,
 }
 
-__all__ = ["WRITERS", "Camera", "Look", "describe", "page", "plot"]
+__all__ = ["WRITERS", "Camera", "Look", "assembly_page", "describe", "page", "plot", "write_assembly"]
