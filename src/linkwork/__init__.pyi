@@ -1,4 +1,5 @@
 from . import analysis, convert, interop, lagrange, view
+from .account import Account
 from .assembly import Assembly, conditions, interactions, parts
 from .constraints import (
     Closure,
@@ -23,8 +24,9 @@ from .constraints import (
 from .contact import CompliantContact, Contact
 from .convert import Cartesian, from_cartesian, to_cartesian
 from .doors import jax as jax
+from .doors import torch as torch
 from .energy import Energy, energy
-from .errors import CompileError, InputError, LinkworkError, ModelError, SolverError, SymbolError
+from .errors import CompileError, InputError, LinkworkError, ModelError, RunInterrupted, SolverError, SymbolError, WriteError
 from .forces import (
     ActivationDynamics,
     Actuator,
@@ -84,6 +86,7 @@ from .geometry import (
     mesh_inertia,
     torus,
 )
+from .health import Health
 from .io import load
 from .joints import (
     Composite,
@@ -134,6 +137,7 @@ from .lagrange import (
     point_jacobian,
     regressor,
 )
+from .live import save_live
 from .maximal import force_report, maximal_dynamics, to_maximal, to_reduced, tree_maximal_dynamics
 from .model import Body, MaximalState, Model, ModelBuilder, Motion, Response, Rows, State
 from .model.kinematics import Kinematics, kinematics
@@ -179,14 +183,17 @@ from .spatial import scalar as math
 from .spatial.samples import interp, samples
 from .spatial.table import Table
 from .step_derivatives import StepDerivatives, step_derivatives, step_parameter_derivatives, step_product
+from .step_gradients import StepGradient, rollout_gradient, step_gradient
 from .steppers import Event, assemble, project
-from .studies import Design, Runs, Study, study
-from .trajectory import Health, Trajectory
+from .streams import resume
+from .studies import Design, Fit, Recorded, Runs, Study, fit, study
+from .trajectory import Trajectory
 
 __version__: str
 
 __all__ = [
     "SE3",
+    "Account",
     "ActivationDynamics",
     "Actuator",
     "Ad",
@@ -221,6 +228,7 @@ __all__ = [
     "Energy",
     "Event",
     "FibreMuscle",
+    "Fit",
     "Fixed",
     "Force",
     "FourBar",
@@ -276,9 +284,11 @@ __all__ = [
     "PrescribedJoint",
     "PrescribedTwist",
     "Prismatic",
+    "Recorded",
     "Response",
     "Revolute",
     "Rows",
+    "RunInterrupted",
     "Runs",
     "Schedule",
     "Shape",
@@ -294,6 +304,7 @@ __all__ = [
     "SpringDamper",
     "State",
     "StepDerivatives",
+    "StepGradient",
     "Study",
     "SurfaceCurve",
     "SurfacePoint",
@@ -309,6 +320,7 @@ __all__ = [
     "Universal",
     "WrapCylinder",
     "WrapSphere",
+    "WriteError",
     "ad",
     "analysis",
     "assemble",
@@ -335,6 +347,7 @@ __all__ = [
     "energy",
     "explain",
     "factor",
+    "fit",
     "force",
     "force_report",
     "force_set",
@@ -383,9 +396,13 @@ __all__ = [
     "point_jacobian",
     "project",
     "regressor",
+    "resume",
+    "rollout_gradient",
     "samples",
+    "save_live",
     "simulate",
     "step_derivatives",
+    "step_gradient",
     "step_parameter_derivatives",
     "step_product",
     "study",

@@ -10,6 +10,7 @@ from typing import Any
 from ..errors import InputError
 from ..model import Model, State
 from ..redmax import HyperReduced
+from ..spatial.gate import meant
 from .shots import SHOTS, Shot
 
 CONTACT_METHODS = ("reduced", "maximal", "maximal-implicit", "redmax")  # all know contact with friction
@@ -44,10 +45,15 @@ class Scene:
         """The names that `build` accepts."""
         return tuple(inspect.signature(self.maker).parameters)
 
+    @property
+    def defaults(self) -> dict[str, Any]:
+        """The options with the values that they have if nothing is said."""
+        return {name: p.default for name, p in inspect.signature(self.maker).parameters.items()}
+
     def build(self, **options: Any) -> tuple[Any, State]:
         """The model (or `HyperReduced` coordinates of one) and its initial state."""
         for name in options:
             if name not in self.options:
                 known = f"its options are {', '.join(self.options)}" if self.options else "it has none"
-                raise InputError(f"the scene {self.name!r} has no option {name!r}; {known}")
+                raise InputError(f"the scene {self.name!r} has no option {name!r}; {known}{meant(name, self.options)}")
         return self.maker(**options)

@@ -52,11 +52,13 @@ def packed_three() -> str:
     return zipped(three_js())
 
 
-def assembled(title: str, script: str, data: Mapping[str, str], scripts: str = SAFE, extra_style: Sequence[str] = ()) -> str:
+def assembled(
+    title: str, script: str, data: Mapping[str, str | bytes], scripts: str = SAFE, extra_style: Sequence[str] = ()
+) -> str:
     """The page.
 
     script    what runs; it finds the data in elements by their names
-    data      texts by name, that are kept compressed
+    data      texts and bytes by name, that are kept compressed
     scripts   what the page may run, as its content security policy says it
     """
     kept = {"three": packed_three(), **{name: zipped(text) for name, text in data.items()}}

@@ -29,9 +29,10 @@ def indices(a: Any, count: int) -> dict[str, Any]:
     return packed(a, "u2" if count <= 1 << 16 else "u4")
 
 
-def zipped(text: str) -> str:
-    """A text compressed (gzip, base64); the same text gives the same characters."""
-    return base64.b64encode(gzip.compress(text.encode("utf-8"), 9, mtime=0)).decode("ascii")
+def zipped(content: str | bytes) -> str:
+    """A text, or bytes, compressed (gzip, base64); the same content gives the same characters."""
+    data = content.encode("utf-8") if isinstance(content, str) else content
+    return base64.b64encode(gzip.compress(data, 9, mtime=0)).decode("ascii")
 
 
 def unzipped(text: str) -> str:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from ...spatial.gate import meant
 from ...spatial.se3 import SE3
 from ..element import Element
 from .values import number, numbers, origin
@@ -96,14 +97,14 @@ def joint_of(element: Element) -> JointRecord:
     element.label = f"joint {name!r}"
     kind = element.require("type")
     if kind not in KINDS:
-        raise element.error(f"joint {name!r} has the unknown type {kind!r}; known are {', '.join(KINDS)}")
+        raise element.error(f"joint {name!r} has the unknown type {kind!r}; known are {', '.join(KINDS)}{meant(kind, KINDS)}")
     element.kind = f"{kind} joint"
     parent, child = (element.needed(tag).require("link") for tag in ("parent", "child"))
     pose = origin(element.child("origin"))
     axis = element.child("axis") if kind in WITH_AXIS else None
     xyz = np.array([1.0, 0.0, 0.0]) if axis is None else numbers(axis, "xyz", 3, "")
     if axis is not None and not xyz.any():
-        raise axis.error(f"joint {name!r}: its axis is zero")
+        raise axis.error(f'joint {name!r}: its axis is zero; give a direction, such as xyz="0 0 1"')
     if kind not in ONE_DOF:
         return JointRecord(name, kind, parent, child, pose, xyz, element)
     dynamics = element.child("dynamics")

@@ -9,17 +9,20 @@ export function bytesOf(text) {
   return bytes;
 }
 
-export async function unzipped(text) {
-  const stream = new Blob([bytesOf(text)]).stream().pipeThrough(new DecompressionStream("gzip"));
-  return new Response(stream).text();
+// What an element of the page holds, unzipped; the element is emptied.
+function contentOf(id) {
+  const element = document.getElementById(id);
+  const stream = new Blob([bytesOf(element.textContent)]).stream().pipeThrough(new DecompressionStream("gzip"));
+  element.textContent = "";
+  return new Response(stream);
 }
 
-// The text of an element of the page; the element is emptied.
 export async function textOf(id) {
-  const element = document.getElementById(id);
-  const text = await unzipped(element.textContent);
-  element.textContent = "";
-  return text;
+  return contentOf(id).text();
+}
+
+export async function bytesIn(id) {
+  return new Uint8Array(await contentOf(id).arrayBuffer());
 }
 
 export async function jsonOf(id) {
