@@ -25,7 +25,7 @@ from .convert import Cartesian, from_cartesian, to_cartesian
 from .doors import jax as jax
 from .doors import torch as torch
 from .energy import Energy, energy
-from .errors import CompileError, InputError, LinkworkError, ModelError, SolverError, SymbolError
+from .errors import CompileError, InputError, LinkworkError, ModelError, RunInterrupted, SolverError, SymbolError, WriteError
 from .forces import (
     ActivationDynamics,
     Actuator,
@@ -183,6 +183,7 @@ from .spatial.table import Table
 from .step_derivatives import StepDerivatives, step_derivatives, step_parameter_derivatives, step_product
 from .step_gradients import StepGradient, rollout_gradient, step_gradient
 from .steppers import Event, assemble, project
+from .streams import resume
 from .studies import Design, Fit, Recorded, Runs, Study, fit, study
 from .trajectory import Health, Trajectory
 
@@ -284,6 +285,7 @@ __all__ = [
     "Response",
     "Revolute",
     "Rows",
+    "RunInterrupted",
     "Runs",
     "Schedule",
     "Shape",
@@ -315,6 +317,7 @@ __all__ = [
     "Universal",
     "WrapCylinder",
     "WrapSphere",
+    "WriteError",
     "ad",
     "analysis",
     "assemble",
@@ -390,6 +393,7 @@ __all__ = [
     "point_jacobian",
     "project",
     "regressor",
+    "resume",
     "rollout_gradient",
     "samples",
     "save_live",

@@ -21,6 +21,7 @@ from .forces.applied import has_forces
 from .forces.joint import is_flat
 from .maximal.convert import to_reduced
 from .model import MaximalState, Model, State
+from .model.entrance import lost_runs
 from .model.kinematics import kinematics
 from .model.locked import locking, may_lock
 from .reactions import Reactions
@@ -28,6 +29,7 @@ from .spatial.frozen import frozen, sealed
 from .spatial.scalar import read_only
 from .steppers import Event
 from .steppers.row_forces import RowForces
+from .store.objects import state_of
 
 ROUNDING = 1e-12  # of the energy: less work than this is none
 AT_ONCE = 4_000_000  # numbers of constraint rows that are looked at together
@@ -129,6 +131,13 @@ class Trajectory:
         for name in ("tau", "external", "inputs", "left"):
             object.__setattr__(self, name, frozen(getattr(self, name)))
 
+    def __getstate__(self) -> dict[str, Any]:
+        return state_of(self)
+
+    def __setstate__(self, parts: dict[str, Any]) -> None:
+        self.__dict__.update(parts)
+        self.__post_init__()
+
     def __len__(self) -> int:
         return len(self.t)
 
@@ -145,6 +154,7 @@ class Trajectory:
         return replace(last, memory=self.memory)
 
     @cached_property
+    @lost_runs()
     def _flat_maximal(self) -> MaximalState:
         """Poses and twists of all records in one batch."""
         if self.kind == "reduced":
@@ -202,6 +212,7 @@ class Trajectory:
         return Records(self.model, flat.poses, flat.twists, joints, np.tile(self.t, runs), u)
 
     @cached_property
+    @lost_runs()
     def energy(self) -> Energy:
         """Kinetic and potential energy (..., T)."""
         e = self._records.energy()
@@ -223,6 +234,7 @@ class Trajectory:
         return tuple(self._works)
 
     @cached_property
+    @lost_runs()
     def _works(self) -> dict[str, np.ndarray]:
         """The work between neighbouring records (..., T - 1), by what did it."""
         h, found = np.diff(self.t), {}
@@ -303,6 +315,7 @@ class Trajectory:
         return {name: a.reshape(*flat.shape, -1) for name, a in found.items()}
 
     @cached_property
+    @lost_runs()
     def health(self) -> Health:
         """See `Health`."""
         finite = all(np.all(np.isfinite(a)) for a in self.arrays.values())
@@ -371,6 +384,7 @@ class Trajectory:
         return None if self.kind == "reduced" else float(self.joint_gaps.max())
 
     @cached_property
+    @lost_runs()
     def joint_gaps(self) -> np.ndarray:
         """The largest distance (m or rad) by which bodies are off their joints at each record (..., T)."""
         actual, fit = self.poses.reshape(-1, self.model.nb, 4, 4), kinematics(self.model, self.q.reshape(-1, self.model.nq)).poses
@@ -411,6 +425,16 @@ class Trajectory:
         q, v = (x.reshape(-1, x.shape[-1]) for x in (self.q, self.v))
         t = np.tile(self.t, runs)
         return Reactions(self.model, q, v, t, flat(tau, 1), flat(external, 2), flat(self.inputs, 1), flat(self.forces, 1))
+
+    @staticmethod
+    def load(path: str | Path, model: Any = None) -> Trajectory:
+        """The trajectory in a stream that `simulate(out=...)` wrote, as far as that is whole; records are read when asked for.
+
+        model   where the stream does not hold its own: the same again
+        """
+        from .streams import load
+
+        return load(path, model)
 
     def save(self, path: str | Path, **options: Any) -> Path:
         """Write the run: `.npz` (numbers), `.html` (an animation to open in a browser), `.png`, `.svg` or `.pdf` (plots).

@@ -14,7 +14,7 @@ from PIL import Image
 
 import linkwork as lw
 from linkwork.scenes import ALL_SCENES
-from linkwork.view.look import Camera, Look
+from linkwork.look import Camera, Look
 
 Opened = Callable[..., Any]
 

@@ -15,7 +15,7 @@ from linkwork.geometry import MeshFile
 from linkwork.scenes import ALL_SCENES
 from linkwork.view.bones import equivalent_cuboid
 from linkwork.view.description import describe
-from linkwork.view.look import Look
+from linkwork.look import Look
 from linkwork.view.packed import unpacked
 from linkwork.view.paths import path_line
 from linkwork.view.simplify import simplified

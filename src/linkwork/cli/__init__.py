@@ -9,7 +9,7 @@ import sys
 from collections.abc import Sequence
 
 from ..errors import LinkworkError
-from . import bench, run, scenes, study, verify, version  # noqa: F401  the commands
+from . import bench, resume, run, scenes, study, verify, version  # noqa: F401  the commands
 from .app import app
 
 
@@ -20,6 +20,6 @@ def main(arguments: Sequence[str] | None = None) -> None:
     except (LinkworkError, OSError) as error:
         print(f"linkwork: {' '.join(str(error).split())}", file=sys.stderr)
         sys.exit(2)
-    except KeyboardInterrupt:
-        print("linkwork: stopped", file=sys.stderr)
+    except KeyboardInterrupt as stop:
+        print(f"linkwork: {stop or 'stopped'}", file=sys.stderr)
         sys.exit(130)

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from ..errors import InputError
+from ..spatial.gate import meant
 from .app import Flag, app
 
 if TYPE_CHECKING:
@@ -24,6 +25,7 @@ def run(
     links: int | None = None,
     out: Path = Path("runs"),
     headless: Flag = False,
+    stream: Flag = False,
 ) -> None:
     """Simulate a scene, write its animation, plots and numbers, and open the animation in the browser.
 
@@ -41,17 +43,22 @@ def run(
     links
         Number of links, for scenes made of links.
     out
-        Folder for SCENE.html, SCENE.png and SCENE.npz; created if needed.
+        Folder for SCENE.html, SCENE.png and SCENE.npz; created if needed. While it runs, records go to SCENE.lwk there, which
+        'linkwork resume' continues after a kill.
     headless
         Write the files without opening a browser.
+    stream
+        Keep SCENE.lwk when all is written.
     """
     chosen = _scene(scene)
     options = {} if links is None else {"links": links}
     duration = chosen.duration if duration is None else duration
     dt = chosen.dt if dt is None else dt
     out.mkdir(parents=True, exist_ok=True)
-    trajectory = _simulated(chosen, options, method or chosen.methods[0], duration, dt)
+    trajectory = _simulated(chosen, options, method or chosen.methods[0], duration, dt, out / f"{chosen.name}.lwk")
     page = _written(trajectory, chosen.name, out)
+    if not stream:
+        (out / f"{chosen.name}.lwk").unlink()
     if not headless:
         _open(page)
 
@@ -60,12 +67,15 @@ def _scene(name: str) -> Scene:
     from ..scenes import ALL_SCENES
 
     if name not in ALL_SCENES:
-        raise InputError(f"there is no scene {name!r}; choose one of {', '.join(ALL_SCENES)}")
+        raise InputError(f"there is no scene {name!r}; choose one of {', '.join(ALL_SCENES)}{meant(name, ALL_SCENES)}")
     return ALL_SCENES[name]
 
 
-def _simulated(scene: Scene, options: dict[str, Any], method: str, duration: float, dt: float) -> Trajectory:
-    """The run, and a summary of it on stdout. A first step of its own keeps compilation out of the measured speed."""
+def _simulated(scene: Scene, options: dict[str, Any], method: str, duration: float, dt: float, out: Path) -> Trajectory:
+    """The run, which streams to a file, and a summary of it on stdout.
+
+    A first step of its own keeps compilation out of the measured speed.
+    """
     from rich.console import Console
 
     from ..model import Model
@@ -78,7 +88,7 @@ def _simulated(scene: Scene, options: dict[str, Any], method: str, duration: flo
         simulate(model, state, dt, dt, method, inputs=inputs)
         prepared = time.perf_counter()
         status.update(f"Simulating {scene.name} for {duration:g} s ...")
-        trajectory = simulate(model, state, duration, dt, method, inputs=inputs)
+        trajectory = simulate(model, state, duration, dt, method, inputs=inputs, out=out)
         seconds = time.perf_counter() - prepared
     steps = len(trajectory) - 1
     print(f"scene    {scene.name}, {method} coordinates")

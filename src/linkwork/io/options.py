@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from ..errors import InputError
+from ..spatial.gate import meant
 
 INERTIA = ("strict", "repair", "accept")
 MIMIC = ("couple", "independent")
@@ -30,4 +31,4 @@ class Options:
         for name, known in (("inertia", INERTIA), ("mimic", MIMIC), ("collisions", COLLISIONS)):
             value = getattr(self, name)
             if value not in known:
-                raise InputError(f"load: {name} = {value!r}; choose one of {', '.join(map(repr, known))}")
+                raise InputError(f"load: {name} = {value!r}; choose one of {', '.join(map(repr, known))}{meant(value, known)}")

@@ -10,16 +10,18 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import InputError
+from ..errors import InputError, ModelError
 from ..geometry.shapes import Shape
 from ..joints import Joint
 from ..kernel.call import Factored
 from ..kernel.function import Function
 from ..kernel.plans import Plans
 from ..kernel.sweep import Algorithm, Items, NodeClass, Packing, Tree, pattern
+from ..spatial.gate import meant, reals, shown
 from ..spatial.inertia import Inertia
 from ..spatial.scalar import read_only
 from ..spatial.se3 import SE3
+from ..store.travelling import Travelling
 from .arrays import Interface
 from .properties import JointProperties, plain_properties
 
@@ -66,7 +68,7 @@ class Frame:
 
 
 @dataclass(frozen=True, eq=False)
-class Model:
+class Model(Travelling):
     """Bodies in topological order (parents first), gravity, and further elements (constraints, contacts).
 
     frames         named frames on bodies, or on the world
@@ -88,8 +90,11 @@ class Model:
     world_visuals: tuple[Shape, ...] = ()
 
     def __post_init__(self) -> None:
-        if self.gravity.flags.writeable:
-            object.__setattr__(self, "gravity", read_only(self.gravity.copy()))
+        if not isinstance(self.gravity, np.ndarray) or self.gravity.flags.writeable:
+            object.__setattr__(self, "gravity", read_only(gravity_vector(self.gravity)))
+        for i, body in enumerate(self.bodies):
+            if not -1 <= body.parent < i:
+                raise ModelError(f"body {body.name!r}: its parent has number {body.parent}; parents stand before their children")
         for element in self.elements:
             element.check(self)
 
@@ -142,10 +147,11 @@ class Model:
         """Index of a body, by its name or its joint's."""
         try:
             return self._index[name]
-        except KeyError:
+        except (KeyError, TypeError):
             known = ", ".join(list(self._index)[:8])
             raise InputError(
-                f"the model has no body or joint {name!r}; it has {known}{' ...' if len(self._index) > 8 else ''}"
+                f"the model has no body or joint {shown(name)}; it has {known}{' ...' if len(self._index) > 8 else ''}"
+                f"{meant(name, self._index)}"
             ) from None
 
     def q_index(self, name: str) -> slice:
@@ -180,7 +186,10 @@ class Model:
 
     def random_configuration(self, seed: int | np.random.Generator = 0) -> np.ndarray:
         """A random position of every joint; the same for the same seed."""
-        rng = np.random.default_rng(seed)
+        try:
+            rng = np.random.default_rng(seed)
+        except (TypeError, ValueError) as error:
+            raise InputError(f"seed must be a whole number, at least 0, or a generator of NumPy, not {shown(seed)}") from error
         return np.concatenate([b.joint.random(rng) for b in self.bodies])
 
     def integrate(self, q: np.ndarray, dv: np.ndarray) -> np.ndarray:
@@ -296,7 +305,9 @@ class Model:
         importlib.import_module("linkwork.reduced")  # fills the table; no kernel depends on it
 
         if name not in FUNCTIONS:
-            raise InputError(f"there is no prepared function {name!r}; choose one of {', '.join(FUNCTIONS)}")
+            raise InputError(
+                f"there is no prepared function {name!r}; choose one of {', '.join(FUNCTIONS)}{meant(name, FUNCTIONS)}"
+            )
         return FUNCTIONS[name](self)
 
     def casadi(self, name: str) -> Any:
@@ -351,6 +362,17 @@ class Model:
 
     def __repr__(self) -> str:
         return f"Model({self.nb} bodies, nq={self.nq}, nv={self.nv})"
+
+
+def gravity_vector(x: Any) -> np.ndarray:
+    """Gravity as three finite numbers, a copy."""
+    try:
+        a = reals(x)
+    except ValueError:
+        a = np.full(0, np.nan)
+    if a.shape != (3,) or not np.all(np.isfinite(a)):
+        raise ModelError(f"gravity must be three finite numbers, not {shown(x)}")
+    return a
 
 
 def dofs_below(model: Model) -> Items:

@@ -143,6 +143,7 @@ class Solution:
 
     left      what the solver of the rows left at the last step before every record (..., T)
     failure   where the run stopped as its state was not finite
+    stopped   whether somebody pressed Ctrl-C before its end
     """
 
     t: np.ndarray
@@ -154,6 +155,7 @@ class Solution:
     memory: Mapping[str, np.ndarray] | None = None
     left: np.ndarray | None = None
     failure: str | None = None
+    stopped: bool = False
 
 
 @dataclass(frozen=True)

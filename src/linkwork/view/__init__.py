@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from ..look import Camera, Look
 from .description import describe
 from .html import page, write_page
-from .look import Camera, Look
 from .numbers import write_numbers
 from .plots import plot, write_plot
 

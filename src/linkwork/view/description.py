@@ -10,10 +10,10 @@ from ..contact import Contact
 from ..errors import InputError
 from ..geometry import Capsule, Plane, Sphere
 from ..joints import Free, Translational
+from ..look import Look
 from ..model import Model
 from ..model.model import WORLD
 from .bones import bones
-from .look import Look
 from .marks import frames, guides, joints, loops, planes
 from .paths import path_forces, paths
 from .solids import Solids

@@ -102,6 +102,17 @@ export class Scene {
     this.repaint();
   }
 
+  // Looks from where it is at what is there now, as near as it fits.
+  lookAtNow() {
+    const { zoom = 1 } = this.description.camera || {};
+    this.resize(false);
+    const own = [...this.batches.points()].filter(({ body, points }) => body >= 0 || span(points) < this.size).flatMap(({ points }) => points);
+    this.orbit.fit(own, zoom);
+    this.orbit.zoomed = true;
+    this.light.cover(middleOf(own), 0.75 * span(own), this.orbit.azimuth);
+    this.repaint();
+  }
+
   repaint() {
     this.light.repaint(Math.max(this.orbit.distance, this.reach));
     this.ground.repaint();
