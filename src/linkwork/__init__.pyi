@@ -1,4 +1,5 @@
 from . import analysis, convert, interop, lagrange, view
+from .account import Account
 from .assembly import Assembly, conditions, interactions, parts
 from .constraints import (
     Closure,
@@ -85,6 +86,7 @@ from .geometry import (
     mesh_inertia,
     torus,
 )
+from .health import Health
 from .io import load
 from .joints import (
     Composite,
@@ -185,12 +187,13 @@ from .step_gradients import StepGradient, rollout_gradient, step_gradient
 from .steppers import Event, assemble, project
 from .streams import resume
 from .studies import Design, Fit, Recorded, Runs, Study, fit, study
-from .trajectory import Health, Trajectory
+from .trajectory import Trajectory
 
 __version__: str
 
 __all__ = [
     "SE3",
+    "Account",
     "ActivationDynamics",
     "Actuator",
     "Ad",

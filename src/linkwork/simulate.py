@@ -209,6 +209,7 @@ class Prepared:
             found.left,
             self.notes,
             self.efforts.by_joint,
+            self.stepper.name,
         )
 
 

@@ -34,6 +34,8 @@ LAYERS = [
     ["declared"],
     ["energy"],
     ["reactions"],
+    ["account"],
+    ["health"],
     ["trajectory"],
     ["simulate"],
     ["streams"],

@@ -13,8 +13,8 @@ import pytest
 from PIL import Image
 
 import linkwork as lw
-from linkwork.scenes import ALL_SCENES
 from linkwork.look import Camera, Look
+from linkwork.scenes import ALL_SCENES
 
 Opened = Callable[..., Any]
 

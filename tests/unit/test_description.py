@@ -12,10 +12,10 @@ import trimesh
 import linkwork as lw
 from linkwork.forces.muscle_path import MusclePath
 from linkwork.geometry import MeshFile
+from linkwork.look import Look
 from linkwork.scenes import ALL_SCENES
 from linkwork.view.bones import equivalent_cuboid
 from linkwork.view.description import describe
-from linkwork.look import Look
 from linkwork.view.packed import unpacked
 from linkwork.view.paths import path_line
 from linkwork.view.simplify import simplified

@@ -13,6 +13,10 @@ from .app import Flag, Names, app
 def bench(name: str, *, case: Names = (), json: Path | None = None, quick: Flag = False) -> None:
     """Measure speed on this machine.
 
+    Examples:
+        linkwork bench dynamics --quick
+        linkwork bench step --json rows.json
+
     Parameters
     ----------
     name

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Sequence
 from typing import Any
 
@@ -71,6 +72,10 @@ class Muscle(AlongPath):
         self.active, self.passive = as_curve(owner, "active", active), as_curve(owner, "passive", passive)
         self.velocity = as_curve(owner, "velocity", velocity)
         self._activate(owner, activation)
+
+    def plot(self) -> Any:
+        """A matplotlib figure of its curves, with their slopes dashed."""
+        return importlib.import_module("linkwork.view.muscle_plots").plot_muscle_curves(self)
 
     def _activate(self, owner: str, activation: Any) -> None:
         """Take a schedule or an initial activation."""

@@ -360,6 +360,32 @@ class Model(Travelling):
         """The elements of a class, in order."""
         return [e for e in self.elements if isinstance(e, kind)]
 
+    def plot(self, q: Any = None, *, moment_arms: str | None = None, path: Any = None) -> Any:
+        """A matplotlib figure of the model at a configuration (neutral by default); written to a file if a path is given.
+
+        moment_arms   the name of a joint of one coordinate: moment arms and fibre lengths of its muscles over its range instead
+        """
+        view = importlib.import_module("linkwork.view.model_plots")
+        figure = view.model_picture(self, q) if moment_arms is None else view.plot_moment_arms(self, moment_arms, q)
+        if path is not None:
+            view.write_figure(figure, path)
+        return figure
+
+    def describe(self, name: str | None = None) -> str:
+        """What a joint, body, frame or law is, where its numbers lie and what acts on it; without a name, the whole tree.
+
+        >>> print(model.describe("upper"))
+        """
+        from .printing import describe, tree
+
+        return tree(self, None) if name is None else describe(self, name)
+
+    def __str__(self) -> str:
+        """The tree of bodies with joints, places in q and v, masses and laws; large ones in short."""
+        from .printing import tree
+
+        return tree(self)
+
     def __repr__(self) -> str:
         return f"Model({self.nb} bodies, nq={self.nq}, nv={self.nv})"
 

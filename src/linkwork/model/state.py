@@ -35,6 +35,9 @@ class State(Frozen):
         _take_numbers(self, ("q", "v"))
         finish(self)
 
+    def __repr__(self) -> str:
+        return f"State(q={_short(self.q)}, v={_short(self.v)}, t={self.t:g})"
+
 
 @dataclass(frozen=True, eq=False)
 class MaximalState(Frozen):
@@ -68,6 +71,18 @@ def _take_numbers(state: State | MaximalState, names: tuple[str, ...]) -> None:
 def given_time(t: Any) -> float:
     """The time of a state: a finite number."""
     return given_number("state.t", t)
+
+    def __repr__(self) -> str:
+        lead, bodies = self.twists.shape[:-2], self.twists.shape[-2] if self.twists.ndim > 1 else 0
+        many = f"{lead[0]} states of " if lead else ""
+        return f"MaximalState({many}{bodies} bodies, q_fit={_short(self.q_fit)}, t={self.t:g})"
+
+
+def _short(a: np.ndarray) -> str:
+    """An array in a line: its numbers to five digits if it is one row, else its shape."""
+    if a.ndim != 1:
+        return f"array of {' x '.join(map(str, a.shape))}"
+    return np.array2string(a, precision=5, threshold=12, edgeitems=4, separator=", ", max_line_width=10**6)
 
 
 def states_of(q: np.ndarray, v: np.ndarray) -> Callable[[float], State]:

@@ -45,6 +45,11 @@ class Scene:
         """The names that `build` accepts."""
         return tuple(inspect.signature(self.maker).parameters)
 
+    @property
+    def defaults(self) -> dict[str, Any]:
+        """The options with the values that they have if nothing is said."""
+        return {name: p.default for name, p in inspect.signature(self.maker).parameters.items()}
+
     def build(self, **options: Any) -> tuple[Any, State]:
         """The model (or `HyperReduced` coordinates of one) and its initial state."""
         for name in options:

@@ -20,6 +20,7 @@ from ..spatial.gate import given_reals
 from .departures import bounded_joints, first_departure, suspects
 from .efforts import Efforts
 from .inputs import Inputs
+from .progress import listener
 from .recording import Place, Recording
 from .row_forces import RowForces, reported_impulses
 from .stepper import Program, Solution, Stepper, program_of
@@ -158,6 +159,7 @@ class FixedRun:
         records, given, told = [[source.tobytes()] for source in sources], [], []
         notes = [(chunks.append, source.tobytes) for chunks, source in zip(records, sources, strict=True)]
         seen, step, driven, told_rows = run.seen(self.kind, self.shapes), run.step, self.driven, self._told_rows(run)
+        told_steps = listener()
         dt, steps, lone, tau = self.dt, range(self.every), not self.batched, run.nothing if self.tau is None else self.tau
         stopped, lost, t, made, late = False, False, 0.0, self.begin.steps, self.deadline < inf
         try:
@@ -191,6 +193,8 @@ class FixedRun:
                     break
                 for add, numbers in notes:
                     add(numbers())
+                if told_steps:
+                    told_steps(self.every)
                 if lost or (late and perf_counter() > self.deadline):
                     break
         except KeyboardInterrupt:

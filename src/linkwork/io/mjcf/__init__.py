@@ -18,7 +18,9 @@ from ...model import Model, ModelBuilder, State
 from ...model.model import WORLD
 from ...spatial.quaternion import to_rotation
 from ...spatial.se3 import SE3
+from ..element import parse
 from ..options import Options
+from ..starts import START
 from .bodies import FREE, Tree, tree_of
 from .laws import actuators, equalities, springs
 from .shapes import exclusions, own_contacts, shapes_of
@@ -81,6 +83,7 @@ def compiled(path: Path) -> Any:
     try:
         return mujoco.MjModel.from_xml_path(str(path))  # pyright: ignore[reportAttributeAccessIssue]
     except ValueError as error:
+        parse(path)  # says better what is no XML at all
         raise InputError(f"load: {path.name}: {' '.join(str(error).split())}") from None
 
 
@@ -93,8 +96,8 @@ def _frames(m: Any, tree: Tree) -> dict[str, tuple[str, SE3]]:
 
 
 def _keyframes(m: Any, tree: Tree) -> dict[str, State]:
-    """States by name; velocities of free joints become twists in body axes."""
-    found = {}
+    """States by name, `start` among them; velocities of free joints become twists in body axes."""
+    found = {START: State(np.array(m.qpos0), np.zeros(m.nv))}
     for k in range(m.nkey):
         q, v = np.array(m.key_qpos[k]), np.array(m.key_qvel[k])
         for b in tree.moving:

@@ -104,7 +104,7 @@ def joint_of(element: Element) -> JointRecord:
     axis = element.child("axis") if kind in WITH_AXIS else None
     xyz = np.array([1.0, 0.0, 0.0]) if axis is None else numbers(axis, "xyz", 3, "")
     if axis is not None and not xyz.any():
-        raise axis.error(f"joint {name!r}: its axis is zero")
+        raise axis.error(f'joint {name!r}: its axis is zero; give a direction, such as xyz="0 0 1"')
     if kind not in ONE_DOF:
         return JointRecord(name, kind, parent, child, pose, xyz, element)
     dynamics = element.child("dynamics")
