@@ -21,7 +21,7 @@ from .program import LiveProgram, live_program
 from .start import Start, start_of
 
 if TYPE_CHECKING:
-    from ..view.look import Look
+    from ..look import Look
 
 MODULES = ("live", "simulation", "controls", "grip", "hand", "clock", "transforms", "wraps")
 SCRIPTS = "script-src 'unsafe-inline' 'wasm-unsafe-eval'"
@@ -59,7 +59,7 @@ def save_live(
                name, of bodies ("link.mass") and joints; gravity, stiffness, damping, friction, activations and numbers of laws
                that users wrote have sliders anyway
     title      of the page; the name of the file by default
-    look       how it is looked at, see `lw.view.Look`
+    look       how it is looked at, see `linkwork.view.Look`
     """
     target = Path(path)
     if target.suffix != ".html":
