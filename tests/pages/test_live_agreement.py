@@ -275,3 +275,19 @@ def test_muscles_are_drawn_around_obstacles(tmp_path: Path) -> None:
 
 def _parts(E: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return E[:3, :3], E[:3, 3]
+
+
+def test_activations_by_schedule_are_scaled(tmp_path: Path) -> None:
+    """A factor of a schedule is the schedule of other values."""
+    times, values = np.array([0.0, 0.03, 0.06, 1.0]), np.array([0.05, 0.4, 0.1, 0.2])
+
+    def model(factor: float) -> lw.Model:
+        path = [("world", (0.2, 0, 1.9)), ("rod0", (0.02, 0, -0.2))]
+        return chain(2).add(lw.Muscle(path, 80.0, 0.2, activation=lw.Schedule(times, factor * values), name="front")).build()
+
+    state = moving(model(1.0))
+    live = program(model(1.0), state)
+    control = next(x for x in live.manifest["controls"] if x["label"] == "activation of front")
+    assert (control["high"], control["value"]) == (2.5, 1.0)
+    script = f"makeControls(s).set('activation of front', 2); s.step({STEPS}); return [...s.poses];"
+    np.testing.assert_allclose(poses(told(live, script, tmp_path)), after(model(2.0), state), rtol=0, atol=1e-9)
