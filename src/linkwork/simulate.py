@@ -101,6 +101,13 @@ def simulate(
 
     A motion that is not finite any more ends the run with a `SolverError`, Ctrl-C with `RunInterrupted` (a KeyboardInterrupt);
     both have `trajectory`, what was computed until then.
+
+    >>> run = lw.simulate(model, state, duration=0.5, dt=1e-3)
+    >>> len(run)
+    501
+    >>> many = lw.simulate(model, lw.State(np.zeros((8, 2)), np.zeros((8, 2))), 0.1)
+    >>> many.q.shape
+    (8, 101, 2)
     """
     call = {
         "model": model,
@@ -248,7 +255,7 @@ def prepared(
     options: dict[str, Any],
 ) -> Prepared:
     """A run with the arguments of `simulate`, checked."""
-    duration, dt = given_positive("duration", duration), given_positive("dt", dt)
+    dt, duration = given_positive("dt", dt), given_positive("duration", duration)
     steps = step_count(duration, dt)
     check_method(method)
     every = given_count("every", every)

@@ -27,8 +27,8 @@ from .steppers.stepping import Stepping, owner_of
 class Simulator:
     """Where a model is, and how it goes on; what a stepper hands from step to step is kept.
 
-    >>> sim = Simulator(model, dt=1e-3, method="maximal-implicit")
-    >>> sim.step(tau=...)
+    >>> sim = lw.Simulator(model, dt=1e-3, method="maximal-implicit")
+    >>> after = sim.step(tau=[1.0, 0.0])
 
     model, dt, method, stepper, open_loops, limit_model, contact with its numbers, options   as in `simulate`;
             no stepper that chooses its steps

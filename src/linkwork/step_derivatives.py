@@ -30,7 +30,12 @@ METHOD = "reduced"
 
 
 class StepDerivatives(NamedTuple):
-    """A = d(q', v')/d(q, v) (..., 2 nv, 2 nv) and B = d(q', v')/dtau (..., 2 nv, nv)."""
+    """A = d(q', v')/d(q, v) (..., 2 nv, 2 nv) and B = d(q', v')/dtau (..., 2 nv, nv).
+
+    >>> found = lw.step_derivatives(model, state, 1e-3)
+    >>> found.A.shape, found.B.shape
+    ((4, 4), (4, 2))
+    """
 
     A: np.ndarray
     B: np.ndarray
@@ -112,6 +117,10 @@ def step_derivatives(
     B   d(q', v')/dtau (2 nv, nv)
 
     stepper, limit_model, contact, options   as `simulate` has them; steppers "symplectic_euler" (the default) and "rk4"
+
+    >>> A, B = lw.step_derivatives(model, state, 1e-3)
+    >>> A.shape, B.shape
+    ((4, 4), (4, 2))
     """
     given = {"tau": tau, "external": external, "u": inputs}
     here = Acting(model, state, dt, given, stepper, limit_model, contact, steps, options)
@@ -144,6 +153,8 @@ def step_product(
     """The change (dq', dv') of the state after the steps along one direction (dq, dv, dtau), (nv,) or (batch, nv) each.
 
     As `step_derivatives`, in O(n).
+
+    >>> dq, dv = lw.step_product(model, state, 1e-3, dv=[1.0, 0.0])
     """
     given = {"tau": tau, "external": external, "u": inputs}
     here = Acting(model, state, dt, given, stepper, limit_model, contact, steps, options)
@@ -178,6 +189,9 @@ def step_parameter_derivatives(
 
     parameters   {name: numbers} as `Model.with_parameters` takes them: {"upper": ("mass", "com"), "spring": ("stiffness",)};
                  arrays count entry by entry, in the order given, a placement as a displacement of six numbers in its own axes
+
+    >>> lw.step_parameter_derivatives(model, state, 1e-3, {"lower": ["mass"]}).shape
+    (4, 1)
     """
     given = {"tau": tau, "external": external, "u": inputs}
     here = Acting(model, state, dt, given, stepper, limit_model, contact, steps, options)

@@ -24,6 +24,8 @@ class PointForce(Force):
     point   where it acts, in body axes
     force   f: three numbers, or a function of time that returns three; N
     axes    of f: "world" or "body"
+
+    >>> pushed = model.add(lw.PointForce("lower", (1, 0, 0), (0, 0, 5.0)))
     """
 
     parameter_names: ClassVar[tuple[str, ...]] = ("point", "constant")

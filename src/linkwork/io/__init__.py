@@ -45,6 +45,9 @@ def load(
 
     `floating`, `inertia`, `mimic` and `merge_fixed` are for URDF. Meshes are read when somebody looks at them. `model.notes` has
     a line for everything that was changed, ignored or assumed.
+
+    >>> robot = lw.load("robot.urdf", floating=True)  # doctest: +SKIP
+    >>> print(robot)  # doctest: +SKIP
     """
     options = Options(floating, inertia, mimic, merge_fixed, gravity, (allow,) if isinstance(allow, str) else tuple(allow))
     roots = (packages,) if isinstance(packages, (str, os.PathLike)) else tuple(packages)

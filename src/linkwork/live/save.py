@@ -47,7 +47,7 @@ def save_live(
 ) -> Path:
     """Write a page in which the model runs, and can be taken hold of: one file, without server or network.
 
-    >>> lw.save_live(model, state, "live.html", sliders={"spring.stiffness": (0, 100)})
+    >>> page = lw.save_live(model, state, "live.html", sliders={"lower.mass": (0.1, 2.0)})
 
     The steps are those of `simulate`, compiled to WebAssembly; they agree with it to rounding. What Python is asked for at every
     step cannot go into a page, see docs/live.md.

@@ -32,6 +32,10 @@ class SE3:
     """A rigid transform: rotation `R` (3, 3) and position `p` (3), kept as a product of elementary stages.
 
     It keeps copies of what it is given, and hands out arrays that cannot be written to.
+
+    >>> E = lw.SE3(p=(1, 0, 0)) @ lw.SE3.rot_z(np.pi / 2)
+    >>> np.round(E @ np.array([1.0, 0, 0]), 6)
+    array([1., 1., 0.])
     """
 
     stages: tuple[Stage, ...]
@@ -292,12 +296,20 @@ class SE3:
 
 # --- plain functions -------------------------------------------------------------------------------------------------
 def Ad(E: SE3) -> np.ndarray:
-    """The 6x6 matrix [[R, 0], [[p] R, R]] that moves twists from inner to outer coordinates."""
+    """The 6x6 matrix [[R, 0], [[p] R, R]] that moves twists from inner to outer coordinates.
+
+    >>> lw.Ad(lw.SE3(p=(0, 0, 1))) @ np.array([1.0, 0, 0, 0, 0, 0])
+    array([1., 0., 0., 0., 1., 0.])
+    """
     return numeric(np.stack([E.move_twist(column) for column in np.eye(6)], axis=1))
 
 
 def ad(phi: Vector) -> np.ndarray:
-    """The 6x6 matrix of the Lie bracket: ad(a) b = [a, b] = ([w_a] w_b, [v_a] w_b + [w_a] v_b)."""
+    """The 6x6 matrix of the Lie bracket: ad(a) b = [a, b] = ([w_a] w_b, [v_a] w_b + [w_a] v_b).
+
+    >>> lw.ad(np.arange(6.0)).shape
+    (6, 6)
+    """
     phi = _vector("twist", phi, 6)
     W, V = st.skew(phi[:3]), st.skew(phi[3:])
     return numeric(np.block([[W, np.zeros((3, 3))], [V, W]]))

@@ -167,7 +167,8 @@ def mujoco_shapes(quick: bool) -> Outcome:
         shapes = [random_shape(kind, rng) for kind in pairs[seed % len(pairs)]]
         poses = [SE3.exp(np.concatenate([rng.normal(size=3), rng.uniform(-0.8, 0.8, 3)])).collapsed() for _ in shapes]
         geoms = "".join(
-            f'<body><freejoint/><geom type="{s.kind}" size="{" ".join(map(repr, map(float, SIZES[s.kind](s))))}"/></body>' for s in shapes
+            f'<body><freejoint/><geom type="{s.kind}" size="{" ".join(map(repr, map(float, SIZES[s.kind](s))))}"/></body>'
+            for s in shapes
         )
         model = mj.MjModel.from_xml_string(f"<mujoco><worldbody>{geoms}</worldbody></mujoco>")
         model.opt.ccd_tolerance, model.opt.ccd_iterations = 1e-9, 200

@@ -63,7 +63,9 @@ def groups(quick: bool) -> Outcome:
 
     angles = [1e-9, 1e-7, 1e-5, 1e-3, 0.1, 1.0, 2.5, 3.0, np.pi - 1e-3, np.pi - 1e-6, np.pi - 1e-9]
     for angle in angles * (2 if quick else 30):
-        xi, eta, zeta = (np.concatenate([a * unit(rng), rng.normal(size=3)]) for a in (angle, rng.uniform(0, 3), rng.uniform(0, 3)))
+        xi, eta, zeta = (
+            np.concatenate([a * unit(rng), rng.normal(size=3)]) for a in (angle, rng.uniform(0, 3), rng.uniform(0, 3))
+        )
         A, B, C = (SE3.exp(x) for x in (xi, eta, zeta))
         note("associative", matrix((A @ B) @ C), matrix(A @ (B @ C)))
         note("inverse", matrix(A @ A.inverse()), np.eye(4))
@@ -141,7 +143,9 @@ def long_energy(quick: bool) -> Outcome:
     tenth = len(error) // 10
     picture = curves({"error": (run.t[1:], error[1:])}, "t / s", "relative error of the energy", log="y")
     first, last = error[:tenth].max(), error[-tenth:].max()
-    return Outcome(last / first, 3.0, f"{steps} steps; largest error {error.max():.1e}; figure: ratio of last to first tenth", picture)
+    return Outcome(
+        last / first, 3.0, f"{steps} steps; largest error {error.max():.1e}; figure: ratio of last to first tenth", picture
+    )
 
 
 # --- orders -------------------------------------------------------------------------------------------------------------------
@@ -252,5 +256,3 @@ def motions(quick: bool) -> Outcome:
             coarse, fine = (bodies(simulate(model, start, 0.1, h, method, every=round(0.1 / h))) for h in (1e-4, 5e-5))
             errors.append(np.abs(2 * fine - coarse - truth).max() / np.abs(truth).max())
     return Outcome(max(errors), 1e-5, f"{len(errors) // 4} models; what two steps of order 1 leave", histogram(errors, "error"))
-
-
