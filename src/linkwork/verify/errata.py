@@ -288,7 +288,8 @@ def staggered(quick: bool) -> Outcome:
     rows = {(r["method"], r["start"]): r for r in bisp.measured(case, steps, ("staggered", "bisp"))}
     plain, own = rows["staggered", "cached"], rows["bisp", "cached"]
     text = "{} {rounds:.0f} rounds, {ms:.1f} ms a step, {unsettled} of {} not settled in 100 rounds, {apart:.0e} m/s apart"
-    note = f"{case[0].nb} pins; {text.format('plain', steps, **plain)}; {text.format('bilateral', steps, **own)}; claimed: ten times faster"
+    both = (text.format(name, steps, **row) for name, row in (("plain", plain), ("bilateral", own)))
+    note = f"{case[0].nb} pins; {'; '.join(both)}; claimed: ten times faster"
     return Outcome(own["unsettled"] / steps, 0.2, f"mostly, but not where joints begin to stick: {note}")
 
 
