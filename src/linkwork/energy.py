@@ -16,7 +16,7 @@ from .maximal.convert import to_reduced
 from .model import MaximalState, Model, State
 from .model.kinematics import kinematics
 from .model.rules import inertia_of, motion_of, world_pose
-from .spatial.scalar import dot
+from .spatial.scalar import dot, read_only
 
 
 def body_energy(n: Any) -> None:
@@ -86,6 +86,11 @@ class Energy:
 
     kinetic: np.ndarray
     potential: np.ndarray
+
+    def __post_init__(self) -> None:
+        for a in (self.kinetic, self.potential):
+            if isinstance(a, np.ndarray):
+                read_only(a)
 
     @property
     def total(self) -> np.ndarray:

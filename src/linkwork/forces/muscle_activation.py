@@ -9,11 +9,12 @@ import numpy as np
 
 from ..errors import ModelError
 from ..model.checks import positive
+from ..spatial.frozen import Frozen
 from ..spatial.scalar import Scalar, Vector, stack, where
 from .muscle_curves import PiecewiseCurve
 
 
-class Schedule:
+class Schedule(Frozen):
     """Values over time, linear between given times and held before the first and after the last.
 
     times    increasing (n,)

@@ -11,12 +11,14 @@ import numpy as np
 
 from ..errors import InputError
 from ..joints import Joint
+from ..kernel.snapshot import snapshots
+from ..spatial.frozen import Frozen, finish
 from .locked import locked_joint
 from .model import Body, Model
 
 
 @dataclass(frozen=True, eq=False)
-class State:
+class State(Frozen):
     """Reduced coordinates: time, q (nq,) and v (nv,); a batch has its axis first.
 
     memory   what the stepper that ended here hands to its own next step, by name; without it a run starts anew
@@ -31,10 +33,11 @@ class State:
         object.__setattr__(self, "q", np.asarray(self.q, dtype=float))
         object.__setattr__(self, "v", np.asarray(self.v, dtype=float))
         object.__setattr__(self, "t", float(self.t))
+        finish(self)
 
 
 @dataclass(frozen=True, eq=False)
-class MaximalState:
+class MaximalState(Frozen):
     """Maximal coordinates: poses (bodies, 4, 4), body twists (bodies, 6), and the joint coordinates that fit best (nq,).
 
     `q_fit` only says where on its joint each body is (which turn, which sign of a quaternion); it is no second state.
@@ -52,15 +55,16 @@ class MaximalState:
         for name in ("poses", "twists", "q_fit"):
             object.__setattr__(self, name, np.asarray(getattr(self, name), dtype=float))
         object.__setattr__(self, "t", float(self.t))
+        finish(self)
 
 
 def states_of(q: np.ndarray, v: np.ndarray) -> Callable[[float], State]:
     """A function that makes states of copies of these arrays of float64: nothing is looked at, for loops that make many."""
-    new, q_now, v_now = object.__new__, q.copy, v.copy
+    new, q_now, v_now = object.__new__, snapshots(q), snapshots(v)
 
     def state(t: float) -> State:
         made = new(State)
-        parts = made.__dict__
+        parts: Any = made.__dict__
         parts["q"], parts["v"], parts["t"] = q_now(), v_now(), t
         return made
 
