@@ -182,7 +182,7 @@ def mujoco_shapes(quick: bool) -> Outcome:
         if theirs > 0.0:
             points = contact_points(shapes[0], poses[0], shapes[1], poses[1])
             errors.append(abs(min(float(p.gap) for p in points if p.on > 0.5) - theirs))
-    return Outcome(max(errors), 1e-5, f"m; {len(errors)} pairs, median {np.median(errors):.0e}", histogram(errors, "error / m"))
+    return Outcome(max(errors), 1e-8, f"m; {len(errors)} pairs, median {np.median(errors):.0e}", histogram(errors, "error / m"))
 
 
 @DIFFERENTIAL.item(
