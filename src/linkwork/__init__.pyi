@@ -1,4 +1,5 @@
-from . import analysis, convert, interop, lagrange
+from . import analysis, convert, interop, lagrange, view
+from .account import Account
 from .assembly import Assembly, conditions, interactions, parts
 from .constraints import (
     Closure,
@@ -23,8 +24,9 @@ from .constraints import (
 from .contact import CompliantContact, Contact
 from .convert import Cartesian, from_cartesian, to_cartesian
 from .doors import jax as jax
+from .doors import torch as torch
 from .energy import Energy, energy
-from .errors import CompileError, InputError, LinkworkError, ModelError, SolverError, SymbolError
+from .errors import CompileError, InputError, LinkworkError, ModelError, RunInterrupted, SolverError, SymbolError, WriteError
 from .forces import (
     ActivationDynamics,
     Actuator,
@@ -72,6 +74,7 @@ from .geometry import (
     HeightField,
     ImplicitSurface,
     Mesh,
+    MeshFile,
     ParametricSurface,
     Plane,
     Shape,
@@ -83,6 +86,7 @@ from .geometry import (
     mesh_inertia,
     torus,
 )
+from .health import Health
 from .io import load
 from .joints import (
     Composite,
@@ -133,6 +137,7 @@ from .lagrange import (
     point_jacobian,
     regressor,
 )
+from .live import save_live
 from .maximal import force_report, maximal_dynamics, to_maximal, to_reduced, tree_maximal_dynamics
 from .model import Body, MaximalState, Model, ModelBuilder, Motion, Response, Rows, State
 from .model.kinematics import Kinematics, kinematics
@@ -178,13 +183,17 @@ from .spatial import scalar as math
 from .spatial.samples import interp, samples
 from .spatial.table import Table
 from .step_derivatives import StepDerivatives, step_derivatives, step_parameter_derivatives, step_product
+from .step_gradients import StepGradient, rollout_gradient, step_gradient
 from .steppers import Event, assemble, project
-from .trajectory import Health, Trajectory
+from .streams import resume
+from .studies import Design, Fit, Recorded, Runs, Study, fit, study
+from .trajectory import Trajectory
 
 __version__: str
 
 __all__ = [
     "SE3",
+    "Account",
     "ActivationDynamics",
     "Actuator",
     "Ad",
@@ -210,6 +219,7 @@ __all__ = [
     "CurvePoint",
     "Cylinder",
     "Cylindrical",
+    "Design",
     "Drag",
     "DryFriction",
     "DynamicsDerivatives",
@@ -218,6 +228,7 @@ __all__ = [
     "Energy",
     "Event",
     "FibreMuscle",
+    "Fit",
     "Fixed",
     "Force",
     "FourBar",
@@ -250,6 +261,7 @@ __all__ = [
     "MassSprings",
     "MaximalState",
     "Mesh",
+    "MeshFile",
     "Model",
     "ModelBuilder",
     "ModelError",
@@ -272,9 +284,12 @@ __all__ = [
     "PrescribedJoint",
     "PrescribedTwist",
     "Prismatic",
+    "Recorded",
     "Response",
     "Revolute",
     "Rows",
+    "RunInterrupted",
+    "Runs",
     "Schedule",
     "Shape",
     "Simulator",
@@ -289,6 +304,8 @@ __all__ = [
     "SpringDamper",
     "State",
     "StepDerivatives",
+    "StepGradient",
+    "Study",
     "SurfaceCurve",
     "SurfacePoint",
     "SurfaceSurface",
@@ -303,6 +320,7 @@ __all__ = [
     "Universal",
     "WrapCylinder",
     "WrapSphere",
+    "WriteError",
     "ad",
     "analysis",
     "assemble",
@@ -329,6 +347,7 @@ __all__ = [
     "energy",
     "explain",
     "factor",
+    "fit",
     "force",
     "force_report",
     "force_set",
@@ -377,11 +396,16 @@ __all__ = [
     "point_jacobian",
     "project",
     "regressor",
+    "resume",
+    "rollout_gradient",
     "samples",
+    "save_live",
     "simulate",
     "step_derivatives",
+    "step_gradient",
     "step_parameter_derivatives",
     "step_product",
+    "study",
     "tendon_curve",
     "to_cartesian",
     "to_maximal",
@@ -395,4 +419,5 @@ __all__ = [
     "tree_inverse_dynamics_derivatives",
     "tree_linearised_dynamics",
     "tree_maximal_dynamics",
+    "view",
 ]

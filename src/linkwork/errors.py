@@ -32,3 +32,26 @@ class SolverError(LinkworkError, RuntimeError):
     """
 
     trajectory: Any = None
+
+
+class WriteError(LinkworkError, OSError):
+    """A file could not be written: no room, no permission, or its folder is gone.
+
+    trajectory   of a run that stopped for it: what was written until then
+    """
+
+    trajectory: Any = None
+
+    @staticmethod
+    def of(path: Any, error: OSError) -> WriteError:
+        """Why a file could not be written."""
+        return WriteError(f"cannot write {path}: {error.strerror or error}")
+
+
+class RunInterrupted(KeyboardInterrupt):
+    """Ctrl-C ended a run.
+
+    trajectory   what was computed until then
+    """
+
+    trajectory: Any = None

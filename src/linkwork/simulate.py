@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import fields, replace
-from math import isfinite
+import inspect
+from dataclasses import dataclass, fields, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,17 +13,21 @@ from .contact.compliant import Compliance
 from .contact.formulations import touching
 from .declared import declared
 from .elements.collection import collection
-from .errors import InputError, SolverError
+from .errors import InputError, RunInterrupted, SolverError
 from .forces import MuscleDrive
 from .maximal.convert import to_maximal
 from .maximal.dynamics import check_inertias
 from .model import MaximalState, Model, State, check_state
+from .model.accepts import check_model
+from .model.drivable import check_leaves
+from .model.state import check_maximal_state
 from .redmax import HyperReduced
 from .reduced.closed import check_closed
+from .spatial.gate import choice, given_count, given_positive, given_reals, meant, real, shown
 from .steppers import ALL_STEPPERS, AdaptiveStepper, Solution, Stepper
 from .steppers.departures import bounded_joints, first_departure
 from .steppers.efforts import Efforts
-from .steppers.fixed import Control, FixedRun, shaped_force
+from .steppers.fixed import Control, FixedRun, finite_force
 from .steppers.hyper_reduced import hyper_stepper
 from .steppers.inputs import Inputs, input_function
 from .steppers.mapped import MappedStepper
@@ -34,6 +39,7 @@ METHODS = {
     "maximal-implicit": "backward_euler",
     "redmax": "linearly_implicit",
 }
+MOST_STEPS = 1e12  # beyond, the time no longer counts steps
 MAXIMAL = ("maximal", "maximal-implicit")  # methods whose states are maximal
 
 
@@ -57,6 +63,7 @@ def simulate(
     contact_stiffness: float | None = None,
     contact_damping: float | None = None,
     contact_slip_speed: float | None = None,
+    out: str | Path | None = None,
     **options: Any,
 ) -> Trajectory:
     """Simulate from a state and record every `every`-th step.
@@ -88,20 +95,175 @@ def simulate(
                "frictionless";  "off"
     contact_stiffness, contact_damping, contact_slip_speed   of points of compliant contacts, N/m, N s/m and m/s; by default as
                masses and the step need them (see `contact.compliant`)
+    out        a file, `.lwk`, that records go to while they are made (docs/reliability/streams.md): memory stays bounded, a run
+               that is killed loses less than a second, and `lw.resume` continues it. The trajectory reads from the file
     options    of the stepper; dop853: rtol, atol, max_step, events (see `DormandPrince853`); ode45: rtol, atol, max_step
+
+    A motion that is not finite any more ends the run with a `SolverError`, Ctrl-C with `RunInterrupted` (a KeyboardInterrupt);
+    both have `trajectory`, what was computed until then.
     """
-    steps = _steps(duration, dt)
-    if not isinstance(every, int) or every < 1:
-        raise InputError(f"every must be a positive integer, not {every!r}")
+    call = {
+        "model": model,
+        "state": state,
+        "duration": duration,
+        "dt": dt,
+        "method": method,
+        "stepper": stepper,
+        "control": control,
+        "tau": tau,
+        "external": external,
+        "inputs": inputs,
+        "every": every,
+        "threads": threads,
+        "open_loops": open_loops,
+        "limit_model": limit_model,
+        "contact": contact,
+        "contact_stiffness": contact_stiffness,
+        "contact_damping": contact_damping,
+        "contact_slip_speed": contact_slip_speed,
+        "options": options,
+    }
+    if out is not None:
+        from .streams import stream  # reads and writes what is simulated here
+
+        return stream(call, out)
+    return prepared(**call).trajectory()
+
+
+@dataclass(eq=False)
+class Prepared:
+    """A run that was checked and can begin.
+
+    model     that runs: the one given, with the laws of what its joints declare
+    start     where it begins
+    stepper   that moves it
+    driven    the inputs of its forces, if they are told
+    notes     what joints declare and the run does not enforce
+    """
+
+    model: Model
+    start: State | MaximalState
+    stepper: Stepper
+    method: str
+    dt: float
+    steps: int
+    every: int
+    control: Control | None
+    tau: np.ndarray | None
+    external: np.ndarray | None
+    driven: Inputs | None
+    threads: int | None
+    efforts: Efforts
+    notes: tuple[str, ...]
+
+    @property
+    def adaptive(self) -> bool:
+        """Whether the stepper chooses its steps."""
+        return isinstance(self.stepper, AdaptiveStepper)
+
+    @property
+    def kind(self) -> str:
+        return "reduced" if isinstance(self.start, State) else "maximal"
+
+    def fixed_run(self) -> FixedRun:
+        """The run of a stepper with fixed steps."""
+        run = FixedRun(self.model, self.start, self.stepper, self.method, self.dt, self.steps, self.every, self.efforts)
+        run.tau, run.external, run.threads, run.driven = self.tau, self.external, self.threads, self.driven
+        return run
+
+    def trajectory(self) -> Trajectory:
+        """The whole run; raises with what was computed where it could not go on."""
+        if isinstance(self.stepper, AdaptiveStepper):
+            found = self._adaptive(self.stepper)
+        else:
+            found = self.mapped(self.fixed_run().solve(self.control))
+        return delivered(self.held(found), found.failure, found.stopped)
+
+    def _adaptive(self, stepper: AdaptiveStepper) -> Solution:
+        assert isinstance(self.start, State)
+        times = self.start.t + self.dt * self.every * np.arange(self.steps // self.every + 1)
+        held_back = _held_back(self.control, self.efforts, self.model.nv)
+        found = _adaptive(self.model, self.start, stepper, times, held_back, self.tau, self.external, self.driven, self.threads)
+        return _within_domains(self.model, found)
+
+    def mapped(self, found: Solution) -> Solution:
+        """What was found, where coordinates are functions of others: with the forces of rows as those let them act."""
+        if isinstance(self.stepper, MappedStepper) and isinstance(self.start, State):
+            return self.stepper.with_first_forces(self.model, self.start, self.external, found)
+        return found
+
+    def held(self, found: Solution) -> Trajectory:
+        """What was found as a trajectory."""
+        return Trajectory(
+            self.model,
+            found.t,
+            self.kind,
+            found.arrays,
+            found.tau,
+            found.forces,
+            self.external,
+            found.events,
+            not self.adaptive,
+            found.inputs,
+            found.memory,
+            found.left,
+            self.notes,
+            self.efforts.by_joint,
+            self.stepper.name,
+        )
+
+
+def delivered(trajectory: Trajectory, failure: str | None, stopped: bool) -> Trajectory:
+    """The trajectory of a run; raises with it where the run failed or was stopped."""
+    if failure:
+        error = SolverError(failure)
+        error.trajectory = trajectory
+        raise error
+    if stopped:
+        stop = RunInterrupted(f"the run was stopped at t = {trajectory.t[-1]:.9g}")
+        stop.trajectory = trajectory
+        raise stop
+    return trajectory
+
+
+def prepared(
+    model: Model | HyperReduced,
+    state: State | MaximalState,
+    duration: float,
+    dt: float,
+    method: str,
+    stepper: str | None,
+    control: Control | None,
+    tau: Any,
+    external: Any,
+    inputs: Any,
+    every: int,
+    threads: int | None,
+    open_loops: str,
+    limit_model: str,
+    contact: str,
+    contact_stiffness: float | None,
+    contact_damping: float | None,
+    contact_slip_speed: float | None,
+    options: dict[str, Any],
+) -> Prepared:
+    """A run with the arguments of `simulate`, checked."""
+    duration, dt = given_positive("duration", duration), given_positive("dt", dt)
+    steps = step_count(duration, dt)
+    check_method(method)
+    every = given_count("every", every)
+    if control is not None:
+        _check_control(control)
     if steps % every:
         raise InputError(f"every = {every} does not divide the {steps} steps; the last {steps % every} would not be recorded")
-    if isinstance(model, Model):
+    if not isinstance(model, HyperReduced):
+        check_model(model)
         soft = Compliance(contact_stiffness, contact_damping, contact_slip_speed, takes_stiffness(method, stepper))
         model = touching(model, contact, soft, dt)
     if isinstance(model, HyperReduced):
         if inputs is not None:
             raise InputError("hyper-reduced coordinates take no inputs of forces; their model's own stand")
-        model, start, chosen = _mapped(model, state, method, stepper, options)
+        model, start, chosen = mapped_start(model, state, method, stepper, options)
     else:
         start = checked_start(model, state, method)
         check_closed(model, start, open_loops)
@@ -115,40 +277,8 @@ def simulate(
         raise InputError("give either tau or control, not both")
     tau = tau if tau is None else efforts.held(tau, steps)
     driven = _driven(model, chosen, inputs)
-    if isinstance(chosen, AdaptiveStepper):
-        assert isinstance(start, State)
-        times = start.t + dt * every * np.arange(steps // every + 1)
-        held_back = _held_back(control, efforts, model.nv)
-        found, held = _adaptive(model, start, chosen, times, held_back, tau, external, driven, threads), False
-        found = _within_domains(model, found)
-    else:
-        run = FixedRun(model, start, chosen, method, dt, steps, every, efforts)
-        run.tau, run.external, run.threads, run.driven = tau, external, threads, driven
-        found, held = run.solve(control), True
-        if isinstance(chosen, MappedStepper) and isinstance(start, State):
-            found = chosen.with_first_forces(model, start, external, found)
-    kind = "reduced" if isinstance(start, State) else "maximal"
-    trajectory = Trajectory(
-        model,
-        found.t,
-        kind,
-        found.arrays,
-        found.tau,
-        found.forces,
-        external,
-        found.events,
-        held,
-        found.inputs,
-        found.memory,
-        found.left,
-        acting.notes,
-        efforts.by_joint,
-    )
-    if found.failure:
-        error = SolverError(found.failure)
-        error.trajectory = trajectory
-        raise error
-    return trajectory
+    ways = (model, start, chosen, method, dt, steps, every, control, tau, external, driven, threads, efforts, acting.notes)
+    return Prepared(*ways)
 
 
 def _within_domains(model: Model, found: Solution) -> Solution:
@@ -160,20 +290,40 @@ def _within_domains(model: Model, found: Solution) -> Solution:
     return found if departure is None else replace(found, failure=departure[1])
 
 
-def _steps(duration: float, dt: float) -> int:
-    for name, x in (("duration", duration), ("dt", dt)):
-        if not (isfinite(x) and x > 0):
-            raise InputError(f"{name} must be positive and finite, not {x!r}")
-    steps = round(duration / dt)
+def _check_control(control: Any) -> None:
+    """Raise unless it can be called with the time and a state."""
+    if not callable(control):
+        raise InputError(f"control must be a function (t, state) -> tau, not a {type(control).__name__}")
+    try:
+        inspect.signature(control).bind(0.0, None)
+    except TypeError as error:
+        raise InputError(f"control must be a function (t, state) -> tau; called with these two, {error}") from None
+    except ValueError:  # it has no signature to look at
+        pass
+
+
+def step_count(duration: float, dt: float) -> int:
+    """How many steps a duration has; raises if that is no whole number."""
+    steps = duration / dt
+    if steps > MOST_STEPS:
+        raise InputError(
+            f"dt = {dt:g} is too small: duration {duration:g} would take {steps:.3g} steps, more than {MOST_STEPS:g}"
+        )
+    steps = round(steps)
     if abs(steps * dt - duration) > 1e-6 * duration or steps < 1:
-        raise InputError(f"duration {duration:g} is not a whole number of steps of {dt:g}")
+        raise InputError(f"duration {duration:g} is not a whole number of steps of {dt:g}; change duration or dt")
     return steps
+
+
+def check_method(method: Any) -> None:
+    """Raise unless there is such a method."""
+    choice(f"there is no method {{}}; choose one of {', '.join(METHODS)}", method, METHODS)
 
 
 def checked_start(model: Model, state: Any, method: str) -> State | MaximalState:
     """The state from which a method starts; raises if it does not fit the model."""
-    if method not in METHODS:
-        raise InputError(f"there is no method {method!r}; choose one of {', '.join(METHODS)}")
+    check_method(method)
+    check_leaves(model)
     if method in MAXIMAL:
         check_inertias(model)
     if isinstance(state, State):
@@ -184,17 +334,11 @@ def checked_start(model: Model, state: Any, method: str) -> State | MaximalState
         raise InputError(f"state must be a State or MaximalState, not {type(state).__name__}")
     if method not in MAXIMAL:
         raise InputError('a MaximalState needs method="maximal"; convert it with lw.to_reduced(model, state) first')
-    batch = state.twists.shape[:-2]
-    for name, tail in (("poses", (model.nb, 4, 4)), ("twists", (model.nb, 6)), ("q_fit", (model.nq,))):
-        shape = getattr(state, name).shape
-        if shape != batch + tail or len(batch) > 1:
-            raise InputError(f"state.{name} has shape {shape}; this model needs {tail}, or a batch of them, for all parts alike")
-        if not np.all(np.isfinite(getattr(state, name))):
-            raise InputError(f"the maximal state is not finite: {name}")
+    check_maximal_state(model, state)
     return state
 
 
-def _mapped(
+def mapped_start(
     hyper: HyperReduced, state: Any, method: str, stepper: str | None, options: dict[str, Any]
 ) -> tuple[Model, State, Stepper]:
     """The model of hyper-reduced coordinates, where it starts, and the stepper that moves it through r."""
@@ -232,13 +376,14 @@ def chosen_stepper(model: Model, method: str, name: str | None, options: dict[st
 
 def _stepper(model: Model, method: str, name: str | None, options: dict[str, Any]) -> Stepper:
     name = name or METHODS[method]
-    if name not in ALL_STEPPERS:
-        raise InputError(f"there is no stepper {name!r}; choose one of {', '.join(ALL_STEPPERS)}")
+    choice(f"there is no stepper {{}}; choose one of {', '.join(ALL_STEPPERS)}", name, ALL_STEPPERS)
     known = [f.name for f in fields(ALL_STEPPERS[name])]
     for option in options:
         if option not in known:
             theirs = f"its options are {', '.join(known)}" if known else "it has none"
-            raise InputError(f"simulate has no argument {option!r}, and the stepper {name!r} no such option: {theirs}")
+            close = meant(option, (*known, *inspect.signature(simulate).parameters))
+            raise InputError(f"simulate has no argument {option!r}, and the stepper {name!r} no such option: {theirs}{close}")
+    _check_options(ALL_STEPPERS[name], options)
     stepper = ALL_STEPPERS[name](**options).formulated(method)
     if method not in stepper.methods:
         raise InputError(f"the stepper {name!r} does not work with method {method!r}; it works with {', '.join(stepper.methods)}")
@@ -249,6 +394,17 @@ def _stepper(model: Model, method: str, name: str | None, options: dict[str, Any
         raise InputError(f"the stepper {name!r} does not know friction {where}; these do: {able}")
     stepper.check(model)
     return stepper
+
+
+def _check_options(stepper: Any, options: dict[str, Any]) -> None:
+    """Raise unless options that are numbers are given as such; what values they may have, the stepper says."""
+    for f in fields(stepper):
+        kind, x = str(f.type), options.get(f.name)
+        if x is not None and "float" in kind and "tuple" not in kind:
+            try:
+                real(x)
+            except ValueError:
+                raise InputError(f"{stepper.name}: {f.name} must be a number, not {shown(x)}") from None
 
 
 def _driven(model: Model, stepper: Stepper, inputs: Any) -> Inputs | None:
@@ -265,10 +421,8 @@ def checked_force(x: Any, name: str, tail: tuple[int, ...], batch: tuple[int, ..
     """A force or an input (..., *tail) as an array, one for all or one for each of a batch; None stays."""
     if x is None:
         return None
-    try:
-        a = np.ascontiguousarray(x, dtype=float)
-    except (TypeError, ValueError):
-        raise InputError(f"{name} must be an array of numbers, not {x!r}") from None
+    a = x if type(x) is np.ndarray and x.dtype == np.float64 else given_reals(name, x)
+    a = np.ascontiguousarray(a).reshape(a.shape)
     if a.shape not in (tail, batch + tail):
         expected = f"{tail} or {batch + tail}" if batch else f"{tail}"
         raise InputError(f"{name} has shape {a.shape}; expected {expected}")
@@ -281,7 +435,7 @@ def _held_back(control: Control | None, efforts: Efforts, nv: int) -> Control | 
     """The control within the efforts of the joints; a control of a model without any stays."""
     if control is None or not efforts.any:
         return control
-    return lambda t, state: efforts.held(shaped_force(control(t, state), t, (nv,)))
+    return lambda t, state: efforts.held(finite_force(control(t, state), t, (nv,)))
 
 
 def _adaptive(
@@ -298,6 +452,6 @@ def _adaptive(
     """A stepper that chooses its own steps."""
 
     def force(t: float, now: State) -> Any:
-        return shaped_force(control(t, now), t, (model.nv,))
+        return finite_force(control(t, now), t, (model.nv,))
 
     return stepper.solve(model, state, times, None if control is None else force, external, driven, tau, threads)

@@ -96,7 +96,7 @@ def scale(n):
 fields = {"x": Field("input", "node", SCALAR), "y": Field("output", "node", SCALAR)}
 tree = Tree(np.array([-1, -1]), [NodeClass(("guarded",))] * 2, [{}] * 2)
 plan = Plan(Algorithm("guarded", fields, {"run": [each(scale)]}), tree, variant(Lanes(1), ("run",)))
-table = next(t for t in plan._entries if t.shape == (2, 2))
+table = next(t for t in plan.entries if t.shape == (2, 2))
 x, y = np.ones((1, 2)), np.empty((1, 2))
 plan.run({"x": x}, {"y": y}, 1)
 print("within", flush=True)

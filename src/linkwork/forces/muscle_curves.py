@@ -59,6 +59,10 @@ class FunctionCurve(MuscleCurve):
     def __init__(self, function: Callable[[Any], Any]) -> None:
         self.function = function
 
+    def function_arguments(self) -> dict[str, Any]:
+        """The form of what its function is called with (see `spatial.tape`)."""
+        return {"function": (["scalar"], {})}
+
     def __call__(self, x: Scalar) -> Scalar:
         return self.function(x)
 

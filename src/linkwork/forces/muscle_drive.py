@@ -59,6 +59,14 @@ class MuscleDrive:
         self.t, self._held = t, self._excited(t, state)
         return self.inputs()
 
+    def state(self) -> dict[str, Any]:
+        """All that it remembers, for `restore`."""
+        return {"t": self.t, "activation": self.activation, "fibre": self.fibre, "held": np.array(self._held)}
+
+    def restore(self, state: dict[str, Any]) -> None:
+        """Go on where a drive was."""
+        self.t, self.activation, self.fibre, self._held = (state[name] for name in ("t", "activation", "fibre", "held"))
+
     def inputs(self) -> np.ndarray:
         """The inputs of all forces, as they are now."""
         u = force_set(self.model).initial_inputs.copy()

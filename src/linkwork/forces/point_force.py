@@ -10,7 +10,7 @@ import numpy as np
 
 from ..errors import LinkworkError, ModelError
 from ..kernel.symbol import traced_digest
-from ..model.checks import point
+from ..spatial.gate import point
 from ..spatial.scalar import Scalar, Vector, array, dot
 from ..spatial.se3 import SE3
 from .force import Force, push_at
@@ -55,6 +55,10 @@ class PointForce(Force):
 
     def energy(self, poses: Sequence[SE3]) -> Scalar:
         return 0.0 if self.law or self.axes == "body" else -dot(self.constant, poses[0] @ self.point)
+
+    def function_arguments(self) -> dict[str, Any]:
+        """The form of what its function is called with (see `spatial.tape`)."""
+        return {"law": (["scalar"], {})}
 
     def wrenches(self, poses: Sequence[SE3], twists: Sequence[Vector], t: Scalar, u: Vector) -> Sequence[Vector]:
         f = self._at(t)

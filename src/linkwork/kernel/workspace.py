@@ -170,10 +170,10 @@ class Workspace:
         self._outputs = self._table[first + split : first + len(moves) : len(TRANSFER)]
         return self.job_at
 
-    def move_outputs(self, distance: int) -> None:
-        """Make ready to do the job once more, with all its outputs so many bytes further on in memory."""
+    def move_outputs(self, distance: int, count: int) -> None:
+        """Make ready to do the job once more, with the first outputs so many bytes further on in memory."""
         self._table[0] = 0  # no state is done yet
-        self._outputs += distance
+        self._outputs[:count] += distance
 
     def _map_of(self, name: str) -> int:
         found = self.plan.maps.get(name)

@@ -8,10 +8,13 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from ..errors import LinkworkError, ModelError
+from ..errors import LinkworkError, ModelError, SymbolError
+from .advice import advice
 from .frozen import Frozen
+from .gate import reals, shown
 from .scalar import Vector, array
 from .table import Table
+from .tape import form_of
 
 Function = Callable[..., Any]
 Found = TypeVar("Found")
@@ -32,6 +35,7 @@ class Functions(Frozen):
         reserved: Mapping[str, str] | None = None,
     ) -> None:
         self.owner, self.functions = owner, dict(functions)
+        self._forms: dict[str, Any] = {}  # of the arguments that they were called with
         if all(f is None for f in functions.values()):
             raise ModelError(f"{owner}: give {' or '.join(functions)}, a function")
         for what, f in functions.items():
@@ -73,7 +77,22 @@ class Functions(Frozen):
         f = self.functions[what]
         if f is None:
             raise TypeError(f"{self.owner}: there is no function {what!r}")
-        return f(*arguments, **{name: x for name, x in (offered | self.values).items() if _takes(f, name)})
+        named = {name: x for name, x in (offered | self.values).items() if _takes(f, name)}
+        if what not in self._forms:
+            self._forms[what] = _forms(arguments, named)
+        try:
+            return f(*arguments, **named)
+        except SymbolError as error:
+            raise SymbolError(f"{self.owner}: {what}: {advice(error) or error}") from None
+        except TypeError as error:
+            told = advice(error)
+            if told:
+                raise SymbolError(f"{self.owner}: {what}: {told}") from None
+            raise
+
+    def function_arguments(self) -> dict[str, Any]:
+        """The forms of what the functions are called with (see `tape`), as far as they have been called."""
+        return {"functions": self._forms}
 
     def vector(self, what: str, *arguments: Any, **offered: Any) -> Vector:
         """The value of a function as a vector of scalars of any kind."""
@@ -82,7 +101,11 @@ class Functions(Frozen):
 
     def tried(self, what: str, *arguments: Any, **offered: Any) -> np.ndarray:
         """The value of a function of numbers, a vector; raises where it fails, or where it is not finite."""
-        found = self.attempt(what, lambda: np.asarray(self.vector(what, *arguments, **offered), dtype=float))
+        returned = self.attempt(what, lambda: self.call(what, *arguments, **offered))
+        try:
+            found = np.atleast_1d(reals(returned))
+        except ValueError as error:
+            raise ModelError(f"{self.owner}: {what} must return finite numbers, not {shown(returned)} ({error})") from None
         if found.ndim != 1 or not np.all(np.isfinite(found)):
             raise ModelError(f"{self.owner}: {what} must return finite numbers in one row, not {found.tolist()!r}")
         return found
@@ -94,7 +117,7 @@ class Functions(Frozen):
         except LinkworkError:
             raise
         except Exception as error:
-            raise ModelError(f"{self.owner}: {what} failed: {type(error).__name__}: {error}") from error
+            raise ModelError(f"{self.owner}: {what} failed: {type(error).__name__}: {' '.join(str(error).split())}") from error
 
 
 def run_time(x: Any) -> Any:
@@ -113,6 +136,12 @@ def _shaped(p: Any, x: Vector) -> Any:
     return x.reshape(p.shape) if p.ndim else x[0]
 
 
+def _forms(arguments: Sequence[Any], named: Mapping[str, Any]) -> tuple[list[Any], dict[str, Any]] | None:
+    """The forms of arguments; None where one has none."""
+    by_place, by_name = [form_of(x) for x in arguments], {name: form_of(x) for name, x in named.items()}
+    return None if None in by_place or None in by_name.values() else (by_place, by_name)
+
+
 def _takes(f: Function, argument: str) -> bool:
     """Whether a function has an argument of this name, or takes any."""
     given = inspect.signature(f).parameters
@@ -123,7 +152,7 @@ def _finite(owner: str, name: str, x: Any) -> Any:
     if isinstance(x, Table):
         return x
     try:
-        a = np.array(x, dtype=float)
+        a = reals(x)
     except (TypeError, ValueError):
         raise ModelError(f"{owner}: parameter {name!r} must be numbers, not {x!r}") from None
     if not np.all(np.isfinite(a)):

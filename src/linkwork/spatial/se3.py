@@ -15,14 +15,16 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import InputError
+from ..errors import InputError, ModelError
 from . import entire, quaternion, so3
 from . import stage as st
+from .gate import reals, rotation_problem, shown
 from .inertia import Articulated
 from .jet import Jet, biases, gradient_rates, gradients, rates, values
 from .scalar import Scalar, Vector, array, cross, dot, is_number, is_zero, numeric, read_only, stack, zeros
 from .stage import Shift, Stage, Turn
 from .tangent import Tangent, along, column_count, has_jets, mapped, of_matrix, of_rotation, of_shift
+from .tape import ACTIVE, noted_call, tape_of
 
 
 @dataclass(frozen=True, slots=True, init=False, eq=False)
@@ -34,6 +36,9 @@ class SE3:
 
     stages: tuple[Stage, ...]
     carried: Tangent | None
+
+    def __new__(cls, R: Any = None, p: Any = None) -> SE3:
+        return (noted_call("made", R, p) if ACTIVE else None) or object.__new__(cls)
 
     def __init__(self, R: Any = None, p: Any = None) -> None:
         """The transform x -> R x + p, of numbers, symbols or jets. The identity by default."""
@@ -54,21 +59,24 @@ class SE3:
     @staticmethod
     def rot_x(angle: Scalar) -> SE3:
         """Turn about x."""
-        return _turn(0, angle)
+        return (noted_call("rot_x", angle) if ACTIVE else None) or _turn(0, angle)
 
     @staticmethod
     def rot_y(angle: Scalar) -> SE3:
         """Turn about y."""
-        return _turn(1, angle)
+        return (noted_call("rot_y", angle) if ACTIVE else None) or _turn(1, angle)
 
     @staticmethod
     def rot_z(angle: Scalar) -> SE3:
         """Turn about z."""
-        return _turn(2, angle)
+        return (noted_call("rot_z", angle) if ACTIVE else None) or _turn(2, angle)
 
     @staticmethod
     def rot_axis(axis: Vector, angle: Scalar) -> SE3:
         """Turn about a constant unit axis."""
+        noted = noted_call("rot_axis", axis, angle) if ACTIVE else None
+        if noted is not None:
+            return noted
         axis = _vector("axis", axis, 3)
         for k in range(3):
             if is_zero(axis[(k + 1) % 3]) and is_zero(axis[(k + 2) % 3]) and is_number(axis[k]):
@@ -81,6 +89,9 @@ class SE3:
     @staticmethod
     def exp(xi: Vector) -> SE3:
         """The exponential of a twist (angular, linear)."""
+        noted = noted_call("exp", xi) if ACTIVE else None
+        if noted is not None:
+            return noted
         xi = _vector("twist", xi, 6)
         x = values(xi)
         J = so3.left_jacobian(x[:3])
@@ -94,6 +105,9 @@ class SE3:
     @staticmethod
     def rot_exp(w: Vector) -> SE3:
         """The rotation exp([w])."""
+        noted = noted_call("rot_exp", w) if ACTIVE else None
+        if noted is not None:
+            return noted
         w = _vector("rotation vector", w, 3)
         stages = (st.Rotation(so3.exp(values(w))),)
         if not has_jets(w):
@@ -105,6 +119,9 @@ class SE3:
     @staticmethod
     def rot_quat(quat_wxyz: Vector) -> SE3:
         """The rotation of a unit quaternion (w, x, y, z)."""
+        noted = noted_call("rot_quat", quat_wxyz) if ACTIVE else None
+        if noted is not None:
+            return noted
         quat = _vector("quaternion", quat_wxyz, 4)
         q = values(quat)
         stages = (st.Rotation(quaternion.to_rotation(q)),)
@@ -175,6 +192,9 @@ class SE3:
     def act(self, point: Vector) -> Vector:
         """R x + p for a point (3,); an array of jets if the transform or the point moves."""
         x = _vector("point", point, 3)
+        tape = tape_of(x) if ACTIVE else None
+        if tape is not None:
+            return tape.array((3,), "SE3.act", self, x)
         y = self._image(values(x))
         if self.carried is None and not has_jets(x):
             return y
@@ -278,6 +298,7 @@ def Ad(E: SE3) -> np.ndarray:
 
 def ad(phi: Vector) -> np.ndarray:
     """The 6x6 matrix of the Lie bracket: ad(a) b = [a, b] = ([w_a] w_b, [v_a] w_b + [w_a] v_b)."""
+    phi = _vector("twist", phi, 6)
     W, V = st.skew(phi[:3]), st.skew(phi[3:])
     return numeric(np.block([[W, np.zeros((3, 3))], [V, W]]))
 
@@ -310,6 +331,21 @@ def right_jacobian(xi: Vector) -> np.ndarray:
 def _ad_any(xi: Vector) -> np.ndarray:
     W, V = st.skew(xi[:3]), st.skew(xi[3:])
     return np.block([[W, zeros(3, 3)], [V, W]])
+
+
+def rigid_parts(owner: str, what: str, E: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Rotation and position of a frame that an element is given, checked; None is the identity."""
+    if E is None:
+        return np.eye(3), np.zeros(3)
+    if not isinstance(E, SE3):
+        raise ModelError(f"{owner}: {what.removeprefix('its ')} must be an SE3, not {type(E).__name__}")
+    R, p = np.array(E.R, dtype=float), np.array(E.p, dtype=float)
+    if not (np.all(np.isfinite(R)) and np.all(np.isfinite(p))):
+        raise ModelError(f"{owner}: {what} is not finite: R = {shown(R.tolist())}, p = {p.tolist()}")
+    problem = rotation_problem(R)
+    if problem:
+        raise ModelError(f"{owner}: the rotation of {what} is not a rotation ({problem})")
+    return R, p
 
 
 # --- how transforms are made ----------------------------------------------------------------------------------------
@@ -353,14 +389,30 @@ def _turn(axis: int, angle: Scalar) -> SE3:
 
 
 def _vector(name: str, x: Any, size: int) -> Vector:
-    vector = x if isinstance(x, np.ndarray) else array(x)
+    vector = _scalars(name, x)
     if vector.shape != (size,):
         raise InputError(f"SE3: the {name} must have {size} entries, not shape {vector.shape}")
     return vector
 
 
 def _matrix(R: Any) -> np.ndarray:
-    matrix = R if isinstance(R, np.ndarray) else array(R)
+    matrix = _scalars("rotation", R)
     if matrix.shape != (3, 3):
         raise InputError(f"SE3: the rotation must be a 3x3 matrix, not of shape {matrix.shape}")
     return matrix
+
+
+NO_SCALARS = {str, bytes, complex, dict, set, bool, type(None)}
+
+
+def _scalars(name: str, x: Any) -> np.ndarray:
+    """Numbers, jets and traced values in an array; what is neither is refused."""
+    if isinstance(x, np.ndarray) and x.dtype == np.float64:
+        return x
+    try:
+        a = x if isinstance(x, np.ndarray) else array(x)
+        if a.dtype == object and a.ndim and not NO_SCALARS & set(map(type, a.flat)):
+            return a
+        return reals(x)
+    except (TypeError, ValueError) as error:
+        raise InputError(f"SE3: the {name} must be numbers, not {shown(x)} ({error})") from None
