@@ -1,4 +1,5 @@
-from . import analysis, convert, interop, lagrange
+from . import analysis, convert, interop, lagrange, view
+from .account import Account
 from .assembly import Assembly, conditions, interactions, parts
 from .constraints import (
     Closure,
@@ -73,6 +74,7 @@ from .geometry import (
     HeightField,
     ImplicitSurface,
     Mesh,
+    MeshFile,
     ParametricSurface,
     Plane,
     Shape,
@@ -84,6 +86,7 @@ from .geometry import (
     mesh_inertia,
     torus,
 )
+from .health import Health
 from .io import load
 from .joints import (
     Composite,
@@ -134,6 +137,7 @@ from .lagrange import (
     point_jacobian,
     regressor,
 )
+from .live import save_live
 from .maximal import force_report, maximal_dynamics, to_maximal, to_reduced, tree_maximal_dynamics
 from .model import Body, MaximalState, Model, ModelBuilder, Motion, Response, Rows, State
 from .model.kinematics import Kinematics, kinematics
@@ -183,12 +187,13 @@ from .step_gradients import StepGradient, rollout_gradient, step_gradient
 from .steppers import Event, assemble, project
 from .streams import resume
 from .studies import Design, Fit, Recorded, Runs, Study, fit, study
-from .trajectory import Health, Trajectory
+from .trajectory import Trajectory
 
 __version__: str
 
 __all__ = [
     "SE3",
+    "Account",
     "ActivationDynamics",
     "Actuator",
     "Ad",
@@ -256,6 +261,7 @@ __all__ = [
     "MassSprings",
     "MaximalState",
     "Mesh",
+    "MeshFile",
     "Model",
     "ModelBuilder",
     "ModelError",
@@ -393,6 +399,7 @@ __all__ = [
     "resume",
     "rollout_gradient",
     "samples",
+    "save_live",
     "simulate",
     "step_derivatives",
     "step_gradient",
@@ -412,4 +419,5 @@ __all__ = [
     "tree_inverse_dynamics_derivatives",
     "tree_linearised_dynamics",
     "tree_maximal_dynamics",
+    "view",
 ]

@@ -13,8 +13,10 @@ from .elements.collection import collection
 from .errors import InputError, SolverError
 from .forces.set import force_set
 from .model import MaximalState, Model, State
+from .model.accepts import check_model
 from .reduced.closed import check_closed
-from .simulate import checked_force, checked_start, chosen_stepper, takes_stiffness
+from .simulate import check_method, checked_force, checked_start, chosen_stepper, takes_stiffness
+from .spatial.gate import given_count, given_positive
 from .steppers import AdaptiveStepper
 from .steppers.departures import bounded_joints, first_departure
 from .steppers.efforts import Efforts
@@ -64,9 +66,9 @@ class Simulator:
             "contact_slip_speed": contact_slip_speed,
             **options,
         }
-        if not (np.isfinite(dt) and dt > 0):
-            raise InputError(f"dt must be positive and finite, not {dt!r}")
-        self.dt, self.method = dt, method
+        check_model(model)
+        check_method(method)
+        self.dt, self.method = dt, method = given_positive("dt", dt), method
         soft = Compliance(contact_stiffness, contact_damping, contact_slip_speed, takes_stiffness(method, stepper))
         model = touching(model, contact, soft, dt)
         start = State(model.neutral(), np.zeros(model.nv)) if state is None else state
@@ -193,6 +195,7 @@ class Simulator:
         """The same where something must be looked at."""
         if self._lost_by is not None:
             raise SolverError(f"this Simulator cannot go on: {self._lost_by}")
+        given_count("steps", steps, 0)
         lead = self._shapes["v"][:-1] if "v" in self._shapes else self._shapes["twists"][:-2]
         tau = checked_force(tau, "tau", (self.model.nv,), lead)
         external = checked_force(external, "external", (self.model.nb, 6), lead)

@@ -13,6 +13,7 @@ import linkwork
 ROOT = Path(linkwork.__file__).parent
 LAYERS = [
     ["errors"],
+    ["look"],
     ["spatial"],
     ["store"],
     ["kernel"],
@@ -33,6 +34,8 @@ LAYERS = [
     ["declared"],
     ["energy"],
     ["reactions"],
+    ["account"],
+    ["health"],
     ["trajectory"],
     ["simulate"],
     ["streams"],
@@ -42,6 +45,7 @@ LAYERS = [
     ["simulator"],
     ["scenes"],
     ["io", "view"],
+    ["live"],
     ["interop", "analysis"],
     ["studies"],
     ["bench"],
@@ -50,7 +54,7 @@ LAYERS = [
 ]
 RANK = {name: rank for rank, names in enumerate(LAYERS) for name in names}
 # Entry points that dispatch downwards at call time; each is inside a function, never at import.
-DISPATCH = {("trajectory", "view"), ("trajectory", "streams"), ("simulate", "streams")}
+DISPATCH = {("trajectory", "view"), ("trajectory", "streams"), ("simulate", "streams"), ("model", "view")}
 FILES = sorted(p for p in ROOT.rglob("*.py") if p.parent != ROOT or p.stem != "__init__")
 
 

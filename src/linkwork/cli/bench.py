@@ -5,12 +5,17 @@ from __future__ import annotations
 from pathlib import Path
 
 from ..errors import InputError
+from ..spatial.gate import meant
 from .app import Flag, Names, app
 
 
 @app.command
 def bench(name: str, *, case: Names = (), json: Path | None = None, quick: Flag = False) -> None:
     """Measure speed on this machine.
+
+    Examples:
+        linkwork bench dynamics --quick
+        linkwork bench step --json rows.json
 
     Parameters
     ----------
@@ -28,6 +33,8 @@ def bench(name: str, *, case: Names = (), json: Path | None = None, quick: Flag 
     except ModuleNotFoundError as error:
         raise InputError(f"benchmarks cannot be loaded: {error}; install the package that is missing") from error
     if name not in BENCHMARKS:
-        raise InputError(f"there is no benchmark {name!r}; choose one of {', '.join(sorted(BENCHMARKS))}")
+        raise InputError(
+            f"there is no benchmark {name!r}; choose one of {', '.join(sorted(BENCHMARKS))}{meant(name, BENCHMARKS)}"
+        )
     options = {"cases": case} if case else {}
     BENCHMARKS[name](json, quick, **options)

@@ -5,25 +5,31 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from .app import app
+from .app import Flag, app
+from .runs import written
 
 
 @app.command
-def resume(file: Path) -> None:
+def resume(file: Path, *, headless: Flag = False) -> None:
     """Continue a run that was killed or stopped to its end, and write its animation, plots and numbers beside it.
+
+    Examples:
+        linkwork resume runs/pendulum.lwk
 
     Parameters
     ----------
     file
         The stream, FILE.lwk, that 'linkwork run' or simulate(out=...) began.
+    headless
+        Has no effect: nothing is opened.
     """
     from ..streams import resume as resumed
-    from .run import _written
+    from .tables import print_health
 
     trajectory = resumed(file, inputs=_inputs(file))
     print(f"steps    to t = {trajectory.t[-1]:g} s, {len(trajectory)} records")
-    print(f"health   {str(trajectory.health).strip(', ') or 'finite'}")
-    _written(trajectory, file.stem, file.parent)
+    print_health(trajectory.health)
+    written(trajectory, [file.with_suffix(suffix) for suffix in (".html", ".png", ".npz")])
 
 
 def _inputs(file: Path) -> Any:

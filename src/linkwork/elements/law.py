@@ -14,11 +14,11 @@ import numpy as np
 from ..errors import ModelError
 from ..geometry.contact_point import ContactPoint
 from ..joints import Joint
-from ..model.checks import word
 from ..model.model import WORLD, Model
 from ..solvers.problem import BOUNDS, FIRST, NORMAL, SECOND, is_bounded_by_another
 from ..spatial.frozen import Frozen
 from ..spatial.functions import Functions, run_time
+from ..spatial.gate import meant, word
 from ..spatial.scalar import Scalar, Vector, array
 from ..store.travelling import Travelling
 from .ports import At, Port
@@ -50,7 +50,7 @@ class Law(Travelling, Frozen):
         known = self.numbers()
         for what in values:
             if what not in known:
-                raise ModelError(f"{self!r}: {what!r} cannot be changed here; these can: {', '.join(known)}")
+                raise ModelError(f"{self!r}: {what!r} cannot be changed here; these can: {', '.join(known)}{meant(what, known)}")
         return self._made_anew(values)
 
     def _arguments(self) -> inspect.BoundArguments:

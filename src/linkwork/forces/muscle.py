@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from ..errors import ModelError
-from ..model.checks import number, positive
+from ..spatial.gate import number, positive
 from ..spatial.scalar import Scalar, Vector, maximum
 from ..spatial.se3 import SE3
 from .muscle_activation import Schedule
@@ -71,6 +72,10 @@ class Muscle(AlongPath):
         self.active, self.passive = as_curve(owner, "active", active), as_curve(owner, "passive", passive)
         self.velocity = as_curve(owner, "velocity", velocity)
         self._activate(owner, activation)
+
+    def plot(self) -> Any:
+        """A matplotlib figure of its curves, with their slopes dashed."""
+        return importlib.import_module("linkwork.view.muscle_plots").plot_muscle_curves(self)
 
     def _activate(self, owner: str, activation: Any) -> None:
         """Take a schedule or an initial activation."""

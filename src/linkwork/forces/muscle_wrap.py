@@ -13,8 +13,8 @@ import numpy as np
 
 from ..errors import ModelError
 from ..kernel.symbol import traced_digest
-from ..model.checks import ORIGIN, number, point, positive, word
 from ..spatial.frozen import Frozen
+from ..spatial.gate import ORIGIN, number, point, positive, word
 from ..spatial.scalar import Scalar, Vector, absolute, cross, dot, stack, where
 from ..spatial.se3 import SE3
 from .force import distance, length_of

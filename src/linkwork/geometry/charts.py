@@ -26,6 +26,7 @@ import numpy as np
 
 from ..errors import ModelError
 from ..spatial.frozen import Frozen, finish
+from ..spatial.gate import reals
 from ..spatial.scalar import Scalar, Vector, cross, norm, stack
 from ..spatial.se3 import SE3
 from ..spatial.tape import form_of
@@ -256,7 +257,7 @@ def as_chart(owner: str, thing: Any) -> Chart:
     if isinstance(thing, ImplicitSurface):
         raise ModelError(f"{owner}: an ImplicitSurface has no coordinates; give a ParametricSurface or a shape")
     try:
-        p = np.array(thing, dtype=float)
+        p = reals(thing)
     except (TypeError, ValueError):
         p = np.zeros(0)
     if p.shape == (3,) and np.all(np.isfinite(p)):

@@ -13,6 +13,7 @@ from ..kernel.symbol import traced_digest
 from ..spatial.dual import Slope, split
 from ..spatial.frozen import Frozen, frozen
 from ..spatial.functions import Function, Functions, shaped
+from ..spatial.gate import real
 from ..spatial.scalar import Scalar, Vector
 
 SAMPLES = 257
@@ -82,7 +83,7 @@ class Curve(Frozen):
 def interval(what: str, x: Any) -> tuple[float, float]:
     """Two finite numbers, the first below the second."""
     try:
-        a, b = (float(e) for e in x)
+        a, b = (real(e) for e in x)
     except (TypeError, ValueError):
         a = b = np.nan
     if not (np.isfinite(a) and np.isfinite(b) and a < b):

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Literal
 
 from ..errors import InputError
+from ..spatial.gate import meant
 
 INERTIA = ("strict", "repair", "accept")
 MIMIC = ("couple", "independent")
+COLLISIONS = ("look", "touch")
 
 
 @dataclass(frozen=True)
@@ -21,9 +24,11 @@ class Options:
     merge_fixed: bool = True
     gravity: Any = None
     allow: tuple[str, ...] = ()
+    packages: tuple[Path, ...] = ()
+    collisions: Literal["look", "touch"] = "look"
 
     def __post_init__(self) -> None:
-        for name, known in (("inertia", INERTIA), ("mimic", MIMIC)):
+        for name, known in (("inertia", INERTIA), ("mimic", MIMIC), ("collisions", COLLISIONS)):
             value = getattr(self, name)
             if value not in known:
-                raise InputError(f"load: {name} = {value!r}; choose one of {', '.join(map(repr, known))}")
+                raise InputError(f"load: {name} = {value!r}; choose one of {', '.join(map(repr, known))}{meant(value, known)}")

@@ -36,6 +36,7 @@ class Joint(Travelling, Frozen):
     charted: bool = False  # whether `rechart` ever changes the coordinates
     may_lock: bool = False  # whether S may lose rank where nobody has said so
     bounded: bool = False  # whether its coordinates have a domain, see `inside`
+    quaternions: tuple[int, ...] = ()  # where unit quaternions begin in its coordinates
     parameter_names: ClassVar[tuple[str, ...]] = ()
 
     def transform(self, q: Vector) -> SE3:
@@ -140,13 +141,6 @@ class Joint(Travelling, Frozen):
 def pose_entries(E: SE3) -> list[Any]:
     """The twelve entries of a pose."""
     return [*E.R.flat, *E.p]
-
-
-def unit_quaternion_problem(quat: np.ndarray) -> str | None:
-    """The complaint about quaternions (..., 4) that are not unit, or None."""
-    norm = np.linalg.norm(quat, axis=-1)
-    bad = ~(np.abs(norm - 1.0) <= 1e-6)
-    return f"its quaternion (wxyz) has norm {norm[bad].flat[0]:.6g}, not 1" if bad.any() else None
 
 
 def subspace_fit(S: np.ndarray, twist: Vector) -> Vector:

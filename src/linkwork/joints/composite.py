@@ -9,7 +9,7 @@ import numpy as np
 from ..errors import ModelError
 from ..spatial.jet import Jet
 from ..spatial.scalar import Vector, stack
-from ..spatial.se3 import SE3, Tangent
+from ..spatial.se3 import SE3, Tangent, rigid_parts
 from .base import Joint, Pair
 from .planar import Translational
 from .spherical_exp import SphericalExp
@@ -31,12 +31,13 @@ class Composite(Joint):
             raise ModelError(f"Composite: {first!r} and {second!r} have {first.nv + second.nv} freedoms; a body has six")
         if between is not None:
             self.between = between
-            self.between_R, self.between_p = np.asarray(between.R, float), np.asarray(between.p, float)
+            self.between_R, self.between_p = rigid_parts("Composite", "between", between)
         self.first, self.second = first, second
         self.nq, self.nv = first.nq + second.nq, first.nv + second.nv
         self.charted = first.charted or second.charted
         self.may_lock = first.may_lock or second.may_lock
         self.bounded = first.bounded or second.bounded
+        self.quaternions = (*first.quaternions, *(first.nq + at for at in second.quaternions))
         if not self._independent():
             raise ModelError(f"Composite: the freedoms of {first!r} and {second!r} are not independent: some are the same")
 

@@ -11,15 +11,16 @@ it back at their end. So there is as much memory as there were calls at one time
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from sys import getrefcount
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
 from ..errors import InputError
-from . import python
+from ..spatial.gate import reals, shown
+from . import python, soundness
 from .lanes import Lanes
 from .plan import Plan
 from .sweep import Algorithm
@@ -36,12 +37,33 @@ SIZES = 64  # of batches that are found at once
 SPARE = 4 << 20  # bytes: larger arrays get huge pages from the system, which are cheap
 
 
+class Gate(Protocol):
+    """What is looked at in every call, and who says what is wrong."""
+
+    def quaternions(self, name: str) -> Sequence[int]:
+        """Where unit quaternions lie in an input."""
+        ...
+
+    def said(self, algorithm: str, name: str) -> str:
+        """What messages call an input of an algorithm."""
+        ...
+
+    def check(self, algorithm: str, inputs: Mapping[str, np.ndarray]) -> None:
+        """Raise if something is wrong with inputs (n,) or (batch, n)."""
+        ...
+
+    def explain(self, algorithm: str, inputs: Mapping[str, np.ndarray]) -> None:
+        """Raise: inputs that are sound gave a result that is not finite."""
+        ...
+
+
 class Function:
     """An algorithm on a tree as a function of some of its inputs, in this order, that returns some of its outputs.
 
     inputs, outputs   shapes of one state's values by name; arguments have an optional batch axis before them, of any size or 1
     absent            inputs that are zero, and outputs that nobody wants
     constants         inputs that are the same in all calls
+    gate              looks at numbers that come in and go out; None: nobody does
     """
 
     def __init__(
@@ -53,15 +75,17 @@ class Function:
         phases: tuple[str, ...] = ("run",),
         absent: tuple[str, ...] = (),
         constants: Mapping[str, np.ndarray] | None = None,
+        gate: Gate | None = None,
     ) -> None:
         self.algorithm, self._plans, self._phases, self._absent = algorithm, plans, phases, absent
         self._inputs, self._outputs, self.constants = dict(inputs), dict(outputs), dict(constants or {})
-        self._sizes = [int(np.prod(tail)) for tail in outputs.values()]
+        self._sizes = [_size(tail) for tail in outputs.values()]
         self._flat, self._flat_inputs = (all(len(tail) == 1 for tail in x.values()) for x in (outputs, inputs))
         self._idle: list[_Memory] = []  # of no call at present; taking one and putting it back cannot be interrupted
         self._lone = len(self._outputs) == 1
         self._at_once: dict[np.dtype, Callable[..., Any]] = {}  # the first output of one state, a copy
         self._usual: Callable[..., Any] = _nothing  # that of float64
+        self._gate = gate
 
     def __call__(self, *arrays: Any, threads: int | None = 1) -> list[np.ndarray]:
         """The outputs, with the batch axis first if any argument had one; they belong to the caller."""
@@ -146,7 +170,7 @@ class Function:
                 return None
             if len(memory.batches) > SIZES:
                 memory.batches.clear()
-            memory.batches[key] = run
+            memory.batches[key] = run = self._looked(run, dtype)
         out = self._fresh(memory, batch, dtype)
         if run(*arrays, *out) is None:
             return None
@@ -160,10 +184,14 @@ class Function:
             rows[name], count = self._rows(name, tail, x, dtype)
             if count is not None and count != batch:
                 if batch not in (None, 1) and count != 1:
-                    raise InputError(f"{self.algorithm.name}: {name} has batch size {count}, another argument {batch}")
+                    raise InputError(f"{self._said(name)} has batch size {count}, another argument {batch}")
                 batch = count if batch in (None, 1) else batch
+        if self._gate is not None:
+            self._gate.check(self.algorithm.name, rows)
         count = 1 if batch is None else batch
         out = self._one(memory, rows, dtype) if count == 1 else self._many(memory, rows, count, dtype, threads)
+        if self._gate is not None and not all(np.isfinite(a).all() for a in out):
+            self._gate.explain(self.algorithm.name, rows)
         lead = () if batch is None else (count,)
         return [a.reshape(lead + tail) for a, tail in zip(out, self._outputs.values(), strict=True)]
 
@@ -188,7 +216,32 @@ class Function:
         else:
             memory.states[dtype] = at_once, []
         if dtype == FLOAT64:
-            self._usual = at_once
+            self._usual = self._guarded(at_once, dtype, self._sizes[0])
+
+    # --- the gate -------------------------------------------------------------------------------------------------------
+    @cached_property
+    def _units(self) -> list[tuple[int, int]]:
+        """Of every unit quaternion which argument holds it, and where."""
+        gate = self._gate
+        return [] if gate is None else [(k, at) for k, name in enumerate(self._inputs) for at in gate.quaternions(name)]
+
+    def _said(self, name: str) -> str:
+        """What messages call an input."""
+        return f"{self.algorithm.name}: {name}" if self._gate is None else self._gate.said(self.algorithm.name, name)
+
+    def _guarded(self, run: Callable[..., Any], dtype: np.dtype, size: int) -> Callable[..., Any]:
+        """The same function of one state, which has nothing to say where an argument or the result is not sound."""
+        return run if self._gate is None else soundness.guarded(run, dtype, self._units, len(self._inputs), size)
+
+    def _looked(self, run: Callable[..., Any], dtype: np.dtype) -> Callable[..., Any]:
+        """The same function of batches and their results; numbers are looked at on the shorter side: what is not finite in
+        an input that counts is not finite in the result. Quaternions are always looked at."""
+        if self._gate is None:
+            return run
+        inputs, both = len(self._inputs), len(self._inputs) + len(self._outputs)
+        shorter = range(inputs) if sum(map(_size, self._inputs.values())) <= sum(self._sizes) else range(inputs, both)
+        look = soundness.sound(dtype, self._units, shorter)
+        return lambda *arrays: None if run(*arrays) is None else look(*arrays)
 
     def _of_state(self, dtype: np.dtype, name: str, tail: Tail, copies: bool) -> tuple[Callable[..., Any], np.ndarray, Workspace]:
         work = self._workspace(Lanes(1, dtype == FLOAT32))
@@ -239,17 +292,17 @@ class Function:
         """The argument as one row (n,) or rows (batch, n), and how many rows it has."""
         full = ", ".join(map(str, tail))
         try:
-            a = np.ascontiguousarray(x, dtype)
-        except (TypeError, ValueError):
+            a = np.ascontiguousarray(x if type(x) is np.ndarray and x.dtype in FLOATS else reals(x), dtype)
+        except ValueError as error:
             raise InputError(
-                f"{self.algorithm.name}: {name} must be an array of numbers; expected ({full}) or (batch, {full})"
+                f"{self._said(name)} must be an array of numbers, not {shown(x)} ({error}); expected ({full}) or (batch, {full})"
             ) from None
-        shape = a.shape
+        shape = a.shape if np.ndim(x) else ()
         if shape == tail or (not np.ndim(x) and tail == (1,)):
             return a.reshape(-1), None
         if shape[1:] == tail and shape:
             return (a if len(shape) == 2 else a.reshape(shape[0], -1)), shape[0]
-        raise InputError(f"{self.algorithm.name}: {name} has shape {shape}; expected ({full}) or (batch, {full})")
+        raise InputError(f"{self._said(name)} has shape {shape}; expected ({full}) or (batch, {full})")
 
 
 class _Memory:
@@ -264,6 +317,10 @@ class _Memory:
 
 def _nothing(*_: Any) -> None:
     """No call was made that says what is usual."""
+
+
+def _size(tail: Tail) -> int:
+    return int(np.prod(tail))
 
 
 def _references() -> int:

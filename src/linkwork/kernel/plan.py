@@ -16,7 +16,8 @@ import numpy as np
 
 from ..errors import CompileError
 from ..spatial.table import Table, TableShape
-from .driver import driver
+from .backend import Backend
+from .host import HOST
 from .lanes import Lanes
 from .records import SEGMENT
 from .shape import Shape, tree_items, tree_packing
@@ -31,14 +32,16 @@ BEYOND = 16  # numbers after all tables: kernels load their entries in whole reg
 class Plan:
     """An algorithm compiled for a tree and one variant, with its tables; workspaces are made per thread."""
 
-    def __init__(self, algorithm: Algorithm, tree: Tree, variant: Variant, shape: Shape | None = None) -> None:
-        self.algorithm, self.tree = algorithm, tree
+    def __init__(
+        self, algorithm: Algorithm, tree: Tree, variant: Variant, shape: Shape | None = None, backend: Backend = HOST
+    ) -> None:
+        self.algorithm, self.tree, self.backend = algorithm, tree, backend
         shared = {own_array(name, of) for of in algorithm.sets for name in (variant.uniform & {"parameters"}) | {"tables"}}
         self.variant = replace(variant, uniform=variant.uniform | shared)
         self.shapes = {of: Shape(tree.of(of)) if of or shape is None else shape for of in algorithm.sets}
         self.lanes = variant.lanes
         self.arrays = arrays(algorithm)
-        self.driver = driver(self.lanes)
+        self.driver = backend.driver(self.lanes)
         self.units_of: dict[str, list[CompiledUnit]] = {}
         self.unit_of: dict[str, np.ndarray] = {}
         for of in algorithm.sets:
@@ -54,7 +57,8 @@ class Plan:
         units, inner = [], []
         for u, c in enumerate(codes.tolist()):
             position = Position(bool(c >> 2 & 1), bool(c >> 1 & 1), bool(c & 1))
-            units.append(unit(self.algorithm, s.classes[c >> 3], position, self.variant, of, self._idle_steps(of, u)))
+            node_class, idle = s.classes[c >> 3], self._idle_steps(of, u)
+            units.append(unit(self.algorithm, node_class, position, self.variant, self.backend, of, idle))
             if not position.root:
                 inner.append(units[-1])
         self.units_of[of] = units
@@ -126,7 +130,7 @@ class Plan:
         self.offsets[name], self.sizes[name] = ends - counts, int(ends[-1]) if len(ends) else 0
 
     def _make_tables(self) -> None:
-        self._entries: list[np.ndarray] = []  # kept alive: the segments point into them
+        self.entries: list[np.ndarray] = []  # what the segments point into
         self.flops = 0  # of rules, per state and pass; what is repeated counts as often as it may run
         phases = (steps for phase, steps in self.algorithm.phases.items() if phase in self.variant.phases)
         self.segments = self._segments([step for steps in phases for step in steps], itertools.count(), 1)
@@ -139,7 +143,7 @@ class Plan:
                 inner = self._segments(step.steps, number, times * step.most)
                 flag = -1 if step.until is None else self.arrays.index(step.until)
                 entries = np.array([inner.ctypes.data, len(inner), step.most, flag], np.int64)
-                self._entries += [inner, entries]
+                self.entries += [inner, entries]
                 found.append(np.array([[self.driver.repeat_at, entries.ctypes.data, 1, -1, 0]], np.int64))
             elif isinstance(step, Sweep):
                 found.append(self._sweep_segments(next(number), step, times))
@@ -175,7 +179,7 @@ class Plan:
             table = np.empty((len(mine), max(1, len(pairs))), np.int32)
             for column, (array, role) in enumerate(pairs):
                 table[:, column] = self.offsets[array][index[role][mine]]
-            self._entries.append(table)
+            self.entries.append(table)
             base[u], width[u] = table.ctypes.data, table.shape[1]
         guard, guard_at = self._guards(sweep.when, index, len(order))
         group, group_at = self._guards(sweep.under, index, len(order))
@@ -193,7 +197,7 @@ class Plan:
         starts = np.flatnonzero(np.diff(guard_at, prepend=-1))
         counts, one = np.diff(np.append(starts, len(segments))), np.ones(len(starts), np.int64)
         entries = np.stack([segments.ctypes.data + starts * segments.strides[0], counts, one, -one], axis=1)
-        self._entries += [segments, entries]
+        self.entries += [segments, entries]
         places = entries.ctypes.data + np.arange(len(starts)) * entries.strides[0]
         return np.stack([one * self.driver.repeat_at, places, one, one * guard, guard_at[starts]], axis=1)
 
@@ -211,14 +215,14 @@ class Plan:
         for (_, kind), name in zip(routine.function.parameters, routine.arguments, strict=True):
             if kind == "Table":
                 table = np.ascontiguousarray(self.tree.tables[name], np.int32)
-                self._entries.append(table)
+                self.entries.append(table)
                 values.append(table.ctypes.data)
             else:
                 values.append(self.tree.numbers[name] if kind in ("int", "float") else (self.arrays.index(name), 0))
         entries = routine.function.entries(*values)
-        self._entries.append(entries)
+        self.entries.append(entries)
         guard = -1 if routine.when is None else self.arrays.index(routine.when)
-        return np.array([[routine.function.address(self.lanes), entries.ctypes.data, 1, guard, 0]], np.int64)
+        return np.array([[self.backend.routine(routine.function, self.lanes), entries.ctypes.data, 1, guard, 0]], np.int64)
 
     def _tables(self, of: str) -> dict[int, list[Table]]:
         """The tables of the nodes of a set that have some, each in the order of its parameters."""

@@ -88,7 +88,8 @@ class _Record:
         self.method = _Method(b"linkwork", address, METH_FASTCALL, None)
 
 
-def _builtin(address: int, fields: Sequence[int], alive: Sequence[Any]) -> Callable[..., Any]:
+def builtin(address: int, fields: Sequence[int], alive: Sequence[Any]) -> Callable[..., Any]:
+    """A function of Python at an address, the record that it reads, and what must live as long."""
     record = _Record(fields, alive, address)
     make = ctypes.PYFUNCTYPE(ctypes.py_object, ctypes.c_void_p, ctypes.py_object, ctypes.py_object)(
         ("PyCFunction_NewEx", ctypes.pythonapi)
@@ -97,13 +98,14 @@ def _builtin(address: int, fields: Sequence[int], alive: Sequence[Any]) -> Calla
     return make(ctypes.addressof(record.method), own, record)  # its `__module__` keeps the record alive
 
 
-def _address(name: str) -> int:
+def address_of_api(name: str) -> int:
+    """Where a function of Python's C interface is."""
     return ctypes.cast(getattr(ctypes.pythonapi, name), ctypes.c_void_p).value or 0
 
 
 def _common(count: int, dtype: np.dtype, error: tuple[type, ctypes.Array[ctypes.c_char]] | None) -> tuple[int, ...]:
     raised = (id(error[0]), ctypes.addressof(error[1])) if error else (0, 0)
-    return (count, id(np.ndarray), id(dtype), id(None), *raised, _address("Py_IncRef"), _address("PyErr_SetString"))
+    return (count, id(np.ndarray), id(dtype), id(None), *raised, address_of_api("Py_IncRef"), address_of_api("PyErr_SetString"))
 
 
 def of_state(
@@ -130,12 +132,12 @@ def of_state(
     lanes, size, places = unpack
     moved = (array_api.address(array_api.NEW_COPY) if copies else 0, lanes, result.ctypes.data, size, places)
     fields = (*_common(len(inputs), dtype, raised), *fixed, id(result), *moved, *(x for pair in inputs for x in pair))
-    return _builtin(address, fields, (owner, dtype, result, raised))
+    return builtin(address, fields, (owner, dtype, result, raised))
 
 
 def of_copy(address: int, a: np.ndarray) -> Callable[[], np.ndarray]:
     """A function that returns copies of what an array holds, which cannot be written to: half the time of NumPy's `copy`."""
-    return _builtin(address, (id(a), array_api.address(array_api.NEW_COPY)), (a,))
+    return builtin(address, (id(a), array_api.address(array_api.NEW_COPY)), (a,))
 
 
 def of_step(
@@ -154,12 +156,12 @@ def of_step(
     largest = np.full(moving[1], np.finfo(most.dtype).max, most.dtype)
     said = (most.ctypes.data, id(True), id(False), *moving, largest.ctypes.data)
     fields = (*_common(1, most.dtype, None), *fixed, *said, place, len(most))
-    return _builtin(address, fields, (owner, most, largest))
+    return builtin(address, fields, (owner, most, largest))
 
 
 def of_batch(address: int, job: int, dtype: np.dtype, count: int, owner: Any) -> Callable[..., Any]:
     """A function of `count` two-dimensional arrays, the last ones for outputs, whose transfers the job has in this order."""
-    return _builtin(address, _batch_fields(job, dtype, count), (owner, dtype))
+    return builtin(address, _batch_fields(job, dtype, count), (owner, dtype))
 
 
 def of_shared_batch(
@@ -170,11 +172,11 @@ def of_shared_batch(
     team     addresses of `workers.lw_share` and of the mailboxes of the others
     """
     fields = (*_batch_fields(jobs[0], dtype, count), *team, len(jobs) - 1, pieces, *jobs[1:])
-    return _builtin(address, fields, (owner, dtype))
+    return builtin(address, fields, (owner, dtype))
 
 
 def _batch_fields(job: int, dtype: np.dtype, count: int) -> tuple[int, ...]:
-    return (*_common(count, dtype, None), job, _address("PyEval_SaveThread"), _address("PyEval_RestoreThread"))
+    return (*_common(count, dtype, None), job, address_of_api("PyEval_SaveThread"), address_of_api("PyEval_RestoreThread"))
 
 
 # --- what they do -----------------------------------------------------------------------------------------------------

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ..errors import CompileError
-from . import cache, ir, machine, sources
+from . import cache, ir, sources
+from .backend import Backend, Code
 from .lanes import Lanes
 from .sweep import Algorithm, NodeClass
 from .trace import Position, Tracer, own_array
@@ -31,7 +32,7 @@ class CompiledUnit:
     private: dict[str, int]
     flops: list[int]
     gathers: list[list[str]]
-    library: machine.Library
+    code: Code
 
 
 def arrays(algorithm: Algorithm) -> list[str]:
@@ -41,14 +42,12 @@ def arrays(algorithm: Algorithm) -> list[str]:
     return [*(own_array(kind, of) for of in algorithm.sets for kind in kinds), *named]
 
 
-_loaded: dict[str, CompiledUnit] = {}
-
-
 def unit(
     algorithm: Algorithm,
     node_class: NodeClass,
     position: Position,
     variant: Variant,
+    backend: Backend,
     on: str = "",
     idle: frozenset[int] = frozenset(),
 ) -> CompiledUnit:
@@ -64,18 +63,19 @@ def unit(
     rules = algorithm.name if written is None else cache.digest(algorithm.name, written[0], [text for text, _, _ in written[1]])
     code = sources.digest(frozenset((__name__, *algorithm.modules, *node_class.modules)))
     where = (place, on, sorted(idle))
-    key = cache.digest(code, rules, node_class.signature, where, choice, machine.description())
-    known = _loaded.get(key)
+    key = cache.digest(code, rules, node_class.signature, where, choice, backend.description())
+    known = backend.units.get(key)
     if known is None:
         found = cache.load(key)
         if found is None:
-            found = _compiled(written or _written(tracer, variant), variant.lanes, key, algorithm.patient)
+            found = _compiled(written or _written(tracer, variant), variant.lanes, key, algorithm.patient, backend)
             cache.store(key, *found)
         header, obj = found
-        library = machine.Library.shared(obj)
+        loaded = backend.load(obj)
         pairs = [[(a, r) for a, r in kernel] for kernel in header["operands"]]
-        addresses = [library.address(_name(key, i)) if runs else 0 for i, runs in enumerate(header["runs"])]
-        known = _loaded[key] = CompiledUnit(addresses, pairs, header["private"], header["flops"], header["gathers"], library)
+        addresses = [loaded.address(_name(key, i)) if runs else 0 for i, runs in enumerate(header["runs"])]
+        known = CompiledUnit(addresses, pairs, header["private"], header["flops"], header["gathers"], loaded)
+        backend.units[key] = known
     return known
 
 
@@ -106,7 +106,7 @@ def _written(tracer: Tracer, variant: Variant) -> Written:
     return header, functions
 
 
-def _compiled(written: Written, lanes: Lanes, key: str, patient: bool) -> tuple[dict, bytes]:
+def _compiled(written: Written, lanes: Lanes, key: str, patient: bool, backend: Backend) -> tuple[dict, bytes]:
     header, functions = written
     named = [(text.replace(f"@k{i}(", f"@{_name(key, i)}(", 1), used, flops) for i, (text, used, flops) in enumerate(functions)]
-    return header, machine.compile_object(ir.module(named, lanes), patient)
+    return header, backend.compile(ir.module(named, lanes), patient)

@@ -12,6 +12,7 @@ import numpy as np
 
 from ..kernel.loops import Lane, Table, loops
 from ..kernel.sweep import POSE, SCALAR, Algorithm, Codec, Field, Routine, each, inward, outward, vector
+from ..model.accepts import check_model, takes_model
 from ..model.model import Model
 from ..model.rules import world_pose
 from ..spatial.rigid import RigidInertia
@@ -124,6 +125,8 @@ CENTROIDAL_MATRIX_DOT = Algorithm(
 
 def centroidal_momentum_matrix(model: Model, q: Any, threads: int | None = 1) -> np.ndarray:
     """A (6, nv) or (batch, 6, nv): A v is the momentum (angular, linear) about the centre of mass, in world axes."""
+    if type(model) is not Model:
+        check_model(model)
     short = model.shortest_calls.get("centroidal_matrix")
     if short is not None and threads == 1 and (found := short(q)) is not None:
         return found
@@ -136,6 +139,7 @@ def centroidal_momentum_matrix(model: Model, q: Any, threads: int | None = 1) ->
     return result
 
 
+@takes_model
 def centroidal_momentum_matrix_dot(model: Model, q: Any, v: Any, threads: int | None = 1) -> np.ndarray:
     """The time derivative of A along v, (6, nv) or (batch, 6, nv): A a + A_dot v is the rate of momentum.
 
@@ -148,6 +152,8 @@ def centroidal_momentum_matrix_dot(model: Model, q: Any, v: Any, threads: int | 
 
 def momentum(model: Model, q: Any, v: Any, threads: int | None = 1) -> np.ndarray:
     """The momentum (angular about the centre of mass, linear), in world axes: (6,) or (batch, 6) [Liu & Jain, Eqs. 18-21]."""
+    if type(model) is not Model:
+        check_model(model)
     A = centroidal_momentum_matrix(model, q, threads)
     return np.einsum("...ij,...j->...i", A, np.asarray(v, float))
 

@@ -10,13 +10,14 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import InputError
+from ..errors import InputError, ModelError
 from ..geometry.shapes import Shape
 from ..joints import Joint
 from ..kernel.call import Factored
 from ..kernel.function import Function
 from ..kernel.plans import Plans
 from ..kernel.sweep import Algorithm, Items, NodeClass, Packing, Tree, pattern
+from ..spatial.gate import meant, reals, shown
 from ..spatial.inertia import Inertia
 from ..spatial.scalar import read_only
 from ..spatial.se3 import SE3
@@ -39,7 +40,8 @@ FUNCTIONS: dict[str, Callable[[Model], Callable[..., np.ndarray]]] = {}  # prepa
 class Body:
     """A rigid body and the joint to its parent (-1 is the world); its frame is the outboard side of that joint.
 
-    shapes   what it touches others with, in its frame
+    shapes    what it touches others with, in its frame
+    visuals   what it looks like, if that is not its shapes
     """
 
     name: str
@@ -50,6 +52,7 @@ class Body:
     inertia: Inertia
     properties: JointProperties = None  # pyright: ignore[reportAssignmentType]  (none given: see below)
     shapes: tuple[Shape, ...] = ()
+    visuals: tuple[Shape, ...] = ()
 
     def __post_init__(self) -> None:
         if self.properties is None:
@@ -73,6 +76,7 @@ class Model(Travelling):
     world_shapes   what stands in the world to be touched
     excluded       pairs of bodies, by name, whose shapes pass through each other
     keyframes      states by name, to start from
+    world_visuals  what stands in the world to be looked at only
     """
 
     bodies: tuple[Body, ...]
@@ -83,10 +87,14 @@ class Model(Travelling):
     world_shapes: tuple[Shape, ...] = ()
     excluded: frozenset[frozenset[str]] = frozenset()
     keyframes: dict[str, Any] = field(default_factory=dict)
+    world_visuals: tuple[Shape, ...] = ()
 
     def __post_init__(self) -> None:
-        if self.gravity.flags.writeable:
-            object.__setattr__(self, "gravity", read_only(self.gravity.copy()))
+        if not isinstance(self.gravity, np.ndarray) or self.gravity.flags.writeable:
+            object.__setattr__(self, "gravity", read_only(gravity_vector(self.gravity)))
+        for i, body in enumerate(self.bodies):
+            if not -1 <= body.parent < i:
+                raise ModelError(f"body {body.name!r}: its parent has number {body.parent}; parents stand before their children")
         for element in self.elements:
             element.check(self)
 
@@ -100,6 +108,12 @@ class Model(Travelling):
     def nv(self) -> int:
         """Number of velocities (degrees of freedom)."""
         return sum(b.joint.nv for b in self.bodies)
+
+    def _repr_html_(self) -> str:
+        """The model in its neutral configuration, in a notebook."""
+        from ..view.html import framed, page, still
+
+        return framed(page(still(self), "model"))
 
     def space_shape(self, space: str) -> tuple[int, ...]:
         """The shape of all values in a space: "q", "v", "rows" (constraint rows of all joints), "M" (nv, nv)."""
@@ -133,10 +147,11 @@ class Model(Travelling):
         """Index of a body, by its name or its joint's."""
         try:
             return self._index[name]
-        except KeyError:
+        except (KeyError, TypeError):
             known = ", ".join(list(self._index)[:8])
             raise InputError(
-                f"the model has no body or joint {name!r}; it has {known}{' ...' if len(self._index) > 8 else ''}"
+                f"the model has no body or joint {shown(name)}; it has {known}{' ...' if len(self._index) > 8 else ''}"
+                f"{meant(name, self._index)}"
             ) from None
 
     def q_index(self, name: str) -> slice:
@@ -171,7 +186,10 @@ class Model(Travelling):
 
     def random_configuration(self, seed: int | np.random.Generator = 0) -> np.ndarray:
         """A random position of every joint; the same for the same seed."""
-        rng = np.random.default_rng(seed)
+        try:
+            rng = np.random.default_rng(seed)
+        except (TypeError, ValueError) as error:
+            raise InputError(f"seed must be a whole number, at least 0, or a generator of NumPy, not {shown(seed)}") from error
         return np.concatenate([b.joint.random(rng) for b in self.bodies])
 
     def integrate(self, q: np.ndarray, dv: np.ndarray) -> np.ndarray:
@@ -287,7 +305,9 @@ class Model(Travelling):
         importlib.import_module("linkwork.reduced")  # fills the table; no kernel depends on it
 
         if name not in FUNCTIONS:
-            raise InputError(f"there is no prepared function {name!r}; choose one of {', '.join(FUNCTIONS)}")
+            raise InputError(
+                f"there is no prepared function {name!r}; choose one of {', '.join(FUNCTIONS)}{meant(name, FUNCTIONS)}"
+            )
         return FUNCTIONS[name](self)
 
     def casadi(self, name: str) -> Any:
@@ -340,8 +360,45 @@ class Model(Travelling):
         """The elements of a class, in order."""
         return [e for e in self.elements if isinstance(e, kind)]
 
+    def plot(self, q: Any = None, *, moment_arms: str | None = None, path: Any = None) -> Any:
+        """A matplotlib figure of the model at a configuration (neutral by default); written to a file if a path is given.
+
+        moment_arms   the name of a joint of one coordinate: moment arms and fibre lengths of its muscles over its range instead
+        """
+        view = importlib.import_module("linkwork.view.model_plots")
+        figure = view.model_picture(self, q) if moment_arms is None else view.plot_moment_arms(self, moment_arms, q)
+        if path is not None:
+            view.write_figure(figure, path)
+        return figure
+
+    def describe(self, name: str | None = None) -> str:
+        """What a joint, body, frame or law is, where its numbers lie and what acts on it; without a name, the whole tree.
+
+        >>> print(model.describe("upper"))
+        """
+        from .printing import describe, tree
+
+        return tree(self, None) if name is None else describe(self, name)
+
+    def __str__(self) -> str:
+        """The tree of bodies with joints, places in q and v, masses and laws; large ones in short."""
+        from .printing import tree
+
+        return tree(self)
+
     def __repr__(self) -> str:
         return f"Model({self.nb} bodies, nq={self.nq}, nv={self.nv})"
+
+
+def gravity_vector(x: Any) -> np.ndarray:
+    """Gravity as three finite numbers, a copy."""
+    try:
+        a = reals(x)
+    except ValueError:
+        a = np.full(0, np.nan)
+    if a.shape != (3,) or not np.all(np.isfinite(a)):
+        raise ModelError(f"gravity must be three finite numbers, not {shown(x)}")
+    return a
 
 
 def dofs_below(model: Model) -> Items:

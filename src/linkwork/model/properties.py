@@ -11,6 +11,7 @@ import numpy as np
 from ..errors import ModelError
 from ..joints import Joint
 from ..spatial.frozen import Frozen, finish
+from ..spatial.gate import reals, shown
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,7 +54,7 @@ class JointProperties(Frozen):
         lower, upper = (-np.inf, np.inf) if limits is None else _pair(name, limits)
         low, high = _array(name, "limits", lower, joint.nq), _array(name, "limits", upper, joint.nq)
         if np.any(low > high):
-            raise ModelError(f"joint {name!r}: its lower limit {low.tolist()} is above the upper {high.tolist()}")
+            raise ModelError(f"joint {name!r}: its lower limit {low.tolist()} is above the upper {high.tolist()}; exchange them")
         rest = {"armature": armature, "damping": damping, "friction": friction, "effort": effort, "speed": speed}
         arrays = {what: _array(name, what, x, joint.nv) for what, x in rest.items()}
         for what, a in arrays.items():
@@ -79,9 +80,12 @@ def _pair(name: str, limits: Any) -> tuple[Any, Any]:
 
 def _array(name: str, what: str, x: Any, size: int) -> np.ndarray:
     try:
-        a = np.array(np.broadcast_to(np.asarray(x, dtype=float), (size,)))
-    except (TypeError, ValueError):
-        raise ModelError(f"joint {name!r}: {what} = {x!r} must be a number or {size} numbers") from None
+        given = reals(x)
+        a = np.array(np.broadcast_to(given, (size,))) if given.ndim == 0 or given.shape == (size,) else np.zeros(())
+    except ValueError:
+        a = np.zeros(())
+    if a.shape != (size,):
+        raise ModelError(f"joint {name!r}: {what} = {shown(x)} must be a number or {size} numbers")
     if np.any(np.isnan(a)):
         raise ModelError(f"joint {name!r}: {what} = {a.tolist()} is not a number")
     return a

@@ -50,7 +50,7 @@ class CoordinateMap(Travelling):
         if isinstance(nr, bool) or not isinstance(nr, int) or not 1 <= nr <= model.nv:
             raise ModelError(f"a coordinate map needs between 1 and {model.nv} coordinates (those of the model), not {nr!r}")
         self.nr, self.nq, self.nv = nr, model.nq, model.nv
-        self._function = function
+        self.function = function
         self._joints: list[tuple[Joint, slice]] = [(b.joint, model.q_index(b.name)) for b in model.bodies]
         self.configuration(np.full(nr, 0.1))
 
@@ -61,7 +61,7 @@ class CoordinateMap(Travelling):
     def configuration(self, r: Vector) -> Vector:
         """f(r), with as many entries as the model has coordinates."""
         try:
-            q = stack(*self._function(r))
+            q = stack(*self.function(r))
         except LinkworkError:
             raise
         except Exception as error:

@@ -8,8 +8,10 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from ..errors import LinkworkError, ModelError
+from ..errors import LinkworkError, ModelError, SymbolError
+from .advice import advice
 from .frozen import Frozen
+from .gate import reals, shown
 from .scalar import Vector, array
 from .table import Table
 from .tape import form_of
@@ -78,7 +80,15 @@ class Functions(Frozen):
         named = {name: x for name, x in (offered | self.values).items() if _takes(f, name)}
         if what not in self._forms:
             self._forms[what] = _forms(arguments, named)
-        return f(*arguments, **named)
+        try:
+            return f(*arguments, **named)
+        except SymbolError as error:
+            raise SymbolError(f"{self.owner}: {what}: {advice(error) or error}") from None
+        except TypeError as error:
+            told = advice(error)
+            if told:
+                raise SymbolError(f"{self.owner}: {what}: {told}") from None
+            raise
 
     def function_arguments(self) -> dict[str, Any]:
         """The forms of what the functions are called with (see `tape`), as far as they have been called."""
@@ -91,7 +101,11 @@ class Functions(Frozen):
 
     def tried(self, what: str, *arguments: Any, **offered: Any) -> np.ndarray:
         """The value of a function of numbers, a vector; raises where it fails, or where it is not finite."""
-        found = self.attempt(what, lambda: np.asarray(self.vector(what, *arguments, **offered), dtype=float))
+        returned = self.attempt(what, lambda: self.call(what, *arguments, **offered))
+        try:
+            found = np.atleast_1d(reals(returned))
+        except ValueError as error:
+            raise ModelError(f"{self.owner}: {what} must return finite numbers, not {shown(returned)} ({error})") from None
         if found.ndim != 1 or not np.all(np.isfinite(found)):
             raise ModelError(f"{self.owner}: {what} must return finite numbers in one row, not {found.tolist()!r}")
         return found
@@ -103,7 +117,7 @@ class Functions(Frozen):
         except LinkworkError:
             raise
         except Exception as error:
-            raise ModelError(f"{self.owner}: {what} failed: {type(error).__name__}: {error}") from error
+            raise ModelError(f"{self.owner}: {what} failed: {type(error).__name__}: {' '.join(str(error).split())}") from error
 
 
 def run_time(x: Any) -> Any:
@@ -138,7 +152,7 @@ def _finite(owner: str, name: str, x: Any) -> Any:
     if isinstance(x, Table):
         return x
     try:
-        a = np.array(x, dtype=float)
+        a = reals(x)
     except (TypeError, ValueError):
         raise ModelError(f"{owner}: parameter {name!r} must be numbers, not {x!r}") from None
     if not np.all(np.isfinite(a)):

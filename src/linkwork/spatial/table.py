@@ -20,6 +20,7 @@ import numpy as np
 from ..errors import ModelError, SymbolError
 from .dual import held
 from .frozen import Frozen
+from .gate import reals
 from .scalar import Scalar, array, is_number, read_only, where
 
 FINEST = 16  # cells of the grid per knot, at most
@@ -164,7 +165,7 @@ def _product(cell: tuple[int, ...]) -> int:
 
 def _numbers(what: str, x: Any) -> np.ndarray:
     try:
-        a = np.array(x, dtype=float)
+        a = reals(x)
     except (TypeError, ValueError):
         a = np.array(np.nan)
     if a.ndim < 1 or not np.all(np.isfinite(a)):

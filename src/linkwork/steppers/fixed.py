@@ -16,9 +16,11 @@ from ..errors import InputError
 from ..kernel.workers import thread_count
 from ..model import MaximalState, Model, State
 from ..model.state import is_finite
+from ..spatial.gate import given_reals
 from .departures import bounded_joints, first_departure, suspects
 from .efforts import Efforts
 from .inputs import Inputs
+from .progress import listener
 from .recording import Place, Recording
 from .row_forces import RowForces, reported_impulses
 from .stepper import Program, Solution, Stepper, program_of
@@ -157,6 +159,7 @@ class FixedRun:
         records, given, told = [[source.tobytes()] for source in sources], [], []
         notes = [(chunks.append, source.tobytes) for chunks, source in zip(records, sources, strict=True)]
         seen, step, driven, told_rows = run.seen(self.kind, self.shapes), run.step, self.driven, self._told_rows(run)
+        told_steps = listener()
         dt, steps, lone, tau = self.dt, range(self.every), not self.batched, run.nothing if self.tau is None else self.tau
         stopped, lost, t, made, late = False, False, 0.0, self.begin.steps, self.deadline < inf
         try:
@@ -190,6 +193,8 @@ class FixedRun:
                     break
                 for add, numbers in notes:
                     add(numbers())
+                if told_steps:
+                    told_steps(self.every)
                 if lost or (late and perf_counter() > self.deadline):
                     break
         except KeyboardInterrupt:
@@ -237,10 +242,7 @@ class FixedRun:
     def _fitting(self, tau: Any, t: float) -> np.ndarray:
         """What a control returned, as an array within the efforts of the joints."""
         nv = self.model.nv
-        tau = shaped_force(tau, t, (self.batch, nv) if self.batched else (nv,), (nv,))
-        if not np.isfinite(tau).all():
-            raise InputError(f"control returned a value that is not finite at t = {t:g}")
-        return self.efforts.held(tau)
+        return self.efforts.held(finite_force(tau, t, (self.batch, nv) if self.batched else (nv,), (nv,)))
 
     def _constant_tau(self) -> np.ndarray:
         assert self.tau is not None
@@ -337,9 +339,20 @@ def flat(x: np.ndarray, batch: int, batched: bool) -> np.ndarray:
     return x.reshape(batch, -1) if batched and x.ndim > 1 and len(x) == batch and x.size % batch == 0 else x.reshape(-1)
 
 
+def finite_force(tau: Any, t: float, *shapes: tuple[int, ...]) -> np.ndarray:
+    """The same, of finite numbers."""
+    tau = shaped_force(tau, t, *shapes)
+    if not np.isfinite(tau).all():
+        raise InputError(f"control returned a value that is not finite at t = {t:g}")
+    return tau
+
+
 def shaped_force(tau: Any, t: float, *shapes: tuple[int, ...]) -> np.ndarray:
     """What a control returned, as an array of one of the shapes."""
-    tau = np.asarray(tau, dtype=float)
+    if type(tau) is not np.ndarray or tau.dtype != np.float64:
+        if tau is None:
+            raise InputError(f"control returned None at t = {t:g}; it must return joint forces {shapes[0]}")
+        tau = given_reals(f"what control returned at t = {t:g}", tau)
     if tau.shape not in shapes:
         raise InputError(f"control returned shape {tau.shape} at t = {t:g}; expected {shapes[0]}")
     return tau

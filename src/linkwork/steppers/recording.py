@@ -16,6 +16,7 @@ import numpy as np
 from ..kernel.workspace import address_of
 from ..model import Model
 from .pace import Pace
+from .progress import listener
 from .stepper import Program
 from .stepping import constants
 
@@ -102,6 +103,7 @@ class Recording:
         self._plan.driver.batch(self._work.job_at)
         self._pace.took(self._batch * records * every, perf_counter() - begin)
         self.done = records
+        _tell(records * every)
 
     def _in_pieces(self, h: float, records: int, every: int, threads: int, deadline: float) -> None:
         moving = next(name for name in ("v", "twists", self.program.recorded[-1]) if name in self._sizes)
@@ -138,6 +140,7 @@ class Recording:
         self._calls(h, slice(first, first + count), count, steps, threads)
         for name in self.program.recorded:
             self._inputs[name][...] = self._found[name][:, first + count - 1]
+        _tell(count * steps)
 
     def _calls(self, h: float, place: slice, count: int, steps: int, threads: int) -> None:
         """So many records, each after so many steps; of very many states some at a time."""
@@ -179,6 +182,13 @@ class Recording:
         inputs = {name: a[some] if a.ndim > 1 else a for name, a in self._inputs.items()}
         outputs = {name: a[some, place] for name, a in self._found.items()}
         return constants(self.model, self.program, h) | inputs, outputs | {name: inputs[name] for name in self._states}
+
+
+def _tell(steps: int) -> None:
+    """Say how many steps were made to whoever listens."""
+    told = listener()
+    if told:
+        told(steps)
 
 
 def cut(memory: np.ndarray, shapes: Shapes) -> Parts:

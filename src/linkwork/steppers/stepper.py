@@ -52,13 +52,14 @@ class Program:
 
     def plan(self, model: Model, lanes: Lanes, absent: tuple[str, ...]) -> Plan:
         """The step bound to a model; `absent` of its inputs are zero."""
-        return self._plans(model)(self.algorithm, lanes, ("run",), absent)
+        return self.plans(model)(self.algorithm, lanes, ("run",), absent)
 
     def lanes(self, model: Model, batch: int) -> Lanes:
         """The value type for a batch of so many states."""
-        return self._plans(model).lanes(self.algorithm, batch)
+        return self.plans(model).lanes(self.algorithm, batch)
 
-    def _plans(self, model: Model) -> Plans:
+    def plans(self, model: Model) -> Plans:
+        """The plans of the model that the step is one of."""
         return self.bind(model) if self.bind else model.plan
 
     def report_sizes(self, model: Model) -> dict[str, int]:

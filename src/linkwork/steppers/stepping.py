@@ -17,7 +17,8 @@ from ..kernel.call import Call
 from ..kernel.plan import Plan
 from ..kernel.workers import thread_count
 from ..model import MaximalState, Model, State
-from ..model.state import body_of, is_finite, states_of
+from ..model.entrance import body_of
+from ..model.state import is_finite, states_of
 from ..spatial.scalar import read_only
 from .efforts import LARGEST
 from .pace import Pace

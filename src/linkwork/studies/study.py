@@ -16,7 +16,8 @@ import numpy as np
 
 from ..errors import InputError
 from ..model import Model, State
-from ..simulate import _steps
+from ..simulate import step_count
+from ..spatial.gate import given_positive
 from .design import Design
 from .places import here, in_processes, on_cluster
 from .results import FAILURE, RUN, Store, described
@@ -121,7 +122,8 @@ def study(
     "failure" says why.
     """
     made = design if isinstance(design, Design) else Design(design)
-    steps = _steps(duration, dt)
+    duration, dt = given_positive("duration", duration), given_positive("dt", dt)
+    steps = step_count(duration, dt)
     every = (steps if measure is None else 1) if every is None else every
     if isinstance(every, bool) or not isinstance(every, int) or every < 1 or steps % every:
         raise InputError(f"every must be a positive integer that divides the {steps} steps, not {every!r}")

@@ -21,6 +21,7 @@ import pytest
 
 from linkwork.kernel import cache, machine, sources, unit
 from linkwork.kernel import driver as driver_module
+from linkwork.kernel.host import HOST
 from linkwork.kernel.lanes import Lanes
 from linkwork.kernel.plan import Plan, variant
 from linkwork.kernel.sweep import SCALAR, Algorithm, Field, NodeClass, Tree, each
@@ -61,7 +62,7 @@ class Compiler:
         return self._compile(ir, patient)
 
     def forget(self) -> None:
-        self._patch.setattr(unit, "_loaded", {})
+        self._patch.setattr(HOST, "units", {})
 
 
 @pytest.fixture
@@ -165,12 +166,12 @@ def test_the_key_depends_on_the_variant_and_the_surroundings(
     a, c, position = algorithm(next(NAMES)), NodeClass(("c",)), unit.Position(True, True, False)
     variants = {"uniform": variant(Lanes(1), ("run",), (), ("x",)), "absent": variant(Lanes(1), ("run",), ("x",))}
     plain = variant(Lanes(1), ("run",))
-    unit.unit(a, c, position, plain)
+    unit.unit(a, c, position, plain, HOST)
     if what == "machine":
         monkeypatch.setattr(machine, "description", lambda: "another machine")
     if what == "sources":
         monkeypatch.setattr(sources, "digest", lambda modules: "other sources")
-    unit.unit(a, c, position, variants.get(what, plain))
+    unit.unit(a, c, position, variants.get(what, plain), HOST)
     assert compiler.count == len(objects(folder)) == 2
 
 
