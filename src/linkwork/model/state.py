@@ -58,6 +58,11 @@ class MaximalState(Frozen):
         _take_numbers(self, ("poses", "twists", "q_fit"))
         finish(self)
 
+    def __repr__(self) -> str:
+        lead, bodies = self.twists.shape[:-2], self.twists.shape[-2] if self.twists.ndim > 1 else 0
+        many = f"{lead[0]} states of " if lead else ""
+        return f"MaximalState({many}{bodies} bodies, q_fit={_short(self.q_fit)}, t={self.t:g})"
+
 
 def _take_numbers(state: State | MaximalState, names: tuple[str, ...]) -> None:
     """Keep arrays and the time as float64; an array that is that already is kept itself."""
@@ -71,11 +76,6 @@ def _take_numbers(state: State | MaximalState, names: tuple[str, ...]) -> None:
 def given_time(t: Any) -> float:
     """The time of a state: a finite number."""
     return given_number("state.t", t)
-
-    def __repr__(self) -> str:
-        lead, bodies = self.twists.shape[:-2], self.twists.shape[-2] if self.twists.ndim > 1 else 0
-        many = f"{lead[0]} states of " if lead else ""
-        return f"MaximalState({many}{bodies} bodies, q_fit={_short(self.q_fit)}, t={self.t:g})"
 
 
 def _short(a: np.ndarray) -> str:
