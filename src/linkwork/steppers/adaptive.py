@@ -15,8 +15,9 @@ Python alone can say (control, events, inputs that change) needs the same method
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from math import inf
 from time import perf_counter
 from typing import Any, NamedTuple
 
@@ -342,6 +343,7 @@ class Found(NamedTuple):
     modes     of rows, if they have some
     failure   why they did not get to the end
     stopped   whether somebody pressed Ctrl-C
+    end       all that the program keeps there
     """
 
     q: np.ndarray
@@ -349,6 +351,7 @@ class Found(NamedTuple):
     modes: np.ndarray | None
     failure: str | None
     stopped: bool
+    end: Mapping[str, np.ndarray]
 
 
 @dataclass(frozen=True, eq=False)
@@ -392,42 +395,49 @@ class AdaptiveRun:
         return {n: np.ascontiguousarray(x, float) for n, x in kept.items()} | {n: np.reshape(x, -1) for n, x in given.items()}
 
     def __call__(
-        self, state: State, times: np.ndarray, h: np.ndarray, rates: np.ndarray, tau: Any, external: Any, threads: int | None = 1
+        self,
+        start: Mapping[str, np.ndarray],
+        times: np.ndarray,
+        tau: Any,
+        external: Any,
+        threads: int | None = 1,
+        deadline: float = inf,
     ) -> Found:
-        """The motions from states (batch, size), in pieces that take a moment each (see `pace`).
+        """The motions from where they are, in pieces that take a moment each (see `pace`).
 
-        times   equally spaced; the first is that of the states
-        h       the lengths of the first steps (batch,)
-        rates   accelerations at the start (batch, nv)
+        start      what `inputs` says, or where an earlier part ended
+        times      equally spaced; the first is that of the start
+        deadline   when to end, if not everything is done by then (`perf_counter`)
         """
-        m, laws, batch, records = self.model, collection(self.model), len(state.q), len(times) - 1
+        m, laws, batch, records = self.model, collection(self.model), len(start["q"]), len(times) - 1
         pushed = {name: flat(x, n, batch) for name, x, n in (("tau", tau, 1), ("external", external, 2)) if x is not None}
         absent = [name for name in ("tau", "external") if name not in pushed] + (["x", "left"] if laws.rows else [])
         plans = adaptive_plans(m, self.method)
         plan = plans(self.program, plans.lanes(self.program, batch), ("run",), tuple(absent))
         out = {name: np.empty((batch, records, n)) for name, n in (("q_then", m.nq), ("v_then", m.nv), ("status", 1), ("t", 1))}
         out |= {"mode_then": np.empty((batch, records, laws.row_count))} if laws.shape[3] else {}
-        given = {name: np.array(x) for name, x in self.inputs(state, times, h, rates).items()} | pushed
-        states = [name for name, f in self.program.fields.items() if f.kind == "state" and name not in out]
-        given |= {name: np.zeros((batch, plan.sizes[name])) for name in states if name not in given}
+        states = [name for name, f in self.program.fields.items() if f.kind == "state"]
+        given = {name: np.zeros((batch, plan.sizes[name])) for name in states} | {n: np.array(x) for n, x in start.items()}
+        kept = {name: given[name] for name in states if name not in out}
         pace, done, failure, stopped = m.keep_as((Pace, self.program.name, batch), lambda: Pace(m.nb)), 0, None, False
+        end = {name: given[name].copy() for name in states}
         try:
-            while done < records and failure is None:
+            while done < records and failure is None and (perf_counter() < deadline or not done):
                 count, begin = min(records - done, max(1, pace.state_steps() // batch)), perf_counter()
                 part = {name: a[:, done : done + count] for name, a in out.items()}
-                plan.run(given, part | {name: given[name] for name in states}, batch, count, 1, thread_count(threads))
+                plan.run(given | pushed, part | kept, batch, count, 1, thread_count(threads))
                 for name in ("t", "status"):
                     given[name] = np.ascontiguousarray(part[name][:, -1])
                 pace.took(count * batch, perf_counter() - begin)
-                done += count
-                failure = self._failure(given["status"][:, 0], given["t"][:, 0], times[done])
+                failure = self._failure(given["status"][:, 0], given["t"][:, 0], times[done + count])
+                done, end = done + count, {name: given[name].copy() for name in states}
         except KeyboardInterrupt:
             stopped = True
         if failure is not None:  # what every state reached
             reached = (out["status"][:, :done, 0] == 0) & (out["t"][:, :done, 0] >= times[1 : done + 1])
             done = int(np.argmin(np.append(reached.all(axis=0), False)))
         found = {name: a[:, :done] for name, a in out.items()}
-        return Found(found["q_then"], found["v_then"], found.get("mode_then"), failure, stopped)
+        return Found(found["q_then"], found["v_then"], found.get("mode_then"), failure, stopped, end)
 
     def _failure(self, status: np.ndarray, t: np.ndarray, end: float) -> str | None:
         """What is wrong if a state did not get to a time."""

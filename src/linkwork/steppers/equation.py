@@ -139,7 +139,7 @@ class RungeKuttaStepper(AdaptiveStepper):
         batched = state.q.ndim > 1
         if batched and self.functions:
             raise InputError(f"{self.name}: events are looked for in one motion at a time; pass a single state")
-        motions = self._motions(model, state, control, external, driven, tau)
+        motions = self.motions(model, state, control, external, driven, tau)
         if self.from_python(model, control is not None or driven is not None):
             if collection(model).shape[3]:
                 raise InputError(
@@ -151,11 +151,27 @@ class RungeKuttaStepper(AdaptiveStepper):
                 stopped = stopped or self.solve_one(m, times)
         else:
             failure, stopped = self._program(self.run(model, times), motions, times, tau, external, threads)
+        return self.solution(model, motions, batched, control is not None or tau is not None, driven, failure, stopped)
+
+    def solution(
+        self,
+        model: Model,
+        motions: list[Motion],
+        batched: bool,
+        pushed: bool,
+        driven: Inputs | None = None,
+        failure: str | None = None,
+        stopped: bool = False,
+    ) -> Solution:
+        """Motions as a solution, as far as all of them got.
+
+        pushed   whether joint forces act
+        """
         count = min(len(m.records) for m in motions)
         for m in motions:
             m.records = m.records[:count]
         found: dict[str, Any] = {name: [[getattr(s, name) for s in m.records] for m in motions] for name in ("q", "v")}
-        if control is not None or tau is not None:
+        if pushed:
             found["tau"] = [[m.force(s)[0] for s in m.records] for m in motions]
         if collection(model).rows:
             found["forces"] = [m.multipliers() for m in motions]
@@ -167,7 +183,7 @@ class RungeKuttaStepper(AdaptiveStepper):
         given = (arrays.get("tau"), arrays.get("forces"), events, arrays.get("inputs"))
         return Solution(t, parts, *given, failure=failure, stopped=stopped)
 
-    def _motions(
+    def motions(
         self, model: Model, state: State, control: Control | None, external: Any, driven: Inputs | None, tau: Any
     ) -> list[Motion]:
         """The motion of every state; they share an equation unless each has wrenches of its own."""
@@ -185,11 +201,15 @@ class RungeKuttaStepper(AdaptiveStepper):
         self, run: AdaptiveRun, motions: list[Motion], times: np.ndarray, tau: Any, external: Any, threads: int | None
     ) -> tuple[str | None, bool]:
         """All motions at once: why they did not get to the end, and whether somebody pressed Ctrl-C."""
-        starts, lengths, slopes = zip(*(self.begun(m, times) for m in motions), strict=True)
-        begin = State(np.array([s.q for s in starts]), np.array([s.v for s in starts]), times[0])
-        rates = np.array([slope[run.model.nv :] for slope in slopes])
-        found = run(begin, times, np.array(lengths), rates, tau, external, threads)
+        found = run(self.entered(run, motions, times), times, tau, external, threads)
         for k, m in enumerate(motions):
             m.records = [m.start, *(State(*x) for x in zip(found.q[k], found.v[k], times[1:], strict=False))]
             m.modes = None if found.modes is None else found.modes[k]
         return found.failure, found.stopped
+
+    def entered(self, run: AdaptiveRun, motions: list[Motion], times: np.ndarray) -> dict[str, np.ndarray]:
+        """What a program takes at the start of motions."""
+        starts, lengths, slopes = zip(*(self.begun(m, times) for m in motions), strict=True)
+        begin = State(np.array([s.q for s in starts]), np.array([s.v for s in starts]), times[0])
+        rates = np.array([slope[run.model.nv :] for slope in slopes])
+        return run.inputs(begin, times, np.array(lengths), rates)
