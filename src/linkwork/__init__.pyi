@@ -169,6 +169,7 @@ from .reduced import (
     tree_linearised_dynamics,
 )
 from .reduced.contact_forces import contact_forces
+from .reduced.dynamics_gradient import DynamicsGradient, forward_dynamics_gradient
 from .reduced.loaded import constrained_dynamics
 from .reduced.muscle_states import MuscleStates, muscle_states
 from .reduced.parameter_derivatives import parameter_derivatives
@@ -181,6 +182,7 @@ from .spatial.table import Table
 from .step_derivatives import StepDerivatives, step_derivatives, step_parameter_derivatives, step_product
 from .step_gradients import StepGradient, rollout_gradient, step_gradient
 from .steppers import Event, assemble, project
+from .studies import Design, Fit, Recorded, Runs, Study, fit, study
 from .trajectory import Health, Trajectory
 
 __version__: str
@@ -212,14 +214,16 @@ __all__ = [
     "CurvePoint",
     "Cylinder",
     "Cylindrical",
+    "Design",
     "Drag",
     "DryFriction",
     "DynamicsDerivatives",
-    "ElasticMuscle",
+    "DynamicsGradient",
     "Ellipsoid",
     "Energy",
     "Event",
     "FibreMuscle",
+    "Fit",
     "Fixed",
     "Force",
     "FourBar",
@@ -274,9 +278,11 @@ __all__ = [
     "PrescribedJoint",
     "PrescribedTwist",
     "Prismatic",
+    "Recorded",
     "Response",
     "Revolute",
     "Rows",
+    "Runs",
     "Schedule",
     "Shape",
     "Simulator",
@@ -292,6 +298,7 @@ __all__ = [
     "State",
     "StepDerivatives",
     "StepGradient",
+    "Study",
     "SurfaceCurve",
     "SurfacePoint",
     "SurfaceSurface",
@@ -332,11 +339,13 @@ __all__ = [
     "energy",
     "explain",
     "factor",
+    "fit",
     "force",
     "force_report",
     "force_set",
     "forward_dynamics",
     "forward_dynamics_derivatives",
+    "forward_dynamics_gradient",
     "frame_acceleration",
     "frame_forces",
     "frame_jacobian",
@@ -387,6 +396,7 @@ __all__ = [
     "step_gradient",
     "step_parameter_derivatives",
     "step_product",
+    "study",
     "tendon_curve",
     "to_cartesian",
     "to_maximal",

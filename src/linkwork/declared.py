@@ -22,6 +22,7 @@ from .forces import LimitSpring, SwingTwistLimit
 from .forces.joint import is_flat
 from .model import Body, Model
 from .reduced import inverse_mass_matrix
+from .spatial.gate import meant
 from .steppers import AdaptiveStepper, Stepper
 
 LIMIT_MODELS = ("hard", "spring", "off")
@@ -52,7 +53,10 @@ def declared(model: Model, limit_model: str, stepper: Stepper, asked: bool = Fal
     asked   whether a control or inputs of forces are asked for during the run
     """
     if limit_model not in LIMIT_MODELS:
-        raise InputError(f"limit_model must be one of {', '.join(map(repr, LIMIT_MODELS))}, not {limit_model!r}")
+        raise InputError(
+            f"limit_model must be one of {', '.join(map(repr, LIMIT_MODELS))}, not {limit_model!r}"
+            f"{meant(limit_model, LIMIT_MODELS)}"
+        )
     joints = model.keep_as(declared, lambda: _joints(model))
     if joints is None:
         return model.keep_as(Declared, lambda: Declared(model))

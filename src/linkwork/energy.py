@@ -8,15 +8,17 @@ from typing import Any
 
 import numpy as np
 
+from .errors import InputError
 from .forces.applied import has_forces
 from .forces.set import force_set
 from .kernel.loops import Lane, loops
 from .kernel.sweep import MATRIX, POSE, SCALAR, Algorithm, Field, Routine, each, outward, vector
 from .maximal.convert import to_reduced
 from .model import MaximalState, Model, State
+from .model.accepts import takes_model
 from .model.kinematics import kinematics
 from .model.rules import inertia_of, motion_of, world_pose
-from .spatial.scalar import dot
+from .spatial.scalar import dot, read_only
 
 
 def body_energy(n: Any) -> None:
@@ -87,11 +89,17 @@ class Energy:
     kinetic: np.ndarray
     potential: np.ndarray
 
+    def __post_init__(self) -> None:
+        for a in (self.kinetic, self.potential):
+            if isinstance(a, np.ndarray):
+                read_only(a)
+
     @property
     def total(self) -> np.ndarray:
         return self.kinetic + self.potential
 
 
+@takes_model
 def energy(model: Model, state: State | MaximalState, inputs: Any = None) -> Energy:
     """The energy of a state, or of every state of a batch; potential energy of weight is zero at the world's origin.
 
@@ -105,6 +113,8 @@ def energy(model: Model, state: State | MaximalState, inputs: Any = None) -> Ene
             return Energy(kinetic[..., 0], potential[..., 0])
         k = kinematics(model, state.q, state.v)
         return Records(model, k.poses, k.twists, lambda: state, state.t, inputs).energy()
+    if not isinstance(state, MaximalState):
+        raise InputError(f"state must be a State or a MaximalState, not a {type(state).__name__}")
     return Records(model, state.poses, state.twists, lambda: to_reduced(model, state), state.t, inputs).energy()
 
 

@@ -30,9 +30,11 @@ from .errors import InputError
 from .forces.set import force_set
 from .joints import Joint
 from .model import Model
+from .model.entrance import lost_runs
 from .model.kinematics import Kinematics, kinematics
 from .reduced.inverse import joint_wrenches
 from .reduced.loaded import constrained_dynamics
+from .spatial.gate import meant
 from .spatial.se3 import SE3
 
 AXES = ("world", "body")
@@ -81,7 +83,7 @@ class Reactions:
     def wrench_of(self, name: str | RowLaw, axes: str = "world") -> np.ndarray:
         """See `Trajectory.reactions`."""
         if axes not in AXES:
-            raise InputError(f"reactions: axes must be one of {', '.join(AXES)}, not {axes!r}")
+            raise InputError(f"reactions: axes must be one of {', '.join(AXES)}, not {axes!r}{meant(axes, AXES)}")
         if isinstance(name, str) and name in self.model.names:
             body = self.model.body_index(name)
             wrench, R = self.joints[:, body], self.bodies.poses[:, body, :3, :3]
@@ -100,7 +102,9 @@ class Reactions:
         if found:
             raise InputError(f"reactions: {len(found)} constraints are called {name!r}; give the constraint itself")
         known = [*(b.joint_name for b in self.model.bodies), *map(repr, laws)]
-        raise InputError(f"reactions: there is no joint or constraint {name!r}; there are {', '.join(known[:12])}")
+        raise InputError(
+            f"reactions: there is no joint or constraint {name!r}; there are {', '.join(known[:12])}{meant(name, known)}"
+        )
 
     def _constraint(self, k: int) -> tuple[np.ndarray, np.ndarray]:
         """The wrench (records, 6) on the first body of a constraint about its point, and the body's R."""
@@ -122,6 +126,7 @@ class Reactions:
 
     # --- what acts ------------------------------------------------------------------------------------------------------------
     @cached_property
+    @lost_runs()
     def bodies(self) -> Kinematics:
         return kinematics(self.model, self.q, self.v)
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import inspect
 from dataclasses import fields, replace
-from math import isfinite
 from typing import Any
 
 import numpy as np
@@ -17,12 +17,16 @@ from .forces import MuscleDrive
 from .maximal.convert import to_maximal
 from .maximal.dynamics import check_inertias
 from .model import MaximalState, Model, State, check_state
+from .model.accepts import check_model
+from .model.drivable import check_leaves
+from .model.state import check_maximal_state
 from .redmax import HyperReduced
 from .reduced.closed import check_closed
+from .spatial.gate import choice, given_count, given_positive, given_reals, meant, real, shown
 from .steppers import ALL_STEPPERS, AdaptiveStepper, Solution, Stepper
 from .steppers.departures import bounded_joints, first_departure
 from .steppers.efforts import Efforts
-from .steppers.fixed import Control, FixedRun, shaped_force
+from .steppers.fixed import Control, FixedRun, finite_force
 from .steppers.hyper_reduced import hyper_stepper
 from .steppers.inputs import Inputs, input_function
 from .steppers.mapped import MappedStepper
@@ -34,6 +38,7 @@ METHODS = {
     "maximal-implicit": "backward_euler",
     "redmax": "linearly_implicit",
 }
+MOST_STEPS = 1e12  # beyond, the time no longer counts steps
 MAXIMAL = ("maximal", "maximal-implicit")  # methods whose states are maximal
 
 
@@ -90,12 +95,16 @@ def simulate(
                masses and the step need them (see `contact.compliant`)
     options    of the stepper; dop853: rtol, atol, max_step, events (see `DormandPrince853`); ode45: rtol, atol, max_step
     """
+    duration, dt = given_positive("duration", duration), given_positive("dt", dt)
     steps = _steps(duration, dt)
-    if not isinstance(every, int) or every < 1:
-        raise InputError(f"every must be a positive integer, not {every!r}")
+    check_method(method)
+    every = given_count("every", every)
+    if control is not None:
+        _check_control(control)
     if steps % every:
         raise InputError(f"every = {every} does not divide the {steps} steps; the last {steps % every} would not be recorded")
-    if isinstance(model, Model):
+    if not isinstance(model, HyperReduced):
+        check_model(model)
         soft = Compliance(contact_stiffness, contact_damping, contact_slip_speed, takes_stiffness(method, stepper))
         model = touching(model, contact, soft, dt)
     if isinstance(model, HyperReduced):
@@ -160,20 +169,39 @@ def _within_domains(model: Model, found: Solution) -> Solution:
     return found if departure is None else replace(found, failure=departure[1])
 
 
+def _check_control(control: Any) -> None:
+    """Raise unless it can be called with the time and a state."""
+    if not callable(control):
+        raise InputError(f"control must be a function (t, state) -> tau, not a {type(control).__name__}")
+    try:
+        inspect.signature(control).bind(0.0, None)
+    except TypeError as error:
+        raise InputError(f"control must be a function (t, state) -> tau; called with these two, {error}") from None
+    except ValueError:  # it has no signature to look at
+        pass
+
+
 def _steps(duration: float, dt: float) -> int:
-    for name, x in (("duration", duration), ("dt", dt)):
-        if not (isfinite(x) and x > 0):
-            raise InputError(f"{name} must be positive and finite, not {x!r}")
-    steps = round(duration / dt)
+    steps = duration / dt
+    if steps > MOST_STEPS:
+        raise InputError(
+            f"dt = {dt:g} is too small: duration {duration:g} would take {steps:.3g} steps, more than {MOST_STEPS:g}"
+        )
+    steps = round(steps)
     if abs(steps * dt - duration) > 1e-6 * duration or steps < 1:
-        raise InputError(f"duration {duration:g} is not a whole number of steps of {dt:g}")
+        raise InputError(f"duration {duration:g} is not a whole number of steps of {dt:g}; change duration or dt")
     return steps
+
+
+def check_method(method: Any) -> None:
+    """Raise unless there is such a method."""
+    choice(f"there is no method {{}}; choose one of {', '.join(METHODS)}", method, METHODS)
 
 
 def checked_start(model: Model, state: Any, method: str) -> State | MaximalState:
     """The state from which a method starts; raises if it does not fit the model."""
-    if method not in METHODS:
-        raise InputError(f"there is no method {method!r}; choose one of {', '.join(METHODS)}")
+    check_method(method)
+    check_leaves(model)
     if method in MAXIMAL:
         check_inertias(model)
     if isinstance(state, State):
@@ -184,13 +212,7 @@ def checked_start(model: Model, state: Any, method: str) -> State | MaximalState
         raise InputError(f"state must be a State or MaximalState, not {type(state).__name__}")
     if method not in MAXIMAL:
         raise InputError('a MaximalState needs method="maximal"; convert it with lw.to_reduced(model, state) first')
-    batch = state.twists.shape[:-2]
-    for name, tail in (("poses", (model.nb, 4, 4)), ("twists", (model.nb, 6)), ("q_fit", (model.nq,))):
-        shape = getattr(state, name).shape
-        if shape != batch + tail or len(batch) > 1:
-            raise InputError(f"state.{name} has shape {shape}; this model needs {tail}, or a batch of them, for all parts alike")
-        if not np.all(np.isfinite(getattr(state, name))):
-            raise InputError(f"the maximal state is not finite: {name}")
+    check_maximal_state(model, state)
     return state
 
 
@@ -232,13 +254,14 @@ def chosen_stepper(model: Model, method: str, name: str | None, options: dict[st
 
 def _stepper(model: Model, method: str, name: str | None, options: dict[str, Any]) -> Stepper:
     name = name or METHODS[method]
-    if name not in ALL_STEPPERS:
-        raise InputError(f"there is no stepper {name!r}; choose one of {', '.join(ALL_STEPPERS)}")
+    choice(f"there is no stepper {{}}; choose one of {', '.join(ALL_STEPPERS)}", name, ALL_STEPPERS)
     known = [f.name for f in fields(ALL_STEPPERS[name])]
     for option in options:
         if option not in known:
             theirs = f"its options are {', '.join(known)}" if known else "it has none"
-            raise InputError(f"simulate has no argument {option!r}, and the stepper {name!r} no such option: {theirs}")
+            close = meant(option, (*known, *inspect.signature(simulate).parameters))
+            raise InputError(f"simulate has no argument {option!r}, and the stepper {name!r} no such option: {theirs}{close}")
+    _check_options(ALL_STEPPERS[name], options)
     stepper = ALL_STEPPERS[name](**options).formulated(method)
     if method not in stepper.methods:
         raise InputError(f"the stepper {name!r} does not work with method {method!r}; it works with {', '.join(stepper.methods)}")
@@ -249,6 +272,17 @@ def _stepper(model: Model, method: str, name: str | None, options: dict[str, Any
         raise InputError(f"the stepper {name!r} does not know friction {where}; these do: {able}")
     stepper.check(model)
     return stepper
+
+
+def _check_options(stepper: Any, options: dict[str, Any]) -> None:
+    """Raise unless options that are numbers are given as such; what values they may have, the stepper says."""
+    for f in fields(stepper):
+        kind, x = str(f.type), options.get(f.name)
+        if x is not None and "float" in kind and "tuple" not in kind:
+            try:
+                real(x)
+            except ValueError:
+                raise InputError(f"{stepper.name}: {f.name} must be a number, not {shown(x)}") from None
 
 
 def _driven(model: Model, stepper: Stepper, inputs: Any) -> Inputs | None:
@@ -265,10 +299,8 @@ def checked_force(x: Any, name: str, tail: tuple[int, ...], batch: tuple[int, ..
     """A force or an input (..., *tail) as an array, one for all or one for each of a batch; None stays."""
     if x is None:
         return None
-    try:
-        a = np.ascontiguousarray(x, dtype=float)
-    except (TypeError, ValueError):
-        raise InputError(f"{name} must be an array of numbers, not {x!r}") from None
+    a = x if type(x) is np.ndarray and x.dtype == np.float64 else given_reals(name, x)
+    a = np.ascontiguousarray(a).reshape(a.shape)
     if a.shape not in (tail, batch + tail):
         expected = f"{tail} or {batch + tail}" if batch else f"{tail}"
         raise InputError(f"{name} has shape {a.shape}; expected {expected}")
@@ -281,7 +313,7 @@ def _held_back(control: Control | None, efforts: Efforts, nv: int) -> Control | 
     """The control within the efforts of the joints; a control of a model without any stays."""
     if control is None or not efforts.any:
         return control
-    return lambda t, state: efforts.held(shaped_force(control(t, state), t, (nv,)))
+    return lambda t, state: efforts.held(finite_force(control(t, state), t, (nv,)))
 
 
 def _adaptive(
@@ -298,6 +330,6 @@ def _adaptive(
     """A stepper that chooses its own steps."""
 
     def force(t: float, now: State) -> Any:
-        return shaped_force(control(t, now), t, (model.nv,))
+        return finite_force(control(t, now), t, (model.nv,))
 
     return stepper.solve(model, state, times, None if control is None else force, external, driven, tau, threads)

@@ -18,9 +18,11 @@ from .elements.collection import collection
 from .errors import InputError
 from .kernel.directional import slopes_of
 from .model import Model, State
+from .model.accepts import check_model
 from .reduced.derivatives import coordinate_columns
 from .reduced.parameters import parameter_slopes
 from .simulate import checked_start, chosen_stepper, takes_stiffness
+from .spatial.gate import given_count, given_positive
 from .steppers import AdaptiveStepper
 from .steppers.derivatives import StepTangent, along, step_tangent
 
@@ -64,6 +66,8 @@ class Acting:
         steps: int,
         options: dict[str, Any],
     ) -> None:
+        check_model(model)
+        dt, steps = given_positive("dt", dt), given_count("steps", steps)
         start = checked_start(model, state, METHOD)
         assert isinstance(start, State)
         self.lead = start.q.shape[:-1]

@@ -20,9 +20,12 @@ from .forces.applied import has_forces
 from .forces.joint import is_flat
 from .maximal.convert import to_reduced
 from .model import MaximalState, Model, State
+from .model.entrance import lost_runs
 from .model.kinematics import kinematics
 from .model.locked import locking, may_lock
 from .reactions import Reactions
+from .spatial.frozen import frozen, sealed
+from .spatial.scalar import read_only
 from .steppers import Event
 from .steppers.row_forces import RowForces
 
@@ -120,6 +123,12 @@ class Trajectory:
     notes: tuple[str, ...] = ()
     clipped: Mapping[str, int] = field(default_factory=dict)
 
+    def __post_init__(self) -> None:
+        for a in (self.t, *self.arrays.values(), *(self.memory or {}).values()):
+            sealed(a)
+        for name in ("tau", "external", "inputs", "left"):
+            object.__setattr__(self, name, frozen(getattr(self, name)))
+
     def __len__(self) -> int:
         return len(self.t)
 
@@ -136,6 +145,7 @@ class Trajectory:
         return replace(last, memory=self.memory)
 
     @cached_property
+    @lost_runs()
     def _flat_maximal(self) -> MaximalState:
         """Poses and twists of all records in one batch."""
         if self.kind == "reduced":
@@ -157,7 +167,8 @@ class Trajectory:
     def forces(self) -> np.ndarray | None:
         """Force of every constraint row (..., T, rows), or None without constraints: at the start, then averaged over the step
         that ends at the record (dop853: at the record)."""
-        return self.rows.found() if isinstance(self.rows, RowForces) else self.rows
+        found = self.rows.found() if isinstance(self.rows, RowForces) else self.rows
+        return None if found is None else read_only(found)
 
     @cached_property
     def poses(self) -> np.ndarray:
@@ -192,6 +203,7 @@ class Trajectory:
         return Records(self.model, flat.poses, flat.twists, joints, np.tile(self.t, runs), u)
 
     @cached_property
+    @lost_runs()
     def energy(self) -> Energy:
         """Kinetic and potential energy (..., T)."""
         e = self._records.energy()
@@ -205,7 +217,7 @@ class Trajectory:
         """
         parts = self._works
         added = sum(parts.values(), start=np.zeros((*self._lead[:-1], len(self) - 1)))
-        return np.concatenate([np.zeros((*added.shape[:-1], 1)), np.cumsum(added, axis=-1)], axis=-1)
+        return sealed(np.concatenate([np.zeros((*added.shape[:-1], 1)), np.cumsum(added, axis=-1)], axis=-1))
 
     @property
     def work_of(self) -> tuple[str, ...]:
@@ -213,6 +225,7 @@ class Trajectory:
         return tuple(self._works)
 
     @cached_property
+    @lost_runs()
     def _works(self) -> dict[str, np.ndarray]:
         """The work between neighbouring records (..., T - 1), by what did it."""
         h, found = np.diff(self.t), {}
@@ -293,6 +306,7 @@ class Trajectory:
         return {name: a.reshape(*flat.shape, -1) for name, a in found.items()}
 
     @cached_property
+    @lost_runs()
     def health(self) -> Health:
         """See `Health`."""
         finite = all(np.all(np.isfinite(a)) for a in self.arrays.values())
@@ -361,6 +375,7 @@ class Trajectory:
         return None if self.kind == "reduced" else float(self.joint_gaps.max())
 
     @cached_property
+    @lost_runs()
     def joint_gaps(self) -> np.ndarray:
         """The largest distance (m or rad) by which bodies are off their joints at each record (..., T)."""
         actual, fit = self.poses.reshape(-1, self.model.nb, 4, 4), kinematics(self.model, self.q.reshape(-1, self.model.nq)).poses

@@ -43,6 +43,7 @@ LAYERS = [
     ["interop", "analysis"],
     ["studies"],
     ["bench"],
+    ["verify"],
     ["cli"],
 ]
 RANK = {name: rank for rank, names in enumerate(LAYERS) for name in names}

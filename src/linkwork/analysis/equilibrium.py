@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import SolverError
+from ..model.accepts import takes_model
 from ..model.model import Model
 from ..reduced.dynamics import forward_dynamics, forward_dynamics_derivatives
 from ..reduced.mass_matrix import mass_matrix
@@ -32,6 +33,7 @@ class Equilibrium:
         return self.modes.stable
 
 
+@takes_model
 def static_equilibrium(model: Model, q: Any, tau: Any = None, *, t: float = 0.0, inputs: Any = None) -> Equilibrium:
     """An equilibrium near q under gravity, all forces and equality constraints of the model, and joint forces tau.
 

@@ -15,6 +15,7 @@ from scipy.linalg import qr, solve_triangular
 
 from ..errors import InputError, SolverError
 from ..lagrange.regressor import inertial_parameters, regressor
+from ..model.accepts import takes_model
 from ..model.model import Model
 from ..spatial.inertia import Inertia
 from ..spatial.rigid import UPPER
@@ -55,6 +56,7 @@ class Identified:
     condition: float
 
 
+@takes_model
 def base_parameters(model: Model, seed: int = 0) -> BaseParameters:
     """The structure of a model's base parameters, from regressors of random states: a rank-revealing QR."""
 
@@ -81,6 +83,7 @@ def _structure(W: np.ndarray) -> BaseParameters:
     return BaseParameters(b[first], d[rest], K[np.ix_(first, rest)])
 
 
+@takes_model
 def identify(model: Model, q: Any, v: Any, a: Any, tau: Any) -> Identified:
     """Base parameters of the model's tree from motion (states, ...) and the joint forces `tau` (states, nv) that caused it.
 
@@ -105,6 +108,7 @@ def _equations(model: Model, q: Any, v: Any, a: Any, tau: Any) -> tuple[np.ndarr
     return W, (tau - model.damping * v - model.armature * a).reshape(-1)
 
 
+@takes_model
 def identify_consistent(model: Model, q: Any, v: Any, a: Any, tau: Any, weight: float = 1e-8) -> Model:
     """The model with inertias of bodies that can exist, which explain the motion best, and of these the nearest to its own.
 

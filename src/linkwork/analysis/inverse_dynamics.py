@@ -16,6 +16,7 @@ import numpy as np
 from ..constraints.rows import constraint_set
 from ..constraints.targets import TOUCHING
 from ..errors import SolverError
+from ..model.accepts import takes_model
 from ..model.kinematics import kinematics
 from ..model.model import Model
 from ..model.state import Motion
@@ -39,6 +40,7 @@ class Shared:
         return float(np.abs(self.left).max(initial=0.0))
 
 
+@takes_model
 def shared_inverse_dynamics(
     model: Model, q: Any, v: Any, a: Any, driven: Iterable[str] | None = None, *, t: float = 0.0, inputs: Any = None
 ) -> Shared:

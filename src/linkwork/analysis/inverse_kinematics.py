@@ -11,6 +11,7 @@ from scipy.spatial.transform import Rotation
 
 from ..errors import InputError
 from ..lagrange.frames import frame_jacobian
+from ..model.accepts import takes_model
 from ..model.model import Model
 from ..reduced.jacobian import frame_pose
 from ..solvers.quadratic import boxed
@@ -69,6 +70,7 @@ class Reached:
         return (self.misses < 1e-8).all(axis=-1)
 
 
+@takes_model
 def inverse_kinematics(model: Model, targets: Sequence[Target] | Target, q: Any, rounds: int = 200, restarts: int = 8) -> Reached:
     """Damped least squares (Levenberg-Marquardt) from q (nq,) or (batch, nq), every state with its own damping.
 
@@ -79,6 +81,7 @@ def inverse_kinematics(model: Model, targets: Sequence[Target] | Target, q: Any,
     return _from_several(model, targets, q, restarts, lambda start, wanted: _damped(model, wanted, start, rounds))
 
 
+@takes_model
 def inverse_kinematics_qp(
     model: Model, targets: Sequence[Target] | Target, q: Any, rounds: int = 100, restarts: int = 8
 ) -> Reached:

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from ..model.accepts import takes_model
 from ..model.model import Model
 from ..reduced.dynamics import forward_dynamics, forward_dynamics_derivatives
 from ..reduced.inverse_mass_matrix import inverse_mass_matrix
@@ -66,6 +67,7 @@ class Modes:
         return bool((self.squares > 0.0).all())
 
 
+@takes_model
 def linearize(model: Model, q: Any, v: Any = None, tau: Any = None, *, t: float = 0.0, inputs: Any = None) -> Linearisation:
     """The linearised model about one state under joint forces."""
     q, nv = np.asarray(q, float), model.nv
@@ -79,6 +81,7 @@ def linearize(model: Model, q: Any, v: Any = None, tau: Any = None, *, t: float 
     return Linearisation(A, np.vstack([np.zeros((nv, nv)), answer]), np.concatenate([v, a]), Z, M)
 
 
+@takes_model
 def modes(model: Model, q: Any, tau: Any = None, *, t: float = 0.0, inputs: Any = None) -> Modes:
     """Frequencies and shapes of small undamped motion about a configuration at rest, see `static_equilibrium`."""
     found = linearize(model, q, None, tau, t=t, inputs=inputs)

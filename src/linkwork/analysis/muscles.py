@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,6 +11,7 @@ from ..errors import InputError, SolverError
 from ..forces.muscle import Muscle
 from ..forces.muscle_set import muscle_set
 from ..forces.set import force_set
+from ..model.accepts import takes_model
 from ..model.model import Model
 from ..reduced.muscle_states import muscle_states
 from ..solvers.quadratic import QuadraticProgram
@@ -33,6 +33,7 @@ class Activations:
         return float(np.abs(self.torque_left).max(initial=0.0))
 
 
+@takes_model
 def static_optimisation(model: Model, q: Any, v: Any, torques: Any, joints: Any = None) -> Activations:
     """Activations from 0 to 1, with the least sum of their squares, with which all muscles together exert `torques` (nv,).
 
@@ -82,8 +83,7 @@ def _driven(model: Model) -> Model:
         elements = []
         for element in model.elements:
             if isinstance(element, Muscle):
-                element = copy.copy(element)
-                element.activation, element.inputs, element.initial_activation = None, 1, 0.0
+                element = element.with_parts(activation=None, inputs=1, initial_activation=0.0)
             elements.append(element)
         return model.replace(elements=elements)
 

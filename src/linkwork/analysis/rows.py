@@ -7,11 +7,13 @@ from typing import Any
 import numpy as np
 
 from ..constraints.rows import constraint_set
+from ..model.accepts import takes_model
 from ..model.kinematics import kinematics
 from ..model.model import Model
 from ..model.state import Motion
 
 
+@takes_model
 def equality_rows(model: Model, q: Any, t: float = 0.0) -> tuple[np.ndarray, np.ndarray]:
     """G (rows, nv) and residuals (rows,) of all equality constraints on positions and velocities, at one configuration."""
     q, constraints = np.asarray(q, float), constraint_set(model)

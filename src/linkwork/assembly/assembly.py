@@ -12,6 +12,7 @@ from ..kernel.lanes import Lanes
 from ..kernel.widths import SCALAR64
 from ..model.state import State
 from ..solvers.block_tree import SINGULAR
+from ..spatial.gate import meant
 from .aim import BELOW, TOUCHING, Aim, acceleration_aim
 from .condition import Condition
 from .interaction import Interaction, pushes
@@ -88,7 +89,9 @@ class Assembly:
     def _check_parts(self, law: Condition | Interaction) -> None:
         for name in law.parts:
             if name not in self.names:
-                raise ModelError(f"{law!r}: there is no part {name!r}; add parts before what acts on them")
+                raise ModelError(
+                    f"{law!r}: there is no part {name!r}; add parts before what acts on them{meant(name, self.names)}"
+                )
         if len(set(law.parts)) != len(law.parts):
             raise ModelError(f"{law!r}: it names a part twice")
 

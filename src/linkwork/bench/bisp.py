@@ -29,6 +29,7 @@ from ..redmax.bisp import Rubbing, StaggeredStep, Stop
 from ..redmax.joint_friction import friction_step
 from ..redmax.reduced_friction import ReducedStep
 from ..simulate import simulate
+from ..spatial.gate import meant
 from ..spatial.inertia import Inertia
 from ..spatial.se3 import SE3, Ad
 from ..steppers.tangent import recharted
@@ -193,7 +194,7 @@ def run(json: Path | None = None, quick: bool = False, cases: Sequence[str] = ()
     """Measure, print a table, and write its rows."""
     for name in cases:
         if name not in CASES:
-            raise InputError(f"there is no case {name!r}; choose one of {', '.join(CASES)}")
+            raise InputError(f"there is no case {name!r}; choose one of {', '.join(CASES)}{meant(name, CASES)}")
     rows: list[dict[str, Any]] = []
     print(f"{'case':10} {'method':10} {'start':7} {'rounds':>8} {'unsettled':>9} {'ms/step':>9} {'apart m/s':>10}")
     for name in cases or CASES:

@@ -26,6 +26,7 @@ from ..errors import InputError, LinkworkError
 from ..model import State
 from ..reduced import forward_dynamics
 from ..simulate import simulate
+from ..spatial.gate import meant
 from . import models, peers
 from .blas import one_blas_thread
 from .loaded_models import CASES, MECHANISMS, SCENES, Loaded
@@ -247,6 +248,7 @@ def chosen_cases(prefixes: Sequence[str], quick: bool) -> list[str]:
             loads = "; after a plus sign, a load"
             raise InputError(
                 f"there is no case that begins with {prefix!r}; choose from {', '.join((*MECHANISMS, *SCENES, SIMULATOR))}{loads}"
+                f"{meant(prefix, (*MECHANISMS, *SCENES))}"
             )
     return [name for name in known if any(name.startswith(prefix) for prefix in prefixes)]
 

@@ -15,6 +15,7 @@ from rich.console import Console
 from rich.table import Table
 
 from ..errors import InputError
+from ..spatial.gate import meant
 from .timing import Contender
 
 OURS = "linkwork"
@@ -53,7 +54,7 @@ def require_known(names: Sequence[str], known: Iterable[str]) -> None:
     """Raise unless all names are those of cases."""
     for name in names:
         if name not in known:
-            raise InputError(f"there is no case {name!r}; choose from {', '.join(known)}")
+            raise InputError(f"there is no case {name!r}; choose from {', '.join(known)}{meant(name, known)}")
 
 
 def missing(package: str, consequence: str = "nothing is compared with it") -> str:

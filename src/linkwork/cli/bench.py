@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from ..errors import InputError
+from ..spatial.gate import meant
 from .app import Flag, Names, app
 
 
@@ -28,6 +29,8 @@ def bench(name: str, *, case: Names = (), json: Path | None = None, quick: Flag 
     except ModuleNotFoundError as error:
         raise InputError(f"benchmarks cannot be loaded: {error}; install the package that is missing") from error
     if name not in BENCHMARKS:
-        raise InputError(f"there is no benchmark {name!r}; choose one of {', '.join(sorted(BENCHMARKS))}")
+        raise InputError(
+            f"there is no benchmark {name!r}; choose one of {', '.join(sorted(BENCHMARKS))}{meant(name, BENCHMARKS)}"
+        )
     options = {"cases": case} if case else {}
     BENCHMARKS[name](json, quick, **options)

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from ..errors import InputError
+from ..spatial.gate import meant
 from .app import Flag, app
 
 if TYPE_CHECKING:
@@ -60,7 +61,7 @@ def _scene(name: str) -> Scene:
     from ..scenes import ALL_SCENES
 
     if name not in ALL_SCENES:
-        raise InputError(f"there is no scene {name!r}; choose one of {', '.join(ALL_SCENES)}")
+        raise InputError(f"there is no scene {name!r}; choose one of {', '.join(ALL_SCENES)}{meant(name, ALL_SCENES)}")
     return ALL_SCENES[name]
 
 

@@ -49,7 +49,7 @@ from ..joints.fit import coordinates_at
 from ..model.model import WORLD
 from ..spatial.dual import held
 from ..spatial.scalar import Scalar, Vector, dot, stack
-from ..spatial.se3 import SE3, Ad
+from ..spatial.se3 import SE3, Ad, rigid_parts
 from .constraint import Constraint
 
 Direction = Callable[[int], Vector]
@@ -105,12 +105,11 @@ class Closure(Constraint):
         if not isinstance(joint, Joint) or joint.nv > 5:
             raise ModelError(f"Closure: {joint!r} cannot close a loop; it must be a joint that leaves less than six freedoms")
         self.joint, self.bodies, self.size = joint, (body_a, body_b), 6 - joint.nv
+        self.R_a, self.p_a = rigid_parts(f"Closure({body_a!r}, {body_b!r})", "frame_a", frame_a)
+        self.R_b, self.p_b = rigid_parts(f"Closure({body_a!r}, {body_b!r})", "frame_b", frame_b)
         self.direct = type(joint) in CONDITIONS
         self.pair = joint if self.direct else added(joint)
         self.unknowns = 0 if self.direct else joint.nv
-        a, b = (SE3() if frame is None else frame for frame in (frame_a, frame_b))
-        self.R_a, self.p_a = np.asarray(a.R, float), np.asarray(a.p, float)
-        self.R_b, self.p_b = np.asarray(b.R, float), np.asarray(b.p, float)
         self.turn = axis_frame(getattr(joint, "axis", None)) if self.direct else np.eye(3)
 
     @property

@@ -19,6 +19,7 @@ from ..joints import Joint
 from ..kernel.symbol import traced_digest
 from ..model.model import WORLD
 from ..spatial.functions import shaped
+from ..spatial.gate import meant
 from ..spatial.scalar import Scalar, Vector
 from ..spatial.se3 import SE3
 
@@ -102,7 +103,9 @@ class Constraint(RowLaw):
         names = known_bodies(model)
         for body in self.bodies:
             if body not in names:
-                raise ModelError(f"{type(self).__name__} between {self.bodies}: there is no body {body!r}")
+                raise ModelError(
+                    f"{type(self).__name__} between {self.bodies}: there is no body {body!r}{meant(body, model.names)}"
+                )
         if len(set(self.bodies)) < len(self.bodies):
             twice = next(b for b in self.bodies if self.bodies.count(b) > 1)
             raise ModelError(f"{type(self).__name__}: it connects {twice!r} with itself")

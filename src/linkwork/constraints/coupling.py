@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import ClassVar
 
-import numpy as np
-
 from ..errors import ModelError
 from ..joints import Joint
+from ..spatial.gate import number
 from ..spatial.scalar import Vector, stack
 from .on_joints import JointConstraint
 
@@ -24,9 +23,8 @@ class Coupling(JointConstraint):
 
     def __init__(self, follower: str, leader: str, ratio: float = 1.0, offset: float = 0.0) -> None:
         self.joints = (follower, leader)
-        self.ratio, self.offset = float(ratio), float(offset)
-        if not (np.isfinite(self.ratio) and np.isfinite(self.offset)):
-            raise ModelError(f"Coupling of {follower!r} to {leader!r}: ratio {ratio!r} and offset {offset!r} must be finite")
+        owner = f"Coupling of {follower!r} to {leader!r}"
+        self.ratio, self.offset = number(owner, "ratio", ratio), number(owner, "offset", offset)
         if follower == leader:
             raise ModelError(f"Coupling: {follower!r} cannot follow itself")
 

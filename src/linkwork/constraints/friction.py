@@ -7,8 +7,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ..errors import ModelError
-from ..model.checks import numbers
 from ..model.model import Model
+from ..spatial.gate import numbers
 from ..spatial.scalar import Scalar, Vector
 from .on_joints import JointConstraint, moving_joint
 

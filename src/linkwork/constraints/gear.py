@@ -8,8 +8,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ..errors import ModelError
-from ..model.checks import point
 from ..model.model import WORLD
+from ..spatial.gate import point, real, shown
 from ..spatial.scalar import Scalar, Vector, dot, stack
 from ..spatial.se3 import SE3
 from .constraint import Constraint
@@ -37,9 +37,12 @@ class Gear(Constraint):
         axis_b: Any = (0.0, 0.0, 1.0),
     ) -> None:
         self.bodies = (wheel_a, wheel_b) if carrier == WORLD else (wheel_a, wheel_b, carrier)
-        self.ratio = float(ratio)
-        if not np.isfinite(self.ratio):
-            raise ModelError(f"Gear: the ratio {ratio!r} must be finite")
+        try:
+            self.ratio = real(ratio)
+        except ValueError:
+            self.ratio = np.nan
+        if not np.isfinite(self.ratio) or self.ratio == 0.0:
+            raise ModelError(f"Gear({wheel_a!r}, {wheel_b!r}): the ratio {shown(ratio)} must be finite, and not 0")
         self.axis_a, self.axis_b = (_axis(what, x) for what, x in (("axis_a", axis_a), ("axis_b", axis_b)))
 
     def slip(self, poses: Sequence[SE3], twists: Sequence[Vector], t: Scalar) -> Vector:

@@ -18,9 +18,9 @@ import numpy as np
 from ..elements.law import RowLaw
 from ..errors import ModelError
 from ..joints import Joint, Prismatic, Revolute, Spherical, SphericalEuler, SphericalExp
-from ..model.checks import number, numbers
 from ..model.model import WORLD, Model
 from ..spatial.dual import held
+from ..spatial.gate import number, numbers
 from ..spatial.scalar import Scalar, Vector, cross
 from ..spatial.se3 import SE3, Ad
 from .bearings import TANGENTS, Bearing, largest, pin, slide, socket, surfaces

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from ..model.checks import ORIGIN, point
 from ..model.model import WORLD
+from ..spatial.gate import ORIGIN, point
 from ..spatial.scalar import Vector
 from ..spatial.se3 import SE3
 from .constraint import Constraint

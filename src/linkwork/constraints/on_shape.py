@@ -11,8 +11,8 @@ from ..errors import ModelError
 from ..geometry.curves import Curve
 from ..geometry.surfaces import Patch, as_surface
 from ..geometry.touching import touching
-from ..model.checks import numbers
 from ..model.model import WORLD
+from ..spatial.gate import numbers
 from ..spatial.scalar import Scalar, Vector, cross, dot, norm, stack
 from ..spatial.se3 import SE3
 from .constraint import Constraint

@@ -20,6 +20,7 @@ from ..errors import InputError, ModelError
 from ..kernel.symbol import variable
 from ..model.model import Model
 from ..spatial.dual import Dual, Gradient, split
+from ..spatial.gate import reals
 from ..spatial.scalar import Scalar, Vector, array
 from ..spatial.se3 import SE3
 from .constraint import Constraint
@@ -151,8 +152,11 @@ class PrescribedJoint(Prescribed, JointConstraint):
 
     def levels(self, t: float) -> np.ndarray:
         found = self.motion(t)
-        size = getattr(self, "size", max((np.size(x) for x in found), default=1))
-        wanted = np.array([np.broadcast_to(np.asarray(x, float), (size,)) for x in found])
+        size = getattr(self, "size", max((np.size(x) for x in found), default=1) if isinstance(found, tuple | list) else 1)
+        try:
+            wanted = np.array([np.broadcast_to(reals(x), (size,)) for x in found])
+        except (TypeError, ValueError):
+            wanted = np.zeros(0)
         if wanted.shape != (3, size) or not np.all(np.isfinite(wanted)):
             raise InputError(f"{self!r}: motion must return three finite values of {size} at t = {t:g}")
         return wanted
@@ -205,7 +209,10 @@ class PrescribedTwist(Prescribed, Constraint):
         return array([*w, *v])
 
     def levels(self, t: float) -> np.ndarray:
-        found = np.array([np.asarray(x, float) for x in self.motion(t)])
+        try:
+            found = np.array([reals(x) for x in self.motion(t)])
+        except (TypeError, ValueError):
+            found = np.zeros(0)
         if found.shape != (4, 3) or not np.all(np.isfinite(found)):
             raise InputError(f"{self!r}: motion must return four times three finite numbers at t = {t:g}")
         return found.reshape(2, 6)

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ..model.accepts import takes_model
 from ..model.kinematics import kinematics
 from ..model.model import Model
 from ..model.state import Motion
@@ -34,6 +35,7 @@ class ConstraintReport:
     residual: float
 
 
+@takes_model
 def constraint_report(model: Model, q: Any, t: float = 0.0) -> ConstraintReport:
     """The rank of G (rows, nv) at q, rows that others imply, and what of the residuals lies outside the range of G."""
     q, constraints = np.asarray(q, float), constraint_set(model)

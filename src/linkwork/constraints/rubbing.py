@@ -9,7 +9,7 @@ from typing import Any
 
 from ..elements.law import RowLaw
 from ..errors import ModelError
-from ..model.checks import number
+from ..spatial.gate import number
 from ..spatial.scalar import Scalar, Vector, stack
 
 

@@ -30,9 +30,9 @@ from ..errors import InputError, ModelError
 from ..forces.force import Force, push_at
 from ..geometry import Plane, Shape
 from ..geometry.contact_point import ContactPoint
-from ..model.checks import number, positive
 from ..model.model import WORLD, Model
 from ..spatial.dual import held
+from ..spatial.gate import given_number, number, positive, shown
 from ..spatial.scalar import Scalar, Vector, dot, maximum, where, zeros
 from ..spatial.se3 import SE3
 from .candidates import pair_friction
@@ -150,6 +150,12 @@ class Compliance:
     damping: float | None = None
     slip_speed: float | None = None
     implicit: bool = True
+
+    def __post_init__(self) -> None:
+        for what, least in (("stiffness", "above 0"), ("damping", "at least 0"), ("slip_speed", "above 0")):
+            x = getattr(self, what)
+            if x is not None and (given_number(f"contact_{what}", x, 0.0) == 0.0 and least == "above 0"):
+                raise InputError(f"contact_{what} must be above 0, not {shown(x)}")
 
     @property
     def given(self) -> bool:

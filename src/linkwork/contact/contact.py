@@ -13,7 +13,7 @@ from ..elements.touch import gaps
 from ..errors import ModelError
 from ..geometry import Plane, Shape
 from ..geometry.contact_point import ContactPoint
-from ..model.checks import number
+from ..spatial.gate import meant, number
 from ..spatial.scalar import Scalar, Vector, array, where
 from ..spatial.se3 import SE3
 from .broad import near, speed_bound
@@ -66,7 +66,9 @@ class Contact(Constraint):
             raise ModelError(f"{self!r}: restitution must be at most 1, not {restitution!r}")
         if friction_model not in FRICTION_MODELS:
             known = ", ".join(map(repr, FRICTION_MODELS))
-            raise ModelError(f"{self!r}: friction_model must be one of {known}, not {friction_model!r}")
+            raise ModelError(
+                f"{self!r}: friction_model must be one of {known}, not {friction_model!r}{meant(friction_model, FRICTION_MODELS)}"
+            )
         self.friction_model, self.cones = friction_model, self.friction > 0.0
         self.spinning = number(repr(self), "spinning", spinning, 0.0)
         self.rolling = number(repr(self), "rolling", rolling, 0.0)

@@ -18,6 +18,7 @@ from typing import Any
 from ..elements.law import EXACT, PYRAMID, STAGGERED
 from ..errors import InputError
 from ..model.model import Model
+from ..spatial.gate import meant
 from .candidates import candidates
 from .compliant import Compliance, CompliantContact, compliant
 from .contact import Contact
@@ -34,7 +35,9 @@ def touching(model: Model, contact: str, compliance: Compliance = AS_NEEDED, h: 
     compliance, h   of contacts that are compliant: their numbers, and the step that is to be taken
     """
     if contact not in CONTACT_MODELS:
-        raise InputError(f"contact must be one of {', '.join(map(repr, CONTACT_MODELS))}, not {contact!r}")
+        raise InputError(
+            f"contact must be one of {', '.join(map(repr, CONTACT_MODELS))}, not {contact!r}{meant(contact, CONTACT_MODELS)}"
+        )
     if contact != COMPLIANT and compliance.given:
         raise InputError(f"stiffness, damping and slip speed are those of contact={COMPLIANT!r}; it is {contact!r}")
     key = (touching, contact, compliance, h) if contact == COMPLIANT else (touching, contact)

@@ -10,6 +10,7 @@ from scipy.spatial.transform import Rotation
 
 from ..errors import InputError
 from ..lagrange.links import of_poses, of_twists
+from ..model.accepts import takes_model
 from ..model.kinematics import kinematics
 from ..model.model import Model
 from ..reduced.jacobian import jacobian_transpose_product
@@ -48,6 +49,7 @@ class Generalized(JointFit):
     tau: np.ndarray = field(default_factory=lambda: np.zeros(0))
 
 
+@takes_model
 def to_cartesian(model: Model, q: Any, v: Any = None, tau: Any = None) -> Cartesian:
     """Where the links are, how they move, and the forces on them by which drives exert joint forces `tau` (see
     `drive_wrenches`)."""
@@ -62,6 +64,7 @@ def to_cartesian(model: Model, q: Any, v: Any = None, tau: Any = None) -> Cartes
     return Cartesian(at.positions, quaternions_of(at.rotations), linear, angular, forces, torques)
 
 
+@takes_model
 def from_cartesian(model: Model, state: Cartesian, q_near: Any = None, tolerance: float | None = None) -> Generalized:
     """The generalized state that fits best, joint by joint, with the residuals that tell whether joints allow the poses and
     velocities; and the joint forces that the forces amount to [Liu & Jain, Eqs. 66, 67].

@@ -16,6 +16,7 @@ from ..joints.base import subspace_fit
 from ..kernel.sweep import Algorithm, Field, outward, vector
 from ..maximal.convert import fitted
 from ..maximal.dynamics import STATE_FIELDS
+from ..model.accepts import takes_model
 from ..model.model import Model
 from ..model.rules import joint_of, placement_of
 
@@ -71,6 +72,7 @@ class JointFit:
         return float(np.abs(self.slips).max(initial=0.0))
 
 
+@takes_model
 def joint_fit(model: Model, poses: Any, twists: Any = None, q_near: Any = None) -> JointFit:
     """Fit every joint between bodies with these poses (..., bodies, 4, 4) and body twists (..., bodies, 6).
 

@@ -15,6 +15,7 @@ from ..kernel.sweep import Algorithm, Field, inward, vector
 from ..lagrange.links import link_jacobians, links
 from ..lagrange.relative import joint_angular_jacobian, parent_rotations
 from ..lagrange.rules import still_of
+from ..model.accepts import takes_model
 from ..model.kinematics import kinematics
 from ..model.model import Model
 from ..reduced.jacobian import jacobian_transpose_product
@@ -23,6 +24,7 @@ from .bodies import body_wrenches
 
 
 # --- Cartesian to generalized ------------------------------------------------------------------------------------------------
+@takes_model
 def generalized_forces(model: Model, q: Any, forces: Any, torques: Any, points: Any = None) -> np.ndarray:
     """Q = sum J'_vk^T f_k + J_wk^T tau'_k, (..., nv), in O(n) [Liu & Jain, Eqs. 3, 48, 67].
 
@@ -32,6 +34,7 @@ def generalized_forces(model: Model, q: Any, forces: Any, torques: Any, points: 
     return jacobian_transpose_product(model, q, body_wrenches(model, poses, forces, torques, points))
 
 
+@takes_model
 def body_torques(model: Model, q: Any, joint_torques: Any) -> np.ndarray:
     """tau' = D^T R tau_hat (..., links, 3): what joint torques do to each link, in world axes [Liu & Jain, Eq. 68]."""
     turned = np.einsum("...kij,...kj->...ki", parent_rotations(model, q), np.asarray(joint_torques, float))
@@ -41,6 +44,7 @@ def body_torques(model: Model, q: Any, joint_torques: Any) -> np.ndarray:
     return np.einsum("kl,...kj->...lj", tree, turned)
 
 
+@takes_model
 def generalized_forces_of_joint_torques(model: Model, q: Any, forces: Any, joint_torques: Any, points: Any = None) -> np.ndarray:
     """Q = J'_v^T f + Jhat_w^T tau_hat, (..., nv) [Liu & Jain, Eq. 69]."""
     torques = np.asarray(joint_torques, float)
@@ -49,6 +53,7 @@ def generalized_forces_of_joint_torques(model: Model, q: Any, forces: Any, joint
 
 
 # --- generalized to Cartesian ------------------------------------------------------------------------------------------------
+@takes_model
 def cartesian_forces(model: Model, q: Any, Q: Any) -> tuple[np.ndarray, np.ndarray]:
     """Forces at the centres of mass and torques about them, (..., links, 3) each, with J_v^T f + J_w^T tau = Q [Liu & Jain,
     Eq. 70].
@@ -62,6 +67,7 @@ def cartesian_forces(model: Model, q: Any, Q: Any) -> tuple[np.ndarray, np.ndarr
     return f, n
 
 
+@takes_model
 def forces_at_points(model: Model, q: Any, Q: Any, points: Any) -> tuple[np.ndarray, np.ndarray]:
     """Forces at known points and joint torques in axes of the parents, with J'_v^T f + Jhat_w^T tau_hat = Q: the solution of
     least squares [Liu & Jain, Eq. 69 inverted]."""
@@ -75,6 +81,7 @@ def forces_at_points(model: Model, q: Any, Q: Any, points: Any) -> tuple[np.ndar
     return f, n
 
 
+@takes_model
 def joint_torques(model: Model, q: Any, Q: Any) -> np.ndarray:
     """tau_hat_k = (Jhat_wk^T)^+ Q_k (..., links, 3): the least torque at each joint that only turns [Liu & Jain, Eq. 71]."""
     J_hat = joint_angular_jacobian(model, q)
@@ -101,6 +108,7 @@ DRIVE_WRENCHES = Algorithm(
 )
 
 
+@takes_model
 def drive_wrenches(model: Model, q: Any, Q: Any, threads: int | None = 1) -> np.ndarray:
     """The wrenches (moment, force) on all bodies, (..., bodies, 6) about their origins in their axes, by which drives exert Q.
 

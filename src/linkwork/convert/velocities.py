@@ -15,6 +15,7 @@ from scipy.linalg import qr
 from ..errors import InputError
 from ..lagrange.links import link_jacobians, link_velocities
 from ..lagrange.relative import joint_angular_jacobian, relative_angular_velocities
+from ..model.accepts import takes_model
 from ..model.kinematics import kinematics
 from ..model.model import Model
 from .bodies import body_twists
@@ -35,12 +36,14 @@ class VelocityFit:
         return float(max(np.abs(x).max(initial=0.0) for x in (self.linear_left, self.angular_left)))
 
 
+@takes_model
 def velocities_by_pseudo_inverse(model: Model, q: Any, linear: Any, angular: Any) -> VelocityFit:
     """J^+ V, J^+ = (J^T J)^-1 J^T: the least squares of all rows, metres and radians alike [Liu & Jain, Eqs. 60, 61]."""
     J = link_jacobians(model, q).stacked
     return _fit(model, q, np.einsum("...ij,...j->...i", np.linalg.pinv(J), _stacked(linear, angular)), linear, angular)
 
 
+@takes_model
 def velocities_by_rows(model: Model, q: Any, linear: Any, angular: Any, rows: Any = None) -> VelocityFit:
     """J'^+ V' from some rows of V = J v: for admissible velocities any nv independent rows say the same [Liu & Jain, section
     6.1].
@@ -64,6 +67,7 @@ def independent_rows(J: np.ndarray) -> np.ndarray:
     return np.sort(order[1][: J.shape[1]])
 
 
+@takes_model
 def velocities_by_joints(model: Model, q: Any, linear: Any, angular: Any) -> VelocityFit:
     """Joint by joint in O(n): v_k = S_k^+ (twist of the link relative to its parent) [Liu & Jain, Eqs. 62-66].
 
@@ -76,6 +80,7 @@ def velocities_by_joints(model: Model, q: Any, linear: Any, angular: Any) -> Vel
     return _fit(model, q, model.call(JOINT_FIT, given, wanted=("v",))["v"], linear, angular)
 
 
+@takes_model
 def rotational_velocities(model: Model, q: Any, angular: Any) -> np.ndarray:
     """v_k = Jhat_wk^+ omega_hat_k from angular velocities alone (..., nv), for joints that only turn [Liu & Jain, Eq. 66]."""
     J_hat = joint_angular_jacobian(model, q)

@@ -26,6 +26,7 @@ from ..reduced.forward import FORWARD_DYNAMICS
 from ..reduced.inverse import INVERSE_DYNAMICS
 from ..reduced.loaded import loaded_dynamics
 from ..reduced.loaded_inverse import loaded_inverse
+from ..spatial.gate import meant
 
 NAMES = {"abs": "fabs", "atan2": "atan2"}
 BINARY: dict[str, Callable[[Any, Any], Any]] = {
@@ -108,5 +109,8 @@ def casadi_function(model: Model, name: str) -> Any:
         "poses": lambda: _function(name, KINEMATICS, model.tree, {"q": nq, "v": nv}, {}, {"poses": (4 * model.nb, 4)}),
     }
     if name not in known:
-        raise InputError(f"there is no {name!r} for CasADi; choose one of forward_dynamics, inverse_dynamics, {', '.join(known)}")
+        raise InputError(
+            f"there is no {name!r} for CasADi; choose one of forward_dynamics, inverse_dynamics, {', '.join(known)}"
+            f"{meant(name, ('forward_dynamics', 'inverse_dynamics', *known))}"
+        )
     return model.keep_as((casadi_function, name), known[name])

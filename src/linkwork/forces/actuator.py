@@ -8,8 +8,8 @@ import numpy as np
 
 from ..errors import ModelError
 from ..joints import Joint
-from ..model.checks import number, numbers
 from ..model.model import Body
+from ..spatial.gate import number, numbers, reals
 from ..spatial.scalar import Scalar, Vector, array, clip
 from .joint import JointForce, is_flat
 
@@ -75,7 +75,7 @@ class Actuator(JointForce):
 
 def _range(owner: str, what: str, x: Any) -> np.ndarray:
     try:
-        a = np.array(x, dtype=float)
+        a = reals(x)
     except (TypeError, ValueError):
         a = np.zeros(0)
     if a.shape != (2,) or not a[0] <= a[1]:

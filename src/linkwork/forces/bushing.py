@@ -7,11 +7,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ..model.checks import placement, semidefinite
 from ..model.model import WORLD
 from ..spatial import so3
+from ..spatial.gate import semidefinite
 from ..spatial.scalar import Scalar, Vector, dot
-from ..spatial.se3 import SE3
+from ..spatial.se3 import SE3, rigid_parts
 from .force import Force
 
 
@@ -27,6 +27,7 @@ class Bushing(Force):
     stiffness, damping   K and D: a number, six (angular, linear) or a symmetric 6x6 matrix without negative eigenvalues
     """
 
+    pairs = True
     parameter_names: ClassVar[tuple[str, ...]] = ("R_a", "p_a", "R_b", "p_b", "K", "D")
 
     def __init__(
@@ -41,7 +42,10 @@ class Bushing(Force):
         name: str = "",
     ) -> None:
         owner = self.between(body_a, body_b, name=name)
-        (self.R_a, self.p_a), (self.R_b, self.p_b) = placement(owner, "frame_a", frame_a), placement(owner, "frame_b", frame_b)
+        (self.R_a, self.p_a), (self.R_b, self.p_b) = (
+            rigid_parts(owner, "frame_a", frame_a),
+            rigid_parts(owner, "frame_b", frame_b),
+        )
         self.K, self.D = semidefinite(owner, "stiffness", stiffness), semidefinite(owner, "damping", damping)
 
     def _frames(self) -> tuple[SE3, SE3]:

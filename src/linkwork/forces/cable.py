@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from ..model.checks import number, positive
 from ..model.kinematics import kinematics
 from ..model.model import WORLD, Model
+from ..spatial.gate import number, positive
 from ..spatial.scalar import Scalar, Vector, maximum, where
 from ..spatial.se3 import SE3
 from .muscle_path import AlongPath, as_path

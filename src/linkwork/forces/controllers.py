@@ -8,8 +8,8 @@ import numpy as np
 
 from ..errors import ModelError
 from ..joints import Joint
-from ..model.checks import numbers
 from ..model.model import Body
+from ..spatial.gate import numbers, reals
 from ..spatial.scalar import Scalar, Vector, clip, stack
 from .joint import JointForce
 from .joint_springs import position, spring_force
@@ -53,7 +53,7 @@ class PDController(JointForce):
 def _efforts(owner: str, x: Any, size: int) -> np.ndarray:
     """Forces above zero, infinite ones too."""
     try:
-        a = np.broadcast_to(np.asarray(x, dtype=float), (size,)).copy()
+        a = np.broadcast_to(reals(x), (size,)).copy()
     except (TypeError, ValueError):
         raise ModelError(f"{owner}: effort must be a number or {size}, not {x!r}") from None
     if not np.all(a > 0.0):

@@ -10,9 +10,9 @@ import numpy as np
 from ..elements.law import FunctionLaw
 from ..errors import ModelError
 from ..joints import Joint
-from ..model.checks import numbers
 from ..model.model import Body
 from ..spatial.functions import Function, Functions
+from ..spatial.gate import numbers, real, reals, shown
 from ..spatial.scalar import Scalar, Vector, array, zeros
 from ..spatial.se3 import SE3
 from .force import Force
@@ -47,6 +47,8 @@ class Given(FunctionLaw):
 
     def _vector(self, what: str, x: Any, size: int) -> np.ndarray:
         """What a function returned, as a vector of `size` scalars of any kind."""
+        if not hasattr(x, "__iter__") or isinstance(x, str) or (isinstance(x, np.ndarray) and not x.ndim):
+            raise ModelError(f"{self!r}: {what} must be a list of {size} numbers, not {shown(x)}")
         found = array(list(x))
         if found.shape != (size,):
             raise ModelError(f"{self!r}: {what} must have {size} entries, not shape {found.shape}")
@@ -112,13 +114,21 @@ class CustomJointForce(Given, JointForce):
 
 
 def _check_energy(owner: str, x: Any) -> None:
-    if np.ndim(x) or not np.isfinite(float(x)):
+    try:
+        finite = np.isfinite(real(x))
+    except ValueError:
+        finite = False
+    if not finite:
         raise ModelError(f"{owner}: energy must be one finite number, not {np.asarray(x).tolist()!r}")
 
 
 def _check_finite(owner: str, what: str, x: np.ndarray) -> None:
-    if not np.all(np.isfinite(np.asarray(x, dtype=float))):
-        raise ModelError(f"{owner}: {what} must be finite, not {x.tolist()!r}")
+    try:
+        finite = np.all(np.isfinite(reals(x)))
+    except ValueError:
+        finite = False
+    if not finite:
+        raise ModelError(f"{owner}: {what} must be finite numbers, not {x.tolist()!r}")
 
 
 def force(

@@ -7,9 +7,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ..model.checks import ORIGIN, numbers, placement, point
+from ..spatial.gate import ORIGIN, numbers, point
 from ..spatial.scalar import Scalar, Vector
-from ..spatial.se3 import SE3
+from ..spatial.se3 import SE3, rigid_parts
 from .force import Force, length_of
 
 
@@ -40,7 +40,7 @@ class BodyDamping(Force):
             for k, (what, x) in enumerate((("angular", angular), ("linear", linear)))
         ]
         self.coefficients = np.concatenate(parts)
-        self.frame_R, self.frame_p = placement(owner, "frame", frame)
+        self.frame_R, self.frame_p = rigid_parts(owner, "frame", frame)
 
     def wrenches(self, poses: Sequence[SE3], twists: Sequence[Vector], t: Scalar, u: Vector) -> Sequence[Vector]:
         F = SE3(R=self.frame_R, p=self.frame_p)
@@ -70,7 +70,7 @@ class Drag(Force):
     ) -> None:
         owner = self.between(body, name=name)
         self.linear, self.quadratic = _six(owner, "linear", linear), _six(owner, "quadratic", quadratic)
-        self.frame_R, self.frame_p = placement(owner, "frame", frame)
+        self.frame_R, self.frame_p = rigid_parts(owner, "frame", frame)
         self.flow = point(owner, "flow", flow)
 
     def wrenches(self, poses: Sequence[SE3], twists: Sequence[Vector], t: Scalar, u: Vector) -> Sequence[Vector]:

@@ -8,7 +8,7 @@ respect to displacements and twists of the bodies are derived from either (`elem
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -18,12 +18,12 @@ from ..elements.ports import At, BodyAt, BodyPort, Port, values, velocities
 from ..errors import ModelError
 from ..joints import Joint
 from ..kernel.symbol import traced_digest
-from ..model.checks import number as number
-from ..model.checks import point as point
-from ..model.checks import word
 from ..model.model import WORLD
 from ..spatial.dual import Gradient
 from ..spatial.functions import shaped
+from ..spatial.gate import meant, word
+from ..spatial.gate import number as number
+from ..spatial.gate import point as point
 from ..spatial.scalar import Scalar, Vector, cross, dot, where, zeros
 from ..spatial.se3 import SE3
 
@@ -37,6 +37,7 @@ class Force(ForceLaw):
     """
 
     bodies: tuple[str, ...]
+    pairs: ClassVar[bool] = False  # whether it acts between two bodies alone, which must not be the same
 
     @property
     def ports(self) -> tuple[Port, ...]:
@@ -92,7 +93,9 @@ class Force(ForceLaw):
         names = known_bodies(model)
         for body in self.bodies:
             if body not in names:
-                raise ModelError(f"{self!r}: there is no body {body!r}")
+                raise ModelError(f"{self!r}: there is no body {body!r}{meant(body, model.names)}")
+        if self.pairs and len(self.bodies) == 2 and self.bodies[0] == self.bodies[1] != WORLD:
+            raise ModelError(f"{self!r}: it connects {self.bodies[0]!r} with itself, and never moves it; name two bodies")
         if all(body == WORLD for body in self.bodies):
             raise ModelError(f"{self!r}: it acts on no body of the model")
 

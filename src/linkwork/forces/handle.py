@@ -8,12 +8,12 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ..errors import InputError
-from ..model.checks import ORIGIN, number, placement, point, semidefinite
 from ..model.kinematics import kinematics
 from ..model.model import Model
 from ..model.state import MaximalState, State
+from ..spatial.gate import ORIGIN, number, point, semidefinite
 from ..spatial.scalar import Scalar, Vector, dot
-from ..spatial.se3 import SE3
+from ..spatial.se3 import SE3, rigid_parts
 from .bushing import pose_energy, pose_wrench
 from .force import Force, point_velocity, push_at
 
@@ -81,16 +81,16 @@ class PoseHandle(Force):
         self, body: str, frame: SE3 | None = None, *, target: SE3, stiffness: Any, damping: Any = 0.0, name: str = ""
     ) -> None:
         owner = self.between(body, name=name)
-        self.frame_R, self.frame_p = placement(owner, "frame", frame)
+        self.frame_R, self.frame_p = rigid_parts(owner, "frame", frame)
         self.K, self.D = semidefinite(owner, "stiffness", stiffness), semidefinite(owner, "damping", damping)
-        self.target = SE3(*placement(owner, "target", target))
+        self.target = SE3(*rigid_parts(owner, "target", target))
 
     def initial_inputs(self) -> np.ndarray:
         return self.toward(self.target)
 
     def toward(self, target: SE3, twist: Any = (0.0,) * 6) -> np.ndarray:
         """The inputs of a target and its twist (angular, linear) in its own axes."""
-        R, p = placement(repr(self), "target", target)
+        R, p = rigid_parts(repr(self), "target", target)
         phi = np.asarray(twist, float)
         if phi.shape != (6,):
             raise InputError(f"{self!r}: a twist has six numbers, not shape {phi.shape}")

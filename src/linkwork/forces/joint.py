@@ -17,10 +17,10 @@ from ..elements.ports import At, JointAt, JointPort, Port
 from ..errors import ModelError
 from ..joints import Composite, Joint
 from ..kernel.symbol import traced_digest
-from ..model.checks import word
 from ..model.model import Body, Model
 from ..spatial import so3
 from ..spatial.functions import shaped
+from ..spatial.gate import meant, word
 from ..spatial.scalar import Scalar, Vector, zeros
 
 
@@ -89,7 +89,7 @@ class JointForce(ForceLaw):
     def check(self, model: Any) -> None:
         """Raise if the model lacks the joint, or the joint does not fit."""
         if self.joint not in model.names:
-            raise ModelError(f"{self!r}: there is no joint {self.joint!r}")
+            raise ModelError(f"{self!r}: there is no joint {self.joint!r}{meant(self.joint, model.names)}")
         body = model.bodies[model.body_index(self.joint)]
         if not body.joint.nv:
             raise ModelError(f"{self!r}: joint {self.joint!r} is fixed")

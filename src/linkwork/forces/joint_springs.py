@@ -8,8 +8,8 @@ import numpy as np
 
 from ..errors import ModelError
 from ..joints import Joint
-from ..model.checks import numbers
 from ..model.model import Body
+from ..spatial.gate import numbers
 from ..spatial.scalar import Scalar, Vector, dot
 from .joint import JointForce, along, offset
 

@@ -10,10 +10,10 @@ from ..elements.derive import displaced, gradient_of
 from ..errors import ModelError
 from ..joints import Free, Joint, Spherical, SphericalEuler
 from ..joints.axis import unit_axis
-from ..model.checks import number, numbers, positive
 from ..model.model import Body
 from ..spatial import quaternion
 from ..spatial.dual import Gradient
+from ..spatial.gate import number, numbers, positive
 from ..spatial.scalar import Scalar, Vector, atan2, dot, maximum, where, zeros
 from .joint import JointForce, is_flat, standing
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import ModelError
-from ..model.checks import number, positive
+from ..spatial.gate import number, positive
 from ..spatial.scalar import Scalar, Vector, maximum
 from ..spatial.se3 import SE3
 from .muscle_activation import Schedule

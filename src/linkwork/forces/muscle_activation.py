@@ -8,12 +8,13 @@ from typing import Any
 import numpy as np
 
 from ..errors import ModelError
-from ..model.checks import positive
+from ..spatial.frozen import Frozen
+from ..spatial.gate import positive, reals
 from ..spatial.scalar import Scalar, Vector, stack, where
 from .muscle_curves import PiecewiseCurve
 
 
-class Schedule:
+class Schedule(Frozen):
     """Values over time, linear between given times and held before the first and after the last.
 
     times    increasing (n,)
@@ -44,7 +45,7 @@ def _lines(t: np.ndarray, y: np.ndarray) -> PiecewiseCurve:
 
 def _numbers(what: str, x: Any) -> np.ndarray:
     try:
-        a = np.array(x, float)
+        a = reals(x)
     except (TypeError, ValueError):
         a = np.array(np.nan)
     if not np.all(np.isfinite(a)):

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from ..errors import ModelError
-from ..model.checks import point, word
 from ..spatial.dual import Dual, Gradient
+from ..spatial.gate import point, word
 from ..spatial.scalar import Scalar, Vector, array, cross, dot, stack
 from ..spatial.se3 import SE3
 from .force import Line, distance, push_at

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from ..errors import ModelError
-from ..model.checks import positive
 from ..spatial.dual import Dual
+from ..spatial.gate import positive
 from ..spatial.scalar import Scalar, Vector, absolute, maximum, where
 from ..spatial.se3 import SE3
 from .muscle import SHORTEST, Muscle

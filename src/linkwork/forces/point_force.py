@@ -10,7 +10,7 @@ import numpy as np
 
 from ..errors import LinkworkError, ModelError
 from ..kernel.symbol import traced_digest
-from ..model.checks import point
+from ..spatial.gate import point
 from ..spatial.scalar import Scalar, Vector, array, dot
 from ..spatial.se3 import SE3
 from .force import Force, push_at

@@ -12,6 +12,7 @@ from ..elements.loads import LoadEvaluation
 from ..elements.nodes import LawNodes
 from ..elements.ports import BodyPort
 from ..errors import InputError, ModelError
+from ..model.accepts import takes_model
 from ..model.model import Model
 from .blocks import Blocks as Blocks
 from .blocks import JointBlocks
@@ -153,6 +154,7 @@ def _block_orders(counts: list[int]) -> tuple[np.ndarray, np.ndarray]:
     return np.concatenate(own), np.concatenate(mirrored)
 
 
+@takes_model
 def force_set(model: Model) -> ForceSet:
     """The compiled forces of a model, kept with it."""
     return model.keep_as(ForceSet, lambda: ForceSet(model))

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, ClassVar
 
-from ..model.checks import ORIGIN, number, point, positive
 from ..model.model import WORLD
+from ..spatial.gate import ORIGIN, number, point, positive
 from ..spatial.scalar import Scalar, Vector, dot
 from ..spatial.se3 import SE3
 from .force import Force, Line, distance
@@ -20,6 +20,7 @@ class PointSpring(Force):
     stiffness          k, N/m
     """
 
+    pairs = True
     parameter_names: ClassVar[tuple[str, ...]] = ("point_a", "point_b", "stiffness")
 
     def __init__(
@@ -53,6 +54,7 @@ class SpringDamper(Line):
     rest_length          L > 0
     """
 
+    pairs = True
     parameter_names: ClassVar[tuple[str, ...]] = ("point_a", "point_b", "stiffness", "damping", "rest_length")
 
     def __init__(

@@ -12,6 +12,7 @@ from ..errors import LinkworkError, ModelError
 from ..joints import Joint
 from ..kernel.symbol import traced_digest
 from ..model.model import Body
+from ..spatial.gate import reals
 from ..spatial.scalar import Scalar, Vector, stack
 from ..spatial.table import Table
 from .joint import JointForce
@@ -81,7 +82,7 @@ def segments(owner: str, points: Any) -> np.ndarray:
     from scipy.interpolate import CubicHermiteSpline, PchipInterpolator  # slow to import, and seldom needed
 
     try:
-        P = np.array(points, dtype=float)
+        P = reals(points)
     except (TypeError, ValueError):
         P = np.zeros((0, 0))
     columns = np.shape(P)[-1] if P.ndim == 2 else 0

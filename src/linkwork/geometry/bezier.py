@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import ModelError
+from ..spatial.gate import reals
 from ..spatial.scalar import Scalar, Vector, stack
 from .curves import Curve, interval
 from .surfaces import ParametricSurface
@@ -62,7 +63,7 @@ def bezier_surface(points: Any, domain: Any = ((0.0, 1.0), (0.0, 1.0))) -> Param
 
 def _control(owner: str, points: Any, ndim: int) -> np.ndarray:
     try:
-        P = np.array(points, dtype=float)
+        P = reals(points)
     except (TypeError, ValueError):
         P = np.zeros(0)
     if P.ndim != ndim or P.shape[-1] != 3 or min(P.shape[:-1]) < 2:

@@ -25,6 +25,8 @@ from typing import Any
 import numpy as np
 
 from ..errors import ModelError
+from ..spatial.frozen import Frozen, finish
+from ..spatial.gate import reals
 from ..spatial.scalar import Scalar, Vector, cross, norm, stack
 from ..spatial.se3 import SE3
 from .curves import Curve
@@ -59,7 +61,7 @@ LATITUDE = Coordinate(-0.5 * np.pi, 0.5 * np.pi)
 
 
 @dataclass(frozen=True, eq=False)
-class Chart:
+class Chart(Frozen):
     """A frame that runs over something.
 
     what          its name in messages
@@ -78,6 +80,9 @@ class Chart:
     constant: SE3
     coordinates: tuple[Coordinate, ...]
     straight: tuple[int, ...] = ()
+
+    def __post_init__(self) -> None:
+        finish(self)
 
     @property
     def size(self) -> int:
@@ -247,7 +252,7 @@ def as_chart(owner: str, thing: Any) -> Chart:
     if isinstance(thing, ImplicitSurface):
         raise ModelError(f"{owner}: an ImplicitSurface has no coordinates; give a ParametricSurface or a shape")
     try:
-        p = np.array(thing, dtype=float)
+        p = reals(thing)
     except (TypeError, ValueError):
         p = np.zeros(0)
     if p.shape == (3,) and np.all(np.isfinite(p)):

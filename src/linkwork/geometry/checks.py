@@ -7,17 +7,17 @@ from typing import Any
 import numpy as np
 
 from ..errors import ModelError
+from ..spatial.gate import real, reals
 from ..spatial.scalar import read_only
-from ..spatial.se3 import SE3
+from ..spatial.se3 import SE3, rigid_parts
 
 SMALLEST, LARGEST = 1e-9, 1e9  # m: what lies beyond is a mistake of units, or rounds away
-ROTATION_ERROR = 1e-6
 
 
 def number(owner: str, what: str, x: Any, least: float = -np.inf, most: float = np.inf) -> float:
     """A finite number between two bounds, which count as inside."""
     try:
-        value = float(x)
+        value = real(x)
     except (TypeError, ValueError):
         value = np.nan
     if not (np.isfinite(value) and least <= value <= most):
@@ -36,7 +36,7 @@ def whole(owner: str, what: str, x: Any) -> int:
 def vector(owner: str, what: str, x: Any) -> np.ndarray:
     """Three finite numbers, none of them absurdly large; a copy that nobody can write to."""
     try:
-        a = np.array(x, dtype=float)
+        a = reals(x)
     except (TypeError, ValueError):
         a = np.full(0, np.nan)
     if a.shape != (3,) or not np.all(np.isfinite(a)):
@@ -49,7 +49,7 @@ def vector(owner: str, what: str, x: Any) -> np.ndarray:
 def length(owner: str, what: str, x: Any) -> float:
     """A length that a thing can have: positive, neither absurdly small nor large."""
     try:
-        value = float(x)
+        value = real(x)
     except (TypeError, ValueError):
         value = np.nan
     if not (np.isfinite(value) and value > 0):
@@ -68,14 +68,5 @@ def lengths(owner: str, what: str, x: Any) -> np.ndarray:
 
 def pose(owner: str, E: SE3 | None) -> tuple[np.ndarray, np.ndarray]:
     """Rotation and position of a shape's frame; None is the identity."""
-    if E is None:
-        E = SE3()
-    if not isinstance(E, SE3):
-        raise ModelError(f"{owner}: pose must be an SE3, not {type(E).__name__}")
-    R, p = np.array(E.R, dtype=float), np.array(E.p, dtype=float)
-    if not (np.all(np.isfinite(R)) and np.all(np.isfinite(p))):
-        raise ModelError(f"{owner}: its pose is not finite")
-    error = float(np.abs(R @ R.T - np.eye(3)).max())
-    if error > ROTATION_ERROR or np.linalg.det(R) < 0:
-        raise ModelError(f"{owner}: the rotation of its pose is not a rotation (R R^T is off by {error:.2g})")
+    R, p = rigid_parts(owner, "its pose", E)
     return read_only(R), vector(owner, "position", p)

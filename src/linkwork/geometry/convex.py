@@ -7,6 +7,7 @@ from typing import Any, Unpack
 import numpy as np
 
 from ..errors import ModelError
+from ..spatial.gate import reals
 from ..spatial.scalar import Scalar, array, dot, maximum, minimum, read_only, stack
 from ..spatial.se3 import SE3
 from .mesh import Mesh
@@ -103,7 +104,7 @@ def _hull(name: str, points: Any) -> tuple[np.ndarray, np.ndarray]:
     from scipy.spatial import ConvexHull  # takes long to import
 
     try:
-        x = np.array(points, dtype=float)
+        x = reals(points)
     except (TypeError, ValueError):
         raise ModelError(f"{name}: points must be numbers of shape (n, 3)") from None
     if x.ndim != 2 or x.shape[1] != 3 or len(x) < 4:

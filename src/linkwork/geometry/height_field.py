@@ -7,6 +7,7 @@ from typing import Any, Unpack
 import numpy as np
 
 from ..errors import ModelError
+from ..spatial.gate import reals
 from ..spatial.scalar import read_only
 from ..spatial.se3 import SE3
 from . import checks
@@ -32,7 +33,7 @@ class HeightField(Placed):
     ) -> None:
         super().__init__(pose, attributes)
         try:
-            z = np.array(heights, dtype=float)
+            z = reals(heights)
         except (TypeError, ValueError):
             z = np.full(0, np.nan)
         if z.ndim != 2 or min(z.shape) < 2 or not np.all(np.isfinite(z)):

@@ -10,7 +10,6 @@ The same integrals as in [Mirtich 1996], which [Sueda, section 1.7] refers to, w
 
 from __future__ import annotations
 
-import copy
 from pathlib import Path
 from typing import Any, Unpack
 
@@ -18,6 +17,7 @@ import numpy as np
 
 from ..errors import ModelError
 from ..spatial.checks import positive
+from ..spatial.gate import reals
 from ..spatial.inertia import Inertia
 from ..spatial.scalar import Scalar, read_only
 from .checks import LARGEST, SMALLEST
@@ -40,10 +40,8 @@ class Mesh(Shape):
 
     def _with(self, vertices: np.ndarray, faces: np.ndarray) -> Mesh:
         """Another surface that is like this one in all else."""
-        other = copy.copy(self)
-        other.vertices = read_only(_vertices(self.name, vertices))
-        other.faces = read_only(_faces(self.name, faces, len(vertices)))
-        return other
+        corners, triangles = _vertices(self.name, vertices), _faces(self.name, faces, len(vertices))
+        return self.with_parts(vertices=read_only(corners), faces=read_only(triangles))
 
     @staticmethod
     def load(path: str | Path, name: str | None = None, **attributes: Unpack[Unnamed]) -> Mesh:
@@ -67,7 +65,7 @@ class Mesh(Shape):
     def scaled(self, factors: Any) -> Mesh:
         """Stretched by a factor, or by three along the axes; a mirror image keeps its outside outside."""
         try:
-            s = np.array(np.broadcast_to(np.asarray(factors, dtype=float), (3,)))
+            s = np.array(np.broadcast_to(reals(factors), (3,)))
         except (TypeError, ValueError):
             raise ModelError(f"{self.name}: scale {factors!r} must be a number or three numbers") from None
         if not np.all(np.isfinite(s)) or np.any(s == 0):
@@ -172,7 +170,7 @@ def _integrals(corners: np.ndarray, o: np.ndarray) -> tuple[float, np.ndarray, n
 
 def _vertices(name: str, x: Any) -> np.ndarray:
     try:
-        a = np.array(x, dtype=float)
+        a = reals(x)
     except (TypeError, ValueError):
         raise ModelError(f"{name}: vertices must be numbers") from None
     if a.size and (a.ndim != 2 or a.shape[1] != 3):

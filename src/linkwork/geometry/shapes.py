@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-import copy
+import inspect
 from collections.abc import Mapping
 from typing import Any, ClassVar, TypedDict, Unpack
 
 import numpy as np
 
 from ..errors import ModelError
+from ..spatial.frozen import Frozen
+from ..spatial.gate import meant, reals
 from ..spatial.inertia import Inertia
 from ..spatial.scalar import Scalar, read_only
 from ..spatial.se3 import SE3
@@ -35,7 +37,7 @@ class Attributes(Unnamed, total=False):
     name: str | None
 
 
-class Shape:
+class Shape(Frozen):
     """Base of all shapes.
 
     friction      coefficient of dry friction; None leaves it to the shape that it touches
@@ -64,7 +66,11 @@ class Shape:
         group: int = 1,
         mask: int = 1,
         name: str | None = None,
+        **unknown: Any,
     ) -> None:
+        for option in unknown:
+            known = [p for p in inspect.signature(Shape.__init__).parameters if p not in ("self", "unknown")]
+            raise ModelError(f"{type(self).__name__}: there is no {option!r}; there are {', '.join(known)}{meant(option, known)}")
         owner = self.name = type(self).__name__ if name is None else name
         if not isinstance(owner, str) or not owner:
             raise ModelError(f"{type(self).__name__}: its name must be a text, not {name!r}")
@@ -84,9 +90,7 @@ class Shape:
 
     def bound(self, values: Mapping[str, Any]) -> Any:
         """The same shape with other numbers, symbols too; they are not checked."""
-        other = copy.copy(self)
-        other.__dict__.update(values)
-        return other
+        return self.with_parts(**values)
 
     def moved(self, E: SE3) -> Any:
         """The same shape in the axes in which its own have the pose E, numbers or symbols."""
@@ -196,7 +200,7 @@ def _positive(owner: str, what: str, x: Any) -> float:
 
 def _color(owner: str, x: Any) -> tuple[float, ...]:
     try:
-        a = np.array(x, dtype=float)
+        a = reals(x)
     except (TypeError, ValueError):
         a = np.full(0, np.nan)
     if a.shape not in ((3,), (4,)) or not np.all((a >= 0) & (a <= 1)):

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from ..errors import InputError
+from ..spatial.gate import meant
 
 INERTIA = ("strict", "repair", "accept")
 MIMIC = ("couple", "independent")
@@ -26,4 +27,4 @@ class Options:
         for name, known in (("inertia", INERTIA), ("mimic", MIMIC)):
             value = getattr(self, name)
             if value not in known:
-                raise InputError(f"load: {name} = {value!r}; choose one of {', '.join(map(repr, known))}")
+                raise InputError(f"load: {name} = {value!r}; choose one of {', '.join(map(repr, known))}{meant(value, known)}")

@@ -7,13 +7,14 @@ from typing import Any
 import numpy as np
 
 from ..errors import ModelError
+from ..spatial.gate import real, reals
 from ..spatial.scalar import read_only
 
 
 def unit_axis(axis: Any, owner: str) -> np.ndarray:
     """The axis as a unit vector, a copy; lengths other than 1 are refused beyond 1e-6, as they hide unit mistakes."""
     try:
-        a = np.array(axis, dtype=float)
+        a = reals(axis)
     except (TypeError, ValueError):
         raise ModelError(f"{owner}: the axis must have 3 numbers, not {axis!r}") from None
     if a.shape != (3,):
@@ -29,7 +30,7 @@ def unit_axis(axis: Any, owner: str) -> np.ndarray:
 def number(x: Any, owner: str, what: str) -> float:
     """A finite number."""
     try:
-        value = float(x)
+        value = real(x)
     except (TypeError, ValueError):
         raise ModelError(f"{owner}: the {what} must be a number, not {x!r}") from None
     if not np.isfinite(value):

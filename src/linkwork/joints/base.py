@@ -7,7 +7,6 @@ Joints whose velocity is not the derivative of q (quaternions) say how q moves i
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
@@ -15,6 +14,7 @@ import numpy as np
 
 from ..errors import ModelError
 from ..kernel.symbol import traced_digest
+from ..spatial.frozen import Frozen
 from ..spatial.functions import run_time, shaped
 from ..spatial.jet import coordinates
 from ..spatial.scalar import Vector, solve_spd
@@ -23,7 +23,7 @@ from ..spatial.se3 import SE3, Tangent
 Pair = tuple[np.ndarray, np.ndarray]
 
 
-class Joint:
+class Joint(Frozen):
     """Base of all joints. Subclasses set `nq`, `nv` and `transform`.
 
     parameter_names   attributes that are run-time data of the kernels (an axis, a pitch): joints that differ only in
@@ -35,6 +35,7 @@ class Joint:
     charted: bool = False  # whether `rechart` ever changes the coordinates
     may_lock: bool = False  # whether S may lose rank where nobody has said so
     bounded: bool = False  # whether its coordinates have a domain, see `inside`
+    quaternions: tuple[int, ...] = ()  # where unit quaternions begin in its coordinates
     parameter_names: ClassVar[tuple[str, ...]] = ()
 
     def transform(self, q: Vector) -> SE3:
@@ -71,9 +72,7 @@ class Joint:
         """The same joint with other parameters (traced ones, say)."""
         if not values:
             return self
-        other = copy.copy(self)
-        other.__dict__.update(values)
-        return other
+        return self.with_parts(**values)
 
     # --- derived ----------------------------------------------------------------------------------------------------
     def jets(self, q: Vector, v: Vector) -> Vector:
@@ -141,13 +140,6 @@ class Joint:
 def pose_entries(E: SE3) -> list[Any]:
     """The twelve entries of a pose."""
     return [*E.R.flat, *E.p]
-
-
-def unit_quaternion_problem(quat: np.ndarray) -> str | None:
-    """The complaint about quaternions (..., 4) that are not unit, or None."""
-    norm = np.linalg.norm(quat, axis=-1)
-    bad = ~(np.abs(norm - 1.0) <= 1e-6)
-    return f"its quaternion (wxyz) has norm {norm[bad].flat[0]:.6g}, not 1" if bad.any() else None
 
 
 def subspace_fit(S: np.ndarray, twist: Vector) -> Vector:

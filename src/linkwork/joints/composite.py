@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 from typing import Any
 
 import numpy as np
@@ -10,7 +9,7 @@ import numpy as np
 from ..errors import ModelError
 from ..spatial.jet import Jet
 from ..spatial.scalar import Vector, stack
-from ..spatial.se3 import SE3, Tangent
+from ..spatial.se3 import SE3, Tangent, rigid_parts
 from .base import Joint, Pair
 from .planar import Translational
 from .spherical_exp import SphericalExp
@@ -32,12 +31,13 @@ class Composite(Joint):
             raise ModelError(f"Composite: {first!r} and {second!r} have {first.nv + second.nv} freedoms; a body has six")
         if between is not None:
             self.between = between
-            self.between_R, self.between_p = np.asarray(between.R, float), np.asarray(between.p, float)
+            self.between_R, self.between_p = rigid_parts("Composite", "between", between)
         self.first, self.second = first, second
         self.nq, self.nv = first.nq + second.nq, first.nv + second.nv
         self.charted = first.charted or second.charted
         self.may_lock = first.may_lock or second.may_lock
         self.bounded = first.bounded or second.bounded
+        self.quaternions = (*first.quaternions, *(first.nq + at for at in second.quaternions))
         if not self._independent():
             raise ModelError(f"Composite: the freedoms of {first!r} and {second!r} are not independent: some are the same")
 
@@ -65,11 +65,8 @@ class Composite(Joint):
     def bound(self, values: dict[str, Any]) -> Joint:
         first = {k.removeprefix("first_"): x for k, x in values.items() if k.startswith("first_")}
         second = {k.removeprefix("second_"): x for k, x in values.items() if k.startswith("second_")}
-        other = copy.copy(self)
-        other.first, other.second = self.first.bound(first), self.second.bound(second)
-        if "between_R" in values:
-            other.between = SE3(R=values["between_R"], p=values["between_p"])
-        return other
+        between = SE3(R=values["between_R"], p=values["between_p"]) if "between_R" in values else self.between
+        return self.with_parts(first=self.first.bound(first), second=self.second.bound(second), between=between)
 
     def _independent(self) -> bool:
         """Whether some position has a subspace of full rank."""

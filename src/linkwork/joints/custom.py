@@ -6,12 +6,16 @@ from collections.abc import Callable, Mapping
 from functools import cached_property
 from typing import Any
 
+import numpy as np
+
 from ..errors import ModelError
 from ..kernel.closed import closed_key
 from ..kernel.symbol import traced_digest
 from ..spatial.functions import Functions, shaped
-from ..spatial.scalar import Vector
-from ..spatial.se3 import SE3
+from ..spatial.gate import ROTATION_ERROR
+from ..spatial.scalar import Vector, cross, dot, stack, where
+from ..spatial.se3 import SE3, Tangent
+from ..spatial.stage import Rotation
 from .base import Joint, pose_entries
 from .formula import FormulaJoint
 from .formula_checks import check_formula
@@ -71,6 +75,16 @@ class CustomJoint(FormulaJoint):
     # --- what it is -------------------------------------------------------------------------------------------------------
     def transform(self, q: Vector) -> SE3:
         return self._given.call("transform", q)
+
+    def motion(self, q: Vector, v: Vector) -> SE3:
+        """The transform with its tangent; where a matrix of the user's is no rotation, the bias is no number."""
+        E = super().motion(q, v)
+        if not any(isinstance(stage, Rotation) for stage in E.stages):
+            return E
+        x, y, z = (E.R[:, k] for k in range(3))
+        off = np.abs(dot(x, x) - 1.0) + np.abs(dot(y, y) - 1.0) + np.abs(dot(x, y)) + np.abs(dot(cross(x, y), z) - 1.0)
+        t, wrong = E.tangent, where(off < ROTATION_ERROR, 0.0, np.nan)
+        return E.with_tangent(Tangent(t.S, t.phi, stack(t.bias[0] + wrong, *t.bias[1:]), t.S_dot))
 
     @cached_property
     def signature(self) -> tuple[Any, ...]:

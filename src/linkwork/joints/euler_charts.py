@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..errors import ModelError
+from ..spatial.gate import meant
 from ..spatial.scalar import Scalar, Vector, absolute, atan2, clip, cross, dot, inv, minimum, stack, where
 from ..spatial.se3 import SE3
 from .base import Joint, Pair
@@ -28,7 +29,10 @@ class EulerCharts(Joint):
     def __init__(self, sequence: str = "xyz") -> None:
         name = str(sequence).lower()
         if name not in SEQUENCES:
-            raise ModelError(f"EulerCharts: {sequence!r} is no sequence of axes; choose one of {', '.join(SEQUENCES)}")
+            raise ModelError(
+                f"EulerCharts: {sequence!r} is no sequence of axes; choose one of {', '.join(SEQUENCES)}"
+                f"{meant(sequence, SEQUENCES)}"
+            )
         self.start = SEQUENCES.index(name)
 
     def transform(self, q: Vector) -> SE3:

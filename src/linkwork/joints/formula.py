@@ -12,6 +12,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ..errors import ModelError
+from ..spatial.gate import real, reals
 from ..spatial.scalar import Vector, read_only, stack
 from .base import Joint
 
@@ -109,7 +110,7 @@ def _domain(owner: str, given: Any, nv: int) -> np.ndarray:
         pairs = [tuple(pairs)] * nv
     pairs = [(None, None) if pair is None else pair for pair in pairs]
     try:
-        found = np.array([[o if x is None else x for x, o in zip(p, (-np.inf, np.inf), strict=True)] for p in pairs], float)
+        found = reals([[o if x is None else x for x, o in zip(p, (-np.inf, np.inf), strict=True)] for p in pairs])
     except (TypeError, ValueError):
         found = np.zeros(0)
     if found.shape != (nv, 2) or np.isnan(found).any():
@@ -123,7 +124,7 @@ def _periods(owner: str, given: Any, nv: int) -> list[float]:
     """One for all coordinates, or one for each: a length, True for 2 pi, None or False for none (0 here)."""
     each = [given] * nv if given is None or np.ndim(given) == 0 else list(given)
     try:
-        found = [2 * np.pi if x is True else 0.0 if x is None or x is False else float(x) for x in each]
+        found = [2 * np.pi if x is True else 0.0 if x is None or x is False else real(x) for x in each]
     except (TypeError, ValueError):
         found = []
     asked = [x for x, p in zip(each, found, strict=False) if p or not (x is None or x is False)]

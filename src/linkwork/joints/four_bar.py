@@ -17,6 +17,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ..errors import ModelError
+from ..spatial.gate import reals
 from ..spatial.scalar import Scalar, Vector, dot, stack
 from ..spatial.se3 import SE3
 from .formula import FormulaJoint
@@ -93,7 +94,7 @@ def _across(w: Vector) -> Vector:
 
 def _pair(what: str, given: Any) -> tuple[np.ndarray, np.ndarray]:
     try:
-        points = np.array(given, dtype=float)
+        points = reals(given)
     except (TypeError, ValueError):
         points = np.zeros(0)
     if points.shape != (2, 2) or not np.all(np.isfinite(points)):

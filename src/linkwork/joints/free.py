@@ -5,11 +5,12 @@ from __future__ import annotations
 import numpy as np
 
 from ..spatial import quaternion, so3
+from ..spatial.gate import unit_problem
 from ..spatial.jet import Jet
 from ..spatial.scalar import Vector, stack
 from ..spatial.se3 import SE3, Tangent, bracket
 from ..spatial.stage import skew
-from .base import Joint, unit_quaternion_problem
+from .base import Joint
 from .spherical import quaternion_jets
 
 
@@ -17,6 +18,7 @@ class Free(Joint):
     """q = (position, quat_wxyz), v = twist (angular, linear) in child axes; S = 1 and S_dot = 0."""
 
     nq, nv = 7, 6
+    quaternions = (3,)
 
     def transform(self, q: Vector) -> SE3:
         return SE3(p=q[:3]) @ SE3.rot_quat(q[3:])
@@ -54,4 +56,4 @@ class Free(Joint):
         return np.concatenate([rng.uniform(-1, 1, 3), q / np.linalg.norm(q)])
 
     def checked(self, q: np.ndarray) -> str | None:
-        return unit_quaternion_problem(q[..., 3:])
+        return unit_problem(q[..., 3:])

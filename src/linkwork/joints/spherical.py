@@ -5,16 +5,18 @@ from __future__ import annotations
 import numpy as np
 
 from ..spatial import quaternion
+from ..spatial.gate import unit_problem
 from ..spatial.jet import Jet
 from ..spatial.scalar import Vector, cross, stack
 from ..spatial.se3 import SE3, Tangent
-from .base import Joint, unit_quaternion_problem
+from .base import Joint
 
 
 class Spherical(Joint):
     """q = quat_wxyz, v = angular velocity in child axes; S = (1, 0) and S_dot = 0."""
 
     nq, nv = 4, 3
+    quaternions = (0,)
 
     def transform(self, q: Vector) -> SE3:
         return SE3.rot_quat(q)
@@ -44,7 +46,7 @@ class Spherical(Joint):
         return q / np.linalg.norm(q)
 
     def checked(self, q: np.ndarray) -> str | None:
-        return unit_quaternion_problem(q)
+        return unit_problem(q)
 
 
 def quaternion_jets(q: Vector, w: Vector, columns: tuple[int, ...], nv: int) -> Vector:

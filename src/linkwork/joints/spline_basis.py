@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import ModelError
+from ..spatial.gate import meant, reals
 from ..spatial.scalar import Scalar
 
 
@@ -25,7 +26,7 @@ class SplineBasis:
 
     def __post_init__(self) -> None:
         try:
-            M: np.ndarray = np.array(self.matrix, dtype=float)
+            M: np.ndarray = reals(self.matrix)
         except (TypeError, ValueError):
             M = np.zeros(())
         if M.ndim != 2 or min(M.shape) < 2 or not np.all(np.isfinite(M)):
@@ -107,5 +108,7 @@ def basis_of(owner: str, given: Any) -> SplineBasis:
     """A basis, by its name too."""
     found = BASES.get(given) if isinstance(given, str) else given
     if not isinstance(found, SplineBasis):
-        raise ModelError(f"{owner}: basis must be one of {', '.join(map(repr, BASES))}, or a SplineBasis, not {given!r}")
+        raise ModelError(
+            f"{owner}: basis must be one of {', '.join(map(repr, BASES))}, or a SplineBasis, not {given!r}{meant(given, BASES)}"
+        )
     return found

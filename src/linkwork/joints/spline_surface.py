@@ -16,6 +16,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ..errors import ModelError
+from ..spatial.gate import reals
 from ..spatial.jet import Jet
 from ..spatial.scalar import Scalar, Vector, dot, stack
 from ..spatial.se3 import SE3
@@ -43,7 +44,7 @@ class SplineSurface(FormulaJoint):
         owner = type(self).__name__
         self.basis = basis_of(owner, basis)
         try:
-            C = np.array(values, dtype=float)
+            C = reals(values)
         except (TypeError, ValueError):
             C = np.zeros(0)
         if not 2 <= C.ndim <= 4 or len(C) != 6 or not np.all(np.isfinite(C)):

@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import SymbolError
+from ..errors import LinkworkError, SymbolError
 from ..spatial.scalar import NUMBERS, Element, is_zero, truth
 
 COMMUTATIVE = frozenset(("add", "mul", "and", "or"))
@@ -381,7 +381,14 @@ def text(x: Any, levels: int) -> str:
 def traced_digest(function: Callable[..., Sequence[Any]], *sizes: int) -> str:
     """A digest of what a function of vectors (of these sizes) computes: the same in every process, for the same expressions."""
     vectors = [np.array([variable(f"x{i}_{k}") for k in range(size)] + [None], dtype=object)[:-1] for i, size in enumerate(sizes)]
-    outputs = [operand(x) for x in function(*vectors)]
+    try:
+        outputs = [operand(x) for x in function(*vectors)]
+    except LinkworkError:
+        raise
+    except Exception as error:
+        raise SymbolError(
+            f"a function failed on traced values: {type(error).__name__}: {' '.join(str(error).split())}"
+        ) from error
     number: dict[int, int] = {}
     lines: list[Any] = [sizes]
     for node in ordered((x for vector in vectors for x in vector), outputs):

@@ -6,12 +6,12 @@ R (m u + w x h) / total mass: one sweep inward for h, one outward for R.
 
 from __future__ import annotations
 
-from threading import get_ident
 from typing import Any
 
 import numpy as np
 
 from ..kernel.sweep import POSE, SCALAR, Algorithm, Field, inward, matrix, outward, vector
+from ..model.accepts import check_model, takes_model
 from ..model.arrays import Interface
 from ..model.kinematics import kinematics
 from ..model.model import Model
@@ -87,18 +87,21 @@ CENTRE_JACOBIAN_DOT = Algorithm(
 
 def com_jacobian(model: Model, q: Any, threads: int | None = 1) -> np.ndarray:
     """J (3, nv) or (batch, 3, nv): the velocity of the centre of mass, in world axes, is J v."""
-    short = model.shortest_calls.get(("centre_jacobian", get_ident()))
+    if type(model) is not Model:
+        check_model(model)
+    short = model.shortest_calls.get("centre_jacobian")
     if short is not None and threads == 1 and (found := short(q)) is not None:
-        return found.copy()
+        return found
     known = model.usual_functions.get("centre_jacobian")
     if known is None:
         known = model.usual_functions["centre_jacobian"] = _function(model, CENTRE_JACOBIAN, ("q",), "J")
     result = known.first(threads, q)
     if (short := known.shortest()) is not None:
-        model.shortest_calls["centre_jacobian", get_ident()] = short
+        model.shortest_calls["centre_jacobian"] = short
     return result
 
 
+@takes_model
 def com_jacobian_dot(model: Model, q: Any, v: Any, threads: int | None = 1) -> np.ndarray:
     """The time derivative of `com_jacobian` along v: (3, nv) or (batch, 3, nv)."""
     make = lambda: _function(model, CENTRE_JACOBIAN_DOT, ("q", "v"), "J_dot")  # noqa: E731
@@ -112,6 +115,8 @@ def _function(model: Model, algorithm: Algorithm, names: tuple[str, ...], result
 
 def center_of_mass(model: Model, q: Any, threads: int | None = 1) -> np.ndarray:
     """Where the centre of mass is in the world: (3,) or (batch, 3)."""
+    if type(model) is not Model:
+        check_model(model)
     poses = kinematics(model, q, threads=threads).poses
     m, c = _masses(model)
     return np.einsum("k,...kij,kj->...i", m, poses[..., :3, :], c)

@@ -6,13 +6,13 @@ carries, turned to world axes and moved to the centre of mass.
 
 from __future__ import annotations
 
-from threading import get_ident
 from typing import Any
 
 import numpy as np
 
 from ..kernel.loops import Lane, Table, loops
 from ..kernel.sweep import POSE, SCALAR, Algorithm, Codec, Field, Routine, each, inward, outward, vector
+from ..model.accepts import check_model, takes_model
 from ..model.model import Model
 from ..model.rules import world_pose
 from ..spatial.rigid import RigidInertia
@@ -125,18 +125,21 @@ CENTROIDAL_MATRIX_DOT = Algorithm(
 
 def centroidal_momentum_matrix(model: Model, q: Any, threads: int | None = 1) -> np.ndarray:
     """A (6, nv) or (batch, 6, nv): A v is the momentum (angular, linear) about the centre of mass, in world axes."""
-    short = model.shortest_calls.get(("centroidal_matrix", get_ident()))
+    if type(model) is not Model:
+        check_model(model)
+    short = model.shortest_calls.get("centroidal_matrix")
     if short is not None and threads == 1 and (found := short(q)) is not None:
-        return found.copy()
+        return found
     known = model.usual_functions.get("centroidal_matrix")
     if known is None:
         known = model.usual_functions["centroidal_matrix"] = _function(model, CENTROIDAL_MATRIX, ("q",), "A")
     result = known.first(threads, q)
     if (short := known.shortest()) is not None:
-        model.shortest_calls["centroidal_matrix", get_ident()] = short
+        model.shortest_calls["centroidal_matrix"] = short
     return result
 
 
+@takes_model
 def centroidal_momentum_matrix_dot(model: Model, q: Any, v: Any, threads: int | None = 1) -> np.ndarray:
     """The time derivative of A along v, (6, nv) or (batch, 6, nv): A a + A_dot v is the rate of momentum.
 
@@ -149,6 +152,8 @@ def centroidal_momentum_matrix_dot(model: Model, q: Any, v: Any, threads: int | 
 
 def momentum(model: Model, q: Any, v: Any, threads: int | None = 1) -> np.ndarray:
     """The momentum (angular about the centre of mass, linear), in world axes: (6,) or (batch, 6) [Liu & Jain, Eqs. 18-21]."""
+    if type(model) is not Model:
+        check_model(model)
     A = centroidal_momentum_matrix(model, q, threads)
     return np.einsum("...ij,...j->...i", A, np.asarray(v, float))
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..kernel.sweep import POSE, SCALAR, Algorithm, Field, Items, Packing, Tree, inward, outward, over, vector
+from ..model.accepts import check_model, takes_model
 from ..model.model import Model, _body_dofs
 from ..reduced.inverse import tree_inverse_dynamics
 from ..spatial.scalar import dot
@@ -76,6 +77,8 @@ def coriolis_matrix(model: Model, q: Any, v: Any, threads: int | None = 1) -> np
 
     Of the bare tree; armature has no part in it.
     """
+    if type(model) is not Model:
+        check_model(model)
     found = model.usual_functions.get("coriolis_matrix")
     if found is None:
         plans = plans_of(model, coriolis_matrix, lambda: coriolis_tree(model))
@@ -84,6 +87,7 @@ def coriolis_matrix(model: Model, q: Any, v: Any, threads: int | None = 1) -> np
     return found.first(threads, q, v)
 
 
+@takes_model
 def coriolis_forces(model: Model, q: Any, v: Any, threads: int | None = 1) -> np.ndarray:
     """C(q, v) v, (nv,) or (batch, nv): Coriolis and centrifugal joint forces, apart from gravity and damping, in O(n)."""
     still = model.keep_as(coriolis_forces, lambda: _without_damping(model))

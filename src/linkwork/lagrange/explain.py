@@ -14,9 +14,11 @@ from typing import Any
 import numpy as np
 
 from ..errors import InputError, SymbolError
+from ..model.accepts import takes_model
 from ..model.model import Model
 from ..reduced.inverse import body_wrenches, transmitted
 from ..reduced.rules import falling_world
+from ..spatial.gate import meant
 from ..spatial.rigid import UPPER
 from ..spatial.scalar import array, zeros
 from ..spatial.trigonometric import Powers, Trigonometric, symbol
@@ -73,6 +75,7 @@ class Explanation:
         return f"$$\n{self.latex}\n$$"
 
 
+@takes_model
 def explain(model: Model, parameters: str = "symbols") -> Explanation:
     """The equations of motion of the bare tree of a small model, in symbols.
 
@@ -83,7 +86,8 @@ def explain(model: Model, parameters: str = "symbols") -> Explanation:
     lower half is printed. Forces and constraints of the model are named in the legend, not written.
     """
     if parameters not in ("symbols", "numbers"):
-        raise InputError(f'parameters must be "symbols" or "numbers", not {parameters!r}')
+        known = ("symbols", "numbers")
+        raise InputError(f'parameters must be "symbols" or "numbers", not {parameters!r}{meant(parameters, known)}')
     if model.nv > LARGEST:
         raise InputError(f"a model with {model.nv} degrees of freedom has no equations to read; {LARGEST} at most")
     names = _Names(model, parameters == "symbols")

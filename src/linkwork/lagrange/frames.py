@@ -13,14 +13,15 @@ Arrays have the batch axis first.
 from __future__ import annotations
 
 from collections.abc import Callable
-from threading import get_ident
 from typing import Any
 
 import numpy as np
 
 from ..errors import InputError
 from ..kernel.sweep import Algorithm
+from ..model.accepts import check_model, takes_model
 from ..model.model import Model
+from ..spatial.gate import meant
 from ..spatial.se3 import SE3
 from .frame_programs import ALIGNED, AXES, FORCES, JACOBIAN, JACOBIAN_DOT, MOTION
 from .spaces import interface, path_tree, plans_of
@@ -30,10 +31,12 @@ def frame_jacobian(
     model: Model, q: Any, frame: str, axes: str = ALIGNED, point: Any = None, threads: int | None = 1
 ) -> np.ndarray:
     """J (6, nv) or (batch, 6, nv): the twist of the frame is J v [Liu & Jain, Eqs. 28-31, 51, 57, 58]."""
+    if type(model) is not Model:
+        check_model(model)
     if point is None and threads == 1:
-        short = model.shortest_calls.get((frame, axes, get_ident()))
+        short = model.shortest_calls.get((frame, axes))
         if short is not None and (found := short(q)) is not None:
-            return found.copy()
+            return found
     return _run(model, JACOBIAN, axes, frame, point, {"q": q}, "J", (6, model.nv), threads)
 
 
@@ -44,6 +47,7 @@ def prepared_frame_jacobian(model: Model, frame: str, axes: str = ALIGNED) -> Ca
     return found.prepared() if found is not None else lambda q: np.zeros((6, model.nv))
 
 
+@takes_model
 def frame_jacobian_dot(
     model: Model, q: Any, v: Any, frame: str, axes: str = ALIGNED, point: Any = None, threads: int | None = 1
 ) -> np.ndarray:
@@ -55,9 +59,12 @@ def frame_velocity(
     model: Model, q: Any, v: Any, frame: str, axes: str = ALIGNED, point: Any = None, threads: int | None = 1
 ) -> np.ndarray:
     """J v (6,) or (batch, 6), without J."""
+    if type(model) is not Model:
+        check_model(model)
     return _run(model, MOTION, axes, frame, point, {"q": q, "v": v}, "velocity", (6,), threads)
 
 
+@takes_model
 def frame_acceleration(
     model: Model, q: Any, v: Any, a: Any, frame: str, axes: str = ALIGNED, point: Any = None, threads: int | None = 1
 ) -> np.ndarray:
@@ -69,6 +76,7 @@ def frame_acceleration(
     return _run(model, MOTION, axes, frame, point, given, "acceleration", (6,), threads)
 
 
+@takes_model
 def frame_forces(
     model: Model, q: Any, wrench: Any, frame: str, axes: str = ALIGNED, point: Any = None, threads: int | None = 1
 ) -> np.ndarray:
@@ -76,6 +84,7 @@ def frame_forces(
     return _run(model, FORCES, axes, frame, point, {"q": q, "wrench": wrench}, "tau", (model.nv,), threads)
 
 
+@takes_model
 def point_jacobian(model: Model, q: Any, frame: str, point: Any = (0.0, 0.0, 0.0), threads: int | None = 1) -> np.ndarray:
     """dr/dq (3, nv) or (batch, 3, nv) of a point of a body, in world axes [Liu & Jain, Eqs. 15, 67]."""
     return frame_jacobian(model, q, frame, ALIGNED, point, threads)[..., 3:, :]
@@ -94,7 +103,7 @@ def _run(
 ) -> np.ndarray:
     """A result of the program on the way to a frame; zero where the frame stands on the world."""
     if axes not in AXES:
-        raise InputError(f"axes must be one of {', '.join(map(repr, AXES))}, not {axes!r}")
+        raise InputError(f"axes must be one of {', '.join(map(repr, AXES))}, not {axes!r}{meant(axes, AXES)}")
     body, E = model.frame(frame)
     if body < 0:
         return np.zeros((*max((np.shape(x)[:-1] for x in given.values()), key=len), *shape))
@@ -111,7 +120,7 @@ def _run(
         model.usual_functions[key] = known
     found = known.first(threads, *given.values())
     if len(key) == 2 and (short := known.shortest()) is not None:
-        model.shortest_calls[(*key, get_ident())] = short
+        model.shortest_calls[key] = short
     return found
 
 

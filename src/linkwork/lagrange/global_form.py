@@ -20,6 +20,7 @@ import numpy as np
 from scipy.linalg import block_diag
 
 from ..errors import InputError
+from ..model.accepts import takes_model
 from ..model.kinematics import kinematics
 from ..model.model import Model
 from ..spatial.se3 import Ad, ad
@@ -89,6 +90,7 @@ class GlobalForm:
         return half.T @ inverse @ half
 
 
+@takes_model
 def global_form(model: Model, q: Any, v: Any) -> GlobalForm:
     """The block matrices of one state."""
     q, v = np.asarray(q, float), np.asarray(v, float)

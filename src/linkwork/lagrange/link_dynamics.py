@@ -26,6 +26,7 @@ from typing import Any
 import numpy as np
 
 from ..kernel.sweep import Algorithm, Field, inward, outward, vector
+from ..model.accepts import takes_model
 from ..model.model import Model
 from ..model.rules import motion_of
 from ..spatial.articulated import symmetric
@@ -109,6 +110,7 @@ class LinkDynamics:
     Q: np.ndarray
 
 
+@takes_model
 def link_dynamics(model: Model, q: Any, v: Any, a: Any, external: Any = None, threads: int | None = 1) -> LinkDynamics:
     """What moves every link and what its joint transmits, for accelerations `a` of one state or a batch, O(n).
 

@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 
 from ..kernel.sweep import POSE, SCALAR, Algorithm, Field, Items, Packing, Step, Tree, outward, over, vector
+from ..model.accepts import check_model, takes_model
 from ..model.model import Model
 from ..reduced.rules import falling_world, velocity_step
 from ..spatial.rigid import UPPER
@@ -99,6 +100,8 @@ def regressor_tree(model: Model) -> Tree:
 def regressor(model: Model, q: Any, v: Any, a: Any, threads: int | None = 1) -> np.ndarray:
     """Y (nv, 10 bodies) or (batch, nv, 10 bodies): the joint forces of the bare tree without armature and damping are
     Y `inertial_parameters(model)`."""
+    if type(model) is not Model:
+        check_model(model)
     found = model.usual_functions.get("regressor")
     if found is None:
         known = interface(
@@ -127,6 +130,7 @@ def regressor_pairs(model: Model) -> tuple[np.ndarray, np.ndarray]:
     return dofs, bodies
 
 
+@takes_model
 def inertial_parameters(model: Model) -> np.ndarray:
     """(10 bodies,): of every body mass, first moment m c, and Jxx, Jxy, Jxz, Jyy, Jyz, Jzz about its origin, in its axes."""
     return np.concatenate([np.zeros(0), *(_parameters(b.inertia) for b in model.bodies)])

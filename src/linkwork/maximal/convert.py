@@ -6,13 +6,16 @@ from typing import Any
 
 import numpy as np
 
+from ..errors import InputError
 from ..joints.base import subspace_fit
 from ..joints.complement import selected_rows
 from ..kernel.sweep import Algorithm, Field, outward
+from ..model.accepts import check_model, takes_model
+from ..model.entrance import records_of_runs
 from ..model.kinematics import kinematics
 from ..model.model import Model
 from ..model.rules import joint_of, placement_of
-from ..model.state import MaximalState, State
+from ..model.state import MaximalState, State, check_maximal_state
 from .dynamics import STATE_FIELDS
 
 REFINEMENTS = 4  # Gauss-Newton steps for joints with a moving subspace; one step is exact for the others
@@ -47,11 +50,17 @@ FIT = Algorithm("maximal_fit", {**STATE_FIELDS, "q": Field("output", "q"), "v": 
 
 def to_maximal(model: Model, state: State) -> MaximalState:
     """The maximal state of a reduced one."""
+    check_model(model)
+    if not isinstance(state, State):
+        raise InputError(f"state must be a State, not a {type(state).__name__}")
     k = kinematics(model, state.q, state.v)
     return MaximalState(k.poses, k.twists, state.q, state.t)
 
 
+@takes_model
 def to_reduced(model: Model, state: MaximalState) -> State:
     """The reduced state that fits a maximal one best, joint by joint; what no joint allows is lost: see `convert.joint_fit`."""
+    if not records_of_runs():
+        check_maximal_state(model, state)
     out = model.call(FIT, {"poses": state.poses, "twists": state.twists, "q_fit": state.q_fit})
     return State(out["q"], out["v"], state.t)

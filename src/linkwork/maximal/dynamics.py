@@ -12,6 +12,7 @@ import numpy as np
 
 from ..errors import ModelError
 from ..kernel.sweep import INERTIA, MATRIX, Algorithm, Field, inward, outward, vector
+from ..model.accepts import takes_model
 from ..model.model import Model
 from ..model.rules import world_pose
 from ..model.state import MaximalState
@@ -70,6 +71,7 @@ class MaximalAcceleration:
     multipliers: np.ndarray
 
 
+@takes_model
 def maximal_dynamics(
     model: Model, state: MaximalState, tau: Any = None, external: Any = None, *, t: Any = None, inputs: Any = None
 ) -> MaximalAcceleration:
@@ -84,6 +86,7 @@ def maximal_dynamics(
     return loaded_maximal_dynamics(model, state, tau, external, state.t if t is None else t, inputs)
 
 
+@takes_model
 def tree_maximal_dynamics(model: Model, state: MaximalState, tau: Any = None, external: Any = None) -> MaximalAcceleration:
     """Accelerations of the bare tree in maximal coordinates, with the joints' multipliers: the joint exerts T lam."""
     check_inertias(model)

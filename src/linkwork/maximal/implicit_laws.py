@@ -18,6 +18,7 @@ from ..elements.ports import At
 from ..joints import Joint
 from ..kernel.plans import Plans
 from ..kernel.sweep import NodeClass, Tree
+from ..model.accepts import takes_model
 from ..model.model import Model
 
 CYCLE = 20  # directions that `krylov` keeps
@@ -152,6 +153,7 @@ def stacked(n: Any, ports: Any, twists: str, velocities: str) -> np.ndarray:
     return np.concatenate([np.asarray(p, dtype=object) for p in parts])
 
 
+@takes_model
 def force_report(model: Model) -> dict[str, str]:
     """What a step of `maximal-implicit` does with every force of a model, by name."""
     found = implicit_laws(model)

@@ -9,6 +9,7 @@ import numpy as np
 from ..kernel.function import Function
 from ..kernel.plans import Plans
 from ..kernel.sweep import Algorithm
+from .entrance import ModelGate
 
 
 class Interface:
@@ -58,7 +59,10 @@ class Interface:
         """The algorithm as a function of some inputs, in this order; other inputs are `absent` or constants."""
         spare = tuple(name for name in self.algorithm.results if name not in wanted)
         inputs, outputs = ({name: self.tails[name] for name in some} for some in (names, wanted))
-        return Function(self._plans, self.algorithm, inputs, outputs, tuple(self.algorithm.phases), absent + spare, constants)
+        gate = ModelGate(self.model, self.algorithm)
+        return Function(
+            self._plans, self.algorithm, inputs, outputs, tuple(self.algorithm.phases), absent + spare, constants, gate
+        )
 
 
 def usual_function(model: Any, algorithm: Algorithm, names: tuple[str, ...], result: str) -> Function:

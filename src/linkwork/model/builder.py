@@ -11,9 +11,10 @@ import numpy as np
 from ..errors import ModelError
 from ..geometry.shapes import Attributes, Plane, Shape
 from ..joints import Joint
+from ..spatial.gate import meant, shown, word
 from ..spatial.inertia import Inertia
-from ..spatial.se3 import SE3
-from .model import WORLD, Body, Frame, Model
+from ..spatial.se3 import SE3, rigid_parts
+from .model import WORLD, Body, Frame, Model, gravity_vector
 from .properties import JointProperties, plain_properties
 from .state import State
 
@@ -40,12 +41,7 @@ class ModelBuilder:
     """
 
     def __init__(self, gravity: Any = (0.0, 0.0, -9.81)) -> None:
-        try:
-            self.gravity = np.array(gravity, dtype=float)
-        except (TypeError, ValueError):
-            raise ModelError(f"gravity must be three finite numbers, not {gravity!r}") from None
-        if self.gravity.shape != (3,) or not np.all(np.isfinite(self.gravity)):
-            raise ModelError(f"gravity must be three finite numbers, not {gravity!r}")
+        self.gravity = gravity_vector(gravity)
         self._entries: dict[str, _Entry] = {}
         self._elements: list[Any] = []
         self._frames: dict[str, Frame] = {}
@@ -79,6 +75,7 @@ class ModelBuilder:
         """
         if not isinstance(name, str) or not name or name == WORLD:
             raise ModelError(f"a body needs a name other than {WORLD!r}, not {name!r}")
+        word(f"body {name!r}", "its parent", parent)
         solids = _solids(f"body {name!r}", shapes)
         if inertia is None:
             inertia = _inertia_of(name, solids)
@@ -87,7 +84,7 @@ class ModelBuilder:
                 raise ModelError(f"body {name!r}: {what} must be a {kind.__name__}, not {type(value).__name__}")
         placement = placement or IDENTITY
         if placement is not self._last_placement:
-            _check_rigid(name, placement)
+            rigid_parts(f"body {name!r}", "its placement", placement)
             self._last_placement = placement
         if joint_name is not None and (not isinstance(joint_name, str) or not joint_name or joint_name == WORLD):
             raise ModelError(f"body {name!r}: its joint needs a name other than {WORLD!r}, not {joint_name!r}")
@@ -96,7 +93,10 @@ class ModelBuilder:
                 raise ModelError(f"the name {new!r} is used twice")
         unknown = sorted(set(properties) - PROPERTIES)
         if unknown:
-            raise ModelError(f"body {name!r}: there is no property {unknown[0]!r}; there are {', '.join(sorted(PROPERTIES))}")
+            raise ModelError(
+                f"body {name!r}: there is no property {unknown[0]!r}; there are {', '.join(sorted(PROPERTIES))}"
+                f"{meant(unknown[0], PROPERTIES)}"
+            )
         plain = plain_properties(joint.nq, joint.nv)
         held = JointProperties.of(joint, joint_name or name, **properties) if properties else plain
         self._names |= {name, joint_name or name}
@@ -110,7 +110,7 @@ class ModelBuilder:
         if placement is not None and not isinstance(placement, SE3):
             raise ModelError(f"frame {name!r}: placement must be a SE3, not {type(placement).__name__}")
         placement = placement or IDENTITY
-        _check_rigid(name, placement)
+        rigid_parts(f"frame {name!r}", "its placement", placement)
         self._names.add(name)
         self._frames[name] = Frame(body, placement)
         return self
@@ -127,7 +127,7 @@ class ModelBuilder:
 
     def exclude(self, body_a: str, body_b: str) -> ModelBuilder:
         """The shapes of two bodies, or of a body and the world, pass through each other. Neighbours in the tree do so anyway."""
-        self._excluded.add(frozenset((body_a, body_b)))
+        self._excluded.add(frozenset(word("exclude", "a body", body) for body in (body_a, body_b)))
         return self
 
     def add(self, element: Any) -> ModelBuilder:
@@ -135,15 +135,15 @@ class ModelBuilder:
         if callable(getattr(element, "add_to", None)):
             element.add_to(self)
             return self
-        if not callable(getattr(element, "check", None)):
-            raise ModelError(f"cannot add a {type(element).__name__}: it is no constraint, coupling or contact")
+        if isinstance(element, type) or not callable(getattr(element, "check", None)):
+            raise ModelError(f"cannot add {shown(element)}: it is no constraint, coupling or contact")
         self._elements.append(element)
         return self
 
     def keyframe(self, name: str, state: State) -> ModelBuilder:
         """Keep a state under a name, to start from."""
         if not isinstance(state, State) or state.q.ndim != 1:
-            raise ModelError(f"keyframe {name!r}: it must be a State of one configuration, not {state!r}")
+            raise ModelError(f"keyframe {name!r}: it must be a State of one configuration, not {shown(state)}")
         self._keyframes[name] = state
         return self
 
@@ -159,7 +159,7 @@ class ModelBuilder:
         children: dict[str, list[str]] = {}
         for e in self._entries.values():
             if e.parent != WORLD and e.parent not in self._entries:
-                raise ModelError(f"body {e.name!r}: its parent {e.parent!r} does not exist")
+                raise ModelError(f"body {e.name!r}: its parent {e.parent!r} does not exist{meant(e.parent, self._entries)}")
             children.setdefault(e.parent, []).append(e.name)
         order: list[str] = []
         stack = list(reversed(children.get(WORLD, [])))
@@ -170,6 +170,8 @@ class ModelBuilder:
         if len(order) < len(self._entries):
             lost = sorted(set(self._entries) - set(order))
             raise ModelError(f"bodies {lost} hang on each other in a cycle; close loops with a constraint instead")
+        for name, state in self._keyframes.items():
+            self._check_keyframe(name, state)
         index = {name: i for i, name in enumerate(order)}
         index[WORLD] = -1
         bodies = [
@@ -178,9 +180,9 @@ class ModelBuilder:
         ]
         for name, frame in self._frames.items():
             if frame.body != WORLD and frame.body not in self._entries:
-                raise ModelError(f"frame {name!r}: its body {frame.body!r} does not exist")
+                raise ModelError(f"frame {name!r}: its body {frame.body!r} does not exist{meant(frame.body, self._entries)}")
         for name in sorted(set().union(*self._excluded) - {WORLD} - set(self._entries)):
-            raise ModelError(f"exclude: there is no body {name!r}")
+            raise ModelError(f"exclude: there is no body {name!r}{meant(name, self._entries)}")
         locked = [b.joint_name for b in bodies if getattr(b.joint, "locks_at_neutral", False)]
         lines = [f"joint {x!r}: its motion subspace loses rank at the neutral position; start elsewhere" for x in locked]
         return Model(
@@ -193,6 +195,15 @@ class ModelBuilder:
             frozenset(self._excluded),
             dict(self._keyframes),
         )
+
+    def _check_keyframe(self, name: str, state: State) -> None:
+        """Raise unless it is a state of these bodies."""
+        joints = [e.joint for e in self._entries.values()]
+        for what, a, size in (("q", state.q, sum(j.nq for j in joints)), ("v", state.v, sum(j.nv for j in joints))):
+            if a.shape != (size,):
+                raise ModelError(f"keyframe {name!r}: its {what} has shape {a.shape}; this model needs ({size},)")
+            if not np.all(np.isfinite(a)):
+                raise ModelError(f"keyframe {name!r}: its {what} = {shown(a.tolist())} is not finite")
 
 
 def _solids(owner: str, shapes: Iterable[Shape]) -> tuple[Shape, ...]:
@@ -221,12 +232,3 @@ def _inertia_of(name: str, shapes: tuple[Shape, ...]) -> Inertia:
     if not parts:
         raise ModelError(f"body {name!r}: give its inertia, or shapes with a density or a mass")
     return sum(parts[1:], parts[0])
-
-
-def _check_rigid(name: str, placement: SE3) -> None:
-    R, p = np.asarray(placement.R, float), np.asarray(placement.p, float)
-    if not (np.all(np.isfinite(R)) and np.all(np.isfinite(p))):
-        raise ModelError(f"body {name!r}: its placement is not finite")
-    error = np.abs(R @ R.T - np.eye(3)).max()
-    if error > 1e-6 or np.linalg.det(R) < 0:
-        raise ModelError(f"body {name!r}: the rotation of its placement is not a rotation (R R^T is off by {error:.2g})")

@@ -9,6 +9,7 @@ import numpy as np
 
 from ..kernel.sweep import MATRIX, POSE, Algorithm, Field, outward, vector
 from ..spatial.se3 import bracket
+from .accepts import check_model
 from .model import Model
 from .rules import motion_of, world_pose
 
@@ -54,6 +55,8 @@ class Kinematics:
 
 def kinematics(model: Model, q: Any, v: Any = None, a: Any = None, threads: int | None = 1) -> Kinematics:
     """Poses, twists (angular, linear; body axes) and time derivatives of the twists' components."""
+    if type(model) is not Model:
+        check_model(model)
     if a is None:
         found = (
             model.quick(KINEMATICS, PLACE, ALL)(q, threads=threads)

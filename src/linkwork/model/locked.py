@@ -9,6 +9,7 @@ import numpy as np
 from ..joints.independence import LOCKED, independence
 from ..kernel.sweep import SCALAR, Algorithm, Field, each
 from ..spatial.scalar import dot, stack
+from .drivable import lost_rank
 from .model import Model
 from .rules import joint_of
 
@@ -61,7 +62,4 @@ def locked_joint(model: Model, q: np.ndarray) -> str | None:
     state, i = (int(k) for k in np.argwhere(bad)[0])
     body = model.bodies[i]
     at = np.atleast_2d(q)[state, model.q_index(body.name)]
-    return (
-        f"the motion subspace of joint {body.joint_name!r} has a rank below {body.joint.nv} at q = {at.tolist()}: "
-        "its coordinates do not move it independently there"
-    )
+    return lost_rank(body, at)

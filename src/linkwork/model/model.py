@@ -10,13 +10,14 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import InputError
+from ..errors import InputError, ModelError
 from ..geometry.shapes import Shape
 from ..joints import Joint
 from ..kernel.call import Factored
 from ..kernel.function import Function
 from ..kernel.plans import Plans
 from ..kernel.sweep import Algorithm, Items, NodeClass, Packing, Tree, pattern
+from ..spatial.gate import meant, reals, shown
 from ..spatial.inertia import Inertia
 from ..spatial.scalar import read_only
 from ..spatial.se3 import SE3
@@ -84,8 +85,11 @@ class Model:
     keyframes: dict[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        if self.gravity.flags.writeable:
-            object.__setattr__(self, "gravity", read_only(self.gravity.copy()))
+        if not isinstance(self.gravity, np.ndarray) or self.gravity.flags.writeable:
+            object.__setattr__(self, "gravity", read_only(gravity_vector(self.gravity)))
+        for i, body in enumerate(self.bodies):
+            if not -1 <= body.parent < i:
+                raise ModelError(f"body {body.name!r}: its parent has number {body.parent}; parents stand before their children")
         for element in self.elements:
             element.check(self)
 
@@ -132,10 +136,11 @@ class Model:
         """Index of a body, by its name or its joint's."""
         try:
             return self._index[name]
-        except KeyError:
+        except (KeyError, TypeError):
             known = ", ".join(list(self._index)[:8])
             raise InputError(
-                f"the model has no body or joint {name!r}; it has {known}{' ...' if len(self._index) > 8 else ''}"
+                f"the model has no body or joint {shown(name)}; it has {known}{' ...' if len(self._index) > 8 else ''}"
+                f"{meant(name, self._index)}"
             ) from None
 
     def q_index(self, name: str) -> slice:
@@ -170,7 +175,10 @@ class Model:
 
     def random_configuration(self, seed: int | np.random.Generator = 0) -> np.ndarray:
         """A random position of every joint; the same for the same seed."""
-        rng = np.random.default_rng(seed)
+        try:
+            rng = np.random.default_rng(seed)
+        except (TypeError, ValueError) as error:
+            raise InputError(f"seed must be a whole number, at least 0, or a generator of NumPy, not {shown(seed)}") from error
         return np.concatenate([b.joint.random(rng) for b in self.bodies])
 
     def integrate(self, q: np.ndarray, dv: np.ndarray) -> np.ndarray:
@@ -253,7 +261,7 @@ class Model:
 
     @cached_property
     def shortest_calls(self) -> dict[Any, Callable[..., Any]]:
-        """Of functions that take less time than a call of Python's, by what they are and the thread; see `Function.shortest`."""
+        """Of functions that take less time than a call of Python's, by what they are; see `Function.shortest`."""
         return {}
 
     @cached_property
@@ -286,7 +294,9 @@ class Model:
         importlib.import_module("linkwork.reduced")  # fills the table; no kernel depends on it
 
         if name not in FUNCTIONS:
-            raise InputError(f"there is no prepared function {name!r}; choose one of {', '.join(FUNCTIONS)}")
+            raise InputError(
+                f"there is no prepared function {name!r}; choose one of {', '.join(FUNCTIONS)}{meant(name, FUNCTIONS)}"
+            )
         return FUNCTIONS[name](self)
 
     def casadi(self, name: str) -> Any:
@@ -341,6 +351,17 @@ class Model:
 
     def __repr__(self) -> str:
         return f"Model({self.nb} bodies, nq={self.nq}, nv={self.nv})"
+
+
+def gravity_vector(x: Any) -> np.ndarray:
+    """Gravity as three finite numbers, a copy."""
+    try:
+        a = reals(x)
+    except ValueError:
+        a = np.full(0, np.nan)
+    if a.shape != (3,) or not np.all(np.isfinite(a)):
+        raise ModelError(f"gravity must be three finite numbers, not {shown(x)}")
+    return a
 
 
 def dofs_below(model: Model) -> Items:

@@ -10,11 +10,12 @@ import numpy as np
 
 from ..errors import ModelError
 from ..joints import Joint
-from ..spatial.scalar import read_only
+from ..spatial.frozen import Frozen, finish
+from ..spatial.gate import reals, shown
 
 
 @dataclass(frozen=True, eq=False)
-class JointProperties:
+class JointProperties(Frozen):
     """Arrays with an entry per coordinate (lower, upper) or per velocity (all others); copies that cannot be written to.
 
     lower, upper   limits of the coordinates; -inf and inf where there are none
@@ -35,7 +36,8 @@ class JointProperties:
 
     def __post_init__(self) -> None:
         for f in fields(self):
-            object.__setattr__(self, f.name, read_only(np.array(getattr(self, f.name), float)))
+            object.__setattr__(self, f.name, np.asarray(getattr(self, f.name), float))
+        finish(self)
 
     @staticmethod
     def of(
@@ -78,9 +80,12 @@ def _pair(name: str, limits: Any) -> tuple[Any, Any]:
 
 def _array(name: str, what: str, x: Any, size: int) -> np.ndarray:
     try:
-        a = np.array(np.broadcast_to(np.asarray(x, dtype=float), (size,)))
-    except (TypeError, ValueError):
-        raise ModelError(f"joint {name!r}: {what} = {x!r} must be a number or {size} numbers") from None
+        given = reals(x)
+        a = np.array(np.broadcast_to(given, (size,))) if given.ndim == 0 or given.shape == (size,) else np.zeros(())
+    except ValueError:
+        a = np.zeros(())
+    if a.shape != (size,):
+        raise ModelError(f"joint {name!r}: {what} = {shown(x)} must be a number or {size} numbers")
     if np.any(np.isnan(a)):
         raise ModelError(f"joint {name!r}: {what} = {a.tolist()} is not a number")
     return a

@@ -11,12 +11,16 @@ import numpy as np
 
 from ..errors import InputError
 from ..joints import Joint
+from ..kernel.snapshot import snapshots
+from ..spatial.frozen import Frozen, finish
+from ..spatial.gate import given_number, given_reals, rotation_problem
+from .entrance import body_of
 from .locked import locked_joint
 from .model import Body, Model
 
 
 @dataclass(frozen=True, eq=False)
-class State:
+class State(Frozen):
     """Reduced coordinates: time, q (nq,) and v (nv,); a batch has its axis first.
 
     memory   what the stepper that ended here hands to its own next step, by name; without it a run starts anew
@@ -28,13 +32,12 @@ class State:
     memory: Mapping[str, np.ndarray] | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "q", np.asarray(self.q, dtype=float))
-        object.__setattr__(self, "v", np.asarray(self.v, dtype=float))
-        object.__setattr__(self, "t", float(self.t))
+        _take_numbers(self, ("q", "v"))
+        finish(self)
 
 
 @dataclass(frozen=True, eq=False)
-class MaximalState:
+class MaximalState(Frozen):
     """Maximal coordinates: poses (bodies, 4, 4), body twists (bodies, 6), and the joint coordinates that fit best (nq,).
 
     `q_fit` only says where on its joint each body is (which turn, which sign of a quaternion); it is no second state.
@@ -49,18 +52,31 @@ class MaximalState:
     memory: Mapping[str, np.ndarray] | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
-        for name in ("poses", "twists", "q_fit"):
-            object.__setattr__(self, name, np.asarray(getattr(self, name), dtype=float))
-        object.__setattr__(self, "t", float(self.t))
+        _take_numbers(self, ("poses", "twists", "q_fit"))
+        finish(self)
+
+
+def _take_numbers(state: State | MaximalState, names: tuple[str, ...]) -> None:
+    """Keep arrays and the time as float64; an array that is that already is kept itself."""
+    for name in names:
+        x = getattr(state, name)
+        if type(x) is not np.ndarray or x.dtype != np.float64:
+            object.__setattr__(state, name, given_reals(f"state.{name}", x))
+    object.__setattr__(state, "t", given_time(state.t))
+
+
+def given_time(t: Any) -> float:
+    """The time of a state: a finite number."""
+    return given_number("state.t", t)
 
 
 def states_of(q: np.ndarray, v: np.ndarray) -> Callable[[float], State]:
     """A function that makes states of copies of these arrays of float64: nothing is looked at, for loops that make many."""
-    new, q_now, v_now = object.__new__, q.copy, v.copy
+    new, q_now, v_now = object.__new__, snapshots(q), snapshots(v)
 
     def state(t: float) -> State:
         made = new(State)
-        parts = made.__dict__
+        parts: Any = made.__dict__
         parts["q"], parts["v"], parts["t"] = q_now(), v_now(), t
         return made
 
@@ -77,9 +93,13 @@ def is_finite(a: np.ndarray) -> bool:
 
 def check_state(model: Model, state: State) -> None:
     """Raise with the first thing that is wrong: shapes, NaN, quaternions that are not unit, subspaces that lose rank."""
+    if not isinstance(state, State):
+        raise InputError(f"state must be a State, not a {type(state).__name__}")
     for name, a, size in (("q", state.q, model.nq), ("v", state.v, model.nv)):
         if a.shape[-1:] != (size,) or a.ndim > 2:
             raise InputError(f"state.{name} has shape {a.shape}; this model needs ({size},) or (batch, {size})")
+        if not len(a):
+            raise InputError(f"state.{name} is a batch of 0 states; give at least one")
         if not is_finite(a):
             body = model.bodies[body_of(model, name, int(np.argwhere(~np.isfinite(a))[0][-1]))]
             raise InputError(f"state.{name} is not finite at joint {body.joint_name!r}")
@@ -97,10 +117,28 @@ def _particular(model: Model) -> list[tuple[Body, slice]]:
     return [(b, model.q_index(b.name)) for b in model.bodies if type(b.joint).checked is not Joint.checked]
 
 
-def body_of(model: Model, space: str, index: int) -> int:
-    """The body whose joint has a coordinate ("q") or a velocity ("v")."""
-    starts = model.tree.offsets(space)
-    return int(np.searchsorted(starts, index, side="right")) - 1
+def check_maximal_state(model: Model, state: MaximalState) -> None:
+    """Raise with the first thing that is wrong: shapes, NaN, poses that are not rigid."""
+    if not isinstance(state, MaximalState):
+        raise InputError(f"state must be a MaximalState, not a {type(state).__name__}")
+    batch = state.twists.shape[:-2]
+    for name, tail in (("poses", (model.nb, 4, 4)), ("twists", (model.nb, 6)), ("q_fit", (model.nq,))):
+        a = getattr(state, name)
+        if a.shape != batch + tail or len(batch) > 1:
+            raise InputError(
+                f"state.{name} has shape {a.shape}; this model needs {tail}, or a batch of them, for all parts alike"
+            )
+        if not np.all(np.isfinite(a)):
+            raise InputError(f"the maximal state is not finite: state.{name}")
+    if 0 in batch:
+        raise InputError("the maximal state is a batch of 0 states; give at least one")
+    for i, body in enumerate(model.bodies):
+        E = state.poses[..., i, :, :]
+        problem = rotation_problem(E[..., :3, :3])
+        if problem:
+            raise InputError(f"state.poses of body {body.name!r}: its rotation is not a rotation ({problem})")
+        if np.abs(E[..., 3, :] - (0.0, 0.0, 0.0, 1.0)).max(initial=0.0) > 0.0:
+            raise InputError(f"state.poses of body {body.name!r}: the last row must be (0, 0, 0, 1), not {E[..., 3, :].tolist()}")
 
 
 @dataclass(frozen=True, eq=False)

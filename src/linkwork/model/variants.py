@@ -14,9 +14,10 @@ import numpy as np
 
 from ..errors import InputError, ModelError
 from ..joints import Joint
+from ..spatial.gate import meant
 from ..spatial.inertia import Inertia
 from .builder import PROPERTIES, ModelBuilder
-from .model import Body, Model
+from .model import Body, Model, gravity_vector
 from .properties import JointProperties
 
 Changes = Mapping[str, Mapping[str, Any]]
@@ -128,7 +129,9 @@ def _with_numbers(body: Body, numbers: Mapping[str, Any]) -> Body:
 def _check_names(body: Body, changes: Mapping[str, Any], known: tuple[str, ...]) -> None:
     for what in changes:
         if what not in known:
-            raise ModelError(f"body {body.name!r}: {what!r} cannot be changed here; these can: {', '.join(known)}")
+            raise ModelError(
+                f"body {body.name!r}: {what!r} cannot be changed here; these can: {', '.join(known)}{meant(what, known)}"
+            )
 
 
 def _given(p: JointProperties) -> dict[str, Any]:
@@ -154,8 +157,4 @@ def _refuse_to_drop(body: Body, changes: Mapping[str, Any]) -> None:
 def _gravity(model: Model, gravity: Any) -> np.ndarray:
     if gravity is None:
         return model.gravity
-    try:
-        return ModelBuilder(gravity).gravity
-    except (TypeError, ValueError) as error:
-        text = str(error) if isinstance(error, ModelError) else f"gravity must be three finite numbers, not {gravity!r}"
-        raise ModelError(text) from None
+    return gravity_vector(gravity)

@@ -20,6 +20,7 @@ from ..errors import InputError
 from ..model.model import WORLD, Model
 from ..model.state import State
 from ..solvers.problem import NORMAL
+from ..spatial.gate import meant
 from ..spatial.se3 import SE3, Ad
 from .bisp import Rubbing, Sliding, StaggeredStep, Stop
 from .reduced_friction import ReducedStep
@@ -66,7 +67,9 @@ def friction_step(
     Equalities ask for v' as for every stepper; what pushes may close its gap and not cross it (nothing is pushed out).
     """
     if projections not in PROJECTIONS:
-        raise InputError(f"there are no projections {projections!r}; choose one of {', '.join(PROJECTIONS)}")
+        raise InputError(
+            f"there are no projections {projections!r}; choose one of {', '.join(PROJECTIONS)}{meant(projections, PROJECTIONS)}"
+        )
     friction = model.elements_of(JointFriction)
     model = model.keep_as(friction_step, lambda: model.replace(elements=[e for e in model.elements if e not in friction]))
     now, laws = dynamics(model, state, tau, external, t=state.t + h), constraint_set(model)

@@ -21,8 +21,8 @@ from ..errors import ModelError
 from ..forces import Force, SpringDamper
 from ..joints import Fixed, Translational
 from ..model.builder import ModelBuilder
-from ..model.checks import numbers, point, word
 from ..model.model import Model
+from ..spatial.gate import numbers, point, word
 from ..spatial.inertia import Inertia
 from ..spatial.se3 import SE3
 

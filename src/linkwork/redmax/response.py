@@ -7,10 +7,12 @@ from typing import Any
 from ..elements.law import ForceLaw
 from ..maximal import response as maximal
 from ..maximal.dynamics import maximal_dynamics
+from ..model.accepts import check_model
 from ..model.model import Model
 from ..model.state import MaximalState, Response
 from ..reduced import response as reduced
 from ..reduced.dynamics import forward_dynamics
+from ..spatial.gate import given_positive
 
 
 def factor(
@@ -32,6 +34,7 @@ def factor(
 
     t, inputs   as of `forward_dynamics`; a `MaximalState` has a time of its own
     """
+    _check(model, dt)
     m = model.keep_as(factor, lambda: model.replace(elements=model.elements_of(ForceLaw))) if model.elements else model
     if isinstance(q, MaximalState):
         return maximal.response_at(model, q, lambda: maximal_dynamics(m, q, tau, external, t=t, inputs=inputs), dt)
@@ -41,6 +44,13 @@ def factor(
 
 def tree_factor(model: Model, q: Any, v: Any = None, tau: Any = None, external: Any = None, dt: float | None = None) -> Response:
     """The same of the bare tree: its free motion is that under gravity, tau and external wrenches alone."""
+    _check(model, dt)
     if isinstance(q, MaximalState):
         return maximal.factor_maximal(model, q, tau, external, dt)
     return reduced.factor_reduced(model, q, v, tau, external, dt)
+
+
+def _check(model: Model, dt: float | None) -> None:
+    check_model(model)
+    if dt is not None:
+        given_positive("dt", dt)

@@ -23,6 +23,7 @@ from ..model.model import Model
 from ..model.state import MaximalState, State
 from ..solvers.boxes import gather, gram
 from ..solvers.dense import factor as factor_dense
+from ..spatial.gate import meant
 from .program import climb, row_fields
 from .projection import arrange, factor, hold_positions, projection_fields, watch_equalities
 
@@ -38,7 +39,7 @@ def check_closed(model: Model, state: State | MaximalState, open_loops: str = "r
     open_loops   "refuse", or "allow": nothing is checked
     """
     if open_loops not in CHOICES:
-        raise InputError(f"open_loops must be one of {', '.join(CHOICES)}, not {open_loops!r}")
+        raise InputError(f"open_loops must be one of {', '.join(CHOICES)}, not {open_loops!r}{meant(open_loops, CHOICES)}")
     if not model.elements:
         return
     if open_loops == "allow" or not model.keep_as(closing_rows, lambda: closing_rows(model).any()):

@@ -24,6 +24,7 @@ import numpy as np
 from ..constraints.rows import constraint_set
 from ..constraints.targets import TOUCHING
 from ..errors import InputError, SolverError
+from ..model.accepts import takes_model
 from ..model.kinematics import kinematics
 from ..model.model import Model
 from ..solvers.coulomb import solve
@@ -46,6 +47,7 @@ class ContactForces(NamedTuple):
     jumps: int
 
 
+@takes_model
 def contact_forces(model: Model, q: Any, v: Any, tau: Any = None, touching: float = TOUCHING) -> ContactForces:
     """Accelerations and forces at one state, all forces of the model, loops, limits and contacts with friction acting.
 

@@ -13,6 +13,7 @@ import numpy as np
 from ..kernel.directional import companion, directional
 from ..kernel.function import Function
 from ..kernel.sweep import Algorithm
+from ..model.accepts import takes_model
 from ..model.arrays import Interface
 from ..model.manifold import INTEGRATE
 from ..model.model import Model
@@ -68,6 +69,7 @@ def _squares(
     return list(square_interface(model, algorithm)(inputs, threads, results).values())
 
 
+@takes_model
 def tree_inverse_dynamics_derivatives(
     model: Model, q: Any, v: Any, a: Any, external: Any = None, d_external: Any = None, threads: int | None = 1
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -85,6 +87,7 @@ def tree_inverse_dynamics_derivatives(
     return dq, dv, da
 
 
+@takes_model
 def tree_dynamics_derivatives(
     model: Model, q: Any, v: Any, tau: Any = None, external: Any = None, threads: int | None = 1
 ) -> tuple[np.ndarray, np.ndarray]:
@@ -94,6 +97,7 @@ def tree_dynamics_derivatives(
     return dq, dv
 
 
+@takes_model
 def tree_linearised_dynamics(
     model: Model, q: Any, v: Any, tau: Any = None, external: Any = None, threads: int | None = 1
 ) -> DynamicsDerivatives:

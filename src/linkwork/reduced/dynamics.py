@@ -20,6 +20,7 @@ from typing import Any
 
 import numpy as np
 
+from ..model.accepts import check_model, takes_model
 from ..model.model import FUNCTIONS, Model
 from .derivatives import (
     DynamicsDerivatives,
@@ -50,6 +51,8 @@ def forward_dynamics(
 
     O(n) per state; constraints add a dense problem of their size. `constrained_dynamics` returns their forces, too.
     """
+    if type(model) is not Model:
+        check_model(model)
     if not model.elements:
         return tree_dynamics(model, q, v, tau, external, threads)
     from .loaded import smooth_dynamics
@@ -73,6 +76,8 @@ def inverse_dynamics(
     Where equality constraints leave a choice, their forces are zero and tau alone carries: that is one solution whenever `a`
     obeys them (G a + bias = 0); if it does not, none exists. Dry friction is overcome. O(n) per state.
     """
+    if type(model) is not Model:
+        check_model(model)
     if not model.elements:
         return tree_inverse_dynamics(model, q, v, a, external, threads)
     from .loaded_inverse import loaded_inverse_dynamics
@@ -80,6 +85,7 @@ def inverse_dynamics(
     return loaded_inverse_dynamics(model, q, v, a, external, threads, t, inputs)[0]
 
 
+@takes_model
 def hybrid_dynamics(
     model: Model,
     q: Any,
@@ -105,6 +111,7 @@ def hybrid_dynamics(
     return loaded_hybrid_dynamics(model, q, v, tau, a, prescribed, external, threads, t, inputs)
 
 
+@takes_model
 def forward_dynamics_derivatives(
     model: Model,
     q: Any,
@@ -129,6 +136,7 @@ def forward_dynamics_derivatives(
     return found.da_dq, found.da_dv
 
 
+@takes_model
 def linearised_dynamics(
     model: Model,
     q: Any,
@@ -148,6 +156,7 @@ def linearised_dynamics(
     return loaded_dynamics_derivatives(model, q, v, tau, external, t, inputs)
 
 
+@takes_model
 def inverse_dynamics_derivatives(
     model: Model,
     q: Any,

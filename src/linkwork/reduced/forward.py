@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 
 from ..kernel.sweep import INERTIA, Algorithm, Field, inward, outward, vector
+from ..model.accepts import check_model
 from ..model.arrays import usual_function
 from ..model.model import FUNCTIONS, Model
 from ..model.rules import inertia_of
@@ -91,6 +92,8 @@ def tree_dynamics(model: Model, q: Any, v: Any, tau: Any = None, external: Any =
 
     external   wrenches (moment, force) on the bodies, about their origins in their axes: (bodies, 6)
     """
+    if type(model) is not Model:
+        check_model(model)
     if external is None and v is not None and tau is not None:
         return usual_function(model, *USUAL).first(threads, q, v, tau)
     inputs = {"q": q, "v": v, "tau": tau, "external": external, "gravity": model.gravity}

@@ -12,12 +12,15 @@ from typing import Any
 
 import numpy as np
 
+from ..errors import InputError
 from ..kernel.plans import Plans
 from ..kernel.sweep import Algorithm, Field, NodeClass, Tree, inward, outward
+from ..model.accepts import takes_model
 from ..model.arrays import Interface
 from ..model.model import Model
 from ..model.rules import inertia_of
 from ..spatial.articulated import Articulated
+from ..spatial.gate import shown
 from ..spatial.scalar import Vector
 from .forward import FORWARD_DYNAMICS, articulated_inertia, velocities
 from .rules import gyroscopic
@@ -62,6 +65,7 @@ HYBRID_DYNAMICS = Algorithm(
 )
 
 
+@takes_model
 def tree_hybrid_dynamics(
     model: Model,
     q: Any,
@@ -89,7 +93,11 @@ def tree_hybrid_dynamics(
 
 def prescribed_bodies(model: Model, names: str | Iterable[str]) -> frozenset[int]:
     """The bodies of the joints that are named."""
-    return frozenset(model.body_index(name) for name in ([names] if isinstance(names, str) else names))
+    try:
+        given = [names] if isinstance(names, str) else list(names)
+    except TypeError:
+        raise InputError(f"prescribed must be the name of a joint, or several, not {shown(names)}") from None
+    return frozenset(model.body_index(name) for name in given)
 
 
 def with_prescribed(tree: Tree, fixed: frozenset[int]) -> Tree:

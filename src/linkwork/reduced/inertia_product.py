@@ -17,6 +17,7 @@ import numpy as np
 
 from ..errors import InputError
 from ..kernel.sweep import Algorithm, Field, inward, matrix, outward, vector
+from ..model.accepts import takes_model
 from ..model.model import Model
 from ..model.rules import inertia_of, joint_of, placement_of
 from ..spatial.scalar import lu_inverse
@@ -102,6 +103,7 @@ class InertiaProduct:
         return self._factored.apply({"x": x.reshape(rows, model.nv)}, ("y",))[0].reshape(x.shape)
 
 
+@takes_model
 def inverse_inertia_product(model: Model, q: Any, x: Any, joint_terms: Any = None, body_terms: Any = None) -> np.ndarray:
     """(M + J^T P_m J + P_r)^-1 x for x (nv,) or (..., nv) at one configuration, or x (batch, nv) at a batch of them (batch, nq).
 

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..kernel.sweep import Algorithm, Field, inward, outward, vector
+from ..model.accepts import check_model, takes_model
 from ..model.arrays import usual_function
 from ..model.model import FUNCTIONS, Model
 from ..model.rules import inertia_of
@@ -59,6 +60,8 @@ def tree_inverse_dynamics(model: Model, q: Any, v: Any, a: Any, external: Any = 
 
     external   wrenches (moment, force) on the bodies, about their origins in their axes: (bodies, 6)
     """
+    if type(model) is not Model:
+        check_model(model)
     if external is None and v is not None and a is not None:
         return usual_function(model, *USUAL).first(threads, q, v, a)
     inputs = {"q": q, "v": v, "a": a, "external": external, "gravity": model.gravity}
@@ -71,6 +74,7 @@ def mass_product(model: Model, q: Any, x: Any, threads: int | None = 1) -> np.nd
     return model.call(INVERSE_DYNAMICS, inputs, threads, wanted=("tau",))["tau"]
 
 
+@takes_model
 def joint_wrenches(model: Model, q: Any, v: Any, a: Any, external: Any = None, threads: int | None = 1) -> np.ndarray:
     """The wrench (moment, force) that every joint transmits to its body, about the body's origin in its axes: (bodies, 6).
 
@@ -82,9 +86,13 @@ def joint_wrenches(model: Model, q: Any, v: Any, a: Any, external: Any = None, t
 
 def bias_forces(model: Model, q: Any, v: Any, threads: int | None = 1) -> np.ndarray:
     """The joint forces (nv,) or (batch, nv) at zero acceleration of the bare tree: Coriolis, centrifugal, gravity and damping."""
+    if type(model) is not Model:
+        check_model(model)
     return tree_inverse_dynamics(model, q, v, None, None, threads)
 
 
 def gravity_forces(model: Model, q: Any, threads: int | None = 1) -> np.ndarray:
     """The joint forces (nv,) or (batch, nv) that hold the bare tree still."""
+    if type(model) is not Model:
+        check_model(model)
     return tree_inverse_dynamics(model, q, None, None, None, threads)

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..kernel.sweep import INERTIA, POSE, SCALAR, Algorithm, Field, inward, outward
+from ..model.accepts import check_model
 from ..model.model import FUNCTIONS, Model
 from ..model.rules import joint_of, placement_of
 from ..spatial.articulated import Articulated, symmetric
@@ -68,4 +69,6 @@ FUNCTIONS["inverse_mass_matrix"] = lambda model: square_function(model, *USUAL).
 
 def inverse_mass_matrix(model: Model, q: Any, threads: int | None = 1) -> np.ndarray:
     """M(q)^-1, (nv, nv) or (batch, nv, nv), symmetric, with the armature of the joints."""
+    if type(model) is not Model:
+        check_model(model)
     return square_function(model, *USUAL)(q, threads=threads)[0]

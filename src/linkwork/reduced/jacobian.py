@@ -17,6 +17,7 @@ import numpy as np
 
 from ..kernel.function import Function
 from ..kernel.sweep import Algorithm, Field, inward, outward, vector
+from ..model.accepts import check_model, takes_model
 from ..model.arrays import Interface
 from ..model.kinematics import kinematics
 from ..model.model import Model
@@ -89,26 +90,31 @@ JACOBIAN = Algorithm(
 )
 
 
+@takes_model
 def jacobian_product(model: Model, q: Any, x: Any) -> np.ndarray:
     """J x: the body twists (bodies, 6) that joint velocities x (nv,) cause; batches broadcast."""
     return model.call(JACOBIAN_PRODUCT, {"q": q, "v": None, "x": x}, wanted=("Jx",))["Jx"]
 
 
+@takes_model
 def jacobian_dot_product(model: Model, q: Any, v: Any, x: Any) -> np.ndarray:
     """J_dot x at velocity v: (bodies, 6); batches broadcast."""
     return model.call(JACOBIAN_PRODUCT, {"q": q, "v": v, "x": x}, wanted=("J_dot_x",))["J_dot_x"]
 
 
+@takes_model
 def jacobian_transpose_product(model: Model, q: Any, wrenches: Any) -> np.ndarray:
     """J^T f: the joint forces (nv,) that body wrenches (bodies, 6) amount to; batches broadcast."""
     return model.call(JACOBIAN_TRANSPOSE_PRODUCT, {"q": q, "f": wrenches})["JTf"]
 
 
+@takes_model
 def body_jacobian(model: Model, q: Any) -> np.ndarray:
     """The dense J (6 bodies, nv) of all bodies at one configuration."""
     return jacobian_product(model, np.asarray(q, float), np.eye(model.nv)).reshape(model.nv, 6 * model.nb).T
 
 
+@takes_model
 def body_jacobian_dot(model: Model, q: Any, v: Any) -> np.ndarray:
     """The dense time derivative of J (6 bodies, nv) at one state."""
     q, v = np.asarray(q, float), np.asarray(v, float)
@@ -117,6 +123,8 @@ def body_jacobian_dot(model: Model, q: Any, v: Any) -> np.ndarray:
 
 def jacobian(model: Model, q: Any, frame: str, threads: int | None = 1) -> np.ndarray:
     """The Jacobian (6, nv) or (batch, 6, nv) of a body or frame: its twist (angular, linear) in its own axes is J v."""
+    if type(model) is not Model:
+        check_model(model)
     body, E = model.frame(frame)
     if body < 0:
         return np.zeros((*np.shape(q)[:-1], 6, model.nv))
@@ -131,6 +139,7 @@ def jacobian(model: Model, q: Any, frame: str, threads: int | None = 1) -> np.nd
     return found.swapaxes(-1, -2)
 
 
+@takes_model
 def frame_pose(model: Model, q: Any, frame: str) -> np.ndarray:
     """The world pose (4, 4) or (batch, 4, 4) of a body or frame."""
     body, E = model.frame(frame)

@@ -13,6 +13,7 @@ import numpy as np
 from ..elements.collection import Collection, Shape, collection
 from ..errors import InputError
 from ..kernel.sweep import SCALAR, Algorithm, Field, each
+from ..model.accepts import takes_model
 from ..model.arrays import Interface
 from ..model.model import Model
 from .program import ACCELERATION, dynamics, fields
@@ -80,6 +81,7 @@ def _interface(laws: Collection) -> Interface:
     return laws.model.keep_as(loaded_dynamics, make)
 
 
+@takes_model
 def constrained_dynamics(
     model: Model,
     q: Any,

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from ..kernel.sweep import INERTIA, SCALAR, Algorithm, Field, inward, over, vector
+from ..model.accepts import check_model, takes_model
 from ..model.arrays import usual_function
 from ..model.model import FUNCTIONS, Model
 from ..model.rules import inertia_of, joint_of, placement_of
@@ -65,6 +66,8 @@ FUNCTIONS["mass_matrix"] = _prepared_mass_matrix
 
 def mass_matrix(model: Model, q: Any, threads: int | None = 1) -> np.ndarray:
     """M(q), (nv, nv) or (batch, nv, nv), symmetric positive definite, with the armature of the joints."""
+    if type(model) is not Model:
+        check_model(model)
     M = usual_function(model, *USUAL).first(threads, q)
     if model.has_armature:
         index = np.arange(model.nv)
@@ -72,6 +75,7 @@ def mass_matrix(model: Model, q: Any, threads: int | None = 1) -> np.ndarray:
     return M
 
 
+@takes_model
 def mass_matrix_factor(model: Model, q: Any) -> np.ndarray:
     """L, lower triangular, with M = L^T L; L has no more entries than M (no fill-in) [Featherstone, LTL].
 

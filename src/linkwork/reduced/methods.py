@@ -24,6 +24,7 @@ from ..kernel.sweep import Algorithm, Field, NodeClass, Routine, Tree, each, vec
 from ..model import Model
 from ..model.arrays import usual_function
 from ..model.model import node_parameters
+from ..spatial.gate import meant
 from .dense_recursions import adjoints, dense_inward, dense_outward
 from .forward import USUAL
 from .recursions import forward_dynamics_of_the_paper, known_forces
@@ -109,7 +110,7 @@ class CompiledDynamics:
 def compiled(model: Model, method: str = "fastest") -> CompiledDynamics:
     """See the module's text; models with forces or constraints have the class kernels of their programs alone."""
     if method not in METHODS:
-        raise InputError(f"compile: the method must be one of {', '.join(METHODS)}, not {method!r}")
+        raise InputError(f"compile: the method must be one of {', '.join(METHODS)}, not {method!r}{meant(method, METHODS)}")
     if model.elements:
         raise ModelError("compile: a model with forces, constraints or contacts has its own program; use forward_dynamics")
     if method == "fastest":

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..forces.muscle_set import muscle_set
+from ..model.accepts import takes_model
 from ..model.kinematics import kinematics
 from ..model.model import Model
 from .jacobian import jacobian_transpose_product
@@ -40,6 +41,7 @@ class MuscleStates:
         return np.einsum("...m,...mv->...v", self.tension, self.moment_arms)
 
 
+@takes_model
 def muscle_states(model: Model, q: Any, v: Any = None, t: float = 0.0, u: Any = None) -> MuscleStates:
     """Lengths, tensions and moment arms of all muscles at q (..., nq) and v (..., nv).
 

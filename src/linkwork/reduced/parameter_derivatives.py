@@ -14,6 +14,7 @@ import numpy as np
 from ..elements.collection import collection
 from ..kernel.directional import companion, directional, slopes_of, with_slopes
 from ..kernel.plans import Plans
+from ..model.accepts import takes_model
 from ..model.arrays import Interface
 from ..model.model import Model
 from ..solvers import box_tangents  # noqa: F401  (what rows and boxes change by)
@@ -21,6 +22,7 @@ from .loaded import given_laws, law_tails, loaded_dynamics, without_pushes
 from .parameters import SETS, parameter_slopes
 
 
+@takes_model
 def parameter_derivatives(
     model: Model,
     q: Any,

@@ -20,6 +20,7 @@ from ..model.kinematics import kinematics
 from ..model.model import Model
 from ..model.rules import inertia_of, joint_of, placement_of
 from ..model.state import Motion, Response, force_arrays
+from ..spatial.gate import given_reals
 from ..spatial.scalar import ldl_solve
 from .rules import factor_joint
 
@@ -94,8 +95,8 @@ def response_at(
     model: Model, q: Any, v: Any, accelerations: Callable[[np.ndarray, np.ndarray], np.ndarray], dt: float | None
 ) -> ReducedResponse:
     """The response at a configuration whose free motion has accelerations that are a function of q and v."""
-    q = np.asarray(q, float)
-    v = np.zeros(model.nv) if v is None else np.asarray(v, float)
+    q = given_reals("factor: q", q)
+    v = np.zeros(model.nv) if v is None else given_reals("factor: v", v)
     for name, x, size in (("q", q, model.nq), ("v", v, model.nv)):
         if x.shape != (size,):
             raise InputError(f"factor: {name} has shape {x.shape}; one state is factored at a time, ({size},)")

@@ -10,7 +10,7 @@ import numpy as np
 from ..joints.complement import selected_rows
 from ..model.rules import joint_of, motion_of, placement_of
 from ..spatial.inertia import Articulated
-from ..spatial.scalar import Vector, array, cross, dot, is_zero, ldl, ldl_solve, stack
+from ..spatial.scalar import Vector, array, cross, dot, is_zero, ldl, ldl_solve, stack, where
 from ..spatial.se3 import SE3
 
 
@@ -45,6 +45,9 @@ def falling_world(n: Any) -> Vector:
     return stack(0.0, 0.0, 0.0, -g[0], -g[1], -g[2])
 
 
+LOST = 1e13  # D_kk by its pivot: beyond, only rounding is left of a freedom that those before it say already
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class JointFactor:
     """What an articulated inertia looks like through a joint.
@@ -67,13 +70,15 @@ class JointFactor:
 
 
 def factor_joint(IA: Articulated, S: np.ndarray, armature: Vector) -> JointFactor:
-    """See `JointFactor`."""
+    """See `JointFactor`. Where D is singular (S loses rank, or no mass moves) nothing is said but NaN, never rounding."""
     n = S.shape[1]
     U = IA.matrix @ S
     D = np.array(S.T @ U, dtype=object)
     for k in range(n):
         D[k, k] = D[k, k] + armature[k]
     L, d_inv = ldl(D)
+    for k in range(1, n):
+        d_inv[k] = where(np.abs(D[k, k] * d_inv[k]) < LOST, d_inv[k], np.nan)
     K = np.array(ldl_solve(L, d_inv, U.T), dtype=object)
     rows = selected_rows(S) or []
     if not all(is_zero(x) for x in armature):

@@ -10,6 +10,7 @@ from typing import Any
 from ..errors import InputError
 from ..model import Model, State
 from ..redmax import HyperReduced
+from ..spatial.gate import meant
 
 CONTACT_METHODS = ("reduced", "maximal", "maximal-implicit", "redmax")  # all know contact with friction
 
@@ -43,5 +44,5 @@ class Scene:
         for name in options:
             if name not in self.options:
                 known = f"its options are {', '.join(self.options)}" if self.options else "it has none"
-                raise InputError(f"the scene {self.name!r} has no option {name!r}; {known}")
+                raise InputError(f"the scene {self.name!r} has no option {name!r}; {known}{meant(name, self.options)}")
         return self.maker(**options)

@@ -7,15 +7,16 @@ from typing import Any
 import numpy as np
 
 from ..errors import ModelError
+from .gate import reals, rotation_problem, shown
 from .scalar import read_only
 
 
 def finite(name: str, x: Any, shape: tuple[int, ...]) -> Any:
     """Finite numbers of a shape: an array of our own that nobody can write to, or a float for shape ()."""
     try:
-        a = np.array(x, dtype=float)
-    except (TypeError, ValueError):
-        raise ModelError(f"inertia: {name} must be numbers, not {x!r}") from None
+        a = reals(x)
+    except ValueError:
+        raise ModelError(f"inertia: {name} must be numbers, not {shown(x)}") from None
     if a.shape != shape:
         raise ModelError(f"inertia: {name} must have shape {shape}, not {a.shape}")
     if not np.all(np.isfinite(a)):
@@ -51,11 +52,9 @@ def unit(name: str, x: Any) -> np.ndarray:
 def rotation(name: str, x: Any) -> np.ndarray:
     """A right-handed orthonormal matrix, to 1e-6."""
     R = finite(name, x, (3, 3))
-    error = float(np.abs(R @ R.T - np.eye(3)).max())
-    if error > 1e-6:
-        raise ModelError(f"inertia: {name} is not a rotation: R R^T is off by {error:.2g}")
-    if np.linalg.det(R) < 0:
-        raise ModelError(f"inertia: {name} is left-handed (its determinant is -1); turn one axis round")
+    problem = rotation_problem(R)
+    if problem:
+        raise ModelError(f"inertia: {name} {problem if 'left-handed' in problem else f'is not a rotation: {problem}'}")
     return R
 
 

@@ -8,7 +8,10 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from ..errors import LinkworkError, ModelError
+from ..errors import LinkworkError, ModelError, SymbolError
+from .advice import advice
+from .frozen import Frozen
+from .gate import reals, shown
 from .scalar import Vector, array
 from .table import Table
 
@@ -16,7 +19,7 @@ Function = Callable[..., Any]
 Found = TypeVar("Found")
 
 
-class Functions:
+class Functions(Frozen):
     """Some functions, by what they are, with their parameters; None where one is not given.
 
     owner      what messages begin with
@@ -65,16 +68,23 @@ class Functions:
 
     def bound(self, values: Mapping[str, Any]) -> Functions:
         """The same with other parameters."""
-        other = object.__new__(type(self))
-        other.__dict__.update(self.__dict__, values=self.values | dict(values))
-        return other
+        return self.with_parts(values=self.values | dict(values))
 
     def call(self, what: str, *arguments: Any, **offered: Any) -> Any:
         """The value of a function; of what is offered and of the parameters it is handed those that it names."""
         f = self.functions[what]
         if f is None:
             raise TypeError(f"{self.owner}: there is no function {what!r}")
-        return f(*arguments, **{name: x for name, x in (offered | self.values).items() if _takes(f, name)})
+        taken = {name: x for name, x in (offered | self.values).items() if _takes(f, name)}
+        try:
+            return f(*arguments, **taken)
+        except SymbolError as error:
+            raise SymbolError(f"{self.owner}: {what}: {advice(error) or error}") from None
+        except TypeError as error:
+            told = advice(error)
+            if told:
+                raise SymbolError(f"{self.owner}: {what}: {told}") from None
+            raise
 
     def vector(self, what: str, *arguments: Any, **offered: Any) -> Vector:
         """The value of a function as a vector of scalars of any kind."""
@@ -83,7 +93,11 @@ class Functions:
 
     def tried(self, what: str, *arguments: Any, **offered: Any) -> np.ndarray:
         """The value of a function of numbers, a vector; raises where it fails, or where it is not finite."""
-        found = self.attempt(what, lambda: np.asarray(self.vector(what, *arguments, **offered), dtype=float))
+        returned = self.attempt(what, lambda: self.call(what, *arguments, **offered))
+        try:
+            found = np.atleast_1d(reals(returned))
+        except ValueError as error:
+            raise ModelError(f"{self.owner}: {what} must return finite numbers, not {shown(returned)} ({error})") from None
         if found.ndim != 1 or not np.all(np.isfinite(found)):
             raise ModelError(f"{self.owner}: {what} must return finite numbers in one row, not {found.tolist()!r}")
         return found
@@ -95,7 +109,7 @@ class Functions:
         except LinkworkError:
             raise
         except Exception as error:
-            raise ModelError(f"{self.owner}: {what} failed: {type(error).__name__}: {error}") from error
+            raise ModelError(f"{self.owner}: {what} failed: {type(error).__name__}: {' '.join(str(error).split())}") from error
 
 
 def run_time(x: Any) -> Any:
@@ -124,7 +138,7 @@ def _finite(owner: str, name: str, x: Any) -> Any:
     if isinstance(x, Table):
         return x
     try:
-        a = np.array(x, dtype=float)
+        a = reals(x)
     except (TypeError, ValueError):
         raise ModelError(f"{owner}: parameter {name!r} must be numbers, not {x!r}") from None
     if not np.all(np.isfinite(a)):

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import ModelError
+from .gate import meant, reals
 from .scalar import Scalar
 from .table import Table
 
@@ -24,7 +25,7 @@ def samples(x: Any, y: Any, kind: str = "linear") -> Table:
     >>> hill = joint_force("knee", force=lambda q, v, c: [interp(q[0], c)], parameters={"c": samples(angles, torques, "pchip")})
     """
     try:
-        a, b = np.array(x, dtype=float), np.array(y, dtype=float)
+        a, b = reals(x), reals(y)
     except (TypeError, ValueError):
         a = b = np.zeros(())
     if a.ndim != 1 or len(a) < 2 or b.shape[:1] != a.shape or not (np.isfinite(a).all() and np.isfinite(b).all()):
@@ -32,7 +33,7 @@ def samples(x: Any, y: Any, kind: str = "linear") -> Table:
     if np.any(np.diff(a) <= 0.0):
         raise ModelError(f"samples: x must increase, not {a.tolist()}")
     if kind not in KINDS:
-        raise ModelError(f"samples: kind must be one of {', '.join(map(repr, KINDS))}, not {kind!r}")
+        raise ModelError(f"samples: kind must be one of {', '.join(map(repr, KINDS))}, not {kind!r}{meant(kind, KINDS)}")
     pieces = _pieces(a, b, kind)
     ends = np.zeros((2, *pieces.shape[1:]))
     ends[:, 0] = b[[0, -1]]

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import InputError
+from ..errors import InputError, SymbolError
 
 Scalar = Any  # float, Jet or Symbol
 Vector = np.ndarray  # of floats, or of dtype object holding scalars
@@ -37,6 +37,16 @@ class Element:
     def like(self, x: Any) -> Any:
         """A scalar as one of this kind."""
         raise NotImplementedError
+
+    def _unknown(self, *_: Any) -> Any:
+        raise SymbolError(
+            "a traced value is not a number yet: it has no digits, and cannot be rounded, counted or printed as one"
+        )
+
+    __round__ = __trunc__ = __floor__ = __ceil__ = __complex__ = _unknown
+
+    def __format__(self, spec: str) -> str:
+        return self._unknown() if spec else repr(self)
 
     def __array_ufunc__(self, ufunc: Any, method: str, *operands: Any, **options: Any) -> Any:
         if ufunc in METHODS and not options and all(np.ndim(x) == 0 for x in operands):

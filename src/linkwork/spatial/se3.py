@@ -15,9 +15,10 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import InputError
+from ..errors import InputError, ModelError
 from . import entire, quaternion, so3
 from . import stage as st
+from .gate import reals, rotation_problem, shown
 from .inertia import Articulated
 from .jet import Jet, biases, gradient_rates, gradients, rates, values
 from .scalar import Scalar, Vector, array, cross, dot, is_number, is_zero, numeric, read_only, stack, zeros
@@ -46,6 +47,9 @@ class SE3:
             turn = _carrying(st.rotation_stages(read_only(values(rotation))), of_matrix(rotation))
         object.__setattr__(self, "stages", shift.stages + turn.stages)
         object.__setattr__(self, "carried", _joined(shift, shift.carried, turn, turn.carried))
+
+    def __deepcopy__(self, memo: Any) -> SE3:
+        return self
 
     # --- primitives -------------------------------------------------------------------------------------------------
     @staticmethod
@@ -275,6 +279,7 @@ def Ad(E: SE3) -> np.ndarray:
 
 def ad(phi: Vector) -> np.ndarray:
     """The 6x6 matrix of the Lie bracket: ad(a) b = [a, b] = ([w_a] w_b, [v_a] w_b + [w_a] v_b)."""
+    phi = _vector("twist", phi, 6)
     W, V = st.skew(phi[:3]), st.skew(phi[3:])
     return numeric(np.block([[W, np.zeros((3, 3))], [V, W]]))
 
@@ -307,6 +312,21 @@ def right_jacobian(xi: Vector) -> np.ndarray:
 def _ad_any(xi: Vector) -> np.ndarray:
     W, V = st.skew(xi[:3]), st.skew(xi[3:])
     return np.block([[W, zeros(3, 3)], [V, W]])
+
+
+def rigid_parts(owner: str, what: str, E: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Rotation and position of a frame that an element is given, checked; None is the identity."""
+    if E is None:
+        return np.eye(3), np.zeros(3)
+    if not isinstance(E, SE3):
+        raise ModelError(f"{owner}: {what.removeprefix('its ')} must be an SE3, not {type(E).__name__}")
+    R, p = np.array(E.R, dtype=float), np.array(E.p, dtype=float)
+    if not (np.all(np.isfinite(R)) and np.all(np.isfinite(p))):
+        raise ModelError(f"{owner}: {what} is not finite: R = {shown(R.tolist())}, p = {p.tolist()}")
+    problem = rotation_problem(R)
+    if problem:
+        raise ModelError(f"{owner}: the rotation of {what} is not a rotation ({problem})")
+    return R, p
 
 
 # --- how transforms are made ----------------------------------------------------------------------------------------
@@ -350,14 +370,30 @@ def _turn(axis: int, angle: Scalar) -> SE3:
 
 
 def _vector(name: str, x: Any, size: int) -> Vector:
-    vector = x if isinstance(x, np.ndarray) else array(x)
+    vector = _scalars(name, x)
     if vector.shape != (size,):
         raise InputError(f"SE3: the {name} must have {size} entries, not shape {vector.shape}")
     return vector
 
 
 def _matrix(R: Any) -> np.ndarray:
-    matrix = R if isinstance(R, np.ndarray) else array(R)
+    matrix = _scalars("rotation", R)
     if matrix.shape != (3, 3):
         raise InputError(f"SE3: the rotation must be a 3x3 matrix, not of shape {matrix.shape}")
     return matrix
+
+
+NO_SCALARS = {str, bytes, complex, dict, set, bool, type(None)}
+
+
+def _scalars(name: str, x: Any) -> np.ndarray:
+    """Numbers, jets and traced values in an array; what is neither is refused."""
+    if isinstance(x, np.ndarray) and x.dtype == np.float64:
+        return x
+    try:
+        a = x if isinstance(x, np.ndarray) else array(x)
+        if a.dtype == object and a.ndim and not NO_SCALARS & set(map(type, a.flat)):
+            return a
+        return reals(x)
+    except (TypeError, ValueError) as error:
+        raise InputError(f"SE3: the {name} must be numbers, not {shown(x)} ({error})") from None

@@ -19,6 +19,8 @@ import numpy as np
 
 from ..errors import ModelError, SymbolError
 from .dual import held
+from .frozen import Frozen
+from .gate import reals
 from .scalar import Scalar, array, is_number, read_only, where
 
 FINEST = 16  # cells of the grid per knot, at most
@@ -42,7 +44,7 @@ class TableShape(NamedTuple):
         return 1 + len(self.cyclic) + (3 if self.steps else 0)
 
 
-class Table:
+class Table(Frozen):
     """Values to be looked up at run time; see the module's text.
 
     >>> curve = Table(values)                # (rows,) or (rows, ...)
@@ -163,7 +165,7 @@ def _product(cell: tuple[int, ...]) -> int:
 
 def _numbers(what: str, x: Any) -> np.ndarray:
     try:
-        a = np.array(x, dtype=float)
+        a = reals(x)
     except (TypeError, ValueError):
         a = np.array(np.nan)
     if a.ndim < 1 or not np.all(np.isfinite(a)):

@@ -17,7 +17,9 @@ from ..elements.collection import collection
 from ..errors import SolverError
 from ..maximal.convert import to_maximal, to_reduced
 from ..model import MaximalState, Model, State, check_state
+from ..model.accepts import check_model
 from ..reduced.projection import POSITIONS, RATES, Projection, projection
+from ..spatial.gate import given_count, given_positive
 from .tangent import recharted
 
 HALVINGS = 30  # of a step, at most
@@ -36,6 +38,9 @@ def assemble(model: Model, state: Kind, tolerance: float = 1e-10, iterations: in
     iterations   Gauss-Newton steps at most
     Raises SolverError where residuals stay, with the constraint that keeps the largest of them.
     """
+    check_model(model)
+    given_positive("tolerance", tolerance)
+    given_count("iterations", iterations, 0)
     if isinstance(state, MaximalState):
         found = to_maximal(model, assemble(model, to_reduced(model, state), tolerance, iterations))
         return replace(found, t=state.t)  # type: ignore[return-value]

@@ -12,6 +12,7 @@ from ..errors import InputError
 from ..kernel.workers import thread_count
 from ..model import MaximalState, Model, State
 from ..model.state import is_finite
+from ..spatial.gate import given_reals
 from .departures import bounded_joints, first_departure, suspects
 from .efforts import Efforts
 from .inputs import Inputs
@@ -71,7 +72,10 @@ class FixedRun:
         if len(known) > FORMS:
             known.clear()
         idle = known.setdefault(form, [])
-        run = idle.pop() if idle else Recording(self.model, program, kept)
+        try:
+            run = idle.pop()  # other threads take others
+        except IndexError:
+            run = Recording(self.model, program, kept)
         arrays, reports, memory = run(kept, self.dt, self.records, self.every, thread_count(self.threads))
         idle.append(run)
         tau = None if self.tau is None else self._constant_tau()
@@ -119,21 +123,22 @@ class FixedRun:
                     add(numbers())
                 continue
             break
-        idle.append(run)
         arrays = self._split(records[0], {name: run.now[name].shape[1] for name in program.recorded})
         pairs = zip(run.reports.items(), records[1:], strict=True)
         reports = {name: self._split(chunks, {name: a.shape[1]})[name] for (name, a), chunks in pairs}
         applied = self._split([*given, given[-1]][: self.records + 1], {"tau": self.model.nv})["tau"]
         held = None if control is None and self.tau is None else applied
         memory = {name: run.now[name].copy() for name in program.memory}
+        idle.append(run)
         return self._solution(arrays, held, reports, applied[:, 0], told, memory)
 
     def _stepping(self, program: Program, idle: list[Stepping]) -> Stepping:
         """Memory of a run that has ended, or fresh memory, where this run starts."""
         kept = self._kept(program)
-        if not idle:
+        try:
+            run = idle.pop()  # other threads take others
+        except IndexError:
             return Stepping(self.model, program, kept, self.dt, self.threads, self.efforts.most)
-        run = idle.pop()
         run.restart(kept, self.dt)
         return run
 
@@ -155,10 +160,7 @@ class FixedRun:
     def _fitting(self, tau: Any, t: float) -> np.ndarray:
         """What a control returned, as an array within the efforts of the joints."""
         nv = self.model.nv
-        tau = shaped_force(tau, t, (self.batch, nv) if self.batched else (nv,), (nv,))
-        if not np.isfinite(tau).all():
-            raise InputError(f"control returned a value that is not finite at t = {t:g}")
-        return self.efforts.held(tau)
+        return self.efforts.held(finite_force(tau, t, (self.batch, nv) if self.batched else (nv,), (nv,)))
 
     def _constant_tau(self) -> np.ndarray:
         assert self.tau is not None
@@ -235,9 +237,20 @@ def flat(x: np.ndarray, batch: int, batched: bool) -> np.ndarray:
     return x.reshape(batch, -1) if batched and x.ndim > 1 and len(x) == batch and x.size % batch == 0 else x.reshape(-1)
 
 
+def finite_force(tau: Any, t: float, *shapes: tuple[int, ...]) -> np.ndarray:
+    """The same, of finite numbers."""
+    tau = shaped_force(tau, t, *shapes)
+    if not np.isfinite(tau).all():
+        raise InputError(f"control returned a value that is not finite at t = {t:g}")
+    return tau
+
+
 def shaped_force(tau: Any, t: float, *shapes: tuple[int, ...]) -> np.ndarray:
     """What a control returned, as an array of one of the shapes."""
-    tau = np.asarray(tau, dtype=float)
+    if type(tau) is not np.ndarray or tau.dtype != np.float64:
+        if tau is None:
+            raise InputError(f"control returned None at t = {t:g}; it must return joint forces {shapes[0]}")
+        tau = given_reals(f"what control returned at t = {t:g}", tau)
     if tau.shape not in shapes:
         raise InputError(f"control returned shape {tau.shape} at t = {t:g}; expected {shapes[0]}")
     return tau

@@ -11,6 +11,7 @@ from ..constraints.rows import constraint_set
 from ..elements.collection import collection
 from ..errors import InputError
 from ..redmax.hyper_reduced import HyperReduced
+from ..spatial.gate import meant
 from .hyper_explicit import HyperEuler, HyperRungeKutta4
 from .hyper_implicit import HyperBDF1, HyperBDF2, HyperLinearlyImplicit, HyperSDIRK2
 from .linearly_implicit import LinearlyImplicit
@@ -26,7 +27,9 @@ OPTIONS = {"linearly_implicit": ("baumgarte",)}
 def hyper_stepper(hyper: HyperReduced, method: str, name: str | None, options: dict[str, Any]) -> MappedStepper:
     """The stepper of a name for hyper-reduced coordinates; by default the first of its method."""
     if method not in STEPPERS:
-        raise InputError(f"hyper-reduced coordinates have no method {method!r}; choose one of {', '.join(STEPPERS)}")
+        raise InputError(
+            f"hyper-reduced coordinates have no method {method!r}; choose one of {', '.join(STEPPERS)}{meant(method, STEPPERS)}"
+        )
     name = name or next(iter(STEPPERS[method]))
     if name not in STEPPERS[method]:
         known = ", ".join(STEPPERS[method])
@@ -36,7 +39,9 @@ def hyper_stepper(hyper: HyperReduced, method: str, name: str | None, options: d
     for option in options:
         known = OPTIONS.get(name, ())
         if option not in known:
-            raise InputError(f"the stepper {name!r} has no option {option!r} here; it has {', '.join(known) or 'none'}")
+            raise InputError(
+                f"the stepper {name!r} has no option {option!r} here; it has {', '.join(known) or 'none'}{meant(option, known)}"
+            )
     kind = STEPPERS[method][name]
     chosen = kind(hyper, LinearlyImplicit(**options)) if kind is HyperLinearlyImplicit else kind(hyper)
     if not chosen.contacts and constraint_set(hyper.model).unilateral.any():

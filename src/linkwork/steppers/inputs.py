@@ -11,6 +11,7 @@ from ..errors import InputError
 from ..forces import FibreMuscle, MuscleDrive
 from ..forces.set import force_set
 from ..model import Model, State
+from ..spatial.gate import given_reals
 
 InputFunction = Callable[[float, Any], np.ndarray]
 
@@ -31,7 +32,7 @@ def input_function(model: Model, given: Any) -> InputFunction | None:
 
     def inputs(t: float, state: Any) -> np.ndarray:
         found = given(t, state) if isinstance(given, MuscleDrive) else given(t) if callable(given) else given
-        u = np.asarray(found, float)
+        u = given_reals(f"inputs at t = {t:g}", found)
         if u.shape != (size,):
             raise InputError(f"inputs have shape {u.shape} at t = {t:g}; the forces of this model have {size}")
         if not np.all(np.isfinite(u)):

@@ -28,6 +28,7 @@ from ..redmax.laws import DENSE, GRADIENTS, RECURSIVE, Softness, stiff_laws
 from ..redmax.program import PUBLISHED, TARGETS, dynamics, fields, pushes_out
 from ..reduced.pressing import pressing_fields
 from ..reduced.program import keep_unknowns
+from ..spatial.gate import meant
 from ..spatial.scalar import zeros
 from .loaded_program import loaded_program
 from .stepper import Program, Stepper
@@ -119,7 +120,9 @@ class LinearlyImplicit(Stepper):
             raise InputError(f"{self.name}: baumgarte must be a rate, not {self.baumgarte!r}")
         for what, chosen, known in (("route", self.route, ROUTES), ("stiffness", self.stiffness, STIFFNESS)):
             if chosen not in known:
-                raise InputError(f"{self.name}: there is no {what} {chosen!r}; choose one of {', '.join(known)}")
+                raise InputError(
+                    f"{self.name}: there is no {what} {chosen!r}; choose one of {', '.join(known)}{meant(chosen, known)}"
+                )
 
     def check(self, model: Model) -> None:
         if self.route == "recursive" and stiff_laws(model).distant:

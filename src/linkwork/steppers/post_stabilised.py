@@ -21,9 +21,11 @@ from ..errors import InputError, SolverError
 from ..kernel.sweep import Field, Step, each
 from ..maximal import projection as maximal
 from ..model import MaximalState, Model, State
+from ..model.accepts import takes_model
 from ..reduced import projection as reduced
 from ..reduced.program import keep_unknowns
 from ..reduced.projection import POSITIONS, RATES, projection
+from ..spatial.gate import meant
 from .assemble import assemble, violated
 from .tangent import recharted
 
@@ -34,7 +36,7 @@ CHOICES = ("none", "baumgarte", "project")
 def check_choice(owner: str, given: str, known: tuple[str, ...]) -> None:
     """Raise unless a way to stabilise is known."""
     if given not in known:
-        raise InputError(f"{owner}: stabilise must be one of {', '.join(known)}, not {given!r}")
+        raise InputError(f"{owner}: stabilise must be one of {', '.join(known)}, not {given!r}{meant(given, known)}")
 
 
 # --- after a step in time -----------------------------------------------------------------------------------------------------
@@ -69,6 +71,7 @@ def put_back_fields(shape: Shape, method: str) -> dict[str, Field]:
 
 
 # --- any state ----------------------------------------------------------------------------------------------------------------
+@takes_model
 def project(model: Model, state: Kind, tolerance: float = 1e-10, iterations: int = 30) -> Kind:
     """The nearest state, in the metric of the mass, whose coordinates and velocities obey the constraints at the time state.t.
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from ..errors import InputError
 from ..model import Model
+from ..spatial.gate import meant
 from .files import whole_file
 from .runs import first_run, spread
 
@@ -44,7 +45,7 @@ def strobe(
     from matplotlib.figure import Figure
 
     if plane not in PLANES:
-        raise InputError(f"strobe: plane must be one of {', '.join(PLANES)}, not {plane!r}")
+        raise InputError(f"strobe: plane must be one of {', '.join(PLANES)}, not {plane!r}{meant(plane, PLANES)}")
     run, axes = first_run(trajectory), PLANES[plane]
     model, moments = run.model, spread(len(run), frames)
     figure = Figure(figsize=(5.6, 4.2), layout="constrained")

@@ -10,6 +10,7 @@ import numpy as np
 from ...constraints.coupling import Coupling
 from ...geometry import Plane, Sphere
 from ...model.model import WORLD
+from ...spatial.gate import meant
 from .elements import Multiple
 from .expressions import piecewise
 from .joints import axis_of
@@ -98,7 +99,7 @@ def constraints_of(scene: Record, places: Places, run: Run) -> list[Any]:
     for record in scene.records("constraints"):
         name = record.text("type")
         if name not in KINDS:
-            raise record.unsupported(f"constraints of type {name!r}; there are {', '.join(KINDS)}")
+            raise record.unsupported(f"constraints of type {name!r}; there are {', '.join(KINDS)}{meant(name, KINDS)}")
         if run.kind == "BDF" or (run.kind == "ODE45" and name in ONE_SIDED):
             raise record.unsupported(f"constraints of type {name!r} with {run.integrator}")
         out.append(KINDS[name](record, places, run))

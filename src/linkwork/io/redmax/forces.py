@@ -10,6 +10,7 @@ import numpy as np
 
 from ...forces import BodyDamping, PointSpring, SpringDamper
 from ...model.model import WORLD
+from ...spatial.gate import meant
 from .elements import CoordinateSpring, StretchedCable
 from .places import Place, Places
 from .published_forces import (
@@ -110,7 +111,7 @@ def forces_of(scene: Record, places: Places, kind: str, start: Positions) -> lis
     for record in scene.records("forces"):
         name = record.text("type")
         if name not in KINDS:
-            raise record.unsupported(f"forces of type {name!r}; there are {', '.join(KINDS)}")
+            raise record.unsupported(f"forces of type {name!r}; there are {', '.join(KINDS)}{meant(name, KINDS)}")
         out.append(KINDS[name](record, places, kind, start))
     for place in places.bodies.values():
         assert place.record is not None

@@ -21,6 +21,7 @@ from ...joints import (
     Universal,
 )
 from ...joints.euler_charts import SEQUENCES, EulerCharts
+from ...spatial.gate import meant
 from .published_joints import PublishedSplineCurve, PublishedSplineSurface
 from .record import Record
 
@@ -96,7 +97,7 @@ def joint_of(record: Record, radius: float = RADIUS) -> Joint:
     """The joint of a record; rotation vectors change their chart beyond `radius`."""
     kind = record.text("type")
     if kind not in KINDS:
-        raise record.unsupported(f"joints of type {kind!r}; there are {', '.join(KINDS)}")
+        raise record.unsupported(f"joints of type {kind!r}; there are {', '.join(KINDS)}{meant(kind, KINDS)}")
     return KINDS[kind](record, radius)
 
 

@@ -11,6 +11,7 @@ import numpy as np
 
 from ...errors import ModelError
 from ...model.model import WORLD
+from ...spatial.gate import meant
 from ...spatial.inertia import Inertia
 from ...spatial.se3 import SE3
 from .record import Record
@@ -50,14 +51,14 @@ class Places:
         if name is None:
             return Place(WORLD, SE3())
         if name not in self.bodies:
-            raise record.error(f"{key!r}: there is no body {name!r}")
+            raise record.error(f"{key!r}: there is no body {name!r}{meant(name, self.bodies)}")
         return self.bodies[name]
 
     def joint(self, record: Record, key: str) -> tuple[str, Record]:
         """The model's name of a joint that a record names (that of its body), and the joint's record."""
         name = record.get(key)
         if name not in self.joints:
-            raise record.error(f"{key!r}: there is no joint {name!r}")
+            raise record.error(f"{key!r}: there is no joint {name!r}{meant(name, self.joints)}")
         return self.body(self.joints[name], "body").name, self.joints[name]
 
     def carrier(self, place: Place) -> Record:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ...errors import InputError, ModelError
+from ...spatial.gate import reals
 from ...spatial.se3 import SE3
 
 SCHEMA = "redmax-scene/1"
@@ -68,7 +69,7 @@ class Record:
         """Numbers in nested lists; -1 in the shape is any length."""
         value = self.get(key, default)
         try:
-            a = np.asarray(value, dtype=float)
+            a = reals(value)
         except (TypeError, ValueError):
             raise self.error(f"{key!r} must be numbers in lists") from None
         if (

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ...constraints import Coupling
+from ...spatial.gate import meant
 from .records import ONE_DOF, JointRecord, Mimic
 
 
@@ -46,7 +47,9 @@ def _leader(follower: JointRecord, mimic: Mimic, joints: dict[str, JointRecord])
     free = "correct the file, or load it with mimic='independent'"
     leader = joints.get(mimic.leader)
     if leader is None:
-        raise mimic.element.error(f"joint {follower.name!r} mimics {mimic.leader!r}, which does not exist; {free}")
+        raise mimic.element.error(
+            f"joint {follower.name!r} mimics {mimic.leader!r}, which does not exist; {free}{meant(mimic.leader, joints)}"
+        )
     if leader is follower:
         raise mimic.element.error(f"joint {follower.name!r} mimics itself; {free}")
     if leader.kind not in ONE_DOF:

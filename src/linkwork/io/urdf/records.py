@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from ...spatial.gate import meant
 from ...spatial.se3 import SE3
 from ..element import Element
 from .values import number, numbers, origin
@@ -91,7 +92,7 @@ def joint_of(element: Element) -> JointRecord:
     element.label = f"joint {name!r}"
     kind = element.require("type")
     if kind not in KINDS:
-        raise element.error(f"joint {name!r} has the unknown type {kind!r}; known are {', '.join(KINDS)}")
+        raise element.error(f"joint {name!r} has the unknown type {kind!r}; known are {', '.join(KINDS)}{meant(kind, KINDS)}")
     element.kind = f"{kind} joint"
     parent, child = (element.needed(tag).require("link") for tag in ("parent", "child"))
     pose = origin(element.child("origin"))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ...errors import ModelError
+from ...spatial.gate import meant
 from ..element import Element
 from .records import JointRecord, Link, joint_of, link_of
 
@@ -31,7 +32,7 @@ def ordered(file: str, links: dict[str, Link], joints: dict[str, JointRecord]) -
     for joint in joints.values():
         for role, name in (("parent", joint.parent), ("child", joint.child)):
             if name not in links:
-                raise joint.element.error(f"joint {joint.name!r}: its {role} link {name!r} does not exist")
+                raise joint.element.error(f"joint {joint.name!r}: its {role} link {name!r} does not exist{meant(name, links)}")
         if joint.child in carriers:
             other = carriers[joint.child].name
             raise joint.element.error(f"link {joint.child!r} is the child of two joints, {other!r} and {joint.name!r}")

@@ -1,0 +1,235 @@
+"""The gate: every number, name and frame that enters the library is looked at here; complaints name element, value and rule.
+
+`reals` and `real` say what counts as numbers, `rotation_problem` what is a rotation, `unit_problem` what is a unit quaternion,
+`meant` what a wrong name was probably meant to be. The functions below them check one argument of an element each and raise
+`ModelError`; those of calls raise `InputError`.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+from numbers import Real
+from typing import Any
+
+import numpy as np
+
+from ..errors import InputError, LinkworkError, ModelError
+
+ORIGIN = (0.0, 0.0, 0.0)
+ROTATION_ERROR = 1e-6  # of R R^T
+NORM_ERROR = 1e-6  # of a quaternion
+WORDS = {2: "two", 3: "three", 6: "six"}
+KINDS = {
+    "b": "truths",
+    "c": "complex numbers",
+    "M": "dates",
+    "m": "durations",
+    "U": "text",
+    "S": "bytes",
+    "V": "records",
+    "T": "text",
+}
+SHOWN = 80  # characters of a value in a complaint
+
+
+# --- what counts as what ------------------------------------------------------------------------------------------------
+class NotNumbersError(ValueError):
+    """What is given is no array of real numbers; the message says what it is instead."""
+
+
+def reals(x: Any) -> np.ndarray:
+    """A new float64 array of what holds real numbers alone: no text, truths, dates, complex numbers, ragged lists."""
+    if isinstance(x, np.ndarray) and x.dtype == np.float64 and type(x) is np.ndarray:
+        return x.copy()
+    if isinstance(x, dict | set | frozenset):
+        raise NotNumbersError(f"a {type(x).__name__}")
+    if np.ma.is_masked(x):
+        raise NotNumbersError("a masked array with entries that are masked")
+    try:
+        a = np.asarray(x)
+    except (TypeError, ValueError, RuntimeError):
+        raise NotNumbersError("lists of different lengths" if isinstance(x, list | tuple) else type(x).__name__) from None
+    if a.dtype.kind == "O":
+        odd = next((e for e in a.flat if not _is_real(e)), None)
+        if odd is not None or not a.size or any(e is None for e in a.flat):
+            raise NotNumbersError(type(odd).__name__ if a.size else "an empty list of objects")
+    elif a.dtype.kind not in "fiu":
+        raise NotNumbersError(KINDS.get(a.dtype.kind, str(a.dtype)))
+    elif isinstance(x, list | tuple) and _has_truths(x):
+        raise NotNumbersError("truths")
+    try:
+        return np.array(a, dtype=float)
+    except (TypeError, ValueError, OverflowError):
+        raise NotNumbersError(str(a.dtype)) from None
+
+
+def real(x: Any) -> float:
+    """A real number as a float; raises for all else, also for its text."""
+    if type(x) is float:
+        return x
+    if isinstance(x, np.ndarray) and x.ndim:
+        raise NotNumbersError(f"an array of shape {x.shape}")
+    a = reals(x)
+    if a.ndim:
+        raise NotNumbersError(f"{a.size} numbers")
+    return float(a)
+
+
+def _is_real(x: Any) -> bool:
+    if isinstance(x, np.ndarray):
+        return x.dtype.kind in "fiu"
+    return isinstance(x, Real) and not isinstance(x, bool | np.bool_)
+
+
+def _has_truths(x: Any) -> bool:
+    """Whether lists that hold numbers hold truths, too: NumPy makes them ones and zeros."""
+    return any(isinstance(e, bool | np.bool_) or (isinstance(e, list | tuple) and _has_truths(e)) for e in x)
+
+
+def shown(x: Any) -> str:
+    """A value as complaints show it: one line that is not too long."""
+    text = " ".join(repr(x).split())
+    return text if len(text) <= SHOWN else text[: SHOWN - 4] + " ..."
+
+
+def rotation_problem(R: np.ndarray) -> str | None:
+    """What is wrong with rotations (..., 3, 3), or None: they must be right-handed and orthonormal, to 1e-6."""
+    error = np.abs(R @ np.swapaxes(R, -1, -2) - np.eye(3)).max(axis=(-2, -1), initial=0.0)
+    if not np.all(error <= ROTATION_ERROR):
+        return f"R R^T is off by {float(np.max(error)):.2g}"
+    return "is left-handed (its determinant is -1); turn one axis round" if np.any(np.linalg.det(R) < 0) else None
+
+
+def unit_problem(quaternions: np.ndarray) -> str | None:
+    """What is wrong with quaternions (..., 4), or None: they must have norm 1, to 1e-6."""
+    norm = np.linalg.norm(quaternions, axis=-1)
+    bad = ~(np.abs(norm - 1.0) <= NORM_ERROR)
+    return f"its quaternion (wxyz) has norm {norm[bad].flat[0]:.6g}, not 1" if bad.any() else None
+
+
+# --- names --------------------------------------------------------------------------------------------------------------
+def meant(name: Any, known: Iterable[Any]) -> str:
+    """`; did you mean 'x'?` where a name is close to a known one, or nothing."""
+    if not isinstance(name, str):
+        return ""
+    texts = [k for k in known if isinstance(k, str)]
+    lower = {k.lower(): k for k in texts}
+    close = difflib.get_close_matches(name.lower(), lower, n=1, cutoff=0.6)
+    return f"; did you mean {lower[close[0]]!r}?" if close else ""
+
+
+def choice(rule: str, x: Any, known: Iterable[str], error: type[LinkworkError] = InputError) -> Any:
+    """One of the known names. `rule` says in the complaint what there is to choose, `{}` in it stands for the value."""
+    names = list(known)
+    if not isinstance(x, str) or x not in names:
+        raise error(f"{rule.format(shown(x))}{meant(x, names)}")
+    return x
+
+
+def word(owner: str, what: str, x: Any, empty: bool = False) -> str:
+    """A name."""
+    if not isinstance(x, str) or not (x or empty):
+        raise ModelError(f"{owner}: {what} must be a name, not {shown(x)}")
+    return x
+
+
+# --- arguments of elements ----------------------------------------------------------------------------------------------
+def number(owner: str, what: str, x: Any, least: float = -np.inf) -> float:
+    """A finite number, not below `least`."""
+    try:
+        value = real(x)
+    except ValueError:
+        raise ModelError(f"{owner}: {what} must be a number, not {shown(x)}") from None
+    if not np.isfinite(value) or value < least:
+        rule = "finite" if least == -np.inf else f"at least {least:g}"
+        raise ModelError(f"{owner}: {what} must be {rule}, not {shown(x)}")
+    return value
+
+
+def positive(owner: str, what: str, x: Any) -> float:
+    """A finite number above zero."""
+    value = number(owner, what, x)
+    if value <= 0.0:
+        raise ModelError(f"{owner}: {what} must be above 0, not {shown(x)}")
+    return value
+
+
+def numbers(owner: str, what: str, x: Any, size: int, least: float = -np.inf, spread: bool = False) -> np.ndarray:
+    """Finite numbers (size,), none below `least`; one number stands for all of them if `spread`."""
+    words = "a finite number" if size == 1 else f"{'a number or ' if spread else ''}{WORDS.get(size, size)} finite numbers"
+    try:
+        a = reals(x)
+    except ValueError:
+        a = np.full(0, np.nan)
+    if spread and a.ndim == 0:
+        a = np.full(size, float(a))
+    if a.shape != (size,) or not np.all(np.isfinite(a)):
+        raise ModelError(f"{owner}: {what} must be {words}, not {shown(x)}")
+    if np.any(a < least):
+        raise ModelError(f"{owner}: {what} must be at least {least:g}, not {shown(x)}")
+    return a
+
+
+def point(owner: str, what: str, x: Any) -> np.ndarray:
+    """A point or vector."""
+    return numbers(owner, what, x, 3)
+
+
+def semidefinite(owner: str, what: str, x: Any) -> np.ndarray:
+    """A symmetric 6x6 matrix without negative eigenvalues; a number or six numbers are its diagonal."""
+    try:
+        A = reals(x)
+    except ValueError:
+        A = np.full((0, 0), np.nan)
+    if A.ndim < 2:
+        return np.diag(numbers(owner, what, x, 6, 0.0, spread=True))
+    if A.shape != (6, 6) or not np.all(np.isfinite(A)):
+        raise ModelError(f"{owner}: {what} must be a number, six numbers or a 6x6 matrix of finite numbers, not {shown(x)}")
+    scale = max(np.abs(A).max(), np.finfo(float).tiny)
+    if np.abs(A - A.T).max() > 1e-9 * scale:
+        raise ModelError(f"{owner}: {what} must be symmetric; it is off by {np.abs(A - A.T).max():.3g}")
+    lowest = float(np.linalg.eigvalsh(A)[0])
+    if lowest < -1e-9 * scale:
+        raise ModelError(f"{owner}: {what} must have no negative eigenvalue, not {lowest:.3g}")
+    return 0.5 * (A + A.T)
+
+
+# --- arguments of calls -------------------------------------------------------------------------------------------------
+def given_reals(what: str, x: Any, must: str = "an array of numbers") -> np.ndarray:
+    """Numbers of an argument of a call, of any shape."""
+    try:
+        return reals(x)
+    except ValueError as error:
+        raise InputError(f"{what} must be {must}, not {shown(x)} ({error})") from None
+
+
+def given_number(what: str, x: Any, least: float = -np.inf) -> float:
+    """A finite number that a call is given, not below `least`."""
+    try:
+        value = real(x)
+    except ValueError:
+        value = np.nan
+    if not np.isfinite(value) or value < least:
+        rule = "" if least == -np.inf else f", at least {least:g}"
+        raise InputError(f"{what} must be a finite number{rule}, not {shown(x)}")
+    return value
+
+
+def given_positive(what: str, x: Any) -> float:
+    """A number above zero that a call is given."""
+    try:
+        value = real(x)
+    except ValueError:
+        raise InputError(f"{what} must be a number, positive and finite, not {shown(x)}") from None
+    if not (np.isfinite(value) and value > 0):
+        raise InputError(f"{what} must be positive and finite, not {shown(x)}")
+    return value
+
+
+def given_count(what: str, x: Any, least: int = 1) -> int:
+    """A whole number that a call is given."""
+    if isinstance(x, bool | np.bool_) or not isinstance(x, int | np.integer) or x < least:
+        rule = "a positive integer" if least == 1 else f"a whole number, at least {least}"
+        raise InputError(f"{what} must be {rule}, not {shown(x)}")
+    return int(x)
