@@ -33,7 +33,6 @@ from .forces import (
     Bushing,
     Cable,
     Drag,
-    ElasticMuscle,
     FibreMuscle,
     Force,
     Handle,
@@ -134,6 +133,7 @@ from .lagrange import (
     point_jacobian,
     regressor,
 )
+from .lagrange.second_derivatives import jacobian_derivatives, momentum_derivatives, position_hessian, potential_hessian
 from .maximal import force_report, maximal_dynamics, to_maximal, to_reduced, tree_maximal_dynamics
 from .model import Body, MaximalState, Model, ModelBuilder, Motion, Response, Rows, State
 from .model.kinematics import Kinematics, kinematics
@@ -365,6 +365,7 @@ __all__ = [
     "inverse_inertia_product",
     "inverse_mass_matrix",
     "jacobian",
+    "jacobian_derivatives",
     "jacobian_dot_product",
     "jacobian_product",
     "jacobian_transpose_product",
@@ -383,10 +384,13 @@ __all__ = [
     "maximal_dynamics",
     "mesh_inertia",
     "momentum",
+    "momentum_derivatives",
     "muscle_states",
     "parameter_derivatives",
     "parts",
     "point_jacobian",
+    "position_hessian",
+    "potential_hessian",
     "project",
     "regressor",
     "rollout_gradient",
