@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from ..errors import InputError
-from ..spatial.gate import meant
+from ..spatial.gate import meant, shown
 
 INERTIA = ("strict", "repair", "accept")
 MIMIC = ("couple", "independent")
@@ -24,6 +24,9 @@ class Options:
     allow: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
+        for name in ("floating", "merge_fixed"):
+            if not isinstance(getattr(self, name), bool):
+                raise InputError(f"load: {name} must be True or False, not {shown(getattr(self, name))}")
         for name, known in (("inertia", INERTIA), ("mimic", MIMIC)):
             value = getattr(self, name)
             if value not in known:
