@@ -23,6 +23,7 @@ from .constraints import (
 from .contact import CompliantContact, Contact
 from .convert import Cartesian, from_cartesian, to_cartesian
 from .doors import jax as jax
+from .doors import torch as torch
 from .energy import Energy, energy
 from .errors import CompileError, InputError, LinkworkError, ModelError, SolverError, SymbolError
 from .forces import (
@@ -178,7 +179,9 @@ from .spatial import scalar as math
 from .spatial.samples import interp, samples
 from .spatial.table import Table
 from .step_derivatives import StepDerivatives, step_derivatives, step_parameter_derivatives, step_product
+from .step_gradients import StepGradient, rollout_gradient, step_gradient
 from .steppers import Event, assemble, project
+from .studies import Design, Fit, Recorded, Runs, Study, fit, study
 from .trajectory import Health, Trajectory
 
 __version__: str
@@ -210,6 +213,7 @@ __all__ = [
     "CurvePoint",
     "Cylinder",
     "Cylindrical",
+    "Design",
     "Drag",
     "DryFriction",
     "DynamicsDerivatives",
@@ -218,6 +222,7 @@ __all__ = [
     "Energy",
     "Event",
     "FibreMuscle",
+    "Fit",
     "Fixed",
     "Force",
     "FourBar",
@@ -272,9 +277,11 @@ __all__ = [
     "PrescribedJoint",
     "PrescribedTwist",
     "Prismatic",
+    "Recorded",
     "Response",
     "Revolute",
     "Rows",
+    "Runs",
     "Schedule",
     "Shape",
     "Simulator",
@@ -289,6 +296,8 @@ __all__ = [
     "SpringDamper",
     "State",
     "StepDerivatives",
+    "StepGradient",
+    "Study",
     "SurfaceCurve",
     "SurfacePoint",
     "SurfaceSurface",
@@ -329,6 +338,7 @@ __all__ = [
     "energy",
     "explain",
     "factor",
+    "fit",
     "force",
     "force_report",
     "force_set",
@@ -377,11 +387,14 @@ __all__ = [
     "point_jacobian",
     "project",
     "regressor",
+    "rollout_gradient",
     "samples",
     "simulate",
     "step_derivatives",
+    "step_gradient",
     "step_parameter_derivatives",
     "step_product",
+    "study",
     "tendon_curve",
     "to_cartesian",
     "to_maximal",

@@ -18,7 +18,7 @@ from .model import MaximalState, Model, State
 from .model.accepts import takes_model
 from .model.kinematics import kinematics
 from .model.rules import inertia_of, motion_of, world_pose
-from .spatial.scalar import dot
+from .spatial.scalar import dot, read_only
 
 
 def body_energy(n: Any) -> None:
@@ -88,6 +88,11 @@ class Energy:
 
     kinetic: np.ndarray
     potential: np.ndarray
+
+    def __post_init__(self) -> None:
+        for a in (self.kinetic, self.potential):
+            if isinstance(a, np.ndarray):
+                read_only(a)
 
     @property
     def total(self) -> np.ndarray:

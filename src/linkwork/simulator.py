@@ -70,6 +70,7 @@ class Simulator:
         self.notes, self._efforts = acting.notes, Efforts(model)
         self._stepping: Stepping | None = None
         self._quick: Any = None
+        self._busy = False  # a step is being made
         self._program = program_of(self._stepper, model, method)
         self._names = ("q", "v") if isinstance(self._first, State) else ("poses", "twists", "q_fit")
         self._shapes = {name: getattr(self._first, name).shape for name in self._names}
@@ -77,7 +78,15 @@ class Simulator:
 
     def reset(self, state: State | MaximalState | None = None) -> None:
         """Back to the start, or to another state of as many; nothing is remembered."""
-        first = self._first if state is None else checked_start(self.model, state, self.method)
+        if self._busy:
+            self._refuse()
+        try:
+            self._busy = True
+            self._start(self._first if state is None else checked_start(self.model, state, self.method))
+        finally:
+            self._busy = False
+
+    def _start(self, first: State | MaximalState) -> None:
         shapes = {name: getattr(first, name).shape for name in self._names}
         if shapes != self._shapes:
             raise InputError(f"this Simulator has states of shape {self._shapes}, not {shapes}")
@@ -106,6 +115,12 @@ class Simulator:
     @property
     def state(self) -> State | MaximalState:
         """Where the model is."""
+        if self._state is None and self._busy:
+            self._refuse()
+        return self._present()
+
+    def _present(self) -> State | MaximalState:
+        """Where the model is, of whole steps."""
         found = self._state
         if found is None:
             found = self._state = self._seen(self.t)
@@ -122,13 +137,23 @@ class Simulator:
         inputs   in the order of `lw.force_set(model)`; once given they stay
         """
         quick = self._quick
-        if quick is not None and steps == 1 and external is None and inputs is None:
-            done = quick(self._none if tau is None else tau)
-            if done is not None:
-                self._steps = k = self._steps + 1
-                self._state = state = self._seen(self._first_t + k * self.dt)
-                return state if done else self._lost()
-        return self._step(steps, tau, external, inputs)
+        if self._busy:
+            self._refuse()
+        try:
+            self._busy = True
+            if quick is not None and steps == 1 and external is None and inputs is None:
+                done = quick(self._none if tau is None else tau)
+                if done is not None:
+                    self._steps = k = self._steps + 1
+                    self._state = state = self._seen(self._first_t + k * self.dt)
+                    return state if done else self._lost()
+            return self._step(steps, tau, external, inputs)
+        finally:
+            self._busy = False
+
+    def _refuse(self) -> NoReturn:
+        """A step is being made: by the code that a signal handler has interrupted, or in another thread."""
+        raise InputError("this Simulator is in the midst of a step; signal handlers and other threads need one of their own")
 
     def _step(self, steps: int, tau: Any, external: Any, inputs: Any) -> State | MaximalState:
         """The same where something must be looked at."""
@@ -159,22 +184,24 @@ class Simulator:
         if not done:
             self._lost()
         self._check_domains()
-        return self.state
+        return self._present()
 
     def _check_domains(self) -> None:
         """Raise if a joint is outside its domain."""
         if bounded_joints(self.model):
-            q = self.state.q if isinstance(self.state, State) else self.state.q_fit
+            state = self._present()
+            q = state.q if isinstance(state, State) else state.q_fit
             departure = first_departure(self.model, q.reshape(-1, 1, self.model.nq), np.array([self.t]))
             if departure:
                 raise SolverError(departure[1])
 
     def _lost(self) -> NoReturn:
         """The state is not finite."""
-        moving = self.state.v if isinstance(self.state, State) else self.state.twists.reshape(*self._shapes["twists"][:-2], -1)
+        state = self._present()
+        moving = state.v if isinstance(state, State) else state.twists.reshape(*self._shapes["twists"][:-2], -1)
         bad = np.argwhere(~np.isfinite(moving))[0]
         who = "" if len(bad) == 1 else f" of state {bad[0]}"
-        place = owner_of(self.model, isinstance(self.state, State), int(bad[-1]))
+        place = owner_of(self.model, isinstance(state, State), int(bad[-1]))
         if self._program.failure:
             raise SolverError(self._program.failure.format(t=self.t) + who)
         raise SolverError(f"the motion{who} is not finite at t = {self.t:.9g}: {place}; reset, and try a shorter step")

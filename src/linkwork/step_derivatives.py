@@ -42,7 +42,7 @@ def acting_model(model: Model, dt: float, stepper: str | None, limit_model: str,
     return declared(touched, limit_model, chosen_stepper(touched, METHOD, stepper, options)).model
 
 
-class _Acting:
+class Acting:
     """The model that runs, its stepper, and the states as a batch."""
 
     def __init__(
@@ -77,6 +77,13 @@ class _Acting:
         """The model with what it declares."""
         return acting_model(model, self.dt, *self._made)
 
+    def slopes(self, model: Model, parameters: Mapping[str, Sequence[str]]) -> dict[str, np.ndarray]:
+        """How the run-time numbers of every set change with these, kept with the model (see `parameter_slopes`)."""
+        listed = tuple((name, tuple([x] if isinstance(x, str) else x)) for name, x in parameters.items())
+        stepper, limit_model, contact, options = self._made
+        key = (Acting, listed, self.dt, stepper, limit_model, contact, repr(options))
+        return model.keep_as(key, lambda: parameter_slopes(model, dict(listed), self.acting))
+
     def changes(self, changes: Mapping[str, np.ndarray], parameters: bool = False) -> np.ndarray:
         """Of the state after the steps (..., count, 2 nv)."""
         tangent: StepTangent = step_tangent(self.model, self.stepper, parameters)
@@ -107,7 +114,7 @@ def step_derivatives(
     stepper, limit_model, contact, options   as `simulate` has them; steppers "symplectic_euler" (the default) and "rk4"
     """
     given = {"tau": tau, "external": external, "u": inputs}
-    here = _Acting(model, state, dt, given, stepper, limit_model, contact, steps, options)
+    here = Acting(model, state, dt, given, stepper, limit_model, contact, steps, options)
     nv, count = model.nv, 3 * model.nv
     moved = np.zeros((len(here.state.q), count, model.nq))
     moved[:, :nv] = coordinate_columns(model, here.state.q)
@@ -139,7 +146,7 @@ def step_product(
     As `step_derivatives`, in O(n).
     """
     given = {"tau": tau, "external": external, "u": inputs}
-    here = _Acting(model, state, dt, given, stepper, limit_model, contact, steps, options)
+    here = Acting(model, state, dt, given, stepper, limit_model, contact, steps, options)
     batch, changes = len(here.state.q), {}
     for name, x in (("d_q", dq), ("d_v", dv), ("d_tau", dtau)):
         if x is not None:
@@ -173,6 +180,6 @@ def step_parameter_derivatives(
                  arrays count entry by entry, in the order given, a placement as a displacement of six numbers in its own axes
     """
     given = {"tau": tau, "external": external, "u": inputs}
-    here = _Acting(model, state, dt, given, stepper, limit_model, contact, steps, options)
-    slopes = parameter_slopes(model, parameters, here.acting)
+    here = Acting(model, state, dt, given, stepper, limit_model, contact, steps, options)
+    slopes = here.slopes(model, parameters)
     return here.changes({slopes_of(of): x for of, x in slopes.items()}, True).swapaxes(-1, -2)

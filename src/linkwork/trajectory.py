@@ -24,6 +24,8 @@ from .model.entrance import lost_runs
 from .model.kinematics import kinematics
 from .model.locked import locking, may_lock
 from .reactions import Reactions
+from .spatial.frozen import frozen, sealed
+from .spatial.scalar import read_only
 from .steppers import Event
 from .steppers.row_forces import RowForces
 
@@ -121,6 +123,12 @@ class Trajectory:
     notes: tuple[str, ...] = ()
     clipped: Mapping[str, int] = field(default_factory=dict)
 
+    def __post_init__(self) -> None:
+        for a in (self.t, *self.arrays.values(), *(self.memory or {}).values()):
+            sealed(a)
+        for name in ("tau", "external", "inputs", "left"):
+            object.__setattr__(self, name, frozen(getattr(self, name)))
+
     def __len__(self) -> int:
         return len(self.t)
 
@@ -159,7 +167,8 @@ class Trajectory:
     def forces(self) -> np.ndarray | None:
         """Force of every constraint row (..., T, rows), or None without constraints: at the start, then averaged over the step
         that ends at the record (dop853: at the record)."""
-        return self.rows.found() if isinstance(self.rows, RowForces) else self.rows
+        found = self.rows.found() if isinstance(self.rows, RowForces) else self.rows
+        return None if found is None else read_only(found)
 
     @cached_property
     def poses(self) -> np.ndarray:
@@ -208,7 +217,7 @@ class Trajectory:
         """
         parts = self._works
         added = sum(parts.values(), start=np.zeros((*self._lead[:-1], len(self) - 1)))
-        return np.concatenate([np.zeros((*added.shape[:-1], 1)), np.cumsum(added, axis=-1)], axis=-1)
+        return sealed(np.concatenate([np.zeros((*added.shape[:-1], 1)), np.cumsum(added, axis=-1)], axis=-1))
 
     @property
     def work_of(self) -> tuple[str, ...]:

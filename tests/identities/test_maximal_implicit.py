@@ -93,6 +93,27 @@ class Dense:
         return np.linalg.solve(self.A, b)[: 6 * self.bodies].reshape(-1, 6)
 
 
+def unforced_rates(model: lw.Model, s: lw.MaximalState, i: int, v: np.ndarray) -> np.ndarray:
+    """Rates of a joint whose drive feels nothing, as differences of twists in the axes of the start see them: v + H S^+ Z.
+
+    Z = S_dot v + [phi, phi_rel] + (0, w x v_c)_rel; the drive's energy has no term in H^2.
+    """
+    body, A = model.bodies[i], model.armature[model.v_index(model.bodies[i].name)]
+    phi, E = s.twists[i], s.poses[i] if body.parent < 0 else np.linalg.solve(s.poses[body.parent], s.poses[i])
+    above = np.zeros(6) if body.parent < 0 else s.twists[body.parent]
+    turns = np.cross(phi[:3], phi[3:] + np.cross(phi[:3], body.inertia.com))
+    if body.parent >= 0:
+        com = model.bodies[body.parent].inertia.com
+        turns = turns - E[:3, :3].T @ np.cross(above[:3], above[3:] + np.cross(above[:3], com))
+    relative_twist = phi - lw.Ad(lw.SE3(R=E[:3, :3], p=E[:3, 3]).inverse()) @ above
+    tangent = body.joint.motion(lw.to_reduced(model, s).q[model.q_index(body.name)], v).tangent
+    S = np.asarray(tangent.S, float)
+    Z = np.asarray(tangent.bias, float) + lw.ad(phi) @ relative_twist + np.concatenate([np.zeros(3), turns])
+    change = H * np.linalg.pinv(S) @ Z
+    length = (v + change) @ (A * (v + change))
+    return v if length == 0.0 else np.sqrt(max(0.0, 1.0 - change @ (A * change) / length)) * (v + change)
+
+
 def dense(model: lw.Model, s: lw.MaximalState, tau: np.ndarray, external: np.ndarray, held: np.ndarray) -> Dense:
     """The equations of one solve, assembled body by body."""
     nb, joints, forces = model.nb, lw.to_reduced(model, s), lw.force_set(model)
@@ -132,7 +153,7 @@ def dense(model: lw.Model, s: lw.MaximalState, tau: np.ndarray, external: np.nda
         resistance = model.armature[at] + H * model.damping[at] + H * H * k
         J = np.linalg.pinv(S) @ relative_twist
         A += J.T @ np.diag(resistance) @ J
-        b += J.T @ (H * (tau[at] - (k * q if k else 0.0)) + model.armature[at] * v)
+        b += J.T @ (H * (tau[at] - (k * q if k else 0.0)) + model.armature[at] * unforced_rates(model, s, i, v))
         T = null_space(S.T)
         rows.append(T.T @ relative_twist)
         place = Q.with_tangent(None).inverse() @ body.placement.inverse() @ lw.SE3(R=E[:3, :3], p=E[:3, 3])
@@ -203,7 +224,7 @@ def balance(model: lw.Model, s: lw.MaximalState, end: lw.MaximalState, held: np.
     before, after, forces = lw.to_reduced(model, s), lw.to_reduced(model, end), lw.force_set(model)
     wrenches = forces.wrenches(end.poses, end.twists, end.t)
     v = model.difference(s.q_fit, after.q) / H
-    along = forces.joint_forces(after.q, v, end.t) + tau - model.damping * v - model.armature * (v - before.v) / H
+    along = forces.joint_forces(after.q, v, end.t) + tau - model.damping * v - model.armature * (after.v - before.v) / H
     left = np.zeros((model.nb, 6))
     for i, body in enumerate(model.bodies):
         S = np.asarray(body.joint.motion(after.q[model.q_index(body.name)], np.zeros(body.joint.nv)).tangent.S, float)

@@ -64,6 +64,25 @@ def test_a_ball_lands_when_it_must(stepper: str) -> None:
 
 
 @pytest.mark.parametrize("stepper", OPTIONS)
+def test_a_ball_bounces_until_it_rests(stepper: str) -> None:
+    """Newton's law at every impact; the infinitely many bounces are over after fall (1 + e) / (1 - e)."""
+    e, fall = 0.6, np.sqrt(2.0 / G)
+    b = lw.ModelBuilder().body("ball", joint=lw.Prismatic((0, 0, 1)), inertia=lw.Inertia(2.0))
+    floor = lw.constraint("ball", lambda E: E[0].p[2], unilateral=True, restitution=e)
+    run = lw.simulate(b.add(floor).build(), lw.State([1.0], [0.0]), 3.0, 0.01, **OPTIONS[stepper])
+    hits = fall * (1.0 + 2.0 * np.concatenate([[0.0], np.cumsum(e ** np.arange(1.0, 40.0))]))
+    k = np.searchsorted(hits, run.t)
+    flying = k < len(hits)
+    since = run.t[flying] - np.where(k > 0, hits[np.maximum(k - 1, 0)], 0.0)[flying]
+    up = np.where(k > 0, e**k * G * fall, 0.0)[flying]
+    height = np.where(k[flying] > 0, 0.0, 1.0) + up * since - 0.5 * G * since**2
+    assert np.abs(run.q[flying, 0] - height).max() < 1e-8
+    rests = run.t > fall * (1 + e) / (1 - e) + 1e-4
+    assert np.abs(run.q[rests]).max() < 1e-9
+    assert np.abs(run.v[rests]).max() < 1e-9
+
+
+@pytest.mark.parametrize("stepper", OPTIONS)
 def test_a_rod_meets_a_stop_when_it_must(stepper: str) -> None:
     """From rest at zero, I w^2 / 2 = m g l sin(q); it stays there, with its weight on the stop."""
     inertia = ROD.matrix[1, 1]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 from dataclasses import dataclass
 from typing import Any
 
@@ -84,8 +83,7 @@ def _driven(model: Model) -> Model:
         elements = []
         for element in model.elements:
             if isinstance(element, Muscle):
-                element = copy.copy(element)
-                element.activation, element.inputs, element.initial_activation = None, 1, 0.0
+                element = element.with_parts(activation=None, inputs=1, initial_activation=0.0)
             elements.append(element)
         return model.replace(elements=elements)
 

@@ -53,6 +53,15 @@ def _multipliers(json: Path | None = None, quick: bool = False, cases: Sequence[
     return run(json, quick, cases)
 
 
+def _study(json: Path | None = None, quick: bool = False, cases: Sequence[str] = ()) -> Rows:
+    """Throughput of studies beside a plain batch."""
+    from .study import run
+
+    if cases:
+        raise InputError("this benchmark has no cases; leave out --case")
+    return run(json, quick)
+
+
 def _loaded(json: Path | None = None, quick: bool = False, cases: Sequence[str] = ()) -> Rows:
     """Steps under loads (springs, drives, limits, loops, contacts, muscles), beside MuJoCo and Pinocchio."""
     from .loaded import run
@@ -106,6 +115,7 @@ BENCHMARKS: dict[str, Callable[..., Rows]] = {
     "contact-problems": _contact_problems,
     "bisp": _bisp,
     "analysis": _analysis,
+    "study": _study,
     "table1": _table1,
 }
 

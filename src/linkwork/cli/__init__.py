@@ -9,7 +9,7 @@ import sys
 from collections.abc import Sequence
 
 from ..errors import LinkworkError
-from . import bench, run, scenes, verify, version  # noqa: F401  the commands
+from . import bench, run, scenes, study, verify, version  # noqa: F401  the commands
 from .app import app
 
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import copy
 from typing import Any, ClassVar
 
 import numpy as np
 
 from ..errors import ModelError
 from ..model.model import Model
-from ..spatial.scalar import Vector, stack
+from ..spatial.scalar import Vector, read_only, stack
 from .on_joints import JointConstraint, plain_joint
 
 
@@ -54,11 +53,9 @@ class Limit(JointConstraint):
         if not keep.any():
             todo = "declares no limits; give it some, or numbers here" if self.declared else "has no stop"
             raise ModelError(f"{self!r}: joint {self.joint!r} {todo}")
-        other = copy.copy(self)
-        other.lower, other.upper, other.declared = low, high, False
-        other.stops, other.sides = bounds[keep], tuple(s for s, k in zip(sides, keep, strict=True) if k)
-        other.size = len(other.sides)
-        return other
+        kept = tuple(s for s, k in zip(sides, keep, strict=True) if k)
+        stops = {"stops": read_only(bounds[keep]), "sides": kept, "size": len(kept)}
+        return self.with_parts(lower=low, upper=high, declared=False, **stops)
 
     def check(self, model: Any) -> None:
         self.fitted_to(model)

@@ -1,4 +1,4 @@
-"""Doors to other worlds: the same functions for CasADi and JAX. Each is an extra, imported when asked for."""
+"""Doors to other worlds: the same functions for CasADi, JAX and PyTorch. Each is an extra, imported when asked for."""
 
 from __future__ import annotations
 
@@ -7,6 +7,6 @@ from types import ModuleType
 
 
 def __getattr__(name: str) -> ModuleType:
-    if name != "jax":
+    if name not in ("jax", "torch"):
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return importlib.import_module(f".{name}", __name__)

@@ -5,7 +5,6 @@ A force says what loads it puts on its ports (`ForceLaw`), a constraint what row
 
 from __future__ import annotations
 
-import copy
 import inspect
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
@@ -17,6 +16,7 @@ from ..geometry.contact_point import ContactPoint
 from ..joints import Joint
 from ..model.model import WORLD, Model
 from ..solvers.problem import BOUNDS, FIRST, NORMAL, SECOND, is_bounded_by_another
+from ..spatial.frozen import Frozen
 from ..spatial.functions import Functions, run_time
 from ..spatial.gate import meant, word
 from ..spatial.scalar import Scalar, Vector, array
@@ -25,7 +25,7 @@ from .ports import At, Port
 EXACT, PYRAMID, STAGGERED = FRICTION_MODELS = ("exact", "pyramid", "staggered")  # Coulomb's cone; a pyramid around it; in turns
 
 
-class Law:
+class Law(Frozen):
     """Base of elements that are compiled: a law of numbers that are run-time data.
 
     parameter_names   attributes that are numbers or arrays: run-time data, shared kernels
@@ -36,7 +36,7 @@ class Law:
 
     def __new__(cls, *arguments: Any, **named: Any) -> Any:
         law = super().__new__(cls)
-        law.__dict__["_made_with"] = (arguments, named)
+        vars(law)["_made_with"] = (arguments, named)
         return law
 
     def numbers(self) -> dict[str, Any]:
@@ -98,9 +98,7 @@ class Law:
 
     def bound(self, values: dict[str, Any]) -> Any:
         """The same element with other parameters."""
-        other = copy.copy(self)
-        other.__dict__.update(values, _made_with=None)
-        return other
+        return self.with_parts(**values, _made_with=None)
 
     def at_node(self, n: Any) -> Any:
         """The same element with the parameters of a node, in a rule."""

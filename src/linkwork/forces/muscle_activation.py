@@ -8,12 +8,13 @@ from typing import Any
 import numpy as np
 
 from ..errors import ModelError
+from ..spatial.frozen import Frozen
 from ..spatial.gate import positive, reals
 from ..spatial.scalar import Scalar, Vector, stack, where
 from .muscle_curves import PiecewiseCurve
 
 
-class Schedule:
+class Schedule(Frozen):
     """Values over time, linear between given times and held before the first and after the last.
 
     times    increasing (n,)

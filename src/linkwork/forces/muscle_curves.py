@@ -7,7 +7,6 @@ Beyond its ends every curve goes on along its tangent: active zero, passive zero
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Callable, Iterable, Sequence
 from math import perm
 from typing import Any
@@ -17,12 +16,13 @@ import numpy as np
 from ..errors import ModelError
 from ..kernel.symbol import traced_digest
 from ..spatial.dual import Gradient
-from ..spatial.scalar import Scalar, Vector, where
+from ..spatial.frozen import Frozen
+from ..spatial.scalar import Scalar, Vector, read_only, where
 
 GAUSS = np.polynomial.legendre.leggauss(16)
 
 
-class MuscleCurve:
+class MuscleCurve(Frozen):
     """A function of one scalar; a subclass says `__call__(x)` for numbers, symbols, jets and duals alike (see `lw.math.where`).
 
     numbers   its run-time data: curves that differ in these alone share machine code
@@ -92,10 +92,8 @@ class PiecewiseCurve(MuscleCurve):
         return np.concatenate([self.breaks, self.rows.reshape(-1)])
 
     def with_numbers(self, numbers: Vector) -> Any:
-        other = copy.copy(self)
         n = len(self.breaks)
-        other.breaks, other.rows = numbers[:n], numbers[n:].reshape(self.rows.shape)
-        return other
+        return self.with_parts(breaks=numbers[:n], rows=numbers[n:].reshape(self.rows.shape))
 
     @property
     def signature(self) -> tuple[Any, ...]:
@@ -181,10 +179,11 @@ def cubic_curve(knots: Sequence[float], conditions: Iterable[tuple[float, int, f
         raise ModelError("cubic_curve: the conditions do not determine the curve")
     scaled = np.linalg.solve(A, b).reshape(pieces, 4)
     curve = PiecewiseCurve(x, scaled / widths[:, None] ** np.arange(4))
+    rows = curve.rows.copy()
     for at, order, y in given:  # lines begin with what was asked, not with its rounding
         if order < 2 and at in (x[0], x[-1]):
-            curve.rows[0 if at == x[0] else -1, 2 + order] = y
-    return curve
+            rows[0 if at == x[0] else -1, 2 + order] = y
+    return curve.with_parts(rows=read_only(rows))
 
 
 def tendon_curve(strain: float = 0.049) -> PiecewiseCurve:

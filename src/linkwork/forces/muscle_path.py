@@ -120,7 +120,11 @@ class AlongPath(Line):
 
     def wrenches(self, poses: Sequence[SE3], twists: Sequence[Vector], t: Scalar, u: Vector) -> Sequence[Vector]:
         length, slopes = self.path.slopes(poses)
-        (pull,) = locally(lambda l, rate: [self.tension(l, rate, t, u)], length, rate_of(slopes, twists))
+
+        def tension(l: Scalar, rate: Scalar, *given: Scalar) -> list[Scalar]:
+            return [self.tension(l, rate, t, stack(*given))]
+
+        (pull,) = locally(tension, length, rate_of(slopes, twists), *u, of=self)
         return [-pull * g for g in slopes]
 
 
@@ -143,16 +147,18 @@ def gradients(length: Callable[[Vector, Vector], Scalar], x: Vector, y: Vector) 
         out = length(stack(*moved[:3]), stack(*moved[3:]))
         return [out.x, *out.grad]
 
-    value, *grad = locally(differentiated, *x, *y)
+    value, *grad = locally(differentiated, *x, *y, of=getattr(length, "__self__", None))
     return value, array(grad[:3]), array(grad[3:])
 
 
-def locally(f: Callable[..., Sequence[Scalar]], *x: Scalar) -> list[Scalar]:
+def locally(f: Callable[..., Sequence[Scalar]], *x: Scalar, of: Any = None) -> list[Scalar]:
     """f(*x), differentiated with respect to its own arguments; their derivatives, where they are duals, join by the chain rule.
 
     The same as f(*x), at less cost: f works with as many derivatives as it has arguments.
+
+    of   what f is a method of, or calls one of: where its numbers change, too, f is run as it stands
     """
-    if not any(isinstance(e, Dual) for e in x):
+    if not any(isinstance(e, Dual) for e in x) or changes(of):
         return list(f(*x))
     count = next(len(e.grad) for e in x if isinstance(e, Dual))
     slopes = [e.grad if isinstance(e, Dual) else (0.0,) * count for e in x]
@@ -163,6 +169,17 @@ def locally(f: Callable[..., Sequence[Scalar]], *x: Scalar) -> list[Scalar]:
         else Dual(y.x, tuple(dot(array(y.grad), array(column)) for column in zip(*slopes, strict=True)))
         for y in found
     ]
+
+
+def changes(x: Any) -> bool:
+    """Whether some number of a thing is a dual."""
+    if isinstance(x, Dual):
+        return True
+    if isinstance(x, np.ndarray):
+        return x.dtype == object and any(map(changes, x.flat))
+    if isinstance(x, (tuple, list)):
+        return any(map(changes, x))
+    return hasattr(x, "__dict__") and any(map(changes, vars(x).values()))
 
 
 def unit(n: int, k: int) -> tuple[float, ...]:

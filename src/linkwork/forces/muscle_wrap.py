@@ -7,13 +7,13 @@ straight line; the second derivative jumps. A point inside an obstacle counts as
 
 from __future__ import annotations
 
-import copy
 from typing import Any
 
 import numpy as np
 
 from ..errors import ModelError
 from ..kernel.symbol import traced_digest
+from ..spatial.frozen import Frozen
 from ..spatial.gate import ORIGIN, number, point, positive, word
 from ..spatial.scalar import Scalar, Vector, absolute, cross, dot, stack, where
 from ..spatial.se3 import SE3
@@ -22,7 +22,7 @@ from .force import distance, length_of
 HALF_PI = 0.5 * np.pi
 
 
-class Wrap:
+class Wrap(Frozen):
     """Base of all obstacles: a frame on a body, and the length of the way between two points given in that frame.
 
     numbers   its run-time data: radius, and the pose of its frame in the body
@@ -54,9 +54,7 @@ class Wrap:
 
     def with_numbers(self, numbers: Vector) -> Any:
         """The same obstacle with other run-time data."""
-        other = copy.copy(self)
-        other.numbers = numbers
-        return other
+        return self.with_parts(numbers=numbers)
 
     @property
     def radius(self) -> Scalar:

@@ -25,6 +25,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import ModelError
+from ..spatial.frozen import Frozen, finish
 from ..spatial.gate import reals
 from ..spatial.scalar import Scalar, Vector, cross, norm, stack
 from ..spatial.se3 import SE3
@@ -60,7 +61,7 @@ LATITUDE = Coordinate(-0.5 * np.pi, 0.5 * np.pi)
 
 
 @dataclass(frozen=True, eq=False)
-class Chart:
+class Chart(Frozen):
     """A frame that runs over something.
 
     what          its name in messages
@@ -79,6 +80,9 @@ class Chart:
     constant: SE3
     coordinates: tuple[Coordinate, ...]
     straight: tuple[int, ...] = ()
+
+    def __post_init__(self) -> None:
+        finish(self)
 
     @property
     def size(self) -> int:

@@ -11,6 +11,7 @@ import numpy as np
 from ..errors import ModelError
 from ..kernel.symbol import traced_digest
 from ..spatial.dual import Slope, split
+from ..spatial.frozen import Frozen, frozen
 from ..spatial.functions import Function, Functions, shaped
 from ..spatial.gate import real
 from ..spatial.scalar import Scalar, Vector
@@ -19,7 +20,7 @@ SAMPLES = 257
 DIRECTIONS = 200
 
 
-class Curve:
+class Curve(Frozen):
     """The points x(u), in the coordinates of whatever the curve is attached to.
 
     x            u -> three numbers; u is a scalar of any kind (`np.sin` and friends, `lw.math`, no `if` on values)
@@ -38,9 +39,7 @@ class Curve:
 
     def bound(self, values: Mapping[str, Any]) -> Curve:
         """The same curve with other parameters."""
-        other = object.__new__(type(self))
-        other.__dict__.update(self.__dict__, given=self.given.bound(values))
-        return other
+        return self.with_parts(given=self.given.bound(values))
 
     @cached_property
     def digest(self) -> str:
@@ -61,7 +60,7 @@ class Curve:
         """Samples: their parameters, points and unit tangents."""
         u = np.linspace(*self.domain, SAMPLES)
         points, tangents = np.array([self.point_and_tangent(float(x)) for x in u], float).transpose(1, 0, 2)
-        return u, points, tangents / np.linalg.norm(tangents, axis=1, keepdims=True)
+        return frozen((u, points, tangents / np.linalg.norm(tangents, axis=1, keepdims=True)))
 
     def nearest(self, p: np.ndarray) -> float:
         """About where the curve is nearest to a point: the nearest of some samples."""
@@ -75,7 +74,7 @@ class Curve:
         turn = np.pi * (3.0 - np.sqrt(5.0)) * np.arange(DIRECTIONS)  # spread evenly over half of the sphere
         some = np.stack([np.sqrt(1.0 - z * z) * np.cos(turn), np.sqrt(1.0 - z * z) * np.sin(turn), z], axis=1)
         along = np.abs(self.table[2] @ some.T).max(axis=0)
-        return some[np.argmin(along)]
+        return frozen(some[np.argmin(along)])
 
     def __repr__(self) -> str:
         return f"Curve(domain={self.domain})"

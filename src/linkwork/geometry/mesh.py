@@ -10,7 +10,6 @@ The same integrals as in [Mirtich 1996], which [Sueda, section 1.7] refers to, w
 
 from __future__ import annotations
 
-import copy
 from pathlib import Path
 from typing import Any, Unpack
 
@@ -41,10 +40,8 @@ class Mesh(Shape):
 
     def _with(self, vertices: np.ndarray, faces: np.ndarray) -> Mesh:
         """Another surface that is like this one in all else."""
-        other = copy.copy(self)
-        other.vertices = read_only(_vertices(self.name, vertices))
-        other.faces = read_only(_faces(self.name, faces, len(vertices)))
-        return other
+        corners, triangles = _vertices(self.name, vertices), _faces(self.name, faces, len(vertices))
+        return self.with_parts(vertices=read_only(corners), faces=read_only(triangles))
 
     @staticmethod
     def load(path: str | Path, name: str | None = None, **attributes: Unpack[Unnamed]) -> Mesh:

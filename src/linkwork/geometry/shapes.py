@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import inspect
 from collections.abc import Mapping
 from typing import Any, ClassVar, TypedDict, Unpack
@@ -10,6 +9,7 @@ from typing import Any, ClassVar, TypedDict, Unpack
 import numpy as np
 
 from ..errors import ModelError
+from ..spatial.frozen import Frozen
 from ..spatial.gate import meant, reals
 from ..spatial.inertia import Inertia
 from ..spatial.scalar import Scalar, read_only
@@ -37,7 +37,7 @@ class Attributes(Unnamed, total=False):
     name: str | None
 
 
-class Shape:
+class Shape(Frozen):
     """Base of all shapes.
 
     friction      coefficient of dry friction; None leaves it to the shape that it touches
@@ -90,9 +90,7 @@ class Shape:
 
     def bound(self, values: Mapping[str, Any]) -> Any:
         """The same shape with other numbers, symbols too; they are not checked."""
-        other = copy.copy(self)
-        other.__dict__.update(values)
-        return other
+        return self.with_parts(**values)
 
     def moved(self, E: SE3) -> Any:
         """The same shape in the axes in which its own have the pose E, numbers or symbols."""

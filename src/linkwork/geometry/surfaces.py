@@ -15,6 +15,7 @@ import numpy as np
 
 from ..errors import ModelError
 from ..spatial.dual import Slope, split, variables
+from ..spatial.frozen import Frozen, frozen
 from ..spatial.functions import Function, Functions
 from ..spatial.scalar import Scalar, Vector, array, cross, dot, norm, stack, where
 from .curves import digest_of, interval
@@ -36,7 +37,7 @@ class Patch:
     equations: tuple[Scalar, ...] = ()
 
 
-class Surface:
+class Surface(Frozen):
     """Base of surfaces.
 
     coordinates   how many numbers describe a point
@@ -66,9 +67,7 @@ class Surface:
 
     def bound(self, values: Mapping[str, Any]) -> Surface:
         """The same surface with other parameters."""
-        other = object.__new__(type(self))
-        other.__dict__.update(self.__dict__, given=self.given.bound(values))
-        return other
+        return self.with_parts(given=self.given.bound(values))
 
     @cached_property
     def table(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -76,7 +75,7 @@ class Surface:
         u = self.samples()
         patches = [self.patch(x) for x in u]
         points, normals = (np.array([getattr(p, name) for p in patches], float) for name in ("point", "normal"))
-        return u, points, normals / np.linalg.norm(normals, axis=1, keepdims=True)
+        return frozen((u, points, normals / np.linalg.norm(normals, axis=1, keepdims=True)))
 
 
 class ParametricSurface(Surface):

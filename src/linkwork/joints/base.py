@@ -7,7 +7,6 @@ Joints whose velocity is not the derivative of q (quaternions) say how q moves i
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
@@ -15,6 +14,7 @@ import numpy as np
 
 from ..errors import ModelError
 from ..kernel.symbol import traced_digest
+from ..spatial.frozen import Frozen
 from ..spatial.functions import run_time, shaped
 from ..spatial.jet import coordinates
 from ..spatial.scalar import Vector, solve_spd
@@ -23,7 +23,7 @@ from ..spatial.se3 import SE3, Tangent
 Pair = tuple[np.ndarray, np.ndarray]
 
 
-class Joint:
+class Joint(Frozen):
     """Base of all joints. Subclasses set `nq`, `nv` and `transform`.
 
     parameter_names   attributes that are run-time data of the kernels (an axis, a pitch): joints that differ only in
@@ -72,9 +72,7 @@ class Joint:
         """The same joint with other parameters (traced ones, say)."""
         if not values:
             return self
-        other = copy.copy(self)
-        other.__dict__.update(values)
-        return other
+        return self.with_parts(**values)
 
     # --- derived ----------------------------------------------------------------------------------------------------
     def jets(self, q: Vector, v: Vector) -> Vector:

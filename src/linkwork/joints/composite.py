@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 from typing import Any
 
 import numpy as np
@@ -66,11 +65,8 @@ class Composite(Joint):
     def bound(self, values: dict[str, Any]) -> Joint:
         first = {k.removeprefix("first_"): x for k, x in values.items() if k.startswith("first_")}
         second = {k.removeprefix("second_"): x for k, x in values.items() if k.startswith("second_")}
-        other = copy.copy(self)
-        other.first, other.second = self.first.bound(first), self.second.bound(second)
-        if "between_R" in values:
-            other.between = SE3(R=values["between_R"], p=values["between_p"])
-        return other
+        between = SE3(R=values["between_R"], p=values["between_p"]) if "between_R" in values else self.between
+        return self.with_parts(first=self.first.bound(first), second=self.second.bound(second), between=between)
 
     def _independent(self) -> bool:
         """Whether some position has a subspace of full rank."""

@@ -5,7 +5,6 @@ Only the moving parts of the frames are here; the constant ones stand between th
 
 from __future__ import annotations
 
-import copy
 from typing import Any
 
 import numpy as np
@@ -40,10 +39,8 @@ class Running(FormulaJoint):
         return {name: np.asarray(x, float) for name, x in self.chart.values.items()} | self._period()
 
     def bound(self, values: dict[str, Any]) -> Joint:
-        other = copy.copy(self)
-        other.chart = self.chart.bound({name: x for name, x in values.items() if name != "period"})
-        other.period = values.get("period", self.period)
-        return other
+        chart = self.chart.bound({name: x for name, x in values.items() if name != "period"})
+        return self.with_parts(chart=chart, period=values.get("period", self.period))
 
     def transform(self, q: Vector) -> SE3:
         return self.chart.moving(q)

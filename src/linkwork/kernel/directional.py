@@ -25,7 +25,7 @@ from .sweep import Algorithm, Field, NodeClass, Repeat, Routine, Step, Sweep, Tr
 if TYPE_CHECKING:
     from .loops import LoopFunction
 
-SLOPES = "slopes"  # the space of the changes of a node's parameters, and the name of where each begins
+SLOPES = "parameter_slopes"  # the space of the changes of a node's parameters, and the name of where each begins
 
 
 def companion(name: str) -> str:

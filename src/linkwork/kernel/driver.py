@@ -303,6 +303,7 @@ def driver_ir(t: Lanes) -> str:
         batch_ir(t),
         python.data_ir(),
         python.within_ir(t.element),
+        python.copy_ir(),
         python.state_ir(),
         python.step_ir(),
         python.batch_ir(t.width, shared=False),
@@ -323,6 +324,7 @@ class Driver:
         self.batch_at = self._library.address(f"lw_{t.suffix}_batch")
         self.repeat_at = self._library.address(f"lw_{t.suffix}_repeat")
         self.python_state = self._library.address(f"lw_{t.suffix}_python_state")
+        self.python_copy = self._library.address(f"lw_{t.suffix}_python_copy")
         self.python_step = self._library.address(f"lw_{t.suffix}_python_step")
         self.python_batch = self._library.address(f"lw_{t.suffix}_python_batch")
         self.python_shared = self._library.address(f"lw_{t.suffix}_python_shared")

@@ -3,14 +3,17 @@
 For a small model, asking arrays for shapes and addresses costs more than the kernels. So a call begins with compiled code that
 looks at the arrays itself (`python`); what is not as it should be (a list, a slice, numbers of another kind, a batch of one, one
 value for all states of a batch) is made so, and takes the same way. What one width needs is compiled when it is first called for.
+
+Calls do not meet, neither those of several threads nor a call and one that a signal handler makes in the midst of it: one state
+with one result is read, computed and copied before Python goes on (`python`); other calls take memory that no call has, and put
+it back at their end. So there is as much memory as there were calls at one time, however many threads have come and gone.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import cached_property
 from sys import getrefcount
-from threading import get_ident
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
@@ -78,32 +81,33 @@ class Function:
         self._inputs, self._outputs, self.constants = dict(inputs), dict(outputs), dict(constants or {})
         self._sizes = [_size(tail) for tail in outputs.values()]
         self._flat, self._flat_inputs = (all(len(tail) == 1 for tail in x.values()) for x in (outputs, inputs))
-        self._memories: dict[int, _Memory] = {}  # by thread
+        self._idle: list[_Memory] = []  # of no call at present; taking one and putting it back cannot be interrupted
+        self._lone = len(self._outputs) == 1
+        self._at_once: dict[np.dtype, Callable[..., Any]] = {}  # the first output of one state, a copy
+        self._usual: Callable[..., Any] = _nothing  # that of float64
         self._gate = gate
+        self._looks: dict[Any, Callable[..., Any]] = {}
 
     def __call__(self, *arrays: Any, threads: int | None = 1) -> list[np.ndarray]:
         """The outputs, with the batch axis first if any argument had one; they belong to the caller."""
-        memory = self._memories.get(get_ident())
-        if memory is not None and threads == 1:
-            flat = arrays if self._flat_inputs else self._flattened(arrays)
-            if memory.usual(*flat) is not None:
-                return [out.copy() for out in memory.results]
+        if threads == 1 and self._lone:
+            found = self._usual(*(arrays if self._flat_inputs else self._flattened(arrays)))
+            if found is not None:
+                return [found]
         return self._general(arrays, threads)
 
     def first(self, threads: int | None, *arrays: Any) -> np.ndarray:
         """The first output, of inputs that are vectors."""
-        memory = self._memories.get(get_ident())
-        if memory is not None and threads == 1:
-            found = memory.usual(*arrays)
+        if threads == 1:
+            found = self._usual(*arrays)
             if found is not None:
-                return found.copy()
+                return found
         return self._general(arrays, threads)[0]
 
     def shortest(self) -> Callable[..., Any] | None:
-        """What this thread calls for one state in float64 vectors, once it has: the first output, overwritten by the next call,
-        or None for arguments of another kind."""
-        memory = self._memories.get(get_ident())
-        return memory.usual if memory is not None and memory.results else None
+        """What to call for one state in float64 vectors, once there was such a call: it returns a first output of the caller's
+        own, or None for arguments of another kind."""
+        return None if self._usual is _nothing else self._usual
 
     def plan(self, lanes: Lanes) -> Plan:
         """The compiled algorithm for a value type."""
@@ -133,12 +137,6 @@ class Function:
         whole = bool(self._inputs) and bool(self._outputs) and (len(self._outputs) == 1 or not packed)
         return plain and whole and python.available()
 
-    def _memory(self) -> _Memory:
-        found = self._memories.get(get_ident())
-        if found is None:
-            found = self._memories[get_ident()] = _Memory()
-        return found
-
     def _flattened(self, arrays: tuple[Any, ...]) -> list[Any]:
         """Arrays of one state as vectors, and whatever is something else as it is."""
         pairs = zip(arrays, self._inputs.values(), strict=True)
@@ -146,14 +144,21 @@ class Function:
 
     def _general(self, arrays: tuple[Any, ...], threads: int | None) -> list[np.ndarray]:
         count = 1 if threads == 1 else thread_count(threads)
-        return self._batch(arrays, count) or self._unusual(arrays, count)
+        try:
+            memory = self._idle.pop()
+        except IndexError:
+            memory = _Memory()
+        try:
+            return self._batch(memory, arrays, count) or self._unusual(memory, arrays, count)
+        finally:
+            self._idle.append(memory)
 
-    def _batch(self, arrays: tuple[Any, ...], threads: int) -> list[np.ndarray] | None:
+    def _batch(self, memory: _Memory, arrays: tuple[Any, ...], threads: int) -> list[np.ndarray] | None:
         """The outputs for equal batches of arrays that are as they should be; None for all else."""
         first = arrays[0] if arrays else None
         if type(first) is not np.ndarray or first.ndim != 2 or len(first) < 2:
             return None
-        memory, batch, dtype = self._memory(), len(first), first.dtype
+        batch, dtype = len(first), first.dtype
         key = (batch, dtype.char, threads)
         run = memory.batches.get(key)
         if run is None:
@@ -172,7 +177,7 @@ class Function:
             return None
         return out if self._flat else [a.reshape(batch, *tail) for a, tail in zip(out, self._outputs.values(), strict=True)]
 
-    def _unusual(self, arrays: tuple[Any, ...], threads: int) -> list[np.ndarray]:
+    def _unusual(self, memory: _Memory, arrays: tuple[Any, ...], threads: int) -> list[np.ndarray]:
         """The outputs for whatever can be made arrays of such shapes; raises where it cannot."""
         dtype = FLOAT32 if any(getattr(x, "dtype", None) == FLOAT32 for x in arrays) else FLOAT64
         batch, rows = None, {}
@@ -182,34 +187,37 @@ class Function:
                 if batch not in (None, 1) and count != 1:
                     raise InputError(f"{self._said(name)} has batch size {count}, another argument {batch}")
                 batch = count if batch in (None, 1) else batch
-        if self._gate is not None:
+        if self._gate is not None and not self._sound(dtype, self._units, rows.values()):
             self._gate.check(self.algorithm.name, rows)
         count = 1 if batch is None else batch
-        out = self._one(rows, dtype) if count == 1 else self._many(rows, count, dtype, threads)
-        if self._gate is not None and not all(np.isfinite(a).all() for a in out):
+        out = self._one(memory, rows, dtype) if count == 1 else self._many(memory, rows, count, dtype, threads)
+        if self._gate is not None and not self._sound(dtype, [], [a.reshape(1, -1) for a in out]):
             self._gate.explain(self.algorithm.name, rows)
         lead = () if batch is None else (count,)
         return [a.reshape(lead + tail) for a, tail in zip(out, self._outputs.values(), strict=True)]
 
-    def _one(self, rows: dict[str, np.ndarray], dtype: np.dtype) -> list[np.ndarray]:
+    def _one(self, memory: _Memory, rows: dict[str, np.ndarray], dtype: np.dtype) -> list[np.ndarray]:
         """Of one state, (size,) each."""
-        memory = self._memory()
         if not self._in_place:
             return self._by_plan(memory, rows, 1, dtype, 1)
         if dtype not in memory.states:
             self._prepare_one(memory, dtype)
         run, results = memory.states[dtype]
-        run(*(a.reshape(-1) for a in rows.values()))
-        return [x.copy() for x in results]
+        found = run(*(a.reshape(-1) for a in rows.values()))
+        return [found] if self._lone else [x.copy() for x in results]
 
     def _prepare_one(self, memory: _Memory, dtype: np.dtype) -> None:
-        work, names = self._workspace(Lanes(1, dtype == FLOAT32)), tuple(self._inputs)
         (name, tail), *others = self._outputs.items()
-        run, out = work.of_state(names, name, tail)
-        results = [out, *(work.views[other].reshape(shape) for other, shape in others)]
-        memory.states[dtype] = run, results
+        at_once = self._at_once.get(dtype)
+        if at_once is None:
+            at_once = self._at_once[dtype] = self._of_state(dtype, name, tail, True)[0]
+        if others:
+            run, out, work = self._of_state(dtype, name, tail, False)
+            memory.states[dtype] = run, [out, *(work.views[other].reshape(shape) for other, shape in others)]
+        else:
+            memory.states[dtype] = at_once, []
         if dtype == FLOAT64:
-            memory.usual, memory.results = self._guarded(run, dtype, out.size), results
+            self._usual = self._guarded(at_once, dtype, _size(tail))
 
     # --- the gate -------------------------------------------------------------------------------------------------------
     @cached_property
@@ -217,6 +225,14 @@ class Function:
         """Of every unit quaternion which argument holds it, and where."""
         gate = self._gate
         return [] if gate is None else [(k, at) for k, name in enumerate(self._inputs) for at in gate.quaternions(name)]
+
+    def _sound(self, dtype: np.dtype, units: list[tuple[int, int]], arrays: Collection[np.ndarray]) -> bool:
+        """Whether arrays of a call are finite, and their quaternions unit; False where that is not known."""
+        key = (dtype, len(units), len(arrays))
+        look = self._looks.get(key)
+        if look is None:
+            look = self._looks[key] = soundness.sound(dtype, units, range(len(arrays))) if python.available() else _nothing
+        return look(*arrays) is True
 
     def _said(self, name: str) -> str:
         """What messages call an input."""
@@ -236,10 +252,13 @@ class Function:
         look = soundness.sound(dtype, self._units, shorter)
         return lambda *arrays: None if run(*arrays) is None else look(*arrays)
 
-    def _many(self, rows: dict[str, np.ndarray], batch: int, dtype: np.dtype, threads: int) -> list[np.ndarray]:
+    def _of_state(self, dtype: np.dtype, name: str, tail: Tail, copies: bool) -> tuple[Callable[..., Any], np.ndarray, Workspace]:
+        work = self._workspace(Lanes(1, dtype == FLOAT32))
+        return *work.of_state(tuple(self._inputs), name, tail, None, copies), work
+
+    def _many(self, memory: _Memory, rows: dict[str, np.ndarray], batch: int, dtype: np.dtype, threads: int) -> list[np.ndarray]:
         """Of a batch, (batch, size) each."""
         own = tuple(name for name, a in rows.items() if a.ndim == 2 and len(a) == batch)
-        memory = self._memory()
         out = self._fresh(memory, batch, dtype)
         if not batch:
             return out
@@ -296,11 +315,9 @@ class Function:
 
 
 class _Memory:
-    """What the calls of one thread use: functions by kind of number or width, made when first called for."""
+    """What one call at a time uses: functions by kind of number or width, made when first called for."""
 
     def __init__(self) -> None:
-        self.usual: Callable[..., Any] = lambda *_: None  # of one state in float64
-        self.results: list[np.ndarray] = []
         self.states: dict[np.dtype, tuple[Callable[..., Any], list[np.ndarray]]] = {}
         self.wide: dict[Any, tuple[Any, ...]] = {}
         self.batches: dict[tuple[int, str, int], Callable[..., Any]] = {}
@@ -309,6 +326,10 @@ class _Memory:
 
 def _size(tail: Tail) -> int:
     return int(np.prod(tail))
+
+
+def _nothing(*_: Any) -> None:
+    """No call was made that says what is usual."""
 
 
 def _references() -> int:
@@ -325,7 +346,7 @@ def fresh(spares: dict[str, np.ndarray], name: str, shape: tuple[int, ...], dtyp
     """An array for a result. The last one of this name is used again if the caller has dropped it and all views of it:
     new memory costs a page fault every 4096 bytes, up to half the time of a batch."""
     a = spares.pop(name, None)
-    if a is None or a.shape != shape or a.dtype != dtype or getrefcount(a) != _ALONE:
+    if a is None or a.shape != shape or a.dtype != dtype or getrefcount(a) != _ALONE or not a.flags.writeable:
         a = np.empty(shape, dtype)
     if a.nbytes <= SPARE:
         spares[name] = a

@@ -64,15 +64,22 @@ class Workspace:
         self.transfers_at = self.job_at + 8 * len(JOB)
 
     def of_state(
-        self, names: Sequence[str], result: str, shape: tuple[int, ...], error: tuple[type, str] | None = None
+        self,
+        names: Sequence[str],
+        result: str,
+        shape: tuple[int, ...],
+        error: tuple[type, str] | None = None,
+        copies: bool = False,
     ) -> tuple[Callable[..., Any], np.ndarray]:
-        """A function of arrays of one state that stand for these, see `python.of_state`, and the array that it returns."""
+        """A function of arrays of one state that stand for these, see `python.of_state`, and the array that it returns, or of
+        which it `copies`."""
         plan = self.plan
         inputs = [(plan.arrays.index(n), plan.sizes[n]) for n in names]
         packed = result in plan.maps
         out = np.zeros(shape, self._dtype) if packed else self.views[result].reshape(shape)
         unpack = (self.address[result], plan.sizes[result], self._map_of(result)) if packed else (0, 0, 0)
-        return python.of_state(plan.driver.python_state, self.fixed, self._dtype, inputs, out, unpack, error, self), out
+        run = python.of_state(plan.driver.python_state, self.fixed, self._dtype, inputs, out, unpack, error, copies, self)
+        return run, out
 
     def of_step(self, name: str, most: np.ndarray, moving: str) -> Callable[..., Any]:
         """A function of an array that stands for this input and takes one state a step further, see `python.of_step`.

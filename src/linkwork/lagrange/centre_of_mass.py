@@ -6,7 +6,6 @@ R (m u + w x h) / total mass: one sweep inward for h, one outward for R.
 
 from __future__ import annotations
 
-from threading import get_ident
 from typing import Any
 
 import numpy as np
@@ -90,15 +89,15 @@ def com_jacobian(model: Model, q: Any, threads: int | None = 1) -> np.ndarray:
     """J (3, nv) or (batch, 3, nv): the velocity of the centre of mass, in world axes, is J v."""
     if type(model) is not Model:
         check_model(model)
-    short = model.shortest_calls.get(("centre_jacobian", get_ident()))
+    short = model.shortest_calls.get("centre_jacobian")
     if short is not None and threads == 1 and (found := short(q)) is not None:
-        return found.copy()
+        return found
     known = model.usual_functions.get("centre_jacobian")
     if known is None:
         known = model.usual_functions["centre_jacobian"] = _function(model, CENTRE_JACOBIAN, ("q",), "J")
     result = known.first(threads, q)
     if (short := known.shortest()) is not None:
-        model.shortest_calls["centre_jacobian", get_ident()] = short
+        model.shortest_calls["centre_jacobian"] = short
     return result
 
 

@@ -6,7 +6,6 @@ carries, turned to world axes and moved to the centre of mass.
 
 from __future__ import annotations
 
-from threading import get_ident
 from typing import Any
 
 import numpy as np
@@ -128,15 +127,15 @@ def centroidal_momentum_matrix(model: Model, q: Any, threads: int | None = 1) ->
     """A (6, nv) or (batch, 6, nv): A v is the momentum (angular, linear) about the centre of mass, in world axes."""
     if type(model) is not Model:
         check_model(model)
-    short = model.shortest_calls.get(("centroidal_matrix", get_ident()))
+    short = model.shortest_calls.get("centroidal_matrix")
     if short is not None and threads == 1 and (found := short(q)) is not None:
-        return found.copy()
+        return found
     known = model.usual_functions.get("centroidal_matrix")
     if known is None:
         known = model.usual_functions["centroidal_matrix"] = _function(model, CENTROIDAL_MATRIX, ("q",), "A")
     result = known.first(threads, q)
     if (short := known.shortest()) is not None:
-        model.shortest_calls["centroidal_matrix", get_ident()] = short
+        model.shortest_calls["centroidal_matrix"] = short
     return result
 
 

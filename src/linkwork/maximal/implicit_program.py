@@ -42,7 +42,7 @@ from ..reduced.program import VELOCITY, Rules, hold_under_bounds, keep_unknowns,
 from ..reduced.push_out import push_out, push_out_fields
 from ..reduced.rules import factor_joint
 from ..spatial.inertia import Articulated
-from ..spatial.scalar import Vector, array, cross, inv_spd, ldl, ldl_solve, zeros
+from ..spatial.scalar import Vector, array, cross, dot, inv_spd, is_zero, ldl, ldl_solve, maximum, where, zeros
 from ..spatial.se3 import SE3
 from . import implicit_forces as forces
 from . import implicit_rounds as rounds
@@ -50,7 +50,7 @@ from .carried import bear_impulses
 from .convert import fitted
 from .implicit_rules import either, either_pose, pull_stiffness, unforced_turning
 from .krylov import begin_at_guess, beside, krylov_fields
-from .program import correct, displace_bodies, displaced, linear, moved, turning
+from .program import coriolis, correct, displace_bodies, displaced, linear, moved, turning
 from .rules import centre_of, weight_of
 
 
@@ -66,6 +66,7 @@ def begin(n: Any, parent: Any) -> None:
     n.zeta = T @ (T.T @ gap) * (-1.0 / n.h)
     n.centre = centre_of(n)
     n.v = n.S_hat.T @ (n.twists - n.E.pull_twist(parent.twists))
+    n.spun = n.armature * unforced_drive(n, parent)
     w = unforced_turning(n)
     n.momentum = inertia_of(n) @ np.concatenate([w, n.twists[3:] + cross(n.twists[:3] - w, n.centre)])
     n.given = n.momentum + n.h * (n.external + weight_of(n))
@@ -73,6 +74,23 @@ def begin(n: Any, parent: Any) -> None:
     n.own_pull, n.pull = h2 * pull_stiffness(-n.centre, f), h2 * pull_stiffness(n.E.p - parent.centre, -n.E.rotate(f))
     n.y = n.trial = n.twists
     n.weighs = n.mass
+
+
+def unforced_drive(n: Any, parent: Any) -> Vector:
+    """The v_j, in the axes of the beginning, of a joint whose rates stay what they are: v + h S^+ Z, with Z of `coriolis`.
+
+    Only what drives weigh feels it. Of its length in their metric the term in h^2 is left out: it would add to their energy.
+    """
+    if all(is_zero(x) for x in n.armature):
+        return n.v
+    w, u = np.split(parent.twists, 2)
+    turns = turning(n, n.twists) - n.E.unrotate(cross(w, u + cross(w, parent.centre)))
+    Z = coriolis(n, n.twists, parent.twists, turns)
+    change = n.h * (n.S_hat.T @ Z)
+    kept = n.v + change
+    length, more = dot(kept, n.armature * kept), dot(change, n.armature * change)
+    some = length > 0.0
+    return np.sqrt(maximum(1.0 - more / where(some, length, 1.0), 0.0)) * kept
 
 
 def begin_again(n: Any) -> None:
@@ -130,7 +148,7 @@ def forward(n: Any, parent: Any) -> None:
 
 def forward_under(n: Any, parent: Any, load: Vector, push: Vector) -> None:
     """The same under further impulses."""
-    b, tau, S = n.given + n.r + load, n.h * n.tau + n.armature * n.v + push, n.S
+    b, tau, S = n.given + n.r + load, n.h * n.tau + n.spun + push, n.S
     if n.pressed:
         b = b + n.load
     if n.sprung:
@@ -280,6 +298,7 @@ def fields(shape: Shape, distant: bool) -> dict[str, Field]:
         "twist": Field("work", "node", six, alias="twists"),
         "q": Field("work", "q", alias="q_fit"),
         "v": Field("work", "v"),
+        "spun": Field("work", "v"),
         "y": Field("work", "node", six),
         "free": Field("work", "node", six),
         "drift": Field("work", "node", six),

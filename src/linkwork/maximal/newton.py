@@ -192,10 +192,15 @@ def moving_subspace(n: Any, W: Vector) -> np.ndarray:
     return out
 
 
+def relative_twist(n: Any, parent: Any) -> Vector:
+    """Of a body against its parent where the guess is: the rates that drives have at the end of the step."""
+    return n.look_twist - n.E.pull_twist(parent.look_twist)
+
+
 def join(n: Any, parent: Any) -> None:
     """What the joint does, and the blocks A, B, C, F and R of the module's text."""
     h, nv = n.h, joint_of(n).nv
-    n.tau_all = n.push + h * (n.tau - n.damping * n.look_v) - n.armature * (n.look_v - n.v)
+    n.tau_all = n.push + h * (n.tau - n.damping * n.look_v) - n.armature * (n.S_hat.T @ relative_twist(n, parent) - n.v)
     W = h * n.carries + n.S_hat @ n.tau_all
     n.resists = np.diag(n.armature + h * n.damping) + h * moving_subspace(n, W)
     if n.sprung:

@@ -261,7 +261,7 @@ class Model:
 
     @cached_property
     def shortest_calls(self) -> dict[Any, Callable[..., Any]]:
-        """Of functions that take less time than a call of Python's, by what they are and the thread; see `Function.shortest`."""
+        """Of functions that take less time than a call of Python's, by what they are; see `Function.shortest`."""
         return {}
 
     @cached_property

@@ -10,12 +10,12 @@ import numpy as np
 
 from ..errors import ModelError
 from ..joints import Joint
+from ..spatial.frozen import Frozen, finish
 from ..spatial.gate import reals, shown
-from ..spatial.scalar import read_only
 
 
 @dataclass(frozen=True, eq=False)
-class JointProperties:
+class JointProperties(Frozen):
     """Arrays with an entry per coordinate (lower, upper) or per velocity (all others); copies that cannot be written to.
 
     lower, upper   limits of the coordinates; -inf and inf where there are none
@@ -36,7 +36,8 @@ class JointProperties:
 
     def __post_init__(self) -> None:
         for f in fields(self):
-            object.__setattr__(self, f.name, read_only(np.array(getattr(self, f.name), float)))
+            object.__setattr__(self, f.name, np.asarray(getattr(self, f.name), float))
+        finish(self)
 
     @staticmethod
     def of(

@@ -11,6 +11,8 @@ import numpy as np
 
 from ..errors import InputError
 from ..joints import Joint
+from ..kernel.snapshot import snapshots
+from ..spatial.frozen import Frozen, finish
 from ..spatial.gate import given_number, given_reals, rotation_problem
 from .entrance import body_of
 from .locked import locked_joint
@@ -18,7 +20,7 @@ from .model import Body, Model
 
 
 @dataclass(frozen=True, eq=False)
-class State:
+class State(Frozen):
     """Reduced coordinates: time, q (nq,) and v (nv,); a batch has its axis first.
 
     memory   what the stepper that ended here hands to its own next step, by name; without it a run starts anew
@@ -34,7 +36,7 @@ class State:
 
 
 @dataclass(frozen=True, eq=False)
-class MaximalState:
+class MaximalState(Frozen):
     """Maximal coordinates: poses (bodies, 4, 4), body twists (bodies, 6), and the joint coordinates that fit best (nq,).
 
     `q_fit` only says where on its joint each body is (which turn, which sign of a quaternion); it is no second state.
@@ -58,21 +60,17 @@ def _take_numbers(state: State | MaximalState, names: tuple[str, ...]) -> None:
         x = getattr(state, name)
         if type(x) is not np.ndarray or x.dtype != np.float64:
             object.__setattr__(state, name, given_reals(f"state.{name}", x))
-    object.__setattr__(state, "t", given_time(state.t))
-
-
-def given_time(t: Any) -> float:
-    """The time of a state: a finite number."""
-    return given_number("state.t", t)
+    object.__setattr__(state, "t", given_number("state.t", state.t))
+    finish(state)
 
 
 def states_of(q: np.ndarray, v: np.ndarray) -> Callable[[float], State]:
     """A function that makes states of copies of these arrays of float64: nothing is looked at, for loops that make many."""
-    new, q_now, v_now = object.__new__, q.copy, v.copy
+    new, q_now, v_now = object.__new__, snapshots(q), snapshots(v)
 
     def state(t: float) -> State:
         made = new(State)
-        parts = made.__dict__
+        parts: Any = made.__dict__
         parts["q"], parts["v"], parts["t"] = q_now(), v_now(), t
         return made
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from ..errors import LinkworkError, ModelError, SymbolError
 from .advice import advice
+from .frozen import Frozen
 from .gate import reals, shown
 from .scalar import Vector, array
 from .table import Table
@@ -18,7 +19,7 @@ Function = Callable[..., Any]
 Found = TypeVar("Found")
 
 
-class Functions:
+class Functions(Frozen):
     """Some functions, by what they are, with their parameters; None where one is not given.
 
     owner      what messages begin with
@@ -67,9 +68,7 @@ class Functions:
 
     def bound(self, values: Mapping[str, Any]) -> Functions:
         """The same with other parameters."""
-        other = object.__new__(type(self))
-        other.__dict__.update(self.__dict__, values=self.values | dict(values))
-        return other
+        return self.with_parts(values=self.values | dict(values))
 
     def call(self, what: str, *arguments: Any, **offered: Any) -> Any:
         """The value of a function; of what is offered and of the parameters it is handed those that it names."""

@@ -27,26 +27,39 @@ class Inertia:
     com      centre of mass in body axes (3,)
     tensor   (3, 3) about the centre of mass in body axes
 
-    The arrays are copies, and cannot be written to.
+    The arrays are copies, and cannot be written to; nor can another number be set.
     """
 
     __slots__ = ("com", "mass", "tensor")
+    mass: float
+    com: np.ndarray
+    tensor: np.ndarray
 
     def __init__(self, mass: float, com: Any = ORIGIN, tensor: Any = None) -> None:
-        self.mass = finite("mass", mass, ())
+        self._take(mass, com, tensor)
         if not self.mass > 0:
             raise ModelError(f"inertia: the mass {self.mass:g} must be positive")
-        self.com = finite("com", com, (3,))
-        self.tensor = finite("tensor", np.zeros((3, 3)) if tensor is None else tensor, (3, 3))
         check_tensor(self.tensor)
+
+    def _take(self, mass: float, com: Any, tensor: Any) -> None:
+        object.__setattr__(self, "mass", finite("mass", mass, ()))
+        object.__setattr__(self, "com", finite("com", com, (3,)))
+        object.__setattr__(self, "tensor", finite("tensor", np.zeros((3, 3)) if tensor is None else tensor, (3, 3)))
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        raise ModelError(f"Inertia.{name} cannot be set: what a model is made of does not change; make another")
+
+    def __deepcopy__(self, memo: Any) -> Inertia:
+        return self
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Inertia.unchecked, (self.mass, self.com, self.tensor)
 
     @staticmethod
     def unchecked(mass: float, com: Any = ORIGIN, tensor: Any = None) -> Inertia:
         """Finite numbers kept as they are, even if no body has them: for files whose impossible inertias are accepted."""
         inertia = object.__new__(Inertia)
-        inertia.mass = finite("mass", mass, ())
-        inertia.com = finite("com", com, (3,))
-        inertia.tensor = finite("tensor", np.zeros((3, 3)) if tensor is None else tensor, (3, 3))
+        inertia._take(mass, com, tensor)
         return inertia
 
     # --- solids of uniform density ------------------------------------------------------------------------------------

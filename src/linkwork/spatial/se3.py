@@ -48,6 +48,9 @@ class SE3:
         object.__setattr__(self, "stages", shift.stages + turn.stages)
         object.__setattr__(self, "carried", _joined(shift, shift.carried, turn, turn.carried))
 
+    def __deepcopy__(self, memo: Any) -> SE3:
+        return self
+
     # --- primitives -------------------------------------------------------------------------------------------------
     @staticmethod
     def rot_x(angle: Scalar) -> SE3:

@@ -19,6 +19,7 @@ import numpy as np
 
 from ..errors import ModelError, SymbolError
 from .dual import held
+from .frozen import Frozen
 from .gate import reals
 from .scalar import Scalar, array, is_number, read_only, where
 
@@ -43,7 +44,7 @@ class TableShape(NamedTuple):
         return 1 + len(self.cyclic) + (3 if self.steps else 0)
 
 
-class Table:
+class Table(Frozen):
     """Values to be looked up at run time; see the module's text.
 
     >>> curve = Table(values)                # (rows,) or (rows, ...)

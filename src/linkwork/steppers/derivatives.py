@@ -8,7 +8,6 @@ Where a row has just reached a bound, the derivative is that of the side on whic
 from __future__ import annotations
 
 from collections.abc import Mapping
-from threading import get_ident
 from typing import Any
 
 import numpy as np
@@ -47,14 +46,19 @@ class StepTangent:
         self.plans = Plans(with_slopes(tree, self.sets) if parameters else tree)
         self.found = solutions(own) if self.program.passes == 1 else ()
         self.told, self.solving = directional_at_solutions(own, self.sets), showing(own, self.found)
-        self._kept: dict[Any, _Arrays] = {}
+        self._idle: dict[Any, list[_Arrays]] = {}
 
-    def arrays(self, batch: int, count: int, given: tuple[str, ...], algorithm: Algorithm) -> _Arrays:
-        """Memory for so many states and directions with these inputs; others are zero. Every thread has its own."""
-        key = (get_ident(), batch, count, given, algorithm.name)
-        if key not in self._kept:
-            self._kept[key] = _Arrays(self, batch, count, given, algorithm)
-        return self._kept[key]
+    def take(self, batch: int, count: int, given: tuple[str, ...], algorithm: Algorithm) -> _Arrays:
+        """Memory for so many states and directions with these inputs, which no other call has; others are zero."""
+        key = (batch, count, given, algorithm.name)
+        try:
+            return self._idle[key].pop()
+        except LookupError:
+            return _Arrays(self, key, algorithm)
+
+    def give_back(self, arrays: _Arrays) -> None:
+        """Let later calls use this memory."""
+        self._idle.setdefault(arrays.key, []).append(arrays)
 
     def solve(self, inputs: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
         """What the solvers of one step find, (batch, size) each, given the inputs of the step (batch, count, size)."""
@@ -70,7 +74,8 @@ class StepTangent:
 class _Arrays:
     """Inputs and states (batch, count, size) of a tangent, and the call on them."""
 
-    def __init__(self, tangent: StepTangent, batch: int, count: int, given: tuple[str, ...], algorithm: Algorithm) -> None:
+    def __init__(self, tangent: StepTangent, key: tuple[int, int, tuple[str, ...], str], algorithm: Algorithm) -> None:
+        self.key, (batch, count, given, _) = key, key
         fields, lanes = algorithm.fields, tangent.plans.lanes(algorithm, batch * count)
         absent = tuple(name for name, f in fields.items() if f.kind == "input" and name not in given)
         plan = tangent.plans(algorithm, lanes, ("run",), absent)
@@ -107,7 +112,7 @@ def along(
     count = max(x.shape[-2] for x in changes.values())
     told = bool(tangent.found) and steps == 1 and count > 1
     names = (*fixed, *own, *changes, *(map(known, tangent.found) if told else ()))
-    arrays = tangent.arrays(batch, count, tuple(dict.fromkeys(names)), tangent.told if told else tangent.algorithm)
+    arrays = tangent.take(batch, count, tuple(dict.fromkeys(names)), tangent.told if told else tangent.algorithm)
     inputs = arrays.inputs
     for name, x in fixed.items():
         inputs[name][...] = np.reshape(x, -1)
@@ -127,6 +132,7 @@ def along(
     out = np.empty((batch, count, 2 * nv))
     out[..., :nv] = displacements(model, q.reshape(-1, model.nq), d_q.reshape(-1, model.nq)).reshape(batch, count, nv)
     out[..., nv:] = arrays.ends["d_v"]
+    tangent.give_back(arrays)
     return out
 
 

@@ -72,7 +72,10 @@ class FixedRun:
         if len(known) > FORMS:
             known.clear()
         idle = known.setdefault(form, [])
-        run = idle.pop() if idle else Recording(self.model, program, kept)
+        try:
+            run = idle.pop()  # other threads take others
+        except IndexError:
+            run = Recording(self.model, program, kept)
         arrays, reports, memory = run(kept, self.dt, self.records, self.every, thread_count(self.threads))
         idle.append(run)
         tau = None if self.tau is None else self._constant_tau()
@@ -120,21 +123,22 @@ class FixedRun:
                     add(numbers())
                 continue
             break
-        idle.append(run)
         arrays = self._split(records[0], {name: run.now[name].shape[1] for name in program.recorded})
         pairs = zip(run.reports.items(), records[1:], strict=True)
         reports = {name: self._split(chunks, {name: a.shape[1]})[name] for (name, a), chunks in pairs}
         applied = self._split([*given, given[-1]][: self.records + 1], {"tau": self.model.nv})["tau"]
         held = None if control is None and self.tau is None else applied
         memory = {name: run.now[name].copy() for name in program.memory}
+        idle.append(run)
         return self._solution(arrays, held, reports, applied[:, 0], told, memory)
 
     def _stepping(self, program: Program, idle: list[Stepping]) -> Stepping:
         """Memory of a run that has ended, or fresh memory, where this run starts."""
         kept = self._kept(program)
-        if not idle:
+        try:
+            run = idle.pop()  # other threads take others
+        except IndexError:
             return Stepping(self.model, program, kept, self.dt, self.threads, self.efforts.most)
-        run = idle.pop()
         run.restart(kept, self.dt)
         return run
 

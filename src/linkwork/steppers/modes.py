@@ -10,7 +10,8 @@ sign, one that is held parts, one that sticks slips. In the last two forces are 
 complementarity, however rows share them where they are redundant; so it need not be found as exactly as the others. Gaps are
 looked at in all stages, the others at the end of a trial step (`event_search`). There the modes *switch*:
 
-    impact   v' = v + M^-1 G^T x,  G v' >= 0 and x >= 0, one of them zero, of closed gaps;  equalities keep their rates
+    impact   v' = v + M^-1 G^T x,  G v' >= -e min(G v, 0) and x >= 0, one of them an equality, of closed gaps with restitution e
+             (Newton's law; slower than SLOWEST_BOUNCE nothing bounces);  equalities keep their rates
     modes    by the complementarity of accelerations and forces after it: held is what pushes or is closed too far, and what
              rests sticks; if that needs more than the largest force it will slip by itself
 
@@ -35,7 +36,7 @@ from ..reduced import program as reduced
 from ..reduced.forward import velocities as joint_velocities
 from ..reduced.program import ACCELERATION, SCRATCH, climb, correct, free_motion, pose_rows, refined, row_law_at
 from ..solvers.boxes import gather, gram, solve_boxes, spread
-from ..spatial.scalar import Scalar, Vector, absolute, array, minimum, where, zeros
+from ..spatial.scalar import Scalar, Vector, absolute, array, is_zero, minimum, where, zeros
 from .settle import factor_inertia, keep_joints, keep_motion, take_joints
 from .stages import renamed
 
@@ -44,6 +45,7 @@ GAP = 1e-11  # m, rad: as negative as a gap may be where its event counts as fou
 RATE = 5e-10  # m/s, rad/s: the same of a rate; more than FIRM makes of a gap, and less than counts as none at a switch
 SLOWEST = 1e-8  # m/s, rad/s: slower than this nothing parts or slips
 SLOW = 1e-6  # m/s, rad/s: between the two is the rate at which what was held is said to part, and what stuck to slip
+SLOWEST_BOUNCE = 1e-5  # m/s, rad/s: flights after slower ones would be shorter than a microsecond
 FAR = 1e300
 PILED = 1e-9  # s: switches in shorter time pile up
 PILE = 100  # of them, at most
@@ -149,11 +151,14 @@ def wake(n: Any) -> None:
 
 
 def stop(n: Any, *around: Any) -> None:
-    """The rows of one constraint: closed gaps close no further, equalities keep their rates."""
+    """The rows of one constraint: closed gaps close no further or bounce, equalities keep their rates."""
     ports, places = around[: len(around) // 2], around[len(around) // 2 :]
     law, at = row_law_at(n, ports)
     found = derive(law, at, n.t, n.foot)
-    pose_rows(n, law, found.G, free_motion(n, ports, at), found.given, places, 1.0)
+    wanted, restitution = found.given, law.grip()[1]
+    if not is_zero(restitution):
+        wanted = wanted + array([where(r < -SLOWEST_BOUNCE, -restitution * r, 0.0) for r in found.rate])
+    pose_rows(n, law, found.G, free_motion(n, ports, at), wanted, places, 1.0)
     if not law.unilateral:
         n.b = zeros(law.size)
 

@@ -5,7 +5,7 @@ One state lives in the memory of the compiled code itself, and nothing is copied
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -33,6 +33,7 @@ class Stepping:
     applied   joint forces of the last step of a batch
     recorded  what a run records of it, in one piece: the whole of one part after the other
     reports   what it says besides of the last step, (batch, size)
+    given     inputs besides those that the program takes from the model, (size,) or (batch, size); see `give`
     step      `step(tau)` goes on by one step: True, or False if the motion is not finite then, or None where nothing was done, as
               tau is no array (nv,) or (batch, nv) of float64 whose numbers are within `most`
     """
@@ -40,12 +41,20 @@ class Stepping:
     step: Step
 
     def __init__(
-        self, model: Model, program: Program, kept: Parts, h: float, threads: int | None = 1, most: np.ndarray | None = None
+        self,
+        model: Model,
+        program: Program,
+        kept: Parts,
+        h: float,
+        threads: int | None = 1,
+        most: np.ndarray | None = None,
+        given: Mapping[str, np.ndarray] | None = None,
     ) -> None:
         self.model, self.program, self.threads = model, program, thread_count(threads)
         self.batch = len(next(iter(kept.values())))
         self._lay_out(kept)
-        self._given = {name: np.array(a, float, order="C") for name, a in constants(model, program, h).items()}
+        own = constants(model, program, h) | dict(given or {})
+        self._given = {name: np.array(a, float, order="C") for name, a in own.items()}
         self._most = np.full(model.nv, LARGEST) if most is None else most
         self.applied, self._external = np.zeros((self.batch, model.nv)), np.zeros((self.batch, 6 * model.nb))
         self.reports = {name: np.zeros((self.batch, size)) for name, size in program.report_sizes(model).items()}
@@ -83,10 +92,14 @@ class Stepping:
 
     def tell(self, u: np.ndarray) -> None:
         """Inputs of the forces from now on, (inputs,) or (batch, inputs)."""
-        if u.ndim != self._given["u"].ndim:
-            self._given["u"], self._steps = np.array(u, float, order="C"), {}
+        self.give("u", u)
+
+    def give(self, name: str, x: np.ndarray) -> None:
+        """An input of the program from now on, (size,) or (batch, size)."""
+        if name not in self._given or x.ndim != self._given[name].ndim:
+            self._given[name], self._steps = np.array(x, float, order="C"), {}
             self.step = self._prepared()
-        self._given["u"][...] = u
+        self._given[name][...] = x
 
     def tell_rows(self, t: float) -> None:
         """Constraints are told what they must know in the step at a time."""

@@ -1,0 +1,205 @@
+"""Gradients of time steps, exact, in O(n) whatever is asked for: vector-Jacobian products with respect to the state, joint
+forces, inputs of forces, and numbers of bodies and laws.
+
+A run is what `simulate` does from a state (see `step_derivatives`); weights say how much a result changes with the states that it
+passes: displacements of the joints and velocities. Their gradient is carried back through all steps in compiled code
+(`steppers.adjoints`), in memory that `checkpoints` bounds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from math import isqrt
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .errors import InputError
+from .kernel.adjoint import bar, bars_of, end
+from .model import Model, State
+from .step_derivatives import Acting
+from .steppers.adjoints import Arrays, StepAdjoint, coordinate_weights, displacement_weights, step_adjoint
+
+
+class StepGradient(NamedTuple):
+    """How a weighted sum of the states after some steps changes.
+
+    q, v         with the first state (..., nv): displacements of the joints, velocities
+    tau          with joint forces, (..., nv) that are held, or (..., steps, nv) of every step
+    inputs       with inputs of forces, likewise; None where the model has none
+    parameters   with numbers of bodies and laws (..., numbers); None where none are asked for
+    """
+
+    q: np.ndarray
+    v: np.ndarray
+    tau: np.ndarray
+    inputs: np.ndarray | None
+    parameters: np.ndarray | None
+
+
+def step_gradient(
+    model: Model,
+    state: State,
+    dt: float,
+    dq: Any = None,
+    dv: Any = None,
+    tau: Any = None,
+    external: Any = None,
+    *,
+    parameters: Mapping[str, Sequence[str]] | None = None,
+    stepper: str | None = None,
+    steps: int = 1,
+    checkpoints: int | None = None,
+    inputs: Any = None,
+    limit_model: str = "hard",
+    contact: str = "exact",
+    **options: Any,
+) -> StepGradient:
+    """The product of weights (dq, dv) of the state after a step of `simulate`, or several, with the derivatives of that state.
+
+    dq, dv        weights of displacements and velocities, (nv,) or (batch, nv)
+    parameters    as `step_parameter_derivatives` takes them
+    checkpoints   see `rollout_gradient`
+
+    With A and B of `step_derivatives`: A^T (dq, dv) and B^T (dq, dv), in O(n).
+    """
+    given = {"tau": tau, "external": external, "u": inputs}
+    here = Acting(model, state, dt, given, stepper, limit_model, contact, steps, options)
+    ends = {}
+    for name, x in (("q", dq), ("v", dv)):
+        if x is not None:
+            ends[name] = np.zeros((len(here.state.q), steps, model.nv))
+            ends[name][:, -1] = x
+    if not ends:
+        raise InputError("step_gradient: give dq or dv")
+    found = _Backwards(model, here, ends, parameters, checkpoints).gradient()
+    held = {name: x if x is None else x.sum(axis=-2) for name, x in (("tau", found.tau), ("inputs", found.inputs))}
+    return found._replace(**held)
+
+
+def rollout_gradient(
+    model: Model,
+    state: State,
+    dt: float,
+    dq: Any = None,
+    dv: Any = None,
+    tau: Any = None,
+    external: Any = None,
+    *,
+    parameters: Mapping[str, Sequence[str]] | None = None,
+    stepper: str | None = None,
+    checkpoints: int | None = None,
+    inputs: Any = None,
+    limit_model: str = "hard",
+    contact: str = "exact",
+    **options: Any,
+) -> StepGradient:
+    """The gradient of a function of a whole run, given its slopes (dq, dv) at the state after every step.
+
+    dq, dv        (steps, nv) or (batch, steps, nv): with displacements of the joints, and with velocities
+    tau, inputs   held, or (..., steps, nv) of every step
+    checkpoints   how many states are kept; from each the steps to the next are taken anew, all of whose states are in memory
+                  then. By default the square root of the steps
+
+    The run itself is `simulate` with the same arguments; its states after the first are those that dq and dv belong to.
+    """
+    found = [np.asarray(x, float) for x in (dq, dv) if x is not None]
+    if not found:
+        raise InputError("rollout_gradient: give dq or dv")
+    steps = found[0].shape[-2]
+    given = {"tau": tau, "external": external, "u": inputs}
+    here = Acting(model, state, dt, given, stepper, limit_model, contact, steps, options)
+    batch = len(here.state.q)
+    ends = {n: np.broadcast_to(x, (batch, steps, model.nv)) for n, x in (("q", dq), ("v", dv)) if x is not None}
+    return _Backwards(model, here, ends, parameters, checkpoints).gradient()
+
+
+class _Backwards:
+    """One gradient: the run forwards from checkpoint to checkpoint, then backwards."""
+
+    def __init__(
+        self,
+        model: Model,
+        here: Acting,
+        ends: Arrays,
+        parameters: Mapping[str, Sequence[str]] | None,
+        checkpoints: int | None,
+    ) -> None:
+        self.model, self.here, self.ends = model, here, ends
+        self.parameters, self.adjoint = parameters, step_adjoint(here.model, here.stepper, parameters is not None)
+        many = isqrt(here.steps) if checkpoints is None else checkpoints
+        if not many >= 1:
+            raise InputError(f"checkpoints: at least one state is kept, not {checkpoints}")
+        self.length = -(-here.steps // min(many, here.steps))
+        program, batch = self.adjoint.program, len(here.state.q)
+        self.kept = program.entered(here.model, {"q": here.state.q, "v": here.state.v}, float(here.state.t))
+        self.kept["t"] = np.full((batch, 1), float(here.state.t))
+        self.fixed = {name: np.reshape(x, -1) for name, x in program.given(here.model, here.dt).items()}
+        given = {"tau": np.zeros(model.nv)} | {name: x for name, x in here.given.items() if x is not None}
+        self.told = {name: self._shaped(name, x) for name, x in given.items()}
+
+    def _shaped(self, name: str, x: Any) -> np.ndarray:
+        """What is given, (size,), (batch, size) or (batch, steps, size)."""
+        x, batch, steps = np.asarray(x, float), len(self.here.state.q), self.here.steps
+        if name == "external":
+            x = x.reshape(*x.shape[:-2], -1)
+        size = self.adjoint.plans.size(self.adjoint.algorithm, name)
+        if x.shape[-1:] != (size,):
+            raise InputError(f"{name} has {x.shape[-1] if x.ndim else 1} numbers, not {size}")
+        if x.ndim == 1 or (x.ndim == 2 and x.shape[0] == batch and (self.here.lead or steps == 1)):
+            return x
+        found = x if x.ndim == 3 else x[None]
+        if found.shape[1] != steps or found.shape[0] not in (1, batch):
+            raise InputError(f"{name} has the shape {x.shape}: one for all steps, or one for each of {steps}")
+        return np.broadcast_to(found, (batch, *found.shape[1:]))
+
+    def _segments(self) -> Iterator[tuple[int, int]]:
+        for first in range(0, self.here.steps, self.length):
+            yield first, min(first + self.length, self.here.steps)
+
+    def _given(self, first: int, last: int) -> Arrays:
+        return self.fixed | {name: x[:, first:last] if x.ndim == 3 else x for name, x in self.told.items()}
+
+    def gradient(self) -> StepGradient:
+        adjoint, here, segments = self.adjoint, self.here, list(self._segments())
+        marks, at = [self.kept], self.kept
+        for first, last in segments[:-1]:
+            at = {name: x[:, -1] for name, x in adjoint.forwards(at, self._given(first, last), last - first, 1).items()}
+            marks.append(at)
+        bars, parts = adjoint.first_bars(len(here.state.q)), []
+        asked = ("tau", "u") if "u" in adjoint.algorithm.fields else ("tau",)
+        for (first, last), mark in zip(reversed(segments), reversed(marks), strict=True):
+            parts.insert(0, self._back(adjoint, bars, mark, first, last, asked))
+        found = {name: np.concatenate([part[name] for part in parts], axis=1) for name in asked}
+        q = displacement_weights(self.model, here.state.q, bars[bar("q")])
+        return StepGradient(
+            self._own(q),
+            self._own(bars[bar("v")]),
+            self._own(found["tau"]),
+            self._own(found.get("u")),
+            self._own(self._numbers(bars)),
+        )
+
+    def _numbers(self, bars: Arrays) -> np.ndarray | None:
+        """Weights of the numbers that are asked for."""
+        if self.parameters is None:
+            return None
+        slopes = self.here.slopes(self.model, self.parameters)
+        return np.sum([bars[bars_of(of)] @ x.T for of, x in slopes.items() if bars_of(of) in bars], axis=0)
+
+    def _own(self, x: np.ndarray | None) -> Any:
+        """With the leading axes of the caller's states."""
+        return None if x is None else x.reshape(*self.here.lead, *x.shape[1:])
+
+    def _back(self, adjoint: StepAdjoint, bars: Arrays, mark: Arrays, first: int, last: int, asked: tuple[str, ...]) -> Arrays:
+        given, steps = self._given(first, last), last - first
+        starts = {name: np.asarray(x, float)[:, None] for name, x in mark.items()}
+        if steps > 1 or "q" in self.ends:
+            after = adjoint.forwards(mark, given, steps, 1)
+            starts = {name: np.concatenate([x, after[name][:, :-1]], axis=1) for name, x in starts.items()}
+            configurations = after["q"].reshape(-1, self.model.nq)
+        ends = {end(name): x[:, first:last] for name, x in self.ends.items()}
+        if "q" in self.ends:
+            flat = np.ascontiguousarray(ends[end("q")]).reshape(-1, self.model.nv)
+            ends[end("q")] = coordinate_weights(self.model, configurations, flat).reshape(-1, steps, self.model.nq)
+        return adjoint.backwards(bars, starts, given, ends, asked)

@@ -1,0 +1,116 @@
+"""Gradients of time steps: the program of a stepper, backwards, all steps of a run in one call of compiled code.
+
+A step takes the weights of the state after it to those of the state before it, of joint forces and of numbers of bodies and laws
+(`kernel.adjoint`): its own sweeps once more, then their transposes, O(n) whatever is asked for. The states at which it is taken
+are those of a run. Some of them are kept as checkpoints; from each the steps to the next are run anew when their turn comes, so a
+run of n steps with c checkpoints needs memory for c + n / c states, and takes its steps twice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from ..elements.collection import collection
+from ..errors import CompileError, InputError
+from ..kernel.adjoint import adjoint, bar, bars_of, end, with_reversed_items
+from ..kernel.directional import with_slopes
+from ..kernel.plans import Plans
+from ..kernel.sweep import Algorithm
+from ..model import Model
+from ..model.manifold import DIFFERENCE, INTEGRATE
+from . import step_adjoints  # noqa: F401  (the transposes of routines)
+from .stepper import Stepper, program_of
+
+METHOD = "reduced"
+INTEGRATE_ADJOINT, DIFFERENCE_ADJOINT = adjoint(INTEGRATE), adjoint(DIFFERENCE)
+Arrays = dict[str, np.ndarray]
+
+
+class StepAdjoint:
+    """The step of a model by a stepper, forwards and backwards.
+
+    parameters   whether numbers of bodies and laws have weights, too
+    """
+
+    def __init__(self, model: Model, stepper: Stepper, parameters: bool) -> None:
+        self.model, self.program = model, program_of(stepper, model, METHOD)
+        own = self.program.algorithm
+        if collection(model).told_count or self.program.passes != 1:
+            raise InputError(f"gradients of steps: {stepper.name} on this model is not one pass of compiled code")
+        self.sets = tuple(of for of in own.sets if of in ("", "force", "constraint")) if parameters else ()
+        try:
+            self.algorithm = adjoint(own, self.sets)
+        except CompileError as error:
+            raise InputError(f"gradients of steps: {stepper.name} on this model cannot be run backwards ({error})") from error
+        tree = (self.program.bind(model) if self.program.bind else model.plan).tree
+        self.plans = Plans(with_reversed_items(with_slopes(tree, self.sets) if parameters else tree))
+        self.states = tuple(name for name, f in own.fields.items() if f.kind == "state")
+
+    def forwards(self, kept: Arrays, given: Arrays, steps: int, every: int) -> Arrays:
+        """The states (batch, records, size) after every so many steps, from `kept` (batch, size).
+
+        given   (size,), (batch, size), or (batch, records, size) with one record a step
+        """
+        own, batch = self.program.algorithm, len(kept["q"])
+        return run_plan(self.plans, own, kept | given, self.states, batch, steps // every, every)
+
+    def backwards(self, bars: Arrays, starts: Arrays, given: Arrays, ends: Arrays, wanted: tuple[str, ...]) -> Arrays:
+        """Weights before some steps, which begin at `starts` (batch, steps, size), given those after them.
+
+        bars     of states, and of numbers of nodes (batch, size); changed in place
+        ends     of the state after every step (batch, steps, size), added where it is
+        wanted   inputs whose weights are asked for: (batch, steps, size) each
+        """
+        batch, steps = starts["q"].shape[:2]
+        turned = {name: np.ascontiguousarray(x[:, ::-1]) for name, x in (starts | ends).items()}
+        turned |= {name: np.ascontiguousarray(x[:, ::-1]) if x.ndim == 3 else x for name, x in given.items()}
+        outputs = tuple(map(bar, wanted))
+        found = run_plan(self.plans, self.algorithm, turned | bars, outputs, batch, steps, 1, tuple(bars))
+        for name in bars:
+            bars[name] = found[name][:, -1]
+        return {name: found[bar(name)][:, ::-1] for name in wanted}
+
+    def first_bars(self, batch: int) -> Arrays:
+        """No weights yet."""
+        names = (*(bar(name) for name in self.states if bar(name) in self.algorithm.fields), *map(bars_of, self.sets))
+        return {name: np.zeros((batch, self.plans.size(self.algorithm, name))) for name in names}
+
+
+def run_plan(
+    plans: Plans,
+    algorithm: Algorithm,
+    inputs: Mapping[str, np.ndarray],
+    outputs: tuple[str, ...],
+    batch: int,
+    records: int,
+    every: int,
+    states: tuple[str, ...] = (),
+) -> Arrays:
+    """Outputs and states (batch, records, size)."""
+    fields, wanted = algorithm.fields, (*outputs, *states)
+    found = {name: np.ascontiguousarray(x, float) for name, x in inputs.items() if name in fields}
+    absent = [name for name, f in fields.items() if f.kind == "input" and name not in found]
+    absent += [name for name, f in fields.items() if f.kind == "output" and name not in wanted]
+    plan = plans(algorithm, plans.lanes(algorithm, batch), ("run",), tuple(absent))
+    out = {name: np.empty((batch, records, plan.sizes[name])) for name in wanted}
+    plan.run(found, out, batch, records, every)
+    return out
+
+
+def step_adjoint(model: Model, stepper: Stepper, parameters: bool = False) -> StepAdjoint:
+    """Kept with the model."""
+    return model.keep_as((StepAdjoint, stepper, parameters), lambda: StepAdjoint(model, stepper, parameters))
+
+
+def coordinate_weights(model: Model, q: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """Weights of displacements of the joints at configurations (count, nq), as weights of the coordinates."""
+    given = ("q", "q_next", end("dv"))
+    return model.quick(DIFFERENCE_ADJOINT, given, (bar("q_next"),))(q, q, weights)[0]
+
+
+def displacement_weights(model: Model, q: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """Weights of coordinates at configurations (count, nq), as weights of displacements of the joints."""
+    given = ("q", "dv", end("q_next"))
+    return model.quick(INTEGRATE_ADJOINT, given, (bar("dv"),))(q, np.zeros(model.nv), weights)[0]
