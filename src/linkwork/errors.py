@@ -6,7 +6,10 @@ from typing import Any
 
 
 class LinkworkError(Exception):
-    """Base of all errors of the library; the message says what, where and what to do."""
+    """Base of all errors of the library; the message says in one line what, where and what to do."""
+
+    def __init__(self, *arguments: Any) -> None:
+        super().__init__(*(" ".join(x.split()) if isinstance(x, str) and "\n" in x else x for x in arguments))
 
 
 class ModelError(LinkworkError, ValueError):

@@ -38,6 +38,7 @@ METHODS = {
     "maximal-implicit": "backward_euler",
     "redmax": "linearly_implicit",
 }
+MOST_NUMBERS = 1 << 33  # in all records of a run, 64 GiB
 MOST_STEPS = 1e12  # beyond, the time no longer counts steps
 MAXIMAL = ("maximal", "maximal-implicit")  # methods whose states are maximal
 
@@ -95,12 +96,18 @@ def simulate(
                masses and the step need them (see `contact.compliant`)
     options    of the stepper; dop853: rtol, atol, max_step, events (see `DormandPrince853`); ode45: rtol, atol, max_step
     """
-    duration, dt = given_positive("duration", duration), given_positive("dt", dt)
+    dt = given_positive("dt", dt)
+    duration = given_positive("duration", duration)
     steps = _steps(duration, dt)
     check_method(method)
     every = given_count("every", every)
     if control is not None:
         _check_control(control)
+    records, most = steps // every, MOST_NUMBERS // max(1, getattr(model, "nq", 1) + getattr(model, "nv", 1))
+    if records > most:
+        raise InputError(
+            f"{records} records do not fit into memory; at most {most} do: take a larger every = {every} or dt = {dt:g}"
+        )
     if steps % every:
         raise InputError(f"every = {every} does not divide the {steps} steps; the last {steps % every} would not be recorded")
     if not isinstance(model, HyperReduced):

@@ -12,7 +12,7 @@ from ..errors import ModelError
 from ..joints import Joint
 from ..model.model import Body
 from ..spatial.functions import Function, Functions
-from ..spatial.gate import numbers, real, reals, shown
+from ..spatial.gate import numbers, real, reals, shown, size_of
 from ..spatial.scalar import Scalar, Vector, array, zeros
 from ..spatial.se3 import SE3
 from .force import Force
@@ -31,7 +31,7 @@ class Given(FunctionLaw):
         count = isinstance(inputs, int) and not isinstance(inputs, bool)
         if count and inputs < 0:
             raise ModelError(f"{owner}: inputs must be at least 0, not {inputs}")
-        self._initial = np.zeros(inputs) if count else numbers(owner, "inputs", inputs, np.size(inputs))
+        self._initial = np.zeros(inputs) if count else numbers(owner, "inputs", inputs, size_of(inputs))
         self.inputs = len(self._initial)
 
     @property
@@ -59,7 +59,7 @@ class CustomForce(Given, Force):
     """A force between bodies from functions; see `force`."""
 
     def __init__(self, bodies: Any, energy: Any, wrenches: Any, parameters: Any, inputs: Any, name: str) -> None:
-        names = (bodies,) if isinstance(bodies, str) else tuple(bodies)
+        names = tuple(bodies) if np.iterable(bodies) and not isinstance(bodies, str) else (bodies,)
         owner = self.between(*names, name=name)
         if not names:
             raise ModelError(f"{owner}: it acts on no body; name at least one")
