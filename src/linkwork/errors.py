@@ -20,6 +20,10 @@ class InputError(LinkworkError, ValueError):
     """An argument of a call with the wrong shape, kind or value."""
 
 
+class ArgumentError(LinkworkError, TypeError):
+    """An argument of a name that there is not."""
+
+
 class SymbolError(LinkworkError, TypeError):
     """Python asked a traced value for something only a number has (its truth, its float, an equality)."""
 

@@ -105,9 +105,7 @@ def simulate(
         _check_control(control)
     records, most = steps // every, MOST_NUMBERS // max(1, getattr(model, "nq", 1) + getattr(model, "nv", 1))
     if records > most:
-        raise InputError(
-            f"{records} records do not fit into memory; at most {most} do: take a larger every = {every} or dt = {dt:g}"
-        )
+        raise InputError(f"{records} records do not fit into memory, at most {most} do; raise every = {every} or dt = {dt:g}")
     if steps % every:
         raise InputError(f"every = {every} does not divide the {steps} steps; the last {steps % every} would not be recorded")
     if not isinstance(model, HyperReduced):

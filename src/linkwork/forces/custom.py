@@ -18,6 +18,7 @@ from ..spatial.se3 import SE3
 from .force import Force
 from .joint import JointForce
 
+MOST_INPUTS = 1_000_000
 RESERVED = {"t": "the time", "u": "the inputs"}
 
 
@@ -29,8 +30,10 @@ class Given(FunctionLaw):
     def _take(self, owner: str, functions: dict[str, Any], parameters: Mapping[str, Any] | None, inputs: Any) -> None:
         self._given = Functions(owner, functions, parameters, RESERVED)
         count = isinstance(inputs, int) and not isinstance(inputs, bool)
-        if count and inputs < 0:
-            raise ModelError(f"{owner}: inputs must be at least 0, not {inputs}")
+        if count and not 0 <= inputs <= MOST_INPUTS:
+            raise ModelError(
+                f"{owner}: inputs must be at least 0{'' if inputs < 0 else f' and at most {MOST_INPUTS}'}, not {inputs}"
+            )
         self._initial = np.zeros(inputs) if count else numbers(owner, "inputs", inputs, size_of(inputs))
         self.inputs = len(self._initial)
 
