@@ -1,4 +1,5 @@
-from . import analysis, convert, interop, lagrange
+from . import analysis, convert, interop, lagrange, view
+from .account import Account
 from .assembly import Assembly, conditions, interactions, parts
 from .constraints import (
     Closure,
@@ -25,7 +26,7 @@ from .convert import Cartesian, from_cartesian, to_cartesian
 from .doors import jax as jax
 from .doors import torch as torch
 from .energy import Energy, energy
-from .errors import CompileError, InputError, LinkworkError, ModelError, SolverError, SymbolError
+from .errors import CompileError, InputError, LinkworkError, ModelError, RunInterrupted, SolverError, SymbolError, WriteError
 from .forces import (
     ActivationDynamics,
     Actuator,
@@ -72,6 +73,7 @@ from .geometry import (
     HeightField,
     ImplicitSurface,
     Mesh,
+    MeshFile,
     ParametricSurface,
     Plane,
     Shape,
@@ -83,6 +85,7 @@ from .geometry import (
     mesh_inertia,
     torus,
 )
+from .health import Health
 from .io import load
 from .joints import (
     Composite,
@@ -134,6 +137,7 @@ from .lagrange import (
     regressor,
 )
 from .lagrange.second_derivatives import jacobian_derivatives, momentum_derivatives, position_hessian, potential_hessian
+from .live import save_live
 from .maximal import force_report, maximal_dynamics, to_maximal, to_reduced, tree_maximal_dynamics
 from .model import Body, MaximalState, Model, ModelBuilder, Motion, Response, Rows, State
 from .model.kinematics import Kinematics, kinematics
@@ -182,13 +186,15 @@ from .spatial.table import Table
 from .step_derivatives import StepDerivatives, step_derivatives, step_parameter_derivatives, step_product
 from .step_gradients import StepGradient, rollout_gradient, step_gradient
 from .steppers import Event, assemble, project
+from .streams import resume
 from .studies import Design, Fit, Recorded, Runs, Study, fit, study
-from .trajectory import Health, Trajectory
+from .trajectory import Trajectory
 
 __version__: str
 
 __all__ = [
     "SE3",
+    "Account",
     "ActivationDynamics",
     "Actuator",
     "Ad",
@@ -256,6 +262,7 @@ __all__ = [
     "MassSprings",
     "MaximalState",
     "Mesh",
+    "MeshFile",
     "Model",
     "ModelBuilder",
     "ModelError",
@@ -282,6 +289,7 @@ __all__ = [
     "Response",
     "Revolute",
     "Rows",
+    "RunInterrupted",
     "Runs",
     "Schedule",
     "Shape",
@@ -313,6 +321,7 @@ __all__ = [
     "Universal",
     "WrapCylinder",
     "WrapSphere",
+    "WriteError",
     "ad",
     "analysis",
     "assemble",
@@ -393,8 +402,10 @@ __all__ = [
     "potential_hessian",
     "project",
     "regressor",
+    "resume",
     "rollout_gradient",
     "samples",
+    "save_live",
     "simulate",
     "step_derivatives",
     "step_gradient",
@@ -414,4 +425,5 @@ __all__ = [
     "tree_inverse_dynamics_derivatives",
     "tree_linearised_dynamics",
     "tree_maximal_dynamics",
+    "view",
 ]

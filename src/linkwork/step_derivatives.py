@@ -40,6 +40,10 @@ class StepDerivatives(_Matrices):
     edges   of one step, which rows of constraints are at an edge (..., rows), in the order of `lw.constraint_set`: between
             sticking and sliding, touching and parting, holding and giving way. There the derivative is that of the mode in
             force, and another one on the other side. None where no rows are solved, and of several steps.
+
+    >>> found = lw.step_derivatives(model, state, 1e-3)
+    >>> found.A.shape, found.B.shape
+    ((4, 4), (4, 2))
     """
 
     edges: np.ndarray | None = None
@@ -123,6 +127,10 @@ def step_derivatives(
     B   d(q', v')/dtau (2 nv, nv)
 
     stepper, limit_model, contact, options   as `simulate` has them; steppers "symplectic_euler" (the default) and "rk4"
+
+    >>> A, B = lw.step_derivatives(model, state, 1e-3)
+    >>> A.shape, B.shape
+    ((4, 4), (4, 2))
     """
     given = {"tau": tau, "external": external, "u": inputs}
     here = Acting(model, state, dt, given, stepper, limit_model, contact, steps, options)
@@ -157,6 +165,8 @@ def step_product(
     """The change (dq', dv') of the state after the steps along one direction (dq, dv, dtau), (nv,) or (batch, nv) each.
 
     As `step_derivatives`, in O(n).
+
+    >>> dq, dv = lw.step_product(model, state, 1e-3, dv=[1.0, 0.0])
     """
     given = {"tau": tau, "external": external, "u": inputs}
     here = Acting(model, state, dt, given, stepper, limit_model, contact, steps, options)
@@ -191,6 +201,9 @@ def step_parameter_derivatives(
 
     parameters   {name: numbers} as `Model.with_parameters` takes them: {"upper": ("mass", "com"), "spring": ("stiffness",)};
                  arrays count entry by entry, in the order given, a placement as a displacement of six numbers in its own axes
+
+    >>> lw.step_parameter_derivatives(model, state, 1e-3, {"lower": ["mass"]}).shape
+    (4, 1)
     """
     given = {"tau": tau, "external": external, "u": inputs}
     here = Acting(model, state, dt, given, stepper, limit_model, contact, steps, options)

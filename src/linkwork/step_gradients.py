@@ -31,6 +31,10 @@ class StepGradient(NamedTuple):
     tau          with joint forces, (..., nv) that are held, or (..., steps, nv) of every step
     inputs       with inputs of forces, likewise; None where the model has none
     parameters   with numbers of bodies and laws (..., numbers); None where none are asked for
+
+    >>> found = lw.step_gradient(model, state, 1e-3, dq=[1.0, 0.0])
+    >>> found.q.shape, found.tau.shape
+    ((2,), (2,))
     """
 
     q: np.ndarray
@@ -65,6 +69,10 @@ def step_gradient(
     checkpoints   see `rollout_gradient`
 
     With A and B of `step_derivatives`: A^T (dq, dv) and B^T (dq, dv), in O(n).
+
+    >>> found = lw.step_gradient(model, state, 1e-3, dq=[1.0, 0.0], steps=10)
+    >>> found.v.shape
+    (2,)
     """
     given = {"tau": tau, "external": external, "u": inputs}
     here = Acting(model, state, dt, given, stepper, limit_model, contact, steps, options)
@@ -105,6 +113,10 @@ def rollout_gradient(
                   then. By default the square root of the steps
 
     The run itself is `simulate` with the same arguments; its states after the first are those that dq and dv belong to.
+
+    >>> found = lw.rollout_gradient(model, state, 1e-3, dq=np.ones((10, 2)), tau=np.zeros((10, 2)))
+    >>> found.tau.shape
+    (10, 2)
     """
     found = [given_reals(f"d{name}", x) for name, x in (("q", dq), ("v", dv)) if x is not None]
     if not found:
