@@ -45,6 +45,11 @@ class _Backwards:
         self.plans = Plans(with_reversed_items(tree))
 
 
+def _spoken(name: str) -> str:
+    """What callers call an input."""
+    return "weights" if name == end("accelerations") else name
+
+
 def forward_dynamics_gradient(
     model: Model,
     q: Any,
@@ -73,7 +78,9 @@ def forward_dynamics_gradient(
     for name, x in arrays.items():
         size = own.plans.size(own.algorithm, name)
         if x.shape[-1:] != (size,):
-            raise InputError(f"{name.removeprefix('end_')} has the shape {x.shape}; its last axis has {size} numbers")
+            raise InputError(f"{_spoken(name)} has the shape {x.shape}; its last axis has {size} numbers")
+        if not np.isfinite(x).all():
+            raise InputError(f"{_spoken(name)} must be finite")
     batch = int(np.prod(lead))
     flat = {name: np.broadcast_to(x, (*lead, x.shape[-1])).reshape(batch, -1) for name, x in arrays.items()}
     laws = given_laws(own.laws, flat["q"], t, inputs, bool(own.laws.rows))
