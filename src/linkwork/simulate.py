@@ -206,9 +206,9 @@ def check_method(method: Any) -> None:
 def checked_start(model: Model, state: Any, method: str) -> State | MaximalState:
     """The state from which a method starts; raises if it does not fit the model."""
     check_method(method)
-    check_leaves(model)
     if method in MAXIMAL:
         check_inertias(model)
+    check_leaves(model)
     if isinstance(state, State):
         check_state(model, state)
         state = _broadcast(state)
