@@ -6,18 +6,19 @@ program pays only for what it uses.
 
 from __future__ import annotations
 
-import ast
-import importlib
-import sys
-from pathlib import Path
-from types import ModuleType
-from typing import Any
+import os as _os
+import sys as _sys
+from types import ModuleType as _ModuleType
+from typing import Any as _Any
 
 __version__ = "0.1.0"
 
 
 def _places() -> dict[str, tuple[str, str]]:
     """For every public name the module that defines it, and its name there."""
+    import ast
+    from pathlib import Path
+
     stub = ast.parse(Path(__file__).with_suffix(".pyi").read_text(encoding="utf-8"))
     found = [(node.module or "", name) for node in stub.body if isinstance(node, ast.ImportFrom) for name in node.names]
     return {name.asname or name.name: (module, name.name) for module, name in found}
@@ -26,18 +27,24 @@ def _places() -> dict[str, tuple[str, str]]:
 _PLACES = _places()
 
 
-class _Package(ModuleType):
+class _Package(_ModuleType):
     """Some functions share their names with the modules that define them (`simulate`); here the name means the function."""
 
-    def __setattr__(self, name: str, value: Any) -> None:
-        if name not in _PLACES or not isinstance(value, ModuleType):
+    def __setattr__(self, name: str, value: _Any) -> None:
+        if name not in _PLACES or not isinstance(value, _ModuleType):
             super().__setattr__(name, value)
 
 
-sys.modules[__name__].__class__ = _Package
+_sys.modules[__name__].__class__ = _Package
+if _os.environ.get("LINKWORK_GUARD"):  # from here on, so that the caller's arrays have guards, too
+    from .kernel import guard as _guard
+
+    _guard.arm()
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> _Any:
+    import importlib
+
     if name not in _PLACES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     module, own = _PLACES[name]
@@ -47,7 +54,16 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return [*globals(), *_PLACES]
+    """What users use: the public names, and the version."""
+    return [*__all__, "__version__"]
 
 
-__all__ = list(_PLACES)  # pyright: ignore[reportUnsupportedDunderAll]
+def _here() -> list[str]:
+    """The public names, without doors to packages that are not installed."""
+    from importlib.util import find_spec
+
+    closed = [name for name, (module, own) in _PLACES.items() if module == "doors" and find_spec(own) is None]
+    return [name for name in _PLACES if name not in closed]
+
+
+__all__ = _here()  # pyright: ignore[reportUnsupportedDunderAll]

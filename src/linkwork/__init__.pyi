@@ -1,4 +1,5 @@
-from . import analysis, convert, interop, lagrange
+from . import analysis, convert, interop, lagrange, view
+from .account import Account
 from .assembly import Assembly, conditions, interactions, parts
 from .constraints import (
     Closure,
@@ -25,7 +26,7 @@ from .convert import Cartesian, from_cartesian, to_cartesian
 from .doors import jax as jax
 from .doors import torch as torch
 from .energy import Energy, energy
-from .errors import CompileError, InputError, LinkworkError, ModelError, SolverError, SymbolError
+from .errors import CompileError, InputError, LinkworkError, ModelError, RunInterrupted, SolverError, SymbolError, WriteError
 from .forces import (
     ActivationDynamics,
     Actuator,
@@ -33,7 +34,6 @@ from .forces import (
     Bushing,
     Cable,
     Drag,
-    ElasticMuscle,
     FibreMuscle,
     Force,
     Handle,
@@ -73,6 +73,7 @@ from .geometry import (
     HeightField,
     ImplicitSurface,
     Mesh,
+    MeshFile,
     ParametricSurface,
     Plane,
     Shape,
@@ -84,6 +85,7 @@ from .geometry import (
     mesh_inertia,
     torus,
 )
+from .health import Health
 from .io import load
 from .joints import (
     Composite,
@@ -134,6 +136,8 @@ from .lagrange import (
     point_jacobian,
     regressor,
 )
+from .lagrange.second_derivatives import jacobian_derivatives, momentum_derivatives, position_hessian, potential_hessian
+from .live import save_live
 from .maximal import force_report, maximal_dynamics, to_maximal, to_reduced, tree_maximal_dynamics
 from .model import Body, MaximalState, Model, ModelBuilder, Motion, Response, Rows, State
 from .model.kinematics import Kinematics, kinematics
@@ -169,6 +173,7 @@ from .reduced import (
     tree_linearised_dynamics,
 )
 from .reduced.contact_forces import contact_forces
+from .reduced.dynamics_gradient import DynamicsGradient, forward_dynamics_gradient
 from .reduced.loaded import constrained_dynamics
 from .reduced.muscle_states import MuscleStates, muscle_states
 from .reduced.parameter_derivatives import parameter_derivatives
@@ -181,13 +186,15 @@ from .spatial.table import Table
 from .step_derivatives import StepDerivatives, step_derivatives, step_parameter_derivatives, step_product
 from .step_gradients import StepGradient, rollout_gradient, step_gradient
 from .steppers import Event, assemble, project
+from .streams import resume
 from .studies import Design, Fit, Recorded, Runs, Study, fit, study
-from .trajectory import Health, Trajectory
+from .trajectory import Trajectory
 
 __version__: str
 
 __all__ = [
     "SE3",
+    "Account",
     "ActivationDynamics",
     "Actuator",
     "Ad",
@@ -217,7 +224,7 @@ __all__ = [
     "Drag",
     "DryFriction",
     "DynamicsDerivatives",
-    "ElasticMuscle",
+    "DynamicsGradient",
     "Ellipsoid",
     "Energy",
     "Event",
@@ -255,6 +262,7 @@ __all__ = [
     "MassSprings",
     "MaximalState",
     "Mesh",
+    "MeshFile",
     "Model",
     "ModelBuilder",
     "ModelError",
@@ -281,6 +289,7 @@ __all__ = [
     "Response",
     "Revolute",
     "Rows",
+    "RunInterrupted",
     "Runs",
     "Schedule",
     "Shape",
@@ -312,6 +321,7 @@ __all__ = [
     "Universal",
     "WrapCylinder",
     "WrapSphere",
+    "WriteError",
     "ad",
     "analysis",
     "assemble",
@@ -344,6 +354,7 @@ __all__ = [
     "force_set",
     "forward_dynamics",
     "forward_dynamics_derivatives",
+    "forward_dynamics_gradient",
     "frame_acceleration",
     "frame_forces",
     "frame_jacobian",
@@ -363,6 +374,7 @@ __all__ = [
     "inverse_inertia_product",
     "inverse_mass_matrix",
     "jacobian",
+    "jacobian_derivatives",
     "jacobian_dot_product",
     "jacobian_product",
     "jacobian_transpose_product",
@@ -381,14 +393,19 @@ __all__ = [
     "maximal_dynamics",
     "mesh_inertia",
     "momentum",
+    "momentum_derivatives",
     "muscle_states",
     "parameter_derivatives",
     "parts",
     "point_jacobian",
+    "position_hessian",
+    "potential_hessian",
     "project",
     "regressor",
+    "resume",
     "rollout_gradient",
     "samples",
+    "save_live",
     "simulate",
     "step_derivatives",
     "step_gradient",
@@ -408,4 +425,5 @@ __all__ = [
     "tree_inverse_dynamics_derivatives",
     "tree_linearised_dynamics",
     "tree_maximal_dynamics",
+    "view",
 ]

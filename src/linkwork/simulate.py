@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import inspect
-from dataclasses import fields, replace
+from dataclasses import dataclass, fields, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from .contact.compliant import Compliance
 from .contact.formulations import touching
 from .declared import declared
 from .elements.collection import collection
-from .errors import InputError, SolverError
+from .errors import InputError, RunInterrupted, SolverError
 from .forces import MuscleDrive
 from .maximal.convert import to_maximal
 from .maximal.dynamics import check_inertias
@@ -63,6 +64,7 @@ def simulate(
     contact_stiffness: float | None = None,
     contact_damping: float | None = None,
     contact_slip_speed: float | None = None,
+    out: str | Path | None = None,
     **options: Any,
 ) -> Trajectory:
     """Simulate from a state and record every `every`-th step.
@@ -94,11 +96,168 @@ def simulate(
                "frictionless";  "off"
     contact_stiffness, contact_damping, contact_slip_speed   of points of compliant contacts, N/m, N s/m and m/s; by default as
                masses and the step need them (see `contact.compliant`)
+    out        a file, `.lwk`, that records go to while they are made (docs/reliability/streams.md): memory stays bounded, a run
+               that is killed loses less than a second, and `lw.resume` continues it. The trajectory reads from the file
     options    of the stepper; dop853: rtol, atol, max_step, events (see `DormandPrince853`); ode45: rtol, atol, max_step
+
+    A motion that is not finite any more ends the run with a `SolverError`, Ctrl-C with `RunInterrupted` (a KeyboardInterrupt);
+    both have `trajectory`, what was computed until then.
+
+    >>> run = lw.simulate(model, state, duration=0.5, dt=1e-3)
+    >>> len(run)
+    501
+    >>> many = lw.simulate(model, lw.State(np.zeros((8, 2)), np.zeros((8, 2))), 0.1)
+    >>> many.q.shape
+    (8, 101, 2)
     """
-    dt = given_positive("dt", dt)
-    duration = given_positive("duration", duration)
-    steps = _steps(duration, dt)
+    call = {
+        "model": model,
+        "state": state,
+        "duration": duration,
+        "dt": dt,
+        "method": method,
+        "stepper": stepper,
+        "control": control,
+        "tau": tau,
+        "external": external,
+        "inputs": inputs,
+        "every": every,
+        "threads": threads,
+        "open_loops": open_loops,
+        "limit_model": limit_model,
+        "contact": contact,
+        "contact_stiffness": contact_stiffness,
+        "contact_damping": contact_damping,
+        "contact_slip_speed": contact_slip_speed,
+        "options": options,
+    }
+    if out is not None:
+        from .streams import stream  # reads and writes what is simulated here
+
+        return stream(call, out)
+    return prepared(**call).trajectory()
+
+
+@dataclass(eq=False)
+class Prepared:
+    """A run that was checked and can begin.
+
+    model     that runs: the one given, with the laws of what its joints declare
+    start     where it begins
+    stepper   that moves it
+    driven    the inputs of its forces, if they are told
+    notes     what joints declare and the run does not enforce
+    """
+
+    model: Model
+    start: State | MaximalState
+    stepper: Stepper
+    method: str
+    dt: float
+    steps: int
+    every: int
+    control: Control | None
+    tau: np.ndarray | None
+    external: np.ndarray | None
+    driven: Inputs | None
+    threads: int | None
+    efforts: Efforts
+    notes: tuple[str, ...]
+
+    @property
+    def adaptive(self) -> bool:
+        """Whether the stepper chooses its steps."""
+        return isinstance(self.stepper, AdaptiveStepper)
+
+    @property
+    def kind(self) -> str:
+        return "reduced" if isinstance(self.start, State) else "maximal"
+
+    def fixed_run(self) -> FixedRun:
+        """The run of a stepper with fixed steps."""
+        run = FixedRun(self.model, self.start, self.stepper, self.method, self.dt, self.steps, self.every, self.efforts)
+        run.tau, run.external, run.threads, run.driven = self.tau, self.external, self.threads, self.driven
+        return run
+
+    def trajectory(self) -> Trajectory:
+        """The whole run; raises with what was computed where it could not go on."""
+        if isinstance(self.stepper, AdaptiveStepper):
+            found = self._adaptive(self.stepper)
+        else:
+            found = self.mapped(self.fixed_run().solve(self.control))
+        return delivered(self.held(found), found.failure, found.stopped)
+
+    def _adaptive(self, stepper: AdaptiveStepper) -> Solution:
+        assert isinstance(self.start, State)
+        times = self.start.t + self.dt * self.every * np.arange(self.steps // self.every + 1)
+        held_back = _held_back(self.control, self.efforts, self.model.nv)
+        found = _adaptive(self.model, self.start, stepper, times, held_back, self.tau, self.external, self.driven, self.threads)
+        return _within_domains(self.model, found)
+
+    def mapped(self, found: Solution) -> Solution:
+        """What was found, where coordinates are functions of others: with the forces of rows as those let them act."""
+        if isinstance(self.stepper, MappedStepper) and isinstance(self.start, State):
+            return self.stepper.with_first_forces(self.model, self.start, self.external, found)
+        return found
+
+    def held(self, found: Solution) -> Trajectory:
+        """What was found as a trajectory."""
+        return Trajectory(
+            self.model,
+            found.t,
+            self.kind,
+            found.arrays,
+            found.tau,
+            found.forces,
+            self.external,
+            found.events,
+            not self.adaptive,
+            found.inputs,
+            found.memory,
+            found.left,
+            self.notes,
+            self.efforts.by_joint,
+            self.stepper.name,
+        )
+
+
+def delivered(trajectory: Trajectory, failure: str | None, stopped: bool) -> Trajectory:
+    """The trajectory of a run; raises with it where the run failed or was stopped."""
+    if failure:
+        error = SolverError(failure)
+        error.trajectory = trajectory
+        raise error
+    if stopped:
+        stop = RunInterrupted(f"the run was stopped at t = {trajectory.t[-1]:.9g}")
+        stop.trajectory = trajectory
+        raise stop
+    return trajectory
+
+
+def prepared(
+    model: Model | HyperReduced,
+    state: State | MaximalState,
+    duration: float,
+    dt: float,
+    method: str,
+    stepper: str | None,
+    control: Control | None,
+    tau: Any,
+    external: Any,
+    inputs: Any,
+    every: int,
+    threads: int | None,
+    open_loops: str,
+    limit_model: str,
+    contact: str,
+    contact_stiffness: float | None,
+    contact_damping: float | None,
+    contact_slip_speed: float | None,
+    options: dict[str, Any],
+) -> Prepared:
+    """A run with the arguments of `simulate`, checked."""
+    dt, duration = given_positive("dt", dt), given_positive("duration", duration)
+    steps = step_count(duration, dt)
     check_method(method)
     every = given_count("every", every)
     if control is not None:
@@ -115,7 +274,7 @@ def simulate(
     if isinstance(model, HyperReduced):
         if inputs is not None:
             raise InputError("hyper-reduced coordinates take no inputs of forces; their model's own stand")
-        model, start, chosen = _mapped(model, state, method, stepper, options)
+        model, start, chosen = mapped_start(model, state, method, stepper, options)
     else:
         start = checked_start(model, state, method)
         check_closed(model, start, open_loops)
@@ -129,40 +288,8 @@ def simulate(
         raise InputError("give either tau or control, not both")
     tau = tau if tau is None else efforts.held(tau, steps)
     driven = _driven(model, chosen, inputs)
-    if isinstance(chosen, AdaptiveStepper):
-        assert isinstance(start, State)
-        times = start.t + dt * every * np.arange(steps // every + 1)
-        held_back = _held_back(control, efforts, model.nv)
-        found, held = _adaptive(model, start, chosen, times, held_back, tau, external, driven, threads), False
-        found = _within_domains(model, found)
-    else:
-        run = FixedRun(model, start, chosen, method, dt, steps, every, efforts)
-        run.tau, run.external, run.threads, run.driven = tau, external, threads, driven
-        found, held = run.solve(control), True
-        if isinstance(chosen, MappedStepper) and isinstance(start, State):
-            found = chosen.with_first_forces(model, start, external, found)
-    kind = "reduced" if isinstance(start, State) else "maximal"
-    trajectory = Trajectory(
-        model,
-        found.t,
-        kind,
-        found.arrays,
-        found.tau,
-        found.forces,
-        external,
-        found.events,
-        held,
-        found.inputs,
-        found.memory,
-        found.left,
-        acting.notes,
-        efforts.by_joint,
-    )
-    if found.failure:
-        error = SolverError(found.failure)
-        error.trajectory = trajectory
-        raise error
-    return trajectory
+    ways = (model, start, chosen, method, dt, steps, every, control, tau, external, driven, threads, efforts, acting.notes)
+    return Prepared(*ways)
 
 
 def _within_domains(model: Model, found: Solution) -> Solution:
@@ -186,7 +313,8 @@ def _check_control(control: Any) -> None:
         pass
 
 
-def _steps(duration: float, dt: float) -> int:
+def step_count(duration: float, dt: float) -> int:
+    """How many steps a duration has; raises if that is no whole number."""
     steps = duration / dt
     if steps > MOST_STEPS:
         raise InputError(
@@ -221,7 +349,7 @@ def checked_start(model: Model, state: Any, method: str) -> State | MaximalState
     return state
 
 
-def _mapped(
+def mapped_start(
     hyper: HyperReduced, state: Any, method: str, stepper: str | None, options: dict[str, Any]
 ) -> tuple[Model, State, Stepper]:
     """The model of hyper-reduced coordinates, where it starts, and the stepper that moves it through r."""

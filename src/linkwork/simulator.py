@@ -27,8 +27,8 @@ from .steppers.stepping import Stepping, owner_of
 class Simulator:
     """Where a model is, and how it goes on; what a stepper hands from step to step is kept.
 
-    >>> sim = Simulator(model, dt=1e-3, method="maximal-implicit")
-    >>> sim.step(tau=...)
+    >>> sim = lw.Simulator(model, dt=1e-3, method="maximal-implicit")
+    >>> after = sim.step(tau=[1.0, 0.0])
 
     model, dt, method, stepper, open_loops, limit_model, contact with its numbers, options   as in `simulate`;
             no stepper that chooses its steps
@@ -52,6 +52,20 @@ class Simulator:
         contact_slip_speed: float | None = None,
         **options: Any,
     ) -> None:
+        self._made_with = {
+            "model": model,
+            "state": state,
+            "dt": dt,
+            "method": method,
+            "stepper": stepper,
+            "open_loops": open_loops,
+            "limit_model": limit_model,
+            "contact": contact,
+            "contact_stiffness": contact_stiffness,
+            "contact_damping": contact_damping,
+            "contact_slip_speed": contact_slip_speed,
+            **options,
+        }
         check_model(model)
         check_method(method)
         self.dt, self.method = dt, method = given_positive("dt", dt), method
@@ -70,11 +84,30 @@ class Simulator:
         self.notes, self._efforts = acting.notes, Efforts(model)
         self._stepping: Stepping | None = None
         self._quick: Any = None
+        self._lost_by: str | None = None
         self._busy = False  # a step is being made
         self._program = program_of(self._stepper, model, method)
         self._names = ("q", "v") if isinstance(self._first, State) else ("poses", "twists", "q_fit")
         self._shapes = {name: getattr(self._first, name).shape for name in self._names}
         self.reset()
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What it was made with, and where it is."""
+        run = self._stepping
+        assert run is not None
+        now = {"first_t": self._first_t, "steps": self._steps, "lost_by": self._lost_by, "clipped": self._efforts.clipped}
+        return {"made_with": self._made_with, "kept": {name: a.copy() for name, a in run.now.items()}, "u": run.told, **now}
+
+    def __setstate__(self, given: dict[str, Any]) -> None:
+        self.__init__(**given["made_with"])
+        run = self._stepping
+        assert run is not None
+        run.restart(given["kept"], self.dt)
+        if given["u"] is not None:
+            run.tell(given["u"])
+        self._first_t, self._steps, self._lost_by = given["first_t"], given["steps"], given["lost_by"]
+        self._efforts.clipped, self._state = given["clipped"], None
+        self._quick = None if self._lost_by is not None else self._quick_step(run)
 
     def reset(self, state: State | MaximalState | None = None) -> None:
         """Back to the start, or to another state of as many; nothing is remembered."""
@@ -91,6 +124,7 @@ class Simulator:
         if shapes != self._shapes:
             raise InputError(f"this Simulator has states of shape {self._shapes}, not {shapes}")
         self._state: State | MaximalState | None = first
+        self._lost_by = None
         self._first_t, self._steps = first.t, 0
         batch = int(np.prod(shapes["q"][:-1])) if "q" in shapes else int(np.prod(shapes["twists"][:-2]))
         parts = {name: np.array(getattr(first, name), order="C").reshape(batch, -1) for name in self._names}
@@ -135,6 +169,8 @@ class Simulator:
         """The state after some steps under constant joint forces (nv,), wrenches (bodies, 6) and inputs of forces.
 
         inputs   in the order of `lw.force_set(model)`; once given they stay
+        A motion that is not finite any more, or has left the domain of a joint, does not go on: every further step raises, until
+        `reset`. Ctrl-C leaves the model after a whole number of steps, from which it can go on.
         """
         quick = self._quick
         if self._busy:
@@ -157,6 +193,8 @@ class Simulator:
 
     def _step(self, steps: int, tau: Any, external: Any, inputs: Any) -> State | MaximalState:
         """The same where something must be looked at."""
+        if self._lost_by is not None:
+            raise SolverError(f"this Simulator cannot go on: {self._lost_by}")
         if given_count("steps", steps, 0) > MOST_STEPS:
             raise InputError(f"steps must be at most {MOST_STEPS:g}, not {steps}")
         lead = self._shapes["v"][:-1] if "v" in self._shapes else self._shapes["twists"][:-2]
@@ -171,19 +209,19 @@ class Simulator:
         if u is not None:
             run.tell(u)
         run.push(external)
-        laws, tau = collection(self.model), self._none if tau is None else tau
-        if laws.told_count:
-            done: bool | None = True
-            for k in range(steps):
-                run.tell_rows(self.t + k * self.dt)
-                done = done and run.step(tau)
-        else:
-            done = run.go(steps, tau)
+        tau, self._state = self._none if tau is None else tau, None
+        told = collection(self.model).told_count > 0
+        for count in [1] * steps if told else [steps]:
+            if told:
+                run.tell_rows(self.t)
+            try:
+                done = run.go(count, tau)
+            finally:
+                self._steps += run.taken
+            if not done:
+                self._lost()
         run.push(None)
         self._quick = self._quick_step(run)
-        self._steps, self._state = self._steps + steps, None
-        if not done:
-            self._lost()
         self._check_domains()
         return self._present()
 
@@ -194,7 +232,7 @@ class Simulator:
             q = state.q if isinstance(state, State) else state.q_fit
             departure = first_departure(self.model, q.reshape(-1, 1, self.model.nq), np.array([self.t]))
             if departure:
-                raise SolverError(departure[1])
+                self._give_up(departure[1])
 
     def _lost(self) -> NoReturn:
         """The state is not finite."""
@@ -204,5 +242,10 @@ class Simulator:
         who = "" if len(bad) == 1 else f" of state {bad[0]}"
         place = owner_of(self.model, isinstance(state, State), int(bad[-1]))
         if self._program.failure:
-            raise SolverError(self._program.failure.format(t=self.t) + who)
-        raise SolverError(f"the motion{who} is not finite at t = {self.t:.9g}: {place}; reset, and try a shorter step")
+            self._give_up(self._program.failure.format(t=self.t) + who)
+        self._give_up(f"the motion{who} is not finite at t = {self.t:.9g}: {place}; reset, and try a shorter step")
+
+    def _give_up(self, reason: str) -> NoReturn:
+        """Do not go on from here."""
+        self._lost_by, self._quick = reason, None
+        raise SolverError(reason)

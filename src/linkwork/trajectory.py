@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import inspect
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -10,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from .account import Account, account_of
 from .constraints import Limit
 from .constraints.rows import constraint_set
 from .constraints.singular import Crossing, crossings, zeros_passed
@@ -18,6 +20,7 @@ from .energy import Energy, Records
 from .errors import InputError
 from .forces.applied import has_forces
 from .forces.joint import is_flat
+from .health import Health
 from .maximal.convert import to_reduced
 from .model import MaximalState, Model, State
 from .model.entrance import lost_runs
@@ -26,69 +29,15 @@ from .model.locked import locking, may_lock
 from .reactions import Reactions
 from .spatial.frozen import frozen, sealed
 from .spatial.scalar import read_only
-from .steppers import Event
+from .steppers import ALL_STEPPERS, Event
 from .steppers.row_forces import RowForces
+from .store.objects import state_of
 
 ROUNDING = 1e-12  # of the energy: less work than this is none
 AT_ONCE = 4_000_000  # numbers of constraint rows that are looked at together
 
 
-@dataclass(frozen=True)
-class Health:
-    """What a run should have kept, and how far it strayed; None where a quantity does not apply.
-
-    energy_drift          largest |E - E(0) - work| over the run, relative to the largest kinetic energy or change of potential
-                          energy; impacts count too
-    joint_gap             maximal coordinates: largest distance (m or rad) by which bodies left their joints
-    constraint_residual   largest residual of the equality constraints (m)
-    penetration           largest depth (m or rad) of contacts and of other rows that only push
-    finite                whether every number of the run is finite
-    work                  largest |work| (J) that energy_drift allows for, see `Trajectory.work`
-    work_of               what did that work
-    limits                largest distance (m or rad) by which a coordinate was beyond a limit of its joint, declared or a `Limit`
-    complementarity       largest rest of its conditions that the solver of the constraints left
-    clipped               how many steps asked a joint for more force than its effort, by its name; in runs that choose their own
-                          steps, how often it was asked
-    speeding              largest speed, by name, of joints that were faster at a record than the speed that they declare
-    notes                 a line for everything that joints declare and the run did not enforce
-    singular              singular positions on the way: the time, and the constraints that lose their grip or the joints whose
-                          subspaces lose rank there; multipliers and velocities mean little nearby
-    """
-
-    energy_drift: float | None
-    joint_gap: float | None
-    constraint_residual: float | None
-    penetration: float | None
-    finite: bool
-    work: float | None = None
-    work_of: tuple[str, ...] = ()
-    limits: float | None = None
-    complementarity: float | None = None
-    clipped: Mapping[str, int] = field(default_factory=dict)
-    speeding: Mapping[str, float] = field(default_factory=dict)
-    notes: tuple[str, ...] = ()
-    singular: tuple[Crossing, ...] = ()
-
-    def __str__(self) -> str:
-        names = ("energy_drift", "joint_gap", "constraint_residual", "penetration", "limits", "complementarity")
-        parts = [f"{name.replace('_', ' ')} {getattr(self, name):.3g}" for name in names if getattr(self, name) is not None]
-        if self.work is not None:
-            parts.append(f"work {self.work:.3g} J by {', '.join(self.work_of)}, summed over the records, is no drift")
-        if self.clipped:
-            parts.append("efforts clipped " + ", ".join(f"at {name!r} in {n} steps" for name, n in self.clipped.items()))
-        if self.speeding:
-            parts.append("too fast " + ", ".join(f"{name!r} at {speed:.3g}" for name, speed in self.speeding.items()))
-        parts += self.notes
-        if self.singular:
-            first, names = self.singular[0]
-            more = f" and {len(self.singular) - 1} more" if len(self.singular) > 1 else ""
-            parts.append(f"singular at t = {first:.4g} ({', '.join(names)}){more}")
-        if not self.finite:
-            parts.append("NOT FINITE")
-        return ", ".join(parts) or "finite"
-
-
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Trajectory:
     """The recorded states of a run.
 
@@ -104,8 +53,15 @@ class Trajectory:
     left      what the solver of the constraints left of its conditions before every record (..., T), or None
     notes     a line for everything that joints declare and the run did not enforce
     clipped   how many steps asked a joint for more force than its effort, by its name
+    stepper   the name of the time discretisation
 
     The model is the one that ran: that given, with the laws of what its joints declare.
+
+    >>> run = lw.simulate(model, state, 0.1)
+    >>> run.q.shape, run.poses.shape
+    ((101, 2), (101, 2, 4, 4))
+    >>> run.final.t
+    0.1
     """
 
     model: Model
@@ -122,12 +78,20 @@ class Trajectory:
     left: np.ndarray | None = None
     notes: tuple[str, ...] = ()
     clipped: Mapping[str, int] = field(default_factory=dict)
+    stepper: str = ""
 
     def __post_init__(self) -> None:
         for a in (self.t, *self.arrays.values(), *(self.memory or {}).values()):
             sealed(a)
         for name in ("tau", "external", "inputs", "left"):
             object.__setattr__(self, name, frozen(getattr(self, name)))
+
+    def __getstate__(self) -> dict[str, Any]:
+        return state_of(self)
+
+    def __setstate__(self, parts: dict[str, Any]) -> None:
+        self.__dict__.update(parts)
+        self.__post_init__()
 
     def __len__(self) -> int:
         return len(self.t)
@@ -229,6 +193,8 @@ class Trajectory:
     def _works(self) -> dict[str, np.ndarray]:
         """The work between neighbouring records (..., T - 1), by what did it."""
         h, found = np.diff(self.t), {}
+        if not len(h):
+            return {}
 
         def summed(power: Any) -> np.ndarray:
             power = np.reshape(power, self._lead)
@@ -246,6 +212,7 @@ class Trajectory:
             rows = constraint_set(self.model)
             found["prescribed motion"] = self._row_work("given", rows.of("timed"))
             found["dry friction"] = self._row_work("rate", rows.of("bounded") | rows.tangent)
+            found["impacts"] = self._push_work(rows.unilateral & ~rows.of("bounded") & ~rows.tangent)
         least = ROUNDING * np.abs(self.energy.total).max(initial=1e-300)
         return {name: work for name, work in found.items() if not np.abs(work).max(initial=0.0) <= least}
 
@@ -282,6 +249,20 @@ class Trajectory:
             found.append(0.5 * h * power)
         return np.concatenate(found, axis=-1)
 
+    def _push_work(self, some: np.ndarray) -> np.ndarray:
+        """The work of rows that only push, between neighbouring records: x . G_k (v_k + v_k+1) / 2, as the step found its rows.
+
+        What rolls in a bowl meets other normals at each record: with G of the records themselves, it would seem to be braked.
+        """
+        if not some.any() or not self.held:
+            return self._row_work("rate", some)
+        found = []
+        for span in self._spans:
+            forces, before = self._forces_in(span)[..., 1:, some], self._rows_in(span)["rate"][..., :-1, some]
+            after = self._looked_at(span, ahead=1)["rate"][..., some]
+            found.append(0.5 * np.diff(self.t[span]) * np.sum(forces * (before + after), axis=-1))
+        return np.concatenate(found, axis=-1)
+
     def _forces_in(self, span: slice) -> np.ndarray:
         """Forces of all rows at some records."""
         if len(self._spans) > 1 and isinstance(self.rows, RowForces):
@@ -298,25 +279,32 @@ class Trajectory:
         """The same at all records, where they fit in memory."""
         return self._looked_at(slice(None))
 
-    def _looked_at(self, span: slice) -> dict[str, np.ndarray]:
+    def _looked_at(self, span: slice, ahead: int = 0) -> dict[str, np.ndarray]:
+        """At the positions of some records, with the velocities as many records ahead."""
         now, joints, lead = self._records, self._records.joints(), self._lead
         flat = np.arange(int(np.prod(lead))).reshape(lead)[..., span]
-        of = flat.reshape(-1)
-        found = constraint_set(self.model).records(now.poses[of], now.twists[of], joints.q[of], joints.v[of], now.t[of])
+        flat = flat[..., : flat.shape[-1] - ahead]
+        of, later = flat.reshape(-1), flat.reshape(-1) + ahead
+        found = constraint_set(self.model).records(now.poses[of], now.twists[later], joints.q[of], joints.v[later], now.t[of])
         return {name: a.reshape(*flat.shape, -1) for name, a in found.items()}
+
+    @property
+    def residuals(self) -> np.ndarray:
+        """The residual of every constraint row at every record (..., T, rows); what only pushes may have positive ones."""
+        return np.concatenate([self._rows_in(span)["residual"][..., int(k > 0) :, :] for k, span in enumerate(self._spans)], -2)
 
     @cached_property
     @lost_runs()
     def health(self) -> Health:
-        """See `Health`."""
+        """What the run should have kept, and how far it strayed; `print(run.health)` says it in words."""
         finite = all(np.all(np.isfinite(a)) for a in self.arrays.values())
         with np.errstate(all="ignore"):  # a run that is not finite
             residual, penetration, limits = self._violations()
             work = float(np.abs(self.work).max()) if self.work_of else None
             left = None if self.left is None else float(np.abs(self.left).max(initial=0.0))
-            drift, gap, fast = self._energy_drift(), self._joint_gap(), self._speeding()
-        found = (drift, gap, residual, penetration, finite, work, self.work_of, limits, left)
-        return Health(*found, self.clipped, fast, self.notes, self._singular())
+            account, gap, fast = self.account, self._joint_gap(), self._speeding()
+        found = (account.drift, gap, residual, penetration, finite, work, self.work_of, limits, left)
+        return Health(*found, self.clipped, fast, self.notes, self._singular(), account)
 
     def _violations(self) -> tuple[float | None, float | None, float | None]:
         """The largest residual of equality constraints, the deepest of rows that only push, the largest beyond a limit."""
@@ -365,11 +353,11 @@ class Trajectory:
         passed = [(int(k), name) for name, s in locking(self.model, self.q) for k in zeros_passed(s / s.max())]
         return [(float(self.t[k]), (f"joint {name!r}",)) for k, name in dict.fromkeys(passed)]
 
-    def _energy_drift(self) -> float:
-        e = self.energy
-        drift = np.abs(e.total - e.total[..., :1] - self.work).max(axis=-1)
-        scale = np.maximum(e.kinetic.max(axis=-1), np.ptp(e.potential, axis=-1))
-        return float(np.max(drift / np.maximum(scale, 1e-300)))
+    @cached_property
+    def account(self) -> Account:
+        """Where the energy went: what came in, what went out, what is unexplained."""
+        damps = self.stepper in ALL_STEPPERS and ALL_STEPPERS[self.stepper].implicit
+        return account_of(self.model, self.energy, self._works, self.poses, self.stepper, damps)
 
     def _joint_gap(self) -> float | None:
         return None if self.kind == "reduced" else float(self.joint_gaps.max())
@@ -417,13 +405,60 @@ class Trajectory:
         t = np.tile(self.t, runs)
         return Reactions(self.model, q, v, t, flat(tau, 1), flat(external, 2), flat(self.inputs, 1), flat(self.forces, 1))
 
-    def save(self, path: str | Path) -> Path:
-        """Write the run: `.npz` (numbers), `.html` (an animation to open in a browser), `.png`, `.svg` or `.pdf` (plots)."""
+    @staticmethod
+    def load(path: str | Path, model: Any = None) -> Trajectory:
+        """The trajectory in a stream that `simulate(out=...)` wrote, as far as that is whole; records are read when asked for.
+
+        model   where the stream does not hold its own: the same again
+        """
+        from .streams import load
+
+        return load(path, model)
+
+    def plot(self, *what: str, joints: Sequence[str] = (), path: str | Path | None = None) -> Any:
+        """A matplotlib figure of the run, written to a file if a path is given; of a batch, of the first run.
+
+        what     panels: "coordinates", "velocities", "energy", "forces" (of constraints; these four by default), "residuals",
+                 "reactions" (what joints carry), "phase" (velocities over coordinates)
+        joints   names of those to show; all by default
+        """
+        from .view.plots import plot, write_figure
+
+        figure = plot(self, *what, joints=joints)
+        if path is not None:
+            write_figure(figure, Path(path))
+        return figure
+
+    def __repr__(self) -> str:
+        lead = self._lead[:-1]
+        many = f"{lead[0]} runs, " if lead else ""
+        span = f"{self.t[0]:g} to {self.t[-1]:g} s" if len(self) else "empty"
+        return f"Trajectory({many}{span}, {len(self)} records, {self.kind} coordinates, {self.model!r})"
+
+    def __str__(self) -> str:
+        return "\n".join([repr(self), *(f"  {line}" for line in self.health.words())])
+
+    def save(self, path: str | Path, **options: Any) -> Path:
+        """Write the run: `.npz` (numbers), `.csv` (a table), `.html` (an animation to open in a browser), `.glb` (glTF, for other
+        programs), `.mp4` or `.gif` (films), `.strobe.png` (a picture of several moments), `.png`, `.svg` or `.pdf` (plots).
+
+        options   of the kind of file: look=lw.view.Look(...) of a page
+        """
         from .view import WRITERS
 
         path = Path(path)
-        writer = WRITERS.get(path.suffix.lower())
+        writer = WRITERS.get("".join(path.suffixes[-2:]).lower()) or WRITERS.get(path.suffix.lower())
         if writer is None:
             raise InputError(f"cannot save a trajectory as {path.suffix or 'a file without suffix'!r}; use {', '.join(WRITERS)}")
-        writer(self, path)
+        known = inspect.signature(writer).parameters
+        for name in options:
+            if name not in known:
+                raise InputError(f"cannot save {path.suffix} with {name}=...; it has no such option")
+        writer(self, path, **options)
         return path
+
+    def _repr_html_(self) -> str:
+        """The animation, in a notebook."""
+        from .view.html import framed, page
+
+        return framed(page(self))

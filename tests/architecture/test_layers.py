@@ -13,7 +13,9 @@ import linkwork
 ROOT = Path(linkwork.__file__).parent
 LAYERS = [
     ["errors"],
+    ["look"],
     ["spatial"],
+    ["store"],
     ["kernel"],
     ["geometry", "solvers"],
     ["joints"],
@@ -32,14 +34,18 @@ LAYERS = [
     ["declared"],
     ["energy"],
     ["reactions"],
+    ["account"],
+    ["health"],
     ["trajectory"],
     ["simulate"],
+    ["streams"],
     ["step_derivatives"],
     ["step_gradients"],
     ["doors"],
     ["simulator"],
     ["scenes"],
     ["io", "view"],
+    ["live"],
     ["interop", "analysis"],
     ["studies"],
     ["bench"],
@@ -48,7 +54,7 @@ LAYERS = [
 ]
 RANK = {name: rank for rank, names in enumerate(LAYERS) for name in names}
 # Entry points that dispatch downwards at call time; each is inside a function, never at import.
-DISPATCH = {("trajectory", "view")}
+DISPATCH = {("trajectory", "view"), ("trajectory", "streams"), ("simulate", "streams"), ("model", "view")}
 FILES = sorted(p for p in ROOT.rglob("*.py") if p.parent != ROOT or p.stem != "__init__")
 
 

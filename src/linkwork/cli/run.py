@@ -1,114 +1,86 @@
-"""`linkwork run`: simulate a scene, write its files, look at it."""
+"""`linkwork run`: simulate a scene or a file, write its files, look at it."""
 
 from __future__ import annotations
 
-import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
 
-from ..errors import InputError
-from ..spatial.gate import meant
-from .app import Flag, app
-
-if TYPE_CHECKING:
-    from ..scenes import Scene
-    from ..trajectory import Trajectory
+from .app import Flag, Loading, Rest, Timing, app, print_json
+from .opening import open_page
+from .problem import Problem, problem_of
+from .runs import STREAM, Run, written
 
 
 @app.command
 def run(
     scene: str,
-    *,
-    method: Literal["reduced", "maximal", "maximal-implicit", "redmax"] | None = None,
-    duration: float | None = None,
-    dt: float | None = None,
-    links: int | None = None,
+    /,
+    *rest: Rest,
+    timing: Timing = Timing(),  # noqa: B008  frozen
+    loading: Loading = Loading(),  # noqa: B008
     out: Path = Path("runs"),
     headless: Flag = False,
+    stream: Flag = False,
+    live: Flag = False,
+    json: Flag = False,
 ) -> None:
-    """Simulate a scene, write its animation, plots and numbers, and open the animation in the browser.
+    """Simulate a scene or a robot's file, write its animation, plots and numbers, and open the animation in the browser.
+
+    Scenes have options of their own (linkwork scenes NAME): --links 5, --weight 2.5, --no-stiff.
+
+    Examples:
+        linkwork run pendulum
+        linkwork run pendulum --links 8 --method maximal
+        linkwork run four_bar_knee --kind loop --no-muscles
+        linkwork run robot.urdf --floating --height 1 --ground --duration 2
+        linkwork run ant.xml --headless --json
+        linkwork run drag --live
 
     Parameters
     ----------
     scene
-        Name of the scene; 'linkwork scenes' lists them.
-    method
-        Joint coordinates (reduced), bodies held together by forces (maximal), the same with stiff forces and large steps
-        (maximal-implicit), or the dense implicit system (redmax); the scene's own if not given.
-    duration
-        Simulated time in seconds; the scene's own if not given.
-    dt
-        Time step in seconds; the scene's own if not given.
-    links
-        Number of links, for scenes made of links.
+        Name of a scene ('linkwork scenes' lists them), or a file: URDF, MJCF (.xml), RedMax scene (.json).
     out
-        Folder for SCENE.html, SCENE.png and SCENE.npz; created if needed.
+        Folder for NAME.html, NAME.png and NAME.npz; created if needed. While it runs, records go to NAME.lwk there, which
+        'linkwork resume' continues after a kill.
     headless
         Write the files without opening a browser.
+    stream
+        Keep NAME.lwk when all is written; 'linkwork view', 'export' and 'plot' read it.
+    live
+        Write NAME_live.html instead, a page in which the scene runs by itself and can be taken hold of with the mouse.
+    json
+        Print size, speed, health and files as JSON.
     """
-    chosen = _scene(scene)
-    options = {} if links is None else {"links": links}
-    duration = chosen.duration if duration is None else duration
-    dt = chosen.dt if dt is None else dt
+    problem = problem_of(scene, rest, loading)
     out.mkdir(parents=True, exist_ok=True)
-    trajectory = _simulated(chosen, options, method or chosen.methods[0], duration, dt)
-    page = _written(trajectory, chosen.name, out)
+    if live:
+        _live(problem, timing, out, headless, json)
+        return
+    records = out / f"{problem.name}{STREAM}"
+    done = Run(problem, timing, quiet=json, stream=records)
+    if not json:
+        done.tell()
+    paths = written(done.trajectory, [out / f"{problem.name}{suffix}" for suffix in (".html", ".png", ".npz")], json)
+    if not stream:
+        records.unlink(missing_ok=True)
+    if json:
+        print_json(done.facts() | {"files": paths})
     if not headless:
-        _open(page)
+        open_page(paths[0])
+    done.end()
 
 
-def _scene(name: str) -> Scene:
-    from ..scenes import ALL_SCENES
-
-    if name not in ALL_SCENES:
-        raise InputError(f"there is no scene {name!r}; choose one of {', '.join(ALL_SCENES)}{meant(name, ALL_SCENES)}")
-    return ALL_SCENES[name]
-
-
-def _simulated(scene: Scene, options: dict[str, Any], method: str, duration: float, dt: float) -> Trajectory:
-    """The run, and a summary of it on stdout. A first step of its own keeps compilation out of the measured speed."""
+def _live(problem: Problem, timing: Timing, out: Path, headless: bool, json: bool) -> None:
+    """Write a page that runs by itself, say where, and open it."""
     from rich.console import Console
 
-    from ..model import Model
-    from ..simulate import simulate
+    from .live import write_live
 
-    with Console(stderr=True).status(f"Preparing {scene.name} ...") as status:
-        start = time.perf_counter()
-        model, state = scene.build(**options)
-        inputs = scene.inputs(model) if scene.inputs and isinstance(model, Model) else None
-        simulate(model, state, dt, dt, method, inputs=inputs)
-        prepared = time.perf_counter()
-        status.update(f"Simulating {scene.name} for {duration:g} s ...")
-        trajectory = simulate(model, state, duration, dt, method, inputs=inputs)
-        seconds = time.perf_counter() - prepared
-    steps = len(trajectory) - 1
-    print(f"scene    {scene.name}, {method} coordinates")
-    print(f"bodies   {trajectory.model.nb}")
-    print(f"dofs     {model.nv} in {'the joints' if isinstance(model, Model) else 'hyper-reduced coordinates'}")
-    print(
-        f"steps    {steps} of {dt:g} s in {seconds:.3g} s: {steps / seconds:,.0f} steps/s (prepared in {prepared - start:.2g} s)"
-    )
-    print(f"health   {str(trajectory.health).strip(', ') or 'finite'}")
-    return trajectory
-
-
-def _written(trajectory: Trajectory, name: str, out: Path) -> Path:
-    """Write all files and say where; the page's path."""
-    from rich.console import Console
-
-    with Console(stderr=True).status("Writing ..."):
-        paths = [trajectory.save(out / f"{name}{suffix}") for suffix in (".html", ".png", ".npz")]
-    for path in paths:
-        print(f"wrote    {path}")
-    return paths[0]
-
-
-def _open(page: Path) -> None:
-    import webbrowser
-
-    try:
-        opened = webbrowser.open(page.resolve().as_uri())
-    except (webbrowser.Error, OSError):
-        opened = False
-    if not opened:
-        print(f"no browser was found; open {page} in one, or use --headless")
+    with Console(stderr=True).status(f"Compiling {problem.name} ..."):
+        page = write_live(problem, out / f"{problem.name}_live.html", timing)
+    if json:
+        print_json({"name": problem.name, "files": [page]})
+    else:
+        print(f"wrote    {page}")
+    if not headless:
+        open_page(page)

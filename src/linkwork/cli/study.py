@@ -22,7 +22,9 @@ def study(
 
     A study that was stopped goes on where it was when it is started again.
 
-    Examples: 'linkwork study springs.py', 'linkwork study sweep.toml --out sweep.parquet --processes 4'.
+    Examples:
+        linkwork study springs.py
+        linkwork study sweep.toml --out sweep.parquet --processes 4
 
     Parameters
     ----------

@@ -21,6 +21,10 @@ def verify(
 
     Exit code 1 if an item fails.
 
+    Examples:
+        linkwork verify redmax scenes/
+        linkwork verify redmax scenes/ --right --json rows.json
+
     Parameters
     ----------
     names

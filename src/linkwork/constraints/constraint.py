@@ -34,6 +34,9 @@ class Constraint(RowLaw):
     timed             whether it depends on time
     unknowns          how many numbers u of its own it has, determined by `conditions` (where a point is nearest to a curve)
     parameter_names   attributes that are numbers or arrays: run-time data, shared kernels
+
+    >>> isinstance(lw.Loop("lower", "world"), lw.Constraint)
+    True
     """
 
     bodies: tuple[str, ...]

@@ -16,6 +16,8 @@ class Coupling(JointConstraint):
     """q_follower = ratio * q_leader + offset, for two joints of one degree of freedom each.
 
     follower, leader   names of joints (or of their bodies)
+
+    >>> coupled = model.add(lw.Coupling("lower", "upper", ratio=-0.5))
     """
 
     size = 1

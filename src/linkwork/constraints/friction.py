@@ -18,6 +18,8 @@ class DryFriction(JointConstraint):
 
     joint      name of the joint (or of its body)
     friction   largest force: a number, or one per velocity (N m for angles, N for lengths). What the joint declares if not given.
+
+    >>> stiff = model.add(lw.DryFriction("upper", friction=2.0))
     """
 
     holonomic, bounded = False, True

@@ -22,6 +22,8 @@ class Gear(Constraint):
     ratio              speed of b over that of a: minus the ratio of their teeth for wheels that mesh outside, plus inside
     carrier            the body that carries their bearings
     axis_a, axis_b     unit vectors in the axes of the wheels
+
+    >>> geared = model.add(lw.Gear("upper", "lower", ratio=-2.0, axis_a=(0, 1, 0), axis_b=(0, 1, 0)))
     """
 
     size, holonomic = 1, False

@@ -18,6 +18,8 @@ class Limit(JointConstraint):
 
     joint          name of the joint (or of its body)
     lower, upper   numbers, or one per coordinate; infinite where there is no stop. What the joint declares if neither is given.
+
+    >>> stopped = model.add(lw.Limit("lower", -1.0, 1.0))
     """
 
     unilateral = True

@@ -28,6 +28,9 @@ class JointConstraint(RowLaw):
     holonomic         True: it is the residual `gap`.  False: it is the rate `slip`, and has no residual
     timed             whether it depends on time
     parameter_names   attributes that are numbers or arrays: run-time data, shared kernels
+
+    >>> isinstance(lw.Coupling("lower", "upper"), lw.JointConstraint)
+    True
     """
 
     joints: tuple[str, ...]

@@ -41,6 +41,7 @@ def candidates(model: Model) -> tuple[Candidate, ...]:
     """All pairs that may touch: those with the world first, then by bodies and shapes in their order."""
     weld = welds(model)
     owners = [(-1, s) for s in model.world_shapes] + [(i, s) for i, body in enumerate(model.bodies) for s in body.shapes]
+    owners = [(i, s) for i, s in owners if s.group or s.mask]
     found = []
     for number, (i, a) in enumerate(owners):
         for j, b in owners[number + 1 :]:

@@ -54,6 +54,8 @@ class CompliantContact(Force):
     friction          mu; by default sqrt(mu_a mu_b) of the shapes, 0 where neither says anything
     slip_speed        s_0, m/s: slower than this, friction is less than mu f
     name              its own, for messages; need not be given
+
+    >>> soft = lw.CompliantContact("lower", lw.Sphere(0.1), "world", lw.Plane(), stiffness=1e4, damping=50.0)
     """
 
     def __init__(

@@ -62,7 +62,7 @@ def _touching(model: Model, contact: str, compliance: Compliance, h: float) -> M
 
 def model_has_shapes(model: Model) -> bool:
     """Whether a body has any; the world's alone touch nothing."""
-    return any(b.shapes for b in model.bodies)
+    return any(s.group or s.mask for b in model.bodies for s in b.shapes)
 
 
 def _contacts(model: Model) -> list[Contact]:

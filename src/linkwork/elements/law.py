@@ -20,12 +20,13 @@ from ..spatial.frozen import Frozen
 from ..spatial.functions import Functions, run_time
 from ..spatial.gate import meant, word
 from ..spatial.scalar import Scalar, Vector, array
+from ..store.travelling import Travelling
 from .ports import At, Port
 
 EXACT, PYRAMID, STAGGERED = FRICTION_MODELS = ("exact", "pyramid", "staggered")  # Coulomb's cone; a pyramid around it; in turns
 
 
-class Law(Frozen):
+class Law(Travelling, Frozen):
     """Base of elements that are compiled: a law of numbers that are run-time data.
 
     parameter_names   attributes that are numbers or arrays: run-time data, shared kernels

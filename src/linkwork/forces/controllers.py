@@ -24,6 +24,8 @@ class PDController(JointForce):
     kp, kd   a number, or one for each of the joint's nv velocities
     target   coordinates until the inputs say otherwise; the neutral position by default
     effort   the largest force, or one for each velocity; none by default
+
+    >>> led = model.add(lw.PDController("upper", kp=100.0, kd=10.0, target=0.5))
     """
 
     parameter_names: ClassVar[tuple[str, ...]] = ("kp", "kd", "effort")

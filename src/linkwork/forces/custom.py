@@ -151,7 +151,7 @@ def force(
     inputs       how many numbers drive it at run time, or their initial values
     Either function is handed parameters, the time as `t` and the inputs as `u` where it has an argument of that name.
 
-    >>> well = force("ball", energy=lambda E, depth: depth * np.tanh(E[0].p[2]) ** 2, parameters={"depth": 3.0})
+    >>> well = lw.force("ball", energy=lambda E, depth: depth * np.tanh(E[0].p[2]) ** 2, parameters={"depth": 3.0})
     """
     return CustomForce(bodies, energy, wrenches, parameters, inputs, name)
 
@@ -173,6 +173,6 @@ def joint_force(
     inputs       how many numbers drive it at run time, or their initial values
     Either is handed parameters, and `force` the time as `t` and the inputs as `u`, where it has an argument of that name.
 
-    >>> swing = joint_force("hip", force=lambda q, v, t, k: [k * np.sin(3.0 * t) - 0.1 * v[0]], parameters={"k": 5.0})
+    >>> swing = lw.joint_force("hip", force=lambda q, v, t, k: [k * np.sin(3.0 * t) - 0.1 * v[0]], parameters={"k": 5.0})
     """
     return CustomJointForce(joint, energy, force, parameters, inputs, name)

@@ -19,6 +19,8 @@ class BodyDamping(Force):
     damping           d for all six components, N m s/rad and N s/m
     angular, linear   coefficients of their own for turning and for moving: a number, or one per axis of the frame
     frame             its pose in the body; the body's own by default
+
+    >>> damped = model.add(lw.BodyDamping("lower", damping=0.2))
     """
 
     parameter_names: ClassVar[tuple[str, ...]] = ("coefficients", "frame_R", "frame_p")
@@ -54,6 +56,8 @@ class Drag(Force):
                         are those of a moment -(a + b |w|) w against turning
     frame               its origin is the point, its axes are those of the coefficients; the body's own by default
     flow                velocity of the medium, in world axes
+
+    >>> wet = model.add(lw.Drag("lower", linear=0.5, quadratic=1.0))
     """
 
     parameter_names: ClassVar[tuple[str, ...]] = ("linear", "quadratic", "frame_R", "frame_p", "flow")

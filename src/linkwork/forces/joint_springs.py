@@ -22,6 +22,8 @@ class JointSpring(JointForce):
 
     stiffness, damping   a number, or one for each of the joint's nv velocities
     rest                 coordinates (nq,); the neutral position by default
+
+    >>> sprung = model.add(lw.JointSpring("lower", stiffness=20.0, rest=0.5, damping=0.1))
     """
 
     parameter_names: ClassVar[tuple[str, ...]] = ("stiffness", "rest", "damping")
@@ -53,6 +55,8 @@ class JointDamping(JointForce):
     """A force -damping v.
 
     damping   a number, or one for each of the joint's nv velocities
+
+    >>> damped = model.add(lw.JointDamping("lower", 0.3))
     """
 
     parameter_names: ClassVar[tuple[str, ...]] = ("damping",)

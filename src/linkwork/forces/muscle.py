@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Sequence
 from typing import Any
 
@@ -35,6 +36,11 @@ class Muscle(AlongPath):
     damping          d of the fibres
     activation       a as a `Schedule` of time; or a number, where the muscle starts: then a is its run-time input
     active, passive, velocity   the curves f_L, f_P, f_V; a curve, or any function of a scalar
+
+    >>> path = [("world", (0, 0, 0.1)), ("upper", (0.3, 0, 0.05))]
+    >>> pulled = model.add(lw.Muscle(path, 500.0, 0.15, 0.1, activation=0.2, name="biceps"))
+    >>> lw.muscle_states(pulled, q).tension.shape
+    (1,)
     """
 
     curve_names: tuple[str, ...] = ("active", "passive", "velocity")
@@ -71,6 +77,10 @@ class Muscle(AlongPath):
         self.active, self.passive = as_curve(owner, "active", active), as_curve(owner, "passive", passive)
         self.velocity = as_curve(owner, "velocity", velocity)
         self._activate(owner, activation)
+
+    def plot(self) -> Any:
+        """A matplotlib figure of its curves, with their slopes dashed."""
+        return importlib.import_module("linkwork.view.muscle_plots").plot_muscle_curves(self)
 
     def _activate(self, owner: str, activation: Any) -> None:
         """Take a schedule or an initial activation."""

@@ -24,6 +24,8 @@ class PointForce(Force):
     point   where it acts, in body axes
     force   f: three numbers, or a function of time that returns three; N
     axes    of f: "world" or "body"
+
+    >>> pushed = model.add(lw.PointForce("lower", (1, 0, 0), (0, 0, 5.0)))
     """
 
     parameter_names: ClassVar[tuple[str, ...]] = ("point", "constant")
@@ -55,6 +57,10 @@ class PointForce(Force):
 
     def energy(self, poses: Sequence[SE3]) -> Scalar:
         return 0.0 if self.law or self.axes == "body" else -dot(self.constant, poses[0] @ self.point)
+
+    def function_arguments(self) -> dict[str, Any]:
+        """The form of what its function is called with (see `spatial.tape`)."""
+        return {"law": (["scalar"], {})}
 
     def wrenches(self, poses: Sequence[SE3], twists: Sequence[Vector], t: Scalar, u: Vector) -> Sequence[Vector]:
         f = self._at(t)

@@ -5,6 +5,7 @@ from .convex import Convex
 from .curves import Curve
 from .height_field import HeightField
 from .mesh import Mesh, mesh_inertia
+from .mesh_file import MeshFile
 from .shapes import Plane, Shape, Sphere
 from .solids import Box, Capsule, Cylinder, Ellipsoid, Torus
 from .surfaces import ImplicitSurface, ParametricSurface, Surface, ellipsoid, torus
@@ -22,6 +23,7 @@ __all__ = [
     "HeightField",
     "ImplicitSurface",
     "Mesh",
+    "MeshFile",
     "ParametricSurface",
     "Plane",
     "Shape",

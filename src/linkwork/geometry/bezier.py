@@ -36,6 +36,8 @@ def bezier_curve(points: Any, domain: Any = (0.0, 1.0)) -> Curve:
     """The Bezier curve of n control points (n, 3), of degree n - 1: from the first to the last as u goes over the domain.
 
     The points are parameters: curves with as many points share their machine code.
+
+    >>> wire = lw.bezier_curve([(0, 0, 0), (1, 0, 0.5), (2, 0, 0.5), (3, 0, 0)])
     """
     P = _control("bezier_curve", points, 2)
     first, last = interval("bezier_curve: domain", domain)
@@ -47,7 +49,11 @@ def bezier_curve(points: Any, domain: Any = (0.0, 1.0)) -> Curve:
 
 
 def bezier_surface(points: Any, domain: Any = ((0.0, 1.0), (0.0, 1.0))) -> ParametricSurface:
-    """The Bezier surface of control points (m, n, 3): u_0 goes along the first index, u_1 along the second."""
+    """The Bezier surface of control points (m, n, 3): u_0 goes along the first index, u_1 along the second.
+
+    >>> grid = np.stack([*np.meshgrid(np.arange(4.0), np.arange(4.0), indexing="ij"), np.zeros((4, 4))], axis=-1)
+    >>> sheet = lw.bezier_surface(grid)
+    """
     P = _control("bezier_surface", points, 3)
     if len(domain) != 2:
         raise ModelError(f"bezier_surface: domain must be two intervals, not {domain!r}")

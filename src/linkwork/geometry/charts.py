@@ -29,6 +29,7 @@ from ..spatial.frozen import Frozen, finish
 from ..spatial.gate import reals
 from ..spatial.scalar import Scalar, Vector, cross, norm, stack
 from ..spatial.se3 import SE3
+from ..spatial.tape import form_of
 from .curves import Curve
 from .shapes import Plane, Shape, Sphere
 from .solids import Cylinder, Ellipsoid, Placed, Torus
@@ -88,6 +89,10 @@ class Chart(Frozen):
     def size(self) -> int:
         """The number of coordinates."""
         return len(self.coordinates)
+
+    def function_arguments(self) -> dict[str, Any]:
+        """The form of what its function is called with (see `spatial.tape`)."""
+        return {"function": ([[self.size], form_of(self.values)], {})}
 
     def moving(self, u: Vector) -> SE3:
         """The moving part of the frame at u."""

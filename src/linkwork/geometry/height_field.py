@@ -24,6 +24,8 @@ class HeightField(Placed):
     size      lengths (2,) of the rectangle along x and y
     pose      of its frame
     base      thickness below the lowest height
+
+    >>> hills = lw.HeightField(np.zeros((5, 5)), size=(2.0, 2.0), friction=0.8)
     """
 
     kind = "height field"

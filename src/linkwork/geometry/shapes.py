@@ -50,6 +50,9 @@ class Shape(Frozen):
     kind              what it is called, in tables of pairs
     parameter_names   the attributes that are its numbers: functions of shapes read these and nothing else, and run as well on
                       symbols (see `bound`)
+
+    >>> isinstance(lw.Sphere(0.1), lw.Shape)
+    True
     """
 
     kind: ClassVar[str] = ""
@@ -136,7 +139,10 @@ class Shape(Frozen):
 
 
 class Sphere(Shape):
-    """A solid ball."""
+    """A solid ball.
+
+    >>> ball = lw.Sphere(0.1, mass=0.5, restitution=0.8)
+    """
 
     kind = "sphere"
     parameter_names = ("radius", "center")
@@ -168,7 +174,10 @@ class Sphere(Shape):
 
 
 class Plane(Shape):
-    """The half-space below a plane; `normal` points out of it."""
+    """The half-space below a plane; `normal` points out of it.
+
+    >>> floor = lw.Plane(point=(0, 0, 0), normal=(0, 0, 1), friction=0.7)
+    """
 
     kind = "plane"
     parameter_names = ("point", "normal")

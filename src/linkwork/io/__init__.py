@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -27,6 +28,8 @@ def load(
     merge_fixed: bool = True,
     gravity: Any = None,
     allow: Iterable[str] = (),
+    packages: Iterable[str | os.PathLike[str]] = (),
+    collisions: Literal["look", "touch"] = "look",
 ) -> Model:
     """The model in a file, by its suffix: URDF (`.urdf`), MJCF (`.xml`, with the extra `mujoco`).
 
@@ -38,13 +41,21 @@ def load(
     merge_fixed   bodies on fixed joints become part of their parents, their names become frames; otherwise `Fixed` joints
     gravity       acceleration in world axes (3,), m/s^2; by default that of the file, or (0, 0, -9.81)
     allow         what an MJCF file has, linkwork does not, and may be left out: "tendons", "actuators", "fluid", ..., or "all"
+    packages      folders in which a URDF file's meshes ("package://...", relative paths) may be; otherwise its own package
+    collisions    shapes of a URDF file's <collision>: "look" only shows them; "touch" lets them touch the ground and shapes of
+                  others, not each other (meshes as their convex hulls)
 
-    `floating`, `inertia`, `mimic` and `merge_fixed` are for URDF. `model.notes` has a line for everything that was changed,
-    ignored or assumed.
+    `floating`, `inertia`, `mimic` and `merge_fixed` are for URDF. Meshes are read when somebody looks at them. `model.notes` has
+    a line for everything that was changed, ignored or assumed.
+
+    >>> robot = lw.load("robot.urdf", floating=True)  # doctest: +SKIP
+    >>> print(robot)  # doctest: +SKIP
     """
     options = Options(floating, inertia, mimic, merge_fixed, gravity, (allow,) if isinstance(allow, str) else tuple(allow))
     if not isinstance(path, str | os.PathLike):
         raise InputError(f"load: path must be a text or a path, not {shown(path)}")
+    roots = (packages,) if isinstance(packages, (str, os.PathLike)) else tuple(packages)
+    options = replace(options, packages=tuple(Path(root) for root in roots), collisions=collisions)
     file = Path(path)
     if "\0" in str(path) or len(str(path)) > LONGEST or not file.is_file():
         raise InputError(f"load: there is no file {shown(str(path))}")

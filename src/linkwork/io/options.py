@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Literal
 
 from ..errors import InputError
@@ -10,6 +11,7 @@ from ..spatial.gate import meant, shown
 
 INERTIA = ("strict", "repair", "accept")
 MIMIC = ("couple", "independent")
+COLLISIONS = ("look", "touch")
 
 
 @dataclass(frozen=True)
@@ -22,12 +24,14 @@ class Options:
     merge_fixed: bool = True
     gravity: Any = None
     allow: tuple[str, ...] = ()
+    packages: tuple[Path, ...] = ()
+    collisions: Literal["look", "touch"] = "look"
 
     def __post_init__(self) -> None:
         for name in ("floating", "merge_fixed"):
             if not isinstance(getattr(self, name), bool):
                 raise InputError(f"load: {name} must be True or False, not {shown(getattr(self, name))}")
-        for name, known in (("inertia", INERTIA), ("mimic", MIMIC)):
+        for name, known in (("inertia", INERTIA), ("mimic", MIMIC), ("collisions", COLLISIONS)):
             value = getattr(self, name)
             if value not in known:
                 raise InputError(f"load: {name} = {value!r}; choose one of {', '.join(map(repr, known))}{meant(value, known)}")

@@ -19,15 +19,19 @@ from ..spatial.functions import run_time, shaped
 from ..spatial.jet import coordinates
 from ..spatial.scalar import Vector, solve_spd
 from ..spatial.se3 import SE3, Tangent
+from ..store.travelling import Travelling
 
 Pair = tuple[np.ndarray, np.ndarray]
 
 
-class Joint(Frozen):
+class Joint(Travelling, Frozen):
     """Base of all joints. Subclasses set `nq`, `nv` and `transform`.
 
     parameter_names   attributes that are run-time data of the kernels (an axis, a pitch): joints that differ only in
                       these share machine code
+
+    >>> isinstance(lw.Revolute((0, 1, 0)), lw.Joint)
+    True
     """
 
     nq: int

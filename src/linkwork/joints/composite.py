@@ -20,6 +20,10 @@ class Composite(Joint):
     """Q(q) = Q1(q1) Q2(q2): S = (Ad S1, S2) by the product rule [Sueda, 2.4.9; errata 004-19]. Nest it for more than two.
 
     between   a constant pose from the first to the second, where they do not meet: Q1 between Q2
+
+    >>> hip = lw.Composite(lw.Revolute((1, 0, 0)), lw.Revolute((0, 1, 0)))
+    >>> hip.nv
+    2
     """
 
     between: SE3 | None = None
@@ -145,6 +149,9 @@ class FreeExp(Composite):
 
     order "TR": q = (translation, exponential), Q = T R, the origin at the translation;
     order "RT": q = (exponential, translation), Q = R T, the origin at R times the translation.
+
+    >>> lw.FreeExp("RT").nv
+    6
     """
 
     def __init__(self, order: str = "TR", radius: float = 1.5 * np.pi) -> None:

@@ -162,7 +162,7 @@ class Function:
         key = (batch, dtype.char, threads)
         run = memory.batches.get(key)
         if run is None:
-            if dtype not in FLOATS:
+            if not any(dtype is kind for kind in FLOATS):  # arrays from pickles have others that are equal
                 return None
             if any(getattr(a, "ndim", 0) != 2 for a in arrays) or len(arrays) != len(self._inputs):
                 return None
@@ -218,7 +218,7 @@ class Function:
         else:
             memory.states[dtype] = at_once, []
         if dtype == FLOAT64:
-            self._usual = self._guarded(at_once, dtype, _size(tail))
+            self._usual = self._guarded(at_once, dtype, self._sizes[0])
 
     # --- the gate -------------------------------------------------------------------------------------------------------
     @cached_property
@@ -270,8 +270,8 @@ class Function:
             if name not in own:
                 for work in works:
                     work.fill(name, a.reshape(-1))
-        run(*(rows[name] for name in own), *out)
-        return out
+        done = run(*(rows[name] for name in own), *out)
+        return self._by_plan(memory, rows, batch, dtype, threads) if done is None else out
 
     def _wide(self, memory: _Memory, batch: int, dtype: np.dtype, threads: int, own: tuple[str, ...]) -> tuple[Any, ...]:
         """A function of arrays of a batch, of those inputs that every state has its own of, and the memory that it uses."""
@@ -325,12 +325,12 @@ class _Memory:
         self.spares: dict[str, np.ndarray] = {}
 
 
-def _size(tail: Tail) -> int:
-    return int(np.prod(tail))
-
-
 def _nothing(*_: Any) -> None:
     """No call was made that says what is usual."""
+
+
+def _size(tail: Tail) -> int:
+    return int(np.prod(tail))
 
 
 def _references() -> int:
@@ -347,7 +347,7 @@ def fresh(spares: dict[str, np.ndarray], name: str, shape: tuple[int, ...], dtyp
     """An array for a result. The last one of this name is used again if the caller has dropped it and all views of it:
     new memory costs a page fault every 4096 bytes, up to half the time of a batch."""
     a = spares.pop(name, None)
-    if a is None or a.shape != shape or a.dtype != dtype or getrefcount(a) != _ALONE or not a.flags.writeable:
+    if a is None or a.shape != shape or a.dtype is not dtype or getrefcount(a) != _ALONE or not a.flags.writeable:
         a = np.empty(shape, dtype)
     if a.nbytes <= SPARE:
         spares[name] = a

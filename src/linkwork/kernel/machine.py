@@ -12,6 +12,7 @@ from ..errors import CompileError
 from . import cache
 
 HUGE = 6000  # lines of a module that is compiled at level 0: the time of higher ones grows faster than the text
+COLD = ("x86_64", "wasm32")  # machines that know the calling convention of functions that are rarely called
 # Passes over modules with loops. Values are whole vectors already, sums keep their order, and loops are short: neither more
 # vectors nor unrolled loops run faster, also in one lane, and both take longer to compile.
 PASSES = {
@@ -75,7 +76,10 @@ def description() -> str:
     return f"{cpu} {features} {llvm().llvm_version_info} {level()}"
 
 
-def _parsed(ir: str) -> Any:
+def parsed(ir: str, triple: str = "") -> Any:
+    """A module of LLVM, checked, for a machine: by default the one that runs this process."""
+    if not (triple or llvm().get_process_triple()).startswith(COLD):
+        ir = ir.replace("coldcc ", "")
     try:
         module = llvm().parse_assembly(ir)
         module.verify()
@@ -89,7 +93,7 @@ def compile_object(ir: str, patient: bool = False) -> bytes:
 
     patient   huge modules are compiled as well as others, which takes longer
     """
-    b, module = llvm(), _parsed(ir)
+    b, module = llvm(), parsed(ir)
     machine = target(0 if ir.count("\n") > HUGE and not patient else level())
     builder = b.create_pass_builder(machine, b.PipelineTuningOptions(speed_level=3))
     passes = b.create_new_module_pass_manager()
@@ -100,14 +104,19 @@ def compile_object(ir: str, patient: bool = False) -> bytes:
 
 def optimise_object(ir: str) -> bytes:
     """The object code of a module with loops, and variables in memory: `PASSES` first. No fast-math: every rounding is kept."""
-    b, module, machine = llvm(), _parsed(ir), target(level())
+    b, module, machine = llvm(), parsed(ir), target(level())
     module.triple, module.data_layout = b.get_process_triple(), str(machine.target_data)
-    options = b.PipelineTuningOptions()
-    for name, value in PASSES.items():
-        setattr(options, name, value)
-    builder = b.create_pass_builder(machine, options)
+    builder = b.create_pass_builder(machine, tuning())
     builder.getModulePassManager().run(module, builder)
     return machine.emit_object(module)
+
+
+def tuning() -> Any:
+    """`PASSES`, as LLVM takes them."""
+    options = llvm().PipelineTuningOptions()
+    for name, value in PASSES.items():
+        setattr(options, name, value)
+    return options
 
 
 def _new_engine() -> Any:

@@ -16,7 +16,10 @@ import numpy as np
 
 from ..errors import CompileError
 from ..spatial.table import Table, TableShape
-from .driver import driver
+from .backend import Backend
+from .bounds import check_packing, check_reach, check_sizes
+from .bounds import starts as starts_of
+from .host import HOST
 from .lanes import Lanes
 from .records import SEGMENT
 from .shape import Shape, tree_items, tree_packing
@@ -31,14 +34,16 @@ BEYOND = 16  # numbers after all tables: kernels load their entries in whole reg
 class Plan:
     """An algorithm compiled for a tree and one variant, with its tables; workspaces are made per thread."""
 
-    def __init__(self, algorithm: Algorithm, tree: Tree, variant: Variant, shape: Shape | None = None) -> None:
-        self.algorithm, self.tree = algorithm, tree
+    def __init__(
+        self, algorithm: Algorithm, tree: Tree, variant: Variant, shape: Shape | None = None, backend: Backend = HOST
+    ) -> None:
+        self.algorithm, self.tree, self.backend = algorithm, tree, backend
         shared = {own_array(name, of) for of in algorithm.sets for name in (variant.uniform & {"parameters"}) | {"tables"}}
         self.variant = replace(variant, uniform=variant.uniform | shared)
         self.shapes = {of: Shape(tree.of(of)) if of or shape is None else shape for of in algorithm.sets}
         self.lanes = variant.lanes
         self.arrays = arrays(algorithm)
-        self.driver = driver(self.lanes)
+        self.driver = backend.driver(self.lanes)
         self.units_of: dict[str, list[CompiledUnit]] = {}
         self.unit_of: dict[str, np.ndarray] = {}
         for of in algorithm.sets:
@@ -54,7 +59,8 @@ class Plan:
         units, inner = [], []
         for u, c in enumerate(codes.tolist()):
             position = Position(bool(c >> 2 & 1), bool(c >> 1 & 1), bool(c & 1))
-            units.append(unit(self.algorithm, s.classes[c >> 3], position, self.variant, of, self._idle_steps(of, u)))
+            node_class, idle = s.classes[c >> 3], self._idle_steps(of, u)
+            units.append(unit(self.algorithm, node_class, position, self.variant, self.backend, of, idle))
             if not position.root:
                 inner.append(units[-1])
         self.units_of[of] = units
@@ -103,6 +109,8 @@ class Plan:
         for name, f in self.algorithm.fields.items():
             if f.kind not in ("shared", "gathered"):
                 self._lay_out_field(name, f)
+        self._rooms = {name: self.stored.get(name, size) for name, size in self.sizes.items()}
+        check_sizes(self.algorithm, self._rooms)
 
     def _lay_out_field(self, name: str, f: Field) -> None:
         tree = self.tree.of(f.of)
@@ -110,6 +118,7 @@ class Plan:
         if f.space in tree.packings:
             packing = tree_packing(tree, f.space)
             self.offsets[name], self.sizes[name] = np.arange(packing.count), len(packing.index)
+            check_packing(f.space, packing)
             self.stored[name], self.maps[name] = packing.count, np.ascontiguousarray(packing.index, np.int32)
         elif f.space == "global":
             longest = max(map(len, (self.tree, *self.tree.sets.values())))
@@ -126,7 +135,7 @@ class Plan:
         self.offsets[name], self.sizes[name] = ends - counts, int(ends[-1]) if len(ends) else 0
 
     def _make_tables(self) -> None:
-        self._entries: list[np.ndarray] = []  # kept alive: the segments point into them
+        self.entries: list[np.ndarray] = []  # what the segments point into
         self.flops = 0  # of rules, per state and pass; what is repeated counts as often as it may run
         phases = (steps for phase, steps in self.algorithm.phases.items() if phase in self.variant.phases)
         self.segments = self._segments([step for steps in phases for step in steps], itertools.count(), 1)
@@ -137,9 +146,9 @@ class Plan:
         for step in steps:
             if isinstance(step, Repeat):
                 inner = self._segments(step.steps, number, times * step.most)
-                flag = -1 if step.until is None else self.arrays.index(step.until)
+                flag = -1 if step.until is None else self._number_of(step.until)
                 entries = np.array([inner.ctypes.data, len(inner), step.most, flag], np.int64)
-                self._entries += [inner, entries]
+                self.entries += [inner, entries]
                 found.append(np.array([[self.driver.repeat_at, entries.ctypes.data, 1, -1, 0]], np.int64))
             elif isinstance(step, Sweep):
                 found.append(self._sweep_segments(next(number), step, times))
@@ -174,8 +183,9 @@ class Plan:
             pairs = compiled.operands[k]
             table = np.empty((len(mine), max(1, len(pairs))), np.int32)
             for column, (array, role) in enumerate(pairs):
-                table[:, column] = self.offsets[array][index[role][mine]]
-            self._entries.append(table)
+                table[:, column] = starts_of(self.algorithm.name, role, self.offsets[array], index[role][mine])
+            self._check_reaches(table, pairs, compiled.reaches[k])
+            self.entries.append(table)
             base[u], width[u] = table.ctypes.data, table.shape[1]
         guard, guard_at = self._guards(sweep.when, index, len(order))
         group, group_at = self._guards(sweep.under, index, len(order))
@@ -187,13 +197,19 @@ class Plan:
         segments = np.stack([kernels[u], places, counts, np.full(len(u), guard), guard_at[starts]], axis=1)
         return segments if sweep.under is None else self._grouped(segments, group, group_at[starts])
 
+    def _check_reaches(self, table: np.ndarray, pairs: Sequence[tuple[str, str]], reaches: Sequence[int]) -> None:
+        """All that a kernel touches at some nodes lies within its arrays."""
+        if len(table):
+            for (array, role), last, reach in zip(pairs, table.max(axis=0).tolist(), reaches, strict=False):
+                check_reach(self.algorithm.name, f"{role}.{array}", last, reach, self._rooms[array])
+
     def _grouped(self, segments: np.ndarray, guard: int, guard_at: np.ndarray) -> np.ndarray:
         """Segments that run one after the other, under a guard for all neighbours that have the same."""
         segments = np.ascontiguousarray(segments, np.int64)
         starts = np.flatnonzero(np.diff(guard_at, prepend=-1))
         counts, one = np.diff(np.append(starts, len(segments))), np.ones(len(starts), np.int64)
         entries = np.stack([segments.ctypes.data + starts * segments.strides[0], counts, one, -one], axis=1)
-        self._entries += [segments, entries]
+        self.entries += [segments, entries]
         places = entries.ctypes.data + np.arange(len(starts)) * entries.strides[0]
         return np.stack([one * self.driver.repeat_at, places, one, one * guard, guard_at[starts]], axis=1)
 
@@ -202,8 +218,18 @@ class Plan:
         if when is None:
             return -1, np.zeros(count, np.int64)
         role, name = when
-        places = np.zeros(count, np.int64) if role == "global" else self.offsets[name][index[role]]
-        return self.arrays.index(name), places * self.lanes.width * self.lanes.bytes
+        places = np.zeros(count, np.int64)
+        if role != "global":
+            places = starts_of(self.algorithm.name, role, self.offsets[name], index[role])
+        check_reach(self.algorithm.name, f"{role}.{name}", int(places.max()), 1, self._rooms[name])
+        return self._number_of(name), places * self.lanes.width * self.lanes.bytes
+
+    def _number_of(self, name: str) -> int:
+        """The place of an array among all."""
+        try:
+            return self.arrays.index(name)
+        except ValueError:
+            raise CompileError(f"{self.algorithm.name!r} has no array {name!r}") from None
 
     def _routine_segment(self, routine: Routine) -> np.ndarray:
         """The one segment of a routine: its entries are the arguments."""
@@ -211,14 +237,14 @@ class Plan:
         for (_, kind), name in zip(routine.function.parameters, routine.arguments, strict=True):
             if kind == "Table":
                 table = np.ascontiguousarray(self.tree.tables[name], np.int32)
-                self._entries.append(table)
+                self.entries.append(table)
                 values.append(table.ctypes.data)
             else:
-                values.append(self.tree.numbers[name] if kind in ("int", "float") else (self.arrays.index(name), 0))
+                values.append(self.tree.numbers[name] if kind in ("int", "float") else (self._number_of(name), 0))
         entries = routine.function.entries(*values)
-        self._entries.append(entries)
-        guard = -1 if routine.when is None else self.arrays.index(routine.when)
-        return np.array([[routine.function.address(self.lanes), entries.ctypes.data, 1, guard, 0]], np.int64)
+        self.entries.append(entries)
+        guard = -1 if routine.when is None else self._number_of(routine.when)
+        return np.array([[self.backend.routine(routine.function, self.lanes), entries.ctypes.data, 1, guard, 0]], np.int64)
 
     def _tables(self, of: str) -> dict[int, list[Table]]:
         """The tables of the nodes of a set that have some, each in the order of its parameters."""

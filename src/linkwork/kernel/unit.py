@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ..errors import CompileError
-from . import cache, ir, machine, sources
+from . import cache, ir, sources
+from .backend import Backend, Code
 from .lanes import Lanes
 from .sweep import Algorithm, NodeClass
 from .trace import Position, Tracer, own_array
@@ -23,15 +24,17 @@ class Variant:
 
 @dataclass(frozen=True)
 class CompiledUnit:
-    """Addresses and operand lists of the kernels by step, private scalars per node and phase, flops per node and lane, and the
-    gathered fields that each kernel writes; steps that do not run there have neither operands nor flops."""
+    """Addresses and operand lists of the kernels by step, how far they reach into the record of every operand, private scalars
+    per node and phase, flops per node and lane, and the gathered fields that each kernel writes; steps that do not run there have
+    neither operands nor flops."""
 
     addresses: list[int]
     operands: list[list[tuple[str, str]]]
+    reaches: list[list[int]]
     private: dict[str, int]
     flops: list[int]
     gathers: list[list[str]]
-    library: machine.Library
+    code: Code
 
 
 def arrays(algorithm: Algorithm) -> list[str]:
@@ -41,14 +44,12 @@ def arrays(algorithm: Algorithm) -> list[str]:
     return [*(own_array(kind, of) for of in algorithm.sets for kind in kinds), *named]
 
 
-_loaded: dict[str, CompiledUnit] = {}
-
-
 def unit(
     algorithm: Algorithm,
     node_class: NodeClass,
     position: Position,
     variant: Variant,
+    backend: Backend,
     on: str = "",
     idle: frozenset[int] = frozenset(),
 ) -> CompiledUnit:
@@ -64,18 +65,20 @@ def unit(
     rules = algorithm.name if written is None else cache.digest(algorithm.name, written[0], [text for text, _, _ in written[1]])
     code = sources.digest(frozenset((__name__, *algorithm.modules, *node_class.modules)))
     where = (place, on, sorted(idle))
-    key = cache.digest(code, rules, node_class.signature, where, choice, machine.description())
-    known = _loaded.get(key)
+    key = cache.digest(code, rules, node_class.signature, where, choice, backend.description())
+    known = backend.units.get(key)
     if known is None:
         found = cache.load(key)
         if found is None:
-            found = _compiled(written or _written(tracer, variant), variant.lanes, key, algorithm.patient)
+            found = _compiled(written or _written(tracer, variant), variant.lanes, key, algorithm.patient, backend)
             cache.store(key, *found)
         header, obj = found
-        library = machine.Library.shared(obj)
+        loaded = backend.load(obj)
         pairs = [[(a, r) for a, r in kernel] for kernel in header["operands"]]
-        addresses = [library.address(_name(key, i)) if runs else 0 for i, runs in enumerate(header["runs"])]
-        known = _loaded[key] = CompiledUnit(addresses, pairs, header["private"], header["flops"], header["gathers"], library)
+        addresses = [loaded.address(_name(key, i)) if runs else 0 for i, runs in enumerate(header["runs"])]
+        reaches, private, flops, gathers = (header[name] for name in ("reaches", "private", "flops", "gathers"))
+        known = CompiledUnit(addresses, pairs, reaches, private, flops, gathers, loaded)
+        backend.units[key] = known
     return known
 
 
@@ -99,6 +102,7 @@ def _written(tracer: Tracer, variant: Variant) -> Written:
     header = {
         "runs": [kernel is not None for kernel in kernels],
         "operands": [[] if kernel is None else ir.operands(kernel) for kernel in kernels],
+        "reaches": [[] if kernel is None else ir.reaches(kernel) for kernel in kernels],
         "private": traced.private,
         "gathers": [traced.gathers[k] for k in steps],
         "flops": [f[2] for f in functions],
@@ -106,7 +110,7 @@ def _written(tracer: Tracer, variant: Variant) -> Written:
     return header, functions
 
 
-def _compiled(written: Written, lanes: Lanes, key: str, patient: bool) -> tuple[dict, bytes]:
+def _compiled(written: Written, lanes: Lanes, key: str, patient: bool, backend: Backend) -> tuple[dict, bytes]:
     header, functions = written
     named = [(text.replace(f"@k{i}(", f"@{_name(key, i)}(", 1), used, flops) for i, (text, used, flops) in enumerate(functions)]
-    return header, machine.compile_object(ir.module(named, lanes), patient)
+    return header, backend.compile(ir.module(named, lanes), patient)

@@ -32,12 +32,19 @@ class _Entry:
     inertia: Inertia
     properties: JointProperties
     shapes: tuple[Shape, ...]
+    visuals: tuple[Shape, ...]
 
 
 class ModelBuilder:
     """Collects bodies, frames, forces and constraints; `build()` makes the frozen model.
 
     gravity   acceleration in world axes (3,), m/s^2
+
+    >>> b = lw.ModelBuilder()
+    >>> rod = lw.Inertia.cuboid(mass=1.0, size=(1, 0.1, 0.1), com=(0.5, 0, 0))
+    >>> _ = b.body("rod", joint=lw.Revolute((0, 1, 0)), inertia=rod)
+    >>> b.build()
+    Model(1 bodies, nq=1, nv=1)
     """
 
     def __init__(self, gravity: Any = (0.0, 0.0, -9.81)) -> None:
@@ -49,6 +56,7 @@ class ModelBuilder:
         self._last_placement = IDENTITY  # chains of equal links check it once
         self._notes: list[str] = []
         self._world: list[Shape] = []
+        self._scenery: list[Shape] = []
         self._excluded: set[frozenset[str]] = set()
         self._keyframes: dict[str, State] = {}
 
@@ -62,6 +70,7 @@ class ModelBuilder:
         placement: SE3 | None = None,
         joint_name: str | None = None,
         shapes: Iterable[Shape] = (),
+        visuals: Iterable[Shape] = (),
         **properties: Any,
     ) -> ModelBuilder:
         """Add a body and the joint that carries it.
@@ -71,6 +80,7 @@ class ModelBuilder:
         placement   pose of the joint's inboard frame in the parent's frame; the body's frame is the outboard one
         joint_name  the joint's own name; it is named after the body otherwise
         shapes      what it touches others with, in the body's frame
+        visuals     what it looks like, in the body's frame; without any, it looks like its shapes
         properties  limits=(lower, upper), armature, damping, friction, effort, speed; see `JointProperties`
         """
         if not isinstance(name, str) or not name or name == WORLD:
@@ -100,7 +110,8 @@ class ModelBuilder:
         plain = plain_properties(joint.nq, joint.nv)
         held = JointProperties.of(joint, joint_name or name, **properties) if properties else plain
         self._names |= {name, joint_name or name}
-        self._entries[name] = _Entry(name, parent, joint, joint_name or name, placement, inertia, held, solids)
+        looks = _shapes(f"body {name!r}", "visuals", visuals)
+        self._entries[name] = _Entry(name, parent, joint, joint_name or name, placement, inertia, held, solids, looks)
         return self
 
     def frame(self, name: str, *, body: str, placement: SE3 | None = None) -> ModelBuilder:
@@ -123,6 +134,11 @@ class ModelBuilder:
     def world(self, *shapes: Shape) -> ModelBuilder:
         """Shapes that stand still, in world axes."""
         self._world += _solids("world", shapes)
+        return self
+
+    def scenery(self, *shapes: Shape) -> ModelBuilder:
+        """Shapes of the world that are looked at only, in world axes."""
+        self._scenery += _shapes("world", "scenery", shapes)
         return self
 
     def exclude(self, body_a: str, body_b: str) -> ModelBuilder:
@@ -175,7 +191,7 @@ class ModelBuilder:
         index = {name: i for i, name in enumerate(order)}
         index[WORLD] = -1
         bodies = [
-            Body(e.name, index[e.parent], e.joint, e.joint_name, e.placement, e.inertia, e.properties, e.shapes)
+            Body(e.name, index[e.parent], e.joint, e.joint_name, e.placement, e.inertia, e.properties, e.shapes, e.visuals)
             for e in (self._entries[name] for name in order)
         ]
         for name, frame in self._frames.items():
@@ -194,6 +210,7 @@ class ModelBuilder:
             tuple(self._world),
             frozenset(self._excluded),
             dict(self._keyframes),
+            tuple(self._scenery),
         )
 
     def _check_keyframe(self, name: str, state: State) -> None:
@@ -208,18 +225,24 @@ class ModelBuilder:
 
 def _solids(owner: str, shapes: Iterable[Shape]) -> tuple[Shape, ...]:
     """Shapes, solid where they can be touched: those of no group and no mask are only looked at."""
-    try:
-        given = tuple(shapes)
-    except TypeError:
-        raise ModelError(f"{owner}: shapes must be a list of shapes, not {shapes!r}") from None
+    given = _shapes(owner, "shapes", shapes)
     for shape in given:
-        if not isinstance(shape, Shape):
-            raise ModelError(f"{owner}: shapes must be Sphere, Box, Capsule or the like, not {shape!r}")
         try:
             if shape.group or shape.mask:
                 shape.require_solid()
         except ModelError as error:
             raise ModelError(f"{owner}: {error}") from None
+    return given
+
+
+def _shapes(owner: str, what: str, shapes: Iterable[Shape]) -> tuple[Shape, ...]:
+    try:
+        given = tuple(shapes)
+    except TypeError:
+        raise ModelError(f"{owner}: {what} must be a list of shapes, not {shapes!r}") from None
+    for shape in given:
+        if not isinstance(shape, Shape):
+            raise ModelError(f"{owner}: {what} must be Sphere, Box, Capsule or the like, not {shape!r}")
     return given
 
 

@@ -16,6 +16,7 @@ from ..spatial.gate import unit_problem
 from .drivable import bent_joint, check_leaves, weightless_joint
 
 _records_of_runs: ContextVar[bool] = ContextVar("records of runs", default=False)  # may hold what is not finite
+CHANGES = ("d_", "bar_", "end_")  # how names of derivatives and weights begin: these are no configurations
 CONFIGURATIONS = ("q", "q_next")  # other inputs may lie in the same space: their changes
 SHOWN_AS = {"u": "inputs", "q_next": "q", "tip": "point"}  # what callers call an input
 
@@ -44,7 +45,7 @@ class ModelGate:
             check_leaves(model)
 
     def _space(self, name: str) -> str:
-        f = self._fields.get(name)
+        f = None if name.startswith(CHANGES) else self._fields.get(name)
         return "" if f is None else f.space
 
     def quaternions(self, name: str) -> Sequence[int]:

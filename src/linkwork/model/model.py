@@ -21,6 +21,7 @@ from ..spatial.gate import meant, reals, shown
 from ..spatial.inertia import Inertia
 from ..spatial.scalar import read_only
 from ..spatial.se3 import SE3
+from ..store.travelling import Travelling
 from .arrays import Interface
 from .properties import JointProperties, plain_properties
 
@@ -39,7 +40,11 @@ FUNCTIONS: dict[str, Callable[[Model], Callable[..., np.ndarray]]] = {}  # prepa
 class Body:
     """A rigid body and the joint to its parent (-1 is the world); its frame is the outboard side of that joint.
 
-    shapes   what it touches others with, in its frame
+    shapes    what it touches others with, in its frame
+    visuals   what it looks like, if that is not its shapes
+
+    >>> model.bodies[0].name, model.bodies[1].parent
+    ('upper', 0)
     """
 
     name: str
@@ -50,6 +55,7 @@ class Body:
     inertia: Inertia
     properties: JointProperties = None  # pyright: ignore[reportAssignmentType]  (none given: see below)
     shapes: tuple[Shape, ...] = ()
+    visuals: tuple[Shape, ...] = ()
 
     def __post_init__(self) -> None:
         if self.properties is None:
@@ -65,7 +71,7 @@ class Frame:
 
 
 @dataclass(frozen=True, eq=False)
-class Model:
+class Model(Travelling):
     """Bodies in topological order (parents first), gravity, and further elements (constraints, contacts).
 
     frames         named frames on bodies, or on the world
@@ -73,6 +79,13 @@ class Model:
     world_shapes   what stands in the world to be touched
     excluded       pairs of bodies, by name, whose shapes pass through each other
     keyframes      states by name, to start from
+    world_visuals  what stands in the world to be looked at only
+
+    >>> model.nb, model.nq, model.nv
+    (2, 2, 2)
+    >>> print(model)
+    Model of 2 bodies, 2 degrees of freedom, 2 kg
+    ...
     """
 
     bodies: tuple[Body, ...]
@@ -83,6 +96,7 @@ class Model:
     world_shapes: tuple[Shape, ...] = ()
     excluded: frozenset[frozenset[str]] = frozenset()
     keyframes: dict[str, Any] = field(default_factory=dict)
+    world_visuals: tuple[Shape, ...] = ()
 
     def __post_init__(self) -> None:
         if not isinstance(self.gravity, np.ndarray) or self.gravity.flags.writeable:
@@ -103,6 +117,12 @@ class Model:
     def nv(self) -> int:
         """Number of velocities (degrees of freedom)."""
         return sum(b.joint.nv for b in self.bodies)
+
+    def _repr_html_(self) -> str:
+        """The model in its neutral configuration, in a notebook."""
+        html = importlib.import_module("linkwork.view.html")  # no kernel depends on it
+
+        return html.framed(html.page(html.still(self), "model"))
 
     def space_shape(self, space: str) -> tuple[int, ...]:
         """The shape of all values in a space: "q", "v", "rows" (constraint rows of all joints), "M" (nv, nv)."""
@@ -348,6 +368,32 @@ class Model:
     def elements_of(self, kind: type) -> Sequence[Any]:
         """The elements of a class, in order."""
         return [e for e in self.elements if isinstance(e, kind)]
+
+    def plot(self, q: Any = None, *, moment_arms: str | None = None, path: Any = None) -> Any:
+        """A matplotlib figure of the model at a configuration (neutral by default); written to a file if a path is given.
+
+        moment_arms   the name of a joint of one coordinate: moment arms and fibre lengths of its muscles over its range instead
+        """
+        view = importlib.import_module("linkwork.view.model_plots")
+        figure = view.model_picture(self, q) if moment_arms is None else view.plot_moment_arms(self, moment_arms, q)
+        if path is not None:
+            view.write_figure(figure, path)
+        return figure
+
+    def describe(self, name: str | None = None) -> str:
+        """What a joint, body, frame or law is, where its numbers lie and what acts on it; without a name, the whole tree.
+
+        >>> print(model.describe("upper"))
+        """
+        from .printing import describe, tree
+
+        return tree(self, None) if name is None else describe(self, name)
+
+    def __str__(self) -> str:
+        """The tree of bodies with joints, places in q and v, masses and laws; large ones in short."""
+        from .printing import tree
+
+        return tree(self)
 
     def __repr__(self) -> str:
         return f"Model({self.nb} bodies, nq={self.nq}, nv={self.nv})"

@@ -54,7 +54,7 @@ class JointProperties(Frozen):
         lower, upper = (-np.inf, np.inf) if limits is None else _pair(name, limits)
         low, high = _array(name, "limits", lower, joint.nq), _array(name, "limits", upper, joint.nq)
         if np.any(low > high):
-            raise ModelError(f"joint {name!r}: its lower limit {low.tolist()} is above the upper {high.tolist()}")
+            raise ModelError(f"joint {name!r}: its lower limit {low.tolist()} is above the upper {high.tolist()}; exchange them")
         rest = {"armature": armature, "damping": damping, "friction": friction, "effort": effort, "speed": speed}
         arrays = {what: _array(name, what, x, joint.nv) for what, x in rest.items()}
         for what, a in arrays.items():

@@ -24,6 +24,9 @@ class State(Frozen):
     """Reduced coordinates: time, q (nq,) and v (nv,); a batch has its axis first.
 
     memory   what the stepper that ended here hands to its own next step, by name; without it a run starts anew
+
+    >>> lw.State(q=[0.1, 0.2], v=[0.0, 0.0])
+    State(q=[0.1, 0.2], v=[0., 0.], t=0)
     """
 
     q: np.ndarray
@@ -33,6 +36,10 @@ class State(Frozen):
 
     def __post_init__(self) -> None:
         _take_numbers(self, ("q", "v"))
+        finish(self)
+
+    def __repr__(self) -> str:
+        return f"State(q={_short(self.q)}, v={_short(self.v)}, t={self.t:g})"
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,6 +49,9 @@ class MaximalState(Frozen):
     `q_fit` only says where on its joint each body is (which turn, which sign of a quaternion); it is no second state.
 
     memory   as that of a `State`
+
+    >>> lw.to_maximal(model, state)
+    MaximalState(2 bodies, q_fit=[...], t=0)
     """
 
     poses: np.ndarray
@@ -52,6 +62,12 @@ class MaximalState(Frozen):
 
     def __post_init__(self) -> None:
         _take_numbers(self, ("poses", "twists", "q_fit"))
+        finish(self)
+
+    def __repr__(self) -> str:
+        lead, bodies = self.twists.shape[:-2], self.twists.shape[-2] if self.twists.ndim > 1 else 0
+        many = f"{lead[0]} states of " if lead else ""
+        return f"MaximalState({many}{bodies} bodies, q_fit={_short(self.q_fit)}, t={self.t:g})"
 
 
 def _take_numbers(state: State | MaximalState, names: tuple[str, ...]) -> None:
@@ -60,8 +76,19 @@ def _take_numbers(state: State | MaximalState, names: tuple[str, ...]) -> None:
         x = getattr(state, name)
         if type(x) is not np.ndarray or x.dtype != np.float64:
             object.__setattr__(state, name, given_reals(f"state.{name}", x))
-    object.__setattr__(state, "t", given_number("state.t", state.t))
-    finish(state)
+    object.__setattr__(state, "t", given_time(state.t))
+
+
+def given_time(t: Any) -> float:
+    """The time of a state: a finite number."""
+    return given_number("state.t", t)
+
+
+def _short(a: np.ndarray) -> str:
+    """An array in a line: its numbers to five digits if it is one row, else its shape."""
+    if a.ndim != 1:
+        return f"array of {' x '.join(map(str, a.shape))}"
+    return np.array2string(a, precision=5, threshold=12, edgeitems=4, separator=", ", max_line_width=10**6)
 
 
 def states_of(q: np.ndarray, v: np.ndarray) -> Callable[[float], State]:
@@ -137,7 +164,11 @@ def check_maximal_state(model: Model, state: MaximalState) -> None:
 
 @dataclass(frozen=True, eq=False)
 class Motion:
-    """Rates of all bodies and joints together: twists or accelerations (bodies, 6), joint rates (nv,)."""
+    """Rates of all bodies and joints together: twists or accelerations (bodies, 6), joint rates (nv,).
+
+    >>> lw.factor(model, q, v).free.joints.shape
+    (2,)
+    """
 
     bodies: np.ndarray
     joints: np.ndarray
@@ -162,6 +193,10 @@ class Rows:
 
     body entries    row `body_row[e]` has `body_block[e]` (6,) at body `body_index[e]`
     joint entries   row `joint_row[e]` has `joint_value[e]` at velocity `joint_index[e]`
+
+    >>> rows = lw.Rows(1, joint_row=np.array([0]), joint_index=np.array([1]), joint_value=np.array([1.0]))
+    >>> lw.factor(model, q, v).delassus(rows).shape
+    (1, 1)
     """
 
     count: int
@@ -220,6 +255,10 @@ class Response:
 
     At acceleration level (no time step given) forces cause accelerations. At velocity level `free` is the velocity after
     the step and impulses cause changes of velocity; for explicit formulations the operator is the same.
+
+    >>> response = lw.factor(model, q, v)
+    >>> response.apply(joint_forces=np.array([1.0, 0.0])).joints.shape
+    (2,)
     """
 
     model: Model

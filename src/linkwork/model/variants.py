@@ -21,7 +21,7 @@ from .model import Body, Model, gravity_vector
 from .properties import JointProperties
 
 Changes = Mapping[str, Mapping[str, Any]]
-PARTS = ("joint", "placement", "inertia", "shapes", *sorted(PROPERTIES))
+PARTS = ("joint", "placement", "inertia", "shapes", "visuals", *sorted(PROPERTIES))
 RIGID = ("mass", "com", "tensor")
 OF_BODIES = (
     "nq",
@@ -100,7 +100,7 @@ def _each_body(model: Model, changes: Changes, change: Any) -> tuple[Body, ...]:
 def _with_parts(body: Body, changes: Mapping[str, Any]) -> Body:
     """The body with some of its parts replaced, checked as the builder does."""
     _check_names(body, changes, PARTS)
-    own = {"joint": body.joint, "placement": body.placement, "inertia": body.inertia, "shapes": body.shapes}
+    own = {name: getattr(body, name) for name in ("joint", "placement", "inertia", "shapes", "visuals")}
     joint = changes.get("joint", body.joint)
     if isinstance(joint, Joint) and (joint.nq, joint.nv) != (body.joint.nq, body.joint.nv):
         _refuse_to_drop(body, changes)

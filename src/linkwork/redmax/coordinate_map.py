@@ -26,6 +26,7 @@ from ..kernel.symbol import traced_digest
 from ..model.model import Model
 from ..spatial.jet import biases, coordinates, gradients, rates, values
 from ..spatial.scalar import Vector, stack
+from ..store.travelling import Travelling
 
 Map = Callable[[Vector], Any]
 
@@ -40,7 +41,7 @@ class Moved:
     J: np.ndarray
 
 
-class CoordinateMap:
+class CoordinateMap(Travelling):
     """q = f(r) for the joints of a model; r has nr entries."""
 
     def __init__(self, model: Model, function: Map, nr: int) -> None:
@@ -49,14 +50,18 @@ class CoordinateMap:
         if isinstance(nr, bool) or not isinstance(nr, int) or not 1 <= nr <= model.nv:
             raise ModelError(f"a coordinate map needs between 1 and {model.nv} coordinates (those of the model), not {nr!r}")
         self.nr, self.nq, self.nv = nr, model.nq, model.nv
-        self._function = function
+        self.function = function
         self._joints: list[tuple[Joint, slice]] = [(b.joint, model.q_index(b.name)) for b in model.bodies]
         self.configuration(np.full(nr, 0.1))
+
+    def function_arguments(self) -> dict[str, Any]:
+        """The form of what its function is called with (see `spatial.tape`)."""
+        return {"_function": ([[self.nr]], {})}
 
     def configuration(self, r: Vector) -> Vector:
         """f(r), with as many entries as the model has coordinates."""
         try:
-            q = stack(*self._function(r))
+            q = stack(*self.function(r))
         except LinkworkError:
             raise
         except Exception as error:

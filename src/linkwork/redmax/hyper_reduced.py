@@ -14,6 +14,7 @@ from ..constraints.solve import accelerations
 from ..errors import InputError
 from ..model.model import Model
 from ..model.state import State, check_state
+from ..store.travelling import Travelling
 from .coordinate_map import CoordinateMap, Map, Moved
 from .hyper_dynamics import HyperDynamics
 from .system import dynamics
@@ -22,7 +23,7 @@ FITTED = 1e-12  # step of r, relative, at which a fit has converged
 FIT_STEPS = 50
 
 
-class HyperReduced:
+class HyperReduced(Travelling):
     """A model on the coordinates r of a map q = f(r); its own states are `State(q=r, v=r_dot)`, and `lw.simulate` takes it.
 
     model      whose coordinates are mapped; joint forces and trajectories stay those of all its joints
@@ -30,7 +31,7 @@ class HyperReduced:
                quaternions, f gives unit ones
     nr         number of entries of r
 
-    >>> chain = HyperReduced(model, lambda r: [r[0]] * model.nq, nr=1)
+    >>> chain = lw.HyperReduced(model, lambda r: [r[0]] * model.nq, nr=1)
     """
 
     def __init__(self, model: Model, function: Map, nr: int) -> None:

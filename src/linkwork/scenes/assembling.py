@@ -32,11 +32,12 @@ def assembling() -> tuple[lw.Model, lw.State]:
     """Rods for all pairs of corners, free in space; where they should meet, the gap between them is a function of time."""
     b, found = lw.ModelBuilder(), corners()
     rod = lw.Inertia.cuboid(mass=DENSITY * EDGE, size=(EDGE, WIDTH, WIDTH))
+    seen = lw.Capsule(0.5 * WIDTH, EDGE - WIDTH, lw.SE3.rot_y(np.pi / 2))
     centre, poses = found.mean(axis=0), {}
     for i, j in combinations(range(4), 2):
         R = np.asarray(lw.SE3.rot_z(TURNED).R, float) @ pointing((found[j] - found[i]) / EDGE)
         poses[i, j] = lw.SE3(R=R, p=centre + APART * (0.5 * (found[i] + found[j]) - centre))
-        b.body(_name(i, j), joint=lw.Free(), placement=poses[i, j], inertia=rod)
+        b.body(_name(i, j), joint=lw.Free(), placement=poses[i, j], inertia=rod, visuals=[seen])
         b.add(lw.BodyDamping(_name(i, j), angular=TURNING, linear=MOVING))
     for corner in range(4):
         rods = [(pair, (-0.5 if pair[0] == corner else 0.5) * EDGE) for pair in poses if corner in pair]

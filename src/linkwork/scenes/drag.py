@@ -19,6 +19,7 @@ STIFFNESS = {"torso": 400.0, "head": 40.0, "thigh": 300.0, "shank": 200.0, "foot
 STIFFNESS |= {"upper_arm": 150.0, "forearm": 100.0, "palm": 30.0, "finger": 2.0, "fingertip": 1.0}
 HAND_STIFFNESS, HAND_DAMPING = 3000.0, 150.0  # N/m, N s/m
 DAMPED = 0.05  # s: damping of a joint for its stiffness
+STEEL = (0.55, 0.62, 0.72)
 Part = tuple[str, str, lw.Joint, Any, tuple[float, float, float, float]]
 
 
@@ -53,10 +54,12 @@ def figure(stiff: bool = True) -> tuple[lw.Model, lw.State]:
     stiff   whether its joints are stiff
     """
     b = lw.ModelBuilder()
-    b.body("pelvis", joint=lw.Free(), inertia=lw.Inertia.cuboid(mass=10.0, size=(0.2, 0.3, 0.2)))
+    hips = lw.Box((0.2, 0.3, 0.18), color=STEEL)
+    b.body("pelvis", joint=lw.Free(), inertia=lw.Inertia.cuboid(mass=10.0, size=(0.2, 0.3, 0.2)), visuals=[hips])
     for name, parent, joint, place, (mass, length, width, depth) in parts():
         inertia = lw.Inertia.cuboid(mass=mass, size=(depth, width, abs(length)), com=(0, 0, -length / 2))
-        b.body(name, parent=parent, joint=joint, placement=lw.SE3(p=place), inertia=inertia)
+        seen = lw.Box((depth, width, 0.94 * abs(length)), lw.SE3(p=(0, 0, -length / 2)), color=STEEL)
+        b.body(name, parent=parent, joint=joint, placement=lw.SE3(p=place), inertia=inertia, visuals=[seen])
         k = STIFFNESS[name.removeprefix("left_").removeprefix("right_").rstrip("123")]
         b.add(lw.JointSpring(name, stiffness=k if stiff else 0.0, damping=DAMPED * k))
     b.add(lw.Handle("left_palm", (0, 0, -0.05), target=held(0.0)[0], stiffness=HAND_STIFFNESS, damping=HAND_DAMPING, name="hand"))

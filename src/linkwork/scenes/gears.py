@@ -7,6 +7,7 @@ import numpy as np
 import linkwork as lw
 
 from .scene import Scene
+from .scenery import gear
 
 AXLE = (0.0, 1.0, 0.0)
 HEIGHT = 1.5  # m, of all axles
@@ -14,6 +15,7 @@ LARGE, SMALL, THICK = 0.24, 0.08, 0.04  # m, radii and thickness of wheels: ever
 PAIRS = 2
 DENSITY = 300.0  # kg/m^3: wheels have spokes
 FAN = 1e-2  # N m s/rad
+TEETH = 10  # of a small wheel
 
 
 def gears(weight: float = 2.0) -> tuple[lw.Model, lw.State]:
@@ -26,9 +28,12 @@ def gears(weight: float = 2.0) -> tuple[lw.Model, lw.State]:
     b = lw.ModelBuilder()
     for k in range(PAIRS + 1):
         at = lw.SE3(p=(k * (LARGE + SMALL), k * THICK, HEIGHT))
-        b.body(f"axle{k + 1}", joint=lw.Revolute(AXLE), placement=at, inertia=_wheels(last=k == PAIRS))
+        b.body(f"axle{k + 1}", joint=lw.Revolute(AXLE), placement=at, inertia=_wheels(k == PAIRS), visuals=_looks(k, k == PAIRS))
     cube = lw.Inertia.cuboid(mass=float(weight), size=[0.1 * weight ** (1 / 3)] * 3)
-    b.body("weight", joint=lw.Prismatic((0, 0, 1)), placement=lw.SE3(p=(-SMALL, 0, 0.9 * HEIGHT)), inertia=cube)
+    rope = lw.Capsule(0.004, 0.2 * HEIGHT, lw.SE3(p=(0, 0, 0.1 * HEIGHT)), color=(0.5, 0.4, 0.3))
+    brick = [lw.Box([0.1 * weight ** (1 / 3)] * 3, color=(0.45, 0.47, 0.5)), rope]
+    place = lw.SE3(p=(-SMALL, 0, 0.9 * HEIGHT))
+    b.body("weight", joint=lw.Prismatic((0, 0, 1)), placement=place, inertia=cube, visuals=brick)
     b.add(lw.Coupling("weight", "axle1", ratio=SMALL))
     for k in range(PAIRS):
         b.add(lw.Gear(f"axle{k + 1}", f"axle{k + 2}", ratio=-LARGE / SMALL, axis_a=AXLE, axis_b=AXLE))
@@ -44,6 +49,17 @@ def _wheels(last: bool) -> lw.Inertia:
         return lw.Inertia.cylinder(DENSITY * np.pi * radius**2 * THICK, radius, THICK, axis=AXLE, com=(0, y, 0)), lw.SE3()
 
     return lw.Inertia.combined([wheel(SMALL, 0.0), *([] if last else [wheel(LARGE, THICK)])])
+
+
+def _looks(k: int, last: bool) -> list[lw.Shape]:
+    """The wheels with teeth, so many that they mesh; the last axle carries a fan."""
+    turned = lw.SE3.rot_x(-np.pi / 2)  # z along the axle
+    brass, steel = (0.83, 0.66, 0.3), (0.55, 0.6, 0.66)
+    found = gear(SMALL, THICK, TEETH, turned, steel, mark=k == 0)
+    if not last:
+        return [*found, *gear(LARGE, THICK, TEETH * round(LARGE / SMALL), lw.SE3(p=(0, THICK, 0)) @ turned, brass)]
+    blade = lw.Box((0.3, 0.006, 0.05), color=(0.35, 0.5, 0.7))
+    return [*found, *(blade.moved(lw.SE3(p=(0, 2 * THICK, 0)) @ lw.SE3.rot_y(angle)) for angle in (0.0, np.pi / 2))]
 
 
 def top_speed(weight: float = 2.0) -> float:

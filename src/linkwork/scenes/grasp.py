@@ -35,6 +35,8 @@ def grasp(friction: float = 0.8, squeeze: float = 0.12) -> tuple[lw.Model, lw.St
         b.add(lw.PDController(f"{name}_base", kp=20.0, kd=0.2, target=side * (0.5 + squeeze)))
         b.add(lw.PDController(f"{name}_tip", kp=20.0, kd=0.2, target=-side * 0.5))
         q += [side * 0.5, -side * 0.5]
+    high = BONE * (1.0 + np.cos(0.5))
+    b.scenery(lw.Box((0.13, 0.11, 0.02), lw.SE3(p=(0, 0, high + 0.01)), color=(0.4, 0.43, 0.48)))  # the palm
     model = b.build()
     return model, lw.State(np.array(q), np.zeros(model.nv))
 

@@ -20,7 +20,9 @@ def hair(links: int = 60) -> tuple[lw.Model, lw.State]:
     step, area = LENGTH / links, np.pi * RADIUS**2
     k = YOUNG * np.pi * RADIUS**4 / 4 / step
     link = lw.Inertia.cuboid(mass=DENSITY * area * step, size=(step, 2 * RADIUS, 2 * RADIUS), com=(step / 2, 0, 0))
-    b = chain_of(links, lw.Spherical(), link, (0, 0, 1.2 * LENGTH), (step, 0, 0))
+    lock = lw.Capsule(0.0025, step, lw.SE3(p=(step / 2, 0, 0)) @ lw.SE3.rot_y(np.pi / 2), color=(0.36, 0.2, 0.1))
+    b = chain_of(links, lw.Spherical(), link, (0, 0, 1.2 * LENGTH), (step, 0, 0), [lock])
+    b.scenery(lw.Sphere(0.05, (-0.05, 0, 1.2 * LENGTH), color=(0.87, 0.7, 0.6)))
     for i in range(links):
         b.add(lw.JointSpring(f"link{i + 1}", stiffness=k, damping=DAMPED * k))
     model = b.build()

@@ -27,6 +27,7 @@ BONES = ("base", "middle", "tip")
 PALM = (90.0, 80.0, 25.0)  # mm
 WIDTH = 14.0  # mm, of a finger
 DENSITY = 1100.0  # kg/m^3
+SKIN = (0.88, 0.68, 0.56)
 BEND = (-0.3, 1.7)  # rad: limits of bending, and of spreading
 SPREAD = (-0.35, 0.35)
 TRACKED, JOINT, LIMIT = (200.0, 1e3), 0.5, 50.0  # stiffnesses: of the palm's pose (N m/rad, N/m), of the joints, of the limits
@@ -45,7 +46,8 @@ def hand() -> tuple[lw.Model, lw.State]:
     b = lw.ModelBuilder()
     palm = np.array(PALM) / 1e3
     block = lw.Inertia.cuboid(mass=DENSITY * palm.prod(), size=palm, com=(palm[0] / 2, 0, 0))
-    b.body("palm", joint=lw.Free(), inertia=block)
+    flesh = lw.Box(palm, lw.SE3(p=(palm[0] / 2, 0, 0)), color=SKIN)
+    b.body("palm", joint=lw.Free(), inertia=block, visuals=[flesh])
     b.add(lw.PoseHandle("palm", target=_palm_pose(0.0), stiffness=_six(*TRACKED), damping=_six(0.5, 10.0), name="wrist"))
     for finger, (start, direction, lengths) in FINGERS.items():
         parent, angle = "palm", np.radians(direction)
@@ -57,7 +59,9 @@ def hand() -> tuple[lw.Model, lw.State]:
             spreads = bone == "base"
             joint = lw.Composite(lw.Revolute((0, 0, 1)), lw.Revolute((0, 1, 0))) if spreads else lw.Revolute((0, 1, 0))
             limits = np.array([SPREAD, BEND] if spreads else [BEND]).T
-            b.body(name, parent=parent, joint=joint, placement=placement, inertia=inertia, limits=tuple(limits))
+            seen = lw.Capsule(width / 2, length - width / 4, lw.SE3(p=(length / 2, 0, 0)) @ lw.SE3.rot_y(np.pi / 2), color=SKIN)
+            given = {"placement": placement, "inertia": inertia, "limits": tuple(limits), "visuals": [seen]}
+            b.body(name, parent=parent, joint=joint, **given)
             b.add(lw.PDController(name, kp=JOINT, kd=0.01, name=f"{name}_follows"))
             b.add(lw.LimitSpring(name, stiffness=LIMIT, damping=0.02))
             parent, placement = name, lw.SE3(p=(length, 0, 0))

@@ -19,6 +19,7 @@ HEIGHT = 0.6  # m, of the knee
 FEMUR = ((-0.012, 0.020), (0.008, 0.010))  # m (x, z): where anterior and posterior cruciate ligament begin
 TIBIA = ((0.014, -0.010), (-0.018, -0.014))  # and where they end
 START = 1.4  # rad
+BONE = (0.9, 0.87, 0.78)
 TIMES = (0.0, 0.3, 0.9, 1.5, 2.1, 3.0)  # s
 EXTENDING = (0.02, 0.16, 0.16, 0.02, 0.12, 0.02)
 FLEXING = (0.02, 0.02, 0.02, 0.2, 0.02, 0.05)
@@ -44,7 +45,8 @@ def add_thigh(b: lw.ModelBuilder) -> None:
     """The thigh, level and still."""
     level = lw.SE3(p=(0, 0, HEIGHT)) @ lw.SE3.rot_y(-np.pi / 2)  # the thigh's z points backward, to the hip
     bone = lw.Capsule(0.06, THIGH, lw.SE3(p=(0, 0, THIGH / 2)), mass=8.0, group=0, mask=0)
-    b.body("thigh", joint=lw.Fixed(), placement=level, shapes=[bone])
+    seen = [lw.Capsule(0.02, THIGH, lw.SE3(p=(0, 0, THIGH / 2)), color=BONE), lw.Ellipsoid((0.035, 0.045, 0.03), color=BONE)]
+    b.body("thigh", joint=lw.Fixed(), placement=level, shapes=[bone], visuals=seen)
 
 
 def add_muscles(b: lw.ModelBuilder) -> None:
@@ -69,6 +71,13 @@ def add_stops(b: lw.ModelBuilder) -> None:
     )
 
 
+def shank_looks() -> list[lw.Shape]:
+    """A shin bone with its plateau, and a foot."""
+    shaft = lw.Capsule(0.018, SHANK - 0.05, lw.SE3(p=(0, 0, -SHANK / 2)), color=BONE)
+    plateau = lw.Ellipsoid((0.036, 0.042, 0.02), lw.SE3(p=(0, 0, -0.05)), color=BONE)
+    return [shaft, plateau, lw.Box((0.2, 0.08, 0.04), lw.SE3(p=(0.05, 0, -SHANK)), color=BONE)]
+
+
 def shank_shape() -> lw.Capsule:
     return lw.Capsule(0.045, SHANK, lw.SE3(p=(0, 0, -SHANK / 2)), mass=4.0, group=0, mask=0)
 
@@ -85,11 +94,11 @@ def four_bar_knee(kind: str = "joint", muscles: bool = True) -> tuple[lw.Model, 
     b = lw.ModelBuilder()
     add_thigh(b)
     if kind == "joint":
-        b.body("shank", parent="thigh", joint=linkage, shapes=[shank_shape()])
+        b.body("shank", parent="thigh", joint=linkage, shapes=[shank_shape()], visuals=shank_looks())
         q = np.array([START])
     else:
         ligament, begin = anterior_ligament()
-        b.body("shank", parent="thigh", joint=ligament, placement=begin, shapes=[shank_shape()])
+        b.body("shank", parent="thigh", joint=ligament, placement=begin, shapes=[shank_shape()], visuals=shank_looks())
         b.add(posterior_ligament())
         q = loop_coordinates(linkage, START)
     if muscles:
@@ -129,7 +138,7 @@ def spline_knee() -> tuple[lw.Model, lw.State]:
     """The same leg on a knee whose axis moves with its angle."""
     b = lw.ModelBuilder()
     add_thigh(b)
-    b.body("shank", parent="thigh", joint=rolling(), shapes=[shank_shape()])
+    b.body("shank", parent="thigh", joint=rolling(), shapes=[shank_shape()], visuals=shank_looks())
     add_muscles(b)
     add_stops(b)
     model = b.build()

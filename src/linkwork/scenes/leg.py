@@ -14,6 +14,7 @@ ANKLE, SHANK, THIGH = 0.08, 0.43, 0.43  # m: height above the ground, lengths
 FORWARD, BACKWARD = (0.0, 1.0, 0.0), (0.0, -1.0, 0.0)  # hinges: positive angles tilt what is above to +x, to -x
 SQUAT = (0.6, 1.8, 1.95)  # rad: flexion of ankle, knee and hip
 EVERY = 0.1  # s, between activations
+BONE = (0.9, 0.87, 0.78)
 # Found by least squares so that the leg follows a smooth way from the squat to straight joints; then they hold it there.
 ACTIVATION = {
     "soleus": (0.02, 0.02, 0.02, 0.02, 0.02, 0.03, 0.03, 0.1, 0.06, 0.18, 0.34, 0.47, 0.53, 0.42, 0.46, 0.46, 0.45),
@@ -31,10 +32,12 @@ def leg() -> tuple[lw.Model, lw.State]:
     shank = lw.Inertia.cuboid(mass=3.5, size=(0.09, 0.09, SHANK), com=(0, 0, 0.57 * SHANK))
     thigh = lw.Inertia.cuboid(mass=8.0, size=(0.13, 0.13, THIGH), com=(0, 0, 0.57 * THIGH))
     trunk = lw.Inertia.cuboid(mass=15.0, size=(0.2, 0.15, 0.5), com=(0, 0, 0.2))
-    b.body("shank", joint=lw.Revolute(FORWARD), placement=_above(ANKLE), inertia=shank, damping=1.0)
-    limits = {"damping": 1.0, "limits": (0.0, 2.5)}
+    b.scenery(lw.Box((0.24, 0.09, 0.05), lw.SE3(p=(0.05, 0, 0.025)), color=BONE), lw.Sphere(0.035, (0, 0, ANKLE), color=BONE))
+    b.body("shank", joint=lw.Revolute(FORWARD), placement=_above(ANKLE), inertia=shank, damping=1.0, visuals=_bone(SHANK))
+    limits = {"damping": 1.0, "limits": (0.0, 2.5), "visuals": _bone(THIGH)}
     b.body("thigh", parent="shank", joint=lw.Revolute(BACKWARD), placement=_above(SHANK), inertia=thigh, **limits)
-    limits = {"damping": 1.0, "limits": (-0.1, 2.5)}
+    hips = [lw.Box((0.14, 0.2, 0.14), lw.SE3(p=(0, 0, 0.05)), color=BONE), lw.Capsule(0.05, 0.3, _above(0.3), color=BONE)]
+    limits = {"damping": 1.0, "limits": (-0.1, 2.5), "visuals": hips}
     b.body("trunk", parent="thigh", joint=lw.Revolute(FORWARD), placement=_above(THIGH), inertia=trunk, **limits)
     b.add(lw.JointSpring("shank", stiffness=300.0, rest=[0.25]))
     for name in ("thigh", "trunk"):
@@ -60,6 +63,12 @@ def paths() -> dict[str, tuple[Any, ...]]:
         "gluteus": (back, 3000.0, 0.23, 0.03),
         "iliopsoas": ([("trunk", (0.06, 0, 0.14)), ("thigh", (0.025, 0, THIGH - 0.08))], 2000.0, 0.15, 0.05),
     }
+
+
+def _bone(length: float) -> list[lw.Shape]:
+    """A shaft with a thick end at either joint."""
+    ends = [lw.Sphere(0.032, (0, 0, z), color=BONE) for z in (0, length)]
+    return [lw.Capsule(0.018, length, _above(0.5 * length), color=BONE), *ends]
 
 
 def _above(z: float) -> lw.SE3:

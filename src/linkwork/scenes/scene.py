@@ -11,6 +11,7 @@ from ..errors import InputError
 from ..model import Model, State
 from ..redmax import HyperReduced
 from ..spatial.gate import meant
+from .shots import SHOTS, Shot
 
 CONTACT_METHODS = ("reduced", "maximal", "maximal-implicit", "redmax")  # all know contact with friction
 
@@ -35,9 +36,19 @@ class Scene:
     inputs: Callable[[Model], Callable[[float], Any]] | None = None
 
     @property
+    def shot(self) -> Shot:
+        """How it is looked at, and when its picture is taken."""
+        return SHOTS.get(self.name, Shot())
+
+    @property
     def options(self) -> tuple[str, ...]:
         """The names that `build` accepts."""
         return tuple(inspect.signature(self.maker).parameters)
+
+    @property
+    def defaults(self) -> dict[str, Any]:
+        """The options with the values that they have if nothing is said."""
+        return {name: p.default for name, p in inspect.signature(self.maker).parameters.items()}
 
     def build(self, **options: Any) -> tuple[Any, State]:
         """The model (or `HyperReduced` coordinates of one) and its initial state."""

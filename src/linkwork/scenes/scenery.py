@@ -29,6 +29,29 @@ def sheet(surface: lw.ParametricSurface, pieces: int = 20) -> lw.Mesh:
     return lw.Mesh(points, np.concatenate([faces, faces[:, ::-1]]), "sheet", group=0, mask=0, color=(0.7, 0.75, 0.85))
 
 
+def gear(radius: float, thick: float, teeth: int, along: lw.SE3, color: tuple[float, ...], mark: bool = True) -> list[lw.Shape]:
+    """A toothed wheel about z of the pose `along`, its pitch circle of this radius; with a hub, and a mark to see it turn."""
+    depth = 2.0 * radius / teeth
+    profile = []
+    for k in range(teeth):
+        for at, r in ((0.0, -1.0), (0.22, -1.0), (0.34, 0.9), (0.62, 0.9), (0.74, -1.0)):
+            angle = 2.0 * np.pi * (k + at) / teeth
+            profile.append(((radius + r * 0.55 * depth) * np.cos(angle), (radius + r * 0.55 * depth) * np.sin(angle)))
+    ring = np.array(profile)
+    n = len(ring)
+    sides = [np.column_stack([ring, np.full(n, z)]) for z in (-0.5 * thick, 0.5 * thick)]
+    points = np.concatenate([*sides, [[0, 0, -0.5 * thick], [0, 0, 0.5 * thick]]])
+    faces = []
+    for i in range(n):
+        j = (i + 1) % n
+        faces += [(i, j, n + j), (i, n + j, n + i), (j, i, 2 * n), (n + i, n + j, 2 * n + 1)]
+    placed = points @ np.asarray(along.R, float).T + np.asarray(along.p, float)
+    wheel = lw.Mesh(placed, np.array(faces), "gear", color=color)
+    hub = lw.Cylinder(0.18 * radius, 1.5 * thick, along, color=(0.3, 0.32, 0.35))
+    spot = lw.Cylinder(0.08 * radius, 1.15 * thick, along @ lw.SE3(p=(0.65 * radius, 0, 0)), color=(0.95, 0.93, 0.88))
+    return [wheel, hub, *([spot] if mark else [])]
+
+
 def _strips(rows: int, columns: int, closed: bool) -> np.ndarray:
     """Triangles (n, 3) between the rows of a grid of points."""
     faces = []

@@ -16,6 +16,7 @@ from .scalar import Scalar, Vector, array, stack, where
 from .se3 import SE3
 from .smooth import Smooth
 from .stage import skew
+from .tape import Taped
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -139,7 +140,7 @@ def held(x: Any) -> Any:
         return stack(*(held(e) for e in x.flat)).reshape(x.shape)
     while isinstance(x, Smooth):
         x = x.x  # type: ignore[attr-defined]
-    return x
+    return x.tape.scalar("held", x) if isinstance(x, Taped) else x
 
 
 def split(x: np.ndarray, count: int, kind: type[Dual] = Dual) -> tuple[np.ndarray, np.ndarray]:

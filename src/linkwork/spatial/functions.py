@@ -14,6 +14,7 @@ from .frozen import Frozen
 from .gate import reals, shown
 from .scalar import Vector, array
 from .table import Table
+from .tape import form_of
 
 Function = Callable[..., Any]
 Found = TypeVar("Found")
@@ -34,6 +35,7 @@ class Functions(Frozen):
         reserved: Mapping[str, str] | None = None,
     ) -> None:
         self.owner, self.functions = owner, dict(functions)
+        self._forms: dict[str, Any] = {}  # of the arguments that they were called with
         if all(f is None for f in functions.values()):
             raise ModelError(f"{owner}: give {' or '.join(functions)}, a function")
         for what, f in functions.items():
@@ -75,9 +77,11 @@ class Functions(Frozen):
         f = self.functions[what]
         if f is None:
             raise TypeError(f"{self.owner}: there is no function {what!r}")
-        taken = {name: x for name, x in (offered | self.values).items() if _takes(f, name)}
+        named = {name: x for name, x in (offered | self.values).items() if _takes(f, name)}
+        if what not in self._forms:
+            self._forms[what] = _forms(arguments, named)
         try:
-            return f(*arguments, **taken)
+            return f(*arguments, **named)
         except SymbolError as error:
             raise SymbolError(f"{self.owner}: {what}: {advice(error) or error}") from None
         except TypeError as error:
@@ -85,6 +89,10 @@ class Functions(Frozen):
             if told:
                 raise SymbolError(f"{self.owner}: {what}: {told}") from None
             raise
+
+    def function_arguments(self) -> dict[str, Any]:
+        """The forms of what the functions are called with (see `tape`), as far as they have been called."""
+        return {"functions": self._forms}
 
     def vector(self, what: str, *arguments: Any, **offered: Any) -> Vector:
         """The value of a function as a vector of scalars of any kind."""
@@ -126,6 +134,12 @@ def _shaped(p: Any, x: Vector) -> Any:
     if isinstance(p, Table):
         return Table.of_shape(p.shape, list(x))
     return x.reshape(p.shape) if p.ndim else x[0]
+
+
+def _forms(arguments: Sequence[Any], named: Mapping[str, Any]) -> tuple[list[Any], dict[str, Any]] | None:
+    """The forms of arguments; None where one has none."""
+    by_place, by_name = [form_of(x) for x in arguments], {name: form_of(x) for name, x in named.items()}
+    return None if None in by_place or None in by_name.values() else (by_place, by_name)
 
 
 def _takes(f: Function, argument: str) -> bool:

@@ -22,7 +22,8 @@ def samples(x: Any, y: Any, kind: str = "linear") -> Table:
     kind   "linear": continuous;  "pchip": with its slope, without overshooting;  "cubic": with its slope and curvature
     Before the first and after the last point the curve keeps its value there, as `np.interp` does.
 
-    >>> hill = joint_force("knee", force=lambda q, v, c: [interp(q[0], c)], parameters={"c": samples(angles, torques, "pchip")})
+    >>> curve = lw.samples([0.0, 0.5, 1.0], [0.0, 3.0, 1.0], "pchip")
+    >>> hill = lw.joint_force("knee", force=lambda q, v, c: [lw.interp(q[0], c)], parameters={"c": curve})
     """
     try:
         a, b = reals(x), reals(y)
@@ -43,7 +44,12 @@ def samples(x: Any, y: Any, kind: str = "linear") -> Table:
 
 
 def interp(x: Scalar, table: Table) -> Any:
-    """The curve of `samples` at x, with its derivatives: sum_i c_i (x - x_k)^i of the piece that x lies in."""
+    """The curve of `samples` at x, with its derivatives: sum_i c_i (x - x_k)^i of the piece that x lies in.
+
+    >>> table = lw.samples([0.0, 1.0, 2.0], [0.0, 1.0, 4.0])
+    >>> float(lw.interp(1.5, table))
+    2.5
+    """
     row = table.at(x)
     s = x - row[0]
     value = row[-1]

@@ -24,6 +24,7 @@ from .jet import Jet, biases, gradient_rates, gradients, rates, values
 from .scalar import Element, Scalar, Vector, array, cross, dot, is_number, is_zero, numeric, read_only, stack, zeros
 from .stage import Shift, Stage, Turn
 from .tangent import Tangent, along, column_count, has_jets, mapped, of_matrix, of_rotation, of_shift
+from .tape import ACTIVE, noted_call, tape_of
 
 
 @dataclass(frozen=True, slots=True, init=False, eq=False)
@@ -31,10 +32,17 @@ class SE3:
     """A rigid transform: rotation `R` (3, 3) and position `p` (3), kept as a product of elementary stages.
 
     It keeps copies of what it is given, and hands out arrays that cannot be written to.
+
+    >>> E = lw.SE3(p=(1, 0, 0)) @ lw.SE3.rot_z(np.pi / 2)
+    >>> np.round(E @ np.array([1.0, 0, 0]), 6)
+    array([1., 1., 0.])
     """
 
     stages: tuple[Stage, ...]
     carried: Tangent | None
+
+    def __new__(cls, R: Any = None, p: Any = None) -> SE3:
+        return (noted_call("made", R, p) if ACTIVE else None) or object.__new__(cls)
 
     def __init__(self, R: Any = None, p: Any = None) -> None:
         """The transform x -> R x + p, of numbers, symbols or jets. The identity by default."""
@@ -55,21 +63,24 @@ class SE3:
     @staticmethod
     def rot_x(angle: Scalar) -> SE3:
         """Turn about x."""
-        return _turn(0, angle)
+        return (noted_call("rot_x", angle) if ACTIVE else None) or _turn(0, angle)
 
     @staticmethod
     def rot_y(angle: Scalar) -> SE3:
         """Turn about y."""
-        return _turn(1, angle)
+        return (noted_call("rot_y", angle) if ACTIVE else None) or _turn(1, angle)
 
     @staticmethod
     def rot_z(angle: Scalar) -> SE3:
         """Turn about z."""
-        return _turn(2, angle)
+        return (noted_call("rot_z", angle) if ACTIVE else None) or _turn(2, angle)
 
     @staticmethod
     def rot_axis(axis: Vector, angle: Scalar) -> SE3:
         """Turn about a constant unit axis."""
+        noted = noted_call("rot_axis", axis, angle) if ACTIVE else None
+        if noted is not None:
+            return noted
         axis = _vector("axis", axis, 3)
         for k in range(3):
             if is_zero(axis[(k + 1) % 3]) and is_zero(axis[(k + 2) % 3]) and is_number(axis[k]):
@@ -82,6 +93,9 @@ class SE3:
     @staticmethod
     def exp(xi: Vector) -> SE3:
         """The exponential of a twist (angular, linear)."""
+        noted = noted_call("exp", xi) if ACTIVE else None
+        if noted is not None:
+            return noted
         xi = _vector("twist", xi, 6)
         x = values(xi)
         J = so3.left_jacobian(x[:3])
@@ -95,6 +109,9 @@ class SE3:
     @staticmethod
     def rot_exp(w: Vector) -> SE3:
         """The rotation exp([w])."""
+        noted = noted_call("rot_exp", w) if ACTIVE else None
+        if noted is not None:
+            return noted
         w = _vector("rotation vector", w, 3)
         stages = (st.Rotation(so3.exp(values(w))),)
         if not has_jets(w):
@@ -106,6 +123,9 @@ class SE3:
     @staticmethod
     def rot_quat(quat_wxyz: Vector) -> SE3:
         """The rotation of a unit quaternion (w, x, y, z)."""
+        noted = noted_call("rot_quat", quat_wxyz) if ACTIVE else None
+        if noted is not None:
+            return noted
         quat = _vector("quaternion", quat_wxyz, 4)
         q = values(quat)
         stages = (st.Rotation(quaternion.to_rotation(q)),)
@@ -176,6 +196,9 @@ class SE3:
     def act(self, point: Vector) -> Vector:
         """R x + p for a point (3,); an array of jets if the transform or the point moves."""
         x = _vector("point", point, 3)
+        tape = tape_of(x) if ACTIVE else None
+        if tape is not None:
+            return tape.array((3,), "SE3.act", self, x)
         y = self._image(values(x))
         if self.carried is None and not has_jets(x):
             return y
@@ -273,12 +296,20 @@ class SE3:
 
 # --- plain functions -------------------------------------------------------------------------------------------------
 def Ad(E: SE3) -> np.ndarray:
-    """The 6x6 matrix [[R, 0], [[p] R, R]] that moves twists from inner to outer coordinates."""
+    """The 6x6 matrix [[R, 0], [[p] R, R]] that moves twists from inner to outer coordinates.
+
+    >>> lw.Ad(lw.SE3(p=(0, 0, 1))) @ np.array([1.0, 0, 0, 0, 0, 0])
+    array([1., 0., 0., 0., 1., 0.])
+    """
     return numeric(np.stack([E.move_twist(column) for column in np.eye(6)], axis=1))
 
 
 def ad(phi: Vector) -> np.ndarray:
-    """The 6x6 matrix of the Lie bracket: ad(a) b = [a, b] = ([w_a] w_b, [v_a] w_b + [w_a] v_b)."""
+    """The 6x6 matrix of the Lie bracket: ad(a) b = [a, b] = ([w_a] w_b, [v_a] w_b + [w_a] v_b).
+
+    >>> lw.ad(np.arange(6.0)).shape
+    (6, 6)
+    """
     phi = _vector("twist", phi, 6)
     W, V = st.skew(phi[:3]), st.skew(phi[3:])
     return numeric(np.block([[W, np.zeros((3, 3))], [V, W]]))

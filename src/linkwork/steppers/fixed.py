@@ -1,8 +1,12 @@
-"""Runs of a stepper with fixed steps: all steps in one call into compiled code, or one call a step where Python is asked."""
+"""Runs of a stepper with fixed steps: many steps in one call into compiled code, or one call a step where Python is asked."""
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Sequence
+from functools import cached_property
+from math import inf
+from time import perf_counter
 from typing import Any
 
 import numpy as np
@@ -16,7 +20,8 @@ from ..spatial.gate import given_reals
 from .departures import bounded_joints, first_departure, suspects
 from .efforts import Efforts
 from .inputs import Inputs
-from .recording import Recording
+from .progress import listener
+from .recording import Place, Recording
 from .row_forces import RowForces, reported_impulses
 from .stepper import Program, Solution, Stepper, program_of
 from .stepping import Stepping, owner_of
@@ -27,7 +32,24 @@ FORMS = 8  # sizes of batches, and kinds of joint forces, whose calls are kept r
 
 
 class FixedRun:
-    """One simulation: arrays of all records, filled by a compiled program."""
+    """One simulation: arrays of all records, filled by a compiled program.
+
+    begin      where it begins
+    end        where it ended, once it ran
+    asked      where Python is asked: joint forces (records, batch, nv) and inputs (records, inputs) from the start of each record
+    reported   what the program said besides its states at every record that is kept
+    deadline   when to end, if it is not done by then (`perf_counter`)
+    is_part    of a longer run
+    """
+
+    begin: Place
+    end: Place
+    asked: tuple[np.ndarray, np.ndarray] = (np.zeros((0, 1, 1)), np.zeros((0, 0)))
+    reported: Parts
+    is_part: bool = False
+    deadline: float = inf
+    _first = 0  # the number of its first record
+    _lost: tuple[float, int] | None = None
 
     def __init__(
         self,
@@ -43,7 +65,6 @@ class FixedRun:
         self.model, self.stepper, self.kind, self.dt, self.every = model, stepper, type(state), dt, every
         self.program = program_of(stepper, model, method)
         self.start, self.records = state, steps // every
-        self.t = state.t + dt * every * np.arange(self.records + 1)
         self.tau: np.ndarray | None = None
         self.external: np.ndarray | None = None
         self.driven: Inputs | None = None
@@ -55,6 +76,7 @@ class FixedRun:
         self.batch = len(next(iter(whole.values()))) if self.batched else 1
         self.tails = {name: shape[1:] for name, shape in self.shapes.items()} if self.batched else self.shapes
         self.parts = {name: np.ascontiguousarray(a.reshape(self.batch, -1)) for name, a in whole.items()}
+        self.begin = self._first_place()
 
     def solve(self, control: Control | None) -> Solution:
         """Run all steps in the fastest way that the model and the control allow."""
@@ -62,11 +84,30 @@ class FixedRun:
         steady = control is None and not told and not collection(self.model).told_count
         return self.compiled(self.program) if steady else self.controlled(self.program, control)
 
+    @cached_property
+    def t(self) -> np.ndarray:
+        """The times of all records."""
+        return self.start.t + self.dt * self.every * np.arange(self._first, self._first + self.records + 1)
+
+    def part(self, begin: Place, records: int, seconds: float) -> FixedRun:
+        """So many more records of this run from a place on, or as many as are made in a time."""
+        other = copy.copy(self)
+        other.__dict__.pop("t", None)
+        other._first, other.records = begin.record, min(records, self.records - begin.record)
+        other.begin, other.deadline, other.is_part = begin, perf_counter() + seconds, True
+        return other
+
+    @property
+    def record_bytes(self) -> int:
+        """The room that a record takes."""
+        sizes = sum(self.begin.kept[name].shape[1] for name in self.program.recorded)
+        return 8 * self.batch * (sizes + sum(self.program.report_sizes(self.model).values()) + self.model.nv + 1)
+
     def compiled(self, program: Program) -> Solution:
-        """All steps in one call into compiled code."""
+        """All steps in compiled code."""
         inputs = None if self.driven is None else self.driven.asked(self.start)
         given = {"tau": self.tau, "external": self.external, "u": inputs}
-        kept = self._kept(program) | {name: flat(x, self.batch, self.batched) for name, x in given.items() if x is not None}
+        kept = self.begin.kept | {name: flat(x, self.batch, self.batched) for name, x in given.items() if x is not None}
         form = (*(None if x is None else kept[name].ndim for name, x in given.items()), self.batch)
         known = self.model.keep_as((Recording, id(program)), dict)
         if len(known) > FORMS:
@@ -76,16 +117,38 @@ class FixedRun:
             run = idle.pop()  # other threads take others
         except IndexError:
             run = Recording(self.model, program, kept)
-        arrays, reports, memory = run(kept, self.dt, self.records, self.every, thread_count(self.threads))
-        idle.append(run)
+        threads, begin = thread_count(self.threads), self.begin
+        arrays, reports = run(kept, self.dt, self.records, self.every, threads, begin.steps, self.deadline)
+        self.end = run.end(program.states if self.is_part else program.memory)
+        if run.done < self.records:
+            arrays, reports = ({name: a[:, : run.done + 1] for name, a in x.items()} for x in (arrays, reports))
+            self.records = run.done
         tau = None if self.tau is None else self._constant_tau()
         told = [] if inputs is None else [inputs] * (self.records + 1)
-        return self._solution(arrays, tau, reports, self.tau, told, memory)
+        stopped = run.stopped
+        if self.every > 1 and not self.batched:
+            self._lost = self._step_lost(run, arrays)
+        idle.append(run)
+        return self._solution(arrays, tau, reports, self.tau, told, stopped)
 
-    def _kept(self, program: Program) -> Parts:
-        """What the program keeps at the start."""
-        kept = program.entered(self.model, self.parts, self.start.t)
-        return program.resumed(kept, getattr(self.start, "memory", None))
+    def _step_lost(self, run: Recording, arrays: Parts) -> tuple[float, int] | None:
+        """The end of the first step after which the motion is not finite, which may lie between two records, and the first
+        velocity that is not; None if it stays finite."""
+        moving = arrays.get("v", arrays.get("twists"))
+        if moving is None or np.isfinite(moving[0, -1]).all():
+            return None
+        before, last = run.before, int(np.argmax(~np.isfinite(moving[0]).all(axis=-1)))
+        given = {name: run.given(name) for name in ("tau", "external", "u")}
+        kept = before.kept | {name: a for name, a in given.items() if a is not None}
+        found, _ = run(kept, self.dt, (last - before.record) * self.every - before.steps, 1, 1)
+        finite = np.isfinite(found["v" if "v" in found else "twists"][0, : run.done + 1])
+        step = int(np.argmin(finite.all(axis=-1)))
+        return float(self.t[before.record]) + self.dt * (before.steps + step), int(np.argmin(finite[step]))
+
+    def _first_place(self) -> Place:
+        """Where the run begins: what the program keeps of its first state, and of what that remembers."""
+        kept = self.program.entered(self.model, self.parts, self.start.t)
+        return Place(0, 0, self.program.resumed(kept, getattr(self.start, "memory", None)))
 
     def controlled(self, program: Program, control: Control | None) -> Solution:
         """Python is entered at every step, to ask for the joint forces and the inputs of forces."""
@@ -96,45 +159,66 @@ class FixedRun:
         records, given, told = [[source.tobytes()] for source in sources], [], []
         notes = [(chunks.append, source.tobytes) for chunks, source in zip(records, sources, strict=True)]
         seen, step, driven, told_rows = run.seen(self.kind, self.shapes), run.step, self.driven, self._told_rows(run)
+        told_steps = listener()
         dt, steps, lone, tau = self.dt, range(self.every), not self.batched, run.nothing if self.tau is None else self.tau
-        for start in self.t[:-1].tolist():
-            for k in steps:
-                t = start + k * dt
-                if control is not None:
-                    state = seen(t)
-                    tau = control(t, state)
-                if driven:
-                    run.tell(driven.asked(seen(t) if control is None else state))
-                    step = run.step
-                if told_rows:
-                    told_rows(t)
-                done = step(tau)
-                if done is None:
-                    tau = self._fitting(tau, t)
-                    done = step(tau)
-                if not k:
-                    given.append((tau if lone else run.applied).tobytes())
+        stopped, lost, t, made, late = False, False, 0.0, self.begin.steps, self.deadline < inf
+        try:
+            for start in self.t[:-1].tolist():
+                for k in range(made, self.every) if made else steps:
+                    t = start + k * dt
+                    if control is not None:
+                        state = seen(t)
+                        tau = control(t, state)
                     if driven:
-                        told.append(driven.last)
-                if not done and lone:  # of a batch the others go on
+                        run.tell(driven.asked(seen(t) if control is None else state))
+                        step = run.step
+                    if told_rows:
+                        told_rows(t)
+                    done = step(tau)
+                    if done is None:
+                        tau = self._fitting(tau, t)
+                        done = step(tau)
+                    if not k:
+                        given.append((tau if lone else run.applied).tobytes())
+                        if driven:
+                            told.append(driven.last)
+                    if late or not done:
+                        lost = not done and lone  # of a batch the others go on
+                        made = 0 if lost else (k + 1) % self.every
+                        if lost or (made and perf_counter() > self.deadline):
+                            break
+                else:
+                    made = 0
+                if made:
                     break
-            else:
                 for add, numbers in notes:
                     add(numbers())
-                continue
-            break
-        arrays = self._split(records[0], {name: run.now[name].shape[1] for name in program.recorded})
+                if told_steps:
+                    told_steps(self.every)
+                if lost or (late and perf_counter() > self.deadline):
+                    break
+        except KeyboardInterrupt:
+            stopped = True
+        count = min(map(len, records))  # whole ones
+        if lost:
+            moving = run.now["v" if "v" in run.now else "twists"][0]
+            self._lost = (t + dt, int(np.argmin(np.isfinite(moving))))
+        arrays = self._split(records[0][:count], {name: run.now[name].shape[1] for name in program.recorded})
         pairs = zip(run.reports.items(), records[1:], strict=True)
-        reports = {name: self._split(chunks, {name: a.shape[1]})[name] for (name, a), chunks in pairs}
-        applied = self._split([*given, given[-1]][: self.records + 1], {"tau": self.model.nv})["tau"]
-        held = None if control is None and self.tau is None else applied
-        memory = {name: run.now[name].copy() for name in program.memory}
+        reports = {name: self._split(chunks[:count], {name: a.shape[1]})[name] for (name, a), chunks in pairs}
+        self.asked = np.frombuffer(b"".join(given)).reshape(len(given), self.batch, self.model.nv), np.array(told)
+        given = given or [run.applied.tobytes()]
+        applied = self._split([*given, given[-1]][:count], {"tau": self.model.nv})["tau"]
+        held = None if self.is_part or (control is None and self.tau is None) else applied
+        told = [] if self.is_part else told
+        kept = self.begin.kept if stopped else {name: run.now[name].copy() for name in program.states}
+        self.end = Place(0, self.begin.steps, kept) if stopped else Place(count - 1, made, kept)
         idle.append(run)
-        return self._solution(arrays, held, reports, applied[:, 0], told, memory)
+        return self._solution(arrays, held, reports, applied[:, 0], told, stopped)
 
     def _stepping(self, program: Program, idle: list[Stepping]) -> Stepping:
         """Memory of a run that has ended, or fresh memory, where this run starts."""
-        kept = self._kept(program)
+        kept = self.begin.kept
         try:
             run = idle.pop()  # other threads take others
         except IndexError:
@@ -147,13 +231,11 @@ class FixedRun:
         return run.tell_rows if collection(self.model).told_count else None
 
     def _split(self, chunks: list[bytes], sizes: dict[str, int]) -> Parts:
-        """Records of all parts of all states as arrays (batch, records, size); those that lack are no numbers."""
+        """Records of all parts of all states as arrays (batch, records, size)."""
         rows, parts, first = np.frombuffer(b"".join(chunks)).reshape(len(chunks), -1), {}, 0
         for name, size in sizes.items():
-            parts[name] = np.empty((self.batch, self.records + 1, size))
-            by_record = parts[name].swapaxes(0, 1)
-            by_record[: len(rows)] = rows[:, first : first + self.batch * size].reshape(-1, self.batch, size)
-            by_record[len(rows) :] = np.nan
+            by_record = rows[:, first : first + self.batch * size].reshape(-1, self.batch, size)
+            parts[name] = by_record.swapaxes(0, 1).copy()
             first += self.batch * size
         return parts
 
@@ -173,21 +255,39 @@ class FixedRun:
         tau: np.ndarray | None,
         reports: Parts,
         first_tau: np.ndarray | None,
-        told: Sequence[Any] = (),
-        memory: Parts | None = None,
+        told: Sequence[Any],
+        stopped: bool,
     ) -> Solution:
         """What was found, as far as it is finite; a batch as a whole.
 
         first_tau   joint forces at the start
+        stopped     whether somebody pressed Ctrl-C
         """
         parts = self.program.left(self.model, arrays)
         count, failure = self._good_records(parts)
-        t, shape = self.t, (self.batch, count) if self.batched else (count,)
-        if count < len(t):
-            t, parts, reports = t[:count], *({name: a[:, :count] for name, a in x.items()} for x in (parts, reports))
+        if count < self.records + 1:
+            parts, reports = ({name: a[:, :count] for name, a in x.items()} for x in (parts, reports))
             tau, told = None if tau is None else tau[:, :count], told[:count]
-        found = {name: parts[name].reshape(shape + tail) for name, tail in self.tails.items()}
+        self.reported = reports
+        memory = {name: self.end.kept[name] for name in self.program.memory}
         inputs = np.array([*told, told[-1]])[:count] if len(told) else None
+        return self.solution(parts, reports, tau, inputs, first_tau, memory, failure, stopped)
+
+    def solution(
+        self,
+        parts: Parts,
+        reports: Parts,
+        tau: np.ndarray | None,
+        inputs: np.ndarray | None,
+        first_tau: np.ndarray | None,
+        memory: Parts,
+        failure: str | None = None,
+        stopped: bool = False,
+    ) -> Solution:
+        """The records (batch, records, size) of states, reports and joint forces, and inputs (records, inputs), as a solution."""
+        count = next(iter(parts.values())).shape[1]
+        t, shape = self.t[:count], (self.batch, count) if self.batched else (count,)
+        found = {name: parts[name].reshape(shape + tail) for name, tail in self.tails.items()}
         held = None if tau is None else tau.reshape(*shape, self.model.nv)
         forces = left = None
         impulses = reported_impulses(reports, collection(self.model).row_count)
@@ -196,7 +296,7 @@ class FixedRun:
         if "left" in reports:
             reports["left"][:, 0] = 0.0  # nothing is solved before the start
             left = reports["left"].reshape(shape)
-        return Solution(t, found, held, forces, (), inputs, memory, left, failure)
+        return Solution(t, found, held, forces, (), inputs, memory, left, failure, stopped)
 
     def _good_records(self, parts: Parts) -> tuple[int, str | None]:
         """How many records are finite and within the domains of joints, of a batch all, and what is not."""
@@ -210,21 +310,23 @@ class FixedRun:
     def _finite_records(self, parts: Parts) -> tuple[int, str | None]:
         """How many records are finite, of a batch all, and what is not; what is not finite once stays so."""
         name = "v" if "v" in parts else "twists"
+        count = parts[name].shape[1]
         if is_finite(parts[name][:, -1].reshape(-1)):
-            return self.records + 1, None
+            return count, None
         bad = ~np.isfinite(parts[name])
         first = int(np.argmax(bad.any(axis=(0, 2))))
         run = int(np.argmax(bad[:, first].any(axis=-1)))
-        owner = owner_of(self.model, name == "v", int(np.argmax(bad[run, first])))
+        t, index = self._lost or (float(self.t[first]), int(np.argmax(bad[run, first])))
+        owner = owner_of(self.model, name == "v", index)
         lost = int(bad.any(axis=(1, 2)).sum())
         who = f" of {lost} of the {self.batch} runs, first of run {run}," if self.batched else ""
-        message = f"the motion{who} is not finite at t = {self.t[first]:.9g}: {owner}; try a shorter step, or another stepper"
+        message = f"the motion{who} is not finite at t = {t:.9g}: {owner}; try a shorter step, or another stepper"
         if self.program.failure:
-            message = self.program.failure.format(t=self.t[first]) + who.rstrip(",")
+            message = self.program.failure.format(t=t) + who.rstrip(",")
         if first and name == "v":
             span = float(self.t[first] - self.t[first - 1])
             message += suspects(self.model, parts["q"][run, first - 1], parts["v"][run, first - 1], span)
-        return self.records + 1 if self.batched else first, message
+        return count if self.batched else first, message
 
 
 def state_parts(state: MaximalState) -> Parts:

@@ -52,13 +52,14 @@ class Program:
 
     def plan(self, model: Model, lanes: Lanes, absent: tuple[str, ...]) -> Plan:
         """The step bound to a model; `absent` of its inputs are zero."""
-        return self._plans(model)(self.algorithm, lanes, ("run",), absent)
+        return self.plans(model)(self.algorithm, lanes, ("run",), absent)
 
     def lanes(self, model: Model, batch: int) -> Lanes:
         """The value type for a batch of so many states."""
-        return self._plans(model).lanes(self.algorithm, batch)
+        return self.plans(model).lanes(self.algorithm, batch)
 
-    def _plans(self, model: Model) -> Plans:
+    def plans(self, model: Model) -> Plans:
+        """The plans of the model that the step is one of."""
         return self.bind(model) if self.bind else model.plan
 
     def report_sizes(self, model: Model) -> dict[str, int]:
@@ -94,6 +95,7 @@ class Stepper:
     """Base of all steppers; nothing is hidden in them. Their fields are the options that `simulate` hands on.
 
     contacts   whether constraints that only push can be stepped
+    bounces    whether their restitution acts
     implicit   whether it takes stiff forces implicitly
     friction   whether those with Coulomb friction can be, too
     """
@@ -101,6 +103,7 @@ class Stepper:
     name: ClassVar[str]
     order: ClassVar[int]
     contacts: ClassVar[bool] = False
+    bounces: ClassVar[bool] = False
     implicit: ClassVar[bool] = False
 
     @property
@@ -142,6 +145,7 @@ class Solution:
 
     left      what the solver of the rows left at the last step before every record (..., T)
     failure   where the run stopped as its state was not finite
+    stopped   whether somebody pressed Ctrl-C before its end
     """
 
     t: np.ndarray
@@ -153,6 +157,7 @@ class Solution:
     memory: Mapping[str, np.ndarray] | None = None
     left: np.ndarray | None = None
     failure: str | None = None
+    stopped: bool = False
 
 
 @dataclass(frozen=True)

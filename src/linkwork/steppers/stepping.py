@@ -6,6 +6,7 @@ One state lives in the memory of the compiled code itself, and nothing is copied
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from time import perf_counter
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,7 @@ from ..model.entrance import body_of
 from ..model.state import is_finite, states_of
 from ..spatial.scalar import read_only
 from .efforts import LARGEST
+from .pace import Pace
 from .stepper import Program
 
 Parts = dict[str, np.ndarray]
@@ -33,12 +35,14 @@ class Stepping:
     applied   joint forces of the last step of a batch
     recorded  what a run records of it, in one piece: the whole of one part after the other
     reports   what it says besides of the last step, (batch, size)
+    taken     how many steps the last `go` made
     given     inputs besides those that the program takes from the model, (size,) or (batch, size); see `give`
     step      `step(tau)` goes on by one step: True, or False if the motion is not finite then, or None where nothing was done, as
               tau is no array (nv,) or (batch, nv) of float64 whose numbers are within `most`
     """
 
     step: Step
+    taken: int = 0
 
     def __init__(
         self,
@@ -60,6 +64,7 @@ class Stepping:
         self.reports = {name: np.zeros((self.batch, size)) for name, size in program.report_sizes(model).items()}
         self.nothing = np.zeros(model.nv)
         self._steps: dict[bool, Step] = {}
+        self._pace = Pace(model.nb)
         self.push(None)
 
     def _lay_out(self, kept: Parts) -> None:
@@ -101,6 +106,12 @@ class Stepping:
             self.step = self._prepared()
         self._given[name][...] = x
 
+    @property
+    def told(self) -> np.ndarray | None:
+        """Inputs of the forces now; None if there are none."""
+        u = self._given.get("u")
+        return None if u is None else u.copy()
+
     def tell_rows(self, t: float) -> None:
         """Constraints are told what they must know in the step at a time."""
         laws, h = collection(self.model), float(self._given["h"][0])
@@ -125,14 +136,28 @@ class Stepping:
         return {name: parts[name].reshape(shape).copy() for name, shape in shapes.items()}
 
     def go(self, steps: int, tau: np.ndarray) -> bool | None:
-        """Some steps under the same joint forces; says what `step` does."""
-        if not self._lone:
-            return self.step(tau, steps)
-        found: bool | None = True
-        for _ in range(steps):
-            found = self.step(tau)
-            if not found:
-                break
+        """Some steps under the same joint forces, as far as the motion is finite; says what `step` does."""
+        found, self.taken = True, 0
+        while found and self.taken < steps:
+            if self._lone:
+                found, count = self.step(tau), 1
+            else:
+                count, begin = min(steps - self.taken, max(1, self._pace.state_steps() // self.batch)), perf_counter()
+                found = self._several(count, tau)
+                self._pace.took(count * self.batch, perf_counter() - begin)
+            self.taken += count
+        return found
+
+    def _several(self, count: int, tau: np.ndarray) -> bool | None:
+        """Some steps of a batch in one call; where the motion is lost on the way they are made one by one up to there."""
+        before = {name: a.copy() for name, a in self.now.items()} if count > 1 else Parts()
+        found = self.step(tau, count)
+        if found is False and before:
+            for name, a in before.items():
+                self.now[name][...] = a
+            while self.step(tau):
+                self.taken += 1
+            self.taken -= count - 1  # those that `go` counts besides
         return found
 
     @property

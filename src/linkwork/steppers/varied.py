@@ -70,7 +70,12 @@ class VariedRuns:
         key = (len(state.q), *kept)
         if key not in self._recordings:
             self._recordings = {key: Recording(self.model, self.program, kept)}  # memory of one size of batches is kept
-        arrays, _, _ = self._recordings[key](kept, dt, records, every, thread_count(threads))
+        run = self._recordings[key]
+        arrays, _ = run(kept, dt, records, every, thread_count(threads))
+        if run.stopped:
+            raise KeyboardInterrupt
+        for a in arrays.values():
+            a[:, run.done + 1 :] = np.nan  # no run was finite any more
         parts = self.program.left(self.model, arrays)
         tau = varied.get("tau")
         return Records(

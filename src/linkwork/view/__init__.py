@@ -6,22 +6,29 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
-from typing import TYPE_CHECKING
 
+from ..look import Camera, Look
+from .assemblies import assembly_page, write_assembly
+from .description import describe
+from .film import write_film, write_gif
+from .gltf import write_glb
 from .html import page, write_page
 from .numbers import write_numbers
+from .painter import write_picture
 from .plots import plot, write_plot
+from .spreadsheet import write_table
 
-if TYPE_CHECKING:
-    from ..trajectory import Trajectory
-
-WRITERS: dict[str, Callable[[Trajectory, Path], None]] = {
+WRITERS: dict[str, Callable[..., None]] = {
     ".npz": write_numbers,
+    ".csv": write_table,
     ".html": write_page,
+    ".glb": write_glb,
+    ".mp4": write_film,
+    ".gif": write_gif,
+    ".strobe.png": write_picture,
     ".png": write_plot,
     ".svg": write_plot,
     ".pdf": write_plot,
 }
 
-__all__ = ["WRITERS", "page", "plot"]
+__all__ = ["WRITERS", "Camera", "Look", "assembly_page", "describe", "page", "plot", "write_assembly"]

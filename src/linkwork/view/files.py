@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 import secrets
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from ..errors import InputError
+from ..errors import InputError, WriteError
 
 
 @contextmanager
@@ -20,5 +20,8 @@ def whole_file(path: Path) -> Iterator[Path]:
     try:
         yield part
         os.replace(part, path)
+    except OSError as error:
+        raise WriteError.of(path, error) from error
     finally:
-        part.unlink(missing_ok=True)
+        with suppress(OSError):
+            part.unlink(missing_ok=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import fields
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -14,6 +14,9 @@ if TYPE_CHECKING:
     from ..trajectory import Trajectory
 
 
+SEEN = 1e12  # larger numbers are those of a run that breaks down
+
+
 def batch_size(trajectory: Trajectory) -> int | None:
     """The number of runs of a batch; None for a single run."""
     a = trajectory.arrays["q" if trajectory.kind == "reduced" else "q_fit"]
@@ -22,17 +25,23 @@ def batch_size(trajectory: Trajectory) -> int | None:
 
 def first_run(trajectory: Trajectory) -> Trajectory:
     """The first run of a batch; a single run as it is."""
+    from ..trajectory import Trajectory
+
     if batch_size(trajectory) is None:
         return trajectory
     arrays = {name: a[0] for name, a in trajectory.arrays.items()}
-    return replace(trajectory, arrays=arrays, tau=None if trajectory.tau is None else trajectory.tau[0])
+    tau, forces, left, external = trajectory.tau, trajectory.forces, trajectory.left, trajectory.external
+    first = {"tau": tau, "rows": forces, "left": left, "external": external if external is None or external.ndim > 2 else None}
+    rest = {name: a[0] for name, a in first.items() if a is not None}
+    whole = {f.name: getattr(trajectory, f.name) for f in fields(trajectory)}
+    return Trajectory(**(whole | rest | {"arrays": arrays}))
 
 
 def finite_records(trajectory: Trajectory) -> int:
-    """How many records of a single run come before the first that is not finite."""
+    """How many records of a single run come before the first that is not finite, or so large that nothing can be seen."""
     ok = np.ones(len(trajectory), dtype=bool)
     for a in trajectory.arrays.values():
-        ok &= np.isfinite(a).reshape(len(trajectory), -1).all(axis=1)
+        ok &= (np.abs(a) < SEEN).reshape(len(trajectory), -1).all(axis=1)
     return len(ok) if ok.all() else int(np.argmin(ok))
 
 

@@ -1,99 +1,120 @@
-"""What a model looks like: shapes of every body, or a solid where it has none; planes of the ground, points that hold it."""
+"""Shapes as plain values: what a scene description says of a body's solids."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from ..constraints import Loop
-from ..contact import Contact
-from ..forces import PointSpring, SpringDamper
-from ..geometry import Plane, Sphere
-from ..joints import Translational
-from ..model import Body, Model
-from ..spatial.inertia import Inertia
-from .meshes import drawn
+from ..errors import ModelError
+from ..geometry import Box, Capsule, Cylinder, Ellipsoid, HeightField, Mesh, MeshFile, Shape, Sphere, Torus
+from ..spatial.se3 import SE3
+from .packed import indices, packed, rounded
+from .simplify import simplified
+
+TRIANGLES = 60_000  # of all meshes of a scene
+SHELL = (0.84, 0.85, 0.87)  # meshes without a colour
+STEPS = (1 << 16) - 1  # of a coordinate of a mesh, from its lowest to its highest
+Surface = tuple[np.ndarray, np.ndarray]
 
 
-def equivalent_cuboid(inertia: Inertia) -> tuple[np.ndarray, np.ndarray]:
-    """Edge lengths (3,) and axes (3, 3), as columns in body axes, of the uniform cuboid with the same inertia.
+def pose_values(E: SE3) -> list[float]:
+    """Position and quaternion (w, x, y, z)."""
+    return pose_rows(np.asarray(E.R, float)[None], np.asarray(E.p, float)[None])[0]
 
-    With principal moments A, B, C about the centre of mass, the edge along the first axis is sqrt(6 (B + C - A) / m): the
-    moments of a cuboid, A = m (b^2 + c^2) / 12 and so on, solved for the edges.
+
+def pose_rows(R: np.ndarray, p: np.ndarray) -> list[list[float]]:
+    """The same of many rotations (n, 3, 3) and positions (n, 3)."""
+    return [[round(x, 9) for x in row] for row in quaternion_rows(R, p).tolist()]
+
+
+def quaternion_rows(R: np.ndarray, p: np.ndarray) -> np.ndarray:
+    """Positions and quaternions (n, 7) of rotations (n, 3, 3) and positions (n, 3)."""
+    from scipy.spatial.transform import Rotation
+
+    quat = Rotation.from_matrix(R).as_quat()[:, [3, 0, 1, 2]]
+    return np.concatenate([p, quat], axis=1)
+
+
+class Solids:
+    """Collects the shapes of a scene; meshes that stand more than once are kept once.
+
+    notes   a line for every mesh that could not be read
     """
-    moments, axes = np.linalg.eigh(inertia.tensor)
-    squares = 6.0 / inertia.mass * (moments.sum() - 2.0 * moments)
-    order = np.argmax(np.abs(axes), axis=1)  # edges in the order of the body axes that they are closest to
-    if len(set(order)) == 3:
-        axes, squares = axes[:, order], squares[order]
-    axes = axes * np.where(np.diag(axes) < 0, -1.0, 1.0)
-    if np.linalg.det(axes) < 0:
-        axes[:, 2] *= -1.0
-    return np.sqrt(np.maximum(squares, 0.0)), axes
+
+    def __init__(self) -> None:
+        self.shapes: list[dict[str, Any]] = []
+        self.notes: list[str] = []
+        self._surfaces: list[Surface] = []
+        self._known: dict[Any, list[int]] = {}
+
+    def add(self, body: int, shape: Shape, layer: str = "visual") -> None:
+        """A shape of a body; -1 is the world."""
+        try:
+            found = self._values(shape)
+        except ModelError as error:
+            self.notes.append(f"not drawn: {error}")
+            return
+        for values in found:
+            own = {"body": body, "layer": layer, **values}
+            if shape.name != type(shape).__name__:
+                own["name"] = shape.name
+            if shape.color is not None and "color" not in own:
+                own["color"] = [round(x, 3) for x in shape.color[:3]]
+            if shape.color is not None and len(shape.color) == 4 and shape.color[3] < 1.0:
+                own["opacity"] = round(shape.color[3], 3)
+            if own.get("opacity") != 0.0:
+                self.shapes.append(own)
+
+    def meshes(self) -> list[dict[str, Any]]:
+        """All meshes, simplified to what a page can show: corners in steps of their box, and triangles."""
+        return [_mesh(v, f) for v, f in simplified(self._surfaces, TRIANGLES)] if self._surfaces else []
+
+    def _values(self, shape: Any) -> list[dict[str, Any]]:
+        if isinstance(shape, Sphere):
+            return [{"kind": "sphere", "radius": float(shape.radius), "pose": [*shape.center.tolist(), 1.0, 0.0, 0.0, 0.0]}]
+        if isinstance(shape, (Mesh, HeightField)):
+            surface = shape.surface() if isinstance(shape, HeightField) else shape
+            return [
+                {"kind": "mesh", "mesh": self._one(id(shape), [(surface.vertices, surface.faces)])[0], "pose": pose_values(SE3())}
+            ]
+        if isinstance(shape, MeshFile):
+            key = (shape.path, tuple(shape.scale))
+            at = self._one(key, [(s.vertices, s.faces) for s in shape.surfaces] if key not in self._known else [])
+            plain = SHELL if shape.color is None else shape.color[:3]
+            colors = [{"color": [round(x, 3) for x in (plain if s.color is None else s.color)]} for s in shape.surfaces]
+            pose = pose_values(shape.pose)
+            return [{"kind": "mesh", "mesh": k, "pose": pose, **color} for k, color in zip(at, colors, strict=True)]
+        for kind, names in FORMS.items():
+            if isinstance(shape, kind):
+                numbers = {name: np.asarray(getattr(shape, name), float).tolist() for name in names}
+                return [{"kind": kind.__name__.lower(), **numbers, "pose": pose_values(shape.pose)}]
+        raise ModelError(f"{shape.name}: a {type(shape).__name__} has no form to draw")
+
+    def _one(self, key: Any, surfaces: Sequence[Surface]) -> list[int]:
+        if key not in self._known:
+            self._known[key] = [len(self._surfaces) + k for k in range(len(surfaces))]
+            self._surfaces.extend(surfaces)
+        return self._known[key]
 
 
-def bodies(model: Model) -> list[dict[str, Any]]:
-    """Every body: name, parent, centre of mass, where its joint sits on the parent, and its solids.
-
-    Bodies without shapes are drawn as a cuboid with their inertia, and the spheres of their contacts.
-    """
-    spheres: dict[str, list[Sphere]] = {}
-    for contact in model.elements_of(Contact):
-        for body, shape in zip(contact.bodies, contact.shapes, strict=True):
-            if isinstance(shape, Sphere):
-                spheres.setdefault(body, []).append(shape)
-    return [_body(b, spheres.get(b.name, [])) for b in model.bodies]
+FORMS: dict[type, tuple[str, ...]] = {
+    Box: ("size",),
+    Capsule: ("radius", "length"),
+    Cylinder: ("radius", "length"),
+    Ellipsoid: ("radii",),
+    Torus: ("ring", "tube"),
+}
 
 
-def _body(body: Body, spheres: list[Sphere]) -> dict[str, Any]:
-    inertia = body.inertia
-    shapes = [s for s in body.shapes if not isinstance(s, Plane)]
-    solids = [drawn(shape) for shape in shapes or spheres]
-    edges, axes = equivalent_cuboid(inertia)
-    ball = np.ptp(edges) <= 1e-6 * edges.max() and any(np.allclose(c.center, inertia.com) for c in spheres)
-    if not shapes and not ball:
-        solids.append({"kind": "box", "size": edges.tolist(), "axes": axes.T.tolist(), "center": inertia.com.tolist()})
-    held = body.joint.nv < 6 and not isinstance(body.joint, Translational)
+def _mesh(vertices: np.ndarray, faces: np.ndarray) -> dict[str, Any]:
+    low = vertices.min(axis=0)
+    size = np.maximum(vertices.max(axis=0) - low, 1e-12)
+    steps = np.round((vertices - low) / size * STEPS)
     return {
-        "name": body.name,
-        "parent": body.parent,
-        "com": inertia.com.tolist(),
-        "hinge": np.asarray(body.placement.p, float).tolist() if held else None,
-        "solids": solids,
+        "low": rounded(low, 9),
+        "size": rounded(size, 9),
+        "vertices": packed(steps, "u2"),
+        "faces": indices(faces, len(vertices)),
     }
-
-
-def grounds(model: Model) -> list[dict[str, Any]]:
-    """The planes of the world, of bodies and of all contacts, each once; z = 0 if there are none. Body -1 is the world."""
-    owned = [("world", shape) for shape in model.world_shapes]
-    owned += [(body.name, shape) for body in model.bodies for shape in body.shapes]
-    owned += [pair for c in model.elements_of(Contact) for pair in zip(c.bodies, c.shapes, strict=True)]
-    found: dict[Any, dict[str, Any]] = {}
-    for body, plane in owned:
-        if isinstance(plane, Plane):
-            key = (body, *plane.point, *plane.normal)
-            found[key] = {"body": _index(model, body), "point": plane.point.tolist(), "normal": plane.normal.tolist()}
-    return list(found.values()) or [{"body": -1, "point": [0.0, 0.0, 0.0], "normal": [0.0, 0.0, 1.0]}]
-
-
-def scenery(model: Model) -> list[dict[str, Any]]:
-    """The shapes of the world that are no planes."""
-    return [drawn(shape) for shape in model.world_shapes if not isinstance(shape, Plane)]
-
-
-def pins(model: Model) -> list[dict[str, Any]]:
-    """The points where loops are closed, on their first body."""
-    return [{"body": _index(model, c.bodies[0]), "point": c.point_a.tolist()} for c in model.elements_of(Loop)]
-
-
-def springs(model: Model) -> list[dict[str, Any]]:
-    """Springs between two points: their bodies, and the points in them. Body -1 is the world."""
-    found = [f for kind in (SpringDamper, PointSpring) for f in model.elements_of(kind)]
-    index = {b.name: i for i, b in enumerate(model.bodies)}
-    ends = [[(index.get(b, -1), x.tolist()) for b, x in zip(f.bodies, (f.point_a, f.point_b), strict=True)] for f in found]
-    return [{"bodies": [a[0], b[0]], "points": [a[1], b[1]]} for a, b in ends]
-
-
-def _index(model: Model, name: str) -> int:
-    return next((i for i, b in enumerate(model.bodies) if b.name == name), -1)

@@ -273,3 +273,26 @@ def test_spinning_and_rolling_friction_is_that_of_mujoco(dim: int, tmp_path: Pat
     theirs = np.zeros(3)
     mujoco.mju_rotVecQuat(theirs, data.qvel[3:], data.qpos[3:7])
     np.testing.assert_allclose(ours, theirs, atol=0.02)
+
+
+# --- what is looked at ------------------------------------------------------------------------------------------------------
+def test_meshes_are_looked_at_and_their_hulls_touch(tmp_path: Path) -> None:
+    import trimesh
+
+    trimesh.creation.torus(0.2, 0.05, 16, 12).export(tmp_path / "ring.stl")
+    (tmp_path / "model.xml").write_text(
+        """<mujoco><asset><mesh name="ring" file="ring.stl"/><material name="red" rgba="1 0 0 1"/></asset><worldbody>
+        <geom type="mesh" mesh="ring" pos="0 0 -1" contype="0" conaffinity="0"/>
+        <body name="a"><freejoint/><geom type="mesh" mesh="ring" material="red"/>
+          <geom type="sphere" size=".1" group="3"/></body>
+        <body name="b"><freejoint/><geom type="box" size=".1 .1 .1"/></body></worldbody></mujoco>"""
+    )
+    model = lw.load(tmp_path / "model.xml")
+    a, b = model.bodies
+    assert [type(s).__name__ for s in a.shapes] == ["Convex", "Sphere"]
+    assert [type(s).__name__ for s in a.visuals] == ["Mesh"]
+    assert a.visuals[0].color == (1, 0, 0, 1)
+    low, high = a.visuals[0].bounding_box()
+    np.testing.assert_allclose(sorted(high - low), [0.1, 0.5, 0.5], atol=1e-2)
+    assert (len(b.shapes), b.visuals) == (1, ())
+    assert [type(s).__name__ for s in model.world_visuals] == ["Mesh"]

@@ -500,8 +500,8 @@ def test_everything_ignored_is_noted(read: Any) -> None:
     robot = robot.replace("<axis ", '<axis colour="red" ') + "<gazebo><link/></gazebo><hat/>"
     notes = read(robot + link("c") + joint("weld", "arm", "c", "fixed", axis("0 0 1"))).notes
     for line in (
-        "ignored: <visual> of <link> (2; first in line 3)",
-        "ignored: <collision> of <link> (1; first in line 3)",
+        "left out, a <visual>: robot.urdf, line 3: link 'arm', <visual> needs an element <geometry>",
+        "left out, a <collision>: robot.urdf, line 3: link 'arm', <collision> needs an element <geometry>",
         "ignored: unknown <spin> of <link> (1; first in line 3)",
         "ignored: attribute 'colour' of <axis> (1; first in line 4)",
         "ignored: <gazebo> of <robot> (1; first in line 5)",
@@ -517,3 +517,73 @@ def test_long_chains(read: Any) -> None:
     links = "".join(link(f"l{k}") for k in range(n + 1))
     joints = "".join(joint(f"j{k}", f"l{k}", f"l{k + 1}", "fixed" if k % 2 else "continuous") for k in range(n))
     assert read(links + joints).nv == n // 2
+
+
+# --- what links look like ---------------------------------------------------------------------------------------------------
+SEEN = """<robot name="seen"><material name="blue"><color rgba="0 0 1 1"/></material>
+<link name="base"><visual><geometry><cylinder radius="0.1" length="0.2"/></geometry></visual></link>
+<link name="arm"><inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial>
+  <visual><origin xyz="1 0 0"/><geometry><mesh filename="{mesh}" scale="2 2 2"/></geometry><material name="blue"/></visual>
+  <collision><geometry><box size="1 2 3"/></geometry></collision>
+  <collision><geometry><mesh filename="{mesh}"/></geometry></collision></link>
+<joint name="hinge" type="continuous"><parent link="base"/><child link="arm"/><axis xyz="0 1 0"/></joint></robot>"""
+
+
+@pytest.mark.parametrize("mesh", ["package://robot/meshes/part.stl", "../meshes/part.stl", "part.stl"])
+def test_visuals_meshes_and_materials_are_read(mesh: str, tmp_path: Path) -> None:
+    import trimesh
+
+    home = tmp_path / "robot"
+    (home / "urdf").mkdir(parents=True)
+    (home / "meshes").mkdir()
+    (home / "package.xml").write_text("<package/>")
+    for folder in ("meshes", "urdf"):
+        trimesh.creation.box((1, 1, 1)).export(home / folder / "part.stl")
+    file = home / "urdf" / "robot.urdf"
+    file.write_text(SEEN.format(mesh=mesh))
+    model = lw.load(file)
+    (arm,) = model.bodies
+    (visual,) = arm.visuals
+    assert visual.color == (0, 0, 1, 1)
+    np.testing.assert_allclose(visual.bounding_box(), [[0, -1, -1], [2, 1, 1]], atol=1e-6)
+    assert [(type(s).__name__, s.group) for s in arm.shapes] == [("Box", 0), ("MeshFile", 0)]
+    assert [type(s).__name__ for s in model.world_visuals] == ["Cylinder"]
+    touching = lw.load(file, collisions="touch").bodies[0].shapes
+    assert [(type(s).__name__, s.group, s.mask) for s in touching] == [("Box", 2, 1), ("Convex", 2, 1)]
+
+
+@pytest.mark.parametrize(
+    ("mesh", "why"),
+    [
+        ("../../secret.stl", "outside"),
+        ("/etc/passwd", "no mesh"),
+        ("file:///etc/secret.stl", "outside"),
+        ("package://robot/../../secret.stl", "outside"),
+        ("package://other/part.stl", "outside"),
+        ("http://example.org/part.stl", "not on this machine"),
+        ("none.stl", "does not exist"),
+    ],
+)
+def test_no_mesh_is_read_outside_of_the_package(mesh: str, why: str, tmp_path: Path) -> None:
+    (tmp_path / "secret.stl").write_bytes(b"solid\nendsolid\n")
+    home = tmp_path / "robot" / "urdf"
+    home.mkdir(parents=True)
+    (home / "robot.urdf").write_text(SEEN.format(mesh=mesh))
+    model = lw.load(home / "robot.urdf")
+    assert model.bodies[0].visuals == ()
+    notes = [note for note in model.notes if "left out" in note]
+    assert len(notes) == 2
+    assert all(why in note and "line" in note for note in notes)
+
+
+def test_other_folders_can_be_named(tmp_path: Path) -> None:
+    import trimesh
+
+    (tmp_path / "far" / "robot").mkdir(parents=True)
+    trimesh.creation.box((1, 1, 1)).export(tmp_path / "far" / "robot" / "part.stl")
+    (tmp_path / "robot.urdf").write_text(SEEN.format(mesh="package://robot/part.stl"))
+    for folder in (tmp_path / "far", tmp_path / "far" / "robot"):
+        assert len(lw.load(tmp_path / "robot.urdf", packages=[folder]).bodies[0].visuals) == 1
+    assert lw.load(tmp_path / "robot.urdf").bodies[0].visuals == ()
+    with pytest.raises(lw.InputError, match="collisions"):
+        lw.load(tmp_path / "robot.urdf", collisions="bounce")  # pyright: ignore

@@ -11,6 +11,7 @@ from models import relative, rotation
 
 import linkwork as lw
 from linkwork.kernel import unit
+from linkwork.kernel.host import HOST
 
 NAN = float("nan")
 ROD = lw.Inertia.cuboid(1.0, (1.0, 0.1, 0.1), (0.5, 0.0, 0.0))
@@ -151,7 +152,7 @@ def compiled(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Any, ...]]:
         return original(tracer, variant)
 
     monkeypatch.setenv("LINKWORK_CACHE", "off")
-    monkeypatch.setattr(unit, "_loaded", LOADED.setdefault(len(LOADED), {}))
+    monkeypatch.setattr(HOST, "units", LOADED.setdefault(len(LOADED), {}))
     monkeypatch.setattr(unit, "_written", counted)
     return calls
 

@@ -13,18 +13,21 @@ from typing import Any
 import numpy as np
 
 from ...errors import InputError, ModelError
-from ...geometry import Shape
+from ...geometry import Mesh, Shape
 from ...model import Model, ModelBuilder, State
 from ...model.model import WORLD
 from ...spatial.gate import choice
 from ...spatial.quaternion import to_rotation
 from ...spatial.se3 import SE3
+from ..element import parse
 from ..options import Options
+from ..starts import START
 from .bodies import FREE, Tree, tree_of
 from .laws import actuators, equalities, springs
 from .scan import scan
 from .shapes import exclusions, own_contacts, shapes_of
 from .unsupported import ALLOWED, check_supported
+from .visuals import visuals_of
 
 
 def read_mjcf(path: Path, options: Options) -> Model:
@@ -51,6 +54,7 @@ def read_mjcf(path: Path, options: Options) -> Model:
 
 
 def _build(builder: ModelBuilder, m: Any, tree: Tree, shapes: dict[str, dict[int, Shape]], without_actuators: bool) -> None:
+    visuals = visuals_of(m, tree, shapes)
     for b in tree.moving:
         builder.body(
             b.name,
@@ -60,9 +64,11 @@ def _build(builder: ModelBuilder, m: Any, tree: Tree, shapes: dict[str, dict[int
             inertia=b.inertia,
             joint_name=b.joint_name,
             shapes=shapes.get(b.name, {}).values(),
+            visuals=visuals.get(b.name, ()),
             **b.properties,
         )
     builder.world(*shapes.get(WORLD, {}).values())
+    builder.scenery(*(shape for shape in visuals.get(WORLD, ()) if isinstance(shape, Mesh)))
     for pair in exclusions(m, tree):
         builder.exclude(*pair)
     for name, (body, pose) in _frames(m, tree).items():
@@ -82,6 +88,7 @@ def compiled(path: Path) -> Any:
     try:
         return mujoco.MjModel.from_xml_path(str(path))  # pyright: ignore[reportAttributeAccessIssue]
     except ValueError as error:
+        parse(path)  # says better what is no XML at all
         raise InputError(f"load: {path.name}: {' '.join(str(error).split())}") from None
 
 
@@ -94,8 +101,8 @@ def _frames(m: Any, tree: Tree) -> dict[str, tuple[str, SE3]]:
 
 
 def _keyframes(m: Any, tree: Tree) -> dict[str, State]:
-    """States by name; velocities of free joints become twists in body axes."""
-    found = {}
+    """States by name, `start` among them; velocities of free joints become twists in body axes."""
+    found = {START: State(np.array(m.qpos0), np.zeros(m.nv))}
     for k in range(m.nkey):
         q, v = np.array(m.key_qpos[k]), np.array(m.key_qvel[k])
         for b in tree.moving:

@@ -25,6 +25,8 @@ def shapes_of(m: Any, tree: Tree, note: Callable[[str], object]) -> dict[str, di
     for g in range(m.ngeom):
         body, pose = tree.place(int(m.geom_bodyid[g]), m.geom_pos[g], m.geom_quat[g])
         shape = _shape(m, g, pose)
+        if shape is None and int(m.geom_type[g]) == MESH:
+            continue  # nothing touches it; see `visuals`
         if shape is None:
             kind = f"geoms of type {int(m.geom_type[g])}"
             left[kind] = left.get(kind, 0) + 1
@@ -40,7 +42,7 @@ def _shape(m: Any, g: int, pose: SE3) -> Shape | None:
     touches = m.geom_contype[g] or m.geom_conaffinity[g]
     own: dict[str, Any] = {
         "friction": float(m.geom_friction[g, 0]),
-        "color": tuple(float(x) for x in m.geom_rgba[g]),
+        "color": tuple(float(x) for x in (m.geom_rgba[g] if m.geom_matid[g] < 0 else m.mat_rgba[m.geom_matid[g]])),
         "group": int(m.geom_contype[g]) & 0x7FFFFFFF,
         "mask": int(m.geom_conaffinity[g]) & 0x7FFFFFFF,
     }

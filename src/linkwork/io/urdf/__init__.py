@@ -15,10 +15,12 @@ from ...model import Model, ModelBuilder
 from ...model.model import WORLD
 from ..element import Element, parse
 from ..inertias import with_mass
+from ..mesh_paths import MeshPaths
 from ..options import Options
 from .bodies import Carrier, Weld, carried
 from .ignored import note_ignored
 from .joints import properties_of
+from .looks import Looks, of_parts
 from .masses import inertias
 from .mimic import couplings, note_independent
 from .names import Names
@@ -33,12 +35,15 @@ def read_urdf(path: Path, options: Options) -> Model:
     links, joints = records(root)
     if not links:
         raise root.error("the robot has no links")
-    note_ignored(root, builder.note)
+    looks = Looks(root, MeshPaths(path, options.packages), options.collisions == "touch", builder.note)
     bodies, welds = carried(ordered(path.name, links, joints), options, builder.note)
     if not bodies:
         raise root.error("nothing in this robot moves, all its links are fixed to the world; load it with floating=True")
     names = Names(bodies, welds, builder.note)
-    _add_bodies(builder, bodies, welds, names, links, options)
+    _add_bodies(builder, bodies, welds, names, links, options, looks)
+    still = [(weld.link.whole, weld.pose) for weld in welds if weld.body is None]
+    builder.scenery(*of_parts(looks.visuals, still)).world(*of_parts(looks.collisions, still))
+    note_ignored(root, builder.note)
     for name, weld in names.frames:
         builder.frame(name, body=WORLD if weld.body is None else names.bodies[weld.body], placement=weld.pose)
     _note_welds(builder, welds)
@@ -69,6 +74,7 @@ def _add_bodies(
     names: Names,
     links: dict[str, Link],
     options: Options,
+    looks: Looks,
 ) -> None:
     robot_mass = sum(link.mass for link in links.values())
     found = inertias(bodies, welds, options.inertia, builder.note)
@@ -76,6 +82,7 @@ def _add_bodies(
     for b in bodies:
         masses[b.rigid_root] = masses.get(b.rigid_root, 0.0) + found[b].mass
     for b in bodies:
+        parts = [(link.whole, pose) for link, pose in b.parts]
         element = b.link.element if b.record is None else b.record.element
         try:
             inertia = found[b]
@@ -88,6 +95,8 @@ def _add_bodies(
                 inertia=inertia,
                 placement=b.placement,
                 joint_name=names.joints[b],
+                shapes=of_parts(looks.collisions, parts),
+                visuals=of_parts(looks.visuals, parts),
                 **({} if b.record is None else properties_of(b.record, builder.note)),
             )
         except ModelError as error:

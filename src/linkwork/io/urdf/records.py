@@ -18,9 +18,14 @@ WITH_AXIS = (*ONE_DOF, "planar")
 
 @dataclass(frozen=True, eq=False)
 class Link:
-    """A link: mass, centre of mass and tensor about it, both in link axes; zeros where the file gives none."""
+    """A link: mass, centre of mass and tensor about it, both in link axes; zeros where the file gives none.
+
+    whole     its `<link>`
+    element   where its inertia is given
+    """
 
     name: str
+    whole: Element
     element: Element
     mass: float = 0.0
     com: np.ndarray = field(default_factory=lambda: np.zeros(3))
@@ -73,7 +78,7 @@ def link_of(element: Element) -> Link:
     element.label = f"link {name!r}"
     inertial = element.child("inertial")
     if inertial is None:
-        return Link(name, element)
+        return Link(name, element, element)
     pose = origin(inertial.child("origin"))
     mass = number(inertial.needed("mass"), "value")
     entries = inertial.needed("inertia")
@@ -83,7 +88,7 @@ def link_of(element: Element) -> Link:
     if not np.array_equal(R, np.eye(3)):
         tensor = R @ tensor @ R.T
         tensor = (tensor + tensor.T) / 2.0
-    return Link(name, inertial, mass, np.asarray(pose.p, float), tensor)
+    return Link(name, element, inertial, mass, np.asarray(pose.p, float), tensor)
 
 
 def joint_of(element: Element) -> JointRecord:
@@ -99,7 +104,7 @@ def joint_of(element: Element) -> JointRecord:
     axis = element.child("axis") if kind in WITH_AXIS else None
     xyz = np.array([1.0, 0.0, 0.0]) if axis is None else numbers(axis, "xyz", 3, "")
     if axis is not None and not xyz.any():
-        raise axis.error(f"joint {name!r}: its axis is zero")
+        raise axis.error(f'joint {name!r}: its axis is zero; give a direction, such as xyz="0 0 1"')
     if kind not in ONE_DOF:
         return JointRecord(name, kind, parent, child, pose, xyz, element)
     dynamics = element.child("dynamics")

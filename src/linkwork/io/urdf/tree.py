@@ -15,12 +15,12 @@ def records(root: Element) -> tuple[dict[str, Link], dict[str, JointRecord]]:
     for element in root.all("link"):
         link = link_of(element)
         if link.name in links:
-            raise element.error(f"there are two links {link.name!r}")
+            raise element.error(f"there are two links {link.name!r}; rename one of them")
         links[link.name] = link
     for element in root.all("joint"):
         joint = joint_of(element)
         if joint.name in joints:
-            raise element.error(f"there are two joints {joint.name!r}")
+            raise element.error(f"there are two joints {joint.name!r}; rename one of them")
         joints[joint.name] = joint
     return links, joints
 
@@ -32,10 +32,12 @@ def ordered(file: str, links: dict[str, Link], joints: dict[str, JointRecord]) -
     for joint in joints.values():
         for role, name in (("parent", joint.parent), ("child", joint.child)):
             if name not in links:
-                raise joint.element.error(f"joint {joint.name!r}: its {role} link {name!r} does not exist{meant(name, links)}")
+                what = f"joint {joint.name!r}: its {role} link {name!r} does not exist; add or rename it"
+                raise joint.element.error(f"{what}{meant(name, links)}")
         if joint.child in carriers:
             other = carriers[joint.child].name
-            raise joint.element.error(f"link {joint.child!r} is the child of two joints, {other!r} and {joint.name!r}")
+            what = f"link {joint.child!r} is the child of two joints, {other!r} and {joint.name!r}"
+            raise joint.element.error(f"{what}; URDF describes trees: remove one, and close the loop with lw.Loop")
         carriers[joint.child] = joint
         children.setdefault(joint.parent, []).append(joint)
     roots = [name for name in links if name not in carriers]

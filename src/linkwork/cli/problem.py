@@ -1,0 +1,169 @@
+"""What a command is to run: a scene by its name, or a file."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ..errors import InputError
+from .app import Loading, Timing
+
+if TYPE_CHECKING:
+    from ..scenes import Scene
+    from ..trajectory import Trajectory
+
+SUFFIXES = (".urdf", ".xml", ".json")
+DURATION, DT = 3.0, 1e-3  # s, of files that say nothing
+METHODS = ("reduced", "maximal", "maximal-implicit", "redmax")
+WORDS = {"true": True, "yes": True, "on": True, "1": True, "false": False, "no": False, "off": False, "0": False}
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """A model with its start and all that a run of it needs.
+
+    name      for files that are written
+    methods   of `simulate` that can run it; the first is the usual one
+    options   of `simulate`: inputs, control, ...
+    """
+
+    name: str
+    model: Any
+    state: Any
+    duration: float = DURATION
+    dt: float = DT
+    methods: tuple[str, ...] = METHODS
+    options: dict[str, Any] = field(default_factory=dict)
+
+    def simulate(self, timing: Timing | None = None, **changes: Any) -> Trajectory:
+        """The run, as its own numbers or those of the command line say."""
+        from ..simulate import simulate
+
+        timing = timing or Timing()
+        given: dict[str, Any] = {"duration": self.duration if timing.duration is None else timing.duration}
+        given |= {"dt": self.dt if timing.dt is None else timing.dt, "method": timing.method or self.methods[0]}
+        given |= {"stepper": timing.stepper} if timing.stepper else {}
+        return simulate(self.model, self.state, **(given | self.options | changes))
+
+
+def problem_of(what: str, rest: Sequence[str] = (), loading: Loading | None = None) -> Problem:
+    """The problem that a scene's name or a file's path means.
+
+    rest   options of the scene, as they stand on the command line
+    """
+    from ..scenes import ALL_SCENES
+
+    if what in ALL_SCENES:
+        return _of_scene(ALL_SCENES[what], rest)
+    path = Path(what)
+    if path.suffix.lower() not in SUFFIXES and not path.exists():
+        near = difflib.get_close_matches(what, ALL_SCENES, 1)
+        hint = f"did you mean {near[0]!r}? " if near else ""
+        raise InputError(
+            f"there is no scene {what!r}, nor a file of that name; {hint}choose one of {', '.join(ALL_SCENES)}, or give a file "
+            f"({', '.join(SUFFIXES)})"
+        )
+    if rest:
+        raise InputError(f"{path.name}: a file has no option {rest[0]!r}; 'linkwork run --help' lists those of files")
+    if not path.is_file():
+        raise InputError(f"there is no file {what!r}")
+    return _of_redmax(path) if path.suffix.lower() == ".json" else _of_robot(path, loading or Loading())
+
+
+# --- scenes -----------------------------------------------------------------------------------------------------------------
+def _of_scene(scene: Scene, rest: Sequence[str]) -> Problem:
+    model, state = scene.build(**scene_options(scene, rest))
+    options = {"inputs": scene.inputs(model)} if scene.inputs else {}
+    return Problem(scene.name, model, state, scene.duration, scene.dt, scene.methods, options)
+
+
+def scene_options(scene: Scene, rest: Sequence[str]) -> dict[str, Any]:
+    """The options of a scene in `--name value`, `--name=value`, `--name` and `--no-name`, as values of the right kind."""
+    known, found, left = scene.defaults, {}, list(rest)
+    while left:
+        word = left.pop(0)
+        name, given, value = word.removeprefix("--").partition("=")
+        name = name.replace("-", "_")
+        no = name.removeprefix("no_") if name not in known else ""
+        if word.startswith("--") and no in known and isinstance(known[no], bool) and not given:
+            found[no] = False
+            continue
+        if not word.startswith("--") or name not in known:
+            raise InputError(_unknown(scene, word, name))
+        if not given and isinstance(known[name], bool) and (not left or left[0].lower() not in WORDS):
+            value = "true"
+        elif not given:
+            if not left:
+                raise InputError(f"the scene {scene.name!r}: --{name} needs a value; its own is {known[name]!r}")
+            value = left.pop(0)
+        found[name] = _value(scene, name, value, known[name])
+    return found
+
+
+def _unknown(scene: Scene, word: str, name: str) -> str:
+    if not word.startswith("--"):
+        return f"the scene {scene.name!r}: {word!r} is no option; options are written --name value"
+    theirs = ", ".join(f"--{n}" for n in scene.options)
+    near = difflib.get_close_matches(name, scene.options, 1)
+    hint = f"; did you mean --{near[0]}?" if near else ""
+    known = f"its options are {theirs}" if theirs else "it has none"
+    return f"the scene {scene.name!r} has no option {word!r}{hint}; {known} ('linkwork scenes {scene.name}' tells of them)"
+
+
+def _value(scene: Scene, name: str, text: str, own: Any) -> Any:
+    """A text as a value of the kind that the option has by itself."""
+    kinds = {bool: "true or false", int: "a whole number", float: "a number"}
+    try:
+        if isinstance(own, bool):
+            return WORDS[text.lower()]
+        return type(own)(text)
+    except (KeyError, ValueError):
+        raise InputError(f"the scene {scene.name!r}: --{name} must be {kinds[type(own)]}, not {text!r}") from None
+
+
+# --- files ------------------------------------------------------------------------------------------------------------------
+def _of_robot(path: Path, how: Loading) -> Problem:
+    from ..io import load
+    from ..io.starts import usual_start
+    from ..joints import Free
+    from ..model import State
+
+    urdf = {"floating": how.floating, "inertia": how.inertia, "mimic": how.mimic} if path.suffix.lower() == ".urdf" else {}
+    model = load(path, gravity=how.gravity, allow=how.allow, **urdf)
+    if how.ground:
+        from ..geometry import Plane
+
+        model = replace(model, world_shapes=(*model.world_shapes, Plane()))
+    state = usual_start(model)
+    if how.keyframe is not None:
+        if how.keyframe not in model.keyframes:
+            known = f"it has {', '.join(model.keyframes)}" if model.keyframes else "it has none"
+            raise InputError(f"{path.name}: there is no keyframe {how.keyframe!r}; {known}")
+        state = model.keyframes[how.keyframe]
+    if how.height:
+        root = next((b for b in model.bodies if b.parent < 0 and isinstance(b.joint, Free)), None)
+        if root is None:
+            raise InputError(f"{path.name}: --height lifts a floating robot, and nothing floats here; add --floating")
+        q = state.q.copy()
+        q[model.q_index(root.name).start + 2] += how.height
+        state = State(q, state.v)
+    return Problem(path.stem, model, state)
+
+
+def _of_redmax(path: Path) -> Problem:
+    """A scene of the RedMax papers, with what its author got wrong put right."""
+    from ..io.redmax import read_scene
+
+    scene = read_scene(path)
+    run = next((r for r in scene.runs if r.kind == "EULER"), scene.runs[0] if scene.runs else None)
+    if run is None:
+        raise InputError(f"{path.name}: it has no integrator with a published energy, so no step and duration; add one")
+    p = scene.problem(run, right=True)
+    if p.friction:
+        raise InputError(f"{path.name}: its friction is that of the RedMax code alone; 'linkwork verify redmax' runs it")
+    methods = ("redmax", "reduced", "maximal", "maximal-implicit")
+    options = {"open_loops": "allow"} | ({"control": p.control} if p.control else {})
+    return Problem(path.stem, p.model, p.state, run.duration, run.h if run.kind != "ODE45" else DT, methods, options)

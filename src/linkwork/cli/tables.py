@@ -1,0 +1,45 @@
+"""What commands print about a run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from ..health import Health
+
+MEANINGS = {
+    "energy_drift": "part of the energy that moved",
+    "joint_gap": "m or rad, largest distance between the two sides of a joint",
+    "constraint_residual": "m, largest error of an equality constraint",
+    "penetration": "m, deepest contact or stop",
+    "limits": "m or rad, farthest beyond a joint limit",
+    "complementarity": "m/s, error that the contact solver left",
+}
+
+
+def print_health(health: Health) -> None:
+    """A table: quantity, number, meaning; then the account of the energy in words."""
+    rows = [(name.replace("_", " "), f"{x:.3g}", MEANINGS[name]) for name, x in health.numbers.items()]
+    print_rows([("health", "finite" if health.finite else "NOT FINITE", ""), *rows])
+    known = len(health.numbers)
+    words = [w for w in health.words() if w != "NOT FINITE"]
+    account = health.account.words() if health.account else ()
+    for line in (*account, *words[known + len(account) :]):
+        print(f"         {line}")
+
+
+def print_rows(rows: Iterable[Sequence[str]], gap: str = "  ") -> None:
+    """Columns as wide as they need to be."""
+    table = [tuple(map(str, row)) for row in rows]
+    widths = [max((len(row[k]) for row in table if k < len(row)), default=0) for k in range(max(map(len, table), default=0))]
+    for row in table:
+        print(gap.join(f"{cell:{w}}" for cell, w in zip(row, widths, strict=False)).rstrip())
+
+
+def health_json(health: Health) -> dict[str, Any]:
+    """The same as plain values."""
+    from dataclasses import asdict
+
+    account = {} if health.account is None else asdict(health.account)
+    return {"finite": health.finite, **health.numbers, "account": account, "words": list(health.words())}

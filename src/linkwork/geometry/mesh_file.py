@@ -1,0 +1,125 @@
+"""A mesh in a file, to look at: read when somebody looks."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from pathlib import Path
+from typing import Any, NamedTuple, Unpack
+
+import numpy as np
+
+from ..errors import ModelError
+from ..spatial.scalar import Scalar, read_only
+from ..spatial.se3 import SE3
+from .mesh import Mesh
+from .shapes import Attributes
+from .solids import Placed
+
+MOST_BYTES = 100 * 2**20
+MOST_TRIANGLES = 5_000_000
+
+
+class Surface(NamedTuple):
+    """Triangles of one colour: vertices (n, 3), faces (m, 3), and the colour in the file, or None."""
+
+    vertices: np.ndarray
+    faces: np.ndarray
+    color: tuple[float, ...] | None
+
+
+class MeshFile(Placed):
+    """Surfaces in a file that trimesh reads (STL, OBJ, DAE, PLY, glTF, ...), at a pose. They touch nothing.
+
+    path    of the file; it is read by the first call of `surfaces`
+    scale   a factor, or three along the axes of the file
+
+    >>> shell = lw.MeshFile("arm.stl", scale=1e-3)
+    """
+
+    kind = "mesh file"
+
+    def __init__(self, path: str | Path, scale: Any = 1.0, pose: SE3 | None = None, **attributes: Unpack[Attributes]) -> None:
+        attributes.setdefault("name", Path(path).name)
+        super().__init__(pose, {**attributes, "group": 0, "mask": 0})
+        self.path = Path(path)
+        try:
+            self.scale = read_only(np.array(np.broadcast_to(np.asarray(scale, float), (3,))))
+        except (TypeError, ValueError):
+            raise ModelError(f"{self.name}: scale {scale!r} must be a number or three numbers") from None
+        if not np.all(np.isfinite(self.scale)) or np.any(self.scale == 0):
+            raise ModelError(f"{self.name}: scale {self.scale.tolist()} must be finite and not zero")
+
+    @cached_property
+    def surfaces(self) -> tuple[Surface, ...]:
+        """What the file holds, scaled, in the axes of the pose; pieces of the same colour together."""
+        scene = _read(self.path, self.name)
+        found: dict[Any, list[tuple[np.ndarray, np.ndarray]]] = {}
+        for node in scene.graph.nodes_geometry:
+            E, name = scene.graph[node]
+            mesh = scene.geometry[name]
+            if getattr(mesh, "faces", None) is None or not len(mesh.faces):
+                continue
+            vertices = (np.asarray(mesh.vertices, float) @ E[:3, :3].T + E[:3, 3]) * self.scale
+            faces = (
+                np.asarray(mesh.faces)[:, ::-1] if np.prod(self.scale) * np.linalg.det(E[:3, :3]) < 0 else np.asarray(mesh.faces)
+            )
+            found.setdefault(_color(mesh), []).append((vertices, faces))
+        if not found:
+            raise ModelError(f"{self.name}: there are no triangles in it")
+        return tuple(Surface(*_joined(pieces, self.name), color) for color, pieces in found.items())
+
+    def mesh(self, **attributes: Any) -> Mesh:
+        """All surfaces as one mesh, in the axes of the pose."""
+        vertices, faces = _joined([(s.vertices, s.faces) for s in self.surfaces], self.name)
+        return Mesh(vertices, faces, self.name, **attributes)
+
+    def bounding_box(self) -> tuple[np.ndarray, np.ndarray]:
+        points = np.concatenate([s.vertices for s in self.surfaces]) @ self.R.T + self.p
+        return points.min(axis=0), points.max(axis=0)
+
+    def bounding_sphere(self) -> tuple[np.ndarray, Scalar]:
+        low, high = self.bounding_box()
+        return 0.5 * (low + high), float(0.5 * np.linalg.norm(high - low))
+
+    def __repr__(self) -> str:
+        return f"MeshFile({str(self.path)!r})"
+
+
+def _read(path: Path, name: str) -> Any:
+    """The scene of a file."""
+    import trimesh  # takes long to import, and only files need it
+
+    try:
+        size = path.stat().st_size
+    except OSError as error:
+        raise ModelError(f"{name}: cannot read {path}: {error.strerror or error}") from None
+    if size > MOST_BYTES:
+        raise ModelError(f"{name}: it has {size / 2**20:.0f} MiB; meshes of more than {MOST_BYTES // 2**20} MiB are not read")
+    try:
+        scene: Any = trimesh.load(path, force="scene", process=False)
+    except Exception as error:  # whatever the many readers raise
+        raise ModelError(f"{name}: cannot be read: {' '.join(str(error).split())}") from error
+    count = sum(len(getattr(g, "faces", ())) for g in scene.geometry.values())
+    if count > MOST_TRIANGLES:
+        raise ModelError(f"{name}: it has {count} triangles; meshes of more than {MOST_TRIANGLES} are not read")
+    return scene
+
+
+def _color(mesh: Any) -> tuple[float, ...] | None:
+    """The colour of a piece, where its file gives one."""
+    kind = getattr(mesh.visual, "kind", None)
+    if kind == "texture":
+        given = getattr(mesh.visual.material, "main_color", None)
+    elif kind in ("face", "vertex"):
+        given = mesh.visual.main_color
+    else:
+        return None
+    return None if given is None else tuple(round(float(x) / 255.0, 3) for x in given[:3])
+
+
+def _joined(pieces: list[tuple[np.ndarray, np.ndarray]], name: str) -> tuple[np.ndarray, np.ndarray]:
+    starts = np.cumsum([0, *(len(v) for v, _ in pieces[:-1])])
+    vertices = np.concatenate([v for v, _ in pieces])
+    if not np.all(np.isfinite(vertices)):
+        raise ModelError(f"{name}: some of its vertices are not finite")
+    return vertices, np.concatenate([f + k for (_, f), k in zip(pieces, starts, strict=True)])

@@ -1,0 +1,26 @@
+"""How much compiled code does at a time: Python is asked in between, at least every tenth of a second.
+
+What Python does then: it sees whether somebody pressed Ctrl-C, whether the motion is still finite, and whether records are due on
+a disk. The pieces change no bit of a run: all that a program keeps from step to step goes from each to the next.
+"""
+
+from __future__ import annotations
+
+PIECE = 0.06  # seconds of compiled code at a time
+PER_BODY = 1e-5  # seconds that a step of a body is guessed to take before one was measured: more than any takes
+GROWTH = 4.0  # the most by which a piece may be longer than the one before: steps are not all alike
+
+
+class Pace:
+    """The seconds that a step of one state takes, as far as they are known."""
+
+    def __init__(self, bodies: int) -> None:
+        self._seconds = PER_BODY * max(1, bodies)
+
+    def state_steps(self) -> int:
+        """How many steps of one state fit into a piece, one at least."""
+        return max(1, int(PIECE / self._seconds))
+
+    def took(self, state_steps: int, seconds: float) -> None:
+        """So many steps took so long."""
+        self._seconds = max(seconds / state_steps, self._seconds / GROWTH, 1e-12)

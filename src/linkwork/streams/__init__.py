@@ -1,0 +1,7 @@
+"""Runs on disk: written while they run, read afterwards, continued after a kill. See docs/reliability/streams.md."""
+
+from .loaded import load
+from .resuming import resume
+from .writing import stream
+
+__all__ = ["load", "resume", "stream"]

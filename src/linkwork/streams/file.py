@@ -1,0 +1,71 @@
+"""What a stream holds: its head, the records up to where it is whole, and the last place to go on from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ..errors import InputError
+from ..steppers.recording import Place
+from ..store.blocks import MAGIC, Block, read_blocks
+from ..store.objects import decode
+from .head import part_of
+
+HEAD, RECORDS, END = "HEAD", "RECS", "DONE"
+KEPT = "kept."  # before the names of what the program keeps
+
+
+class StreamFile:
+    """A stream, looked through once.
+
+    head     the first block
+    note     what of the file is not used, if anything
+    count    of the records that are whole
+    end      what its last block says, if the run came to an end; else None
+    place    from which the run can go on, None: from the start
+    states   of what is asked during the run, by name, at that place
+    clipped  at that place: how many steps asked for more than an effort (nv,)
+    whole_to   where in the file the block ends that says the place, and its digest
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path, self.note, self.count = path, "", 0
+        self.end: dict[str, Any] | None = None
+        self.place: Place | None = None
+        self.states: dict[str, Any] = {}
+        self.clipped: np.ndarray | None = None
+        head: Block | None = None
+        self.whole_to = (0, MAGIC)
+        for block in read_blocks(path):
+            if isinstance(block, str):
+                self.note = block
+            elif head is None:
+                if block.kind != HEAD:
+                    break
+                head, self.whole_to = block, (block.end, block.digest)
+            elif block.kind == RECORDS:
+                self._take(block)
+            elif block.kind == END:
+                self.end = block.text
+        if head is None:
+            raise InputError(f"{path} holds no run: it was cut short within its head; simulate anew")
+        self.head = head
+
+    def _take(self, block: Block) -> None:
+        self.count += int(block.text["count"])
+        if not block.text["resumable"]:
+            return
+        kept = {name[len(KEPT) :]: a for name, a in block.arrays.items() if name.startswith(KEPT)}
+        self.place = Place(int(block.text["record"]), int(block.text["steps"]), kept)
+        self.clipped = block.arrays.get("clipped")
+        self.states = {name: decode(part_of(block.text, block.arrays, name)) for name in block.text["states"]}
+        self.whole_to = (block.end, block.digest)
+
+    def blocks(self) -> Iterator[Block]:
+        """The blocks with records."""
+        for block in read_blocks(self.path):
+            if isinstance(block, Block) and block.kind == RECORDS:
+                yield block

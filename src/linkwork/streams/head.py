@@ -1,0 +1,84 @@
+"""The head of a stream: everything that a run begins with, as data, and what it ran on."""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import platform
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from .. import __version__
+from ..errors import InputError
+from ..kernel import machine
+from ..store.objects import Data, decode, encode
+
+FORMAT = 1
+ASKED = ("control", "inputs")  # arguments that are asked during a run: functions, which do not go into a file
+MODEL = "model"
+
+
+@functools.cache
+def ran_on() -> dict[str, str]:
+    """What decides the bits of a run besides its arguments."""
+    h, folder = hashlib.sha256(), Path(__file__).parent.parent
+    for file in sorted(folder.rglob("*.py")):
+        h.update(str(file.relative_to(folder)).encode() + file.read_bytes())
+    versions = {"linkwork": f"{__version__} {h.hexdigest()[:16]}", "numpy": np.__version__, "python": platform.python_version()}
+    return versions | {"processor": machine.description().rpartition(" ")[0]}
+
+
+def parts(data: Data, name: str) -> dict[str, np.ndarray]:
+    """The arrays of some data, as they are called in a block."""
+    return {f"{name}.{key}": a for key, a in data.arrays.items()}
+
+
+def part_of(text: dict[str, Any], arrays: dict[str, np.ndarray], name: str) -> Data:
+    """The data of a name in a block."""
+    start = f"{name}."
+    return Data(text[name], {key[len(start) :]: a for key, a in arrays.items() if key.startswith(start)})
+
+
+def model_data(model: Any) -> tuple[Data | None, str, str]:
+    """A model as data, its digest, and why it cannot be data, if so."""
+    try:
+        found = encode(model)
+        return found, found.digest, ""
+    except InputError as error:
+        return None, encode(model, _described).digest, str(error)
+
+
+def _described(x: Any, where: str) -> Any:
+    """What is foreign, by its name and the code of its functions: to compare, not to make it anew."""
+    code = getattr(x, "__code__", None)
+    own = [] if code is None else [code.co_code.hex(), repr(code.co_consts), repr(code.co_names)]
+    return {"described": [getattr(x, "__qualname__", type(x).__qualname__), *own]}
+
+
+def head_of(call: dict[str, Any]) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+    """Text and arrays of the head of a run with these arguments of `simulate`."""
+    model, digest, why = model_data(call[MODEL])
+    asked = {name: callable(call[name]) for name in ASKED}
+    given = {name: x for name, x in call.items() if name != MODEL and not asked.get(name)}
+    rest = encode(given)
+    text = {"format": FORMAT, "ran_on": ran_on(), "model_digest": digest, "model_stays": why, "asked": asked, "call": rest.tree}
+    text[MODEL] = None if model is None else model.tree
+    return text, parts(rest, "call") | ({} if model is None else parts(model, MODEL))
+
+
+def call_of(path: Path, text: dict[str, Any], arrays: dict[str, np.ndarray], model: Any = None, **asked: Any) -> dict[str, Any]:
+    """The arguments of `simulate` that a head says; a model may be given in place of its own, and what is asked must be."""
+    if text.get("format") != FORMAT:
+        raise InputError(f"{path} has the format {text.get('format')!r}; this version reads {FORMAT}")
+    call = decode(part_of(text, arrays, "call"))
+    if model is not None:
+        found = model_data(model)[1]
+        if found != text["model_digest"]:
+            raise InputError(f"{path} was written by another model: its digest is {text['model_digest'][:12]}, not {found[:12]}")
+    elif text[MODEL] is None:
+        raise InputError(f"{path} does not hold its model ({text['model_stays']}): pass it as model=")
+    else:
+        model = decode(part_of(text, arrays, MODEL))
+    return {**call, MODEL: model, **{name: asked.get(name) if text["asked"][name] else call[name] for name in ASKED}}

@@ -1,0 +1,116 @@
+"""Trajectories that read from a stream."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ..errors import InputError
+from ..simulate import Prepared, prepared
+from ..steppers.stepper import Solution
+from ..trajectory import Trajectory
+from .adaptive import AdaptiveStream
+from .file import StreamFile
+from .head import ASKED, call_of
+
+REPORT = "report."
+
+
+class StreamedTrajectory(Trajectory):
+    """A trajectory in a file, which is read when somebody asks for something.
+
+    path     the file
+    model    in place of that of the file, where that does not hold its own
+    """
+
+    path: Path
+    _own_model: Any
+
+    def __init__(self, path: Path, model: Any = None) -> None:
+        self.__dict__.update(path=path, _own_model=model)
+
+    @cached_property
+    def _file(self) -> StreamFile:
+        return StreamFile(self.path)
+
+    @property
+    def complete(self) -> bool:
+        """Whether the run came to its end."""
+        return self._file.end is not None
+
+    @cached_property
+    def _whole(self) -> Trajectory:
+        file = self._file
+        call = call_of(self.path, file.head.text, file.head.arrays, self._own_model)
+        ready = prepared(**call)
+        found = _joined(file)
+        if "t" not in found:
+            raise InputError(f"{self.path} holds no record yet")
+        solution = AdaptiveStream(ready).solution(found) if ready.adaptive else self._fixed(ready, found)
+        ready.efforts.clipped = file.clipped if file.clipped is not None else ready.efforts.clipped
+        ready.notes = (*ready.notes, *self._notes())
+        return ready.held(solution)
+
+    def _fixed(self, ready: Prepared, found: dict[str, np.ndarray]) -> Solution:
+        """Records of a run with fixed steps as a solution."""
+        file, run = self._file, ready.fixed_run()
+        count = len(found.pop("t"))
+        shaped = {name: found[name].reshape(run.batch, count, -1) for name in run.tails}
+        reports = {name[len(REPORT) :]: a for name, a in found.items() if name.startswith(REPORT)}
+        tau = _held(found["tau"], count).swapaxes(0, 1) if "tau" in found else None
+        inputs = _held(found["inputs"], count) if "inputs" in found else None
+        if tau is None and run.tau is not None:
+            tau = np.repeat(np.broadcast_to(run.tau.reshape(-1, run.model.nv), (run.batch, run.model.nv))[:, None], count, axis=1)
+        if inputs is None and run.driven is not None and run.driven.steady:
+            inputs = np.repeat(run.driven.asked(run.start)[None], count, axis=0)
+        first = run.tau if "tau" not in found else tau[:, 0] if tau is not None else None
+        asked = file.head.text["asked"]["control"] or run.tau is not None
+        memory = {} if file.place is None else {name: file.place.kept[name] for name in run.program.memory}
+        return ready.mapped(run.solution(shaped, reports, tau if asked else None, inputs, first, memory))
+
+    def _notes(self) -> list[str]:
+        file = self._file
+        failed = None if file.end is None else file.end["failure"]
+        found = [file.note] if file.note else []
+        if file.end is None:
+            found.append(f"the run in {self.path} is not at its end; lw.resume continues it")
+        return [*found, failed] if failed else found
+
+    def __reduce__(self) -> Any:
+        return self._whole.__reduce__()
+
+
+for _field in fields(Trajectory):
+    _read = cached_property(lambda self, name=_field.name: getattr(self._whole, name))
+    setattr(StreamedTrajectory, _field.name, _read)
+    _read.__set_name__(StreamedTrajectory, _field.name)
+
+
+def _joined(file: StreamFile) -> dict[str, np.ndarray]:
+    """All records, in one array each."""
+    chunks: dict[str, list[np.ndarray]] = {}
+    for block in file.blocks():
+        for name, a in block.arrays.items():
+            if not name.startswith(("kept.", "clipped", *(f"{n}." for n in ASKED))):
+                chunks.setdefault(name, []).append(a)
+    state = next(iter(n for n in ("q", "poses") if n in chunks), None)
+    batched = state is not None and chunks[state][0].ndim > {"q": 2, "poses": 4}[state]
+    first = {"t": 0, "tau": 0, "inputs": 0}
+    axes = {name: first.get(name, 1 if batched or name.startswith(REPORT) else 0) for name in chunks}
+    return {name: np.concatenate(a, axis=axes[name]) for name, a in chunks.items()}
+
+
+def _held(asked: np.ndarray, count: int) -> np.ndarray:
+    """What was asked for from every record on; at the last one what was held before."""
+    return np.concatenate([asked, asked[-1:]])[:count]
+
+
+def load(path: str | Path, model: Any = None) -> Trajectory:
+    """The trajectory in a stream, as far as that is whole; see `Trajectory.load`."""
+    found = StreamedTrajectory(Path(path), model)
+    _ = found.t
+    return found

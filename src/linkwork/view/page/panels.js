@@ -1,0 +1,93 @@
+// Cards beside the scene that every page has: layers, bodies, notes; and names under the mouse.
+
+import { byId, card, make } from "./dom.js";
+import { otherTheme, setTheme } from "./shades.js";
+
+const LAYERS = {
+  shapes: "bodies", joints: "joint axes", limits: "limits", frames: "frames", paths: "muscles, springs", guides: "ways of joints",
+  trails: "trails", contacts: "contact forces", collision: "collision shapes",
+};
+
+export function layersCard(scene, redraw) {
+  const { description } = scene;
+  const there = {
+    shapes: true, joints: description.joints.length || description.loops.length, limits: description.joints.some((j) => j.limits), frames: true,
+    paths: description.paths.length, guides: description.guides.length, trails: description.trails.length, contacts: description.contacts !== false,
+    collision: description.shapes.some((s) => s.layer === "collision"),
+  };
+  const boxes = Object.keys(LAYERS).filter((name) => there[name]).map((name) => {
+    const box = make("input", { type: "checkbox", checked: description.layers[name], id: `layer-${name}` });
+    box.addEventListener("change", () => {
+      description.layers[name] = box.checked;
+      scene.setLayer(name, box.checked);
+      redraw();
+    });
+    return make("label", {}, box, ` ${LAYERS[name]}`);
+  });
+  return card("Show", make("div", { className: "layers" }, ...boxes));
+}
+
+// Every body with a button that hides it and one that shows it alone.
+export function bodiesCard(scene, redraw) {
+  const list = make("ul", { className: "bodies", id: "bodies" });
+  let alone = null;
+  scene.description.bodies.forEach(({ name }, body) => {
+    const hide = make("button", { type: "button", textContent: "hide", title: `Hide ${name}` });
+    const only = make("button", { type: "button", textContent: "only", title: `Show ${name} alone` });
+    const row = make("li", {}, make("span", { textContent: name, title: name }), hide, only);
+    hide.addEventListener("click", () => {
+      const off = row.classList.toggle("off");
+      hide.textContent = off ? "show" : "hide";
+      scene.setHidden(body, off);
+      redraw();
+    });
+    only.addEventListener("click", () => {
+      alone = alone === body ? null : body;
+      for (const button of list.querySelectorAll("button:last-child")) button.ariaPressed = String(button === only && alone !== null);
+      scene.isolate(alone === null ? null : [alone]);
+      redraw();
+    });
+    list.append(row);
+  });
+  return card("Bodies", list);
+}
+
+export function healthCard({ health, notes }) {
+  const rows = health.flatMap(({ name, value, meaning }) => [
+    make("dt", { textContent: name }),
+    make("dd", { textContent: value, className: value === "no" || value === "nan" ? "bad" : "" }),
+    make("dd", { textContent: meaning, className: "meaning" }),
+  ]);
+  const lines = notes.map((note) => make("li", { textContent: note }));
+  return card("Health", make("dl", { id: "health" }, ...rows), make("ul", { className: "notes" }, ...lines));
+}
+
+// The name of the body under the mouse, beside it.
+export function nameBodies(scene) {
+  const tag = byId("hover");
+  let last = null;
+  scene.canvas.addEventListener("pointermove", (event) => {
+    if (last === null) requestAnimationFrame(show);
+    last = event;
+  });
+  scene.canvas.addEventListener("pointerleave", () => (tag.hidden = true));
+  function show() {
+    const { clientX, clientY } = last;
+    last = null;
+    const found = scene.orbit.dragging ? null : scene.pick(clientX, clientY);
+    tag.hidden = !found;
+    if (!found) return;
+    const box = scene.container.getBoundingClientRect();
+    tag.textContent = found.name;
+    tag.style.left = `${clientX - box.left + 14}px`;
+    tag.style.top = `${clientY - box.top + 10}px`;
+  }
+}
+
+export function themeButton(scene, redraw) {
+  byId("theme").addEventListener("click", () => {
+    setTheme(otherTheme());
+    scene.repaint();
+    redraw();
+  });
+}
