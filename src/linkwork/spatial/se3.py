@@ -11,6 +11,7 @@ Only the primitives (turn, shift, exponential, quaternion, raw matrix) different
 from __future__ import annotations
 
 from dataclasses import dataclass
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -441,7 +442,8 @@ def _scalars(name: str, x: Any) -> np.ndarray:
         return x
     try:
         a = array(x)
-        if a.dtype == object and a.ndim and not (NO_SCALARS | {complex}) & set(map(type, a.flat)):
+        kinds = set(map(type, a.flat)) if a.dtype == object and a.ndim else set()
+        if not (NO_SCALARS | {complex}) & kinds and any(not issubclass(kind, Real) for kind in kinds):
             return a
         return reals(x)
     except (TypeError, ValueError) as error:
