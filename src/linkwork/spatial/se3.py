@@ -11,6 +11,7 @@ Only the primitives (turn, shift, exponential, quaternion, raw matrix) different
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import date, datetime, timedelta
 from numbers import Real
 from typing import Any
 
@@ -428,7 +429,7 @@ def _angle(x: Any) -> Any:
         raise InputError(f"SE3: the angle must be a number, not {shown(x)} ({error})") from None
 
 
-NO_SCALARS = {str, bytes, dict, set, bool, type(None)}
+NO_SCALARS = {str, bytes, dict, set, bool, type(None), date, datetime, timedelta}
 
 
 def _of_scalars(x: np.ndarray) -> bool:
@@ -441,7 +442,7 @@ def _scalars(name: str, x: Any) -> np.ndarray:
     if isinstance(x, np.ndarray) and x.ndim and (x.dtype == np.float64 or _of_scalars(x)):
         return x
     try:
-        a = array(x)
+        a = reals(x) if isinstance(x, np.ndarray) and x.dtype != object else array(x)
         kinds = set(map(type, a.flat)) if a.dtype == object and a.ndim else set()
         if not (NO_SCALARS | {complex}) & kinds and any(not issubclass(kind, Real) for kind in kinds):
             return a
