@@ -258,7 +258,7 @@ def prepared(
     """A run with the arguments of `simulate`, checked."""
     dt, duration = given_positive("dt", dt), given_positive("duration", duration)
     steps = step_count(duration, dt)
-    check_method(method)
+    check_method(method, stepper)
     every = given_count("every", every)
     if control is not None:
         _check_control(control)
@@ -326,8 +326,10 @@ def step_count(duration: float, dt: float) -> int:
     return steps
 
 
-def check_method(method: Any) -> None:
-    """Raise unless there is such a method."""
+def check_method(method: Any, stepper: Any = None) -> None:
+    """Raise unless there is such a method, and a stepper has a name."""
+    if stepper is not None and not isinstance(stepper, str):
+        raise InputError(f"there is no stepper {shown(stepper)}; choose one of {', '.join(ALL_STEPPERS)}")
     choice(f"there is no method {{}}; choose one of {', '.join(METHODS)}", method, METHODS)
 
 

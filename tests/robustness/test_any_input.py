@@ -34,8 +34,8 @@ CHECKS = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_t
 
 
 def legal_number(x: Any) -> bool:
-    """Whether it is a number that a long run may be asked for with."""
-    return isinstance(x, int | float | Fraction) and 0 < x < 10**300
+    """Whether it is a number, or numbers, that a long run may be asked for with."""
+    return isinstance(x, np.ndarray) or (isinstance(x, int | float | Fraction) and 0 < x < 10**300)
 
 
 @st.composite
