@@ -70,7 +70,7 @@ def _simulated(chosen: list[Scene], out: Path, quiet: bool) -> dict[str, str]:
             status.update(f"Simulating {scene.name} ({k + 1} of {len(chosen)}) ...")
             steps = max(1, round(min(scene.duration, SECONDS) / scene.dt))
             try:
-                problem_of(scene.name).simulate(duration=steps * scene.dt).save(out / f"{scene.name}.html")
+                problem_of(scene.name).simulate(duration=steps * scene.dt).save(out / f"{scene.name}.html", look=scene.shot.look)
             except LinkworkError as error:
                 failed[scene.name] = " ".join(str(error).split())
             if not quiet:
