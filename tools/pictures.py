@@ -1,4 +1,4 @@
-"""Pictures of every scene and of some robots, by a headless Chromium out of their own pages: docs/pictures/*.webp, docs/gallery.md.
+"""Pictures of all scenes and of some robots, by a headless Chromium out of their own pages: docs/pictures, docs/gallery.md.
 
     python tools/pictures.py              # all of them
     python tools/pictures.py leg panda    # some

@@ -149,3 +149,20 @@ def test_an_assembly_moves_by_matrices(opened: Opened, tmp_path: Path) -> None:
     matrix = page.evaluate("linkwork.scene.matrices[0].clone().transpose().elements")
     drawn = np.reshape(matrix, (4, 4))[:3] @ [0.2, 0.0, 0.0, 1.0]
     np.testing.assert_allclose(drawn, made.point(run.state(), "rod", (0.2, 0, 0)), atol=1e-6)
+
+
+def test_what_goes_far_is_followed(opened: Opened, tmp_path: Path) -> None:
+    b = lw.ModelBuilder().body("stone", joint=lw.Free(), shapes=[lw.Box((0.2, 0.3, 0.4), density=1.0, group=0, mask=0)])
+    model = b.build()
+    run = lw.simulate(model, lw.State(model.neutral(), np.zeros(6)), 2.0)  # it falls 20 m
+    page = opened(run.save(tmp_path / "stone.html"), "#still")
+    before_camera = "linkwork.scene.matrices[0].clone().premultiply(linkwork.scene.orbit.camera.matrixWorldInverse).elements"
+    seen = []
+    for end in ("begin", "end"):
+        page.evaluate(f"linkwork.player.seek(linkwork.film.{end}); linkwork.player.draw()")
+        seen.append(page.evaluate(before_camera))
+    np.testing.assert_allclose(*seen, atol=1e-4)
+    page.click("#follow")
+    page.evaluate("linkwork.player.draw()")
+    left = page.evaluate(before_camera)
+    assert abs(left[13] - seen[0][13]) > 5.0

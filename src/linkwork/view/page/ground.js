@@ -85,13 +85,21 @@ export class Light {
 
   cover(middle, reach, azimuth) {
     const from = new THREE.Vector3(Math.cos(azimuth + 0.9) * 0.75, Math.sin(azimuth + 0.9) * 0.75, 1.35).normalize();
-    this.sun.position.copy(middle).addScaledVector(from, 3 * reach);
-    this.sun.target.position.copy(middle);
+    this.from = from.clone().multiplyScalar(3 * reach);
+    this.middle = middle.clone();
+    this.move(new THREE.Vector3());
     this.fill.position.set(-from.x, -from.y, 0.4);
     const box = this.sun.shadow.camera;
     Object.assign(box, { left: -reach, right: reach, top: reach, bottom: -reach, near: 0.2 * reach, far: 6 * reach });
     box.updateProjectionMatrix();
     this.sun.shadow.bias = -0.003;
+  }
+
+  // Goes with what it shines on.
+  move(offset) {
+    this.sun.target.position.copy(this.middle).add(offset);
+    this.sun.position.copy(this.sun.target.position).add(this.from);
+    this.sun.target.updateMatrixWorld();
   }
 
   // The colours of the theme; haze from some distance on.
