@@ -72,12 +72,13 @@ export function roundStep(x) {
 
 // Sky, sun and a weak light from the other side; the sun's shadows cover a ball.
 export class Light {
-  constructor(scene) {
+  // pixels: of the picture, which decide how fine shadows are.
+  constructor(scene, pixels) {
     this.sky = new THREE.HemisphereLight(0xffffff, 0x8a8f98, 0.62);
     this.sun = new THREE.DirectionalLight(0xfff4e6, 0.78);
     this.fill = new THREE.DirectionalLight(0xdfeaff, 0.22);
     this.sun.castShadow = true;
-    this.sun.shadow.mapSize.setScalar(2048);
+    this.sun.shadow.mapSize.setScalar(pixels > 400000 ? 2048 : 1024);
     this.sun.shadow.radius = 5;
     scene.add(this.sky, this.sun, this.sun.target, this.fill);
     this.scene = scene;

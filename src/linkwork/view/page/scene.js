@@ -35,7 +35,7 @@ export class Scene {
     this.world = new THREE.Scene();
     this.matrices = Array.from({ length: description.bodies.length + 1 }, () => new THREE.Matrix4());
     this.batches = new Batches(description, this.matrices);
-    this.light = new Light(this.world);
+    this.light = new Light(this.world, container.clientWidth * container.clientHeight * Math.min(2, devicePixelRatio) ** 2);
     this.orbit = new Orbit(this.canvas, () => this.render());
     this.world.add(this.batches.group);
     this.picker = new THREE.Raycaster();
