@@ -36,6 +36,8 @@ class Runs:
     columns   of the design, (runs,) or (runs, size)
     t         times (T,)
     q, v, tau (runs, T, size); tau is None without a control
+
+    >>> found = lw.study(model, lw.Design({"lower.mass": [0.5, 1.0]}), lambda run: {"last": run.q[:, 0].max()}, duration=0.1)
     """
 
     model: Model
