@@ -14,7 +14,7 @@ import { setTheme } from "./shades.js";
 import { setMatrix } from "./poses.js";
 import { Trails } from "./trails.js";
 
-const FAR = 6; // a motion over so many sizes of what moves is followed
+const FOLLOWED = 6; // a motion over so many sizes of what moves is followed
 
 export function makeScene(container, description) {
   return new Scene(container, description);
@@ -64,7 +64,7 @@ export class Scene {
     });
     this.setMatrices(moments[0]);
     const alone = moving.slice(0, first);
-    this.follow = this.description.camera?.follow ?? (first > 0 && span(moving) > FAR * span(alone));
+    this.follow = this.description.camera?.follow ?? (first > 0 && span(moving) > FOLLOWED * span(alone));
     this.home = this.centre();
     const own = this.description.camera?.still || this.follow ? alone : moving;
     const size = own.length ? span(own) : Infinity;
