@@ -94,4 +94,4 @@ def _write_page(scene: Scene, path: Path, live: bool) -> None:
             write_live(problem, path)
             return
     steps = max(1, round(min(scene.duration, SECONDS) / scene.dt))
-    problem.simulate(duration=steps * scene.dt).save(path)
+    problem.simulate(duration=steps * scene.dt).save(path, look=problem.look)

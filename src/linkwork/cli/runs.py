@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ..look import Look
 from .app import BROKEN, Loading, Timing
 from .problem import Problem, problem_of
 from .progress import progress
@@ -132,12 +133,12 @@ def _times(x: float) -> str:
     return f"{x:,.0f} times" if x >= 10 else f"{x:.2g} times"
 
 
-def written(trajectory: Trajectory, paths: Sequence[Path], quiet: bool = False) -> list[Path]:
-    """Write a run to files by their suffixes and say where."""
+def written(trajectory: Trajectory, paths: Sequence[Path], quiet: bool = False, look: Look | None = None) -> list[Path]:
+    """Write a run to files by their suffixes and say where; pages are looked at as `look` says."""
     from rich.console import Console
 
     with Console(stderr=True).status("Writing ..."):
-        paths = [trajectory.save(path) for path in paths]
+        paths = [trajectory.save(path, **({"look": look} if path.suffix.lower() == ".html" else {})) for path in paths]
     if not quiet:
         for path in paths:
             print(f"wrote    {path}")

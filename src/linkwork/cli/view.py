@@ -57,7 +57,7 @@ def view(
         problem = problem_of(what, rest, loading)
         out.mkdir(parents=True, exist_ok=True)
         run = standing(problem, move)
-        page = run.save(out / f"{problem.name}.view.html")
+        page = run.save(out / f"{problem.name}.view.html", look=problem.look)
         facts = {"name": problem.name, "bodies": run.model.nb, "dofs": problem.model.nv}
         if not json:
             print(run.model)
