@@ -16,20 +16,22 @@ SECONDS = 3.0  # of simulated time on a page of the gallery, at most
 
 
 @app.command
-def demo(*names: str, out: Path = Path("runs/demo"), headless: Flag = False, json: Flag = False) -> None:
-    """Write a gallery of all scenes with pictures, open it, and simulate one scene after the other into its page.
+def demo(*names: str, recorded: Flag = False, out: Path = Path("runs/demo"), headless: Flag = False, json: Flag = False) -> None:
+    """Write a gallery of all scenes with pictures, open it, and compile one scene after the other into a page in which it runs.
 
-    A page that is clicked before its scene has run waits for it.
+    A page that is clicked before it is ready waits for it. In a live page, bodies can be taken hold of with the mouse.
 
     Examples:
         linkwork demo
         linkwork demo pendulum leg windmill
-        linkwork demo --headless --out gallery
+        linkwork demo --recorded --headless --out gallery
 
     Parameters
     ----------
     names
         Names of scenes to show; all if none is given.
+    recorded
+        Simulate the scenes here, into pages that play what was recorded.
     out
         Folder for index.html and the pages of the scenes; created if needed.
     headless
@@ -53,13 +55,13 @@ def demo(*names: str, out: Path = Path("runs/demo"), headless: Flag = False, jso
         print(f"wrote    {index}")
     if not headless:
         open_page(index)
-    failed = _simulated(chosen, out, json)
+    failed = _written(chosen, out, recorded, json)
     if json:
         print_json({"files": [index, *(out / f"{s.name}.html" for s in chosen)], "failed": failed})
 
 
-def _simulated(chosen: list[Scene], out: Path, quiet: bool) -> dict[str, str]:
-    """Write the page of every scene; what could not be run, and why."""
+def _written(chosen: list[Scene], out: Path, recorded: bool, quiet: bool) -> dict[str, str]:
+    """Write the page of every scene; what could not be written, and why."""
     from rich.console import Console
 
     from .problem import problem_of
@@ -67,10 +69,14 @@ def _simulated(chosen: list[Scene], out: Path, quiet: bool) -> dict[str, str]:
     failed: dict[str, str] = {}
     with Console(stderr=True).status("") as status:
         for k, scene in enumerate(chosen):
-            status.update(f"Simulating {scene.name} ({k + 1} of {len(chosen)}) ...")
+            status.update(f"Preparing {scene.name} ({k + 1} of {len(chosen)}) ...")
+            problem, page = problem_of(scene.name), out / f"{scene.name}.html"
             steps = max(1, round(min(scene.duration, SECONDS) / scene.dt))
             try:
-                problem_of(scene.name).simulate(duration=steps * scene.dt).save(out / f"{scene.name}.html")
+                if recorded:
+                    problem.simulate(duration=steps * scene.dt).save(page, look=problem.look)
+                else:
+                    problem.save_live(page)
             except LinkworkError as error:
                 failed[scene.name] = " ".join(str(error).split())
             if not quiet:

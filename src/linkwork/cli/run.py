@@ -6,7 +6,7 @@ from pathlib import Path
 
 from .app import Flag, Loading, Rest, Timing, app, print_json
 from .opening import open_page
-from .problem import problem_of
+from .problem import Problem, problem_of
 from .runs import STREAM, Run, written
 
 
@@ -20,6 +20,7 @@ def run(
     out: Path = Path("runs"),
     headless: Flag = False,
     stream: Flag = False,
+    live: Flag = False,
     json: Flag = False,
 ) -> None:
     """Simulate a scene or a robot's file, write its animation, plots and numbers, and open the animation in the browser.
@@ -29,6 +30,7 @@ def run(
     Examples:
         linkwork run pendulum
         linkwork run pendulum --links 8 --method maximal
+        linkwork run leg --live
         linkwork run four_bar_knee --kind loop --no-muscles
         linkwork run robot.urdf --floating --height 1 --ground --duration 2
         linkwork run ant.xml --headless --json
@@ -44,16 +46,22 @@ def run(
         Write the files without opening a browser.
     stream
         Keep NAME.lwk when all is written; 'linkwork view', 'export' and 'plot' read it.
+    live
+        Simulate nothing here: write NAME.live.html, a page in which it runs and can be taken hold of, and open that.
     json
         Print size, speed, health and files as JSON.
     """
     problem = problem_of(scene, rest, loading)
     out.mkdir(parents=True, exist_ok=True)
+    if live:
+        _live(problem, timing, out / f"{problem.name}.live.html", headless, json)
+        return
     records = out / f"{problem.name}{STREAM}"
     done = Run(problem, timing, quiet=json, stream=records)
     if not json:
         done.tell()
-    paths = written(done.trajectory, [out / f"{problem.name}{suffix}" for suffix in (".html", ".png", ".npz")], json)
+    paths = [out / f"{problem.name}{suffix}" for suffix in (".html", ".png", ".npz")]
+    paths = written(done.trajectory, paths, json, problem.look)
     if not stream:
         records.unlink(missing_ok=True)
     if json:
@@ -61,3 +69,17 @@ def run(
     if not headless:
         open_page(paths[0])
     done.end()
+
+
+def _live(problem: Problem, timing: Timing, path: Path, headless: bool, json: bool) -> None:
+    """Write the page in which a problem runs."""
+    from rich.console import Console
+
+    with Console(stderr=True).status(f"Compiling {problem.name} for the browser ..."):
+        page = problem.save_live(path, timing)
+    if json:
+        print_json({"name": problem.name, "files": [page]})
+    else:
+        print(f"wrote    {page}")
+    if not headless:
+        open_page(page)
