@@ -6,7 +6,7 @@ from typing import Any
 
 
 class LinkworkError(Exception):
-    """Base of all errors of the library; the message says what, where and what to do.
+    """Base of all errors of the library; the message says in one line what, where and what to do.
 
     >>> try:
     ...     lw.load("robot.docx")
@@ -14,6 +14,9 @@ class LinkworkError(Exception):
     ...     print("not loaded")
     not loaded
     """
+
+    def __init__(self, *arguments: Any) -> None:
+        super().__init__(*(" ".join(x.split()) if isinstance(x, str) and "\n" in x else x for x in arguments))
 
 
 class ModelError(LinkworkError, ValueError):
@@ -32,6 +35,10 @@ class InputError(LinkworkError, ValueError):
     Traceback (most recent call last):
     linkwork.errors.InputError: ...
     """
+
+
+class ArgumentError(LinkworkError, TypeError):
+    """An argument of a name that there is not."""
 
 
 class SymbolError(LinkworkError, TypeError):

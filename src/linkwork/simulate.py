@@ -39,6 +39,7 @@ METHODS = {
     "maximal-implicit": "backward_euler",
     "redmax": "linearly_implicit",
 }
+MOST_NUMBERS = 1 << 33  # in all records of a run, 64 GiB
 MOST_STEPS = 1e12  # beyond, the time no longer counts steps
 MAXIMAL = ("maximal", "maximal-implicit")  # methods whose states are maximal
 
@@ -261,6 +262,9 @@ def prepared(
     every = given_count("every", every)
     if control is not None:
         _check_control(control)
+    records, most = steps // every, MOST_NUMBERS // max(1, getattr(model, "nq", 1) + getattr(model, "nv", 1))
+    if records > most:
+        raise InputError(f"{records} records do not fit into memory, at most {most} do; raise every = {every} or dt = {dt:g}")
     if steps % every:
         raise InputError(f"every = {every} does not divide the {steps} steps; the last {steps % every} would not be recorded")
     if not isinstance(model, HyperReduced):

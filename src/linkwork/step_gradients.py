@@ -16,9 +16,11 @@ import numpy as np
 
 from .errors import InputError
 from .kernel.adjoint import bar, bars_of, end
+from .kernel.running import Arrays
 from .model import Model, State
+from .model.weights import coordinate_weights, displacement_weights
 from .step_derivatives import Acting
-from .steppers.adjoints import Arrays, StepAdjoint, coordinate_weights, displacement_weights, step_adjoint
+from .steppers.adjoints import StepAdjoint, step_adjoint
 
 
 class StepGradient(NamedTuple):

@@ -166,14 +166,6 @@ def test_scenes_are_timed(capsys: pytest.CaptureFixture[str]) -> None:
     assert all(r["real_time"] > 1.0 for r in json.loads(capsys.readouterr().out))
 
 
-def test_a_scene_runs_in_a_page(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    given = ["--links", "2", "--live", "--headless", "--json", "--out", str(tmp_path)]
-    assert called("run", "pendulum", *given) == 0
-    assert said(capsys)["files"] == [str(tmp_path / "pendulum.live.html")]
-    assert [p.name for p in tmp_path.iterdir()] == ["pendulum.live.html"]
-    assert "WebAssembly" in (tmp_path / "pendulum.live.html").read_text()
-
-
 @pytest.mark.parametrize("recorded", [True, False])
 def test_the_gallery_shows_its_scenes(recorded: bool, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     given = ["--recorded"] if recorded else []
@@ -219,3 +211,13 @@ def test_help_of_a_command_comes_without_the_compiler() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.splitlines()[-1] == "[]"
+
+
+def test_scenes_run_in_their_pages(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert called("run", "pendulum", "--links", "2", "--live", "--headless", "--json", "--out", str(tmp_path)) == 0
+    assert json.loads(capsys.readouterr().out)["files"] == [str(tmp_path / "pendulum_live.html")]
+    assert "makeSimulation" in (tmp_path / "pendulum_live.html").read_text()
+    assert called("run", "pendulum", "--stepper", "dop853", "--live", "--headless", "--out", str(tmp_path)) == 2
+    assert "chooses its own steps" in capsys.readouterr().err
+    assert called("demo", "helix", "--live", "--out", str(tmp_path), "--headless") == 0
+    assert "makeSimulation" in (tmp_path / "helix.html").read_text()

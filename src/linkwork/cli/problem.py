@@ -40,21 +40,6 @@ class Problem:
     options: dict[str, Any] = field(default_factory=dict)
     look: Any = None
 
-    def save_live(self, path: Path, timing: Timing | None = None) -> Path:
-        """Write a page in which it runs; what Python would tell its forces during the run stays as at the start."""
-        from ..live import save_live
-
-        if "control" in self.options:
-            raise InputError(
-                f"{self.name}: its joint forces are a function of Python, which cannot go into a page; leave out --live"
-            )
-        timing, options = timing or Timing(), dict(self.options)
-        if callable(options.get("inputs")):
-            options["inputs"] = options["inputs"](0.0)
-        dt = self.dt if timing.dt is None else timing.dt
-        options |= {"stepper": timing.stepper, "look": self.look, "title": self.name}
-        return save_live(self.model, self.state, path, dt, timing.method or self.methods[0], **options)
-
     def simulate(self, timing: Timing | None = None, **changes: Any) -> Trajectory:
         """The run, as its own numbers or those of the command line say."""
         from ..simulate import simulate

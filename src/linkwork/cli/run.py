@@ -30,10 +30,10 @@ def run(
     Examples:
         linkwork run pendulum
         linkwork run pendulum --links 8 --method maximal
-        linkwork run leg --live
         linkwork run four_bar_knee --kind loop --no-muscles
         linkwork run robot.urdf --floating --height 1 --ground --duration 2
         linkwork run ant.xml --headless --json
+        linkwork run drag --live
 
     Parameters
     ----------
@@ -47,14 +47,14 @@ def run(
     stream
         Keep NAME.lwk when all is written; 'linkwork view', 'export' and 'plot' read it.
     live
-        Simulate nothing here: write NAME.live.html, a page in which it runs and can be taken hold of, and open that.
+        Write NAME_live.html instead, a page in which the scene runs by itself and can be taken hold of with the mouse.
     json
         Print size, speed, health and files as JSON.
     """
     problem = problem_of(scene, rest, loading)
     out.mkdir(parents=True, exist_ok=True)
     if live:
-        _live(problem, timing, out / f"{problem.name}.live.html", headless, json)
+        _live(problem, timing, out, headless, json)
         return
     records = out / f"{problem.name}{STREAM}"
     done = Run(problem, timing, quiet=json, stream=records)
@@ -71,12 +71,14 @@ def run(
     done.end()
 
 
-def _live(problem: Problem, timing: Timing, path: Path, headless: bool, json: bool) -> None:
-    """Write the page in which a problem runs."""
+def _live(problem: Problem, timing: Timing, out: Path, headless: bool, json: bool) -> None:
+    """Write a page that runs by itself, say where, and open it."""
     from rich.console import Console
 
-    with Console(stderr=True).status(f"Compiling {problem.name} for the browser ..."):
-        page = problem.save_live(path, timing)
+    from .live import write_live
+
+    with Console(stderr=True).status(f"Compiling {problem.name} ..."):
+        page = write_live(problem, out / f"{problem.name}_live.html", timing)
     if json:
         print_json({"name": problem.name, "files": [page]})
     else:

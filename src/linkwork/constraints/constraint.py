@@ -19,7 +19,7 @@ from ..joints import Joint
 from ..kernel.symbol import traced_digest
 from ..model.model import WORLD
 from ..spatial.functions import shaped
-from ..spatial.gate import meant
+from ..spatial.gate import meant, word
 from ..spatial.scalar import Scalar, Vector
 from ..spatial.se3 import SE3
 
@@ -105,6 +105,7 @@ class Constraint(RowLaw):
         """Raise if the model lacks a body that this constraint names."""
         names = known_bodies(model)
         for body in self.bodies:
+            word(type(self).__name__, "a body", body)
             if body not in names:
                 raise ModelError(
                     f"{type(self).__name__} between {self.bodies}: there is no body {body!r}{meant(body, model.names)}"

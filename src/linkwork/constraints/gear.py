@@ -9,7 +9,7 @@ import numpy as np
 
 from ..errors import ModelError
 from ..model.model import WORLD
-from ..spatial.gate import point, real, shown
+from ..spatial.gate import point, real, shown, word
 from ..spatial.scalar import Scalar, Vector, dot, stack
 from ..spatial.se3 import SE3
 from .constraint import Constraint
@@ -38,6 +38,7 @@ class Gear(Constraint):
         axis_a: Any = (0.0, 0.0, 1.0),
         axis_b: Any = (0.0, 0.0, 1.0),
     ) -> None:
+        word("Gear", "the carrier", carrier)
         self.bodies = (wheel_a, wheel_b) if carrier == WORLD else (wheel_a, wheel_b, carrier)
         try:
             self.ratio = real(ratio)

@@ -12,12 +12,13 @@ from ..errors import ModelError
 from ..joints import Joint
 from ..model.model import Body
 from ..spatial.functions import Function, Functions
-from ..spatial.gate import numbers, real, reals, shown
+from ..spatial.gate import numbers, real, reals, shown, size_of
 from ..spatial.scalar import Scalar, Vector, array, zeros
 from ..spatial.se3 import SE3
 from .force import Force
 from .joint import JointForce
 
+MOST_INPUTS = 1_000_000
 RESERVED = {"t": "the time", "u": "the inputs"}
 
 
@@ -29,9 +30,11 @@ class Given(FunctionLaw):
     def _take(self, owner: str, functions: dict[str, Any], parameters: Mapping[str, Any] | None, inputs: Any) -> None:
         self._given = Functions(owner, functions, parameters, RESERVED)
         count = isinstance(inputs, int) and not isinstance(inputs, bool)
-        if count and inputs < 0:
-            raise ModelError(f"{owner}: inputs must be at least 0, not {inputs}")
-        self._initial = np.zeros(inputs) if count else numbers(owner, "inputs", inputs, np.size(inputs))
+        if count and not 0 <= inputs <= MOST_INPUTS:
+            raise ModelError(
+                f"{owner}: inputs must be at least 0{'' if inputs < 0 else f' and at most {MOST_INPUTS}'}, not {inputs}"
+            )
+        self._initial = np.zeros(inputs) if count else numbers(owner, "inputs", inputs, size_of(inputs))
         self.inputs = len(self._initial)
 
     @property
@@ -59,7 +62,7 @@ class CustomForce(Given, Force):
     """A force between bodies from functions; see `force`."""
 
     def __init__(self, bodies: Any, energy: Any, wrenches: Any, parameters: Any, inputs: Any, name: str) -> None:
-        names = (bodies,) if isinstance(bodies, str) else tuple(bodies)
+        names = tuple(bodies) if np.iterable(bodies) and not isinstance(bodies, str) else (bodies,)
         owner = self.between(*names, name=name)
         if not names:
             raise ModelError(f"{owner}: it acts on no body; name at least one")

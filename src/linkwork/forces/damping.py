@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ..spatial.gate import ORIGIN, numbers, point
+from ..spatial.gate import ORIGIN, numbers, point, shape_of
 from ..spatial.scalar import Scalar, Vector
 from ..spatial.se3 import SE3, rigid_parts
 from .force import Force, length_of
@@ -88,6 +88,6 @@ class Drag(Force):
 
 def _six(owner: str, what: str, x: Any) -> np.ndarray:
     """Coefficients (angular, linear); a number or three are linear."""
-    if np.shape(x) == (6,):
+    if shape_of(x) == (6,):
         return numbers(owner, what, x, 6, 0.0)
     return np.concatenate([np.zeros(3), numbers(owner, what, x, 3, 0.0, spread=True)])

@@ -17,6 +17,7 @@ from ..errors import ModelError
 from ..kernel.symbol import traced_digest
 from ..spatial.dual import Gradient
 from ..spatial.frozen import Frozen
+from ..spatial.gate import positive
 from ..spatial.scalar import Scalar, Vector, read_only, where
 
 GAUSS = np.polynomial.legendre.leggauss(16)
@@ -209,8 +210,7 @@ def tendon_curve(strain: float = 0.049) -> PiecewiseCurve:
     >>> float(lw.tendon_curve()(0.99))
     0.0
     """
-    if not (np.isfinite(strain) and strain > 0):
-        raise ModelError(f"tendon_curve: strain must be above 0, not {strain!r}")
+    strain = positive("tendon_curve", "strain", strain)
     slope = 1.375 / strain
     end = 1.0 + strain - 1.0 / (3.0 * slope)
     return cubic_curve((1.0, end), ((1.0, 0, 0.0), (1.0, 1, 0.0), (end, 0, 2.0 / 3.0), (end, 1, slope)))

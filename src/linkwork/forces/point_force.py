@@ -34,7 +34,7 @@ class PointForce(Force):
 
     def __init__(self, body: str, point: Any, force: Any, axes: str = "world", *, name: str = "") -> None:
         owner = self.between(body, name=name)
-        if axes not in ("world", "body"):
+        if not isinstance(axes, str) or axes not in ("world", "body"):
             raise ModelError(f'{owner}: axes must be "world" or "body", not {axes!r}')
         self.axes = axes
         self.law = force if callable(force) else None

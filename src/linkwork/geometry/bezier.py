@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import ModelError
-from ..spatial.gate import reals
+from ..spatial.gate import reals, shape_of
 from ..spatial.scalar import Scalar, Vector, stack
 from .curves import Curve, interval
 from .surfaces import ParametricSurface
@@ -75,7 +75,7 @@ def _control(owner: str, points: Any, ndim: int) -> np.ndarray:
     if P.ndim != ndim or P.shape[-1] != 3 or min(P.shape[:-1]) < 2:
         grid = "(n, 3)" if ndim == 2 else "(m, n, 3)"
         raise ModelError(
-            f"{owner}: the control points must be numbers {grid}, two or more each way, not of shape {np.shape(points)}"
+            f"{owner}: the control points must be numbers {grid}, two or more each way, not of shape {shape_of(points)}"
         )
     if not np.all(np.isfinite(P)):
         raise ModelError(f"{owner}: the control points must be finite")

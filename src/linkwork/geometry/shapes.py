@@ -8,7 +8,7 @@ from typing import Any, ClassVar, TypedDict, Unpack
 
 import numpy as np
 
-from ..errors import ModelError
+from ..errors import ArgumentError, ModelError
 from ..spatial.frozen import Frozen
 from ..spatial.gate import meant, reals
 from ..spatial.inertia import Inertia
@@ -73,7 +73,9 @@ class Shape(Frozen):
     ) -> None:
         for option in unknown:
             known = [p for p in inspect.signature(Shape.__init__).parameters if p not in ("self", "unknown")]
-            raise ModelError(f"{type(self).__name__}: there is no {option!r}; there are {', '.join(known)}{meant(option, known)}")
+            raise ArgumentError(
+                f"{type(self).__name__}: there is no {option!r}; there are {', '.join(known)}{meant(option, known)}"
+            )
         owner = self.name = type(self).__name__ if name is None else name
         if not isinstance(owner, str) or not owner:
             raise ModelError(f"{type(self).__name__}: its name must be a text, not {name!r}")

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import ModelError
+from ..spatial.gate import choice
 from ..spatial.jet import Jet
 from ..spatial.scalar import Vector, stack
 from ..spatial.se3 import SE3, Tangent, rigid_parts
@@ -154,8 +155,7 @@ class FreeExp(Composite):
     """
 
     def __init__(self, order: str = "TR", radius: float = 1.5 * np.pi) -> None:
-        if order not in ("TR", "RT"):
-            raise ModelError(f'FreeExp: the order must be "TR" or "RT", not {order!r}')
+        choice('FreeExp: the order must be "TR" or "RT", not {}', order, ("TR", "RT"), ModelError)
         rotation, translation = SphericalExp(radius), Translational()
         self.order = order
         super().__init__(*((translation, rotation) if order == "TR" else (rotation, translation)))

@@ -120,9 +120,9 @@ class Model(Travelling):
 
     def _repr_html_(self) -> str:
         """The model in its neutral configuration, in a notebook."""
-        from ..view.html import framed, page, still
+        html = importlib.import_module("linkwork.view.html")  # no kernel depends on it
 
-        return framed(page(still(self), "model"))
+        return html.framed(html.page(html.still(self), "model"))
 
     def space_shape(self, space: str) -> tuple[int, ...]:
         """The shape of all values in a space: "q", "v", "rows" (constraint rows of all joints), "M" (nv, nv)."""

@@ -33,7 +33,7 @@ def samples(x: Any, y: Any, kind: str = "linear") -> Table:
         raise ModelError(f"samples: x and y must be two finite numbers or more each, as many of both, not {x!r} and {y!r}")
     if np.any(np.diff(a) <= 0.0):
         raise ModelError(f"samples: x must increase, not {a.tolist()}")
-    if kind not in KINDS:
+    if not isinstance(kind, str) or kind not in KINDS:
         raise ModelError(f"samples: kind must be one of {', '.join(map(repr, KINDS))}, not {kind!r}{meant(kind, KINDS)}")
     pieces = _pieces(a, b, kind)
     ends = np.zeros((2, *pieces.shape[1:]))

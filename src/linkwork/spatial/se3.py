@@ -18,10 +18,10 @@ import numpy as np
 from ..errors import InputError, ModelError
 from . import entire, quaternion, so3
 from . import stage as st
-from .gate import reals, rotation_problem, shown
+from .gate import real, reals, rotation_problem, shown
 from .inertia import Articulated
 from .jet import Jet, biases, gradient_rates, gradients, rates, values
-from .scalar import Scalar, Vector, array, cross, dot, is_number, is_zero, numeric, read_only, stack, zeros
+from .scalar import Element, Scalar, Vector, array, cross, dot, is_number, is_zero, numeric, read_only, stack, zeros
 from .stage import Shift, Stage, Turn
 from .tangent import Tangent, along, column_count, has_jets, mapped, of_matrix, of_rotation, of_shift
 from .tape import ACTIVE, noted_call, tape_of
@@ -84,8 +84,8 @@ class SE3:
         axis = _vector("axis", axis, 3)
         for k in range(3):
             if is_zero(axis[(k + 1) % 3]) and is_zero(axis[(k + 2) % 3]) and is_number(axis[k]):
-                return _turn(k, angle * float(axis[k]))
-        x = angle.x if isinstance(angle, Jet) else angle
+                return _turn(k, _angle(angle) * float(axis[k]))
+        x = angle.x if isinstance(angle, Jet) else _angle(angle)
         c, s = np.cos(x), np.sin(x)
         R = st.skew(axis) * s + np.outer(axis, axis) * (1.0 - c) + np.eye(3) * c
         return _carrying((st.Rotation(numeric(R)),), along(np.concatenate([axis, np.zeros(3)]), angle))
@@ -395,7 +395,7 @@ def _in_a_row(first: tuple[Stage, ...], second: tuple[Stage, ...]) -> tuple[Stag
 
 
 def _turn(axis: int, angle: Scalar) -> SE3:
-    x = angle.x if isinstance(angle, Jet) else angle
+    x = angle.x if isinstance(angle, Jet) else _angle(angle)
     unit = np.eye(6)[axis]
     return _carrying((Turn(axis, np.cos(x), np.sin(x)),), along(unit, angle))
 
@@ -412,6 +412,16 @@ def _matrix(R: Any) -> np.ndarray:
     if matrix.shape != (3, 3):
         raise InputError(f"SE3: the rotation must be a 3x3 matrix, not of shape {matrix.shape}")
     return matrix
+
+
+def _angle(x: Any) -> Any:
+    """An angle as a number, or a traced value as it is."""
+    if type(x) is float or isinstance(x, Element) or hasattr(x, "place"):
+        return x
+    try:
+        return real(x)
+    except ValueError as error:
+        raise InputError(f"SE3: the angle must be a number, not {shown(x)} ({error})") from None
 
 
 NO_SCALARS = {str, bytes, complex, dict, set, bool, type(None)}

@@ -39,11 +39,13 @@ from .states import state
 LAWS = Family(
     "laws",
     "Laws",
-    "What holds for every model: axioms of the groups, conserved quantities, the order of every stepper, and the same accelerations and "
+    "What holds for every model: axioms of the groups, conserved quantities, the order of every stepper, and the same "
+    "accelerations and "
     "motions in all formulations.",
 )
 MANY, FEW = 300, 12
 TIGHT: dict[str, Any] = {"stepper": "dop853", "rtol": 1e-12, "atol": 1e-13}
+TIGHTEST: dict[str, Any] = {"stepper": "dop853", "rtol": 1e-13, "atol": 1e-14}
 
 
 def matrix(E: SE3) -> np.ndarray:
@@ -52,7 +54,8 @@ def matrix(E: SE3) -> np.ndarray:
 
 @LAWS.item(
     "groups",
-    "SE(3) and SO(3) at random elements, angles from 1e-9 to pi - 1e-9: associativity, inverses, exp and log, Ad, ad, Jacobi's identity",
+    "SE(3) and SO(3) at random elements, angles from 1e-9 to pi - 1e-9: associativity, inverses, exp and log, Ad, ad, "
+    "Jacobi's identity",
     "Axioms of Lie groups",
 )
 def groups(quick: bool) -> Outcome:
@@ -186,7 +189,7 @@ def equal_steps(stepper: str, duration: float, n: int) -> dict[str, Any]:
 def slopes(case: tuple[Model, State, float], steps: dict[int, tuple[int, ...]], runs: list[tuple[str, str]]) -> dict[str, Any]:
     """Of every stepper in every formulation: its order, the slope that was found, numbers of steps and errors."""
     model, start, duration = case
-    truth, found = bodies(simulate(model, start, duration, duration, **TIGHT | {"rtol": 1e-13, "atol": 1e-14})), {}
+    truth, found = bodies(simulate(model, start, duration, duration, **TIGHTEST)), {}
     for stepper, method in runs:
         order, errors = ALL_STEPPERS[stepper].order, []
         for n in steps[order]:
@@ -223,7 +226,8 @@ def orders_with_loop(quick: bool) -> Outcome:
 # --- formulations -------------------------------------------------------------------------------------------------------------
 @LAWS.item(
     "accelerations",
-    "Accelerations of random models by recursion, by dense matrices, by multipliers in maximal coordinates; inverse dynamics undoes them",
+    "Accelerations of random models by recursion, by dense matrices, by multipliers in maximal coordinates; inverse "
+    "dynamics undoes them",
     "One equation of motion [Si & Guenter; Liu & Jain; Baraff; Sueda]",
 )
 def accelerations(quick: bool) -> Outcome:
