@@ -29,7 +29,7 @@ html_title = "linkwork"
 html_show_sphinx = False
 
 CHAPTERS = {
-    "Use it": ["../README", "cli", "comfort", "studies/README"],
+    "Use it": ["../README", "cli", "comfort", "view", "live", "studies/README"],
     "Build models": [
         "joints/README",
         "forces/README",
@@ -40,6 +40,7 @@ CHAPTERS = {
     ],
     "Move them": ["steppers/README", "dynamics", "maximal/README", "derivatives/README"],
     "Understand them": ["tutorial/README", "notation", "architecture"],
+    "Trust it": ["verify", "reliability/runs", "reliability/streams"],
     "Reference": ["api", "../benchmarks/README", "../CHANGELOG"],
 }
 
