@@ -11,7 +11,7 @@ import sys as _sys
 from types import ModuleType as _ModuleType
 from typing import Any as _Any
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 
 def _places() -> dict[str, tuple[str, str]]:
