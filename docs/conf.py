@@ -29,7 +29,7 @@ html_title = "linkwork"
 html_show_sphinx = False
 
 CHAPTERS = {
-    "Use it": ["../README", "cli", "comfort", "studies/README"],
+    "Use it": ["../README", "cli", "comfort", "view", "live", "studies/README"],
     "Build models": [
         "joints/README",
         "forces/README",
@@ -42,6 +42,10 @@ CHAPTERS = {
     "Understand them": ["tutorial/README", "notation", "architecture"],
     "Trust it, change it": [
         "verify",
+        "reliability",
+        "reliability/values",
+        "reliability/runs",
+        "reliability/streams",
         "../CONTRIBUTING",
         *(f"contributing/{what}" for what in ("joint", "force", "constraint", "stepper", "importer")),
     ],
