@@ -11,7 +11,7 @@ import sys as _sys
 from types import ModuleType as _ModuleType
 from typing import Any as _Any
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 
 def _places() -> dict[str, tuple[str, str]]:
@@ -55,7 +55,15 @@ def __getattr__(name: str) -> _Any:
 
 def __dir__() -> list[str]:
     """What users use: the public names, and the version."""
-    return [*_PLACES, "__version__"]
+    return [*__all__, "__version__"]
 
 
-__all__ = list(_PLACES)  # pyright: ignore[reportUnsupportedDunderAll]
+def _here() -> list[str]:
+    """The public names, without doors to packages that are not installed."""
+    from importlib.util import find_spec
+
+    closed = [name for name, (module, own) in _PLACES.items() if module == "doors" and find_spec(own) is None]
+    return [name for name in _PLACES if name not in closed]
+
+
+__all__ = _here()  # pyright: ignore[reportUnsupportedDunderAll]

@@ -11,7 +11,7 @@ from order.test_runge_kutta import LAWS, PUSHES, case
 
 import linkwork as lw
 from linkwork.kernel import eager
-from linkwork.steppers.adaptive import AdaptiveRun, adaptive_plans
+from linkwork.steppers.adaptive import AdaptiveRun, Found, adaptive_plans
 
 OPTIONS: dict[str, dict[str, Any]] = {"dop853": {"rtol": 1e-8, "atol": 1e-10}, "ode45": {"rtol": 1e-5}}
 SMOOTH = [name for name in LAWS if name not in PUSHES]
@@ -75,11 +75,11 @@ def test_the_program_run_eagerly(laws: str, stepper: str) -> None:
     found: list[dict[str, np.ndarray]] = []
     compiled = lw.simulate(model, state, 0.08, 0.08, stepper=stepper, **OPTIONS[stepper])
 
-    def instead(self: AdaptiveRun, state: lw.State, times: np.ndarray, h: np.ndarray, rates: np.ndarray, *rest: Any) -> Any:
+    def instead(self: AdaptiveRun, start: dict[str, np.ndarray], *rest: Any) -> Any:
         tree = adaptive_plans(model, self.method).tree
-        found.append(eager.run(self.program, tree, self.inputs(state, times, h, rates)))
+        found.append(eager.run(self.program, tree, start))
         modes = found[0]["mode_then"][None, None] if "mode_then" in found[0] else None
-        return found[0]["q_then"][None, None], found[0]["v_then"][None, None], modes
+        return Found(found[0]["q_then"][None, None], found[0]["v_then"][None, None], modes, None, False, {})
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(AdaptiveRun, "__call__", instead)

@@ -76,3 +76,20 @@ def test_of_a_batch_the_error_says_which_run() -> None:
     with pytest.raises(lw.SolverError, match=r"1 of the 5 runs, first of run 3, is not finite at t = 0\.\d+: body 'a'") as lost:
         lw.simulate(model, state, 1.0, 1e-3)
     assert np.isfinite(lost.value.trajectory.v[[0, 1, 2, 4]]).all()
+
+
+@pytest.mark.parametrize("stepper", ["dop853", "ode45"])
+@pytest.mark.parametrize("pieces", [1e3, 1e-12])
+def test_what_a_method_with_its_own_steps_found_before_it_failed(
+    monkeypatch: pytest.MonkeyPatch, stepper: str, pieces: float
+) -> None:
+    """v_dot = v^2 with v(0) = 2: v = 1 / (0.5 - t)."""
+    monkeypatch.setattr(pace, "PIECE", pieces)
+    b = lw.ModelBuilder(gravity=(0, 0, 0))
+    b.body("cart", joint=lw.Prismatic((1, 0, 0)), inertia=lw.Inertia(1.0, (0, 0, 0), np.eye(3)))
+    b.add(lw.joint_force("cart", force=lambda q, v: v * v))
+    with pytest.raises(lw.SolverError, match=rf"{stepper} stopped at t = (0\.4|0\.5)") as lost:
+        lw.simulate(b.build(), lw.State([0.0], [2.0]), 1.0, 0.01, stepper=stepper)
+    kept = lost.value.trajectory
+    assert 45 <= len(kept) <= 51
+    np.testing.assert_allclose(kept.v[:45, 0], 1.0 / (0.5 - kept.t[:45]), rtol=1e-2)

@@ -21,7 +21,7 @@ from .muscle_wrap import Wrap
 class MusclePath(Frozen):
     """Points (body, point) in order; an obstacle between two points is what their line goes around.
 
-    >>> MusclePath(("world", (0, 0, 1)), WrapSphere("upper", radius=0.03), ("lower", (0.05, 0, 0)))
+    >>> path = lw.MusclePath(("world", (0, 0, 1)), lw.WrapSphere("upper", radius=0.03), ("lower", (0.05, 0, 0)))
 
     bodies    their names, each once, in order of appearance
     numbers   the run-time data of all points and obstacles

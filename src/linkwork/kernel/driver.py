@@ -210,20 +210,18 @@ def _scalars(t: Lanes, unpack: bool, mapped: bool) -> list[str]:
 
 
 def transfers_ir(unpack: bool) -> str:
-    """Move all inputs (or outputs) of one block; inputs that do not change between records move only at record 0.
-
-    Of an output that has no place for every record, the last one stays.
+    """Move all inputs (or outputs) of one block; inputs that do not change between records move only at record 0, and outputs
+    that have no place for every record only at the last one: `once` says which it is.
     """
     name, move = ("lw_unpack_all", "lw_unpack") if unpack else ("lw_pack_all", "lw_pack")
-    lines = [f"define void @{name}(ptr %list, i64 %total, i64 %state, i64 %valid, i64 %record) #0 {{", "start:"]
+    lines = [f"define void @{name}(ptr %list, i64 %total, i64 %state, i64 %valid, i64 %record, i1 %once) #0 {{", "start:"]
     lines += ["  %some = icmp sgt i64 %total, 0", "  br i1 %some, label %loop, label %done", "loop:"]
     lines.append("  %i = phi i64 [ 0, %start ], [ %next, %after ]")
     lines += [f"  %at = mul i64 %i, {len(TRANSFER)}", "  %entry = getelementptr i64, ptr %list, i64 %at"]
     for index, field in enumerate(TRANSFER):
         load_field(lines, field, index, "%entry", "ptr" if field in ("lanes", "memory", "map") else "i64")
-    lines += ["  %first = icmp eq i64 %record, 0", "  %moves = icmp ne i64 %record_stride, 0"]
-    wanted = "true" if unpack else "%wanted"
-    lines += ["  %wanted = or i1 %first, %moves", f"  br i1 {wanted}, label %move, label %after", "move:"]
+    lines += ["  %moves = icmp ne i64 %record_stride, 0", "  %wanted = or i1 %once, %moves"]
+    lines += ["  br i1 %wanted, label %move, label %after", "move:"]
     lines += ["  %a = mul i64 %state, %stride", "  %b = mul i64 %record, %record_stride", "  %ab = add i64 %a, %b"]
     lines.append("  %row = getelementptr i8, ptr %memory, i64 %ab")
     arguments = "ptr %lanes, ptr %row, i64 %count, i64 %stride, i64 %valid"
@@ -267,7 +265,8 @@ block:
   br label %record
 record:
   %r = phi i64 [ 0, %block ], [ %r.next, %record.end ]
-  call void @lw_pack_all(ptr %inputs, i64 %input_count, i64 %s, i64 %valid, i64 %r)
+  %r.first = icmp eq i64 %r, 0
+  call void @lw_pack_all(ptr %inputs, i64 %input_count, i64 %s, i64 %valid, i64 %r, i1 %r.first)
   br label %repeat
 repeat:
   %k = phi i64 [ 0, %record ], [ %k.next, %repeat ]
@@ -276,9 +275,10 @@ repeat:
   %k.more = icmp slt i64 %k.next, %every
   br i1 %k.more, label %repeat, label %record.end
 record.end:
-  call void @lw_unpack_all(ptr %outputs, i64 %output_count, i64 %s, i64 %valid, i64 %r)
   %r.next = add i64 %r, 1
   %r.more = icmp slt i64 %r.next, %records
+  %r.last = xor i1 %r.more, true
+  call void @lw_unpack_all(ptr %outputs, i64 %output_count, i64 %s, i64 %valid, i64 %r, i1 %r.last)
   br i1 %r.more, label %record, label %block.end
 block.end:
   %s.next = add i64 %s, {t.width}

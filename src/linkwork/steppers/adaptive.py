@@ -15,15 +15,16 @@ Python alone can say (control, events, inputs that change) needs the same method
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from math import inf
+from time import perf_counter
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..elements.collection import Shape, collection
 from ..elements.derive import derive
-from ..errors import SolverError
 from ..kernel.loops import Ints, Lane, LoopFunction, loops, where
 from ..kernel.loops import any as some
 from ..kernel.plans import Plans
@@ -36,10 +37,12 @@ from ..spatial.scalar import Vector, array
 from ..spatial.scalar import where as chosen
 from .event_search import JUDGE_EVENTS, NEVER, SHORTEN, judge_events, shorten
 from .modes import PILED_UP, hold_modes, look_at_events, mode_fields, open_rows, rest, switch, watch_modes
+from .pace import Pace
 from .runge_kutta import STAGE, stage_fields, stage_steps, staged_tree
 from .stages import renamed
 
 MOST = 1_000_000  # trial steps between two records
+LAST_STEP = ("base_t", "h", "base_q", "base_v", "moves", "gains")  # what the interpolant of the last step is made of
 START = {"q": "base_q", "v": "base_v", "t": "base_t"}  # where the present step began
 
 
@@ -316,6 +319,7 @@ def adaptive_program(
         "turns": Field("input", "global", vector(pieces)),
     }
     found |= mode_fields() if pushes else {}
+    found |= {name: replace(found[name], kind="state") for name in (*LAST_STEP, *(["step_mode"] if pushes else []))}
     name = f"adaptive_{control.name}_{int(fresh)}_{'_'.join(map(str, map(int, shape)))}"
     return Algorithm(name, found, {"run": steps})
 
@@ -331,6 +335,23 @@ def adaptive_plans(model: Model, method: Embedded) -> Plans:
         return Plans(replace(tree, counts=tree.counts | counts, numbers=tree.numbers | numbers))
 
     return model.keep_as((adaptive_plans, total, method.stages, faults, pieces), made)
+
+
+class Found(NamedTuple):
+    """What was found of motions at the times but the first (batch, times - 1, size), as far as all of them got.
+
+    modes     of rows, if they have some
+    failure   why they did not get to the end
+    stopped   whether somebody pressed Ctrl-C
+    end       all that the program keeps there
+    """
+
+    q: np.ndarray
+    v: np.ndarray
+    modes: np.ndarray | None
+    failure: str | None
+    stopped: bool
+    end: Mapping[str, np.ndarray]
 
 
 @dataclass(frozen=True, eq=False)
@@ -374,35 +395,60 @@ class AdaptiveRun:
         return {n: np.ascontiguousarray(x, float) for n, x in kept.items()} | {n: np.reshape(x, -1) for n, x in given.items()}
 
     def __call__(
-        self, state: State, times: np.ndarray, h: np.ndarray, rates: np.ndarray, tau: Any, external: Any, threads: int | None = 1
-    ) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
-        """q, v and the modes of rows, if they have some, at the times but the first (batch, times - 1, size), from states
-        (batch, size).
+        self,
+        start: Mapping[str, np.ndarray],
+        times: np.ndarray,
+        tau: Any,
+        external: Any,
+        threads: int | None = 1,
+        deadline: float = inf,
+    ) -> Found:
+        """The motions from where they are, in pieces that take a moment each (see `pace`).
 
-        times   equally spaced; the first is that of the states
-        h       the lengths of the first steps (batch,)
-        rates   accelerations at the start (batch, nv)
+        start      what `inputs` says, or where an earlier part ended
+        times      equally spaced; the first is that of the start
+        deadline   when to end, if not everything is done by then (`perf_counter`)
         """
-        m, laws, batch, records = self.model, collection(self.model), len(state.q), len(times) - 1
+        m, laws, batch, records = self.model, collection(self.model), len(start["q"]), len(times) - 1
         pushed = {name: flat(x, n, batch) for name, x, n in (("tau", tau, 1), ("external", external, 2)) if x is not None}
         absent = [name for name in ("tau", "external") if name not in pushed] + (["x", "left"] if laws.rows else [])
         plans = adaptive_plans(m, self.method)
         plan = plans(self.program, plans.lanes(self.program, batch), ("run",), tuple(absent))
         out = {name: np.empty((batch, records, n)) for name, n in (("q_then", m.nq), ("v_then", m.nv), ("status", 1), ("t", 1))}
         out |= {"mode_then": np.empty((batch, records, laws.row_count))} if laws.shape[3] else {}
-        plan.run(self.inputs(state, times, h, rates) | pushed, out, batch, records, 1, thread_count(threads))
-        self._check(out["status"][:, -1, 0], out["t"][:, -1, 0], times[-1])
-        return out["q_then"], out["v_then"], out.get("mode_then")
+        states = [name for name, f in self.program.fields.items() if f.kind == "state"]
+        given = {name: np.zeros((batch, plan.sizes[name])) for name in states} | {n: np.array(x) for n, x in start.items()}
+        kept = {name: given[name] for name in states if name not in out}
+        pace, done, failure, stopped = m.keep_as((Pace, self.program.name, batch), lambda: Pace(m.nb)), 0, None, False
+        end = {name: given[name].copy() for name in states}
+        try:
+            while done < records and failure is None and (perf_counter() < deadline or not done):
+                count, begin = min(records - done, max(1, pace.state_steps() // batch)), perf_counter()
+                part = {name: a[:, done : done + count] for name, a in out.items()}
+                plan.run(given | pushed, part | kept, batch, count, 1, thread_count(threads))
+                for name in ("t", "status"):
+                    given[name] = np.ascontiguousarray(part[name][:, -1])
+                pace.took(count * batch, perf_counter() - begin)
+                failure = self._failure(given["status"][:, 0], given["t"][:, 0], times[done + count])
+                done, end = done + count, {name: given[name].copy() for name in states}
+        except KeyboardInterrupt:
+            stopped = True
+        if failure is not None:  # what every state reached
+            reached = (out["status"][:, :done, 0] == 0) & (out["t"][:, :done, 0] >= times[1 : done + 1])
+            done = int(np.argmin(np.append(reached.all(axis=0), False)))
+        found = {name: a[:, :done] for name, a in out.items()}
+        return Found(found["q_then"], found["v_then"], found.get("mode_then"), failure, stopped, end)
 
-    def _check(self, status: np.ndarray, t: np.ndarray, end: float) -> None:
-        """Raise if a state did not get to the end."""
+    def _failure(self, status: np.ndarray, t: np.ndarray, end: float) -> str | None:
+        """What is wrong if a state did not get to a time."""
         wrong = np.flatnonzero((status != 0) | ~(t >= end))
         if len(wrong):
             which = f" in state {wrong[0]} of the batch" if len(t) > 1 else ""
             why = "no step is short enough; the motion is singular there, too stiff, or not finite"
             if status[wrong[0]] == PILED_UP:
                 why = "contacts, limits or dry friction change all the time there; rk4 steps over it"
-            raise SolverError(f"{self.control.name} stopped at t = {t[wrong[0]]:.9g}{which}: {why}")
+            return f"{self.control.name} stopped at t = {t[wrong[0]]:.9g}{which}: {why}"
+        return None
 
 
 def flat(x: Any, ndim: int, batch: int) -> np.ndarray:

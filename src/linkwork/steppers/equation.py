@@ -86,6 +86,7 @@ class RungeKuttaStepper(AdaptiveStepper):
     """Base of explicit methods that choose their steps."""
 
     contacts = True
+    bounces = True
 
     def equation(self, model: Model, external: Any) -> Equation:
         """The equation that is solved, under wrenches (bodies, 6)."""
@@ -117,13 +118,13 @@ class RungeKuttaStepper(AdaptiveStepper):
             raise SolverError(f"{self.name}: the acceleration is not finite at t = {start.t:.9g}")
         return start, self.first_length(model, start, times, motion.slope, first), first
 
-    def solve_one(self, motion: Motion, times: np.ndarray) -> None:
-        """Find a motion step by step."""
+    def solve_one(self, motion: Motion, times: np.ndarray) -> bool:
+        """Find a motion step by step: whether somebody pressed Ctrl-C on the way."""
         start, h, first = self.begun(motion, times)
-        records, motion.events = Stepwise(self.run(motion.equation.model, times), motion.slope)(
-            start, times, h, first, self.functions
-        )
+        run = Stepwise(self.run(motion.equation.model, times), motion.slope)
+        records, motion.events = run(start, times, h, first, self.functions)
         motion.records = [motion.start, *records[1:]]
+        return run.stopped
 
     def solve(
         self,
@@ -139,18 +140,39 @@ class RungeKuttaStepper(AdaptiveStepper):
         batched = state.q.ndim > 1
         if batched and self.functions:
             raise InputError(f"{self.name}: events are looked for in one motion at a time; pass a single state")
-        motions = self._motions(model, state, control, external, driven, tau)
+        motions = self.motions(model, state, control, external, driven, tau)
         if self.from_python(model, control is not None or driven is not None):
             if collection(model).shape[3]:
                 raise InputError(
                     f"{self.name}: under a control, inputs or events, contacts, limits and dry friction are not stepped; rk4 does"
                 )
+            failure, stopped = None, False
             for m in motions:
-                self.solve_one(m, times)
+                m.records = [m.start]
+                stopped = stopped or self.solve_one(m, times)
         else:
-            self._program(self.run(model, times), motions, times, tau, external, threads)
+            failure, stopped = self._program(self.run(model, times), motions, times, tau, external, threads)
+        return self.solution(model, motions, batched, control is not None or tau is not None, driven, failure, stopped)
+
+    def solution(
+        self,
+        model: Model,
+        motions: list[Motion],
+        batched: bool,
+        pushed: bool,
+        driven: Inputs | None = None,
+        failure: str | None = None,
+        stopped: bool = False,
+    ) -> Solution:
+        """Motions as a solution, as far as all of them got.
+
+        pushed   whether joint forces act
+        """
+        count = min(len(m.records) for m in motions)
+        for m in motions:
+            m.records = m.records[:count]
         found: dict[str, Any] = {name: [[getattr(s, name) for s in m.records] for m in motions] for name in ("q", "v")}
-        if control is not None or tau is not None:
+        if pushed:
             found["tau"] = [[m.force(s)[0] for s in m.records] for m in motions]
         if collection(model).rows:
             found["forces"] = [m.multipliers() for m in motions]
@@ -158,11 +180,11 @@ class RungeKuttaStepper(AdaptiveStepper):
             found["inputs"] = [told(driven, m.records) for m in motions]
         arrays = {name: np.array(x if batched else x[0]) for name, x in found.items()}
         q, v, t = arrays.pop("q"), arrays.pop("v"), np.array([s.t for s in motions[0].records])
-        return Solution(
-            t, {"q": q, "v": v}, arrays.get("tau"), arrays.get("forces"), tuple(motions[0].events), arrays.get("inputs")
-        )
+        parts, events = {"q": q, "v": v}, tuple(motions[0].events)
+        given = (arrays.get("tau"), arrays.get("forces"), events, arrays.get("inputs"))
+        return Solution(t, parts, *given, failure=failure, stopped=stopped)
 
-    def _motions(
+    def motions(
         self, model: Model, state: State, control: Control | None, external: Any, driven: Inputs | None, tau: Any
     ) -> list[Motion]:
         """The motion of every state; they share an equation unless each has wrenches of its own."""
@@ -178,12 +200,17 @@ class RungeKuttaStepper(AdaptiveStepper):
 
     def _program(
         self, run: AdaptiveRun, motions: list[Motion], times: np.ndarray, tau: Any, external: Any, threads: int | None
-    ) -> None:
-        """All motions at once."""
+    ) -> tuple[str | None, bool]:
+        """All motions at once: why they did not get to the end, and whether somebody pressed Ctrl-C."""
+        found = run(self.entered(run, motions, times), times, tau, external, threads)
+        for k, m in enumerate(motions):
+            m.records = [m.start, *(State(*x) for x in zip(found.q[k], found.v[k], times[1:], strict=False))]
+            m.modes = None if found.modes is None else found.modes[k]
+        return found.failure, found.stopped
+
+    def entered(self, run: AdaptiveRun, motions: list[Motion], times: np.ndarray) -> dict[str, np.ndarray]:
+        """What a program takes at the start of motions."""
         starts, lengths, slopes = zip(*(self.begun(m, times) for m in motions), strict=True)
         begin = State(np.array([s.q for s in starts]), np.array([s.v for s in starts]), times[0])
         rates = np.array([slope[run.model.nv :] for slope in slopes])
-        q, v, modes = run(begin, times, np.array(lengths), rates, tau, external, threads)
-        for k, m in enumerate(motions):
-            m.records = [m.start, *(State(*x) for x in zip(q[k], v[k], times[1:], strict=True))]
-            m.modes = None if modes is None else modes[k]
+        return run.inputs(begin, times, np.array(lengths), rates)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from functools import cached_property
 from math import inf
 from time import perf_counter
@@ -16,6 +15,7 @@ from ..elements.collection import collection
 from ..errors import InputError
 from ..kernel.workers import thread_count
 from ..model import MaximalState, Model, State
+from ..model.state import is_finite
 from ..spatial.gate import given_reals
 from .departures import bounded_joints, first_departure, suspects
 from .efforts import Efforts
@@ -44,9 +44,12 @@ class FixedRun:
 
     begin: Place
     end: Place
-    asked: tuple[np.ndarray, np.ndarray]
+    asked: tuple[np.ndarray, np.ndarray] = (np.zeros((0, 1, 1)), np.zeros((0, 0)))
     reported: Parts
+    is_part: bool = False
     deadline: float = inf
+    _first = 0  # the number of its first record
+    _lost: tuple[float, int] | None = None
 
     def __init__(
         self,
@@ -61,15 +64,12 @@ class FixedRun:
     ) -> None:
         self.model, self.stepper, self.kind, self.dt, self.every = model, stepper, type(state), dt, every
         self.program = program_of(stepper, model, method)
-        self.start, self.records, self._first = state, steps // every, 0
+        self.start, self.records = state, steps // every
         self.tau: np.ndarray | None = None
         self.external: np.ndarray | None = None
         self.driven: Inputs | None = None
         self.threads: int | None = 1
         self.efforts = efforts
-        self.is_part = False
-        self.asked = np.zeros((0, 1, model.nv)), np.zeros((0, 0))
-        self._lost: tuple[float, int] | None = None
         whole: Parts = {"q": state.q, "v": state.v} if isinstance(state, State) else state_parts(state)
         self.shapes = {name: a.shape for name, a in whole.items()}
         self.batched = len(self.shapes["q" if "q" in whole else "q_fit"]) > 1
@@ -271,7 +271,7 @@ class FixedRun:
         self.reported = reports
         memory = {name: self.end.kept[name] for name in self.program.memory}
         inputs = np.array([*told, told[-1]])[:count] if len(told) else None
-        return replace(self.solution(parts, reports, tau, inputs, first_tau, memory), failure=failure, stopped=stopped)
+        return self.solution(parts, reports, tau, inputs, first_tau, memory, failure, stopped)
 
     def solution(
         self,
@@ -281,6 +281,8 @@ class FixedRun:
         inputs: np.ndarray | None,
         first_tau: np.ndarray | None,
         memory: Parts,
+        failure: str | None = None,
+        stopped: bool = False,
     ) -> Solution:
         """The records (batch, records, size) of states, reports and joint forces, and inputs (records, inputs), as a solution."""
         count = next(iter(parts.values())).shape[1]
@@ -294,7 +296,7 @@ class FixedRun:
         if "left" in reports:
             reports["left"][:, 0] = 0.0  # nothing is solved before the start
             left = reports["left"].reshape(shape)
-        return Solution(t, found, held, forces, (), inputs, memory, left)
+        return Solution(t, found, held, forces, (), inputs, memory, left, failure, stopped)
 
     def _good_records(self, parts: Parts) -> tuple[int, str | None]:
         """How many records are finite and within the domains of joints, of a batch all, and what is not."""
@@ -309,7 +311,7 @@ class FixedRun:
         """How many records are finite, of a batch all, and what is not; what is not finite once stays so."""
         name = "v" if "v" in parts else "twists"
         count = parts[name].shape[1]
-        if np.isfinite(parts[name][:, -1]).all():
+        if is_finite(parts[name][:, -1].reshape(-1)):
             return count, None
         bad = ~np.isfinite(parts[name])
         first = int(np.argmax(bad.any(axis=(0, 2))))

@@ -7,9 +7,9 @@ A run that takes long is made in pieces (`pace`).
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from math import inf, prod
 from time import perf_counter
+from typing import NamedTuple
 
 import numpy as np
 
@@ -25,8 +25,7 @@ Shapes = dict[str, tuple[int, ...]]
 NONE = (0.0, 0, 0)  # no run is described
 
 
-@dataclass(frozen=True)
-class Place:
+class Place(NamedTuple):
     """A place in a run: after so many records and further steps, with what its program kept there (batch, size)."""
 
     record: int
@@ -164,10 +163,10 @@ class Recording:
         """Where the last run ended."""
         if self.stopped:
             return self.before
-        if not self._steps:
-            for name in self.program.recorded:
-                self._inputs[name][...] = self._found[name][:, self.done]
-        return Place(self.done, self._steps, self.states(names))
+        if self._steps:
+            return Place(self.done, self._steps, self.states(names))
+        last = {name: self._found[name][:, self.done] if name in self._sizes else self._inputs[name] for name in names}
+        return Place(self.done, 0, {name: a.copy() for name, a in last.items()})
 
     def given(self, name: str) -> np.ndarray | None:
         """What the last run was given besides its states."""

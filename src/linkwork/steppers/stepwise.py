@@ -44,6 +44,8 @@ def control_program(control: StepControl, tried: bool) -> Algorithm:
 class Stepwise:
     """One motion; arrays are named as in the program."""
 
+    stopped = False  # whether somebody pressed Ctrl-C
+
     def __init__(self, run: AdaptiveRun, slope: Slope) -> None:
         self.model, self.method, self.control, self.slope = run.model, run.method, run.control, slope
         plans, m, settings = adaptive_plans(run.model, run.method), run.model, {"settings": np.array(run.settings, float)}
@@ -70,6 +72,22 @@ class Stepwise:
         for name, x in (("t", state.t), ("end", times[-1]), ("running", 1.0), ("next_h", h), ("failed", 0.0), ("status", 0.0)):
             lanes[name][...] = x
         self.choose()
+        try:
+            self._walk(state, times, first, events, records, watch)
+        except KeyboardInterrupt:
+            self.stopped = True
+        return records, watch.found
+
+    def _walk(
+        self,
+        state: State,
+        times: np.ndarray,
+        first: np.ndarray,
+        events: Sequence[EventFunction],
+        records: list[State],
+        watch: Watch,
+    ) -> None:
+        """Step to the end, or to an event that ends the motion."""
         while state.t < times[-1]:
             step = self._accepted(state, first)
             due = times[len(records) : np.searchsorted(times, step.end.t, side="right")]
@@ -82,7 +100,6 @@ class Stepwise:
             same = np.array_equal(q, step.end.q) and np.array_equal(v, step.end.v)
             state, last = State(q, v, step.end.t), step.k[self.method.stages - 1, self.model.nv :]
             first = np.concatenate([v, last]) if same else self.slope(state, None)
-        return records, watch.found
 
     def _accepted(self, state: State, first: np.ndarray) -> Step:
         """The next step that is good enough."""

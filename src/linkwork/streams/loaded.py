@@ -10,8 +10,10 @@ from typing import Any
 import numpy as np
 
 from ..errors import InputError
-from ..simulate import prepared
+from ..simulate import Prepared, prepared
+from ..steppers.stepper import Solution
 from ..trajectory import Trajectory
+from .adaptive import AdaptiveStream
 from .file import StreamFile
 from .head import ASKED, call_of
 
@@ -45,9 +47,17 @@ class StreamedTrajectory(Trajectory):
         file = self._file
         call = call_of(self.path, file.head.text, file.head.arrays, self._own_model)
         ready = prepared(**call)
-        run, found = ready.fixed_run(), _joined(file)
+        found = _joined(file)
         if "t" not in found:
             raise InputError(f"{self.path} holds no record yet")
+        solution = AdaptiveStream(ready).solution(found) if ready.adaptive else self._fixed(ready, found)
+        ready.efforts.clipped = file.clipped if file.clipped is not None else ready.efforts.clipped
+        ready.notes = (*ready.notes, *self._notes())
+        return ready.held(solution)
+
+    def _fixed(self, ready: Prepared, found: dict[str, np.ndarray]) -> Solution:
+        """Records of a run with fixed steps as a solution."""
+        file, run = self._file, ready.fixed_run()
         count = len(found.pop("t"))
         shaped = {name: found[name].reshape(run.batch, count, -1) for name in run.tails}
         reports = {name[len(REPORT) :]: a for name, a in found.items() if name.startswith(REPORT)}
@@ -60,10 +70,7 @@ class StreamedTrajectory(Trajectory):
         first = run.tau if "tau" not in found else tau[:, 0] if tau is not None else None
         asked = file.head.text["asked"]["control"] or run.tau is not None
         memory = {} if file.place is None else {name: file.place.kept[name] for name in run.program.memory}
-        solution = ready.mapped(run.solution(shaped, reports, tau if asked else None, inputs, first, memory))
-        ready.efforts.clipped = file.clipped if file.clipped is not None else ready.efforts.clipped
-        ready.notes = (*ready.notes, *self._notes())
-        return ready.held(solution)
+        return ready.mapped(run.solution(shaped, reports, tau if asked else None, inputs, first, memory))
 
     def _notes(self) -> list[str]:
         file = self._file

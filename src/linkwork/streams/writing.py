@@ -19,6 +19,7 @@ from ..steppers.stepper import Solution
 from ..store.blocks import BlockWriter
 from ..store.objects import encode
 from ..trajectory import Trajectory
+from .adaptive import AdaptiveStream, Write
 from .file import END, HEAD, KEPT, RECORDS, StreamFile
 from .head import ASKED, head_of, parts
 from .loaded import StreamedTrajectory
@@ -33,7 +34,7 @@ def stream(call: dict[str, Any], out: str | Path) -> Trajectory:
     path = free_place(Path(out))
     ready = prepared(**call)
     if ready.adaptive:
-        raise InputError(f"the stepper {ready.stepper.name!r} chooses its own steps, which are not written as they are made")
+        AdaptiveStream(ready)  # raises where it cannot be
     text, arrays = head_of(call)
     writer = BlockWriter(path)
     try:
@@ -68,23 +69,16 @@ def free_place(path: Path) -> Path:
 
 def written(ready: Prepared, writer: BlockWriter, call: dict[str, Any], place: Place | None) -> Trajectory:
     """The rest of a run from a place on, part by part."""
-    run, failure, stopped = ready.fixed_run(), None, False
+
+    def write(end: Place, records: dict[str, np.ndarray], kept: dict[str, np.ndarray], resumable: bool) -> bool:
+        return _write(writer, ready, call, end, records, kept if resumable else None)
+
+    failure, stopped = None, True
     try:
-        if place is None:
-            place = run.begin
-            stopped = _write(writer, run, ready, call, place, _first(run), resumable=True)
-        while place.record < run.records and not stopped:
-            part = run.part(place, max(1, ROOM // run.record_bytes), SECONDS)
-            found = part.solve(ready.control)
-            failure, stopped = failure or found.failure, found.stopped
-            end = Place(place.record + part.end.record, part.end.steps, part.end.kept)
-            lost = found.failure is not None and _nothing_moves(run, found)
-            new = _records(part, found, slice(1, None))
-            whole = not lost and len(new["t"]) == part.end.record
-            stopped = _write(writer, part, ready, call, end, new, resumable=whole) or stopped
-            if lost:
-                break
-            place = end
+        if ready.adaptive:
+            failure, stopped = AdaptiveStream(ready).walk(place, ROOM, SECONDS, write)
+        else:
+            failure, stopped = _walk(ready, place, write)
         if not stopped:
             writer.write(END, {"failure": failure}, {})
     except KeyboardInterrupt:
@@ -102,6 +96,30 @@ def written(ready: Prepared, writer: BlockWriter, call: dict[str, Any], place: P
         stop.trajectory = trajectory
         raise stop
     return trajectory
+
+
+def _walk(ready: Prepared, place: Place | None, write: Write) -> tuple[str | None, bool]:
+    """Go on from a place to the end with fixed steps: why it was not reached, and whether somebody pressed Ctrl-C."""
+    run, failure, stopped = ready.fixed_run(), None, False
+
+    def kept(end: Place) -> dict[str, np.ndarray]:
+        return {name: end.kept[name] for name in run.program.states}
+
+    if place is None:
+        place = run.begin
+        stopped = write(place, _first(run), kept(place), True)
+    while place.record < run.records and not stopped:
+        part = run.part(place, max(1, ROOM // run.record_bytes), SECONDS)
+        found = part.solve(ready.control)
+        failure = failure or found.failure
+        end = Place(place.record + part.end.record, part.end.steps, part.end.kept)
+        lost = found.failure is not None and _nothing_moves(run, found)
+        new = _records(part, found, slice(1, None))
+        stopped = write(end, new, kept(end), not lost and len(new["t"]) == part.end.record) or found.stopped
+        if lost:
+            break
+        place = end
+    return failure, stopped
 
 
 def _nothing_moves(run: FixedRun, found: Solution) -> bool:
@@ -132,19 +150,21 @@ def _records(run: FixedRun, found: Solution, some: slice) -> dict[str, np.ndarra
 
 def _write(
     writer: BlockWriter,
-    run: FixedRun,
     ready: Prepared,
     call: dict[str, Any],
     end: Place,
     records: dict[str, np.ndarray],
-    resumable: bool,
+    kept: dict[str, np.ndarray] | None,
 ) -> bool:
-    """Write a block of records, with where the run goes on from: whether Ctrl-C was pressed meanwhile."""
-    text: dict[str, Any] = {"count": len(records["t"]), "resumable": resumable, "record": end.record, "steps": end.steps}
+    """Write a block of records, with where the run goes on from: whether Ctrl-C was pressed meanwhile.
+
+    kept   what the program keeps there; None where the run cannot go on from there
+    """
+    text: dict[str, Any] = {"count": len(records["t"]), "resumable": kept is not None, "record": end.record, "steps": end.steps}
     arrays = dict(records)
     text["states"] = []
-    if resumable:
-        arrays |= {f"{KEPT}{name}": end.kept[name] for name in run.program.states}
+    if kept is not None:
+        arrays |= {f"{KEPT}{name}": a for name, a in kept.items()}
         arrays |= {} if ready.efforts.clipped is None else {"clipped": ready.efforts.clipped}
         for name in ASKED:
             asked = getattr(call[name], "state", None)

@@ -10,7 +10,7 @@ import numpy as np
 from ...contact.detect import detect
 from ...errors import LinkworkError
 from ...forces.joint import is_flat
-from ...geometry.shapes import Shape
+from ...geometry import Shape
 from ...model import Model
 from ...model.kinematics import kinematics
 from ...reduced import mass_matrix
@@ -129,7 +129,7 @@ def _overlaps(model: Model, lines: Mapping[str, int]) -> Iterator[Finding]:
 
 
 def _touchable(shape: Shape) -> Shape:
-    """A copy that may touch all others."""
+    """The same shape, free to touch all others."""
     return shape.with_parts(group=1, mask=1)
 
 

@@ -1,0 +1,86 @@
+"""Streams of methods that choose their steps: parts of the program that moves all states to the next records."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from time import perf_counter
+
+import numpy as np
+
+from ..errors import InputError
+from ..model import State
+from ..simulate import Prepared
+from ..steppers.departures import bounded_joints, first_departure
+from ..steppers.equation import RungeKuttaStepper
+from ..steppers.recording import Place
+from ..steppers.stepper import Solution
+
+Parts = dict[str, np.ndarray]
+Write = Callable[[Place, Parts, Parts, bool], bool]  # (where it goes on, records, what is kept there, whether it can)
+MODES = "report.modes"
+
+
+class AdaptiveStream:
+    """A run of a method that chooses its steps, in parts."""
+
+    def __init__(self, ready: Prepared) -> None:
+        stepper, start = ready.stepper, ready.start
+        if not isinstance(stepper, RungeKuttaStepper) or not isinstance(start, State):
+            raise InputError(f"runs of the stepper {stepper.name!r} are not written as they are made; leave out= away")
+        if stepper.from_python(ready.model, ready.control is not None or ready.driven is not None):
+            raise InputError(
+                f"under a control, inputs or events {stepper.name!r} is driven by Python, and not written as it is made; "
+                "use a stepper with fixed steps, or leave out= away"
+            )
+        self.ready, self.stepper, self.start = ready, stepper, start
+        self.batched = start.q.ndim > 1
+        self.times = start.t + ready.dt * ready.every * np.arange(ready.steps // ready.every + 1)
+        self.motions = stepper.motions(ready.model, start, None, ready.external, None, ready.tau)
+
+    @property
+    def records(self) -> int:
+        return len(self.times) - 1
+
+    @property
+    def record_bytes(self) -> int:
+        """The room that a record takes."""
+        return 8 * len(self.motions) * (self.ready.model.nq + self.ready.model.nv + 2)
+
+    def first(self) -> Parts:
+        """The first record: the start."""
+        found = {"q": self.start.q, "v": self.start.v}
+        return {"t": self.times[:1], **{name: np.expand_dims(a, int(self.batched)) for name, a in found.items()}}
+
+    def walk(self, place: Place | None, room: int, seconds: float, write: Write) -> tuple[str | None, bool]:
+        """Go on from a place to the end: why it was not reached, and whether somebody pressed Ctrl-C."""
+        ready, run = self.ready, self.stepper.run(self.ready.model, self.times)
+        entered, stopped, failure = self.stepper.entered(run, self.motions, self.times), False, None
+        states = [name for name, f in run.program.fields.items() if f.kind == "state" and name in entered]
+        if place is None:
+            place = Place(0, 0, {name: entered[name] for name in states})
+            stopped = write(place, self.first(), place.kept, True)
+        most = max(1, room // self.record_bytes)
+        while place.record < self.records and failure is None and not stopped:
+            times = self.times[place.record : place.record + most + 1]
+            given, deadline = entered | place.kept, perf_counter() + seconds
+            found = run(given, times, ready.tau, ready.external, ready.threads, deadline)
+            count = found.q.shape[1]
+            failure = found.failure
+            if failure is None and bounded_joints(ready.model):
+                departure = first_departure(ready.model, found.q, times[1:])
+                failure = None if departure is None else departure[1]
+            arrays = {"t": times[1 : count + 1], "q": found.q, "v": found.v}
+            arrays = {name: a if self.batched or name == "t" else a[0] for name, a in arrays.items()}
+            arrays |= {} if found.modes is None else {MODES: found.modes}
+            place = Place(place.record + count, 0, dict(found.end))
+            stopped = write(place, arrays, place.kept, failure is None) or found.stopped
+        return failure, stopped
+
+    def solution(self, found: Parts) -> Solution:
+        """Records as they were written, as a solution."""
+        q, v = (found[name] if self.batched else found[name][None] for name in ("q", "v"))
+        modes = found.get(MODES)
+        for k, m in enumerate(self.motions):
+            m.records = [m.start, *(State(*x) for x in zip(q[k, 1:], v[k, 1:], found["t"][1:], strict=True))]
+            m.modes = None if modes is None else modes[k]
+        return self.stepper.solution(self.ready.model, self.motions, self.batched, self.ready.tau is not None)
