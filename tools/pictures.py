@@ -13,6 +13,7 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
+from importlib.metadata import distribution
 from pathlib import Path
 from typing import Any
 
@@ -41,9 +42,8 @@ def scene_run(name: str) -> tuple[lw.Trajectory, Look]:
 
 def robot(path: str, posture: dict[str, float], height: float | None, camera: Camera) -> tuple[lw.Trajectory, Look]:
     """A robot of example-robot-data, standing still."""
-    import example_robot_data
-
-    folder = Path(example_robot_data.__file__).parents[4] / "share" / "example-robot-data" / "robots"
+    package = distribution("example-robot-data")
+    folder = Path(str(package.locate_file("cmeel.prefix/share/example-robot-data/robots")))
     model = lw.load(folder / path, floating=height is not None, inertia="repair")
     q = model.neutral()
     if height is not None:
@@ -58,15 +58,15 @@ def robot(path: str, posture: dict[str, float], height: float | None, camera: Ca
 def robots() -> dict[str, Callable[[], tuple[lw.Trajectory, Look]]]:
     front = Camera(azimuth=35, elevation=12)
     bent = {"hip_pitch": -0.3, "knee": 0.6, "ankle_pitch": -0.3, "shoulder_pitch": 0.3, "elbow": 0.8}
-    dog = {f"{end}_HFE": x for end, x in (("LF", 0.6), ("RF", 0.6), ("LH", -0.6), ("RH", -0.6))}
-    dog |= {f"{end}_KFE": x for end, x in (("LF", -1.2), ("RF", -1.2), ("LH", 1.2), ("RH", 1.2))}
+    dog = {f"{end}_HFE": x for end, x in (("LF", 0.4), ("RF", 0.4), ("LH", -0.4), ("RH", -0.4))}
+    dog |= {f"{end}_KFE": x for end, x in (("LF", -0.8), ("RF", -0.8), ("LH", 0.8), ("RH", 0.8))}
     arm = {"joint2": -0.5, "joint4": -2.2, "joint6": 1.8, "joint7": 0.8, "finger": 0.03}
     tall = {f"leg_{side}_{k}": x for side in ("left", "right") for k, x in ((3, -0.45), (4, 0.9), (5, -0.45))}
     tall |= {"arm_left_2": 0.3, "arm_right_2": -0.3, "arm_left_4": -1.2, "arm_right_4": -1.2}
     return {
         "panda": lambda: robot("panda_description/urdf/panda.urdf", arm, None, Camera(azimuth=-50, elevation=12)),
         "g1": lambda: robot("g1_description/urdf/g1_29dof_rev_1_0.urdf", bent, 0.76, front),
-        "anymal": lambda: robot("anymal_b_simple_description/robots/anymal.urdf", dog, 0.46, Camera(azimuth=40, elevation=16)),
+        "anymal": lambda: robot("anymal_b_simple_description/robots/anymal.urdf", dog, 0.5, Camera(azimuth=40, elevation=16)),
         "talos": lambda: robot("talos_data/robots/talos_full_v2.urdf", tall, 1.02, front),
     }
 

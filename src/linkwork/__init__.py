@@ -6,11 +6,12 @@ program pays only for what it uses.
 
 from __future__ import annotations
 
+import os as _os
 import sys as _sys
 from types import ModuleType as _ModuleType
 from typing import Any as _Any
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 
 def _places() -> dict[str, tuple[str, str]]:
@@ -35,6 +36,10 @@ class _Package(_ModuleType):
 
 
 _sys.modules[__name__].__class__ = _Package
+if _os.environ.get("LINKWORK_GUARD"):  # from here on, so that the caller's arrays have guards, too
+    from .kernel import guard as _guard
+
+    _guard.arm()
 
 
 def __getattr__(name: str) -> _Any:
@@ -50,7 +55,15 @@ def __getattr__(name: str) -> _Any:
 
 def __dir__() -> list[str]:
     """What users use: the public names, and the version."""
-    return [*_PLACES, "__version__"]
+    return [*__all__, "__version__"]
 
 
-__all__ = list(_PLACES)  # pyright: ignore[reportUnsupportedDunderAll]
+def _here() -> list[str]:
+    """The public names, without doors to packages that are not installed."""
+    from importlib.util import find_spec
+
+    closed = [name for name, (module, own) in _PLACES.items() if module == "doors" and find_spec(own) is None]
+    return [name for name in _PLACES if name not in closed]
+
+
+__all__ = _here()  # pyright: ignore[reportUnsupportedDunderAll]

@@ -34,7 +34,6 @@ from .forces import (
     Bushing,
     Cable,
     Drag,
-    ElasticMuscle,
     FibreMuscle,
     Force,
     Handle,
@@ -137,6 +136,7 @@ from .lagrange import (
     point_jacobian,
     regressor,
 )
+from .lagrange.second_derivatives import jacobian_derivatives, momentum_derivatives, position_hessian, potential_hessian
 from .live import save_live
 from .maximal import force_report, maximal_dynamics, to_maximal, to_reduced, tree_maximal_dynamics
 from .model import Body, MaximalState, Model, ModelBuilder, Motion, Response, Rows, State
@@ -173,6 +173,7 @@ from .reduced import (
     tree_linearised_dynamics,
 )
 from .reduced.contact_forces import contact_forces
+from .reduced.dynamics_gradient import DynamicsGradient, forward_dynamics_gradient
 from .reduced.loaded import constrained_dynamics
 from .reduced.muscle_states import MuscleStates, muscle_states
 from .reduced.parameter_derivatives import parameter_derivatives
@@ -223,7 +224,7 @@ __all__ = [
     "Drag",
     "DryFriction",
     "DynamicsDerivatives",
-    "ElasticMuscle",
+    "DynamicsGradient",
     "Ellipsoid",
     "Energy",
     "Event",
@@ -353,6 +354,7 @@ __all__ = [
     "force_set",
     "forward_dynamics",
     "forward_dynamics_derivatives",
+    "forward_dynamics_gradient",
     "frame_acceleration",
     "frame_forces",
     "frame_jacobian",
@@ -372,6 +374,7 @@ __all__ = [
     "inverse_inertia_product",
     "inverse_mass_matrix",
     "jacobian",
+    "jacobian_derivatives",
     "jacobian_dot_product",
     "jacobian_product",
     "jacobian_transpose_product",
@@ -390,10 +393,13 @@ __all__ = [
     "maximal_dynamics",
     "mesh_inertia",
     "momentum",
+    "momentum_derivatives",
     "muscle_states",
     "parameter_derivatives",
     "parts",
     "point_jacobian",
+    "position_hessian",
+    "potential_hessian",
     "project",
     "regressor",
     "resume",

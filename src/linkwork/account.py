@@ -25,6 +25,10 @@ class Account:
                   went out; and no less than lifting the model by a millionth of its size takes
     stepper       the time discretisation
     damps         whether it is one that takes energy by itself, where steps are large
+
+    >>> run = lw.simulate(model, state, 0.1)
+    >>> run.account.words()[0]
+    'energy ... J at the start, ... J at the end'
     """
 
     start: float

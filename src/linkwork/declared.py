@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from .constraints import DryFriction, Limit
+from .elements.collection import collection
 from .errors import InputError
 from .forces import LimitSpring, SwingTwistLimit
 from .forces.joint import is_flat
@@ -59,12 +60,18 @@ def declared(model: Model, limit_model: str, stepper: Stepper, asked: bool = Fal
         )
     joints = model.keep_as(declared, lambda: _joints(model))
     if joints is None:
-        return model.keep_as(Declared, lambda: Declared(model))
+        return model.keep_as((Declared, stepper.name), lambda: Declared(model, _not_bouncing(model, stepper)))
     takes = stepper.contacts
     if isinstance(stepper, AdaptiveStepper):
         takes = not stepper.from_python(model, asked)
     key = (declared, limit_model, stepper.name, takes)
-    return model.keep_as(key, lambda: _chosen(model, joints, limit_model, stepper.name, takes))
+    return model.keep_as(key, lambda: _chosen(model, joints, limit_model, stepper, takes))
+
+
+def _not_bouncing(model: Model, stepper: Stepper) -> tuple[str, ...]:
+    """A line where contacts declare restitution and the stepper has none."""
+    lost = not stepper.bounces and collection(model).bounces
+    return (f"restitution of contacts is not enforced by the stepper {stepper.name!r}",) if lost else ()
 
 
 def _joints(model: Model) -> _Joints | None:
@@ -78,18 +85,18 @@ def _joints(model: Model) -> _Joints | None:
     return _Joints(single, [b for b in limited if b not in single], rubbing) if limited or rubbing else None
 
 
-def _chosen(model: Model, joints: _Joints, limit_model: str, stepper: str, takes: bool) -> Declared:
+def _chosen(model: Model, joints: _Joints, limit_model: str, stepper: Stepper, takes: bool) -> Declared:
     springs = _springs(model, joints.limited) if limit_model == "spring" else []
     stops = [Limit(b.joint_name) for b in joints.limited] if limit_model == "hard" else []
     rows = [*stops, *(DryFriction(b.joint_name) for b in joints.rubbing)]
-    notes = []
+    notes = [*_not_bouncing(model, stepper)]
     if joints.turning and limit_model != "off":
         notes.append(f"{_named('limits', joints.turning)} are not of one coordinate after the other and are not enforced")
     if rows and not takes:
         lost = [("limits", joints.limited)] if stops else []
         lost += [("dry friction", joints.rubbing)] if joints.rubbing else []
         what = " and ".join(_named(*pair) for pair in lost)
-        notes.append(f"{what} {'are' if stops else 'is'} not enforced by the stepper {stepper!r}")
+        notes.append(f"{what} {'are' if stops else 'is'} not enforced by the stepper {stepper.name!r}")
         rows = []
     return Declared(with_laws(model, [*springs, *rows]) if springs or rows else model, tuple(notes))
 

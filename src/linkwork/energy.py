@@ -84,7 +84,12 @@ TREE_ENERGY = Algorithm(
 
 @dataclass(frozen=True, eq=False)
 class Energy:
-    """Kinetic and potential energy, (...,) like the states."""
+    """Kinetic and potential energy, (...,) like the states.
+
+    >>> e = lw.energy(model, state)
+    >>> bool(e.total == e.kinetic + e.potential)
+    True
+    """
 
     kinetic: np.ndarray
     potential: np.ndarray
@@ -106,6 +111,9 @@ def energy(model: Model, state: State | MaximalState, inputs: Any = None) -> Ene
     Potential energy includes what the model's forces store, under their `inputs` if these are given.
 
     Drives have the kinetic energy armature v^2 / 2; in maximal coordinates, v is the velocity that fits best.
+
+    >>> float(lw.energy(model, lw.State([0.0, 0.0], [0.0, 0.0])).potential)
+    0.0
     """
     if isinstance(state, State):
         if not has_forces(model):

@@ -6,29 +6,67 @@ from typing import Any
 
 
 class LinkworkError(Exception):
-    """Base of all errors of the library; the message says what, where and what to do."""
+    """Base of all errors of the library; the message says in one line what, where and what to do.
+
+    >>> try:
+    ...     lw.load("robot.docx")
+    ... except lw.LinkworkError as error:
+    ...     print("not loaded")
+    not loaded
+    """
+
+    def __init__(self, *arguments: Any) -> None:
+        super().__init__(*(" ".join(x.split()) if isinstance(x, str) and "\n" in x else x for x in arguments))
 
 
 class ModelError(LinkworkError, ValueError):
-    """A model, or a part of one, that cannot exist: the message names the element, the value and the rule."""
+    """A model, or a part of one, that cannot exist: the message names the element, the value and the rule.
+
+    >>> lw.Inertia(-1.0)
+    Traceback (most recent call last):
+    linkwork.errors.ModelError: ...
+    """
 
 
 class InputError(LinkworkError, ValueError):
-    """An argument of a call with the wrong shape, kind or value."""
+    """An argument of a call with the wrong shape, kind or value.
+
+    >>> lw.forward_dynamics(model, [0.0], v)
+    Traceback (most recent call last):
+    linkwork.errors.InputError: ...
+    """
+
+
+class ArgumentError(LinkworkError, TypeError):
+    """An argument of a name that there is not."""
 
 
 class SymbolError(LinkworkError, TypeError):
-    """Python asked a traced value for something only a number has (its truth, its float, an equality)."""
+    """Python asked a traced value for something only a number has (its truth, its float, an equality).
+
+    >>> issubclass(lw.SymbolError, TypeError)
+    True
+    """
 
 
 class CompileError(LinkworkError, RuntimeError):
-    """A local rule could not be turned into machine code."""
+    """A local rule could not be turned into machine code.
+
+    >>> issubclass(lw.CompileError, lw.LinkworkError)
+    True
+    """
 
 
 class SolverError(LinkworkError, RuntimeError):
     """A numerical problem has no solution, or none was found.
 
     trajectory   of a run that stopped: what was computed until then
+
+    >>> fast = lw.State(q, [1e4, -1e4])
+    >>> try:
+    ...     lw.simulate(model, fast, 20.0, 0.5)
+    ... except lw.SolverError as error:
+    ...     kept = error.trajectory
     """
 
     trajectory: Any = None
@@ -38,6 +76,9 @@ class WriteError(LinkworkError, OSError):
     """A file could not be written: no room, no permission, or its folder is gone.
 
     trajectory   of a run that stopped for it: what was written until then
+
+    >>> issubclass(lw.WriteError, lw.LinkworkError)
+    True
     """
 
     trajectory: Any = None
@@ -52,6 +93,9 @@ class RunInterrupted(KeyboardInterrupt):
     """Ctrl-C ended a run.
 
     trajectory   what was computed until then
+
+    >>> issubclass(lw.RunInterrupted, KeyboardInterrupt)
+    True
     """
 
     trajectory: Any = None

@@ -37,6 +37,12 @@ class Health:
     singular              singular positions on the way: the time, and the constraints that lose their grip or the joints whose
                           subspaces lose rank there; multipliers and velocities mean little nearby
     account               where the energy went: what came in, what went out, what is unexplained
+
+    >>> run = lw.simulate(model, state, 0.1)
+    >>> run.health.energy_drift < 0.01
+    True
+    >>> print(run.health)
+    energy drift ...
     """
 
     energy_drift: float | None

@@ -39,6 +39,7 @@ METHODS = {
     "maximal-implicit": "backward_euler",
     "redmax": "linearly_implicit",
 }
+MOST_NUMBERS = 1 << 33  # in all records of a run, 64 GiB
 MOST_STEPS = 1e12  # beyond, the time no longer counts steps
 MAXIMAL = ("maximal", "maximal-implicit")  # methods whose states are maximal
 
@@ -101,6 +102,13 @@ def simulate(
 
     A motion that is not finite any more ends the run with a `SolverError`, Ctrl-C with `RunInterrupted` (a KeyboardInterrupt);
     both have `trajectory`, what was computed until then.
+
+    >>> run = lw.simulate(model, state, duration=0.5, dt=1e-3)
+    >>> len(run)
+    501
+    >>> many = lw.simulate(model, lw.State(np.zeros((8, 2)), np.zeros((8, 2))), 0.1)
+    >>> many.q.shape
+    (8, 101, 2)
     """
     call = {
         "model": model,
@@ -248,12 +256,15 @@ def prepared(
     options: dict[str, Any],
 ) -> Prepared:
     """A run with the arguments of `simulate`, checked."""
-    duration, dt = given_positive("duration", duration), given_positive("dt", dt)
+    dt, duration = given_positive("dt", dt), given_positive("duration", duration)
     steps = step_count(duration, dt)
     check_method(method)
     every = given_count("every", every)
     if control is not None:
         _check_control(control)
+    records, most = steps // every, MOST_NUMBERS // max(1, getattr(model, "nq", 1) + getattr(model, "nv", 1))
+    if records > most:
+        raise InputError(f"{records} records do not fit into memory, at most {most} do; raise every = {every} or dt = {dt:g}")
     if steps % every:
         raise InputError(f"every = {every} does not divide the {steps} steps; the last {steps % every} would not be recorded")
     if not isinstance(model, HyperReduced):

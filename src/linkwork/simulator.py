@@ -15,7 +15,7 @@ from .forces.set import force_set
 from .model import MaximalState, Model, State
 from .model.accepts import check_model
 from .reduced.closed import check_closed
-from .simulate import check_method, checked_force, checked_start, chosen_stepper, takes_stiffness
+from .simulate import MOST_STEPS, check_method, checked_force, checked_start, chosen_stepper, takes_stiffness
 from .spatial.gate import given_count, given_positive
 from .steppers import AdaptiveStepper
 from .steppers.departures import bounded_joints, first_departure
@@ -27,8 +27,8 @@ from .steppers.stepping import Stepping, owner_of
 class Simulator:
     """Where a model is, and how it goes on; what a stepper hands from step to step is kept.
 
-    >>> sim = Simulator(model, dt=1e-3, method="maximal-implicit")
-    >>> sim.step(tau=...)
+    >>> sim = lw.Simulator(model, dt=1e-3, method="maximal-implicit")
+    >>> after = sim.step(tau=[1.0, 0.0])
 
     model, dt, method, stepper, open_loops, limit_model, contact with its numbers, options   as in `simulate`;
             no stepper that chooses its steps
@@ -195,7 +195,8 @@ class Simulator:
         """The same where something must be looked at."""
         if self._lost_by is not None:
             raise SolverError(f"this Simulator cannot go on: {self._lost_by}")
-        given_count("steps", steps, 0)
+        if given_count("steps", steps, 0) > MOST_STEPS:
+            raise InputError(f"steps must be at most {MOST_STEPS:g}, not {steps}")
         lead = self._shapes["v"][:-1] if "v" in self._shapes else self._shapes["twists"][:-2]
         tau = checked_force(tau, "tau", (self.model.nv,), lead)
         external = checked_force(external, "external", (self.model.nb, 6), lead)

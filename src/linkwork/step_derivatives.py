@@ -29,11 +29,24 @@ from .steppers.derivatives import StepTangent, along, step_tangent
 METHOD = "reduced"
 
 
-class StepDerivatives(NamedTuple):
-    """A = d(q', v')/d(q, v) (..., 2 nv, 2 nv) and B = d(q', v')/dtau (..., 2 nv, nv)."""
-
+class _Matrices(NamedTuple):
     A: np.ndarray
     B: np.ndarray
+
+
+class StepDerivatives(_Matrices):
+    """A = d(q', v')/d(q, v) (..., 2 nv, 2 nv) and B = d(q', v')/dtau (..., 2 nv, nv), a pair.
+
+    edges   of one step, which rows of constraints are at an edge (..., rows), in the order of `lw.constraint_set`: between
+            sticking and sliding, touching and parting, holding and giving way. There the derivative is that of the mode in
+            force, and another one on the other side. None where no rows are solved, and of several steps.
+
+    >>> found = lw.step_derivatives(model, state, 1e-3)
+    >>> found.A.shape, found.B.shape
+    ((4, 4), (4, 2))
+    """
+
+    edges: np.ndarray | None = None
 
 
 def acting_model(model: Model, dt: float, stepper: str | None, limit_model: str, contact: str, options: dict[str, Any]) -> Model:
@@ -64,6 +77,7 @@ class Acting:
         self.lead = start.q.shape[:-1]
         q, v = start.q.reshape(-1, model.nq), start.v.reshape(-1, model.nv)
         self.state, self.dt, self.steps = State(q, v, t=start.t), dt, steps
+        self.edges: np.ndarray | None = None
         self._made = (stepper, limit_model, contact, options)
         self.model = self.acting(model)
         self.stepper = chosen_stepper(self.model, METHOD, stepper, options)
@@ -85,10 +99,11 @@ class Acting:
         return model.keep_as(key, lambda: parameter_slopes(model, dict(listed), self.acting))
 
     def changes(self, changes: Mapping[str, np.ndarray], parameters: bool = False) -> np.ndarray:
-        """Of the state after the steps (..., count, 2 nv)."""
+        """Of the state after the steps (..., count, 2 nv); `edges` are the rows at an edge, where that is known."""
         tangent: StepTangent = step_tangent(self.model, self.stepper, parameters)
         found = {name: x for name, x in changes.items() if name in tangent.algorithm.fields}
-        out = along(tangent, self.state, self.dt, self.given, found, self.steps)
+        out, edges = along(tangent, self.state, self.dt, self.given, found, self.steps)
+        self.edges = None if edges is None else edges.reshape(*self.lead, -1)
         return out.reshape(*self.lead, *out.shape[1:])
 
 
@@ -112,6 +127,10 @@ def step_derivatives(
     B   d(q', v')/dtau (2 nv, nv)
 
     stepper, limit_model, contact, options   as `simulate` has them; steppers "symplectic_euler" (the default) and "rk4"
+
+    >>> A, B = lw.step_derivatives(model, state, 1e-3)
+    >>> A.shape, B.shape
+    ((4, 4), (4, 2))
     """
     given = {"tau": tau, "external": external, "u": inputs}
     here = Acting(model, state, dt, given, stepper, limit_model, contact, steps, options)
@@ -121,7 +140,9 @@ def step_derivatives(
     units = model.keep_as(step_derivatives, lambda: (np.eye(count, nv, -nv), np.eye(count, nv, -2 * nv)))
     changes = {"d_q": moved, "d_v": units[0], "d_tau": units[1]}
     matrix = here.changes(changes).swapaxes(-1, -2)
-    return StepDerivatives(matrix[..., : 2 * nv], matrix[..., 2 * nv :])
+    result = StepDerivatives(matrix[..., : 2 * nv], matrix[..., 2 * nv :])
+    result.edges = here.edges
+    return result
 
 
 def step_product(
@@ -144,6 +165,8 @@ def step_product(
     """The change (dq', dv') of the state after the steps along one direction (dq, dv, dtau), (nv,) or (batch, nv) each.
 
     As `step_derivatives`, in O(n).
+
+    >>> dq, dv = lw.step_product(model, state, 1e-3, dv=[1.0, 0.0])
     """
     given = {"tau": tau, "external": external, "u": inputs}
     here = Acting(model, state, dt, given, stepper, limit_model, contact, steps, options)
@@ -178,6 +201,9 @@ def step_parameter_derivatives(
 
     parameters   {name: numbers} as `Model.with_parameters` takes them: {"upper": ("mass", "com"), "spring": ("stiffness",)};
                  arrays count entry by entry, in the order given, a placement as a displacement of six numbers in its own axes
+
+    >>> lw.step_parameter_derivatives(model, state, 1e-3, {"lower": ["mass"]}).shape
+    (4, 1)
     """
     given = {"tau": tau, "external": external, "u": inputs}
     here = Acting(model, state, dt, given, stepper, limit_model, contact, steps, options)

@@ -16,9 +16,11 @@ import numpy as np
 
 from .errors import InputError
 from .kernel.adjoint import bar, bars_of, end
+from .kernel.running import Arrays
 from .model import Model, State
+from .model.weights import coordinate_weights, displacement_weights
 from .step_derivatives import Acting
-from .steppers.adjoints import Arrays, StepAdjoint, coordinate_weights, displacement_weights, step_adjoint
+from .steppers.adjoints import StepAdjoint, step_adjoint
 
 
 class StepGradient(NamedTuple):
@@ -28,6 +30,10 @@ class StepGradient(NamedTuple):
     tau          with joint forces, (..., nv) that are held, or (..., steps, nv) of every step
     inputs       with inputs of forces, likewise; None where the model has none
     parameters   with numbers of bodies and laws (..., numbers); None where none are asked for
+
+    >>> found = lw.step_gradient(model, state, 1e-3, dq=[1.0, 0.0])
+    >>> found.q.shape, found.tau.shape
+    ((2,), (2,))
     """
 
     q: np.ndarray
@@ -62,6 +68,10 @@ def step_gradient(
     checkpoints   see `rollout_gradient`
 
     With A and B of `step_derivatives`: A^T (dq, dv) and B^T (dq, dv), in O(n).
+
+    >>> found = lw.step_gradient(model, state, 1e-3, dq=[1.0, 0.0], steps=10)
+    >>> found.v.shape
+    (2,)
     """
     given = {"tau": tau, "external": external, "u": inputs}
     here = Acting(model, state, dt, given, stepper, limit_model, contact, steps, options)
@@ -102,6 +112,10 @@ def rollout_gradient(
                   then. By default the square root of the steps
 
     The run itself is `simulate` with the same arguments; its states after the first are those that dq and dv belong to.
+
+    >>> found = lw.rollout_gradient(model, state, 1e-3, dq=np.ones((10, 2)), tau=np.zeros((10, 2)))
+    >>> found.tau.shape
+    (10, 2)
     """
     found = [np.asarray(x, float) for x in (dq, dv) if x is not None]
     if not found:

@@ -56,6 +56,12 @@ class Trajectory:
     stepper   the name of the time discretisation
 
     The model is the one that ran: that given, with the laws of what its joints declare.
+
+    >>> run = lw.simulate(model, state, 0.1)
+    >>> run.q.shape, run.poses.shape
+    ((101, 2), (101, 2, 4, 4))
+    >>> run.final.t
+    0.1
     """
 
     model: Model

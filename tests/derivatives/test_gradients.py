@@ -155,3 +155,28 @@ def test_friction_coefficient() -> None:
     assert found.parameters is not None
     assert close(found.parameters, J.T @ w, 1e-11)
     assert np.abs(J).max() > 0.01
+
+
+@pytest.mark.parametrize("held", [False, True])
+def test_gradients_of_accelerations(held: bool) -> None:
+    """With forces, and with a coupling besides, of one state and of several: weights times the Jacobians."""
+    m = coupled() if held else pendulum()
+    q, v = np.array([0.2, -0.3, 0.5, 1.0])[: m.nv], np.array([0.5, 1.0, -0.4, -0.8])[: m.nv]
+    w = np.random.default_rng(4).normal(size=(2, m.nv))
+    q, v = np.array([q, 0.5 * q]), np.array([v, -v])
+    found = lw.forward_dynamics_gradient(m, q, v, w, 0.1 * v, parameters=NUMBERS)
+    _, dq, dv, dtau = lw.linearised_dynamics(m, q, v, 0.1 * v)
+    dp = lw.parameter_derivatives(m, q, v, NUMBERS, 0.1 * v)
+    for x, J in zip(found, (dq, dv, dtau, dp), strict=True):
+        assert x is not None
+        assert close(x, np.einsum("bij,bi->bj", J, w), 1e-10)
+    several, one = (lw.forward_dynamics_gradient(m, q[k], v[k], w[k], 0.1 * v[k]) for k in (slice(None), 1))
+    assert all(np.array_equal(x, y[1]) for x, y in zip(one[:3], several[:3], strict=True))
+    tree = m.replace(elements=())
+    bare, ours = (
+        lw.forward_dynamics_gradient(tree, q[0], v[0], w[0]),
+        lw.tree_linearised_dynamics(tree, q[0], v[0], np.zeros(m.nv)),
+    )
+    assert close(bare.q, ours.da_dq.T @ w[0], 1e-11)
+    with pytest.raises(lw.LinkworkError, match="its last axis has"):
+        lw.forward_dynamics_gradient(m, q[0], v[0], w[0][:1])

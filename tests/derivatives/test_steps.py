@@ -121,3 +121,25 @@ def test_what_is_not_there() -> None:
         lw.step_product(m, state, H)
     with pytest.raises(lw.LinkworkError, match="has no derivative"):
         lw.step_derivatives(m, state, H, stepper="dop853")
+
+
+def test_edges_are_flagged() -> None:
+    """A box pushed with just the force that friction bears, one that touches without weight, a joint that friction just holds:
+    the derivative is that of the mode in force, one of the two sides, and the rows are named."""
+    b = lw.ModelBuilder(gravity=(0, 0, 0))
+    b.body("slider", joint=lw.Prismatic((1, 0, 0)), inertia=lw.Inertia.sphere(1.0, 0.1), friction=2.0)
+    m, state = b.build(), lw.State(q=np.zeros(1), v=np.zeros(1))
+    at = {push: lw.step_derivatives(m, state, H, np.array([push])) for push in (1.0, 2.0, 3.0)}
+    assert [bool(x.edges.any()) for x in at.values() if x.edges is not None] == [False, True, False]
+    sides = [at[1.0].B, at[3.0].B]
+    assert any(np.allclose(at[2.0].B, side, rtol=0, atol=1e-12) for side in sides)
+    assert not np.allclose(*sides, rtol=0, atol=1e-6)
+    ground, q = on_ground("ball"), np.array([0, 0, 0.1, 1.0, 0, 0, 0])
+    for lift, expected in ((0.0, False), (9.81, True), (12.0, False)):
+        found = lw.step_derivatives(ground, lw.State(q=q, v=np.zeros(6)), H, np.array([0, 0, 0, 0, 0, lift]))
+        assert found.edges is not None
+        assert bool(found.edges[0]) == expected
+    batch = lw.step_derivatives(m, lw.State(q=np.zeros((2, 1)), v=np.zeros((2, 1))), H, np.array([[1.0], [2.0]]))
+    assert batch.edges is not None
+    assert batch.edges[:, 0].tolist() == [False, True]
+    assert lw.step_derivatives(m, state, H, steps=2).edges is None

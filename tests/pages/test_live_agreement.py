@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import functools
 import json
 import shutil
 import subprocess
@@ -14,13 +15,24 @@ import pytest
 from pages.live_models import MODELS, ROD, chain, moving, muscles, springs
 
 import linkwork as lw
+from linkwork.live.paths import segments
 from linkwork.live.program import LiveProgram, live_program
 from linkwork.live.start import start_of
+from linkwork.view.paths import path_line
 
 STEPS, DT = 100, 1e-3
 ENGINE = Path(lw.__file__).parent / "live" / "page"
+MODULES = ("simulation", "controls", "grip", "wraps", "transforms")
 METHODS = ("reduced", "maximal", "maximal-implicit", "redmax")
-pytestmark = pytest.mark.skipif(shutil.which("node") is None, reason="node is not installed")
+
+
+@functools.cache
+def node() -> str:
+    """The node of this machine, or the one that playwright brings along."""
+    found = shutil.which("node")
+    if found is None:
+        found = Path(pytest.importorskip("playwright").__file__).parent / "driver" / "node"
+    return str(found)
 
 
 def program(model: Any, state: Any, method: str = "reduced", dt: float = DT, **options: Any) -> LiveProgram:
@@ -34,14 +46,16 @@ def told(live: LiveProgram, script: str, tmp_path: Path) -> Any:
     """What a script says of a simulation `s`: the value of its last expression, as JSON."""
     data = {"wasm": base64.b64encode(live.module).decode(), "image": base64.b64encode(live.image).decode()}
     (tmp_path / "live.json").write_text(json.dumps(data | {"manifest": live.manifest}))
-    engine = "".join((ENGINE / f"{name}.js").read_text() for name in ("simulation", "controls", "grip")).replace("export ", "")
+    engine = "".join(
+        (ENGINE / f"{name}.js").read_text() for name in ("simulation", "controls", "grip", "wraps", "transforms")
+    ).replace("export ", "")
     text = f"""
         {engine}
         const d = JSON.parse(require("fs").readFileSync({json.dumps(str(tmp_path / "live.json"))}));
         const bytes = (x) => Uint8Array.from(Buffer.from(x, "base64"));
         makeSimulation(bytes(d.wasm), bytes(d.image), d.manifest)
           .then((s) => console.log(JSON.stringify((() => {{ {script} }})())));"""
-    done = subprocess.run(["node", "-e", text], capture_output=True, text=True, timeout=60)
+    done = subprocess.run([node(), "-e", text], capture_output=True, text=True, timeout=60)
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)
 
@@ -238,3 +252,51 @@ def test_the_slider_of_friction(factor: float, tmp_path: Path) -> None:
     v = np.array(told(program(model, state), script, tmp_path))
     first, last = np.linalg.norm(state.v[9:11]), np.linalg.norm(v[9:11])
     assert first - last == pytest.approx(factor * 0.3 * 9.81 * STEPS * DT, abs=1e-6)
+
+
+def test_muscles_are_drawn_around_obstacles(tmp_path: Path) -> None:
+    """As recorded pages draw them: around a sphere, around cylinders of either sense, and past them."""
+    b = chain(2)
+    for k, wrap in enumerate(
+        [
+            lw.WrapCylinder("rod0", (0, 0, -0.4), axis=(1, 0, 0), radius=0.03, turn=1),
+            lw.WrapCylinder("rod0", (0, 0, -0.4), axis=(1, 0, 0), radius=0.03, turn=-1),
+            lw.WrapCylinder("rod1", (0, 0.01, -0.02), axis=(1, 0.2, 0), radius=0.02),
+            lw.WrapSphere("rod0", (0.0, 0.01, -0.38), radius=0.05),
+            lw.WrapSphere("rod0", (0.0, 0.3, -0.38), radius=0.05),
+        ]
+    ):
+        path = [("world", (0.0, 0.1, 1.9)), ("rod0", (0.01, 0.02, -0.1)), wrap, ("rod1", (0.0, 0.01, -0.1))]
+        b.add(lw.Muscle(path, 100.0, 0.2, 0.1, activation=0.1, name=f"m{k}"))
+    model = b.build()
+    state = moving(model)
+    described = json.dumps([segments(model, m.path) for m in model.elements_of(lw.Muscle)])
+    found = told(program(model, state), f"return {described}.map((x) => lineOf(x, s.poses));", tmp_path)
+    E = lw.kinematics(model, state.q).poses
+    bent = 0
+    for muscle, line in zip(model.elements_of(lw.Muscle), found, strict=True):
+        at = [lw.SE3() if n == "world" else lw.SE3(*_parts(E[model.body_index(n)])) for n in muscle.path.bodies]
+        expected = path_line(muscle.path, at)
+        np.testing.assert_allclose(np.reshape(line, (-1, 3)), expected, atol=1e-12)
+        bent += bool(np.linalg.norm(np.diff(expected, n=2, axis=0), axis=1)[2:-2].max() > 1e-6)
+    assert 3 <= bent < 5
+
+
+def _parts(E: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    return E[:3, :3], E[:3, 3]
+
+
+def test_activations_by_schedule_are_scaled(tmp_path: Path) -> None:
+    """A factor of a schedule is the schedule of other values."""
+    times, values = np.array([0.0, 0.03, 0.06, 1.0]), np.array([0.05, 0.4, 0.1, 0.2])
+
+    def model(factor: float) -> lw.Model:
+        path = [("world", (0.2, 0, 1.9)), ("rod0", (0.02, 0, -0.2))]
+        return chain(2).add(lw.Muscle(path, 80.0, 0.2, activation=lw.Schedule(times, factor * values), name="front")).build()
+
+    state = moving(model(1.0))
+    live = program(model(1.0), state)
+    control = next(x for x in live.manifest["controls"] if x["label"] == "activation of front")
+    assert (control["high"], control["value"]) == (2.5, 1.0)
+    script = f"makeControls(s).set('activation of front', 2); s.step({STEPS}); return [...s.poses];"
+    np.testing.assert_allclose(poses(told(live, script, tmp_path)), after(model(2.0), state), rtol=0, atol=1e-9)

@@ -70,8 +70,8 @@ def test_it_plays_pauses_steps_and_scrubs(opened: Opened, tmp_path: Path) -> Non
     assert time_of(page) == frames[1]
     page.locator("#time").fill("1")
     assert time_of(page) == pytest.approx(run.t[-1])
-    assert page.inner_text("#clock") == "1.00 / 1.00 s"
     assert differs(first, picture(page)) > 0.01
+    assert page.inner_text("#clock") == "1.00 / 1.00 s"
     poses = page.evaluate("Array.from(linkwork.film.transforms(linkwork.player.time))")
     np.testing.assert_allclose(np.reshape(poses, (-1, 7))[:, :3], run.poses[-1, :, :3, 3], atol=1e-6)
     page.click("#loop")  # no more
@@ -134,3 +134,18 @@ def test_a_notebook_shows_runs_and_models(opened: Opened, tmp_path: Path) -> Non
         frame = page.frame_locator("iframe").nth(k)
         frame.locator("html[data-ready=yes]").wait_for(state="attached")
         assert frame.locator("#bodies li").count() == 3
+
+
+def test_an_assembly_moves_by_matrices(opened: Opened, tmp_path: Path) -> None:
+    made = lw.Assembly(gravity=(0, 0, -9.81))
+    rod = lw.parts.ScaledBody(lw.Inertia.cuboid(1.0, (1.0, 0.1, 0.1)))
+    made.add("rod", rod, rod.coordinates(lw.SE3(p=(0.5, 0, 1)), 1.0))
+    made.connect(lw.conditions.Pin("rod", at_a=(-0.5, 0, 0), at_b=(0, 0, 1)))
+    run = made.simulate(0.5, 0.01)
+    page = opened(lw.view.write_assembly(made, run, tmp_path / "rod.html"), "#still")
+    first = picture(page)
+    page.evaluate("linkwork.player.seek(linkwork.film.end)")
+    assert differs(first, picture(page)) > 0.01
+    matrix = page.evaluate("linkwork.scene.matrices[0].clone().transpose().elements")
+    drawn = np.reshape(matrix, (4, 4))[:3] @ [0.2, 0.0, 0.0, 1.0]
+    np.testing.assert_allclose(drawn, made.point(run.state(), "rod", (0.2, 0, 0)), atol=1e-6)

@@ -201,3 +201,13 @@ def test_help_of_a_command_comes_without_the_compiler() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.splitlines()[-1] == "[]"
+
+
+def test_scenes_run_in_their_pages(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert called("run", "pendulum", "--links", "2", "--live", "--headless", "--json", "--out", str(tmp_path)) == 0
+    assert json.loads(capsys.readouterr().out)["files"] == [str(tmp_path / "pendulum_live.html")]
+    assert "makeSimulation" in (tmp_path / "pendulum_live.html").read_text()
+    assert called("run", "pendulum", "--stepper", "dop853", "--live", "--headless", "--out", str(tmp_path)) == 2
+    assert "chooses its own steps" in capsys.readouterr().err
+    assert called("demo", "helix", "--live", "--out", str(tmp_path), "--headless") == 0
+    assert "makeSimulation" in (tmp_path / "helix.html").read_text()

@@ -34,6 +34,9 @@ class Assembly:
 
     Conditions between parts that close no loop, and those on a part alone that always leave it what the others need, are primary:
     together they cost O(n). All others are auxiliary: k rows go up to the root of their tree, and make a k x k problem.
+
+    >>> a = lw.Assembly(gravity=(0, 0, -9.81))
+    >>> a.add("ball", lw.parts.Particle(mass=1.0), x=(0, 0, 1))
     """
 
     def __init__(self, gravity: Any = (0.0, 0.0, 0.0)) -> None:

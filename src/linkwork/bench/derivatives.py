@@ -20,7 +20,7 @@ from rich.table import Table
 from ..errors import LinkworkError
 from ..kernel.directional import directional
 from ..kernel.widths import SCALAR64
-from ..model import Model
+from ..model import Model, State
 from ..reduced import inverse_dynamics_derivatives, linearised_dynamics
 from ..reduced.derivatives import FORWARD_RESULTS, INVERSE_RESULTS, columns, square_function
 from ..reduced.dof_tree import dof_plans
@@ -28,7 +28,7 @@ from ..reduced.forward import FORWARD_DYNAMICS
 from ..reduced.forward_derivatives import FORWARD_DERIVATIVES
 from ..reduced.inverse import INVERSE_DYNAMICS
 from ..reduced.inverse_derivatives import INVERSE_DERIVATIVES
-from . import humanoid_step, models, peers
+from . import backwards, humanoid_step, models, peers
 from .quantities import States
 from .report import OURS, Progress, Ratios, missing, publish, require_known, rows_of
 from .timing import FULL, QUICK, Contender, measure
@@ -42,7 +42,8 @@ SPEED: Ratios = {
 }
 NOTE = (
     "pinocchio has no batch of derivatives: both columns compare with one state from Python. Both return all three matrices, "
-    "dq, dv and da or dtau; sizes in flops count rules and pairs of degrees of freedom, a fused multiply-add is two"
+    "dq, dv and da or dtau; sizes in flops count rules and pairs of degrees of freedom, a fused multiply-add is two; "
+    "steps_backwards is the gradient of a run, a step"
 )
 
 
@@ -243,6 +244,8 @@ def run(json: Path | None = None, quick: bool = False, cases: Sequence[str] = ()
             agreement(name, model, peer, table)
             work |= {(name, quantity): n for quantity, n in flops(model).items()}
             group = list(contenders(name, model, peer))
+            begin = models.random_states(model, 1)
+            group += backwards.contenders(name, model, State(q=begin["q"][0], v=begin["v"][0]))
             progress.say(f"measuring {len(group)} functions")
             rows += rows_of(group, measure(group, QUICK if quick else FULL))
     return publish("derivatives", rows, json, notes, work, SPEED, tables=[table])

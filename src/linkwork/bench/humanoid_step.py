@@ -17,7 +17,7 @@ from ..model import Model, State
 from ..model.kinematics import kinematics
 from ..simulate import simulate
 from ..step_derivatives import step_derivatives
-from . import models, peers
+from . import backwards, models, peers
 from .report import OURS
 from .timing import Contender
 
@@ -90,5 +90,6 @@ def _timed(model: Model, state: State, peer_of: Any) -> Iterator[Contender]:
 
     yield Contender(CASE, QUANTITY, OURS, "single", 1, derivatives, 1)
     yield Contender(CASE, "step", OURS, "single", 1, lambda: after(model, state.q, state.v), 1)
+    yield from backwards.contenders(CASE, model, state)
     if peers.module("pinocchio") is not None:
         yield peer_of(models.robot("talos"))

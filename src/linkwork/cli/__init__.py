@@ -13,6 +13,7 @@ from cyclopts import CycloptsError
 from ..errors import LinkworkError, SolverError
 from . import (  # noqa: F401  the commands
     bench,
+    cache,
     check,
     compare,
     demo,

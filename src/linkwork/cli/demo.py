@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,13 +17,14 @@ SECONDS = 3.0  # of simulated time on a page of the gallery, at most
 
 
 @app.command
-def demo(*names: str, out: Path = Path("runs/demo"), headless: Flag = False, json: Flag = False) -> None:
+def demo(*names: str, out: Path = Path("runs/demo"), live: Flag = False, headless: Flag = False, json: Flag = False) -> None:
     """Write a gallery of all scenes with pictures, open it, and simulate one scene after the other into its page.
 
     A page that is clicked before its scene has run waits for it.
 
     Examples:
         linkwork demo
+        linkwork demo --live
         linkwork demo pendulum leg windmill
         linkwork demo --headless --out gallery
 
@@ -32,6 +34,8 @@ def demo(*names: str, out: Path = Path("runs/demo"), headless: Flag = False, jso
         Names of scenes to show; all if none is given.
     out
         Folder for index.html and the pages of the scenes; created if needed.
+    live
+        Scenes run in their pages, and can be taken hold of with the mouse; those that cannot are recorded.
     headless
         Write all without opening a browser.
     json
@@ -53,24 +57,21 @@ def demo(*names: str, out: Path = Path("runs/demo"), headless: Flag = False, jso
         print(f"wrote    {index}")
     if not headless:
         open_page(index)
-    failed = _simulated(chosen, out, json)
+    failed = _simulated(chosen, out, live, json)
     if json:
         print_json({"files": [index, *(out / f"{s.name}.html" for s in chosen)], "failed": failed})
 
 
-def _simulated(chosen: list[Scene], out: Path, quiet: bool) -> dict[str, str]:
+def _simulated(chosen: list[Scene], out: Path, live: bool, quiet: bool) -> dict[str, str]:
     """Write the page of every scene; what could not be run, and why."""
     from rich.console import Console
-
-    from .problem import problem_of
 
     failed: dict[str, str] = {}
     with Console(stderr=True).status("") as status:
         for k, scene in enumerate(chosen):
             status.update(f"Simulating {scene.name} ({k + 1} of {len(chosen)}) ...")
-            steps = max(1, round(min(scene.duration, SECONDS) / scene.dt))
             try:
-                problem_of(scene.name).simulate(duration=steps * scene.dt).save(out / f"{scene.name}.html")
+                _write_page(scene, out / f"{scene.name}.html", live)
             except LinkworkError as error:
                 failed[scene.name] = " ".join(str(error).split())
             if not quiet:
@@ -80,3 +81,17 @@ def _simulated(chosen: list[Scene], out: Path, quiet: bool) -> dict[str, str]:
                     else f"failed   {scene.name}: {failed[scene.name]}"
                 )
     return failed
+
+
+def _write_page(scene: Scene, path: Path, live: bool) -> None:
+    """A page in which the scene runs, if it should and can; or a recording of its first seconds."""
+    from .live import write_live
+    from .problem import problem_of
+
+    problem = problem_of(scene.name)
+    if live:
+        with contextlib.suppress(InputError):  # it asks Python for something at every step
+            write_live(problem, path)
+            return
+    steps = max(1, round(min(scene.duration, SECONDS) / scene.dt))
+    problem.simulate(duration=steps * scene.dt).save(path)

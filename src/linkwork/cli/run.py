@@ -6,7 +6,7 @@ from pathlib import Path
 
 from .app import Flag, Loading, Rest, Timing, app, print_json
 from .opening import open_page
-from .problem import problem_of
+from .problem import Problem, problem_of
 from .runs import STREAM, Run, written
 
 
@@ -20,6 +20,7 @@ def run(
     out: Path = Path("runs"),
     headless: Flag = False,
     stream: Flag = False,
+    live: Flag = False,
     json: Flag = False,
 ) -> None:
     """Simulate a scene or a robot's file, write its animation, plots and numbers, and open the animation in the browser.
@@ -32,6 +33,7 @@ def run(
         linkwork run four_bar_knee --kind loop --no-muscles
         linkwork run robot.urdf --floating --height 1 --ground --duration 2
         linkwork run ant.xml --headless --json
+        linkwork run drag --live
 
     Parameters
     ----------
@@ -44,11 +46,16 @@ def run(
         Write the files without opening a browser.
     stream
         Keep NAME.lwk when all is written; 'linkwork view', 'export' and 'plot' read it.
+    live
+        Write NAME_live.html instead, a page in which the scene runs by itself and can be taken hold of with the mouse.
     json
         Print size, speed, health and files as JSON.
     """
     problem = problem_of(scene, rest, loading)
     out.mkdir(parents=True, exist_ok=True)
+    if live:
+        _live(problem, timing, out, headless, json)
+        return
     records = out / f"{problem.name}{STREAM}"
     done = Run(problem, timing, quiet=json, stream=records)
     if not json:
@@ -61,3 +68,19 @@ def run(
     if not headless:
         open_page(paths[0])
     done.end()
+
+
+def _live(problem: Problem, timing: Timing, out: Path, headless: bool, json: bool) -> None:
+    """Write a page that runs by itself, say where, and open it."""
+    from rich.console import Console
+
+    from .live import write_live
+
+    with Console(stderr=True).status(f"Compiling {problem.name} ..."):
+        page = write_live(problem, out / f"{problem.name}_live.html", timing)
+    if json:
+        print_json({"name": problem.name, "files": [page]})
+    else:
+        print(f"wrote    {page}")
+    if not headless:
+        open_page(page)

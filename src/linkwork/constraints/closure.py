@@ -95,6 +95,8 @@ class Closure(Constraint):
 
     Rows that other joints of the loop imply already need not be removed: redundant rows share their force. Rows and
     multipliers stand in frame a, as said above.
+
+    >>> pin = lw.Closure(lw.Revolute((0, 1, 0)), "lower", "world", lw.SE3(p=(1, 0, 0)), lw.SE3(p=(1.5, 0, 0)))
     """
 
     parameter_names: ClassVar[tuple[str, ...]] = ("R_a", "p_a", "R_b", "p_b", "turn")

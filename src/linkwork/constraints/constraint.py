@@ -19,7 +19,7 @@ from ..joints import Joint
 from ..kernel.symbol import traced_digest
 from ..model.model import WORLD
 from ..spatial.functions import shaped
-from ..spatial.gate import meant
+from ..spatial.gate import meant, word
 from ..spatial.scalar import Scalar, Vector
 from ..spatial.se3 import SE3
 
@@ -34,6 +34,9 @@ class Constraint(RowLaw):
     timed             whether it depends on time
     unknowns          how many numbers u of its own it has, determined by `conditions` (where a point is nearest to a curve)
     parameter_names   attributes that are numbers or arrays: run-time data, shared kernels
+
+    >>> isinstance(lw.Loop("lower", "world"), lw.Constraint)
+    True
     """
 
     bodies: tuple[str, ...]
@@ -102,6 +105,7 @@ class Constraint(RowLaw):
         """Raise if the model lacks a body that this constraint names."""
         names = known_bodies(model)
         for body in self.bodies:
+            word(type(self).__name__, "a body", body)
             if body not in names:
                 raise ModelError(
                     f"{type(self).__name__} between {self.bodies}: there is no body {body!r}{meant(body, model.names)}"

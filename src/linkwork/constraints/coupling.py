@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from ..errors import ModelError
 from ..joints import Joint
-from ..spatial.gate import number
+from ..spatial.gate import number, word
 from ..spatial.scalar import Vector, stack
 from .on_joints import JointConstraint
 
@@ -16,6 +16,8 @@ class Coupling(JointConstraint):
     """q_follower = ratio * q_leader + offset, for two joints of one degree of freedom each.
 
     follower, leader   names of joints (or of their bodies)
+
+    >>> coupled = model.add(lw.Coupling("lower", "upper", ratio=-0.5))
     """
 
     size = 1
@@ -23,6 +25,8 @@ class Coupling(JointConstraint):
 
     def __init__(self, follower: str, leader: str, ratio: float = 1.0, offset: float = 0.0) -> None:
         self.joints = (follower, leader)
+        word("Coupling", "the follower", follower)
+        word("Coupling", "the leader", leader)
         owner = f"Coupling of {follower!r} to {leader!r}"
         self.ratio, self.offset = number(owner, "ratio", ratio), number(owner, "offset", offset)
         if follower == leader:

@@ -175,7 +175,7 @@ def constraint(
     point        point(poses, ...): where in the world they touch, for friction; the normal is the slope of the gap
     Either function is handed parameters, and the time as `t`, where it has an argument of that name. Rows and bias are derived.
 
-    >>> rod = constraint(["a", "b"], lambda E, l: lw.math.norm(E[0].p - E[1].p) - l, parameters={"l": 0.5})
+    >>> rod = lw.constraint(["a", "b"], lambda E, l: lw.math.norm(E[0].p - E[1].p) - l, parameters={"l": 0.5})
     """
     functions = {"residual": residual, "rate": rate} | ({"point": point} if point and residual else {})
     return CustomConstraint(bodies, functions, parameters, unilateral, name, friction, restitution)
@@ -201,6 +201,6 @@ def joint_constraint(
     unilateral   True: they must not be negative instead, and forces only push
     Either function is handed parameters, and the time as `t`, where it has an argument of that name. Rows and bias are derived.
 
-    >>> cam = joint_constraint(["lift", "cam"], lambda q, e: q[0] - e * np.cos(q[1]), parameters={"e": 0.02})
+    >>> cam = lw.joint_constraint(["lift", "cam"], lambda q, e: q[0] - e * np.cos(q[1]), parameters={"e": 0.02})
     """
     return CustomJointConstraint(joints, {"residual": residual, "rate": rate}, parameters, size, unilateral, name)

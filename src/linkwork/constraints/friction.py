@@ -8,7 +8,7 @@ import numpy as np
 
 from ..errors import ModelError
 from ..model.model import Model
-from ..spatial.gate import numbers
+from ..spatial.gate import numbers, size_of
 from ..spatial.scalar import Scalar, Vector
 from .on_joints import JointConstraint, moving_joint
 
@@ -18,6 +18,8 @@ class DryFriction(JointConstraint):
 
     joint      name of the joint (or of its body)
     friction   largest force: a number, or one per velocity (N m for angles, N for lengths). What the joint declares if not given.
+
+    >>> stiff = model.add(lw.DryFriction("upper", friction=2.0))
     """
 
     holonomic, bounded = False, True
@@ -26,7 +28,7 @@ class DryFriction(JointConstraint):
     def __init__(self, joint: str, friction: Any = None) -> None:
         self.joints, self.friction = (joint,), friction
         if friction is not None:
-            self.friction = numbers(repr(self), "friction", friction, max(1, np.size(friction)), 0.0, spread=True)
+            self.friction = numbers(repr(self), "friction", friction, max(1, size_of(friction)), 0.0, spread=True)
 
     @property
     def joint(self) -> str:

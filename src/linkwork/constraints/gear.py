@@ -9,7 +9,7 @@ import numpy as np
 
 from ..errors import ModelError
 from ..model.model import WORLD
-from ..spatial.gate import point, real, shown
+from ..spatial.gate import point, real, shown, word
 from ..spatial.scalar import Scalar, Vector, dot, stack
 from ..spatial.se3 import SE3
 from .constraint import Constraint
@@ -22,6 +22,8 @@ class Gear(Constraint):
     ratio              speed of b over that of a: minus the ratio of their teeth for wheels that mesh outside, plus inside
     carrier            the body that carries their bearings
     axis_a, axis_b     unit vectors in the axes of the wheels
+
+    >>> geared = model.add(lw.Gear("upper", "lower", ratio=-2.0, axis_a=(0, 1, 0), axis_b=(0, 1, 0)))
     """
 
     size, holonomic = 1, False
@@ -36,6 +38,7 @@ class Gear(Constraint):
         axis_a: Any = (0.0, 0.0, 1.0),
         axis_b: Any = (0.0, 0.0, 1.0),
     ) -> None:
+        word("Gear", "the carrier", carrier)
         self.bodies = (wheel_a, wheel_b) if carrier == WORLD else (wheel_a, wheel_b, carrier)
         try:
             self.ratio = real(ratio)

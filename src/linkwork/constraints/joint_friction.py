@@ -43,6 +43,8 @@ class JointFriction(Constraint):
     points     where surfaces touch, in the axes of the joint (k, 3), with `normals`: for any joint, instead of the above
     axis       of the pin of a loop, in the axes of its first body; None: that of the joint that closes it, or a ball
     at         where a loop closes on its first body, to which `points` refer; its own point if not given
+
+    >>> rubbing = model.add(lw.JointFriction("upper", mu=0.2, radius=0.02))
     """
 
     holonomic, bounded, by_reaction = False, True, True

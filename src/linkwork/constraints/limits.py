@@ -8,6 +8,7 @@ import numpy as np
 
 from ..errors import ModelError
 from ..model.model import Model
+from ..spatial.gate import reals, shown
 from ..spatial.scalar import Vector, read_only, stack
 from .on_joints import JointConstraint, plain_joint
 
@@ -17,6 +18,8 @@ class Limit(JointConstraint):
 
     joint          name of the joint (or of its body)
     lower, upper   numbers, or one per coordinate; infinite where there is no stop. What the joint declares if neither is given.
+
+    >>> stopped = model.add(lw.Limit("lower", -1.0, 1.0))
     """
 
     unilateral = True
@@ -27,7 +30,10 @@ class Limit(JointConstraint):
     def __init__(self, joint: str, lower: Any = None, upper: Any = None) -> None:
         self.joints, self.declared = (joint,), lower is None and upper is None
         low, high = -np.inf if lower is None else lower, np.inf if upper is None else upper
-        self.lower, self.upper = np.atleast_1d(np.asarray(low, float)), np.atleast_1d(np.asarray(high, float))
+        try:
+            self.lower, self.upper = np.atleast_1d(reals(low)), np.atleast_1d(reals(high))
+        except ValueError as error:
+            raise ModelError(f"Limit({joint!r}): limits must be numbers, not {shown(low)} and {shown(high)} ({error})") from None
         if np.any(np.isnan(self.lower)) or np.any(np.isnan(self.upper)) or np.any(self.lower > self.upper):
             raise ModelError(f"{self!r}: the lower limit must not lie above the upper one")
 

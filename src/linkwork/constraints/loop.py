@@ -16,6 +16,9 @@ class Loop(Constraint):
 
     body_a, body_b     names of the bodies; either may be "world"
     point_a, point_b   the points that meet, in the axes of their bodies
+
+    >>> closed = model.add(lw.Loop("lower", "world", point_a=(1, 0, 0), point_b=(1.5, 0, 0)))
+    >>> start = lw.assemble(closed, state)
     """
 
     size = 3

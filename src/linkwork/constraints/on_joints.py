@@ -15,7 +15,7 @@ from ..errors import ModelError
 from ..joints import Joint
 from ..kernel.symbol import traced_digest
 from ..spatial.functions import shaped
-from ..spatial.gate import meant
+from ..spatial.gate import meant, word
 from ..spatial.scalar import Scalar, Vector
 
 
@@ -28,6 +28,9 @@ class JointConstraint(RowLaw):
     holonomic         True: it is the residual `gap`.  False: it is the rate `slip`, and has no residual
     timed             whether it depends on time
     parameter_names   attributes that are numbers or arrays: run-time data, shared kernels
+
+    >>> isinstance(lw.Coupling("lower", "upper"), lw.JointConstraint)
+    True
     """
 
     joints: tuple[str, ...]
@@ -101,6 +104,7 @@ def kind_of(joint: Joint) -> tuple[Any, ...]:
 
 def moving_joint(model: Any, owner: object, name: str) -> None:
     """Raise unless the model has a joint of this name that moves."""
+    word(repr(owner), "the joint", name)
     if name not in model.names:
         raise ModelError(f"{owner!r}: there is no joint {name!r}{meant(name, model.names)}")
     if not model.bodies[model.body_index(name)].joint.nv:
@@ -109,6 +113,7 @@ def moving_joint(model: Any, owner: object, name: str) -> None:
 
 def plain_joint(model: Any, owner: object, name: str) -> None:
     """Raise unless the model has a joint of this name whose velocities are the rates of its coordinates."""
+    word(repr(owner), "the joint", name)
     if name not in model.names:
         raise ModelError(f"{owner!r}: there is no joint {name!r}{meant(name, model.names)}")
     joint = model.bodies[model.body_index(name)].joint

@@ -53,6 +53,9 @@ class PointOnCurve(OnShape):
 
     body, point     the body, and the point in its axes
     curve, body_b   the curve, in the axes of the body that carries it (the world by default)
+
+    >>> wire = lw.bezier_curve([(0, 0, 0), (1, 0, 0.5), (2, 0, 0.5), (3, 0, 0)])
+    >>> threaded = model.add(lw.PointOnCurve("lower", (1, 0, 0), wire))
     """
 
     size, unknowns = 2, 1
@@ -87,6 +90,8 @@ class PointOnSurface(OnShape):
     surface, body_b   the surface, in the axes of the body that carries it (the world by default)
     unilateral        True: the point may leave the surface outward, and the surface only pushes
     friction, restitution   of a surface that only pushes: mu, and e in [0, 1]
+
+    >>> resting = model.add(lw.PointOnSurface("lower", (1, 0, 0), lw.ellipsoid((2, 2, 2)), unilateral=True))
     """
 
     size = 1
@@ -133,6 +138,8 @@ class TangentSurfaces(OnShape):
 
     With the points x_a, x_b of both surfaces, d = x_b - x_a, tangents a_i, b_i and the normal n of the first:
     d . a_i = 0 and n . b_i = 0 determine the points, and d . n is the distance.
+
+    >>> rolling = lw.TangentSurfaces("lower", lw.ellipsoid((0.2, 0.1, 0.1)), lw.ellipsoid((2, 2, 2)))
     """
 
     size = 1

@@ -122,6 +122,8 @@ class PrescribedJoint(Prescribed, JointConstraint):
 
     joint    name of the joint (or of its body)
     motion   t -> (q, its first and second time derivative), numbers or one per coordinate; traced where it can be (see above)
+
+    >>> turned = model.add(lw.PrescribedJoint("upper", lambda t: (np.sin(t), np.cos(t), -np.sin(t))))
     """
 
     timed = True
@@ -180,6 +182,8 @@ class PrescribedTwist(Prescribed, Constraint):
     motion   t -> (omega, v_world, their time derivatives), three numbers each; traced where it can be (see above)
     rows     which of the six components (angular, linear; axes of the frame) are prescribed, 0 to 5
     frame    pose of the frame in the body
+
+    >>> pushed = lw.PrescribedTwist("lower", lambda t: (np.array([0, 1.0, 0, 0, 0, 0]), np.zeros(6)), rows=[1])
     """
 
     timed, holonomic = True, False

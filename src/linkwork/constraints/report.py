@@ -26,6 +26,11 @@ class ConstraintReport:
     redundant      names of rows that those before them imply, or that no joint can change
     inconsistent   names of rows whose residual or prescribed rate no motion can meet to first order, together with the others
     residual       the largest part of a residual that no motion removes
+
+    >>> closed = model.add(lw.Loop("lower", "world", (1, 0, 0), (2, 0, 0)))
+    >>> report = lw.constraint_report(closed, np.zeros(2))
+    >>> report.rows, report.rank
+    (3, 1)
     """
 
     rows: int
@@ -37,7 +42,12 @@ class ConstraintReport:
 
 @takes_model
 def constraint_report(model: Model, q: Any, t: float = 0.0) -> ConstraintReport:
-    """The rank of G (rows, nv) at q, rows that others imply, and what of the residuals lies outside the range of G."""
+    """The rank of G (rows, nv) at q, rows that others imply, and what of the residuals lies outside the range of G.
+
+    >>> closed = model.add(lw.Coupling("lower", "upper", ratio=-0.5))
+    >>> lw.constraint_report(closed, [0.2, -0.1]).rank
+    1
+    """
     q, constraints = np.asarray(q, float), constraint_set(model)
     still = kinematics(model, q, np.zeros(model.nv))
     c = constraints.look(still.poses, still.twists, q, np.zeros(model.nv), t)

@@ -32,7 +32,7 @@ from ..geometry import Plane, Shape
 from ..geometry.contact_point import ContactPoint
 from ..model.model import WORLD, Model
 from ..spatial.dual import held
-from ..spatial.gate import given_number, number, positive, shown
+from ..spatial.gate import number, positive
 from ..spatial.scalar import Scalar, Vector, dot, maximum, where, zeros
 from ..spatial.se3 import SE3
 from .candidates import pair_friction
@@ -54,6 +54,8 @@ class CompliantContact(Force):
     friction          mu; by default sqrt(mu_a mu_b) of the shapes, 0 where neither says anything
     slip_speed        s_0, m/s: slower than this, friction is less than mu f
     name              its own, for messages; need not be given
+
+    >>> soft = lw.CompliantContact("lower", lw.Sphere(0.1), "world", lw.Plane(), stiffness=1e4, damping=50.0)
     """
 
     def __init__(
@@ -139,6 +141,10 @@ class CompliantContact(Force):
         return [load + push_at(E.unrotate(at.point - E.p), sign * E.unrotate(force)) for load, E, sign in signed]
 
 
+def _damping(owner: str, what: str, x: Any) -> float:
+    return number(owner, what, x, 0.0)
+
+
 @dataclass(frozen=True)
 class Compliance:
     """Numbers of all compliant contacts of a run; None: as the masses and the step need it.
@@ -152,10 +158,9 @@ class Compliance:
     implicit: bool = True
 
     def __post_init__(self) -> None:
-        for what, least in (("stiffness", "above 0"), ("damping", "at least 0"), ("slip_speed", "above 0")):
-            x = getattr(self, what)
-            if x is not None and (given_number(f"contact_{what}", x, 0.0) == 0.0 and least == "above 0"):
-                raise InputError(f"contact_{what} must be above 0, not {shown(x)}")
+        for what, check in (("stiffness", positive), ("damping", _damping), ("slip_speed", positive)):
+            if getattr(self, what) is not None:
+                check("CompliantContact", what, getattr(self, what))
 
     @property
     def given(self) -> bool:

@@ -36,6 +36,8 @@ class Contact(Constraint):
                       force; 0 by default. They need friction
     friction_model    "exact": Coulomb's law;  "pyramid": |friction| <= mu force along each of two tangents;  "staggered": the
                       same, found by contact and friction in turn. One that is staggered makes all of the model so
+
+    >>> touching = model.add(lw.Contact("lower", lw.Sphere(0.1, (1, 0, 0)), "world", lw.Plane((0, 0, -1)), friction=0.5))
     """
 
     unilateral = touches = True

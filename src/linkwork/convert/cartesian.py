@@ -27,6 +27,10 @@ class Cartesian:
     quaternions_wxyz  rotations of the links' frames (..., links, 4)
     linear, angular   velocities of the centres of mass and angular velocities (..., links, 3)
     forces, torques   at the centres of mass and about them (..., links, 3)
+
+    >>> links = lw.to_cartesian(model, q, v)
+    >>> links.positions.shape, links.quaternions_wxyz.shape
+    ((2, 3), (2, 4))
     """
 
     positions: np.ndarray
@@ -52,7 +56,11 @@ class Generalized(JointFit):
 @takes_model
 def to_cartesian(model: Model, q: Any, v: Any = None, tau: Any = None) -> Cartesian:
     """Where the links are, how they move, and the forces on them by which drives exert joint forces `tau` (see
-    `drive_wrenches`)."""
+    `drive_wrenches`).
+
+    >>> lw.to_cartesian(model, q, v).linear.shape
+    (2, 3)
+    """
     v = np.zeros(model.nv) if v is None else v
     k = kinematics(model, q, v)
     at = of_poses(model, k.poses)
@@ -71,6 +79,10 @@ def from_cartesian(model: Model, state: Cartesian, q_near: Any = None, tolerance
 
     q_near      where to begin (..., nq): it chooses turns and branches
     tolerance   raise `InputError` with the worst link if a residual (rad, m, rad/s, m/s) is larger
+
+    >>> back = lw.from_cartesian(model, lw.to_cartesian(model, q, v))
+    >>> bool(np.allclose(back.q, q))
+    True
     """
     poses = body_poses(model, state.positions, state.rotations)
     twists = body_twists(model, poses, state.linear, state.angular)

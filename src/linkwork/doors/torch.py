@@ -21,6 +21,7 @@ from ..elements.collection import collection
 from ..errors import InputError
 from ..kernel.adjoint import adjoint, bar, end, with_reversed_items
 from ..kernel.plans import Plans
+from ..kernel.running import run_plan
 from ..kernel.sweep import Algorithm
 from ..model import Model
 from ..reduced.forward import FORWARD_DYNAMICS
@@ -28,7 +29,7 @@ from ..reduced.loaded import loaded_dynamics, without_pushes
 from ..simulate import chosen_stepper
 from ..step_derivatives import METHOD, acting_model
 from ..steppers import AdaptiveStepper
-from ..steppers.adjoints import run_plan, step_adjoint
+from ..steppers.adjoints import step_adjoint
 
 
 class _Program:

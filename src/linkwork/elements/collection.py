@@ -14,6 +14,7 @@ from ..kernel.sweep import Tree
 from ..model.kinematics import kinematics
 from ..model.model import Model
 from ..solvers.islands import SETTINGS
+from ..spatial.scalar import is_zero
 from .law import STAGGERED, ForceLaw, RowLaw
 from .nodes import LawNodes
 from .ports import BodyPort
@@ -75,6 +76,11 @@ class Collection:
     def rubs(self) -> bool:
         """Whether some contacts have friction."""
         return any(c.cones for c in self.rows)
+
+    @property
+    def bounces(self) -> bool:
+        """Whether some contacts have restitution."""
+        return any(law.unilateral and not is_zero(law.grip()[1]) for law in self.rows)
 
     @property
     def rubs_inside(self) -> bool:

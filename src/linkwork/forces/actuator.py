@@ -22,6 +22,9 @@ class Actuator(JointForce):
 
     coordinate   of a joint with several: which one
     control      the control until the inputs say otherwise
+
+    >>> driven = model.add(lw.Actuator("upper", gain=50.0, control_range=(-1, 1), name="motor"))
+    >>> run = lw.simulate(driven, state, 0.1, inputs=[0.5])
     """
 
     parameter_names: ClassVar[tuple[str, ...]] = ("gain", "bias", "gear", "control_range", "force_range")

@@ -25,6 +25,8 @@ class Bushing(Force):
     body_a, body_b       names of the bodies; either may be "world"
     frame_a, frame_b     poses of the frames in their bodies
     stiffness, damping   K and D: a number, six (angular, linear) or a symmetric 6x6 matrix without negative eigenvalues
+
+    >>> soft = model.add(lw.Bushing("lower", "world", stiffness=[5, 5, 5, 100, 100, 100], damping=0.1))
     """
 
     pairs = True

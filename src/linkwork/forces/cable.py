@@ -23,6 +23,9 @@ class Cable(AlongPath):
     points               (body, point) in order, two or more; obstacles of muscles may stand between them
     stiffness, damping   k and d
     rest_length          L > 0; the length at the model's neutral configuration if None
+
+    >>> cable = lw.Cable([("world", (0, 0, 1)), ("upper", (0.5, 0, 0)), ("lower", (0.5, 0, 0))], stiffness=500.0)
+    >>> hung = model.add(cable)
     """
 
     def __init__(

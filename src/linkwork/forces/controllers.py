@@ -9,7 +9,7 @@ import numpy as np
 from ..errors import ModelError
 from ..joints import Joint
 from ..model.model import Body
-from ..spatial.gate import numbers, reals
+from ..spatial.gate import numbers, reals, size_of
 from ..spatial.scalar import Scalar, Vector, clip, stack
 from .joint import JointForce
 from .joint_springs import position, spring_force
@@ -24,6 +24,8 @@ class PDController(JointForce):
     kp, kd   a number, or one for each of the joint's nv velocities
     target   coordinates until the inputs say otherwise; the neutral position by default
     effort   the largest force, or one for each velocity; none by default
+
+    >>> led = model.add(lw.PDController("upper", kp=100.0, kd=10.0, target=0.5))
     """
 
     parameter_names: ClassVar[tuple[str, ...]] = ("kp", "kd", "effort")
@@ -32,8 +34,8 @@ class PDController(JointForce):
         owner = self.on(joint, name)
         self.kp, self.kd, self.target, self.effort = kp, kd, target, effort
         for what, x in (("kp", kp), ("kd", kd)):
-            numbers(owner, what, x, max(1, np.size(x)), 0.0, spread=True)
-        _efforts(owner, effort, max(1, np.size(effort)))
+            numbers(owner, what, x, max(1, size_of(x)), 0.0, spread=True)
+        _efforts(owner, effort, max(1, size_of(effort)))
 
     def fitted(self, body: Body) -> Any:
         owner, joint = repr(self), body.joint

@@ -12,12 +12,13 @@ from ..errors import ModelError
 from ..joints import Joint
 from ..model.model import Body
 from ..spatial.functions import Function, Functions
-from ..spatial.gate import numbers, real, reals, shown
+from ..spatial.gate import numbers, real, reals, shown, size_of
 from ..spatial.scalar import Scalar, Vector, array, zeros
 from ..spatial.se3 import SE3
 from .force import Force
 from .joint import JointForce
 
+MOST_INPUTS = 1_000_000
 RESERVED = {"t": "the time", "u": "the inputs"}
 
 
@@ -29,9 +30,11 @@ class Given(FunctionLaw):
     def _take(self, owner: str, functions: dict[str, Any], parameters: Mapping[str, Any] | None, inputs: Any) -> None:
         self._given = Functions(owner, functions, parameters, RESERVED)
         count = isinstance(inputs, int) and not isinstance(inputs, bool)
-        if count and inputs < 0:
-            raise ModelError(f"{owner}: inputs must be at least 0, not {inputs}")
-        self._initial = np.zeros(inputs) if count else numbers(owner, "inputs", inputs, np.size(inputs))
+        if count and not 0 <= inputs <= MOST_INPUTS:
+            raise ModelError(
+                f"{owner}: inputs must be at least 0{'' if inputs < 0 else f' and at most {MOST_INPUTS}'}, not {inputs}"
+            )
+        self._initial = np.zeros(inputs) if count else numbers(owner, "inputs", inputs, size_of(inputs))
         self.inputs = len(self._initial)
 
     @property
@@ -59,7 +62,7 @@ class CustomForce(Given, Force):
     """A force between bodies from functions; see `force`."""
 
     def __init__(self, bodies: Any, energy: Any, wrenches: Any, parameters: Any, inputs: Any, name: str) -> None:
-        names = (bodies,) if isinstance(bodies, str) else tuple(bodies)
+        names = tuple(bodies) if np.iterable(bodies) and not isinstance(bodies, str) else (bodies,)
         owner = self.between(*names, name=name)
         if not names:
             raise ModelError(f"{owner}: it acts on no body; name at least one")
@@ -148,7 +151,7 @@ def force(
     inputs       how many numbers drive it at run time, or their initial values
     Either function is handed parameters, the time as `t` and the inputs as `u` where it has an argument of that name.
 
-    >>> well = force("ball", energy=lambda E, depth: depth * np.tanh(E[0].p[2]) ** 2, parameters={"depth": 3.0})
+    >>> well = lw.force("ball", energy=lambda E, depth: depth * np.tanh(E[0].p[2]) ** 2, parameters={"depth": 3.0})
     """
     return CustomForce(bodies, energy, wrenches, parameters, inputs, name)
 
@@ -170,6 +173,6 @@ def joint_force(
     inputs       how many numbers drive it at run time, or their initial values
     Either is handed parameters, and `force` the time as `t` and the inputs as `u`, where it has an argument of that name.
 
-    >>> swing = joint_force("hip", force=lambda q, v, t, k: [k * np.sin(3.0 * t) - 0.1 * v[0]], parameters={"k": 5.0})
+    >>> swing = lw.joint_force("hip", force=lambda q, v, t, k: [k * np.sin(3.0 * t) - 0.1 * v[0]], parameters={"k": 5.0})
     """
     return CustomJointForce(joint, energy, force, parameters, inputs, name)

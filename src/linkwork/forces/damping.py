@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ..spatial.gate import ORIGIN, numbers, point
+from ..spatial.gate import ORIGIN, numbers, point, shape_of
 from ..spatial.scalar import Scalar, Vector
 from ..spatial.se3 import SE3, rigid_parts
 from .force import Force, length_of
@@ -19,6 +19,8 @@ class BodyDamping(Force):
     damping           d for all six components, N m s/rad and N s/m
     angular, linear   coefficients of their own for turning and for moving: a number, or one per axis of the frame
     frame             its pose in the body; the body's own by default
+
+    >>> damped = model.add(lw.BodyDamping("lower", damping=0.2))
     """
 
     parameter_names: ClassVar[tuple[str, ...]] = ("coefficients", "frame_R", "frame_p")
@@ -54,6 +56,8 @@ class Drag(Force):
                         are those of a moment -(a + b |w|) w against turning
     frame               its origin is the point, its axes are those of the coefficients; the body's own by default
     flow                velocity of the medium, in world axes
+
+    >>> wet = model.add(lw.Drag("lower", linear=0.5, quadratic=1.0))
     """
 
     parameter_names: ClassVar[tuple[str, ...]] = ("linear", "quadratic", "frame_R", "frame_p", "flow")
@@ -84,6 +88,6 @@ class Drag(Force):
 
 def _six(owner: str, what: str, x: Any) -> np.ndarray:
     """Coefficients (angular, linear); a number or three are linear."""
-    if np.shape(x) == (6,):
+    if shape_of(x) == (6,):
         return numbers(owner, what, x, 6, 0.0)
     return np.concatenate([np.zeros(3), numbers(owner, what, x, 3, 0.0, spread=True)])

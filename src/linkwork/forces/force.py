@@ -34,6 +34,9 @@ class Force(ForceLaw):
     bodies            their names
     parameter_names   attributes that are numbers or arrays: run-time data, shared kernels
     inputs            what drives the force from outside at run time (activation, a target pose): as many numbers, 0 by default
+
+    >>> isinstance(lw.Drag("lower", linear=0.5), lw.Force)
+    True
     """
 
     bodies: tuple[str, ...]
@@ -115,6 +118,9 @@ class Line(Force):
     length(poses)        the length, made of transforms and points
     tension(l, l_dot)    the pull, a function of length, its rate, time and inputs
     stored(l)            the energy at a length
+
+    >>> isinstance(lw.SpringDamper("lower", "world", stiffness=10.0, rest_length=0.5), lw.Line)
+    True
     """
 
     def length(self, poses: Sequence[SE3]) -> Scalar:

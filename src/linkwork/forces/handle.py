@@ -28,6 +28,8 @@ class Handle(Force):
     target               y until the inputs say otherwise
     point                of the body, in its axes
     stiffness, damping   k (N/m) and d (N s/m)
+
+    >>> held = model.add(lw.Handle("lower", (1, 0, 0), target=(1, 0, 0.5), stiffness=200.0, damping=10.0))
     """
 
     inputs = 6
@@ -72,6 +74,8 @@ class PoseHandle(Force):
     target               its pose in the world until the inputs say otherwise
     frame                of the body, its pose in it; the body's own by default
     stiffness, damping   K and D: a number, six (angular, linear) or a symmetric 6x6 matrix without negative eigenvalues
+
+    >>> led = model.add(lw.PoseHandle("lower", target=lw.SE3(p=(1, 0, 0.5)), stiffness=[10, 10, 10, 200, 200, 200]))
     """
 
     inputs = 18

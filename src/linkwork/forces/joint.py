@@ -30,6 +30,9 @@ class JointForce(ForceLaw):
     joint             the name of the joint (or of its body)
     parameter_names   attributes that are numbers or arrays: run-time data, shared kernels
     inputs            what drives the force from outside at run time: as many numbers, 0 by default
+
+    >>> isinstance(lw.JointSpring("lower", 5.0), lw.JointForce)
+    True
     """
 
     joint: str

@@ -9,7 +9,7 @@ import numpy as np
 from ..errors import ModelError
 from ..joints import Joint
 from ..model.model import Body
-from ..spatial.gate import numbers
+from ..spatial.gate import numbers, size_of
 from ..spatial.scalar import Scalar, Vector, dot
 from .joint import JointForce, along, offset
 
@@ -22,6 +22,8 @@ class JointSpring(JointForce):
 
     stiffness, damping   a number, or one for each of the joint's nv velocities
     rest                 coordinates (nq,); the neutral position by default
+
+    >>> sprung = model.add(lw.JointSpring("lower", stiffness=20.0, rest=0.5, damping=0.1))
     """
 
     parameter_names: ClassVar[tuple[str, ...]] = ("stiffness", "rest", "damping")
@@ -30,7 +32,7 @@ class JointSpring(JointForce):
         self.on(joint, name)
         self.stiffness, self.rest, self.damping = stiffness, rest, damping
         for what, x in (("stiffness", stiffness), ("damping", damping)):
-            numbers(repr(self), what, x, max(1, np.size(x)), 0.0, spread=True)
+            numbers(repr(self), what, x, max(1, size_of(x)), 0.0, spread=True)
 
     def fitted(self, body: Body) -> Any:
         joint = body.joint
@@ -53,12 +55,14 @@ class JointDamping(JointForce):
     """A force -damping v.
 
     damping   a number, or one for each of the joint's nv velocities
+
+    >>> damped = model.add(lw.JointDamping("lower", 0.3))
     """
 
     parameter_names: ClassVar[tuple[str, ...]] = ("damping",)
 
     def __init__(self, joint: str, damping: Any, *, name: str = "") -> None:
-        self.damping = numbers(self.on(joint, name), "damping", damping, max(1, np.size(damping)), 0.0, spread=True)
+        self.damping = numbers(self.on(joint, name), "damping", damping, max(1, size_of(damping)), 0.0, spread=True)
 
     def fitted(self, body: Body) -> Any:
         given = self.damping[0] if len(self.damping) == 1 else self.damping

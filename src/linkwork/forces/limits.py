@@ -25,6 +25,10 @@ class LimitSpring(JointForce):
     `SwingTwistLimit`.
 
     stiffness, damping   k and d: a number, or one per coordinate
+
+    >>> b = lw.ModelBuilder()
+    >>> _ = b.body("arm", joint=lw.Revolute((0, 1, 0)), inertia=lw.Inertia.sphere(1.0, 0.1), limits=(-1, 1))
+    >>> _ = b.add(lw.LimitSpring("arm", stiffness=50.0, damping=0.5))
     """
 
     parameter_names: ClassVar[tuple[str, ...]] = ("stiffness", "damping", "lower", "upper")
@@ -70,6 +74,10 @@ class SwingTwistLimit(JointForce):
     swing                half the opening angle of the cone, in (0, pi]; pi for no limit
     twist                (lower, upper), within [-pi, pi]
     stiffness, damping   k (N m/rad) and d (N m s/rad)
+
+    >>> b = lw.ModelBuilder()
+    >>> _ = b.body("arm", joint=lw.Spherical(), inertia=lw.Inertia.sphere(1.0, 0.1))
+    >>> _ = b.add(lw.SwingTwistLimit("arm", stiffness=50.0, swing=1.0, twist=(-0.5, 0.5)))
     """
 
     parameter_names: ClassVar[tuple[str, ...]] = ("axis", "swing", "twist", "stiffness", "damping")

@@ -36,6 +36,11 @@ class Muscle(AlongPath):
     damping          d of the fibres
     activation       a as a `Schedule` of time; or a number, where the muscle starts: then a is its run-time input
     active, passive, velocity   the curves f_L, f_P, f_V; a curve, or any function of a scalar
+
+    >>> path = [("world", (0, 0, 0.1)), ("upper", (0.3, 0, 0.05))]
+    >>> pulled = model.add(lw.Muscle(path, 500.0, 0.15, 0.1, activation=0.2, name="biceps"))
+    >>> lw.muscle_states(pulled, q).tension.shape
+    (1,)
     """
 
     curve_names: tuple[str, ...] = ("active", "passive", "velocity")

@@ -22,6 +22,8 @@ class Schedule(Frozen):
 
     A schedule of one value may be a muscle's activation. `schedule(t)` is its value or (m,) values; a second argument is ignored,
     so that it can serve where a function of time and state is asked for.
+
+    >>> activation = lw.Schedule([0.0, 0.5, 1.0], [0.0, 1.0, 0.0])
     """
 
     def __init__(self, times: Any, values: Any) -> None:
@@ -58,6 +60,8 @@ class ActivationDynamics:
     """Activation a follows excitation e at first order: a_dot = (e - a) / tau, tau_act where it rises, tau_deact where it falls.
 
     Times in seconds. All functions take numbers, symbols or arrays.
+
+    >>> dynamics = lw.ActivationDynamics(tau_act=0.01, tau_deact=0.04)
     """
 
     tau_act: float = 0.015

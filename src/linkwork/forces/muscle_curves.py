@@ -17,6 +17,7 @@ from ..errors import ModelError
 from ..kernel.symbol import traced_digest
 from ..spatial.dual import Gradient
 from ..spatial.frozen import Frozen
+from ..spatial.gate import positive
 from ..spatial.scalar import Scalar, Vector, read_only, where
 
 GAUSS = np.polynomial.legendre.leggauss(16)
@@ -26,6 +27,9 @@ class MuscleCurve(Frozen):
     """A function of one scalar; a subclass says `__call__(x)` for numbers, symbols, jets and duals alike (see `lw.math.where`).
 
     numbers   its run-time data: curves that differ in these alone share machine code
+
+    >>> isinstance(lw.tendon_curve(), lw.MuscleCurve)
+    True
     """
 
     numbers: np.ndarray = np.zeros(0)
@@ -73,6 +77,10 @@ class PiecewiseCurve(MuscleCurve):
     knots           x_0 < x_1 < ... (n + 1,)
     coefficients    c of every piece (n, degree + 1)
     before, after   value and slope of the lines; the curve's own at its ends by default
+
+    >>> ramp = lw.PiecewiseCurve([0.0, 1.0], [[0.0, 2.0]])
+    >>> float(ramp(0.5))
+    1.0
     """
 
     def __init__(self, knots: Any, coefficients: Any, before: Any = None, after: Any = None) -> None:
@@ -151,6 +159,10 @@ def cubic_curve(knots: Sequence[float], conditions: Iterable[tuple[float, int, f
     """Cubics between knots with continuous value and slope, solved from conditions.
 
     conditions   (x, order, y): the derivative of that order (0 is the value) at x is y; four per piece, less two per inner knot
+
+    >>> step = lw.cubic_curve([0.0, 1.0], [(0.0, 0, 0.0), (0.0, 1, 0.0), (1.0, 0, 1.0), (1.0, 1, 0.0)])
+    >>> float(step(0.5))
+    0.5
     """
     x = _knots("cubic_curve", knots)
     given = [(float(at), int(order), float(y)) for at, order, y in conditions]
@@ -194,9 +206,11 @@ def tendon_curve(strain: float = 0.049) -> PiecewiseCurve:
     """Force of a tendon over its relative length: zero up to 1, a toe up to two thirds of the maximal force, then a line.
 
     The force is 1 at the given strain, the line's slope 1.375 / strain [Millard et al. 2013].
+
+    >>> float(lw.tendon_curve()(0.99))
+    0.0
     """
-    if not (np.isfinite(strain) and strain > 0):
-        raise ModelError(f"tendon_curve: strain must be above 0, not {strain!r}")
+    strain = positive("tendon_curve", "strain", strain)
     slope = 1.375 / strain
     end = 1.0 + strain - 1.0 / (3.0 * slope)
     return cubic_curve((1.0, end), ((1.0, 0, 0.0), (1.0, 1, 0.0), (end, 0, 2.0 / 3.0), (end, 1, slope)))

@@ -29,6 +29,10 @@ class MuscleDrive:
     excitation   of all muscles (muscles,), or a function of time and state that returns it; `Schedule` is one. Muscles with a
                  schedule of their own ignore theirs
     dynamics     how activation follows
+
+    >>> path = [("world", (0, 0, 0.1)), ("upper", (0.3, 0, 0.05))]
+    >>> pulled = model.add(lw.Muscle(path, 500.0, 0.15, 0.1))
+    >>> run = lw.simulate(pulled, state, 0.05, inputs=lw.MuscleDrive(pulled, lambda t, state: [0.5]))
     """
 
     def __init__(self, model: Model, excitation: Any, dynamics: ActivationDynamics | None = None) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Callable, Sequence
 from itertools import pairwise
 from typing import Any
@@ -11,6 +10,7 @@ import numpy as np
 
 from ..errors import ModelError
 from ..spatial.dual import Dual, Gradient
+from ..spatial.frozen import Frozen
 from ..spatial.gate import point, word
 from ..spatial.scalar import Scalar, Vector, array, cross, dot, stack
 from ..spatial.se3 import SE3
@@ -18,10 +18,10 @@ from .force import Line, distance, push_at
 from .muscle_wrap import Wrap
 
 
-class MusclePath:
+class MusclePath(Frozen):
     """Points (body, point) in order; an obstacle between two points is what their line goes around.
 
-    >>> MusclePath(("world", (0, 0, 1)), WrapSphere("upper", radius=0.03), ("lower", (0.05, 0, 0)))
+    >>> path = lw.MusclePath(("world", (0, 0, 1)), lw.WrapSphere("upper", radius=0.03), ("lower", (0.05, 0, 0)))
 
     bodies    their names, each once, in order of appearance
     numbers   the run-time data of all points and obstacles
@@ -55,9 +55,7 @@ class MusclePath:
             mine = numbers[at : at + size]
             items.append((i, x.with_numbers(mine) if isinstance(x, Wrap) else mine))
             at += size
-        other = copy.copy(self)
-        other.items = tuple(items)
-        return other
+        return self.with_parts(items=tuple(items))
 
     def length(self, poses: Sequence[SE3]) -> Scalar:
         """The length at poses of the bodies."""

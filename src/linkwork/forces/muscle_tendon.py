@@ -81,6 +81,9 @@ class ElasticMuscle(TendonMuscle):
     The tendon stretches with the force, but its own rate is neglected in the fibres' velocity: the force-velocity curve sees the
     rate of the whole path, as with a rigid tendon. There is no state but the activation. For fibres that move by themselves
     against the tendon see `FibreMuscle`.
+
+    >>> path = [("world", (0, 0, 0.1)), ("upper", (0.3, 0, 0.05))]
+    >>> calf = lw.ElasticMuscle(path, max_force=800.0, optimal_length=0.1, tendon_length=0.2, activation=0.3)
     """
 
     def fibres(self, length: Scalar, rate: Scalar, t: Scalar, u: Vector) -> tuple[Scalar, Scalar]:
@@ -103,6 +106,9 @@ class FibreMuscle(TendonMuscle):
     a step of the backward Euler method, `resting` the fibre length at which nothing moves; `MuscleDrive` calls them.
 
     damping   d of the fibres, above zero: without it, passive fibres would move infinitely fast
+
+    >>> path = [("world", (0, 0, 0.1)), ("upper", (0.3, 0, 0.05))]
+    >>> biceps = lw.FibreMuscle(path, 500.0, 0.12, 0.2, activation=0.1)
     """
 
     def __init__(self, *positional: Any, damping: float = 0.1, **rest: Any) -> None:

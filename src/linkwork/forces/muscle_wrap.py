@@ -67,6 +67,8 @@ class WrapSphere(Wrap):
     body     the name of the body that carries it
     center   in the axes of the body
     radius   m
+
+    >>> shoulder = lw.WrapSphere("upper", radius=0.03)
     """
 
     def __init__(self, body: str, center: Any = ORIGIN, *, radius: float) -> None:
@@ -96,6 +98,8 @@ class WrapCylinder(Wrap):
     radius   m
     turn     1: from its first point to the next the path passes the axis right-handed, -1: left-handed; from a quarter turn
              against this sense to three quarters along it there is no jump. 0: the shorter way, which jumps at half a turn
+
+    >>> kneecap = lw.WrapCylinder("upper", axis=(0, 1, 0), radius=0.04, turn=1)
     """
 
     def __init__(self, body: str, center: Any = ORIGIN, *, axis: Any, radius: float, turn: int = 0) -> None:

@@ -24,6 +24,8 @@ class PointForce(Force):
     point   where it acts, in body axes
     force   f: three numbers, or a function of time that returns three; N
     axes    of f: "world" or "body"
+
+    >>> pushed = model.add(lw.PointForce("lower", (1, 0, 0), (0, 0, 5.0)))
     """
 
     parameter_names: ClassVar[tuple[str, ...]] = ("point", "constant")
@@ -32,7 +34,7 @@ class PointForce(Force):
 
     def __init__(self, body: str, point: Any, force: Any, axes: str = "world", *, name: str = "") -> None:
         owner = self.between(body, name=name)
-        if axes not in ("world", "body"):
+        if not isinstance(axes, str) or axes not in ("world", "body"):
             raise ModelError(f'{owner}: axes must be "world" or "body", not {axes!r}')
         self.axes = axes
         self.law = force if callable(force) else None

@@ -156,5 +156,10 @@ def _block_orders(counts: list[int]) -> tuple[np.ndarray, np.ndarray]:
 
 @takes_model
 def force_set(model: Model) -> ForceSet:
-    """The compiled forces of a model, kept with it."""
+    """The compiled forces of a model, kept with it.
+
+    >>> pulled = model.add(lw.PDController("upper", kp=10.0, name="drive"))
+    >>> lw.force_set(pulled).initial_inputs.shape
+    (2,)
+    """
     return model.keep_as(ForceSet, lambda: ForceSet(model))

@@ -18,6 +18,8 @@ class PointSpring(Force):
     body_a, body_b     names of the bodies; either may be "world"
     point_a, point_b   its ends, in the axes of their bodies
     stiffness          k, N/m
+
+    >>> tied = model.add(lw.PointSpring("lower", "world", (1, 0, 0), (1.5, 0, 0), stiffness=100.0))
     """
 
     pairs = True
@@ -52,6 +54,8 @@ class SpringDamper(Line):
     point_a, point_b     its ends, in the axes of their bodies
     stiffness, damping   k and d
     rest_length          L > 0
+
+    >>> sprung = model.add(lw.SpringDamper("lower", "world", (1, 0, 0), (1, 0, 1), stiffness=50.0, rest_length=0.8, damping=1.0))
     """
 
     pairs = True

@@ -27,6 +27,8 @@ class TorqueCurve(JointForce):
             cubic, beyond the first and last straight; slopes not given are those that do not overshoot (pchip).
 
     The energy of points is exact; that of a function is a sum at 24 Gauss points, exact to rounding where the function is smooth.
+
+    >>> elastic = model.add(lw.TorqueCurve("lower", lambda angle: -5.0 * angle))
     """
 
     law: Callable[[Scalar], Scalar] | None

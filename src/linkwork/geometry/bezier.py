@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import ModelError
-from ..spatial.gate import reals
+from ..spatial.gate import reals, shape_of
 from ..spatial.scalar import Scalar, Vector, stack
 from .curves import Curve, interval
 from .surfaces import ParametricSurface
@@ -36,6 +36,8 @@ def bezier_curve(points: Any, domain: Any = (0.0, 1.0)) -> Curve:
     """The Bezier curve of n control points (n, 3), of degree n - 1: from the first to the last as u goes over the domain.
 
     The points are parameters: curves with as many points share their machine code.
+
+    >>> wire = lw.bezier_curve([(0, 0, 0), (1, 0, 0.5), (2, 0, 0.5), (3, 0, 0)])
     """
     P = _control("bezier_curve", points, 2)
     first, last = interval("bezier_curve: domain", domain)
@@ -47,7 +49,11 @@ def bezier_curve(points: Any, domain: Any = (0.0, 1.0)) -> Curve:
 
 
 def bezier_surface(points: Any, domain: Any = ((0.0, 1.0), (0.0, 1.0))) -> ParametricSurface:
-    """The Bezier surface of control points (m, n, 3): u_0 goes along the first index, u_1 along the second."""
+    """The Bezier surface of control points (m, n, 3): u_0 goes along the first index, u_1 along the second.
+
+    >>> grid = np.stack([*np.meshgrid(np.arange(4.0), np.arange(4.0), indexing="ij"), np.zeros((4, 4))], axis=-1)
+    >>> sheet = lw.bezier_surface(grid)
+    """
     P = _control("bezier_surface", points, 3)
     if len(domain) != 2:
         raise ModelError(f"bezier_surface: domain must be two intervals, not {domain!r}")
@@ -69,7 +75,7 @@ def _control(owner: str, points: Any, ndim: int) -> np.ndarray:
     if P.ndim != ndim or P.shape[-1] != 3 or min(P.shape[:-1]) < 2:
         grid = "(n, 3)" if ndim == 2 else "(m, n, 3)"
         raise ModelError(
-            f"{owner}: the control points must be numbers {grid}, two or more each way, not of shape {np.shape(points)}"
+            f"{owner}: the control points must be numbers {grid}, two or more each way, not of shape {shape_of(points)}"
         )
     if not np.all(np.isfinite(P)):
         raise ModelError(f"{owner}: the control points must be finite")

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import ModelError
-from ..spatial.gate import real, reals
+from ..spatial.gate import real, reals, shape_of
 from ..spatial.scalar import read_only
 from ..spatial.se3 import SE3, rigid_parts
 
@@ -61,7 +61,7 @@ def length(owner: str, what: str, x: Any) -> float:
 
 def lengths(owner: str, what: str, x: Any) -> np.ndarray:
     """Three lengths."""
-    if np.shape(x) != (3,):
+    if shape_of(x) != (3,):
         raise ModelError(f"{owner}: the {what} must be three lengths, not {x!r}")
     return read_only(np.array([length(owner, what, e) for e in x]))
 

@@ -25,6 +25,8 @@ class Convex(Mesh):
     corners           (f, m, 3): the corners of each flat face, counter-clockwise seen from outside; the last one stands again for
                       corners that a face does not have
     directions        (e, 3): unit vectors along its edges, parallel ones once
+
+    >>> wedge = lw.Convex([(0, 0, 0), (1, 0, 0), (0, 1, 0), (0, 0, 1)], density=100.0)
     """
 
     kind = "convex"

@@ -26,6 +26,8 @@ class Curve(Frozen):
     x            u -> three numbers; u is a scalar of any kind (`np.sin` and friends, `lw.math`, no `if` on values)
     domain       (first, last) u where the nearest point is looked for; beyond it the curve goes on as its function does
     parameters   numbers and arrays by name, handed to x where it has an argument of that name
+
+    >>> circle = lw.Curve(lambda u: np.array([np.cos(u), np.sin(u), 0.0]), domain=(0.0, 2 * np.pi))
     """
 
     def __init__(self, x: Function, domain: Any = (0.0, 1.0), parameters: Mapping[str, Any] | None = None) -> None:

@@ -7,7 +7,7 @@ from typing import Any, Unpack
 import numpy as np
 
 from ..errors import ModelError
-from ..spatial.gate import reals
+from ..spatial.gate import reals, shape_of
 from ..spatial.scalar import read_only
 from ..spatial.se3 import SE3
 from . import checks
@@ -24,6 +24,8 @@ class HeightField(Placed):
     size      lengths (2,) of the rectangle along x and y
     pose      of its frame
     base      thickness below the lowest height
+
+    >>> hills = lw.HeightField(np.zeros((5, 5)), size=(2.0, 2.0), friction=0.8)
     """
 
     kind = "height field"
@@ -41,7 +43,7 @@ class HeightField(Placed):
         if np.abs(z).max() > checks.LARGEST:
             raise ModelError(f"{self.name}: its heights reach {np.abs(z).max():g}, beyond {checks.LARGEST:g} m")
         self.heights = read_only(z)
-        if np.shape(size) != (2,):
+        if shape_of(size) != (2,):
             raise ModelError(f"{self.name}: the size must be two lengths, not {size!r}")
         self.size = read_only(np.array([checks.length(self.name, "size", x) for x in size]))
         self.base = checks.length(self.name, "base", base)

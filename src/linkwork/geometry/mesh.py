@@ -29,6 +29,8 @@ class Mesh(Shape):
 
     vertices   (n, 3), in the coordinates of whatever the mesh is attached to
     faces      (m, 3) indices of vertices, counter-clockwise when seen from outside
+
+    >>> tetrahedron = lw.Mesh([(0, 0, 0), (1, 0, 0), (0, 1, 0), (0, 0, 1)], [(0, 2, 1), (0, 1, 3), (0, 3, 2), (1, 2, 3)])
     """
 
     kind = "mesh"
@@ -146,6 +148,11 @@ def mesh_inertia(mesh: Mesh, *, density: float | None = None, mass: float | None
     density, mass   one of them: kg/m^3, or kg of the whole
 
     Surfaces inside another that run the other way round are cavities.
+
+    >>> faces = [(0, 2, 1), (0, 1, 3), (0, 3, 2), (1, 2, 3)]
+    >>> tetrahedron = lw.Mesh([(0, 0, 0), (1, 0, 0), (0, 1, 0), (0, 0, 1)], faces)
+    >>> round(lw.mesh_inertia(tetrahedron, density=6.0).mass, 9)
+    1.0
     """
     if (density is None) == (mass is None):
         raise ModelError(f"{mesh.name}: give the density or the mass, one of them")

@@ -32,6 +32,8 @@ class MeshFile(Placed):
 
     path    of the file; it is read by the first call of `surfaces`
     scale   a factor, or three along the axes of the file
+
+    >>> shell = lw.MeshFile("arm.stl", scale=1e-3)
     """
 
     kind = "mesh file"

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, TypedDict, Unpack
 
 import numpy as np
 
-from ..errors import ModelError
+from ..errors import ArgumentError, ModelError
 from ..spatial.frozen import Frozen
 from ..spatial.gate import meant, reals
 from ..spatial.inertia import Inertia
@@ -50,6 +50,9 @@ class Shape(Frozen):
     kind              what it is called, in tables of pairs
     parameter_names   the attributes that are its numbers: functions of shapes read these and nothing else, and run as well on
                       symbols (see `bound`)
+
+    >>> isinstance(lw.Sphere(0.1), lw.Shape)
+    True
     """
 
     kind: ClassVar[str] = ""
@@ -70,7 +73,9 @@ class Shape(Frozen):
     ) -> None:
         for option in unknown:
             known = [p for p in inspect.signature(Shape.__init__).parameters if p not in ("self", "unknown")]
-            raise ModelError(f"{type(self).__name__}: there is no {option!r}; there are {', '.join(known)}{meant(option, known)}")
+            raise ArgumentError(
+                f"{type(self).__name__}: there is no {option!r}; there are {', '.join(known)}{meant(option, known)}"
+            )
         owner = self.name = type(self).__name__ if name is None else name
         if not isinstance(owner, str) or not owner:
             raise ModelError(f"{type(self).__name__}: its name must be a text, not {name!r}")
@@ -135,7 +140,10 @@ class Shape(Frozen):
 
 
 class Sphere(Shape):
-    """A solid ball."""
+    """A solid ball.
+
+    >>> ball = lw.Sphere(0.1, mass=0.5, restitution=0.8)
+    """
 
     kind = "sphere"
     parameter_names = ("radius", "center")
@@ -167,7 +175,10 @@ class Sphere(Shape):
 
 
 class Plane(Shape):
-    """The half-space below a plane; `normal` points out of it."""
+    """The half-space below a plane; `normal` points out of it.
+
+    >>> floor = lw.Plane(point=(0, 0, 0), normal=(0, 0, 1), friction=0.7)
+    """
 
     kind = "plane"
     parameter_names = ("point", "normal")

@@ -58,6 +58,10 @@ class Box(Placed):
 
     size   edge lengths (3,) along the axes of its frame
     pose   of its frame, which has its origin in the middle
+
+    >>> crate = lw.Box((0.4, 0.3, 0.2), density=500.0, friction=0.6)
+    >>> round(crate.inertia().mass, 6)
+    12.0
     """
 
     kind = "box"
@@ -86,6 +90,8 @@ class Capsule(Placed):
 
     length   of the cylinder between the half balls, along the z axis of its frame; 0 is a ball
     pose     of its frame, which has its origin in the middle
+
+    >>> limb = lw.Capsule(radius=0.05, length=0.4, density=1000.0)
     """
 
     kind = "capsule"
@@ -115,6 +121,8 @@ class Cylinder(Placed):
 
     length   along the z axis of its frame
     pose     of its frame, which has its origin in the middle
+
+    >>> axle = lw.Cylinder(radius=0.05, length=0.3, mass=2.0)
     """
 
     kind = "cylinder"
@@ -146,6 +154,8 @@ class Ellipsoid(Placed):
 
     radii   half axes (3,) along the axes of its frame
     pose    of its frame, which has its origin in the middle
+
+    >>> egg = lw.Ellipsoid((0.03, 0.03, 0.04), density=1000.0)
     """
 
     kind = "ellipsoid"
@@ -174,6 +184,8 @@ class Torus(Placed):
 
     ring, tube   radii of the circle, about the z axis of its frame, and of the tube round it
     pose         of its frame, which has its origin in the middle
+
+    >>> ring = lw.Torus(ring=0.5, tube=0.1, density=1000.0)
     """
 
     kind = "torus"

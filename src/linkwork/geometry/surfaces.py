@@ -84,6 +84,8 @@ class ParametricSurface(Surface):
     x            u -> three numbers; written with `np.sin` and friends, `lw.math`, no `if` on values
     domain       ((first, last), (first, last)) of both, where points are looked for; the surface goes on beyond it
     parameters   numbers and arrays by name, handed to x where it has an argument of that name
+
+    >>> bowl = lw.ParametricSurface(lambda u: np.array([u[0], u[1], u[0] ** 2 + u[1] ** 2]), domain=((-1, 1), (-1, 1)))
     """
 
     coordinates = feet = 2
@@ -120,6 +122,8 @@ class ImplicitSurface(Surface):
     f            x -> number, x three numbers; written with `np.sqrt` and friends, `lw.math`, no `if` on values
     box          ((x, y, z), (x, y, z)) two corners between which the surface lies; only tangency needs it, of one of the two
     parameters   numbers and arrays by name, handed to f where it has an argument of that name
+
+    >>> ball = lw.ImplicitSurface(lambda x: x[0] ** 2 + x[1] ** 2 + x[2] ** 2 - 1.0)
     """
 
     coordinates, feet = 3, 0
@@ -208,7 +212,10 @@ def _cylinder(x: Vector, radius: Scalar, R: np.ndarray, p: Vector) -> Scalar:
 
 
 def ellipsoid(radii: Any, center: Any = (0.0, 0.0, 0.0)) -> ImplicitSurface:
-    """The ellipsoid with these half axes along x, y, z."""
+    """The ellipsoid with these half axes along x, y, z.
+
+    >>> egg = lw.ellipsoid((0.03, 0.03, 0.04))
+    """
     r, c = np.array(radii, dtype=float), np.array(center, dtype=float)
     if r.shape != (3,) or c.shape != (3,) or not np.all(np.isfinite(r)) or np.any(r <= 0):
         raise ModelError(f"ellipsoid: radii must be three positive numbers, not {radii!r}")
@@ -216,7 +223,10 @@ def ellipsoid(radii: Any, center: Any = (0.0, 0.0, 0.0)) -> ImplicitSurface:
 
 
 def torus(ring: float, tube: float) -> ImplicitSurface:
-    """The torus about z: a tube of this radius round a ring of that radius."""
+    """The torus about z: a tube of this radius round a ring of that radius.
+
+    >>> ring = lw.torus(ring=0.5, tube=0.1)
+    """
     if not 0 < tube < ring:
         raise ModelError(f"torus: the tube {tube!r} must be thinner than the ring {ring!r}")
     return as_surface("torus", Torus(ring, tube))  # type: ignore[return-value]

@@ -10,10 +10,12 @@ from typing import Any, Literal
 
 from ..errors import InputError
 from ..model import Model
+from ..spatial.gate import shown
 from .mjcf import read_mjcf
 from .options import Options
 from .urdf import read_urdf
 
+LONGEST = 4096  # characters of a path
 READERS: dict[str, Callable[[Path, Options], Model]] = {".urdf": read_urdf, ".xml": read_mjcf}
 
 
@@ -45,13 +47,18 @@ def load(
 
     `floating`, `inertia`, `mimic` and `merge_fixed` are for URDF. Meshes are read when somebody looks at them. `model.notes` has
     a line for everything that was changed, ignored or assumed.
+
+    >>> robot = lw.load("robot.urdf", floating=True)  # doctest: +SKIP
+    >>> print(robot)  # doctest: +SKIP
     """
     options = Options(floating, inertia, mimic, merge_fixed, gravity, (allow,) if isinstance(allow, str) else tuple(allow))
+    if not isinstance(path, str | os.PathLike):
+        raise InputError(f"load: path must be a text or a path, not {shown(path)}")
     roots = (packages,) if isinstance(packages, (str, os.PathLike)) else tuple(packages)
     options = replace(options, packages=tuple(Path(root) for root in roots), collisions=collisions)
     file = Path(path)
-    if not file.is_file():
-        raise InputError(f"load: there is no file {str(path)!r}")
+    if "\0" in str(path) or len(str(path)) > LONGEST or not file.is_file():
+        raise InputError(f"load: there is no file {shown(str(path))}")
     reader = READERS.get(file.suffix.lower())
     if reader is None:
         raise InputError(f"load: {file.name!r} has the suffix {file.suffix!r}; linkwork reads {', '.join(READERS)}")

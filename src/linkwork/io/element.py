@@ -15,6 +15,10 @@ from ..errors import InputError, ModelError
 MAX_BYTES = 64 * 2**20
 MAX_ELEMENTS = 1_000_000
 MAX_DEPTH = 100
+ENTITIES = (
+    "document types and entities (<!DOCTYPE ...>, <!ENTITY ...>) are not read, as they can pull in other files or grow without "
+    "bound; remove them"
+)
 
 
 class Element:
@@ -122,10 +126,7 @@ def parse_bytes(data: bytes, file: str) -> Element:
         stack.append(element)
 
     def refuse(*_: object) -> None:
-        raise ModelError(
-            f"{file}, line {parser.CurrentLineNumber}: document types and entities (<!DOCTYPE ...>, <!ENTITY ...>) are not "
-            "read, as they can pull in other files or grow without bound; remove them"
-        )
+        raise ModelError(f"{file}, line {parser.CurrentLineNumber}: {ENTITIES}")
 
     parser.StartElementHandler = start
     parser.EndElementHandler = lambda tag: stack.pop()

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from ..errors import InputError
-from ..spatial.gate import meant
+from ..spatial.gate import meant, shown
 
 INERTIA = ("strict", "repair", "accept")
 MIMIC = ("couple", "independent")
@@ -28,6 +28,9 @@ class Options:
     collisions: Literal["look", "touch"] = "look"
 
     def __post_init__(self) -> None:
+        for name in ("floating", "merge_fixed"):
+            if not isinstance(getattr(self, name), bool):
+                raise InputError(f"load: {name} must be True or False, not {shown(getattr(self, name))}")
         for name, known in (("inertia", INERTIA), ("mimic", MIMIC), ("collisions", COLLISIONS)):
             value = getattr(self, name)
             if value not in known:

@@ -29,6 +29,9 @@ class Joint(Travelling, Frozen):
 
     parameter_names   attributes that are run-time data of the kernels (an axis, a pitch): joints that differ only in
                       these share machine code
+
+    >>> isinstance(lw.Revolute((0, 1, 0)), lw.Joint)
+    True
     """
 
     nq: int

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import ModelError
+from ..spatial.gate import choice
 from ..spatial.jet import Jet
 from ..spatial.scalar import Vector, stack
 from ..spatial.se3 import SE3, Tangent, rigid_parts
@@ -19,6 +20,10 @@ class Composite(Joint):
     """Q(q) = Q1(q1) Q2(q2): S = (Ad S1, S2) by the product rule [Sueda, 2.4.9; errata 004-19]. Nest it for more than two.
 
     between   a constant pose from the first to the second, where they do not meet: Q1 between Q2
+
+    >>> hip = lw.Composite(lw.Revolute((1, 0, 0)), lw.Revolute((0, 1, 0)))
+    >>> hip.nv
+    2
     """
 
     between: SE3 | None = None
@@ -144,11 +149,13 @@ class FreeExp(Composite):
 
     order "TR": q = (translation, exponential), Q = T R, the origin at the translation;
     order "RT": q = (exponential, translation), Q = R T, the origin at R times the translation.
+
+    >>> lw.FreeExp("RT").nv
+    6
     """
 
     def __init__(self, order: str = "TR", radius: float = 1.5 * np.pi) -> None:
-        if order not in ("TR", "RT"):
-            raise ModelError(f'FreeExp: the order must be "TR" or "RT", not {order!r}')
+        choice('FreeExp: the order must be "TR" or "RT", not {}', order, ("TR", "RT"), ModelError)
         rotation, translation = SphericalExp(radius), Translational()
         self.order = order
         super().__init__(*((translation, rotation) if order == "TR" else (rotation, translation)))

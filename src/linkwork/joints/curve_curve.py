@@ -16,6 +16,9 @@ class CurveCurve(HigherPair):
     turning   "aligned": their tangents agree and so do their frames, two coordinates; "roll": the body turns about the common
               tangent, three; "free": curves cross at any angle, five (a quaternion)
     angle     about the common tangent, constant
+
+    >>> rail = lw.bezier_curve([(0, 0, 0), (1, 0, 0.5), (2, 0, 0.5), (3, 0, 0)])
+    >>> sledge = lw.CurveCurve(rail, lw.bezier_curve([(0, 0, 0), (0.1, 0, 0), (0.2, 0, 0), (0.3, 0, 0)]))
     """
 
     def __init__(self, a: Any, b: Any, turning: str = "aligned", angle: float = 0.0) -> None:

@@ -16,6 +16,10 @@ class CurvePoint(HigherPair):
     turning   "aligned": x of the body's frame stays along the tangent, one coordinate; "roll": it turns about the tangent, two;
               "free": in any way, four (a quaternion)
     angle     about the tangent, constant
+
+    >>> bead = lw.CurvePoint(lw.bezier_curve([(0, 0, 0), (1, 0, 0.5), (2, 0, 0.5), (3, 0, 0)]))
+    >>> bead.nv
+    1
     """
 
     def __init__(self, a: Any, b: Any = (0.0, 0.0, 0.0), turning: str = "aligned", angle: float = 0.0) -> None:

@@ -132,6 +132,6 @@ def joint(
     periodic     after how much the transform is the same again, of all coordinates or of each: a length, True for 2 pi, None for
                  never. Differences then go the short way round; coordinates count the turns
 
-    >>> helix = joint(lambda q, pitch: SE3.rot_z(q[0]) @ SE3(p=(0, 0, pitch * q[0])), nv=1, parameters={"pitch": 0.02})
+    >>> helix = lw.joint(lambda q, pitch: lw.SE3.rot_z(q[0]) @ lw.SE3(p=(0, 0, pitch * q[0])), nv=1, parameters={"pitch": 0.02})
     """
     return CustomJoint(transform, nv, name, parameters, domain, periodic)

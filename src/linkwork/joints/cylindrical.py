@@ -11,7 +11,11 @@ from .base import Joint
 
 
 class Cylindrical(Joint):
-    """Q(q) = turn about `axis` by q1, shift along it by q2."""
+    """Q(q) = turn about `axis` by q1, shift along it by q2.
+
+    >>> lw.Cylindrical((0, 0, 1)).nv
+    2
+    """
 
     nq = nv = 2
     parameter_names: ClassVar[tuple[str, ...]] = ("axis",)

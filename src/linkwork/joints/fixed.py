@@ -8,7 +8,11 @@ from .base import Joint
 
 
 class Fixed(Joint):
-    """Q = 1; the body is part of its parent [Sueda, 2.4.1]."""
+    """Q = 1; the body is part of its parent [Sueda, 2.4.1].
+
+    >>> lw.Fixed().nv
+    0
+    """
 
     nq = nv = 0
 

@@ -105,7 +105,7 @@ class FormulaJoint(Joint):
 
 def _domain(owner: str, given: Any, nv: int) -> np.ndarray:
     """One pair for all coordinates, or a pair for each; None for a bound, or for a pair, is none."""
-    pairs: list[Any] = [(None, None)] * nv if given is None else list(given)
+    pairs: list[Any] = [(None, None)] * nv if given is None else list(given) if np.iterable(given) else [given]
     if len(pairs) == 2 and all(x is None or np.ndim(x) == 0 for x in pairs):
         pairs = [tuple(pairs)] * nv
     pairs = [(None, None) if pair is None else pair for pair in pairs]

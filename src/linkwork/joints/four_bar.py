@@ -30,6 +30,10 @@ class FourBar(FormulaJoint):
     """Q(q) = shift by p(q) in the plane x z, then turn by q about y; see the module's text.
 
     parent, child   two points (x, z) each: where the first and the second link are held by the inboard body and by the body
+
+    >>> knee = lw.FourBar([(-0.012, 0.020), (0.008, 0.010)], [(0.014, -0.010), (-0.018, -0.014)])
+    >>> knee.nv
+    1
     """
 
     nq = nv = 1

@@ -15,7 +15,11 @@ from .spherical import quaternion_jets
 
 
 class Free(Joint):
-    """q = (position, quat_wxyz), v = twist (angular, linear) in child axes; S = 1 and S_dot = 0."""
+    """q = (position, quat_wxyz), v = twist (angular, linear) in child axes; S = 1 and S_dot = 0.
+
+    >>> lw.Free().nq, lw.Free().nv
+    (7, 6)
+    """
 
     nq, nv = 7, 6
     quaternions = (3,)

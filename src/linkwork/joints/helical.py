@@ -11,7 +11,10 @@ from .base import Joint
 
 
 class Helical(Joint):
-    """Q(q) = turn about `axis` by q, shift along it by pitch q; `pitch` is in metres per radian."""
+    """Q(q) = turn about `axis` by q, shift along it by pitch q; `pitch` is in metres per radian.
+
+    >>> screw = lw.Helical((0, 0, 1), pitch=0.002)
+    """
 
     nq = nv = 1
     parameter_names: ClassVar[tuple[str, ...]] = ("axis", "pitch")

@@ -8,7 +8,11 @@ from .base import Joint
 
 
 class Planar(Joint):
-    """Q(q) = shift by (q1, q2, 0) [Sueda, 2.4.3]. Two degrees of freedom; URDF's "planar" is `Free2D`."""
+    """Q(q) = shift by (q1, q2, 0) [Sueda, 2.4.3]. Two degrees of freedom; URDF's "planar" is `Free2D`.
+
+    >>> lw.Planar().nv
+    2
+    """
 
     nq = nv = 2
 
@@ -17,7 +21,11 @@ class Planar(Joint):
 
 
 class Free2D(Joint):
-    """Q(q) = shift by (q1, q2, 0), turn about z by q3: completely free in the plane [Sueda, 2.4.10; errata 004-20]."""
+    """Q(q) = shift by (q1, q2, 0), turn about z by q3: completely free in the plane [Sueda, 2.4.10; errata 004-20].
+
+    >>> lw.Free2D().nv
+    3
+    """
 
     nq = nv = 3
 
@@ -26,7 +34,11 @@ class Free2D(Joint):
 
 
 class Translational(Joint):
-    """Q(q) = shift by q [Sueda, 2.4.4]."""
+    """Q(q) = shift by q [Sueda, 2.4.4].
+
+    >>> lw.Translational().nv
+    3
+    """
 
     nq = nv = 3
 

@@ -11,7 +11,10 @@ from .base import Joint
 
 
 class Prismatic(Joint):
-    """Q(q) = shift by q along `axis` [Sueda, 2.4.2]."""
+    """Q(q) = shift by q along `axis` [Sueda, 2.4.2].
+
+    >>> lift = lw.Prismatic((0, 0, 1))
+    """
 
     nq = nv = 1
     parameter_names: ClassVar[tuple[str, ...]] = ("axis",)

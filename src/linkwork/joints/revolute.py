@@ -11,7 +11,12 @@ from .base import Joint
 
 
 class Revolute(Joint):
-    """Q(q) = turn about `axis` by q [Sueda, 2.4.1]."""
+    """Q(q) = turn about `axis` by q [Sueda, 2.4.1].
+
+    >>> hinge = lw.Revolute((0, 1, 0))
+    >>> hinge.nq, hinge.nv
+    (1, 1)
+    """
 
     nq = nv = 1
     parameter_names: ClassVar[tuple[str, ...]] = ("axis",)

@@ -13,7 +13,11 @@ from .base import Joint
 
 
 class Spherical(Joint):
-    """q = quat_wxyz, v = angular velocity in child axes; S = (1, 0) and S_dot = 0."""
+    """q = quat_wxyz, v = angular velocity in child axes; S = (1, 0) and S_dot = 0.
+
+    >>> lw.Spherical().nq, lw.Spherical().nv
+    (4, 3)
+    """
 
     nq, nv = 4, 3
     quaternions = (0,)

@@ -19,6 +19,9 @@ class SphericalEuler(Joint):
     Without `alternate` the coordinates are the three angles, v their rates, and the joint is singular where the middle
     angle aligns the outer axes. With `alternate`, another sequence, a fourth coordinate tells which sequence is in use
     (0 or 1); the joint changes to the other one when its sine or cosine of lock falls below `threshold`.
+
+    >>> lw.SphericalEuler("zyx").nq
+    3
     """
 
     nv = 3

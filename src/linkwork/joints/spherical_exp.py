@@ -18,6 +18,9 @@ class SphericalExp(Joint):
 
     The coordinates are singular at |q| = 2 pi. Beyond `radius` (pi < radius < 2 pi) they are replaced by the same rotation the
     other way round, q (1 - 2 pi / |q|), with v changed so that the angular velocity stays.
+
+    >>> lw.SphericalExp().nq
+    3
     """
 
     nq = nv = 3

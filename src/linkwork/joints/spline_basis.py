@@ -19,6 +19,8 @@ class SplineBasis:
 
     matrix   (count, degree + 1)
     stride   how many control values a segment is ahead of the one before
+
+    >>> line = lw.SplineBasis(((1.0, -1.0), (0.0, 1.0)))
     """
 
     matrix: tuple[tuple[float, ...], ...]

@@ -44,6 +44,11 @@ class SplineCurve(FormulaJoint):
     basis    "bspline": near the frames, with two continuous derivatives;  "catmull-rom": through all but the first and the last,
              with one;  "bezier": through every third, with none of its own;  or a `SplineBasis`
     domain   of the coordinate, if not all segments of an open spline; beyond the ends the last segments go on
+
+    >>> frames = [lw.SE3(p=(0.1 * k, 0, 0.02 * k * k)) for k in range(6)]
+    >>> slide = lw.SplineCurve(frames)
+    >>> slide.nv
+    1
     """
 
     nq = nv = 1

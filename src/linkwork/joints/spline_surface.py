@@ -35,6 +35,11 @@ class SplineSurface(FormulaJoint):
     cyclic   whether the spline is closed, along all axes or along each; then the coordinate has the number of segments as period
     basis    "bspline": with two continuous derivatives;  "catmull-rom", "bezier";  or a `SplineBasis`
     domain   of the coordinates, if not all segments of open axes; beyond the ends the last segments go on
+
+    >>> values = np.zeros((6, 5, 5))
+    >>> values[3], values[4] = np.meshgrid(np.arange(5.0), np.arange(5.0), indexing="ij")
+    >>> lw.SplineSurface(values).nv
+    2
     """
 
     own_parameters: ClassVar[tuple[str, ...]] = ("table",)

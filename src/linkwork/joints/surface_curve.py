@@ -16,6 +16,9 @@ class SurfaceCurve(HigherPair):
     turning   "aligned": the tangent of the curve stays along x of the surface's frame, three coordinates; "spin": it turns about
               the normal, four; "free": the body rolls about the tangent too, five
     angle     about the normal, constant
+
+    >>> roller = lw.SurfaceCurve(lw.bezier_surface(np.random.default_rng(0).normal(size=(4, 4, 3))),
+    ...                          lw.bezier_curve([(0, 0, 0), (1, 0, 0.5), (2, 0, 0.5), (3, 0, 0)]))
     """
 
     def __init__(self, a: Any, b: Any, turning: str = "aligned", angle: float = 0.0) -> None:

@@ -16,6 +16,10 @@ class SurfacePoint(HigherPair):
     turning   "aligned": the body is tangent to the surface, its z along the normal, two coordinates; "spin": it turns about the
               normal, three; "free": in any way, five (a quaternion)
     angle     about the normal, constant
+
+    >>> grid = np.stack([*np.meshgrid(np.arange(4.0), np.arange(4.0), indexing="ij"), np.zeros((4, 4))], axis=-1)
+    >>> lw.SurfacePoint(lw.bezier_surface(grid)).nv
+    2
     """
 
     def __init__(self, a: Any, b: Any = (0.0, 0.0, 0.0), turning: str = "aligned", angle: float = 0.0) -> None:

@@ -23,6 +23,8 @@ class SurfaceSurface(HigherPair):
 
     A plane leaves to a plane or a cylinder fewer freedoms: coordinates along straight lines, which slide both alike, stay with
     the plane alone. Cylinders that are aligned need an angle: along parallel lines they slide alike too.
+
+    >>> rolling = lw.SurfaceSurface(lw.Torus(0.5, 0.1), lw.Torus(0.5, 0.1))
     """
 
     def __init__(self, a: Any, b: Any, turning: str = "aligned", angle: float = 0.0, side: str = "outside") -> None:

@@ -8,7 +8,11 @@ from .base import Joint
 
 
 class Universal(Joint):
-    """Q(q) = turn about x by q1, then about y by q2 [Sueda, 2.4.6]."""
+    """Q(q) = turn about x by q1, then about y by q2 [Sueda, 2.4.6].
+
+    >>> lw.Universal().nv
+    2
+    """
 
     nq = nv = 2
 

@@ -11,7 +11,7 @@ it back at their end. So there is as much memory as there were calls at one time
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import cached_property
 from sys import getrefcount
 from typing import TYPE_CHECKING, Any, Protocol
@@ -86,6 +86,7 @@ class Function:
         self._at_once: dict[np.dtype, Callable[..., Any]] = {}  # the first output of one state, a copy
         self._usual: Callable[..., Any] = _nothing  # that of float64
         self._gate = gate
+        self._looks: dict[Any, Callable[..., Any]] = {}
 
     def __call__(self, *arrays: Any, threads: int | None = 1) -> list[np.ndarray]:
         """The outputs, with the batch axis first if any argument had one; they belong to the caller."""
@@ -186,11 +187,12 @@ class Function:
                 if batch not in (None, 1) and count != 1:
                     raise InputError(f"{self._said(name)} has batch size {count}, another argument {batch}")
                 batch = count if batch in (None, 1) else batch
-        if self._gate is not None:
+        if self._gate is not None and not self._sound(dtype, self._units, rows.values()):
             self._gate.check(self.algorithm.name, rows)
         count = 1 if batch is None else batch
         out = self._one(memory, rows, dtype) if count == 1 else self._many(memory, rows, count, dtype, threads)
-        if self._gate is not None and not all(np.isfinite(a).all() for a in out):
+        known = self._gate is None or self._sound(dtype, [], [a.reshape(1, -1) for a in out])
+        if self._gate is not None and not known and not all(np.isfinite(a).all() for a in out):
             self._gate.explain(self.algorithm.name, rows)
         lead = () if batch is None else (count,)
         return [a.reshape(lead + tail) for a, tail in zip(out, self._outputs.values(), strict=True)]
@@ -224,6 +226,14 @@ class Function:
         """Of every unit quaternion which argument holds it, and where."""
         gate = self._gate
         return [] if gate is None else [(k, at) for k, name in enumerate(self._inputs) for at in gate.quaternions(name)]
+
+    def _sound(self, dtype: np.dtype, units: list[tuple[int, int]], arrays: Collection[np.ndarray]) -> bool:
+        """Whether arrays of a call are finite, and their quaternions unit; False where that is not known."""
+        key = (dtype, len(units), len(arrays))
+        look = self._looks.get(key)
+        if look is None:
+            look = self._looks[key] = soundness.sound(dtype, units, range(len(arrays))) if python.available() else _nothing
+        return look(*arrays) is True
 
     def _said(self, name: str) -> str:
         """What messages call an input."""

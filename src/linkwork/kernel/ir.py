@@ -198,6 +198,14 @@ def operands(kernel: Kernel) -> list[tuple[str, str]]:
     return list(pairs)
 
 
+def reaches(kernel: Kernel) -> list[int]:
+    """For every pair of `operands`, how many scalars of a record are touched, from its first to the last that is."""
+    found = dict.fromkeys(operands(kernel), 0)
+    for _, (array, role, index) in (*kernel.loads, *kernel.stores):
+        found[array, role] = max(found[array, role], index + 1)
+    return list(found.values())
+
+
 class Body(Writer):
     """The lines of a kernel for some of its lanes: loads where first used, arithmetic, stores as soon as possible.
 

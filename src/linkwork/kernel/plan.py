@@ -17,6 +17,8 @@ import numpy as np
 from ..errors import CompileError
 from ..spatial.table import Table, TableShape
 from .backend import Backend
+from .bounds import check_packing, check_reach, check_sizes
+from .bounds import starts as starts_of
 from .host import HOST
 from .lanes import Lanes
 from .records import SEGMENT
@@ -107,6 +109,8 @@ class Plan:
         for name, f in self.algorithm.fields.items():
             if f.kind not in ("shared", "gathered"):
                 self._lay_out_field(name, f)
+        self._rooms = {name: self.stored.get(name, size) for name, size in self.sizes.items()}
+        check_sizes(self.algorithm, self._rooms)
 
     def _lay_out_field(self, name: str, f: Field) -> None:
         tree = self.tree.of(f.of)
@@ -114,6 +118,7 @@ class Plan:
         if f.space in tree.packings:
             packing = tree_packing(tree, f.space)
             self.offsets[name], self.sizes[name] = np.arange(packing.count), len(packing.index)
+            check_packing(f.space, packing)
             self.stored[name], self.maps[name] = packing.count, np.ascontiguousarray(packing.index, np.int32)
         elif f.space == "global":
             longest = max(map(len, (self.tree, *self.tree.sets.values())))
@@ -141,7 +146,7 @@ class Plan:
         for step in steps:
             if isinstance(step, Repeat):
                 inner = self._segments(step.steps, number, times * step.most)
-                flag = -1 if step.until is None else self.arrays.index(step.until)
+                flag = -1 if step.until is None else self._number_of(step.until)
                 entries = np.array([inner.ctypes.data, len(inner), step.most, flag], np.int64)
                 self.entries += [inner, entries]
                 found.append(np.array([[self.driver.repeat_at, entries.ctypes.data, 1, -1, 0]], np.int64))
@@ -178,7 +183,8 @@ class Plan:
             pairs = compiled.operands[k]
             table = np.empty((len(mine), max(1, len(pairs))), np.int32)
             for column, (array, role) in enumerate(pairs):
-                table[:, column] = self.offsets[array][index[role][mine]]
+                table[:, column] = starts_of(self.algorithm.name, role, self.offsets[array], index[role][mine])
+            self._check_reaches(table, pairs, compiled.reaches[k])
             self.entries.append(table)
             base[u], width[u] = table.ctypes.data, table.shape[1]
         guard, guard_at = self._guards(sweep.when, index, len(order))
@@ -190,6 +196,12 @@ class Plan:
         places = base[u] + rank[starts] * width[u] * 4
         segments = np.stack([kernels[u], places, counts, np.full(len(u), guard), guard_at[starts]], axis=1)
         return segments if sweep.under is None else self._grouped(segments, group, group_at[starts])
+
+    def _check_reaches(self, table: np.ndarray, pairs: Sequence[tuple[str, str]], reaches: Sequence[int]) -> None:
+        """All that a kernel touches at some nodes lies within its arrays."""
+        if len(table):
+            for (array, role), last, reach in zip(pairs, table.max(axis=0).tolist(), reaches, strict=False):
+                check_reach(self.algorithm.name, f"{role}.{array}", last, reach, self._rooms[array])
 
     def _grouped(self, segments: np.ndarray, guard: int, guard_at: np.ndarray) -> np.ndarray:
         """Segments that run one after the other, under a guard for all neighbours that have the same."""
@@ -206,8 +218,18 @@ class Plan:
         if when is None:
             return -1, np.zeros(count, np.int64)
         role, name = when
-        places = np.zeros(count, np.int64) if role == "global" else self.offsets[name][index[role]]
-        return self.arrays.index(name), places * self.lanes.width * self.lanes.bytes
+        places = np.zeros(count, np.int64)
+        if role != "global":
+            places = starts_of(self.algorithm.name, role, self.offsets[name], index[role])
+        check_reach(self.algorithm.name, f"{role}.{name}", int(places.max()), 1, self._rooms[name])
+        return self._number_of(name), places * self.lanes.width * self.lanes.bytes
+
+    def _number_of(self, name: str) -> int:
+        """The place of an array among all."""
+        try:
+            return self.arrays.index(name)
+        except ValueError:
+            raise CompileError(f"{self.algorithm.name!r} has no array {name!r}") from None
 
     def _routine_segment(self, routine: Routine) -> np.ndarray:
         """The one segment of a routine: its entries are the arguments."""
@@ -218,10 +240,10 @@ class Plan:
                 self.entries.append(table)
                 values.append(table.ctypes.data)
             else:
-                values.append(self.tree.numbers[name] if kind in ("int", "float") else (self.arrays.index(name), 0))
+                values.append(self.tree.numbers[name] if kind in ("int", "float") else (self._number_of(name), 0))
         entries = routine.function.entries(*values)
         self.entries.append(entries)
-        guard = -1 if routine.when is None else self.arrays.index(routine.when)
+        guard = -1 if routine.when is None else self._number_of(routine.when)
         return np.array([[self.backend.routine(routine.function, self.lanes), entries.ctypes.data, 1, guard, 0]], np.int64)
 
     def _tables(self, of: str) -> dict[int, list[Table]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from .bounds import check_items, check_tree
 from .sweep import Items, Packing, Tree
 
 
@@ -11,6 +12,7 @@ class Shape:
     """What a tree looks like to the sweeps: positions, classes, slots of gathered values."""
 
     def __init__(self, tree: Tree) -> None:
+        check_tree(tree)
         n = len(tree)
         self.tree = tree
         parent = tree.parent
@@ -51,6 +53,7 @@ def tree_items(tree: Tree, name: str) -> Items:
     made = tree.__dict__.setdefault("_made_items", {})
     if name not in made:
         made[name] = tree.items[name]()
+        check_items(name, made[name], len(tree))
     return made[name]
 
 

@@ -24,11 +24,13 @@ class Variant:
 
 @dataclass(frozen=True)
 class CompiledUnit:
-    """Addresses and operand lists of the kernels by step, private scalars per node and phase, flops per node and lane, and the
-    gathered fields that each kernel writes; steps that do not run there have neither operands nor flops."""
+    """Addresses and operand lists of the kernels by step, how far they reach into the record of every operand, private scalars
+    per node and phase, flops per node and lane, and the gathered fields that each kernel writes; steps that do not run there have
+    neither operands nor flops."""
 
     addresses: list[int]
     operands: list[list[tuple[str, str]]]
+    reaches: list[list[int]]
     private: dict[str, int]
     flops: list[int]
     gathers: list[list[str]]
@@ -74,7 +76,8 @@ def unit(
         loaded = backend.load(obj)
         pairs = [[(a, r) for a, r in kernel] for kernel in header["operands"]]
         addresses = [loaded.address(_name(key, i)) if runs else 0 for i, runs in enumerate(header["runs"])]
-        known = CompiledUnit(addresses, pairs, header["private"], header["flops"], header["gathers"], loaded)
+        reaches, private, flops, gathers = (header[name] for name in ("reaches", "private", "flops", "gathers"))
+        known = CompiledUnit(addresses, pairs, reaches, private, flops, gathers, loaded)
         backend.units[key] = known
     return known
 
@@ -99,6 +102,7 @@ def _written(tracer: Tracer, variant: Variant) -> Written:
     header = {
         "runs": [kernel is not None for kernel in kernels],
         "operands": [[] if kernel is None else ir.operands(kernel) for kernel in kernels],
+        "reaches": [[] if kernel is None else ir.reaches(kernel) for kernel in kernels],
         "private": traced.private,
         "gathers": [traced.gathers[k] for k in steps],
         "flops": [f[2] for f in functions],

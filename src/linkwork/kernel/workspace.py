@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..errors import InputError
-from . import python
+from . import guard, python
 from .records import JOB, TRANSFER
 from .workers import AVAILABLE, workers
 
@@ -29,37 +29,24 @@ class Workspace:
         self.plan = plan
         t = plan.lanes
         uniform = plan.variant.uniform
-        starts: dict[str, int] = {}
-        at = 0
         alias = {name: f.alias for name, f in plan.algorithm.fields.items() if f.alias}
-        for name in plan.arrays:
-            if name in alias:
-                continue
-            starts[name] = at
-            size = plan.stored.get(name, plan.sizes.get(name, 0)) * (1 if name in uniform else t.width)
-            at += -(-max(size, 1) * t.bytes // ALIGN) * ALIGN
-        starts |= {name: starts[other] for name, other in alias.items()}
-        raw = np.zeros(at + ALIGN, np.uint8)
-        skip = -raw.ctypes.data % ALIGN
-        self._memory = raw
-        self.views = {}
-        for name in plan.arrays:
-            size = plan.stored.get(name, plan.sizes.get(name, 0)) * (1 if name in uniform else t.width)
-            begin = skip + starts[name]
-            self.views[name] = raw[begin : begin + size * t.bytes].view(t.dtype)
+        sizes = {n: plan.stored.get(n, plan.sizes.get(n, 0)) * (1 if n in uniform else t.width) * t.bytes for n in plan.arrays}
+        blocks = new_blocks({name: size for name, size in sizes.items() if name not in alias})
+        blocks |= {name: blocks[other] for name, other in alias.items()}
+        self.views = {name: blocks[name][: sizes[name]].view(t.dtype) for name in plan.arrays}
         for name, values in plan.all_parameters.items():
             self.views[name][:] = np.repeat(values, 1 if name in uniform else t.width)
-        self.bases = np.array([raw.ctypes.data + skip + starts[name] for name in plan.arrays], np.int64)
+        self.bases = np.array([blocks[name].ctypes.data for name in plan.arrays], np.int64)
         self.address = {name: int(self.bases[i]) for i, name in enumerate(plan.arrays)}
         s = plan.segments
         self._dtype = np.dtype(t.dtype)
         self._globals = {name for name, f in plan.algorithm.fields.items() if f.space == "global"}
         self._constant: dict[str, np.ndarray | None] = {}
         self.fixed = (s.ctypes.data, len(s), self.bases.ctypes.data)
-        self.buffer = bytearray(8 * (1 + len(JOB) + 2 * len(TRANSFER) * len(plan.arrays)))  # states go both ways
-        self._table = np.frombuffer(self.buffer, np.int64)
+        self._table = np.zeros(1 + len(JOB) + 2 * len(TRANSFER) * len(plan.arrays), np.int64)  # states go both ways
+        self.buffer = self._table.data.cast("B")
         self._outputs = self._table[:0]  # where the outputs of the job are
-        self.next_at = ctypes.addressof(ctypes.c_char.from_buffer(self.buffer))
+        self.next_at = self._table.ctypes.data
         self.job_at = self.next_at + 8
         self.transfers_at = self.job_at + 8 * len(JOB)
 
@@ -202,6 +189,20 @@ class Workspace:
         row, record = strides[0] if n > 1 else 0, strides[1] if n > 2 else 0
         places = self._map_of(name) if self.plan.maps else 0
         return self.address[name], address_of(a), self.plan.sizes[name], row, record, places
+
+
+def new_blocks(sizes: Mapping[str, int]) -> dict[str, np.ndarray]:
+    """Zeros, so many bytes each and one at least: one after the other, or each by itself under guard."""
+    if guard.ON:
+        return {name: guard.zeros(max(size, 1)) for name, size in sizes.items()}
+    steps = [-(-max(size, 1) // ALIGN) * ALIGN for size in sizes.values()]
+    raw = np.zeros(sum(steps) + ALIGN, np.uint8)
+    begin = -raw.ctypes.data % ALIGN
+    blocks = {}
+    for name, step in zip(sizes, steps, strict=True):
+        blocks[name] = raw[begin : begin + step]
+        begin += step
+    return blocks
 
 
 def address_of(a: np.ndarray) -> int:

@@ -86,7 +86,11 @@ CENTRE_JACOBIAN_DOT = Algorithm(
 
 
 def com_jacobian(model: Model, q: Any, threads: int | None = 1) -> np.ndarray:
-    """J (3, nv) or (batch, 3, nv): the velocity of the centre of mass, in world axes, is J v."""
+    """J (3, nv) or (batch, 3, nv): the velocity of the centre of mass, in world axes, is J v.
+
+    >>> lw.com_jacobian(model, q).shape
+    (3, 2)
+    """
     if type(model) is not Model:
         check_model(model)
     short = model.shortest_calls.get("centre_jacobian")
@@ -103,7 +107,11 @@ def com_jacobian(model: Model, q: Any, threads: int | None = 1) -> np.ndarray:
 
 @takes_model
 def com_jacobian_dot(model: Model, q: Any, v: Any, threads: int | None = 1) -> np.ndarray:
-    """The time derivative of `com_jacobian` along v: (3, nv) or (batch, 3, nv)."""
+    """The time derivative of `com_jacobian` along v: (3, nv) or (batch, 3, nv).
+
+    >>> lw.com_jacobian_dot(model, q, v).shape
+    (3, 2)
+    """
     make = lambda: _function(model, CENTRE_JACOBIAN_DOT, ("q", "v"), "J_dot")  # noqa: E731
     return model.keep_as(com_jacobian_dot, make).first(threads, q, v)
 
@@ -114,7 +122,11 @@ def _function(model: Model, algorithm: Algorithm, names: tuple[str, ...], result
 
 
 def center_of_mass(model: Model, q: Any, threads: int | None = 1) -> np.ndarray:
-    """Where the centre of mass is in the world: (3,) or (batch, 3)."""
+    """Where the centre of mass is in the world: (3,) or (batch, 3).
+
+    >>> lw.center_of_mass(model, np.zeros(2))
+    array([1., 0., 0.])
+    """
     if type(model) is not Model:
         check_model(model)
     poses = kinematics(model, q, threads=threads).poses

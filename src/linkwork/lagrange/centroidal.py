@@ -124,7 +124,11 @@ CENTROIDAL_MATRIX_DOT = Algorithm(
 
 
 def centroidal_momentum_matrix(model: Model, q: Any, threads: int | None = 1) -> np.ndarray:
-    """A (6, nv) or (batch, 6, nv): A v is the momentum (angular, linear) about the centre of mass, in world axes."""
+    """A (6, nv) or (batch, 6, nv): A v is the momentum (angular, linear) about the centre of mass, in world axes.
+
+    >>> lw.centroidal_momentum_matrix(model, q) @ v
+    array([...])
+    """
     if type(model) is not Model:
         check_model(model)
     short = model.shortest_calls.get("centroidal_matrix")
@@ -145,13 +149,20 @@ def centroidal_momentum_matrix_dot(model: Model, q: Any, v: Any, threads: int | 
 
     The centre of mass moves, and so does the point of reference. Pinocchio's `dAg` is about one at rest: its angular rows have
     c_dot x (linear rows of A) more, which vanishes along v.
+
+    >>> lw.centroidal_momentum_matrix_dot(model, q, v).shape
+    (6, 2)
     """
     make = lambda: _function(model, CENTROIDAL_MATRIX_DOT, ("q", "v"), "A_dot")  # noqa: E731
     return model.keep_as(centroidal_momentum_matrix_dot, make).first(threads, q, v)
 
 
 def momentum(model: Model, q: Any, v: Any, threads: int | None = 1) -> np.ndarray:
-    """The momentum (angular about the centre of mass, linear), in world axes: (6,) or (batch, 6) [Liu & Jain, Eqs. 18-21]."""
+    """The momentum (angular about the centre of mass, linear), in world axes: (6,) or (batch, 6) [Liu & Jain, Eqs. 18-21].
+
+    >>> lw.momentum(model, q, v).shape
+    (6,)
+    """
     if type(model) is not Model:
         check_model(model)
     A = centroidal_momentum_matrix(model, q, threads)

@@ -76,6 +76,9 @@ def coriolis_matrix(model: Model, q: Any, v: Any, threads: int | None = 1) -> np
     """C(q, v), (nv, nv) or (batch, nv, nv): C v are the Coriolis forces, and M_dot - 2 C is skew [Liu & Jain, Eqs. 14, 48].
 
     Of the bare tree; armature has no part in it.
+
+    >>> bool(np.allclose(lw.coriolis_matrix(model, q, v) @ v, lw.coriolis_forces(model, q, v)))
+    True
     """
     if type(model) is not Model:
         check_model(model)
@@ -89,7 +92,11 @@ def coriolis_matrix(model: Model, q: Any, v: Any, threads: int | None = 1) -> np
 
 @takes_model
 def coriolis_forces(model: Model, q: Any, v: Any, threads: int | None = 1) -> np.ndarray:
-    """C(q, v) v, (nv,) or (batch, nv): Coriolis and centrifugal joint forces, apart from gravity and damping, in O(n)."""
+    """C(q, v) v, (nv,) or (batch, nv): Coriolis and centrifugal joint forces, apart from gravity and damping, in O(n).
+
+    >>> lw.coriolis_forces(model, q, v).shape
+    (2,)
+    """
     still = model.keep_as(coriolis_forces, lambda: _without_damping(model))
     return tree_inverse_dynamics(still, q, v, None, None, threads)
 

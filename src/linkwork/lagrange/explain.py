@@ -84,6 +84,9 @@ def explain(model: Model, parameters: str = "symbols") -> Explanation:
 
     Joints turn, slide, or are made of both; a ball joint is written in its quaternion. The mass matrix is symmetric: its
     lower half is printed. Forces and constraints of the model are named in the legend, not written.
+
+    >>> "M[2, 2] = m_lower*c_lower_x^2 + I_lower_yy" in str(lw.explain(model))
+    True
     """
     if parameters not in ("symbols", "numbers"):
         known = ("symbols", "numbers")

@@ -30,7 +30,11 @@ from .spaces import interface, path_tree, plans_of
 def frame_jacobian(
     model: Model, q: Any, frame: str, axes: str = ALIGNED, point: Any = None, threads: int | None = 1
 ) -> np.ndarray:
-    """J (6, nv) or (batch, 6, nv): the twist of the frame is J v [Liu & Jain, Eqs. 28-31, 51, 57, 58]."""
+    """J (6, nv) or (batch, 6, nv): the twist of the frame is J v [Liu & Jain, Eqs. 28-31, 51, 57, 58].
+
+    >>> lw.frame_jacobian(model, q, "hand", axes="aligned").shape
+    (6, 2)
+    """
     if type(model) is not Model:
         check_model(model)
     if point is None and threads == 1:
@@ -51,14 +55,22 @@ def prepared_frame_jacobian(model: Model, frame: str, axes: str = ALIGNED) -> Ca
 def frame_jacobian_dot(
     model: Model, q: Any, v: Any, frame: str, axes: str = ALIGNED, point: Any = None, threads: int | None = 1
 ) -> np.ndarray:
-    """The time derivative of `frame_jacobian` along v: (6, nv) or (batch, 6, nv)."""
+    """The time derivative of `frame_jacobian` along v: (6, nv) or (batch, 6, nv).
+
+    >>> lw.frame_jacobian_dot(model, q, v, "hand").shape
+    (6, 2)
+    """
     return _run(model, JACOBIAN_DOT, axes, frame, point, {"q": q, "v": v}, "J_dot", (6, model.nv), threads)
 
 
 def frame_velocity(
     model: Model, q: Any, v: Any, frame: str, axes: str = ALIGNED, point: Any = None, threads: int | None = 1
 ) -> np.ndarray:
-    """J v (6,) or (batch, 6), without J."""
+    """J v (6,) or (batch, 6), without J.
+
+    >>> lw.frame_velocity(model, q, v, "hand").shape
+    (6,)
+    """
     if type(model) is not Model:
         check_model(model)
     return _run(model, MOTION, axes, frame, point, {"q": q, "v": v}, "velocity", (6,), threads)
@@ -71,6 +83,9 @@ def frame_acceleration(
     """J a + J_dot v (6,) or (batch, 6): the rate of the components of `frame_velocity`; J_dot v where `a` is None.
 
     In "aligned" axes that is the angular acceleration and the acceleration of the point.
+
+    >>> lw.frame_acceleration(model, q, v, lw.forward_dynamics(model, q, v), "hand").shape
+    (6,)
     """
     given = {"q": q, "v": v} if a is None else {"q": q, "v": v, "a": a}
     return _run(model, MOTION, axes, frame, point, given, "acceleration", (6,), threads)
@@ -80,13 +95,21 @@ def frame_acceleration(
 def frame_forces(
     model: Model, q: Any, wrench: Any, frame: str, axes: str = ALIGNED, point: Any = None, threads: int | None = 1
 ) -> np.ndarray:
-    """J^T f (nv,) or (batch, nv): the joint forces that a wrench (moment, force) on the frame amounts to [Liu & Jain, Eq. 3]."""
+    """J^T f (nv,) or (batch, nv): the joint forces that a wrench (moment, force) on the frame amounts to [Liu & Jain, Eq. 3].
+
+    >>> lw.frame_forces(model, q, [0, 0, 0, 0, 0, 10.0], "hand").shape
+    (2,)
+    """
     return _run(model, FORCES, axes, frame, point, {"q": q, "wrench": wrench}, "tau", (model.nv,), threads)
 
 
 @takes_model
 def point_jacobian(model: Model, q: Any, frame: str, point: Any = (0.0, 0.0, 0.0), threads: int | None = 1) -> np.ndarray:
-    """dr/dq (3, nv) or (batch, 3, nv) of a point of a body, in world axes [Liu & Jain, Eqs. 15, 67]."""
+    """dr/dq (3, nv) or (batch, 3, nv) of a point of a body, in world axes [Liu & Jain, Eqs. 15, 67].
+
+    >>> lw.point_jacobian(model, q, "lower", (1, 0, 0)).shape
+    (3, 2)
+    """
     return frame_jacobian(model, q, frame, ALIGNED, point, threads)[..., 3:, :]
 
 

@@ -92,7 +92,10 @@ class GlobalForm:
 
 @takes_model
 def global_form(model: Model, q: Any, v: Any) -> GlobalForm:
-    """The block matrices of one state."""
+    """The block matrices of one state.
+
+    >>> found = lw.global_form(model, q, v)
+    """
     q, v = np.asarray(q, float), np.asarray(v, float)
     if q.ndim != 1 or v.ndim != 1:
         raise InputError("global_form takes one state: it is for reading; the recursions take batches")

@@ -115,6 +115,8 @@ def link_dynamics(model: Model, q: Any, v: Any, a: Any, external: Any = None, th
     """What moves every link and what its joint transmits, for accelerations `a` of one state or a batch, O(n).
 
     external   wrenches (moment, force) on the bodies, about their origins in their axes: (bodies, 6)
+
+    >>> found = lw.link_dynamics(model, q, v, lw.forward_dynamics(model, q, v))
     """
     com, tensor = model.keep_as(link_dynamics, lambda: _constants(model))
     inputs = {"q": q, "v": v, "a": a, "external": external, "gravity": model.gravity, "com": com, "tensor": tensor}

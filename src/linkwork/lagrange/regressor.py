@@ -99,7 +99,12 @@ def regressor_tree(model: Model) -> Tree:
 
 def regressor(model: Model, q: Any, v: Any, a: Any, threads: int | None = 1) -> np.ndarray:
     """Y (nv, 10 bodies) or (batch, nv, 10 bodies): the joint forces of the bare tree without armature and damping are
-    Y `inertial_parameters(model)`."""
+    Y `inertial_parameters(model)`.
+
+    >>> Y = lw.regressor(model, q, v, np.zeros(2))
+    >>> bool(np.allclose(Y @ lw.inertial_parameters(model), lw.tree_inverse_dynamics(model, q, v, np.zeros(2))))
+    True
+    """
     if type(model) is not Model:
         check_model(model)
     found = model.usual_functions.get("regressor")
@@ -132,7 +137,11 @@ def regressor_pairs(model: Model) -> tuple[np.ndarray, np.ndarray]:
 
 @takes_model
 def inertial_parameters(model: Model) -> np.ndarray:
-    """(10 bodies,): of every body mass, first moment m c, and Jxx, Jxy, Jxz, Jyy, Jyz, Jzz about its origin, in its axes."""
+    """(10 bodies,): of every body mass, first moment m c, and Jxx, Jxy, Jxz, Jyy, Jyz, Jzz about its origin, in its axes.
+
+    >>> lw.inertial_parameters(model).shape
+    (20,)
+    """
     return np.concatenate([np.zeros(0), *(_parameters(b.inertia) for b in model.bodies)])
 
 

@@ -6,6 +6,7 @@ Every slider stands for numbers `base * value`, a switch for numbers that are ze
     stiffness, damping, friction,
     muscle strength                of all laws that have them, as a factor
     inputs                         activations of muscles, targets of controllers, inputs of forces that users wrote
+    schedules                      of activations, as a factor
     parameters                     of forces and constraints that users wrote
     joint torques                  on or off: springs and controllers of joints, constant joint forces [Hernandez 2011, Figure 3]
 
@@ -44,7 +45,7 @@ def controls(places: Places, asked: Ranges) -> list[Control]:
     """All sliders and switches of a page; a number that has a slider by its name is not in any other."""
     found = [_asked(places, name, bounds) for name, bounds in asked.items()]
     taken = {place["at"] for control in found for place in control["places"]}
-    usual = [*_gravity(places), *_inputs(places), *_factors(places), *_written(places), *_torques(places)]
+    usual = [*_gravity(places), *_inputs(places), *_schedules(places), *_factors(places), *_written(places), *_torques(places)]
     for control in usual:
         if control["kind"] == "slider":
             control["places"] = [place for place in control["places"] if place["at"] not in taken]
@@ -131,6 +132,31 @@ def _inputs(places: Places) -> Iterator[Control]:
             yield _slider(
                 f"{word} of {_called(x)}{number}", low, high, value, [(Numbers(u.at + NUMBER * k, u.values[k : k + 1]), 1.0)]
             )
+
+
+def _schedules(places: Places) -> Iterator[Control]:
+    """Activations that follow a schedule, as a factor of all its values; one for all muscles if there are many."""
+    found = [(x, *_values_over_time(x)) for x in places.laws if isinstance(x.law, Muscle) and x.law.activation is not None]
+    if len(found) > MANY:
+        most = min(high for _, _, high in found)
+        yield _slider("activation of all muscles", 0.0, most, 1.0, [pair for _, pairs, _ in found for pair in pairs], "times")
+        return
+    for x, pairs, high in found:
+        yield _slider(f"activation of {_called(x)}", 0.0, high, 1.0, pairs, "times")
+
+
+def _values_over_time(x: LawNumbers) -> tuple[list[tuple[Numbers, Any]], float]:
+    """The numbers of a schedule that grow with its values, and the factor that makes the largest of them 1.
+
+    A row of its curve is where a piece starts, the integral up to there, and the coefficients.
+    """
+    numbers, curve = x.parameters["activation_numbers"], x.law.activation
+    width, pairs = curve.rows.shape[1], []
+    for first in range(len(curve.breaks) + 1, len(numbers.values), width):
+        values = numbers.values[first : first + width - 1]
+        pairs.append((Numbers(numbers.at + NUMBER * first, values), values))
+    largest = float(curve.rows[:, 2].max())
+    return pairs, min(1.0 / largest, 10.0 * MOST) if largest > 0 else 1.0
 
 
 def _input_count(driven: tuple[LawNumbers, Numbers]) -> int:

@@ -10,21 +10,20 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..errors import InputError
-from ..forces import Muscle
 from ..model import MaximalState, Model, State
 from ..redmax import HyperReduced
 from ..view.bundle import assembled, script_of
 from ..view.description import describe
 from ..view.files import whole_file
 from ..view.packed import as_json
-from ..view.paths import path_forces
+from .paths import live_paths
 from .program import LiveProgram, live_program
 from .start import Start, start_of
 
 if TYPE_CHECKING:
-    from ..view.look import Look
+    from ..look import Look
 
-MODULES = ("live", "simulation", "controls", "grip", "hand", "clock", "transforms")
+MODULES = ("live", "simulation", "controls", "grip", "hand", "clock", "transforms", "wraps")
 SCRIPTS = "script-src 'unsafe-inline' 'wasm-unsafe-eval'"
 
 
@@ -48,7 +47,7 @@ def save_live(
 ) -> Path:
     """Write a page in which the model runs, and can be taken hold of: one file, without server or network.
 
-    >>> lw.save_live(model, state, "live.html", sliders={"spring.stiffness": (0, 100)})
+    >>> page = lw.save_live(model, state, "live.html", sliders={"lower.mass": (0.1, 2.0)})
 
     The steps are those of `simulate`, compiled to WebAssembly; they agree with it to rounding. What Python is asked for at every
     step cannot go into a page, see docs/live.md.
@@ -60,7 +59,7 @@ def save_live(
                name, of bodies ("link.mass") and joints; gravity, stiffness, damping, friction, activations and numbers of laws
                that users wrote have sliders anyway
     title      of the page; the name of the file by default
-    look       how it is looked at, see `lw.view.Look`
+    look       how it is looked at, see `linkwork.view.Look`
     """
     target = Path(path)
     if target.suffix != ".html":
@@ -75,7 +74,7 @@ def save_live(
 def live_page(start: Start, live: LiveProgram, title: str, look: Look | None = None) -> str:
     """The text of the page."""
     scene = describe(start.given, title, look)
-    manifest = live.manifest | {"levels": _levels(start, live.manifest)}
+    manifest = live.manifest | {"paths": live_paths(start.given, live.manifest["laws"])}
     words = {"summary": _summary(start), "notes": [*_notes(start), *start.notes, *scene["notes"]]}
     data: dict[str, str | bytes] = {"scene": as_json(scene), "manifest": as_json(manifest), "words": as_json(words)}
     data |= {"module": live.module, "image": live.image}
@@ -87,15 +86,6 @@ def live_page(start: Start, live: LiveProgram, title: str, look: Look | None = N
 def page_source(name: str) -> str:
     """A file of the page."""
     return (files("linkwork.live") / "page" / name).read_text(encoding="utf-8")
-
-
-def _levels(start: Start, manifest: dict[str, Any]) -> list[dict[str, int]]:
-    """Muscles whose colour is their activation: which path they are, and where it is."""
-    found, names = [], {law["name"]: law for law in manifest["laws"] if law["name"] and "inputs" in law}
-    for k, force in enumerate(path_forces(start.given)):
-        if isinstance(force, Muscle) and force.name in names:
-            found.append({"path": k, "at": names[force.name]["inputs"][0]})
-    return found
 
 
 def _summary(start: Start) -> str:

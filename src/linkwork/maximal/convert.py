@@ -49,7 +49,11 @@ FIT = Algorithm("maximal_fit", {**STATE_FIELDS, "q": Field("output", "q"), "v": 
 
 
 def to_maximal(model: Model, state: State) -> MaximalState:
-    """The maximal state of a reduced one."""
+    """The maximal state of a reduced one.
+
+    >>> lw.to_maximal(model, state).poses.shape
+    (2, 4, 4)
+    """
     check_model(model)
     if not isinstance(state, State):
         raise InputError(f"state must be a State, not a {type(state).__name__}")
@@ -59,7 +63,12 @@ def to_maximal(model: Model, state: State) -> MaximalState:
 
 @takes_model
 def to_reduced(model: Model, state: MaximalState) -> State:
-    """The reduced state that fits a maximal one best, joint by joint; what no joint allows is lost: see `convert.joint_fit`."""
+    """The reduced state that fits a maximal one best, joint by joint; what no joint allows is lost: see `convert.joint_fit`.
+
+    >>> back = lw.to_reduced(model, lw.to_maximal(model, state))
+    >>> bool(np.allclose(back.q, state.q))
+    True
+    """
     if not records_of_runs():
         check_maximal_state(model, state)
     out = model.call(FIT, {"poses": state.poses, "twists": state.twists, "q_fit": state.q_fit})

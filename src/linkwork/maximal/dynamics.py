@@ -77,6 +77,8 @@ def maximal_dynamics(
 ) -> MaximalAcceleration:
     """Accelerations in maximal coordinates under every force and equality constraint, with the multipliers of these and of the
     joints: a joint exerts T lam. Arguments as of `forward_dynamics`; the time is that of the state if not given.
+
+    >>> found = lw.maximal_dynamics(model, lw.to_maximal(model, state))
     """
     if not model.elements:
         return tree_maximal_dynamics(model, state, tau, external)
@@ -88,7 +90,10 @@ def maximal_dynamics(
 
 @takes_model
 def tree_maximal_dynamics(model: Model, state: MaximalState, tau: Any = None, external: Any = None) -> MaximalAcceleration:
-    """Accelerations of the bare tree in maximal coordinates, with the joints' multipliers: the joint exerts T lam."""
+    """Accelerations of the bare tree in maximal coordinates, with the joints' multipliers: the joint exerts T lam.
+
+    >>> found = lw.tree_maximal_dynamics(model, lw.to_maximal(model, state))
+    """
     check_inertias(model)
     inputs = {"poses": state.poses, "twists": state.twists, "q_fit": state.q_fit, "tau": tau, "external": external}
     out = model.call(MAXIMAL_DYNAMICS, {**inputs, "gravity": model.gravity})

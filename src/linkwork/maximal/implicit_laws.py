@@ -155,7 +155,11 @@ def stacked(n: Any, ports: Any, twists: str, velocities: str) -> np.ndarray:
 
 @takes_model
 def force_report(model: Model) -> dict[str, str]:
-    """What a step of `maximal-implicit` does with every force of a model, by name."""
+    """What a step of `maximal-implicit` does with every force of a model, by name.
+
+    >>> lw.force_report(model.add(lw.JointSpring("lower", 5.0, name="spring")))
+    {...}
+    """
     found = implicit_laws(model)
     beside = [any(relation == FAR for _, _, relation in related) for related in found.relations]
     ways = {False: "implicit, in the factor", True: "implicit, beside the factor: it joins bodies that are no neighbours"}

@@ -39,6 +39,12 @@ class ModelBuilder:
     """Collects bodies, frames, forces and constraints; `build()` makes the frozen model.
 
     gravity   acceleration in world axes (3,), m/s^2
+
+    >>> b = lw.ModelBuilder()
+    >>> rod = lw.Inertia.cuboid(mass=1.0, size=(1, 0.1, 0.1), com=(0.5, 0, 0))
+    >>> _ = b.body("rod", joint=lw.Revolute((0, 1, 0)), inertia=rod)
+    >>> b.build()
+    Model(1 bodies, nq=1, nv=1)
     """
 
     def __init__(self, gravity: Any = (0.0, 0.0, -9.81)) -> None:

@@ -16,6 +16,8 @@ from ..spatial.gate import unit_problem
 from .drivable import bent_joint, check_leaves, weightless_joint
 
 _records_of_runs: ContextVar[bool] = ContextVar("records of runs", default=False)  # may hold what is not finite
+CHANGES = ("d_", "bar_", "end_")  # how names of derivatives and weights begin: these are no configurations
+CONFIGURATIONS = ("q", "q_next")  # other inputs may lie in the same space: their changes
 SHOWN_AS = {"u": "inputs", "q_next": "q", "tip": "point"}  # what callers call an input
 
 
@@ -43,11 +45,11 @@ class ModelGate:
             check_leaves(model)
 
     def _space(self, name: str) -> str:
-        f = self._fields.get(name)
+        f = None if name.startswith(CHANGES) else self._fields.get(name)
         return "" if f is None else f.space
 
     def quaternions(self, name: str) -> Sequence[int]:
-        return quaternions(self._model) if self._space(name) == "q" else ()
+        return quaternions(self._model) if name in CONFIGURATIONS else ()
 
     def said(self, algorithm: str, name: str) -> str:
         return f"{spoken(algorithm)}: {SHOWN_AS.get(name, name)}"
@@ -62,7 +64,7 @@ class ModelGate:
                 state = f" of state {at[0]}" if len(at) > 1 else ""
                 value, where = float(a[tuple(at)]), self._where(name, int(at[-1]))
                 raise InputError(f"{self.said(algorithm, name)}{state} must be finite, not {value}{where}")
-            if self._space(name) == "q":
+            if name in CONFIGURATIONS:
                 self._check_units(algorithm, a)
 
     def _check_units(self, algorithm: str, q: np.ndarray) -> None:

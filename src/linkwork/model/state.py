@@ -24,6 +24,9 @@ class State(Frozen):
     """Reduced coordinates: time, q (nq,) and v (nv,); a batch has its axis first.
 
     memory   what the stepper that ended here hands to its own next step, by name; without it a run starts anew
+
+    >>> lw.State(q=[0.1, 0.2], v=[0.0, 0.0])
+    State(q=[0.1, 0.2], v=[0., 0.], t=0)
     """
 
     q: np.ndarray
@@ -46,6 +49,9 @@ class MaximalState(Frozen):
     `q_fit` only says where on its joint each body is (which turn, which sign of a quaternion); it is no second state.
 
     memory   as that of a `State`
+
+    >>> lw.to_maximal(model, state)
+    MaximalState(2 bodies, q_fit=[...], t=0)
     """
 
     poses: np.ndarray
@@ -158,7 +164,11 @@ def check_maximal_state(model: Model, state: MaximalState) -> None:
 
 @dataclass(frozen=True, eq=False)
 class Motion:
-    """Rates of all bodies and joints together: twists or accelerations (bodies, 6), joint rates (nv,)."""
+    """Rates of all bodies and joints together: twists or accelerations (bodies, 6), joint rates (nv,).
+
+    >>> lw.factor(model, q, v).free.joints.shape
+    (2,)
+    """
 
     bodies: np.ndarray
     joints: np.ndarray
@@ -183,6 +193,10 @@ class Rows:
 
     body entries    row `body_row[e]` has `body_block[e]` (6,) at body `body_index[e]`
     joint entries   row `joint_row[e]` has `joint_value[e]` at velocity `joint_index[e]`
+
+    >>> rows = lw.Rows(1, joint_row=np.array([0]), joint_index=np.array([1]), joint_value=np.array([1.0]))
+    >>> lw.factor(model, q, v).delassus(rows).shape
+    (1, 1)
     """
 
     count: int
@@ -241,6 +255,10 @@ class Response:
 
     At acceleration level (no time step given) forces cause accelerations. At velocity level `free` is the velocity after
     the step and impulses cause changes of velocity; for explicit formulations the operator is the same.
+
+    >>> response = lw.factor(model, q, v)
+    >>> response.apply(joint_forces=np.array([1.0, 0.0])).joints.shape
+    (2,)
     """
 
     model: Model

@@ -31,7 +31,7 @@ class HyperReduced(Travelling):
                quaternions, f gives unit ones
     nr         number of entries of r
 
-    >>> chain = HyperReduced(model, lambda r: [r[0]] * model.nq, nr=1)
+    >>> chain = lw.HyperReduced(model, lambda r: [r[0]] * model.nq, nr=1)
     """
 
     def __init__(self, model: Model, function: Map, nr: int) -> None:

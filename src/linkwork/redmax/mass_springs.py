@@ -41,6 +41,9 @@ class MassSprings:
     attached             {node: (body, point in its axes)}; the body may be "world"
     radius               of the balls that nodes are: for drawing, and for maximal coordinates, which need bodies that resist
                          turning. Their own moment of inertia counts where they are attached. 0: points
+
+    >>> corners = [(0, 0, 1), (1, 0, 1), (0, 1, 1)]
+    >>> cloth = lw.MassSprings("cloth", corners, [(0, 1), (1, 2), (2, 0)], mass=0.1, stiffness=50.0)
     """
 
     def __init__(
@@ -136,6 +139,11 @@ class MassSpringChain(MassSprings):
     start, end   where the first and the last node start, in the world
     nodes        how many
     others       see `MassSprings`; node -1 is the last
+
+    >>> b = lw.ModelBuilder()
+    >>> _ = b.add(lw.MassSpringChain("rope", (0, 0, 1), (1, 0, 1), nodes=5, mass=0.1, stiffness=100.0))
+    >>> b.build().nb
+    5
     """
 
     def __init__(self, name: str, start: Any, end: Any, *, nodes: int, **others: Any) -> None:
@@ -153,6 +161,11 @@ class MassSpringNet(MassSprings):
     stiffness               of the springs along rows and columns
     shear                   stiffness of the springs along the diagonals of the meshes; 0: there are none
     others                  see `MassSprings`; `attached` names nodes as (i, j)
+
+    >>> b = lw.ModelBuilder()
+    >>> _ = b.add(lw.MassSpringNet("net", (0, 0, 1), (1, 0, 0), (0, 1, 0), shape=(3, 4), mass=0.1, stiffness=50.0))
+    >>> b.build().nb
+    12
     """
 
     def __init__(

@@ -33,6 +33,10 @@ def factor(
     through `delassus`, their forces are added by `corrected`; none act in it.
 
     t, inputs   as of `forward_dynamics`; a `MaximalState` has a time of its own
+
+    >>> response = lw.factor(model, q, v)
+    >>> bool(np.allclose(response.free.joints, lw.forward_dynamics(model, q, v)))
+    True
     """
     _check(model, dt)
     m = model.keep_as(factor, lambda: model.replace(elements=model.elements_of(ForceLaw))) if model.elements else model
@@ -43,7 +47,11 @@ def factor(
 
 
 def tree_factor(model: Model, q: Any, v: Any = None, tau: Any = None, external: Any = None, dt: float | None = None) -> Response:
-    """The same of the bare tree: its free motion is that under gravity, tau and external wrenches alone."""
+    """The same of the bare tree: its free motion is that under gravity, tau and external wrenches alone.
+
+    >>> lw.tree_factor(model, q, v).free.joints.shape
+    (2,)
+    """
     _check(model, dt)
     if isinstance(q, MaximalState):
         return maximal.factor_maximal(model, q, tau, external, dt)

@@ -53,6 +53,14 @@ def contact_forces(model: Model, q: Any, v: Any, tau: Any = None, touching: floa
 
     touching   m, m/s: points no farther apart, and no faster apart, touch. Approaching ones are in an impact, which comes first
     Dense, O(n^3); shapes act as laws of the model (`contact.formulations.touching`).
+
+    >>> b = lw.ModelBuilder()
+    >>> _ = b.ground(friction=0.5)
+    >>> _ = b.body("box", joint=lw.Free(), shapes=[lw.Box((0.2, 0.2, 0.2), mass=1.0)])
+    >>> box = b.build()
+    >>> at = box.neutral()
+    >>> at[2] = 0.1
+    >>> found = lw.contact_forces(box, at, np.zeros(6))
     """
     from .dynamics import forward_dynamics  # what a bare tree does not need
 

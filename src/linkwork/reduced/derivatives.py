@@ -29,7 +29,12 @@ Directional = Callable[[dict[str, Any], tuple[str, ...]], dict[str, np.ndarray]]
 
 
 class DynamicsDerivatives(NamedTuple):
-    """Accelerations (..., nv) and their derivatives (..., nv, nv) with respect to q, v and tau."""
+    """Accelerations (..., nv) and their derivatives (..., nv, nv) with respect to q, v and tau.
+
+    >>> found = lw.linearised_dynamics(model, q, v)
+    >>> found.da_dq.shape
+    (2, 2)
+    """
 
     a: np.ndarray
     da_dq: np.ndarray
@@ -79,6 +84,8 @@ def tree_inverse_dynamics_derivatives(
     d_external   how they change, of one state: (2 nv, bodies, 6), for displacements of the joints, then for velocities
 
     O(n depth) per state; see `inverse_derivatives`.
+
+    >>> dtau_dq, dtau_dv, dtau_da = lw.tree_inverse_dynamics_derivatives(model, q, v, np.zeros(2))
     """
     dq, dv, da = _squares(model, INVERSE_DERIVATIVES, {"q": q, "v": v, "a": a}, external, threads, INVERSE_RESULTS)
     if d_external is not None:
@@ -91,7 +98,10 @@ def tree_inverse_dynamics_derivatives(
 def tree_dynamics_derivatives(
     model: Model, q: Any, v: Any, tau: Any = None, external: Any = None, threads: int | None = 1
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Of a = tree_dynamics(q, v, tau): da_dq and da_dv, (nv, nv) or (batch, nv, nv) each; da_dtau is the inverse mass matrix."""
+    """Of a = tree_dynamics(q, v, tau): da_dq and da_dv, (nv, nv) or (batch, nv, nv) each; da_dtau is the inverse mass matrix.
+
+    >>> da_dq, da_dv = lw.tree_dynamics_derivatives(model, q, v)
+    """
     given = {"q": q, "v": v, "tau": tau}
     dq, dv = _squares(model, FORWARD_DERIVATIVES, given, external, threads, ("da_dq", "da_dv"))
     return dq, dv
@@ -101,7 +111,10 @@ def tree_dynamics_derivatives(
 def tree_linearised_dynamics(
     model: Model, q: Any, v: Any, tau: Any = None, external: Any = None, threads: int | None = 1
 ) -> DynamicsDerivatives:
-    """tree_dynamics(q, v, tau) with all its derivatives, O(n^2) per state; see `forward_derivatives`."""
+    """tree_dynamics(q, v, tau) with all its derivatives, O(n^2) per state; see `forward_derivatives`.
+
+    >>> found = lw.tree_linearised_dynamics(model, q, v)
+    """
     given = {"q": q, "v": v, "tau": tau}
     return DynamicsDerivatives(*_squares(model, FORWARD_DERIVATIVES, given, external, threads, FORWARD_RESULTS))
 

@@ -50,6 +50,10 @@ def forward_dynamics(
     tau   joint forces (nv,) or (batch, nv); zero if None
 
     O(n) per state; constraints add a dense problem of their size. `constrained_dynamics` returns their forces, too.
+
+    >>> a = lw.forward_dynamics(model, q, v)
+    >>> lw.forward_dynamics(model, np.zeros((100, 2)), np.zeros((100, 2))).shape
+    (100, 2)
     """
     if type(model) is not Model:
         check_model(model)
@@ -75,6 +79,10 @@ def inverse_dynamics(
 
     Where equality constraints leave a choice, their forces are zero and tau alone carries: that is one solution whenever `a`
     obeys them (G a + bias = 0); if it does not, none exists. Dry friction is overcome. O(n) per state.
+
+    >>> a = lw.forward_dynamics(model, q, v, [1.0, 2.0])
+    >>> np.round(lw.inverse_dynamics(model, q, v, a), 6)
+    array([1., 2.])
     """
     if type(model) is not Model:
         check_model(model)
@@ -103,6 +111,10 @@ def hybrid_dynamics(
 
     `tau` counts at the other joints only, `a` at the prescribed ones only. Equality constraints act on what is left to move; one
     that concerns prescribed joints alone is overruled. Raises `SolverError` if they cannot hold with what is told.
+
+    >>> a, tau = lw.hybrid_dynamics(model, q, v, np.zeros(2), np.zeros(2), prescribed="upper")
+    >>> float(a[0]), float(tau[1])
+    (0.0, 0.0)
     """
     if not model.elements:
         return tree_hybrid_dynamics(model, q, v, tau, a, prescribed, external, threads)
@@ -127,6 +139,8 @@ def forward_dynamics_derivatives(
 
     Derivatives with respect to q are along displacements of the joints (`model.integrate`). Forces of equality constraints
     change so that these go on holding; dry friction sticks, or slips with the force that it has.
+
+    >>> da_dq, da_dv = lw.forward_dynamics_derivatives(model, q, v)
     """
     if not model.elements:
         return tree_dynamics_derivatives(model, q, v, tau, external, threads)
@@ -148,7 +162,12 @@ def linearised_dynamics(
     t: Any = 0.0,
     inputs: Any = None,
 ) -> DynamicsDerivatives:
-    """forward_dynamics(q, v, tau) and all its derivatives: a, da_dq, da_dv and da_dtau, see `forward_dynamics_derivatives`."""
+    """forward_dynamics(q, v, tau) and all its derivatives: a, da_dq, da_dv and da_dtau, see `forward_dynamics_derivatives`.
+
+    >>> found = lw.linearised_dynamics(model, q, v)
+    >>> found.a.shape, found.da_dtau.shape
+    ((2,), (2, 2))
+    """
     if not model.elements:
         return tree_linearised_dynamics(model, q, v, tau, external, threads)
     from .loaded_derivatives import loaded_dynamics_derivatives
@@ -168,7 +187,12 @@ def inverse_dynamics_derivatives(
     t: Any = 0.0,
     inputs: Any = None,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Of tau = inverse_dynamics(q, v, a): dtau_dq, dtau_dv and dtau_da, (nv, nv) or (batch, nv, nv) each, exact."""
+    """Of tau = inverse_dynamics(q, v, a): dtau_dq, dtau_dv and dtau_da, (nv, nv) or (batch, nv, nv) each, exact.
+
+    >>> dtau_dq, dtau_dv, dtau_da = lw.inverse_dynamics_derivatives(model, q, v, np.zeros(2))
+    >>> bool(np.allclose(dtau_da, lw.mass_matrix(model, q)))
+    True
+    """
     if not model.elements:
         return tree_inverse_dynamics_derivatives(model, q, v, a, external, threads=threads)
     from .loaded_derivatives import loaded_inverse_derivatives

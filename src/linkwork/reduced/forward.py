@@ -91,6 +91,9 @@ def tree_dynamics(model: Model, q: Any, v: Any, tau: Any = None, external: Any =
     constraints of the model.
 
     external   wrenches (moment, force) on the bodies, about their origins in their axes: (bodies, 6)
+
+    >>> bool(np.allclose(lw.tree_dynamics(model, q, v), lw.forward_dynamics(model, q, v)))
+    True
     """
     if type(model) is not Model:
         check_model(model)

@@ -80,6 +80,8 @@ def tree_hybrid_dynamics(
     move as told by `a`.
 
     `tau` counts at the other joints only, `a` at the prescribed ones only.
+
+    >>> a, tau = lw.tree_hybrid_dynamics(model, q, v, np.zeros(2), np.zeros(2), prescribed="upper")
     """
     fixed = prescribed_bodies(model, prescribed)
 

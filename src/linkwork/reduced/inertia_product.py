@@ -109,6 +109,10 @@ def inverse_inertia_product(model: Model, q: Any, x: Any, joint_terms: Any = Non
 
     joint_terms   P_r, one number per degree of freedom (nv,); (batch, nv)
     body_terms    P_m, one matrix per body in its own coordinates (bodies, 6, 6); (batch, bodies, 6, 6)
+
+    >>> x = lw.inverse_inertia_product(model, q, np.array([1.0, 0.0]))
+    >>> bool(np.allclose(lw.mass_matrix(model, q) @ x, [1.0, 0.0]))
+    True
     """
     if np.ndim(q) == 1 and np.ndim(x) != 1:
         return InertiaProduct(model, q, joint_terms, body_terms)(x)

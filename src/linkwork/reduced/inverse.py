@@ -59,6 +59,9 @@ def tree_inverse_dynamics(model: Model, q: Any, v: Any, a: Any, external: Any = 
     """The joint forces (nv,) or (batch, nv) that cause the accelerations `a` of the bare tree: no forces of the model.
 
     external   wrenches (moment, force) on the bodies, about their origins in their axes: (bodies, 6)
+
+    >>> bool(np.allclose(lw.tree_inverse_dynamics(model, q, v, np.zeros(2)), lw.bias_forces(model, q, v)))
+    True
     """
     if type(model) is not Model:
         check_model(model)
@@ -79,20 +82,32 @@ def joint_wrenches(model: Model, q: Any, v: Any, a: Any, external: Any = None, t
     """The wrench (moment, force) that every joint transmits to its body, about the body's origin in its axes: (bodies, 6).
 
     Of the bare tree: what forces and constraints of the model do to bodies belongs to `external`; `Trajectory.reactions` adds it.
+
+    >>> lw.joint_wrenches(model, q, v, lw.forward_dynamics(model, q, v)).shape
+    (2, 6)
     """
     inputs = {"q": q, "v": v, "a": a, "external": external, "gravity": model.gravity}
     return model.call(INVERSE_DYNAMICS, inputs, threads, wanted=("wrench",))["wrench"]
 
 
 def bias_forces(model: Model, q: Any, v: Any, threads: int | None = 1) -> np.ndarray:
-    """The joint forces (nv,) or (batch, nv) at zero acceleration of the bare tree: Coriolis, centrifugal, gravity and damping."""
+    """The joint forces (nv,) or (batch, nv) at zero acceleration of the bare tree: Coriolis, centrifugal, gravity and damping.
+
+    >>> M, a = lw.mass_matrix(model, q), lw.forward_dynamics(model, q, v)
+    >>> bool(np.allclose(M @ a + lw.bias_forces(model, q, v), 0.0))
+    True
+    """
     if type(model) is not Model:
         check_model(model)
     return tree_inverse_dynamics(model, q, v, None, None, threads)
 
 
 def gravity_forces(model: Model, q: Any, threads: int | None = 1) -> np.ndarray:
-    """The joint forces (nv,) or (batch, nv) that hold the bare tree still."""
+    """The joint forces (nv,) or (batch, nv) that hold the bare tree still.
+
+    >>> np.round(lw.gravity_forces(model, np.zeros(2)), 3)
+    array([-19.62 ,  -4.905])
+    """
     if type(model) is not Model:
         check_model(model)
     return tree_inverse_dynamics(model, q, None, None, None, threads)

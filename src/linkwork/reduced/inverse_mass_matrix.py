@@ -68,7 +68,11 @@ FUNCTIONS["inverse_mass_matrix"] = lambda model: square_function(model, *USUAL).
 
 
 def inverse_mass_matrix(model: Model, q: Any, threads: int | None = 1) -> np.ndarray:
-    """M(q)^-1, (nv, nv) or (batch, nv, nv), symmetric, with the armature of the joints."""
+    """M(q)^-1, (nv, nv) or (batch, nv, nv), symmetric, with the armature of the joints.
+
+    >>> bool(np.allclose(lw.inverse_mass_matrix(model, q) @ lw.mass_matrix(model, q), np.eye(2)))
+    True
+    """
     if type(model) is not Model:
         check_model(model)
     return square_function(model, *USUAL)(q, threads=threads)[0]

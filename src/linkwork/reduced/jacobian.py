@@ -92,37 +92,61 @@ JACOBIAN = Algorithm(
 
 @takes_model
 def jacobian_product(model: Model, q: Any, x: Any) -> np.ndarray:
-    """J x: the body twists (bodies, 6) that joint velocities x (nv,) cause; batches broadcast."""
+    """J x: the body twists (bodies, 6) that joint velocities x (nv,) cause; batches broadcast.
+
+    >>> bool(np.allclose(lw.jacobian_product(model, q, v), lw.kinematics(model, q, v).twists))
+    True
+    """
     return model.call(JACOBIAN_PRODUCT, {"q": q, "v": None, "x": x}, wanted=("Jx",))["Jx"]
 
 
 @takes_model
 def jacobian_dot_product(model: Model, q: Any, v: Any, x: Any) -> np.ndarray:
-    """J_dot x at velocity v: (bodies, 6); batches broadcast."""
+    """J_dot x at velocity v: (bodies, 6); batches broadcast.
+
+    >>> lw.jacobian_dot_product(model, q, v, v).shape
+    (2, 6)
+    """
     return model.call(JACOBIAN_PRODUCT, {"q": q, "v": v, "x": x}, wanted=("J_dot_x",))["J_dot_x"]
 
 
 @takes_model
 def jacobian_transpose_product(model: Model, q: Any, wrenches: Any) -> np.ndarray:
-    """J^T f: the joint forces (nv,) that body wrenches (bodies, 6) amount to; batches broadcast."""
+    """J^T f: the joint forces (nv,) that body wrenches (bodies, 6) amount to; batches broadcast.
+
+    >>> lw.jacobian_transpose_product(model, q, np.ones((2, 6))).shape
+    (2,)
+    """
     return model.call(JACOBIAN_TRANSPOSE_PRODUCT, {"q": q, "f": wrenches})["JTf"]
 
 
 @takes_model
 def body_jacobian(model: Model, q: Any) -> np.ndarray:
-    """The dense J (6 bodies, nv) of all bodies at one configuration."""
+    """The dense J (6 bodies, nv) of all bodies at one configuration.
+
+    >>> lw.body_jacobian(model, q).shape
+    (12, 2)
+    """
     return jacobian_product(model, np.asarray(q, float), np.eye(model.nv)).reshape(model.nv, 6 * model.nb).T
 
 
 @takes_model
 def body_jacobian_dot(model: Model, q: Any, v: Any) -> np.ndarray:
-    """The dense time derivative of J (6 bodies, nv) at one state."""
+    """The dense time derivative of J (6 bodies, nv) at one state.
+
+    >>> lw.body_jacobian_dot(model, q, v).shape
+    (12, 2)
+    """
     q, v = np.asarray(q, float), np.asarray(v, float)
     return jacobian_dot_product(model, q, v, np.eye(model.nv)).reshape(model.nv, 6 * model.nb).T
 
 
 def jacobian(model: Model, q: Any, frame: str, threads: int | None = 1) -> np.ndarray:
-    """The Jacobian (6, nv) or (batch, 6, nv) of a body or frame: its twist (angular, linear) in its own axes is J v."""
+    """The Jacobian (6, nv) or (batch, 6, nv) of a body or frame: its twist (angular, linear) in its own axes is J v.
+
+    >>> lw.jacobian(model, q, "hand").shape
+    (6, 2)
+    """
     if type(model) is not Model:
         check_model(model)
     body, E = model.frame(frame)
@@ -141,7 +165,11 @@ def jacobian(model: Model, q: Any, frame: str, threads: int | None = 1) -> np.nd
 
 @takes_model
 def frame_pose(model: Model, q: Any, frame: str) -> np.ndarray:
-    """The world pose (4, 4) or (batch, 4, 4) of a body or frame."""
+    """The world pose (4, 4) or (batch, 4, 4) of a body or frame.
+
+    >>> lw.frame_pose(model, np.zeros(2), "hand")[:3, 3]
+    array([2., 0., 0.])
+    """
     body, E = model.frame(frame)
     inner = np.asarray(E.matrix, float)
     if body < 0:

@@ -97,6 +97,11 @@ def constrained_dynamics(
 
     Arguments as of `forward_dynamics`. Rows stand in the order of `lw.constraint_set(model)`. A row that only pushes acts
     where it touches and does not part [Sueda, Eqs. 2.105, 2.125-2.127; errata 004-15].
+
+    >>> closed = model.add(lw.Coupling("lower", "upper", ratio=-0.5))
+    >>> a, forces = lw.constrained_dynamics(closed, [0.2, -0.1], [0.0, 0.0])
+    >>> bool(np.isclose(a[1], -0.5 * a[0]))
+    True
     """
     laws = collection(model)
     out = solved_dynamics(laws, q, v, tau, external, threads, t, inputs)

@@ -65,7 +65,12 @@ FUNCTIONS["mass_matrix"] = _prepared_mass_matrix
 
 
 def mass_matrix(model: Model, q: Any, threads: int | None = 1) -> np.ndarray:
-    """M(q), (nv, nv) or (batch, nv, nv), symmetric positive definite, with the armature of the joints."""
+    """M(q), (nv, nv) or (batch, nv, nv), symmetric positive definite, with the armature of the joints.
+
+    >>> M = lw.mass_matrix(model, q)
+    >>> bool(np.allclose(M, M.T))
+    True
+    """
     if type(model) is not Model:
         check_model(model)
     M = usual_function(model, *USUAL).first(threads, q)
@@ -80,6 +85,10 @@ def mass_matrix_factor(model: Model, q: Any) -> np.ndarray:
     """L, lower triangular, with M = L^T L; L has no more entries than M (no fill-in) [Featherstone, LTL].
 
     Rows are eliminated from the last to the first; row k only touches the degrees of freedom on the path from k to the root.
+
+    >>> L = lw.mass_matrix_factor(model, q)
+    >>> bool(np.allclose(L.T @ L, lw.mass_matrix(model, q)))
+    True
     """
     L = np.array(mass_matrix(model, q), dtype=float)
     above = dof_parents(model)

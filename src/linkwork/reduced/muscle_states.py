@@ -24,6 +24,11 @@ class MuscleStates:
     activation                  0 to 1
     fibre_length, fibre_rate    m and m/s
     moment_arms                 (..., muscles, nv): -d length / d q; tension times it is the joint force of the muscle
+
+    >>> path = [("world", (0, 0, 0.1)), ("upper", (0.3, 0, 0.05))]
+    >>> found = lw.muscle_states(model.add(lw.Muscle(path, 500.0, 0.15, 0.1, name="biceps")), q)
+    >>> found.names, found.moment_arms.shape
+    (('biceps',), (1, 2))
     """
 
     names: tuple[str, ...]
@@ -46,6 +51,10 @@ def muscle_states(model: Model, q: Any, v: Any = None, t: float = 0.0, u: Any = 
     """Lengths, tensions and moment arms of all muscles at q (..., nq) and v (..., nv).
 
     u   the inputs of all forces of the model; their initial ones if None
+
+    >>> path = [("world", (0, 0, 0.1)), ("upper", (0.3, 0, 0.05))]
+    >>> lw.muscle_states(model.add(lw.Muscle(path, 500.0, 0.15, 0.1)), q).length.shape
+    (1,)
     """
     muscles = muscle_set(model)
     at = kinematics(model, q, v)

@@ -38,6 +38,9 @@ def parameter_derivatives(
 
     parameters   {name: numbers} as `Model.with_parameters` takes them: {"upper": ("mass", "com"), "spring": ("stiffness",)};
                  arrays count entry by entry, in the order given, a placement as a displacement of six numbers in its own axes
+
+    >>> lw.parameter_derivatives(model, q, v, {"lower": ["mass"]}).shape
+    (2, 1)
     """
     slopes = parameter_slopes(model, parameters, without_pushes)
     count = len(next(iter(slopes.values())))

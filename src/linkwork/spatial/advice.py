@@ -12,7 +12,7 @@ import numpy as np
 HOME, NUMPY = str(Path(__file__).parents[1]), str(Path(np.__file__).parent)
 RENAMED = {"asin": "arcsin", "acos": "arccos", "atan": "arctan", "asinh": "arcsinh", "acosh": "arccosh", "atanh": "arctanh"}
 RENAMED |= {"atan2": "arctan2", "fabs": "abs", "pow": "power"}
-LOOKUP = "lw.interp(x, samples) with lw.samples(x, y) as a parameter"
+LOOKUP = "lw.samples(x, y) as a parameter, and lw.interp(x, samples)"
 PLACE = "table[i] with lw.Table(values) as a parameter"
 BRANCH = "lw.math.where(condition, a, b)"
 INSTEAD = {
@@ -27,8 +27,8 @@ INSTEAD = {
     "np.heaviside": BRANCH,
     "np.select": BRANCH,
     "np.piecewise": BRANCH,
-    "max": "lw.math.maximum",
-    "min": "lw.math.minimum",
+    "max": f"lw.math.maximum, or {BRANCH}",
+    "min": f"lw.math.minimum, or {BRANCH}",
     "int": PLACE,
     "round": PLACE,
     "range": "a number that is no traced value",

@@ -87,6 +87,19 @@ def _has_truths(x: Any) -> bool:
     return any(isinstance(e, bool | np.bool_) or (isinstance(e, list | tuple) and _has_truths(e)) for e in x)
 
 
+def shape_of(x: Any) -> tuple[int, ...]:
+    """The shape of what holds numbers; of all else that of nothing."""
+    try:
+        return reals(x).shape
+    except ValueError:
+        return ()
+
+
+def size_of(x: Any) -> int:
+    """How many numbers it holds."""
+    return int(np.prod(shape_of(x)))
+
+
 def shown(x: Any) -> str:
     """A value as complaints show it: one line that is not too long."""
     text = " ".join(repr(x).split())

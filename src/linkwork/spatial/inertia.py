@@ -28,6 +28,9 @@ class Inertia:
     tensor   (3, 3) about the centre of mass in body axes
 
     The arrays are copies, and cannot be written to; nor can another number be set.
+
+    >>> rod = lw.Inertia.cuboid(mass=1.0, size=(1, 0.1, 0.1), com=(0.5, 0, 0))
+    >>> ball = lw.Inertia(2.0, com=(0, 0, 0), tensor=np.eye(3) * 0.02)
     """
 
     __slots__ = ("com", "mass", "tensor")

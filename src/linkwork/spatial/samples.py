@@ -22,7 +22,8 @@ def samples(x: Any, y: Any, kind: str = "linear") -> Table:
     kind   "linear": continuous;  "pchip": with its slope, without overshooting;  "cubic": with its slope and curvature
     Before the first and after the last point the curve keeps its value there, as `np.interp` does.
 
-    >>> hill = joint_force("knee", force=lambda q, v, c: [interp(q[0], c)], parameters={"c": samples(angles, torques, "pchip")})
+    >>> curve = lw.samples([0.0, 0.5, 1.0], [0.0, 3.0, 1.0], "pchip")
+    >>> hill = lw.joint_force("knee", force=lambda q, v, c: [lw.interp(q[0], c)], parameters={"c": curve})
     """
     try:
         a, b = reals(x), reals(y)
@@ -32,7 +33,7 @@ def samples(x: Any, y: Any, kind: str = "linear") -> Table:
         raise ModelError(f"samples: x and y must be two finite numbers or more each, as many of both, not {x!r} and {y!r}")
     if np.any(np.diff(a) <= 0.0):
         raise ModelError(f"samples: x must increase, not {a.tolist()}")
-    if kind not in KINDS:
+    if not isinstance(kind, str) or kind not in KINDS:
         raise ModelError(f"samples: kind must be one of {', '.join(map(repr, KINDS))}, not {kind!r}{meant(kind, KINDS)}")
     pieces = _pieces(a, b, kind)
     ends = np.zeros((2, *pieces.shape[1:]))
@@ -43,7 +44,12 @@ def samples(x: Any, y: Any, kind: str = "linear") -> Table:
 
 
 def interp(x: Scalar, table: Table) -> Any:
-    """The curve of `samples` at x, with its derivatives: sum_i c_i (x - x_k)^i of the piece that x lies in."""
+    """The curve of `samples` at x, with its derivatives: sum_i c_i (x - x_k)^i of the piece that x lies in.
+
+    >>> table = lw.samples([0.0, 1.0, 2.0], [0.0, 1.0, 4.0])
+    >>> float(lw.interp(1.5, table))
+    2.5
+    """
     row = table.at(x)
     s = x - row[0]
     value = row[-1]

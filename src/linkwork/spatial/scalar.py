@@ -151,7 +151,10 @@ def numeric(a: np.ndarray) -> np.ndarray:
     if a.dtype != object:
         return a
     if all(isinstance(e, NUMBERS) for e in a.flat):
-        return a.astype(float)
+        try:
+            return a.astype(float)
+        except OverflowError:
+            raise InputError("a whole number is too large for a float") from None
     return a
 
 

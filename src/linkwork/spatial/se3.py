@@ -18,10 +18,10 @@ import numpy as np
 from ..errors import InputError, ModelError
 from . import entire, quaternion, so3
 from . import stage as st
-from .gate import reals, rotation_problem, shown
+from .gate import real, reals, rotation_problem, shown
 from .inertia import Articulated
 from .jet import Jet, biases, gradient_rates, gradients, rates, values
-from .scalar import Scalar, Vector, array, cross, dot, is_number, is_zero, numeric, read_only, stack, zeros
+from .scalar import Element, Scalar, Vector, array, cross, dot, is_number, is_zero, numeric, read_only, stack, zeros
 from .stage import Shift, Stage, Turn
 from .tangent import Tangent, along, column_count, has_jets, mapped, of_matrix, of_rotation, of_shift
 from .tape import ACTIVE, noted_call, tape_of
@@ -32,6 +32,10 @@ class SE3:
     """A rigid transform: rotation `R` (3, 3) and position `p` (3), kept as a product of elementary stages.
 
     It keeps copies of what it is given, and hands out arrays that cannot be written to.
+
+    >>> E = lw.SE3(p=(1, 0, 0)) @ lw.SE3.rot_z(np.pi / 2)
+    >>> np.round(E @ np.array([1.0, 0, 0]), 6)
+    array([1., 1., 0.])
     """
 
     stages: tuple[Stage, ...]
@@ -80,8 +84,8 @@ class SE3:
         axis = _vector("axis", axis, 3)
         for k in range(3):
             if is_zero(axis[(k + 1) % 3]) and is_zero(axis[(k + 2) % 3]) and is_number(axis[k]):
-                return _turn(k, angle * float(axis[k]))
-        x = angle.x if isinstance(angle, Jet) else angle
+                return _turn(k, _angle(angle) * float(axis[k]))
+        x = angle.x if isinstance(angle, Jet) else _angle(angle)
         c, s = np.cos(x), np.sin(x)
         R = st.skew(axis) * s + np.outer(axis, axis) * (1.0 - c) + np.eye(3) * c
         return _carrying((st.Rotation(numeric(R)),), along(np.concatenate([axis, np.zeros(3)]), angle))
@@ -292,12 +296,20 @@ class SE3:
 
 # --- plain functions -------------------------------------------------------------------------------------------------
 def Ad(E: SE3) -> np.ndarray:
-    """The 6x6 matrix [[R, 0], [[p] R, R]] that moves twists from inner to outer coordinates."""
+    """The 6x6 matrix [[R, 0], [[p] R, R]] that moves twists from inner to outer coordinates.
+
+    >>> lw.Ad(lw.SE3(p=(0, 0, 1))) @ np.array([1.0, 0, 0, 0, 0, 0])
+    array([1., 0., 0., 0., 1., 0.])
+    """
     return numeric(np.stack([E.move_twist(column) for column in np.eye(6)], axis=1))
 
 
 def ad(phi: Vector) -> np.ndarray:
-    """The 6x6 matrix of the Lie bracket: ad(a) b = [a, b] = ([w_a] w_b, [v_a] w_b + [w_a] v_b)."""
+    """The 6x6 matrix of the Lie bracket: ad(a) b = [a, b] = ([w_a] w_b, [v_a] w_b + [w_a] v_b).
+
+    >>> lw.ad(np.arange(6.0)).shape
+    (6, 6)
+    """
     phi = _vector("twist", phi, 6)
     W, V = st.skew(phi[:3]), st.skew(phi[3:])
     return numeric(np.block([[W, np.zeros((3, 3))], [V, W]]))
@@ -383,7 +395,7 @@ def _in_a_row(first: tuple[Stage, ...], second: tuple[Stage, ...]) -> tuple[Stag
 
 
 def _turn(axis: int, angle: Scalar) -> SE3:
-    x = angle.x if isinstance(angle, Jet) else angle
+    x = angle.x if isinstance(angle, Jet) else _angle(angle)
     unit = np.eye(6)[axis]
     return _carrying((Turn(axis, np.cos(x), np.sin(x)),), along(unit, angle))
 
@@ -400,6 +412,16 @@ def _matrix(R: Any) -> np.ndarray:
     if matrix.shape != (3, 3):
         raise InputError(f"SE3: the rotation must be a 3x3 matrix, not of shape {matrix.shape}")
     return matrix
+
+
+def _angle(x: Any) -> Any:
+    """An angle as a number, or a traced value as it is."""
+    if type(x) is float or isinstance(x, Element) or hasattr(x, "place"):
+        return x
+    try:
+        return real(x)
+    except ValueError as error:
+        raise InputError(f"SE3: the angle must be a number, not {shown(x)} ({error})") from None
 
 
 NO_SCALARS = {str, bytes, complex, dict, set, bool, type(None)}

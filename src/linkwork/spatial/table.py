@@ -47,9 +47,9 @@ class TableShape(NamedTuple):
 class Table(Frozen):
     """Values to be looked up at run time; see the module's text.
 
-    >>> curve = Table(values)                # (rows,) or (rows, ...)
-    >>> ground = Table(heights, axes=2)      # (nx, ny)
-    >>> force = joint_force("knee", force=lambda q, v, curve: [curve[10.0 * q[0]]], parameters={"curve": curve})
+    >>> curve = lw.Table(np.arange(5.0))         # (rows,) or (rows, ...)
+    >>> ground = lw.Table(np.zeros((4, 3)), axes=2)  # (nx, ny)
+    >>> force = lw.joint_force("knee", force=lambda q, v, curve: [curve[10.0 * q[0]]], parameters={"curve": curve})
     """
 
     def __init__(self, values: Any, axes: int = 1, cyclic: bool | Sequence[bool] = False, knots: Any = None) -> None:

@@ -8,24 +8,19 @@ run of n steps with c checkpoints needs memory for c + n / c states, and takes i
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 import numpy as np
 
 from ..elements.collection import collection
 from ..errors import CompileError, InputError
-from ..kernel.adjoint import adjoint, bar, bars_of, end, with_reversed_items
+from ..kernel.adjoint import adjoint, bar, bars_of, with_reversed_items
 from ..kernel.directional import with_slopes
 from ..kernel.plans import Plans
-from ..kernel.sweep import Algorithm
+from ..kernel.running import Arrays, run_plan
 from ..model import Model
-from ..model.manifold import DIFFERENCE, INTEGRATE
 from . import step_adjoints  # noqa: F401  (the transposes of routines)
 from .stepper import Stepper, program_of
 
 METHOD = "reduced"
-INTEGRATE_ADJOINT, DIFFERENCE_ADJOINT = adjoint(INTEGRATE), adjoint(DIFFERENCE)
-Arrays = dict[str, np.ndarray]
 
 
 class StepAdjoint:
@@ -78,39 +73,6 @@ class StepAdjoint:
         return {name: np.zeros((batch, self.plans.size(self.algorithm, name))) for name in names}
 
 
-def run_plan(
-    plans: Plans,
-    algorithm: Algorithm,
-    inputs: Mapping[str, np.ndarray],
-    outputs: tuple[str, ...],
-    batch: int,
-    records: int,
-    every: int,
-    states: tuple[str, ...] = (),
-) -> Arrays:
-    """Outputs and states (batch, records, size)."""
-    fields, wanted = algorithm.fields, (*outputs, *states)
-    found = {name: np.ascontiguousarray(x, float) for name, x in inputs.items() if name in fields}
-    absent = [name for name, f in fields.items() if f.kind == "input" and name not in found]
-    absent += [name for name, f in fields.items() if f.kind == "output" and name not in wanted]
-    plan = plans(algorithm, plans.lanes(algorithm, batch), ("run",), tuple(absent))
-    out = {name: np.empty((batch, records, plan.sizes[name])) for name in wanted}
-    plan.run(found, out, batch, records, every)
-    return out
-
-
 def step_adjoint(model: Model, stepper: Stepper, parameters: bool = False) -> StepAdjoint:
     """Kept with the model."""
     return model.keep_as((StepAdjoint, stepper, parameters), lambda: StepAdjoint(model, stepper, parameters))
-
-
-def coordinate_weights(model: Model, q: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """Weights of displacements of the joints at configurations (count, nq), as weights of the coordinates."""
-    given = ("q", "q_next", end("dv"))
-    return model.quick(DIFFERENCE_ADJOINT, given, (bar("q_next"),))(q, q, weights)[0]
-
-
-def displacement_weights(model: Model, q: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """Weights of coordinates at configurations (count, nq), as weights of displacements of the joints."""
-    given = ("q", "dv", end("q_next"))
-    return model.quick(INTEGRATE_ADJOINT, given, (bar("dv"),))(q, np.zeros(model.nv), weights)[0]

@@ -37,6 +37,11 @@ def assemble(model: Model, state: Kind, tolerance: float = 1e-10, iterations: in
     tolerance    largest residual (m or rad) that may remain
     iterations   Gauss-Newton steps at most
     Raises SolverError where residuals stay, with the constraint that keeps the largest of them.
+
+    >>> closed = model.add(lw.Loop("lower", "world", (1, 0, 0), (1.5, 0, 0)))
+    >>> start = lw.assemble(closed, state)
+    >>> bool(lw.constraint_report(closed, start.q).residual < 1e-9)
+    True
     """
     check_model(model)
     given_positive("tolerance", tolerance)

@@ -132,6 +132,7 @@ class BackwardEuler(Stepper):
     name = "backward_euler"
     order = 1
     contacts = True
+    bounces = True
     implicit = True
 
     def __post_init__(self) -> None:

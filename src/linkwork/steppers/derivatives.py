@@ -2,12 +2,13 @@
 
 The state of a step is (q, v), its changes are displacements of the joints and changes of v: 2 nv numbers. What is differentiated
 is the step as it is taken: midpoints, constraint rows and their multipliers, limits and contacts that act, what is pushed out.
-Where a row has just reached a bound, the derivative is that of the side on which it is.
+Where a row has just reached a bound, the derivative is that of the side on which it is; `solvers.edges` says where.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -17,14 +18,19 @@ from ..errors import InputError
 from ..kernel.call import Call
 from ..kernel.directional import directional, directional_at_solutions, known, showing, solutions, with_slopes
 from ..kernel.plans import Plans
-from ..kernel.sweep import Algorithm
+from ..kernel.sweep import SCALAR, Algorithm, Field, Routine, Step
 from ..model import Model, State
 from ..model.manifold import DIFFERENCE
+from ..solvers.box_adjoints import keep_matrix
+from ..solvers.boxes import solve_boxes, solve_soft_boxes
+from ..solvers.coulomb import solve_packed_cones
+from ..solvers.edges import find_edges
 from . import step_tangents  # noqa: F401  (what routines change by)
 from .stepper import Stepper, program_of
 
 DIFFERENCE_DIRECTIONAL = directional(DIFFERENCE)
 METHOD = "reduced"
+SOLVERS = (solve_boxes, solve_soft_boxes, solve_packed_cones)
 ENDS = ("q", "v", "d_q", "d_v")
 
 
@@ -45,7 +51,7 @@ class StepTangent:
         self.algorithm = directional(own, self.sets)
         self.plans = Plans(with_slopes(tree, self.sets) if parameters else tree)
         self.found = solutions(own) if self.program.passes == 1 else ()
-        self.told, self.solving = directional_at_solutions(own, self.sets), showing(own, self.found)
+        self.told, self.solving = directional_at_solutions(own, self.sets), showing(_watching(own), self.found)
         self._idle: dict[Any, list[_Arrays]] = {}
 
     def take(self, batch: int, count: int, given: tuple[str, ...], algorithm: Algorithm) -> _Arrays:
@@ -61,14 +67,53 @@ class StepTangent:
         self._idle.setdefault(arrays.key, []).append(arrays)
 
     def solve(self, inputs: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
-        """What the solvers of one step find, (batch, size) each, given the inputs of the step (batch, count, size)."""
+        """What the solvers of one step find, (batch, size) each, given the inputs of the step (batch, count, size); and the
+        rows that are at an edge (see `solvers.edges`)."""
         fields, batch = self.solving.fields, len(inputs["q"])
         given = {name: np.ascontiguousarray(x[:, 0]) for name, x in inputs.items() if name in fields}
         absent = tuple(name for name, f in fields.items() if f.kind == "input" and name not in given)
         plan = self.plans(self.solving, self.plans.lanes(self.solving, batch), ("run",), absent)
-        out = {name: np.empty((batch, plan.sizes[name])) for name in self.found}
+        edges = ("edges",) if "edges" in fields else ()
+        out = {name: np.empty((batch, plan.sizes[name])) for name in (*self.found, *edges)}
         plan.run(given, out, batch)
         return out
+
+
+def _watching(algorithm: Algorithm) -> Algorithm:
+    """The algorithm with the rows that are at an edge, where one solver finds multipliers `x`."""
+    steps: list[Step] = []
+    more: dict[str, Field] = {}
+    for step in algorithm.phases["run"]:
+        found = (
+            dict(zip((name for name, _ in step.function.parameters), step.arguments, strict=True))
+            if isinstance(step, Routine)
+            else {}
+        )
+        if isinstance(step, Routine) and step.function in SOLVERS and found["x"] == "x":
+            names = (
+                "active",
+                "rows",
+                "cones",
+                found.get("mu", "b"),
+                "on",
+                "b",
+                "lower",
+                "upper",
+                "x",
+                "edge_A",
+                "edge_w",
+                "edges",
+            )
+            keep = Routine(keep_matrix, ("active", "A", "edge_A"), step.when)
+            steps += [keep, step, Routine(find_edges, names)]
+            more = {
+                "edge_A": Field("work", "pair", SCALAR),
+                "edge_w": Field("work", "row", SCALAR),
+                "edges": Field("output", "rows", of="constraint"),
+            }
+        else:
+            steps.append(step)
+    return replace(algorithm, name=f"{algorithm.name}_watching", fields=algorithm.fields | more, phases={"run": steps})
 
 
 class _Arrays:
@@ -98,8 +143,9 @@ def along(
     given: Mapping[str, Any],
     changes: Mapping[str, np.ndarray],
     steps: int,
-) -> np.ndarray:
-    """The changes (batch, count, 2 nv) of the states after the steps, along `count` directions of each of a batch of states.
+) -> tuple[np.ndarray, np.ndarray | None]:
+    """The changes (batch, count, 2 nv) of the states after the steps, along `count` directions of each of a batch of states; and
+    which rows are at an edge (batch, rows), where that is known: of one step, along several directions.
 
     state     (batch, ...)
     given     tau, external, u: (...) of one state, or (batch, ...); None where there is none
@@ -124,8 +170,11 @@ def along(
         inputs[name][...] = x.reshape(-1) if one else x.reshape(len(x), 1, -1)
     for name, x in changes.items():
         inputs[name][...] = x
+    edges = None
     if told:
-        for name, x in tangent.solve(inputs).items():
+        found = tangent.solve(inputs)
+        edges = found.pop("edges", None)
+        for name, x in found.items():
             inputs[known(name)][...] = x[:, None]
     arrays.run(every=steps * program.passes)
     q, d_q, nv = arrays.ends["q"], arrays.ends["d_q"], model.nv
@@ -133,7 +182,7 @@ def along(
     out[..., :nv] = displacements(model, q.reshape(-1, model.nq), d_q.reshape(-1, model.nq)).reshape(batch, count, nv)
     out[..., nv:] = arrays.ends["d_v"]
     tangent.give_back(arrays)
-    return out
+    return out, None if edges is None else edges > 0.0
 
 
 def displacements(model: Model, q: np.ndarray, d_q: np.ndarray) -> np.ndarray:

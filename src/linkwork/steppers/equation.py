@@ -86,6 +86,7 @@ class RungeKuttaStepper(AdaptiveStepper):
     """Base of explicit methods that choose their steps."""
 
     contacts = True
+    bounces = True
 
     def equation(self, model: Model, external: Any) -> Equation:
         """The equation that is solved, under wrenches (bodies, 6)."""

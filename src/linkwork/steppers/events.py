@@ -18,7 +18,13 @@ ROOT = 4 * np.finfo(float).eps
 
 @dataclass(frozen=True, eq=False)
 class Event:
-    """Event function `index` changed its sign at time t, in this state."""
+    """Event function `index` changed its sign at time t, in this state.
+
+    >>> stop = lambda t, state: state.q[0]
+    >>> run = lw.simulate(model, state, 0.5, 0.1, stepper="dop853", events=[stop])
+    >>> all(isinstance(e, lw.Event) for e in run.events)
+    True
+    """
 
     index: int
     t: float

@@ -105,6 +105,7 @@ class LinearlyImplicit(Stepper):
     name = "linearly_implicit"
     order = 1
     contacts = True
+    bounces = True
     implicit = True
 
     @property

@@ -77,6 +77,11 @@ def project(model: Model, state: Kind, tolerance: float = 1e-10, iterations: int
 
     tolerance    largest residual that may remain (m or rad); SolverError if `iterations` Gauss-Newton steps leave more
     `assemble` does the same for reduced states. In a `MaximalState` joints are constraints, too, and poses move by themselves.
+
+    >>> coupled = model.add(lw.Coupling("lower", "upper", ratio=-0.5))
+    >>> nearest = lw.project(coupled, lw.State([0.2, -0.11], [0.0, 0.0]))
+    >>> bool(abs(nearest.q[1] + 0.5 * nearest.q[0]) < 1e-9)
+    True
     """
     if isinstance(state, State):
         return assemble(model, state, tolerance, iterations)

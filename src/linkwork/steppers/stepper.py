@@ -95,6 +95,7 @@ class Stepper:
     """Base of all steppers; nothing is hidden in them. Their fields are the options that `simulate` hands on.
 
     contacts   whether constraints that only push can be stepped
+    bounces    whether their restitution acts
     implicit   whether it takes stiff forces implicitly
     friction   whether those with Coulomb friction can be, too
     """
@@ -102,6 +103,7 @@ class Stepper:
     name: ClassVar[str]
     order: ClassVar[int]
     contacts: ClassVar[bool] = False
+    bounces: ClassVar[bool] = False
     implicit: ClassVar[bool] = False
 
     @property

@@ -161,6 +161,7 @@ class SymplecticEuler(Stepper):
     name = "symplectic_euler"
     order = 1
     contacts = True
+    bounces = True
 
     @property
     def friction(self) -> bool:

@@ -157,6 +157,9 @@ class _Encoder:
             elif function is not None:
                 state[name] = self._tape(function, arguments)
         made = state.get("_made_with")
+        for part in state.values() if made is not None else ():  # functions are taped by the part that knows how to call them
+            if hasattr(part, "function_arguments"):
+                self._travelling(part, state_of(part))
         return state if made is None else state | {"_made_with": self._made_with(made)}
 
     def _made_with(self, made: Any) -> Any:

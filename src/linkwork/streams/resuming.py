@@ -27,6 +27,8 @@ def resume(
     elsewhere  "refuse": a run goes on with the versions and the kind of processor that began it, so that its end is that of a run
                that was never stopped, to the bit;  "allow": anywhere
     A run that is at its end is returned as it is.
+
+    >>> run = lw.resume("run.lwk")  # doctest: +SKIP
     """
     if elsewhere not in ("refuse", "allow"):
         raise InputError(f"elsewhere must be 'refuse' or 'allow', not {elsewhere!r}")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import difflib
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -129,9 +128,7 @@ def _with_number(shape: Shape, attribute: str, entry: int | None, x: Any) -> Sha
     if attribute in ("friction", "restitution"):
         if not 0 <= value <= (1.0 if attribute == "restitution" else np.inf):
             raise ModelError(f"{shape.name}: {attribute} = {value:g} is out of its bounds")
-        other = copy.copy(shape)
-        other.__dict__[attribute] = float(value)
-        return other
+        return shape.with_parts(**{attribute: float(value)})
     if np.ndim(value) == 0 and not value > 0:
         raise ModelError(f"{shape.name}: {attribute} = {value:g} must be positive")
     return shape.bound({attribute: value})

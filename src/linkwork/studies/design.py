@@ -17,9 +17,9 @@ Range = Sequence[Any]  # (least, most), or (least, most, "log")
 class Design:
     """A table of runs: columns by name, a row for every run.
 
-    >>> Design({"spring.stiffness": [10.0, 20.0], "q[0]": [0.1, 0.3]})                       # these two runs
-    >>> Design.grid({"spring.stiffness": [10.0, 20.0, 30.0], "upper.mass": [1.0, 2.0]})      # all six pairs
-    >>> Design.sobol({"spring.stiffness": (1.0, 1e3, "log"), "upper.mass": (0.5, 2.0)}, 256)  # spread evenly over a box
+    >>> two = lw.Design({"spring.stiffness": [10.0, 20.0], "q[0]": [0.1, 0.3]})  # these two runs
+    >>> six = lw.Design.grid({"spring.stiffness": [10.0, 20.0, 30.0], "upper.mass": [1.0, 2.0]})  # all pairs
+    >>> many = lw.Design.sobol({"spring.stiffness": (1.0, 1e3, "log"), "upper.mass": (0.5, 2.0)}, 256)  # evenly over a box
 
     Names of columns, see `study`:  "LAW.number", "BODY.mass", "BODY.com[0]", "BODY.SHAPE.friction", "gravity[2]", "q[3]",
     "v[0]", "BODY.q", "BODY.v"; any other single word ("seed") is for the functions that a study is given.

@@ -40,6 +40,11 @@ class Fit:
     cost            half the sum of squares of all residuals in standard deviations, priors included
     residuals       (T, rows) in standard deviations
     rounds          of Gauss-Newton steps;  converged  whether they came to rest
+
+    >>> run = lw.simulate(model, state, 0.4, 1e-2, stepper="rk4")
+    >>> found = lw.fit(model, lw.Recorded(run.t, q=run.q, sigma={"q": 1e-3}), {"lower.mass": (0.1, 5.0)}, dt=1e-2)
+    >>> found.names
+    ('lower.mass',)
     """
 
     names: tuple[str, ...]
@@ -107,9 +112,11 @@ def fit(
 ) -> Fit:
     """Find numbers of a model with which it moves as was recorded.
 
-    >>> motion = lw.Recorded(t, q=measured, sigma={"q": 1e-3}, tau=torques)
-    >>> found = lw.fit(model, motion, {"fore.mass": (0.1, 5.0), "spring.stiffness": (0.0, None)}, dt=1e-3)
-    >>> found["fore.mass"], found.sigma, print(found.report()), found.model
+    >>> run = lw.simulate(model, state, 0.4, 1e-2, stepper="rk4")
+    >>> motion = lw.Recorded(run.t, q=run.q, sigma={"q": 1e-3})
+    >>> found = lw.fit(model, motion, {"lower.mass": (0.1, 5.0)}, dt=1e-2)
+    >>> bool(abs(found["lower.mass"] - 1.0) < 1e-3)
+    True
 
     motion    what was recorded, see `Recorded`; several recordings are one sequence of it
     numbers   names as in a `Design`, with bounds (least, most), None where there is none; "BODY.inertia" stands for mass, centre

@@ -29,6 +29,9 @@ class Recorded:
     tau        joint forces that were held from each record to the next (T, nv), or None
     external   wrenches on the bodies, the same (T, bodies, 6), or None
     inputs     of forces (activations), the same (T, inputs), or None
+
+    >>> run = lw.simulate(model, state, 0.1, 0.01)
+    >>> seen = lw.Recorded(run.t, q=run.q)
     """
 
     t: Any

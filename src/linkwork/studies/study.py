@@ -29,6 +29,10 @@ class Study:
 
     columns    by name, (runs,) or (runs, size); "run" is the number of the run, "failure" what went wrong in it, or ""
     design     the names of the columns that were given;  measures  of those that were found
+
+    >>> found = lw.study(model, lw.Design({"lower.mass": [0.5, 1.0]}), lambda run: {"last": run.q[:, 0].max()}, duration=0.1)
+    >>> found["last"].shape
+    (2,)
     """
 
     def __init__(self, design: Design, found: Mapping[str, np.ndarray]) -> None:
@@ -96,9 +100,10 @@ def study(
 ) -> Study:
     """Simulate a model many times with other numbers, initial states, controllers and seeds, and measure every run.
 
-    >>> design = lw.Design.sobol({"spring.stiffness": (10.0, 1000.0, "log"), "upper.mass": (0.5, 2.0)}, 1024)
-    >>> study = lw.study(model, design, lambda run: {"height": run.q[:, 0].max()}, duration=1.0, out="springs.parquet")
-    >>> study["height"], study.frame(), study.plot()
+    >>> design = lw.Design.sobol({"q[0]": (-0.5, 0.5), "upper.mass": (0.5, 2.0)}, 64)
+    >>> study = lw.study(model, design, lambda run: {"height": run.q[:, 0].max()}, duration=0.1)
+    >>> study["height"].shape
+    (64,)
 
     design    which runs there are, a `Design` or a table {column: values}. Columns are "LAW.number", "BODY.mass" (com, tensor,
               armature, damping), "BODY.com[0]", "BODY.SHAPE.friction", "gravity[2]", "q[3]", "v[0]", "BODY.q", "BODY.v"; any

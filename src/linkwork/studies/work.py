@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from functools import cached_property
 from typing import Any
 
@@ -36,6 +36,8 @@ class Runs:
     columns   of the design, (runs,) or (runs, size)
     t         times (T,)
     q, v, tau (runs, T, size); tau is None without a control
+
+    >>> found = lw.study(model, lw.Design({"lower.mass": [0.5, 1.0]}), lambda run: {"last": run.q[:, 0].max()}, duration=0.1)
     """
 
     model: Model
@@ -70,6 +72,13 @@ class Work:
     every: int
     threads: int | None
     options: dict[str, Any] = field(default_factory=dict)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What was given; all else is found again where it arrives."""
+        return {f.name: getattr(self, f.name) for f in fields(self)}
+
+    def __setstate__(self, given: dict[str, Any]) -> None:
+        self.__dict__.update(given)
 
     @cached_property
     def columns(self) -> list[Column]:

@@ -11,14 +11,34 @@ from pathlib import Path
 
 from ..errors import InputError
 from .analytic import ANALYTIC
+from .baraff import BARAFF
 from .differential import DIFFERENTIAL
+from .errata import ERRATA
+from .hernandez import HERNANDEZ
 from .item import Family, Item, Outcome, Row, run_item
 from .laws import LAWS
+from .liu_jain import LIU_JAIN
 from .published import PUBLISHED
+from .redmax import REDMAX
 from .report import counts, heading, line, markdown, write_html, write_json
+from .si_guenter import SI_GUENTER
+from .sueda import SUEDA
 from .touching import TOUCHING
 
-FAMILIES: tuple[Family, ...] = (ANALYTIC, TOUCHING, PUBLISHED, LAWS, DIFFERENTIAL)
+FAMILIES: tuple[Family, ...] = (
+    ANALYTIC,
+    TOUCHING,
+    PUBLISHED,
+    LAWS,
+    DIFFERENTIAL,
+    HERNANDEZ,
+    BARAFF,
+    SI_GUENTER,
+    LIU_JAIN,
+    SUEDA,
+    REDMAX,
+    ERRATA,
+)
 
 
 def items(names: Sequence[str] = ()) -> list[Item]:

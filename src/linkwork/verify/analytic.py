@@ -78,7 +78,7 @@ def dzhanibekov(quick: bool) -> Outcome:
     points = {"elliptic functions": (run.t[::6], exact(phase)[::6, 1])}
     flips = int(np.sum(np.diff(np.sign(run.v[:, 1])) != 0))
     picture = curves(lines, "t / s", "angular velocity / (rad/s)", points=points)
-    return Outcome(error, 1e-9, f"it turns over {flips} times; errors grow e-fold at every turn", picture)
+    return Outcome(error, 1e-9, f"it turns over {flips} times", picture)
 
 
 @ANALYTIC.item(

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from ..trajectory import Trajectory
 
 SIZE = (5.0, 2.7)  # inches
+MOST_NAMES = 6  # of bodies in a legend
 
 
 def curves(
@@ -48,7 +49,11 @@ def moments(run: Trajectory, plane: str = "xz", frames: int = 8) -> Picture:
     def draw() -> Figure:
         from ..view.strobe import strobe
 
-        return strobe(run, plane=plane, frames=frames)
+        figure = strobe(run, plane=plane, frames=frames)
+        legend = figure.axes[0].get_legend()
+        if legend is not None and run.model.nb > MOST_NAMES:
+            legend.remove()
+        return figure
 
     return draw
 

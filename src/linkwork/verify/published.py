@@ -76,6 +76,17 @@ def n_four_bar_elsewhere(quick: bool) -> Outcome:
 
 
 @PUBLISHED.item(
+    "A02_energy",
+    "Energy of the windows over 10 s beside that of the start",
+    f"{LIBRARY} A02, which asks for the change of energy",
+)
+def windows_energy(quick: bool) -> Outcome:
+    run = simulate(*iftomm.windows(2), 10.0, 1e-3, stepper="rk4", stabilise="project", every=10)
+    change = np.abs(run.energy.total - run.energy.total[0]).max() / run.energy.kinetic.max()
+    return Outcome(change, 1e-6, "relative to the largest kinetic energy", moments(run, "xz", 10))
+
+
+@PUBLISHED.item(
     "A03_squeezer",
     "Andrews' squeezer mechanism: all seven angles at t = 0.03 s, each relative to itself",
     f"Test Set for IVP Solvers [Mazzia & Magherini 2008], 16 printed digits; {LIBRARY} A03. lw.Assembly, steps of 2.5 us",
@@ -147,14 +158,3 @@ def car_axis(quick: bool) -> Outcome:
     lines = {"x left": (run.t, run.q[:, 0]), "z right": (run.t, run.q[:, 5])}
     picture = curves(lines, "t / s", "m", points={"published": ([axis.END] * 2, axis.PLACES[[0, 3]])})
     return Outcome(error, 1e-8, f"rates to {of_rates:.1e}", picture)
-
-
-@PUBLISHED.item(
-    "A02_energy",
-    "Energy of the windows over 10 s beside that of the start",
-    f"{LIBRARY} A02, which asks for the change of energy",
-)
-def windows_energy(quick: bool) -> Outcome:
-    run = simulate(*iftomm.windows(2), 10.0, 1e-3, stepper="rk4", stabilise="project", every=10)
-    change = np.abs(run.energy.total - run.energy.total[0]).max() / run.energy.kinetic.max()
-    return Outcome(change, 1e-6, "relative to the largest kinetic energy", moments(run, "xz", 10))

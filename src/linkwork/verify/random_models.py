@@ -1,7 +1,7 @@
 """Random models: a free or a fixed base, and a tree of up to a dozen bodies on joints of the kinds that other engines know.
 
-Kernels belong to a joint and to the kind of its placement. Every kind of joint has one kind of placement here, so a thousand models
-share the same few dozen.
+Kernels belong to a joint and to the kind of its placement. Every kind of joint has one kind of placement here, so a thousand
+models share the same few dozen.
 """
 
 from __future__ import annotations
@@ -90,7 +90,7 @@ def random_model(seed: int, kinds: Sequence[str] = COMMON, most: int = 12) -> Mo
         parent = i - 1 if x < 0.6 else int(rng.integers(-1, i))
         above = f"b{parent}" if parent >= 0 else "base" if floating else "world"
         names = kinds if i or floating else [name for name in kinds if name != "fixed"]  # something moves
-        make, place = KINDS[names[rng.integers(len(names))]]
+        make, place = KINDS[names[int(rng.integers(len(names)))]]
         joint = make(rng)
         armature = np.full(joint.nv, rng.uniform(0.1, 0.3))
         b.body(f"b{i}", parent=above, joint=joint, placement=place(rng), inertia=random_inertia(rng), armature=armature)

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ..look import Camera, Look
+from .assemblies import assembly_page, write_assembly
 from .description import describe
 from .film import write_film, write_gif
 from .gltf import write_glb
@@ -30,4 +31,4 @@ WRITERS: dict[str, Callable[..., None]] = {
     ".pdf": write_plot,
 }
 
-__all__ = ["WRITERS", "Camera", "Look", "describe", "page", "plot"]
+__all__ = ["WRITERS", "Camera", "Look", "assembly_page", "describe", "page", "plot", "write_assembly"]

@@ -21,7 +21,7 @@ PALETTE = ((78, 140, 205), (226, 139, 67), (94, 170, 116), (190, 103, 160), (214
 FEW = 12  # bodies that each get a colour of their own
 LEAVES = 8  # trails
 MOST_PINS = 80  # joints whose axes are shown at first, where bodies are bones
-MOST_ARROWS = 40  # contacts whose forces are shown at first
+MOST_ARROWS = 12  # contacts whose forces are shown at first
 
 
 def describe(model: Model, title: str = "scene", look: Look | None = None) -> dict[str, Any]:

@@ -14,6 +14,7 @@ from .packed import indices, packed, rounded
 from .simplify import simplified
 
 TRIANGLES = 60_000  # of all meshes of a scene
+SHELL = (0.84, 0.85, 0.87)  # meshes without a colour
 STEPS = (1 << 16) - 1  # of a coordinate of a mesh, from its lowest to its highest
 Surface = tuple[np.ndarray, np.ndarray]
 
@@ -81,7 +82,8 @@ class Solids:
         if isinstance(shape, MeshFile):
             key = (shape.path, tuple(shape.scale))
             at = self._one(key, [(s.vertices, s.faces) for s in shape.surfaces] if key not in self._known else [])
-            colors = [{} if s.color is None else {"color": list(s.color)} for s in shape.surfaces]
+            plain = SHELL if shape.color is None else shape.color[:3]
+            colors = [{"color": [round(x, 3) for x in (plain if s.color is None else s.color)]} for s in shape.surfaces]
             pose = pose_values(shape.pose)
             return [{"kind": "mesh", "mesh": k, "pose": pose, **color} for k, color in zip(at, colors, strict=True)]
         for kind, names in FORMS.items():

@@ -10,6 +10,7 @@ import numpy as np
 from ...contact.detect import detect
 from ...errors import LinkworkError
 from ...forces.joint import is_flat
+from ...geometry import Shape
 from ...model import Model
 from ...model.kinematics import kinematics
 from ...reduced import mass_matrix
@@ -127,13 +128,9 @@ def _overlaps(model: Model, lines: Mapping[str, int]) -> Iterator[Finding]:
         yield Finding(DOUBT, f"{len(deep) - MOST} more pairs of bodies overlap at the start", "see those above")
 
 
-def _touchable(shape: object) -> object:
-    """A copy that may touch all others."""
-    import copy
-
-    other = copy.copy(shape)
-    other.group = other.mask = 1  # type: ignore[attr-defined]
-    return other
+def _touchable(shape: Shape) -> Shape:
+    """The same shape, free to touch all others."""
+    return shape.with_parts(group=1, mask=1)
 
 
 def _called(name: str) -> str:

@@ -16,6 +16,7 @@ from ...errors import InputError, ModelError
 from ...geometry import Mesh, Shape
 from ...model import Model, ModelBuilder, State
 from ...model.model import WORLD
+from ...spatial.gate import choice
 from ...spatial.quaternion import to_rotation
 from ...spatial.se3 import SE3
 from ..element import parse
@@ -23,8 +24,9 @@ from ..options import Options
 from ..starts import START
 from .bodies import FREE, Tree, tree_of
 from .laws import actuators, equalities, springs
+from .scan import scan
 from .shapes import exclusions, own_contacts, shapes_of
-from .unsupported import check_supported
+from .unsupported import ALLOWED, check_supported
 from .visuals import visuals_of
 
 
@@ -32,6 +34,9 @@ def read_mjcf(path: Path, options: Options) -> Model:
     """The model of an MJCF file."""
     if options.floating:
         raise InputError("load: floating=True is for URDF; in MJCF a <freejoint/> says it")
+    for what in options.allow:
+        choice(f"load: allow has {{}}; it may have {', '.join(ALLOWED)}", what, ALLOWED)
+    scan(path)
     m = compiled(path)
     builder = ModelBuilder(np.array(m.opt.gravity) if options.gravity is None else options.gravity)
     check_supported(m, path.name, options.allow, builder.note)

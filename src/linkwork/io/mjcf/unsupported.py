@@ -10,6 +10,7 @@ import numpy as np
 from ...errors import ModelError
 from .bodies import HINGE, SLIDE
 
+ALLOWED = ("actuators", "equality", "flex", "fluid", "gravcomp", "plugins", "tendons", "wind", "all")  # what `allow` may name
 AFFINE = 1  # mjtBias
 ON_JOINT = (0, 1)  # mjtTrn: joint, and joint in its parent's axes, which is the same for hinges and slides
 

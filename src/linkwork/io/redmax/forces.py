@@ -44,7 +44,7 @@ def _point_direction(record: Record, places: Places, kind: str, start: Positions
 
 def _point_point(record: Record, places: Places, kind: str, start: Positions) -> Any:
     (a, b), (x, y) = _ends(record, places, "body1", "body2")
-    return PointSpring(a.name, b.name, x, y, stiffness=record.number("stiffness"))
+    return PointSpring(a.name, b.name, x, y, stiffness=record.not_negative("stiffness"))
 
 
 def _rest_length(record: Record, distance: float) -> float:
@@ -65,8 +65,8 @@ def _spring_damper(record: Record, places: Places, kind: str, start: Positions) 
     return made(
         *(end.name for end in ends),
         *points,
-        stiffness=record.number("stiffness"),
-        damping=record.number("damping", 0.0),
+        stiffness=record.not_negative("stiffness"),
+        damping=record.not_negative("damping", 0.0),
         rest_length=_rest_length(record, float(np.linalg.norm(y - x))),
     )
 
@@ -81,7 +81,7 @@ def _cable(record: Record, places: Places, kind: str, start: Positions) -> Any:
     length = sum(float(np.linalg.norm(b - a)) for a, b in pairwise(x))
     path = [(body.name, point) for body, point in zip(bodies, points, strict=True)]
     rest = _rest_length(record, length)
-    return StretchedCable(path, record.number("stiffness"), record.number("damping", 0.0), rest)
+    return StretchedCable(path, record.not_negative("stiffness"), record.not_negative("damping", 0.0), rest)
 
 
 def _ground_cuboid(record: Record, places: Places, kind: str, start: Positions) -> Any:
@@ -115,8 +115,8 @@ def forces_of(scene: Record, places: Places, kind: str, start: Positions) -> lis
         out.append(KINDS[name](record, places, kind, start))
     for place in places.bodies.values():
         assert place.record is not None
-        if place.record.number("damping", 0.0):
-            out.append(BodyDamping(place.name, place.record.number("damping"), frame=place.frame))
+        if place.record.not_negative("damping", 0.0):
+            out.append(BodyDamping(place.name, place.record.not_negative("damping"), frame=place.frame))
     for record in places.joints.values():
         out += _of_joint(record, places.body(record, "body").name)
     return out
@@ -128,14 +128,14 @@ def _of_joint(record: Record, name: str) -> list[Any]:
     q0 = record.array("q0", (-1,), [])
     if not len(q0) or record.text("type") == "fixed":
         return out
-    if record.number("stiffness", 0.0):
+    if record.not_negative("stiffness", 0.0):
         if record.text("type") == "spherical_euler":
             raise record.unsupported("stiffness of Euler angles that change their chart")
-        out.append(CoordinateSpring(name, record.number("stiffness"), q0))
+        out.append(CoordinateSpring(name, record.not_negative("stiffness"), q0))
     if "limits" in record:
         limits = record.record("limits")
         lower, upper = (
             limits.number(key) if key in limits else default for key, default in (("lower", -np.inf), ("upper", np.inf))
         )
-        out.append(SoftStop(name, lower, upper, limits.number("stiffness"), limits.number("damping", 0.0)))
+        out.append(SoftStop(name, lower, upper, limits.not_negative("stiffness"), limits.not_negative("damping", 0.0)))
     return out

@@ -40,6 +40,9 @@ class Places:
         self.joints = {j.text("name"): j for j in joints}
         if len(self.joints) < len(joints):
             raise joints[0].error("two joints have the same name")
+        for j in joints:
+            if j.text("body") not in self.bodies:
+                raise j.error(f"'body': there is no body {j.text('body')!r}{meant(j.text('body'), self.bodies)}")
         self._carrier = {j.text("body"): j for j in joints}
         for name in self.bodies:
             if name not in self._carrier:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ...errors import InputError, ModelError
-from ...spatial.gate import reals
+from ...spatial.gate import reals, rotation_problem
 from ...spatial.se3 import SE3
 
 SCHEMA = "redmax-scene/1"
@@ -59,6 +59,18 @@ class Record:
             raise self.error(f"{key!r} must be a whole number, not {value!r}")
         return int(value)
 
+    def positive(self, key: str, default: Any = ...) -> float:
+        value = self.number(key, default)
+        if value <= 0.0:
+            raise self.error(f"{key!r} must be above 0, not {value!r}")
+        return value
+
+    def not_negative(self, key: str, default: Any = ...) -> float:
+        value = self.number(key, default)
+        if value < 0.0:
+            raise self.error(f"{key!r} must not be negative, not {value!r}")
+        return value
+
     def text(self, key: str, default: Any = ...) -> str:
         value = self.get(key, default)
         if not isinstance(value, str) or not value:
@@ -87,7 +99,7 @@ class Record:
         """A 4x4 matrix as a pose."""
         E = self.array(key, (4, 4))
         R = E[:3, :3]
-        if np.abs(R @ R.T - np.eye(3)).max() > 1e-6 or np.linalg.det(R) < 0 or np.abs(E[3] - (0, 0, 0, 1)).max() > 1e-9:
+        if rotation_problem(R) or np.abs(E[3] - (0, 0, 0, 1)).max() > 1e-9:
             raise self.error(f"{key!r} is no pose: a rotation, a position, and (0, 0, 0, 1) in the last row")
         return SE3(R=R, p=E[:3, 3])
 

@@ -59,7 +59,7 @@ def _run(name: str, record: Record) -> Run:
         expected=record.number("expected_H"),
         tolerance=record.number("pass_tolerance", TOLERANCE),
         duration=float(last),
-        h=record.number("h") if fixed else float(last),
+        h=record.positive("h") if fixed else float(last),
         steps=record.count("steps") if fixed else 1,
         rtol=record.number("rel_tol", 1e-4),
         atol=record.number("abs_tol", 1e-6),

@@ -10,6 +10,7 @@ import { makeScene } from "./scene.js";
 import { makeSimulation } from "./simulation.js";
 import { transformsOf } from "./transforms.js";
 import { bytesIn, jsonOf, loadThree } from "./unpack.js";
+import { lineOf } from "./wraps.js";
 
 const PACES = [0.1, 0.25, 0.5, 1, 2];
 const AHEAD = { seconds: 1, moments: 8, budget: 400 }; // of the motion, that the camera should see; ms to look at it
@@ -113,8 +114,8 @@ class LivePage {
   draw() {
     const { simulation, scene, clock } = this;
     if (!this.failed) {
+      this.layPaths();
       scene.pose(transformsOf(simulation.poses));
-      this.drawLevels();
       this.drawTrails();
       this.hand.place();
     }
@@ -123,10 +124,13 @@ class LivePage {
     this.time.textContent = this.failed || `${simulation.time.toFixed(2)} s${speed}`;
   }
 
-  // Muscles by their activation.
-  drawLevels() {
+  // Muscles around their obstacles, coloured by their activation.
+  layPaths() {
     const { simulation, scene } = this;
-    for (const { path, at } of simulation.manifest.levels) scene.ropes.level(path, simulation.numbers(at, 1)[0]);
+    simulation.manifest.paths.forEach(({ level, segments }, k) => {
+      if (level !== null) scene.ropes.level(k, simulation.numbers(level, 1)[0]);
+      if (segments) scene.ropes.lay(k, lineOf(segments, simulation.poses));
+    });
   }
 
   drawTrails() {

@@ -1,7 +1,7 @@
 // Shapes by the hundred: all of one form are one mesh with many places.
 
 import { formOf } from "./forms.js";
-import { SHELL, STONE, linear } from "./shades.js";
+import { STONE, linear } from "./shades.js";
 
 const FINE = 150; // shapes that are drawn with many faces
 
@@ -22,7 +22,7 @@ export class Batches {
     const opacity = shape.layer === "collision" ? 0.35 : (shape.opacity ?? 1);
     const key = `${form.key} ${shape.layer} ${opacity}`;
     if (!this.all.has(key)) this.all.set(key, { form, layer: shape.layer, opacity, places: [] });
-    const plain = shape.kind === "mesh" && shape.body >= 0 ? SHELL : shape.body < 0 ? STONE : bodies[shape.body].color;
+    const plain = shape.body < 0 ? STONE : bodies[shape.body].color;
     const [x, y, z, qw, qx, qy, qz] = shape.pose;
     const local = new THREE.Matrix4().compose(
       new THREE.Vector3(x, y, z), new THREE.Quaternion(qx, qy, qz, qw), new THREE.Vector3(...form.stretch));

@@ -1,5 +1,6 @@
 // A recording: what everything is at a time.
 
+import { between, setMatrix } from "./poses.js";
 import { numbersOf } from "./unpack.js";
 
 export class Film {
@@ -7,6 +8,7 @@ export class Film {
     this.t = numbersOf(recording.t);
     this.poses = numbersOf(recording.poses);
     this.bodies = bodies;
+    this.width = recording.poses.shape[2];
     this.curves = [...recording.energy, ...recording.curves].map((curve) => ({ ...curve, values: numbersOf(curve.values) }));
     this.energy = this.curves.slice(0, recording.energy.length);
     this.others = this.curves.slice(recording.energy.length);
@@ -14,7 +16,7 @@ export class Film {
     this.lines = recording.lines.map((line) => line && { numbers: numbersOf(line), size: 3 * line.shape[1] });
     const { contacts } = recording;
     this.contacts = contacts && { start: numbersOf(contacts.start), points: numbersOf(contacts.points), forces: numbersOf(contacts.forces) };
-    this.now = new Float32Array(7 * bodies);
+    this.now = new Float32Array(this.width * bodies);
   }
 
   get begin() {
@@ -39,30 +41,13 @@ export class Film {
   }
 
   frame(f) {
-    return this.poses.subarray(7 * this.bodies * f, 7 * this.bodies * (f + 1));
+    const size = this.width * this.bodies;
+    return this.poses.subarray(size * f, size * (f + 1));
   }
 
-  // Poses between frames: positions straight, rotations the short way.
   transforms(time) {
     const { f, s } = this.at(time);
-    const a = this.frame(f);
-    if (s === 0) return a;
-    const b = this.frame(f + 1);
-    const { now } = this;
-    for (let k = 0; k < now.length; k += 7) {
-      for (let i = 0; i < 3; i++) now[k + i] = a[k + i] + s * (b[k + i] - a[k + i]);
-      let same = 0;
-      for (let i = 3; i < 7; i++) same += a[k + i] * b[k + i];
-      const sign = same < 0 ? -1 : 1;
-      let square = 0;
-      for (let i = 3; i < 7; i++) {
-        now[k + i] = a[k + i] + s * (sign * b[k + i] - a[k + i]);
-        square += now[k + i] ** 2;
-      }
-      const length = Math.sqrt(square) || 1;
-      for (let i = 3; i < 7; i++) now[k + i] /= length;
-    }
-    return now;
+    return s === 0 ? this.frame(f) : between(this.now, this.frame(f), this.frame(f + 1), s, this.width);
   }
 
   value(values, time) {
@@ -80,12 +65,8 @@ export class Film {
   // The way of a point of a body during the seconds before a time.
   way(body, point, time, seconds) {
     const found = [];
-    const [p, q] = [new THREE.Vector3(), new THREE.Quaternion()];
-    const place = (row) => {
-      const k = 7 * body;
-      q.set(row[k + 4], row[k + 5], row[k + 6], row[k + 3]);
-      found.push(p.clone().copy(point).applyQuaternion(q).add(new THREE.Vector3(row[k], row[k + 1], row[k + 2])));
-    };
+    const matrix = new THREE.Matrix4();
+    const place = (row) => found.push(point.clone().applyMatrix4(setMatrix(matrix, row, body, this.width)));
     const { f } = this.at(time);
     for (let k = this.at(time - seconds).f; k <= f; k++) place(this.frame(k));
     place(this.transforms(time));

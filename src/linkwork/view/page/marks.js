@@ -55,6 +55,15 @@ export class Marks {
         (kind === "turn" ? turns : slides).push({ body, local });
       }
     }
+    const stand = ([x, y, z], thick) => ({
+      body: -1, local: new THREE.Matrix4().makeTranslation(x, y, z).scale(new THREE.Vector3(1, 1, 1).multiplyScalar(Math.min(thick, 0.02 * this.size))) });
+    const mounts = joints.filter(({ parent, thick }) => parent < 0 && thick).map(({ at, thick }) => stand(at, thick));
+    for (const { bodies, points } of loops) {
+      const end = bodies.indexOf(-1);
+      if (end >= 0 && mounts.length) mounts.push(stand(points[end], joints[0].thick || Infinity));
+    }
+    const mount = new THREE.ConeGeometry(2.2, 3.4, 4).rotateX(Math.PI / 2).rotateZ(Math.PI / 4).translate(0, 0, -1.9);
+    this.attachMany("joints", mount, plain([0.5, 0.52, 0.55], { flatShading: true }), mounts);
     const rod = new THREE.CylinderGeometry(1, 1, 1, 14).rotateX(Math.PI / 2);
     this.attachMany("joints", rod, plain(PIN), turns);
     this.attachMany("joints", rod, plain([0.2, 0.5, 0.75]), slides);

@@ -2,7 +2,7 @@
 //
 //   const scene = makeScene(container, description);
 //   scene.frame([transforms, ...]);       // look at all that happens: some moments of the motion, or only the start
-//   scene.pose(transforms);               // seven numbers a body: position, quaternion (w, x, y, z)
+//   scene.pose(transforms);               // seven numbers a body: position, quaternion (w, x, y, z); or twelve, a matrix
 //   scene.render();
 
 import { Batches } from "./batches.js";
@@ -11,6 +11,7 @@ import { Marks } from "./marks.js";
 import { Orbit } from "./orbit.js";
 import { Ropes } from "./ropes.js";
 import { setTheme } from "./shades.js";
+import { setMatrix } from "./poses.js";
 import { Trails } from "./trails.js";
 
 export function makeScene(container, description) {
@@ -39,15 +40,10 @@ export class Scene {
     new ResizeObserver(() => this.resize()).observe(container);
   }
 
-  // Matrices of all bodies, the world's last, from seven numbers each.
+  // Matrices of all bodies, the world's last, from seven numbers each, or from twelve (rows of a matrix 3 x 4).
   setMatrices(transforms, matrices = this.matrices) {
-    const [p, q, one] = [new THREE.Vector3(), new THREE.Quaternion(), new THREE.Vector3(1, 1, 1)];
-    for (let i = 0; i < matrices.length - 1; i++) {
-      const k = 7 * i;
-      p.set(transforms[k], transforms[k + 1], transforms[k + 2]);
-      q.set(transforms[k + 4], transforms[k + 5], transforms[k + 6], transforms[k + 3]);
-      matrices[i].compose(p, q, one);
-    }
+    const bodies = matrices.length - 1;
+    for (let i = 0; i < bodies; i++) setMatrix(matrices[i], transforms, i, transforms.length / bodies);
     return matrices;
   }
 
@@ -61,16 +57,28 @@ export class Scene {
         if (body >= 0) moving.push(...points);
         else if (k === 0) still.push(points);
       }
+      moving.push(...this.strung());
       if (k === 0) first = moving.length;
     });
     this.setMatrices(moments[0]);
     const own = this.description.camera?.still ? moving.slice(0, first) : moving;
     const size = own.length ? span(own) : Infinity;
-    this.points = own.concat(...still.filter((points) => span(points) < 3 * size));
+    const ways = this.description.guides.map(({ body, points }) => points.map((x) => this.at(body, x)));
+    this.points = own.concat(...[...still, ...ways].filter((points) => span(points) < 3 * size));
     if (!this.points.length) this.points = [new THREE.Vector3(-1, -1, 0), new THREE.Vector3(1, 1, 1)];
     this.size = span(this.points);
     this.buildAround(moving.length ? moving : this.points);
     this.resetView();
+  }
+
+  // A point of a body in the world.
+  at(body, point) {
+    return new THREE.Vector3(...point).applyMatrix4(this.batches.matrixOf(body));
+  }
+
+  // Points of muscles, cables and springs.
+  strung() {
+    return this.description.paths.flatMap(({ points }) => points.map(([body, x]) => this.at(body, x)));
   }
 
   buildAround(points) {
@@ -106,7 +114,9 @@ export class Scene {
   lookAtNow() {
     const { zoom = 1 } = this.description.camera || {};
     this.resize(false);
-    const own = [...this.batches.points()].filter(({ body, points }) => body >= 0 || span(points) < this.size).flatMap(({ points }) => points);
+    const there = [...this.batches.points()].filter(({ body, points }) => body >= 0 || span(points) < this.size);
+    const near = [...there.flatMap(({ points }) => points), ...this.strung()];
+    const own = span(near) > 0.45 * this.size ? near : this.points;
     this.orbit.fit(own, zoom);
     this.orbit.zoomed = true;
     this.light.cover(middleOf(own), 0.75 * span(own), this.orbit.azimuth);

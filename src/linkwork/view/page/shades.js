@@ -1,7 +1,6 @@
 // Colours: of the page, of what has none of its own, and of levels from 0 to 1.
 
 export const STONE = [0.62, 0.63, 0.64]; // what belongs to the world
-export const SHELL = [0.84, 0.85, 0.87]; // meshes without a colour
 const RAMPS = { muscle: [[0.72, 0.55, 0.55], [0.86, 0.1, 0.1]], cable: [[0.5, 0.52, 0.55], [0.93, 0.55, 0.1]] };
 
 // A colour as three.js computes with it.
