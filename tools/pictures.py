@@ -1,4 +1,4 @@
-"""Pictures of every scene and of some robots, by a headless Chromium out of their own pages: docs/pictures/*.webp.
+"""Pictures of all scenes and of some robots, by a headless Chromium out of their own pages: docs/pictures, docs/gallery.md.
 
     python tools/pictures.py              # all of them
     python tools/pictures.py leg panda    # some
@@ -94,6 +94,37 @@ def taken(browser: Any, path: Path) -> Image.Image:
     return Image.open(io.BytesIO(shot)).convert("RGB").resize((SIZE["width"], SIZE["height"]), Image.Resampling.LANCZOS)
 
 
+ROBOTS = {"panda": "Franka's arm", "g1": "Unitree's humanoid", "anymal": "ANYbotics' quadruped", "talos": "PAL's humanoid"}
+
+
+def gallery() -> str:
+    """The page of all pictures."""
+    scenes = [(name, scene.description, f"`linkwork run {name}`") for name, scene in ALL_SCENES.items()]
+    robots = [(name, text, "`linkwork view FILE.urdf`") for name, text in ROBOTS.items()]
+    lines = [
+        "# All scenes",
+        "",
+        "Made by `python tools/pictures.py` out of the pages that `linkwork run SCENE` writes ([what is drawn](view.md)).",
+        "",
+        *_table(scenes),
+        "",
+        "Robots of the package example-robot-data, with the meshes of their files:",
+        "",
+        *_table(robots),
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _table(entries: list[tuple[str, str, str]], columns: int = 3) -> list[str]:
+    rows = [f"| {' | '.join([' '] * columns)} |", f"|{' --- |' * columns}"]
+    for k in range(0, len(entries), columns):
+        cells = [
+            f"![{name}](pictures/{name}.webp)<br>**{name}**: {text}<br>{how}" for name, text, how in entries[k : k + columns]
+        ]
+        rows.append(f"| {' | '.join(cells + [' '] * (columns - len(cells)))} |")
+    return rows
+
+
 def main(names: list[str]) -> None:
     from playwright.sync_api import sync_playwright
 
@@ -107,6 +138,7 @@ def main(names: list[str]) -> None:
             spread = float(np.asarray(picture, float).std())
             print(f"{name:16} {file.stat().st_size / 1e3:5.1f} kB, contrast {spread:.0f}", flush=True)
         browser.close()
+    (FOLDER.parent / "gallery.md").write_text(gallery(), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -15,6 +15,7 @@ class Camera:
     zoom        how much larger than what shows the whole motion
     target      the point in the middle (3,); that of the motion if None
     still       frame the start of the motion alone, not all of it
+    follow      go with the bodies; by default where they go farther than six times their size
     """
 
     azimuth: float | None = None
@@ -22,6 +23,7 @@ class Camera:
     zoom: float = 1.0
     target: tuple[float, float, float] | None = None
     still: bool = False
+    follow: bool | None = None
 
     def values(self) -> dict[str, Any]:
         return {name: value for name, value in vars(self).items() if value is not None}

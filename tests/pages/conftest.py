@@ -39,7 +39,7 @@ def browser() -> Iterator[Any]:
 @pytest.fixture
 def opened(browser: Any) -> Iterator[Callable[..., Any]]:
     """Opens a page from disk, and waits until it is drawn; at the end nothing may have complained."""
-    context = browser.new_context(viewport={"width": 760, "height": 460}, offline=True)
+    context = browser.new_context(viewport={"width": 600, "height": 420}, offline=True)
     context.set_default_timeout(READY)
     complaints: list[str] = []
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..errors import InputError
+from ..look import Look
 from .app import Loading, Timing
 
 if TYPE_CHECKING:
@@ -28,6 +29,7 @@ class Problem:
     name      for files that are written
     methods   of `simulate` that can run it; the first is the usual one
     options   of `simulate`: inputs, control, ...
+    look      how it is looked at
     """
 
     name: str
@@ -37,6 +39,7 @@ class Problem:
     dt: float = DT
     methods: tuple[str, ...] = METHODS
     options: dict[str, Any] = field(default_factory=dict)
+    look: Look = field(default_factory=Look)
 
     def simulate(self, timing: Timing | None = None, **changes: Any) -> Trajectory:
         """The run, as its own numbers or those of the command line say."""
@@ -77,7 +80,7 @@ def problem_of(what: str, rest: Sequence[str] = (), loading: Loading | None = No
 def _of_scene(scene: Scene, rest: Sequence[str]) -> Problem:
     model, state = scene.build(**scene_options(scene, rest))
     options = {"inputs": scene.inputs(model)} if scene.inputs else {}
-    return Problem(scene.name, model, state, scene.duration, scene.dt, scene.methods, options)
+    return Problem(scene.name, model, state, scene.duration, scene.dt, scene.methods, options, scene.shot.look)
 
 
 def scene_options(scene: Scene, rest: Sequence[str]) -> dict[str, Any]:

@@ -7,6 +7,7 @@ one module is therefore taken in all of them.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import cache
 from html import escape
@@ -17,6 +18,7 @@ from .three import three_js
 
 IMPORT = re.compile(r"^import\s+\{[^}]*\}\s+from\s+\"\./(\w+)\.js\";\n", re.MULTILINE)
 EXPORT = re.compile(r"^export (?=(?:async )?(?:function|class|const))", re.MULTILINE)
+TOP = re.compile(r"^(?:async )?(?:function|class|const|let) (\w+)", re.MULTILINE)
 SAFE = "script-src 'unsafe-inline'"
 
 
@@ -43,6 +45,9 @@ def script_of(entry: str, given: Mapping[str, str] | None = None) -> str:
 
     visit(entry)
     plain = [EXPORT.sub("", IMPORT.sub("", sources[name])) for name in order]
+    counts = Counter(name for text in plain for name in TOP.findall(text))
+    if twice := [name for name, n in counts.items() if n > 1]:
+        raise RuntimeError(f"modules of the page {entry!r} use the names {', '.join(twice)} twice")
     return '(() => {\n"use strict";\n' + "\n".join(plain) + "})();"
 
 

@@ -3,7 +3,7 @@
 import { formOf } from "./forms.js";
 import { STONE, linear } from "./shades.js";
 
-const FINE = 150; // shapes that are drawn with many faces
+const FINE = 60; // shapes that are drawn with many faces
 
 export class Batches {
   // bodies: of the description; matrices: one for every body and a last one for the world.

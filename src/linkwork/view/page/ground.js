@@ -72,12 +72,13 @@ export function roundStep(x) {
 
 // Sky, sun and a weak light from the other side; the sun's shadows cover a ball.
 export class Light {
-  constructor(scene) {
+  // pixels: of the picture, which decide how fine shadows are.
+  constructor(scene, pixels) {
     this.sky = new THREE.HemisphereLight(0xffffff, 0x8a8f98, 0.62);
     this.sun = new THREE.DirectionalLight(0xfff4e6, 0.78);
     this.fill = new THREE.DirectionalLight(0xdfeaff, 0.22);
     this.sun.castShadow = true;
-    this.sun.shadow.mapSize.setScalar(2048);
+    this.sun.shadow.mapSize.setScalar(pixels > 400000 ? 2048 : 1024);
     this.sun.shadow.radius = 5;
     scene.add(this.sky, this.sun, this.sun.target, this.fill);
     this.scene = scene;
@@ -85,13 +86,21 @@ export class Light {
 
   cover(middle, reach, azimuth) {
     const from = new THREE.Vector3(Math.cos(azimuth + 0.9) * 0.75, Math.sin(azimuth + 0.9) * 0.75, 1.35).normalize();
-    this.sun.position.copy(middle).addScaledVector(from, 3 * reach);
-    this.sun.target.position.copy(middle);
+    this.from = from.clone().multiplyScalar(3 * reach);
+    this.middle = middle.clone();
+    this.move(new THREE.Vector3());
     this.fill.position.set(-from.x, -from.y, 0.4);
     const box = this.sun.shadow.camera;
     Object.assign(box, { left: -reach, right: reach, top: reach, bottom: -reach, near: 0.2 * reach, far: 6 * reach });
     box.updateProjectionMatrix();
     this.sun.shadow.bias = -0.003;
+  }
+
+  // Goes with what it shines on.
+  move(offset) {
+    this.sun.target.position.copy(this.middle).add(offset);
+    this.sun.position.copy(this.sun.target.position).add(this.from);
+    this.sun.target.updateMatrixWorld();
   }
 
   // The colours of the theme; haze from some distance on.

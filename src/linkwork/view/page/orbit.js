@@ -8,6 +8,7 @@ export class Orbit {
     this.camera = new THREE.PerspectiveCamera(FIELD, 1, 0.01, 1000);
     this.camera.up.set(0, 0, 1);
     this.target = new THREE.Vector3();
+    this.offset = new THREE.Vector3(); // how far what it looks at has gone
     Object.assign(this, { azimuth: -1, elevation: 0.26, distance: 3, zoomed: false, enabled: true, onChange });
     this.pointers = new Map();
     canvas.addEventListener("pointerdown", (event) => this.down(canvas, event));
@@ -29,8 +30,9 @@ export class Orbit {
   }
 
   apply() {
-    this.camera.position.copy(this.target).addScaledVector(this.axes().away, this.distance);
-    this.camera.lookAt(this.target);
+    const middle = this.target.clone().add(this.offset);
+    this.camera.position.copy(middle).addScaledVector(this.axes().away, this.distance);
+    this.camera.lookAt(middle);
     this.camera.near = this.distance / 200;
     this.camera.far = this.distance * 60;
     this.camera.updateProjectionMatrix();

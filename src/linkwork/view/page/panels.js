@@ -24,7 +24,13 @@ export function layersCard(scene, redraw) {
     });
     return make("label", {}, box, ` ${LAYERS[name]}`);
   });
-  return card("Show", make("div", { className: "layers" }, ...boxes));
+  const follow = make("input", { type: "checkbox", checked: scene.follow, id: "follow" });
+  follow.addEventListener("change", () => {
+    scene.follow = follow.checked;
+    scene.keepUp();
+    redraw();
+  });
+  return card("Show", make("div", { className: "layers" }, ...boxes, make("label", {}, follow, " follow the bodies")));
 }
 
 // Every body with a button that hides it and one that shows it alone.

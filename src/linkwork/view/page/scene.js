@@ -14,6 +14,8 @@ import { setTheme } from "./shades.js";
 import { setMatrix } from "./poses.js";
 import { Trails } from "./trails.js";
 
+const FOLLOWED = 6; // a motion over so many sizes of what moves is followed
+
 export function makeScene(container, description) {
   return new Scene(container, description);
 }
@@ -33,7 +35,7 @@ export class Scene {
     this.world = new THREE.Scene();
     this.matrices = Array.from({ length: description.bodies.length + 1 }, () => new THREE.Matrix4());
     this.batches = new Batches(description, this.matrices);
-    this.light = new Light(this.world);
+    this.light = new Light(this.world, container.clientWidth * container.clientHeight * Math.min(2, devicePixelRatio) ** 2);
     this.orbit = new Orbit(this.canvas, () => this.render());
     this.world.add(this.batches.group);
     this.picker = new THREE.Raycaster();
@@ -61,7 +63,10 @@ export class Scene {
       if (k === 0) first = moving.length;
     });
     this.setMatrices(moments[0]);
-    const own = this.description.camera?.still ? moving.slice(0, first) : moving;
+    const alone = moving.slice(0, first);
+    this.follow = this.description.camera?.follow ?? (first > 0 && span(moving) > FOLLOWED * span(alone));
+    this.home = this.centre();
+    const own = this.description.camera?.still || this.follow ? alone : moving;
     const size = own.length ? span(own) : Infinity;
     const ways = this.description.guides.map(({ body, points }) => points.map((x) => this.at(body, x)));
     this.points = own.concat(...[...still, ...ways].filter((points) => span(points) < 3 * size));
@@ -69,6 +74,22 @@ export class Scene {
     this.size = span(this.points);
     this.buildAround(moving.length ? moving : this.points);
     this.resetView();
+  }
+
+  // The middle of all bodies as they lie now.
+  centre() {
+    const sum = new THREE.Vector3();
+    const bodies = this.matrices.slice(0, -1);
+    for (const matrix of bodies) sum.add(new THREE.Vector3().setFromMatrixPosition(matrix));
+    return sum.divideScalar(Math.max(1, bodies.length));
+  }
+
+  // The camera and the sun go with the bodies, or stay.
+  keepUp() {
+    const { offset } = this.orbit;
+    offset.set(0, 0, 0);
+    if (this.follow) offset.subVectors(this.centre(), this.home);
+    this.light.move(offset);
   }
 
   // A point of a body in the world.
@@ -116,7 +137,7 @@ export class Scene {
     this.resize(false);
     const there = [...this.batches.points()].filter(({ body, points }) => body >= 0 || span(points) < this.size);
     const near = [...there.flatMap(({ points }) => points), ...this.strung()];
-    const own = span(near) > 0.45 * this.size ? near : this.points;
+    const own = span(near) > 0.45 * this.size ? near.map((x) => x.sub(this.orbit.offset)) : this.points;
     this.orbit.fit(own, zoom);
     this.orbit.zoomed = true;
     this.light.cover(middleOf(own), 0.75 * span(own), this.orbit.azimuth);
@@ -151,6 +172,7 @@ export class Scene {
 
   pose(transforms) {
     this.setMatrices(transforms);
+    this.keepUp();
     this.place();
   }
 
