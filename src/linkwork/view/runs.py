@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import fields
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -33,7 +33,7 @@ def first_run(trajectory: Trajectory) -> Trajectory:
     tau, forces, left, external = trajectory.tau, trajectory.forces, trajectory.left, trajectory.external
     first = {"tau": tau, "rows": forces, "left": left, "external": external if external is None or external.ndim > 2 else None}
     rest = {name: a[0] for name, a in first.items() if a is not None}
-    whole = {f.name: getattr(trajectory, f.name) for f in fields(trajectory)}
+    whole: dict[str, Any] = {f.name: getattr(trajectory, f.name) for f in fields(trajectory)}
     return Trajectory(**(whole | rest | {"arrays": arrays}))
 
 
