@@ -37,9 +37,7 @@ def frozen(x: Any) -> Any:
     if isinstance(x, np.ndarray):
         if x.dtype == object or (not x.flags.writeable and is_frozen(x)):
             return x
-        own = x.copy()
-        own.setflags(False)
-        return own
+        return read_only(x.copy())
     if type(x) is tuple:
         return tuple(map(frozen, x))
     if type(x) is list:
