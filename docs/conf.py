@@ -20,7 +20,7 @@ author = "the linkwork authors"
 extensions = ["myst_parser"]
 source_suffix = {".md": "markdown"}
 root_doc = "docs/README"
-include_patterns = ["docs/**", "README.md", "CHANGELOG.md", "benchmarks/README.md"]
+include_patterns = ["docs/**", "README.md", "CONTRIBUTING.md", "CHANGELOG.md", "benchmarks/README.md"]
 exclude_patterns = ["docs/conf.py", "docs/docs_api.py"]
 myst_heading_anchors = 4
 highlight_language = "python"
@@ -29,7 +29,7 @@ html_title = "linkwork"
 html_show_sphinx = False
 
 CHAPTERS = {
-    "Use it": ["../README", "cli", "comfort", "studies/README"],
+    "Use it": ["../README", "cli", "comfort", "view", "live", "studies/README"],
     "Build models": [
         "joints/README",
         "forces/README",
@@ -40,6 +40,15 @@ CHAPTERS = {
     ],
     "Move them": ["steppers/README", "dynamics", "maximal/README", "derivatives/README"],
     "Understand them": ["tutorial/README", "notation", "architecture"],
+    "Trust it, change it": [
+        "verify",
+        "reliability",
+        "reliability/values",
+        "reliability/runs",
+        "reliability/streams",
+        "../CONTRIBUTING",
+        *(f"contributing/{what}" for what in ("joint", "force", "constraint", "stepper", "importer")),
+    ],
     "Reference": ["api", "../benchmarks/README", "../CHANGELOG"],
 }
 

@@ -53,7 +53,7 @@ def declared(model: Model, limit_model: str, stepper: Stepper, asked: bool = Fal
 
     asked   whether a control or inputs of forces are asked for during the run
     """
-    if limit_model not in LIMIT_MODELS:
+    if not isinstance(limit_model, str) or limit_model not in LIMIT_MODELS:
         raise InputError(
             f"limit_model must be one of {', '.join(map(repr, LIMIT_MODELS))}, not {limit_model!r}"
             f"{meant(limit_model, LIMIT_MODELS)}"

@@ -258,7 +258,7 @@ def prepared(
     """A run with the arguments of `simulate`, checked."""
     dt, duration = given_positive("dt", dt), given_positive("duration", duration)
     steps = step_count(duration, dt)
-    check_method(method)
+    check_method(method, stepper)
     every = given_count("every", every)
     if control is not None:
         _check_control(control)
@@ -326,17 +326,19 @@ def step_count(duration: float, dt: float) -> int:
     return steps
 
 
-def check_method(method: Any) -> None:
-    """Raise unless there is such a method."""
+def check_method(method: Any, stepper: Any = None) -> None:
+    """Raise unless there is such a method, and a stepper has a name."""
+    if stepper is not None and not isinstance(stepper, str):
+        raise InputError(f"there is no stepper {shown(stepper)}; choose one of {', '.join(ALL_STEPPERS)}")
     choice(f"there is no method {{}}; choose one of {', '.join(METHODS)}", method, METHODS)
 
 
 def checked_start(model: Model, state: Any, method: str) -> State | MaximalState:
     """The state from which a method starts; raises if it does not fit the model."""
     check_method(method)
-    check_leaves(model)
     if method in MAXIMAL:
         check_inertias(model)
+    check_leaves(model)
     if isinstance(state, State):
         check_state(model, state)
         state = _broadcast(state)

@@ -67,7 +67,7 @@ class Simulator:
             **options,
         }
         check_model(model)
-        check_method(method)
+        check_method(method, stepper)
         self.dt, self.method = dt, method = given_positive("dt", dt), method
         soft = Compliance(contact_stiffness, contact_damping, contact_slip_speed, takes_stiffness(method, stepper))
         model = touching(model, contact, soft, dt)

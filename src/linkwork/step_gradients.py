@@ -19,6 +19,7 @@ from .kernel.adjoint import bar, bars_of, end
 from .kernel.running import Arrays
 from .model import Model, State
 from .model.weights import coordinate_weights, displacement_weights
+from .spatial.gate import given_count, given_reals
 from .step_derivatives import Acting
 from .steppers.adjoints import StepAdjoint, step_adjoint
 
@@ -79,7 +80,7 @@ def step_gradient(
     for name, x in (("q", dq), ("v", dv)):
         if x is not None:
             ends[name] = np.zeros((len(here.state.q), steps, model.nv))
-            ends[name][:, -1] = x
+            ends[name][:, -1] = _weights(f"d{name}", x, (len(here.state.q), model.nv))
     if not ends:
         raise InputError("step_gradient: give dq or dv")
     found = _Backwards(model, here, ends, parameters, checkpoints).gradient()
@@ -117,15 +118,30 @@ def rollout_gradient(
     >>> found.tau.shape
     (10, 2)
     """
-    found = [np.asarray(x, float) for x in (dq, dv) if x is not None]
+    found = [given_reals(f"d{name}", x) for name, x in (("q", dq), ("v", dv)) if x is not None]
     if not found:
         raise InputError("rollout_gradient: give dq or dv")
+    if found[0].ndim < 2:
+        raise InputError(
+            f"rollout_gradient: weights have the shape (steps, {model.nv}) or (batch, steps, {model.nv}), not {found[0].shape}"
+        )
     steps = found[0].shape[-2]
     given = {"tau": tau, "external": external, "u": inputs}
     here = Acting(model, state, dt, given, stepper, limit_model, contact, steps, options)
     batch = len(here.state.q)
-    ends = {n: np.broadcast_to(x, (batch, steps, model.nv)) for n, x in (("q", dq), ("v", dv)) if x is not None}
+    shape = (batch, steps, model.nv)
+    ends = {n: _weights(f"d{n}", x, shape) for n, x in (("q", dq), ("v", dv)) if x is not None}
     return _Backwards(model, here, ends, parameters, checkpoints).gradient()
+
+
+def _weights(name: str, x: Any, shape: tuple[int, ...]) -> np.ndarray:
+    """Weights of such a shape, or of one state for all."""
+    found = given_reals(name, x)
+    if not np.isfinite(found).all():
+        raise InputError(f"{name} must be finite")
+    if found.shape not in (shape, shape[1:]):
+        raise InputError(f"{name} has the shape {found.shape}; expected {shape[1:]} or {shape}")
+    return np.broadcast_to(found, shape)
 
 
 class _Backwards:
@@ -141,9 +157,7 @@ class _Backwards:
     ) -> None:
         self.model, self.here, self.ends = model, here, ends
         self.parameters, self.adjoint = parameters, step_adjoint(here.model, here.stepper, parameters is not None)
-        many = isqrt(here.steps) if checkpoints is None else checkpoints
-        if not many >= 1:
-            raise InputError(f"checkpoints: at least one state is kept, not {checkpoints}")
+        many = isqrt(here.steps) if checkpoints is None else given_count("checkpoints", checkpoints)
         self.length = -(-here.steps // min(many, here.steps))
         program, batch = self.adjoint.program, len(here.state.q)
         self.kept = program.entered(here.model, {"q": here.state.q, "v": here.state.v}, float(here.state.t))
@@ -160,6 +174,8 @@ class _Backwards:
         size = self.adjoint.plans.size(self.adjoint.algorithm, name)
         if x.shape[-1:] != (size,):
             raise InputError(f"{name} has {x.shape[-1] if x.ndim else 1} numbers, not {size}")
+        if not np.isfinite(x).all():
+            raise InputError(f"{name} must be finite")
         if x.ndim == 1 or (x.ndim == 2 and x.shape[0] == batch and (self.here.lead or steps == 1)):
             return x
         found = x if x.ndim == 3 else x[None]

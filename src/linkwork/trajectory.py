@@ -83,8 +83,10 @@ class Trajectory:
     def __post_init__(self) -> None:
         for a in (self.t, *self.arrays.values(), *(self.memory or {}).values()):
             sealed(a)
+        parts = self.__dict__
         for name in ("tau", "external", "inputs", "left"):
-            object.__setattr__(self, name, frozen(getattr(self, name)))
+            if parts[name] is not None:
+                parts[name] = frozen(parts[name])
 
     def __getstate__(self) -> dict[str, Any]:
         return state_of(self)

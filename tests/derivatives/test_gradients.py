@@ -139,6 +139,21 @@ def test_what_is_not_there() -> None:
         lw.rollout_gradient(m, state, H, np.ones((4, 3)), tau=np.ones((3, 3)))
     with pytest.raises(lw.LinkworkError, match="2 numbers, not 3"):
         lw.step_gradient(m, state, H, np.ones(3), tau=np.ones(2))
+    for bad, what in (
+        (np.ones(2), "expected"),
+        ([np.nan, 0, 0], "dq must be finite"),
+        ("x", "dq must be an array of numbers"),
+    ):
+        with pytest.raises(lw.LinkworkError, match=what):
+            lw.step_gradient(m, state, H, bad)
+    with pytest.raises(lw.LinkworkError, match="weights have the shape"):
+        lw.rollout_gradient(m, state, H, np.ones(3))
+    with pytest.raises(lw.LinkworkError, match="dv has the shape"):
+        lw.rollout_gradient(m, state, H, np.ones((2, 3)), np.ones((4, 3)))
+    with pytest.raises(lw.LinkworkError, match="rk4 on this model cannot be run backwards"):
+        lw.step_gradient(m, state, H, np.ones(3), stepper="rk4")
+    with pytest.raises(lw.LinkworkError, match="bdf2 on this model has none"):
+        lw.step_derivatives(m, state, H, stepper="bdf2")
     with pytest.raises(lw.LinkworkError, match="no derivative"):
         lw.step_gradient(m, state, H, np.ones(3), stepper="dop853")
 

@@ -33,6 +33,7 @@ def killed_again_and_again(file: Path, duration: float, kind: str, kills: int) -
     """Kill a run at random moments, each time going on in a new process; how often it was killed before its end."""
     rng, count = random.Random(kind), 0
     for _ in range(kills):
+        before = file.stat().st_size if file.exists() else 0
         run = started(file, duration, kind)
         time.sleep(rng.uniform(0.0, 0.9))
         over = run.poll() is not None
@@ -42,7 +43,7 @@ def killed_again_and_again(file: Path, duration: float, kind: str, kills: int) -
         if over:
             break
         count += 1
-        if file.exists() and file.stat().st_size > 8:
+        if file.exists() and file.stat().st_size > before:
             assert_opens(file, at)
     return count
 
@@ -51,7 +52,8 @@ def assert_opens(file: Path, at: float) -> None:
     """What was computed until a second before a moment can be read."""
     if sum(isinstance(block, Block) for block in read_blocks(file)) < 2:
         return  # the head, or less
-    assert at - file.stat().st_mtime < LAST_SECOND
+    crowd = max(1.0, os.getloadavg()[0] / (os.cpu_count() or 1))  # others that share the processors
+    assert at - file.stat().st_mtime < LAST_SECOND * crowd
     assert len(lw.Trajectory.load(file)) >= 1
 
 

@@ -18,7 +18,7 @@ from linkwork.bench.models import arm7
 from linkwork.kernel.workspace import Workspace
 
 ALARM = pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="no timers")
-SECONDS, INTERVAL = 0.25, 1e-4
+SECONDS, INTERVAL = 0.15, 1e-4
 Call = Callable[[lw.Model, np.ndarray, np.ndarray, np.ndarray], Any]
 
 
@@ -162,7 +162,7 @@ def test_threads_leave_no_memory_behind() -> None:
 
     work()
     before = workspaces()
-    for _ in range(500):
+    for _ in range(250):
         some = [threading.Thread(target=work) for _ in range(4)]
         for thread in some:
             thread.start()

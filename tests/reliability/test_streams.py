@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import pickle
 import resource
 import shutil
 import signal
@@ -118,6 +119,14 @@ def test_memory_stays_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
         tracemalloc.stop()
     assert (tmp_path / "run.lwk").stat().st_size > 2.5e7
     assert most < 1.2e7
+
+
+def test_a_trajectory_in_a_file_travels(tmp_path: Path) -> None:
+    """As all that it holds: the file stays behind."""
+    streamed = run(tmp_path / "run.lwk")
+    other = pickle.loads(pickle.dumps(streamed))
+    (tmp_path / "run.lwk").unlink()
+    assert same(run(), other)
 
 
 def test_what_is_not_streamed(tmp_path: Path) -> None:

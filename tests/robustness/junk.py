@@ -34,8 +34,6 @@ ODD = st.sampled_from(
         {"a": 1},
         set(),
         object(),
-        int,
-        len,
         ...,
         datetime(2020, 1, 1, tzinfo=UTC),
         np.array(["2020-01-01"], "M8[D]"),
@@ -101,7 +99,7 @@ MADE: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
     "joint": (lw.joint, {"transform": lambda q: lw.SE3.rot_y(q[0]), "nv": 1, "name": "cam", "domain": (-1, 1)}),
     "Sphere": (
         lw.Sphere,
-        {"radius": 1.0, "center": P, "friction": 0.5, "restitution": 0.1, "density": 1.0, "group": 1, "name": "s"},
+        {"radius": 1.0, "center": P, "friction": 0.5, "restitution": 0.1, "density": 1.0, "group": 1},
     ),
     "Box": (lw.Box, {"size": (1, 1, 1), "pose": lw.SE3(), "mass": 1.0, "color": (1, 0, 0), "mask": 3}),
     "Capsule": (lw.Capsule, {"radius": 1.0, "length": 1.0}),
@@ -144,7 +142,7 @@ LAWS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
     "PointSpring": (lw.PointSpring, {"body_a": "upper", "body_b": "lower", "point_a": P, "stiffness": 1.0, "name": "s"}),
     "SpringDamper": (
         lw.SpringDamper,
-        {"body_a": "upper", "body_b": "world", "stiffness": 1.0, "rest_length": 1.0, "damping": 0.1},
+        {"body_a": "upper", "stiffness": 1.0, "rest_length": 1.0, "damping": 0.1},
     ),
     "Cable": (lw.Cable, {"points": [("upper", P), ("lower", (1, 0, 0))], "stiffness": 1.0, "damping": 0.1, "rest_length": 1.0}),
     "Bushing": (lw.Bushing, {"body_a": "upper", "body_b": "lower", "frame_a": lw.SE3(), "stiffness": 1.0, "damping": 0.1}),
@@ -176,12 +174,12 @@ LAWS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
     "Loop": (lw.Loop, {"body_a": "upper", "body_b": "world", "point_a": P, "point_b": P}),
     "Closure": (
         lw.Closure,
-        {"joint": lw.Spherical(), "body_a": "upper", "body_b": "world", "frame_a": lw.SE3(), "frame_b": lw.SE3()},
+        {"joint": lw.Spherical(), "body_a": "upper", "frame_a": lw.SE3(), "frame_b": lw.SE3()},
     ),
     "Coupling": (lw.Coupling, {"follower": "elbow", "leader": "shoulder", "ratio": 1.0, "offset": 0.0}),
     "Gear": (
         lw.Gear,
-        {"wheel_a": "upper", "wheel_b": "lower", "ratio": 2.0, "carrier": "world", "axis_a": (0, 1, 0), "axis_b": (0, 1, 0)},
+        {"wheel_a": "upper", "wheel_b": "lower", "ratio": 2.0, "carrier": "world", "axis_a": (0, 1, 0)},
     ),
     "Limit": (lw.Limit, {"joint": "elbow", "lower": -1.0, "upper": 1.0}),
     "DryFriction": (lw.DryFriction, {"joint": "elbow", "friction": 1.0}),
@@ -208,16 +206,23 @@ RUN = {
     "threads": 1,
     "contact": "exact",
 }
-RUN |= {"external": np.zeros((2, 6)), "limit_model": "hard", "open_loops": "refuse", "inputs": None, "control": None}
+RUN |= {
+    "contact": "exact",
+    "external": np.zeros((2, 6)),
+    "limit_model": "hard",
+    "open_loops": "refuse",
+    "inputs": None,
+    "control": None,
+}
 CALLED: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
     "forward_dynamics": (lw.forward_dynamics, {"model": plain(), "q": Z2, "v": Z2, "tau": Z2, "external": np.zeros((2, 6))}),
     "forward_dynamics, ball": (lw.forward_dynamics, {"model": ball(), "q": [1, 0, 0, 0], "v": P, "tau": P}),
     "forward_dynamics, free": (lw.forward_dynamics, {"model": free(), "q": [0, 0, 0, 1, 0, 0, 0], "v": np.zeros(6)}),
     "forward_dynamics, loaded": (lw.forward_dynamics, {"model": MOVED, "q": Z2, "v": Z2, "tau": Z2, "t": 0.0}),
-    "inverse_dynamics": (lw.inverse_dynamics, {"model": plain(), "q": Z2, "v": Z2, "a": Z2, "threads": 1}),
+    "inverse_dynamics": (lw.inverse_dynamics, {"model": plain(), "q": Z2, "v": Z2, "a": Z2}),
     "inverse_dynamics, loaded": (lw.inverse_dynamics, {"model": MOVED, "q": Z2, "v": Z2, "a": Z2}),
     "hybrid_dynamics": (lw.hybrid_dynamics, {"model": plain(), "q": Z2, "v": Z2, "tau": Z2, "a": Z2, "prescribed": "elbow"}),
-    "mass_matrix": (lw.mass_matrix, {"model": plain(), "q": Z2, "threads": 1}),
+    "mass_matrix": (lw.mass_matrix, {"model": plain(), "q": Z2}),
     "inverse_mass_matrix": (lw.inverse_mass_matrix, {"model": plain(), "q": Z2}),
     "bias_forces": (lw.bias_forces, {"model": plain(), "q": Z2, "v": Z2}),
     "gravity_forces": (lw.gravity_forces, {"model": plain(), "q": Z2}),

@@ -166,13 +166,16 @@ def test_scenes_are_timed(capsys: pytest.CaptureFixture[str]) -> None:
     assert all(r["real_time"] > 1.0 for r in json.loads(capsys.readouterr().out))
 
 
-def test_the_gallery_shows_its_scenes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert called("demo", "helix", "pendulum", "--out", str(tmp_path), "--headless") == 0
+@pytest.mark.parametrize("recorded", [True, False])
+def test_the_gallery_shows_its_scenes(recorded: bool, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    given = ["--recorded"] if recorded else []
+    assert called("demo", "helix", "pendulum", *given, "--out", str(tmp_path), "--headless") == 0
     index = (tmp_path / "index.html").read_text()
     for name in ("helix", "pendulum"):
         assert f'href="{name}.html"' in index
         page = (tmp_path / f"{name}.html").read_text()
         assert "refresh" not in page[:400]
+        assert ("WebAssembly" in page) != recorded
         assert list(tmp_path.glob(f"{name}.[pjsw]*[gp]"))
     assert "http" not in index.replace("http-equiv", "")
 
@@ -186,6 +189,13 @@ def test_every_command_has_help_with_examples(command: str, capsys: pytest.Captu
     text = capsys.readouterr().out
     assert f"linkwork {command}" in text
     assert "Examples:" in text or command == "version"
+
+
+def test_every_scene_has_a_picture() -> None:
+    from linkwork.cli.gallery import PICTURES
+
+    folder = next(p for p in PICTURES if p.is_dir())
+    assert {p.stem for p in folder.iterdir()} >= set(ALL_SCENES)
 
 
 def test_completion_is_made_for_shells() -> None:

@@ -34,3 +34,10 @@ def test_the_code_of_a_page_runs(page: Path, tmp_path: Path, monkeypatch: pytest
 def test_the_links_of_a_page_lead_somewhere(page: Path) -> None:
     for target in LINK.findall(page.read_text()):
         assert (page.parent / target).exists(), target
+
+
+def test_the_links_of_contributing_lead_somewhere() -> None:
+    page = DOCS.parent / "CONTRIBUTING.md"
+    targets = LINK.findall(page.read_text())
+    assert len(targets) >= 5
+    assert all((page.parent / target).exists() for target in targets)

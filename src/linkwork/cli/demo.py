@@ -17,16 +17,22 @@ SECONDS = 3.0  # of simulated time on a page of the gallery, at most
 
 
 @app.command
-def demo(*names: str, out: Path = Path("runs/demo"), live: Flag = False, headless: Flag = False, json: Flag = False) -> None:
-    """Write a gallery of all scenes with pictures, open it, and simulate one scene after the other into its page.
+def demo(
+    *names: str,
+    out: Path = Path("runs/demo"),
+    live: Flag = False,
+    recorded: Flag = False,
+    headless: Flag = False,
+    json: Flag = False,
+) -> None:
+    """Write a gallery of all scenes with pictures, open it, and compile one scene after the other into a page in which it runs.
 
-    A page that is clicked before its scene has run waits for it.
+    A page that is clicked before it is ready waits for it. In a live page, bodies can be taken hold of with the mouse.
 
     Examples:
         linkwork demo
-        linkwork demo --live
         linkwork demo pendulum leg windmill
-        linkwork demo --headless --out gallery
+        linkwork demo --recorded --headless --out gallery
 
     Parameters
     ----------
@@ -35,7 +41,9 @@ def demo(*names: str, out: Path = Path("runs/demo"), live: Flag = False, headles
     out
         Folder for index.html and the pages of the scenes; created if needed.
     live
-        Scenes run in their pages, and can be taken hold of with the mouse; those that cannot are recorded.
+        The usual: scenes run in their pages, and can be taken hold of with the mouse; those that cannot are recorded.
+    recorded
+        Simulate the scenes here, into pages that play what was recorded.
     headless
         Write all without opening a browser.
     json
@@ -57,7 +65,9 @@ def demo(*names: str, out: Path = Path("runs/demo"), live: Flag = False, headles
         print(f"wrote    {index}")
     if not headless:
         open_page(index)
-    failed = _simulated(chosen, out, live, json)
+    if live and recorded:
+        raise InputError("demo: pages are live or recorded; give one of --live and --recorded")
+    failed = _simulated(chosen, out, not recorded, json)
     if json:
         print_json({"files": [index, *(out / f"{s.name}.html" for s in chosen)], "failed": failed})
 
@@ -69,17 +79,14 @@ def _simulated(chosen: list[Scene], out: Path, live: bool, quiet: bool) -> dict[
     failed: dict[str, str] = {}
     with Console(stderr=True).status("") as status:
         for k, scene in enumerate(chosen):
-            status.update(f"Simulating {scene.name} ({k + 1} of {len(chosen)}) ...")
+            status.update(f"Preparing {scene.name} ({k + 1} of {len(chosen)}) ...")
             try:
                 _write_page(scene, out / f"{scene.name}.html", live)
             except LinkworkError as error:
                 failed[scene.name] = " ".join(str(error).split())
             if not quiet:
-                print(
-                    f"wrote    {out / scene.name}.html"
-                    if scene.name not in failed
-                    else f"failed   {scene.name}: {failed[scene.name]}"
-                )
+                why = failed.get(scene.name)
+                print(f"wrote    {out / scene.name}.html" if why is None else f"failed   {scene.name}: {why}")
     return failed
 
 

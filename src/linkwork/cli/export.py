@@ -69,7 +69,7 @@ def export(
     done = run_of(what, rest, timing, loading, json)
     out.mkdir(parents=True, exist_ok=True)
     paths = [out / f"{done.name}{FORMATS[n]}" if n in FORMATS else Path(n) for n in names]
-    files = written(done.trajectory, paths, json)
+    files = written(done.trajectory, paths, json, done.look)
     if json:
         print_json(done.facts() | {"files": files})
     done.end()

@@ -36,14 +36,16 @@ PAGE = """<!doctype html>
 def write_gallery(scenes: Sequence[Scene], folder: Path) -> Path:
     """Write index.html with a card for every scene, and the pictures beside it."""
     cards = "\n".join(_card(scene, write_picture(scene, folder)) for scene in scenes)
-    lead = "Click a scene to see it run. On the command line: <code>linkwork run NAME</code>"
+    lead = (
+        "Click a scene to see it run. On the command line: <code>linkwork run NAME</code>, <code>linkwork run NAME --live</code>"
+    )
     body = f'<h1>linkwork: {len(scenes)} scenes</h1><p class="lead">{lead}</p><main>\n{cards}\n</main>'
     return _written(folder / "index.html", "linkwork scenes", body)
 
 
 def write_waiting(scene: Scene, folder: Path) -> Path:
     """A page in the place of a scene that has not run yet; it looks again by itself."""
-    body = f"<h1>{escape(scene.name)}</h1><p>{escape(scene.description)}</p><p>This scene is being simulated; please wait.</p>"
+    body = f"<h1>{escape(scene.name)}</h1><p>{escape(scene.description)}</p><p>This scene is being prepared; please wait.</p>"
     return _written(folder / f"{scene.name}.html", scene.name, body, '<meta http-equiv="refresh" content="2">')
 
 
@@ -59,7 +61,8 @@ def write_picture(scene: Scene, folder: Path) -> Path:
 
     path = folder / f"{scene.name}.png"
     with whole_file(path) as part:
-        picture(standing(problem_of(scene.name)), moments=1, size=4.0).savefig(part, format="png", dpi=100)
+        problem = problem_of(scene.name)
+        picture(standing(problem), moments=1, size=4.0, look=problem.look).savefig(part, format="png", dpi=100)
     return path
 
 

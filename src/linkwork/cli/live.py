@@ -13,7 +13,6 @@ from .problem import Problem
 def write_live(problem: Problem, path: Path, timing: Timing | None = None) -> Path:
     """Write a page in which the problem runs; inputs that are functions of time stay as they are at the start."""
     from ..live import save_live
-    from ..scenes import ALL_SCENES
 
     if "control" in problem.options:
         raise InputError(f"{problem.name}: its control is Python's, and cannot go into a page; run it without --live")
@@ -21,7 +20,5 @@ def write_live(problem: Problem, path: Path, timing: Timing | None = None) -> Pa
     given: dict[str, Any] = {"dt": problem.dt if timing.dt is None else timing.dt, "method": timing.method or problem.methods[0]}
     if callable(options.get("inputs")):
         options["inputs"] = options["inputs"](problem.state.t)
-    look = ALL_SCENES[problem.name].shot.look if problem.name in ALL_SCENES else None
-    return save_live(
-        problem.model, problem.state, path, stepper=timing.stepper, look=look, title=problem.name, **given, **options
-    )
+    given |= {"stepper": timing.stepper, "look": problem.look, "title": problem.name}
+    return save_live(problem.model, problem.state, path, **given, **options)

@@ -60,9 +60,8 @@ def run(
     done = Run(problem, timing, quiet=json, stream=records)
     if not json:
         done.tell()
-    paths = written(
-        done.trajectory, [out / f"{problem.name}{suffix}" for suffix in (".html", ".png", ".npz")], json, problem.look
-    )
+    paths = [out / f"{problem.name}{suffix}" for suffix in (".html", ".png", ".npz")]
+    paths = written(done.trajectory, paths, json, problem.look)
     if not stream:
         records.unlink(missing_ok=True)
     if json:

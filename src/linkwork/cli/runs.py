@@ -36,7 +36,7 @@ class SavedRun:
 
         if not path.is_file():
             raise InputError(f"there is no file {str(path)!r}")
-        self.name = path.stem
+        self.name, self.look = path.stem, None
         self.trajectory: Trajectory = Trajectory.load(path)
 
     def facts(self) -> dict[str, Any]:
@@ -63,7 +63,7 @@ class Run:
 
         from ..errors import SolverError
 
-        self.problem, self.name, self.failure = problem, problem.name, ""
+        self.problem, self.name, self.look, self.failure = problem, problem.name, problem.look, ""
         streamed = {} if stream is None else {"out": stream}
         self.dt = problem.dt if timing.dt is None else timing.dt
         self.duration = problem.duration if timing.duration is None else timing.duration
@@ -133,12 +133,18 @@ def _times(x: float) -> str:
     return f"{x:,.0f} times" if x >= 10 else f"{x:.2g} times"
 
 
+SEEN = (".html", ".mp4", ".gif", ".strobe.png")  # files in which a run is looked at
+
+
 def written(trajectory: Trajectory, paths: Sequence[Path], quiet: bool = False, look: Look | None = None) -> list[Path]:
-    """Write a run to files by their suffixes and say where; pages are looked at as `look` says."""
+    """Write a run to files by their suffixes and say where."""
     from rich.console import Console
 
+    def options(path: Path) -> dict[str, Any]:
+        return {"look": look} if look is not None and path.name.lower().endswith(SEEN) else {}
+
     with Console(stderr=True).status("Writing ..."):
-        paths = [trajectory.save(path, **({"look": look} if path.suffix.lower() == ".html" else {})) for path in paths]
+        paths = [trajectory.save(path, **options(path)) for path in paths]
     if not quiet:
         for path in paths:
             print(f"wrote    {path}")

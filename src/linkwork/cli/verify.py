@@ -22,6 +22,7 @@ def verify(
     Exit code 1 if an item fails.
 
     Examples:
+        linkwork verify --quick
         linkwork verify redmax scenes/
         linkwork verify redmax scenes/ --right --json rows.json
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from .app import Flag, Loading, Rest, app, print_json
 from .opening import open_page
 from .problem import problem_of
-from .runs import STREAM, SavedRun
+from .runs import STREAM, SavedRun, written
 
 
 @app.command
@@ -57,7 +57,7 @@ def view(
         problem = problem_of(what, rest, loading)
         out.mkdir(parents=True, exist_ok=True)
         run = standing(problem, move)
-        page = run.save(out / f"{problem.name}.view.html", look=problem.look)
+        (page,) = written(run, [out / f"{problem.name}.view.html"], True, problem.look)
         facts = {"name": problem.name, "bodies": run.model.nb, "dofs": problem.model.nv}
         if not json:
             print(run.model)

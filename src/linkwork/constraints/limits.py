@@ -34,6 +34,8 @@ class Limit(JointConstraint):
             self.lower, self.upper = np.atleast_1d(reals(low)), np.atleast_1d(reals(high))
         except ValueError as error:
             raise ModelError(f"Limit({joint!r}): limits must be numbers, not {shown(low)} and {shown(high)} ({error})") from None
+        if self.lower.ndim > 1 or self.upper.ndim > 1 or len({1, len(self.lower), len(self.upper)}) > 2:
+            raise ModelError(f"Limit({joint!r}): its limits must be as many, not {shown(low)} and {shown(high)}")
         if np.any(np.isnan(self.lower)) or np.any(np.isnan(self.upper)) or np.any(self.lower > self.upper):
             raise ModelError(f"{self!r}: the lower limit must not lie above the upper one")
 

@@ -11,6 +11,7 @@ from ..model.accepts import takes_model
 from ..model.kinematics import kinematics
 from ..model.model import Model
 from ..model.state import Motion
+from ..spatial.gate import given_number, given_reals
 from .rows import ConstraintSet, constraint_set
 
 DEPENDENT = 1e-9  # of a row's length: less than this outside the span of the rows before it
@@ -48,7 +49,7 @@ def constraint_report(model: Model, q: Any, t: float = 0.0) -> ConstraintReport:
     >>> lw.constraint_report(closed, [0.2, -0.1]).rank
     1
     """
-    q, constraints = np.asarray(q, float), constraint_set(model)
+    q, t, constraints = given_reals("constraint_report: q", q), given_number("constraint_report: t", t), constraint_set(model)
     still = kinematics(model, q, np.zeros(model.nv))
     c = constraints.look(still.poses, still.twists, q, np.zeros(model.nv), t)
     equal = ~c.unilateral

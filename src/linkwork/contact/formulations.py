@@ -34,7 +34,7 @@ def touching(model: Model, contact: str, compliance: Compliance = AS_NEEDED, h: 
 
     compliance, h   of contacts that are compliant: their numbers, and the step that is to be taken
     """
-    if contact not in CONTACT_MODELS:
+    if not isinstance(contact, str) or contact not in CONTACT_MODELS:
         raise InputError(
             f"contact must be one of {', '.join(map(repr, CONTACT_MODELS))}, not {contact!r}{meant(contact, CONTACT_MODELS)}"
         )

@@ -31,9 +31,8 @@ class Given(FunctionLaw):
         self._given = Functions(owner, functions, parameters, RESERVED)
         count = isinstance(inputs, int) and not isinstance(inputs, bool)
         if count and not 0 <= inputs <= MOST_INPUTS:
-            raise ModelError(
-                f"{owner}: inputs must be at least 0{'' if inputs < 0 else f' and at most {MOST_INPUTS}'}, not {inputs}"
-            )
+            most = "" if inputs < 0 else f" and at most {MOST_INPUTS}"
+            raise ModelError(f"{owner}: inputs must be at least 0{most}, not {shown(inputs)}")
         self._initial = np.zeros(inputs) if count else numbers(owner, "inputs", inputs, size_of(inputs))
         self.inputs = len(self._initial)
 

@@ -73,9 +73,8 @@ class Shape(Frozen):
     ) -> None:
         for option in unknown:
             known = [p for p in inspect.signature(Shape.__init__).parameters if p not in ("self", "unknown")]
-            raise ArgumentError(
-                f"{type(self).__name__}: there is no {option!r}; there are {', '.join(known)}{meant(option, known)}"
-            )
+            there = f"there are {', '.join(known)}{meant(option, known)}"
+            raise ArgumentError(f"{type(self).__name__}: there is no {option!r}; {there}")
         owner = self.name = type(self).__name__ if name is None else name
         if not isinstance(owner, str) or not owner:
             raise ModelError(f"{type(self).__name__}: its name must be a text, not {name!r}")

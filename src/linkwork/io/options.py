@@ -33,5 +33,5 @@ class Options:
                 raise InputError(f"load: {name} must be True or False, not {shown(getattr(self, name))}")
         for name, known in (("inertia", INERTIA), ("mimic", MIMIC), ("collisions", COLLISIONS)):
             value = getattr(self, name)
-            if value not in known:
+            if not isinstance(value, str) or value not in known:
                 raise InputError(f"load: {name} = {value!r}; choose one of {', '.join(map(repr, known))}{meant(value, known)}")

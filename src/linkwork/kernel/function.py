@@ -90,11 +90,27 @@ class Function:
 
     def __call__(self, *arrays: Any, threads: int | None = 1) -> list[np.ndarray]:
         """The outputs, with the batch axis first if any argument had one; they belong to the caller."""
-        if threads == 1 and self._lone:
-            found = self._usual(*(arrays if self._flat_inputs else self._flattened(arrays)))
-            if found is not None:
-                return [found]
+        if threads == 1:
+            flat = arrays if self._flat_inputs else self._flattened(arrays)
+            if self._lone:
+                found = self._usual(*flat)
+                if found is not None:
+                    return [found]
+            elif (several := self._several(flat)) is not None:
+                return several
         return self._general(arrays, threads)
+
+    def _several(self, arrays: Sequence[Any]) -> list[np.ndarray] | None:
+        """The outputs of one state in float64 vectors; None for all else, and where an argument or the first output is not
+        sound: what makes others infinite shows there."""
+        try:
+            memory = self._idle.pop()
+        except IndexError:
+            return None
+        try:
+            return None if memory.usual(*arrays) is None else [x.copy() for x in memory.states[FLOAT64][1]]
+        finally:
+            self._idle.append(memory)
 
     def first(self, threads: int | None, *arrays: Any) -> np.ndarray:
         """The first output, of inputs that are vectors."""
@@ -215,6 +231,8 @@ class Function:
         if others:
             run, out, work = self._of_state(dtype, name, tail, False)
             memory.states[dtype] = run, [out, *(work.views[other].reshape(shape) for other, shape in others)]
+            if dtype == FLOAT64:
+                memory.usual = self._guarded(run, dtype, self._sizes[0])
         else:
             memory.states[dtype] = at_once, []
         if dtype == FLOAT64:
@@ -316,9 +334,13 @@ class Function:
 
 
 class _Memory:
-    """What one call at a time uses: functions by kind of number or width, made when first called for."""
+    """What one call at a time uses: functions by kind of number or width, made when first called for.
+
+    usual   where there are several outputs: the function of one state in float64 vectors that computes all of them
+    """
 
     def __init__(self) -> None:
+        self.usual: Callable[..., Any] = _nothing
         self.states: dict[np.dtype, tuple[Callable[..., Any], list[np.ndarray]]] = {}
         self.wide: dict[Any, tuple[Any, ...]] = {}
         self.batches: dict[tuple[int, str, int], Callable[..., Any]] = {}

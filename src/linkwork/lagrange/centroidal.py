@@ -10,11 +10,13 @@ from typing import Any
 
 import numpy as np
 
+from ..errors import InputError
 from ..kernel.loops import Lane, Table, loops
 from ..kernel.sweep import POSE, SCALAR, Algorithm, Codec, Field, Routine, each, inward, outward, vector
 from ..model.accepts import check_model, takes_model
 from ..model.model import Model
 from ..model.rules import world_pose
+from ..spatial.gate import finite_reals
 from ..spatial.rigid import RigidInertia
 from ..spatial.scalar import Vector, cross
 from .composite import MOVING, gathered, move
@@ -166,7 +168,10 @@ def momentum(model: Model, q: Any, v: Any, threads: int | None = 1) -> np.ndarra
     if type(model) is not Model:
         check_model(model)
     A = centroidal_momentum_matrix(model, q, threads)
-    return np.einsum("...ij,...j->...i", A, np.asarray(v, float))
+    v = finite_reals("momentum: v", v)
+    if v.shape[-1:] != (model.nv,) or v.ndim > 2:
+        raise InputError(f"momentum: v has shape {v.shape}; expected ({model.nv}) or (batch, {model.nv})")
+    return np.einsum("...ij,...j->...i", A, v)
 
 
 def _function(model: Model, algorithm: Algorithm, names: tuple[str, ...], result: str) -> Any:

@@ -21,7 +21,7 @@ from ..errors import InputError
 from ..kernel.sweep import Algorithm
 from ..model.accepts import check_model, takes_model
 from ..model.model import Model
-from ..spatial.gate import meant
+from ..spatial.gate import given_reals, meant
 from ..spatial.se3 import SE3
 from .frame_programs import ALIGNED, AXES, FORCES, JACOBIAN, JACOBIAN_DOT, MOTION
 from .spaces import interface, path_tree, plans_of
@@ -125,7 +125,7 @@ def _run(
     threads: int | None,
 ) -> np.ndarray:
     """A result of the program on the way to a frame; zero where the frame stands on the world."""
-    if axes not in AXES:
+    if not isinstance(axes, str) or axes not in AXES:
         raise InputError(f"axes must be one of {', '.join(map(repr, AXES))}, not {axes!r}{meant(axes, AXES)}")
     body, E = model.frame(frame)
     if body < 0:
@@ -152,7 +152,7 @@ def _entries(E: SE3) -> np.ndarray:
 
 
 def _point(point: Any) -> np.ndarray:
-    x = np.asarray(point, float)
+    x = given_reals("point", point)
     if x.shape != (3,):
         raise InputError(f"a point has three coordinates, not shape {x.shape}")
     return x

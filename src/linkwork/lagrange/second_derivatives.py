@@ -27,7 +27,11 @@ JACOBIAN_DIRECTIONAL = directional(JACOBIAN)
 
 
 def jacobian_derivatives(model: Model, q: Any, frame: str) -> np.ndarray:
-    """dJ/dq of a body or frame, (6, nv, nv) or (batch, 6, nv, nv): J of `jacobian`, the last index that of the displacement."""
+    """dJ/dq of a body or frame, (6, nv, nv) or (batch, 6, nv, nv): J of `jacobian`, the last index that of the displacement.
+
+    >>> lw.jacobian_derivatives(model, q, "hand").shape
+    (6, 2, 2)
+    """
     q, nv = np.asarray(q, float), model.nv
     body, E = model.frame(frame)
     lead = q.shape[:-1]
@@ -47,7 +51,11 @@ def jacobian_derivatives(model: Model, q: Any, frame: str) -> np.ndarray:
 
 def position_hessian(model: Model, q: Any, frame: str) -> np.ndarray:
     """d^2 p/de^2, (3, nv, nv) or (batch, 3, nv, nv), symmetric: of the position of a body or frame in the world, along
-    displacements of the joints."""
+    displacements of the joints.
+
+    >>> lw.position_hessian(model, q, "hand").shape
+    (3, 2, 2)
+    """
     q = np.asarray(q, float)
     body, E = model.frame(frame)
     if body < 0:
@@ -60,7 +68,12 @@ def position_hessian(model: Model, q: Any, frame: str) -> np.ndarray:
 
 
 def potential_hessian(model: Model, q: Any) -> np.ndarray:
-    """d^2 V/de^2, (nv, nv) or (batch, nv, nv), symmetric: of the potential of gravity, along displacements of the joints."""
+    """d^2 V/de^2, (nv, nv) or (batch, nv, nv), symmetric: of the potential of gravity, along displacements of the joints.
+
+    >>> H = lw.potential_hessian(model, q)
+    >>> bool(np.allclose(H, H.T))
+    True
+    """
     q = np.asarray(q, float)
     still = np.zeros((*q.shape[:-1], model.nv))
     H = tree_inverse_dynamics_derivatives(model, q, still, still)[0]
@@ -68,5 +81,9 @@ def potential_hessian(model: Model, q: Any) -> np.ndarray:
 
 
 def momentum_derivatives(model: Model, q: Any, v: Any) -> np.ndarray:
-    """d^2 T/dv de = d(M v)/dq, (nv, nv) or (batch, nv, nv), of the kinetic energy T; d^2 T/dv^2 is the mass matrix."""
+    """d^2 T/dv de = d(M v)/dq, (nv, nv) or (batch, nv, nv), of the kinetic energy T; d^2 T/dv^2 is the mass matrix.
+
+    >>> lw.momentum_derivatives(model, q, v).shape
+    (2, 2)
+    """
     return np.einsum("...ijk,...j->...ik", mass_matrix_derivatives(model, q), np.asarray(v, float))

@@ -296,7 +296,7 @@ class Model(Travelling):
 
     def frame(self, name: str) -> tuple[int, SE3]:
         """The body that carries a frame (-1 is the world), and the frame's pose in it; a body's name is its own frame."""
-        if name in self.frames:
+        if isinstance(name, str) and name in self.frames:
             frame = self.frames[name]
             return (-1 if frame.body == WORLD else self.body_index(frame.body)), frame.placement
         return self.body_index(name), SE3()

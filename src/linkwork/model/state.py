@@ -119,7 +119,7 @@ def check_state(model: Model, state: State) -> None:
     for name, a, size in (("q", state.q, model.nq), ("v", state.v, model.nv)):
         if a.shape[-1:] != (size,) or a.ndim > 2:
             raise InputError(f"state.{name} has shape {a.shape}; this model needs ({size},) or (batch, {size})")
-        if not len(a):
+        if a.ndim == 2 and not len(a):
             raise InputError(f"state.{name} is a batch of 0 states; give at least one")
         if not is_finite(a):
             body = model.bodies[body_of(model, name, int(np.argwhere(~np.isfinite(a))[0][-1]))]

@@ -56,7 +56,7 @@ class CoordinateMap(Travelling):
 
     def function_arguments(self) -> dict[str, Any]:
         """The form of what its function is called with (see `spatial.tape`)."""
-        return {"_function": ([[self.nr]], {})}
+        return {"function": ([[self.nr]], {})}
 
     def configuration(self, r: Vector) -> Vector:
         """f(r), with as many entries as the model has coordinates."""

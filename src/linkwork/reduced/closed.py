@@ -38,7 +38,7 @@ def check_closed(model: Model, state: State | MaximalState, open_loops: str = "r
 
     open_loops   "refuse", or "allow": nothing is checked
     """
-    if open_loops not in CHOICES:
+    if not isinstance(open_loops, str) or open_loops not in CHOICES:
         raise InputError(f"open_loops must be one of {', '.join(CHOICES)}, not {open_loops!r}{meant(open_loops, CHOICES)}")
     if not model.elements:
         return

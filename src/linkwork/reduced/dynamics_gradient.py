@@ -26,7 +26,12 @@ from .parameters import parameter_slopes
 
 class DynamicsGradient(NamedTuple):
     """How a weighted sum of accelerations changes with q (displacements of the joints), v and tau (..., nv), and with numbers of
-    bodies and laws (..., numbers); None where none are asked for."""
+    bodies and laws (..., numbers); None where none are asked for.
+
+    >>> found = lw.forward_dynamics_gradient(model, q, v, [1.0, 0.0])
+    >>> found.q.shape, found.tau.shape
+    ((2,), (2,))
+    """
 
     q: np.ndarray
     v: np.ndarray
@@ -45,6 +50,11 @@ class _Backwards:
         self.plans = Plans(with_reversed_items(tree))
 
 
+def _spoken(name: str) -> str:
+    """What callers call an input."""
+    return "weights" if name == end("accelerations") else name
+
+
 def forward_dynamics_gradient(
     model: Model,
     q: Any,
@@ -60,6 +70,10 @@ def forward_dynamics_gradient(
     """The product of weights (nv,) or (batch, nv) with the derivatives of forward_dynamics(q, v, tau), in O(n).
 
     With `linearised_dynamics`: da_dq^T w, da_dv^T w and da_dtau^T w; parameters as `parameter_derivatives` takes them.
+
+    >>> found = lw.forward_dynamics_gradient(model, q, v, [1.0, 0.0])
+    >>> bool(np.allclose(found.tau, lw.inverse_mass_matrix(model, q)[0]))
+    True
     """
     own: _Backwards = model.keep_as((_Backwards, parameters is not None), lambda: _Backwards(model, parameters is not None))
     given = {"q": q, "v": v, "tau": np.zeros(model.nv) if tau is None else tau, end("accelerations"): weights}
@@ -73,7 +87,9 @@ def forward_dynamics_gradient(
     for name, x in arrays.items():
         size = own.plans.size(own.algorithm, name)
         if x.shape[-1:] != (size,):
-            raise InputError(f"{name.removeprefix('end_')} has the shape {x.shape}; its last axis has {size} numbers")
+            raise InputError(f"{_spoken(name)} has the shape {x.shape}; its last axis has {size} numbers")
+        if not np.isfinite(x).all():
+            raise InputError(f"{_spoken(name)} must be finite")
     batch = int(np.prod(lead))
     flat = {name: np.broadcast_to(x, (*lead, x.shape[-1])).reshape(batch, -1) for name, x in arrays.items()}
     laws = given_laws(own.laws, flat["q"], t, inputs, bool(own.laws.rows))

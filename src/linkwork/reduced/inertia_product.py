@@ -20,6 +20,7 @@ from ..kernel.sweep import Algorithm, Field, inward, matrix, outward, vector
 from ..model.accepts import takes_model
 from ..model.model import Model
 from ..model.rules import inertia_of, joint_of, placement_of
+from ..spatial.gate import finite_reals
 from ..spatial.scalar import lu_inverse
 from ..spatial.se3 import SE3
 
@@ -96,7 +97,7 @@ class InertiaProduct:
 
     def __call__(self, x: Any) -> np.ndarray:
         model = self.model
-        x = np.ascontiguousarray(x, float)
+        x = finite_reals("inverse_inertia_product: x", x)
         if x.shape[-1:] != (model.nv,):
             raise InputError(f"inverse_inertia_product: x has shape {x.shape}; expected (..., {model.nv})")
         rows = int(np.prod(x.shape[:-1]))

@@ -16,6 +16,7 @@ from ..kernel.sweep import SCALAR, Algorithm, Field, each
 from ..model.accepts import takes_model
 from ..model.arrays import Interface
 from ..model.model import Model
+from ..spatial.gate import finite_reals
 from .program import ACCELERATION, dynamics, fields
 
 
@@ -61,7 +62,10 @@ def _refuse_friction(laws: Collection) -> None:
 
 def given_laws(laws: Collection, q: Any, t: Any, inputs: Any, rows: bool) -> dict[str, Any]:
     """What laws of a program look at besides the motion: time, inputs of forces and, if rows take part, what these must know."""
-    given: dict[str, Any] = {"t": np.reshape(t, (-1, 1) if np.size(t) > 1 else (1,))}
+    t = finite_reals("t", t)
+    if t.ndim > 1 or (t.ndim and not t.size):
+        raise InputError(f"t must be one time, or one for every state of a batch, not of shape {t.shape}")
+    given: dict[str, Any] = {"t": t.reshape((-1, 1) if t.size > 1 else (1,))}
     if laws.forces:
         given["u"] = laws.initial_inputs if inputs is None else inputs
     if rows:

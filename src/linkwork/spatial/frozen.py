@@ -35,7 +35,11 @@ def frozen(x: Any) -> Any:
     Arrays of symbols stay as they are: rules make them, and no caller sees them.
     """
     if isinstance(x, np.ndarray):
-        return x if x.dtype == object or is_frozen(x) else read_only(x.copy())
+        if x.dtype == object or (not x.flags.writeable and is_frozen(x)):
+            return x
+        own = x.copy()
+        own.setflags(False)
+        return own
     if type(x) is tuple:
         return tuple(map(frozen, x))
     if type(x) is list:

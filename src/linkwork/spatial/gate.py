@@ -217,6 +217,14 @@ def given_reals(what: str, x: Any, must: str = "an array of numbers") -> np.ndar
         raise InputError(f"{what} must be {must}, not {shown(x)} ({error})") from None
 
 
+def finite_reals(what: str, x: Any) -> np.ndarray:
+    """Finite numbers of an argument of a call, of any shape."""
+    a = given_reals(what, x)
+    if not np.isfinite(a).all():
+        raise InputError(f"{what} must be finite, not {shown(x)}")
+    return a
+
+
 def given_number(what: str, x: Any, least: float = -np.inf) -> float:
     """A finite number that a call is given, not below `least`."""
     try:

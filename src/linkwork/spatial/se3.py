@@ -11,6 +11,8 @@ Only the primitives (turn, shift, exponential, quaternion, raw matrix) different
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import date, datetime, timedelta
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -351,7 +353,10 @@ def rigid_parts(owner: str, what: str, E: Any) -> tuple[np.ndarray, np.ndarray]:
         return np.eye(3), np.zeros(3)
     if not isinstance(E, SE3):
         raise ModelError(f"{owner}: {what.removeprefix('its ')} must be an SE3, not {type(E).__name__}")
-    R, p = np.array(E.R, dtype=float), np.array(E.p, dtype=float)
+    try:
+        R, p = reals(E.R), reals(E.p)
+    except ValueError as error:
+        raise ModelError(f"{owner}: {what} must be of numbers, not of {error}") from None
     if not (np.all(np.isfinite(R)) and np.all(np.isfinite(p))):
         raise ModelError(f"{owner}: {what} is not finite: R = {shown(R.tolist())}, p = {p.tolist()}")
     problem = rotation_problem(R)
@@ -416,7 +421,7 @@ def _matrix(R: Any) -> np.ndarray:
 
 def _angle(x: Any) -> Any:
     """An angle as a number, or a traced value as it is."""
-    if type(x) is float or isinstance(x, Element) or hasattr(x, "place"):
+    if type(x) is float or isinstance(x, Element | complex | np.complexfloating) or hasattr(x, "place"):
         return x
     try:
         return real(x)
@@ -424,16 +429,22 @@ def _angle(x: Any) -> Any:
         raise InputError(f"SE3: the angle must be a number, not {shown(x)} ({error})") from None
 
 
-NO_SCALARS = {str, bytes, complex, dict, set, bool, type(None)}
+NO_SCALARS = {str, bytes, dict, set, bool, type(None), date, datetime, timedelta}
+
+
+def _of_scalars(x: np.ndarray) -> bool:
+    """Whether it is an array of scalars that rules compute with, of any kind."""
+    return x.dtype == object and not NO_SCALARS & set(map(type, x.flat))
 
 
 def _scalars(name: str, x: Any) -> np.ndarray:
     """Numbers, jets and traced values in an array; what is neither is refused."""
-    if isinstance(x, np.ndarray) and x.dtype == np.float64:
+    if isinstance(x, np.ndarray) and x.ndim and (x.dtype == np.float64 or _of_scalars(x)):
         return x
     try:
-        a = x if isinstance(x, np.ndarray) else array(x)
-        if a.dtype == object and a.ndim and not NO_SCALARS & set(map(type, a.flat)):
+        a = reals(x) if isinstance(x, np.ndarray) and x.dtype != object else array(x)
+        kinds = set(map(type, a.flat)) if a.dtype == object and a.ndim else set()
+        if not (NO_SCALARS | {complex}) & kinds and any(not issubclass(kind, Real) for kind in kinds):
             return a
         return reals(x)
     except (TypeError, ValueError) as error:

@@ -38,7 +38,9 @@ class StepAdjoint:
         try:
             self.algorithm = adjoint(own, self.sets)
         except CompileError as error:
-            raise InputError(f"gradients of steps: {stepper.name} on this model cannot be run backwards ({error})") from error
+            raise InputError(
+                f"gradients of steps: {stepper.name} on this model cannot be run backwards, symplectic_euler can ({error})"
+            ) from error
         tree = (self.program.bind(model) if self.program.bind else model.plan).tree
         self.plans = Plans(with_reversed_items(with_slopes(tree, self.sets) if parameters else tree))
         self.states = tuple(name for name, f in own.fields.items() if f.kind == "state")

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from ..elements.collection import collection
-from ..errors import InputError
+from ..errors import CompileError, InputError
 from ..kernel.call import Call
 from ..kernel.directional import directional, directional_at_solutions, known, showing, solutions, with_slopes
 from ..kernel.plans import Plans
@@ -48,7 +48,12 @@ class StepTangent:
         own = self.program.algorithm
         self.sets = tuple(of for of in own.sets if of in ("", "force", "constraint")) if parameters else ()
         tree = (self.program.bind(model) if self.program.bind else model.plan).tree
-        self.algorithm = directional(own, self.sets)
+        try:
+            self.algorithm = directional(own, self.sets)
+        except CompileError as error:
+            raise InputError(
+                f"derivatives of steps: {stepper.name} on this model has none, symplectic_euler and rk4 have ({error})"
+            ) from error
         self.plans = Plans(with_slopes(tree, self.sets) if parameters else tree)
         self.found = solutions(own) if self.program.passes == 1 else ()
         self.told, self.solving = directional_at_solutions(own, self.sets), showing(_watching(own), self.found)

@@ -29,6 +29,8 @@ def input_function(model: Model, given: Any) -> InputFunction | None:
     if given is None:
         return None
     size = len(force_set(model).initial_inputs)
+    if not size and not isinstance(given, MuscleDrive) and not callable(given) and not np.size(given):
+        return None
 
     def inputs(t: float, state: Any) -> np.ndarray:
         found = given(t, state) if isinstance(given, MuscleDrive) else given(t) if callable(given) else given

@@ -140,25 +140,26 @@ class Stepping:
         found, self.taken = True, 0
         while found and self.taken < steps:
             if self._lone:
-                found, count = self.step(tau), 1
+                found = self.step(tau)
+                self.taken += 1
             else:
-                count, begin = min(steps - self.taken, max(1, self._pace.state_steps() // self.batch)), perf_counter()
-                found = self._several(count, tau)
-                self._pace.took(count * self.batch, perf_counter() - begin)
-            self.taken += count
+                found = self._several(min(steps - self.taken, max(1, self._pace.state_steps() // self.batch)), tau)
         return found
 
     def _several(self, count: int, tau: np.ndarray) -> bool | None:
         """Some steps of a batch in one call; where the motion is lost on the way they are made one by one up to there."""
-        before = {name: a.copy() for name, a in self.now.items()} if count > 1 else Parts()
+        before, begin = {name: a.copy() for name, a in self.now.items()} if count > 1 else Parts(), perf_counter()
         found = self.step(tau, count)
-        if found is False and before:
-            for name, a in before.items():
-                self.now[name][...] = a
-            while self.step(tau):
-                self.taken += 1
-            self.taken -= count - 1  # those that `go` counts besides
-        return found
+        self._pace.took(count * self.batch, perf_counter() - begin)
+        if found is not False or count == 1:
+            self.taken += count
+            return found
+        for name, a in before.items():
+            self.now[name][...] = a
+        self.taken += 1
+        while self.step(tau):
+            self.taken += 1
+        return False
 
     @property
     def _lone(self) -> bool:

@@ -81,13 +81,20 @@ class StreamedTrajectory(Trajectory):
         return [*found, failed] if failed else found
 
     def __reduce__(self) -> Any:
-        return self._whole.__reduce__()
+        return _in_memory, (self._whole.__getstate__(),)
 
 
 for _field in fields(Trajectory):
     _read = cached_property(lambda self, name=_field.name: getattr(self._whole, name))
     setattr(StreamedTrajectory, _field.name, _read)
     _read.__set_name__(StreamedTrajectory, _field.name)
+
+
+def _in_memory(parts: dict[str, Any]) -> Trajectory:
+    """A trajectory of these parts."""
+    made = object.__new__(Trajectory)
+    made.__setstate__(parts)
+    return made
 
 
 def _joined(file: StreamFile) -> dict[str, np.ndarray]:

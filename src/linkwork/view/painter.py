@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..look import Look
 from ..model import Model
 from .files import whole_file
 from .runs import finite_records, first_run, spread
@@ -114,17 +115,25 @@ class Painter:
                 ax.add_patch(Polygon(corners[:, :2], facecolor=GROUND, edgecolor="none", zorder=-1))
 
 
-def painter_of(trajectory: Trajectory) -> Painter:
-    """A painter for the records of a run that are finite; of a batch, of the first run."""
+def painter_of(trajectory: Trajectory, look: Look | None = None) -> Painter:
+    """A painter for the records of a run that are finite, seen as a look says; of a batch, of the first run."""
     run = first_run(trajectory)
-    return Painter(run.model, run.poses[: max(1, finite_records(run))])
+    return Painter(run.model, run.poses[: max(1, finite_records(run))], eye_of(look))
 
 
-def picture(trajectory: Trajectory, moments: int = MOMENTS, size: float = 6.0) -> Figure:
+def eye_of(look: Look | None) -> np.ndarray:
+    """From the middle of what is looked at to the eye."""
+    if look is None or look.camera.azimuth is None:
+        return TOWARD
+    azimuth, elevation = np.radians([look.camera.azimuth, look.camera.elevation])
+    return np.array([np.cos(azimuth) * np.cos(elevation), np.sin(azimuth) * np.cos(elevation), np.sin(elevation)])
+
+
+def picture(trajectory: Trajectory, moments: int = MOMENTS, size: float = 6.0, look: Look | None = None) -> Figure:
     """A strobe picture: the model at some moments of a run, earlier ones paler; with one moment, its start."""
     from matplotlib.figure import Figure
 
-    painter = painter_of(trajectory)
+    painter = painter_of(trajectory, look)
     frames = spread(len(painter.poses), moments) if moments > 1 else np.array([0])
     figure = Figure(figsize=(size, size))
     ax = figure.add_axes((0.0, 0.0, 1.0, 1.0))
@@ -133,7 +142,7 @@ def picture(trajectory: Trajectory, moments: int = MOMENTS, size: float = 6.0) -
     return figure
 
 
-def write_picture(trajectory: Trajectory, path: Path) -> None:
+def write_picture(trajectory: Trajectory, path: Path, look: Look | None = None) -> None:
     """Write `picture` as a PNG."""
     with whole_file(path) as part:
-        picture(trajectory).savefig(part, format="png", dpi=100)
+        picture(trajectory, look=look).savefig(part, format="png", dpi=100)

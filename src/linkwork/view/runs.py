@@ -34,8 +34,8 @@ def first_run(trajectory: Trajectory) -> Trajectory:
     first = {"tau": tau, "rows": forces, "left": left, "external": external if external is None or external.ndim > 2 else None}
     rest = {name: a[0] for name, a in first.items() if a is not None}
     whole: dict[str, Any] = {f.name: getattr(trajectory, f.name) for f in fields(trajectory)}
-    given: dict[str, Any] = whole | rest | {"arrays": arrays}
-    return Trajectory(**given)
+    whole.update(rest, arrays=arrays)
+    return Trajectory(**whole)
 
 
 def finite_records(trajectory: Trajectory) -> int:
