@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import time
 from functools import cache
 from pathlib import Path
@@ -83,3 +84,8 @@ def wait_for(file: Path, size: int) -> None:
             return
         time.sleep(0.05)
     raise AssertionError("nothing was written")
+
+
+def heeds_ctrl_c() -> None:
+    """In a new process, before Python starts: processes that a shell started in the background ignore the signal."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)

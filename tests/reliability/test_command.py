@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from command import called
-from reliability.runs import wait_for
+from reliability.runs import heeds_ctrl_c, wait_for
 
 import linkwork as lw
 
@@ -56,6 +56,7 @@ def test_ctrl_c_says_how_to_go_on(tmp_path: Path) -> None:
         stderr=subprocess.PIPE,
         text=True,
         env=environment,
+        preexec_fn=heeds_ctrl_c,
     )
     file = tmp_path / "loop.lwk"
     wait_for(file, 20_000)

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 from reliability.killed import begun, continued
-from reliability.runs import same, wait_for
+from reliability.runs import heeds_ctrl_c, same, wait_for
 
 import linkwork as lw
 from linkwork.store.blocks import Block, read_blocks
@@ -23,7 +23,8 @@ LAST_SECOND = 1.0
 
 def started(file: Path, duration: float, kind: str) -> subprocess.Popen[str]:
     """The run in a process of its own, when Python is up."""
-    run = subprocess.Popen([sys.executable, str(SCRIPT), str(file), str(duration), kind], stdout=subprocess.PIPE, text=True)
+    command = [sys.executable, str(SCRIPT), str(file), str(duration), kind]
+    run = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, preexec_fn=heeds_ctrl_c)
     assert run.stdout is not None
     assert run.stdout.readline() == "ready\n"
     return run
@@ -125,7 +126,7 @@ except KeyboardInterrupt as stop:
     again = lw.simulate(model, start(model), 1e-3 * (len(kept) - 1), 1e-3)
     print(type(stop).__name__, late < 0.3, len(kept) > 1000, again.v.tobytes() == kept.v.tobytes())
 """
-    said = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60)
+    said = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60, preexec_fn=heeds_ctrl_c)
     assert said.stdout.split() == ["RunInterrupted", "True", "True", "True"], said.stderr
 
 
