@@ -27,7 +27,7 @@ from .spatial.gate import choice, given_count, given_positive, given_reals, mean
 from .steppers import ALL_STEPPERS, AdaptiveStepper, Solution, Stepper
 from .steppers.departures import bounded_joints, first_departure
 from .steppers.efforts import Efforts
-from .steppers.fixed import Control, FixedRun, finite_force
+from .steppers.fixed import Control, FixedRun, shaped_force
 from .steppers.hyper_reduced import hyper_stepper
 from .steppers.inputs import Inputs, input_function
 from .steppers.mapped import MappedStepper
@@ -448,7 +448,7 @@ def _held_back(control: Control | None, efforts: Efforts, nv: int) -> Control | 
     """The control within the efforts of the joints; a control of a model without any stays."""
     if control is None or not efforts.any:
         return control
-    return lambda t, state: efforts.held(finite_force(control(t, state), t, (nv,)))
+    return lambda t, state: efforts.held(shaped_force(control(t, state), t, (nv,)))
 
 
 def _adaptive(
@@ -465,6 +465,9 @@ def _adaptive(
     """A stepper that chooses its own steps."""
 
     def force(t: float, now: State) -> Any:
-        return finite_force(control(t, now), t, (model.nv,))
+        told = shaped_force(control(t, now), t, (model.nv,))
+        if t == state.t and not np.isfinite(told).all():  # later, a motion may run away in a step that is taken back
+            raise SolverError(f"control returned a value that is not finite at t = {t:g}")
+        return told
 
     return stepper.solve(model, state, times, None if control is None else force, external, driven, tau, threads)

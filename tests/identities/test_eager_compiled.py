@@ -44,6 +44,7 @@ def _algorithms() -> dict[str, Algorithm]:
             "energy",
         ):  # forces and constraints: see unit/forces and test_constraint_rows
             own_tree = info.name.endswith(("coordinate_map", "reduced.methods"))
+            own_tree |= info.name.endswith("model.weights")  # backwards: see derivatives/test_gradients
             found |= {} if own_tree else _defined(info.name)
     bare = (-1, -1, False, False)
     steps = reduced_step(bare, 2), maximal_step(bare, 2), implicit_program(bare, False, False, 1)

@@ -78,8 +78,8 @@ def test_killed_a_few_times(tmp_path: Path, kind: str, duration: float) -> None:
 @pytest.mark.slow
 def test_killed_at_twenty_moments(tmp_path: Path) -> None:
     file = tmp_path / "run.lwk"
-    assert killed_again_and_again(file, 250.0, "single", 20) >= 15
-    whole(file, "single", 250.0)
+    assert killed_again_and_again(file, 500.0, "single", 20) >= 15
+    whole(file, "single", 500.0)
 
 
 def processor_time(pid: int) -> float:

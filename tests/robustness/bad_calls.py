@@ -119,7 +119,6 @@ CALLS = {
     ),
     "quaternion, simulated": bad(lambda: run(ball(), state=lw.State(ONES, np.zeros(3))), "hip", "norm 2", "not 1"),
     "quaternion of a Simulator": bad(lambda: lw.Simulator(ball(), lw.State(ONES, np.zeros(3))), "hip", "norm 2", "not 1"),
-    "quaternion, integrate": bad(lambda: ball().integrate(np.array(ONES), np.zeros(3)), "hip", "norm 2", "not 1"),
     "quaternion, to_maximal": bad(lambda: lw.to_maximal(ball(), lw.State(ONES, np.zeros(3))), "hip", "norm 2", "not 1"),
     "quaternion, factor": bad(lambda: lw.factor(ball(), ONES), "hip", "norm 2", "not 1"),
     "quaternion, derivatives": bad(lambda: lw.forward_dynamics_derivatives(ball(), ONES, np.zeros(3)), "hip", "norm 2", "not 1"),

@@ -295,6 +295,7 @@ def test_the_package_is_cheap_to_import() -> None:
         "contact-problems",
         "bisp",
         "analysis",
+        "study",
         "table1",
     }
     assert set(BENCHMARKS) == names

@@ -367,7 +367,9 @@ _ALONE = _references()
 
 def fresh(spares: dict[str, np.ndarray], name: str, shape: tuple[int, ...], dtype: Any) -> np.ndarray:
     """An array for a result. The last one of this name is used again if the caller has dropped it and all views of it:
-    new memory costs a page fault every 4096 bytes, up to half the time of a batch."""
+    new memory costs a page fault every 4096 bytes, up to half the time of a batch. Compiled code knows NumPy's own descriptions
+    of numbers; those of arrays that came out of a pickle are others."""
+    dtype = FLOAT32 if dtype == FLOAT32 else FLOAT64
     a = spares.pop(name, None)
     if a is None or a.shape != shape or a.dtype is not dtype or getrefcount(a) != _ALONE or not a.flags.writeable:
         a = np.empty(shape, dtype)

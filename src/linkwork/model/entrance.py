@@ -41,6 +41,7 @@ class ModelGate:
 
     def __init__(self, model: Any, algorithm: Algorithm) -> None:
         self._model, self._fields = model, algorithm.fields
+        self._makes_unit = algorithm.name.startswith("integrate")  # its results are, whatever the length of what it is given
         if "IA" in algorithm.fields:
             check_leaves(model)
 
@@ -49,7 +50,7 @@ class ModelGate:
         return "" if f is None else f.space
 
     def quaternions(self, name: str) -> Sequence[int]:
-        return quaternions(self._model) if name in CONFIGURATIONS else ()
+        return quaternions(self._model) if name in CONFIGURATIONS and not self._makes_unit else ()
 
     def said(self, algorithm: str, name: str) -> str:
         return f"{spoken(algorithm)}: {SHOWN_AS.get(name, name)}"
@@ -64,7 +65,7 @@ class ModelGate:
                 state = f" of state {at[0]}" if len(at) > 1 else ""
                 value, where = float(a[tuple(at)]), self._where(name, int(at[-1]))
                 raise InputError(f"{self.said(algorithm, name)}{state} must be finite, not {value}{where}")
-            if name in CONFIGURATIONS:
+            if name in CONFIGURATIONS and not self._makes_unit:
                 self._check_units(algorithm, a)
 
     def _check_units(self, algorithm: str, q: np.ndarray) -> None:

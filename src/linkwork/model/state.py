@@ -18,6 +18,8 @@ from .entrance import body_of
 from .locked import locked_joint
 from .model import Body, Model
 
+STEPPED = 1e-4  # of rotations of maximal states: integrators of one's own leave the group between their stages
+
 
 @dataclass(frozen=True, eq=False)
 class State(Frozen):
@@ -155,7 +157,7 @@ def check_maximal_state(model: Model, state: MaximalState) -> None:
         raise InputError("the maximal state is a batch of 0 states; give at least one")
     for i, body in enumerate(model.bodies):
         E = state.poses[..., i, :, :]
-        problem = rotation_problem(E[..., :3, :3])
+        problem = rotation_problem(E[..., :3, :3], STEPPED)
         if problem:
             raise InputError(f"state.poses of body {body.name!r}: its rotation is not a rotation ({problem})")
         if np.abs(E[..., 3, :] - (0.0, 0.0, 0.0, 1.0)).max(initial=0.0) > 0.0:

@@ -63,7 +63,7 @@ def _refuse_friction(laws: Collection) -> None:
 def given_laws(laws: Collection, q: Any, t: Any, inputs: Any, rows: bool) -> dict[str, Any]:
     """What laws of a program look at besides the motion: time, inputs of forces and, if rows take part, what these must know."""
     t = finite_reals("t", t)
-    if t.ndim > 1 or (t.ndim and not t.size):
+    if t.ndim > 2 or t.shape[1:] not in ((), (1,)) or (t.ndim and not t.size):
         raise InputError(f"t must be one time, or one for every state of a batch, not of shape {t.shape}")
     given: dict[str, Any] = {"t": t.reshape((-1, 1) if t.size > 1 else (1,))}
     if laws.forces:

@@ -106,10 +106,10 @@ def shown(x: Any) -> str:
     return text if len(text) <= SHOWN else text[: SHOWN - 4] + " ..."
 
 
-def rotation_problem(R: np.ndarray) -> str | None:
-    """What is wrong with rotations (..., 3, 3), or None: they must be right-handed and orthonormal, to 1e-6."""
+def rotation_problem(R: np.ndarray, most: float = ROTATION_ERROR) -> str | None:
+    """What is wrong with rotations (..., 3, 3), or None: they must be right-handed and orthonormal, to 1e-6 or as said."""
     error = np.abs(R @ np.swapaxes(R, -1, -2) - np.eye(3)).max(axis=(-2, -1), initial=0.0)
-    if not np.all(error <= ROTATION_ERROR):
+    if not np.all(error <= most):
         return f"R R^T is off by {float(np.max(error)):.2g}"
     return "is left-handed (its determinant is -1); turn one axis round" if np.any(np.linalg.det(R) < 0) else None
 
