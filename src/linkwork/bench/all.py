@@ -14,6 +14,7 @@ from typing import Any
 
 from .. import __version__
 from ..errors import InputError, LinkworkError
+from ..view.files import whole_file
 
 SCHEMA = "linkwork-bench/1"
 PEERS = ("numpy", "scipy", "llvmlite", "pin", "mujoco", "casadi", "jax", "pybullet", "coal")
@@ -63,18 +64,14 @@ def run(benchmarks: Mapping[str, Callable[..., Any]], json: Path | None, quick: 
             continue
         report["benchmarks"][name] = {"seconds": round(time.monotonic() - begin, 1), "rows": rows}
         if json is not None:
-            _whole(json, encoder.dumps(report, indent=1, default=_plain))
+            with whole_file(json) as part:
+                part.write_text(encoder.dumps(report, indent=1, default=_plain), encoding="utf-8")
         if page is not None:
-            _whole(page, written(report))
+            with whole_file(page) as part:
+                part.write_text(written(report), encoding="utf-8")
     if not report["benchmarks"]:
         raise InputError(f"nothing could be measured: {report['missing']}")
     return [{"benchmark": name, **row} for name, own in report["benchmarks"].items() for row in own["rows"]]
-
-
-def _whole(path: Path, text: str) -> None:
-    part = path.with_name(path.name + ".part")
-    part.write_text(text, encoding="utf-8")
-    part.replace(path)
 
 
 def _plain(x: Any) -> Any:

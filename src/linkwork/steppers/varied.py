@@ -18,6 +18,7 @@ from ..kernel.varying import Names, varying, with_varied
 from ..kernel.workers import thread_count
 from ..model import Model, State
 from .efforts import Efforts
+from .fixed import shaped_force
 from .recording import Recording
 from .stepper import Stepper, program_of
 from .stepping import Stepping
@@ -122,10 +123,7 @@ class VariedRuns:
 
 def _asked(control: BatchControl, t: float, state: State, shape: tuple[int, int]) -> np.ndarray:
     """What a control says for all runs; to those that are lost nothing is done."""
-    told = np.asarray(control(t, state), float)
-    if told.shape not in (shape, shape[1:]):
-        raise InputError(f"control returned shape {told.shape} at t = {t:g}; expected {shape}")
-    tau = np.array(np.broadcast_to(told, shape))
+    tau = np.array(np.broadcast_to(shaped_force(control(t, state), t, shape, shape[1:]), shape))
     lost = ~np.isfinite(state.v).all(axis=-1)
     tau[lost] = 0.0
     if not np.isfinite(tau).all():

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import difflib
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,6 +13,7 @@ from ..errors import InputError, ModelError
 from ..geometry import Shape
 from ..model import Model, State
 from ..reduced.parameters import value_of
+from ..spatial.gate import meant
 from ..spatial.se3 import SE3
 
 COLUMN = re.compile(r"^(?P<path>[^\[\]]+)(\[(?P<entry>\d+)\])?$")
@@ -57,14 +57,14 @@ def column(model: Model, name: str, free: bool) -> Column:
         joint = model.bodies[model.body_index(owner)].joint
         return _checked_entry(Column(name, "state", owner, what, entry), joint.nq if what == "q" else joint.nv)
     if owner not in laws and owner not in model.names:
-        near = _near(owner, [*model.names, *filter(None, laws)])
+        near = meant(owner, [*model.names, *filter(None, laws)])
         raise InputError(f"column {name!r} of the design: the model has no body, joint or law {owner!r}{near}")
     shape, dot, attribute = what.rpartition(".")
     if dot:
         _shape(model, name, owner, shape, attribute)
         return Column(name, "shape", owner, what, entry)
     if owner in laws and owner not in model.names and what not in (known := model.elements[laws.index(owner)].numbers()):
-        near = _near(what, known) or f"; it has {', '.join(known)}"
+        near = meant(what, known) or f"; it has {', '.join(known)}"
         raise InputError(f"column {name!r} of the design: {owner!r} has no number {what!r}{near}")
     try:
         value = value_of(model, owner, what)
@@ -73,11 +73,6 @@ def column(model: Model, name: str, free: bool) -> Column:
     if isinstance(value, SE3):
         raise InputError(f"column {name!r} of the design: a placement is no column of numbers; vary the coordinates of a joint")
     return _checked_entry(Column(name, "number", owner, what, entry), np.size(value))
-
-
-def _near(name: str, known: Iterable[str]) -> str:
-    near = difflib.get_close_matches(name, list(known), 1)
-    return f"; did you mean {near[0]!r}?" if near else ""
 
 
 def _checked_entry(c: Column, size: int) -> Column:
@@ -109,9 +104,9 @@ def variant(model: Model, columns: Sequence[Column], row: Mapping[str, Any]) -> 
         x = row[c.name]
         if c.kind == "number":
             own = numbers.setdefault(c.owner, {})
-            own[c.what] = _placed(own.get(c.what, value_of(model, c.owner, c.what)), c.entry, x)
+            own[c.what] = placed(own.get(c.what, value_of(model, c.owner, c.what)), c.entry, x)
         elif c.kind == "gravity":
-            gravity = _placed(model.gravity if gravity is None else gravity, c.entry, x)
+            gravity = placed(model.gravity if gravity is None else gravity, c.entry, x)
         elif c.kind == "shape":
             body = model.bodies[model.body_index(c.owner)]
             own_shapes = shapes.setdefault(body.name, list(body.shapes))
@@ -124,7 +119,7 @@ def variant(model: Model, columns: Sequence[Column], row: Mapping[str, Any]) -> 
 
 def _with_number(shape: Shape, attribute: str, entry: int | None, x: Any) -> Shape:
     """The shape with another number, within the bounds of its kind."""
-    value = _placed(getattr(shape, attribute) if attribute in shape.parameter_names else 0.0, entry, x)
+    value = placed(getattr(shape, attribute) if attribute in shape.parameter_names else 0.0, entry, x)
     if attribute in ("friction", "restitution"):
         if not 0 <= value <= (1.0 if attribute == "restitution" else np.inf):
             raise ModelError(f"{shape.name}: {attribute} = {value:g} is out of its bounds")
@@ -134,7 +129,7 @@ def _with_number(shape: Shape, attribute: str, entry: int | None, x: Any) -> Sha
     return shape.bound({attribute: value})
 
 
-def _placed(old: Any, entry: int | None, x: Any) -> Any:
+def placed(old: Any, entry: int | None, x: Any) -> Any:
     """The old value with one entry, or as a whole, replaced."""
     if entry is None:
         return float(x) if np.ndim(old) == 0 and np.ndim(x) == 0 else np.asarray(x, float).reshape(np.shape(old))

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import InputError
+from ..spatial.gate import given_count
 
 LOG = "log"
 Range = Sequence[Any]  # (least, most), or (least, most, "log")
@@ -49,14 +50,18 @@ class Design:
     @staticmethod
     def random(ranges: Mapping[str, Range], runs: int, seed: int = 0) -> Design:
         """Points drawn evenly and independently from a box."""
-        return _from_unit(ranges, _count(runs), lambda d, n: np.random.default_rng(seed).random((n, d)))
+        return _from_unit(ranges, runs, lambda d, n: np.random.default_rng(seed).random((n, d)))
 
     @staticmethod
     def latin(ranges: Mapping[str, Range], runs: int, seed: int = 0) -> Design:
         """A Latin hypercube: every range is cut into as many equal parts as there are runs, and each part has one."""
         from scipy.stats import qmc
 
-        return _from_unit(ranges, _count(runs), lambda d, n: qmc.LatinHypercube(d, rng=np.random.default_rng(seed)).random(n))
+        return _from_unit(
+            ranges,
+            given_count("a number of runs", runs),
+            lambda d, n: qmc.LatinHypercube(d, rng=np.random.default_rng(seed)).random(n),
+        )
 
     @staticmethod
     def sobol(ranges: Mapping[str, Range], runs: int, seed: int = 0) -> Design:
@@ -66,7 +71,7 @@ class Design:
         def points(d: int, n: int) -> np.ndarray:
             return qmc.Sobol(d, rng=np.random.default_rng(seed)).random_base2((n - 1).bit_length())[:n]
 
-        return _from_unit(ranges, _count(runs), points)
+        return _from_unit(ranges, runs, points)
 
     def with_columns(self, **columns: Any) -> Design:
         """The same runs with further columns, one value for all or one for each."""
@@ -75,7 +80,7 @@ class Design:
 
     def repeated(self, times: int, column: str = "seed") -> Design:
         """Every run so many times, with the number of its repetition in a column."""
-        rows = np.repeat(np.arange(self.runs), _count(times))
+        rows = np.repeat(np.arange(self.runs), given_count("a number of runs", times))
         return Design({name: x[rows] for name, x in self.columns.items()} | {column: np.tile(np.arange(times), self.runs)})
 
     def rows(self, which: Any) -> dict[str, np.ndarray]:
@@ -111,18 +116,12 @@ def _values(name: str, values: Any) -> np.ndarray:
     return x
 
 
-def _count(runs: Any) -> int:
-    if isinstance(runs, bool) or not isinstance(runs, int | np.integer) or runs < 1:
-        raise InputError(f"a number of runs must be a positive integer, not {runs!r}")
-    return int(runs)
-
-
 def _from_unit(ranges: Mapping[str, Range], runs: int, points: Any) -> Design:
     """Points of the unit cube, stretched to the ranges."""
     if not isinstance(ranges, Mapping) or not ranges:
         raise InputError(f"a design is drawn from ranges {{column: (least, most)}}, not {ranges!r}")
     bounds = {name: _range(name, x) for name, x in ranges.items()}
-    unit = points(len(bounds), runs)
+    unit = points(len(bounds), given_count("a number of runs", runs))
     columns = {}
     for k, (name, (low, high, log)) in enumerate(bounds.items()):
         columns[name] = low * (high / low) ** unit[:, k] if log else low + (high - low) * unit[:, k]

@@ -18,6 +18,7 @@ from ..elements.collection import collection
 from ..errors import InputError, LinkworkError
 from ..model import Model, State
 from ..simulate import chosen_stepper
+from ..spatial.gate import given_count
 from .recorded import Recorded
 from .shooting import Shots
 from .unknowns import Unknowns
@@ -134,8 +135,7 @@ def fit(
     bounds = _bounds(unknowns, numbers)
     if not parts:
         raise InputError("there is no recorded motion to fit to")
-    if isinstance(rounds, bool) or not isinstance(rounds, int) or rounds < 1:
-        raise InputError(f"rounds must be a positive integer, not {rounds!r}")
+    given_count("rounds", rounds)
     chosen = stepper or ("symplectic_euler" if _pushes(model) else "rk4")
     shots = [Shots(model, unknowns, part, dt, start, windows, chosen, options) for part in parts]
     return _Search(unknowns, shots, bounds, _priors(unknowns, priors or {})).solved(rounds)

@@ -16,8 +16,9 @@ from typing import Any
 import numpy as np
 
 from .. import __version__
-from ..elements.collection import collection
 from ..errors import InputError
+from ..streams.head import model_data
+from ..view.files import whole_file
 from .work import FAILURE, Work
 
 RUN = "run"
@@ -34,19 +35,6 @@ def arrow() -> Any:
     return pyarrow
 
 
-def model_digest(model: Any) -> str:
-    """What identifies a model: the code of its nodes and all their numbers."""
-    digest, tree = hashlib.sha256(), collection(model).tree
-    for of in ("", *sorted(tree.sets)):
-        own = tree.of(of)
-        for c, values in zip(own.classes, own.parameters, strict=True):
-            digest.update(repr(c.signature).encode())
-            for name, x in values.items():
-                digest.update(name.encode() + (x.tobytes() if hasattr(x, "tobytes") else repr(x).encode()))
-    digest.update(np.asarray(model.gravity, float).tobytes())
-    return digest.hexdigest()[:16]
-
-
 def described(work: Work, chunk: int) -> dict[str, Any]:
     """What a study is, for the metadata and to recognise it."""
     digest = hashlib.sha256()
@@ -57,7 +45,7 @@ def described(work: Work, chunk: int) -> dict[str, Any]:
         "linkwork": __version__,
         "numpy": np.__version__,
         "machine": platform.machine(),
-        "model": model_digest(work.model),
+        "model": model_data(work.model)[1][:16],
         "design": digest.hexdigest()[:16],
         "runs": work.design.runs,
         "chunk": chunk,
@@ -90,20 +78,14 @@ class Store:
         if known.exists():
             self._refuse(json.loads(known.read_text()), self.folder)
         else:
-            self._whole(known, lambda file: file.write_text(json.dumps(about, indent=1)))
+            with whole_file(known) as part:
+                part.write_text(json.dumps(about, indent=1))
 
     def _refuse(self, other: dict[str, Any], where: Path) -> None:
         """Another study must not be mixed with this one."""
         differ = [name for name in self.about if json.loads(json.dumps(self.about[name])) != other.get(name)]
         if differ:
             raise InputError(f"{where} holds another study: its {', '.join(differ)} differ; choose another name, or delete it")
-
-    @staticmethod
-    def _whole(path: Path, write: Any) -> None:
-        """Write a file that appears under its name only when it is complete."""
-        part = path.with_name(path.name + ".part")
-        write(part)
-        part.replace(path)
 
     @property
     def finished(self) -> bool:
@@ -116,7 +98,8 @@ class Store:
     def add(self, number: int, columns: Mapping[str, np.ndarray]) -> None:
         """Keep what was found of a chunk."""
         table = _table(self._arrow, columns, self.about)
-        self._whole(self.folder / f"{number:08d}.parquet", lambda file: self._arrow.parquet.write_table(table, file))
+        with whole_file(self.folder / f"{number:08d}.parquet") as part:
+            self._arrow.parquet.write_table(table, part)
 
     def finish(self) -> None:
         """Make the whole of the parts."""
@@ -124,7 +107,8 @@ class Store:
         tables = [self._arrow.parquet.read_table(file) for file in files]
         widest = max(tables, key=lambda t: t.num_columns).schema
         whole = self._arrow.concat_tables([_like(self._arrow, t, widest) for t in tables]).combine_chunks()
-        self._whole(self.path, lambda file: self._arrow.parquet.write_table(whole, file))
+        with whole_file(self.path) as part:
+            self._arrow.parquet.write_table(whole, part)
         shutil.rmtree(self.folder)
 
     def columns(self) -> dict[str, np.ndarray]:

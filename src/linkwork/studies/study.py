@@ -17,7 +17,7 @@ import numpy as np
 from ..errors import InputError
 from ..model import Model, State
 from ..simulate import step_count
-from ..spatial.gate import given_positive
+from ..spatial.gate import given_count, given_positive
 from .design import Design
 from .places import here, in_processes, on_cluster
 from .results import FAILURE, RUN, Store, described
@@ -130,12 +130,10 @@ def study(
     duration, dt = given_positive("duration", duration), given_positive("dt", dt)
     steps = step_count(duration, dt)
     every = (steps if measure is None else 1) if every is None else every
-    if isinstance(every, bool) or not isinstance(every, int) or every < 1 or steps % every:
+    every, processes = given_count("every", every), given_count("processes", processes)
+    if steps % every:
         raise InputError(f"every must be a positive integer that divides the {steps} steps, not {every!r}")
-    if isinstance(processes, bool) or not isinstance(processes, int) or processes < 1:
-        raise InputError(f"processes must be a positive integer, not {processes!r}")
-    if chunk is not None and (isinstance(chunk, bool) or not isinstance(chunk, int) or chunk < 1):
-        raise InputError(f"chunk must be a positive integer, not {chunk!r}")
+    chunk = None if chunk is None else given_count("chunk", chunk)
     if not isinstance(model, Model):
         raise InputError(f"a study needs a Model, not a {type(model).__name__}")
     for name, f in (("measure", measure), ("control", control)):

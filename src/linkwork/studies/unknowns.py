@@ -15,7 +15,7 @@ from ..errors import InputError
 from ..model import Model
 from ..reduced.parameters import value_of
 from ..spatial.inertia import Inertia
-from .columns import Column, column
+from .columns import Column, column, placed
 
 INERTIA = "inertia"
 LOWER = [(0, 0), (1, 1), (2, 2), (3, 3), (1, 0), (2, 0), (2, 1), (3, 0), (3, 1), (3, 2)]  # of the factor
@@ -77,14 +77,7 @@ class Unknowns:
                 continue
             old = own.get(c.what, value_of(self.model, c.owner, c.what))
             size = np.size(old) if c.entry is None else 1
-            if c.entry is None:
-                own[c.what] = float(x[at]) if np.ndim(old) == 0 else x[at : at + size].reshape(np.shape(old))
-            else:
-                new = np.array(old, float)
-                new.flat[c.entry] = x[at]
-                if new.shape == (3, 3):
-                    new.T.flat[c.entry] = x[at]
-                own[c.what] = float(new) if new.ndim == 0 else new
+            own[c.what] = placed(old, c.entry, x[at : at + size] if np.ndim(old) and c.entry is None else x[at])
             at += size
         return self.model.with_parameters(numbers)
 
