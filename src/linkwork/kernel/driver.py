@@ -5,7 +5,7 @@
 
 For every block of `width` states: the inputs are transposed into lanes, then for every record the segments run `every`
 times and the outputs are transposed back. Lanes beyond the last state repeat that state, so they cost nothing extra to
-guard: they write the same values to the same place.
+guard: they write the same values to the same place. Where the job asks for it, numbers are looked at on their way (`lane_looks`).
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ import ctypes
 import functools
 from collections.abc import Sequence
 
-from . import machine, python
+from . import lane_looks, machine, python
 from .lanes import Lanes
 from .records import JOB, SEGMENT, TRANSFER, load_field
 from .workers import share
 
-ADDRESSES = ("segments", "bases", "inputs", "outputs", "next")  # in a job
+ADDRESSES = ("segments", "bases", "inputs", "outputs", "next", "odd", "units")  # in a job
 
 
 def run_ir(t: Lanes) -> str:
@@ -247,6 +247,7 @@ def batch_ir(t: Lanes) -> str:
     return (
         "\n".join(lines)
         + f"""
+  %looks = icmp ne ptr %odd, null
   br label %take
 take:
   %first = atomicrmw add ptr %next, i64 %chunk seq_cst
@@ -264,12 +265,22 @@ block:
   %valid = select i1 %few, i64 %left, i64 {t.width}
   br label %record
 record:
-  %r = phi i64 [ 0, %block ], [ %r.next, %record.end ]
+  %r = phi i64 [ 0, %block ], [ %r.next, %out ]
   %r.first = icmp eq i64 %r, 0
   call void @lw_pack_all(ptr %inputs, i64 %input_count, i64 %s, i64 %valid, i64 %r, i1 %r.first)
+  br i1 %looks, label %look.in, label %go
+look.in:
+  %fine.in = call i1 @lw_lanes_finite(ptr %inputs, i64 %input_count)
+  %unit.in = call i1 @lw_lanes_unit(ptr %units, i64 %unit_count)
+  %good.in = and i1 %fine.in, %unit.in
+  br i1 %good.in, label %go, label %odd.in
+odd.in:
+  store atomic i64 1, ptr %odd monotonic, align 8
+  br label %go
+go:
   br label %repeat
 repeat:
-  %k = phi i64 [ 0, %record ], [ %k.next, %repeat ]
+  %k = phi i64 [ 0, %go ], [ %k.next, %repeat ]
   call void @lw_run(ptr %segments, i64 %segment_count, ptr %bases)
   %k.next = add i64 %k, 1
   %k.more = icmp slt i64 %k.next, %every
@@ -278,6 +289,14 @@ record.end:
   %r.next = add i64 %r, 1
   %r.more = icmp slt i64 %r.next, %records
   %r.last = xor i1 %r.more, true
+  br i1 %looks, label %look.out, label %out
+look.out:
+  %good.out = call i1 @lw_lanes_finite(ptr %outputs, i64 %output_count)
+  br i1 %good.out, label %out, label %odd.out
+odd.out:
+  store atomic i64 1, ptr %odd monotonic, align 8
+  br label %out
+out:
   call void @lw_unpack_all(ptr %outputs, i64 %output_count, i64 %s, i64 %valid, i64 %r, i1 %r.last)
   br i1 %r.more, label %record, label %block.end
 block.end:
@@ -300,6 +319,8 @@ def driver_ir(t: Lanes) -> str:
         transfer_ir(t, True, mapped=True),
         transfers_ir(False),
         transfers_ir(True),
+        lane_looks.finite_ir(t),
+        lane_looks.unit_ir(t),
         batch_ir(t),
         python.data_ir(),
         python.within_ir(t.element),

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..errors import InputError
 from ..model import State
-from ..simulate import Prepared
+from ..prepared import Prepared
 from ..steppers.departures import bounded_joints, first_departure
 from ..steppers.equation import RungeKuttaStepper
 from ..steppers.recording import Place
@@ -34,7 +34,7 @@ class AdaptiveStream:
             )
         self.ready, self.stepper, self.start = ready, stepper, start
         self.batched = start.q.ndim > 1
-        self.times = start.t + ready.dt * ready.every * np.arange(ready.steps // ready.every + 1)
+        self.times = ready.times
         self.motions = stepper.motions(ready.model, start, None, ready.external, None, ready.tau)
 
     @property

@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 
 from ..errors import InputError
-from ..simulate import Prepared, prepared
+from ..prepared import Prepared
+from ..simulate import prepared
 from ..steppers.stepper import Solution
 from ..trajectory import Trajectory
 from .adaptive import AdaptiveStream

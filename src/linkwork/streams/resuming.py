@@ -6,7 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import InputError
-from ..simulate import delivered, prepared
+from ..prepared import delivered
+from ..simulate import prepared
 from ..store.blocks import BlockWriter
 from ..trajectory import Trajectory
 from .file import StreamFile

@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 
 from ..errors import InputError, RunInterrupted, SolverError, WriteError
-from ..simulate import Prepared, prepared
+from ..prepared import Prepared
+from ..simulate import prepared
 from ..steppers.fixed import FixedRun
 from ..steppers.recording import Place
 from ..steppers.stepper import Solution
@@ -131,7 +132,7 @@ def _first(run: FixedRun) -> dict[str, np.ndarray]:
     """The first record: the start."""
     found = {name: run.parts[name].reshape(_shape(run, 1) + tail) for name, tail in run.tails.items()}
     sizes = run.program.report_sizes(run.model)
-    return {"t": run.t[:1], **found, **{f"report.{name}": np.zeros((run.batch, 1, n)) for name, n in sizes.items()}}
+    return {"t": np.array([run.start.t]), **found, **{f"report.{name}": np.zeros((run.batch, 1, n)) for name, n in sizes.items()}}
 
 
 def _shape(run: FixedRun, count: int) -> tuple[int, ...]:
