@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
@@ -125,9 +124,23 @@ class Prepared:
 
     def _adaptive(self, stepper: AdaptiveStepper) -> Solution:
         assert isinstance(self.start, State)
-        held_back = _held_back(self.control, self.efforts, self.model.nv)
-        ways = (self.times, held_back, self.tau, self.external, self.driven, self.threads)
-        return _within_domains(self.model, _adaptive(self.model, self.start, stepper, *ways))
+        ways = (self.times, self.continuous_control(), self.external, self.driven, self.tau, self.threads)
+        return _within_domains(self.model, stepper.solve(self.model, self.start, *ways))
+
+    def continuous_control(self) -> Control | None:
+        """The control as a stepper that chooses its steps asks it: within the efforts of the joints, of the right shape."""
+        control, efforts, nv, begin = self.control, self.efforts, self.model.nv, self.start.t
+        if control is None:
+            return None
+        any_effort = efforts.any
+
+        def force(t: float, now: State | MaximalState) -> np.ndarray:
+            told = shaped_force(control(t, now), t, (nv,))
+            if t == begin and not np.isfinite(told).all():  # later, a motion may run away in a step that is taken back
+                raise SolverError(f"control returned a value that is not finite at t = {t:g}")
+            return efforts.held(told) if any_effort else told
+
+        return force
 
     def mapped(self, found: Solution) -> Solution:
         """What was found, where coordinates are functions of others: with the forces of rows as those let them act."""
@@ -178,32 +191,3 @@ def _within_domains(model: Model, found: Solution) -> Solution:
     q = found.arrays["q"]
     departure = first_departure(model, q.reshape(-1, *q.shape[-2:]), found.t)
     return found if departure is None else replace(found, failure=departure[1])
-
-
-def _held_back(control: Control | None, efforts: Efforts, nv: int) -> Control | None:
-    """The control within the efforts of the joints; a control of a model without any stays."""
-    if control is None or not efforts.any:
-        return control
-    return lambda t, state: efforts.held(shaped_force(control(t, state), t, (nv,)))
-
-
-def _adaptive(
-    model: Model,
-    state: State,
-    stepper: AdaptiveStepper,
-    times: np.ndarray,
-    control: Any,
-    tau: Any,
-    external: Any,
-    driven: Any,
-    threads: int | None,
-) -> Solution:
-    """A stepper that chooses its own steps."""
-
-    def force(t: float, now: State) -> Any:
-        told = shaped_force(control(t, now), t, (model.nv,))
-        if t == state.t and not np.isfinite(told).all():  # later, a motion may run away in a step that is taken back
-            raise SolverError(f"control returned a value that is not finite at t = {t:g}")
-        return told
-
-    return stepper.solve(model, state, times, None if control is None else force, external, driven, tau, threads)

@@ -5,7 +5,7 @@
 
 For every block of `width` states: the inputs are transposed into lanes, then for every record the segments run `every`
 times and the outputs are transposed back. Lanes beyond the last state repeat that state, so they cost nothing extra to
-guard: they write the same values to the same place. Where the job asks for it, numbers are looked at on their way (`lane_looks`).
+guard: they write the same values to the same place. Where the job asks for it, numbers are looked at on their way.
 """
 
 from __future__ import annotations
@@ -14,9 +14,10 @@ import ctypes
 import functools
 from collections.abc import Sequence
 
-from . import lane_looks, machine, python
+from . import machine, python
 from .lanes import Lanes
 from .records import JOB, SEGMENT, TRANSFER, load_field
+from .unit_lanes import unit_ir
 from .workers import share
 
 ADDRESSES = ("segments", "bases", "inputs", "outputs", "next", "odd", "units")  # in a job
@@ -104,10 +105,14 @@ def transfer_ir(t: Lanes, unpack: bool, mapped: bool = False) -> str:
     mapped: scalar i of a row is number `map[i]` of the lanes.
 
     Square tiles of one register per row; the last tile overlaps the one before. Rows shorter than a tile go scalar by scalar.
+    Returns whether the numbers are finite: whether their sums are, which are made beside the loads and stores in no time of their
+    own. A sum of finite numbers may overflow; so the answer may be no where nothing is wrong.
     """
     name, tile = ("lw_unpack" if unpack else "lw_pack"), min(t.width, machine.register_bytes() // t.bytes)
     name, more = (f"{name}_mapped", ", ptr %map") if mapped else (name, "")
-    lines = [f"define void @{name}(ptr %lanes, ptr %memory, i64 %count, i64 %stride, i64 %valid{more}) #0 {{", "start:"]
+    lines = [f"define i1 @{name}(ptr %lanes, ptr %memory, i64 %count, i64 %stride, i64 %valid{more}) #0 {{", "start:"]
+    kind, zero = Lanes(tile, t.single).type, Lanes(tile, t.single).constant(0.0)
+    tiles, one = range(t.width // tile), Lanes(1, t.single).constant(0.0)
     lines.append("  %last = sub i64 %valid, 1")
     for k in range(t.width):
         lines.append(f"  %c{k} = icmp slt i64 {k}, %last")
@@ -117,15 +122,36 @@ def transfer_ir(t: Lanes, unpack: bool, mapped: bool = False) -> str:
     lines += [f"  %final = sub i64 %count, {tile}", "  %long = icmp sge i64 %final, 0"]
     lines += ["  %some = icmp sgt i64 %count, 0", "  br i1 %long, label %tiles, label %short"]
     lines += ["tiles:", "  %u = phi i64 [ 0, %start ], [ %u.next, %tiles ]"]
+    lines += [f"  %sum{tile * i} = phi {kind} [ {zero}, %start ], [ %more{tile * i}, %tiles ]" for i in tiles]
     lines += ["  %over = icmp sgt i64 %u, %final", "  %j = select i1 %over, i64 %final, i64 %u"]
     lines += _tiles(t, tile, unpack, mapped)
     lines += [f"  %u.next = add i64 %u, {tile}", "  %u.more = icmp slt i64 %u.next, %count"]
-    lines += ["  br i1 %u.more, label %tiles, label %done"]
-    lines += ["short:", "  br i1 %some, label %loop, label %done"]
-    lines += ["loop:", "  %i = phi i64 [ 0, %short ], [ %next, %loop ]", *_scalars(t, unpack, mapped)]
-    lines += ["  %next = add i64 %i, 1", "  %more = icmp slt i64 %next, %count"]
-    lines += ["  br i1 %more, label %loop, label %done", "done:", "  ret void", "}"]
+    lines += ["  br i1 %u.more, label %tiles, label %whole"]
+    lines += ["whole:", *_finite("tile", kind, zero, [f"%more{tile * i}" for i in tiles])]
+    if tile > 1:
+        odd = Lanes(tile, t.single).bool_type
+        lines += [f"  %tile.bits = bitcast {odd} %tile.odd to i{tile}", f"  %tile.fine = icmp eq i{tile} %tile.bits, 0"]
+    else:
+        lines += ["  %tile.fine = xor i1 %tile.odd, true"]
+    lines += ["  ret i1 %tile.fine", "short:", "  br i1 %some, label %loop, label %empty"]
+    lines += ["loop:", "  %i = phi i64 [ 0, %short ], [ %next, %loop ]"]
+    lines += [f"  %lone{k} = phi {t.element} [ {one}, %short ], [ %lone{k}.more, %loop ]" for k in range(t.width)]
+    lines += [*_scalars(t, unpack, mapped), "  %next = add i64 %i, 1", "  %more = icmp slt i64 %next, %count"]
+    lines += ["  br i1 %more, label %loop, label %last.one", "last.one:"]
+    lines += _finite("lone", t.element, one, [f"%lone{k}.more" for k in range(t.width)])
+    lines += ["  %lone.fine = xor i1 %lone.odd, true", "  ret i1 %lone.fine", "empty:", "  ret i1 true", "}"]
     return "\n".join(lines)
+
+
+def _finite(name: str, kind: str, zero: str, sums: list[str]) -> list[str]:
+    """`%name.odd`: where the sum of sums is not finite."""
+    lines, rest = [], list(sums)
+    while len(rest) > 1:
+        a, b = rest.pop(0), rest.pop(0)
+        rest.append(f"%{name}.s{len(lines)}")
+        lines.append(f"  {rest[-1]} = fadd {kind} {a}, {b}")
+    lines.append(f"  %{name}.none = fmul {kind} {rest[0]}, {zero}")
+    return [*lines, f"  %{name}.odd = fcmp uno {kind} %{name}.none, {zero}"]
 
 
 def _place(t: Lanes, name: str, index: str, mapped: bool) -> list[str]:
@@ -155,6 +181,11 @@ def _tiles(t: Lanes, tile: int, unpack: bool, mapped: bool) -> list[str]:
         source, target = (lanes, memory) if unpack else (memory, lanes)
         x = _transposed(lines, _halves(lines, t, source, f"{first}"), f"{first}", kind)
         lines += [f"  store {kind} {x[k]}, ptr {target[k]}, align {t.bytes}" for k in range(tile)]
+        rest = [f"%sum{first}", *x]
+        while len(rest) > 1:
+            total = f"%part{first}.{len(rest)}" if len(rest) > 2 else f"%more{first}"
+            lines.append(f"  {total} = fadd {kind} {rest.pop()}, {rest.pop()}")
+            rest.insert(1, total)
     return lines
 
 
@@ -206,17 +237,18 @@ def _scalars(t: Lanes, unpack: bool, mapped: bool) -> list[str]:
         source, target = (f"%f{k}", f"%e{k}") if unpack else (f"%e{k}", f"%f{k}")
         lines.append(f"  %s{k} = load {t.element}, ptr {source}, align {t.bytes}")
         lines.append(f"  store {t.element} %s{k}, ptr {target}, align {t.bytes}")
+        lines.append(f"  %lone{k}.more = fadd {t.element} %lone{k}, %s{k}")
     return lines
 
 
 def transfers_ir(unpack: bool) -> str:
     """Move all inputs (or outputs) of one block; inputs that do not change between records move only at record 0, and outputs
-    that have no place for every record only at the last one: `once` says which it is.
+    that have no place for every record only at the last one: `once` says which it is. Returns whether what moved is finite.
     """
     name, move = ("lw_unpack_all", "lw_unpack") if unpack else ("lw_pack_all", "lw_pack")
-    lines = [f"define void @{name}(ptr %list, i64 %total, i64 %state, i64 %valid, i64 %record, i1 %once) #0 {{", "start:"]
+    lines = [f"define i1 @{name}(ptr %list, i64 %total, i64 %state, i64 %valid, i64 %record, i1 %once) #0 {{", "start:"]
     lines += ["  %some = icmp sgt i64 %total, 0", "  br i1 %some, label %loop, label %done", "loop:"]
-    lines.append("  %i = phi i64 [ 0, %start ], [ %next, %after ]")
+    lines += ["  %i = phi i64 [ 0, %start ], [ %next, %after ]", "  %fine = phi i1 [ true, %start ], [ %fine.now, %after ]"]
     lines += [f"  %at = mul i64 %i, {len(TRANSFER)}", "  %entry = getelementptr i64, ptr %list, i64 %at"]
     for index, field in enumerate(TRANSFER):
         load_field(lines, field, index, "%entry", "ptr" if field in ("lanes", "memory", "map") else "i64")
@@ -227,16 +259,19 @@ def transfers_ir(unpack: bool) -> str:
     arguments = "ptr %lanes, ptr %row, i64 %count, i64 %stride, i64 %valid"
     if unpack:
         lines += ["  %plain = icmp eq ptr %map, null", "  br i1 %plain, label %direct, label %by.map", "by.map:"]
-        lines += [f"  call void @lw_unpack_mapped({arguments}, ptr %map)", "  br label %after", "direct:"]
+        lines += [f"  %mapped = call i1 @lw_unpack_mapped({arguments}, ptr %map)", "  br label %after", "direct:"]
+    ways = "[ true, %loop ], [ %moved, %direct ], [ %mapped, %by.map ]" if unpack else "[ true, %loop ], [ %moved, %move ]"
     lines += [
-        f"  call void @{move}({arguments})",
+        f"  %moved = call i1 @{move}({arguments})",
         "  br label %after",
         "after:",
+        f"  %good = phi i1 {ways}",
+        "  %fine.now = and i1 %fine, %good",
         "  %next = add i64 %i, 1",
         "  %more = icmp slt i64 %next, %total",
     ]
-    lines += ["  br i1 %more, label %loop, label %done", "done:", "  ret void", "}"]
-    return "\n".join(lines)
+    lines += ["  br i1 %more, label %loop, label %done", "done:"]
+    return "\n".join([*lines, "  %all = phi i1 [ true, %start ], [ %fine.now, %after ]", "  ret i1 %all", "}"])
 
 
 def batch_ir(t: Lanes) -> str:
@@ -267,10 +302,9 @@ block:
 record:
   %r = phi i64 [ 0, %block ], [ %r.next, %out ]
   %r.first = icmp eq i64 %r, 0
-  call void @lw_pack_all(ptr %inputs, i64 %input_count, i64 %s, i64 %valid, i64 %r, i1 %r.first)
+  %fine.in = call i1 @lw_pack_all(ptr %inputs, i64 %input_count, i64 %s, i64 %valid, i64 %r, i1 %r.first)
   br i1 %looks, label %look.in, label %go
 look.in:
-  %fine.in = call i1 @lw_lanes_finite(ptr %inputs, i64 %input_count)
   %unit.in = call i1 @lw_lanes_unit(ptr %units, i64 %unit_count)
   %good.in = and i1 %fine.in, %unit.in
   br i1 %good.in, label %go, label %odd.in
@@ -289,15 +323,14 @@ record.end:
   %r.next = add i64 %r, 1
   %r.more = icmp slt i64 %r.next, %records
   %r.last = xor i1 %r.more, true
-  br i1 %looks, label %look.out, label %out
-look.out:
-  %good.out = call i1 @lw_lanes_finite(ptr %outputs, i64 %output_count)
-  br i1 %good.out, label %out, label %odd.out
+  %fine.out = call i1 @lw_unpack_all(ptr %outputs, i64 %output_count, i64 %s, i64 %valid, i64 %r, i1 %r.last)
+  %odd.found = xor i1 %fine.out, true
+  %odd.told = and i1 %looks, %odd.found
+  br i1 %odd.told, label %odd.out, label %out
 odd.out:
   store atomic i64 1, ptr %odd monotonic, align 8
   br label %out
 out:
-  call void @lw_unpack_all(ptr %outputs, i64 %output_count, i64 %s, i64 %valid, i64 %r, i1 %r.last)
   br i1 %r.more, label %record, label %block.end
 block.end:
   %s.next = add i64 %s, {t.width}
@@ -319,8 +352,7 @@ def driver_ir(t: Lanes) -> str:
         transfer_ir(t, True, mapped=True),
         transfers_ir(False),
         transfers_ir(True),
-        lane_looks.finite_ir(t),
-        lane_looks.unit_ir(t),
+        unit_ir(t),
         batch_ir(t),
         python.data_ir(),
         python.within_ir(t.element),

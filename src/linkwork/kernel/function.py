@@ -80,6 +80,7 @@ class Function:
         self.algorithm, self._plans, self._phases, self._absent = algorithm, plans, phases, absent
         self._inputs, self._outputs, self.constants = dict(inputs), dict(outputs), dict(constants or {})
         self._sizes = [_size(tail) for tail in outputs.values()]
+        self._wanted = list(zip(outputs, self._sizes, strict=True))
         self._flat, self._flat_inputs = (all(len(tail) == 1 for tail in x.values()) for x in (outputs, inputs))
         self._idle: list[_Memory] = []  # of no call at present; taking one and putting it back cannot be interrupted
         self._lone = len(self._outputs) == 1
@@ -312,7 +313,7 @@ class Function:
         return out
 
     def _fresh(self, memory: _Memory, batch: int, dtype: np.dtype) -> list[np.ndarray]:
-        return [fresh(memory.spares, name, (batch, n), dtype) for name, n in zip(self._outputs, self._sizes, strict=True)]
+        return [fresh(memory.spares, name, (batch, n), dtype) for name, n in self._wanted]
 
     def _rows(self, name: str, tail: Tail, x: Any, dtype: np.dtype) -> tuple[np.ndarray, int | None]:
         """The argument as one row (n,) or rows (batch, n), and how many rows it has."""
@@ -367,7 +368,8 @@ def fresh(spares: dict[str, np.ndarray], name: str, shape: tuple[int, ...], dtyp
     """An array for a result. The last one of this name is used again if the caller has dropped it and all views of it:
     new memory costs a page fault every 4096 bytes, up to half the time of a batch. Compiled code knows NumPy's own descriptions
     of numbers; those of arrays that came out of a pickle are others."""
-    dtype = FLOAT32 if dtype == FLOAT32 else FLOAT64
+    if dtype is not FLOAT64:
+        dtype = FLOAT32 if dtype == FLOAT32 else FLOAT64
     a = spares.pop(name, None)
     if a is None or a.shape != shape or a.dtype is not dtype or getrefcount(a) != _ALONE or not a.flags.writeable:
         a = np.empty(shape, dtype)

@@ -336,7 +336,7 @@ def state_ir() -> str:
     lines += ["  %target = getelementptr ptr, ptr %bases, i64 %place", _NEXT]
     lines.append("  call void @lw_run(ptr %segments, i64 %segment_count, ptr %bases)")
     lines += ["  %plain = icmp eq ptr %map, null", "  br i1 %plain, label %finish, label %unpack", "unpack:"]
-    lines.append("  call void @lw_unpack_mapped(ptr %lanes, ptr %memory, i64 %size, i64 0, i64 1, ptr %map)")
+    lines.append("  %fine = call i1 @lw_unpack_mapped(ptr %lanes, ptr %memory, i64 %size, i64 0, i64 1, ptr %map)")
     lines += ["  br label %finish", "finish:", "  %own = icmp eq ptr %copy, null", "  br i1 %own, label %as.it.is, label %copied"]
     lines += ["as.it.is:", "  call void %incref(ptr %result)", "  ret ptr %result"]
     return "\n".join([*lines, "copied:", "  %made = call ptr %copy(ptr %result, i32 0)", "  ret ptr %made", _REFUSED])

@@ -18,9 +18,9 @@ from typing import Any
 import numpy as np
 
 from . import machine
-from .lane_looks import SLACK
 from .python import PLACES, address_of_api, builtin
 from .records import load_field
+from .unit_lanes import SLACK
 
 WIDTH, SUMS = 8, 4  # numbers at a time, and how many times that
 FIELDS = ("inner", "inner_self", "none", "true", "incref", "decref", "units", "unit_count", "result_size", "begin", "end")

@@ -319,10 +319,11 @@ class FixedRun:
         self.reported = reports
         memory = {name: self.end.kept[name] for name in self.program.memory}
         inputs = np.array([*told, told[-1]])[:count] if len(told) else None
-        return self.solution(parts, reports, tau, inputs, first_tau, memory, failure, stopped)
+        return self.solution(self.t[:count], parts, reports, tau, inputs, first_tau, memory, failure, stopped)
 
     def solution(
         self,
+        t: np.ndarray,
         parts: Parts,
         reports: Parts,
         tau: np.ndarray | None,
@@ -333,8 +334,8 @@ class FixedRun:
         stopped: bool = False,
     ) -> Solution:
         """The records (batch, records, size) of states, reports and joint forces, and inputs (records, inputs), as a solution."""
-        count = next(iter(parts.values())).shape[1]
-        t, shape = self.t[:count], (self.batch, count) if self.batched else (count,)
+        count = len(t)
+        shape = (self.batch, count) if self.batched else (count,)
         found = {name: parts[name].reshape(shape + tail) for name, tail in self.tails.items()}
         held = None if tau is None else tau.reshape(*shape, self.model.nv)
         forces = left = None

@@ -20,10 +20,11 @@ from ..steppers.stepper import Solution
 from ..store.blocks import BlockWriter
 from ..store.objects import encode
 from ..trajectory import Trajectory
-from .adaptive import AdaptiveStream, Write
+from .adaptive import Write
 from .file import END, HEAD, KEPT, RECORDS, StreamFile
 from .head import ASKED, head_of, parts
 from .loaded import StreamedTrajectory
+from .stepwise import adaptive_stream
 
 SECONDS = 0.25  # of a part of a run
 ROOM = 1 << 24  # bytes of records of a part, at most
@@ -35,7 +36,7 @@ def stream(call: dict[str, Any], out: str | Path) -> Trajectory:
     path = free_place(Path(out))
     ready = prepared(**call)
     if ready.adaptive:
-        AdaptiveStream(ready)  # raises where it cannot be
+        adaptive_stream(ready)  # raises where it cannot be
     text, arrays = head_of(call)
     writer = BlockWriter(path)
     try:
@@ -77,7 +78,7 @@ def written(ready: Prepared, writer: BlockWriter, call: dict[str, Any], place: P
     failure, stopped = None, True
     try:
         if ready.adaptive:
-            failure, stopped = AdaptiveStream(ready).walk(place, ROOM, SECONDS, write)
+            failure, stopped = adaptive_stream(ready).walk(place, ROOM, SECONDS, write)
         else:
             failure, stopped = _walk(ready, place, write)
         if not stopped:
