@@ -111,8 +111,8 @@ def transfer_ir(t: Lanes, unpack: bool, mapped: bool = False) -> str:
     name, tile = ("lw_unpack" if unpack else "lw_pack"), min(t.width, machine.register_bytes() // t.bytes)
     name, more = (f"{name}_mapped", ", ptr %map") if mapped else (name, "")
     lines = [f"define i1 @{name}(ptr %lanes, ptr %memory, i64 %count, i64 %stride, i64 %valid{more}) #0 {{", "start:"]
-    kind, zero = Lanes(tile, t.single).type, Lanes(tile, t.single).constant(0.0)
-    tiles, one = range(t.width // tile), Lanes(1, t.single).constant(0.0)
+    square, tiles = Lanes(tile, t.single), range(t.width // tile)
+    kind, zero = square.type, square.constant(0.0)
     lines.append("  %last = sub i64 %valid, 1")
     for k in range(t.width):
         lines.append(f"  %c{k} = icmp slt i64 {k}, %last")
@@ -127,31 +127,29 @@ def transfer_ir(t: Lanes, unpack: bool, mapped: bool = False) -> str:
     lines += _tiles(t, tile, unpack, mapped)
     lines += [f"  %u.next = add i64 %u, {tile}", "  %u.more = icmp slt i64 %u.next, %count"]
     lines += ["  br i1 %u.more, label %tiles, label %whole"]
-    lines += ["whole:", *_finite("tile", kind, zero, [f"%more{tile * i}" for i in tiles])]
-    if tile > 1:
-        odd = Lanes(tile, t.single).bool_type
-        lines += [f"  %tile.bits = bitcast {odd} %tile.odd to i{tile}", f"  %tile.fine = icmp eq i{tile} %tile.bits, 0"]
-    else:
-        lines += ["  %tile.fine = xor i1 %tile.odd, true"]
-    lines += ["  ret i1 %tile.fine", "short:", "  br i1 %some, label %loop, label %empty"]
+    lines += ["whole:", *_finite("tile", square, [f"%more{tile * i}" for i in tiles]), "  ret i1 %tile.fine"]
+    lines += ["short:", "  br i1 %some, label %loop, label %empty"]
     lines += ["loop:", "  %i = phi i64 [ 0, %short ], [ %next, %loop ]"]
-    lines += [f"  %lone{k} = phi {t.element} [ {one}, %short ], [ %lone{k}.more, %loop ]" for k in range(t.width)]
+    alone = [("sums", t)] if unpack else [(f"lone{k}", Lanes(1, t.single)) for k in range(t.width)]
+    lines += [f"  %{name} = phi {x.type} [ {x.constant(0.0)}, %short ], [ %{name}.more, %loop ]" for name, x in alone]
     lines += [*_scalars(t, unpack, mapped), "  %next = add i64 %i, 1", "  %more = icmp slt i64 %next, %count"]
     lines += ["  br i1 %more, label %loop, label %last.one", "last.one:"]
-    lines += _finite("lone", t.element, one, [f"%lone{k}.more" for k in range(t.width)])
-    lines += ["  %lone.fine = xor i1 %lone.odd, true", "  ret i1 %lone.fine", "empty:", "  ret i1 true", "}"]
-    return "\n".join(lines)
+    lines += _finite("lone", alone[0][1], [f"%{name}.more" for name, _ in alone])
+    return "\n".join([*lines, "  ret i1 %lone.fine", "empty:", "  ret i1 true", "}"])
 
 
-def _finite(name: str, kind: str, zero: str, sums: list[str]) -> list[str]:
-    """`%name.odd`: where the sum of sums is not finite."""
+def _finite(name: str, t: Lanes, sums: list[str]) -> list[str]:
+    """`%name.fine`: whether the sum of sums is finite in all lanes."""
     lines, rest = [], list(sums)
     while len(rest) > 1:
         a, b = rest.pop(0), rest.pop(0)
         rest.append(f"%{name}.s{len(lines)}")
-        lines.append(f"  {rest[-1]} = fadd {kind} {a}, {b}")
-    lines.append(f"  %{name}.none = fmul {kind} {rest[0]}, {zero}")
-    return [*lines, f"  %{name}.odd = fcmp uno {kind} %{name}.none, {zero}"]
+        lines.append(f"  {rest[-1]} = fadd {t.type} {a}, {b}")
+    zero, n = t.constant(0.0), t.width
+    lines.append(f"  %{name}.none = fmul {t.type} {rest[0]}, {zero}")
+    lines.append(f"  %{name}.good = fcmp ord {t.type} %{name}.none, {zero}")
+    lines.append(f"  %{name}.bits = bitcast {t.bool_type} %{name}.good to i{n}")
+    return [*lines, f"  %{name}.fine = icmp eq i{n} %{name}.bits, -1"]
 
 
 def _place(t: Lanes, name: str, index: str, mapped: bool) -> list[str]:
@@ -237,7 +235,10 @@ def _scalars(t: Lanes, unpack: bool, mapped: bool) -> list[str]:
         source, target = (f"%f{k}", f"%e{k}") if unpack else (f"%e{k}", f"%f{k}")
         lines.append(f"  %s{k} = load {t.element}, ptr {source}, align {t.bytes}")
         lines.append(f"  store {t.element} %s{k}, ptr {target}, align {t.bytes}")
-        lines.append(f"  %lone{k}.more = fadd {t.element} %lone{k}, %s{k}")
+        if not unpack:
+            lines.append(f"  %lone{k}.more = fadd {t.element} %lone{k}, %s{k}")
+    if unpack:  # all of them at once; written just now, they could not be read so
+        lines.append(f"  %all.lanes = load {t.type}, ptr %lane, align {t.bytes}\n  %sums.more = fadd {t.type} %sums, %all.lanes")
     return lines
 
 
