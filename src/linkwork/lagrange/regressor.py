@@ -96,7 +96,7 @@ class RegressorPlaces:
         axes = root_axes(model)
         stored = on_way & ~np.isin(np.arange(model.nv), list(axes))
         first = -(-NEEDS * model.nb // COUNT)  # blocks begin after the needs
-        self.count = COUNT * (first + np.count_nonzero(stored)) + 1
+        self.count = COUNT * (first + int(np.count_nonzero(stored))) + 1
         blocks = np.full((model.nb, model.nv), self.count - 1)
         blocks[stored] = COUNT * (first + np.arange(np.count_nonzero(stored)))
         self.table = np.minimum(blocks.T[:, :, None] + np.arange(COUNT), self.count - 1)
