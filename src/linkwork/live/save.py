@@ -14,7 +14,7 @@ from ..model import MaximalState, Model, State
 from ..redmax import HyperReduced
 from ..view.bundle import assembled, script_of
 from ..view.description import describe
-from ..view.files import whole_file
+from ..store.files import whole_file
 from ..view.packed import as_json
 from .paths import live_paths
 from .program import LiveProgram, live_program

@@ -18,7 +18,7 @@ import numpy as np
 from .. import __version__
 from ..errors import InputError
 from ..streams.head import model_data
-from ..view.files import whole_file
+from ..store.files import whole_file
 from .work import FAILURE, Work
 
 RUN = "run"

@@ -21,7 +21,7 @@ from ..spatial.se3 import SE3
 from .bones import turned_to
 from .bundle import assembled, script_of
 from .description import VERSION, colors
-from .files import whole_file
+from ..store.files import whole_file
 from .packed import as_json, packed
 from .recording import COORDINATES, chosen
 from .solids import Solids

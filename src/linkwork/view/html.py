@@ -12,7 +12,7 @@ from ..look import Look
 from ..model import Model, State
 from .bundle import assembled, script_of
 from .description import describe
-from .files import whole_file
+from ..store.files import whole_file
 from .packed import as_json
 from .recording import recording, require_finite
 from .runs import batch_size, counted, finite_records, first_run, summary
