@@ -14,9 +14,9 @@ import pytest
 
 import linkwork as lw
 from linkwork.scenes import ALL_SCENES
+from linkwork.store.files import whole_file
 from linkwork.view import WRITERS, page, plot
 from linkwork.view.bundle import script_of
-from linkwork.store.files import whole_file
 from linkwork.view.html import content
 from linkwork.view.labels import coordinate_labels, force_labels, velocity_labels
 from linkwork.view.packed import packed, rounded, unpacked, unzipped, zipped

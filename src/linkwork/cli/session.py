@@ -29,8 +29,8 @@ def live(
 ) -> None:
     """Run a scene or a robot's file in this process, in real time, with a page in the browser: pull bodies, move sliders, record.
 
-    It ends with the button End of the page, with Ctrl-C, or after --duration. 'linkwork run SCENE --live' writes a page that runs by
-    itself instead, without Python. Needs pip install "linkwork[viser]".
+    It ends with the button End of the page, with Ctrl-C, or after --duration. 'linkwork run SCENE --live' writes a page that runs
+    by itself instead, without Python. Needs pip install "linkwork[viser]".
 
     Examples:
         linkwork live pendulum

@@ -1,8 +1,9 @@
 """Models that were built in Python, as files: `model.save("arm.lwm")`, `lw.load("arm.lwm")`.
 
-The file is JSON. `model` is what `store.objects` makes of the model: names of classes of this package and their attributes; `arrays`
-are the arrays that it refers to, each with its type, shape and numbers ("inf", "-inf" and "nan" are texts). Functions of joints and
-laws that users wrote are in it as what they compute. Nothing that a file says is executed; a digest tells files that were damaged.
+The file is JSON. `model` is what `store.objects` makes of the model: names of classes of this package and their attributes;
+`arrays` are the arrays that it refers to, each with its type, shape and numbers ("inf", "-inf" and "nan" are texts). Functions of
+joints and laws that users wrote are in it as what they compute. Nothing that a file says is executed; a digest tells files that
+were damaged.
 """
 
 from __future__ import annotations

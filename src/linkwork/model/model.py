@@ -382,8 +382,8 @@ class Model(Travelling):
         return figure
 
     def save(self, path: Any, state: Any = None) -> Path:
-        """Write the model to a file, `.lwm`, which `lw.load` and the commands read; functions of joints and laws are in it as what
-        they compute.
+        """Write the model to a file, `.lwm`, which `lw.load` and the commands read; functions of joints and laws are in it as
+        what they compute.
 
         state   to start from, kept as the keyframe "start"
 

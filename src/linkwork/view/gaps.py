@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .drift import FLOOR
 from ..store.files import whole_file
+from .drift import FLOOR
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

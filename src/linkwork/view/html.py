@@ -10,9 +10,9 @@ import numpy as np
 
 from ..look import Look
 from ..model import Model, State
+from ..store.files import whole_file
 from .bundle import assembled, script_of
 from .description import describe
-from ..store.files import whole_file
 from .packed import as_json
 from .recording import recording, require_finite
 from .runs import batch_size, counted, finite_records, first_run, summary
