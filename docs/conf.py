@@ -29,7 +29,7 @@ html_title = "linkwork"
 html_show_sphinx = False
 
 CHAPTERS = {
-    "Use it": ["../README", "cli", "comfort", "view", "live", "live_python", "studies/README"],
+    "Use it": ["../README", "cli", "comfort", "howto/README", "view", "live", "live_python", "studies/README"],
     "Build models": [
         "joints/README",
         "forces/README",
