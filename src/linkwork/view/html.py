@@ -16,7 +16,7 @@ from .description import describe
 from .packed import as_json
 from .recording import recording, require_finite
 from .runs import batch_size, counted, finite_records, first_run, summary
-from .words import health_rows
+from .words import flows, health_rows, story
 
 if TYPE_CHECKING:
     from ..trajectory import Trajectory
@@ -45,6 +45,8 @@ def content(trajectory: Trajectory, title: str, look: Look | None = None) -> dic
     words = {
         "summary": summary(trajectory),
         "notes": [*_notes(trajectory, usable, frames), *scene["notes"]],
+        "story": story(trajectory),
+        "flows": flows(trajectory),
         "health": health_rows(trajectory),
         "strobe": (look or Look()).strobe,
     }

@@ -12,6 +12,7 @@ from ..errors import InputError
 from ..forces import Muscle
 from ..forces.set import force_set
 from ..spatial.se3 import SE3
+from .handles import handles
 from .labels import coordinate_labels
 from .packed import packed
 from .paths import path_forces, path_line, runs_around
@@ -50,6 +51,7 @@ def recording(run: Trajectory, usable: int) -> dict[str, Any]:
         "levels": levels,
         "lines": lines,
         "contacts": _contacts(run, k),
+        "handles": handles(run, k),
     }
 
 

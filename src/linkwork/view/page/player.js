@@ -108,6 +108,10 @@ export function show(scene, film, time) {
     const { start, points, forces } = film.contacts;
     scene.marks.setContacts(points.subarray(3 * start[f], 3 * start[f + 1]), forces.subarray(3 * start[f], 3 * start[f + 1]), film.strongest);
   }
+  film.handles.forEach(({ from, to }, k) => {
+    const target = film.point(to, time);
+    scene.pull(k, target && film.point(from, time), target);
+  });
   scene.trails.update(scene.trails.all.map(({ body, com }) => film.way(body, com, time, TRAIL)));
   scene.pose(film.transforms(time));
   scene.render();

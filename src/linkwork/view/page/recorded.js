@@ -16,6 +16,7 @@ async function main() {
   const film = new Film(recording, description.bodies.length);
   film.strongest = film.contacts ? strongest(film.contacts.forces) : 1;
   description.contacts = Boolean(film.contacts);
+  description.hands = film.handles.length;
   const scene = makeScene(byId("stage"), description);
   scene.frame(film.moments(MOMENTS));
   if (words.strobe) scene.strobe(film.moments(words.strobe));
