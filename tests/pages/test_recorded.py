@@ -154,6 +154,8 @@ def test_a_notebook_shows_runs_and_models(opened: Opened, tmp_path: Path) -> Non
         frame = page.frame_locator("iframe").nth(k)
         frame.locator("html[data-ready=yes]").wait_for(state="attached")
         assert frame.locator("#bodies li").count() == 3
+        assert frame.locator("#play").is_visible() is (k == 0)
+    assert "Model of 3 bodies" in page.frame_locator("iframe").nth(1).locator("#tree").inner_text()
 
 
 def test_an_assembly_moves_by_matrices(opened: Opened, tmp_path: Path) -> None:

@@ -45,12 +45,19 @@ def content(trajectory: Trajectory, title: str, look: Look | None = None) -> dic
     words = {
         "summary": summary(trajectory),
         "notes": [*_notes(trajectory, usable, frames), *scene["notes"]],
-        "story": story(trajectory),
-        "flows": flows(trajectory),
-        "health": health_rows(trajectory),
+        **(_as_it_stands(trajectory) if len(trajectory) == 1 else _health(trajectory)),
         "strobe": (look or Look()).strobe,
     }
     return {"scene": scene, "recording": recorded, "words": words}
+
+
+def _health(trajectory: Trajectory) -> dict[str, Any]:
+    return {"story": story(trajectory), "flows": flows(trajectory), "health": health_rows(trajectory)}
+
+
+def _as_it_stands(trajectory: Trajectory) -> dict[str, Any]:
+    """Of a run of one record, in which nothing can go wrong: the tree of its model."""
+    return {"tree": str(trajectory.model), "health": []}
 
 
 def still(model: Model, q: Any = None) -> Trajectory:

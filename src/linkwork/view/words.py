@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -55,14 +56,14 @@ def story(trajectory: Trajectory) -> list[str]:
 
 def flows(trajectory: Trajectory) -> list[dict[str, Any]]:
     """What brought energy and what took it, in joules; the unexplained rest last."""
-    health = trajectory.health
-    account = health.account
-    if account is None or not health.finite:
+    account = trajectory.health.account
+    if account is None:
         return []
     names = [*account.came_in, *(name for name in account.went_out if name not in account.came_in)]
     found = [{"name": n, "in": account.came_in.get(n, 0.0), "out": account.went_out.get(n, 0.0)} for n in names]
     rest = account.unexplained
-    return [*found, {"name": "unexplained", "in": max(rest, 0.0), "out": max(-rest, 0.0)}]
+    found.append({"name": "unexplained", "in": max(rest, 0.0), "out": max(-rest, 0.0)})
+    return found if all(math.isfinite(flow[way]) for flow in found for way in ("in", "out")) else []
 
 
 def health_rows(trajectory: Trajectory) -> list[dict[str, str]]:

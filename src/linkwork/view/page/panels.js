@@ -66,9 +66,9 @@ export function healthCard({ story = [], flows = [], health, notes }) {
     make("dd", { textContent: meaning, className: "meaning" }),
   ]);
   const sentences = make("div", { id: "story", className: "story" }, ...story.map((text) => make("p", { textContent: text })));
-  const numbers = make("details", { open: !story.length }, make("summary", { textContent: "numbers" }), make("dl", { id: "health" }, ...rows));
+  const numbers = make("details", { open: !story.length, hidden: !health.length }, make("summary", { textContent: "numbers" }), make("dl", { id: "health" }, ...rows));
   const lines = notes.map((note) => make("li", { textContent: note }));
-  return card("Health", sentences, flowBars(flows), numbers, make("ul", { className: "notes" }, ...lines));
+  return card(health.length ? "Health" : "Notes", sentences, flowBars(flows), numbers, make("ul", { className: "notes" }, ...lines));
 }
 
 // What brought energy to the right, what took it to the left.

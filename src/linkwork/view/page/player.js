@@ -85,7 +85,7 @@ export class Player {
     container.append(
       this.button, button("back", "\u2039", "One frame back (left)", () => this.step(-1)), button("forth", "\u203a", "One frame on (right)", () => this.step(1)),
       this.slider, this.clock, speed, loop, button("reset", "View", "Back to the first view", onReset));
-    this.slider.disabled = this.button.disabled = !this.moves;
+    for (const control of container.children) control.hidden = !this.moves && control.id !== "reset"; // a model as it stands
     document.addEventListener("keydown", (event) => this.key(event));
   }
 

@@ -31,8 +31,10 @@ async function main() {
   const redraw = () => player.redraw();
   player.build(byId("controls"), () => scene.resetView());
   const seek = (time) => player.seek(time);
-  const cards = [energyCard(film, seek, charts), ...curvesCard(film, seek, charts, redraw)];
-  byId("side").append(...cards, layersCard(scene, redraw), bodiesCard(scene, redraw), healthCard(words));
+  const cards = player.moves ? [energyCard(film, seek, charts), ...curvesCard(film, seek, charts, redraw)] : [];
+  if (words.tree) cards.push(card("Model", make("pre", { id: "tree", textContent: words.tree })));
+  const health = words.health.length || words.notes.length ? [healthCard(words)] : [];
+  byId("side").append(...cards, layersCard(scene, redraw), bodiesCard(scene, redraw), ...health);
   byId("summary").textContent = words.summary;
   byId("scale").textContent = `grid ${short(scene.ground.spacing)} m`;
   nameBodies(scene);

@@ -7,6 +7,7 @@ import queue
 import secrets
 import threading
 from collections.abc import Callable, Sequence
+from html import escape
 from time import perf_counter, sleep
 from typing import Any
 
@@ -122,6 +123,10 @@ class Session:
 
     def __repr__(self) -> str:
         return f"Session({self._given!r} at {self.address}, t = {self.sim.t:g} s)"
+
+    def _repr_html_(self) -> str:
+        """The page, in a notebook."""
+        return f'<iframe src="{escape(self.address)}" style="width:100%;height:560px;border:0" title="linkwork"></iframe>'
 
     # --- what users call ----------------------------------------------------------------------------------------------------
     def target(self, name: str, at: Any = (0.0, 0.0, 0.0), *, turns: bool = False) -> Target:
