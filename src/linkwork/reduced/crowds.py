@@ -150,18 +150,19 @@ def pose_depths_seen(
 PATHS = ("starts", "places", "freedoms", "joints", "cones", "u_rows", "y_rows")
 GIVEN = 20  # arguments of `solve_islands` before its scratch
 SPACES = {
-    **dict.fromkeys(("root", "ends", "local", "degree", "gone", "order"), "crowd_joint"),
+    **dict.fromkeys(("root", "ends", "waits", "island_left", "local", "degree", "gone", "order"), "crowd_joint"),
     **dict.fromkeys(("rows", "at"), "list"),
     "slot": "crowd_pair",
     "first": "crowd_list",
     "block": "crowd_entry",
 }
-CODECS = {"near": 2, "pivots": 6, "U": 6, "Y": 6, "R": 6, "C": 6, "H": 36, "w": 6, "B": 9}
+CODECS = {"near": 2, "pivots": 6, "U": 6, "Y": 6, "R": 6, "C": 6, "H": 36, "w": 6, "joint_w": 6, "B": 9}
 LARGE = {
     **dict.fromkeys("UYRC", "crowd_entry"),
     "near": "crowd_pair",
     "H": "crowd_pair",
     "w": "crowd_joint",
+    "joint_w": "crowd_joint",
     "B": "row",
     "pivots": "crowd_joint",
 }
