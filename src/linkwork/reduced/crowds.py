@@ -24,6 +24,7 @@ from ..solvers.islands import solve_islands
 from ..spatial.se3 import SE3
 
 HUGE = 1e300
+TOLERATED = 1e-13  # m, rad: no deeper than rounding
 NO_ROW = 1e15  # the number of a row that is not there
 MULTIPLIERS = ("last_rows", "last_multipliers")  # what a step hands to the next one
 ACTING = ("acting_rows", "acting_x")  # the same, as it is recorded
@@ -132,7 +133,10 @@ def pose_depths_seen(
     out_upper: Lane,
     out_x: Lane,
 ) -> None:
-    """The problem of the displacement, as `push_out.pose_depths`, from the motion that rows see after the step."""
+    """The problem of the displacement, as `push_out.pose_depths`, from the motion that rows see after the step.
+
+    What is no deeper than TOLERATED touches, and joins no islands.
+    """
     for i in range(active[0]):
         r = active[i + 1]
         pushes = (lower[r] >= 0.0) & (upper[r] > HUGE)
@@ -140,7 +144,8 @@ def pose_depths_seen(
         if cones[r] > 1 or cones[r] < 0:
             holds = holds & (on[r] < 0.0)
         out_on[r] = where(pushes | holds, 1.0, 0.0)
-        out_b[r] = where(pushes, maximum(room[r] + h[0] * motion[r], -RECOVERY * h[0]), 0.0)
+        gap = room[r] + h[0] * motion[r]
+        out_b[r] = where(pushes, where(gap < -TOLERATED, maximum(gap, -RECOVERY * h[0]), maximum(gap, 0.0)), 0.0)
         out_lower[r] = lower[r]
         out_upper[r] = upper[r]
         out_x[r] = 0.0

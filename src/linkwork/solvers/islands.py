@@ -347,6 +347,7 @@ def solve_islands(
         motion[r] = b[r]
         if acts[i] == 0:
             x[r] = 0.0
+    room = 36 * joint_count * joint_count
     joining = 0
     while joining >= 0:
         sort_by_island(joint_count, active, starts, freedoms, joints, root, waits, ends, by_island)
@@ -367,9 +368,9 @@ def solve_islands(
                             nb += 1
                 most = max(changes, SMALL_ISLAND * changes - m // 10)
                 island_left[j] = solve_sparse_cones(
-                    rows, starts, places, freedoms, joints, cones, nb, local, u_rows, y_rows, mu, on, b, lower, upper, x, motion,
-                    soft, enough, most, at, block, kinds, unknowns, slot, degree, gone, order, first, near, pivots, U, Y, R, C, H,
-                    w, B, scale, bs, lo, hi, xs, u, xn, un, best, inside, force, z, keep, turn, d, rest,
+                    rows, starts, places, freedoms, joints, cones, nb, room, local, u_rows, y_rows, mu, on, b, lower, upper, x,
+                    motion, soft, enough, most, at, block, kinds, unknowns, slot, degree, gone, order, first, near, pivots, U, Y,
+                    R, C, H, w, B, scale, bs, lo, hi, xs, u, xn, un, best, inside, force, z, keep, turn, d, rest,
                 )  # fmt: skip
             begin = ends[j]
         move_joints(joint_count, active, starts, places, freedoms, joints, y_rows, x, joint_w)

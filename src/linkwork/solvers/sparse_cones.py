@@ -29,6 +29,7 @@ from .coulomb import (
     STILL,
     shorten,
 )
+from .dense_islands import solve_dense_island
 from .sparse_rows import (
     factor_sparse,
     scale_sparse,
@@ -51,6 +52,7 @@ JAM = 1e-7  # of the largest terms: a contradiction that no step of its modes ch
 LONGEST = 1e12  # of the ways along what modes leave; farther away nothing leaves its cone
 BEYOND = 1e-9  # of such a way, so that what is at its cone is outside
 LOAD = 1e-7  # of the diagonal: what makes the load of redundant rows unique
+LOOSE = 1e4  # times a change of u: x that changes by more is not the only one, nearly
 LOADINGS = 8  # steps of Newton's method toward it
 ONE_LOAD = 1e-8  # of the largest terms: changes of x that end them
 ROUGH = 1e-4  # of the largest terms: alternating directions serve no better residual
@@ -218,6 +220,38 @@ def leave_cones(m: int, kinds: Ints, lo: Lane, hi: Lane, keep: Lane, dx: Lane, x
 
 
 @loops
+def answers_to_probe(
+    m: int,
+    nb: int,
+    kinds: Ints,
+    at: Ints,
+    block: Ints,
+    R: Lane,
+    C: Lane,
+    keep: Lane,
+    d: Lane,
+    soft: float,
+    slot: Ints,
+    order: Ints,
+    first: Ints,
+    near: Ints,
+    H: Lane,
+    unknowns: Ints,
+    z: Lane,
+    w: Lane,
+) -> float:
+    """The largest x that changes of u of size 1, all over the place, ask for: large where rows of the modes are redundant."""
+    n = list_unknowns(m, kinds, keep, unknowns)
+    for p in range(n):
+        z[p] = (float(7 * p % 11) - 5.3) * keep[unknowns[p]]
+    solve_sparse(n, nb, unknowns, at, block, R, C, d, soft, slot, order, first, near, H, z, w)
+    found = 0.0 * soft
+    for p in range(n):
+        found = maximum(found, abs(z[p]))
+    return found
+
+
+@loops
 def settle_load(
     m: int,
     kinds: Ints,
@@ -269,6 +303,10 @@ def settle_load(
             slides = maximum(slides, keep[i] - keep[i + 2])
     if not any(slides > 0.0):
         return
+    if not any(
+        answers_to_probe(m, nb, kinds, at, block, R, C, keep, d, soft, slot, order, first, near, H, unknowns, z, w) > LOOSE
+    ):
+        return
     loadings = 0
     way = HUGE + zero
     while loadings < LOADINGS and any(way > ONE_LOAD * size):
@@ -316,6 +354,7 @@ def solve_sparse_cones(
     joints: Table,
     cones: Table,
     nb: int,
+    room: int,
     local: Ints,
     u_rows: Lane,
     y_rows: Lane,
@@ -397,6 +436,11 @@ def solve_sparse_cones(
     mark = HUGE + zero
     forced = 0
     size = largest_terms(m, xs, given)
+    if any(soft <= 0.0) and any(least > enough * size) and solve_dense_island(
+        m, room, kinds, at, block, U, Y, soft, bs, lo, hi, scale, xs, u, xn, un, best, inside, force, z, keep, turn, d, w,
+        unknowns, H,
+    ):  # fmt: skip
+        changes = 0
     for change in range(changes):
         if any(least <= enough * size):
             break

@@ -81,7 +81,7 @@ def solved(
     u = np.concatenate([pile.rows[r][body] for r, body in entries])
     y = np.concatenate([pile.inverse[body] @ pile.rows[r][body] for r, body in entries])
     count = {"U": len(joints), "Y": len(joints), "R": len(joints), "C": len(joints), "block": len(joints)}
-    count |= dict.fromkeys(("root", "ends", "local", "degree", "gone", "order", "first", "w", "pivots"), nb + 1)
+    count |= dict.fromkeys(("root", "ends", "waits", "island_left", "joint_w", "local", "degree", "gone", "order", "first", "w", "pivots"), nb + 1)
     count |= dict.fromkeys(("slot", "near", "H"), nb * nb)
     active = np.arange(-1, m)
     active[0] = m
