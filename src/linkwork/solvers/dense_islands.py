@@ -15,15 +15,16 @@ LARGEST_MATRIX = 48  # rows
 
 @loops
 def row_matrix(m: int, at: Ints, block: Ints, U: Lane, Y: Lane, scale: Lane, soft: float, A: Lane) -> None:
-    """A of scaled rows, (m, m); rows that drop out have 1 on the diagonal."""
+    """A of scaled rows, (m, m), symmetric; rows that drop out have 1 on the diagonal."""
     for i in range(m):
-        for k in range(m):
+        for k in range(i + 1):
             found = 0.0 * soft
             for e in range(at[i], at[i + 1]):
                 for f in range(at[k], at[k + 1]):
                     if block[e] == block[f]:
                         found += product(U[6 * e :], Y[6 * f :])
             A[m * i + k] = found
+            A[m * k + i] = found
         A[m * i + i] = where(scale[i] > 0.0, A[m * i + i] + soft, 1.0)
 
 

@@ -24,6 +24,8 @@ SETTINGS = {  # of rows, and of the displacements of those that are too deep: wh
     "out_changes": 6,
 }
 SMALL_ISLAND = 3  # times as many changes are made in islands of few rows, which cost little
+FIXED, BETWEEN = -1, -2  # places of rows that are in no island
+BEGINS, ACTS = 2, 1  # rows that join islands from now on, and those that have
 JOININGS = 8  # rounds in which islands are joined by rows that are broken; then all rows join
 HUGE = 1e300
 
@@ -56,13 +58,13 @@ def join(r: int, starts: Table, freedoms: Table, joints: Table, root: Ints) -> i
 
 @loops
 def place_of(r: int, starts: Table, freedoms: Table, joints: Table, root: Ints) -> int:
-    """The first joint of the island of a row; -1 where it has no joint that moves, or lies between islands."""
-    one = -1
+    """The first joint of the island of a row; FIXED where no joint of it moves, BETWEEN where they are of several islands."""
+    one = FIXED
     for a in range(starts[r], starts[r + 1]):
         if freedoms[a] > 0:
             other = island_of(joints[a], root)
             if one >= 0 and other != one:
-                return -1
+                return BETWEEN
             one = other
     return one
 
@@ -149,7 +151,7 @@ def find_acting(
     joint_w: Lane,
     acts: Ints,
 ) -> None:
-    """1 of rows that act or would, of those that are listed: all but rows that only push, and neither do nor are broken."""
+    """BEGINS of rows that act or would, of those that are listed: all but rows that only push, and neither do nor are broken."""
     for i in range(active[0]):
         r = active[i + 1]
         kind = cones[r]
@@ -160,62 +162,74 @@ def find_acting(
         elif any(on[r] > 0.0):
             pushes = kind == 1 or (any(lower[r] >= 0.0) and any(upper[r] > HUGE))
             if not pushes or any(x[r] > 0.0) or any(row_motion(r, starts, places, freedoms, joints, u_rows, b, joint_w) < 0.0):
-                acts[i] = 1
+                acts[i] = BEGINS
 
 
 @loops
 def find_islands(
-    joint_count: int, active: Ints, starts: Table, freedoms: Table, joints: Table, acts: Ints, root: Ints, waits: Ints
-) -> None:
-    """Join the joints of every row that acts; islands that have such rows wait to be solved."""
-    for j in range(joint_count):
-        root[j] = j
-        waits[j] = 0
-    for i in range(active[0]):
-        if acts[i] == 1:
-            join(active[i + 1], starts, freedoms, joints, root)
-    for i in range(active[0]):
-        if acts[i] == 1:
-            j = place_of(active[i + 1], starts, freedoms, joints, root)
-            if j >= 0:
-                waits[j] = 1
-
-
-@loops
-def sort_by_island(
     joint_count: int,
     active: Ints,
     starts: Table,
     freedoms: Table,
     joints: Table,
+    cones: Table,
+    acts: Ints,
     root: Ints,
     waits: Ints,
-    ends: Ints,
-    by_island: Ints,
-) -> None:
+    place: Ints,
+) -> int:
+    """Join the joints of rows that begin to act; islands that get such rows wait to be solved. Returns how many rows lie between
+    islands.
+
+    acts    of listed rows: BEGINS, which becomes ACTS, or 0
+    place   of listed rows: see `place_of`; rows of one contact have the same joints
+    """
+    for i in range(active[0]):
+        if acts[i] == BEGINS and leader(i, cones[active[i + 1]]) == i:
+            join(active[i + 1], starts, freedoms, joints, root)
+    for j in range(joint_count):
+        waits[j] = 0
+    between = 0
+    for i in range(active[0]):
+        r = active[i + 1]
+        first = leader(i, cones[r])
+        if first < i:
+            place[i] = place[first]
+            acts[i] = acts[first]
+        else:
+            place[i] = place_of(r, starts, freedoms, joints, root)
+            if acts[i] == BEGINS:
+                acts[i] = ACTS
+                if place[i] >= 0:
+                    waits[place[i]] = 1
+        if place[i] == BETWEEN:
+            between += 1
+    return between
+
+
+@loops
+def sort_by_island(joint_count: int, active: Ints, place: Ints, waits: Ints, ends: Ints, by_island: Ints) -> None:
     """The listed rows of islands that wait, one after the other, each in the order of the list; ends[j] is where that of joint j
     ends."""
     for j in range(joint_count):
         ends[j] = 0
     for i in range(active[0]):
-        j = place_of(active[i + 1], starts, freedoms, joints, root)
-        if j >= 0:
-            ends[j] += waits[j]
+        if place[i] >= 0:
+            ends[place[i]] += waits[place[i]]
     total = 0
     for j in range(joint_count):
         size = ends[j]
         ends[j] = total
         total += size
     for i in range(active[0]):
-        j = place_of(active[i + 1], starts, freedoms, joints, root)
+        j = place[i]
         if j >= 0 and waits[j] == 1:
             by_island[ends[j]] = active[i + 1]
             ends[j] += 1
 
 
 @loops
-def join_broken(
-    joint_count: int,
+def find_broken(
     active: Ints,
     starts: Table,
     places: Table,
@@ -225,45 +239,23 @@ def join_broken(
     u_rows: Lane,
     on: Lane,
     b: Lane,
-    x: Lane,
     motion: Lane,
     enough: float,
-    every: bool,
     joint_w: Lane,
-    root: Ints,
-    waits: Ints,
+    place: Ints,
     acts: Ints,
 ) -> int:
-    """Islands between which a row is broken become one, which waits to be solved; returns how many rows joined some.
-
-    every   all rows between islands join, broken or not, if one is
-    """
+    """Rows between islands that are broken begin to act; returns how many. The motion of all rows between islands is found."""
     broken = 0
-    for j in range(joint_count):
-        waits[j] = 0
     for i in range(active[0]):
-        r = active[i + 1]
-        if acts[i] == 0 and place_of(r, starts, freedoms, joints, root) < 0:
+        if place[i] == BETWEEN:
+            r = active[i + 1]
             motion[r] = row_motion(r, starts, places, freedoms, joints, u_rows, b, joint_w)
-            if leader(i, cones[r]) == i and any(on[r] > 0.0):
+            if any(motion[r] < 0.0) and leader(i, cones[r]) == i and any(on[r] > 0.0):
                 rounding = row_rounding(r, starts, places, freedoms, joints, u_rows, b, joint_w)
                 if any(motion[r] < -enough * rounding):
-                    acts[i] = 2
+                    acts[i] = BEGINS
                     broken += 1
-    if broken == 0:
-        return 0
-    for i in range(active[0]):
-        r = active[i + 1]
-        if acts[i] == 2 or (every and acts[i] == 0):
-            join(r, starts, freedoms, joints, root)
-            if acts[i] == 0:
-                acts[i] = 2
-    for i in range(active[0]):
-        if acts[i] == 2:
-            acts[i] = 1
-            j = place_of(active[i + 1], starts, freedoms, joints, root)
-            if j >= 0:
-                waits[j] = 1
     return broken
 
 
@@ -292,6 +284,7 @@ def solve_islands(
     joint_w: Lane,
     island_left: Lane,
     acts: Ints,
+    place: Ints,
     waits: Ints,
     root: Ints,
     ends: Ints,
@@ -339,8 +332,8 @@ def solve_islands(
     """
     move_joints(joint_count, active, starts, places, freedoms, joints, y_rows, x, joint_w)
     find_acting(active, starts, places, freedoms, joints, cones, u_rows, on, b, lower, upper, x, joint_w, acts)
-    find_islands(joint_count, active, starts, freedoms, joints, acts, root, waits)
     for j in range(joint_count):
+        root[j] = j
         island_left[j] = 0.0
     for i in range(active[0]):
         r = active[i + 1]
@@ -348,9 +341,11 @@ def solve_islands(
         if acts[i] == 0:
             x[r] = 0.0
     room = 36 * joint_count * joint_count
-    joining = 0
-    while joining >= 0:
-        sort_by_island(joint_count, active, starts, freedoms, joints, root, waits, ends, by_island)
+    joinings = 0
+    broken = 1
+    while broken > 0:
+        between = find_islands(joint_count, active, starts, freedoms, joints, cones, acts, root, waits, place)
+        sort_by_island(joint_count, active, place, waits, ends, by_island)
         begin = 0
         for j in range(joint_count):
             m = ends[j] - begin
@@ -373,15 +368,17 @@ def solve_islands(
                     R, C, H, w, B, scale, bs, lo, hi, xs, u, xn, un, best, inside, force, z, keep, turn, d, rest,
                 )  # fmt: skip
             begin = ends[j]
-        move_joints(joint_count, active, starts, places, freedoms, joints, y_rows, x, joint_w)
-        every = joining >= JOININGS
-        broken = join_broken(
-            joint_count, active, starts, places, freedoms, joints, cones, u_rows, on, b, x, motion, enough, every, joint_w, root,
-            waits, acts,
-        )  # fmt: skip
-        joining += 1
-        if broken == 0:
-            joining = -1
+        broken = 0
+        if between > 0:
+            move_joints(joint_count, active, starts, places, freedoms, joints, y_rows, x, joint_w)
+            broken = find_broken(
+                active, starts, places, freedoms, joints, cones, u_rows, on, b, motion, enough, joint_w, place, acts
+            )
+        joinings += 1
+        if broken > 0 and joinings >= JOININGS:
+            for i in range(active[0]):
+                if acts[i] == 0 and place[i] == BETWEEN:
+                    acts[i] = BEGINS
     left[0] = 0.0
     for j in range(joint_count):
         if root[j] == j:

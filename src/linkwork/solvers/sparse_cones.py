@@ -31,6 +31,7 @@ from .coulomb import (
 )
 from .dense_islands import solve_dense_island
 from .sparse_rows import (
+    contact_blocks,
     factor_sparse,
     scale_sparse,
     solve_sparse,
@@ -415,7 +416,7 @@ def solve_sparse_cones(
     take_entries(rows, starts, places, freedoms, joints, local, u_rows, y_rows, at, block, U, Y)
     for i in range(m):
         kinds[i] = cones[rows[i + 1]]
-    scale_sparse(rows, cones, mu, on, b, lower, upper, x, at, U, Y, scale, bs, lo, hi, xs, z, B)
+    scale_sparse(rows, cones, mu, on, b, lower, upper, x, at, U, Y, scale, bs, lo, hi, xs, z)
     zero = 0.0 * soft
     one = 1.0 + zero
     given = zero
@@ -436,11 +437,14 @@ def solve_sparse_cones(
     mark = HUGE + zero
     forced = 0
     size = largest_terms(m, xs, given)
-    if any(soft <= 0.0) and any(least > enough * size) and solve_dense_island(
+    solved = not any(least > enough * size)
+    if solved or (any(soft <= 0.0) and solve_dense_island(
         m, room, kinds, at, block, U, Y, soft, bs, lo, hi, scale, xs, u, xn, un, best, inside, force, z, keep, turn, d, w,
         unknowns, H,
-    ):  # fmt: skip
+    )):  # fmt: skip
         changes = 0
+    if changes > 0:
+        contact_blocks(m, kinds, at, U, Y, scale, B)
     for change in range(changes):
         if any(least <= enough * size):
             break
