@@ -1,7 +1,6 @@
 """Small islands by their matrix: what the search without one does not end (`sparse_cones`), the search with one does (`coulomb`).
 
-A_ik = U_i . Y_k summed over the joints of both rows, in scaled rows, and `soft` on its diagonal. It and its factor
-lie in room that systems of blocks have; where that is not enough, nothing is done. For one lane.
+A_ik = U_i . Y_k summed over the joints of both rows, in scaled rows, and `soft` on its diagonal. For one lane.
 """
 
 from __future__ import annotations
@@ -11,6 +10,7 @@ from .coulomb import PATIENCE, solve_slots
 from .sparse_rows import product
 
 LARGEST_MATRIX = 48  # rows
+MATRIX_ROOM = 2 * LARGEST_MATRIX * LARGEST_MATRIX  # numbers: the matrix, and its factor
 
 
 @loops
@@ -31,7 +31,6 @@ def row_matrix(m: int, at: Ints, block: Ints, U: Lane, Y: Lane, scale: Lane, sof
 @loops
 def solve_dense_island(
     m: int,
-    room: int,
     kinds: Ints,
     at: Ints,
     block: Ints,
@@ -55,17 +54,17 @@ def solve_dense_island(
     d: Lane,
     w: Lane,
     unknowns: Ints,
-    H: Lane,
+    K: Lane,
 ) -> bool:
     """x of scaled rows from xs on, in `best`, if there is room for the matrix; returns whether.
 
-    room   of H
+    K   scratch of MATRIX_ROOM
     """
-    if m > LARGEST_MATRIX or 2 * m * m > room:
+    if m > LARGEST_MATRIX:
         return False
-    row_matrix(m, at, block, U, Y, scale, soft, H)
+    row_matrix(m, at, block, U, Y, scale, soft, K)
     solve_slots(
-        m, kinds, xs, H, w, w[1:], H[m * m :], scale, bs, lo, hi, u, xn, un, best, inside, force, z, keep, turn, d, unknowns,
+        m, kinds, xs, K, w, w[1:], K[m * m :], scale, bs, lo, hi, u, xn, un, best, inside, force, z, keep, turn, d, unknowns,
         PATIENCE,
     )  # fmt: skip
     for i in range(m):

@@ -307,6 +307,7 @@ def solve_islands(
     R: Lane,
     C: Lane,
     H: Lane,
+    K: Lane,
     w: Lane,
     B: Lane,
     scale: Lane,
@@ -340,7 +341,6 @@ def solve_islands(
         motion[r] = b[r]
         if acts[i] == 0:
             x[r] = 0.0
-    room = 36 * joint_count * joint_count
     joinings = 0
     broken = 1
     while broken > 0:
@@ -363,9 +363,9 @@ def solve_islands(
                             nb += 1
                 most = max(changes, SMALL_ISLAND * changes - m // 10)
                 island_left[j] = solve_sparse_cones(
-                    rows, starts, places, freedoms, joints, cones, nb, room, local, u_rows, y_rows, mu, on, b, lower, upper, x,
+                    rows, starts, places, freedoms, joints, cones, nb, local, u_rows, y_rows, mu, on, b, lower, upper, x,
                     motion, soft, enough, most, at, block, kinds, unknowns, slot, degree, gone, order, first, near, pivots, U, Y,
-                    R, C, H, w, B, scale, bs, lo, hi, xs, u, xn, un, best, inside, force, z, keep, turn, d, rest,
+                    R, C, H, K, w, B, scale, bs, lo, hi, xs, u, xn, un, best, inside, force, z, keep, turn, d, rest,
                 )  # fmt: skip
             begin = ends[j]
         broken = 0

@@ -41,7 +41,7 @@ from .sparse_rows import (
     turn_entries,
 )
 
-SWEEPS = 3  # of Gauss-Seidel, and more later
+SWEEPS, MOST_SWEEPS = 3, 9  # of Gauss-Seidel: at first, and later
 EPS = 1e-7  # relative weight of the last solution in a proximal round
 ROUNDS = 4  # proximal, on one factor
 INEXACT = 1e-6  # of the residual before: what proximal rounds need reach in one change of modes
@@ -355,7 +355,6 @@ def solve_sparse_cones(
     joints: Table,
     cones: Table,
     nb: int,
-    room: int,
     local: Ints,
     u_rows: Lane,
     y_rows: Lane,
@@ -385,6 +384,7 @@ def solve_sparse_cones(
     R: Lane,
     C: Lane,
     H: Lane,
+    K: Lane,
     w: Lane,
     B: Lane,
     scale: Lane,
@@ -439,8 +439,8 @@ def solve_sparse_cones(
     size = largest_terms(m, xs, given)
     solved = not any(least > enough * size)
     if solved or (any(soft <= 0.0) and solve_dense_island(
-        m, room, kinds, at, block, U, Y, soft, bs, lo, hi, scale, xs, u, xn, un, best, inside, force, z, keep, turn, d, w,
-        unknowns, H,
+        m, kinds, at, block, U, Y, soft, bs, lo, hi, scale, xs, u, xn, un, best, inside, force, z, keep, turn, d, w,
+        unknowns, K,
     )):  # fmt: skip
         changes = 0
     if changes > 0:
@@ -449,7 +449,7 @@ def solve_sparse_cones(
         if any(least <= enough * size):
             break
         if sweeping == 1:
-            sweeps = SWEEPS + 2 * change
+            sweeps = min(SWEEPS + 2 * change, MOST_SWEEPS)
             sweep_sparse(m, kinds, nb, at, block, U, Y, B, soft, bs, lo, hi, scale, xs, w, sweeps, CLOSE)
         if alternating == 1:
             alternate_sparse(
