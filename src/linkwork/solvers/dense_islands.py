@@ -9,7 +9,7 @@ from ..kernel.loops import Ints, Lane, loops, where
 from .coulomb import PATIENCE, solve_slots
 from .sparse_rows import product
 
-LARGEST_MATRIX = 48  # rows
+LARGEST_MATRIX = 36  # rows
 MATRIX_ROOM = 2 * LARGEST_MATRIX * LARGEST_MATRIX  # numbers: the matrix, and its factor
 
 

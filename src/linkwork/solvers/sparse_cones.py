@@ -58,7 +58,7 @@ LOADINGS = 8  # steps of Newton's method toward it
 ONE_LOAD = 1e-8  # of the largest terms: changes of x that end them
 ROUGH = 1e-4  # of the largest terms: alternating directions serve no better residual
 FALL = 0.1  # of a residual: if it does not fall to this, it stands still
-PATIENCE, JAM_PATIENCE = 4, 10  # changes of modes without such a fall that end a search: where the residual is below
+PATIENCE, JAM_PATIENCE = 3, 6  # changes of modes without such a fall that end a search: where the residual is below
 STANDSTILL, LARGE_JAM = 1e-6, 1e-5  # of the largest terms
 LEAVINGS = 40  # of contradictions, at most
 
