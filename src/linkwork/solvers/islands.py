@@ -361,7 +361,7 @@ def solve_islands(
                         if freedoms[a] > 0 and local[joints[a]] < 0:
                             local[joints[a]] = nb
                             nb += 1
-                most = max(changes, SMALL_ISLAND * changes - m // 10)
+                most = max(changes, SMALL_ISLAND * changes - m // 3)
                 island_left[j] = solve_sparse_cones(
                     rows, starts, places, freedoms, joints, cones, nb, local, u_rows, y_rows, mu, on, b, lower, upper, x,
                     motion, soft, enough, most, at, block, kinds, unknowns, slot, degree, gone, order, first, near, pivots, U, Y,
