@@ -6,7 +6,7 @@ What a step costs depends on those that are near:
     boxes of shapes, swept and pruned        tell which laws are worth watching (`find_near`)
     rules of laws that are not               are passed over, as are the climbs of their rows
     rows that act                            are listed, each with the multiplier that it had in the last step (`gather_awake`)
-    islands                                  are solved one by one, without a matrix (`solvers.islands`)
+    islands of these                         are solved one by one, without a matrix of all rows (`solvers.islands`)
 
 One state at a time: which rows act steers the loops.
 """
