@@ -25,6 +25,8 @@ from .simulate import checked_start, chosen_stepper, takes_stiffness
 from .spatial.gate import given_count, given_positive
 from .steppers import AdaptiveStepper
 from .steppers.derivatives import StepTangent, along, step_tangent
+from .steppers.linear_step import derivatives_of, is_linear_step, linear_step
+DUAL = False
 
 METHOD = "reduced"
 
@@ -135,6 +137,12 @@ def step_derivatives(
     given = {"tau": tau, "external": external, "u": inputs}
     here = Acting(model, state, dt, given, stepper, limit_model, contact, steps, options)
     nv, count = model.nv, 3 * model.nv
+    if steps == 1 and is_linear_step(here.model, here.stepper) and not DUAL:
+        matrix, edges = derivatives_of(linear_step(here.model, here.stepper), here.state, dt, here.given)
+        matrix = matrix.reshape(*here.lead, *matrix.shape[1:])
+        result = StepDerivatives(matrix[..., : 2 * nv], matrix[..., 2 * nv :])
+        result.edges = None if edges is None else edges.reshape(*here.lead, -1)
+        return result
     moved = np.zeros((len(here.state.q), count, model.nq))
     moved[:, :nv] = coordinate_columns(model, here.state.q)
     units = model.keep_as(step_derivatives, lambda: (np.eye(count, nv, -nv), np.eye(count, nv, -2 * nv)))
