@@ -25,7 +25,7 @@ from .simulate import checked_start, chosen_stepper, takes_stiffness
 from .spatial.gate import given_count, given_positive
 from .steppers import AdaptiveStepper
 from .steppers.derivatives import StepTangent, along, step_tangent
-from .steppers.linear_step import derivatives_of, is_linear_step, linear_step
+from .steppers.linear_step import is_linear_step, linear_step, step_jacobian
 DUAL = False
 
 METHOD = "reduced"
@@ -138,7 +138,7 @@ def step_derivatives(
     here = Acting(model, state, dt, given, stepper, limit_model, contact, steps, options)
     nv, count = model.nv, 3 * model.nv
     if steps == 1 and is_linear_step(here.model, here.stepper) and not DUAL:
-        matrix, edges = derivatives_of(linear_step(here.model, here.stepper), here.state, dt, here.given)
+        matrix, edges = step_jacobian(linear_step(here.model, here.stepper), here.state, dt, here.given)
         matrix = matrix.reshape(*here.lead, *matrix.shape[1:])
         result = StepDerivatives(matrix[..., : 2 * nv], matrix[..., 2 * nv :])
         result.edges = None if edges is None else edges.reshape(*here.lead, -1)

@@ -1,12 +1,13 @@
 """How laws change with what they see at their ports: their rules once more, on dual numbers.
 
-A law sees the displacement of every port, its free motion, its velocity and its drift (`program.free_velocities`), and nothing
-else: four vectors of one size, the variables. What it says is differentiated along these few, whatever the size of the model; how
-they change with the state, `port_columns` says. Results of rules are kept apart: nothing of the step changes.
+A law sees the displacement of every port, its velocity, its free motion and the rate r of its velocity, which makes the drift
+h r - (free - velocity) of a step (`program.free_velocities`), and nothing else: four vectors of one size, the variables. What it
+says is differentiated along these few, whatever the size of the model; how they change with the state, `port_columns` says.
+Results of rules are kept apart: nothing of the step changes.
 
     forces    K = df/dx, D = df/dv of the loads
     rows      slopes of w = b + G y, y the motion that the multipliers x cause at the ports;
-              of the forces G^T x along displacements and, where normals turn in the step, free motions;
+              of the forces G^T x along displacements and, where normals turn in the step, velocities and free motions;
               of the gap after the step that is pushed out, o = G y' + room + h w, y' the displacement at the ports
 """
 
@@ -28,7 +29,7 @@ from ..spatial.scalar import Vector, array, stack, where, zeros
 from .port_space import moving, width
 from .program import foresee, hold_velocities, watch_velocities
 
-POSITION, FREE, VELOCITY, DRIFT = range(4)
+POSITION, VELOCITY, FREE, RATE = range(4)
 SEEN = 4
 
 
@@ -78,7 +79,9 @@ class SeenPort:
 
     @property
     def drift(self) -> Vector:
-        return self._variable(self._node.drift, DRIFT)
+        none = zeros(6)
+        ahead = self._node.h * self._variable(none, RATE) - self._variable(none, FREE) + self._variable(none, VELOCITY)
+        return self._node.drift + ahead
 
 
 def seen_ports(n: Any, ports: Sequence[Any]) -> list[Any]:
@@ -93,7 +96,7 @@ def seen_ports(n: Any, ports: Sequence[Any]) -> list[Any]:
 
 def turning(law: Any) -> int:
     """With how many of the four vectors, the first ones, rows themselves turn."""
-    return 2 if law.curved else 1
+    return 3 if law.curved else 1
 
 
 # --- forces ------------------------------------------------------------------------------------------------------------------

@@ -34,7 +34,7 @@ from .dof_tree import dof_tree
 from .pairs import flattened, routine
 from .root_frame import Motion, SubspaceChanges, acceleration_above, carried, place_in_root, subspace_changes
 
-COLUMNS = ("J", "N_v", "N_free", "N_held", "N_out", "R_q", "R_w", "R_v")  # what is found, in this order
+COLUMNS = ("J", "N_v", "N_free", "R_q", "R_v", "R_w", "N_held", "N_out")  # what is found, in this order
 
 
 def slides(J: Sequence[Vector], changes: SubspaceChanges, nu_p: Vector, u: Vector) -> Vector:
@@ -123,20 +123,20 @@ def columns_at_ports(
                 port_columns[o + i * nv] = pulled[12 + i]
                 port_columns[block + o + i * nv] = pulled[24 + i]
             pull(frame, f, n_free, 6 * k, port_columns, 2 * block + o, nv)
-            pull(frame, f, n_held, 6 * k, port_columns, 3 * block + o, nv)
-            pull(frame, f, n_out, 6 * k, port_columns, 4 * block + o, nv)
-            pull(frame, f, m_q, 6 * k, port_columns, 5 * block + o, nv)
-            add_cross(one, pulled, 18, pulled, 0, port_columns, 5 * block + o, nv)
-            add_cross(2.0 * one, pulled, 18, pulled, 3, port_columns, 5 * block + o + 3 * nv, nv)
-            add_cross(-one, pulled, 24, pulled, 9, port_columns, 5 * block + o + 3 * nv, nv)
-            add_cross(-one, pulled, 6, pulled, 27, port_columns, 5 * block + o + 3 * nv, nv)
-            pull(frame, f, m_v, 6 * k, port_columns, 6 * block + o, nv)
-            add_cross(one, pulled, 12, pulled, 0, port_columns, 6 * block + o, nv)
-            add_cross(2.0 * one, pulled, 12, pulled, 3, port_columns, 6 * block + o + 3 * nv, nv)
+            pull(frame, f, n_held, 6 * k, port_columns, 6 * block + o, nv)
+            pull(frame, f, n_out, 6 * k, port_columns, 7 * block + o, nv)
+            pull(frame, f, m_q, 6 * k, port_columns, 3 * block + o, nv)
+            add_cross(one, pulled, 18, pulled, 0, port_columns, 3 * block + o, nv)
+            add_cross(2.0 * one, pulled, 18, pulled, 3, port_columns, 3 * block + o + 3 * nv, nv)
+            add_cross(-one, pulled, 24, pulled, 9, port_columns, 3 * block + o + 3 * nv, nv)
+            add_cross(-one, pulled, 6, pulled, 27, port_columns, 3 * block + o + 3 * nv, nv)
+            pull(frame, f, m_v, 6 * k, port_columns, 5 * block + o, nv)
+            add_cross(one, pulled, 12, pulled, 0, port_columns, 5 * block + o, nv)
+            add_cross(2.0 * one, pulled, 12, pulled, 3, port_columns, 5 * block + o + 3 * nv, nv)
             for i in range(6):
-                port_columns[7 * block + o + i * nv] = 0.0
-            add_cross(-one, pulled, 12, pulled, 9, port_columns, 7 * block + o + 3 * nv, nv)
-            add_cross(-one, pulled, 6, pulled, 15, port_columns, 7 * block + o + 3 * nv, nv)
+                port_columns[4 * block + o + i * nv] = 0.0
+            add_cross(-one, pulled, 12, pulled, 9, port_columns, 4 * block + o + 3 * nv, nv)
+            add_cross(-one, pulled, 6, pulled, 15, port_columns, 4 * block + o + 3 * nv, nv)
             k = dof_before[k]
 
 
