@@ -161,7 +161,7 @@ def pushed_row_slopes(n: Any, *ports: Any) -> None:
     """The same in steps that push out; `slow` is 1 where a row does so no faster than it may."""
     own, G, w = _row_slopes(n, ports)
     count, turned = SEEN * width(n.kinds), turning(n.law) * width(n.kinds)
-    after = G @ motion_at(n, ports, "jump", "shift")
+    after = list(G @ motion_at(n, ports, "jump", "shift"))
     force, slopes = split(G.T @ n.pushed_x, count)
     press(n, ports, force, "pressed_out")
     slow: list[Any] = [0.0] * n.law.size
@@ -169,7 +169,8 @@ def pushed_row_slopes(n: Any, *ports: Any) -> None:
         gap = own.room[r] + n.h * w[r]
         slow[r] = where(split(stack(gap), count)[0][0] > -RECOVERY * n.h, 1.0, 0.0)
         after[r] = after[r] + where(slow[r] > 0.5, gap, 0.0)
-    n.slow, n.out_slopes, n.out_f_slopes = array(slow), flat(split(after, count)[1]), flat(slopes[:, :turned])
+    kept = stack(*(after[r] for r in displaced_rows(n.law)))
+    n.slow, n.out_slopes, n.out_f_slopes = array(slow), flat(split(kept, count)[1]), flat(slopes[:, :turned])
     n.turns = flat(split(G, count)[1][pushing(n.law), :, :turned])
 
 
@@ -177,3 +178,11 @@ def pushing(law: Any) -> list[int]:
     """The rows of a law that only push."""
     least, most = law.bounds()
     return [r for r in range(law.size) if law.unilateral and least[r] == 0.0 and np.isinf(most[r])]
+
+
+def displaced_rows(law: Any) -> list[int]:
+    """The rows that the displacement obeys which pushes out: those that only push, and equalities."""
+    if law.unilateral:
+        return pushing(law)
+    least, most = law.bounds()
+    return [r for r in range(law.size) if not law.bounded and np.isinf(least[r]) and np.isinf(most[r])]

@@ -26,11 +26,12 @@ from .linear_program import BLOCKS
 if TYPE_CHECKING:
     from .linear_step import LinearStep, Memory
 
-ROUNDS = 2  # proximal rounds after the first solution
+ROUNDS = 1  # proximal rounds after the first solution
 
 
 def diagonal(x: np.ndarray, row: int = 0, column: int = 0, count: int | None = None) -> np.ndarray:
     """A view of the entries (row + i, column + i), all or so many, of matrices (batch, rows, columns) that lie in one piece."""
+    assert x.flags.c_contiguous
     rows, columns = x.shape[-2:]
     return x.reshape(len(x), -1)[:, row * columns + column :: columns + 1][:, : rows - row if count is None else count]
 
@@ -117,7 +118,7 @@ class Matrices:
         self.A = self.rows @ self.answer
         P_u, P_x = (out[name].reshape(self.batch, R, R) for name in ("P_u", "P_x"))
         change = self._response("f_ports", self.at["held_change"])
-        self.moved = self._moved(change, "N_held")
+        self.moved = self._moved(slice(None), change, "N_held")
         g = self._seen("w_ports")
         g += self.moved
         x = self._solution(P_u @ self.A + P_x, diagonal(P_u) * diagonal(self.A), P_u @ g)
@@ -127,11 +128,11 @@ class Matrices:
             return change, None
         return change, self._pushed_out()
 
-    def _moved(self, change: np.ndarray, name: str) -> np.ndarray:
-        """How G (J d) changes with d and the displacements of the ports, G itself apart."""
+    def _moved(self, rows: Any, change: np.ndarray, name: str) -> np.ndarray:
+        """How G (J d) of some rows changes with d and the displacements of the ports, G itself apart."""
         assert self.step.rows is not None
-        found = self.rows @ change
-        found[..., : self.nv] += self.G @ self._columns(self.step.rows, name)
+        found = self.rows[:, rows] @ change
+        found[..., : self.nv] += self.G[:, rows] @ self._columns(self.step.rows, name)
         return found
 
     def _response(self, name: str, k: int) -> np.ndarray:
@@ -175,18 +176,19 @@ class Matrices:
     # --- what is too deep ----------------------------------------------------------------------------------------------
     def _pushed_out(self) -> np.ndarray:
         """The displacement that pushes out; zero where nothing is too deep."""
-        out, pushing = self.out, self.step.linear.pushing
+        out, pushing, rows = self.out, self.step.linear.pushing, self.step.linear.displaced
         acts = out["deep"] > 0.0
-        free, x = out["out_free"], np.where(acts, out["out_x"], 0.0)
+        free, x = out["out_free"][:, rows], np.where(acts, out["out_x"], 0.0)[:, pushing]
         found = self._response("out_f_ports", self.at["shift"])
-        g = self._moved(found, "N_out")
+        g = self._moved(rows, found, "N_out")
         g += self._seen("out_ports")
-        g += (self.h * out["slow"])[:, :, None] * self.moved
-        g[:, pushing, : self.nv] += (PUSH_SOFT * x[:, pushing])[:, :, None] * self._diagonal_changes()
-        T = free[:, :, None] * self.A
-        size = free * diagonal(self.A)
-        diagonal(T)[...] += 1.0 - free + PUSH_SOFT * self.step.pushes * size
-        found += self.answer @ self._solution(T, size, free[:, :, None] * g)
+        g += (self.h * out["slow"][:, rows])[:, :, None] * self.moved[:, rows]
+        pushes = np.isin(rows, pushing)
+        g[:, pushes, : self.nv] += (PUSH_SOFT * x)[:, :, None] * self._diagonal_changes()
+        T = np.ascontiguousarray(free[:, :, None] * self.A[:, rows[:, None], rows])
+        size = free * diagonal(self.A)[:, rows]
+        diagonal(T)[...] += 1.0 - free + PUSH_SOFT * pushes * size
+        found += self.answer[:, :, rows] @ self._solution(T, size, free[:, :, None] * g)
         return np.where(acts[:, :, None], found, 0.0)
 
     def _diagonal_changes(self) -> np.ndarray:

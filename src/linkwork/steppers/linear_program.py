@@ -21,7 +21,7 @@ from ..kernel.loops import Lane, Table, loops, where
 from ..kernel.plans import Plans
 from ..kernel.sweep import SCALAR, Algorithm, Field, Items, NodeClass, Routine, Step, Sweep, Tree, each, over, vector
 from ..model.rules import joint_of
-from ..reduced.law_slopes import SEEN, force_slopes, flat, pushed_row_slopes, pushing, row_slopes, turning
+from ..reduced.law_slopes import SEEN, displaced_rows, flat, force_slopes, pushed_row_slopes, pushing, row_slopes, turning
 from ..reduced.port_space import PortSpace, width
 from ..reduced.program import correct, held_middle_velocities, middle_velocities
 from ..solvers.box_adjoints import keep_matrix
@@ -139,6 +139,12 @@ class LinearLaws:
         return np.array([first[k] + r for k, law in enumerate(self.laws.rows) for r in pushing(law)], np.int64)
 
     @cached_property
+    def displaced(self) -> np.ndarray:
+        """The rows that what is pushed out obeys."""
+        first = np.cumsum([0, *(law.size for law in self.laws.rows)])
+        return np.array([first[k] + r for k, law in enumerate(self.laws.rows) for r in displaced_rows(law)], np.int64)
+
+    @cached_property
     def force_parts(self) -> list[Part]:
         if self.forces is None:
             return []
@@ -170,8 +176,12 @@ class LinearLaws:
         ]
         if not self.pushes:
             return found
-        number, turns = 0, []
-        for law, p, c in zip(laws, at, turned, strict=True):
+        number, turns, count, out_places, out_shapes = 0, [], 0, [], []
+        for law, p, c, every in zip(laws, at, turned, seen, strict=True):
+            some = count + np.arange(len(displaced_rows(law)))
+            count += len(some)
+            out_places.append(_grid(some, every, SEEN * S))
+            out_shapes.append((len(some), len(every)))
             own = number + np.arange(len(pushing(law)))
             number += len(own)
             rows = (own[:, None] * S + p).reshape(-1)
@@ -179,7 +189,7 @@ class LinearLaws:
         shapes = [(len(pushing(law)) * len(p), len(c)) for law, p, c in zip(laws, at, turned, strict=True)]
         return [
             *found,
-            Part("out_slopes", "out_ports", row_shapes, of_rows, R * SEEN * S),
+            Part("out_slopes", "out_ports", out_shapes, out_places, count * SEEN * S),
             Part("out_f_slopes", "out_f_ports", force_shapes, of_forces, S * T),
             Part("turns", "turns_ports", shapes, turns, number * S * T),
         ]

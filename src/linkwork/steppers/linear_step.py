@@ -70,8 +70,6 @@ class LinearStep:
         self.motions = tuple(name for name, wanted in motions.items() if wanted)
         self.at = {name: k for k, name in enumerate(self.motions)}
         self.damping = np.concatenate([np.zeros(0), *(np.reshape(p["damping"], -1) for p in model.tree.parameters)])
-        self.pushes = np.zeros(self.linear.laws.row_count)
-        self.pushes[self.linear.pushing] = 1.0
         self._idle: dict[Any, list[Memory]] = {}
 
     @cached_property
