@@ -45,12 +45,12 @@ class PortSpace:
         found = {own[i] for own, kinds in at for i, _, _ in moving(kinds) if not isinstance(kinds[i], Joint)}
         return sorted(found)
 
-    @property
+    @cached_property
     def joints(self) -> int:
         """The degrees of freedom, if some law looks at joints."""
         return self.nodes.model.nv if self.nodes.on_joints else 0
 
-    @property
+    @cached_property
     def size(self) -> int:
         return 6 * len(self.bodies) + self.joints
 

@@ -183,7 +183,7 @@ class Matrices:
         g = self._moved(rows, found, "N_out")
         g += self._seen("out_ports")
         g += (self.h * out["slow"][:, rows])[:, :, None] * self.moved[:, rows]
-        pushes = np.isin(rows, pushing)
+        pushes = self.step.linear.pushes_among
         g[:, pushes, : self.nv] += (PUSH_SOFT * x)[:, :, None] * self._diagonal_changes()
         T = np.ascontiguousarray(free[:, :, None] * self.A[:, rows[:, None], rows])
         size = free * diagonal(self.A)[:, rows]
