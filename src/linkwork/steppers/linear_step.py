@@ -34,7 +34,7 @@ from ..reduced.inverse_derivatives import INVERSE_DERIVATIVES
 from ..reduced.inverse_mass_matrix import INVERSE_MASS_MATRIX
 from ..reduced.port_columns import COLUMNS, PORT_COLUMNS, port_plans
 from ..reduced.port_space import PortSpace
-from .linear_matrices import Matrices
+from .linear_dense import DenseCall, DenseProgram
 from .linear_program import LinearLaws, linear_program
 from .stepper import Stepper, program_of
 from .symplectic_euler import SymplecticEuler
@@ -73,17 +73,27 @@ class LinearStep:
         self._idle: dict[Any, list[Memory]] = {}
 
     @cached_property
+    def dense(self) -> DenseProgram:
+        """The matrices."""
+        return DenseProgram(self)
+
+    @cached_property
+    def squares(self) -> int:
+        """The numbers of the squares of all joints."""
+        return int((np.diff(self.model.tree.offsets("v")) ** 2).sum())
+
+    @cached_property
+    def widest(self) -> int:
+        """The most degrees of freedom of a joint."""
+        return max((b.joint.nv for b in self.model.bodies), default=0)
+
+    @cached_property
     def unusual(self) -> list[tuple[slice, slice]]:
         """Of joints that do not just add their way, where their velocities are, and their squares."""
         starts = self.model.tree.offsets("v").tolist()
         squares = np.concatenate([[0], np.cumsum(np.diff(starts) ** 2)]).tolist()
         bodies = (i for i in self.linear.unusual.tolist() if starts[i + 1] > starts[i])
         return [(slice(starts[i], starts[i + 1]), slice(squares[i], squares[i + 1])) for i in bodies]
-
-    def slots(self, space: PortSpace) -> np.ndarray:
-        """Where the bodies of a space are among all ports."""
-        at = {body: k for k, body in enumerate(self.bodies)}
-        return np.array([6 * at[body] + k for body in space.bodies for k in range(6)], np.int64)
 
     def take(self, batch: int, given: tuple[str, ...]) -> Memory:
         """Memory for so many states with these inputs, which no other call has."""
@@ -119,11 +129,12 @@ class Memory:
         squares = {name: np.zeros((batch * count, nv * nv)) for name in ("dtau_dq", "dtau_dv")}
         flat = {name: x.reshape(batch * count, -1) for name, x in told.items()}
         self._tree = _call(dof_plans(model), INVERSE_DERIVATIVES, flat, squares, batch * count)
-        self.E, self.V = (x.reshape(batch, count, nv, nv) for x in squares.values())
+        self.E, self.V = (x.reshape(batch, -1) for x in squares.values())
         inverse = np.zeros((batch, nv * nv))
         self._inverse = _call(dof_plans(model), INVERSE_MASS_MATRIX, {"q": self.q[:, 0]}, {"M_inverse": inverse}, batch)
-        self.M_inverse = inverse.reshape(batch, nv, nv)
+        self.M_inverse = inverse
         self._ports = self._port_columns(step) if step.bodies else None
+        self._dense(step)
 
     def _port_columns(self, step: LinearStep) -> Call:
         nv, batch = step.model.nv, self.batch
@@ -132,7 +143,7 @@ class Memory:
         further = {"v_held": "held_change", "v_out": "shift"}
         motions |= {name: self.a[:, step.at[of]] for name, of in further.items() if of in step.at}
         found = np.zeros((batch, len(COLUMNS) * 6 * len(step.bodies) * nv))
-        self.at_ports = found.reshape(batch, len(COLUMNS), 6 * len(step.bodies), nv)
+        self.at_ports = found
         assert step.ports is not None
         return _call(step.ports, PORT_COLUMNS, motions, {"port_columns": found}, batch)
 
@@ -155,26 +166,36 @@ class Memory:
             np.add(v, h * self.a[:, 0], out=self._free)
             self._ports()
 
-    def diagonal_changes(self, answers: np.ndarray, rows: np.ndarray) -> np.ndarray:
-        """How A_ii of some rows change with q as bodies move (batch, count, nv).
+    def _dense(self, step: LinearStep) -> None:
+        """The matrices, and between their phases how the diagonal of A changes with rows that push."""
+        model, pushing = step.model, len(step.linear.pushing)
+        nv = model.nv
+        self.result = np.zeros((self.batch, 2 * nv, 3 * nv))
+        given = self.out | {"E": self.E, "V": self.V, "M_inverse": self.M_inverse}
+        given |= {"at_ports": self.at_ports} if step.bodies else {}
+        self._h, self._q = np.zeros(1), np.zeros(model.nq)
+        kept = {"h": self._h, "damping": step.damping}
+        self._changes = None
+        if step.out:
+            rows = {"v": np.zeros((pushing, nv)), "external": np.zeros((pushing, 6 * model.nb))}
+            changes = np.zeros((pushing, nv))
+            kept |= {"pushed_v": rows["v"], "pushed_wrench": rows["external"], "diagonal_changes": changes}
+            self._changes = _call(model.plan, DIAGONAL_CHANGES, {"q": self._q} | rows, {"change": changes}, pushing)
+        self._matrices = DenseCall(step.dense, given, self.result, kept)
 
-        answers   M^-1 G^T (batch, nv, count)
-        rows      G on the space of ports (batch, count, size)
-        """
-        model, space = self.linear_step.model, self.linear_step.rows
-        assert space is not None
-        count, bodies = answers.shape[-1], space.bodies
-        wrenches = np.zeros((self.batch, count, model.nb, 6))
-        wrenches[:, :, bodies] = rows[..., : 6 * len(bodies)].reshape(self.batch, count, len(bodies), 6)
-        given = {
-            "q": np.repeat(self.inputs["q"], count, axis=0),
-            "v": np.ascontiguousarray(answers.swapaxes(-1, -2)).reshape(self.batch * count, -1),
-            "external": wrenches.reshape(self.batch * count, -1),
-        }
-        found = {"change": np.empty((self.batch * count, model.nv))}
-        plan = model.plan(DIAGONAL_CHANGES, model.plan.lanes(DIAGONAL_CHANGES, self.batch * count), ("run",), ("gravity",))
-        plan.run(given, found, self.batch * count)
-        return found["change"].reshape(self.batch, count, -1)
+    def derivatives(self, h: float) -> np.ndarray:
+        """d(q', v')/d(q, v, tau) (batch, 2 nv, 3 nv), once the programs have run; it changes with the next run."""
+        self._h[0] = h
+        deep = self.out["deep"][:, 0].tolist() if self._changes is not None else [0.0] * self.batch
+        for state in range(self.batch):
+            self._matrices("free", state)
+            if self._changes is not None and deep[state] > 0.0:
+                self._q[:] = self.inputs["q"][state]
+                self._changes()
+                self._matrices("out", state)
+            else:
+                self._matrices("rest", state)
+        return self.result
 
 
 def _call(plans: Plans, algorithm: Algorithm, inputs: Arrays, outputs: Arrays, batch: int) -> Call:
@@ -206,7 +227,7 @@ def step_jacobian(
     for name, x in told.items():
         memory.inputs[name][...] = x
     memory.run(dt)
-    found = Matrices(step, memory, dt).derivatives()
+    found = memory.derivatives(dt).copy()
     edges = memory.out["edges"] > 0.0 if step.rows is not None else None
     step.give_back(memory)
     return found, edges
