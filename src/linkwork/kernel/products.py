@@ -1,4 +1,4 @@
-"""Products of matrices as a loop function: in one lane whole registers run along the rows of a product.
+"""Products of matrices as loop functions: in one lane whole registers run along the rows of a product.
 
     C += scale (A B),      each entry a sum in the order of the columns of A, with one rounding a term
 
@@ -8,6 +8,9 @@ of B serves four times. No sum changes its order, so the function as it stands, 
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 from . import machine
 from .lanes import Lanes
 from .loops import Lane, LoopFunction
@@ -15,14 +18,57 @@ from .loops import Lane, LoopFunction
 ROWS, VECTORS = 4, 2  # of C at a time
 
 
-class MatrixProduct(LoopFunction):
-    """`add_product`, with a text of its own for one lane of double precision."""
+class InOneLane(LoopFunction):
+    """A loop function with a text of its own for one lane of double precision, given the name and the width of registers."""
+
+    def __init__(self, function: Callable[..., Any], text: Callable[[str, int], str]) -> None:
+        super().__init__(function)
+        self._text = text
 
     def written(self, lanes: Lanes, symbol: str) -> str | None:
-        return None if lanes.width > 1 or lanes.single else product_ir(symbol, machine.register_bytes() // 8)
+        return None if lanes.width > 1 or lanes.single else self._text(symbol, machine.register_bytes() // 8)
 
 
-@MatrixProduct
+def in_one_lane(text: Callable[[str, int], str]) -> Callable[[Callable[..., Any]], InOneLane]:
+    """A decorator: see `InOneLane`."""
+    return lambda function: InOneLane(function, text)
+
+
+def clear_ir(symbol: str, width: int) -> str:
+    """The function of `clear`'s parameters."""
+    return f"""define internal void @{symbol}(i64 %count, ptr %A) #0 {{
+  %bytes = mul i64 %count, 8
+  call void @llvm.memset.p0.i64(ptr %A, i8 0, i64 %bytes, i1 false)
+  ret void
+}}"""
+
+
+def copy_ir(symbol: str, width: int) -> str:
+    """The function of `copy`'s parameters."""
+    return f"""define internal void @{symbol}(i64 %count, ptr %A, i64 %a, ptr %B, i64 %b) #0 {{
+  %bytes = mul i64 %count, 8
+  %from = getelementptr double, ptr %A, i64 %a
+  %to = getelementptr double, ptr %B, i64 %b
+  call void @llvm.memcpy.p0.p0.i64(ptr %to, ptr %from, i64 %bytes, i1 false)
+  ret void
+}}"""
+
+
+@in_one_lane(clear_ir)
+def clear(count: int, A: Lane) -> None:
+    """Zeros."""
+    for i in range(count):
+        A[i] = 0.0
+
+
+@in_one_lane(copy_ir)
+def copy(count: int, A: Lane, a: int, B: Lane, b: int) -> None:
+    """B, from record b on, is A from record a on; they do not overlap."""
+    for i in range(count):
+        B[b + i] = A[a + i]
+
+
+@in_one_lane(lambda symbol, width: product_ir(symbol, width))
 def add_product(
     m: int,
     n: int,
@@ -50,82 +96,76 @@ def add_product(
 
 def product_ir(symbol: str, width: int) -> str:
     """The function of `add_product`'s parameters, with vectors of so many numbers."""
-    masked = ", ".join(["i32 0"] * width)
     blocks = [_block(symbol, r, v, width, part) for r in (ROWS, 1) for v, part in ((VECTORS, False), (1, True))]
-    return "\n\n".join([*blocks, _loops(symbol, width, masked)])
+    return "\n\n".join([*blocks, _columns(symbol, width)])
 
 
-def _loops(symbol: str, width: int, zeros: str) -> str:
-    """Blocks of columns, and of rows: whole ones first, the last columns under a mask."""
-    wide, kind = width * VECTORS, f"<{width} x i64>"
-    counted = ", ".join(f"i64 {i}" for i in range(width))
-    names = "i64 %m, i64 %n, i64 %k, double %scale, ptr %A, i64 %a, i64 %row, i64 %column, ptr %B, i64 %b, i64 %B_row"
-    given = "i64 %k, double %scale, ptr %Ai, i64 %row, i64 %column, ptr %Bj, i64 %B_row, ptr %Cij, i64 %C_row"
-    rows = f"""
-rows.@:
-  %i.@ = phi i64 [ 0, %begin.@ ], [ %i.next.@, %after.@ ]
-  %left.@ = sub i64 %m, %i.@
-  %four.@ = icmp sge i64 %left.@, {ROWS}
-  %ai.@ = mul i64 %i.@, %row
-  %a.at.@ = add i64 %a, %ai.@
-  %Ai.@ = getelementptr double, ptr %A, i64 %a.at.@
-  %ci.@ = mul i64 %i.@, %C_row
-  %cj.@ = add i64 %c, %j.@
-  %c.at.@ = add i64 %cj.@, %ci.@
-  %Cij.@ = getelementptr double, ptr %C, i64 %c.at.@
-  br i1 %four.@, label %many.@, label %one.@
-many.@:
-  call void @{symbol}.{ROWS}@(GIVEN)
-  br label %after.@
-one.@:
-  call void @{symbol}.1@(GIVEN)
-  br label %after.@
-after.@:
-  %done.@ = select i1 %four.@, i64 {ROWS}, i64 1
-  %i.next.@ = add i64 %i.@, %done.@
-  %more.@ = icmp slt i64 %i.next.@, %m
-  br i1 %more.@, label %rows.@, label %next.@"""
-
-    def part(name: str, mask: str) -> str:
-        arguments = given.replace("%Ai", f"%Ai.{name}").replace("%Bj", f"%Bj.{name}").replace("%Cij", f"%Cij.{name}") + mask
-        return rows.replace("GIVEN", arguments).replace("@(", f".{name}(").replace(f"1.{name}(", f"1.{name}(").replace("@:", f"{name}:").replace(
-            ".@", f".{name}"
-        )
-
-    return f"""define internal void @{symbol}({names}, ptr %C, i64 %c, i64 %C_row) #0 {{
+def _columns(symbol: str, width: int) -> str:
+    """All columns of C: blocks of several vectors first, the last ones vector by vector under a mask."""
+    kind, counted, zeros = f"<{width} x i64>", ", ".join(f"i64 {i}" for i in range(width)), ", ".join(["i32 0"] * width)
+    given = "i64 %m, i64 %n, i64 %k, double %scale, ptr %A, i64 %a, i64 %row, i64 %column, ptr %B, i64 %b, i64 %B_row"
+    return f"""define internal void @{symbol}({given}, ptr %C, i64 %c, i64 %C_row) #0 {{
 start:
   %some = icmp sgt i64 %m, 0
   br i1 %some, label %wide, label %end
 wide:
-  %j.w = phi i64 [ 0, %start ], [ %j.next.w, %next.w ]
-  %over.w = add i64 %j.w, {wide}
+  %j.w = phi i64 [ 0, %start ], [ %over.w, %next.w ]
+  %over.w = add i64 %j.w, {width * VECTORS}
   %fits = icmp sle i64 %over.w, %n
   br i1 %fits, label %begin.w, label %narrow
 begin.w:
-  %bj.w = add i64 %b, %j.w
-  %Bj.w = getelementptr double, ptr %B, i64 %bj.w
-  br label %rows.w{part("w", "")}
+{_rows(symbol, "w", "")}
 next.w:
-  %j.next.w = add i64 %j.w, {wide}
   br label %wide
 narrow:
-  %j.p = phi i64 [ %j.w, %wide ], [ %j.next.p, %next.p ]
+  %j.p = phi i64 [ %j.w, %wide ], [ %over.p, %next.p ]
+  %over.p = add i64 %j.p, {width}
   %rest = icmp slt i64 %j.p, %n
   br i1 %rest, label %begin.p, label %end
 begin.p:
-  %bj.p = add i64 %b, %j.p
-  %Bj.p = getelementptr double, ptr %B, i64 %bj.p
   %room = sub i64 %n, %j.p
   %one = insertelement {kind} poison, i64 %room, i64 0
   %all = shufflevector {kind} %one, {kind} poison, <{width} x i32> <{zeros}>
   %mask = icmp slt {kind} <{counted}>, %all
-  br label %rows.p{part("p", f", <{width} x i1> %mask")}
+{_rows(symbol, "p", f", <{width} x i1> %mask")}
 next.p:
-  %j.next.p = add i64 %j.p, {width}
   br label %narrow
 end:
   ret void
 }}"""
+
+
+def _rows(symbol: str, x: str, mask: str) -> str:
+    """All rows of a block of columns; names end in x, and `next.x` is what follows."""
+    arguments = (
+        f"i64 %k, double %scale, ptr %Ai.{x}, i64 %row, i64 %column, ptr %Bj.{x}, i64 %B_row, ptr %Cij.{x}, i64 %C_row{mask}"
+    )
+    return f"""  %bj.{x} = add i64 %b, %j.{x}
+  %Bj.{x} = getelementptr double, ptr %B, i64 %bj.{x}
+  %cj.{x} = add i64 %c, %j.{x}
+  br label %rows.{x}
+rows.{x}:
+  %i.{x} = phi i64 [ 0, %begin.{x} ], [ %i.next.{x}, %after.{x} ]
+  %left.{x} = sub i64 %m, %i.{x}
+  %several.{x} = icmp sge i64 %left.{x}, {ROWS}
+  %ai.{x} = mul i64 %i.{x}, %row
+  %a.at.{x} = add i64 %a, %ai.{x}
+  %Ai.{x} = getelementptr double, ptr %A, i64 %a.at.{x}
+  %ci.{x} = mul i64 %i.{x}, %C_row
+  %c.at.{x} = add i64 %cj.{x}, %ci.{x}
+  %Cij.{x} = getelementptr double, ptr %C, i64 %c.at.{x}
+  br i1 %several.{x}, label %many.{x}, label %one.{x}
+many.{x}:
+  call void @{symbol}.{ROWS}.{x}({arguments})
+  br label %after.{x}
+one.{x}:
+  call void @{symbol}.1.{x}({arguments})
+  br label %after.{x}
+after.{x}:
+  %done.{x} = select i1 %several.{x}, i64 {ROWS}, i64 1
+  %i.next.{x} = add i64 %i.{x}, %done.{x}
+  %more.{x} = icmp slt i64 %i.next.{x}, %m
+  br i1 %more.{x}, label %rows.{x}, label %next.{x}"""
 
 
 def _block(symbol: str, rows: int, vectors: int, width: int, masked: bool) -> str:

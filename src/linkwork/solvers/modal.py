@@ -61,9 +61,7 @@ def modal_matrices(
 
 
 @loops
-def free_rows(
-    active: Ints, rows: int, on: Lane, lower: Lane, upper: Lane, x: Lane, kept_A: Lane, acts: Lane, free: Lane
-) -> None:
+def free_rows(active: Ints, rows: int, on: Lane, lower: Lane, upper: Lane, x: Lane, kept_A: Lane, acts: Lane, free: Lane) -> None:
     """1 in `free` where a row of a problem with boxes is inside its bounds, in lanes where it acts; else 0."""
     most = largest(active, on, kept_A)
     for r in range(rows):

@@ -5,13 +5,13 @@ It runs in one lane, for one state at a time, in the memory of the programs befo
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..kernel.plans import Plans
-from ..kernel.sweep import SCALAR, Algorithm, Field, NodeClass, Routine, Step, Tree
+from ..kernel.sweep import SCALAR, Algorithm, Field, NodeClass, Step, Tree
 from ..kernel.widths import SCALAR64
 from ..kernel.workspace import Workspace, address_of
 from ..reduced.law_slopes import SEEN
@@ -53,7 +53,7 @@ class DenseProgram:
             **dict.fromkeys(("q_by_q", "q_by_way", "q_by_v", "v_by_q", "v_by_way", "v_by_v"), step.squares),
             **dict.fromkeys(("K_ports", "D_ports"), F * F),
             **dict.fromkeys(("P_u", "P_x", "A", "T", "LU"), R * R),
-            **dict.fromkeys(("g", "x", "moved"), 3 * R * nv),
+            **dict.fromkeys(("g", "x", "moved", "multipliers", "right_rows"), 3 * R * nv),
             **dict.fromkeys(("soft", "out_free", "out_x", "slow"), R),
             "rest": max(3 * R * nv, 3 * S),
             "right": max(3 * nv * nv, nv * R, 6 * step.widest * nv),
@@ -76,7 +76,7 @@ class DenseProgram:
             "pushed_wrench": P * model.nb * 6,
             "diagonal_changes": P * nv,
         }
-        self.numbers = {
+        self.numbers: dict[str, float] = {
             "nv": nv,
             "nb": model.nb,
             "rows": R,
@@ -105,7 +105,7 @@ class DenseProgram:
             "unusual_size": np.array([at.stop - at.start for at, _ in step.unusual]),
             "unusual_square": np.array([squares.start for _, squares in step.unusual]),
         }
-        phases = {"free": self._free(), "out": self._out(), "rest": self._rest()}
+        phases: dict[str, Sequence[Step]] = {"free": self._free(), "out": self._out(), "rest": self._rest()}
         fields = {name: Field("work", name, SCALAR) for name in self.sizes}
         one = Tree(
             np.array([-1]),
@@ -157,7 +157,9 @@ class DenseProgram:
 class DenseCall:
     """The program on arrays, state by state; `kept` are those of its own that others look at."""
 
-    def __init__(self, program: DenseProgram, given: Mapping[str, np.ndarray], result: np.ndarray, kept: Mapping[str, Any]) -> None:
+    def __init__(
+        self, program: DenseProgram, given: Mapping[str, np.ndarray], result: np.ndarray, kept: Mapping[str, np.ndarray]
+    ) -> None:
         self._runs = {}
         for phase in program.algorithm.phases:
             plan = program.plans(program.algorithm, SCALAR64, (phase,))

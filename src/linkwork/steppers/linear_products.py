@@ -11,8 +11,8 @@ rows; `turning` is how many of the four parts turn the rows themselves (1, or 3)
 
 from __future__ import annotations
 
-from ..kernel.loops import Lane, Table, loops
-from ..kernel.products import add_product
+from ..kernel.loops import Lane, Table, any, loops
+from ..kernel.products import add_product, clear, copy
 from ..reduced.law_slopes import SEEN
 from ..reduced.port_columns import COLUMNS
 from ..reduced.push_out import SOFT as PUSH_SOFT
@@ -22,20 +22,6 @@ from ..solvers.lu import factor_lu
 COUNT = len(COLUMNS)
 R_V, R_W, N_HELD, N_OUT = (COLUMNS.index(name) for name in ("R_v", "R_w", "N_held", "N_out"))
 FREE, FIRST = 0, 1  # motions of the tree
-
-
-@loops
-def clear(count: int, A: Lane) -> None:
-    """Zeros."""
-    for i in range(count):
-        A[i] = 0.0
-
-
-@loops
-def copy(count: int, A: Lane, a: int, B: Lane, b: int) -> None:
-    """B is A."""
-    for i in range(count):
-        B[b + i] = A[a + i]
 
 
 # --- ports -------------------------------------------------------------------------------------------------------------------
@@ -154,6 +140,7 @@ def row_answers(
     G_ports: Lane,
     columns: Lane,
     M_inverse: Lane,
+    slid: Lane,
     joint_rows: Lane,
     answers: Lane,
     A: Lane,
@@ -161,15 +148,13 @@ def row_answers(
     """G J, M^-1 (G J)^T and A."""
     n = nv
     clear(rows * n, joint_rows)
-    clear(n * rows, answers)
     clear(rows * rows, A)
     add_product(rows, n, row_ports, 1.0, G_ports, 0, row_ports, 1, columns, 0, n, joint_rows, 0, n)
-    for i in range(n):
-        for r in range(rows):
-            total = 0.0 * A[0]
-            for k in range(n):
-                total += M_inverse[i * n + k] * joint_rows[r * n + k]
-            answers[i * rows + r] = total
+    clear(rows * n, slid)
+    add_product(rows, n, n, 1.0, joint_rows, 0, n, 1, M_inverse, 0, n, slid, 0, n)
+    for r in range(rows):
+        for i in range(n):
+            answers[i * rows + r] = slid[r * n + i]
     add_product(rows, rows, n, 1.0, joint_rows, 0, n, 1, answers, 0, rows, A, 0, rows)
 
 
@@ -311,31 +296,35 @@ def held_changes(
     LU: Lane,
     soft: Lane,
     g: Lane,
+    right_rows: Lane,
     rest: Lane,
-    x: Lane,
+    multipliers: Lane,
     result: Lane,
 ) -> None:
-    """What rows add to dv'; `moved` is how their motion G (J d) changes, G itself apart."""
+    """What rows add to dv'; `moved` is how their motion G (J d) changes, G itself and multipliers apart."""
     n = nv
     R = rows
     S = row_ports
     response(n, S, turning, held_motion, h, f_ports, columns, E, M_inverse, accelerations, slid, right, change)
     clear(3 * R * n, moved)
-    add_product(R, 3 * n, n, 1.0, joint_rows, 0, n, 1, change, 0, 3 * n, moved, 0, 3 * n)
+    width = 3 * n
+    if turning == 1:
+        width = n
+    add_product(R, width, n, 1.0, joint_rows, 0, n, 1, change, 0, 3 * n, moved, 0, 3 * n)
     add_product(R, n, S, 1.0, G_ports, 0, S, 1, columns, N_HELD * S * n, n, moved, 0, 3 * n)
     seen(n, S, R, middle, h, w_ports, columns, accelerations, first, slid, g)
     for i in range(3 * R * n):
         g[i] += moved[i]
-        x[i] = 0.0
-    add_product(R, 3 * n, R, 1.0, P_u, 0, R, 1, g, 0, 3 * n, x, 0, 3 * n)
-    copy(3 * R * n, x, 0, g, 0)
     copy(R * R, P_x, 0, T, 0)
-    add_product(R, R, R, 1.0, P_u, 0, R, 1, A, 0, R, T, 0, R)
+    clear(3 * R * n, right_rows)
     for i in range(R):
         soft[i] = P_u[i * R + i] * A[i * R + i]
-    solve_softly(R, 3 * n, T, soft, LU, g, rest, x)
-    add_product(R, 3 * n, R, 1.0, A, 0, R, 1, x, 0, 3 * n, moved, 0, 3 * n)
-    add_product(n, 3 * n, R, 1.0, answers, 0, R, 1, x, 0, 3 * n, change, 0, 3 * n)
+        for k in range(R):
+            if any(P_u[i * R + k] != 0.0):
+                add_product(1, R, 1, 1.0, P_u, i * R + k, R, 1, A, k * R, R, T, i * R, R)
+                add_product(1, 3 * n, 1, 1.0, P_u, i * R + k, R, 1, g, 3 * k * n, 3 * n, right_rows, 3 * i * n, 3 * n)
+    solve_softly(R, 3 * n, T, soft, LU, right_rows, rest, multipliers)
+    add_product(n, 3 * n, R, 1.0, answers, 0, R, 1, multipliers, 0, 3 * n, change, 0, 3 * n)
     for i in range(3 * n * n):
         result[3 * n * n + i] += change[i]
 
@@ -391,6 +380,7 @@ def pushed_changes(
     answers: Lane,
     A: Lane,
     moved: Lane,
+    multipliers: Lane,
     out_free: Lane,
     out_x: Lane,
     slow: Lane,
@@ -416,8 +406,11 @@ def pushed_changes(
         r = displaced_rows[i]
         add_product(1, 3 * n, n, 1.0, joint_rows, r * n, n, 1, change, 0, 3 * n, g, 3 * i * n, 3 * n)
         add_product(1, n, S, 1.0, G_ports, r * S, S, 1, columns, N_OUT * S * n, n, g, 3 * i * n, 3 * n)
-        for j in range(3 * n):
-            g[3 * i * n + j] += (h[0] * slow[r]) * moved[3 * r * n + j]
+        if any(slow[r] > 0.0):
+            late = h[0] * slow[r]
+            add_product(1, 3 * n, R, late, A, r * R, R, 1, multipliers, 0, 3 * n, g, 3 * i * n, 3 * n)
+            for j in range(3 * n):
+                g[3 * i * n + j] += late * moved[3 * r * n + j]
         p = pushing_among[i]
         if p >= 0:
             # dA_ii: as bodies move, and as the row itself turns
@@ -425,9 +418,10 @@ def pushed_changes(
             for s in range(S):
                 for k in range(n):
                     slid[s] += columns[s * n + k] * answers[k * R + r]
-            clear(turning * S, rest)
-            add_product(1, turning * S, S, 2.0, slid, 0, S, 1, turns_ports, p * S * turning * S, turning * S, rest, 0, turning * S)
-            add_product(1, n, turning * S, 1.0, rest, 0, S, 1, columns, 0, n, diagonal_changes, p * n, n)
+            W = turning * S
+            clear(W, rest)
+            add_product(1, W, S, 2.0, slid, 0, S, 1, turns_ports, p * S * W, W, rest, 0, W)
+            add_product(1, n, W, 1.0, rest, 0, W, 1, columns, 0, n, diagonal_changes, p * n, n)
             for j in range(n):
                 g[3 * i * n + j] += (PUSH_SOFT * out_x[r]) * diagonal_changes[p * n + j]
         for k in range(Q):

@@ -22,7 +22,7 @@ from ..kernel.plans import Plans
 from ..kernel.sweep import SCALAR, Algorithm, Field, Items, NodeClass, Routine, Step, Sweep, Tree, each, over, vector
 from ..model.rules import joint_of
 from ..reduced.law_slopes import SEEN, displaced_rows, flat, force_slopes, pushed_row_slopes, pushing, row_slopes, turning
-from ..reduced.port_space import PortSpace, width
+from ..reduced.port_space import PortSpace
 from ..reduced.program import correct, held_middle_velocities, middle_velocities
 from ..solvers.box_adjoints import keep_matrix
 from ..solvers.boxes import solve_boxes, solve_soft_boxes
@@ -30,7 +30,7 @@ from ..solvers.coulomb import solve_packed_cones
 from ..solvers.edges import find_edges
 from ..solvers.modal import free_rows, modal_matrices
 from ..spatial.dual import Dual, held, split, variables
-from ..spatial.scalar import zeros
+from ..spatial.scalar import Vector, zeros
 from .symplectic_euler import update_after_pushes, update_held, update_joints
 
 UPDATES = (update_joints, update_held, update_after_pushes)
@@ -62,9 +62,17 @@ def no_shift(n: Any) -> None:
 
 def update_slopes(n: Any) -> None:
     """How the displacement and velocity of a joint after the step change with its displacement before, its way and v'."""
+    _update_slopes(n, n.h * n.free_v)
+
+
+def pushed_update_slopes(n: Any) -> None:
+    """The same where something may be pushed out."""
+    _update_slopes(n, n.h * n.free_v + n.shift)
+
+
+def _update_slopes(n: Any, way: Vector) -> None:
     joint = joint_of(n)
     nv, count = joint.nv, 3 * joint.nv
-    way = n.h * n.free_v + n.shift
     q = JointAt(joint, n.q, n.v).displaced(count, 0, Dual)
     moved, v = joint.rechart(joint.integrate(q, variables(way, count, nv)), variables(n.free_v, count, 2 * nv))
     dq, dv = split(joint.difference(held(moved), moved), count)[1], split(v, count)[1]
@@ -174,8 +182,13 @@ class LinearLaws:
         row_shapes = [(law.size, len(c)) for law, c in zip(laws, seen, strict=True)]
         force_shapes = [(len(p), len(c)) for p, c in zip(at, turned, strict=True)]
         found = [
-            Part("G_seen", "G_ports", [(law.size, len(p)) for law, p in zip(laws, at, strict=True)],
-                 [_grid(r, p, S) for r, p in zip(last, at, strict=True)], R * S),
+            Part(
+                "G_seen",
+                "G_ports",
+                [(law.size, len(p)) for law, p in zip(laws, at, strict=True)],
+                [_grid(r, p, S) for r, p in zip(last, at, strict=True)],
+                R * S,
+            ),
             Part("w_slopes", "w_ports", row_shapes, of_rows, R * SEEN * S),
             Part("f_slopes", "f_ports", force_shapes, of_forces, S * T),
         ]
@@ -277,7 +290,7 @@ def linear_program(algorithm: Algorithm, linear: LinearLaws) -> Algorithm:
         sizes = (f"{part.whole}_count", f"{part.whole}_size", f"{part.whole}_places")
         awake = (f"{part.whole}_laws", "awake") if part in linear.row_parts else ()
         steps.append(Routine(put_awake if awake else put, (*sizes, *awake, part.name, part.whole)))
-    steps.append(over("unusual", update_slopes))
+    steps.append(over("unusual", pushed_update_slopes if linear.pushes else update_slopes))
     return Algorithm(f"{algorithm.name}_linear", fields, {"run": steps})
 
 

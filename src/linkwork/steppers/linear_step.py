@@ -33,7 +33,6 @@ from ..reduced.dof_tree import dof_plans
 from ..reduced.inverse_derivatives import INVERSE_DERIVATIVES
 from ..reduced.inverse_mass_matrix import INVERSE_MASS_MATRIX
 from ..reduced.port_columns import COLUMNS, PORT_COLUMNS, port_plans
-from ..reduced.port_space import PortSpace
 from .linear_dense import DenseCall, DenseProgram
 from .linear_program import LinearLaws, linear_program
 from .stepper import Stepper, program_of
@@ -210,9 +209,7 @@ def linear_step(model: Model, stepper: SymplecticEuler) -> LinearStep:
     return model.keep_as((LinearStep, stepper), lambda: LinearStep(model, stepper))
 
 
-def step_jacobian(
-    step: LinearStep, state: State, dt: float, given: Mapping[str, Any]
-) -> tuple[np.ndarray, np.ndarray | None]:
+def step_jacobian(step: LinearStep, state: State, dt: float, given: Mapping[str, Any]) -> tuple[np.ndarray, np.ndarray | None]:
     """d(q', v')/d(q, v, tau) (batch, 2 nv, 3 nv), and which rows are at an edge (batch, rows), if there are rows.
 
     state   (batch, ...)
