@@ -63,11 +63,20 @@ def conservative(energy: Callable[[Sequence[Any]], Scalar], at: Sequence[At]) ->
 def load_slopes(law: ForceLaw, at: Sequence[At], t: Scalar, u: Vector) -> tuple[np.ndarray, np.ndarray]:
     """df_dx and df_dv (n, n): how the loads on all ports change with their displacements and with their velocities, as implicit
     steppers should know it."""
+    return _slopes_of(law.implicit_loads, at, t, u)
+
+
+def exact_load_slopes(law: ForceLaw, at: Sequence[At], t: Scalar, u: Vector) -> tuple[np.ndarray, np.ndarray]:
+    """The same of the loads as they are."""
+    return _slopes_of(law.loads, at, t, u)
+
+
+def _slopes_of(loads: Callable[..., Any], at: Sequence[At], t: Scalar, u: Vector) -> tuple[np.ndarray, np.ndarray]:
     n, moved = starts(at)[-1], []
     for a, first in zip(at, starts(at), strict=False):
         value, velocity = a.displaced(2 * n, first, Dual), variables(a.velocity, 2 * n, n + first)
         moved.append(replace(a, value=value, velocity=velocity))
-    _, slopes = split(joined(law.implicit_loads(moved, t, u)), 2 * n)
+    _, slopes = split(joined(loads(moved, t, u)), 2 * n)
     return slopes[:, :n], slopes[:, n:]
 
 
