@@ -11,7 +11,7 @@ from .errors import RunInterrupted, SolverError
 from .model import MaximalState, Model, State
 from .spatial.frozen import sealed
 from .steppers import AdaptiveStepper, Solution, Stepper
-from .steppers.departures import bounded_joints, first_departure
+from .steppers.departures import Domains, has_domains
 from .steppers.efforts import Efforts
 from .steppers.fixed import Control, FixedRun, shaped_force
 from .steppers.inputs import Inputs
@@ -186,8 +186,8 @@ def delivered(trajectory: Trajectory, failure: str | None, stopped: bool) -> Tra
 
 def _within_domains(model: Model, found: Solution) -> Solution:
     """What was found by a stepper with its own steps, with a failure if a joint left its domain."""
-    if not bounded_joints(model) or found.failure:
+    if not has_domains(model) or found.failure:
         return found
     q = found.arrays["q"]
-    departure = first_departure(model, q.reshape(-1, *q.shape[-2:]), found.t)
+    departure = Domains(model).first_departure(q.reshape(-1, *q.shape[-2:]), found.t)
     return found if departure is None else replace(found, failure=departure[1])

@@ -16,7 +16,7 @@ from ..elements.collection import collection
 from ..errors import InputError, SolverError
 from ..model import State
 from ..prepared import Prepared
-from ..steppers.departures import bounded_joints, first_departure
+from ..steppers.departures import Domains, has_domains
 from ..steppers.equation import Motion, RungeKuttaStepper
 from ..steppers.events import Event
 from ..steppers.inputs import Inputs
@@ -90,7 +90,7 @@ class StepwiseStream:
         if records[0]:
             q, v = (np.array([[getattr(s, name) for s in own] for own in records]) for name in ("q", "v"))
             found |= {name: x if self.batched else x[0] for name, x in (("q", q), ("v", v))}
-            departure = first_departure(model, q, found["t"]) if bounded_joints(model) else None
+            departure = Domains(model).first_departure(q, found["t"]) if has_domains(model) else None
             if self.ready.control is not None or self.ready.tau is not None:
                 found["tau"] = np.array([[m.force(s)[0] for s in own] for m, own in pairs]).swapaxes(0, 1)
             if driven is not None:
