@@ -422,7 +422,7 @@ def test_what_must_be_given_again(tmp_path: Path) -> None:
 
 
 def test_versions_and_processors(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from linkwork.streams import resuming as module
+    from linkwork.streams import head as module
 
     file, alone = tmp_path / "run.lwk", run()
     run(file)
