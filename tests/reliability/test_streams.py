@@ -24,6 +24,7 @@ import linkwork as lw
 from linkwork.streams import writing
 
 MODEL = touching()
+MANY = 20 if os.environ.get("LINKWORK_FUZZ") else 1  # times as many examples of damage
 
 
 @pytest.fixture(autouse=True)
@@ -89,6 +90,18 @@ def test_inputs_of_forces(tmp_path: Path) -> None:
         alone, streamed = (lw.simulate(model, start(model), 0.1, 1e-3, inputs=inputs, out=out) for out in (None, file))
         assert same(alone, streamed)
         assert same(alone, lw.Trajectory.load(file))
+
+
+def test_fibres_that_move(tmp_path: Path) -> None:
+    """A drive has a memory: it is in the file, and reading the file does not need it."""
+    b = lw.ModelBuilder().body("mass", joint=lw.Prismatic((0, 0, -1)), inertia=lw.Inertia(5.0, tensor=np.eye(3)))
+    path = [("world", (0, 0, 0)), ("mass", (0, 0, 0))]
+    model = b.add(lw.FibreMuscle(path, 100.0, 0.2, 0.1, tendon=lw.tendon_curve(0.05))).build()
+    state, file = lw.State([0.3], [0.0]), tmp_path / "run.lwk"
+    alone, streamed = (lw.simulate(model, state, 0.1, 1e-3, inputs=lw.MuscleDrive(model, [0.5]), out=out) for out in (None, file))
+    assert same(alone, streamed)
+    cut(file)
+    assert same(alone, lw.resume(file, inputs=lw.MuscleDrive(model, [0.5])))
 
 
 def test_hyper_reduced_coordinates(tmp_path: Path) -> None:
@@ -242,7 +255,7 @@ def bounds(data: bytes) -> list[int]:
     return found
 
 
-@settings(max_examples=15, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=15 * MANY, deadline=None, suppress_health_check=list(HealthCheck))
 @given(part=st.floats(0.0, 1.0))
 def test_cut_short_anywhere(whole: Any, part: float) -> None:
     data, alone, folder = whole
@@ -254,7 +267,7 @@ def test_cut_short_anywhere(whole: Any, part: float) -> None:
         assert records == len(alone)
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=25 * MANY, deadline=None, suppress_health_check=list(HealthCheck))
 @given(part=st.floats(0.0, 1.0), bit=st.integers(0, 7))
 def test_a_bit_that_flips(whole: Any, part: float, bit: int) -> None:
     data, alone, folder = whole
@@ -266,7 +279,7 @@ def test_a_bit_that_flips(whole: Any, part: float, bit: int) -> None:
     assert (records > 0) == (before > 1)
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=25 * MANY, deadline=None, suppress_health_check=list(HealthCheck))
 @given(junk=st.binary(max_size=200), keep=st.sampled_from([0, 8, 56, 3000]))
 def test_files_of_anything(whole: Any, junk: bytes, keep: int) -> None:
     data, _, folder = whole

@@ -12,7 +12,6 @@ import numpy as np
 from ..errors import InputError
 from ..prepared import Prepared
 from ..simulate import prepared
-from ..steppers import ALL_STEPPERS, AdaptiveStepper
 from ..steppers.stepper import Solution
 from ..trajectory import Trajectory
 from .file import StreamFile
@@ -57,16 +56,11 @@ class StreamedTrajectory(Trajectory):
         return ready.held(solution)
 
     def _call(self, file: StreamFile) -> dict[str, Any]:
-        """The arguments of `simulate`. A method that chooses its steps runs another way where functions are asked: then others
-        stand for those that the file does not hold."""
+        """The arguments of `simulate`; others stand for functions, which the file does not hold."""
         text, arrays = file.head.text, file.head.arrays
-        call = call_of(self.path, text, arrays, self._own_model)
-        chosen = ALL_STEPPERS.get(call["stepper"] or "")
-        if chosen is None or not issubclass(chosen, AdaptiveStepper):
-            return call
-        asked = {name: _not_here for name in ASKED if text["asked"][name]}
-        asked |= {EVENTS: (_not_here,)} if text["asked"].get(EVENTS) else {}
-        return call_of(self.path, text, arrays, self._own_model, **asked) if asked else call
+        asked = {name: NotHere() for name in ASKED if text["asked"][name]}
+        events = (NotHere(),) if text["asked"].get(EVENTS) else None
+        return call_of(self.path, text, arrays, self._own_model, **asked, events=events)
 
     def _fixed(self, ready: Prepared, found: dict[str, np.ndarray]) -> Solution:
         """Records of a run with fixed steps as a solution."""
@@ -105,9 +99,13 @@ for _field in fields(Trajectory):
     _read.__set_name__(StreamedTrajectory, _field.name)
 
 
-def _not_here(t: float, state: Any = None) -> Any:
+class NotHere:
     """Stands for a function that a file does not hold."""
-    raise InputError(f"what was asked at t = {t:g} is not in the file; lw.resume takes the functions again")
+
+    moves_fibres = True
+
+    def __call__(self, t: float, state: Any = None) -> Any:
+        raise InputError(f"what was asked at t = {t:g} is not in the file; lw.resume takes the functions again")
 
 
 def _in_memory(parts: dict[str, Any]) -> Trajectory:
