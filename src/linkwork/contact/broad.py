@@ -1,7 +1,7 @@
 """The broad phase: which pairs are worth looking at, by balls and boxes that hold the shapes.
 
 `near` is a condition on one pair, to be traced as the guard of its slots. Of many shapes, boxes that hold them (`world_box`) tell
-which pairs are near (`geometry.sweep_and_prune`).
+which pairs are near, and balls as well (`geometry.sweep_and_prune`).
 """
 
 from __future__ import annotations
@@ -50,3 +50,9 @@ def world_box(shape: Any, E: SE3, margin: Scalar) -> tuple[Vector, Vector]:
     """Lowest and highest world coordinates of a shape with a margin around it. Numbers or symbols."""
     low, high = shape.moved(E).bounding_box()
     return low - margin, high + margin
+
+
+def world_ball(shape: Any, E: SE3, margin: Scalar) -> tuple[Vector, Scalar]:
+    """Centre in the world and radius of a ball that holds a shape with a margin around it. Numbers or symbols."""
+    center, radius = shape.bounding_sphere()
+    return E @ center, radius + margin
