@@ -21,7 +21,7 @@ from ..kernel.loops import Lane, Table, loops, where
 from ..kernel.plans import Plans
 from ..kernel.sweep import SCALAR, Algorithm, Field, Items, NodeClass, Routine, Step, Sweep, Tree, each, over, vector
 from ..model.rules import joint_of
-from ..reduced.law_slopes import SEEN, displaced_rows, flat, force_slopes, pushed_row_slopes, pushing, row_slopes, turning
+from ..reduced.law_slopes import SEEN, displaced_rows, flat, force_slopes, pushed_row_slopes, pushing, row_slopes
 from ..reduced.port_space import PortSpace
 from ..reduced.program import correct, held_middle_velocities, middle_velocities
 from ..solvers.box_adjoints import keep_matrix
@@ -136,11 +136,6 @@ class LinearLaws:
         return bool(self.laws.rows) and self.laws.step_shape[3] != EQUALITIES
 
     @cached_property
-    def turning(self) -> int:
-        """With how many of the vectors that laws see rows turn, at most."""
-        return max((turning(law) for law in self.laws.rows), default=1)
-
-    @cached_property
     def pushing(self) -> np.ndarray:
         """The rows that only push."""
         first = np.cumsum([0, *(law.size for law in self.laws.rows)])
@@ -175,12 +170,10 @@ class LinearLaws:
             last.append(np.arange(first, first + law.size))
             first += law.size
         seen = [np.concatenate([k * S + p for k in range(SEEN)]) for p in at]
-        turned = [np.concatenate([k * S + p for k in range(turning(law))]) for p, law in zip(at, laws, strict=True)]
         of_rows = [_grid(r, c, SEEN * S) for r, c in zip(last, seen, strict=True)]
-        T = self.turning * S
-        of_forces = [_grid(p, c, T) for p, c in zip(at, turned, strict=True)]
+        of_forces = [_grid(p, p, S) for p in at]
         row_shapes = [(law.size, len(c)) for law, c in zip(laws, seen, strict=True)]
-        force_shapes = [(len(p), len(c)) for p, c in zip(at, turned, strict=True)]
+        force_shapes = [(len(p), len(p)) for p in at]
         found = [
             Part(
                 "G_seen",
@@ -190,12 +183,12 @@ class LinearLaws:
                 R * S,
             ),
             Part("w_slopes", "w_ports", row_shapes, of_rows, R * SEEN * S),
-            Part("f_slopes", "f_ports", force_shapes, of_forces, S * T),
+            Part("f_slopes", "f_ports", force_shapes, of_forces, S * S),
         ]
         if not self.pushes:
             return found
         number, turns, count, out_places, out_shapes = 0, [], 0, [], []
-        for law, p, c, every in zip(laws, at, turned, seen, strict=True):
+        for law, p, every in zip(laws, at, seen, strict=True):
             some = count + np.arange(len(displaced_rows(law)))
             count += len(some)
             out_places.append(_grid(some, every, SEEN * S))
@@ -203,13 +196,13 @@ class LinearLaws:
             own = number + np.arange(len(pushing(law)))
             number += len(own)
             rows = (own[:, None] * S + p).reshape(-1)
-            turns.append(_grid(rows, c, T))
-        shapes = [(len(pushing(law)) * len(p), len(c)) for law, p, c in zip(laws, at, turned, strict=True)]
+            turns.append(_grid(rows, p, S))
+        shapes = [(len(pushing(law)) * len(p), len(p)) for law, p in zip(laws, at, strict=True)]
         return [
             *found,
             Part("out_slopes", "out_ports", out_shapes, out_places, count * SEEN * S),
-            Part("out_f_slopes", "out_f_ports", force_shapes, of_forces, S * T),
-            Part("turns", "turns_ports", shapes, turns, number * S * T),
+            Part("out_f_slopes", "out_f_ports", force_shapes, of_forces, S * S),
+            Part("turns", "turns_ports", shapes, turns, number * S * S),
         ]
 
     @cached_property
