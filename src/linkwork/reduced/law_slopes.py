@@ -21,14 +21,14 @@ from typing import Any
 import numpy as np
 
 from ..constraints.targets import RECOVERY
-from ..elements.derive import exact_load_slopes
+from ..elements.derive import derive, exact_load_slopes
 from ..elements.nodes import law_at
 from ..elements.ports import JointAt, starts
 from ..joints import Joint
 from ..spatial.dual import Dual, displaced, split, variables
 from ..spatial.scalar import Vector, array, stack, where, zeros
 from .port_space import moving, width
-from .program import hold_velocities, watch_velocities
+from .program import hold_velocities, refined, row_law_at, watch_velocities
 
 POSITION, VELOCITY, FREE, RATE = range(4)
 SEEN = 4
@@ -84,6 +84,12 @@ class SeenPort:
         ahead = self._node.h * self._variable(none, RATE) - self._variable(none, FREE) + self._variable(none, VELOCITY)
         return self._node.drift + ahead
 
+    @property
+    def rate(self) -> Vector:
+        """At acceleration level, with what rows add."""
+        port = self._node
+        return self._variable(port.free + port.jump if self._joint is None else port.free_v, RATE)
+
 
 def seen_ports(n: Any, ports: Sequence[Any]) -> list[Any]:
     """The ports of a law as functions of their variables; the world does not change."""
@@ -117,10 +123,29 @@ def rows_seen(n: Any, ports: Sequence[Any]) -> tuple[Any, np.ndarray]:
     if n.law.unknowns:
         watch_velocities(own, *seen)
     hold_velocities(own, *seen, *(SimpleNamespace(p=0.0, c=0.0) for _ in ports))
-    sizes = [kind.nv if isinstance(kind, Joint) else 6 for kind in n.kinds]
-    begin = np.cumsum([0, *sizes])
-    keep = np.array([begin[i] + k for i, _, size in moving(n.kinds) for k in range(size)], int)
-    return own, own.G_rows[:, keep]
+    return own, moving_columns(n, own.G_rows)
+
+
+def accelerating_row_slopes(n: Any, *ports: Any) -> None:
+    """At acceleration level: slopes of w = G r + bias, r the rates of the ports' velocities, and of the forces G^T x, which are
+    added to the loads."""
+    own, seen, size = SeenLaw(n), seen_ports(n, ports), width(n.kinds)
+    law, at = row_law_at(own, seen)
+    found = derive(law, at, n.t, refined(law, at, n.t, n.foot))
+    G, count = moving_columns(n, found.G), SEEN * size
+    w = found.bias + G @ stack(*(x for i, _, _ in moving(n.kinds) for x in seen[i].rate))
+    force, slopes = split(G.T @ n.x, count)
+    n.G_seen, n.w_slopes, n.f_slopes = flat(split(G, count)[0]), flat(split(w, count)[1]), flat(slopes[:, :size])
+    press(n, ports, force, "load")
+    for i, first, width_of in moving(n.kinds):
+        if isinstance(n.kinds[i], Joint):
+            ports[i].push = ports[i].push + force[first : first + width_of]
+
+
+def moving_columns(n: Any, G: np.ndarray) -> np.ndarray:
+    """G on the ports that move."""
+    begin = np.cumsum([0, *(kind.nv if isinstance(kind, Joint) else 6 for kind in n.kinds)])
+    return G[:, np.array([begin[i] + k for i, _, size in moving(n.kinds) for k in range(size)], int)]
 
 
 def motion_at(n: Any, ports: Sequence[Any], of_bodies: str, of_joints: str) -> Vector:

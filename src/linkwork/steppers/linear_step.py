@@ -32,9 +32,10 @@ from ..reduced.diagonal_changes import DIAGONAL_CHANGES
 from ..reduced.dof_tree import dof_plans
 from ..reduced.inverse_derivatives import INVERSE_DERIVATIVES
 from ..reduced.inverse_mass_matrix import INVERSE_MASS_MATRIX
+from ..reduced.linear_laws import LinearLaws
 from ..reduced.port_columns import COLUMNS, PORT_COLUMNS, port_plans
 from .linear_dense import DenseCall, DenseProgram
-from .linear_program import LinearLaws, linear_program
+from .linear_program import linear_program
 from .stepper import Stepper, program_of
 from .symplectic_euler import SymplecticEuler
 
