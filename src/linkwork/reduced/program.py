@@ -479,6 +479,7 @@ def row_fields(kinds: int = EQUALITIES) -> dict[str, Field]:
         "noticed": Field("work", "node", SCALAR, of="constraint"),
         "awake": Field("work", "node", SCALAR, of="constraint"),
         "nears": Field("work", "node", SCALAR, of="constraint"),
+        "meets": Field("work", "node", SCALAR, of="constraint"),
         "p": Field("work", "p", of="place"),
         "c": Field("work", "v", of="place"),
         "u_rows": Field("work", "v", of="place"),

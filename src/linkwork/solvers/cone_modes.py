@@ -286,7 +286,7 @@ def approach(
         still = where((size < slow * last) & (size > enough), still, 0.0)
         if not any(still > 0.0):
             break
-        last = size
+        last = where(still > 0.0, size, last)
         solve_lu(n, T, z)
         for p in range(n):
             un[p] = z[p]

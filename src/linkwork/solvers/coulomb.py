@@ -64,7 +64,7 @@ ENOUGH = 5e-14  # of the largest terms: the residual that ends the search
 ROUNDING = 1e-12  # of the largest terms: the same where no step leads down
 JAM = 1e-11  # of b: the same where no step of these modes changes it
 STILL = 1e-3  # relative: such a change is none
-SMALL = 5e-15  # of the largest terms: what proximal rounds are to reach
+SMALL = 1e-15  # of the largest terms: what proximal rounds are to reach
 
 
 @loops
