@@ -9,7 +9,7 @@ from ..kernel.loops import Ints, Lane, loops, where
 from .coulomb import PATIENCE, solve_slots
 from .sparse_rows import product
 
-SMALL_MATRIX = 36  # rows: islands up to here get their matrix at once
+SMALL_MATRIX = 30  # rows: islands up to here get their matrix at once
 LARGEST_MATRIX = 48  # the same where nothing else helps
 MATRIX_ROOM = 2 * LARGEST_MATRIX * LARGEST_MATRIX  # numbers: the matrix, and its factor
 
