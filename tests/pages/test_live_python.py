@@ -103,7 +103,7 @@ def test_a_drag_moves_the_body(watched: Opened) -> None:
     page.mouse.move(x, y)
     page.mouse.down()
     page.mouse.move(x - 60, y - 60, steps=6)
-    page.mouse.move(x - 110, y - 110, steps=6)
+    page.mouse.move(x - 170, y - 150, steps=8)
     until(page, lambda: session.hands.held)
     hold = next(iter(session.hands.held.values()))
     assert hold.body == 2

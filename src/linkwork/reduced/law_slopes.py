@@ -3,11 +3,12 @@
 A law sees the displacement of every port, its velocity, its free motion and the rate r of its velocity, which makes the drift
 h r - (free - velocity) of a step (`program.free_velocities`), and nothing else: four vectors of one size, the variables. What it
 says is differentiated along these few, whatever the size of the model; how they change with the state, `port_columns` says.
-Results of rules are kept apart: nothing of the step changes.
+Results of rules are kept apart: nothing of the step changes. Rows are those of bodies where they are: laws whose rows are made
+where bodies meet in the step are not among them.
 
     forces    K = df/dx, D = df/dv of the loads
     rows      slopes of w = b + G y, y the motion that the multipliers x cause at the ports;
-              of the forces G^T x along displacements and, where normals turn in the step, velocities and free motions;
+              of the forces G^T x along displacements;
               of the gap after the step that is pushed out, o = G y' + room + h w, y' the displacement at the ports
 """
 
@@ -20,14 +21,14 @@ from typing import Any
 import numpy as np
 
 from ..constraints.targets import RECOVERY
-from ..elements.derive import exact_load_slopes
+from ..elements.derive import derive, exact_load_slopes
 from ..elements.nodes import law_at
 from ..elements.ports import JointAt, starts
 from ..joints import Joint
 from ..spatial.dual import Dual, displaced, split, variables
 from ..spatial.scalar import Vector, array, stack, where, zeros
 from .port_space import moving, width
-from .program import foresee, hold_velocities, watch_velocities
+from .program import hold_velocities, refined, row_law_at, watch_velocities
 
 POSITION, VELOCITY, FREE, RATE = range(4)
 SEEN = 4
@@ -83,6 +84,12 @@ class SeenPort:
         ahead = self._node.h * self._variable(none, RATE) - self._variable(none, FREE) + self._variable(none, VELOCITY)
         return self._node.drift + ahead
 
+    @property
+    def rate(self) -> Vector:
+        """At acceleration level, with what rows add."""
+        port = self._node
+        return self._variable(port.free + port.jump if self._joint is None else port.free_v, RATE)
+
 
 def seen_ports(n: Any, ports: Sequence[Any]) -> list[Any]:
     """The ports of a law as functions of their variables; the world does not change."""
@@ -92,11 +99,6 @@ def seen_ports(n: Any, ports: Sequence[Any]) -> list[Any]:
         joint = kind.bound({x: getattr(n, f"p{i}_{x}") for x in kind.parameter_names}) if isinstance(kind, Joint) else None
         found[i] = SeenPort(ports[i], joint, first, total)
     return found
-
-
-def turning(law: Any) -> int:
-    """With how many of the four vectors, the first ones, rows themselves turn."""
-    return 3 if law.curved else 1
 
 
 # --- forces ------------------------------------------------------------------------------------------------------------------
@@ -120,13 +122,30 @@ def rows_seen(n: Any, ports: Sequence[Any]) -> tuple[Any, np.ndarray]:
     own, seen = SeenLaw(n, unknown=n.foot), seen_ports(n, ports)
     if n.law.unknowns:
         watch_velocities(own, *seen)
-    if n.law.curved:
-        foresee(own, *seen)
     hold_velocities(own, *seen, *(SimpleNamespace(p=0.0, c=0.0) for _ in ports))
-    sizes = [kind.nv if isinstance(kind, Joint) else 6 for kind in n.kinds]
-    begin = np.cumsum([0, *sizes])
-    keep = np.array([begin[i] + k for i, _, size in moving(n.kinds) for k in range(size)], int)
-    return own, own.G_rows[:, keep]
+    return own, moving_columns(n, own.G_rows)
+
+
+def accelerating_row_slopes(n: Any, *ports: Any) -> None:
+    """At acceleration level: slopes of w = G r + bias, r the rates of the ports' velocities, and of the forces G^T x, which are
+    added to the loads."""
+    own, seen, size = SeenLaw(n), seen_ports(n, ports), width(n.kinds)
+    law, at = row_law_at(own, seen)
+    found = derive(law, at, n.t, refined(law, at, n.t, n.foot))
+    G, count = moving_columns(n, found.G), SEEN * size
+    w = found.bias + G @ stack(*(x for i, _, _ in moving(n.kinds) for x in seen[i].rate))
+    force, slopes = split(G.T @ n.x, count)
+    n.G_seen, n.w_slopes, n.f_slopes = flat(split(G, count)[0]), flat(split(w, count)[1]), flat(slopes[:, :size])
+    press(n, ports, force, "load")
+    for i, first, width_of in moving(n.kinds):
+        if isinstance(n.kinds[i], Joint):
+            ports[i].push = ports[i].push + force[first : first + width_of]
+
+
+def moving_columns(n: Any, G: np.ndarray) -> np.ndarray:
+    """G on the ports that move."""
+    begin = np.cumsum([0, *(kind.nv if isinstance(kind, Joint) else 6 for kind in n.kinds)])
+    return G[:, np.array([begin[i] + k for i, _, size in moving(n.kinds) for k in range(size)], int)]
 
 
 def motion_at(n: Any, ports: Sequence[Any], of_bodies: str, of_joints: str) -> Vector:
@@ -149,10 +168,11 @@ def row_slopes(n: Any, *ports: Any) -> None:
 
 def _row_slopes(n: Any, ports: Sequence[Any]) -> tuple[Any, np.ndarray, Vector]:
     own, G = rows_seen(n, ports)
-    count, turned = SEEN * width(n.kinds), turning(n.law) * width(n.kinds)
+    size = width(n.kinds)
+    count = SEEN * size
     w = own.b + G @ motion_at(n, ports, "held_jump", "held_change")
     force, slopes = split(G.T @ n.x, count)
-    n.G_seen, n.w_slopes, n.f_slopes = flat(split(G, count)[0]), flat(split(w, count)[1]), flat(slopes[:, :turned])
+    n.G_seen, n.w_slopes, n.f_slopes = flat(split(G, count)[0]), flat(split(w, count)[1]), flat(slopes[:, :size])
     press(n, ports, force, "pressed")
     return own, G, w
 
@@ -160,7 +180,8 @@ def _row_slopes(n: Any, ports: Sequence[Any]) -> tuple[Any, np.ndarray, Vector]:
 def pushed_row_slopes(n: Any, *ports: Any) -> None:
     """The same in steps that push out; `slow` is 1 where a row does so no faster than it may."""
     own, G, w = _row_slopes(n, ports)
-    count, turned = SEEN * width(n.kinds), turning(n.law) * width(n.kinds)
+    size = width(n.kinds)
+    count = SEEN * size
     after = list(G @ motion_at(n, ports, "jump", "shift"))
     force, slopes = split(G.T @ n.pushed_x, count)
     press(n, ports, force, "pressed_out")
@@ -170,8 +191,8 @@ def pushed_row_slopes(n: Any, *ports: Any) -> None:
         slow[r] = where(split(stack(gap), count)[0][0] > -RECOVERY * n.h, 1.0, 0.0)
         after[r] = after[r] + where(slow[r] > 0.5, gap, 0.0)
     kept = stack(*(after[r] for r in displaced_rows(n.law)))
-    n.slow, n.out_slopes, n.out_f_slopes = array(slow), flat(split(kept, count)[1]), flat(slopes[:, :turned])
-    n.turns = flat(split(G, count)[1][pushing(n.law), :, :turned])
+    n.slow, n.out_slopes, n.out_f_slopes = array(slow), flat(split(kept, count)[1]), flat(slopes[:, :size])
+    n.turns = flat(split(G, count)[1][pushing(n.law), :, :size])
 
 
 def pushing(law: Any) -> list[int]:
