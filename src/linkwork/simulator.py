@@ -18,7 +18,7 @@ from .reduced.closed import check_closed
 from .simulate import MOST_STEPS, check_method, checked_force, checked_start, chosen_stepper, takes_stiffness
 from .spatial.gate import given_count, given_positive
 from .steppers import AdaptiveStepper
-from .steppers.departures import bounded_joints, first_departure
+from .steppers.departures import Domains, has_domains
 from .steppers.efforts import Efforts
 from .steppers.row_forces import reported_impulses
 from .steppers.stepper import program_of
@@ -129,6 +129,7 @@ class Simulator:
             raise InputError(f"this Simulator has states of shape {self._shapes}, not {shapes}")
         self._state: State | MaximalState | None = first
         self._lost_by = None
+        self._domains: Domains | None = None
         self._first_t, self._steps = first.t, 0
         batch = int(np.prod(shapes["q"][:-1])) if "q" in shapes else int(np.prod(shapes["twists"][:-2]))
         parts = {name: np.array(getattr(first, name), order="C").reshape(batch, -1) for name in self._names}
@@ -143,7 +144,7 @@ class Simulator:
 
     def _quick_step(self, run: Stepping) -> Any:
         """A step that nobody needs to look at; None where rows are told, or joints may leave their domains."""
-        return None if collection(self.model).told_count or bounded_joints(self.model) else run.step
+        return None if collection(self.model).told_count or has_domains(self.model) else run.step
 
     @property
     def clipped(self) -> dict[str, int]:
@@ -252,10 +253,11 @@ class Simulator:
 
     def _check_domains(self) -> None:
         """Raise if a joint is outside its domain."""
-        if bounded_joints(self.model):
+        if has_domains(self.model):
+            self._domains = self._domains or Domains(self.model)
             state = self._present()
             q = state.q if isinstance(state, State) else state.q_fit
-            departure = first_departure(self.model, q.reshape(-1, 1, self.model.nq), np.array([self.t]))
+            departure = self._domains.first_departure(q.reshape(-1, 1, self.model.nq), np.array([self.t]))
             if departure:
                 self._give_up(departure[1])
 
