@@ -37,6 +37,10 @@ class Equation:
         """A motion begins here: nothing is left of one before."""
         self._slopes.begin(q)
 
+    def keep(self) -> None:
+        """A good step has ended where it was asked last."""
+        self._slopes.keep()
+
     def __call__(
         self, state: State, u: np.ndarray | None, tau: Any, driven: Inputs | None, modes: np.ndarray | None = None
     ) -> np.ndarray:
@@ -66,8 +70,8 @@ class Motion:
     def multipliers(self) -> list[np.ndarray]:
         """The forces of all rows at the records."""
         found = []
-        self.equation.begin(self.start.q)
         for k, s in enumerate(self.records):
+            self.equation.begin(s.q)  # records may be far apart
             if self.modes is not None and k == 0:
                 found.append(self._first_multipliers(s))
                 continue
@@ -121,7 +125,7 @@ class RungeKuttaStepper(AdaptiveStepper):
     def solve_one(self, motion: Motion, times: np.ndarray) -> bool:
         """Find a motion step by step: whether somebody pressed Ctrl-C on the way."""
         start, h, first = self.begun(motion, times)
-        run = Stepwise(self.run(motion.equation.model, times), motion.slope)
+        run = Stepwise(self.run(motion.equation.model, times), motion.slope, motion.equation.keep)
         records, motion.events = run(start, times, h, first, self.functions)
         motion.records = [motion.start, *records[1:]]
         return run.stopped

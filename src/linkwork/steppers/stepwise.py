@@ -46,8 +46,9 @@ class Stepwise:
 
     stopped = False  # whether somebody pressed Ctrl-C
 
-    def __init__(self, run: AdaptiveRun, slope: Slope) -> None:
-        self.model, self.method, self.control, self.slope = run.model, run.method, run.control, slope
+    def __init__(self, run: AdaptiveRun, slope: Slope, keep: Callable[[], None]) -> None:
+        """`keep` is called after the last slope of every step that is accepted."""
+        self.model, self.method, self.control, self.slope, self.keep = run.model, run.method, run.control, slope, keep
         plans, m, settings = adaptive_plans(run.model, run.method), run.model, {"settings": np.array(run.settings, float)}
         self.lanes = {name: np.zeros((1, 1)) for name in NUMBERS}
         self.tried = {name: np.zeros((1, m.nq if name[-1] == "q" else m.nv)) for name in (*PLACES, "shift")}
@@ -110,6 +111,7 @@ class Stepwise:
                 array[0] = x
             self.judge()
             if self.lanes["accepted"][0, 0]:
+                self.keep()
                 return step
             if self.lanes["status"][0, 0]:
                 raise SolverError(
@@ -128,6 +130,8 @@ class Step:
         move = first
         for i in range(1, method.stages):
             move = self._stage(i, reached if i == method.stages - 1 else start.t + method.nodes[i] * h)
+            if not np.isfinite(self.k[i]).all():
+                break  # the step is too long: what follows means nothing
         faults = (method.errors @ self.k).reshape(-1)
         self.fault = faults if np.all(np.isfinite(faults)) else np.full_like(faults, np.inf)
         self.shift = move[: run.model.nv]
