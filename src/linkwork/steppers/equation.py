@@ -39,8 +39,12 @@ class Equation:
 
     @property
     def memory(self) -> np.ndarray:
-        """What it remembers from one evaluation to the next."""
+        """What it remembers from one step to the next."""
         return self._slopes.memory
+
+    def keep(self) -> None:
+        """A good step has ended where it was asked last."""
+        self._slopes.keep()
 
     def __call__(
         self, state: State, u: np.ndarray | None, tau: Any, driven: Inputs | None, modes: np.ndarray | None = None
@@ -71,8 +75,8 @@ class Motion:
     def multipliers(self) -> list[np.ndarray]:
         """The forces of all rows at the records."""
         found = []
-        self.equation.begin(self.start.q)
         for k, s in enumerate(self.records):
+            self.equation.begin(s.q)  # records may be far apart
             if self.modes is not None and k == 0:
                 found.append(self._first_multipliers(s))
                 continue
@@ -134,7 +138,7 @@ class RungeKuttaStepper(AdaptiveStepper):
 
     def stepwise(self, motion: Motion, times: np.ndarray) -> Stepwise:
         """Who steps a motion from Python."""
-        return Stepwise(self.run(motion.equation.model, times), motion.slope, motion.equation.memory)
+        return Stepwise(self.run(motion.equation.model, times), motion.slope, motion.equation.memory, motion.equation.keep)
 
     def solve(
         self,

@@ -56,9 +56,12 @@ class Stepwise:
     over = False
     stopped = False
 
-    def __init__(self, run: AdaptiveRun, slope: Slope, memory: np.ndarray) -> None:
-        """memory   what the equation remembers between its evaluations: where constraints look for their unknowns"""
-        self.model, self.method, self.control, self.slope = run.model, run.method, run.control, slope
+    def __init__(self, run: AdaptiveRun, slope: Slope, memory: np.ndarray, keep: Callable[[], None]) -> None:
+        """
+        memory   what the equation remembers between its steps: where constraints look for their unknowns
+        keep     is called after the last slope of every step that is accepted
+        """
+        self.model, self.method, self.control, self.slope, self.keep = run.model, run.method, run.control, slope, keep
         plans, m, settings = adaptive_plans(run.model, run.method), run.model, {"settings": np.array(run.settings, float)}
         self.lanes = {name: np.zeros((1, 1)) for name in NUMBERS}
         self.tried = {name: np.zeros((1, m.nq if name[-1] == "q" else m.nv)) for name in (*PLACES, "shift")}
@@ -156,6 +159,7 @@ class Stepwise:
                 array[0] = x
             self.judge()
             if self.lanes["accepted"][0, 0]:
+                self.keep()
                 return step
             if self.lanes["status"][0, 0]:
                 raise SolverError(
@@ -174,8 +178,8 @@ class Step:
         move = first
         for i in range(1, method.stages):
             move = self._stage(i, reached if i == method.stages - 1 else start.t + method.nodes[i] * h)
-            if not np.isfinite(self.k[i]).all():  # no state follows from it
-                break
+            if not np.isfinite(self.k[i]).all():
+                break  # the step is too long: what follows means nothing
         faults = (method.errors @ self.k).reshape(-1)
         self.fault = faults if np.isfinite(faults).all() and np.isfinite(self.k).all() else np.full_like(faults, np.inf)
         self.shift = move[: run.model.nv]
