@@ -25,7 +25,7 @@ from .redmax import HyperReduced
 from .reduced.closed import check_closed
 from .spatial.gate import choice, given_count, given_positive, given_reals, meant, real, shown
 from .steppers import ALL_STEPPERS, AdaptiveStepper, Solution, Stepper
-from .steppers.departures import bounded_joints, first_departure
+from .steppers.departures import Domains, has_domains
 from .steppers.efforts import Efforts
 from .steppers.fixed import Control, FixedRun, shaped_force
 from .steppers.hyper_reduced import hyper_stepper
@@ -294,10 +294,10 @@ def prepared(
 
 def _within_domains(model: Model, found: Solution) -> Solution:
     """What was found by a stepper with its own steps, with a failure if a joint left its domain."""
-    if not bounded_joints(model) or found.failure:
+    if not has_domains(model) or found.failure:
         return found
     q = found.arrays["q"]
-    departure = first_departure(model, q.reshape(-1, *q.shape[-2:]), found.t)
+    departure = Domains(model).first_departure(q.reshape(-1, *q.shape[-2:]), found.t)
     return found if departure is None else replace(found, failure=departure[1])
 
 

@@ -18,8 +18,9 @@ from .reduced.closed import check_closed
 from .simulate import MOST_STEPS, check_method, checked_force, checked_start, chosen_stepper, takes_stiffness
 from .spatial.gate import given_count, given_positive
 from .steppers import AdaptiveStepper
-from .steppers.departures import bounded_joints, first_departure
+from .steppers.departures import Domains, has_domains
 from .steppers.efforts import Efforts
+from .steppers.row_forces import reported_impulses
 from .steppers.stepper import program_of
 from .steppers.stepping import Stepping, owner_of
 
@@ -33,6 +34,8 @@ class Simulator:
     model, dt, method, stepper, open_loops, limit_model, contact with its numbers, options   as in `simulate`;
             no stepper that chooses its steps
     state   to begin with, and to return to; the neutral position at rest by default
+    given   the model as it was given; `model` has the laws of contacts and of what joints declare besides
+    stepper the time discretisation
     notes   a line for everything that joints declare and this stepper does not enforce
     """
 
@@ -67,6 +70,7 @@ class Simulator:
             **options,
         }
         check_model(model)
+        self.given = model
         check_method(method, stepper)
         self.dt, self.method = dt, method = given_positive("dt", dt), method
         soft = Compliance(contact_stiffness, contact_damping, contact_slip_speed, takes_stiffness(method, stepper))
@@ -74,19 +78,19 @@ class Simulator:
         start = State(model.neutral(), np.zeros(model.nv)) if state is None else state
         self._first = checked_start(model, start, method)
         check_closed(model, self._first, open_loops)
-        self._stepper = chosen_stepper(model, method, stepper, options)
-        if isinstance(self._stepper, AdaptiveStepper):
+        self.stepper = chosen_stepper(model, method, stepper, options)
+        if isinstance(self.stepper, AdaptiveStepper):
             raise InputError(
-                f"the stepper {self._stepper.name!r} chooses its own steps; use simulate, or a stepper with fixed steps"
+                f"the stepper {self.stepper.name!r} chooses its own steps; use simulate, or a stepper with fixed steps"
             )
-        acting = declared(model, limit_model, self._stepper)
+        acting = declared(model, limit_model, self.stepper)
         self.model = model = acting.model
         self.notes, self._efforts = acting.notes, Efforts(model)
         self._stepping: Stepping | None = None
         self._quick: Any = None
         self._lost_by: str | None = None
         self._busy = False  # a step is being made
-        self._program = program_of(self._stepper, model, method)
+        self._program = program_of(self.stepper, model, method)
         self._names = ("q", "v") if isinstance(self._first, State) else ("poses", "twists", "q_fit")
         self._shapes = {name: getattr(self._first, name).shape for name in self._names}
         self.reset()
@@ -125,6 +129,7 @@ class Simulator:
             raise InputError(f"this Simulator has states of shape {self._shapes}, not {shapes}")
         self._state: State | MaximalState | None = first
         self._lost_by = None
+        self._domains: Domains | None = None
         self._first_t, self._steps = first.t, 0
         batch = int(np.prod(shapes["q"][:-1])) if "q" in shapes else int(np.prod(shapes["twists"][:-2]))
         parts = {name: np.array(getattr(first, name), order="C").reshape(batch, -1) for name in self._names}
@@ -139,12 +144,33 @@ class Simulator:
 
     def _quick_step(self, run: Stepping) -> Any:
         """A step that nobody needs to look at; None where rows are told, or joints may leave their domains."""
-        return None if collection(self.model).told_count or bounded_joints(self.model) else run.step
+        return None if collection(self.model).told_count or has_domains(self.model) else run.step
 
     @property
     def clipped(self) -> dict[str, int]:
         """How many steps asked a joint for more force than its effort, by its name, since the Simulator was made."""
         return self._efforts.by_joint
+
+    @property
+    def forces(self) -> np.ndarray | None:
+        """Force of every constraint row (..., rows), averaged over the last step, as `Trajectory.forces`; None without
+        constraints, zeros before the first step."""
+        if self._busy:
+            self._refuse()
+        assert self._stepping is not None
+        reports = {name: a[:, None] for name, a in self._stepping.reports.items()}
+        impulses = reported_impulses(reports, collection(self.model).row_count)
+        if impulses is None:
+            return None
+        lead = self._shapes["v"][:-1] if "v" in self._shapes else self._shapes["twists"][:-2]
+        return (impulses.of(slice(None))[:, 0] / self.dt).reshape(*lead, -1) * (self._steps > 0)
+
+    def remade(self, model: Model, state: State | MaximalState | None = None, **changes: Any) -> Simulator:
+        """A Simulator with the options of this one, but for some changes, for another model, such as one with other numbers.
+
+        state   to begin with; where this one is by default
+        """
+        return Simulator(**{**self._made_with, "model": model, "state": self.state if state is None else state, **changes})
 
     @property
     def state(self) -> State | MaximalState:
@@ -227,10 +253,11 @@ class Simulator:
 
     def _check_domains(self) -> None:
         """Raise if a joint is outside its domain."""
-        if bounded_joints(self.model):
+        if has_domains(self.model):
+            self._domains = self._domains or Domains(self.model)
             state = self._present()
             q = state.q if isinstance(state, State) else state.q_fit
-            departure = first_departure(self.model, q.reshape(-1, 1, self.model.nq), np.array([self.t]))
+            departure = self._domains.first_departure(q.reshape(-1, 1, self.model.nq), np.array([self.t]))
             if departure:
                 self._give_up(departure[1])
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 import shutil
 import subprocess
@@ -11,8 +10,9 @@ import time
 from pathlib import Path
 
 import pytest
+from newcomer.environments import Environment
+from newcomer.release import ROOT, built, smoke
 
-ROOT = Path(__file__).parents[2]
 LARGEST = 600e6  # bytes of an environment
 COLD = 60.0  # seconds of the first command after installation
 
@@ -23,8 +23,8 @@ def blocks(kind: str) -> list[str]:
 
 
 @pytest.fixture(scope="module")
-def fresh(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A clone's files and a fresh environment, set up by the first command of the README."""
+def fresh(tmp_path_factory: pytest.TempPathFactory) -> Environment:
+    """A clone's files beside a fresh environment."""
     folder = tmp_path_factory.mktemp("newcomer")
     clone = folder / "linkwork"
     names = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True).stdout.splitlines()
@@ -32,43 +32,30 @@ def fresh(tmp_path_factory: pytest.TempPathFactory) -> Path:
         if not name.startswith("tests/") and (ROOT / name).is_file():
             (clone / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(ROOT / name, clone / name)
-    subprocess.run([sys.executable, "-m", "venv", str(folder / "venv")], check=True)
-    return folder
-
-
-def inside(fresh: Path, command: str, timeout: float = 600) -> subprocess.CompletedProcess[str]:
-    """A command line of a user of the fresh environment."""
-    environment = {
-        "PATH": f"{fresh / 'venv' / 'bin'}:/usr/bin:/bin",
-        "HOME": str(fresh),
-        "LINKWORK_CACHE": str(fresh / "kernels"),
-        "PIP_DISABLE_PIP_VERSION_CHECK": "1",
-    }
-    kept = {name: x for name, x in os.environ.items() if name.startswith(("PIP_", "SSL_", "REQUESTS_"))}
-    done = subprocess.run(
-        ["bash", "-c", command], cwd=fresh / "linkwork", env=kept | environment, capture_output=True, text=True, timeout=timeout
-    )
-    assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-2000:]
-    return done
+    return Environment.made(sys.executable, folder)
 
 
 @pytest.mark.slow
-def test_the_readme_word_by_word(fresh: Path) -> None:
+def test_the_readme_word_by_word(fresh: Environment, tmp_path: Path) -> None:
+    clone = fresh.home / "linkwork"
     install, _, run = blocks("sh")[0].strip().partition(" && ")
-    inside(fresh, install)
-    size = sum(f.stat().st_size for f in (fresh / "venv").rglob("*") if f.is_file() and not f.is_symlink())
+    fresh.call(install, clone)
+    size = sum(f.stat().st_size for f in fresh.prefix.rglob("*") if f.is_file() and not f.is_symlink())
     assert size < LARGEST, f"{size / 1e6:.0f} MB"
-    inside(fresh, "python -m pip check")
+    fresh.call("python -m pip check")
     begin = time.monotonic()
-    inside(fresh, f"{run} --headless")
+    fresh.call(f"{run} --headless", clone)
     assert time.monotonic() - begin < COLD
-    page = fresh / "linkwork" / "runs" / "pendulum.html"
+    page = clone / "runs" / "pendulum.html"
     assert page.stat().st_size > 50_000
-    (fresh / "linkwork" / "readme.py").write_text("\n".join(blocks("python")), encoding="utf-8")
-    told = inside(fresh, "python readme.py").stdout
+    (clone / "readme.py").write_text("\n".join(blocks("python")), encoding="utf-8")
+    told = fresh.call("python readme.py", clone)
     assert "bead" in told
     for name in ("run.html", "live.html"):
-        _opened(fresh / "linkwork" / name)
+        _opened(clone / name)
+    (sdist,) = built(ROOT, tmp_path, "sdist")  # the same environment with what users of a release get
+    fresh.call(f"python -m pip uninstall -y linkwork && python -m pip install --no-compile {sdist}")
+    smoke(fresh)
 
 
 def _opened(page: Path) -> None:

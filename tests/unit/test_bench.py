@@ -297,6 +297,7 @@ def test_the_package_is_cheap_to_import() -> None:
         "analysis",
         "study",
         "table1",
+        "targets",
     }
     assert set(BENCHMARKS) == names
 

@@ -39,17 +39,37 @@ def test_one_file_and_one_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     text = page.read_text()
     assert "| arm | step | single | 1 | 2 | 5 (2.5x) |" in text
     assert "| standing | 0.5 | 10 |" in text
+    assert report["machine"]["date"] in text
+    assert f"load {report['benchmarks']['step']['load']:g}." in text
     assert sorted(p.name for p in tmp_path.iterdir()) == ["bench.json", "benchmarks.md"]
 
 
 def test_what_is_missing_is_said() -> None:
     report = {
-        "machine": {"processor": "p", "cores": 2, "system": "s", "python": "3", "linkwork": "0", "packages": {}},
+        "machine": {
+            "processor": "p",
+            "cores": 2,
+            "system": "s",
+            "python": "3",
+            "linkwork": "0",
+            "packages": {},
+            "load": None,
+            "date": "d",
+        },
         "quick": False,
         "benchmarks": {},
         "missing": {"other": "a peer is missing"},
     }
     assert "Not measured: other (a peer is missing)" in written(report)
+
+
+@pytest.mark.parametrize(("load", "busy"), [(0.5, False), (9.0, True)])
+def test_a_busy_machine_is_named(load: float, busy: bool) -> None:
+    own = {"processor": "p", "cores": 2, "system": "s", "python": "3", "linkwork": "0", "packages": {}, "load": 0.1, "date": "d"}
+    report = {"machine": own, "quick": True, "benchmarks": {"step": {"seconds": 1, "load": load, "rows": rows()}}, "missing": {}}
+    text = written(report)
+    assert ("Others were using the cores" in text) == busy
+    assert f"{load:g} at most" in text
 
 
 @pytest.mark.parametrize("arguments", [("all", "--case", "arm"), ("step", "--page", "x.md")])

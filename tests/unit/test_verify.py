@@ -22,7 +22,7 @@ PAPERS = {
     "liu_jain": ("fig1", "fig2"),
     "sueda": ("fig1",),
 }
-CANNOT = {"hernandez.fig1", "errata.timings", "errata.examples", "errata.scans"}
+CANNOT = {"hernandez.fig1", "errata.scans"}
 
 
 @pytest.mark.parametrize("item", items(), ids=lambda item: item.name)

@@ -104,6 +104,13 @@ def _table1(json: Path | None = None, quick: bool = False, cases: Sequence[str] 
     return run(json, quick, cases)
 
 
+def _targets(json: Path | None = None, quick: bool = False, cases: Sequence[str] = ()) -> Rows:
+    """Kernels of scenes compiled for AArch64, WebAssembly and as PTX, with registers and spills of a GPU."""
+    from .targets import run
+
+    return run(json, quick, cases)
+
+
 BENCHMARKS: dict[str, Callable[..., Rows]] = {
     "dynamics": _dynamics,
     "derivatives": _derivatives,
@@ -117,6 +124,7 @@ BENCHMARKS: dict[str, Callable[..., Rows]] = {
     "analysis": _analysis,
     "study": _study,
     "table1": _table1,
+    "targets": _targets,
 }
 
 __all__ = ["BENCHMARKS"]

@@ -14,16 +14,17 @@ from typing import Any
 
 from .. import __version__
 from ..errors import InputError, LinkworkError
-from ..view.files import whole_file
+from ..store.files import whole_file
 
 SCHEMA = "linkwork-bench/1"
 PEERS = ("numpy", "scipy", "llvmlite", "pin", "mujoco", "casadi", "jax", "pybullet", "coal")
 OWN = "linkwork"
+TIMED = {"case", "quantity", "engine", "mode", "threads", "us"}  # what a row of times has
 Rows = list[dict[str, Any]]
 
 
 def machine() -> dict[str, Any]:
-    """What measured: processor, cores, system, versions."""
+    """What measured: processor, cores, system, versions; how many processes wanted its cores in the minute before, and when."""
     found = {}
     for name in PEERS:
         try:
@@ -37,7 +38,14 @@ def machine() -> dict[str, Any]:
         "python": platform.python_version(),
         "linkwork": __version__,
         "packages": found,
+        "load": load(),
+        "date": time.strftime("%Y-%m-%d %H:%M", time.gmtime()),
     }
+
+
+def load() -> float | None:
+    """How many processes wanted to run in the last minute, on average; None where the system does not say."""
+    return round(os.getloadavg()[0], 1) if hasattr(os, "getloadavg") else None
 
 
 def _processor() -> str:
@@ -62,7 +70,7 @@ def run(benchmarks: Mapping[str, Callable[..., Any]], json: Path | None, quick: 
             report["missing"][name] = str(error)
             print(f"not measured: {error}", file=sys.stderr)
             continue
-        report["benchmarks"][name] = {"seconds": round(time.monotonic() - begin, 1), "rows": rows}
+        report["benchmarks"][name] = {"seconds": round(time.monotonic() - begin, 1), "load": load(), "rows": rows}
         if json is not None:
             with whole_file(json) as part:
                 part.write_text(encoder.dumps(report, indent=1, default=_plain), encoding="utf-8")
@@ -85,20 +93,42 @@ def written(report: Mapping[str, Any]) -> str:
     packages = ", ".join(f"{name} {number}" for name, number in own["packages"].items())
     parts = [
         "# Benchmarks",
-        f"Made by `linkwork bench all{' --quick' if report['quick'] else ''} --page`: {own['processor']}, {own['cores']} cores, "
-        f"{own['system']}, Python {own['python']}, linkwork {own['linkwork']}; {packages}.",
-        "Times are CPU times of one process on one core, best of several, contenders in turns.",
+        f"Made by `linkwork bench all{' --quick' if report['quick'] else ''} --json FILE --page PAGE` on {own['date']} "
+        f"(UTC): {own['processor']}, {own['cores']} cores, {own['system']}, Python {own['python']}, linkwork {own['linkwork']}; "
+        f"{packages}.",
+        "Times are CPU times of one process on one core, best of several, contenders in turns; (2x): twice as long as linkwork.",
+        _caution(report),
     ]
     for name, found in report["benchmarks"].items():
-        parts += [f"## {name}", _table(found["rows"])]
+        parts += [f"## {name}", f"{found['seconds']:.0f} s, load {_said(found['load'])}.", _table(found["rows"])]
     for name, why in report["missing"].items():
         parts.append(f"Not measured: {name} ({why}).")
     return "\n\n".join(parts) + "\n"
 
 
+def _caution(report: Mapping[str, Any]) -> str:
+    """How far the figures can be trusted: what else ran meanwhile, and how often they were measured."""
+    loads = [x for x in (report["machine"]["load"], *(b["load"] for b in report["benchmarks"].values())) if x is not None]
+    busy = bool(loads) and max(loads) > report["machine"]["cores"]
+    text = f"Load of the machine (processes that want a core): {_said(report['machine']['load'])} at the start, "
+    text += f"{_said(max(loads, default=None))} at most. "
+    if busy:
+        text += (
+            "**Others were using the cores:** caches and clocks were shared, so ratios of one table are worth more than times."
+        )
+    if report["quick"]:
+        text += " Quick runs measure fewer cases, and less often."
+    return text.strip()
+
+
+def _said(x: float | None) -> str:
+    return "unknown" if x is None else f"{x:g}"
+
+
 def _table(rows: Sequence[Mapping[str, Any]]) -> str:
-    """Rows with engines are a table with a column for each engine; others are tables of what they have."""
-    if rows and all("engine" in row and "us" in row for row in rows):
+    """Rows of times alone are a table with a column for each engine; others (times with what is left unsolved) are tables of
+    what they have."""
+    if rows and all(set(row) == TIMED for row in rows):
         return _compared(rows)
     names = list(dict.fromkeys(key for row in rows for key, x in row.items() if _shown(x) is not None))
     lines = [f"| {' | '.join(names)} |", f"| {' | '.join('---' for _ in names)} |"]

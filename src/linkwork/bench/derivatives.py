@@ -83,6 +83,7 @@ CASES: dict[str, Callable[[], Model]] = {
     "chain10": lambda: models.chain(10),
     "chain100": lambda: models.chain(100),
 }
+SMALL = ("panda", "chain10", "chain100")  # in quick runs
 
 
 # --- agreement ---------------------------------------------------------------------------------------------------------------
@@ -219,7 +220,7 @@ def run(json: Path | None = None, quick: bool = False, cases: Sequence[str] = ()
     table = Table(title="derivatives: largest differences, relative to the largest number of a matrix")
     for column in ("case", "quantity", *BOUNDS):
         table.add_column(column)
-    chosen = list(cases or (*CASES, humanoid_step.CASE))
+    chosen = list(cases or (SMALL if quick else (*CASES, humanoid_step.CASE)))
     if models.robots_folder() is None:
         lost = [name for name in chosen if name in (*models.ROBOTS, humanoid_step.CASE)]
         chosen = [name for name in chosen if name not in lost]

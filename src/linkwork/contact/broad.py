@@ -2,7 +2,7 @@
 
 `near` is a condition on one pair, to be traced as the guard of its slots. Capsules, which are long, are told by their segments:
 limbs that hang beside one another would all be near by their balls. Of many shapes, boxes that hold them (`world_box`) tell
-which pairs are near (`geometry.sweep_and_prune`).
+which pairs are near, and balls as well (`geometry.sweep_and_prune`).
 """
 
 from __future__ import annotations
@@ -72,3 +72,9 @@ def world_box(shape: Any, E: SE3, margin: Scalar) -> tuple[Vector, Vector]:
     """Lowest and highest world coordinates of a shape with a margin around it. Numbers or symbols."""
     low, high = shape.moved(E).bounding_box()
     return low - margin, high + margin
+
+
+def world_ball(shape: Any, E: SE3, margin: Scalar) -> tuple[Vector, Scalar]:
+    """Centre in the world and radius of a ball that holds a shape with a margin around it. Numbers or symbols."""
+    center, radius = shape.bounding_sphere()
+    return E @ center, radius + margin

@@ -19,6 +19,7 @@ from .lanes import Lanes
 from .records import JOB, SEGMENT, TRANSFER, load_field
 from .workers import share
 
+RUN = 4  # tiles of scalars that are one and the same are written at once
 ADDRESSES = ("segments", "bases", "inputs", "outputs", "next")  # in a job
 
 
@@ -103,9 +104,11 @@ def transfer_ir(t: Lanes, unpack: bool, mapped: bool = False) -> str:
 
     mapped: scalar i of a row is number `map[i]` of the lanes.
 
-    Square tiles of one register per row; the last tile overlaps the one before. Rows shorter than a tile go scalar by scalar.
+    Square tiles of one register per row; the last tile overlaps the one before. Rows shorter than a tile go scalar by scalar,
+    and so does one lane by a map. Where a map has one place for a whole tile (that of zeros, as a rule), nothing is transposed.
     """
-    name, tile = ("lw_unpack" if unpack else "lw_pack"), min(t.width, machine.register_bytes() // t.bytes)
+    name, fit = ("lw_unpack" if unpack else "lw_pack"), machine.register_bytes() // t.bytes
+    tile = fit if t.width == 1 else min(t.width, fit)
     name, more = (f"{name}_mapped", ", ptr %map") if mapped else (name, "")
     lines = [f"define void @{name}(ptr %lanes, ptr %memory, i64 %count, i64 %stride, i64 %valid{more}) #0 {{", "start:"]
     lines.append("  %last = sub i64 %valid, 1")
@@ -116,13 +119,24 @@ def transfer_ir(t: Lanes, unpack: bool, mapped: bool = False) -> str:
         lines.append(f"  %row{k} = getelementptr i8, ptr %memory, i64 %o{k}")
     lines += [f"  %final = sub i64 %count, {tile}", "  %long = icmp sge i64 %final, 0"]
     lines += ["  %some = icmp sgt i64 %count, 0", "  br i1 %long, label %tiles, label %short"]
-    lines += ["tiles:", "  %u = phi i64 [ 0, %start ], [ %u.next, %tiles ]"]
+    lines += ["tiles:", "  %u = phi i64 [ 0, %start ], [ %u.next, %tiles.end ]"]
     lines += ["  %over = icmp sgt i64 %u, %final", "  %j = select i1 %over, i64 %final, i64 %u"]
-    lines += _tiles(t, tile, unpack, mapped)
-    lines += [f"  %u.next = add i64 %u, {tile}", "  %u.more = icmp slt i64 %u.next, %count"]
+    wide = RUN if mapped and tile > 1 else 0
+    if wide:
+        lines += [*_alike(t, tile, wide), *_alike(t, tile, 1)]
+    if t.width >= tile:
+        lines += _tiles(t, tile, unpack, mapped)
+    elif not mapped:
+        lines += _straight(t, tile, unpack)
+    else:
+        lines += [line for k in range(tile) for line in _scalars(t, unpack, mapped, f"%j{k}", f"%j{k} = add i64 %j, {k}")]
+    lines += ["  br label %tiles.end", "tiles.end:"]
+    step = f"[ {wide * tile}, %alike{wide}.yes ], [ {tile}, %alike1.yes ], [ {tile}, %alike1.no ]" if wide else ""
+    lines.append(f"  %step = phi i64 {step}" if wide else f"  %step = add i64 0, {tile}")
+    lines += ["  %u.next = add i64 %u, %step", "  %u.more = icmp slt i64 %u.next, %count"]
     lines += ["  br i1 %u.more, label %tiles, label %done"]
     lines += ["short:", "  br i1 %some, label %loop, label %done"]
-    lines += ["loop:", "  %i = phi i64 [ 0, %short ], [ %next, %loop ]", *_scalars(t, unpack, mapped)]
+    lines += ["loop:", "  %i = phi i64 [ 0, %short ], [ %next, %loop ]", *_scalars(t, unpack, mapped, "%i")]
     lines += ["  %next = add i64 %i, 1", "  %more = icmp slt i64 %next, %count"]
     lines += ["  br i1 %more, label %loop, label %done", "done:", "  ret void", "}"]
     return "\n".join(lines)
@@ -138,6 +152,42 @@ def _place(t: Lanes, name: str, index: str, mapped: bool) -> list[str]:
         f"  %{name}.w = zext i32 %{name}.n to i64",
         f"  %{name} = mul i64 %{name}.w, {t.width}",
     ]
+
+
+def _alike(t: Lanes, tile: int, tiles: int) -> list[str]:
+    """If the map has one place for all scalars of so many tiles, write it to all rows and go on after them."""
+    n, name, size = tiles * tile, f"alike{tiles}", tiles * tile
+    places, kind = f"<{n} x i32>", Lanes(tile, t.single).type
+    lines = [
+        f"  %{name}.end = add i64 %j, {size}",
+        f"  %{name}.fit = icmp sle i64 %{name}.end, %count",
+        f"  br i1 %{name}.fit, label %{name}.ask, label %{name}.no",
+        f"{name}.ask:",
+        f"  %{name}.map = getelementptr i32, ptr %map, i64 %j",
+        f"  %{name}.places = load {places}, ptr %{name}.map, align 4",
+        f"  %{name}.first = shufflevector {places} %{name}.places, {places} poison, {places} zeroinitializer",
+        f"  %{name}.differ = icmp ne {places} %{name}.places, %{name}.first",
+        f"  %{name}.bits = bitcast <{n} x i1> %{name}.differ to i{n}",
+        f"  %{name}.all = icmp eq i{n} %{name}.bits, 0",
+        f"  br i1 %{name}.all, label %{name}.yes, label %{name}.no",
+        f"{name}.yes:",
+        f"  %{name}.n = extractelement {places} %{name}.places, i64 0",
+        f"  %{name}.w = zext i32 %{name}.n to i64",
+        f"  %{name}.at = mul i64 %{name}.w, {t.width}",
+        f"  %{name}.of = getelementptr {t.element}, ptr %lanes, i64 %{name}.at",
+    ]
+    for k in range(t.width):
+        lines += [
+            f"  %{name}.of{k} = getelementptr {t.element}, ptr %{name}.of, i64 {k}",
+            f"  %{name}.x{k} = load {t.element}, ptr %{name}.of{k}, align {t.bytes}",
+            f"  %{name}.one{k} = insertelement {kind} poison, {t.element} %{name}.x{k}, i64 0",
+            f"  %{name}.all{k} = shufflevector {kind} %{name}.one{k}, {kind} poison, <{tile} x i32> zeroinitializer",
+        ]
+        for i in range(tiles):
+            lines.append(f"  %{name}.j{k}.{i} = add i64 %j, {i * tile}")
+            lines.append(f"  %{name}.to{k}.{i} = getelementptr {t.element}, ptr %row{k}, i64 %{name}.j{k}.{i}")
+            lines.append(f"  store {kind} %{name}.all{k}, ptr %{name}.to{k}.{i}, align {t.bytes}")
+    return [*lines, "  br label %tiles.end", f"{name}.no:"]
 
 
 def _tiles(t: Lanes, tile: int, unpack: bool, mapped: bool) -> list[str]:
@@ -156,6 +206,18 @@ def _tiles(t: Lanes, tile: int, unpack: bool, mapped: bool) -> list[str]:
         x = _transposed(lines, _halves(lines, t, source, f"{first}"), f"{first}", kind)
         lines += [f"  store {kind} {x[k]}, ptr {target[k]}, align {t.bytes}" for k in range(tile)]
     return lines
+
+
+def _straight(t: Lanes, tile: int, unpack: bool) -> list[str]:
+    """Scalars j to j + tile of the one row, which lie in the one lane as they do in memory."""
+    kind = Lanes(tile, t.single).type
+    ends = ("%lane.j", "%row.j") if unpack else ("%row.j", "%lane.j")
+    return [
+        f"  %lane.j = getelementptr {t.element}, ptr %lanes, i64 %j",
+        f"  %row.j = getelementptr {t.element}, ptr %row0, i64 %j",
+        f"  %x.j = load {kind}, ptr {ends[0]}, align {t.bytes}",
+        f"  store {kind} %x.j, ptr {ends[1]}, align {t.bytes}",
+    ]
 
 
 def _halves(lines: list[str], t: Lanes, rows: list[str], name: str) -> list[str]:
@@ -197,15 +259,17 @@ def _transposed(lines: list[str], rows: list[str], name: str, kind: str) -> list
     return rows
 
 
-def _scalars(t: Lanes, unpack: bool, mapped: bool) -> list[str]:
-    """Scalar i of all rows."""
-    lines = [*_place(t, "at", "%i", mapped), f"  %lane = getelementptr {t.element}, ptr %lanes, i64 %at"]
+def _scalars(t: Lanes, unpack: bool, mapped: bool, index: str, *first: str) -> list[str]:
+    """Scalar `index` of all rows; lines that come first say which it is."""
+    at = f"at{index[1:]}"
+    lines = [*(f"  {line}" for line in first), *_place(t, at, index, mapped)]
+    lines.append(f"  %{at}.lane = getelementptr {t.element}, ptr %lanes, i64 %{at}")
     for k in range(t.width):
-        lines.append(f"  %e{k} = getelementptr {t.element}, ptr %row{k}, i64 %i")
-        lines.append(f"  %f{k} = getelementptr {t.element}, ptr %lane, i64 {k}")
-        source, target = (f"%f{k}", f"%e{k}") if unpack else (f"%e{k}", f"%f{k}")
-        lines.append(f"  %s{k} = load {t.element}, ptr {source}, align {t.bytes}")
-        lines.append(f"  store {t.element} %s{k}, ptr {target}, align {t.bytes}")
+        lines.append(f"  %{at}.e{k} = getelementptr {t.element}, ptr %row{k}, i64 {index}")
+        lines.append(f"  %{at}.f{k} = getelementptr {t.element}, ptr %{at}.lane, i64 {k}")
+        source, target = (f"%{at}.f{k}", f"%{at}.e{k}") if unpack else (f"%{at}.e{k}", f"%{at}.f{k}")
+        lines.append(f"  %{at}.s{k} = load {t.element}, ptr {source}, align {t.bytes}")
+        lines.append(f"  store {t.element} %{at}.s{k}, ptr {target}, align {t.bytes}")
     return lines
 
 

@@ -116,9 +116,14 @@ class WebAssembly:
         return found[1]
 
 
+def without_fma(ir: str) -> str:
+    """A text whose fused multiply-adds are those of a machine that has none: a product and a sum."""
+    return ir.replace("@llvm.fma.", "@llvm.fmuladd.")
+
+
 def _parsed(ir: str) -> Any:
     """A module for this target, without fused multiply-adds."""
-    module = machine.parsed(ir.replace("@llvm.fma.", "@llvm.fmuladd."), TRIPLE)
+    module = machine.parsed(without_fma(ir), TRIPLE)
     module.triple, module.data_layout = TRIPLE, str(_target(0).target_data)
     return module
 

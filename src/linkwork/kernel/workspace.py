@@ -62,9 +62,8 @@ class Workspace:
         which it `copies`."""
         plan = self.plan
         inputs = [(plan.arrays.index(n), plan.sizes[n]) for n in names]
-        packed = result in plan.maps
-        out = np.zeros(shape, self._dtype) if packed else self.views[result].reshape(shape)
-        unpack = (self.address[result], plan.sizes[result], self._map_of(result)) if packed else (0, 0, 0)
+        out = np.zeros(shape, self._dtype) if result in plan.maps else self.views[result].reshape(shape)
+        unpack = (self.address[result], plan.sizes[result], self._map_of(result))
         run = python.of_state(plan.driver.python_state, self.fixed, self._dtype, inputs, out, unpack, error, copies, self)
         return run, out
 

@@ -6,6 +6,7 @@ import importlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -379,6 +380,18 @@ class Model(Travelling):
         if path is not None:
             view.write_figure(figure, path)
         return figure
+
+    def save(self, path: Any, state: Any = None) -> Path:
+        """Write the model to a file, `.lwm`, which `lw.load` and the commands read; functions of joints and laws are in it as
+        what they compute.
+
+        state   to start from, kept as the keyframe "start"
+
+        >>> file = model.save("arm.lwm", state)
+        >>> lw.load(file)
+        Model(2 bodies, nq=2, nv=2)
+        """
+        return importlib.import_module("linkwork.io.saved").save_model(self, Path(path), state)
 
     def describe(self, name: str | None = None) -> str:
         """What a joint, body, frame or law is, where its numbers lie and what acts on it; without a name, the whole tree.

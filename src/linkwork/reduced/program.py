@@ -201,7 +201,7 @@ def watch_velocities(n: Any, *ports: Any) -> None:
     law, at = row_law_at(n, ports)
     n.foot = unknown = refined(law, at, n.t, n.unknown)
     if law.unilateral and law.holonomic:
-        n.on = n.noticed * law.per_row(reached(*reach(law, at, n.t, unknown, free_motion(n, ports, at)), n.h))
+        n.on = n.noticed * law.per_row(reached(*reach(law, at, n.t, unknown, free_motion(n, ports, at), n.h), n.h))
     else:
         n.on = array([1.0] * law.size)
     n.awake = any_of(n.on)

@@ -17,7 +17,7 @@ from ..kernel.workers import thread_count
 from ..model import MaximalState, Model, State
 from ..model.state import is_finite
 from ..spatial.gate import given_reals
-from .departures import bounded_joints, first_departure, suspects
+from .departures import Domains, has_domains, suspects
 from .efforts import Efforts
 from .inputs import Inputs
 from .progress import listener
@@ -302,7 +302,7 @@ class FixedRun:
         """How many records are finite and within the domains of joints, of a batch all, and what is not."""
         count, failure = self._finite_records(parts)
         name = "q" if "q" in parts else "q_fit"
-        departure = first_departure(self.model, parts[name], self.t) if bounded_joints(self.model) else None
+        departure = Domains(self.model).first_departure(parts[name], self.t) if has_domains(self.model) else None
         if departure is None or departure[0] >= count:
             return count, failure
         return (count if self.batched else departure[0]), departure[1]

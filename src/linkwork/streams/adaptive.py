@@ -10,7 +10,7 @@ import numpy as np
 from ..errors import InputError
 from ..model import State
 from ..simulate import Prepared
-from ..steppers.departures import bounded_joints, first_departure
+from ..steppers.departures import Domains, has_domains
 from ..steppers.equation import RungeKuttaStepper
 from ..steppers.recording import Place
 from ..steppers.stepper import Solution
@@ -66,8 +66,8 @@ class AdaptiveStream:
             found = run(given, times, ready.tau, ready.external, ready.threads, deadline)
             count = found.q.shape[1]
             failure = found.failure
-            if failure is None and bounded_joints(ready.model):
-                departure = first_departure(ready.model, found.q, times[1:])
+            if failure is None and has_domains(ready.model):
+                departure = Domains(ready.model).first_departure(found.q, times[1:])
                 failure = None if departure is None else departure[1]
             arrays = {"t": times[1 : count + 1], "q": found.q, "v": found.v}
             arrays = {name: a if self.batched or name == "t" else a[0] for name, a in arrays.items()}

@@ -75,6 +75,14 @@ def fig3(quick: bool) -> Outcome:
     return Outcome(found[True] / found[False], 0.5, note, moments(runs[True], "yz", 6))
 
 
+def frame_ms(links: int) -> float:
+    """Milliseconds of a frame of a hanging chain."""
+    model = hinge_chain(links)
+    start = State(0.5 * np.random.default_rng(0).normal(size=model.nv), np.zeros(model.nv))
+    count = max(1, 2000 // links)
+    return best_ms(frames(model, start, 1, count)) / count
+
+
 @HERNANDEZ.item(
     "fig4",
     "Time per frame of hanging chains of 10 to 10000 links: the largest ratio to the printed ones (22 ms at 1000, 285 "
@@ -82,12 +90,8 @@ def fig3(quick: bool) -> Outcome:
     "Figure 4; scene chain, linkwork bench multipliers",
 )
 def fig4(quick: bool) -> Outcome:
-    sizes, times = (10, 100, 1000) if quick else (10, 100, 1000, 10000), []
-    for links in sizes:
-        model = hinge_chain(links)
-        start = State(0.5 * np.random.default_rng(0).normal(size=model.nv), np.zeros(model.nv))
-        count = max(1, 2000 // links)
-        times.append(best_ms(frames(model, start, 1, count)) / count)
+    sizes = (10, 100, 1000) if quick else (10, 100, 1000, 10000)
+    times = [frame_ms(links) for links in sizes]
     ratios = [t / PRINTED_FRAME[n] for n, t in zip(sizes, times, strict=True) if n in PRINTED_FRAME]
     growth = times[-1] / times[-2]
     text = ", ".join(f"{t:.3g} ms at {n}" for n, t in zip(sizes, times, strict=True))

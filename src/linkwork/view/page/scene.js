@@ -5,6 +5,7 @@
 //   scene.pose(transforms);               // seven numbers a body: position, quaternion (w, x, y, z); or twelve, a matrix
 //   scene.render();
 
+import { Arrow } from "./arrow.js";
 import { Batches } from "./batches.js";
 import { Ground, Light } from "./ground.js";
 import { Marks } from "./marks.js";
@@ -174,6 +175,16 @@ export class Scene {
     this.setMatrices(transforms);
     this.keepUp();
     this.place();
+  }
+
+  // A hand pulls from a point to another, three numbers each; or it does not.
+  pull(hand, from, to) {
+    this.hands ||= [];
+    if (!this.hands[hand]) {
+      this.hands[hand] = new Arrow(this.size);
+      this.layers.paths.add(this.hands[hand].group);
+    }
+    this.hands[hand].place(from, to);
   }
 
   place() {
