@@ -111,11 +111,9 @@ def simulate(
     >>> many.q.shape
     (8, 101, 2)
     """
-    numbers = contact_stiffness, contact_damping, contact_slip_speed
     if out is not None:
         from .streams import stream  # reads and writes what is simulated here
 
-        names = "contact_stiffness", "contact_damping", "contact_slip_speed"
         call = {
             "model": model,
             "state": state,
@@ -132,12 +130,15 @@ def simulate(
             "open_loops": open_loops,
             "limit_model": limit_model,
             "contact": contact,
-            **dict(zip(names, numbers, strict=True)),
+            "contact_stiffness": contact_stiffness,
+            "contact_damping": contact_damping,
+            "contact_slip_speed": contact_slip_speed,
             "options": options,
         }
         return stream(call, out)
-    pushed, told = (control, tau, external, inputs), (limit_model, contact, *numbers, options)
-    return prepared(model, state, duration, dt, method, stepper, *pushed, every, threads, open_loops, *told).trajectory()
+    pushed, compliance = (control, tau, external, inputs), (contact_stiffness, contact_damping, contact_slip_speed)
+    rest = (every, threads, open_loops, limit_model, contact, *compliance, options)
+    return prepared(model, state, duration, dt, method, stepper, *pushed, *rest).trajectory()
 
 
 def prepared(
@@ -170,7 +171,7 @@ def prepared(
             raise InputError("hyper-reduced coordinates take no inputs of forces; their model's own stand")
         steps = checked_steps(model.model, duration, dt, method, stepper, every)
         model, start, chosen = mapped_start(model, state, method, stepper, options)
-        setting = _setting(model, chosen, method, dt, steps, every, limit_model, asked)
+        setting = _setting(model, chosen, method, float(dt), steps, int(every), limit_model, asked)
     else:
         told = (limit_model, contact, compliance, options, asked)
         setting = setting_of(model, duration, dt, method, stepper, every, *told)
@@ -211,9 +212,9 @@ def setting_of(
     def made() -> Setting:
         steps = checked_steps(model, duration, dt, method, stepper, every)
         soft = Compliance(*compliance, takes_stiffness(method, stepper))
-        touched = touching(model, contact, soft, dt)
+        touched = touching(model, contact, soft, float(dt))
         chosen = chosen_stepper(touched, method, stepper, options)
-        return _setting(touched, chosen, method, dt, steps, every, limit_model, asked)
+        return _setting(touched, chosen, method, float(dt), steps, int(every), limit_model, asked)
 
     k, c, s = compliance
     plain = type(duration) is type(dt) is float and type(every) is int  # for others equal keys may not mean equal arguments
@@ -236,7 +237,7 @@ def _setting(
     given: Model, stepper: Stepper, method: str, dt: float, steps: int, every: int, limit_model: str, asked: bool
 ) -> Setting:
     acting = declared(given, limit_model, stepper, asked)
-    return Setting(given, acting.model, stepper, method, float(dt), steps, int(every), acting.notes)
+    return Setting(given, acting.model, stepper, method, dt, steps, every, acting.notes)
 
 
 def checked_steps(model: Model, duration: float, dt: float, method: str, stepper: str | None, every: int) -> int:
