@@ -61,6 +61,7 @@ FALL = 0.1  # of a residual: if it does not fall to this, it stands still
 PATIENCE, JAM_PATIENCE = 3, 6  # changes of modes without such a fall that end a search: where the residual is below
 STANDSTILL, LARGE_JAM = 1e-6, 1e-5  # of the largest terms
 WORTH = 1e-7  # of the largest terms: what is left above is worth a matrix, if there is room
+GROSS = 1e-6  # of the largest terms: what is left above is looked for once more, from x = 0
 LEAVINGS = 40  # of contradictions, at most
 
 
@@ -446,9 +447,17 @@ def solve_sparse_cones(
         changes = 0
     if changes > 0:
         contact_blocks(m, kinds, at, U, Y, scale, B)
-    for change in range(changes):
-        if any(least <= enough * size):
+    for change in range(2 * changes):
+        if any(least <= enough * size) or (change >= changes and any(least <= GROSS * size)):
             break
+        if change == changes:  # from nothing, once more
+            for i in range(m):
+                xs[i] = 0.0
+            eps = EPS + zero
+            sweeping = 1
+            alternating = 0
+            forced = 0
+            waits = 0
         if sweeping == 1:
             sweeps = min(SWEEPS + 2 * change, MOST_SWEEPS)
             sweep_sparse(m, kinds, nb, at, block, U, Y, B, soft, bs, lo, hi, scale, xs, w, sweeps, CLOSE)
