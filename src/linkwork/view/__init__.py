@@ -6,7 +6,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 
+from ..errors import InputError
 from ..look import Camera, Look
 from .assemblies import assembly_page, write_assembly
 from .description import describe
@@ -31,5 +33,14 @@ WRITERS: dict[str, Callable[..., None]] = {
     ".svg": write_plot,
     ".pdf": write_plot,
 }
+
+
+def writer_of(path: Path) -> Callable[..., None]:
+    """What writes a file of this suffix."""
+    found = WRITERS.get("".join(path.suffixes[-2:]).lower()) or WRITERS.get(path.suffix.lower())
+    if found is None:
+        raise InputError(f"cannot save a trajectory as {path.suffix or 'a file without suffix'!r}; use {', '.join(WRITERS)}")
+    return found
+
 
 __all__ = ["WRITERS", "Camera", "Look", "Session", "assembly_page", "describe", "live", "page", "plot", "write_assembly"]
