@@ -181,8 +181,8 @@ def derivatives_along(
     """Value, first and second derivative of an analytic function along a direction, by Cauchy's integral on a circle.
 
     The trapezoidal rule with 24 points on a circle of radius `reach` is exact to rounding if the function is analytic on a circle
-    several times as large: nothing is differenced. The function is real for real q, so its values on the lower half of the circle are
-    the conjugates of those on the upper half, and are not computed.
+    several times as large: nothing is differenced. The function is real for real q, so its values on the lower half of the circle
+    are the conjugates of those on the upper half, and are not computed.
     """
     scale = max(1.0, float(np.linalg.norm(direction)))
     count, radius = 24, reach / scale
