@@ -20,7 +20,7 @@ author = "the linkwork authors"
 extensions = ["myst_parser"]
 source_suffix = {".md": "markdown"}
 root_doc = "docs/README"
-include_patterns = ["docs/**", "README.md", "CONTRIBUTING.md", "CHANGELOG.md", "benchmarks/README.md"]
+include_patterns = ["docs/**", "README.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md", "benchmarks/README.md"]
 exclude_patterns = ["docs/conf.py", "docs/docs_api.py"]
 myst_heading_anchors = 4
 highlight_language = "python"
@@ -29,7 +29,7 @@ html_title = "linkwork"
 html_show_sphinx = False
 
 CHAPTERS = {
-    "Use it": ["../README", "cli", "comfort", "view", "live", "studies/README"],
+    "Use it": ["../README", "cli", "comfort", "howto/README", "view", "live", "live_python", "studies/README"],
     "Build models": [
         "joints/README",
         "forces/README",
@@ -46,6 +46,7 @@ CHAPTERS = {
         "reliability/values",
         "reliability/runs",
         "reliability/streams",
+        "../SECURITY",
         "../CONTRIBUTING",
         *(f"contributing/{what}" for what in ("joint", "force", "constraint", "stepper", "importer")),
     ],

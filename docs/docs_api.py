@@ -39,9 +39,15 @@ def _kind(value: object) -> str:
 def _entry(name: str, value: object) -> str:
     text = inspect.getdoc(value) or ""
     if inspect.ismodule(value) or value is None:
-        return f"### lw.{name}\n\n```text\n{text}\n```\n"
+        return f"### lw.{name}\n\n```text\n{text}\n```\n\n" + "\n".join(_inside(name, value))
     try:
         call = ADDRESS.sub("", str(inspect.signature(value)))  # type: ignore[arg-type]
     except (TypeError, ValueError):
         call = ""
     return f"### lw.{name}\n\n```python\n{name}{call}\n```\n\n```text\n{text}\n```\n"
+
+
+def _inside(name: str, module: object) -> list[str]:
+    """What is in a module, and not beside it."""
+    others = {n: getattr(module, n) for n in getattr(module, "__all__", ()) if n not in lw.__all__}
+    return [_entry(f"{name}.{n}", value) for n, value in others.items() if callable(value) and inspect.getdoc(value)]

@@ -39,13 +39,46 @@ def definite_slopes(now: Dynamics) -> tuple[np.ndarray, np.ndarray]:
     return K, D
 
 
+class Middle:
+    """Velocity terms at the middle of a step: predicted by the acceleration of the step before, and looked for once more."""
+
+    def __init__(self, model: lw.Model) -> None:
+        self.model, self.last, self.pull = model, np.zeros(model.nv), np.zeros(model.nv)
+
+    def terms(self, q: np.ndarray, v: np.ndarray) -> np.ndarray:
+        """With the weight, and without damping."""
+        return lw.tree_inverse_dynamics(self.model, q, v, np.zeros_like(v)) - self.model.damping * v
+
+    def forces(self, now: Dynamics, h: float, A: np.ndarray, b: np.ndarray) -> np.ndarray:
+        """The right-hand side b with velocity terms at the middle instead of at the start."""
+        q, v, a, side = now.state.q, now.state.v, self.last, b
+        for _ in range(2):
+            side = b + h * (self.terms(q, v) - self.terms(q, v + 0.5 * h * a))
+            self.free = (np.linalg.solve(A, side) - v) / h
+            a = self.free + self.pull
+        return side
+
+    def keep(self, a: np.ndarray) -> None:
+        self.last, self.pull = a, a - self.free
+
+
 def implicit_velocities(
-    now: Dynamics, h: float, rows: Any, target: np.ndarray, slopes: tuple[np.ndarray, np.ndarray] | None = None
+    now: Dynamics,
+    h: float,
+    rows: Any,
+    target: np.ndarray,
+    slopes: tuple[np.ndarray, np.ndarray] | None = None,
+    middle: Middle | None = None,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Velocities after a linearly implicit step, (M + h D - h^2 K) v' = M v + h (f + D v), and the impulses of some rows."""
     v, (K, D) = now.state.v, slopes or now.stiffness_and_damping
     A, b = now.M + h * D - h * h * K, now.M @ v + h * (now.f + D @ v)
-    return constrained_solve(A, b, now.dense(rows.rows), target, rows.unilateral)
+    if middle is not None:
+        b = middle.forces(now, h, A, b)
+    found = constrained_solve(A, b, now.dense(rows.rows), target, rows.unilateral)
+    if middle is not None:
+        middle.keep((found[0] - v) / h)
+    return found
 
 
 def linearly_implicit(
@@ -56,6 +89,7 @@ def linearly_implicit(
     external: Any = None,
     rate: float | None = None,
     slopes: Callable[[Dynamics], tuple[np.ndarray, np.ndarray]] | None = None,
+    middle: Middle | None = None,
 ) -> tuple[lw.State, np.ndarray]:
     """A step, and the forces of the rows; `rate` is that of RedMax, a fifth of the error in a step if None."""
     q, v = recharted(model, state.q, state.v)
@@ -63,7 +97,7 @@ def linearly_implicit(
     touched = ~now.constraints.unilateral | (now.constraints.residual <= 0.0)
     active, forces = now.constraints.restricted(touched), np.zeros(len(touched))
     target = active.given - (0.2 / h if rate is None else rate) * active.residual
-    v, impulses = implicit_velocities(now, h, active, target, slopes and slopes(now))
+    v, impulses = implicit_velocities(now, h, active, target, slopes and slopes(now), middle)
     forces[touched] = impulses / h
     return lw.State(model.integrate(q, h * v), v, state.t + h), forces
 

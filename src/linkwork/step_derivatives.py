@@ -25,6 +25,8 @@ from .simulate import checked_start, chosen_stepper, takes_stiffness
 from .spatial.gate import given_count, given_positive
 from .steppers import AdaptiveStepper
 from .steppers.derivatives import StepTangent, along, step_tangent
+from .steppers.linear_step import is_linear_step, linear_step, step_jacobian
+from .steppers.symplectic_euler import SymplecticEuler
 
 METHOD = "reduced"
 
@@ -106,6 +108,22 @@ class Acting:
         self.edges = None if edges is None else edges.reshape(*self.lead, -1)
         return out.reshape(*self.lead, *out.shape[1:])
 
+    def along_units(self) -> np.ndarray:
+        """d(q', v')/d(q, v, tau) (..., 2 nv, 3 nv), on dual numbers, a column in every lane."""
+        model = self.model
+        nv, count = model.nv, 3 * model.nv
+        moved = np.zeros((len(self.state.q), count, model.nq))
+        moved[:, :nv] = coordinate_columns(model, self.state.q)
+        units = model.keep_as(Acting, lambda: (np.eye(count, nv, -nv), np.eye(count, nv, -2 * nv)))
+        return self.changes({"d_q": moved, "d_v": units[0], "d_tau": units[1]}).swapaxes(-1, -2)
+
+    def jacobian(self) -> np.ndarray:
+        """The same of one step by recursions, see `steppers.linear_step`."""
+        assert isinstance(self.stepper, SymplecticEuler)
+        out, edges = step_jacobian(linear_step(self.model, self.stepper), self.state, self.dt, self.given)
+        self.edges = None if edges is None else edges.reshape(*self.lead, -1)
+        return out.reshape(*self.lead, *out.shape[1:])
+
 
 def step_derivatives(
     model: Model,
@@ -134,13 +152,9 @@ def step_derivatives(
     """
     given = {"tau": tau, "external": external, "u": inputs}
     here = Acting(model, state, dt, given, stepper, limit_model, contact, steps, options)
-    nv, count = model.nv, 3 * model.nv
-    moved = np.zeros((len(here.state.q), count, model.nq))
-    moved[:, :nv] = coordinate_columns(model, here.state.q)
-    units = model.keep_as(step_derivatives, lambda: (np.eye(count, nv, -nv), np.eye(count, nv, -2 * nv)))
-    changes = {"d_q": moved, "d_v": units[0], "d_tau": units[1]}
-    matrix = here.changes(changes).swapaxes(-1, -2)
-    result = StepDerivatives(matrix[..., : 2 * nv], matrix[..., 2 * nv :])
+    found = here.jacobian() if here.steps == 1 and is_linear_step(here.model, here.stepper) else here.along_units()
+    nv = model.nv
+    result = StepDerivatives(found[..., : 2 * nv], found[..., 2 * nv :])
     result.edges = here.edges
     return result
 

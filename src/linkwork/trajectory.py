@@ -282,12 +282,18 @@ class Trajectory:
         return self._looked_at(slice(None))
 
     def _looked_at(self, span: slice, ahead: int = 0) -> dict[str, np.ndarray]:
-        """At the positions of some records, with the velocities as many records ahead."""
+        """At the positions of some records, with the velocities as many records ahead, as the components of which steps are made:
+        in maximal coordinates velocities of bodies keep their direction in the world, however bodies have turned meanwhile."""
         now, joints, lead = self._records, self._records.joints(), self._lead
         flat = np.arange(int(np.prod(lead))).reshape(lead)[..., span]
         flat = flat[..., : flat.shape[-1] - ahead]
         of, later = flat.reshape(-1), flat.reshape(-1) + ahead
-        found = constraint_set(self.model).records(now.poses[of], now.twists[later], joints.q[of], joints.v[later], now.t[of])
+        twists = now.twists[later]
+        if ahead and self.kind == "maximal":
+            R, later_R = now.poses[of, ..., :3, :3], now.poses[later, ..., :3, :3]
+            halves = twists.reshape(*twists.shape[:-1], 2, 3)
+            twists = np.einsum("...ji,...jk,...sk->...si", R, later_R, halves).reshape(twists.shape)
+        found = constraint_set(self.model).records(now.poses[of], twists, joints.q[of], joints.v[later], now.t[of])
         return {name: a.reshape(*flat.shape, -1) for name, a in found.items()}
 
     @property

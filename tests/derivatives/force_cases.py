@@ -73,6 +73,7 @@ BODY_FORCES: dict[str, Callable[[Rng], lw.Force]] = {
     "Bushing": bushing,
     "Bushing to the world": lambda rng: lw.Bushing("world", "b", frame(rng), stiffness=np.arange(6.0), damping=0.2),
     "Handle": lambda rng: lw.Handle("a", rng.normal(size=3), target=rng.normal(size=3), stiffness=3.0, damping=0.4),
+    "Grip": lambda rng: lw.Grip("a"),
     "PoseHandle": pose_handle,
     "CustomForce": lambda rng: lw.force(
         ("a", "b"), energy=torn, wrenches=swirl, parameters={"depth": 1.3, "rate": rng.uniform(0, 1)}, inputs=[0.3]

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from dense_steps import definite_slopes, implicit_step, linearly_implicit
+from dense_steps import Middle, definite_slopes, implicit_step, linearly_implicit
 from dense_steps import rosenbrock as dense_rosenbrock
 from identities.trees import compact_state, random_forest
 from models import with_elements
@@ -130,7 +130,8 @@ def test_the_program_is_the_dense_step(laws: str, seed: int, route: str) -> None
     tau, external = np.linspace(-1, 1, model.nv), np.linspace(-2, 3, 6 * model.nb).reshape(-1, 6)
     given: dict[str, Any] = {"tau": tau, "external": external, "open_loops": "allow"}
     run = lw.simulate(model, state, 3 * STEP, STEP, "redmax", route=route, **given)
-    assert off(run, lambda s, _: linearly_implicit(model, s, STEP, tau, external), state) < 1e-9
+    middle = Middle(model)
+    assert off(run, lambda s, _: linearly_implicit(model, s, STEP, tau, external, middle=middle), state) < 1e-9
 
 
 @pytest.mark.parametrize("route", ROUTES)
@@ -138,7 +139,8 @@ def test_the_program_is_the_dense_step(laws: str, seed: int, route: str) -> None
 def test_definite_slopes_are_those_without_positive_eigenvalues(laws: str, route: str) -> None:
     model, state = loaded(1, laws)
     run = lw.simulate(model, state, 3 * STEP, STEP, "redmax", route=route, stiffness="definite", open_loops="allow")
-    assert off(run, lambda s, _: linearly_implicit(model, s, STEP, slopes=definite_slopes), state) < 1e-9
+    middle = Middle(model)
+    assert off(run, lambda s, _: linearly_implicit(model, s, STEP, slopes=definite_slopes, middle=middle), state) < 1e-9
 
 
 @pytest.mark.parametrize("laws", ["joints", "all", "distant rows"])

@@ -121,7 +121,42 @@ def test_muscles_and_contacts_are_drawn(name: str, opened: Opened, tmp_path: Pat
     page.click(f"#layer-{layer}")
     assert differs(whole, picture(page)) > 0.002
     page.select_option("#choice", "0")
+    assert page.inner_text("#story").startswith("The model had ")
+    assert "went out" in page.inner_text("#flows")
+    page.click("text=numbers")
     assert page.inner_text("#health").startswith("energy drift")
+
+
+def test_springs_are_coils(opened: Opened, tmp_path: Path) -> None:
+    """A thin wire around an axis from end to end: nothing but wire is near the axis, and nothing far from it."""
+    b = lw.ModelBuilder().body("block", joint=lw.Prismatic((0, 0, 1)), inertia=lw.Inertia(1.0))
+    b.add(lw.SpringDamper("block", "world", (0, 0, 0), (0, 0, 1), stiffness=50.0, rest_length=0.5))
+    model = b.build()
+    page = opened(lw.simulate(model, lw.State([0.0], [0.0]), 0.1).save(tmp_path / "spring.html"), "#still")
+    corners = page.evaluate("[...linkwork.scene.ropes.coils.get(0).mesh.geometry.attributes.position.array]")
+    x, y, z = np.reshape(corners, (-1, 3)).T
+    wide = page.evaluate("linkwork.scene.ropes.wide.spring")
+    away = np.hypot(x, y)[(z > 0.2) & (z < 0.8)]
+    assert 0.7 * wide < away.min() < away.max() < 1.3 * wide
+    assert -0.02 < z.min() < 0.02
+    assert 0.98 < z.max() < 1.02
+
+
+def test_hands_are_drawn_while_they_hold(opened: Opened, tmp_path: Path) -> None:
+    """An arrow from the point to the target; none where the hand has let go."""
+    model = lw.ModelBuilder().body("ball", joint=lw.Free(), inertia=lw.Inertia.sphere(1.0, 0.1)).build()
+    grip = lw.Grip("ball", name="hand")
+    held = grip.holding((0, 0, 0.1), (0.5, 0, 0.3), stiffness=50.0, damping=5.0)
+    start = lw.State(model.neutral(), np.zeros(6))
+    run = lw.simulate(model.add(grip), start, 1.0, inputs=lambda t: held if t < 0.5 else np.zeros(11))
+    page = opened(run.save(tmp_path / "hand.html"), "#still")
+    for moment, seen in ((0.3, True), (0.8, False)):
+        page.evaluate(f"linkwork.show({moment})")
+        assert page.evaluate("linkwork.scene.hands[0].group.visible") is seen
+    page.evaluate("linkwork.show(0.3)")
+    E = run.poses[300, 0]
+    assert page.evaluate("linkwork.scene.hands[0].end.position.toArray()") == pytest.approx(E[:3, 3] + 0.1 * E[:3, 2], abs=1e-3)
+    assert page.evaluate("linkwork.scene.hands[0].head.position.toArray()") == pytest.approx([0.5, 0, 0.3], abs=1e-6)
 
 
 def test_a_notebook_shows_runs_and_models(opened: Opened, tmp_path: Path) -> None:
@@ -134,6 +169,8 @@ def test_a_notebook_shows_runs_and_models(opened: Opened, tmp_path: Path) -> Non
         frame = page.frame_locator("iframe").nth(k)
         frame.locator("html[data-ready=yes]").wait_for(state="attached")
         assert frame.locator("#bodies li").count() == 3
+        assert frame.locator("#play").is_visible() is (k == 0)
+    assert "Model of 3 bodies" in page.frame_locator("iframe").nth(1).locator("#tree").inner_text()
 
 
 def test_an_assembly_moves_by_matrices(opened: Opened, tmp_path: Path) -> None:
@@ -149,6 +186,14 @@ def test_an_assembly_moves_by_matrices(opened: Opened, tmp_path: Path) -> None:
     matrix = page.evaluate("linkwork.scene.matrices[0].clone().transpose().elements")
     drawn = np.reshape(matrix, (4, 4))[:3] @ [0.2, 0.0, 0.0, 1.0]
     np.testing.assert_allclose(drawn, made.point(run.state(), "rod", (0.2, 0, 0)), atol=1e-6)
+
+
+def test_a_bead_is_seen_with_its_wire(opened: Opened, tmp_path: Path) -> None:
+    """It goes far for its size, but not beyond the curve that it runs along."""
+    page = opened(saved("trefoil", tmp_path, 1.0)[1], "#still")
+    assert page.evaluate("linkwork.scene.follow") is False
+    wire = page.evaluate("linkwork.scene.description.guides[0].points")
+    assert page.evaluate("linkwork.scene.size") > 0.8 * np.ptp(wire, axis=0).max()
 
 
 def test_what_goes_far_is_followed(opened: Opened, tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ import pytest
 import linkwork as lw
 
 G = 9.81
-METHODS = pytest.mark.parametrize("method", ["reduced", "maximal"])
+METHODS = pytest.mark.parametrize("method", ["reduced", "maximal", "redmax"])
 
 
 def particle(gravity: float = 0.0, *elements: object) -> lw.Model:
@@ -92,7 +92,7 @@ def test_rods_that_are_released_keep_their_energy(method: str) -> None:
     assert excursion < 0.1
 
 
-@pytest.mark.parametrize(("method", "error"), [("reduced", 0.1), ("maximal", 1e-3)])
+@pytest.mark.parametrize(("method", "error"), [("reduced", 0.1), ("maximal", 1e-3), ("redmax", 0.1)])
 def test_a_tumbling_body_falls_as_it_should(method: str, error: float) -> None:
     """490 m in ten seconds, with the g t h / 2 of the method; in reduced coordinates velocities turn with the body."""
     b = lw.ModelBuilder()

@@ -150,6 +150,7 @@ LAWS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
     "Drag": (lw.Drag, {"body": "upper", "linear": 1.0, "quadratic": 1.0, "flow": P}),
     "PointForce": (lw.PointForce, {"body": "upper", "point": P, "force": (1, 0, 0), "axes": "world"}),
     "Handle": (lw.Handle, {"body": "upper", "point": P, "target": P, "stiffness": 1.0, "damping": 0.1}),
+    "Grip": (lw.Grip, {"body": "upper", "name": "hand"}),
     "PoseHandle": (lw.PoseHandle, {"body": "upper", "frame": lw.SE3(), "target": lw.SE3(), "stiffness": 1.0, "damping": 0.1}),
     "JointSpring": (lw.JointSpring, {"joint": "elbow", "stiffness": 1.0, "rest": [0.1], "damping": 0.1}),
     "JointDamping": (lw.JointDamping, {"joint": "elbow", "damping": 1.0}),

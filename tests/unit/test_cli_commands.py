@@ -35,6 +35,20 @@ def said(capsys: pytest.CaptureFixture[str]) -> dict:
     return json.loads(capsys.readouterr().out)
 
 
+def test_a_session_ends_by_itself(arm: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """What it recorded is written; coordinates that are functions of others are refused."""
+    pytest.importorskip("viser")
+    file = tmp_path / "session.npz"
+    assert called("live", arm, "--duration", "0.05", "--headless", "--record", str(file)) == 0
+    out = capsys.readouterr().out
+    assert "live at http://127.0.0.1:" in out
+    assert str(file) in out
+    model = lw.load(arm)
+    assert np.array_equal(np.load(file)["q"], lw.simulate(model, lw.State(np.array([0.2]), np.zeros(1)), 0.05).q)
+    assert called("live", "hyper_chain", "--headless") == 2
+    assert "use run" in capsys.readouterr().err
+
+
 def test_a_robot_runs_from_its_file(arm: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     given = ["--duration", "0.1", "--out", str(tmp_path), "--headless"]
     assert called("run", arm, *given) == 0

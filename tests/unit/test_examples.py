@@ -33,9 +33,19 @@ def arm() -> lw.Model:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_its_example_runs(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    text = getattr(lw, name).__doc__ or ""
-    assert ">>> " in text, "there is no example"
     monkeypatch.chdir(tmp_path)
+    check_example(name, getattr(lw, name))
+
+
+@pytest.mark.parametrize("name", ["live", "Session"])
+def test_examples_of_sessions_run(name: str) -> None:
+    pytest.importorskip("viser")
+    check_example(name, getattr(lw.view, name))
+
+
+def check_example(name: str, public: object) -> None:
+    text = public.__doc__ or ""
+    assert ">>> " in text, "there is no example"
     q, v = np.array([0.3, -0.5]), np.zeros(2)
     known = {"lw": lw, "np": np, "model": arm(), "q": q, "v": v, "state": lw.State(q, v)}
     said: list[str] = []

@@ -52,6 +52,32 @@ def test_a_handle_leads() -> None:
     assert np.abs(led.poses - still.poses).max() > 0.1  # pyright: ignore[reportAttributeAccessIssue]
 
 
+def test_forces_are_those_of_simulate() -> None:
+    """Of constraint rows after every step; none without constraints."""
+    model = two_links(COUPLED, lw.Limit("upper", -0.1, 0.1))
+    sim, run = lw.Simulator(model), lw.simulate(model, lw.State(np.zeros(2), np.zeros(2)), 0.2)
+    assert not sim.forces.any()  # pyright: ignore[reportOptionalMemberAccess]
+    for k in range(1, len(run)):
+        sim.step()
+        assert np.array_equal(sim.forces, run.forces[k])  # pyright: ignore
+    assert np.abs(sim.forces).max() > 1.0  # pyright: ignore
+    assert lw.Simulator(two_links()).forces is None
+    many = lw.Simulator(model, lw.State(np.zeros((3, 2)), np.zeros((3, 2))))
+    many.step(200)
+    assert np.array_equal(many.forces, np.tile(run.forces[-1], (3, 1)))  # pyright: ignore
+
+
+def test_one_that_is_remade_goes_on_with_another_model() -> None:
+    sim = lw.Simulator(two_links(HANDLE), dt=2e-3, stepper="rk4")
+    sim.step(10)
+    other = sim.remade(sim.given.with_parameters({"hand": {"stiffness": 10.0}}))
+    assert (other.dt, other.t, other.stepper.name) == (2e-3, sim.t, "rk4")
+    assert np.array_equal(other.state.q, sim.state.q)  # pyright: ignore[reportAttributeAccessIssue]
+    expected = lw.simulate(other.given, sim.state, 0.02, 2e-3, stepper="rk4").final
+    assert np.array_equal(other.step(10).q, expected.q)  # pyright: ignore[reportAttributeAccessIssue]
+    assert sim.t == pytest.approx(0.02)  # it stays where it was
+
+
 def test_what_it_refuses() -> None:
     with pytest.raises(lw.InputError, match="'dop853' chooses its own steps"):
         lw.Simulator(two_links(), stepper="dop853")

@@ -14,9 +14,9 @@ import pytest
 
 import linkwork as lw
 from linkwork.scenes import ALL_SCENES
+from linkwork.store.files import whole_file
 from linkwork.view import WRITERS, page, plot
 from linkwork.view.bundle import script_of
-from linkwork.view.files import whole_file
 from linkwork.view.html import content
 from linkwork.view.labels import coordinate_labels, force_labels, velocity_labels
 from linkwork.view.packed import packed, rounded, unpacked, unzipped, zipped
@@ -198,6 +198,38 @@ def test_a_batch_shows_its_first_run_and_says_so() -> None:
     np.testing.assert_array_equal(figure.axes[0].lines[0].get_ydata(), alone.q[:, 0])
 
 
+def led_run() -> lw.Trajectory:
+    """A rod with damping, led by a hand that moves."""
+    rod = lw.Inertia.cuboid(1.0, (1, 0.1, 0.1), com=(0.5, 0, 0))
+    handle = lw.Handle("rod", (1, 0, 0), target=(1, 0, 0), stiffness=60.0, damping=1.0, name="hand")
+    model = lw.ModelBuilder().body("rod", joint=lw.Revolute((0, 1, 0)), inertia=rod, damping=0.5).add(handle).build()
+    start = lw.State(np.zeros(1), np.zeros(1))
+    return lw.simulate(model, start, 1.0, inputs=lambda t: handle.toward((1.0, 0.0, t), (0.0, 0.0, 1.0)))
+
+
+def test_health_is_told_as_a_story() -> None:
+    """What came in and went out is what the account says; the rest is named."""
+    run = led_run()
+    words, account = content(run, "run")["words"], run.account
+    assert words["story"][0] == f"The model had {account.start:.4g} J at the start and {account.end:.4g} J at the end."
+    brought = sum(account.came_in.values())
+    assert any(line.startswith(f"{brought:.3g} J came in: ") and "inputs of forces" in line for line in words["story"])
+    assert any(line.startswith("Unexplained: ") and "'symplectic_euler'" in line for line in words["story"])
+    flows = {flow["name"]: flow["in"] - flow["out"] for flow in words["flows"]}
+    assert flows["unexplained"] == pytest.approx(account.unexplained)
+    assert sum(flows.values()) == pytest.approx(account.end - account.start, abs=2 * abs(account.unexplained))
+
+
+def test_handles_are_in_the_recording() -> None:
+    run = led_run()
+    recorded = content(run, "run")["recording"]
+    (hand,) = recorded["handles"]
+    t = unpacked(recorded["t"])
+    assert hand["name"] == "hand"
+    assert unpacked(hand["to"]) == pytest.approx(np.stack([np.ones_like(t), 0 * t, t], axis=1), abs=2e-3)
+    assert unpacked(hand["from"])[-1] == pytest.approx(run.poses[-1, 0, :3, 0] + run.poses[-1, 0, :3, 3], abs=1e-6)
+
+
 def broken_from(run: lw.Trajectory, record: int) -> lw.Trajectory:
     """The same run with no numbers for q from a record on."""
     q = run.arrays["q"].copy()
@@ -212,6 +244,7 @@ def test_a_run_that_broke_down_is_shown_until_then(tmp_path: Path) -> None:
     assert unpacked(data["recording"]["t"])[-1] == pytest.approx(0.059)
     assert any("not finite after t = 0.059" in note for note in data["words"]["notes"])
     assert data["words"]["health"][-1]["value"] == "no"
+    assert data["words"]["story"][0].startswith("The run broke down")
     assert run.save(tmp_path / "run.png").exists()
     with pytest.raises(lw.InputError, match="first state"):
         content(broken_from(whole, 0), "run")

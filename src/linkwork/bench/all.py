@@ -14,7 +14,7 @@ from typing import Any
 
 from .. import __version__
 from ..errors import InputError, LinkworkError
-from ..view.files import whole_file
+from ..store.files import whole_file
 
 SCHEMA = "linkwork-bench/1"
 PEERS = ("numpy", "scipy", "llvmlite", "pin", "mujoco", "casadi", "jax", "pybullet", "coal")

@@ -40,7 +40,7 @@ FRAME = "linkwork_tip"
 NOTES = (
     "pinocchio has no functions for batches of these: its batch64 is a loop of calls in Python, with the cost of the calls, that "
     "keeps no result; linkwork's batch64 returns all of them",
-    "a dense regressor is mostly zeros, and writing them takes most of its time; regressor_blocks are the others",
+    "a dense regressor is mostly zeros, and writing them takes much of its time; regressor_blocks are the others",
     "frame_jacobian is that of the last body in world axes about its origin (LOCAL_WORLD_ALIGNED)",
     f"states in a batch: {STATES}, or as many as have {NUMBERS:,} numbers in the result",
 )

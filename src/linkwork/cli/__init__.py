@@ -22,6 +22,7 @@ from . import (  # noqa: F401  the commands
     resume,
     run,
     scenes,
+    session,
     study,
     verify,
     version,

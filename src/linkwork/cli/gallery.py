@@ -8,7 +8,7 @@ from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..view.files import whole_file
+from ..store.files import whole_file
 
 if TYPE_CHECKING:
     from ..scenes import Scene

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from ..scenes import Scene
     from ..trajectory import Trajectory
 
-SUFFIXES = (".urdf", ".xml", ".json")
+SUFFIXES = (".urdf", ".xml", ".json", ".lwm")
 DURATION, DT = 3.0, 1e-3  # s, of files that say nothing
 METHODS = ("reduced", "maximal", "maximal-implicit", "redmax")
 WORDS = {"true": True, "yes": True, "on": True, "1": True, "false": False, "no": False, "off": False, "0": False}
@@ -130,7 +130,7 @@ def _value(scene: Scene, name: str, text: str, own: Any) -> Any:
 # --- files ------------------------------------------------------------------------------------------------------------------
 def _of_robot(path: Path, how: Loading) -> Problem:
     from ..io import load
-    from ..io.starts import usual_start
+    from ..io.starts import START, usual_start
     from ..joints import Free
     from ..model import State
 
@@ -140,7 +140,8 @@ def _of_robot(path: Path, how: Loading) -> Problem:
         from ..geometry import Plane
 
         model = replace(model, world_shapes=(*model.world_shapes, Plane()))
-    state = usual_start(model)
+    start = model.keyframes.get(START)
+    state = start if path.suffix.lower() == ".lwm" and isinstance(start, State) else usual_start(model)
     if how.keyframe is not None:
         if how.keyframe not in model.keyframes:
             known = f"it has {', '.join(model.keyframes)}" if model.keyframes else "it has none"

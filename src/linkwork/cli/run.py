@@ -38,7 +38,7 @@ def run(
     Parameters
     ----------
     scene
-        Name of a scene ('linkwork scenes' lists them), or a file: URDF, MJCF (.xml), RedMax scene (.json).
+        Name of a scene ('linkwork scenes' lists them), or a file: URDF, MJCF (.xml), RedMax scene (.json), saved model (.lwm).
     out
         Folder for NAME.html, NAME.png and NAME.npz; created if needed. While it runs, records go to NAME.lwk there, which
         'linkwork resume' continues after a kill.

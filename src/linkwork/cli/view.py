@@ -33,7 +33,7 @@ def view(
     Parameters
     ----------
     what
-        File of a model (URDF, MJCF, RedMax scene), name of a scene, a run that was saved (.lwk), or its page.
+        File of a model (URDF, MJCF, RedMax scene, .lwm), name of a scene, a run that was saved (.lwk), or its page.
     move
         Move one joint after the other through its range.
     out

@@ -13,6 +13,7 @@ from ..kernel.plans import Plans
 from ..kernel.sweep import Tree
 from ..model.kinematics import kinematics
 from ..model.model import Model
+from ..solvers.dense_islands import MATRIX_ROOM
 from ..solvers.islands import SETTINGS
 from ..spatial.scalar import is_zero
 from .law import STAGGERED, ForceLaw, RowLaw
@@ -155,6 +156,7 @@ class Collection:
             "crowd_joint": nb,
             "crowd_list": nb + 1,
             "crowd_pair": nb * nb,
+            "crowd_matrix": MATRIX_ROOM,
             "crowd_entry": len(places),
             "shape_list": len(swept.shapes) + 1,
             "law_list": len(laws) + 1,
@@ -164,7 +166,8 @@ class Collection:
             counts["pair"] = equal * (equal + 1) // 2
         numbers = {"laws": len(laws), "shapes": len(swept.shapes), "joint_count": nb, "remembered_count": counts["remembered"]}
         numbers |= tree.numbers | SETTINGS
-        return replace(tree, sets=sets, counts=counts, tables=tree.tables | swept.tables, numbers=numbers)
+        tables = tree.tables | swept.tables | {"no_cones": np.zeros(self.row_count, np.int64)}
+        return replace(tree, sets=sets, counts=counts, tables=tables, numbers=numbers)
 
     @cached_property
     def plan(self) -> Plans:

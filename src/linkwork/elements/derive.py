@@ -63,11 +63,20 @@ def conservative(energy: Callable[[Sequence[Any]], Scalar], at: Sequence[At]) ->
 def load_slopes(law: ForceLaw, at: Sequence[At], t: Scalar, u: Vector) -> tuple[np.ndarray, np.ndarray]:
     """df_dx and df_dv (n, n): how the loads on all ports change with their displacements and with their velocities, as implicit
     steppers should know it."""
+    return _slopes_of(law.implicit_loads, at, t, u)
+
+
+def exact_load_slopes(law: ForceLaw, at: Sequence[At], t: Scalar, u: Vector) -> tuple[np.ndarray, np.ndarray]:
+    """The same of the loads as they are."""
+    return _slopes_of(law.loads, at, t, u)
+
+
+def _slopes_of(loads: Callable[..., Any], at: Sequence[At], t: Scalar, u: Vector) -> tuple[np.ndarray, np.ndarray]:
     n, moved = starts(at)[-1], []
     for a, first in zip(at, starts(at), strict=False):
         value, velocity = a.displaced(2 * n, first, Dual), variables(a.velocity, 2 * n, n + first)
         moved.append(replace(a, value=value, velocity=velocity))
-    _, slopes = split(joined(law.implicit_loads(moved, t, u)), 2 * n)
+    _, slopes = split(joined(loads(moved, t, u)), 2 * n)
     return slopes[:, :n], slopes[:, n:]
 
 
@@ -161,9 +170,25 @@ def approach(law: RowLaw, at: Sequence[At], t: Scalar, unknown: Vector, motion: 
     return value[::each], rate[::each, 0]
 
 
-def reach(law: RowLaw, at: Sequence[At], t: Scalar, unknown: Vector, motion: Sequence[Vector]) -> tuple[Vector, Vector]:
-    """The residual of every cone or row, and how fast it may close if other rows act on its bodies."""
+def bending(law: RowLaw, at: Sequence[At], t: Scalar, unknown: Vector, motion: Sequence[Vector]) -> Vector:
+    """g_ddot of every cone or row along a motion of the ports with constant velocities, E exp((s + r) phi) by s and r."""
+    twice = [a.flowing_twice(v) for a, v in zip(at, motion, strict=True)]
+    time = Gradient(Rate(t, (1.0,)), (Rate(1.0, (0.0,)),))
+    if law.unknowns:
+        inverse = pivoted_inverse(equations(law, values(at), t, unknown)[1])
+        for _ in range(2):
+            unknown = unknown - inverse @ array(list(law.conditions_of(twice, time, unknown)))
+    _, slopes = split(array(list(law.gap_of(twice, time, unknown))), 1, Gradient)
+    return split(slopes[:, 0], 1, Rate)[1][:: law.per_point, 0]
+
+
+def reach(
+    law: RowLaw, at: Sequence[At], t: Scalar, unknown: Vector, motion: Sequence[Vector], h: Scalar
+) -> tuple[Vector, Vector]:
+    """The residual of every cone or row, and how fast it may close in a time h, if other rows act on its bodies where these are
+    shapes. Other gaps bend along the motion: their mean rate is g_dot + h/2 g_ddot."""
     if not law.touches:
-        return approach(law, at, t, unknown, motion)
+        residual, rate = approach(law, at, t, unknown, motion)
+        return residual, rate + 0.5 * h * bending(law, at, t, unknown, motion)
     x, points = values(at), law.touch(values(at))
     return law.gap_of(x, t, unknown)[:: law.per_point], closing(points, x, motion)

@@ -59,6 +59,12 @@ class BodyAt:
         R, p = self.value.R, self.value.p
         return SE3(R=_following(R, R @ skew(phi[:3])), p=_following(p, R @ phi[3:]))
 
+    def flowing_twice(self, velocity: Vector) -> SE3:
+        """E exp((s + r) phi) as a gradient with respect to r, whose entry is a function of s."""
+        E = self.flowing(velocity)
+        R, p = E.R, E.p
+        return SE3(R=_following(R, R @ skew(velocity[:3]), Gradient), p=_following(p, R @ velocity[3:], Gradient))
+
     def moving(self, count: int, first: int) -> SE3:
         """The pose as a gradient with respect to displacements, whose entries are functions of s."""
         return displaced_pose(self.flowing(), count, first, Gradient)
@@ -86,6 +92,11 @@ class JointAt:
         jets = self.joint.jets(self.value, self.velocity if velocity is None else velocity)
         return stack(*(Rate(x.x, (x.rate,)) if isinstance(x, Jet) else x for x in jets))
 
+    def flowing_twice(self, velocity: Vector) -> Vector:
+        """integrate(q, (s + r) v) as a gradient with respect to r, whose entry is a function of s."""
+        jets = self.joint.jets(self.value, velocity)
+        return stack(*(Gradient(Rate(x.x, (x.rate,)), (Rate(x.rate, (x.bias,)),)) if isinstance(x, Jet) else x for x in jets))
+
     def moving(self, count: int, first: int) -> Vector:
         """The coordinates as gradients with respect to displacements, whose entries are functions of s."""
         return stack(*(_moving(x, count, first) if isinstance(x, Jet) else x for x in self.joint.jets(self.value, self.velocity)))
@@ -103,10 +114,10 @@ def _moving(x: Jet, count: int, first: int) -> Gradient:
     return Gradient(Rate(x.x, (x.rate,)), _padded(own, count, first))
 
 
-def _following(x: np.ndarray, x_dot: np.ndarray) -> np.ndarray:
+def _following(x: np.ndarray, x_dot: np.ndarray, kind: type[Dual] = Rate) -> np.ndarray:
     """The array x + s x_dot as a function of s at s = 0."""
     pairs = zip(np.asarray(x, dtype=object).flat, np.asarray(x_dot, dtype=object).flat, strict=True)
-    return array([Rate(a, (b,)) for a, b in pairs]).reshape(np.shape(x))
+    return array([kind(a, (b,)) for a, b in pairs]).reshape(np.shape(x))
 
 
 def starts(at: Sequence[At]) -> list[int]:

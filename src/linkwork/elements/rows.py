@@ -73,6 +73,10 @@ class LawRows(Evaluation):
             return np.array([self.told(float(x)) for x in t])
         return np.concatenate([np.zeros(0), *(law.inputs_at(t) for law in self.laws if law.inputs)])
 
+    def residuals(self, given: dict[str, np.ndarray]) -> np.ndarray:
+        """The residuals (states, rows) of a batch, see `inputs`."""
+        return self.run(self.algorithm(measure, residual_fields), ("residual",), given, given["q"].shape[:1])["residual"]
+
 
 class RowEvaluation(LawRows):
     """Their rows at one state."""
@@ -127,10 +131,6 @@ class RowEvaluation(LawRows):
         joint_row, joint, place = self._joint
         return Rows(self.count, row, body, G[self._body_entries], joint_row, joint, G[place]), out
 
-    def residuals(self, given: dict[str, np.ndarray]) -> np.ndarray:
-        """The residuals (states, rows) of a batch, see `inputs`."""
-        return self.run(self.algorithm(measure, residual_fields), ("residual",), given, given["q"].shape[:1])["residual"]
-
     def blocks(self, given: dict[str, np.ndarray]) -> list[np.ndarray]:
         """Of every constraint its rows (states, size, velocities of all ports) in a batch, see `inputs`."""
         lead = given["q"].shape[:1]
@@ -143,17 +143,13 @@ class RowEvaluation(LawRows):
 class Unknowns(LawRows):
     """The unknowns of constraints that have any: where a point is nearest to a curve. Newton's method, to rounding."""
 
-    def solved(self, given: dict[str, np.ndarray], t: Any) -> np.ndarray:
-        """The unknowns of all, one after the other: at one time, or (times, unknowns)."""
+    def solved(self, given: dict[str, np.ndarray], t: Any, first: np.ndarray | None = None) -> np.ndarray:
+        """The unknowns of all, one after the other: at one time, or (times, unknowns).
+
+        first   where Newton's method begins; each law's own guess if it is not said
+        """
         lead = np.shape(t)
-        poses = given["pose"].reshape(*lead, -1, 4, 4)
-        poses = np.concatenate([poses, np.broadcast_to(np.eye(4), (*lead, 1, 4, 4))], axis=-3)  # the last is the world's
-        pairs = list(zip(self.laws, self.nodes.bodies, strict=True))
-        first = [
-            np.concatenate([c.first_unknowns([E[i] for i in at]) for c, at in pairs])
-            for E in poses.reshape(-1, *poses.shape[-3:])
-        ]
-        unknown = np.reshape(first, (*lead, -1))
+        unknown = self.guessed(given, lead) if first is None else first
         algorithm, given = self.algorithm(approach_unknowns, unknown_fields), given | {"told": self.told(t)}
         far, ends = np.ones(len(self.laws), dtype=bool), np.cumsum([law.unknowns for law in self.laws])[:-1]
         for _ in range(ITERATIONS):
@@ -169,3 +165,14 @@ class Unknowns(LawRows):
             f"{self.laws[int(np.argmax(far))]!r}: its nearest points were not found; start closer to where it holds, where "
             "curvatures leave one nearest point"
         )
+
+    def guessed(self, given: dict[str, np.ndarray], lead: tuple[int, ...]) -> np.ndarray:
+        """Where Newton's method begins at given poses, (..., unknowns)."""
+        poses = given["pose"].reshape(*lead, -1, 4, 4)
+        poses = np.concatenate([poses, np.broadcast_to(np.eye(4), (*lead, 1, 4, 4))], axis=-3)  # the last is the world's
+        pairs = list(zip(self.laws, self.nodes.bodies, strict=True))
+        first = [
+            np.concatenate([c.first_unknowns([E[i] for i in at]) for c, at in pairs])
+            for E in poses.reshape(-1, *poses.shape[-3:])
+        ]
+        return np.reshape(first, (*lead, -1))

@@ -7,7 +7,7 @@ from .controllers import PDController
 from .custom import CustomForce, CustomJointForce, force, joint_force
 from .damping import BodyDamping, Drag
 from .force import Force, Line
-from .handle import Handle, PoseHandle
+from .handle import Grip, Handle, PoseHandle
 from .joint import JointForce
 from .joint_springs import JointDamping, JointSpring
 from .limits import LimitSpring, SwingTwistLimit
@@ -25,7 +25,7 @@ from .torque_curve import TorqueCurve
 
 ALL_FORCES: dict[str, type[Force]] = {
     cls.__name__: cls
-    for cls in (PointSpring, SpringDamper, Cable, PointForce, BodyDamping, Drag, Bushing, Handle, PoseHandle, CustomForce)
+    for cls in (PointSpring, SpringDamper, Cable, PointForce, BodyDamping, Drag, Bushing, Grip, Handle, PoseHandle, CustomForce)
 }
 ALL_JOINT_FORCES: dict[str, type[JointForce]] = {
     cls.__name__: cls

@@ -65,6 +65,44 @@ class Handle(Force):
         return -np.asarray(self._pull(*_body_at(self, model, state), _inputs(self, u)), float)
 
 
+class Grip(Force):
+    """A hand that takes hold of any point of a body, and lets go of it: as a `Handle`, with all its numbers as inputs.
+
+    Its eleven inputs are the point x in the body's axes, the target y and y_dot in world axes, stiffness k and damping d.
+    `holding` makes them; zeros, which it begins with, let go.
+
+    >>> grip = lw.Grip("lower", name="hand")
+    >>> u = grip.holding((1, 0, 0), target=(1, 0, 0.5), stiffness=200.0, damping=10.0)
+    """
+
+    inputs = 11
+
+    def __init__(self, body: str, *, name: str = "") -> None:
+        self.between(body, name=name)
+
+    def holding(self, point: Any, target: Any, velocity: Any = ORIGIN, *, stiffness: float, damping: float = 0.0) -> np.ndarray:
+        """The inputs of a hand that holds a point of the body and is at a target, which moves with a velocity."""
+        owner = repr(self)
+        places = [_point(owner, what, x) for what, x in (("point", point), ("target", target), ("velocity", velocity))]
+        firm = [number(owner, what, x, 0.0) for what, x in (("stiffness", stiffness), ("damping", damping))]
+        return np.concatenate([*places, firm])
+
+    def potential(self, poses: Sequence[SE3], t: Scalar, u: Vector) -> Scalar:
+        d = poses[0] @ u[:3] - u[3:6]
+        return 0.5 * u[9] * dot(d, d)
+
+    def wrenches(self, poses: Sequence[SE3], twists: Sequence[Vector], t: Scalar, u: Vector) -> Sequence[Vector]:
+        return [push_at(u[:3], poses[0].unrotate(self._pull(poses[0], twists[0], u)))]
+
+    def _pull(self, E: SE3, phi: Vector, u: Vector) -> Vector:
+        x_dot = E.rotate(point_velocity(phi, u[:3]))
+        return u[9] * (u[3:6] - E @ u[:3]) + u[10] * (u[6:9] - x_dot)
+
+    def reaction(self, model: Model, state: State | MaximalState, u: Any) -> np.ndarray:
+        """The force on the hand (3,), in world axes, at a state and under the grip's own inputs u."""
+        return -np.asarray(self._pull(*_body_at(self, model, state), _inputs(self, u)), float)
+
+
 class PoseHandle(Force):
     """A frame b of a body is pulled to a target frame a as by a `Bushing`: energy xi^T K xi / 2, and -D times the relative twist.
 

@@ -119,10 +119,10 @@ class AlongPath(Line):
     def wrenches(self, poses: Sequence[SE3], twists: Sequence[Vector], t: Scalar, u: Vector) -> Sequence[Vector]:
         length, slopes = self.path.slopes(poses)
 
-        def tension(l: Scalar, rate: Scalar, *given: Scalar) -> list[Scalar]:
-            return [self.tension(l, rate, t, stack(*given))]
+        def tension(l: Scalar, rate: Scalar, time: Scalar, *given: Scalar) -> list[Scalar]:
+            return [self.tension(l, rate, time, stack(*given))]
 
-        (pull,) = locally(tension, length, rate_of(slopes, twists), *u, of=self)
+        (pull,) = locally(tension, length, rate_of(slopes, twists), t, *u, of=self)
         return [-pull * g for g in slopes]
 
 

@@ -13,10 +13,11 @@ from ..model import Model
 from ..spatial.gate import shown
 from .mjcf import read_mjcf
 from .options import Options
+from .saved import SUFFIX, read_saved
 from .urdf import read_urdf
 
 LONGEST = 4096  # characters of a path
-READERS: dict[str, Callable[[Path, Options], Model]] = {".urdf": read_urdf, ".xml": read_mjcf}
+READERS: dict[str, Callable[[Path, Options], Model]] = {".urdf": read_urdf, ".xml": read_mjcf, SUFFIX: read_saved}
 
 
 def load(
@@ -31,7 +32,8 @@ def load(
     packages: Iterable[str | os.PathLike[str]] = (),
     collisions: Literal["look", "touch"] = "look",
 ) -> Model:
-    """The model in a file, by its suffix: URDF (`.urdf`), MJCF (`.xml`, with the extra `mujoco`).
+    """The model in a file, by its suffix: URDF (`.urdf`), MJCF (`.xml`, with the extra `mujoco`), or one that
+    `Model.save` wrote (`.lwm`).
 
     floating      the root link gets a `Free` joint "root_joint"; otherwise it is the world
     inertia       inertias that no body has (a negative moment, one larger than the sum of the others, a moving body without

@@ -80,18 +80,24 @@ class SplineBasis:
         return at % values if cyclic else at
 
 
-def derivatives(coefficients: Sequence[Any], u: Scalar, most: int) -> list[Any]:
-    """A polynomial sum_p c_p u^p and its derivatives up to an order, 2 at most, all by one pass of Horner's rule."""
+def taylor(coefficients: Sequence[Any], u: Scalar, most: int) -> list[Any]:
+    """A polynomial sum_p c_p u^p, its slope and half its second derivative at u, up to an order, by one pass of Horner's rule."""
     value, *rest = reversed(coefficients)
     slope: Any = None
-    bend: Any = None
+    half: Any = None
     for c in rest:
         if most > 1 and slope is not None:
-            bend = slope if bend is None else bend * u + slope
+            half = slope if half is None else half * u + slope
         if most:
             slope = value if slope is None else slope * u + value
         value = value * u + c
-    return [value, slope if slope is not None else 0.0 * value, 2.0 * bend if bend is not None else 0.0 * value][: most + 1]
+    return [value, slope if slope is not None else 0.0 * value, half if half is not None else 0.0 * value][: most + 1]
+
+
+def derivatives(coefficients: Sequence[Any], u: Scalar, most: int) -> list[Any]:
+    """A polynomial sum_p c_p u^p and its derivatives up to an order, 2 at most."""
+    found = taylor(coefficients, u, most)
+    return [*found[:2], *(2.0 * x for x in found[2:])]
 
 
 def _sixths(*rows: Sequence[int]) -> tuple[tuple[float, ...], ...]:

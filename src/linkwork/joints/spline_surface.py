@@ -10,7 +10,6 @@ patch f is a polynomial, whose coefficients are a row of the table: derivatives 
 
 from __future__ import annotations
 
-from itertools import product
 from typing import Any, ClassVar
 
 import numpy as np
@@ -23,7 +22,7 @@ from ..spatial.se3 import SE3
 from ..spatial.table import Table
 from .formula import FormulaJoint
 from .formula_checks import check_formula
-from .spline_basis import SplineBasis, basis_of, derivatives
+from .spline_basis import SplineBasis, basis_of, taylor
 
 Orders = tuple[int, ...]  # of the derivative along every axis
 
@@ -60,7 +59,7 @@ class SplineSurface(FormulaJoint):
             raise ModelError(f"{owner}: cyclic must be True or False, or {self.nv} of these, not {cyclic!r}")
         self.segments = tuple(self.basis.segments(owner, n, c) for n, c in zip(C.shape[1:], around, strict=True))
         patches = self.basis.polynomials_of(C, around, self.segments)
-        self.table = Table(np.moveaxis(patches, 0, -1), axes=self.nv, cyclic=around)
+        self.table = Table(np.moveaxis(patches, 0, self.nv), axes=self.nv, cyclic=around)
         if domain is None:
             domain = [None if c else (0.0, float(s)) for s, c in zip(self.segments, around, strict=True)]
         self._take_region(owner, domain, [float(s) if c else None for s, c in zip(self.segments, around, strict=True)])
@@ -75,24 +74,25 @@ class SplineSurface(FormulaJoint):
         return posed(f)
 
     # --- what it is -----------------------------------------------------------------------------------------------------------
-    def _functions(self, q: Vector, most: int) -> dict[Orders, Vector]:
-        """Derivatives of the six functions, of orders that sum to `most` at most."""
+    def _functions(self, q: Vector, most: int) -> list[dict[Orders, Scalar]]:
+        """Taylor coefficients of the six functions, of orders that sum to `most` at most."""
         first = [self.table.first_index(x, axis) for axis, x in enumerate(q)]
-        return blended(self.table[tuple(first)], [x - s for x, s in zip(q, first, strict=True)], most)
+        u = [x - s for x, s in zip(q, first, strict=True)]
+        return [blended(c, u, most) for c in self.table[tuple(first)]]
 
     def transform(self, q: Vector) -> SE3:
-        return self.pose(self._functions(q, 0)[(0,) * self.nv])
+        return self.pose(stack(*(f[(0,) * self.nv] for f in self._functions(q, 0))))
 
     def motion(self, q: Vector, v: Vector) -> SE3:
-        n, f = self.nv, self._functions(q, 2)
-        unit = np.eye(n, dtype=int)
-        slopes = [f[tuple(unit[i].tolist())] for i in range(n)]
-        bends = {(i, j): f[tuple((unit[i] + unit[j]).tolist())] for i, j in product(range(n), repeat=2)}
-        jets = []
-        for k, x in enumerate(f[(0,) * n]):
-            grad = stack(*(slopes[i][k] for i in range(n)))
-            grad_rate = stack(*(dot(v, stack(*(bends[i, j][k] for j in range(n)))) for i in range(n)))
-            jets.append(Jet(x, tuple(grad), dot(v, grad), dot(v, grad_rate), tuple(grad_rate)))
+        n, jets = self.nv, []
+        units = [tuple(int(i == j) for j in range(n)) for i in range(n)]
+        bent = [[tuple(a + b for a, b in zip(x, y, strict=True)) for y in units] for x in units]
+        twice = v + v  # second derivatives along one axis are twice the coefficients
+        for f in self._functions(q, 2):
+            grad = stack(*(f[x] for x in units))
+            along = [[twice[j] if i == j else v[j] for j in range(n)] for i in range(n)]
+            grad_rate = stack(*(dot(stack(*along[i]), stack(*(f[x] for x in bent[i]))) for i in range(n)))
+            jets.append(Jet(f[(0,) * n], tuple(grad), dot(v, grad), dot(v, grad_rate), tuple(grad_rate)))
         return self.pose(stack(*jets))
 
     def __repr__(self) -> str:
@@ -105,16 +105,17 @@ def posed(f: Vector) -> SE3:
     return SE3(p=f[:3]) @ SE3.rot_x(f[3]) @ SE3.rot_y(f[4]) @ SE3.rot_z(f[5])
 
 
-def blended(coefficients: np.ndarray, u: list[Scalar], most: int) -> dict[Orders, Vector]:
-    """Derivatives of polynomials in several variables, of orders that sum to `most` at most.
+def blended(coefficients: np.ndarray, u: list[Scalar], most: int) -> dict[Orders, Scalar]:
+    """Taylor coefficients at u of a polynomial in several variables, of orders that sum to `most` at most: derivatives by the
+    factorials of their orders.
 
-    coefficients   (degree + 1, ...) of the powers of every variable in turn; the last axis is that of the polynomials
+    coefficients   (degree + 1, ...) of the powers of every variable in turn
     """
     if not u:
         return {(): coefficients}
     inner = [blended(c, u[1:], most) for c in coefficients]
-    found: dict[Orders, Vector] = {}
+    found: dict[Orders, Scalar] = {}
     for rest in inner[0]:
-        along_first = derivatives([x[rest] for x in inner], u[0], most - sum(rest))
+        along_first = taylor([x[rest] for x in inner], u[0], most - sum(rest))
         found |= {(order, *rest): x for order, x in enumerate(along_first)}
     return found

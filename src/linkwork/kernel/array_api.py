@@ -7,7 +7,7 @@ import functools
 import importlib
 from typing import Any
 
-NEW_COPY, SET_HANDLER = 85, 304  # PyArray_NewCopy, PyDataMem_SetHandler
+NEW_COPY, NEW_LIKE, SET_HANDLER = 85, 277, 304  # PyArray_NewCopy, PyArray_NewLikeArray, PyDataMem_SetHandler
 
 
 @functools.cache

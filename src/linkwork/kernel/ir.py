@@ -16,6 +16,7 @@ from collections.abc import Container, Sequence
 from . import graph, machine, vector_math
 from .graph import Op
 from .lanes import Lanes
+from .schedule import few_at_a_time
 from .trace import Kernel, Place
 
 COMPARE = {"lt": "olt", "le": "ole"}
@@ -23,6 +24,7 @@ ARITHMETIC = {"add": "fadd", "sub": "fsub", "mul": "fmul", "div": "fdiv"}
 INTRINSIC = {"sqrt": "sqrt", "abs": "fabs", "floor": "floor", "ceil": "ceil"}
 INLINE = {"const", "input", *ARITHMETIC, "fma", "fms", "fnma", "neg", "sqrt", "abs", "floor", "select", *COMPARE, "gather"}
 LARGE = 100  # flops: as many lanes as fit one register at a time
+MANY = 64  # numbers that are gathered: twice as many as there are registers
 LONG = 400  # flops of all parts: in a loop over the parts; others are written out one after the other
 ALIGN = 64  # bytes, of lanes on the stack
 GO_ON = "  br label %after"  # the end of a node
@@ -313,6 +315,8 @@ def calls(ops: list[Op]) -> set[int]:
 def function(kernel: Kernel, name: str, arrays: Sequence[str], uniform: frozenset[str], t: Lanes) -> Function:
     """The text of one kernel, the vector functions it calls and its flops per lane. `arrays` fixes the order of `bases`."""
     ops, results = graph.build([s for s, _ in kernel.loads], [v for v, _ in kernel.stores])
+    if sum(op[0] == "gather" for op in ops) >= MANY:
+        ops, results = few_at_a_time(ops, results)
     one, early = part(ops, t)
     whole = Body(kernel, t, uniform, t)
     if one == t:

@@ -103,6 +103,10 @@ class LoopFunction:
             raise CompileError(f"{self.name} is for loop functions to call: a kernel has no bool, no Mask and no result")
         return [(name, NAMES[kind]) for name, kind in parameters]
 
+    def written(self, lanes: Lanes, symbol: str) -> str | None:
+        """A text of its own in IR, or None where the Python function is what is compiled."""
+        return None
+
     def text(self, lanes: Lanes) -> tuple[str, str]:
         """The name of the kernel, and its module."""
         kinds, module = [kind for _, kind in self.parameters], Module(lanes)
@@ -186,9 +190,12 @@ class Module:
         key = id(function)
         if key not in self._known:
             self._known[key] = None
-            source = Source(function, self)
             signature = Signature(f"{function.name}.{len(self._known)}", *function.signature)
-            self.functions.append(Statements(source, self.lanes, signature).function(source.tree))
+            text = function.written(self.lanes, signature.symbol)
+            if text is None:
+                source = Source(function, self)
+                text = Statements(source, self.lanes, signature).function(source.tree)
+            self.functions.append(text)
             self._known[key] = signature
         return self._known[key]
 

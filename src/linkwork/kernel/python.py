@@ -9,7 +9,8 @@ process, and where they differ nothing here is used.
     object state(self, arrays)           one state: the arrays become inputs where they are; returns `result`, or a copy of it
     object copy(self)                    what an array holds now: a copy that cannot be written to
     object step(self, array)             the same of a state that goes on; returns whether it is finite afterwards
-    object batch(self, arrays and out)   a batch, without the interpreter lock; returns `out`
+    object batch(self, arrays and out)   a batch, without the interpreter lock; returns `out`, or False if numbers that the job
+                                         looks at are not sound
     object shared(self, arrays and out)  the same by several threads, each with a job of its own
 
 An array that is not what the record says (type, shape, in one piece; for a step, too large) makes them return None, or raise the
@@ -37,13 +38,14 @@ PLACES = {"type": HEADER - 8, "data": HEADER, "nd": HEADER + 8, "shape": HEADER 
 C_CONTIGUOUS, ALIGNED, WRITEABLE = 0x1, 0x100, 0x400
 METH_FASTCALL = 0x80
 COMMON = ("count", "type", "descr", "none", "error", "message", "incref", "set_error")  # count of arguments
-# For every input follow its place in bases and its size. If there is a map, `size` numbers are unpacked from lanes to memory.
-# copy: the function that copies the result for the caller, or null
-STATE = (*COMMON, "segments", "segment_count", "bases", "result", "copy", "lanes", "memory", "size", "map")
+# For every input follow its place in bases and its size. The `size` numbers of the result are in the lanes; by the map, if there
+# is one, they are unpacked to memory, which is that of `result`.
+# make: the function that makes an array like the result for the caller, or null
+STATE = (*COMMON, "segments", "segment_count", "bases", "result", "make", "lanes", "memory", "size", "map")
 COPY = ("array", "copy")
 # A step has one input; it may be as large as `most`. What moves (its place in bases) must be finite, below `finite`, afterwards.
 STEP = (*COMMON, "segments", "segment_count", "bases", "most", "true", "false", "moving", "size", "finite")
-BATCH = (*COMMON, "job", "save", "restore")
+BATCH = (*COMMON, "job", "save", "restore", "false")
 # pieces: into so many a batch is cut; after these the jobs of the others
 SHARED = (*BATCH, "share", "mails", "others", "pieces")
 
@@ -51,10 +53,10 @@ SHARED = (*BATCH, "share", "mails", "others", "pieces")
 # --- making functions -------------------------------------------------------------------------------------------------
 @functools.cache
 def available() -> bool:
-    """Whether arrays lie in memory as this module says, and are copied as it says."""
+    """Whether arrays lie in memory as this module says, and are made and copied as it says."""
     table = np.arange(24.0).reshape(4, 6)
     some = (table, table[1:, ::2], table[0], table.astype(np.float32).T, np.zeros(0), np.array(1))
-    return all(_as_expected(a) for a in some) and _copied(table)
+    return all(_as_expected(a) for a in some) and _copied(table) and _made(table)
 
 
 def _as_expected(a: np.ndarray) -> bool:
@@ -71,6 +73,13 @@ def _as_expected(a: np.ndarray) -> bool:
 def _copied(a: np.ndarray) -> bool:
     copy = ctypes.PYFUNCTYPE(ctypes.py_object, ctypes.py_object, ctypes.c_int)(array_api.address(array_api.NEW_COPY))(a, 0)
     return type(copy) is np.ndarray and copy.tobytes() == a.tobytes() and copy.flags.owndata and copy is not a
+
+
+def _made(a: np.ndarray) -> bool:
+    kinds = ctypes.py_object, ctypes.py_object, ctypes.c_int, ctypes.c_void_p, ctypes.c_int
+    new = ctypes.PYFUNCTYPE(*kinds)(array_api.address(array_api.NEW_LIKE))(a, 0, None, 0)
+    same = type(new) is np.ndarray and new.shape == a.shape and new.dtype is a.dtype
+    return same and _as_expected(new) and new.flags.owndata and new.flags.c_contiguous
 
 
 class _Method(ctypes.Structure):
@@ -123,14 +132,14 @@ def of_state(
 
     fixed    segments, their number and bases
     inputs   for every argument its place in bases and its size
-    unpack   address in the lanes, number of scalars and address of the map of a packed result; zeros: it is not packed
+    unpack   address in the lanes, number of scalars and address of the map of the result, or 0 if it is not packed
     error    what to raise for an array that does not fit
     copies   it returns a copy of the result; otherwise the result itself, which the next call overwrites
     owner    of the memory; it lives as long as the function
     """
     raised = (error[0], ctypes.create_string_buffer(error[1].encode())) if error else None
     lanes, size, places = unpack
-    moved = (array_api.address(array_api.NEW_COPY) if copies else 0, lanes, result.ctypes.data, size, places)
+    moved = (array_api.address(array_api.NEW_LIKE) if copies else 0, lanes, result.ctypes.data, size, places)
     fields = (*_common(len(inputs), dtype, raised), *fixed, id(result), *moved, *(x for pair in inputs for x in pair))
     return builtin(address, fields, (owner, dtype, result, raised))
 
@@ -176,7 +185,8 @@ def of_shared_batch(
 
 
 def _batch_fields(job: int, dtype: np.dtype, count: int) -> tuple[int, ...]:
-    return (*_common(count, dtype, None), job, address_of_api("PyEval_SaveThread"), address_of_api("PyEval_RestoreThread"))
+    threads = address_of_api("PyEval_SaveThread"), address_of_api("PyEval_RestoreThread")
+    return (*_common(count, dtype, None), job, *threads, id(False))
 
 
 # --- what they do -----------------------------------------------------------------------------------------------------
@@ -333,11 +343,37 @@ def state_ir() -> str:
     lines = [*_head("lw_python_state", STATE, ("count", "segment_count", "size")), _LOOP, *_pair_ir(len(STATE), "data")]
     lines += ["  %target = getelementptr ptr, ptr %bases, i64 %place", _NEXT]
     lines.append("  call void @lw_run(ptr %segments, i64 %segment_count, ptr %bases)")
-    lines += ["  %plain = icmp eq ptr %map, null", "  br i1 %plain, label %finish, label %unpack", "unpack:"]
-    lines.append("  call void @lw_unpack_mapped(ptr %lanes, ptr %memory, i64 %size, i64 0, i64 1, ptr %map)")
-    lines += ["  br label %finish", "finish:", "  %own = icmp eq ptr %copy, null", "  br i1 %own, label %as.it.is, label %copied"]
-    lines += ["as.it.is:", "  call void %incref(ptr %result)", "  ret ptr %result"]
-    return "\n".join([*lines, "copied:", "  %made = call ptr %copy(ptr %result, i32 0)", "  ret ptr %made", _REFUSED])
+    arguments, data = "i64 %size, i64 0, i64 1", PLACES["data"]
+    lines += [
+        "  %plain = icmp eq ptr %map, null",
+        "  %own = icmp eq ptr %make, null",
+        "  br i1 %own, label %kept, label %new",
+        "kept:",
+        "  br i1 %plain, label %as.it.is, label %unpack",
+        "unpack:",
+        f"  %fine.kept = call i1 @lw_unpack_mapped(ptr %lanes, ptr %memory, {arguments}, ptr %map)",
+        "  br label %as.it.is",
+        "as.it.is:",
+        "  call void %incref(ptr %result)",
+        "  ret ptr %result",
+        "new:",
+        "  %made = call ptr %make(ptr %result, i32 0, ptr null, i32 0)",
+        "  %lost = icmp eq ptr %made, null",
+        "  br i1 %lost, label %done, label %fill",
+        "fill:",
+        f"  %made.at = getelementptr i8, ptr %made, i64 {data}",
+        "  %made.data = load ptr, ptr %made.at",
+        "  br i1 %plain, label %straight, label %mapped",
+        "straight:",
+        f"  %fine.new = call i1 @lw_unpack(ptr %lanes, ptr %made.data, {arguments})",
+        "  br label %done",
+        "mapped:",
+        f"  %fine.mapped = call i1 @lw_unpack_mapped(ptr %lanes, ptr %made.data, {arguments}, ptr %map)",
+        "  br label %done",
+        "done:",
+        "  ret ptr %made",
+    ]
+    return "\n".join([*lines, _REFUSED])
 
 
 def batch_ir(width: int, shared: bool) -> str:
@@ -354,13 +390,17 @@ def batch_ir(width: int, shared: bool) -> str:
     lines += [f"  %target = getelementptr ptr, ptr %entry, i64 {TRANSFER.index('memory')}", _NEXT]
     lines.append(f"  %end.at = getelementptr i64, ptr %job, i64 {JOB.index('end')}\n  store i64 %rows, ptr %end.at")
     load_field(lines, "next", JOB.index("next"), "%job", "ptr")
-    lines.append("  store i64 0, ptr %next")
+    load_field(lines, "odd", JOB.index("odd"), "%job", "ptr")
+    lines += ["  store i64 0, ptr %next", "  %looks = icmp ne ptr %odd, null"]
+    lines.append("  %odd.of = select i1 %looks, ptr %odd, ptr %next\n  store i64 0, ptr %odd.of")
     call = "  call void @lw_batch(ptr %job)"
     if shared:
         lines.append(_others_ir(width))
         call = "  call void %share(ptr %mails, i64 %others, ptr @lw_batch, ptr %job)"
     lines += ["  %thread = call ptr %save()", call, "  call void %restore(ptr %thread)"]
-    return "\n".join([*lines, "  call void %incref(ptr %out)", "  ret ptr %out", _REFUSED])
+    lines += ["  %odd.now = load i64, ptr %odd.of", "  %is.odd = icmp ne i64 %odd.now, 0", "  %bad = and i1 %looks, %is.odd"]
+    lines.append("  %said = select i1 %bad, ptr %false, ptr %out")
+    return "\n".join([*lines, "  call void %incref(ptr %said)", "  ret ptr %said", _REFUSED])
 
 
 def _others_ir(width: int) -> str:

@@ -12,23 +12,27 @@ there with each.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
+from ..kernel.function import Function
 from ..kernel.sweep import POSE, SCALAR, Algorithm, Field, Items, Packing, Step, Tree, outward, over, vector
+from ..kernel.symbol import variable
 from ..model.accepts import check_model, takes_model
 from ..model.model import Model
 from ..reduced.rules import falling_world, velocity_step
 from ..spatial.rigid import UPPER
-from ..spatial.scalar import Vector, array, cross, dot, stack, zeros
+from ..spatial.scalar import Vector, array, cross, dot, is_number, stack, zeros
 from ..spatial.se3 import SE3
+from ..spatial.table import Table
 from .rules import vectors, world_columns
 from .spaces import interface, paths, plans_of
 
 COUNT = 10  # parameters of a body
+NEEDS = 42  # numbers of a body: four wrenches, six moments
 
 
 def accelerate(n: Any, parent: Any) -> None:
@@ -69,32 +73,83 @@ FIELDS = {
     "w": Field("shared", codec=vector(3)),
     "acc": Field("shared", codec=vector(6), world=falling_world),
     "pose": Field("shared", codec=POSE),
-    "needs": Field("work", "node", vector(42)),
+    "Y": Field("output", "Y", SCALAR),
+    "needs": Field("work", "node", vector(NEEDS), alias="Y"),
+    "block": Field("work", "pair", vector(COUNT), alias="Y"),
 }
 STEPS: dict[str, Sequence[Step]] = {"run": [outward(accelerate), over("below", products, *ROLES)]}
-REGRESSOR = Algorithm(
-    "regressor",
-    {**FIELDS, "Y": Field("output", "Y", SCALAR), "block": Field("work", "pair", vector(COUNT), alias="Y")},
-    STEPS,
-)
-REGRESSOR_BLOCKS = Algorithm("regressor_blocks", {**FIELDS, "block": Field("output", "pair", vector(COUNT))}, STEPS)
+REGRESSOR = Algorithm("regressor", FIELDS, STEPS)
+
+
+class RegressorPlaces:
+    """Where the numbers of the regressor are stored: the needs of all bodies, then blocks of freedoms with what they carry, zero.
+
+    The motion of a root's freedom in the frame of its body is often one of the axes: then its joint forces are needs of the
+    bodies, and no block of it is stored.
+
+    pairs    (nodes, bodies) of joints and bodies below them that have blocks
+    table    (nv, bodies, 10): the place of every number
+    """
+
+    def __init__(self, model: Model) -> None:
+        on_way, starts = paths(model) > 0, model.tree.offsets("v")
+        axes = root_axes(model)
+        stored = on_way & ~np.isin(np.arange(model.nv), list(axes))
+        first = -(-NEEDS * model.nb // COUNT)  # blocks begin after the needs
+        self.count = COUNT * (first + int(np.count_nonzero(stored))) + 1
+        blocks = np.full((model.nb, model.nv), self.count - 1)
+        blocks[stored] = COUNT * (first + np.arange(np.count_nonzero(stored)))
+        self.table = np.minimum(blocks.T[:, :, None] + np.arange(COUNT), self.count - 1)
+        for dof, axis in axes.items():
+            below = np.flatnonzero(on_way[:, dof])
+            self.table[dof, below] = self._of_needs(axis, below)
+        moving = np.flatnonzero(np.diff(starts))
+        bodies, joints = np.nonzero(stored[:, starts[moving]])
+        self.pairs = moving[joints], bodies
+
+    def _of_needs(self, axis: int, bodies: np.ndarray) -> np.ndarray:
+        """The places (bodies, 10) of component `axis` of the wrenches; forces of rotational inertias are zero."""
+        wrenches, moments = 6 * np.arange(4) + axis, 24 + 3 * np.arange(6) + axis
+        found = NEEDS * bodies[:, None] + np.concatenate([wrenches, moments])
+        if axis >= 3:
+            found[:, 4:] = self.count - 1
+        return found
+
+    def tree(self, model: Model, index: np.ndarray) -> Tree:
+        """The tree of the model whose regressor is returned as the numbers at these places."""
+        nodes, bodies = self.pairs
+        starts = model.tree.offsets("v")
+        own = [np.minimum(starts[nodes] + k, starts[nodes + 1] - 1) for k in range(6)]
+        roles = {"body": bodies, **{f"p{k}": self.table[dof, bodies, 0] // COUNT for k, dof in enumerate(own)}}
+        packing = Packing(np.ascontiguousarray(index.reshape(-1), np.int32), self.count)
+        counts = {**model.tree.counts, "pair": self.count // COUNT}
+        return replace(model.tree, counts=counts, items={"below": lambda: Items(nodes, roles)}, packings={"Y": lambda: packing})
+
+
+def root_axes(model: Model) -> dict[int, int]:
+    """The freedoms of roots that are one component of the body's twist each, at any q, and which it is."""
+    found: dict[int, int] = {}
+    for root in np.flatnonzero(model.parents < 0).tolist():
+        joint, start = model.bodies[root].joint, int(model.tree.offsets("v")[root])
+        if any(isinstance(x, Table) for x in joint.parameters().values()):
+            continue  # symbols cannot look up numbers; what moves by a table is no axis
+        q = stack(*(variable(f"q{k}") for k in range(joint.nq)))
+        S = joint.motion(q, np.zeros(joint.nv)).tangent.S
+        if all(is_number(x) and x in (0.0, 1.0) for x in S.flat) and all(sum(s) == 1.0 for s in S.T):
+            found |= {start + k: int(np.argmax(s)) for k, s in enumerate(S.T.astype(float))}
+    return found
 
 
 def regressor_tree(model: Model) -> Tree:
-    """Every joint with every body that it carries; blocks of ten numbers for each of its freedoms, the others are zero."""
-    bodies, dofs = np.nonzero(paths(model))
-    pairs, starts = len(bodies), model.tree.offsets("v")
-    place = np.full((model.nv, model.nb), pairs, np.int64)
-    place[dofs, bodies] = np.arange(pairs)
-    index = np.minimum(place[:, :, None] * COUNT + np.arange(COUNT), pairs * COUNT)
-    packing = Packing(np.ascontiguousarray(index.reshape(-1), np.int32), pairs * COUNT + 1)
-    joints = np.searchsorted(starts, dofs, side="right") - 1
-    first = starts[joints] == dofs
-    nodes, carried = joints[first], bodies[first]
-    own = [np.minimum(starts[nodes] + k, starts[nodes + 1] - 1) for k in range(6)]
-    roles = {"body": carried, **{f"p{k}": place[dof, carried] for k, dof in enumerate(own)}}
-    counts = {**model.tree.counts, "pair": pairs}
-    return replace(model.tree, counts=counts, items={"below": lambda: Items(nodes, roles)}, packings={"Y": lambda: packing})
+    """The whole matrix, row by row."""
+    places = RegressorPlaces(model)
+    return places.tree(model, places.table)
+
+
+def regressor_blocks_tree(model: Model) -> Tree:
+    """The blocks that are not zero for certain, one after the other."""
+    places = RegressorPlaces(model)
+    return places.tree(model, places.table[regressor_pairs(model)])
 
 
 def regressor(model: Model, q: Any, v: Any, a: Any, threads: int | None = 1) -> np.ndarray:
@@ -109,11 +164,7 @@ def regressor(model: Model, q: Any, v: Any, a: Any, threads: int | None = 1) -> 
         check_model(model)
     found = model.usual_functions.get("regressor")
     if found is None:
-        known = interface(
-            model, REGRESSOR, plans_of(model, regressor, lambda: regressor_tree(model)), {"Y": (model.nv, COUNT * model.nb)}
-        )
-        found = known.function(("q", "v", "a"), ("Y",), (), {"gravity": model.gravity})
-        model.usual_functions["regressor"] = found
+        found = _function(model, "regressor", regressor_tree, (model.nv, COUNT * model.nb))
     return found.first(threads, q, v, a)
 
 
@@ -122,11 +173,15 @@ def regressor_blocks(model: Model, q: Any, v: Any, a: Any, threads: int | None =
     writing zeros takes longer than all else. `regressor_pairs` says where they stand."""
     found = model.usual_functions.get("regressor_blocks")
     if found is None:
-        plans = plans_of(model, regressor, lambda: regressor_tree(model))
-        known = interface(model, REGRESSOR_BLOCKS, plans, {"block": (len(regressor_pairs(model)[0]), COUNT)})
-        found = known.function(("q", "v", "a"), ("block",), (), {"gravity": model.gravity})
-        model.usual_functions["regressor_blocks"] = found
+        found = _function(model, "regressor_blocks", regressor_blocks_tree, (len(regressor_pairs(model)[0]), COUNT))
     return found.first(threads, q, v, a)
+
+
+def _function(model: Model, name: str, tree: Callable[[Model], Tree], shape: tuple[int, int]) -> Function:
+    """A function of q, v and a, kept with the model."""
+    known = interface(model, REGRESSOR, plans_of(model, tree, lambda: tree(model)), {"Y": shape})
+    found = model.usual_functions[name] = known.function(("q", "v", "a"), ("Y",), (), {"gravity": model.gravity})
+    return found
 
 
 def regressor_pairs(model: Model) -> tuple[np.ndarray, np.ndarray]:

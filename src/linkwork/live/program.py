@@ -15,10 +15,11 @@ from ..kernel.plan import Plan, variant
 from ..kernel.wasm import LANES, WebAssembly
 from ..kernel.wasm_object import imported
 from ..model.kinematics import KINEMATICS
+from ..view.firmness import firmness
 from .controls import Ranges, controls
 from .memory import STACK, Memory, Placed
 from .places import LawNumbers, Places
-from .start import Start, grip
+from .start import Start
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,7 +84,7 @@ def _law(x: LawNumbers) -> dict[str, Any]:
 
 def _handle(start: Start, x: LawNumbers) -> dict[str, Any]:
     """A handle: its body, the addresses of its numbers and of its target, and how it pulls when it does."""
-    stiffness, damping = grip(start, x.law.bodies[0])
+    stiffness, damping = firmness(start.model, x.law.bodies[0], start.dt, start.stiff)
     assert x.inputs is not None
     at = {name: n.at for name, n in x.parameters.items()} | {"target": x.inputs.at}
     return {"body": start.model.body_index(x.law.bodies[0]), "at": at, "stiffness": stiffness, "damping": damping}

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 from ..errors import InputError
 from ..model import MaximalState, Model, State
 from ..redmax import HyperReduced
+from ..store.files import whole_file
 from ..view.bundle import assembled, script_of
 from ..view.description import describe
-from ..view.files import whole_file
 from ..view.packed import as_json
 from .paths import live_paths
 from .program import LiveProgram, live_program

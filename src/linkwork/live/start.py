@@ -22,10 +22,6 @@ from ..steppers import AdaptiveStepper
 from ..steppers.efforts import Efforts
 from ..steppers.stepper import Program, program_of
 
-SWING = 12.0  # rad/s, of all bodies on a handle
-DAMPED = 0.5  # of that swing, as a part of the critical damping
-STABLE = 0.3  # of the step: how far an explicit step may go into the period, and into the decay, of a body on a handle
-
 
 @dataclass(frozen=True, eq=False)
 class Start:
@@ -122,18 +118,3 @@ def _refuse(model: Model) -> None:
     moving = model.elements_of(FibreMuscle)
     if moving:
         raise InputError(f"{moving[0]!r}: its fibres are moved by Python (MuscleDrive), which a page has not; use Muscle")
-
-
-def grip(start: Start, body: str) -> tuple[float, float]:
-    """How a handle pulls a body: stiffness (N/m) and damping (N s/m).
-
-    All bodies together would swing on it at SWING rad/s. Steps that take forces as they are at their start bear no more than a
-    part of what the body's own inertia allows: a point at its end has about a quarter of its mass.
-    """
-    model = start.model
-    total = max(sum(b.inertia.mass for b in model.bodies), 1e-6)
-    own = max(model.bodies[model.body_index(body)].inertia.mass, 1e-3 * total) / 4.0
-    stiffness, damping = SWING**2 * total, 2.0 * DAMPED * SWING * total
-    if start.stiff:
-        return stiffness, damping
-    return min(stiffness, own * (STABLE / start.dt) ** 2), min(damping, own * STABLE / start.dt)

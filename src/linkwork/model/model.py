@@ -6,6 +6,7 @@ import importlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -101,9 +102,14 @@ class Model(Travelling):
     def __post_init__(self) -> None:
         if not isinstance(self.gravity, np.ndarray) or self.gravity.flags.writeable:
             object.__setattr__(self, "gravity", read_only(gravity_vector(self.gravity)))
+        fitting: set[tuple[int, int, int]] = set()  # properties, many joints may share them, and the sizes that they have
         for i, body in enumerate(self.bodies):
             if not -1 <= body.parent < i:
                 raise ModelError(f"body {body.name!r}: its parent has number {body.parent}; parents stand before their children")
+            key = (id(body.properties), body.joint.nq, body.joint.nv)
+            if key not in fitting:
+                body.properties.check_sizes(body.joint, body.joint_name)
+                fitting.add(key)
         for element in self.elements:
             element.check(self)
 
@@ -379,6 +385,18 @@ class Model(Travelling):
         if path is not None:
             view.write_figure(figure, path)
         return figure
+
+    def save(self, path: Any, state: Any = None) -> Path:
+        """Write the model to a file, `.lwm`, which `lw.load` and the commands read; functions of joints and laws are in it as
+        what they compute.
+
+        state   to start from, kept as the keyframe "start"
+
+        >>> file = model.save("arm.lwm", state)
+        >>> lw.load(file)
+        Model(2 bodies, nq=2, nv=2)
+        """
+        return importlib.import_module("linkwork.io.saved").save_model(self, Path(path), state)
 
     def describe(self, name: str | None = None) -> str:
         """What a joint, body, frame or law is, where its numbers lie and what acts on it; without a name, the whole tree.

@@ -170,6 +170,24 @@ def still_motion(n: Any, parent: Any) -> None:
     n.still = n.E.pull_twist(parent.still) + n.zeta
 
 
+def predicted_motion(n: Any, parent: Any) -> None:
+    """The same with velocity terms at the middle of the step, where the acceleration of the last step leads."""
+    reduced.predicted_velocities(n, parent)
+    n.still = n.E.pull_twist(parent.still) + n.zeta
+
+
+def middle_motion(n: Any, parent: Any) -> None:
+    """The same once more, at the middle that the first accelerations lead to."""
+    reduced.middle_velocities(n, parent)
+    n.still = n.E.pull_twist(parent.still) + n.zeta
+
+
+def held_middle_motion(n: Any, parent: Any) -> None:
+    """The same where rows pull: as they did in the last step."""
+    reduced.held_middle_velocities(n, parent)
+    n.still = n.E.pull_twist(parent.still) + n.zeta
+
+
 def factor_softly(IA: Articulated, S: np.ndarray, soft: np.ndarray, cross: np.ndarray | None) -> JointFactor:
     """See `JointFactor`, with a block on the joint, and one between the body and its parent."""
     U = IA.matrix @ S
@@ -215,21 +233,26 @@ def eliminating(factor: Rule) -> Rule:
 
     def rule(n: Any, parent: Any) -> None:
         factor(n, parent)
-        own = inertia_of(n)
-        pA = own @ n.still + gyroscopic(n.w, n.first_moment, own.J) - n.load + n.pA
-        u = n.push - n.S.T @ pA
-        n.y = n.factor.solve(u)
-        parent.pA = parent.pA + n.E.move_wrench(pA + n.K.T @ u)
+        pass_forces(n, parent)
 
     return rule
+
+
+def pass_forces(n: Any, parent: Any) -> None:
+    """The bias force of the subtree, on the factor that there is."""
+    own = inertia_of(n)
+    pA = own @ n.still + gyroscopic(n.w, n.first_moment, own.J) - n.load + n.pA
+    u = n.push - n.S.T @ pA
+    n.y = n.factor.solve(u)
+    parent.pA = parent.pA + n.E.move_wrench(pA + n.K.T @ u)
 
 
 def free_joints(n: Any, parent: Any) -> None:
     """Velocities after a step without rows, of joints."""
     b = n.E.pull_twist(parent.made)
-    a = n.y - n.K @ b
-    n.made = b + n.S @ a
-    n.free_v = n.v + n.h * a
+    n.a = n.y - n.K @ b
+    n.made = b + n.S @ n.a
+    n.free_v = n.v + n.h * n.a
 
 
 def free_bodies(n: Any, parent: Any) -> None:
@@ -247,7 +270,8 @@ def bodies_drift(n: Any) -> Vector:
 
 def dense_velocities(n: Any, parent: Any) -> None:
     """Velocities after a step without rows, of joints and bodies, from the solution of the dense system."""
-    n.free_v = n.v + n.h * n.side
+    n.a = n.side
+    n.free_v = n.v + n.h * n.a
     n.free = n.E.pull_twist(parent.free) + n.S @ n.free_v
     n.drift = bodies_drift(n)
 
@@ -337,6 +361,14 @@ def solved(shape: Shape, softness: Softness, free: Rule, coupled_free: Rule) -> 
     return [inward(collect), *factored, *solved_again(shape, softness), outward(coupled_free)]
 
 
+def solved_at_middle(shape: Shape, softness: Softness, free: Rule) -> list[Step]:
+    """The same once more, with velocity terms at the middle that it leads to, on the same factor."""
+    middle = outward(held_middle_motion if shape[1] >= 0 else middle_motion)
+    if softness.way == RECURSIVE:
+        return [middle, inward(pass_forces), outward(free)]
+    return [middle, inward(collect), *solved_again(shape, softness), outward(dense_velocities)]
+
+
 def solved_again(shape: Shape, softness: Softness) -> list[Step]:
     """A^-1 side in place of `side`, where there is no recursion."""
     return solved_densely() if softness.way == DENSE else solved_by_gradients(shape[0])
@@ -361,13 +393,18 @@ def pushes_out(shape: Shape, softness: Softness) -> list[Step]:
     return push_out(shape) if softness.way == RECURSIVE else coupled_push_out(shape)
 
 
-def dynamics(shape: Shape, softness: Softness, rules: Rules, rubs_inside: bool = False) -> list[Step]:
-    """The sweeps from q and v to `free_v`, the velocities after a step; with `free`, those of bodies, where rows look at them."""
+def dynamics(shape: Shape, softness: Softness, rules: Rules, rubs_inside: bool = False, evaluations: int = 0) -> list[Step]:
+    """The sweeps from q and v to `free_v`, the velocities after a step; with `free`, those of bodies, where rows look at them.
+
+    evaluations   of the velocity terms at the middle of the step, as in `reduced.program.dynamics`; 0: at its start
+    """
     _, rows, on_bodies, _ = shape
+    free = free_bodies if on_bodies and rows >= 0 else free_joints
     return [
-        outward(still_motion),
+        outward(predicted_motion if evaluations else still_motion),
         *([outward(place)] if on_bodies else []),
         *loaded(shape, softness, linear_loads),
-        *solved(shape, softness, free_bodies if on_bodies and rows >= 0 else free_joints, dense_velocities),
+        *solved(shape, softness, free, dense_velocities),
+        *(solved_at_middle(shape, softness, free) if evaluations > 1 else []),
         *held(shape, softness, rules, rubs_inside),
     ]

@@ -11,6 +11,7 @@ import functools
 
 import numpy as np
 
+from ..constraints.closure_domains import ClosureCoordinates, bounded_closures
 from ..constraints.rows import constraint_set
 from ..constraints.singular import LARGE, locks
 from ..elements.collection import Shape, collection
@@ -47,12 +48,14 @@ def check_closed(model: Model, state: State | MaximalState, open_loops: str = "r
     c, counts = constraint_set(model), closing_rows(model)
     q = state.q if isinstance(state, State) else state.q_fit
     if isinstance(state, State) and _surely_closed(model, q, state.t):
+        _check_domains(model, q, state.t)
         return
     poses = kinematics(model, q).poses if isinstance(state, State) else state.poses
     residual = np.abs(np.where(counts, c.residuals(poses, q, state.t), 0.0))
     worst = np.unravel_index(int(np.argmax(residual)), residual.shape)
     if residual[worst] <= OPEN * size_of(poses):
         _check_locks(model, q, state.t)
+        _check_domains(model, q, state.t)
         return
     law = [law for law, rows in c.sizes() for _ in range(rows)][worst[-1]]
     one = f" of state {worst[0]}" if len(worst) > 1 else ""
@@ -142,6 +145,19 @@ def _check_locks(model: Model, q: np.ndarray, t: float) -> None:
             f"the start is a singular position: {', '.join(held)} locks it to second order only, and no finite force holds it. "
             'Start from another, leave out what locks it, or pass open_loops="allow" to see it give way by a part of a step'
         )
+
+
+def _check_domains(model: Model, q: np.ndarray, t: float) -> None:
+    """Raise if a joint that closes a loop is outside its domain."""
+    if not bounded_closures(model):
+        return
+    closures = ClosureCoordinates(model)
+    x = closures.at(q.reshape(-1, 1, model.nq), np.array([t]))[:, 0]
+    x = x[np.isfinite(x).all(axis=-1)]
+    for law, part in closures.parts:
+        problem = law.pair.checked(x[:, part])
+        if problem:
+            raise InputError(f"{law!r} at the start: {problem}")
 
 
 def size_of(poses: np.ndarray) -> float:

@@ -3,10 +3,10 @@
 Every pair of shapes has its rows, which are known when the model is built: that makes a contact the same contact in every step.
 What a step costs depends on those that are near:
 
-    boxes of shapes, swept and pruned        tell which laws are worth watching (`find_near`)
+    boxes and balls of shapes                swept and pruned, tell which laws are worth watching (`find_near`)
     rules of laws that are not               are passed over, as are the climbs of their rows
     rows that act                            are listed, each with the multiplier that it had in the last step (`gather_awake`)
-    islands                                  are solved one by one, without a matrix (`solvers.islands`)
+    islands of these                         are solved one by one, without a matrix of all rows (`solvers.islands`)
 
 One state at a time: which rows act steers the loops.
 """
@@ -16,7 +16,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..constraints.targets import REACH, RECOVERY
-from ..contact.broad import speed_bound, world_box
+from ..contact.broad import speed_bound, world_ball, world_box
 from ..geometry.sweep_and_prune import sweep_and_prune
 from ..kernel.loops import Ints, Lane, Table, any, loops, maximum, where
 from ..kernel.sweep import SCALAR, Field, Routine, Step, each, vector
@@ -24,6 +24,7 @@ from ..solvers.islands import solve_islands
 from ..spatial.se3 import SE3
 
 HUGE = 1e300
+TOLERATED = 1e-13  # m, rad: no deeper than rounding
 NO_ROW = 1e15  # the number of a row that is not there
 MULTIPLIERS = ("last_rows", "last_multipliers")  # what a step hands to the next one
 ACTING = ("acting_rows", "acting_x")  # the same, as it is recorded
@@ -31,10 +32,12 @@ ACTING = ("acting_rows", "acting_x")  # the same, as it is recorded
 
 # --- which are near ----------------------------------------------------------------------------------------------------------
 def bound_shape(n: Any, body: Any) -> None:
-    """The box of a shape, with room for twice the way that its body may take in the step."""
+    """The box and the ball of a shape, with room for twice the way that its body may take in the step."""
     shape = n.shape.bound({name: getattr(n, f"own_{name}") for name in n.shape.parameter_names})
     margin = 0.0 if n.still else REACH * n.h * speed_bound(shape, body.free)
-    n.box_low, n.box_high = world_box(shape, SE3() if n.still else body.pose, margin)
+    pose = SE3() if n.still else body.pose
+    n.box_low, n.box_high = world_box(shape, pose, margin)
+    n.ball_middle, n.ball_reach = world_ball(shape, pose, margin)
 
 
 @loops
@@ -46,6 +49,8 @@ def find_near(
     number: Table,
     low: Lane,
     high: Lane,
+    middle: Lane,
+    reach: Lane,
     order: Ints,
     rest: Lane,
     listed: Ints,
@@ -53,7 +58,7 @@ def find_near(
     awake: Lane,
 ) -> None:
     """Laws whose shapes are near one another are noticed; none is awake yet."""
-    sweep_and_prune(shapes, laws, starts, second, number, low, high, order, rest, noticed, listed)
+    sweep_and_prune(shapes, laws, starts, second, number, low, high, middle, reach, order, rest, noticed, listed)
     for k in range(laws):
         awake[k] = 0.0
 
@@ -126,42 +131,54 @@ def pose_depths_seen(
     motion: Lane,
     lower: Lane,
     upper: Lane,
+    out_active: Ints,
     out_on: Lane,
     out_b: Lane,
     out_lower: Lane,
     out_upper: Lane,
     out_x: Lane,
 ) -> None:
-    """The problem of the displacement, as `push_out.pose_depths`, from the motion that rows see after the step."""
+    """The problem of the displacement, as `push_out.pose_depths`, from the motion that rows see after the step.
+
+    Rows of friction have no part in it, and are not listed. What is no deeper than TOLERATED touches, and joins no islands.
+    """
+    m = 0
     for i in range(active[0]):
         r = active[i + 1]
         pushes = (lower[r] >= 0.0) & (upper[r] > HUGE)
         holds = (lower[r] < -HUGE) & (upper[r] > HUGE)
         if cones[r] > 1 or cones[r] < 0:
             holds = holds & (on[r] < 0.0)
-        out_on[r] = where(pushes | holds, 1.0, 0.0)
-        out_b[r] = where(pushes, maximum(room[r] + h[0] * motion[r], -RECOVERY * h[0]), 0.0)
-        out_lower[r] = lower[r]
-        out_upper[r] = upper[r]
         out_x[r] = 0.0
+        if any(pushes | holds):
+            m += 1
+            out_active[m] = r
+            gap = room[r] + h[0] * motion[r]
+            out_on[r] = 1.0
+            out_b[r] = where(pushes, where(gap < -TOLERATED, maximum(gap, -RECOVERY * h[0]), maximum(gap, 0.0)), 0.0)
+            out_lower[r] = lower[r]
+            out_upper[r] = upper[r]
+    out_active[0] = m
 
 
 # --- the program -------------------------------------------------------------------------------------------------------------
-PATHS = ("starts", "places", "freedoms", "joints", "cones", "u_rows", "y_rows")
+PATHS, ROWS = ("starts", "places", "freedoms", "joints"), ("u_rows", "y_rows")
 GIVEN = 20  # arguments of `solve_islands` before its scratch
 SPACES = {
-    **dict.fromkeys(("root", "ends", "local", "degree", "gone", "order"), "crowd_joint"),
+    **dict.fromkeys(("root", "ends", "waits", "island_left", "local", "degree", "gone", "order"), "crowd_joint"),
     **dict.fromkeys(("rows", "at"), "list"),
     "slot": "crowd_pair",
     "first": "crowd_list",
     "block": "crowd_entry",
 }
-CODECS = {"near": 2, "pivots": 6, "U": 6, "Y": 6, "R": 6, "C": 6, "H": 36, "w": 6, "B": 9}
+CODECS = {"near": 2, "pivots": 6, "U": 6, "Y": 6, "R": 6, "C": 6, "H": 36, "w": 6, "joint_w": 6, "B": 9}
 LARGE = {
     **dict.fromkeys("UYRC", "crowd_entry"),
     "near": "crowd_pair",
     "H": "crowd_pair",
+    "K": "crowd_matrix",
     "w": "crowd_joint",
+    "joint_w": "crowd_joint",
     "B": "row",
     "pivots": "crowd_joint",
 }
@@ -173,11 +190,14 @@ def crowd_fields() -> dict[str, Field]:
     found = {
         "box_low": Field("work", "node", vector(3), of="shape"),
         "box_high": Field("work", "node", vector(3), of="shape"),
+        "ball_middle": Field("work", "node", vector(3), of="shape"),
+        "ball_reach": Field("work", "node", SCALAR, of="shape"),
         "sweep_order": Field("work", "shape_list", SCALAR),
         "sweep_rest": Field("work", "shape_list", SCALAR),
         "near_list": Field("work", "law_list", SCALAR),
         "motion": Field("work", "row", SCALAR),
         "no_mu": Field("work", "row", SCALAR),
+        "out_active": Field("work", "list", SCALAR),
         **{name: Field("state", "remembered", SCALAR) for name in MULTIPLIERS},
         **{name: Field("output", "remembered", SCALAR) for name in ACTING},
     }
@@ -189,7 +209,7 @@ def crowd_fields() -> dict[str, Field]:
 
 def finding() -> list[Step]:
     """What finds the laws that are worth watching, of those that have shapes to sweep."""
-    tables, boxes = ("near_starts", "near_second", "near_law"), ("box_low", "box_high")
+    tables, boxes = ("near_starts", "near_second", "near_law"), ("box_low", "box_high", "ball_middle", "ball_reach")
     return [
         each(bound_shape, "p0", on="shape"),
         Routine(
@@ -205,19 +225,20 @@ GATHER_AWAKE = Routine(
 )
 
 
-def islands(mu: str, problem: tuple[str, ...], settings: str, when: str) -> Routine:
+def islands(listed: str, cones: str, problem: tuple[str, ...], settings: str, when: str) -> Routine:
     """A problem on the rows that are listed.
 
-    problem    on, b, lower, upper, x, motion, left
+    cones      the table of what rows are
+    problem    mu, on, b, lower, upper, x, motion, left
     settings   whose numbers (`solvers.islands.SETTINGS`)
     """
     numbers = tuple(f"{settings}_{name}" for name in ("soft", "enough", "changes"))
     scratch = tuple(f"crowd_{name}" for name in SCRATCH)
-    return Routine(solve_islands, ("joint_count", "active", *PATHS, mu, *problem, *numbers, *scratch), when=when)
+    return Routine(solve_islands, ("joint_count", listed, *PATHS, cones, *ROWS, *problem, *numbers, *scratch), when=when)
 
 
 SOLVE_CROWD = [
-    islands("mu", ("on", "b", "lower", "upper", "x", "motion", "left"), "crowd", "busy"),
+    islands("active", "cones", ("mu", "on", "b", "lower", "upper", "x", "motion", "left"), "crowd", "busy"),
     Routine(remember, ("remembered_count", "active", "x", *MULTIPLIERS, *ACTING)),
 ]
 
@@ -225,8 +246,7 @@ SOLVE_CROWD = [
 def crowd_displacement(out: tuple[str, ...]) -> list[Step]:
     """What poses and solves the problem of displacements; `out` are the names of its rows (`push_out.OUT`)."""
     posed = ("room", "on", "motion", "lower", "upper")
-    on, b, lower, upper, x = out
     return [
-        Routine(pose_depths_seen, ("active", "cones", "h", *posed, *out), when="deep"),
-        islands("no_mu", (on, b, lower, upper, x, "motion", "out_left"), "out", "deep"),
+        Routine(pose_depths_seen, ("active", "cones", "h", *posed, "out_active", *out), when="deep"),
+        islands("out_active", "no_cones", ("no_mu", *out, "motion", "out_left"), "out", "deep"),
     ]

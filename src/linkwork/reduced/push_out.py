@@ -20,10 +20,9 @@ from ..kernel.loops import Ints, Lane, Table, loops, maximum, where
 from ..kernel.sweep import SCALAR, Field, Routine, Step, outward
 from ..solvers.boxes import gram, residuals, solve_boxes, spread
 from ..spatial.scalar import zeros
-from .crowds import crowd_displacement
+from .crowds import TOLERATED, crowd_displacement
 from .program import SCRATCH
 
-TOLERATED = 1e-13  # m, rad: no deeper than rounding
 SOFT = 1e-4  # of the diagonal
 HUGE = 1e300
 OUT = ("out_on", "out_b", "out_lower", "out_upper", "out_x")

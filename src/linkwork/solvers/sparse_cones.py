@@ -29,7 +29,9 @@ from .coulomb import (
     STILL,
     shorten,
 )
+from .dense_islands import LARGEST_MATRIX, SMALL_MATRIX, solve_dense_island
 from .sparse_rows import (
+    contact_blocks,
     factor_sparse,
     scale_sparse,
     solve_sparse,
@@ -39,7 +41,7 @@ from .sparse_rows import (
     turn_entries,
 )
 
-SWEEPS = 3  # of Gauss-Seidel, and more later
+SWEEPS, MOST_SWEEPS = 3, 9  # of Gauss-Seidel: at first, and later
 EPS = 1e-7  # relative weight of the last solution in a proximal round
 ROUNDS = 4  # proximal, on one factor
 INEXACT = 1e-6  # of the residual before: what proximal rounds need reach in one change of modes
@@ -51,12 +53,14 @@ JAM = 1e-7  # of the largest terms: a contradiction that no step of its modes ch
 LONGEST = 1e12  # of the ways along what modes leave; farther away nothing leaves its cone
 BEYOND = 1e-9  # of such a way, so that what is at its cone is outside
 LOAD = 1e-7  # of the diagonal: what makes the load of redundant rows unique
+LOOSE = 1e4  # times a change of u: x that changes by more is not the only one, nearly
 LOADINGS = 8  # steps of Newton's method toward it
 ONE_LOAD = 1e-8  # of the largest terms: changes of x that end them
 ROUGH = 1e-4  # of the largest terms: alternating directions serve no better residual
 FALL = 0.1  # of a residual: if it does not fall to this, it stands still
-PATIENCE, JAM_PATIENCE = 4, 10  # changes of modes without such a fall that end a search: where the residual is below
+PATIENCE, JAM_PATIENCE = 3, 6  # changes of modes without such a fall that end a search: where the residual is below
 STANDSTILL, LARGE_JAM = 1e-6, 1e-5  # of the largest terms
+WORTH = 1e-7  # of the largest terms: what is left above is worth a matrix, if there is room
 LEAVINGS = 40  # of contradictions, at most
 
 
@@ -218,6 +222,38 @@ def leave_cones(m: int, kinds: Ints, lo: Lane, hi: Lane, keep: Lane, dx: Lane, x
 
 
 @loops
+def answers_to_probe(
+    m: int,
+    nb: int,
+    kinds: Ints,
+    at: Ints,
+    block: Ints,
+    R: Lane,
+    C: Lane,
+    keep: Lane,
+    d: Lane,
+    soft: float,
+    slot: Ints,
+    order: Ints,
+    first: Ints,
+    near: Ints,
+    H: Lane,
+    unknowns: Ints,
+    z: Lane,
+    w: Lane,
+) -> float:
+    """The largest x that changes of u of size 1, all over the place, ask for: large where rows of the modes are redundant."""
+    n = list_unknowns(m, kinds, keep, unknowns)
+    for p in range(n):
+        z[p] = (float(7 * p % 11) - 5.3) * keep[unknowns[p]]
+    solve_sparse(n, nb, unknowns, at, block, R, C, d, soft, slot, order, first, near, H, z, w)
+    found = 0.0 * soft
+    for p in range(n):
+        found = maximum(found, abs(z[p]))
+    return found
+
+
+@loops
 def settle_load(
     m: int,
     kinds: Ints,
@@ -268,6 +304,10 @@ def settle_load(
         if kinds[i] == 1:
             slides = maximum(slides, keep[i] - keep[i + 2])
     if not any(slides > 0.0):
+        return
+    if not any(
+        answers_to_probe(m, nb, kinds, at, block, R, C, keep, d, soft, slot, order, first, near, H, unknowns, z, w) > LOOSE
+    ):
         return
     loadings = 0
     way = HUGE + zero
@@ -345,6 +385,7 @@ def solve_sparse_cones(
     R: Lane,
     C: Lane,
     H: Lane,
+    K: Lane,
     w: Lane,
     B: Lane,
     scale: Lane,
@@ -376,7 +417,7 @@ def solve_sparse_cones(
     take_entries(rows, starts, places, freedoms, joints, local, u_rows, y_rows, at, block, U, Y)
     for i in range(m):
         kinds[i] = cones[rows[i + 1]]
-    scale_sparse(rows, cones, mu, on, b, lower, upper, x, at, U, Y, scale, bs, lo, hi, xs, z, B)
+    scale_sparse(rows, cones, mu, on, b, lower, upper, x, at, U, Y, scale, bs, lo, hi, xs, z)
     zero = 0.0 * soft
     one = 1.0 + zero
     given = zero
@@ -397,11 +438,19 @@ def solve_sparse_cones(
     mark = HUGE + zero
     forced = 0
     size = largest_terms(m, xs, given)
+    solved = not any(least > enough * size)
+    if solved or (any(soft <= 0.0) and solve_dense_island(
+        m, SMALL_MATRIX, kinds, at, block, U, Y, soft, bs, lo, hi, scale, xs, u, xn, un, best, inside, force, z, keep, turn,
+        d, w, unknowns, K,
+    )):  # fmt: skip
+        changes = 0
+    if changes > 0:
+        contact_blocks(m, kinds, at, U, Y, scale, B)
     for change in range(changes):
         if any(least <= enough * size):
             break
         if sweeping == 1:
-            sweeps = SWEEPS + 2 * change
+            sweeps = min(SWEEPS + 2 * change, MOST_SWEEPS)
             sweep_sparse(m, kinds, nb, at, block, U, Y, B, soft, bs, lo, hi, scale, xs, w, sweeps, CLOSE)
         if alternating == 1:
             alternate_sparse(
@@ -481,6 +530,13 @@ def solve_sparse_cones(
                 w, unknowns, slot, degree, gone, order, first, near, pivots, H, close_enough, size,
             )  # fmt: skip
             break
+    if changes > 0 and any(soft <= 0.0) and any(least > WORTH * size):
+        for i in range(m):
+            xs[i] = best[i]
+        solve_dense_island(
+            m, LARGEST_MATRIX, kinds, at, block, U, Y, soft, bs, lo, hi, scale, xs, u, xn, un, best, inside, force, z, keep, turn,
+            d, w, unknowns, K,
+        )  # fmt: skip
     sparse_motions(m, nb, at, block, U, Y, soft, bs, best, u, w)
     natural_map(m, kinds, lo, hi, scale, best, u, best, u, zero, z)
     left = zero

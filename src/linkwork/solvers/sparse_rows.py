@@ -108,12 +108,8 @@ def scale_sparse(
     hi: Lane,
     xs: Lane,
     z: Lane,
-    B: Lane,
 ) -> None:
-    """The problem in scaled rows, as `cone_rows.scale_cones`; a contact has the scale of those of its rows that are on.
-
-    B   the 3 x 3 block of every contact, at 9 i of its normal row
-    """
+    """The problem in scaled rows, as `cone_rows.scale_cones`; a contact has the scale of those of its rows that are on."""
     m = rows[0]
     most = 0.0 * b[0]
     for i in range(m):
@@ -153,8 +149,13 @@ def scale_sparse(
                 normal = i + cones[r]
             lo[i] = -HUGE
             hi[i] = where(good, mu[r] * (scale[normal] * unit), 0.0)
+
+
+@loops
+def contact_blocks(m: int, kinds: Ints, at: Ints, U: Lane, Y: Lane, scale: Lane, B: Lane) -> None:
+    """The 3 x 3 block of every contact, at 9 i of its normal row."""
     for i in range(m):
-        if cones[rows[i + 1]] == 1:
+        if kinds[i] == 1:
             for k in range(3):
                 for j in range(3):
                     B[9 * i + 3 * k + j] = self_answer(i + k, i + j, at, U, Y)

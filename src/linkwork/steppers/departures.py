@@ -1,9 +1,11 @@
-"""Runs that leave the domain of a joint, and what a joint has to do with a motion that is not finite."""
+"""Runs that leave the domain of a joint, of the tree or of a closure; what joints have to do with motions that are not finite."""
 
 from __future__ import annotations
 
 import numpy as np
 
+from ..constraints.closure_domains import ClosureCoordinates, bounded_closures
+from ..joints import Joint
 from ..model import Model
 from ..model.locked import joint_independence, may_lock
 from ..model.model import Body
@@ -16,25 +18,39 @@ def bounded_joints(model: Model) -> list[tuple[Body, slice]]:
     return model.keep_as(bounded_joints, lambda: [(b, model.q_index(b.name)) for b in model.bodies if b.joint.bounded])
 
 
-def first_departure(model: Model, q: np.ndarray, t: np.ndarray) -> tuple[int, str] | None:
-    """The first record at which a joint is outside its domain, and a line that says so; None if all stay.
+def has_domains(model: Model) -> bool:
+    """Whether some joint, or one that closes a loop, has a domain."""
+    return bool(bounded_joints(model) or bounded_closures(model))
 
-    q, t   records (batch, records, nq) and their times; what is not finite is not looked at
-    """
-    first: tuple[int, int, Body] | None = None
-    for body, part in bounded_joints(model):
-        x = q[..., part]
-        out = ~body.joint.inside(x) & np.isfinite(x).all(axis=-1)
-        if out.any():
-            record = int(np.argmax(out.any(axis=0)))
-            if first is None or record < first[0]:
-                first = (record, int(np.argmax(out[:, record])), body)
-    if first is None:
-        return None
-    record, run, body = first
-    problem = body.joint.checked(q[run, record, model.q_index(body.name)][None])
-    who = f" in run {run} of {len(q)}" if len(q) > 1 else ""
-    return record, f"joint {body.joint_name!r} left its domain at t = {t[record]:.9g}{who}: {problem}"
+
+class Domains:
+    """The domains of joints, and of joints that close loops, along a run that goes on from call to call."""
+
+    def __init__(self, model: Model) -> None:
+        self.model = model
+        self._closures = ClosureCoordinates(model) if bounded_closures(model) else None
+
+    def first_departure(self, q: np.ndarray, t: np.ndarray) -> tuple[int, str] | None:
+        """The first record at which a joint is outside its domain, and a line that says so; None if all stay.
+
+        q, t   records (batch, records, nq) and their times; what is not finite is not looked at
+        """
+        looked = [(f"joint {b.joint_name!r}", b.joint, q[..., part]) for b, part in bounded_joints(self.model)]
+        if self._closures is not None:
+            x = self._closures.at(q, t)
+            looked += [(repr(c), c.pair, x[..., part]) for c, part in self._closures.parts]
+        first: tuple[int, int, str, Joint, np.ndarray] | None = None
+        for name, joint, x in looked:
+            out = ~joint.inside(x) & np.isfinite(x).all(axis=-1)
+            if out.any():
+                record = int(np.argmax(out.any(axis=0)))
+                if first is None or record < first[0]:
+                    first = (record, int(np.argmax(out[:, record])), name, joint, x)
+        if first is None:
+            return None
+        record, run, name, joint, x = first
+        who = f" in run {run} of {len(q)}" if len(q) > 1 else ""
+        return record, f"{name} left its domain at t = {t[record]:.9g}{who}: {joint.checked(x[run, record][None])}"
 
 
 def suspects(model: Model, q: np.ndarray, v: np.ndarray | None, span: float) -> str:

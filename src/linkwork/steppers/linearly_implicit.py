@@ -2,8 +2,8 @@
 
     (M + h D - h^2 K) v' = M v + h (f + D v),     q' = q + h v' on the manifold,
 
-with everything at the old state and time functions of forces at the new time. Springs and dampers of any stiffness are stable;
-energy decays at first order. Constraints act on v'.
+with everything at the old state and time functions of forces at the new time; velocity terms in f are those of the middle of the
+step. Springs and dampers of any stiffness are stable; energy decays at first order. Constraints act on v'.
 
 A step is a program (`redmax.program`): linear in the number of bodies where every force acts on one joint, on one body, or
 between a body and its parent; where some couple distant bodies, a dense system or, if it is large, conjugate gradients.
@@ -29,10 +29,9 @@ from ..redmax.program import PUBLISHED, TARGETS, dynamics, fields, pushes_out
 from ..reduced.pressing import pressing_fields
 from ..reduced.program import keep_unknowns
 from ..spatial.gate import meant
-from ..spatial.scalar import zeros
 from .loaded_program import loaded_program
 from .stepper import Program, Stepper
-from .symplectic_euler import advance_time
+from .symplectic_euler import NOTE_IMPACTS, advance_time, check_evaluations, update_rule
 
 STIFFNESS = ("exact", "definite")
 ROUTES = {"auto": None, "dense": DENSE, "recursive": RECURSIVE, "pcg": GRADIENTS}
@@ -49,13 +48,6 @@ def move(n: Any) -> None:
     n.q, n.v = joint.rechart(joint.integrate(n.q, n.h * n.free_v), n.free_v)
 
 
-def move_pushed(n: Any) -> None:
-    """The same where joints are pushed out, too."""
-    joint = joint_of(n)
-    n.q, n.v = joint.rechart(joint.integrate(n.q, n.h * n.free_v + n.shift), n.free_v)
-    n.shift = zeros(len(n.free_v))
-
-
 @loops
 def look_ahead(t: Lane, h: Lane, force_t: Lane) -> None:
     """Forces are those of the end of the step."""
@@ -63,7 +55,7 @@ def look_ahead(t: Lane, h: Lane, force_t: Lane) -> None:
 
 
 @functools.cache
-def implicit_step(shape: Shape, softness: Softness, rules: str, rubs_inside: bool) -> Algorithm:
+def implicit_step(shape: Shape, softness: Softness, rules: str, rubs_inside: bool, evaluations: int) -> Algorithm:
     """A step of models with such laws, some of which may be friction inside joints."""
     found = (
         fields(shape, softness)
@@ -74,16 +66,21 @@ def implicit_step(shape: Shape, softness: Softness, rules: str, rubs_inside: boo
             "t": Field("state", "global", SCALAR),
         }
     )
-    steps: list[Step] = [Routine(look_ahead, ("t", "h", "force_t")), *dynamics(shape, softness, RULES[rules], rubs_inside)]
-    if rules == "targets" and shape[3]:
-        steps += [*pushes_out(shape, softness), each(move_pushed)]
-    else:
+    moved = dynamics(shape, softness, RULES[rules], rubs_inside, evaluations)
+    steps: list[Step] = [Routine(look_ahead, ("t", "h", "force_t")), *moved]
+    if rules == "published":
         steps.append(each(move))
+    else:
+        found |= {"last": Field("state", "v"), "struck": Field("work", "global", SCALAR)}
+        found |= {"pull": Field("state", "v")} if shape[1] >= 0 else {}
+        steps += [*pushes_out(shape, softness), NOTE_IMPACTS] if shape[3] else []
+        steps.append(each(update_rule(shape)))
     steps.append(Routine(advance_time, ("t", "h")))
     if shape[1] >= 0:
         found["unknown"] = Field("state", "unknown", of="constraint")
         steps.append(each(keep_unknowns, on="constraint"))
-    name = "_".join(["linearly_implicit", rules, *(str(int(x)) for x in (*shape, *softness))]) + "_rubbing" * rubs_inside
+    kind = (evaluations, *map(int, (*shape, *softness)))
+    name = f"linearly_implicit_{rules}_{'_'.join(map(str, kind))}{'_rubbing' * rubs_inside}"
     return Algorithm(name, found, {"run": steps})
 
 
@@ -93,6 +90,8 @@ class LinearlyImplicit(Stepper):
 
     baumgarte   None: what rows ask is as for every stepper (`constraints.targets`). A rate (1/s): as RedMax has it, everything
                 at the new time, G v' = given - baumgarte g, or >= for those that push, if they are touched
+    evaluations of the velocity terms at the middle of a step, as in `SymplecticEuler`; 0 takes them at its start, as RedMax and
+                every step with a `baumgarte` rate: what spins gains energy
     route       to the velocities: "recursive" where no force couples distant bodies; "dense"; "pcg", conjugate gradients
                 preconditioned by the recursion; "auto": the cheapest
     stiffness   "exact", or "definite": without what destabilises long steps (see `redmax.definite`), for stiff nets
@@ -101,6 +100,7 @@ class LinearlyImplicit(Stepper):
     baumgarte: float | None = None
     route: str = "auto"
     stiffness: str = "exact"
+    evaluations: int = 2
 
     name = "linearly_implicit"
     order = 1
@@ -119,6 +119,7 @@ class LinearlyImplicit(Stepper):
     def __post_init__(self) -> None:
         if self.baumgarte is not None and not (np.isfinite(self.baumgarte) and self.baumgarte >= 0):
             raise InputError(f"{self.name}: baumgarte must be a rate, not {self.baumgarte!r}")
+        check_evaluations(self.name, self.evaluations)
         for what, chosen, known in (("route", self.route, ROUTES), ("stiffness", self.stiffness, STIFFNESS)):
             if chosen not in known:
                 raise InputError(
@@ -138,12 +139,21 @@ class LinearlyImplicit(Stepper):
 
     def program(self, method: str, model: Model) -> Program:
         rules = "targets" if self.baumgarte is None else "published"
+        evaluations = self.evaluations if rules == "targets" else 0
         softness, correction = self.softness(model), CORRECTION if self.baumgarte is None else self.baumgarte
         gradients = softness.way == GRADIENTS
+
+        memory = () if rules == "published" else ("last", "pull") if collection(model).rows else ("last",)
+
+        def first(given: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+            return {name: np.zeros((len(given["t"]), model.nv)) for name in memory}
+
         return loaded_program(
             model,
-            implicit_step(collection(model).shape, softness, rules, collection(model).rubs_inside),
+            implicit_step(collection(model).shape, softness, rules, collection(model).rubs_inside, evaluations),
             stiff_laws(model).plan,
+            first=first,
+            memory=memory,
             settings={"correction": np.array([correction])} if collection(model).rows else {},
             reports=("products",) if gradients else (),
             times=(1.0,),

@@ -23,6 +23,7 @@ def loaded_program(
     plans: Plans,
     *,
     first: Callable[[Parts], Parts] | None = None,
+    memory: tuple[str, ...] = (),
     settings: Mapping[str, np.ndarray] = NOTHING,
     reports: tuple[str, ...] = (),
     times: tuple[float, ...] = (0.0,),
@@ -55,4 +56,4 @@ def loaded_program(
         return dict.fromkeys(reports, 1) | ({"x": laws.row_count, "left": 1} if laws.rows else {})
 
     states = (*PARTS, "t", *kept, *(["unknown"] if laws.rows else []))
-    return Program(algorithm, states, 1, enter, leave, inputs, lambda m: plans, sizes, PARTS, (), times, failure)
+    return Program(algorithm, states, 1, enter, leave, inputs, lambda m: plans, sizes, PARTS, memory, times, failure)

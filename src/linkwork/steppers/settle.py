@@ -80,7 +80,7 @@ def look(n: Any, *ports: Any) -> None:
     law, at = row_law_at(n, ports)
     n.foot = unknown = refined(law, at, n.t, n.unknown)
     if law.unilateral and law.holonomic:
-        n.on = law.per_row(reached(*reach(law, at, n.t, unknown, free_motion(n, ports, at)), n.h))
+        n.on = law.per_row(reached(*reach(law, at, n.t, unknown, free_motion(n, ports, at), n.h), n.h))
     else:
         n.on = array([0.0 if law.bounded else 1.0] * law.size)
     if law.unilateral:

@@ -16,6 +16,7 @@ compiled code. Rows correct v' at velocity level before q moves; `stabilise` say
 from __future__ import annotations
 
 import functools
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -79,6 +80,14 @@ def update_after_pushes(n: Any) -> None:
     n.pull = n.last - n.a
 
 
+NOTE_IMPACTS = Routine(note_impacts, ("active", "lower", "x", "strikes", "struck"))
+
+
+def update_rule(shape: Shape) -> Callable[[Any], None]:
+    """What ends a step of models with such laws."""
+    return update_after_pushes if shape[3] else update_held if shape[1] >= 0 else update_joints
+
+
 @functools.cache
 def reduced_step(shape: Shape, evaluations: int, rubs_inside: bool = False) -> Algorithm:
     """A step of models with such laws, some of which may be friction inside joints."""
@@ -102,9 +111,8 @@ def reduced_step(shape: Shape, evaluations: int, rubs_inside: bool = False) -> A
         steps = warm_started(steps)
     if pushes:
         found |= push_out_fields(shape)
-        steps += [*push_out(shape), Routine(note_impacts, ("active", "lower", "x", "strikes", "struck"))]
-    update = update_after_pushes if pushes else update_held if shape[1] >= 0 else update_joints
-    steps += [each(update), Routine(advance_time, ("t", "h"))]
+        steps += [*push_out(shape), NOTE_IMPACTS]
+    steps += [each(update_rule(shape)), Routine(advance_time, ("t", "h"))]
     if shape[1] >= 0:
         found["pull"] = Field("state", "v")
         found["unknown"] = Field("state", "unknown", of="constraint")
@@ -135,6 +143,12 @@ def projected_step(shape: Shape, method: str, evaluations: int, rubs_inside: boo
     plain = (reduced_step if method == "reduced" else maximal_step)(shape, evaluations, rubs_inside)
     steps, found = [*plain.phases["run"], *put_back(shape, method)], put_back_fields(shape, method) | plain.fields
     return Algorithm(plain.name.replace("_euler", "_euler_projected"), found, {"run": steps})
+
+
+def check_evaluations(stepper: str, evaluations: object) -> None:
+    """Of velocity terms at the middle of a step."""
+    if evaluations not in (0, 1, 2):
+        raise InputError(f"{stepper}: evaluations must be 0, 1 or 2, not {evaluations!r}")
 
 
 def enter(model: Model, given: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
@@ -177,8 +191,7 @@ class SymplecticEuler(Stepper):
 
     def __post_init__(self) -> None:
         check_choice(self.name, self.stabilise, CHOICES)
-        if self.evaluations not in (0, 1, 2):
-            raise InputError(f"{self.name}: evaluations must be 0, 1 or 2, not {self.evaluations!r}")
+        check_evaluations(self.name, self.evaluations)
 
     def program(self, method: str, model: Model) -> Program:
         laws, parts = collection(model), PARTS[method]

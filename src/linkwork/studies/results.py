@@ -17,8 +17,8 @@ import numpy as np
 
 from .. import __version__
 from ..errors import InputError
+from ..store.files import whole_file
 from ..streams.head import model_data
-from ..view.files import whole_file
 from .work import FAILURE, Work
 
 RUN = "run"

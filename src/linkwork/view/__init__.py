@@ -1,4 +1,4 @@
-"""Pictures and numbers of a run: the page for a browser, plots, and files of arrays.
+"""Pictures and numbers of a run: the page for a browser, plots, and files of arrays; and runs that are looked at as they go.
 
 `WRITERS` maps the suffix of a file to the function that writes it; `Trajectory.save` looks there.
 """
@@ -16,6 +16,7 @@ from .html import page, write_page
 from .numbers import write_numbers
 from .painter import write_picture
 from .plots import plot, write_plot
+from .session import Session, live
 from .spreadsheet import write_table
 
 WRITERS: dict[str, Callable[..., None]] = {
@@ -31,4 +32,4 @@ WRITERS: dict[str, Callable[..., None]] = {
     ".pdf": write_plot,
 }
 
-__all__ = ["WRITERS", "Camera", "Look", "assembly_page", "describe", "page", "plot", "write_assembly"]
+__all__ = ["WRITERS", "Camera", "Look", "Session", "assembly_page", "describe", "live", "page", "plot", "write_assembly"]

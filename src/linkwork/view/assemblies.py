@@ -18,10 +18,10 @@ from ..errors import InputError
 from ..geometry import Capsule, Ellipsoid, Shape, Sphere
 from ..look import Look
 from ..spatial.se3 import SE3
+from ..store.files import whole_file
 from .bones import turned_to
 from .bundle import assembled, script_of
 from .description import VERSION, colors
-from .files import whole_file
 from .packed import as_json, packed
 from .recording import COORDINATES, chosen
 from .solids import Solids

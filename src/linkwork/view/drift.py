@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..steppers.rows_at import rows_at
-from .files import whole_file
+from ..store.files import whole_file
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

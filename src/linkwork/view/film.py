@@ -12,7 +12,7 @@ import numpy as np
 
 from ..errors import InputError
 from ..look import Look
-from .files import whole_file
+from ..store.files import whole_file
 from .painter import painter_of
 
 if TYPE_CHECKING:

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..store.files import whole_file
 from .drift import FLOOR
-from .files import whole_file
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..errors import InputError
-from .files import whole_file
+from ..store.files import whole_file
 from .runs import finite_records, first_run, spread
 from .triangles import ground, planes, surfaces
 

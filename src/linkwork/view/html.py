@@ -10,13 +10,13 @@ import numpy as np
 
 from ..look import Look
 from ..model import Model, State
+from ..store.files import whole_file
 from .bundle import assembled, script_of
 from .description import describe
-from .files import whole_file
 from .packed import as_json
 from .recording import recording, require_finite
 from .runs import batch_size, counted, finite_records, first_run, summary
-from .words import health_rows
+from .words import flows, health_rows, story
 
 if TYPE_CHECKING:
     from ..trajectory import Trajectory
@@ -45,10 +45,19 @@ def content(trajectory: Trajectory, title: str, look: Look | None = None) -> dic
     words = {
         "summary": summary(trajectory),
         "notes": [*_notes(trajectory, usable, frames), *scene["notes"]],
-        "health": health_rows(trajectory),
+        **(_as_it_stands(trajectory) if len(trajectory) == 1 else _health(trajectory)),
         "strobe": (look or Look()).strobe,
     }
     return {"scene": scene, "recording": recorded, "words": words}
+
+
+def _health(trajectory: Trajectory) -> dict[str, Any]:
+    return {"story": story(trajectory), "flows": flows(trajectory), "health": health_rows(trajectory)}
+
+
+def _as_it_stands(trajectory: Trajectory) -> dict[str, Any]:
+    """Of a run of one record, in which nothing can go wrong: the tree of its model."""
+    return {"tree": str(trajectory.model), "health": []}
 
 
 def still(model: Model, q: Any = None) -> Trajectory:

@@ -11,7 +11,7 @@ from ..errors import InputError
 from ..forces.muscle import Muscle
 from ..model import Model
 from ..reduced.muscle_states import muscle_states
-from .files import whole_file
+from ..store.files import whole_file
 from .labels import coordinate_labels
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .files import whole_file
+from ..store.files import whole_file
 
 if TYPE_CHECKING:
     from ..trajectory import Trajectory

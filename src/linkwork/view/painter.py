@@ -11,7 +11,7 @@ import numpy as np
 
 from ..look import Look
 from ..model import Model
-from .files import whole_file
+from ..store.files import whole_file
 from .runs import finite_records, first_run, spread
 from .triangles import ground, planes, surfaces
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..errors import InputError
-from .files import whole_file
+from ..store.files import whole_file
 from .panels import USUAL, Panel, panels_of
 from .runs import batch_size, first_run, spread, summary
 

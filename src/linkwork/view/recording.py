@@ -8,17 +8,17 @@ import numpy as np
 
 from ..constraints.rows import constraint_set
 from ..contact import Contact
-from ..elements.touch import directions
 from ..errors import InputError
 from ..forces import Muscle
 from ..forces.set import force_set
-from ..model import Model
 from ..spatial.se3 import SE3
+from .handles import handles
 from .labels import coordinate_labels
 from .packed import packed
 from .paths import path_forces, path_line, runs_around
 from .runs import spread
 from .solids import quaternion_rows
+from .touches import acting_contacts, contact_pushes, pose_of
 
 if TYPE_CHECKING:
     from ..forces.muscle_path import AlongPath
@@ -51,6 +51,7 @@ def recording(run: Trajectory, usable: int) -> dict[str, Any]:
         "levels": levels,
         "lines": lines,
         "contacts": _contacts(run, k),
+        "handles": handles(run, k),
     }
 
 
@@ -76,7 +77,7 @@ def _paths(run: Trajectory, k: np.ndarray) -> tuple[list[Any], list[Any], list[A
     inputs = force_set(run.model) if forces else None
     curves, levels, lines = [], [], []
     for force in forces:
-        places = [[_pose(run.poses[r, index[name]]) if name in index else SE3() for name in force.path.bodies] for r in some]
+        places = [[pose_of(run.poses[r, index[name]]) if name in index else SE3() for name in force.path.bodies] for r in some]
         level, name = _level(force, run, some, places, inputs)
         at_all = np.interp(run.t[k], run.t[some], level)
         curves.append({"name": f"{force.name or type(force).__name__} {name}", "unit": "", "values": packed(at_all)})
@@ -119,7 +120,7 @@ def _contacts(run: Trajectory, k: np.ndarray) -> dict[str, Any] | None:
         return None
     forces = run.forces
     assert forces is not None
-    acting = _acting(laws, forces[k])
+    acting = acting_contacts(laws, forces[k])
     if not acting.any():
         return None
     stride = 1 + int(acting.sum()) // TOUCHES
@@ -127,7 +128,7 @@ def _contacts(run: Trajectory, k: np.ndarray) -> dict[str, Any] | None:
     found: list[tuple[np.ndarray, np.ndarray]] = []
     for i, r in enumerate(k):
         if i % stride == 0:
-            found = _pushes(run.model, laws, acting[i], run.poses[r], forces[r])
+            found = contact_pushes(run.model, laws, acting[i], run.poses[r], forces[r])
         points += [x for x, _ in found]
         pushes += [f for _, f in found]
         start.append(len(points))
@@ -136,36 +137,6 @@ def _contacts(run: Trajectory, k: np.ndarray) -> dict[str, Any] | None:
         "points": packed(np.reshape(points, (-1, 3))),
         "forces": packed(np.reshape(pushes, (-1, 3))),
     }
-
-
-def _acting(laws: list[Any], forces: np.ndarray) -> np.ndarray:
-    """Which laws are contacts that push, (frames, laws)."""
-    ends = np.cumsum([0, *(n for _, n in laws)])
-    found = np.zeros((len(forces), len(laws)), dtype=bool)
-    for j, (law, n) in enumerate(laws):
-        if isinstance(law, Contact) and n:
-            found[:, j] = np.any(forces[:, ends[j] : ends[j + 1]] > 0.0, axis=1)
-    return found
-
-
-def _pushes(model: Model, laws: list[Any], acting: np.ndarray, poses: np.ndarray, forces: np.ndarray) -> list[Any]:
-    """Points and forces on the first body of every contact that acts, in the world."""
-    ends = np.cumsum([0, *(n for _, n in laws)])
-    index = {b.name: i for i, b in enumerate(model.bodies)}
-    found = []
-    for j in np.flatnonzero(acting):
-        law = laws[j][0]
-        at = [_pose(poses[index[name]]) if name in index else SE3() for name in law.bodies]
-        own = forces[ends[j] : ends[j + 1]].reshape(-1, law.per_point)
-        for touch, f in zip(law.touch(at), own, strict=False):
-            if f[0] > 0.0:
-                ways = np.array([np.asarray(x, float) for x in directions(law, touch)])
-                found.append((np.asarray(touch.point, float), f[: len(ways)] @ ways))
-    return found
-
-
-def _pose(E: np.ndarray) -> SE3:
-    return SE3(R=E[:3, :3], p=E[:3, 3])
 
 
 def require_finite(usable: int) -> None:

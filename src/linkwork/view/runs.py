@@ -60,6 +60,8 @@ def summary(trajectory: Trajectory) -> str:
     rows = sum(c.size for c in collection(model).rows if isinstance(c, Constraint))
     if rows:
         parts.append(counted(rows, "constraint row"))
+    if len(t) == 1:
+        return ", ".join(parts)
     return f"{', '.join(parts)}, {trajectory.kind} coordinates, {t[-1] - t[0]:.6g} s in {counted(len(t), 'record')}"
 
 

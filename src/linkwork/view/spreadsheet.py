@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .files import whole_file
+from ..store.files import whole_file
 from .labels import Label, coordinate_labels, force_labels, velocity_labels
 from .runs import first_run
 

@@ -13,7 +13,7 @@ from ..scenes.loop import four_bar
 from ..scenes.pendulum import pendulum
 from ..simulate import simulate
 from ..steppers import ALL_STEPPERS, AdaptiveStepper
-from .files import whole_file
+from ..store.files import whole_file
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

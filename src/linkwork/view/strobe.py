@@ -11,7 +11,7 @@ import numpy as np
 from ..errors import InputError
 from ..model import Model
 from ..spatial.gate import meant
-from .files import whole_file
+from ..store.files import whole_file
 from .runs import first_run, spread
 
 if TYPE_CHECKING:

@@ -140,6 +140,28 @@ def test_a_handle_pulls_and_the_hand_feels_it() -> None:
     assert lw.force_set(model).energies(k.poses, k.twists, u=u)[0] == pytest.approx(np.sum((x - [1, 2, 3]) ** 2))
 
 
+def test_a_grip_is_a_handle_wherever_it_takes_hold() -> None:
+    """Wrenches, energies, derivatives and reaction are those of a handle with its numbers; without a hold there are none."""
+    grip = lw.Grip("b", name="hand")
+    u = grip.holding((0, 1, 0), (1, 2, 3), (0.1, 0.2, 0.3), stiffness=2.0, damping=0.5)
+    handle = lw.Handle("b", (0, 1, 0), target=(1, 2, 3), stiffness=2.0, damping=0.5)
+    held, pulled = model_with(grip), model_with(handle)
+    state = lw.State(q=held.random_configuration(1), v=np.random.default_rng(0).normal(size=held.nv))
+    k = lw.kinematics(held, state.q, state.v)
+    toward = handle.toward((1, 2, 3), (0.1, 0.2, 0.3))
+    ours, theirs = lw.force_set(held), lw.force_set(pulled)
+    for name in ("wrenches", "energies"):
+        expected = getattr(theirs, name)(k.poses, k.twists, u=toward)
+        assert getattr(ours, name)(k.poses, k.twists, u=u) == pytest.approx(expected, abs=1e-14)
+    found, expected = (f.derivatives(k.poses, k.twists, u=x) for f, x in ((ours, u), (theirs, toward)))
+    for A, B in zip(found, expected, strict=True):
+        assert A.dense(2) == pytest.approx(B.dense(2), abs=1e-14)
+    assert grip.reaction(held, state, u) == pytest.approx(handle.reaction(pulled, state, toward), abs=1e-14)
+    assert not ours.wrenches(k.poses, k.twists).any()
+    with pytest.raises(lw.ModelError, match=r"Grip\('b', name='hand'\): stiffness must be at least 0"):
+        grip.holding((0, 0, 0), (0, 0, 0), stiffness=-1.0)
+
+
 def test_a_pose_handle_is_a_bushing_to_a_moving_frame() -> None:
     rng = np.random.default_rng(2)
     target = SE3(R=rotation(unit(rng), 1.0), p=rng.normal(size=3))

@@ -117,6 +117,60 @@ def test_a_composite_and_a_simulator_stop_too() -> None:
         lw.simulate(model.replace(gravity=(0, 0, 0)), batch, 3.5, 1e-2)
 
 
+def closed_by(joint: lw.Joint) -> lw.Model:
+    """A free body that a joint holds to the world."""
+    return (
+        lw.ModelBuilder()
+        .body("b", joint=lw.Free(), inertia=lw.Inertia.sphere(1.0, 0.1))
+        .add(lw.Closure(joint, "world", "b"))
+        .build()
+    )
+
+
+def on_thread(x: float, rate: float, pitch: float) -> tuple[np.ndarray, np.ndarray]:
+    """q and v of a free body on the thread of a screw."""
+    q = np.array([0.1 * np.cos(x), 0.1 * np.sin(x), pitch * x, np.cos(0.5 * x), 0, 0, np.sin(0.5 * x)])
+    return q, rate * np.array([0, 0, 1.0, 0, 0.1, pitch])
+
+
+@pytest.mark.parametrize("how", ["reduced", "rk4", "dop853", "maximal", "redmax", "control"])
+def test_the_joint_of_a_closure_has_its_domain(how: str) -> None:
+    """Its coordinate is no part of the state; a run stops where it leaves the domain all the same."""
+    how_run = RUNS[how] | ({"control": lambda t, state: np.zeros(6)} if how == "control" else {})
+    model, said = closed_by(screw(0.5, domain=(-3.0, 3.0))), r"Closure\(.* left its domain at t = 0.6\d*: its coordinate 0 = -3"
+    with pytest.raises(lw.SolverError, match=said) as stop:
+        lw.simulate(model, lw.State(*on_thread(0.0, 1.0, 0.5)), 2.0, 1e-2, **how_run)
+    if how != "dop853":
+        assert 55 < len(stop.value.trajectory) < 70
+    lw.simulate(closed_by(screw(0.5)), lw.State(*on_thread(0.0, 1.0, 0.5)), 1.0, 1e-2, **how_run)
+
+
+@pytest.mark.parametrize("stepper", ["dop853", "ode45"])
+@pytest.mark.parametrize("control", [None, lambda t, state: np.zeros(state.v.shape)], ids=["alone", "control"])
+def test_steps_that_are_too_long_do_not_lead_closures_astray(stepper: str, control: Any) -> None:
+    """A coordinate that is looked for in a step which is given up is not where the next one begins."""
+    how: dict[str, Any] = {"stepper": stepper, "rtol": 1e-9, "atol": 1e-11, "control": control}
+    by_loop = lw.simulate(closed_by(screw(0.5)), lw.State(*on_thread(0.0, 1.0, 0.5)), 1.0, 0.1, **how)
+    b = lw.ModelBuilder().body("b", joint=screw(0.5), inertia=lw.Inertia.sphere(1.0, 0.1))
+    as_joint = lw.simulate(b.build(), lw.State([0.0], [1.0]), 1.0, 0.1, **how)
+    assert np.abs(by_loop.q[:, 2] - 0.5 * as_joint.q[:, 0]).max() < 1e-7
+
+
+def test_closures_of_batches_and_simulators_have_their_domains() -> None:
+    model = closed_by(screw(0.5, domain=(-3.0, 3.0)))
+    sim = lw.Simulator(model, lw.State(*on_thread(2.0, 1.0, 0.5)), dt=1e-2)
+    for _ in range(30):
+        sim.step()
+    with pytest.raises(lw.SolverError, match=r"Closure\(.* left its domain at t = 1: its coordinate 0 = -"):
+        sim.step(70)
+    pairs = [on_thread(0.0, rate, 0.5) for rate in (0.0, 1.0, 0.5)]
+    batch = lw.State(*(np.array(x) for x in zip(*pairs, strict=True)))
+    with pytest.raises(lw.SolverError, match=r"left its domain .* in run 1 of 3: its coordinate 0 = 3"):
+        lw.simulate(model.replace(gravity=(0, 0, 0)), batch, 3.5, 1e-2)
+    with pytest.raises(lw.InputError, match=r"Closure\(.* at the start: its coordinate 0 = 4 is outside its domain \[-3, 3\]"):
+        lw.simulate(model, lw.State(*on_thread(4.0, 0.0, 0.5)), 0.1)
+
+
 def test_a_start_outside_the_domain_is_refused() -> None:
     with pytest.raises(lw.InputError, match=r"state.q at joint 'j': its coordinate 0 = 4 is outside its domain"):
         lw.simulate(one(screw(0.5, domain=(-3.0, 3.0))), lw.State([4.0], [0.0]), 0.1)

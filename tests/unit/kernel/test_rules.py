@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -231,13 +232,14 @@ def test_a_rule_knows_whether_its_node_is_a_root() -> None:
 
 @pytest.mark.parametrize("lanes", [Lanes(1), Lanes(8), Lanes(16, True)])
 @pytest.mark.parametrize("copies", [1, 3, 7, 50])
-def test_packed_outputs_are_unpacked_for_the_caller(lanes: Lanes, copies: int) -> None:
-    """Two stored numbers and a zero appear at many places."""
+@pytest.mark.parametrize("order", [np.tile, np.repeat])
+def test_packed_outputs_are_unpacked_for_the_caller(lanes: Lanes, copies: int, order: Callable[..., np.ndarray]) -> None:
+    """Two stored numbers and a zero appear at many places, next to one another or not."""
 
     def rule(n: Any, place: Any) -> None:
         place.y = n.x * n.x
 
-    packing = Packing(np.tile([1, 2, 0, 2, 1], copies), 3)
+    packing = Packing(order([1, 2, 0, 2, 1], copies), 3)
     items = Items(np.array([0, 1]), {"place": np.array([0, 1])})
     t = tree([-1, -1], items={"all": lambda: items}, packings={"Y": lambda: packing})
     a = algorithm({"x": INPUT, "y": Field("output", "Y", SCALAR)}, over("all", rule, "place"))

@@ -7,11 +7,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from linkwork.kernel.lanes import Lanes
+from linkwork.solvers.dense_islands import MATRIX_ROOM
 from linkwork.solvers.islands import solve_islands
 from linkwork.solvers.problem import Cones, Problem
 
 GIVEN = 20  # arguments before the scratch
-SIZES = {"U": 6, "Y": 6, "R": 6, "C": 6, "H": 36, "w": 6, "B": 9, "near": 2, "pivots": 6}
+SIZES = {"U": 6, "Y": 6, "R": 6, "C": 6, "H": 36, "w": 6, "B": 9, "near": 2, "pivots": 6, "joint_w": 6}
 
 
 @dataclass
@@ -81,7 +82,8 @@ def solved(
     u = np.concatenate([pile.rows[r][body] for r, body in entries])
     y = np.concatenate([pile.inverse[body] @ pile.rows[r][body] for r, body in entries])
     count = {"U": len(joints), "Y": len(joints), "R": len(joints), "C": len(joints), "block": len(joints)}
-    count |= dict.fromkeys(("root", "ends", "local", "degree", "gone", "order", "first", "w", "pivots"), nb + 1)
+    per_joint = ("root", "ends", "waits", "island_left", "joint_w", "local", "degree", "gone", "order", "first", "w", "pivots")
+    count |= dict.fromkeys(per_joint, nb + 1) | {"K": MATRIX_ROOM}
     count |= dict.fromkeys(("slot", "near", "H"), nb * nb)
     active = np.arange(-1, m)
     active[0] = m

@@ -53,6 +53,34 @@ def test_islands_do_not_know_of_one_another() -> None:
     np.testing.assert_array_equal(x, np.concatenate([solved(first)[0], solved(second)[0]]))
 
 
+def test_a_row_that_is_broken_joins_its_islands() -> None:
+    """The first row pushes a body against another, which it does not touch yet; a third one is far away."""
+    up = np.eye(6)[5]
+    rows = [{0: up}, {0: -up, 1: up}, {1: -up, 2: up}]
+    pile = Pile(rows, np.tile(np.eye(6), (3, 1, 1)), Cones.push(3), np.array([-1.0, 0.3, 5.0]))
+    x, motion, left = solved(pile)
+    np.testing.assert_allclose(x, [1.7, 0.7, 0.0], atol=1e-14)
+    np.testing.assert_allclose(motion, [0.0, 0.0, 4.3], atol=1e-14)
+    assert left < 1e-14
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_open_contacts_do_not_change_what_is_found(seed: int) -> None:
+    """Half of the contacts have room, some of which the motion uses up; from nothing, and from what acted before."""
+    rng = np.random.default_rng(seed)
+    pile = random_pile(rng, 24, 40)
+    pile.b[::3] += rng.choice([0.0, 1.0, 4.0], 40)
+    problem = pile.dense
+    dense, info = solve(problem)
+    before = rng.uniform(0.5, 1.5) * dense
+    for x, motion, left in (solved(pile), solved(pile, warm=before)):
+        assert problem.residual(x) < 1e-11
+        assert left < 1e-11
+        np.testing.assert_allclose(motion, problem.A @ x + pile.b, atol=1e-11)
+        if info.left < 1e-11:
+            np.testing.assert_allclose(motion, problem.A @ dense + pile.b, atol=1e-9)
+
+
 def test_a_solution_that_is_given_is_kept() -> None:
     pile = random_pile(np.random.default_rng(7), 5, 7)
     x = solved(pile)[0]

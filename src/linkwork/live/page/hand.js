@@ -1,10 +1,9 @@
 // The mouse as a hand: a body that is pressed upon is held, and an arrow shows the force that pulls it.
 
+import { Arrow } from "./arrow.js";
 import { byId } from "./dom.js";
-import { linear } from "./shades.js";
 
 const NEAR = 18; // pixels: so far beside a thin body one still takes hold of it
-const PULL = [0.86, 0.25, 0.2];
 
 export class Hand {
   // onChange is called when something was taken hold of, pulled or let go.
@@ -79,34 +78,5 @@ export class Hand {
       label.textContent = `${this.scene.description.bodies[grip.body].name}: ${size < 10 ? size.toFixed(2) : size.toFixed(0)} N`;
     }
     arrow.place(grip.held ? grip.point : null, grip.target);
-  }
-}
-
-// From the point that is held to the hand.
-class Arrow {
-  constructor(size) {
-    const material = new THREE.MeshStandardMaterial({ color: linear(PULL), roughness: 0.5, transparent: true, depthTest: false }); // seen through bodies
-    this.radius = 0.005 * size;
-    this.rod = new THREE.Mesh(new THREE.CylinderGeometry(1, 1, 1, 12).rotateX(Math.PI / 2).translate(0, 0, 0.5), material);
-    this.head = new THREE.Mesh(new THREE.ConeGeometry(2.6 * this.radius, 7 * this.radius, 16).rotateX(Math.PI / 2), material);
-    this.end = new THREE.Mesh(new THREE.SphereGeometry(2 * this.radius, 16, 12), material);
-    this.group = new THREE.Group();
-    for (const mesh of [this.rod, this.head, this.end]) mesh.renderOrder = 1;
-    this.group.add(this.rod, this.head, this.end);
-    this.group.visible = false;
-  }
-
-  place(from, to) {
-    this.group.visible = Boolean(from);
-    if (!from) return;
-    const a = new THREE.Vector3(...from), b = new THREE.Vector3(...to), way = b.clone().sub(a), length = way.length();
-    const turn = new THREE.Quaternion().setFromUnitVectors(new THREE.Vector3(0, 0, 1), length > 0 ? way.divideScalar(length) : new THREE.Vector3(0, 0, 1));
-    this.rod.position.copy(a);
-    this.rod.quaternion.copy(turn);
-    this.rod.scale.set(this.radius, this.radius, Math.max(length, 1e-9));
-    this.head.position.copy(b);
-    this.head.quaternion.copy(turn);
-    this.head.visible = length > 8 * this.radius;
-    this.end.position.copy(a);
   }
 }

@@ -16,6 +16,7 @@ export class Film {
     this.lines = recording.lines.map((line) => line && { numbers: numbersOf(line), size: 3 * line.shape[1] });
     const { contacts } = recording;
     this.contacts = contacts && { start: numbersOf(contacts.start), points: numbersOf(contacts.points), forces: numbersOf(contacts.forces) };
+    this.handles = (recording.handles || []).map(({ name, from, to }) => ({ name, from: numbersOf(from), to: numbersOf(to) }));
     this.now = new Float32Array(this.width * bodies);
   }
 
@@ -53,6 +54,13 @@ export class Film {
   value(values, time) {
     const { f, s } = this.at(time);
     return s === 0 ? values[f] : values[f] + s * (values[f + 1] - values[f]);
+  }
+
+  // Three numbers at a time; null where there are none.
+  point(numbers, time) {
+    const { f, s } = this.at(time);
+    const found = [0, 1, 2].map((k) => (s === 0 ? numbers[3 * f + k] : (1 - s) * numbers[3 * f + k] + s * numbers[3 * f + 3 + k]));
+    return found.some(Number.isNaN) ? null : found;
   }
 
   // So many moments, evenly spread, the first and the last among them.

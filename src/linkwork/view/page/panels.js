@@ -4,7 +4,7 @@ import { byId, card, make } from "./dom.js";
 import { otherTheme, setTheme } from "./shades.js";
 
 const LAYERS = {
-  shapes: "bodies", joints: "joint axes", limits: "limits", frames: "frames", paths: "muscles, springs", guides: "ways of joints",
+  shapes: "bodies", joints: "joint axes", limits: "limits", frames: "frames", paths: "muscles, springs, hands", guides: "ways of joints",
   trails: "trails", contacts: "contact forces", collision: "collision shapes",
 };
 
@@ -12,7 +12,7 @@ export function layersCard(scene, redraw) {
   const { description } = scene;
   const there = {
     shapes: true, joints: description.joints.length || description.loops.length, limits: description.joints.some((j) => j.limits), frames: true,
-    paths: description.paths.length, guides: description.guides.length, trails: description.trails.length, contacts: description.contacts !== false,
+    paths: description.paths.length || description.hands, guides: description.guides.length, trails: description.trails.length, contacts: description.contacts !== false,
     collision: description.shapes.some((s) => s.layer === "collision"),
   };
   const boxes = Object.keys(LAYERS).filter((name) => there[name]).map((name) => {
@@ -58,14 +58,28 @@ export function bodiesCard(scene, redraw) {
   return card("Bodies", list);
 }
 
-export function healthCard({ health, notes }) {
+// What happened to the energy, what held and what did not, in sentences; numbers for those who ask.
+export function healthCard({ story = [], flows = [], health, notes }) {
   const rows = health.flatMap(({ name, value, meaning }) => [
     make("dt", { textContent: name }),
     make("dd", { textContent: value, className: value === "no" || value === "nan" ? "bad" : "" }),
     make("dd", { textContent: meaning, className: "meaning" }),
   ]);
+  const sentences = make("div", { id: "story", className: "story" }, ...story.map((text) => make("p", { textContent: text })));
+  const numbers = make("details", { open: !story.length, hidden: !health.length }, make("summary", { textContent: "numbers" }), make("dl", { id: "health" }, ...rows));
   const lines = notes.map((note) => make("li", { textContent: note }));
-  return card("Health", make("dl", { id: "health" }, ...rows), make("ul", { className: "notes" }, ...lines));
+  return card(health.length ? "Health" : "Notes", sentences, flowBars(flows), numbers, make("ul", { className: "notes" }, ...lines));
+}
+
+// What brought energy to the right, what took it to the left.
+function flowBars(flows) {
+  const most = Math.max(...flows.flatMap((flow) => [flow.in, flow.out]), 0);
+  if (!most) return make("div");
+  const bar = (side, x) => make("span", { className: side }, make("i", { style: `width: ${((100 * x) / most).toFixed(1)}%` }));
+  const rows = flows.map((flow) => make("div", { className: "flow", title: `${flow.in.toPrecision(3)} J in, ${flow.out.toPrecision(3)} J out` },
+    bar("out", flow.out), bar("in", flow.in), make("b", { textContent: flow.name })));
+  const head = make("div", { className: "flow head" }, make("span", { textContent: "went out" }), make("span", { textContent: "came in" }), make("b"));
+  return make("div", { id: "flows" }, head, ...rows);
 }
 
 // The name of the body under the mouse, beside it.

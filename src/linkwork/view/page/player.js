@@ -85,7 +85,7 @@ export class Player {
     container.append(
       this.button, button("back", "\u2039", "One frame back (left)", () => this.step(-1)), button("forth", "\u203a", "One frame on (right)", () => this.step(1)),
       this.slider, this.clock, speed, loop, button("reset", "View", "Back to the first view", onReset));
-    this.slider.disabled = this.button.disabled = !this.moves;
+    for (const control of container.children) control.hidden = !this.moves && control.id !== "reset"; // a model as it stands
     document.addEventListener("keydown", (event) => this.key(event));
   }
 
@@ -108,6 +108,10 @@ export function show(scene, film, time) {
     const { start, points, forces } = film.contacts;
     scene.marks.setContacts(points.subarray(3 * start[f], 3 * start[f + 1]), forces.subarray(3 * start[f], 3 * start[f + 1]), film.strongest);
   }
+  film.handles.forEach(({ from, to }, k) => {
+    const target = film.point(to, time);
+    scene.pull(k, target && film.point(from, time), target);
+  });
   scene.trails.update(scene.trails.all.map(({ body, com }) => film.way(body, com, time, TRAIL)));
   scene.pose(film.transforms(time));
   scene.render();

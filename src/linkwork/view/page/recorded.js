@@ -16,6 +16,7 @@ async function main() {
   const film = new Film(recording, description.bodies.length);
   film.strongest = film.contacts ? strongest(film.contacts.forces) : 1;
   description.contacts = Boolean(film.contacts);
+  description.hands = film.handles.length;
   const scene = makeScene(byId("stage"), description);
   scene.frame(film.moments(MOMENTS));
   if (words.strobe) scene.strobe(film.moments(words.strobe));
@@ -30,8 +31,10 @@ async function main() {
   const redraw = () => player.redraw();
   player.build(byId("controls"), () => scene.resetView());
   const seek = (time) => player.seek(time);
-  const cards = [energyCard(film, seek, charts), ...curvesCard(film, seek, charts, redraw)];
-  byId("side").append(...cards, layersCard(scene, redraw), bodiesCard(scene, redraw), healthCard(words));
+  const cards = player.moves ? [energyCard(film, seek, charts), ...curvesCard(film, seek, charts, redraw)] : [];
+  if (words.tree) cards.push(card("Model", make("pre", { id: "tree", textContent: words.tree })));
+  const health = words.health.length || words.notes.length ? [healthCard(words)] : [];
+  byId("side").append(...cards, layersCard(scene, redraw), bodiesCard(scene, redraw), ...health);
   byId("summary").textContent = words.summary;
   byId("scale").textContent = `grid ${short(scene.ground.spacing)} m`;
   nameBodies(scene);

@@ -5,6 +5,7 @@
 //   scene.pose(transforms);               // seven numbers a body: position, quaternion (w, x, y, z); or twelve, a matrix
 //   scene.render();
 
+import { Arrow } from "./arrow.js";
 import { Batches } from "./batches.js";
 import { Ground, Light } from "./ground.js";
 import { Marks } from "./marks.js";
@@ -64,11 +65,13 @@ export class Scene {
     });
     this.setMatrices(moments[0]);
     const alone = moving.slice(0, first);
-    this.follow = this.description.camera?.follow ?? (first > 0 && span(moving) > FOLLOWED * span(alone));
+    const ways = this.description.guides.map(({ body, points }) => points.map((x) => this.at(body, x)));
+    const scenery = [...still, ...ways].flat();
+    const far = first > 0 && span(moving) > FOLLOWED * span(alone) && !(scenery.length && isAsWide(scenery, moving));
+    this.follow = this.description.camera?.follow ?? far;
     this.home = this.centre();
     const own = this.description.camera?.still || this.follow ? alone : moving;
     const size = own.length ? span(own) : Infinity;
-    const ways = this.description.guides.map(({ body, points }) => points.map((x) => this.at(body, x)));
     this.points = own.concat(...[...still, ...ways].filter((points) => span(points) < 3 * size));
     if (!this.points.length) this.points = [new THREE.Vector3(-1, -1, 0), new THREE.Vector3(1, 1, 1)];
     this.size = span(this.points);
@@ -176,6 +179,16 @@ export class Scene {
     this.place();
   }
 
+  // A hand pulls from a point to another, three numbers each; or it does not.
+  pull(hand, from, to) {
+    this.hands ||= [];
+    if (!this.hands[hand]) {
+      this.hands[hand] = new Arrow(this.size);
+      this.layers.paths.add(this.hands[hand].group);
+    }
+    this.hands[hand].place(from, to);
+  }
+
   place() {
     this.batches.place();
     this.ropes?.place();
@@ -227,6 +240,11 @@ function middleOf(points) {
 function span(points) {
   const middle = middleOf(points);
   return Math.max(1e-6, 2 * points.reduce((most, x) => Math.max(most, x.distanceTo(middle)), 0));
+}
+
+// Whether what stands still is the place of a motion: neither much smaller nor much wider than it.
+function isAsWide(still, moving) {
+  return span(still) < 3 * span(moving) && span(moving) < 2 * span(still);
 }
 
 // The direction along which points are spread least, seen from above.

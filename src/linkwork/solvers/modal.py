@@ -1,0 +1,74 @@
+"""The linear system of a solved problem as matrices: P_u du + P_x dx = 0 with du = A dx + g says how multipliers change.
+
+See `cone_tangents` for the modes. Rows are in the order of the problem; those that take no part keep dx = 0.
+"""
+
+from __future__ import annotations
+
+from ..kernel.loops import Ints, Lane, Table, loops, where
+from .box_tangents import NEAR
+from .boxes import EMPTY, HUGE, largest
+from .cone_tangents import find_modes
+
+
+@loops
+def modal_matrices(
+    active: Ints,
+    rows: int,
+    cones: Table,
+    mu: Lane,
+    on: Lane,
+    b: Lane,
+    lower: Lane,
+    upper: Lane,
+    x: Lane,
+    kept_A: Lane,
+    listed_x: Lane,
+    w: Lane,
+    holds: Lane,
+    slides: Lane,
+    e: Lane,
+    f: Lane,
+    P_u: Lane,
+    P_x: Lane,
+) -> None:
+    """P_u and P_x (rows, rows) of the module's text."""
+    m = active[0]
+    for r in range(rows * rows):
+        P_u[r] = 0.0
+        P_x[r] = 0.0
+    for r in range(rows):
+        P_x[r * rows + r] = 1.0
+    for i in range(m):
+        listed_x[i] = x[active[i + 1]]
+    find_modes(active, cones, mu, on, b, lower, upper, kept_A, listed_x, w, holds, slides, e, f)
+    for i in range(m):
+        r = active[i + 1]
+        kind = cones[r]
+        P_u[r * rows + r] = where(holds[i] > 0.0, 1.0, 0.0)
+        P_x[r * rows + r] = where(holds[i] > 0.0, 0.0, 1.0)
+        if kind == 2 or kind == 3:
+            first = i + 2 - kind
+            for c in range(2):
+                t = active[first + c + 1]
+                across = -e[i] * e[first + c]
+                if first + c == i:
+                    across = 1.0 + across
+                P_u[r * rows + t] = where(slides[i] > 0.0, f[i] * across, P_u[r * rows + t])
+            P_x[r * rows + active[first]] = where(slides[i] > 0.0, mu[active[first + 1]] * e[i], 0.0)
+        if kind < 0:
+            P_x[r * rows + active[i + kind + 1]] = where(slides[i] > 0.0, -e[i] * mu[r], 0.0)
+
+
+@loops
+def free_rows(active: Ints, rows: int, on: Lane, lower: Lane, upper: Lane, x: Lane, kept_A: Lane, acts: Lane, free: Lane) -> None:
+    """1 in `free` where a row of a problem with boxes is inside its bounds, in lanes where it acts; else 0."""
+    most = largest(active, on, kept_A)
+    for r in range(rows):
+        free[r] = 0.0
+    for i in range(active[0]):
+        r = active[i + 1]
+        good = (on[r] > 0.0) & (kept_A[i * (i + 1) // 2 + i] > EMPTY * most) & (acts[0] > 0.0)
+        low = where(abs(lower[r]) < HUGE, NEAR * abs(lower[r]), 0.0)
+        high = where(abs(upper[r]) < HUGE, NEAR * abs(upper[r]), 0.0)
+        free[r] = where(good & (x[r] > lower[r] + low) & (x[r] < upper[r] - high), 1.0, 0.0)

@@ -1,0 +1,147 @@
+"""A step of symplectic Euler with the slopes of all that it is made of: the program of the step, then the rules of its laws once
+more on dual numbers (`reduced.law_slopes`), put into matrices on the space of ports (`reduced.port_space`).
+
+What the step computes on the way stays visible: the first accelerations, the free motion, what rows add to it, and how far they
+push out. `linear_step` makes the derivatives of the step of it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from ..elements.ports import JointAt
+from ..kernel.sweep import SCALAR, Algorithm, Field, Routine, Step, Sweep, each, over, vector
+from ..model.rules import joint_of
+from ..reduced.law_slopes import flat, force_slopes, pushed_row_slopes, row_slopes
+from ..reduced.linear_laws import LinearLaws, put_together
+from ..reduced.program import correct, held_middle_velocities, middle_velocities
+from ..solvers.box_adjoints import keep_matrix
+from ..solvers.boxes import solve_boxes, solve_soft_boxes
+from ..solvers.coulomb import solve_packed_cones
+from ..solvers.edges import find_edges
+from ..solvers.modal import free_rows, modal_matrices
+from ..spatial.dual import Dual, held, split, variables
+from ..spatial.scalar import Vector, zeros
+from .symplectic_euler import update_after_pushes, update_held, update_joints
+
+UPDATES = (update_joints, update_held, update_after_pushes)
+MIDDLE = (middle_velocities, held_middle_velocities)
+SOLVERS = (solve_boxes, solve_soft_boxes, solve_packed_cones)
+BLOCKS = tuple(f"{of}_by_{by}" for of in ("q", "v") for by in ("q", "way", "v"))
+
+
+# --- rules -------------------------------------------------------------------------------------------------------------------
+def keep_first(n: Any) -> None:
+    """The accelerations that lead to the middle of the step."""
+    n.first_a = n.a
+
+
+def keep_unheld(n: Any) -> None:
+    """The free motion, before rows change it."""
+    n.unheld_v, n.pressed = n.free_v, zeros(6)
+
+
+def keep_held(n: Any) -> None:
+    """What rows add to it."""
+    n.held_change, n.held_jump = n.free_v - n.unheld_v, n.jump
+
+
+def no_shift(n: Any) -> None:
+    """Nothing is pushed out yet."""
+    n.shift, n.pressed_out = zeros(len(n.v)), zeros(6)
+
+
+def update_slopes(n: Any) -> None:
+    """How the displacement and velocity of a joint after the step change with its displacement before, its way and v'."""
+    _update_slopes(n, n.h * n.free_v)
+
+
+def pushed_update_slopes(n: Any) -> None:
+    """The same where something may be pushed out."""
+    _update_slopes(n, n.h * n.free_v + n.shift)
+
+
+def _update_slopes(n: Any, way: Vector) -> None:
+    joint = joint_of(n)
+    nv, count = joint.nv, 3 * joint.nv
+    q = JointAt(joint, n.q, n.v).displaced(count, 0, Dual)
+    moved, v = joint.rechart(joint.integrate(q, variables(way, count, nv)), variables(n.free_v, count, 2 * nv))
+    dq, dv = split(joint.difference(held(moved), moved), count)[1], split(v, count)[1]
+    for of, slopes in (("q", dq), ("v", dv)):
+        for k, by in enumerate(("q", "way", "v")):
+            setattr(n, f"{of}_by_{by}", flat(slopes[:, k * nv : (k + 1) * nv]))
+
+
+# --- the program -------------------------------------------------------------------------------------------------------------
+def linear_program(algorithm: Algorithm, linear: LinearLaws) -> Algorithm:
+    """The program of a step up to its update, and the slopes of its laws."""
+    forces, rows, _, _ = linear.laws.step_shape
+    steps: list[Step] = []
+    for step in algorithm.phases["run"]:
+        rule = step.rule if isinstance(step, Sweep) else None
+        if rule in UPDATES:
+            break
+        if isinstance(step, Routine) and step.function in SOLVERS:
+            steps += _solved(step)
+        elif rule is correct:
+            steps += [each(keep_unheld), step, each(keep_held)]
+        else:
+            steps += [*([each(keep_first)] if rule in MIDDLE else []), step]
+    fields = {name: replace(f, kind="input") if f.kind == "state" else f for name, f in algorithm.fields.items()}
+    fields |= {name: replace(fields[name], kind="output") for name in ("a", "free_v", "load") if name in fields}
+    fields |= {"first_a": Field("output", "v"), **{name: Field("output", "vv") for name in BLOCKS}}
+    if forces >= 0:
+        steps.append(each(force_slopes, *(f"p{i}" for i in range(forces)), on="force"))
+    if rows >= 0:
+        rule = pushed_row_slopes if linear.pushes else row_slopes
+        steps.append(each(rule, *(f"p{i}" for i in range(rows)), on="constraint", when=("own", "awake")))
+        fields |= _row_fields(linear)
+    if linear.pushes:
+        steps.insert(0, each(no_shift))
+    steps += put_together(linear.force_parts, "force", fields) + put_together(linear.row_parts, "constraint", fields)
+    steps.append(over("unusual", pushed_update_slopes if linear.pushes else update_slopes))
+    return Algorithm(f"{algorithm.name}_linear", fields, {"run": steps})
+
+
+def _row_fields(linear: LinearLaws) -> dict[str, Field]:
+    """What stays visible of rows."""
+    found = {
+        "unheld_v": Field("output", "v"),
+        "held_change": Field("output", "v"),
+        "held_jump": Field("work", "node", vector(6)),
+        "jump": Field("work", "node", vector(6)),
+        "pressed": Field("output", "node", vector(6)),
+        "modal_A": Field("work", "pair", SCALAR),
+        **{f"modal_{name}": Field("work", "row", SCALAR) for name in ("x", "w", "holds", "slides", "e", "f")},
+        **{name: Field("output", "modal", SCALAR) for name in ("P_u", "P_x")},
+        "edge_w": Field("work", "row", SCALAR),
+        "edges": Field("output", "rows", of="constraint"),
+    }
+    if linear.pushes:
+        found |= {
+            "shift": Field("output", "v"),
+            "pressed_out": Field("output", "node", vector(6)),
+            "pushed_x": Field("work", "rows", of="constraint", alias="out_x"),
+            "out_x": Field("output", "row", SCALAR),
+            "out_free": Field("output", "row", SCALAR),
+            "slow": Field("output", "rows", of="constraint"),
+            "deep": Field("output", "global", SCALAR),
+        }
+    return found
+
+
+def _solved(step: Routine) -> list[Step]:
+    """A solver, and what its solution says of changes."""
+    named = dict(zip((name for name, _ in step.function.parameters), step.arguments, strict=True))
+    if named["x"] != "x":
+        bounds = (named[x] for x in ("on", "lower", "upper", "x"))
+        return [step, Routine(free_rows, ("active", "rows", *bounds, "modal_A", "deep", "out_free"))]
+    problem = ("active", "rows", "cones", named.get("mu", "b"), "on", "b", "lower", "upper", "x", "modal_A")
+    scratch = tuple(f"modal_{name}" for name in ("x", "w", "holds", "slides", "e", "f"))
+    return [
+        Routine(keep_matrix, ("active", "A", "modal_A"), step.when),
+        step,
+        Routine(find_edges, ("active", "rows", *problem[2:], "edge_w", "edges")),
+        Routine(modal_matrices, (*problem, *scratch, "P_u", "P_x")),
+    ]

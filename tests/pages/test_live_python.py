@@ -1,0 +1,212 @@
+"""Sessions of viser in a browser: a drag moves the body, buttons and sliders act on what runs in Python, nothing complains."""
+
+from __future__ import annotations
+
+import http.client
+import re
+import threading
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+from pages.conftest import OWN, READY
+from pages.live_models import chain
+
+import linkwork as lw
+from linkwork.view.session.door import Door
+
+pytest.importorskip("viser")
+THEIRS = ("THREE.Clock: This module has been deprecated", "Unable to preventDefault inside passive event")  # viser's client
+HERE = re.compile(r"https?://127\.0\.0\.1:|wss?://127\.0\.0\.1:|data:|blob:")
+Opened = Callable[..., tuple[Any, Any]]
+
+
+def hanging() -> tuple[lw.Model, lw.State]:
+    """Three rods that hang almost straight down, damped."""
+    model = chain().build()
+    return model.add(*(lw.JointDamping(b.name, 0.4) for b in model.bodies)), lw.State(np.full(3, 0.01), np.zeros(3))
+
+
+@pytest.fixture
+def watched(browser: Any) -> Iterator[Opened]:
+    """Opens the page of a session, runs it in a thread, and sees that nothing complains or asks another host."""
+    context = browser.new_context(viewport={"width": 700, "height": 480})
+    context.set_default_timeout(READY)
+    complaints: list[str] = []
+    opened: list[tuple[lw.view.Session, threading.Thread]] = []
+
+    def heard(message: Any) -> None:
+        if message.type in ("error", "warning") and not any(own in message.text for own in (*OWN, *THEIRS)):
+            complaints.append(message.text)
+
+    def open_page(session: lw.view.Session, control: Any = None) -> tuple[Any, Any]:
+        thread = threading.Thread(target=session.run, args=(control,), kwargs={"duration": 120.0})
+        opened.append((session, thread))
+        thread.start()
+        page = context.new_page()
+        page.on("console", heard)
+        page.on("pageerror", lambda error: complaints.append(str(error)))
+        page.on(
+            "request",
+            lambda r: None if "//127.0.0.1:" in r.url or r.url.startswith(("data:", "blob:")) else complaints.append(r.url),
+        )
+        page.goto(session.address)
+        until(page, lambda: session.server.get_clients())
+        page.get_by_role("button", name="Pause").wait_for()
+        page.wait_for_timeout(500)  # the scene is drawn
+        return page, next(iter(session.server.get_clients().values()))
+
+    yield open_page
+    context.close()
+    for session, thread in opened:
+        session.end()
+        thread.join(20.0)
+        session.close()
+        assert not thread.is_alive()
+    assert complaints == []
+
+
+def until(page: Any, condition: Callable[[], Any]) -> None:
+    """Wait for something that comes by itself."""
+    for _ in range(600):
+        if condition():
+            return
+        page.wait_for_timeout(50)
+    raise AssertionError("it never came")
+
+
+def on_screen(client: Any, point: Any) -> tuple[float, float]:
+    """Where the camera of a client sees a point, in pixels."""
+    from scipy.spatial.transform import Rotation
+
+    camera = client.camera
+    w, x, y, z = camera.wxyz
+    right, down, ahead = Rotation.from_quat([x, y, z, w]).inv().apply(np.asarray(point, float) - camera.position)
+    scale = 0.5 * camera.image_height / np.tan(0.5 * camera.fov) / ahead
+    return 0.5 * camera.image_width + scale * right, 0.5 * camera.image_height + scale * down
+
+
+def place(session: lw.view.Session, body: int, point: Any) -> np.ndarray:
+    E = lw.kinematics(session.sim.model, session.sim.state.q).poses[body]
+    return E[:3, :3] @ point + E[:3, 3]
+
+
+def test_a_drag_moves_the_body(watched: Opened) -> None:
+    """The last rod follows the mouse, and the chain follows the rod; let go, it swings back."""
+    model, state = hanging()
+    session = lw.view.live(lw.Simulator(model, state), plot=("rod0", "rod2"))
+    page, client = watched(session)
+    tip = (0.0, 0.0, -0.2)
+    before, upper = place(session, 2, tip), place(session, 0, (0, 0, -0.4))
+    x, y = on_screen(client, before)
+    page.mouse.move(x, y)
+    page.mouse.down()
+    page.mouse.move(x - 50, y - 50, steps=4)
+    page.mouse.move(x - 120, y - 110, steps=4)
+    until(page, lambda: session.hands.held)
+    hold = next(iter(session.hands.held.values()))
+    assert hold.body == 2
+    assert np.abs(hold.point - tip).max() < 0.08
+    begin = session.sim.t
+    until(page, lambda: session.sim.t > begin + 1.0)
+    after = place(session, 2, tip)
+    assert session.pull is not None
+    assert session.pull[0] == "rod2"
+    assert session.pull[1] > 1.0
+    page.get_by_text("the hand pulls rod2 with").wait_for()
+    assert np.linalg.norm(after - before) > 0.15
+    assert np.linalg.norm(after - hold.target) < 0.15
+    assert np.linalg.norm(place(session, 0, (0, 0, -0.4)) - upper) > 0.03
+    page.mouse.up()
+    until(page, lambda: not session.hands.held)
+    begin = session.sim.t
+    until(page, lambda: session.sim.t > begin + 1.0)
+    assert np.linalg.norm(place(session, 2, tip) - after) > 0.05
+
+
+def test_buttons_sliders_and_recordings(watched: Opened) -> None:
+    """Pause stands still, Step goes one step, Reset returns bitwise; gravity off leaves the energy of motion alone."""
+    model, state = hanging()
+    asked: list[float] = []
+    session = lw.view.live(lw.Simulator(model, state, 2e-3), sliders={"rod2.mass": (0.1, 5.0)})
+    gain = session.slider("gain", 0.0, 10.0, 4.0)
+    goal = session.target("goal", (0.3, 0.0, 0.5))
+
+    def control(t: float, state: Any) -> np.ndarray:
+        asked.append(gain.value)
+        return gain.value * np.array([goal.p[0], 0.0, 0.0])
+
+    page, _ = watched(session, control)
+    until(page, lambda: session.sim.t > 0.3)
+    assert asked[-1] == 4.0
+    page.get_by_role("button", name="Pause").click()
+    page.get_by_role("button", name="Run", exact=True).wait_for()
+    t, q = session.sim.t, session.sim.state.q
+    page.get_by_role("button", name="Step").click()
+    until(page, lambda: session.sim.t > t)
+    page.wait_for_timeout(200)
+    assert session.sim.t == pytest.approx(t + 2e-3)
+    assert not np.array_equal(session.sim.state.q, q)
+    page.get_by_role("button", name="Reset").click()
+    until(page, lambda: session.sim.t == 0.0)
+    assert np.array_equal(session.sim.state.q, state.q)
+    for label, value in (("gravity, m/s²", 0.0), ("rod2.mass", 2.0)):
+        session.panel.numbers[label].value = value
+    until(page, lambda: not session.sim.model.gravity.any())
+    until(page, lambda: session.sim.given.bodies[2].inertia.mass == 2.0)
+    session.ask(session.record)
+    page.get_by_role("button", name="Run", exact=True).click()
+    until(page, lambda: session.recorded > 100)
+    session.ask(lambda: session.record(False))
+    until(page, lambda: session.recordings)
+    run = session.recordings[-1]
+    expected = lw.simulate(run.model, run[0], run.t[-1] - run.t[0], 2e-3, tau=run.tau[0])
+    assert np.array_equal(run.q, expected.q)
+    page.get_by_role("button", name="End").click()
+    until(page, lambda: not session._busy)
+
+
+def test_a_door_asks_for_its_token() -> None:
+    """Beyond this machine nobody comes in without the token, nor pages of other sites; bytes go through."""
+    session = lw.view.live(lw.Simulator(*hanging()), host="0.0.0.0")
+    try:
+        token, port = session.address.partition("token=")[2], session._door.port
+        assert len(token) >= 32
+        ours = {"Cookie": f"linkwork-{port}={token}"}
+        upgrade = {"Connection": "Upgrade", "Upgrade": "websocket", "Sec-WebSocket-Version": "13"}
+        upgrade["Sec-WebSocket-Key"] = "dGVzdHRlc3R0ZXN0dGVzdA=="
+        cases: list[tuple[str, dict[str, str], int]] = [
+            ("/", {}, 403),
+            ("/?token=wrong", {}, 403),
+            ("/", {"Cookie": f"linkwork-{port}=wrong"}, 403),
+            (f"/?token={token}", {}, 303),
+            ("/", ours, 200),
+            ("/", upgrade, 403),
+            ("/", {**ours, **upgrade, "Origin": "http://elsewhere.example"}, 403),
+            ("/", {**ours, **upgrade, "Origin": f"http://127.0.0.1:{port}"}, 101),
+        ]
+        for path, headers, status in cases:
+            connection = http.client.HTTPConnection("127.0.0.1", port, timeout=20)
+            connection.request("GET", path, headers=headers)
+            answer = connection.getresponse()
+            assert answer.status == status, (path, headers, answer.read())
+            if status == 303:
+                assert f"linkwork-{port}={token}" in (answer.getheader("Set-Cookie") or "")
+            connection.close()
+    finally:
+        session.close()
+
+
+def test_a_door_on_this_machine_is_for_this_machine() -> None:
+    door = Door("127.0.0.1", 0, 1, None)
+    try:
+        assert door.answer(b"GET / HTTP/1.1\r\nHost: 127.0.0.1:5000\r\n\r\n") == b""
+        assert door.answer(b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n") == b""
+        assert b"403" in door.answer(b"GET / HTTP/1.1\r\nHost: rebound.example\r\n\r\n")
+        assert b"403" in door.answer(b"GET / HTTP/1.1\r\nHost: localhost\r\nOrigin: http://elsewhere.example\r\n\r\n")
+        assert b"400" in door.answer(b"nonsense\r\n\r\n")
+        with pytest.raises(lw.InputError, match=r"cannot listen at 127\.0\.0\.1"):
+            Door("127.0.0.1", door.port, 1, None)
+    finally:
+        door.close()
