@@ -144,7 +144,7 @@ def forward_dynamics_derivatives(
     """
     if not model.elements:
         return tree_dynamics_derivatives(model, q, v, tau, external, threads)
-    from .loaded_derivatives import loaded_dynamics_derivatives
+    from .loaded_slopes import loaded_dynamics_derivatives
 
     found = loaded_dynamics_derivatives(model, q, v, tau, external, t, inputs)
     return found.da_dq, found.da_dv
@@ -170,7 +170,7 @@ def linearised_dynamics(
     """
     if not model.elements:
         return tree_linearised_dynamics(model, q, v, tau, external, threads)
-    from .loaded_derivatives import loaded_dynamics_derivatives
+    from .loaded_slopes import loaded_dynamics_derivatives
 
     return loaded_dynamics_derivatives(model, q, v, tau, external, t, inputs)
 

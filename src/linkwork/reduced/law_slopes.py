@@ -3,11 +3,12 @@
 A law sees the displacement of every port, its velocity, its free motion and the rate r of its velocity, which makes the drift
 h r - (free - velocity) of a step (`program.free_velocities`), and nothing else: four vectors of one size, the variables. What it
 says is differentiated along these few, whatever the size of the model; how they change with the state, `port_columns` says.
-Results of rules are kept apart: nothing of the step changes.
+Results of rules are kept apart: nothing of the step changes. Rows are those of bodies where they are: laws whose rows are made
+where bodies meet in the step are not among them.
 
     forces    K = df/dx, D = df/dv of the loads
     rows      slopes of w = b + G y, y the motion that the multipliers x cause at the ports;
-              of the forces G^T x along displacements and, where normals turn in the step, velocities and free motions;
+              of the forces G^T x along displacements;
               of the gap after the step that is pushed out, o = G y' + room + h w, y' the displacement at the ports
 """
 
@@ -20,14 +21,14 @@ from typing import Any
 import numpy as np
 
 from ..constraints.targets import RECOVERY
-from ..elements.derive import exact_load_slopes
+from ..elements.derive import derive, exact_load_slopes, nearer
 from ..elements.nodes import law_at
-from ..elements.ports import JointAt, starts
+from ..elements.ports import JointAt, starts, values
 from ..joints import Joint
 from ..spatial.dual import Dual, displaced, split, variables
 from ..spatial.scalar import Vector, array, stack, where, zeros
 from .port_space import moving, width
-from .program import foresee, hold_velocities, watch_velocities
+from .program import hold_velocities, row_law_at
 
 POSITION, VELOCITY, FREE, RATE = range(4)
 SEEN = 4
@@ -36,30 +37,32 @@ SEEN = 4
 class SeenLaw:
     """A node whose rules run without a trace: what they assign is kept here."""
 
-    def __init__(self, node: Any, **known: Any) -> None:
-        self.__dict__.update(known, _node=node)
+    foot: Any
+
+    def __init__(self, node: Any) -> None:
+        self._node: Any = node
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._node, name)
 
 
 class SeenPort:
-    """A port, as functions of its four variables, the first of which are number `first`, ... of `total` each."""
+    """A port, as functions of its first variables, so many of the four; each has `total` numbers, ours begin at `first`."""
 
-    def __init__(self, node: Any, joint: Joint | None, first: int, total: int) -> None:
-        self._node, self._joint, self._first, self._total = node, joint, first, total
+    def __init__(self, node: Any, joint: Joint | None, first: int, total: int, parts: int) -> None:
+        self._node, self._joint, self._first, self._total, self._count = node, joint, first, total, parts * total
 
     def _variable(self, value: Vector, which: int) -> Vector:
-        return variables(value, SEEN * self._total, which * self._total + self._first)
+        return variables(value, self._count, which * self._total + self._first)
 
     @property
     def pose(self) -> Any:
-        return displaced(self._node.pose, SEEN * self._total, self._first)
+        return displaced(self._node.pose, self._count, self._first)
 
     @property
     def q(self) -> Vector:
         assert self._joint is not None
-        return JointAt(self._joint, self._node.q, self._node.v).displaced(SEEN * self._total, self._first, Dual)
+        return JointAt(self._joint, self._node.q, self._node.v).displaced(self._count, self._first, Dual)
 
     @property
     def twist(self) -> Vector:
@@ -84,19 +87,14 @@ class SeenPort:
         return self._node.drift + ahead
 
 
-def seen_ports(n: Any, ports: Sequence[Any]) -> list[Any]:
-    """The ports of a law as functions of their variables; the world does not change."""
+def seen_ports(n: Any, ports: Sequence[Any], parts: int) -> list[Any]:
+    """The ports of a law as functions of the first of their variables; the world does not change."""
     found, total = list(ports), width(n.kinds)
     for i, first, _ in moving(n.kinds):
         kind = n.kinds[i]
         joint = kind.bound({x: getattr(n, f"p{i}_{x}") for x in kind.parameter_names}) if isinstance(kind, Joint) else None
-        found[i] = SeenPort(ports[i], joint, first, total)
+        found[i] = SeenPort(ports[i], joint, first, total, parts)
     return found
-
-
-def turning(law: Any) -> int:
-    """With how many of the four vectors, the first ones, rows themselves turn."""
-    return 3 if law.curved else 1
 
 
 # --- forces ------------------------------------------------------------------------------------------------------------------
@@ -117,16 +115,42 @@ def flat(A: np.ndarray) -> Vector:
 # --- rows --------------------------------------------------------------------------------------------------------------------
 def rows_seen(n: Any, ports: Sequence[Any]) -> tuple[Any, np.ndarray]:
     """The rows of a law as functions of the variables: what its rules say, and G on the ports that move."""
-    own, seen = SeenLaw(n, unknown=n.foot), seen_ports(n, ports)
-    if n.law.unknowns:
-        watch_velocities(own, *seen)
-    if n.law.curved:
-        foresee(own, *seen)
+    own, seen = SeenLaw(n), seen_ports(n, ports, SEEN)
+    own.foot = followed(own, seen)
     hold_velocities(own, *seen, *(SimpleNamespace(p=0.0, c=0.0) for _ in ports))
-    sizes = [kind.nv if isinstance(kind, Joint) else 6 for kind in n.kinds]
-    begin = np.cumsum([0, *sizes])
-    keep = np.array([begin[i] + k for i, _, size in moving(n.kinds) for k in range(size)], int)
-    return own, own.G_rows[:, keep]
+    return own, moving_columns(n, own.G_rows)
+
+
+def followed(own: Any, seen: Sequence[Any]) -> Vector:
+    """The unknowns of a constraint as functions of the variables: where they solve their conditions, a step of Newton's method
+    makes their first derivatives right."""
+    law, at = row_law_at(own, seen)
+    return nearer(law, values(at), own.t, own.foot) if law.unknowns else own.foot
+
+
+def accelerating_row_slopes(n: Any, *ports: Any) -> None:
+    """At acceleration level: slopes of w = G r + bias, r the rates of the ports' velocities, and of the forces G^T x, which are
+    added to the loads."""
+    own, seen, size = SeenLaw(n), seen_ports(n, ports, 2), width(n.kinds)
+    law, at = row_law_at(own, seen)
+    found = derive(law, at, n.t, followed(own, seen))
+    G = moving_columns(n, found.G)
+    kinds = [(i, isinstance(n.kinds[i], Joint)) for i, _, _ in moving(n.kinds)]
+    rates = stack(*(x for i, joint in kinds for x in (ports[i].free_v if joint else ports[i].free + ports[i].jump)))
+    force, slopes = split(G.T @ n.x, 2 * size)
+    values_of_G, w_slopes = split(G, 2 * size)[0], split(found.bias + G @ rates, 2 * size)[1]
+    n.G_seen, n.f_slopes = flat(values_of_G), flat(slopes[:, :size])
+    n.w_slopes = flat(np.concatenate([w_slopes, zeros(*values_of_G.shape), values_of_G], axis=1))
+    press(n, ports, force, "load")
+    for i, first, width_of in moving(n.kinds):
+        if isinstance(n.kinds[i], Joint):
+            ports[i].push = ports[i].push + force[first : first + width_of]
+
+
+def moving_columns(n: Any, G: np.ndarray) -> np.ndarray:
+    """G on the ports that move."""
+    begin = np.cumsum([0, *(kind.nv if isinstance(kind, Joint) else 6 for kind in n.kinds)])
+    return G[:, np.array([begin[i] + k for i, _, size in moving(n.kinds) for k in range(size)], int)]
 
 
 def motion_at(n: Any, ports: Sequence[Any], of_bodies: str, of_joints: str) -> Vector:
@@ -149,10 +173,11 @@ def row_slopes(n: Any, *ports: Any) -> None:
 
 def _row_slopes(n: Any, ports: Sequence[Any]) -> tuple[Any, np.ndarray, Vector]:
     own, G = rows_seen(n, ports)
-    count, turned = SEEN * width(n.kinds), turning(n.law) * width(n.kinds)
+    size = width(n.kinds)
+    count = SEEN * size
     w = own.b + G @ motion_at(n, ports, "held_jump", "held_change")
     force, slopes = split(G.T @ n.x, count)
-    n.G_seen, n.w_slopes, n.f_slopes = flat(split(G, count)[0]), flat(split(w, count)[1]), flat(slopes[:, :turned])
+    n.G_seen, n.w_slopes, n.f_slopes = flat(split(G, count)[0]), flat(split(w, count)[1]), flat(slopes[:, :size])
     press(n, ports, force, "pressed")
     return own, G, w
 
@@ -160,7 +185,8 @@ def _row_slopes(n: Any, ports: Sequence[Any]) -> tuple[Any, np.ndarray, Vector]:
 def pushed_row_slopes(n: Any, *ports: Any) -> None:
     """The same in steps that push out; `slow` is 1 where a row does so no faster than it may."""
     own, G, w = _row_slopes(n, ports)
-    count, turned = SEEN * width(n.kinds), turning(n.law) * width(n.kinds)
+    size = width(n.kinds)
+    count = SEEN * size
     after = list(G @ motion_at(n, ports, "jump", "shift"))
     force, slopes = split(G.T @ n.pushed_x, count)
     press(n, ports, force, "pressed_out")
@@ -170,8 +196,8 @@ def pushed_row_slopes(n: Any, *ports: Any) -> None:
         slow[r] = where(split(stack(gap), count)[0][0] > -RECOVERY * n.h, 1.0, 0.0)
         after[r] = after[r] + where(slow[r] > 0.5, gap, 0.0)
     kept = stack(*(after[r] for r in displaced_rows(n.law)))
-    n.slow, n.out_slopes, n.out_f_slopes = array(slow), flat(split(kept, count)[1]), flat(slopes[:, :turned])
-    n.turns = flat(split(G, count)[1][pushing(n.law), :, :turned])
+    n.slow, n.out_slopes, n.out_f_slopes = array(slow), flat(split(kept, count)[1]), flat(slopes[:, :size])
+    n.turns = flat(split(G, count)[1][pushing(n.law), :, :size])
 
 
 def pushing(law: Any) -> list[int]:

@@ -37,7 +37,7 @@ from ..elements.law import RowLaw
 from ..elements.nodes import STILL, law_at
 from ..elements.ports import At, BodyAt, joined, values
 from ..elements.ports import velocities as velocities_of
-from ..elements.touch import ahead, meeting
+from ..elements.touch import ahead, meeting, nearing
 from ..errors import InputError
 from ..joints import Joint
 from ..kernel.loops import Ints, Lane, loops, where
@@ -206,7 +206,7 @@ def notice(n: Any, *ports: Any) -> None:
     """Whether a constraint is worth watching in a step: shapes that are far from one another are not."""
     law, at = row_law_at(n, ports)
     n.noticed = law.near(values(at), free_motion(n, ports, at), REACH * n.h)
-    n.on, n.awake = zeros(law.size), 0.0
+    n.on, n.awake, n.nears = zeros(law.size), 0.0, 0.0
 
 
 def watch_velocities(n: Any, *ports: Any) -> None:
@@ -218,16 +218,18 @@ def watch_velocities(n: Any, *ports: Any) -> None:
     else:
         n.on = array([1.0] * law.size)
     n.awake = any_of(n.on)
+    if law.curved:
+        n.meets, n.nears = 0.0, n.awake * nearing(law, at, free_motion(n, ports, at))
 
 
 def foresee(n: Any, *ports: Any) -> None:
-    """Of shapes whose normals turn, when in the step they meet, and whether they miss one another."""
+    """Of shapes whose normals turn, and which come nearer from apart, when in the step they meet, and whether they miss."""
     law, at = row_law_at(n, ports)
     if not law.curved:
         return
     n.meets, misses = meeting(law, at, free_motion(n, ports, at), n.h)
     n.on = n.on * (1.0 - misses)
-    n.awake = any_of(n.on)
+    n.awake = n.awake * any_of(n.on)
 
 
 def watch_accelerations(n: Any, *ports: Any) -> None:
@@ -489,6 +491,8 @@ def row_fields(kinds: int = EQUALITIES) -> dict[str, Field]:
         "foot": Field("work", "unknown", of="constraint"),
         "noticed": Field("work", "node", SCALAR, of="constraint"),
         "awake": Field("work", "node", SCALAR, of="constraint"),
+        "nears": Field("work", "node", SCALAR, of="constraint"),
+        "meets": Field("work", "node", SCALAR, of="constraint"),
         "p": Field("work", "p", of="place"),
         "c": Field("work", "v", of="place"),
         "u_rows": Field("work", "v", of="place"),
@@ -562,7 +566,7 @@ def watching(watch: Callable[..., None], ports: Sequence[str], crowd: bool = Fal
     return [
         *([*finding(), over("others", notice, *ports, on="constraint")] if crowd else [each(notice, *ports, on="constraint")]),
         each(watch, *ports, on="constraint", when=("own", "noticed")),
-        each(foresee, *ports, on="constraint", when=("own", "awake")),
+        each(foresee, *ports, on="constraint", when=("own", "nears")),
     ]
 
 

@@ -45,7 +45,7 @@ class DenseProgram:
         self.step, model, linear = step, step.model, step.linear
         nv, rows, forces = model.nv, linear.rows, linear.forces
         R, S, F = linear.laws.row_count, rows.size if rows else 0, forces.size if forces else 0
-        P, Q, T = len(linear.pushing), len(linear.displaced), linear.turning
+        P, Q = len(linear.pushing), len(linear.displaced)
         self.sizes = {
             **dict.fromkeys(("E", "V"), len(step.motions) * nv * nv),
             **dict.fromkeys(("M_inverse", "K_joints", "D_joints", "coriolis"), nv * nv),
@@ -53,7 +53,7 @@ class DenseProgram:
             **dict.fromkeys(("q_by_q", "q_by_way", "q_by_v", "v_by_q", "v_by_way", "v_by_v"), step.squares),
             **dict.fromkeys(("K_ports", "D_ports"), F * F),
             **dict.fromkeys(("P_u", "P_x", "A", "T", "LU"), R * R),
-            **dict.fromkeys(("g", "x", "moved", "multipliers", "right_rows"), 3 * R * nv),
+            **dict.fromkeys(("g", "x", "moved", "multipliers", "right_rows", "step", "settled"), 3 * R * nv),
             **dict.fromkeys(("soft", "out_free", "out_x", "slow"), R),
             "rest": max(3 * R * nv, 3 * S),
             "right": max(3 * nv * nv, nv * R, 6 * step.widest * nv),
@@ -68,10 +68,10 @@ class DenseProgram:
             "joint_rows": R * nv,
             "answers": nv * R,
             "w_ports": R * SEEN * S,
-            "f_ports": S * T * S,
+            "f_ports": S * S,
             "out_ports": Q * SEEN * S,
-            "out_f_ports": S * T * S,
-            "turns_ports": P * S * T * S,
+            "out_f_ports": S * S,
+            "turns_ports": P * S * S,
             "pushed_v": P * nv,
             "pushed_wrench": P * model.nb * 6,
             "diagonal_changes": P * nv,
@@ -83,7 +83,6 @@ class DenseProgram:
             "row_ports": S,
             "force_ports": F,
             "ports": 6 * len(step.bodies),
-            "turning": T,
             "middle": int(step.middle),
             "held_motion": step.at.get("held_change", 0),
             "out_motion": step.at.get("shift", 0),

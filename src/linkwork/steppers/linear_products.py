@@ -6,12 +6,12 @@ What ports see has the four parts of `law_slopes`, whose columns are
     free motion    J dfree + N_free dq        rate       R_q dq + R_v dv + R_w dw + J da
 
 with dfree = dv + h da and dw = dv + h/2 da1. Matrices lie row by row: n is nv, S the size of the space of ports, R the number of
-rows; `turning` is how many of the four parts turn the rows themselves (1, or 3).
+rows.
 """
 
 from __future__ import annotations
 
-from ..kernel.loops import Lane, Table, any, loops
+from ..kernel.loops import Lane, Table, any, loops, maximum
 from ..kernel.products import add_product, clear, copy
 from ..reduced.law_slopes import SEEN
 from ..reduced.port_columns import COLUMNS
@@ -22,6 +22,8 @@ from ..solvers.lu import factor_lu
 COUNT = len(COLUMNS)
 R_V, R_W, N_HELD, N_OUT = (COLUMNS.index(name) for name in ("R_v", "R_w", "N_held", "N_out"))
 FREE, FIRST = 0, 1  # motions of the tree
+ROUNDS = 4  # proximal ones, at most
+SETTLED = 1e-7  # of the right-hand sides: a round that changes rows by less leaves the square of it, and is the last
 
 
 # --- ports -------------------------------------------------------------------------------------------------------------------
@@ -162,42 +164,24 @@ def row_answers(
 def response(
     n: int,
     S: int,
-    turning: int,
     motion: int,
-    h: Lane,
     slopes: Lane,
     columns: Lane,
     E: Lane,
     M_inverse: Lane,
-    accelerations: Lane,
     slid: Lane,
     right: Lane,
     change: Lane,
 ) -> None:
-    """M^-1 (d(G^T x) - E dq) (n, 3 n), multipliers held, of motion number `motion`."""
-    T = turning * S
+    """M^-1 (d(G^T x) - E dq) (n, 3 n), multipliers held, of motion number `motion`: only q matters."""
     clear(S * n, slid)
-    clear(3 * n * n, right)
+    clear(n * n, right)
+    add_product(S, n, S, 1.0, slopes, 0, S, 1, columns, 0, n, slid, 0, n)
+    add_product(n, n, S, 1.0, columns, 0, 1, n, slid, 0, n, right, 0, n)
+    for i in range(n * n):
+        right[i] -= E[motion * n * n + i]
     clear(3 * n * n, change)
-    add_product(S, n, T, 1.0, slopes, 0, T, 1, columns, 0, n, slid, 0, n)
-    add_product(n, n, S, 1.0, columns, 0, 1, n, slid, 0, n, right, 0, 3 * n)
-    for i in range(n):
-        for j in range(n):
-            right[3 * i * n + j] -= E[(motion * n + i) * n + j]
-    if turning == 1:
-        add_product(n, n, n, 1.0, M_inverse, 0, n, 1, right, 0, 3 * n, change, 0, 3 * n)
-    else:
-        clear(S * n, slid)
-        add_product(S, n, S, 1.0, slopes, S, T, 1, columns, 0, n, slid, 0, n)
-        add_product(S, n, S, 1.0, slopes, 2 * S, T, 1, columns, 0, n, slid, 0, n)
-        add_product(n, n, S, 1.0, columns, 0, 1, n, slid, 0, n, right, n, 3 * n)
-        clear(S * n, slid)
-        add_product(S, n, S, 1.0, slopes, 2 * S, T, 1, columns, 0, n, slid, 0, n)
-        clear(n * n, change)
-        add_product(n, n, S, 1.0, columns, 0, 1, n, slid, 0, n, change, 0, n)
-        add_product(n, 3 * n, n, h[0], change, 0, n, 1, accelerations, 0, 3 * n, right, 0, 3 * n)
-        clear(3 * n * n, change)
-        add_product(n, 3 * n, n, 1.0, M_inverse, 0, n, 1, right, 0, 3 * n, change, 0, 3 * n)
+    add_product(n, n, n, 1.0, M_inverse, 0, n, 1, right, 0, n, change, 0, 3 * n)
 
 
 @loops
@@ -238,32 +222,69 @@ def seen(
 
 @loops
 def solve_columns(m: int, width: int, LU: Lane, x: Lane) -> None:
-    """x (m, width) becomes (L U)^-1 x, of a factor of `factor_lu`."""
-    for i in range(m):
-        add_product(1, width, i, -1.0, LU, i * m, m, 1, x, 0, width, x, i * width, width)
-    for k in range(m):
-        i = m - 1 - k
-        add_product(1, width, k, -1.0, LU, i * m + i + 1, m, 1, x, (i + 1) * width, width, x, i * width, width)
-        for j in range(width):
-            x[i * width + j] = x[i * width + j] * LU[i * m + i]
+    """x (m, width) becomes (L U)^-1 x, of a factor of `factor_lu`: four rows against all before them, or
+    behind, at a time."""
+    w = width
+    for i in range(0, m, 4):
+        rows = min(4, m - i)
+        add_product(rows, w, i, -1.0, LU, i * m, m, 1, x, 0, w, x, i * w, w)
+        for r in range(1, rows):
+            add_product(1, w, r, -1.0, LU, (i + r) * m + i, m, 1, x, i * w, w, x, (i + r) * w, w)
+    end = m
+    while end > 0:
+        rows = min(4, end)
+        i = end - rows
+        add_product(rows, w, m - end, -1.0, LU, i * m + end, m, 1, x, end * w, w, x, i * w, w)
+        for back in range(rows):
+            k = end - 1 - back
+            add_product(1, w, back, -1.0, LU, k * m + k + 1, m, 1, x, (k + 1) * w, w, x, k * w, w)
+            pivot = LU[k * m + k]
+            for j in range(w):
+                x[k * w + j] = x[k * w + j] * pivot
+        end = i
 
 
 @loops
-def solve_softly(m: int, width: int, T: Lane, soft: Lane, LU: Lane, right: Lane, rest: Lane, x: Lane) -> None:
-    """x with T x = -right; rows that others imply share: SOFT times `soft` is added to the diagonal, and a proximal round takes
-    back what it changes."""
+def largest_entry(count: int, A: Lane) -> float:
+    """The largest size of so many numbers, four at a time."""
+    a = 0.0 * A[0]
+    b = a
+    c = a
+    d = a
+    for i in range(0, count - 3, 4):
+        a = maximum(a, abs(A[i]))
+        b = maximum(b, abs(A[i + 1]))
+        c = maximum(c, abs(A[i + 2]))
+        d = maximum(d, abs(A[i + 3]))
+    for i in range(count - count % 4, count):
+        a = maximum(a, abs(A[i]))
+    return maximum(maximum(a, b), maximum(c, d))
+
+
+@loops
+def solve_softly(
+    m: int, width: int, T: Lane, soft: Lane, LU: Lane, right: Lane, rest: Lane, step: Lane, answer: Lane, x: Lane
+) -> None:
+    """x with T x = -right; rows that others imply share: SOFT times `soft` is added to the diagonal, and proximal rounds take
+    back what it changes, until they change T x no more."""
     copy(m * m, T, 0, LU, 0)
     for i in range(m):
         LU[i * m + i] += SOFT * soft[i]
     factor_lu(m, LU)
-    for i in range(m * width):
-        x[i] = -right[i]
-        rest[i] = right[i]
-    solve_columns(m, width, LU, x)
-    add_product(m, width, m, 1.0, T, 0, m, 1, x, 0, width, rest, 0, width)
-    solve_columns(m, width, LU, rest)
-    for i in range(m * width):
-        x[i] -= rest[i]
+    clear(m * width, x)
+    copy(m * width, right, 0, rest, 0)
+    least = SETTLED * largest_entry(m * width, right)
+    for _ in range(ROUNDS):
+        copy(m * width, rest, 0, step, 0)
+        solve_columns(m, width, LU, step)
+        for i in range(m * width):
+            x[i] -= step[i]
+        clear(m * width, answer)
+        add_product(m, width, m, 1.0, T, 0, m, 1, step, 0, width, answer, 0, width)
+        if not any(largest_entry(m * width, answer) > least):
+            break
+        for i in range(m * width):
+            rest[i] -= answer[i]
 
 
 @loops
@@ -271,7 +292,6 @@ def held_changes(
     nv: int,
     rows: int,
     row_ports: int,
-    turning: int,
     middle: int,
     held_motion: int,
     h: Lane,
@@ -298,6 +318,8 @@ def held_changes(
     g: Lane,
     right_rows: Lane,
     rest: Lane,
+    step: Lane,
+    settled: Lane,
     multipliers: Lane,
     result: Lane,
 ) -> None:
@@ -305,12 +327,9 @@ def held_changes(
     n = nv
     R = rows
     S = row_ports
-    response(n, S, turning, held_motion, h, f_ports, columns, E, M_inverse, accelerations, slid, right, change)
+    response(n, S, held_motion, f_ports, columns, E, M_inverse, slid, right, change)
     clear(3 * R * n, moved)
-    width = 3 * n
-    if turning == 1:
-        width = n
-    add_product(R, width, n, 1.0, joint_rows, 0, n, 1, change, 0, 3 * n, moved, 0, 3 * n)
+    add_product(R, n, n, 1.0, joint_rows, 0, n, 1, change, 0, 3 * n, moved, 0, 3 * n)
     add_product(R, n, S, 1.0, G_ports, 0, S, 1, columns, N_HELD * S * n, n, moved, 0, 3 * n)
     seen(n, S, R, middle, h, w_ports, columns, accelerations, first, slid, g)
     for i in range(3 * R * n):
@@ -323,7 +342,7 @@ def held_changes(
             if any(P_u[i * R + k] != 0.0):
                 add_product(1, R, 1, 1.0, P_u, i * R + k, R, 1, A, k * R, R, T, i * R, R)
                 add_product(1, 3 * n, 1, 1.0, P_u, i * R + k, R, 1, g, 3 * k * n, 3 * n, right_rows, 3 * i * n, 3 * n)
-    solve_softly(R, 3 * n, T, soft, LU, right_rows, rest, multipliers)
+    solve_softly(R, 3 * n, T, soft, LU, right_rows, rest, step, settled, multipliers)
     add_product(n, 3 * n, R, 1.0, answers, 0, R, 1, multipliers, 0, 3 * n, change, 0, 3 * n)
     for i in range(3 * n * n):
         result[3 * n * n + i] += change[i]
@@ -360,7 +379,6 @@ def pushed_changes(
     nv: int,
     rows: int,
     row_ports: int,
-    turning: int,
     middle: int,
     out_motion: int,
     displaced: int,
@@ -393,6 +411,8 @@ def pushed_changes(
     soft: Lane,
     g: Lane,
     rest: Lane,
+    step: Lane,
+    settled: Lane,
     x: Lane,
 ) -> None:
     """The displacement that pushes out, `change`: its rows are some of all, in a list."""
@@ -400,11 +420,11 @@ def pushed_changes(
     R = rows
     S = row_ports
     Q = displaced
-    response(n, S, turning, out_motion, h, out_f_ports, columns, E, M_inverse, accelerations, slid, right, change)
+    response(n, S, out_motion, out_f_ports, columns, E, M_inverse, slid, right, change)
     seen(n, S, Q, middle, h, out_ports, columns, accelerations, first, slid, g)
     for i in range(Q):
         r = displaced_rows[i]
-        add_product(1, 3 * n, n, 1.0, joint_rows, r * n, n, 1, change, 0, 3 * n, g, 3 * i * n, 3 * n)
+        add_product(1, n, n, 1.0, joint_rows, r * n, n, 1, change, 0, 3 * n, g, 3 * i * n, 3 * n)
         add_product(1, n, S, 1.0, G_ports, r * S, S, 1, columns, N_OUT * S * n, n, g, 3 * i * n, 3 * n)
         if any(slow[r] > 0.0):
             late = h[0] * slow[r]
@@ -418,10 +438,9 @@ def pushed_changes(
             for s in range(S):
                 for k in range(n):
                     slid[s] += columns[s * n + k] * answers[k * R + r]
-            W = turning * S
-            clear(W, rest)
-            add_product(1, W, S, 2.0, slid, 0, S, 1, turns_ports, p * S * W, W, rest, 0, W)
-            add_product(1, n, W, 1.0, rest, 0, W, 1, columns, 0, n, diagonal_changes, p * n, n)
+            clear(S, rest)
+            add_product(1, S, S, 2.0, slid, 0, S, 1, turns_ports, p * S * S, S, rest, 0, S)
+            add_product(1, n, S, 1.0, rest, 0, S, 1, columns, 0, n, diagonal_changes, p * n, n)
             for j in range(n):
                 g[3 * i * n + j] += (PUSH_SOFT * out_x[r]) * diagonal_changes[p * n + j]
         for k in range(Q):
@@ -432,7 +451,7 @@ def pushed_changes(
             T[i * Q + i] += PUSH_SOFT * soft[i]
         for j in range(3 * n):
             g[3 * i * n + j] = out_free[r] * g[3 * i * n + j]
-    solve_softly(Q, 3 * n, T, soft, LU, g, rest, x)
+    solve_softly(Q, 3 * n, T, soft, LU, g, rest, step, settled, x)
     for i in range(n):
         for k in range(Q):
             right[i * Q + k] = answers[i * R + displaced_rows[k]]

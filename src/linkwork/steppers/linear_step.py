@@ -23,7 +23,7 @@ from typing import Any
 
 import numpy as np
 
-from ..elements.collection import BOUNDED, CONES, EQUALITIES, collection
+from ..elements.collection import BOUNDED, CONES, EQUALITIES, Collection, collection
 from ..kernel.call import Call
 from ..kernel.plans import Plans
 from ..kernel.sweep import Algorithm
@@ -32,23 +32,28 @@ from ..reduced.diagonal_changes import DIAGONAL_CHANGES
 from ..reduced.dof_tree import dof_plans
 from ..reduced.inverse_derivatives import INVERSE_DERIVATIVES
 from ..reduced.inverse_mass_matrix import INVERSE_MASS_MATRIX
+from ..reduced.linear_laws import LinearLaws
 from ..reduced.port_columns import COLUMNS, PORT_COLUMNS, port_plans
 from .linear_dense import DenseCall, DenseProgram
-from .linear_program import LinearLaws, linear_program
+from .linear_program import linear_program
 from .stepper import Stepper, program_of
 from .symplectic_euler import SymplecticEuler
 
 METHOD = "reduced"
 KINDS = (EQUALITIES, BOUNDED, CONES)
+CHUNK = 64  # states at a time: so much memory is enough
 Arrays = dict[str, np.ndarray]
 
 
 def is_linear_step(model: Model, stepper: Stepper) -> bool:
-    """Whether steps of a model have derivatives by recursions."""
-    laws = collection(model)
+    """Whether steps of a model have derivatives by recursions: all laws say their rows where bodies are, not where they meet."""
+    return model.keep_as((is_linear_step, stepper), lambda: _is_linear_step(collection(model), stepper))
+
+
+def _is_linear_step(laws: Collection, stepper: Stepper) -> bool:
     if not isinstance(stepper, SymplecticEuler) or laws.rubs_inside or laws.told_count or laws.step_shape[3] not in KINDS:
         return False
-    return stepper.stabilise != "project" or not laws.rows
+    return not any(law.curved for law in laws.rows) and (stepper.stabilise != "project" or not laws.rows)
 
 
 class LinearStep:
@@ -215,18 +220,23 @@ def step_jacobian(step: LinearStep, state: State, dt: float, given: Mapping[str,
     state   (batch, ...)
     given   tau, external, u: (...) of one state, or (batch, ...); None where there is none
     """
+    batch, nv, fields = len(state.q), step.model.nv, step.algorithm.fields
     told = step.program.given(step.model, dt) | step.program.entered(step.model, {"q": state.q, "v": state.v}, float(state.t))
     told |= {"q": state.q, "v": state.v, "t": np.array([float(state.t)])}
     told |= {name: _flat(name, x) for name, x in given.items() if x is not None}
-    fields = step.algorithm.fields
     told = {name: x for name, x in told.items() if name in fields and np.size(x)}
-    memory = step.take(len(state.q), tuple(told))
-    for name, x in told.items():
-        memory.inputs[name][...] = x
-    memory.run(dt)
-    found = memory.derivatives(dt).copy()
-    edges = memory.out["edges"] > 0.0 if step.rows is not None else None
-    step.give_back(memory)
+    found = np.empty((batch, 2 * nv, 3 * nv))
+    edges = np.empty((batch, step.linear.laws.row_count), bool) if step.rows is not None else None
+    for first in range(0, batch, CHUNK):
+        some = slice(first, min(first + CHUNK, batch))
+        memory = step.take(some.stop - first, tuple(told))
+        for name, x in told.items():
+            memory.inputs[name][...] = x[some] if x.ndim > 1 and len(x) == batch else x
+        memory.run(dt)
+        found[some] = memory.derivatives(dt)
+        if edges is not None:
+            np.greater(memory.out["edges"], 0.0, out=edges[some])
+        step.give_back(memory)
     return found, edges
 
 

@@ -111,6 +111,11 @@ class Slopes:
         return np.concatenate([self._out["slope"][0], self._out["free_v"][0]])
 
     @property
+    def memory(self) -> np.ndarray:
+        """What it remembers from one step to the next: where constraints look for their unknowns."""
+        return self._in["unknown"] if self.laws.rows else np.zeros((1, 0))
+
+    @property
     def multipliers(self) -> np.ndarray:
         """The forces of all rows where it was last asked."""
         return self._out["x"][0].copy() if self.laws.rows else np.zeros(0)

@@ -1,0 +1,174 @@
+"""Derivatives of forward dynamics of the loaded tree: the recursions of the bare tree under all loads, and the slopes of laws on
+their ports (`law_slopes`).
+
+With the wrenches and joint forces that laws put on bodies and joints held in their axes, the tree says how accelerations change
+(`forward_derivatives`); that these forces change, too, is dQ = J^T (K J dq + D (J dv + N_v dq)). Rows r = G a + bias stay zero
+where they hold:
+
+    da = da_tree + M^-1 (dQ + d(G^T x) + G^T dx),      G da + dr = 0,      dr from the slopes of r on ports
+
+Rows that others imply share what they have. Friction that slips keeps its force; where it sticks, it is a row like others.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from ..elements.collection import Collection, collection
+from ..kernel.sweep import Algorithm, Field, Step, each, outward, vector
+from ..model.arrays import Interface
+from ..model.model import Model
+from .derivatives import DynamicsDerivatives, square_interface
+from .forward import velocities
+from .forward_derivatives import FORWARD_DERIVATIVES
+from .law_slopes import SEEN, accelerating_row_slopes, force_slopes
+from .linear_laws import LinearLaws, put_together
+from .loaded import given_laws, law_tails, without_pushes
+from .port_columns import COLUMNS, PORT_COLUMNS, port_plans
+from .port_space import PortSpace
+from .program import ACCELERATION, act, begin_loads, dynamics, fields, place
+
+INSIDE = 1e-9  # of its bounds: a force nearer to one than this has reached it
+RANK = 1e-11  # of G M^-1 G^T with a unit diagonal: what answers less is implied by other rows
+RESULTS = ("a", "da_dq", "da_dv", "da_dtau")
+
+
+class LoadedSlopes:
+    """The laws of a model, ready for derivatives of its accelerations."""
+
+    def __init__(self, laws: Collection) -> None:
+        self.laws, self.model, self.linear = laws, laws.model, LinearLaws(laws)
+        spaces = (self.linear.forces, self.linear.rows)
+        self.bodies = sorted({body for space in spaces if space is not None for body in space.bodies})
+
+    @cached_property
+    def ports(self) -> Interface | None:
+        """The columns at bodies as a function of arrays."""
+        tails = {"port_columns": (len(COLUMNS), 6 * len(self.bodies), self.model.nv)}
+        return Interface(self.model, PORT_COLUMNS, port_plans(self.model, self.bodies), tails) if self.bodies else None
+
+    @cached_property
+    def program(self) -> Algorithm:
+        """Loads, forces of rows, and slopes."""
+        laws, shape = self.laws, self.laws.shape
+        found = fields(shape) | {"q": Field("input", "q"), "v": Field("input", "v")}
+        found |= {"load": Field("output", "node", vector(6)), "push": Field("output", "v")}
+        forces = [each(act, *(f"p{i}" for i in range(shape[0])), on="force")] if laws.forces else []
+        if laws.rows:
+            steps: list[Step] = [*([] if laws.forces else [each(begin_loads)]), *dynamics(shape, ACCELERATION)]
+            found |= {"jump": Field("work", "node", vector(6))}
+        else:
+            steps = [*([outward(velocities), outward(place)] if shape[2] else []), each(begin_loads), *forces]
+        if laws.forces:
+            steps.append(each(force_slopes, *(f"p{i}" for i in range(shape[0])), on="force"))
+        if laws.rows:
+            ports = [f"p{i}" for i in range(shape[1])]
+            steps.append(each(accelerating_row_slopes, *ports, on="constraint", when=("own", "awake")))
+        steps += put_together(self.linear.force_parts, "force", found)
+        steps += put_together(self.linear.row_parts[:3], "constraint", found)
+        return Algorithm(f"loaded_slopes_{'_'.join(map(str, map(int, shape)))}", found, {"run": steps})
+
+    @cached_property
+    def interface(self) -> Interface:
+        """The program as a function of arrays."""
+        R = self.laws.row_count
+        tails = law_tails(self.laws)
+        if self.linear.forces is not None:
+            tails |= dict.fromkeys(("K_ports", "D_ports"), (self.linear.forces.size,) * 2)
+        if self.linear.rows is not None:
+            S = self.linear.rows.size
+            tails |= {"G_ports": (R, S), "w_ports": (R, SEEN, S), "f_ports": (S, S)}
+        return Interface(self.model, self.program, self.linear.plans, tails)
+
+    def derivatives(self, q: Any, v: Any, tau: Any, external: Any, t: Any, inputs: Any) -> DynamicsDerivatives:
+        """Of one state or a batch."""
+        given = {"q": q, "v": v, "tau": tau, "external": external, "gravity": self.model.gravity}
+        given |= given_laws(self.laws, q, t, inputs, bool(self.laws.rows))
+        names = tuple(n for n, f in self.program.fields.items() if f.kind == "output" and n != "left")
+        out = self.interface(given, 1, names)
+        tree = square_interface(self.model, FORWARD_DERIVATIVES)
+        told = {"q": q, "v": v, "tau": out["push"], "external": out["load"], "gravity": self.model.gravity}
+        a, da_dq, da_dv, M_inverse = tree(told, 1, RESULTS).values()
+        columns = self._columns(q, v, a)
+        slopes_q, slopes_v = self._loads(out, columns)
+        if slopes_q is not None:
+            da_dq = da_dq + M_inverse @ slopes_q
+        if slopes_v is not None:
+            da_dv = da_dv + M_inverse @ slopes_v
+        if self.linear.rows is None:
+            return DynamicsDerivatives(a, da_dq, da_dv, M_inverse)
+        return DynamicsDerivatives(a, *self._held(out, columns, self.linear.rows, (da_dq, da_dv, M_inverse)))
+
+    def _columns(self, q: Any, v: Any, a: np.ndarray) -> dict[str, np.ndarray]:
+        """Columns at all ports that are bodies (..., 6 bodies, nv)."""
+        if self.ports is None:
+            return {}
+        given = {"q": q, "v": v, "a": a, "v_start": v, "gravity": None} | dict.fromkeys(("v_free", "v_held", "v_out"))
+        found = self.ports(given, 1, ("port_columns",))["port_columns"]
+        return {name: found[..., k, :, :] for k, name in enumerate(COLUMNS)}
+
+    def _at(self, space: PortSpace, columns: dict[str, np.ndarray], name: str, lead: tuple[int, ...]) -> np.ndarray:
+        """Columns at the ports of a space."""
+        if not space.bodies:
+            found = np.zeros((*lead, 0, self.model.nv))
+        elif space.bodies == self.bodies:
+            found = columns[name]
+        else:
+            at = {body: k for k, body in enumerate(self.bodies)}
+            found = columns[name][..., [6 * at[body] + k for body in space.bodies for k in range(6)], :]
+        return space.on_all(found) if name == "J" else space.on_bodies(found)
+
+    def _loads(self, out: dict[str, Any], columns: dict[str, np.ndarray]) -> tuple[np.ndarray | None, np.ndarray | None]:
+        """dQ/dq and dQ/dv, the forces of rows included."""
+        slopes_q, slopes_v, lead = None, None, out["push"].shape[:-1]
+        if (space := self.linear.forces) is not None:
+            K, D = out["K_ports"], out["D_ports"]
+            if not space.bodies:
+                slopes_q, slopes_v = K, D
+            else:
+                J, N = (self._at(space, columns, name, lead) for name in ("J", "N_v"))
+                Jt = J.swapaxes(-1, -2)
+                slopes_q, slopes_v = Jt @ (K @ J + D @ N), Jt @ (D @ J)
+        if (space := self.linear.rows) is not None:
+            J = self._at(space, columns, "J", lead)
+            of_rows = J.swapaxes(-1, -2) @ (out["f_ports"] @ J)
+            slopes_q = of_rows if slopes_q is None else slopes_q + of_rows
+        return slopes_q, slopes_v
+
+    def _held(
+        self, out: dict[str, Any], columns: dict[str, np.ndarray], space: PortSpace, da: tuple[np.ndarray, np.ndarray, np.ndarray]
+    ) -> list[np.ndarray]:
+        """Changes of accelerations under rows that hold."""
+        lead, M_inverse = out["push"].shape[:-1], da[2]
+        J, N, R_q, R_v, R_w = (self._at(space, columns, name, lead) for name in ("J", "N_v", "R_q", "R_v", "R_w"))
+        position, velocity, _, rate = (out["w_ports"][..., k, :] for k in range(SEEN))
+        G = np.where(self._holding(out["x"])[..., None], out["G_ports"] @ J, 0.0)
+        dr = (position @ J + velocity @ N + rate @ R_q, velocity @ J + rate @ (R_v + R_w), 0.0)
+        answer = M_inverse @ G.swapaxes(-1, -2)
+        A = G @ answer
+        size = np.diagonal(A, axis1=-2, axis2=-1)
+        unit = np.where(size > 0.0, 1.0 / np.sqrt(np.where(size > 0.0, size, 1.0)), 0.0)
+        inverse = np.linalg.pinv(A * unit[..., :, None] * unit[..., None, :], rcond=RANK, hermitian=True)
+        held = answer @ (unit[..., :, None] * inverse * unit[..., None, :])
+        return [free - held @ (own + G @ free) for free, own in zip(da, dr, strict=True)]
+
+    def _holding(self, x: np.ndarray) -> np.ndarray:
+        """Which rows hold their targets (..., rows): all but those whose force has reached a bound."""
+        lower, upper = (np.concatenate([c.bounds()[side] for c in self.laws.rows]) for side in (0, 1))
+        near = [INSIDE * np.abs(np.where(np.isfinite(bound), bound, 0.0)) for bound in (lower, upper)]
+        return (x > lower + near[0]) & (x < upper - near[1])
+
+
+def loaded_slopes(model: Model) -> LoadedSlopes:
+    """Kept with the model."""
+    return model.keep_as(LoadedSlopes, lambda: LoadedSlopes(collection(model)))
+
+
+def loaded_dynamics_derivatives(
+    model: Model, q: Any, v: Any, tau: Any, external: Any, t: Any, inputs: Any
+) -> DynamicsDerivatives:
+    """See `linearised_dynamics`."""
+    return loaded_slopes(without_pushes(model)).derivatives(q, v, tau, external, t, inputs)
