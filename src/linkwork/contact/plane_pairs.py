@@ -2,9 +2,10 @@
 
 gap = n . (x - point),   x the lowest points of the solid
 
-Where shapes touch is said on the plane. So the tangents of all points of a body see its motion along the plane and its turn
+Where shapes that may touch at several points do so is said on the plane. So the tangents of all points of a body see its motion along the plane and its turn
 about the normal alone, whatever their gaps are: they may all stick while some of its points still fall. Half way up, points of
-different heights would ask for motions along the plane that no rigid body has, by (g_1 - g_2)^2 / (2 h length).
+different heights would ask for motions along the plane that no rigid body has, by (g_1 - g_2)^2 / (2 h length). What has one
+lowest point touches there: in the step in which it lands, its lever arm is what it will be on the plane.
 """
 
 from __future__ import annotations
@@ -23,7 +24,9 @@ QUARTERS = ((1.0, 0.0), (0.0, 1.0), (-1.0, 0.0), (0.0, -1.0))
 
 def sphere_plane(a: Sphere, E_a: SE3, b: Plane, E_b: SE3) -> tuple[ContactPoint, ...]:
     """One slot: the lowest point."""
-    return (_ball(E_a @ a.center, a.radius, *_plane(b, E_b)),)
+    point, n = _plane(b, E_b)
+    lowest = E_a @ a.center - n * a.radius
+    return (ContactPoint(lowest, n, dot(n, lowest - point), 1.0),)
 
 
 def capsule_plane(a: Capsule, E_a: SE3, b: Plane, E_b: SE3) -> tuple[ContactPoint, ...]:
@@ -73,7 +76,7 @@ def ellipsoid_plane(a: Ellipsoid, E_a: SE3, b: Plane, E_b: SE3) -> tuple[Contact
     m = E.unrotate(n) * a.radii
     down = E.rotate(m * a.radii / np.sqrt(dot(m, m)))
     lowest = E.p - down
-    return (_touch(lowest, dot(n, lowest - point), n),)
+    return (ContactPoint(lowest, n, dot(n, lowest - point), 1.0),)
 
 
 def _plane(b: Plane, E_b: SE3) -> tuple[Vector, Vector]:
@@ -82,7 +85,7 @@ def _plane(b: Plane, E_b: SE3) -> tuple[Vector, Vector]:
 
 
 def _ball(center: Vector, radius: Scalar, point: Vector, n: Vector) -> ContactPoint:
-    """The lowest point of a ball, on the plane."""
+    """The lowest point of the ball at an end, on the plane."""
     gap = dot(n, center - point) - radius
     return ContactPoint(center - n * (radius + gap), n, gap, 1.0)
 
