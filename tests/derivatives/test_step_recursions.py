@@ -122,6 +122,11 @@ def test_other_steppers_run_on_dual_numbers() -> None:
     m, state = pendulum(), lw.State(q=np.array([0.3, 0.2, 0.4]), v=np.zeros(3))
     here = Acting(m, state, H, NONE, "rk4", "hard", "exact", 1, {})
     assert not is_linear_step(here.model, here.stepper)
+    b = lw.ModelBuilder()
+    for name in "ab":
+        b.body(name, joint=lw.Free(), shapes=[lw.Sphere(0.1, mass=1.0)])
+    here = acting(b.build(), lw.State(q=np.array([0, 0, 0, 1.0, 0, 0, 0, 0.3, 0, 0, 1.0, 0, 0, 0]), v=np.zeros(12)))
+    assert not is_linear_step(here.model, here.stepper)
     held = coupled()
     assert not is_linear_step(
         held,

@@ -188,6 +188,14 @@ def test_an_assembly_moves_by_matrices(opened: Opened, tmp_path: Path) -> None:
     np.testing.assert_allclose(drawn, made.point(run.state(), "rod", (0.2, 0, 0)), atol=1e-6)
 
 
+def test_a_bead_is_seen_with_its_wire(opened: Opened, tmp_path: Path) -> None:
+    """It goes far for its size, but not beyond the curve that it runs along."""
+    page = opened(saved("trefoil", tmp_path, 1.0)[1], "#still")
+    assert page.evaluate("linkwork.scene.follow") is False
+    wire = page.evaluate("linkwork.scene.description.guides[0].points")
+    assert page.evaluate("linkwork.scene.size") > 0.8 * np.ptp(wire, axis=0).max()
+
+
 def test_what_goes_far_is_followed(opened: Opened, tmp_path: Path) -> None:
     b = lw.ModelBuilder().body("stone", joint=lw.Free(), shapes=[lw.Box((0.2, 0.3, 0.4), density=1.0, group=0, mask=0)])
     model = b.build()

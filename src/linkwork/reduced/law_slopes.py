@@ -21,14 +21,14 @@ from typing import Any
 import numpy as np
 
 from ..constraints.targets import RECOVERY
-from ..elements.derive import derive, exact_load_slopes
+from ..elements.derive import derive, exact_load_slopes, nearer
 from ..elements.nodes import law_at
-from ..elements.ports import JointAt, starts
+from ..elements.ports import JointAt, starts, values
 from ..joints import Joint
 from ..spatial.dual import Dual, displaced, split, variables
 from ..spatial.scalar import Vector, array, stack, where, zeros
 from .port_space import moving, width
-from .program import hold_velocities, refined, row_law_at, watch_velocities
+from .program import hold_velocities, row_law_at
 
 POSITION, VELOCITY, FREE, RATE = range(4)
 SEEN = 4
@@ -37,30 +37,32 @@ SEEN = 4
 class SeenLaw:
     """A node whose rules run without a trace: what they assign is kept here."""
 
-    def __init__(self, node: Any, **known: Any) -> None:
-        self.__dict__.update(known, _node=node)
+    foot: Any
+
+    def __init__(self, node: Any) -> None:
+        self._node: Any = node
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._node, name)
 
 
 class SeenPort:
-    """A port, as functions of its four variables, the first of which are number `first`, ... of `total` each."""
+    """A port, as functions of its first variables, so many of the four; each has `total` numbers, ours begin at `first`."""
 
-    def __init__(self, node: Any, joint: Joint | None, first: int, total: int) -> None:
-        self._node, self._joint, self._first, self._total = node, joint, first, total
+    def __init__(self, node: Any, joint: Joint | None, first: int, total: int, parts: int) -> None:
+        self._node, self._joint, self._first, self._total, self._count = node, joint, first, total, parts * total
 
     def _variable(self, value: Vector, which: int) -> Vector:
-        return variables(value, SEEN * self._total, which * self._total + self._first)
+        return variables(value, self._count, which * self._total + self._first)
 
     @property
     def pose(self) -> Any:
-        return displaced(self._node.pose, SEEN * self._total, self._first)
+        return displaced(self._node.pose, self._count, self._first)
 
     @property
     def q(self) -> Vector:
         assert self._joint is not None
-        return JointAt(self._joint, self._node.q, self._node.v).displaced(SEEN * self._total, self._first, Dual)
+        return JointAt(self._joint, self._node.q, self._node.v).displaced(self._count, self._first, Dual)
 
     @property
     def twist(self) -> Vector:
@@ -84,20 +86,14 @@ class SeenPort:
         ahead = self._node.h * self._variable(none, RATE) - self._variable(none, FREE) + self._variable(none, VELOCITY)
         return self._node.drift + ahead
 
-    @property
-    def rate(self) -> Vector:
-        """At acceleration level, with what rows add."""
-        port = self._node
-        return self._variable(port.free + port.jump if self._joint is None else port.free_v, RATE)
 
-
-def seen_ports(n: Any, ports: Sequence[Any]) -> list[Any]:
-    """The ports of a law as functions of their variables; the world does not change."""
+def seen_ports(n: Any, ports: Sequence[Any], parts: int) -> list[Any]:
+    """The ports of a law as functions of the first of their variables; the world does not change."""
     found, total = list(ports), width(n.kinds)
     for i, first, _ in moving(n.kinds):
         kind = n.kinds[i]
         joint = kind.bound({x: getattr(n, f"p{i}_{x}") for x in kind.parameter_names}) if isinstance(kind, Joint) else None
-        found[i] = SeenPort(ports[i], joint, first, total)
+        found[i] = SeenPort(ports[i], joint, first, total, parts)
     return found
 
 
@@ -119,23 +115,32 @@ def flat(A: np.ndarray) -> Vector:
 # --- rows --------------------------------------------------------------------------------------------------------------------
 def rows_seen(n: Any, ports: Sequence[Any]) -> tuple[Any, np.ndarray]:
     """The rows of a law as functions of the variables: what its rules say, and G on the ports that move."""
-    own, seen = SeenLaw(n, unknown=n.foot), seen_ports(n, ports)
-    if n.law.unknowns:
-        watch_velocities(own, *seen)
+    own, seen = SeenLaw(n), seen_ports(n, ports, SEEN)
+    own.foot = followed(own, seen)
     hold_velocities(own, *seen, *(SimpleNamespace(p=0.0, c=0.0) for _ in ports))
     return own, moving_columns(n, own.G_rows)
+
+
+def followed(own: Any, seen: Sequence[Any]) -> Vector:
+    """The unknowns of a constraint as functions of the variables: where they solve their conditions, a step of Newton's method
+    makes their first derivatives right."""
+    law, at = row_law_at(own, seen)
+    return nearer(law, values(at), own.t, own.foot) if law.unknowns else own.foot
 
 
 def accelerating_row_slopes(n: Any, *ports: Any) -> None:
     """At acceleration level: slopes of w = G r + bias, r the rates of the ports' velocities, and of the forces G^T x, which are
     added to the loads."""
-    own, seen, size = SeenLaw(n), seen_ports(n, ports), width(n.kinds)
+    own, seen, size = SeenLaw(n), seen_ports(n, ports, 2), width(n.kinds)
     law, at = row_law_at(own, seen)
-    found = derive(law, at, n.t, refined(law, at, n.t, n.foot))
-    G, count = moving_columns(n, found.G), SEEN * size
-    w = found.bias + G @ stack(*(x for i, _, _ in moving(n.kinds) for x in seen[i].rate))
-    force, slopes = split(G.T @ n.x, count)
-    n.G_seen, n.w_slopes, n.f_slopes = flat(split(G, count)[0]), flat(split(w, count)[1]), flat(slopes[:, :size])
+    found = derive(law, at, n.t, followed(own, seen))
+    G = moving_columns(n, found.G)
+    kinds = [(i, isinstance(n.kinds[i], Joint)) for i, _, _ in moving(n.kinds)]
+    rates = stack(*(x for i, joint in kinds for x in (ports[i].free_v if joint else ports[i].free + ports[i].jump)))
+    force, slopes = split(G.T @ n.x, 2 * size)
+    values_of_G, w_slopes = split(G, 2 * size)[0], split(found.bias + G @ rates, 2 * size)[1]
+    n.G_seen, n.f_slopes = flat(values_of_G), flat(slopes[:, :size])
+    n.w_slopes = flat(np.concatenate([w_slopes, zeros(*values_of_G.shape), values_of_G], axis=1))
     press(n, ports, force, "load")
     for i, first, width_of in moving(n.kinds):
         if isinstance(n.kinds[i], Joint):

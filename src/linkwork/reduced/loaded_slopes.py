@@ -18,7 +18,6 @@ from typing import Any
 import numpy as np
 
 from ..elements.collection import Collection, collection
-from ..kernel.running import run_plan
 from ..kernel.sweep import Algorithm, Field, Step, each, outward, vector
 from ..model.arrays import Interface
 from ..model.model import Model
@@ -44,7 +43,12 @@ class LoadedSlopes:
         self.laws, self.model, self.linear = laws, laws.model, LinearLaws(laws)
         spaces = (self.linear.forces, self.linear.rows)
         self.bodies = sorted({body for space in spaces if space is not None for body in space.bodies})
-        self.ports = port_plans(self.model, self.bodies) if self.bodies else None
+
+    @cached_property
+    def ports(self) -> Interface | None:
+        """The columns at bodies as a function of arrays."""
+        tails = {"port_columns": (len(COLUMNS), 6 * len(self.bodies), self.model.nv)}
+        return Interface(self.model, PORT_COLUMNS, port_plans(self.model, self.bodies), tails) if self.bodies else None
 
     @cached_property
     def program(self) -> Algorithm:
@@ -102,11 +106,9 @@ class LoadedSlopes:
         """Columns at all ports that are bodies (..., 6 bodies, nv)."""
         if self.ports is None:
             return {}
-        lead, v = a.shape[:-1], np.asarray(v if v is not None else np.zeros(self.model.nv), float)
-        given = {"q": np.asarray(q, float), "v": v, "a": a, "v_start": v}
-        found = run_plan(self.ports, PORT_COLUMNS, given, ("port_columns",), int(np.prod(lead)), 1, 1)["port_columns"]
-        shaped = found.reshape(*lead, len(COLUMNS), 6 * len(self.bodies), self.model.nv)
-        return {name: shaped[..., k, :, :] for k, name in enumerate(COLUMNS)}
+        given = {"q": q, "v": v, "a": a, "v_start": v, "gravity": None} | dict.fromkeys(("v_free", "v_held", "v_out"))
+        found = self.ports(given, 1, ("port_columns",))["port_columns"]
+        return {name: found[..., k, :, :] for k, name in enumerate(COLUMNS)}
 
     def _at(self, space: PortSpace, columns: dict[str, np.ndarray], name: str, lead: tuple[int, ...]) -> np.ndarray:
         """Columns at the ports of a space."""

@@ -48,6 +48,7 @@ from ..solvers.coulomb import solve_packed_cones
 from ..solvers.problem import is_bounded_by_another
 from ..solvers.turns import solve_in_turns
 from ..spatial.scalar import Scalar, Vector, array, cross, dot, is_zero, zeros
+from ..spatial.scalar import where as chosen
 from .crowds import GATHER_AWAKE, SOLVE_CROWD, crowd_fields, finding
 from .forward import accelerations, articulate, articulated_inertia, pass_forces, velocities
 from .pressing import KEEP, answer, bound, in_turns
@@ -55,6 +56,7 @@ from .rules import coriolis, falling_world, velocity_step
 
 TURN = 3.0  # of the turn of bodies in a step: so near to a singular position rows go soft
 NEWTON_STEPS = 4  # for the unknowns of constraints, from where they were
+FAR_STEP = 0.05  # of the unknowns, or of 1: shorter first steps of Newton's method lead where they should
 
 
 # --- the tree ----------------------------------------------------------------------------------------------------------------
@@ -187,6 +189,17 @@ def refined(law: RowLaw, at: Sequence[At], t: Scalar, unknown: Vector) -> Vector
     for _ in range(NEWTON_STEPS if law.unknowns else 0):
         unknown = nearer(law, values(at), t, unknown)
     return unknown
+
+
+def astray(law: RowLaw, at: Sequence[At], t: Scalar, unknown: Vector) -> Scalar:
+    """1 where Newton's method begins too far away to end at the unknowns for sure: its first step is long, and the second not
+    half as long [Deuflhard, Newton Methods for Nonlinear Problems, 2.1]; else 0."""
+    if not law.unknowns:
+        return 0.0
+    better = nearer(law, values(at), t, unknown)
+    first, second = better - unknown, nearer(law, values(at), t, better) - better
+    long = dot(first, first) > FAR_STEP * FAR_STEP * (1.0 + dot(unknown, unknown))
+    return chosen(long, chosen(4.0 * dot(second, second) < dot(first, first), 0.0, 1.0), 0.0)
 
 
 def notice(n: Any, *ports: Any) -> None:

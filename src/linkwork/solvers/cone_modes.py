@@ -136,8 +136,12 @@ def modal_matrix(n: int, m: int, kinds: Ints, A: Lane, keep: Lane, turn: Lane, m
                 T[a + 2 * n] = d1 * T[a + n] + d2 * T[a + 2 * n]
                 T[a + n] = across
     for p in range(n):
-        for q in range(n):
-            T[p * n + q] = T[p * n + q] * (keep[order[p]] * keep[order[q]])
+        here = keep[order[p]]
+        if any(here < 1.0):
+            for q in range(n):
+                T[p * n + q] = T[p * n + q] * here
+                T[q * n + p] = T[q * n + p] * here
+    for p in range(n):
         T[p * n + p] += more[order[p]]
 
 
@@ -280,7 +284,12 @@ def approach(
     last = HUGE + 0.0 * go
     still = go
     terms = TERMS
-    motions(m, A, bs, xn, un)
+    begun = 0.0 * go
+    for i in range(m):
+        begun = maximum(begun, abs(xn[i]))
+        un[i] = bs[i]
+    if any(begun > 0.0):
+        motions(m, A, bs, xn, un)
     for _ in range(rounds):
         size = right_side(n, m, kinds, keep, turn, un, order, z)
         still = where((size < slow * last) & (size > enough), still, 0.0)

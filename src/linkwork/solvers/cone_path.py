@@ -21,7 +21,7 @@ from .cone_rows import motions, natural_map
 from .lu import factor_lu, solve_lu
 
 FIRST = 1e-2  # of the largest of b: tau at the start
-SHRINK = 0.05  # of tau, where the path is reached
+SHRINK = 0.2  # of tau, where the path is reached
 NEAR = 0.1  # of tau: a residual so small is on the path
 LAST = 1e-16  # of the largest of b: tau at the end
 LONGEST = 100  # Newton steps

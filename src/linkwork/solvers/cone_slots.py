@@ -8,7 +8,7 @@ fullest lane needs; other lanes leave some of them empty.
 
 from __future__ import annotations
 
-from ..kernel.loops import Ints, Lane, Table, any, loops, maximum, minimum, where
+from ..kernel.loops import Ints, Lane, Table, any, loops, maximum, where
 from .cone_rows import find_scale
 
 NO_FORM = 16  # more than twice the rows of a group: a normal, two tangents, and three that resist turning
@@ -95,17 +95,20 @@ def take_rows(
 
 
 @loops
-def take_packed(n: int, kinds: Ints, here: Lane, listed: Lane, packed: Lane, scale: Lane, A: Lane) -> None:
-    """The matrix of the slots in scaled rows, of a packed symmetric one of the list (`boxes.gram`), and the scale."""
+def take_packed(n: int, kinds: Ints, here: Lane, listed: Lane, packed: Lane, scale: Lane, A: Lane, start: Lane) -> None:
+    """The matrix of the slots in scaled rows, of a packed symmetric one of the list (`boxes.gram`), and the scale.
+
+    start   scratch: where the rows of the packed matrix begin
+    """
     for p in range(n):
-        at = maximum(listed[p], 0.0)
-        A[p * n + p] = packed[0.5 * at * (at + 3.0)]
+        listed[p] = maximum(listed[p], 0.0)
+        start[p] = 0.5 * listed[p] * (listed[p] + 1.0)
+        A[p * n + p] = packed[start[p] + listed[p]]
     find_scale(n, kinds, here, A, scale)
     for p in range(n):
         for q in range(p):
-            high = maximum(maximum(listed[p], listed[q]), 0.0)
-            low = maximum(minimum(listed[p], listed[q]), 0.0)
-            A[p * n + q] = packed[0.5 * high * (high + 1.0) + low] * (scale[p] * scale[q])
+            at = where(listed[p] > listed[q], start[p] + listed[q], start[q] + listed[p])
+            A[p * n + q] = packed[at] * (scale[p] * scale[q])
             A[q * n + p] = A[p * n + q]
 
 

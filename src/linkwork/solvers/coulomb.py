@@ -403,7 +403,7 @@ def solve_packed_cones(
     """The same with a packed symmetric A (`boxes.gram`)."""
     n = fill_slots(active, cones, on, slot, un, xn, kinds)
     take_rows(n, xn, un, mu, b, lower, upper, x, keep, bs, lo, hi, more, xs)
-    take_packed(n, kinds, keep, un, A, scale, K)
+    take_packed(n, kinds, keep, un, A, scale, K, u)
     scale_cones(n, kinds, bs, lo, hi, more, xs, scale)
     solve_slots(
         n, kinds, xs, K, left, rounds, T, scale, bs, lo, hi, u, xn, un, best, inside, force, z, keep, turn, more, order, PATIENCE

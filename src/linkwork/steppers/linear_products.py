@@ -222,14 +222,26 @@ def seen(
 
 @loops
 def solve_columns(m: int, width: int, LU: Lane, x: Lane) -> None:
-    """x (m, width) becomes (L U)^-1 x, of a factor of `factor_lu`."""
-    for i in range(m):
-        add_product(1, width, i, -1.0, LU, i * m, m, 1, x, 0, width, x, i * width, width)
-    for k in range(m):
-        i = m - 1 - k
-        add_product(1, width, k, -1.0, LU, i * m + i + 1, m, 1, x, (i + 1) * width, width, x, i * width, width)
-        for j in range(width):
-            x[i * width + j] = x[i * width + j] * LU[i * m + i]
+    """x (m, width) becomes (L U)^-1 x, of a factor of `factor_lu`: four rows against all before them, or
+    behind, at a time."""
+    w = width
+    for i in range(0, m, 4):
+        rows = min(4, m - i)
+        add_product(rows, w, i, -1.0, LU, i * m, m, 1, x, 0, w, x, i * w, w)
+        for r in range(1, rows):
+            add_product(1, w, r, -1.0, LU, (i + r) * m + i, m, 1, x, i * w, w, x, (i + r) * w, w)
+    end = m
+    while end > 0:
+        rows = min(4, end)
+        i = end - rows
+        add_product(rows, w, m - end, -1.0, LU, i * m + end, m, 1, x, end * w, w, x, i * w, w)
+        for back in range(rows):
+            k = end - 1 - back
+            add_product(1, w, back, -1.0, LU, k * m + k + 1, m, 1, x, (k + 1) * w, w, x, k * w, w)
+            pivot = LU[k * m + k]
+            for j in range(w):
+                x[k * w + j] = x[k * w + j] * pivot
+        end = i
 
 
 @loops

@@ -23,7 +23,7 @@ from typing import Any
 
 import numpy as np
 
-from ..elements.collection import BOUNDED, CONES, EQUALITIES, collection
+from ..elements.collection import BOUNDED, CONES, EQUALITIES, Collection, collection
 from ..kernel.call import Call
 from ..kernel.plans import Plans
 from ..kernel.sweep import Algorithm
@@ -46,13 +46,18 @@ Arrays = dict[str, np.ndarray]
 
 
 def is_linear_step(model: Model, stepper: Stepper) -> bool:
-    """Whether steps of a model have derivatives by recursions: all laws say their rows where bodies are, not where they meet."""
-    laws = collection(model)
-    if any(law.curved for law in laws.rows):
-        return False
+    """Whether steps of a model have derivatives by recursions.
+
+    Not where a shape that is no plane meets another: such rows are made where they meet in the step, and what touches takes too
+    long to compile along all that two bodies see.
+    """
+    return model.keep_as((is_linear_step, stepper), lambda: _is_linear_step(collection(model), stepper))
+
+
+def _is_linear_step(laws: Collection, stepper: Stepper) -> bool:
     if not isinstance(stepper, SymplecticEuler) or laws.rubs_inside or laws.told_count or laws.step_shape[3] not in KINDS:
         return False
-    return stepper.stabilise != "project" or not laws.rows
+    return not any(law.swept for law in laws.rows) and (stepper.stabilise != "project" or not laws.rows)
 
 
 class LinearStep:
