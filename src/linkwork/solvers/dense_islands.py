@@ -10,7 +10,7 @@ from .coulomb import PATIENCE, solve_slots
 from .sparse_rows import product
 
 SMALL_MATRIX = 30  # rows: islands up to here get their matrix at once
-LARGEST_MATRIX = 48  # the same where nothing else helps
+MEDIUM_MATRIX, LARGEST_MATRIX = 48, 150  # the same where a search without it leaves something, and much
 MATRIX_ROOM = 2 * LARGEST_MATRIX * LARGEST_MATRIX  # numbers: the matrix, and its factor
 
 

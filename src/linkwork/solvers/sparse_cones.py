@@ -29,7 +29,7 @@ from .coulomb import (
     STILL,
     shorten,
 )
-from .dense_islands import LARGEST_MATRIX, SMALL_MATRIX, solve_dense_island
+from .dense_islands import LARGEST_MATRIX, MEDIUM_MATRIX, SMALL_MATRIX, solve_dense_island
 from .sparse_rows import (
     contact_blocks,
     factor_sparse,
@@ -61,7 +61,8 @@ FALL = 0.1  # of a residual: if it does not fall to this, it stands still
 PATIENCE, JAM_PATIENCE = 3, 6  # changes of modes without such a fall that end a search: where the residual is below
 STANDSTILL, LARGE_JAM = 1e-6, 1e-5  # of the largest terms
 WORTH = 1e-7  # of the largest terms: what is left above is worth a matrix, if there is room
-GROSS = 1e-6  # of the largest terms: what is left above is looked for once more, from x = 0
+GROSS = 2e-5  # of the largest terms: what is left above is worth a large one
+AGAIN = 1e-6  # the same: it is looked for once more, from x = 0
 LEAVINGS = 40  # of contradictions, at most
 
 
@@ -448,7 +449,7 @@ def solve_sparse_cones(
     if changes > 0:
         contact_blocks(m, kinds, at, U, Y, scale, B)
     for change in range(2 * changes):
-        if any(least <= enough * size) or (change >= changes and any(least <= GROSS * size)):
+        if any(least <= enough * size) or (change >= changes and any(least <= AGAIN * size)):
             break
         if change == changes:  # from nothing, once more
             for i in range(m):
@@ -540,10 +541,13 @@ def solve_sparse_cones(
             )  # fmt: skip
             break
     if changes > 0 and any(soft <= 0.0) and any(least > WORTH * size):
+        most = MEDIUM_MATRIX
+        if any(least > GROSS * size):
+            most = LARGEST_MATRIX
         for i in range(m):
             xs[i] = best[i]
         solve_dense_island(
-            m, LARGEST_MATRIX, kinds, at, block, U, Y, soft, bs, lo, hi, scale, xs, u, xn, un, best, inside, force, z, keep, turn,
+            m, most, kinds, at, block, U, Y, soft, bs, lo, hi, scale, xs, u, xn, un, best, inside, force, z, keep, turn,
             d, w, unknowns, K,
         )  # fmt: skip
     sparse_motions(m, nb, at, block, U, Y, soft, bs, best, u, w)
