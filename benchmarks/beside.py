@@ -11,6 +11,7 @@ import json
 import os
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable
 from typing import Any
@@ -30,6 +31,8 @@ def calls() -> dict[str, tuple[int, Callable[[], Any]]]:
     sprung = model.add(*(lw.JointSpring(b.joint_name, 5.0, damping=0.1) for b in model.bodies))
     stopped = model.add(*(lw.Limit(b.joint_name, -3.0, 3.0) for b in model.bodies))
     sim, state, states = lw.Simulator(model), lw.State(q, v), lw.State(*many[:2])
+    base = [lw.Free(), *(b.joint for b in model.bodies[1:])]
+    free, lone, balls = (batch_of(rejointed(model, x)) for x in (base, base[:1], [lw.Spherical()] * 7))
     return {
         "forward_dynamics": (5000, lambda: lw.forward_dynamics(model, q, v, tau)),
         "inverse_dynamics": (5000, lambda: lw.inverse_dynamics(model, q, v, tau)),
@@ -37,14 +40,38 @@ def calls() -> dict[str, tuple[int, Callable[[], Any]]]:
         "frame_jacobian": (5000, lambda: lw.frame_jacobian(model, q, name)),
         "com_jacobian": (5000, lambda: lw.com_jacobian(model, q)),
         "forward_dynamics_batch1024": (50, lambda: lw.forward_dynamics(model, *many)),
+        "mass_matrix_batch1024": (50, lambda: lw.mass_matrix(model, many[0])),
+        "kinematics_batch1024": (20, lambda: lw.kinematics(model, many[0])),
+        "free_base_batch1024": (20, lambda: lw.forward_dynamics(*free)),
+        "free_body_batch1024": (50, lambda: lw.forward_dynamics(*lone)),
+        "balls_batch1024": (20, lambda: lw.forward_dynamics(*balls)),
         "forward_dynamics_loaded": (2000, lambda: lw.forward_dynamics(sprung, q, v, tau)),
+        "state": (5000, lambda: lw.State(q, v)),
         "simulator_step": (3000, lambda: sim.step()),
+        "simulate_1_step": (300, lambda: lw.simulate(model, state, 1e-3, 1e-3)),
         "simulate_10_steps": (300, lambda: lw.simulate(model, state, 0.01, 1e-3)),
         "simulate_1000_steps_springs": (5, lambda: lw.simulate(sprung, state, 1.0, 1e-3)),
         "simulate_1000_steps_limits": (5, lambda: lw.simulate(stopped, state, 1.0, 1e-3)),
         "simulate_100_steps_control": (20, lambda: lw.simulate(model, state, 0.1, 1e-3, control=lambda t, s: tau)),
         "simulate_10_steps_batch1024": (3, lambda: lw.simulate(model, states, 0.01, 1e-3)),
     }
+
+
+def batch_of(model: Any) -> tuple[Any, ...]:
+    """A model, and arguments of its dynamics in 1024 states."""
+    import numpy as np
+
+    q = np.array([model.random_configuration(seed=k) for k in range(1024)])
+    return model, q, *np.random.default_rng(0).normal(size=(2, 1024, model.nv))
+
+
+def rejointed(model: Any, joints: list[Any]) -> Any:
+    """The model with other joints in its first bodies; what follows is left away if they are fewer."""
+    import linkwork as lw
+
+    pairs = zip(model.bodies, joints, strict=False)
+    bodies = [lw.Body(b.name, b.parent, j, b.joint_name, b.placement, b.inertia) for b, j in pairs]
+    return lw.Model(tuple(bodies), model.gravity)
 
 
 def times(repeats: int = 8) -> dict[str, float]:
@@ -64,9 +91,10 @@ def times(repeats: int = 8) -> dict[str, float]:
 
 def main(trees: list[str], rounds: int) -> None:
     best: list[dict[str, float]] = [{}, {}]
+    caches = [f"{os.environ.get('LINKWORK_CACHE') or tempfile.mkdtemp()}-{k}" for k in range(2)]  # a tree may not know another's
     for k in range(rounds + 1):
-        for tree, own in zip(trees, best, strict=True):
-            environment = {**os.environ, "PYTHONPATH": tree, "OPENBLAS_NUM_THREADS": "1"}
+        for tree, cache, own in zip(trees, caches, best, strict=True):
+            environment = {**os.environ, "PYTHONPATH": tree, "LINKWORK_CACHE": cache, "OPENBLAS_NUM_THREADS": "1"}
             done = subprocess.run([sys.executable, __file__], env=environment, stdout=subprocess.PIPE, text=True, check=True)
             if k:
                 for name, t in json.loads(done.stdout).items():

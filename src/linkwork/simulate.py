@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import inspect
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 from pathlib import Path
+from types import FunctionType
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ from .contact.compliant import Compliance
 from .contact.formulations import touching
 from .declared import declared
 from .elements.collection import collection
-from .errors import InputError, RunInterrupted, SolverError
+from .errors import InputError
 from .forces import MuscleDrive
 from .maximal.convert import to_maximal
 from .maximal.dynamics import check_inertias
@@ -21,16 +22,15 @@ from .model import MaximalState, Model, State, check_state
 from .model.accepts import check_model
 from .model.drivable import check_leaves
 from .model.state import check_maximal_state
+from .prepared import Prepared, Setting
 from .redmax import HyperReduced
 from .reduced.closed import check_closed
 from .spatial.gate import choice, given_count, given_positive, given_reals, meant, real, shown
-from .steppers import ALL_STEPPERS, AdaptiveStepper, Solution, Stepper
-from .steppers.departures import Domains, has_domains
+from .steppers import ALL_STEPPERS, AdaptiveStepper, Stepper
 from .steppers.efforts import Efforts
-from .steppers.fixed import Control, FixedRun, shaped_force
+from .steppers.fixed import Control
 from .steppers.hyper_reduced import hyper_stepper
 from .steppers.inputs import Inputs, input_function
-from .steppers.mapped import MappedStepper
 from .trajectory import Trajectory
 
 METHODS = {
@@ -41,6 +41,7 @@ METHODS = {
 }
 MOST_NUMBERS = 1 << 33  # in all records of a run, 64 GiB
 MOST_STEPS = 1e12  # beyond, the time no longer counts steps
+SETTINGS = 64  # of one model that are kept
 MAXIMAL = ("maximal", "maximal-implicit")  # methods whose states are maximal
 
 
@@ -110,128 +111,34 @@ def simulate(
     >>> many.q.shape
     (8, 101, 2)
     """
-    call = {
-        "model": model,
-        "state": state,
-        "duration": duration,
-        "dt": dt,
-        "method": method,
-        "stepper": stepper,
-        "control": control,
-        "tau": tau,
-        "external": external,
-        "inputs": inputs,
-        "every": every,
-        "threads": threads,
-        "open_loops": open_loops,
-        "limit_model": limit_model,
-        "contact": contact,
-        "contact_stiffness": contact_stiffness,
-        "contact_damping": contact_damping,
-        "contact_slip_speed": contact_slip_speed,
-        "options": options,
-    }
     if out is not None:
         from .streams import stream  # reads and writes what is simulated here
 
+        call = {
+            "model": model,
+            "state": state,
+            "duration": duration,
+            "dt": dt,
+            "method": method,
+            "stepper": stepper,
+            "control": control,
+            "tau": tau,
+            "external": external,
+            "inputs": inputs,
+            "every": every,
+            "threads": threads,
+            "open_loops": open_loops,
+            "limit_model": limit_model,
+            "contact": contact,
+            "contact_stiffness": contact_stiffness,
+            "contact_damping": contact_damping,
+            "contact_slip_speed": contact_slip_speed,
+            "options": options,
+        }
         return stream(call, out)
-    return prepared(**call).trajectory()
-
-
-@dataclass(eq=False)
-class Prepared:
-    """A run that was checked and can begin.
-
-    model     that runs: the one given, with the laws of what its joints declare
-    start     where it begins
-    stepper   that moves it
-    driven    the inputs of its forces, if they are told
-    notes     what joints declare and the run does not enforce
-    """
-
-    model: Model
-    start: State | MaximalState
-    stepper: Stepper
-    method: str
-    dt: float
-    steps: int
-    every: int
-    control: Control | None
-    tau: np.ndarray | None
-    external: np.ndarray | None
-    driven: Inputs | None
-    threads: int | None
-    efforts: Efforts
-    notes: tuple[str, ...]
-
-    @property
-    def adaptive(self) -> bool:
-        """Whether the stepper chooses its steps."""
-        return isinstance(self.stepper, AdaptiveStepper)
-
-    @property
-    def kind(self) -> str:
-        return "reduced" if isinstance(self.start, State) else "maximal"
-
-    def fixed_run(self) -> FixedRun:
-        """The run of a stepper with fixed steps."""
-        run = FixedRun(self.model, self.start, self.stepper, self.method, self.dt, self.steps, self.every, self.efforts)
-        run.tau, run.external, run.threads, run.driven = self.tau, self.external, self.threads, self.driven
-        return run
-
-    def trajectory(self) -> Trajectory:
-        """The whole run; raises with what was computed where it could not go on."""
-        if isinstance(self.stepper, AdaptiveStepper):
-            found = self._adaptive(self.stepper)
-        else:
-            found = self.mapped(self.fixed_run().solve(self.control))
-        return delivered(self.held(found), found.failure, found.stopped)
-
-    def _adaptive(self, stepper: AdaptiveStepper) -> Solution:
-        assert isinstance(self.start, State)
-        times = self.start.t + self.dt * self.every * np.arange(self.steps // self.every + 1)
-        held_back = _held_back(self.control, self.efforts, self.model.nv)
-        found = _adaptive(self.model, self.start, stepper, times, held_back, self.tau, self.external, self.driven, self.threads)
-        return _within_domains(self.model, found)
-
-    def mapped(self, found: Solution) -> Solution:
-        """What was found, where coordinates are functions of others: with the forces of rows as those let them act."""
-        if isinstance(self.stepper, MappedStepper) and isinstance(self.start, State):
-            return self.stepper.with_first_forces(self.model, self.start, self.external, found)
-        return found
-
-    def held(self, found: Solution) -> Trajectory:
-        """What was found as a trajectory."""
-        return Trajectory(
-            self.model,
-            found.t,
-            self.kind,
-            found.arrays,
-            found.tau,
-            found.forces,
-            self.external,
-            found.events,
-            not self.adaptive,
-            found.inputs,
-            found.memory,
-            found.left,
-            self.notes,
-            self.efforts.by_joint,
-            self.stepper.name,
-        )
-
-
-def delivered(trajectory: Trajectory, failure: str | None, stopped: bool) -> Trajectory:
-    """The trajectory of a run; raises with it where the run failed or was stopped."""
-    if failure:
-        error = SolverError(failure)
-        error.trajectory = trajectory
-        raise error
-    if stopped:
-        stop = RunInterrupted(f"the run was stopped at t = {trajectory.t[-1]:.9g}")
-        stop.trajectory = trajectory
-        raise stop
-    return trajectory
+    pushed, compliance = (control, tau, external, inputs), (contact_stiffness, contact_damping, contact_slip_speed)
+    rest = (every, threads, open_loops, limit_model, contact, *compliance, options)
+    return prepared(model, state, duration, dt, method, stepper, *pushed, *rest).trajectory()
 
 
 def prepared(
@@ -256,53 +163,101 @@ def prepared(
     options: dict[str, Any],
 ) -> Prepared:
     """A run with the arguments of `simulate`, checked."""
+    if control is not None:
+        _check_control(control)
+    asked, compliance = control is not None or inputs is not None, (contact_stiffness, contact_damping, contact_slip_speed)
+    if isinstance(model, HyperReduced):
+        if inputs is not None:
+            raise InputError("hyper-reduced coordinates take no inputs of forces; their model's own stand")
+        steps = checked_steps(model.model, duration, dt, method, stepper, every)
+        model, start, chosen = mapped_start(model, state, method, stepper, options)
+        setting = _setting(model, chosen, method, float(dt), steps, int(every), limit_model, asked)
+    else:
+        told = (limit_model, contact, compliance, options, asked)
+        setting = setting_of(model, duration, dt, method, stepper, every, *told)
+        start = checked_start(setting.given, state, method)
+        check_closed(setting.given, start, open_loops)
+    model, efforts = setting.model, Efforts(setting.model)
+    if tau is not None or external is not None:
+        batch = start.v.shape[:-1] if isinstance(start, State) else start.twists.shape[:-2]
+        tau = checked_force(tau, "tau", (model.nv,), batch)
+        external = checked_force(external, "external", (model.nb, 6), batch)
+    if control is not None and tau is not None:
+        raise InputError("give either tau or control, not both")
+    tau = tau if tau is None else efforts.held(tau, setting.steps)
+    driven = _driven(model, setting.stepper, inputs)
+    return Prepared(setting, start, control, tau, external, driven, threads, efforts, setting.notes)
+
+
+def setting_of(
+    model: Model,
+    duration: float,
+    dt: float,
+    method: str,
+    stepper: str | None,
+    every: int,
+    limit_model: str,
+    contact: str,
+    compliance: tuple[float | None, float | None, float | None],
+    options: dict[str, Any],
+    asked: bool,
+) -> Setting:
+    """What a run is before its state is known; checked when it is first asked for with these arguments, kept with the model.
+
+    compliance   stiffness, damping and slip speed of compliant contacts
+    asked        whether a control or inputs of forces are asked for during the run
+    """
+    check_model(model)
+
+    def made() -> Setting:
+        steps = checked_steps(model, duration, dt, method, stepper, every)
+        soft = Compliance(*compliance, takes_stiffness(method, stepper))
+        touched = touching(model, contact, soft, float(dt))
+        chosen = chosen_stepper(touched, method, stepper, options)
+        return _setting(touched, chosen, method, float(dt), steps, int(every), limit_model, asked)
+
+    k, c, s = compliance
+    plain = type(duration) is type(dt) is float and type(every) is int  # for others equal keys may not mean equal arguments
+    if options or not plain or k is not None or c is not None or s is not None:
+        return made()
+    key = (duration, dt, method, stepper, every, limit_model, contact, asked)
+    known = model.keep_as(Setting, dict)
+    try:
+        found = known.get(key)
+    except TypeError:  # a list for a name
+        return made()
+    if found is None:
+        if len(known) >= SETTINGS:
+            known.clear()
+        found = known[key] = made()
+    return found
+
+
+def _setting(
+    given: Model, stepper: Stepper, method: str, dt: float, steps: int, every: int, limit_model: str, asked: bool
+) -> Setting:
+    acting = declared(given, limit_model, stepper, asked)
+    return Setting(given, acting.model, stepper, method, dt, steps, every, acting.notes)
+
+
+def checked_steps(model: Model, duration: float, dt: float, method: str, stepper: str | None, every: int) -> int:
+    """How many steps a run has; raises where it cannot have so many, or numbers and names are none."""
     dt, duration = given_positive("dt", dt), given_positive("duration", duration)
     steps = step_count(duration, dt)
     check_method(method, stepper)
     every = given_count("every", every)
-    if control is not None:
-        _check_control(control)
-    records, most = steps // every, MOST_NUMBERS // max(1, getattr(model, "nq", 1) + getattr(model, "nv", 1))
+    records, most = steps // every, MOST_NUMBERS // max(1, model.nq + model.nv)
     if records > most:
         raise InputError(f"{records} records do not fit into memory, at most {most} do; raise every = {every} or dt = {dt:g}")
     if steps % every:
         raise InputError(f"every = {every} does not divide the {steps} steps; the last {steps % every} would not be recorded")
-    if not isinstance(model, HyperReduced):
-        check_model(model)
-        soft = Compliance(contact_stiffness, contact_damping, contact_slip_speed, takes_stiffness(method, stepper))
-        model = touching(model, contact, soft, dt)
-    if isinstance(model, HyperReduced):
-        if inputs is not None:
-            raise InputError("hyper-reduced coordinates take no inputs of forces; their model's own stand")
-        model, start, chosen = mapped_start(model, state, method, stepper, options)
-    else:
-        start = checked_start(model, state, method)
-        check_closed(model, start, open_loops)
-        chosen = chosen_stepper(model, method, stepper, options)
-    acting = declared(model, limit_model, chosen, control is not None or inputs is not None)
-    model, efforts = acting.model, Efforts(model)
-    batch = start.v.shape[:-1] if isinstance(start, State) else start.twists.shape[:-2]
-    tau = checked_force(tau, "tau", (model.nv,), batch)
-    external = checked_force(external, "external", (model.nb, 6), batch)
-    if control is not None and tau is not None:
-        raise InputError("give either tau or control, not both")
-    tau = tau if tau is None else efforts.held(tau, steps)
-    driven = _driven(model, chosen, inputs)
-    ways = (model, start, chosen, method, dt, steps, every, control, tau, external, driven, threads, efforts, acting.notes)
-    return Prepared(*ways)
-
-
-def _within_domains(model: Model, found: Solution) -> Solution:
-    """What was found by a stepper with its own steps, with a failure if a joint left its domain."""
-    if not has_domains(model) or found.failure:
-        return found
-    q = found.arrays["q"]
-    departure = Domains(model).first_departure(q.reshape(-1, *q.shape[-2:]), found.t)
-    return found if departure is None else replace(found, failure=departure[1])
+    return steps
 
 
 def _check_control(control: Any) -> None:
     """Raise unless it can be called with the time and a state."""
+    if type(control) is FunctionType and control.__code__.co_argcount == 2 and not control.__code__.co_kwonlyargcount:
+        return
     if not callable(control):
         raise InputError(f"control must be a function (t, state) -> tau, not a {type(control).__name__}")
     try:
@@ -442,32 +397,3 @@ def checked_force(x: Any, name: str, tail: tuple[int, ...], batch: tuple[int, ..
     if not np.all(np.isfinite(a)):
         raise InputError(f"{name} is not finite")
     return a
-
-
-def _held_back(control: Control | None, efforts: Efforts, nv: int) -> Control | None:
-    """The control within the efforts of the joints; a control of a model without any stays."""
-    if control is None or not efforts.any:
-        return control
-    return lambda t, state: efforts.held(shaped_force(control(t, state), t, (nv,)))
-
-
-def _adaptive(
-    model: Model,
-    state: State,
-    stepper: AdaptiveStepper,
-    times: np.ndarray,
-    control: Any,
-    tau: Any,
-    external: Any,
-    driven: Any,
-    threads: int | None,
-) -> Solution:
-    """A stepper that chooses its own steps."""
-
-    def force(t: float, now: State) -> Any:
-        told = shaped_force(control(t, now), t, (model.nv,))
-        if t == state.t and not np.isfinite(told).all():  # later, a motion may run away in a step that is taken back
-            raise SolverError(f"control returned a value that is not finite at t = {t:g}")
-        return told
-
-    return stepper.solve(model, state, times, None if control is None else force, external, driven, tau, threads)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import weakref
+from pathlib import Path
 from typing import Any, NoReturn
 
 import numpy as np
@@ -23,6 +25,9 @@ from .steppers.efforts import Efforts
 from .steppers.row_forces import reported_impulses
 from .steppers.stepper import program_of
 from .steppers.stepping import Stepping, owner_of
+from .streams import StepStream, taken_up
+
+TOLD = "told inputs"  # among what is kept: the inputs of forces
 
 
 class Simulator:
@@ -34,6 +39,8 @@ class Simulator:
     model, dt, method, stepper, open_loops, limit_model, contact with its numbers, options   as in `simulate`;
             no stepper that chooses its steps
     state   to begin with, and to return to; the neutral position at rest by default
+    out     a file, `.lwk`, that every call of `step` leaves a record in (docs/reliability/streams.md): `close()` ends it, and
+            `Simulator.resume` goes on where a process was killed. Copies and what is unpickled write nothing
     given   the model as it was given; `model` has the laws of contacts and of what joints declare besides
     stepper the time discretisation
     notes   a line for everything that joints declare and this stepper does not enforce
@@ -53,6 +60,7 @@ class Simulator:
         contact_stiffness: float | None = None,
         contact_damping: float | None = None,
         contact_slip_speed: float | None = None,
+        out: str | Path | None = None,
         **options: Any,
     ) -> None:
         self._made_with = {
@@ -93,7 +101,45 @@ class Simulator:
         self._program = program_of(self.stepper, model, method)
         self._names = ("q", "v") if isinstance(self._first, State) else ("poses", "twists", "q_fit")
         self._shapes = {name: getattr(self._first, name).shape for name in self._names}
+        self._stream: StepStream | None = None
         self.reset()
+        if out is not None:
+            self._write_to(StepStream.begun(Path(out), self._call(options), self._batched))
+            self._note(None)
+
+    def _write_to(self, stream: StepStream) -> None:
+        self._stream, self._quick = stream, None
+        weakref.finalize(self, stream.let_go)
+
+    @property
+    def _batched(self) -> bool:
+        return len(self._shapes[self._names[-1]]) > 1
+
+    def _call(self, options: dict[str, Any]) -> dict[str, Any]:
+        """The arguments of `simulate` for a step of this."""
+        given = {name: x for name, x in self._made_with.items() if name not in options}
+        call = dict.fromkeys(("control", "tau", "external", "inputs")) | {"duration": self.dt, "every": 1, "threads": 1}
+        return {**given, **call, "state": self._first, "options": options}
+
+    @classmethod
+    def resume(cls, path: str | Path, *, model: Model | None = None, elsewhere: str = "refuse") -> Simulator:
+        """The Simulator whose steps a file holds, at the last record that is whole; it goes on to write there.
+
+        model, elsewhere   as of `lw.resume`
+
+        >>> sim = lw.Simulator.resume("steps.lwk")  # doctest: +SKIP
+        """
+        call, place, clipped, writer, records = taken_up(Path(path), model, elsewhere)
+        names = ("duration", "every", "threads", "control", "tau", "external", "inputs", "options")
+        try:
+            sim = cls(**{name: x for name, x in call.items() if name not in names}, **call["options"])
+            kept = {name: a for name, a in place.kept.items() if name != TOLD}
+            sim._go_on_from(kept, place.kept.get(TOLD), place.steps, clipped)
+        except BaseException:
+            writer.close()
+            raise
+        sim._write_to(StepStream(writer, call["model"], sim._batched, records))
+        return sim
 
     def __getstate__(self) -> dict[str, Any]:
         """What it was made with, and where it is."""
@@ -104,19 +150,60 @@ class Simulator:
 
     def __setstate__(self, given: dict[str, Any]) -> None:
         self.__init__(**given["made_with"])
+        self._first_t, self._lost_by = given["first_t"], given["lost_by"]
+        self._go_on_from(given["kept"], given["u"], given["steps"], given["clipped"])
+
+    def _go_on_from(self, kept: dict[str, np.ndarray], u: np.ndarray | None, steps: int, clipped: np.ndarray | None) -> None:
+        """Be where another one was after so many steps."""
         run = self._stepping
         assert run is not None
-        run.restart(given["kept"], self.dt)
-        if given["u"] is not None:
-            run.tell(given["u"])
-        self._first_t, self._steps, self._lost_by = given["first_t"], given["steps"], given["lost_by"]
-        self._efforts.clipped, self._state = given["clipped"], None
+        run.restart(kept, self.dt)
+        if u is not None:
+            run.tell(u)
+        self._steps, self._efforts.clipped, self._state = steps, clipped, None
         self._quick = None if self._lost_by is not None else self._quick_step(run)
+
+    def __enter__(self) -> Simulator:
+        return self
+
+    def __exit__(self, kind: Any, *_: Any) -> None:
+        """Ends the file of steps, or leaves it to `Simulator.resume` where something was raised."""
+        if kind is None:
+            self.close()
+        else:
+            self.flush()
+
+    def flush(self) -> None:
+        """Write the steps that are not in the file yet: those of the last quarter of a second."""
+        if self._stream is not None:
+            self._stream.flush()
+
+    def close(self) -> None:
+        """End the file of steps; the Simulator goes on without."""
+        if self._stream is not None:
+            stream, self._stream = self._stream, None
+            stream.end(None)
+            self._quick = None if self._stepping is None or self._lost_by else self._quick_step(self._stepping)
+
+    def _note(self, tau: np.ndarray | None) -> None:
+        """Write where the model is, and the joint forces (nv,) or (batch, nv) that led there; None at the start."""
+        run, stream, state = self._stepping, self._stream, self._present()
+        if stream is None or run is None:
+            return
+        now: dict[str, Any] = {"t": state.t} | {name: getattr(state, name) for name in self._names}
+        now |= {f"report.{name}": a for name, a in run.reports.items()}
+        told = run.told
+        kept = run.now | ({} if told is None else {TOLD: told})
+        forces = None if tau is None else np.broadcast_to(tau, (run.batch, self.model.nv))
+        inputs = told if tau is not None and told is not None and told.ndim == 1 and told.size else None
+        stream.note(now, forces, inputs, self._steps, kept, self._efforts.clipped)
 
     def reset(self, state: State | MaximalState | None = None) -> None:
         """Back to the start, or to another state of as many; nothing is remembered."""
         if self._busy:
             self._refuse()
+        if self._stream is not None:
+            raise InputError(f"{self._stream.path} holds one run; close() this Simulator first, or make another")
         try:
             self._busy = True
             self._start(self._first if state is None else checked_start(self.model, state, self.method))
@@ -143,8 +230,9 @@ class Simulator:
         self._quick = self._quick_step(self._stepping)
 
     def _quick_step(self, run: Stepping) -> Any:
-        """A step that nobody needs to look at; None where rows are told, or joints may leave their domains."""
-        return None if collection(self.model).told_count or has_domains(self.model) else run.step
+        """A step that nobody needs to look at; None where rows are told, joints may leave their domains, or steps are written."""
+        looked_at = collection(self.model).told_count or has_domains(self.model) or self._stream is not None
+        return None if looked_at else run.step
 
     @property
     def clipped(self) -> dict[str, int]:
@@ -249,6 +337,8 @@ class Simulator:
         run.push(None)
         self._quick = self._quick_step(run)
         self._check_domains()
+        if self._stream is not None:
+            self._note(tau)
         return self._present()
 
     def _check_domains(self) -> None:
@@ -275,4 +365,7 @@ class Simulator:
     def _give_up(self, reason: str) -> NoReturn:
         """Do not go on from here."""
         self._lost_by, self._quick = reason, None
+        stream, self._stream = self._stream, None
+        if stream is not None:
+            stream.end(reason)
         raise SolverError(reason)

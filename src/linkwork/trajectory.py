@@ -452,12 +452,10 @@ class Trajectory:
 
         options   of the kind of file: look=lw.view.Look(...) of a page
         """
-        from .view import WRITERS
+        from .view import writer_of
 
         path = Path(path)
-        writer = WRITERS.get("".join(path.suffixes[-2:]).lower()) or WRITERS.get(path.suffix.lower())
-        if writer is None:
-            raise InputError(f"cannot save a trajectory as {path.suffix or 'a file without suffix'!r}; use {', '.join(WRITERS)}")
+        writer = writer_of(path)
         known = inspect.signature(writer).parameters
         for name in options:
             if name not in known:

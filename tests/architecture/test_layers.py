@@ -37,6 +37,7 @@ LAYERS = [
     ["account"],
     ["health"],
     ["trajectory"],
+    ["prepared"],
     ["simulate"],
     ["streams"],
     ["step_derivatives"],

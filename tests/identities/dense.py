@@ -181,13 +181,15 @@ def derivatives_along(
     """Value, first and second derivative of an analytic function along a direction, by Cauchy's integral on a circle.
 
     The trapezoidal rule with 24 points on a circle of radius `reach` is exact to rounding if the function is analytic on a circle
-    several times as large: nothing is differenced.
+    several times as large: nothing is differenced. The function is real for real q, so its values on the lower half of the circle
+    are the conjugates of those on the upper half, and are not computed.
     """
     scale = max(1.0, float(np.linalg.norm(direction)))
     count, radius = 24, reach / scale
-    circle = np.exp(2j * np.pi * np.arange(count) / count)
+    circle = np.exp(2j * np.pi * np.arange(count // 2 + 1) / count)
+    weights = np.where(np.isin(np.arange(len(circle)), (0, count // 2)), 1.0, 2.0)
     values = np.array([f(q + radius * z * direction) for z in circle])
-    taylor = [np.tensordot(circle**-k, values, 1) / (count * radius**k) for k in range(3)]
+    taylor = [np.tensordot(weights * circle**-k, values, 1) / (count * radius**k) for k in range(3)]
     return taylor[0].real, taylor[1].real, 2.0 * taylor[2].real
 
 

@@ -31,7 +31,7 @@ def hanging() -> tuple[lw.Model, lw.State]:
 @pytest.fixture
 def watched(browser: Any) -> Iterator[Opened]:
     """Opens the page of a session, runs it in a thread, and sees that nothing complains or asks another host."""
-    context = browser.new_context(viewport={"width": 900, "height": 700})
+    context = browser.new_context(viewport={"width": 700, "height": 480})
     context.set_default_timeout(READY)
     complaints: list[str] = []
     opened: list[tuple[lw.view.Session, threading.Thread]] = []
@@ -54,7 +54,7 @@ def watched(browser: Any) -> Iterator[Opened]:
         page.goto(session.address)
         until(page, lambda: session.server.get_clients())
         page.get_by_role("button", name="Pause").wait_for()
-        page.wait_for_timeout(1000)  # the scene is drawn
+        page.wait_for_timeout(500)  # the scene is drawn
         return page, next(iter(session.server.get_clients().values()))
 
     yield open_page
@@ -102,8 +102,8 @@ def test_a_drag_moves_the_body(watched: Opened) -> None:
     x, y = on_screen(client, before)
     page.mouse.move(x, y)
     page.mouse.down()
-    page.mouse.move(x - 60, y - 60, steps=6)
-    page.mouse.move(x - 110, y - 110, steps=6)
+    page.mouse.move(x - 50, y - 50, steps=4)
+    page.mouse.move(x - 120, y - 110, steps=4)
     until(page, lambda: session.hands.held)
     hold = next(iter(session.hands.held.values()))
     assert hold.body == 2

@@ -127,6 +127,21 @@ def test_muscles_and_contacts_are_drawn(name: str, opened: Opened, tmp_path: Pat
     assert page.inner_text("#health").startswith("energy drift")
 
 
+def test_springs_are_coils(opened: Opened, tmp_path: Path) -> None:
+    """A thin wire around an axis from end to end: nothing but wire is near the axis, and nothing far from it."""
+    b = lw.ModelBuilder().body("block", joint=lw.Prismatic((0, 0, 1)), inertia=lw.Inertia(1.0))
+    b.add(lw.SpringDamper("block", "world", (0, 0, 0), (0, 0, 1), stiffness=50.0, rest_length=0.5))
+    model = b.build()
+    page = opened(lw.simulate(model, lw.State([0.0], [0.0]), 0.1).save(tmp_path / "spring.html"), "#still")
+    corners = page.evaluate("[...linkwork.scene.ropes.coils.get(0).mesh.geometry.attributes.position.array]")
+    x, y, z = np.reshape(corners, (-1, 3)).T
+    wide = page.evaluate("linkwork.scene.ropes.wide.spring")
+    away = np.hypot(x, y)[(z > 0.2) & (z < 0.8)]
+    assert 0.7 * wide < away.min() < away.max() < 1.3 * wide
+    assert -0.02 < z.min() < 0.02
+    assert 0.98 < z.max() < 1.02
+
+
 def test_hands_are_drawn_while_they_hold(opened: Opened, tmp_path: Path) -> None:
     """An arrow from the point to the target; none where the hand has let go."""
     model = lw.ModelBuilder().body("ball", joint=lw.Free(), inertia=lw.Inertia.sphere(1.0, 0.1)).build()
@@ -171,6 +186,14 @@ def test_an_assembly_moves_by_matrices(opened: Opened, tmp_path: Path) -> None:
     matrix = page.evaluate("linkwork.scene.matrices[0].clone().transpose().elements")
     drawn = np.reshape(matrix, (4, 4))[:3] @ [0.2, 0.0, 0.0, 1.0]
     np.testing.assert_allclose(drawn, made.point(run.state(), "rod", (0.2, 0, 0)), atol=1e-6)
+
+
+def test_a_bead_is_seen_with_its_wire(opened: Opened, tmp_path: Path) -> None:
+    """It goes far for its size, but not beyond the curve that it runs along."""
+    page = opened(saved("trefoil", tmp_path, 1.0)[1], "#still")
+    assert page.evaluate("linkwork.scene.follow") is False
+    wire = page.evaluate("linkwork.scene.description.guides[0].points")
+    assert page.evaluate("linkwork.scene.size") > 0.8 * np.ptp(wire, axis=0).max()
 
 
 def test_what_goes_far_is_followed(opened: Opened, tmp_path: Path) -> None:

@@ -22,7 +22,7 @@ def floor_gap(E: Sequence[Any], r: float) -> Any:
 
 
 def floor_point(E: Sequence[Any], r: float) -> Any:
-    return lw.math.stack(E[0].p[0], E[0].p[1], 0.5 * (E[0].p[2] - r))
+    return lw.math.stack(E[0].p[0], E[0].p[1], 0.0)
 
 
 def on_floor(kind: str, friction: float, restitution: float = 0.0) -> Any:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
-from reliability.runs import smooth, start, touching
+from reliability.runs import builder, smooth, start, touching
 
 import linkwork as lw
 
@@ -33,8 +33,24 @@ class Swing:
         self.asked, self.trail = state["asked"], state["trail"]
 
 
+def damped(t: float, state: Any) -> np.ndarray:
+    """A control without memory, as methods that choose their steps want it."""
+    return 0.3 * np.sin(3.0 * t) - 0.05 * state.v
+
+
+def upright(t: float, state: Any) -> float:
+    """An event."""
+    return float(state.v[0])
+
+
+CHOSEN: dict[str, Any] = {"control": damped, "events": [upright]}  # what a run with steps of its own choice is asked
+
+
 def begun(path: str | None, duration: float, kind: str) -> Any:
     """The run of a kind, in a file or in memory."""
+    if kind == "chosen steps":
+        free = builder().build()
+        return lw.simulate(free, start(free), duration, 1e-2, stepper="dop853", out=path, **CHOSEN)
     model = smooth() if kind == "controlled" else touching()
     more: dict[str, Any] = {"control": Swing(model.nv)} if kind == "controlled" else {}
     if kind == "rare":
@@ -45,6 +61,8 @@ def begun(path: str | None, duration: float, kind: str) -> Any:
 
 def continued(path: str, kind: str) -> Any:
     """The rest of it."""
+    if kind == "chosen steps":
+        return lw.resume(path, **CHOSEN)
     return lw.resume(path, **({"control": Swing(3)} if kind == "controlled" else {}))
 
 

@@ -68,7 +68,7 @@ def whole(file: Path, kind: str, duration: float) -> None:
     assert str(alone.health) == str(resumed.health)
 
 
-@pytest.mark.parametrize(("kind", "duration"), [("single", 30.0), ("controlled", 40.0), ("rare", 150.0)])
+@pytest.mark.parametrize(("kind", "duration"), [("single", 30.0), ("controlled", 40.0), ("rare", 150.0), ("chosen steps", 60.0)])
 def test_killed_a_few_times(tmp_path: Path, kind: str, duration: float) -> None:
     file = tmp_path / "run.lwk"
     assert killed_again_and_again(file, duration, kind, 2) > 0

@@ -24,6 +24,7 @@ import linkwork as lw
 from linkwork.streams import writing
 
 MODEL = touching()
+MANY = 20 if os.environ.get("LINKWORK_FUZZ") else 1  # times as many examples of damage
 
 
 @pytest.fixture(autouse=True)
@@ -53,6 +54,9 @@ WAYS: dict[str, dict[str, Any]] = {
     "control of a batch": {"control": lambda t, s: -0.1 * s.v, "batch": 2},
     "compliant": {"contact": "compliant"},
     "dop853": {"stepper": "dop853", "contact": "frictionless"},
+    "dop853 under a control": {"stepper": "dop853", "contact": "off", "control": lambda t, s: -0.1 * s.v + np.sin(9.0 * t)},
+    "dop853 with events": {"stepper": "dop853", "contact": "off", "events": [lambda t, s: s.v[0]], "every": 4},
+    "ode45 under a control, of a batch": {"stepper": "ode45", "contact": "off", "control": lambda t, s: -0.1 * s.v, "batch": 3},
     "ode45 of a batch": {"stepper": "ode45", "contact": "frictionless", "batch": 2, "tau": np.linspace(-0.1, 0.1, MODEL.nv)},
 }
 
@@ -69,8 +73,13 @@ def test_a_stream_holds_what_a_run_in_memory_does(tmp_path: Path, way: str) -> N
     before, after = alone.final.memory or {}, loaded.final.memory or {}
     assert all(np.array_equal(before[name], after[name]) for name in before)
     cut(file)
-    asked = {name: WAYS[way][name] for name in ("control",) if name in WAYS[way]}
-    assert same(alone, lw.resume(file, **asked))
+    asked = {name: WAYS[way][name] for name in ("control", "events") if name in WAYS[way]}
+    resumed = lw.resume(file, **asked)
+    assert same(alone, resumed)
+    for other in (streamed, loaded, resumed):
+        assert [(e.index, e.t, e.state.q.tobytes()) for e in other.events] == [
+            (e.index, e.t, e.state.q.tobytes()) for e in alone.events
+        ]
 
 
 def test_inputs_of_forces(tmp_path: Path) -> None:
@@ -81,6 +90,18 @@ def test_inputs_of_forces(tmp_path: Path) -> None:
         alone, streamed = (lw.simulate(model, start(model), 0.1, 1e-3, inputs=inputs, out=out) for out in (None, file))
         assert same(alone, streamed)
         assert same(alone, lw.Trajectory.load(file))
+
+
+def test_fibres_that_move(tmp_path: Path) -> None:
+    """A drive has a memory: it is in the file, and reading the file does not need it."""
+    b = lw.ModelBuilder().body("mass", joint=lw.Prismatic((0, 0, -1)), inertia=lw.Inertia(5.0, tensor=np.eye(3)))
+    path = [("world", (0, 0, 0)), ("mass", (0, 0, 0))]
+    model = b.add(lw.FibreMuscle(path, 100.0, 0.2, 0.1, tendon=lw.tendon_curve(0.05))).build()
+    state, file = lw.State([0.3], [0.0]), tmp_path / "run.lwk"
+    alone, streamed = (lw.simulate(model, state, 0.1, 1e-3, inputs=lw.MuscleDrive(model, [0.5]), out=out) for out in (None, file))
+    assert same(alone, streamed)
+    cut(file)
+    assert same(alone, lw.resume(file, inputs=lw.MuscleDrive(model, [0.5])))
 
 
 def test_hyper_reduced_coordinates(tmp_path: Path) -> None:
@@ -129,10 +150,70 @@ def test_a_trajectory_in_a_file_travels(tmp_path: Path) -> None:
     assert same(run(), other)
 
 
-def test_what_is_not_streamed(tmp_path: Path) -> None:
-    with pytest.raises(lw.InputError, match="under a control, inputs or events 'dop853' is driven by Python"):
-        run(tmp_path / "run.lwk", stepper="dop853", contact="off", control=lambda t, s: np.zeros(MODEL.nv))
-    assert not (tmp_path / "run.lwk").exists()
+def test_an_event_that_ends_a_run(tmp_path: Path) -> None:
+    """Its moment is the last record; a stream that lost its last block finds it again."""
+    model, file = builder().build(), tmp_path / "run.lwk"
+
+    def turns(t: float, state: Any) -> float:
+        return state.v[0]
+
+    turns.terminal = 2  # type: ignore[attr-defined]
+    given: dict[str, Any] = {"stepper": "dop853", "events": [turns, lambda t, s: s.v[1]], "max_step": 0.05}
+    alone, streamed = (lw.simulate(model, start(model), 2.0, 5e-2, out=out, **given) for out in (None, file))
+    assert alone.t[-1] < 2.0
+    assert sum(e.index == 0 for e in alone.events) == 2
+    assert same(alone, streamed)
+    data = file.read_bytes()
+    for end in bounds(data)[2::7]:
+        file.write_bytes(data[:end])
+        resumed = lw.resume(file, events=given["events"])
+        assert same(alone, resumed)
+        assert [(e.index, e.t) for e in resumed.events] == [(e.index, e.t) for e in alone.events]
+    file.write_bytes(data[: bounds(data)[2]])
+    with pytest.raises(lw.InputError, match="looked for events; pass the same functions again as events="):
+        lw.resume(file)
+
+
+def test_inputs_of_a_method_that_chooses_its_steps(tmp_path: Path) -> None:
+    model, file = smooth(), tmp_path / "run.lwk"
+    for inputs in (np.array([0.3, 0.1]), lambda t: [0.1 + t, 0.0]):
+        alone, streamed = (
+            lw.simulate(model, start(model), 0.2, 1e-2, stepper="ode45", inputs=inputs, out=out) for out in (None, file)
+        )
+        assert same(alone, streamed)
+        data = file.read_bytes()
+        file.write_bytes(data[: bounds(data)[-3]])
+        assert same(alone, lw.resume(file, **({"inputs": inputs} if callable(inputs) else {})))
+
+
+def test_a_control_that_raises_leaves_what_can_be_resumed(tmp_path: Path) -> None:
+    model, file, most = builder().build(), tmp_path / "run.lwk", [0.1]
+
+    def control(t: float, state: Any) -> np.ndarray:
+        if t > most[0]:
+            raise RuntimeError("the hand is tired")
+        return -0.1 * state.v
+
+    given: dict[str, Any] = {"stepper": "dop853", "max_step": 0.01, "control": control}
+    with pytest.raises(RuntimeError, match="tired"):
+        lw.simulate(model, start(model), 0.2, 1e-2, out=file, **given)
+    most[0] = 1.0
+    assert same(lw.simulate(model, start(model), 0.2, 1e-2, **given), lw.resume(file, control=control))
+
+
+def test_a_method_that_finds_no_step_writes_what_it_found(tmp_path: Path) -> None:
+    model, file = builder().build(), tmp_path / "run.lwk"
+
+    def control(t: float, state: Any) -> np.ndarray:
+        return np.full(3, 0.0 if t < 0.1 else np.nan)
+
+    with pytest.raises(lw.SolverError, match="no step is short enough") as failed:
+        lw.simulate(model, start(model), 0.2, 1e-3, stepper="dop853", max_step=0.01, control=control, out=file)
+    found = lw.Trajectory.load(file)
+    assert 50 < len(found) <= 101
+    assert any(str(failed.value) in note for note in found.notes)
+    with pytest.raises(lw.SolverError, match="no step is short enough"):
+        lw.resume(file, control=control)
 
 
 # --- damage -----------------------------------------------------------------------------------------------------------------
@@ -174,7 +255,7 @@ def bounds(data: bytes) -> list[int]:
     return found
 
 
-@settings(max_examples=15, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=15 * MANY, deadline=None, suppress_health_check=list(HealthCheck))
 @given(part=st.floats(0.0, 1.0))
 def test_cut_short_anywhere(whole: Any, part: float) -> None:
     data, alone, folder = whole
@@ -186,7 +267,7 @@ def test_cut_short_anywhere(whole: Any, part: float) -> None:
         assert records == len(alone)
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=25 * MANY, deadline=None, suppress_health_check=list(HealthCheck))
 @given(part=st.floats(0.0, 1.0), bit=st.integers(0, 7))
 def test_a_bit_that_flips(whole: Any, part: float, bit: int) -> None:
     data, alone, folder = whole
@@ -198,7 +279,7 @@ def test_a_bit_that_flips(whole: Any, part: float, bit: int) -> None:
     assert (records > 0) == (before > 1)
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=25 * MANY, deadline=None, suppress_health_check=list(HealthCheck))
 @given(junk=st.binary(max_size=200), keep=st.sampled_from([0, 8, 56, 3000]))
 def test_files_of_anything(whole: Any, junk: bytes, keep: int) -> None:
     data, _, folder = whole
@@ -354,7 +435,7 @@ def test_what_must_be_given_again(tmp_path: Path) -> None:
 
 
 def test_versions_and_processors(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from linkwork.streams import resuming as module
+    from linkwork.streams import head as module
 
     file, alone = tmp_path / "run.lwk", run()
     run(file)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from typing import Any
 
@@ -45,7 +46,15 @@ def rigid_up_to(q: Any) -> lw.SE3:
     return lw.SE3(R=[[size * c, 0.0, size * s], [0.0, size, 0.0], [-size * s, 0.0, size * c]])
 
 
+def rejointed() -> lw.Model:
+    """A body with the properties of a hinge on a ball joint."""
+    body = two().bodies[0]
+    return lw.Model((dataclasses.replace(body, joint=lw.Spherical()),), np.zeros(3))
+
+
 MODELS = {
+    # --- properties
+    "properties of another joint": bad(rejointed, "joint", "shape (1,)", "(4,)"),
     # --- inertia
     "mass zero": bad(lambda: lw.Inertia(0.0), "mass", "0", "positive"),
     "mass negative": bad(lambda: lw.Inertia(-2.0), "mass", "-2", "positive"),

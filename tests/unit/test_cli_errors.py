@@ -104,6 +104,10 @@ COMMANDS = [
     ("run drag --stiff maybe", ["'maybe'"]),
     ("run chain --joint glue", ["joint", "'glue'"]),
     ("run hand --method reduced --keyframe", ["--keyframe"]),
+    ("live pendulum --record a.wav", [".wav", ".html"]),
+    ("live pendulum --record nowhere/a.html", ["nowhere", "create it"]),
+    ("live pendulum --port 99999999", ["99999999", "cannot listen"]),
+    ("live hyper_chain", ["hyper_chain", "use run"]),
     ("view nothing.xml", ["nothing.xml", "no file"]),
     ("check nothing.urdf", ["nothing.urdf", "no file"]),
     ("check setup.cfg", ["setup.cfg"]),
@@ -125,7 +129,7 @@ def test_a_bad_command(
     typed: str, words: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    _one_line((*typed.split(), *(["--headless"] if typed.startswith(("view", "demo")) else [])), words, capsys)
+    _one_line((*typed.split(), *(["--headless"] if typed.startswith(("view", "demo", "live")) else [])), words, capsys)
 
 
 def _one_line(arguments: tuple[str, ...], words: list[str], capsys: pytest.CaptureFixture[str]) -> None:

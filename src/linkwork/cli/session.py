@@ -54,7 +54,12 @@ def live(
         Do not open a browser.
     """
     from ..view import live as live_session
+    from ..view import writer_of
 
+    if record is not None:
+        writer_of(record)  # known before hours of work
+        if not record.parent.is_dir():
+            raise InputError(f"cannot write {record}: there is no folder {record.parent}; create it first")
     problem = problem_of(scene, rest, loading)
     options = {"title": problem.name, "look": problem.look, "inputs": problem.options.get("inputs")}
     with live_session(_simulator(problem, timing), host=host, port=port, token=token, **options) as session:

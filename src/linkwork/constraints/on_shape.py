@@ -180,8 +180,7 @@ class TangentSurfaces(OnShape):
         return self.with_tangents(stack(dot(a.normal, b.point - a.point) / norm(a.normal)))
 
     def rub_at(self, x: Sequence[Any], t: Scalar, unknown: Vector) -> Vector:
-        a, b = self._patches(x, unknown)
-        return 0.5 * (a.point + b.point)
+        return self._patches(x, unknown)[1].point
 
     def guess(self, poses: Sequence[np.ndarray]) -> np.ndarray:
         return touching(self.surface_a, self.surface_b, np.linalg.inv(poses[1]) @ poses[0])

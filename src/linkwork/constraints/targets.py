@@ -10,6 +10,9 @@ g(q', t + h) = (1 - correction) g up to the third order in h,
                   G v' >= asked + rebound - h/2 bias               where shapes meet in this step, and have restitution
     on velocities G v' = asked(t + h) - h bias
 
+A gap up to TOUCHING is none. Asked to close what rounding leaves of them, rows that hold a body more than once would contradict
+one another by as much over h, and friction would have to slide by it.
+
 Velocities are never asked to separate because a gap is negative: opposite contacts would contradict one another. What has gone
 too deep is pushed out by a displacement of its own, which no velocity knows (`reduced.push_out`).
 
@@ -25,7 +28,7 @@ from ..spatial.scalar import Scalar, Vector, absolute, array, maximum, minimum, 
 
 CORRECTION = 0.2  # the part of a position error that one step removes
 RECOVERY = 1.0  # m/s, rad/s: nothing is pushed out faster than this, so a run may begin beyond a stop
-TOUCHING = 1e-9  # m: a gap up to here counts as closed at acceleration level, and a speed up to here as none
+TOUCHING = 1e-9  # m: a gap up to here counts as closed, and a speed up to here as none at acceleration level
 AT_BOUND = 1e-9  # of a force: so near to a bound it is at it
 REACH = 2.0  # times the speed: gaps that would close take part
 
@@ -35,9 +38,14 @@ def velocity_targets(residual: Vector, asked: Vector, h: Scalar, correction: Sca
     return asked - (correction / h) * residual
 
 
+def room(gap: Scalar) -> Scalar:
+    """The way that a gap leaves to a step: none where it is closed."""
+    return where(gap > TOUCHING, gap, 0.0)
+
+
 def push_targets(residual: Vector, asked: Vector, h: Scalar) -> Vector:
     """What G v' of rows that only push should not fall below."""
-    return array([a - maximum(g, 0.0) / h for g, a in zip(residual, asked, strict=True)])
+    return array([a - room(g) / h for g, a in zip(residual, asked, strict=True)])
 
 
 def recovering_targets(residual: Vector, asked: Vector, h: Scalar) -> Vector:
@@ -77,7 +85,7 @@ def contact_targets(residual: Vector, before: Vector, free: Vector, h: Scalar, r
     """What G v' of normals should not fall below, with restitution."""
     rows = zip(residual, before, free, strict=True)
     bounce = [(g, rebound(g, r, f, restitution, h)) for g, r, f in rows]
-    return array([where(v > 0.0, v, -maximum(g, 0.0) / h) for g, v in bounce])
+    return array([where(v > 0.0, v, -room(g) / h) for g, v in bounce])
 
 
 def reached(residual: Vector, rate: Vector, h: Scalar) -> Vector:

@@ -1,7 +1,8 @@
 """The broad phase: which pairs are worth looking at, by balls and boxes that hold the shapes.
 
-`near` is a condition on one pair, to be traced as the guard of its slots. Of many shapes, boxes that hold them (`world_box`) tell
-which pairs are near (`geometry.sweep_and_prune`).
+`near` is a condition on one pair, to be traced as the guard of its slots. Capsules, which are long, are told by their segments:
+limbs that hang beside one another would all be near by their balls. Of many shapes, boxes that hold them (`world_box`) tell
+which pairs are near, and balls as well (`geometry.sweep_and_prune`).
 """
 
 from __future__ import annotations
@@ -10,18 +11,28 @@ from typing import Any
 
 import numpy as np
 
-from ..geometry import Plane
+from ..geometry import Capsule, Plane, Sphere
 from ..spatial.scalar import Scalar, Vector, dot, is_zero
 from ..spatial.se3 import SE3
+from .point import bounded
+from .segments import nearest_parameters
 
 ANY_SPEED = 1e30  # m/s
 
 
 def near(a: Any, E_a: SE3, b: Any, E_b: SE3, margin: Scalar) -> Scalar:
-    """Whether balls about two shapes come nearer than the margin; never false where the shapes do. Numbers or symbols."""
+    """Whether balls about two shapes, or capsules themselves, come nearer than the margin. Numbers or symbols.
+
+    Never false where the shapes do.
+    """
     if isinstance(a, Plane) and isinstance(b, Plane):
         return np.bool_(True)
     if isinstance(a, Plane):
+        return near(b, E_b, a, E_a, margin)
+    if isinstance(b, Capsule) and isinstance(a, Capsule | Sphere):
+        d, most = _between_segments(a, E_a, b, E_b), a.radius + b.radius + margin
+        return dot(d, d) <= most * most
+    if isinstance(a, Capsule) and isinstance(b, Sphere):
         return near(b, E_b, a, E_a, margin)
     center, radius = a.bounding_sphere()
     x = E_a @ center
@@ -30,6 +41,17 @@ def near(a: Any, E_a: SE3, b: Any, E_b: SE3, margin: Scalar) -> Scalar:
     other, reach = b.bounding_sphere()
     d, most = x - E_b @ other, radius + reach + margin
     return dot(d, d) <= most * most
+
+
+def _between_segments(a: Any, E_a: SE3, b: Any, E_b: SE3) -> Vector:
+    """From the segment of b to that of a, or its centre, where they are nearest."""
+    q, w, half_b = E_b @ b.p, E_b.rotate(b.R[:, 2]), 0.5 * b.length
+    if isinstance(a, Sphere):
+        d = E_a @ a.center - q
+        return d - w * bounded(dot(w, d), half_b)
+    p, u, half_a = E_a @ a.p, E_a.rotate(a.R[:, 2]), 0.5 * a.length
+    s, t, _ = nearest_parameters(p, u, half_a, q, w, half_b)
+    return p + u * s - (q + w * t)
 
 
 def speed_bound(shape: Any, twist: Vector) -> Scalar:
@@ -50,3 +72,9 @@ def world_box(shape: Any, E: SE3, margin: Scalar) -> tuple[Vector, Vector]:
     """Lowest and highest world coordinates of a shape with a margin around it. Numbers or symbols."""
     low, high = shape.moved(E).bounding_box()
     return low - margin, high + margin
+
+
+def world_ball(shape: Any, E: SE3, margin: Scalar) -> tuple[Vector, Scalar]:
+    """Centre in the world and radius of a ball that holds a shape with a margin around it. Numbers or symbols."""
+    center, radius = shape.bounding_sphere()
+    return E @ center, radius + margin

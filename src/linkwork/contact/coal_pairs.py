@@ -64,8 +64,7 @@ class CoalPair:
         x = mesh.vertices[np.unique(mesh.faces)] @ np.asarray(E.R, float).T + np.asarray(E.p, float)
         gaps = (x - plane.point) @ n
         return [
-            ContactPoint(x[i] - 0.5 * gaps[i] * n, n if first else -n, float(gaps[i]), 1.0)
-            for i in np.flatnonzero(gaps <= self.margin)
+            ContactPoint(x[i] - gaps[i] * n, n if first else -n, float(gaps[i]), 1.0) for i in np.flatnonzero(gaps <= self.margin)
         ]
 
     def _from_coal(self, E_a: SE3, E_b: SE3) -> list[ContactPoint]:

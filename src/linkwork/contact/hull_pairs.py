@@ -72,7 +72,7 @@ def convex_plane(a: Convex, E_a: SE3, b: Plane, E_b: SE3) -> tuple[ContactPoint,
     for x in a.vertices:
         place = E_a @ x
         gap = dot(n, place - point)
-        slots.append(ContactPoint(place - n * (0.5 * gap), n, gap, 1.0))
+        slots.append(ContactPoint(place - n * gap, n, gap, 1.0))
     return tuple(slots)
 
 

@@ -1,6 +1,10 @@
 """Solids on a half-space: exact, as the height over a plane is linear. Shape b is the plane in all of them.
 
 gap = n . (x - point),   x the lowest points of the solid
+
+Where shapes touch is said on the plane. So the tangents of all points of a body see its motion along the plane and its turn
+about the normal alone, whatever their gaps are: they may all stick while some of its points still fall. Half way up, points of
+different heights would ask for motions along the plane that no rigid body has, by (g_1 - g_2)^2 / (2 h length).
 """
 
 from __future__ import annotations
@@ -78,11 +82,11 @@ def _plane(b: Plane, E_b: SE3) -> tuple[Vector, Vector]:
 
 
 def _ball(center: Vector, radius: Scalar, point: Vector, n: Vector) -> ContactPoint:
-    """The lowest point of a ball."""
+    """The lowest point of a ball, on the plane."""
     gap = dot(n, center - point) - radius
-    return ContactPoint(center - n * (radius + 0.5 * gap), n, gap, 1.0)
+    return ContactPoint(center - n * (radius + gap), n, gap, 1.0)
 
 
 def _touch(x: Vector, gap: Scalar, n: Vector) -> ContactPoint:
-    """A point of the surface at a height over the plane."""
-    return ContactPoint(x - n * (0.5 * gap), n, gap, 1.0)
+    """A point of the surface at a height over the plane, on it."""
+    return ContactPoint(x - n * gap, n, gap, 1.0)

@@ -26,6 +26,7 @@ EQUALITIES, BOUNDED, CONES, IN_TURNS, CROWD = 0, 1, 2, 3, 4
 CROWD_ROWS = 500  # more rows, some of which only push, are a crowd to steps that can take one: most of them do not act
 DENSE_ROWS = 3000  # more of them are no dense matrix: a crowd to all
 REMEMBERED = 48  # multipliers of a crowd for every body, that are recorded, and from which the next step starts
+GUESSES = 4  # configurations whose unknowns are remembered
 Shape = tuple[int, int, bool, int]  # see `Collection.shape`
 
 
@@ -114,15 +115,28 @@ class Collection:
         """Whether any constraint has unknowns of its own."""
         return any(c.unknowns for c in self.rows)
 
+    @cached_property
+    def _guesses(self) -> dict[bytes, np.ndarray]:
+        """Unknowns at the configurations that were asked for last: a run asks several times where it begins, and to look for the
+        coordinates of a closure takes milliseconds."""
+        return {}
+
     def first_unknowns(self, q: np.ndarray) -> np.ndarray:
         """Where the unknowns of constraints begin at configurations (batch, nq); programs go on from there."""
         batch = len(q)
         if not self._unknown:
             return np.zeros((batch, 0))
-        world = np.broadcast_to(np.eye(4), (batch, 1, 4, 4))
-        poses = np.concatenate([kinematics(self.model, q).poses, world], axis=1)
-        laws = list(zip(self.rows, self.row_nodes.bodies, strict=True))
-        return np.array([np.concatenate([c.first_unknowns([E[i] for i in at]) for c, at in laws]) for E in poses])
+        key = np.ascontiguousarray(q, float).tobytes()
+        found = self._guesses.get(key)
+        if found is None:
+            world = np.broadcast_to(np.eye(4), (batch, 1, 4, 4))
+            poses = np.concatenate([kinematics(self.model, q).poses, world], axis=1)
+            laws = list(zip(self.rows, self.row_nodes.bodies, strict=True))
+            found = np.array([np.concatenate([c.first_unknowns([E[i] for i in at]) for c, at in laws]) for E in poses])
+            if len(self._guesses) >= GUESSES:
+                self._guesses.clear()
+            self._guesses[key] = found
+        return found.copy()
 
     @cached_property
     def tree(self) -> Tree:

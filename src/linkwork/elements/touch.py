@@ -123,6 +123,20 @@ def meeting(law: RowLaw, at: Sequence[At], motion: Sequence[Vector], h: Scalar) 
     return s, parting
 
 
+def nearing(law: RowLaw, at: Sequence[At], motion: Sequence[Vector]) -> Scalar:
+    """1 where shapes are apart, and a gap closes: bodies that touch, or only part, meet at the part 0 of a step; else 0."""
+    poses = values(at)
+    points = law.touch(poses)
+    rates = slips(law, points, poses, motion)[:: law.per_point]
+    closes: Scalar = 0.0
+    touches: Scalar = 0.0
+    for point, rate in zip(points, rates, strict=True):
+        closing_in = (point.on > 0.5) & (rate < 0.0)
+        closes = where(closing_in, 1.0, closes)
+        touches = where(closing_in & (point.gap <= 0.0), 1.0, touches)
+    return closes * (1.0 - touches)
+
+
 def ahead(law: RowLaw, at: Sequence[At], motion: Sequence[Vector], h: Scalar, s: Scalar) -> tuple[np.ndarray, Vector]:
     """G (rows, 12) and the gaps of rows that are made where bodies meet."""
     there = moved(at, motion, s * h)

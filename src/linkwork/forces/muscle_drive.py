@@ -35,6 +35,8 @@ class MuscleDrive:
     >>> run = lw.simulate(pulled, state, 0.05, inputs=lw.MuscleDrive(pulled, lambda t, state: [0.5]))
     """
 
+    moves_fibres = True  # which need somebody who does
+
     def __init__(self, model: Model, excitation: Any, dynamics: ActivationDynamics | None = None) -> None:
         self.model, self.muscles = model, muscle_set(model)
         self.dynamics = dynamics or ActivationDynamics()

@@ -1,4 +1,4 @@
-"""Sweep and prune: all pairs of boxes that overlap, in about the number of boxes, without looking at all pairs."""
+"""Sweep and prune: all pairs of boxes (and balls) that overlap, in about the number of boxes, without looking at all pairs."""
 
 from __future__ import annotations
 
@@ -64,15 +64,17 @@ def sweep_and_prune(
     number: Table,
     low: Lane,
     high: Lane,
+    middle: Lane,
+    reach: Lane,
     order: Ints,
     rest: Lane,
     awake: Lane,
     active: Ints,
 ) -> None:
-    """Which pairs have boxes that overlap: awake is 1 in these lanes, else 0; `active` is their number, then they, where any lane
-    is awake.
+    """Which pairs have boxes that overlap, and balls: awake is 1 in these lanes, else 0; `active` is their number, then they,
+    where any lane is awake.
 
-    low, high   (3 count): corners of the boxes
+    low, high   (3 count): corners of the boxes;   middle, reach   (3 count), (count): centres and radii of the balls
     order       (count): a permutation of the shapes, the last one, or any; zeros at first
     rest        (count + 1): scratch; the lowest x of what comes from here on, so that no order can miss a pair
     """
@@ -98,10 +100,16 @@ def sweep_and_prune(
             gap = maximum(low[3 * i] - high[3 * j], low[3 * j] - high[3 * i])
             for k in range(1, 3):
                 gap = maximum(gap, maximum(low[3 * i + k] - high[3 * j + k], low[3 * j + k] - high[3 * i + k]))
-            if any(gap <= 0.0):
+            square = 0.0 * gap
+            for k in range(3):
+                way = middle[3 * i + k] - middle[3 * j + k]
+                square += way * way
+            both = reach[i] + reach[j]
+            near = (gap <= 0.0) & (square <= both * both)
+            if any(near):
                 pair = pair_number(i, j, starts, second, number)
                 if pair >= 0:
-                    awake[pair] = where(gap <= 0.0, 1.0, 0.0)
+                    awake[pair] = where(near, 1.0, 0.0)
                     m += 1
                     active[m] = pair
     active[0] = m

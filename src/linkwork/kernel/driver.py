@@ -5,7 +5,7 @@
 
 For every block of `width` states: the inputs are transposed into lanes, then for every record the segments run `every`
 times and the outputs are transposed back. Lanes beyond the last state repeat that state, so they cost nothing extra to
-guard: they write the same values to the same place.
+guard: they write the same values to the same place. Where the job asks for it, numbers are looked at on their way.
 """
 
 from __future__ import annotations
@@ -17,10 +17,11 @@ from collections.abc import Sequence
 from . import machine, python
 from .lanes import Lanes
 from .records import JOB, SEGMENT, TRANSFER, load_field
+from .unit_lanes import unit_ir
 from .workers import share
 
 RUN = 4  # tiles of scalars that are one and the same are written at once
-ADDRESSES = ("segments", "bases", "inputs", "outputs", "next")  # in a job
+ADDRESSES = ("segments", "bases", "inputs", "outputs", "next", "odd", "units")  # in a job
 
 
 def run_ir(t: Lanes) -> str:
@@ -106,11 +107,16 @@ def transfer_ir(t: Lanes, unpack: bool, mapped: bool = False) -> str:
 
     Square tiles of one register per row; the last tile overlaps the one before. Rows shorter than a tile go scalar by scalar,
     and so does one lane by a map. Where a map has one place for a whole tile (that of zeros, as a rule), nothing is transposed.
+
+    Returns whether the numbers are finite: whether their sums are, which are made beside the loads and stores in no time of their
+    own. A sum of finite numbers may overflow; so the answer may be no where nothing is wrong.
     """
     name, fit = ("lw_unpack" if unpack else "lw_pack"), machine.register_bytes() // t.bytes
     tile = fit if t.width == 1 else min(t.width, fit)
     name, more = (f"{name}_mapped", ", ptr %map") if mapped else (name, "")
-    lines = [f"define void @{name}(ptr %lanes, ptr %memory, i64 %count, i64 %stride, i64 %valid{more}) #0 {{", "start:"]
+    lines = [f"define i1 @{name}(ptr %lanes, ptr %memory, i64 %count, i64 %stride, i64 %valid{more}) #0 {{", "start:"]
+    summed = Lanes(1 if t.width < tile and mapped else tile, t.single)
+    sums = [f"sum{first}" for first in range(0, t.width, tile)]
     lines.append("  %last = sub i64 %valid, 1")
     for k in range(t.width):
         lines.append(f"  %c{k} = icmp slt i64 {k}, %last")
@@ -120,26 +126,64 @@ def transfer_ir(t: Lanes, unpack: bool, mapped: bool = False) -> str:
     lines += [f"  %final = sub i64 %count, {tile}", "  %long = icmp sge i64 %final, 0"]
     lines += ["  %some = icmp sgt i64 %count, 0", "  br i1 %long, label %tiles, label %short"]
     lines += ["tiles:", "  %u = phi i64 [ 0, %start ], [ %u.next, %tiles.end ]"]
+    lines += [f"  %{x} = phi {summed.type} [ {summed.constant(0.0)}, %start ], [ %{x}.now, %tiles.end ]" for x in sums]
     lines += ["  %over = icmp sgt i64 %u, %final", "  %j = select i1 %over, i64 %final, i64 %u"]
     wide = RUN if mapped and tile > 1 else 0
     if wide:
-        lines += [*_alike(t, tile, wide), *_alike(t, tile, 1)]
+        lines += [*_alike(t, tile, wide, summed), *_alike(t, tile, 1, summed)]
     if t.width >= tile:
         lines += _tiles(t, tile, unpack, mapped)
     elif not mapped:
-        lines += _straight(t, tile, unpack)
+        lines += [*_straight(t, tile, unpack), *_total("sum0", "sum0.more", summed, ["%x.j"])]
     else:
         lines += [line for k in range(tile) for line in _scalars(t, unpack, mapped, f"%j{k}", f"%j{k} = add i64 %j, {k}")]
+        lines += _total("sum0", "sum0.more", summed, [f"%atj{k}.s0" for k in range(tile)])
     lines += ["  br label %tiles.end", "tiles.end:"]
+    for x in sums:
+        others = [f"[ %alike{n}.{x}, %alike{n}.yes ]" for n in (wide, 1)] if wide else []
+        plain = f"[ %{x}.more, %{'alike1.no' if wide else 'tiles'} ]"
+        lines.append(f"  %{x}.now = phi {summed.type} {', '.join([*others, plain])}")
     step = f"[ {wide * tile}, %alike{wide}.yes ], [ {tile}, %alike1.yes ], [ {tile}, %alike1.no ]" if wide else ""
     lines.append(f"  %step = phi i64 {step}" if wide else f"  %step = add i64 0, {tile}")
     lines += ["  %u.next = add i64 %u, %step", "  %u.more = icmp slt i64 %u.next, %count"]
-    lines += ["  br i1 %u.more, label %tiles, label %done"]
-    lines += ["short:", "  br i1 %some, label %loop, label %done"]
-    lines += ["loop:", "  %i = phi i64 [ 0, %short ], [ %next, %loop ]", *_scalars(t, unpack, mapped, "%i")]
+    lines += ["  br i1 %u.more, label %tiles, label %whole"]
+    lines += ["whole:", *_finite("tile", summed, [f"%{x}.now" for x in sums]), "  ret i1 %tile.fine"]
+    lines += ["short:", "  br i1 %some, label %loop, label %empty"]
+    alone = [("lone", t)] if unpack else [(f"lone{k}", Lanes(1, t.single)) for k in range(t.width)]
+    lines += ["loop:", "  %i = phi i64 [ 0, %short ], [ %next, %loop ]"]
+    lines += [f"  %{x} = phi {kind.type} [ {kind.constant(0.0)}, %short ], [ %{x}.more, %loop ]" for x, kind in alone]
+    lines += _scalars(t, unpack, mapped, "%i")
+    if unpack:  # all of them at once; written just now, they could not be read so
+        lines += [
+            f"  %all.lanes = load {t.type}, ptr %ati.lane, align {t.bytes}",
+            *_total("lone", "lone.more", t, ["%all.lanes"]),
+        ]
+    else:
+        lines += [line for k, (x, kind) in enumerate(alone) for line in _total(x, f"{x}.more", kind, [f"%ati.s{k}"])]
     lines += ["  %next = add i64 %i, 1", "  %more = icmp slt i64 %next, %count"]
-    lines += ["  br i1 %more, label %loop, label %done", "done:", "  ret void", "}"]
-    return "\n".join(lines)
+    lines += ["  br i1 %more, label %loop, label %last.one", "last.one:"]
+    lines += _finite("end", alone[0][1], [f"%{x}.more" for x, _ in alone])
+    return "\n".join([*lines, "  ret i1 %end.fine", "empty:", "  ret i1 true", "}"])
+
+
+def _total(before: str, after: str, t: Lanes, terms: list[str]) -> list[str]:
+    """`%after`: what was summed before with further terms, in pairs, so that few wait for one another."""
+    lines, rest = [], [f"%{before}", *terms]
+    while len(rest) > 1:
+        total = f"%{after}" if len(rest) == 2 else f"%{after}.{len(rest)}"
+        lines.append(f"  {total} = fadd {t.type} {rest.pop()}, {rest.pop()}")
+        rest.insert(1, total)
+    return lines
+
+
+def _finite(name: str, t: Lanes, sums: list[str]) -> list[str]:
+    """`%name.fine`: whether the sum of sums is finite in all lanes."""
+    zero, n = t.constant(0.0), t.width
+    lines = [f"  %{name}.first = fadd {t.type} {sums[0]}, {zero}", *_total(f"{name}.first", f"{name}.sum", t, sums[1:] or [zero])]
+    lines.append(f"  %{name}.none = fmul {t.type} %{name}.sum, {zero}")
+    lines.append(f"  %{name}.good = fcmp ord {t.type} %{name}.none, {zero}")
+    lines.append(f"  %{name}.bits = bitcast {t.bool_type} %{name}.good to i{n}")
+    return [*lines, f"  %{name}.fine = icmp eq i{n} %{name}.bits, -1"]
 
 
 def _place(t: Lanes, name: str, index: str, mapped: bool) -> list[str]:
@@ -154,7 +198,7 @@ def _place(t: Lanes, name: str, index: str, mapped: bool) -> list[str]:
     ]
 
 
-def _alike(t: Lanes, tile: int, tiles: int) -> list[str]:
+def _alike(t: Lanes, tile: int, tiles: int, summed: Lanes) -> list[str]:
     """If the map has one place for all scalars of so many tiles, write it to all rows and go on after them."""
     n, name, size = tiles * tile, f"alike{tiles}", tiles * tile
     places, kind = f"<{n} x i32>", Lanes(tile, t.single).type
@@ -187,6 +231,9 @@ def _alike(t: Lanes, tile: int, tiles: int) -> list[str]:
             lines.append(f"  %{name}.j{k}.{i} = add i64 %j, {i * tile}")
             lines.append(f"  %{name}.to{k}.{i} = getelementptr {t.element}, ptr %row{k}, i64 %{name}.j{k}.{i}")
             lines.append(f"  store {kind} %{name}.all{k}, ptr %{name}.to{k}.{i}, align {t.bytes}")
+    for first in range(0, t.width, tile):
+        lines.append(f"  %{name}.v{first} = load {summed.type}, ptr %{name}.of{first}, align {t.bytes}")
+        lines += _total(f"sum{first}", f"{name}.sum{first}", summed, [f"%{name}.v{first}"])
     return [*lines, "  br label %tiles.end", f"{name}.no:"]
 
 
@@ -205,6 +252,7 @@ def _tiles(t: Lanes, tile: int, unpack: bool, mapped: bool) -> list[str]:
         source, target = (lanes, memory) if unpack else (memory, lanes)
         x = _transposed(lines, _halves(lines, t, source, f"{first}"), f"{first}", kind)
         lines += [f"  store {kind} {x[k]}, ptr {target[k]}, align {t.bytes}" for k in range(tile)]
+        lines += _total(f"sum{first}", f"sum{first}.more", Lanes(tile, t.single), x)
     return lines
 
 
@@ -275,12 +323,12 @@ def _scalars(t: Lanes, unpack: bool, mapped: bool, index: str, *first: str) -> l
 
 def transfers_ir(unpack: bool) -> str:
     """Move all inputs (or outputs) of one block; inputs that do not change between records move only at record 0, and outputs
-    that have no place for every record only at the last one: `once` says which it is.
+    that have no place for every record only at the last one: `once` says which it is. Returns whether what moved is finite.
     """
     name, move = ("lw_unpack_all", "lw_unpack") if unpack else ("lw_pack_all", "lw_pack")
-    lines = [f"define void @{name}(ptr %list, i64 %total, i64 %state, i64 %valid, i64 %record, i1 %once) #0 {{", "start:"]
+    lines = [f"define i1 @{name}(ptr %list, i64 %total, i64 %state, i64 %valid, i64 %record, i1 %once) #0 {{", "start:"]
     lines += ["  %some = icmp sgt i64 %total, 0", "  br i1 %some, label %loop, label %done", "loop:"]
-    lines.append("  %i = phi i64 [ 0, %start ], [ %next, %after ]")
+    lines += ["  %i = phi i64 [ 0, %start ], [ %next, %after ]", "  %fine = phi i1 [ true, %start ], [ %fine.now, %after ]"]
     lines += [f"  %at = mul i64 %i, {len(TRANSFER)}", "  %entry = getelementptr i64, ptr %list, i64 %at"]
     for index, field in enumerate(TRANSFER):
         load_field(lines, field, index, "%entry", "ptr" if field in ("lanes", "memory", "map") else "i64")
@@ -291,16 +339,19 @@ def transfers_ir(unpack: bool) -> str:
     arguments = "ptr %lanes, ptr %row, i64 %count, i64 %stride, i64 %valid"
     if unpack:
         lines += ["  %plain = icmp eq ptr %map, null", "  br i1 %plain, label %direct, label %by.map", "by.map:"]
-        lines += [f"  call void @lw_unpack_mapped({arguments}, ptr %map)", "  br label %after", "direct:"]
+        lines += [f"  %mapped = call i1 @lw_unpack_mapped({arguments}, ptr %map)", "  br label %after", "direct:"]
+    ways = "[ true, %loop ], [ %moved, %direct ], [ %mapped, %by.map ]" if unpack else "[ true, %loop ], [ %moved, %move ]"
     lines += [
-        f"  call void @{move}({arguments})",
+        f"  %moved = call i1 @{move}({arguments})",
         "  br label %after",
         "after:",
+        f"  %good = phi i1 {ways}",
+        "  %fine.now = and i1 %fine, %good",
         "  %next = add i64 %i, 1",
         "  %more = icmp slt i64 %next, %total",
     ]
-    lines += ["  br i1 %more, label %loop, label %done", "done:", "  ret void", "}"]
-    return "\n".join(lines)
+    lines += ["  br i1 %more, label %loop, label %done", "done:"]
+    return "\n".join([*lines, "  %all = phi i1 [ true, %start ], [ %fine.now, %after ]", "  ret i1 %all", "}"])
 
 
 def batch_ir(t: Lanes) -> str:
@@ -311,6 +362,7 @@ def batch_ir(t: Lanes) -> str:
     return (
         "\n".join(lines)
         + f"""
+  %looks = icmp ne ptr %odd, null
   br label %take
 take:
   %first = atomicrmw add ptr %next, i64 %chunk seq_cst
@@ -328,12 +380,21 @@ block:
   %valid = select i1 %few, i64 %left, i64 {t.width}
   br label %record
 record:
-  %r = phi i64 [ 0, %block ], [ %r.next, %record.end ]
+  %r = phi i64 [ 0, %block ], [ %r.next, %out ]
   %r.first = icmp eq i64 %r, 0
-  call void @lw_pack_all(ptr %inputs, i64 %input_count, i64 %s, i64 %valid, i64 %r, i1 %r.first)
+  %fine.in = call i1 @lw_pack_all(ptr %inputs, i64 %input_count, i64 %s, i64 %valid, i64 %r, i1 %r.first)
+  br i1 %looks, label %look.in, label %go
+look.in:
+  %unit.in = call i1 @lw_lanes_unit(ptr %units, i64 %unit_count)
+  %good.in = and i1 %fine.in, %unit.in
+  br i1 %good.in, label %go, label %odd.in
+odd.in:
+  store atomic i64 1, ptr %odd monotonic, align 8
+  br label %go
+go:
   br label %repeat
 repeat:
-  %k = phi i64 [ 0, %record ], [ %k.next, %repeat ]
+  %k = phi i64 [ 0, %go ], [ %k.next, %repeat ]
   call void @lw_run(ptr %segments, i64 %segment_count, ptr %bases)
   %k.next = add i64 %k, 1
   %k.more = icmp slt i64 %k.next, %every
@@ -342,7 +403,14 @@ record.end:
   %r.next = add i64 %r, 1
   %r.more = icmp slt i64 %r.next, %records
   %r.last = xor i1 %r.more, true
-  call void @lw_unpack_all(ptr %outputs, i64 %output_count, i64 %s, i64 %valid, i64 %r, i1 %r.last)
+  %fine.out = call i1 @lw_unpack_all(ptr %outputs, i64 %output_count, i64 %s, i64 %valid, i64 %r, i1 %r.last)
+  %odd.found = xor i1 %fine.out, true
+  %odd.told = and i1 %looks, %odd.found
+  br i1 %odd.told, label %odd.out, label %out
+odd.out:
+  store atomic i64 1, ptr %odd monotonic, align 8
+  br label %out
+out:
   br i1 %r.more, label %record, label %block.end
 block.end:
   %s.next = add i64 %s, {t.width}
@@ -364,6 +432,7 @@ def driver_ir(t: Lanes) -> str:
         transfer_ir(t, True, mapped=True),
         transfers_ir(False),
         transfers_ir(True),
+        unit_ir(t),
         batch_ir(t),
         python.data_ir(),
         python.within_ir(t.element),

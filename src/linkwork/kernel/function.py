@@ -80,6 +80,7 @@ class Function:
         self.algorithm, self._plans, self._phases, self._absent = algorithm, plans, phases, absent
         self._inputs, self._outputs, self.constants = dict(inputs), dict(outputs), dict(constants or {})
         self._sizes = [_size(tail) for tail in outputs.values()]
+        self._wanted = list(zip(outputs, self._sizes, strict=True))
         self._flat, self._flat_inputs = (all(len(tail) == 1 for tail in x.values()) for x in (outputs, inputs))
         self._idle: list[_Memory] = []  # of no call at present; taking one and putting it back cannot be interrupted
         self._lone = len(self._outputs) == 1
@@ -101,8 +102,7 @@ class Function:
         return self._general(arrays, threads)
 
     def _several(self, arrays: Sequence[Any]) -> list[np.ndarray] | None:
-        """The outputs of one state in float64 vectors; None for all else, and where an argument or the first output is not
-        sound: what makes others infinite shows there."""
+        """The outputs of one state in float64 vectors; None for all else, and where an argument or an output is not sound."""
         try:
             memory = self._idle.pop()
         except IndexError:
@@ -187,9 +187,10 @@ class Function:
                 return None
             if len(memory.batches) > SIZES:
                 memory.batches.clear()
-            memory.batches[key] = run = self._looked(run, dtype)
+            memory.batches[key] = run
         out = self._fresh(memory, batch, dtype)
-        if run(*arrays, *out) is None:
+        done = run(*arrays, *out)
+        if done is None or done is False:
             return None
         return out if self._flat else [a.reshape(batch, *tail) for a, tail in zip(out, self._outputs.values(), strict=True)]
 
@@ -230,13 +231,14 @@ class Function:
             at_once = self._at_once[dtype] = self._of_state(dtype, name, tail, True)[0]
         if others:
             run, out, work = self._of_state(dtype, name, tail, False)
-            memory.states[dtype] = run, [out, *(work.views[other].reshape(shape) for other, shape in others)]
+            further = [work.views[other].reshape(shape) for other, shape in others]
+            memory.states[dtype] = run, [out, *further]
             if dtype == FLOAT64:
-                memory.usual = self._guarded(run, dtype, self._sizes[0])
+                memory.usual = self._guarded(run, dtype, further)
         else:
             memory.states[dtype] = at_once, []
         if dtype == FLOAT64:
-            self._usual = self._guarded(at_once, dtype, self._sizes[0])
+            self._usual = self._guarded(at_once, dtype)
 
     # --- the gate -------------------------------------------------------------------------------------------------------
     @cached_property
@@ -257,19 +259,14 @@ class Function:
         """What messages call an input."""
         return f"{self.algorithm.name}: {name}" if self._gate is None else self._gate.said(self.algorithm.name, name)
 
-    def _guarded(self, run: Callable[..., Any], dtype: np.dtype, size: int) -> Callable[..., Any]:
-        """The same function of one state, which has nothing to say where an argument or the result is not sound."""
-        return run if self._gate is None else soundness.guarded(run, dtype, self._units, len(self._inputs), size)
+    def _guarded(self, run: Callable[..., Any], dtype: np.dtype, further: Sequence[np.ndarray] = ()) -> Callable[..., Any]:
+        """The same function of one state, which has nothing to say where an argument or a result is not sound.
 
-    def _looked(self, run: Callable[..., Any], dtype: np.dtype) -> Callable[..., Any]:
-        """The same function of batches and their results; numbers are looked at on the shorter side: what is not finite in
-        an input that counts is not finite in the result. Quaternions are always looked at."""
+        further   where it writes results besides the one that it returns
+        """
         if self._gate is None:
             return run
-        inputs, both = len(self._inputs), len(self._inputs) + len(self._outputs)
-        shorter = range(inputs) if sum(map(_size, self._inputs.values())) <= sum(self._sizes) else range(inputs, both)
-        look = soundness.sound(dtype, self._units, shorter)
-        return lambda *arrays: None if run(*arrays) is None else look(*arrays)
+        return soundness.guarded(run, dtype, self._units, len(self._inputs), self._sizes[0], further)
 
     def _of_state(self, dtype: np.dtype, name: str, tail: Tail, copies: bool) -> tuple[Callable[..., Any], np.ndarray, Workspace]:
         work = self._workspace(Lanes(1, dtype == FLOAT32))
@@ -299,7 +296,9 @@ class Function:
             if not python.available() or not self._sizes or not own:
                 return (None,)
             works = [self._workspace(lanes) for _ in range(threads)]
-            run = works[0].of_batch(own, tuple(self._outputs), works[1:])
+            names = tuple(self._inputs)
+            units = [(names[k], at) for k, at in self._units if names[k] in own]
+            run = works[0].of_batch(own, tuple(self._outputs), works[1:], None if self._gate is None else units)
             found = memory.wide[lanes, threads, own] = (run, *works)
         return found
 
@@ -314,7 +313,7 @@ class Function:
         return out
 
     def _fresh(self, memory: _Memory, batch: int, dtype: np.dtype) -> list[np.ndarray]:
-        return [fresh(memory.spares, name, (batch, n), dtype) for name, n in zip(self._outputs, self._sizes, strict=True)]
+        return [fresh(memory.spares, name, (batch, n), dtype) for name, n in self._wanted]
 
     def _rows(self, name: str, tail: Tail, x: Any, dtype: np.dtype) -> tuple[np.ndarray, int | None]:
         """The argument as one row (n,) or rows (batch, n), and how many rows it has."""
@@ -369,7 +368,8 @@ def fresh(spares: dict[str, np.ndarray], name: str, shape: tuple[int, ...], dtyp
     """An array for a result. The last one of this name is used again if the caller has dropped it and all views of it:
     new memory costs a page fault every 4096 bytes, up to half the time of a batch. Compiled code knows NumPy's own descriptions
     of numbers; those of arrays that came out of a pickle are others."""
-    dtype = FLOAT32 if dtype == FLOAT32 else FLOAT64
+    if dtype is not FLOAT64:
+        dtype = FLOAT32 if dtype == FLOAT32 else FLOAT64
     a = spares.pop(name, None)
     if a is None or a.shape != shape or a.dtype is not dtype or getrefcount(a) != _ALONE or not a.flags.writeable:
         a = np.empty(shape, dtype)

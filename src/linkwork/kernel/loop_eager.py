@@ -52,7 +52,9 @@ def _checked(at: Any) -> Any:
 
 
 def records(x: Any) -> Any:
-    """An array as `Records`; numbers as they are."""
+    """An array as `Records`, a float as NumPy's, so that `~` of a comparison is its opposite; other numbers as they are."""
+    if isinstance(x, float):
+        return np.float64(x)
     return x.view(Records) if isinstance(x, np.ndarray) and x.ndim else x
 
 

@@ -9,7 +9,8 @@ process, and where they differ nothing here is used.
     object state(self, arrays)           one state: the arrays become inputs where they are; returns `result`, or a copy of it
     object copy(self)                    what an array holds now: a copy that cannot be written to
     object step(self, array)             the same of a state that goes on; returns whether it is finite afterwards
-    object batch(self, arrays and out)   a batch, without the interpreter lock; returns `out`
+    object batch(self, arrays and out)   a batch, without the interpreter lock; returns `out`, or False if numbers that the job
+                                         looks at are not sound
     object shared(self, arrays and out)  the same by several threads, each with a job of its own
 
 An array that is not what the record says (type, shape, in one piece; for a step, too large) makes them return None, or raise the
@@ -44,7 +45,7 @@ STATE = (*COMMON, "segments", "segment_count", "bases", "result", "make", "lanes
 COPY = ("array", "copy")
 # A step has one input; it may be as large as `most`. What moves (its place in bases) must be finite, below `finite`, afterwards.
 STEP = (*COMMON, "segments", "segment_count", "bases", "most", "true", "false", "moving", "size", "finite")
-BATCH = (*COMMON, "job", "save", "restore")
+BATCH = (*COMMON, "job", "save", "restore", "false")
 # pieces: into so many a batch is cut; after these the jobs of the others
 SHARED = (*BATCH, "share", "mails", "others", "pieces")
 
@@ -184,7 +185,8 @@ def of_shared_batch(
 
 
 def _batch_fields(job: int, dtype: np.dtype, count: int) -> tuple[int, ...]:
-    return (*_common(count, dtype, None), job, address_of_api("PyEval_SaveThread"), address_of_api("PyEval_RestoreThread"))
+    threads = address_of_api("PyEval_SaveThread"), address_of_api("PyEval_RestoreThread")
+    return (*_common(count, dtype, None), job, *threads, id(False))
 
 
 # --- what they do -----------------------------------------------------------------------------------------------------
@@ -349,7 +351,7 @@ def state_ir() -> str:
         "kept:",
         "  br i1 %plain, label %as.it.is, label %unpack",
         "unpack:",
-        f"  call void @lw_unpack_mapped(ptr %lanes, ptr %memory, {arguments}, ptr %map)",
+        f"  %fine.kept = call i1 @lw_unpack_mapped(ptr %lanes, ptr %memory, {arguments}, ptr %map)",
         "  br label %as.it.is",
         "as.it.is:",
         "  call void %incref(ptr %result)",
@@ -363,10 +365,10 @@ def state_ir() -> str:
         "  %made.data = load ptr, ptr %made.at",
         "  br i1 %plain, label %straight, label %mapped",
         "straight:",
-        f"  call void @lw_unpack(ptr %lanes, ptr %made.data, {arguments})",
+        f"  %fine.new = call i1 @lw_unpack(ptr %lanes, ptr %made.data, {arguments})",
         "  br label %done",
         "mapped:",
-        f"  call void @lw_unpack_mapped(ptr %lanes, ptr %made.data, {arguments}, ptr %map)",
+        f"  %fine.mapped = call i1 @lw_unpack_mapped(ptr %lanes, ptr %made.data, {arguments}, ptr %map)",
         "  br label %done",
         "done:",
         "  ret ptr %made",
@@ -388,13 +390,17 @@ def batch_ir(width: int, shared: bool) -> str:
     lines += [f"  %target = getelementptr ptr, ptr %entry, i64 {TRANSFER.index('memory')}", _NEXT]
     lines.append(f"  %end.at = getelementptr i64, ptr %job, i64 {JOB.index('end')}\n  store i64 %rows, ptr %end.at")
     load_field(lines, "next", JOB.index("next"), "%job", "ptr")
-    lines.append("  store i64 0, ptr %next")
+    load_field(lines, "odd", JOB.index("odd"), "%job", "ptr")
+    lines += ["  store i64 0, ptr %next", "  %looks = icmp ne ptr %odd, null"]
+    lines.append("  %odd.of = select i1 %looks, ptr %odd, ptr %next\n  store i64 0, ptr %odd.of")
     call = "  call void @lw_batch(ptr %job)"
     if shared:
         lines.append(_others_ir(width))
         call = "  call void %share(ptr %mails, i64 %others, ptr @lw_batch, ptr %job)"
     lines += ["  %thread = call ptr %save()", call, "  call void %restore(ptr %thread)"]
-    return "\n".join([*lines, "  call void %incref(ptr %out)", "  ret ptr %out", _REFUSED])
+    lines += ["  %odd.now = load i64, ptr %odd.of", "  %is.odd = icmp ne i64 %odd.now, 0", "  %bad = and i1 %looks, %is.odd"]
+    lines.append("  %said = select i1 %bad, ptr %false, ptr %out")
+    return "\n".join([*lines, "  call void %incref(ptr %said)", "  ret ptr %said", _REFUSED])
 
 
 def _others_ir(width: int) -> str:

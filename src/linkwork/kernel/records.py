@@ -15,6 +15,9 @@ JOB = (
     "chunk",  # states taken at a time
     "records",
     "every",
+    "odd",  # address of a number that becomes 1 if a number is not finite or a quaternion not unit; null: nobody looks
+    "units",  # addresses in the lanes of all unit quaternions
+    "unit_count",
 )
 # Of inputs and outputs; strides in bytes. map: for every scalar of an output its place in the lanes, or null
 TRANSFER = ("lanes", "memory", "count", "stride", "record_stride", "map")

@@ -2,7 +2,7 @@
 
     object sound(self, arrays)    True, or None if something is wrong with one of them
     object guarded(self, arrays)  what another such function of arrays returns (`python.of_state`), or None if something is wrong
-                                  with an argument or with that result
+                                  with an argument, with that result, or with others that it leaves in its memory
 
 A function says by None that its arguments need a closer look; Python then finds out what is wrong and says so. The look costs
 about a cycle for eight numbers, so that a call of a small model is as fast with it as without.
@@ -20,11 +20,12 @@ import numpy as np
 from . import machine
 from .python import PLACES, address_of_api, builtin
 from .records import load_field
+from .unit_lanes import SLACK
 
 WIDTH, SUMS = 8, 4  # numbers at a time, and how many times that
-SLACK = {"double": 2e-6, "float": 2e-5}  # of the square of a length, about twice that of the length
 FIELDS = ("inner", "inner_self", "none", "true", "incref", "decref", "units", "unit_count", "result_size", "begin", "end")
-NUMBERS = ("unit_count", "result_size", "begin", "end")
+FIELDS += ("more", "more_count")  # address and size of every further result
+NUMBERS = ("unit_count", "result_size", "begin", "end", "more_count")
 # Of four quaternions: which argument holds them, and where in a row; alone: they are one, and four rows are taken at a time.
 UNIT = ("argument", "o0", "o1", "o2", "o3", "alone")
 
@@ -232,7 +233,20 @@ def module_ir(element: str) -> str:
         f"  %data.at = getelementptr i8, ptr %found, i64 {PLACES['data']}",
         "  %data = load ptr, ptr %data.at",
         "  %finite = call i1 @lw_all_finite(ptr %data, i64 %result_size)",
-        "  br i1 %finite, label %back, label %bad",
+        "  br i1 %finite, label %further, label %bad",
+        "further:",
+        "  %m = phi i64 [ 0, %result ], [ %m.next, %one ]",
+        "  %m.left = icmp slt i64 %m, %more_count",
+        "  br i1 %m.left, label %one, label %back",
+        "one:",
+        "  %m.place = mul i64 %m, 2",
+        "  %m.at = getelementptr i64, ptr %more, i64 %m.place",
+        "  %m.data = load ptr, ptr %m.at",
+        "  %m.size.at = getelementptr i64, ptr %m.at, i64 1",
+        "  %m.size = load i64, ptr %m.size.at",
+        "  %m.next = add i64 %m, 1",
+        "  %m.finite = call i1 @lw_all_finite(ptr %m.data, i64 %m.size)",
+        "  br i1 %m.finite, label %further, label %bad",
         "back:",
         "  ret ptr %found",
         "bad:",
@@ -257,11 +271,18 @@ def _element(dtype: np.dtype) -> str:
     return "float" if dtype == np.float32 else "double"
 
 
-def _fields(inner: tuple[int, int], units: Sequence[tuple[int, int]], size: int, looked: range) -> tuple[tuple[int, ...], Any]:
+def _fields(
+    inner: tuple[int, int],
+    units: Sequence[tuple[int, int]],
+    size: int,
+    looked: range,
+    further: Sequence[np.ndarray] = (),
+) -> tuple[tuple[int, ...], Any]:
     table = np.array(_fours(units), dtype=np.int64).reshape(-1, len(UNIT))
+    more = np.array([(a.ctypes.data, a.size) for a in further], dtype=np.int64).reshape(-1, 2)
     calls = address_of_api("Py_IncRef"), address_of_api("Py_DecRef")
-    rest = table.ctypes.data, len(table), size, looked.start, looked.stop
-    return (*inner, id(None), id(True), *calls, *rest), table
+    rest = table.ctypes.data, len(table), size, looked.start, looked.stop, more.ctypes.data, len(more)
+    return (*inner, id(None), id(True), *calls, *rest), (table, more)
 
 
 def _fours(units: Sequence[tuple[int, int]]) -> list[tuple[int, ...]]:
@@ -281,18 +302,23 @@ def sound(dtype: np.dtype, units: Sequence[tuple[int, int]], looked: range) -> C
     units    of every quaternion which argument holds it, and where in a row
     looked   the arguments that must be finite
     """
-    fields, table = _fields((0, 0), units, 0, looked)
-    return builtin(_library(_element(dtype)).address(f"lw_sound_{_element(dtype)}"), fields, (table,))
+    fields, tables = _fields((0, 0), units, 0, looked)
+    return builtin(_library(_element(dtype)).address(f"lw_sound_{_element(dtype)}"), fields, (tables,))
 
 
 def guarded(
-    run: Callable[..., Any], dtype: np.dtype, units: Sequence[tuple[int, int]], count: int, size: int
+    run: Callable[..., Any],
+    dtype: np.dtype,
+    units: Sequence[tuple[int, int]],
+    count: int,
+    size: int,
+    further: Sequence[np.ndarray] = (),
 ) -> Callable[..., Any]:
-    """What a function of vectors that is made by `python.of_state` returns, an array of `size` numbers; None if that or one of
-    its `count` arguments is not sound."""
+    """What a function of vectors that is made by `python.of_state` returns, an array of `size` numbers; None if that, one of its
+    `count` arguments or one of the arrays in one piece that it writes `further` results to is not sound."""
     parts = []
     for name in ("PyCFunction_GetFunction", "PyCFunction_GetSelf"):
         get = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.py_object)((name, ctypes.pythonapi))
         parts.append(int(get(run) or 0))
-    fields, table = _fields((parts[0], parts[1]), units, size, range(count))
-    return builtin(_library(_element(dtype)).address(f"lw_guarded_{_element(dtype)}"), fields, (table, run))
+    fields, tables = _fields((parts[0], parts[1]), units, size, range(count), further)
+    return builtin(_library(_element(dtype)).address(f"lw_guarded_{_element(dtype)}"), fields, (tables, run, further))

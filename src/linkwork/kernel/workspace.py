@@ -18,7 +18,9 @@ if TYPE_CHECKING:
     from .plan import Plan
 
 ALIGN = 64
+BEFORE = 2  # numbers before a job: the next state, and whether a number was not sound
 ALL = 1 << 60  # states at a time: no other thread shares them
+NO_LOOK = (0, 0, 0)  # in a job: nobody looks at its numbers
 CHUNKS = 16  # a thread takes its part in so many pieces, so that one which is late or slow gets less
 
 
@@ -43,11 +45,13 @@ class Workspace:
         self._globals = {name for name, f in plan.algorithm.fields.items() if f.space == "global"}
         self._constant: dict[str, np.ndarray | None] = {}
         self.fixed = (s.ctypes.data, len(s), self.bases.ctypes.data)
-        self._table = np.zeros(1 + len(JOB) + 2 * len(TRANSFER) * len(plan.arrays), np.int64)  # states go both ways
+        self._table = np.zeros(BEFORE + len(JOB) + 2 * len(TRANSFER) * len(plan.arrays), np.int64)  # states go both ways
         self.buffer = self._table.data.cast("B")
         self._outputs = self._table[:0]  # where the outputs of the job are
         self.next_at = self._table.ctypes.data
-        self.job_at = self.next_at + 8
+        self.odd_at = self.next_at + 8
+        self.job_at = self.next_at + 8 * BEFORE
+        self._units = np.zeros(0, np.int64)  # where quaternions are that are looked at
         self.transfers_at = self.job_at + 8 * len(JOB)
 
     def of_state(
@@ -77,13 +81,20 @@ class Workspace:
         given, looked = (plan.arrays.index(name), most), (plan.arrays.index(moving), plan.sizes[moving])
         return python.of_step(plan.driver.python_step, self.fixed, given, looked, self)
 
-    def of_batch(self, names: Sequence[str], results: Sequence[str], others: Sequence[Workspace] = ()) -> Callable[..., Any]:
+    def of_batch(
+        self,
+        names: Sequence[str],
+        results: Sequence[str],
+        others: Sequence[Workspace] = (),
+        units: Sequence[tuple[str, int]] | None = None,
+    ) -> Callable[..., Any]:
         """A function of arrays of a batch that stand for these, and arrays for the results, see `python.of_batch`.
 
         others   memory for threads that share the batch
+        units    of every unit quaternion which of the names holds it, and where; None: nobody looks at numbers
         """
         driver, count = self.plan.driver, len(names) + len(results)
-        jobs = [w._describe(names, results, self.next_at) for w in (self, *others)]
+        jobs = [w._describe(names, results, self.next_at, self.odd_at, units) for w in (self, *others)]
         alone = python.of_batch(driver.python_batch, self.job_at, self._dtype, count, self)
         if not others or not AVAILABLE:
             return alone
@@ -97,16 +108,23 @@ class Workspace:
 
     def describe(self, names: Sequence[str], results: Sequence[str]) -> int:
         """Describe a call whose arrays are told later, in the transfers of the job: its address."""
-        return self._describe(names, results, self.next_at)
+        return self._describe(names, results, self.next_at, self.odd_at, None)
 
-    def _describe(self, names: Sequence[str], results: Sequence[str], next_at: int) -> int:
+    def _describe(
+        self, names: Sequence[str], results: Sequence[str], next_at: int, odd_at: int, units: Sequence[tuple[str, int]] | None
+    ) -> int:
         """Describe a call of compiled code that knows the arrays: the address of the job."""
         at, size, count = self.transfers_at, self.plan.lanes.bytes, len(names)
         moves: list[int] = []
         for n in (*names, *results):
             moves += (self.address[n], 0, self.plan.sizes[n], size * self.plan.sizes[n], 0, self._map_of(n))
-        head = (*self.fixed, count, at, len(results), at + 8 * len(TRANSFER) * count, next_at, 0, ALL, 1, 1)
-        struct.pack_into(f"{1 + len(JOB) + len(moves)}q", self.buffer, 0, 0, *head, *moves)
+        look = NO_LOOK
+        if units is not None:
+            size = self.plan.lanes.width * self.plan.lanes.bytes
+            self._units = np.array([self.address[name] + size * place for name, place in units], np.int64)
+            look = (odd_at, self._units.ctypes.data, len(units))
+        head = (*self.fixed, count, at, len(results), at + 8 * len(TRANSFER) * count, next_at, 0, ALL, 1, 1, *look)
+        struct.pack_into(f"{BEFORE + len(JOB) + len(moves)}q", self.buffer, 0, 0, 0, *head, *moves)
         return self.job_at
 
     def fill(self, name: str, values: np.ndarray) -> None:
@@ -163,15 +181,19 @@ class Workspace:
             moves += self._transfer(name, a)
         at = self.transfers_at
         states = (next_at or self.next_at, batch, chunk, records, every)
-        head = (*self.fixed, split // len(TRANSFER), at, len(outputs), at + 8 * split, *states)
-        struct.pack_into(f"{1 + len(JOB) + len(moves)}q", self.buffer, 0, 0, *head, *moves)
-        first = 1 + len(JOB) + TRANSFER.index("memory")
+        head = (*self.fixed, split // len(TRANSFER), at, len(outputs), at + 8 * split, *states, *NO_LOOK)
+        struct.pack_into(f"{BEFORE + len(JOB) + len(moves)}q", self.buffer, 0, 0, 0, *head, *moves)
+        first = BEFORE + len(JOB) + TRANSFER.index("memory")
         self._outputs = self._table[first + split : first + len(moves) : len(TRANSFER)]
         return self.job_at
 
-    def move_outputs(self, distance: int, count: int) -> None:
-        """Make ready to do the job once more, with the first outputs so many bytes further on in memory."""
+    def do_again(self) -> None:
+        """Make ready to do the job once more."""
         self._table[0] = 0  # no state is done yet
+
+    def move_outputs(self, distance: int, count: int) -> None:
+        """The same, with the first outputs so many bytes further on in memory."""
+        self.do_again()
         self._outputs[:count] += distance
 
     def _map_of(self, name: str) -> int:

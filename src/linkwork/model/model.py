@@ -102,9 +102,14 @@ class Model(Travelling):
     def __post_init__(self) -> None:
         if not isinstance(self.gravity, np.ndarray) or self.gravity.flags.writeable:
             object.__setattr__(self, "gravity", read_only(gravity_vector(self.gravity)))
+        fitting: set[tuple[int, int, int]] = set()  # properties, many joints may share them, and the sizes that they have
         for i, body in enumerate(self.bodies):
             if not -1 <= body.parent < i:
                 raise ModelError(f"body {body.name!r}: its parent has number {body.parent}; parents stand before their children")
+            key = (id(body.properties), body.joint.nq, body.joint.nv)
+            if key not in fitting:
+                body.properties.check_sizes(body.joint, body.joint_name)
+                fitting.add(key)
         for element in self.elements:
             element.check(self)
 

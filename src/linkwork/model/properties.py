@@ -39,6 +39,17 @@ class JointProperties(Frozen):
             object.__setattr__(self, f.name, np.asarray(getattr(self, f.name), float))
         finish(self)
 
+    def check_sizes(self, joint: Joint, name: str) -> None:
+        """Raise unless they are those of such a joint."""
+        for f in fields(self):
+            size = joint.nq if f.name in ("lower", "upper") else joint.nv
+            given = getattr(self, f.name).shape
+            if given != (size,):
+                raise ModelError(
+                    f"joint {name!r}: {f.name} of its properties has shape {given}, but {joint!r} needs ({size},); "
+                    "a body with another joint needs properties of its own"
+                )
+
     @staticmethod
     def of(
         joint: Joint,

@@ -10,19 +10,22 @@ from typing import Any
 import numpy as np
 
 from ..errors import InputError
-from ..joints import Joint
+from ..joints import Free, Joint, Spherical
+from ..kernel import python
 from ..kernel.snapshot import snapshots
-from ..spatial.frozen import Frozen, finish
+from ..kernel.soundness import sound
+from ..spatial.frozen import FINISHED, Frozen, frozen, is_frozen
 from ..spatial.gate import given_number, given_reals, rotation_problem
-from .entrance import body_of
+from .entrance import body_of, quaternions
 from .locked import locked_joint
-from .model import Body, Model
+from .model import Model
 
+FLOAT64 = np.dtype(float)
 STEPPED = 1e-4  # of rotations of maximal states: integrators of one's own leave the group between their stages
 
 
-@dataclass(frozen=True, eq=False)
-class State(Frozen):
+@dataclass(frozen=True, eq=False, init=False)
+class State(Frozen, finishes_itself=True):
     """Reduced coordinates: time, q (nq,) and v (nv,); a batch has its axis first.
 
     memory   what the stepper that ended here hands to its own next step, by name; without it a run starts anew
@@ -36,16 +39,17 @@ class State(Frozen):
     t: float = 0.0
     memory: Mapping[str, np.ndarray] | None = field(default=None, repr=False)
 
-    def __post_init__(self) -> None:
-        _take_numbers(self, ("q", "v"))
-        finish(self)
+    def __init__(self, q: Any, v: Any, t: Any = 0.0, memory: Mapping[str, np.ndarray] | None = None) -> None:
+        parts = self.__dict__  # what a frozen dataclass sets one by one takes half of the time of making one
+        parts["q"], parts["v"] = _own("q", q), _own("v", v)
+        parts["t"], parts["memory"], parts[FINISHED] = given_time(t), memory if memory is None else frozen(memory), True
 
     def __repr__(self) -> str:
         return f"State(q={_short(self.q)}, v={_short(self.v)}, t={self.t:g})"
 
 
-@dataclass(frozen=True, eq=False)
-class MaximalState(Frozen):
+@dataclass(frozen=True, eq=False, init=False)
+class MaximalState(Frozen, finishes_itself=True):
     """Maximal coordinates: poses (bodies, 4, 4), body twists (bodies, 6), and the joint coordinates that fit best (nq,).
 
     `q_fit` only says where on its joint each body is (which turn, which sign of a quaternion); it is no second state.
@@ -62,9 +66,10 @@ class MaximalState(Frozen):
     t: float = 0.0
     memory: Mapping[str, np.ndarray] | None = field(default=None, repr=False)
 
-    def __post_init__(self) -> None:
-        _take_numbers(self, ("poses", "twists", "q_fit"))
-        finish(self)
+    def __init__(self, poses: Any, twists: Any, q_fit: Any, t: Any = 0.0, memory: Mapping[str, np.ndarray] | None = None) -> None:
+        parts = self.__dict__
+        parts["poses"], parts["twists"], parts["q_fit"] = _own("poses", poses), _own("twists", twists), _own("q_fit", q_fit)
+        parts["t"], parts["memory"], parts[FINISHED] = given_time(t), memory if memory is None else frozen(memory), True
 
     def __repr__(self) -> str:
         lead, bodies = self.twists.shape[:-2], self.twists.shape[-2] if self.twists.ndim > 1 else 0
@@ -72,18 +77,21 @@ class MaximalState(Frozen):
         return f"MaximalState({many}{bodies} bodies, q_fit={_short(self.q_fit)}, t={self.t:g})"
 
 
-def _take_numbers(state: State | MaximalState, names: tuple[str, ...]) -> None:
-    """Keep arrays and the time as float64; an array that is that already is kept itself."""
-    for name in names:
-        x = getattr(state, name)
-        if type(x) is not np.ndarray or x.dtype != np.float64:
-            object.__setattr__(state, name, given_reals(f"state.{name}", x))
-    object.__setattr__(state, "t", given_time(state.t))
+def _own(name: str, x: Any) -> np.ndarray:
+    """Numbers of a state in float64 that nobody can write to: a copy, where somebody could."""
+    if type(x) is not np.ndarray or (x.dtype is not FLOAT64 and x.dtype != FLOAT64):
+        x = given_reals(f"state.{name}", x)
+    elif not x.flags.writeable and is_frozen(x):
+        return x
+    else:
+        x = x.copy()
+    x.setflags(False)
+    return x
 
 
 def given_time(t: Any) -> float:
     """The time of a state: a finite number."""
-    return given_number("state.t", t)
+    return t if type(t) is float and isfinite(t) else given_number("state.t", t)
 
 
 def _short(a: np.ndarray) -> str:
@@ -118,6 +126,27 @@ def check_state(model: Model, state: State) -> None:
     """Raise with the first thing that is wrong: shapes, NaN, quaternions that are not unit, subspaces that lose rank."""
     if not isinstance(state, State):
         raise InputError(f"state must be a State, not a {type(state).__name__}")
+    looks = model.keep_as(_Looks, lambda: _Looks(model))
+    q = state.q
+    quick = _fits(q, model.nq) and _fits(state.v, model.nv) and looks.sound(q, state.v) is True
+    if not quick:
+        _check_numbers(model, state)
+    for body, part in looks.others if quick else looks.particular:
+        problem = body.joint.checked(q[..., part])
+        if problem:
+            raise InputError(f"state.q at joint {body.joint_name!r}: {problem}")
+    locked = locked_joint(model, q)
+    if locked:
+        raise InputError(f"state.q: {locked}; start elsewhere")
+
+
+def _fits(a: np.ndarray, size: int) -> bool:
+    """Whether it is one state's numbers, or those of a batch, in one piece."""
+    shape = a.shape
+    return shape[-1:] == (size,) and (len(shape) == 1 or (len(shape) == 2 and shape[0] > 0)) and a.flags.c_contiguous
+
+
+def _check_numbers(model: Model, state: State) -> None:
     for name, a, size in (("q", state.q, model.nq), ("v", state.v, model.nv)):
         if a.shape[-1:] != (size,) or a.ndim > 2:
             raise InputError(f"state.{name} has shape {a.shape}; this model needs ({size},) or (batch, {size})")
@@ -126,18 +155,26 @@ def check_state(model: Model, state: State) -> None:
         if not is_finite(a):
             body = model.bodies[body_of(model, name, int(np.argwhere(~np.isfinite(a))[0][-1]))]
             raise InputError(f"state.{name} is not finite at joint {body.joint_name!r}")
-    for body, part in model.keep_as(check_state, lambda: _particular(model)):
-        problem = body.joint.checked(state.q[..., part])
-        if problem:
-            raise InputError(f"state.q at joint {body.joint_name!r}: {problem}")
-    locked = locked_joint(model, state.q)
-    if locked:
-        raise InputError(f"state.q: {locked}; start elsewhere")
 
 
-def _particular(model: Model) -> list[tuple[Body, slice]]:
-    """Bodies whose joints have coordinates that cannot take any value, and where these lie in q."""
-    return [(b, model.q_index(b.name)) for b in model.bodies if type(b.joint).checked is not Joint.checked]
+class _Looks:
+    """How states of a model are looked at.
+
+    sound        of q and v, (n,) or (batch, n) in one piece: True if they are finite and quaternions unit
+    particular   bodies whose joints have coordinates that cannot take any value, and where these lie in q
+    others       those of them whose coordinates are not just quaternions
+    """
+
+    def __init__(self, model: Model) -> None:
+        units = [(0, at) for at in quaternions(model)]
+        self.sound = sound(FLOAT64, units, range(2)) if python.available() else _nothing
+        bodies = [b for b in model.bodies if type(b.joint).checked is not Joint.checked]
+        self.particular = [(b, model.q_index(b.name)) for b in bodies]
+        self.others = [(b, part) for b, part in self.particular if type(b.joint).checked not in (Free.checked, Spherical.checked)]
+
+
+def _nothing(*_: np.ndarray) -> None:
+    """What a look says where compiled code does not know NumPy's arrays."""
 
 
 def check_maximal_state(model: Model, state: MaximalState) -> None:

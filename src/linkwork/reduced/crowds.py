@@ -3,7 +3,7 @@
 Every pair of shapes has its rows, which are known when the model is built: that makes a contact the same contact in every step.
 What a step costs depends on those that are near:
 
-    boxes of shapes, swept and pruned        tell which laws are worth watching (`find_near`)
+    boxes and balls of shapes                swept and pruned, tell which laws are worth watching (`find_near`)
     rules of laws that are not               are passed over, as are the climbs of their rows
     rows that act                            are listed, each with the multiplier that it had in the last step (`gather_awake`)
     islands of these                         are solved one by one, without a matrix of all rows (`solvers.islands`)
@@ -16,7 +16,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..constraints.targets import REACH, RECOVERY
-from ..contact.broad import speed_bound, world_box
+from ..contact.broad import speed_bound, world_ball, world_box
 from ..geometry.sweep_and_prune import sweep_and_prune
 from ..kernel.loops import Ints, Lane, Table, any, loops, maximum, where
 from ..kernel.sweep import SCALAR, Field, Routine, Step, each, vector
@@ -32,10 +32,12 @@ ACTING = ("acting_rows", "acting_x")  # the same, as it is recorded
 
 # --- which are near ----------------------------------------------------------------------------------------------------------
 def bound_shape(n: Any, body: Any) -> None:
-    """The box of a shape, with room for twice the way that its body may take in the step."""
+    """The box and the ball of a shape, with room for twice the way that its body may take in the step."""
     shape = n.shape.bound({name: getattr(n, f"own_{name}") for name in n.shape.parameter_names})
     margin = 0.0 if n.still else REACH * n.h * speed_bound(shape, body.free)
-    n.box_low, n.box_high = world_box(shape, SE3() if n.still else body.pose, margin)
+    pose = SE3() if n.still else body.pose
+    n.box_low, n.box_high = world_box(shape, pose, margin)
+    n.ball_middle, n.ball_reach = world_ball(shape, pose, margin)
 
 
 @loops
@@ -47,6 +49,8 @@ def find_near(
     number: Table,
     low: Lane,
     high: Lane,
+    middle: Lane,
+    reach: Lane,
     order: Ints,
     rest: Lane,
     listed: Ints,
@@ -54,7 +58,7 @@ def find_near(
     awake: Lane,
 ) -> None:
     """Laws whose shapes are near one another are noticed; none is awake yet."""
-    sweep_and_prune(shapes, laws, starts, second, number, low, high, order, rest, noticed, listed)
+    sweep_and_prune(shapes, laws, starts, second, number, low, high, middle, reach, order, rest, noticed, listed)
     for k in range(laws):
         awake[k] = 0.0
 
@@ -186,6 +190,8 @@ def crowd_fields() -> dict[str, Field]:
     found = {
         "box_low": Field("work", "node", vector(3), of="shape"),
         "box_high": Field("work", "node", vector(3), of="shape"),
+        "ball_middle": Field("work", "node", vector(3), of="shape"),
+        "ball_reach": Field("work", "node", SCALAR, of="shape"),
         "sweep_order": Field("work", "shape_list", SCALAR),
         "sweep_rest": Field("work", "shape_list", SCALAR),
         "near_list": Field("work", "law_list", SCALAR),
@@ -203,7 +209,7 @@ def crowd_fields() -> dict[str, Field]:
 
 def finding() -> list[Step]:
     """What finds the laws that are worth watching, of those that have shapes to sweep."""
-    tables, boxes = ("near_starts", "near_second", "near_law"), ("box_low", "box_high")
+    tables, boxes = ("near_starts", "near_second", "near_law"), ("box_low", "box_high", "ball_middle", "ball_reach")
     return [
         each(bound_shape, "p0", on="shape"),
         Routine(

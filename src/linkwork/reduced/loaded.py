@@ -6,6 +6,7 @@ A module of its own, as a bare tree needs none of what it imports.
 from __future__ import annotations
 
 import functools
+from math import isfinite
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -62,10 +63,7 @@ def _refuse_friction(laws: Collection) -> None:
 
 def given_laws(laws: Collection, q: Any, t: Any, inputs: Any, rows: bool) -> dict[str, Any]:
     """What laws of a program look at besides the motion: time, inputs of forces and, if rows take part, what these must know."""
-    t = finite_reals("t", t)
-    if t.ndim > 2 or t.shape[1:] not in ((), (1,)) or (t.ndim and not t.size):
-        raise InputError(f"t must be one time, or one for every state of a batch, not of shape {t.shape}")
-    given: dict[str, Any] = {"t": t.reshape((-1, 1) if t.size > 1 else (1,))}
+    given: dict[str, Any] = {"t": np.array([t]) if type(t) is float and isfinite(t) else given_times(t)}
     if laws.forces:
         given["u"] = laws.initial_inputs if inputs is None else inputs
     if rows:
@@ -76,6 +74,14 @@ def given_laws(laws: Collection, q: Any, t: Any, inputs: Any, rows: bool) -> dic
         if np.ndim(q) == 1:
             given["unknown"] = given["unknown"][0]
     return given
+
+
+def given_times(t: Any) -> np.ndarray:
+    """One time (1,), or those of a batch (batch, 1)."""
+    t = finite_reals("t", t)
+    if t.ndim > 2 or t.shape[1:] not in ((), (1,)) or (t.ndim and not t.size):
+        raise InputError(f"t must be one time, or one for every state of a batch, not of shape {t.shape}")
+    return t.reshape((-1, 1) if t.size > 1 else (1,))
 
 
 def _interface(laws: Collection) -> Interface:

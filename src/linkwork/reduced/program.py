@@ -37,7 +37,7 @@ from ..elements.law import RowLaw
 from ..elements.nodes import STILL, law_at
 from ..elements.ports import At, BodyAt, joined, values
 from ..elements.ports import velocities as velocities_of
-from ..elements.touch import ahead, meeting
+from ..elements.touch import ahead, meeting, nearing
 from ..errors import InputError
 from ..joints import Joint
 from ..kernel.loops import Ints, Lane, loops, where
@@ -48,6 +48,7 @@ from ..solvers.coulomb import solve_packed_cones
 from ..solvers.problem import is_bounded_by_another
 from ..solvers.turns import solve_in_turns
 from ..spatial.scalar import Scalar, Vector, array, cross, dot, is_zero, zeros
+from ..spatial.scalar import where as chosen
 from .crowds import GATHER_AWAKE, SOLVE_CROWD, crowd_fields, finding
 from .forward import accelerations, articulate, articulated_inertia, pass_forces, velocities
 from .pressing import KEEP, answer, bound, in_turns
@@ -55,6 +56,7 @@ from .rules import coriolis, falling_world, velocity_step
 
 TURN = 3.0  # of the turn of bodies in a step: so near to a singular position rows go soft
 NEWTON_STEPS = 4  # for the unknowns of constraints, from where they were
+FAR_STEP = 0.05  # of the unknowns, or of 1: shorter first steps of Newton's method lead where they should
 
 
 # --- the tree ----------------------------------------------------------------------------------------------------------------
@@ -189,11 +191,22 @@ def refined(law: RowLaw, at: Sequence[At], t: Scalar, unknown: Vector) -> Vector
     return unknown
 
 
+def astray(law: RowLaw, at: Sequence[At], t: Scalar, unknown: Vector) -> Scalar:
+    """1 where Newton's method begins too far away to end at the unknowns for sure: its first step is long, and the second not
+    half as long [Deuflhard, Newton Methods for Nonlinear Problems, 2.1]; else 0."""
+    if not law.unknowns:
+        return 0.0
+    better = nearer(law, values(at), t, unknown)
+    first, second = better - unknown, nearer(law, values(at), t, better) - better
+    long = dot(first, first) > FAR_STEP * FAR_STEP * (1.0 + dot(unknown, unknown))
+    return chosen(long, chosen(4.0 * dot(second, second) < dot(first, first), 0.0, 1.0), 0.0)
+
+
 def notice(n: Any, *ports: Any) -> None:
     """Whether a constraint is worth watching in a step: shapes that are far from one another are not."""
     law, at = row_law_at(n, ports)
     n.noticed = law.near(values(at), free_motion(n, ports, at), REACH * n.h)
-    n.on, n.awake = zeros(law.size), 0.0
+    n.on, n.awake, n.nears = zeros(law.size), 0.0, 0.0
 
 
 def watch_velocities(n: Any, *ports: Any) -> None:
@@ -205,16 +218,18 @@ def watch_velocities(n: Any, *ports: Any) -> None:
     else:
         n.on = array([1.0] * law.size)
     n.awake = any_of(n.on)
+    if law.curved:
+        n.meets, n.nears = 0.0, n.awake * nearing(law, at, free_motion(n, ports, at))
 
 
 def foresee(n: Any, *ports: Any) -> None:
-    """Of shapes whose normals turn, when in the step they meet, and whether they miss one another."""
+    """Of shapes whose normals turn, and which come nearer from apart, when in the step they meet, and whether they miss."""
     law, at = row_law_at(n, ports)
     if not law.curved:
         return
     n.meets, misses = meeting(law, at, free_motion(n, ports, at), n.h)
     n.on = n.on * (1.0 - misses)
-    n.awake = any_of(n.on)
+    n.awake = n.awake * any_of(n.on)
 
 
 def watch_accelerations(n: Any, *ports: Any) -> None:
@@ -476,6 +491,8 @@ def row_fields(kinds: int = EQUALITIES) -> dict[str, Field]:
         "foot": Field("work", "unknown", of="constraint"),
         "noticed": Field("work", "node", SCALAR, of="constraint"),
         "awake": Field("work", "node", SCALAR, of="constraint"),
+        "nears": Field("work", "node", SCALAR, of="constraint"),
+        "meets": Field("work", "node", SCALAR, of="constraint"),
         "p": Field("work", "p", of="place"),
         "c": Field("work", "v", of="place"),
         "u_rows": Field("work", "v", of="place"),
@@ -549,7 +566,7 @@ def watching(watch: Callable[..., None], ports: Sequence[str], crowd: bool = Fal
     return [
         *([*finding(), over("others", notice, *ports, on="constraint")] if crowd else [each(notice, *ports, on="constraint")]),
         each(watch, *ports, on="constraint", when=("own", "noticed")),
-        each(foresee, *ports, on="constraint", when=("own", "awake")),
+        each(foresee, *ports, on="constraint", when=("own", "nears")),
     ]
 
 

@@ -45,7 +45,7 @@ def falling_world(n: Any) -> Vector:
     return stack(0.0, 0.0, 0.0, -g[0], -g[1], -g[2])
 
 
-LOST = 1e13  # D_kk by its pivot: beyond, only rounding is left of a freedom that those before it say already
+LOST = 1e13  # D_kk by its pivot, all of them: beyond, only rounding is left of a freedom that those before it say already
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -77,8 +77,9 @@ def factor_joint(IA: Articulated, S: np.ndarray, armature: Vector) -> JointFacto
     for k in range(n):
         D[k, k] = D[k, k] + armature[k]
     L, d_inv = ldl(D)
-    for k in range(1, n):
-        d_inv[k] = where(np.abs(D[k, k] * d_inv[k]) < LOST, d_inv[k], np.nan)
+    if n > 1:
+        parts = [D[k, k] * d_inv[k] for k in range(1, n)]
+        d_inv[n - 1] = where(sum(x * x for x in parts) < LOST**2, d_inv[n - 1], np.nan)
     K = np.array(ldl_solve(L, d_inv, U.T), dtype=object)
     rows = selected_rows(S) or []
     if not all(is_zero(x) for x in armature):

@@ -18,9 +18,9 @@ does not depend on its neighbours.
 
 from __future__ import annotations
 
-from ..kernel.loops import Ints, Lane, Table, any, loops, maximum, minimum, sqrt, where
-from .box_walk import FINE, HUGE, factor_free, residuals, walk
-from .dense import solve
+from ..kernel.loops import Ints, Lane, Table, any, loops, minimum, sqrt, where
+from .box_walk import FINE, HUGE, NOTHING, factor_free, residuals, walk
+from .dense import factor, solve
 
 EPS = 1e-9  # relative weight of the last solution in a proximal round
 SOFTEST = 1e-4  # the same at most, in steps: see `solve_soft_boxes`
@@ -30,6 +30,19 @@ PATIENCE = 6  # changes before Gauss-Seidel proposes the next set, and between s
 SWEEPS = 10
 ROUGH = 1e-12  # of the right-hand side: where rows with two bounds leave more, they can do better
 EMPTY = 1e-14  # of the largest diagonal: rows that answer less drop out
+
+
+@loops
+def larger(a: float, b: float) -> float:
+    """The larger of two numbers, a where b is none: one instruction; `maximum` is seven, as it tells zeros and NaN apart."""
+    return where(b > a, b, a)
+
+
+@loops
+def clipped(x: float, low: float, high: float) -> float:
+    """x, or the bound that it is beyond."""
+    raised = where(x < low, low, x)
+    return where(raised > high, high, raised)
 
 
 @loops
@@ -43,7 +56,7 @@ def gather(rows: int, on: Lane, x: Lane, busy: Lane, left: Lane, active: Ints) -
         if any(on[r] > 0.0):
             m += 1
             active[m] = r
-            busy[0] = maximum(busy[0], on[r])
+            busy[0] = larger(busy[0], on[r])
     active[0] = m
 
 
@@ -121,7 +134,7 @@ def gauss_seidel(m: int, A: Lane, b: Lane, lower: Lane, upper: Lane, x: Lane, go
                 w += A[a + k] * x[k]
             for k in range(i + 1, m):
                 w += A[k * (k + 1) // 2 + i] * x[k]
-            new = minimum(maximum(x[i] - w, lower[i]), upper[i])
+            new = clipped(x[i] - w, lower[i], upper[i])
             x[i] = where(go > 0.0, new, x[i])
 
 
@@ -143,8 +156,19 @@ def largest(active: Ints, on: Lane, A: Lane) -> float:
     """The largest diagonal of rows that are on."""
     most = 0.0 * A[0]
     for i in range(active[0]):
-        most = maximum(most, where(on[active[i + 1]] > 0.0, A[i * (i + 1) // 2 + i], 0.0))
+        most = larger(most, where(on[active[i + 1]] > 0.0, A[i * (i + 1) // 2 + i], 0.0))
     return most
+
+
+@loops
+def scale_system(active: Ints, b: Lane, A: Lane, scale: Lane, bs: Lane) -> None:
+    """Matrix and right-hand side in scaled rows; rows with scale zero drop out."""
+    for i in range(active[0]):
+        a = i * (i + 1) // 2
+        for k in range(i + 1):
+            A[a + k] = A[a + k] * (scale[i] * scale[k])
+        A[a + i] = where(scale[i] > 0.0, A[a + i], 1.0)
+        bs[i] = b[active[i + 1]] * scale[i]
 
 
 @loops
@@ -152,19 +176,15 @@ def scale_rows(
     active: Ints, b: Lane, lower: Lane, upper: Lane, A: Lane, scale: Lane, bs: Lane, lo: Lane, hi: Lane, xs: Lane, free: Lane
 ) -> None:
     """The problem in scaled rows, and a first guess of which are free; rows with scale zero drop out."""
+    scale_system(active, b, A, scale, bs)
     for i in range(active[0]):
         r = active[i + 1]
-        a = i * (i + 1) // 2
         good = scale[i] > 0.0
-        for k in range(i + 1):
-            A[a + k] = A[a + k] * (scale[i] * scale[k])
-        A[a + i] = where(good, A[a + i], 1.0)
-        bs[i] = b[r] * scale[i]
         lo[i] = where(good, lower[r] / where(good, scale[i], 1.0), 0.0)
         hi[i] = where(good, upper[r] / where(good, scale[i], 1.0), 0.0)
         inside = (-bs[i] >= lo[i]) & (-bs[i] <= hi[i])
         free[i] = where(good & inside, 1.0, 0.0)
-        xs[i] = where(free[i] > 0.0, 0.0, minimum(maximum(-bs[i], lo[i]), hi[i]))
+        xs[i] = where(free[i] > 0.0, 0.0, clipped(0.0 - bs[i], lo[i], hi[i]))
 
 
 @loops
@@ -201,7 +221,7 @@ def solve_scaled(
     tries = 0.0 * go
     scale_b = 0.0 * go
     for i in range(m):
-        scale_b = maximum(scale_b, abs(bs[i]))
+        scale_b = larger(scale_b, abs(bs[i]))
     stands = 0
     residuals(m, A, bs, xs, w)
     for _ in range(CHANGES * ROUNDS):
@@ -217,7 +237,7 @@ def solve_scaled(
             size = 0.0 * go
             for p in range(n):
                 z[p] = rest[p] * free[some[p + 1]]
-                size = maximum(size, abs(z[p]))
+                size = larger(size, abs(z[p]))
             still = where((size < 0.5 * last) & (size > FINE * scale_b) & (rounds < ROUNDS), still, 0.0)
             if not any(still > 0.0):
                 break
@@ -233,7 +253,7 @@ def solve_scaled(
         for i in range(m):
             wish = xs[i] - w[i]
             now = where((wish >= lo[i]) & (wish <= hi[i]) & (scale[i] > 0.0), 1.0, 0.0)
-            off = where(now > 0.0, 0.0, abs(minimum(maximum(wish, lo[i]), hi[i]) - xs[i]))
+            off = where(now > 0.0, 0.0, abs(clipped(wish, lo[i], hi[i]) - xs[i]))
             changed = where((now < free[i]) | (now > free[i]) | (off > 0.0), 1.0, changed)
         go = where((changed > 0.0) & (sets < CHANGES) | ~(changed > 0.0) & (still > 0.0), go, 0.0)
         if not any(go > 0.0):
@@ -248,14 +268,14 @@ def solve_scaled(
             if any(propose > 0.0):
                 tries = where(propose > 0.0, 0.0, tries)
                 for i in range(m):
-                    xs[i] = where(propose > 0.0, minimum(maximum(xs[i], lo[i]), hi[i]), xs[i])
+                    xs[i] = where(propose > 0.0, clipped(xs[i], lo[i], hi[i]), xs[i])
                 gauss_seidel(m, A, bs, lo, hi, xs, propose)
                 residuals(m, A, bs, xs, w)
             for i in range(m):
                 wish = xs[i] - w[i]
                 inside = (wish >= lo[i]) & (wish <= hi[i]) & (scale[i] > 0.0)
                 free[i] = where(changed > 0.0, where(inside, 1.0, 0.0), free[i])
-                xs[i] = where((changed > 0.0) & ~inside, minimum(maximum(wish, lo[i]), hi[i]), xs[i])
+                xs[i] = where((changed > 0.0) & ~inside, clipped(wish, lo[i], hi[i]), xs[i])
             last = where(changed > 0.0, HUGE, last)
             rounds = where(changed > 0.0, 0.0, rounds)
             residuals(m, A, bs, xs, w)
@@ -272,9 +292,87 @@ def solve_scaled(
         residuals(m, A, bs, xs, w)
     left[0] = 0.0
     for i in range(m):
-        wish = minimum(maximum(xs[i] - w[i], lo[i]), hi[i])
+        wish = clipped(xs[i] - w[i], lo[i], hi[i])
         off = abs(xs[i] - wish) / where(scale[i] > 0.0, scale[i], 1.0)
-        left[0] = maximum(left[0], where(scale[i] > 0.0, off, 0.0))
+        left[0] = larger(left[0], where(scale[i] > 0.0, off, 0.0))
+        x[active[i + 1]] = xs[i] * scale[i]
+
+
+@loops
+def has_bounds(active: Ints, on: Lane, lower: Lane, upper: Lane) -> bool:
+    """Whether a row has a bound, in some lane where it is on."""
+    for i in range(active[0]):
+        r = active[i + 1]
+        if any((on[r] > 0.0) & ((lower[r] > -HUGE) | (upper[r] < HUGE))):
+            return True
+    return False
+
+
+@loops
+def solve_equations(
+    active: Ints,
+    x: Lane,
+    A: Lane,
+    left: Lane,
+    L: Lane,
+    d: Lane,
+    scale: Lane,
+    bs: Lane,
+    xs: Lane,
+    w: Lane,
+    z: Lane,
+    rest: Lane,
+    eps: float,
+) -> None:
+    """`solve_scaled` of rows without bounds, to the bit: all are free, and only the proximal rounds are left of it."""
+    m = active[0]
+    still = 1.0 + 0.0 * A[0]
+    last = HUGE * still
+    scale_b = 0.0 * still
+    for i in range(m):
+        a = i * (i + 1) // 2
+        for k in range(i):
+            L[a + k] = A[a + k]
+        L[a + i] = A[a + i] + eps
+        w[i] = bs[i]
+        xs[i] = 0.0
+        scale_b = larger(scale_b, abs(bs[i]))
+    factor(m, L, d, NOTHING)
+    rounds = 0
+    while rounds < ROUNDS:
+        if rounds % 2 == 0:
+            for i in range(m):
+                rest[i] = -w[i]
+        else:
+            for i in range(m):
+                step = z[i]
+                row = i * (i + 1) // 2
+                over = rest[i] - A[row + i] * step
+                for k in range(i):
+                    over -= A[row + k] * z[k]
+                    rest[k] -= A[row + k] * step
+                rest[i] = over
+        size = 0.0 * still
+        for i in range(m):
+            z[i] = rest[i]
+            size = larger(size, abs(z[i]))
+        still = where((size < 0.5 * last) & (size > FINE * scale_b), still, 0.0)
+        if not any(still > 0.0):
+            break
+        last = where(still > 0.0, size, last)
+        rounds += 1
+        solve(m, L, d, z)
+        for i in range(m):
+            z[i] = where(still > 0.0, z[i], 0.0)
+            xs[i] += z[i]
+        if rounds % 2 == 0:
+            residuals(m, A, bs, xs, w)
+    if rounds % 2 == 1:
+        residuals(m, A, bs, xs, w)
+    left[0] = 0.0
+    for i in range(m):
+        off = abs(xs[i] - (xs[i] - w[i])) / where(scale[i] > 0.0, scale[i], 1.0)
+        left[0] = larger(left[0], where(scale[i] > 0.0, off, 0.0))
         x[active[i + 1]] = xs[i] * scale[i]
 
 
@@ -283,7 +381,7 @@ def natural_map(m: int, lo: Lane, hi: Lane, xs: Lane, w: Lane) -> float:
     """The largest |x - projection of x - w|; rows that dropped out have none."""
     off = 0.0 * w[0]
     for i in range(m):
-        off = maximum(off, abs(xs[i] - minimum(maximum(xs[i] - w[i], lo[i]), hi[i])))
+        off = larger(off, abs(xs[i] - clipped(xs[i] - w[i], lo[i], hi[i])))
     return off
 
 
@@ -322,8 +420,12 @@ def solve_boxes(
 ) -> None:
     """The multipliers x of the listed rows; `left` is the largest residual, in the units of the rows; all else is scratch."""
     unit_scales(active, on, A, scale)
-    scale_rows(active, b, lower, upper, A, scale, bs, lo, hi, xs, free)
-    solve_scaled(active, x, A, left, L, d, scale, bs, lo, hi, xs, w, z, free, rest, some, EPS)
+    if has_bounds(active, on, lower, upper):
+        scale_rows(active, b, lower, upper, A, scale, bs, lo, hi, xs, free)
+        solve_scaled(active, x, A, left, L, d, scale, bs, lo, hi, xs, w, z, free, rest, some, EPS)
+    else:
+        scale_system(active, b, A, scale, bs)
+        solve_equations(active, x, A, left, L, d, scale, bs, xs, w, z, rest, EPS)
 
 
 @loops
@@ -363,12 +465,17 @@ def solve_soft_boxes(
         rest[groups[active[i + 1]]] = 0.0
     for i in range(active[0]):
         r = active[i + 1]
-        eps = maximum(eps, where(on[r] > 0.0, soft[r], 0.0))
-        rest[groups[r]] = maximum(rest[groups[r]], where(on[r] > 0.0, A[i * (i + 1) // 2 + i], 0.0))
+        eps = larger(eps, where(on[r] > 0.0, soft[r], 0.0))
+        rest[groups[r]] = larger(rest[groups[r]], where(on[r] > 0.0, A[i * (i + 1) // 2 + i], 0.0))
     for i in range(active[0]):
         a = A[i * (i + 1) // 2 + i]
         size = rest[groups[active[i + 1]]]
         good = (on[active[i + 1]] > 0.0) & (a > EMPTY * most)
         scale[i] = where(good, 1.0 / sqrt(where(good, size, 1.0)), 0.0)
-    scale_rows(active, b, lower, upper, A, scale, bs, lo, hi, xs, free)
-    solve_scaled(active, x, A, left, L, d, scale, bs, lo, hi, xs, w, z, free, rest, some, minimum(eps, SOFTEST))
+    eps = minimum(eps, SOFTEST)
+    if has_bounds(active, on, lower, upper):
+        scale_rows(active, b, lower, upper, A, scale, bs, lo, hi, xs, free)
+        solve_scaled(active, x, A, left, L, d, scale, bs, lo, hi, xs, w, z, free, rest, some, eps)
+    else:
+        scale_system(active, b, A, scale, bs)
+        solve_equations(active, x, A, left, L, d, scale, bs, xs, w, z, rest, eps)

@@ -18,6 +18,8 @@ from .lu import factor_lu, solve_lu
 SMALL_PIVOT = 1e-3  # of the diagonal: a pivot below tells of redundant rows
 STIFFEST = 1e12  # k at most: beyond, the direction of sliding does not move
 HUGE = 1e300
+STANDS = 0.5  # of the residual: where a round leaves more, it stands still
+TERMS = 3  # of a series, in the first proximal round
 TURN = 0.5  # rad: by so much friction turns at most while x goes along a contradiction
 
 
@@ -134,8 +136,12 @@ def modal_matrix(n: int, m: int, kinds: Ints, A: Lane, keep: Lane, turn: Lane, m
                 T[a + 2 * n] = d1 * T[a + n] + d2 * T[a + 2 * n]
                 T[a + n] = across
     for p in range(n):
-        for q in range(n):
-            T[p * n + q] = T[p * n + q] * (keep[order[p]] * keep[order[q]])
+        here = keep[order[p]]
+        if any(here < 1.0):
+            for q in range(n):
+                T[p * n + q] = T[p * n + q] * here
+                T[q * n + p] = T[q * n + p] * here
+    for p in range(n):
         T[p * n + p] += more[order[p]]
 
 
@@ -260,34 +266,55 @@ def approach(
     T: Lane,
     enough: float,
     rounds: int,
+    slow: float,
     eps: float,
     go: float,
 ) -> float:
-    """x of given modes by proximal rounds on one factor, in lanes that go, until the residual is small or stands still.
+    """x of given modes by proximal rounds on one factor, in lanes that go, until the residual is small or falls slowly.
 
-    Returns the largest residual of the rows of these modes: above rounding where they contradict one another.
+    Returns the largest residual of the rows of these modes if it stood still: above rounding where they contradict one another.
 
-    T = B + eps 1. What of a residual r no x can mend would move x by r / eps along rows that answer nothing. So z = T^-1 r is
-    followed by B z = r - eps z, from which that part is gone: dx = T^-1 (r - eps T^-1 r).
+    T = B + eps 1. What of a residual r no x can mend would move x by r / eps along rows that answer nothing. With t = eps T^-1,
+
+        dx = T^-1 (1 + t + ... + t^(k-1) - k t^k) r
+
+    has nothing of it, as t is 1 there; elsewhere t is small, and a residual of (k + 1) t^k r is left. TERMS = k of the first
+    round reach rounding unless friction turns or rows answer little, which one term more in every other round mends.
     """
     last = HUGE + 0.0 * go
     still = go
-    motions(m, A, bs, xn, un)
+    terms = TERMS
+    begun = 0.0 * go
+    for i in range(m):
+        begun = maximum(begun, abs(xn[i]))
+        un[i] = bs[i]
+    if any(begun > 0.0):
+        motions(m, A, bs, xn, un)
     for _ in range(rounds):
         size = right_side(n, m, kinds, keep, turn, un, order, z)
-        still = where((size < 0.5 * last) & (size > enough), still, 0.0)
+        still = where((size < slow * last) & (size > enough), still, 0.0)
         if not any(still > 0.0):
             break
-        last = size
+        last = where(still > 0.0, size, last)
+        solve_lu(n, T, z)
         for p in range(n):
             un[p] = z[p]
-        solve_lu(n, T, z)
+        for k in range(1, terms + 1):
+            for p in range(n):
+                z[p] = eps * z[p]
+            solve_lu(n, T, z)
+            part = 1.0
+            if k == terms:
+                part = -float(terms)
+            for p in range(n):
+                un[p] += part * z[p]
+        terms = 1
         for p in range(n):
-            z[p] = un[p] - eps * z[p]
-        solve_lu(n, T, z)
+            z[p] = un[p]
         move(n, m, kinds, keep, turn, order, z, xn, still)
         motions(m, A, bs, xn, un)
-    return right_side(n, m, kinds, keep, turn, un, order, z)
+    size = right_side(n, m, kinds, keep, turn, un, order, z)
+    return where(size > STANDS * last, size, 0.0)
 
 
 @loops

@@ -50,11 +50,8 @@ def largest_terms(m: int, x: Lane, given: float) -> float:
 
 
 @loops
-def scale_cones(m: int, kinds: Ints, on: Lane, bs: Lane, lo: Lane, hi: Lane, mu: Lane, xs: Lane, A: Lane, scale: Lane) -> None:
-    """The problem of slots in scaled rows, in place; those with scale zero drop out.
-
-    Rows that another bounds have their coefficient in `hi`. Returned are `scale`, and bs, lo, hi, xs, A scaled by it.
-    """
+def find_scale(m: int, kinds: Ints, on: Lane, A: Lane, scale: Lane) -> None:
+    """The scale of every slot, of the diagonal of A, which becomes that of scaled rows; those with scale zero drop out."""
     most = 0.0 * A[0]
     for i in range(m):
         most = maximum(most, where(on[i] > 0.0, A[i * m + i], 0.0))
@@ -68,11 +65,15 @@ def scale_cones(m: int, kinds: Ints, on: Lane, bs: Lane, lo: Lane, hi: Lane, mu:
         good = (on[i] > 0.0) & (A[first * m + first] > EMPTY * most)
         scale[i] = where(good, 1.0 / sqrt(where(good, size, 1.0)), 0.0)
     for i in range(m):
+        A[i * m + i] = where(scale[i] > 0.0, A[i * m + i] * (scale[i] * scale[i]), 1.0)
+
+
+@loops
+def scale_cones(m: int, kinds: Ints, bs: Lane, lo: Lane, hi: Lane, mu: Lane, xs: Lane, scale: Lane) -> None:
+    """b, bounds, coefficients and x of slots in scaled rows, in place; the coefficient of rows that another bounds is in `hi`."""
+    for i in range(m):
         good = scale[i] > 0.0
         unit = 1.0 / where(good, scale[i], 1.0)
-        for k in range(m):
-            A[i * m + k] = where(good, A[i * m + k] * (scale[i] * scale[k]), 0.0)
-        A[i * m + i] = where(good, A[i * m + i], 1.0)
         bs[i] = where(good, bs[i] * scale[i], 0.0)
         xs[i] = where(good, xs[i] * unit, 0.0)
         if kinds[i] == 0:

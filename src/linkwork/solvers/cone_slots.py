@@ -8,9 +8,10 @@ fullest lane needs; other lanes leave some of them empty.
 
 from __future__ import annotations
 
-from ..kernel.loops import Ints, Lane, Table, any, loops, maximum, minimum, where
+from ..kernel.loops import Ints, Lane, Table, any, loops, maximum, where
+from .cone_rows import find_scale
 
-LONGEST = 6  # rows of a group: a normal, two tangents, and three that resist turning
+NO_FORM = 16  # more than twice the rows of a group: a normal, two tangents, and three that resist turning
 
 
 @loops
@@ -36,25 +37,33 @@ def fill_slots(active: Ints, cones: Table, on: Lane, slot: Lane, listed: Lane, r
     for i in range(m):
         listed[i] = -1.0
         row[i] = 0.0
-    for first in range(2):
-        for length in range(1, LONGEST + 1):
-            count = 0.0 * on[0]
-            for i in range(m):
-                if cones[active[i + 1]] == first and length_of(i, active, cones) == length:
-                    here = on[active[i + 1]] > 0.0
-                    for k in range(length):
-                        at = where(here, float(n + k) + length * count, 0.0)
-                        slot[i + k] = where(here, at, -1.0)
-                        listed[at] = where(here, float(i + k), listed[at])
-                        row[at] = where(here, float(active[i + k + 1]), row[at])
-                    count += where(here, 1.0, 0.0)
-            while any(count > 0.0):
-                count -= 1.0
+    form = -1  # rows alone, then contacts, short groups first
+    while form < NO_FORM:
+        after = NO_FORM
+        count = 0.0 * on[0]
+        i = 0
+        while i < m:
+            length = length_of(i, active, cones)
+            own = NO_FORM // 2 * cones[active[i + 1]] + length
+            if own == form:
+                here = on[active[i + 1]] > 0.0
                 for k in range(length):
-                    kinds[n] = -k
-                    if first == 1 and k < 3:
-                        kinds[n] = k + 1
-                    n += 1
+                    at = where(here, float(n + k) + length * count, 0.0)
+                    slot[i + k] = where(here, at, -1.0)
+                    listed[at] = where(here, float(i + k), listed[at])
+                    row[at] = where(here, float(active[i + k + 1]), row[at])
+                count += where(here, 1.0, 0.0)
+            elif own > form:
+                after = min(after, own)
+            i += length
+        while any(count > 0.0):
+            count -= 1.0
+            for k in range(form % (NO_FORM // 2)):
+                kinds[n] = -k
+                if form > NO_FORM // 2 and k < 3:
+                    kinds[n] = k + 1
+                n += 1
+        form = after
     return n
 
 
@@ -86,22 +95,33 @@ def take_rows(
 
 
 @loops
-def take_packed(n: int, listed: Lane, packed: Lane, A: Lane) -> None:
-    """The matrix of the slots, of a packed symmetric one of the list (`boxes.gram`)."""
+def take_packed(n: int, kinds: Ints, here: Lane, listed: Lane, packed: Lane, scale: Lane, A: Lane, start: Lane) -> None:
+    """The matrix of the slots in scaled rows, of a packed symmetric one of the list (`boxes.gram`), and the scale.
+
+    start   scratch: where the rows of the packed matrix begin
+    """
     for p in range(n):
-        for q in range(p + 1):
-            high = maximum(maximum(listed[p], listed[q]), 0.0)
-            low = maximum(minimum(listed[p], listed[q]), 0.0)
-            A[p * n + q] = packed[0.5 * high * (high + 1.0) + low]
+        listed[p] = maximum(listed[p], 0.0)
+        start[p] = 0.5 * listed[p] * (listed[p] + 1.0)
+        A[p * n + p] = packed[start[p] + listed[p]]
+    find_scale(n, kinds, here, A, scale)
+    for p in range(n):
+        for q in range(p):
+            at = where(listed[p] > listed[q], start[p] + listed[q], start[q] + listed[p])
+            A[p * n + q] = packed[at] * (scale[p] * scale[q])
             A[q * n + p] = A[p * n + q]
 
 
 @loops
-def take_whole(n: int, m: int, listed: Lane, whole: Lane, A: Lane) -> None:
-    """The matrix of the slots, of one of the list (m, m), row by row."""
+def take_whole(n: int, kinds: Ints, here: Lane, m: int, listed: Lane, whole: Lane, scale: Lane, A: Lane) -> None:
+    """The same of a matrix of the list (m, m), row by row."""
+    for p in range(n):
+        A[p * n + p] = whole[(m + 1) * maximum(listed[p], 0.0)]
+    find_scale(n, kinds, here, A, scale)
     for p in range(n):
         for q in range(n):
-            A[p * n + q] = whole[m * maximum(listed[p], 0.0) + maximum(listed[q], 0.0)]
+            if p != q:
+                A[p * n + q] = whole[m * maximum(listed[p], 0.0) + maximum(listed[q], 0.0)] * (scale[p] * scale[q])
 
 
 @loops

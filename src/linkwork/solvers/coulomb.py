@@ -12,10 +12,10 @@ normals make them do. Then x goes along what they cannot mend until a row meets 
 where x of the modes is beyond bounds, as far as the first of them (`part_inside`). So the load moves on to rows that can bear it.
 A contradiction below JAM moves nothing: it is mended in the mean, and loads stay as they are.
 
-At the end rounds start once more from x = 0, to reach the solution of least norm, whatever the order of the contacts and the
-start, if that has the same modes; where contacts slide, once more with the directions of friction found there, until these do not
-change: of all loads that friction allows to a body on many points, one is chosen. A is any matrix whose symmetric part is
-semidefinite.
+Rounds begin at x = 0 and reach the solution of least norm, whatever the order of the contacts and the start; x that went along
+contradictions is kept, and at the end rounds start once more from zero, if that has the same modes. Where contacts slide, they do
+so with the directions of friction found there, until these do not change: of all loads that friction allows to a body on many
+points, one is chosen. A is any matrix whose symmetric part is semidefinite.
 
 The x with the least natural map is kept, and `left` tells it, in the units of u. A problem without a solution (contacts that ask
 for contradicting motions) shows there. What a few changes of modes leave is followed along a path of smoothed cones
@@ -42,7 +42,8 @@ EPS = 1e-6  # relative weight of the last solution in a proximal round
 SOFTEST = 1e-2  # the same at most, where steps do not lead down
 FINER, FINEST = 0.02, 1e-12  # of a contradiction: the same where one was found, and at least
 ROUNDS = 3  # proximal rounds on one factor
-LAST_ROUNDS = 16  # the same for the solution of least norm
+SLOW = 0.05  # of the residual: where a round leaves more, friction turns, and the next modes know where
+LAST_ROUNDS, LAST_SLOW = 16, 0.5  # the same for the solution of least norm
 RESTARTS = 12  # toward it, as directions of sliding depend on it
 SAME = 1e-9  # of the largest terms: changes of x that end them
 CHANGES = 60  # of modes, at most
@@ -183,6 +184,8 @@ def solve_slots(
         force[i] = bs[i]
     motions(m, A, bs, xs, u)
     least = natural_map(m, kinds, lo, hi, scale, xs, u, xs, u, 0.0 * go, z)
+    off = least
+    elsewhere = 0.0 * go  # 1: xs is where u and `off` are not known
     go = where(least <= ENOUGH * given, 0.0, go)
     sweeping = where(least <= GUESSED * given, 0.0, sweeping)
     for change in range(CHANGES):
@@ -199,6 +202,8 @@ def solve_slots(
                 xs[i] = best[i]
                 inside[i] = best[i]
                 force[i] = bs[i]
+            elsewhere = 1.0 + 0.0 * go
+            tries = maximum(tries, 1.0)
             sweeping = 0.0 * go
             alternating = 0.0 * go
             eps = EPS + 0.0 * go
@@ -208,8 +213,12 @@ def solve_slots(
             alternate(m, kinds, A, bs, lo, hi, scale, inside, force, xn, z, T, ALTERNATIONS + 2 * change, alternating)
             for i in range(m):
                 xs[i] = where(alternating > 0.0, inside[i], xs[i])
-        motions(m, A, bs, xs, u)
-        off = natural_map(m, kinds, lo, hi, scale, xs, u, xs, u, 0.0 * go, z)
+        elsewhere = where((sweeping > 0.0) | (alternating > 0.0), 1.0, elsewhere)
+        if any(elsewhere > 0.0):
+            motions(m, A, bs, xs, un)
+            for i in range(m):
+                u[i] = where(elsewhere > 0.0, un[i], u[i])
+            off = where(elsewhere > 0.0, natural_map(m, kinds, lo, hi, scale, xs, u, xs, u, 0.0 * go, z), off)
         size = largest_terms(m, xs, given)
         better = (go > 0.0) & (off < least)
         for i in range(m):
@@ -217,8 +226,9 @@ def solve_slots(
         least = where(better, off, least)
         n = factor_modes(m, kinds, A, lo, hi, scale, xs, u, eps, keep, turn, more, z, order, T)
         rounds[0] += go
-        start_modes(m, kinds, keep, turn, xs, z, xn, 1.0, go)
-        rest = approach(n, m, kinds, A, bs, keep, turn, xn, un, z, order, T, SMALL * size, ROUNDS, eps, go)
+        begun = where(walks + tries > 0.0, 1.0, 0.0)  # else at zero, which leads to the solution of least norm
+        start_modes(m, kinds, keep, turn, xs, z, xn, begun, go)
+        rest = approach(n, m, kinds, A, bs, keep, turn, xn, un, z, order, T, SMALL * size, ROUNDS, SLOW, eps, go)
         full = natural_map(m, kinds, lo, hi, scale, xn, un, xn, un, 0.0 * go, z)
         ends = full <= ENOUGH * size
         enough = (1.0 - DECREASE) * off
@@ -255,19 +265,36 @@ def solve_slots(
         least_eps = where(walked > 0.0, minimum(least_eps, maximum(FINER * rest, FINEST)), least_eps)
         eps = where(moves, maximum(where(share < 1.0, eps, 0.1 * eps), least_eps), minimum(10.0 * eps, SOFTEST))
         eps = where(walked > 0.0, least_eps, where(harder | anew, EPS, eps))
+        elsewhere = where(moves & ((share < 1.0) | (walked > 0.0)), 1.0, 0.0)
+        close_enough = where(jams, (1.0 + STILL) * off, ENOUGH * size)
+        off = where(moves, full, off)
+        slides = 0.0 * go
         for i in range(m):
             xs[i] = where(moves, where(share < 1.0, xs[i] + share * (xn[i] - xs[i]), xn[i]), where(anew, 0.0, xs[i]))
+            u[i] = where(moves, un[i], u[i])
             z[i] = xs[i]
-        ended = where((moves & ends) | jams, redundant(n, T), 0.0)
-        close_enough = where(jams, (1.0 + STILL) * off, ENOUGH * size)
-        for again in range(RESTARTS):  # from zero to the solution of least norm, if it has the same modes
-            if not any(ended > 0.0):
+            inside[i] = where(moves & ends, xn[i], inside[i])
+            if kinds[i] == 1:
+                slides = maximum(slides, keep[i] - keep[i + 2])
+        loose = redundant(n, T)
+        ended = where((moves & ends & (begun > 0.0)) | jams, loose, 0.0)
+        turned = where(moves & ends & ~(begun > 0.0) & (slides > 0.0), loose, 0.0)
+        first = 1
+        if any(ended > 0.0):
+            first = 0
+        for again in range(first, RESTARTS):  # from zero to the solution of least norm, if it has the same modes
+            if again == 1:
+                ended = maximum(ended, turned)
+            if not any(ended + turned > 0.0):
                 break
+            turned = where(ended > 0.0, 0.0, turned)
             if again > 0:  # friction has turned
                 of_factor = EPS + 0.0 * go
                 n = factor_modes(m, kinds, A, lo, hi, scale, xn, un, of_factor, keep, turn, more, z, order, T)
             start_modes(m, kinds, keep, turn, xs, z, xn, 0.0, ended)
-            approach(n, m, kinds, A, bs, keep, turn, xn, un, z, order, T, SMALL * size, LAST_ROUNDS, of_factor, ended)
+            approach(
+                n, m, kinds, A, bs, keep, turn, xn, un, z, order, T, SMALL * size, LAST_ROUNDS, LAST_SLOW, of_factor, ended
+            )  # fmt: skip
             new = natural_map(m, kinds, lo, hi, scale, xn, un, xn, un, 0.0 * go, z)
             found = (ended > 0.0) & (new <= close_enough)
             way = 0.0 * go
@@ -330,9 +357,9 @@ def solve_cones(
     The rest is scratch: K and T (m, m), `kinds` and `order` whole numbers, the others a record per row.
     """
     n = fill_slots(active, cones, on, slot, un, xn, kinds)
-    take_whole(n, active[0], un, A, K)
     take_rows(n, xn, un, mu, b, lower, upper, x, keep, bs, lo, hi, more, xs)
-    scale_cones(n, kinds, keep, bs, lo, hi, more, xs, K, scale)
+    take_whole(n, kinds, keep, active[0], un, A, scale, K)
+    scale_cones(n, kinds, bs, lo, hi, more, xs, scale)
     solve_slots(
         n, kinds, xs, K, left, rounds, T, scale, bs, lo, hi, u, xn, un, best, inside, force, z, keep, turn, more, order, CHANGES
     )
@@ -375,9 +402,9 @@ def solve_packed_cones(
 ) -> None:
     """The same with a packed symmetric A (`boxes.gram`)."""
     n = fill_slots(active, cones, on, slot, un, xn, kinds)
-    take_packed(n, un, A, K)
     take_rows(n, xn, un, mu, b, lower, upper, x, keep, bs, lo, hi, more, xs)
-    scale_cones(n, kinds, keep, bs, lo, hi, more, xs, K, scale)
+    take_packed(n, kinds, keep, un, A, scale, K, u)
+    scale_cones(n, kinds, bs, lo, hi, more, xs, scale)
     solve_slots(
         n, kinds, xs, K, left, rounds, T, scale, bs, lo, hi, u, xn, un, best, inside, force, z, keep, turn, more, order, PATIENCE
     )

@@ -9,7 +9,8 @@ from ..kernel.loops import Ints, Lane, loops, where
 from .coulomb import PATIENCE, solve_slots
 from .sparse_rows import product
 
-LARGEST_MATRIX = 36  # rows
+SMALL_MATRIX = 30  # rows: islands up to here get their matrix at once
+LARGEST_MATRIX = 48  # the same where nothing else helps
 MATRIX_ROOM = 2 * LARGEST_MATRIX * LARGEST_MATRIX  # numbers: the matrix, and its factor
 
 
@@ -31,6 +32,7 @@ def row_matrix(m: int, at: Ints, block: Ints, U: Lane, Y: Lane, scale: Lane, sof
 @loops
 def solve_dense_island(
     m: int,
+    most: int,
     kinds: Ints,
     at: Ints,
     block: Ints,
@@ -56,11 +58,11 @@ def solve_dense_island(
     unknowns: Ints,
     K: Lane,
 ) -> bool:
-    """x of scaled rows from xs on, in `best`, if there is room for the matrix; returns whether.
+    """x of scaled rows from xs on, in `best`, if it is small enough for a matrix; returns whether.
 
-    K   scratch of MATRIX_ROOM
+    most  rows, at most;   K  scratch of MATRIX_ROOM
     """
-    if m > LARGEST_MATRIX:
+    if m > most:
         return False
     row_matrix(m, at, block, U, Y, scale, soft, K)
     solve_slots(

@@ -48,9 +48,9 @@ def solve_by_sweeps(
 ) -> None:
     """As `coulomb.solve_cones`, with less scratch; rounds are sweeps."""
     m = fill_slots(active, cones, on, slot, listed, row, kinds)
-    take_whole(m, active[0], listed, A, K)
     take_rows(m, row, listed, mu, b, lower, upper, x, here, bs, lo, hi, coefficient, xs)
-    scale_cones(m, kinds, here, bs, lo, hi, coefficient, xs, K, scale)
+    take_whole(m, kinds, here, active[0], listed, A, scale, K)
+    scale_cones(m, kinds, bs, lo, hi, coefficient, xs, scale)
     go = 1.0 + 0.0 * A[0]
     rounds[0] = 0.0
     given = 0.0 * go

@@ -29,7 +29,7 @@ from .coulomb import (
     STILL,
     shorten,
 )
-from .dense_islands import solve_dense_island
+from .dense_islands import LARGEST_MATRIX, SMALL_MATRIX, solve_dense_island
 from .sparse_rows import (
     contact_blocks,
     factor_sparse,
@@ -60,6 +60,8 @@ ROUGH = 1e-4  # of the largest terms: alternating directions serve no better res
 FALL = 0.1  # of a residual: if it does not fall to this, it stands still
 PATIENCE, JAM_PATIENCE = 3, 6  # changes of modes without such a fall that end a search: where the residual is below
 STANDSTILL, LARGE_JAM = 1e-6, 1e-5  # of the largest terms
+WORTH = 1e-7  # of the largest terms: what is left above is worth a matrix, if there is room
+GROSS = 1e-6  # of the largest terms: what is left above is looked for once more, from x = 0
 LEAVINGS = 40  # of contradictions, at most
 
 
@@ -439,15 +441,23 @@ def solve_sparse_cones(
     size = largest_terms(m, xs, given)
     solved = not any(least > enough * size)
     if solved or (any(soft <= 0.0) and solve_dense_island(
-        m, kinds, at, block, U, Y, soft, bs, lo, hi, scale, xs, u, xn, un, best, inside, force, z, keep, turn, d, w,
-        unknowns, K,
+        m, SMALL_MATRIX, kinds, at, block, U, Y, soft, bs, lo, hi, scale, xs, u, xn, un, best, inside, force, z, keep, turn,
+        d, w, unknowns, K,
     )):  # fmt: skip
         changes = 0
     if changes > 0:
         contact_blocks(m, kinds, at, U, Y, scale, B)
-    for change in range(changes):
-        if any(least <= enough * size):
+    for change in range(2 * changes):
+        if any(least <= enough * size) or (change >= changes and any(least <= GROSS * size)):
             break
+        if change == changes:  # from nothing, once more
+            for i in range(m):
+                xs[i] = 0.0
+            eps = EPS + zero
+            sweeping = 1
+            alternating = 0
+            forced = 0
+            waits = 0
         if sweeping == 1:
             sweeps = min(SWEEPS + 2 * change, MOST_SWEEPS)
             sweep_sparse(m, kinds, nb, at, block, U, Y, B, soft, bs, lo, hi, scale, xs, w, sweeps, CLOSE)
@@ -529,6 +539,13 @@ def solve_sparse_cones(
                 w, unknowns, slot, degree, gone, order, first, near, pivots, H, close_enough, size,
             )  # fmt: skip
             break
+    if changes > 0 and any(soft <= 0.0) and any(least > WORTH * size):
+        for i in range(m):
+            xs[i] = best[i]
+        solve_dense_island(
+            m, LARGEST_MATRIX, kinds, at, block, U, Y, soft, bs, lo, hi, scale, xs, u, xn, un, best, inside, force, z, keep, turn,
+            d, w, unknowns, K,
+        )  # fmt: skip
     sparse_motions(m, nb, at, block, U, Y, soft, bs, best, u, w)
     natural_map(m, kinds, lo, hi, scale, best, u, best, u, zero, z)
     left = zero

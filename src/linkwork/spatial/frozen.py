@@ -51,7 +51,8 @@ def sealed(a: np.ndarray) -> np.ndarray:
     """An array of our own making, with the memory that it is part of: nobody can write to it any more, and nothing is copied."""
     owner: Any = a
     while isinstance(owner, np.ndarray):
-        read_only(owner)
+        if owner.flags.writeable:
+            owner.setflags(write=False)
         owner = owner.base
     return a
 
@@ -69,16 +70,19 @@ def finish(thing: Any) -> None:
 
 
 class Frozen:
-    """Base of what is finished once its `__init__` has ended; dataclasses call `finish` after theirs."""
+    """Base of what is finished once its `__init__` has ended; dataclasses call `finish` after theirs.
+
+    A class that is made very often freezes its own attributes, and says so: `class State(Frozen, finishes_itself=True)`.
+    """
 
     def __init__(self) -> None:
         if type(self).__init__ is Frozen.__init__:
             finish(self)
 
-    def __init_subclass__(cls, **named: Any) -> None:
+    def __init_subclass__(cls, finishes_itself: bool = False, **named: Any) -> None:
         super().__init_subclass__(**named)
         make = cls.__dict__.get("__init__")
-        if make is None:
+        if make is None or finishes_itself:
             return
 
         @functools.wraps(make)

@@ -32,7 +32,7 @@ from ..kernel.sweep import SCALAR, Algorithm, Field, Repeat, Routine, Step, Swee
 from ..kernel.workers import thread_count
 from ..model import Model, State
 from ..model.rules import joint_of
-from ..reduced.program import free_motion, pose_rows, row_law_at
+from ..reduced.program import astray, free_motion, pose_rows, row_law_at, watch_accelerations
 from ..spatial.scalar import Vector, array
 from ..spatial.scalar import where as chosen
 from .event_search import JUDGE_EVENTS, NEVER, SHORTEN, judge_events, shorten
@@ -230,9 +230,34 @@ def looked_at(shape: Shape) -> list[Step]:
     return [renamed(look, STAGE["reduced"]), Routine(judge_events, JUDGE_EVENTS)]
 
 
-def keep_running_unknowns(n: Any) -> None:
-    """Where Newton's method begins next, in lanes that run."""
-    n.unknown = select(n.running, n.foot, n.unknown)
+def surely(watch: Callable[..., None]) -> Callable[..., None]:
+    """The rule `watch` of constraints, with unknowns that are NaN where they may be wrong: then the step is too long. Steps grow
+    as long as accelerations are smooth, and a wrong branch of a closure is smooth as well."""
+
+    @functools.wraps(watch)
+    def sure(n: Any, *ports: Any) -> None:
+        watch(n, *ports)
+        law, at = row_law_at(n, ports)
+        if law.unknowns:
+            doubt = chosen(astray(law, at, n.t, n.unknown) > 0.0, np.nan, 0.0)
+            n.foot = array([x + doubt for x in n.foot])
+
+    return sure
+
+
+WATCH = surely(watch_accelerations)
+WATCH_MODES = surely(watch_modes)
+
+
+def open_unknowns(n: Any) -> None:
+    """Newton's method for unknowns of constraints begins where the last good step has left them, in all stages of a step: a step
+    that is given up leads none astray."""
+    n.unknown = select(n.running, n.end_unknown, n.unknown)
+
+
+def take_unknowns(n: Any) -> None:
+    """Where they are at the end of a step that is accepted."""
+    n.end_unknown = select(n.accepted, n.foot, n.end_unknown)
 
 
 def hold_pulled(n: Any, *around: Any) -> None:
@@ -265,12 +290,13 @@ def adaptive_program(
     """
     keep = Routine(keep_running, ("stage", "width", "running", "slope", "free_v", "moves", "gains"))
     pushes = shape[3]
-    hold, watch = (hold_modes, watch_modes) if pushes else (hold_pulled, None)
-    one = stage_steps(shape, "reduced", 20, hold, keep, keep_running_unknowns, START, watch)
+    hold, watch = (hold_modes, WATCH_MODES) if pushes else (hold_pulled, WATCH)
+    one = stage_steps(shape, "reduced", 20, hold, keep, None, START, watch)
     begin = Routine(begin_anew, ("stage",))
     if not fresh:
         begin = Routine(begin_trial, ("stage", "width", "running", "v", "first_rate", "moves", "gains"))
     trial: list[Step] = [
+        *([each(open_unknowns, on="constraint")] if shape[1] >= 0 else []),
         *(switch(shape) if pushes else []),
         Routine(control.choose, CHOOSE),
         *([Routine(shorten, SHORTEN), each(open_rows, on="constraint")] if pushes else []),
@@ -282,6 +308,7 @@ def adaptive_program(
         Routine(control.judge, JUDGE),
         *(looked_at(shape) if pushes else []),
         each(take_step),
+        *([each(take_unknowns, on="constraint")] if shape[1] >= 0 else []),
         Routine(go_on, ("t", "target", "accepted", "status", "running", "fresh")),
     ]
     further: list[Step] = [Repeat(tuple(one), total - regular)] if total > regular else []
@@ -319,6 +346,7 @@ def adaptive_program(
         "turns": Field("input", "global", vector(pieces)),
     }
     found |= mode_fields() if pushes else {}
+    found |= {"end_unknown": Field("state", "unknown", of="constraint")} if shape[1] >= 0 else {}
     found |= {name: replace(found[name], kind="state") for name in (*LAST_STEP, *(["step_mode"] if pushes else []))}
     name = f"adaptive_{control.name}_{int(fresh)}_{'_'.join(map(str, map(int, shape)))}"
     return Algorithm(name, found, {"run": steps})
@@ -382,7 +410,7 @@ class AdaptiveRun:
         zero = np.zeros((batch, 1))
         kept = {"q": state.q, "v": state.v, "t": zero + state.t, "next_h": h.reshape(batch, 1), "failed": zero, "status": zero}
         kept |= {"record": zero, "first_rate": rates}
-        kept |= {"unknown": laws.first_unknowns(state.q)} if laws.rows else {}
+        kept |= dict.fromkeys(("unknown", "end_unknown"), laws.first_unknowns(state.q)) if laws.rows else {}
         if laws.shape[3]:
             per_row = np.zeros((batch, laws.row_count))
             kept |= {"mode": per_row, "was": per_row, "bad_event": per_row, "switching": zero + 1.0, "last_switch": zero - NEVER}

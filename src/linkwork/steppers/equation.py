@@ -37,6 +37,15 @@ class Equation:
         """A motion begins here: nothing is left of one before."""
         self._slopes.begin(q)
 
+    @property
+    def memory(self) -> np.ndarray:
+        """What it remembers from one step to the next."""
+        return self._slopes.memory
+
+    def keep(self) -> None:
+        """A good step has ended where it was asked last."""
+        self._slopes.keep()
+
     def __call__(
         self, state: State, u: np.ndarray | None, tau: Any, driven: Inputs | None, modes: np.ndarray | None = None
     ) -> np.ndarray:
@@ -66,8 +75,8 @@ class Motion:
     def multipliers(self) -> list[np.ndarray]:
         """The forces of all rows at the records."""
         found = []
-        self.equation.begin(self.start.q)
         for k, s in enumerate(self.records):
+            self.equation.begin(s.q)  # records may be far apart
             if self.modes is not None and k == 0:
                 found.append(self._first_multipliers(s))
                 continue
@@ -120,11 +129,16 @@ class RungeKuttaStepper(AdaptiveStepper):
 
     def solve_one(self, motion: Motion, times: np.ndarray) -> bool:
         """Find a motion step by step: whether somebody pressed Ctrl-C on the way."""
+        run = self.stepwise(motion, times)
         start, h, first = self.begun(motion, times)
-        run = Stepwise(self.run(motion.equation.model, times), motion.slope)
-        records, motion.events = run(start, times, h, first, self.functions)
-        motion.records = [motion.start, *records[1:]]
+        run.begin(start, times, h, first, self.functions)
+        run.to_the_end()
+        motion.records, motion.events = [motion.start, *run.records[1:]], run.watch.found
         return run.stopped
+
+    def stepwise(self, motion: Motion, times: np.ndarray) -> Stepwise:
+        """Who steps a motion from Python."""
+        return Stepwise(self.run(motion.equation.model, times), motion.slope, motion.equation.memory, motion.equation.keep)
 
     def solve(
         self,
@@ -138,14 +152,9 @@ class RungeKuttaStepper(AdaptiveStepper):
         threads: int | None = 1,
     ) -> Solution:
         batched = state.q.ndim > 1
-        if batched and self.functions:
-            raise InputError(f"{self.name}: events are looked for in one motion at a time; pass a single state")
         motions = self.motions(model, state, control, external, driven, tau)
         if self.from_python(model, control is not None or driven is not None):
-            if collection(model).shape[3]:
-                raise InputError(
-                    f"{self.name}: under a control, inputs or events, contacts, limits and dry friction are not stepped; rk4 does"
-                )
+            self.check_stepwise(model, batched)
             failure, stopped = None, False
             for m in motions:
                 m.records = [m.start]
@@ -153,6 +162,15 @@ class RungeKuttaStepper(AdaptiveStepper):
         else:
             failure, stopped = self._program(self.run(model, times), motions, times, tau, external, threads)
         return self.solution(model, motions, batched, control is not None or tau is not None, driven, failure, stopped)
+
+    def check_stepwise(self, model: Model, batched: bool) -> None:
+        """Raise if a motion cannot be driven from Python."""
+        if batched and self.functions:
+            raise InputError(f"{self.name}: events are looked for in one motion at a time; pass a single state")
+        if collection(model).shape[3]:
+            raise InputError(
+                f"{self.name}: under a control, inputs or events, contacts, limits and dry friction are not stepped; rk4 does"
+            )
 
     def solution(
         self,

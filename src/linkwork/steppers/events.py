@@ -40,9 +40,10 @@ class Watch:
     that starts on a zero does not report it, and a jump (of a coordinate whose chart changes) counts.
     """
 
-    def __init__(self, functions: Sequence[EventFunction], state: State) -> None:
+    def __init__(self, functions: Sequence[EventFunction], state: State, values: list[float] | None = None) -> None:
+        """values   those at the state, where they are known"""
         self.functions = functions
-        self.values = [self._value(k, state.t, state) for k in range(len(functions))]
+        self.values = [self._value(k, state.t, state) for k in range(len(functions))] if values is None else values
         self.found: list[Event] = []
 
     def _value(self, k: int, t: float, state: State) -> float:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 from math import inf
 from time import perf_counter
@@ -23,12 +24,31 @@ from .inputs import Inputs
 from .progress import listener
 from .recording import Place, Recording
 from .row_forces import RowForces, reported_impulses
-from .stepper import Program, Solution, Stepper, program_of
+from .stepper import Program, Solution
 from .stepping import Stepping, owner_of
 
 Control = Callable[[float, State | MaximalState], Any]
 Parts = dict[str, np.ndarray]
+Notes = list[tuple[Callable[[bytes], None], Callable[[], bytes]]]  # where numbers go at every record, and where they come from
 FORMS = 8  # sizes of batches, and kinds of joint forces, whose calls are kept ready
+
+
+@dataclass(eq=False)
+class Asked:
+    """Where a run is in which Python is asked, and what it was told.
+
+    made     steps since the last record
+    t        the start of the last step
+    lost     whether the motion was not finite after it
+    tau      joint forces from the start of every record, in bytes
+    inputs   of forces, likewise
+    """
+
+    made: int
+    t: float = 0.0
+    lost: bool = False
+    tau: list[bytes] = field(default_factory=list)
+    inputs: list[np.ndarray] = field(default_factory=list)
 
 
 class FixedRun:
@@ -55,28 +75,28 @@ class FixedRun:
         self,
         model: Model,
         state: State | MaximalState,
-        stepper: Stepper,
-        method: str,
+        program: Program,
         dt: float,
-        steps: int,
+        records: int,
         every: int,
         efforts: Efforts,
+        times: Callable[[float, int, int], np.ndarray],
     ) -> None:
-        self.model, self.stepper, self.kind, self.dt, self.every = model, stepper, type(state), dt, every
-        self.program = program_of(stepper, model, method)
-        self.start, self.records = state, steps // every
+        """times   of the records of a run: (start, number of the first, how many follow)"""
+        self.model, self.program, self.kind, self.dt, self.every = model, program, type(state), dt, every
+        self.start, self.records, self.efforts, self._times = state, records, efforts, times
         self.tau: np.ndarray | None = None
         self.external: np.ndarray | None = None
         self.driven: Inputs | None = None
         self.threads: int | None = 1
-        self.efforts = efforts
         whole: Parts = {"q": state.q, "v": state.v} if isinstance(state, State) else state_parts(state)
         self.shapes = {name: a.shape for name, a in whole.items()}
         self.batched = len(self.shapes["q" if "q" in whole else "q_fit"]) > 1
         self.batch = len(next(iter(whole.values()))) if self.batched else 1
         self.tails = {name: shape[1:] for name, shape in self.shapes.items()} if self.batched else self.shapes
         self.parts = {name: np.ascontiguousarray(a.reshape(self.batch, -1)) for name, a in whole.items()}
-        self.begin = self._first_place()
+        kept = program.entered(model, self.parts, state.t)
+        self.begin = Place(0, 0, program.resumed(kept, state.memory))
 
     def solve(self, control: Control | None) -> Solution:
         """Run all steps in the fastest way that the model and the control allow."""
@@ -87,7 +107,7 @@ class FixedRun:
     @cached_property
     def t(self) -> np.ndarray:
         """The times of all records."""
-        return self.start.t + self.dt * self.every * np.arange(self._first, self._first + self.records + 1)
+        return self._times(self.start.t, self._first, self.records)
 
     def part(self, begin: Place, records: int, seconds: float) -> FixedRun:
         """So many more records of this run from a place on, or as many as are made in a time."""
@@ -106,9 +126,11 @@ class FixedRun:
     def compiled(self, program: Program) -> Solution:
         """All steps in compiled code."""
         inputs = None if self.driven is None else self.driven.asked(self.start)
-        given = {"tau": self.tau, "external": self.external, "u": inputs}
-        kept = self.begin.kept | {name: flat(x, self.batch, self.batched) for name, x in given.items() if x is not None}
-        form = (*(None if x is None else kept[name].ndim for name, x in given.items()), self.batch)
+        kept, form = self.begin.kept, (None, None, None, self.batch)
+        if self.tau is not None or self.external is not None or inputs is not None:
+            given = {"tau": self.tau, "external": self.external, "u": inputs}
+            kept = kept | {name: flat(x, self.batch, self.batched) for name, x in given.items() if x is not None}
+            form = (*(None if x is None else kept[name].ndim for name, x in given.items()), self.batch)
         known = self.model.keep_as((Recording, id(program)), dict)
         if len(known) > FORMS:
             known.clear()
@@ -145,64 +167,26 @@ class FixedRun:
         step = int(np.argmin(finite.all(axis=-1)))
         return float(self.t[before.record]) + self.dt * (before.steps + step), int(np.argmin(finite[step]))
 
-    def _first_place(self) -> Place:
-        """Where the run begins: what the program keeps of its first state, and of what that remembers."""
-        kept = self.program.entered(self.model, self.parts, self.start.t)
-        return Place(0, 0, self.program.resumed(kept, getattr(self.start, "memory", None)))
-
     def controlled(self, program: Program, control: Control | None) -> Solution:
         """Python is entered at every step, to ask for the joint forces and the inputs of forces."""
         idle = self.model.keep_as((Stepping, id(program), self.batch, self.threads), list)
         run = self._stepping(program, idle)
         run.push(self.external)
         sources = (run.recorded, *run.reports.values())
-        records, given, told = [[source.tobytes()] for source in sources], [], []
+        records = [[source.tobytes()] for source in sources]
         notes = [(chunks.append, source.tobytes) for chunks, source in zip(records, sources, strict=True)]
-        seen, step, driven, told_rows = run.seen(self.kind, self.shapes), run.step, self.driven, self._told_rows(run)
-        told_steps = listener()
-        dt, steps, lone, tau = self.dt, range(self.every), not self.batched, run.nothing if self.tau is None else self.tau
-        stopped, lost, t, made, late = False, False, 0.0, self.begin.steps, self.deadline < inf
+        asked, stopped = Asked(self.begin.steps), False
         try:
-            for start in self.t[:-1].tolist():
-                for k in range(made, self.every) if made else steps:
-                    t = start + k * dt
-                    if control is not None:
-                        state = seen(t)
-                        tau = control(t, state)
-                    if driven:
-                        run.tell(driven.asked(seen(t) if control is None else state))
-                        step = run.step
-                    if told_rows:
-                        told_rows(t)
-                    done = step(tau)
-                    if done is None:
-                        tau = self._fitting(tau, t)
-                        done = step(tau)
-                    if not k:
-                        given.append((tau if lone else run.applied).tobytes())
-                        if driven:
-                            told.append(driven.last)
-                    if late or not done:
-                        lost = not done and lone  # of a batch the others go on
-                        made = 0 if lost else (k + 1) % self.every
-                        if lost or (made and perf_counter() > self.deadline):
-                            break
-                else:
-                    made = 0
-                if made:
-                    break
-                for add, numbers in notes:
-                    add(numbers())
-                if told_steps:
-                    told_steps(self.every)
-                if lost or (late and perf_counter() > self.deadline):
-                    break
+            if control is not None and self._asks_alone:
+                self._plain_steps(run, control, notes, asked)
+            else:
+                self._steps(run, control, notes, asked)
         except KeyboardInterrupt:
             stopped = True
-        count = min(map(len, records))  # whole ones
-        if lost:
+        count, given, told = min(map(len, records)), asked.tau, asked.inputs  # whole records
+        if asked.lost:
             moving = run.now["v" if "v" in run.now else "twists"][0]
-            self._lost = (t + dt, int(np.argmin(np.isfinite(moving))))
+            self._lost = (asked.t + self.dt, int(np.argmin(np.isfinite(moving))))
         arrays = self._split(records[0][:count], {name: run.now[name].shape[1] for name in program.recorded})
         pairs = zip(run.reports.items(), records[1:], strict=True)
         reports = {name: self._split(chunks[:count], {name: a.shape[1]})[name] for (name, a), chunks in pairs}
@@ -212,9 +196,73 @@ class FixedRun:
         held = None if self.is_part or (control is None and self.tau is None) else applied
         told = [] if self.is_part else told
         kept = self.begin.kept if stopped else {name: run.now[name].copy() for name in program.states}
-        self.end = Place(0, self.begin.steps, kept) if stopped else Place(count - 1, made, kept)
+        self.end = Place(0, self.begin.steps, kept) if stopped else Place(count - 1, asked.made, kept)
         idle.append(run)
         return self._solution(arrays, held, reports, applied[:, 0], told, stopped)
+
+    @property
+    def _asks_alone(self) -> bool:
+        """Whether a control is all that Python is needed for, once for every record."""
+        told = self.driven is not None or collection(self.model).told_count
+        return self.every == 1 and not told and not self.batched and self.deadline == inf and listener() is None
+
+    def _plain_steps(self, run: Stepping, control: Control, notes: Notes, asked: Asked) -> None:
+        """The loop of `_steps` where the control alone is asked: what else may be is not looked for in every step."""
+        seen, step, give = run.seen(self.kind, self.shapes), run.step, asked.tau.append
+        for t in self.t[:-1].tolist():
+            tau = control(t, seen(t))
+            done = step(tau)
+            if done is None:
+                tau = self._fitting(tau, t)
+                done = step(tau)
+            give(tau.tobytes())
+            for add, numbers in notes:
+                add(numbers())
+            if not done:
+                asked.t, asked.lost = t, True
+                return
+
+    def _steps(self, run: Stepping, control: Control | None, notes: Notes, asked: Asked) -> None:
+        """All steps, or as many as are made before the deadline."""
+        seen, step, driven, told_rows = run.seen(self.kind, self.shapes), run.step, self.driven, self._told_rows(run)
+        told_steps = listener()
+        dt, steps, lone, tau = self.dt, range(self.every), not self.batched, run.nothing if self.tau is None else self.tau
+        made, late = asked.made, self.deadline < inf
+        for start in self.t[:-1].tolist():
+            for k in range(made, self.every) if made else steps:
+                asked.t = t = start + k * dt
+                if control is not None:
+                    state = seen(t)
+                    tau = control(t, state)
+                if driven:
+                    run.tell(driven.asked(seen(t) if control is None else state))
+                    step = run.step
+                if told_rows:
+                    told_rows(t)
+                done = step(tau)
+                if done is None:
+                    tau = self._fitting(tau, t)
+                    done = step(tau)
+                if not k:
+                    asked.tau.append((tau if lone else run.applied).tobytes())
+                    if driven:
+                        asked.inputs.append(driven.last)
+                if late or not done:
+                    asked.lost = not done and lone  # of a batch the others go on
+                    made = 0 if asked.lost else (k + 1) % self.every
+                    if asked.lost or (made and perf_counter() > self.deadline):
+                        break
+            else:
+                made = 0
+            asked.made = made
+            if made:
+                return
+            for add, numbers in notes:
+                add(numbers())
+            if told_steps:
+                told_steps(self.every)
+            if asked.lost or (late and perf_counter() > self.deadline):
+                return
 
     def _stepping(self, program: Program, idle: list[Stepping]) -> Stepping:
         """Memory of a run that has ended, or fresh memory, where this run starts."""
@@ -271,10 +319,11 @@ class FixedRun:
         self.reported = reports
         memory = {name: self.end.kept[name] for name in self.program.memory}
         inputs = np.array([*told, told[-1]])[:count] if len(told) else None
-        return self.solution(parts, reports, tau, inputs, first_tau, memory, failure, stopped)
+        return self.solution(self.t[:count], parts, reports, tau, inputs, first_tau, memory, failure, stopped)
 
     def solution(
         self,
+        t: np.ndarray,
         parts: Parts,
         reports: Parts,
         tau: np.ndarray | None,
@@ -285,12 +334,12 @@ class FixedRun:
         stopped: bool = False,
     ) -> Solution:
         """The records (batch, records, size) of states, reports and joint forces, and inputs (records, inputs), as a solution."""
-        count = next(iter(parts.values())).shape[1]
-        t, shape = self.t[:count], (self.batch, count) if self.batched else (count,)
+        count = len(t)
+        shape = (self.batch, count) if self.batched else (count,)
         found = {name: parts[name].reshape(shape + tail) for name, tail in self.tails.items()}
         held = None if tau is None else tau.reshape(*shape, self.model.nv)
         forces = left = None
-        impulses = reported_impulses(reports, collection(self.model).row_count)
+        impulses = reported_impulses(reports, collection(self.model).row_count) if reports else None
         if impulses is not None:
             forces = RowForces(self.model, impulses, shape, self.dt, found, self.start.t, first_tau, self.external, inputs)
         if "left" in reports:
@@ -311,7 +360,8 @@ class FixedRun:
         """How many records are finite, of a batch all, and what is not; what is not finite once stays so."""
         name = "v" if "v" in parts else "twists"
         count = parts[name].shape[1]
-        if is_finite(parts[name][:, -1].reshape(-1)):
+        last = parts[name][:, -1] if self.batched else parts[name][0, -1]
+        if is_finite(last):
             return count, None
         bad = ~np.isfinite(parts[name])
         first = int(np.argmax(bad.any(axis=(0, 2))))

@@ -22,7 +22,7 @@ def input_function(model: Model, given: Any) -> InputFunction | None:
     given   an array (inputs,), a function of time that returns one, a `MuscleDrive`, or None: the initial ones
     """
     moving = model.keep_as(FibreMuscle, lambda: model.elements_of(FibreMuscle))
-    if moving and not isinstance(given, MuscleDrive):
+    if moving and not getattr(given, "moves_fibres", False):
         raise InputError(
             f"the fibres of {moving[0]!r} move on their own; pass inputs=lw.MuscleDrive(model, excitation), which moves them"
         )

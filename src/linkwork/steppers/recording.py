@@ -1,8 +1,9 @@
 """All steps of a run in calls into compiled code, described once and made many times.
 
 To describe a call, array by array, takes as long as forty steps of a small robot. So inputs are copied into memory that stays,
-and all records of a run lie in one new piece of memory: a run that has as many of them as the last one changes one address.
-A run that takes long is made in pieces (`pace`).
+and all records of a run lie in one piece of memory. Few of them stay there and are copied: a run that has as many of them as the
+last needs no new description. Of many the memory is new, and one address is changed. A run that takes long is made in pieces
+(`pace`).
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from .stepping import constants
 Parts = dict[str, np.ndarray]
 Shapes = dict[str, tuple[int, ...]]
 NONE = (0.0, 0, 0)  # no run is described
+FEW = 1 << 13  # numbers of records: to copy them takes less than to describe where they go
 
 
 class Place(NamedTuple):
@@ -56,7 +58,10 @@ class Recording:
         self._inputs = cut(self._given, {name: a.shape for name, a in kept.items()})
         self._sizes = {name: kept[name].shape[1] for name in program.recorded} | program.report_sizes(model)
         self._states = tuple(name for name in program.states if name not in self._sizes)
+        self._reported = tuple(name for name in self._sizes if name not in program.recorded)
         self._form, self._shapes, self._size, self._at = NONE, Shapes(), 0, 0
+        self._own: np.ndarray | None = None  # the memory of few records
+        self._firsts: list[tuple[str, np.ndarray]] = []  # in it, where the states go at which a run starts
         self._pace, self._found = Pace(model.nb), Parts()
 
     def __call__(
@@ -70,25 +75,48 @@ class Recording:
         deadline   when to end, if not everything is done by then (`perf_counter`)
         """
         np.concatenate([kept[name].reshape(-1) for name in self._inputs], out=self._given)
+        self.before, self.done, self.stopped, self._steps = Place(0, steps, kept), 0, False, steps
+        at_once = threads == 1 and not steps and self._pace.state_steps() >= self._batch * records * every
+        if at_once and self._form == (h, records, every) and self._own is not None:
+            self._once_more(self._own, kept, records, every)
+        else:
+            self._anew(kept, h, records, every, threads, deadline, at_once)
+        found = self._found
+        return {name: found[name] for name in self.program.recorded}, {name: found[name] for name in self._reported}
+
+    def _once_more(self, own: np.ndarray, kept: Parts, records: int, every: int) -> None:
+        """A run of few records that is described: as many as the last one had, each after as many steps."""
+        for name, first in self._firsts:
+            first[...] = kept[name]
+        begin = perf_counter()
+        self._work.do_again()
+        self._plan.driver.batch(self._work.job_at)
+        self._pace.took(self._batch * records * every, perf_counter() - begin)
+        self._found = cut(own.copy(), self._shapes)
+        self.done = records
+        _tell(records * every)
+
+    def _anew(self, kept: Parts, h: float, records: int, every: int, threads: int, deadline: float, at_once: bool) -> None:
+        """A run in new memory; one of few records in memory that stays if they are made at once."""
         known = self._form == (h, records, every)
         if not known:
             self._shapes = {name: (self._batch, 1 + records, size) for name, size in self._sizes.items()}
             self._size = sum(map(prod, self._shapes.values()))
+        self._own = None
         block = np.empty(self._size)
         found = self._found = cut(block, self._shapes)
-        arrays = {name: found[name] for name in self.program.recorded}
-        for name, a in arrays.items():
-            a[:, 0] = kept[name]
-        reports = {name: found[name] for name in self._sizes if name not in arrays}
-        for a in reports.values():
-            a[:, 0] = 0.0  # no step ends at the start
-        self.before, self.done, self.stopped, self._steps = Place(0, steps, kept), 0, False, steps
-        if threads == 1 and not steps and self._pace.state_steps() >= self._batch * records * every:
-            self._all_at_once(block, known, h, records, every)
-        else:
+        for name in self.program.recorded:
+            found[name][:, 0] = kept[name]
+        for name in self._reported:
+            found[name][:, 0] = 0.0  # no step ends at the start
+        if not at_once:
             self._form = NONE
             self._in_pieces(h, records, every, threads, deadline)
-        return arrays, reports
+            return
+        self._all_at_once(block, known, h, records, every)
+        if self._size <= FEW:
+            self._own, self._firsts = block, [(name, found[name][:, 0]) for name in self.program.recorded]
+            self._found = cut(block.copy(), self._shapes)
 
     def _all_at_once(self, block: np.ndarray, known: bool, h: float, records: int, every: int) -> None:
         """All records of a short run in one call."""
@@ -165,8 +193,8 @@ class Recording:
             return self.before
         if self._steps:
             return Place(self.done, self._steps, self.states(names))
-        last = {name: self._found[name][:, self.done] if name in self._sizes else self._inputs[name] for name in names}
-        return Place(self.done, 0, {name: a.copy() for name, a in last.items()})
+        found, own, done = self._found, self._inputs, self.done
+        return Place(done, 0, {name: (found[name][:, done] if name in found else own[name]).copy() for name in names})
 
     def given(self, name: str) -> np.ndarray | None:
         """What the last run was given besides its states."""

@@ -231,7 +231,7 @@ def stage_steps(
     brackets: int,
     hold: Rule,
     keep: Routine,
-    remember: Rule,
+    remember: Rule | None,
     start: dict[str, str] | None = None,
     watch: Rule | None = None,
 ) -> list[Step]:
@@ -239,7 +239,7 @@ def stage_steps(
 
     hold       the rule of constraints on accelerations
     keep       the routine that keeps the slopes
-    remember   the rule of constraints that keeps their unknowns
+    remember   the rule of constraints that keeps their unknowns, from stage to stage; none: all begin where the step does
     start      other names of the state at which the step begins
     watch      another rule of constraints that says which act, in reduced coordinates
     """
@@ -255,7 +255,7 @@ def stage_steps(
         *([Routine(tell_stage, ("stage", "told_count", "told", "stage_told"))] if rows else []),
         renamed(each(place), start or {}),
         *(renamed(step, STAGE[method]) for step in [*fit, *dynamics]),
-        *([each(remember, on="constraint")] if rows else []),
+        *([each(remember, on="constraint")] if rows and remember is not None else []),
         each(slopes(brackets)),
         keep,
     ]

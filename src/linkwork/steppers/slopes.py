@@ -16,9 +16,9 @@ from ..kernel.sweep import SCALAR, Algorithm, Field, each, vector
 from ..kernel.widths import SCALAR64
 from ..model import Model
 from ..model.rules import joint_of
-from ..reduced.program import ACCELERATION, dynamics, fields, keep_unknowns
-from .adaptive import hold_pulled
-from .modes import hold_modes, watch_modes
+from ..reduced.program import ACCELERATION, dynamics, fields
+from .adaptive import WATCH, WATCH_MODES, hold_pulled
+from .modes import hold_modes
 from .tangent import TERMS, tangent_rate
 
 
@@ -39,14 +39,14 @@ def slope_program(shape: Shape) -> Algorithm:
         "slope": Field("output", "v"),
         "free_v": Field("output", "v"),
     }
-    hold, watch = (hold_modes, watch_modes) if shape[3] else (hold_pulled, None)
+    hold, watch = (hold_modes, WATCH_MODES) if shape[3] else (hold_pulled, WATCH)
     steps = dynamics(shape, ACCELERATION, hold=hold, watch=watch)
     if shape[3]:
         found["step_mode"] = Field("input", "rows", of="constraint")
         found["lowest"] = Field("work", "rows", of="constraint")
     if shape[1] >= 0:
-        found["unknown"] = Field("state", "unknown", of="constraint")
-        steps.append(each(keep_unknowns, on="constraint"))
+        found["unknown"] = Field("input", "unknown", of="constraint")
+        found["foot"] = Field("output", "unknown", of="constraint")
     return Algorithm(f"slopes_{'_'.join(map(str, map(int, shape)))}", found, {"run": [*steps, each(slope)]})
 
 
@@ -65,7 +65,7 @@ class Slopes:
             self._in["u"] = self.laws.initial_inputs.reshape(1, -1).copy()
         if self.laws.rows:
             self._in["told"] = np.zeros((1, self.laws.told_count))
-            self._in["unknown"] = self._out["unknown"] = np.zeros((1, sum(c.unknowns for c in self.laws.rows)))
+            self._in["unknown"], self._out["foot"] = np.zeros((2, 1, sum(c.unknowns for c in self.laws.rows)))
             if self.laws.shape[3]:
                 self._in["step_mode"] = np.zeros((1, self.laws.row_count))
             self._out |= {"x": np.zeros((1, self.laws.row_count)), "left": np.zeros((1, 1))}
@@ -77,6 +77,11 @@ class Slopes:
         """Constraints look for their unknowns from here on."""
         if self.laws.rows:
             self._in["unknown"][:] = self.laws.first_unknowns(q.reshape(1, -1))
+
+    def keep(self) -> None:
+        """Constraints look for their unknowns from where they were found last: there a good step has ended."""
+        if self.laws.rows:
+            self._in["unknown"][:] = self._out["foot"]
 
     def __call__(
         self,
@@ -104,6 +109,11 @@ class Slopes:
             given["told"][0] = self.laws.told_at(t)
         self._call()
         return np.concatenate([self._out["slope"][0], self._out["free_v"][0]])
+
+    @property
+    def memory(self) -> np.ndarray:
+        """What it remembers from one step to the next: where constraints look for their unknowns."""
+        return self._in["unknown"] if self.laws.rows else np.zeros((1, 0))
 
     @property
     def multipliers(self) -> np.ndarray:

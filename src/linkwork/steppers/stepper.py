@@ -77,12 +77,17 @@ class Program:
 
     def entered(self, model: Model, parts: dict[str, np.ndarray], t: float) -> dict[str, np.ndarray]:
         """What it keeps of the parts (batch, size) of states at a time."""
-        clock = {"t": np.full((len(next(iter(parts.values()))), 1), t)}
-        return self.enter(model, parts | clock) if self.enter else parts
+        if self.enter is None:
+            return parts
+        clock = np.empty((len(next(iter(parts.values()))), 1))
+        clock.fill(t)
+        return self.enter(model, {**parts, "t": clock})
 
     def resumed(self, kept: dict[str, np.ndarray], memory: Mapping[str, np.ndarray] | None) -> dict[str, np.ndarray]:
         """What it keeps, as a run that ended here left it."""
-        found = {name: a for name, a in (memory or {}).items() if name in self.memory and a.size == kept[name].size}
+        if not memory:
+            return kept
+        found = {name: a for name, a in memory.items() if name in self.memory and a.size == kept[name].size}
         return kept | {name: a.reshape(kept[name].shape) for name, a in found.items()}
 
     def left(self, model: Model, kept: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
@@ -139,7 +144,7 @@ def program_of(stepper: Stepper, model: Model, method: str) -> Program:
     return model.keep_as((program_of, stepper, method), lambda: stepper.program(method, model))
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class Solution:
     """What a run found: parts of the states at the times (T,), joint and constraint forces there, events, inputs of forces.
 

@@ -64,6 +64,7 @@ class Stepping:
         self.reports = {name: np.zeros((self.batch, size)) for name, size in program.report_sizes(model).items()}
         self.nothing = np.zeros(model.nv)
         self._steps: dict[bool, Step] = {}
+        self._seen: dict[Any, Callable[[float], Any]] = {}
         self._pace = Pace(model.nb)
         self.push(None)
 
@@ -119,10 +120,17 @@ class Stepping:
             self._given["told"][...] = np.concatenate([laws.told_at(t + c * h) for c in self.program.times])
 
     def seen(self, kind: type[State | MaximalState], shapes: dict[str, tuple[int, ...]]) -> Callable[[float], Any]:
-        """A function that makes the present state of its time.
+        """A function that makes the present state of its time, kept: to describe arrays takes as long as many steps.
 
         shapes   of the parts of the state, or of all of the batch
         """
+        key = (kind, *shapes.values())
+        found = self._seen.get(key)
+        if found is None:
+            found = self._seen[key] = self._view(kind, shapes)
+        return found
+
+    def _view(self, kind: type[State | MaximalState], shapes: dict[str, tuple[int, ...]]) -> Callable[[float], Any]:
         parts = self.program.left(self.model, self.now)
         if not all(parts[name] is self.now.get(name) for name in shapes):
             return lambda t: kind(t=t, **self._parts(shapes))

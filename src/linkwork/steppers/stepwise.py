@@ -42,16 +42,31 @@ def control_program(control: StepControl, tried: bool) -> Algorithm:
 
 
 class Stepwise:
-    """One motion; arrays are named as in the program."""
+    """One motion; arrays are named as in the program.
 
-    stopped = False  # whether somebody pressed Ctrl-C
+    records   states at the times that were passed since it began, or since somebody took them away
+    count     of all records, with those that were taken away
+    over      whether an event has ended the motion
+    stopped   whether somebody pressed Ctrl-C
+    """
 
-    def __init__(self, run: AdaptiveRun, slope: Slope) -> None:
-        self.model, self.method, self.control, self.slope = run.model, run.method, run.control, slope
+    records: list[State]
+    count: int
+    watch: Watch
+    over = False
+    stopped = False
+
+    def __init__(self, run: AdaptiveRun, slope: Slope, memory: np.ndarray, keep: Callable[[], None]) -> None:
+        """
+        memory   what the equation remembers between its steps: where constraints look for their unknowns
+        keep     is called after the last slope of every step that is accepted
+        """
+        self.model, self.method, self.control, self.slope, self.keep = run.model, run.method, run.control, slope, keep
         plans, m, settings = adaptive_plans(run.model, run.method), run.model, {"settings": np.array(run.settings, float)}
         self.lanes = {name: np.zeros((1, 1)) for name in NUMBERS}
         self.tried = {name: np.zeros((1, m.nq if name[-1] == "q" else m.nv)) for name in (*PLACES, "shift")}
         self.tried["fault"] = np.zeros((1, 2 * len(run.method.errors) * m.nv))
+        self._memory = memory
 
         def call(tried: bool, given: dict[str, np.ndarray]) -> Call:
             plan = plans(control_program(run.control, tried), SCALAR64, ("run",), ())
@@ -59,47 +74,81 @@ class Stepwise:
 
         self.choose, self.judge = call(False, {}), call(True, self.tried)
 
-    def __call__(
-        self, state: State, times: np.ndarray, h: float, first: np.ndarray, events: Sequence[EventFunction] = ()
-    ) -> tuple[list[State], Sequence[Event]]:
-        """The states at the times, and the events on the way.
+    def begin(self, state: State, times: np.ndarray, h: float, first: np.ndarray, events: Sequence[EventFunction] = ()) -> None:
+        """Be at the start, which is the first record.
 
         state   where it begins, in coordinates away from singularities
         h       the length of the first step
         first   the slope at the start
         """
-        records, watch, lanes = [state], Watch(events, state), self.lanes
+        lanes, self._times = self.lanes, times
         for name, x in (("t", state.t), ("end", times[-1]), ("running", 1.0), ("next_h", h), ("failed", 0.0), ("status", 0.0)):
             lanes[name][...] = x
         self.choose()
+        self.records, self.count, self.watch = [state], 1, Watch(events, state)
+        self._reach(state, first)
+
+    @property
+    def there(self) -> bool:
+        """Whether the motion is at its end."""
+        return self.over or self._state.t >= self._times[-1]
+
+    def to_the_end(self) -> None:
+        """All steps that are left, or those until somebody presses Ctrl-C."""
         try:
-            self._walk(state, times, first, events, records, watch)
+            while not self.there:
+                self.step()
         except KeyboardInterrupt:
             self.stopped = True
-        return records, watch.found
 
-    def _walk(
-        self,
-        state: State,
-        times: np.ndarray,
-        first: np.ndarray,
-        events: Sequence[EventFunction],
-        records: list[State],
-        watch: Watch,
-    ) -> None:
-        """Step to the end, or to an event that ends the motion."""
-        while state.t < times[-1]:
-            step = self._accepted(state, first)
-            due = times[len(records) : np.searchsorted(times, step.end.t, side="right")]
-            ended = watch.step(state.t, step.end.t, step.at) if events else None
-            records += [step.at(t) for t in (due if ended is None else due[due < ended.t])]
-            if ended is not None:
-                records.append(ended.state)
-                break
+    def step(self) -> None:
+        """One step. Where it is interrupted, the motion is where the last one ended."""
+        self._memory[...] = self._kept["memory"]
+        for name, x in zip(NUMBERS, self._kept["numbers"], strict=True):
+            self.lanes[name][...] = x
+        state, events, times, values = self._state, self.watch.functions, self._times, self.watch.values
+        found = len(self.watch.found)
+        try:
+            step = self._accepted(state, self._first)
+            due = times[self.count : np.searchsorted(times, step.end.t, side="right")]
+            ended = self.watch.step(state.t, step.end.t, step.at) if events else None
+            new = [step.at(t) for t in (due if ended is None else due[due < ended.t])]
             q, v = recharted(self.model, step.end.q, step.end.v)
             same = np.array_equal(q, step.end.q) and np.array_equal(v, step.end.v)
-            state, last = State(q, v, step.end.t), step.k[self.method.stages - 1, self.model.nv :]
-            first = np.concatenate([v, last]) if same else self.slope(state, None)
+            reached, last = State(q, v, step.end.t), step.k[self.method.stages - 1, self.model.nv :]
+            first = np.concatenate([v, last]) if same or ended is not None else self.slope(reached, None)
+        except BaseException:
+            self.watch.values = values
+            del self.watch.found[found:]
+            raise
+        self.records += new if ended is None else [*new, ended.state]
+        self.count += len(new) + (ended is not None)
+        self.over = ended is not None
+        self._reach(reached, first)
+
+    def _reach(self, state: State, first: np.ndarray) -> None:
+        """Be at the end of a step, and remember all that the next one needs."""
+        numbers = np.concatenate([self.lanes[name][0] for name in NUMBERS])
+        self._state, self._first = state, first
+        self._kept = {"numbers": numbers, "memory": self._memory.copy()}
+
+    def kept(self) -> dict[str, np.ndarray]:
+        """All that the motion goes on from."""
+        events = [[e.index, e.t, *e.state.q, *e.state.v] for e in self.watch.found]
+        numbers = np.array([self._state.t, float(self.over), self.count])
+        found = {"q": self._state.q, "v": self._state.v, "first": self._first, "place": numbers}
+        width = 2 + self.model.nq + self.model.nv
+        return found | self._kept | {"values": np.array(self.watch.values), "events": np.array(events).reshape(-1, width)}
+
+    def restore(self, kept: dict[str, np.ndarray], times: np.ndarray, events: Sequence[EventFunction]) -> None:
+        """Go on from what another one kept."""
+        t, over, count = kept["place"].tolist()
+        state, nq = State(kept["q"], kept["v"], t), self.model.nq
+        self.records, self.count, self.over, self._times = [], int(count), bool(over), times
+        self.watch = Watch(events, state, kept["values"].tolist())
+        self.watch.found += [Event(int(k), float(at), State(x[:nq], x[nq:], at)) for k, at, *x in kept["events"].tolist()]
+        self._state, self._first = state, kept["first"]
+        self._kept = {name: kept[name] for name in ("numbers", "memory")}
 
     def _accepted(self, state: State, first: np.ndarray) -> Step:
         """The next step that is good enough."""
@@ -110,6 +159,7 @@ class Stepwise:
                 array[0] = x
             self.judge()
             if self.lanes["accepted"][0, 0]:
+                self.keep()
                 return step
             if self.lanes["status"][0, 0]:
                 raise SolverError(
@@ -128,8 +178,10 @@ class Step:
         move = first
         for i in range(1, method.stages):
             move = self._stage(i, reached if i == method.stages - 1 else start.t + method.nodes[i] * h)
+            if not np.isfinite(self.k[i]).all():
+                break  # the step is too long: what follows means nothing
         faults = (method.errors @ self.k).reshape(-1)
-        self.fault = faults if np.all(np.isfinite(faults)) else np.full_like(faults, np.inf)
+        self.fault = faults if np.isfinite(faults).all() and np.isfinite(self.k).all() else np.full_like(faults, np.inf)
         self.shift = move[: run.model.nv]
         self.dense = method.stages == len(method.matrix)
 

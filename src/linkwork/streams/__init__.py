@@ -2,6 +2,7 @@
 
 from .loaded import load
 from .resuming import resume
+from .steps import StepStream, taken_up
 from .writing import stream
 
-__all__ = ["load", "resume", "stream"]
+__all__ = ["StepStream", "load", "resume", "stream", "taken_up"]

@@ -7,9 +7,8 @@ from time import perf_counter
 
 import numpy as np
 
-from ..errors import InputError
 from ..model import State
-from ..simulate import Prepared
+from ..prepared import Prepared
 from ..steppers.departures import Domains, has_domains
 from ..steppers.equation import RungeKuttaStepper
 from ..steppers.recording import Place
@@ -23,18 +22,10 @@ MODES = "report.modes"
 class AdaptiveStream:
     """A run of a method that chooses its steps, in parts."""
 
-    def __init__(self, ready: Prepared) -> None:
-        stepper, start = ready.stepper, ready.start
-        if not isinstance(stepper, RungeKuttaStepper) or not isinstance(start, State):
-            raise InputError(f"runs of the stepper {stepper.name!r} are not written as they are made; leave out= away")
-        if stepper.from_python(ready.model, ready.control is not None or ready.driven is not None):
-            raise InputError(
-                f"under a control, inputs or events {stepper.name!r} is driven by Python, and not written as it is made; "
-                "use a stepper with fixed steps, or leave out= away"
-            )
+    def __init__(self, ready: Prepared, stepper: RungeKuttaStepper, start: State) -> None:
         self.ready, self.stepper, self.start = ready, stepper, start
         self.batched = start.q.ndim > 1
-        self.times = start.t + ready.dt * ready.every * np.arange(ready.steps // ready.every + 1)
+        self.times = ready.times
         self.motions = stepper.motions(ready.model, start, None, ready.external, None, ready.tau)
 
     @property

@@ -17,7 +17,9 @@ from ..store.objects import Data, decode, encode
 
 FORMAT = 1
 ASKED = ("control", "inputs")  # arguments that are asked during a run: functions, which do not go into a file
+EVENTS = "events"  # an option of functions, which do not either
 MODEL = "model"
+BY_STEPS = "by_steps"  # in a head: a Simulator writes, which is told when to go on
 
 
 @functools.cache
@@ -60,8 +62,9 @@ def _described(x: Any, where: str) -> Any:
 def head_of(call: dict[str, Any]) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
     """Text and arrays of the head of a run with these arguments of `simulate`."""
     model, digest, why = model_data(call[MODEL])
-    asked = {name: callable(call[name]) for name in ASKED}
+    asked = {name: callable(call[name]) for name in ASKED} | {EVENTS: bool(call["options"].get(EVENTS))}
     given = {name: x for name, x in call.items() if name != MODEL and not asked.get(name)}
+    given["options"] = {name: x for name, x in call["options"].items() if name != EVENTS}
     rest = encode(given)
     text = {"format": FORMAT, "ran_on": ran_on(), "model_digest": digest, "model_stays": why, "asked": asked, "call": rest.tree}
     text[MODEL] = None if model is None else model.tree
@@ -81,4 +84,19 @@ def call_of(path: Path, text: dict[str, Any], arrays: dict[str, np.ndarray], mod
         raise InputError(f"{path} does not hold its model ({text['model_stays']}): pass it as model=")
     else:
         model = decode(part_of(text, arrays, MODEL))
+    if text["asked"].get(EVENTS) and asked.get(EVENTS) is not None:
+        call["options"] = {**call["options"], EVENTS: asked[EVENTS]}
     return {**call, MODEL: model, **{name: asked.get(name) if text["asked"][name] else call[name] for name in ASKED}}
+
+
+def check_versions(path: Path, before: dict[str, str], elsewhere: str) -> None:
+    """Raise if a run began with other versions, or on another processor, unless that is allowed."""
+    if elsewhere not in ("refuse", "allow"):
+        raise InputError(f"elsewhere must be 'refuse' or 'allow', not {elsewhere!r}")
+    for what, then in before.items() if elsewhere == "refuse" else ():
+        now = ran_on().get(what)
+        if now != then:
+            raise InputError(
+                f"{path} was begun with {what} {then}, here is {now}: its end would not be the same to the bit; "
+                "elsewhere='allow' goes on all the same"
+            )

@@ -10,12 +10,13 @@ from typing import Any
 import numpy as np
 
 from ..errors import InputError
-from ..simulate import Prepared, prepared
+from ..prepared import Prepared
+from ..simulate import prepared
 from ..steppers.stepper import Solution
 from ..trajectory import Trajectory
-from .adaptive import AdaptiveStream
 from .file import StreamFile
-from .head import ASKED, call_of
+from .head import ASKED, BY_STEPS, EVENTS, call_of
+from .stepwise import adaptive_stream
 
 REPORT = "report."
 
@@ -45,20 +46,27 @@ class StreamedTrajectory(Trajectory):
     @cached_property
     def _whole(self) -> Trajectory:
         file = self._file
-        call = call_of(self.path, file.head.text, file.head.arrays, self._own_model)
-        ready = prepared(**call)
+        ready = prepared(**self._call(file))
         found = _joined(file)
         if "t" not in found:
             raise InputError(f"{self.path} holds no record yet")
-        solution = AdaptiveStream(ready).solution(found) if ready.adaptive else self._fixed(ready, found)
+        solution = adaptive_stream(ready).solution(found) if ready.adaptive else self._fixed(ready, found)
         ready.efforts.clipped = file.clipped if file.clipped is not None else ready.efforts.clipped
         ready.notes = (*ready.notes, *self._notes())
         return ready.held(solution)
 
+    def _call(self, file: StreamFile) -> dict[str, Any]:
+        """The arguments of `simulate`; others stand for functions, which the file does not hold."""
+        text, arrays = file.head.text, file.head.arrays
+        asked = {name: NotHere() for name in ASKED if text["asked"][name]}
+        events = (NotHere(),) if text["asked"].get(EVENTS) else None
+        return call_of(self.path, text, arrays, self._own_model, **asked, events=events)
+
     def _fixed(self, ready: Prepared, found: dict[str, np.ndarray]) -> Solution:
         """Records of a run with fixed steps as a solution."""
         file, run = self._file, ready.fixed_run()
-        count = len(found.pop("t"))
+        t = found.pop("t")
+        count = len(t)
         shaped = {name: found[name].reshape(run.batch, count, -1) for name in run.tails}
         reports = {name[len(REPORT) :]: a for name, a in found.items() if name.startswith(REPORT)}
         tau = _held(found["tau"], count).swapaxes(0, 1) if "tau" in found else None
@@ -68,16 +76,17 @@ class StreamedTrajectory(Trajectory):
         if inputs is None and run.driven is not None and run.driven.steady:
             inputs = np.repeat(run.driven.asked(run.start)[None], count, axis=0)
         first = run.tau if "tau" not in found else tau[:, 0] if tau is not None else None
-        asked = file.head.text["asked"]["control"] or run.tau is not None
+        asked = file.head.text["asked"]["control"] or file.head.text.get(BY_STEPS) or run.tau is not None
         memory = {} if file.place is None else {name: file.place.kept[name] for name in run.program.memory}
-        return ready.mapped(run.solution(shaped, reports, tau if asked else None, inputs, first, memory))
+        return ready.mapped(run.solution(t, shaped, reports, tau if asked else None, inputs, first, memory))
 
     def _notes(self) -> list[str]:
         file = self._file
         failed = None if file.end is None else file.end["failure"]
         found = [file.note] if file.note else []
         if file.end is None:
-            found.append(f"the run in {self.path} is not at its end; lw.resume continues it")
+            who = "lw.Simulator.resume" if file.head.text.get(BY_STEPS) else "lw.resume"
+            found.append(f"the run in {self.path} is not at its end; {who} continues it")
         return [*found, failed] if failed else found
 
     def __reduce__(self) -> Any:
@@ -88,6 +97,15 @@ for _field in fields(Trajectory):
     _read = cached_property(lambda self, name=_field.name: getattr(self._whole, name))
     setattr(StreamedTrajectory, _field.name, _read)
     _read.__set_name__(StreamedTrajectory, _field.name)
+
+
+class NotHere:
+    """Stands for a function that a file does not hold."""
+
+    moves_fibres = True
+
+    def __call__(self, t: float, state: Any = None) -> Any:
+        raise InputError(f"what was asked at t = {t:g} is not in the file; lw.resume takes the functions again")
 
 
 def _in_memory(parts: dict[str, Any]) -> Trajectory:
@@ -106,7 +124,7 @@ def _joined(file: StreamFile) -> dict[str, np.ndarray]:
                 chunks.setdefault(name, []).append(a)
     state = next(iter(n for n in ("q", "poses") if n in chunks), None)
     batched = state is not None and chunks[state][0].ndim > {"q": 2, "poses": 4}[state]
-    first = {"t": 0, "tau": 0, "inputs": 0}
+    first = {"t": 0, "tau": 0, "inputs": 0, EVENTS: 0}
     axes = {name: first.get(name, 1 if batched or name.startswith(REPORT) else 0) for name in chunks}
     return {name: np.concatenate(a, axis=axes[name]) for name, a in chunks.items()}
 

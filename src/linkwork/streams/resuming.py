@@ -6,17 +6,24 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import InputError
-from ..simulate import delivered, prepared
+from ..prepared import delivered
+from ..simulate import prepared
 from ..store.blocks import BlockWriter
 from ..trajectory import Trajectory
 from .file import StreamFile
-from .head import ASKED, call_of, ran_on
+from .head import ASKED, BY_STEPS, EVENTS, call_of, check_versions
 from .loaded import StreamedTrajectory
 from .writing import written
 
 
 def resume(
-    path: str | Path, *, model: Any = None, control: Any = None, inputs: Any = None, elsewhere: str = "refuse"
+    path: str | Path,
+    *,
+    model: Any = None,
+    control: Any = None,
+    inputs: Any = None,
+    events: Any = None,
+    elsewhere: str = "refuse",
 ) -> Trajectory:
     """Continue a run that was killed or stopped to its end: the trajectory of all of it.
 
@@ -24,6 +31,7 @@ def resume(
     model      where the stream does not hold its own (laws of classes that are not part of linkwork): the same again
     control, inputs   where the run had some that are functions: the same again. If they have `state()` and `restore(state)`,
                what they remembered is restored
+    events     where the run had some: the same functions again
     elsewhere  "refuse": a run goes on with the versions and the kind of processor that began it, so that its end is that of a run
                that was never stopped, to the bit;  "allow": anywhere
     A run that is at its end is returned as it is.
@@ -34,6 +42,8 @@ def resume(
         raise InputError(f"elsewhere must be 'refuse' or 'allow', not {elsewhere!r}")
     path = Path(path)
     file = StreamFile(path)
+    if file.head.text.get(BY_STEPS):
+        raise InputError(f"{path} holds the steps of a Simulator; lw.Simulator.resume(path) goes on from there")
     if file.end is not None:
         return delivered(StreamedTrajectory(path, model), file.end["failure"], False)
     asked = {"control": control, "inputs": inputs}
@@ -42,9 +52,11 @@ def resume(
             raise InputError(f"the run in {path} asked a function for its {name}; pass the same again as {name}=")
         if asked[name] is not None and not file.head.text["asked"][name]:
             raise InputError(f"the run in {path} asked no function for its {name}; leave {name}= out")
-    if elsewhere == "refuse":
-        _check_versions(path, file.head.text["ran_on"])
-    call = call_of(path, file.head.text, file.head.arrays, model, **asked)
+    if bool(events) != bool(file.head.text["asked"].get(EVENTS)):
+        had = "looked for events; pass the same functions again as events=" if not events else "had no events; leave events= out"
+        raise InputError(f"the run in {path} {had}")
+    check_versions(path, file.head.text["ran_on"], elsewhere)
+    call = call_of(path, file.head.text, file.head.arrays, model, **asked, events=events)
     ready = prepared(**call)
     ready.efforts.clipped = file.clipped if file.clipped is not None else ready.efforts.clipped
     for name, state in file.states.items():
@@ -56,13 +68,3 @@ def resume(
         return written(ready, writer, call, file.place)
     finally:
         writer.close()
-
-
-def _check_versions(path: Path, before: dict[str, str]) -> None:
-    for what, then in before.items():
-        now = ran_on().get(what)
-        if now != then:
-            raise InputError(
-                f"{path} was begun with {what} {then}, here is {now}: its end would not be the same to the bit; "
-                "elsewhere='allow' goes on all the same"
-            )

@@ -12,17 +12,19 @@ from typing import Any
 import numpy as np
 
 from ..errors import InputError, RunInterrupted, SolverError, WriteError
-from ..simulate import Prepared, prepared
+from ..prepared import Prepared
+from ..simulate import prepared
 from ..steppers.fixed import FixedRun
 from ..steppers.recording import Place
 from ..steppers.stepper import Solution
 from ..store.blocks import BlockWriter
 from ..store.objects import encode
 from ..trajectory import Trajectory
-from .adaptive import AdaptiveStream, Write
+from .adaptive import Write
 from .file import END, HEAD, KEPT, RECORDS, StreamFile
 from .head import ASKED, head_of, parts
 from .loaded import StreamedTrajectory
+from .stepwise import adaptive_stream
 
 SECONDS = 0.25  # of a part of a run
 ROOM = 1 << 24  # bytes of records of a part, at most
@@ -34,7 +36,7 @@ def stream(call: dict[str, Any], out: str | Path) -> Trajectory:
     path = free_place(Path(out))
     ready = prepared(**call)
     if ready.adaptive:
-        AdaptiveStream(ready)  # raises where it cannot be
+        adaptive_stream(ready)  # raises where it cannot be
     text, arrays = head_of(call)
     writer = BlockWriter(path)
     try:
@@ -76,7 +78,7 @@ def written(ready: Prepared, writer: BlockWriter, call: dict[str, Any], place: P
     failure, stopped = None, True
     try:
         if ready.adaptive:
-            failure, stopped = AdaptiveStream(ready).walk(place, ROOM, SECONDS, write)
+            failure, stopped = adaptive_stream(ready).walk(place, ROOM, SECONDS, write)
         else:
             failure, stopped = _walk(ready, place, write)
         if not stopped:
@@ -131,7 +133,7 @@ def _first(run: FixedRun) -> dict[str, np.ndarray]:
     """The first record: the start."""
     found = {name: run.parts[name].reshape(_shape(run, 1) + tail) for name, tail in run.tails.items()}
     sizes = run.program.report_sizes(run.model)
-    return {"t": run.t[:1], **found, **{f"report.{name}": np.zeros((run.batch, 1, n)) for name, n in sizes.items()}}
+    return {"t": np.array([run.start.t]), **found, **{f"report.{name}": np.zeros((run.batch, 1, n)) for name, n in sizes.items()}}
 
 
 def _shape(run: FixedRun, count: int) -> tuple[int, ...]:

@@ -6,7 +6,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
+from ..errors import InputError
 from ..look import Camera, Look
 from .assemblies import assembly_page, write_assembly
 from .description import describe
@@ -16,8 +19,10 @@ from .html import page, write_page
 from .numbers import write_numbers
 from .painter import write_picture
 from .plots import plot, write_plot
-from .session import Session, live
 from .spreadsheet import write_table
+
+if TYPE_CHECKING:
+    from .session import Session, live
 
 WRITERS: dict[str, Callable[..., None]] = {
     ".npz": write_numbers,
@@ -31,5 +36,23 @@ WRITERS: dict[str, Callable[..., None]] = {
     ".svg": write_plot,
     ".pdf": write_plot,
 }
+
+
+def writer_of(path: Path) -> Callable[..., None]:
+    """What writes a file of this suffix."""
+    found = WRITERS.get("".join(path.suffixes[-2:]).lower()) or WRITERS.get(path.suffix.lower())
+    if found is None:
+        raise InputError(f"cannot save a trajectory as {path.suffix or 'a file without suffix'!r}; use {', '.join(WRITERS)}")
+    return found
+
+
+def __getattr__(name: str) -> Any:
+    """What brings a server along is imported when somebody asks for it."""
+    if name not in ("Session", "live"):
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from . import session
+
+    return getattr(session, name)
+
 
 __all__ = ["WRITERS", "Camera", "Look", "Session", "assembly_page", "describe", "live", "page", "plot", "write_assembly"]

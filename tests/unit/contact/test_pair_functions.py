@@ -103,17 +103,18 @@ def test_height_over_a_plane(kind: str, seed: int) -> None:
 @given(seed=SEEDS)
 @MANY
 def test_points_lie_between_the_surfaces(kinds: tuple[str, str], seed: int) -> None:
-    """point +- gap / 2 along the normal is a point of a, and of b, on their surfaces for the nearest slot: nothing is a ghost."""
+    """Points of a and b are as far from one another as the gap says, along the normal, and the point of the slot is between: on
+    a plane, else midway. They are on the surfaces for the nearest slot: nothing is a ghost."""
     case = random_pair(kinds, np.random.default_rng(seed), 0.5)
     a, E_a, b, E_b = case
     least = gap(*case)
     if kinds == ("capsule", "box") and least < -a.radius:  # type: ignore[attr-defined]
         return  # the axis pierces the box
-    slack = 1e-9
+    slack, above = 1e-9, 1.0 if "plane" in kinds else 0.5
     for point, normal, d, on in contact_points(*case):
         assert np.linalg.norm(normal) == pytest.approx(1.0, abs=1e-12)
         if on:
-            out = outside(a, E_a, point + 0.5 * d * normal), outside(b, E_b, point - 0.5 * d * normal)
+            out = outside(a, E_a, point + above * d * normal), outside(b, E_b, point - (1.0 - above) * d * normal)
             assert max(out) <= slack
             if d == least:
                 assert min(out) >= -slack

@@ -702,7 +702,11 @@ def test_the_command_shows_and_clears(folder: Path, monkeypatch: pytest.MonkeyPa
 
 # --- whatever lies there ----------------------------------------------------------------------------------------------------
 @given(cuts=st.lists(st.tuples(st.integers(0, 400), st.integers(0, 3), st.binary(max_size=9)), min_size=1, max_size=4))
-@settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=4000 if os.environ.get("LINKWORK_FUZZ") else 200,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+)
 def test_a_mutated_file_is_whole_or_refused(cuts: list[tuple[int, int, bytes]], folder: Path) -> None:
     cache.store("key", {"a": [1, 2]}, b"object code" * 20)
     good = data = (folder / "key.lwo").read_bytes()

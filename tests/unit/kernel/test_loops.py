@@ -72,6 +72,21 @@ def test_arithmetic_of_lanes(lanes: Lanes) -> None:
     agree(arithmetic, lanes, 7, 0.3, random(lanes, 7), random(lanes, 7, 1), random(lanes, 70, 2))
 
 
+@loops
+def opposite(go: float, out: Lane) -> None:
+    """Not of a comparison of numbers."""
+    if all(~(go > 0.0)):
+        out[0] = 1.0
+    out[1] = where(~(go > 0.0), 3.0, 2.0)
+
+
+@pytest.mark.parametrize("go", [1.0, 0.0, float("nan")])
+def test_the_opposite_of_a_comparison_of_numbers(go: float) -> None:
+    """Where Python's own `~True` would be -2, which counts as true."""
+    out = agree(opposite, Lanes(1), go, zeros(Lanes(1), 2))[0]
+    assert out[:, 0].tolist() == ([0.0, 2.0] if go > 0.0 else [1.0, 3.0])
+
+
 def test_constants_of_the_module_are_those_of_the_text() -> None:
     assert f"{Lanes(1).constant(HALF)}" in arithmetic.text(Lanes(1))[1]
 

@@ -60,6 +60,20 @@ def test_conditions_hold_and_lanes_are_alone(n: int) -> None:
         assert lone[1].tobytes() == left[k].tobytes()
 
 
+@pytest.mark.parametrize("n", [1, 2, 3, 6, 11])
+@pytest.mark.parametrize("redundant", [False, True])
+def test_equalities_do_not_see_that_a_neighbour_has_bounds(n: int, redundant: bool) -> None:
+    """Alone they are solved without looking for the rows that are free: to the same bits."""
+    A, b, lower, upper, on = problems(n, n, 8, max(1, n // 2) if redundant else None)
+    lower[:7], upper[:7] = -INF, INF
+    lower[7], upper[7], on[7, 0] = -0.3, 0.3, 1.0
+    x, left = solved(A, b, lower, upper, on)
+    for k in range(7):
+        lone = solved(*(a[k : k + 1] for a in (A, b, lower, upper, on)))
+        assert lone[0].tobytes() == x[k].tobytes()
+        assert lone[1].tobytes() == left[k].tobytes()
+
+
 @pytest.mark.parametrize("n", [4, 9])
 def test_redundant_equalities_have_the_least_norm(n: int) -> None:
     A, b, *_ = problems(n, n, 4, rank=n // 2)

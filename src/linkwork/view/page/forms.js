@@ -106,16 +106,3 @@ export function creased(points, faces) {
   geometry.setAttribute("normal", new THREE.BufferAttribute(normal, 3));
   return geometry;
 }
-
-// A spring of length 1 along z: turns of a thin wire, straight at both ends.
-export function coilGeometry(turns = 9, wire = 0.16) {
-  class Coil extends THREE.Curve {
-    getPoint(s, target = new THREE.Vector3()) {
-      const inside = Math.min(1, Math.max(0, (s - 0.08) / 0.84));
-      const wide = Math.min(1, Math.min(inside, 1 - inside) * 14);
-      const angle = 2 * Math.PI * turns * inside;
-      return target.set(wide * Math.cos(angle), wide * Math.sin(angle), s);
-    }
-  }
-  return new THREE.TubeGeometry(new Coil(), 22 * turns, wire, 6);
-}

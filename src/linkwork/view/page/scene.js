@@ -65,11 +65,13 @@ export class Scene {
     });
     this.setMatrices(moments[0]);
     const alone = moving.slice(0, first);
-    this.follow = this.description.camera?.follow ?? (first > 0 && span(moving) > FOLLOWED * span(alone));
+    const ways = this.description.guides.map(({ body, points }) => points.map((x) => this.at(body, x)));
+    const scenery = [...still, ...ways].flat();
+    const far = first > 0 && span(moving) > FOLLOWED * span(alone) && !(scenery.length && isAsWide(scenery, moving));
+    this.follow = this.description.camera?.follow ?? far;
     this.home = this.centre();
     const own = this.description.camera?.still || this.follow ? alone : moving;
     const size = own.length ? span(own) : Infinity;
-    const ways = this.description.guides.map(({ body, points }) => points.map((x) => this.at(body, x)));
     this.points = own.concat(...[...still, ...ways].filter((points) => span(points) < 3 * size));
     if (!this.points.length) this.points = [new THREE.Vector3(-1, -1, 0), new THREE.Vector3(1, 1, 1)];
     this.size = span(this.points);
@@ -238,6 +240,11 @@ function middleOf(points) {
 function span(points) {
   const middle = middleOf(points);
   return Math.max(1e-6, 2 * points.reduce((most, x) => Math.max(most, x.distanceTo(middle)), 0));
+}
+
+// Whether what stands still is the place of a motion: neither much smaller nor much wider than it.
+function isAsWide(still, moving) {
+  return span(still) < 3 * span(moving) && span(moving) < 2 * span(still);
 }
 
 // The direction along which points are spread least, seen from above.

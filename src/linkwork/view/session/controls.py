@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.spatial.transform import Rotation
 
 from ...elements.collection import collection
 from ...forces import Handle, Muscle, PDController, PoseHandle
@@ -47,6 +46,8 @@ class Target:
     @property
     def pose(self) -> SE3:
         """Its pose in the world."""
+        from scipy.spatial.transform import Rotation
+
         w, x, y, z = self._node.wxyz
         return SE3(R=Rotation.from_quat([x, y, z, w]).as_matrix(), p=self.p)
 

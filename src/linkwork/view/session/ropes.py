@@ -106,7 +106,7 @@ class Lines:
 
     def __init__(self, scene: Any, description: dict[str, Any], size: float) -> None:
         self.springs = [path for path in description["paths"] if path["kind"] in ("spring", "strand")]
-        self._wide = 0.014 * size
+        self._wide = 0.018 * size
         self._guides = [guide for guide in description["guides"] if len(guide["points"]) > 1]
         self._trails, self._com = description["trails"], [np.array(b["com"]) for b in description["bodies"]]
         self._past: deque[tuple[float, np.ndarray]] = deque()

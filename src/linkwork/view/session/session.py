@@ -2,46 +2,35 @@
 
 from __future__ import annotations
 
-import contextlib
-import queue
 import secrets
-import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from html import escape
-from time import perf_counter, sleep
 from typing import Any
 
 import numpy as np
 
-from ...errors import InputError, SolverError
-from ...forces.set import force_set
+from ...errors import InputError
 from ...look import Look
 from ...model import State
 from ...model.kinematics import kinematics
 from ...simulator import Simulator
-from ...spatial.gate import given_positive, given_reals
+from ...spatial.gate import given_reals
 from ...spatial.se3 import SE3
-from ...steppers.fixed import Control
-from ...steppers.inputs import input_function
-from ...trajectory import Trajectory
 from ..html import page
 from ..solids import pose_values
 from .controls import Slider, Target, input_sliders
 from .door import Door, is_loopback
-from .hands import Hands, Hold
+from .hands import Hold
 from .panel import Panel
-from .records import Recording
+from .runner import Runner
 from .server import quiet_server, stop
 from .stage import Stage
-from .tunables import Ranges, Tunable, tunables, variant
+from .tunables import Ranges
 
-FRAME = 1.0 / 30.0  # s between two pictures
 BRAND = (60, 110, 170)
-BUSY = 0.85  # of a frame: the part that steps may take
-WORDS = 0.2  # s between two plots
 
 
-class Session:
+class Session(Runner):
     """What `live` returns: a page, and the simulation behind it.
 
     address      of the page
@@ -75,26 +64,11 @@ class Session:
         port: int = 0,
         token: str | None = None,
     ) -> None:
-        first = sim.state
-        if np.ndim(first.q if isinstance(first, State) else first.q_fit) != 1:
-            raise InputError("a session runs one state, not a batch")
         for name in plot:
             sim.given.q_index(name)
-        self.title, self.plotted, self._given = title, tuple(plot), sim.given
-        self.tunables = tunables(sim.given, sliders or {})
-        self._changes: dict[Tunable, float] = {}
-        self._told = input_function(sim.given, inputs)
-        self._others = force_set(sim.given).initial_inputs.copy()
-        self._first_others = self._others.copy()
-        self.inputs = [] if callable(inputs) or self._told else input_sliders(sim.given)
-        self.hands = Hands(sim.given, sim.dt, sim.stepper.implicit)
-        self.sim, self._first = sim.remade(sim.given.add(*self.hands.grips)), first
-        self.running, self.pace, self.speed, self.trouble = True, 1.0, 0.0, ""
-        self.recordings: list[Trajectory] = []
-        self._recording: Recording | None = None
-        self._todo: queue.SimpleQueue[Callable[[], None]] = queue.SimpleQueue()
-        self._ended, self._busy, self._debt = threading.Event(), False, 0.0
-        self.last_inputs = self.hands.inputs(self._others)
+        super().__init__(sim, sliders, inputs)
+        self.title, self.plotted = title, tuple(plot)
+        self.inputs = [] if inputs is not None else input_sliders(sim.given)
         self._poses = _poses(self.sim)
         self._open(host, port, token, look)
 
@@ -108,7 +82,7 @@ class Session:
         except InputError:
             stop(self.server)
             raise
-        self.address = self._door.address
+        self.address, self._closed = self._door.address, False
         self.server.gui.configure_theme(show_logo=False, show_share_button=False, brand_color=BRAND)
         self.server.gui.main_panel.dock_right()
         self.stage = Stage(self.server, self._given, self.sim.model, self._poses, self.title, look, self._dragged)
@@ -150,188 +124,19 @@ class Session:
             raise InputError(f"the slider {label!r} begins at {value}, which is not between {low} and {high}")
         return Slider(self.panel.slider(label, float(low), float(high), float(value)))
 
-    def run(self, control: Control | None = None, *, duration: float | None = None, record: bool = False) -> Trajectory | None:
-        """Run in real time until somebody ends it, in the page or by Ctrl-C; the last recording, if there is one.
-
-        control    `control(t, state) -> tau`, called at the start of every step
-        duration   simulated seconds after which it ends by itself
-        record     from the start on
-        """
-        if self._busy:
-            raise InputError("this session runs already")
-        left = np.inf if duration is None else round(given_positive("duration", duration) / self.sim.dt)
-        self._busy = True
-        if record:
-            self.record(True)
-        try:
-            with contextlib.suppress(KeyboardInterrupt):
-                self._loop(control, left)
-        finally:
-            self._busy = False
-            self.record(False)
-        return self.recordings[-1] if self.recordings else None
-
-    def ask(self, do: Callable[[], None]) -> None:
-        """Have something done between two frames, from any thread; while nothing runs, at once."""
-        if self._busy:
-            self._todo.put(do)
-        else:
-            do()
-
-    def pause(self) -> None:
-        """Stand still."""
-        self.running = False
-
-    def resume(self) -> None:
-        """Go on."""
-        self.running = not self.trouble
-
-    def step_once(self) -> None:
-        """One step, and stand still."""
-        self.running, self._debt = False, self.sim.dt
-
-    def reset(self) -> None:
-        """Back to the start, with the numbers that sliders say."""
-        self._cut()
-        self.sim.reset(self._first)
-        self.trouble, self._debt = "", 0.0
-
-    def set_pace(self, pace: float) -> None:
-        """How fast to go, in simulated seconds per second."""
-        self.pace = given_positive("pace", pace)
-
-    def record(self, on: bool = True) -> None:
-        """Begin to record every step, or stop it; what was recorded is in `recordings`."""
-        if self._recording is not None and len(self._recording) > 1:
-            self.recordings.append(self._recording.trajectory())
-        self._recording = Recording(self.sim) if on else None
-
-    @property
-    def recording(self) -> bool:
-        """Whether steps are recorded."""
-        return self._recording is not None
-
-    @property
-    def recorded(self) -> int:
-        """How many records the recording has that is being made."""
-        return 0 if self._recording is None else len(self._recording)
-
     def recorded_page(self) -> bytes | None:
         """The last recording as a page, as `Trajectory.save("run.html")` writes it."""
         if self._recording is not None:
             self._cut()
         return page(self.recordings[-1], self.title).encode() if self.recordings else None
 
-    def hold(self, body: str, target: Any, point: Any = (0.0, 0.0, 0.0)) -> None:
-        """Take hold of a point of a body, in its axes, with a hand at a target, as the mouse does."""
-        places = given_reals("target", target), given_reals("point", point)
-        self.hands.held[-1] = Hold(self._given.body_index(body), places[1], places[0])
-
-    def let_go(self) -> None:
-        """Let go of it."""
-        self.hands.held.pop(-1, None)
-
-    def end(self) -> None:
-        """End the run, from any thread."""
-        self._ended.set()
-
     def close(self) -> None:
         """End the run and the page."""
         self.end()
         self._door.close()
-        stop(self.server)
-
-    # --- what the panel calls -----------------------------------------------------------------------------------------------
-    @property
-    def pull(self) -> tuple[str, float] | None:
-        """Which body the hand pulls, and how strongly (N)."""
-        return self.hands.pull(self.sim.model, self.sim.state, self.last_inputs)
-
-    def change(self, tunable: Tunable, value: float) -> None:
-        """Another value of a number of the model; it goes on from where it is."""
-        self._changes[tunable] = value
-        self._rebuild()
-
-    def restore(self) -> None:
-        """All numbers as they were."""
-        self._changes = {}
-        self._others = self._first_others.copy()
-        self._rebuild()
-
-    def set_input(self, place: int, value: float) -> None:
-        """Another value of an input of the model's forces."""
-        self._others[place] = value
-
-    def _rebuild(self) -> None:
-        self._cut()
-        try:
-            model = variant(self._given, self._changes).add(*self.hands.grips)
-            self.sim = self.sim.remade(model, open_loops="allow")
-        except (InputError, SolverError) as error:
-            self.trouble, self.running = f"{error}.", False
-        if self._recording is not None:
-            self._recording = Recording(self.sim)
-
-    def _cut(self) -> None:
-        """A recording is of one model, and its time goes on: another begins where either changes."""
-        if self._recording is not None:
-            self.record(True)
-
-    # --- the loop -----------------------------------------------------------------------------------------------------------
-    def _loop(self, control: Control | None, left: float) -> None:
-        last, told, since, gone = perf_counter(), 0.0, perf_counter(), 0
-        self._ended.clear()
-        while left > 0 and not self._ended.is_set():
-            begin = perf_counter()
-            asked = self._do_asked()
-            self._debt += self.pace * (begin - last) if self.running else 0.0
-            last = begin
-            due = min(int(self._debt / self.sim.dt * (1.0 + 1e-9)), left)
-            taken = self._advance(control, int(due), begin + BUSY * FRAME)
-            self._debt = self._debt - taken * self.sim.dt if taken == due else 0.0  # what cannot be kept up with is dropped
-            left, gone = left - taken, gone + taken
-            if begin - since > 1.0:
-                self.speed, since, gone = gone * self.sim.dt / (begin - since), begin, 0
-            words = begin - told > WORDS
-            if taken or asked or words:
-                self._show(words)
-                told = begin if words else told
-            rest = FRAME - (perf_counter() - begin)
-            if rest > 0 and left > 0:
-                sleep(rest)
-        self._show(True)
-
-    def _do_asked(self) -> bool:
-        some = False
-        with contextlib.suppress(queue.Empty):
-            while True:
-                self._todo.get_nowait()()
-                some = True
-        return some
-
-    def _advance(self, control: Control | None, steps: int, until: float) -> int:
-        """Some steps, as many as can be made in time; how many."""
-        sim, done = self.sim, 0
-        quick = control is None and self._told is None and self._recording is None
-        try:
-            while done < steps and perf_counter() < until:
-                u = self._inputs()
-                count = min(steps - done, 16) if quick else 1
-                tau = None if control is None else control(sim.t, sim.state)
-                state = sim.step(count, tau=tau, inputs=u if len(u) else None)
-                done += count
-                if self._recording is not None:
-                    self._recording.add(state, tau, u)
-                    if self._recording.full:
-                        self.record(False)
-        except SolverError as error:
-            self.trouble, self.running = f"{error}.", False
-        return done
-
-    def _inputs(self) -> np.ndarray:
-        others = self._others if self._told is None else self._told(self.sim.t, self.sim.state)
-        self.last_inputs = self.hands.inputs(others)
-        return self.last_inputs
+        if not self._closed:
+            stop(self.server)
+        self._closed = True
 
     def _show(self, words: bool) -> None:
         """A picture of this moment."""
@@ -341,7 +146,7 @@ class Session:
             return self.panel.tell()
         self._poses = _poses(sim)
         with self.server.atomic():
-            self.stage.place(sim.model, self._poses, sim.t, self.last_inputs, sim.forces, self.hands.arrow(self._poses))
+            self.stage.place(sim, self._poses, self.last_inputs, self.hands.arrow(self._poses))
         self.panel.note()
         if words:
             self.panel.tell()

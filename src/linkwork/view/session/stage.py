@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable
 from typing import Any
 
@@ -9,8 +10,10 @@ import numpy as np
 
 from ...constraints.rows import constraint_set
 from ...contact import Contact
+from ...errors import InputError
 from ...look import Camera, Look
 from ...model import Model
+from ...simulator import Simulator
 from ..description import describe
 from ..solids import quaternion_rows
 from ..touches import acting_contacts, contact_pushes
@@ -56,18 +59,15 @@ class Stage:
         self._light(scene)
         self._look(server, points, (look or Look()).camera)
 
-    def place(
-        self, model: Model, poses: np.ndarray, t: float, inputs: np.ndarray, forces: np.ndarray | None, hand: np.ndarray | None
-    ) -> None:
-        """Show a moment: poses of the bodies (bodies, 4, 4), inputs of the forces, forces of constraint rows, and from where to
-        where a hand pulls (2, 3)."""
+    def place(self, sim: Simulator, poses: np.ndarray, inputs: np.ndarray, hand: np.ndarray | None) -> None:
+        """Show a moment: poses of the bodies (bodies, 4, 4), inputs of the forces, from where to where a hand pulls (2, 3)."""
         self.solids.place(poses)
-        self.ropes.place(poses, t, inputs)
-        self.lines.place(poses, t)
+        self.ropes.place(poses, sim.t, inputs)
+        self.lines.place(poses, sim.t)
         self._pull.visible = hand is not None
         if hand is not None:
             self._pull.points = hand[None].astype(np.float32)
-        self._place_contacts(model, poses, forces)
+        self._place_contacts(sim, poses)
 
     def show(self, layer: str, on: bool) -> None:
         """Show a layer, or hide it."""
@@ -80,11 +80,15 @@ class Stage:
             if node is not None:
                 node.visible = on
 
-    def _place_contacts(self, model: Model, poses: np.ndarray, forces: np.ndarray | None) -> None:
-        found = []
-        if self._has_contacts and forces is not None and self.layers["contacts"]:
-            laws = constraint_set(model).sizes()
-            found = contact_pushes(model, laws, acting_contacts(laws, forces[None])[0], poses, forces)[:MOST_TOUCHES]
+    def _place_contacts(self, sim: Simulator, poses: np.ndarray) -> None:
+        found, forces = [], None
+        if self._has_contacts and self.layers["contacts"]:
+            with contextlib.suppress(InputError):  # more act than can be told
+                forces = sim.forces
+        if forces is not None:
+            laws = constraint_set(sim.model).sizes()
+            acting = acting_contacts(laws, forces[None])[0]
+            found = contact_pushes(sim.model, laws, acting, poses, forces)[:MOST_TOUCHES]
         self._pushes.visible = bool(found)
         if found:
             sizes = [float(np.linalg.norm(f)) for _, f in found]

@@ -1,0 +1,193 @@
+"""A run that was checked and can begin: what it found becomes a trajectory, or an error that has one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+
+from .errors import RunInterrupted, SolverError
+from .model import MaximalState, Model, State
+from .spatial.frozen import sealed
+from .steppers import AdaptiveStepper, Solution, Stepper
+from .steppers.departures import Domains, has_domains
+from .steppers.efforts import Efforts
+from .steppers.fixed import Control, FixedRun, shaped_force
+from .steppers.inputs import Inputs
+from .steppers.mapped import MappedStepper
+from .steppers.stepper import Program, program_of
+from .trajectory import Trajectory
+
+SHORT = 10_000  # records: times of so many are kept for runs to come
+
+
+@dataclass(frozen=True, eq=False)
+class Setting:
+    """What a run is before its state is known; calls with equal arguments share one.
+
+    given    the model with the contacts of its shapes: states must fit it
+    model    that runs: the same, with the laws of what its joints declare
+    stepper  that moves it
+    notes    what joints declare and the run does not enforce
+    """
+
+    given: Model
+    model: Model
+    stepper: Stepper
+    method: str
+    dt: float
+    steps: int
+    every: int
+    notes: tuple[str, ...]
+
+    @cached_property
+    def program(self) -> Program:
+        """The step of a stepper with fixed steps."""
+        return program_of(self.stepper, self.model, self.method)
+
+    @property
+    def records(self) -> int:
+        """How many there are besides the start."""
+        return self.steps // self.every
+
+    @cached_property
+    def _times(self) -> np.ndarray:
+        return sealed(self._computed(0.0, 0, self.records))
+
+    def _computed(self, t: float, first: int, count: int) -> np.ndarray:
+        return t + self.dt * self.every * np.arange(first, first + count + 1)
+
+    def times(self, t: float, first: int, count: int) -> np.ndarray:
+        """The times of so many records, and of one before them, of a run that starts at t."""
+        whole = t == 0.0 and first == 0 and count == self.records < SHORT
+        return self._times if whole else self._computed(t, first, count)
+
+
+@dataclass(eq=False)
+class Prepared:
+    """A run that was checked and can begin.
+
+    start     where it begins
+    driven    the inputs of its forces, if they are told
+    notes     what joints declare and the run does not enforce, and what else is to be said of it
+    """
+
+    setting: Setting
+    start: State | MaximalState
+    control: Control | None
+    tau: np.ndarray | None
+    external: np.ndarray | None
+    driven: Inputs | None
+    threads: int | None
+    efforts: Efforts
+    notes: tuple[str, ...]
+
+    @property
+    def model(self) -> Model:
+        """That runs."""
+        return self.setting.model
+
+    @property
+    def stepper(self) -> Stepper:
+        return self.setting.stepper
+
+    @property
+    def adaptive(self) -> bool:
+        """Whether the stepper chooses its steps."""
+        return isinstance(self.setting.stepper, AdaptiveStepper)
+
+    @property
+    def times(self) -> np.ndarray:
+        """The times of all records."""
+        return self.setting.times(self.start.t, 0, self.setting.records)
+
+    @property
+    def kind(self) -> str:
+        return "reduced" if isinstance(self.start, State) else "maximal"
+
+    def fixed_run(self) -> FixedRun:
+        """The run of a stepper with fixed steps."""
+        its = self.setting
+        run = FixedRun(its.model, self.start, its.program, its.dt, its.records, its.every, self.efforts, its.times)
+        run.tau, run.external, run.threads, run.driven = self.tau, self.external, self.threads, self.driven
+        return run
+
+    def trajectory(self) -> Trajectory:
+        """The whole run; raises with what was computed where it could not go on."""
+        stepper = self.setting.stepper
+        if isinstance(stepper, AdaptiveStepper):
+            found = self._adaptive(stepper)
+        else:
+            found = self.mapped(self.fixed_run().solve(self.control))
+        return delivered(self.held(found), found.failure, found.stopped)
+
+    def _adaptive(self, stepper: AdaptiveStepper) -> Solution:
+        assert isinstance(self.start, State)
+        ways = (self.times, self.continuous_control(), self.external, self.driven, self.tau, self.threads)
+        return _within_domains(self.model, stepper.solve(self.model, self.start, *ways))
+
+    def continuous_control(self) -> Control | None:
+        """The control as a stepper that chooses its steps asks it: within the efforts of the joints, of the right shape."""
+        control, efforts, nv, begin = self.control, self.efforts, self.model.nv, self.start.t
+        if control is None:
+            return None
+        any_effort = efforts.any
+
+        def force(t: float, now: State | MaximalState) -> np.ndarray:
+            told = shaped_force(control(t, now), t, (nv,))
+            if t == begin and not np.isfinite(told).all():  # later, a motion may run away in a step that is taken back
+                raise SolverError(f"control returned a value that is not finite at t = {t:g}")
+            return efforts.held(told) if any_effort else told
+
+        return force
+
+    def mapped(self, found: Solution) -> Solution:
+        """What was found, where coordinates are functions of others: with the forces of rows as those let them act."""
+        stepper = self.setting.stepper
+        if isinstance(stepper, MappedStepper) and isinstance(self.start, State):
+            return stepper.with_first_forces(self.model, self.start, self.external, found)
+        return found
+
+    def held(self, found: Solution) -> Trajectory:
+        """What was found as a trajectory."""
+        its = self.setting
+        return Trajectory(
+            its.model,
+            found.t,
+            self.kind,
+            found.arrays,
+            found.tau,
+            found.forces,
+            self.external,
+            found.events,
+            not self.adaptive,
+            found.inputs,
+            found.memory,
+            found.left,
+            self.notes,
+            self.efforts.by_joint,
+            its.stepper.name,
+        )
+
+
+def delivered(trajectory: Trajectory, failure: str | None, stopped: bool) -> Trajectory:
+    """The trajectory of a run; raises with it where the run failed or was stopped."""
+    if failure:
+        error = SolverError(failure)
+        error.trajectory = trajectory
+        raise error
+    if stopped:
+        stop = RunInterrupted(f"the run was stopped at t = {trajectory.t[-1]:.9g}")
+        stop.trajectory = trajectory
+        raise stop
+    return trajectory
+
+
+def _within_domains(model: Model, found: Solution) -> Solution:
+    """What was found by a stepper with its own steps, with a failure if a joint left its domain."""
+    if not has_domains(model) or found.failure:
+        return found
+    q = found.arrays["q"]
+    departure = Domains(model).first_departure(q.reshape(-1, *q.shape[-2:]), found.t)
+    return found if departure is None else replace(found, failure=departure[1])
