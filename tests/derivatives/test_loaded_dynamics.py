@@ -9,6 +9,7 @@ import pytest
 from identities.loaded_kinds import EXTERNAL, KINDS, TAU, TIME, A, Q, V, model, moving
 
 import linkwork as lw
+from linkwork.reduced.loaded_derivatives import derivatives_on_duals
 
 STEP = 1e-5
 EVERY_KIND = pytest.mark.parametrize("kind", KINDS)
@@ -48,6 +49,14 @@ def test_forward_dynamics(kind: str) -> None:
     fq, fv = differences(m, lambda q, v: lw.forward_dynamics(m, q, v, TAU, EXTERNAL, t=TIME), Q, v)
     assert close(dq, fq, 1e-6)
     assert close(dv, fv, 1e-6)
+
+
+@EVERY_KIND
+def test_recursions_and_dual_numbers(kind: str) -> None:
+    m, v = model(kind), moving(kind)
+    found = lw.linearised_dynamics(m, Q, v, TAU, EXTERNAL, t=TIME)
+    other = derivatives_on_duals(m, Q, v, TAU, EXTERNAL, TIME, None)
+    assert all(close(x, y, 1e-10) for x, y in zip(found, other, strict=True))
 
 
 @EVERY_KIND

@@ -82,6 +82,10 @@ class CompliantContact(Force):
         self.slip_speed = positive(owner, "slip_speed", slip_speed)
 
     @property
+    def swept(self) -> tuple[Shape, ...]:
+        return () if any(isinstance(shape, Plane) for shape in self.shapes) else self.shapes
+
+    @property
     def variant(self) -> tuple[Any, ...]:
         return tuple(type(s).__name__ for s in self.shapes)
 

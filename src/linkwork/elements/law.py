@@ -84,6 +84,11 @@ class Law(Travelling, Frozen):
         return ()
 
     @property
+    def swept(self) -> tuple[Any, ...]:
+        """Its two shapes, if it can act only where boxes that hold them overlap; else nothing."""
+        return ()
+
+    @property
     def built_in(self) -> bool:
         """Whether the sources of the package say all that the element computes."""
         return type(self).__module__.startswith("linkwork.")
@@ -204,11 +209,6 @@ class RowLaw(Law):
     touches: bool = False
     curved: bool = False
     unseen: ClassVar[tuple[str, ...]] = ()
-
-    @property
-    def swept(self) -> tuple[Any, ...]:
-        """Its two shapes, if rows can act only where boxes that hold them overlap; else nothing."""
-        return ()
 
     @property
     def groups(self) -> tuple[int, ...]:

@@ -328,7 +328,7 @@ class Function:
         if shape == tail or (not np.ndim(x) and tail == (1,)):
             return a.reshape(-1), None
         if shape[1:] == tail and shape:
-            return (a if len(shape) == 2 else a.reshape(shape[0], -1)), shape[0]
+            return (a if len(shape) == 2 else a.reshape(shape[0], _size(tail))), shape[0]
         raise InputError(f"{self._said(name)} has shape {shape}; expected ({full}) or (batch, {full})")
 
 

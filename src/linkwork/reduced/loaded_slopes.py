@@ -24,15 +24,15 @@ from ..model.model import Model
 from .derivatives import DynamicsDerivatives, square_interface
 from .forward import velocities
 from .forward_derivatives import FORWARD_DERIVATIVES
+from .held_rows import holding, row_inverse
 from .law_slopes import SEEN, accelerating_row_slopes, force_slopes
 from .linear_laws import LinearLaws, put_together
 from .loaded import given_laws, law_tails, without_pushes
+from .loaded_derivatives import derivatives_on_duals
 from .port_columns import COLUMNS, PORT_COLUMNS, port_plans
 from .port_space import PortSpace
 from .program import ACCELERATION, act, begin_loads, dynamics, fields, place
 
-INSIDE = 1e-9  # of its bounds: a force nearer to one than this has reached it
-RANK = 1e-11  # of G M^-1 G^T with a unit diagonal: what answers less is implied by other rows
 RESULTS = ("a", "da_dq", "da_dv", "da_dtau")
 
 
@@ -145,21 +145,11 @@ class LoadedSlopes:
         lead, M_inverse = out["push"].shape[:-1], da[2]
         J, N, R_q, R_v, R_w = (self._at(space, columns, name, lead) for name in ("J", "N_v", "R_q", "R_v", "R_w"))
         position, velocity, _, rate = (out["w_ports"][..., k, :] for k in range(SEEN))
-        G = np.where(self._holding(out["x"])[..., None], out["G_ports"] @ J, 0.0)
+        G = np.where(holding(self.laws, out["x"])[..., None], out["G_ports"] @ J, 0.0)
         dr = (position @ J + velocity @ N + rate @ R_q, velocity @ J + rate @ (R_v + R_w), 0.0)
         answer = M_inverse @ G.swapaxes(-1, -2)
-        A = G @ answer
-        size = np.diagonal(A, axis1=-2, axis2=-1)
-        unit = np.where(size > 0.0, 1.0 / np.sqrt(np.where(size > 0.0, size, 1.0)), 0.0)
-        inverse = np.linalg.pinv(A * unit[..., :, None] * unit[..., None, :], rcond=RANK, hermitian=True)
-        held = answer @ (unit[..., :, None] * inverse * unit[..., None, :])
+        held = answer @ row_inverse(G @ answer)
         return [free - held @ (own + G @ free) for free, own in zip(da, dr, strict=True)]
-
-    def _holding(self, x: np.ndarray) -> np.ndarray:
-        """Which rows hold their targets (..., rows): all but those whose force has reached a bound."""
-        lower, upper = (np.concatenate([c.bounds()[side] for c in self.laws.rows]) for side in (0, 1))
-        near = [INSIDE * np.abs(np.where(np.isfinite(bound), bound, 0.0)) for bound in (lower, upper)]
-        return (x > lower + near[0]) & (x < upper - near[1])
 
 
 def loaded_slopes(model: Model) -> LoadedSlopes:
@@ -171,4 +161,7 @@ def loaded_dynamics_derivatives(
     model: Model, q: Any, v: Any, tau: Any, external: Any, t: Any, inputs: Any
 ) -> DynamicsDerivatives:
     """See `linearised_dynamics`."""
-    return loaded_slopes(without_pushes(model)).derivatives(q, v, tau, external, t, inputs)
+    smooth = without_pushes(model)
+    if any(law.swept for law in collection(smooth).forces):
+        return derivatives_on_duals(model, q, v, tau, external, t, inputs)
+    return loaded_slopes(smooth).derivatives(q, v, tau, external, t, inputs)

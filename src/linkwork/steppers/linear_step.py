@@ -55,9 +55,11 @@ def is_linear_step(model: Model, stepper: Stepper) -> bool:
 
 
 def _is_linear_step(laws: Collection, stepper: Stepper) -> bool:
-    if not isinstance(stepper, SymplecticEuler) or laws.rubs_inside or laws.told_count or laws.step_shape[3] not in KINDS:
+    if not laws.model.nv or not isinstance(stepper, SymplecticEuler) or laws.rubs_inside or laws.told_count:
         return False
-    return not any(law.swept for law in laws.rows) and (stepper.stabilise != "project" or not laws.rows)
+    if laws.step_shape[3] not in KINDS:
+        return False
+    return not any(law.swept for law in (*laws.forces, *laws.rows)) and (stepper.stabilise != "project" or not laws.rows)
 
 
 class LinearStep:
