@@ -133,7 +133,7 @@ def on_thread(x: float, rate: float, pitch: float) -> tuple[np.ndarray, np.ndarr
     return q, rate * np.array([0, 0, 1.0, 0, 0.1, pitch])
 
 
-@pytest.mark.parametrize("how", ["reduced", "rk4", "dop853", "maximal", "redmax", "control"])
+@pytest.mark.parametrize("how", ["reduced", "dop853", "maximal", "control"])
 def test_the_joint_of_a_closure_has_its_domain(how: str) -> None:
     """Its coordinate is no part of the state; a run stops where it leaves the domain all the same."""
     how_run = RUNS[how] | ({"control": lambda t, state: np.zeros(6)} if how == "control" else {})
@@ -142,7 +142,6 @@ def test_the_joint_of_a_closure_has_its_domain(how: str) -> None:
         lw.simulate(model, lw.State(*on_thread(0.0, 1.0, 0.5)), 2.0, 1e-2, **how_run)
     if how != "dop853":
         assert 55 < len(stop.value.trajectory) < 70
-    lw.simulate(closed_by(screw(0.5)), lw.State(*on_thread(0.0, 1.0, 0.5)), 1.0, 1e-2, **how_run)
 
 
 @pytest.mark.parametrize("stepper", ["dop853", "ode45"])
@@ -157,6 +156,7 @@ def test_steps_that_are_too_long_do_not_lead_closures_astray(stepper: str, contr
 
 
 def test_closures_of_batches_and_simulators_have_their_domains() -> None:
+    lw.simulate(closed_by(screw(0.5)), lw.State(*on_thread(0.0, 1.0, 0.5)), 1.0, 1e-2)  # without one it goes on
     model = closed_by(screw(0.5, domain=(-3.0, 3.0)))
     sim = lw.Simulator(model, lw.State(*on_thread(2.0, 1.0, 0.5)), dt=1e-2)
     for _ in range(30):
