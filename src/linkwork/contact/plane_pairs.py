@@ -2,10 +2,11 @@
 
 gap = n . (x - point),   x the lowest points of the solid
 
-Where shapes that may touch at several points do so is said on the plane. So the tangents of all points of a body see its motion along the plane and its turn
-about the normal alone, whatever their gaps are: they may all stick while some of its points still fall. Half way up, points of
-different heights would ask for motions along the plane that no rigid body has, by (g_1 - g_2)^2 / (2 h length). What has one
-lowest point touches there: in the step in which it lands, its lever arm is what it will be on the plane.
+Where shapes that may touch at several points do so is said on the plane. So the tangents of all points of a body see its motion
+along the plane and its turn about the normal alone, whatever their gaps are: they may all stick while some of its points still
+fall. Half way up, points of different heights would ask for motions along the plane that no rigid body has, by
+(g_1 - g_2)^2 / (2 h length). What has one lowest point touches there: in the step in which it lands, its lever arm is what it
+will be on the plane.
 """
 
 from __future__ import annotations
