@@ -1,4 +1,4 @@
-"""x of given modes on rows that touch few joints each, and of all such x the one of least norm; see `sparse_cones`. For one lane."""
+"""x of given modes on rows that touch few joints each, and of all such x that of least norm (`sparse_cones`). For one lane."""
 
 from __future__ import annotations
 
