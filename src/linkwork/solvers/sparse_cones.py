@@ -19,7 +19,7 @@ open, motion does not depend on it, and x stays near where it began.
 from __future__ import annotations
 
 from ..kernel.loops import Ints, Lane, Table, any, loops, maximum, minimum, sqrt, where
-from .cone_modes import choose_modes, list_unknowns, move, right_side, start_modes
+from .cone_modes import choose_modes, list_unknowns, right_side, start_modes
 from .cone_rows import largest_terms, natural_map, project_cones
 from .coulomb import (
     DECREASE,
@@ -30,6 +30,7 @@ from .coulomb import (
     shorten,
 )
 from .dense_islands import LARGEST_MATRIX, MEDIUM_MATRIX, SMALL_MATRIX, solve_dense_island
+from .sparse_loads import EPS, ROUNDS, approach_sparse, settle_load
 from .sparse_rows import (
     contact_blocks,
     factor_sparse,
@@ -42,8 +43,6 @@ from .sparse_rows import (
 )
 
 SWEEPS, MOST_SWEEPS = 3, 9  # of Gauss-Seidel: at first, and later
-EPS = 1e-7  # relative weight of the last solution in a proximal round
-ROUNDS = 4  # proximal, on one factor
 INEXACT = 1e-6  # of the residual before: what proximal rounds need reach in one change of modes
 SMOOTH = 4  # the same after a step that does not lead down
 ALTERNATIONS = 60  # of directions, and more later
@@ -52,10 +51,6 @@ HUGE = 1e300
 JAM = 1e-7  # of the largest terms: a contradiction that no step of its modes changes ends the search
 LONGEST = 1e12  # of the ways along what modes leave; farther away nothing leaves its cone
 BEYOND = 1e-9  # of such a way, so that what is at its cone is outside
-LOAD = 1e-7  # of the diagonal: what makes the load of redundant rows unique
-LOOSE = 1e4  # times a change of u: x that changes by more is not the only one, nearly
-LOADINGS = 8  # steps of Newton's method toward it
-ONE_LOAD = 1e-8  # of the largest terms: changes of x that end them
 ROUGH = 1e-4  # of the largest terms: alternating directions serve no better residual
 FALL = 0.1  # of a residual: if it does not fall to this, it stands still
 PATIENCE, JAM_PATIENCE = 3, 6  # changes of modes without such a fall that end a search: where the residual is below
@@ -64,57 +59,6 @@ WORTH = 1e-7  # of the largest terms: what is left above is worth a matrix, if t
 GROSS = 2e-5  # of the largest terms: what is left above is worth a large one
 AGAIN = 1e-6  # the same: it is looked for once more, from x = 0
 LEAVINGS = 40  # of contradictions, at most
-
-
-@loops
-def approach_sparse(
-    n: int,
-    m: int,
-    kinds: Ints,
-    nb: int,
-    at: Ints,
-    block: Ints,
-    U: Lane,
-    Y: Lane,
-    R: Lane,
-    C: Lane,
-    soft: float,
-    bs: Lane,
-    keep: Lane,
-    turn: Lane,
-    d: Lane,
-    xn: Lane,
-    un: Lane,
-    z: Lane,
-    rest: Lane,
-    w: Lane,
-    unknowns: Ints,
-    slot: Ints,
-    order: Ints,
-    first: Ints,
-    near: Ints,
-    H: Lane,
-    enough: float,
-    rounds: int,
-    eps: float,
-) -> None:
-    """x of given modes by proximal rounds on one factor, until the residual is small or stands still (`cone_modes.approach`)."""
-    last = HUGE + 0.0 * eps
-    go = 1.0 + 0.0 * eps
-    sparse_motions(m, nb, at, block, U, Y, soft, bs, xn, un, w)
-    for _ in range(rounds):
-        size = right_side(n, m, kinds, keep, turn, un, unknowns, z)
-        if not any((size < 0.5 * last) & (size > enough)):
-            break
-        last = size
-        for p in range(n):
-            rest[p] = z[p]
-        solve_sparse(n, nb, unknowns, at, block, R, C, d, soft, slot, order, first, near, H, z, w)
-        for p in range(n):
-            z[p] = rest[p] - eps * z[p]
-        solve_sparse(n, nb, unknowns, at, block, R, C, d, soft, slot, order, first, near, H, z, w)
-        move(n, m, kinds, keep, turn, unknowns, z, xn, go)
-        sparse_motions(m, nb, at, block, U, Y, soft, bs, xn, un, w)
 
 
 @loops
@@ -221,132 +165,6 @@ def leave_cones(m: int, kinds: Ints, lo: Lane, hi: Lane, keep: Lane, dx: Lane, x
         for i in range(m):
             x[i] += (1.0 + BEYOND) * way * dx[i]
     return way
-
-
-@loops
-def answers_to_probe(
-    m: int,
-    nb: int,
-    kinds: Ints,
-    at: Ints,
-    block: Ints,
-    R: Lane,
-    C: Lane,
-    keep: Lane,
-    d: Lane,
-    soft: float,
-    slot: Ints,
-    order: Ints,
-    first: Ints,
-    near: Ints,
-    H: Lane,
-    unknowns: Ints,
-    z: Lane,
-    w: Lane,
-) -> float:
-    """The largest x that changes of u of size 1, all over the place, ask for: large where rows of the modes are redundant."""
-    n = list_unknowns(m, kinds, keep, unknowns)
-    for p in range(n):
-        z[p] = (float(7 * p % 11) - 5.3) * keep[unknowns[p]]
-    solve_sparse(n, nb, unknowns, at, block, R, C, d, soft, slot, order, first, near, H, z, w)
-    found = 0.0 * soft
-    for p in range(n):
-        found = maximum(found, abs(z[p]))
-    return found
-
-
-@loops
-def settle_load(
-    m: int,
-    kinds: Ints,
-    nb: int,
-    at: Ints,
-    block: Ints,
-    U: Lane,
-    Y: Lane,
-    R: Lane,
-    C: Lane,
-    soft: float,
-    bs: Lane,
-    lo: Lane,
-    hi: Lane,
-    scale: Lane,
-    keep: Lane,
-    turn: Lane,
-    d: Lane,
-    best: Lane,
-    xs: Lane,
-    xn: Lane,
-    un: Lane,
-    z: Lane,
-    rest: Lane,
-    w: Lane,
-    unknowns: Ints,
-    slot: Ints,
-    degree: Ints,
-    gone: Ints,
-    order: Ints,
-    first: Ints,
-    near: Ints,
-    pivots: Ints,
-    H: Lane,
-    close_enough: float,
-    size: float,
-) -> None:
-    """Where contacts slide and x is not the only one: that of least norm, if it has the same modes.
-
-    With LOAD more on the diagonal x is unique, and Newton's method goes there from the x found. What LOAD adds to the motion is
-    taken away at the end, by proximal rounds that leave the load as it is.
-    """
-    zero = 0.0 * soft
-    one = 1.0 + zero
-    slides = zero
-    for i in range(m):
-        xn[i] = xs[i]
-        if kinds[i] == 1:
-            slides = maximum(slides, keep[i] - keep[i + 2])
-    if not any(slides > 0.0):
-        return
-    if not any(
-        answers_to_probe(m, nb, kinds, at, block, R, C, keep, d, soft, slot, order, first, near, H, unknowns, z, w) > LOOSE
-    ):
-        return
-    loadings = 0
-    way = HUGE + zero
-    while loadings < LOADINGS and any(way > ONE_LOAD * size):
-        loadings += 1
-        sparse_motions(m, nb, at, block, U, Y, soft, bs, xn, un, w)
-        choose_modes(m, kinds, lo, hi, scale, xn, un, LOAD + zero, keep, turn, d, z)
-        n = list_unknowns(m, kinds, keep, unknowns)
-        turn_entries(m, kinds, at, keep, turn, U, Y, R, C)
-        factor_sparse(n, nb, unknowns, at, block, R, C, keep, d, soft, slot, degree, gone, order, first, near, pivots, H)
-        for i in range(m):
-            rest[i] = xn[i]
-        start_modes(m, kinds, keep, turn, rest, z, xn, one, one)
-        for _ in range(2):
-            sparse_motions(m, nb, at, block, U, Y, soft + LOAD, bs, xn, un, w)
-            right_side(n, m, kinds, keep, turn, un, unknowns, z)
-            solve_sparse(n, nb, unknowns, at, block, R, C, d, soft, slot, order, first, near, H, z, w)
-            move(n, m, kinds, keep, turn, unknowns, z, xn, one)
-        way = zero
-        for i in range(m):
-            way = maximum(way, abs(xn[i] - rest[i]))
-    if loadings > 1:
-        sparse_motions(m, nb, at, block, U, Y, soft, bs, xn, un, w)
-        choose_modes(m, kinds, lo, hi, scale, xn, un, EPS + zero, keep, turn, d, z)
-        n = list_unknowns(m, kinds, keep, unknowns)
-        turn_entries(m, kinds, at, keep, turn, U, Y, R, C)
-        factor_sparse(n, nb, unknowns, at, block, R, C, keep, d, soft, slot, degree, gone, order, first, near, pivots, H)
-        for i in range(m):
-            rest[i] = xn[i]
-        start_modes(m, kinds, keep, turn, rest, z, xn, one, one)
-        approach_sparse(
-            n, m, kinds, nb, at, block, U, Y, R, C, soft, bs, keep, turn, d, xn, un, z, rest, w,
-            unknowns, slot, order, first, near, H, SMALL * size, ROUNDS, EPS + zero,
-        )  # fmt: skip
-        if any(natural_map(m, kinds, lo, hi, scale, xn, un, xn, un, zero, z) <= close_enough):
-            for i in range(m):
-                best[i] = xn[i]
 
 
 @loops
