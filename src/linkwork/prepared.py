@@ -120,7 +120,8 @@ class Prepared:
             found = self._adaptive(stepper)
         else:
             found = self.mapped(self.fixed_run().solve(self.control))
-        return delivered(self.held(found), found.failure, found.stopped)
+        held = self.held(found)
+        return delivered(held, found.failure, f" at t = {held.t[-1]:.9g}" if found.stopped else "")
 
     def _adaptive(self, stepper: AdaptiveStepper) -> Solution:
         assert isinstance(self.start, State)
@@ -171,17 +172,13 @@ class Prepared:
         )
 
 
-def delivered(trajectory: Trajectory, failure: str | None, stopped: bool) -> Trajectory:
-    """The trajectory of a run; raises with it where the run failed or was stopped."""
-    if failure:
-        error = SolverError(failure)
-        error.trajectory = trajectory
-        raise error
-    if stopped:
-        stop = RunInterrupted(f"the run was stopped at t = {trajectory.t[-1]:.9g}")
-        stop.trajectory = trajectory
-        raise stop
-    return trajectory
+def delivered(trajectory: Trajectory, failure: str | None, stopped: str = "") -> Trajectory:
+    """The trajectory of a run; raises with it where the run failed, or was stopped, as some words say."""
+    if not (failure or stopped):
+        return trajectory
+    error = SolverError(failure) if failure else RunInterrupted(f"the run was stopped{stopped}")
+    error.trajectory = trajectory
+    raise error
 
 
 def _within_domains(model: Model, found: Solution) -> Solution:

@@ -23,6 +23,7 @@ import numpy as np
 
 from ..errors import InputError
 from ..forces import Actuator, Handle, JointSpring, Muscle, PDController, PoseHandle
+from ..spatial.gate import given_range
 from .places import NUMBER, LawNumbers, Numbers, Places
 
 FACTORS = {
@@ -64,7 +65,7 @@ def _place(x: Numbers, base: Any) -> dict[str, Any]:
 
 def _asked(places: Places, name: str, bounds: tuple[float, float]) -> Control:
     """A slider for a number of a law, a body or a joint."""
-    low, high = _bounds(name, bounds)
+    low, high = given_range(f"the slider {name!r}", bounds)
     owner, _, what = name.rpartition(".")
     known = [{n: [(x, 1.0)] for n, x in law.parameters.items()} for law in places.laws if owner and law.name == owner]
     if owner in places.start.model.names:
@@ -86,16 +87,6 @@ def _of_body(places: Places, body: int) -> dict[str, list[tuple[Numbers, Any]]]:
     own = {name.removeprefix("joint_"): [(x, 1.0)] for name, x in numbers.items() if name not in (*PLACEMENT, *INERTIA)}
     mass = numbers["mass"].values[0]
     return own | ({"mass": [(numbers[name], numbers[name].values / mass) for name in INERTIA]} if mass else {})
-
-
-def _bounds(name: str, bounds: Any) -> tuple[float, float]:
-    try:
-        low, high = (float(x) for x in bounds)
-    except (TypeError, ValueError):
-        low, high = np.nan, np.nan
-    if not low < high < np.inf or low == -np.inf:
-        raise InputError(f"the slider {name!r} needs (lowest, highest), not {bounds!r}")
-    return low, high
 
 
 def _gravity(places: Places) -> Iterator[Control]:

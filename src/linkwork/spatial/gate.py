@@ -248,6 +248,17 @@ def given_positive(what: str, x: Any) -> float:
     return value
 
 
+def given_range(what: str, bounds: Any) -> tuple[float, float]:
+    """A lowest and a highest number that a call is given."""
+    try:
+        low, high = (real(x) for x in bounds)
+    except (TypeError, ValueError):
+        low, high = np.nan, np.nan
+    if not low < high < np.inf or low == -np.inf:
+        raise InputError(f"{what} needs (lowest, highest), not {shown(bounds)}")
+    return low, high
+
+
 def given_count(what: str, x: Any, least: int = 1) -> int:
     """A whole number that a call is given."""
     if isinstance(x, bool | np.bool_) or not isinstance(x, int | np.integer) or x < least:

@@ -45,7 +45,7 @@ def resume(
     if file.head.text.get(BY_STEPS):
         raise InputError(f"{path} holds the steps of a Simulator; lw.Simulator.resume(path) goes on from there")
     if file.end is not None:
-        return delivered(StreamedTrajectory(path, model), file.end["failure"], False)
+        return delivered(StreamedTrajectory(path, model), file.end["failure"])
     asked = {"control": control, "inputs": inputs}
     for name in ASKED:
         if file.head.text["asked"][name] and not callable(asked[name]):

@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import InputError, RunInterrupted, SolverError, WriteError
-from ..prepared import Prepared
+from ..errors import InputError, WriteError
+from ..prepared import Prepared, delivered
 from ..simulate import prepared
 from ..steppers.fixed import FixedRun
 from ..steppers.recording import Place
@@ -88,16 +88,8 @@ def written(ready: Prepared, writer: BlockWriter, call: dict[str, Any], place: P
     except WriteError as error:
         error.trajectory = StreamedTrajectory(writer.path, call["model"])
         raise
-    trajectory = StreamedTrajectory(writer.path, call["model"])
-    if failure:
-        error = SolverError(failure)
-        error.trajectory = trajectory
-        raise error
-    if stopped:
-        stop = RunInterrupted(f"the run was stopped; lw.resume({str(writer.path)!r}) continues it")
-        stop.trajectory = trajectory
-        raise stop
-    return trajectory
+    words = f"; lw.resume({str(writer.path)!r}) continues it" if stopped else ""
+    return delivered(StreamedTrajectory(writer.path, call["model"]), failure, words)
 
 
 def _walk(ready: Prepared, place: Place | None, write: Write) -> tuple[str | None, bool]:

@@ -23,7 +23,7 @@ import numpy as np
 from ...errors import InputError
 from ...forces import Actuator, JointSpring, PDController
 from ...model import Model
-from ...spatial.gate import real
+from ...spatial.gate import given_range
 
 FACTORS = {
     "stiffness": ("stiffness", "kp"),
@@ -159,7 +159,7 @@ def _torques(model: Model) -> Iterator[Tunable]:
 
 def _asked(model: Model, name: str, bounds: Any) -> Tunable:
     """A number of a law, a body or a joint, by name."""
-    low, high = _bounds(name, bounds)
+    low, high = given_range(f"the slider {name!r}", bounds)
     owner, _, what = name.rpartition(".")
     law = next((e for e in model.elements if owner and getattr(e, "name", "") == owner and what in e.numbers()), None)
     if law is not None:
@@ -185,13 +185,3 @@ def _of_body(model: Model, name: str) -> dict[str, Any]:
     body = model.bodies[model.body_index(name)]
     drive = {what: x[0] for what in ("armature", "damping") if len(x := np.atleast_1d(getattr(body.properties, what))) == 1}
     return {"mass": body.inertia.mass, **drive, **body.joint.numbers()}
-
-
-def _bounds(name: str, bounds: Any) -> tuple[float, float]:
-    try:
-        low, high = (real(x) for x in bounds)
-    except (TypeError, ValueError):
-        low, high = np.nan, np.nan
-    if not low < high < np.inf or low == -np.inf:
-        raise InputError(f"the slider {name!r} needs (lowest, highest), not {bounds!r}")
-    return low, high
