@@ -21,6 +21,7 @@ from linkwork.maximal.implicit_laws import implicit_laws
 from linkwork.maximal.implicit_program import implicit_program
 from linkwork.reduced import hybrid
 from linkwork.reduced.dof_tree import dof_tree
+from linkwork.reduced.port_columns import PORT_COLUMNS, port_plans
 from linkwork.steppers.symplectic_euler import maximal_step, reduced_step
 
 BATCH = 20
@@ -136,8 +137,10 @@ def values(name: str) -> dict[str, np.ndarray]:
 
 
 def tree_of(m: lw.Model, algorithm: Algorithm) -> Tree:
-    """Hybrid dynamics marks every other joint, implicit steps carry forces, matrices know pairs of degrees of freedom; the rest
-    runs over the bodies."""
+    """Hybrid dynamics marks every other joint, implicit steps carry forces, columns of ports know where these are, matrices know
+    pairs of degrees of freedom; the rest runs over the bodies."""
+    if algorithm is PORT_COLUMNS:
+        return port_plans(m, range(m.nb)).tree
     if any(f.space == "square" for f in algorithm.fields.values()):
         return dof_tree(m)
     if algorithm.name == "hybrid_dynamics":
