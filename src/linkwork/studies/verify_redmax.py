@@ -110,12 +110,19 @@ def right_routes(scene: RedmaxScene, wanted: Run) -> dict[str, Callable[[], Stat
 
 # --- ode45 by another route -------------------------------------------------------------------------------------------
 class DenseEquation(Equation):
-    """The equation of motion by the dense mass matrix."""
+    """The equation of motion by the dense mass matrix, which remembers nothing."""
 
     def __init__(self, model: Model, baumgarte: tuple[float, float]) -> None:
-        self.model, self.baumgarte = model, baumgarte
+        self.model, self.baumgarte, self._nothing = model, baumgarte, np.zeros((1, 0))
 
     def begin(self, q: np.ndarray) -> None:
+        pass
+
+    @property
+    def memory(self) -> np.ndarray:
+        return self._nothing
+
+    def keep(self) -> None:
         pass
 
     def __call__(self, state: State, u: np.ndarray | None, tau: Any, driven: Any) -> np.ndarray:
