@@ -16,7 +16,7 @@ from ..model.model import Model
 from ..solvers.dense_islands import MATRIX_ROOM
 from ..solvers.islands import SETTINGS
 from ..spatial.scalar import is_zero
-from .law import STAGGERED, ForceLaw, RowLaw
+from .law import STAGGERED, ForceLaw, RowLaw, guessed_unknowns
 from .nodes import LawNodes
 from .ports import BodyPort
 from .supports import Supports
@@ -123,16 +123,12 @@ class Collection:
 
     def first_unknowns(self, q: np.ndarray) -> np.ndarray:
         """Where the unknowns of constraints begin at configurations (batch, nq); programs go on from there."""
-        batch = len(q)
         if not self._unknown:
-            return np.zeros((batch, 0))
+            return np.zeros((len(q), 0))
         key = np.ascontiguousarray(q, float).tobytes()
         found = self._guesses.get(key)
         if found is None:
-            world = np.broadcast_to(np.eye(4), (batch, 1, 4, 4))
-            poses = np.concatenate([kinematics(self.model, q).poses, world], axis=1)
-            laws = list(zip(self.rows, self.row_nodes.bodies, strict=True))
-            found = np.array([np.concatenate([c.first_unknowns([E[i] for i in at]) for c, at in laws]) for E in poses])
+            found = guessed_unknowns(self.rows, self.row_nodes.bodies, kinematics(self.model, q).poses)
             if len(self._guesses) >= GUESSES:
                 self._guesses.clear()
             self._guesses[key] = found

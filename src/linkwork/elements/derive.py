@@ -103,10 +103,7 @@ def derive(law: RowLaw, at: Sequence[At], t: Scalar, unknown: Vector) -> Derived
 
 def _from_gap(law: RowLaw, at: Sequence[At], t: Scalar, unknown: Vector, n: int) -> Derived:
     moved, time = [a.moving(n + 1, first) for a, first in zip(at, starts(at), strict=False)], time_at(n, t)
-    if law.unknowns:
-        inverse = pivoted_inverse(equations(law, values(at), t, unknown)[1])
-        for _ in range(2):
-            unknown = unknown - inverse @ array(list(law.conditions_of(moved, time, unknown)))
+    unknown = followed(law, at, t, unknown, moved, time, 2)
     g_s, slopes_s = split(array(list(law.gap_of(moved, time, unknown))), n + 1, Gradient)
     value, rate = split(g_s, 1, Rate)
     slopes, bends = split(slopes_s, 1, Rate)
@@ -156,39 +153,41 @@ def nearer(law: RowLaw, x: Sequence[Any], t: Scalar, unknown: Vector) -> Vector:
     return unknown - pivoted_inverse(jacobian) @ conditions
 
 
+def followed(
+    law: RowLaw, at: Sequence[At], t: Scalar, unknown: Vector, moved: Sequence[Any], time: Scalar, rounds: int
+) -> Vector:
+    """The unknowns of a constraint as functions of what moves its ports: each round makes one more of their derivatives right."""
+    if not law.unknowns:
+        return unknown
+    inverse = pivoted_inverse(equations(law, values(at), t, unknown)[1])
+    for _ in range(rounds):
+        unknown = unknown - inverse @ array(list(law.conditions_of(moved, time, unknown)))
+    return unknown
+
+
 def approach(law: RowLaw, at: Sequence[At], t: Scalar, unknown: Vector, motion: Sequence[Vector]) -> tuple[Vector, Vector]:
     """The residual of every cone or row, and its rate along another motion of the ports: what decides whether it may act."""
     each = law.per_point
     if law.touches:
         x = values(at)
         return law.gap_of(x, t, unknown)[::each], slips(law, law.touch(x), x, motion)[::each]
-    flows = [a.flowing(v) for a, v in zip(at, motion, strict=True)]
-    if law.unknowns:  # the residual is stationary in them, or nearly so: first derivatives of theirs do not matter
-        inverse = pivoted_inverse(equations(law, values(at), t, unknown)[1])
-        unknown = unknown - inverse @ array(list(law.conditions_of(flows, Rate(t, (1.0,)), unknown)))
-    value, rate = split(array(list(law.gap_of(flows, Rate(t, (1.0,)), unknown))), 1, Rate)
+    flows, time = [a.flowing(v) for a, v in zip(at, motion, strict=True)], Rate(t, (1.0,))
+    unknown = followed(law, at, t, unknown, flows, time, 1)
+    value, rate = split(array(list(law.gap_of(flows, time, unknown))), 1, Rate)
     return value[::each], rate[::each, 0]
-
-
-def bending(law: RowLaw, at: Sequence[At], t: Scalar, unknown: Vector, motion: Sequence[Vector]) -> Vector:
-    """g_ddot of every cone or row along a motion of the ports with constant velocities, E exp((s + r) phi) by s and r."""
-    twice = [a.flowing_twice(v) for a, v in zip(at, motion, strict=True)]
-    time = Gradient(Rate(t, (1.0,)), (Rate(1.0, (0.0,)),))
-    if law.unknowns:
-        inverse = pivoted_inverse(equations(law, values(at), t, unknown)[1])
-        for _ in range(2):
-            unknown = unknown - inverse @ array(list(law.conditions_of(twice, time, unknown)))
-    _, slopes = split(array(list(law.gap_of(twice, time, unknown))), 1, Gradient)
-    return split(slopes[:, 0], 1, Rate)[1][:: law.per_point, 0]
 
 
 def reach(
     law: RowLaw, at: Sequence[At], t: Scalar, unknown: Vector, motion: Sequence[Vector], h: Scalar
 ) -> tuple[Vector, Vector]:
     """The residual of every cone or row, and how fast it may close in a time h, if other rows act on its bodies where these are
-    shapes. Other gaps bend along the motion: their mean rate is g_dot + h/2 g_ddot."""
+    shapes. Other gaps bend along the motion, E exp((s + r) phi) by s and r: their mean rate is g_dot + h/2 g_ddot."""
     if not law.touches:
-        residual, rate = approach(law, at, t, unknown, motion)
-        return residual, rate + 0.5 * h * bending(law, at, t, unknown, motion)
+        twice = [a.flowing_twice(v) for a, v in zip(at, motion, strict=True)]
+        time = Gradient(Rate(t, (1.0,)), (Rate(1.0, (0.0,)),))
+        unknown = followed(law, at, t, unknown, twice, time, 2)
+        g_s, slopes = split(array(list(law.gap_of(twice, time, unknown))), 1, Gradient)
+        (residual, rate), bend = split(g_s, 1, Rate), split(slopes[:, 0], 1, Rate)[1]
+        return residual[:: law.per_point], (rate + 0.5 * h * bend)[:: law.per_point, 0]
     x, points = values(at), law.touch(values(at))
     return law.gap_of(x, t, unknown)[:: law.per_point], closing(points, x, motion)

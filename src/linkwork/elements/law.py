@@ -300,3 +300,15 @@ class RowLaw(Law):
 def known_bodies(model: Model) -> set[str]:
     """The names by which laws may mean a body, the world's among them."""
     return model.keep_as(known_bodies, lambda: {b.name for b in model.bodies} | {WORLD})
+
+
+def guessed_unknowns(laws: Sequence[RowLaw], bodies: Sequence[Sequence[int]], poses: np.ndarray) -> np.ndarray:
+    """Where Newton's method for the unknowns of constraints on some bodies begins (..., unknowns).
+
+    poses   of all bodies of a model (..., bodies, 4, 4); the number after theirs is the world's
+    """
+    lead, pairs = poses.shape[:-3], list(zip(laws, bodies, strict=True))
+    poses = np.concatenate([poses, np.broadcast_to(np.eye(4), (*lead, 1, 4, 4))], axis=-3)
+    flat = poses.reshape(-1, *poses.shape[-3:])
+    found = [np.concatenate([c.first_unknowns([E[i] for i in at]) for c, at in pairs]) for E in flat]
+    return np.reshape(found, (*lead, sum(c.unknowns for c in laws)))

@@ -13,7 +13,7 @@ from ..model.state import Rows
 from ..spatial.scalar import array, zeros
 from .derive import derive, nearer
 from .evaluate import Evaluation, of_laws, port_size
-from .law import RowLaw
+from .law import RowLaw, guessed_unknowns
 from .nodes import STILL, LawNodes, law_at
 from .ports import values
 
@@ -168,11 +168,4 @@ class Unknowns(LawRows):
 
     def guessed(self, given: dict[str, np.ndarray], lead: tuple[int, ...]) -> np.ndarray:
         """Where Newton's method begins at given poses, (..., unknowns)."""
-        poses = given["pose"].reshape(*lead, -1, 4, 4)
-        poses = np.concatenate([poses, np.broadcast_to(np.eye(4), (*lead, 1, 4, 4))], axis=-3)  # the last is the world's
-        pairs = list(zip(self.laws, self.nodes.bodies, strict=True))
-        first = [
-            np.concatenate([c.first_unknowns([E[i] for i in at]) for c, at in pairs])
-            for E in poses.reshape(-1, *poses.shape[-3:])
-        ]
-        return np.reshape(first, (*lead, -1))
+        return guessed_unknowns(self.laws, self.nodes.bodies, given["pose"].reshape(*lead, -1, 4, 4))

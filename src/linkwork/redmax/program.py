@@ -164,28 +164,14 @@ PUT: dict[int, Callable[..., None]] = {RECURSIVE: put_softly, DENSE: put_loads, 
 
 
 # --- the tree ----------------------------------------------------------------------------------------------------------------
-def still_motion(n: Any, parent: Any) -> None:
-    """Velocities, and the accelerations of bodies at a = 0."""
-    forward.velocities(n, parent)
-    n.still = n.E.pull_twist(parent.still) + n.zeta
+def still_by(velocities: Rule) -> Rule:
+    """The rule of velocity terms, and of the accelerations of bodies at a = 0 that follow from them."""
 
+    def rule(n: Any, parent: Any) -> None:
+        velocities(n, parent)
+        n.still = n.E.pull_twist(parent.still) + n.zeta
 
-def predicted_motion(n: Any, parent: Any) -> None:
-    """The same with velocity terms at the middle of the step, where the acceleration of the last step leads."""
-    reduced.predicted_velocities(n, parent)
-    n.still = n.E.pull_twist(parent.still) + n.zeta
-
-
-def middle_motion(n: Any, parent: Any) -> None:
-    """The same once more, at the middle that the first accelerations lead to."""
-    reduced.middle_velocities(n, parent)
-    n.still = n.E.pull_twist(parent.still) + n.zeta
-
-
-def held_middle_motion(n: Any, parent: Any) -> None:
-    """The same where rows pull: as they did in the last step."""
-    reduced.held_middle_velocities(n, parent)
-    n.still = n.E.pull_twist(parent.still) + n.zeta
+    return rule
 
 
 def factor_softly(IA: Articulated, S: np.ndarray, soft: np.ndarray, cross: np.ndarray | None) -> JointFactor:
@@ -363,7 +349,7 @@ def solved(shape: Shape, softness: Softness, free: Rule, coupled_free: Rule) -> 
 
 def solved_at_middle(shape: Shape, softness: Softness, free: Rule) -> list[Step]:
     """The same once more, with velocity terms at the middle that it leads to, on the same factor."""
-    middle = outward(held_middle_motion if shape[1] >= 0 else middle_motion)
+    middle = outward(still_by(reduced.held_middle_velocities if shape[1] >= 0 else reduced.middle_velocities))
     if softness.way == RECURSIVE:
         return [middle, inward(pass_forces), outward(free)]
     return [middle, inward(collect), *solved_again(shape, softness), outward(dense_velocities)]
@@ -401,7 +387,7 @@ def dynamics(shape: Shape, softness: Softness, rules: Rules, rubs_inside: bool =
     _, rows, on_bodies, _ = shape
     free = free_bodies if on_bodies and rows >= 0 else free_joints
     return [
-        outward(predicted_motion if evaluations else still_motion),
+        outward(still_by(reduced.predicted_velocities if evaluations else forward.velocities)),
         *([outward(place)] if on_bodies else []),
         *loaded(shape, softness, linear_loads),
         *solved(shape, softness, free, dense_velocities),
