@@ -28,6 +28,7 @@ from .symplectic_euler import update_after_pushes, update_held, update_joints
 UPDATES = (update_joints, update_held, update_after_pushes)
 MIDDLE = (middle_velocities, held_middle_velocities)
 SOLVERS = (solve_boxes, solve_soft_boxes, solve_packed_cones)
+SQUARES = ("f_ports", "out_f_ports")  # of rows, which are put together; the rest stays as laws have it
 BLOCKS = tuple(f"{of}_by_{by}" for of in ("q", "v") for by in ("q", "way", "v"))
 
 
@@ -99,7 +100,13 @@ def linear_program(algorithm: Algorithm, linear: LinearLaws) -> Algorithm:
         fields |= _row_fields(linear)
     if linear.pushes:
         steps.insert(0, each(no_shift))
-    steps += put_together(linear.force_parts, "force", fields) + put_together(linear.row_parts, "constraint", fields)
+    steps += put_together(linear.force_parts, "force", fields)
+    steps += put_together([part for part in linear.row_parts if part.whole in SQUARES], "constraint", fields)
+    if rows >= 0:
+        fields |= {
+            part.name: Field("output", part.name, of="constraint") for part in linear.row_parts if part.whole not in SQUARES
+        }
+        fields["awake"] = replace(fields["awake"], kind="output")
     steps.append(over("unusual", pushed_update_slopes if linear.pushes else update_slopes))
     return Algorithm(f"{algorithm.name}_linear", fields, {"run": steps})
 

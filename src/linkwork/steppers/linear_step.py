@@ -121,90 +121,78 @@ class Memory:
     """The arrays of all programs of a step for a batch, one feeding the next, and the calls on them."""
 
     def __init__(self, step: LinearStep, batch: int, given: tuple[str, ...]) -> None:
-        self.key, self.linear_step = (batch, given), step
+        self.key, self.linear_step, self.batch = (batch, given), step, batch
         model, plans, algorithm, count = step.model, step.linear.plans, step.algorithm, len(step.motions)
-        nv, self.batch = model.nv, batch
+        nv = model.nv
         shapes = {"q": model.nq, "v": nv, "a": nv, "external": 6 * model.nb, "gravity": 3}
-        told = {name: np.zeros((batch, count, size)) for name, size in shapes.items()}
-        self.q, self.v, self.a, self.external, self.gravity = told.values()
-        self.gravity[:, : 1 + step.middle] = model.gravity
+        self.motions: Arrays = {name: np.zeros((batch, count, size)) for name, size in shapes.items()}
+        self.motions["gravity"][:, : 1 + step.middle] = model.gravity
+        a, external = self.motions["a"], self.motions["external"]
         self.inputs: Arrays = {name: np.zeros((batch, plans.size(algorithm, name))) for name in given}
         unwanted = ("x", "left", *(() if step.middle else ("first_a",)))
         names = [name for name, f in algorithm.fields.items() if f.kind == "output" and name not in unwanted]
         self.out: Arrays = {name: np.zeros((batch, plans.size(algorithm, name))) for name in names}
-        self.out |= {name: self.a[:, k] for name, k in step.at.items()}
+        self.out |= {name: a[:, k] for name, k in step.at.items()}
         under = {"held_change": "pressed", "shift": "pressed_out"}
-        self.out |= {under[name]: self.external[:, k] for name, k in step.at.items() if name in under}
+        self.out |= {under[name]: external[:, k] for name, k in step.at.items() if name in under}
         self._step = _call(plans, algorithm, self.inputs, self.out, batch)
         squares = {name: np.zeros((batch * count, nv * nv)) for name in ("dtau_dq", "dtau_dv")}
-        flat = {name: x.reshape(batch * count, -1) for name, x in told.items()}
+        flat = {name: x.reshape(batch * count, -1) for name, x in self.motions.items()}
         self._tree = _call(dof_plans(model), INVERSE_DERIVATIVES, flat, squares, batch * count)
-        self.E, self.V = (x.reshape(batch, -1) for x in squares.values())
-        inverse = np.zeros((batch, nv * nv))
-        self._inverse = _call(dof_plans(model), INVERSE_MASS_MATRIX, {"q": self.q[:, 0]}, {"M_inverse": inverse}, batch)
-        self.M_inverse = inverse
-        self._ports = self._port_columns(step) if step.bodies else None
-        self._dense(step)
+        inverse, at_ports = np.zeros((batch, nv * nv)), self._port_columns(step)
+        first_q = {"q": self.motions["q"][:, 0]}
+        self._inverse = _call(dof_plans(model), INVERSE_MASS_MATRIX, first_q, {"M_inverse": inverse}, batch)
+        found = {name: x.reshape(batch, -1) for name, x in zip(("E", "V"), squares.values(), strict=True)}
+        self._dense(step, found | at_ports | {"M_inverse": inverse})
 
-    def _port_columns(self, step: LinearStep) -> Call:
-        nv, batch = step.model.nv, self.batch
-        self._free = np.zeros((batch, nv))
-        motions = {"q": self.q[:, 0], "v": self.v[:, 0], "a": self.a[:, 0], "v_start": self.inputs["v"], "v_free": self._free}
+    def _port_columns(self, step: LinearStep) -> Arrays:
+        nv, batch, motions = step.model.nv, self.batch, self.motions
+        self._free, self._ports = np.zeros((batch, nv)), None
+        if step.ports is None:
+            return {}
+        told = {"q": motions["q"][:, 0], "v": motions["v"][:, 0], "a": motions["a"][:, 0]}
+        told |= {"v_start": self.inputs["v"], "v_free": self._free}
         further = {"v_held": "held_change", "v_out": "shift"}
-        motions |= {name: self.a[:, step.at[of]] for name, of in further.items() if of in step.at}
+        told |= {name: motions["a"][:, step.at[of]] for name, of in further.items() if of in step.at}
         found = np.zeros((batch, len(COLUMNS) * 6 * len(step.bodies) * nv))
-        self.at_ports = found
-        assert step.ports is not None
-        return _call(step.ports, PORT_COLUMNS, motions, {"port_columns": found}, batch)
+        self._ports = _call(step.ports, PORT_COLUMNS, told, {"port_columns": found}, batch)
+        return {"at_ports": found}
 
-    def run(self, h: float) -> None:
-        """All programs, one after the other; inputs are given."""
-        self._step()
-        v, at = self.inputs["v"], self.linear_step.at
-        self.q[...] = self.inputs["q"][:, None]
-        self.v[:, 0] = v
-        load = self.out.get("load", self.inputs.get("external"))
-        if load is not None:
-            self.external[:, 0] = load
-        if "first_a" in at:
-            first = at["first_a"]
-            self.v[:, first], self.external[:, first] = v, self.external[:, 0]
-            self.v[:, 0] += 0.5 * h * self.a[:, first]
-        self._tree()
-        self._inverse()
-        if self._ports is not None:
-            np.add(v, h * self.a[:, 0], out=self._free)
-            self._ports()
-
-    def _dense(self, step: LinearStep) -> None:
+    def _dense(self, step: LinearStep, found: Arrays) -> None:
         """The matrices, and between their phases how the diagonal of A changes with rows that push."""
         model, pushing = step.model, len(step.linear.pushing)
         nv = model.nv
         self.result = np.zeros((self.batch, 2 * nv, 3 * nv))
-        given = self.out | {"E": self.E, "V": self.V, "M_inverse": self.M_inverse}
-        given |= {"at_ports": self.at_ports} if step.bodies else {}
-        self._h, self._q = np.zeros(1), np.zeros(model.nq)
+        given = self.out | found | {f"tree_{name}": x for name, x in self.motions.items()}
+        given |= {"q": self.inputs["q"], "v": self.inputs["v"], "v_free": self._free}
+        given |= {"load": self.inputs["external"]} if "load" not in given and "external" in self.inputs else {}
+        self._h = np.zeros(1)
         kept = {"h": self._h, "damping": step.damping}
         self._changes = None
         if step.out:
-            rows = {"v": np.zeros((pushing, nv)), "external": np.zeros((pushing, 6 * model.nb))}
+            told = {"q": np.zeros(model.nq), "v": np.zeros((pushing, nv)), "external": np.zeros((pushing, 6 * model.nb))}
             changes = np.zeros((pushing, nv))
-            kept |= {"pushed_v": rows["v"], "pushed_wrench": rows["external"], "diagonal_changes": changes}
-            self._changes = _call(model.plan, DIAGONAL_CHANGES, {"q": self._q} | rows, {"change": changes}, pushing)
+            kept |= {"pushed_q": told["q"], "pushed_v": told["v"], "pushed_wrench": told["external"], "diagonal_changes": changes}
+            self._changes = _call(model.plan, DIAGONAL_CHANGES, told, {"change": changes}, pushing)
         self._matrices = DenseCall(step.dense, given, self.result, kept)
 
-    def derivatives(self, h: float) -> np.ndarray:
-        """d(q', v')/d(q, v, tau) (batch, 2 nv, 3 nv), once the programs have run; it changes with the next run."""
+    def run(self, h: float) -> np.ndarray:
+        """d(q', v')/d(q, v, tau) (batch, 2 nv, 3 nv) of the inputs; it changes with the next run."""
         self._h[0] = h
+        self._step()
+        for state in range(self.batch):
+            self._matrices("motions", state)
+        self._tree()
+        self._inverse()
+        if self._ports is not None:
+            self._ports()
         deep = self.out["deep"][:, 0].tolist() if self._changes is not None else [0.0] * self.batch
         for state in range(self.batch):
             self._matrices("free", state)
             if self._changes is not None and deep[state] > 0.0:
-                self._q[:] = self.inputs["q"][state]
                 self._changes()
                 self._matrices("out", state)
-            else:
-                self._matrices("rest", state)
+            self._matrices("update", state)
         return self.result
 
 
@@ -238,8 +226,7 @@ def step_jacobian(step: LinearStep, state: State, dt: float, given: Mapping[str,
         memory = step.take(some.stop - first, tuple(told))
         for name, x in told.items():
             memory.inputs[name][...] = x[some] if x.ndim > 1 and len(x) == batch else x
-        memory.run(dt)
-        found[some] = memory.derivatives(dt)
+        found[some] = memory.run(dt)
         if edges is not None:
             np.greater(memory.out["edges"], 0.0, out=edges[some])
         step.give_back(memory)
