@@ -18,7 +18,7 @@ from ..kernel.products import clear
 from ..kernel.sweep import SCALAR, Algorithm, Field, NodeClass, Routine, Step, Tree
 from ..kernel.widths import SCALAR64
 from ..kernel.workspace import Workspace, address_of
-from ..reduced.law_slopes import SEEN, displaced_rows, pushing
+from ..reduced.law_slopes import displaced_rows, pushing
 from ..reduced.pairs import routine
 from ..reduced.port_columns import COLUMNS
 from ..reduced.port_space import moving, width

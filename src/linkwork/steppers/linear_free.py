@@ -124,8 +124,7 @@ def free_changes(nv: int, h: Lane, accelerations: Lane, change: Lane, result: La
     """dv' = dv + h da in the lower half of the result; nothing is pushed out."""
     n = nv
     half = 3 * n * n
-    for i in range(half):
-        result[half + i] = 0.0
+    clear(half, result[half:])
     add_scaled(half, h[0], accelerations, 0, result, half)
     for i in range(n):
         result[half + 3 * i * n + n + i] += 1.0

@@ -19,6 +19,8 @@ from ..solvers.box_tangents import SOFT
 from ..solvers.lu import factor_lu
 from .linear_ports import OF_Q, OF_V, ON_JOINTS
 
+FINE = 1e-14  # softness that changes nothing where rows agree, and still decides between rows that others imply
+EXACT = 1e-11  # of the right-hand sides: what may be left of them
 ROUNDS = 4  # proximal ones, at most
 SETTLED = 1e-7  # of the right-hand sides: a round that changes rows by less leaves the square of it, and is the last
 
@@ -80,27 +82,56 @@ def solve_columns(m: int, width: int, LU: Lane, x: Lane) -> None:
     w = width
     for i in range(0, m, 4):
         rows = min(4, m - i)
-        add_product(rows, w, i, -1.0, LU, i * m, m, 1, x, 0, w, x, i * w, w)
+        if i > 0:
+            add_product(rows, w, i, -1.0, LU, i * m, m, 1, x, 0, w, x, i * w, w)
         solve_lower(rows, w, LU, i * m + i, m, x, i * w)
     end = m
     while end > 0:
         rows = min(4, end)
         i = end - rows
-        add_product(rows, w, m - end, -1.0, LU, i * m + end, m, 1, x, end * w, w, x, i * w, w)
+        if end < m:
+            add_product(rows, w, m - end, -1.0, LU, i * m + end, m, 1, x, end * w, w, x, i * w, w)
         solve_upper(rows, w, LU, i * m + i, m, x, i * w)
         end = i
 
 
 @loops
-def solve_softly(m: int, width: int, T: Lane, soft: Lane, LU: Lane, right: Lane, rest: Lane, step: Lane, x: Lane) -> None:
-    """x with T x = -right; rows that others imply share: SOFT times `soft` is added to the diagonal, and proximal rounds take
-    back what it changes, until they change T x no more. What a round with the step y leaves is right - T y = SOFT soft y."""
+def factor_softly(m: int, softness: float, T: Lane, soft: Lane, LU: Lane) -> None:
+    """The factor of T with `softness` times `soft` added to its diagonal."""
     copy(m * m, T, 0, LU, 0)
     for i in range(m):
-        LU[i * m + i] += SOFT * soft[i]
+        LU[i * m + i] += softness * soft[i]
     factor_lu(m, LU)
+
+
+@loops
+def solve_softly(m: int, width: int, T: Lane, soft: Lane, LU: Lane, right: Lane, rest: Lane, step: Lane, x: Lane) -> None:
+    """x with T x = -right; rows that others imply share.
+
+    A little softness times `soft` on the diagonal of T says how they do; with a step y it leaves softness soft y of the right-hand
+    side. Where that is next to nothing, one step is enough. Elsewhere rows contradict one another, or nearly so: then SOFT is
+    the softness, and proximal rounds take back what it changes, until they change T x no more.
+    """
     size = m * width
-    least = SETTLED * largest_entry(size, right)
+    most = largest_entry(size, right)
+    factor_softly(m, FINE + 0.0 * most, T, soft, LU)
+    clear(size, x)
+    add_scaled(size, -1.0, right, 0, x, 0)
+    solve_columns(m, width, LU, x)
+    clear(size, rest)
+    for i in range(m):
+        add_scaled(width, FINE * soft[i], x, i * width, rest, i * width)
+    if any(largest_entry(size, rest) > EXACT * most):
+        proximal_rounds(m, width, most, T, soft, LU, right, rest, step, x)
+
+
+@loops
+def proximal_rounds(
+    m: int, width: int, most: float, T: Lane, soft: Lane, LU: Lane, right: Lane, rest: Lane, step: Lane, x: Lane
+) -> None:
+    """See `solve_softly`."""
+    size = m * width
+    factor_softly(m, SOFT + 0.0 * most, T, soft, LU)
     clear(size, x)
     copy(size, right, 0, rest, 0)
     for k in range(ROUNDS):
@@ -110,7 +141,7 @@ def solve_softly(m: int, width: int, T: Lane, soft: Lane, LU: Lane, right: Lane,
         if k > 0:
             for i in range(m):
                 add_scaled(width, -SOFT * soft[i], step, i * width, rest, i * width)
-            if not any(largest_entry(size, rest) > least):
+            if not any(largest_entry(size, rest) > SETTLED * most):
                 break
         clear(size, rest)
         for i in range(m):
