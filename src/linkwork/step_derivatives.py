@@ -17,15 +17,15 @@ from .declared import declared
 from .elements.collection import collection
 from .errors import InputError
 from .kernel.directional import slopes_of
-from .model import Model, State
+from .model import Model, State, check_state
 from .model.accepts import check_model
 from .reduced.derivatives import coordinate_columns
 from .reduced.parameters import parameter_slopes
-from .simulate import checked_start, chosen_stepper, takes_stiffness
+from .simulate import SETTINGS, checked_start, chosen_stepper, takes_stiffness
 from .spatial.gate import given_count, given_positive
 from .steppers import AdaptiveStepper
 from .steppers.derivatives import StepTangent, along, step_tangent
-from .steppers.linear_step import is_linear_step, linear_step, step_jacobian
+from .steppers.linear_step import LinearStep, is_linear_step, linear_step, step_jacobian
 from .steppers.symplectic_euler import SymplecticEuler
 
 METHOD = "reduced"
@@ -120,7 +120,8 @@ class Acting:
     def jacobian(self) -> np.ndarray:
         """The same of one step by recursions, see `steppers.linear_step`."""
         assert isinstance(self.stepper, SymplecticEuler)
-        out, edges = step_jacobian(linear_step(self.model, self.stepper), self.state, self.dt, self.given)
+        step, now = linear_step(self.model, self.stepper), self.state
+        out, edges = step_jacobian(step, now.q, now.v, now.t, self.dt, self.given)
         self.edges = None if edges is None else edges.reshape(*self.lead, -1)
         return out.reshape(*self.lead, *out.shape[1:])
 
@@ -150,12 +151,29 @@ def step_derivatives(
     >>> A.shape, B.shape
     ((4, 4), (4, 2))
     """
-    given = {"tau": tau, "external": external, "u": inputs}
-    here = Acting(model, state, dt, given, stepper, limit_model, contact, steps, options)
-    found = here.jacobian() if here.steps == 1 and is_linear_step(here.model, here.stepper) else here.along_units()
-    nv = model.nv
-    result = StepDerivatives(found[..., : 2 * nv], found[..., 2 * nv :])
-    result.edges = here.edges
+    if type(model) is not Model:
+        check_model(model)
+    known: dict[Any, LinearStep] = model.keep_as(StepDerivatives, dict)
+    plain = steps == 1 and not options and type(steps) is int and type(dt) is float
+    step = known.get((dt, stepper, limit_model, contact)) if plain else None
+    if step is not None and type(state) is State and state.q.ndim == state.v.ndim == 1:
+        check_state(model, state)
+        given = {} if tau is external is inputs is None else {"tau": tau, "external": external, "u": inputs}
+        found, edges = step_jacobian(step, state.q[None], state.v[None], state.t, dt, given)
+        found, edges = found[0], None if edges is None else edges[0]
+    else:
+        given = {"tau": tau, "external": external, "u": inputs}
+        here = Acting(model, state, dt, given, stepper, limit_model, contact, steps, options)
+        by_recursions = here.steps == 1 and is_linear_step(here.model, here.stepper)
+        found, edges = here.jacobian() if by_recursions else here.along_units(), here.edges
+        if plain and by_recursions:
+            assert isinstance(here.stepper, SymplecticEuler)
+            if len(known) >= SETTINGS:
+                known.clear()
+            known[dt, stepper, limit_model, contact] = linear_step(here.model, here.stepper)
+    both = 2 * model.nv
+    result = StepDerivatives(found[..., :both], found[..., both:])
+    result.edges = edges
     return result
 
 

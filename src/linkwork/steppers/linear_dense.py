@@ -15,6 +15,7 @@ import numpy as np
 from ..kernel.loops import LoopFunction
 from ..kernel.plans import Plans
 from ..kernel.products import clear
+from ..kernel.sequence import Entry
 from ..kernel.sweep import SCALAR, Algorithm, Field, NodeClass, Routine, Step, Tree
 from ..kernel.widths import SCALAR64
 from ..kernel.workspace import Workspace, address_of
@@ -293,32 +294,37 @@ def _cleared(count: str, A: str) -> Routine:
 
 
 class DenseCall:
-    """The program on arrays, state by state; `kept` are those of its own that others look at."""
+    """The program on arrays, state by state.
+
+    given    (batch, ...), a row of each state
+    kept     arrays of its own that others look at
+    result   who it writes for: (batch, 2 nv, 3 nv), told before every run
+    """
 
     def __init__(
-        self, program: DenseProgram, given: Mapping[str, np.ndarray], result: np.ndarray, kept: Mapping[str, np.ndarray]
+        self, program: DenseProgram, given: Mapping[str, np.ndarray], kept: Mapping[str, np.ndarray], batch: int
     ) -> None:
-        self._runs = {}
-        for phase in program.algorithm.phases:
-            plan = program.plans(program.algorithm, SCALAR64, (phase,))
-            self._runs[phase] = plan.driver.batch, plan.workspace()
-        spaces = [work for _, work in self._runs.values()]
-        first: Workspace = spaces[0]
+        plans = {phase: program.plans(program.algorithm, SCALAR64, (phase,)) for phase in program.algorithm.phases}
+        self._works: dict[str, Workspace] = {phase: plan.workspace() for phase, plan in plans.items()}
+        first = self._works["free"]
         names = first.plan.arrays
-        rows = {name: x for name, x in given.items() if name in program.sizes} | {"result": result}
-        self._starts = first.bases.copy()
-        self._steps = np.zeros(len(names), np.int64)
-        for name, x in (rows | dict(kept)).items():
-            k = names.index(name)
-            self._starts[k] = address_of(x)
-            self._steps[k] = x.strides[0] if name in rows else 0
-        self._alive = (given, result, kept)
-        for work in spaces:
+        self._bases = np.repeat(first.bases[None], batch, axis=0)
+        for name, x in {**given, **kept}.items():
+            if name in program.sizes:
+                steps = np.arange(batch) * (x.strides[0] if name in given else 0)
+                self._bases[:, names.index(name)] = address_of(x) + steps
+        self._result, self._at = names.index("result"), 0
+        self._alive = (given, kept)
+        for work in self._works.values():
             work.job({}, {}, 1)
 
-    def __call__(self, phase: str, state: int) -> None:
-        """One phase for one state."""
-        run, work = self._runs[phase]
-        work.bases[:] = self._starts + state * self._steps
-        work.buffer[:8] = bytes(8)  # no state is done yet
-        run(work.job_at)
+    def entry(self, phase: str, state: int, flag: np.ndarray | None = None) -> Entry:
+        """One phase for one state, as a part of a sequence."""
+        return Entry(self._works[phase], self._bases[state], flag)
+
+    def write_to(self, result: np.ndarray) -> None:
+        """Where the next result goes."""
+        at = address_of(result)
+        if at != self._at:
+            self._bases[:, self._result] = at + result.strides[0] * np.arange(len(result))
+            self._at = at

@@ -108,9 +108,9 @@ def factor_softly(m: int, softness: float, T: Lane, soft: Lane, LU: Lane) -> Non
 def solve_softly(m: int, width: int, T: Lane, soft: Lane, LU: Lane, right: Lane, rest: Lane, step: Lane, x: Lane) -> None:
     """x with T x = -right; rows that others imply share.
 
-    A little softness times `soft` on the diagonal of T says how they do; with a step y it leaves softness soft y of the right-hand
-    side. Where that is next to nothing, one step is enough. Elsewhere rows contradict one another, or nearly so: then SOFT is
-    the softness, and proximal rounds take back what it changes, until they change T x no more.
+    A little softness times `soft` on the diagonal of T says how they do; with a step y it leaves softness soft y of what is asked
+    for. Where that is next to nothing, one step is enough. Elsewhere rows contradict one another, or nearly so: then SOFT is the
+    softness, and proximal rounds take back what it changes, until they change T x no more.
     """
     size = m * width
     most = largest_entry(size, right)

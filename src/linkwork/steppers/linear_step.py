@@ -18,6 +18,7 @@ instead, for any stepper and number of steps: the same numbers, by another way.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
@@ -25,9 +26,11 @@ import numpy as np
 
 from ..elements.collection import BOUNDED, CONES, EQUALITIES, Collection, collection
 from ..kernel.call import Call
+from ..kernel.function import FLOAT64, fresh
 from ..kernel.plans import Plans
+from ..kernel.sequence import JobSequence
 from ..kernel.sweep import Algorithm
-from ..model import Model, State
+from ..model import Model
 from ..reduced.diagonal_changes import DIAGONAL_CHANGES
 from ..reduced.dof_tree import dof_plans
 from ..reduced.inverse_derivatives import INVERSE_DERIVATIVES
@@ -88,6 +91,11 @@ class LinearStep:
         return DenseProgram(self)
 
     @cached_property
+    def follows(self) -> bool:
+        """Whether constraints have unknowns."""
+        return "unknown" in self.algorithm.fields and self.linear.plans.size(self.algorithm, "unknown") > 0
+
+    @cached_property
     def squares(self) -> int:
         """The numbers of the squares of all joints."""
         return int((np.diff(self.model.tree.offsets("v")) ** 2).sum())
@@ -105,8 +113,15 @@ class LinearStep:
         bodies = (i for i in self.linear.unusual.tolist() if starts[i + 1] > starts[i])
         return [(slice(starts[i], starts[i + 1]), slice(squares[i], squares[i + 1])) for i in bodies]
 
+    def constants(self, batch: int) -> Arrays:
+        """Inputs of the program that are the same in all calls: of steps from rest, without a memory of steps before."""
+        told = self.program.given(self.model, 1.0)
+        none = {"q": np.repeat(self.model.neutral()[None], batch, axis=0), "v": np.zeros((batch, self.model.nv))}
+        told |= self.program.entered(self.model, none, 0.0)
+        return {name: x for name, x in told.items() if name in self.algorithm.fields and np.size(x)}
+
     def take(self, batch: int, given: tuple[str, ...]) -> Memory:
-        """Memory for so many states with these inputs, which no other call has."""
+        """Memory for so many states with these inputs besides the state, which no other call has."""
         try:
             return self._idle[batch, given].pop()
         except LookupError:
@@ -121,79 +136,89 @@ class Memory:
     """The arrays of all programs of a step for a batch, one feeding the next, and the calls on them."""
 
     def __init__(self, step: LinearStep, batch: int, given: tuple[str, ...]) -> None:
-        self.key, self.linear_step, self.batch = (batch, given), step, batch
+        self.key, self.batch = (batch, given), batch
+        self._shape = (batch, 2 * step.model.nv, 3 * step.model.nv)
         model, plans, algorithm, count = step.model, step.linear.plans, step.algorithm, len(step.motions)
         nv = model.nv
         shapes = {"q": model.nq, "v": nv, "a": nv, "external": 6 * model.nb, "gravity": 3}
         self.motions: Arrays = {name: np.zeros((batch, count, size)) for name, size in shapes.items()}
         self.motions["gravity"][:, : 1 + step.middle] = model.gravity
         a, external = self.motions["a"], self.motions["external"]
-        self.inputs: Arrays = {name: np.zeros((batch, plans.size(algorithm, name))) for name in given}
+        self.inputs = self._inputs(step, given)
+        self.q, self.v = self.inputs["q"], self.inputs["v"]
+        self.t, self.h = (self.inputs.get(name, np.zeros((batch, 1))) for name in ("t", "h"))
         unwanted = ("x", "left", *(() if step.middle else ("first_a",)))
         names = [name for name, f in algorithm.fields.items() if f.kind == "output" and name not in unwanted]
         self.out: Arrays = {name: np.zeros((batch, plans.size(algorithm, name))) for name in names}
         self.out |= {name: a[:, k] for name, k in step.at.items()}
         under = {"held_change": "pressed", "shift": "pressed_out"}
         self.out |= {under[name]: external[:, k] for name, k in step.at.items() if name in under}
-        self._step = _call(plans, algorithm, self.inputs, self.out, batch)
+        self.edges = self.out.get("edges")
+        forward = _call(plans, algorithm, self.inputs, self.out, batch)
         squares = {name: np.zeros((batch * count, nv * nv)) for name in ("dtau_dq", "dtau_dv")}
         flat = {name: x.reshape(batch * count, -1) for name, x in self.motions.items()}
-        self._tree = _call(dof_plans(model), INVERSE_DERIVATIVES, flat, squares, batch * count)
-        inverse, at_ports = np.zeros((batch, nv * nv)), self._port_columns(step)
-        first_q = {"q": self.motions["q"][:, 0]}
-        self._inverse = _call(dof_plans(model), INVERSE_MASS_MATRIX, first_q, {"M_inverse": inverse}, batch)
+        tree = _call(dof_plans(model), INVERSE_DERIVATIVES, flat, squares, batch * count)
         found = {name: x.reshape(batch, -1) for name, x in zip(("E", "V"), squares.values(), strict=True)}
-        self._dense(step, found | at_ports | {"M_inverse": inverse})
+        found["M_inverse"] = np.zeros((batch, nv * nv))
+        own = {"q": self.motions["q"][:, 0]}
+        inverse = _call(dof_plans(model), INVERSE_MASS_MATRIX, own, {"M_inverse": found["M_inverse"]}, batch)
+        self._free, ports = np.zeros((batch, nv)), []
+        if step.ports is not None:
+            found["at_ports"] = np.zeros((batch, len(COLUMNS) * 6 * len(step.bodies) * nv))
+            ports = [self._columns(step, step.ports, found["at_ports"])]
+        self._spares: Arrays = {}
+        kept = {"h": self.h, "damping": step.damping}
+        changes = self._changes(step, kept) if step.out else None
+        self._matrices = DenseCall(step.dense, self._given() | found, kept, batch)
+        entries = [forward.entry, *(self._matrices.entry("motions", k) for k in range(batch))]
+        entries += [call.entry for call in (tree, inverse, *ports)]
+        for k in range(batch):
+            entries.append(self._matrices.entry("free", k))
+            if changes is not None:
+                deep = self.out["deep"][k]
+                entries += [replace(changes.entry, flag=deep), self._matrices.entry("out", k, deep)]
+            entries.append(self._matrices.entry("update", k))
+        self._run, self._calls = JobSequence(entries), (forward, tree, inverse, ports, changes)
 
-    def _port_columns(self, step: LinearStep) -> Arrays:
-        nv, batch, motions = step.model.nv, self.batch, self.motions
-        self._free, self._ports = np.zeros((batch, nv)), None
-        if step.ports is None:
-            return {}
+    def _inputs(self, step: LinearStep, given: tuple[str, ...]) -> Arrays:
+        """Of the program of the step."""
+        told = step.constants(self.batch)
+        names = {*told, "t", *given} & set(step.algorithm.fields)
+        found = {name: np.zeros((self.batch, step.linear.plans.size(step.algorithm, name))) for name in sorted(names)}
+        for name, x in told.items():
+            found[name][...] = x
+        return found
+
+    def _given(self) -> Arrays:
+        """Arrays that the matrices are made of, besides derivatives of the tree."""
+        given = self.out | {f"tree_{name}": x for name, x in self.motions.items()}
+        given |= {"q": self.inputs["q"], "v": self.inputs["v"], "v_free": self._free}
+        return {"load": self.inputs["external"]} | given if "external" in self.inputs else given
+
+    def _columns(self, step: LinearStep, ports: Plans, found: np.ndarray) -> Call:
+        """Columns at ports."""
+        motions = self.motions
         told = {"q": motions["q"][:, 0], "v": motions["v"][:, 0], "a": motions["a"][:, 0]}
         told |= {"v_start": self.inputs["v"], "v_free": self._free}
         further = {"v_held": "held_change", "v_out": "shift"}
         told |= {name: motions["a"][:, step.at[of]] for name, of in further.items() if of in step.at}
-        found = np.zeros((batch, len(COLUMNS) * 6 * len(step.bodies) * nv))
-        self._ports = _call(step.ports, PORT_COLUMNS, told, {"port_columns": found}, batch)
-        return {"at_ports": found}
+        return _call(ports, PORT_COLUMNS, told, {"port_columns": found}, self.batch)
 
-    def _dense(self, step: LinearStep, found: Arrays) -> None:
-        """The matrices, and between their phases how the diagonal of A changes with rows that push."""
+    def _changes(self, step: LinearStep, kept: Arrays) -> Call:
+        """How the diagonal of A changes with rows that push, between phases of the matrices."""
         model, pushing = step.model, len(step.linear.pushing)
-        nv = model.nv
-        self.result = np.zeros((self.batch, 2 * nv, 3 * nv))
-        given = self.out | found | {f"tree_{name}": x for name, x in self.motions.items()}
-        given |= {"q": self.inputs["q"], "v": self.inputs["v"], "v_free": self._free}
-        given |= {"load": self.inputs["external"]} if "load" not in given and "external" in self.inputs else {}
-        self._h = np.zeros(1)
-        kept = {"h": self._h, "damping": step.damping}
-        self._changes = None
-        if step.out:
-            told = {"q": np.zeros(model.nq), "v": np.zeros((pushing, nv)), "external": np.zeros((pushing, 6 * model.nb))}
-            changes = np.zeros((pushing, nv))
-            kept |= {"pushed_q": told["q"], "pushed_v": told["v"], "pushed_wrench": told["external"], "diagonal_changes": changes}
-            self._changes = _call(model.plan, DIAGONAL_CHANGES, told, {"change": changes}, pushing)
-        self._matrices = DenseCall(step.dense, given, self.result, kept)
+        told = {"q": np.zeros(model.nq), "v": np.zeros((pushing, model.nv)), "external": np.zeros((pushing, 6 * model.nb))}
+        changes = np.zeros((pushing, model.nv))
+        kept |= {"pushed_q": told["q"], "pushed_v": told["v"], "pushed_wrench": told["external"], "diagonal_changes": changes}
+        return _call(model.plan, DIAGONAL_CHANGES, told, {"change": changes}, pushing)
 
     def run(self, h: float) -> np.ndarray:
-        """d(q', v')/d(q, v, tau) (batch, 2 nv, 3 nv) of the inputs; it changes with the next run."""
-        self._h[0] = h
-        self._step()
-        for state in range(self.batch):
-            self._matrices("motions", state)
-        self._tree()
-        self._inverse()
-        if self._ports is not None:
-            self._ports()
-        deep = self.out["deep"][:, 0].tolist() if self._changes is not None else [0.0] * self.batch
-        for state in range(self.batch):
-            self._matrices("free", state)
-            if self._changes is not None and deep[state] > 0.0:
-                self._changes()
-                self._matrices("out", state)
-            self._matrices("update", state)
-        return self.result
+        """d(q', v')/d(q, v, tau) (batch, 2 nv, 3 nv) of the inputs."""
+        self.h[...] = h
+        result = fresh(self._spares, "result", self._shape, FLOAT64)
+        self._matrices.write_to(result)
+        self._run()
+        return result
 
 
 def _call(plans: Plans, algorithm: Algorithm, inputs: Arrays, outputs: Arrays, batch: int) -> Call:
@@ -208,28 +233,42 @@ def linear_step(model: Model, stepper: SymplecticEuler) -> LinearStep:
     return model.keep_as((LinearStep, stepper), lambda: LinearStep(model, stepper))
 
 
-def step_jacobian(step: LinearStep, state: State, dt: float, given: Mapping[str, Any]) -> tuple[np.ndarray, np.ndarray | None]:
+def step_jacobian(
+    step: LinearStep, q: np.ndarray, v: np.ndarray, t: float, dt: float, given: Mapping[str, Any]
+) -> tuple[np.ndarray, np.ndarray | None]:
     """d(q', v')/d(q, v, tau) (batch, 2 nv, 3 nv), and which rows are at an edge (batch, rows), if there are rows.
 
-    state   (batch, ...)
+    q, v    (batch, ...)
     given   tau, external, u: (...) of one state, or (batch, ...); None where there is none
     """
-    batch, nv, fields = len(state.q), step.model.nv, step.algorithm.fields
-    told = step.program.given(step.model, dt) | step.program.entered(step.model, {"q": state.q, "v": state.v}, float(state.t))
-    told |= {"q": state.q, "v": state.v, "t": np.array([float(state.t)])}
-    told |= {name: _flat(name, x) for name, x in given.items() if x is not None}
-    told = {name: x for name, x in told.items() if name in fields and np.size(x)}
-    found = np.empty((batch, 2 * nv, 3 * nv))
+    batch = len(q)
+    told = {name: _flat(name, x) for name, x in given.items() if x is not None and name in step.algorithm.fields}
+    if step.follows:
+        told["unknown"] = step.linear.laws.first_unknowns(q)
+    if batch <= CHUNK:
+        return _chunk(step, q, v, t, dt, told)
+    found = np.empty((batch, 2 * step.model.nv, 3 * step.model.nv))
     edges = np.empty((batch, step.linear.laws.row_count), bool) if step.rows is not None else None
     for first in range(0, batch, CHUNK):
         some = slice(first, min(first + CHUNK, batch))
-        memory = step.take(some.stop - first, tuple(told))
-        for name, x in told.items():
-            memory.inputs[name][...] = x[some] if x.ndim > 1 and len(x) == batch else x
-        found[some] = memory.run(dt)
+        own = {name: x[some] if x.ndim > 1 and len(x) == batch else x for name, x in told.items()}
+        found[some], at_edges = _chunk(step, q[some], v[some], t, dt, own)
         if edges is not None:
-            np.greater(memory.out["edges"], 0.0, out=edges[some])
-        step.give_back(memory)
+            edges[some] = at_edges
+    return found, edges
+
+
+def _chunk(
+    step: LinearStep, q: np.ndarray, v: np.ndarray, t: float, dt: float, told: Arrays
+) -> tuple[np.ndarray, np.ndarray | None]:
+    """The same of so many states as are done at a time."""
+    memory = step.take(len(q), tuple(told))
+    memory.q[...], memory.v[...], memory.t[...] = q, v, t
+    for name, x in told.items():
+        memory.inputs[name][...] = x
+    found = memory.run(dt)
+    edges = None if memory.edges is None else memory.edges > 0.0
+    step.give_back(memory)
     return found, edges
 
 
