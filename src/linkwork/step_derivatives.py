@@ -48,7 +48,12 @@ class StepDerivatives(_Matrices):
     ((4, 4), (4, 2))
     """
 
-    edges: np.ndarray | None = None
+    marks: np.ndarray | None = None  # positive at such rows
+
+    @property
+    def edges(self) -> np.ndarray | None:
+        """See above."""
+        return None if self.marks is None else self.marks > 0.0
 
 
 def acting_model(model: Model, dt: float, stepper: str | None, limit_model: str, contact: str, options: dict[str, Any]) -> Model:
@@ -121,8 +126,8 @@ class Acting:
         """The same of one step by recursions, see `steppers.linear_step`."""
         assert isinstance(self.stepper, SymplecticEuler)
         step, now = linear_step(self.model, self.stepper), self.state
-        out, edges = step_jacobian(step, now.q, now.v, now.t, self.dt, self.given)
-        self.edges = None if edges is None else edges.reshape(*self.lead, -1)
+        out, marks = step_jacobian(step, now.q, now.v, now.t, self.dt, self.given)
+        self.edges = None if marks is None else (marks > 0.0).reshape(*self.lead, -1)
         return out.reshape(*self.lead, *out.shape[1:])
 
 
@@ -159,13 +164,14 @@ def step_derivatives(
     if step is not None and type(state) is State and state.q.ndim == state.v.ndim == 1:
         check_state(model, state)
         given = {} if tau is external is inputs is None else {"tau": tau, "external": external, "u": inputs}
-        found, edges = step_jacobian(step, state.q[None], state.v[None], state.t, dt, given)
-        found, edges = found[0], None if edges is None else edges[0]
+        many, all_marks = step_jacobian(step, state.q[None], state.v[None], state.t, dt, given)
+        found, marks = many[0], None if all_marks is None else all_marks[0]
     else:
         given = {"tau": tau, "external": external, "u": inputs}
         here = Acting(model, state, dt, given, stepper, limit_model, contact, steps, options)
         by_recursions = here.steps == 1 and is_linear_step(here.model, here.stepper)
-        found, edges = here.jacobian() if by_recursions else here.along_units(), here.edges
+        found = here.jacobian() if by_recursions else here.along_units()
+        marks = here.edges
         if plain and by_recursions:
             assert isinstance(here.stepper, SymplecticEuler)
             if len(known) >= SETTINGS:
@@ -173,7 +179,7 @@ def step_derivatives(
             known[dt, stepper, limit_model, contact] = linear_step(here.model, here.stepper)
     both = 2 * model.nv
     result = StepDerivatives(found[..., :both], found[..., both:])
-    result.edges = edges
+    result.marks = marks
     return result
 
 

@@ -86,7 +86,7 @@ class DenseProgram:
             **dict.fromkeys(("g", "multipliers", "right_rows", "rest", "step"), 3 * R * n),
             **dict.fromkeys(("out_g", "out_multipliers"), 3 * Q * n),
             **dict.fromkeys(("answered", "answers", "moved", "on_middle", "middle_answered"), R * n),
-            **dict.fromkeys(("soft", "out_free", "out_x", "slow"), R),
+            **dict.fromkeys(("soft", "out_free", "out_x", "slow", "edges"), R),
             **{name: parts.get(name, 0) for name in PARTS},
             "awake": len(linear.laws.rows),
             "on_joints": ON_JOINTS * R * n,
@@ -98,7 +98,7 @@ class DenseProgram:
             "out_answers": n * Q,
             "h": 1,
             "damping": n,
-            "result": 6 * n * n,
+            "result": 6 * n * n + R,
             "at_ports": len(COLUMNS) * 6 * len(step.bodies) * n,
             "pushed_q": model.nq,
             "pushed_v": P * n,
@@ -298,7 +298,7 @@ class DenseCall:
 
     given    (batch, ...), a row of each state
     kept     arrays of its own that others look at
-    result   who it writes for: (batch, 2 nv, 3 nv), told before every run
+    result   where it writes to: (batch, 6 nv nv + rows), told before every run
     """
 
     def __init__(
@@ -313,7 +313,7 @@ class DenseCall:
             if name in program.sizes:
                 steps = np.arange(batch) * (x.strides[0] if name in given else 0)
                 self._bases[:, names.index(name)] = address_of(x) + steps
-        self._result, self._at = names.index("result"), 0
+        self._result, self._last = names.index("result"), None
         self._alive = (given, kept)
         for work in self._works.values():
             work.job({}, {}, 1)
@@ -324,7 +324,6 @@ class DenseCall:
 
     def write_to(self, result: np.ndarray) -> None:
         """Where the next result goes."""
-        at = address_of(result)
-        if at != self._at:
-            self._bases[:, self._result] = at + result.strides[0] * np.arange(len(result))
-            self._at = at
+        if result is not self._last:
+            self._bases[:, self._result] = address_of(result) + result.strides[0] * np.arange(len(result))
+            self._last = result

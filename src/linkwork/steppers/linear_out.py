@@ -165,6 +165,7 @@ def pushed_changes(nv: int, displaced: int, out_answers: Lane, out_multipliers: 
 @loops
 def updated(
     nv: int,
+    rows: int,
     unusual: int,
     unusual_at: Table,
     unusual_size: Table,
@@ -177,12 +178,15 @@ def updated(
     v_by_q: Lane,
     v_by_way: Lane,
     v_by_v: Lane,
+    edges: Lane,
     right: Lane,
     result: Lane,
 ) -> None:
-    """The derivatives of q' above those of v': of joints that add their way, and of others."""
+    """The derivatives of q' above those of v': of joints that add their way, and of others. Behind them, which rows are at an
+    edge."""
     n = nv
     w = 3 * n
+    copy(rows, edges, 0, result, 2 * n * w)
     copy(n * w, change, 0, result, 0)
     add_scaled(n * w, h[0], result, n * w, result, 0)
     for u in range(unusual):

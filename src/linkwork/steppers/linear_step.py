@@ -96,6 +96,11 @@ class LinearStep:
         return "unknown" in self.algorithm.fields and self.linear.plans.size(self.algorithm, "unknown") > 0
 
     @cached_property
+    def size(self) -> int:
+        """The numbers of a result: those of the matrix, and of rows whether they are at an edge."""
+        return 6 * self.model.nv**2 + self.linear.laws.row_count
+
+    @cached_property
     def squares(self) -> int:
         """The numbers of the squares of all joints."""
         return int((np.diff(self.model.tree.offsets("v")) ** 2).sum())
@@ -137,7 +142,7 @@ class Memory:
 
     def __init__(self, step: LinearStep, batch: int, given: tuple[str, ...]) -> None:
         self.key, self.batch = (batch, given), batch
-        self._shape = (batch, 2 * step.model.nv, 3 * step.model.nv)
+        self._shape = (batch, step.size)
         model, plans, algorithm, count = step.model, step.linear.plans, step.algorithm, len(step.motions)
         nv = model.nv
         shapes = {"q": model.nq, "v": nv, "a": nv, "external": 6 * model.nb, "gravity": 3}
@@ -153,7 +158,6 @@ class Memory:
         self.out |= {name: a[:, k] for name, k in step.at.items()}
         under = {"held_change": "pressed", "shift": "pressed_out"}
         self.out |= {under[name]: external[:, k] for name, k in step.at.items() if name in under}
-        self.edges = self.out.get("edges")
         forward = _call(plans, algorithm, self.inputs, self.out, batch)
         squares = {name: np.zeros((batch * count, nv * nv)) for name in ("dtau_dq", "dtau_dv")}
         flat = {name: x.reshape(batch * count, -1) for name, x in self.motions.items()}
@@ -167,6 +171,7 @@ class Memory:
             found["at_ports"] = np.zeros((batch, len(COLUMNS) * 6 * len(step.bodies) * nv))
             ports = [self._columns(step, step.ports, found["at_ports"])]
         self._spares: Arrays = {}
+        self._last_h = 0.0
         kept = {"h": self.h, "damping": step.damping}
         changes = self._changes(step, kept) if step.out else None
         self._matrices = DenseCall(step.dense, self._given() | found, kept, batch)
@@ -213,8 +218,9 @@ class Memory:
         return _call(model.plan, DIAGONAL_CHANGES, told, {"change": changes}, pushing)
 
     def run(self, h: float) -> np.ndarray:
-        """d(q', v')/d(q, v, tau) (batch, 2 nv, 3 nv) of the inputs."""
-        self.h[...] = h
+        """d(q', v')/d(q, v, tau) of the inputs, and marks of rows at an edge: (batch, size)."""
+        if h != self._last_h:
+            self._last_h = self.h[...] = h
         result = fresh(self._spares, "result", self._shape, FLOAT64)
         self._matrices.write_to(result)
         self._run()
@@ -236,40 +242,36 @@ def linear_step(model: Model, stepper: SymplecticEuler) -> LinearStep:
 def step_jacobian(
     step: LinearStep, q: np.ndarray, v: np.ndarray, t: float, dt: float, given: Mapping[str, Any]
 ) -> tuple[np.ndarray, np.ndarray | None]:
-    """d(q', v')/d(q, v, tau) (batch, 2 nv, 3 nv), and which rows are at an edge (batch, rows), if there are rows.
+    """d(q', v')/d(q, v, tau) (batch, 2 nv, 3 nv), and marks (batch, rows), if there are rows: positive where one is at an edge.
 
     q, v    (batch, ...)
     given   tau, external, u: (...) of one state, or (batch, ...); None where there is none
     """
-    batch = len(q)
+    batch, nv = len(q), step.model.nv
     told = {name: _flat(name, x) for name, x in given.items() if x is not None and name in step.algorithm.fields}
     if step.follows:
         told["unknown"] = step.linear.laws.first_unknowns(q)
     if batch <= CHUNK:
-        return _chunk(step, q, v, t, dt, told)
-    found = np.empty((batch, 2 * step.model.nv, 3 * step.model.nv))
-    edges = np.empty((batch, step.linear.laws.row_count), bool) if step.rows is not None else None
-    for first in range(0, batch, CHUNK):
-        some = slice(first, min(first + CHUNK, batch))
-        own = {name: x[some] if x.ndim > 1 and len(x) == batch else x for name, x in told.items()}
-        found[some], at_edges = _chunk(step, q[some], v[some], t, dt, own)
-        if edges is not None:
-            edges[some] = at_edges
-    return found, edges
+        found = _chunk(step, q, v, t, dt, told)
+    else:
+        found = np.empty((batch, step.size))
+        for first in range(0, batch, CHUNK):
+            some = slice(first, min(first + CHUNK, batch))
+            own = {name: x[some] if x.ndim > 1 and len(x) == batch else x for name, x in told.items()}
+            found[some] = _chunk(step, q[some], v[some], t, dt, own)
+    count = 6 * nv * nv
+    return found[:, :count].reshape(batch, 2 * nv, 3 * nv), None if step.rows is None else found[:, count:]
 
 
-def _chunk(
-    step: LinearStep, q: np.ndarray, v: np.ndarray, t: float, dt: float, told: Arrays
-) -> tuple[np.ndarray, np.ndarray | None]:
-    """The same of so many states as are done at a time."""
+def _chunk(step: LinearStep, q: np.ndarray, v: np.ndarray, t: float, dt: float, told: Arrays) -> np.ndarray:
+    """The numbers of so many states as are done at a time (batch, size)."""
     memory = step.take(len(q), tuple(told))
     memory.q[...], memory.v[...], memory.t[...] = q, v, t
     for name, x in told.items():
         memory.inputs[name][...] = x
     found = memory.run(dt)
-    edges = None if memory.edges is None else memory.edges > 0.0
     step.give_back(memory)
-    return found, edges
+    return found
 
 
 def _flat(name: str, x: Any) -> np.ndarray:
