@@ -161,25 +161,35 @@ def step_derivatives(
     known: dict[Any, LinearStep] = model.keep_as(StepDerivatives, dict)
     plain = steps == 1 and not options and type(steps) is int and type(dt) is float
     step = known.get((dt, stepper, limit_model, contact)) if plain else None
-    if step is not None and type(state) is State and state.q.ndim == state.v.ndim == 1:
+    if step is not None and tau is external is inputs is None and type(state) is State and state.q.ndim == state.v.ndim == 1:
         check_state(model, state)
-        given = {} if tau is external is inputs is None else {"tau": tau, "external": external, "u": inputs}
-        many, all_marks = step_jacobian(step, state.q[None], state.v[None], state.t, dt, given)
-        found, marks = many[0], None if all_marks is None else all_marks[0]
-    else:
-        given = {"tau": tau, "external": external, "u": inputs}
-        here = Acting(model, state, dt, given, stepper, limit_model, contact, steps, options)
-        by_recursions = here.steps == 1 and is_linear_step(here.model, here.stepper)
-        found = here.jacobian() if by_recursions else here.along_units()
-        marks = here.edges
-        if plain and by_recursions:
-            assert isinstance(here.stepper, SymplecticEuler)
+        return _parted(step, step.of_one(state.q, state.v, state.t, dt))
+    given = {"tau": tau, "external": external, "u": inputs}
+    here = Acting(model, state, dt, given, stepper, limit_model, contact, steps, options)
+    if here.steps == 1 and is_linear_step(here.model, here.stepper):
+        found = here.jacobian()
+        assert isinstance(here.stepper, SymplecticEuler)
+        step = linear_step(here.model, here.stepper)
+        if plain and not step.follows:
             if len(known) >= SETTINGS:
                 known.clear()
-            known[dt, stepper, limit_model, contact] = linear_step(here.model, here.stepper)
+            known[dt, stepper, limit_model, contact] = step
+    else:
+        found = here.along_units()
     both = 2 * model.nv
     result = StepDerivatives(found[..., :both], found[..., both:])
-    result.marks = marks
+    result.marks = here.edges
+    return result
+
+
+def _parted(step: LinearStep, numbers: np.ndarray) -> StepDerivatives:
+    """The numbers of one state as matrices."""
+    nv = step.model.nv
+    count = 6 * nv * nv
+    whole = numbers[:count].reshape(2 * nv, 3 * nv)
+    result = StepDerivatives(whole[:, : 2 * nv], whole[:, 2 * nv :])
+    if step.rows is not None:
+        result.marks = numbers[count:]
     return result
 
 

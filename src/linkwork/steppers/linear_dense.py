@@ -7,6 +7,7 @@ It runs in one lane, for one state at a time, in the memory of the programs befo
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -25,8 +26,18 @@ from ..reduced.port_columns import COLUMNS
 from ..reduced.port_space import moving, width
 from .linear_free import accelerations_of_middle, accelerations_of_start, free_changes, lay_motions, no_slopes
 from .linear_out import push_rows, pushed_answers, pushed_changes, turning_rows, updated
-from .linear_ports import N_V, OF_A, ON_JOINTS, add_pairs, add_seen_product, rows_on_joints
-from .linear_rows import add_first, answer, forget_asleep, held_changes, hold_rows, lay_pressed, lay_rows, turn_answers
+from .linear_ports import N_V, OF_A, PAIR, add_pairs, add_seen_product, notice_motion, rows_at_positions, rows_in_motion
+from .linear_rows import (
+    add_first,
+    answer,
+    forget_asleep,
+    held_changes,
+    hold_rows,
+    lay_pressed,
+    lay_rows,
+    lay_velocities,
+    turn_answers,
+)
 from .linear_tables import Place, Ports, Tables, pair_tables, place_tables, row_group_tables, row_places
 
 if TYPE_CHECKING:
@@ -53,7 +64,7 @@ class DenseProgram:
             "out": self._out() if step.out else [],
             "update": [routine(updated)],
         }
-        fields = {name: Field("work", name, SCALAR) for name in self.sizes}
+        fields = {name: Field("work", name, SCALAR) for name in self.sizes} | {"moves": Field("work", "global", SCALAR)}
         one = Tree(
             np.array([-1]),
             [NodeClass(("matrices",))],
@@ -89,12 +100,13 @@ class DenseProgram:
             **dict.fromkeys(("soft", "out_free", "out_x", "slow", "edges"), R),
             **{name: parts.get(name, 0) for name in PARTS},
             "awake": len(linear.laws.rows),
-            "on_joints": ON_JOINTS * R * n,
-            "stacked": ON_JOINTS * R * max(widest, 6),
+            **dict.fromkeys(("on_joints", "on_motions"), PAIR * R * n),
+            "stacked": PAIR * R * max(widest, 6),
             "slid": max(6, widest, model.nv) * n,
             "right": max(2 * n * n, 6 * step.widest * n),
             "right_first": 2 * n * n,
             "late": Q * R,
+            "out_moved": Q * n,
             "out_answers": n * Q,
             "h": 1,
             "damping": n,
@@ -144,7 +156,7 @@ class DenseProgram:
             "wrenches": len(tables["wrench_to"]),
             "none": 0,
             "of_accelerations": OF_A * n,
-            "joints_row": ON_JOINTS * n,
+            "pair_row": PAIR * n,
             "columns": 3 * n,
             "row_square": R * R,
             "row_numbers": R * n,
@@ -232,7 +244,8 @@ class DenseProgram:
         parts = PARTS if self.step.out else PARTS[:2]
         found: list[Step] = [routine(forget_asleep, parts_at=f"{name}_at", parts=name) for name in parts]
         found += [
-            routine(rows_on_joints, motion="held_columns", G="G_seen", slopes="w_slopes", slid_motion="moved"),
+            routine(rows_at_positions, motion="held_columns", G="G_seen", slopes="w_slopes"),
+            routine(rows_in_motion, slopes="w_slopes"),
             _cleared("row_numbers", "answered"),
             self._seen("group", "on_joints", "M_inverse", "answered"),
             routine(turn_answers),
@@ -243,46 +256,53 @@ class DenseProgram:
             routine(answer),
             self._seen("group", "on_joints", "change_q", "moved"),
             routine(lay_rows),
-            self._seen("group", "on_joints", "accelerations", "g", "columns", "of_accelerations"),
+            *self._moving("group", "rows", "row_numbers", "g"),
+            routine(hold_rows),
+            routine(held_changes),
         ]
-        if self.step.middle:
-            found += [
-                _cleared("row_numbers", "middle_answered"),
-                self._seen("group", "on_middle", "M_inverse", "middle_answered", row="nv"),
-                routine(add_first),
-            ]
-        found += [routine(hold_rows), routine(held_changes)]
         return [*found, routine(pushed_answers)] if self.step.out else found
 
+    def _moving(self, groups: str, rows: str, numbers: str, g: str) -> list[Routine]:
+        """What slopes with what moves at ports add to g."""
+        found = [
+            routine(lay_velocities, rows=rows, g=g),
+            self._seen(groups, "on_motions", "accelerations", g, "columns", "of_accelerations"),
+        ]
+        if not self.step.middle:
+            return found
+        return [
+            *found,
+            _cleared(numbers, "middle_answered"),
+            self._seen(groups, "on_middle", "M_inverse", "middle_answered", row="nv"),
+            routine(add_first, rows=rows, g=g),
+        ]
+
     def _out(self) -> list[Step]:
-        tables = {name: f"out_{name}" for name in self.tables if name.startswith("place_")} | {"places": "out_places"}
-        found: list[Step] = [
-            routine(
-                rows_on_joints,
-                **tables | {"rows": "displaced", "motion": "out_columns", "G": "G_seen", "slopes": "out_slopes"},
-                slid_motion="middle_answered",
-            ),
+        own = {name: f"out_{name}" for name in self.tables if name.startswith("place_")}
+        own |= {"places": "out_places", "rows": "displaced", "slopes": "out_slopes", "moved": "out_moved"}
+        moving = [routine(rows_in_motion, **own), *self._moving("out_group", "displaced", "out_row_numbers", "out_g")]
+        moving = [replace(step, when="moves") for step in moving]
+        return [
+            routine(rows_at_positions, **own, motion="out_columns", G="G_seen"),
+            routine(notice_motion, **own),
+            moving[0],
             routine(lay_pressed, motion="out_motion"),
             self._pairs("row", "out_f_ports", "none", "right_q"),
             routine(answer, change_q="out_change_q"),
-            self._seen("out_group", "on_joints", "out_change_q", "middle_answered"),
-            routine(lay_rows, rows="displaced", moved="middle_answered", g="out_g"),
-            self._seen("out_group", "on_joints", "accelerations", "out_g", "columns", "of_accelerations"),
+            self._seen("out_group", "on_joints", "out_change_q", "out_moved"),
+            routine(lay_rows, rows="displaced", moved="out_moved", g="out_g"),
+            *moving[1:],
+            routine(turning_rows),
+            routine(push_rows),
+            routine(pushed_changes),
         ]
-        if self.step.middle:
-            found += [
-                _cleared("out_row_numbers", "middle_answered"),
-                self._seen("out_group", "on_middle", "M_inverse", "middle_answered", row="nv"),
-                routine(add_first, rows="displaced", g="out_g"),
-            ]
-        return [*found, routine(turning_rows), routine(push_rows), routine(pushed_changes)]
 
     def _pairs(self, of: str, F: str, kind: str, out: str) -> Routine:
         """J^T F X of ports of forces or rows."""
         tables = {name: f"{of}_{name}" for name, _ in add_pairs.parameters if name.startswith("pair_")}
         return routine(add_pairs, **tables, pairs=f"{of}_pair", S=f"{of}_ports", F=F, kind=kind, out=out)
 
-    def _seen(self, groups: str, A: str, B: str, C: str, width: str = "nv", at: str = "none", row: str = "joints_row") -> Routine:
+    def _seen(self, groups: str, A: str, B: str, C: str, width: str = "nv", at: str = "none", row: str = "pair_row") -> Routine:
         """C += A B of rows in groups."""
         tables = {name: name.replace("group", groups, 1) for name, _ in add_seen_product.parameters if name.startswith("group")}
         return routine(add_seen_product, **tables, A=A, a=at, A_row=row, B=B, width=width, C=C, C_row=width)

@@ -1,6 +1,7 @@
 """The matrices of `linear_step` for one state, of what is pushed out, and the update of joints.
 
-The displacement that pushes out obeys some of all rows, `displaced`, in a list; it has its own multipliers and slopes.
+The displacement y' that pushes out obeys some of all rows, `displaced`, in a list: those that push ask for G y' + room + h w = 0,
+where they may do so as fast. How w = b + G y changes, all rows have told already: by g + A dx.
 """
 
 from __future__ import annotations
@@ -105,7 +106,7 @@ def push_rows(
     h: Lane,
     answered: Lane,
     A: Lane,
-    moved: Lane,
+    g: Lane,
     multipliers: Lane,
     out_free: Lane,
     out_x: Lane,
@@ -121,8 +122,7 @@ def push_rows(
     step: Lane,
     out_multipliers: Lane,
 ) -> None:
-    """The multipliers of the displacement, and the answers to its rows; `moved` is how the motion of rows changes, G itself and
-    multipliers apart."""
+    """The multipliers of the displacement, and the answers to its rows."""
     n = nv
     w = 3 * n
     R = rows
@@ -132,7 +132,7 @@ def push_rows(
         clear(R, rest)
         add_scaled(R, h[0] * slow[r], A, r * R, rest, 0)
         copy(R, rest, 0, late, i * R)
-        add_scaled(n, h[0] * slow[r], moved, r * n, out_g, i * w)
+        add_scaled(w, h[0] * slow[r], g, r * w, out_g, i * w)
         for k in range(n):
             out_answers[k * Q + i] = answered[r * n + k]
     add_product(Q, w, R, 1.0, late, 0, R, 1, multipliers, 0, w, out_g, 0, w)

@@ -6,13 +6,15 @@ Tables are those of `linear_tables`.
 
 from __future__ import annotations
 
-from ..kernel.loops import Lane, Table, loops
+from ..kernel.loops import Lane, Table, loops, where
 from ..kernel.products import add_product, add_scaled, clear
+from ..reduced.law_slopes import SEEN
 from ..reduced.port_columns import COLUMNS
 
 N_V, N_FREE, R_Q, R_V, R_W = (COLUMNS.index(name) for name in ("N_v", "N_free", "R_q", "R_v", "R_w"))
-ON_JOINTS = 4  # matrices of rows on joints that lie in one array, row by row: G J, slopes with q, with v, with accelerations
-OF_Q, OF_V, OF_A = 1, 2, 3
+PAIR = 2  # matrices of rows lie in pairs, row by row: G J with slopes of q; slopes of v with those of accelerations
+OF_G, OF_Q = 0, 1
+OF_V, OF_A = 0, 1
 
 
 @loops
@@ -71,7 +73,67 @@ def add_pairs(
 
 
 @loops
-def rows_on_joints(
+def add_units(rows: int, nv: int, size: int, first: int, dof: int, stacked: Lane, out: Lane) -> None:
+    """Pairs of rows of a joint, whose columns are unit ones."""
+    for i in range(PAIR * rows):
+        add_scaled(size, 1.0, stacked, i * size, out, (PAIR * first + i) * nv + dof)
+
+
+@loops
+def rows_at_positions(
+    nv: int,
+    ports: int,
+    port_segments: Table,
+    port_at: Table,
+    port_size: Table,
+    places: int,
+    place_row: Table,
+    place_rows: Table,
+    place_port: Table,
+    place_size: Table,
+    place_G: Table,
+    place_G_row: Table,
+    place_slopes: Table,
+    place_slopes_row: Table,
+    rows: int,
+    motion: int,
+    G: Lane,
+    slopes: Lane,
+    at_ports: Lane,
+    stacked: Lane,
+    on_joints: Lane,
+    moved: Lane,
+) -> None:
+    """Rows, and their slopes with displacements of ports, on joints: pairs of G J and slopes of q.
+
+    moved   G N, N of one motion: how what it does at the ports changes with q
+    """
+    n = nv
+    clear(PAIR * rows * n, on_joints)
+    clear(rows * n, moved)
+    for e in range(places):
+        row = place_row[e]
+        count = place_rows[e]
+        p = place_port[e]
+        size = place_size[e]
+        for i in range(count):
+            for k in range(size):
+                stacked[(PAIR * i + OF_G) * size + k] = G[place_G[e] + i * place_G_row[e] + k]
+                stacked[(PAIR * i + OF_Q) * size + k] = slopes[place_slopes[e] + i * place_slopes_row[e] + k]
+        if p >= 0:
+            for s in range(port_segments[p], port_segments[p + 1]):
+                m = port_size[s]
+                c = port_at[s]
+                b = 6 * p * n + c
+                add_product(PAIR * count, m, 6, 1.0, stacked, 0, 6, 1, at_ports, b, n, on_joints, PAIR * row * n + c, n)
+                b = 6 * (motion * ports + p) * n + c
+                add_product(count, m, 6, 1.0, G, place_G[e], place_G_row[e], 1, at_ports, b, n, moved, row * n + c, n)
+        else:
+            add_units(count, n, size, row, -1 - p, stacked, on_joints)
+
+
+@loops
+def rows_in_motion(
     nv: int,
     ports: int,
     port_segments: Table,
@@ -83,30 +145,25 @@ def rows_on_joints(
     place_port: Table,
     place_size: Table,
     place_total: Table,
-    place_G: Table,
-    place_G_row: Table,
     place_slopes: Table,
     place_slopes_row: Table,
     rows: int,
-    motion: int,
     h: Lane,
-    G: Lane,
     slopes: Lane,
     at_ports: Lane,
     stacked: Lane,
     on_joints: Lane,
-    slid_motion: Lane,
+    on_motions: Lane,
     on_middle: Lane,
 ) -> None:
-    """Rows with their slopes on what ports see, (rows, nv) each:
+    """Slopes of rows with what moves at ports: more of those of q.
 
-    on_joints     G J; of what is seen with q; with v; and with accelerations, h W_free + W_rate
-    slid_motion   G N, N of one motion: how what it does at the ports changes with q
-    on_middle     slopes with the first accelerations, h/2 W_rate R_w
+    on_motions   pairs of those of v and of accelerations, h W_free + W_rate
+    on_middle    those of the first accelerations, h/2 W_rate R_w
     """
     n = nv
-    clear(ON_JOINTS * rows * n, on_joints)
-    clear(rows * n, slid_motion)
+    wide = PAIR * n
+    clear(wide * rows, on_motions)
     clear(rows * n, on_middle)
     block = 6 * ports * n
     for e in range(places):
@@ -115,41 +172,53 @@ def rows_on_joints(
         p = place_port[e]
         size = place_size[e]
         total = place_total[e]
-        g = place_G[e]
-        g_row = place_G_row[e]
-        w = place_slopes[e]
-        w_row = place_slopes_row[e]
+        step = place_slopes_row[e]
+        velocity = place_slopes[e] + total
+        free = velocity + total
+        rate = free + total
         for i in range(count):
-            u = w + i * w_row
             for k in range(size):
-                o = ON_JOINTS * i * size + k
-                stacked[o] = G[g + i * g_row + k]
-                stacked[o + OF_Q * size] = slopes[u + k]
-                stacked[o + OF_V * size] = slopes[u + total + k] + slopes[u + 2 * total + k]
-                stacked[o + OF_A * size] = h[0] * slopes[u + 2 * total + k] + slopes[u + 3 * total + k]
+                o = i * step + k
+                stacked[(PAIR * i + OF_V) * size + k] = slopes[velocity + o] + slopes[free + o]
+                stacked[(PAIR * i + OF_A) * size + k] = h[0] * slopes[free + o] + slopes[rate + o]
         if p >= 0:
-            rate = w + 3 * total
-            wide = ON_JOINTS * n
             for s in range(port_segments[p], port_segments[p + 1]):
                 m = port_size[s]
-                c = row * n + port_at[s]
-                o = ON_JOINTS * row * n + port_at[s]
                 b = 6 * p * n + port_at[s]
-                add_product(ON_JOINTS * count, m, 6, 1.0, stacked, 0, 6, 1, at_ports, b, n, on_joints, o, n)
-                add_product(count, m, 6, 1.0, slopes, w + total, w_row, 1, at_ports, N_V * block + b, n, on_joints, o + n, wide)
-                add_product(
-                    count, m, 6, 1.0, slopes, w + 2 * total, w_row, 1, at_ports, N_FREE * block + b, n, on_joints, o + n, wide
-                )
-                add_product(count, m, 6, 1.0, slopes, rate, w_row, 1, at_ports, R_Q * block + b, n, on_joints, o + n, wide)
-                add_product(count, m, 6, 1.0, slopes, rate, w_row, 1, at_ports, R_V * block + b, n, on_joints, o + 2 * n, wide)
-                add_product(count, m, 6, 1.0, slopes, rate, w_row, 1, at_ports, R_W * block + b, n, on_joints, o + 2 * n, wide)
-                add_product(count, m, 6, 0.5 * h[0], slopes, rate, w_row, 1, at_ports, R_W * block + b, n, on_middle, c, n)
-                add_product(count, m, 6, 1.0, G, g, g_row, 1, at_ports, motion * block + b, n, slid_motion, c, n)
+                o = wide * row + port_at[s]
+                q = o + OF_Q * n
+                v = o + OF_V * n
+                c = row * n + port_at[s]
+                add_product(PAIR * count, m, 6, 1.0, stacked, 0, 6, 1, at_ports, b, n, on_motions, o, n)
+                add_product(count, m, 6, 1.0, slopes, velocity, step, 1, at_ports, N_V * block + b, n, on_joints, q, wide)
+                add_product(count, m, 6, 1.0, slopes, free, step, 1, at_ports, N_FREE * block + b, n, on_joints, q, wide)
+                add_product(count, m, 6, 1.0, slopes, rate, step, 1, at_ports, R_Q * block + b, n, on_joints, q, wide)
+                add_product(count, m, 6, 1.0, slopes, rate, step, 1, at_ports, R_V * block + b, n, on_motions, v, wide)
+                add_product(count, m, 6, 1.0, slopes, rate, step, 1, at_ports, R_W * block + b, n, on_motions, v, wide)
+                add_product(count, m, 6, 0.5 * h[0], slopes, rate, step, 1, at_ports, R_W * block + b, n, on_middle, c, n)
         else:
-            for i in range(count):
-                for kind in range(ON_JOINTS):
-                    at = (ON_JOINTS * (row + i) + kind) * n - 1 - p
-                    add_scaled(size, 1.0, stacked, (ON_JOINTS * i + kind) * size, on_joints, at)
+            add_units(count, n, size, row, -1 - p, stacked, on_motions)
+
+
+@loops
+def notice_motion(
+    places: int,
+    place_rows: Table,
+    place_size: Table,
+    place_total: Table,
+    place_slopes: Table,
+    place_slopes_row: Table,
+    slopes: Lane,
+    moves: Lane,
+) -> None:
+    """Whether slopes with what moves are not zero anywhere: 1, else 0."""
+    moves[0] = 0.0
+    for e in range(places):
+        for i in range(place_rows[e]):
+            for part in range(1, SEEN):
+                for k in range(place_size[e]):
+                    x = slopes[place_slopes[e] + i * place_slopes_row[e] + part * place_total[e] + k]
+                    moves[0] = where(x != 0.0, 1.0, moves[0])
 
 
 @loops

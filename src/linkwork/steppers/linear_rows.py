@@ -5,7 +5,7 @@ What ports see has the four parts of `law_slopes`, whose columns are
     displacement   J dq                       velocity   J dv + N_v dq
     free motion    J dfree + N_free dq        rate       R_q dq + R_v dv + R_w dw + J da
 
-with dfree = dv + h da and dw = dv + h/2 da1, so that with the matrices of `linear_ports.rows_on_joints`
+with dfree = dv + h da and dw = dv + h/2 da1, so that with the matrices of `linear_ports`
 
     g = (of q + G N + G J M^-1 (d(G^T x) - E), of v, 0) + (of accelerations) da + (of the middle) M^-1 r1,
     (P_u A + P_x) dx = -P_u g.
@@ -17,7 +17,7 @@ from ..kernel.loops import Lane, Table, any, loops
 from ..kernel.products import add_product, add_scaled, clear, copy, largest_entry, solve_lower, solve_upper
 from ..solvers.box_tangents import SOFT
 from ..solvers.lu import factor_lu
-from .linear_ports import OF_Q, OF_V, ON_JOINTS
+from .linear_ports import OF_Q, OF_V, PAIR
 
 FINE = 1e-14  # softness that changes nothing where rows agree, and still decides between rows that others imply
 EXACT = 1e-11  # of the right-hand sides: what may be left of them
@@ -58,13 +58,19 @@ def answer(nv: int, M_inverse: Lane, right_q: Lane, change_q: Lane) -> None:
 
 @loops
 def lay_rows(nv: int, rows: int, on_joints: Lane, moved: Lane, g: Lane) -> None:
-    """g (rows, 3 nv) without what accelerations do."""
+    """g (rows, 3 nv) without what moves at ports."""
     n = nv
     clear(3 * rows * n, g)
     for r in range(rows):
-        copy(n, on_joints, (ON_JOINTS * r + OF_Q) * n, g, 3 * r * n)
+        copy(n, on_joints, (PAIR * r + OF_Q) * n, g, 3 * r * n)
         add_scaled(n, 1.0, moved, r * n, g, 3 * r * n)
-        copy(n, on_joints, (ON_JOINTS * r + OF_V) * n, g, (3 * r + 1) * n)
+
+
+@loops
+def lay_velocities(nv: int, rows: int, on_motions: Lane, g: Lane) -> None:
+    """What velocities do."""
+    for r in range(rows):
+        copy(nv, on_motions, (PAIR * r + OF_V) * nv, g, (3 * r + 1) * nv)
 
 
 @loops
