@@ -76,6 +76,13 @@ def add_scaled(count: int, scale: float, A: Lane, a: int, B: Lane, b: int) -> No
         B[b + i] += scale * A[a + i]
 
 
+@in_one_lane(lambda symbol, width: entries_ir(symbol, width))
+def add_entries(count: int, A: Lane, a: int, S: Lane, s: int, B: Lane, b: int) -> None:
+    """B += A S, entry by entry, from record b, a and s on."""
+    for i in range(count):
+        B[b + i] += A[a + i] * S[s + i]
+
+
 @in_one_lane(lambda symbol, width: largest_ir(symbol, width))
 def largest_entry(count: int, A: Lane) -> float:
     """The largest size of so many numbers, at least one."""
@@ -316,6 +323,26 @@ def scaled_ir(symbol: str, width: int) -> str:
     begin = ["  %from = getelementptr double, ptr %A, i64 %a", "  %to = getelementptr double, ptr %B, i64 %b"]
     lines = [head, "start:", *begin, *_splat("sv", "%scale", width), *_vectors("%count", width, body)]
     return "\n".join([*lines, "end:", "  ret void", "}"])
+
+
+def entries_ir(symbol: str, width: int) -> str:
+    """The function of `add_entries`'s parameters."""
+    kind = f"<{width} x double>"
+
+    def body(x: str, mask: str) -> list[str]:
+        found = []
+        for name in "asb":
+            found.append(f"  %{x}.{name} = getelementptr double, ptr %from.{name}, i64 %{x}.j")
+            found.append(_load(f"%{x}.{name}x", f"%{x}.{name}", width, mask))
+        return [
+            *found,
+            f"  %{x}.t = call {kind} @llvm.fma.v{width}f64({kind} %{x}.ax, {kind} %{x}.sx, {kind} %{x}.bx)",
+            _store(f"%{x}.t", f"%{x}.b", width, mask),
+        ]
+
+    head = f"define internal void @{symbol}(i64 %count, ptr %A, i64 %a, ptr %S, i64 %s, ptr %B, i64 %b) #0 {{"
+    begin = [f"  %from.{name} = getelementptr double, ptr %{name.upper()}, i64 %{name}" for name in "asb"]
+    return "\n".join([head, "start:", *begin, *_vectors("%count", width, body), "end:", "  ret void", "}"])
 
 
 def triangle_ir(symbol: str, width: int, lower: bool) -> str:

@@ -21,10 +21,20 @@ from ..kernel.sweep import SCALAR, Algorithm, Field, NodeClass, Routine, Step, T
 from ..kernel.widths import SCALAR64
 from ..kernel.workspace import Workspace, address_of
 from ..reduced.law_slopes import displaced_rows, pushing
+from ..reduced.linear_laws import Part, put, put_awake
 from ..reduced.pairs import routine
 from ..reduced.port_columns import COLUMNS
 from ..reduced.port_space import moving, width
-from .linear_free import accelerations_of_middle, accelerations_of_start, free_changes, lay_motions, no_slopes
+from .linear_free import (
+    accelerations_of_middle,
+    accelerations_of_start,
+    clear_slopes,
+    diagonal_slopes,
+    free_changes,
+    lay_motions,
+    no_slopes,
+    take_slopes,
+)
 from .linear_out import push_rows, pushed_answers, pushed_changes, turning_rows, updated
 from .linear_ports import N_V, OF_A, PAIR, add_pairs, add_seen_product, notice_motion, rows_at_positions, rows_in_motion
 from .linear_rows import (
@@ -84,10 +94,10 @@ class DenseProgram:
         R, S, F = linear.laws.row_count, rows.size if rows else 0, forces.size if forces else 0
         P, Q = len(linear.pushing), len(linear.displaced)
         widest = max((width(kinds) for kinds in rows.nodes.kinds), default=0) if rows else 0
-        parts = {part.name: sum(a * b for a, b in part.shapes) for part in linear.row_parts}
+        parts = {part.name: sum(a * b for a, b in part.shapes) for part in (*linear.force_parts, *linear.row_parts)}
         return {
             **dict.fromkeys(("E", "V"), motions * n * n),
-            **dict.fromkeys(("M_inverse", "K_joints", "D_joints", "coriolis", "carried"), n * n),
+            **dict.fromkeys(("M_inverse", "K_joints", "D_joints", "lag", "carried"), n * n),
             **dict.fromkeys(("right_q", "change_q", "out_change_q"), n * n),
             **dict.fromkeys(("accelerations", "change"), 3 * n * n),
             **dict.fromkeys(("q_by_q", "q_by_way", "q_by_v", "v_by_q", "v_by_way", "v_by_v"), step.squares),
@@ -98,18 +108,18 @@ class DenseProgram:
             **dict.fromkeys(("out_g", "out_multipliers"), 3 * Q * n),
             **dict.fromkeys(("answered", "answers", "moved", "on_middle", "middle_answered"), R * n),
             **dict.fromkeys(("soft", "out_free", "out_x", "slow", "edges"), R),
-            **{name: parts.get(name, 0) for name in PARTS},
+            **dict.fromkeys(PARTS, 0),
+            **parts,
             "awake": len(linear.laws.rows),
             **dict.fromkeys(("on_joints", "on_motions"), PAIR * R * n),
             "stacked": PAIR * R * max(widest, 6),
             "slid": max(6, widest, model.nv) * n,
-            "right": max(2 * n * n, 6 * step.widest * n),
-            "right_first": 2 * n * n,
+            "right": 6 * step.widest * n,
             "late": Q * R,
             "out_moved": Q * n,
             "out_answers": n * Q,
             "h": 1,
-            "damping": n,
+            **dict.fromkeys(("damping", "K_diagonal", "D_diagonal", "damping_left"), n),
             "result": 6 * n * n + R,
             "at_ports": len(COLUMNS) * 6 * len(step.bodies) * n,
             "pushed_q": model.nq,
@@ -140,7 +150,9 @@ class DenseProgram:
             "ports": len(step.bodies),
             "motions": len(step.motions),
             "middle": int(step.middle),
-            "slack": int(self._slack),
+            "coupled": int(step.forces is not None and not self._alone),
+            "forces": len(tables["force_dof"]),
+            **self._counts,
             "held_motion": step.at.get("held_change", 0),
             "out_motion": step.at.get("shift", 0),
             "held_columns": COLUMNS.index("N_held"),
@@ -164,10 +176,23 @@ class DenseProgram:
         }
 
     @property
-    def _slack(self) -> bool:
-        """Whether slopes of forces with velocities have entries on their diagonal alone."""
+    def _alone(self) -> bool:
+        """Whether every force acts on one degree of freedom."""
         forces = self.step.forces
-        return forces is None or (not forces.bodies and all(len(at) < 2 for at in forces.places))
+        return forces is not None and not forces.bodies and all(len(at) == 1 for at in forces.places)
+
+    @property
+    def _squares(self) -> list[Part]:
+        """Parts of laws that are put together."""
+        rows = [part for part in self.linear.row_parts if part.name not in PARTS]
+        return rows if self._alone else [*self.linear.force_parts, *rows]
+
+    @property
+    def _counts(self) -> dict[str, float]:
+        found = {}
+        for part in self._squares:
+            found |= {f"{part.whole}_size": part.size, f"{part.whole}_count": sum(len(p) for p in part.places)}
+        return found
 
     # --- tables --------------------------------------------------------------------------------------------------------------
     @cached_property
@@ -195,6 +220,10 @@ class DenseProgram:
             "unusual_size": np.array([at.stop - at.start for at, _ in step.unusual]),
             "unusual_square": np.array([squares.start for _, squares in step.unusual]),
         }
+        found["force_dof"] = np.concatenate(linear.forces.places) if linear.forces is not None and self._alone else np.zeros(0)
+        for part in self._squares:
+            found[f"{part.whole}_places"] = np.concatenate(part.places)
+            found[f"{part.whole}_laws"] = np.repeat(np.arange(len(part.places)), [len(p) for p in part.places])
         sizes = {part.name: [a * b for a, b in part.shapes] for part in linear.row_parts}
         found |= {f"{name}_at": np.cumsum([0, *sizes.get(name, [])]) for name in PARTS}
         return found | self._turns(found) | self._wrenches(held, among)
@@ -227,18 +256,32 @@ class DenseProgram:
 
     # --- phases --------------------------------------------------------------------------------------------------------------
     def _free(self) -> list[Step]:
-        step, found = self.step, []
-        own = {} if step.forces is None or step.forces.bodies else {"K_joints": "K_ports", "D_joints": "D_ports"}
-        if not own:
-            found.append(routine(no_slopes))
-        if step.forces is not None and step.forces.bodies:
-            found += [
-                self._pairs("force", "K_ports", "none", "K_joints"),
-                self._pairs("force", "D_ports", "velocity_columns", "K_joints"),
-                self._pairs("force", "D_ports", "none", "D_joints"),
-            ]
-        accelerate = accelerations_of_middle if step.middle else accelerations_of_start
-        return [*found, routine(accelerate, **own), routine(free_changes)]
+        step = self.step
+        found: list[Step] = [routine(diagonal_slopes if self._alone else no_slopes)]
+        if step.forces is not None and not self._alone:
+            own = {} if step.forces.bodies else {"K_joints": "K_ports", "D_joints": "D_ports"}
+            found += [self._put(part) for part in self.linear.force_parts]
+            if step.forces.bodies:
+                found += [
+                    routine(clear_slopes),
+                    self._pairs("force", "K_ports", "none", "K_joints"),
+                    self._pairs("force", "D_ports", "velocity_columns", "K_joints"),
+                    self._pairs("force", "D_ports", "none", "D_joints"),
+                ]
+            found.append(routine(take_slopes, **own))
+        else:
+            own = {}
+        if step.middle:
+            found.append(routine(accelerations_of_middle, **{k: x for k, x in own.items() if k == "D_joints"}))
+        else:
+            found.append(routine(accelerations_of_start))
+        return [*found, routine(free_changes)]
+
+    def _put(self, part: Part) -> Routine:
+        """A part of laws on the space of their ports."""
+        names = {name: f"{part.whole}_{name}" for name in ("count", "size", "places", "laws")}
+        function = put_awake if part in self.linear.row_parts else put
+        return routine(function, **names, part=part.name, whole=part.whole)
 
     def _held(self) -> list[Step]:
         parts = PARTS if self.step.out else PARTS[:2]
@@ -251,6 +294,7 @@ class DenseProgram:
             routine(turn_answers),
             _cleared("row_square", "A"),
             self._seen("group", "on_joints", "answers", "A", "rows"),
+            *(self._put(part) for part in self.linear.row_parts if part.name not in PARTS),
             routine(lay_pressed, motion="held_motion"),
             self._pairs("row", "f_ports", "none", "right_q"),
             routine(answer),

@@ -9,8 +9,8 @@ so that da1 itself is not needed. Matrices lie row by row: n is nv.
 
 from __future__ import annotations
 
-from ..kernel.loops import Lane, loops
-from ..kernel.products import add_product, add_scaled, clear, copy
+from ..kernel.loops import Lane, Table, loops
+from ..kernel.products import add_entries, add_product, add_scaled, clear, copy
 
 FREE, FIRST = 0, 1  # motions of the tree
 
@@ -45,78 +45,113 @@ def lay_motions(
         add_scaled(nv, 0.5 * h[0], tree_a, FIRST * nv, tree_v, FREE * nv)
 
 
+# --- forces ------------------------------------------------------------------------------------------------------------------
 @loops
-def no_slopes(nv: int, K_joints: Lane, D_joints: Lane) -> None:
+def no_slopes(nv: int, damping: Lane, K_diagonal: Lane, D_diagonal: Lane, damping_left: Lane) -> None:
+    """No forces."""
+    clear(nv, K_diagonal)
+    clear(nv, D_diagonal)
+    copy(nv, damping, 0, damping_left, 0)
+
+
+@loops
+def diagonal_slopes(
+    nv: int,
+    forces: int,
+    force_dof: Table,
+    damping: Lane,
+    K_slopes: Lane,
+    D_slopes: Lane,
+    K_diagonal: Lane,
+    D_diagonal: Lane,
+    damping_left: Lane,
+) -> None:
+    """Forces of which each acts on one degree of freedom."""
+    no_slopes(nv, damping, K_diagonal, D_diagonal, damping_left)
+    for e in range(forces):
+        K_diagonal[force_dof[e]] += K_slopes[e]
+        D_diagonal[force_dof[e]] += D_slopes[e]
+        damping_left[force_dof[e]] -= D_slopes[e]
+
+
+@loops
+def clear_slopes(nv: int, K_joints: Lane, D_joints: Lane) -> None:
     """No forces yet: on bodies they add J^T (K J + D N_v) and J^T D J, see `linear_ports.add_pairs`."""
     clear(nv * nv, K_joints)
     clear(nv * nv, D_joints)
 
 
 @loops
-def lay_right(n: int, motion: int, E: Lane, V: Lane, K: Lane, D: Lane, right: Lane) -> None:
-    """(K - E, D - V) of a motion."""
+def take_slopes(nv: int, middle: int, K_joints: Lane, D_joints: Lane, E: Lane, V: Lane) -> None:
+    """E - K and V - D instead of E and V of the free motions."""
+    for motion in range(1 + middle):
+        add_scaled(nv * nv, -1.0, K_joints, 0, E, motion * nv * nv)
+        add_scaled(nv * nv, -1.0, D_joints, 0, V, motion * nv * nv)
+
+
+# --- accelerations -----------------------------------------------------------------------------------------------------------
+@loops
+def add_answers(
+    n: int,
+    rows: int,
+    motion: int,
+    A: Lane,
+    E: Lane,
+    V: Lane,
+    K_diagonal: Lane,
+    D_diagonal: Lane,
+    out: Lane,
+) -> None:
+    """out (rows, 3 n) += A (K - E, D - V, 1), of the right-hand sides of a motion; A (rows, n)."""
+    w = 3 * n
     e = motion * n * n
-    for i in range(n):
-        copy(n, K, i * n, right, 2 * i * n)
-        copy(n, D, i * n, right, 2 * i * n + n)
-        add_scaled(n, -1.0, E, e + i * n, right, 2 * i * n)
-        add_scaled(n, -1.0, V, e + i * n, right, 2 * i * n + n)
+    add_product(rows, n, n, -1.0, A, 0, n, 1, E, e, n, out, 0, w)
+    add_product(rows, n, n, -1.0, A, 0, n, 1, V, e, n, out, n, w)
+    for i in range(rows):
+        add_entries(n, A, i * n, K_diagonal, 0, out, i * w)
+        add_entries(n, A, i * n, D_diagonal, 0, out, i * w + n)
+        add_scaled(n, 1.0, A, i * n, out, i * w + 2 * n)
 
 
 @loops
 def accelerations_of_start(
-    nv: int, E: Lane, V: Lane, K_joints: Lane, D_joints: Lane, M_inverse: Lane, right: Lane, accelerations: Lane
+    nv: int, E: Lane, V: Lane, K_diagonal: Lane, D_diagonal: Lane, M_inverse: Lane, accelerations: Lane
 ) -> None:
     """da (nv, 3 nv) where velocity terms are those of the start: M^-1 ra."""
-    n = nv
-    lay_right(n, FREE, E, V, K_joints, D_joints, right)
-    clear(3 * n * n, accelerations)
-    add_product(n, 2 * n, n, 1.0, M_inverse, 0, n, 1, right, 0, 2 * n, accelerations, 0, 3 * n)
-    for i in range(n):
-        copy(n, M_inverse, i * n, accelerations, (3 * i + 2) * n)
+    clear(3 * nv * nv, accelerations)
+    add_answers(nv, nv, FREE, M_inverse, E, V, K_diagonal, D_diagonal, accelerations)
 
 
 @loops
 def accelerations_of_middle(
     nv: int,
-    slack: int,
+    coupled: int,
     h: Lane,
     E: Lane,
     V: Lane,
-    K_joints: Lane,
+    K_diagonal: Lane,
+    D_diagonal: Lane,
+    damping_left: Lane,
     D_joints: Lane,
     M_inverse: Lane,
-    damping: Lane,
-    coriolis: Lane,
     carried: Lane,
-    right: Lane,
-    right_first: Lane,
+    lag: Lane,
     accelerations: Lane,
 ) -> None:
-    """da where they are those of the middle of the step; right_first is r1.
+    """da where they are those of the middle of the step: -M^-1 C_v is M^-1 (D - V), which is at hand, + M^-1 (damping - D).
 
-    slack   whether D has entries on its diagonal alone: then M^-1 C_v = M^-1 (D - damping) - M^-1 (D - V) is at hand
+    coupled   whether D has entries beside its diagonal
     """
     n = nv
-    accelerations_of_start(n, E, V, K_joints, D_joints, M_inverse, right, accelerations)
-    lay_right(n, FIRST, E, V, K_joints, D_joints, right_first)
-    if slack > 0:
-        for j in range(n):
-            right[j] = D_joints[j * n + j] - damping[j]
-        for i in range(n):
-            for j in range(n):
-                carried[i * n + j] = M_inverse[i * n + j] * right[j] - accelerations[3 * i * n + n + j]
-    else:
-        copy(n * n, V, FREE * n * n, coriolis, 0)
-        for i in range(n):
-            coriolis[i * n + i] -= damping[i]
-        clear(n * n, carried)
-        add_product(n, n, n, 1.0, M_inverse, 0, n, 1, coriolis, 0, n, carried, 0, n)
-    clear(n * n, coriolis)
-    add_product(n, n, n, -0.5 * h[0], carried, 0, n, 1, M_inverse, 0, n, coriolis, 0, n)
-    add_product(n, 2 * n, n, 1.0, coriolis, 0, n, 1, right_first, 0, 2 * n, accelerations, 0, 3 * n)
+    accelerations_of_start(n, E, V, K_diagonal, D_diagonal, M_inverse, accelerations)
     for i in range(n):
-        add_scaled(n, 1.0, coriolis, i * n, accelerations, (3 * i + 2) * n)
+        copy(n, accelerations, (3 * i + 1) * n, carried, i * n)
+        add_entries(n, M_inverse, i * n, damping_left, 0, carried, i * n)
+    if coupled > 0:
+        add_product(n, n, n, -1.0, M_inverse, 0, n, 1, D_joints, 0, n, carried, 0, n)
+    clear(n * n, lag)
+    add_product(n, n, n, 0.5 * h[0], carried, 0, n, 1, M_inverse, 0, n, lag, 0, n)
+    add_answers(n, n, FIRST, lag, E, V, K_diagonal, D_diagonal, accelerations)
 
 
 @loops

@@ -127,23 +127,21 @@ def push_rows(
     w = 3 * n
     R = rows
     Q = displaced
+    clear(Q * R, late)
+    clear(Q * w, out_multipliers)
     for i in range(Q):
         r = displaced_rows[i]
-        clear(R, rest)
-        add_scaled(R, h[0] * slow[r], A, r * R, rest, 0)
-        copy(R, rest, 0, late, i * R)
+        add_scaled(R, h[0] * slow[r], A, r * R, late, i * R)
         add_scaled(w, h[0] * slow[r], g, r * w, out_g, i * w)
         for k in range(n):
             out_answers[k * Q + i] = answered[r * n + k]
     add_product(Q, w, R, 1.0, late, 0, R, 1, multipliers, 0, w, out_g, 0, w)
-    copy(Q * w, out_g, 0, step, 0)
-    clear(Q * w, out_g)
     for i in range(Q):
         r = displaced_rows[i]
         p = pushing_among[i]
         if p >= 0:
-            add_scaled(n, PUSH_SOFT * out_x[r], diagonal_changes, p * n, step, i * w)
-        add_scaled(w, out_free[r], step, i * w, out_g, i * w)
+            add_scaled(n, PUSH_SOFT * out_x[r], diagonal_changes, p * n, out_g, i * w)
+        add_scaled(w, -out_free[r], out_g, i * w, out_multipliers, i * w)
         for k in range(Q):
             T[i * Q + k] = out_free[r] * A[r * R + displaced_rows[k]]
         soft[i] = out_free[r] * A[r * R + r]

@@ -13,10 +13,11 @@ with dfree = dv + h da and dw = dv + h/2 da1, so that with the matrices of `line
 
 from __future__ import annotations
 
-from ..kernel.loops import Lane, Table, any, loops
+from ..kernel.loops import Lane, Table, any, loops, maximum
 from ..kernel.products import add_product, add_scaled, clear, copy, largest_entry, solve_lower, solve_upper
 from ..solvers.box_tangents import SOFT
 from ..solvers.lu import factor_lu
+from .linear_free import FIRST, add_answers
 from .linear_ports import OF_Q, OF_V, PAIR
 
 FINE = 1e-14  # softness that changes nothing where rows agree, and still decides between rows that others imply
@@ -74,12 +75,9 @@ def lay_velocities(nv: int, rows: int, on_motions: Lane, g: Lane) -> None:
 
 
 @loops
-def add_first(nv: int, rows: int, middle_answered: Lane, right_first: Lane, g: Lane) -> None:
+def add_first(nv: int, rows: int, middle_answered: Lane, E: Lane, V: Lane, K_diagonal: Lane, D_diagonal: Lane, g: Lane) -> None:
     """What the first accelerations do."""
-    n = nv
-    add_product(rows, 2 * n, n, 1.0, middle_answered, 0, n, 1, right_first, 0, 2 * n, g, 0, 3 * n)
-    for r in range(rows):
-        add_scaled(n, 1.0, middle_answered, r * n, g, (3 * r + 2) * n)
+    add_answers(nv, rows, FIRST, middle_answered, E, V, K_diagonal, D_diagonal, g)
 
 
 @loops
@@ -112,22 +110,21 @@ def factor_softly(m: int, softness: float, T: Lane, soft: Lane, LU: Lane) -> Non
 
 @loops
 def solve_softly(m: int, width: int, T: Lane, soft: Lane, LU: Lane, right: Lane, rest: Lane, step: Lane, x: Lane) -> None:
-    """x with T x = -right; rows that others imply share.
+    """x with T x = right, which it is before; rows that others imply share.
 
     A little softness times `soft` on the diagonal of T says how they do; with a step y it leaves softness soft y of what is asked
     for. Where that is next to nothing, one step is enough. Elsewhere rows contradict one another, or nearly so: then SOFT is the
     softness, and proximal rounds take back what it changes, until they change T x no more.
     """
     size = m * width
-    most = largest_entry(size, right)
+    most = largest_entry(size, x)
     factor_softly(m, FINE + 0.0 * most, T, soft, LU)
-    clear(size, x)
-    add_scaled(size, -1.0, right, 0, x, 0)
+    copy(size, x, 0, right, 0)
     solve_columns(m, width, LU, x)
-    clear(size, rest)
+    left = 0.0 * most
     for i in range(m):
-        add_scaled(width, FINE * soft[i], x, i * width, rest, i * width)
-    if any(largest_entry(size, rest) > EXACT * most):
+        left = maximum(left, FINE * soft[i] * largest_entry(width, x[i * width :]))
+    if any(left > EXACT * most):
         proximal_rounds(m, width, most, T, soft, LU, right, rest, step, x)
 
 
@@ -143,7 +140,7 @@ def proximal_rounds(
     for k in range(ROUNDS):
         copy(size, rest, 0, step, 0)
         solve_columns(m, width, LU, step)
-        add_scaled(size, -1.0, step, 0, x, 0)
+        add_scaled(size, 1.0, step, 0, x, 0)
         if k > 0:
             for i in range(m):
                 add_scaled(width, -SOFT * soft[i], step, i * width, rest, i * width)
@@ -176,13 +173,13 @@ def hold_rows(
     R = rows
     w = 3 * nv
     copy(R * R, P_x, 0, T, 0)
-    clear(R * w, right_rows)
+    clear(R * w, multipliers)
     for i in range(R):
         soft[i] = P_u[i * R + i] * A[i * R + i]
         for k in range(row_first[i], row_end[i]):
             if any(P_u[i * R + k] != 0.0):
                 add_scaled(R, P_u[i * R + k], A, k * R, T, i * R)
-                add_scaled(w, P_u[i * R + k], g, k * w, right_rows, i * w)
+                add_scaled(w, -P_u[i * R + k], g, k * w, multipliers, i * w)
     solve_softly(R, w, T, soft, LU, right_rows, rest, step, multipliers)
 
 

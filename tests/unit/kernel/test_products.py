@@ -7,7 +7,17 @@ import pytest
 
 from linkwork.kernel.lanes import Lanes
 from linkwork.kernel.loops import Lane, loops
-from linkwork.kernel.products import InOneLane, add_product, add_scaled, clear, copy, largest_entry, solve_lower, solve_upper
+from linkwork.kernel.products import (
+    InOneLane,
+    add_entries,
+    add_product,
+    add_scaled,
+    clear,
+    copy,
+    largest_entry,
+    solve_lower,
+    solve_upper,
+)
 
 
 @pytest.mark.parametrize(("m", "n", "k"), [(1, 1, 1), (4, 16, 3), (5, 17, 7), (9, 38, 24), (3, 9, 0), (0, 4, 2), (7, 31, 5)])
@@ -49,6 +59,17 @@ def test_add_scaled(count: int) -> None:
     add_scaled.call(Lanes(4), count, 0.3, np.repeat(A[:, None], 4, axis=1), 2, many, 5)
     wanted = B.copy()
     wanted[5 : 5 + count] += 0.3 * A[2 : 2 + count]
+    assert np.allclose(one, wanted, atol=1e-15)
+    assert np.array_equal(one, many[:, 0])
+
+
+def test_add_entries() -> None:
+    A, S, B = np.random.default_rng(0).normal(size=(3, 30))
+    one, many = B.copy(), np.repeat(B[:, None], 4, axis=1)
+    add_entries.call(Lanes(1), 19, A, 2, S, 3, one, 5)
+    add_entries.call(Lanes(4), 19, *(x for a, k in ((A, 2), (S, 3)) for x in (np.repeat(a[:, None], 4, axis=1), k)), many, 5)
+    wanted = B.copy()
+    wanted[5:24] += A[2:21] * S[3:22]
     assert np.allclose(one, wanted, atol=1e-15)
     assert np.array_equal(one, many[:, 0])
 
