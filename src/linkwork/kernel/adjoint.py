@@ -32,6 +32,7 @@ from ..spatial.forms import Form, weights
 from ..spatial.scalar import array, is_number, is_zero, stack, zeros
 from .directional import SLOPES
 from .shape import tree_items
+from .solved_sweeps import WORK, SolvedBackwards, alike, solved_pairs
 from .sweep import Algorithm, Field, Items, NodeClass, Repeat, Routine, Step, Sweep, Tree, vector
 from .symbol import Symbol
 from .trace import mapped
@@ -445,6 +446,105 @@ def _scalars(value: Any) -> list[Any]:
     return found
 
 
+# --- sweeps that solve ----------------------------------------------------------------------------------------------------------
+class _Keeper:
+    """A node of which all that is read is kept for the way back."""
+
+    __slots__ = ("_node", "_step")
+
+    def __init__(self, node: Any, step: int) -> None:
+        self._node, self._step = node, step
+
+    def __getattr__(self, name: str) -> Any:
+        node = self._node
+        value = getattr(node, name)
+        _tape(node, self._step).reads[node._role, name] = mapped(value, node._tracer._keep)
+        return value
+
+
+class _Kept:
+    """A node as a rule saw it; what was not kept is read and assigned where it is."""
+
+    __slots__ = ("_node", "_step")
+
+    def __init__(self, node: Any, step: int) -> None:
+        object.__setattr__(self, "_node", node)
+        object.__setattr__(self, "_step", step)
+
+    def __getattr__(self, name: str) -> Any:
+        node = self._node
+        key, tape = (node._role, name), _tape(node, self._step)
+        return mapped(tape.reads[key], node._tracer._fetch) if key in tape.reads else getattr(node, name)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        setattr(self._node, name, value)
+
+
+class _Later(_Transpose):
+    """A rule that did not run itself, backwards."""
+
+    def _seen(self, node: Any, key: Key) -> Any:
+        return getattr(_Kept(node, self.step), key[1])
+
+
+class _Weighed(_Later):
+    """The rule that weighs equations, backwards: weights of what it moves outward come from the children alone."""
+
+    def __init__(self, fields: dict[str, Field], sweep: Sweep, step: int, sloped: bool, held: frozenset[str]) -> None:
+        super().__init__(fields, sweep, step, sloped)
+        self.held = held
+
+    def _fetched(self, node: Any, key: Key) -> Any:
+        return self._seen(node, key) if key[1] in self.held else super()._fetched(node, key)
+
+    def _weight(self, key: Key) -> list[Any]:
+        if key[1] == WORK:
+            return [1.0]
+        return list(getattr(self.nodes["own"], f"up_{key[1]}")) if key in self.written else super()._weight(key)
+
+    def _assign(self, key: Key, new: list[Any], before: list[Any]) -> None:
+        if key not in self.written:
+            super()._assign(key, new, before)
+
+
+def _solved_forwards(sweep: Sweep, step: int, pair: SolvedBackwards) -> Sweep:
+    """The outward rule, which leaves behind what the way back needs."""
+    rule = sweep.rule
+
+    def keep(*nodes: Any) -> None:
+        roles: dict[str, Any] = dict(zip(("own", "parent"), nodes, strict=True))
+        for role, name in pair.keeps:
+            getattr(roles[role], name)
+
+    @functools.wraps(rule)
+    def kept(*nodes: Any) -> None:
+        rule(*nodes)
+        alike(rule, keep)(*(_Keeper(node, step) for node in nodes))
+
+    return replace(sweep, rule=kept)
+
+
+def _solved_backwards(sweep: Sweep, step: int, pair: SolvedBackwards, fields: dict[str, Field], sloped: bool) -> list[Step]:
+    """What stands for both rules."""
+    solve, answer, weighed = (alike(sweep.rule, rule) for rule in (pair.solve, pair.answer, pair.weighed))
+    after = None if pair.after is None else alike(sweep.rule, pair.after)
+    known = fields | dict(pair.fields)
+
+    def solving(*nodes: Any) -> None:
+        if after is not None:
+            _Later(known, sweep, step, sloped).run(after, nodes[:1])
+        solve(*(_Kept(node, step) for node in nodes))
+
+    def answering(*nodes: Any) -> None:
+        answer(*(_Kept(node, step) for node in nodes))
+
+    def weighing(*nodes: Any) -> None:
+        _Weighed(known, sweep, step, sloped, pair.held).run(weighed, nodes)
+
+    steps = ((solving, solve, "inward"), (answering, answer, "outward"), (weighing, weighed, "inward"))
+    return [replace(sweep, rule=functools.wraps(own)(rule), order=order) for rule, own, order in steps]
+
+
 # --- the program ---------------------------------------------------------------------------------------------------------------
 def _bar_field(f: Field, kind: Any = "work") -> Field:
     codec = None if f.codec is None else vector(f.codec.size)
@@ -559,10 +659,20 @@ def adjoint(algorithm: Algorithm, sloped: Sequence[str] = ()) -> Algorithm:
     more[PASSING] = Field("work", PASSING)
     for of in sloped:
         more[bars_of(of)] = Field("state", SLOPES, of=of)
-    for number, step in enumerate(step for steps in algorithm.phases.values() for step in steps):
+    listed = [step for steps in algorithm.phases.values() for step in steps]
+    pairs = solved_pairs(listed)
+    for pair in pairs.values():
+        more |= _solving_fields(pair)
+    for number, step in enumerate(listed):
         if isinstance(step, Repeat):
             raise CompileError(f"{algorithm.name}: what is repeated until it converges has no adjoint")
-        if isinstance(step, Sweep):
+        if isinstance(step, Sweep) and number in pairs:
+            pair = pairs[number]
+            forwards.append(_solved_forwards(step, number, pair))
+            backwards[:0] = _solved_backwards(step, number, pair, own, step.on in sloped)
+        elif number + 1 in pairs:
+            forwards.append(step)
+        elif isinstance(step, Sweep):
             forwards.append(_forwards(step, number, states, bool(sloped)))
             collected = [_collecting(step.on, number)] if _passes(step) else []
             backwards[:0] = [_backwards(step, number, own, step.on in sloped), *collected]
@@ -574,6 +684,12 @@ def adjoint(algorithm: Algorithm, sloped: Sequence[str] = ()) -> Algorithm:
     begins: list[Step] = [_beginning(of, bars) for of, bars in nodal.items()]
     name = "_".join([algorithm.name, "adjoint", *(of or "tree" for of in sloped)])
     return Algorithm(name, own | kept | more, {"run": [*forwards, *begins, *backwards]})
+
+
+def _solving_fields(pair: SolvedBackwards) -> dict[str, Field]:
+    """Those of the rules of a pair, and of the weights that children add to what it moves outward."""
+    shared = {name: f for name, f in pair.fields.items() if f.kind == "shared" and f.codec is not None}
+    return dict(pair.fields) | {f"up_{name}": Field("gathered", codec=vector(f.size({}))) for name, f in shared.items()}
 
 
 def _is_nodal(f: Field) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ..kernel.adjoint import adjoint_of, at_the_end, without_adjoint
 from ..kernel.loops import Ints, Lane, loops, where
+from ..reduced import solve_adjoints  # noqa: F401  (those of accelerations)
 from ..reduced.program import note_impacts, recall, remember
 from ..reduced.push_out import HUGE, RECOVERY, SOFT, look_for_depth, pose_depths
 from ..solvers import box_adjoints, cone_adjoints  # noqa: F401  (those of rows, boxes and cones)
