@@ -25,7 +25,7 @@ from ..solvers.box_adjoints import keep_matrix
 from ..solvers.boxes import solve_boxes, solve_soft_boxes
 from ..solvers.coulomb import solve_packed_cones
 from ..solvers.edges import find_edges
-from . import step_tangents  # noqa: F401  (what routines change by)
+from . import implicit_tangents, step_tangents  # noqa: F401  (what routines change by)
 from .stepper import Stepper, program_of
 
 DIFFERENCE_DIRECTIONAL = directional(DIFFERENCE)
