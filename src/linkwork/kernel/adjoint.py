@@ -160,6 +160,16 @@ def _is_value(node: Any, name: str) -> bool:
     return node._role != "own" or not (name == "is_root" or name in known.attributes or name in known.patterns)
 
 
+def _proper(node: Any, name: str) -> str:
+    """The field that a name is another one of, if it is seen through the same space."""
+    fields = node._tracer.algorithm.fields
+    f = fields.get(name)
+    if f is None or f.alias is None:
+        return name
+    other = fields[f.alias]
+    return f.alias if (f.space, f.codec, f.of) == (other.space, other.codec, other.of) else name
+
+
 class _Recorder:
     """A node whose rule is watched; states are not overwritten.
 
@@ -175,6 +185,7 @@ class _Recorder:
 
     def __getattr__(self, name: str) -> Any:
         node = self._node
+        name = _proper(node, name)
         tape, key = _tape(node, self._step), (node._role, name)
         if key in tape.written:
             return tape.written[key]
@@ -190,6 +201,7 @@ class _Recorder:
 
     def __setattr__(self, name: str, value: Any) -> None:
         node = self._node
+        name = _proper(node, name)
         tape, key = _tape(node, self._step), (node._role, name)
         tape.writes.add(key)
         tape.written[key] = value
@@ -415,10 +427,10 @@ class _View:
         object.__setattr__(self, "_rule", rule)
 
     def __getattr__(self, name: str) -> Any:
-        return self._rule.read(self._node, name)
+        return self._rule.read(self._node, _proper(self._node, name))
 
     def __setattr__(self, name: str, value: Any) -> None:
-        self._rule.written[self._node._role, name] = value
+        self._rule.written[self._node._role, _proper(self._node, name)] = value
 
 
 def _scalars(value: Any) -> list[Any]:
@@ -654,7 +666,7 @@ def adjoint(algorithm: Algorithm, sloped: Sequence[str] = ()) -> Algorithm:
             nodal.setdefault(f.of, {})[bar(name)] = end(name) if name in results else None, f.kind == "state"
         if name in results:
             more[end(name)] = _bar_field(f, "input")
-        if f.of == "" and f.codec is not None and f.kind in ("shared", "work"):
+        if f.of == "" and f.codec is not None and f.kind in ("shared", "work", "state"):
             more[f"up_{name}"] = Field("gathered", codec=vector(f.codec.size))
     more[PASSING] = Field("work", PASSING)
     for of in sloped:

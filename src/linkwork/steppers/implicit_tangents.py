@@ -1,8 +1,8 @@
 """How what the routines of implicit and of variational steps compute changes. Times and lengths of steps do not, nor what says
 which lanes go on; impulses of rows do.
 
-Rounds of Newton's method run on dual numbers, too. With the exact matrix their changes are one round behind, with another one they
-shrink as fast; so rounds that have come to an end begin once more, `settling_rounds` times (`kernel.directional.settles`).
+Rounds of Newton's method run on dual numbers, too. With the exact matrix their changes are one round behind, with another one
+they shrink as fast; so rounds that have come to an end begin once more, a few times (`kernel.directional.settles`).
 """
 
 from __future__ import annotations
@@ -108,9 +108,7 @@ def begin_rows_tangent(rows: int, d_x: Lane) -> None:
 
 @tangent_of(rattle.tell_part)
 @loops
-def tell_part_tangent(
-    part: Ints, told_count: int, d_told: Lane, d_told_start: Lane, d_told_mid: Lane, d_told_end: Lane
-) -> None:
+def tell_part_tangent(part: Ints, told_count: int, d_told: Lane, d_told_start: Lane, d_told_mid: Lane, d_told_end: Lane) -> None:
     """What constraints are told."""
     first = 3 * part[0] * told_count
     for i in range(told_count):
