@@ -33,7 +33,7 @@ from ..spatial.scalar import array, is_number, is_zero, stack, zeros
 from .directional import SLOPES
 from .shape import tree_items
 from .solved_sweeps import WORK, SolvedBackwards, alike, solved_pairs
-from .sweep import Algorithm, Field, Items, NodeClass, Repeat, Routine, Step, Sweep, Tree, vector
+from .sweep import Algorithm, Field, Items, NodeClass, Repeat, Routine, Step, Sweep, Tree, flat, vector
 from .symbol import Symbol
 from .trace import mapped
 
@@ -170,6 +170,20 @@ def _proper(node: Any, name: str) -> str:
     return f.alias if (f.space, f.codec, f.of) == (other.space, other.codec, other.of) else name
 
 
+def _later(name: str) -> str:
+    """The field of a state's new value, where other nodes look at it."""
+    return f"later_{name}"
+
+
+@dataclass(frozen=True)
+class _States:
+    """The names of all states; of those whose new values have fields of their own; and of those that are new by now."""
+
+    names: frozenset[str]
+    shared: frozenset[str]
+    new: frozenset[str]
+
+
 class _Recorder:
     """A node whose rule is watched; states are not overwritten.
 
@@ -179,7 +193,7 @@ class _Recorder:
 
     __slots__ = ("_node", "_sloped", "_states", "_step")
 
-    def __init__(self, node: Any, step: int, states: frozenset[str], sloped: bool) -> None:
+    def __init__(self, node: Any, step: int, states: _States, sloped: bool) -> None:
         for name, value in (("_node", node), ("_step", step), ("_states", states), ("_sloped", sloped)):
             object.__setattr__(self, name, value)
 
@@ -193,8 +207,7 @@ class _Recorder:
             value = getattr(node, name)
             return _sloped_parameter(node, name, value)[0] if self._sloped else value
         if key not in tape.seen:
-            later = name in self._states and node._role == "own" and f"next:{name}" in node._tracer.memory
-            value = getattr(node, f"next:{name}" if later else name)
+            value = getattr(node, self._where(name))
             tape.reads[key] = mapped(value, node._tracer._keep)
             tape.seen[key] = mapped(value, _watched) if self._sloped else value
         return tape.seen[key]
@@ -205,7 +218,15 @@ class _Recorder:
         tape, key = _tape(node, self._step), (node._role, name)
         tape.writes.add(key)
         tape.written[key] = value
-        setattr(node, f"next:{name}" if name in self._states else name, _plain(value) if self._sloped else value)
+        states, value = self._states, _plain(value) if self._sloped else value
+        setattr(node, _later(name) if name in states.shared else f"next:{name}" if name in states.names else name, value)
+
+    def _where(self, name: str) -> str:
+        """Where a value is: that of a state that was assigned is not where it began."""
+        if name in self._states.shared:
+            return _later(name) if name in self._states.new else name
+        known = name in self._states.names and self._node._role == "own" and f"next:{name}" in self._node._tracer.memory
+        return f"next:{name}" if known else name
 
 
 def _watched(x: Any) -> Any:
@@ -563,7 +584,7 @@ def _bar_field(f: Field, kind: Any = "work") -> Field:
     return Field(kind, f.space, codec, of=f.of)
 
 
-def _forwards(sweep: Sweep, step: int, states: frozenset[str], sloped: bool) -> Sweep:
+def _forwards(sweep: Sweep, step: int, states: _States, sloped: bool) -> Sweep:
     rule = sweep.rule
 
     @functools.wraps(rule)
@@ -642,7 +663,7 @@ def _beginning(on: str, bars: dict[str, tuple[str | None, bool]]) -> Sweep:
     return Sweep(begin, "each", ("own",), None, on)
 
 
-def adjoint(algorithm: Algorithm, sloped: Sequence[str] = ()) -> Algorithm:
+def adjoint(algorithm: Algorithm, sloped: Sequence[str] = (), writes: Mapping[str, int] | None = None) -> Algorithm:
     """The algorithm with the weights of all that it is computed from, given those of what it computes. On a tree
     `with_reversed_items`.
 
@@ -650,8 +671,9 @@ def adjoint(algorithm: Algorithm, sloped: Sequence[str] = ()) -> Algorithm:
     once more, at the states of the pass before, they go on from there, and `end` is added.
 
     sloped   the sets whose parameters have weights, too (states `bars_of`, sums over passes), on a tree `with_slopes`
+    writes   of states that other nodes look at after they were assigned, the number of the step that does (`first_writes`)
     """
-    own = algorithm.fields
+    own, writes = algorithm.fields, writes or {}
     states = frozenset(name for name, f in own.items() if f.kind == "state")
     results = {name for name in algorithm.results if own[name].space != "global" and own[name].alias is None}
     more: dict[str, Field] = {}
@@ -671,13 +693,12 @@ def adjoint(algorithm: Algorithm, sloped: Sequence[str] = ()) -> Algorithm:
     more[PASSING] = Field("work", PASSING)
     for of in sloped:
         more[bars_of(of)] = Field("state", SLOPES, of=of)
-    listed = [step for steps in algorithm.phases.values() for step in steps]
-    pairs = solved_pairs(listed)
+    unrolled = _unrolled(algorithm)
+    pairs = solved_pairs([step for _, step in unrolled])
+    more |= {_later(name): replace(own[name], kind="work") for name in writes}
     for pair in pairs.values():
         more |= _solving_fields(pair)
-    for number, step in enumerate(listed):
-        if isinstance(step, Repeat):
-            raise CompileError(f"{algorithm.name}: what is repeated until it converges has no adjoint")
+    for number, (place, step) in enumerate(unrolled):
         if isinstance(step, Sweep) and number in pairs:
             pair = pairs[number]
             forwards.append(_solved_forwards(step, number, pair))
@@ -685,7 +706,8 @@ def adjoint(algorithm: Algorithm, sloped: Sequence[str] = ()) -> Algorithm:
         elif number + 1 in pairs:
             forwards.append(step)
         elif isinstance(step, Sweep):
-            forwards.append(_forwards(step, number, states, bool(sloped)))
+            told = frozenset(name for name, first in writes.items() if place > first)
+            forwards.append(_forwards(step, number, _States(states, frozenset(writes), told), bool(sloped)))
             collected = [_collecting(step.on, number)] if _passes(step) else []
             backwards[:0] = [_backwards(step, number, own, step.on in sloped), *collected]
         else:
@@ -696,6 +718,26 @@ def adjoint(algorithm: Algorithm, sloped: Sequence[str] = ()) -> Algorithm:
     begins: list[Step] = [_beginning(of, bars) for of, bars in nodal.items()]
     name = "_".join([algorithm.name, "adjoint", *(of or "tree" for of in sloped)])
     return Algorithm(name, own | kept | more, {"run": [*forwards, *begins, *backwards]})
+
+
+def _unrolled(algorithm: Algorithm) -> list[tuple[int, Sweep | Routine]]:
+    """All steps in order, with their numbers in the algorithm; what is repeated a known number of times stands so often.
+
+    What rules over lists and routines read must still be there on the way back: they run once.
+    """
+    found: list[tuple[int, Sweep | Routine]] = []
+    number = 0
+    for step in (step for steps in algorithm.phases.values() for step in steps):
+        own = flat([step])
+        if isinstance(step, Repeat) and (step.until is not None or own != list(step.steps)):
+            raise CompileError(f"{algorithm.name}: what is repeated until it converges has no adjoint")
+        times = step.most if isinstance(step, Repeat) else 1
+        found += times * [(number + k, inner) for k, inner in enumerate(own)]
+        number += len(own)
+    lists = [step.items for _, step in found if isinstance(step, Sweep) and step.items is not None]
+    if len(set(lists)) < len(lists):
+        raise CompileError(f"{algorithm.name}: rows that are found several times in a step have no adjoint")
+    return found
 
 
 def _solving_fields(pair: SolvedBackwards) -> dict[str, Field]:

@@ -16,6 +16,7 @@ from ..elements.collection import collection
 from ..errors import CompileError, InputError
 from ..kernel.adjoint import adjoint, bar, bars_of, with_reversed_items
 from ..kernel.directional import with_slopes
+from ..kernel.first_writes import first_writes
 from ..kernel.plans import Plans
 from ..kernel.running import Arrays, run_plan
 from ..model import Model
@@ -38,8 +39,8 @@ class StepAdjoint:
         if collection(model).told_count or self.program.passes != 1:
             raise InputError(f"gradients of steps: {stepper.name} on this model is not one pass of compiled code")
         self.sets = tuple(of for of in own.sets if of in ("", "force", "constraint")) if parameters else ()
-        self.algorithm = adjoint(own, self.sets)
         tree = (self.program.bind(model) if self.program.bind else model.plan).tree
+        self.algorithm = adjoint(own, self.sets, first_writes(own, tree))
         self.plans = Plans(with_reversed_items(with_slopes(tree, self.sets) if parameters else tree))
         self.states = tuple(name for name, f in own.fields.items() if f.kind == "state")
 
