@@ -201,7 +201,7 @@ def product_fields(shape: Shape) -> dict[str, Field]:
 
 def matrix_fields() -> dict[str, Field]:
     """The matrix and its factor."""
-    return {"H": Field("work", "entry", SCALAR), "d_H": Field("work", "v")}
+    return {"H": Field("work", "entry", SCALAR), "H_pivots": Field("work", "v")}
 
 
 def factored_densely(forces: int) -> list[Step]:
@@ -216,18 +216,18 @@ def factored_densely(forces: int) -> list[Step]:
     return [
         Routine(begin_columns, ("column", "columns")),
         Repeat(tuple(column), COLUMNS, "columns"),
-        Routine(factor_dense, ("nv", "H", "d_H")),
+        Routine(factor_dense, ("nv", "H", "H_pivots")),
     ]
 
 
 def solved_densely() -> list[Step]:
     """A^-1 side in place of `side`."""
-    return [Routine(solve_side, ("nv", "H", "d_H", "side"))]
+    return [Routine(solve_side, ("nv", "H", "H_pivots", "side"))]
 
 
 def answered_densely() -> list[Step]:
     """Y = A^-1 G^T of all rows that act."""
-    return [Routine(answer_rows, ("active", "nv", *TABLES, "u_rows", "H", "d_H", "Y"), when="busy")]
+    return [Routine(answer_rows, ("active", "nv", *TABLES, "u_rows", "H", "H_pivots", "Y"), when="busy")]
 
 
 GRAM = ("active", "nv", *TABLES, "u_rows", "Y", "A")
