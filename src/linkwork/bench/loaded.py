@@ -40,7 +40,7 @@ from .timing import Contender, Effort, measure
 
 DT, BATCH = 1e-3, 1024
 STEPS, BATCH_STEPS = 1000, 20  # of a run, where they are fast enough: see the text of the module
-LEAST = 5  # and at least so many: where stops or contacts act, the first step is an impact, which few steps are
+LEAST = BATCH_STEPS  # and at least so many: where stops or contacts act, the first step is an impact, which few steps are
 RUN = 0.05  # s: a run is no longer, but for one step
 FULL, QUICK = Effort(40, 0.4), Effort(3, 0.05)
 QUICK_CASES = ("arm", "arm+springs", "arm+loop", "arm+contacts_active", "elbow+muscles")

@@ -5,7 +5,8 @@ A row with wrench p on a body and force c on joints goes up its path; at every j
     u_j = c_j + S_j^T p_j,      y_j = D_j^-1 u_j,      p_parent = move(p_j - U_j y_j).
 
 Then A_rs = G_r M^-1 G_s^T is the sum of u_rj . y_sj over the joints on both paths, and M^-1 G^T x starts from sums of y_rj x_r.
-A *place* is one row at one body of its path; the places of the rows of one law at one body lie side by side.
+A *place* is one row at one body of its path; the places of the rows of one law at one body lie side by side. Laws climb one after
+the other, and p is empty where a row has passed: so where no port is, p of all laws has the same memory, which stays near.
 """
 
 from __future__ import annotations
@@ -75,7 +76,21 @@ class Supports:
         """The places as a set of nodes: p, c, u and y live there."""
         _, bodies = self._places
         classes = {n: NodeClass(("place", n), {}, {}, {"p": 6, "v": n}) for n in set(self._freedoms[bodies].tolist())}
-        return Tree(np.full(len(bodies), -1), [classes[n] for n in self._freedoms[bodies].tolist()], [{}] * len(bodies))
+        own = [classes[n] for n in self._freedoms[bodies].tolist()]
+        return Tree(np.full(len(bodies), -1), own, [{}] * len(bodies), common={"p": self._wrenches()})
+
+    def _wrenches(self) -> np.ndarray:
+        """Where p of every place begins, and the end: places at ports first, then those that all laws use in turn."""
+        ports = sum(size * len(set(at) - {-1}) for at, size in zip(self.nodes.bodies, self.sizes, strict=True))
+        starts, first, most = [], 0, 6 * ports
+        for at, size, path in zip(self.nodes.bodies, self.sizes, self.paths, strict=True):
+            free = 6 * ports
+            for body in path.tolist():
+                begin = first if body in at else free
+                starts.append(begin + 6 * np.arange(size))
+                first, free = (first + 6 * size, free) if body in at else (first, free + 6 * size)
+            most = max(most, free)
+        return np.concatenate([np.zeros(0, np.int64), *starts, [most]]).astype(np.int64)
 
     def roles(self) -> tuple[dict[str, np.ndarray], list[dict[str, dict[str, int]]]]:
         """For the set of the laws: s0, s1, ... point to the places of their rows at each port, all rows at once."""

@@ -583,7 +583,8 @@ def _is_nodal(f: Field) -> bool:
 
 def with_reversed_items(tree: Tree) -> Tree:
     """The tree with all its lists in the opposite order, too, and room at its nodes for weights of what rules over them read: a
-    transform, and of its degrees of freedom columns of 12 numbers and a factor."""
+    transform, and of its degrees of freedom columns of 12 numbers and a factor. What rules empty stays for the way back, so no
+    memory is common."""
 
     def backwards(name: str) -> Callable[[], Items]:
         def make() -> Items:
@@ -599,4 +600,5 @@ def with_reversed_items(tree: Tree) -> Tree:
             nv = c.sizes.get("v", 0)
             made[id(c)] = replace(c, signature=(*c.signature, PASSING), sizes={**c.sizes, PASSING: 48 + 14 * nv + nv * nv})
     lists = tree.items | {reversed_items(name): backwards(name) for name in tree.items}
-    return replace(tree, classes=[made[id(c)] for c in tree.classes], items=lists)
+    sets = {name: replace(others, common={}) for name, others in tree.sets.items()}
+    return replace(tree, classes=[made[id(c)] for c in tree.classes], items=lists, sets=sets)

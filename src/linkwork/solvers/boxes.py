@@ -18,7 +18,7 @@ does not depend on its neighbours.
 
 from __future__ import annotations
 
-from ..kernel.loops import Ints, Lane, Table, any, loops, minimum, sqrt, where
+from ..kernel.loops import Ints, Lane, Scratch, Small, Table, any, loops, minimum, sqrt, where
 from .box_walk import FINE, HUGE, NOTHING, factor_free, residuals, walk
 from .dense import factor, solve
 
@@ -61,34 +61,75 @@ def gather(rows: int, on: Lane, x: Lane, busy: Lane, left: Lane, active: Ints) -
 
 
 @loops
+def spread_columns(
+    active: Ints, j: int, starts: Table, places: Table, freedoms: Table, v_at: Table, y: Lane, columns: Lane
+) -> int:
+    """Rows j to j + 3 of the list, each a column; returns where the last joint of their paths is."""
+    last = 0
+    for c in range(min(4, active[0] - j)):
+        s = active[j + c + 1]
+        for b in range(starts[s], starts[s + 1]):
+            for k in range(freedoms[b]):
+                columns[(v_at[b] + k) * 4 + c] = y[places[b] + k]
+            last = max(last, v_at[b])
+    return last
+
+
+@loops
+def clear_columns(active: Ints, j: int, starts: Table, freedoms: Table, v_at: Table, columns: Lane) -> None:
+    """The columns of these rows are zero again."""
+    for c in range(min(4, active[0] - j)):
+        s = active[j + c + 1]
+        for b in range(starts[s], starts[s + 1]):
+            for k in range(freedoms[b]):
+                columns[(v_at[b] + k) * 4 + c] = 0.0
+
+
+@loops
 def gram(
     active: Ints, starts: Table, places: Table, freedoms: Table, v_at: Table, u: Lane, y: Lane, columns: Lane, A: Lane
 ) -> None:
     """A_rs: the sum of u_r . y_s over the joints on both paths (`elements.supports`), packed by the order of the list.
 
     Four rows s at a time lie spread out in `columns`, which is zero elsewhere and afterwards, so that four sums run along the
-    path of r; it ends where theirs have ended, as all paths are in the order of joints.
+    path of r; it ends where theirs have ended, as all paths are in the order of joints. As far as two rows r have one path, both
+    go along it at once. A last row alone needs no columns.
     """
     m = active[0]
-    for j in range(0, m, 4):
-        last = 0
-        for c in range(4):
-            if j + c < m:
-                s = active[j + c + 1]
-                for b in range(starts[s], starts[s + 1]):
-                    for k in range(freedoms[b]):
-                        columns[(v_at[b] + k) * 4 + c] = y[places[b] + k]
-                    if v_at[b] > last:
-                        last = v_at[b]
-        for i in range(j, m):
+    for j in range(0, m - 1, 4):
+        last = spread_columns(active, j, starts, places, freedoms, v_at, y, columns)
+        for i in range(j, m, 2):
             r = active[i + 1]
+            s = active[min(i + 2, m)]
             at = i * (i + 1) // 2 + j
             A[at] = 0.0
             first = A[at]
             second = A[at]
             third = A[at]
             fourth = A[at]
+            fifth = A[at]
+            sixth = A[at]
+            seventh = A[at]
+            eighth = A[at]
             a = starts[r]
+            b = starts[s]
+            if i + 1 == m:
+                b = starts[s + 1]
+            while a < starts[r + 1] and b < starts[s + 1] and v_at[a] == v_at[b] and v_at[a] <= last:
+                for k in range(freedoms[a]):
+                    force = u[places[a] + k]
+                    other = u[places[b] + k]
+                    e = (v_at[a] + k) * 4
+                    first += force * columns[e]
+                    second += force * columns[e + 1]
+                    third += force * columns[e + 2]
+                    fourth += force * columns[e + 3]
+                    fifth += other * columns[e]
+                    sixth += other * columns[e + 1]
+                    seventh += other * columns[e + 2]
+                    eighth += other * columns[e + 3]
+                a += 1
+                b += 1
             while a < starts[r + 1] and v_at[a] <= last:
                 for k in range(freedoms[a]):
                     force = u[places[a] + k]
@@ -98,19 +139,38 @@ def gram(
                     third += force * columns[e + 2]
                     fourth += force * columns[e + 3]
                 a += 1
+            while b < starts[s + 1] and v_at[b] <= last:
+                for k in range(freedoms[b]):
+                    other = u[places[b] + k]
+                    e = (v_at[b] + k) * 4
+                    fifth += other * columns[e]
+                    sixth += other * columns[e + 1]
+                    seventh += other * columns[e + 2]
+                    eighth += other * columns[e + 3]
+                b += 1
             A[at] = first
             if i > j:
                 A[at + 1] = second
-            if i > j + 1:
                 A[at + 2] = third
             if i > j + 2:
                 A[at + 3] = fourth
-        for c in range(4):
-            if j + c < m:
-                s = active[j + c + 1]
-                for b in range(starts[s], starts[s + 1]):
-                    for k in range(freedoms[b]):
-                        columns[(v_at[b] + k) * 4 + c] = 0.0
+            if i + 1 < m:
+                at += i + 1
+                A[at] = fifth
+                A[at + 1] = sixth
+                if i > j:
+                    A[at + 2] = seventh
+                    A[at + 3] = eighth
+        clear_columns(active, j, starts, freedoms, v_at, columns)
+    if m % 4 == 1:
+        r = active[m]
+        at = m * (m + 1) // 2 - 1
+        A[at] = 0.0
+        own = A[at]
+        for a in range(starts[r], starts[r + 1]):
+            for k in range(freedoms[a]):
+                own += u[places[a] + k] * y[places[a] + k]
+        A[at] = own
 
 
 @loops
@@ -310,22 +370,22 @@ def has_bounds(active: Ints, on: Lane, lower: Lane, upper: Lane) -> bool:
 
 @loops
 def solve_equations(
+    m: Small,
     active: Ints,
     x: Lane,
     A: Lane,
     left: Lane,
-    L: Lane,
-    d: Lane,
+    L: Scratch,
+    d: Scratch,
     scale: Lane,
     bs: Lane,
-    xs: Lane,
-    w: Lane,
-    z: Lane,
-    rest: Lane,
+    xs: Scratch,
+    w: Scratch,
+    z: Scratch,
+    rest: Scratch,
     eps: float,
 ) -> None:
     """`solve_scaled` of rows without bounds, to the bit: all are free, and only the proximal rounds are left of it."""
-    m = active[0]
     still = 1.0 + 0.0 * A[0]
     last = HUGE * still
     scale_b = 0.0 * still
@@ -425,7 +485,7 @@ def solve_boxes(
         solve_scaled(active, x, A, left, L, d, scale, bs, lo, hi, xs, w, z, free, rest, some, EPS)
     else:
         scale_system(active, b, A, scale, bs)
-        solve_equations(active, x, A, left, L, d, scale, bs, xs, w, z, rest, EPS)
+        solve_equations(active[0], active, x, A, left, L, d, scale, bs, xs, w, z, rest, EPS)
 
 
 @loops
@@ -478,4 +538,4 @@ def solve_soft_boxes(
         solve_scaled(active, x, A, left, L, d, scale, bs, lo, hi, xs, w, z, free, rest, some, eps)
     else:
         scale_system(active, b, A, scale, bs)
-        solve_equations(active, x, A, left, L, d, scale, bs, xs, w, z, rest, eps)
+        solve_equations(active[0], active, x, A, left, L, d, scale, bs, xs, w, z, rest, eps)
