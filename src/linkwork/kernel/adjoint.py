@@ -583,8 +583,9 @@ def _is_nodal(f: Field) -> bool:
 
 def with_reversed_items(tree: Tree) -> Tree:
     """The tree with all its lists in the opposite order, too, and room at its nodes for weights of what rules over them read: a
-    transform, and of its degrees of freedom columns of 12 numbers and a factor. What rules empty stays for the way back, so no
-    memory is common."""
+    transform, and of its degrees of freedom columns of 12 numbers and a factor. What rules empty or overwrite stays for the way
+    back, so no memory is common."""
+    tree = replace(tree, items=tree.items | tree.apart, sets={name: replace(x, common={}) for name, x in tree.sets.items()})
 
     def backwards(name: str) -> Callable[[], Items]:
         def make() -> Items:
@@ -600,5 +601,4 @@ def with_reversed_items(tree: Tree) -> Tree:
             nv = c.sizes.get("v", 0)
             made[id(c)] = replace(c, signature=(*c.signature, PASSING), sizes={**c.sizes, PASSING: 48 + 14 * nv + nv * nv})
     lists = tree.items | {reversed_items(name): backwards(name) for name in tree.items}
-    sets = {name: replace(others, common={}) for name, others in tree.sets.items()}
-    return replace(tree, classes=[made[id(c)] for c in tree.classes], items=lists, sets=sets)
+    return replace(tree, classes=[made[id(c)] for c in tree.classes], items=lists)

@@ -351,6 +351,7 @@ class Tree:
     tables   whole numbers that routines read, by name
     numbers  numbers that routines are given, by name
     common   spaces in which nodes that are never in use at the same time have the same memory: as `offsets` says it
+    apart    lists in place of those of the same names, for programs in which no memory is common
     """
 
     parent: np.ndarray
@@ -364,6 +365,7 @@ class Tree:
     tables: dict[str, np.ndarray] = field(default_factory=dict)
     numbers: dict[str, float] = field(default_factory=dict)
     common: dict[str, np.ndarray] = field(default_factory=dict)
+    apart: dict[str, Callable[[], Items]] = field(default_factory=dict)
 
     def of(self, name: str) -> Tree:
         """A set of nodes; the tree itself has no name."""

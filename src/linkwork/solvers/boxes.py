@@ -18,10 +18,13 @@ does not depend on its neighbours.
 
 from __future__ import annotations
 
+import numpy as np
+
 from ..kernel.loops import Ints, Lane, Scratch, Small, Table, any, loops, minimum, sqrt, where
 from .box_walk import FINE, HUGE, NOTHING, factor_free, residuals, walk
 from .dense import factor, solve
 
+PATHS = ("active", "path_starts", "path_places", "path_unknowns")  # what `gram` and `spread` are given first: see `path_tables`
 EPS = 1e-9  # relative weight of the last solution in a proximal round
 SOFTEST = 1e-4  # the same at most, in steps: see `solve_soft_boxes`
 ROUNDS = 8  # proximal rounds
@@ -60,35 +63,46 @@ def gather(rows: int, on: Lane, x: Lane, busy: Lane, left: Lane, active: Ints) -
     active[0] = m
 
 
+def path_tables(starts: np.ndarray, places: np.ndarray, counts: np.ndarray, at: np.ndarray) -> dict[str, np.ndarray]:
+    """What `gram` and `spread` read, number by number along the path of every row: where it begins, the place of u and y, and
+    which unknown (of the joints) it belongs to; of paths that are given joint by joint.
+
+    starts   where the path of every row begins among all joints of all paths, and the end
+    places   where u and y of every joint begin, and `counts`: how many numbers they have
+    at       where the unknowns of every joint begin
+    """
+    first = np.cumsum(counts) - counts
+    number = np.arange(counts.sum()) - np.repeat(first, counts)
+    return {
+        "path_starts": np.append(first, counts.sum())[starts],
+        "path_places": np.repeat(places, counts) + number,
+        "path_unknowns": np.repeat(at, counts) + number,
+    }
+
+
 @loops
-def spread_columns(
-    active: Ints, j: int, starts: Table, places: Table, freedoms: Table, v_at: Table, y: Lane, columns: Lane
-) -> int:
-    """Rows j to j + 3 of the list, each a column; returns where the last joint of their paths is."""
+def spread_columns(active: Ints, j: int, starts: Table, places: Table, unknowns: Table, y: Lane, columns: Lane) -> int:
+    """Rows j to j + 3 of the list, each a column; returns the last unknown on their paths."""
     last = 0
     for c in range(min(4, active[0] - j)):
         s = active[j + c + 1]
         for b in range(starts[s], starts[s + 1]):
-            for k in range(freedoms[b]):
-                columns[(v_at[b] + k) * 4 + c] = y[places[b] + k]
-            last = max(last, v_at[b])
+            columns[unknowns[b] * 4 + c] = y[places[b]]
+            last = max(last, unknowns[b])
     return last
 
 
 @loops
-def clear_columns(active: Ints, j: int, starts: Table, freedoms: Table, v_at: Table, columns: Lane) -> None:
+def clear_columns(active: Ints, j: int, starts: Table, unknowns: Table, columns: Lane) -> None:
     """The columns of these rows are zero again."""
     for c in range(min(4, active[0] - j)):
         s = active[j + c + 1]
         for b in range(starts[s], starts[s + 1]):
-            for k in range(freedoms[b]):
-                columns[(v_at[b] + k) * 4 + c] = 0.0
+            columns[unknowns[b] * 4 + c] = 0.0
 
 
 @loops
-def gram(
-    active: Ints, starts: Table, places: Table, freedoms: Table, v_at: Table, u: Lane, y: Lane, columns: Lane, A: Lane
-) -> None:
+def gram(active: Ints, starts: Table, places: Table, unknowns: Table, u: Lane, y: Lane, columns: Lane, A: Lane) -> None:
     """A_rs: the sum of u_r . y_s over the joints on both paths (`elements.supports`), packed by the order of the list.
 
     Four rows s at a time lie spread out in `columns`, which is zero elsewhere and afterwards, so that four sums run along the
@@ -97,7 +111,7 @@ def gram(
     """
     m = active[0]
     for j in range(0, m - 1, 4):
-        last = spread_columns(active, j, starts, places, freedoms, v_at, y, columns)
+        last = spread_columns(active, j, starts, places, unknowns, y, columns)
         for i in range(j, m, 2):
             r = active[i + 1]
             s = active[min(i + 2, m)]
@@ -115,38 +129,35 @@ def gram(
             b = starts[s]
             if i + 1 == m:
                 b = starts[s + 1]
-            while a < starts[r + 1] and b < starts[s + 1] and v_at[a] == v_at[b] and v_at[a] <= last:
-                for k in range(freedoms[a]):
-                    force = u[places[a] + k]
-                    other = u[places[b] + k]
-                    e = (v_at[a] + k) * 4
-                    first += force * columns[e]
-                    second += force * columns[e + 1]
-                    third += force * columns[e + 2]
-                    fourth += force * columns[e + 3]
-                    fifth += other * columns[e]
-                    sixth += other * columns[e + 1]
-                    seventh += other * columns[e + 2]
-                    eighth += other * columns[e + 3]
+            while a < starts[r + 1] and b < starts[s + 1] and unknowns[a] == unknowns[b] and unknowns[a] <= last:
+                force = u[places[a]]
+                other = u[places[b]]
+                e = unknowns[a] * 4
+                first += force * columns[e]
+                second += force * columns[e + 1]
+                third += force * columns[e + 2]
+                fourth += force * columns[e + 3]
+                fifth += other * columns[e]
+                sixth += other * columns[e + 1]
+                seventh += other * columns[e + 2]
+                eighth += other * columns[e + 3]
                 a += 1
                 b += 1
-            while a < starts[r + 1] and v_at[a] <= last:
-                for k in range(freedoms[a]):
-                    force = u[places[a] + k]
-                    e = (v_at[a] + k) * 4
-                    first += force * columns[e]
-                    second += force * columns[e + 1]
-                    third += force * columns[e + 2]
-                    fourth += force * columns[e + 3]
+            while a < starts[r + 1] and unknowns[a] <= last:
+                force = u[places[a]]
+                e = unknowns[a] * 4
+                first += force * columns[e]
+                second += force * columns[e + 1]
+                third += force * columns[e + 2]
+                fourth += force * columns[e + 3]
                 a += 1
-            while b < starts[s + 1] and v_at[b] <= last:
-                for k in range(freedoms[b]):
-                    other = u[places[b] + k]
-                    e = (v_at[b] + k) * 4
-                    fifth += other * columns[e]
-                    sixth += other * columns[e + 1]
-                    seventh += other * columns[e + 2]
-                    eighth += other * columns[e + 3]
+            while b < starts[s + 1] and unknowns[b] <= last:
+                other = u[places[b]]
+                e = unknowns[b] * 4
+                fifth += other * columns[e]
+                sixth += other * columns[e + 1]
+                seventh += other * columns[e + 2]
+                eighth += other * columns[e + 3]
                 b += 1
             A[at] = first
             if i > j:
@@ -161,26 +172,24 @@ def gram(
                 if i > j:
                     A[at + 2] = seventh
                     A[at + 3] = eighth
-        clear_columns(active, j, starts, freedoms, v_at, columns)
+        clear_columns(active, j, starts, unknowns, columns)
     if m % 4 == 1:
         r = active[m]
         at = m * (m + 1) // 2 - 1
         A[at] = 0.0
         own = A[at]
         for a in range(starts[r], starts[r + 1]):
-            for k in range(freedoms[a]):
-                own += u[places[a] + k] * y[places[a] + k]
+            own += u[places[a]] * y[places[a]]
         A[at] = own
 
 
 @loops
-def spread(active: Ints, starts: Table, places: Table, freedoms: Table, v_at: Table, y: Lane, x: Lane, dy: Lane) -> None:
+def spread(active: Ints, starts: Table, places: Table, unknowns: Table, y: Lane, x: Lane, dy: Lane) -> None:
     """dy += y_r x_r at every joint on the path of every row."""
     for i in range(active[0]):
         r = active[i + 1]
         for a in range(starts[r], starts[r + 1]):
-            for k in range(freedoms[a]):
-                dy[v_at[a] + k] += y[places[a] + k] * x[r]
+            dy[unknowns[a]] += y[places[a]] * x[r]
 
 
 @loops
