@@ -43,6 +43,7 @@ METHODS = {
 MOST_NUMBERS = 1 << 33  # in all records of a run, 64 GiB
 MOST_STEPS = 1e12  # beyond, the time no longer counts steps
 SETTINGS = 64  # of one model that are kept
+PLAIN = (bool, int, float, str, type(None))  # of options: equal ones of one type are the same
 MAXIMAL = ("maximal", "maximal-implicit")  # methods whose states are maximal
 
 
@@ -220,9 +221,11 @@ def setting_of(
 
     k, c, s = compliance
     plain = type(duration) is type(dt) is float and type(every) is int  # for others equal keys may not mean equal arguments
-    if options or not plain or k is not None or c is not None or s is not None:
+    if not plain or k is not None or c is not None or s is not None or (options and not _all_plain(options)):
         return made()
     key = (duration, dt, method, stepper, every, limit_model, contact, asked)
+    if options:
+        key = (*key, *((name, type(x), x) for name, x in options.items()))
     known = model.keep_as(Setting, dict)
     try:
         found = known.get(key)
@@ -233,6 +236,11 @@ def setting_of(
             known.clear()
         found = known[key] = made()
     return found
+
+
+def _all_plain(options: dict[str, Any]) -> bool:
+    """Whether options are values that say all there is to know of them; functions, lists and arrays do not."""
+    return all(type(x) in PLAIN for x in options.values())
 
 
 def _setting(

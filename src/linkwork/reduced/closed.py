@@ -15,14 +15,15 @@ from ..constraints.closure_domains import ClosureCoordinates, bounded_closures
 from ..constraints.rows import constraint_set
 from ..constraints.singular import LARGE, locks
 from ..elements.collection import Shape, collection
+from ..elements.supports import climbing
 from ..errors import InputError, SolverError
 from ..kernel.loops import Ints, Lane, Table, loops, maximum, sqrt, where
-from ..kernel.sweep import SCALAR, Algorithm, Field, Routine, each, inward, outward, over
+from ..kernel.sweep import SCALAR, Algorithm, Field, Routine, each, inward, outward
 from ..model.arrays import Interface
 from ..model.kinematics import kinematics
 from ..model.model import Model
 from ..model.state import LEFT_OPEN, MaximalState, State
-from ..solvers.boxes import gather, gram
+from ..solvers.boxes import PATHS, gather, gram
 from ..solvers.dense import factor as factor_dense
 from ..spatial.gate import meant
 from .program import climb, row_fields
@@ -116,9 +117,9 @@ def closedness(shape: Shape) -> Algorithm:
         inward(factor),
         each(watch_equalities, *ports, on="constraint"),
         each(hold_positions, *ports, *places, on="constraint", when=("own", "awake")),
-        over("climbs", climb, "place", "up", when=("row", "row_on")),
+        *climbing(climb),
         Routine(gather, ("rows", "on", "x", "busy", "left", "active")),
-        Routine(gram, ("active", "starts", "places", "freedoms", "v_at", "u_rows", "y_rows", "gram_columns", "A")),
+        Routine(gram, (*PATHS, "u_rows", "y_rows", "gram_columns", "A")),
         Routine(volume_of, ("active", "groups", "A", "LDL", "d", "scale", "volume")),
     ]
     return Algorithm(f"closedness_{'_'.join(map(str, map(int, shape)))}", found, {"run": steps})
