@@ -753,7 +753,9 @@ def _is_nodal(f: Field) -> bool:
 
 def with_reversed_items(tree: Tree) -> Tree:
     """The tree with all its lists in the opposite order, too, and room at its nodes for weights of what rules over them read: a
-    transform, and of its degrees of freedom columns of 12 numbers and a factor."""
+    transform, and of its degrees of freedom columns of 12 numbers and a factor. What rules empty or overwrite stays for the way
+    back, so no memory is common."""
+    tree = replace(tree, items=tree.items | tree.apart, sets={name: replace(x, common={}) for name, x in tree.sets.items()})
 
     def backwards(name: str) -> Callable[[], Items]:
         def make() -> Items:

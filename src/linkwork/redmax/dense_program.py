@@ -13,9 +13,10 @@ from typing import Any
 from ..elements.collection import EQUALITIES, Shape
 from ..elements.nodes import STILL
 from ..elements.ports import joined
+from ..elements.supports import climbing
 from ..joints import Joint
 from ..kernel.loops import Ints, Lane, Table, loops
-from ..kernel.sweep import SCALAR, Field, Repeat, Routine, Step, each, inward, outward, over, vector
+from ..kernel.sweep import SCALAR, Field, Repeat, Routine, Step, each, inward, outward, vector
 from ..model.rules import inertia_of
 from ..reduced.pressing import in_turns
 from ..reduced.program import SOLVE, Rules, row_solver, watching
@@ -253,7 +254,7 @@ def coupled_rows(
     return [
         *watching(watch, ports),
         each(hold, *ports, *places, on="constraint", when=("own", "awake")),
-        over("climbs", climb_freely, "place", "up", when=("row", "row_on")),
+        *climbing(climb_freely),
         Routine(gather, ("rows", "on", "x", "busy", "left", "active")),
         *answered,
         Routine(gram_answers, GRAM, when="busy"),
