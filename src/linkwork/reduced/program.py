@@ -565,8 +565,21 @@ def watching(watch: Callable[..., None], ports: Sequence[str], crowd: bool = Fal
         return [each(watch, *ports, on="constraint")]
     return [
         *([*finding(), over("others", notice, *ports, on="constraint")] if crowd else [each(notice, *ports, on="constraint")]),
-        each(watch, *ports, on="constraint", when=("own", "noticed")),
-        each(foresee, *ports, on="constraint", when=("own", "nears")),
+        each(watch, *ports, on="constraint", under=("own", "noticed")),
+        each(foresee, *ports, on="constraint", when=("own", "nears"), under=("own", "noticed")),
+    ]
+
+
+def climbing(hold: Callable[..., None], ports: Sequence[str], up: Callable[..., None] = climb) -> list[Step]:
+    """What rows of laws that are awake ask, and their way to the root.
+
+    hold   the rule that says what they ask
+    up     the rule by which a row climbs over a joint
+    """
+    places = [port.replace("p", "s") for port in ports]
+    return [
+        each(hold, *ports, *places, on="constraint", under=("own", "awake")),
+        over("climbs", up, "place", "up", when=("row", "row_on"), under=("law", "awake")),
     ]
 
 
@@ -586,7 +599,7 @@ def solved_rows(
     kinds   what rows are (see `Collection.shape`)
     carried where bounds of some follow from what joints carry, the rule that finds it, inward (see `pressing`)
     """
-    ports, places = [f"p{i}" for i in range(most)], [f"s{i}" for i in range(most)]
+    ports = [f"p{i}" for i in range(most)]
     watch, hold = rules
     paths = ("active", "starts", "places", "freedoms", "v_at")
     if kinds == CROWD:
@@ -594,8 +607,7 @@ def solved_rows(
             raise InputError(CROWDED)
         return [
             *watching(watch, ports, crowd=True),
-            each(hold, *ports, *places, on="constraint", when=("own", "awake")),
-            over("climbs", up, "place", "up", when=("row", "row_on"), under=("law", "awake")),
+            *climbing(hold, ports, up),
             GATHER_AWAKE,
             *SOLVE_CROWD,
             Routine(spread, (*paths, "y_rows", "x", "dy"), when="busy"),
@@ -609,8 +621,7 @@ def solved_rows(
         solver = [KEEP, *solver]
     return [
         *watching(watch, ports),
-        each(hold, *ports, *places, on="constraint", when=("own", "awake")),
-        over("climbs", up, "place", "up", when=("row", "row_on")),
+        *climbing(hold, ports, up),
         Routine(gather, ("rows", "on", "x", "busy", "left", "active")),
         Routine(gram, (*paths, "u_rows", "y_rows", "gram_columns", "A"), when="busy"),
         *solver,
