@@ -18,9 +18,10 @@ does not depend on its neighbours.
 
 from __future__ import annotations
 
-from ..kernel.loops import Ints, Lane, Table, any, loops, minimum, sqrt, where
+from ..kernel.loops import Ints, Lane, Table, any, loops, sqrt, where
 from .box_walk import FINE, HUGE, NOTHING, factor_free, residuals, walk
 from .dense import factor, solve
+from .extremes import clipped, larger, smaller
 
 EPS = 1e-9  # relative weight of the last solution in a proximal round
 SOFTEST = 1e-4  # the same at most, in steps: see `solve_soft_boxes`
@@ -30,19 +31,6 @@ PATIENCE = 6  # changes before Gauss-Seidel proposes the next set, and between s
 SWEEPS = 10
 ROUGH = 1e-12  # of the right-hand side: where rows with two bounds leave more, they can do better
 EMPTY = 1e-14  # of the largest diagonal: rows that answer less drop out
-
-
-@loops
-def larger(a: float, b: float) -> float:
-    """The larger of two numbers, a where b is none: one instruction; `maximum` is seven, as it tells zeros and NaN apart."""
-    return where(b > a, b, a)
-
-
-@loops
-def clipped(x: float, low: float, high: float) -> float:
-    """x, or the bound that it is beyond."""
-    raised = where(x < low, low, x)
-    return where(raised > high, high, raised)
 
 
 @loops
@@ -472,7 +460,7 @@ def solve_soft_boxes(
         size = rest[groups[active[i + 1]]]
         good = (on[active[i + 1]] > 0.0) & (a > EMPTY * most)
         scale[i] = where(good, 1.0 / sqrt(where(good, size, 1.0)), 0.0)
-    eps = minimum(eps, SOFTEST)
+    eps = smaller(eps, SOFTEST)
     if has_bounds(active, on, lower, upper):
         scale_rows(active, b, lower, upper, A, scale, bs, lo, hi, xs, free)
         solve_scaled(active, x, A, left, L, d, scale, bs, lo, hi, xs, w, z, free, rest, some, eps)
