@@ -42,6 +42,7 @@ METHODS = {
 MOST_NUMBERS = 1 << 33  # in all records of a run, 64 GiB
 MOST_STEPS = 1e12  # beyond, the time no longer counts steps
 SETTINGS = 64  # of one model that are kept
+PLAIN = frozenset((int, float, str, bool))  # options of these types make a setting that is kept
 MAXIMAL = ("maximal", "maximal-implicit")  # methods whose states are maximal
 
 
@@ -218,9 +219,13 @@ def setting_of(
 
     k, c, s = compliance
     plain = type(duration) is type(dt) is float and type(every) is int  # for others equal keys may not mean equal arguments
-    if options or not plain or k is not None or c is not None or s is not None:
+    if not plain or k is not None or c is not None or s is not None:
         return made()
     key = (duration, dt, method, stepper, every, limit_model, contact, asked)
+    if options:
+        if not PLAIN.issuperset(map(type, options.values())):
+            return made()
+        key += tuple((name, type(x), x) for name, x in options.items())
     known = model.keep_as(Setting, dict)
     try:
         found = known.get(key)
