@@ -22,7 +22,7 @@ from ..kernel.sweep import SCALAR, Algorithm, Field, Routine, Step
 from ..model import Model, State
 from ..model.manifold import DIFFERENCE
 from ..solvers.box_adjoints import keep_matrix
-from ..solvers.boxes import solve_boxes, solve_soft_boxes
+from ..solvers.boxes import solve_boxes, solve_few_boxes, solve_soft_boxes
 from ..solvers.coulomb import solve_packed_cones
 from ..solvers.edges import find_edges
 from . import step_tangents  # noqa: F401  (what routines change by)
@@ -30,7 +30,7 @@ from .stepper import Stepper, program_of
 
 DIFFERENCE_DIRECTIONAL = directional(DIFFERENCE)
 METHOD = "reduced"
-SOLVERS = (solve_boxes, solve_soft_boxes, solve_packed_cones)
+SOLVERS = (solve_boxes, solve_few_boxes, solve_soft_boxes, solve_packed_cones)
 ENDS = ("q", "v", "d_q", "d_v")
 
 
