@@ -280,11 +280,13 @@ def approach(
         dx = T^-1 (1 + t + ... + t^(k-1) - k t^k) r
 
     has nothing of it, as t is 1 there; elsewhere t is small, and a residual of (k + 1) t^k r is left. TERMS = k of the first
-    round reach rounding unless friction turns or rows answer little, which one term more in every other round mends.
+    round reach rounding unless friction turns or rows answer little, which one term more in every other round mends. Where no
+    pivot is small all rows answer, and dx = T^-1 r of every round leaves t r.
     """
     last = HUGE + 0.0 * go
     still = go
     terms = TERMS
+    loose = redundant(n, T)
     begun = 0.0 * go
     for i in range(m):
         begun = larger(begun, abs(xn[i]))
@@ -298,20 +300,21 @@ def approach(
             break
         last = where(still > 0.0, size, last)
         solve_lu(n, T, z)
-        for p in range(n):
-            un[p] = z[p]
-        for k in range(1, terms + 1):
+        if any((loose > 0.0) & (still > 0.0)):
             for p in range(n):
-                z[p] = eps * z[p]
-            solve_lu(n, T, z)
-            part = 1.0
-            if k == terms:
-                part = -float(terms)
+                un[p] = z[p]
+            for k in range(1, terms + 1):
+                for p in range(n):
+                    z[p] = eps * z[p]
+                solve_lu(n, T, z)
+                part = 1.0
+                if k == terms:
+                    part = -float(terms)
+                for p in range(n):
+                    un[p] += where(loose > 0.0, part * z[p], 0.0)
             for p in range(n):
-                un[p] += part * z[p]
+                z[p] = un[p]
         terms = 1
-        for p in range(n):
-            z[p] = un[p]
         move(n, m, kinds, keep, turn, order, z, xn, still)
         motions(m, A, bs, xn, un)
     size = right_side(n, m, kinds, keep, turn, un, order, z)

@@ -42,7 +42,7 @@ from .problem import Info, Problem
 EPS = 1e-6  # relative weight of the last solution in a proximal round
 SOFTEST = 1e-2  # the same at most, where steps do not lead down
 FINER, FINEST = 0.02, 1e-12  # of a contradiction: the same where one was found, and at least
-ROUNDS = 3  # proximal rounds on one factor
+ROUNDS = 6  # proximal rounds on one factor
 SLOW = 0.05  # of the residual: where a round leaves more, friction turns, and the next modes know where
 LAST_ROUNDS, LAST_SLOW = 16, 0.5  # the same for the solution of least norm
 RESTARTS = 12  # toward it, as directions of sliding depend on it
