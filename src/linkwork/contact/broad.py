@@ -7,7 +7,6 @@ which pairs are near, and balls as well (`geometry.sweep_and_prune`).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -55,7 +54,7 @@ def _between_segments(a: Any, E_a: SE3, b: Any, E_b: SE3) -> Vector:
     return p + u * s - (q + w * t)
 
 
-def speed_bound(shape: Any, speeds: Sequence[Scalar]) -> Scalar:
+def speed_bound(shape: Any, speeds: Vector) -> Scalar:
     """No point of a shape is faster while its body has such speeds |v| and |w|, nor after an impact turned it about another of
     its points.
 

@@ -122,7 +122,7 @@ class Contact(Constraint):
         (a, b), (E_a, E_b) = self.shapes, x
         return pair_function(a, b)(a, E_a, b, E_b)
 
-    def near(self, x: Sequence[Any], speeds: Sequence[Sequence[Scalar]], time: Scalar) -> Scalar:
+    def near(self, x: Sequence[Any], speeds: Sequence[Vector], time: Scalar) -> Scalar:
         (a, b), (E_a, E_b) = self.shapes, x
         return where(near(a, E_a, b, E_b, time * (speed_bound(a, speeds[0]) + speed_bound(b, speeds[1]))), 1.0, 0.0)
 

@@ -25,7 +25,7 @@ from ..model.model import Model
 from ..model.rules import inertia_of
 from ..reduced import forward
 from ..reduced import program as reduced
-from ..reduced.program import SCRATCH, Rules, act, climbing, place, twist_rate, watching
+from ..reduced.program import SCRATCH, Rules, act, carrying_up, place, twist_rate, watching
 from ..reduced.rules import falling_world
 from ..solvers.boxes import gather, solve_boxes
 from ..spatial.scalar import zeros
@@ -227,7 +227,7 @@ def solve_rows(
 
 def climbed(most: int, hold: Callable[..., None]) -> list[Step]:
     """Rows of constraints with so many ports at most, on their way to the root."""
-    return climbing(hold, [f"p{i}" for i in range(most)], climb_freely)
+    return carrying_up(hold, [f"p{i}" for i in range(most)], climb_freely)
 
 
 def solved(x: str = "x", left: str = "left", when: str = "busy") -> list[Step]:

@@ -37,13 +37,14 @@ from ..elements.law import RowLaw
 from ..elements.nodes import BODY, STILL, law_at
 from ..elements.ports import At, BodyAt, joined, values
 from ..elements.ports import velocities as velocities_of
+from ..elements.supports import climbing
 from ..elements.touch import ahead, meeting, nearing
 from ..errors import InputError
 from ..joints import Joint
 from ..kernel.loops import Ints, Lane, loops, where
 from ..kernel.sweep import INERTIA, POSE, SCALAR, Field, Routine, Step, each, inward, outward, over, vector
 from ..model.rules import joint_of, world_pose
-from ..solvers.boxes import gather, gram, solve_boxes, solve_soft_boxes, spread
+from ..solvers.boxes import PATHS, gather, gram, solve_boxes, solve_soft_boxes, spread
 from ..solvers.coulomb import solve_packed_cones
 from ..solvers.problem import is_bounded_by_another
 from ..solvers.turns import solve_in_turns
@@ -122,10 +123,14 @@ def twist_rate(n: Any) -> Vector:
 
 
 def free_velocities(n: Any, parent: Any) -> None:
-    """Velocities after a step without rows, of joints and, by J v, of bodies; and h J_dot v, which turns J in the step."""
+    """Velocities after a step without rows, of joints and, by J v, of bodies."""
     accelerations(n, parent)
     n.free_v = n.v + n.h * n.a
     n.free = n.E.pull_twist(parent.free) + n.S @ n.free_v
+
+
+def turning(n: Any) -> None:
+    """Of a body that rows look at, h J_dot v, which turns J in the step."""
     n.drift = n.h * twist_rate(n) - (n.free - n.twist)
 
 
@@ -550,6 +555,7 @@ def dynamics(
         middle = held_middle_velocities if rows >= 0 else middle_velocities
         steps += [outward(accelerations), outward(middle), inward(again)]
     steps.append(outward(FREE[level, on_bodies and rows >= 0]))
+    steps += [over("looked_at", turning)] if level == VELOCITY and on_bodies and rows >= 0 else []
     if rows < 0:
         return steps
     return steps + solved_rows(rows, rules_of(level, hold, watch), correct, kinds=shape[3], carried=carried)
@@ -580,7 +586,7 @@ def watching(watch: Callable[..., None], ports: Sequence[str], crowd: bool = Fal
     ]
 
 
-def climbing(hold: Callable[..., None], ports: Sequence[str], up: Callable[..., None] = climb) -> list[Step]:
+def carrying_up(hold: Callable[..., None], ports: Sequence[str], up: Callable[..., None] = climb) -> list[Step]:
     """What rows of laws that are awake ask, and their way to the root.
 
     hold   the rule that says what they ask
@@ -589,7 +595,7 @@ def climbing(hold: Callable[..., None], ports: Sequence[str], up: Callable[..., 
     places = [port.replace("p", "s") for port in ports]
     return [
         each(hold, *ports, *places, on="constraint", under=("own", "awake")),
-        over("climbs", up, "place", "up", when=("row", "row_on"), under=("law", "awake")),
+        *climbing(up, under=("law", "awake")),
     ]
 
 
@@ -611,29 +617,28 @@ def solved_rows(
     """
     ports = [f"p{i}" for i in range(most)]
     watch, hold = rules
-    paths = ("active", "starts", "places", "freedoms", "v_at")
     if kinds == CROWD:
         if watch is not watch_velocities or up is not climb or carried is not None:
             raise InputError(CROWDED)
         return [
             *watching(watch, ports, crowd=True),
-            *climbing(hold, ports, up),
+            *carrying_up(hold, ports, up),
             GATHER_AWAKE,
             *SOLVE_CROWD,
-            Routine(spread, (*paths, "y_rows", "x", "dy"), when="busy"),
+            Routine(spread, (*PATHS, "y_rows", "x", "dy"), when="busy"),
             outward(add, when="busy"),
         ]
     solver: list[Step] = [*row_solver(kinds, SOFT_SOLVE if hold in (hold_velocities, hold_under_bounds) else SOLVE)]
-    spreading = Routine(spread, (*paths, "y_rows", "x", "dy"), when="busy")
+    spreading = Routine(spread, (*PATHS, "y_rows", "x", "dy"), when="busy")
     if carried is not None:
         solver = in_turns(solver, [spreading, outward(answer)], ports, carried)
     elif hold is hold_under_bounds:
         solver = [KEEP, *solver]
     return [
         *watching(watch, ports),
-        *climbing(hold, ports, up),
+        *carrying_up(hold, ports, up),
         Routine(gather, ("rows", "on", "x", "busy", "left", "active")),
-        Routine(gram, (*paths, "u_rows", "y_rows", "gram_columns", "A"), when="busy"),
+        Routine(gram, (*PATHS, "u_rows", "y_rows", "gram_columns", "A"), when="busy"),
         *solver,
         spreading,
         outward(add, when="busy"),

@@ -23,9 +23,9 @@ from ..maximal import program as maximal
 from ..model.rules import inertia_of
 from ..reduced import program as reduced
 from ..reduced.forward import velocities
-from ..reduced.program import SCRATCH, climbing, free_motion, pose_rows, refined, row_law_at
+from ..reduced.program import SCRATCH, carrying_up, free_motion, pose_rows, refined, row_law_at
 from ..reduced.rules import factor_joint
-from ..solvers.boxes import gather, gram, solve_boxes, spread
+from ..solvers.boxes import PATHS, gather, gram, solve_boxes, spread
 from ..spatial.scalar import array, zeros
 from ..spatial.scalar import maximum as larger
 
@@ -126,18 +126,17 @@ def settle(shape: Shape, method: str) -> list[Step]:
         located.append(each(keep_motion if on_bodies else keep_joints))
         correct, take = reduced.correct, take_joints
     ports = [f"p{i}" for i in range(most)]
-    paths = ("active", "starts", "places", "freedoms", "v_at")
     return [
         Routine(begin_near, ("near",)),
         *located,
         each(look, *ports, on="constraint"),
         each(wake, on="constraint"),
         Sweep(factor_inertia, "inward", when=NEAR),
-        *climbing(hold, ports),
+        *carrying_up(hold, ports),
         Routine(gather, ("rows", "on", "more", "busy", "more_left", "active")),
-        Routine(gram, (*paths, "u_rows", "y_rows", "gram_columns", "A"), when="near"),
+        Routine(gram, (*PATHS, "u_rows", "y_rows", "gram_columns", "A"), when="near"),
         Routine(solve_boxes, ("active", "on", "b", "lower", "upper", "more", "A", "more_left", "LDL", *SCRATCH), when="near"),
-        Routine(spread, (*paths, "y_rows", "more", "dy"), when="near"),
+        Routine(spread, (*PATHS, "y_rows", "more", "dy"), when="near"),
         outward(correct, when="near"),
         each(take, when=NEAR),
         Routine(add_impulses, ("rows", "more", "x", "more_left", "left"), when="near"),

@@ -37,7 +37,7 @@ def test_no_point_is_faster_than_the_bound(kind: str) -> None:
     for _ in range(20):
         shape, twist = random_shape(kind, rng), rng.normal(size=6)
         w, v = twist[:3], twist[3:]
-        most = speed_bound(shape, (np.linalg.norm(v), np.linalg.norm(w)))
+        most = speed_bound(shape, np.array([np.linalg.norm(v), np.linalg.norm(w)]))
         center, radius = shape.bounding_sphere()
         for direction in rng.normal(size=(20, 3)):
             point = center + radius * direction / np.linalg.norm(direction)
