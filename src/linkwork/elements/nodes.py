@@ -15,7 +15,7 @@ from ..spatial.se3 import SE3
 from .law import Law
 from .ports import At, BodyAt, JointAt, JointPort
 
-STILL = "world"  # the kind of a port that never moves
+BODY, STILL = "body", "world"  # kinds of ports that are no joints; one that never moves
 
 
 class LawNodes:
@@ -39,9 +39,15 @@ class LawNodes:
         return tuple(f"p{i}" for i in range(self.most))
 
     @property
+    def bodies_looked_at(self) -> np.ndarray:
+        """The bodies at whose poses laws look."""
+        ports = (port for at, kinds in zip(self.bodies, self.kinds, strict=True) for port in zip(at, kinds, strict=True))
+        return np.array(sorted({body for body, kind in ports if kind == "body"}), np.int64)
+
+    @property
     def on_bodies(self) -> bool:
         """Whether some law looks at the pose of a body."""
-        return any(kind == "body" for kinds in self.kinds for kind in kinds)
+        return any(kind == BODY for kinds in self.kinds for kind in kinds)
 
     @property
     def on_joints(self) -> bool:
@@ -90,7 +96,7 @@ def _kind(model: Model, body: int, joint: bool) -> Any:
     """What a port is: a joint, "body", or "world"."""
     if body < 0:
         return STILL
-    return model.bodies[body].joint if joint else "body"
+    return model.bodies[body].joint if joint else BODY
 
 
 def _same_roles(at: Sequence[int], kinds: Sequence[Any]) -> dict[str, str]:

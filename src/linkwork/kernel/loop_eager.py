@@ -10,6 +10,8 @@ Lane = Annotated[np.ndarray, "Lane"]  # an array of lane values, (size, W) or (s
 Ints = Annotated[np.ndarray, "Ints"]  # an array of int64, the same for all lanes
 Table = Annotated[np.ndarray, "Table"]  # an array of int32 that is only read
 Mask = Annotated[np.ndarray, "Mask"]  # a condition of lanes
+Small = Annotated[int, "Small"]  # an int, for the first values of which a function has code of its own
+Scratch = Annotated[np.ndarray, "Scratch"]  # a Lane array that says nothing before the function, nor afterwards
 
 
 class Records(np.ndarray):

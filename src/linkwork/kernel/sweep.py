@@ -111,7 +111,9 @@ class Sweep:
 
     on     the set; the tree itself by default
     when   (role, field): nodes where the first scalar of this is zero in every lane are passed over; role "global" asks once
-    under  (role, field): the same, asked once for neighbours of which it is the same, before any `when` of theirs
+    under  (role, field): the same, asked once for all nodes of which it is the same, before any `when` of theirs. Sweeps that
+           follow one another under one field run together, all of them at such nodes before the next ones: what they do there
+           must not depend on others
     """
 
     rule: Callable[..., None]
@@ -169,9 +171,15 @@ def inward(rule: Callable[..., None]) -> Sweep:
     return Sweep(rule, "inward")
 
 
-def each(rule: Callable[..., None], *roles: str, on: str = "", when: tuple[str, str] | None = None) -> Sweep:
+def each(
+    rule: Callable[..., None],
+    *roles: str,
+    on: str = "",
+    when: tuple[str, str] | None = None,
+    under: tuple[str, str] | None = None,
+) -> Sweep:
     """Every node of a set by itself; `roles` name further nodes that the rule may look at."""
-    return Sweep(rule, "each", ("own", *roles), None, on, when)
+    return Sweep(rule, "each", ("own", *roles), None, on, when, under)
 
 
 def over(
@@ -350,6 +358,8 @@ class Tree:
     sets     other sets of nodes, by name
     tables   whole numbers that routines read, by name
     numbers  numbers that routines are given, by name
+    common   spaces in which nodes that are never in use at the same time have the same memory: as `offsets` says it
+    apart    lists in place of those of the same names, for programs in which no memory is common
     """
 
     parent: np.ndarray
@@ -362,6 +372,8 @@ class Tree:
     sets: dict[str, Tree] = field(default_factory=dict)
     tables: dict[str, np.ndarray] = field(default_factory=dict)
     numbers: dict[str, float] = field(default_factory=dict)
+    common: dict[str, np.ndarray] = field(default_factory=dict)
+    apart: dict[str, Callable[[], Items]] = field(default_factory=dict)
 
     def of(self, name: str) -> Tree:
         """A set of nodes; the tree itself has no name."""
@@ -372,5 +384,7 @@ class Tree:
 
     def offsets(self, space: str) -> np.ndarray:
         """Start of every node's range in a space ("q", "v", ...); one more entry holds the total."""
+        if space in self.common:
+            return self.common[space]
         sizes = [c.sizes.get(space, 0) for c in self.classes]
         return np.concatenate([[0], np.cumsum(sizes, dtype=np.int64)])

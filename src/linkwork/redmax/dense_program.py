@@ -15,10 +15,10 @@ from ..elements.nodes import STILL
 from ..elements.ports import joined
 from ..joints import Joint
 from ..kernel.loops import Ints, Lane, Table, loops
-from ..kernel.sweep import SCALAR, Field, Repeat, Routine, Step, each, inward, outward, over, vector
+from ..kernel.sweep import SCALAR, Field, Repeat, Routine, Step, each, inward, outward, vector
 from ..model.rules import inertia_of
 from ..reduced.pressing import in_turns
-from ..reduced.program import SOLVE, Rules, row_solver, watching
+from ..reduced.program import SOLVE, Rules, carrying_up, row_solver, watching
 from ..reduced.push_out import pushed_out
 from ..reduced.rules import gyroscopic
 from ..solvers.boxes import gather
@@ -201,7 +201,7 @@ def product_fields(shape: Shape) -> dict[str, Field]:
 
 def matrix_fields() -> dict[str, Field]:
     """The matrix and its factor."""
-    return {"H": Field("work", "entry", SCALAR), "d_H": Field("work", "v")}
+    return {"H": Field("work", "entry", SCALAR), "H_pivots": Field("work", "v")}
 
 
 def factored_densely(forces: int) -> list[Step]:
@@ -216,18 +216,18 @@ def factored_densely(forces: int) -> list[Step]:
     return [
         Routine(begin_columns, ("column", "columns")),
         Repeat(tuple(column), COLUMNS, "columns"),
-        Routine(factor_dense, ("nv", "H", "d_H")),
+        Routine(factor_dense, ("nv", "H", "H_pivots")),
     ]
 
 
 def solved_densely() -> list[Step]:
     """A^-1 side in place of `side`."""
-    return [Routine(solve_side, ("nv", "H", "d_H", "side"))]
+    return [Routine(solve_side, ("nv", "H", "H_pivots", "side"))]
 
 
 def answered_densely() -> list[Step]:
     """Y = A^-1 G^T of all rows that act."""
-    return [Routine(answer_rows, ("active", "nv", *TABLES, "u_rows", "H", "d_H", "Y"), when="busy")]
+    return [Routine(answer_rows, ("active", "nv", *TABLES, "u_rows", "H", "H_pivots", "Y"), when="busy")]
 
 
 GRAM = ("active", "nv", *TABLES, "u_rows", "Y", "A")
@@ -245,15 +245,14 @@ def coupled_rows(
 
     motion, carried   where bounds of some follow from what joints carry: see `reduced.pressing.in_turns`
     """
-    ports, places = [f"p{i}" for i in range(most)], [f"s{i}" for i in range(most)]
+    ports = [f"p{i}" for i in range(most)]
     watch, hold = rules
     solver: list[Step] = [*row_solver(kinds, SOLVE)]
     if carried is not None:
         solver = in_turns(solver, motion, ports, carried)
     return [
         *watching(watch, ports),
-        each(hold, *ports, *places, on="constraint", when=("own", "awake")),
-        over("climbs", climb_freely, "place", "up", when=("row", "row_on")),
+        *carrying_up(hold, ports, climb_freely),
         Routine(gather, ("rows", "on", "x", "busy", "left", "active")),
         *answered,
         Routine(gram_answers, GRAM, when="busy"),

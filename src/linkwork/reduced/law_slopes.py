@@ -1,7 +1,7 @@
 """How laws change with what they see at their ports: their rules once more, on dual numbers.
 
 A law sees the displacement of every port, its velocity, its free motion and the rate r of its velocity, which makes the drift
-h r - (free - velocity) of a step (`program.free_velocities`), and nothing else: four vectors of one size, the variables. What it
+h r - (free - velocity) of a step (`program.turning`), and nothing else: four vectors of one size, the variables. What it
 says is differentiated along these few, whatever the size of the model; how they change with the state, `port_columns` says.
 Results of rules are kept apart: nothing of the step changes. Rows are those of bodies where they are: laws whose rows are made
 where bodies meet in the step are not among them.

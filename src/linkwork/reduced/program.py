@@ -34,19 +34,21 @@ from ..constraints.targets import (
 from ..elements.collection import CONES, CROWD, EQUALITIES, IN_TURNS, Shape
 from ..elements.derive import Derived, approach, derive, nearer, reach
 from ..elements.law import RowLaw
-from ..elements.nodes import STILL, law_at
+from ..elements.nodes import BODY, STILL, law_at
 from ..elements.ports import At, BodyAt, joined, values
 from ..elements.ports import velocities as velocities_of
+from ..elements.supports import climbing
 from ..elements.touch import ahead, meeting, nearing
 from ..errors import InputError
 from ..joints import Joint
 from ..kernel.loops import Ints, Lane, loops, where
 from ..kernel.sweep import INERTIA, POSE, SCALAR, Field, Routine, Step, each, inward, outward, over, vector
 from ..model.rules import joint_of, world_pose
-from ..solvers.boxes import gather, gram, solve_boxes, solve_soft_boxes, spread
+from ..solvers.boxes import PATHS, gather, gram, solve_boxes, solve_soft_boxes, spread
 from ..solvers.coulomb import solve_packed_cones
 from ..solvers.problem import is_bounded_by_another
 from ..solvers.turns import solve_in_turns
+from ..spatial.dual import held
 from ..spatial.scalar import Scalar, Vector, array, cross, dot, is_zero, zeros
 from ..spatial.scalar import where as chosen
 from .crowds import GATHER_AWAKE, SOLVE_CROWD, crowd_fields, finding
@@ -121,10 +123,14 @@ def twist_rate(n: Any) -> Vector:
 
 
 def free_velocities(n: Any, parent: Any) -> None:
-    """Velocities after a step without rows, of joints and, by J v, of bodies; and h J_dot v, which turns J in the step."""
+    """Velocities after a step without rows, of joints and, by J v, of bodies."""
     accelerations(n, parent)
     n.free_v = n.v + n.h * n.a
     n.free = n.E.pull_twist(parent.free) + n.S @ n.free_v
+
+
+def turning(n: Any) -> None:
+    """Of a body that rows look at, h J_dot v, which turns J in the step."""
     n.drift = n.h * twist_rate(n) - (n.free - n.twist)
 
 
@@ -202,10 +208,17 @@ def astray(law: RowLaw, at: Sequence[At], t: Scalar, unknown: Vector) -> Scalar:
     return chosen(long, chosen(4.0 * dot(second, second) < dot(first, first), 0.0, 1.0), 0.0)
 
 
+def measure(n: Any) -> None:
+    """|v| and |w| of a body in its free motion. They decide what takes part, and have no derivatives."""
+    w, v = held(n.free[:3]), held(n.free[3:])
+    n.speeds = array([np.sqrt(dot(v, v)), np.sqrt(dot(w, w))])
+
+
 def notice(n: Any, *ports: Any) -> None:
     """Whether a constraint is worth watching in a step: shapes that are far from one another are not."""
     law, at = row_law_at(n, ports)
-    n.noticed = law.near(values(at), free_motion(n, ports, at), REACH * n.h)
+    speeds = [port.speeds if kind == BODY else zeros(2) for kind, port in zip(n.kinds, ports, strict=False)]
+    n.noticed = law.near(values(at), speeds, REACH * n.h)
     n.on, n.awake, n.nears = zeros(law.size), 0.0, 0.0
 
 
@@ -489,6 +502,7 @@ def row_fields(kinds: int = EQUALITIES) -> dict[str, Field]:
         "unknown": Field("input", "unknown", of="constraint"),
         "told": Field("input", "told", of="constraint"),
         "foot": Field("work", "unknown", of="constraint"),
+        "speeds": Field("work", "node", vector(2)),
         "noticed": Field("work", "node", SCALAR, of="constraint"),
         "awake": Field("work", "node", SCALAR, of="constraint"),
         "nears": Field("work", "node", SCALAR, of="constraint"),
@@ -541,6 +555,7 @@ def dynamics(
         middle = held_middle_velocities if rows >= 0 else middle_velocities
         steps += [outward(accelerations), outward(middle), inward(again)]
     steps.append(outward(FREE[level, on_bodies and rows >= 0]))
+    steps += [over("looked_at", turning)] if level == VELOCITY and on_bodies and rows >= 0 else []
     if rows < 0:
         return steps
     return steps + solved_rows(rows, rules_of(level, hold, watch), correct, kinds=shape[3], carried=carried)
@@ -564,9 +579,23 @@ def watching(watch: Callable[..., None], ports: Sequence[str], crowd: bool = Fal
     if watch is not watch_velocities:
         return [each(watch, *ports, on="constraint")]
     return [
+        each(measure),
         *([*finding(), over("others", notice, *ports, on="constraint")] if crowd else [each(notice, *ports, on="constraint")]),
-        each(watch, *ports, on="constraint", when=("own", "noticed")),
-        each(foresee, *ports, on="constraint", when=("own", "nears")),
+        each(watch, *ports, on="constraint", under=("own", "noticed")),
+        each(foresee, *ports, on="constraint", when=("own", "nears"), under=("own", "noticed")),
+    ]
+
+
+def carrying_up(hold: Callable[..., None], ports: Sequence[str], up: Callable[..., None] = climb) -> list[Step]:
+    """What rows of laws that are awake ask, and their way to the root.
+
+    hold   the rule that says what they ask
+    up     the rule by which a row climbs over a joint
+    """
+    places = [port.replace("p", "s") for port in ports]
+    return [
+        each(hold, *ports, *places, on="constraint", under=("own", "awake")),
+        *climbing(up, under=("law", "awake")),
     ]
 
 
@@ -586,33 +615,30 @@ def solved_rows(
     kinds   what rows are (see `Collection.shape`)
     carried where bounds of some follow from what joints carry, the rule that finds it, inward (see `pressing`)
     """
-    ports, places = [f"p{i}" for i in range(most)], [f"s{i}" for i in range(most)]
+    ports = [f"p{i}" for i in range(most)]
     watch, hold = rules
-    paths = ("active", "starts", "places", "freedoms", "v_at")
     if kinds == CROWD:
         if watch is not watch_velocities or up is not climb or carried is not None:
             raise InputError(CROWDED)
         return [
             *watching(watch, ports, crowd=True),
-            each(hold, *ports, *places, on="constraint", when=("own", "awake")),
-            over("climbs", up, "place", "up", when=("row", "row_on"), under=("law", "awake")),
+            *carrying_up(hold, ports, up),
             GATHER_AWAKE,
             *SOLVE_CROWD,
-            Routine(spread, (*paths, "y_rows", "x", "dy"), when="busy"),
+            Routine(spread, (*PATHS, "y_rows", "x", "dy"), when="busy"),
             outward(add, when="busy"),
         ]
     solver: list[Step] = [*row_solver(kinds, SOFT_SOLVE if hold in (hold_velocities, hold_under_bounds) else SOLVE)]
-    spreading = Routine(spread, (*paths, "y_rows", "x", "dy"), when="busy")
+    spreading = Routine(spread, (*PATHS, "y_rows", "x", "dy"), when="busy")
     if carried is not None:
         solver = in_turns(solver, [spreading, outward(answer)], ports, carried)
     elif hold is hold_under_bounds:
         solver = [KEEP, *solver]
     return [
         *watching(watch, ports),
-        each(hold, *ports, *places, on="constraint", when=("own", "awake")),
-        over("climbs", up, "place", "up", when=("row", "row_on")),
+        *carrying_up(hold, ports, up),
         Routine(gather, ("rows", "on", "x", "busy", "left", "active")),
-        Routine(gram, (*paths, "u_rows", "y_rows", "gram_columns", "A"), when="busy"),
+        Routine(gram, (*PATHS, "u_rows", "y_rows", "gram_columns", "A"), when="busy"),
         *solver,
         spreading,
         outward(add, when="busy"),

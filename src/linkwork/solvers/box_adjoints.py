@@ -13,7 +13,7 @@ from ..kernel.adjoint import adjoint_of
 from ..kernel.loops import Ints, Lane, Table, loops, where
 from .box_tangents import NEAR, ROUNDS, SOFT, entry
 from .box_walk import HUGE, NOTHING
-from .boxes import EMPTY, gather, gram, largest, solve_boxes, solve_soft_boxes, spread
+from .boxes import EMPTY, gather, gram, largest, solve_boxes, solve_few_boxes, solve_soft_boxes, spread
 from .dense import factor, solve
 
 
@@ -31,8 +31,7 @@ def gram_adjoint(
     active: Ints,
     starts: Table,
     places: Table,
-    freedoms: Table,
-    v_at: Table,
+    unknowns: Table,
     u: Lane,
     y: Lane,
     bar_u: Lane,
@@ -49,13 +48,12 @@ def gram_adjoint(
             a = starts[r]
             c = starts[s]
             while a < starts[r + 1] and c < starts[s + 1]:
-                if v_at[a] == v_at[c]:
-                    for k in range(freedoms[a]):
-                        bar_u[places[a] + k] += weight * y[places[c] + k]
-                        bar_y[places[c] + k] += weight * u[places[a] + k]
+                if unknowns[a] == unknowns[c]:
+                    bar_u[places[a]] += weight * y[places[c]]
+                    bar_y[places[c]] += weight * u[places[a]]
                     a += 1
                     c += 1
-                elif v_at[a] < v_at[c]:
+                elif unknowns[a] < unknowns[c]:
                     a += 1
                 else:
                     c += 1
@@ -67,8 +65,7 @@ def spread_adjoint(
     active: Ints,
     starts: Table,
     places: Table,
-    freedoms: Table,
-    v_at: Table,
+    unknowns: Table,
     y: Lane,
     x: Lane,
     bar_y: Lane,
@@ -80,10 +77,9 @@ def spread_adjoint(
         r = active[i + 1]
         total = bar_x[r]
         for a in range(starts[r], starts[r + 1]):
-            for k in range(freedoms[a]):
-                p = places[a] + k
-                total += y[p] * bar_dy[v_at[a] + k]
-                bar_y[p] += bar_dy[v_at[a] + k] * x[r]
+            p = places[a]
+            total += y[p] * bar_dy[unknowns[a]]
+            bar_y[p] += bar_dy[unknowns[a]] * x[r]
         bar_x[r] = total
 
 
@@ -104,7 +100,7 @@ def add_matrix_weights(active: Ints, x: Lane, g: Lane, bar_A: Lane) -> None:
         bar_A[i * (i + 1) // 2 + i] += g[i] * x[active[i + 1]]
 
 
-@adjoint_of(solve_boxes, solve_soft_boxes, keep=keep_matrix)
+@adjoint_of(solve_boxes, solve_few_boxes, solve_soft_boxes, keep=keep_matrix)
 @loops
 def boxes_adjoint(
     active: Ints,

@@ -14,7 +14,7 @@ from ..kernel.directional import tangent_of
 from ..kernel.loops import Ints, Lane, Table, loops, where
 from ..kernel.sweep import SCALAR, Field
 from .box_walk import HUGE, NOTHING
-from .boxes import EMPTY, gather, gram, largest, solve_boxes, solve_soft_boxes, spread
+from .boxes import EMPTY, gather, gram, largest, solve_boxes, solve_few_boxes, solve_soft_boxes, spread
 from .dense import factor, solve
 
 NEAR = 1e-11  # of a bound: there a row has reached it
@@ -37,8 +37,7 @@ def gram_tangent(
     active: Ints,
     starts: Table,
     places: Table,
-    freedoms: Table,
-    v_at: Table,
+    unknowns: Table,
     u: Lane,
     y: Lane,
     d_u: Lane,
@@ -56,13 +55,12 @@ def gram_tangent(
             a = starts[r]
             c = starts[s]
             while a < starts[r + 1] and c < starts[s + 1]:
-                if v_at[a] == v_at[c]:
-                    for k in range(freedoms[a]):
-                        total += d_u[places[a] + k] * y[places[c] + k]
-                        total += u[places[a] + k] * d_y[places[c] + k]
+                if unknowns[a] == unknowns[c]:
+                    total += d_u[places[a]] * y[places[c]]
+                    total += u[places[a]] * d_y[places[c]]
                     a += 1
                     c += 1
-                elif v_at[a] < v_at[c]:
+                elif unknowns[a] < unknowns[c]:
                     a += 1
                 else:
                     c += 1
@@ -77,8 +75,7 @@ def spread_tangent(
     active: Ints,
     starts: Table,
     places: Table,
-    freedoms: Table,
-    v_at: Table,
+    unknowns: Table,
     y: Lane,
     x: Lane,
     d_y: Lane,
@@ -89,9 +86,8 @@ def spread_tangent(
     for i in range(active[0]):
         r = active[i + 1]
         for a in range(starts[r], starts[r + 1]):
-            for k in range(freedoms[a]):
-                p = places[a] + k
-                d_dy[v_at[a] + k] += d_y[p] * x[r] + y[p] * d_x[r]
+            p = places[a]
+            d_dy[unknowns[a]] += d_y[p] * x[r] + y[p] * d_x[r]
 
 
 @loops
@@ -102,7 +98,7 @@ def entry(A: Lane, i: int, k: int) -> float:
     return A[i * (i + 1) // 2 + k]
 
 
-@tangent_of(solve_boxes, solve_soft_boxes, **KEPT)
+@tangent_of(solve_boxes, solve_few_boxes, solve_soft_boxes, **KEPT)
 @loops
 def boxes_tangent(
     active: Ints,

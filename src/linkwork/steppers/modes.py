@@ -31,11 +31,11 @@ from ..elements.law import RowLaw
 from ..elements.ports import At, velocities
 from ..kernel.loops import Lane, loops
 from ..kernel.loops import where as lane_where
-from ..kernel.sweep import SCALAR, Field, Routine, Step, Sweep, each, outward, over
+from ..kernel.sweep import SCALAR, Field, Routine, Step, Sweep, each, outward
 from ..reduced import program as reduced
 from ..reduced.forward import velocities as joint_velocities
-from ..reduced.program import ACCELERATION, SCRATCH, climb, correct, free_motion, pose_rows, refined, row_law_at
-from ..solvers.boxes import gather, gram, solve_boxes, spread
+from ..reduced.program import ACCELERATION, SCRATCH, carrying_up, correct, free_motion, pose_rows, refined, row_law_at
+from ..solvers.boxes import PATHS, gather, gram, solve_boxes, spread
 from ..spatial.scalar import Scalar, Vector, absolute, array, is_zero, minimum, where, zeros
 from .settle import factor_inertia, keep_joints, keep_motion, take_joints
 from .stages import renamed
@@ -207,8 +207,7 @@ def mode_fields() -> dict[str, Field]:
 def switch(shape: Shape) -> list[Step]:
     """The sweeps of a switch, in lanes that do; in all others nothing changes."""
     _, most, on_bodies, _ = shape
-    ports, places = [f"p{i}" for i in range(most)], [f"s{i}" for i in range(most)]
-    paths = ("active", "starts", "places", "freedoms", "v_at")
+    ports = [f"p{i}" for i in range(most)]
     located: list[Step] = [outward(joint_velocities), *([outward(reduced.place)] if on_bodies else [])]
     located.append(each(keep_motion if on_bodies else keep_joints))
     impact: list[Step] = [
@@ -216,12 +215,11 @@ def switch(shape: Shape) -> list[Step]:
         each(look_for_impact, *ports, on="constraint"),
         each(wake, on="constraint"),
         Sweep(factor_inertia, "inward", when=("global", "near")),
-        each(stop, *ports, *places, on="constraint", when=("own", "awake")),
-        over("climbs", climb, "place", "up", when=("row", "row_on")),
+        *carrying_up(stop, ports),
         Routine(gather, ("rows", "on", "x", "busy", "left", "active")),
-        Routine(gram, (*paths, "u_rows", "y_rows", "gram_columns", "A"), when="busy"),
+        Routine(gram, (*PATHS, "u_rows", "y_rows", "gram_columns", "A"), when="busy"),
         Routine(solve_boxes, ("active", "on", "b", "lower", "upper", "x", "A", "left", "LDL", *SCRATCH), when="busy"),
-        Routine(spread, (*paths, "y_rows", "x", "dy"), when="busy"),
+        Routine(spread, (*PATHS, "y_rows", "x", "dy"), when="busy"),
         outward(correct, when="busy"),
         each(take_joints, when=("global", "near")),
     ]

@@ -33,6 +33,20 @@ def solved(A: np.ndarray, b: np.ndarray, lower: np.ndarray, upper: np.ndarray, o
     return x.T, left[0]
 
 
+def solved_without_rows_that_are_off(
+    A: np.ndarray, b: np.ndarray, lower: np.ndarray, upper: np.ndarray, on: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """The same by `solve_few_boxes`; the rows are every second one of some more."""
+    width, n = b.shape
+    each = [np.ascontiguousarray(np.repeat(x.T, 2, axis=0)) for x in (on, b, lower, upper)]
+    x, left, matrix = np.ones((2 * n, width)), np.zeros((1, width)), packed(A)
+    scratch = [np.full((n, width), np.nan) for _ in range(10)]
+    active, some, kept = np.array([n, *range(1, 2 * n, 2)]), np.zeros(n + 1, np.int64), np.zeros(n + 1, np.int64)
+    boxes.solve_few_boxes.call(Lanes(width), active, *each, x, matrix, left, np.full_like(matrix, np.nan), *scratch, some, kept)
+    assert (x[::2] == 1.0).all()
+    return x[1::2].T, left[0]
+
+
 def problems(seed: int, n: int, width: int, rank: int | None = None) -> Any:
     rng = np.random.default_rng(seed)
     G = rng.standard_normal((width, n, n + 2 if rank is None else rank))
@@ -41,6 +55,16 @@ def problems(seed: int, n: int, width: int, rank: int | None = None) -> Any:
     A = G @ G.transpose(0, 2, 1)
     b = np.einsum("wij,wj->wi", A, rng.standard_normal((width, n)))
     return A, b, lower, upper, (rng.random((width, n)) < 0.8).astype(float)
+
+
+@pytest.mark.parametrize("share", [0.0, 0.3, 1.0])
+@pytest.mark.parametrize("width", [1, 4])
+def test_rows_that_are_off_may_be_left_out(width: int, share: float) -> None:
+    A, b, lower, upper, _ = problems(3, 14, width)
+    on = (np.random.default_rng(5).random((width, 14)) < share).astype(float)
+    on[:, 4:8] = 0.0
+    for a, c in zip(solved(A, b, lower, upper, on), solved_without_rows_that_are_off(A, b, lower, upper, on), strict=True):
+        np.testing.assert_array_equal(a, c)
 
 
 @pytest.mark.parametrize("n", [1, 2, 3, 5, 8, 21])
@@ -86,12 +110,13 @@ def test_redundant_equalities_have_the_least_norm(n: int) -> None:
         assert left[k] < 1e-9 * np.abs(b[k]).max()
 
 
-@pytest.mark.parametrize("rows", [1, 3, 4, 7])
+@pytest.mark.parametrize("rows", [1, 2, 3, 4, 5, 7, 9, 10])
 def test_the_matrix_along_paths_is_that_of_dense_rows(rows: int) -> None:
-    """Rows over joints of one to three freedoms, on paths that share some of them."""
+    """Rows over joints of one to three freedoms, on paths that share some of them, or all."""
     rng, width, sizes = np.random.default_rng(rows), 8, np.array([1, 3, 2, 1, 1, 2])
     v_first = np.cumsum(sizes) - sizes
     paths = [np.flatnonzero(rng.random(len(sizes)) < 0.6) for _ in range(rows)]
+    paths[rows // 2 :] = [paths[rows // 2]] * (rows - rows // 2)
     starts = np.cumsum([0, *map(len, paths)])
     joints = np.concatenate(paths).astype(int)
     freedoms = sizes[joints]
@@ -103,7 +128,8 @@ def test_the_matrix_along_paths_is_that_of_dense_rows(rows: int) -> None:
             for k in range(freedoms[e]):
                 dense[:, r, v_first[joints[e]] + k] = u[places[e] + k], y[places[e] + k]
     columns, A = np.zeros((4 * int(sizes.sum()), width)), np.full((rows * (rows + 1) // 2, width), np.nan)
-    tables = [np.ascontiguousarray(x, np.int32) for x in (starts, places, freedoms, v_first[joints])]
+    along = boxes.path_tables(starts, places, freedoms, v_first[joints])
+    tables = [np.ascontiguousarray(x, np.int32) for x in along.values()]
     boxes.gram.call(Lanes(width), np.array([rows, *range(rows)]), *tables, u, y, columns, A)
     expected = np.einsum("rvw,svw->wrs", dense[0], dense[1])
     i, j = np.tril_indices(rows)
