@@ -33,6 +33,7 @@ LAYERS = [
     ["steppers"],
     ["declared"],
     ["energy"],
+    ["energy_hessian"],
     ["reactions"],
     ["account"],
     ["health"],

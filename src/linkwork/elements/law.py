@@ -246,8 +246,8 @@ class RowLaw(Law):
         """Where in the world friction of a gap acts, if the law does not say where shapes touch."""
         raise TypeError(f"{type(self).__name__} must say where it rubs")
 
-    def near(self, x: Sequence[Any], motion: Sequence[Vector], time: Scalar) -> Scalar:
-        """0 where its shapes are too far apart to touch within a time of a motion of its ports, whose values are x; else 1."""
+    def near(self, x: Sequence[Any], speeds: Sequence[Vector], time: Scalar) -> Scalar:
+        """0 where its shapes are too far apart to touch within a time, else 1; of its bodies at poses x these are |v| and |w|."""
         return 1.0
 
     def grip(self) -> tuple[Scalar, Scalar]:
