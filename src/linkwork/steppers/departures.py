@@ -66,7 +66,7 @@ def broken_laws(model: Model, q: np.ndarray, v: np.ndarray, t: float) -> list[An
     with np.errstate(all="ignore"):
         forces = force_set(model).broken(at.poses, at.twists, q, v, t)
         found = rows.records(at.poses[None], at.twists[None], q[None], v[None], np.array([t]))
-    good = np.isfinite(np.concatenate([found[name] for name in ("residual", "rate", "bias")])).all(axis=0).tolist()
+    good = np.all(np.isfinite(np.concatenate([found[name] for name in ("residual", "rate", "bias")])), axis=0)
     owners = [law for law, size in rows.sizes() for _ in range(size)]
     return [*forces, *{id(law): law for law, whole in zip(owners, good, strict=True) if not whole}.values()]
 
