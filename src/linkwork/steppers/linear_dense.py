@@ -377,7 +377,7 @@ class DenseCall:
             if name in program.sizes:
                 steps = np.arange(batch) * (x.strides[0] if name in given else 0)
                 self._bases[:, names.index(name)] = address_of(x) + steps
-        self._result, self._last = names.index("result"), None
+        self._result, self._at = names.index("result"), 0
         self._alive = (given, kept)
         for work in self._works.values():
             work.job({}, {}, 1)
@@ -388,6 +388,7 @@ class DenseCall:
 
     def write_to(self, result: np.ndarray) -> None:
         """Where the next result goes."""
-        if result is not self._last:
-            self._bases[:, self._result] = address_of(result) + result.strides[0] * np.arange(len(result))
-            self._last = result
+        at = address_of(result)
+        if at != self._at:
+            self._bases[:, self._result] = at + result.strides[0] * np.arange(len(result))
+            self._at = at
