@@ -23,14 +23,13 @@ from ..constraints.targets import any_of, late_rebound, reached, recovering_targ
 from ..elements.collection import Shape
 from ..elements.derive import Derived, derive, reach
 from ..elements.law import RowLaw
-from ..elements.supports import climbing
 from ..kernel.loops import Lane, loops, maximum
 from ..kernel.sweep import SCALAR, Field, Routine, Step, Sweep, each, outward
 from ..maximal import program as maximal
 from ..model.rules import inertia_of
 from ..reduced import program as reduced
 from ..reduced.forward import velocities
-from ..reduced.program import SCRATCH, climb, free_motion, pose_rows, refined, row_law_at
+from ..reduced.program import SCRATCH, carrying_up, free_motion, pose_rows, refined, row_law_at
 from ..reduced.rules import factor_joint
 from ..solvers.boxes import PATHS, gather, gram, solve_boxes, spread
 from ..spatial.scalar import Vector, array, is_zero, where, zeros
@@ -194,15 +193,14 @@ def settle(shape: Shape, method: str, bounces: bool = False, look: Callable[...,
     if not pushes:
         return []
     correct, take = (maximal.correct, take_bodies) if method == "maximal" else (reduced.correct, take_joints)
-    ports, places = [f"p{i}" for i in range(most)], [f"s{i}" for i in range(most)]
+    ports = [f"p{i}" for i in range(most)]
     return [
         Routine(begin_near, ("near",)),
         *located(shape, method),
         each(look, *ports, on="constraint"),
         each(wake, on="constraint"),
         Sweep(factor_inertia, "inward", when=NEAR),
-        each(hold_bouncing if bounces else hold, *ports, *places, on="constraint", when=("own", "awake")),
-        *climbing(climb),
+        *carrying_up(hold_bouncing if bounces else hold, ports),
         Routine(gather, ("rows", "on", "more", "busy", "more_left", "active")),
         Routine(gram, (*PATHS, "u_rows", "y_rows", "gram_columns", "A"), when="near"),
         Routine(solve_boxes, ("active", "on", "b", "lower", "upper", "more", "A", "more_left", "LDL", *SCRATCH), when="near"),
