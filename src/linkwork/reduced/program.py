@@ -24,6 +24,8 @@ from ..constraints.targets import (
     REACH,
     any_of,
     contact_targets,
+    hit_of,
+    inelastic_targets,
     push_targets,
     reached,
     slipping,
@@ -34,7 +36,7 @@ from ..constraints.targets import (
 from ..elements.collection import CONES, CROWD, EQUALITIES, IN_TURNS, Shape
 from ..elements.derive import Derived, approach, derive, nearer, reach
 from ..elements.law import RowLaw
-from ..elements.nodes import STILL, law_at
+from ..elements.nodes import BODY, STILL, law_at
 from ..elements.ports import At, BodyAt, joined, values
 from ..elements.ports import velocities as velocities_of
 from ..elements.supports import climbing
@@ -48,10 +50,12 @@ from ..solvers.boxes import PATHS, gather, gram, solve_boxes, solve_soft_boxes, 
 from ..solvers.coulomb import solve_packed_cones
 from ..solvers.problem import is_bounded_by_another
 from ..solvers.turns import solve_in_turns
+from ..spatial.dual import held
 from ..spatial.scalar import Scalar, Vector, array, cross, dot, is_zero, zeros
 from ..spatial.scalar import where as chosen
 from .crowds import GATHER_AWAKE, SOLVE_CROWD, crowd_fields, finding
 from .forward import accelerations, articulate, articulated_inertia, pass_forces, velocities
+from .poisson import solved_impacts
 from .pressing import KEEP, answer, bound, in_turns
 from .rules import coriolis, falling_world, velocity_step
 
@@ -207,10 +211,17 @@ def astray(law: RowLaw, at: Sequence[At], t: Scalar, unknown: Vector) -> Scalar:
     return chosen(long, chosen(4.0 * dot(second, second) < dot(first, first), 0.0, 1.0), 0.0)
 
 
+def measure(n: Any) -> None:
+    """|v| and |w| of a body in its free motion. They decide what takes part, and have no derivatives."""
+    w, v = held(n.free[:3]), held(n.free[3:])
+    n.speeds = array([np.sqrt(dot(v, v)), np.sqrt(dot(w, w))])
+
+
 def notice(n: Any, *ports: Any) -> None:
     """Whether a constraint is worth watching in a step: shapes that are far from one another are not."""
     law, at = row_law_at(n, ports)
-    n.noticed = law.near(values(at), free_motion(n, ports, at), REACH * n.h)
+    speeds = [port.speeds if kind == BODY else zeros(2) for kind, port in zip(n.kinds, ports, strict=False)]
+    n.noticed = law.near(values(at), speeds, REACH * n.h)
     n.on, n.awake, n.nears = zeros(law.size), 0.0, 0.0
 
 
@@ -264,6 +275,16 @@ def keep_unknowns(n: Any) -> None:
 
 def hold_velocities(n: Any, *around: Any) -> None:
     """The rows of one constraint at velocity level; around it are its ports, and the places of its rows there."""
+    hold_by(ask, n, around)
+
+
+def hold_impacts(n: Any, *around: Any) -> None:
+    """The same with impacts by Poisson's law (see `poisson`)."""
+    hold_by(ask_twice, n, around)
+
+
+def hold_by(ask: Callable[..., None], n: Any, around: Sequence[Any]) -> None:
+    """The same, with what says what rows ask for."""
     ports, places = around[: len(around) // 2], around[len(around) // 2 :]
     law, at = row_law_at(n, ports)
     share = 0.5 if law.holonomic else 1.0
@@ -298,13 +319,35 @@ def foreseen(
     return replace(found, G=G, residual=residual, rate=G @ joined(velocities_of(at))), bend * (1.0 - n.meets) * (1.0 - n.meets)
 
 
-def ask(
+def ask_twice(
     n: Any, law: RowLaw, found: Derived, motion: Sequence[Vector], turned: Sequence[Vector], bend: Vector, asked: Vector
+) -> None:
+    """b as without restitution, and what an impact by Poisson's law needs to know of the rows (see `poisson`)."""
+    ask(n, law, found, motion, turned, bend, asked, inelastic_targets)
+    n.hit, n.giving, n.b_hit = zeros(law.size), zeros(law.size), found.rate if law.bounded else zeros(law.size)
+    if law.unilateral and law.holonomic:
+        free, before = seen_by(n, found.G, turned) + bend, found.rate - bend
+        normal = [not (law.cones and is_bounded_by_another(kind)) for kind in law.row_kinds]
+        rows = zip(found.residual, before, free, found.rate, normal, strict=True)
+        hits = [hit_of(g, r, f, law.grip()[1], n.h) if own else (0.0, 0.0, slip) for g, r, f, slip, own in rows]
+        n.hit, n.giving, n.b_hit = (array(list(part)) for part in zip(*hits, strict=True))
+
+
+def ask(
+    n: Any,
+    law: RowLaw,
+    found: Derived,
+    motion: Sequence[Vector],
+    turned: Sequence[Vector],
+    bend: Vector,
+    asked: Vector,
+    targets: Callable[..., Vector] = contact_targets,
 ) -> None:
     """b: what rows see of the free motion of the ports, less what they want; and the room that is left where no more is done.
 
     turned   the motion at the time for which rows are meant, as J turns until then
     bend     what the rows change by until then
+    targets  of normals with restitution
 
     Tangents of contacts look at points of the bodies where they are at the start: these have no place to keep, and what many of
     them see of one body is a rigid motion, so that all of them may stick.
@@ -318,7 +361,7 @@ def ask(
     if is_zero(restitution):
         wanted = push_targets(found.residual, asked, n.h)
     else:
-        wanted = contact_targets(found.residual, before, free, n.h, restitution)
+        wanted = targets(found.residual, before, free, n.h, restitution)
     if law.cones:
         normal = [not is_bounded_by_another(kind) for kind in law.row_kinds]
         wanted = array([x if own else 0.0 for x, own in zip(wanted, normal, strict=True)])
@@ -494,6 +537,7 @@ def row_fields(kinds: int = EQUALITIES) -> dict[str, Field]:
         "unknown": Field("input", "unknown", of="constraint"),
         "told": Field("input", "told", of="constraint"),
         "foot": Field("work", "unknown", of="constraint"),
+        "speeds": Field("work", "node", vector(2)),
         "noticed": Field("work", "node", SCALAR, of="constraint"),
         "awake": Field("work", "node", SCALAR, of="constraint"),
         "nears": Field("work", "node", SCALAR, of="constraint"),
@@ -549,9 +593,16 @@ def dynamics(
     steps += [over("looked_at", turning)] if level == VELOCITY and on_bodies and rows >= 0 else []
     if rows < 0:
         return steps
-    return steps + solved_rows(rows, rules_of(level, hold, watch), correct, kinds=shape[3], carried=carried)
+    impacts = impact_solver(hold)
+    return steps + solved_rows(rows, rules_of(level, hold, watch), correct, kinds=shape[3], carried=carried, impacts=impacts)
 
 
+def impact_solver(hold: Callable[..., None] | None) -> Callable[[list[Step]], list[Step]] | None:
+    """What `solved_rows` needs besides a rule: with `hold_impacts`, Poisson's law."""
+    return solved_impacts if hold is hold_impacts else None
+
+
+SOFT_RULES = (hold_velocities, hold_under_bounds, hold_impacts)
 Rules = tuple[Callable[..., None], Callable[..., None]]
 ROWS: dict[str, Rules] = {
     VELOCITY: (watch_velocities, hold_velocities),
@@ -570,9 +621,23 @@ def watching(watch: Callable[..., None], ports: Sequence[str], crowd: bool = Fal
     if watch is not watch_velocities:
         return [each(watch, *ports, on="constraint")]
     return [
+        each(measure),
         *([*finding(), over("others", notice, *ports, on="constraint")] if crowd else [each(notice, *ports, on="constraint")]),
-        each(watch, *ports, on="constraint", when=("own", "noticed")),
-        each(foresee, *ports, on="constraint", when=("own", "nears")),
+        each(watch, *ports, on="constraint", under=("own", "noticed")),
+        each(foresee, *ports, on="constraint", when=("own", "nears"), under=("own", "noticed")),
+    ]
+
+
+def carrying_up(hold: Callable[..., None], ports: Sequence[str], up: Callable[..., None] = climb) -> list[Step]:
+    """What rows of laws that are awake ask, and their way to the root.
+
+    hold   the rule that says what they ask
+    up     the rule by which a row climbs over a joint
+    """
+    places = [port.replace("p", "s") for port in ports]
+    return [
+        each(hold, *ports, *places, on="constraint", under=("own", "awake")),
+        *climbing(up, under=("law", "awake")),
     ]
 
 
@@ -583,6 +648,7 @@ def solved_rows(
     up: Callable[..., None] = climb,
     kinds: int = EQUALITIES,
     carried: Callable[..., None] | None = None,
+    impacts: Callable[[list[Step]], list[Step]] | None = None,
 ) -> list[Step]:
     """Rows of constraints with so many ports at most: from the free motion to the one that they allow.
 
@@ -591,31 +657,32 @@ def solved_rows(
     up      the rule by which a row climbs over a joint
     kinds   what rows are (see `Collection.shape`)
     carried where bounds of some follow from what joints carry, the rule that finds it, inward (see `pressing`)
+    impacts what makes of the solver one with impacts by Poisson's law (see `poisson`)
     """
-    ports, places = [f"p{i}" for i in range(most)], [f"s{i}" for i in range(most)]
+    ports = [f"p{i}" for i in range(most)]
     watch, hold = rules
     if kinds == CROWD:
         if watch is not watch_velocities or up is not climb or carried is not None:
             raise InputError(CROWDED)
         return [
             *watching(watch, ports, crowd=True),
-            each(hold, *ports, *places, on="constraint", when=("own", "awake")),
-            *climbing(up, under=("law", "awake")),
+            *carrying_up(hold, ports, up),
             GATHER_AWAKE,
             *SOLVE_CROWD,
             Routine(spread, (*PATHS, "y_rows", "x", "dy"), when="busy"),
             outward(add, when="busy"),
         ]
-    solver: list[Step] = [*row_solver(kinds, SOFT_SOLVE if hold in (hold_velocities, hold_under_bounds) else SOLVE)]
+    solver: list[Step] = [*row_solver(kinds, SOFT_SOLVE if hold in SOFT_RULES else SOLVE)]
     spreading = Routine(spread, (*PATHS, "y_rows", "x", "dy"), when="busy")
     if carried is not None:
         solver = in_turns(solver, [spreading, outward(answer)], ports, carried)
     elif hold is hold_under_bounds:
         solver = [KEEP, *solver]
+    elif impacts is not None:
+        solver = impacts(solver)
     return [
         *watching(watch, ports),
-        each(hold, *ports, *places, on="constraint", when=("own", "awake")),
-        *climbing(up),
+        *carrying_up(hold, ports, up),
         Routine(gather, ("rows", "on", "x", "busy", "left", "active")),
         Routine(gram, (*PATHS, "u_rows", "y_rows", "gram_columns", "A"), when="busy"),
         *solver,

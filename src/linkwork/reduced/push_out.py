@@ -18,7 +18,7 @@ from ..constraints.targets import RECOVERY
 from ..elements.collection import CONES, CROWD, EQUALITIES, Shape
 from ..kernel.loops import Ints, Lane, Table, loops, maximum, where
 from ..kernel.sweep import SCALAR, Field, Routine, Step, outward
-from ..solvers.boxes import PATHS, gram, residuals, solve_boxes, spread
+from ..solvers.boxes import PATHS, gram, residuals, solve_few_boxes, spread
 from ..spatial.scalar import zeros
 from .crowds import TOLERATED, crowd_displacement
 from .program import SCRATCH
@@ -96,6 +96,7 @@ def push_out_fields(shape: Shape) -> dict[str, Field]:
         "shift": Field("work", "v"),
         "deep": Field("work", "global", SCALAR),
         "out_left": Field("work", "global", SCALAR),
+        "out_list": Field("work", "list", SCALAR),
         **{name: Field("work", "row", SCALAR) for name in OUT},
     }
 
@@ -126,6 +127,6 @@ def pushed_out(shape: Shape, matrix: Routine, answer: Sequence[Step]) -> list[St
         look,
         *([] if shape[3] == CONES else [matrix]),
         Routine(pose_depths, ("active", "cones", "h", "deep", *posed, *OUT), when="deep"),
-        Routine(solve_boxes, ("active", *OUT, "A", "out_left", "LDL", *SCRATCH), when="deep"),
+        Routine(solve_few_boxes, ("active", *OUT, "A", "out_left", "LDL", *SCRATCH, "out_list"), when="deep"),
         *answer,
     ]

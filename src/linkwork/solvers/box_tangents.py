@@ -14,7 +14,7 @@ from ..kernel.directional import tangent_of
 from ..kernel.loops import Ints, Lane, Table, loops, where
 from ..kernel.sweep import SCALAR, Field
 from .box_walk import HUGE, NOTHING
-from .boxes import EMPTY, gather, gram, largest, solve_boxes, solve_soft_boxes, spread
+from .boxes import EMPTY, gather, gram, largest, solve_boxes, solve_few_boxes, solve_soft_boxes, spread
 from .dense import factor, solve
 
 NEAR = 1e-11  # of a bound: there a row has reached it
@@ -98,7 +98,7 @@ def entry(A: Lane, i: int, k: int) -> float:
     return A[i * (i + 1) // 2 + k]
 
 
-@tangent_of(solve_boxes, solve_soft_boxes, **KEPT)
+@tangent_of(solve_boxes, solve_few_boxes, solve_soft_boxes, **KEPT)
 @loops
 def boxes_tangent(
     active: Ints,

@@ -9,9 +9,10 @@ directions creep.
 
 from __future__ import annotations
 
-from ..kernel.loops import Ints, Lane, any, loops, maximum, sqrt, where
-from .cone_rows import motions, natural_map, what_is_left
+from ..kernel.loops import Ints, Lane, any, loops, sqrt, where
+from .cone_rows import motions, natural_map, tell_left
 from .cone_search import CHANGES, search_modes
+from .extremes import larger
 
 UNSOLVED = 1e-7  # of b: the natural map of a problem that is tried once more
 SOLVED = 1e-9  # of b: that of a rung that leads on
@@ -64,9 +65,10 @@ def solve_slots(
     ratio = STEEP + 0.0 * go
     given = 0.0 * go
     for i in range(m):
-        given = maximum(given, abs(bs[i]))
+        given = larger(given, abs(bs[i]))
     least = 0.0 * go
     spent = patience
+    softened = 0
     for rung in range(RUNGS):
         search_modes(
             m, kinds, xs, A, rounds, T, scale, bs, lo, hi, u, xn, un, best, inside, force, z, keep, turn, more, order, spent, go
@@ -87,7 +89,7 @@ def solve_slots(
         else:
             size = 0.0 * go
             for i in range(m):
-                size = maximum(size, abs(best[i]))
+                size = larger(size, abs(best[i]))
             grown = ~(size <= GROWN * given)
             ends = (go > 0.0) & ~(soft > 0.0)
             better = ends & (off < least) & ~grown
@@ -97,16 +99,20 @@ def solve_slots(
                 start[i] = where(leads, best[i], start[i])
             least = where(better, off, least)
             solved_at = where(leads, soft, solved_at)
-            ratio = where(leads, maximum(STEEP, ratio * sqrt(ratio)), sqrt(ratio))
+            ratio = where(leads, larger(STEEP, ratio * sqrt(ratio)), sqrt(ratio))
             go = where(ends | grown | (ratio > FLAT) | (~leads & (soft >= SOFTEST)), 0.0, go)
             if not any(go > 0.0):
                 break
             soft = solved_at * ratio
             soft = where(soft < STIFFEST, 0.0, soft)
+        softened = 1
         for i in range(m):
             A[i * m + i] = where(go > 0.0, stiff[i] + soft, stiff[i])
             xs[i] = start[i]
-    for i in range(m):
-        A[i * m + i] = stiff[i]
-        best[i] = kept[i]
-    what_is_left(m, kinds, A, bs, lo, hi, scale, best, u, z, left)
+    if softened == 1:
+        for i in range(m):
+            A[i * m + i] = stiff[i]
+            best[i] = kept[i]
+        motions(m, A, bs, best, u)
+        natural_map(m, kinds, lo, hi, scale, best, u, best, u, 0.0 * go, z)
+    tell_left(m, scale, best, z, left)

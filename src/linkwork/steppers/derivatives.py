@@ -21,7 +21,7 @@ from ..kernel.plans import Plans
 from ..kernel.sweep import SCALAR, Algorithm, Field, Routine, Step
 from ..model import Model
 from ..solvers.box_adjoints import keep_matrix
-from ..solvers.boxes import solve_boxes, solve_soft_boxes
+from ..solvers.boxes import solve_boxes, solve_few_boxes, solve_soft_boxes
 from ..solvers.coulomb import solve_packed_cones
 from ..solvers.edges import find_edges
 from . import implicit_tangents, step_tangents  # noqa: F401  (what routines change by)
@@ -29,7 +29,7 @@ from .stepper import Stepper, program_of
 from .tangent_spaces import SPACES
 
 METHOD = "reduced"
-SOLVERS = (solve_boxes, solve_soft_boxes, solve_packed_cones)
+SOLVERS = (solve_boxes, solve_few_boxes, solve_soft_boxes, solve_packed_cones)
 
 
 class StepTangent:
