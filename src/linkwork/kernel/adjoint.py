@@ -31,10 +31,10 @@ from ..spatial.dual import Dual
 from ..spatial.forms import Form, weights
 from ..spatial.scalar import array, is_number, is_zero, stack, zeros
 from .directional import SLOPES
-from .rounds_backwards import FIELDS, Rounds, rounds_backwards, rounds_of, times_of
+from .rounds_backwards import FIELDS, Rounds, flags, kept_going, rounds_backwards, rounds_of, times_of
 from .shape import tree_items
 from .solved_sweeps import WORK, SolvedBackwards, alike, solved_pairs
-from .sweep import Algorithm, Field, Items, NodeClass, Repeat, Routine, Step, Sweep, Tree, flat, vector
+from .sweep import SCALAR, Algorithm, Field, Items, NodeClass, Repeat, Routine, Step, Sweep, Tree, flat, vector
 from .symbol import Symbol
 from .trace import mapped
 
@@ -185,6 +185,46 @@ class _States:
     shared: frozenset[str]
     new: frozenset[str]
 
+    def place(self, node: Any, name: str) -> str:
+        """Where a value is: that of a state that was assigned is not where it began."""
+        if name in self.shared:
+            return _later(name) if name in self.new else name
+        known = name in self.names and node._role == "own" and f"next:{name}" in node._tracer.memory
+        return f"next:{name}" if known else name
+
+
+class _Now:
+    """A node for a rule that is not watched: it finds states where they are by now."""
+
+    __slots__ = ("_node", "_states")
+
+    def __init__(self, node: Any, states: _States) -> None:
+        object.__setattr__(self, "_node", node)
+        object.__setattr__(self, "_states", states)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._node, self._states.place(self._node, _proper(self._node, name)))
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        setattr(self._node, name, value)
+
+
+def _unwatched(repeat: Repeat, states: _States) -> Repeat:
+    """The same rounds on such nodes."""
+
+    def moved(step: Step) -> Step:
+        if not isinstance(step, Sweep):
+            return step
+        rule = step.rule
+
+        @functools.wraps(rule)
+        def now(*nodes: Any) -> None:
+            rule(*(_Now(node, states) for node in nodes))
+
+        return replace(step, rule=now)
+
+    return replace(repeat, steps=tuple(map(moved, repeat.steps)))
+
 
 class _Recorder:
     """A node whose rule is watched; states are not overwritten.
@@ -209,7 +249,7 @@ class _Recorder:
             value = getattr(node, name)
             return _sloped_parameter(node, name, value)[0] if self._sloped else value
         if key not in tape.seen:
-            value = getattr(node, self._where(name))
+            value = getattr(node, self._states.place(node, name))
             tape.reads[key] = mapped(value, node._tracer._keep)
             tape.seen[key] = mapped(value, _watched) if self._sloped else value
         return tape.seen[key]
@@ -222,13 +262,6 @@ class _Recorder:
         tape.written[key] = value
         states, value = self._states, _plain(value) if self._sloped else value
         setattr(node, _later(name) if name in states.shared else f"next:{name}" if name in states.names else name, value)
-
-    def _where(self, name: str) -> str:
-        """Where a value is: that of a state that was assigned is not where it began."""
-        if name in self._states.shared:
-            return _later(name) if name in self._states.new else name
-        known = name in self._states.names and self._node._role == "own" and f"next:{name}" in self._node._tracer.memory
-        return f"next:{name}" if known else name
 
 
 def _watched(x: Any) -> Any:
@@ -678,7 +711,8 @@ def adjoint(algorithm: Algorithm, sloped: Sequence[str] = (), writes: Mapping[st
     `with_reversed_items`.
 
     Outputs `bar` of its inputs, where these are given; inputs `end` of its outputs and states. Weights of states are states: run
-    once more, at the states of the pass before, they go on from there, and `end` is added.
+    once more, at the states of the pass before, they go on from there, and `end` is added. Where an output of
+    `rounds_backwards.flags` is not zero, something was left unfinished, and weights mean nothing.
 
     sloped   the sets whose parameters have weights, too (states `bars_of`, sums over passes), on a tree `with_slopes`
     writes   of states that other nodes look at after they were assigned, the number of the step that does (`first_writes`)
@@ -709,7 +743,10 @@ def adjoint(algorithm: Algorithm, sloped: Sequence[str] = (), writes: Mapping[st
     more |= {_later(name): replace(own[name], kind="work") for name in writes}
     for pair in pairs.values():
         more |= _solving_fields(pair)
-    for number, (place, step) in enumerate(unrolled):
+    new: frozenset[str] = frozenset()  # states that were assigned by then
+    for number, (_, step) in enumerate(unrolled):
+        if number:
+            new |= {name for name, first in writes.items() if unrolled[number - 1][0] >= first}
         if isinstance(step, Sweep) and number in pairs:
             pair = pairs[number]
             forwards.append(_solved_forwards(step, number, pair))
@@ -717,25 +754,27 @@ def adjoint(algorithm: Algorithm, sloped: Sequence[str] = (), writes: Mapping[st
         elif number + 1 in pairs and not isinstance(step, Rounds):
             forwards.append(step)
         elif isinstance(step, Sweep):
-            told = frozenset(name for name, first in writes.items() if place > first)
-            forwards.append(_forwards(step, number, _States(states, frozenset(writes), told), bool(sloped)))
+            forwards.append(_forwards(step, number, _States(states, frozenset(writes), new), bool(sloped)))
             collected = [_collecting(step.on, number)] if _passes(step) else []
             backwards[:0] = [_backwards(step, number, own, step.on in sloped), *collected]
         elif isinstance(step, Rounds):
-            more |= FIELDS | {ROUNDS: Field("work", ROUNDS)}
+            had = f"had_rounds_{number}"
+            more |= FIELDS | {ROUNDS: Field("work", ROUNDS), had: Field("work", "global", SCALAR)}
             numbers = [ROUND * (number + 1) + k for k in range(len(step.sweeps))]
-            forwards += [step.repeat, step.begin]
-            told = _States(states, frozenset(writes), frozenset(name for name, first in writes.items() if place > first))
+            told = _States(states, frozenset(writes), new)
+            forwards += [_unwatched(step.repeat, told), step.begin, kept_going(step, had)]
             forwards += [_forwards(rule, k, told, bool(sloped)) for k, rule in zip(numbers, step.sweeps, strict=True)]
             turned = zip(reversed(numbers), reversed(step.sweeps), strict=True)
             body: list[Step] = [_backwards(rule, k, own, rule.on in sloped, numbers) for k, rule in turned]
             more.setdefault(bar(step.carried), _bar_field(own[step.carried]))
-            backwards[:0] = [*rounds_backwards(step, body, bar), _collecting("", numbers[0], ROUNDS)]
+            backwards[:0] = [*rounds_backwards(step, body, bar, had), _collecting("", numbers[0], ROUNDS)]
         else:
             ahead, back = _routine_steps(algorithm, step, more)
             forwards += ahead
             backwards[:0] = back
     kept = {name: replace(own[name], kind="input" if name in states else "work") for name in algorithm.results}
+    told = flags([step for steps in algorithm.phases.values() for step in steps])
+    kept |= {name: replace(own[name], kind="output") for name in told}
     begins: list[Step] = [_beginning(of, bars) for of, bars in nodal.items()]
     name = "_".join([algorithm.name, "adjoint", *(of or "tree" for of in sloped)])
     return Algorithm(name, own | kept | more, {"run": [*forwards, *begins, *backwards]})

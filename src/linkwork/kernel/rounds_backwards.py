@@ -8,7 +8,7 @@ that are done carry on with weights of zero, which change nothing.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from .loops import Lane, LoopFunction, loops, maximum, where
@@ -67,6 +67,17 @@ def times_of(step: Repeat) -> int | None:
     return _TIMES.get(id(first.function)) if isinstance(first, Routine) else None
 
 
+def flags(steps: Sequence[Step]) -> tuple[str, ...]:
+    """The global fields that are not zero in the end where something was left unfinished."""
+    found: list[str] = []
+    for step in steps:
+        if isinstance(step, Repeat):
+            if step.until is not None and times_of(step) is not None:
+                found.append(step.until)
+            found += flags(step.steps)
+    return tuple(dict.fromkeys(found))
+
+
 @loops
 def begin_back(back_first: Lane, back_go: Lane) -> None:
     """All lanes go."""
@@ -87,7 +98,18 @@ def judge_back(rounds_width: int, going: Lane, bar_x: Lane, back_first: Lane, ba
         bar_x[i] = where(done & (going[0] > 0.0), 0.0, bar_x[i])
 
 
-def rounds_backwards(rounds: Rounds, body: list[Step], bar: Callable[[str], str]) -> list[Step]:
-    """The rounds of a transposed round."""
-    judged = Routine(judge_back, (WIDTH, rounds.going, bar(rounds.carried), "back_first", "back_go"))
+@loops
+def keep_going(going: Lane, had_rounds: Lane) -> None:
+    """Which lanes had these rounds; others may follow."""
+    had_rounds[0] = going[0]
+
+
+def kept_going(rounds: Rounds, field: str) -> Step:
+    """Keeps for the way back, in a global field, which lanes had these rounds."""
+    return Routine(keep_going, (rounds.going, field))
+
+
+def rounds_backwards(rounds: Rounds, body: list[Step], bar: Callable[[str], str], field: str) -> list[Step]:
+    """The rounds of a transposed round, in lanes that had such."""
+    judged = Routine(judge_back, (WIDTH, field, bar(rounds.carried), "back_first", "back_go"))
     return [Routine(begin_back, ("back_first", "back_go")), Repeat((*body, judged), MOST, "back_go")]
