@@ -31,6 +31,7 @@ from ..spatial.dual import Dual
 from ..spatial.forms import Form, weights
 from ..spatial.scalar import array, is_number, is_zero, stack, zeros
 from .directional import SLOPES
+from .rounds_backwards import FIELDS, Rounds, rounds_backwards, rounds_of, times_of
 from .shape import tree_items
 from .solved_sweeps import WORK, SolvedBackwards, alike, solved_pairs
 from .sweep import Algorithm, Field, Items, NodeClass, Repeat, Routine, Step, Sweep, Tree, flat, vector
@@ -42,7 +43,8 @@ if TYPE_CHECKING:
 
 BACKWARDS = {"outward": "inward", "inward": "outward", "each": "each"}
 BAR_KINDS = {"input": "output", "state": "state"}
-PASSING = "bar_passing"
+PASSING, ROUNDS = "bar_passing", "bar_rounds"
+ROUND = 1000  # numbers of the rules of rounds: more than there are in one
 UPWARD = ("parent", "parameter")  # what is read there is added to
 Key = tuple[str, str]  # role, name
 
@@ -270,9 +272,11 @@ class _Transpose:
     step    its number
     items   whether the rule runs over a list: then all is read where it is
     passes  whether weights of private values go through `PASSING`
+    rounds  the numbers of all rules of the round that the rule is part of: weights of what was private before add up in `ROUNDS`
     """
 
-    def __init__(self, fields: dict[str, Field], sweep: Sweep, step: int, sloped: bool) -> None:
+    def __init__(self, fields: dict[str, Field], sweep: Sweep, step: int, sloped: bool, rounds: Sequence[int] = ()) -> None:
+        self.rounds = rounds
         self.fields, self.on, self.step, self.sloped = fields, sweep.on, step, sloped
         self.items, self.passes = sweep.items is not None, _passes(sweep)
         self.nodes: dict[str, Any] = {}
@@ -401,8 +405,10 @@ class _Transpose:
             if f.kind != "gathered":
                 node = self.nodes[role]
                 setattr(node, f"up_{name}", stack(*(a + b for a, b in zip(getattr(node, f"up_{name}"), found, strict=True))))
+        elif f is None and self._from_before(key):
+            self._pass(key, found, ROUNDS, self.rounds[0])
         elif f is None and self.passes:
-            self._pass(key, found)
+            self._pass(key, found, PASSING, self.step)
         elif key in self.written or (f is not None and f.kind == "gathered"):
             self._assign(key, found, before)
         else:
@@ -418,17 +424,21 @@ class _Transpose:
             if told or any(a is not b and not (is_zero(a) and is_zero(b)) for a, b in zip(new, before, strict=True)):
                 setattr(node, bar(name), stack(*new) if new else zeros(0))
 
-    def _pass(self, key: Key, found: list[Any]) -> None:
+    def _from_before(self, key: Key) -> bool:
+        """Whether a private value is none of the round's own."""
+        return bool(self.rounds) and not any(key in _tape(self.nodes["own"], k).writes for k in self.rounds)
+
+    def _pass(self, key: Key, found: list[Any], field: str, step: int) -> None:
         """Weights of private values, added where the next item of the same node finds them."""
         node = self.nodes["own"]
-        now, places = list(getattr(node, PASSING)), _tape(node, self.step).passing
+        now, places = list(getattr(node, field)), _tape(node, step).passing
         for k, weight in enumerate(found):
             if not is_zero(weight):
                 at = places.setdefault((key[1], k), len(places))
                 if at >= len(now):
                     raise CompileError("a rule over a list reads more private values than there is room for their weights")
                 now[at] = now[at] + weight
-        setattr(node, PASSING, stack(*now))
+        setattr(node, field, stack(*now))
 
     def _clear(self) -> None:
         """What the rule would have emptied, now that it is no longer needed."""
@@ -615,12 +625,12 @@ class _Sparing:
             setattr(self._node, name, value)
 
 
-def _backwards(sweep: Sweep, step: int, fields: dict[str, Field], sloped: bool) -> Sweep:
+def _backwards(sweep: Sweep, step: int, fields: dict[str, Field], sloped: bool, rounds: Sequence[int] = ()) -> Sweep:
     rule = sweep.rule
 
     @functools.wraps(rule)
     def transposed(*nodes: Any) -> None:
-        _Transpose(fields, sweep, step, sloped).run(rule, nodes)
+        _Transpose(fields, sweep, step, sloped, rounds).run(rule, nodes)
 
     items = None if sweep.items is None else reversed_items(sweep.items)
     order: Any = BACKWARDS[sweep.order]
@@ -632,12 +642,12 @@ def _passes(sweep: Sweep) -> bool:
     return sweep.items is not None or (sweep.on == "" and sweep.when is not None)
 
 
-def _collecting(on: str, step: int) -> Sweep:
-    """After a rule has run backwards that `_passes`: its weights of private values."""
+def _collecting(on: str, step: int, field: str = PASSING) -> Sweep:
+    """After a rule has run backwards that `_passes`, or rounds: their weights of private values."""
 
     def collect(n: Any) -> None:
         places = _tape(n, step).passing
-        passed = list(getattr(n, PASSING))
+        passed = list(getattr(n, field))
         for name in dict.fromkeys(name for name, _ in places):
             known = f":bar:{name}" in n._tracer.memory
             total = list(getattr(n, f":bar:{name}")) if known else [0.0] * len(_scalars(getattr(n, name)))
@@ -646,7 +656,7 @@ def _collecting(on: str, step: int) -> Sweep:
                     total[k] = total[k] + passed[at]
             setattr(n, f":bar:{name}", total)
         if places:
-            setattr(n, PASSING, zeros(len(passed)))
+            setattr(n, field, zeros(len(passed)))
 
     return Sweep(collect, "each", ("own",), None, on)
 
@@ -694,7 +704,8 @@ def adjoint(algorithm: Algorithm, sloped: Sequence[str] = (), writes: Mapping[st
     for of in sloped:
         more[bars_of(of)] = Field("state", SLOPES, of=of)
     unrolled = _unrolled(algorithm)
-    pairs = solved_pairs([step for _, step in unrolled])
+    plain = [step for _, step in unrolled if not isinstance(step, Rounds)]
+    pairs = solved_pairs(plain) if len(plain) == len(unrolled) else {}
     more |= {_later(name): replace(own[name], kind="work") for name in writes}
     for pair in pairs.values():
         more |= _solving_fields(pair)
@@ -703,13 +714,23 @@ def adjoint(algorithm: Algorithm, sloped: Sequence[str] = (), writes: Mapping[st
             pair = pairs[number]
             forwards.append(_solved_forwards(step, number, pair))
             backwards[:0] = _solved_backwards(step, number, pair, own, step.on in sloped)
-        elif number + 1 in pairs:
+        elif number + 1 in pairs and not isinstance(step, Rounds):
             forwards.append(step)
         elif isinstance(step, Sweep):
             told = frozenset(name for name, first in writes.items() if place > first)
             forwards.append(_forwards(step, number, _States(states, frozenset(writes), told), bool(sloped)))
             collected = [_collecting(step.on, number)] if _passes(step) else []
             backwards[:0] = [_backwards(step, number, own, step.on in sloped), *collected]
+        elif isinstance(step, Rounds):
+            more |= FIELDS | {ROUNDS: Field("work", ROUNDS)}
+            numbers = [ROUND * (number + 1) + k for k in range(len(step.sweeps))]
+            forwards += [step.repeat, step.begin]
+            told = _States(states, frozenset(writes), frozenset(name for name, first in writes.items() if place > first))
+            forwards += [_forwards(rule, k, told, bool(sloped)) for k, rule in zip(numbers, step.sweeps, strict=True)]
+            turned = zip(reversed(numbers), reversed(step.sweeps), strict=True)
+            body: list[Step] = [_backwards(rule, k, own, rule.on in sloped, numbers) for k, rule in turned]
+            more.setdefault(bar(step.carried), _bar_field(own[step.carried]))
+            backwards[:0] = [*rounds_backwards(step, body, bar), _collecting("", numbers[0], ROUNDS)]
         else:
             ahead, back = _routine_steps(algorithm, step, more)
             forwards += ahead
@@ -720,23 +741,32 @@ def adjoint(algorithm: Algorithm, sloped: Sequence[str] = (), writes: Mapping[st
     return Algorithm(name, own | kept | more, {"run": [*forwards, *begins, *backwards]})
 
 
-def _unrolled(algorithm: Algorithm) -> list[tuple[int, Sweep | Routine]]:
+def _unrolled(algorithm: Algorithm) -> list[tuple[int, Sweep | Routine | Rounds]]:
     """All steps in order, with their numbers in the algorithm; what is repeated a known number of times stands so often.
 
     What rules over lists and routines read must still be there on the way back: they run once.
     """
-    found: list[tuple[int, Sweep | Routine]] = []
-    number = 0
-    for step in (step for steps in algorithm.phases.values() for step in steps):
-        own = flat([step])
-        if isinstance(step, Repeat) and (step.until is not None or own != list(step.steps)):
-            raise CompileError(f"{algorithm.name}: what is repeated until it converges has no adjoint")
-        times = step.most if isinstance(step, Repeat) else 1
-        found += times * [(number + k, inner) for k, inner in enumerate(own)]
-        number += len(own)
+    found = _unroll(algorithm, [step for steps in algorithm.phases.values() for step in steps], 0)
     lists = [step.items for _, step in found if isinstance(step, Sweep) and step.items is not None]
     if len(set(lists)) < len(lists):
         raise CompileError(f"{algorithm.name}: rows that are found several times in a step have no adjoint")
+    return found
+
+
+def _unroll(algorithm: Algorithm, steps: Sequence[Step], number: int) -> list[tuple[int, Sweep | Routine | Rounds]]:
+    found: list[tuple[int, Sweep | Routine | Rounds]] = []
+    for before, step in zip((None, *steps), steps, strict=False):
+        if isinstance(step, Repeat):
+            rounds, times = rounds_of(before, step), times_of(step)
+            if rounds is not None and rounds.simple():
+                found.append((number, rounds))
+            elif rounds is None and times is not None:
+                found += times * _unroll(algorithm, step.steps, number)
+            else:
+                raise CompileError(f"{algorithm.name}: what is repeated until it converges has no adjoint")
+        else:
+            found.append((number, step))
+        number += len(flat([step]))
     return found
 
 
@@ -769,6 +799,7 @@ def with_reversed_items(tree: Tree) -> Tree:
     for c in tree.classes:
         if id(c) not in made:
             nv = c.sizes.get("v", 0)
-            made[id(c)] = replace(c, signature=(*c.signature, PASSING), sizes={**c.sizes, PASSING: 48 + 14 * nv + nv * nv})
+            sizes = {**c.sizes, PASSING: 48 + 14 * nv + nv * nv, ROUNDS: 96 + 40 * nv + 3 * nv * nv}
+            made[id(c)] = replace(c, signature=(*c.signature, PASSING), sizes=sizes)
     lists = tree.items | {reversed_items(name): backwards(name) for name in tree.items}
     return replace(tree, classes=[made[id(c)] for c in tree.classes], items=lists)

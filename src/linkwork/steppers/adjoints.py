@@ -9,6 +9,7 @@ run of n steps with c checkpoints needs memory for c + n / c states, and takes i
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 import numpy as np
 
@@ -18,6 +19,7 @@ from ..kernel.adjoint import adjoint, bar, bars_of, with_reversed_items
 from ..kernel.directional import with_slopes
 from ..kernel.first_writes import first_writes
 from ..kernel.plans import Plans
+from ..kernel.rounds_backwards import WIDTH
 from ..kernel.running import Arrays, run_plan
 from ..model import Model
 from . import step_adjoints  # noqa: F401  (the transposes of routines)
@@ -40,6 +42,7 @@ class StepAdjoint:
             raise InputError(f"gradients of steps: {stepper.name} on this model is not one pass of compiled code")
         self.sets = tuple(of for of in own.sets if of in ("", "force", "constraint")) if parameters else ()
         tree = (self.program.bind(model) if self.program.bind else model.plan).tree
+        tree = replace(tree, numbers=tree.numbers | {WIDTH: model.nv})
         self.algorithm = adjoint(own, self.sets, first_writes(own, tree))
         self.plans = Plans(with_reversed_items(with_slopes(tree, self.sets) if parameters else tree))
         self.states = tuple(name for name, f in own.fields.items() if f.kind == "state")

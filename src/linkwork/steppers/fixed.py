@@ -378,8 +378,8 @@ class FixedRun:
         if self.program.failure:
             message = self.program.failure.format(t=t) + who.rstrip(",")
         if first and name == "v":
-            span = float(self.t[first] - self.t[first - 1])
-            message += suspects(self.model, parts["q"][run, first - 1], parts["v"][run, first - 1], span)
+            before, span = first - 1, float(self.t[first] - self.t[first - 1])
+            message += suspects(self.model, parts["q"][run, before], parts["v"][run, before], float(self.t[before]), span)
         return count if self.batched else first, message
 
 
