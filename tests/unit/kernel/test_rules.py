@@ -281,9 +281,9 @@ def test_sweeps_under_one_field_run_group_by_group(asleep: tuple[int, ...]) -> N
     def second(n: Any) -> None:
         n.y = n.y + 100.0 * n.last
 
-    under = {"under": ("own", "x")}
+    under = ("own", "x")
     fields = {"x": INPUT, "y": OUTPUT, "last": Field("work", "global", SCALAR)}
-    a = algorithm(fields, each(first, **under), each(second, **under))
+    a = algorithm(fields, each(first, under=under), each(second, under=under))
     x = [0.0 if k in asleep else float(k + 1) for k in range(4)]
     expected, last = [0.0] * 4, 0.0
     for k, own in enumerate(x):
