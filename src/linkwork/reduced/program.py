@@ -40,7 +40,7 @@ from ..elements.nodes import BODY, STILL, law_at
 from ..elements.ports import At, BodyAt, joined, values
 from ..elements.ports import velocities as velocities_of
 from ..elements.supports import climbing
-from ..elements.touch import ahead, meeting, nearing
+from ..elements.touch import LOOKED, LOOKS, ahead, meeting, nearing
 from ..errors import InputError
 from ..joints import Joint
 from ..kernel.loops import Ints, Lane, loops, where
@@ -222,7 +222,7 @@ def notice(n: Any, *ports: Any) -> None:
     law, at = row_law_at(n, ports)
     speeds = [port.speeds if kind == BODY else zeros(2) for kind, port in zip(n.kinds, ports, strict=False)]
     n.noticed = law.near(values(at), speeds, REACH * n.h)
-    n.on, n.awake, n.nears = zeros(law.size), 0.0, 0.0
+    n.on, n.awake, n.nears, n.looks = zeros(law.size), 0.0, 0.0, 0.0
 
 
 def watch_velocities(n: Any, *ports: Any) -> None:
@@ -235,17 +235,27 @@ def watch_velocities(n: Any, *ports: Any) -> None:
         n.on = array([1.0] * law.size)
     n.awake = any_of(n.on)
     if law.curved:
-        n.meets, n.nears = 0.0, n.awake * nearing(law, at, free_motion(n, ports, at))
+        n.meets, n.misses, n.nears = 0.0, 0.0, n.awake * nearing(law, at, free_motion(n, ports, at))
+        n.looks = n.nears
 
 
 def foresee(n: Any, *ports: Any) -> None:
-    """Of shapes whose normals turn, and which come nearer from apart, when in the step they meet, and whether they miss."""
+    """Of shapes whose normals turn, and which come nearer from apart, when in the step they meet, and whether they miss: looked
+    at once more, while that changes."""
     law, at = row_law_at(n, ports)
     if not law.curved:
         return
-    n.meets, misses = meeting(law, at, free_motion(n, ports, at), n.h)
-    n.on = n.on * (1.0 - misses)
-    n.awake = n.awake * any_of(n.on)
+    looks = n.looks > 0.0
+    s, misses = meeting(law, at, free_motion(n, ports, at), n.h, n.meets)
+    n.looks = chosen(looks & (s > n.meets + LOOKED), 1.0, 0.0)
+    n.meets, n.misses = chosen(looks, s, n.meets), chosen(looks, misses, n.misses)
+
+
+def pass_by(n: Any) -> None:
+    """Shapes that miss one another have no rows."""
+    if n.law.curved:
+        n.on = n.on * (1.0 - n.misses)
+        n.awake = n.awake * any_of(n.on)
 
 
 def watch_accelerations(n: Any, *ports: Any) -> None:
@@ -542,6 +552,8 @@ def row_fields(kinds: int = EQUALITIES) -> dict[str, Field]:
         "awake": Field("work", "node", SCALAR, of="constraint"),
         "nears": Field("work", "node", SCALAR, of="constraint"),
         "meets": Field("work", "node", SCALAR, of="constraint"),
+        "misses": Field("work", "node", SCALAR, of="constraint"),
+        "looks": Field("work", "node", SCALAR, of="constraint"),
         "p": Field("work", "p", of="place"),
         "c": Field("work", "v", of="place"),
         "u_rows": Field("work", "v", of="place"),
@@ -624,7 +636,8 @@ def watching(watch: Callable[..., None], ports: Sequence[str], crowd: bool = Fal
         each(measure),
         *([*finding(), over("others", notice, *ports, on="constraint")] if crowd else [each(notice, *ports, on="constraint")]),
         each(watch, *ports, on="constraint", under=("own", "noticed")),
-        each(foresee, *ports, on="constraint", when=("own", "nears"), under=("own", "noticed")),
+        *[each(foresee, *ports, on="constraint", when=("own", "looks"), under=("own", "noticed"))] * LOOKS,
+        each(pass_by, on="constraint", when=("own", "nears"), under=("own", "noticed")),
     ]
 
 
