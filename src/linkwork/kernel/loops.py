@@ -9,7 +9,8 @@ Called, the function runs as it stands, on NumPy arrays: the reference. `axpy.ad
 driver, which does all lanes at once.
 
 Parameters, by annotation: `int`; `float`, a number that is the same in all lanes; `Lane`, an array of lane values; `Ints`, an
-array of int64 for all lanes; `Table`, an array of int32 that is only read. Functions for others to call may also take and
+array of int64 for all lanes; `Table`, an array of int32 that is only read; `Strided`, a `Lane` of which functions that go lane by
+lane (`lane_by_lane`) see their own lane. Functions for others to call may also take and
 return lane values (`float`), conditions of lanes (`Mask`) and uniform conditions (`bool`).
 
 The language: assignments to names and records, `for` over `range`, `while`, `if`, `break`, `continue`, `return`; + - * // %
@@ -41,25 +42,28 @@ import numpy as np
 from ..errors import CompileError, InputError
 from . import cache, machine
 from .lanes import Lanes
-from .loop_eager import Ints, Lane, Mask, Table, all, any, maximum, minimum, records, sqrt, where
+from .loop_eager import Ints, Lane, Mask, Strided, Table, all, any, maximum, minimum, records, sqrt, where
 from .loop_expressions import METADATA
 from .loop_statements import Statements
 from .loop_writer import Kind, Lines, Signature
 
-__all__ = ["Ints", "Lane", "LoopFunction", "Mask", "Table", "all", "any", "loops", "maximum", "minimum", "sqrt", "where"]
+__all__ = ["Ints", "Lane", "LoopFunction", "Mask", "Strided", "Table", "all", "any", "loops", "maximum", "minimum", "sqrt", "where"]
 
+Parameters = tuple[tuple[str, Kind], ...]
 KINDS = {
     int: Kind.INT,
     float: Kind.VALUE,
     bool: Kind.FLAG,
     Mask: Kind.MASK,
     Lane: Kind.LANES,
+    Strided: Kind.STRIDED,
     Ints: Kind.INTS,
     Table: Kind.TABLE,
     type(None): Kind.NOTHING,
 }
-NAMES = {Kind.INT: "int", Kind.VALUE: "float", Kind.LANES: "Lane", Kind.INTS: "Ints", Kind.TABLE: "Table"}  # of kernels
+NAMES = {Kind.INT: "int", Kind.VALUE: "float", Kind.LANES: "Lane", Kind.STRIDED: "Lane", Kind.INTS: "Ints", Kind.TABLE: "Table"}  # of kernels
 STRIDE = 2  # entries per parameter
+HEAD = "define void @KERNEL(ptr noalias %entries, i64 %count, ptr noalias %bases) #0 {"
 ATTRIBUTES = 'attributes #0 = { nounwind "no-builtins" "prefer-vector-width"="512" "min-legal-vector-width"="512" }'
 
 
@@ -77,7 +81,7 @@ class LoopFunction:
             return self.function(*(records(a) for a in arguments))
 
     @functools.cached_property
-    def signature(self) -> tuple[tuple[tuple[str, Kind], ...], Kind]:
+    def signature(self) -> tuple[Parameters, Kind]:
         """Parameters and result, by their annotations."""
         try:
             hints = typing.get_type_hints(self.function, include_extras=True)
@@ -109,12 +113,16 @@ class LoopFunction:
 
     def text(self, lanes: Lanes) -> tuple[str, str]:
         """The name of the kernel, and its module."""
-        kinds, module = [kind for _, kind in self.parameters], Module(lanes)
-        body = module.signature(self)
-        assert body is not None
-        text = "\n\n".join([*module.functions, _kernel(lanes, body.symbol, kinds), ATTRIBUTES, METADATA])
+        text = "\n\n".join([*self.written_kernel(lanes), ATTRIBUTES, METADATA])
         symbol = f"{self.name}_{cache.digest(text)[:24]}"
         return symbol, text.replace("@KERNEL(", f"@{symbol}(", 1)
+
+    def written_kernel(self, lanes: Lanes) -> list[str]:
+        """All functions of the kernel, which is called KERNEL, as IR."""
+        module = Module(lanes)
+        body = module.signature(self)
+        assert body is not None
+        return [*module.functions, _kernel(lanes, body.symbol, [kind for _, kind in self.parameters])]
 
     def address(self, lanes: Lanes) -> int:
         """Where the compiled kernel `void kernel(ptr entries, i64 count, ptr bases)` is; see `entries`. The count is not read."""
@@ -178,10 +186,10 @@ def loops(function: Callable[..., Any]) -> LoopFunction:
 
 
 class Module:
-    """The functions that one kernel needs, each written once."""
+    """The functions that one kernel needs, each written once; stride: numbers from one record of a Strided array to the next."""
 
-    def __init__(self, lanes: Lanes) -> None:
-        self.lanes = lanes
+    def __init__(self, lanes: Lanes, stride: int = 0) -> None:
+        self.lanes, self.stride = lanes, stride or lanes.width
         self.functions: list[str] = []
         self._known: dict[int, Signature | None] = {}  # by identity; None while a function is being written
 
@@ -190,7 +198,7 @@ class Module:
         key = id(function)
         if key not in self._known:
             self._known[key] = None
-            signature = Signature(f"{function.name}.{len(self._known)}", *function.signature)
+            signature = Signature(f"{function.name}.{len(self._known)}", *self._seen(*function.signature))
             text = function.written(self.lanes, signature.symbol)
             if text is None:
                 source = Source(function, self)
@@ -198,6 +206,12 @@ class Module:
             self.functions.append(text)
             self._known[key] = signature
         return self._known[key]
+
+    def _seen(self, parameters: Parameters, result: Kind) -> tuple[Parameters, Kind, int]:
+        """Parameters as this module sees them: where records are as wide as the lanes, a Strided array is one of lanes."""
+        if self.stride == self.lanes.width:
+            parameters = tuple((name, Kind.LANES if kind is Kind.STRIDED else kind) for name, kind in parameters)
+        return parameters, result, self.stride
 
 
 class Source:
@@ -237,7 +251,14 @@ class Source:
 
 def _kernel(t: Lanes, body: str, kinds: list[str]) -> str:
     """The kernel that reads the entries and calls the function."""
-    w, given, types = Lines(t), [], {"int": "i64", "float": t.type}
+    w = Lines(t)
+    given = ", ".join(f"{kind} {x}" for kind, x in read_entries(w, t, kinds))
+    return "\n".join([HEAD, *w.lines, f"  call void @{body}({given})", "  ret void", "}"])
+
+
+def read_entries(w: Lines, t: Lanes, kinds: list[str]) -> list[tuple[str, str]]:
+    """Types and names of the arguments that the entries tell; records of Lane arrays are as wide as t, numbers as wide as the lines."""
+    given, types = [], {"int": "i64", "float": w.t.type}
     for k, kind in enumerate(kinds):
         at = w.emit(f"getelementptr i64, ptr %entries, i64 {STRIDE * k}")
         if kind == "int":
@@ -253,6 +274,5 @@ def _kernel(t: Lanes, body: str, kinds: list[str]) -> str:
             base = w.emit(f"load ptr, ptr {w.emit(f'getelementptr ptr, ptr %bases, i64 {place}')}")
             first = w.emit(f"load i64, ptr {w.emit(f'getelementptr i64, ptr {at}, i64 1')}")
             x = w.emit(f"getelementptr i8, ptr {base}, i64 {w.emit(f'mul i64 {first}, {size}')}")
-        given.append(f"{types.get(kind, 'ptr')} {x}")
-    head = "define void @KERNEL(ptr noalias %entries, i64 %count, ptr noalias %bases) #0 {"
-    return "\n".join([head, *w.lines, f"  call void @{body}({', '.join(given)})", "  ret void", "}"])
+        given.append((types.get(kind, "ptr"), x))
+    return given

@@ -16,7 +16,7 @@ stands [Fukushima, Luo, Tseng 2001]. Rows with bounds are smoothed alike.
 
 from __future__ import annotations
 
-from ..kernel.loops import Ints, Lane, any, loops, maximum, sqrt, where
+from ..kernel.loops import Ints, Lane, Strided, any, loops, maximum, sqrt, where
 from .cone_rows import motions, natural_map
 from .lu import factor_lu, solve_lu
 
@@ -230,7 +230,7 @@ def follow_path(
     turn: Lane,
     more: Lane,
     T: Lane,
-    rounds: Lane,
+    rounds: Strided,
     given: float,
     least: float,
     enough: float,

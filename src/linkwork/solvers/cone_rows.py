@@ -6,7 +6,7 @@ Rows are scaled to a unit diagonal, the three of a Coulomb cone alike, so that i
 
 from __future__ import annotations
 
-from ..kernel.loops import Ints, Lane, loops, maximum, minimum, sqrt, where
+from ..kernel.loops import Ints, Lane, Strided, loops, maximum, minimum, sqrt, where
 from .contact_block import solve_contact
 
 BLOCK = 1e-10  # relative weight of the last solution in the solve of one contact
@@ -173,7 +173,7 @@ def sweep_cones(
 
 @loops
 def what_is_left(
-    m: int, kinds: Ints, A: Lane, bs: Lane, lo: Lane, hi: Lane, scale: Lane, xs: Lane, u: Lane, z: Lane, left: Lane
+    m: int, kinds: Ints, A: Lane, bs: Lane, lo: Lane, hi: Lane, scale: Lane, xs: Lane, u: Lane, z: Lane, left: Strided
 ) -> None:
     """The largest entry of the natural map in the units of u; x becomes that of unscaled rows."""
     motions(m, A, bs, xs, u)

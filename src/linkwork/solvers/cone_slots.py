@@ -8,7 +8,7 @@ fullest lane needs; other lanes leave some of them empty.
 
 from __future__ import annotations
 
-from ..kernel.loops import Ints, Lane, Table, any, loops, maximum, where
+from ..kernel.loops import Ints, Lane, Strided, Table, any, loops, maximum, where
 from .cone_rows import find_scale
 
 NO_FORM = 16  # more than twice the rows of a group: a normal, two tangents, and three that resist turning
@@ -24,7 +24,7 @@ def length_of(i: int, active: Ints, cones: Table) -> int:
 
 
 @loops
-def fill_slots(active: Ints, cones: Table, on: Lane, slot: Lane, listed: Lane, row: Lane, kinds: Ints) -> int:
+def fill_slots(active: Ints, cones: Table, on: Strided, slot: Lane, listed: Lane, row: Lane, kinds: Ints) -> int:
     """Which slot every listed row has in every lane, and which row stands in every slot. Returns how many slots there are.
 
     slot     of every place in the list; -1 where the row is off
@@ -72,11 +72,11 @@ def take_rows(
     n: int,
     row: Lane,
     listed: Lane,
-    mu: Lane,
-    b: Lane,
-    lower: Lane,
-    upper: Lane,
-    x: Lane,
+    mu: Strided,
+    b: Strided,
+    lower: Strided,
+    upper: Strided,
+    x: Strided,
     here: Lane,
     bs: Lane,
     lo: Lane,
@@ -95,7 +95,7 @@ def take_rows(
 
 
 @loops
-def take_packed(n: int, kinds: Ints, here: Lane, listed: Lane, packed: Lane, scale: Lane, A: Lane, start: Lane) -> None:
+def take_packed(n: int, kinds: Ints, here: Lane, listed: Lane, packed: Strided, scale: Lane, A: Lane, start: Lane) -> None:
     """The matrix of the slots in scaled rows, of a packed symmetric one of the list (`boxes.gram`), and the scale.
 
     start   scratch: where the rows of the packed matrix begin
@@ -125,7 +125,7 @@ def take_whole(n: int, kinds: Ints, here: Lane, m: int, listed: Lane, whole: Lan
 
 
 @loops
-def hand_back(active: Ints, slot: Lane, xs: Lane, x: Lane) -> None:
+def hand_back(active: Ints, slot: Lane, xs: Lane, x: Strided) -> None:
     """x of the listed rows, from their slots; 0 where they are off."""
     for i in range(active[0]):
         x[active[i + 1]] = where(slot[i] >= 0.0, xs[maximum(slot[i], 0.0)], 0.0)

@@ -29,8 +29,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from ..kernel.lane_by_lane import lane_by_lane
 from ..kernel.lanes import Lanes
-from ..kernel.loops import Ints, Lane, LoopFunction, Table, all, any, loops, maximum, minimum, sqrt, where
+from ..kernel.loops import Ints, Lane, LoopFunction, Strided, Table, all, any, loops, maximum, minimum, sqrt, where
 from .cone_modes import approach, factor_modes, part_inside, redundant, start_modes, walk
 from .cone_path import follow_path
 from .cone_rows import largest_terms, motions, natural_map, project_cones, scale_cones, sweep_cones, what_is_left
@@ -142,8 +143,8 @@ def solve_slots(
     kinds: Ints,
     xs: Lane,
     A: Lane,
-    left: Lane,
-    rounds: Lane,
+    left: Strided,
+    rounds: Strided,
     T: Lane,
     scale: Lane,
     bs: Lane,
@@ -366,19 +367,19 @@ def solve_cones(
     hand_back(active, slot, best, x)
 
 
-@loops
+@lane_by_lane
 def solve_packed_cones(
     active: Ints,
     cones: Table,
-    mu: Lane,
-    on: Lane,
-    b: Lane,
-    lower: Lane,
-    upper: Lane,
-    x: Lane,
-    A: Lane,
-    left: Lane,
-    rounds: Lane,
+    mu: Strided,
+    on: Strided,
+    b: Strided,
+    lower: Strided,
+    upper: Strided,
+    x: Strided,
+    A: Strided,
+    left: Strided,
+    rounds: Strided,
     K: Lane,
     T: Lane,
     scale: Lane,
@@ -400,7 +401,7 @@ def solve_packed_cones(
     kinds: Ints,
     order: Ints,
 ) -> None:
-    """The same with a packed symmetric A (`boxes.gram`)."""
+    """The same with a packed symmetric A (`boxes.gram`), lane by lane."""
     n = fill_slots(active, cones, on, slot, un, xn, kinds)
     take_rows(n, xn, un, mu, b, lower, upper, x, keep, bs, lo, hi, more, xs)
     take_packed(n, kinds, keep, un, A, scale, K, u)
