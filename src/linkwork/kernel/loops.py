@@ -47,7 +47,21 @@ from .loop_expressions import METADATA
 from .loop_statements import Statements
 from .loop_writer import Kind, Lines, Signature
 
-__all__ = ["Ints", "Lane", "LoopFunction", "Mask", "Strided", "Table", "all", "any", "loops", "maximum", "minimum", "sqrt", "where"]
+__all__ = [
+    "Ints",
+    "Lane",
+    "LoopFunction",
+    "Mask",
+    "Strided",
+    "Table",
+    "all",
+    "any",
+    "loops",
+    "maximum",
+    "minimum",
+    "sqrt",
+    "where",
+]
 
 Parameters = tuple[tuple[str, Kind], ...]
 KINDS = {
@@ -61,7 +75,14 @@ KINDS = {
     Table: Kind.TABLE,
     type(None): Kind.NOTHING,
 }
-NAMES = {Kind.INT: "int", Kind.VALUE: "float", Kind.LANES: "Lane", Kind.STRIDED: "Lane", Kind.INTS: "Ints", Kind.TABLE: "Table"}  # of kernels
+NAMES = {  # of kernels
+    Kind.INT: "int",
+    Kind.VALUE: "float",
+    Kind.LANES: "Lane",
+    Kind.STRIDED: "Lane",
+    Kind.INTS: "Ints",
+    Kind.TABLE: "Table",
+}
 STRIDE = 2  # entries per parameter
 HEAD = "define void @KERNEL(ptr noalias %entries, i64 %count, ptr noalias %bases) #0 {"
 ATTRIBUTES = 'attributes #0 = { nounwind "no-builtins" "prefer-vector-width"="512" "min-legal-vector-width"="512" }'
@@ -257,7 +278,7 @@ def _kernel(t: Lanes, body: str, kinds: list[str]) -> str:
 
 
 def read_entries(w: Lines, t: Lanes, kinds: list[str]) -> list[tuple[str, str]]:
-    """Types and names of the arguments that the entries tell; records of Lane arrays are as wide as t, numbers as wide as the lines."""
+    """Types and names of the arguments that the entries tell; records of Lane arrays are of t, numbers are of the lines."""
     given, types = [], {"int": "i64", "float": w.t.type}
     for k, kind in enumerate(kinds):
         at = w.emit(f"getelementptr i64, ptr %entries, i64 {STRIDE * k}")

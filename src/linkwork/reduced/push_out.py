@@ -19,6 +19,7 @@ from ..elements.collection import CONES, CROWD, EQUALITIES, Shape
 from ..kernel.loops import Ints, Lane, Table, loops, maximum, where
 from ..kernel.sweep import SCALAR, Field, Routine, Step, outward
 from ..solvers.boxes import gram, residuals, solve_boxes, spread
+from ..solvers.own_boxes import solve_own_boxes
 from ..spatial.scalar import zeros
 from .crowds import TOLERATED, crowd_displacement
 from .program import SCRATCH
@@ -26,6 +27,7 @@ from .program import SCRATCH
 SOFT = 1e-4  # of the diagonal
 HUGE = 1e300
 OUT = ("out_on", "out_b", "out_lower", "out_upper", "out_x")
+OWN = tuple(f"cone_{name}" for name in ("order", "kinds", "K", "keep", "bs", "lo", "hi", "xs", "u"))  # scratch of own rows
 
 
 @loops
@@ -123,10 +125,15 @@ def pushed_out(shape: Shape, matrix: Routine, answer: Sequence[Step]) -> list[St
     if shape[3] == CROWD:
         return [look, *crowd_displacement(OUT), *answer]
     posed = ("room", "on", "b", "lower", "upper", "x", "A", "scaled_b", "scaled_x", "w_rows")
+    problem = ("active", *OUT, "A", "out_left", "LDL", *SCRATCH)
+    if shape[3] == CONES:
+        solver, before = Routine(solve_own_boxes, problem + OWN, when="deep"), []
+    else:
+        solver, before = Routine(solve_boxes, problem, when="deep"), [matrix]
     return [
         look,
-        *([] if shape[3] == CONES else [matrix]),
+        *before,
         Routine(pose_depths, ("active", "cones", "h", "deep", *posed, *OUT), when="deep"),
-        Routine(solve_boxes, ("active", *OUT, "A", "out_left", "LDL", *SCRATCH), when="deep"),
+        solver,
         *answer,
     ]

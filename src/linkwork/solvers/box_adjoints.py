@@ -15,6 +15,7 @@ from .box_tangents import NEAR, ROUNDS, SOFT, entry
 from .box_walk import HUGE, NOTHING
 from .boxes import EMPTY, gather, gram, largest, solve_boxes, solve_soft_boxes, spread
 from .dense import factor, solve
+from .own_boxes import solve_own_boxes
 
 
 @adjoint_of(gather)
@@ -104,7 +105,7 @@ def add_matrix_weights(active: Ints, x: Lane, g: Lane, bar_A: Lane) -> None:
         bar_A[i * (i + 1) // 2 + i] += g[i] * x[active[i + 1]]
 
 
-@adjoint_of(solve_boxes, solve_soft_boxes, keep=keep_matrix)
+@adjoint_of(solve_boxes, solve_soft_boxes, solve_own_boxes, keep=keep_matrix)
 @loops
 def boxes_adjoint(
     active: Ints,

@@ -16,6 +16,7 @@ from ..kernel.sweep import SCALAR, Field
 from .box_walk import HUGE, NOTHING
 from .boxes import EMPTY, gather, gram, largest, solve_boxes, solve_soft_boxes, spread
 from .dense import factor, solve
+from .own_boxes import solve_own_boxes
 
 NEAR = 1e-11  # of a bound: there a row has reached it
 SOFT = 1e-10  # relative weight of the last solution in a proximal round
@@ -102,7 +103,7 @@ def entry(A: Lane, i: int, k: int) -> float:
     return A[i * (i + 1) // 2 + k]
 
 
-@tangent_of(solve_boxes, solve_soft_boxes, **KEPT)
+@tangent_of(solve_boxes, solve_soft_boxes, solve_own_boxes, **KEPT)
 @loops
 def boxes_tangent(
     active: Ints,

@@ -12,10 +12,11 @@ So columns and rows of A are turned into d and e, some are left out, and some ad
 from __future__ import annotations
 
 from ..kernel.loops import Ints, Lane, any, loops, maximum, minimum, sqrt, where
-from .cone_rows import motions
+from ..kernel.matrix_vector import affine
 from .lu import factor_lu, solve_lu
 
 SMALL_PIVOT = 1e-3  # of the diagonal: a pivot below tells of redundant rows
+REGULAR = 1e-13  # eps of a factor without redundant rows: nothing to speak of, a solve is a solve
 STIFFEST = 1e12  # k at most: beyond, the direction of sliding does not move
 HUGE = 1e300
 STANDS = 0.5  # of the residual: where a round leaves more, it stands still
@@ -279,7 +280,8 @@ def approach(
         dx = T^-1 (1 + t + ... + t^(k-1) - k t^k) r
 
     has nothing of it, as t is 1 there; elsewhere t is small, and a residual of (k + 1) t^k r is left. TERMS = k of the first
-    round reach rounding unless friction turns or rows answer little, which one term more in every other round mends.
+    round reach rounding unless friction turns or rows answer little, which one term more in every other round mends. Where eps is
+    REGULAR nothing is redundant, and the first of the terms is all.
     """
     last = HUGE + 0.0 * go
     still = go
@@ -289,7 +291,7 @@ def approach(
         begun = maximum(begun, abs(xn[i]))
         un[i] = bs[i]
     if any(begun > 0.0):
-        motions(m, A, bs, xn, un)
+        affine(m, A, bs, xn, un)
     for _ in range(rounds):
         size = right_side(n, m, kinds, keep, turn, un, order, z)
         still = where((size < slow * last) & (size > enough), still, 0.0)
@@ -297,22 +299,24 @@ def approach(
             break
         last = where(still > 0.0, size, last)
         solve_lu(n, T, z)
-        for p in range(n):
-            un[p] = z[p]
-        for k in range(1, terms + 1):
+        if any(eps > REGULAR):
+            weight = where(eps > REGULAR, eps, 0.0)
             for p in range(n):
-                z[p] = eps * z[p]
-            solve_lu(n, T, z)
-            part = 1.0
-            if k == terms:
-                part = -float(terms)
+                un[p] = z[p]
+            for k in range(1, terms + 1):
+                for p in range(n):
+                    z[p] = weight * z[p]
+                solve_lu(n, T, z)
+                part = 1.0
+                if k == terms:
+                    part = -float(terms)
+                for p in range(n):
+                    un[p] += part * z[p]
             for p in range(n):
-                un[p] += part * z[p]
+                z[p] = un[p]
         terms = 1
-        for p in range(n):
-            z[p] = un[p]
         move(n, m, kinds, keep, turn, order, z, xn, still)
-        motions(m, A, bs, xn, un)
+        affine(m, A, bs, xn, un)
     size = right_side(n, m, kinds, keep, turn, un, order, z)
     return where(size > STANDS * last, size, 0.0)
 

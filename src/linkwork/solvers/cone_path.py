@@ -17,7 +17,8 @@ stands [Fukushima, Luo, Tseng 2001]. Rows with bounds are smoothed alike.
 from __future__ import annotations
 
 from ..kernel.loops import Ints, Lane, Strided, any, loops, maximum, sqrt, where
-from .cone_rows import motions, natural_map
+from ..kernel.matrix_vector import affine
+from .cone_rows import natural_map
 from .lu import factor_lu, solve_lu
 
 FIRST = 1e-2  # of the largest of b: tau at the start
@@ -93,7 +94,7 @@ def path_residual(
             at_high = where(below, plus(y[i] - b, tau), 0.0)
             x[i] = where(good, y[i] + at_low - at_high, 0.0)
             f[i] = at_high - at_low
-    motions(m, A, bs, x, u)
+    affine(m, A, bs, x, u)
     square = 0.0 * tau
     for i in range(m):
         mu = 1.0 + 0.0 * tau
@@ -241,7 +242,7 @@ def follow_path(
     given    the largest of |b|, in scaled rows
     least    the natural map at the start; `enough` ends the search
     """
-    motions(m, A, bs, best, u)
+    affine(m, A, bs, best, u)
     start_path(m, kinds, hi, best, u, y)
     tau = FIRST * given
     off = path_residual(m, kinds, A, bs, lo, hi, scale, y, tau, x, u, f)

@@ -7,37 +7,13 @@ Rows are scaled to a unit diagonal, the three of a Coulomb cone alike, so that i
 from __future__ import annotations
 
 from ..kernel.loops import Ints, Lane, Strided, loops, maximum, minimum, sqrt, where
+from ..kernel.matrix_vector import affine
 from .contact_block import solve_contact
 
 BLOCK = 1e-10  # relative weight of the last solution in the solve of one contact
 EMPTY = 1e-14  # of the largest diagonal: rows that answer less drop out
 HUGE = 1e300
 LARGEST = 1e4  # of b: larger x do not count among the largest terms, as they may grow without bound in a jam
-
-
-@loops
-def motions(m: int, A: Lane, b: Lane, x: Lane, u: Lane) -> None:
-    """u = A x + b; four rows at a time, so that no sum waits for itself."""
-    for i in range(0, m - 3, 4):
-        a = i * m
-        s0 = b[i]
-        s1 = b[i + 1]
-        s2 = b[i + 2]
-        s3 = b[i + 3]
-        for k in range(m):
-            s0 += A[a + k] * x[k]
-            s1 += A[a + m + k] * x[k]
-            s2 += A[a + 2 * m + k] * x[k]
-            s3 += A[a + 3 * m + k] * x[k]
-        u[i] = s0
-        u[i + 1] = s1
-        u[i + 2] = s2
-        u[i + 3] = s3
-    for i in range(m - m % 4, m):
-        s = b[i]
-        for k in range(m):
-            s += A[i * m + k] * x[k]
-        u[i] = s
 
 
 @loops
@@ -176,7 +152,7 @@ def what_is_left(
     m: int, kinds: Ints, A: Lane, bs: Lane, lo: Lane, hi: Lane, scale: Lane, xs: Lane, u: Lane, z: Lane, left: Strided
 ) -> None:
     """The largest entry of the natural map in the units of u; x becomes that of unscaled rows."""
-    motions(m, A, bs, xs, u)
+    affine(m, A, bs, xs, u)
     natural_map(m, kinds, lo, hi, scale, xs, u, xs, u, 0.0 * A[0], z)
     left[0] = 0.0
     for i in range(m):

@@ -113,7 +113,7 @@ def take_packed(n: int, kinds: Ints, here: Lane, listed: Lane, packed: Strided, 
 
 
 @loops
-def take_whole(n: int, kinds: Ints, here: Lane, m: int, listed: Lane, whole: Lane, scale: Lane, A: Lane) -> None:
+def take_whole(n: int, kinds: Ints, here: Lane, m: int, listed: Lane, whole: Strided, scale: Lane, A: Lane) -> None:
     """The same of a matrix of the list (m, m), row by row."""
     for p in range(n):
         A[p * n + p] = whole[(m + 1) * maximum(listed[p], 0.0)]

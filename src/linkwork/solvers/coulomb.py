@@ -32,9 +32,10 @@ import numpy as np
 from ..kernel.lane_by_lane import lane_by_lane
 from ..kernel.lanes import Lanes
 from ..kernel.loops import Ints, Lane, LoopFunction, Strided, Table, all, any, loops, maximum, minimum, sqrt, where
-from .cone_modes import approach, factor_modes, part_inside, redundant, start_modes, walk
+from ..kernel.matrix_vector import affine
+from .cone_modes import REGULAR, approach, factor_modes, part_inside, redundant, start_modes, walk
 from .cone_path import follow_path
-from .cone_rows import largest_terms, motions, natural_map, project_cones, scale_cones, sweep_cones, what_is_left
+from .cone_rows import largest_terms, natural_map, project_cones, scale_cones, sweep_cones, what_is_left
 from .cone_slots import fill_slots, hand_back, take_packed, take_rows, take_whole
 from .lu import factor_lu, solve_lu
 from .problem import Info, Problem
@@ -42,7 +43,7 @@ from .problem import Info, Problem
 EPS = 1e-6  # relative weight of the last solution in a proximal round
 SOFTEST = 1e-2  # the same at most, where steps do not lead down
 FINER, FINEST = 0.02, 1e-12  # of a contradiction: the same where one was found, and at least
-ROUNDS = 3  # proximal rounds on one factor
+ROUNDS = 6  # proximal rounds on one factor
 SLOW = 0.05  # of the residual: where a round leaves more, friction turns, and the next modes know where
 LAST_ROUNDS, LAST_SLOW = 16, 0.5  # the same for the solution of least norm
 RESTARTS = 12  # toward it, as directions of sliding depend on it
@@ -52,7 +53,7 @@ EASY = 8  # of them, before what is left is followed along a path
 WALKS = 6  # to the next bound, at most, before other ways are tried
 LEAST_PART = 1e-3  # of a step: as far at least a bound must be away
 GUESSED = 0.03  # of b: the natural map of a start that needs no sweeps
-SWEEPS = 6  # of Gauss-Seidel, and more later
+SWEEPS = 3  # of Gauss-Seidel, and more later
 CLOSE = 1e-3  # relative: how well they need to know sliding
 ALTERNATIONS = 60  # of directions, and more later
 RHO = 0.03  # the weight of their split
@@ -183,7 +184,7 @@ def solve_slots(
         xn[i] = xs[i]
         inside[i] = 0.0
         force[i] = bs[i]
-    motions(m, A, bs, xs, u)
+    affine(m, A, bs, xs, u)
     least = natural_map(m, kinds, lo, hi, scale, xs, u, xs, u, 0.0 * go, z)
     off = least
     elsewhere = 0.0 * go  # 1: xs is where u and `off` are not known
@@ -216,7 +217,7 @@ def solve_slots(
                 xs[i] = where(alternating > 0.0, inside[i], xs[i])
         elsewhere = where((sweeping > 0.0) | (alternating > 0.0), 1.0, elsewhere)
         if any(elsewhere > 0.0):
-            motions(m, A, bs, xs, un)
+            affine(m, A, bs, xs, un)
             for i in range(m):
                 u[i] = where(elsewhere > 0.0, un[i], u[i])
             off = where(elsewhere > 0.0, natural_map(m, kinds, lo, hi, scale, xs, u, xs, u, 0.0 * go, z), off)
@@ -225,11 +226,18 @@ def solve_slots(
         for i in range(m):
             best[i] = where(better, xs[i], best[i])
         least = where(better, off, least)
-        n = factor_modes(m, kinds, A, lo, hi, scale, xs, u, eps, keep, turn, more, z, order, T)
+        usual = (eps >= EPS) & (eps <= EPS)
+        of_factor = where(usual, REGULAR, eps)
+        n = factor_modes(m, kinds, A, lo, hi, scale, xs, u, of_factor, keep, turn, more, z, order, T)
+        loose = redundant(n, T)
+        if any(usual & (loose > 0.0)):
+            of_factor = where(usual & (loose > 0.0), EPS, of_factor)
+            n = factor_modes(m, kinds, A, lo, hi, scale, xs, u, of_factor, keep, turn, more, z, order, T)
+            loose = redundant(n, T)
         rounds[0] += go
         begun = where(walks + tries > 0.0, 1.0, 0.0)  # else at zero, which leads to the solution of least norm
         start_modes(m, kinds, keep, turn, xs, z, xn, begun, go)
-        rest = approach(n, m, kinds, A, bs, keep, turn, xn, un, z, order, T, SMALL * size, ROUNDS, SLOW, eps, go)
+        rest = approach(n, m, kinds, A, bs, keep, turn, xn, un, z, order, T, SMALL * size, ROUNDS, SLOW, of_factor, go)
         full = natural_map(m, kinds, lo, hi, scale, xn, un, xn, un, 0.0 * go, z)
         ends = full <= ENOUGH * size
         enough = (1.0 - DECREASE) * off
@@ -238,12 +246,12 @@ def solve_slots(
         stands = (off <= (1.0 + STILL) * least) & (abs(full - off) <= STILL * off)
         jams = (go > 0.0) & ~(share > 0.0) & stands & (least <= JAM * given)
         stuck = (go > 0.0) & ~(share > 0.0) & (walks < WALKS) & ~jams
-        contradict = stuck & (full <= n * rest) & (full <= (1.0 + STILL) * off)
+        contradict = stuck & (of_factor > REGULAR) & (full <= n * rest) & (full <= (1.0 + STILL) * off)
         harder = contradict & (eps > EPS)
         walked = 0.0 * go
         if any(contradict & ~harder):
             ways = where(contradict & ~harder, 1.0, 0.0)
-            walked = walk(n, m, kinds, lo, hi, keep, turn, xn, un, z, order, T, eps, ways)
+            walked = walk(n, m, kinds, lo, hi, keep, turn, xn, un, z, order, T, of_factor, ways)
             share = where(walked > 0.0, 1.0, share)
             walks += walked
         blocked = stuck & ~(walked > 0.0) & (eps <= EPS)
@@ -258,7 +266,6 @@ def solve_slots(
         tries += where(fails, 1.0, 0.0)
         tired = fails & (least <= TIRED * given) & (tries >= patience) & (change >= EASY)
         anew = fails & (tries > COLD - 0.5) & (tries < COLD + 0.5)
-        of_factor = eps
         sweeping = where(fails & ((turns <= 0.0) | anew), 1.0, 0.0)
         alternating = where(fails & (turns > 0.0) & ~anew, 1.0, 0.0)
         turns = where(fails & ~anew, 1.0 - turns, turns)
@@ -277,7 +284,6 @@ def solve_slots(
             inside[i] = where(moves & ends, xn[i], inside[i])
             if kinds[i] == 1:
                 slides = maximum(slides, keep[i] - keep[i + 2])
-        loose = redundant(n, T)
         ended = where((moves & ends & (begun > 0.0)) | jams, loose, 0.0)
         turned = where(moves & ends & ~(begun > 0.0) & (slides > 0.0), loose, 0.0)
         first = 1
@@ -313,19 +319,19 @@ def solve_slots(
     what_is_left(m, kinds, A, bs, lo, hi, scale, best, u, z, left)
 
 
-@loops
+@lane_by_lane
 def solve_cones(
     active: Ints,
     cones: Table,
-    mu: Lane,
-    on: Lane,
-    b: Lane,
-    lower: Lane,
-    upper: Lane,
-    x: Lane,
-    A: Lane,
-    left: Lane,
-    rounds: Lane,
+    mu: Strided,
+    on: Strided,
+    b: Strided,
+    lower: Strided,
+    upper: Strided,
+    x: Strided,
+    A: Strided,
+    left: Strided,
+    rounds: Strided,
     K: Lane,
     T: Lane,
     scale: Lane,
@@ -347,7 +353,7 @@ def solve_cones(
     kinds: Ints,
     order: Ints,
 ) -> None:
-    """The multipliers x of the listed rows, from the x given (zero, or those of the step before).
+    """The multipliers x of the listed rows, from the x given (zero, or those of the step before), lane by lane.
 
     active   how many rows take part, then they; the rows of one contact stand together, and are on together
     cones    of every row what it is: see `problem`
@@ -401,7 +407,7 @@ def solve_packed_cones(
     kinds: Ints,
     order: Ints,
 ) -> None:
-    """The same with a packed symmetric A (`boxes.gram`), lane by lane."""
+    """The same with a packed symmetric A (`boxes.gram`)."""
     n = fill_slots(active, cones, on, slot, un, xn, kinds)
     take_rows(n, xn, un, mu, b, lower, upper, x, keep, bs, lo, hi, more, xs)
     take_packed(n, kinds, keep, un, A, scale, K, u)

@@ -8,7 +8,8 @@ from __future__ import annotations
 import numpy as np
 
 from ..kernel.loops import Ints, Lane, Table, any, loops, maximum, where
-from .cone_rows import largest_terms, motions, natural_map, scale_cones, sweep_cones, what_is_left
+from ..kernel.matrix_vector import affine
+from .cone_rows import largest_terms, natural_map, scale_cones, sweep_cones, what_is_left
 from .cone_slots import fill_slots, hand_back, take_rows, take_whole
 from .coulomb import call_in_lanes
 from .problem import Info, Problem
@@ -57,7 +58,7 @@ def solve_by_sweeps(
     for i in range(m):
         given = maximum(given, abs(bs[i]))
     for _ in range(SWEEPS):
-        motions(m, K, bs, xs, u)
+        affine(m, K, bs, xs, u)
         off = natural_map(m, kinds, lo, hi, scale, xs, u, xs, u, 0.0 * go, z)
         size = largest_terms(m, xs, given)
         go = where(off <= ENOUGH * size, 0.0, go)

@@ -25,12 +25,13 @@ from ..solvers.box_adjoints import keep_matrix
 from ..solvers.boxes import solve_boxes, solve_soft_boxes
 from ..solvers.coulomb import solve_packed_cones
 from ..solvers.edges import find_edges
+from ..solvers.own_boxes import solve_own_boxes
 from . import step_tangents  # noqa: F401  (what routines change by)
 from .stepper import Stepper, program_of
 
 DIFFERENCE_DIRECTIONAL = directional(DIFFERENCE)
 METHOD = "reduced"
-SOLVERS = (solve_boxes, solve_soft_boxes, solve_packed_cones)
+SOLVERS = (solve_boxes, solve_soft_boxes, solve_own_boxes, solve_packed_cones)
 ENDS = ("q", "v", "d_q", "d_v")
 
 

@@ -21,13 +21,14 @@ from ..solvers.boxes import solve_boxes, solve_soft_boxes
 from ..solvers.coulomb import solve_packed_cones
 from ..solvers.edges import find_edges
 from ..solvers.modal import free_rows, modal_matrices
+from ..solvers.own_boxes import solve_own_boxes
 from ..spatial.dual import Dual, held, split, variables
 from ..spatial.scalar import Vector, zeros
 from .symplectic_euler import update_after_pushes, update_held, update_joints
 
 UPDATES = (update_joints, update_held, update_after_pushes)
 MIDDLE = (middle_velocities, held_middle_velocities)
-SOLVERS = (solve_boxes, solve_soft_boxes, solve_packed_cones)
+SOLVERS = (solve_boxes, solve_soft_boxes, solve_own_boxes, solve_packed_cones)
 BLOCKS = tuple(f"{of}_by_{by}" for of in ("q", "v") for by in ("q", "way", "v"))
 
 
