@@ -27,7 +27,7 @@ from .program import SCRATCH
 SOFT = 1e-4  # of the diagonal
 HUGE = 1e300
 OUT = ("out_on", "out_b", "out_lower", "out_upper", "out_x")
-OWN = tuple(f"cone_{name}" for name in ("order", "kinds", "K", "keep", "bs", "lo", "hi", "xs", "u"))  # scratch of own rows
+OWN = tuple(f"cone_{name}" for name in ("own", "kinds", "K", "keep", "bs", "lo", "hi", "xs", "u"))  # scratch of own rows
 
 
 @loops

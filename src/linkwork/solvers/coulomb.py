@@ -20,7 +20,8 @@ points, one is chosen. A is any matrix whose symmetric part is semidefinite.
 The x with the least natural map is kept, and `left` tells it, in the units of u. A problem without a solution (contacts that ask
 for contradicting motions) shows there. What a few changes of modes leave is followed along a path of smoothed cones
 (`cone_path`), and the search goes on from its end. Steps of a run end it after a few changes of modes that lead nowhere, if what
-is left is small; `solve` does not. Lanes that are done stay as they are: a result does not depend on its neighbours.
+is left is small; `solve` does not. A batch goes lane by lane, each on the rows that are on in it (`own_rows`):
+a result does not depend on its neighbours.
 """
 
 from __future__ import annotations
@@ -36,8 +37,8 @@ from ..kernel.matrix_vector import affine
 from .cone_modes import REGULAR, approach, factor_modes, part_inside, redundant, start_modes, walk
 from .cone_path import follow_path
 from .cone_rows import largest_terms, natural_map, project_cones, scale_cones, sweep_cones, what_is_left
-from .cone_slots import fill_slots, hand_back, take_packed, take_rows, take_whole
 from .lu import factor_lu, solve_lu
+from .own_rows import hand_back, list_own, take_packed, take_rows, take_whole
 from .problem import Info, Problem
 
 EPS = 1e-6  # relative weight of the last solution in a proximal round
@@ -349,9 +350,9 @@ def solve_cones(
     keep: Lane,
     turn: Lane,
     more: Lane,
-    slot: Lane,
     kinds: Ints,
     order: Ints,
+    own: Ints,
 ) -> None:
     """The multipliers x of the listed rows, from the x given (zero, or those of the step before), lane by lane.
 
@@ -361,16 +362,16 @@ def solve_cones(
     A        (m, m), row by row in the order of the list
     left     the largest residual, in the units of the rows
     rounds   how many systems were solved
-    The rest is scratch: K and T (m, m), `kinds` and `order` whole numbers, the others a record per row.
+    The rest is scratch: K and T (m, m), `kinds`, `order` and `own` whole numbers, the others a record per row.
     """
-    n = fill_slots(active, cones, on, slot, un, xn, kinds)
-    take_rows(n, xn, un, mu, b, lower, upper, x, keep, bs, lo, hi, more, xs)
-    take_whole(n, kinds, keep, active[0], un, A, scale, K)
+    n = list_own(active, on, own)
+    take_rows(n, own, active, cones, mu, on, b, lower, upper, x, kinds, keep, bs, lo, hi, more, xs)
+    take_whole(n, own, kinds, keep, active[0], A, scale, K)
     scale_cones(n, kinds, bs, lo, hi, more, xs, scale)
     solve_slots(
         n, kinds, xs, K, left, rounds, T, scale, bs, lo, hi, u, xn, un, best, inside, force, z, keep, turn, more, order, CHANGES
     )
-    hand_back(active, slot, best, x)
+    hand_back(n, own, active, best, x)
 
 
 @lane_by_lane
@@ -403,19 +404,19 @@ def solve_packed_cones(
     keep: Lane,
     turn: Lane,
     more: Lane,
-    slot: Lane,
     kinds: Ints,
     order: Ints,
+    own: Ints,
 ) -> None:
     """The same with a packed symmetric A (`boxes.gram`)."""
-    n = fill_slots(active, cones, on, slot, un, xn, kinds)
-    take_rows(n, xn, un, mu, b, lower, upper, x, keep, bs, lo, hi, more, xs)
-    take_packed(n, kinds, keep, un, A, scale, K, u)
+    n = list_own(active, on, own)
+    take_rows(n, own, active, cones, mu, on, b, lower, upper, x, kinds, keep, bs, lo, hi, more, xs)
+    take_packed(n, own, kinds, keep, A, scale, K)
     scale_cones(n, kinds, bs, lo, hi, more, xs, scale)
     solve_slots(
         n, kinds, xs, K, left, rounds, T, scale, bs, lo, hi, u, xn, un, best, inside, force, z, keep, turn, more, order, PATIENCE
     )
-    hand_back(active, slot, best, x)
+    hand_back(n, own, active, best, x)
 
 
 def solve(problem: Problem, warm: np.ndarray | None = None) -> tuple[np.ndarray, Info]:
@@ -427,7 +428,7 @@ def solve(problem: Problem, warm: np.ndarray | None = None) -> tuple[np.ndarray,
 def solve_all(problems: Sequence[Problem], warm: Sequence[np.ndarray] | None = None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """x (problems, rows), what is left and rounds of problems with the same rows, in as many lanes."""
     m, W = len(problems[0].b), len(problems)
-    scratch = [*np.zeros((2, m * m, W)), *np.zeros((16, m, W)), *np.zeros((2, m), np.int64)]
+    scratch = [*np.zeros((2, m * m, W)), *np.zeros((15, m, W)), *np.zeros((3, m), np.int64)]
     return call_in_lanes(solve_cones, problems, warm, *scratch)
 
 

@@ -1,25 +1,11 @@
-"""Problems with boxes lane by lane: of the rows that are listed, those alone that are on in the lane.
-
-In a batch the list (`boxes.gather`) is that of all lanes, often several times as long as what is on in each: of rows that are
-pushed out these are the normals, and the work grows with the third power.
-"""
+"""Problems with boxes lane by lane, each of the rows that are on in the lane (`own_rows`)."""
 
 from __future__ import annotations
 
 from ..kernel.lane_by_lane import lane_by_lane
-from ..kernel.loops import Ints, Lane, Strided, any, loops
+from ..kernel.loops import Ints, Lane, Strided
 from .boxes import solve_boxes
-
-
-@loops
-def list_own(active: Ints, on: Strided, own: Ints) -> int:
-    """The places in the list of the rows that are on in the lane. Returns how many."""
-    n = 0
-    for i in range(active[0]):
-        if any(on[active[i + 1]] > 0.0):
-            own[n] = i
-            n += 1
-    return n
+from .own_rows import list_own
 
 
 @lane_by_lane
