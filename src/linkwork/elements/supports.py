@@ -110,7 +110,8 @@ class Supports:
         return Items(np.array(nodes, np.int64), {role: np.array(x, np.int64) for role, x in roles.items()})
 
     def tables(self) -> dict[str, np.ndarray]:
-        """What routines read: the places of every row by body, where u and y begin there, how many, and where v does."""
+        """What routines read: the places of every row by body, where u and y begin there, how many, and where v does; the same
+        freedom by freedom in `path_*`."""
         rows, bodies = self._places
         order = np.lexsort((bodies, rows))
         counts = self._freedoms[bodies]
@@ -119,6 +120,10 @@ class Supports:
         v_at = self.model.tree.offsets("v")[bodies]
         found = {"starts": starts, "places": at[order], "freedoms": counts[order], "v_at": v_at[order]}
         found["joints"] = bodies[order]
+        one = np.arange(counts.sum()) - np.repeat(np.cumsum(counts[order]) - counts[order], counts[order])  # of a place
+        found["path_starts"] = np.append(0, np.cumsum(counts[order]))[starts]
+        found["path_places"] = np.repeat(at[order], counts[order]) + one
+        found["path_v"] = np.repeat(v_at[order], counts[order]) + one
         found["law_rows"] = np.concatenate([[0], np.cumsum(self.sizes)])
         found["groups"] = self._groups()
         found["cones"] = np.array([kind for law in self.nodes.laws for kind in law.row_kinds], np.int64)

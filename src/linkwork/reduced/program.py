@@ -45,6 +45,7 @@ from ..kernel.sweep import INERTIA, POSE, SCALAR, Field, Routine, Step, each, in
 from ..model.rules import joint_of, world_pose
 from ..solvers.boxes import gather, gram, solve_boxes, solve_soft_boxes, spread
 from ..solvers.coulomb import solve_packed_cones
+from ..solvers.own_gram import clear_matrix, own_gram
 from ..solvers.problem import is_bounded_by_another
 from ..solvers.turns import solve_in_turns
 from ..spatial.scalar import Scalar, Vector, array, cross, dot, is_zero, zeros
@@ -472,6 +473,15 @@ def row_solver(kinds: int, plain: Routine) -> list[Routine]:
     return CONE_SOLVE if kinds == CONES else TURNS_SOLVE if kinds == IN_TURNS else [plain]
 
 
+def matrix_of_rows(kinds: int) -> list[Step]:
+    """What makes A of the rows that take part; cones, of which many are listed and few are on, go lane by lane."""
+    paths, found = ("starts", "places", "freedoms", "v_at"), ("u_rows", "y_rows", "gram_columns", "A")
+    if kinds != CONES:
+        return [Routine(gram, ("active", *paths, *found), when="busy")]
+    own = ("path_starts", "path_places", "path_v", *found, *paths, "nv", "on", "cone_own", "gram_path", "gram_force", "gram_row")
+    return [Routine(clear_matrix, ("active", "A"), when="busy"), Routine(own_gram, ("active", *own), when="busy")]
+
+
 def row_fields(kinds: int = EQUALITIES) -> dict[str, Field]:
     """Those of rows and of their places, as a step with such rows needs them (see `Collection.shape`)."""
     names = ["on", "b", "lower", "upper", "soft", *(["room", "strikes"] if kinds else [])]
@@ -511,7 +521,8 @@ def row_fields(kinds: int = EQUALITIES) -> dict[str, Field]:
 
 def cone_fields() -> dict[str, Field]:
     """Those of Coulomb cones that are solved exactly."""
-    return {name: Field("work", "square" if name in ("cone_K", "cone_T") else "row", SCALAR) for name in CONE_SCRATCH}
+    found = {name: Field("work", "square" if name in ("cone_K", "cone_T") else "row", SCALAR) for name in CONE_SCRATCH}
+    return found | {f"gram_{name}": Field("work", "column", SCALAR) for name in ("path", "force", "row")}
 
 
 def dynamics(
@@ -612,7 +623,7 @@ def solved_rows(
         each(hold, *ports, *places, on="constraint", when=("own", "awake")),
         over("climbs", up, "place", "up", when=("row", "row_on")),
         Routine(gather, ("rows", "on", "x", "busy", "left", "active")),
-        Routine(gram, (*paths, "u_rows", "y_rows", "gram_columns", "A"), when="busy"),
+        *matrix_of_rows(kinds),
         *solver,
         spreading,
         outward(add, when="busy"),

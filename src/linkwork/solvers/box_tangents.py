@@ -10,18 +10,21 @@ proximal rounds on scaled rows lead to the solution of least norm.
 
 from __future__ import annotations
 
-from ..kernel.directional import tangent_of
+from ..kernel.directional import tangent_of, without_tangent
 from ..kernel.loops import Ints, Lane, Table, loops, where
 from ..kernel.sweep import SCALAR, Field
 from .box_walk import HUGE, NOTHING
 from .boxes import EMPTY, gather, gram, largest, solve_boxes, solve_soft_boxes, spread
 from .dense import factor, solve
 from .own_boxes import solve_own_boxes
+from .own_gram import clear_matrix, own_gram
 
 NEAR = 1e-11  # of a bound: there a row has reached it
 SOFT = 1e-10  # relative weight of the last solution in a proximal round
 ROUNDS = 4
 KEPT = {"kept_A": Field("work", "pair", SCALAR)}
+
+without_tangent(clear_matrix)
 
 
 @tangent_of(gather)
@@ -32,7 +35,7 @@ def gather_tangent(rows: int, d_x: Lane) -> None:
         d_x[r] = 0.0
 
 
-@tangent_of(gram, **KEPT)
+@tangent_of(gram, own_gram, **KEPT)
 @loops
 def gram_tangent(
     active: Ints,
