@@ -20,7 +20,7 @@ from __future__ import annotations
 
 from ..kernel.loops import Ints, Lane, Table, any, loops, minimum, sqrt, where
 from .box_walk import FINE, HUGE, NOTHING, factor_free, residuals, walk
-from .dense import factor, solve
+from .dense import factor, larger, solve
 
 EPS = 1e-9  # relative weight of the last solution in a proximal round
 SOFTEST = 1e-4  # the same at most, in steps: see `solve_soft_boxes`
@@ -30,12 +30,6 @@ PATIENCE = 6  # changes before Gauss-Seidel proposes the next set, and between s
 SWEEPS = 10
 ROUGH = 1e-12  # of the right-hand side: where rows with two bounds leave more, they can do better
 EMPTY = 1e-14  # of the largest diagonal: rows that answer less drop out
-
-
-@loops
-def larger(a: float, b: float) -> float:
-    """The larger of two numbers, a where b is none: one instruction; `maximum` is seven, as it tells zeros and NaN apart."""
-    return where(b > a, b, a)
 
 
 @loops

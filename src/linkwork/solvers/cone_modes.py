@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from ..kernel.loops import Ints, Lane, any, loops, maximum, minimum, sqrt, where
 from ..kernel.matrix_vector import affine
+from .dense import larger
 from .lu import factor_lu, solve_lu
 
 SMALL_PIVOT = 1e-3  # of the diagonal: a pivot below tells of redundant rows
@@ -185,7 +186,7 @@ def right_side(n: int, m: int, kinds: Ints, keep: Lane, turn: Lane, u: Lane, ord
             z[p + 2] = -(turn[i + 1] * u[i + 1] + turn[i + 2] * u[i + 2]) * keep[i + 2]
         elif kind < 1:
             z[p] = -u[i] * keep[i]
-        most = maximum(most, abs(z[p]))
+        most = larger(most, abs(z[p]))
     return most
 
 
@@ -247,7 +248,7 @@ def redundant(n: int, T: Lane) -> float:
     """1 where a pivot of the factor is small: then x of these modes is not the only one."""
     most = 0.0 * T[0]
     for p in range(n):
-        most = maximum(most, abs(T[p * n + p]))
+        most = larger(most, abs(T[p * n + p]))
     return where(most * SMALL_PIVOT > 1.0, 1.0, 0.0)
 
 
@@ -288,7 +289,7 @@ def approach(
     terms = TERMS
     begun = 0.0 * go
     for i in range(m):
-        begun = maximum(begun, abs(xn[i]))
+        begun = larger(begun, abs(xn[i]))
         un[i] = bs[i]
     if any(begun > 0.0):
         affine(m, A, bs, xn, un)

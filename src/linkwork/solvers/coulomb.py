@@ -50,7 +50,8 @@ LAST_ROUNDS, LAST_SLOW = 16, 0.5  # the same for the solution of least norm
 RESTARTS = 12  # toward it, as directions of sliding depend on it
 SAME = 1e-9  # of the largest terms: changes of x that end them
 CHANGES = 60  # of modes, at most
-EASY = 8  # of them, before what is left is followed along a path
+EASY, HARD = 8, 14  # of them, before what is left is followed along a path: for a while, and to its end
+THERE, END = 1e-4, 1e-16  # of b: how smooth cones are then
 WALKS = 6  # to the next bound, at most, before other ways are tried
 LEAST_PART = 1e-3  # of a step: as far at least a bound must be away
 GUESSED = 0.03  # of b: the natural map of a start that needs no sweeps
@@ -194,11 +195,16 @@ def solve_slots(
     for change in range(CHANGES):
         if not any(go > 0.0):
             break
+        end = 0.0
         if change == EASY:
+            end = THERE
+        elif change == HARD:
+            end = END
+        if any(end > 0.0):
             size = largest_terms(m, best, given)
             least = follow_path(
                 m, kinds, A, bs, lo, hi, scale, best, inside, force, xs, xn, un, u, z, keep, turn, more, T, rounds,
-                given, least, ENOUGH * size, go,
+                given, least, ENOUGH * size, end, go,
             )  # fmt: skip
             go = where(least <= ENOUGH * size, 0.0, go)
             for i in range(m):
