@@ -22,11 +22,21 @@ def combine_ir(symbol: str, width: int) -> str:
 @in_one_lane(combine_ir)
 def combine(count: int, rows: Ints, weights: Lane, Y: Lane, stride: int, wide: int, out: Lane) -> None:
     """out, of `wide` numbers, a multiple of WIDTH; rows of Y have `stride` numbers, no fewer."""
-    for i in range(wide):
-        total = 0.0 * weights[0]
+    for i in range(0, wide, 4):
+        first = 0.0 * Y[0]
+        second = first
+        third = first
+        fourth = first
         for k in range(count):
-            total += weights[k] * Y[rows[k] * stride + i]
-        out[i] = total
+            at = rows[k] * stride + i
+            first += weights[k] * Y[at]
+            second += weights[k] * Y[at + 1]
+            third += weights[k] * Y[at + 2]
+            fourth += weights[k] * Y[at + 3]
+        out[i] = first
+        out[i + 1] = second
+        out[i + 2] = third
+        out[i + 3] = fourth
 
 
 def _some(symbol: str, registers: int) -> str:

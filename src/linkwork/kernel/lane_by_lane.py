@@ -1,12 +1,14 @@
 """Loop functions that go lane by lane: in a batch, what takes another number of rounds in every lane waits for nobody.
 
-    @lane_by_lane
-    def solve(n: int, A: Strided, b: Strided, L: Lane) -> None: ...
+    @lane_by_lane(alike)
+    def solve(n: int, on: Strided, A: Strided, b: Strided, L: Lane) -> None: ...
 
 The kernel for W lanes is the code for one lane, run W times. Numbers of lanes lie side by side, so that of a `Strided` array the
 code sees every W-th number, its own; `Lane` and `Ints` arrays are scratch, in which the numbers of the one lane lie densely. Sums
 of one lane run along whole registers where a function says how (`products`), so that little is lost: whatever branches, and
-whatever is of another size in every lane, is better off here. Results are those of one state alone, to the bit.
+whatever is of another size in every lane, is better off here. Where `alike` says that lanes do the same, they go all at once.
+It is a loop function of some of the parameters, by their names. Results are those of one state alone, to the bit, if functions
+that have a text of their own for one lane round as they do in several.
 """
 
 from __future__ import annotations
@@ -15,35 +17,57 @@ from collections.abc import Callable
 from typing import Any
 
 from .lanes import Lanes
-from .loop_writer import Kind, Lines
+from .loop_writer import Kind, Lines, Signature
 from .loops import HEAD, LoopFunction, Module, read_entries
 
 
 class LaneByLane(LoopFunction):
-    """A loop function whose kernels for several lanes run the code for one in each of them."""
+    """A loop function whose kernels for several lanes run the code for one in each of them, unless lanes are alike."""
+
+    def __init__(self, function: Callable[..., Any], alike: LoopFunction) -> None:
+        super().__init__(function)
+        self._alike = alike
 
     def written_kernel(self, lanes: Lanes) -> list[str]:
         if lanes.width == 1:
             return super().written_kernel(lanes)
         one = Lanes(1, lanes.single)
-        module, w = Module(one, lanes.width), Lines(one)
-        body = module.signature(self)
-        assert body is not None
-        given = read_entries(w, lanes, [kind for _, kind in self.parameters])
-        w.do("br label %lanes")
+        alone, together, w = Module(one, lanes.width, ".alone"), Module(lanes), Lines(one)
+        kinds = [kind for _, kind in self.parameters]
+        given = dict(zip((name for name, _ in self.parameters), read_entries(w, lanes, kinds), strict=True))
+        asked, at_once, body = _written(together, self._alike), _written(together, self), _written(alone, self)
+        w.do(f"%same = call i1 @{asked.symbol}({_passed(asked, given)})")
+        w.do("br i1 %same, label %together, label %lanes")
+        w.label("together")
+        w.do(f"call void @{at_once.symbol}({_passed(at_once, given)})")
+        w.do("ret void")
         w.label("lanes")
         w.do("%lane = phi i64 [ 0, %entry ], [ %next, %lanes ]")
         arguments = []
-        for (_, kind), (written, x) in zip(body.parameters, given, strict=True):
+        for name, kind in body.parameters:
+            written, x = given[name]
             x = w.emit(f"getelementptr {lanes.element}, ptr {x}, i64 %lane") if kind is Kind.STRIDED else x
             arguments.append(f"{written} {x}")
         w.do(f"call void @{body.symbol}({', '.join(arguments)})")
         w.do("%next = add i64 %lane, 1")
         w.do(f"%more = icmp slt i64 %next, {lanes.width}")
         w.do("br i1 %more, label %lanes, label %done")
-        return [*module.functions, "\n".join([HEAD, "entry:", *w.lines, "done:", "  ret void", "}"])]
+        kernel = "\n".join([HEAD, "entry:", *w.lines, "done:", "  ret void", "}"])
+        return [*together.functions, *alone.functions, kernel]
 
 
-def lane_by_lane(function: Callable[..., Any]) -> LaneByLane:
-    """A loop function of this kind; see the module's text."""
-    return LaneByLane(function)
+def _written(module: Module, function: LoopFunction) -> Signature:
+    """A function that a module has written."""
+    signature = module.signature(function)
+    assert signature is not None
+    return signature
+
+
+def _passed(signature: Signature, given: dict[str, tuple[str, str]]) -> str:
+    """The arguments of a function, by the names of its parameters."""
+    return ", ".join(" ".join(given[name]) for name, _ in signature.parameters)
+
+
+def lane_by_lane(alike: LoopFunction) -> Callable[[Callable[..., Any]], LaneByLane]:
+    """A decorator for loop functions of this kind, which have no parameters that are lane values; see the module's text."""
+    return lambda function: LaneByLane(function, alike)

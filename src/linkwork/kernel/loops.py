@@ -207,10 +207,14 @@ def loops(function: Callable[..., Any]) -> LoopFunction:
 
 
 class Module:
-    """The functions that one kernel needs, each written once; stride: numbers from one record of a Strided array to the next."""
+    """The functions that one kernel needs, each written once.
 
-    def __init__(self, lanes: Lanes, stride: int = 0) -> None:
-        self.lanes, self.stride = lanes, stride or lanes.width
+    stride   numbers from one record of a Strided array to the next
+    name     what their names end in
+    """
+
+    def __init__(self, lanes: Lanes, stride: int = 0, name: str = "") -> None:
+        self.lanes, self.stride, self._name = lanes, stride or lanes.width, name
         self.functions: list[str] = []
         self._known: dict[int, Signature | None] = {}  # by identity; None while a function is being written
 
@@ -219,7 +223,7 @@ class Module:
         key = id(function)
         if key not in self._known:
             self._known[key] = None
-            signature = Signature(f"{function.name}.{len(self._known)}", *self._seen(*function.signature))
+            signature = Signature(f"{function.name}.{len(self._known)}{self._name}", *self._seen(*function.signature))
             text = function.written(self.lanes, signature.symbol)
             if text is None:
                 source = Source(function, self)

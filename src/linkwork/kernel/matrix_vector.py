@@ -1,7 +1,7 @@
 """u = A x + b as a loop function: in one lane whole registers run along the rows of the matrix.
 
-In one lane a sum has PARTS parts, of every PARTS-th term each, which are added by halves at its end; in several lanes it has its
-terms in order. So results differ by rounding: functions that are to be the same at all numbers of lanes go lane by lane.
+A sum has PARTS parts, of every PARTS-th term each, which are added by halves at its end: so it is the same to the bit in any
+number of lanes.
 """
 
 from __future__ import annotations
@@ -20,27 +20,42 @@ def affine_ir(symbol: str, width: int) -> str:
 
 @in_one_lane(affine_ir)
 def affine(m: int, A: Lane, b: Lane, x: Lane, u: Lane) -> None:
-    """u = A x + b, A (m, m) row by row; four rows at a time, so that no sum waits for itself."""
-    for i in range(0, m - 3, 4):
+    """u = A x + b, A (m, m) row by row."""
+    whole = m // 8 * 8
+    for i in range(m):
         a = i * m
-        s0 = b[i]
-        s1 = b[i + 1]
-        s2 = b[i + 2]
-        s3 = b[i + 3]
-        for k in range(m):
+        s0 = 0.0 * b[i]
+        s1 = s0
+        s2 = s0
+        s3 = s0
+        s4 = s0
+        s5 = s0
+        s6 = s0
+        s7 = s0
+        for k in range(0, whole, 8):
             s0 += A[a + k] * x[k]
-            s1 += A[a + m + k] * x[k]
-            s2 += A[a + 2 * m + k] * x[k]
-            s3 += A[a + 3 * m + k] * x[k]
-        u[i] = s0
-        u[i + 1] = s1
-        u[i + 2] = s2
-        u[i + 3] = s3
-    for i in range(m - m % 4, m):
-        s = b[i]
-        for k in range(m):
-            s += A[i * m + k] * x[k]
-        u[i] = s
+            s1 += A[a + k + 1] * x[k + 1]
+            s2 += A[a + k + 2] * x[k + 2]
+            s3 += A[a + k + 3] * x[k + 3]
+            s4 += A[a + k + 4] * x[k + 4]
+            s5 += A[a + k + 5] * x[k + 5]
+            s6 += A[a + k + 6] * x[k + 6]
+            s7 += A[a + k + 7] * x[k + 7]
+        if m > whole:
+            s0 += A[a + whole] * x[whole]
+        if m > whole + 1:
+            s1 += A[a + whole + 1] * x[whole + 1]
+        if m > whole + 2:
+            s2 += A[a + whole + 2] * x[whole + 2]
+        if m > whole + 3:
+            s3 += A[a + whole + 3] * x[whole + 3]
+        if m > whole + 4:
+            s4 += A[a + whole + 4] * x[whole + 4]
+        if m > whole + 5:
+            s5 += A[a + whole + 5] * x[whole + 5]
+        if m > whole + 6:
+            s6 += A[a + whole + 6] * x[whole + 6]
+        u[i] = b[i] + (((s0 + s4) + (s2 + s6)) + ((s1 + s5) + (s3 + s7)))
 
 
 def masked_ir(kind: str = f"<{PARTS} x double>") -> tuple[str, str]:

@@ -38,7 +38,7 @@ from .cone_modes import REGULAR, approach, factor_modes, part_inside, redundant,
 from .cone_path import follow_path
 from .cone_rows import largest_terms, natural_map, project_cones, scale_cones, sweep_cones, what_is_left
 from .lu import factor_lu, solve_lu
-from .own_rows import hand_back, list_own, take_packed, take_rows, take_whole
+from .own_rows import hand_back, list_own, on_alike, take_packed, take_rows, take_whole
 from .problem import Info, Problem
 
 EPS = 1e-6  # relative weight of the last solution in a proximal round
@@ -190,6 +190,7 @@ def solve_slots(
     least = natural_map(m, kinds, lo, hi, scale, xs, u, xs, u, 0.0 * go, z)
     off = least
     elsewhere = 0.0 * go  # 1: xs is where u and `off` are not known
+    loose = 0.0 * go  # 1: rows of the last modes were redundant
     go = where(least <= ENOUGH * given, 0.0, go)
     sweeping = where(least <= GUESSED * given, 0.0, sweeping)
     for change in range(CHANGES):
@@ -233,7 +234,7 @@ def solve_slots(
         for i in range(m):
             best[i] = where(better, xs[i], best[i])
         least = where(better, off, least)
-        usual = (eps >= EPS) & (eps <= EPS)
+        usual = (eps >= EPS) & (eps <= EPS) & ~(loose > 0.0)
         of_factor = where(usual, REGULAR, eps)
         n = factor_modes(m, kinds, A, lo, hi, scale, xs, u, of_factor, keep, turn, more, z, order, T)
         loose = redundant(n, T)
@@ -326,7 +327,7 @@ def solve_slots(
     what_is_left(m, kinds, A, bs, lo, hi, scale, best, u, z, left)
 
 
-@lane_by_lane
+@lane_by_lane(on_alike)
 def solve_cones(
     active: Ints,
     cones: Table,
@@ -380,7 +381,7 @@ def solve_cones(
     hand_back(n, own, active, best, x)
 
 
-@lane_by_lane
+@lane_by_lane(on_alike)
 def solve_packed_cones(
     active: Ints,
     cones: Table,

@@ -5,10 +5,10 @@ from __future__ import annotations
 from ..kernel.lane_by_lane import lane_by_lane
 from ..kernel.loops import Ints, Lane, Strided
 from .boxes import solve_boxes
-from .own_rows import list_own
+from .own_rows import list_own, on_alike
 
 
-@lane_by_lane
+@lane_by_lane(on_alike)
 def solve_own_boxes(
     active: Ints,
     on: Strided,

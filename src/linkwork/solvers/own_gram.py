@@ -10,7 +10,7 @@ from ..kernel.combination import combine
 from ..kernel.lane_by_lane import lane_by_lane
 from ..kernel.loops import Ints, Lane, Strided, Table, loops
 from ..kernel.products import clear
-from .own_rows import list_own
+from .own_rows import list_own, on_alike
 
 
 @loops
@@ -20,7 +20,7 @@ def clear_matrix(active: Ints, A: Lane) -> None:
         A[i] = 0.0
 
 
-@lane_by_lane
+@lane_by_lane(on_alike)
 def own_gram(
     active: Ints,
     path_starts: Table,

@@ -7,8 +7,18 @@ one contact stand together, and are on together.
 
 from __future__ import annotations
 
-from ..kernel.loops import Ints, Lane, Strided, Table, any, loops
+from ..kernel.loops import Ints, Lane, Strided, Table, all, any, loops
 from .cone_rows import find_scale
+
+
+@loops
+def on_alike(active: Ints, on: Strided) -> bool:
+    """Whether the same rows are on in all lanes."""
+    for i in range(active[0]):
+        here = on[active[i + 1]] > 0.0
+        if any(here) and not all(here):
+            return False
+    return True
 
 
 @loops
