@@ -27,6 +27,7 @@ from .redmax import HyperReduced
 from .reduced.closed import check_closed
 from .spatial.gate import choice, given_count, given_positive, given_reals, meant, real, shown
 from .steppers import ALL_STEPPERS, AdaptiveStepper, Stepper
+from .steppers.admissible import admissible
 from .steppers.efforts import Efforts
 from .steppers.fixed import Control
 from .steppers.hyper_reduced import hyper_stepper
@@ -42,6 +43,7 @@ METHODS = {
 MOST_NUMBERS = 1 << 33  # in all records of a run, 64 GiB
 MOST_STEPS = 1e12  # beyond, the time no longer counts steps
 SETTINGS = 64  # of one model that are kept
+PLAIN = (bool, int, float, str, type(None))  # of options: equal ones of one type are the same
 MAXIMAL = ("maximal", "maximal-implicit")  # methods whose states are maximal
 
 
@@ -89,7 +91,8 @@ def simulate(
                `MuscleDrive`; asked for as the control is. Their own if None
     threads    for batches; None uses all cores. The result does not depend on it
     open_loops "refuse": equality constraints must hold at the start, to 1e-6 (m or rad; of the size of models above 1 m), see
-               `lw.assemble`;  "allow": they are pulled shut during the run
+               `lw.assemble`; velocities that break them are changed by an impulse, and `health` says so;
+               "allow": they are pulled shut during the run
     limit_model   how the limits that joints declare act: "hard" (stops that only push), "spring" or "off"; see `declared`. Joint
                forces are clipped to the efforts that joints declare. What a stepper cannot enforce, `health` says
     contact    how shapes of bodies and of the world touch (see `contact.formulations`): "exact", by Coulomb's law;  "pyramid" and
@@ -166,6 +169,7 @@ def prepared(
     if control is not None:
         _check_control(control)
     asked, compliance = control is not None or inputs is not None, (contact_stiffness, contact_damping, contact_slip_speed)
+    notes: tuple[str, ...] = ()
     if isinstance(model, HyperReduced):
         if inputs is not None:
             raise InputError("hyper-reduced coordinates take no inputs of forces; their model's own stand")
@@ -175,8 +179,7 @@ def prepared(
     else:
         told = (limit_model, contact, compliance, options, asked)
         setting = setting_of(model, duration, dt, method, stepper, every, *told)
-        start = checked_start(setting.given, state, method)
-        check_closed(setting.given, start, open_loops)
+        start, notes = admitted(setting.given, setting.stepper, checked_start(setting.given, state, method), open_loops)
     model, efforts = setting.model, Efforts(setting.model)
     if tau is not None or external is not None:
         batch = start.v.shape[:-1] if isinstance(start, State) else start.twists.shape[:-2]
@@ -186,7 +189,7 @@ def prepared(
         raise InputError("give either tau or control, not both")
     tau = tau if tau is None else efforts.held(tau, setting.steps)
     driven = _driven(model, setting.stepper, inputs)
-    return Prepared(setting, start, control, tau, external, driven, threads, efforts, setting.notes)
+    return Prepared(setting, start, control, tau, external, driven, threads, efforts, (*setting.notes, *notes))
 
 
 def setting_of(
@@ -218,9 +221,11 @@ def setting_of(
 
     k, c, s = compliance
     plain = type(duration) is type(dt) is float and type(every) is int  # for others equal keys may not mean equal arguments
-    if options or not plain or k is not None or c is not None or s is not None:
+    if not plain or k is not None or c is not None or s is not None or (options and not _all_plain(options)):
         return made()
     key = (duration, dt, method, stepper, every, limit_model, contact, asked)
+    if options:
+        key = (*key, *((name, type(x), x) for name, x in options.items()))
     known = model.keep_as(Setting, dict)
     try:
         found = known.get(key)
@@ -231,6 +236,11 @@ def setting_of(
             known.clear()
         found = known[key] = made()
     return found
+
+
+def _all_plain(options: dict[str, Any]) -> bool:
+    """Whether options are values that say all there is to know of them; functions, lists and arrays do not."""
+    return all(type(x) in PLAIN for x in options.values())
 
 
 def _setting(
@@ -304,6 +314,19 @@ def checked_start(model: Model, state: Any, method: str) -> State | MaximalState
         raise InputError('a MaximalState needs method="maximal"; convert it with lw.to_reduced(model, state) first')
     check_maximal_state(model, state)
     return state
+
+
+def admitted(
+    model: Model, stepper: Stepper, start: State | MaximalState, open_loops: str
+) -> tuple[State | MaximalState, tuple[str, ...]]:
+    """The state from which a stepper moves, and what is to be said of it; raises where a constraint is open.
+
+    Velocities that break equality constraints are changed where the stepper would keep the error; see `steppers.admissible`.
+    """
+    check_closed(model, start, open_loops)
+    if open_loops == "allow" or not stepper.on_accelerations:
+        return start, ()
+    return admissible(model, start)
 
 
 def mapped_start(

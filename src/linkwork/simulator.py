@@ -16,10 +16,10 @@ from .errors import InputError, SolverError
 from .forces.set import force_set
 from .model import MaximalState, Model, State
 from .model.accepts import check_model
-from .reduced.closed import check_closed
-from .simulate import MOST_STEPS, check_method, checked_force, checked_start, chosen_stepper, takes_stiffness
+from .simulate import MOST_STEPS, admitted, check_method, checked_force, checked_start, chosen_stepper, takes_stiffness
 from .spatial.gate import given_count, given_positive
 from .steppers import AdaptiveStepper
+from .steppers.admissible import admissible
 from .steppers.departures import Domains, has_domains
 from .steppers.efforts import Efforts
 from .steppers.row_forces import reported_impulses
@@ -84,16 +84,16 @@ class Simulator:
         soft = Compliance(contact_stiffness, contact_damping, contact_slip_speed, takes_stiffness(method, stepper))
         model = touching(model, contact, soft, dt)
         start = State(model.neutral(), np.zeros(model.nv)) if state is None else state
-        self._first = checked_start(model, start, method)
-        check_closed(model, self._first, open_loops)
+        first = checked_start(model, start, method)
         self.stepper = chosen_stepper(model, method, stepper, options)
+        self._first, broke = admitted(model, self.stepper, first, open_loops)
         if isinstance(self.stepper, AdaptiveStepper):
             raise InputError(
                 f"the stepper {self.stepper.name!r} chooses its own steps; use simulate, or a stepper with fixed steps"
             )
         acting = declared(model, limit_model, self.stepper)
         self.model = model = acting.model
-        self.notes, self._efforts = acting.notes, Efforts(model)
+        self.notes, self._efforts = (*acting.notes, *broke), Efforts(model)
         self._stepping: Stepping | None = None
         self._quick: Any = None
         self._lost_by: str | None = None
@@ -206,9 +206,14 @@ class Simulator:
             raise InputError(f"{self._stream.path} holds one run; close() this Simulator first, or make another")
         try:
             self._busy = True
-            self._start(self._first if state is None else checked_start(self.model, state, self.method))
+            self._start(self._first if state is None else self._other(state))
         finally:
             self._busy = False
+
+    def _other(self, state: State | MaximalState) -> State | MaximalState:
+        """Another state to begin with; its constraints may be as open as steps leave them."""
+        first = checked_start(self.model, state, self.method)
+        return admissible(self.model, first)[0] if self.stepper.on_accelerations else first
 
     def _start(self, first: State | MaximalState) -> None:
         shapes = {name: getattr(first, name).shape for name in self._names}

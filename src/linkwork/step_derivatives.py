@@ -1,7 +1,8 @@
 """Derivatives of time steps, exact: with respect to the state, joint forces, and numbers of bodies and laws.
 
-A step is what `simulate` does from a state: the model with its declared limits, friction and contacts, by a stepper of the
-reduced method. Changes of configurations are displacements of the joints (`Model.integrate`). See `steppers.derivatives`.
+A step is what `simulate` does from a state: the model with its declared limits, friction and contacts, by any stepper of fixed
+steps. Changes of configurations are displacements of the joints (`Model.integrate`), in maximal coordinates of the bodies; n
+numbers, as many as there are velocities (`steppers.tangent_spaces`). See `steppers.derivatives`.
 """
 
 from __future__ import annotations
@@ -16,17 +17,17 @@ from .contact.formulations import touching
 from .declared import declared
 from .elements.collection import collection
 from .errors import InputError
-from .kernel.directional import slopes_of
-from .model import Model, State
+from .kernel.directional import companion, slopes_of
+from .model import MaximalState, Model, State, check_state
 from .model.accepts import check_model
-from .reduced.derivatives import coordinate_columns
 from .reduced.parameters import parameter_slopes
-from .simulate import checked_start, chosen_stepper, takes_stiffness
+from .simulate import SETTINGS, checked_start, chosen_stepper, takes_stiffness
 from .spatial.gate import given_count, given_positive
 from .steppers import AdaptiveStepper
 from .steppers.derivatives import StepTangent, along, step_tangent
-from .steppers.linear_step import is_linear_step, linear_step, step_jacobian
+from .steppers.linear_step import LinearStep, is_linear_step, linear_step, step_jacobian
 from .steppers.symplectic_euler import SymplecticEuler
+from .steppers.tangent_spaces import SPACES
 
 METHOD = "reduced"
 
@@ -37,7 +38,7 @@ class _Matrices(NamedTuple):
 
 
 class StepDerivatives(_Matrices):
-    """A = d(q', v')/d(q, v) (..., 2 nv, 2 nv) and B = d(q', v')/dtau (..., 2 nv, nv), a pair.
+    """A = d(q', v')/d(q, v) (..., 2 n, 2 n) and B = d(q', v')/dtau (..., 2 n, nv), a pair; n = nv, or 6 bodies.
 
     edges   of one step, which rows of constraints are at an edge (..., rows), in the order of `lw.constraint_set`: between
             sticking and sliding, touching and parting, holding and giving way. There the derivative is that of the mode in
@@ -48,13 +49,26 @@ class StepDerivatives(_Matrices):
     ((4, 4), (4, 2))
     """
 
-    edges: np.ndarray | None = None
+    marks: np.ndarray | None = None  # positive at such rows
+
+    @property
+    def edges(self) -> np.ndarray | None:
+        """See above."""
+        return None if self.marks is None else self.marks > 0.0
 
 
-def acting_model(model: Model, dt: float, stepper: str | None, limit_model: str, contact: str, options: dict[str, Any]) -> Model:
+def acting_model(
+    model: Model,
+    dt: float,
+    stepper: str | None,
+    limit_model: str,
+    contact: str,
+    options: dict[str, Any],
+    method: str = METHOD,
+) -> Model:
     """The model that runs: with limits, friction and contacts that it declares, as `simulate` has it."""
-    touched = touching(model, contact, Compliance(None, None, None, takes_stiffness(METHOD, stepper)), dt)
-    return declared(touched, limit_model, chosen_stepper(touched, METHOD, stepper, options)).model
+    touched = touching(model, contact, Compliance(None, None, None, takes_stiffness(method, stepper)), dt)
+    return declared(touched, limit_model, chosen_stepper(touched, method, stepper, options)).model
 
 
 class Acting:
@@ -63,9 +77,10 @@ class Acting:
     def __init__(
         self,
         model: Model,
-        state: State,
+        state: State | MaximalState,
         dt: float,
         given: Mapping[str, Any],
+        method: str,
         stepper: str | None,
         limit_model: str,
         contact: str,
@@ -74,15 +89,15 @@ class Acting:
     ) -> None:
         check_model(model)
         dt, steps = given_positive("dt", dt), given_count("steps", steps)
-        start = checked_start(model, state, METHOD)
-        assert isinstance(start, State)
-        self.lead = start.q.shape[:-1]
-        q, v = start.q.reshape(-1, model.nq), start.v.reshape(-1, model.nv)
-        self.state, self.dt, self.steps = State(q, v, t=start.t), dt, steps
+        start = checked_start(model, state, method)
+        self.method, self.space = method, SPACES[method]
+        self.lead, self.parts, self.t = self.space.lead(start), self.space.parts(start), float(start.t)
+        self.batch, self.n = len(self.parts[self.space.positions]), self.space.size(model)
+        self.dt, self.steps = dt, steps
         self.edges: np.ndarray | None = None
         self._made = (stepper, limit_model, contact, options)
         self.model = self.acting(model)
-        self.stepper = chosen_stepper(self.model, METHOD, stepper, options)
+        self.stepper = chosen_stepper(self.model, method, stepper, options)
         if isinstance(self.stepper, AdaptiveStepper):
             raise InputError(f"{self.stepper.name} chooses its steps, and has no derivative; take symplectic_euler or rk4")
         laws = collection(self.model)
@@ -91,47 +106,51 @@ class Acting:
 
     def acting(self, model: Model) -> Model:
         """The model with what it declares."""
-        return acting_model(model, self.dt, *self._made)
+        return acting_model(model, self.dt, *self._made, self.method)
 
     def slopes(self, model: Model, parameters: Mapping[str, Sequence[str]]) -> dict[str, np.ndarray]:
         """How the run-time numbers of every set change with these, kept with the model (see `parameter_slopes`)."""
         listed = tuple((name, tuple([x] if isinstance(x, str) else x)) for name, x in parameters.items())
         stepper, limit_model, contact, options = self._made
-        key = (Acting, listed, self.dt, stepper, limit_model, contact, repr(options))
+        key = (Acting, listed, self.dt, self.method, stepper, limit_model, contact, repr(options))
         return model.keep_as(key, lambda: parameter_slopes(model, dict(listed), self.acting))
 
     def changes(self, changes: Mapping[str, np.ndarray], parameters: bool = False) -> np.ndarray:
-        """Of the state after the steps (..., count, 2 nv); `edges` are the rows at an edge, where that is known."""
-        tangent: StepTangent = step_tangent(self.model, self.stepper, parameters)
+        """Of the state after the steps (..., count, 2 n); `edges` are the rows at an edge, where that is known."""
+        tangent: StepTangent = step_tangent(self.model, self.stepper, parameters, self.method)
         found = {name: x for name, x in changes.items() if name in tangent.algorithm.fields}
-        out, edges = along(tangent, self.state, self.dt, self.given, found, self.steps)
+        out, edges = along(tangent, self.parts, self.t, self.dt, self.given, found, self.steps)
         self.edges = None if edges is None else edges.reshape(*self.lead, -1)
         return out.reshape(*self.lead, *out.shape[1:])
 
     def along_units(self) -> np.ndarray:
-        """d(q', v')/d(q, v, tau) (..., 2 nv, 3 nv), on dual numbers, a column in every lane."""
-        model = self.model
-        nv, count = model.nv, 3 * model.nv
-        moved = np.zeros((len(self.state.q), count, model.nq))
-        moved[:, :nv] = coordinate_columns(model, self.state.q)
-        units = model.keep_as(Acting, lambda: (np.eye(count, nv, -nv), np.eye(count, nv, -2 * nv)))
-        return self.changes({"d_q": moved, "d_v": units[0], "d_tau": units[1]}).swapaxes(-1, -2)
+        """d(q', v')/d(q, v, tau) (..., 2 n, 2 n + nv), on dual numbers, a column in every lane."""
+        model, n = self.model, self.n
+        count, changes = 2 * n + model.nv, {}
+        for name, columns in self.space.columns(model, self.parts).items():
+            changes[companion(name)] = moved = np.zeros((self.batch, count, columns.shape[-1]))
+            moved[:, :n] = columns
+        units = model.keep_as((Acting, self.method), lambda: (np.eye(count, n, -n), np.eye(count, model.nv, -2 * n)))
+        changes[companion(self.space.velocities)], changes["d_tau"] = units
+        return self.changes(changes).swapaxes(-1, -2)
 
     def jacobian(self) -> np.ndarray:
         """The same of one step by recursions, see `steppers.linear_step`."""
         assert isinstance(self.stepper, SymplecticEuler)
-        out, edges = step_jacobian(linear_step(self.model, self.stepper), self.state, self.dt, self.given)
-        self.edges = None if edges is None else edges.reshape(*self.lead, -1)
+        step = linear_step(self.model, self.stepper)
+        out, marks = step_jacobian(step, self.parts["q"], self.parts["v"], self.t, self.dt, self.given)
+        self.edges = None if marks is None else (marks > 0.0).reshape(*self.lead, -1)
         return out.reshape(*self.lead, *out.shape[1:])
 
 
 def step_derivatives(
     model: Model,
-    state: State,
+    state: State | MaximalState,
     dt: float,
     tau: Any = None,
     external: Any = None,
     *,
+    method: str = METHOD,
     stepper: str | None = None,
     steps: int = 1,
     inputs: Any = None,
@@ -141,27 +160,57 @@ def step_derivatives(
 ) -> StepDerivatives:
     """How the state after a step of `simulate`, or several, changes with the state before and with joint forces that are held.
 
-    A   d(q', v')/d(q, v), (2 nv, 2 nv) or (batch, 2 nv, 2 nv), displacements of joints first, then velocities
-    B   d(q', v')/dtau (2 nv, nv)
+    A   d(q', v')/d(q, v), (2 n, 2 n) or (batch, 2 n, 2 n), displacements first, then velocities
+    B   d(q', v')/dtau (2 n, nv)
 
-    stepper, limit_model, contact, options   as `simulate` has them; steppers "symplectic_euler" (the default) and "rk4"
+    n = nv; in maximal coordinates it is 6 bodies, and displacements are twists of the bodies in their own axes.
+
+    method, stepper, limit_model, contact, options   as `simulate` has them; every stepper that does not choose its steps
 
     >>> A, B = lw.step_derivatives(model, state, 1e-3)
     >>> A.shape, B.shape
     ((4, 4), (4, 2))
     """
+    if type(model) is not Model:
+        check_model(model)
+    known: dict[Any, LinearStep] = model.keep_as(StepDerivatives, dict)
+    plain = method == METHOD and steps == 1 and not options and type(steps) is int and type(dt) is float
+    step = known.get((dt, stepper, limit_model, contact)) if plain else None
+    if step is not None and tau is external is inputs is None and type(state) is State and state.q.ndim == state.v.ndim == 1:
+        check_state(model, state)
+        return _parted(step, step.of_one(state.q, state.v, state.t, dt))
     given = {"tau": tau, "external": external, "u": inputs}
-    here = Acting(model, state, dt, given, stepper, limit_model, contact, steps, options)
-    found = here.jacobian() if here.steps == 1 and is_linear_step(here.model, here.stepper) else here.along_units()
-    nv = model.nv
-    result = StepDerivatives(found[..., : 2 * nv], found[..., 2 * nv :])
-    result.edges = here.edges
+    here = Acting(model, state, dt, given, method, stepper, limit_model, contact, steps, options)
+    if method == METHOD and here.steps == 1 and is_linear_step(here.model, here.stepper):
+        found = here.jacobian()
+        assert isinstance(here.stepper, SymplecticEuler)
+        step = linear_step(here.model, here.stepper)
+        if plain and not step.follows:
+            if len(known) >= SETTINGS:
+                known.clear()
+            known[dt, stepper, limit_model, contact] = step
+    else:
+        found = here.along_units()
+    both = 2 * here.n
+    result = StepDerivatives(found[..., :both], found[..., both:])
+    result.marks = here.edges
+    return result
+
+
+def _parted(step: LinearStep, numbers: np.ndarray) -> StepDerivatives:
+    """The numbers of one state as matrices."""
+    nv = step.model.nv
+    count = 6 * nv * nv
+    whole = numbers[:count].reshape(2 * nv, 3 * nv)
+    result = StepDerivatives(whole[:, : 2 * nv], whole[:, 2 * nv :])
+    if step.rows is not None:
+        result.marks = numbers[count:]
     return result
 
 
 def step_product(
     model: Model,
-    state: State,
+    state: State | MaximalState,
     dt: float,
     dq: Any = None,
     dv: Any = None,
@@ -169,6 +218,7 @@ def step_product(
     tau: Any = None,
     external: Any = None,
     *,
+    method: str = METHOD,
     stepper: str | None = None,
     steps: int = 1,
     inputs: Any = None,
@@ -176,34 +226,35 @@ def step_product(
     contact: str = "exact",
     **options: Any,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """The change (dq', dv') of the state after the steps along one direction (dq, dv, dtau), (nv,) or (batch, nv) each.
+    """The change (dq', dv') of the state after the steps along one direction (dq, dv, dtau), (n,) or (batch, n) each.
 
     As `step_derivatives`, in O(n).
 
     >>> dq, dv = lw.step_product(model, state, 1e-3, dv=[1.0, 0.0])
     """
     given = {"tau": tau, "external": external, "u": inputs}
-    here = Acting(model, state, dt, given, stepper, limit_model, contact, steps, options)
-    batch, changes = len(here.state.q), {}
-    for name, x in (("d_q", dq), ("d_v", dv), ("d_tau", dtau)):
+    here = Acting(model, state, dt, given, method, stepper, limit_model, contact, steps, options)
+    changes: dict[str, np.ndarray] = {}
+    for name, x, size in (("q", dq, here.n), (here.space.velocities, dv, here.n), ("tau", dtau, model.nv)):
         if x is not None:
-            x = np.broadcast_to(np.asarray(x, float), (batch, model.nv))
-            x = np.einsum("bi,biq->bq", x, coordinate_columns(model, here.state.q)) if name == "d_q" else x
-            changes[name] = x[:, None]
+            x = np.broadcast_to(np.asarray(x, float), (here.batch, size))
+            columns = here.space.columns(here.model, here.parts) if name == "q" else {name: np.eye(size)[None]}
+            changes |= {companion(own): np.einsum("bi,biq->bq", x, y)[:, None] for own, y in columns.items()}
     if not changes:
         raise InputError("step_product: give dq, dv or dtau")
     out = here.changes(changes)[..., 0, :]
-    return out[..., : model.nv], out[..., model.nv :]
+    return out[..., : here.n], out[..., here.n :]
 
 
 def step_parameter_derivatives(
     model: Model,
-    state: State,
+    state: State | MaximalState,
     dt: float,
     parameters: Mapping[str, Sequence[str]],
     tau: Any = None,
     external: Any = None,
     *,
+    method: str = METHOD,
     stepper: str | None = None,
     steps: int = 1,
     inputs: Any = None,
@@ -211,7 +262,7 @@ def step_parameter_derivatives(
     contact: str = "exact",
     **options: Any,
 ) -> np.ndarray:
-    """d(q', v')/dp (2 nv, numbers) or (batch, 2 nv, numbers): what numbers of bodies and laws do to the state after the steps.
+    """d(q', v')/dp (2 n, numbers) or (batch, 2 n, numbers): what numbers of bodies and laws do to the state after the steps.
 
     parameters   {name: numbers} as `Model.with_parameters` takes them: {"upper": ("mass", "com"), "spring": ("stiffness",)};
                  arrays count entry by entry, in the order given, a placement as a displacement of six numbers in its own axes
@@ -220,6 +271,6 @@ def step_parameter_derivatives(
     (4, 1)
     """
     given = {"tau": tau, "external": external, "u": inputs}
-    here = Acting(model, state, dt, given, stepper, limit_model, contact, steps, options)
+    here = Acting(model, state, dt, given, method, stepper, limit_model, contact, steps, options)
     slopes = here.slopes(model, parameters)
     return here.changes({slopes_of(of): x for of, x in slopes.items()}, True).swapaxes(-1, -2)

@@ -15,19 +15,18 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .errors import InputError
-from .kernel.adjoint import bar, bars_of, end
+from .kernel.adjoint import bar, end
 from .kernel.running import Arrays
-from .model import Model, State
-from .model.weights import coordinate_weights, displacement_weights
+from .model import MaximalState, Model, State
 from .spatial.gate import given_count, given_reals
-from .step_derivatives import Acting
-from .steppers.adjoints import StepAdjoint, step_adjoint
+from .step_derivatives import METHOD, Acting
+from .steppers.adjoints import Backwards, step_adjoint
 
 
 class StepGradient(NamedTuple):
     """How a weighted sum of the states after some steps changes.
 
-    q, v         with the first state (..., nv): displacements of the joints, velocities
+    q, v         with the first state (..., n): displacements, velocities
     tau          with joint forces, (..., nv) that are held, or (..., steps, nv) of every step
     inputs       with inputs of forces, likewise; None where the model has none
     parameters   with numbers of bodies and laws (..., numbers); None where none are asked for
@@ -46,7 +45,7 @@ class StepGradient(NamedTuple):
 
 def step_gradient(
     model: Model,
-    state: State,
+    state: State | MaximalState,
     dt: float,
     dq: Any = None,
     dv: Any = None,
@@ -54,6 +53,7 @@ def step_gradient(
     external: Any = None,
     *,
     parameters: Mapping[str, Sequence[str]] | None = None,
+    method: str = METHOD,
     stepper: str | None = None,
     steps: int = 1,
     checkpoints: int | None = None,
@@ -64,7 +64,7 @@ def step_gradient(
 ) -> StepGradient:
     """The product of weights (dq, dv) of the state after a step of `simulate`, or several, with the derivatives of that state.
 
-    dq, dv        weights of displacements and velocities, (nv,) or (batch, nv)
+    dq, dv        weights of displacements and velocities, (n,) or (batch, n), n = nv or, in maximal coordinates, 6 bodies
     parameters    as `step_parameter_derivatives` takes them
     checkpoints   see `rollout_gradient`
 
@@ -75,12 +75,12 @@ def step_gradient(
     (2,)
     """
     given = {"tau": tau, "external": external, "u": inputs}
-    here = Acting(model, state, dt, given, stepper, limit_model, contact, steps, options)
+    here = Acting(model, state, dt, given, method, stepper, limit_model, contact, steps, options)
     ends = {}
     for name, x in (("q", dq), ("v", dv)):
         if x is not None:
-            ends[name] = np.zeros((len(here.state.q), steps, model.nv))
-            ends[name][:, -1] = _weights(f"d{name}", x, (len(here.state.q), model.nv))
+            ends[name] = np.zeros((here.batch, steps, here.n))
+            ends[name][:, -1] = _weights(f"d{name}", x, (here.batch, here.n))
     if not ends:
         raise InputError("step_gradient: give dq or dv")
     found = _Backwards(model, here, ends, parameters, checkpoints).gradient()
@@ -90,7 +90,7 @@ def step_gradient(
 
 def rollout_gradient(
     model: Model,
-    state: State,
+    state: State | MaximalState,
     dt: float,
     dq: Any = None,
     dv: Any = None,
@@ -98,6 +98,7 @@ def rollout_gradient(
     external: Any = None,
     *,
     parameters: Mapping[str, Sequence[str]] | None = None,
+    method: str = METHOD,
     stepper: str | None = None,
     checkpoints: int | None = None,
     inputs: Any = None,
@@ -107,7 +108,7 @@ def rollout_gradient(
 ) -> StepGradient:
     """The gradient of a function of a whole run, given its slopes (dq, dv) at the state after every step.
 
-    dq, dv        (steps, nv) or (batch, steps, nv): with displacements of the joints, and with velocities
+    dq, dv        (steps, n) or (batch, steps, n): with displacements, and with velocities
     tau, inputs   held, or (..., steps, nv) of every step
     checkpoints   how many states are kept; from each the steps to the next are taken anew, all of whose states are in memory
                   then. By default the square root of the steps
@@ -123,13 +124,12 @@ def rollout_gradient(
         raise InputError("rollout_gradient: give dq or dv")
     if found[0].ndim < 2:
         raise InputError(
-            f"rollout_gradient: weights have the shape (steps, {model.nv}) or (batch, steps, {model.nv}), not {found[0].shape}"
+            f"rollout_gradient: weights have the shape (steps, n) or (batch, steps, n), n velocities, not {found[0].shape}"
         )
     steps = found[0].shape[-2]
     given = {"tau": tau, "external": external, "u": inputs}
-    here = Acting(model, state, dt, given, stepper, limit_model, contact, steps, options)
-    batch = len(here.state.q)
-    shape = (batch, steps, model.nv)
+    here = Acting(model, state, dt, given, method, stepper, limit_model, contact, steps, options)
+    shape = (here.batch, steps, here.n)
     ends = {n: _weights(f"d{n}", x, shape) for n, x in (("q", dq), ("v", dv)) if x is not None}
     return _Backwards(model, here, ends, parameters, checkpoints).gradient()
 
@@ -156,19 +156,20 @@ class _Backwards:
         checkpoints: int | None,
     ) -> None:
         self.model, self.here, self.ends = model, here, ends
-        self.parameters, self.adjoint = parameters, step_adjoint(here.model, here.stepper, parameters is not None)
+        self.adjoint = step_adjoint(here.model, here.stepper, parameters is not None, here.method)
+        self.slopes = None if parameters is None else here.slopes(model, parameters)
         many = isqrt(here.steps) if checkpoints is None else given_count("checkpoints", checkpoints)
         self.length = -(-here.steps // min(many, here.steps))
-        program, batch = self.adjoint.program, len(here.state.q)
-        self.kept = program.entered(here.model, {"q": here.state.q, "v": here.state.v}, float(here.state.t))
-        self.kept["t"] = np.full((batch, 1), float(here.state.t))
+        program = self.adjoint.program
+        self.kept = program.entered(here.model, dict(here.parts), here.t)
+        self.kept["t"] = np.full((here.batch, 1), here.t)
         self.fixed = {name: np.reshape(x, -1) for name, x in program.given(here.model, here.dt).items()}
         given = {"tau": np.zeros(model.nv)} | {name: x for name, x in here.given.items() if x is not None}
         self.told = {name: self._shaped(name, x) for name, x in given.items()}
 
     def _shaped(self, name: str, x: Any) -> np.ndarray:
         """What is given, (size,), (batch, size) or (batch, steps, size)."""
-        x, batch, steps = np.asarray(x, float), len(self.here.state.q), self.here.steps
+        x, batch, steps = np.asarray(x, float), self.here.batch, self.here.steps
         if name == "external":
             x = x.reshape(*x.shape[:-2], -1)
         size = self.adjoint.plans.size(self.adjoint.algorithm, name)
@@ -196,40 +197,35 @@ class _Backwards:
         for first, last in segments[:-1]:
             at = {name: x[:, -1] for name, x in adjoint.forwards(at, self._given(first, last), last - first, 1).items()}
             marks.append(at)
-        bars, parts = adjoint.first_bars(len(here.state.q)), []
+        bars, parts = adjoint.first_bars(here.batch, self.slopes), []
         asked = ("tau", "u") if "u" in adjoint.algorithm.fields else ("tau",)
         for (first, last), mark in zip(reversed(segments), reversed(marks), strict=True):
             parts.insert(0, self._back(adjoint, bars, mark, first, last, asked))
         found = {name: np.concatenate([part[name] for part in parts], axis=1) for name in asked}
-        q = displacement_weights(self.model, here.state.q, bars[bar("q")])
+        weights = {name: bars[bar(name)] for name in here.parts}
         return StepGradient(
-            self._own(q),
-            self._own(bars[bar("v")]),
+            self._own(here.space.displacement_weights(self.model, here.parts, weights)),
+            self._own(weights[here.space.velocities]),
             self._own(found["tau"]),
             self._own(found.get("u")),
-            self._own(self._numbers(bars)),
+            self._own(None if self.slopes is None else adjoint.numbers(bars, self.slopes)),
         )
-
-    def _numbers(self, bars: Arrays) -> np.ndarray | None:
-        """Weights of the numbers that are asked for."""
-        if self.parameters is None:
-            return None
-        slopes = self.here.slopes(self.model, self.parameters)
-        return np.sum([bars[bars_of(of)] @ x.T for of, x in slopes.items() if bars_of(of) in bars], axis=0)
 
     def _own(self, x: np.ndarray | None) -> Any:
         """With the leading axes of the caller's states."""
         return None if x is None else x.reshape(*self.here.lead, *x.shape[1:])
 
-    def _back(self, adjoint: StepAdjoint, bars: Arrays, mark: Arrays, first: int, last: int, asked: tuple[str, ...]) -> Arrays:
-        given, steps = self._given(first, last), last - first
+    def _back(self, adjoint: Backwards, bars: Arrays, mark: Arrays, first: int, last: int, asked: tuple[str, ...]) -> Arrays:
+        given, steps, space = self._given(first, last), last - first, self.here.space
         starts = {name: np.asarray(x, float)[:, None] for name, x in mark.items()}
         if steps > 1 or "q" in self.ends:
             after = adjoint.forwards(mark, given, steps, 1)
             starts = {name: np.concatenate([x, after[name][:, :-1]], axis=1) for name, x in starts.items()}
-            configurations = after["q"].reshape(-1, self.model.nq)
-        ends = {end(name): x[:, first:last] for name, x in self.ends.items()}
+        ends = {}
+        if "v" in self.ends:
+            ends[end(space.velocities)] = self.ends["v"][:, first:last]
         if "q" in self.ends:
-            flat = np.ascontiguousarray(ends[end("q")]).reshape(-1, self.model.nv)
-            ends[end("q")] = coordinate_weights(self.model, configurations, flat).reshape(-1, steps, self.model.nq)
-        return adjoint.backwards(bars, starts, given, ends, asked)
+            positions = after[space.positions].reshape(self.here.batch * steps, -1)
+            flat = np.ascontiguousarray(self.ends["q"][:, first:last]).reshape(len(positions), -1)
+            ends[end(space.positions)] = space.position_weights(self.model, positions, flat).reshape(self.here.batch, steps, -1)
+        return adjoint.backwards(bars, starts, given, ends, asked, self.slopes)

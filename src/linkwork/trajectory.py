@@ -26,10 +26,12 @@ from .model import MaximalState, Model, State
 from .model.entrance import lost_runs
 from .model.kinematics import kinematics
 from .model.locked import locking, may_lock
+from .model.state import LEFT_OPEN
 from .reactions import Reactions
 from .spatial.frozen import frozen, sealed
 from .spatial.scalar import read_only
 from .steppers import ALL_STEPPERS, Event
+from .steppers.admissible import NOTED, broken_rates, said
 from .steppers.row_forces import RowForces
 from .store.objects import state_of
 
@@ -106,9 +108,25 @@ class Trajectory:
 
     @property
     def final(self) -> State | MaximalState:
-        """The last state; a run of the same stepper from it goes on as if there had been no end."""
+        """The last state; a run of the same stepper from it goes on as if there had been no end (dop853 and ode45: within their
+        tolerance). Constraints may be as open there as the run left them."""
         last = self[len(self) - 1]
-        return replace(last, memory=self.memory)
+        return replace(last, memory={**(self.memory or {}), **self._left_open(last)})
+
+    @lost_runs()
+    def _left_open(self, last: State | MaximalState) -> dict[str, np.ndarray]:
+        """How far, and how fast, equality constraints are open at the end, for the memory of a state."""
+        rows, model = constraint_set(self.model), self.model
+        equal = ~rows.unilateral & ~rows.of("bounded")
+        if not equal.any():
+            return {}
+        joints = last if isinstance(last, State) else to_reduced(model, last)
+        q, v = joints.q.reshape(-1, model.nq), joints.v.reshape(-1, model.nv)
+        bodies = kinematics(model, q, v) if isinstance(last, State) else last
+        poses, twists = bodies.poses.reshape(-1, model.nb, 4, 4), bodies.twists.reshape(-1, model.nb, 6)
+        found = rows.records(poses, twists, q, v, np.full(len(q), last.t))
+        far, fast = found["residual"][:, equal & rows.holonomic], found["rate"][:, equal]
+        return {LEFT_OPEN: np.array([np.abs(far).max(initial=0.0), np.abs(fast).max(initial=0.0)])}
 
     @cached_property
     @lost_runs()
@@ -312,7 +330,18 @@ class Trajectory:
             left = None if self.left is None else float(np.abs(self.left).max(initial=0.0))
             account, gap, fast = self.account, self._joint_gap(), self._speeding()
         found = (account.drift, gap, residual, penetration, finite, work, self.work_of, limits, left)
-        return Health(*found, self.clipped, fast, self.notes, self._singular(), account)
+        return Health(*found, self.clipped, fast, (*self.notes, *self._broken()), self._singular(), account)
+
+    def _broken(self) -> tuple[str, ...]:
+        """A line if the velocities at the first record break equality constraints; the first step has changed them."""
+        if not constraint_set(self.model).count or len(self) < 2:
+            return ()
+        rates = self._rows_in(self._spans[0])["rate"][..., 0, :].reshape(-1, constraint_set(self.model).count)
+        v = self.v[..., 0, :].reshape(-1, self.model.nv)
+        found = broken_rates(self.model, rates, v, share=NOTED)
+        after = self._rows_in(self._spans[0])["rate"][..., 1, :].reshape(found.shape)
+        changed = (found > 0.0) & (np.abs(after) < 0.5 * found)
+        return (said(self.model, found),) if changed.any() else ()
 
     def _violations(self) -> tuple[float | None, float | None, float | None]:
         """The largest residual of equality constraints, the deepest of rows that only push, the largest beyond a limit."""

@@ -235,3 +235,8 @@ def test_scenes_run_in_their_pages(tmp_path: Path, capsys: pytest.CaptureFixture
     assert "chooses its own steps" in capsys.readouterr().err
     assert called("demo", "helix", "--live", "--out", str(tmp_path), "--headless") == 0
     assert "makeSimulation" in (tmp_path / "helix.html").read_text()
+
+
+def test_python_minus_m_is_the_command() -> None:
+    done = subprocess.run([sys.executable, "-m", "linkwork", "--version"], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == lw.__version__

@@ -11,6 +11,7 @@ import pytest
 import linkwork as lw
 from linkwork.scenes.ball import ball
 from linkwork.scenes.loop import four_bar
+from linkwork.simulate import setting_of
 from linkwork.steppers import ALL_STEPPERS
 
 ROD = lw.Inertia.cuboid(mass=1.0, size=(1, 0.1, 0.1), com=(0.5, 0, 0))
@@ -165,6 +166,20 @@ def test_forces_at_the_start_are_under_what_acted_there() -> None:
     for found, first in zip((a, b), expected, strict=True):
         assert found.forces is not None
         assert np.array_equal(found.forces[0], first)
+
+
+def test_calls_with_equal_options_share_what_was_checked() -> None:
+    model, start = ball()
+    told = ("hard", "exact", (None, None, None))
+    once, again, other, odd = (
+        setting_of(model, 0.1, 1e-3, "reduced", None, 1, *told, options, False)
+        for options in ({"evaluations": 1}, {"evaluations": 1}, {"evaluations": 2}, {"evaluations": True})
+    )
+    assert once is again
+    assert once is not other
+    assert once.stepper != other.stepper
+    assert once is not odd
+    assert len(lw.simulate(model, start, 0.1, evaluations=1)) == 101
 
 
 def test_runs_that_follow_each_other_do_not_touch_each_other() -> None:

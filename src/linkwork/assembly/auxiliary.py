@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from ..kernel.sweep import SCALAR, Field, Kind, Routine, Step, each, over
+from ..solvers.boxes import PATHS as ALONG
 from ..solvers.boxes import gather, gram, solve_boxes, spread
 from ..solvers.elimination import forward_substitute
 from ..solvers.lemke import general_gram, solve_mixed
@@ -117,7 +118,7 @@ def row_steps(e: Extent, watch: Rule) -> list[Step]:
     measured = ("active", "starts", "places", "sizes", "unknowns", "u", "scaled", "wanted")
     problem = ("active", "on", "b", "lower", "upper", "mu", "A", "left", "factor", *SCRATCH)
     solving = [
-        Routine(gram, (*measured[:5], "u", "y", "columns", "A"), when="busy"),
+        Routine(gram, (*ALONG, "u", "y", "columns", "A"), when="busy"),
         Routine(measure, (*measured, "b"), when="busy"),
         Routine(solve_boxes, problem, when="busy"),
     ]
@@ -130,6 +131,6 @@ def row_steps(e: Extent, watch: Rule) -> list[Step]:
         over("climbs", climb, "place", "up", when=condition),
         Routine(gather, ("rows", "on", "mu", "busy", "left", "active")),
         *solving,
-        Routine(spread, ("active", "starts", "places", "sizes", "unknowns", "y", "mu", "scaled"), when="busy"),
+        Routine(spread, (*ALONG, "y", "mu", "scaled"), when="busy"),
         Routine(leftover, (*measured, "lower", "on", "off"), when="busy"),
     ]

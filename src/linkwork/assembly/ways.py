@@ -15,6 +15,7 @@ import numpy as np
 
 from ..kernel.loops import Ints, Lane, Table, loops, maximum, where
 from ..kernel.sweep import Items, NodeClass, Tree
+from ..solvers.boxes import path_tables
 
 LEAST = 1e-300
 UNBOUNDED = -1e300
@@ -148,6 +149,7 @@ class Ways:
             "sizes": counts[order],
             "unknowns": first[nodes][order],
         }
+        found |= path_tables(starts, found["places"], found["sizes"], found["unknowns"])
         return {name: np.ascontiguousarray(x, np.int32) for name, x in found.items()}
 
     def dense(self, values: np.ndarray) -> np.ndarray:

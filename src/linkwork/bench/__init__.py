@@ -69,11 +69,11 @@ def _loaded(json: Path | None = None, quick: bool = False, cases: Sequence[str] 
     return run(json, quick, cases)
 
 
-def _contact_problems(json: Path | None = None, quick: bool = False, cases: Sequence[str] = ()) -> Rows:
+def _contact_problems(json: Path | None = None, quick: bool = False, cases: Sequence[str] = (), full: bool = False) -> Rows:
     """Problems of contact with friction from a seeded generator, all solvers beside Pinocchio's."""
     from .contact_solvers import run
 
-    return run(json, quick, cases)
+    return run(json, quick, cases, full)
 
 
 def _contact(json: Path | None = None, quick: bool = False, cases: Sequence[str] = ()) -> Rows:
@@ -127,4 +127,7 @@ BENCHMARKS: dict[str, Callable[..., Rows]] = {
     "targets": _targets,
 }
 
-__all__ = ["BENCHMARKS"]
+FULL = ("contact-problems",)
+"""Those that leave something out unless they are asked for all."""
+
+__all__ = ["BENCHMARKS", "FULL"]

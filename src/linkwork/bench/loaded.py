@@ -2,10 +2,14 @@
 
 Each mechanism is stepped bare and under each load, by `lw.simulate` with its default method and stepper, in steps of 1 ms: one
 state (`single`) and 1024 states (`batch1024`) in a call. MuJoCo's `rollout` does the same on the calling thread, state after
-state. By default linkwork evaluates velocity terms twice in a step (quantity `step`); with one evaluation, as MuJoCo's steps
-have, it is the quantity `step_one_evaluation`, and both are compared. Single paths are recorded step by step by all; of a batch
-linkwork keeps the last states, and MuJoCo all, as it cannot do otherwise: it copies them into one array. Pinocchio has no steps:
-its time is that of `constraintDynamics`, called from Python.
+state. A single run is one second, 1000 steps, for all engines: what a user asks for, and so long that the call itself, which the
+case `simulator` times, is a few hundredths of it. A batch makes 20 steps, 20480 in all. A run that would take more than 50 ms
+has fewer.
+
+By default linkwork evaluates velocity terms twice in a step (quantity `step`); with one evaluation, as MuJoCo's steps have, it is
+the quantity `step_one_evaluation`, and both are compared. Single paths are recorded step by step by all; of a batch linkwork
+keeps the last states, and MuJoCo all, as it cannot do otherwise: it copies them into one array. Pinocchio has no steps: its time
+is that of `constraintDynamics`, called from Python.
 
 Before anything is timed, the trees must agree, and so must accelerations where a load means the same to both.
 """
@@ -35,8 +39,8 @@ from .simulator_calls import SIMULATOR, simulator_contenders
 from .timing import Contender, Effort, measure
 
 DT, BATCH = 1e-3, 1024
-STEPS, BATCH_STEPS = 200, 20  # of a run, where they are fast enough
-LEAST = 5  # and at least so many: where stops or contacts act, the first step is an impact, which few steps are
+STEPS, BATCH_STEPS = 1000, 20  # of a run, where they are fast enough: see the text of the module
+LEAST = BATCH_STEPS  # and at least so many: where stops or contacts act, the first step is an impact, which few steps are
 RUN = 0.05  # s: a run is no longer, but for one step
 FULL, QUICK = Effort(40, 0.4), Effort(3, 0.05)
 QUICK_CASES = ("arm", "arm+springs", "arm+loop", "arm+contacts_active", "elbow+muscles")

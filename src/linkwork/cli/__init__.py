@@ -37,7 +37,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         app(arguments, exit_on_error=False, print_error=False)
     except CycloptsError as error:
         chain = " ".join(("linkwork", *(error.command_chain or ())))
-        _leave(f"{str(error).rstrip('.')}; '{chain} --help' says more", WRONG)
+        _leave(f"{str(error).removesuffix('...').rstrip('., ')}; '{chain} --help' says more", WRONG)
     except (LinkworkError, OSError) as error:
         _leave(str(error), BROKEN if isinstance(error, SolverError) else WRONG)
     except KeyboardInterrupt as stop:

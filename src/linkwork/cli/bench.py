@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 from ..errors import InputError
 from ..spatial.gate import meant
@@ -12,7 +13,9 @@ ALL = "all"
 
 
 @app.command
-def bench(name: str, *, case: Names = (), json: Path | None = None, page: Path | None = None, quick: Flag = False) -> None:
+def bench(
+    name: str, *, case: Names = (), json: Path | None = None, page: Path | None = None, quick: Flag = False, full: Flag = False
+) -> None:
     """Measure speed on this machine.
 
     Examples:
@@ -32,11 +35,15 @@ def bench(name: str, *, case: Names = (), json: Path | None = None, page: Path |
         With 'all': file for a page of tables (Markdown).
     quick
         Fewer cases and repetitions, to see that all works.
+    full
+        All that is otherwise cut short (contact-problems: every solver on every problem), however long it takes.
     """
     try:
-        from ..bench import BENCHMARKS
+        from ..bench import BENCHMARKS, FULL
     except ModuleNotFoundError as error:
         raise InputError(f"benchmarks cannot be loaded: {error}; install the package that is missing") from error
+    if full and (quick or name not in FULL):
+        raise InputError(f"--full is for {', '.join(FULL)}, without --quick")
     if name == ALL:
         from ..bench.all import run
 
@@ -50,5 +57,5 @@ def bench(name: str, *, case: Names = (), json: Path | None = None, page: Path |
         raise InputError(
             f"there is no benchmark {name!r}; choose one of {', '.join(sorted(BENCHMARKS))}{meant(name, BENCHMARKS)}"
         )
-    options = {"cases": case} if case else {}
+    options: dict[str, Any] = ({"cases": case} if case else {}) | ({"full": True} if full else {})
     BENCHMARKS[name](json, quick, **options)

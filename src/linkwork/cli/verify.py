@@ -30,7 +30,7 @@ def verify(
     ----------
     names
         Items or families to run; all if none is given, and a wrong one lists those there are. 'redmax FOLDER' compares the
-        scenes in a folder (files of the schema redmax-scene/1) with the energies that the RedMax code prints.
+        scenes in a folder, or one file (of the schema redmax-scene/1), with the energies that the RedMax code prints.
     quick
         Fewer random models and shorter runs.
     json
@@ -45,7 +45,8 @@ def verify(
     if len(names) == 2 and names[0] == "redmax":
         from ..studies import STUDIES
 
-        STUDIES["redmax"](Path(names[1]), json, right)
+        if any(row.computed is not None and not row.passed for row in STUDIES["redmax"](Path(names[1]), json, right)):
+            sys.exit(1)
         return
     from rich.console import Console
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..kernel.plans import Plans
-from ..kernel.sweep import Tree
+from ..kernel.sweep import Items, Tree
 from ..model.kinematics import kinematics
 from ..model.model import Model
 from ..solvers.dense_islands import MATRIX_ROOM
@@ -148,12 +148,13 @@ class Collection:
         sets |= {"constraint": self.row_nodes.tree(sizes, roles, role_sizes), "place": supports.tree()}
         counts = {**tree.counts, "row": R, "list": R + 1, "pair": R * (R + 1) // 2, "column": 4 * self.model.nv}
         counts |= {"square": R * R, "column": (R + 8) * max(self.model.nv, 4)} if self.shape[3] == CONES else {}
-        items = {**tree.items, "climbs": supports.climbs}
+        items = tree.items | supports.climbs() | {"looked_at": lambda: Items(self.row_nodes.bodies_looked_at, {})}
         found = replace(
             tree,
             sets=sets,
             counts=counts,
             items=items,
+            apart=supports.climbs_apart(),
             tables=supports.tables(),
             numbers={**tree.numbers, "rows": R, "nv": self.model.nv},
         )

@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 
 from ..geometry.contact_point import ContactPoint
-from ..spatial.dual import Dual, Gradient, Rate, split, variables
+from ..spatial.dual import Bend, Gradient, Rate, split, variables
 from ..spatial.scalar import Scalar, Vector, array, dot, pivoted_inverse, zeros
 from .law import ForceLaw, RowLaw
 from .ports import At, joined, starts, still, time_at, values, velocities
@@ -74,9 +74,9 @@ def exact_load_slopes(law: ForceLaw, at: Sequence[At], t: Scalar, u: Vector) -> 
 def _slopes_of(loads: Callable[..., Any], at: Sequence[At], t: Scalar, u: Vector) -> tuple[np.ndarray, np.ndarray]:
     n, moved = starts(at)[-1], []
     for a, first in zip(at, starts(at), strict=False):
-        value, velocity = a.displaced(2 * n, first, Dual), variables(a.velocity, 2 * n, n + first)
+        value, velocity = a.displaced(2 * n, first, Bend), variables(a.velocity, 2 * n, n + first, Bend)
         moved.append(replace(a, value=value, velocity=velocity))
-    _, slopes = split(joined(loads(moved, t, u)), 2 * n)
+    _, slopes = split(joined(loads(moved, t, u)), 2 * n, Bend)
     return slopes[:, :n], slopes[:, n:]
 
 

@@ -39,6 +39,12 @@ class LawNodes:
         return tuple(f"p{i}" for i in range(self.most))
 
     @property
+    def bodies_looked_at(self) -> np.ndarray:
+        """The bodies at whose poses laws look."""
+        ports = (port for at, kinds in zip(self.bodies, self.kinds, strict=True) for port in zip(at, kinds, strict=True))
+        return np.array(sorted({body for body, kind in ports if kind == "body"}), np.int64)
+
+    @property
     def on_bodies(self) -> bool:
         """Whether some law looks at the pose of a body."""
         return any(kind == "body" for kinds in self.kinds for kind in kinds)

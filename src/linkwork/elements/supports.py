@@ -5,20 +5,101 @@ A row with wrench p on a body and force c on joints goes up its path; at every j
     u_j = c_j + S_j^T p_j,      y_j = D_j^-1 u_j,      p_parent = move(p_j - U_j y_j).
 
 Then A_rs = G_r M^-1 G_s^T is the sum of u_rj . y_sj over the joints on both paths, and M^-1 G^T x starts from sums of y_rj x_r.
-A *place* is one row at one body of its path; the places of the rows of one law at one body lie side by side.
+A *place* is one row at one body of its path; the places of the rows of one law at one body lie side by side. Memory stays near: a
+row whose law holds a single body has one p, which changes from joint to joint. Where wrenches of several ports meet, p is empty
+after a row has passed, and laws climb one after the other: so where no port is, p of all these laws has the same memory.
 """
 
 from __future__ import annotations
 
+import functools
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
 from ..joints import Joint
-from ..kernel.sweep import Items, NodeClass, Tree
+from ..kernel.sweep import Items, NodeClass, Step, Tree, over
 from ..model.model import Model
+from ..solvers.boxes import path_tables
+from ..spatial.scalar import zeros
 from .nodes import LawNodes
+
+ABREAST = (1, 2, 3)  # rows that climb side by side: what they read of a joint is read once
+
+
+def climbing(rule: Callable[..., None], under: tuple[str, str] | None = None) -> list[Step]:
+    """The sweeps in which all rows that are on climb by a rule(joint, place, next place), which empties the place and adds to the
+    next one; `under` is a guard of laws."""
+    return [make(rule, count, under) for make in (_on_one_way, _abreast) for count in ABREAST]
+
+
+def _abreast(rule: Callable[..., None], count: int, under: tuple[str, str] | None) -> Step:
+    places, ups = _roles(count)
+
+    @functools.wraps(rule)
+    def climb(n: Any, *around: Any) -> None:
+        for place, up in zip(around[:count], around[count:], strict=True):
+            rule(n, place, up)
+
+    return over(_list(count), climb, *places, *ups, when=("row", "row_on"), under=under)
+
+
+def _on_one_way(rule: Callable[..., None], count: int, under: tuple[str, str] | None) -> Step:
+    """The same where a place and the next one have one p."""
+
+    @functools.wraps(rule)
+    def climb(n: Any, *places: Any) -> None:
+        for place in places:
+            above = _Above()
+            rule(n, _Here(place), above)
+            place.p = above.p
+
+    return over(_one_way_list(count), climb, *_roles(count)[0], when=("row", "row_on"), under=under)
+
+
+class _Above:
+    """The next place, to which nothing else is added."""
+
+    def __init__(self) -> None:
+        self.p = zeros(6)
+
+
+class _Here:
+    """A place whose p is overwritten with that of the next one, and need not be emptied."""
+
+    __slots__ = ("_place",)
+
+    def __init__(self, place: Any) -> None:
+        object.__setattr__(self, "_place", place)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._place, name)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name != "p":
+            setattr(self._place, name, value)
+
+
+def _list(count: int) -> str:
+    return f"climbs_of_{count}"
+
+
+def _one_way_list(count: int) -> str:
+    return f"climbs_on_one_way_of_{count}"
+
+
+def _roles(count: int) -> tuple[list[str], list[str]]:
+    """The roles of the places of rows that climb side by side, and of the next ones."""
+    return [f"place{k}" for k in range(count)], [f"up{k}" for k in range(count)]
+
+
+def _side_by_side(start: int, count: int) -> list[range]:
+    """Rows from `start` on in groups that climb side by side."""
+    most = ABREAST[-1]
+    return [range(start + k, start + min(k + most, count)) for k in range(0, count, most)]
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,7 +156,24 @@ class Supports:
         """The places as a set of nodes: p, c, u and y live there."""
         _, bodies = self._places
         classes = {n: NodeClass(("place", n), {}, {}, {"p": 6, "v": n}) for n in set(self._freedoms[bodies].tolist())}
-        return Tree(np.full(len(bodies), -1), [classes[n] for n in self._freedoms[bodies].tolist()], [{}] * len(bodies))
+        own = [classes[n] for n in self._freedoms[bodies].tolist()]
+        return Tree(np.full(len(bodies), -1), own, [{}] * len(bodies), common={"p": self._wrenches()})
+
+    def _wrenches(self) -> np.ndarray:
+        """Where p of every place begins, and the end: places at ports first, then those that laws use in turn."""
+        ports = sum(size * len(set(at) - {-1}) for at, size in zip(self.nodes.bodies, self.sizes, strict=True))
+        starts, first, most = [], 0, 6 * ports
+        for law, (at, size, path) in enumerate(zip(self.nodes.bodies, self.sizes, self.paths, strict=True)):
+            free, rows = 6 * ports, 6 * np.arange(size)
+            if self._has_one_way(law):
+                starts += [first + rows] * len(path)
+                first += 6 * size
+                continue
+            for body in path.tolist():
+                starts.append((first if body in at else free) + rows)
+                first, free = (first + 6 * size, free) if body in at else (first, free + 6 * size)
+            most = max(most, free)
+        return np.concatenate([np.zeros(0, np.int64), *starts, [most]]).astype(np.int64)
 
     def roles(self) -> tuple[dict[str, np.ndarray], list[dict[str, dict[str, int]]]]:
         """For the set of the laws: s0, s1, ... point to the places of their rows at each port, all rows at once."""
@@ -90,28 +188,47 @@ class Supports:
                     sizes[-1][f"s{i}"] = {"p": 6 * size, "v": size * (kind.nv if isinstance(kind, Joint) else 0)}
         return {f"s{i}": index[:, i] for i in range(self.nodes.most)}, sizes
 
-    def climbs(self) -> Items:
-        """Every row at every body of its path, leaves first: the body, the place, the next one toward the root, the row
-        that says whether it is on: the first of a law whose rows are on together, of a cone, or the row itself; and the law."""
-        nodes: list[int] = []
-        roles: dict[str, list[int]] = {"place": [], "up": [], "row": [], "law": []}
-        first = 0
-        for law, (size, path) in enumerate(zip(self.sizes, self.paths, strict=True)):
-            together = self.nodes.laws[law].together
-            for body in path[::-1].tolist():
+    def _has_one_way(self, law: int) -> bool:
+        """Whether a law holds a single body."""
+        return len(set(self.nodes.bodies[law]) - {-1}) == 1
+
+    def climbs(self) -> dict[str, Callable[[], Items]]:
+        """Of every number of rows that climb side by side the lists of their ways, by name."""
+        ways: dict[bool, list[int]] = {True: [], False: []}
+        for law in range(len(self.sizes)):
+            ways[self._has_one_way(law)].append(law)
+        lists = {True: _one_way_list, False: _list}
+        return {lists[one](count): functools.partial(self._climbs, count, ways[one]) for one in lists for count in ABREAST}
+
+    def climbs_apart(self) -> dict[str, Callable[[], Items]]:
+        """The same lists where every place has a p of its own."""
+        laws = list(range(len(self.sizes)))
+        none = {_one_way_list(count): functools.partial(self._climbs, count, []) for count in ABREAST}
+        return none | {_list(count): functools.partial(self._climbs, count, laws) for count in ABREAST}
+
+    def _climbs(self, count: int, laws: Sequence[int]) -> Items:
+        """So many rows, which are on together, at every body of their path, leaves first: the body, their places, the next ones
+        toward the root, the row that says whether they are on: the first of a law, of a cone, or the row itself; and the law."""
+        places, ups = _roles(count)
+        names = (*places, *ups, "row", "law")
+        found: list[tuple[int, ...]] = []
+        rows = np.cumsum(self.sizes) - self.sizes
+        for law in laws:
+            size, path, row = self.sizes[law], self.paths[law], int(rows[law])
+            together, first = self.nodes.laws[law].together, self.firsts[law]
+            groups = [
+                group for start in range(0, size, together) for group in _side_by_side(start, together) if len(group) == count
+            ]
+            for body in path[::-1].tolist() if groups else ():
                 parent = int(self.model.parents[body])
-                for k in range(size):
-                    nodes.append(body)
-                    roles["place"].append(self.firsts[law][body] + k)
-                    roles["up"].append(self.firsts[law][parent] + k if parent >= 0 else 0)
-                    roles["row"].append(first + k - k % together)
-                    roles["law"].append(law)
-            first += size
-        return Items(np.array(nodes, np.int64), {role: np.array(x, np.int64) for role, x in roles.items()})
+                for group in groups:
+                    up = [first[parent] + k if parent >= 0 else 0 for k in group]
+                    found.append((body, *(first[body] + k for k in group), *up, row + group[0] - group[0] % together, law))
+        nodes, *roles = np.array(found, np.int64).reshape(-1, 1 + len(names)).T
+        return Items(nodes, dict(zip(names, roles, strict=True)))
 
     def tables(self) -> dict[str, np.ndarray]:
-        """What routines read: the places of every row by body, where u and y begin there, how many, and where v does; the same
-        freedom by freedom in `path_*`."""
+        """What routines read: the places of every row by body, where u and y begin there, how many, and where v does."""
         rows, bodies = self._places
         order = np.lexsort((bodies, rows))
         counts = self._freedoms[bodies]
@@ -119,11 +236,8 @@ class Supports:
         starts = np.searchsorted(rows[order], np.arange(sum(self.sizes) + 1))
         v_at = self.model.tree.offsets("v")[bodies]
         found = {"starts": starts, "places": at[order], "freedoms": counts[order], "v_at": v_at[order]}
+        found |= path_tables(starts, found["places"], found["freedoms"], found["v_at"])
         found["joints"] = bodies[order]
-        one = np.arange(counts.sum()) - np.repeat(np.cumsum(counts[order]) - counts[order], counts[order])  # of a place
-        found["path_starts"] = np.append(0, np.cumsum(counts[order]))[starts]
-        found["path_places"] = np.repeat(at[order], counts[order]) + one
-        found["path_v"] = np.repeat(v_at[order], counts[order]) + one
         found["law_rows"] = np.concatenate([[0], np.cumsum(self.sizes)])
         found["groups"] = self._groups()
         found["cones"] = np.array([kind for law in self.nodes.laws for kind in law.row_kinds], np.int64)

@@ -156,15 +156,15 @@ def locally(f: Callable[..., Sequence[Scalar]], *x: Scalar, of: Any = None) -> l
 
     of   what f is a method of, or calls one of: where its numbers change, too, f is run as it stands
     """
-    if not any(isinstance(e, Dual) for e in x) or changes(of):
+    duals = [e for e in x if isinstance(e, Dual)]
+    if not duals or changes(of):
         return list(f(*x))
-    count = next(len(e.grad) for e in x if isinstance(e, Dual))
-    slopes = [e.grad if isinstance(e, Dual) else (0.0,) * count for e in x]
-    found = f(*(Dual(e.x if isinstance(e, Dual) else e, unit(len(x), k)) for k, e in enumerate(x)))
+    outer = max(duals, key=lambda e: e.level)
+    kind, none = type(outer), (0.0,) * len(outer.grad)
+    slopes = [e.grad if type(e) is kind else none for e in x]
+    found = f(*(kind(e.x if type(e) is kind else e, unit(len(x), k)) for k, e in enumerate(x)))
     return [
-        y
-        if not isinstance(y, Dual)
-        else Dual(y.x, tuple(dot(array(y.grad), array(column)) for column in zip(*slopes, strict=True)))
+        y if type(y) is not kind else kind(y.x, tuple(dot(array(y.grad), array(column)) for column in zip(*slopes, strict=True)))
         for y in found
     ]
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import ModelError
-from ..spatial.dual import Dual
+from ..spatial.dual import Dual, held
 from ..spatial.gate import positive
 from ..spatial.scalar import Scalar, Vector, absolute, maximum, where
 from ..spatial.se3 import SE3
@@ -66,8 +66,8 @@ class TendonMuscle(Muscle):
             return self.tendon_pull(length, along) - self.pull(along, rate, a)
 
         low = self.shortest()
-        high = maximum(_value(length) - self.tendon_length, low)
-        force = self.pull(high, _value(rate), _value(a))
+        high = maximum(held(length) - self.tendon_length, low)
+        force = self.pull(high, held(rate), held(a))
         weak = force < TOE
         toe = self.toe_strain * np.sqrt(where(weak, force, TOE) / TOE)
         strain = where(weak, toe, self.toe_strain + (force - TOE) / self.toe_slope)
@@ -165,8 +165,8 @@ class FibreMuscle(TendonMuscle):
             return self.tendon_pull(length, along) - force * along / now
 
         low = self.shortest()
-        start = self.along(_value(fibre))
-        high = maximum(maximum(_value(length) - self.tendon_length, start), low)
+        start = self.along(held(fibre))
+        high = maximum(maximum(held(length) - self.tendon_length, start), low)
         return self.fibre_length(implicit_root(excess, (length, a, fibre), low, high, start))
 
     def resting(self, length: Scalar, a: Scalar) -> Scalar:
@@ -180,9 +180,10 @@ def implicit_root(
     """The x between low and high with f(x, *given) = 0, of a falling function, with the derivatives that `given` carries.
 
     Newton's method on the values, a fixed number of steps; one that would leave the bounds, which close in, halves them instead.
-    A last step on the scalars as given brings their derivatives: dx = -df / f'. Where f' vanishes x does not depend on them.
+    A last step on the scalars as given brings their derivatives: dx = -df / f'; one more for derivatives of derivatives. Where f'
+    vanishes x does not depend on them.
     """
-    plain = [_value(g) for g in given]
+    plain = [held(g) for g in given]
     x = start
     for _ in range(steps):
         y = f(Dual(x, (1.0,)), *plain)
@@ -192,8 +193,10 @@ def implicit_root(
         following = x - y.x * inverse
         good = (inverse < 0) & (following >= low) & (following <= high)
         x = where(good | (absolute(y.x) < ZERO), where(good, following, x), 0.5 * (low + high))
-    slope = f(Dual(x, (1.0,)), *plain).grad[0]
-    return x - f(x, *given) * _inverse(slope)
+    inverse = _inverse(f(Dual(x, (1.0,)), *plain).grad[0])
+    for _ in range(max(map(_depth, given), default=0) or 1):
+        x = x - f(x, *given) * inverse
+    return x
 
 
 def _toe(owner: str, tendon: MuscleCurve) -> tuple[float, float]:
@@ -213,5 +216,6 @@ def _inverse(slope: Scalar) -> Scalar:
     return where(steep, 1.0 / where(steep, slope, -1.0), 0.0)
 
 
-def _value(x: Scalar) -> Scalar:
-    return x.x if isinstance(x, Dual) else x
+def _depth(x: Scalar) -> int:
+    """How many duals there are inside one another."""
+    return 1 + _depth(x.x) if isinstance(x, Dual) else 0

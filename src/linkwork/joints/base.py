@@ -37,6 +37,7 @@ class Joint(Travelling, Frozen):
     nq: int
     nv: int
     charted: bool = False  # whether `rechart` ever changes the coordinates
+    is_group: bool = False  # whether its transforms form a group, so that S spans one space at every q
     may_lock: bool = False  # whether S may lose rank where nobody has said so
     bounded: bool = False  # whether its coordinates have a domain, see `inside`
     quaternions: tuple[int, ...] = ()  # where unit quaternions begin in its coordinates

@@ -19,6 +19,9 @@ from .spherical_exp import SphericalExp
 class Composite(Joint):
     """Q(q) = Q1(q1) Q2(q2): S = (Ad S1, S2) by the product rule [Sueda, 2.4.9; errata 004-19]. Nest it for more than two.
 
+    Two groups that have no motion in common have none at any q, since Ad(Q2) maps the second one's motions onto themselves:
+    S keeps its rank. With more than two, as with Euler angles, it may lose it.
+
     between   a constant pose from the first to the second, where they do not meet: Q1 between Q2
 
     >>> hip = lw.Composite(lw.Revolute((1, 0, 0)), lw.Revolute((0, 1, 0)))
@@ -40,7 +43,7 @@ class Composite(Joint):
         self.first, self.second = first, second
         self.nq, self.nv = first.nq + second.nq, first.nv + second.nv
         self.charted = first.charted or second.charted
-        self.may_lock = first.may_lock or second.may_lock
+        self.may_lock = first.may_lock or second.may_lock or not (first.is_group and second.is_group)
         self.bounded = first.bounded or second.bounded
         self.quaternions = (*first.quaternions, *(first.nq + at for at in second.quaternions))
         if not self._independent():

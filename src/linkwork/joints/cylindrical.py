@@ -18,6 +18,7 @@ class Cylindrical(Joint):
     """
 
     nq = nv = 2
+    is_group = True
     parameter_names: ClassVar[tuple[str, ...]] = ("axis",)
 
     def __init__(self, axis: Any = (0.0, 0.0, 1.0)) -> None:

@@ -15,6 +15,7 @@ class Fixed(Joint):
     """
 
     nq = nv = 0
+    is_group = True
 
     def transform(self, q: Vector) -> SE3:
         return SE3()

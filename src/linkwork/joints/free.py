@@ -22,6 +22,7 @@ class Free(Joint):
     """
 
     nq, nv = 7, 6
+    is_group = True
     quaternions = (3,)
 
     def transform(self, q: Vector) -> SE3:

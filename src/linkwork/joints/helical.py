@@ -17,6 +17,7 @@ class Helical(Joint):
     """
 
     nq = nv = 1
+    is_group = True
     parameter_names: ClassVar[tuple[str, ...]] = ("axis", "pitch")
 
     def __init__(self, axis: Any = (0.0, 0.0, 1.0), pitch: float = 0.0) -> None:

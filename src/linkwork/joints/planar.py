@@ -15,6 +15,7 @@ class Planar(Joint):
     """
 
     nq = nv = 2
+    is_group = True
 
     def transform(self, q: Vector) -> SE3:
         return SE3(p=stack(q[0], q[1], 0.0))
@@ -28,6 +29,7 @@ class Free2D(Joint):
     """
 
     nq = nv = 3
+    is_group = True
 
     def transform(self, q: Vector) -> SE3:
         return SE3(p=stack(q[0], q[1], 0.0)) @ SE3.rot_z(q[2])
@@ -41,6 +43,7 @@ class Translational(Joint):
     """
 
     nq = nv = 3
+    is_group = True
 
     def transform(self, q: Vector) -> SE3:
         return SE3(p=q)

@@ -19,6 +19,7 @@ class Revolute(Joint):
     """
 
     nq = nv = 1
+    is_group = True
     parameter_names: ClassVar[tuple[str, ...]] = ("axis",)
 
     def __init__(self, axis: Any = (0.0, 0.0, 1.0)) -> None:

@@ -20,6 +20,7 @@ class Spherical(Joint):
     """
 
     nq, nv = 4, 3
+    is_group = True
     quaternions = (0,)
 
     def transform(self, q: Vector) -> SE3:

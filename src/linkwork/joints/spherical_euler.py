@@ -30,7 +30,8 @@ class SphericalEuler(Joint):
         self.sequences = [_checked(sequence), *([] if alternate is None else [_checked(alternate)])]
         self.threshold = number(threshold, "SphericalEuler", "threshold")
         self.nq = 3 if alternate is None else 4
-        self.charted = alternate is not None
+        self.charted = self.is_group = alternate is not None
+        self.may_lock = alternate is None
         if not 0.0 < self.threshold < 0.7:
             raise ModelError(f"SphericalEuler: the threshold {threshold!r} must lie between 0 and 0.7")
         if alternate is not None and not _lock_apart(*self.sequences):

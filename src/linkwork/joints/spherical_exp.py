@@ -24,6 +24,7 @@ class SphericalExp(Joint):
     """
 
     nq = nv = 3
+    is_group = True
     charted = True
 
     def __init__(self, radius: float = 1.5 * np.pi) -> None:

@@ -32,7 +32,8 @@ from ..spatial.forms import Form, weights
 from ..spatial.scalar import array, is_number, is_zero, stack, zeros
 from .directional import SLOPES
 from .shape import tree_items
-from .sweep import Algorithm, Field, Items, NodeClass, Repeat, Routine, Step, Sweep, Tree, vector
+from .solved_sweeps import WORK, SolvedBackwards, alike, solved_pairs
+from .sweep import Algorithm, Field, Items, NodeClass, Repeat, Routine, Step, Sweep, Tree, flat, vector
 from .symbol import Symbol
 from .trace import mapped
 
@@ -159,6 +160,30 @@ def _is_value(node: Any, name: str) -> bool:
     return node._role != "own" or not (name == "is_root" or name in known.attributes or name in known.patterns)
 
 
+def _proper(node: Any, name: str) -> str:
+    """The field that a name is another one of, if it is seen through the same space."""
+    fields = node._tracer.algorithm.fields
+    f = fields.get(name)
+    if f is None or f.alias is None:
+        return name
+    other = fields[f.alias]
+    return f.alias if (f.space, f.codec, f.of) == (other.space, other.codec, other.of) else name
+
+
+def _later(name: str) -> str:
+    """The field of a state's new value, where other nodes look at it."""
+    return f"later_{name}"
+
+
+@dataclass(frozen=True)
+class _States:
+    """The names of all states; of those whose new values have fields of their own; and of those that are new by now."""
+
+    names: frozenset[str]
+    shared: frozenset[str]
+    new: frozenset[str]
+
+
 class _Recorder:
     """A node whose rule is watched; states are not overwritten.
 
@@ -168,12 +193,13 @@ class _Recorder:
 
     __slots__ = ("_node", "_sloped", "_states", "_step")
 
-    def __init__(self, node: Any, step: int, states: frozenset[str], sloped: bool) -> None:
+    def __init__(self, node: Any, step: int, states: _States, sloped: bool) -> None:
         for name, value in (("_node", node), ("_step", step), ("_states", states), ("_sloped", sloped)):
             object.__setattr__(self, name, value)
 
     def __getattr__(self, name: str) -> Any:
         node = self._node
+        name = _proper(node, name)
         tape, key = _tape(node, self._step), (node._role, name)
         if key in tape.written:
             return tape.written[key]
@@ -181,18 +207,26 @@ class _Recorder:
             value = getattr(node, name)
             return _sloped_parameter(node, name, value)[0] if self._sloped else value
         if key not in tape.seen:
-            later = name in self._states and node._role == "own" and f"next:{name}" in node._tracer.memory
-            value = getattr(node, f"next:{name}" if later else name)
+            value = getattr(node, self._where(name))
             tape.reads[key] = mapped(value, node._tracer._keep)
             tape.seen[key] = mapped(value, _watched) if self._sloped else value
         return tape.seen[key]
 
     def __setattr__(self, name: str, value: Any) -> None:
         node = self._node
+        name = _proper(node, name)
         tape, key = _tape(node, self._step), (node._role, name)
         tape.writes.add(key)
         tape.written[key] = value
-        setattr(node, f"next:{name}" if name in self._states else name, _plain(value) if self._sloped else value)
+        states, value = self._states, _plain(value) if self._sloped else value
+        setattr(node, _later(name) if name in states.shared else f"next:{name}" if name in states.names else name, value)
+
+    def _where(self, name: str) -> str:
+        """Where a value is: that of a state that was assigned is not where it began."""
+        if name in self._states.shared:
+            return _later(name) if name in self._states.new else name
+        known = name in self._states.names and self._node._role == "own" and f"next:{name}" in self._node._tracer.memory
+        return f"next:{name}" if known else name
 
 
 def _watched(x: Any) -> Any:
@@ -414,10 +448,10 @@ class _View:
         object.__setattr__(self, "_rule", rule)
 
     def __getattr__(self, name: str) -> Any:
-        return self._rule.read(self._node, name)
+        return self._rule.read(self._node, _proper(self._node, name))
 
     def __setattr__(self, name: str, value: Any) -> None:
-        self._rule.written[self._node._role, name] = value
+        self._rule.written[self._node._role, _proper(self._node, name)] = value
 
 
 def _scalars(value: Any) -> list[Any]:
@@ -445,13 +479,112 @@ def _scalars(value: Any) -> list[Any]:
     return found
 
 
+# --- sweeps that solve ----------------------------------------------------------------------------------------------------------
+class _Keeper:
+    """A node of which all that is read is kept for the way back."""
+
+    __slots__ = ("_node", "_step")
+
+    def __init__(self, node: Any, step: int) -> None:
+        self._node, self._step = node, step
+
+    def __getattr__(self, name: str) -> Any:
+        node = self._node
+        value = getattr(node, name)
+        _tape(node, self._step).reads[node._role, name] = mapped(value, node._tracer._keep)
+        return value
+
+
+class _Kept:
+    """A node as a rule saw it; what was not kept is read and assigned where it is."""
+
+    __slots__ = ("_node", "_step")
+
+    def __init__(self, node: Any, step: int) -> None:
+        object.__setattr__(self, "_node", node)
+        object.__setattr__(self, "_step", step)
+
+    def __getattr__(self, name: str) -> Any:
+        node = self._node
+        key, tape = (node._role, name), _tape(node, self._step)
+        return mapped(tape.reads[key], node._tracer._fetch) if key in tape.reads else getattr(node, name)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        setattr(self._node, name, value)
+
+
+class _Later(_Transpose):
+    """A rule that did not run itself, backwards."""
+
+    def _seen(self, node: Any, key: Key) -> Any:
+        return getattr(_Kept(node, self.step), key[1])
+
+
+class _Weighed(_Later):
+    """The rule that weighs equations, backwards: weights of what it moves outward come from the children alone."""
+
+    def __init__(self, fields: dict[str, Field], sweep: Sweep, step: int, sloped: bool, held: frozenset[str]) -> None:
+        super().__init__(fields, sweep, step, sloped)
+        self.held = held
+
+    def _fetched(self, node: Any, key: Key) -> Any:
+        return self._seen(node, key) if key[1] in self.held else super()._fetched(node, key)
+
+    def _weight(self, key: Key) -> list[Any]:
+        if key[1] == WORK:
+            return [1.0]
+        return list(getattr(self.nodes["own"], f"up_{key[1]}")) if key in self.written else super()._weight(key)
+
+    def _assign(self, key: Key, new: list[Any], before: list[Any]) -> None:
+        if key not in self.written:
+            super()._assign(key, new, before)
+
+
+def _solved_forwards(sweep: Sweep, step: int, pair: SolvedBackwards) -> Sweep:
+    """The outward rule, which leaves behind what the way back needs."""
+    rule = sweep.rule
+
+    def keep(*nodes: Any) -> None:
+        roles: dict[str, Any] = dict(zip(("own", "parent"), nodes, strict=True))
+        for role, name in pair.keeps:
+            getattr(roles[role], name)
+
+    @functools.wraps(rule)
+    def kept(*nodes: Any) -> None:
+        rule(*nodes)
+        alike(rule, keep)(*(_Keeper(node, step) for node in nodes))
+
+    return replace(sweep, rule=kept)
+
+
+def _solved_backwards(sweep: Sweep, step: int, pair: SolvedBackwards, fields: dict[str, Field], sloped: bool) -> list[Step]:
+    """What stands for both rules."""
+    solve, answer, weighed = (alike(sweep.rule, rule) for rule in (pair.solve, pair.answer, pair.weighed))
+    after = None if pair.after is None else alike(sweep.rule, pair.after)
+    known = fields | dict(pair.fields)
+
+    def solving(*nodes: Any) -> None:
+        if after is not None:
+            _Later(known, sweep, step, sloped).run(after, nodes[:1])
+        solve(*(_Kept(node, step) for node in nodes))
+
+    def answering(*nodes: Any) -> None:
+        answer(*(_Kept(node, step) for node in nodes))
+
+    def weighing(*nodes: Any) -> None:
+        _Weighed(known, sweep, step, sloped, pair.held).run(weighed, nodes)
+
+    steps = ((solving, solve, "inward"), (answering, answer, "outward"), (weighing, weighed, "inward"))
+    return [replace(sweep, rule=functools.wraps(own)(rule), order=order) for rule, own, order in steps]
+
+
 # --- the program ---------------------------------------------------------------------------------------------------------------
 def _bar_field(f: Field, kind: Any = "work") -> Field:
     codec = None if f.codec is None else vector(f.codec.size)
     return Field(kind, f.space, codec, of=f.of)
 
 
-def _forwards(sweep: Sweep, step: int, states: frozenset[str], sloped: bool) -> Sweep:
+def _forwards(sweep: Sweep, step: int, states: _States, sloped: bool) -> Sweep:
     rule = sweep.rule
 
     @functools.wraps(rule)
@@ -530,7 +663,7 @@ def _beginning(on: str, bars: dict[str, tuple[str | None, bool]]) -> Sweep:
     return Sweep(begin, "each", ("own",), None, on)
 
 
-def adjoint(algorithm: Algorithm, sloped: Sequence[str] = ()) -> Algorithm:
+def adjoint(algorithm: Algorithm, sloped: Sequence[str] = (), writes: Mapping[str, int] | None = None) -> Algorithm:
     """The algorithm with the weights of all that it is computed from, given those of what it computes. On a tree
     `with_reversed_items`.
 
@@ -538,8 +671,9 @@ def adjoint(algorithm: Algorithm, sloped: Sequence[str] = ()) -> Algorithm:
     once more, at the states of the pass before, they go on from there, and `end` is added.
 
     sloped   the sets whose parameters have weights, too (states `bars_of`, sums over passes), on a tree `with_slopes`
+    writes   of states that other nodes look at after they were assigned, the number of the step that does (`first_writes`)
     """
-    own = algorithm.fields
+    own, writes = algorithm.fields, writes or {}
     states = frozenset(name for name, f in own.items() if f.kind == "state")
     results = {name for name in algorithm.results if own[name].space != "global" and own[name].alias is None}
     more: dict[str, Field] = {}
@@ -554,16 +688,26 @@ def adjoint(algorithm: Algorithm, sloped: Sequence[str] = ()) -> Algorithm:
             nodal.setdefault(f.of, {})[bar(name)] = end(name) if name in results else None, f.kind == "state"
         if name in results:
             more[end(name)] = _bar_field(f, "input")
-        if f.of == "" and f.codec is not None and f.kind in ("shared", "work"):
+        if f.of == "" and f.codec is not None and f.kind in ("shared", "work", "state"):
             more[f"up_{name}"] = Field("gathered", codec=vector(f.codec.size))
     more[PASSING] = Field("work", PASSING)
     for of in sloped:
         more[bars_of(of)] = Field("state", SLOPES, of=of)
-    for number, step in enumerate(step for steps in algorithm.phases.values() for step in steps):
-        if isinstance(step, Repeat):
-            raise CompileError(f"{algorithm.name}: what is repeated until it converges has no adjoint")
-        if isinstance(step, Sweep):
-            forwards.append(_forwards(step, number, states, bool(sloped)))
+    unrolled = _unrolled(algorithm)
+    pairs = solved_pairs([step for _, step in unrolled])
+    more |= {_later(name): replace(own[name], kind="work") for name in writes}
+    for pair in pairs.values():
+        more |= _solving_fields(pair)
+    for number, (place, step) in enumerate(unrolled):
+        if isinstance(step, Sweep) and number in pairs:
+            pair = pairs[number]
+            forwards.append(_solved_forwards(step, number, pair))
+            backwards[:0] = _solved_backwards(step, number, pair, own, step.on in sloped)
+        elif number + 1 in pairs:
+            forwards.append(step)
+        elif isinstance(step, Sweep):
+            told = frozenset(name for name, first in writes.items() if place > first)
+            forwards.append(_forwards(step, number, _States(states, frozenset(writes), told), bool(sloped)))
             collected = [_collecting(step.on, number)] if _passes(step) else []
             backwards[:0] = [_backwards(step, number, own, step.on in sloped), *collected]
         else:
@@ -576,6 +720,32 @@ def adjoint(algorithm: Algorithm, sloped: Sequence[str] = ()) -> Algorithm:
     return Algorithm(name, own | kept | more, {"run": [*forwards, *begins, *backwards]})
 
 
+def _unrolled(algorithm: Algorithm) -> list[tuple[int, Sweep | Routine]]:
+    """All steps in order, with their numbers in the algorithm; what is repeated a known number of times stands so often.
+
+    What rules over lists and routines read must still be there on the way back: they run once.
+    """
+    found: list[tuple[int, Sweep | Routine]] = []
+    number = 0
+    for step in (step for steps in algorithm.phases.values() for step in steps):
+        own = flat([step])
+        if isinstance(step, Repeat) and (step.until is not None or own != list(step.steps)):
+            raise CompileError(f"{algorithm.name}: what is repeated until it converges has no adjoint")
+        times = step.most if isinstance(step, Repeat) else 1
+        found += times * [(number + k, inner) for k, inner in enumerate(own)]
+        number += len(own)
+    lists = [step.items for _, step in found if isinstance(step, Sweep) and step.items is not None]
+    if len(set(lists)) < len(lists):
+        raise CompileError(f"{algorithm.name}: rows that are found several times in a step have no adjoint")
+    return found
+
+
+def _solving_fields(pair: SolvedBackwards) -> dict[str, Field]:
+    """Those of the rules of a pair, and of the weights that children add to what it moves outward."""
+    shared = {name: f for name, f in pair.fields.items() if f.kind == "shared" and f.codec is not None}
+    return dict(pair.fields) | {f"up_{name}": Field("gathered", codec=vector(f.size({}))) for name, f in shared.items()}
+
+
 def _is_nodal(f: Field) -> bool:
     """Whether a field belongs to nodes; others are arrays of routines, whose weights they name."""
     return f.codec is None or f.space == "node"
@@ -583,7 +753,9 @@ def _is_nodal(f: Field) -> bool:
 
 def with_reversed_items(tree: Tree) -> Tree:
     """The tree with all its lists in the opposite order, too, and room at its nodes for weights of what rules over them read: a
-    transform, and of its degrees of freedom columns of 12 numbers and a factor."""
+    transform, and of its degrees of freedom columns of 12 numbers and a factor. What rules empty or overwrite stays for the way
+    back, so no memory is common."""
+    tree = replace(tree, items=tree.items | tree.apart, sets={name: replace(x, common={}) for name, x in tree.sets.items()})
 
     def backwards(name: str) -> Callable[[], Items]:
         def make() -> Items:

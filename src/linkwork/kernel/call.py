@@ -10,6 +10,7 @@ import numpy as np
 
 from .lanes import Lanes
 from .plan import Plan
+from .sequence import Entry
 
 KEPT = "private:factor"  # what the phase "factor" leaves for later ones
 PlanMaker = Callable[[Lanes, str, tuple[str, ...]], Plan]  # value type, phase, uniform arrays
@@ -35,6 +36,11 @@ class Call:
         if after is not None:
             self._work.adopt(after._work, [KEPT])
         self._work.job(inputs, outputs, batch)
+
+    @property
+    def entry(self) -> Entry:
+        """It, as a part of a sequence."""
+        return Entry(self._work)
 
     def __call__(self, batch: int | None = None, every: int = 1) -> None:
         """Compute the outputs, or only the first so many of the batch, by so many passes."""

@@ -70,6 +70,19 @@ def without_tangent(*functions: LoopFunction) -> None:
         _TANGENTS[id(primal)] = RoutineTangent(None, {})
 
 
+SETTLING = 3  # times that rounds begin once more
+_SETTLES: set[int] = set()
+
+
+def settles(*functions: LoopFunction) -> None:
+    """What these routines begin is repeated until it stands still; begun again there, changes stand still, too."""
+    _SETTLES.update(map(id, functions))
+
+
+def _begins_rounds(step: Step) -> bool:
+    return isinstance(step, Routine) and id(step.function) in _SETTLES
+
+
 _RECALLS: dict[int, LoopFunction] = {}
 
 
@@ -215,15 +228,21 @@ def _differentiated(algorithm: Algorithm, sloped: Sequence[str], told: bool) -> 
 
     def dual(step: Step) -> list[Step]:
         if isinstance(step, Repeat):
-            return [replace(step, steps=tuple(inner for own in step.steps for inner in dual(own)))]
+            return [replace(step, steps=tuple(all_of(step.steps)))]
         if isinstance(step, Sweep):
             slopes = slopes_of(step.on) if step.on in sloped else None
             return [replace(step, rule=_dual_rule(step.rule, algorithm.fields, step.on, slopes))]
         return _routine_steps(algorithm, step, more, told)
 
-    phases: dict[str, Sequence[Step]] = {
-        phase: [own for step in steps for own in dual(step)] for phase, steps in algorithm.phases.items()
-    }
+    def all_of(steps: Sequence[Step]) -> list[Step]:
+        found: list[Step] = []
+        for before, step in zip((None, *steps), steps, strict=False):
+            found += dual(step)
+            if isinstance(step, Repeat) and before is not None and _begins_rounds(before):
+                found += SETTLING * [*dual(before), *dual(step)]
+        return found
+
+    phases: dict[str, Sequence[Step]] = {phase: all_of(steps) for phase, steps in algorithm.phases.items()}
     name = "_".join([algorithm.name, "directional", *(["at"] if told else []), *(of or "tree" for of in sloped)])
     return Algorithm(name, _companions(algorithm.fields) | more, phases)
 

@@ -11,6 +11,8 @@ Strided = Annotated[np.ndarray, "Strided"]  # the same, of which code for one la
 Ints = Annotated[np.ndarray, "Ints"]  # an array of int64, the same for all lanes
 Table = Annotated[np.ndarray, "Table"]  # an array of int32 that is only read
 Mask = Annotated[np.ndarray, "Mask"]  # a condition of lanes
+Small = Annotated[int, "Small"]  # an int, for the first values of which a function has code of its own
+Scratch = Annotated[np.ndarray, "Scratch"]  # a Lane array that says nothing before the function, nor afterwards
 
 
 class Records(np.ndarray):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import operator
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -18,6 +19,14 @@ COMPARE_VALUES = {ast.Lt: "olt", ast.LtE: "ole", ast.Gt: "ogt", ast.GtE: "oge", 
 INT_ARITHMETIC = {ast.Add: "add nsw", ast.Sub: "sub nsw", ast.Mult: "mul nsw"}
 VALUE_ARITHMETIC = {ast.Add: "fadd", ast.Sub: "fsub", ast.Mult: "fmul", ast.Div: "fdiv"}
 MASKS = {ast.BitAnd: "and", ast.BitOr: "or"}
+PYTHON_INTS: Mapping[type[ast.operator], Callable[[int, int], int]] = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.FloorDiv: operator.floordiv,
+    ast.Mod: operator.mod,
+}
+FEW = 4  # values of a Small parameter for which there is code of its own
 # Memory of lanes, of Ints and of Tables never overlaps; Tables never change.
 NUMBERS = (Kind.LANES, Kind.STRIDED)
 MEMORY = {Kind.LANES: "!tbaa !2", Kind.STRIDED: "!tbaa !2", Kind.INTS: "!tbaa !4", Kind.TABLE: "!invariant.load !5"}
@@ -33,6 +42,11 @@ EXPRESSIONS = (
     "and/or/not of uniform conditions, calls by position of loop functions, abs, sqrt, minimum, maximum, where, any, all, float, "
     "min and max of ints"
 )
+
+
+def whole(text: str) -> int | None:
+    """The int that a text of the IR is; None if it is a variable."""
+    return int(text) if text.removeprefix("-").isdigit() else None
 
 
 @dataclass(frozen=True)
@@ -53,6 +67,7 @@ class Expressions(Writer):
         self.names: dict[str, tuple[Kind, str]] = {}  # of variables: their kind and their room
         self.arrays: dict[str, tuple[Kind, str]] = {}
         self.assigned: set[str] = set()  # variables that have a value wherever the text has got to
+        self.known: dict[str, int] = {}  # parameters and counters whose values are known here
 
     def of_kind(self, node: ast.expr, kind: Kind, purpose: str) -> Value:
         return self.convert(self.value(node), kind, node, purpose)
@@ -84,6 +99,8 @@ class Expressions(Writer):
         if node.id in self.arrays:
             kind = self.arrays[node.id][0]
             self.fail(node, f"{node.id} is {kind.value}: read a record, {node.id}[i], or pass it to a loop function")
+        if node.id in self.known:
+            return Value(INT, str(self.known[node.id]))
         if node.id not in self.names:
             return self.constant(node, self.found(node))
         if node.id not in self.assigned:
@@ -100,7 +117,7 @@ class Expressions(Writer):
 
     def negative(self, x: Value) -> Value:
         if x.kind is INT:
-            return Value(INT, self.emit(f"sub nsw i64 0, {x.text}"))
+            return self.int_arithmetic(ast.Constant(0), ast.Sub(), "0", x.text)
         return Value(VALUE, self.emit(f"fneg {self.t.type} {x.text}"))
 
     def unary(self, node: ast.UnaryOp) -> Value:
@@ -152,6 +169,9 @@ class Expressions(Writer):
         return Value(VALUE, self.intrinsic("fma", a.text, b.text, x.text))
 
     def int_arithmetic(self, node: ast.AST, op: ast.operator, x: str, y: str) -> Value:
+        a, b = whole(x), whole(y)
+        if a is not None and b is not None and type(op) in PYTHON_INTS and (b or type(op) not in (ast.FloorDiv, ast.Mod)):
+            return Value(INT, str(PYTHON_INTS[type(op)](a, b)))
         if type(op) in INT_ARITHMETIC:
             return Value(INT, self.emit(f"{INT_ARITHMETIC[type(op)]} i64 {x}, {y}"))
         if not isinstance(op, (ast.FloorDiv, ast.Mod)):
@@ -279,7 +299,7 @@ class Expressions(Writer):
             self.fail(node, f"{name}: arguments are given by position")
         signature = self.scope.signature(found, node)
         if signature is not None:
-            return self.call_loops(node, name, signature)
+            return self.call_loops(node, name, found, signature)
         built_in = next((f for f in BUILT_IN if f.function is found), None)
         if built_in is None:
             self.fail(node, f"{name} is no loop function. Known are loop functions and {', '.join(f.name for f in BUILT_IN)}")
@@ -287,7 +307,7 @@ class Expressions(Writer):
             self.fail(node, f"{name} takes {built_in.arguments} arguments; {len(node.args)} are given")
         return built_in.write(self, node, [self.value(a) for a in node.args])
 
-    def call_loops(self, node: ast.Call, name: str, signature: Signature) -> Value:
+    def call_loops(self, node: ast.Call, name: str, found: Any, signature: Signature) -> Value:
         if len(node.args) != len(signature.parameters):
             listed = ", ".join(p for p, _ in signature.parameters)
             self.fail(node, f"{name} takes {len(signature.parameters)} arguments ({listed}); {len(node.args)} are given")
@@ -296,11 +316,39 @@ class Expressions(Writer):
             of = self.array(argument, kind, f"{parameter} of {name}") if kind in ARRAYS else None
             x = of or self.of_kind(argument, kind, f"{parameter} of {name}").text
             given.append(f"{self.type(kind)} {x}")
+        values = {p: whole(x.split()[1]) for x, (p, kind) in zip(given, signature.parameters, strict=True) if kind is INT}
+        known = tuple((p, n) for p, n in values.items() if n is not None)
+        if self.known and known:
+            return self.call_as(self.scope.signature(found, node, known) or signature, given)
+        if not signature.small or signature.small in dict(known):
+            return self.call_as(signature, given)
+        return self.call_by_size(node, found, signature, given)
+
+    def call_as(self, signature: Signature, given: list[str]) -> Value:
+        """The call of one code of a loop function."""
         call = f"call {self.type(signature.result)} @{signature.symbol}({', '.join(given)})"
         if signature.result is Kind.NOTHING:
             self.do(call)
             return Value(Kind.NOTHING, "")
         return Value(signature.result, self.emit(call))
+
+    def call_by_size(self, node: ast.Call, found: Any, signature: Signature, given: list[str]) -> Value:
+        """The call of a function that has code of its own for small values of a parameter: which, is decided here."""
+        if signature.result is not Kind.NOTHING:
+            self.fail(node, f"{ast.unparse(node.func)} has a Small parameter, so it returns nothing")
+        size = given[[p for p, _ in signature.parameters].index(signature.small)]
+        others, end = self.new("others"), self.new("end")
+        own = {n: self.new("size") for n in range(1, FEW + 1)}
+        self.do(f"switch {size}, label %{others} [{' '.join(f'i64 {n}, label %{label}' for n, label in own.items())}]")
+        for n, label in own.items():
+            self.label(label)
+            self.call_as(self.scope.signature(found, node, ((signature.small, n),)) or signature, given)
+            self.do(f"br label %{end}")
+        self.label(others)
+        self.call_as(signature, given)
+        self.do(f"br label %{end}")
+        self.label(end)
+        return Value(Kind.NOTHING, "")
 
     def array(self, node: ast.expr, kind: Kind, purpose: str) -> str:
         """An array that is passed on, whole or from a record on."""

@@ -6,12 +6,15 @@ import ast
 from collections.abc import Callable, Mapping, Sequence
 
 from .lanes import Lanes
-from .loop_expressions import Expressions
+from .loop_expressions import FEW, Expressions, whole
 from .loop_writer import ARRAYS, FLAG, INT, Kind, Scope, Signature, Value
 
 STATEMENTS = (
     "assignments to one name or record, for over range, while, if, break, continue, return, pass, calls of loop functions"
 )
+
+
+MOST_COPIES = 2 * FEW  # of the statements of a loop
 
 
 class Statements(Expressions):
@@ -21,8 +24,11 @@ class Statements(Expressions):
         super().__init__(scope, lanes, signature.stride)
         self.signature = signature
         self.loops: list[tuple[str, str]] = []  # where `continue` and `break` go, innermost last
+        self.known = dict(signature.known)
         for k, (name, kind) in enumerate(signature.parameters):
-            if kind in ARRAYS:
+            if name in signature.scratch and signature.small in self.known:
+                self.arrays[name] = (kind, self.records(self.known[signature.small]))
+            elif kind in ARRAYS:
                 self.arrays[name] = (kind, f"%p{k}")
             else:
                 self.names[name] = (kind, self.room(kind))
@@ -30,15 +36,27 @@ class Statements(Expressions):
                 self.do(f"store {self.type(kind)} %p{k}, ptr {self.names[name][1]}")
 
     def function(self, tree: ast.FunctionDef) -> str:
-        """The whole function."""
+        """The whole function; code for known sizes becomes a part of its callers."""
+        self.variables = {n.id for n in ast.walk(tree) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
+        self.variables -= {n.target.id for n in ast.walk(tree) if isinstance(n, ast.For) and isinstance(n.target, ast.Name)}
+        for name in self.variables & set(self.known):
+            self.fail(tree, f"{name} stays as it is given: it decides which code runs")
         goes_on, result = self.block(tree.body), self.signature.result
         if goes_on and result is not Kind.NOTHING:
             self.fail(tree, f"it returns {result.value}, so every path must end in `return`")
         if goes_on:
             self.do("ret void")
         listed = ", ".join(f"{self.type(kind)} %p{k}" for k, (_, kind) in enumerate(self.signature.parameters))
-        head = f"define internal {self.type(result)} @{self.signature.symbol}({listed}) #0 {{"
+        attributes = "alwaysinline #0" if self.signature.known else "#0"
+        head = f"define internal {self.type(result)} @{self.signature.symbol}({listed}) {attributes} {{"
         return "\n".join([head, "entry:", *self.slots, *self.lines, "}"])
+
+    def records(self, n: int) -> str:
+        """Room for a Scratch array of a function for the size n: as many numbers as a packed symmetric matrix has. Indices are
+        known, so LLVM turns them into registers."""
+        name = "%" + self.new("a")
+        self.slots.append(f"  {name} = alloca [{n * (n + 1) // 2} x {self.t.type}]")
+        return name
 
     def block(self, statements: Sequence[ast.stmt]) -> bool:
         """Statements one after the other; nothing behind a jump is reached."""
@@ -143,6 +161,9 @@ class Statements(Expressions):
         if not isinstance(node.target, ast.Name):
             self.fail(node, "a loop counts with one name, as in `for i in range(n)`")
         start, stop, step = self.bounds(node)
+        first, last, counts = whole(start), whole(stop), node.target.id not in self.variables
+        if self.known and counts and first is not None and last is not None and len(range(first, last, step)) <= MOST_COPIES:
+            return self.write_out(node, node.target.id, range(first, last, step))
         head, body, again, end = self.new("for"), self.new("body"), self.new("again"), self.new("end")
         room, before = self.room(INT), set(self.assigned)
         self.do(f"store i64 {start}, ptr {room}")
@@ -158,6 +179,21 @@ class Statements(Expressions):
         self.label(again)
         self.do(f"store i64 {self.emit(f'add nsw i64 {i}, {step}')}, ptr {room}")
         self.do(f"br label %{head}")
+        self.label(end)
+        return True
+
+    def write_out(self, node: ast.For, counter: str, values: range) -> bool:
+        """A loop of known length in code for known sizes: its statements once for every value of the counter."""
+        end, before = self.new("end"), self.known.get(counter)
+        for value in values:
+            again = self.new("again")
+            self.known[counter] = value
+            self.body(node, again, end)
+            self.label(again)
+        self.known.pop(counter, None)
+        if before is not None:
+            self.known[counter] = before
+        self.do(f"br label %{end}")
         self.label(end)
         return True
 

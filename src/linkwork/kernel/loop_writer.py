@@ -49,13 +49,24 @@ class Product:
 Term = Value | Product
 
 
+Known = tuple[tuple[str, int], ...]  # of parameters whose values are known: their names and these
+
+
 @dataclass(frozen=True)
 class Signature:
-    """How a loop function is called: the name in the IR, parameters in order, what it returns."""
+    """How a loop function is called: the name in the IR, parameters in order, what it returns.
+
+    small     the parameter for whose first values there is code of its own, if there is one
+    scratch   arrays that say nothing before and afterwards
+    known     what is known of the parameters in this code
+    """
 
     symbol: str
     parameters: tuple[tuple[str, Kind], ...]
     result: Kind
+    small: str = ""
+    scratch: frozenset[str] = frozenset()
+    known: Known = ()
     stride: int = 1  # numbers from one record of a Strided array to the next
 
 
@@ -63,7 +74,7 @@ class Scope(Protocol):
     """What names outside a function mean, and where messages point to."""
 
     def lookup(self, name: str) -> Any: ...
-    def signature(self, found: Any, node: ast.AST) -> Signature | None: ...
+    def signature(self, found: Any, node: ast.AST, known: Known = ()) -> Signature | None: ...
     def place(self, node: ast.AST) -> str: ...
 
 

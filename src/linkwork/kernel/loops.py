@@ -13,6 +13,10 @@ array of int64 for all lanes; `Table`, an array of int32 that is only read; `Str
 lane (`lane_by_lane`) see their own lane. Functions for others to call may also take and
 return lane values (`float`), conditions of lanes (`Mask`) and uniform conditions (`bool`).
 
+A function for others to call may have an int n of the kind `Small`: calls of it choose code of its own for n up to `FEW`, in
+which loops of known length are written out, and those of its Lane arrays that are `Scratch` (at most n (n + 1) / 2 records, which
+say nothing before or afterwards) are registers.
+
 The language: assignments to names and records, `for` over `range`, `while`, `if`, `break`, `continue`, `return`; + - * // %
 of ints; + - * / of lane values, with which ints and constants of the module mix; `abs`, `sqrt`, `minimum`, `maximum`, `where`;
 comparisons of lane values give conditions of lanes, which & | ~ combine and `any` and `all` make uniform; only uniform
@@ -42,16 +46,18 @@ import numpy as np
 from ..errors import CompileError, InputError
 from . import cache, machine
 from .lanes import Lanes
-from .loop_eager import Ints, Lane, Mask, Strided, Table, all, any, maximum, minimum, records, sqrt, where
+from .loop_eager import Ints, Lane, Mask, Scratch, Small, Strided, Table, all, any, maximum, minimum, records, sqrt, where
 from .loop_expressions import METADATA
 from .loop_statements import Statements
-from .loop_writer import Kind, Lines, Signature
+from .loop_writer import Kind, Known, Lines, Signature
 
 __all__ = [
     "Ints",
     "Lane",
     "LoopFunction",
     "Mask",
+    "Scratch",
+    "Small",
     "Strided",
     "Table",
     "all",
@@ -70,6 +76,8 @@ KINDS = {
     bool: Kind.FLAG,
     Mask: Kind.MASK,
     Lane: Kind.LANES,
+    Small: Kind.INT,
+    Scratch: Kind.LANES,
     Strided: Kind.STRIDED,
     Ints: Kind.INTS,
     Table: Kind.TABLE,
@@ -102,13 +110,20 @@ class LoopFunction:
             return self.function(*(records(a) for a in arguments))
 
     @functools.cached_property
-    def signature(self) -> tuple[Parameters, Kind]:
-        """Parameters and result, by their annotations."""
+    def _hints(self) -> dict[str, Any]:
         try:
-            hints = typing.get_type_hints(self.function, include_extras=True)
+            return typing.get_type_hints(self.function, include_extras=True)
         except NameError as error:
             raise CompileError(f"{self.name}: an annotation is unknown: {error}") from error
-        found = []
+
+    def of_kind(self, annotation: Any) -> list[str]:
+        """The parameters with an annotation."""
+        return [name for name, hint in self._hints.items() if hint == annotation and name != "return"]
+
+    @functools.cached_property
+    def signature(self) -> tuple[tuple[tuple[str, Kind], ...], Kind]:
+        """Parameters and result, by their annotations."""
+        hints, found = self._hints, []
         for name, p in inspect.signature(self.function).parameters.items():
             kind = KINDS.get(hints.get(name))
             if kind in (None, Kind.NOTHING) or p.default is not p.empty or p.kind is not p.POSITIONAL_OR_KEYWORD:
@@ -216,15 +231,20 @@ class Module:
     def __init__(self, lanes: Lanes, stride: int = 0, name: str = "") -> None:
         self.lanes, self.stride, self._name = lanes, stride or lanes.width, name
         self.functions: list[str] = []
-        self._known: dict[int, Signature | None] = {}  # by identity; None while a function is being written
+        self._known: dict[tuple[int, Known], Signature | None] = {}  # by identity; None while a function is being written
 
-    def signature(self, function: LoopFunction) -> Signature | None:
-        """How to call a loop function, which is written now if it was not yet; None if that has not ended."""
-        key = id(function)
+    def signature(self, function: LoopFunction, known: Known = ()) -> Signature | None:
+        """How to call a loop function, which is written now if it was not yet; None if that has not ended.
+
+        known   values of parameters, for which it has code of its own
+        """
+        key = (id(function), known)
         if key not in self._known:
             self._known[key] = None
-            signature = Signature(f"{function.name}.{len(self._known)}{self._name}", *self._seen(*function.signature))
-            text = function.written(self.lanes, signature.symbol)
+            symbol = f"{function.name}.{len(self._known)}{self._name}"
+            text = function.written(self.lanes, symbol)
+            own = (*function.of_kind(Small), ""), frozenset(function.of_kind(Scratch)), known if text is None else ()
+            signature = Signature(symbol, *self._seen(*function.signature), own[0][0], *own[1:], self.stride)
             if text is None:
                 source = Source(function, self)
                 text = Statements(source, self.lanes, signature).function(source.tree)
@@ -232,11 +252,11 @@ class Module:
             self._known[key] = signature
         return self._known[key]
 
-    def _seen(self, parameters: Parameters, result: Kind) -> tuple[Parameters, Kind, int]:
+    def _seen(self, parameters: Parameters, result: Kind) -> tuple[Parameters, Kind]:
         """Parameters as this module sees them: where records are as wide as the lanes, a Strided array is one of lanes."""
         if self.stride == self.lanes.width:
             parameters = tuple((name, Kind.LANES if kind is Kind.STRIDED else kind) for name, kind in parameters)
-        return parameters, result, self.stride
+        return parameters, result
 
 
 class Source:
@@ -261,10 +281,10 @@ class Source:
                 return names[name]
         raise KeyError(name)
 
-    def signature(self, found: Any, node: ast.AST) -> Signature | None:
+    def signature(self, found: Any, node: ast.AST, known: Known = ()) -> Signature | None:
         if not isinstance(found, LoopFunction):
             return None
-        signature = self._module.signature(found)
+        signature = self._module.signature(found, known)
         if signature is None:
             raise CompileError(f"{self.place(node)}: {found.name} is being called already; loop functions do not recur")
         return signature

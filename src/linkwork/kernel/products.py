@@ -4,6 +4,7 @@
 
 In one lane the columns of C lie side by side, so that vectors of them are made at once, four rows of A at a time: what is loaded
 of B serves four times. No sum changes its order, so the function as it stands, which other numbers of lanes run, rounds alike.
+Sums of rows and small triangles with many right-hand sides, which stay in registers, go the same way.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from typing import Any
 
 from . import machine
 from .lanes import Lanes
-from .loops import Lane, LoopFunction
+from .loops import Lane, LoopFunction, maximum
 
 ROWS, VECTORS = 4, 2  # of C at a time
 
@@ -68,6 +69,50 @@ def copy(count: int, A: Lane, a: int, B: Lane, b: int) -> None:
         B[b + i] = A[a + i]
 
 
+@in_one_lane(lambda symbol, width: scaled_ir(symbol, width))
+def add_scaled(count: int, scale: float, A: Lane, a: int, B: Lane, b: int) -> None:
+    """B += scale A, from record a and record b on; they do not overlap."""
+    for i in range(count):
+        B[b + i] += scale * A[a + i]
+
+
+@in_one_lane(lambda symbol, width: entries_ir(symbol, width))
+def add_entries(count: int, A: Lane, a: int, S: Lane, s: int, B: Lane, b: int) -> None:
+    """B += A S, entry by entry, from record b, a and s on."""
+    for i in range(count):
+        B[b + i] += A[a + i] * S[s + i]
+
+
+@in_one_lane(lambda symbol, width: largest_ir(symbol, width))
+def largest_entry(count: int, A: Lane) -> float:
+    """The largest size of so many numbers, at least one."""
+    most = abs(A[0])
+    for i in range(1, count):
+        most = maximum(most, abs(A[i]))
+    return most
+
+
+@in_one_lane(lambda symbol, width: triangle_ir(symbol, width, lower=True))
+def solve_lower(rows: int, n: int, L: Lane, at: int, L_row: int, x: Lane, c: int) -> None:
+    """x (rows, n), from record c on, becomes L^-1 x: at most four rows, ones on the diagonal of L, which begins at a record."""
+    for i in range(1, rows):
+        for k in range(i):
+            for j in range(n):
+                x[c + i * n + j] -= L[at + i * L_row + k] * x[c + k * n + j]
+
+
+@in_one_lane(lambda symbol, width: triangle_ir(symbol, width, lower=False))
+def solve_upper(rows: int, n: int, U: Lane, at: int, U_row: int, x: Lane, c: int) -> None:
+    """x (rows, n) becomes U^-1 x: at most four rows, on the diagonal of U its reciprocals."""
+    for back in range(rows):
+        i = rows - 1 - back
+        for k in range(i + 1, rows):
+            for j in range(n):
+                x[c + i * n + j] -= U[at + i * U_row + k] * x[c + k * n + j]
+        for j in range(n):
+            x[c + i * n + j] = x[c + i * n + j] * U[at + i * U_row + i]
+
+
 @in_one_lane(lambda symbol, width: product_ir(symbol, width))
 def add_product(
     m: int,
@@ -96,7 +141,8 @@ def add_product(
 
 def product_ir(symbol: str, width: int) -> str:
     """The function of `add_product`'s parameters, with vectors of so many numbers."""
-    blocks = [_block(symbol, r, v, width, part) for r in (ROWS, 1) for v, part in ((VECTORS, False), (1, True))]
+    counts = range(1, ROWS + 1)
+    blocks = [_block(symbol, r, v, width, part) for r in counts for v, part in ((VECTORS, False), (1, True))]
     return "\n\n".join([*blocks, _columns(symbol, width)])
 
 
@@ -140,12 +186,15 @@ def _rows(symbol: str, x: str, mask: str) -> str:
     arguments = (
         f"i64 %k, double %scale, ptr %Ai.{x}, i64 %row, i64 %column, ptr %Bj.{x}, i64 %B_row, ptr %Cij.{x}, i64 %C_row{mask}"
     )
+    counts = range(1, ROWS)
+    labels = " ".join(f"i64 {r}, label %rest{r}.{x}" for r in counts)
+    rest = "\n".join(f"rest{r}.{x}:\n  call void @{symbol}.{r}.{x}({arguments})\n  br label %next.{x}" for r in counts)
     return f"""  %bj.{x} = add i64 %b, %j.{x}
   %Bj.{x} = getelementptr double, ptr %B, i64 %bj.{x}
   %cj.{x} = add i64 %c, %j.{x}
   br label %rows.{x}
 rows.{x}:
-  %i.{x} = phi i64 [ 0, %begin.{x} ], [ %i.next.{x}, %after.{x} ]
+  %i.{x} = phi i64 [ 0, %begin.{x} ], [ %i.next.{x}, %many.{x} ]
   %left.{x} = sub i64 %m, %i.{x}
   %several.{x} = icmp sge i64 %left.{x}, {ROWS}
   %ai.{x} = mul i64 %i.{x}, %row
@@ -154,18 +203,14 @@ rows.{x}:
   %ci.{x} = mul i64 %i.{x}, %C_row
   %c.at.{x} = add i64 %cj.{x}, %ci.{x}
   %Cij.{x} = getelementptr double, ptr %C, i64 %c.at.{x}
-  br i1 %several.{x}, label %many.{x}, label %one.{x}
+  br i1 %several.{x}, label %many.{x}, label %few.{x}
 many.{x}:
   call void @{symbol}.{ROWS}.{x}({arguments})
-  br label %after.{x}
-one.{x}:
-  call void @{symbol}.1.{x}({arguments})
-  br label %after.{x}
-after.{x}:
-  %done.{x} = select i1 %several.{x}, i64 {ROWS}, i64 1
-  %i.next.{x} = add i64 %i.{x}, %done.{x}
-  %more.{x} = icmp slt i64 %i.next.{x}, %m
-  br i1 %more.{x}, label %rows.{x}, label %next.{x}"""
+  %i.next.{x} = add i64 %i.{x}, {ROWS}
+  br label %rows.{x}
+few.{x}:
+  switch i64 %left.{x}, label %next.{x} [ {labels} ]
+{rest}"""
 
 
 def _block(symbol: str, rows: int, vectors: int, width: int, masked: bool) -> str:
@@ -178,12 +223,6 @@ def _block(symbol: str, rows: int, vectors: int, width: int, masked: bool) -> st
         "start:",
     ]
 
-    def load(to: str, at: str) -> None:
-        if masked:
-            lines.append(f"  {to} = call {kind} @llvm.masked.load.v{width}f64.p0(ptr {at}, i32 8{mask}, {kind} zeroinitializer)")
-        else:
-            lines.append(f"  {to} = load {kind}, ptr {at}, align 8")
-
     places = [(r, v) for r in range(rows) for v in range(vectors)]
     for r, v in places:
         lines += [f"  %co{r}.{v} = mul i64 %C_row, {r}", f"  %cv{r}.{v} = add i64 %co{r}.{v}, {v * width}"]
@@ -194,7 +233,7 @@ def _block(symbol: str, rows: int, vectors: int, width: int, masked: bool) -> st
     lines += ["  %bo = mul i64 %p, %B_row", "  %ao = mul i64 %p, %column"]
     for v in range(vectors):
         lines += [f"  %bo{v} = add i64 %bo, {v * width}", f"  %bp{v} = getelementptr double, ptr %B, i64 %bo{v}"]
-        load(f"%b{v}", f"%bp{v}")
+        lines.append(_load(f"%b{v}", f"%bp{v}", width, mask))
     zeros = ", ".join(["i32 0"] * width)
     for r in range(rows):
         lines += [f"  %ar{r} = mul i64 %row, {r}", f"  %ap{r} = add i64 %ao, %ar{r}"]
@@ -209,10 +248,191 @@ def _block(symbol: str, rows: int, vectors: int, width: int, masked: bool) -> st
     lines += [f"  %si = insertelement {kind} poison, double %scale, i64 0"]
     lines += [f"  %sv = shufflevector {kind} %si, {kind} poison, <{width} x i32> <{zeros}>"]
     for r, v in places:
-        load(f"%c{r}.{v}", f"%cp{r}.{v}")
+        lines.append(_load(f"%c{r}.{v}", f"%cp{r}.{v}", width, mask))
         lines.append(f"  %f{r}.{v} = call {kind} @llvm.fma.v{width}f64({kind} %sv, {kind} %e{r}.{v}, {kind} %c{r}.{v})")
-        if masked:
-            lines.append(f"  call void @llvm.masked.store.v{width}f64.p0({kind} %f{r}.{v}, ptr %cp{r}.{v}, i32 8{mask})")
-        else:
-            lines.append(f"  store {kind} %f{r}.{v}, ptr %cp{r}.{v}, align 8")
+        lines.append(_store(f"%f{r}.{v}", f"%cp{r}.{v}", width, mask))
     return "\n".join([*lines, "  ret void", "}"])
+
+
+def _splat(name: str, value: str, width: int) -> list[str]:
+    """`%name`: a number in all places of a vector."""
+    kind, zeros = f"<{width} x double>", ", ".join(["i32 0"] * width)
+    return [
+        f"  %{name}.1 = insertelement {kind} poison, double {value}, i64 0",
+        f"  %{name} = shufflevector {kind} %{name}.1, {kind} poison, <{width} x i32> <{zeros}>",
+    ]
+
+
+def _vectors(count: str, width: int, body: Callable[[str, str], list[str]]) -> list[str]:
+    """`body(name, mask)` for every vector of so many numbers, the last one under a mask; `%name.j` is where it begins. The block
+    before them is `start`, the one behind them `end`."""
+    kind, counted = f"<{width} x i64>", ", ".join(f"i64 {i}" for i in range(width))
+    return [
+        "  br label %w",
+        "w:",
+        "  %w.j = phi i64 [ 0, %start ], [ %w.over, %w.go ]",
+        f"  %w.over = add i64 %w.j, {width}",
+        f"  %w.fits = icmp sle i64 %w.over, {count}",
+        "  br i1 %w.fits, label %w.go, label %p",
+        "w.go:",
+        *body("w", ""),
+        "  br label %w",
+        "p:",
+        "  %p.j = add i64 %w.j, 0",
+        f"  %p.room = sub i64 {count}, %p.j",
+        "  %p.some = icmp sgt i64 %p.room, 0",
+        "  br i1 %p.some, label %p.go, label %end",
+        "p.go:",
+        f"  %p.one = insertelement {kind} poison, i64 %p.room, i64 0",
+        f"  %p.all = shufflevector {kind} %p.one, {kind} poison, <{width} x i32> <{', '.join(['i32 0'] * width)}>",
+        f"  %p.mask = icmp slt {kind} <{counted}>, %p.all",
+        *body("p", f", <{width} x i1> %p.mask"),
+        "  br label %end",
+    ]
+
+
+def _load(to: str, at: str, width: int, mask: str) -> str:
+    kind = f"<{width} x double>"
+    if mask:
+        return f"  {to} = call {kind} @llvm.masked.load.v{width}f64.p0(ptr {at}, i32 8{mask}, {kind} zeroinitializer)"
+    return f"  {to} = load {kind}, ptr {at}, align 8"
+
+
+def _store(value: str, at: str, width: int, mask: str) -> str:
+    kind = f"<{width} x double>"
+    if mask:
+        return f"  call void @llvm.masked.store.v{width}f64.p0({kind} {value}, ptr {at}, i32 8{mask})"
+    return f"  store {kind} {value}, ptr {at}, align 8"
+
+
+def scaled_ir(symbol: str, width: int) -> str:
+    """The function of `add_scaled`'s parameters."""
+    kind = f"<{width} x double>"
+
+    def body(x: str, mask: str) -> list[str]:
+        return [
+            f"  %{x}.a = getelementptr double, ptr %from, i64 %{x}.j",
+            f"  %{x}.b = getelementptr double, ptr %to, i64 %{x}.j",
+            _load(f"%{x}.u", f"%{x}.a", width, mask),
+            _load(f"%{x}.v", f"%{x}.b", width, mask),
+            f"  %{x}.s = call {kind} @llvm.fma.v{width}f64({kind} %sv, {kind} %{x}.u, {kind} %{x}.v)",
+            _store(f"%{x}.s", f"%{x}.b", width, mask),
+        ]
+
+    head = f"define internal void @{symbol}(i64 %count, double %scale, ptr %A, i64 %a, ptr %B, i64 %b) #0 {{"
+    begin = ["  %from = getelementptr double, ptr %A, i64 %a", "  %to = getelementptr double, ptr %B, i64 %b"]
+    lines = [head, "start:", *begin, *_splat("sv", "%scale", width), *_vectors("%count", width, body)]
+    return "\n".join([*lines, "end:", "  ret void", "}"])
+
+
+def entries_ir(symbol: str, width: int) -> str:
+    """The function of `add_entries`'s parameters."""
+    kind = f"<{width} x double>"
+
+    def body(x: str, mask: str) -> list[str]:
+        found = []
+        for name in "asb":
+            found.append(f"  %{x}.{name} = getelementptr double, ptr %from.{name}, i64 %{x}.j")
+            found.append(_load(f"%{x}.{name}x", f"%{x}.{name}", width, mask))
+        return [
+            *found,
+            f"  %{x}.t = call {kind} @llvm.fma.v{width}f64({kind} %{x}.ax, {kind} %{x}.sx, {kind} %{x}.bx)",
+            _store(f"%{x}.t", f"%{x}.b", width, mask),
+        ]
+
+    head = f"define internal void @{symbol}(i64 %count, ptr %A, i64 %a, ptr %S, i64 %s, ptr %B, i64 %b) #0 {{"
+    begin = [f"  %from.{name} = getelementptr double, ptr %{name.upper()}, i64 %{name}" for name in "asb"]
+    return "\n".join([head, "start:", *begin, *_vectors("%count", width, body), "end:", "  ret void", "}"])
+
+
+def triangle_ir(symbol: str, width: int, lower: bool) -> str:
+    """The function of the parameters of `solve_lower` or `solve_upper`."""
+    given = "ptr %A, i64 %at, i64 %A_row, ptr %x, i64 %c"
+    labels = " ".join(f"i64 {r}, label %rows{r}" for r in range(1, ROWS + 1))
+    lines = [f"define internal void @{symbol}(i64 %rows, i64 %n, {given}) #0 {{", f"  switch i64 %rows, label %end [ {labels} ]"]
+    for r in range(1, ROWS + 1):
+        lines += [f"rows{r}:", f"  call void @{symbol}.{r}(i64 %n, {given})", "  br label %end"]
+    blocks = [_triangle(f"{symbol}.{r}", r, width, lower, given) for r in range(1, ROWS + 1)]
+    return "\n\n".join([*blocks, "\n".join([*lines, "end:", "  ret void", "}"])])
+
+
+def _triangle(symbol: str, rows: int, width: int, lower: bool, given: str) -> str:
+    """So many rows."""
+    kind = f"<{width} x double>"
+    used = [(i, k) for i in range(rows) for k in range(rows) if (k < i if lower else k >= i)]
+    lines = [f"define internal void @{symbol}(i64 %n, {given}) #0 {{", "start:"]
+    for i, k in used:
+        lines += [f"  %o{i}.{k} = mul i64 %A_row, {i}", f"  %f{i}.{k} = add i64 %o{i}.{k}, {k}"]
+        lines += [f"  %g{i}.{k} = add i64 %f{i}.{k}, %at", f"  %h{i}.{k} = getelementptr double, ptr %A, i64 %g{i}.{k}"]
+        lines += [f"  %l{i}.{k} = load double, ptr %h{i}.{k}, align 8", f"  %m{i}.{k} = fneg double %l{i}.{k}"]
+        lines += _splat(f"v{i}.{k}", f"%l{i}.{k}" if i == k else f"%m{i}.{k}", width)
+    for i in range(rows):
+        lines += [f"  %xo{i} = mul i64 %n, {i}", f"  %xc{i} = add i64 %xo{i}, %c"]
+        lines.append(f"  %xp{i} = getelementptr double, ptr %x, i64 %xc{i}")
+
+    def body(x: str, mask: str) -> list[str]:
+        out, now = [], {}
+        for i in range(rows):
+            out.append(f"  %{x}.p{i} = getelementptr double, ptr %xp{i}, i64 %{x}.j")
+            out.append(_load(f"%{x}.x{i}", f"%{x}.p{i}", width, mask))
+            now[i] = f"%{x}.x{i}"
+        for i in range(rows) if lower else reversed(range(rows)):
+            for k in range(i) if lower else range(i + 1, rows):
+                made = f"%{x}.t{i}.{k}"
+                out.append(f"  {made} = call {kind} @llvm.fma.v{width}f64({kind} %v{i}.{k}, {kind} {now[k]}, {kind} {now[i]})")
+                now[i] = made
+            if not lower:
+                out.append(f"  %{x}.e{i} = fmul {kind} {now[i]}, %v{i}.{i}")
+                now[i] = f"%{x}.e{i}"
+        return [*out, *(_store(now[i], f"%{x}.p{i}", width, mask) for i in range(rows))]
+
+    return "\n".join([*lines, *_vectors("%n", width, body), "end:", "  ret void", "}"])
+
+
+def largest_ir(symbol: str, width: int) -> str:
+    """The function of `largest_entry`'s parameters: a vector of the largest so far, and what is in no whole vector."""
+    kind, suffix = f"<{width} x double>", f"v{width}f64"
+    halves, lines = width, []
+    while halves > 1:
+        halves //= 2
+        order = ", ".join(f"i32 {(i + halves) % width}" for i in range(width))
+        lines += [
+            f"  %turned{halves} = shufflevector {kind} %all{halves * 2}, {kind} poison, <{width} x i32> <{order}>",
+            f"  %all{halves} = call {kind} @llvm.maximum.{suffix}({kind} %all{halves * 2}, {kind} %turned{halves})",
+        ]
+    reduced = "\n".join(lines)
+    return f"""define internal double @{symbol}(i64 %count, ptr %A) #0 {{
+start:
+  br label %wide
+wide:
+  %j = phi i64 [ 0, %start ], [ %over, %go ]
+  %most = phi {kind} [ zeroinitializer, %start ], [ %more, %go ]
+  %over = add i64 %j, {width}
+  %fits = icmp sle i64 %over, %count
+  br i1 %fits, label %go, label %rest
+go:
+  %at = getelementptr double, ptr %A, i64 %j
+  %x = load {kind}, ptr %at, align 8
+  %size = call {kind} @llvm.fabs.{suffix}({kind} %x)
+  %more = call {kind} @llvm.maximum.{suffix}({kind} %most, {kind} %size)
+  br label %wide
+rest:
+  %all{width} = fadd {kind} %most, zeroinitializer
+{reduced}
+  %best = extractelement {kind} %all1, i64 0
+  br label %narrow
+narrow:
+  %i = phi i64 [ %j, %rest ], [ %i.next, %one ]
+  %most.one = phi double [ %best, %rest ], [ %more.one, %one ]
+  %left = icmp slt i64 %i, %count
+  br i1 %left, label %one, label %end
+one:
+  %at.one = getelementptr double, ptr %A, i64 %i
+  %x.one = load double, ptr %at.one, align 8
+  %size.one = call double @llvm.fabs.f64(double %x.one)
+  %more.one = call double @llvm.maximum.f64(double %most.one, double %size.one)
+  %i.next = add i64 %i, 1
+  br label %narrow
+end:
+  ret double %most.one
+}}"""

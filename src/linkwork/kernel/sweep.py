@@ -350,6 +350,8 @@ class Tree:
     sets     other sets of nodes, by name
     tables   whole numbers that routines read, by name
     numbers  numbers that routines are given, by name
+    common   spaces in which nodes that are never in use at the same time have the same memory: as `offsets` says it
+    apart    lists in place of those of the same names, for programs in which no memory is common
     """
 
     parent: np.ndarray
@@ -362,6 +364,8 @@ class Tree:
     sets: dict[str, Tree] = field(default_factory=dict)
     tables: dict[str, np.ndarray] = field(default_factory=dict)
     numbers: dict[str, float] = field(default_factory=dict)
+    common: dict[str, np.ndarray] = field(default_factory=dict)
+    apart: dict[str, Callable[[], Items]] = field(default_factory=dict)
 
     def of(self, name: str) -> Tree:
         """A set of nodes; the tree itself has no name."""
@@ -372,5 +376,7 @@ class Tree:
 
     def offsets(self, space: str) -> np.ndarray:
         """Start of every node's range in a space ("q", "v", ...); one more entry holds the total."""
+        if space in self.common:
+            return self.common[space]
         sizes = [c.sizes.get(space, 0) for c in self.classes]
         return np.concatenate([[0], np.cumsum(sizes, dtype=np.int64)])

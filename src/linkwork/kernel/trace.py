@@ -196,9 +196,14 @@ class Tracer:
         if symbol is None:
             symbol = self.loads[place] = variable(f"{place[0]}_{place[1]}_{place[2]}")
             self.alive.append(symbol)
-            if place[0].partition("@")[0] == "parameters" or (place[1] == "own" and self._is_input(place[0])):
-                self.slots[hash(symbol)] = place  # a value that is just this input needs no second home
+            if self._is_constant(place):
+                self.slots[hash(symbol)] = place  # a value that is just this needs no second home
         return symbol
+
+    def _is_constant(self, place: Place) -> bool:
+        """Whether nothing else is ever stored there: parameters, inputs, private values."""
+        array, role, _ = place
+        return array.startswith(("parameters", "private:")) or (role == "own" and self._is_input(array))
 
     def _is_input(self, name: str) -> bool:
         f = self.algorithm.fields.get(name)

@@ -16,8 +16,7 @@ from ..forces import FibreMuscle, Handle
 from ..model import MaximalState, Model, State
 from ..model.kinematics import kinematics
 from ..redmax import HyperReduced
-from ..reduced.closed import check_closed
-from ..simulate import checked_force, checked_start, chosen_stepper, mapped_start, takes_stiffness
+from ..simulate import admitted, checked_force, checked_start, chosen_stepper, mapped_start, takes_stiffness
 from ..steppers import AdaptiveStepper
 from ..steppers.efforts import Efforts
 from ..steppers.stepper import Program, program_of
@@ -76,9 +75,8 @@ def start_of(
         given, handles = model, handles_on(model, state.q if isinstance(state, State) else state.q_fit)
         soft = Compliance(None, None, None, takes_stiffness(method, stepper))
         loaded = touching(model.add(*handles), contact, soft, dt)
-        first = checked_start(loaded, state, method)
-        check_closed(loaded, first, open_loops)
         chosen = chosen_stepper(loaded, method, stepper, options)
+        first, _ = admitted(loaded, chosen, checked_start(loaded, state, method), open_loops)
     if isinstance(chosen, AdaptiveStepper):
         raise InputError(f"the stepper {chosen.name!r} chooses its own steps, from Python; a page needs fixed steps")
     acting = declared(loaded, limit_model, chosen)

@@ -26,14 +26,23 @@ def _weightless_leaf(model: Any) -> str | None:
     inner, known = set(model.parents.tolist()), set()
     for i, body in enumerate(model.bodies):
         parts = (id(body.joint), id(body.inertia), id(body.properties))
-        if i in inner or parts in known or not body.joint.nv or body.joint.may_lock:
+        if i in inner or parts in known or not body.joint.nv:
             continue
         known.add(parts)
-        q = body.joint.neutral()
-        S = np.asarray(body.joint.motion(q, np.zeros(body.joint.nv)).tangent.S, float)
-        if _weightless(S, _matrix(body), body.properties.armature):
+        q = _unlocked(body.joint)
+        if q is not None and _weightless(_subspace(body.joint, q), _matrix(body), body.properties.armature):
             return _complaint(body, q)
     return None
+
+
+def _subspace(joint: Any, q: np.ndarray) -> np.ndarray:
+    return np.asarray(joint.motion(q, np.zeros(joint.nv)).tangent.S, float)
+
+
+def _unlocked(joint: Any) -> np.ndarray | None:
+    """The neutral coordinates, or others where S loses its rank there, as that of Euler angles zxz does; None if there, too."""
+    tried = (joint.neutral(), joint.random(np.random.default_rng(0)))
+    return next((q for q in tried if float(independence(_subspace(joint, q))) > LOCKED), None)
 
 
 def weightless_joint(model: Any, q: np.ndarray) -> str | None:

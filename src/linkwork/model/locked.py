@@ -10,7 +10,7 @@ from ..joints.independence import LOCKED, independence
 from ..kernel.sweep import SCALAR, Algorithm, Field, each
 from ..spatial.scalar import dot, stack
 from .drivable import lost_rank
-from .model import Model
+from .model import Body, Model
 from .rules import joint_of
 
 
@@ -29,9 +29,14 @@ INDEPENDENCE = Algorithm(
 )
 
 
+def _locks(body: Body) -> bool:
+    """Whether coordinates of its joint may not say how the body moves; armature on all of them says it even there."""
+    return body.joint.may_lock and not np.all(body.properties.armature > 0.0)
+
+
 def may_lock(model: Model) -> bool:
     """Whether some joint may have a subspace that loses rank where nobody has said so."""
-    return model.keep_as(may_lock, lambda: any(b.joint.may_lock for b in model.bodies))
+    return model.keep_as(may_lock, lambda: any(map(_locks, model.bodies)))
 
 
 def joint_independence(model: Model, q: np.ndarray) -> np.ndarray:
@@ -45,7 +50,7 @@ def locking(model: Model, q: np.ndarray) -> list[tuple[str, np.ndarray]]:
     found = model.call(INDEPENDENCE, {"q": q})
     out: list[tuple[str, np.ndarray]] = []
     for i, body in enumerate(model.bodies):
-        if body.joint.may_lock:
+        if _locks(body):
             columns = found["lengths"][:, model.v_index(body.name)].T
             out += [(body.joint_name, np.sqrt(x)) for x in (*columns, found["independence"][:, i, 0])]
     return [(name, x) for name, x in out if np.all(np.isfinite(x)) and x.max(initial=0.0) > 0.0]
@@ -56,7 +61,7 @@ def locked_joint(model: Model, q: np.ndarray) -> str | None:
     if not may_lock(model):
         return None
     found = np.atleast_2d(joint_independence(model, q))
-    bad = ~(found > LOCKED)
+    bad = ~(found > LOCKED) & [_locks(body) for body in model.bodies]
     if not bad.any():
         return None
     state, i = (int(k) for k in np.argwhere(bad)[0])

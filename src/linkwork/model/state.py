@@ -21,6 +21,7 @@ from .locked import locked_joint
 from .model import Model
 
 FLOAT64 = np.dtype(float)
+LEFT_OPEN = "left_open"  # in the memory of a state: how far (m or rad) and how fast a run left its equality constraints open
 STEPPED = 1e-4  # of rotations of maximal states: integrators of one's own leave the group between their stages
 
 

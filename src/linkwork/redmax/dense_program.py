@@ -13,9 +13,10 @@ from typing import Any
 from ..elements.collection import EQUALITIES, Shape
 from ..elements.nodes import STILL
 from ..elements.ports import joined
+from ..elements.supports import climbing
 from ..joints import Joint
 from ..kernel.loops import Ints, Lane, Table, loops
-from ..kernel.sweep import SCALAR, Field, Repeat, Routine, Step, each, inward, outward, over, vector
+from ..kernel.sweep import SCALAR, Field, Repeat, Routine, Step, each, inward, outward, vector
 from ..model.rules import inertia_of
 from ..reduced.pressing import in_turns
 from ..reduced.program import SOLVE, Rules, row_solver, watching
@@ -201,7 +202,7 @@ def product_fields(shape: Shape) -> dict[str, Field]:
 
 def matrix_fields() -> dict[str, Field]:
     """The matrix and its factor."""
-    return {"H": Field("work", "entry", SCALAR), "d_H": Field("work", "v")}
+    return {"H": Field("work", "entry", SCALAR), "H_pivots": Field("work", "v")}
 
 
 def factored_densely(forces: int) -> list[Step]:
@@ -216,18 +217,18 @@ def factored_densely(forces: int) -> list[Step]:
     return [
         Routine(begin_columns, ("column", "columns")),
         Repeat(tuple(column), COLUMNS, "columns"),
-        Routine(factor_dense, ("nv", "H", "d_H")),
+        Routine(factor_dense, ("nv", "H", "H_pivots")),
     ]
 
 
 def solved_densely() -> list[Step]:
     """A^-1 side in place of `side`."""
-    return [Routine(solve_side, ("nv", "H", "d_H", "side"))]
+    return [Routine(solve_side, ("nv", "H", "H_pivots", "side"))]
 
 
 def answered_densely() -> list[Step]:
     """Y = A^-1 G^T of all rows that act."""
-    return [Routine(answer_rows, ("active", "nv", *TABLES, "u_rows", "H", "d_H", "Y"), when="busy")]
+    return [Routine(answer_rows, ("active", "nv", *TABLES, "u_rows", "H", "H_pivots", "Y"), when="busy")]
 
 
 GRAM = ("active", "nv", *TABLES, "u_rows", "Y", "A")
@@ -253,7 +254,7 @@ def coupled_rows(
     return [
         *watching(watch, ports),
         each(hold, *ports, *places, on="constraint", when=("own", "awake")),
-        over("climbs", climb_freely, "place", "up", when=("row", "row_on")),
+        *climbing(climb_freely),
         Routine(gather, ("rows", "on", "x", "busy", "left", "active")),
         *answered,
         Routine(gram_answers, GRAM, when="busy"),

@@ -19,8 +19,9 @@ from typing import Any
 
 from ..elements.collection import Shape, collection
 from ..elements.evaluate import port_size
+from ..elements.supports import climbing
 from ..kernel.loops import Ints, Lane, Table, loops
-from ..kernel.sweep import SCALAR, Field, NodeClass, Repeat, Routine, Step, Tree, each, inward, outward, over, vector
+from ..kernel.sweep import SCALAR, Field, NodeClass, Repeat, Routine, Step, Tree, each, inward, outward, vector
 from ..model.model import Model
 from ..model.rules import inertia_of
 from ..reduced import forward
@@ -230,7 +231,7 @@ def climbed(most: int, hold: Callable[..., None]) -> list[Step]:
     ports, places = [f"p{i}" for i in range(most)], [f"s{i}" for i in range(most)]
     return [
         each(hold, *ports, *places, on="constraint", when=("own", "awake")),
-        over("climbs", climb_freely, "place", "up", when=("row", "row_on")),
+        *climbing(climb_freely),
     ]
 
 

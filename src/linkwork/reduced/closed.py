@@ -15,14 +15,15 @@ from ..constraints.closure_domains import ClosureCoordinates, bounded_closures
 from ..constraints.rows import constraint_set
 from ..constraints.singular import LARGE, locks
 from ..elements.collection import Shape, collection
+from ..elements.supports import climbing
 from ..errors import InputError, SolverError
 from ..kernel.loops import Ints, Lane, Table, loops, maximum, sqrt, where
-from ..kernel.sweep import SCALAR, Algorithm, Field, Routine, each, inward, outward, over
+from ..kernel.sweep import SCALAR, Algorithm, Field, Routine, each, inward, outward
 from ..model.arrays import Interface
 from ..model.kinematics import kinematics
 from ..model.model import Model
-from ..model.state import MaximalState, State
-from ..solvers.boxes import gather, gram
+from ..model.state import LEFT_OPEN, MaximalState, State
+from ..solvers.boxes import PATHS, gather, gram
 from ..solvers.dense import factor as factor_dense
 from ..spatial.gate import meant
 from .program import climb, row_fields
@@ -35,7 +36,8 @@ NOTHING = 0.0
 
 
 def check_closed(model: Model, state: State | MaximalState, open_loops: str = "refuse") -> None:
-    """Raise if an equality constraint is open by more than `OPEN` at a state, or at one of a batch; or locks a single one.
+    """Raise if an equality constraint is open by more than `OPEN` at a state, or at one of a batch, and by more than the run left
+    it that ended there; or locks a single one.
 
     open_loops   "refuse", or "allow": nothing is checked
     """
@@ -53,7 +55,7 @@ def check_closed(model: Model, state: State | MaximalState, open_loops: str = "r
     poses = kinematics(model, q).poses if isinstance(state, State) else state.poses
     residual = np.abs(np.where(counts, c.residuals(poses, q, state.t), 0.0))
     worst = np.unravel_index(int(np.argmax(residual)), residual.shape)
-    if residual[worst] <= OPEN * size_of(poses):
+    if residual[worst] <= max(OPEN * size_of(poses), left_open(state)[0]):
         _check_locks(model, q, state.t)
         _check_domains(model, q, state.t)
         return
@@ -63,6 +65,11 @@ def check_closed(model: Model, state: State | MaximalState, open_loops: str = "r
         f"{law!r} is open at the start{one}: its residual is {residual[worst]:.3g}. Start from lw.assemble(model, state), which "
         'closes it, or pass open_loops="allow" to have it pulled shut during the run'
     )
+
+
+def left_open(state: State | MaximalState) -> np.ndarray:
+    """How far, and how fast, the run that ended at a state left equality constraints open; rounding is added."""
+    return (1.0 + 1e-9) * (state.memory or {}).get(LEFT_OPEN, np.zeros(2)) + 1e-14
 
 
 def closing_rows(model: Model) -> np.ndarray:
@@ -110,9 +117,9 @@ def closedness(shape: Shape) -> Algorithm:
         inward(factor),
         each(watch_equalities, *ports, on="constraint"),
         each(hold_positions, *ports, *places, on="constraint", when=("own", "awake")),
-        over("climbs", climb, "place", "up", when=("row", "row_on")),
+        *climbing(climb),
         Routine(gather, ("rows", "on", "x", "busy", "left", "active")),
-        Routine(gram, ("active", "starts", "places", "freedoms", "v_at", "u_rows", "y_rows", "gram_columns", "A")),
+        Routine(gram, (*PATHS, "u_rows", "y_rows", "gram_columns", "A")),
         Routine(volume_of, ("active", "groups", "A", "LDL", "d", "scale", "volume")),
     ]
     return Algorithm(f"closedness_{'_'.join(map(str, map(int, shape)))}", found, {"run": steps})

@@ -20,6 +20,7 @@ from ..kernel.sweep import Algorithm
 from ..model.model import Model
 from ..model.weights import displacement_weights
 from ..solvers import box_adjoints  # noqa: F401  (the transposes of what solves rows)
+from . import solve_adjoints  # noqa: F401  (those of accelerations)
 from .loaded import given_laws, loaded_dynamics, without_pushes
 from .parameters import parameter_slopes
 

@@ -1,7 +1,7 @@
 """How laws change with what they see at their ports: their rules once more, on dual numbers.
 
 A law sees the displacement of every port, its velocity, its free motion and the rate r of its velocity, which makes the drift
-h r - (free - velocity) of a step (`program.free_velocities`), and nothing else: four vectors of one size, the variables. What it
+h r - (free - velocity) of a step (`program.turning`), and nothing else: four vectors of one size, the variables. What it
 says is differentiated along these few, whatever the size of the model; how they change with the state, `port_columns` says.
 Results of rules are kept apart: nothing of the step changes. Rows are those of bodies where they are: laws whose rows are made
 where bodies meet in the step are not among them.
@@ -9,7 +9,7 @@ where bodies meet in the step are not among them.
     forces    K = df/dx, D = df/dv of the loads
     rows      slopes of w = b + G y, y the motion that the multipliers x cause at the ports;
               of the forces G^T x along displacements;
-              of the gap after the step that is pushed out, o = G y' + room + h w, y' the displacement at the ports
+              of G y' + room, y' the displacement at the ports: with h w it is the gap after the step that is pushed out
 """
 
 from __future__ import annotations
@@ -194,7 +194,7 @@ def pushed_row_slopes(n: Any, *ports: Any) -> None:
     for r in pushing(n.law):
         gap = own.room[r] + n.h * w[r]
         slow[r] = where(split(stack(gap), count)[0][0] > -RECOVERY * n.h, 1.0, 0.0)
-        after[r] = after[r] + where(slow[r] > 0.5, gap, 0.0)
+        after[r] = after[r] + where(slow[r] > 0.5, own.room[r], 0.0)
     kept = stack(*(after[r] for r in displaced_rows(n.law)))
     n.slow, n.out_slopes, n.out_f_slopes = array(slow), flat(split(kept, count)[1]), flat(slopes[:, :size])
     n.turns = flat(split(G, count)[1][pushing(n.law), :, :size])

@@ -14,6 +14,7 @@ from ..elements.collection import EQUALITIES, Collection
 from ..joints import Joint
 from ..kernel.loops import Lane, Table, loops, where
 from ..kernel.plans import Plans
+from ..kernel.products import clear
 from ..kernel.sweep import SCALAR, Field, Items, NodeClass, Routine, Step, Tree
 from .law_slopes import SEEN, displaced_rows, pushing
 from .port_space import PortSpace
@@ -22,8 +23,7 @@ from .port_space import PortSpace
 @loops
 def put(count: int, size: int, places: Table, part: Lane, whole: Lane) -> None:
     """The entries of all parts at their places in a matrix; equal places add up."""
-    for i in range(size):
-        whole[i] = 0.0
+    clear(size, whole)
     for e in range(count):
         whole[places[e]] += part[e]
 
@@ -31,8 +31,7 @@ def put(count: int, size: int, places: Table, part: Lane, whole: Lane) -> None:
 @loops
 def put_awake(count: int, size: int, places: Table, laws: Table, awake: Lane, part: Lane, whole: Lane) -> None:
     """The same of the laws that are awake."""
-    for i in range(size):
-        whole[i] = 0.0
+    clear(size, whole)
     for e in range(count):
         whole[places[e]] += where(awake[laws[e]] > 0.0, part[e], 0.0)
 

@@ -37,13 +37,14 @@ from ..elements.law import RowLaw
 from ..elements.nodes import STILL, law_at
 from ..elements.ports import At, BodyAt, joined, values
 from ..elements.ports import velocities as velocities_of
+from ..elements.supports import climbing
 from ..elements.touch import ahead, meeting, nearing
 from ..errors import InputError
 from ..joints import Joint
 from ..kernel.loops import Ints, Lane, loops, where
 from ..kernel.sweep import INERTIA, POSE, SCALAR, Field, Routine, Step, each, inward, outward, over, vector
 from ..model.rules import joint_of, world_pose
-from ..solvers.boxes import gather, gram, solve_boxes, solve_soft_boxes, spread
+from ..solvers.boxes import PATHS, gather, gram, solve_boxes, solve_soft_boxes, spread
 from ..solvers.coulomb import solve_packed_cones
 from ..solvers.own_gram import clear_matrix, own_gram
 from ..solvers.problem import is_bounded_by_another
@@ -122,10 +123,14 @@ def twist_rate(n: Any) -> Vector:
 
 
 def free_velocities(n: Any, parent: Any) -> None:
-    """Velocities after a step without rows, of joints and, by J v, of bodies; and h J_dot v, which turns J in the step."""
+    """Velocities after a step without rows, of joints and, by J v, of bodies."""
     accelerations(n, parent)
     n.free_v = n.v + n.h * n.a
     n.free = n.E.pull_twist(parent.free) + n.S @ n.free_v
+
+
+def turning(n: Any) -> None:
+    """Of a body that rows look at, h J_dot v, which turns J in the step."""
     n.drift = n.h * twist_rate(n) - (n.free - n.twist)
 
 
@@ -475,11 +480,11 @@ def row_solver(kinds: int, plain: Routine) -> list[Routine]:
 
 def matrix_of_rows(kinds: int) -> list[Step]:
     """What makes A of the rows that take part; cones, of which many are listed and few are on, go lane by lane."""
-    paths, found = ("starts", "places", "freedoms", "v_at"), ("u_rows", "y_rows", "gram_columns", "A")
+    given = (*PATHS, "u_rows", "y_rows", "gram_columns", "A")
     if kinds != CONES:
-        return [Routine(gram, ("active", *paths, *found), when="busy")]
-    own = ("path_starts", "path_places", "path_v", *found, *paths, "nv", "on", "cone_own", "gram_path", "gram_force", "gram_row")
-    return [Routine(clear_matrix, ("active", "A"), when="busy"), Routine(own_gram, ("active", *own), when="busy")]
+        return [Routine(gram, given, when="busy")]
+    own = ("nv", "on", "cone_own", "gram_path", "gram_force", "gram_row")
+    return [Routine(clear_matrix, ("active", "A"), when="busy"), Routine(own_gram, (*given, *own), when="busy")]
 
 
 def row_fields(kinds: int = EQUALITIES) -> dict[str, Field]:
@@ -552,6 +557,7 @@ def dynamics(
         middle = held_middle_velocities if rows >= 0 else middle_velocities
         steps += [outward(accelerations), outward(middle), inward(again)]
     steps.append(outward(FREE[level, on_bodies and rows >= 0]))
+    steps += [over("looked_at", turning)] if level == VELOCITY and on_bodies and rows >= 0 else []
     if rows < 0:
         return steps
     return steps + solved_rows(rows, rules_of(level, hold, watch), correct, kinds=shape[3], carried=carried)
@@ -599,21 +605,20 @@ def solved_rows(
     """
     ports, places = [f"p{i}" for i in range(most)], [f"s{i}" for i in range(most)]
     watch, hold = rules
-    paths = ("active", "starts", "places", "freedoms", "v_at")
     if kinds == CROWD:
         if watch is not watch_velocities or up is not climb or carried is not None:
             raise InputError(CROWDED)
         return [
             *watching(watch, ports, crowd=True),
             each(hold, *ports, *places, on="constraint", when=("own", "awake")),
-            over("climbs", up, "place", "up", when=("row", "row_on"), under=("law", "awake")),
+            *climbing(up, under=("law", "awake")),
             GATHER_AWAKE,
             *SOLVE_CROWD,
-            Routine(spread, (*paths, "y_rows", "x", "dy"), when="busy"),
+            Routine(spread, (*PATHS, "y_rows", "x", "dy"), when="busy"),
             outward(add, when="busy"),
         ]
     solver: list[Step] = [*row_solver(kinds, SOFT_SOLVE if hold in (hold_velocities, hold_under_bounds) else SOLVE)]
-    spreading = Routine(spread, (*paths, "y_rows", "x", "dy"), when="busy")
+    spreading = Routine(spread, (*PATHS, "y_rows", "x", "dy"), when="busy")
     if carried is not None:
         solver = in_turns(solver, [spreading, outward(answer)], ports, carried)
     elif hold is hold_under_bounds:
@@ -621,7 +626,7 @@ def solved_rows(
     return [
         *watching(watch, ports),
         each(hold, *ports, *places, on="constraint", when=("own", "awake")),
-        over("climbs", up, "place", "up", when=("row", "row_on")),
+        *climbing(up),
         Routine(gather, ("rows", "on", "x", "busy", "left", "active")),
         *matrix_of_rows(kinds),
         *solver,

@@ -18,7 +18,7 @@ from ..constraints.targets import RECOVERY
 from ..elements.collection import CONES, CROWD, EQUALITIES, Shape
 from ..kernel.loops import Ints, Lane, Table, loops, maximum, where
 from ..kernel.sweep import SCALAR, Field, Routine, Step, outward
-from ..solvers.boxes import gram, residuals, solve_boxes, spread
+from ..solvers.boxes import PATHS, gram, residuals, solve_boxes, spread
 from ..solvers.own_boxes import solve_own_boxes
 from ..spatial.scalar import zeros
 from .crowds import TOLERATED, crowd_displacement
@@ -107,9 +107,8 @@ def push_out(shape: Shape, move: Callable[..., None] = displace) -> list[Step]:
 
     move   the rule that turns `dy` into displacements, outward
     """
-    paths = ("active", "starts", "places", "freedoms", "v_at")
-    matrix = Routine(gram, (*paths, "u_rows", "y_rows", "gram_columns", "A"), when="deep")
-    spreading = Routine(spread, (*paths, "y_rows", "out_x", "dy"), when="deep")
+    matrix = Routine(gram, (*PATHS, "u_rows", "y_rows", "gram_columns", "A"), when="deep")
+    spreading = Routine(spread, (*PATHS, "y_rows", "out_x", "dy"), when="deep")
     return pushed_out(shape, matrix, [spreading, outward(move, when="deep")])
 
 

@@ -35,8 +35,7 @@ def gram_adjoint(
     active: Ints,
     starts: Table,
     places: Table,
-    freedoms: Table,
-    v_at: Table,
+    unknowns: Table,
     u: Lane,
     y: Lane,
     bar_u: Lane,
@@ -53,13 +52,12 @@ def gram_adjoint(
             a = starts[r]
             c = starts[s]
             while a < starts[r + 1] and c < starts[s + 1]:
-                if v_at[a] == v_at[c]:
-                    for k in range(freedoms[a]):
-                        bar_u[places[a] + k] += weight * y[places[c] + k]
-                        bar_y[places[c] + k] += weight * u[places[a] + k]
+                if unknowns[a] == unknowns[c]:
+                    bar_u[places[a]] += weight * y[places[c]]
+                    bar_y[places[c]] += weight * u[places[a]]
                     a += 1
                     c += 1
-                elif v_at[a] < v_at[c]:
+                elif unknowns[a] < unknowns[c]:
                     a += 1
                 else:
                     c += 1
@@ -71,8 +69,7 @@ def spread_adjoint(
     active: Ints,
     starts: Table,
     places: Table,
-    freedoms: Table,
-    v_at: Table,
+    unknowns: Table,
     y: Lane,
     x: Lane,
     bar_y: Lane,
@@ -84,10 +81,9 @@ def spread_adjoint(
         r = active[i + 1]
         total = bar_x[r]
         for a in range(starts[r], starts[r + 1]):
-            for k in range(freedoms[a]):
-                p = places[a] + k
-                total += y[p] * bar_dy[v_at[a] + k]
-                bar_y[p] += bar_dy[v_at[a] + k] * x[r]
+            p = places[a]
+            total += y[p] * bar_dy[unknowns[a]]
+            bar_y[p] += bar_dy[unknowns[a]] * x[r]
         bar_x[r] = total
 
 

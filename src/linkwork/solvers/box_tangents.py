@@ -41,8 +41,7 @@ def gram_tangent(
     active: Ints,
     starts: Table,
     places: Table,
-    freedoms: Table,
-    v_at: Table,
+    unknowns: Table,
     u: Lane,
     y: Lane,
     d_u: Lane,
@@ -60,13 +59,12 @@ def gram_tangent(
             a = starts[r]
             c = starts[s]
             while a < starts[r + 1] and c < starts[s + 1]:
-                if v_at[a] == v_at[c]:
-                    for k in range(freedoms[a]):
-                        total += d_u[places[a] + k] * y[places[c] + k]
-                        total += u[places[a] + k] * d_y[places[c] + k]
+                if unknowns[a] == unknowns[c]:
+                    total += d_u[places[a]] * y[places[c]]
+                    total += u[places[a]] * d_y[places[c]]
                     a += 1
                     c += 1
-                elif v_at[a] < v_at[c]:
+                elif unknowns[a] < unknowns[c]:
                     a += 1
                 else:
                     c += 1
@@ -81,8 +79,7 @@ def spread_tangent(
     active: Ints,
     starts: Table,
     places: Table,
-    freedoms: Table,
-    v_at: Table,
+    unknowns: Table,
     y: Lane,
     x: Lane,
     d_y: Lane,
@@ -93,9 +90,8 @@ def spread_tangent(
     for i in range(active[0]):
         r = active[i + 1]
         for a in range(starts[r], starts[r + 1]):
-            for k in range(freedoms[a]):
-                p = places[a] + k
-                d_dy[v_at[a] + k] += d_y[p] * x[r] + y[p] * d_x[r]
+            p = places[a]
+            d_dy[unknowns[a]] += d_y[p] * x[r] + y[p] * d_x[r]
 
 
 @loops

@@ -1,27 +1,11 @@
-"""Problems with Coulomb cones (`solvers.problem`), solved exactly, in all lanes at once: the default of contact with friction.
+"""Problems with Coulomb cones (`solvers.problem`), solved exactly: the default of contact with friction.
 
-Newton's method on the modes of the rows: free or at a bound, open, sticking or sliding. The rows of given modes are a linear
-system (`cone_modes`). With x found, y = x - u in scaled rows tells the next modes: y_n <= 0 opens, |y_t| <= mu y_n sticks, else
-friction acts along y_t. A step goes from x toward the x of the modes, as far as it makes the natural map of the complementarity
-problem smaller. Sweeps of block Gauss-Seidel with exact solves of every contact (`contact_block`) give the first modes, unless
-the x given is close, and new ones where no step leads down; alternating directions (`admm`) take turns with them there.
-
-Redundant rows need no pivoting: rows of given modes are solved by proximal rounds (A + eps 1) dx = -u with one factor, until the
-residual stands still. Where it stands still above rounding, the rows contradict one another by a little, as gaps and turning
-normals make them do. Then x goes along what they cannot mend until a row meets its bound, which changes its mode (`walk`); and
-where x of the modes is beyond bounds, as far as the first of them (`part_inside`). So the load moves on to rows that can bear it.
-A contradiction below JAM moves nothing: it is mended in the mean, and loads stay as they are.
-
-Rounds begin at x = 0 and reach the solution of least norm, whatever the order of the contacts and the start; x that went along
-contradictions is kept, and at the end rounds start once more from zero, if that has the same modes. Where contacts slide, they do
-so with the directions of friction found there, until these do not change: of all loads that friction allows to a body on many
-points, one is chosen. A is any matrix whose symmetric part is semidefinite.
+The modes of the rows, free or at a bound, open, sticking or sliding, are searched by Newton's method, sweeps of Gauss-Seidel and
+alternating directions (`cone_search`). What that leaves unsolved is tried once more by way of softer problems (`softening`).
 
 The x with the least natural map is kept, and `left` tells it, in the units of u. A problem without a solution (contacts that ask
-for contradicting motions) shows there. What a few changes of modes leave is followed along a path of smoothed cones
-(`cone_path`), and the search goes on from its end. Steps of a run end it after a few changes of modes that lead nowhere, if what
-is left is small; `solve` does not. A batch goes lane by lane, each on the rows that are on in it (`own_rows`):
-a result does not depend on its neighbours.
+for contradicting motions) shows there; `existence` proves whether there is one. A batch goes lane by lane, each on the
+rows that are on in it (`own_rows`): a result does not depend on its neighbours.
 """
 
 from __future__ import annotations
@@ -32,299 +16,14 @@ import numpy as np
 
 from ..kernel.lane_by_lane import lane_by_lane
 from ..kernel.lanes import Lanes
-from ..kernel.loops import Ints, Lane, LoopFunction, Strided, Table, all, any, loops, maximum, minimum, sqrt, where
-from ..kernel.matrix_vector import affine
-from .cone_modes import REGULAR, approach, factor_modes, part_inside, redundant, start_modes, walk
-from .cone_path import follow_path
-from .cone_rows import largest_terms, natural_map, project_cones, scale_cones, sweep_cones, what_is_left
-from .lu import factor_lu, solve_lu
+from ..kernel.loops import Ints, Lane, LoopFunction, Strided, Table
+from .cone_rows import scale_cones
+from .cone_search import CHANGES, PATIENCE, TIRED
 from .own_rows import hand_back, list_own, on_alike, take_packed, take_rows, take_whole
 from .problem import Info, Problem
+from .softening import UNSOLVED, solve_slots
 
-EPS = 1e-6  # relative weight of the last solution in a proximal round
-SOFTEST = 1e-2  # the same at most, where steps do not lead down
-FINER, FINEST = 0.02, 1e-12  # of a contradiction: the same where one was found, and at least
-ROUNDS = 6  # proximal rounds on one factor
-SLOW = 0.05  # of the residual: where a round leaves more, friction turns, and the next modes know where
-LAST_ROUNDS, LAST_SLOW = 16, 0.5  # the same for the solution of least norm
-RESTARTS = 12  # toward it, as directions of sliding depend on it
-SAME = 1e-9  # of the largest terms: changes of x that end them
-CHANGES = 60  # of modes, at most
-EASY, HARD = 8, 14  # of them, before what is left is followed along a path: for a while, and to its end
-THERE, END = 1e-4, 1e-16  # of b: how smooth cones are then
-WALKS = 6  # to the next bound, at most, before other ways are tried
-LEAST_PART = 1e-3  # of a step: as far at least a bound must be away
-GUESSED = 0.03  # of b: the natural map of a start that needs no sweeps
-SWEEPS = 3  # of Gauss-Seidel, and more later
-CLOSE = 1e-3  # relative: how well they need to know sliding
-ALTERNATIONS = 60  # of directions, and more later
-RHO = 0.03  # the weight of their split
-DECREASE = 0.1  # of the residual: the least that a step is to bring
-HALVINGS = 8  # of a step
-COLD = 2  # changes that lead nowhere before the search starts anew, from zero
-PATIENCE = 6  # the same before a search in a step of a run ends, if what is left is at most TIRED of b
-TIRED = 2e-5
-ENOUGH = 5e-14  # of the largest terms: the residual that ends the search
-ROUNDING = 1e-12  # of the largest terms: the same where no step leads down
-JAM = 1e-11  # of b: the same where no step of these modes changes it
-STILL = 1e-3  # relative: such a change is none
-SMALL = 1e-15  # of the largest terms: what proximal rounds are to reach
-
-
-@loops
-def alternate(
-    m: int,
-    kinds: Ints,
-    A: Lane,
-    bs: Lane,
-    lo: Lane,
-    hi: Lane,
-    scale: Lane,
-    inside: Lane,
-    force: Lane,
-    xn: Lane,
-    z: Lane,
-    T: Lane,
-    rounds: int,
-    go: float,
-) -> None:
-    """Go on with alternating directions (`admm`), in lanes that go: slow, but they move where Gauss-Seidel and Newton do not.
-
-    xn sees the matrix, `inside` stays in the cones, `force` is between them and becomes u + s.
-    """
-    for i in range(m):
-        for k in range(m):
-            T[i * m + k] = A[i * m + k]
-        T[i * m + i] += RHO
-    factor_lu(m, T)
-    for _ in range(rounds):
-        for i in range(m):
-            xn[i] = RHO * inside[i] + force[i] - bs[i]
-        for i in range(m):
-            if kinds[i] == 1:
-                xn[i] -= hi[i + 1] * sqrt(force[i + 1] * force[i + 1] + force[i + 2] * force[i + 2])
-        solve_lu(m, T, xn)
-        for i in range(m):
-            z[i] = xn[i] - force[i] / RHO
-        project_cones(m, kinds, lo, hi, scale, z)
-        for i in range(m):
-            new = force[i] - RHO * (xn[i] - z[i])
-            force[i] = where(go > 0.0, new, force[i])
-            inside[i] = where(go > 0.0, z[i], inside[i])
-
-
-@loops
-def shorten(
-    m: int,
-    kinds: Ints,
-    lo: Lane,
-    hi: Lane,
-    scale: Lane,
-    xs: Lane,
-    u: Lane,
-    xn: Lane,
-    un: Lane,
-    z: Lane,
-    share: float,
-    enough: float,
-    go: float,
-) -> float:
-    """The largest of 1/2, 1/4, ... of a step at which the natural map is below `enough`, in lanes without a share; else 0."""
-    trial = 1.0 + 0.0 * go
-    for _ in range(HALVINGS):
-        if all((share > 0.0) | ~(go > 0.0)):
-            break
-        trial = 0.5 * trial
-        new = natural_map(m, kinds, lo, hi, scale, xs, u, xn, un, trial, z)
-        share = where((new < enough) & ~(share > 0.0), trial, share)
-    return share
-
-
-@loops
-def solve_slots(
-    m: int,
-    kinds: Ints,
-    xs: Lane,
-    A: Lane,
-    left: Strided,
-    rounds: Strided,
-    T: Lane,
-    scale: Lane,
-    bs: Lane,
-    lo: Lane,
-    hi: Lane,
-    u: Lane,
-    xn: Lane,
-    un: Lane,
-    best: Lane,
-    inside: Lane,
-    force: Lane,
-    z: Lane,
-    keep: Lane,
-    turn: Lane,
-    more: Lane,
-    order: Ints,
-    patience: int,
-) -> None:
-    """The multipliers of scaled rows, which become those of unscaled ones, in `best`; from xs on.
-
-    patience   changes of modes that lead nowhere, after which the search ends if little is left
-    """
-    go = 1.0 + 0.0 * A[0]
-    sweeping = go
-    alternating = 0.0 * go
-    turns = 0.0 * go  # 1: alternating directions are next, where no step leads down
-    eps = EPS * go
-    given = 0.0 * go
-    walks = 0.0 * go
-    tries = 0.0 * go
-    least_eps = EPS + 0.0 * go
-    rounds[0] = 0.0
-    for i in range(m):
-        given = maximum(given, abs(bs[i]))
-        best[i] = xs[i]
-        xn[i] = xs[i]
-        inside[i] = 0.0
-        force[i] = bs[i]
-    affine(m, A, bs, xs, u)
-    least = natural_map(m, kinds, lo, hi, scale, xs, u, xs, u, 0.0 * go, z)
-    off = least
-    elsewhere = 0.0 * go  # 1: xs is where u and `off` are not known
-    loose = 0.0 * go  # 1: rows of the last modes were redundant
-    go = where(least <= ENOUGH * given, 0.0, go)
-    sweeping = where(least <= GUESSED * given, 0.0, sweeping)
-    for change in range(CHANGES):
-        if not any(go > 0.0):
-            break
-        end = 0.0
-        if change == EASY:
-            end = THERE
-        elif change == HARD:
-            end = END
-        if any(end > 0.0):
-            size = largest_terms(m, best, given)
-            least = follow_path(
-                m, kinds, A, bs, lo, hi, scale, best, inside, force, xs, xn, un, u, z, keep, turn, more, T, rounds,
-                given, least, ENOUGH * size, end, go,
-            )  # fmt: skip
-            go = where(least <= ENOUGH * size, 0.0, go)
-            for i in range(m):
-                xs[i] = best[i]
-                inside[i] = best[i]
-                force[i] = bs[i]
-            elsewhere = 1.0 + 0.0 * go
-            tries = maximum(tries, 1.0)
-            sweeping = 0.0 * go
-            alternating = 0.0 * go
-            eps = EPS + 0.0 * go
-        if any(sweeping > 0.0):
-            sweep_cones(m, kinds, A, bs, lo, hi, scale, xs, SWEEPS + change, CLOSE, where(go > 0.0, sweeping, 0.0))
-        if any(alternating > 0.0):
-            alternate(m, kinds, A, bs, lo, hi, scale, inside, force, xn, z, T, ALTERNATIONS + 2 * change, alternating)
-            for i in range(m):
-                xs[i] = where(alternating > 0.0, inside[i], xs[i])
-        elsewhere = where((sweeping > 0.0) | (alternating > 0.0), 1.0, elsewhere)
-        if any(elsewhere > 0.0):
-            affine(m, A, bs, xs, un)
-            for i in range(m):
-                u[i] = where(elsewhere > 0.0, un[i], u[i])
-            off = where(elsewhere > 0.0, natural_map(m, kinds, lo, hi, scale, xs, u, xs, u, 0.0 * go, z), off)
-        size = largest_terms(m, xs, given)
-        better = (go > 0.0) & (off < least)
-        for i in range(m):
-            best[i] = where(better, xs[i], best[i])
-        least = where(better, off, least)
-        usual = (eps >= EPS) & (eps <= EPS) & ~(loose > 0.0)
-        of_factor = where(usual, REGULAR, eps)
-        n = factor_modes(m, kinds, A, lo, hi, scale, xs, u, of_factor, keep, turn, more, z, order, T)
-        loose = redundant(n, T)
-        if any(usual & (loose > 0.0)):
-            of_factor = where(usual & (loose > 0.0), EPS, of_factor)
-            n = factor_modes(m, kinds, A, lo, hi, scale, xs, u, of_factor, keep, turn, more, z, order, T)
-            loose = redundant(n, T)
-        rounds[0] += go
-        begun = where(walks + tries > 0.0, 1.0, 0.0)  # else at zero, which leads to the solution of least norm
-        start_modes(m, kinds, keep, turn, xs, z, xn, begun, go)
-        rest = approach(n, m, kinds, A, bs, keep, turn, xn, un, z, order, T, SMALL * size, ROUNDS, SLOW, of_factor, go)
-        full = natural_map(m, kinds, lo, hi, scale, xn, un, xn, un, 0.0 * go, z)
-        ends = full <= ENOUGH * size
-        enough = (1.0 - DECREASE) * off
-        share = where(ends | (full < enough), 1.0, 0.0)
-        share = shorten(m, kinds, lo, hi, scale, xs, u, xn, un, z, share, enough, go)
-        stands = (off <= (1.0 + STILL) * least) & (abs(full - off) <= STILL * off)
-        jams = (go > 0.0) & ~(share > 0.0) & stands & (least <= JAM * given)
-        stuck = (go > 0.0) & ~(share > 0.0) & (walks < WALKS) & ~jams
-        contradict = stuck & (of_factor > REGULAR) & (full <= n * rest) & (full <= (1.0 + STILL) * off)
-        harder = contradict & (eps > EPS)
-        walked = 0.0 * go
-        if any(contradict & ~harder):
-            ways = where(contradict & ~harder, 1.0, 0.0)
-            walked = walk(n, m, kinds, lo, hi, keep, turn, xn, un, z, order, T, of_factor, ways)
-            share = where(walked > 0.0, 1.0, share)
-            walks += walked
-        blocked = stuck & ~(walked > 0.0) & (eps <= EPS)
-        if any(blocked):
-            part = part_inside(m, kinds, lo, hi, keep, xs, xn)
-            blocked = blocked & (part > LEAST_PART) & (part < 1.0)
-            share = where(blocked, part, share)
-            walks += where(blocked, 1.0, 0.0)
-        moves = (go > 0.0) & (share > 0.0)
-        go = where(~moves & (least <= ROUNDING * size), 0.0, go)
-        fails = (go > 0.0) & ~moves & ~harder & ~jams
-        tries += where(fails, 1.0, 0.0)
-        tired = fails & (least <= TIRED * given) & (tries >= patience) & (change >= EASY)
-        anew = fails & (tries > COLD - 0.5) & (tries < COLD + 0.5)
-        sweeping = where(fails & ((turns <= 0.0) | anew), 1.0, 0.0)
-        alternating = where(fails & (turns > 0.0) & ~anew, 1.0, 0.0)
-        turns = where(fails & ~anew, 1.0 - turns, turns)
-        walks = where(anew, 0.0, walks)
-        least_eps = where(walked > 0.0, minimum(least_eps, maximum(FINER * rest, FINEST)), least_eps)
-        eps = where(moves, maximum(where(share < 1.0, eps, 0.1 * eps), least_eps), minimum(10.0 * eps, SOFTEST))
-        eps = where(walked > 0.0, least_eps, where(harder | anew, EPS, eps))
-        elsewhere = where(moves & ((share < 1.0) | (walked > 0.0)), 1.0, 0.0)
-        close_enough = where(jams, (1.0 + STILL) * off, ENOUGH * size)
-        off = where(moves, full, off)
-        slides = 0.0 * go
-        for i in range(m):
-            xs[i] = where(moves, where(share < 1.0, xs[i] + share * (xn[i] - xs[i]), xn[i]), where(anew, 0.0, xs[i]))
-            u[i] = where(moves, un[i], u[i])
-            z[i] = xs[i]
-            inside[i] = where(moves & ends, xn[i], inside[i])
-            if kinds[i] == 1:
-                slides = maximum(slides, keep[i] - keep[i + 2])
-        ended = where((moves & ends & (begun > 0.0)) | jams, loose, 0.0)
-        turned = where(moves & ends & ~(begun > 0.0) & (slides > 0.0), loose, 0.0)
-        first = 1
-        if any(ended > 0.0):
-            first = 0
-        for again in range(first, RESTARTS):  # from zero to the solution of least norm, if it has the same modes
-            if again == 1:
-                ended = maximum(ended, turned)
-            if not any(ended + turned > 0.0):
-                break
-            turned = where(ended > 0.0, 0.0, turned)
-            if again > 0:  # friction has turned
-                of_factor = EPS + 0.0 * go
-                n = factor_modes(m, kinds, A, lo, hi, scale, xn, un, of_factor, keep, turn, more, z, order, T)
-            start_modes(m, kinds, keep, turn, xs, z, xn, 0.0, ended)
-            approach(
-                n, m, kinds, A, bs, keep, turn, xn, un, z, order, T, SMALL * size, LAST_ROUNDS, LAST_SLOW, of_factor, ended
-            )  # fmt: skip
-            new = natural_map(m, kinds, lo, hi, scale, xn, un, xn, un, 0.0 * go, z)
-            found = (ended > 0.0) & (new <= close_enough)
-            way = 0.0 * go
-            slides = 0.0 * go
-            for i in range(m):
-                way = maximum(way, abs(xn[i] - inside[i]))
-                inside[i] = where(ended > 0.0, xn[i], inside[i])
-                xs[i] = where(found, xn[i], xs[i])
-                if kinds[i] == 1:
-                    slides = maximum(slides, keep[i] - keep[i + 2])
-            ended = where((slides > 0.0) & (way > SAME * size), ended, 0.0)
-        for i in range(m):
-            best[i] = where((moves & ends) | jams, xs[i], best[i])
-        go = where((moves & ends) | jams | tired, 0.0, go)
-    what_is_left(m, kinds, A, bs, lo, hi, scale, best, u, z, left)
+SCRATCH = 18  # arrays of a number per row
 
 
 @lane_by_lane(on_alike)
@@ -357,11 +56,14 @@ def solve_cones(
     keep: Lane,
     turn: Lane,
     more: Lane,
+    kept: Lane,
+    start: Lane,
+    stiff: Lane,
     kinds: Ints,
     order: Ints,
     own: Ints,
 ) -> None:
-    """The multipliers x of the listed rows, from the x given (zero, or those of the step before), lane by lane.
+    """The multipliers x of the listed rows, from the x given (zero, or those of the step before).
 
     active   how many rows take part, then they; the rows of one contact stand together, and are on together
     cones    of every row what it is: see `problem`
@@ -376,8 +78,9 @@ def solve_cones(
     take_whole(n, own, kinds, keep, active[0], A, scale, K)
     scale_cones(n, kinds, bs, lo, hi, more, xs, scale)
     solve_slots(
-        n, kinds, xs, K, left, rounds, T, scale, bs, lo, hi, u, xn, un, best, inside, force, z, keep, turn, more, order, CHANGES
-    )
+        n, kinds, xs, K, left, rounds, T, scale, bs, lo, hi, u, xn, un, best, inside, force, z, keep, turn, more, kept, start,
+        stiff, order, CHANGES, UNSOLVED,
+    )  # fmt: skip
     hand_back(n, own, active, best, x)
 
 
@@ -411,6 +114,9 @@ def solve_packed_cones(
     keep: Lane,
     turn: Lane,
     more: Lane,
+    kept: Lane,
+    start: Lane,
+    stiff: Lane,
     kinds: Ints,
     order: Ints,
     own: Ints,
@@ -421,8 +127,9 @@ def solve_packed_cones(
     take_packed(n, own, kinds, keep, A, scale, K)
     scale_cones(n, kinds, bs, lo, hi, more, xs, scale)
     solve_slots(
-        n, kinds, xs, K, left, rounds, T, scale, bs, lo, hi, u, xn, un, best, inside, force, z, keep, turn, more, order, PATIENCE
-    )
+        n, kinds, xs, K, left, rounds, T, scale, bs, lo, hi, u, xn, un, best, inside, force, z, keep, turn, more, kept, start,
+        stiff, order, PATIENCE, TIRED,
+    )  # fmt: skip
     hand_back(n, own, active, best, x)
 
 
@@ -435,7 +142,7 @@ def solve(problem: Problem, warm: np.ndarray | None = None) -> tuple[np.ndarray,
 def solve_all(problems: Sequence[Problem], warm: Sequence[np.ndarray] | None = None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """x (problems, rows), what is left and rounds of problems with the same rows, in as many lanes."""
     m, W = len(problems[0].b), len(problems)
-    scratch = [*np.zeros((2, m * m, W)), *np.zeros((15, m, W)), *np.zeros((3, m), np.int64)]
+    scratch = [*np.zeros((2, m * m, W)), *np.zeros((SCRATCH, m, W)), *np.zeros((3, m), np.int64)]
     return call_in_lanes(solve_cones, problems, warm, *scratch)
 
 

@@ -6,7 +6,7 @@ A_ik = U_i . Y_k summed over the joints of both rows, in scaled rows, and `soft`
 from __future__ import annotations
 
 from ..kernel.loops import Ints, Lane, loops, where
-from .coulomb import PATIENCE, solve_slots
+from .cone_search import PATIENCE, search_modes
 from .sparse_rows import product
 
 SMALL_MATRIX = 30  # rows: islands up to here get their matrix at once
@@ -65,10 +65,11 @@ def solve_dense_island(
     if m > most:
         return False
     row_matrix(m, at, block, U, Y, scale, soft, K)
-    solve_slots(
-        m, kinds, xs, K, w, w[1:], K[m * m :], scale, bs, lo, hi, u, xn, un, best, inside, force, z, keep, turn, d, unknowns,
-        PATIENCE,
+    w[0] = 0.0
+    search_modes(
+        m, kinds, xs, K, w, K[m * m :], scale, bs, lo, hi, u, xn, un, best, inside, force, z, keep, turn, d, unknowns,
+        PATIENCE, 1.0 + 0.0 * soft,
     )  # fmt: skip
     for i in range(m):
-        best[i] = best[i] / where(scale[i] > 0.0, scale[i], 1.0)
+        best[i] = where(scale[i] > 0.0, best[i], 0.0)
     return True

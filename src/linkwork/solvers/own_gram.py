@@ -23,17 +23,13 @@ def clear_matrix(active: Ints, A: Lane) -> None:
 @lane_by_lane(on_alike)
 def own_gram(
     active: Ints,
-    path_starts: Table,
-    path_places: Table,
-    path_v: Table,
+    starts: Table,
+    places: Table,
+    unknowns: Table,
     u: Strided,
     y: Strided,
     columns: Lane,
     A: Strided,
-    starts: Table,
-    places: Table,
-    freedoms: Table,
-    v_at: Table,
     nv: int,
     on: Strided,
     own: Ints,
@@ -50,15 +46,15 @@ def own_gram(
     clear(nv * wide, columns)
     for p in range(n):
         r = active[own[p] + 1]
-        for e in range(path_starts[r], path_starts[r + 1]):
-            columns[path_v[e] * wide + p] = y[path_places[e]]
+        for e in range(starts[r], starts[r + 1]):
+            columns[unknowns[e] * wide + p] = y[places[e]]
     for p in range(n):
         r = active[own[p] + 1]
-        first = path_starts[r]
-        count = path_starts[r + 1] - first
+        first = starts[r]
+        count = starts[r + 1] - first
         for k in range(count):
-            path[k] = path_v[first + k]
-            force[k] = u[path_places[first + k]]
+            path[k] = unknowns[first + k]
+            force[k] = u[places[first + k]]
         combine(count, path, force, columns, wide, (p + 8) // 8 * 8, row)
         at = own[p] * (own[p] + 1) // 2
         for q in range(p + 1):

@@ -21,7 +21,7 @@ from __future__ import annotations
 from ..kernel.loops import Ints, Lane, Table, any, loops, maximum, minimum, sqrt, where
 from .cone_modes import choose_modes, list_unknowns, right_side, start_modes
 from .cone_rows import largest_terms, natural_map, project_cones
-from .coulomb import (
+from .cone_search import (
     DECREASE,
     RHO,
     SMALL,

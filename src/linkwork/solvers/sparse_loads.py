@@ -5,7 +5,7 @@ from __future__ import annotations
 from ..kernel.loops import Ints, Lane, any, loops, maximum
 from .cone_modes import choose_modes, list_unknowns, move, right_side, start_modes
 from .cone_rows import natural_map
-from .coulomb import SMALL
+from .cone_search import SMALL
 from .sparse_rows import factor_sparse, solve_sparse, sparse_motions, turn_entries
 
 EPS = 1e-7  # relative weight of the last solution in a proximal round

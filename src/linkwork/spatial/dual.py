@@ -94,25 +94,32 @@ class Dual(Smooth):
         return f"{type(self).__name__}({self.x}, {self.grad})"
 
 
-class Rate(Dual):
-    """A dual whose entries may be duals: what changes along a motion, the whole of which is differentiated."""
+class Bend(Dual):
+    """A dual whose entries may be duals: a derivative of a law inside a step that is differentiated."""
 
     __slots__ = ()
     level: ClassVar[int] = 1
 
 
-class Gradient(Dual):
-    """A dual whose entries may be duals or rates."""
+class Rate(Dual):
+    """A dual whose entries may be duals or bends: what changes along a motion, the whole of which is differentiated."""
 
     __slots__ = ()
     level: ClassVar[int] = 2
+
+
+class Gradient(Dual):
+    """A dual whose entries may be duals, bends or rates."""
+
+    __slots__ = ()
+    level: ClassVar[int] = 3
 
 
 class Slope(Dual):
     """A dual whose entries may be gradients: what a function that is differentiated differentiates in turn."""
 
     __slots__ = ()
-    level: ClassVar[int] = 3
+    level: ClassVar[int] = 4
 
 
 def variables(x: Vector, count: int, first: int = 0, kind: type[Dual] = Dual) -> Vector:

@@ -8,16 +8,20 @@ run of n steps with c checkpoints needs memory for c + n / c states, and takes i
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 
 from ..elements.collection import collection
 from ..errors import CompileError, InputError
 from ..kernel.adjoint import adjoint, bar, bars_of, with_reversed_items
 from ..kernel.directional import with_slopes
+from ..kernel.first_writes import first_writes
 from ..kernel.plans import Plans
 from ..kernel.running import Arrays, run_plan
 from ..model import Model
 from . import step_adjoints  # noqa: F401  (the transposes of routines)
+from .column_adjoints import StepColumns
 from .stepper import Stepper, program_of
 
 METHOD = "reduced"
@@ -29,19 +33,14 @@ class StepAdjoint:
     parameters   whether numbers of bodies and laws have weights, too
     """
 
-    def __init__(self, model: Model, stepper: Stepper, parameters: bool) -> None:
-        self.model, self.program = model, program_of(stepper, model, METHOD)
+    def __init__(self, model: Model, stepper: Stepper, parameters: bool, method: str) -> None:
+        self.model, self.program = model, program_of(stepper, model, method)
         own = self.program.algorithm
         if collection(model).told_count or self.program.passes != 1:
             raise InputError(f"gradients of steps: {stepper.name} on this model is not one pass of compiled code")
         self.sets = tuple(of for of in own.sets if of in ("", "force", "constraint")) if parameters else ()
-        try:
-            self.algorithm = adjoint(own, self.sets)
-        except CompileError as error:
-            raise InputError(
-                f"gradients of steps: {stepper.name} on this model cannot be run backwards, symplectic_euler can ({error})"
-            ) from error
         tree = (self.program.bind(model) if self.program.bind else model.plan).tree
+        self.algorithm = adjoint(own, self.sets, first_writes(own, tree))
         self.plans = Plans(with_reversed_items(with_slopes(tree, self.sets) if parameters else tree))
         self.states = tuple(name for name, f in own.fields.items() if f.kind == "state")
 
@@ -50,17 +49,25 @@ class StepAdjoint:
 
         given   (size,), (batch, size), or (batch, records, size) with one record a step
         """
-        own, batch = self.program.algorithm, len(kept["q"])
+        own, batch = self.program.algorithm, len(next(iter(kept.values())))
         return run_plan(self.plans, own, kept | given, self.states, batch, steps // every, every)
 
-    def backwards(self, bars: Arrays, starts: Arrays, given: Arrays, ends: Arrays, wanted: tuple[str, ...]) -> Arrays:
+    def backwards(
+        self,
+        bars: Arrays,
+        starts: Arrays,
+        given: Arrays,
+        ends: Arrays,
+        wanted: tuple[str, ...],
+        slopes: Mapping[str, np.ndarray] | None = None,
+    ) -> Arrays:
         """Weights before some steps, which begin at `starts` (batch, steps, size), given those after them.
 
         bars     of states, and of numbers of nodes (batch, size); changed in place
         ends     of the state after every step (batch, steps, size), added where it is
         wanted   inputs whose weights are asked for: (batch, steps, size) each
         """
-        batch, steps = starts["q"].shape[:2]
+        batch, steps = next(iter(starts.values())).shape[:2]
         turned = {name: np.ascontiguousarray(x[:, ::-1]) for name, x in (starts | ends).items()}
         turned |= {name: np.ascontiguousarray(x[:, ::-1]) if x.ndim == 3 else x for name, x in given.items()}
         outputs = tuple(map(bar, wanted))
@@ -69,12 +76,26 @@ class StepAdjoint:
             bars[name] = found[name][:, -1]
         return {name: found[bar(name)][:, ::-1] for name in wanted}
 
-    def first_bars(self, batch: int) -> Arrays:
+    def first_bars(self, batch: int, slopes: Mapping[str, np.ndarray] | None = None) -> Arrays:
         """No weights yet."""
         names = (*(bar(name) for name in self.states if bar(name) in self.algorithm.fields), *map(bars_of, self.sets))
         return {name: np.zeros((batch, self.plans.size(self.algorithm, name))) for name in names}
 
+    def numbers(self, bars: Arrays, slopes: Mapping[str, np.ndarray]) -> np.ndarray:
+        """Weights (batch, numbers) of numbers of bodies and laws, of which `slopes` says how those of every set change."""
+        return np.sum([bars[bars_of(of)] @ x.T for of, x in slopes.items() if bars_of(of) in bars], axis=0)
 
-def step_adjoint(model: Model, stepper: Stepper, parameters: bool = False) -> StepAdjoint:
-    """Kept with the model."""
-    return model.keep_as((StepAdjoint, stepper, parameters), lambda: StepAdjoint(model, stepper, parameters))
+
+Backwards = StepAdjoint | StepColumns
+
+
+def step_adjoint(model: Model, stepper: Stepper, parameters: bool = False, method: str = METHOD) -> Backwards:
+    """Kept with the model: the program backwards, or its columns where it has no adjoint."""
+
+    def made() -> Backwards:
+        try:
+            return StepAdjoint(model, stepper, parameters, method)
+        except CompileError:
+            return StepColumns(model, stepper, parameters, method)
+
+    return model.keep_as((StepAdjoint, stepper, parameters, method), made)

@@ -16,23 +16,21 @@ import numpy as np
 from ..elements.collection import collection
 from ..errors import CompileError, InputError
 from ..kernel.call import Call
-from ..kernel.directional import directional, directional_at_solutions, known, showing, solutions, with_slopes
+from ..kernel.directional import companion, directional, directional_at_solutions, known, showing, solutions, with_slopes
 from ..kernel.plans import Plans
 from ..kernel.sweep import SCALAR, Algorithm, Field, Routine, Step
-from ..model import Model, State
-from ..model.manifold import DIFFERENCE
+from ..model import Model
 from ..solvers.box_adjoints import keep_matrix
 from ..solvers.boxes import solve_boxes, solve_soft_boxes
 from ..solvers.coulomb import solve_packed_cones
 from ..solvers.edges import find_edges
 from ..solvers.own_boxes import solve_own_boxes
-from . import step_tangents  # noqa: F401  (what routines change by)
+from . import implicit_tangents, step_tangents  # noqa: F401  (what routines change by)
 from .stepper import Stepper, program_of
+from .tangent_spaces import SPACES
 
-DIFFERENCE_DIRECTIONAL = directional(DIFFERENCE)
 METHOD = "reduced"
 SOLVERS = (solve_boxes, solve_soft_boxes, solve_own_boxes, solve_packed_cones)
-ENDS = ("q", "v", "d_q", "d_v")
 
 
 class StepTangent:
@@ -41,8 +39,8 @@ class StepTangent:
     parameters   whether numbers of bodies and laws change, too
     """
 
-    def __init__(self, model: Model, stepper: Stepper, parameters: bool) -> None:
-        self.model, self.program = model, program_of(stepper, model, METHOD)
+    def __init__(self, model: Model, stepper: Stepper, parameters: bool, method: str) -> None:
+        self.model, self.program, self.space = model, program_of(stepper, model, method), SPACES[method]
         laws = collection(model)
         if laws.told_count:
             raise InputError("derivatives of steps: motions of constraints that only Python can compute are not differentiated")
@@ -53,7 +51,7 @@ class StepTangent:
             self.algorithm = directional(own, self.sets)
         except CompileError as error:
             raise InputError(
-                f"derivatives of steps: {stepper.name} on this model has none, symplectic_euler and rk4 have ({error})"
+                f"derivatives of steps: {stepper.name} on this model has none, symplectic_euler has ({error})"
             ) from error
         self.plans = Plans(with_slopes(tree, self.sets) if parameters else tree)
         self.found = solutions(own) if self.program.passes == 1 else ()
@@ -75,7 +73,7 @@ class StepTangent:
     def solve(self, inputs: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
         """What the solvers of one step find, (batch, size) each, given the inputs of the step (batch, count, size); and the
         rows that are at an edge (see `solvers.edges`)."""
-        fields, batch = self.solving.fields, len(inputs["q"])
+        fields, batch = self.solving.fields, len(inputs[self.space.positions])
         given = {name: np.ascontiguousarray(x[:, 0]) for name, x in inputs.items() if name in fields}
         absent = tuple(name for name, f in fields.items() if f.kind == "input" and name not in given)
         plan = self.plans(self.solving, self.plans.lanes(self.solving, batch), ("run",), absent)
@@ -132,35 +130,39 @@ class _Arrays:
         plan = tangent.plans(algorithm, lanes, ("run",), absent)
         names = [name for name, f in fields.items() if f.kind == "state" or name in given]
         self.inputs = {name: np.zeros((batch, count, plan.sizes[name])) for name in names}
-        self.ends = {name: np.empty((batch, count, plan.sizes[name])) for name in ENDS}
+        own = (tangent.space.positions, tangent.space.velocities)
+        self.ends = {name: np.empty((batch, count, plan.sizes[name])) for name in (*own, *map(companion, own))}
         flat = [{k: x.reshape(batch * count, -1) for k, x in some.items()} for some in (self.inputs, self.ends)]
         self.run = Call(plan, flat[0], flat[1], batch * count)
 
 
-def step_tangent(model: Model, stepper: Stepper, parameters: bool = False) -> StepTangent:
+def step_tangent(model: Model, stepper: Stepper, parameters: bool = False, method: str = METHOD) -> StepTangent:
     """Kept with the model."""
-    return model.keep_as((StepTangent, stepper, parameters), lambda: StepTangent(model, stepper, parameters))
+    key = (StepTangent, stepper, parameters, method)
+    return model.keep_as(key, lambda: StepTangent(model, stepper, parameters, method))
 
 
 def along(
     tangent: StepTangent,
-    state: State,
+    parts: Mapping[str, np.ndarray],
+    t: float,
     dt: float,
     given: Mapping[str, Any],
     changes: Mapping[str, np.ndarray],
     steps: int,
 ) -> tuple[np.ndarray, np.ndarray | None]:
-    """The changes (batch, count, 2 nv) of the states after the steps, along `count` directions of each of a batch of states; and
+    """The changes (batch, count, 2 n) of the states after the steps, along `count` directions of each of a batch of states; and
     which rows are at an edge (batch, rows), where that is known: of one step, along several directions.
 
-    state     (batch, ...)
+    parts     of the states (batch, size), at the time t
     given     tau, external, u: (...) of one state, or (batch, ...); None where there is none
     changes   of inputs and states, by their names (batch, count, size) or (count, size)
     """
-    model, program, batch = tangent.model, tangent.program, len(state.q)
+    model, program, space = tangent.model, tangent.program, tangent.space
+    batch = len(parts[space.positions])
     fixed = program.given(model, dt)
     own = {name: np.asarray(x, float) for name, x in given.items() if x is not None}
-    kept = program.entered(model, {"q": state.q, "v": state.v}, float(state.t))
+    kept = program.entered(model, dict(parts), t)
     count = max(x.shape[-2] for x in changes.values())
     told = bool(tangent.found) and steps == 1 and count > 1
     names = (*fixed, *own, *changes, *(map(known, tangent.found) if told else ()))
@@ -170,7 +172,7 @@ def along(
         inputs[name][...] = np.reshape(x, -1)
     for name, x in kept.items():
         inputs[name][...] = x[:, None]
-    inputs["t"][...] = float(state.t)
+    inputs["t"][...] = t
     for name, x in own.items():
         one = x.ndim == (2 if name == "external" else 1)
         inputs[name][...] = x.reshape(-1) if one else x.reshape(len(x), 1, -1)
@@ -183,14 +185,8 @@ def along(
         for name, x in found.items():
             inputs[known(name)][...] = x[:, None]
     arrays.run(every=steps * program.passes)
-    q, d_q, nv = arrays.ends["q"], arrays.ends["d_q"], model.nv
-    out = np.empty((batch, count, 2 * nv))
-    out[..., :nv] = displacements(model, q.reshape(-1, model.nq), d_q.reshape(-1, model.nq)).reshape(batch, count, nv)
-    out[..., nv:] = arrays.ends["d_v"]
+    x, d_x = (arrays.ends[name].reshape(batch * count, -1) for name in (space.positions, companion(space.positions)))
+    moved = space.displacements(model, x, d_x).reshape(batch, count, -1)
+    out = np.concatenate([moved, arrays.ends[companion(space.velocities)]], axis=-1)
     tangent.give_back(arrays)
     return out, None if edges is None else edges > 0.0
-
-
-def displacements(model: Model, q: np.ndarray, d_q: np.ndarray) -> np.ndarray:
-    """Changes of coordinates (count, nq) at q as displacements of the joints (count, nv)."""
-    return model.quick(DIFFERENCE_DIRECTIONAL, ("q", "q_next", "d_q_next"), ("d_dv",))(q, q, d_q)[0]

@@ -4,7 +4,7 @@
 configuration, q = integrate(q0, u), and solves for (u, v) with the u_dot of `tangent`; so tolerances do not depend on how far
 a wheel has turned, and charts are changed between steps. `control(t, state)` is part of the right-hand side: it is called at
 every stage, also at trial states that are then rejected, and must be a smooth function of its arguments. Constraints act on
-accelerations; nothing pulls positions back, so they drift like the error of the method. Contacts are refused.
+accelerations; nothing pulls positions back, so they drift like the error of the method.
 
 Without control, events and inputs of forces a motion is a program (`adaptive`), of one state or of a batch whose states have
 their own steps; else the same steps are taken from Python (`stepwise`).

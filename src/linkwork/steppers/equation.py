@@ -97,6 +97,10 @@ class RungeKuttaStepper(AdaptiveStepper):
     contacts = True
     bounces = True
 
+    @property
+    def on_accelerations(self) -> bool:
+        return True
+
     def equation(self, model: Model, external: Any) -> Equation:
         """The equation that is solved, under wrenches (bodies, 6)."""
         return Equation(Slopes(model, external))

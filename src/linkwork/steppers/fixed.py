@@ -96,7 +96,7 @@ class FixedRun:
         self.tails = {name: shape[1:] for name, shape in self.shapes.items()} if self.batched else self.shapes
         self.parts = {name: np.ascontiguousarray(a.reshape(self.batch, -1)) for name, a in whole.items()}
         kept = program.entered(model, self.parts, state.t)
-        self.begin = Place(0, 0, program.resumed(kept, state.memory))
+        self.begin = Place(0, 0, program.resumed(kept, state.memory, dt))
 
     def solve(self, control: Control | None) -> Solution:
         """Run all steps in the fastest way that the model and the control allow."""
@@ -317,7 +317,7 @@ class FixedRun:
             parts, reports = ({name: a[:, :count] for name, a in x.items()} for x in (parts, reports))
             tau, told = None if tau is None else tau[:, :count], told[:count]
         self.reported = reports
-        memory = {name: self.end.kept[name] for name in self.program.memory}
+        memory = self.program.remembered(self.end.kept, self.dt)
         inputs = np.array([*told, told[-1]])[:count] if len(told) else None
         return self.solution(self.t[:count], parts, reports, tau, inputs, first_tau, memory, failure, stopped)
 

@@ -345,6 +345,7 @@ class ImplicitStepper(Stepper):
     def program(self, method: str, model: Model) -> Program:
         stiff = stiff_laws(model)
         settings = {"tolerance": np.array([self.tolerance]), "most": np.array([float(self.iterations)])}
+        two_steps = self.first is not self.later
         halved = f"a stage is not solved, though the step was halved {HALVINGS} times; try a shorter step"
 
         def first(given: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
@@ -355,6 +356,8 @@ class ImplicitStepper(Stepper):
             implicit_step(collection(model).shape, stiff.softness),
             stiff.plan,
             first=first,
+            memory=("q_before", "v_before", "fresh") if two_steps else (),
+            paced=two_steps,
             settings=settings | {"table": table_of(self.first, self.later, EULER)},
             reports=("rounds",),
             times=(1.0,),

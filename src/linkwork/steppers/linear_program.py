@@ -1,5 +1,5 @@
 """A step of symplectic Euler with the slopes of all that it is made of: the program of the step, then the rules of its laws once
-more on dual numbers (`reduced.law_slopes`), put into matrices on the space of ports (`reduced.port_space`).
+more on dual numbers (`reduced.law_slopes`), law by law.
 
 What the step computes on the way stays visible: the first accelerations, the free motion, what rows add to it, and how far they
 push out. `linear_step` makes the derivatives of the step of it.
@@ -14,7 +14,7 @@ from ..elements.ports import JointAt
 from ..kernel.sweep import SCALAR, Algorithm, Field, Routine, Step, Sweep, each, over, vector
 from ..model.rules import joint_of
 from ..reduced.law_slopes import flat, force_slopes, pushed_row_slopes, row_slopes
-from ..reduced.linear_laws import LinearLaws, put_together
+from ..reduced.linear_laws import LinearLaws
 from ..reduced.program import correct, held_middle_velocities, middle_velocities
 from ..solvers.box_adjoints import keep_matrix
 from ..solvers.boxes import solve_boxes, solve_soft_boxes
@@ -100,7 +100,9 @@ def linear_program(algorithm: Algorithm, linear: LinearLaws) -> Algorithm:
         fields |= _row_fields(linear)
     if linear.pushes:
         steps.insert(0, each(no_shift))
-    steps += put_together(linear.force_parts, "force", fields) + put_together(linear.row_parts, "constraint", fields)
+    for of, parts in (("force", linear.force_parts), ("constraint", linear.row_parts)):
+        fields |= {part.name: Field("output", part.name, of=of) for part in parts}
+    fields |= {"awake": replace(fields["awake"], kind="output")} if rows >= 0 else {}
     steps.append(over("unusual", pushed_update_slopes if linear.pushes else update_slopes))
     return Algorithm(f"{algorithm.name}_linear", fields, {"run": steps})
 

@@ -18,6 +18,7 @@ instead, for any stepper and number of steps: the same numbers, by another way.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
@@ -25,9 +26,12 @@ import numpy as np
 
 from ..elements.collection import BOUNDED, CONES, EQUALITIES, Collection, collection
 from ..kernel.call import Call
+from ..kernel.function import FLOAT64, fresh
+from ..kernel.lanes import Lanes
 from ..kernel.plans import Plans
+from ..kernel.sequence import JobSequence
 from ..kernel.sweep import Algorithm
-from ..model import Model, State
+from ..model import Model
 from ..reduced.diagonal_changes import DIAGONAL_CHANGES
 from ..reduced.dof_tree import dof_plans
 from ..reduced.inverse_derivatives import INVERSE_DERIVATIVES
@@ -41,6 +45,7 @@ from .symplectic_euler import SymplecticEuler
 
 METHOD = "reduced"
 KINDS = (EQUALITIES, BOUNDED, CONES)
+FEW = Lanes(4)  # for the motions of one state: half as wide as those of batches, twice as fast
 CHUNK = 64  # states at a time: so much memory is enough
 Arrays = dict[str, np.ndarray]
 
@@ -80,12 +85,22 @@ class LinearStep:
         self.motions = tuple(name for name, wanted in motions.items() if wanted)
         self.at = {name: k for k, name in enumerate(self.motions)}
         self.damping = np.concatenate([np.zeros(0), *(np.reshape(p["damping"], -1) for p in model.tree.parameters)])
-        self._idle: dict[Any, list[Memory]] = {}
+        self._idle: dict[Any, list[Memory]] = {(1, ()): []}
 
     @cached_property
     def dense(self) -> DenseProgram:
         """The matrices."""
         return DenseProgram(self)
+
+    @cached_property
+    def follows(self) -> bool:
+        """Whether constraints have unknowns."""
+        return "unknown" in self.algorithm.fields and self.linear.plans.size(self.algorithm, "unknown") > 0
+
+    @cached_property
+    def size(self) -> int:
+        """The numbers of a result: those of the matrix, and of rows whether they are at an edge."""
+        return 6 * self.model.nv**2 + self.linear.laws.row_count
 
     @cached_property
     def squares(self) -> int:
@@ -105,12 +120,30 @@ class LinearStep:
         bodies = (i for i in self.linear.unusual.tolist() if starts[i + 1] > starts[i])
         return [(slice(starts[i], starts[i + 1]), slice(squares[i], squares[i + 1])) for i in bodies]
 
+    def constants(self, batch: int) -> Arrays:
+        """Inputs of the program that are the same in all calls: of steps from rest, without a memory of steps before."""
+        told = self.program.given(self.model, 1.0)
+        none = {"q": np.repeat(self.model.neutral()[None], batch, axis=0), "v": np.zeros((batch, self.model.nv))}
+        told |= self.program.entered(self.model, none, 0.0)
+        return {name: x for name, x in told.items() if name in self.algorithm.fields and np.size(x)}
+
     def take(self, batch: int, given: tuple[str, ...]) -> Memory:
-        """Memory for so many states with these inputs, which no other call has."""
+        """Memory for so many states with these inputs besides the state, which no other call has."""
         try:
             return self._idle[batch, given].pop()
         except LookupError:
             return Memory(self, batch, given)
+
+    def of_one(self, q: np.ndarray, v: np.ndarray, t: float, dt: float) -> np.ndarray:
+        """The numbers of one state (size,), to which nothing else is given; constraints have no unknowns."""
+        memory = self.take(1, ())
+        memory.q[0] = q
+        memory.v[0] = v
+        if t != memory.last_t:
+            memory.t[0] = memory.last_t = t
+        found = memory.run(dt)
+        self._idle[1, ()].append(memory)
+        return found[0]
 
     def give_back(self, memory: Memory) -> None:
         """Let later calls use this memory."""
@@ -121,98 +154,99 @@ class Memory:
     """The arrays of all programs of a step for a batch, one feeding the next, and the calls on them."""
 
     def __init__(self, step: LinearStep, batch: int, given: tuple[str, ...]) -> None:
-        self.key, self.linear_step = (batch, given), step
+        self.key, self.batch = (batch, given), batch
+        self._shape = (batch, step.size)
         model, plans, algorithm, count = step.model, step.linear.plans, step.algorithm, len(step.motions)
-        nv, self.batch = model.nv, batch
+        nv = model.nv
         shapes = {"q": model.nq, "v": nv, "a": nv, "external": 6 * model.nb, "gravity": 3}
-        told = {name: np.zeros((batch, count, size)) for name, size in shapes.items()}
-        self.q, self.v, self.a, self.external, self.gravity = told.values()
-        self.gravity[:, : 1 + step.middle] = model.gravity
-        self.inputs: Arrays = {name: np.zeros((batch, plans.size(algorithm, name))) for name in given}
+        self.motions: Arrays = {name: np.zeros((batch, count, size)) for name, size in shapes.items()}
+        self.motions["gravity"][:, : 1 + step.middle] = model.gravity
+        a, external = self.motions["a"], self.motions["external"]
+        self.inputs = self._inputs(step, given)
+        self.q, self.v = self.inputs["q"], self.inputs["v"]
+        self.t, self.h = (self.inputs.get(name, np.zeros((batch, 1))) for name in ("t", "h"))
         unwanted = ("x", "left", *(() if step.middle else ("first_a",)))
         names = [name for name, f in algorithm.fields.items() if f.kind == "output" and name not in unwanted]
         self.out: Arrays = {name: np.zeros((batch, plans.size(algorithm, name))) for name in names}
-        self.out |= {name: self.a[:, k] for name, k in step.at.items()}
+        self.out |= {name: a[:, k] for name, k in step.at.items()}
         under = {"held_change": "pressed", "shift": "pressed_out"}
-        self.out |= {under[name]: self.external[:, k] for name, k in step.at.items() if name in under}
-        self._step = _call(plans, algorithm, self.inputs, self.out, batch)
+        self.out |= {under[name]: external[:, k] for name, k in step.at.items() if name in under}
+        forward = _call(plans, algorithm, self.inputs, self.out, batch)
         squares = {name: np.zeros((batch * count, nv * nv)) for name in ("dtau_dq", "dtau_dv")}
-        flat = {name: x.reshape(batch * count, -1) for name, x in told.items()}
-        self._tree = _call(dof_plans(model), INVERSE_DERIVATIVES, flat, squares, batch * count)
-        self.E, self.V = (x.reshape(batch, -1) for x in squares.values())
-        inverse = np.zeros((batch, nv * nv))
-        self._inverse = _call(dof_plans(model), INVERSE_MASS_MATRIX, {"q": self.q[:, 0]}, {"M_inverse": inverse}, batch)
-        self.M_inverse = inverse
-        self._ports = self._port_columns(step) if step.bodies else None
-        self._dense(step)
+        flat = {name: x.reshape(batch * count, -1) for name, x in self.motions.items()}
+        tree = _call(
+            dof_plans(model), INVERSE_DERIVATIVES, flat, squares, batch * count, FEW if batch * count <= FEW.width else None
+        )
+        found = {name: x.reshape(batch, -1) for name, x in zip(("E", "V"), squares.values(), strict=True)}
+        found["M_inverse"] = np.zeros((batch, nv * nv))
+        own = {"q": self.motions["q"][:, 0]}
+        inverse = _call(dof_plans(model), INVERSE_MASS_MATRIX, own, {"M_inverse": found["M_inverse"]}, batch)
+        self._free, ports = np.zeros((batch, nv)), []
+        if step.ports is not None:
+            found["at_ports"] = np.zeros((batch, len(COLUMNS) * 6 * len(step.bodies) * nv))
+            ports = [self._columns(step, step.ports, found["at_ports"])]
+        self._spares: Arrays = {}
+        self._last_h = self.last_t = 0.0
+        kept = {"h": self.h, "damping": step.damping}
+        changes = self._changes(step, kept) if step.out else None
+        self._matrices = DenseCall(step.dense, self._given() | found, kept, batch)
+        entries = [forward.entry, *(self._matrices.entry("motions", k) for k in range(batch))]
+        entries += [call.entry for call in (tree, inverse, *ports)]
+        for k in range(batch):
+            entries.append(self._matrices.entry("free", k))
+            if changes is not None:
+                deep = self.out["deep"][k]
+                entries += [replace(changes.entry, flag=deep), self._matrices.entry("out", k, deep)]
+            entries.append(self._matrices.entry("update", k))
+        self._run, self._calls = JobSequence(entries), (forward, tree, inverse, ports, changes)
 
-    def _port_columns(self, step: LinearStep) -> Call:
-        nv, batch = step.model.nv, self.batch
-        self._free = np.zeros((batch, nv))
-        motions = {"q": self.q[:, 0], "v": self.v[:, 0], "a": self.a[:, 0], "v_start": self.inputs["v"], "v_free": self._free}
+    def _inputs(self, step: LinearStep, given: tuple[str, ...]) -> Arrays:
+        """Of the program of the step."""
+        told = step.constants(self.batch)
+        names = {*told, "t", *given} & set(step.algorithm.fields)
+        found = {name: np.zeros((self.batch, step.linear.plans.size(step.algorithm, name))) for name in sorted(names)}
+        for name, x in told.items():
+            found[name][...] = x
+        return found
+
+    def _given(self) -> Arrays:
+        """Arrays that the matrices are made of, besides derivatives of the tree."""
+        given = self.out | {f"tree_{name}": x for name, x in self.motions.items()}
+        given |= {"q": self.inputs["q"], "v": self.inputs["v"], "v_free": self._free}
+        return {"load": self.inputs["external"]} | given if "external" in self.inputs else given
+
+    def _columns(self, step: LinearStep, ports: Plans, found: np.ndarray) -> Call:
+        """Columns at ports."""
+        motions = self.motions
+        told = {"q": motions["q"][:, 0], "v": motions["v"][:, 0], "a": motions["a"][:, 0]}
+        told |= {"v_start": self.inputs["v"], "v_free": self._free}
         further = {"v_held": "held_change", "v_out": "shift"}
-        motions |= {name: self.a[:, step.at[of]] for name, of in further.items() if of in step.at}
-        found = np.zeros((batch, len(COLUMNS) * 6 * len(step.bodies) * nv))
-        self.at_ports = found
-        assert step.ports is not None
-        return _call(step.ports, PORT_COLUMNS, motions, {"port_columns": found}, batch)
+        told |= {name: motions["a"][:, step.at[of]] for name, of in further.items() if of in step.at}
+        return _call(ports, PORT_COLUMNS, told, {"port_columns": found}, self.batch)
 
-    def run(self, h: float) -> None:
-        """All programs, one after the other; inputs are given."""
-        self._step()
-        v, at = self.inputs["v"], self.linear_step.at
-        self.q[...] = self.inputs["q"][:, None]
-        self.v[:, 0] = v
-        load = self.out.get("load", self.inputs.get("external"))
-        if load is not None:
-            self.external[:, 0] = load
-        if "first_a" in at:
-            first = at["first_a"]
-            self.v[:, first], self.external[:, first] = v, self.external[:, 0]
-            self.v[:, 0] += 0.5 * h * self.a[:, first]
-        self._tree()
-        self._inverse()
-        if self._ports is not None:
-            np.add(v, h * self.a[:, 0], out=self._free)
-            self._ports()
-
-    def _dense(self, step: LinearStep) -> None:
-        """The matrices, and between their phases how the diagonal of A changes with rows that push."""
+    def _changes(self, step: LinearStep, kept: Arrays) -> Call:
+        """How the diagonal of A changes with rows that push, between phases of the matrices."""
         model, pushing = step.model, len(step.linear.pushing)
-        nv = model.nv
-        self.result = np.zeros((self.batch, 2 * nv, 3 * nv))
-        given = self.out | {"E": self.E, "V": self.V, "M_inverse": self.M_inverse}
-        given |= {"at_ports": self.at_ports} if step.bodies else {}
-        self._h, self._q = np.zeros(1), np.zeros(model.nq)
-        kept = {"h": self._h, "damping": step.damping}
-        self._changes = None
-        if step.out:
-            rows = {"v": np.zeros((pushing, nv)), "external": np.zeros((pushing, 6 * model.nb))}
-            changes = np.zeros((pushing, nv))
-            kept |= {"pushed_v": rows["v"], "pushed_wrench": rows["external"], "diagonal_changes": changes}
-            self._changes = _call(model.plan, DIAGONAL_CHANGES, {"q": self._q} | rows, {"change": changes}, pushing)
-        self._matrices = DenseCall(step.dense, given, self.result, kept)
+        told = {"q": np.zeros(model.nq), "v": np.zeros((pushing, model.nv)), "external": np.zeros((pushing, 6 * model.nb))}
+        changes = np.zeros((pushing, model.nv))
+        kept |= {"pushed_q": told["q"], "pushed_v": told["v"], "pushed_wrench": told["external"], "diagonal_changes": changes}
+        return _call(model.plan, DIAGONAL_CHANGES, told, {"change": changes}, pushing)
 
-    def derivatives(self, h: float) -> np.ndarray:
-        """d(q', v')/d(q, v, tau) (batch, 2 nv, 3 nv), once the programs have run; it changes with the next run."""
-        self._h[0] = h
-        deep = self.out["deep"][:, 0].tolist() if self._changes is not None else [0.0] * self.batch
-        for state in range(self.batch):
-            self._matrices("free", state)
-            if self._changes is not None and deep[state] > 0.0:
-                self._q[:] = self.inputs["q"][state]
-                self._changes()
-                self._matrices("out", state)
-            else:
-                self._matrices("rest", state)
-        return self.result
+    def run(self, h: float) -> np.ndarray:
+        """d(q', v')/d(q, v, tau) of the inputs, and marks of rows at an edge: (batch, size)."""
+        if h != self._last_h:
+            self._last_h = self.h[...] = h
+        result = fresh(self._spares, "result", self._shape, FLOAT64)
+        self._matrices.write_to(result)
+        self._run()
+        return result
 
 
-def _call(plans: Plans, algorithm: Algorithm, inputs: Arrays, outputs: Arrays, batch: int) -> Call:
+def _call(plans: Plans, algorithm: Algorithm, inputs: Arrays, outputs: Arrays, batch: int, lanes: Lanes | None = None) -> Call:
     """An algorithm on these arrays; inputs that are not given are zero."""
     absent = [n for n, f in algorithm.fields.items() if f.kind == "input" and n not in inputs]
     absent += [n for n, f in algorithm.fields.items() if f.kind == "output" and n not in outputs]
-    return Call(plans(algorithm, plans.lanes(algorithm, batch), ("run",), tuple(absent)), inputs, outputs, batch)
+    return Call(plans(algorithm, lanes or plans.lanes(algorithm, batch), ("run",), tuple(absent)), inputs, outputs, batch)
 
 
 def linear_step(model: Model, stepper: SymplecticEuler) -> LinearStep:
@@ -220,30 +254,39 @@ def linear_step(model: Model, stepper: SymplecticEuler) -> LinearStep:
     return model.keep_as((LinearStep, stepper), lambda: LinearStep(model, stepper))
 
 
-def step_jacobian(step: LinearStep, state: State, dt: float, given: Mapping[str, Any]) -> tuple[np.ndarray, np.ndarray | None]:
-    """d(q', v')/d(q, v, tau) (batch, 2 nv, 3 nv), and which rows are at an edge (batch, rows), if there are rows.
+def step_jacobian(
+    step: LinearStep, q: np.ndarray, v: np.ndarray, t: float, dt: float, given: Mapping[str, Any]
+) -> tuple[np.ndarray, np.ndarray | None]:
+    """d(q', v')/d(q, v, tau) (batch, 2 nv, 3 nv), and marks (batch, rows), if there are rows: positive where one is at an edge.
 
-    state   (batch, ...)
+    q, v    (batch, ...)
     given   tau, external, u: (...) of one state, or (batch, ...); None where there is none
     """
-    batch, nv, fields = len(state.q), step.model.nv, step.algorithm.fields
-    told = step.program.given(step.model, dt) | step.program.entered(step.model, {"q": state.q, "v": state.v}, float(state.t))
-    told |= {"q": state.q, "v": state.v, "t": np.array([float(state.t)])}
-    told |= {name: _flat(name, x) for name, x in given.items() if x is not None}
-    told = {name: x for name, x in told.items() if name in fields and np.size(x)}
-    found = np.empty((batch, 2 * nv, 3 * nv))
-    edges = np.empty((batch, step.linear.laws.row_count), bool) if step.rows is not None else None
-    for first in range(0, batch, CHUNK):
-        some = slice(first, min(first + CHUNK, batch))
-        memory = step.take(some.stop - first, tuple(told))
-        for name, x in told.items():
-            memory.inputs[name][...] = x[some] if x.ndim > 1 and len(x) == batch else x
-        memory.run(dt)
-        found[some] = memory.derivatives(dt)
-        if edges is not None:
-            np.greater(memory.out["edges"], 0.0, out=edges[some])
-        step.give_back(memory)
-    return found, edges
+    batch, nv = len(q), step.model.nv
+    told = {name: _flat(name, x) for name, x in given.items() if x is not None and name in step.algorithm.fields}
+    if step.follows:
+        told["unknown"] = step.linear.laws.first_unknowns(q)
+    if batch <= CHUNK:
+        found = _chunk(step, q, v, t, dt, told)
+    else:
+        found = np.empty((batch, step.size))
+        for first in range(0, batch, CHUNK):
+            some = slice(first, min(first + CHUNK, batch))
+            own = {name: x[some] if x.ndim > 1 and len(x) == batch else x for name, x in told.items()}
+            found[some] = _chunk(step, q[some], v[some], t, dt, own)
+    count = 6 * nv * nv
+    return found[:, :count].reshape(batch, 2 * nv, 3 * nv), None if step.rows is None else found[:, count:]
+
+
+def _chunk(step: LinearStep, q: np.ndarray, v: np.ndarray, t: float, dt: float, told: Arrays) -> np.ndarray:
+    """The numbers of so many states as are done at a time (batch, size)."""
+    memory = step.take(len(q), tuple(told))
+    memory.q[...], memory.v[...], memory.t[...], memory.last_t = q, v, t, t
+    for name, x in told.items():
+        memory.inputs[name][...] = x
+    found = memory.run(dt)
+    step.give_back(memory)
+    return found
 
 
 def _flat(name: str, x: Any) -> np.ndarray:

@@ -28,6 +28,7 @@ def loaded_program(
     reports: tuple[str, ...] = (),
     times: tuple[float, ...] = (0.0,),
     failure: str = "",
+    paced: bool = False,
 ) -> Program:
     """A program whose states are the parts of a state, the time, and the unknowns of constraints.
 
@@ -56,4 +57,4 @@ def loaded_program(
         return dict.fromkeys(reports, 1) | ({"x": laws.row_count, "left": 1} if laws.rows else {})
 
     states = (*PARTS, "t", *kept, *(["unknown"] if laws.rows else []))
-    return Program(algorithm, states, 1, enter, leave, inputs, lambda m: plans, sizes, PARTS, memory, times, failure)
+    return Program(algorithm, states, 1, enter, leave, inputs, lambda m: plans, sizes, PARTS, memory, times, failure, paced)

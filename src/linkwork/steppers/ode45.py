@@ -66,6 +66,10 @@ class DormandPrince45(RungeKuttaStepper):
     def methods(self) -> tuple[str, ...]:
         return ("reduced", "redmax")
 
+    @property
+    def on_accelerations(self) -> bool:
+        return not any(self.baumgarte)
+
     def equation(self, model: Model, external: Any) -> Equation:
         return Equation(Slopes(model, external, self.baumgarte))
 

@@ -27,10 +27,11 @@ from ..constraints.targets import TOUCHING, any_of, touching
 from ..elements.derive import approach, derive
 from ..elements.law import RowLaw
 from ..elements.ports import values, velocities
+from ..elements.supports import climbing
 from ..kernel.loops import Ints, Lane, Table, loops, maximum, where
-from ..kernel.sweep import Field, Routine, Step, each, over, vector
+from ..kernel.sweep import Field, Routine, Step, each, vector
 from ..reduced.program import SOFT_SOLVE, climb, pose_rows, refined, row_law_at, softness, times_of
-from ..solvers.boxes import gather, gram, spread
+from ..solvers.boxes import PATHS, gather, gram, spread
 from ..spatial.scalar import Vector, absolute, array, zeros
 from ..spatial.scalar import where as chosen
 from .stages import renamed
@@ -116,14 +117,13 @@ def tell_part(part: Ints, told_count: int, told: Lane, told_start: Lane, told_mi
 
 
 @loops
-def ask(active: Ints, starts: Table, places: Table, freedoms: Table, v_at: Table, u: Lane, y: Lane, miss: Lane, b: Lane) -> None:
+def ask(active: Ints, starts: Table, places: Table, unknowns: Table, u: Lane, y: Lane, miss: Lane, b: Lane) -> None:
     """b = miss + G M^-1 r; see the module's text."""
     for i in range(active[0]):
         r = active[i + 1]
         total = miss[r]
         for a in range(starts[r], starts[r + 1]):
-            for k in range(freedoms[a]):
-                total += u[places[a] + k] * y[v_at[a] + k]
+            total += u[places[a]] * y[unknowns[a]]
         b[r] = total
 
 
@@ -167,7 +167,7 @@ def posed_rows(most: int, again: bool) -> list[Step]:
     steps: list[Step] = [
         each(watch_again if again else watch, *ports, on="constraint"),
         each(hold, *ports, *places, on="constraint", when=("own", "awake")),
-        over("climbs", climb, "place", "up", when=("row", "row_on")),
+        *climbing(climb),
         Routine(gather, ("rows", "on", "more", "busy", "more_left", "active")),
     ]
     return [renamed(step, AFTER if again else START) for step in steps]
@@ -183,11 +183,11 @@ def missed_gaps(most: int) -> Step:
     return renamed(each(miss_gaps, *(f"p{i}" for i in range(most)), on="constraint", when=("own", "awake")), END)
 
 
-ASK = Routine(ask, ("active", "starts", "places", "freedoms", "v_at", "u_rows", "y", "miss", "b"), when="busy")
+ASK = Routine(ask, (*PATHS, "u_rows", "y", "miss", "b"), when="busy")
 SOLVE: list[Step] = [
-    Routine(gram, ("active", "starts", "places", "freedoms", "v_at", "u_rows", "y_rows", "gram_columns", "A"), when="busy"),
+    Routine(gram, (*PATHS, "u_rows", "y_rows", "gram_columns", "A"), when="busy"),
     renamed(SOFT_SOLVE, {"x": "more", "left": "more_left"}),
-    Routine(spread, ("active", "starts", "places", "freedoms", "v_at", "y_rows", "more", "dy"), when="busy"),
+    Routine(spread, (*PATHS, "y_rows", "more", "dy"), when="busy"),
 ]
 KEEP = Routine(keep_impulses, ("rows", "go", "more", "kept", "more_left", "kept_left"))
 END_ROWS = Routine(end_rows, ("rows", "step", "kept", "more", "x", "force", "kept_left", "more_left", "left"))

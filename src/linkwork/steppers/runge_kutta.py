@@ -336,6 +336,10 @@ class RungeKutta(Stepper):
     def __post_init__(self) -> None:
         check_choice(self.name, self.stabilise, ("none", "project"))
 
+    @property
+    def on_accelerations(self) -> bool:
+        return self.stabilise == "none"
+
     def program(self, method: str, model: Model) -> Program:
         laws, parts, tableau = collection(model), PARTS[method], self.tableau
         projected = self.stabilise == "project" and (laws.rows or method == "maximal")

@@ -17,15 +17,16 @@ from typing import Any
 from ..constraints.targets import any_of, reached, recovering_targets
 from ..elements.collection import Shape
 from ..elements.derive import derive, reach
+from ..elements.supports import climbing
 from ..kernel.loops import Lane, loops, maximum
-from ..kernel.sweep import SCALAR, Field, Routine, Step, Sweep, each, outward, over
+from ..kernel.sweep import SCALAR, Field, Routine, Step, Sweep, each, outward
 from ..maximal import program as maximal
 from ..model.rules import inertia_of
 from ..reduced import program as reduced
 from ..reduced.forward import velocities
 from ..reduced.program import SCRATCH, climb, free_motion, pose_rows, refined, row_law_at
 from ..reduced.rules import factor_joint
-from ..solvers.boxes import gather, gram, solve_boxes, spread
+from ..solvers.boxes import PATHS, gather, gram, solve_boxes, spread
 from ..spatial.scalar import array, zeros
 from ..spatial.scalar import maximum as larger
 
@@ -126,7 +127,6 @@ def settle(shape: Shape, method: str) -> list[Step]:
         located.append(each(keep_motion if on_bodies else keep_joints))
         correct, take = reduced.correct, take_joints
     ports, places = [f"p{i}" for i in range(most)], [f"s{i}" for i in range(most)]
-    paths = ("active", "starts", "places", "freedoms", "v_at")
     return [
         Routine(begin_near, ("near",)),
         *located,
@@ -134,11 +134,11 @@ def settle(shape: Shape, method: str) -> list[Step]:
         each(wake, on="constraint"),
         Sweep(factor_inertia, "inward", when=NEAR),
         each(hold, *ports, *places, on="constraint", when=("own", "awake")),
-        over("climbs", climb, "place", "up", when=("row", "row_on")),
+        *climbing(climb),
         Routine(gather, ("rows", "on", "more", "busy", "more_left", "active")),
-        Routine(gram, (*paths, "u_rows", "y_rows", "gram_columns", "A"), when="near"),
+        Routine(gram, (*PATHS, "u_rows", "y_rows", "gram_columns", "A"), when="near"),
         Routine(solve_boxes, ("active", "on", "b", "lower", "upper", "more", "A", "more_left", "LDL", *SCRATCH), when="near"),
-        Routine(spread, (*paths, "y_rows", "more", "dy"), when="near"),
+        Routine(spread, (*PATHS, "y_rows", "more", "dy"), when="near"),
         outward(correct, when="near"),
         each(take, when=NEAR),
         Routine(add_impulses, ("rows", "more", "x", "more_left", "left"), when="near"),

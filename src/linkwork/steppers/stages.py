@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+from ..kernel.solved_sweeps import origin
 from ..kernel.sweep import Repeat, Routine, Step
 
 
@@ -31,7 +32,12 @@ def renamed(step: Step, names: dict[str, str]) -> Step:
     if isinstance(step, Repeat):
         return replace(step, steps=tuple(renamed(inner, names) for inner in step.steps))
 
-    def rule(*nodes: Any) -> None:
-        step.rule(*(Renamed(node, names) for node in nodes))
+    def alike(other: Any) -> Any:
+        def rule(*nodes: Any) -> None:
+            other(*(Renamed(node, names) for node in nodes))
 
+        return rule
+
+    rule = alike(step.rule)
+    rule.renames, rule.alike = origin(step.rule), alike
     return replace(step, rule=rule)

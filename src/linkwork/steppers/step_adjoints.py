@@ -3,16 +3,61 @@
 from __future__ import annotations
 
 from ..kernel.adjoint import adjoint_of, at_the_end, without_adjoint
-from ..kernel.loops import Ints, Lane, loops, where
+from ..kernel.loops import Ints, Lane, any, loops, where
+from ..maximal import implicit_program as maximal_implicit
+from ..reduced import solve_adjoints  # noqa: F401  (those of accelerations)
 from ..reduced.program import note_impacts, recall, remember
 from ..reduced.push_out import HUGE, RECOVERY, SOFT, look_for_depth, pose_depths
 from ..solvers import box_adjoints, cone_adjoints  # noqa: F401  (those of rows, boxes and cones)
 from ..solvers.box_adjoints import add_matrix_weights
 from ..solvers.box_tangents import entry
+from . import rosenbrock, runge_kutta
+from .linearly_implicit import look_ahead
 from .symplectic_euler import advance_time
 
 without_adjoint(note_impacts, look_for_depth, recall)
-at_the_end(advance_time, remember)
+without_adjoint(runge_kutta.begin_step, look_ahead, rosenbrock.begin_step)
+at_the_end(advance_time, remember, runge_kutta.end_step, maximal_implicit.advance_time)
+
+
+@adjoint_of(runge_kutta.keep_slopes)
+@loops
+def keep_slopes_adjoint(stage: Ints, width: int, bar_slope: Lane, bar_rate: Lane, bar_moves: Lane, bar_gains: Lane) -> None:
+    """The stage before is next."""
+    s = stage[0] - 1
+    for i in range(width):
+        bar_slope[i] += bar_moves[s * width + i]
+        bar_rate[i] += bar_gains[s * width + i]
+        bar_moves[s * width + i] = 0.0
+        bar_gains[s * width + i] = 0.0
+    stage[0] = s
+
+
+@adjoint_of(runge_kutta.sum_slopes)
+@loops
+def sum_slopes_adjoint(
+    stage: Ints,
+    stages: int,
+    width: int,
+    tableau: Lane,
+    h: Lane,
+    bar_moves: Lane,
+    bar_gains: Lane,
+    bar_shift: Lane,
+    bar_gain: Lane,
+) -> None:
+    """To the slopes of the stages before, by the row of the tableau."""
+    s = stage[0]
+    for j in range(s):
+        a = tableau[s * stages + j]
+        if any(a != 0.0):
+            w = a * h[0]
+            for i in range(width):
+                bar_moves[j * width + i] += w * bar_shift[i]
+                bar_gains[j * width + i] += w * bar_gain[i]
+    for i in range(width):
+        bar_shift[i] = 0.0
+        bar_gain[i] = 0.0
 
 
 @adjoint_of(pose_depths)

@@ -20,6 +20,8 @@ from .events import Event
 from .inputs import Inputs
 from .row_forces import RowForces
 
+PACE = "dt"  # the length of the steps of a run, in the memory of its end
+
 
 @dataclass(frozen=True)
 class Program:
@@ -32,6 +34,7 @@ class Program:
     bind     the plans of the model that an algorithm becomes one of; None: `Model.plan`
     records  the states that a run records; all of them if none is named
     memory   the states that a run hands to one that goes on from its end
+    paced    whether they count for steps of the same length alone
     reports  outputs besides the states, with their sizes: "x", the multiplier of every row as an impulse of the step, ...
     times    within a step, in steps: where constraints are told what Python alone can compute
     failure  what it means if velocities are no numbers at the time t; by default that the motion is not finite
@@ -49,6 +52,7 @@ class Program:
     memory: tuple[str, ...] = ()
     times: tuple[float, ...] = (0.0,)
     failure: str = ""
+    paced: bool = False
 
     def plan(self, model: Model, lanes: Lanes, absent: tuple[str, ...]) -> Plan:
         """The step bound to a model; `absent` of its inputs are zero."""
@@ -83,9 +87,13 @@ class Program:
         clock.fill(t)
         return self.enter(model, {**parts, "t": clock})
 
-    def resumed(self, kept: dict[str, np.ndarray], memory: Mapping[str, np.ndarray] | None) -> dict[str, np.ndarray]:
-        """What it keeps, as a run that ended here left it."""
-        if not memory:
+    def remembered(self, kept: dict[str, np.ndarray], dt: float) -> dict[str, np.ndarray]:
+        """What a run of steps dt hands to one that goes on, of what the program keeps at its end."""
+        return {name: kept[name] for name in self.memory} | ({PACE: np.array([dt])} if self.paced else {})
+
+    def resumed(self, kept: dict[str, np.ndarray], memory: Mapping[str, np.ndarray] | None, dt: float) -> dict[str, np.ndarray]:
+        """What it keeps for steps dt, as a run that ended here left it."""
+        if not memory or (self.paced and not np.isclose(memory.get(PACE, 0.0), dt, rtol=1e-12, atol=0.0)):
             return kept
         found = {name: a for name, a in memory.items() if name in self.memory and a.size == kept[name].size}
         return kept | {name: a.reshape(kept[name].shape) for name, a in found.items()}
@@ -122,6 +130,11 @@ class Stepper:
 
     @property
     def friction(self) -> bool:
+        return False
+
+    @property
+    def on_accelerations(self) -> bool:
+        """Whether equality constraints act on accelerations alone: what velocities break they do not mend."""
         return False
 
     @property

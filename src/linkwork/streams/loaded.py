@@ -77,7 +77,7 @@ class StreamedTrajectory(Trajectory):
             inputs = np.repeat(run.driven.asked(run.start)[None], count, axis=0)
         first = run.tau if "tau" not in found else tau[:, 0] if tau is not None else None
         asked = file.head.text["asked"]["control"] or file.head.text.get(BY_STEPS) or run.tau is not None
-        memory = {} if file.place is None else {name: file.place.kept[name] for name in run.program.memory}
+        memory = {} if file.place is None else run.program.remembered(file.place.kept, run.dt)
         return ready.mapped(run.solution(t, shaped, reports, tau if asked else None, inputs, first, memory))
 
     def _notes(self) -> list[str]:

@@ -12,7 +12,7 @@ from ..errors import InputError
 from ..lagrange.frames import point_jacobian
 from ..model import Model, State
 from ..model.kinematics import kinematics
-from ..steppers.derivatives import displacements
+from ..steppers.tangent_spaces import displacements
 
 Marker = tuple[str, tuple[float, float, float]]
 

@@ -38,6 +38,7 @@ class Row:
     """One integrator of one file; `computed` is None where `problem` says why.
 
     slips                those on which the published number rests
+    unread               lines about keys of the file that nobody reads, in its first row
     right, right_again   the energy without them, by two `routes`; None if that was not asked for, or `doubt` says why
     """
 
@@ -53,6 +54,7 @@ class Row:
     right_again: float | None = None
     routes: tuple[str, ...] = ()
     doubt: str = ""
+    unread: tuple[str, ...] = ()
 
     @property
     def passed(self) -> bool:
@@ -156,7 +158,8 @@ def rows_of(path: Path, name: str, right: bool = False) -> Iterator[Row]:
         begin = time.perf_counter()
         computed, problem = _tried(lambda r=wanted: energy_change(scene, r, run(scene, r)))
         seconds = time.perf_counter() - begin
-        row = Row(name, wanted.integrator, wanted.expected, computed, wanted.tolerance, problem, seconds)
+        unread = tuple(scene.unread) if wanted is scene.runs[0] else ()
+        row = Row(name, wanted.integrator, wanted.expected, computed, wanted.tolerance, problem, seconds, unread=unread)
         yield _with_right(row, scene, wanted) if right and computed is not None else row
 
 
@@ -184,24 +187,29 @@ def _with_right(row: Row, scene: RedmaxScene, wanted: Run) -> Row:
 
 
 def files_of(folder: Path) -> list[Path]:
-    """All JSON files in a folder and those below it."""
+    """All JSON files in a folder and those below it, or the file itself."""
+    if folder.is_file():
+        return [folder]
     if not folder.is_dir():
-        raise InputError(f"there is no folder {str(folder)!r}")
+        raise InputError(f"there is no file or folder {str(folder)!r}")
     return sorted(folder.rglob("*.json"))
 
 
 def verify(folder: Path, report: Path | None = None, right: bool = False) -> list[Row]:
     """Run every scene in a folder, print a table, and write the rows to a file; `right`: also without slips, where there are."""
     rows: list[Row] = []
+    files, root = files_of(folder), folder if folder.is_dir() else folder.parent
     if report is not None:
         report.parent.mkdir(parents=True, exist_ok=True)
     print(f"{'file':52} {'integrator':13} {'expected':>18} {'computed':>18} {'difference':>10} {'time':>8}  result")
-    for path in files_of(folder):
-        for row in rows_of(path, path.relative_to(folder).as_posix(), right):
+    for path in files:
+        for row in rows_of(path, path.relative_to(root).as_posix(), right):
             rows.append(row)
             print(_line(row), flush=True)
             if row.slips:
                 print(_right_line(row), flush=True)
+            for line in row.unread:
+                print(f"  {line}", flush=True)
     if not rows:
         raise InputError(f"no file in {str(folder)!r} is a scene of the schema redmax-scene/1")
     if report is not None:

@@ -264,6 +264,7 @@ def test_unsupported_elements_say_so(name: str, path: tuple[Any, ...], value: An
         ("tether", ("deformables", 0, "r0"), [0, 0, 0], "at the same place"),
         ("driven", ("constraints", 0, "motion", "pieces", 0, "q"), "__import__('os')", "q: .* is no expression"),
         ("driven", ("time_functions", 0, "pieces", 0, "tau"), {"ghost": "1"}, "there is no joint 'ghost'"),
+        ("swing", ("integrators", "BDF1", "steps"), 7, "7 'steps' of 'h' = .* do not end at"),
         ("guided", ("constraints", 0, "rows"), [7], "rows must be different numbers"),
     ],
 )
@@ -274,6 +275,19 @@ def test_broken_scenes_say_where(name: str, path: tuple[Any, ...], value: Any, m
     with pytest.raises(lw.ModelError, match=message) as error:
         problems(scene)
     assert not isinstance(error.value, UnsupportedError)
+
+
+@pytest.mark.parametrize(
+    ("path", "misspelt"), [(("joints", 0, "stiffness"), "stifness"), (("constraints",), "constraint"), (("forces",), "Forces")]
+)
+def test_keys_that_are_misspelt(path: tuple[Any, ...], misspelt: str) -> None:
+    scene = changed("swing", path, ...)
+    at: Any = scene
+    for key in path[:-1]:
+        at = at[key]
+    at[misspelt] = 3.0
+    with pytest.raises(lw.ModelError, match=f"there is no key '{misspelt}'; did you mean '{path[-1]}'"):
+        problems(scene)
 
 
 def test_two_parents_in_a_ring() -> None:
@@ -351,7 +365,7 @@ def test_a_folder_is_verified(tmp_path: Path, capsys: pytest.CaptureFixture[str]
         (below / f"{name}.json").write_text(json.dumps(content))
     (below / "text.json").write_text("not JSON")
     report = tmp_path / "new" / "rows.json"
-    assert called("verify", "redmax", str(tmp_path / "scenes"), "--json", str(report)) == 0
+    assert called("verify", "redmax", str(tmp_path / "scenes"), "--json", str(report)) == 1  # one fails
     rows = {row["file"]: row for row in json.loads(report.read_text())}
     assert sorted(rows) == [f"below/{name}.json" for name in ("broken", "glue", "good", "text", "wrong")]
     good = rows["below/good.json"]
@@ -368,6 +382,24 @@ def test_a_folder_is_verified(tmp_path: Path, capsys: pytest.CaptureFixture[str]
     ):
         assert words in text
     assert text.splitlines()[-1] == "1 of 5 pass, 1 fail, 3 not computed"
+
+
+def test_one_file_is_verified(capsys: pytest.CaptureFixture[str]) -> None:
+    assert called("verify", "redmax", str(FOLDER / "stops.json")) == 0
+    assert capsys.readouterr().out.splitlines()[-1] == "1 of 1 pass, 0 fail, 0 not computed"
+
+
+@pytest.mark.parametrize("path", [("joints", 0), (), ("bodies", 0), ("integrators", "REDMAX_EULER")])
+def test_keys_that_nobody_reads_are_said(path: tuple[Any, ...], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "more.json"
+    file.write_text(json.dumps(changed("stops", (*path, "armature"), 5.0)))
+    assert called("verify", "redmax", str(file)) == 0
+    assert "the key 'armature' is not of the schema redmax-scene/1, and was not read" in capsys.readouterr().out
+    assert called("check", str(file)) == 0
+    assert "doubt" in capsys.readouterr().out
+    file.write_text(json.dumps(changed("stops", (*path, "remark"), "for readers")))
+    assert called("check", str(file)) == 0
+    assert "remark" not in capsys.readouterr().out
 
 
 def test_folders_without_scenes_are_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

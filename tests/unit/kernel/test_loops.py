@@ -12,7 +12,8 @@ import pytest
 from linkwork.errors import CompileError, InputError
 from linkwork.kernel import cache, machine
 from linkwork.kernel.lanes import Lanes
-from linkwork.kernel.loops import Ints, Lane, Mask, Table, all, any, loops, maximum, minimum, sqrt, where
+from linkwork.kernel.loop_expressions import FEW
+from linkwork.kernel.loops import Ints, Lane, Mask, Scratch, Small, Table, all, any, loops, maximum, minimum, sqrt, where
 
 WIDTHS = [Lanes(1), Lanes(8), Lanes(16), Lanes(1, single=True), Lanes(16, single=True)]
 EVERY_WIDTH = pytest.mark.parametrize("lanes", WIDTHS, ids=lambda t: t.suffix)
@@ -633,3 +634,78 @@ def test_a_function_without_source_is_refused() -> None:
     unnamed = loops(lambda: None)
     with pytest.raises(CompileError, match="a loop function is written with `def`"):
         unnamed.text(Lanes(1))
+
+
+# Code of its own for small sizes
+
+
+@loops
+def running_sum(n: int, x: Lane, y: Lane) -> None:
+    """y_i is the sum of x_0 to x_i; the last two in one go."""
+    total = 0.0 * x[0]
+    for i in range(n - n % 2):
+        if i == 7:
+            continue
+        total += x[i]
+        y[i] = total
+    if n % 2 == 1:
+        y[n - 1] = total + x[n - 1]
+
+
+@loops
+def small_products(n: Small, rounds: int, x: Lane, out: Lane, A: Scratch, y: Scratch) -> None:
+    """Outer products, added up in a packed matrix, with loops of every kind over known and unknown ranges."""
+    for i in range(n):
+        for k in range(i + 1):
+            A[i * (i + 1) // 2 + k] = 0.0
+    for r in range(rounds):
+        running_sum(n, x, y)
+        for i in range(n - 1, -1, -1):
+            a = i * (i + 1) // 2
+            for k in range(i + 1):
+                A[a + k] += y[i] * y[k] / (r + 1)
+        if any(y[0] > 1e9):
+            break
+    for i in range(n):
+        for k in range(1 - -i):
+            out[i * (i + 1) // 2 + k] = A[i * (i + 1) // 2 + k]
+
+
+@loops
+def products_of(sizes: Ints, rounds: int, x: Lane, out: Lane, A: Lane, y: Lane) -> None:
+    """Sizes that are known when it runs."""
+    small_products(sizes[0], rounds, x, out, A, y)
+
+
+@EVERY_WIDTH
+@pytest.mark.parametrize("n", [1, 2, 3, 4, 5, 9])
+def test_small_sizes_have_code_of_their_own(lanes: Lanes, n: int) -> None:
+    x, out, A, y = (random(lanes, size, seed) for seed, size in enumerate((n, n * (n + 1) // 2, n * (n + 1) // 2, n)))
+    eager = np.copy(out)
+    products_of(np.array([n]), 3, x, eager, np.copy(A), np.copy(y))
+    compiled, scratch = np.copy(out), np.copy(A)
+    products_of.call(lanes, np.array([n]), 3, x, compiled, scratch, np.copy(y))
+    np.testing.assert_allclose(compiled, eager, rtol=2e-5 if lanes.single else 1e-12)
+    assert np.array_equal(scratch, A) == (n <= FEW)  # registers
+    alone = Lanes(1, lanes.single)
+    for lane in range(lanes.width):
+        one = np.ascontiguousarray(out[:, lane])
+        rest = [np.ascontiguousarray(a[:, lane]) for a in (A, y)]
+        products_of.call(alone, np.array([n]), 3, np.ascontiguousarray(x[:, lane]), one, *rest)
+        assert np.array_equal(one, compiled[:, lane])
+
+
+@loops
+def changes_its_size(n: Small, x: Lane) -> None:
+    n = n + 1
+    x[n] = 0.0
+
+
+@loops
+def calls_it(sizes: Ints, x: Lane) -> None:
+    changes_its_size(sizes[0], x)
+
+
+def test_a_small_size_stays_as_it_is() -> None:
+    with pytest.raises(CompileError, match="n stays as it is given"):
+        calls_it.address(Lanes(1))

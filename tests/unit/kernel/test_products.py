@@ -6,7 +6,18 @@ import numpy as np
 import pytest
 
 from linkwork.kernel.lanes import Lanes
-from linkwork.kernel.products import add_product, clear, copy
+from linkwork.kernel.loops import Lane, loops
+from linkwork.kernel.products import (
+    InOneLane,
+    add_entries,
+    add_product,
+    add_scaled,
+    clear,
+    copy,
+    largest_entry,
+    solve_lower,
+    solve_upper,
+)
 
 
 @pytest.mark.parametrize(("m", "n", "k"), [(1, 1, 1), (4, 16, 3), (5, 17, 7), (9, 38, 24), (3, 9, 0), (0, 4, 2), (7, 31, 5)])
@@ -37,3 +48,60 @@ def test_clear_and_copy() -> None:
     assert B.tolist() == [1, 1, 3, 4, 5, 6, 7, 1, 1, 1, 1, 1]
     clear.call(Lanes(1), 4, A)
     assert A.tolist() == [0, 0, 0, 0, 4, 5, 6, 7, 8, 9]
+
+
+@pytest.mark.parametrize("count", [0, 3, 8, 21])
+def test_add_scaled(count: int) -> None:
+    rng = np.random.default_rng(count)
+    A, B = rng.normal(size=30), rng.normal(size=30)
+    one, many = B.copy(), np.repeat(B[:, None], 4, axis=1)
+    add_scaled.call(Lanes(1), count, 0.3, A, 2, one, 5)
+    add_scaled.call(Lanes(4), count, 0.3, np.repeat(A[:, None], 4, axis=1), 2, many, 5)
+    wanted = B.copy()
+    wanted[5 : 5 + count] += 0.3 * A[2 : 2 + count]
+    assert np.allclose(one, wanted, atol=1e-15)
+    assert np.array_equal(one, many[:, 0])
+
+
+def test_add_entries() -> None:
+    A, S, B = np.random.default_rng(0).normal(size=(3, 30))
+    one, many = B.copy(), np.repeat(B[:, None], 4, axis=1)
+    add_entries.call(Lanes(1), 19, A, 2, S, 3, one, 5)
+    add_entries.call(Lanes(4), 19, *(x for a, k in ((A, 2), (S, 3)) for x in (np.repeat(a[:, None], 4, axis=1), k)), many, 5)
+    wanted = B.copy()
+    wanted[5:24] += A[2:21] * S[3:22]
+    assert np.allclose(one, wanted, atol=1e-15)
+    assert np.array_equal(one, many[:, 0])
+
+
+@pytest.mark.parametrize("rows", [0, 1, 2, 3, 4])
+@pytest.mark.parametrize("n", [1, 8, 27])
+@pytest.mark.parametrize("solve", [solve_lower, solve_upper])
+def test_triangles(solve: InOneLane, rows: int, n: int) -> None:
+    rng = np.random.default_rng(rows + n)
+    A, x = rng.normal(size=(6, 7)), rng.normal(size=(6, n))
+    T = A[1 : 1 + rows, 2 : 2 + rows]
+    T = np.tril(T, -1) + np.eye(rows) if solve is solve_lower else np.triu(T, 1) + np.diag(1.0 / np.diag(T))
+    one, many = x.reshape(-1).copy(), np.repeat(x.reshape(-1)[:, None], 4, axis=1)
+    a = A.reshape(-1).copy()
+    solve.call(Lanes(1), rows, n, a, 9, 7, one, n)
+    solve.call(Lanes(4), rows, n, np.repeat(a[:, None], 4, axis=1), 9, 7, many, n)
+    wanted = x.copy()
+    wanted[1 : 1 + rows] = np.linalg.solve(T, x[1 : 1 + rows]) if rows else x[1:1]
+    assert np.allclose(one.reshape(6, n), wanted, rtol=1e-12, atol=1e-12)
+    assert np.array_equal(one, many[:, 0])
+
+
+@loops
+def largest_of(count: int, A: Lane, out: Lane) -> None:
+    """As a kernel."""
+    out[0] = largest_entry(count, A)
+
+
+@pytest.mark.parametrize("count", [1, 7, 8, 40, 43])
+@pytest.mark.parametrize("width", [1, 4])
+def test_largest_entry(count: int, width: int) -> None:
+    A = np.random.default_rng(count).normal(size=50)
+    lanes, out = A if width == 1 else np.repeat(A[:, None], width, axis=1), np.zeros(1 if width == 1 else (1, width))
+    largest_of.call(Lanes(width), count, lanes, out)
+    assert np.all(out == np.abs(A[:count]).max())

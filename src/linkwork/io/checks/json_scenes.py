@@ -8,7 +8,7 @@ from pathlib import Path
 
 from ...errors import LinkworkError
 from ..redmax import read_scene
-from .findings import ERROR, Finding, found_in
+from .findings import DOUBT, ERROR, Finding, found_in
 from .models import check_model
 
 NAMED = re.compile(r"\[\d+\] '([^']+)'")
@@ -28,7 +28,10 @@ def check_scene(file: Path) -> list[Finding]:
         return [replace(found_in(message, "correct the file; docs/redmax tells its schema"), line=line)]
     if not problems:
         return [Finding(ERROR, "no integrator has a published energy, so there is nothing to run", "add one to 'integrators'")]
-    return check_model(problems[0].model, {})
+    unread = [
+        Finding(DOUBT, line.removeprefix(file.name).lstrip(":, "), "correct its name, or leave it out") for line in scene.unread
+    ]
+    return [*unread, *check_model(problems[0].model, {})]
 
 
 def _line(text: str, name: str) -> int | None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
+
 from .record import Record
 
 KINDS = {"REDMAX_EULER": "EULER", "RECURS_ODE45": "ODE45", "REDMAX_ODE45": "ODE45", "BDF1": "BDF", "BDF2": "BDF"}
@@ -53,6 +55,10 @@ def _run(name: str, record: Record) -> Run:
     if first != 0.0 or last <= 0.0:
         raise record.error(f"'tspan' must begin at 0 and end later, not [{first:g}, {last:g}]")
     fixed = KINDS.get(name) in ("EULER", "BDF")
+    if fixed and not np.isclose(record.count("steps") * record.positive("h"), last, rtol=1e-9):
+        raise record.error(
+            f"{record.count('steps')} 'steps' of 'h' = {record.number('h'):g} do not end at {last:g}, as 'tspan' says"
+        )
     b = record.array("baumgarte", (3,), [0.0, 0.0, 0.0])
     return Run(
         integrator=name,

@@ -20,6 +20,7 @@ from .deformables import chains_of
 from .expressions import piecewise
 from .forces import forces_of
 from .joints import RADIUS, joint_of, start_of
+from .keys import unread_keys
 from .places import Place, Places, inertia_of
 from .published_forces import SoftStop
 from .published_friction import PublishedStep, SceneFriction, friction_of
@@ -44,8 +45,9 @@ class Problem:
 class RedmaxScene:
     """A file of the schema `redmax-scene/1`: rigid bodies, forces and constraints with published energies.
 
-    name   of the scene
-    runs   the integrators with a published energy
+    name     of the scene
+    runs     the integrators with a published energy
+    unread   a line for every key that is not of the schema and holds more than a text
     """
 
     def __init__(self, data: Any, file: str = "scene") -> None:
@@ -53,6 +55,7 @@ class RedmaxScene:
             raise ModelError(f"{file}: this is no scene of the schema redmax-scene/1")
         self.record = Record(data, file)
         self.name = self.record.text("name", file)
+        self.unread: list[str] = unread_keys(self.record)
         self.runs: list[Run] = runs_of(self.record)
         self._problems: dict[tuple[Run, bool], Problem] = {}
 

@@ -1,0 +1,208 @@
+"""The matrices of `linear_step` for one state, of what is pushed out, and the update of joints.
+
+The displacement y' that pushes out obeys some of all rows, `displaced`, in a list: those that push ask for G y' + room + h w = 0,
+where they may do so as fast. How w = b + G y changes, all rows have told already: by g + A dx.
+"""
+
+from __future__ import annotations
+
+from ..kernel.loops import Lane, Table, loops
+from ..kernel.products import add_product, add_scaled, clear, copy
+from ..reduced.push_out import SOFT as PUSH_SOFT
+from .linear_rows import solve_softly
+
+
+@loops
+def pushed_answers(
+    nq: int,
+    nv: int,
+    nb: int,
+    rows: int,
+    pushing: int,
+    pushing_rows: Table,
+    wrenches: int,
+    wrench_push: Table,
+    wrench_from: Table,
+    wrench_to: Table,
+    q: Lane,
+    G_seen: Lane,
+    answered: Lane,
+    pushed_q: Lane,
+    pushed_v: Lane,
+    pushed_wrench: Lane,
+) -> None:
+    """M^-1 G^T and the wrenches of rows that push, each a motion of the tree, see `diagonal_changes`."""
+    copy(nq, q, 0, pushed_q, 0)
+    clear(pushing * nb * 6, pushed_wrench)
+    for p in range(pushing):
+        copy(nv, answered, pushing_rows[p] * nv, pushed_v, p * nv)
+    for e in range(wrenches):
+        for k in range(6):
+            pushed_wrench[6 * (wrench_push[e] * nb + wrench_to[e]) + k] += G_seen[wrench_from[e] + k]
+
+
+@loops
+def turning_rows(
+    nv: int,
+    ports: int,
+    port_segments: Table,
+    port_at: Table,
+    port_size: Table,
+    pushing_rows: Table,
+    turns_count: int,
+    turn_push: Table,
+    turn_a: Table,
+    turn_a_size: Table,
+    turn_b: Table,
+    turn_b_size: Table,
+    turn_at: Table,
+    turn_row: Table,
+    answered: Lane,
+    turns: Lane,
+    at_ports: Lane,
+    slid: Lane,
+    diagonal_changes: Lane,
+) -> None:
+    """What it adds to the changes of diagonals of A that rows themselves turn: 2 (J z)^T dG_i, z = M^-1 G_i^T.
+
+    turn_a, turn_b   the port of a part of a row, and that of the displacements that turn it
+    """
+    n = nv
+    for e in range(turns_count):
+        p = turn_push[e]
+        z = pushing_rows[p] * n
+        a = turn_a[e]
+        b = turn_b[e]
+        seen = turn_a_size[e]
+        turned = turn_b_size[e]
+        clear(seen + turned, slid)
+        if a >= 0:
+            for s in range(port_segments[a], port_segments[a + 1]):
+                for i in range(6):
+                    for k in range(port_size[s]):
+                        slid[i] += at_ports[(6 * a + i) * n + port_at[s] + k] * answered[z + port_at[s] + k]
+        else:
+            for i in range(seen):
+                slid[i] = answered[z + i - 1 - a]
+        for i in range(seen):
+            for k in range(turned):
+                slid[seen + k] += 2.0 * slid[i] * turns[turn_at[e] + i * turn_row[e] + k]
+        if b >= 0:
+            for s in range(port_segments[b], port_segments[b + 1]):
+                c = port_at[s]
+                add_product(1, port_size[s], 6, 1.0, slid, seen, 6, 1, at_ports, 6 * b * n + c, n, diagonal_changes, p * n + c, n)
+        else:
+            for k in range(turned):
+                diagonal_changes[p * n + k - 1 - b] += slid[seen + k]
+
+
+@loops
+def push_rows(
+    nv: int,
+    rows: int,
+    displaced: int,
+    displaced_rows: Table,
+    pushing_among: Table,
+    h: Lane,
+    answered: Lane,
+    A: Lane,
+    g: Lane,
+    multipliers: Lane,
+    out_free: Lane,
+    out_x: Lane,
+    slow: Lane,
+    diagonal_changes: Lane,
+    late: Lane,
+    out_answers: Lane,
+    T: Lane,
+    LU: Lane,
+    soft: Lane,
+    out_g: Lane,
+    rest: Lane,
+    step: Lane,
+    out_multipliers: Lane,
+) -> None:
+    """The multipliers of the displacement, and the answers to its rows."""
+    n = nv
+    w = 3 * n
+    R = rows
+    Q = displaced
+    clear(Q * R, late)
+    clear(Q * w, out_multipliers)
+    for i in range(Q):
+        r = displaced_rows[i]
+        add_scaled(R, h[0] * slow[r], A, r * R, late, i * R)
+        add_scaled(w, h[0] * slow[r], g, r * w, out_g, i * w)
+        for k in range(n):
+            out_answers[k * Q + i] = answered[r * n + k]
+    add_product(Q, w, R, 1.0, late, 0, R, 1, multipliers, 0, w, out_g, 0, w)
+    for i in range(Q):
+        r = displaced_rows[i]
+        p = pushing_among[i]
+        if p >= 0:
+            add_scaled(n, PUSH_SOFT * out_x[r], diagonal_changes, p * n, out_g, i * w)
+        add_scaled(w, -out_free[r], out_g, i * w, out_multipliers, i * w)
+        for k in range(Q):
+            T[i * Q + k] = out_free[r] * A[r * R + displaced_rows[k]]
+        soft[i] = out_free[r] * A[r * R + r]
+        T[i * Q + i] += 1.0 - out_free[r]
+        if p >= 0:
+            T[i * Q + i] += PUSH_SOFT * soft[i]
+    solve_softly(Q, w, T, soft, LU, out_g, rest, step, out_multipliers)
+
+
+@loops
+def pushed_changes(nv: int, displaced: int, out_answers: Lane, out_multipliers: Lane, out_change_q: Lane, change: Lane) -> None:
+    """The displacement that pushes out, `change`."""
+    n = nv
+    add_product(n, 3 * n, displaced, 1.0, out_answers, 0, displaced, 1, out_multipliers, 0, 3 * n, change, 0, 3 * n)
+    for i in range(n):
+        add_scaled(n, 1.0, out_change_q, i * n, change, 3 * i * n)
+
+
+@loops
+def updated(
+    nv: int,
+    rows: int,
+    unusual: int,
+    unusual_at: Table,
+    unusual_size: Table,
+    unusual_square: Table,
+    h: Lane,
+    change: Lane,
+    q_by_q: Lane,
+    q_by_way: Lane,
+    q_by_v: Lane,
+    v_by_q: Lane,
+    v_by_way: Lane,
+    v_by_v: Lane,
+    edges: Lane,
+    right: Lane,
+    result: Lane,
+) -> None:
+    """The derivatives of q' above those of v': of joints that add their way, and of others. Behind them, which rows are at an
+    edge."""
+    n = nv
+    w = 3 * n
+    copy(rows, edges, 0, result, 2 * n * w)
+    copy(n * w, change, 0, result, 0)
+    add_scaled(n * w, h[0], result, n * w, result, 0)
+    for u in range(unusual):
+        at = unusual_at[u]
+        k = unusual_size[u]
+        s = unusual_square[u]
+        clear(2 * k * w, right)
+        add_product(k, w, k, 1.0, q_by_way, s, k, 1, result, at * w, w, right, 0, w)
+        add_product(k, w, k, 1.0, q_by_v, s, k, 1, result, (n + at) * w, w, right, 0, w)
+        add_product(k, w, k, 1.0, v_by_way, s, k, 1, result, at * w, w, right, k * w, w)
+        add_product(k, w, k, 1.0, v_by_v, s, k, 1, result, (n + at) * w, w, right, k * w, w)
+        for i in range(k):
+            for j in range(k):
+                right[i * w + at + j] += q_by_q[s + i * k + j]
+                right[(k + i) * w + at + j] += v_by_q[s + i * k + j]
+        copy(k * w, right, 0, result, at * w)
+        copy(k * w, right, k * w, result, (n + at) * w)
+        for i in range(k):
+            result[(at + i) * w + at + i] -= 1.0
+    for i in range(n):
+        result[i * w + i] += 1.0
