@@ -17,7 +17,6 @@ from .dense import larger
 from .lu import factor_lu, solve_lu
 
 SMALL_PIVOT = 1e-3  # of the diagonal: a pivot below tells of redundant rows
-REGULAR = 1e-13  # eps of a factor without redundant rows: nothing to speak of, a solve is a solve
 STIFFEST = 1e12  # k at most: beyond, the direction of sliding does not move
 HUGE = 1e300
 STANDS = 0.5  # of the residual: where a round leaves more, it stands still
@@ -281,8 +280,8 @@ def approach(
         dx = T^-1 (1 + t + ... + t^(k-1) - k t^k) r
 
     has nothing of it, as t is 1 there; elsewhere t is small, and a residual of (k + 1) t^k r is left. TERMS = k of the first
-    round reach rounding unless friction turns or rows answer little, which one term more in every other round mends. Where eps is
-    REGULAR nothing is redundant, and the first of the terms is all.
+    round reach rounding unless friction turns or rows answer little, which one term more in every other round mends. Where
+    nothing is redundant rounds end as soon without them: there eps is given as 0.
     """
     last = HUGE + 0.0 * go
     still = go
@@ -300,13 +299,12 @@ def approach(
             break
         last = where(still > 0.0, size, last)
         solve_lu(n, T, z)
-        if any(eps > REGULAR):
-            weight = where(eps > REGULAR, eps, 0.0)
+        if any(eps > 0.0):
             for p in range(n):
                 un[p] = z[p]
             for k in range(1, terms + 1):
                 for p in range(n):
-                    z[p] = weight * z[p]
+                    z[p] = eps * z[p]
                 solve_lu(n, T, z)
                 part = 1.0
                 if k == terms:

@@ -24,9 +24,10 @@ is left is small; `coulomb.solve` does not. Lanes that are done stay as they are
 
 from __future__ import annotations
 
+from ..kernel.lane_by_lane import lanes_at_once
 from ..kernel.loops import Ints, Lane, Strided, all, any, loops, maximum, minimum, sqrt, where
 from ..kernel.matrix_vector import affine
-from .cone_modes import REGULAR, approach, factor_modes, part_inside, redundant, start_modes, walk
+from .cone_modes import approach, factor_modes, part_inside, redundant, start_modes, walk
 from .cone_path import follow_path
 from .cone_rows import largest_terms, natural_map, project_cones, sweep_cones
 from .lu import factor_lu, solve_lu
@@ -34,12 +35,13 @@ from .lu import factor_lu, solve_lu
 EPS = 1e-6  # relative weight of the last solution in a proximal round
 SOFTEST = 1e-2  # the same at most, where steps do not lead down
 FINER, FINEST = 0.02, 1e-12  # of a contradiction: the same where one was found, and at least
-ROUNDS = 6  # proximal rounds on one factor
+ROUNDS = 8  # proximal rounds on one factor
 SLOW = 0.05  # of the residual: where a round leaves more, friction turns, and the next modes know where
 LAST_ROUNDS, LAST_SLOW = 16, 0.5  # the same for the solution of least norm
 RESTARTS = 12  # toward it, as directions of sliding depend on it
 SAME = 1e-9  # of the largest terms: changes of x that end them
 CHANGES = 60  # of modes, at most
+TOGETHER = 2  # the same of lanes that go at once, before the others are left
 EASY, HARD = 8, 14  # of them, before what is left is followed along a path: for a while, and to its end
 THERE, END = 1e-4, 1e-16  # of b: how smooth cones are then
 WALKS = 6  # to the next bound, at most, before other ways are tried
@@ -156,7 +158,7 @@ def search_modes(
     patience: int,
     go: float,
 ) -> None:
-    """The multipliers of scaled rows, in `best`, from xs on, in lanes that go.
+    """The multipliers of scaled rows, in `best`, from xs on, in lanes that go; several leave those that take long: rounds are -1.
 
     rounds     grow by the systems that are solved
     patience   changes of modes that lead nowhere, after which the search ends if little is left
@@ -179,10 +181,12 @@ def search_modes(
     least = natural_map(m, kinds, lo, hi, scale, xs, u, xs, u, 0.0 * go, z)
     off = least
     elsewhere = 0.0 * go  # 1: xs is where u and `off` are not known
-    loose = 0.0 * go  # 1: rows of the last modes were redundant
     go = where(least <= ENOUGH * given, 0.0, go)
     sweeping = where(least <= GUESSED * given, 0.0, sweeping)
-    for change in range(CHANGES):
+    most = CHANGES
+    if lanes_at_once() > 1:
+        most = TOGETHER
+    for change in range(most):
         if not any(go > 0.0):
             break
         end = 0.0
@@ -223,18 +227,14 @@ def search_modes(
         for i in range(m):
             best[i] = where(better, xs[i], best[i])
         least = where(better, off, least)
-        usual = (eps >= EPS) & (eps <= EPS) & ~(loose > 0.0)
-        of_factor = where(usual, REGULAR, eps)
+        of_factor = eps
         n = factor_modes(m, kinds, A, lo, hi, scale, xs, u, of_factor, keep, turn, more, z, order, T)
         loose = redundant(n, T)
-        if any(usual & (loose > 0.0)):
-            of_factor = where(usual & (loose > 0.0), EPS, of_factor)
-            n = factor_modes(m, kinds, A, lo, hi, scale, xs, u, of_factor, keep, turn, more, z, order, T)
-            loose = redundant(n, T)
+        weight = where((loose > 0.0) | (eps > EPS), eps, 0.0)
         rounds[0] += go
         begun = where(walks + tries > 0.0, 1.0, 0.0)  # else at zero, which leads to the solution of least norm
         start_modes(m, kinds, keep, turn, xs, z, xn, begun, go)
-        rest = approach(n, m, kinds, A, bs, keep, turn, xn, un, z, order, T, SMALL * size, ROUNDS, SLOW, of_factor, go)
+        rest = approach(n, m, kinds, A, bs, keep, turn, xn, un, z, order, T, SMALL * size, ROUNDS, SLOW, weight, go)
         full = natural_map(m, kinds, lo, hi, scale, xn, un, xn, un, 0.0 * go, z)
         ends = full <= ENOUGH * size
         enough = (1.0 - DECREASE) * off
@@ -243,7 +243,7 @@ def search_modes(
         stands = (off <= (1.0 + STILL) * least) & (abs(full - off) <= STILL * off)
         jams = (go > 0.0) & ~(share > 0.0) & stands & (least <= JAM * given)
         stuck = (go > 0.0) & ~(share > 0.0) & (walks < WALKS) & ~jams
-        contradict = stuck & (of_factor > REGULAR) & (full <= n * rest) & (full <= (1.0 + STILL) * off)
+        contradict = stuck & (weight > 0.0) & (full <= n * rest) & (full <= (1.0 + STILL) * off)
         harder = contradict & (eps > EPS)
         walked = 0.0 * go
         if any(contradict & ~harder):
@@ -313,3 +313,5 @@ def search_modes(
         for i in range(m):
             best[i] = where((moves & ends) | jams, xs[i], best[i])
         go = where((moves & ends) | jams | tired, 0.0, go)
+    if lanes_at_once() > 1:
+        rounds[0] = where(go > 0.0, -1.0, rounds[0])

@@ -19,14 +19,14 @@ from ..kernel.lanes import Lanes
 from ..kernel.loops import Ints, Lane, LoopFunction, Strided, Table
 from .cone_rows import scale_cones
 from .cone_search import CHANGES, PATIENCE, TIRED
-from .own_rows import hand_back, list_own, on_alike, take_packed, take_rows, take_whole
+from .own_rows import hand_back, list_own, on_alike, search_left, take_packed, take_rows, take_whole
 from .problem import Info, Problem
 from .softening import UNSOLVED, solve_slots
 
 SCRATCH = 18  # arrays of a number per row
 
 
-@lane_by_lane(on_alike)
+@lane_by_lane(on_alike, search_left)
 def solve_cones(
     active: Ints,
     cones: Table,
@@ -81,10 +81,10 @@ def solve_cones(
         n, kinds, xs, K, left, rounds, T, scale, bs, lo, hi, u, xn, un, best, inside, force, z, keep, turn, more, kept, start,
         stiff, order, CHANGES, UNSOLVED,
     )  # fmt: skip
-    hand_back(n, own, active, best, x)
+    hand_back(n, own, active, best, x, rounds)
 
 
-@lane_by_lane(on_alike)
+@lane_by_lane(on_alike, search_left)
 def solve_packed_cones(
     active: Ints,
     cones: Table,
@@ -130,7 +130,7 @@ def solve_packed_cones(
         n, kinds, xs, K, left, rounds, T, scale, bs, lo, hi, u, xn, un, best, inside, force, z, keep, turn, more, kept, start,
         stiff, order, PATIENCE, TIRED,
     )  # fmt: skip
-    hand_back(n, own, active, best, x)
+    hand_back(n, own, active, best, x, rounds)
 
 
 def solve(problem: Problem, warm: np.ndarray | None = None) -> tuple[np.ndarray, Info]:

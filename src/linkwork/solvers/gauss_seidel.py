@@ -65,7 +65,7 @@ def solve_by_sweeps(
         sweep_cones(m, kinds, K, bs, lo, hi, scale, xs, 1, CLOSE, go)
         rounds[0] += go
     what_is_left(m, kinds, K, bs, lo, hi, scale, xs, u, z, left)
-    hand_back(m, own, active, xs, x)
+    hand_back(m, own, active, xs, x, rounds)
 
 
 def solve_gauss_seidel(problem: Problem, warm: np.ndarray | None = None) -> tuple[np.ndarray, Info]:

@@ -7,7 +7,7 @@ one contact stand together, and are on together.
 
 from __future__ import annotations
 
-from ..kernel.loops import Ints, Lane, Strided, Table, all, any, loops
+from ..kernel.loops import Ints, Lane, Mask, Strided, Table, all, any, loops, where
 from .cone_rows import find_scale
 
 
@@ -90,9 +90,19 @@ def take_whole(n: int, own: Ints, kinds: Ints, here: Lane, m: int, whole: Stride
 
 
 @loops
-def hand_back(n: int, own: Ints, active: Ints, xs: Lane, x: Strided) -> None:
-    """x of the listed rows; 0 where they are off."""
+def hand_back(n: int, own: Ints, active: Ints, xs: Lane, x: Strided, rounds: Strided) -> None:
+    """x of the listed rows; 0 where they are off. It stays where the search has been left."""
+    left = rounds[0] < 0.0
+    p = 0
     for i in range(active[0]):
-        x[active[i + 1]] = 0.0
-    for p in range(n):
-        x[active[own[p] + 1]] = xs[p]
+        new = 0.0 * rounds[0]
+        if p < n and own[p] == i:
+            new = xs[p]
+            p += 1
+        x[active[i + 1]] = where(left, x[active[i + 1]], new)
+
+
+@loops
+def search_left(rounds: Strided) -> Mask:
+    """Lanes whose search has been left, as it took longer than that of others."""
+    return rounds[0] < 0.0

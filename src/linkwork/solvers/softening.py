@@ -9,6 +9,7 @@ directions creep.
 
 from __future__ import annotations
 
+from ..kernel.lane_by_lane import lanes_at_once
 from ..kernel.loops import Ints, Lane, Strided, any, loops, maximum, sqrt, where
 from ..kernel.matrix_vector import affine
 from .cone_rows import natural_map, what_is_left
@@ -81,6 +82,9 @@ def solve_slots(
                 start[i] = 0.0
             least = off
             go = where(off > unsolved * given, go, 0.0)
+            if lanes_at_once() > 1:
+                rounds[0] = where(go > 0.0, -1.0, rounds[0])
+                break
             if not any(go > 0.0):
                 break
             soft = SOFTEST + 0.0 * go
