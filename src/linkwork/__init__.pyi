@@ -26,6 +26,7 @@ from .convert import Cartesian, from_cartesian, to_cartesian
 from .doors import jax as jax
 from .doors import torch as torch
 from .energy import Energy, energy
+from .energy_hessian import EnergyHessian, energy_hessian
 from .errors import CompileError, InputError, LinkworkError, ModelError, RunInterrupted, SolverError, SymbolError, WriteError
 from .forces import (
     ActivationDynamics,
@@ -230,6 +231,7 @@ __all__ = [
     "ElasticMuscle",
     "Ellipsoid",
     "Energy",
+    "EnergyHessian",
     "Event",
     "FibreMuscle",
     "Fit",
@@ -350,6 +352,7 @@ __all__ = [
     "cubic_curve",
     "ellipsoid",
     "energy",
+    "energy_hessian",
     "explain",
     "factor",
     "fit",

@@ -80,12 +80,12 @@ class Acting:
         state: State | MaximalState,
         dt: float,
         given: Mapping[str, Any],
-        method: str,
         stepper: str | None,
         limit_model: str,
         contact: str,
         steps: int,
         options: dict[str, Any],
+        method: str = METHOD,
     ) -> None:
         check_model(model)
         dt, steps = given_positive("dt", dt), given_count("steps", steps)
@@ -180,7 +180,7 @@ def step_derivatives(
         check_state(model, state)
         return _parted(step, step.of_one(state.q, state.v, state.t, dt))
     given = {"tau": tau, "external": external, "u": inputs}
-    here = Acting(model, state, dt, given, method, stepper, limit_model, contact, steps, options)
+    here = Acting(model, state, dt, given, stepper, limit_model, contact, steps, options, method)
     if method == METHOD and here.steps == 1 and is_linear_step(here.model, here.stepper):
         found = here.jacobian()
         assert isinstance(here.stepper, SymplecticEuler)
@@ -233,7 +233,7 @@ def step_product(
     >>> dq, dv = lw.step_product(model, state, 1e-3, dv=[1.0, 0.0])
     """
     given = {"tau": tau, "external": external, "u": inputs}
-    here = Acting(model, state, dt, given, method, stepper, limit_model, contact, steps, options)
+    here = Acting(model, state, dt, given, stepper, limit_model, contact, steps, options, method)
     changes: dict[str, np.ndarray] = {}
     for name, x, size in (("q", dq, here.n), (here.space.velocities, dv, here.n), ("tau", dtau, model.nv)):
         if x is not None:
@@ -271,6 +271,6 @@ def step_parameter_derivatives(
     (4, 1)
     """
     given = {"tau": tau, "external": external, "u": inputs}
-    here = Acting(model, state, dt, given, method, stepper, limit_model, contact, steps, options)
+    here = Acting(model, state, dt, given, stepper, limit_model, contact, steps, options, method)
     slopes = here.slopes(model, parameters)
     return here.changes({slopes_of(of): x for of, x in slopes.items()}, True).swapaxes(-1, -2)

@@ -75,7 +75,7 @@ def step_gradient(
     (2,)
     """
     given = {"tau": tau, "external": external, "u": inputs}
-    here = Acting(model, state, dt, given, method, stepper, limit_model, contact, steps, options)
+    here = Acting(model, state, dt, given, stepper, limit_model, contact, steps, options, method)
     ends = {}
     for name, x in (("q", dq), ("v", dv)):
         if x is not None:
@@ -128,7 +128,7 @@ def rollout_gradient(
         )
     steps = found[0].shape[-2]
     given = {"tau": tau, "external": external, "u": inputs}
-    here = Acting(model, state, dt, given, method, stepper, limit_model, contact, steps, options)
+    here = Acting(model, state, dt, given, stepper, limit_model, contact, steps, options, method)
     shape = (here.batch, steps, here.n)
     ends = {n: _weights(f"d{n}", x, shape) for n, x in (("q", dq), ("v", dv)) if x is not None}
     return _Backwards(model, here, ends, parameters, checkpoints).gradient()

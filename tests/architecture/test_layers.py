@@ -33,6 +33,7 @@ LAYERS = [
     ["steppers"],
     ["declared"],
     ["energy"],
+    ["energy_hessian"],
     ["reactions"],
     ["account"],
     ["health"],
@@ -52,6 +53,7 @@ LAYERS = [
     ["bench"],
     ["verify"],
     ["cli"],
+    ["__main__"],
 ]
 RANK = {name: rank for rank, names in enumerate(LAYERS) for name in names}
 # Entry points that dispatch downwards at call time; each is inside a function, never at import.

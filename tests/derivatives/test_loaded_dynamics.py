@@ -9,7 +9,9 @@ import pytest
 from identities.loaded_kinds import EXTERNAL, KINDS, TAU, TIME, A, Q, V, model, moving
 
 import linkwork as lw
+from linkwork.elements.collection import collection
 from linkwork.reduced.loaded_derivatives import derivatives_on_duals
+from linkwork.reduced.loaded_slopes import _driven, loaded_slopes
 
 STEP = 1e-5
 EVERY_KIND = pytest.mark.parametrize("kind", KINDS)
@@ -82,3 +84,37 @@ def test_friction_that_sticks() -> None:
     fq, _ = differences(m, lambda q, v: lw.forward_dynamics(m, q, v, sticking), Q, still)
     assert close(dq, fq, 1e-6)
     assert np.abs(dq[m.v_index("a")]).max() < 1e-9
+
+
+def driven() -> lw.Model:
+    """Forces on joints of one and of several freedoms, two of them on one joint."""
+    rod = lw.Inertia.cuboid(1.0, (0.1, 0.1, 0.4))
+    b = lw.ModelBuilder()
+    b.body("base", joint=lw.Free(), inertia=rod)
+    for k, joint in enumerate((lw.Spherical(), lw.Revolute((0, 1, 0)), lw.Universal())):
+        b.body(f"b{k}", parent="base" if k < 2 else "b0", joint=joint, placement=lw.SE3(p=(0, 0.1 * k, 0.4)), inertia=rod)
+    drives = (lw.PDController("b1", 20.0, 0.5, target=[0.2]), lw.PDController("b0", 4.0, 0.2, target=[1.0, 0.0, 0.0, 0.0]))
+    return b.build().add(*drives, lw.JointSpring("b1", 7.0, damping=0.1), lw.JointSpring("b2", 3.0, damping=0.3))
+
+
+def test_forces_on_joints_are_one_program() -> None:
+    """As by ports and by dual numbers; a batch is its states; time, inputs and wrenches may be given."""
+    m, rng = driven(), np.random.default_rng(0)
+    smooth = _driven(m)
+    assert smooth is not None
+    q = np.array([m.random_configuration(k) for k in range(3)])
+    v, tau, external = rng.normal(size=(3, m.nv)), rng.normal(size=(3, m.nv)), rng.normal(size=(3, m.nb, 6))
+    u = collection(m).initial_inputs + 0.1 * rng.normal(size=len(collection(m).initial_inputs))
+    many = lw.linearised_dynamics(m, q, v, tau)
+    loaded = lw.linearised_dynamics(m, q, v, tau, external, t=0.3, inputs=u)
+    for k in range(3):
+        one = lw.linearised_dynamics(m, q[k], v[k], tau[k])
+        assert all(np.array_equal(x, y[k]) for x, y in zip(one, many, strict=True))
+        for given in ((tau[k], None, 0.0, None), (tau[k], external[k], 0.3, u), (None, None, 0.0, None)):
+            found = lw.linearised_dynamics(m, q[k], v[k], given[0], given[1], t=given[2], inputs=given[3])
+            for other in (loaded_slopes(m).derivatives(q[k], v[k], *given), derivatives_on_duals(m, q[k], v[k], *given)):
+                assert all(close(x, y, 1e-11) for x, y in zip(found, other, strict=True))
+        assert all(
+            np.array_equal(x[k], y)
+            for x, y in zip(loaded, lw.linearised_dynamics(m, q[k], v[k], tau[k], external[k], t=0.3, inputs=u), strict=True)
+        )

@@ -23,6 +23,17 @@ def test_jacobians_of_a_batch() -> None:
     assert np.allclose(found[0], lw.body_jacobian(BARE, QS[0]).reshape(-1, 6, BARE.nv)[BARE.body_index("c")], atol=1e-14)
 
 
+def test_dense_jacobians_of_a_batch() -> None:
+    """Of as many states as columns, too: neither is taken for the other."""
+    for count in (0, 1, 2, BARE.nv):
+        q, v = np.resize(QS, (count, BARE.nq)), np.resize(VS, (count, BARE.nv))
+        J, J_dot = lw.body_jacobian(BARE, q), lw.body_jacobian_dot(BARE, q, v)
+        assert J.shape == J_dot.shape == (len(q), 6 * BARE.nb, BARE.nv)
+        for k in range(len(q)):
+            assert np.array_equal(J[k], lw.body_jacobian(BARE, q[k]))
+            assert np.array_equal(J_dot[k], lw.body_jacobian_dot(BARE, q[k], v[k]))
+
+
 def test_inertia_products_of_a_batch() -> None:
     found = lw.inverse_inertia_product(BARE, QS, VS)
     assert np.array_equal(found[4], lw.inverse_inertia_product(BARE, QS[4], VS[4]))

@@ -124,3 +124,20 @@ def test_two_steps_count_for_steps_of_one_length() -> None:
     after = lw.simulate(model, half.final, 0.5, 0.005, stepper="bdf2")
     anew = lw.simulate(model, replace(half.final, memory=None), 0.5, 0.005, stepper="bdf2")
     assert np.array_equal(after.q, anew.q)
+
+
+def test_runs_of_a_study_begin_alike() -> None:
+    """In lanes as one by one, with springs, masses and ratios of their own."""
+    model = wheels(lw.Gear("a", "b", 2.0, name="gear"), lw.JointSpring("a", 1.0, name="spring"))
+    start = lw.State([0.0, 0.0], [1.0, 0.0])
+    for columns in (
+        {"spring.stiffness": [1.0, 3.0]},
+        {"a.com": [(0.1, 0, 0), (0.5, 0, 0)]},
+        {"gear.ratio": [1.0, 3.0]},
+    ):
+        ((name, values),) = columns.items()
+        law, number = name.split(".")
+        study = lw.study(model, columns, lambda run: run.v[-1], state=start, duration=0.1, stepper="rk4", progress=False)
+        variants = [model.with_parameters({law: {number: x}}) for x in values]
+        alone = [lw.simulate(m, start, 0.1, stepper="rk4").v[-1] for m in variants]
+        assert np.allclose(study["measure"], alone, rtol=1e-12)

@@ -26,11 +26,14 @@ TABLE = table()
 
 
 BARE = two_links()
+BALL, FLOOR = lw.Sphere(0.1, (0.5, 0, 0)), lw.Plane((0, 0, -0.2), (0, 0, 1))
 KINDS = {
     "forces": two_links(lw.PointSpring("lower", stiffness=5.0)),
     "constraints": two_links(lw.Coupling("lower", "upper", -1.0, 0.0)),
-    "contacts": two_links(lw.Contact("lower", lw.Sphere(0.1, (0.5, 0, 0)), shape_b=lw.Plane((0, 0, -0.2), (0, 0, 1)))),
+    "contacts": two_links(lw.Contact("lower", BALL, shape_b=FLOOR)),
+    "friction of contacts": two_links(lw.Contact("lower", BALL, shape_b=FLOOR, friction=0.5)),
 }
+BOUNCING = two_links(lw.Contact("lower", BALL, shape_b=FLOOR, restitution=0.5))
 START = lw.State(np.zeros(2), np.zeros(2))
 
 
@@ -62,6 +65,13 @@ def test_what_they_step(stepper: str, kind: str) -> None:
         else:
             with pytest.raises(lw.InputError, match=f"'{stepper}'"):
                 run(stepper, KINDS[kind], method)
+
+
+@pytest.mark.parametrize("stepper", ALL_STEPPERS)
+def test_restitution(stepper: str) -> None:
+    for method in TABLE[stepper]["methods"].split(", "):
+        said = any("restitution of contacts is not enforced" in note for note in run(stepper, BOUNCING, method).health.notes)
+        assert said == (TABLE[stepper]["restitution"] == "no")
 
 
 @pytest.mark.parametrize("stepper", ALL_STEPPERS)

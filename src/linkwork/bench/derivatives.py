@@ -18,6 +18,7 @@ import numpy as np
 from rich.table import Table
 
 from ..errors import LinkworkError
+from ..forces import PDController
 from ..kernel.directional import directional
 from ..kernel.widths import SCALAR64
 from ..model import Model, State
@@ -35,6 +36,7 @@ from .timing import FULL, QUICK, Contender, measure
 
 BOUNDS = {"central differences": 1e-6, "dual numbers": 1e-10, "pinocchio": 1e-9}
 STEP = 1e-5
+DRIVEN = "derivatives_under_drives"  # on all joints
 NUMBERS = 2**16  # in a batch of one matrix: all three stay in the cache
 SPEED: Ratios = {
     "batch64": (("pinocchio", "single", 1), (OURS, "batch64", 1)),
@@ -173,6 +175,12 @@ def contenders(name: str, model: Model, peer: peers.Pinocchio | None) -> Iterato
             theirs = [peer.layout(states)[key][0].copy() for key in ("q", "v", quantity.given)]
             call = partial(getattr(pin, quantity.theirs), peer.model, peer.model.createData(), *theirs)
             yield Contender(name, quantity.name, "pinocchio", "single", 1, call, 1)
+    if all(b.joint.nv == 1 for b in model.bodies if b.joint.nv):
+        drives = model.add(*(PDController(b.name, 100.0, 5.0, target=[0.0]) for b in model.bodies if b.joint.nv))
+        inputs = [states[key] for key in ("q", "v", "tau")]
+        one = [x[0].copy() for x in inputs]
+        yield Contender(name, DRIVEN, OURS, "batch64", 1, partial(linearised_dynamics, drives, *inputs), batch)
+        yield Contender(name, DRIVEN, OURS, "single", 1, partial(linearised_dynamics, drives, *one), 1)
 
 
 def _pinocchio_on(model: Model) -> Contender:

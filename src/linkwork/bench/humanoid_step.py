@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -13,10 +14,14 @@ from ..contact import Contact
 from ..errors import LinkworkError
 from ..forces import PDController
 from ..geometry.shapes import Plane, Sphere
+from ..kernel.call import Call
+from ..kernel.plans import Plans
+from ..kernel.widths import SCALAR64
 from ..model import Model, State
 from ..model.kinematics import kinematics
-from ..simulate import simulate
+from ..simulate import chosen_stepper, simulate
 from ..step_derivatives import step_derivatives
+from ..steppers.stepper import program_of
 from . import backwards, models, peers
 from .report import OURS
 from .timing import Contender
@@ -26,6 +31,7 @@ STEP, DEPTH, RADIUS = 1e-3, 2e-4, 0.005  # s; m: how deep the balls under the fe
 FEET, HANDS = ("leg_left_6_link", "leg_right_6_link"), ("arm_left_7_link", "arm_right_7_link")
 CORNERS = [(x, y, -0.105) for x in (-0.1, 0.1) for y in (-0.06, 0.06)]
 BOUND = 1e-6
+BATCH = 64
 CHECKED = 7  # every so many directions are compared with differences
 
 
@@ -72,8 +78,22 @@ def disagreement(model: Model, state: State) -> float:
     return max(errors) / max(sizes)
 
 
+def forward_step(model: Model, state: State) -> Call:
+    """The program of the step alone, on arrays that are kept: what derivatives are asked for without."""
+    stepper = chosen_stepper(model, "reduced", None, {})
+    program = program_of(stepper, model, "reduced")
+    plans: Plans = program.bind(model) if program.bind else model.plan
+    told = program.given(model, STEP) | program.entered(model, {"q": state.q[None], "v": state.v[None]}, 0.0)
+    fields = program.algorithm.fields
+    inputs = {name: np.array(x, float).reshape(1, -1) for name, x in told.items() if name in fields and np.size(x)}
+    inputs |= {name: np.zeros((1, plans.size(program.algorithm, name))) for name in ("t",) if name not in inputs}
+    absent = tuple(name for name, f in fields.items() if f.kind in ("input", "output") and name not in inputs)
+    return Call(plans(program.algorithm, SCALAR64, ("run",), absent), inputs, {}, 1)
+
+
 def contenders(peer_of: Any) -> tuple[list[Contender], list[str]]:
-    """Our derivatives of the step, the step itself, and Pinocchio's of the bare tree; a line on how well ours agree."""
+    """Our derivatives of the step, the step itself (a call of `simulate`, and its program alone), and Pinocchio's derivatives of
+    the bare tree; a line on how well ours agree."""
     model, state = humanoid()
     error = disagreement(model, state)
     if not error <= BOUND:
@@ -88,7 +108,12 @@ def _timed(model: Model, state: State, peer_of: Any) -> Iterator[Contender]:
     def derivatives() -> Any:
         return step_derivatives(model, state, STEP, limit_model="off")
 
+    rng = np.random.default_rng(1)
+    many = State(q=np.repeat(state.q[None], BATCH, axis=0), v=state.v + 1e-4 * rng.normal(size=(BATCH, model.nv)))
+    batch = partial(step_derivatives, model, many, STEP, limit_model="off")
     yield Contender(CASE, QUANTITY, OURS, "single", 1, derivatives, 1)
+    yield Contender(CASE, QUANTITY, OURS, "batch64", 1, batch, BATCH)
+    yield Contender(CASE, "step_program", OURS, "single", 1, forward_step(model, state), 1)
     yield Contender(CASE, "step", OURS, "single", 1, lambda: after(model, state.q, state.v), 1)
     yield from backwards.contenders(CASE, model, state)
     if peers.module("pinocchio") is not None:

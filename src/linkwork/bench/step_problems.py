@@ -16,7 +16,6 @@ from ..kernel.sweep import SCALAR, Algorithm, Field, Routine
 from ..model import Model
 from ..reduced.program import VELOCITY, dynamics, fields
 from ..solvers.boxes import gram
-from ..solvers.own_gram import own_gram
 from ..solvers.problem import Cones, Problem
 
 GIVEN = ("on", "b", "lower", "upper", "mu", "A")
@@ -29,7 +28,7 @@ def posing(shape: Shape) -> Algorithm:
     found = fields(shape) | H | {"q": Field("input", "q"), "v": Field("input", "v")}
     found |= {name: replace(found[name], kind="output") for name in GIVEN}
     steps = dynamics(shape, VELOCITY)
-    (last,) = [k for k, s in enumerate(steps) if isinstance(s, Routine) and s.function in (gram, own_gram)]
+    (last,) = [k for k, s in enumerate(steps) if isinstance(s, Routine) and s.function is gram]
     return Algorithm(f"posing_{'_'.join(map(str, map(int, shape)))}", found, {"run": steps[: last + 1]})
 
 

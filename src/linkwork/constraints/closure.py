@@ -102,8 +102,16 @@ class Closure(Constraint):
     parameter_names: ClassVar[tuple[str, ...]] = ("R_a", "p_a", "R_b", "p_b", "turn")
 
     def __init__(
-        self, joint: Joint, body_a: str, body_b: str = WORLD, frame_a: SE3 | None = None, frame_b: SE3 | None = None
+        self,
+        joint: Joint,
+        body_a: str,
+        body_b: str = WORLD,
+        frame_a: SE3 | None = None,
+        frame_b: SE3 | None = None,
+        *,
+        name: str = "",
     ) -> None:
+        self.called(name)
         if not isinstance(joint, Joint) or joint.nv > 5:
             raise ModelError(f"Closure: {joint!r} cannot close a loop; it must be a joint that leaves less than six freedoms")
         self.joint, self.bodies, self.size = joint, (body_a, body_b), 6 - joint.nv

@@ -23,7 +23,8 @@ class Coupling(JointConstraint):
     size = 1
     parameter_names: ClassVar[tuple[str, ...]] = ("ratio", "offset")
 
-    def __init__(self, follower: str, leader: str, ratio: float = 1.0, offset: float = 0.0) -> None:
+    def __init__(self, follower: str, leader: str, ratio: float = 1.0, offset: float = 0.0, *, name: str = "") -> None:
+        self.called(name)
         self.joints = (follower, leader)
         word("Coupling", "the follower", follower)
         word("Coupling", "the leader", leader)

@@ -25,7 +25,8 @@ class DryFriction(JointConstraint):
     holonomic, bounded = False, True
     parameter_names: ClassVar[tuple[str, ...]] = ("friction",)
 
-    def __init__(self, joint: str, friction: Any = None) -> None:
+    def __init__(self, joint: str, friction: Any = None, *, name: str = "") -> None:
+        self.called(name)
         self.joints, self.friction = (joint,), friction
         if friction is not None:
             self.friction = numbers(repr(self), "friction", friction, max(1, size_of(friction)), 0.0, spread=True)

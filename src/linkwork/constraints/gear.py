@@ -8,11 +8,14 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ..errors import ModelError
+from ..joints import Joint
 from ..model.model import WORLD
 from ..spatial.gate import point, real, shown, word
 from ..spatial.scalar import Scalar, Vector, dot, stack
 from ..spatial.se3 import SE3
 from .constraint import Constraint
+
+STILL = 1e-9  # rad of a turn per unit of a coordinate: less is none
 
 
 class Gear(Constraint):
@@ -37,7 +40,10 @@ class Gear(Constraint):
         carrier: str = WORLD,
         axis_a: Any = (0.0, 0.0, 1.0),
         axis_b: Any = (0.0, 0.0, 1.0),
+        *,
+        name: str = "",
     ) -> None:
+        self.called(name)
         word("Gear", "the carrier", carrier)
         self.bodies = (wheel_a, wheel_b) if carrier == WORLD else (wheel_a, wheel_b, carrier)
         try:
@@ -48,6 +54,20 @@ class Gear(Constraint):
             raise ModelError(f"Gear({wheel_a!r}, {wheel_b!r}): the ratio {shown(ratio)} must be finite, and not 0")
         self.axis_a, self.axis_b = (_axis(what, x) for what, x in (("axis_a", axis_a), ("axis_b", axis_b)))
 
+    def check(self, model: Any) -> None:
+        super().check(model)
+        carrier = self.bodies[2] if len(self.bodies) > 2 else WORLD
+        for name, axis, what in zip(self.bodies, (self.axis_a, self.axis_b), ("axis_a", "axis_b"), strict=False):
+            if name == WORLD:
+                continue
+            body = model.bodies[model.body_index(name)]
+            parent = WORLD if body.parent < 0 else model.bodies[body.parent].name
+            if parent == carrier and not _turns(body.joint, axis):
+                raise ModelError(
+                    f"{self!r}: {name!r} does not turn about {what} = {axis.tolist()} in {carrier!r}, so nothing is geared; "
+                    f"its joint is {body.joint!r}"
+                )
+
     def slip(self, poses: Sequence[SE3], twists: Sequence[Vector], t: Scalar) -> Vector:
         def speed(k: int, axis: Vector) -> Scalar:
             own = dot(axis, twists[k][:3])
@@ -56,6 +76,13 @@ class Gear(Constraint):
             return own - dot(poses[k].rotate(axis), poses[2].rotate(twists[2][:3]))
 
         return stack(speed(1, self.axis_b) - self.ratio * speed(0, self.axis_a))
+
+
+def _turns(joint: Joint, axis: np.ndarray) -> bool:
+    """Whether a joint turns its body about an axis of it at some position."""
+    rng = np.random.default_rng(0)
+    places = (joint.neutral(), joint.random(rng), joint.random(rng))
+    return any(np.abs(axis @ joint.motion(q, np.zeros(joint.nv)).tangent.S[:3]).max(initial=0.0) > STILL for q in places)
 
 
 def _axis(what: str, x: Any) -> np.ndarray:

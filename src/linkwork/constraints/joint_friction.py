@@ -62,7 +62,9 @@ class JointFriction(Constraint):
         normals: Any = None,
         axis: Any = None,
         at: Any = None,
+        name: str = "",
     ) -> None:
+        self.called(name)
         self.joint = joint
         if isinstance(joint, str):
             self.bodies = (joint,)

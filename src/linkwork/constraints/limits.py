@@ -27,7 +27,8 @@ class Limit(JointConstraint):
     stops: np.ndarray
     sides: tuple[tuple[int, float], ...] = ()  # of every stop the coordinate, and 1 below, -1 above
 
-    def __init__(self, joint: str, lower: Any = None, upper: Any = None) -> None:
+    def __init__(self, joint: str, lower: Any = None, upper: Any = None, *, name: str = "") -> None:
+        self.called(name)
         self.joints, self.declared = (joint,), lower is None and upper is None
         low, high = -np.inf if lower is None else lower, np.inf if upper is None else upper
         try:

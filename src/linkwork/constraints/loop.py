@@ -24,7 +24,8 @@ class Loop(Constraint):
     size = 3
     parameter_names: ClassVar[tuple[str, ...]] = ("point_a", "point_b")
 
-    def __init__(self, body_a: str, body_b: str = WORLD, point_a: Any = ORIGIN, point_b: Any = ORIGIN) -> None:
+    def __init__(self, body_a: str, body_b: str = WORLD, point_a: Any = ORIGIN, point_b: Any = ORIGIN, *, name: str = "") -> None:
+        self.called(name)
         self.bodies = (body_a, body_b)
         self.point_a = point("Loop", "point_a", point_a)
         self.point_b = point("Loop", "point_b", point_b)

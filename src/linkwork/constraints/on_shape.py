@@ -62,7 +62,8 @@ class PointOnCurve(OnShape):
     parameter_names: ClassVar[tuple[str, ...]] = ("point", "aside")
     shape_names: ClassVar[tuple[str, ...]] = ("curve",)
 
-    def __init__(self, body: str, point: Any, curve: Curve, body_b: str = WORLD) -> None:
+    def __init__(self, body: str, point: Any, curve: Curve, body_b: str = WORLD, *, name: str = "") -> None:
+        self.called(name)
         self.bodies, self.point, self.curve = (body, body_b), numbers("PointOnCurve", "point", point, 3), curve
         if not isinstance(curve, Curve):
             raise ModelError(f"PointOnCurve: a Curve is needed, not {curve!r}")
@@ -107,7 +108,10 @@ class PointOnSurface(OnShape):
         unilateral: bool = False,
         friction: float = 0.0,
         restitution: float = 0.0,
+        *,
+        name: str = "",
     ) -> None:
+        self.called(name)
         self.bodies, self.point = (body, body_b), numbers("PointOnSurface", "point", point, 3)
         self.surface, self.unilateral = as_surface("PointOnSurface", surface), bool(unilateral)
         self.unknowns = self.surface.feet
@@ -154,7 +158,10 @@ class TangentSurfaces(OnShape):
         unilateral: bool = False,
         friction: float = 0.0,
         restitution: float = 0.0,
+        *,
+        name: str = "",
     ) -> None:
+        self.called(name)
         self.bodies, self.unilateral = (body_a, body_b), bool(unilateral)
         self.surface_a, self.surface_b = (as_surface("TangentSurfaces", s) for s in (surface_a, surface_b))
         self.unknowns = self.surface_a.coordinates + self.surface_b.coordinates

@@ -128,7 +128,8 @@ class PrescribedJoint(Prescribed, JointConstraint):
 
     timed = True
 
-    def __init__(self, joint: str, motion: JointMotion) -> None:
+    def __init__(self, joint: str, motion: JointMotion, *, name: str = "") -> None:
+        self.called(name)
         self.joints = (joint,)
         self._take(motion)
         self.check_rates()
@@ -189,7 +190,10 @@ class PrescribedTwist(Prescribed, Constraint):
     timed, holonomic = True, False
     parameter_names: ClassVar[tuple[str, ...]] = ("R_frame", "p_frame")
 
-    def __init__(self, body: str, motion: BodyMotion, rows: Sequence[int] = range(6), frame: SE3 | None = None) -> None:
+    def __init__(
+        self, body: str, motion: BodyMotion, rows: Sequence[int] = range(6), frame: SE3 | None = None, *, name: str = ""
+    ) -> None:
+        self.called(name)
         self.bodies, self.rows = (body,), np.array(rows, int)
         self.frame = SE3() if frame is None else frame
         self.R_frame, self.p_frame = np.asarray(self.frame.R, float), np.asarray(self.frame.p, float)

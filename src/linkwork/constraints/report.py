@@ -13,6 +13,7 @@ from ..model.model import Model
 from ..model.state import Motion
 from ..spatial.gate import given_number, given_reals
 from .rows import ConstraintSet, constraint_set
+from .singular import check_slopes
 
 DEPENDENT = 1e-9  # of a row's length: less than this outside the span of the rows before it
 CONTRADICTION = 1e-9  # of a residual or a rate, in the units of its row
@@ -56,6 +57,7 @@ def constraint_report(model: Model, q: Any, t: float = 0.0) -> ConstraintReport:
     names = [name for name, keep in zip(row_names(constraints), equal, strict=True) if keep]
     units = np.eye(model.nv)
     G = (c.rows @ Motion(kinematics(model, q, units).twists, units)).T[equal]
+    check_slopes(G, names)
     dependent, rank = _dependent(G)
     left = [np.abs(x[equal] - _reached(G, x[equal])) for x in (c.residual, c.given)]
     wrong = np.maximum(*left) > CONTRADICTION

@@ -14,6 +14,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..elements.nodes import STILL
+from ..errors import SolverError
 from ..joints import Joint
 from ..model.kinematics import kinematics
 from ..model.model import Model
@@ -68,6 +69,16 @@ def _lengths(rows: np.ndarray, groups: np.ndarray) -> np.ndarray:
     return out
 
 
+def check_slopes(G: np.ndarray, names: list[str]) -> None:
+    """Raise where rows (rows, nv) are not finite, with the names of their constraints."""
+    bad = ~np.isfinite(G).all(axis=1)
+    if bad.any():
+        raise SolverError(
+            f"the slope of {names[int(np.argmax(bad))]} is not finite at this position, as that of a distance at zero; start "
+            "elsewhere, or hold every component instead"
+        )
+
+
 def crossings(model: Model, q: np.ndarray, t: np.ndarray) -> tuple[Crossing, ...]:
     """The singular positions of a run: times, and the constraints that lose their grip there.
 
@@ -109,6 +120,7 @@ def locks(model: Model, q: np.ndarray, t: float) -> tuple[str, ...]:
     G = rows[0]
     if not G.size:
         return ()
+    check_slopes(G, names)
     U, s, Vt = np.linalg.svd(G)
     rank = int((s > RANK * max(float(s.max(initial=0.0)), 1e-300)).sum())
     free, idle = Vt[rank:], U[:, rank:].T

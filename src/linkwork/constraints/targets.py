@@ -75,6 +75,28 @@ def rebound(gap: Scalar, before: Scalar, free: Scalar, restitution: Scalar, h: S
     return where(meets, where(high, root - 0.5 * fall, restitution * speed), 0.0)
 
 
+def late_rebound(gap: Scalar, before: Scalar, now: Scalar, force: Scalar, restitution: Scalar, h: Scalar) -> Scalar:
+    """How fast two shapes part that meet in the step after this one, or have met in it; 0 where they do neither.
+
+    before, now   the rate of the gap where the step begins and where it ends: -s - h a, with a what it falls with
+    force         of the row in this step: where it has pushed, `now` is what that has left, and the speed is that before it
+
+    For steps that keep v^2/2 + a g while nothing touches: s^2 + 2 a g at the surface, e^2 of that after it, and back at the gap
+
+        v'^2 = e^2 s^2 - 2 (1 - e^2) a g.
+
+    Where the way that is left is higher than the flight will be, v' = e s. Slower than h a nothing bounces, and nothing takes a
+    flight that would end in the next step, v' < h a / 2.
+    """
+    speed, fall = where(force > 0.0, maximum(-before, -now), -now), maximum(before - now, 0.0)
+    e2 = restitution * restitution
+    squared = e2 * speed * speed - 2.0 * (1.0 - e2) * (fall / h) * gap
+    high = squared > 0.0
+    meets = (gap < h * (speed + 0.5 * fall)) & (speed > fall + TOUCHING)
+    parting = where(high, np.sqrt(where(high, squared, 1.0)), restitution * speed)
+    return where(meets & (parting > 0.5 * fall), parting, 0.0)
+
+
 def strikes(before: Vector, free: Vector) -> Vector:
     """1 where a row that only pushes was closing faster in the last step than one step makes it: an impact; else 0."""
     pairs = zip(before, free, strict=True)

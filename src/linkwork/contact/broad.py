@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from ..geometry import Capsule, Plane, Sphere
-from ..spatial.scalar import Scalar, Vector, dot, is_zero
+from ..spatial.scalar import Scalar, Vector, absolute, dot, is_zero
 from ..spatial.se3 import SE3
 from .point import bounded
 from .segments import nearest_parameters
@@ -54,18 +54,20 @@ def _between_segments(a: Any, E_a: SE3, b: Any, E_b: SE3) -> Vector:
     return p + u * s - (q + w * t)
 
 
-def speed_bound(shape: Any, twist: Vector) -> Scalar:
-    """No point of a shape is faster while its body has a twist, nor after an impact turned it about another of its points.
+def speed_bound(shape: Any, speeds: Vector) -> Scalar:
+    """No point of a shape is faster while its body has such speeds |v| and |w|, nor after an impact turned it about another of
+    its points.
 
-    |v(r)| + |w| |r| <= |v| + 2 |w| (|c| + R) for points r of the ball (c, R) about it. A plane that moves reaches everywhere.
+    |v(r)| + |w| |r| <= |v| + 2 |w| (|c| + R) for points r of the ball (c, R) about it, of which the sum of the sizes of its
+    coordinates takes the place of |c|. A plane that moves reaches everywhere.
     """
-    if not sum(not is_zero(x) for x in twist):
+    v, w = speeds
+    if is_zero(v) and is_zero(w):
         return 0.0
     if isinstance(shape, Plane):
         return ANY_SPEED
     center, radius = shape.bounding_sphere()
-    w, v = twist[:3], twist[3:]
-    return np.sqrt(dot(v, v)) + 2.0 * np.sqrt(dot(w, w)) * (np.sqrt(dot(center, center)) + radius)
+    return v + 2.0 * w * (absolute(center[0]) + absolute(center[1]) + absolute(center[2]) + radius)
 
 
 def world_box(shape: Any, E: SE3, margin: Scalar) -> tuple[Vector, Vector]:

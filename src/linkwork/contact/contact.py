@@ -122,9 +122,9 @@ class Contact(Constraint):
         (a, b), (E_a, E_b) = self.shapes, x
         return pair_function(a, b)(a, E_a, b, E_b)
 
-    def near(self, x: Sequence[Any], motion: Sequence[Vector], time: Scalar) -> Scalar:
+    def near(self, x: Sequence[Any], speeds: Sequence[Vector], time: Scalar) -> Scalar:
         (a, b), (E_a, E_b) = self.shapes, x
-        return where(near(a, E_a, b, E_b, time * (speed_bound(a, motion[0]) + speed_bound(b, motion[1]))), 1.0, 0.0)
+        return where(near(a, E_a, b, E_b, time * (speed_bound(a, speeds[0]) + speed_bound(b, speeds[1]))), 1.0, 0.0)
 
     def grip(self) -> tuple[Scalar, Scalar]:
         return self.friction, self.restitution

@@ -147,7 +147,7 @@ class Collection:
         roles |= {"carrier": self.carriers} if self.rubs_inside else {}
         sets |= {"constraint": self.row_nodes.tree(sizes, roles, role_sizes), "place": supports.tree()}
         counts = {**tree.counts, "row": R, "list": R + 1, "pair": R * (R + 1) // 2, "column": 4 * self.model.nv}
-        counts |= {"square": R * R, "column": (R + 8) * max(self.model.nv, 4)} if self.shape[3] == CONES else {}
+        counts |= {"square": R * R} if self.shape[3] == CONES else {}
         items = tree.items | supports.climbs() | {"looked_at": lambda: Items(self.row_nodes.bodies_looked_at, {})}
         found = replace(
             tree,
@@ -156,7 +156,7 @@ class Collection:
             items=items,
             apart=supports.climbs_apart(),
             tables=supports.tables(),
-            numbers={**tree.numbers, "rows": R, "nv": self.model.nv},
+            numbers={**tree.numbers, "rows": R},
         )
         return self._with_crowd(found) if self.step_shape[3] == CROWD else found
 

@@ -29,9 +29,11 @@ EXACT, PYRAMID, STAGGERED = FRICTION_MODELS = ("exact", "pyramid", "staggered") 
 class Law(Travelling, Frozen):
     """Base of elements that are compiled: a law of numbers that are run-time data.
 
+    name              its own, by which messages, reactions, inputs and changes of its numbers find it; need not be given
     parameter_names   attributes that are numbers or arrays: run-time data, shared kernels
     """
 
+    name: str = ""
     parameter_names: ClassVar[tuple[str, ...]] = ()
     _made_with: tuple[tuple[Any, ...], dict[str, Any]] | None
 
@@ -39,6 +41,12 @@ class Law(Travelling, Frozen):
         law = super().__new__(cls)
         vars(law)["_made_with"] = (arguments, named)
         return law
+
+    def called(self, name: Any) -> str:
+        """Take a name; what messages about the rest begin with."""
+        owner = type(self).__name__
+        self.name = word(owner, "name", name, empty=True)
+        return f"{owner} {name!r}" if name else owner
 
     def numbers(self) -> dict[str, Any]:
         """What it was made with, by name, as far as it is neither a name nor a function: what `remade` takes."""
@@ -140,11 +148,9 @@ class FunctionLaw(Law):
 class ForceLaw(Law):
     """Base of all forces.
 
-    name     its own, for inputs and messages; need not be given
     inputs   what drives the force from outside at run time (activation, a target pose): as many numbers, 0 by default
     """
 
-    name: str = ""
     inputs: int = 0
 
     def loads(self, at: Sequence[At], t: Scalar, u: Vector) -> Sequence[Vector]:
@@ -166,12 +172,6 @@ class ForceLaw(Law):
     @property
     def same(self) -> tuple[Any, ...]:
         return (*super().same, self.inputs)
-
-    def called(self, name: Any) -> str:
-        """Take a name; what messages about the rest begin with."""
-        owner = type(self).__name__
-        self.name = word(owner, "name", name, empty=True)
-        return f"{owner} {name!r}" if name else owner
 
 
 class RowLaw(Law):
@@ -246,8 +246,8 @@ class RowLaw(Law):
         """Where in the world friction of a gap acts, if the law does not say where shapes touch."""
         raise TypeError(f"{type(self).__name__} must say where it rubs")
 
-    def near(self, x: Sequence[Any], motion: Sequence[Vector], time: Scalar) -> Scalar:
-        """0 where its shapes are too far apart to touch within a time of a motion of its ports, whose values are x; else 1."""
+    def near(self, x: Sequence[Any], speeds: Sequence[Vector], time: Scalar) -> Scalar:
+        """0 where its shapes are too far apart to touch within a time, else 1; of its bodies at poses x these are |v| and |w|."""
         return 1.0
 
     def grip(self) -> tuple[Scalar, Scalar]:

@@ -15,7 +15,7 @@ from ..spatial.se3 import SE3
 from .law import Law
 from .ports import At, BodyAt, JointAt, JointPort
 
-STILL = "world"  # the kind of a port that never moves
+BODY, STILL = "body", "world"  # kinds of ports that are no joints; one that never moves
 
 
 class LawNodes:
@@ -47,7 +47,7 @@ class LawNodes:
     @property
     def on_bodies(self) -> bool:
         """Whether some law looks at the pose of a body."""
-        return any(kind == "body" for kinds in self.kinds for kind in kinds)
+        return any(kind == BODY for kinds in self.kinds for kind in kinds)
 
     @property
     def on_joints(self) -> bool:
@@ -96,7 +96,7 @@ def _kind(model: Model, body: int, joint: bool) -> Any:
     """What a port is: a joint, "body", or "world"."""
     if body < 0:
         return STILL
-    return model.bodies[body].joint if joint else "body"
+    return model.bodies[body].joint if joint else BODY
 
 
 def _same_roles(at: Sequence[int], kinds: Sequence[Any]) -> dict[str, str]:

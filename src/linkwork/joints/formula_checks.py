@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..errors import LinkworkError, ModelError
+from ..spatial.advice import advice
 from ..spatial.se3 import SE3
 from .formula import FormulaJoint
 from .independence import LOCKED, independence
@@ -27,7 +28,7 @@ def check_formula(joint: FormulaJoint, owner: str) -> None:
         _check_periods(joint, owner, q, E)
         S = _subspace_at(joint, owner, q)
         if not np.all(np.isfinite(S)):
-            raise ModelError(f"{owner}: the slope of transform({q.tolist()}) is not finite")
+            raise ModelError(f"{owner}: the slope of transform({q.tolist()}) is not finite; leave the place out by a domain")
         share = float(independence(S))
         joint.locks_at_neutral |= np.array_equal(q, joint.neutral()) and not share > LOCKED
         best = max(best, share)
@@ -37,7 +38,8 @@ def check_formula(joint: FormulaJoint, owner: str) -> None:
 
 def _matrix_at(joint: FormulaJoint, owner: str, q: np.ndarray) -> np.ndarray:
     try:
-        E = joint.transform(q)
+        with np.errstate(all="ignore"):
+            E = joint.transform(q)
     except LinkworkError:
         raise
     except Exception as error:
@@ -49,11 +51,14 @@ def _matrix_at(joint: FormulaJoint, owner: str, q: np.ndarray) -> np.ndarray:
 
 def _subspace_at(joint: FormulaJoint, owner: str, q: np.ndarray) -> np.ndarray:
     try:
-        return np.asarray(joint.motion(q, np.zeros(joint.nv)).tangent.S, float)
+        with np.errstate(all="ignore"):
+            return np.asarray(joint.motion(q, np.zeros(joint.nv)).tangent.S, float)
     except LinkworkError:
         raise
     except Exception as error:
-        raise ModelError(f"{owner}: transform(q) cannot be differentiated at q = {q.tolist()}: {error}") from error
+        raise ModelError(
+            f"{owner}: transform(q) cannot be differentiated at q = {q.tolist()}: {advice(error) or error}"
+        ) from error
 
 
 def _check_rigid(owner: str, q: np.ndarray, E: np.ndarray) -> None:

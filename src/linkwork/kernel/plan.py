@@ -143,22 +143,29 @@ class Plan:
     def _segments(self, steps: Sequence[Step], number: Iterator[int], times: int) -> np.ndarray:
         """The segments of some steps; `number` counts sweeps and routines, `times` is how often they run."""
         found = [np.empty((0, len(SEGMENT)), np.int64)]
-        for step in steps:
-            if isinstance(step, Repeat):
+        for (_, field), group in itertools.groupby(enumerate(steps), lambda numbered: _group_of(*numbered)):
+            step, *more = (step for _, step in group)
+            if field:
+                sweeps = [s for s in (step, *more) if isinstance(s, Sweep)]
+                found.append(self._grouped(field, [self._sweep_segments(next(number), s, times) for s in sweeps]))
+            elif isinstance(step, Repeat):
                 inner = self._segments(step.steps, number, times * step.most)
                 flag = -1 if step.until is None else self._number_of(step.until)
                 entries = np.array([inner.ctypes.data, len(inner), step.most, flag], np.int64)
                 self.entries += [inner, entries]
                 found.append(np.array([[self.driver.repeat_at, entries.ctypes.data, 1, -1, 0]], np.int64))
             elif isinstance(step, Sweep):
-                found.append(self._sweep_segments(next(number), step, times))
+                found.append(self._sweep_segments(next(number), step, times)[0])
             else:
                 next(number)
                 found.append(self._routine_segment(step))
         return np.ascontiguousarray(np.concatenate(found), dtype=np.int64)
 
-    def _sweep_segments(self, k: int, sweep: Sweep, times: int) -> np.ndarray:
-        """The segments of a sweep that is number k of those that run: nodes of one unit after the other, under one guard."""
+    def _sweep_segments(self, k: int, sweep: Sweep, times: int) -> tuple[np.ndarray, np.ndarray]:
+        """The segments of a sweep that is number k of those that run, and where the guard is that each stands under.
+
+        Each is of nodes of one unit, one after the other, with the same guards. Units whose rule does nothing have none.
+        """
         tree = self.tree.of(sweep.on)
         if sweep.items is None:
             order = np.arange(len(tree))[:: -1 if sweep.order == "inward" else 1]
@@ -168,7 +175,7 @@ class Plan:
             items = tree_items(tree, sweep.items)
             order, index = items.nodes, {"own": items.nodes, **items.roles}
         if not len(order):
-            return np.empty((0, len(SEGMENT)), np.int64)
+            return np.empty((0, len(SEGMENT)), np.int64), np.empty(0, np.int64)
         for role in sweep.roles:
             if index[role].min() < 0:
                 raise CompileError(f"role {role!r} of {self.algorithm.name!r} points at index {index[role].min()}")
@@ -188,14 +195,15 @@ class Plan:
             self.entries.append(table)
             base[u], width[u] = table.ctypes.data, table.shape[1]
         guard, guard_at = self._guards(sweep.when, index, len(order))
-        group, group_at = self._guards(sweep.under, index, len(order))
+        _, group_at = self._guards(sweep.under, index, len(order))
         starts = np.flatnonzero(np.diff(units, prepend=-1) | np.diff(guard_at, prepend=-1) | np.diff(group_at, prepend=-1))
         counts = np.diff(np.append(starts, len(order)))
         kernels = np.array([c.addresses[k] for c in all_units])
         u = units[starts]
         places = base[u] + rank[starts] * width[u] * 4
         segments = np.stack([kernels[u], places, counts, np.full(len(u), guard), guard_at[starts]], axis=1)
-        return segments if sweep.under is None else self._grouped(segments, group, group_at[starts])
+        acts = np.array([bool(c.operands[k]) for c in all_units])[u]
+        return segments[acts], group_at[starts][acts]
 
     def _check_reaches(self, table: np.ndarray, pairs: Sequence[tuple[str, str]], reaches: Sequence[int]) -> None:
         """All that a kernel touches at some nodes lies within its arrays."""
@@ -203,15 +211,17 @@ class Plan:
             for (array, role), last, reach in zip(pairs, table.max(axis=0).tolist(), reaches, strict=False):
                 check_reach(self.algorithm.name, f"{role}.{array}", last, reach, self._rooms[array])
 
-    def _grouped(self, segments: np.ndarray, guard: int, guard_at: np.ndarray) -> np.ndarray:
-        """Segments that run one after the other, under a guard for all neighbours that have the same."""
-        segments = np.ascontiguousarray(segments, np.int64)
+    def _grouped(self, field: str, parts: Sequence[tuple[np.ndarray, np.ndarray]]) -> np.ndarray:
+        """The segments of sweeps under one field: those under the same number of it run together, where it is not zero."""
+        guard_at = np.concatenate([at for _, at in parts])
+        order = np.argsort(guard_at, kind="stable")
+        segments, guard_at = np.ascontiguousarray(np.concatenate([part for part, _ in parts])[order]), guard_at[order]
         starts = np.flatnonzero(np.diff(guard_at, prepend=-1))
         counts, one = np.diff(np.append(starts, len(segments))), np.ones(len(starts), np.int64)
         entries = np.stack([segments.ctypes.data + starts * segments.strides[0], counts, one, -one], axis=1)
         self.entries += [segments, entries]
         places = entries.ctypes.data + np.arange(len(starts)) * entries.strides[0]
-        return np.stack([one * self.driver.repeat_at, places, one, one * guard, guard_at[starts]], axis=1)
+        return np.stack([one * self.driver.repeat_at, places, one, one * self._number_of(field), guard_at[starts]], axis=1)
 
     def _guards(self, when: tuple[str, str] | None, index: dict[str, np.ndarray], count: int) -> tuple[int, np.ndarray]:
         """The array that guards a sweep, or -1, and the place in it of every node, in bytes."""
@@ -344,6 +354,11 @@ class Plan:
             w.job(inputs, outputs, batch, records, every, chunk, spaces[0].next_at)
         self.driver.shared([w.job_at for w in spaces])
         self._idle.extend(spaces)
+
+
+def _group_of(number: int, step: Step) -> tuple[int, str]:
+    """What steps that follow one another have in common if they run together: the field that they are under."""
+    return (0, step.under[1]) if isinstance(step, Sweep) and step.under is not None else (number, "")
 
 
 def variant(lanes: Lanes, phases: Sequence[str], absent: Sequence[str] = (), uniform: Sequence[str] = ()) -> Variant:

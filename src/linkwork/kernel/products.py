@@ -69,11 +69,18 @@ def copy(count: int, A: Lane, a: int, B: Lane, b: int) -> None:
         B[b + i] = A[a + i]
 
 
-@in_one_lane(lambda symbol, width: scaled_ir(symbol, width))
+@in_one_lane(lambda symbol, width: scaled_ir(symbol, width, onto=True))
 def add_scaled(count: int, scale: float, A: Lane, a: int, B: Lane, b: int) -> None:
     """B += scale A, from record a and record b on; they do not overlap."""
     for i in range(count):
         B[b + i] += scale * A[a + i]
+
+
+@in_one_lane(lambda symbol, width: scaled_ir(symbol, width, onto=False))
+def put_scaled(count: int, scale: float, A: Lane, a: int, B: Lane, b: int) -> None:
+    """B = scale A, the same."""
+    for i in range(count):
+        B[b + i] = scale * A[a + i]
 
 
 @in_one_lane(lambda symbol, width: entries_ir(symbol, width))
@@ -305,19 +312,22 @@ def _store(value: str, at: str, width: int, mask: str) -> str:
     return f"  store {kind} {value}, ptr {at}, align 8"
 
 
-def scaled_ir(symbol: str, width: int) -> str:
-    """The function of `add_scaled`'s parameters."""
+def scaled_ir(symbol: str, width: int, onto: bool) -> str:
+    """The function of the parameters of `add_scaled` (onto what is there) or `put_scaled`."""
     kind = f"<{width} x double>"
 
     def body(x: str, mask: str) -> list[str]:
-        return [
+        found = [
             f"  %{x}.a = getelementptr double, ptr %from, i64 %{x}.j",
             f"  %{x}.b = getelementptr double, ptr %to, i64 %{x}.j",
             _load(f"%{x}.u", f"%{x}.a", width, mask),
-            _load(f"%{x}.v", f"%{x}.b", width, mask),
-            f"  %{x}.s = call {kind} @llvm.fma.v{width}f64({kind} %sv, {kind} %{x}.u, {kind} %{x}.v)",
-            _store(f"%{x}.s", f"%{x}.b", width, mask),
         ]
+        if onto:
+            found.append(_load(f"%{x}.v", f"%{x}.b", width, mask))
+            found.append(f"  %{x}.s = call {kind} @llvm.fma.v{width}f64({kind} %sv, {kind} %{x}.u, {kind} %{x}.v)")
+        else:
+            found.append(f"  %{x}.s = fmul {kind} %sv, %{x}.u")
+        return [*found, _store(f"%{x}.s", f"%{x}.b", width, mask)]
 
     head = f"define internal void @{symbol}(i64 %count, double %scale, ptr %A, i64 %a, ptr %B, i64 %b) #0 {{"
     begin = ["  %from = getelementptr double, ptr %A, i64 %a", "  %to = getelementptr double, ptr %B, i64 %b"]
@@ -390,8 +400,8 @@ def _triangle(symbol: str, rows: int, width: int, lower: bool, given: str) -> st
 
 
 def largest_ir(symbol: str, width: int) -> str:
-    """The function of `largest_entry`'s parameters: a vector of the largest so far, and what is in no whole vector."""
-    kind, suffix = f"<{width} x double>", f"v{width}f64"
+    """The function of `largest_entry`'s parameters: a vector of the largest so far, the last numbers under a mask."""
+    kind, suffix, counted = f"<{width} x double>", f"v{width}f64", ", ".join(f"i64 {i}" for i in range(width))
     halves, lines = width, []
     while halves > 1:
         halves //= 2
@@ -409,30 +419,22 @@ wide:
   %most = phi {kind} [ zeroinitializer, %start ], [ %more, %go ]
   %over = add i64 %j, {width}
   %fits = icmp sle i64 %over, %count
+  %at = getelementptr double, ptr %A, i64 %j
   br i1 %fits, label %go, label %rest
 go:
-  %at = getelementptr double, ptr %A, i64 %j
   %x = load {kind}, ptr %at, align 8
   %size = call {kind} @llvm.fabs.{suffix}({kind} %x)
   %more = call {kind} @llvm.maximum.{suffix}({kind} %most, {kind} %size)
   br label %wide
 rest:
-  %all{width} = fadd {kind} %most, zeroinitializer
+  %room = sub i64 %count, %j
+  %room.1 = insertelement <{width} x i64> poison, i64 %room, i64 0
+  %rooms = shufflevector <{width} x i64> %room.1, <{width} x i64> poison, <{width} x i32> zeroinitializer
+  %mask = icmp slt <{width} x i64> <{counted}>, %rooms
+{_load("%last", "%at", width, f", <{width} x i1> %mask")}
+  %last.size = call {kind} @llvm.fabs.{suffix}({kind} %last)
+  %all{width} = call {kind} @llvm.maximum.{suffix}({kind} %most, {kind} %last.size)
 {reduced}
   %best = extractelement {kind} %all1, i64 0
-  br label %narrow
-narrow:
-  %i = phi i64 [ %j, %rest ], [ %i.next, %one ]
-  %most.one = phi double [ %best, %rest ], [ %more.one, %one ]
-  %left = icmp slt i64 %i, %count
-  br i1 %left, label %one, label %end
-one:
-  %at.one = getelementptr double, ptr %A, i64 %i
-  %x.one = load double, ptr %at.one, align 8
-  %size.one = call double @llvm.fabs.f64(double %x.one)
-  %more.one = call double @llvm.maximum.f64(double %most.one, double %size.one)
-  %i.next = add i64 %i, 1
-  br label %narrow
-end:
-  ret double %most.one
+  ret double %best
 }}"""

@@ -111,7 +111,9 @@ class Sweep:
 
     on     the set; the tree itself by default
     when   (role, field): nodes where the first scalar of this is zero in every lane are passed over; role "global" asks once
-    under  (role, field): the same, asked once for neighbours of which it is the same, before any `when` of theirs
+    under  (role, field): the same, asked once for all nodes of which it is the same, before any `when` of theirs. Sweeps that
+           follow one another under one field run together, all of them at such nodes before the next ones: what they do there
+           must not depend on others
     """
 
     rule: Callable[..., None]
@@ -169,9 +171,15 @@ def inward(rule: Callable[..., None]) -> Sweep:
     return Sweep(rule, "inward")
 
 
-def each(rule: Callable[..., None], *roles: str, on: str = "", when: tuple[str, str] | None = None) -> Sweep:
+def each(
+    rule: Callable[..., None],
+    *roles: str,
+    on: str = "",
+    when: tuple[str, str] | None = None,
+    under: tuple[str, str] | None = None,
+) -> Sweep:
     """Every node of a set by itself; `roles` name further nodes that the rule may look at."""
-    return Sweep(rule, "each", ("own", *roles), None, on, when)
+    return Sweep(rule, "each", ("own", *roles), None, on, when, under)
 
 
 def over(

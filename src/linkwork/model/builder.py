@@ -146,14 +146,15 @@ class ModelBuilder:
         self._excluded.add(frozenset(word("exclude", "a body", body) for body in (body_a, body_b)))
         return self
 
-    def add(self, element: Any) -> ModelBuilder:
-        """Add a force, constraint or contact; or what brings bodies of its own, as `MassSprings` does by its `add_to`."""
-        if callable(getattr(element, "add_to", None)):
-            element.add_to(self)
-            return self
-        if isinstance(element, type) or not callable(getattr(element, "check", None)):
-            raise ModelError(f"cannot add {shown(element)}: it is no constraint, coupling or contact")
-        self._elements.append(element)
+    def add(self, *elements: Any) -> ModelBuilder:
+        """Add forces, constraints or contacts; or what brings bodies of its own, as `MassSprings` does by its `add_to`."""
+        for element in elements:
+            if callable(getattr(element, "add_to", None)):
+                element.add_to(self)
+            elif isinstance(element, type) or not callable(getattr(element, "check", None)):
+                raise ModelError(f"cannot add {shown(element)}: it is no constraint, coupling or contact")
+            else:
+                self._elements.append(element)
         return self
 
     def keyframe(self, name: str, state: State) -> ModelBuilder:

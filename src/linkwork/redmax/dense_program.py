@@ -13,13 +13,12 @@ from typing import Any
 from ..elements.collection import EQUALITIES, Shape
 from ..elements.nodes import STILL
 from ..elements.ports import joined
-from ..elements.supports import climbing
 from ..joints import Joint
 from ..kernel.loops import Ints, Lane, Table, loops
 from ..kernel.sweep import SCALAR, Field, Repeat, Routine, Step, each, inward, outward, vector
 from ..model.rules import inertia_of
 from ..reduced.pressing import in_turns
-from ..reduced.program import SOLVE, Rules, row_solver, watching
+from ..reduced.program import SOLVE, Rules, carrying_up, row_solver, watching
 from ..reduced.push_out import pushed_out
 from ..reduced.rules import gyroscopic
 from ..solvers.boxes import gather
@@ -246,15 +245,14 @@ def coupled_rows(
 
     motion, carried   where bounds of some follow from what joints carry: see `reduced.pressing.in_turns`
     """
-    ports, places = [f"p{i}" for i in range(most)], [f"s{i}" for i in range(most)]
+    ports = [f"p{i}" for i in range(most)]
     watch, hold = rules
     solver: list[Step] = [*row_solver(kinds, SOLVE)]
     if carried is not None:
         solver = in_turns(solver, motion, ports, carried)
     return [
         *watching(watch, ports),
-        each(hold, *ports, *places, on="constraint", when=("own", "awake")),
-        *climbing(climb_freely),
+        *carrying_up(hold, ports, climb_freely),
         Routine(gather, ("rows", "on", "x", "busy", "left", "active")),
         *answered,
         Routine(gram_answers, GRAM, when="busy"),

@@ -19,14 +19,13 @@ from typing import Any
 
 from ..elements.collection import Shape, collection
 from ..elements.evaluate import port_size
-from ..elements.supports import climbing
 from ..kernel.loops import Ints, Lane, Table, loops
 from ..kernel.sweep import SCALAR, Field, NodeClass, Repeat, Routine, Step, Tree, each, inward, outward, vector
 from ..model.model import Model
 from ..model.rules import inertia_of
 from ..reduced import forward
 from ..reduced import program as reduced
-from ..reduced.program import SCRATCH, Rules, act, place, twist_rate, watching
+from ..reduced.program import SCRATCH, Rules, act, carrying_up, place, twist_rate, watching
 from ..reduced.rules import falling_world
 from ..solvers.boxes import gather, solve_boxes
 from ..spatial.scalar import zeros
@@ -228,11 +227,7 @@ def solve_rows(
 
 def climbed(most: int, hold: Callable[..., None]) -> list[Step]:
     """Rows of constraints with so many ports at most, on their way to the root."""
-    ports, places = [f"p{i}" for i in range(most)], [f"s{i}" for i in range(most)]
-    return [
-        each(hold, *ports, *places, on="constraint", when=("own", "awake")),
-        *climbing(climb_freely),
-    ]
+    return carrying_up(hold, [f"p{i}" for i in range(most)], climb_freely)
 
 
 def solved(x: str = "x", left: str = "left", when: str = "busy") -> list[Step]:

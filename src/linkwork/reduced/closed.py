@@ -15,7 +15,6 @@ from ..constraints.closure_domains import ClosureCoordinates, bounded_closures
 from ..constraints.rows import constraint_set
 from ..constraints.singular import LARGE, locks
 from ..elements.collection import Shape, collection
-from ..elements.supports import climbing
 from ..errors import InputError, SolverError
 from ..kernel.loops import Ints, Lane, Table, loops, maximum, sqrt, where
 from ..kernel.sweep import SCALAR, Algorithm, Field, Routine, each, inward, outward
@@ -26,7 +25,7 @@ from ..model.state import LEFT_OPEN, MaximalState, State
 from ..solvers.boxes import PATHS, gather, gram
 from ..solvers.dense import factor as factor_dense
 from ..spatial.gate import meant
-from .program import climb, row_fields
+from .program import carrying_up, row_fields
 from .projection import arrange, factor, hold_positions, projection_fields, watch_equalities
 
 OPEN = 1e-6  # m or rad, in models larger than 1 m of their size: a residual above counts as open
@@ -102,7 +101,7 @@ def volume_of(active: Ints, groups: Table, A: Lane, L: Lane, d: Lane, scale: Lan
 @functools.cache
 def closedness(shape: Shape) -> Algorithm:
     """Residuals of the equality constraints on positions (zero of all others), and the volume of their rows."""
-    ports, places = [f"p{i}" for i in range(shape[1])], [f"s{i}" for i in range(shape[1])]
+    ports = [f"p{i}" for i in range(shape[1])]
     found = {
         **row_fields(),
         **projection_fields(),
@@ -116,8 +115,7 @@ def closedness(shape: Shape) -> Algorithm:
         outward(arrange),
         inward(factor),
         each(watch_equalities, *ports, on="constraint"),
-        each(hold_positions, *ports, *places, on="constraint", when=("own", "awake")),
-        *climbing(climb),
+        *carrying_up(hold_positions, ports),
         Routine(gather, ("rows", "on", "x", "busy", "left", "active")),
         Routine(gram, (*PATHS, "u_rows", "y_rows", "gram_columns", "A")),
         Routine(volume_of, ("active", "groups", "A", "LDL", "d", "scale", "volume")),

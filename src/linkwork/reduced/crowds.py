@@ -34,7 +34,7 @@ ACTING = ("acting_rows", "acting_x")  # the same, as it is recorded
 def bound_shape(n: Any, body: Any) -> None:
     """The box and the ball of a shape, with room for twice the way that its body may take in the step."""
     shape = n.shape.bound({name: getattr(n, f"own_{name}") for name in n.shape.parameter_names})
-    margin = 0.0 if n.still else REACH * n.h * speed_bound(shape, body.free)
+    margin = 0.0 if n.still else REACH * n.h * speed_bound(shape, body.speeds)
     pose = SE3() if n.still else body.pose
     n.box_low, n.box_high = world_box(shape, pose, margin)
     n.ball_middle, n.ball_reach = world_ball(shape, pose, margin)

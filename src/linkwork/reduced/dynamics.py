@@ -146,7 +146,7 @@ def forward_dynamics_derivatives(
         return tree_dynamics_derivatives(model, q, v, tau, external, threads)
     from .loaded_slopes import loaded_dynamics_derivatives
 
-    found = loaded_dynamics_derivatives(model, q, v, tau, external, t, inputs)
+    found = loaded_dynamics_derivatives(model, q, v, tau, external, t, inputs, threads)
     return found.da_dq, found.da_dv
 
 
@@ -172,7 +172,7 @@ def linearised_dynamics(
         return tree_linearised_dynamics(model, q, v, tau, external, threads)
     from .loaded_slopes import loaded_dynamics_derivatives
 
-    return loaded_dynamics_derivatives(model, q, v, tau, external, t, inputs)
+    return loaded_dynamics_derivatives(model, q, v, tau, external, t, inputs, threads)
 
 
 @takes_model

@@ -50,8 +50,13 @@ def place_bodies(n: Any, parent: Any) -> None:
 
 def eliminate(n: Any, parent: Any) -> None:
     """One degree of freedom after the other, the last one first."""
+    eliminate_under(n, parent, n.tau)
+
+
+def eliminate_under(n: Any, parent: Any, tau: Vector) -> None:
+    """The same under any joint forces."""
     IA, pA, PA = (n.own.articulated + n.IA).matrix, n.bias + n.pA, n.swirl.matrix + n.PA
-    force = n.tau - n.damping * n.v
+    force = tau - n.damping * n.v
     J = split_columns(n.J_root, 6)
     U, K, Y, y, d_inv = (empty(len(J)) for _ in range(5))
     for k in reversed(range(len(J))):

@@ -11,10 +11,12 @@ Dense matrices are products with unit vectors, eight at a time [Sueda, Algs. 1, 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
+from ..errors import InputError
 from ..kernel.function import Function
 from ..kernel.sweep import Algorithm, Field, inward, outward, vector
 from ..model.accepts import check_model, takes_model
@@ -22,6 +24,7 @@ from ..model.arrays import Interface
 from ..model.kinematics import kinematics
 from ..model.model import Model
 from ..model.rules import joint_of, motion_of, placement_of
+from ..spatial.gate import given_reals
 from ..spatial.se3 import bracket
 
 
@@ -122,23 +125,34 @@ def jacobian_transpose_product(model: Model, q: Any, wrenches: Any) -> np.ndarra
 
 @takes_model
 def body_jacobian(model: Model, q: Any) -> np.ndarray:
-    """The dense J (6 bodies, nv) of all bodies at one configuration.
+    """The dense J (6 bodies, nv) or (batch, 6 bodies, nv) of all bodies.
 
     >>> lw.body_jacobian(model, q).shape
     (12, 2)
     """
-    return jacobian_product(model, np.asarray(q, float), np.eye(model.nv)).reshape(model.nv, 6 * model.nb).T
+    return _dense(model, lambda x, q: jacobian_product(model, q, x), q)
 
 
 @takes_model
 def body_jacobian_dot(model: Model, q: Any, v: Any) -> np.ndarray:
-    """The dense time derivative of J (6 bodies, nv) at one state.
+    """The dense time derivative of J (6 bodies, nv) or (batch, 6 bodies, nv).
 
     >>> lw.body_jacobian_dot(model, q, v).shape
     (12, 2)
     """
-    q, v = np.asarray(q, float), np.asarray(v, float)
-    return jacobian_dot_product(model, q, v, np.eye(model.nv)).reshape(model.nv, 6 * model.nb).T
+    return _dense(model, lambda x, q, v: jacobian_dot_product(model, q, v, x), q, v)
+
+
+def _dense(model: Model, product: Callable[..., np.ndarray], *state: Any) -> np.ndarray:
+    """The matrix of a product with velocities x (batch, nv): every state as often as there are columns."""
+    parts = {name: given_reals(name, x) for name, x in zip("qv", state, strict=False)}
+    batches = {name: len(x) for name, x in parts.items() if x.ndim == 2}
+    lead = tuple(set(batches.values()))
+    if len(lead) > 1:
+        raise InputError(f"q is a batch of {batches['q']}, v of {batches['v']}")
+    states = (np.repeat(x, model.nv, axis=0) if x.ndim == 2 else x for x in parts.values())
+    columns = np.tile(np.eye(model.nv), (*lead, 1))
+    return product(columns, *states).reshape(*lead, model.nv, 6 * model.nb).swapaxes(-1, -2)
 
 
 def jacobian(model: Model, q: Any, frame: str, threads: int | None = 1) -> np.ndarray:

@@ -22,6 +22,7 @@ from ..kernel.sweep import Algorithm, Field, Step, each, outward, vector
 from ..model.arrays import Interface
 from ..model.model import Model
 from .derivatives import DynamicsDerivatives, square_interface
+from .driven_derivatives import DrivenDerivatives, driven_derivatives, takes_joints_alone
 from .forward import velocities
 from .forward_derivatives import FORWARD_DERIVATIVES
 from .held_rows import holding, row_inverse
@@ -158,10 +159,19 @@ def loaded_slopes(model: Model) -> LoadedSlopes:
 
 
 def loaded_dynamics_derivatives(
-    model: Model, q: Any, v: Any, tau: Any, external: Any, t: Any, inputs: Any
+    model: Model, q: Any, v: Any, tau: Any, external: Any, t: Any, inputs: Any, threads: int | None
 ) -> DynamicsDerivatives:
     """See `linearised_dynamics`."""
+    known: DrivenDerivatives | None = model.keep_as(loaded_dynamics_derivatives, lambda: _driven(without_pushes(model)))
+    if known is not None:
+        return DynamicsDerivatives(*known(q, v, tau, external, t, inputs, threads))
     smooth = without_pushes(model)
     if any(law.swept for law in collection(smooth).forces):
         return derivatives_on_duals(model, q, v, tau, external, t, inputs)
     return loaded_slopes(smooth).derivatives(q, v, tau, external, t, inputs)
+
+
+def _driven(model: Model) -> DrivenDerivatives | None:
+    laws = collection(model)
+    alone = takes_joints_alone(laws) and not any(law.swept for law in laws.forces)
+    return driven_derivatives(model, laws) if alone else None

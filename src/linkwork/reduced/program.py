@@ -34,7 +34,7 @@ from ..constraints.targets import (
 from ..elements.collection import CONES, CROWD, EQUALITIES, IN_TURNS, Shape
 from ..elements.derive import Derived, approach, derive, nearer, reach
 from ..elements.law import RowLaw
-from ..elements.nodes import STILL, law_at
+from ..elements.nodes import BODY, STILL, law_at
 from ..elements.ports import At, BodyAt, joined, values
 from ..elements.ports import velocities as velocities_of
 from ..elements.supports import climbing
@@ -46,9 +46,9 @@ from ..kernel.sweep import INERTIA, POSE, SCALAR, Field, Routine, Step, each, in
 from ..model.rules import joint_of, world_pose
 from ..solvers.boxes import PATHS, gather, gram, solve_boxes, solve_soft_boxes, spread
 from ..solvers.coulomb import solve_packed_cones
-from ..solvers.own_gram import clear_matrix, own_gram
 from ..solvers.problem import is_bounded_by_another
 from ..solvers.turns import solve_in_turns
+from ..spatial.dual import held
 from ..spatial.scalar import Scalar, Vector, array, cross, dot, is_zero, zeros
 from ..spatial.scalar import where as chosen
 from .crowds import GATHER_AWAKE, SOLVE_CROWD, crowd_fields, finding
@@ -208,10 +208,17 @@ def astray(law: RowLaw, at: Sequence[At], t: Scalar, unknown: Vector) -> Scalar:
     return chosen(long, chosen(4.0 * dot(second, second) < dot(first, first), 0.0, 1.0), 0.0)
 
 
+def measure(n: Any) -> None:
+    """|v| and |w| of a body in its free motion. They decide what takes part, and have no derivatives."""
+    w, v = held(n.free[:3]), held(n.free[3:])
+    n.speeds = array([np.sqrt(dot(v, v)), np.sqrt(dot(w, w))])
+
+
 def notice(n: Any, *ports: Any) -> None:
     """Whether a constraint is worth watching in a step: shapes that are far from one another are not."""
     law, at = row_law_at(n, ports)
-    n.noticed = law.near(values(at), free_motion(n, ports, at), REACH * n.h)
+    speeds = [port.speeds if kind == BODY else zeros(2) for kind, port in zip(n.kinds, ports, strict=False)]
+    n.noticed = law.near(values(at), speeds, REACH * n.h)
     n.on, n.awake, n.nears = zeros(law.size), 0.0, 0.0
 
 
@@ -478,15 +485,6 @@ def row_solver(kinds: int, plain: Routine) -> list[Routine]:
     return CONE_SOLVE if kinds == CONES else TURNS_SOLVE if kinds == IN_TURNS else [plain]
 
 
-def matrix_of_rows(kinds: int) -> list[Step]:
-    """What makes A of the rows that take part; cones, of which many are listed and few are on, go lane by lane."""
-    given = (*PATHS, "u_rows", "y_rows", "gram_columns", "A")
-    if kinds != CONES:
-        return [Routine(gram, given, when="busy")]
-    own = ("nv", "on", "cone_own", "gram_path", "gram_force", "gram_row")
-    return [Routine(clear_matrix, ("active", "A"), when="busy"), Routine(own_gram, (*given, *own), when="busy")]
-
-
 def row_fields(kinds: int = EQUALITIES) -> dict[str, Field]:
     """Those of rows and of their places, as a step with such rows needs them (see `Collection.shape`)."""
     names = ["on", "b", "lower", "upper", "soft", *(["room", "strikes"] if kinds else [])]
@@ -504,6 +502,7 @@ def row_fields(kinds: int = EQUALITIES) -> dict[str, Field]:
         "unknown": Field("input", "unknown", of="constraint"),
         "told": Field("input", "told", of="constraint"),
         "foot": Field("work", "unknown", of="constraint"),
+        "speeds": Field("work", "node", vector(2)),
         "noticed": Field("work", "node", SCALAR, of="constraint"),
         "awake": Field("work", "node", SCALAR, of="constraint"),
         "nears": Field("work", "node", SCALAR, of="constraint"),
@@ -526,8 +525,7 @@ def row_fields(kinds: int = EQUALITIES) -> dict[str, Field]:
 
 def cone_fields() -> dict[str, Field]:
     """Those of Coulomb cones that are solved exactly."""
-    found = {name: Field("work", "square" if name in ("cone_K", "cone_T") else "row", SCALAR) for name in CONE_SCRATCH}
-    return found | {f"gram_{name}": Field("work", "column", SCALAR) for name in ("path", "force", "row")}
+    return {name: Field("work", "square" if name in ("cone_K", "cone_T") else "row", SCALAR) for name in CONE_SCRATCH}
 
 
 def dynamics(
@@ -581,9 +579,23 @@ def watching(watch: Callable[..., None], ports: Sequence[str], crowd: bool = Fal
     if watch is not watch_velocities:
         return [each(watch, *ports, on="constraint")]
     return [
+        each(measure),
         *([*finding(), over("others", notice, *ports, on="constraint")] if crowd else [each(notice, *ports, on="constraint")]),
-        each(watch, *ports, on="constraint", when=("own", "noticed")),
-        each(foresee, *ports, on="constraint", when=("own", "nears")),
+        each(watch, *ports, on="constraint", under=("own", "noticed")),
+        each(foresee, *ports, on="constraint", when=("own", "nears"), under=("own", "noticed")),
+    ]
+
+
+def carrying_up(hold: Callable[..., None], ports: Sequence[str], up: Callable[..., None] = climb) -> list[Step]:
+    """What rows of laws that are awake ask, and their way to the root.
+
+    hold   the rule that says what they ask
+    up     the rule by which a row climbs over a joint
+    """
+    places = [port.replace("p", "s") for port in ports]
+    return [
+        each(hold, *ports, *places, on="constraint", under=("own", "awake")),
+        *climbing(up, under=("law", "awake")),
     ]
 
 
@@ -603,15 +615,14 @@ def solved_rows(
     kinds   what rows are (see `Collection.shape`)
     carried where bounds of some follow from what joints carry, the rule that finds it, inward (see `pressing`)
     """
-    ports, places = [f"p{i}" for i in range(most)], [f"s{i}" for i in range(most)]
+    ports = [f"p{i}" for i in range(most)]
     watch, hold = rules
     if kinds == CROWD:
         if watch is not watch_velocities or up is not climb or carried is not None:
             raise InputError(CROWDED)
         return [
             *watching(watch, ports, crowd=True),
-            each(hold, *ports, *places, on="constraint", when=("own", "awake")),
-            *climbing(up, under=("law", "awake")),
+            *carrying_up(hold, ports, up),
             GATHER_AWAKE,
             *SOLVE_CROWD,
             Routine(spread, (*PATHS, "y_rows", "x", "dy"), when="busy"),
@@ -625,10 +636,9 @@ def solved_rows(
         solver = [KEEP, *solver]
     return [
         *watching(watch, ports),
-        each(hold, *ports, *places, on="constraint", when=("own", "awake")),
-        *climbing(up),
+        *carrying_up(hold, ports, up),
         Routine(gather, ("rows", "on", "x", "busy", "left", "active")),
-        *matrix_of_rows(kinds),
+        Routine(gram, (*PATHS, "u_rows", "y_rows", "gram_columns", "A"), when="busy"),
         *solver,
         spreading,
         outward(add, when="busy"),

@@ -18,8 +18,7 @@ from ..constraints.targets import RECOVERY
 from ..elements.collection import CONES, CROWD, EQUALITIES, Shape
 from ..kernel.loops import Ints, Lane, Table, loops, maximum, where
 from ..kernel.sweep import SCALAR, Field, Routine, Step, outward
-from ..solvers.boxes import PATHS, gram, residuals, solve_boxes, spread
-from ..solvers.own_boxes import solve_own_boxes
+from ..solvers.boxes import PATHS, gram, residuals, solve_few_boxes, spread
 from ..spatial.scalar import zeros
 from .crowds import TOLERATED, crowd_displacement
 from .program import SCRATCH
@@ -27,7 +26,6 @@ from .program import SCRATCH
 SOFT = 1e-4  # of the diagonal
 HUGE = 1e300
 OUT = ("out_on", "out_b", "out_lower", "out_upper", "out_x")
-OWN = tuple(f"cone_{name}" for name in ("own", "kinds", "K", "keep", "bs", "lo", "hi", "xs", "u"))  # scratch of own rows
 
 
 @loops
@@ -98,6 +96,7 @@ def push_out_fields(shape: Shape) -> dict[str, Field]:
         "shift": Field("work", "v"),
         "deep": Field("work", "global", SCALAR),
         "out_left": Field("work", "global", SCALAR),
+        "out_list": Field("work", "list", SCALAR),
         **{name: Field("work", "row", SCALAR) for name in OUT},
     }
 
@@ -124,15 +123,10 @@ def pushed_out(shape: Shape, matrix: Routine, answer: Sequence[Step]) -> list[St
     if shape[3] == CROWD:
         return [look, *crowd_displacement(OUT), *answer]
     posed = ("room", "on", "b", "lower", "upper", "x", "A", "scaled_b", "scaled_x", "w_rows")
-    problem = ("active", *OUT, "A", "out_left", "LDL", *SCRATCH)
-    if shape[3] == CONES:
-        solver, before = Routine(solve_own_boxes, problem + OWN, when="deep"), []
-    else:
-        solver, before = Routine(solve_boxes, problem, when="deep"), [matrix]
     return [
         look,
-        *before,
+        *([] if shape[3] == CONES else [matrix]),
         Routine(pose_depths, ("active", "cones", "h", "deep", *posed, *OUT), when="deep"),
-        solver,
+        Routine(solve_few_boxes, ("active", *OUT, "A", "out_left", "LDL", *SCRATCH, "out_list"), when="deep"),
         *answer,
     ]

@@ -9,16 +9,12 @@ Redundant rows share by the same proximal rounds, whose matrix is symmetric.
 
 from __future__ import annotations
 
-from ..kernel.adjoint import adjoint_of, without_adjoint
+from ..kernel.adjoint import adjoint_of
 from ..kernel.loops import Ints, Lane, Table, loops, where
 from .box_tangents import NEAR, ROUNDS, SOFT, entry
 from .box_walk import HUGE, NOTHING
-from .boxes import EMPTY, gather, gram, largest, solve_boxes, solve_soft_boxes, spread
+from .boxes import EMPTY, gather, gram, largest, solve_boxes, solve_few_boxes, solve_soft_boxes, spread
 from .dense import factor, solve
-from .own_boxes import solve_own_boxes
-from .own_gram import clear_matrix, own_gram
-
-without_adjoint(clear_matrix)
 
 
 @adjoint_of(gather)
@@ -29,7 +25,7 @@ def gather_adjoint(rows: int, bar_x: Lane) -> None:
         bar_x[r] = 0.0
 
 
-@adjoint_of(gram, own_gram)
+@adjoint_of(gram)
 @loops
 def gram_adjoint(
     active: Ints,
@@ -104,7 +100,7 @@ def add_matrix_weights(active: Ints, x: Lane, g: Lane, bar_A: Lane) -> None:
         bar_A[i * (i + 1) // 2 + i] += g[i] * x[active[i + 1]]
 
 
-@adjoint_of(solve_boxes, solve_soft_boxes, solve_own_boxes, keep=keep_matrix)
+@adjoint_of(solve_boxes, solve_few_boxes, solve_soft_boxes, keep=keep_matrix)
 @loops
 def boxes_adjoint(
     active: Ints,

@@ -10,21 +10,17 @@ proximal rounds on scaled rows lead to the solution of least norm.
 
 from __future__ import annotations
 
-from ..kernel.directional import tangent_of, without_tangent
+from ..kernel.directional import tangent_of
 from ..kernel.loops import Ints, Lane, Table, loops, where
 from ..kernel.sweep import SCALAR, Field
 from .box_walk import HUGE, NOTHING
-from .boxes import EMPTY, gather, gram, largest, solve_boxes, solve_soft_boxes, spread
+from .boxes import EMPTY, gather, gram, largest, solve_boxes, solve_few_boxes, solve_soft_boxes, spread
 from .dense import factor, solve
-from .own_boxes import solve_own_boxes
-from .own_gram import clear_matrix, own_gram
 
 NEAR = 1e-11  # of a bound: there a row has reached it
 SOFT = 1e-10  # relative weight of the last solution in a proximal round
 ROUNDS = 4
 KEPT = {"kept_A": Field("work", "pair", SCALAR)}
-
-without_tangent(clear_matrix)
 
 
 @tangent_of(gather)
@@ -35,7 +31,7 @@ def gather_tangent(rows: int, d_x: Lane) -> None:
         d_x[r] = 0.0
 
 
-@tangent_of(gram, own_gram, **KEPT)
+@tangent_of(gram, **KEPT)
 @loops
 def gram_tangent(
     active: Ints,
@@ -102,7 +98,7 @@ def entry(A: Lane, i: int, k: int) -> float:
     return A[i * (i + 1) // 2 + k]
 
 
-@tangent_of(solve_boxes, solve_soft_boxes, solve_own_boxes, **KEPT)
+@tangent_of(solve_boxes, solve_few_boxes, solve_soft_boxes, **KEPT)
 @loops
 def boxes_tangent(
     active: Ints,

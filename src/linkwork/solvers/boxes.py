@@ -20,9 +20,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..kernel.loops import Ints, Lane, Scratch, Small, Table, any, loops, minimum, sqrt, where
+from ..kernel.loops import Ints, Lane, Scratch, Small, Table, any, loops, sqrt, where
 from .box_walk import FINE, HUGE, NOTHING, factor_free, residuals, walk
-from .dense import factor, larger, solve
+from .dense import factor, solve
+from .extremes import clipped, larger, smaller
 
 PATHS = ("active", "path_starts", "path_places", "path_unknowns")  # what `gram` and `spread` are given first: see `path_tables`
 EPS = 1e-9  # relative weight of the last solution in a proximal round
@@ -33,13 +34,6 @@ PATIENCE = 6  # changes before Gauss-Seidel proposes the next set, and between s
 SWEEPS = 10
 ROUGH = 1e-12  # of the right-hand side: where rows with two bounds leave more, they can do better
 EMPTY = 1e-14  # of the largest diagonal: rows that answer less drop out
-
-
-@loops
-def clipped(x: float, low: float, high: float) -> float:
-    """x, or the bound that it is beyond."""
-    raised = where(x < low, low, x)
-    return where(raised > high, high, raised)
 
 
 @loops
@@ -492,6 +486,61 @@ def solve_boxes(
 
 
 @loops
+def drop_rows(active: Ints, A: Lane, scale: Lane, x: Lane, kept: Ints) -> None:
+    """List the rows that have a scale in some lane, as in `active`; matrix and scales become those of the new list.
+
+    Rows move up within the packed matrix: what is read lies behind all that was written.
+    """
+    n = 0
+    for i in range(active[0]):
+        x[active[i + 1]] = 0.0
+        if any(scale[i] > 0.0):
+            n += 1
+            kept[n] = i
+            scale[n - 1] = scale[i]
+            for k in range(n):
+                A[n * (n - 1) // 2 + k] = A[i * (i + 1) // 2 + kept[k + 1]]
+    kept[0] = n
+    for k in range(n):
+        kept[k + 1] = active[kept[k + 1] + 1]
+
+
+@loops
+def solve_few_boxes(
+    active: Ints,
+    on: Lane,
+    b: Lane,
+    lower: Lane,
+    upper: Lane,
+    x: Lane,
+    A: Lane,
+    left: Lane,
+    L: Lane,
+    d: Lane,
+    scale: Lane,
+    bs: Lane,
+    lo: Lane,
+    hi: Lane,
+    xs: Lane,
+    w: Lane,
+    z: Lane,
+    free: Lane,
+    rest: Lane,
+    some: Ints,
+    kept: Ints,
+) -> None:
+    """`solve_boxes` where many of the listed rows are off: those that are off in every lane are left out, to the same bits."""
+    unit_scales(active, on, A, scale)
+    drop_rows(active, A, scale, x, kept)
+    if has_bounds(kept, on, lower, upper):
+        scale_rows(kept, b, lower, upper, A, scale, bs, lo, hi, xs, free)
+        solve_scaled(kept, x, A, left, L, d, scale, bs, lo, hi, xs, w, z, free, rest, some, EPS)
+    else:
+        scale_system(kept, b, A, scale, bs)
+        solve_equations(kept[0], kept, x, A, left, L, d, scale, bs, xs, w, z, rest, EPS)
+
+
+@loops
 def solve_soft_boxes(
     active: Ints,
     groups: Table,
@@ -535,7 +584,7 @@ def solve_soft_boxes(
         size = rest[groups[active[i + 1]]]
         good = (on[active[i + 1]] > 0.0) & (a > EMPTY * most)
         scale[i] = where(good, 1.0 / sqrt(where(good, size, 1.0)), 0.0)
-    eps = minimum(eps, SOFTEST)
+    eps = smaller(eps, SOFTEST)
     if has_bounds(active, on, lower, upper):
         scale_rows(active, b, lower, upper, A, scale, bs, lo, hi, xs, free)
         solve_scaled(active, x, A, left, L, d, scale, bs, lo, hi, xs, w, z, free, rest, some, eps)

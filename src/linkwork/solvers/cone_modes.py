@@ -11,9 +11,9 @@ So columns and rows of A are turned into d and e, some are left out, and some ad
 
 from __future__ import annotations
 
-from ..kernel.loops import Ints, Lane, any, loops, maximum, minimum, sqrt, where
-from ..kernel.matrix_vector import affine
-from .dense import larger
+from ..kernel.loops import Ints, Lane, any, loops, sqrt, where
+from .cone_rows import motions
+from .extremes import clipped, larger, smaller
 from .lu import factor_lu, solve_lu
 
 SMALL_PIVOT = 1e-3  # of the diagonal: a pivot below tells of redundant rows
@@ -76,13 +76,13 @@ def choose_modes(
             low = lo[i]
             high = hi[i]
             if kind < 0:
-                high = hi[i] * maximum(xs[i + kind], 0.0)
+                high = hi[i] * larger(xs[i + kind], 0.0)
                 low = -high
             free = good & (y >= low) & (y <= high)
             keep[i] = where(free, 1.0, 0.0)
             more[i] = where(free, eps, 1.0)
             turn[i] = 0.0
-            z[i] = where(free | ~good, 0.0, minimum(maximum(y, low), high))
+            z[i] = where(free | ~good, 0.0, clipped(y, low, high))
             if kind < 0:
                 turn[i] = where(free | ~good, 0.0, where(y > high, hi[i], -hi[i]))
                 z[i] = 0.0
@@ -200,7 +200,7 @@ def move(n: int, m: int, kinds: Ints, keep: Lane, turn: Lane, order: Ints, z: La
             d1 = turn[i + 1]
             d2 = turn[i + 2]
             new = x[i] + z[p] * keep[i]
-            most = maximum(turn[i] * new, 0.0)
+            most = larger(turn[i] * new, 0.0)
             f1 = d1 * most + d2 * z[p + 1]
             f2 = d2 * most - d1 * z[p + 1]
             f = sqrt(f1 * f1 + f2 * f2)
@@ -218,7 +218,7 @@ def move(n: int, m: int, kinds: Ints, keep: Lane, turn: Lane, order: Ints, z: La
         kind = kinds[i]
         if kind < 0:
             bound = (go > 0.0) & (abs(turn[i]) > 0.0)
-            x[i] = where(bound, turn[i] * maximum(x[i + kind], 0.0), x[i])
+            x[i] = where(bound, turn[i] * larger(x[i + kind], 0.0), x[i])
 
 
 @loops
@@ -229,7 +229,7 @@ def start_modes(m: int, kinds: Ints, keep: Lane, turn: Lane, xs: Lane, z: Lane, 
         if kind == 1:
             slides = keep[i + 2] < keep[i]
             new = part * xs[i] * keep[i]
-            most = maximum(turn[i] * new, 0.0)
+            most = larger(turn[i] * new, 0.0)
             t1 = where(slides, most * turn[i + 1], part * xs[i + 1] * keep[i + 1])
             t2 = where(slides, most * turn[i + 2], part * xs[i + 2] * keep[i + 2])
             xn[i] = where(go > 0.0, new, xn[i])
@@ -238,7 +238,7 @@ def start_modes(m: int, kinds: Ints, keep: Lane, turn: Lane, xs: Lane, z: Lane, 
         elif kind < 1:
             new = where(keep[i] > 0.0, part * xs[i], z[i])
             if kind < 0:
-                new = where(keep[i] > 0.0, new, turn[i] * maximum(part * xs[i + kind], 0.0))
+                new = where(keep[i] > 0.0, new, turn[i] * larger(part * xs[i + kind], 0.0))
             xn[i] = where(go > 0.0, new, xn[i])
 
 
@@ -280,18 +280,19 @@ def approach(
         dx = T^-1 (1 + t + ... + t^(k-1) - k t^k) r
 
     has nothing of it, as t is 1 there; elsewhere t is small, and a residual of (k + 1) t^k r is left. TERMS = k of the first
-    round reach rounding unless friction turns or rows answer little, which one term more in every other round mends. Where
-    nothing is redundant rounds end as soon without them: there eps is given as 0.
+    round reach rounding unless friction turns or rows answer little, which one term more in every other round mends. Where no
+    pivot is small all rows answer, and dx = T^-1 r of every round leaves t r.
     """
     last = HUGE + 0.0 * go
     still = go
     terms = TERMS
+    loose = redundant(n, T)
     begun = 0.0 * go
     for i in range(m):
         begun = larger(begun, abs(xn[i]))
         un[i] = bs[i]
     if any(begun > 0.0):
-        affine(m, A, bs, xn, un)
+        motions(m, A, bs, xn, un)
     for _ in range(rounds):
         size = right_side(n, m, kinds, keep, turn, un, order, z)
         still = where((size < slow * last) & (size > enough), still, 0.0)
@@ -299,7 +300,7 @@ def approach(
             break
         last = where(still > 0.0, size, last)
         solve_lu(n, T, z)
-        if any(eps > 0.0):
+        if any((loose > 0.0) & (still > 0.0)):
             for p in range(n):
                 un[p] = z[p]
             for k in range(1, terms + 1):
@@ -310,12 +311,12 @@ def approach(
                 if k == terms:
                     part = -float(terms)
                 for p in range(n):
-                    un[p] += part * z[p]
+                    un[p] += where(loose > 0.0, part * z[p], 0.0)
             for p in range(n):
                 z[p] = un[p]
         terms = 1
         move(n, m, kinds, keep, turn, order, z, xn, still)
-        affine(m, A, bs, xn, un)
+        motions(m, A, bs, xn, un)
     size = right_side(n, m, kinds, keep, turn, un, order, z)
     return where(size > STANDS * last, size, 0.0)
 
@@ -328,9 +329,9 @@ def leaves_cone(x: float, x1: float, x2: float, d: float, d1: float, d2: float, 
     """
     a = d1 * d1 + d2 * d2 - mu * mu * d * d
     h = x1 * d1 + x2 * d2 - mu * mu * x * d
-    c = minimum(x1 * x1 + x2 * x2 - mu * mu * x * x, 0.0)
+    c = smaller(x1 * x1 + x2 * x2 - mu * mu * x * x, 0.0)
     under = h * h - a * c
-    root = sqrt(maximum(under, 0.0))
+    root = sqrt(larger(under, 0.0))
     outward = (h > 0.0) & (under >= 0.0)
     curves = ~(h > 0.0) & (a > 0.0)
     meets = where(outward, -c / where(outward, h + root, 1.0), (root - h) / where(curves, a, 1.0))
@@ -341,7 +342,7 @@ def leaves_cone(x: float, x1: float, x2: float, d: float, d1: float, d2: float, 
 def leaves_bounds(x: float, d: float, low: float, high: float) -> float:
     """The t >= 0 at which x + t d leaves its bounds, for an x that is inside; HUGE if it never does."""
     up = where(d > 0.0, (high - x) / where(d > 0.0, d, 1.0), HUGE)
-    return maximum(where(d < 0.0, (x - low) / where(d < 0.0, -d, 1.0), up), 0.0)
+    return larger(where(d < 0.0, (x - low) / where(d < 0.0, -d, 1.0), up), 0.0)
 
 
 @loops
@@ -412,7 +413,7 @@ def walk(
             high = hi[i]
             low = lo[i]
             if kind < 0:
-                high = hi[i] * maximum(x[i + kind], 0.0)
+                high = hi[i] * larger(x[i + kind], 0.0)
                 low = -high
             leaves = leaves_bounds(x[i], d, low, high)
             way = where((keep[i] > 0.0) & (leaves < way), leaves, way)

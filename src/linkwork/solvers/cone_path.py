@@ -16,9 +16,9 @@ stands [Fukushima, Luo, Tseng 2001]. Rows with bounds are smoothed alike.
 
 from __future__ import annotations
 
-from ..kernel.loops import Ints, Lane, Strided, any, loops, maximum, sqrt, where
-from ..kernel.matrix_vector import affine
-from .cone_rows import natural_map
+from ..kernel.loops import Ints, Lane, Strided, any, loops, sqrt, where
+from .cone_rows import motions, natural_map
+from .extremes import larger
 from .lu import factor_lu, solve_lu
 
 FIRST = 1e-2  # of the largest of b: tau at the start
@@ -36,13 +36,13 @@ TINY = 1e-300
 def plus(l: float, tau: float) -> float:
     """The smoothed max(l, 0)."""
     r = sqrt(l * l + 4.0 * tau * tau)
-    return where(l > 0.0, 0.5 * (l + r), 2.0 * tau * tau / maximum(r - l, TINY))
+    return where(l > 0.0, 0.5 * (l + r), 2.0 * tau * tau / larger(r - l, TINY))
 
 
 @loops
 def plus_slope(l: float, tau: float) -> float:
     """Its derivative."""
-    return plus(l, tau) / maximum(sqrt(l * l + 4.0 * tau * tau), TINY)
+    return plus(l, tau) / larger(sqrt(l * l + 4.0 * tau * tau), TINY)
 
 
 @loops
@@ -51,7 +51,7 @@ def start_path(m: int, kinds: Ints, hi: Lane, x: Lane, u: Lane, y: Lane) -> None
     for i in range(m):
         kind = kinds[i]
         if kind == 1:
-            mu = maximum(hi[i + 1], LEAST_FRICTION)
+            mu = larger(hi[i + 1], LEAST_FRICTION)
             y[i] = mu * x[i] - u[i] / mu - sqrt(u[i + 1] * u[i + 1] + u[i + 2] * u[i + 2])
         else:
             y[i] = x[i] - u[i]
@@ -66,11 +66,11 @@ def path_residual(
         kind = kinds[i]
         good = scale[i] > 0.0
         if kind == 1:
-            mu = maximum(hi[i + 1], LEAST_FRICTION)
+            mu = larger(hi[i + 1], LEAST_FRICTION)
             h = sqrt(y[i + 1] * y[i + 1] + y[i + 2] * y[i + 2])
             l1 = y[i] - h
             l2 = y[i] + h
-            both = maximum(sqrt(l1 * l1 + 4.0 * tau * tau) + sqrt(l2 * l2 + 4.0 * tau * tau), TINY)
+            both = larger(sqrt(l1 * l1 + 4.0 * tau * tau) + sqrt(l2 * l2 + 4.0 * tau * tau), TINY)
             p = plus(l1, tau) + plus(l2, tau)
             d = plus(-l1, tau) + plus(-l2, tau)
             x[i] = where(good, 0.5 * p / mu, 0.0)
@@ -93,12 +93,12 @@ def path_residual(
             at_high = where(below, plus(y[i] - b, tau), 0.0)
             x[i] = where(good, y[i] + at_low - at_high, 0.0)
             f[i] = at_high - at_low
-    affine(m, A, bs, x, u)
+    motions(m, A, bs, x, u)
     square = 0.0 * tau
     for i in range(m):
         mu = 1.0 + 0.0 * tau
         if kinds[i] == 1:
-            mu = maximum(hi[i + 1], LEAST_FRICTION)
+            mu = larger(hi[i + 1], LEAST_FRICTION)
         f[i] = where(scale[i] > 0.0, u[i] / mu + f[i], 0.0)
         square += f[i] * f[i]
     return sqrt(square)
@@ -129,14 +129,14 @@ def path_slopes(
             h = sqrt(y[i + 1] * y[i + 1] + y[i + 2] * y[i + 2])
             l1 = y[i] - h
             l2 = y[i] + h
-            both = maximum(sqrt(l1 * l1 + 4.0 * tau * tau) + sqrt(l2 * l2 + 4.0 * tau * tau), TINY)
+            both = larger(sqrt(l1 * l1 + 4.0 * tau * tau) + sqrt(l2 * l2 + 4.0 * tau * tau), TINY)
             first = plus_slope(l1, tau)
             second = plus_slope(l2, tau)
             keep[i] = where(good, 0.5 * (first + second), 0.0)
             keep[i + 1] = where(good, 0.5 * (second - first), 0.0)
             keep[i + 2] = where(good, (plus(l1, tau) + plus(l2, tau)) / both, 0.0)
-            turn[i + 1] = where(h > 0.0, y[i + 1] / maximum(h, TINY), 1.0)
-            turn[i + 2] = where(h > 0.0, y[i + 2] / maximum(h, TINY), 0.0)
+            turn[i + 1] = where(h > 0.0, y[i + 1] / larger(h, TINY), 1.0)
+            turn[i + 2] = where(h > 0.0, y[i + 2] / larger(h, TINY), 0.0)
         elif kind <= 0:
             low = lo[i]
             high = hi[i]
@@ -166,7 +166,7 @@ def path_matrix(m: int, kinds: Ints, A: Lane, hi: Lane, keep: Lane, turn: Lane, 
     for k in range(m):
         kind = kinds[k]
         if kind == 1:
-            mu = maximum(hi[k + 1], LEAST_FRICTION)
+            mu = larger(hi[k + 1], LEAST_FRICTION)
             c = keep[k]
             e = keep[k + 1]
             a = keep[k + 2]
@@ -188,7 +188,7 @@ def path_matrix(m: int, kinds: Ints, A: Lane, hi: Lane, keep: Lane, turn: Lane, 
         kind = kinds[i]
         r = i * m
         if kind == 1:
-            mu = maximum(hi[i + 1], LEAST_FRICTION)
+            mu = larger(hi[i + 1], LEAST_FRICTION)
             less = 1.0 / mu
             for k in range(m):
                 T[r + k] = T[r + k] * less
@@ -245,7 +245,7 @@ def follow_path(
     least    the natural map at the start; `enough` ends the search
     last     tau at the end, of `given`
     """
-    affine(m, A, bs, best, u)
+    motions(m, A, bs, best, u)
     start_path(m, kinds, hi, best, u, y)
     tau = FIRST * given
     off = path_residual(m, kinds, A, bs, lo, hi, scale, y, tau, x, u, f)
@@ -258,7 +258,7 @@ def follow_path(
             best[i] = where(better, x[i], best[i])
         least = where(better, new, least)
         go = where((least <= enough) | ((tau <= last * given) & (off <= NEAR * tau)), 0.0, go)
-        tau = where(off <= NEAR * tau, maximum(SHRINK * tau, last * given), tau)
+        tau = where(off <= NEAR * tau, larger(SHRINK * tau, last * given), tau)
         off = path_residual(m, kinds, A, bs, lo, hi, scale, y, tau, x, u, f)
         path_slopes(m, kinds, lo, hi, scale, y, tau, x, keep, turn, more)
         path_matrix(m, kinds, A, hi, keep, turn, more, T)

@@ -6,9 +6,9 @@ Rows are scaled to a unit diagonal, the three of a Coulomb cone alike, so that i
 
 from __future__ import annotations
 
-from ..kernel.loops import Ints, Lane, Strided, loops, maximum, minimum, sqrt, where
-from ..kernel.matrix_vector import affine
+from ..kernel.loops import Ints, Lane, Strided, loops, sqrt, where
 from .contact_block import solve_contact
+from .extremes import clipped, larger, smaller
 
 BLOCK = 1e-10  # relative weight of the last solution in the solve of one contact
 EMPTY = 1e-14  # of the largest diagonal: rows that answer less drop out
@@ -17,11 +17,51 @@ LARGEST = 1e4  # of b: larger x do not count among the largest terms, as they ma
 
 
 @loops
+def motions(m: int, A: Lane, b: Lane, x: Lane, u: Lane) -> None:
+    """u = A x + b; eight rows at a time, so that no sum waits for itself; the last eight may be some of those before again."""
+    if m < 8:
+        for i in range(m):
+            s = b[i]
+            for k in range(m):
+                s += A[i * m + k] * x[k]
+            u[i] = s
+        return
+    for j in range(0, m, 8):
+        i = min(j, m - 8)
+        a = i * m
+        s0 = b[i]
+        s1 = b[i + 1]
+        s2 = b[i + 2]
+        s3 = b[i + 3]
+        s4 = b[i + 4]
+        s5 = b[i + 5]
+        s6 = b[i + 6]
+        s7 = b[i + 7]
+        for k in range(m):
+            s0 += A[a + k] * x[k]
+            s1 += A[a + m + k] * x[k]
+            s2 += A[a + 2 * m + k] * x[k]
+            s3 += A[a + 3 * m + k] * x[k]
+            s4 += A[a + 4 * m + k] * x[k]
+            s5 += A[a + 5 * m + k] * x[k]
+            s6 += A[a + 6 * m + k] * x[k]
+            s7 += A[a + 7 * m + k] * x[k]
+        u[i] = s0
+        u[i + 1] = s1
+        u[i + 2] = s2
+        u[i + 3] = s3
+        u[i + 4] = s4
+        u[i + 5] = s5
+        u[i + 6] = s6
+        u[i + 7] = s7
+
+
+@loops
 def largest_terms(m: int, x: Lane, given: float) -> float:
     """What residuals are measured by: the largest x in scaled rows, and at least `given`, the largest b."""
     size = given
     for i in range(m):
-        size = maximum(size, minimum(abs(x[i]), LARGEST * given))
+        size = larger(size, smaller(abs(x[i]), LARGEST * given))
     return size
 
 
@@ -30,7 +70,7 @@ def find_scale(m: int, kinds: Ints, on: Lane, A: Lane, scale: Lane) -> None:
     """The scale of every slot, of the diagonal of A, which becomes that of scaled rows; those with scale zero drop out."""
     most = 0.0 * A[0]
     for i in range(m):
-        most = maximum(most, where(on[i] > 0.0, A[i * m + i], 0.0))
+        most = larger(most, where(on[i] > 0.0, A[i * m + i], 0.0))
     for i in range(m):
         first = i
         if kinds[i] > 1:
@@ -73,7 +113,7 @@ def project_cones(m: int, kinds: Ints, lo: Lane, hi: Lane, scale: Lane, z: Lane)
             mu = hi[i + 1]
             t = sqrt(z[i + 1] * z[i + 1] + z[i + 2] * z[i + 2])
             inside = (t <= mu * z[i]) & (z[i] >= 0.0)
-            along = maximum((z[i] + mu * t) / (1.0 + mu * mu), 0.0)
+            along = larger((z[i] + mu * t) / (1.0 + mu * mu), 0.0)
             part = where(good, where(inside, 1.0, mu * along / where(inside | ~(t > 0.0), 1.0, t)), 0.0)
             z[i] = where(good, where(inside, z[i], along), 0.0)
             z[i + 1] = part * z[i + 1]
@@ -82,9 +122,9 @@ def project_cones(m: int, kinds: Ints, lo: Lane, hi: Lane, scale: Lane, z: Lane)
             low = lo[i]
             high = hi[i]
             if kind < 0:
-                high = hi[i] * maximum(z[i + kind], 0.0)
+                high = hi[i] * larger(z[i + kind], 0.0)
                 low = -high
-            z[i] = where(good, minimum(maximum(z[i], low), high), 0.0)
+            z[i] = where(good, clipped(z[i], low, high), 0.0)
 
 
 @loops
@@ -142,9 +182,9 @@ def sweep_cones(
                 low = lo[i]
                 high = hi[i]
                 if kind < 0:
-                    high = hi[i] * maximum(xs[i + kind], 0.0)
+                    high = hi[i] * larger(xs[i + kind], 0.0)
                     low = -high
-                xs[i] = where(live > 0.0, minimum(maximum(xs[i] - u, low), high), xs[i])
+                xs[i] = where(live > 0.0, clipped(xs[i] - u, low, high), xs[i])
 
 
 @loops
@@ -152,9 +192,13 @@ def what_is_left(
     m: int, kinds: Ints, A: Lane, bs: Lane, lo: Lane, hi: Lane, scale: Lane, xs: Lane, u: Lane, z: Lane, left: Strided
 ) -> None:
     """The largest entry of the natural map in the units of u; x becomes that of unscaled rows."""
-    affine(m, A, bs, xs, u)
+    motions(m, A, bs, xs, u)
     natural_map(m, kinds, lo, hi, scale, xs, u, xs, u, 0.0 * A[0], z)
-    left[0] = 0.0
+    most = 0.0 * A[0]
+    number = 0.0 * A[0]  # NaN where some entry is none
     for i in range(m):
-        left[0] = maximum(left[0], abs(z[i]) / where(scale[i] > 0.0, scale[i], 1.0))
+        off = abs(z[i]) / where(scale[i] > 0.0, scale[i], 1.0)
+        most = larger(most, off)
+        number += 0.0 * off
         xs[i] = xs[i] * scale[i]
+    left[0] = most + number

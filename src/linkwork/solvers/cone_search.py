@@ -25,17 +25,17 @@ is left is small; `coulomb.solve` does not. Lanes that are done stay as they are
 from __future__ import annotations
 
 from ..kernel.lane_by_lane import lanes_at_once
-from ..kernel.loops import Ints, Lane, Strided, all, any, loops, maximum, minimum, sqrt, where
-from ..kernel.matrix_vector import affine
+from ..kernel.loops import Ints, Lane, Strided, all, any, loops, sqrt, where
 from .cone_modes import approach, factor_modes, part_inside, redundant, start_modes, walk
 from .cone_path import follow_path
-from .cone_rows import largest_terms, natural_map, project_cones, sweep_cones
+from .cone_rows import largest_terms, motions, natural_map, project_cones, sweep_cones
+from .extremes import larger, smaller
 from .lu import factor_lu, solve_lu
 
 EPS = 1e-6  # relative weight of the last solution in a proximal round
 SOFTEST = 1e-2  # the same at most, where steps do not lead down
 FINER, FINEST = 0.02, 1e-12  # of a contradiction: the same where one was found, and at least
-ROUNDS = 8  # proximal rounds on one factor
+ROUNDS = 6  # proximal rounds on one factor
 SLOW = 0.05  # of the residual: where a round leaves more, friction turns, and the next modes know where
 LAST_ROUNDS, LAST_SLOW = 16, 0.5  # the same for the solution of least norm
 RESTARTS = 12  # toward it, as directions of sliding depend on it
@@ -172,12 +172,12 @@ def search_modes(
     tries = 0.0 * go
     least_eps = EPS + 0.0 * go
     for i in range(m):
-        given = maximum(given, abs(bs[i]))
+        given = larger(given, abs(bs[i]))
         best[i] = xs[i]
         xn[i] = xs[i]
         inside[i] = 0.0
         force[i] = bs[i]
-    affine(m, A, bs, xs, u)
+    motions(m, A, bs, xs, u)
     least = natural_map(m, kinds, lo, hi, scale, xs, u, xs, u, 0.0 * go, z)
     off = least
     elsewhere = 0.0 * go  # 1: xs is where u and `off` are not known
@@ -206,7 +206,7 @@ def search_modes(
                 inside[i] = best[i]
                 force[i] = bs[i]
             elsewhere = 1.0 + 0.0 * go
-            tries = maximum(tries, 1.0)
+            tries = larger(tries, 1.0)
             sweeping = 0.0 * go
             alternating = 0.0 * go
             eps = EPS + 0.0 * go
@@ -218,7 +218,7 @@ def search_modes(
                 xs[i] = where(alternating > 0.0, inside[i], xs[i])
         elsewhere = where((sweeping > 0.0) | (alternating > 0.0), 1.0, elsewhere)
         if any(elsewhere > 0.0):
-            affine(m, A, bs, xs, un)
+            motions(m, A, bs, xs, un)
             for i in range(m):
                 u[i] = where(elsewhere > 0.0, un[i], u[i])
             off = where(elsewhere > 0.0, natural_map(m, kinds, lo, hi, scale, xs, u, xs, u, 0.0 * go, z), off)
@@ -227,14 +227,11 @@ def search_modes(
         for i in range(m):
             best[i] = where(better, xs[i], best[i])
         least = where(better, off, least)
-        of_factor = eps
-        n = factor_modes(m, kinds, A, lo, hi, scale, xs, u, of_factor, keep, turn, more, z, order, T)
-        loose = redundant(n, T)
-        weight = where((loose > 0.0) | (eps > EPS), eps, 0.0)
+        n = factor_modes(m, kinds, A, lo, hi, scale, xs, u, eps, keep, turn, more, z, order, T)
         rounds[0] += go
         begun = where(walks + tries > 0.0, 1.0, 0.0)  # else at zero, which leads to the solution of least norm
         start_modes(m, kinds, keep, turn, xs, z, xn, begun, go)
-        rest = approach(n, m, kinds, A, bs, keep, turn, xn, un, z, order, T, SMALL * size, ROUNDS, SLOW, weight, go)
+        rest = approach(n, m, kinds, A, bs, keep, turn, xn, un, z, order, T, SMALL * size, ROUNDS, SLOW, eps, go)
         full = natural_map(m, kinds, lo, hi, scale, xn, un, xn, un, 0.0 * go, z)
         ends = full <= ENOUGH * size
         enough = (1.0 - DECREASE) * off
@@ -243,12 +240,12 @@ def search_modes(
         stands = (off <= (1.0 + STILL) * least) & (abs(full - off) <= STILL * off)
         jams = (go > 0.0) & ~(share > 0.0) & stands & (least <= JAM * given)
         stuck = (go > 0.0) & ~(share > 0.0) & (walks < WALKS) & ~jams
-        contradict = stuck & (weight > 0.0) & (full <= n * rest) & (full <= (1.0 + STILL) * off)
+        contradict = stuck & (full <= n * rest) & (full <= (1.0 + STILL) * off)
         harder = contradict & (eps > EPS)
         walked = 0.0 * go
         if any(contradict & ~harder):
             ways = where(contradict & ~harder, 1.0, 0.0)
-            walked = walk(n, m, kinds, lo, hi, keep, turn, xn, un, z, order, T, of_factor, ways)
+            walked = walk(n, m, kinds, lo, hi, keep, turn, xn, un, z, order, T, eps, ways)
             share = where(walked > 0.0, 1.0, share)
             walks += walked
         blocked = stuck & ~(walked > 0.0) & (eps <= EPS)
@@ -263,12 +260,13 @@ def search_modes(
         tries += where(fails, 1.0, 0.0)
         tired = fails & (least <= TIRED * given) & (tries >= patience) & (change >= HARD)
         anew = fails & (tries > COLD - 0.5) & (tries < COLD + 0.5)
+        of_factor = eps
         sweeping = where(fails & ((turns <= 0.0) | anew), 1.0, 0.0)
         alternating = where(fails & (turns > 0.0) & ~anew, 1.0, 0.0)
         turns = where(fails & ~anew, 1.0 - turns, turns)
         walks = where(anew, 0.0, walks)
-        least_eps = where(walked > 0.0, minimum(least_eps, maximum(FINER * rest, FINEST)), least_eps)
-        eps = where(moves, maximum(where(share < 1.0, eps, 0.1 * eps), least_eps), minimum(10.0 * eps, SOFTEST))
+        least_eps = where(walked > 0.0, smaller(least_eps, larger(FINER * rest, FINEST)), least_eps)
+        eps = where(moves, larger(where(share < 1.0, eps, 0.1 * eps), least_eps), smaller(10.0 * eps, SOFTEST))
         eps = where(walked > 0.0, least_eps, where(harder | anew, EPS, eps))
         elsewhere = where(moves & ((share < 1.0) | (walked > 0.0)), 1.0, 0.0)
         close_enough = where(jams, (1.0 + STILL) * off, ENOUGH * size)
@@ -280,7 +278,8 @@ def search_modes(
             z[i] = xs[i]
             inside[i] = where(moves & ends, xn[i], inside[i])
             if kinds[i] == 1:
-                slides = maximum(slides, keep[i] - keep[i + 2])
+                slides = larger(slides, keep[i] - keep[i + 2])
+        loose = redundant(n, T)
         ended = where((moves & ends & (begun > 0.0)) | jams, loose, 0.0)
         turned = where(moves & ends & ~(begun > 0.0) & (slides > 0.0), loose, 0.0)
         first = 1
@@ -288,7 +287,7 @@ def search_modes(
             first = 0
         for again in range(first, RESTARTS):  # from zero to the solution of least norm, if it has the same modes
             if again == 1:
-                ended = maximum(ended, turned)
+                ended = larger(ended, turned)
             if not any(ended + turned > 0.0):
                 break
             turned = where(ended > 0.0, 0.0, turned)
@@ -304,11 +303,11 @@ def search_modes(
             way = 0.0 * go
             slides = 0.0 * go
             for i in range(m):
-                way = maximum(way, abs(xn[i] - inside[i]))
+                way = larger(way, abs(xn[i] - inside[i]))
                 inside[i] = where(ended > 0.0, xn[i], inside[i])
                 xs[i] = where(found, xn[i], xs[i])
                 if kinds[i] == 1:
-                    slides = maximum(slides, keep[i] - keep[i + 2])
+                    slides = larger(slides, keep[i] - keep[i + 2])
             ended = where((slides > 0.0) & (way > SAME * size), ended, 0.0)
         for i in range(m):
             best[i] = where((moves & ends) | jams, xs[i], best[i])

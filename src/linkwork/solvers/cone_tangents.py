@@ -16,17 +16,16 @@ from __future__ import annotations
 from ..kernel.directional import recalled_by, tangent_of
 from ..kernel.loops import Ints, Lane, Table, loops, maximum, sqrt, where
 from .box_tangents import KEPT, NEAR, ROUNDS, SOFT, entry
-from .boxes import EMPTY, HUGE, largest, solve_boxes, solve_soft_boxes
+from .boxes import EMPTY, HUGE, largest, solve_boxes, solve_few_boxes, solve_soft_boxes
 from .coulomb import solve_packed_cones
 from .lu import factor_lu, solve_lu
-from .own_boxes import solve_own_boxes
 
 OPEN = 1e-13  # of the largest multiplier: less pushes nothing
 EDGE = 1e-9  # of mu x_n: so near to it friction slides
 STILL = 1e-13  # of the largest velocity of rows: slower than that nothing slides
 
 
-@recalled_by(solve_boxes, solve_soft_boxes, solve_own_boxes, solve_packed_cones)
+@recalled_by(solve_boxes, solve_few_boxes, solve_soft_boxes, solve_packed_cones)
 @loops
 def recall_solution(active: Ints, x: Lane, left: Lane, known_x: Lane) -> None:
     """The solution that is known."""

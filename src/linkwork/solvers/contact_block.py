@@ -15,7 +15,8 @@ and an upper bound of it is the larger root of mu q = |p(0)| + k |g|. Newton's m
 
 from __future__ import annotations
 
-from ..kernel.loops import Lane, Mask, any, loops, minimum, sqrt, where
+from ..kernel.loops import Lane, Mask, any, loops, sqrt, where
+from .extremes import smaller
 
 STEPS = 30  # of Newton's method; a few are enough but for bad luck
 LARGEST = 1e15  # k at most: less friction than this is none
@@ -104,4 +105,4 @@ def slip(
         if not any(live > 0.0):
             break
         k = where(live > 0.0, where(inside, step, 0.5 * (low + high)), k)
-    return minimum(k, LARGEST)
+    return smaller(k, LARGEST)

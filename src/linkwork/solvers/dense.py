@@ -17,12 +17,6 @@ from ..kernel.loops import Lane, loops, maximum, where
 
 
 @loops
-def larger(a: float, b: float) -> float:
-    """The larger of two numbers, a where b is none: one instruction; `maximum` is seven, as it tells zeros and NaN apart."""
-    return where(b > a, b, a)
-
-
-@loops
 def reciprocal(pivot: float, diagonal: float, tiny: float) -> float:
     """1 / pivot, or 0 where the pivot is not positive or tiny beside the diagonal it came from. NaN stays NaN."""
     return where(pivot <= tiny * maximum(diagonal, 0.0), 0.0, 1.0 / pivot)

@@ -8,8 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..kernel.loops import Ints, Lane, Table, any, loops, maximum, where
-from ..kernel.matrix_vector import affine
-from .cone_rows import largest_terms, natural_map, scale_cones, sweep_cones, what_is_left
+from .cone_rows import largest_terms, motions, natural_map, scale_cones, sweep_cones, what_is_left
 from .coulomb import call_in_lanes
 from .own_rows import hand_back, list_own, take_rows, take_whole
 from .problem import Info, Problem
@@ -56,7 +55,7 @@ def solve_by_sweeps(
     for i in range(m):
         given = maximum(given, abs(bs[i]))
     for _ in range(SWEEPS):
-        affine(m, K, bs, xs, u)
+        motions(m, K, bs, xs, u)
         off = natural_map(m, kinds, lo, hi, scale, xs, u, xs, u, 0.0 * go, z)
         size = largest_terms(m, xs, given)
         go = where(off <= ENOUGH * size, 0.0, go)

@@ -10,10 +10,10 @@ directions creep.
 from __future__ import annotations
 
 from ..kernel.lane_by_lane import lanes_at_once
-from ..kernel.loops import Ints, Lane, Strided, any, loops, maximum, sqrt, where
-from ..kernel.matrix_vector import affine
-from .cone_rows import natural_map, what_is_left
+from ..kernel.loops import Ints, Lane, Strided, any, loops, sqrt, where
+from .cone_rows import motions, natural_map, what_is_left
 from .cone_search import CHANGES, search_modes
+from .extremes import larger
 
 UNSOLVED = 1e-7  # of b: the natural map of a problem that is tried once more
 SOLVED = 1e-9  # of b: that of a rung that leads on
@@ -66,14 +66,14 @@ def solve_slots(
     ratio = STEEP + 0.0 * go
     given = 0.0 * go
     for i in range(m):
-        given = maximum(given, abs(bs[i]))
+        given = larger(given, abs(bs[i]))
     least = 0.0 * go
     spent = patience
     for rung in range(RUNGS):
         search_modes(
             m, kinds, xs, A, rounds, T, scale, bs, lo, hi, u, xn, un, best, inside, force, z, keep, turn, more, order, spent, go
         )  # fmt: skip
-        affine(m, A, bs, best, u)
+        motions(m, A, bs, best, u)
         off = natural_map(m, kinds, lo, hi, scale, best, u, best, u, 0.0 * go, z)
         if rung == 0:
             for i in range(m):
@@ -92,7 +92,7 @@ def solve_slots(
         else:
             size = 0.0 * go
             for i in range(m):
-                size = maximum(size, abs(best[i]))
+                size = larger(size, abs(best[i]))
             grown = ~(size <= GROWN * given)
             ends = (go > 0.0) & ~(soft > 0.0)
             better = ends & (off < least) & ~grown
@@ -102,7 +102,7 @@ def solve_slots(
                 start[i] = where(leads, best[i], start[i])
             least = where(better, off, least)
             solved_at = where(leads, soft, solved_at)
-            ratio = where(leads, maximum(STEEP, ratio * sqrt(ratio)), sqrt(ratio))
+            ratio = where(leads, larger(STEEP, ratio * sqrt(ratio)), sqrt(ratio))
             go = where(ends | grown | (ratio > FLAT) | (~leads & (soft >= SOFTEST)), 0.0, go)
             if not any(go > 0.0):
                 break

@@ -21,6 +21,8 @@ NUMBERS = (float, int, np.floating, np.integer, np.bool_)
 METHODS = {
     np.sign: "sign",
     np.arctan2: "arctan2",
+    np.hypot: "hypot",
+    np.remainder: "__mod__",
     np.logical_not: "__invert__",
     np.less: "__lt__",
     np.less_equal: "__le__",
@@ -47,6 +49,23 @@ class Element:
 
     def __format__(self, spec: str) -> str:
         return self._unknown() if spec else repr(self)
+
+    def hypot(self: Any, other: Any) -> Any:
+        return np.sqrt(self * self + other * other)
+
+    def deg2rad(self: Any) -> Any:
+        return self * (np.pi / 180.0)
+
+    def rad2deg(self: Any) -> Any:
+        return self * (180.0 / np.pi)
+
+    def __mod__(self: Any, other: Any) -> Any:
+        return self - other * np.floor(self / other)
+
+    def __rmod__(self, other: Any) -> Any:
+        return self.like(other).__mod__(self)
+
+    radians, degrees = deg2rad, rad2deg
 
     def __array_ufunc__(self, ufunc: Any, method: str, *operands: Any, **options: Any) -> Any:
         if ufunc in METHODS and not options and all(np.ndim(x) == 0 for x in operands):

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import InputError, ModelError
+from ..errors import InputError, ModelError, SymbolError
 from . import entire, quaternion, so3
 from . import stage as st
 from .gate import real, reals, rotation_problem, shown
@@ -426,6 +426,10 @@ def _angle(x: Any) -> Any:
     try:
         return real(x)
     except ValueError as error:
+        if isinstance(x, np.ndarray) and x.size == 1 and isinstance(x.item(), Element):
+            raise SymbolError(
+                "SE3: the angle is an array of a traced value; use lw.math.where instead of np.where, or take its entry"
+            ) from None
         raise InputError(f"SE3: the angle must be a number, not {shown(x)} ({error})") from None
 
 

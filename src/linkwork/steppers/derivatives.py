@@ -21,16 +21,15 @@ from ..kernel.plans import Plans
 from ..kernel.sweep import SCALAR, Algorithm, Field, Routine, Step
 from ..model import Model
 from ..solvers.box_adjoints import keep_matrix
-from ..solvers.boxes import solve_boxes, solve_soft_boxes
+from ..solvers.boxes import solve_boxes, solve_few_boxes, solve_soft_boxes
 from ..solvers.coulomb import solve_packed_cones
 from ..solvers.edges import find_edges
-from ..solvers.own_boxes import solve_own_boxes
 from . import implicit_tangents, step_tangents  # noqa: F401  (what routines change by)
 from .stepper import Stepper, program_of
 from .tangent_spaces import SPACES
 
 METHOD = "reduced"
-SOLVERS = (solve_boxes, solve_soft_boxes, solve_own_boxes, solve_packed_cones)
+SOLVERS = (solve_boxes, solve_few_boxes, solve_soft_boxes, solve_packed_cones)
 
 
 class StepTangent:

@@ -3,7 +3,7 @@
 A step is one stage or two (`implicit_stage`), each solved by rounds of Newton's method (`implicit_round`). One whose stage is not
 solved is taken in halves, quarters, ..., by the stages of a step that has none before it; lanes do so by themselves. Where that
 does not help, velocities are no numbers. Where rows that only push may strike, lanes take a step of implicit Euler instead
-(`implicit_pushes`).
+(`implicit_pushes`); what has restitution parts by an impact after the step (`settle`).
 """
 
 from __future__ import annotations
@@ -29,6 +29,7 @@ from .implicit_round import begin_newton, note_open, round_of
 from .implicit_stage import A_B, A_M, A_V, A_W, EULER, FIRST, NODE, SPAN, STAGES, V_M, V_W, WEIGHT, WIDTH, Stage, table_of
 from .loaded_program import loaded_program
 from .runge_kutta import begin_rows
+from .settle import look_for_bounces, noted, settle, settle_fields
 from .stages import renamed
 from .stepper import Program, Stepper
 from .tangent import adds
@@ -216,6 +217,12 @@ def take_unknowns(n: Any) -> None:
 
 
 @loops
+def begin_anew(near: Lane, struck: Lane) -> None:
+    """Where something bounced, velocities have jumped."""
+    struck[0] = where(near[0] > 0.0, 1.0, struck[0])
+
+
+@loops
 def end_step(struck: Lane, fresh: Lane) -> None:
     """There is a step before the next one now, unless velocities may have jumped at its end."""
     fresh[0] = struck[0]
@@ -243,11 +250,12 @@ PART_NUMBERS = (
     "crossed",
     "forced",
 )
+JUMP = {"more": "jump_x", "more_left": "jump_left"}  # of impulses with restitution
 NUMBERS = ("stage", "live", "more", "span", "s", "stage_t", "go", "tried", "change", "size", "last", "bad")
 NUMBERS += ("part", "place", "share", "trying", "taken", "failed", "impact", "struck", "crossed", "forced")
 
 
-def step_fields(shape: Shape, softness: Softness) -> dict[str, Field]:
+def step_fields(shape: Shape, softness: Softness, bounces: bool) -> dict[str, Field]:
     """The fields of a step."""
     moves = ("stage_v", "stage_a", "u_move", "v_c", "a_c", "v_stage", "v_start")
     found = fields(shape, softness) | {
@@ -267,12 +275,15 @@ def step_fields(shape: Shape, softness: Softness) -> dict[str, Field]:
         found |= {name: Field("work", "rows", of="constraint") for name in ("force", "kept", "more_x")}
         found["residue"] = Field("work", "global", SCALAR)
         found |= {"unknown": Field("state", "unknown", of="constraint"), "safe": Field("work", "unknown", of="constraint")}
+    if bounces:
+        found |= settle_fields(bounces) | {"jump_left": Field("work", "global", SCALAR)}
+        found["jump_x"] = Field("work", "rows", of="constraint")
     return found | push_fields(shape)
 
 
 @functools.cache
-def implicit_step(shape: Shape, softness: Softness) -> Algorithm:
-    """A step of models with such laws."""
+def implicit_step(shape: Shape, softness: Softness, bounces: bool) -> Algorithm:
+    """A step of models with such laws; `bounces` says whether contacts have restitution."""
     rows, pushes = shape[1] >= 0, shape[3]
     stage: list[Step] = [
         Routine(begin_stage, STAGE_NUMBERS),
@@ -294,16 +305,22 @@ def implicit_step(shape: Shape, softness: Softness) -> Algorithm:
         each(take_part),
         *([each(take_unknowns, on="constraint"), Routine(take_impulses, ("rows", "taken", "more_x", "x"))] if rows else []),
     ]
+    bounce: list[Step] = []
+    if bounces:
+        bounce = [renamed(step, JUMP) for step in settle(shape, "reduced", bounces, look_for_bounces)]
+        bounce.append(Routine(begin_anew, ("near", "struck")))
     steps: list[Step] = [
+        *noted(shape, "reduced", bounces),
         Routine(begin_step, ("place", "share", "trying", "rounds", "struck", "forced")),
         *([Routine(begin_rows, ("rows", "x", "left")), each(remember_unknowns, on="constraint")] if rows else []),
         each(remember_start),
         Repeat(tuple(part), TRIALS, "trying"),
+        *bounce,
         Routine(end_step, ("struck", "fresh")),
         each(keep_step),
     ]
-    name = "_".join(["implicit", *(str(int(x)) for x in (*shape, *softness))])
-    return Algorithm(name, step_fields(shape, softness), {"run": steps})
+    name = "_".join(["implicit", *(str(int(x)) for x in (*shape, *softness, bounces))])
+    return Algorithm(name, step_fields(shape, softness, bounces), {"run": steps})
 
 
 @dataclass(frozen=True)
@@ -323,6 +340,7 @@ class ImplicitStepper(Stepper):
     first: ClassVar[tuple[Stage, ...]]
     later: ClassVar[tuple[Stage, ...]]
     contacts = True
+    bounces = True
 
     @property
     def methods(self) -> tuple[str, ...]:
@@ -343,7 +361,7 @@ class ImplicitStepper(Stepper):
                 )
 
     def program(self, method: str, model: Model) -> Program:
-        stiff = stiff_laws(model)
+        laws, stiff = collection(model), stiff_laws(model)
         settings = {"tolerance": np.array([self.tolerance]), "most": np.array([float(self.iterations)])}
         two_steps = self.first is not self.later
         halved = f"a stage is not solved, though the step was halved {HALVINGS} times; try a shorter step"
@@ -353,7 +371,7 @@ class ImplicitStepper(Stepper):
 
         return loaded_program(
             model,
-            implicit_step(collection(model).shape, stiff.softness),
+            implicit_step(laws.shape, stiff.softness, laws.bounces),
             stiff.plan,
             first=first,
             memory=("q_before", "v_before", "fresh") if two_steps else (),

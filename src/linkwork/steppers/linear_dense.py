@@ -33,12 +33,14 @@ from .linear_free import (
     free_changes,
     lay_motions,
     no_slopes,
+    take_pressed,
     take_slopes,
 )
 from .linear_out import push_rows, pushed_answers, pushed_changes, turning_rows, updated
 from .linear_ports import N_V, OF_A, PAIR, add_pairs, add_seen_product, notice_motion, rows_at_positions, rows_in_motion
 from .linear_rows import (
     add_first,
+    add_unlike,
     answer,
     forget_asleep,
     held_changes,
@@ -46,6 +48,7 @@ from .linear_rows import (
     lay_pressed,
     lay_rows,
     lay_velocities,
+    notice_unlike,
     turn_answers,
 )
 from .linear_tables import Place, Ports, Tables, pair_tables, place_tables, row_group_tables, row_places
@@ -70,11 +73,13 @@ class DenseProgram:
         self.ports = Ports(step.model, step.bodies)
         phases: dict[str, Sequence[Step]] = {
             "motions": [routine(lay_motions)],
-            "free": self._free() + (self._held() if step.rows is not None else []),
+            "free": [*self._pressed(), *self._free(), *self._held()] if step.rows is not None else self._free(),
             "out": self._out() if step.out else [],
             "update": [routine(updated)],
         }
-        fields = {name: Field("work", name, SCALAR) for name in self.sizes} | {"moves": Field("work", "global", SCALAR)}
+        fields = {name: Field("work", name, SCALAR) for name in self.sizes} | {
+            name: Field("work", "global", SCALAR) for name in ("moves", "unlike")
+        }
         one = Tree(
             np.array([-1]),
             [NodeClass(("matrices",))],
@@ -98,7 +103,7 @@ class DenseProgram:
         return {
             **dict.fromkeys(("E", "V"), motions * n * n),
             **dict.fromkeys(("M_inverse", "K_joints", "D_joints", "lag", "carried"), n * n),
-            **dict.fromkeys(("right_q", "change_q", "out_change_q"), n * n),
+            **dict.fromkeys(("pressed_q", "out_change_q"), n * n),
             **dict.fromkeys(("accelerations", "change"), 3 * n * n),
             **dict.fromkeys(("q_by_q", "q_by_way", "q_by_v", "v_by_q", "v_by_way", "v_by_v"), step.squares),
             **dict.fromkeys(("K_ports", "D_ports"), F * F),
@@ -106,7 +111,9 @@ class DenseProgram:
             **dict.fromkeys(("P_u", "P_x", "A", "T", "LU"), R * R),
             **dict.fromkeys(("g", "multipliers", "right_rows", "rest", "step"), 3 * R * n),
             **dict.fromkeys(("out_g", "out_multipliers"), 3 * Q * n),
-            **dict.fromkeys(("answered", "answers", "moved", "on_middle", "middle_answered"), R * n),
+            **dict.fromkeys(
+                ("answered", "answers", "moved", "on_middle", "middle_answered", "unlike_rows", "unlike_answered"), R * n
+            ),
             **dict.fromkeys(("soft", "out_free", "out_x", "slow", "edges"), R),
             **dict.fromkeys(PARTS, 0),
             **parts,
@@ -283,6 +290,15 @@ class DenseProgram:
         function = put_awake if part in self.linear.row_parts else put
         return routine(function, **names, part=part.name, whole=part.whole)
 
+    def _pressed(self) -> list[Step]:
+        """What rows press, with q."""
+        return [
+            *(self._put(part) for part in self.linear.row_parts if part.name not in PARTS),
+            routine(lay_pressed, motion="held_motion"),
+            self._pairs("row", "f_ports", "none", "pressed_q"),
+            routine(take_pressed),
+        ]
+
     def _held(self) -> list[Step]:
         parts = PARTS if self.step.out else PARTS[:2]
         found: list[Step] = [routine(forget_asleep, parts_at=f"{name}_at", parts=name) for name in parts]
@@ -294,13 +310,11 @@ class DenseProgram:
             routine(turn_answers),
             _cleared("row_square", "A"),
             self._seen("group", "on_joints", "answers", "A", "rows"),
-            *(self._put(part) for part in self.linear.row_parts if part.name not in PARTS),
-            routine(lay_pressed, motion="held_motion"),
-            self._pairs("row", "f_ports", "none", "right_q"),
-            routine(answer),
-            self._seen("group", "on_joints", "change_q", "moved"),
             routine(lay_rows),
             *self._moving("group", "rows", "row_numbers", "g"),
+            routine(notice_unlike),
+            replace(self._seen("group", "unlike_rows", "M_inverse", "unlike_answered", row="nv"), when="unlike"),
+            replace(routine(add_unlike), when="unlike"),
             routine(hold_rows),
             routine(held_changes),
         ]
@@ -331,7 +345,7 @@ class DenseProgram:
             routine(notice_motion, **own),
             moving[0],
             routine(lay_pressed, motion="out_motion"),
-            self._pairs("row", "out_f_ports", "none", "right_q"),
+            self._pairs("row", "out_f_ports", "none", "pressed_q"),
             routine(answer, change_q="out_change_q"),
             self._seen("out_group", "on_joints", "out_change_q", "out_moved"),
             routine(lay_rows, rows="displaced", moved="out_moved", g="out_g"),
@@ -377,7 +391,7 @@ class DenseCall:
             if name in program.sizes:
                 steps = np.arange(batch) * (x.strides[0] if name in given else 0)
                 self._bases[:, names.index(name)] = address_of(x) + steps
-        self._result, self._last = names.index("result"), None
+        self._result, self._at = names.index("result"), 0
         self._alive = (given, kept)
         for work in self._works.values():
             work.job({}, {}, 1)
@@ -388,6 +402,7 @@ class DenseCall:
 
     def write_to(self, result: np.ndarray) -> None:
         """Where the next result goes."""
-        if result is not self._last:
-            self._bases[:, self._result] = address_of(result) + result.strides[0] * np.arange(len(result))
-            self._last = result
+        at = address_of(result)
+        if at != self._at:
+            self._bases[:, self._result] = at + result.strides[0] * np.arange(len(result))
+            self._at = at

@@ -4,13 +4,14 @@ With N = M^-1 C_v(w) M^-1 and the right-hand sides r1, ra of the first accelerat
 
     da1 = M^-1 r1,      da = M^-1 ra - h/2 N r1,      r = (K - E, D - V, 1),
 
-so that da1 itself is not needed. Matrices lie row by row: n is nv.
+so that da1 itself is not needed. What rows press changes v' by M^-1 rd, rd = d(G^T x) - E_d with q alone, where their multipliers
+are held: h da is found with ra + rd / h at once. Matrices lie row by row: n is nv.
 """
 
 from __future__ import annotations
 
 from ..kernel.loops import Lane, Table, loops
-from ..kernel.products import add_entries, add_product, add_scaled, clear, copy
+from ..kernel.products import add_entries, add_product, add_scaled, clear, copy, put_scaled
 
 FREE, FIRST = 0, 1  # motions of the tree
 
@@ -89,6 +90,12 @@ def take_slopes(nv: int, middle: int, K_joints: Lane, D_joints: Lane, E: Lane, V
         add_scaled(nv * nv, -1.0, D_joints, 0, V, motion * nv * nv)
 
 
+@loops
+def take_pressed(nv: int, h: Lane, pressed_q: Lane, E: Lane) -> None:
+    """E - rd / h instead of E of the free motion."""
+    add_scaled(nv * nv, -1.0 / h[0], pressed_q, 0, E, FREE * nv * nv)
+
+
 # --- accelerations -----------------------------------------------------------------------------------------------------------
 @loops
 def add_answers(
@@ -156,11 +163,10 @@ def accelerations_of_middle(
 
 @loops
 def free_changes(nv: int, h: Lane, accelerations: Lane, change: Lane, result: Lane) -> None:
-    """dv' = dv + h da in the lower half of the result; nothing is pushed out."""
+    """dv' = dv + h da in the lower half of the result, what rows press included; nothing is pushed out."""
     n = nv
     half = 3 * n * n
-    clear(half, result[half:])
-    add_scaled(half, h[0], accelerations, 0, result, half)
+    put_scaled(half, h[0], accelerations, 0, result, half)
     for i in range(n):
         result[half + 3 * i * n + n + i] += 1.0
     clear(half, change)

@@ -17,18 +17,17 @@ from ..reduced.law_slopes import flat, force_slopes, pushed_row_slopes, row_slop
 from ..reduced.linear_laws import LinearLaws
 from ..reduced.program import correct, held_middle_velocities, middle_velocities
 from ..solvers.box_adjoints import keep_matrix
-from ..solvers.boxes import solve_boxes, solve_soft_boxes
+from ..solvers.boxes import solve_boxes, solve_few_boxes, solve_soft_boxes
 from ..solvers.coulomb import solve_packed_cones
 from ..solvers.edges import find_edges
 from ..solvers.modal import free_rows, modal_matrices
-from ..solvers.own_boxes import solve_own_boxes
 from ..spatial.dual import Dual, held, split, variables
 from ..spatial.scalar import Vector, zeros
 from .symplectic_euler import update_after_pushes, update_held, update_joints
 
 UPDATES = (update_joints, update_held, update_after_pushes)
 MIDDLE = (middle_velocities, held_middle_velocities)
-SOLVERS = (solve_boxes, solve_soft_boxes, solve_own_boxes, solve_packed_cones)
+SOLVERS = (solve_boxes, solve_few_boxes, solve_soft_boxes, solve_packed_cones)
 BLOCKS = tuple(f"{of}_by_{by}" for of in ("q", "v") for by in ("q", "way", "v"))
 
 

@@ -7,21 +7,24 @@ What ports see has the four parts of `law_slopes`, whose columns are
 
 with dfree = dv + h da and dw = dv + h/2 da1, so that with the matrices of `linear_ports`
 
-    g = (of q + G N + G J M^-1 (d(G^T x) - E), of v, 0) + (of accelerations) da + (of the middle) M^-1 r1,
+    g = (of q + G N + G J M^-1 rd, of v, 0) + (of accelerations) da + (of the middle) M^-1 r1,      rd = d(G^T x) - E,
     (P_u A + P_x) dx = -P_u g.
+
+Rows see accelerations as they see what they press, h times G J, or nearly: da has rd in it (`linear_free`), the rest is added.
 """
 
 from __future__ import annotations
 
-from ..kernel.loops import Lane, Table, any, loops, maximum
-from ..kernel.products import add_product, add_scaled, clear, copy, largest_entry, solve_lower, solve_upper
+from ..kernel.loops import Lane, Table, any, loops, maximum, where
+from ..kernel.products import add_product, add_scaled, clear, copy, largest_entry, put_scaled, solve_lower, solve_upper
 from ..solvers.box_tangents import SOFT
 from ..solvers.lu import factor_lu
 from .linear_free import FIRST, add_answers
-from .linear_ports import OF_Q, OF_V, PAIR
+from .linear_ports import OF_A, OF_G, OF_Q, OF_V, PAIR
 
 FINE = 1e-14  # softness that changes nothing where rows agree, and still decides between rows that others imply
 EXACT = 1e-11  # of the right-hand sides: what may be left of them
+LIKE = 1e-14  # of the entries of rows: so much is rounding
 ROUNDS = 4  # proximal ones, at most
 SETTLED = 1e-7  # of the right-hand sides: a round that changes rows by less leaves the square of it, and is the last
 
@@ -44,17 +47,38 @@ def turn_answers(nv: int, rows: int, answered: Lane, answers: Lane) -> None:
 
 
 @loops
-def lay_pressed(nv: int, motion: int, E: Lane, right_q: Lane) -> None:
-    """-E of a motion, to which d(G^T x) is added."""
-    clear(nv * nv, right_q)
-    add_scaled(nv * nv, -1.0, E, motion * nv * nv, right_q, 0)
+def lay_pressed(nv: int, motion: int, E: Lane, pressed_q: Lane) -> None:
+    """-E of a motion, to which d(G^T x) is added: rd, of q alone."""
+    put_scaled(nv * nv, -1.0, E, motion * nv * nv, pressed_q, 0)
 
 
 @loops
-def answer(nv: int, M_inverse: Lane, right_q: Lane, change_q: Lane) -> None:
-    """M^-1 (d(G^T x) - E) (nv, nv), multipliers held: only q matters."""
+def answer(nv: int, M_inverse: Lane, pressed_q: Lane, change_q: Lane) -> None:
+    """M^-1 rd (nv, nv), multipliers held."""
     clear(nv * nv, change_q)
-    add_product(nv, nv, nv, 1.0, M_inverse, 0, nv, 1, right_q, 0, nv, change_q, 0, nv)
+    add_product(nv, nv, nv, 1.0, M_inverse, 0, nv, 1, pressed_q, 0, nv, change_q, 0, nv)
+
+
+@loops
+def notice_unlike(
+    nv: int, rows: int, h: Lane, on_joints: Lane, on_motions: Lane, unlike_rows: Lane, unlike_answered: Lane, unlike: Lane
+) -> None:
+    """G J less what rows see of accelerations, over h: the way in which they see what is pressed, and accelerations not. 1 in
+    `unlike` if that is something."""
+    n = nv
+    for r in range(rows):
+        copy(n, on_joints, (PAIR * r + OF_G) * n, unlike_rows, r * n)
+    most = largest_entry(rows * n, unlike_rows)
+    for r in range(rows):
+        add_scaled(n, -1.0 / h[0], on_motions, (PAIR * r + OF_A) * n, unlike_rows, r * n)
+    unlike[0] = where(largest_entry(rows * n, unlike_rows) > LIKE * most, 1.0, 0.0)
+    clear(rows * n, unlike_answered)
+
+
+@loops
+def add_unlike(nv: int, rows: int, unlike_answered: Lane, pressed_q: Lane, g: Lane) -> None:
+    """What is pressed, as far as rows do not see it with accelerations."""
+    add_product(rows, nv, nv, 1.0, unlike_answered, 0, nv, 1, pressed_q, 0, nv, g, 0, 3 * nv)
 
 
 @loops
@@ -184,9 +208,7 @@ def hold_rows(
 
 
 @loops
-def held_changes(nv: int, rows: int, answers: Lane, multipliers: Lane, change_q: Lane, result: Lane) -> None:
-    """What rows add to dv'."""
+def held_changes(nv: int, rows: int, answers: Lane, multipliers: Lane, result: Lane) -> None:
+    """What multipliers add to dv'."""
     n = nv
     add_product(n, 3 * n, rows, 1.0, answers, 0, rows, 1, multipliers, 0, 3 * n, result, 3 * n * n, 3 * n)
-    for i in range(n):
-        add_scaled(n, 1.0, change_q, i * n, result, 3 * (n + i) * n)

@@ -29,13 +29,12 @@ from ..elements.collection import Shape
 from ..elements.derive import approach, derive
 from ..elements.law import RowLaw
 from ..elements.ports import At, velocities
-from ..elements.supports import climbing
 from ..kernel.loops import Lane, loops
 from ..kernel.loops import where as lane_where
 from ..kernel.sweep import SCALAR, Field, Routine, Step, Sweep, each, outward
 from ..reduced import program as reduced
 from ..reduced.forward import velocities as joint_velocities
-from ..reduced.program import ACCELERATION, SCRATCH, climb, correct, free_motion, pose_rows, refined, row_law_at
+from ..reduced.program import ACCELERATION, SCRATCH, carrying_up, correct, free_motion, pose_rows, refined, row_law_at
 from ..solvers.boxes import PATHS, gather, gram, solve_boxes, spread
 from ..spatial.scalar import Scalar, Vector, absolute, array, is_zero, minimum, where, zeros
 from .settle import factor_inertia, keep_joints, keep_motion, take_joints
@@ -208,7 +207,7 @@ def mode_fields() -> dict[str, Field]:
 def switch(shape: Shape) -> list[Step]:
     """The sweeps of a switch, in lanes that do; in all others nothing changes."""
     _, most, on_bodies, _ = shape
-    ports, places = [f"p{i}" for i in range(most)], [f"s{i}" for i in range(most)]
+    ports = [f"p{i}" for i in range(most)]
     located: list[Step] = [outward(joint_velocities), *([outward(reduced.place)] if on_bodies else [])]
     located.append(each(keep_motion if on_bodies else keep_joints))
     impact: list[Step] = [
@@ -216,8 +215,7 @@ def switch(shape: Shape) -> list[Step]:
         each(look_for_impact, *ports, on="constraint"),
         each(wake, on="constraint"),
         Sweep(factor_inertia, "inward", when=("global", "near")),
-        each(stop, *ports, *places, on="constraint", when=("own", "awake")),
-        *climbing(climb),
+        *carrying_up(stop, ports),
         Routine(gather, ("rows", "on", "x", "busy", "left", "active")),
         Routine(gram, (*PATHS, "u_rows", "y_rows", "gram_columns", "A"), when="busy"),
         Routine(solve_boxes, ("active", "on", "b", "lower", "upper", "x", "A", "left", "LDL", *SCRATCH), when="busy"),

@@ -27,10 +27,9 @@ from ..constraints.targets import TOUCHING, any_of, touching
 from ..elements.derive import approach, derive
 from ..elements.law import RowLaw
 from ..elements.ports import values, velocities
-from ..elements.supports import climbing
 from ..kernel.loops import Ints, Lane, Table, loops, maximum, where
 from ..kernel.sweep import Field, Routine, Step, each, vector
-from ..reduced.program import SOFT_SOLVE, climb, pose_rows, refined, row_law_at, softness, times_of
+from ..reduced.program import SOFT_SOLVE, carrying_up, pose_rows, refined, row_law_at, softness, times_of
 from ..solvers.boxes import PATHS, gather, gram, spread
 from ..spatial.scalar import Vector, absolute, array, zeros
 from ..spatial.scalar import where as chosen
@@ -163,11 +162,10 @@ def rattle_fields() -> dict[str, Field]:
 
 def posed_rows(most: int, again: bool) -> list[Step]:
     """Rows of constraints with so many ports at most, on their way to the root: where the step begins, or where it ends."""
-    ports, places = [f"p{i}" for i in range(most)], [f"s{i}" for i in range(most)]
+    ports = [f"p{i}" for i in range(most)]
     steps: list[Step] = [
         each(watch_again if again else watch, *ports, on="constraint"),
-        each(hold, *ports, *places, on="constraint", when=("own", "awake")),
-        *climbing(climb),
+        *carrying_up(hold, ports),
         Routine(gather, ("rows", "on", "more", "busy", "more_left", "active")),
     ]
     return [renamed(step, AFTER if again else START) for step in steps]

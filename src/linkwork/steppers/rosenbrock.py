@@ -15,9 +15,9 @@ What A leaves out must not be stiff: very large forces that turn with the bodies
 across them, so that order 2 stays. `stabilise` says what holds their positions: "project" puts the state back after every step,
 as in `post_stabilised`; with "none" they drift like the error of the method.
 
-Rows that only push act on F where they touch, and velocities are made admissible after the step (`settle`): order 1 while a row
-acts. Dry friction pulls the velocity of a joint to zero within a step as far as its force goes. G x = 0 of the rows that hold in
-the second stage; a force at its bound stays there.
+Rows that only push act on F where they touch, and velocities are made admissible after the step, with restitution (`settle`):
+order 1 while a row acts. Dry friction pulls the velocity of a joint to zero within a step as far as its force goes. G x = 0 of
+the rows that hold in the second stage; a force at its bound stays there.
 
 A step is a program, for one state or a batch.
 """
@@ -57,7 +57,7 @@ from .implicit_round import change_bodies, change_joints, dense_changes
 from .loaded_program import loaded_program
 from .post_stabilised import check_choice, put_back, put_back_fields
 from .runge_kutta import hold_in_step
-from .settle import settle, settle_fields
+from .settle import noted, settle, settle_fields
 from .stages import renamed
 from .stepper import Program, Stepper
 from .symplectic_euler import advance_time
@@ -191,7 +191,7 @@ def sum_rows(rows: int, h: Lane, gh: Lane, x_first: Lane, x_second: Lane, x: Lan
 
 
 # --- the program ---------------------------------------------------------------------------------------------------------------
-def step_fields(shape: Shape, softness: Softness) -> dict[str, Field]:
+def step_fields(shape: Shape, softness: Softness, bounces: bool) -> dict[str, Field]:
     """The fields of a step."""
     found = fields(shape, softness) | {
         "q": Field("state", "q"),
@@ -210,12 +210,12 @@ def step_fields(shape: Shape, softness: Softness) -> dict[str, Field]:
         found |= {name: Field("work", "told", of="constraint") for name in ("told_first", "told_second")}
         found |= {"more": Field("work", "rows", of="constraint"), "more_left": Field("work", "global", SCALAR)}
         found["told"] = Field("input", "tellings", SCALAR)
-    return found | settle_fields()
+    return found | settle_fields(bounces)
 
 
 @functools.cache
-def rosenbrock_step(shape: Shape, softness: Softness) -> Algorithm:
-    """A step of models with such laws."""
+def rosenbrock_step(shape: Shape, softness: Softness, bounces: bool) -> Algorithm:
+    """A step of models with such laws; `bounces` says whether contacts have restitution."""
     forces, rows, on_bodies, _ = shape
     third: list[Step] = [each(begin_rest), *([outward(rest_twists)] if on_bodies else [])]
     third += [each(pull_back, *(f"p{i}" for i in range(forces)), on="force")] if forces >= 0 else []
@@ -225,6 +225,7 @@ def rosenbrock_step(shape: Shape, softness: Softness) -> Algorithm:
         third += [inward(rest_side), *(renamed(step, THIRD) for step in solved_again(shape, softness)), outward(dense_changes)]
     third += [renamed(step, THIRD) for step in held(shape, softness, (watch_again, hold_rest))]
     steps: list[Step] = [
+        *(renamed(step, {"told": "told_second"}) for step in noted(shape, "reduced", bounces)),
         Routine(begin_step, ("t", "h", "gh", "t2")),
         *([Routine(split_told, ("told_count", "told", "told_first", "told_second"))] if rows >= 0 else []),
         *(renamed(step, FIRST) for step in dynamics(shape, softness, (watch_accelerations, hold))),
@@ -236,15 +237,15 @@ def rosenbrock_step(shape: Shape, softness: Softness) -> Algorithm:
     ]
     if rows >= 0:
         steps += [Routine(sum_rows, ("rows", "h", "gh", "x_first", "x_second", "x")), each(keep_unknowns, on="constraint")]
-        steps += [renamed(step, {"told": "told_second"}) for step in settle(shape, "reduced")]
-    name = "_".join(["rosenbrock", *(str(int(x)) for x in (*shape, *softness))])
-    return Algorithm(name, step_fields(shape, softness), {"run": steps})
+        steps += [renamed(step, {"told": "told_second"}) for step in settle(shape, "reduced", bounces)]
+    name = "_".join(["rosenbrock", *(str(int(x)) for x in (*shape, *softness, bounces))])
+    return Algorithm(name, step_fields(shape, softness, bounces), {"run": steps})
 
 
 @functools.cache
-def projected_step(shape: Shape, softness: Softness) -> Algorithm:
+def projected_step(shape: Shape, softness: Softness, bounces: bool) -> Algorithm:
     """The same for models with rows, put back afterwards."""
-    plain = rosenbrock_step(shape, softness)
+    plain = rosenbrock_step(shape, softness, bounces)
     back = [renamed(step, {"told": "told_second"}) for step in put_back(shape, "reduced")]
     steps = [*plain.phases["run"], *back]
     return Algorithm(
@@ -261,6 +262,7 @@ class Rosenbrock(Stepper):
     name = "rosenbrock"
     order = 2
     contacts = True
+    bounces = True
     implicit = True
 
     @property
@@ -273,4 +275,4 @@ class Rosenbrock(Stepper):
     def program(self, method: str, model: Model) -> Program:
         laws, stiff = collection(model), stiff_laws(model)
         made = projected_step if self.stabilise == "project" and laws.rows else rosenbrock_step
-        return loaded_program(model, made(laws.shape, stiff.softness), stiff.plan, times=(0.0, 1.0))
+        return loaded_program(model, made(laws.shape, stiff.softness, laws.bounces), stiff.plan, times=(0.0, 1.0))

@@ -13,8 +13,8 @@ that constraints must be told, are taken at the times of the stages.
 
 Equality constraints act on accelerations: they drift like the error of the method. So do joints in maximal coordinates. Dry
 friction pulls the velocity of a joint to zero within a step as far as its force goes: with the full force where it slips. Rows
-that only push act on accelerations where they touch, and velocities are made admissible after the step (`settle`): order 1
-while a row acts.
+that only push act on accelerations where they touch, and velocities are made admissible after the step, with restitution
+(`settle`): order 1 while a row acts.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ from ..reduced import program as reduced
 from ..reduced.program import ACCELERATION, free_motion, keep_unknowns, pose_rows, row_law_at
 from ..spatial.se3 import SE3
 from .post_stabilised import check_choice, put_back, put_back_fields
-from .settle import settle, settle_fields
+from .settle import noted, settle, settle_fields
 from .stages import renamed
 from .stepper import Program, Stepper
 from .tableau import Tableau
@@ -266,14 +266,18 @@ ROW_SUMS = ("stage", "stages", "rows", "tableau", "h", "more", "x", "more_left",
 
 
 @functools.cache
-def step_program(shape: Shape, method: str, stages: int, brackets: int) -> Algorithm:
-    """A step of models with such laws by a tableau with so many stages."""
+def step_program(shape: Shape, method: str, stages: int, brackets: int, bounces: bool) -> Algorithm:
+    """A step of models with such laws by a tableau with so many stages.
+
+    bounces   whether contacts have restitution
+    """
     rows = shape[1] >= 0
     keep = Routine(keep_slopes, ("stage", "width", "slope", "free_v" if method == "reduced" else "free", "moves", "gains"))
     stage = stage_steps(shape, method, brackets, hold_in_step, keep, keep_unknowns)
     if rows:
         stage.insert(-1, Routine(sum_rows, ROW_SUMS))
     steps: list[Step] = [
+        *(renamed(step, {"told": "stage_told"}) for step in noted(shape, method, bounces)),
         Routine(begin_step, ("stage",)),
         *([Routine(begin_rows, ("rows", "x", "left"))] if rows else []),
         Repeat(tuple(stage), stages),
@@ -281,17 +285,17 @@ def step_program(shape: Shape, method: str, stages: int, brackets: int) -> Algor
         each(move_joints if method == "reduced" else move_bodies),
         Routine(end_step, ("t", "stage_t")),
         *([outward(maximal.fit)] if method == "maximal" else []),
-        *(renamed(step, {"told": "stage_told"}) for step in settle(shape, method)),
+        *(renamed(step, {"told": "stage_told"}) for step in settle(shape, method, bounces)),
     ]
-    fields = stage_fields(shape, method, stages) | settle_fields()
-    name = f"{method}_runge_kutta_{stages}_{brackets}_{'_'.join(map(str, map(int, shape)))}"
+    fields = stage_fields(shape, method, stages) | settle_fields(bounces)
+    name = f"{method}_runge_kutta_{'bouncing_' * bounces}{stages}_{brackets}_{'_'.join(map(str, map(int, shape)))}"
     return Algorithm(name, fields, {"run": steps})
 
 
 @functools.cache
-def projected_program(shape: Shape, method: str, stages: int, brackets: int) -> Algorithm:
+def projected_program(shape: Shape, method: str, stages: int, brackets: int, bounces: bool) -> Algorithm:
     """The same, put back afterwards."""
-    plain = step_program(shape, method, stages, brackets)
+    plain = step_program(shape, method, stages, brackets, bounces)
     back = [renamed(step, {"told": "stage_told"}) for step in put_back(shape, method)]
     steps, found = [*plain.phases["run"], *back], put_back_fields(shape, method) | plain.fields
     return Algorithm(plain.name.replace("_kutta", "_kutta_projected"), found, {"run": steps})
@@ -328,6 +332,7 @@ class RungeKutta(Stepper):
 
     tableau: ClassVar[Tableau]
     contacts = True
+    bounces = True
 
     @property
     def methods(self) -> tuple[str, ...]:
@@ -344,7 +349,7 @@ class RungeKutta(Stepper):
         laws, parts, tableau = collection(model), PARTS[method], self.tableau
         projected = self.stabilise == "project" and (laws.rows or method == "maximal")
         made = projected_program if projected else step_program
-        algorithm = made(laws.shape, method, tableau.stages, tableau.order - 2)
+        algorithm = made(laws.shape, method, tableau.stages, tableau.order - 2, laws.bounces)
 
         def leave(model: Model, kept: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
             return {name: kept[name] for name in parts}

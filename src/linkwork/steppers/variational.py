@@ -9,8 +9,8 @@ The step is symplectic and keeps momenta: the energy of an undamped system stays
 v and x are found by Newton's method with M(q) for its matrix, factored once, in O(n) a round, whose rounds gain a factor of order
 h each (`newton_rounds`).
 
-Rows that only push act where they touch when the step begins, and velocities are made admissible after the step (`settle`):
-order 1 while a row acts.
+Rows that only push act where they touch when the step begins, and velocities are made admissible after the step, with
+restitution (`settle`): order 1 while a row acts.
 
 "variational4" composes each step of three, of lengths c h, (1 - 2c) h, c h with c = 1 / (2 - 2^(1/3)): order 4 [Yoshida 1990].
 """
@@ -37,7 +37,7 @@ from .discrete_lagrangian import SUMS, end_momenta, midpoint
 from .newton_rounds import ROUNDS, either, largest, newton, newton_fields
 from .paths import along, own, path_of, turn_of
 from .rattle import ASK, END_ROWS, KEEP, MIDDLE, SOLVE, missed_gaps, missed_rates, posed_rows, rattle_fields, tell_part
-from .settle import settle, settle_fields, take_joints
+from .settle import noted, settle, settle_fields, take_joints
 from .stages import renamed
 from .stepper import Program, Stepper
 
@@ -208,7 +208,7 @@ def end_step(t: Lane, h: Lane) -> None:
 
 
 # --- the program -------------------------------------------------------------------------------------------------------------
-def step_fields(shape: Shape, parts: int) -> dict[str, Field]:
+def step_fields(shape: Shape, parts: int, bounces: bool) -> dict[str, Field]:
     """The fields of a step."""
     numbers = ("step", "start_t", "mid_t", "end_t", "part")
     found = fields(shape) | {
@@ -224,12 +224,12 @@ def step_fields(shape: Shape, parts: int) -> dict[str, Field]:
         **{name: Field("work", "v") for name in ("path_v", "mid_v", "p1", "y", "delta")},
         **{name: Field("work", "global", SCALAR) for name in numbers},
     }
-    return found | (rattle_fields() | settle_fields() if shape[1] >= 0 else {})
+    return found | (rattle_fields() | settle_fields(bounces) if shape[1] >= 0 else {})
 
 
 @functools.cache
-def variational_step(shape: Shape, parts: int) -> Algorithm:
-    """A step of so many parts of models with such laws."""
+def variational_step(shape: Shape, parts: int, bounces: bool) -> Algorithm:
+    """A step of so many parts of models with such laws; `bounces` says whether contacts have restitution."""
     _, rows, on_bodies, _ = shape
     held = rows >= 0
     bodies: list[Step] = [outward(put)] if held and on_bodies else []
@@ -256,14 +256,15 @@ def variational_step(shape: Shape, parts: int) -> Algorithm:
             END_ROWS,
         ]
     steps: list[Step] = [
+        *(renamed(step, {"told": "told_end"}) for step in noted(shape, "reduced", bounces)),
         Routine(begin_step, ("part", "t", "end_t", "rounds")),
         *([Routine(begin_rows, ("rows", "x", "left"))] if held else []),
         Repeat(tuple(part), parts),
         Routine(end_step, ("t", "h")),
-        *(renamed(step, {"told": "told_end"}) for step in settle(shape, "reduced")),
+        *(renamed(step, {"told": "told_end"}) for step in settle(shape, "reduced", bounces)),
     ]
-    name = f"variational_{parts}_{'_'.join(map(str, map(int, shape)))}"
-    return Algorithm(name, step_fields(shape, parts), {"run": steps})
+    name = f"variational_{'bouncing_' * bounces}{parts}_{'_'.join(map(str, map(int, shape)))}"
+    return Algorithm(name, step_fields(shape, parts, bounces), {"run": steps})
 
 
 def told_tree(model: Model, parts: int) -> Tree:
@@ -301,6 +302,7 @@ class Variational(Stepper):
     name = "variational"
     order = 2
     contacts = True
+    bounces = True
 
     @property
     def methods(self) -> tuple[str, ...]:
@@ -327,7 +329,7 @@ class Variational(Stepper):
             return given | ({"told": np.zeros(3 * len(lengths) * laws.told_count)} if laws.rows else {})
 
         return Program(
-            variational_step(laws.shape, len(lengths)),
+            variational_step(laws.shape, len(lengths), laws.bounces),
             ("q", "v", "t", "stuck", *(["unknown"] if laws.rows else [])),
             enter=enter,
             leave=leave,

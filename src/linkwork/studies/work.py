@@ -15,6 +15,7 @@ from ..model import Model, State
 from ..model.state import is_finite
 from ..simulate import checked_start, chosen_stepper, simulate
 from ..step_derivatives import acting_model
+from ..steppers.admissible import admissible
 from ..steppers.varied import packs, varied_runs
 from ..trajectory import Trajectory
 from .columns import Column, column, states
@@ -160,6 +161,8 @@ class Work:
         stepper = chosen_stepper(pack.model, self.method, self.stepper, self._stepper_options)
         runs = varied_runs(pack.model, stepper, pack.names)
         start = State(begin.q[pack.which], begin.v[pack.which], begin.t)
+        if stepper.on_accelerations and self.options.get("open_loops") != "allow":
+            start = self._admissible(pack, rows, start)
         records = self.steps // self.every
         if self.control is None:
             found = runs.run(start, pack.varied, self.dt, records, self.every, self.threads)
@@ -183,6 +186,16 @@ class Work:
             tau = None if found.tau is None else found.tau[k]
             one.append(self._measured(Trajectory(model, found.t, "reduced", {"q": found.q[k], "v": found.v[k]}, tau), own, k))
         return _columns(one) | {FAILURE: failures}
+
+    def _admissible(self, pack: Pack, rows: Rows, start: State) -> State:
+        """The starts of a pack, with velocities that the constraints of each run allow."""
+        found, broke = admissible(pack.model, start)
+        if pack.varied and (broke or "constraint" in pack.names):
+            models = (self._acting(self._packer.model_of(rows, int(i))) for i in pack.which)
+            ones: Any = [admissible(m, State(start.q[k], start.v[k], start.t))[0] for k, m in enumerate(models)]
+            return State(start.q, np.array([one.v for one in ones]), start.t)
+        assert isinstance(found, State)
+        return found
 
     def _single(self, rows: Rows, begin: State, i: int) -> dict[str, np.ndarray]:
         """One run by itself."""

@@ -123,3 +123,17 @@ def test_classes_of_users() -> None:
     assert Rod("a", "b", 0.7).signature == Rod("b", "a", 0.5).signature
     with pytest.raises(lw.InputError, match=r"Rod\('a', 'b'\) moves with time"):
         constraint_set(own).at(k.poses, k.twists, q, v)
+
+
+@pytest.mark.parametrize("method", ["reduced", "maximal"])
+def test_a_distance_of_zero_has_no_slope(method: str) -> None:
+    """LAPACK said that a decomposition did not converge."""
+    b = lw.ModelBuilder(gravity=(0, 0, 0))
+    for name in ("a", "b"):
+        b.body(name, joint=lw.Translational(), inertia=lw.Inertia(1.0, tensor=np.eye(3)))
+    model = b.add(lw.constraint(["a", "b"], lambda E: lw.math.norm(E[0].p - E[1].p), name="rod")).build()
+    said = r"the slope of constraint\('a', 'b', name='rod'\)"
+    with np.errstate(all="ignore"), pytest.raises(lw.SolverError, match=said):
+        lw.simulate(model, lw.State(np.zeros(6), np.zeros(6)), 0.1, method=method)
+    with np.errstate(all="ignore"), pytest.raises(lw.SolverError, match=said):
+        lw.constraint_report(model, np.zeros(6))

@@ -277,6 +277,15 @@ def test_broken_scenes_say_where(name: str, path: tuple[Any, ...], value: Any, m
     assert not isinstance(error.value, UnsupportedError)
 
 
+@pytest.mark.parametrize(("units", "notes"), [({"length": "cm", "mass": "g"}, 1), ({"length": "m", "mass": "kg"}, 0)])
+def test_units_of_the_file_are_told(units: dict[str, str], notes: int) -> None:
+    """Nothing is converted, so what reports call J may be erg."""
+    scene = RedmaxScene(changed("swing", ("units",), units), "it.json")
+    found = scene.problem(scene.runs[0]).model.notes
+    assert len(found) == notes
+    assert all("length in cm, mass in g" in note for note in found)
+
+
 @pytest.mark.parametrize(
     ("path", "misspelt"), [(("joints", 0, "stiffness"), "stifness"), (("constraints",), "constraint"), (("forces",), "Forces")]
 )

@@ -333,3 +333,53 @@ def test_bad_formulas_are_refused_by_name(what: str) -> None:
     make, rule = REFUSED[what]
     with np.errstate(all="ignore"), pytest.raises(lw.ModelError, match=rule):
         make()
+
+
+# --- functions of NumPy ---------------------------------------------------------------------------------------------------
+@pytest.mark.parametrize(
+    ("written", "meant"),
+    [
+        (lambda q: np.hypot(q[0], 0.3), lambda q: np.sqrt(q[0] * q[0] + 0.09)),
+        (lambda q: np.hypot(0.3, q[0]), lambda q: np.sqrt(q[0] * q[0] + 0.09)),
+        (lambda q: np.deg2rad(40.0 * q[0]), lambda q: q[0] * (40.0 * np.pi / 180.0)),
+        (lambda q: np.degrees(q[0] / 60.0), lambda q: q[0] * (3.0 / np.pi)),
+        (lambda q: q[0] % 0.5, lambda q: q[0]),
+        (lambda q: np.mod(q[0], 0.5), lambda q: q[0]),
+        (lambda q: 1.0 % (1.0 + q[0] * q[0]) + q[0], lambda q: 1.0 + q[0]),
+    ],
+)
+def test_functions_of_angles(written: Callable[..., Any], meant: Callable[..., Any]) -> None:
+    """The same accelerations as by what they mean."""
+    off = lw.Inertia(1.0, (0.1, 0.2, 0.3), np.eye(3))
+    a, b = (
+        lw.forward_dynamics(
+            lw.ModelBuilder().body("b", joint=lw.joint(lambda q, f=f: lw.SE3.rot_x(f(q)), 1), inertia=off).build(), [0.4], [0.7]
+        )
+        for f in (written, meant)
+    )
+    assert np.allclose(a, b, rtol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("f", "advice"),
+    [
+        (lambda q: np.where(q[0] > 0, q[0], 2 * q[0]), "use lw.math.where instead of np.where"),
+        (lambda q: np.cbrt(q[0]), "np.cbrt does not take traced values; use np.sign"),
+        (lambda q: np.linalg.inv(np.eye(2) * (2 + q[0]))[0, 0], "np.linalg.inv does not take traced values; use lw.math"),
+    ],
+)
+def test_functions_that_have_another_name_here(f: Callable[..., Any], advice: str) -> None:
+    with pytest.raises(lw.LinkworkError, match=advice):
+        lw.joint(lambda q: lw.SE3.rot_x(f(q)), 1)
+
+
+def test_a_slope_that_is_not_finite_says_what_to_do(recwarn: pytest.WarningsRecorder) -> None:
+    def on_ray(q: Any) -> lw.SE3:
+        return lw.SE3(p=(q[0], q[1], 0.0)) @ lw.SE3.rot_z(lw.math.atan2(q[1], q[0]))
+
+    with pytest.raises(
+        lw.ModelError, match=r"the slope of transform\(\[0.0, 0.0\]\) is not finite; leave the place out by a domain"
+    ):
+        lw.joint(on_ray, 2)
+    assert not recwarn.list
+    assert lw.joint(on_ray, 2, domain=((0.1, 3.0), (-2.0, 2.0))).nv == 2

@@ -15,6 +15,7 @@ from linkwork.kernel.products import (
     clear,
     copy,
     largest_entry,
+    put_scaled,
     solve_lower,
     solve_upper,
 )
@@ -51,14 +52,15 @@ def test_clear_and_copy() -> None:
 
 
 @pytest.mark.parametrize("count", [0, 3, 8, 21])
-def test_add_scaled(count: int) -> None:
+@pytest.mark.parametrize("scaled", [add_scaled, put_scaled])
+def test_scaled(scaled: InOneLane, count: int) -> None:
     rng = np.random.default_rng(count)
     A, B = rng.normal(size=30), rng.normal(size=30)
     one, many = B.copy(), np.repeat(B[:, None], 4, axis=1)
-    add_scaled.call(Lanes(1), count, 0.3, A, 2, one, 5)
-    add_scaled.call(Lanes(4), count, 0.3, np.repeat(A[:, None], 4, axis=1), 2, many, 5)
+    scaled.call(Lanes(1), count, 0.3, A, 2, one, 5)
+    scaled.call(Lanes(4), count, 0.3, np.repeat(A[:, None], 4, axis=1), 2, many, 5)
     wanted = B.copy()
-    wanted[5 : 5 + count] += 0.3 * A[2 : 2 + count]
+    wanted[5 : 5 + count] = 0.3 * A[2 : 2 + count] + (wanted[5 : 5 + count] if scaled is add_scaled else 0.0)
     assert np.allclose(one, wanted, atol=1e-15)
     assert np.array_equal(one, many[:, 0])
 

@@ -33,6 +33,20 @@ def solved(A: np.ndarray, b: np.ndarray, lower: np.ndarray, upper: np.ndarray, o
     return x.T, left[0]
 
 
+def solved_without_rows_that_are_off(
+    A: np.ndarray, b: np.ndarray, lower: np.ndarray, upper: np.ndarray, on: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """The same by `solve_few_boxes`; the rows are every second one of some more."""
+    width, n = b.shape
+    each = [np.ascontiguousarray(np.repeat(x.T, 2, axis=0)) for x in (on, b, lower, upper)]
+    x, left, matrix = np.ones((2 * n, width)), np.zeros((1, width)), packed(A)
+    scratch = [np.full((n, width), np.nan) for _ in range(10)]
+    active, some, kept = np.array([n, *range(1, 2 * n, 2)]), np.zeros(n + 1, np.int64), np.zeros(n + 1, np.int64)
+    boxes.solve_few_boxes.call(Lanes(width), active, *each, x, matrix, left, np.full_like(matrix, np.nan), *scratch, some, kept)
+    assert (x[::2] == 1.0).all()
+    return x[1::2].T, left[0]
+
+
 def problems(seed: int, n: int, width: int, rank: int | None = None) -> Any:
     rng = np.random.default_rng(seed)
     G = rng.standard_normal((width, n, n + 2 if rank is None else rank))
@@ -41,6 +55,16 @@ def problems(seed: int, n: int, width: int, rank: int | None = None) -> Any:
     A = G @ G.transpose(0, 2, 1)
     b = np.einsum("wij,wj->wi", A, rng.standard_normal((width, n)))
     return A, b, lower, upper, (rng.random((width, n)) < 0.8).astype(float)
+
+
+@pytest.mark.parametrize("share", [0.0, 0.3, 1.0])
+@pytest.mark.parametrize("width", [1, 4])
+def test_rows_that_are_off_may_be_left_out(width: int, share: float) -> None:
+    A, b, lower, upper, _ = problems(3, 14, width)
+    on = (np.random.default_rng(5).random((width, 14)) < share).astype(float)
+    on[:, 4:8] = 0.0
+    for a, c in zip(solved(A, b, lower, upper, on), solved_without_rows_that_are_off(A, b, lower, upper, on), strict=True):
+        np.testing.assert_array_equal(a, c)
 
 
 @pytest.mark.parametrize("n", [1, 2, 3, 5, 8, 21])

@@ -92,6 +92,10 @@ class RedmaxScene:
             raise self.record.unsupported("deformables with BDF")
         for element in (*forces_of(self.record, places, run.kind, bodies.position), *constraints_of(self.record, places, run)):
             builder.add(element)
+        units = self.record.get("units", {})
+        if isinstance(units, dict) and (units.get("length"), units.get("mass")) not in ((None, None), ("m", "kg")):
+            told = ", ".join(f"{what} in {unit}" for what, unit in units.items())
+            builder.note(f"numbers are in the units of the file ({told}), also where a report says m, kg or J")
         model, friction = builder.build(), None
         if run.kind == "EULER" and run.friction:
             if nodes:
