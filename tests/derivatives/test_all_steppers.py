@@ -157,6 +157,21 @@ def test_parameters_by_differences(stepper: str) -> None:
     assert abs(found.parameters[0] - (weighted(3.0 + 1e-4) - weighted(3.0 - 1e-4)) / 2e-4) < 1e-8
 
 
+def test_steps_in_parts() -> None:
+    """Where few rounds are allowed a long step is halved: so is what is differentiated."""
+    m, state, w = arm("free"), start(arm("free"), "reduced", "free", 0), np.random.default_rng(3).normal(size=4)
+    options: dict[str, Any] = {"stepper": "bdf1", "iterations": 8, "steps": 2}
+    long, numbers = 0.05, {"hinge": ["stiffness"]}
+    whole, halved = (lw.simulate(m, state, duration=2 * long, dt=long, stepper="bdf1", iterations=k).q[-1] for k in (50, 8))
+    assert np.abs(whole - halved).max() > 1e-4  # it is
+    A, B = lw.step_derivatives(m, state, long, **options)
+    found = lw.step_gradient(m, state, long, w[:2], w[2:], parameters=numbers, **options)
+    assert close(np.concatenate([found.q, found.v]), A.T @ w, 1e-10)
+    assert close(found.tau, B.T @ w, 1e-10)
+    assert found.parameters is not None
+    assert close(found.parameters, lw.step_parameter_derivatives(m, state, long, numbers, **options).T @ w, 1e-10)
+
+
 @pytest.mark.parametrize("stepper", ["rk4", "sdirk2"])
 def test_rollouts(stepper: str) -> None:
     """Joint forces of every step, slopes at every state: against differences."""

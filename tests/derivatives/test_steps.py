@@ -153,6 +153,7 @@ def test_calls_that_know_their_setting() -> None:
     assert np.array_equal(first.A, second.A)
     assert np.array_equal(first.B, second.B)
     assert first.edges is not None
+    assert second.edges is not None
     assert np.array_equal(first.edges, second.edges)
     kept = second.A.copy()
     other = lw.step_derivatives(m, lw.State(q=state.q, v=state.v + 0.1), H)

@@ -15,6 +15,7 @@ from linkwork.bench.contact_quality import Quality, as_ours, in_mujoco
 from linkwork.bench.contact_runs import PACKAGES, RUNS, lacking, run_states, scene_start
 from linkwork.bench.contact_solvers import run
 from linkwork.bench.step_problems import pose
+from linkwork.cli.bench import bench
 from linkwork.errors import InputError
 from linkwork.model import State
 from linkwork.simulate import simulate
@@ -115,3 +116,21 @@ def test_states_of_mujoco_come_back() -> None:
     back = as_ours(case, *in_mujoco(case, q, v))
     np.testing.assert_array_equal(back[0], q)
     np.testing.assert_allclose(back[1], v, atol=1e-12)
+
+
+def test_other_solvers_have_a_budget() -> None:
+    """At least one problem of every family, from all over it; the default solver has all."""
+    given = problems("landing", 30, seed=2)
+    some = contact_solvers.in_python(contact_solvers.EXACT["admm"])(given, 0.0)
+    assert len(some) == 1
+    assert len(contact_solvers.compiled(contact_solvers.solve_cones, 1)(given, np.inf)) == 30
+    first = contact_solvers.spread(250)[:5]
+    assert sorted(contact_solvers.spread(250)) == list(range(250))
+    assert max(first) - min(first) > 150
+
+
+def test_full_runs_are_for_benchmarks_that_are_cut_short() -> None:
+    with pytest.raises(InputError, match="--full is for contact-problems"):
+        bench("step", full=True)
+    with pytest.raises(InputError, match="without --quick"):
+        bench("contact-problems", full=True, quick=True)

@@ -185,7 +185,7 @@ def publish(
     if ratios:
         console.print(summary_table(f"{title}: how many times faster", rows, ratios))
     for note in notes:
-        console.print(f"- {note}", markup=False, highlight=False)
+        console.print(f"- {note}", markup=False, highlight=False, emoji=False)
     if file is not None:
         Path(file).write_text(json.dumps(rows, indent=1) + "\n")
     return rows

@@ -110,6 +110,27 @@ def contact_targets(residual: Vector, before: Vector, free: Vector, h: Scalar, r
     return array([where(v > 0.0, v, -room(g) / h) for g, v in bounce])
 
 
+def inelastic_targets(residual: Vector, before: Vector, free: Vector, h: Scalar, restitution: Scalar) -> Vector:
+    """The same without restitution: a gap may close, and not cross."""
+    return array([-room(g) / h for g in residual])
+
+
+def hit_of(gap: Scalar, before: Scalar, free: Scalar, restitution: Scalar, h: Scalar) -> tuple[Scalar, Scalar, Scalar]:
+    """Of a normal row, by Poisson's law: whether shapes meet and bounce (1, else 0), which part of the impulse of compression is
+    given back, and the rate at which the compression begins.
+
+    By itself a row that bounces parts as fast as by Newton's law (`rebound`), at which s of compression, and what the step adds,
+    v' = -s - h a + s + part s: the part is (v' + h a) / s, which is e in the limit. What does not meet is open by its way.
+    """
+    parting = rebound(gap, before, free, restitution, h)
+    fall = maximum(before - free, 0.0)
+    bounces = parting > 0.0
+    meets = (maximum(gap, 0.0) + h * free < 0.0) & (-before > fall)
+    speed = where(bounces, -before, 1.0)
+    part = where(bounces, (parting + fall) / speed, restitution)
+    return where(bounces, 1.0, 0.0), part, where(meets, before, maximum(before, 0.0) + room(gap) / h)
+
+
 def reached(residual: Vector, rate: Vector, h: Scalar) -> Vector:
     """1 where a row that only pushes takes part in a step, else 0; `rate` is that of the motion without it."""
     return array([where(g + REACH * h * minimum(r, 0.0) <= 0.0, 1.0, 0.0) for g, r in zip(residual, rate, strict=True)])

@@ -75,6 +75,16 @@ class LoadEvaluation(Evaluation):
             np.add.at(out, self.places[self._real], np.moveaxis(parts, -1, 0)[self._real])
         return np.moveaxis(out, 0, -1)
 
+    def broken(self, given: dict[str, np.ndarray]) -> list[ForceLaw]:
+        """The forces whose loads are not finite at one state."""
+        if not self.forces:
+            return []
+        parts = self.run(self.algorithm(act, act_fields), ("loads", "energy"), given, ())["loads"]
+        ends = np.cumsum(self.widths)
+        return [
+            f for f, end, n in zip(self.forces, ends, self.widths, strict=True) if not np.isfinite(parts[end - n : end]).all()
+        ]
+
     def energies(self, given: dict[str, np.ndarray], lead: tuple[int, ...]) -> np.ndarray:
         """The energy stored in every force (..., forces)."""
         if not self.forces:

@@ -24,9 +24,11 @@ from ..joints import Joint
 from ..kernel.sweep import Items, NodeClass, Step, Tree, over
 from ..model.model import Model
 from ..solvers.boxes import path_tables
+from ..solvers.problem import BOUNDS, FIRST, NORMAL, SECOND
 from ..spatial.scalar import zeros
 from .nodes import LawNodes
 
+PYRAMID = {NORMAL: BOUNDS, FIRST: -1, SECOND: -2}  # rows of a Coulomb cone, each tangent by itself
 ABREAST = (1, 2, 3)  # rows that climb side by side: what they read of a joint is read once
 
 
@@ -241,6 +243,7 @@ class Supports:
         found["law_rows"] = np.concatenate([[0], np.cumsum(self.sizes)])
         found["groups"] = self._groups()
         found["cones"] = np.array([kind for law in self.nodes.laws for kind in law.row_kinds], np.int64)
+        found["pyramids"] = np.array([PYRAMID.get(kind, kind) for kind in found["cones"].tolist()], np.int64)
         by_reaction = [[law.by_reaction] * size for law, size in zip(self.nodes.laws, self.sizes, strict=True)]
         found["by_reaction"] = np.array([flag for flags in by_reaction for flag in flags], np.int64)
         return {name: np.ascontiguousarray(x, np.int32) for name, x in found.items()}

@@ -31,7 +31,8 @@ from .law import RowLaw
 from .ports import At, values
 
 FAR = 1e6  # m: the gap of points that are not there
-LOOKS = 6  # steps of Newton's method to where bodies meet
+LOOKS = 6  # steps of Newton's method to where bodies meet, at most
+LOOKED = 1e-6  # of a step: one that is shorter is the last
 
 
 def frame_of(normal: Vector) -> tuple[Vector, Vector, Vector]:
@@ -105,22 +106,18 @@ def moved(at: Sequence[At], motion: Sequence[Vector], way: Scalar) -> list[SE3]:
     return found
 
 
-def meeting(law: RowLaw, at: Sequence[At], motion: Sequence[Vector], h: Scalar) -> tuple[Scalar, Scalar]:
-    """The part of a step after which bodies meet, 1 at most; and 1 where they miss one another, else 0."""
-    s: Scalar = 0.0
-    parting: Scalar = 0.0
-    for _ in range(LOOKS):
-        poses = moved(at, motion, s * h)
-        points = law.touch(poses)
-        rates = slips(law, points, poses, motion)[:: law.per_point]
-        step, closes = 1.0 - s, 0.0
-        for point, rate in zip(points, rates, strict=True):
-            closing_in = (point.on > 0.5) & (rate < 0.0)
-            needed = maximum(point.gap, 0.0) / where(closing_in, -h * rate, 1.0)
-            step, closes = where(closing_in, minimum(step, needed), step), where(closing_in, 1.0, closes)
-        parting = where((s > 0.0) & (closes < 0.5), 1.0, parting)
-        s = where(closes > 0.5, s + step, s)
-    return s, parting
+def meeting(law: RowLaw, at: Sequence[At], motion: Sequence[Vector], h: Scalar, s: Scalar) -> tuple[Scalar, Scalar]:
+    """A step of Newton's method from a part s of a step on: the part after which bodies may meet, 1 at most; and 1 where they
+    part at s and have missed one another, else 0."""
+    poses = moved(at, motion, s * h)
+    points = law.touch(poses)
+    rates = slips(law, points, poses, motion)[:: law.per_point]
+    step, closes = 1.0 - s, 0.0
+    for point, rate in zip(points, rates, strict=True):
+        closing_in = (point.on > 0.5) & (rate < 0.0)
+        needed = maximum(point.gap, 0.0) / where(closing_in, -h * rate, 1.0)
+        step, closes = where(closing_in, minimum(step, needed), step), where(closing_in, 1.0, closes)
+    return where(closes > 0.5, s + step, s), where((s > 0.0) & (closes < 0.5), 1.0, 0.0)
 
 
 def nearing(law: RowLaw, at: Sequence[At], motion: Sequence[Vector]) -> Scalar:

@@ -61,6 +61,11 @@ class ForceSet:
         times = np.array([float(t)]) if np.ndim(t) == 0 else np.asarray(t, float).reshape(-1, 1)
         return {"t": times, "u": own if own.ndim == 1 else np.broadcast_to(own, (*lead, own.shape[-1]))}
 
+    def broken(self, poses: np.ndarray, twists: np.ndarray, q: np.ndarray, v: np.ndarray, t: float = 0.0) -> list[Any]:
+        """The forces whose loads are not finite at one state."""
+        between, on_joints = self._placed(poses, twists, t, None)[0], self._moved(q, v, t, None)[0]
+        return [*self.on_bodies.broken(between), *self.on_joints.broken(on_joints)]
+
     # --- between bodies -------------------------------------------------------------------------------------------------------
     def _placed(self, poses: Any, twists: Any, t: Any, u: Any) -> tuple[dict[str, np.ndarray], tuple[int, ...]]:
         """What forces between bodies look at, and its leading axes."""

@@ -31,9 +31,10 @@ from ..spatial.dual import Dual
 from ..spatial.forms import Form, weights
 from ..spatial.scalar import array, is_number, is_zero, stack, zeros
 from .directional import SLOPES
+from .rounds_backwards import FIELDS, Rounds, flags, kept_going, rounds_backwards, rounds_of, times_of
 from .shape import tree_items
 from .solved_sweeps import WORK, SolvedBackwards, alike, solved_pairs
-from .sweep import Algorithm, Field, Items, NodeClass, Repeat, Routine, Step, Sweep, Tree, flat, vector
+from .sweep import SCALAR, Algorithm, Field, Items, NodeClass, Repeat, Routine, Step, Sweep, Tree, flat, vector
 from .symbol import Symbol
 from .trace import mapped
 
@@ -42,7 +43,8 @@ if TYPE_CHECKING:
 
 BACKWARDS = {"outward": "inward", "inward": "outward", "each": "each"}
 BAR_KINDS = {"input": "output", "state": "state"}
-PASSING = "bar_passing"
+PASSING, ROUNDS = "bar_passing", "bar_rounds"
+ROUND = 1000  # numbers of the rules of rounds: more than there are in one
 UPWARD = ("parent", "parameter")  # what is read there is added to
 Key = tuple[str, str]  # role, name
 
@@ -183,6 +185,46 @@ class _States:
     shared: frozenset[str]
     new: frozenset[str]
 
+    def place(self, node: Any, name: str) -> str:
+        """Where a value is: that of a state that was assigned is not where it began."""
+        if name in self.shared:
+            return _later(name) if name in self.new else name
+        known = name in self.names and node._role == "own" and f"next:{name}" in node._tracer.memory
+        return f"next:{name}" if known else name
+
+
+class _Now:
+    """A node for a rule that is not watched: it finds states where they are by now."""
+
+    __slots__ = ("_node", "_states")
+
+    def __init__(self, node: Any, states: _States) -> None:
+        object.__setattr__(self, "_node", node)
+        object.__setattr__(self, "_states", states)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._node, self._states.place(self._node, _proper(self._node, name)))
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        setattr(self._node, name, value)
+
+
+def _unwatched(repeat: Repeat, states: _States) -> Repeat:
+    """The same rounds on such nodes."""
+
+    def moved(step: Step) -> Step:
+        if not isinstance(step, Sweep):
+            return step
+        rule = step.rule
+
+        @functools.wraps(rule)
+        def now(*nodes: Any) -> None:
+            rule(*(_Now(node, states) for node in nodes))
+
+        return replace(step, rule=now)
+
+    return replace(repeat, steps=tuple(map(moved, repeat.steps)))
+
 
 class _Recorder:
     """A node whose rule is watched; states are not overwritten.
@@ -207,7 +249,7 @@ class _Recorder:
             value = getattr(node, name)
             return _sloped_parameter(node, name, value)[0] if self._sloped else value
         if key not in tape.seen:
-            value = getattr(node, self._where(name))
+            value = getattr(node, self._states.place(node, name))
             tape.reads[key] = mapped(value, node._tracer._keep)
             tape.seen[key] = mapped(value, _watched) if self._sloped else value
         return tape.seen[key]
@@ -220,13 +262,6 @@ class _Recorder:
         tape.written[key] = value
         states, value = self._states, _plain(value) if self._sloped else value
         setattr(node, _later(name) if name in states.shared else f"next:{name}" if name in states.names else name, value)
-
-    def _where(self, name: str) -> str:
-        """Where a value is: that of a state that was assigned is not where it began."""
-        if name in self._states.shared:
-            return _later(name) if name in self._states.new else name
-        known = name in self._states.names and self._node._role == "own" and f"next:{name}" in self._node._tracer.memory
-        return f"next:{name}" if known else name
 
 
 def _watched(x: Any) -> Any:
@@ -270,9 +305,11 @@ class _Transpose:
     step    its number
     items   whether the rule runs over a list: then all is read where it is
     passes  whether weights of private values go through `PASSING`
+    rounds  the numbers of all rules of the round that the rule is part of: weights of what was private before add up in `ROUNDS`
     """
 
-    def __init__(self, fields: dict[str, Field], sweep: Sweep, step: int, sloped: bool) -> None:
+    def __init__(self, fields: dict[str, Field], sweep: Sweep, step: int, sloped: bool, rounds: Sequence[int] = ()) -> None:
+        self.rounds = rounds
         self.fields, self.on, self.step, self.sloped = fields, sweep.on, step, sloped
         self.items, self.passes = sweep.items is not None, _passes(sweep)
         self.nodes: dict[str, Any] = {}
@@ -401,8 +438,10 @@ class _Transpose:
             if f.kind != "gathered":
                 node = self.nodes[role]
                 setattr(node, f"up_{name}", stack(*(a + b for a, b in zip(getattr(node, f"up_{name}"), found, strict=True))))
+        elif f is None and self._from_before(key):
+            self._pass(key, found, ROUNDS, self.rounds[0])
         elif f is None and self.passes:
-            self._pass(key, found)
+            self._pass(key, found, PASSING, self.step)
         elif key in self.written or (f is not None and f.kind == "gathered"):
             self._assign(key, found, before)
         else:
@@ -418,17 +457,21 @@ class _Transpose:
             if told or any(a is not b and not (is_zero(a) and is_zero(b)) for a, b in zip(new, before, strict=True)):
                 setattr(node, bar(name), stack(*new) if new else zeros(0))
 
-    def _pass(self, key: Key, found: list[Any]) -> None:
+    def _from_before(self, key: Key) -> bool:
+        """Whether a private value is none of the round's own."""
+        return bool(self.rounds) and not any(key in _tape(self.nodes["own"], k).writes for k in self.rounds)
+
+    def _pass(self, key: Key, found: list[Any], field: str, step: int) -> None:
         """Weights of private values, added where the next item of the same node finds them."""
         node = self.nodes["own"]
-        now, places = list(getattr(node, PASSING)), _tape(node, self.step).passing
+        now, places = list(getattr(node, field)), _tape(node, step).passing
         for k, weight in enumerate(found):
             if not is_zero(weight):
                 at = places.setdefault((key[1], k), len(places))
                 if at >= len(now):
                     raise CompileError("a rule over a list reads more private values than there is room for their weights")
                 now[at] = now[at] + weight
-        setattr(node, PASSING, stack(*now))
+        setattr(node, field, stack(*now))
 
     def _clear(self) -> None:
         """What the rule would have emptied, now that it is no longer needed."""
@@ -615,12 +658,12 @@ class _Sparing:
             setattr(self._node, name, value)
 
 
-def _backwards(sweep: Sweep, step: int, fields: dict[str, Field], sloped: bool) -> Sweep:
+def _backwards(sweep: Sweep, step: int, fields: dict[str, Field], sloped: bool, rounds: Sequence[int] = ()) -> Sweep:
     rule = sweep.rule
 
     @functools.wraps(rule)
     def transposed(*nodes: Any) -> None:
-        _Transpose(fields, sweep, step, sloped).run(rule, nodes)
+        _Transpose(fields, sweep, step, sloped, rounds).run(rule, nodes)
 
     items = None if sweep.items is None else reversed_items(sweep.items)
     order: Any = BACKWARDS[sweep.order]
@@ -632,12 +675,12 @@ def _passes(sweep: Sweep) -> bool:
     return sweep.items is not None or (sweep.on == "" and sweep.when is not None)
 
 
-def _collecting(on: str, step: int) -> Sweep:
-    """After a rule has run backwards that `_passes`: its weights of private values."""
+def _collecting(on: str, step: int, field: str = PASSING) -> Sweep:
+    """After a rule has run backwards that `_passes`, or rounds: their weights of private values."""
 
     def collect(n: Any) -> None:
         places = _tape(n, step).passing
-        passed = list(getattr(n, PASSING))
+        passed = list(getattr(n, field))
         for name in dict.fromkeys(name for name, _ in places):
             known = f":bar:{name}" in n._tracer.memory
             total = list(getattr(n, f":bar:{name}")) if known else [0.0] * len(_scalars(getattr(n, name)))
@@ -646,7 +689,7 @@ def _collecting(on: str, step: int) -> Sweep:
                     total[k] = total[k] + passed[at]
             setattr(n, f":bar:{name}", total)
         if places:
-            setattr(n, PASSING, zeros(len(passed)))
+            setattr(n, field, zeros(len(passed)))
 
     return Sweep(collect, "each", ("own",), None, on)
 
@@ -668,7 +711,8 @@ def adjoint(algorithm: Algorithm, sloped: Sequence[str] = (), writes: Mapping[st
     `with_reversed_items`.
 
     Outputs `bar` of its inputs, where these are given; inputs `end` of its outputs and states. Weights of states are states: run
-    once more, at the states of the pass before, they go on from there, and `end` is added.
+    once more, at the states of the pass before, they go on from there, and `end` is added. Where an output of
+    `rounds_backwards.flags` is not zero, something was left unfinished, and weights mean nothing.
 
     sloped   the sets whose parameters have weights, too (states `bars_of`, sums over passes), on a tree `with_slopes`
     writes   of states that other nodes look at after they were assigned, the number of the step that does (`first_writes`)
@@ -694,49 +738,74 @@ def adjoint(algorithm: Algorithm, sloped: Sequence[str] = (), writes: Mapping[st
     for of in sloped:
         more[bars_of(of)] = Field("state", SLOPES, of=of)
     unrolled = _unrolled(algorithm)
-    pairs = solved_pairs([step for _, step in unrolled])
+    plain = [step for _, step in unrolled if not isinstance(step, Rounds)]
+    pairs = solved_pairs(plain) if len(plain) == len(unrolled) else {}
     more |= {_later(name): replace(own[name], kind="work") for name in writes}
     for pair in pairs.values():
         more |= _solving_fields(pair)
-    for number, (place, step) in enumerate(unrolled):
+    new: frozenset[str] = frozenset()  # states that were assigned by then
+    for number, (_, step) in enumerate(unrolled):
+        if number:
+            new |= {name for name, first in writes.items() if unrolled[number - 1][0] >= first}
         if isinstance(step, Sweep) and number in pairs:
             pair = pairs[number]
             forwards.append(_solved_forwards(step, number, pair))
             backwards[:0] = _solved_backwards(step, number, pair, own, step.on in sloped)
-        elif number + 1 in pairs:
+        elif number + 1 in pairs and not isinstance(step, Rounds):
             forwards.append(step)
         elif isinstance(step, Sweep):
-            told = frozenset(name for name, first in writes.items() if place > first)
-            forwards.append(_forwards(step, number, _States(states, frozenset(writes), told), bool(sloped)))
+            forwards.append(_forwards(step, number, _States(states, frozenset(writes), new), bool(sloped)))
             collected = [_collecting(step.on, number)] if _passes(step) else []
             backwards[:0] = [_backwards(step, number, own, step.on in sloped), *collected]
+        elif isinstance(step, Rounds):
+            had = f"had_rounds_{number}"
+            more |= FIELDS | {ROUNDS: Field("work", ROUNDS), had: Field("work", "global", SCALAR)}
+            numbers = [ROUND * (number + 1) + k for k in range(len(step.sweeps))]
+            told = _States(states, frozenset(writes), new)
+            forwards += [_unwatched(step.repeat, told), step.begin, kept_going(step, had)]
+            forwards += [_forwards(rule, k, told, bool(sloped)) for k, rule in zip(numbers, step.sweeps, strict=True)]
+            turned = zip(reversed(numbers), reversed(step.sweeps), strict=True)
+            body: list[Step] = [_backwards(rule, k, own, rule.on in sloped, numbers) for k, rule in turned]
+            more.setdefault(bar(step.carried), _bar_field(own[step.carried]))
+            backwards[:0] = [*rounds_backwards(step, body, bar, had), _collecting("", numbers[0], ROUNDS)]
         else:
             ahead, back = _routine_steps(algorithm, step, more)
             forwards += ahead
             backwards[:0] = back
     kept = {name: replace(own[name], kind="input" if name in states else "work") for name in algorithm.results}
+    told = flags([step for steps in algorithm.phases.values() for step in steps])
+    kept |= {name: replace(own[name], kind="output") for name in told}
     begins: list[Step] = [_beginning(of, bars) for of, bars in nodal.items()]
     name = "_".join([algorithm.name, "adjoint", *(of or "tree" for of in sloped)])
     return Algorithm(name, own | kept | more, {"run": [*forwards, *begins, *backwards]})
 
 
-def _unrolled(algorithm: Algorithm) -> list[tuple[int, Sweep | Routine]]:
+def _unrolled(algorithm: Algorithm) -> list[tuple[int, Sweep | Routine | Rounds]]:
     """All steps in order, with their numbers in the algorithm; what is repeated a known number of times stands so often.
 
     What rules over lists and routines read must still be there on the way back: they run once.
     """
-    found: list[tuple[int, Sweep | Routine]] = []
-    number = 0
-    for step in (step for steps in algorithm.phases.values() for step in steps):
-        own = flat([step])
-        if isinstance(step, Repeat) and (step.until is not None or own != list(step.steps)):
-            raise CompileError(f"{algorithm.name}: what is repeated until it converges has no adjoint")
-        times = step.most if isinstance(step, Repeat) else 1
-        found += times * [(number + k, inner) for k, inner in enumerate(own)]
-        number += len(own)
+    found = _unroll(algorithm, [step for steps in algorithm.phases.values() for step in steps], 0)
     lists = [step.items for _, step in found if isinstance(step, Sweep) and step.items is not None]
     if len(set(lists)) < len(lists):
         raise CompileError(f"{algorithm.name}: rows that are found several times in a step have no adjoint")
+    return found
+
+
+def _unroll(algorithm: Algorithm, steps: Sequence[Step], number: int) -> list[tuple[int, Sweep | Routine | Rounds]]:
+    found: list[tuple[int, Sweep | Routine | Rounds]] = []
+    for before, step in zip((None, *steps), steps, strict=False):
+        if isinstance(step, Repeat):
+            rounds, times = rounds_of(before, step), times_of(step)
+            if rounds is not None and rounds.simple():
+                found.append((number, rounds))
+            elif rounds is None and times is not None:
+                found += times * _unroll(algorithm, step.steps, number)
+            else:
+                raise CompileError(f"{algorithm.name}: what is repeated until it converges has no adjoint")
+        else:
+            found.append((number, step))
+        number += len(flat([step]))
     return found
 
 
@@ -769,6 +838,7 @@ def with_reversed_items(tree: Tree) -> Tree:
     for c in tree.classes:
         if id(c) not in made:
             nv = c.sizes.get("v", 0)
-            made[id(c)] = replace(c, signature=(*c.signature, PASSING), sizes={**c.sizes, PASSING: 48 + 14 * nv + nv * nv})
+            sizes = {**c.sizes, PASSING: 48 + 14 * nv + nv * nv, ROUNDS: 96 + 40 * nv + 3 * nv * nv}
+            made[id(c)] = replace(c, signature=(*c.signature, PASSING), sizes=sizes)
     lists = tree.items | {reversed_items(name): backwards(name) for name in tree.items}
     return replace(tree, classes=[made[id(c)] for c in tree.classes], items=lists)

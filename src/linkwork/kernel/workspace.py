@@ -25,16 +25,23 @@ CHUNKS = 16  # a thread takes its part in so many pieces, so that one which is l
 
 
 class Workspace:
-    """The memory of one thread: every array in lanes, and the tables that the driver reads."""
+    """The memory of one thread: every array in lanes, and the tables that the driver reads.
 
-    def __init__(self, plan: Plan) -> None:
+    shared   of another phase of the same program, whose arrays are ours, too
+    """
+
+    def __init__(self, plan: Plan, shared: Workspace | None = None) -> None:
         self.plan = plan
         t = plan.lanes
         uniform = plan.variant.uniform
         alias = {name: f.alias for name, f in plan.algorithm.fields.items() if f.alias}
         sizes = {n: plan.stored.get(n, plan.sizes.get(n, 0)) * (1 if n in uniform else t.width) * t.bytes for n in plan.arrays}
-        blocks = new_blocks({name: size for name, size in sizes.items() if name not in alias})
-        blocks |= {name: blocks[other] for name, other in alias.items()}
+        if shared is None:
+            blocks = new_blocks({name: size for name, size in sizes.items() if name not in alias})
+            blocks |= {name: blocks[other] for name, other in alias.items()}
+        else:
+            blocks = shared.blocks
+        self.blocks = blocks
         self.views = {name: blocks[name][: sizes[name]].view(t.dtype) for name in plan.arrays}
         for name, values in plan.all_parameters.items():
             self.views[name][:] = np.repeat(values, 1 if name in uniform else t.width)

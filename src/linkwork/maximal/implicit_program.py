@@ -37,8 +37,19 @@ from ..kernel.loops import Lane, loops
 from ..kernel.loops import where as chosen
 from ..kernel.sweep import INERTIA, MATRIX, SCALAR, Algorithm, Field, Repeat, Routine, Step, each, inward, matrix, outward, vector
 from ..model.rules import inertia_of, joint_of, placement_of, world_pose
+from ..reduced.poisson import impact_fields
 from ..reduced.pressing import BEGIN, JUDGE, TELL, TURNS, exert, pressing_fields
-from ..reduced.program import VELOCITY, Rules, hold_under_bounds, keep_unknowns, row_fields, rules_of, solved_rows
+from ..reduced.program import (
+    VELOCITY,
+    Rules,
+    hold_impacts,
+    hold_under_bounds,
+    impact_solver,
+    keep_unknowns,
+    row_fields,
+    rules_of,
+    solved_rows,
+)
 from ..reduced.push_out import push_out, push_out_fields
 from ..reduced.rules import factor_joint
 from ..spatial.inertia import Articulated
@@ -353,7 +364,7 @@ def force_fields() -> dict[str, Field]:
 def solved(shape: Shape, rules: Rules, *elimination: Step) -> list[Step]:
     """The motion with all rows."""
     rows, kinds = shape[1], shape[3]
-    held = solved_rows(rows, rules, correct, kinds=kinds) if rows >= 0 else []
+    held = solved_rows(rows, rules, correct, kinds=kinds, impacts=impact_solver(rules[1])) if rows >= 0 else []
     return [*elimination, outward(free_motion), *held]
 
 
@@ -397,7 +408,7 @@ def in_rounds(shape: Shape, rules: Rules, ports: list[str], on_bodies: bool, dis
 
 
 def implicit_step(
-    shape: Shape, on_bodies: bool, distant: bool, solves: int, guarded: bool, rubs_inside: bool = False
+    shape: Shape, on_bodies: bool, distant: bool, solves: int, guarded: bool, rubs_inside: bool = False, impacts: bool = False
 ) -> list[Step]:
     """A step of models with laws of a shape, of so many rounds at most.
 
@@ -405,9 +416,10 @@ def implicit_step(
     distant       whether some join ports that are no neighbours
     guarded       whether lanes in which forces on bodies lead astray are left for others to step: they are `handed` over
     rubs_inside   whether joints rub under what they carry
+    impacts       whether they are those of Poisson's law
     """
     ports, rows = shape[:2]
-    rules = rules_of(VELOCITY, hold_under_bounds if rubs_inside else None)
+    rules = rules_of(VELOCITY, hold_under_bounds if rubs_inside else hold_impacts if impacts else None)
     if ports >= 0:
         motion = in_rounds(shape, rules, [f"p{i}" for i in range(ports)], on_bodies, distant, solves)
     else:
@@ -432,9 +444,11 @@ def implicit_step(
 
 
 @functools.cache
-def implicit_program(shape: Shape, on_bodies: bool, distant: bool, solves: int, rubs_inside: bool = False) -> Algorithm:
+def implicit_program(
+    shape: Shape, on_bodies: bool, distant: bool, solves: int, rubs_inside: bool = False, impacts: bool = False
+) -> Algorithm:
     """The step as it is, whether forces lead astray or not."""
     name = f"maximal_backward_euler_{'_'.join(map(str, map(int, shape)))}_{int(on_bodies)}{int(distant)}_{solves}"
-    name += "_rubbing" * rubs_inside
-    found = fields(shape, distant) | (pressing_fields() if rubs_inside else {})
-    return Algorithm(name, found, {"run": implicit_step(shape, on_bodies, distant, solves, False, rubs_inside)})
+    name += "_rubbing" * rubs_inside + "_poisson" * impacts
+    found = fields(shape, distant) | (pressing_fields() if rubs_inside else {}) | (impact_fields(shape[3]) if impacts else {})
+    return Algorithm(name, found, {"run": implicit_step(shape, on_bodies, distant, solves, False, rubs_inside, impacts)})

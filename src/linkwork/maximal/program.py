@@ -384,13 +384,20 @@ def dynamics(
         steps += [outward(look_again_held if rows >= 0 else look_again), inward(pass_forces)]
     steps.append(outward(FREE[level]))
     if rows >= 0:
-        steps += reduced.solved_rows(rows, reduced.rules_of(level, hold), correct, kinds=kinds, carried=carried)
+        impacts = reduced.impact_solver(hold)
+        rules = reduced.rules_of(level, hold)
+        steps += reduced.solved_rows(rows, rules, correct, kinds=kinds, carried=carried, impacts=impacts)
     return steps
 
 
-def step(shape: Shape, evaluations: int, carried: Callable[..., None] | None = None) -> list[Step]:
+def step(
+    shape: Shape,
+    evaluations: int,
+    carried: Callable[..., None] | None = None,
+    hold: Callable[..., None] | None = None,
+) -> list[Step]:
     """One step of symplectic Euler, but for the time; with rows that may push, `struck` tells if one strikes."""
-    steps = dynamics(shape, VELOCITY, evaluations, carried=carried)
+    steps = dynamics(shape, VELOCITY, evaluations, hold, carried)
     if not shape[3]:
         return [*steps, each(move_held if shape[1] >= 0 else move), outward(follow)]
     impacts = Routine(note_impacts, ("active", "lower", "x", "strikes", "struck"))

@@ -31,14 +31,17 @@ from ..elements.collection import Shape
 from ..elements.derive import derive, load_slopes
 from ..elements.nodes import STILL, law_at
 from ..elements.ports import At, joined, starts, values, velocities
+from ..errors import InputError
 from ..joints import Joint
 from ..kernel.sweep import INERTIA, SCALAR, Field, Step, each, inward, matrix, outward, vector
 from ..model.rules import inertia_of
 from ..reduced import forward
 from ..reduced import program as reduced
+from ..reduced.poisson import COUPLED_IMPACTS, solved_impacts
 from ..reduced.program import (
     Rules,
     ask,
+    ask_twice,
     correct,
     foreseen,
     free_motion,
@@ -265,6 +268,16 @@ def dense_velocities(n: Any, parent: Any) -> None:
 # --- rows --------------------------------------------------------------------------------------------------------------------
 def hold(n: Any, *around: Any) -> None:
     """The rows of one constraint, as `constraints.targets` says; without its terms of second order, but where shapes touch."""
+    hold_by(ask, n, around)
+
+
+def hold_impacts(n: Any, *around: Any) -> None:
+    """The same with impacts by Poisson's law (see `reduced.poisson`)."""
+    hold_by(ask_twice, n, around)
+
+
+def hold_by(ask: Rule, n: Any, around: Sequence[Any]) -> None:
+    """The same, with what says what rows ask for."""
     ports, places = around[: len(around) // 2], around[len(around) // 2 :]
     law, at = row_law_at(n, ports)
     found = derive(law, at, n.t if law.holonomic else n.t + n.h, n.foot)
@@ -308,6 +321,7 @@ BEGIN = {(False, False): begin_joints, (True, False): begin_bodies, (True, True)
 FACTOR = {(False, False): factor_joints, (True, False): factor_bodies, (True, True): factor_pairs}
 TARGETS: Rules = (reduced.watch_velocities, hold)
 PUBLISHED: Rules = (watch_published, hold_published)
+IMPACTS: Rules = (reduced.watch_velocities, hold_impacts)
 
 
 def fields(shape: Shape, softness: Softness) -> dict[str, Field]:
@@ -367,7 +381,10 @@ def held(shape: Shape, softness: Softness, rules: Rules, rubs_inside: bool = Fal
         return []
     if softness.way == RECURSIVE:
         carried = CARRY[softness.near] if rubs_inside else None
-        return solved_rows(rows, rules, correct, kinds=kinds, carried=carried)
+        impacts = solved_impacts if rules is IMPACTS else None
+        return solved_rows(rows, rules, correct, kinds=kinds, carried=carried, impacts=impacts)
+    if rules is IMPACTS:
+        raise InputError(COUPLED_IMPACTS)
     answered = answered_densely() if softness.way == DENSE else answered_by_gradients(forces)
     if rubs_inside:
         return coupled_rows(rows, rules, answered, kinds, coupled_motion(forces), carry_coupled)

@@ -24,6 +24,8 @@ from ..constraints.targets import (
     REACH,
     any_of,
     contact_targets,
+    hit_of,
+    inelastic_targets,
     push_targets,
     reached,
     slipping,
@@ -38,7 +40,7 @@ from ..elements.nodes import BODY, STILL, law_at
 from ..elements.ports import At, BodyAt, joined, values
 from ..elements.ports import velocities as velocities_of
 from ..elements.supports import climbing
-from ..elements.touch import ahead, meeting, nearing
+from ..elements.touch import LOOKED, LOOKS, ahead, meeting, nearing
 from ..errors import InputError
 from ..joints import Joint
 from ..kernel.loops import Ints, Lane, loops, where
@@ -53,6 +55,7 @@ from ..spatial.scalar import Scalar, Vector, array, cross, dot, is_zero, zeros
 from ..spatial.scalar import where as chosen
 from .crowds import GATHER_AWAKE, SOLVE_CROWD, crowd_fields, finding
 from .forward import accelerations, articulate, articulated_inertia, pass_forces, velocities
+from .poisson import solved_impacts
 from .pressing import KEEP, answer, bound, in_turns
 from .rules import coriolis, falling_world, velocity_step
 
@@ -219,7 +222,7 @@ def notice(n: Any, *ports: Any) -> None:
     law, at = row_law_at(n, ports)
     speeds = [port.speeds if kind == BODY else zeros(2) for kind, port in zip(n.kinds, ports, strict=False)]
     n.noticed = law.near(values(at), speeds, REACH * n.h)
-    n.on, n.awake, n.nears = zeros(law.size), 0.0, 0.0
+    n.on, n.awake, n.nears, n.looks = zeros(law.size), 0.0, 0.0, 0.0
 
 
 def watch_velocities(n: Any, *ports: Any) -> None:
@@ -232,17 +235,27 @@ def watch_velocities(n: Any, *ports: Any) -> None:
         n.on = array([1.0] * law.size)
     n.awake = any_of(n.on)
     if law.curved:
-        n.meets, n.nears = 0.0, n.awake * nearing(law, at, free_motion(n, ports, at))
+        n.meets, n.misses, n.nears = 0.0, 0.0, n.awake * nearing(law, at, free_motion(n, ports, at))
+        n.looks = n.nears
 
 
 def foresee(n: Any, *ports: Any) -> None:
-    """Of shapes whose normals turn, and which come nearer from apart, when in the step they meet, and whether they miss."""
+    """Of shapes whose normals turn, and which come nearer from apart, when in the step they meet, and whether they miss: looked
+    at once more, while that changes."""
     law, at = row_law_at(n, ports)
     if not law.curved:
         return
-    n.meets, misses = meeting(law, at, free_motion(n, ports, at), n.h)
-    n.on = n.on * (1.0 - misses)
-    n.awake = n.awake * any_of(n.on)
+    looks = n.looks > 0.0
+    s, misses = meeting(law, at, free_motion(n, ports, at), n.h, n.meets)
+    n.looks = chosen(looks & (s > n.meets + LOOKED), 1.0, 0.0)
+    n.meets, n.misses = chosen(looks, s, n.meets), chosen(looks, misses, n.misses)
+
+
+def pass_by(n: Any) -> None:
+    """Shapes that miss one another have no rows."""
+    if n.law.curved:
+        n.on = n.on * (1.0 - n.misses)
+        n.awake = n.awake * any_of(n.on)
 
 
 def watch_accelerations(n: Any, *ports: Any) -> None:
@@ -272,6 +285,16 @@ def keep_unknowns(n: Any) -> None:
 
 def hold_velocities(n: Any, *around: Any) -> None:
     """The rows of one constraint at velocity level; around it are its ports, and the places of its rows there."""
+    hold_by(ask, n, around)
+
+
+def hold_impacts(n: Any, *around: Any) -> None:
+    """The same with impacts by Poisson's law (see `poisson`)."""
+    hold_by(ask_twice, n, around)
+
+
+def hold_by(ask: Callable[..., None], n: Any, around: Sequence[Any]) -> None:
+    """The same, with what says what rows ask for."""
     ports, places = around[: len(around) // 2], around[len(around) // 2 :]
     law, at = row_law_at(n, ports)
     share = 0.5 if law.holonomic else 1.0
@@ -306,13 +329,35 @@ def foreseen(
     return replace(found, G=G, residual=residual, rate=G @ joined(velocities_of(at))), bend * (1.0 - n.meets) * (1.0 - n.meets)
 
 
-def ask(
+def ask_twice(
     n: Any, law: RowLaw, found: Derived, motion: Sequence[Vector], turned: Sequence[Vector], bend: Vector, asked: Vector
+) -> None:
+    """b as without restitution, and what an impact by Poisson's law needs to know of the rows (see `poisson`)."""
+    ask(n, law, found, motion, turned, bend, asked, inelastic_targets)
+    n.hit, n.giving, n.b_hit = zeros(law.size), zeros(law.size), found.rate if law.bounded else zeros(law.size)
+    if law.unilateral and law.holonomic:
+        free, before = seen_by(n, found.G, turned) + bend, found.rate - bend
+        normal = [not (law.cones and is_bounded_by_another(kind)) for kind in law.row_kinds]
+        rows = zip(found.residual, before, free, found.rate, normal, strict=True)
+        hits = [hit_of(g, r, f, law.grip()[1], n.h) if own else (0.0, 0.0, slip) for g, r, f, slip, own in rows]
+        n.hit, n.giving, n.b_hit = (array(list(part)) for part in zip(*hits, strict=True))
+
+
+def ask(
+    n: Any,
+    law: RowLaw,
+    found: Derived,
+    motion: Sequence[Vector],
+    turned: Sequence[Vector],
+    bend: Vector,
+    asked: Vector,
+    targets: Callable[..., Vector] = contact_targets,
 ) -> None:
     """b: what rows see of the free motion of the ports, less what they want; and the room that is left where no more is done.
 
     turned   the motion at the time for which rows are meant, as J turns until then
     bend     what the rows change by until then
+    targets  of normals with restitution
 
     Tangents of contacts look at points of the bodies where they are at the start: these have no place to keep, and what many of
     them see of one body is a rigid motion, so that all of them may stick.
@@ -326,7 +371,7 @@ def ask(
     if is_zero(restitution):
         wanted = push_targets(found.residual, asked, n.h)
     else:
-        wanted = contact_targets(found.residual, before, free, n.h, restitution)
+        wanted = targets(found.residual, before, free, n.h, restitution)
     if law.cones:
         normal = [not is_bounded_by_another(kind) for kind in law.row_kinds]
         wanted = array([x if own else 0.0 for x, own in zip(wanted, normal, strict=True)])
@@ -507,6 +552,8 @@ def row_fields(kinds: int = EQUALITIES) -> dict[str, Field]:
         "awake": Field("work", "node", SCALAR, of="constraint"),
         "nears": Field("work", "node", SCALAR, of="constraint"),
         "meets": Field("work", "node", SCALAR, of="constraint"),
+        "misses": Field("work", "node", SCALAR, of="constraint"),
+        "looks": Field("work", "node", SCALAR, of="constraint"),
         "p": Field("work", "p", of="place"),
         "c": Field("work", "v", of="place"),
         "u_rows": Field("work", "v", of="place"),
@@ -558,9 +605,16 @@ def dynamics(
     steps += [over("looked_at", turning)] if level == VELOCITY and on_bodies and rows >= 0 else []
     if rows < 0:
         return steps
-    return steps + solved_rows(rows, rules_of(level, hold, watch), correct, kinds=shape[3], carried=carried)
+    impacts = impact_solver(hold)
+    return steps + solved_rows(rows, rules_of(level, hold, watch), correct, kinds=shape[3], carried=carried, impacts=impacts)
 
 
+def impact_solver(hold: Callable[..., None] | None) -> Callable[[list[Step]], list[Step]] | None:
+    """What `solved_rows` needs besides a rule: with `hold_impacts`, Poisson's law."""
+    return solved_impacts if hold is hold_impacts else None
+
+
+SOFT_RULES = (hold_velocities, hold_under_bounds, hold_impacts)
 Rules = tuple[Callable[..., None], Callable[..., None]]
 ROWS: dict[str, Rules] = {
     VELOCITY: (watch_velocities, hold_velocities),
@@ -582,7 +636,8 @@ def watching(watch: Callable[..., None], ports: Sequence[str], crowd: bool = Fal
         each(measure),
         *([*finding(), over("others", notice, *ports, on="constraint")] if crowd else [each(notice, *ports, on="constraint")]),
         each(watch, *ports, on="constraint", under=("own", "noticed")),
-        each(foresee, *ports, on="constraint", when=("own", "nears"), under=("own", "noticed")),
+        *[each(foresee, *ports, on="constraint", when=("own", "looks"), under=("own", "noticed"))] * LOOKS,
+        each(pass_by, on="constraint", when=("own", "nears"), under=("own", "noticed")),
     ]
 
 
@@ -606,6 +661,7 @@ def solved_rows(
     up: Callable[..., None] = climb,
     kinds: int = EQUALITIES,
     carried: Callable[..., None] | None = None,
+    impacts: Callable[[list[Step]], list[Step]] | None = None,
 ) -> list[Step]:
     """Rows of constraints with so many ports at most: from the free motion to the one that they allow.
 
@@ -614,6 +670,7 @@ def solved_rows(
     up      the rule by which a row climbs over a joint
     kinds   what rows are (see `Collection.shape`)
     carried where bounds of some follow from what joints carry, the rule that finds it, inward (see `pressing`)
+    impacts what makes of the solver one with impacts by Poisson's law (see `poisson`)
     """
     ports = [f"p{i}" for i in range(most)]
     watch, hold = rules
@@ -628,12 +685,14 @@ def solved_rows(
             Routine(spread, (*PATHS, "y_rows", "x", "dy"), when="busy"),
             outward(add, when="busy"),
         ]
-    solver: list[Step] = [*row_solver(kinds, SOFT_SOLVE if hold in (hold_velocities, hold_under_bounds) else SOLVE)]
+    solver: list[Step] = [*row_solver(kinds, SOFT_SOLVE if hold in SOFT_RULES else SOLVE)]
     spreading = Routine(spread, (*PATHS, "y_rows", "x", "dy"), when="busy")
     if carried is not None:
         solver = in_turns(solver, [spreading, outward(answer)], ports, carried)
     elif hold is hold_under_bounds:
         solver = [KEEP, *solver]
+    elif impacts is not None:
+        solver = impacts(solver)
     return [
         *watching(watch, ports),
         *carrying_up(hold, ports, up),

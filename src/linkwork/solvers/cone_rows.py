@@ -194,8 +194,14 @@ def what_is_left(
     """The largest entry of the natural map in the units of u; x becomes that of unscaled rows."""
     motions(m, A, bs, xs, u)
     natural_map(m, kinds, lo, hi, scale, xs, u, xs, u, 0.0 * A[0], z)
-    most = 0.0 * A[0]
-    number = 0.0 * A[0]  # NaN where some entry is none
+    tell_left(m, scale, xs, z, left)
+
+
+@loops
+def tell_left(m: int, scale: Lane, xs: Lane, z: Lane, left: Strided) -> None:
+    """The same of a natural map z that is known."""
+    most = 0.0 * scale[0]
+    number = 0.0 * scale[0]  # NaN where some entry is none
     for i in range(m):
         off = abs(z[i]) / where(scale[i] > 0.0, scale[i], 1.0)
         most = larger(most, off)

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from ..kernel.lane_by_lane import lanes_at_once
 from ..kernel.loops import Ints, Lane, Strided, any, loops, sqrt, where
-from .cone_rows import motions, natural_map, what_is_left
+from .cone_rows import motions, natural_map, tell_left
 from .cone_search import CHANGES, search_modes
 from .extremes import larger
 
@@ -69,6 +69,7 @@ def solve_slots(
         given = larger(given, abs(bs[i]))
     least = 0.0 * go
     spent = patience
+    softened = 0
     for rung in range(RUNGS):
         search_modes(
             m, kinds, xs, A, rounds, T, scale, bs, lo, hi, u, xn, un, best, inside, force, z, keep, turn, more, order, spent, go
@@ -108,10 +109,14 @@ def solve_slots(
                 break
             soft = solved_at * ratio
             soft = where(soft < STIFFEST, 0.0, soft)
+        softened = 1
         for i in range(m):
             A[i * m + i] = where(go > 0.0, stiff[i] + soft, stiff[i])
             xs[i] = start[i]
-    for i in range(m):
-        A[i * m + i] = stiff[i]
-        best[i] = kept[i]
-    what_is_left(m, kinds, A, bs, lo, hi, scale, best, u, z, left)
+    if softened == 1:
+        for i in range(m):
+            A[i * m + i] = stiff[i]
+            best[i] = kept[i]
+        motions(m, A, bs, best, u)
+        natural_map(m, kinds, lo, hi, scale, best, u, best, u, 0.0 * go, z)
+    tell_left(m, scale, best, z, left)

@@ -1,7 +1,8 @@
 """Gradients of time steps: the program of a stepper, backwards, all steps of a run in one call of compiled code.
 
 A step takes the weights of the state after it to those of the state before it, of joint forces and of numbers of bodies and laws
-(`kernel.adjoint`): its own sweeps once more, then their transposes, O(n) whatever is asked for. The states at which it is taken
+(`kernel.adjoint`): its own sweeps once more, then their transposes, O(n) whatever is asked for. A program that cannot be run
+backwards, and an implicit step that was halved, has its columns instead (`column_adjoints`). The states at which it is taken
 are those of a run. Some of them are kept as checkpoints; from each the steps to the next are run anew when their turn comes, so a
 run of n steps with c checkpoints needs memory for c + n / c states, and takes its steps twice.
 """
@@ -9,6 +10,7 @@ run of n steps with c checkpoints needs memory for c + n / c states, and takes i
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 import numpy as np
 
@@ -18,10 +20,11 @@ from ..kernel.adjoint import adjoint, bar, bars_of, with_reversed_items
 from ..kernel.directional import with_slopes
 from ..kernel.first_writes import first_writes
 from ..kernel.plans import Plans
+from ..kernel.rounds_backwards import WIDTH, flags
 from ..kernel.running import Arrays, run_plan
 from ..model import Model
 from . import step_adjoints  # noqa: F401  (the transposes of routines)
-from .column_adjoints import StepColumns
+from .column_adjoints import NUMBERS, StepColumns
 from .stepper import Stepper, program_of
 
 METHOD = "reduced"
@@ -40,9 +43,12 @@ class StepAdjoint:
             raise InputError(f"gradients of steps: {stepper.name} on this model is not one pass of compiled code")
         self.sets = tuple(of for of in own.sets if of in ("", "force", "constraint")) if parameters else ()
         tree = (self.program.bind(model) if self.program.bind else model.plan).tree
+        tree = replace(tree, numbers=tree.numbers | {WIDTH: model.nv})
         self.algorithm = adjoint(own, self.sets, first_writes(own, tree))
         self.plans = Plans(with_reversed_items(with_slopes(tree, self.sets) if parameters else tree))
         self.states = tuple(name for name, f in own.fields.items() if f.kind == "state")
+        self.flags = flags([step for steps in own.phases.values() for step in steps])
+        self._others = (stepper, parameters, method)
 
     def forwards(self, kept: Arrays, given: Arrays, steps: int, every: int) -> Arrays:
         """The states (batch, records, size) after every so many steps, from `kept` (batch, size).
@@ -70,9 +76,11 @@ class StepAdjoint:
         batch, steps = next(iter(starts.values())).shape[:2]
         turned = {name: np.ascontiguousarray(x[:, ::-1]) for name, x in (starts | ends).items()}
         turned |= {name: np.ascontiguousarray(x[:, ::-1]) if x.ndim == 3 else x for name, x in given.items()}
-        outputs = tuple(map(bar, wanted))
-        found = run_plan(self.plans, self.algorithm, turned | bars, outputs, batch, steps, 1, tuple(bars))
-        for name in bars:
+        outputs, own = (*map(bar, wanted), *self.flags), tuple(name for name in bars if name in self.algorithm.fields)
+        found = run_plan(self.plans, self.algorithm, turned | bars, outputs, batch, steps, 1, own)
+        if any(np.any(found[name] > 0.0) for name in self.flags):  # a step was taken in parts
+            return step_columns(self.model, *self._others).backwards(bars, starts, given, ends, wanted, slopes)
+        for name in own:
             bars[name] = found[name][:, -1]
         return {name: found[bar(name)][:, ::-1] for name in wanted}
 
@@ -83,7 +91,13 @@ class StepAdjoint:
 
     def numbers(self, bars: Arrays, slopes: Mapping[str, np.ndarray]) -> np.ndarray:
         """Weights (batch, numbers) of numbers of bodies and laws, of which `slopes` says how those of every set change."""
-        return np.sum([bars[bars_of(of)] @ x.T for of, x in slopes.items() if bars_of(of) in bars], axis=0)
+        found = [bars[bars_of(of)] @ x.T for of, x in slopes.items() if bars_of(of) in bars]
+        return np.sum([*found, bars[NUMBERS]] if NUMBERS in bars else found, axis=0)
+
+
+def step_columns(model: Model, stepper: Stepper, parameters: bool, method: str) -> StepColumns:
+    """Kept with the model."""
+    return model.keep_as((StepColumns, stepper, parameters, method), lambda: StepColumns(model, stepper, parameters, method))
 
 
 Backwards = StepAdjoint | StepColumns
@@ -96,6 +110,6 @@ def step_adjoint(model: Model, stepper: Stepper, parameters: bool = False, metho
         try:
             return StepAdjoint(model, stepper, parameters, method)
         except CompileError:
-            return StepColumns(model, stepper, parameters, method)
+            return step_columns(model, stepper, parameters, method)
 
     return model.keep_as((StepAdjoint, stepper, parameters, method), made)

@@ -27,21 +27,22 @@ def admissible(model: Model, state: State | MaximalState) -> tuple[State | Maxim
     """A state, or a batch of them, with velocities that equality constraints allow, and a line if they are others than given."""
     if not collection(model).rows:
         return state, ()
-    if isinstance(state, State):
-        q, v = np.atleast_2d(state.q), np.atleast_2d(state.v)
-        out = projection(model).step(RATES, q, v, state.t, collection(model).first_unknowns(q))
-        broken = broken_rates(model, out["error"], v, left_open(state)[1])
-        given = state.v if state.v.ndim > 1 else v
-        v = np.where((broken > 0.0).any(axis=-1)[:, None], given + out["free_v"], given)
-        changed: State | MaximalState = replace(state, v=v.reshape(state.v.shape))
-    else:
-        broken, changed = _bodies(model, state)
-    if not (broken > 0.0).any():
-        return state, ()
-    return changed, (said(model, broken),)
+    changed, broken = _joints(model, state) if isinstance(state, State) else _bodies(model, state)
+    return (changed, (said(model, broken),)) if broken.any() else (state, ())
 
 
-def _bodies(model: Model, state: MaximalState) -> tuple[np.ndarray, MaximalState]:
+def _joints(model: Model, state: State) -> tuple[State, np.ndarray]:
+    """The state with other velocities, and how fast constraints were left (states, rows)."""
+    q, v = np.atleast_2d(state.q), np.atleast_2d(state.v)
+    out = projection(model).step(RATES, q, v, state.t, collection(model).first_unknowns(q))
+    broken = broken_rates(model, out["error"], v, left_open(state)[1])
+    if not broken.any():
+        return state, broken
+    v = np.where(np.any(broken, axis=-1)[:, None], v + out["free_v"], v)
+    return replace(state, v=v.reshape(state.v.shape)), broken
+
+
+def _bodies(model: Model, state: MaximalState) -> tuple[MaximalState, np.ndarray]:
     """The same in maximal coordinates."""
     by, single = maximal_projection(model), state.twists.ndim == 2
     parts = zip(state.poses, state.twists, state.q_fit, strict=True)
@@ -49,8 +50,8 @@ def _bodies(model: Model, state: MaximalState) -> tuple[np.ndarray, MaximalState
     found = [by.step(RATES, one) for one in ones]
     sizes = np.array([one.twists.reshape(-1) for one in ones])
     broken = broken_rates(model, np.array([out["error"] for out in found]), sizes, left_open(state)[1])
-    twists = [out["twists"] if b.any() else one.twists for out, b, one in zip(found, broken > 0.0, ones, strict=True)]
-    return broken, replace(state, twists=np.array(twists).reshape(state.twists.shape))
+    twists = [out["twists"] if b.any() else one.twists for out, b, one in zip(found, broken, ones, strict=True)]
+    return replace(state, twists=np.array(twists).reshape(state.twists.shape)), broken
 
 
 def broken_rates(model: Model, rates: np.ndarray, v: np.ndarray, left: float = 0.0, share: float = BROKEN) -> np.ndarray:
@@ -59,9 +60,9 @@ def broken_rates(model: Model, rates: np.ndarray, v: np.ndarray, left: float = 0
 
     share   of the largest velocity, or of 1, that counts as none
     """
-    c = constraint_set(model)
+    slack = model.keep_as(broken_rates, lambda: constraint_set(model).unilateral | constraint_set(model).of("bounded"))
     most = np.maximum(share * np.maximum(1.0, np.abs(v).max(axis=-1, initial=0.0)), left)
-    size = np.where(c.unilateral | c.of("bounded"), 0.0, np.abs(rates))
+    size = np.where(slack, 0.0, np.abs(rates))
     return np.where(size > most[:, None], size, 0.0)
 
 

@@ -33,6 +33,7 @@ from ..maximal.implicit_laws import implicit_laws
 from ..maximal.implicit_program import fields, implicit_program, implicit_step
 from ..maximal.newton_parts import HALVINGS
 from ..model import Model
+from ..reduced.poisson import NEWTON, check_restitution, has_impacts
 from .stages import renamed
 from .stepper import Program, Stepper
 
@@ -122,12 +123,14 @@ class BackwardEuler(Stepper):
     solves       linear solves per step, at most, without newton
     tolerance    with newton: the largest last change (rad, m) of a body's pose that counts as none
     iterations   with newton: rounds, at most
+    restitution  "newton", of velocities, or "poisson", of impulses (`reduced.poisson`)
     """
 
     newton: bool = False
     solves: int | None = None
     tolerance: float = 1e-10
     iterations: int = 25
+    restitution: str = NEWTON
 
     name = "backward_euler"
     order = 1
@@ -142,6 +145,9 @@ class BackwardEuler(Stepper):
             )
         if self.solves is not None and not 1 <= self.solves <= MOST:
             raise InputError(f"{self.name}: solves must be from 1 to {MOST}, not {self.solves!r}")
+        check_restitution(self.name, self.restitution)
+        if self.newton and self.restitution != NEWTON:
+            raise InputError(f"{self.name}: newton=True has no restitution={self.restitution!r}")
 
     @property
     def friction(self) -> bool:
@@ -153,13 +159,13 @@ class BackwardEuler(Stepper):
 
     def program(self, method: str, model: Model) -> Program:
         laws, distant = collection(model), implicit_laws(model).distant
-        on_bodies = laws.force_nodes.on_bodies
+        on_bodies, impacts = laws.force_nodes.on_bodies, has_impacts(laws, self.restitution)
         if self.newton:
             algorithm = newton_program(laws.shape, distant, self.iterations)
-        elif on_bodies and self.solves is None and not (laws.rubs or laws.rubs_inside):
+        elif on_bodies and self.solves is None and not (laws.rubs or laws.rubs_inside or impacts):
             algorithm = guarded_program(laws.shape, distant, self.iterations)
         else:
-            algorithm = implicit_program(laws.shape, on_bodies, distant, self.solves or MOST, laws.rubs_inside)
+            algorithm = implicit_program(laws.shape, on_bodies, distant, self.solves or MOST, laws.rubs_inside, impacts)
         states = tuple(name for name in (*STATES, "held", "t", "unsolved", "unknown") if name in algorithm.fields)
 
         def entered(model: Model, parts: dict[str, np.ndarray]) -> dict[str, np.ndarray]:

@@ -1,7 +1,7 @@
 """Gradients of steps whose programs are not run backwards: a direction of every state and input, on dual numbers, side by side.
 
 Weights after a step times its Jacobian, whose columns are found one by one in lanes: the same numbers as `steppers.adjoints`, in
-O(n^2) instead of O(n). It serves steps in which rounds decide themselves how often they run.
+O(n^2) instead of O(n). It serves steps that find rows several times, and those that are taken in parts.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ class StepColumns:
             for name in wanted:
                 found[name][:, k] = weights[name]
             if slopes:
-                bars[NUMBERS] = bars[NUMBERS] + weights[NUMBERS]
+                bars[NUMBERS] = bars.get(NUMBERS, 0.0) + weights[NUMBERS]
         return found
 
     def _one(

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from ..constraints.closure_domains import ClosureCoordinates, bounded_closures
+from ..constraints.rows import constraint_set
+from ..forces.set import force_set
 from ..joints import Joint
 from ..model import Model
+from ..model.kinematics import kinematics
 from ..model.locked import joint_independence, may_lock
 from ..model.model import Body
 
@@ -53,11 +58,24 @@ class Domains:
         return record, f"{name} left its domain at t = {t[record]:.9g}{who}: {joint.checked(x[run, record][None])}"
 
 
-def suspects(model: Model, q: np.ndarray, v: np.ndarray | None, span: float) -> str:
-    """What the joints have to do with a motion that goes wrong within a time after the configuration q (nq,), in words."""
-    found = []
+def broken_laws(model: Model, q: np.ndarray, v: np.ndarray, t: float) -> list[Any]:
+    """The forces and constraints that are not finite, or have no finite slope, at a state."""
+    if not model.elements:
+        return []
+    at, rows = kinematics(model, q, v), constraint_set(model)
+    with np.errstate(all="ignore"):
+        forces = force_set(model).broken(at.poses, at.twists, q, v, t)
+        found = rows.records(at.poses[None], at.twists[None], q[None], v[None], np.array([t]))
+    good = np.all(np.isfinite(np.concatenate([found[name] for name in ("residual", "rate", "bias")])), axis=0)
+    owners = [law for law, size in rows.sizes() for _ in range(size)]
+    return [*forces, *{id(law): law for law, whole in zip(owners, good, strict=True) if not whole}.values()]
+
+
+def suspects(model: Model, q: np.ndarray, v: np.ndarray, t: float, span: float) -> str:
+    """What joints and laws have to do with a motion that goes wrong within a time after the state q (nq,), v (nv,), in words."""
+    found = [f"what {law!r} computes is not finite at t = {t:.9g}" for law in broken_laws(model, q, v, t)]
     for body, part in bounded_joints(model):
-        ahead = q[part] if v is None or body.joint.nq != body.joint.nv else q[part] + span * v[model.v_index(body.name)]
+        ahead = q[part] if body.joint.nq != body.joint.nv else q[part] + span * v[model.v_index(body.name)]
         if not body.joint.inside(ahead[None])[0]:
             found.append(f"joint {body.joint_name!r} was about to leave its domain")
     if may_lock(model):

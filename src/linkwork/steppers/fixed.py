@@ -146,7 +146,7 @@ class FixedRun:
             arrays, reports = ({name: a[:, : run.done + 1] for name, a in x.items()} for x in (arrays, reports))
             self.records = run.done
         tau = None if self.tau is None else self._constant_tau()
-        told = [] if inputs is None else [inputs] * (self.records + 1)
+        told = np.zeros(0) if inputs is None else np.repeat(inputs[None], self.records + 1, axis=0)
         stopped = run.stopped
         if self.every > 1 and not self.batched:
             self._lost = self._step_lost(run, arrays)
@@ -303,10 +303,12 @@ class FixedRun:
         tau: np.ndarray | None,
         reports: Parts,
         first_tau: np.ndarray | None,
-        told: Sequence[Any],
+        told: np.ndarray | Sequence[Any],
         stopped: bool,
     ) -> Solution:
         """What was found, as far as it is finite; a batch as a whole.
+
+        told        inputs of forces at every record, or at every one but the last
 
         first_tau   joint forces at the start
         stopped     whether somebody pressed Ctrl-C
@@ -318,7 +320,9 @@ class FixedRun:
             tau, told = None if tau is None else tau[:, :count], told[:count]
         self.reported = reports
         memory = self.program.remembered(self.end.kept, self.dt)
-        inputs = np.array([*told, told[-1]])[:count] if len(told) else None
+        inputs = None
+        if len(told):
+            inputs = told[:count] if isinstance(told, np.ndarray) else np.array([*told, told[-1]])[:count]
         return self.solution(self.t[:count], parts, reports, tau, inputs, first_tau, memory, failure, stopped)
 
     def solution(
@@ -374,8 +378,8 @@ class FixedRun:
         if self.program.failure:
             message = self.program.failure.format(t=t) + who.rstrip(",")
         if first and name == "v":
-            span = float(self.t[first] - self.t[first - 1])
-            message += suspects(self.model, parts["q"][run, first - 1], parts["v"][run, first - 1], span)
+            before, span = first - 1, float(self.t[first] - self.t[first - 1])
+            message += suspects(self.model, parts["q"][run, before], parts["v"][run, before], float(self.t[before]), span)
         return count if self.batched else first, message
 
 

@@ -383,8 +383,8 @@ class DenseCall:
         self, program: DenseProgram, given: Mapping[str, np.ndarray], kept: Mapping[str, np.ndarray], batch: int
     ) -> None:
         plans = {phase: program.plans(program.algorithm, SCALAR64, (phase,)) for phase in program.algorithm.phases}
-        self._works: dict[str, Workspace] = {phase: plan.workspace() for phase, plan in plans.items()}
-        first = self._works["free"]
+        first = plans["free"].workspace()
+        self._works = {phase: first if phase == "free" else Workspace(plan, first) for phase, plan in plans.items()}
         names = first.plan.arrays
         self._bases = np.repeat(first.bases[None], batch, axis=0)
         for name, x in {**given, **kept}.items():

@@ -25,7 +25,8 @@ from ..kernel.sweep import SCALAR, Algorithm, Field, Routine, Step, each
 from ..model import Model
 from ..model.rules import joint_of
 from ..redmax.laws import DENSE, GRADIENTS, RECURSIVE, Softness, stiff_laws
-from ..redmax.program import PUBLISHED, TARGETS, dynamics, fields, pushes_out
+from ..redmax.program import IMPACTS, PUBLISHED, TARGETS, dynamics, fields, pushes_out
+from ..reduced.poisson import NEWTON, check_restitution, has_impacts, impact_fields
 from ..reduced.pressing import pressing_fields
 from ..reduced.program import keep_unknowns
 from ..spatial.gate import meant
@@ -39,7 +40,7 @@ INDEFINITE = (
     "linearly_implicit at t = {t:.9g}: conjugate gradients failed, as the matrix of the step is not positive definite; try "
     "shorter steps, or stiffness='definite'"
 )
-RULES = {"targets": TARGETS, "published": PUBLISHED}
+RULES = {"targets": TARGETS, "published": PUBLISHED, "poisson": IMPACTS}
 
 
 def move(n: Any) -> None:
@@ -66,6 +67,7 @@ def implicit_step(shape: Shape, softness: Softness, rules: str, rubs_inside: boo
             "t": Field("state", "global", SCALAR),
         }
     )
+    found |= impact_fields(shape[3]) if rules == "poisson" else {}
     moved = dynamics(shape, softness, RULES[rules], rubs_inside, evaluations)
     steps: list[Step] = [Routine(look_ahead, ("t", "h", "force_t")), *moved]
     if rules == "published":
@@ -95,12 +97,14 @@ class LinearlyImplicit(Stepper):
     route       to the velocities: "recursive" where no force couples distant bodies; "dense"; "pcg", conjugate gradients
                 preconditioned by the recursion; "auto": the cheapest
     stiffness   "exact", or "definite": without what destabilises long steps (see `redmax.definite`), for stiff nets
+    restitution "newton", of velocities, or "poisson", of impulses (`reduced.poisson`)
     """
 
     baumgarte: float | None = None
     route: str = "auto"
     stiffness: str = "exact"
     evaluations: int = 2
+    restitution: str = NEWTON
 
     name = "linearly_implicit"
     order = 1
@@ -120,6 +124,9 @@ class LinearlyImplicit(Stepper):
         if self.baumgarte is not None and not (np.isfinite(self.baumgarte) and self.baumgarte >= 0):
             raise InputError(f"{self.name}: baumgarte must be a rate, not {self.baumgarte!r}")
         check_evaluations(self.name, self.evaluations)
+        check_restitution(self.name, self.restitution)
+        if self.restitution != NEWTON and self.baumgarte is not None:
+            raise InputError(f"{self.name}: a step with a baumgarte rate has no restitution={self.restitution!r}")
         for what, chosen, known in (("route", self.route, ROUTES), ("stiffness", self.stiffness, STIFFNESS)):
             if chosen not in known:
                 raise InputError(
@@ -139,7 +146,8 @@ class LinearlyImplicit(Stepper):
 
     def program(self, method: str, model: Model) -> Program:
         rules = "targets" if self.baumgarte is None else "published"
-        evaluations = self.evaluations if rules == "targets" else 0
+        rules = "poisson" if has_impacts(collection(model), self.restitution) else rules
+        evaluations = 0 if rules == "published" else self.evaluations
         softness, correction = self.softness(model), CORRECTION if self.baumgarte is None else self.baumgarte
         gradients = softness.way == GRADIENTS
 

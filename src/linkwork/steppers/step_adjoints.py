@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ..kernel.adjoint import adjoint_of, at_the_end, without_adjoint
 from ..kernel.loops import Ints, Lane, any, loops, where
+from ..kernel.rounds_backwards import rounds_begin, runs_at_most
 from ..maximal import implicit_program as maximal_implicit
 from ..reduced import solve_adjoints  # noqa: F401  (those of accelerations)
 from ..reduced.program import note_impacts, recall, remember
@@ -11,13 +12,33 @@ from ..reduced.push_out import HUGE, RECOVERY, SOFT, look_for_depth, pose_depths
 from ..solvers import box_adjoints, cone_adjoints  # noqa: F401  (those of rows, boxes and cones)
 from ..solvers.box_adjoints import add_matrix_weights
 from ..solvers.box_tangents import entry
-from . import rosenbrock, runge_kutta
+from . import implicit_program, implicit_round, newton_rounds, rosenbrock, runge_kutta, variational
+from .implicit_stage import STAGES
 from .linearly_implicit import look_ahead
 from .symplectic_euler import advance_time
 
 without_adjoint(note_impacts, look_for_depth, recall)
 without_adjoint(runge_kutta.begin_step, look_ahead, rosenbrock.begin_step)
-at_the_end(advance_time, remember, runge_kutta.end_step, maximal_implicit.advance_time)
+without_adjoint(variational.begin_step, variational.begin_part, newton_rounds.begin_newton, newton_rounds.note_stuck)
+without_adjoint(
+    implicit_program.begin_step,
+    implicit_program.begin_part,
+    implicit_program.begin_stage,
+    implicit_program.end_part,
+    implicit_round.begin_newton,
+)
+at_the_end(
+    advance_time,
+    remember,
+    runge_kutta.end_step,
+    variational.end_step,
+    implicit_program.end_step,
+    maximal_implicit.advance_time,
+)
+rounds_begin(newton_rounds.begin_newton, "path_v", "go")
+rounds_begin(implicit_round.begin_newton, "u_move", "go")
+runs_at_most(implicit_program.begin_part, 1)
+runs_at_most(implicit_program.begin_stage, STAGES)
 
 
 @adjoint_of(runge_kutta.keep_slopes)

@@ -31,8 +31,9 @@ from ..maximal.program import carry_in_step, step, step_fields
 from ..model import Model
 from ..model.rules import joint_of
 from ..reduced.crowds import ACTING, MULTIPLIERS
+from ..reduced.poisson import NEWTON, check_restitution, has_impacts, impact_fields
 from ..reduced.pressing import carry, carry_loaded, pressing_fields
-from ..reduced.program import IMPULSES, VELOCITY, dynamics, fields, keep_unknowns, note_impacts, warm_started
+from ..reduced.program import IMPULSES, VELOCITY, dynamics, fields, hold_impacts, keep_unknowns, note_impacts, warm_started
 from ..reduced.push_out import push_out, push_out_fields
 from ..spatial.scalar import Vector, maximum, zeros
 from ..spatial.scalar import where as chosen
@@ -89,8 +90,8 @@ def update_rule(shape: Shape) -> Callable[[Any], None]:
 
 
 @functools.cache
-def reduced_step(shape: Shape, evaluations: int, rubs_inside: bool = False) -> Algorithm:
-    """A step of models with such laws, some of which may be friction inside joints."""
+def reduced_step(shape: Shape, evaluations: int, rubs_inside: bool = False, impacts: bool = False) -> Algorithm:
+    """A step of models with such laws, some of which may be friction inside joints; `impacts` says if they are Poisson's."""
     pushes = shape[3]
     found = fields(shape) | {
         "q": Field("state", "q"),
@@ -105,7 +106,8 @@ def reduced_step(shape: Shape, evaluations: int, rubs_inside: bool = False) -> A
     if rubs_inside:
         found |= pressing_fields()
         carried = carry_loaded if shape[0] >= 0 else carry
-    steps = dynamics(shape, VELOCITY, evaluations, carried=carried)
+    found |= impact_fields(shape[3]) if impacts else {}
+    steps = dynamics(shape, VELOCITY, evaluations, hold_impacts if impacts else None, carried=carried)
     if pushes == CONES:
         found |= IMPULSES
         steps = warm_started(steps)
@@ -118,13 +120,14 @@ def reduced_step(shape: Shape, evaluations: int, rubs_inside: bool = False) -> A
         found["unknown"] = Field("state", "unknown", of="constraint")
         steps.append(each(keep_unknowns, on="constraint"))
     name = f"reduced_symplectic_euler_{evaluations}_{'_'.join(map(str, map(int, shape)))}{'_rubbing' * rubs_inside}"
-    return Algorithm(name, found, {"run": steps}, alone=shape[3] == CROWD)
+    return Algorithm(name + "_poisson" * impacts, found, {"run": steps}, alone=shape[3] == CROWD)
 
 
 @functools.cache
-def maximal_step(shape: Shape, evaluations: int, rubs_inside: bool = False) -> Algorithm:
+def maximal_step(shape: Shape, evaluations: int, rubs_inside: bool = False, impacts: bool = False) -> Algorithm:
     """The same in maximal coordinates."""
-    found, steps = step_fields(shape), step(shape, evaluations, carry_in_step if rubs_inside else None)
+    steps = step(shape, evaluations, carry_in_step if rubs_inside else None, hold_impacts if impacts else None)
+    found = step_fields(shape) | (impact_fields(shape[3]) if impacts else {})
     found |= pressing_fields() if rubs_inside else {}
     if shape[3] == CONES:
         found |= IMPULSES
@@ -134,13 +137,13 @@ def maximal_step(shape: Shape, evaluations: int, rubs_inside: bool = False) -> A
         found["unknown"] = Field("state", "unknown", of="constraint")
         steps.append(each(keep_unknowns, on="constraint"))
     name = f"maximal_symplectic_euler_{evaluations}_{'_'.join(map(str, map(int, shape)))}{'_rubbing' * rubs_inside}"
-    return Algorithm(name, found, {"run": steps}, alone=shape[3] == CROWD)
+    return Algorithm(name + "_poisson" * impacts, found, {"run": steps}, alone=shape[3] == CROWD)
 
 
 @functools.cache
-def projected_step(shape: Shape, method: str, evaluations: int, rubs_inside: bool) -> Algorithm:
+def projected_step(shape: Shape, method: str, evaluations: int, rubs_inside: bool, impacts: bool) -> Algorithm:
     """The same in either, put back afterwards."""
-    plain = (reduced_step if method == "reduced" else maximal_step)(shape, evaluations, rubs_inside)
+    plain = (reduced_step if method == "reduced" else maximal_step)(shape, evaluations, rubs_inside, impacts)
     steps, found = [*plain.phases["run"], *put_back(shape, method)], put_back_fields(shape, method) | plain.fields
     return Algorithm(plain.name.replace("_euler", "_euler_projected"), found, {"run": steps})
 
@@ -167,10 +170,12 @@ class SymplecticEuler(Stepper):
     stabilise     what holds the positions of rows
     evaluations   of the velocity terms at the middle of a step: 1, or 2 for less drift of the energy and half again the time;
                   0 takes them at its start, as the textbook's step does
+    restitution   "newton", of velocities, or "poisson", of impulses (`reduced.poisson`)
     """
 
     stabilise: str = "baumgarte"
     evaluations: int = 2
+    restitution: str = NEWTON
 
     name = "symplectic_euler"
     order = 1
@@ -183,7 +188,7 @@ class SymplecticEuler(Stepper):
 
     @property
     def crowds(self) -> bool:
-        return self.stabilise != "project"
+        return self.stabilise != "project" and self.restitution == NEWTON
 
     @property
     def methods(self) -> tuple[str, ...]:
@@ -192,15 +197,17 @@ class SymplecticEuler(Stepper):
     def __post_init__(self) -> None:
         check_choice(self.name, self.stabilise, CHOICES)
         check_evaluations(self.name, self.evaluations)
+        check_restitution(self.name, self.restitution)
 
     def program(self, method: str, model: Model) -> Program:
         laws, parts = collection(model), PARTS[method]
-        kinds = laws.shape[3]
+        kinds, impacts = laws.shape[3], has_impacts(laws, self.restitution)
         if self.stabilise == "project" and (laws.rows or method == "maximal"):
-            algorithm = projected_step(laws.shape, method, self.evaluations, laws.rubs_inside)
+            algorithm = projected_step(laws.shape, method, self.evaluations, laws.rubs_inside, impacts)
         else:
             made = reduced_step if method == "reduced" else maximal_step
-            algorithm, kinds = made(laws.step_shape, self.evaluations, laws.rubs_inside), laws.step_shape[3]
+            shape = laws.shape if impacts else laws.step_shape
+            algorithm, kinds = made(shape, self.evaluations, laws.rubs_inside, impacts), shape[3]
         multipliers = MULTIPLIERS if kinds == CROWD else ()
 
         def begin(model: Model, given: dict[str, np.ndarray]) -> dict[str, np.ndarray]:

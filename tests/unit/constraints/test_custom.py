@@ -137,3 +137,17 @@ def test_a_distance_of_zero_has_no_slope(method: str) -> None:
         lw.simulate(model, lw.State(np.zeros(6), np.zeros(6)), 0.1, method=method)
     with np.errstate(all="ignore"), pytest.raises(lw.SolverError, match=said):
         lw.constraint_report(model, np.zeros(6))
+
+
+def test_a_run_that_breaks_down_names_the_law() -> None:
+    """Energies and residuals without a slope where the run begins."""
+    b = lw.ModelBuilder(gravity=(0, 0, 0))
+    for name in ("a", "b"):
+        b.body(name, joint=lw.Translational(), inertia=lw.Inertia(1.0, tensor=np.eye(3)))
+    model, still = b.build(), lw.State(np.zeros(6), np.zeros(6))
+    pull = lw.force(["a", "b"], energy=lambda E: lw.math.norm(E[0].p - E[1].p), name="pull")
+    rod = lw.constraint(["a", "b"], lambda E: lw.math.norm(E[0].p - E[1].p), name="rod")
+    brake = lw.joint_force("a", force=lambda q, v: [-v[0] / lw.math.norm(v), 0.0, 0.0], name="brake")
+    for law in (pull, rod, brake):
+        with pytest.raises(lw.SolverError, match=r"what .*" + law.name + r".* computes is not finite at t = 0"):
+            lw.simulate(model.add(lw.PointSpring("a", stiffness=1.0), law), still, 0.1, open_loops="allow")

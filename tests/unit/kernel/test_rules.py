@@ -269,3 +269,36 @@ def test_neighbours_are_passed_over_together(asleep: tuple[int, ...]) -> None:
     for own, other, group in pairs:
         expected[own] += x[other] if x[group] and z[other] else 0.0
     assert compiled(a, t, x=x, z=z) == reference(a, t, x=x, z=z) == expected
+
+
+@pytest.mark.parametrize("asleep", [(), (0,), (1, 2)])
+def test_sweeps_under_one_field_run_group_by_group(asleep: tuple[int, ...]) -> None:
+    """What the first leaves at a node, the next sees there before other nodes are reached: `last` tells the order."""
+
+    def first(n: Any) -> None:
+        n.y, n.last = n.x + 10.0 * n.last, n.x
+
+    def second(n: Any) -> None:
+        n.y = n.y + 100.0 * n.last
+
+    under = ("own", "x")
+    fields = {"x": INPUT, "y": OUTPUT, "last": Field("work", "global", SCALAR)}
+    a = algorithm(fields, each(first, under=under), each(second, under=under))
+    x = [0.0 if k in asleep else float(k + 1) for k in range(4)]
+    expected, last = [0.0] * 4, 0.0
+    for k, own in enumerate(x):
+        if own:
+            expected[k], last = own + 10.0 * last + 100.0 * own, own
+    assert compiled(a, tree([-1] * 4), x=x) == expected
+
+
+def test_a_rule_that_does_nothing_is_not_run() -> None:
+    def nothing(n: Any) -> None:
+        pass
+
+    def copy(n: Any) -> None:
+        n.y = n.x
+
+    a, t = algorithm({"x": INPUT, "y": OUTPUT}, each(nothing), each(copy)), tree([-1] * 3)
+    assert compiled(a, t, x=[1, 2, 3]) == reference(a, t, x=[1, 2, 3]) == [1, 2, 3]
+    assert len(Plan(a, t, variant(Lanes(1), ("run",))).segments) == 1
