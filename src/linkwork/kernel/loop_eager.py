@@ -7,6 +7,7 @@ from typing import Annotated, Any
 import numpy as np
 
 Lane = Annotated[np.ndarray, "Lane"]  # an array of lane values, (size, W) or (size,)
+Strided = Annotated[np.ndarray, "Strided"]  # the same, of which code for one lane among several sees its own numbers
 Ints = Annotated[np.ndarray, "Ints"]  # an array of int64, the same for all lanes
 Table = Annotated[np.ndarray, "Table"]  # an array of int32 that is only read
 Mask = Annotated[np.ndarray, "Mask"]  # a condition of lanes

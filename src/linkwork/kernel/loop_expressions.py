@@ -28,7 +28,8 @@ PYTHON_INTS: Mapping[type[ast.operator], Callable[[int, int], int]] = {
 }
 FEW = 4  # values of a Small parameter for which there is code of its own
 # Memory of lanes, of Ints and of Tables never overlaps; Tables never change.
-MEMORY = {Kind.LANES: "!tbaa !2", Kind.INTS: "!tbaa !4", Kind.TABLE: "!invariant.load !5"}
+NUMBERS = (Kind.LANES, Kind.STRIDED)
+MEMORY = {Kind.LANES: "!tbaa !2", Kind.STRIDED: "!tbaa !2", Kind.INTS: "!tbaa !4", Kind.TABLE: "!invariant.load !5"}
 METADATA = """!0 = !{!"linkwork"}
 !1 = !{!"lanes", !0, i64 0}
 !2 = !{!1, !1, i64 0}
@@ -60,8 +61,9 @@ class Place:
 class Expressions(Writer):
     """The part of a function's writer that turns expressions into values."""
 
-    def __init__(self, scope: Scope, lanes: Lanes) -> None:
+    def __init__(self, scope: Scope, lanes: Lanes, stride: int = 1) -> None:
         super().__init__(scope, lanes)
+        self.steps = {Kind.LANES: lanes.width, Kind.STRIDED: stride}  # numbers from one record to the next
         self.names: dict[str, tuple[Kind, str]] = {}  # of variables: their kind and their room
         self.arrays: dict[str, tuple[Kind, str]] = {}
         self.assigned: set[str] = set()  # variables that have a value wherever the text has got to
@@ -220,29 +222,30 @@ class Expressions(Writer):
             self.fail(node, f"{ast.unparse(node)}: a shifted array, A[i:], is an argument of a loop function and nothing else")
         kind, start = self.arrays[node.value.id]
         at = self.value(node.slice)
-        if at.kind is VALUE and kind is Kind.LANES and not isinstance(node.slice, ast.Constant):
-            return Place(kind, lanes=self.own_records(start, at))
+        if at.kind is VALUE and kind in NUMBERS and not isinstance(node.slice, ast.Constant):
+            return Place(kind, lanes=self.own_records(kind, start, at))
         return Place(kind, self.shifted(kind, start, self.convert(at, INT, node, "an index").text))
 
-    def own_records(self, start: str, at: Value) -> list[str]:
+    def own_records(self, kind: Kind, start: str, at: Value) -> list[str]:
         """Where every lane has the number that its own index says."""
         t, found = self.t, []
         for lane in range(t.width):
             of_lane = at.text if t.width == 1 else self.emit(f"extractelement {t.type} {at.text}, i64 {lane}")
             record = self.emit(f"fptosi {t.element} {of_lane} to i64")
-            here = self.emit(f"add nsw i64 {self.emit(f'mul nsw i64 {record}, {t.width}')}, {lane}")
+            here = self.emit(f"add nsw i64 {self.emit(f'mul nsw i64 {record}, {self.steps[kind]}')}, {lane}")
             found.append(self.emit(f"getelementptr inbounds {t.element}, ptr {start}, i64 {here}"))
         return found
 
     def shifted(self, kind: Kind, start: str, index: str) -> str:
-        stored = {Kind.LANES: f"[{self.t.width} x {self.t.element}]", Kind.INTS: "i64", Kind.TABLE: "i32"}[kind]
+        whole = {Kind.INTS: "i64", Kind.TABLE: "i32"}
+        stored = whole[kind] if kind in whole else f"[{self.steps[kind]} x {self.t.element}]"
         return self.emit(f"getelementptr inbounds {stored}, ptr {start}, i64 {index}")
 
     def read(self, place: Place) -> Value:
         kind, at = place.kind, place.at
         if place.lanes:
             return self.gathered(place.lanes)
-        if kind is Kind.LANES:
+        if kind in NUMBERS:
             return Value(VALUE, self.emit(f"load {self.t.type}, ptr {at}, align {self.t.bytes}, {MEMORY[kind]}"))
         if kind is Kind.INTS:
             return Value(INT, self.emit(f"load i64, ptr {at}, align 8, {MEMORY[kind]}"))
@@ -271,9 +274,9 @@ class Expressions(Writer):
             return self.scatter(node, place.lanes, x)
         if kind is Kind.TABLE:
             self.fail(node, "Tables are only read; an Ints array can be written")
-        whole = VALUE if kind is Kind.LANES else INT
+        whole = VALUE if kind in NUMBERS else INT
         x = self.convert(x, whole, node, f"a record of {kind.value}")
-        align = self.t.bytes if kind is Kind.LANES else 8
+        align = self.t.bytes if kind in NUMBERS else 8
         self.do(f"store {self.type(whole)} {x.text}, ptr {at}, align {align}, {MEMORY[kind]}")
 
     def subscript(self, node: ast.Subscript) -> Value:

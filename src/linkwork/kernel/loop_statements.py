@@ -21,7 +21,7 @@ class Statements(Expressions):
     """The writer of one function. A method for a statement says whether the text goes on behind it."""
 
     def __init__(self, scope: Scope, lanes: Lanes, signature: Signature) -> None:
-        super().__init__(scope, lanes)
+        super().__init__(scope, lanes, signature.stride)
         self.signature = signature
         self.loops: list[tuple[str, str]] = []  # where `continue` and `break` go, innermost last
         self.known = dict(signature.known)

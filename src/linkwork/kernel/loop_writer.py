@@ -19,13 +19,14 @@ class Kind(Enum):
     MASK = "a condition of lanes"
     FLAG = "a uniform condition"
     LANES = "a Lane array"
+    STRIDED = "a Strided array"
     INTS = "an Ints array"
     TABLE = "a Table"
     NOTHING = "nothing"
 
 
 INT, VALUE, MASK, FLAG = Kind.INT, Kind.VALUE, Kind.MASK, Kind.FLAG
-ARRAYS = (Kind.LANES, Kind.INTS, Kind.TABLE)
+ARRAYS = (Kind.LANES, Kind.STRIDED, Kind.INTS, Kind.TABLE)
 BROADER = {(INT, VALUE), (FLAG, MASK)}  # a value of the first kind, the same in all lanes, is one of the second
 
 
@@ -66,6 +67,7 @@ class Signature:
     small: str = ""
     scratch: frozenset[str] = frozenset()
     known: Known = ()
+    stride: int = 1  # numbers from one record of a Strided array to the next
 
 
 class Scope(Protocol):

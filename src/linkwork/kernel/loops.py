@@ -9,7 +9,8 @@ Called, the function runs as it stands, on NumPy arrays: the reference. `axpy.ad
 driver, which does all lanes at once.
 
 Parameters, by annotation: `int`; `float`, a number that is the same in all lanes; `Lane`, an array of lane values; `Ints`, an
-array of int64 for all lanes; `Table`, an array of int32 that is only read. Functions for others to call may also take and
+array of int64 for all lanes; `Table`, an array of int32 that is only read; `Strided`, a `Lane` of which functions that go lane by
+lane (`lane_by_lane`) see their own lane. Functions for others to call may also take and
 return lane values (`float`), conditions of lanes (`Mask`) and uniform conditions (`bool`).
 
 A function for others to call may have an int n of the kind `Small`: calls of it choose code of its own for n up to `FEW`, in
@@ -45,7 +46,7 @@ import numpy as np
 from ..errors import CompileError, InputError
 from . import cache, machine
 from .lanes import Lanes
-from .loop_eager import Ints, Lane, Mask, Scratch, Small, Table, all, any, maximum, minimum, records, sqrt, where
+from .loop_eager import Ints, Lane, Mask, Scratch, Small, Strided, Table, all, any, maximum, minimum, records, sqrt, where
 from .loop_expressions import METADATA
 from .loop_statements import Statements
 from .loop_writer import Kind, Known, Lines, Signature
@@ -57,6 +58,7 @@ __all__ = [
     "Mask",
     "Scratch",
     "Small",
+    "Strided",
     "Table",
     "all",
     "any",
@@ -67,6 +69,7 @@ __all__ = [
     "where",
 ]
 
+Parameters = tuple[tuple[str, Kind], ...]
 KINDS = {
     int: Kind.INT,
     float: Kind.VALUE,
@@ -75,12 +78,21 @@ KINDS = {
     Lane: Kind.LANES,
     Small: Kind.INT,
     Scratch: Kind.LANES,
+    Strided: Kind.STRIDED,
     Ints: Kind.INTS,
     Table: Kind.TABLE,
     type(None): Kind.NOTHING,
 }
-NAMES = {Kind.INT: "int", Kind.VALUE: "float", Kind.LANES: "Lane", Kind.INTS: "Ints", Kind.TABLE: "Table"}  # of kernels
+NAMES = {  # of kernels
+    Kind.INT: "int",
+    Kind.VALUE: "float",
+    Kind.LANES: "Lane",
+    Kind.STRIDED: "Lane",
+    Kind.INTS: "Ints",
+    Kind.TABLE: "Table",
+}
 STRIDE = 2  # entries per parameter
+HEAD = "define void @KERNEL(ptr noalias %entries, i64 %count, ptr noalias %bases) #0 {"
 ATTRIBUTES = 'attributes #0 = { nounwind "no-builtins" "prefer-vector-width"="512" "min-legal-vector-width"="512" }'
 
 
@@ -137,12 +149,16 @@ class LoopFunction:
 
     def text(self, lanes: Lanes) -> tuple[str, str]:
         """The name of the kernel, and its module."""
-        kinds, module = [kind for _, kind in self.parameters], Module(lanes)
-        body = module.signature(self)
-        assert body is not None
-        text = "\n\n".join([*module.functions, _kernel(lanes, body.symbol, kinds), ATTRIBUTES, METADATA])
+        text = "\n\n".join([*self.written_kernel(lanes), ATTRIBUTES, METADATA])
         symbol = f"{self.name}_{cache.digest(text)[:24]}"
         return symbol, text.replace("@KERNEL(", f"@{symbol}(", 1)
+
+    def written_kernel(self, lanes: Lanes) -> list[str]:
+        """All functions of the kernel, which is called KERNEL, as IR."""
+        module = Module(lanes)
+        body = module.signature(self)
+        assert body is not None
+        return [*module.functions, _kernel(lanes, body.symbol, [kind for _, kind in self.parameters])]
 
     def address(self, lanes: Lanes) -> int:
         """Where the compiled kernel `void kernel(ptr entries, i64 count, ptr bases)` is; see `entries`. The count is not read."""
@@ -206,10 +222,14 @@ def loops(function: Callable[..., Any]) -> LoopFunction:
 
 
 class Module:
-    """The functions that one kernel needs, each written once."""
+    """The functions that one kernel needs, each written once.
 
-    def __init__(self, lanes: Lanes) -> None:
-        self.lanes = lanes
+    stride   numbers from one record of a Strided array to the next
+    name     what their names end in
+    """
+
+    def __init__(self, lanes: Lanes, stride: int = 0, name: str = "") -> None:
+        self.lanes, self.stride, self._name = lanes, stride or lanes.width, name
         self.functions: list[str] = []
         self._known: dict[tuple[int, Known], Signature | None] = {}  # by identity; None while a function is being written
 
@@ -221,16 +241,22 @@ class Module:
         key = (id(function), known)
         if key not in self._known:
             self._known[key] = None
-            symbol = f"{function.name}.{len(self._known)}"
+            symbol = f"{function.name}.{len(self._known)}{self._name}"
             text = function.written(self.lanes, symbol)
             own = (*function.of_kind(Small), ""), frozenset(function.of_kind(Scratch)), known if text is None else ()
-            signature = Signature(symbol, *function.signature, own[0][0], *own[1:])
+            signature = Signature(symbol, *self._seen(*function.signature), own[0][0], *own[1:], self.stride)
             if text is None:
                 source = Source(function, self)
                 text = Statements(source, self.lanes, signature).function(source.tree)
             self.functions.append(text)
             self._known[key] = signature
         return self._known[key]
+
+    def _seen(self, parameters: Parameters, result: Kind) -> tuple[Parameters, Kind]:
+        """Parameters as this module sees them: where records are as wide as the lanes, a Strided array is one of lanes."""
+        if self.stride == self.lanes.width:
+            parameters = tuple((name, Kind.LANES if kind is Kind.STRIDED else kind) for name, kind in parameters)
+        return parameters, result
 
 
 class Source:
@@ -270,7 +296,14 @@ class Source:
 
 def _kernel(t: Lanes, body: str, kinds: list[str]) -> str:
     """The kernel that reads the entries and calls the function."""
-    w, given, types = Lines(t), [], {"int": "i64", "float": t.type}
+    w = Lines(t)
+    given = ", ".join(f"{kind} {x}" for kind, x in read_entries(w, t, kinds))
+    return "\n".join([HEAD, *w.lines, f"  call void @{body}({given})", "  ret void", "}"])
+
+
+def read_entries(w: Lines, t: Lanes, kinds: list[str]) -> list[tuple[str, str]]:
+    """Types and names of the arguments that the entries tell; records of Lane arrays are of t, numbers are of the lines."""
+    given, types = [], {"int": "i64", "float": w.t.type}
     for k, kind in enumerate(kinds):
         at = w.emit(f"getelementptr i64, ptr %entries, i64 {STRIDE * k}")
         if kind == "int":
@@ -286,6 +319,5 @@ def _kernel(t: Lanes, body: str, kinds: list[str]) -> str:
             base = w.emit(f"load ptr, ptr {w.emit(f'getelementptr ptr, ptr %bases, i64 {place}')}")
             first = w.emit(f"load i64, ptr {w.emit(f'getelementptr i64, ptr {at}, i64 1')}")
             x = w.emit(f"getelementptr i8, ptr {base}, i64 {w.emit(f'mul i64 {first}, {size}')}")
-        given.append(f"{types.get(kind, 'ptr')} {x}")
-    head = "define void @KERNEL(ptr noalias %entries, i64 %count, ptr noalias %bases) #0 {"
-    return "\n".join([head, *w.lines, f"  call void @{body}({', '.join(given)})", "  ret void", "}"])
+        given.append((types.get(kind, "ptr"), x))
+    return given

@@ -16,7 +16,7 @@ stands [Fukushima, Luo, Tseng 2001]. Rows with bounds are smoothed alike.
 
 from __future__ import annotations
 
-from ..kernel.loops import Ints, Lane, any, loops, sqrt, where
+from ..kernel.loops import Ints, Lane, Strided, any, loops, sqrt, where
 from .cone_rows import motions, natural_map
 from .extremes import larger
 from .lu import factor_lu, solve_lu
@@ -24,7 +24,6 @@ from .lu import factor_lu, solve_lu
 FIRST = 1e-2  # of the largest of b: tau at the start
 SHRINK = 0.2  # of tau, where the path is reached
 NEAR = 0.1  # of tau: a residual so small is on the path
-LAST = 1e-16  # of the largest of b: tau at the end
 LONGEST = 100  # Newton steps
 SHORTENINGS = 10  # of a step by half; then it is taken as it is
 PIVOT = 1e-11  # on the diagonal
@@ -173,9 +172,10 @@ def path_matrix(m: int, kinds: Ints, A: Lane, hi: Lane, keep: Lane, turn: Lane, 
             a = keep[k + 2]
             t1 = turn[k + 1]
             t2 = turn[k + 2]
+            less = 1.0 / mu
             for i in range(m):
                 r = i * m + k
-                n = T[r] / mu
+                n = T[r] * less
                 along = t1 * T[r + 1] + t2 * T[r + 2]
                 side = e * n + (c - a) * along
                 T[r] = c * n + e * along
@@ -189,8 +189,9 @@ def path_matrix(m: int, kinds: Ints, A: Lane, hi: Lane, keep: Lane, turn: Lane, 
         r = i * m
         if kind == 1:
             mu = larger(hi[i + 1], LEAST_FRICTION)
+            less = 1.0 / mu
             for k in range(m):
-                T[r + k] = T[r + k] / mu
+                T[r + k] = T[r + k] * less
             c = keep[i]
             e = keep[i + 1]
             a = keep[i + 2]
@@ -231,16 +232,18 @@ def follow_path(
     turn: Lane,
     more: Lane,
     T: Lane,
-    rounds: Lane,
+    rounds: Strided,
     given: float,
     least: float,
     enough: float,
+    last: float,
     go: float,
 ) -> float:
     """From x = best along the path, in lanes that go; best becomes the x with the least natural map, which is returned.
 
     given    the largest of |b|, in scaled rows
     least    the natural map at the start; `enough` ends the search
+    last     tau at the end, of `given`
     """
     motions(m, A, bs, best, u)
     start_path(m, kinds, hi, best, u, y)
@@ -254,8 +257,8 @@ def follow_path(
         for i in range(m):
             best[i] = where(better, x[i], best[i])
         least = where(better, new, least)
-        go = where(least <= enough, 0.0, go)
-        tau = where(off <= NEAR * tau, larger(SHRINK * tau, LAST * given), tau)
+        go = where((least <= enough) | ((tau <= last * given) & (off <= NEAR * tau)), 0.0, go)
+        tau = where(off <= NEAR * tau, larger(SHRINK * tau, last * given), tau)
         off = path_residual(m, kinds, A, bs, lo, hi, scale, y, tau, x, u, f)
         path_slopes(m, kinds, lo, hi, scale, y, tau, x, keep, turn, more)
         path_matrix(m, kinds, A, hi, keep, turn, more, T)

@@ -6,7 +6,7 @@ Rows are scaled to a unit diagonal, the three of a Coulomb cone alike, so that i
 
 from __future__ import annotations
 
-from ..kernel.loops import Ints, Lane, loops, sqrt, where
+from ..kernel.loops import Ints, Lane, Strided, loops, sqrt, where
 from .contact_block import solve_contact
 from .extremes import clipped, larger, smaller
 
@@ -189,7 +189,7 @@ def sweep_cones(
 
 @loops
 def what_is_left(
-    m: int, kinds: Ints, A: Lane, bs: Lane, lo: Lane, hi: Lane, scale: Lane, xs: Lane, u: Lane, z: Lane, left: Lane
+    m: int, kinds: Ints, A: Lane, bs: Lane, lo: Lane, hi: Lane, scale: Lane, xs: Lane, u: Lane, z: Lane, left: Strided
 ) -> None:
     """The largest entry of the natural map in the units of u; x becomes that of unscaled rows."""
     motions(m, A, bs, xs, u)
@@ -198,7 +198,7 @@ def what_is_left(
 
 
 @loops
-def tell_left(m: int, scale: Lane, xs: Lane, z: Lane, left: Lane) -> None:
+def tell_left(m: int, scale: Lane, xs: Lane, z: Lane, left: Strided) -> None:
     """The same of a natural map z that is known."""
     most = 0.0 * scale[0]
     number = 0.0 * scale[0]  # NaN where some entry is none

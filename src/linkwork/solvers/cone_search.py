@@ -24,7 +24,8 @@ is left is small; `coulomb.solve` does not. Lanes that are done stay as they are
 
 from __future__ import annotations
 
-from ..kernel.loops import Ints, Lane, all, any, loops, sqrt, where
+from ..kernel.lane_by_lane import lanes_at_once
+from ..kernel.loops import Ints, Lane, Strided, all, any, loops, sqrt, where
 from .cone_modes import approach, factor_modes, part_inside, redundant, start_modes, walk
 from .cone_path import follow_path
 from .cone_rows import largest_terms, motions, natural_map, project_cones, sweep_cones
@@ -40,11 +41,13 @@ LAST_ROUNDS, LAST_SLOW = 16, 0.5  # the same for the solution of least norm
 RESTARTS = 12  # toward it, as directions of sliding depend on it
 SAME = 1e-9  # of the largest terms: changes of x that end them
 CHANGES = 60  # of modes, at most
-EASY = 8  # of them, before what is left is followed along a path
+TOGETHER = 2  # the same of lanes that go at once, before the others are left
+EASY, HARD = 8, 14  # of them, before what is left is followed along a path: for a while, and to its end
+THERE, END = 1e-4, 1e-16  # of b: how smooth cones are then
 WALKS = 6  # to the next bound, at most, before other ways are tried
 LEAST_PART = 1e-3  # of a step: as far at least a bound must be away
 GUESSED = 0.03  # of b: the natural map of a start that needs no sweeps
-SWEEPS = 6  # of Gauss-Seidel, and more later
+SWEEPS = 3  # of Gauss-Seidel, and more later
 CLOSE = 1e-3  # relative: how well they need to know sliding
 ALTERNATIONS = 60  # of directions, and more later
 RHO = 0.03  # the weight of their split
@@ -135,7 +138,7 @@ def search_modes(
     kinds: Ints,
     xs: Lane,
     A: Lane,
-    rounds: Lane,
+    rounds: Strided,
     T: Lane,
     scale: Lane,
     bs: Lane,
@@ -155,7 +158,7 @@ def search_modes(
     patience: int,
     go: float,
 ) -> None:
-    """The multipliers of scaled rows, in `best`, from xs on, in lanes that go.
+    """The multipliers of scaled rows, in `best`, from xs on, in lanes that go; several leave those that take long: rounds are -1.
 
     rounds     grow by the systems that are solved
     patience   changes of modes that lead nowhere, after which the search ends if little is left
@@ -180,14 +183,22 @@ def search_modes(
     elsewhere = 0.0 * go  # 1: xs is where u and `off` are not known
     go = where(least <= ENOUGH * given, 0.0, go)
     sweeping = where(least <= GUESSED * given, 0.0, sweeping)
-    for change in range(CHANGES):
+    most = CHANGES
+    if lanes_at_once() > 1:
+        most = TOGETHER
+    for change in range(most):
         if not any(go > 0.0):
             break
+        end = 0.0
         if change == EASY:
+            end = THERE
+        elif change == HARD:
+            end = END
+        if any(end > 0.0):
             size = largest_terms(m, best, given)
             least = follow_path(
                 m, kinds, A, bs, lo, hi, scale, best, inside, force, xs, xn, un, u, z, keep, turn, more, T, rounds,
-                given, least, ENOUGH * size, go,
+                given, least, ENOUGH * size, end, go,
             )  # fmt: skip
             go = where(least <= ENOUGH * size, 0.0, go)
             for i in range(m):
@@ -247,7 +258,7 @@ def search_modes(
         go = where(~moves & (least <= ROUNDING * size), 0.0, go)
         fails = (go > 0.0) & ~moves & ~harder & ~jams
         tries += where(fails, 1.0, 0.0)
-        tired = fails & (least <= TIRED * given) & (tries >= patience) & (change >= EASY)
+        tired = fails & (least <= TIRED * given) & (tries >= patience) & (change >= HARD)
         anew = fails & (tries > COLD - 0.5) & (tries < COLD + 0.5)
         of_factor = eps
         sweeping = where(fails & ((turns <= 0.0) | anew), 1.0, 0.0)
@@ -301,3 +312,5 @@ def search_modes(
         for i in range(m):
             best[i] = where((moves & ends) | jams, xs[i], best[i])
         go = where((moves & ends) | jams | tired, 0.0, go)
+    if lanes_at_once() > 1:
+        rounds[0] = where(go > 0.0, -1.0, rounds[0])

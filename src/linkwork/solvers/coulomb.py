@@ -1,10 +1,11 @@
-"""Problems with Coulomb cones (`solvers.problem`), solved exactly, in all lanes at once: the default of contact with friction.
+"""Problems with Coulomb cones (`solvers.problem`), solved exactly: the default of contact with friction.
 
 The modes of the rows, free or at a bound, open, sticking or sliding, are searched by Newton's method, sweeps of Gauss-Seidel and
 alternating directions (`cone_search`). What that leaves unsolved is tried once more by way of softer problems (`softening`).
 
 The x with the least natural map is kept, and `left` tells it, in the units of u. A problem without a solution (contacts that ask
-for contradicting motions) shows there; `existence` proves whether there is one.
+for contradicting motions) shows there; `existence` proves whether there is one. A batch goes lane by lane, each on the
+rows that are on in it (`own_rows`): a result does not depend on its neighbours.
 """
 
 from __future__ import annotations
@@ -13,30 +14,31 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from ..kernel.lane_by_lane import lane_by_lane
 from ..kernel.lanes import Lanes
-from ..kernel.loops import Ints, Lane, LoopFunction, Table, loops
+from ..kernel.loops import Ints, Lane, LoopFunction, Strided, Table
 from .cone_rows import scale_cones
 from .cone_search import CHANGES, PATIENCE, TIRED
-from .cone_slots import fill_slots, hand_back, take_packed, take_rows, take_whole
+from .own_rows import hand_back, list_own, on_alike, search_left, take_packed, take_rows, take_whole
 from .problem import Info, Problem
 from .softening import UNSOLVED, solve_slots
 
-SCRATCH = 19  # arrays of a number per row
+SCRATCH = 18  # arrays of a number per row
 
 
-@loops
+@lane_by_lane(on_alike, search_left)
 def solve_cones(
     active: Ints,
     cones: Table,
-    mu: Lane,
-    on: Lane,
-    b: Lane,
-    lower: Lane,
-    upper: Lane,
-    x: Lane,
-    A: Lane,
-    left: Lane,
-    rounds: Lane,
+    mu: Strided,
+    on: Strided,
+    b: Strided,
+    lower: Strided,
+    upper: Strided,
+    x: Strided,
+    A: Strided,
+    left: Strided,
+    rounds: Strided,
     K: Lane,
     T: Lane,
     scale: Lane,
@@ -57,9 +59,9 @@ def solve_cones(
     kept: Lane,
     start: Lane,
     stiff: Lane,
-    slot: Lane,
     kinds: Ints,
     order: Ints,
+    own: Ints,
 ) -> None:
     """The multipliers x of the listed rows, from the x given (zero, or those of the step before).
 
@@ -69,32 +71,32 @@ def solve_cones(
     A        (m, m), row by row in the order of the list
     left     the largest residual, in the units of the rows
     rounds   how many systems were solved
-    The rest is scratch: K and T (m, m), `kinds` and `order` whole numbers, the others a record per row.
+    The rest is scratch: K and T (m, m), `kinds`, `order` and `own` whole numbers, the others a record per row.
     """
-    n = fill_slots(active, cones, on, slot, un, xn, kinds)
-    take_rows(n, xn, un, mu, b, lower, upper, x, keep, bs, lo, hi, more, xs)
-    take_whole(n, kinds, keep, active[0], un, A, scale, K)
+    n = list_own(active, on, own)
+    take_rows(n, own, active, cones, mu, on, b, lower, upper, x, kinds, keep, bs, lo, hi, more, xs)
+    take_whole(n, own, kinds, keep, active[0], A, scale, K)
     scale_cones(n, kinds, bs, lo, hi, more, xs, scale)
     solve_slots(
         n, kinds, xs, K, left, rounds, T, scale, bs, lo, hi, u, xn, un, best, inside, force, z, keep, turn, more, kept, start,
         stiff, order, CHANGES, UNSOLVED,
     )  # fmt: skip
-    hand_back(active, slot, best, x)
+    hand_back(n, own, active, best, x, rounds)
 
 
-@loops
+@lane_by_lane(on_alike, search_left)
 def solve_packed_cones(
     active: Ints,
     cones: Table,
-    mu: Lane,
-    on: Lane,
-    b: Lane,
-    lower: Lane,
-    upper: Lane,
-    x: Lane,
-    A: Lane,
-    left: Lane,
-    rounds: Lane,
+    mu: Strided,
+    on: Strided,
+    b: Strided,
+    lower: Strided,
+    upper: Strided,
+    x: Strided,
+    A: Strided,
+    left: Strided,
+    rounds: Strided,
     K: Lane,
     T: Lane,
     scale: Lane,
@@ -115,20 +117,20 @@ def solve_packed_cones(
     kept: Lane,
     start: Lane,
     stiff: Lane,
-    slot: Lane,
     kinds: Ints,
     order: Ints,
+    own: Ints,
 ) -> None:
     """The same with a packed symmetric A (`boxes.gram`)."""
-    n = fill_slots(active, cones, on, slot, un, xn, kinds)
-    take_rows(n, xn, un, mu, b, lower, upper, x, keep, bs, lo, hi, more, xs)
-    take_packed(n, kinds, keep, un, A, scale, K, u)
+    n = list_own(active, on, own)
+    take_rows(n, own, active, cones, mu, on, b, lower, upper, x, kinds, keep, bs, lo, hi, more, xs)
+    take_packed(n, own, kinds, keep, A, scale, K)
     scale_cones(n, kinds, bs, lo, hi, more, xs, scale)
     solve_slots(
         n, kinds, xs, K, left, rounds, T, scale, bs, lo, hi, u, xn, un, best, inside, force, z, keep, turn, more, kept, start,
         stiff, order, PATIENCE, TIRED,
     )  # fmt: skip
-    hand_back(active, slot, best, x)
+    hand_back(n, own, active, best, x, rounds)
 
 
 def solve(problem: Problem, warm: np.ndarray | None = None) -> tuple[np.ndarray, Info]:
@@ -140,7 +142,7 @@ def solve(problem: Problem, warm: np.ndarray | None = None) -> tuple[np.ndarray,
 def solve_all(problems: Sequence[Problem], warm: Sequence[np.ndarray] | None = None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """x (problems, rows), what is left and rounds of problems with the same rows, in as many lanes."""
     m, W = len(problems[0].b), len(problems)
-    scratch = [*np.zeros((2, m * m, W)), *np.zeros((SCRATCH, m, W)), *np.zeros((2, m), np.int64)]
+    scratch = [*np.zeros((2, m * m, W)), *np.zeros((SCRATCH, m, W)), *np.zeros((3, m), np.int64)]
     return call_in_lanes(solve_cones, problems, warm, *scratch)
 
 

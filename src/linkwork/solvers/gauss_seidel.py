@@ -1,6 +1,6 @@
 """Block Gauss-Seidel alone: sweeps with exact solves of every contact (`contact_block`) until nothing is left.
 
-Slow where rows depend on one another, but simple, and each sweep costs no more than A x. In all lanes at once.
+Slow where rows depend on one another, but simple, and each sweep costs no more than A x. One problem at a time.
 """
 
 from __future__ import annotations
@@ -9,8 +9,8 @@ import numpy as np
 
 from ..kernel.loops import Ints, Lane, Table, any, loops, maximum, where
 from .cone_rows import largest_terms, motions, natural_map, scale_cones, sweep_cones, what_is_left
-from .cone_slots import fill_slots, hand_back, take_rows, take_whole
 from .coulomb import call_in_lanes
+from .own_rows import hand_back, list_own, take_rows, take_whole
 from .problem import Info, Problem
 
 SWEEPS = 2000
@@ -39,17 +39,15 @@ def solve_by_sweeps(
     xs: Lane,
     u: Lane,
     z: Lane,
-    slot: Lane,
-    listed: Lane,
-    row: Lane,
     here: Lane,
     coefficient: Lane,
     kinds: Ints,
+    own: Ints,
 ) -> None:
     """As `coulomb.solve_cones`, with less scratch; rounds are sweeps."""
-    m = fill_slots(active, cones, on, slot, listed, row, kinds)
-    take_rows(m, row, listed, mu, b, lower, upper, x, here, bs, lo, hi, coefficient, xs)
-    take_whole(m, kinds, here, active[0], listed, A, scale, K)
+    m = list_own(active, on, own)
+    take_rows(m, own, active, cones, mu, on, b, lower, upper, x, kinds, here, bs, lo, hi, coefficient, xs)
+    take_whole(m, own, kinds, here, active[0], A, scale, K)
     scale_cones(m, kinds, bs, lo, hi, coefficient, xs, scale)
     go = 1.0 + 0.0 * A[0]
     rounds[0] = 0.0
@@ -66,12 +64,12 @@ def solve_by_sweeps(
         sweep_cones(m, kinds, K, bs, lo, hi, scale, xs, 1, CLOSE, go)
         rounds[0] += go
     what_is_left(m, kinds, K, bs, lo, hi, scale, xs, u, z, left)
-    hand_back(active, slot, xs, x)
+    hand_back(m, own, active, xs, x, rounds)
 
 
 def solve_gauss_seidel(problem: Problem, warm: np.ndarray | None = None) -> tuple[np.ndarray, Info]:
     """The multipliers, what is left, and the sweeps it took."""
     m = len(problem.b)
-    scratch = [np.zeros((m * m, 1)), *np.zeros((12, m, 1)), np.zeros(m, np.int64)]
+    scratch = [np.zeros((m * m, 1)), *np.zeros((9, m, 1)), *np.zeros((2, m), np.int64)]
     x, left, rounds = call_in_lanes(solve_by_sweeps, [problem], None if warm is None else [warm], *scratch)
     return x[0], Info(float(left[0]), int(rounds[0]))

@@ -9,7 +9,8 @@ directions creep.
 
 from __future__ import annotations
 
-from ..kernel.loops import Ints, Lane, any, loops, sqrt, where
+from ..kernel.lane_by_lane import lanes_at_once
+from ..kernel.loops import Ints, Lane, Strided, any, loops, sqrt, where
 from .cone_rows import motions, natural_map, tell_left
 from .cone_search import CHANGES, search_modes
 from .extremes import larger
@@ -29,8 +30,8 @@ def solve_slots(
     kinds: Ints,
     xs: Lane,
     A: Lane,
-    left: Lane,
-    rounds: Lane,
+    left: Strided,
+    rounds: Strided,
     T: Lane,
     scale: Lane,
     bs: Lane,
@@ -82,6 +83,9 @@ def solve_slots(
                 start[i] = 0.0
             least = off
             go = where(off > unsolved * given, go, 0.0)
+            if lanes_at_once() > 1:
+                rounds[0] = where(go > 0.0, -1.0, rounds[0])
+                break
             if not any(go > 0.0):
                 break
             soft = SOFTEST + 0.0 * go

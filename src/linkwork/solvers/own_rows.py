@@ -1,0 +1,108 @@
+"""Of the rows that are listed, those of a lane: where states touch in different places, every lane solves its own, densely.
+
+In a batch what is on in some lane is listed (`boxes.gather`), often twice as much as is on in each; and the work of a solver
+grows with the third power. So solvers go lane by lane (`kernel.lane_by_lane`) on the rows that are on in the lane. The rows of
+one contact stand together, and are on together.
+"""
+
+from __future__ import annotations
+
+from ..kernel.loops import Ints, Lane, Mask, Strided, Table, all, any, loops, where
+from .cone_rows import find_scale
+
+
+@loops
+def on_alike(active: Ints, on: Strided) -> bool:
+    """Whether the same rows are on in all lanes."""
+    for i in range(active[0]):
+        here = on[active[i + 1]] > 0.0
+        if any(here) and not all(here):
+            return False
+    return True
+
+
+@loops
+def list_own(active: Ints, on: Strided, own: Ints) -> int:
+    """The places in the list of the rows that are on in the lane. Returns how many."""
+    n = 0
+    for i in range(active[0]):
+        if any(on[active[i + 1]] > 0.0):
+            own[n] = i
+            n += 1
+    return n
+
+
+@loops
+def take_rows(
+    n: int,
+    own: Ints,
+    active: Ints,
+    cones: Table,
+    mu: Strided,
+    on: Strided,
+    b: Strided,
+    lower: Strided,
+    upper: Strided,
+    x: Strided,
+    kinds: Ints,
+    here: Lane,
+    bs: Lane,
+    lo: Lane,
+    hi: Lane,
+    coefficient: Lane,
+    xs: Lane,
+) -> None:
+    """Of own rows what they are, 1 or 0, b, bounds, coefficients and x."""
+    for p in range(n):
+        r = active[own[p] + 1]
+        kinds[p] = cones[r]
+        here[p] = on[r]
+        bs[p] = b[r]
+        lo[p] = lower[r]
+        hi[p] = upper[r]
+        coefficient[p] = mu[r]
+        xs[p] = x[r]
+
+
+@loops
+def take_packed(n: int, own: Ints, kinds: Ints, here: Lane, packed: Strided, scale: Lane, A: Lane) -> None:
+    """The matrix of own rows in scaled rows, of a packed symmetric one of the list (`boxes.gram`), and the scale."""
+    for p in range(n):
+        A[p * n + p] = packed[own[p] * (own[p] + 1) // 2 + own[p]]
+    find_scale(n, kinds, here, A, scale)
+    for p in range(n):
+        row = own[p] * (own[p] + 1) // 2
+        for q in range(p):
+            A[p * n + q] = packed[row + own[q]] * (scale[p] * scale[q])
+            A[q * n + p] = A[p * n + q]
+
+
+@loops
+def take_whole(n: int, own: Ints, kinds: Ints, here: Lane, m: int, whole: Strided, scale: Lane, A: Lane) -> None:
+    """The same of a matrix of the list (m, m), row by row."""
+    for p in range(n):
+        A[p * n + p] = whole[(m + 1) * own[p]]
+    find_scale(n, kinds, here, A, scale)
+    for p in range(n):
+        for q in range(n):
+            if p != q:
+                A[p * n + q] = whole[m * own[p] + own[q]] * (scale[p] * scale[q])
+
+
+@loops
+def hand_back(n: int, own: Ints, active: Ints, xs: Lane, x: Strided, rounds: Strided) -> None:
+    """x of the listed rows; 0 where they are off. It stays where the search has been left."""
+    left = rounds[0] < 0.0
+    p = 0
+    for i in range(active[0]):
+        new = 0.0 * rounds[0]
+        if p < n and own[p] == i:
+            new = xs[p]
+            p += 1
+        x[active[i + 1]] = where(left, x[active[i + 1]], new)
+
+
+@loops
+def search_left(rounds: Strided) -> Mask:
+    """Lanes whose search has been left, as it took longer than that of others."""
+    return rounds[0] < 0.0
