@@ -11,7 +11,7 @@ class _Watcher(Tracer):
 
     def __init__(self, algorithm: Algorithm, tree: Tree, on: str) -> None:
         super().__init__(algorithm, tree.of(on).classes[0], Position(False, False, False), frozenset(), on)
-        self.passed, self.found = 0, dict[str, int]()
+        self.found: dict[str, int] = {}
         mine = [k for k, (_, step) in enumerate(algorithm.steps()) if isinstance(step, Sweep) and step.on == on]
         self.numbers = iter(mine)
 
