@@ -21,6 +21,7 @@ from .kernel.directional import companion, slopes_of
 from .model import MaximalState, Model, State, check_state
 from .model.accepts import check_model
 from .reduced.parameters import parameter_slopes
+from .reduced.poisson import require_derivatives
 from .simulate import SETTINGS, checked_start, chosen_stepper, takes_stiffness
 from .spatial.gate import given_count, given_positive
 from .steppers import AdaptiveStepper
@@ -100,6 +101,7 @@ class Acting:
         self.stepper = chosen_stepper(self.model, method, stepper, options)
         if isinstance(self.stepper, AdaptiveStepper):
             raise InputError(f"{self.stepper.name} chooses its steps, and has no derivative; take symplectic_euler or rk4")
+        require_derivatives(collection(self.model), self.stepper)
         laws = collection(self.model)
         inputs = given.get("u")
         self.given = {**given, "u": (laws.initial_inputs if inputs is None else inputs) if laws.forces else None}

@@ -126,3 +126,19 @@ def test_loops_hold_in_impacts() -> None:
     assert energy[-1] < energy[0] - 0.1
     assert run.health.penetration is not None
     assert run.health.penetration < 1e-4
+
+
+@pytest.mark.parametrize("stepper", ["rk4", "rosenbrock", "variational", "bdf2"])
+def test_derivatives_of_a_bounce(stepper: str) -> None:
+    """Against differences of steps in which the ball parts."""
+    model, q, v, h = bouncing(), np.array([0.0, 0.0, RADIUS + 4e-4]), np.array([0.3, 0.0, -1.0]), 1e-3
+
+    def after(q: np.ndarray, v: np.ndarray) -> np.ndarray:
+        end = lw.simulate(model, lw.State(q, v), h, h, stepper=stepper)
+        return np.concatenate([end.q[-1], end.v[-1]])
+
+    found = lw.step_derivatives(model, lw.State(q, v), h, stepper=stepper)[0]
+    steps = 1e-6 * np.eye(6)
+    differences = [(after(q + d[:3], v + d[3:]) - after(q - d[:3], v - d[3:])) / 2e-6 for d in steps]
+    assert after(q, v)[5] > 0.7
+    np.testing.assert_allclose(found, np.array(differences).T, atol=1e-6)

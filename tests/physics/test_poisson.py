@@ -142,3 +142,10 @@ def test_what_cannot_be_is_refused() -> None:
         lw.simulate(model, start, 0.1, 1e-3, "maximal-implicit", newton=True, restitution="poisson")
     with pytest.raises(lw.LinkworkError):
         lw.simulate(model, start, 0.1, 1e-3, stepper="rk4", restitution="poisson")
+    with pytest.raises(lw.LinkworkError, match="no derivatives"):
+        lw.step_derivatives(model, start, 1e-3, restitution="poisson")
+    rubbing = lw.ModelBuilder().body("ball", joint=lw.Free(), inertia=lw.Inertia.sphere(mass=1.0, radius=RADIUS))
+    touching = rubbing.add(lw.Contact("ball", lw.Sphere(RADIUS), friction=0.3, restitution=0.8)).build()
+    high = lw.State([0, 0, 0.5, 1, 0, 0, 0], np.zeros(6))
+    with pytest.raises(lw.LinkworkError, match="needs contact='exact'"):
+        lw.simulate(touching, high, 0.1, 1e-3, contact="staggered", restitution="poisson")

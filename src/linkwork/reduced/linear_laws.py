@@ -84,11 +84,6 @@ class LinearLaws:
         return np.array([first[k] + r for k, law in enumerate(self.laws.rows) for r in displaced_rows(law)], np.int64)
 
     @cached_property
-    def pushes_among(self) -> np.ndarray:
-        """Which of `displaced` only push."""
-        return np.isin(self.displaced, self.pushing)
-
-    @cached_property
     def force_parts(self) -> list[Part]:
         if self.forces is None:
             return []

@@ -43,10 +43,16 @@ def has_impacts(laws: Collection, restitution: str) -> bool:
         return False
     if laws.shape[3] in (IN_TURNS, CROWD) or laws.rubs_inside:
         raise InputError(
-            "restitution='poisson' needs contact='exact' or 'frictionless', no friction inside joints, and no more contacts than "
-            "are a dense matrix; take restitution='newton'"
+            "restitution='poisson' needs contact='exact', 'pyramid' or 'frictionless', no friction inside joints, and no more "
+            "contacts than are a dense matrix; take restitution='newton'"
         )
     return True
+
+
+def require_derivatives(laws: Collection, stepper: object) -> None:
+    """Raise where a step has impacts by this law: their derivatives are not known."""
+    if getattr(stepper, "restitution", NEWTON) != NEWTON and laws.bounces:
+        raise InputError("steps with restitution='poisson' have no derivatives; take restitution='newton'")
 
 
 # --- routines -----------------------------------------------------------------------------------------------------------------

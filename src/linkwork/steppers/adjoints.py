@@ -23,6 +23,7 @@ from ..kernel.plans import Plans
 from ..kernel.rounds_backwards import WIDTH, flags
 from ..kernel.running import Arrays, run_plan
 from ..model import Model
+from ..reduced.poisson import require_derivatives
 from . import step_adjoints  # noqa: F401  (the transposes of routines)
 from .column_adjoints import NUMBERS, StepColumns
 from .stepper import Stepper, program_of
@@ -105,6 +106,7 @@ Backwards = StepAdjoint | StepColumns
 
 def step_adjoint(model: Model, stepper: Stepper, parameters: bool = False, method: str = METHOD) -> Backwards:
     """Kept with the model: the program backwards, or its columns where it has no adjoint."""
+    require_derivatives(collection(model), stepper)
 
     def made() -> Backwards:
         try:

@@ -20,6 +20,7 @@ from ..kernel.directional import companion, directional, directional_at_solution
 from ..kernel.plans import Plans
 from ..kernel.sweep import SCALAR, Algorithm, Field, Routine, Step
 from ..model import Model
+from ..reduced.poisson import require_derivatives
 from ..solvers.box_adjoints import keep_matrix
 from ..solvers.boxes import solve_boxes, solve_few_boxes, solve_soft_boxes
 from ..solvers.coulomb import solve_packed_cones
@@ -137,6 +138,7 @@ class _Arrays:
 
 def step_tangent(model: Model, stepper: Stepper, parameters: bool = False, method: str = METHOD) -> StepTangent:
     """Kept with the model."""
+    require_derivatives(collection(model), stepper)
     key = (StepTangent, stepper, parameters, method)
     return model.keep_as(key, lambda: StepTangent(model, stepper, parameters, method))
 

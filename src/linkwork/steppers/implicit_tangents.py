@@ -21,6 +21,7 @@ without_tangent(
     implicit_program.begin_part,
     implicit_program.begin_stage,
     implicit_program.end_part,
+    implicit_program.begin_anew,
     implicit_program.end_step,
     implicit_pushes.begin_round,
     implicit_pushes.note_crossing,
