@@ -21,7 +21,7 @@ from .kernel.directional import companion, slopes_of
 from .model import MaximalState, Model, State, check_state
 from .model.accepts import check_model
 from .reduced.parameters import parameter_slopes
-from .reduced.poisson import require_derivatives
+from .rows.poisson import require_derivatives
 from .simulate import SETTINGS, checked_start, chosen_stepper, takes_stiffness
 from .spatial.gate import given_count, given_positive
 from .steppers import AdaptiveStepper

@@ -24,6 +24,7 @@ LAYERS = [
     ["constraints"],
     ["forces"],
     ["contact"],
+    ["rows"],
     ["reduced"],
     ["lagrange"],
     ["maximal"],

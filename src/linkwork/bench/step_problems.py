@@ -14,7 +14,8 @@ import numpy as np
 from ..elements.collection import CONES, Shape, collection
 from ..kernel.sweep import SCALAR, Algorithm, Field, Routine
 from ..model import Model
-from ..reduced.program import VELOCITY, dynamics, fields
+from ..reduced.program import dynamics, fields
+from ..rows.solved import VELOCITY
 from ..solvers.boxes import gram
 from ..solvers.problem import Cones, Problem
 

@@ -5,7 +5,7 @@ With w the wrench that a joint (or the rows of a loop) carries without work, and
     T phi_rel = 0    with a force    |beta_t| <= mu sum over groups g of share_tg |alpha_g|:
 
 it sticks, or slips against the full force. The bounds depend on the motion, as w does: steps find both together
-(`reduced.pressing`). Tangents of balls and surfaces stand along the slip as a step begins, and across it.
+(`rows.pressing`). Tangents of balls and surfaces stand along the slip as a step begins, and across it.
 """
 
 from __future__ import annotations

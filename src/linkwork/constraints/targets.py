@@ -14,7 +14,7 @@ A gap up to TOUCHING is none. Asked to close what rounding leaves of them, rows 
 one another by as much over h, and friction would have to slide by it.
 
 Velocities are never asked to separate because a gap is negative: opposite contacts would contradict one another. What has gone
-too deep is pushed out by a displacement of its own, which no velocity knows (`reduced.push_out`).
+too deep is pushed out by a displacement of its own, which no velocity knows (`rows.push_out`).
 
 At acceleration level G v_dot = -bias, and for rows that only push >= where they touch and do not part.
 A row that only pushes takes part if it is closed, or would be after the step at twice its speed: others cannot act.

@@ -17,7 +17,7 @@ from ..joints import Joint
 from ..joints.complement import complement
 from ..kernel.sweep import Field, Step, each, inward, vector
 from ..model.rules import inertia_of
-from ..reduced.program import VELOCITY
+from ..rows.solved import VELOCITY
 from ..spatial.scalar import Scalar, Vector
 from .program import gyroscopic, linear
 

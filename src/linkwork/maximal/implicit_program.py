@@ -37,21 +37,12 @@ from ..kernel.loops import Lane, loops
 from ..kernel.loops import where as chosen
 from ..kernel.sweep import INERTIA, MATRIX, SCALAR, Algorithm, Field, Repeat, Routine, Step, each, inward, matrix, outward, vector
 from ..model.rules import inertia_of, joint_of, placement_of, world_pose
-from ..reduced.poisson import impact_fields
-from ..reduced.pressing import BEGIN, JUDGE, TELL, TURNS, exert, pressing_fields
-from ..reduced.program import (
-    VELOCITY,
-    Rules,
-    hold_impacts,
-    hold_under_bounds,
-    impact_solver,
-    keep_unknowns,
-    row_fields,
-    rules_of,
-    solved_rows,
-)
-from ..reduced.push_out import push_out, push_out_fields
 from ..reduced.rules import factor_joint
+from ..rows.asked import hold_impacts, hold_under_bounds, keep_unknowns
+from ..rows.poisson import impact_fields
+from ..rows.pressing import BEGIN, JUDGE, TELL, TURNS, exert, pressing_fields
+from ..rows.push_out import push_out, push_out_fields
+from ..rows.solved import VELOCITY, Rules, impact_solver, row_fields, rules_of, solved_rows
 from ..spatial.inertia import Articulated
 from ..spatial.scalar import Vector, array, cross, dot, inv_spd, is_zero, ldl, ldl_solve, maximum, where, zeros
 from ..spatial.se3 import SE3

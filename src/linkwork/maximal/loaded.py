@@ -14,7 +14,7 @@ from ..model.model import Model
 from ..model.rules import world_pose
 from ..model.state import MaximalState
 from ..reduced.loaded import given_laws, law_tails, without_pushes
-from ..reduced.program import ACCELERATION
+from ..rows.solved import ACCELERATION
 from .carried import carried, carried_fields
 from .dynamics import MaximalAcceleration
 from .program import dynamics, fields

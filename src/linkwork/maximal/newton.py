@@ -46,7 +46,7 @@ from ..kernel.loops import Lane, loops, maximum
 from ..kernel.loops import where as chosen
 from ..kernel.sweep import MATRIX, SCALAR, Field, Repeat, Routine, Step, each, inward, matrix, outward, vector
 from ..model.rules import inertia_of, joint_of, placement_of, world_pose
-from ..reduced.program import row_fields, solved_rows
+from ..rows.solved import row_fields, solved_rows
 from ..solvers.elimination import back_substitute, eliminate_general, forward_substitute
 from ..spatial import so3
 from ..spatial.scalar import Vector, absolute, array, cross, inv_spd, lower_solve, numeric, upper_solve, zeros

@@ -18,7 +18,7 @@ from ..elements.derive import approach, derive
 from ..elements.nodes import STILL
 from ..elements.ports import starts
 from ..joints import Joint
-from ..reduced.program import free_motion, pose_rows, refined, row_law_at
+from ..rows.asked import free_motion, pose_rows, refined, row_law_at
 from ..spatial.scalar import absolute, array, where, zeros
 from ..spatial.scalar import maximum as larger
 from .implicit_laws import Looked

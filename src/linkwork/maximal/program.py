@@ -61,10 +61,11 @@ from ..joints.complement import complement
 from ..kernel.sweep import MATRIX, SCALAR, Field, Routine, Step, each, inward, outward, vector
 from ..model.rules import inertia_of, joint_of, placement_of, world_pose
 from ..reduced import program as reduced
-from ..reduced.pressing import transmit
-from ..reduced.program import ACCELERATION, VELOCITY, accelerations, act, begin_loads, note_impacts
-from ..reduced.push_out import displace, push_out, push_out_fields
+from ..reduced.program import accelerations, act, begin_loads
 from ..reduced.rules import JointFactor, factor_joint
+from ..rows.pressing import transmit
+from ..rows.push_out import displace, push_out, push_out_fields
+from ..rows.solved import ACCELERATION, VELOCITY, note_impacts, rules_of, solved_rows
 from ..spatial import so3
 from ..spatial.articulated import Articulated
 from ..spatial.scalar import Scalar, Vector, absolute, array, cross, dot, is_zero, maximum, where
@@ -266,7 +267,7 @@ def displace_bodies(n: Any, parent: Any) -> None:
 
 
 def carry_in_step(n: Any, parent: Any) -> None:
-    """Newton and Euler for one body under all loads and rows, with what its children carry: see `reduced.pressing`."""
+    """Newton and Euler for one body under all loads and rows, with what its children carry: see `rows.pressing`."""
     own, rate = inertia_of(n), 1.0 / n.h
     wrench = own @ (n.acc + rate * n.jump) + gyroscopic(n, own.J) - n.load - rate * n.row_load + n.held_up
     transmit(n, parent, wrench)
@@ -372,7 +373,7 @@ def dynamics(
 
     evaluations   0: velocity terms at the twists; else where the change `last` of the step before leads and, with 2, once more
                   where that leads; where there are rows, `pull` is the part that they had in `last`
-    hold, carried see `reduced.program.solved_rows`
+    hold, carried see `rows.solved.solved_rows`
     """
     forces, rows, _, kinds = shape
     begin = relate if level == ACCELERATION else relate_predicted if evaluations else relate_closing
@@ -385,8 +386,8 @@ def dynamics(
     steps.append(outward(FREE[level]))
     if rows >= 0:
         impacts = reduced.impact_solver(hold)
-        rules = reduced.rules_of(level, hold)
-        steps += reduced.solved_rows(rows, rules, correct, kinds=kinds, carried=carried, impacts=impacts)
+        rules = rules_of(level, hold)
+        steps += solved_rows(rows, rules, correct, kinds=kinds, carried=carried, impacts=impacts)
     return steps
 
 

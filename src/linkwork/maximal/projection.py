@@ -25,9 +25,10 @@ from ..model.arrays import Interface
 from ..model.model import Model
 from ..model.rules import inertia_of, joint_of, placement_of, world_pose
 from ..model.state import MaximalState
-from ..reduced.program import free_motion, keep_unknowns, row_fields, solved_rows
 from ..reduced.projection import POSITIONS, RATES, ask, watch_positions, watch_rates
 from ..reduced.rules import factor_joint
+from ..rows.asked import free_motion, keep_unknowns
+from ..rows.solved import row_fields, solved_rows
 from ..spatial.scalar import Vector, array
 from ..spatial.se3 import SE3
 from .program import correct, fit, place

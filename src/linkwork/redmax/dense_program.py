@@ -17,10 +17,10 @@ from ..joints import Joint
 from ..kernel.loops import Ints, Lane, Table, loops
 from ..kernel.sweep import SCALAR, Field, Repeat, Routine, Step, each, inward, outward, vector
 from ..model.rules import inertia_of
-from ..reduced.pressing import in_turns
-from ..reduced.program import SOLVE, Rules, carrying_up, row_solver, watching
-from ..reduced.push_out import pushed_out
 from ..reduced.rules import gyroscopic
+from ..rows.pressing import in_turns
+from ..rows.push_out import pushed_out
+from ..rows.solved import SOLVE, Rules, carrying_up, row_solver, watching
 from ..solvers.boxes import gather
 from ..spatial.scalar import zeros
 
@@ -243,7 +243,7 @@ def coupled_rows(
 ) -> list[Step]:
     """Rows of constraints with so many ports at most; see `reduced.program.solved_rows`.
 
-    motion, carried   where bounds of some follow from what joints carry: see `reduced.pressing.in_turns`
+    motion, carried   where bounds of some follow from what joints carry: see `rows.pressing.in_turns`
     """
     ports = [f"p{i}" for i in range(most)]
     watch, hold = rules
@@ -262,6 +262,6 @@ def coupled_rows(
 
 
 def coupled_push_out(shape: Shape) -> list[Step]:
-    """The displacement of joints that are too deep; see `reduced.push_out`."""
+    """The displacement of joints that are too deep; see `rows.push_out`."""
     matrix = Routine(gram_answers, GRAM, when="deep")
     return pushed_out(shape, matrix, [Routine(add_answers, ("active", "nv", "Y", "out_x", "shift"), when="deep")])

@@ -25,8 +25,9 @@ from ..model.model import Model
 from ..model.rules import inertia_of
 from ..reduced import forward
 from ..reduced import program as reduced
-from ..reduced.program import SCRATCH, Rules, act, carrying_up, place, twist_rate, watching
+from ..reduced.program import act, place, twist_rate
 from ..reduced.rules import falling_world
+from ..rows.solved import SCRATCH, Rules, carrying_up, watching
 from ..solvers.boxes import gather, solve_boxes
 from ..spatial.scalar import zeros
 from .coordinate_map import CoordinateMap

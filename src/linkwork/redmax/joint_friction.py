@@ -1,7 +1,7 @@
 """Linearly implicit steps with friction inside joints (`JointFriction`), beside loops and contacts with friction of their own.
 
 By `reduced_friction`, or by bilateral staggered projections (`bisp`): O(n^3) for every step, in Python; `steppers.rubbing` runs
-them. They are the reference of programs, which solve the same law in O(n) (`reduced.pressing`).
+them. They are the reference of programs, which solve the same law in O(n) (`rows.pressing`).
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What joints carry in a linearly implicit step, for friction inside them: `reduced.pressing` where forces are linearised.
+"""What joints carry in a linearly implicit step, for friction inside them: `rows.pressing` where forces are linearised.
 
 With b = J a of the bodies, a = (v' - v) / h, and what is there at a = 0 (`still`), the forces of a step are load - P b, so that
 
@@ -13,8 +13,8 @@ from typing import Any
 from ..kernel.loops import Ints, Lane, loops
 from ..kernel.sweep import Routine, Step, each, outward
 from ..model.rules import inertia_of
-from ..reduced.pressing import transmit
 from ..reduced.rules import gyroscopic
+from ..rows.pressing import transmit
 from ..spatial.scalar import Scalar, Vector
 from .dense_program import couple, product_twists
 

@@ -37,23 +37,12 @@ from ..kernel.sweep import INERTIA, SCALAR, Field, Step, each, inward, matrix, o
 from ..model.rules import inertia_of
 from ..reduced import forward
 from ..reduced import program as reduced
-from ..reduced.poisson import COUPLED_IMPACTS, solved_impacts
-from ..reduced.program import (
-    Rules,
-    ask,
-    ask_twice,
-    correct,
-    foreseen,
-    free_motion,
-    place,
-    place_rows,
-    pose_rows,
-    refined,
-    row_law_at,
-    solved_rows,
-)
-from ..reduced.push_out import push_out, push_out_fields
+from ..reduced.program import correct, place
 from ..reduced.rules import JointFactor, falling_world, gyroscopic
+from ..rows.asked import ask, ask_twice, foreseen, free_motion, place_rows, pose_rows, refined, row_law_at, watch_velocities
+from ..rows.poisson import COUPLED_IMPACTS, solved_impacts
+from ..rows.push_out import push_out, push_out_fields
+from ..rows.solved import Rules, solved_rows
 from ..spatial.articulated import Articulated
 from ..spatial.scalar import Vector, array, cross, ldl, ldl_solve, where, zeros
 from .definite import definite_fields, definite_slopes, measured_slopes
@@ -272,7 +261,7 @@ def hold(n: Any, *around: Any) -> None:
 
 
 def hold_impacts(n: Any, *around: Any) -> None:
-    """The same with impacts by Poisson's law (see `reduced.poisson`)."""
+    """The same with impacts by Poisson's law (see `rows.poisson`)."""
     hold_by(ask_twice, n, around)
 
 
@@ -319,9 +308,9 @@ def hold_published(n: Any, *around: Any) -> None:
 # --- the program -------------------------------------------------------------------------------------------------------------
 BEGIN = {(False, False): begin_joints, (True, False): begin_bodies, (True, True): begin_pairs}  # by what is near
 FACTOR = {(False, False): factor_joints, (True, False): factor_bodies, (True, True): factor_pairs}
-TARGETS: Rules = (reduced.watch_velocities, hold)
+TARGETS: Rules = (watch_velocities, hold)
 PUBLISHED: Rules = (watch_published, hold_published)
-IMPACTS: Rules = (reduced.watch_velocities, hold_impacts)
+IMPACTS: Rules = (watch_velocities, hold_impacts)
 
 
 def fields(shape: Shape, softness: Softness) -> dict[str, Field]:

@@ -22,10 +22,10 @@ from ..model.arrays import Interface
 from ..model.kinematics import kinematics
 from ..model.model import Model
 from ..model.state import LEFT_OPEN, MaximalState, State
+from ..rows.solved import carrying_up, row_fields
 from ..solvers.boxes import PATHS, gather, gram
 from ..solvers.dense import factor as factor_dense
 from ..spatial.gate import meant
-from .program import carrying_up, row_fields
 from .projection import arrange, factor, hold_positions, projection_fields, watch_equalities
 
 OPEN = 1e-6  # m or rad, in models larger than 1 m of their size: a residual above counts as open

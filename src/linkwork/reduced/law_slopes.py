@@ -25,10 +25,10 @@ from ..elements.derive import derive, exact_load_slopes, nearer
 from ..elements.nodes import law_at
 from ..elements.ports import JointAt, starts, values
 from ..joints import Joint
+from ..rows.asked import hold_velocities, row_law_at
 from ..spatial.dual import Dual, displaced, split, variables
 from ..spatial.scalar import Vector, array, stack, where, zeros
 from .port_space import moving, width
-from .program import hold_velocities, row_law_at
 
 POSITION, VELOCITY, FREE, RATE = range(4)
 SEEN = 4

@@ -17,8 +17,9 @@ from ..kernel.sweep import SCALAR, Algorithm, Field, each
 from ..model.accepts import takes_model
 from ..model.arrays import Interface
 from ..model.model import Model
+from ..rows.solved import ACCELERATION
 from ..spatial.gate import finite_reals
-from .program import ACCELERATION, dynamics, fields
+from .program import dynamics, fields
 
 
 class ConstrainedAcceleration(NamedTuple):

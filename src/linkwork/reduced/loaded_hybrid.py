@@ -19,12 +19,14 @@ from ..kernel.plans import Plans
 from ..kernel.sweep import SCALAR, Algorithm, Field, Step, each, inward, outward
 from ..model.arrays import Interface
 from ..model.model import Model
+from ..rows import solved
+from ..rows.solved import ACCELERATION, rules_of, solved_rows
 from ..spatial.scalar import zeros
 from . import forward, program
 from .hybrid import pass_undiminished, prescribed_bodies, with_prescribed
 from .loaded import given_laws, hand_out, law_tails, without_pushes
 from .loaded_inverse import interface_of, loaded_inverse
-from .program import ACCELERATION, act, begin_loads, place, rules_of, solved_rows, twist_rate
+from .program import act, begin_loads, place, twist_rate
 
 CONTRADICTION = 1e-6  # of the accelerations: more than this is not the rounding of rows
 
@@ -57,7 +59,7 @@ def accelerations_of_bodies(n: Any, parent: Any) -> None:
 def climb(n: Any, place: Any, up: Any) -> None:
     """One row at one joint on its way to the root."""
     if not n.prescribed:
-        program.climb(n, place, up)
+        solved.climb(n, place, up)
         return
     p, none = place.p, zeros(len(n.v))
     place.u_rows, place.y_rows, place.p, place.c = none, none, zeros(6), none

@@ -28,10 +28,11 @@ from ..kernel.sweep import POSE, SCALAR, Algorithm, Field, Step, each, inward, o
 from ..model.arrays import Interface
 from ..model.model import Model
 from ..model.rules import inertia_of, world_pose
+from ..rows.asked import free_motion, refined, row_law_at
 from ..spatial.scalar import Vector, zeros
 from .inverse import tree_inverse_dynamics
 from .loaded import given_laws, law_tails, without_pushes
-from .program import act, free_motion, place, refined, row_law_at, twist_rate
+from .program import act, place, twist_rate
 from .rules import falling_world, gyroscopic, velocity_step
 
 

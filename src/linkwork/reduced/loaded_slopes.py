@@ -21,6 +21,7 @@ from ..elements.collection import Collection, collection
 from ..kernel.sweep import Algorithm, Field, Step, each, outward, vector
 from ..model.arrays import Interface
 from ..model.model import Model
+from ..rows.solved import ACCELERATION
 from .derivatives import DynamicsDerivatives, square_interface
 from .driven_derivatives import DrivenDerivatives, driven_derivatives, takes_joints_alone
 from .forward import velocities
@@ -32,7 +33,7 @@ from .loaded import given_laws, law_tails, without_pushes
 from .loaded_derivatives import derivatives_on_duals
 from .port_columns import COLUMNS, PORT_COLUMNS, port_plans
 from .port_space import PortSpace
-from .program import ACCELERATION, act, begin_loads, dynamics, fields, place
+from .program import act, begin_loads, dynamics, fields, place
 
 RESULTS = ("a", "da_dq", "da_dv", "da_dtau")
 

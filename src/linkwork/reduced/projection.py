@@ -25,9 +25,11 @@ from ..kernel.sweep import INERTIA, POSE, SCALAR, Algorithm, Field, Step, inward
 from ..model.arrays import Interface
 from ..model.model import Model
 from ..model.rules import inertia_of, joint_of, placement_of, world_pose
+from ..rows.asked import pose_rows, refined, row_law_at
+from ..rows.solved import row_fields, solved_rows
 from ..solvers.problem import is_bounded_by_another
 from ..spatial.scalar import Vector, array, zeros
-from .program import correct, pose_rows, refined, row_fields, row_law_at, solved_rows
+from .program import correct
 from .rules import factor_joint
 
 POSITIONS, RATES = "positions", "rates"

@@ -32,7 +32,7 @@ from ..kernel.sweep import SCALAR, Algorithm, Field, Repeat, Routine, Step, Swee
 from ..kernel.workers import thread_count
 from ..model import Model, State
 from ..model.rules import joint_of
-from ..reduced.program import astray, free_motion, pose_rows, row_law_at, watch_accelerations
+from ..rows.asked import astray, free_motion, pose_rows, row_law_at, watch_accelerations
 from ..spatial.scalar import Vector, array
 from ..spatial.scalar import where as chosen
 from .event_search import JUDGE_EVENTS, NEVER, SHORTEN, judge_events, shorten

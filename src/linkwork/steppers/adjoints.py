@@ -23,7 +23,7 @@ from ..kernel.plans import Plans
 from ..kernel.rounds_backwards import WIDTH, flags
 from ..kernel.running import Arrays, run_plan
 from ..model import Model
-from ..reduced.poisson import require_derivatives
+from ..rows.poisson import require_derivatives
 from . import step_adjoints  # noqa: F401  (the transposes of routines)
 from .column_adjoints import NUMBERS, StepColumns
 from .stepper import Stepper, program_of

@@ -33,7 +33,7 @@ from ..maximal.implicit_laws import implicit_laws
 from ..maximal.implicit_program import fields, implicit_program, implicit_step
 from ..maximal.newton_parts import HALVINGS
 from ..model import Model
-from ..reduced.poisson import NEWTON, check_restitution, has_impacts
+from ..rows.poisson import NEWTON, check_restitution, has_impacts
 from .stages import renamed
 from .stepper import Program, Stepper
 
@@ -123,7 +123,7 @@ class BackwardEuler(Stepper):
     solves       linear solves per step, at most, without newton
     tolerance    with newton: the largest last change (rad, m) of a body's pose that counts as none
     iterations   with newton: rounds, at most
-    restitution  "newton", of velocities, or "poisson", of impulses (`reduced.poisson`)
+    restitution  "newton", of velocities, or "poisson", of impulses (`rows.poisson`)
     """
 
     newton: bool = False

@@ -20,7 +20,7 @@ from ..kernel.directional import companion, directional, directional_at_solution
 from ..kernel.plans import Plans
 from ..kernel.sweep import SCALAR, Algorithm, Field, Routine, Step
 from ..model import Model
-from ..reduced.poisson import require_derivatives
+from ..rows.poisson import require_derivatives
 from ..solvers.box_adjoints import keep_matrix
 from ..solvers.boxes import solve_boxes, solve_few_boxes, solve_soft_boxes
 from ..solvers.coulomb import solve_packed_cones

@@ -35,7 +35,8 @@ from ..redmax.hyper_program import (
 )
 from ..redmax.program import hold as hold_velocities
 from ..reduced.forward import velocities
-from ..reduced.program import keep_unknowns, place, watch_accelerations, watch_velocities
+from ..reduced.program import place
+from ..rows.asked import keep_unknowns, watch_accelerations, watch_velocities
 from ..spatial.scalar import zeros
 from .mapped import MappedStepper, begin_here
 from .runge_kutta import (

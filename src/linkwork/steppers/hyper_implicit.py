@@ -29,7 +29,7 @@ from ..kernel.sweep import SCALAR, Algorithm, Field, Repeat, Routine, Step, each
 from ..model import Model
 from ..redmax.hyper_program import CHANGES, FOLLOW, LEAD, VELOCITIES, Level, dynamics, free_velocities, hyper_fields
 from ..redmax.program import PUBLISHED, TARGETS, put_loads, symmetrised
-from ..reduced.program import free_motion, keep_unknowns, pose_rows, refined, row_law_at
+from ..rows.asked import free_motion, keep_unknowns, pose_rows, refined, row_law_at
 from ..spatial.scalar import array
 from ..spatial.scalar import where as chosen
 from .bdf import TWO_STEPS

@@ -27,7 +27,8 @@ from ..kernel.loops import maximum as maximum_lane
 from ..kernel.loops import where as where_lane
 from ..kernel.sweep import SCALAR, Field, Step, each, outward
 from ..reduced import forward
-from ..reduced.program import place, refined, row_law_at
+from ..reduced.program import place
+from ..rows.asked import refined, row_law_at
 from ..spatial.scalar import Vector, absolute, array, maximum, minimum, where
 
 CROSSED = 1e-9  # m, rad: deeper than this a gap is crossed

@@ -33,7 +33,8 @@ from ..model.rules import joint_of
 from ..redmax.laws import Softness
 from ..redmax.program import held, loaded, solved
 from ..reduced import forward
-from ..reduced.program import free_motion, place, pose_rows, refined, row_law_at
+from ..reduced.program import place
+from ..rows.asked import free_motion, pose_rows, refined, row_law_at
 from ..spatial.scalar import Vector, absolute, array
 from ..spatial.scalar import maximum as larger
 from ..spatial.scalar import where as chosen

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from ..kernel.loops import Lane, Table, loops
 from ..kernel.products import add_product, add_scaled, clear, copy
-from ..reduced.push_out import SOFT as PUSH_SOFT
+from ..rows.push_out import SOFT as PUSH_SOFT
 from .linear_rows import solve_softly
 
 

@@ -26,9 +26,9 @@ from ..model import Model
 from ..model.rules import joint_of
 from ..redmax.laws import DENSE, GRADIENTS, RECURSIVE, Softness, stiff_laws
 from ..redmax.program import IMPACTS, PUBLISHED, TARGETS, dynamics, fields, pushes_out
-from ..reduced.poisson import NEWTON, check_restitution, has_impacts, impact_fields
-from ..reduced.pressing import pressing_fields
-from ..reduced.program import keep_unknowns
+from ..rows.asked import keep_unknowns
+from ..rows.poisson import NEWTON, check_restitution, has_impacts, impact_fields
+from ..rows.pressing import pressing_fields
 from ..spatial.gate import meant
 from .loaded_program import loaded_program
 from .stepper import Program, Stepper
@@ -97,7 +97,7 @@ class LinearlyImplicit(Stepper):
     route       to the velocities: "recursive" where no force couples distant bodies; "dense"; "pcg", conjugate gradients
                 preconditioned by the recursion; "auto": the cheapest
     stiffness   "exact", or "definite": without what destabilises long steps (see `redmax.definite`), for stiff nets
-    restitution "newton", of velocities, or "poisson", of impulses (`reduced.poisson`)
+    restitution "newton", of velocities, or "poisson", of impulses (`rows.poisson`)
     """
 
     baumgarte: float | None = None

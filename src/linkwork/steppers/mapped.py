@@ -17,7 +17,7 @@ from ..kernel.sweep import Algorithm, Step, each
 from ..model import Model, State
 from ..redmax.hyper_program import ACCELERATIONS, LEAD, Level, dynamics, free_accelerations, hyper_fields, hyper_tree
 from ..redmax.hyper_reduced import HyperReduced
-from ..reduced.program import hold_accelerations, watch_accelerations
+from ..rows.asked import hold_accelerations, watch_accelerations
 from .row_forces import RowForces
 from .stepper import Program, Solution, Stepper
 

@@ -34,7 +34,9 @@ from ..kernel.loops import where as lane_where
 from ..kernel.sweep import SCALAR, Field, Routine, Step, Sweep, each, outward
 from ..reduced import program as reduced
 from ..reduced.forward import velocities as joint_velocities
-from ..reduced.program import ACCELERATION, SCRATCH, carrying_up, correct, free_motion, pose_rows, refined, row_law_at
+from ..reduced.program import correct
+from ..rows.asked import free_motion, pose_rows, refined, row_law_at
+from ..rows.solved import ACCELERATION, SCRATCH, carrying_up
 from ..solvers.boxes import PATHS, gather, gram, solve_boxes, spread
 from ..spatial.scalar import Scalar, Vector, absolute, array, is_zero, minimum, where, zeros
 from .settle import factor_inertia, keep_joints, keep_motion, take_joints

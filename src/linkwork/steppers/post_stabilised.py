@@ -23,8 +23,8 @@ from ..maximal import projection as maximal
 from ..model import MaximalState, Model, State
 from ..model.accepts import takes_model
 from ..reduced import projection as reduced
-from ..reduced.program import keep_unknowns
 from ..reduced.projection import POSITIONS, RATES, projection
+from ..rows.asked import keep_unknowns
 from ..spatial.gate import meant
 from .assemble import assemble, violated
 from .tangent import recharted

@@ -29,7 +29,8 @@ from ..elements.law import RowLaw
 from ..elements.ports import values, velocities
 from ..kernel.loops import Ints, Lane, Table, loops, maximum, where
 from ..kernel.sweep import Field, Routine, Step, each, vector
-from ..reduced.program import SOFT_SOLVE, carrying_up, pose_rows, refined, row_law_at, softness, times_of
+from ..rows.asked import pose_rows, refined, row_law_at, softness, times_of
+from ..rows.solved import SOFT_SOLVE, carrying_up
 from ..solvers.boxes import PATHS, gather, gram, spread
 from ..spatial.scalar import Vector, absolute, array, zeros
 from ..spatial.scalar import where as chosen

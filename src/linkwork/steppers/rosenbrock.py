@@ -44,14 +44,8 @@ from ..model.rules import joint_of, world_pose
 from ..redmax.laws import RECURSIVE, Softness, stiff_laws
 from ..redmax.program import dynamics, fields, held, solved_again, symmetrised
 from ..reduced import program as plain
-from ..reduced.program import (
-    ACCELERATION,
-    free_motion,
-    keep_unknowns,
-    pose_rows,
-    row_law_at,
-    watch_accelerations,
-)
+from ..rows.asked import free_motion, keep_unknowns, pose_rows, row_law_at, watch_accelerations
+from ..rows.solved import ACCELERATION
 from ..spatial.scalar import Vector, array, cross, zeros
 from .implicit_round import change_bodies, change_joints, dense_changes
 from .loaded_program import loaded_program

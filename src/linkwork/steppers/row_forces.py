@@ -11,15 +11,15 @@ from ..elements.collection import CROWD, collection
 from ..errors import InputError
 from ..maximal.convert import to_reduced
 from ..model import MaximalState, Model, State
-from ..reduced.crowds import ACTING
 from ..reduced.loaded import constrained_dynamics
+from ..rows.crowds import ACTING
 
 WHOLE = slice(None)  # all records
 
 
 @dataclass(frozen=True, eq=False)
 class ActingImpulses:
-    """Impulses of the rows that act, of many that do not (`reduced.crowds`).
+    """Impulses of the rows that act, of many that do not (`rows.crowds`).
 
     rows, x   (batch, records, room): their numbers, larger than any where there is none, and their impulses
     count     of all rows

@@ -36,7 +36,8 @@ from ..maximal import program as maximal
 from ..model import Model
 from ..model.rules import joint_of, world_pose
 from ..reduced import program as reduced
-from ..reduced.program import ACCELERATION, free_motion, keep_unknowns, pose_rows, row_law_at
+from ..rows.asked import free_motion, keep_unknowns, pose_rows, row_law_at
+from ..rows.solved import ACCELERATION
 from ..spatial.se3 import SE3
 from .post_stabilised import check_choice, put_back, put_back_fields
 from .settle import noted, settle, settle_fields

@@ -29,8 +29,9 @@ from ..maximal import program as maximal
 from ..model.rules import inertia_of
 from ..reduced import program as reduced
 from ..reduced.forward import velocities
-from ..reduced.program import SCRATCH, carrying_up, free_motion, pose_rows, refined, row_law_at
 from ..reduced.rules import factor_joint
+from ..rows.asked import free_motion, pose_rows, refined, row_law_at
+from ..rows.solved import SCRATCH, carrying_up
 from ..solvers.boxes import PATHS, gather, gram, solve_boxes, spread
 from ..spatial.scalar import Vector, array, is_zero, where, zeros
 from ..spatial.scalar import maximum as larger

@@ -16,7 +16,8 @@ from ..kernel.sweep import SCALAR, Algorithm, Field, each, vector
 from ..kernel.widths import SCALAR64
 from ..model import Model
 from ..model.rules import joint_of
-from ..reduced.program import ACCELERATION, dynamics, fields
+from ..reduced.program import dynamics, fields
+from ..rows.solved import ACCELERATION
 from .adaptive import WATCH, WATCH_MODES, hold_pulled
 from .modes import hold_modes
 from .tangent import TERMS, tangent_rate

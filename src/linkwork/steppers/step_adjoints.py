@@ -7,8 +7,8 @@ from ..kernel.loops import Ints, Lane, any, loops, where
 from ..kernel.rounds_backwards import rounds_begin, runs_at_most
 from ..maximal import implicit_program as maximal_implicit
 from ..reduced import solve_adjoints  # noqa: F401  (those of accelerations)
-from ..reduced.program import note_impacts, recall, remember
-from ..reduced.push_out import HUGE, RECOVERY, SOFT, look_for_depth, pose_depths
+from ..rows.push_out import HUGE, RECOVERY, SOFT, look_for_depth, pose_depths
+from ..rows.solved import note_impacts, recall, remember
 from ..solvers import box_adjoints, cone_adjoints  # noqa: F401  (those of rows, boxes and cones)
 from ..solvers.box_adjoints import add_matrix_weights
 from ..solvers.box_tangents import entry

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from ..kernel.directional import tangent_of, without_tangent
 from ..kernel.loops import Ints, Lane, any, loops, where
-from ..reduced.program import note_impacts, recall, remember
-from ..reduced.push_out import HUGE, RECOVERY, SOFT, look_for_depth, pose_depths
+from ..rows.push_out import HUGE, RECOVERY, SOFT, look_for_depth, pose_depths
+from ..rows.solved import note_impacts, recall, remember
 from ..solvers import box_tangents, cone_tangents  # noqa: F401  (what rows, boxes and cones change by)
 from ..solvers.box_tangents import KEPT, entry
 from . import runge_kutta, settle

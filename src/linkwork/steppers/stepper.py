@@ -15,7 +15,7 @@ from ..kernel.plan import Plan
 from ..kernel.plans import Plans
 from ..kernel.sweep import Algorithm
 from ..model import Model, State
-from ..reduced.program import CROWDED
+from ..rows.solved import CROWDED
 from .events import Event
 from .inputs import Inputs
 from .row_forces import RowForces

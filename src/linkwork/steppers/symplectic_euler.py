@@ -30,11 +30,14 @@ from ..kernel.sweep import SCALAR, Algorithm, Field, Routine, each
 from ..maximal.program import carry_in_step, step, step_fields
 from ..model import Model
 from ..model.rules import joint_of
-from ..reduced.crowds import ACTING, MULTIPLIERS
-from ..reduced.poisson import NEWTON, check_restitution, has_impacts, impact_fields
-from ..reduced.pressing import carry, carry_loaded, pressing_fields
-from ..reduced.program import IMPULSES, VELOCITY, dynamics, fields, hold_impacts, keep_unknowns, note_impacts, warm_started
-from ..reduced.push_out import push_out, push_out_fields
+from ..reduced.carrying import carry, carry_loaded
+from ..reduced.program import dynamics, fields
+from ..rows.asked import hold_impacts, keep_unknowns
+from ..rows.crowds import ACTING, MULTIPLIERS
+from ..rows.poisson import NEWTON, check_restitution, has_impacts, impact_fields
+from ..rows.pressing import pressing_fields
+from ..rows.push_out import push_out, push_out_fields
+from ..rows.solved import IMPULSES, VELOCITY, note_impacts, warm_started
 from ..spatial.scalar import Vector, maximum, zeros
 from ..spatial.scalar import where as chosen
 from .post_stabilised import CHOICES, check_choice, put_back, put_back_fields
@@ -170,7 +173,7 @@ class SymplecticEuler(Stepper):
     stabilise     what holds the positions of rows
     evaluations   of the velocity terms at the middle of a step: 1, or 2 for less drift of the energy and half again the time;
                   0 takes them at its start, as the textbook's step does
-    restitution   "newton", of velocities, or "poisson", of impulses (`reduced.poisson`)
+    restitution   "newton", of velocities, or "poisson", of impulses (`rows.poisson`)
     """
 
     stabilise: str = "baumgarte"

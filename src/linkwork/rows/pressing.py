@@ -24,9 +24,7 @@ from ..elements.nodes import STILL
 from ..joints import Joint
 from ..kernel.loops import Ints, Lane, Table, loops, maximum, minimum, where
 from ..kernel.sweep import SCALAR, Field, Repeat, Routine, Step, each, inward, vector
-from ..model.rules import inertia_of
 from ..spatial.scalar import Vector, inv_spd, zeros
-from .rules import gyroscopic
 
 TURNS = 120
 EAGER = 15  # turns after which bounds go half of the way only
@@ -173,22 +171,6 @@ def transmit(n: Any, parent: Any, wrench: Vector) -> None:
     along = S @ (inv_spd(S.T @ S) @ (S.T @ wrench)) if S.shape[1] else zeros(6)
     n.reaction = n.h * (wrench - along)
     parent.held_up = parent.held_up + n.E.move_wrench(wrench)
-
-
-def carry_loaded(n: Any, parent: Any) -> None:
-    """Newton and Euler for one body under all loads, with what its children carry."""
-    _carry(n, parent, n.load)
-
-
-def carry(n: Any, parent: Any) -> None:
-    """The same where no forces act."""
-    _carry(n, parent, n.external)
-
-
-def _carry(n: Any, parent: Any, load: Vector) -> None:
-    own, rate = inertia_of(n), 1.0 / n.h
-    wrench = own @ (n.acc + rate * n.jump) + gyroscopic(n.w, n.first_moment, own.J) - load - rate * n.row_load + n.held_up
-    transmit(n, parent, wrench)
 
 
 # --- the program -------------------------------------------------------------------------------------------------------------

@@ -21,7 +21,7 @@ from ..kernel.sweep import SCALAR, Field, Routine, Step, outward
 from ..solvers.boxes import PATHS, gram, residuals, solve_few_boxes, spread
 from ..spatial.scalar import zeros
 from .crowds import TOLERATED, crowd_displacement
-from .program import SCRATCH
+from .solved import SCRATCH
 
 SOFT = 1e-4  # of the diagonal
 HUGE = 1e300
