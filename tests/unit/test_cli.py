@@ -89,6 +89,7 @@ def test_unknown_benchmark_lists_the_known_ones(monkeypatch: pytest.MonkeyPatch,
     seen: list[tuple[Path | None, bool]] = []
     fake = type(sys)("linkwork.bench")
     fake.BENCHMARKS = {"first": lambda json, quick: seen.append((json, quick)), "second": lambda json, quick: None}  # pyright: ignore
+    fake.FULL = ()  # pyright: ignore
     monkeypatch.setitem(sys.modules, "linkwork.bench", fake)
     monkeypatch.setattr(lw, "bench", fake, raising=False)
     assert called("bench", "third") == 2
