@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .errors import InputError
-from .kernel.adjoint import bar, end
+from .kernel.adjoint_names import bar, end
 from .kernel.running import Arrays
 from .model import MaximalState, Model, State
 from .spatial.gate import given_count, given_reals

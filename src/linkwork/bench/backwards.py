@@ -7,7 +7,7 @@ from functools import partial
 
 import numpy as np
 
-from ..kernel.adjoint import end
+from ..kernel.adjoint_names import end
 from ..model import Model, State
 from ..simulate import chosen_stepper
 from ..step_derivatives import METHOD, acting_model

@@ -19,7 +19,8 @@ import torch  # pyright: ignore[reportMissingImports]
 
 from ..elements.collection import collection
 from ..errors import InputError
-from ..kernel.adjoint import adjoint, bar, end, with_reversed_items
+from ..kernel.adjoint import adjoint, with_reversed_items
+from ..kernel.adjoint_names import bar, end
 from ..kernel.plans import Plans
 from ..kernel.running import run_plan
 from ..kernel.sweep import Algorithm

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..kernel.adjoint import adjoint, bar, end
+from ..kernel.adjoint import adjoint
+from ..kernel.adjoint_names import bar, end
 from .manifold import DIFFERENCE, INTEGRATE
 from .model import Model
 

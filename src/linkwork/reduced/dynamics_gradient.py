@@ -12,7 +12,8 @@ import numpy as np
 
 from ..elements.collection import collection
 from ..errors import InputError
-from ..kernel.adjoint import adjoint, bar, bars_of, end, with_reversed_items
+from ..kernel.adjoint import adjoint, with_reversed_items
+from ..kernel.adjoint_names import bar, bars_of, end
 from ..kernel.directional import with_slopes
 from ..kernel.plans import Plans
 from ..kernel.running import run_plan

@@ -9,7 +9,7 @@ Redundant rows share by the same proximal rounds, whose matrix is symmetric.
 
 from __future__ import annotations
 
-from ..kernel.adjoint import adjoint_of
+from ..kernel.adjoint_routines import adjoint_of
 from ..kernel.loops import Ints, Lane, Table, loops, where
 from .box_tangents import NEAR, ROUNDS, SOFT, entry
 from .box_walk import HUGE, NOTHING

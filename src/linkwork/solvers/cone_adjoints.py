@@ -13,7 +13,7 @@ and bar_A = bar_g x^T, bar_b = bar_g. The proximal rounds are transposed as well
 
 from __future__ import annotations
 
-from ..kernel.adjoint import adjoint_of
+from ..kernel.adjoint_routines import adjoint_of
 from ..kernel.loops import Ints, Lane, Table, loops, where
 from .box_adjoints import add_matrix_weights, keep_matrix
 from .box_tangents import NEAR, ROUNDS, SOFT, entry

@@ -16,7 +16,8 @@ import numpy as np
 
 from ..elements.collection import collection
 from ..errors import CompileError, InputError
-from ..kernel.adjoint import adjoint, bar, bars_of, with_reversed_items
+from ..kernel.adjoint import adjoint, with_reversed_items
+from ..kernel.adjoint_names import bar, bars_of
 from ..kernel.directional import with_slopes
 from ..kernel.first_writes import first_writes
 from ..kernel.plans import Plans

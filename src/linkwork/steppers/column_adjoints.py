@@ -12,7 +12,7 @@ import numpy as np
 
 from ..elements.collection import collection
 from ..errors import InputError
-from ..kernel.adjoint import bar, end
+from ..kernel.adjoint_names import bar, end
 from ..kernel.directional import companion, slopes_of
 from ..kernel.running import Arrays, run_plan
 from ..model import Model

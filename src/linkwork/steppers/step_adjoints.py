@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..kernel.adjoint import adjoint_of, at_the_end, without_adjoint
+from ..kernel.adjoint_routines import adjoint_of, at_the_end, without_adjoint
 from ..kernel.loops import Ints, Lane, any, loops, where
 from ..kernel.rounds_backwards import rounds_begin, runs_at_most
 from ..maximal import implicit_program as maximal_implicit
