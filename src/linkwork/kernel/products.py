@@ -83,6 +83,15 @@ def put_scaled(count: int, scale: float, A: Lane, a: int, B: Lane, b: int) -> No
         B[b + i] = scale * A[a + i]
 
 
+@in_one_lane(lambda symbol, width: turned_ir(symbol, width))
+def turn_rows(count: int, d1: float, d2: float, A: Lane, a: int, b: int) -> None:
+    """Rows of A from record a and record b on become d2 a - d1 b and d1 a + d2 b."""
+    for i in range(count):
+        across = d2 * A[a + i] - d1 * A[b + i]
+        A[b + i] = d1 * A[a + i] + d2 * A[b + i]
+        A[a + i] = across
+
+
 @in_one_lane(lambda symbol, width: entries_ir(symbol, width))
 def add_entries(count: int, A: Lane, a: int, S: Lane, s: int, B: Lane, b: int) -> None:
     """B += A S, entry by entry, from record b, a and s on."""
@@ -240,7 +249,7 @@ def _block(symbol: str, rows: int, vectors: int, width: int, masked: bool) -> st
     lines += ["  %bo = mul i64 %p, %B_row", "  %ao = mul i64 %p, %column"]
     for v in range(vectors):
         lines += [f"  %bo{v} = add i64 %bo, {v * width}", f"  %bp{v} = getelementptr double, ptr %B, i64 %bo{v}"]
-        lines.append(_load(f"%b{v}", f"%bp{v}", width, mask))
+        lines.append(load_vector(f"%b{v}", f"%bp{v}", width, mask))
     zeros = ", ".join(["i32 0"] * width)
     for r in range(rows):
         lines += [f"  %ar{r} = mul i64 %row, {r}", f"  %ap{r} = add i64 %ao, %ar{r}"]
@@ -255,13 +264,13 @@ def _block(symbol: str, rows: int, vectors: int, width: int, masked: bool) -> st
     lines += [f"  %si = insertelement {kind} poison, double %scale, i64 0"]
     lines += [f"  %sv = shufflevector {kind} %si, {kind} poison, <{width} x i32> <{zeros}>"]
     for r, v in places:
-        lines.append(_load(f"%c{r}.{v}", f"%cp{r}.{v}", width, mask))
+        lines.append(load_vector(f"%c{r}.{v}", f"%cp{r}.{v}", width, mask))
         lines.append(f"  %f{r}.{v} = call {kind} @llvm.fma.v{width}f64({kind} %sv, {kind} %e{r}.{v}, {kind} %c{r}.{v})")
-        lines.append(_store(f"%f{r}.{v}", f"%cp{r}.{v}", width, mask))
+        lines.append(store_vector(f"%f{r}.{v}", f"%cp{r}.{v}", width, mask))
     return "\n".join([*lines, "  ret void", "}"])
 
 
-def _splat(name: str, value: str, width: int) -> list[str]:
+def splat(name: str, value: str, width: int) -> list[str]:
     """`%name`: a number in all places of a vector."""
     kind, zeros = f"<{width} x double>", ", ".join(["i32 0"] * width)
     return [
@@ -273,7 +282,6 @@ def _splat(name: str, value: str, width: int) -> list[str]:
 def _vectors(count: str, width: int, body: Callable[[str, str], list[str]]) -> list[str]:
     """`body(name, mask)` for every vector of so many numbers, the last one under a mask; `%name.j` is where it begins. The block
     before them is `start`, the one behind them `end`."""
-    kind, counted = f"<{width} x i64>", ", ".join(f"i64 {i}" for i in range(width))
     return [
         "  br label %w",
         "w:",
@@ -290,22 +298,32 @@ def _vectors(count: str, width: int, body: Callable[[str, str], list[str]]) -> l
         "  %p.some = icmp sgt i64 %p.room, 0",
         "  br i1 %p.some, label %p.go, label %end",
         "p.go:",
-        f"  %p.one = insertelement {kind} poison, i64 %p.room, i64 0",
-        f"  %p.all = shufflevector {kind} %p.one, {kind} poison, <{width} x i32> <{', '.join(['i32 0'] * width)}>",
-        f"  %p.mask = icmp slt {kind} <{counted}>, %p.all",
+        *mask_below("p.mask", "%p.room", width),
         *body("p", f", <{width} x i1> %p.mask"),
         "  br label %end",
     ]
 
 
-def _load(to: str, at: str, width: int, mask: str) -> str:
+def mask_below(name: str, count: str, width: int) -> list[str]:
+    """`%name`: true in the first so many places of a vector."""
+    kind, counted = f"<{width} x i64>", ", ".join(f"i64 {i}" for i in range(width))
+    return [
+        f"  %{name}.one = insertelement {kind} poison, i64 {count}, i64 0",
+        f"  %{name}.all = shufflevector {kind} %{name}.one, {kind} poison, <{width} x i32> zeroinitializer",
+        f"  %{name} = icmp slt {kind} <{counted}>, %{name}.all",
+    ]
+
+
+def load_vector(to: str, at: str, width: int, mask: str) -> str:
+    """`to`: the vector that begins at an address; under a mask, zeros elsewhere."""
     kind = f"<{width} x double>"
     if mask:
         return f"  {to} = call {kind} @llvm.masked.load.v{width}f64.p0(ptr {at}, i32 8{mask}, {kind} zeroinitializer)"
     return f"  {to} = load {kind}, ptr {at}, align 8"
 
 
-def _store(value: str, at: str, width: int, mask: str) -> str:
+def store_vector(value: str, at: str, width: int, mask: str) -> str:
+    """Store a vector where it begins; under a mask, part of it."""
     kind = f"<{width} x double>"
     if mask:
         return f"  call void @llvm.masked.store.v{width}f64.p0({kind} {value}, ptr {at}, i32 8{mask})"
@@ -320,19 +338,47 @@ def scaled_ir(symbol: str, width: int, onto: bool) -> str:
         found = [
             f"  %{x}.a = getelementptr double, ptr %from, i64 %{x}.j",
             f"  %{x}.b = getelementptr double, ptr %to, i64 %{x}.j",
-            _load(f"%{x}.u", f"%{x}.a", width, mask),
+            load_vector(f"%{x}.u", f"%{x}.a", width, mask),
         ]
         if onto:
-            found.append(_load(f"%{x}.v", f"%{x}.b", width, mask))
+            found.append(load_vector(f"%{x}.v", f"%{x}.b", width, mask))
             found.append(f"  %{x}.s = call {kind} @llvm.fma.v{width}f64({kind} %sv, {kind} %{x}.u, {kind} %{x}.v)")
         else:
             found.append(f"  %{x}.s = fmul {kind} %sv, %{x}.u")
-        return [*found, _store(f"%{x}.s", f"%{x}.b", width, mask)]
+        return [*found, store_vector(f"%{x}.s", f"%{x}.b", width, mask)]
 
     head = f"define internal void @{symbol}(i64 %count, double %scale, ptr %A, i64 %a, ptr %B, i64 %b) #0 {{"
     begin = ["  %from = getelementptr double, ptr %A, i64 %a", "  %to = getelementptr double, ptr %B, i64 %b"]
-    lines = [head, "start:", *begin, *_splat("sv", "%scale", width), *_vectors("%count", width, body)]
+    lines = [head, "start:", *begin, *splat("sv", "%scale", width), *_vectors("%count", width, body)]
     return "\n".join([*lines, "end:", "  ret void", "}"])
+
+
+def turned_ir(symbol: str, width: int) -> str:
+    """The function of `turn_rows`'s parameters."""
+    kind = f"<{width} x double>"
+
+    def fma(to: str, a: str, b: str, x: str) -> str:
+        return f"  {to} = call {kind} @llvm.fma.v{width}f64({kind} {a}, {kind} {b}, {kind} {x})"
+
+    def body(x: str, mask: str) -> list[str]:
+        found = []
+        for name in "ab":
+            found.append(f"  %{x}.{name} = getelementptr double, ptr %from.{name}, i64 %{x}.j")
+            found.append(load_vector(f"%{x}.{name}x", f"%{x}.{name}", width, mask))
+        return [
+            *found,
+            f"  %{x}.s = fmul {kind} %s2, %{x}.ax",
+            f"  %{x}.t = fmul {kind} %s1, %{x}.ax",
+            fma(f"%{x}.across", "%m1", f"%{x}.bx", f"%{x}.s"),
+            fma(f"%{x}.along", "%s2", f"%{x}.bx", f"%{x}.t"),
+            store_vector(f"%{x}.across", f"%{x}.a", width, mask),
+            store_vector(f"%{x}.along", f"%{x}.b", width, mask),
+        ]
+
+    head = f"define internal void @{symbol}(i64 %count, double %d1, double %d2, ptr %A, i64 %a, i64 %b) #0 {{"
+    begin = [f"  %from.{name} = getelementptr double, ptr %A, i64 %{name}" for name in "ab"] + ["  %less = fneg double %d1"]
+    begin += [line for name, value in (("s1", "%d1"), ("s2", "%d2"), ("m1", "%less")) for line in splat(name, value, width)]
+    return "\n".join([head, "start:", *begin, *_vectors("%count", width, body), "end:", "  ret void", "}"])
 
 
 def entries_ir(symbol: str, width: int) -> str:
@@ -343,11 +389,11 @@ def entries_ir(symbol: str, width: int) -> str:
         found = []
         for name in "asb":
             found.append(f"  %{x}.{name} = getelementptr double, ptr %from.{name}, i64 %{x}.j")
-            found.append(_load(f"%{x}.{name}x", f"%{x}.{name}", width, mask))
+            found.append(load_vector(f"%{x}.{name}x", f"%{x}.{name}", width, mask))
         return [
             *found,
             f"  %{x}.t = call {kind} @llvm.fma.v{width}f64({kind} %{x}.ax, {kind} %{x}.sx, {kind} %{x}.bx)",
-            _store(f"%{x}.t", f"%{x}.b", width, mask),
+            store_vector(f"%{x}.t", f"%{x}.b", width, mask),
         ]
 
     head = f"define internal void @{symbol}(i64 %count, ptr %A, i64 %a, ptr %S, i64 %s, ptr %B, i64 %b) #0 {{"
@@ -375,7 +421,7 @@ def _triangle(symbol: str, rows: int, width: int, lower: bool, given: str) -> st
         lines += [f"  %o{i}.{k} = mul i64 %A_row, {i}", f"  %f{i}.{k} = add i64 %o{i}.{k}, {k}"]
         lines += [f"  %g{i}.{k} = add i64 %f{i}.{k}, %at", f"  %h{i}.{k} = getelementptr double, ptr %A, i64 %g{i}.{k}"]
         lines += [f"  %l{i}.{k} = load double, ptr %h{i}.{k}, align 8", f"  %m{i}.{k} = fneg double %l{i}.{k}"]
-        lines += _splat(f"v{i}.{k}", f"%l{i}.{k}" if i == k else f"%m{i}.{k}", width)
+        lines += splat(f"v{i}.{k}", f"%l{i}.{k}" if i == k else f"%m{i}.{k}", width)
     for i in range(rows):
         lines += [f"  %xo{i} = mul i64 %n, {i}", f"  %xc{i} = add i64 %xo{i}, %c"]
         lines.append(f"  %xp{i} = getelementptr double, ptr %x, i64 %xc{i}")
@@ -384,7 +430,7 @@ def _triangle(symbol: str, rows: int, width: int, lower: bool, given: str) -> st
         out, now = [], {}
         for i in range(rows):
             out.append(f"  %{x}.p{i} = getelementptr double, ptr %xp{i}, i64 %{x}.j")
-            out.append(_load(f"%{x}.x{i}", f"%{x}.p{i}", width, mask))
+            out.append(load_vector(f"%{x}.x{i}", f"%{x}.p{i}", width, mask))
             now[i] = f"%{x}.x{i}"
         for i in range(rows) if lower else reversed(range(rows)):
             for k in range(i) if lower else range(i + 1, rows):
@@ -394,7 +440,7 @@ def _triangle(symbol: str, rows: int, width: int, lower: bool, given: str) -> st
             if not lower:
                 out.append(f"  %{x}.e{i} = fmul {kind} {now[i]}, %v{i}.{i}")
                 now[i] = f"%{x}.e{i}"
-        return [*out, *(_store(now[i], f"%{x}.p{i}", width, mask) for i in range(rows))]
+        return [*out, *(store_vector(now[i], f"%{x}.p{i}", width, mask) for i in range(rows))]
 
     return "\n".join([*lines, *_vectors("%n", width, body), "end:", "  ret void", "}"])
 
@@ -431,7 +477,7 @@ rest:
   %room.1 = insertelement <{width} x i64> poison, i64 %room, i64 0
   %rooms = shufflevector <{width} x i64> %room.1, <{width} x i64> poison, <{width} x i32> zeroinitializer
   %mask = icmp slt <{width} x i64> <{counted}>, %rooms
-{_load("%last", "%at", width, f", <{width} x i1> %mask")}
+{load_vector("%last", "%at", width, f", <{width} x i1> %mask")}
   %last.size = call {kind} @llvm.fabs.{suffix}({kind} %last)
   %all{width} = call {kind} @llvm.maximum.{suffix}({kind} %most, {kind} %last.size)
 {reduced}

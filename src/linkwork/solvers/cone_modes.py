@@ -12,6 +12,7 @@ So columns and rows of A are turned into d and e, some are left out, and some ad
 from __future__ import annotations
 
 from ..kernel.loops import Ints, Lane, any, loops, sqrt, where
+from ..kernel.products import put_scaled, turn_rows
 from .cone_rows import motions
 from .extremes import clipped, larger, smaller
 from .lu import factor_lu, solve_lu
@@ -103,45 +104,50 @@ def list_unknowns(m: int, kinds: Ints, keep: Lane, order: Ints) -> int:
 @loops
 def modal_matrix(n: int, m: int, kinds: Ints, A: Lane, keep: Lane, turn: Lane, more: Lane, order: Ints, T: Lane) -> None:
     """The system of the modes, T (n, n): columns and rows of A turned, left out, and added to."""
-    for p in range(n):
-        for q in range(n):
-            T[p * n + q] = A[order[p] * m + order[q]]
-    for q in range(n):  # columns: n + mu d, across d, along d
-        i = order[q]
-        kind = kinds[i]
-        if kind == 1 and any(keep[i + 2] < keep[i]):
-            d1 = turn[i + 1]
-            d2 = turn[i + 2]
+    for q in range(n):  # columns; of a contact that slides n + mu d, across d, along d
+        k = order[q]
+        kind = kinds[k]
+        if kind == 1 and any(keep[k + 2] < 1.0):
+            d1 = turn[k + 1]
+            d2 = turn[k + 2]
+            mu = turn[k]
+            normal = keep[k]
+            across = keep[k + 1]
+            sticks = keep[k + 2]
             for p in range(n):
-                a = p * n + q
-                along = d1 * T[a + 1] + d2 * T[a + 2]
-                T[a] += turn[i] * along
-                T[a + 1] = d2 * T[a + 1] - d1 * T[a + 2]
-                T[a + 2] = along
+                t = p * n + q
+                a = order[p] * m + k
+                along = d1 * A[a + 1] + d2 * A[a + 2]
+                T[t] = (A[a] + mu * along) * normal
+                T[t + 1] = (d2 * A[a + 1] - d1 * A[a + 2]) * across
+                T[t + 2] = along * sticks
+        elif kind == 1:
+            for p in range(n):
+                t = p * n + q
+                a = order[p] * m + k
+                T[t] = A[a]
+                T[t + 1] = A[a + 1]
+                T[t + 2] = A[a + 2]
+        elif kind < 1:
+            here = keep[k]
+            for p in range(n):
+                T[p * n + q] = A[order[p] * m + k] * here
     for i in range(m):  # what follows a normal row at its bound
         kind = kinds[i]
         if kind < 0 and any(abs(turn[i]) > 0.0):
             for q in range(n):
                 if order[q] == i + kind:
                     for p in range(n):
-                        T[p * n + q] += turn[i] * A[order[p] * m + i]
+                        T[p * n + q] += turn[i] * A[order[p] * m + i] * keep[order[q]]
     for p in range(n):  # rows
         i = order[p]
         kind = kinds[i]
         if kind == 1 and any(keep[i + 2] < keep[i]):
-            d1 = turn[i + 1]
-            d2 = turn[i + 2]
-            for q in range(n):
-                a = p * n + q
-                across = d2 * T[a + n] - d1 * T[a + 2 * n]
-                T[a + 2 * n] = d1 * T[a + n] + d2 * T[a + 2 * n]
-                T[a + n] = across
+            turn_rows(n, turn[i + 1], turn[i + 2], T, (p + 1) * n, (p + 2) * n)
     for p in range(n):
         here = keep[order[p]]
         if any(here < 1.0):
-            for q in range(n):
-                T[p * n + q] = T[p * n + q] * here
-                T[q * n + p] = T[q * n + p] * here
+            put_scaled(n, here, T, p * n, T, p * n)
     for p in range(n):
         T[p * n + p] += more[order[p]]
 

@@ -7,6 +7,7 @@ Rows are scaled to a unit diagonal, the three of a Coulomb cone alike, so that i
 from __future__ import annotations
 
 from ..kernel.loops import Ints, Lane, Strided, loops, sqrt, where
+from ..kernel.row_sums import motions
 from .contact_block import solve_contact
 from .extremes import clipped, larger, smaller
 
@@ -14,46 +15,6 @@ BLOCK = 1e-10  # relative weight of the last solution in the solve of one contac
 EMPTY = 1e-14  # of the largest diagonal: rows that answer less drop out
 HUGE = 1e300
 LARGEST = 1e4  # of b: larger x do not count among the largest terms, as they may grow without bound in a jam
-
-
-@loops
-def motions(m: int, A: Lane, b: Lane, x: Lane, u: Lane) -> None:
-    """u = A x + b; eight rows at a time, so that no sum waits for itself; the last eight may be some of those before again."""
-    if m < 8:
-        for i in range(m):
-            s = b[i]
-            for k in range(m):
-                s += A[i * m + k] * x[k]
-            u[i] = s
-        return
-    for j in range(0, m, 8):
-        i = min(j, m - 8)
-        a = i * m
-        s0 = b[i]
-        s1 = b[i + 1]
-        s2 = b[i + 2]
-        s3 = b[i + 3]
-        s4 = b[i + 4]
-        s5 = b[i + 5]
-        s6 = b[i + 6]
-        s7 = b[i + 7]
-        for k in range(m):
-            s0 += A[a + k] * x[k]
-            s1 += A[a + m + k] * x[k]
-            s2 += A[a + 2 * m + k] * x[k]
-            s3 += A[a + 3 * m + k] * x[k]
-            s4 += A[a + 4 * m + k] * x[k]
-            s5 += A[a + 5 * m + k] * x[k]
-            s6 += A[a + 6 * m + k] * x[k]
-            s7 += A[a + 7 * m + k] * x[k]
-        u[i] = s0
-        u[i + 1] = s1
-        u[i + 2] = s2
-        u[i + 3] = s3
-        u[i + 4] = s4
-        u[i + 5] = s5
-        u[i + 6] = s6
-        u[i + 7] = s7
 
 
 @loops

@@ -6,14 +6,15 @@ row, with ones on the diagonal of L,
     L_ij = (A_ij - sum_{k < j} L_ik U_kj) / U_jj   (j < i),    U_ij = A_ij - sum_{k < i} L_ik U_kj   (j >= i)
 
 Rows go in fours, against pairs of columns: eight sums at a time, which share their factors, as a core starts two products and
-sums in a cycle and each takes four (see `dense`). Each sum has its terms in the order of k, whatever is done beside it.
+sums in a cycle and each takes four (see `dense`). Each sum has its terms in the order of k, whatever is done beside it; so one
+lane, in which vectors run along the rows (`lu_text`), rounds alike.
 """
 
 from __future__ import annotations
 
 from ..kernel.loops import Lane, loops, where
-
-NONE = 1e-300  # a pivot below is none
+from ..kernel.products import in_one_lane
+from .lu_text import NONE, factor_ir
 
 
 @loops
@@ -22,7 +23,7 @@ def reciprocal_pivot(pivot: float) -> float:
     return where(abs(pivot) > NONE, 1.0 / pivot, 0.0)
 
 
-@loops
+@in_one_lane(factor_ir)
 def factor_lu(n: int, A: Lane) -> None:
     """L and U in place of A (n, n), row by row; on the diagonal 1 / U_ii, or 0 for a pivot that is none; n^3 / 3."""
     for i in range(0, n - 3, 4):

@@ -18,7 +18,9 @@ from linkwork.kernel.products import (
     put_scaled,
     solve_lower,
     solve_upper,
+    turn_rows,
 )
+from linkwork.kernel.row_sums import motions
 
 
 @pytest.mark.parametrize(("m", "n", "k"), [(1, 1, 1), (4, 16, 3), (5, 17, 7), (9, 38, 24), (3, 9, 0), (0, 4, 2), (7, 31, 5)])
@@ -107,3 +109,32 @@ def test_largest_entry(count: int, width: int) -> None:
     lanes, out = A if width == 1 else np.repeat(A[:, None], width, axis=1), np.zeros(1 if width == 1 else (1, width))
     largest_of.call(Lanes(width), count, lanes, out)
     assert np.all(out == np.abs(A[:count]).max())
+
+
+@pytest.mark.parametrize("count", [0, 3, 8, 21])
+def test_turned_rows(count: int) -> None:
+    A = np.random.default_rng(count).normal(size=60)
+    one, many = A.copy(), np.repeat(A[:, None], 4, axis=1)
+    turn_rows.call(Lanes(1), count, 0.6, 0.8, one, 2, 30)
+    turn_rows.call(Lanes(4), count, 0.6, 0.8, many, 2, 30)
+    wanted, a, b = A.copy(), A[2 : 2 + count], A[30 : 30 + count]
+    wanted[2 : 2 + count], wanted[30 : 30 + count] = 0.8 * a - 0.6 * b, 0.6 * a + 0.8 * b
+    assert np.allclose(one, wanted, atol=1e-15)
+    assert np.array_equal(one, many[:, 1])
+
+
+@pytest.mark.parametrize("m", [1, 2, 3, 4, 5, 8, 11, 21, 30])
+def test_motions(m: int) -> None:
+    rng = np.random.default_rng(m)
+    A, b, x = rng.normal(size=(m * m, 4)), rng.normal(size=(m, 4)), rng.normal(size=(m, 4))
+    u, plain = np.zeros((m, 4)), np.zeros((m, 4))
+    motions.call(Lanes(4), m, A, b, x, u)
+    motions(m, A, b, x, plain)
+    assert np.allclose(u, plain, atol=1e-13)
+    assert np.allclose(u, np.einsum("ikl,kl->il", A.reshape(m, m, 4), x) + b, atol=1e-13)
+    for k in range(4):
+        around = np.full(m + 8, 7.5)
+        alone = [y[:, k].copy() for y in (A, b, x)]
+        motions.call(Lanes(1), m, *alone, around[4:-4])
+        assert np.array_equal(around[4:-4], u[:, k])
+        assert np.all(around[:4] == 7.5) and np.all(around[-4:] == 7.5)

@@ -25,6 +25,21 @@ def test_systems_with_a_definite_symmetric_part(n: int, lanes: int) -> None:
     assert np.allclose(x, y, atol=1e-12)
 
 
+@pytest.mark.parametrize("n", [*range(1, 30), 41, 64])
+def test_one_lane_rounds_as_several_do(n: int) -> None:
+    """Vectors run along its rows; nothing around the matrix is touched."""
+    A = np.random.default_rng(n).normal(size=(4, n, n)) + 3.0 * np.sqrt(n) * np.eye(n)
+    T = A.reshape(4, -1).T.copy(order="C")
+    factor_lu.call(Lanes(4), n, T)
+    for k in range(4):
+        around = np.full(n * n + 8, 7.5)
+        alone = around[4:-4]
+        alone[:] = A[k].reshape(-1)
+        factor_lu.call(Lanes(1), n, alone)
+        assert np.array_equal(alone, T[:, k])
+        assert np.all(around[:4] == 7.5) and np.all(around[-4:] == 7.5)
+
+
 def test_a_pivot_that_is_none_leaves_its_unknown_out() -> None:
     T, x = np.zeros(1), np.ones(1)
     factor_lu(1, T)
