@@ -137,4 +137,5 @@ def test_motions(m: int) -> None:
         alone = [y[:, k].copy() for y in (A, b, x)]
         motions.call(Lanes(1), m, *alone, around[4:-4])
         assert np.array_equal(around[4:-4], u[:, k])
-        assert np.all(around[:4] == 7.5) and np.all(around[-4:] == 7.5)
+        assert np.all(around[:4] == 7.5)
+        assert np.all(around[-4:] == 7.5)

@@ -37,7 +37,8 @@ def test_one_lane_rounds_as_several_do(n: int) -> None:
         alone[:] = A[k].reshape(-1)
         factor_lu.call(Lanes(1), n, alone)
         assert np.array_equal(alone, T[:, k])
-        assert np.all(around[:4] == 7.5) and np.all(around[-4:] == 7.5)
+        assert np.all(around[:4] == 7.5)
+        assert np.all(around[-4:] == 7.5)
 
 
 def test_a_pivot_that_is_none_leaves_its_unknown_out() -> None:
