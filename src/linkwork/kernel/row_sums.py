@@ -9,7 +9,7 @@ run, rounds alike.
 from __future__ import annotations
 
 from .loops import Lane
-from .products import in_one_lane, load_vector, mask_below
+from .products import in_one_lane, load_ir, mask_below
 
 WIDE = 4  # rows at a time, and numbers of a vector
 KIND = f"<{WIDE} x double>"
@@ -111,10 +111,10 @@ def _rows(symbol: str, rows: int) -> str:
 
 def _terms(rows: int, k: str, mask: str, before: str, after: str) -> list[str]:
     """Four more terms of the rows, from column k on; names of sums before and after."""
-    lines = [f"  %x.{after} = getelementptr double, ptr %x, i64 {k}", load_vector(f"%xs.{after}", f"%x.{after}", WIDE, mask)]
+    lines = [f"  %x.{after} = getelementptr double, ptr %x, i64 {k}", load_ir(f"%xs.{after}", f"%x.{after}", WIDE, mask)]
     for r in range(rows):
         lines.append(f"  %p{r}.{after} = getelementptr double, ptr %A{r}, i64 {k}")
-        lines.append(load_vector(f"%a{r}.{after}", f"%p{r}.{after}", WIDE, mask))
+        lines.append(load_ir(f"%a{r}.{after}", f"%p{r}.{after}", WIDE, mask))
         given = f"{KIND} %a{r}.{after}, {KIND} %xs.{after}, {KIND} %{before}{r}"
         lines.append(f"  %{after}{r} = call {KIND} @llvm.fma.v{WIDE}f64({given})")
     return lines

@@ -11,7 +11,7 @@ is what caches forward at once. The last of a row ends with the row, and begins 
 from __future__ import annotations
 
 from ..kernel.lanes import Lanes
-from ..kernel.products import splat
+from ..kernel.products import splat_ir
 
 WIDE = 4  # numbers of a vector, and pivots at a time
 MOST = 5  # vectors of columns beside one another: as many as there are registers for
@@ -140,7 +140,7 @@ def behind_ir(symbol: str, vectors: int) -> str:
         for s in range(q):
             lines += [f"  %lk{q}.{s} = add i64 %k, {s}", f"  %lp{q}.{s} = getelementptr double, ptr %at{q}, i64 %lk{q}.{s}"]
             lines += [f"  %lq{q}.{s} = load double, ptr %lp{q}.{s}, align 8", f"  %lm{q}.{s} = fneg double %lq{q}.{s}"]
-            lines += splat(f"l{q}.{s}", f"%lm{q}.{s}", WIDE)
+            lines += splat_ir(f"l{q}.{s}", f"%lm{q}.{s}", WIDE)
     among = {(q, s): f"%l{q}.{s}" for q in range(WIDE) for s in range(q)}
     u = _losing(lines, "u", vectors, {q: f"%at{q}" for q in range(WIDE)}, among, {})
     lines += [f"  %first = add i64 %k, {WIDE}", "  %some = icmp slt i64 %first, %n", "  br i1 %some, label %loop, label %end"]
@@ -148,7 +148,7 @@ def behind_ir(symbol: str, vectors: int) -> str:
     lines += ["  %at = getelementptr double, ptr %A, i64 %begin", "  %to = getelementptr double, ptr %at, i64 %k"]
     for q in range(WIDE):
         lines += [f"  %mp{q} = getelementptr double, ptr %to, i64 {q}", f"  %ml{q} = load double, ptr %mp{q}, align 8"]
-        lines += [f"  %mm{q} = fneg double %ml{q}", *splat(f"m{q}", f"%mm{q}", WIDE)]
+        lines += [f"  %mm{q} = fneg double %ml{q}", *splat_ir(f"m{q}", f"%mm{q}", WIDE)]
     _losing(lines, "x", vectors, {WIDE: "%at"}, {(WIDE, q): f"%m{q}" for q in range(WIDE)}, u)
     lines += ["  %next = add i64 %i, 1", "  %more = icmp slt i64 %next, %n", "  br i1 %more, label %loop, label %end"]
     return "\n".join([*lines, "end:", "  ret void", "}"])
