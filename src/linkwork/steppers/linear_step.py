@@ -11,7 +11,8 @@ so that with E = d(inverse dynamics)/dq under the motion and the forces of each 
     da1 = M^-1 (dtau + dQ - E1 dq - C_v dv),                    dd = M^-1 (d(G^T x) - E_d dq + G^T dx),
     da  = M^-1 (dtau + dQ - E_a dq - C_v(w) (dv + h/2 da1)),    du = slopes of u on ports, times their columns, + G (J dd).
 
-What is pushed out follows in the same way from its own multipliers. `steppers.derivatives` runs the whole step on dual numbers
+They are not found column by column: what all right-hand sides do to v' comes first, rows included (`linear_free`,
+`linear_rows`). What is pushed out follows from its own multipliers. `steppers.derivatives` runs the whole step on dual numbers
 instead, for any stepper and number of steps: the same numbers, by another way.
 """
 
@@ -168,7 +169,7 @@ class Memory:
         unwanted = ("x", "left", *(() if step.middle else ("first_a",)))
         names = [name for name, f in algorithm.fields.items() if f.kind == "output" and name not in unwanted]
         self.out: Arrays = {name: np.zeros((batch, plans.size(algorithm, name))) for name in names}
-        self.out |= {name: a[:, k] for name, k in step.at.items()}
+        self.out |= {name: a[:, k] for name, k in step.at.items() if name != "a"}
         under = {"held_change": "pressed", "shift": "pressed_out"}
         self.out |= {under[name]: external[:, k] for name, k in step.at.items() if name in under}
         forward = _call(plans, algorithm, self.inputs, self.out, batch)
@@ -218,7 +219,7 @@ class Memory:
     def _columns(self, step: LinearStep, ports: Plans, found: np.ndarray) -> Call:
         """Columns at ports."""
         motions = self.motions
-        told = {"q": motions["q"][:, 0], "v": motions["v"][:, 0], "a": motions["a"][:, 0]}
+        told = {"q": motions["q"][:, 0], "v": motions["v"][:, 0], "a": self.out["a"]}
         told |= {"v_start": self.inputs["v"], "v_free": self._free}
         further = {"v_held": "held_change", "v_out": "shift"}
         told |= {name: motions["a"][:, step.at[of]] for name, of in further.items() if of in step.at}
