@@ -30,11 +30,11 @@ from .linear_free import (
     add_velocities,
     carry_to_middle,
     clear_slopes,
-    diagonal_slopes,
     forces_on_velocities,
     lay_answers,
     lay_motions,
     no_slopes,
+    take_diagonal_slopes,
     take_slopes,
 )
 from .linear_out import (
@@ -146,7 +146,7 @@ class DenseProgram:
             "right": 6 * step.widest * n,
             "late": Q,
             "h": 1,
-            **dict.fromkeys(("damping", "K_diagonal", "D_diagonal", "damping_left"), n),
+            **dict.fromkeys(("damping", "damping_left"), n),
             "result": 6 * n * n + R,
             "at_ports": len(COLUMNS) * 6 * len(step.bodies) * n,
             "pushed_q": model.nq,
@@ -290,7 +290,7 @@ class DenseProgram:
     def _slopes(self) -> list[Step]:
         """Of forces."""
         step = self.step
-        found: list[Step] = [routine(diagonal_slopes if self._alone else no_slopes)]
+        found: list[Step] = [routine(take_diagonal_slopes if self._alone else no_slopes)]
         if step.forces is None or self._alone:
             return found
         found += [self._put(part) for part in self.linear.force_parts]

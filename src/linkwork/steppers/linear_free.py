@@ -17,7 +17,7 @@ Matrices lie row by row: n is nv.
 from __future__ import annotations
 
 from ..kernel.loops import Lane, Table, loops
-from ..kernel.products import add_entries, add_product, add_scaled, clear, copy, put_scaled
+from ..kernel.products import add_entries, add_product, add_scaled, clear, copy, put_product, put_scaled
 
 FREE, FIRST = 0, 1  # motions of the tree
 
@@ -62,31 +62,32 @@ def lay_motions(
 
 # --- forces ------------------------------------------------------------------------------------------------------------------
 @loops
-def no_slopes(nv: int, damping: Lane, K_diagonal: Lane, D_diagonal: Lane, damping_left: Lane) -> None:
+def no_slopes(nv: int, damping: Lane, damping_left: Lane) -> None:
     """No forces."""
-    clear(nv, K_diagonal)
-    clear(nv, D_diagonal)
     copy(nv, damping, 0, damping_left, 0)
 
 
 @loops
-def diagonal_slopes(
+def take_diagonal_slopes(
     nv: int,
+    middle: int,
     forces: int,
     force_dof: Table,
     damping: Lane,
     K_slopes: Lane,
     D_slopes: Lane,
-    K_diagonal: Lane,
-    D_diagonal: Lane,
     damping_left: Lane,
+    E: Lane,
+    V: Lane,
 ) -> None:
-    """Forces of which each acts on one degree of freedom."""
-    no_slopes(nv, damping, K_diagonal, D_diagonal, damping_left)
+    """E - K and V - D instead of E and V of the free motions, of forces of which each acts on one degree of freedom."""
+    no_slopes(nv, damping, damping_left)
     for e in range(forces):
-        K_diagonal[force_dof[e]] += K_slopes[e]
-        D_diagonal[force_dof[e]] += D_slopes[e]
-        damping_left[force_dof[e]] -= D_slopes[e]
+        i = force_dof[e]
+        damping_left[i] -= D_slopes[e]
+        for motion in range(1 + middle):
+            E[(motion * nv + i) * nv + i] -= K_slopes[e]
+            V[(motion * nv + i) * nv + i] -= D_slopes[e]
 
 
 @loops
@@ -98,7 +99,7 @@ def clear_slopes(nv: int, K_joints: Lane, D_joints: Lane) -> None:
 
 @loops
 def take_slopes(nv: int, middle: int, K_joints: Lane, D_joints: Lane, E: Lane, V: Lane) -> None:
-    """E - K and V - D instead of E and V of the free motions."""
+    """The same of other forces."""
     for motion in range(1 + middle):
         add_scaled(nv * nv, -1.0, K_joints, 0, E, motion * nv * nv)
         add_scaled(nv * nv, -1.0, D_joints, 0, V, motion * nv * nv)
@@ -106,41 +107,20 @@ def take_slopes(nv: int, middle: int, K_joints: Lane, D_joints: Lane, E: Lane, V
 
 # --- what they do to numbers that are watched --------------------------------------------------------------------------------
 @loops
-def add_answers(
-    rows: int,
-    nv: int,
-    motion: int,
-    X: Lane,
-    E: Lane,
-    V: Lane,
-    K_diagonal: Lane,
-    D_diagonal: Lane,
-    out: Lane,
-    o: int,
-) -> None:
-    """out (rows, 3 n) += X (K - E, D - V, 1), of the right-hand sides of a motion; X (rows, n)."""
-    n = nv
-    w = 3 * n
-    e = motion * n * n
-    add_product(rows, n, n, -1.0, X, 0, n, 1, E, e, n, out, o, w)
-    add_product(rows, n, n, -1.0, X, 0, n, 1, V, e, n, out, o + n, w)
-    for i in range(rows):
-        add_entries(n, X, i * n, K_diagonal, 0, out, o + i * w)
-        add_entries(n, X, i * n, D_diagonal, 0, out, o + i * w + n)
-        add_scaled(n, 1.0, X, i * n, out, o + i * w + 2 * n)
-
-
-@loops
 def forces_on_velocities(nv: int, h: Lane, M_inverse: Lane, X: Lane) -> None:
     """X of v', no row in force: h M^-1."""
     put_scaled(nv * nv, h[0], M_inverse, 0, X, 0)
 
 
 @loops
-def lay_answers(rows: int, nv: int, E: Lane, V: Lane, K_diagonal: Lane, D_diagonal: Lane, X: Lane, out: Lane, o: int) -> None:
-    """X ra."""
-    clear(3 * rows * nv, out[o:])
-    add_answers(rows, nv, FREE, X, E, V, K_diagonal, D_diagonal, out, o)
+def lay_answers(rows: int, nv: int, E: Lane, V: Lane, X: Lane, out: Lane, o: int) -> None:
+    """X ra (rows, 3 n), from record o on; X (rows, n)."""
+    n = nv
+    e = FREE * n * n
+    put_product(rows, n, n, -1.0, X, 0, n, 1, E, e, n, out, o, 3 * n)
+    put_product(rows, n, n, -1.0, X, 0, n, 1, V, e, n, out, o + n, 3 * n)
+    for i in range(rows):
+        copy(n, X, i * n, out, o + (3 * i + 2) * n)
 
 
 @loops
@@ -170,23 +150,16 @@ def carry_to_middle(
 
 @loops
 def add_first_answers(
-    rows: int,
-    nv: int,
-    h: Lane,
-    E: Lane,
-    V: Lane,
-    K_diagonal: Lane,
-    D_diagonal: Lane,
-    M_inverse: Lane,
-    carried: Lane,
-    Y: Lane,
-    out: Lane,
-    o: int,
+    rows: int, nv: int, h: Lane, E: Lane, V: Lane, M_inverse: Lane, carried: Lane, Y: Lane, out: Lane, o: int
 ) -> None:
-    """Y r1 of slopes Z - X C_v(w) with the velocities of the middle of the step, which are carried there."""
-    clear(rows * nv, Y)
-    add_product(rows, nv, nv, 0.5 * h[0], carried, 0, nv, 1, M_inverse, 0, nv, Y, 0, nv)
-    add_answers(rows, nv, FIRST, Y, E, V, K_diagonal, D_diagonal, out, o)
+    """Y r1 more, of slopes Z - X C_v(w) with the velocities of the middle of the step, which are carried there."""
+    n = nv
+    e = FIRST * n * n
+    put_product(rows, n, n, 0.5 * h[0], carried, 0, n, 1, M_inverse, 0, n, Y, 0, n)
+    add_product(rows, n, n, -1.0, Y, 0, n, 1, E, e, n, out, o, 3 * n)
+    add_product(rows, n, n, -1.0, Y, 0, n, 1, V, e, n, out, o + n, 3 * n)
+    for i in range(rows):
+        add_scaled(n, 1.0, Y, i * n, out, o + (3 * i + 2) * n)
 
 
 @loops

@@ -9,7 +9,7 @@ where they may do so as fast. Where rows hold, w does not change; where they do 
 from __future__ import annotations
 
 from ..kernel.loops import Lane, Table, any, loops, where
-from ..kernel.products import add_product, add_scaled, clear, copy, put_scaled
+from ..kernel.products import add_product, add_scaled, clear, copy, put_product, put_scaled
 from ..rows.push_out import SOFT as PUSH_SOFT
 from .linear_ports import OF_Q, THREE
 from .linear_rows import solve_softly
@@ -102,8 +102,7 @@ def turning_rows(
 @loops
 def answer(nv: int, M_inverse: Lane, pressed_q: Lane, change_q: Lane) -> None:
     """M^-1 rd (nv, nv), multipliers held."""
-    clear(nv * nv, change_q)
-    add_product(nv, nv, nv, 1.0, M_inverse, 0, nv, 1, pressed_q, 0, nv, change_q, 0, nv)
+    put_product(nv, nv, nv, 1.0, M_inverse, 0, nv, 1, pressed_q, 0, nv, change_q, 0, nv)
 
 
 @loops
@@ -158,8 +157,7 @@ def lay_motion(
 ) -> None:
     """X of what displaced rows see of accelerations, and their slopes with the middle of the step, what is late with them."""
     n = nv
-    clear(displaced * n, X)
-    add_product(displaced, n, n, 1.0, out_on_accelerations, 0, n, 1, M_inverse, 0, n, X, 0, n)
+    put_product(displaced, n, n, 1.0, out_on_accelerations, 0, n, 1, M_inverse, 0, n, X, 0, n)
     for i in range(displaced):
         r = displaced_rows[i]
         add_scaled(n, late[i], on_middle, r * n, out_on_middle, i * n)

@@ -20,7 +20,17 @@ whatever g is: rows that others imply share, and where some contradict others th
 from __future__ import annotations
 
 from ..kernel.loops import Lane, Table, any, loops, maximum
-from ..kernel.products import add_product, add_scaled, clear, copy, largest_entry, put_scaled, solve_lower, solve_upper
+from ..kernel.products import (
+    add_product,
+    add_scaled,
+    clear,
+    copy,
+    largest_entry,
+    put_product,
+    put_scaled,
+    solve_lower,
+    solve_upper,
+)
 from ..solvers.box_tangents import SOFT
 from ..solvers.lu import factor_lu
 from .linear_free import FREE
@@ -185,8 +195,7 @@ def forces_through_rows(nv: int, rows: int, h: Lane, W: Lane, answered: Lane, X:
 @loops
 def forces_unlike(nv: int, rows: int, W: Lane, unlike_answered: Lane, lost: Lane, X: Lane) -> None:
     """The same of what rows see of accelerations alone: W^T F M^-1."""
-    clear(nv * nv, lost)
-    add_product(nv, nv, rows, 1.0, W, 0, 1, nv, unlike_answered, 0, nv, lost, 0, nv)
+    put_product(nv, nv, rows, 1.0, W, 0, 1, nv, unlike_answered, 0, nv, lost, 0, nv)
     add_scaled(nv * nv, 1.0, lost, 0, X, 0)
 
 
