@@ -266,7 +266,7 @@ def _block(symbol: str, rows: int, vectors: int, width: int, masked: bool, onto:
     lines += ["  %bo = mul i64 %p, %B_row", "  %ao = mul i64 %p, %column"]
     for v in range(vectors):
         lines += [f"  %bo{v} = add i64 %bo, {v * width}", f"  %bp{v} = getelementptr double, ptr %B, i64 %bo{v}"]
-        lines.append(_load(f"%b{v}", f"%bp{v}", width, mask))
+        lines.append(load_ir(f"%b{v}", f"%bp{v}", width, mask))
     zeros = ", ".join(["i32 0"] * width)
     for r in range(rows):
         lines += [f"  %ar{r} = mul i64 %row, {r}", f"  %ap{r} = add i64 %ao, %ar{r}"]
@@ -282,15 +282,15 @@ def _block(symbol: str, rows: int, vectors: int, width: int, masked: bool, onto:
     lines += [f"  %sv = shufflevector {kind} %si, {kind} poison, <{width} x i32> <{zeros}>"]
     for r, v in places:
         if onto:
-            lines.append(_load(f"%c{r}.{v}", f"%cp{r}.{v}", width, mask))
+            lines.append(load_ir(f"%c{r}.{v}", f"%cp{r}.{v}", width, mask))
             lines.append(f"  %f{r}.{v} = call {kind} @llvm.fma.v{width}f64({kind} %sv, {kind} %e{r}.{v}, {kind} %c{r}.{v})")
         else:
             lines.append(f"  %f{r}.{v} = fmul {kind} %sv, %e{r}.{v}")
-        lines.append(_store(f"%f{r}.{v}", f"%cp{r}.{v}", width, mask))
+        lines.append(store_ir(f"%f{r}.{v}", f"%cp{r}.{v}", width, mask))
     return "\n".join([*lines, "  ret void", "}"])
 
 
-def _splat(name: str, value: str, width: int) -> list[str]:
+def splat_ir(name: str, value: str, width: int) -> list[str]:
     """`%name`: a number in all places of a vector."""
     kind, zeros = f"<{width} x double>", ", ".join(["i32 0"] * width)
     return [
@@ -327,14 +327,16 @@ def _vectors(count: str, width: int, body: Callable[[str, str], list[str]]) -> l
     ]
 
 
-def _load(to: str, at: str, width: int, mask: str) -> str:
+def load_ir(to: str, at: str, width: int, mask: str) -> str:
+    """The line that loads a vector, of the numbers under a mask if there is one."""
     kind = f"<{width} x double>"
     if mask:
         return f"  {to} = call {kind} @llvm.masked.load.v{width}f64.p0(ptr {at}, i32 8{mask}, {kind} zeroinitializer)"
     return f"  {to} = load {kind}, ptr {at}, align 8"
 
 
-def _store(value: str, at: str, width: int, mask: str) -> str:
+def store_ir(value: str, at: str, width: int, mask: str) -> str:
+    """The line that stores one."""
     kind = f"<{width} x double>"
     if mask:
         return f"  call void @llvm.masked.store.v{width}f64.p0({kind} {value}, ptr {at}, i32 8{mask})"
@@ -349,18 +351,18 @@ def scaled_ir(symbol: str, width: int, onto: bool) -> str:
         found = [
             f"  %{x}.a = getelementptr double, ptr %from, i64 %{x}.j",
             f"  %{x}.b = getelementptr double, ptr %to, i64 %{x}.j",
-            _load(f"%{x}.u", f"%{x}.a", width, mask),
+            load_ir(f"%{x}.u", f"%{x}.a", width, mask),
         ]
         if onto:
-            found.append(_load(f"%{x}.v", f"%{x}.b", width, mask))
+            found.append(load_ir(f"%{x}.v", f"%{x}.b", width, mask))
             found.append(f"  %{x}.s = call {kind} @llvm.fma.v{width}f64({kind} %sv, {kind} %{x}.u, {kind} %{x}.v)")
         else:
             found.append(f"  %{x}.s = fmul {kind} %sv, %{x}.u")
-        return [*found, _store(f"%{x}.s", f"%{x}.b", width, mask)]
+        return [*found, store_ir(f"%{x}.s", f"%{x}.b", width, mask)]
 
     head = f"define internal void @{symbol}(i64 %count, double %scale, ptr %A, i64 %a, ptr %B, i64 %b) #0 {{"
     begin = ["  %from = getelementptr double, ptr %A, i64 %a", "  %to = getelementptr double, ptr %B, i64 %b"]
-    lines = [head, "start:", *begin, *_splat("sv", "%scale", width), *_vectors("%count", width, body)]
+    lines = [head, "start:", *begin, *splat_ir("sv", "%scale", width), *_vectors("%count", width, body)]
     return "\n".join([*lines, "end:", "  ret void", "}"])
 
 
@@ -372,11 +374,11 @@ def entries_ir(symbol: str, width: int) -> str:
         found = []
         for name in "asb":
             found.append(f"  %{x}.{name} = getelementptr double, ptr %from.{name}, i64 %{x}.j")
-            found.append(_load(f"%{x}.{name}x", f"%{x}.{name}", width, mask))
+            found.append(load_ir(f"%{x}.{name}x", f"%{x}.{name}", width, mask))
         return [
             *found,
             f"  %{x}.t = call {kind} @llvm.fma.v{width}f64({kind} %{x}.ax, {kind} %{x}.sx, {kind} %{x}.bx)",
-            _store(f"%{x}.t", f"%{x}.b", width, mask),
+            store_ir(f"%{x}.t", f"%{x}.b", width, mask),
         ]
 
     head = f"define internal void @{symbol}(i64 %count, ptr %A, i64 %a, ptr %S, i64 %s, ptr %B, i64 %b) #0 {{"
@@ -404,7 +406,7 @@ def _triangle(symbol: str, rows: int, width: int, lower: bool, given: str) -> st
         lines += [f"  %o{i}.{k} = mul i64 %A_row, {i}", f"  %f{i}.{k} = add i64 %o{i}.{k}, {k}"]
         lines += [f"  %g{i}.{k} = add i64 %f{i}.{k}, %at", f"  %h{i}.{k} = getelementptr double, ptr %A, i64 %g{i}.{k}"]
         lines += [f"  %l{i}.{k} = load double, ptr %h{i}.{k}, align 8", f"  %m{i}.{k} = fneg double %l{i}.{k}"]
-        lines += _splat(f"v{i}.{k}", f"%l{i}.{k}" if i == k else f"%m{i}.{k}", width)
+        lines += splat_ir(f"v{i}.{k}", f"%l{i}.{k}" if i == k else f"%m{i}.{k}", width)
     for i in range(rows):
         lines += [f"  %xo{i} = mul i64 %n, {i}", f"  %xc{i} = add i64 %xo{i}, %c"]
         lines.append(f"  %xp{i} = getelementptr double, ptr %x, i64 %xc{i}")
@@ -413,7 +415,7 @@ def _triangle(symbol: str, rows: int, width: int, lower: bool, given: str) -> st
         out, now = [], {}
         for i in range(rows):
             out.append(f"  %{x}.p{i} = getelementptr double, ptr %xp{i}, i64 %{x}.j")
-            out.append(_load(f"%{x}.x{i}", f"%{x}.p{i}", width, mask))
+            out.append(load_ir(f"%{x}.x{i}", f"%{x}.p{i}", width, mask))
             now[i] = f"%{x}.x{i}"
         for i in range(rows) if lower else reversed(range(rows)):
             for k in range(i) if lower else range(i + 1, rows):
@@ -423,7 +425,7 @@ def _triangle(symbol: str, rows: int, width: int, lower: bool, given: str) -> st
             if not lower:
                 out.append(f"  %{x}.e{i} = fmul {kind} {now[i]}, %v{i}.{i}")
                 now[i] = f"%{x}.e{i}"
-        return [*out, *(_store(now[i], f"%{x}.p{i}", width, mask) for i in range(rows))]
+        return [*out, *(store_ir(now[i], f"%{x}.p{i}", width, mask) for i in range(rows))]
 
     return "\n".join([*lines, *_vectors("%n", width, body), "end:", "  ret void", "}"])
 
@@ -460,7 +462,7 @@ rest:
   %room.1 = insertelement <{width} x i64> poison, i64 %room, i64 0
   %rooms = shufflevector <{width} x i64> %room.1, <{width} x i64> poison, <{width} x i32> zeroinitializer
   %mask = icmp slt <{width} x i64> <{counted}>, %rooms
-{_load("%last", "%at", width, f", <{width} x i1> %mask")}
+{load_ir("%last", "%at", width, f", <{width} x i1> %mask")}
   %last.size = call {kind} @llvm.fabs.{suffix}({kind} %last)
   %all{width} = call {kind} @llvm.maximum.{suffix}({kind} %most, {kind} %last.size)
 {reduced}

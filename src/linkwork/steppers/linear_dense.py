@@ -20,6 +20,7 @@ from ..kernel.sequence import Entry
 from ..kernel.sweep import SCALAR, Algorithm, Field, NodeClass, Routine, Step, Tree
 from ..kernel.widths import SCALAR64
 from ..kernel.workspace import Workspace, address_of
+from ..reduced.dof_tree import dof_plans
 from ..reduced.law_slopes import displaced_rows, pushing
 from ..reduced.linear_laws import Part, put, put_awake
 from ..reduced.pairs import routine
@@ -51,6 +52,7 @@ from .linear_out import (
     turning_rows,
     updated,
 )
+from .linear_pattern import part_tables, pattern_of
 from .linear_ports import (
     N_V,
     OF_Q,
@@ -192,6 +194,7 @@ class DenseProgram:
             "unusual": len(step.unusual),
             **{name: len(tables[f"{name}_a"]) for name in ("force_pair", "row_pair")},
             **{f"{name}s": len(tables[f"{name}_row"]) for name in ("place", "out_place", "group", "out_group")},
+            "parts": len(tables["part_at"]),
             "turns_count": len(tables["turn_at"]),
             "wrenches": len(tables["wrench_to"]),
             "none": 0,
@@ -252,6 +255,7 @@ class DenseProgram:
             "unusual_size": np.array([at.stop - at.start for at, _ in step.unusual]),
             "unusual_square": np.array([squares.start for _, squares in step.unusual]),
         }
+        found |= part_tables(self._pattern(found))
         found["force_dof"] = np.concatenate(linear.forces.places) if linear.forces is not None and self._alone else np.zeros(0)
         for part in self._squares:
             found[f"{part.whole}_places"] = np.concatenate(part.places)
@@ -259,6 +263,15 @@ class DenseProgram:
         sizes = {part.name: [a * b for a, b in part.shapes] for part in linear.row_parts}
         found |= {f"{name}_at": np.cumsum([0, *sizes.get(name, [])]) for name in PARTS}
         return found | self._turns(found) | self._wrenches(held, among)
+
+    def _pattern(self, tables: Tables) -> np.ndarray:
+        """Where E, V and what laws add to them have entries."""
+        before = dof_plans(self.step.model).tree.tables["dof_before"].tolist()
+        seen = []
+        for of in ("force_pair", "row_pair"):
+            for a, a_size, b, b_size in zip(*(tables[f"{of}_{x}"].tolist() for x in ("a", "a_size", "b", "b_size")), strict=True):
+                seen.append((self.ports.seen(a, a_size), self.ports.seen(b, b_size)))
+        return pattern_of(before, seen)
 
     def _places(self, taken: Sequence[Sequence[int]]) -> list[list[Place]]:
         space = self.step.rows
@@ -384,7 +397,7 @@ class DenseProgram:
             routine(rows_at_positions, **own, motion="out_columns"),
             *self._moving(own),
             *self._pressed("out_f_ports", "out_motion"),
-            routine(answer, change_q="out_change_q"),
+            routine(answer, out="out_change_q"),
             self._seen("out_group", "out_on_joints", "out_change_q", "out_on_joints", c="of_q", C_row="three_rows"),
             routine(add_rows),
             routine(turning_rows),

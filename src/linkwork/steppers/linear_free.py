@@ -18,6 +18,7 @@ from __future__ import annotations
 
 from ..kernel.loops import Lane, Table, loops
 from ..kernel.products import add_entries, add_product, add_scaled, clear, copy, put_product, put_scaled
+from .linear_pattern import add_sparse, put_sparse
 
 FREE, FIRST = 0, 1  # motions of the tree
 
@@ -113,12 +114,26 @@ def forces_on_velocities(nv: int, h: Lane, M_inverse: Lane, X: Lane) -> None:
 
 
 @loops
-def lay_answers(rows: int, nv: int, E: Lane, V: Lane, X: Lane, out: Lane, o: int) -> None:
+def lay_answers(
+    rows: int,
+    nv: int,
+    parts: int,
+    part_at: Table,
+    part_size: Table,
+    part_list: Table,
+    part_rows: Table,
+    listed_rows: Table,
+    E: Lane,
+    V: Lane,
+    X: Lane,
+    out: Lane,
+    o: int,
+) -> None:
     """X ra (rows, 3 n), from record o on; X (rows, n)."""
     n = nv
     e = FREE * n * n
-    put_product(rows, n, n, -1.0, X, 0, n, 1, E, e, n, out, o, 3 * n)
-    put_product(rows, n, n, -1.0, X, 0, n, 1, V, e, n, out, o + n, 3 * n)
+    put_sparse(rows, n, parts, part_at, part_size, part_list, part_rows, listed_rows, -1.0, X, E, e, out, o, 3 * n)
+    put_sparse(rows, n, parts, part_at, part_size, part_list, part_rows, listed_rows, -1.0, X, V, e, out, o + n, 3 * n)
     for i in range(rows):
         copy(n, X, i * n, out, o + (3 * i + 2) * n)
 
@@ -150,14 +165,29 @@ def carry_to_middle(
 
 @loops
 def add_first_answers(
-    rows: int, nv: int, h: Lane, E: Lane, V: Lane, M_inverse: Lane, carried: Lane, Y: Lane, out: Lane, o: int
+    rows: int,
+    nv: int,
+    parts: int,
+    part_at: Table,
+    part_size: Table,
+    part_list: Table,
+    part_rows: Table,
+    listed_rows: Table,
+    h: Lane,
+    E: Lane,
+    V: Lane,
+    M_inverse: Lane,
+    carried: Lane,
+    Y: Lane,
+    out: Lane,
+    o: int,
 ) -> None:
     """Y r1 more, of slopes Z - X C_v(w) with the velocities of the middle of the step, which are carried there."""
     n = nv
     e = FIRST * n * n
     put_product(rows, n, n, 0.5 * h[0], carried, 0, n, 1, M_inverse, 0, n, Y, 0, n)
-    add_product(rows, n, n, -1.0, Y, 0, n, 1, E, e, n, out, o, 3 * n)
-    add_product(rows, n, n, -1.0, Y, 0, n, 1, V, e, n, out, o + n, 3 * n)
+    add_sparse(rows, n, parts, part_at, part_size, part_list, part_rows, listed_rows, -1.0, Y, E, e, out, o, 3 * n)
+    add_sparse(rows, n, parts, part_at, part_size, part_list, part_rows, listed_rows, -1.0, Y, V, e, out, o + n, 3 * n)
     for i in range(rows):
         add_scaled(n, 1.0, Y, i * n, out, o + (3 * i + 2) * n)
 

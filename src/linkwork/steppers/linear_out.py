@@ -11,6 +11,7 @@ from __future__ import annotations
 from ..kernel.loops import Lane, Table, any, loops, where
 from ..kernel.products import add_product, add_scaled, clear, copy, put_product, put_scaled
 from ..rows.push_out import SOFT as PUSH_SOFT
+from .linear_pattern import put_sparse
 from .linear_ports import OF_Q, THREE
 from .linear_rows import solve_softly
 
@@ -100,9 +101,20 @@ def turning_rows(
 
 
 @loops
-def answer(nv: int, M_inverse: Lane, pressed_q: Lane, change_q: Lane) -> None:
+def answer(
+    nv: int,
+    parts: int,
+    part_at: Table,
+    part_size: Table,
+    part_list: Table,
+    part_rows: Table,
+    listed_rows: Table,
+    M_inverse: Lane,
+    pressed_q: Lane,
+    out: Lane,
+) -> None:
     """M^-1 rd (nv, nv), multipliers held."""
-    put_product(nv, nv, nv, 1.0, M_inverse, 0, nv, 1, pressed_q, 0, nv, change_q, 0, nv)
+    put_sparse(nv, nv, parts, part_at, part_size, part_list, part_rows, listed_rows, 1.0, M_inverse, pressed_q, 0, out, 0, nv)
 
 
 @loops
