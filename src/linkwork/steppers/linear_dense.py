@@ -39,18 +39,17 @@ from .linear_free import (
     take_slopes,
 )
 from .linear_out import (
+    add_displacement,
     add_late,
+    add_moving,
     add_out_middle,
-    add_rows,
-    answer,
     lay_motion,
     lay_ways,
     notice_open,
-    push_rows,
     pushed_answers,
-    pushed_changes,
     turning_rows,
     updated,
+    watch_displaced,
 )
 from .linear_pattern import part_tables, pattern_of
 from .linear_ports import (
@@ -128,17 +127,18 @@ class DenseProgram:
         parts = {part.name: sum(a * b for a, b in part.shapes) for part in (*linear.force_parts, *linear.row_parts)}
         return {
             **dict.fromkeys(("E", "V"), motions * n * n),
-            **dict.fromkeys(("M_inverse", "K_joints", "D_joints", "pressed_q", "out_change_q", "lost"), n * n),
+            **dict.fromkeys(("M_inverse", "K_joints", "D_joints", "pressed_q", "lost"), n * n),
             **dict.fromkeys(("X", "Y", "carried"), max(n, Q) * n),
             **dict.fromkeys(("q_by_q", "q_by_way", "q_by_v", "v_by_q", "v_by_way", "v_by_v"), step.squares),
             **dict.fromkeys(("K_ports", "D_ports"), F * F),
             **dict.fromkeys(("f_ports", "out_f_ports"), S * S),
             **dict.fromkeys(("P_u", "P_x", "A", "T", "LU"), R * R),
-            **dict.fromkeys(("answered", "answers", "on_middle", "on_accelerations", "unlike_answered", "watched", "W"), R * n),
-            **dict.fromkeys(("out_on_middle", "out_on_accelerations", "out_answers"), Q * n),
-            **dict.fromkeys(("rest", "step"), max(R, 3 * Q) * n),
-            **dict.fromkeys(("on_joints",), THREE * R * n),
-            **dict.fromkeys(("out_on_joints", "out_g", "out_multipliers"), THREE * Q * n),
+            **dict.fromkeys(
+                ("answered", "answers", "on_middle", "on_accelerations", "unlike_answered", "watched", "rest", "W"), R * n
+            ),
+            **dict.fromkeys(("out_on_middle", "out_on_accelerations", "out_answered"), Q * n),
+            "on_joints": THREE * R * n,
+            **dict.fromkeys(("out_on_joints", "out_g"), THREE * Q * n),
             **dict.fromkeys(("soft", "out_free", "out_x", "slow", "edges"), R),
             **dict.fromkeys(PARTS, 0),
             **parts,
@@ -207,7 +207,6 @@ class DenseProgram:
             "square": n * n,
             "row_square": R * R,
             "row_numbers": R * n,
-            "out_numbers": 3 * Q * n,
         }
 
     @property
@@ -397,12 +396,10 @@ class DenseProgram:
             routine(rows_at_positions, **own, motion="out_columns"),
             *self._moving(own),
             *self._pressed("out_f_ports", "out_motion"),
-            routine(answer, out="out_change_q"),
-            self._seen("out_group", "out_on_joints", "out_change_q", "out_on_joints", c="of_q", C_row="three_rows"),
-            routine(add_rows),
             routine(turning_rows),
-            routine(push_rows),
-            routine(pushed_changes),
+            routine(watch_displaced),
+            routine(add_displacement),
+            replace(routine(add_moving), when="moves"),
         ]
 
     def _moving(self, own: dict[str, str]) -> list[Step]:
@@ -419,7 +416,6 @@ class DenseProgram:
             found += [routine(carry_to_middle, **of, **joints), routine(add_out_middle), routine(add_first_answers, **of)]
         found += [*self._pressed("f_ports", "held_motion"), routine(take_unlike, **of), routine(add_late)]
         return [
-            _cleared("out_numbers", "out_g"),
             routine(notice_motion, **own),
             routine(notice_open),
             *(replace(step, when="moves") for step in found if isinstance(step, Routine)),

@@ -11,9 +11,9 @@ from __future__ import annotations
 from ..kernel.loops import Lane, Table, any, loops, where
 from ..kernel.products import add_product, add_scaled, clear, copy, put_product, put_scaled
 from ..rows.push_out import SOFT as PUSH_SOFT
-from .linear_pattern import put_sparse
-from .linear_ports import OF_Q, THREE
-from .linear_rows import solve_softly
+from .linear_pattern import add_sparse
+from .linear_ports import OF_Q, OF_V, THREE
+from .linear_rows import solve_transposed
 
 
 @loops
@@ -101,31 +101,6 @@ def turning_rows(
 
 
 @loops
-def answer(
-    nv: int,
-    parts: int,
-    part_at: Table,
-    part_size: Table,
-    part_list: Table,
-    part_rows: Table,
-    listed_rows: Table,
-    M_inverse: Lane,
-    pressed_q: Lane,
-    out: Lane,
-) -> None:
-    """M^-1 rd (nv, nv), multipliers held."""
-    put_sparse(nv, nv, parts, part_at, part_size, part_list, part_rows, listed_rows, 1.0, M_inverse, pressed_q, 0, out, 0, nv)
-
-
-@loops
-def add_rows(nv: int, displaced: int, out_on_joints: Lane, out_g: Lane) -> None:
-    """Slopes with q and v, added to out_g (displaced, 3 nv)."""
-    n = nv
-    for i in range(displaced):
-        add_scaled(2 * n, 1.0, out_on_joints, (THREE * i + OF_Q) * n, out_g, 3 * i * n)
-
-
-@loops
 def notice_open(
     rows: int,
     displaced: int,
@@ -205,7 +180,7 @@ def add_late(
 
 
 @loops
-def push_rows(
+def watch_displaced(
     nv: int,
     rows: int,
     displaced: int,
@@ -213,48 +188,72 @@ def push_rows(
     pushing_among: Table,
     answered: Lane,
     A: Lane,
+    M_inverse: Lane,
     out_free: Lane,
     out_x: Lane,
     diagonal_changes: Lane,
-    out_answers: Lane,
+    out_answered: Lane,
     T: Lane,
     LU: Lane,
     soft: Lane,
-    out_g: Lane,
     rest: Lane,
-    step: Lane,
-    out_multipliers: Lane,
+    W: Lane,
+    X: Lane,
+    out_on_joints: Lane,
 ) -> None:
-    """The multipliers of the displacement, and the answers to its rows."""
+    """W (displaced, nv) of the displacement, as that of v' (`linear_rows`), and X = M^-1 + W^T G J M^-1; to the slopes of rows
+    with q that of their softness is added."""
     n = nv
-    w = 3 * n
     R = rows
     Q = displaced
-    clear(Q * w, out_multipliers)
     for i in range(Q):
         r = displaced_rows[i]
         p = pushing_among[i]
-        for k in range(n):
-            out_answers[k * Q + i] = answered[r * n + k]
-        if p >= 0:
-            add_scaled(n, PUSH_SOFT * out_x[r], diagonal_changes, p * n, out_g, i * w)
-        add_scaled(w, -out_free[r], out_g, i * w, out_multipliers, i * w)
+        copy(n, answered, r * n, out_answered, i * n)
         for k in range(Q):
             T[i * Q + k] = out_free[r] * A[r * R + displaced_rows[k]]
         soft[i] = out_free[r] * A[r * R + r]
         T[i * Q + i] += 1.0 - out_free[r]
         if p >= 0:
             T[i * Q + i] += PUSH_SOFT * soft[i]
-    solve_softly(Q, w, T, soft, LU, out_g, rest, step, out_multipliers)
+            add_scaled(n, PUSH_SOFT * out_x[r], diagonal_changes, p * n, out_on_joints, (THREE * i + OF_Q) * n)
+    solve_transposed(Q, n, T, soft, out_answered, LU, rest, W)
+    for i in range(Q):
+        put_scaled(n, -out_free[displaced_rows[i]], W, i * n, W, i * n)
+    copy(n * n, M_inverse, 0, X, 0)
+    add_product(n, n, Q, 1.0, W, 0, 1, n, out_answered, 0, n, X, 0, n)
 
 
 @loops
-def pushed_changes(nv: int, displaced: int, out_answers: Lane, out_multipliers: Lane, out_change_q: Lane, result: Lane) -> None:
-    """The displacement that pushes out, beside what v' does."""
+def add_displacement(
+    nv: int,
+    displaced: int,
+    parts: int,
+    part_at: Table,
+    part_size: Table,
+    part_list: Table,
+    part_rows: Table,
+    listed_rows: Table,
+    pressed_q: Lane,
+    W: Lane,
+    X: Lane,
+    out_on_joints: Lane,
+    result: Lane,
+) -> None:
+    """The displacement that pushes out, with q, beside what v' does: X rd and W^T B_q."""
     n = nv
-    add_product(n, 3 * n, displaced, 1.0, out_answers, 0, displaced, 1, out_multipliers, 0, 3 * n, result, 0, 3 * n)
-    for i in range(n):
-        add_scaled(n, 1.0, out_change_q, i * n, result, 3 * i * n)
+    w = 3 * n
+    add_sparse(n, n, parts, part_at, part_size, part_list, part_rows, listed_rows, 1.0, X, pressed_q, 0, result, 0, w)
+    add_product(n, n, displaced, 1.0, W, 0, 1, n, out_on_joints, OF_Q * n, THREE * n, result, 0, w)
+
+
+@loops
+def add_moving(nv: int, displaced: int, W: Lane, out_g: Lane, out_on_joints: Lane, result: Lane) -> None:
+    """The same of what moves: W^T B_v and W^T of all in out_g."""
+    n = nv
+    w = 3 * n
+    add_product(n, n, displaced, 1.0, W, 0, 1, n, out_on_joints, OF_V * n, THREE * n, result, n, w)
+    add_product(n, w, displaced, 1.0, W, 0, 1, n, out_g, 0, w, result, 0, w)
 
 
 @loops

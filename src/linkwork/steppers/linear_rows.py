@@ -19,7 +19,7 @@ whatever g is: rows that others imply share, and where some contradict others th
 
 from __future__ import annotations
 
-from ..kernel.loops import Lane, Table, any, loops, maximum
+from ..kernel.loops import Lane, Table, any, loops
 from ..kernel.products import (
     add_product,
     add_scaled,
@@ -35,10 +35,8 @@ from ..solvers.box_tangents import SOFT
 from ..solvers.lu import factor_lu
 from .linear_free import FREE
 
-FINE = 1e-14  # softness that changes nothing where rows agree, and still decides between rows that others imply
 EXACT = 1e-11  # of the right-hand sides: what may be left of them
 ROUNDS = 4  # proximal ones, at most
-SETTLED = 1e-7  # of the right-hand sides: a round that changes rows by less leaves the square of it, and is the last
 
 
 @loops
@@ -90,61 +88,29 @@ def solve_columns(m: int, width: int, LU: Lane, x: Lane) -> None:
 
 
 @loops
-def factor_softly(m: int, softness: float, T: Lane, soft: Lane, LU: Lane) -> None:
-    """The factor of T with `softness` times `soft` added to its diagonal."""
-    copy(m * m, T, 0, LU, 0)
-    for i in range(m):
-        LU[i * m + i] += softness * soft[i]
-    factor_lu(m, LU)
+def solve_transposed(m: int, width: int, T: Lane, soft: Lane, right: Lane, LU: Lane, rest: Lane, x: Lane) -> None:
+    """x with T^T x = right (m, width), right-hand sides that do not contradict one another; rows that others imply share.
 
-
-@loops
-def solve_softly(m: int, width: int, T: Lane, soft: Lane, LU: Lane, right: Lane, rest: Lane, step: Lane, x: Lane) -> None:
-    """x with T x = right, which it is before; rows that others imply share.
-
-    A little softness times `soft` on the diagonal of T says how they do; with a step y it leaves softness soft y of what is asked
-    for. Where that is next to nothing, one step is enough. Elsewhere rows contradict one another, or nearly so: then SOFT is the
-    softness, and proximal rounds take back what it changes, until they change T x no more.
+    A little softness times `soft` on the diagonal of T says how they do, and proximal rounds take back what it changes.
     """
     size = m * width
-    most = largest_entry(size, x)
-    factor_softly(m, FINE + 0.0 * most, T, soft, LU)
-    copy(size, x, 0, right, 0)
-    solve_columns(m, width, LU, x)
-    left = 0.0 * most
     for i in range(m):
-        left = maximum(left, FINE * soft[i] * largest_entry(width, x[i * width :]))
-    if any(left > EXACT * most):
-        proximal_rounds(m, width, most, T, soft, LU, right, rest, step, x)
-
-
-@loops
-def proximal_rounds(
-    m: int, width: int, most: float, T: Lane, soft: Lane, LU: Lane, right: Lane, rest: Lane, step: Lane, x: Lane
-) -> None:
-    """See `solve_softly`."""
-    factor_softly(m, SOFT + 0.0 * most, T, soft, LU)
-    solve_in_rounds(m, width, most, soft, LU, right, rest, step, x)
-
-
-@loops
-def solve_in_rounds(m: int, width: int, most: float, soft: Lane, LU: Lane, right: Lane, rest: Lane, step: Lane, x: Lane) -> None:
-    """The same with a factor."""
-    size = m * width
-    clear(size, x)
-    copy(size, right, 0, rest, 0)
-    for k in range(ROUNDS):
-        copy(size, rest, 0, step, 0)
-        solve_columns(m, width, LU, step)
-        add_scaled(size, 1.0, step, 0, x, 0)
-        if k > 0:
-            for i in range(m):
-                add_scaled(width, -SOFT * soft[i], step, i * width, rest, i * width)
-            if not any(largest_entry(size, rest) > SETTLED * most):
-                break
-        clear(size, rest)
+        for k in range(m):
+            LU[k * m + i] = T[i * m + k]
+        LU[i * m + i] += SOFT * soft[i]
+    factor_lu(m, LU)
+    copy(size, right, 0, x, 0)
+    solve_columns(m, width, LU, x)
+    for i in range(m):
+        put_scaled(width, SOFT * soft[i], x, i * width, rest, i * width)
+    most = largest_entry(size, right)
+    for _ in range(1, ROUNDS):
+        solve_columns(m, width, LU, rest)
+        add_scaled(size, 1.0, rest, 0, x, 0)
         for i in range(m):
-            add_scaled(width, SOFT * soft[i], step, i * width, rest, i * width)
+            put_scaled(width, SOFT * soft[i], rest, i * width, rest, i * width)
+        if not any(largest_entry(size, rest) > EXACT * most):
+            break
 
 
 @loops
@@ -161,7 +127,6 @@ def watch_rows(
     LU: Lane,
     soft: Lane,
     rest: Lane,
-    step: Lane,
     watched: Lane,
     W: Lane,
 ) -> None:
@@ -173,12 +138,7 @@ def watch_rows(
         for k in range(row_first[i], row_end[i]):
             if any(P_u[i * R + k] != 0.0):
                 add_scaled(R, P_u[i * R + k], A, k * R, T, i * R)
-    for i in range(R):
-        for k in range(R):
-            LU[k * R + i] = T[i * R + k]
-        LU[i * R + i] += SOFT * soft[i]
-    factor_lu(R, LU)
-    solve_in_rounds(R, nv, largest_entry(R * nv, answered), soft, LU, answered, rest, step, watched)
+    solve_transposed(R, nv, T, soft, answered, LU, rest, watched)
     clear(R * nv, W)
     for i in range(R):
         for k in range(row_first[i], row_end[i]):
