@@ -122,6 +122,19 @@ def test_corners_part_and_bounce_while_deep(v: tuple[float, ...], restitution: f
     assert close(*both(m, lw.State(q=q, v=np.array([*v, 0.7]))), 1e-11)
 
 
+def test_calls_leave_nothing_behind() -> None:
+    """Memory is used again: what one state touches, the next one does not."""
+    m = on_ground("box")
+    states = [lw.State(q=resting("box"), v=np.array(CONTACTS[case][1], float)) for case in ("box slides", "flies", "box sticks")]
+    first = [lw.step_derivatives(m, state, H) for state in states]
+    for state, found in zip(reversed(states), reversed(first), strict=True):
+        again = lw.step_derivatives(m, state, H)
+        alone = lw.step_derivatives(m.add(), state, H)
+        assert np.array_equal(again.A, found.A)
+        assert np.array_equal(alone.A, found.A)
+        assert np.array_equal(alone.B, found.B)
+
+
 def test_batches_are_single_states() -> None:
     m, state = random_model(1)
     rng = np.random.default_rng(0)
