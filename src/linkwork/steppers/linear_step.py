@@ -87,7 +87,8 @@ class LinearStep:
         self.motions = tuple(name for name, wanted in motions.items() if wanted)
         self.at = {name: k for k, name in enumerate(self.motions)}
         self.damping = np.concatenate([np.zeros(0), *(np.reshape(p["damping"], -1) for p in model.tree.parameters)])
-        self._idle: dict[Any, list[Memory]] = {(1, ()): []}
+        self._alone: list[Memory] = []  # for single states to which nothing else is given
+        self._idle: dict[Any, list[Memory]] = {(1, ()): self._alone}
 
     @cached_property
     def dense(self) -> DenseProgram:
@@ -138,13 +139,16 @@ class LinearStep:
 
     def of_one(self, q: np.ndarray, v: np.ndarray, t: float, dt: float) -> np.ndarray:
         """The numbers of one state (size,), to which nothing else is given; constraints have no unknowns."""
-        memory = self.take(1, ())
-        memory.q[0] = q
-        memory.v[0] = v
+        try:
+            memory = self._alone.pop()
+        except IndexError:
+            memory = Memory(self, 1, ())
+        memory.q[...] = q
+        memory.v[...] = v
         if t != memory.last_t:
             memory.t[0] = memory.last_t = t
         found = memory.run(dt)
-        self._idle[1, ()].append(memory)
+        self._alone.append(memory)
         return found[0]
 
     def give_back(self, memory: Memory) -> None:
