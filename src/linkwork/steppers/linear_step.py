@@ -35,7 +35,7 @@ from ..kernel.sweep import Algorithm
 from ..model import Model
 from ..reduced.diagonal_changes import DIAGONAL_CHANGES
 from ..reduced.dof_tree import dof_plans
-from ..reduced.inverse_derivatives import INVERSE_DERIVATIVES
+from ..reduced.inverse_derivatives import INVERSE_SLOPES
 from ..reduced.inverse_mass_matrix import INVERSE_MASS_MATRIX
 from ..reduced.linear_laws import LinearLaws
 from ..reduced.port_columns import COLUMNS, port_plans
@@ -180,9 +180,7 @@ class Memory:
         forward = _call(plans, algorithm, self.inputs, self.out, batch)
         squares = {name: np.zeros((batch * count, nv * nv)) for name in ("dtau_dq", "dtau_dv")}
         flat = {name: x.reshape(batch * count, -1) for name, x in self.motions.items()}
-        tree = _call(
-            dof_plans(model), INVERSE_DERIVATIVES, flat, squares, batch * count, FEW if batch * count <= FEW.width else None
-        )
+        tree = _call(dof_plans(model), INVERSE_SLOPES, flat, squares, batch * count, FEW if batch * count <= FEW.width else None)
         found = {name: x.reshape(batch, -1) for name, x in zip(("E", "V"), squares.values(), strict=True)}
         found["M_inverse"] = np.zeros((batch, nv * nv))
         self._free = np.zeros((batch, nv))
