@@ -42,6 +42,10 @@ class Call:
         """It, as a part of a sequence."""
         return Entry(self._work)
 
+    def point(self, arrays: Mapping[str, np.ndarray]) -> None:
+        """Let these arrays of one state, in one lane, stand for those of the plan: outputs that are written where they belong."""
+        self._work.point(arrays)
+
     def __call__(self, batch: int | None = None, every: int = 1) -> None:
         """Compute the outputs, or only the first so many of the batch, by so many passes."""
         if (batch or self._batch, every) != (self._batch, self._every):

@@ -1,6 +1,6 @@
 """Products of matrices as loop functions: in one lane whole registers run along the rows of a product.
 
-    C += scale (A B),      each entry a sum in the order of the columns of A, with one rounding a term
+    C = scale (A B), or added to C,      each entry a sum in the order of the columns of A, with one rounding a term
 
 In one lane the columns of C lie side by side, so that vectors of them are made at once, four rows of A at a time: what is loaded
 of B serves four times. No sum changes its order, so the function as it stands, which other numbers of lanes run, rounds alike.
@@ -129,7 +129,7 @@ def solve_upper(rows: int, n: int, U: Lane, at: int, U_row: int, x: Lane, c: int
             x[c + i * n + j] = x[c + i * n + j] * U[at + i * U_row + i]
 
 
-@in_one_lane(lambda symbol, width: product_ir(symbol, width))
+@in_one_lane(lambda symbol, width: product_ir(symbol, width, onto=True))
 def add_product(
     m: int,
     n: int,
@@ -155,10 +155,36 @@ def add_product(
             C[c + i * C_row + j] += scale * total
 
 
-def product_ir(symbol: str, width: int) -> str:
-    """The function of `add_product`'s parameters, with vectors of so many numbers."""
+@in_one_lane(lambda symbol, width: product_ir(symbol, width, onto=False))
+def put_product(
+    m: int,
+    n: int,
+    k: int,
+    scale: float,
+    A: Lane,
+    a: int,
+    row: int,
+    column: int,
+    B: Lane,
+    b: int,
+    B_row: int,
+    C: Lane,
+    c: int,
+    C_row: int,
+) -> None:
+    """C = scale (A B), the same; C is not A or B."""
+    for i in range(m):
+        for j in range(n):
+            total = 0.0 * scale
+            for p in range(k):
+                total += A[a + i * row + p * column] * B[b + p * B_row + j]
+            C[c + i * C_row + j] = scale * total
+
+
+def product_ir(symbol: str, width: int, onto: bool) -> str:
+    """The function of the parameters of `add_product` (onto what is there) or `put_product`, with vectors of so many numbers."""
     counts = range(1, ROWS + 1)
-    blocks = [_block(symbol, r, v, width, part) for r in counts for v, part in ((VECTORS, False), (1, True))]
+    blocks = [_block(symbol, r, v, width, part, onto) for r in counts for v, part in ((VECTORS, False), (1, True))]
     return "\n\n".join([*blocks, _columns(symbol, width)])
 
 
@@ -229,7 +255,7 @@ few.{x}:
 {rest}"""
 
 
-def _block(symbol: str, rows: int, vectors: int, width: int, masked: bool) -> str:
+def _block(symbol: str, rows: int, vectors: int, width: int, masked: bool, onto: bool) -> str:
     """Some rows of C, some vectors of each; under a mask only one."""
     kind, name = f"<{width} x double>", f"{rows}.{'p' if masked else 'w'}"
     mask = f", <{width} x i1> %mask" if masked else ""
@@ -264,8 +290,11 @@ def _block(symbol: str, rows: int, vectors: int, width: int, masked: bool) -> st
     lines += [f"  %si = insertelement {kind} poison, double %scale, i64 0"]
     lines += [f"  %sv = shufflevector {kind} %si, {kind} poison, <{width} x i32> <{zeros}>"]
     for r, v in places:
-        lines.append(load_ir(f"%c{r}.{v}", f"%cp{r}.{v}", width, mask))
-        lines.append(f"  %f{r}.{v} = call {kind} @llvm.fma.v{width}f64({kind} %sv, {kind} %e{r}.{v}, {kind} %c{r}.{v})")
+        if onto:
+            lines.append(load_ir(f"%c{r}.{v}", f"%cp{r}.{v}", width, mask))
+            lines.append(f"  %f{r}.{v} = call {kind} @llvm.fma.v{width}f64({kind} %sv, {kind} %e{r}.{v}, {kind} %c{r}.{v})")
+        else:
+            lines.append(f"  %f{r}.{v} = fmul {kind} %sv, %e{r}.{v}")
         lines.append(store_ir(f"%f{r}.{v}", f"%cp{r}.{v}", width, mask))
     return "\n".join([*lines, "  ret void", "}"])
 

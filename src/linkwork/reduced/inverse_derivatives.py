@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..kernel.loops import Lane, Table, loops
+from ..kernel.loops import Lane, LoopFunction, Table, loops
 from ..kernel.sweep import POSE, SCALAR, Algorithm, Codec, Field, inward, outward, vector
 from ..spatial.rigid import RigidInertia, Swirl, cross_wrench
 from .pairs import dot3, dot6, flattened, routine, split_columns
@@ -57,76 +57,83 @@ def sum_subtrees(n: Any, parent: Any) -> None:
 
 
 # --- pairs -------------------------------------------------------------------------------------------------------------------
-@loops
-def inverse_pairs(
-    nv: int,
-    dof_above: Table,
-    dof_before: Table,
-    dof_first: Table,
-    dof_block: Table,
-    J_root: Lane,
-    IJ: Lane,
-    JB: Lane,
-    m_q: Lane,
-    n_q: Lane,
-    m_v: Lane,
-    up_q: Lane,
-    up_v: Lane,
-    block_q: Lane,
-    block_v: Lane,
-    block_a: Lane,
-    dtau_dq: Lane,
-    dtau_dv: Lane,
-    dtau_da: Lane,
-) -> None:
-    """The entries of every degree of freedom k with those of its own joint, and with those i before it."""
-    for k in range(nv):
-        first = dof_first[k]
-        i = first
-        at = dof_block[k]
-        size = 0
-        while i < nv and dof_first[i] == first:
-            size += 1
-            i += 1
-        row = at + (k - first) * size
-        for j in range(size):
-            e = k * nv + first + j
-            dtau_dq[e] = block_q[row + j]
-            dtau_dv[e] = block_v[row + j]
-            dtau_da[e] = block_a[row + j]
-        o = 6 * k
-        a0 = IJ[o]
-        a1 = IJ[o + 1]
-        a2 = IJ[o + 2]
-        a3 = IJ[o + 3]
-        a4 = IJ[o + 4]
-        a5 = IJ[o + 5]
-        q0 = up_q[o]
-        q1 = up_q[o + 1]
-        q2 = up_q[o + 2]
-        q3 = up_q[o + 3]
-        q4 = up_q[o + 4]
-        q5 = up_q[o + 5]
-        v0 = up_v[o]
-        v1 = up_v[o + 1]
-        v2 = up_v[o + 2]
-        v3 = up_v[o + 3]
-        v4 = up_v[o + 4]
-        v5 = up_v[o + 5]
-        b0 = JB[3 * k]
-        b1 = JB[3 * k + 1]
-        b2 = JB[3 * k + 2]
-        i = dof_above[k]
-        while i >= 0:
-            s = 6 * i
-            mass = dot6(J_root, s, a0, a1, a2, a3, a4, a5)
-            dtau_da[i * nv + k] = mass
-            dtau_da[k * nv + i] = mass
-            dtau_dq[i * nv + k] = dot6(J_root, s, q0, q1, q2, q3, q4, q5)
-            dtau_dv[i * nv + k] = dot6(J_root, s, v0, v1, v2, v3, v4, v5)
-            dtau_dq[k * nv + i] = dot6(m_q, s, a0, a1, a2, a3, a4, a5) + dot3(n_q, 3 * i, b0, b1, b2)
-            dtau_dv[k * nv + i] = dot6(m_v, s, a0, a1, a2, a3, a4, a5) + dot3(J_root, s, b0, b1, b2)
-            i = dof_before[i]
+def pairs_of(masses: int) -> LoopFunction:
+    """The entries of all pairs, dtau_da among them if `masses` is 1; if it is 0, they are not made, and have no place."""
+
+    @loops
+    def inverse_pairs(
+        nv: int,
+        dof_above: Table,
+        dof_before: Table,
+        dof_first: Table,
+        dof_block: Table,
+        J_root: Lane,
+        IJ: Lane,
+        JB: Lane,
+        m_q: Lane,
+        n_q: Lane,
+        m_v: Lane,
+        up_q: Lane,
+        up_v: Lane,
+        block_q: Lane,
+        block_v: Lane,
+        block_a: Lane,
+        dtau_dq: Lane,
+        dtau_dv: Lane,
+        dtau_da: Lane,
+    ) -> None:
+        """The entries of every degree of freedom k with those of its own joint, and with those i before it."""
+        for k in range(nv):
+            first = dof_first[k]
+            i = first
+            at = dof_block[k]
+            size = 0
+            while i < nv and dof_first[i] == first:
+                size += 1
+                i += 1
+            row = at + (k - first) * size
+            for j in range(size):
+                e = k * nv + first + j
+                dtau_dq[e] = block_q[row + j]
+                dtau_dv[e] = block_v[row + j]
+                if masses > 0:
+                    dtau_da[e] = block_a[row + j]
+            o = 6 * k
+            a0 = IJ[o]
+            a1 = IJ[o + 1]
+            a2 = IJ[o + 2]
+            a3 = IJ[o + 3]
+            a4 = IJ[o + 4]
+            a5 = IJ[o + 5]
+            q0 = up_q[o]
+            q1 = up_q[o + 1]
+            q2 = up_q[o + 2]
+            q3 = up_q[o + 3]
+            q4 = up_q[o + 4]
+            q5 = up_q[o + 5]
+            v0 = up_v[o]
+            v1 = up_v[o + 1]
+            v2 = up_v[o + 2]
+            v3 = up_v[o + 3]
+            v4 = up_v[o + 4]
+            v5 = up_v[o + 5]
+            b0 = JB[3 * k]
+            b1 = JB[3 * k + 1]
+            b2 = JB[3 * k + 2]
+            i = dof_above[k]
+            while i >= 0:
+                s = 6 * i
+                if masses > 0:
+                    mass = dot6(J_root, s, a0, a1, a2, a3, a4, a5)
+                    dtau_da[i * nv + k] = mass
+                    dtau_da[k * nv + i] = mass
+                dtau_dq[i * nv + k] = dot6(J_root, s, q0, q1, q2, q3, q4, q5)
+                dtau_dv[i * nv + k] = dot6(J_root, s, v0, v1, v2, v3, v4, v5)
+                dtau_dq[k * nv + i] = dot6(m_q, s, a0, a1, a2, a3, a4, a5) + dot3(n_q, 3 * i, b0, b1, b2)
+                dtau_dv[k * nv + i] = dot6(m_v, s, a0, a1, a2, a3, a4, a5) + dot3(J_root, s, b0, b1, b2)
+                i = dof_before[i]
+
+    return inverse_pairs
 
 
 INVERSE_DERIVATIVES = Algorithm(
@@ -148,5 +155,18 @@ INVERSE_DERIVATIVES = Algorithm(
         **{name: Field("work", "vv") for name in ("block_q", "block_v", "block_a")},
         **{name: Field("output", "square", SCALAR) for name in ("dtau_dq", "dtau_dv", "dtau_da")},
     },
-    {"run": [outward(move_as_told), inward(sum_subtrees), routine(inverse_pairs)]},
+    {"run": [outward(move_as_told), inward(sum_subtrees), routine(pairs_of(masses=1))]},
+)
+
+SLOPES = INVERSE_DERIVATIVES.fields.keys() - {"block_a", "dtau_da"}
+INVERSE_SLOPES = Algorithm(
+    "inverse_dynamics_slopes",
+    {name: f for name, f in INVERSE_DERIVATIVES.fields.items() if name in SLOPES},
+    {
+        "run": [
+            outward(move_as_told),
+            inward(sum_subtrees),
+            routine(pairs_of(masses=0), block_a="block_v", dtau_da="dtau_dv"),
+        ]
+    },
 )

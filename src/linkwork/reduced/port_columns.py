@@ -32,7 +32,7 @@ from ..spatial.scalar import Vector
 from ..spatial.se3 import bracket
 from .dof_tree import dof_tree
 from .pairs import flattened, routine
-from .root_frame import Motion, SubspaceChanges, acceleration_above, carried, place_in_root, subspace_changes
+from .root_frame import Motion, Placed, SubspaceChanges, acceleration_above, carried, place_in_root, subspace_changes
 
 COLUMNS = ("J", "N_v", "N_free", "R_q", "R_v", "R_w", "N_held", "N_out")  # what is found, in this order
 
@@ -44,7 +44,11 @@ def slides(J: Sequence[Vector], changes: SubspaceChanges, nu_p: Vector, u: Vecto
 
 def columns_in_root(n: Any, parent: Any) -> None:
     """What every displacement of a joint does to twists and accelerations behind it."""
-    at = place_in_root(n, parent)
+    columns_of(n, parent, place_in_root(n, parent))
+
+
+def columns_of(n: Any, parent: Any, at: Placed) -> None:
+    """The same of a body that is placed."""
     alpha_p = acceleration_above(n, parent, at.rise)
     changes, J = subspace_changes(n, at.E), list(at.J.T)
     found = carried(J, changes, Motion(at.nu_p, at.nu, alpha_p, n.v, n.a))

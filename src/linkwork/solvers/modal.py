@@ -6,6 +6,7 @@ See `cone_tangents` for the modes. Rows are in the order of the problem; those t
 from __future__ import annotations
 
 from ..kernel.loops import Ints, Lane, Table, loops, where
+from ..kernel.products import clear
 from .box_tangents import NEAR
 from .boxes import EMPTY, HUGE, largest
 from .cone_tangents import find_modes
@@ -34,9 +35,8 @@ def modal_matrices(
 ) -> None:
     """P_u and P_x (rows, rows) of the module's text."""
     m = active[0]
-    for r in range(rows * rows):
-        P_u[r] = 0.0
-        P_x[r] = 0.0
+    clear(rows * rows, P_u)
+    clear(rows * rows, P_x)
     for r in range(rows):
         P_x[r * rows + r] = 1.0
     for i in range(m):

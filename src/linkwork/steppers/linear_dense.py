@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -20,43 +19,57 @@ from ..kernel.sequence import Entry
 from ..kernel.sweep import SCALAR, Algorithm, Field, NodeClass, Routine, Step, Tree
 from ..kernel.widths import SCALAR64
 from ..kernel.workspace import Workspace, address_of
-from ..reduced.law_slopes import displaced_rows, pushing
 from ..reduced.linear_laws import Part, put, put_awake
 from ..reduced.pairs import routine
-from ..reduced.port_columns import COLUMNS
-from ..reduced.port_space import moving, width
 from .linear_free import (
-    accelerations_of_middle,
-    accelerations_of_start,
+    add_first_answers,
+    add_velocities,
+    carry_to_middle,
     clear_slopes,
-    diagonal_slopes,
-    free_changes,
+    forces_on_velocities,
+    lay_answers,
     lay_motions,
     no_slopes,
-    take_pressed,
+    take_diagonal_slopes,
     take_slopes,
 )
-from .linear_out import push_rows, pushed_answers, pushed_changes, turning_rows, updated
-from .linear_ports import N_V, OF_A, PAIR, add_pairs, add_seen_product, notice_motion, rows_at_positions, rows_in_motion
-from .linear_rows import (
-    add_first,
-    add_unlike,
-    answer,
-    forget_asleep,
-    held_changes,
-    hold_rows,
-    lay_pressed,
-    lay_rows,
-    lay_velocities,
-    notice_unlike,
-    turn_answers,
+from .linear_layout import PARTS, DenseLayout
+from .linear_out import (
+    add_displacement,
+    add_late,
+    add_moving,
+    add_out_middle,
+    lay_motion,
+    lay_ways,
+    notice_open,
+    pushed_answers,
+    turning_rows,
+    updated,
+    watch_displaced,
 )
-from .linear_tables import Place, Ports, Tables, pair_tables, place_tables, row_group_tables, row_places
+from .linear_ports import (
+    add_pairs,
+    add_seen_product,
+    add_watched_product,
+    notice_motion,
+    notice_unlike,
+    rows_at_positions,
+    rows_in_acceleration,
+    rows_in_motion,
+)
+from .linear_rows import (
+    forces_through_rows,
+    forces_unlike,
+    forget_asleep,
+    lay_pressed,
+    take_pressed,
+    take_unlike,
+    turn_answers,
+    watch_rows,
+)
 
 if TYPE_CHECKING:
     from .linear_step import LinearStep
-
-PARTS = ("G_seen", "w_slopes", "out_slopes", "turns")  # of rows, law by law
 
 
 class DenseProgram:
@@ -69,220 +82,74 @@ class DenseProgram:
     """
 
     def __init__(self, step: LinearStep) -> None:
-        self.step, self.linear = step, step.linear
-        self.ports = Ports(step.model, step.bodies)
+        self.step, self.linear, self.layout = step, step.linear, DenseLayout(step)
+        layout = self.layout
         phases: dict[str, Sequence[Step]] = {
             "motions": [routine(lay_motions)],
-            "free": [*self._pressed(), *self._free(), *self._held()] if step.rows is not None else self._free(),
+            "free": [*self._slopes(), *(self._rows() if step.rows is not None else []), *self._velocities()],
             "out": self._out() if step.out else [],
             "update": [routine(updated)],
         }
-        fields = {name: Field("work", name, SCALAR) for name in self.sizes} | {
+        fields = {name: Field("work", name, SCALAR) for name in layout.sizes} | {
             name: Field("work", "global", SCALAR) for name in ("moves", "unlike")
         }
         one = Tree(
             np.array([-1]),
             [NodeClass(("matrices",))],
             [{}],
-            counts=self.sizes,
-            numbers=self.numbers,
-            tables={name: np.ascontiguousarray(x, np.int32) for name, x in self.tables.items()},
+            counts=layout.sizes,
+            numbers=layout.numbers,
+            tables={name: np.ascontiguousarray(x, np.int32) for name, x in layout.tables.items()},
         )
         self.plans = Plans(one)
         self.algorithm = Algorithm(f"linear_{'_'.join(phases)}", fields, phases, alone=True)
 
-    # --- sizes ---------------------------------------------------------------------------------------------------------------
-    @cached_property
-    def sizes(self) -> dict[str, int]:
-        step, model, linear = self.step, self.step.model, self.linear
-        n, rows, forces, motions = model.nv, linear.rows, linear.forces, len(step.motions)
-        R, S, F = linear.laws.row_count, rows.size if rows else 0, forces.size if forces else 0
-        P, Q = len(linear.pushing), len(linear.displaced)
-        widest = max((width(kinds) for kinds in rows.nodes.kinds), default=0) if rows else 0
-        parts = {part.name: sum(a * b for a, b in part.shapes) for part in (*linear.force_parts, *linear.row_parts)}
-        return {
-            **dict.fromkeys(("E", "V"), motions * n * n),
-            **dict.fromkeys(("M_inverse", "K_joints", "D_joints", "lag", "carried"), n * n),
-            **dict.fromkeys(("pressed_q", "out_change_q"), n * n),
-            **dict.fromkeys(("accelerations", "change"), 3 * n * n),
-            **dict.fromkeys(("q_by_q", "q_by_way", "q_by_v", "v_by_q", "v_by_way", "v_by_v"), step.squares),
-            **dict.fromkeys(("K_ports", "D_ports"), F * F),
-            **dict.fromkeys(("f_ports", "out_f_ports"), S * S),
-            **dict.fromkeys(("P_u", "P_x", "A", "T", "LU"), R * R),
-            **dict.fromkeys(("g", "multipliers", "right_rows", "rest", "step"), 3 * R * n),
-            **dict.fromkeys(("out_g", "out_multipliers"), 3 * Q * n),
-            **dict.fromkeys(
-                ("answered", "answers", "moved", "on_middle", "middle_answered", "unlike_rows", "unlike_answered"), R * n
-            ),
-            **dict.fromkeys(("soft", "out_free", "out_x", "slow", "edges"), R),
-            **dict.fromkeys(PARTS, 0),
-            **parts,
-            "awake": len(linear.laws.rows),
-            **dict.fromkeys(("on_joints", "on_motions"), PAIR * R * n),
-            "stacked": PAIR * R * max(widest, 6),
-            "slid": max(6, widest, model.nv) * n,
-            "right": 6 * step.widest * n,
-            "late": Q * R,
-            "out_moved": Q * n,
-            "out_answers": n * Q,
-            "h": 1,
-            **dict.fromkeys(("damping", "K_diagonal", "D_diagonal", "damping_left"), n),
-            "result": 6 * n * n + R,
-            "at_ports": len(COLUMNS) * 6 * len(step.bodies) * n,
-            "pushed_q": model.nq,
-            "pushed_v": P * n,
-            "pushed_wrench": P * model.nb * 6,
-            "diagonal_changes": P * n,
-            "q": model.nq,
-            "v": n,
-            "load": 6 * model.nb,
-            "tree_q": motions * model.nq,
-            "tree_v": motions * n,
-            "tree_a": motions * n,
-            "tree_external": motions * 6 * model.nb,
-            "v_free": n,
-        }
-
-    @cached_property
-    def numbers(self) -> dict[str, float]:
-        step, model, linear, tables = self.step, self.step.model, self.linear, self.tables
-        n, R, Q = model.nv, linear.laws.row_count, len(linear.displaced)
-        return {
-            "nq": model.nq,
-            "nv": n,
-            "nb": model.nb,
-            "rows": R,
-            "row_ports": linear.rows.size if linear.rows else 0,
-            "force_ports": linear.forces.size if linear.forces else 0,
-            "ports": len(step.bodies),
-            "motions": len(step.motions),
-            "middle": int(step.middle),
-            "coupled": int(step.forces is not None and not self._alone),
-            "forces": len(tables["force_dof"]),
-            **self._counts,
-            "held_motion": step.at.get("held_change", 0),
-            "out_motion": step.at.get("shift", 0),
-            "held_columns": COLUMNS.index("N_held"),
-            "out_columns": COLUMNS.index("N_out"),
-            "velocity_columns": N_V,
-            "pushing": len(linear.pushing),
-            "displaced": Q,
-            "laws": len(linear.laws.rows),
-            "unusual": len(step.unusual),
-            **{name: len(tables[f"{name}_a"]) for name in ("force_pair", "row_pair")},
-            **{f"{name}s": len(tables[f"{name}_row"]) for name in ("place", "out_place", "group", "out_group")},
-            "turns_count": len(tables["turn_at"]),
-            "wrenches": len(tables["wrench_to"]),
-            "none": 0,
-            "of_accelerations": OF_A * n,
-            "pair_row": PAIR * n,
-            "columns": 3 * n,
-            "row_square": R * R,
-            "row_numbers": R * n,
-            "out_row_numbers": Q * n,
-        }
-
-    @property
-    def _alone(self) -> bool:
-        """Whether every force acts on one degree of freedom."""
-        forces = self.step.forces
-        return forces is not None and not forces.bodies and all(len(at) == 1 for at in forces.places)
-
-    @property
-    def _squares(self) -> list[Part]:
-        """Parts of laws that are put together."""
-        rows = [part for part in self.linear.row_parts if part.name not in PARTS]
-        return rows if self._alone else [*self.linear.force_parts, *rows]
-
-    @property
-    def _counts(self) -> dict[str, float]:
-        found = {}
-        for part in self._squares:
-            found |= {f"{part.whole}_size": part.size, f"{part.whole}_count": sum(len(p) for p in part.places)}
-        return found
-
-    # --- tables --------------------------------------------------------------------------------------------------------------
-    @cached_property
-    def tables(self) -> Tables:
-        step, linear = self.step, self.linear
-        laws, R, Q = linear.laws.rows, linear.laws.row_count, len(linear.displaced)
-        every = [list(range(law.size)) for law in laws]
-        held, out = self._places(every), self._places([displaced_rows(law) for law in laws] if step.out else [[] for _ in laws])
-        among = {int(r): p for p, r in enumerate(linear.pushing)}
-        first = np.cumsum([0, *(law.size for law in laws)])
-        found: Tables = {
-            **self.ports.tables,
-            **pair_tables("force_pair", self.ports, linear.forces),
-            **pair_tables("row_pair", self.ports, linear.rows),
-            **place_tables("place", held),
-            **place_tables("out_place", out),
-            **row_group_tables("group", self.ports, held, R),
-            **row_group_tables("out_group", self.ports, out, Q if step.out else 0),
-            "row_first": np.repeat(first[:-1], np.diff(first)),
-            "row_end": np.repeat(first[1:], np.diff(first)),
-            "pushing_rows": linear.pushing,
-            "displaced_rows": linear.displaced,
-            "pushing_among": np.array([among.get(int(r), -1) for r in linear.displaced]),
-            "unusual_at": np.array([at.start for at, _ in step.unusual]),
-            "unusual_size": np.array([at.stop - at.start for at, _ in step.unusual]),
-            "unusual_square": np.array([squares.start for _, squares in step.unusual]),
-        }
-        found["force_dof"] = np.concatenate(linear.forces.places) if linear.forces is not None and self._alone else np.zeros(0)
-        for part in self._squares:
-            found[f"{part.whole}_places"] = np.concatenate(part.places)
-            found[f"{part.whole}_laws"] = np.repeat(np.arange(len(part.places)), [len(p) for p in part.places])
-        sizes = {part.name: [a * b for a, b in part.shapes] for part in linear.row_parts}
-        found |= {f"{name}_at": np.cumsum([0, *sizes.get(name, [])]) for name in PARTS}
-        return found | self._turns(found) | self._wrenches(held, among)
-
-    def _places(self, taken: Sequence[Sequence[int]]) -> list[list[Place]]:
-        space = self.step.rows
-        return [] if space is None else row_places(self.ports, space, taken, [law.size for law in self.linear.laws.rows])
-
-    def _wrenches(self, held: Sequence[Sequence[Place]], among: Mapping[int, int]) -> Tables:
-        """Of every row that pushes and body that it pushes: the row's number among them, its entries in G, and the body."""
-        found = [(among[p.row], p.G, self.ports.bodies[p.port]) for law in held for p in law if p.row in among and p.port >= 0]
-        return {f"wrench_{name}": np.array([x[k] for x in found]) for k, name in enumerate(("push", "from", "to"))}
-
-    def _turns(self, tables: Tables) -> Tables:
-        """Of every row that pushes and two of its ports: the row's number among them, the ports, and where their entries are."""
-        found, number, space = [], 0, self.step.rows
-        nodes = space.nodes if space is not None and self.step.out else None
-        at = zip(nodes.bodies, nodes.kinds, self.linear.laws.rows, strict=True) if nodes else ()
-        for k, (own, kinds, law) in enumerate(at):
-            total, count = width(kinds), len(pushing(law))
-            units = [(self.ports.port(kinds[i], own[i]), first, size) for i, first, size in moving(kinds)]
-            for r in range(count):
-                for a, a_first, a_size in units:
-                    for b, b_first, b_size in units:
-                        place = int(tables["turns_at"][k]) + (r * total + a_first) * total + b_first
-                        found.append((number + r, a, a_size, b, b_size, place, total))
-            number += count
-        names = ("push", "a", "a_size", "b", "b_size", "at", "row")
-        return {f"turn_{name}": np.array([x[k] for x in found]) for k, name in enumerate(names)}
-
     # --- phases --------------------------------------------------------------------------------------------------------------
-    def _free(self) -> list[Step]:
+    def _slopes(self) -> list[Step]:
+        """Of forces."""
         step = self.step
-        found: list[Step] = [routine(diagonal_slopes if self._alone else no_slopes)]
-        if step.forces is not None and not self._alone:
-            own = {} if step.forces.bodies else {"K_joints": "K_ports", "D_joints": "D_ports"}
-            found += [self._put(part) for part in self.linear.force_parts]
-            if step.forces.bodies:
-                found += [
-                    routine(clear_slopes),
-                    self._pairs("force", "K_ports", "none", "K_joints"),
-                    self._pairs("force", "D_ports", "velocity_columns", "K_joints"),
-                    self._pairs("force", "D_ports", "none", "D_joints"),
-                ]
-            found.append(routine(take_slopes, **own))
-        else:
-            own = {}
+        found: list[Step] = [routine(take_diagonal_slopes if self.layout.alone else no_slopes)]
+        if step.forces is None or self.layout.alone:
+            return found
+        found += [self._put(part) for part in self.linear.force_parts]
+        if step.forces.bodies:
+            found += [
+                routine(clear_slopes),
+                self._pairs("force", "K_ports", "none", "K_joints"),
+                self._pairs("force", "D_ports", "velocity_columns", "K_joints"),
+                self._pairs("force", "D_ports", "none", "D_joints"),
+            ]
+        return [*found, routine(take_slopes, **self._of_joints)]
+
+    @property
+    def _of_joints(self) -> dict[str, str]:
+        """The slopes of forces on joints alone are where they are put together."""
+        forces = self.step.forces
+        alone = forces is not None and not self.layout.alone and not forces.bodies
+        return {"K_joints": "K_ports", "D_joints": "D_ports"} if alone else {}
+
+    def _velocities(self) -> list[Step]:
+        """v', and the ways of joints."""
+        step = self.step
+        held = step.rows is not None
+        of = {"rows": "nv", "out": "result", "o": "lower_half"}
+        found: list[Step] = [routine(forces_on_velocities)]
+        if held:
+            found += [routine(forces_through_rows), replace(routine(forces_unlike), when="unlike")]
+        found.append(routine(lay_answers, **of))
         if step.middle:
-            found.append(routine(accelerations_of_middle, **{k: x for k, x in own.items() if k == "D_joints"}))
-        else:
-            found.append(routine(accelerations_of_start))
-        return [*found, routine(free_changes)]
+            own = {k: x for k, x in self._of_joints.items() if k == "D_joints"}
+            found.append(routine(carry_to_middle, **of, **own))
+            found += [self._watched("on_middle", "none", "nv", "carried", "none", "nv")] if held else []
+            found.append(routine(add_first_answers, **of))
+        if held:
+            found += [
+                replace(routine(take_unlike, **of, X="lost"), when="unlike"),
+                self._watched("on_joints", "of_q", "three_rows", "result", "lower_half", "three_rows"),
+                self._watched("on_joints", "of_v", "three_rows", "result", "lower_velocities", "three_rows"),
+            ]
+        found += [routine(add_velocities), routine(lay_ways)]
+        return [*found, routine(pushed_answers)] if step.out else found
 
     def _put(self, part: Part) -> Routine:
         """A part of laws on the space of their ports."""
@@ -290,69 +157,74 @@ class DenseProgram:
         function = put_awake if part in self.linear.row_parts else put
         return routine(function, **names, part=part.name, whole=part.whole)
 
-    def _pressed(self) -> list[Step]:
-        """What rows press, with q."""
+    def _pressed(self, F: str, motion: str, when: str | None = None) -> list[Step]:
+        """What rows press, with q, multipliers held."""
+        found = [routine(lay_pressed, motion=motion), self._pairs("row", F, "none", "pressed_q")]
+        return [replace(step, when=when) for step in found]
+
+    def _rows(self) -> list[Step]:
+        """What rows see, and what that does to v'."""
+        parts = PARTS if self.step.out else PARTS[:2]
+        found: list[Step] = [self._put(part) for part in self.linear.row_parts if part.name not in PARTS]
+        found += [routine(forget_asleep, parts_at=f"{name}_at", parts=name) for name in parts]
+        of: dict[str, str] = {"G": "G_seen", "slopes": "w_slopes"}
         return [
-            *(self._put(part) for part in self.linear.row_parts if part.name not in PARTS),
-            routine(lay_pressed, motion="held_motion"),
+            *found,
+            _cleared("square", "pressed_q"),
             self._pairs("row", "f_ports", "none", "pressed_q"),
             routine(take_pressed),
-        ]
-
-    def _held(self) -> list[Step]:
-        parts = PARTS if self.step.out else PARTS[:2]
-        found: list[Step] = [routine(forget_asleep, parts_at=f"{name}_at", parts=name) for name in parts]
-        found += [
-            routine(rows_at_positions, motion="held_columns", G="G_seen", slopes="w_slopes"),
-            routine(rows_in_motion, slopes="w_slopes"),
+            routine(rows_at_positions, **of, motion="held_columns"),
+            routine(rows_in_motion, **of),
             _cleared("row_numbers", "answered"),
             self._seen("group", "on_joints", "M_inverse", "answered"),
             routine(turn_answers),
             _cleared("row_square", "A"),
             self._seen("group", "on_joints", "answers", "A", "rows"),
-            routine(lay_rows),
-            *self._moving("group", "rows", "row_numbers", "g"),
-            routine(notice_unlike),
-            replace(self._seen("group", "unlike_rows", "M_inverse", "unlike_answered", row="nv"), when="unlike"),
-            replace(routine(add_unlike), when="unlike"),
-            routine(hold_rows),
-            routine(held_changes),
+            routine(watch_rows),
+            routine(notice_unlike, **of, parts_at="G_seen_at"),
+            *self._unlike(of),
         ]
-        return [*found, routine(pushed_answers)] if self.step.out else found
 
-    def _moving(self, groups: str, rows: str, numbers: str, g: str) -> list[Routine]:
-        """What slopes with what moves at ports add to g."""
-        found = [
-            routine(lay_velocities, rows=rows, g=g),
-            self._seen(groups, "on_motions", "accelerations", g, "columns", "of_accelerations"),
+    def _unlike(self, of: dict[str, str]) -> list[Step]:
+        """Rows that see accelerations otherwise than what is pressed, if there are some."""
+        found: list[Routine] = [
+            routine(rows_in_acceleration, **of, like="one"),
+            _cleared("row_numbers", "unlike_answered"),
+            self._seen("group", "on_accelerations", "M_inverse", "unlike_answered", A_row="nv"),
         ]
-        if not self.step.middle:
-            return found
-        return [
-            *found,
-            _cleared(numbers, "middle_answered"),
-            self._seen(groups, "on_middle", "M_inverse", "middle_answered", row="nv"),
-            routine(add_first, rows=rows, g=g),
-        ]
+        return [*(replace(step, when="unlike") for step in found), *self._pressed("f_ports", "held_motion", "unlike")]
 
     def _out(self) -> list[Step]:
-        own = {name: f"out_{name}" for name in self.tables if name.startswith("place_")}
-        own |= {"places": "out_places", "rows": "displaced", "slopes": "out_slopes", "moved": "out_moved"}
-        moving = [routine(rows_in_motion, **own), *self._moving("out_group", "displaced", "out_row_numbers", "out_g")]
-        moving = [replace(step, when="moves") for step in moving]
+        own = {name: f"out_{name}" for name in self.layout.tables if name.startswith("place_")}
+        own |= {name: f"out_{name}" for name in ("places", "on_joints", "on_middle", "on_accelerations", "slopes")}
+        own |= {"rows": "displaced", "G": "G_seen"}
         return [
-            routine(rows_at_positions, **own, motion="out_columns", G="G_seen"),
-            routine(notice_motion, **own),
-            moving[0],
-            routine(lay_pressed, motion="out_motion"),
-            self._pairs("row", "out_f_ports", "none", "pressed_q"),
-            routine(answer, change_q="out_change_q"),
-            self._seen("out_group", "on_joints", "out_change_q", "out_moved"),
-            routine(lay_rows, rows="displaced", moved="out_moved", g="out_g"),
-            *moving[1:],
+            routine(rows_at_positions, **own, motion="out_columns"),
+            *self._moving(own),
+            *self._pressed("out_f_ports", "out_motion"),
             routine(turning_rows),
-            routine(push_rows),
-            routine(pushed_changes),
+            routine(watch_displaced),
+            routine(add_displacement),
+            replace(routine(add_moving), when="moves"),
+        ]
+
+    def _moving(self, own: dict[str, str]) -> list[Step]:
+        """What moves at ports, as far as displaced rows see it, in out_g: nothing as a rule."""
+        of = {"rows": "displaced", "out": "out_g", "o": "none"}
+        joints = {k: x for k, x in self._of_joints.items() if k == "D_joints"}
+        found: list[Step] = [
+            routine(rows_in_motion, **own),
+            routine(rows_in_acceleration, **own, like="none"),
+            routine(lay_motion),
+            routine(lay_answers, **of),
+        ]
+        if self.step.middle:
+            found += [routine(carry_to_middle, **of, **joints), routine(add_out_middle), routine(add_first_answers, **of)]
+        found += [*self._pressed("f_ports", "held_motion"), routine(take_unlike, **of), routine(add_late)]
+        return [
+            routine(notice_motion, **own),
+            routine(notice_open),
+            *(replace(step, when="moves") for step in found if isinstance(step, Routine)),
         ]
 
     def _pairs(self, of: str, F: str, kind: str, out: str) -> Routine:
@@ -360,10 +232,24 @@ class DenseProgram:
         tables = {name: f"{of}_{name}" for name, _ in add_pairs.parameters if name.startswith("pair_")}
         return routine(add_pairs, **tables, pairs=f"{of}_pair", S=f"{of}_ports", F=F, kind=kind, out=out)
 
-    def _seen(self, groups: str, A: str, B: str, C: str, width: str = "nv", at: str = "none", row: str = "pair_row") -> Routine:
+    def _seen(
+        self,
+        groups: str,
+        A: str,
+        B: str,
+        C: str,
+        width: str = "nv",
+        A_row: str = "three_rows",
+        c: str = "none",
+        C_row: str | None = None,
+    ) -> Routine:
         """C += A B of rows in groups."""
         tables = {name: name.replace("group", groups, 1) for name, _ in add_seen_product.parameters if name.startswith("group")}
-        return routine(add_seen_product, **tables, A=A, a=at, A_row=row, B=B, width=width, C=C, C_row=width)
+        return routine(add_seen_product, **tables, A=A, a="none", A_row=A_row, B=B, width=width, C=C, c=c, C_row=C_row or width)
+
+    def _watched(self, A: str, a: str, A_row: str, C: str, c: str, C_row: str) -> Routine:
+        """C += W^T A of rows in groups."""
+        return routine(add_watched_product, A=A, a=a, A_row=A_row, C=C, c=c, C_row=C_row)
 
 
 def _cleared(count: str, A: str) -> Routine:
@@ -388,7 +274,7 @@ class DenseCall:
         names = first.plan.arrays
         self._bases = np.repeat(first.bases[None], batch, axis=0)
         for name, x in {**given, **kept}.items():
-            if name in program.sizes:
+            if name in program.layout.sizes:
                 steps = np.arange(batch) * (x.strides[0] if name in given else 0)
                 self._bases[:, names.index(name)] = address_of(x) + steps
         self._result, self._at = names.index("result"), 0

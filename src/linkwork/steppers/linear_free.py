@@ -1,17 +1,24 @@
-"""The matrices of `linear_step` for one state, of the motion that no row holds: columns are those of q, v and tau, nv each.
+"""The matrices of `linear_step` for one state: what the tree is asked, the slopes of forces, and what they do to numbers that are
+watched. Columns are those of q, v and tau, nv each.
 
-With N = M^-1 C_v(w) M^-1 and the right-hand sides r1, ra of the first accelerations and of those of the step,
+With the right-hand sides r1, ra of the first accelerations and of those of the step, r = (K - E, D - V, 1),
 
-    da1 = M^-1 r1,      da = M^-1 ra - h/2 N r1,      r = (K - E, D - V, 1),
+    da1 = M^-1 r1,      da = M^-1 (ra - h/2 C_v(w) M^-1 r1),
 
-so that da1 itself is not needed. What rows press changes v' by M^-1 rd, rd = d(G^T x) - E_d with q alone, where their multipliers
-are held: h da is found with ra + rd / h at once. Matrices lie row by row: n is nv.
+numbers that change by X M da, as v' does with X = h M^-1, and by h/2 Z da1, change by
+
+    X ra + Y r1,      Y = h/2 (Z - X C_v(w)) M^-1.
+
+So accelerations themselves are not needed, and rows that hold v' are in X and Z from the beginning (`linear_rows`). What they
+press changes v' by M^-1 rd, rd = d(G^T x) - E_d with q alone, where their multipliers are held: as if ra had rd / h more.
+Matrices lie row by row: n is nv.
 """
 
 from __future__ import annotations
 
 from ..kernel.loops import Lane, Table, loops
-from ..kernel.products import add_entries, add_product, add_scaled, clear, copy, put_scaled
+from ..kernel.products import add_entries, add_product, add_scaled, clear, copy, put_product, put_scaled
+from .linear_pattern import add_sparse, put_sparse
 
 FREE, FIRST = 0, 1  # motions of the tree
 
@@ -23,9 +30,11 @@ def lay_motions(
     nb: int,
     motions: int,
     middle: int,
+    held_motion: int,
     h: Lane,
     q: Lane,
     v: Lane,
+    a: Lane,
     load: Lane,
     tree_q: Lane,
     tree_v: Lane,
@@ -33,46 +42,53 @@ def lay_motions(
     tree_external: Lane,
     v_free: Lane,
 ) -> None:
-    """The motions whose derivatives the tree is asked for: q of all, velocities and loads of the free ones, w = v + h/2 a1."""
+    """The motions whose derivatives the tree is asked for, at q: with velocities and loads the first guess, and that of the step,
+    w = v + h/2 a1, with what rows add to it: E of both together is that of their sum, as it is linear in a and loads."""
+    n = nv
     for m in range(motions):
         copy(nq, q, 0, tree_q, m * nq)
-    copy(nv, v, 0, tree_v, FREE * nv)
-    copy(nv, v, 0, v_free, 0)
-    add_scaled(nv, h[0], tree_a, FREE * nv, v_free, 0)
+    copy(n, v, 0, tree_v, FREE * n)
+    copy(n, v, 0, v_free, 0)
+    add_scaled(n, h[0], a, 0, v_free, 0)
+    copy(n, a, 0, tree_a, FREE * n)
     copy(6 * nb, load, 0, tree_external, FREE * 6 * nb)
     if middle > 0:
-        copy(nv, v, 0, tree_v, FIRST * nv)
+        copy(n, v, 0, tree_v, FIRST * n)
         copy(6 * nb, load, 0, tree_external, FIRST * 6 * nb)
-        add_scaled(nv, 0.5 * h[0], tree_a, FIRST * nv, tree_v, FREE * nv)
+        add_scaled(n, 0.5 * h[0], tree_a, FIRST * n, tree_v, FREE * n)
+    if held_motion > 0:
+        add_scaled(n, 1.0 / h[0], tree_a, held_motion * n, tree_a, FREE * n)
+        add_scaled(6 * nb, 1.0 / h[0], tree_external, held_motion * 6 * nb, tree_external, FREE * 6 * nb)
 
 
 # --- forces ------------------------------------------------------------------------------------------------------------------
 @loops
-def no_slopes(nv: int, damping: Lane, K_diagonal: Lane, D_diagonal: Lane, damping_left: Lane) -> None:
+def no_slopes(nv: int, damping: Lane, damping_left: Lane) -> None:
     """No forces."""
-    clear(nv, K_diagonal)
-    clear(nv, D_diagonal)
     copy(nv, damping, 0, damping_left, 0)
 
 
 @loops
-def diagonal_slopes(
+def take_diagonal_slopes(
     nv: int,
+    middle: int,
     forces: int,
     force_dof: Table,
     damping: Lane,
     K_slopes: Lane,
     D_slopes: Lane,
-    K_diagonal: Lane,
-    D_diagonal: Lane,
     damping_left: Lane,
+    E: Lane,
+    V: Lane,
 ) -> None:
-    """Forces of which each acts on one degree of freedom."""
-    no_slopes(nv, damping, K_diagonal, D_diagonal, damping_left)
+    """E - K and V - D instead of E and V of the free motions, of forces of which each acts on one degree of freedom."""
+    no_slopes(nv, damping, damping_left)
     for e in range(forces):
-        K_diagonal[force_dof[e]] += K_slopes[e]
-        D_diagonal[force_dof[e]] += D_slopes[e]
-        damping_left[force_dof[e]] -= D_slopes[e]
+        i = force_dof[e]
+        damping_left[i] -= D_slopes[e]
+        for motion in range(1 + middle):
+            E[(motion * nv + i) * nv + i] -= K_slopes[e]
+            V[(motion * nv + i) * nv + i] -= D_slopes[e]
 
 
 @loops
@@ -84,89 +100,100 @@ def clear_slopes(nv: int, K_joints: Lane, D_joints: Lane) -> None:
 
 @loops
 def take_slopes(nv: int, middle: int, K_joints: Lane, D_joints: Lane, E: Lane, V: Lane) -> None:
-    """E - K and V - D instead of E and V of the free motions."""
+    """The same of other forces."""
     for motion in range(1 + middle):
         add_scaled(nv * nv, -1.0, K_joints, 0, E, motion * nv * nv)
         add_scaled(nv * nv, -1.0, D_joints, 0, V, motion * nv * nv)
 
 
+# --- what they do to numbers that are watched --------------------------------------------------------------------------------
 @loops
-def take_pressed(nv: int, h: Lane, pressed_q: Lane, E: Lane) -> None:
-    """E - rd / h instead of E of the free motion."""
-    add_scaled(nv * nv, -1.0 / h[0], pressed_q, 0, E, FREE * nv * nv)
+def forces_on_velocities(nv: int, h: Lane, M_inverse: Lane, X: Lane) -> None:
+    """X of v', no row in force: h M^-1."""
+    put_scaled(nv * nv, h[0], M_inverse, 0, X, 0)
 
 
-# --- accelerations -----------------------------------------------------------------------------------------------------------
 @loops
-def add_answers(
-    n: int,
+def lay_answers(
     rows: int,
-    motion: int,
-    A: Lane,
+    nv: int,
+    parts: int,
+    part_at: Table,
+    part_size: Table,
+    part_list: Table,
+    part_rows: Table,
+    listed_rows: Table,
     E: Lane,
     V: Lane,
-    K_diagonal: Lane,
-    D_diagonal: Lane,
+    X: Lane,
     out: Lane,
+    o: int,
 ) -> None:
-    """out (rows, 3 n) += A (K - E, D - V, 1), of the right-hand sides of a motion; A (rows, n)."""
-    w = 3 * n
-    e = motion * n * n
-    add_product(rows, n, n, -1.0, A, 0, n, 1, E, e, n, out, 0, w)
-    add_product(rows, n, n, -1.0, A, 0, n, 1, V, e, n, out, n, w)
+    """X ra (rows, 3 n), from record o on; X (rows, n)."""
+    n = nv
+    e = FREE * n * n
+    put_sparse(rows, n, parts, part_at, part_size, part_list, part_rows, listed_rows, -1.0, X, E, e, out, o, 3 * n)
+    put_sparse(rows, n, parts, part_at, part_size, part_list, part_rows, listed_rows, -1.0, X, V, e, out, o + n, 3 * n)
     for i in range(rows):
-        add_entries(n, A, i * n, K_diagonal, 0, out, i * w)
-        add_entries(n, A, i * n, D_diagonal, 0, out, i * w + n)
-        add_scaled(n, 1.0, A, i * n, out, i * w + 2 * n)
+        copy(n, X, i * n, out, o + (3 * i + 2) * n)
 
 
 @loops
-def accelerations_of_start(
-    nv: int, E: Lane, V: Lane, K_diagonal: Lane, D_diagonal: Lane, M_inverse: Lane, accelerations: Lane
-) -> None:
-    """da (nv, 3 nv) where velocity terms are those of the start: M^-1 ra."""
-    clear(3 * nv * nv, accelerations)
-    add_answers(nv, nv, FREE, M_inverse, E, V, K_diagonal, D_diagonal, accelerations)
-
-
-@loops
-def accelerations_of_middle(
+def carry_to_middle(
+    rows: int,
     nv: int,
     coupled: int,
-    h: Lane,
-    E: Lane,
-    V: Lane,
-    K_diagonal: Lane,
-    D_diagonal: Lane,
     damping_left: Lane,
     D_joints: Lane,
-    M_inverse: Lane,
+    X: Lane,
+    out: Lane,
+    o: int,
     carried: Lane,
-    lag: Lane,
-    accelerations: Lane,
 ) -> None:
-    """da where they are those of the middle of the step: -M^-1 C_v is M^-1 (D - V), which is at hand, + M^-1 (damping - D).
+    """-X C_v(w) (rows, n): X (D - V), which is in X ra, + X (damping - D).
 
+    out       (rows, 3 n) from record o on: X ra, nothing else
     coupled   whether D has entries beside its diagonal
     """
     n = nv
-    accelerations_of_start(n, E, V, K_diagonal, D_diagonal, M_inverse, accelerations)
-    for i in range(n):
-        copy(n, accelerations, (3 * i + 1) * n, carried, i * n)
-        add_entries(n, M_inverse, i * n, damping_left, 0, carried, i * n)
+    for i in range(rows):
+        copy(n, out, o + (3 * i + 1) * n, carried, i * n)
+        add_entries(n, X, i * n, damping_left, 0, carried, i * n)
     if coupled > 0:
-        add_product(n, n, n, -1.0, M_inverse, 0, n, 1, D_joints, 0, n, carried, 0, n)
-    clear(n * n, lag)
-    add_product(n, n, n, 0.5 * h[0], carried, 0, n, 1, M_inverse, 0, n, lag, 0, n)
-    add_answers(n, n, FIRST, lag, E, V, K_diagonal, D_diagonal, accelerations)
+        add_product(rows, n, n, -1.0, X, 0, n, 1, D_joints, 0, n, carried, 0, n)
 
 
 @loops
-def free_changes(nv: int, h: Lane, accelerations: Lane, change: Lane, result: Lane) -> None:
-    """dv' = dv + h da in the lower half of the result, what rows press included; nothing is pushed out."""
+def add_first_answers(
+    rows: int,
+    nv: int,
+    parts: int,
+    part_at: Table,
+    part_size: Table,
+    part_list: Table,
+    part_rows: Table,
+    listed_rows: Table,
+    h: Lane,
+    E: Lane,
+    V: Lane,
+    M_inverse: Lane,
+    carried: Lane,
+    Y: Lane,
+    out: Lane,
+    o: int,
+) -> None:
+    """Y r1 more, of slopes Z - X C_v(w) with the velocities of the middle of the step, which are carried there."""
     n = nv
-    half = 3 * n * n
-    put_scaled(half, h[0], accelerations, 0, result, half)
-    for i in range(n):
-        result[half + 3 * i * n + n + i] += 1.0
-    clear(half, change)
+    e = FIRST * n * n
+    put_product(rows, n, n, 0.5 * h[0], carried, 0, n, 1, M_inverse, 0, n, Y, 0, n)
+    add_sparse(rows, n, parts, part_at, part_size, part_list, part_rows, listed_rows, -1.0, Y, E, e, out, o, 3 * n)
+    add_sparse(rows, n, parts, part_at, part_size, part_list, part_rows, listed_rows, -1.0, Y, V, e, out, o + n, 3 * n)
+    for i in range(rows):
+        add_scaled(n, 1.0, Y, i * n, out, o + (3 * i + 2) * n)
+
+
+@loops
+def add_velocities(nv: int, result: Lane, lower_half: int) -> None:
+    """v' has v in it."""
+    for i in range(nv):
+        result[lower_half + (3 * i + 1) * nv + i] += 1.0

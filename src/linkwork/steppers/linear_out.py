@@ -1,15 +1,19 @@
 """The matrices of `linear_step` for one state, of what is pushed out, and the update of joints.
 
 The displacement y' that pushes out obeys some of all rows, `displaced`, in a list: those that push ask for G y' + room + h w = 0,
-where they may do so as fast. How w = b + G y changes, all rows have told already: by g + A dx.
+where they may do so as fast. Where rows hold, w does not change; where they do not, they are `late`, and w changes by
+
+    B_q dq + B_v dv + F da + h/2 B_w da1 + G J (dv' - dv)      (see `linear_rows`).
 """
 
 from __future__ import annotations
 
-from ..kernel.loops import Lane, Table, loops
-from ..kernel.products import add_product, add_scaled, clear, copy
+from ..kernel.loops import Lane, Table, any, loops, where
+from ..kernel.products import add_product, add_scaled, clear, copy, put_product, put_scaled
 from ..rows.push_out import SOFT as PUSH_SOFT
-from .linear_rows import solve_softly
+from .linear_pattern import add_sparse
+from .linear_ports import OF_Q, OF_V, THREE
+from .linear_rows import solve_transposed
 
 
 @loops
@@ -97,67 +101,165 @@ def turning_rows(
 
 
 @loops
-def push_rows(
+def notice_open(
+    rows: int,
+    displaced: int,
+    displaced_rows: Table,
+    row_first: Table,
+    row_end: Table,
+    h: Lane,
+    P_u: Lane,
+    P_x: Lane,
+    out_free: Lane,
+    slow: Lane,
+    late: Lane,
+    moves: Lane,
+) -> None:
+    """h of displaced rows whose w counts and changes, else 0: it does not where a row holds; `moves` is 1 if there are some."""
+    R = rows
+    for i in range(displaced):
+        r = displaced_rows[i]
+        changes = abs(P_u[r * R + r] - 1.0)
+        for k in range(row_first[r], row_end[r]):
+            changes += abs(P_x[r * R + k])
+            if k != r:
+                changes += abs(P_u[r * R + k])
+        late[i] = where((changes > 0.0) & (out_free[r] > 0.0), h[0] * slow[r], 0.0)
+        moves[0] = where(late[i] > 0.0, 1.0, moves[0])
+
+
+@loops
+def lay_motion(
+    nv: int,
+    displaced: int,
+    displaced_rows: Table,
+    M_inverse: Lane,
+    late: Lane,
+    unlike: Lane,
+    unlike_answered: Lane,
+    on_middle: Lane,
+    out_on_accelerations: Lane,
+    out_on_middle: Lane,
+    X: Lane,
+) -> None:
+    """X of what displaced rows see of accelerations, and their slopes with the middle of the step, what is late with them."""
+    n = nv
+    put_product(displaced, n, n, 1.0, out_on_accelerations, 0, n, 1, M_inverse, 0, n, X, 0, n)
+    for i in range(displaced):
+        r = displaced_rows[i]
+        add_scaled(n, late[i], on_middle, r * n, out_on_middle, i * n)
+        if any(unlike[0] > 0.0):
+            add_scaled(n, late[i], unlike_answered, r * n, X, i * n)
+
+
+@loops
+def add_out_middle(nv: int, displaced: int, out_on_middle: Lane, carried: Lane) -> None:
+    """These slopes beside what X makes of the middle."""
+    add_scaled(displaced * nv, 1.0, out_on_middle, 0, carried, 0)
+
+
+@loops
+def add_late(
+    nv: int,
+    displaced: int,
+    displaced_rows: Table,
+    late: Lane,
+    on_joints: Lane,
+    result: Lane,
+    lower_half: int,
+    out_g: Lane,
+) -> None:
+    """late dw: what w sees of q and v, and G J (dv' - dv)."""
+    n = nv
+    for i in range(displaced):
+        if any(late[i] > 0.0):
+            o = THREE * displaced_rows[i] * n
+            add_scaled(2 * n, late[i], on_joints, o + OF_Q * n, out_g, 3 * i * n)
+            add_product(1, 3 * n, n, late[i], on_joints, o, n, 1, result, lower_half, 3 * n, out_g, 3 * i * n, 3 * n)
+            add_scaled(n, -late[i], on_joints, o, out_g, (3 * i + 1) * n)
+
+
+@loops
+def watch_displaced(
     nv: int,
     rows: int,
     displaced: int,
     displaced_rows: Table,
     pushing_among: Table,
-    h: Lane,
     answered: Lane,
     A: Lane,
-    g: Lane,
-    multipliers: Lane,
+    M_inverse: Lane,
     out_free: Lane,
     out_x: Lane,
-    slow: Lane,
     diagonal_changes: Lane,
-    late: Lane,
-    out_answers: Lane,
+    out_answered: Lane,
     T: Lane,
     LU: Lane,
     soft: Lane,
-    out_g: Lane,
     rest: Lane,
-    step: Lane,
-    out_multipliers: Lane,
+    W: Lane,
+    X: Lane,
+    out_on_joints: Lane,
 ) -> None:
-    """The multipliers of the displacement, and the answers to its rows."""
+    """W (displaced, nv) of the displacement, as that of v' (`linear_rows`), and X = M^-1 + W^T G J M^-1; to the slopes of rows
+    with q that of their softness is added."""
     n = nv
-    w = 3 * n
     R = rows
     Q = displaced
-    clear(Q * R, late)
-    clear(Q * w, out_multipliers)
-    for i in range(Q):
-        r = displaced_rows[i]
-        add_scaled(R, h[0] * slow[r], A, r * R, late, i * R)
-        add_scaled(w, h[0] * slow[r], g, r * w, out_g, i * w)
-        for k in range(n):
-            out_answers[k * Q + i] = answered[r * n + k]
-    add_product(Q, w, R, 1.0, late, 0, R, 1, multipliers, 0, w, out_g, 0, w)
     for i in range(Q):
         r = displaced_rows[i]
         p = pushing_among[i]
-        if p >= 0:
-            add_scaled(n, PUSH_SOFT * out_x[r], diagonal_changes, p * n, out_g, i * w)
-        add_scaled(w, -out_free[r], out_g, i * w, out_multipliers, i * w)
+        copy(n, answered, r * n, out_answered, i * n)
         for k in range(Q):
             T[i * Q + k] = out_free[r] * A[r * R + displaced_rows[k]]
         soft[i] = out_free[r] * A[r * R + r]
         T[i * Q + i] += 1.0 - out_free[r]
         if p >= 0:
             T[i * Q + i] += PUSH_SOFT * soft[i]
-    solve_softly(Q, w, T, soft, LU, out_g, rest, step, out_multipliers)
+            add_scaled(n, PUSH_SOFT * out_x[r], diagonal_changes, p * n, out_on_joints, (THREE * i + OF_Q) * n)
+    solve_transposed(Q, n, T, soft, out_answered, LU, rest, W)
+    for i in range(Q):
+        put_scaled(n, -out_free[displaced_rows[i]], W, i * n, W, i * n)
+    copy(n * n, M_inverse, 0, X, 0)
+    add_product(n, n, Q, 1.0, W, 0, 1, n, out_answered, 0, n, X, 0, n)
 
 
 @loops
-def pushed_changes(nv: int, displaced: int, out_answers: Lane, out_multipliers: Lane, out_change_q: Lane, change: Lane) -> None:
-    """The displacement that pushes out, `change`."""
+def add_displacement(
+    nv: int,
+    displaced: int,
+    parts: int,
+    part_at: Table,
+    part_size: Table,
+    part_list: Table,
+    part_rows: Table,
+    listed_rows: Table,
+    pressed_q: Lane,
+    W: Lane,
+    X: Lane,
+    out_on_joints: Lane,
+    result: Lane,
+) -> None:
+    """The displacement that pushes out, with q, beside what v' does: X rd and W^T B_q."""
     n = nv
-    add_product(n, 3 * n, displaced, 1.0, out_answers, 0, displaced, 1, out_multipliers, 0, 3 * n, change, 0, 3 * n)
-    for i in range(n):
-        add_scaled(n, 1.0, out_change_q, i * n, change, 3 * i * n)
+    w = 3 * n
+    add_sparse(n, n, parts, part_at, part_size, part_list, part_rows, listed_rows, 1.0, X, pressed_q, 0, result, 0, w)
+    add_product(n, n, displaced, 1.0, W, 0, 1, n, out_on_joints, OF_Q * n, THREE * n, result, 0, w)
+
+
+@loops
+def add_moving(nv: int, displaced: int, W: Lane, out_g: Lane, out_on_joints: Lane, result: Lane) -> None:
+    """The same of what moves: W^T B_v and W^T of all in out_g."""
+    n = nv
+    w = 3 * n
+    add_product(n, n, displaced, 1.0, W, 0, 1, n, out_on_joints, OF_V * n, THREE * n, result, n, w)
+    add_product(n, w, displaced, 1.0, W, 0, 1, n, out_g, 0, w, result, 0, w)
+
+
+@loops
+def lay_ways(nv: int, h: Lane, result: Lane, lower_half: int) -> None:
+    """The ways of joints above their velocities: h v'."""
+    put_scaled(lower_half, h[0], result, lower_half, result, 0)
 
 
 @loops
@@ -168,8 +270,6 @@ def updated(
     unusual_at: Table,
     unusual_size: Table,
     unusual_square: Table,
-    h: Lane,
-    change: Lane,
     q_by_q: Lane,
     q_by_way: Lane,
     q_by_v: Lane,
@@ -185,8 +285,6 @@ def updated(
     n = nv
     w = 3 * n
     copy(rows, edges, 0, result, 2 * n * w)
-    copy(n * w, change, 0, result, 0)
-    add_scaled(n * w, h[0], result, n * w, result, 0)
     for u in range(unusual):
         at = unusual_at[u]
         k = unusual_size[u]

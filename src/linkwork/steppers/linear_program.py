@@ -15,7 +15,7 @@ from ..kernel.sweep import SCALAR, Algorithm, Field, Routine, Step, Sweep, each,
 from ..model.rules import joint_of
 from ..reduced.law_slopes import flat, force_slopes, pushed_row_slopes, row_slopes
 from ..reduced.linear_laws import LinearLaws
-from ..reduced.program import correct, held_middle_velocities, middle_velocities
+from ..reduced.program import correct, free_joint_velocities, free_velocities, held_middle_velocities, middle_velocities
 from ..solvers.box_adjoints import keep_matrix
 from ..solvers.boxes import solve_boxes, solve_few_boxes, solve_soft_boxes
 from ..solvers.coulomb import solve_packed_cones
@@ -26,30 +26,45 @@ from ..spatial.scalar import Vector, zeros
 from .symplectic_euler import update_after_pushes, update_held, update_joints
 
 UPDATES = (update_joints, update_held, update_after_pushes)
-MIDDLE = (middle_velocities, held_middle_velocities)
 SOLVERS = (solve_boxes, solve_few_boxes, solve_soft_boxes, solve_packed_cones)
 BLOCKS = tuple(f"{of}_by_{by}" for of in ("q", "v") for by in ("q", "way", "v"))
 
 
 # --- rules -------------------------------------------------------------------------------------------------------------------
-def keep_first(n: Any) -> None:
-    """The accelerations that lead to the middle of the step."""
+def first_middle_velocities(n: Any, parent: Any) -> None:
+    """The accelerations that lead to the middle of the step are kept."""
     n.first_a = n.a
+    middle_velocities(n, parent)
 
 
-def keep_unheld(n: Any) -> None:
-    """The free motion, before rows change it."""
-    n.unheld_v, n.pressed = n.free_v, zeros(6)
+def first_held_middle_velocities(n: Any, parent: Any) -> None:
+    """The same where there are rows."""
+    n.first_a = n.a
+    held_middle_velocities(n, parent)
 
 
-def keep_held(n: Any) -> None:
-    """What rows add to it."""
+def free_velocities_kept(n: Any, parent: Any) -> None:
+    """The free motion is kept, before rows change it."""
+    free_velocities(n, parent)
+    _nothing_held(n)
+
+
+def free_joint_velocities_kept(n: Any, parent: Any) -> None:
+    """The same of joints alone."""
+    free_joint_velocities(n, parent)
+    _nothing_held(n)
+
+
+def _nothing_held(n: Any) -> None:
+    """No row has changed the motion yet, or pressed, or pushed out."""
+    n.unheld_v, n.held_change, n.held_jump = n.free_v, zeros(len(n.v)), zeros(6)
+    n.pressed, n.pressed_out, n.shift = zeros(6), zeros(6), zeros(len(n.v))
+
+
+def correct_and_keep(n: Any, parent: Any) -> None:
+    """What rows add to the free motion is kept; where none is in force, it is not looked at."""
+    correct(n, parent)
     n.held_change, n.held_jump = n.free_v - n.unheld_v, n.jump
-
-
-def no_shift(n: Any) -> None:
-    """Nothing is pushed out yet."""
-    n.shift, n.pressed_out = zeros(len(n.v)), zeros(6)
 
 
 def update_slopes(n: Any) -> None:
@@ -73,10 +88,19 @@ def _update_slopes(n: Any, way: Vector) -> None:
             setattr(n, f"{of}_by_{by}", flat(slopes[:, k * nv : (k + 1) * nv]))
 
 
+FIRST = {middle_velocities: first_middle_velocities, held_middle_velocities: first_held_middle_velocities}
+HELD = {
+    free_velocities: free_velocities_kept,
+    free_joint_velocities: free_joint_velocities_kept,
+    correct: correct_and_keep,
+}
+
+
 # --- the program -------------------------------------------------------------------------------------------------------------
 def linear_program(algorithm: Algorithm, linear: LinearLaws) -> Algorithm:
     """The program of a step up to its update, and the slopes of its laws."""
     forces, rows, _, _ = linear.laws.step_shape
+    kept = FIRST | (HELD if rows >= 0 else {})
     steps: list[Step] = []
     for step in algorithm.phases["run"]:
         rule = step.rule if isinstance(step, Sweep) else None
@@ -84,10 +108,10 @@ def linear_program(algorithm: Algorithm, linear: LinearLaws) -> Algorithm:
             break
         if isinstance(step, Routine) and step.function in SOLVERS:
             steps += _solved(step)
-        elif rule is correct:
-            steps += [each(keep_unheld), step, each(keep_held)]
+        elif isinstance(step, Sweep):
+            steps.append(replace(step, rule=kept.get(step.rule, step.rule)))
         else:
-            steps += [*([each(keep_first)] if rule in MIDDLE else []), step]
+            steps.append(step)
     fields = {name: replace(f, kind="input") if f.kind == "state" else f for name, f in algorithm.fields.items()}
     fields |= {name: replace(fields[name], kind="output") for name in ("a", "free_v", "load") if name in fields}
     fields |= {"first_a": Field("output", "v"), **{name: Field("output", "vv") for name in BLOCKS}}
@@ -97,8 +121,6 @@ def linear_program(algorithm: Algorithm, linear: LinearLaws) -> Algorithm:
         rule = pushed_row_slopes if linear.pushes else row_slopes
         steps.append(each(rule, *(f"p{i}" for i in range(rows)), on="constraint", when=("own", "awake")))
         fields |= _row_fields(linear)
-    if linear.pushes:
-        steps.insert(0, each(no_shift))
     for of, parts in (("force", linear.force_parts), ("constraint", linear.row_parts)):
         fields |= {part.name: Field("output", part.name, of=of) for part in parts}
     fields |= {"awake": replace(fields["awake"], kind="output")} if rows >= 0 else {}

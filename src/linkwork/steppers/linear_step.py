@@ -11,7 +11,8 @@ so that with E = d(inverse dynamics)/dq under the motion and the forces of each 
     da1 = M^-1 (dtau + dQ - E1 dq - C_v dv),                    dd = M^-1 (d(G^T x) - E_d dq + G^T dx),
     da  = M^-1 (dtau + dQ - E_a dq - C_v(w) (dv + h/2 da1)),    du = slopes of u on ports, times their columns, + G (J dd).
 
-What is pushed out follows in the same way from its own multipliers. `steppers.derivatives` runs the whole step on dual numbers
+They are not found column by column: what all right-hand sides do to v' comes first, rows included (`linear_free`,
+`linear_rows`). What is pushed out follows from its own multipliers. `steppers.derivatives` runs the whole step on dual numbers
 instead, for any stepper and number of steps: the same numbers, by another way.
 """
 
@@ -34,10 +35,11 @@ from ..kernel.sweep import Algorithm
 from ..model import Model
 from ..reduced.diagonal_changes import DIAGONAL_CHANGES
 from ..reduced.dof_tree import dof_plans
-from ..reduced.inverse_derivatives import INVERSE_DERIVATIVES
+from ..reduced.inverse_derivatives import INVERSE_SLOPES
 from ..reduced.inverse_mass_matrix import INVERSE_MASS_MATRIX
 from ..reduced.linear_laws import LinearLaws
-from ..reduced.port_columns import COLUMNS, PORT_COLUMNS, port_plans
+from ..reduced.port_columns import COLUMNS, port_plans
+from ..reduced.ports_and_inverse import PORTS_AND_INVERSE
 from .linear_dense import DenseCall, DenseProgram
 from .linear_program import linear_program
 from .stepper import Stepper, program_of
@@ -85,7 +87,8 @@ class LinearStep:
         self.motions = tuple(name for name, wanted in motions.items() if wanted)
         self.at = {name: k for k, name in enumerate(self.motions)}
         self.damping = np.concatenate([np.zeros(0), *(np.reshape(p["damping"], -1) for p in model.tree.parameters)])
-        self._idle: dict[Any, list[Memory]] = {(1, ()): []}
+        self._alone: list[Memory] = []  # for single states to which nothing else is given
+        self._idle: dict[Any, list[Memory]] = {(1, ()): self._alone}
 
     @cached_property
     def dense(self) -> DenseProgram:
@@ -136,13 +139,16 @@ class LinearStep:
 
     def of_one(self, q: np.ndarray, v: np.ndarray, t: float, dt: float) -> np.ndarray:
         """The numbers of one state (size,), to which nothing else is given; constraints have no unknowns."""
-        memory = self.take(1, ())
-        memory.q[0] = q
-        memory.v[0] = v
+        try:
+            memory = self._alone.pop()
+        except IndexError:
+            memory = Memory(self, 1, ())
+        memory.q[...] = q
+        memory.v[...] = v
         if t != memory.last_t:
             memory.t[0] = memory.last_t = t
         found = memory.run(dt)
-        self._idle[1, ()].append(memory)
+        self._alone.append(memory)
         return found[0]
 
     def give_back(self, memory: Memory) -> None:
@@ -168,37 +174,37 @@ class Memory:
         unwanted = ("x", "left", *(() if step.middle else ("first_a",)))
         names = [name for name, f in algorithm.fields.items() if f.kind == "output" and name not in unwanted]
         self.out: Arrays = {name: np.zeros((batch, plans.size(algorithm, name))) for name in names}
-        self.out |= {name: a[:, k] for name, k in step.at.items()}
+        self.out |= {name: a[:, k] for name, k in step.at.items() if name != "a"}
         under = {"held_change": "pressed", "shift": "pressed_out"}
         self.out |= {under[name]: external[:, k] for name, k in step.at.items() if name in under}
         forward = _call(plans, algorithm, self.inputs, self.out, batch)
         squares = {name: np.zeros((batch * count, nv * nv)) for name in ("dtau_dq", "dtau_dv")}
         flat = {name: x.reshape(batch * count, -1) for name, x in self.motions.items()}
-        tree = _call(
-            dof_plans(model), INVERSE_DERIVATIVES, flat, squares, batch * count, FEW if batch * count <= FEW.width else None
-        )
+        tree = _call(dof_plans(model), INVERSE_SLOPES, flat, squares, batch * count, FEW if batch * count <= FEW.width else None)
         found = {name: x.reshape(batch, -1) for name, x in zip(("E", "V"), squares.values(), strict=True)}
         found["M_inverse"] = np.zeros((batch, nv * nv))
-        own = {"q": self.motions["q"][:, 0]}
-        inverse = _call(dof_plans(model), INVERSE_MASS_MATRIX, own, {"M_inverse": found["M_inverse"]}, batch)
-        self._free, ports = np.zeros((batch, nv)), []
-        if step.ports is not None:
+        self._free = np.zeros((batch, nv))
+        if step.ports is None:
+            own = {"q": self.inputs["q"]}
+            inverse = _call(dof_plans(model), INVERSE_MASS_MATRIX, own, {"M_inverse": found["M_inverse"]}, batch)
+        else:
             found["at_ports"] = np.zeros((batch, len(COLUMNS) * 6 * len(step.bodies) * nv))
-            ports = [self._columns(step, step.ports, found["at_ports"])]
+            out = {"port_columns": found["at_ports"], "M_inverse": found["M_inverse"]}
+            inverse = _call(step.ports, PORTS_AND_INVERSE, self._at_ports(step), out, batch)
         self._spares: Arrays = {}
         self._last_h = self.last_t = 0.0
         kept = {"h": self.h, "damping": step.damping}
         changes = self._changes(step, kept) if step.out else None
         self._matrices = DenseCall(step.dense, self._given() | found, kept, batch)
         entries = [forward.entry, *(self._matrices.entry("motions", k) for k in range(batch))]
-        entries += [call.entry for call in (tree, inverse, *ports)]
+        entries += [tree.entry, inverse.entry]
         for k in range(batch):
             entries.append(self._matrices.entry("free", k))
             if changes is not None:
                 deep = self.out["deep"][k]
                 entries += [replace(changes.entry, flag=deep), self._matrices.entry("out", k, deep)]
             entries.append(self._matrices.entry("update", k))
-        self._run, self._calls = JobSequence(entries), (forward, tree, inverse, ports, changes)
+        self._run, self._calls = JobSequence(entries), (forward, tree, inverse, changes)
 
     def _inputs(self, step: LinearStep, given: tuple[str, ...]) -> Arrays:
         """Of the program of the step."""
@@ -215,14 +221,13 @@ class Memory:
         given |= {"q": self.inputs["q"], "v": self.inputs["v"], "v_free": self._free}
         return {"load": self.inputs["external"]} | given if "external" in self.inputs else given
 
-    def _columns(self, step: LinearStep, ports: Plans, found: np.ndarray) -> Call:
-        """Columns at ports."""
+    def _at_ports(self, step: LinearStep) -> Arrays:
+        """The motions whose columns at ports are asked for."""
         motions = self.motions
-        told = {"q": motions["q"][:, 0], "v": motions["v"][:, 0], "a": motions["a"][:, 0]}
+        told = {"q": self.inputs["q"], "v": motions["v"][:, 0], "a": self.out["a"]}
         told |= {"v_start": self.inputs["v"], "v_free": self._free}
         further = {"v_held": "held_change", "v_out": "shift"}
-        told |= {name: motions["a"][:, step.at[of]] for name, of in further.items() if of in step.at}
-        return _call(ports, PORT_COLUMNS, told, {"port_columns": found}, self.batch)
+        return told | {name: motions["a"][:, step.at[of]] for name, of in further.items() if of in step.at}
 
     def _changes(self, step: LinearStep, kept: Arrays) -> Call:
         """How the diagonal of A changes with rows that push, between phases of the matrices."""
@@ -243,10 +248,14 @@ class Memory:
 
 
 def _call(plans: Plans, algorithm: Algorithm, inputs: Arrays, outputs: Arrays, batch: int, lanes: Lanes | None = None) -> Call:
-    """An algorithm on these arrays; inputs that are not given are zero."""
+    """An algorithm on these arrays; inputs that are not given are zero. Outputs of one state in one lane are where they go."""
     absent = [n for n, f in algorithm.fields.items() if f.kind == "input" and n not in inputs]
     absent += [n for n, f in algorithm.fields.items() if f.kind == "output" and n not in outputs]
-    return Call(plans(algorithm, lanes or plans.lanes(algorithm, batch), ("run",), tuple(absent)), inputs, outputs, batch)
+    plan = plans(algorithm, lanes or plans.lanes(algorithm, batch), ("run",), tuple(absent))
+    there = {name: x for name, x in outputs.items() if plan.lanes.width == batch == 1 and name not in plan.maps}
+    call = Call(plan, inputs, {name: x for name, x in outputs.items() if name not in there}, batch)
+    call.point(there)
+    return call
 
 
 def linear_step(model: Model, stepper: SymplecticEuler) -> LinearStep:

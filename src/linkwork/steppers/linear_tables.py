@@ -164,4 +164,4 @@ def pair_tables(name: str, ports: Ports, space: PortSpace | None) -> Tables:
         "a_at": [at for at, _ in pairs.values()],
         "b_at": [at for _, at in pairs.values()],
     }
-    return {f"{name}_{column}": np.array(x) for column, x in columns.items()}
+    return {f"{name}_{column}": np.array(x, np.int64) for column, x in columns.items()}

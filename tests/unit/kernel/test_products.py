@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from linkwork.kernel.lanes import Lanes
+from linkwork.kernel.listed_products import add_listed, put_listed
 from linkwork.kernel.loops import Lane, loops
 from linkwork.kernel.products import (
     InOneLane,
@@ -15,6 +16,7 @@ from linkwork.kernel.products import (
     clear,
     copy,
     largest_entry,
+    put_product,
     put_scaled,
     solve_lower,
     solve_upper,
@@ -25,11 +27,12 @@ from linkwork.kernel.row_sums import motions
 
 @pytest.mark.parametrize(("m", "n", "k"), [(1, 1, 1), (4, 16, 3), (5, 17, 7), (9, 38, 24), (3, 9, 0), (0, 4, 2), (7, 31, 5)])
 @pytest.mark.parametrize("transposed", [False, True])
-def test_add_product(m: int, n: int, k: int, transposed: bool) -> None:
+@pytest.mark.parametrize("product", [add_product, put_product])
+def test_products(product: InOneLane, m: int, n: int, k: int, transposed: bool) -> None:
     rng = np.random.default_rng(m + n + k)
     A, B, C = rng.normal(size=(m, k + 1)), rng.normal(size=(k + 1, n + 2)), rng.normal(size=(m + 1, n + 3))
     wanted = C.copy()
-    wanted[:m, 2 : 2 + n] -= 0.5 * (A[:, :k] @ B[:k, 1 : 1 + n])
+    wanted[:m, 2 : 2 + n] = (C[:m, 2 : 2 + n] if product is add_product else 0.0) - 0.5 * (A[:, :k] @ B[:k, 1 : 1 + n])
     steps = (1, m) if transposed else (k + 1, 1)
     first = (A.T if transposed else A).reshape(-1).copy()
     first = first if first.size else np.zeros(1)
@@ -37,7 +40,28 @@ def test_add_product(m: int, n: int, k: int, transposed: bool) -> None:
     def run(width: int) -> np.ndarray:
         a, b, c = (np.repeat(x.reshape(-1)[:, None], width, axis=1) for x in (first, B, C))
         a, b, c = (x[:, 0].copy() if width == 1 else x for x in (a, b, c))
-        add_product.call(Lanes(width), m, n, k, -0.5, a, 0, *steps, b, 1, n + 2, c, 2, n + 3)
+        product.call(Lanes(width), m, n, k, -0.5, a, 0, *steps, b, 1, n + 2, c, 2, n + 3)
+        return c.reshape(*C.shape, -1)[..., 0]
+
+    found = run(1)
+    assert np.allclose(found, wanted, atol=1e-13)
+    assert np.array_equal(found, run(4))
+
+
+@pytest.mark.parametrize(("m", "n"), [(1, 1), (8, 4), (19, 3), (0, 2), (5, 4)])
+@pytest.mark.parametrize("product", [add_listed, put_listed])
+def test_listed_products(product: InOneLane, m: int, n: int) -> None:
+    rng, rows = np.random.default_rng(m + n), np.array([9, 9, 0, 2, 5], np.int32)
+    A, B, C = rng.normal(size=(m + 1, 6)), rng.normal(size=(6, n + 2)), rng.normal(size=(m + 1, n + 3))
+    wanted = C.copy()
+    wanted[:m, 2 : 2 + n] = (C[:m, 2 : 2 + n] if product is add_listed else 0.0) - 0.5 * (
+        A[:m, rows[2:]] @ B[rows[2:], 1 : 1 + n]
+    )
+
+    def run(width: int) -> np.ndarray:
+        a, b, c = (np.repeat(x.reshape(-1)[:, None], width, axis=1) for x in (A, B, C))
+        a, b, c = (x[:, 0].copy() if width == 1 else x for x in (a, b, c))
+        product.call(Lanes(width), m, n, 3, -0.5, rows, 2, a, 6, b, 1, n + 2, c, 2, n + 3)
         return c.reshape(*C.shape, -1)[..., 0]
 
     found = run(1)
