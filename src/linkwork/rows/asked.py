@@ -1,6 +1,6 @@
 """What the rows of a constraint ask of a step, or of accelerations: the rules of one law at the places of its ports.
 
-    notice, watch, foresee   which rows take part: those that cannot act are passed over, their law is not awake
+    watch, foresee           which rows take part: those that cannot act are passed over, their law is not awake
     hold                     G, what is missing of the targets (`constraints.targets`), bounds, and G^T at the places of the ports
 
 At velocity level multipliers are impulses.
@@ -15,7 +15,6 @@ from typing import Any
 import numpy as np
 
 from ..constraints.targets import (
-    REACH,
     any_of,
     contact_targets,
     hit_of,
@@ -29,13 +28,12 @@ from ..constraints.targets import (
 )
 from ..elements.derive import Derived, approach, derive, nearer, reach
 from ..elements.law import RowLaw
-from ..elements.nodes import BODY, STILL, law_at
+from ..elements.nodes import STILL, law_at
 from ..elements.ports import At, BodyAt, joined, values
 from ..elements.ports import velocities as velocities_of
 from ..elements.touch import LOOKED, ahead, meeting, nearing
 from ..joints import Joint
 from ..solvers.problem import is_bounded_by_another
-from ..spatial.dual import held
 from ..spatial.scalar import Scalar, Vector, array, dot, is_zero, zeros
 from ..spatial.scalar import where as chosen
 from .pressing import bound
@@ -77,22 +75,8 @@ def astray(law: RowLaw, at: Sequence[At], t: Scalar, unknown: Vector) -> Scalar:
     return chosen(long, chosen(4.0 * dot(second, second) < dot(first, first), 0.0, 1.0), 0.0)
 
 
-def measure(n: Any) -> None:
-    """|v| and |w| of a body in its free motion. They decide what takes part, and have no derivatives."""
-    w, v = held(n.free[:3]), held(n.free[3:])
-    n.speeds = array([np.sqrt(dot(v, v)), np.sqrt(dot(w, w))])
-
-
-def notice(n: Any, *ports: Any) -> None:
-    """Whether a constraint is worth watching in a step: shapes that are far from one another are not."""
-    law, at = row_law_at(n, ports)
-    speeds = [port.speeds if kind == BODY else zeros(2) for kind, port in zip(n.kinds, ports, strict=False)]
-    n.noticed = law.near(values(at), speeds, REACH * n.h)
-    n.on, n.awake, n.nears, n.looks = zeros(law.size), 0.0, 0.0, 0.0
-
-
 def watch_velocities(n: Any, *ports: Any) -> None:
-    """Which rows take part in a step; where `notice` says no, none."""
+    """Which rows take part in a step, of laws that were noticed."""
     law, at = row_law_at(n, ports)
     n.foot = unknown = refined(law, at, n.t, n.unknown)
     if law.unilateral and law.holonomic:

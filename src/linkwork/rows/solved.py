@@ -28,13 +28,12 @@ from .asked import (
     hold_impacts,
     hold_under_bounds,
     hold_velocities,
-    measure,
-    notice,
     pass_by,
     watch_accelerations,
     watch_velocities,
 )
 from .crowds import GATHER_AWAKE, SOLVE_CROWD, crowd_fields, finding
+from .noticing import SEGMENTS, measure, notice, noticing
 from .poisson import solved_impacts
 from .pressing import KEEP, answer, in_turns
 
@@ -142,7 +141,7 @@ def row_fields(kinds: int = EQUALITIES) -> dict[str, Field]:
         "busy": Field("work", "global", SCALAR),
         "left": Field("output", "global", SCALAR),
         "active": Field("work", "list", SCALAR),
-        **(crowd_fields() if kinds == CROWD else dense),
+        **(crowd_fields() if kinds == CROWD else dense | SEGMENTS),
         **({"mu": Field("work", "rows", of="constraint")} if kinds >= CONES else {}),
         **(cone_fields() if kinds == CONES else {}),
         **({"last_x": Field("work", "row", SCALAR)} if kinds == IN_TURNS else {}),
@@ -181,7 +180,7 @@ def watching(watch: Callable[..., None], ports: Sequence[str], crowd: bool = Fal
         return [each(watch, *ports, on="constraint")]
     return [
         each(measure),
-        *([*finding(), over("others", notice, *ports, on="constraint")] if crowd else [each(notice, *ports, on="constraint")]),
+        *([*finding(), over("others", notice, *ports, on="constraint")] if crowd else noticing(ports)),
         each(watch, *ports, on="constraint", under=("own", "noticed")),
         *[each(foresee, *ports, on="constraint", when=("own", "looks"), under=("own", "noticed"))] * LOOKS,
         each(pass_by, on="constraint", when=("own", "nears"), under=("own", "noticed")),
