@@ -21,6 +21,7 @@ from .nodes import LawNodes
 from .ports import BodyPort
 from .supports import Supports
 from .swept import SweptShapes
+from .touch import lever_numbers
 
 EQUALITIES, BOUNDED, CONES, IN_TURNS, CROWD = 0, 1, 2, 3, 4
 CROWD_ROWS = 500  # more rows, some of which only push, are a crowd to steps that can take one: most of them do not act
@@ -142,7 +143,7 @@ class Collection:
         if not self.rows:
             return replace(tree, sets=sets)
         supports, R = Supports.of(self.row_nodes, [c.size for c in self.rows]), self.row_count
-        sizes = [{"rows": c.size, "unknown": c.unknowns, "told": c.inputs} for c in self.rows]
+        sizes = [{"rows": c.size, "unknown": c.unknowns, "told": c.inputs, "levers": lever_numbers(c)} for c in self.rows]
         roles, role_sizes = supports.roles()
         roles |= {"carrier": self.carriers} if self.rubs_inside else {}
         swept, laws = SweptShapes(self.row_nodes), self.row_nodes.tree(sizes, roles, role_sizes)

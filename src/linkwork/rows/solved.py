@@ -28,7 +28,7 @@ from .asked import (
     hold_impacts,
     hold_under_bounds,
     hold_velocities,
-    pass_by,
+    meet,
     watch_accelerations,
     watch_velocities,
 )
@@ -132,6 +132,7 @@ def row_fields(kinds: int = EQUALITIES) -> dict[str, Field]:
         "meets": Field("work", "node", SCALAR, of="constraint"),
         "misses": Field("work", "node", SCALAR, of="constraint"),
         "looks": Field("work", "node", SCALAR, of="constraint"),
+        "levers": Field("work", "levers", of="constraint"),
         "p": Field("work", "p", of="place"),
         "c": Field("work", "v", of="place"),
         "u_rows": Field("work", "v", of="place"),
@@ -183,7 +184,7 @@ def watching(watch: Callable[..., None], ports: Sequence[str], crowd: bool = Fal
         *([*finding(), over("others", notice, *ports, on="constraint")] if crowd else noticing(ports)),
         each(watch, *ports, on="constraint", under=("own", "noticed")),
         *[each(foresee, *ports, on="constraint", when=("own", "looks"), under=("own", "noticed"))] * LOOKS,
-        each(pass_by, on="constraint", when=("own", "nears"), under=("own", "noticed")),
+        each(meet, *ports, on="constraint", when=("own", "nears"), under=("own", "noticed")),
     ]
 
 
