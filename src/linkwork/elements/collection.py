@@ -14,6 +14,7 @@ from ..kernel.sweep import Items, Tree
 from ..model.kinematics import kinematics
 from ..model.model import Model
 from ..solvers.dense_islands import MATRIX_ROOM
+from ..solvers.gram import WIDE
 from ..solvers.islands import SETTINGS
 from ..spatial.scalar import is_zero
 from .law import STAGGERED, ForceLaw, RowLaw, guessed_unknowns
@@ -148,7 +149,7 @@ class Collection:
         roles |= {"carrier": self.carriers} if self.rubs_inside else {}
         swept, laws = SweptShapes(self.row_nodes), self.row_nodes.tree(sizes, roles, role_sizes)
         sets |= {"constraint": laws, "place": supports.tree(), "shape": swept.tree()}
-        counts = {**tree.counts, "row": R, "list": R + 1, "pair": R * (R + 1) // 2, "column": 4 * self.model.nv}
+        counts = {**tree.counts, "row": R, "list": R + 1, "pair": R * (R + 1) // 2, "column": WIDE * self.model.nv}
         counts |= {"square": R * R} if self.shape[3] == CONES else {}
         items = tree.items | supports.climbs() | {"looked_at": lambda: Items(self.row_nodes.bodies_looked_at, {})}
         found = replace(

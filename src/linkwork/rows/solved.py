@@ -1,7 +1,7 @@
 """From the rows that constraints ask for to their multipliers, and to the motion that they allow, on any factor of a tree.
 
     climbs     rows go up to the root (`elements.supports`): u and y = D^-1 u at every joint
-    routines   the matrix A, and the multipliers of the problem (`solvers.boxes`, `solvers.coulomb`, `solvers.turns`)
+    routines   the matrix A (`solvers.gram`), and the multipliers (`solvers.boxes`, `solvers.coulomb`, `solvers.turns`)
     outward    M^-1 G^T x is added to the free motion
 
 Formulations differ in the rule by which rows climb over a joint, and in the one that adds to the motion.
@@ -18,8 +18,9 @@ from ..elements.touch import LOOKS
 from ..errors import InputError
 from ..kernel.loops import Ints, Lane, loops, where
 from ..kernel.sweep import SCALAR, Field, Routine, Step, each, outward, over, vector
-from ..solvers.boxes import PATHS, gather, gram, solve_boxes, solve_soft_boxes, spread
+from ..solvers.boxes import gather, solve_boxes, solve_soft_boxes
 from ..solvers.coulomb import solve_packed_cones
+from ..solvers.gram import PATHS, gram, spread
 from ..solvers.turns import solve_in_turns
 from ..spatial.scalar import zeros
 from .asked import (
