@@ -17,6 +17,7 @@ from ..elements.supports import climbing
 from ..elements.touch import LOOKS
 from ..errors import InputError
 from ..kernel.loops import Ints, Lane, loops, where
+from ..kernel.products import copy
 from ..kernel.sweep import SCALAR, Field, Routine, Step, each, outward, over, vector
 from ..solvers.boxes import gather, solve_boxes, solve_soft_boxes
 from ..solvers.coulomb import solve_packed_cones
@@ -85,8 +86,7 @@ def recall(active: Ints, impulses: Lane, x: Lane) -> None:
 @loops
 def remember(rows: int, x: Lane, impulses: Lane) -> None:
     """For the next step."""
-    for r in range(rows):
-        impulses[r] = x[r]
+    copy(rows, x, 0, impulses, 0)
 
 
 IMPULSES = {"impulses": Field("state", "rows", of="constraint")}  # of the step before

@@ -19,6 +19,7 @@ does not depend on its neighbours.
 from __future__ import annotations
 
 from ..kernel.loops import Ints, Lane, Scratch, Small, Table, any, loops, sqrt, where
+from ..kernel.products import clear
 from .box_walk import FINE, HUGE, NOTHING, factor_free, residuals, walk
 from .dense import factor, solve
 from .extremes import clipped, larger, smaller
@@ -39,8 +40,8 @@ def gather(rows: int, on: Lane, x: Lane, busy: Lane, left: Lane, active: Ints) -
     busy[0] = 0.0
     left[0] = 0.0
     m = 0
+    clear(rows, x)
     for r in range(rows):
-        x[r] = 0.0
         if any(on[r] > 0.0):
             m += 1
             active[m] = r
@@ -156,6 +157,7 @@ def solve_scaled(
         for p in range(n):
             rest[p] = -w[some[p + 1]]
         still = go
+        moved = 0
         for half in range(2):
             if half == 1:
                 subtract_answer(A, some, z, rest)
@@ -166,6 +168,7 @@ def solve_scaled(
             still = where((size < 0.5 * last) & (size > FINE * scale_b) & (rounds < ROUNDS), still, 0.0)
             if not any(still > 0.0):
                 break
+            moved = 1
             last = where(still > 0.0, size, last)
             rounds = where(still > 0.0, rounds + 1.0, rounds)
             solve(n, L, d, z)
@@ -173,6 +176,8 @@ def solve_scaled(
                 i = some[p + 1]
                 z[p] = where(still > 0.0, z[p] * free[i], 0.0)
                 xs[i] += z[p]
+        if moved == 0 and stands == 1:  # all sets stand, and nothing moves any more
+            break
         residuals(m, A, bs, xs, w)
         changed = 0.0 * go
         for i in range(m):
