@@ -25,7 +25,7 @@ from linkwork.maximal.carried import carried, carried_fields
 from linkwork.maximal.convert import to_maximal
 from linkwork.maximal.dynamics import maximal_dynamics
 from linkwork.reduced import program as reduced
-from linkwork.solvers.boxes import gram
+from linkwork.solvers.gram import gram
 from linkwork.spatial.se3 import SE3, Ad
 from linkwork.steppers.symplectic_euler import advance_time
 

@@ -14,9 +14,10 @@ from typing import Any
 import numpy as np
 
 from ..kernel.sweep import SCALAR, Field, Kind, Routine, Step, each, over
-from ..solvers.boxes import PATHS as ALONG
-from ..solvers.boxes import gather, gram, solve_boxes, spread
+from ..solvers.boxes import gather, solve_boxes
 from ..solvers.elimination import forward_substitute
+from ..solvers.gram import PATHS as ALONG
+from ..solvers.gram import gram, spread
 from ..solvers.lemke import general_gram, solve_mixed
 from ..spatial.scalar import Vector, array, maximum, where, zeros
 from .aim import Aim, rows_at, target_of

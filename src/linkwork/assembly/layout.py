@@ -10,6 +10,7 @@ import numpy as np
 
 from ..kernel.plans import Plans
 from ..kernel.sweep import Items, NodeClass, Tree
+from ..solvers.gram import WIDE
 from .condition import Condition
 from .extent import Extent
 from .forest import Link, Node, Trial, spanning_forest
@@ -144,7 +145,7 @@ class Layout:
             sets |= {"auxiliary": self._auxiliary_tree(ways), "place": ways.tree()}
             items |= {"climbs": ways.climbs}
             counts = {"row": R, "list": R + 1, "pair": R * R if e.directed else R * (R + 1) // 2, "tableau": R * (2 * R + 4)}
-            counts["column"] = 4 * int(np.sum(self.dims))
+            counts["column"] = WIDE * int(np.sum(self.dims))
             tables, numbers = ways.tables(), {"rows": R}
         roles = {"p0": np.array([places[0] for places in at])}
         classes = [self._node_class(n) for n in self.nodes]

@@ -15,7 +15,7 @@ import numpy as np
 
 from ..kernel.loops import Ints, Lane, Table, loops, maximum, where
 from ..kernel.sweep import Items, NodeClass, Tree
-from ..solvers.boxes import path_tables
+from ..solvers.gram import path_tables
 
 LEAST = 1e-300
 UNBOUNDED = -1e300

@@ -16,7 +16,7 @@ from ..kernel.sweep import SCALAR, Algorithm, Field, Routine
 from ..model import Model
 from ..reduced.program import dynamics, fields
 from ..rows.solved import VELOCITY
-from ..solvers.boxes import gram
+from ..solvers.gram import gram
 from ..solvers.problem import Cones, Problem
 
 GIVEN = ("on", "b", "lower", "upper", "mu", "A")

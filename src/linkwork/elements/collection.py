@@ -14,6 +14,7 @@ from ..kernel.sweep import Items, Tree
 from ..model.kinematics import kinematics
 from ..model.model import Model
 from ..solvers.dense_islands import MATRIX_ROOM
+from ..solvers.gram import WIDE
 from ..solvers.islands import SETTINGS
 from ..spatial.scalar import is_zero
 from .law import STAGGERED, ForceLaw, RowLaw, guessed_unknowns
@@ -21,6 +22,7 @@ from .nodes import LawNodes
 from .ports import BodyPort
 from .supports import Supports
 from .swept import SweptShapes
+from .touch import lever_numbers
 
 EQUALITIES, BOUNDED, CONES, IN_TURNS, CROWD = 0, 1, 2, 3, 4
 CROWD_ROWS = 500  # more rows, some of which only push, are a crowd to steps that can take one: most of them do not act
@@ -142,11 +144,12 @@ class Collection:
         if not self.rows:
             return replace(tree, sets=sets)
         supports, R = Supports.of(self.row_nodes, [c.size for c in self.rows]), self.row_count
-        sizes = [{"rows": c.size, "unknown": c.unknowns, "told": c.inputs} for c in self.rows]
+        sizes = [{"rows": c.size, "unknown": c.unknowns, "told": c.inputs, "levers": lever_numbers(c)} for c in self.rows]
         roles, role_sizes = supports.roles()
         roles |= {"carrier": self.carriers} if self.rubs_inside else {}
-        sets |= {"constraint": self.row_nodes.tree(sizes, roles, role_sizes), "place": supports.tree()}
-        counts = {**tree.counts, "row": R, "list": R + 1, "pair": R * (R + 1) // 2, "column": 4 * self.model.nv}
+        swept, laws = SweptShapes(self.row_nodes), self.row_nodes.tree(sizes, roles, role_sizes)
+        sets |= {"constraint": laws, "place": supports.tree(), "shape": swept.tree()}
+        counts = {**tree.counts, "row": R, "list": R + 1, "pair": R * (R + 1) // 2, "column": WIDE * self.model.nv}
         counts |= {"square": R * R} if self.shape[3] == CONES else {}
         items = tree.items | supports.climbs() | {"looked_at": lambda: Items(self.row_nodes.bodies_looked_at, {})}
         found = replace(
@@ -155,34 +158,30 @@ class Collection:
             counts=counts,
             items=items,
             apart=supports.climbs_apart(),
-            tables=supports.tables(),
-            numbers={**tree.numbers, "rows": R},
+            tables=supports.tables() | swept.tables,
+            numbers={**tree.numbers, "rows": R, "laws": len(laws), "shapes": len(swept.shapes)},
         )
-        return self._with_crowd(found) if self.step_shape[3] == CROWD else found
+        return self._with_crowd(found, swept) if self.step_shape[3] == CROWD else found
 
-    def _with_crowd(self, tree: Tree) -> Tree:
-        """The same with the shapes that sweep and prune looks at, and the sizes of problems without a matrix."""
-        swept, laws, places, nb = SweptShapes(self.row_nodes), tree.sets["constraint"], tree.sets["place"], self.model.nb
-        sets = tree.sets | {
-            "shape": swept.tree(),
-            "constraint": replace(laws, items={"others": lambda: swept.others(laws.roles)}),
-        }
+    def _with_crowd(self, tree: Tree, swept: SweptShapes) -> Tree:
+        """The same with what sweep and prune looks at, and the sizes of problems without a matrix."""
+        nb, laws = self.model.nb, tree.sets["constraint"]
+        sets = tree.sets | {"constraint": replace(laws, items={"others": lambda: swept.others(laws.roles)})}
         counts = tree.counts | {
             "remembered": min(self.row_count, REMEMBERED * nb),
             "crowd_joint": nb,
             "crowd_list": nb + 1,
             "crowd_pair": nb * nb,
             "crowd_matrix": MATRIX_ROOM,
-            "crowd_entry": len(places),
-            "shape_list": len(swept.shapes) + 1,
+            "crowd_entry": len(tree.sets["place"]),
+            "shape_list": len(tree.sets["shape"]) + 1,
             "law_list": len(laws) + 1,
         }
         if self.shape[3] == CROWD:  # programs that put equalities back have a matrix of these alone
             equal = sum(c.size for c in self.rows if not c.unilateral)
             counts["pair"] = equal * (equal + 1) // 2
-        numbers = {"laws": len(laws), "shapes": len(swept.shapes), "joint_count": nb, "remembered_count": counts["remembered"]}
-        numbers |= tree.numbers | SETTINGS
-        tables = tree.tables | swept.tables | {"no_cones": np.zeros(self.row_count, np.int64)}
+        numbers = {"joint_count": nb, "remembered_count": counts["remembered"]} | tree.numbers | SETTINGS
+        tables = tree.tables | swept.swept_tables | {"no_cones": np.zeros(self.row_count, np.int64)}
         return replace(tree, sets=sets, counts=counts, tables=tables, numbers=numbers)
 
     @cached_property

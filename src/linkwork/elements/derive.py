@@ -27,7 +27,7 @@ from ..spatial.dual import Bend, Gradient, Rate, split, variables
 from ..spatial.scalar import Scalar, Vector, array, dot, pivoted_inverse, zeros
 from .law import ForceLaw, RowLaw
 from .ports import At, joined, starts, still, time_at, values, velocities
-from .touch import closing, slips, touching_bias, touching_rows
+from .touch import Lever, closing, rows_of, slips, touching_bias, touching_rows
 
 
 @dataclass(frozen=True, eq=False)
@@ -120,8 +120,9 @@ def _with_friction(law: RowLaw, at: Sequence[At], found: Derived, slope: Vector,
     normal = flows[0].rotate(slope)
     normal = normal * (1.0 / np.sqrt(dot(normal, normal)))
     slip, change = split(slips(law, [ContactPoint(point, normal, 0.0, 1.0)], flows, velocities(at)), 1, Rate)
-    here = ContactPoint(split(point, 1, Rate)[0], split(normal, 1, Rate)[0], 0.0, 1.0)
-    G = touching_rows(law, [here], values(at))
+    x, c, n = values(at), split(point, 1, Rate)[0], split(normal, 1, Rate)[0]
+    one, other = (E.unrotate(c - E.p) for E in x)
+    G = rows_of(law, [Lever((one, other), n, 0.0)], x)
     rate, bias = (array([own[0], *other[1:]]) for own, other in ((found.rate, slip), (found.bias, change[:, 0])))
     return replace(found, rate=rate, bias=bias, G=array([list(found.G[0]), *map(list, G[1:])]))
 
@@ -138,7 +139,7 @@ def _from_slip(law: RowLaw, at: Sequence[At], t: Scalar, n: int) -> Derived:
 def _from_touch(law: RowLaw, at: Sequence[At], t: Scalar, unknown: Vector) -> Derived:
     x = values(at)
     rate, bias = touching_bias(law, at)
-    return Derived(law.gap_of(x, t, unknown), rate, bias, zeros(law.size), touching_rows(law, law.touch(x), x))
+    return Derived(law.gap_of(x, t, unknown), rate, bias, zeros(law.size), touching_rows(law, x))
 
 
 def equations(law: RowLaw, x: Sequence[Any], t: Scalar, unknown: Vector) -> tuple[Vector, np.ndarray]:

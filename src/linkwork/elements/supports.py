@@ -23,7 +23,7 @@ import numpy as np
 from ..joints import Joint
 from ..kernel.sweep import Items, NodeClass, Step, Tree, over
 from ..model.model import Model
-from ..solvers.boxes import path_tables
+from ..solvers.gram import path_tables
 from ..solvers.problem import BOUNDS, FIRST, NORMAL, SECOND
 from ..spatial.scalar import zeros
 from .nodes import LawNodes

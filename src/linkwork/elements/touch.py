@@ -3,7 +3,7 @@ and the tangents where they resist spinning and rolling, of the relative angular
 
 With the point c, the normal n and tangents t, u of `ContactPoint`, and the twists (w, v) of two bodies at poses E = (R, p),
 
-    slip = frame^T (v_a(c) - v_b(c)),    v(c) = R (v + w x r),    r = R^T (c - p),    frame = [n, t, u],
+    slip = frame^T (v_a(c) - v_b(c)),    v(c) = R v + R w x (c - p),    r = R^T (c - p),    frame = [n, t, u],
     G    = frame^T [R_a (-[r_a]x, 1),  -R_b (-[r_b]x, 1)],
 
 and the first entry of the slip is the rate of the gap, as the points of two shapes that are nearest to one another move along
@@ -18,7 +18,7 @@ the bodies apart and parting, they have missed one another. The gap now is what 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -45,16 +45,16 @@ def frame_of(normal: Vector) -> tuple[Vector, Vector, Vector]:
     return normal, t, cross(normal, t)
 
 
-def directions(law: RowLaw, touch: ContactPoint) -> Sequence[Vector]:
-    """Along which rows act at one point: forces."""
-    return frame_of(touch.normal) if law.cones else (touch.normal,)
+def directions(law: RowLaw, normal: Vector) -> Sequence[Vector]:
+    """Along which rows act at a point with such a normal: forces."""
+    return frame_of(normal) if law.cones else (normal,)
 
 
-def axes(law: RowLaw, touch: ContactPoint) -> Sequence[Vector]:
+def axes(law: RowLaw, normal: Vector) -> Sequence[Vector]:
     """About which further rows act: torques of spinning and rolling friction."""
     if not (law.spins or law.rolls):
         return ()
-    n, t, u = frame_of(touch.normal)
+    n, t, u = frame_of(normal)
     return (*((n,) if law.spins else ()), *((t, u) if law.rolls else ()))
 
 
@@ -65,8 +65,8 @@ def gaps(law: RowLaw, touches: Sequence[ContactPoint]) -> Vector:
 
 
 def velocity_at(E: Any, twist: Vector, point: Vector) -> Vector:
-    """The velocity of the point of a body that is at a point of the world."""
-    return E.rotate(twist[3:] + cross(twist[:3], E.unrotate(point - E.p)))
+    """The velocity of the point of a body that is at a point of the world; R v and R w serve all points of the body."""
+    return E.rotate(twist[3:]) + cross(E.rotate(twist[:3]), point - E.p)
 
 
 def slips(law: RowLaw, touches: Sequence[ContactPoint], poses: Sequence[Any], twists: Sequence[Vector]) -> Vector:
@@ -74,10 +74,10 @@ def slips(law: RowLaw, touches: Sequence[ContactPoint], poses: Sequence[Any], tw
     found: list[Scalar] = []
     for touch in touches:
         v = velocity_at(poses[0], twists[0], touch.point) - velocity_at(poses[1], twists[1], touch.point)
-        found += [dot(d, v) for d in directions(law, touch)]
+        found += [dot(d, v) for d in directions(law, touch.normal)]
         if law.spins or law.rolls:
             w = poses[0].rotate(twists[0][:3]) - poses[1].rotate(twists[1][:3])
-            found += [dot(axis, w) for axis in axes(law, touch)]
+            found += [dot(axis, w) for axis in axes(law, touch.normal)]
     return stack(*found)
 
 
@@ -134,40 +134,97 @@ def nearing(law: RowLaw, at: Sequence[At], motion: Sequence[Vector]) -> Scalar:
     return closes * (1.0 - touches)
 
 
-def ahead(law: RowLaw, at: Sequence[At], motion: Sequence[Vector], h: Scalar, s: Scalar) -> tuple[np.ndarray, Vector]:
-    """G (rows, 12) and the gaps of rows that are made where bodies meet."""
-    there = moved(at, motion, s * h)
-    points, poses = law.touch(there), values(at)
-    G = carried_rows(law, points, there, poses)
-    rates = G @ np.concatenate([np.asarray(phi, dtype=object) for phi in motion])
-    return G, gaps(law, points) - s * h * array([r if k % law.per_point == 0 else 0.0 for k, r in enumerate(rates)])
+class Lever(NamedTuple):
+    """What the rows of a point need: the arms (3,) to it in the axes of both bodies, the normal in the world, and the gap."""
+
+    arms: tuple[Vector, Vector]
+    normal: Vector
+    gap: Scalar
 
 
-def carried_rows(law: RowLaw, points: Sequence[ContactPoint], there: Sequence[Any], poses: Sequence[Any]) -> np.ndarray:
-    """G of the points of bodies that meet there, at the poses that the bodies have now."""
+LEVER = 10  # numbers of one
+
+
+def lever_numbers(law: RowLaw) -> int:
+    """How many numbers the points have at which bodies meet ahead; none where normals do not turn."""
+    return LEVER * (law.size // law.per_point) if law.curved else 0
+
+
+def levers(law: RowLaw, poses: Sequence[Any]) -> list[Lever]:
+    """Those of all points of bodies at some poses."""
+    found = []
+    for touch in law.touch(poses):
+        one, other = (E.unrotate(touch.point - E.p) for E in poses)
+        found.append(Lever((one, other), touch.normal, where(touch.on > 0.5, touch.gap, FAR)))
+    return found
+
+
+def levers_ahead(law: RowLaw, at: Sequence[At], motion: Sequence[Vector], h: Scalar, s: Scalar) -> Vector:
+    """The numbers of those where bodies meet, one after the other."""
+    there = levers(law, moved(at, motion, s * h))
+    return stack(*(x for lever in there for x in (*lever.arms[0], *lever.arms[1], *lever.normal, lever.gap)))
+
+
+def ahead_or_now(law: RowLaw, at: Sequence[At], numbers: Vector, is_ahead: Any) -> list[Lever]:
+    """Levers from their numbers where bodies meet ahead, else those of now."""
+    found = []
+    for k, (arms, normal, gap) in enumerate(levers(law, values(at))):
+        pairs = zip(numbers[LEVER * k : LEVER * (k + 1)], (*arms[0], *arms[1], *normal, gap), strict=True)
+        x = [where(is_ahead, there, now) for there, now in pairs]
+        found.append(Lever((stack(*x[:3]), stack(*x[3:6])), stack(*x[6:9]), x[9]))
+    return found
+
+
+def rows_of(law: RowLaw, levers: Sequence[Lever], poses: Sequence[Any]) -> np.ndarray:
+    """G (rows, 12) at the poses that the bodies have."""
     rows = []
-    for touch in points:
-        arms = [E.unrotate(touch.point - E.p) for E in there]
-        for d in directions(law, touch):
+    for arms, normal, _ in levers:
+        for d in directions(law, normal):
             row: list[Scalar] = []
             for E, arm, sign in zip(poses, arms, (1.0, -1.0), strict=True):
                 f = sign * E.unrotate(d)
                 row += [*cross(arm, f), *f]
             rows.append(row)
-        for axis in axes(law, touch):
+        for axis in axes(law, normal):
             rows.append(
                 [x for E, sign in zip(poses, (1.0, -1.0), strict=True) for x in (*(sign * E.unrotate(axis)), 0.0, 0.0, 0.0)]
             )
     return array(rows)
 
 
-def touching_rows(law: RowLaw, touches: Sequence[ContactPoint], poses: Sequence[Any]) -> np.ndarray:
+def gaps_before(law: RowLaw, levers: Sequence[Lever], way: Scalar, rates: Vector) -> Vector:
+    """The residual of every row that is made a way ahead, as it is now: less what it changes by until then."""
+    each = law.per_point
+    return stack(*(levers[k // each].gap - way * r if k % each == 0 else 0.0 for k, r in enumerate(rates)))
+
+
+def touching_rows(law: RowLaw, poses: Sequence[Any]) -> np.ndarray:
     """G (rows, 12)."""
-    return carried_rows(law, touches, poses, poses)
+    return rows_of(law, levers(law, poses), poses)
 
 
 def touching_bias(law: RowLaw, at: Sequence[At]) -> tuple[Vector, Vector]:
-    """The slip of every row and its rate along the motion."""
-    flows = [here.flowing() for here in at]
-    value, rate = split(slips(law, law.touch(flows), flows, [here.velocity for here in at]), 1, Rate)
+    """The slip of every row and its rate along the motion, on which points and normals are followed.
+
+    A point c that moves among those of a body sees R v + R w x (c - p), whose rate is R w x c_dot: twists are constant.
+    """
+    poses, (one, other) = values(at), (here.velocity for here in at)
+    turn = poses[0].rotate(one[:3]) - poses[1].rotate(other[:3])
+    slip: list[Scalar] = []
+    rate: list[Scalar] = []
+    for touch in law.touch([here.flowing() for here in at]):
+        c, c_dot = _followed(touch.point)
+        v, a = velocity_at(poses[0], one, c) - velocity_at(poses[1], other, c), cross(turn, c_dot)
+        for d, d_dot in map(_followed, directions(law, touch.normal)):
+            slip.append(dot(d, v))
+            rate.append(dot(d_dot, v) + dot(d, a))
+        for d, d_dot in map(_followed, axes(law, touch.normal)):
+            slip.append(dot(d, turn))
+            rate.append(dot(d_dot, turn))
+    return stack(*slip), stack(*rate)
+
+
+def _followed(x: Vector) -> tuple[Vector, Vector]:
+    """A vector and its rate along the motion."""
+    value, rate = split(x, 1, Rate)
     return value, rate[:, 0]

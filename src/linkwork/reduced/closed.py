@@ -23,8 +23,9 @@ from ..model.kinematics import kinematics
 from ..model.model import Model
 from ..model.state import LEFT_OPEN, MaximalState, State
 from ..rows.solved import carrying_up, row_fields
-from ..solvers.boxes import PATHS, gather, gram
+from ..solvers.boxes import gather
 from ..solvers.dense import factor as factor_dense
+from ..solvers.gram import PATHS, gram
 from ..spatial.gate import meant
 from .projection import arrange, factor, hold_positions, projection_fields, watch_equalities
 

@@ -1,7 +1,7 @@
 """What the rows of a constraint ask of a step, or of accelerations: the rules of one law at the places of its ports.
 
-    notice, watch, foresee   which rows take part: those that cannot act are passed over, their law is not awake
-    hold                     G, what is missing of the targets (`constraints.targets`), bounds, and G^T at the places of the ports
+    watch, foresee, meet   which rows take part: those that cannot act are passed over, their law is not awake
+    hold                   G, what is missing of the targets (`constraints.targets`), bounds, and G^T at the places of the ports
 
 At velocity level multipliers are impulses.
 """
@@ -15,7 +15,6 @@ from typing import Any
 import numpy as np
 
 from ..constraints.targets import (
-    REACH,
     any_of,
     contact_targets,
     hit_of,
@@ -29,13 +28,12 @@ from ..constraints.targets import (
 )
 from ..elements.derive import Derived, approach, derive, nearer, reach
 from ..elements.law import RowLaw
-from ..elements.nodes import BODY, STILL, law_at
+from ..elements.nodes import STILL, law_at
 from ..elements.ports import At, BodyAt, joined, values
 from ..elements.ports import velocities as velocities_of
-from ..elements.touch import LOOKED, ahead, meeting, nearing
+from ..elements.touch import LOOKED, ahead_or_now, gaps_before, levers_ahead, meeting, nearing, rows_of
 from ..joints import Joint
 from ..solvers.problem import is_bounded_by_another
-from ..spatial.dual import held
 from ..spatial.scalar import Scalar, Vector, array, dot, is_zero, zeros
 from ..spatial.scalar import where as chosen
 from .pressing import bound
@@ -77,22 +75,8 @@ def astray(law: RowLaw, at: Sequence[At], t: Scalar, unknown: Vector) -> Scalar:
     return chosen(long, chosen(4.0 * dot(second, second) < dot(first, first), 0.0, 1.0), 0.0)
 
 
-def measure(n: Any) -> None:
-    """|v| and |w| of a body in its free motion. They decide what takes part, and have no derivatives."""
-    w, v = held(n.free[:3]), held(n.free[3:])
-    n.speeds = array([np.sqrt(dot(v, v)), np.sqrt(dot(w, w))])
-
-
-def notice(n: Any, *ports: Any) -> None:
-    """Whether a constraint is worth watching in a step: shapes that are far from one another are not."""
-    law, at = row_law_at(n, ports)
-    speeds = [port.speeds if kind == BODY else zeros(2) for kind, port in zip(n.kinds, ports, strict=False)]
-    n.noticed = law.near(values(at), speeds, REACH * n.h)
-    n.on, n.awake, n.nears, n.looks = zeros(law.size), 0.0, 0.0, 0.0
-
-
 def watch_velocities(n: Any, *ports: Any) -> None:
-    """Which rows take part in a step; where `notice` says no, none."""
+    """Which rows take part in a step, of laws that were noticed."""
     law, at = row_law_at(n, ports)
     n.foot = unknown = refined(law, at, n.t, n.unknown)
     if law.unilateral and law.holonomic:
@@ -108,20 +92,23 @@ def watch_velocities(n: Any, *ports: Any) -> None:
 def foresee(n: Any, *ports: Any) -> None:
     """Of shapes whose normals turn, and which come nearer from apart, when in the step they meet, and whether they miss: looked
     at once more, while that changes."""
-    law, at = row_law_at(n, ports)
-    if not law.curved:
+    if not n.law.curved:
         return
+    law, at = row_law_at(n, ports)
     looks = n.looks > 0.0
     s, misses = meeting(law, at, free_motion(n, ports, at), n.h, n.meets)
     n.looks = chosen(looks & (s > n.meets + LOOKED), 1.0, 0.0)
     n.meets, n.misses = chosen(looks, s, n.meets), chosen(looks, misses, n.misses)
 
 
-def pass_by(n: Any) -> None:
-    """Shapes that miss one another have no rows."""
-    if n.law.curved:
-        n.on = n.on * (1.0 - n.misses)
-        n.awake = n.awake * any_of(n.on)
+def meet(n: Any, *ports: Any) -> None:
+    """Of shapes that come nearer from apart, where they meet; those that miss one another have no rows."""
+    if not n.law.curved:
+        return
+    law, at = row_law_at(n, ports)
+    n.on = n.on * (1.0 - n.misses)
+    n.awake = n.awake * any_of(n.on)
+    n.levers = levers_ahead(law, at, free_motion(n, ports, at), n.h, n.meets)
 
 
 def watch_accelerations(n: Any, *ports: Any) -> None:
@@ -182,7 +169,9 @@ def foreseen(
     n: Any, law: RowLaw, at: Sequence[At], motion: Sequence[Vector], found: Derived, bend: Vector
 ) -> tuple[Derived, Vector]:
     """Rows and gaps where shapes meet in the step; of the way from there on, rows bend."""
-    G, residual = ahead(law, at, motion, n.h, n.meets)
+    levers = ahead_or_now(law, at, n.levers, n.nears > 0.0)
+    G = rows_of(law, levers, values(at))
+    residual = gaps_before(law, levers, n.meets * n.h, G @ joined(motion))
     return replace(found, G=G, residual=residual, rate=G @ joined(velocities_of(at))), bend * (1.0 - n.meets) * (1.0 - n.meets)
 
 

@@ -18,7 +18,8 @@ from ..constraints.targets import RECOVERY
 from ..elements.collection import CONES, CROWD, EQUALITIES, Shape
 from ..kernel.loops import Ints, Lane, Table, loops, maximum, where
 from ..kernel.sweep import SCALAR, Field, Routine, Step, outward
-from ..solvers.boxes import PATHS, gram, residuals, solve_few_boxes, spread
+from ..solvers.boxes import residuals, solve_few_boxes
+from ..solvers.gram import PATHS, gram, spread
 from ..spatial.scalar import zeros
 from .crowds import TOLERATED, crowd_displacement
 from .solved import SCRATCH

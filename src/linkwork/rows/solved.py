@@ -1,7 +1,7 @@
 """From the rows that constraints ask for to their multipliers, and to the motion that they allow, on any factor of a tree.
 
     climbs     rows go up to the root (`elements.supports`): u and y = D^-1 u at every joint
-    routines   the matrix A, and the multipliers of the problem (`solvers.boxes`, `solvers.coulomb`, `solvers.turns`)
+    routines   the matrix A (`solvers.gram`), and the multipliers (`solvers.boxes`, `solvers.coulomb`, `solvers.turns`)
     outward    M^-1 G^T x is added to the free motion
 
 Formulations differ in the rule by which rows climb over a joint, and in the one that adds to the motion.
@@ -17,9 +17,11 @@ from ..elements.supports import climbing
 from ..elements.touch import LOOKS
 from ..errors import InputError
 from ..kernel.loops import Ints, Lane, loops, where
+from ..kernel.products import copy
 from ..kernel.sweep import SCALAR, Field, Routine, Step, each, outward, over, vector
-from ..solvers.boxes import PATHS, gather, gram, solve_boxes, solve_soft_boxes, spread
+from ..solvers.boxes import gather, solve_boxes, solve_soft_boxes
 from ..solvers.coulomb import solve_packed_cones
+from ..solvers.gram import PATHS, gram, spread
 from ..solvers.turns import solve_in_turns
 from ..spatial.scalar import zeros
 from .asked import (
@@ -28,13 +30,12 @@ from .asked import (
     hold_impacts,
     hold_under_bounds,
     hold_velocities,
-    measure,
-    notice,
-    pass_by,
+    meet,
     watch_accelerations,
     watch_velocities,
 )
 from .crowds import GATHER_AWAKE, SOLVE_CROWD, crowd_fields, finding
+from .noticing import SEGMENTS, measure, notice, noticing
 from .poisson import solved_impacts
 from .pressing import KEEP, answer, in_turns
 
@@ -85,8 +86,7 @@ def recall(active: Ints, impulses: Lane, x: Lane) -> None:
 @loops
 def remember(rows: int, x: Lane, impulses: Lane) -> None:
     """For the next step."""
-    for r in range(rows):
-        impulses[r] = x[r]
+    copy(rows, x, 0, impulses, 0)
 
 
 IMPULSES = {"impulses": Field("state", "rows", of="constraint")}  # of the step before
@@ -133,6 +133,7 @@ def row_fields(kinds: int = EQUALITIES) -> dict[str, Field]:
         "meets": Field("work", "node", SCALAR, of="constraint"),
         "misses": Field("work", "node", SCALAR, of="constraint"),
         "looks": Field("work", "node", SCALAR, of="constraint"),
+        "levers": Field("work", "levers", of="constraint"),
         "p": Field("work", "p", of="place"),
         "c": Field("work", "v", of="place"),
         "u_rows": Field("work", "v", of="place"),
@@ -142,7 +143,7 @@ def row_fields(kinds: int = EQUALITIES) -> dict[str, Field]:
         "busy": Field("work", "global", SCALAR),
         "left": Field("output", "global", SCALAR),
         "active": Field("work", "list", SCALAR),
-        **(crowd_fields() if kinds == CROWD else dense),
+        **(crowd_fields() if kinds == CROWD else dense | SEGMENTS),
         **({"mu": Field("work", "rows", of="constraint")} if kinds >= CONES else {}),
         **(cone_fields() if kinds == CONES else {}),
         **({"last_x": Field("work", "row", SCALAR)} if kinds == IN_TURNS else {}),
@@ -181,10 +182,10 @@ def watching(watch: Callable[..., None], ports: Sequence[str], crowd: bool = Fal
         return [each(watch, *ports, on="constraint")]
     return [
         each(measure),
-        *([*finding(), over("others", notice, *ports, on="constraint")] if crowd else [each(notice, *ports, on="constraint")]),
+        *([*finding(), over("others", notice, *ports, on="constraint")] if crowd else noticing(ports)),
         each(watch, *ports, on="constraint", under=("own", "noticed")),
         *[each(foresee, *ports, on="constraint", when=("own", "looks"), under=("own", "noticed"))] * LOOKS,
-        each(pass_by, on="constraint", when=("own", "nears"), under=("own", "noticed")),
+        each(meet, *ports, on="constraint", when=("own", "nears"), under=("own", "noticed")),
     ]
 
 

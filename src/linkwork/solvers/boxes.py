@@ -18,14 +18,12 @@ does not depend on its neighbours.
 
 from __future__ import annotations
 
-import numpy as np
-
 from ..kernel.loops import Ints, Lane, Scratch, Small, Table, any, loops, sqrt, where
+from ..kernel.products import clear
 from .box_walk import FINE, HUGE, NOTHING, factor_free, residuals, walk
 from .dense import factor, solve
 from .extremes import clipped, larger, smaller
 
-PATHS = ("active", "path_starts", "path_places", "path_unknowns")  # what `gram` and `spread` are given first: see `path_tables`
 EPS = 1e-9  # relative weight of the last solution in a proximal round
 SOFTEST = 1e-4  # the same at most, in steps: see `solve_soft_boxes`
 ROUNDS = 8  # proximal rounds
@@ -42,142 +40,13 @@ def gather(rows: int, on: Lane, x: Lane, busy: Lane, left: Lane, active: Ints) -
     busy[0] = 0.0
     left[0] = 0.0
     m = 0
+    clear(rows, x)
     for r in range(rows):
-        x[r] = 0.0
         if any(on[r] > 0.0):
             m += 1
             active[m] = r
             busy[0] = larger(busy[0], on[r])
     active[0] = m
-
-
-def path_tables(starts: np.ndarray, places: np.ndarray, counts: np.ndarray, at: np.ndarray) -> dict[str, np.ndarray]:
-    """What `gram` and `spread` read, number by number along the path of every row: where it begins, the place of u and y, and
-    which unknown (of the joints) it belongs to; of paths that are given joint by joint.
-
-    starts   where the path of every row begins among all joints of all paths, and the end
-    places   where u and y of every joint begin, and `counts`: how many numbers they have
-    at       where the unknowns of every joint begin
-    """
-    first = np.cumsum(counts) - counts
-    number = np.arange(counts.sum()) - np.repeat(first, counts)
-    return {
-        "path_starts": np.append(first, counts.sum())[starts],
-        "path_places": np.repeat(places, counts) + number,
-        "path_unknowns": np.repeat(at, counts) + number,
-    }
-
-
-@loops
-def spread_columns(active: Ints, j: int, starts: Table, places: Table, unknowns: Table, y: Lane, columns: Lane) -> int:
-    """Rows j to j + 3 of the list, each a column; returns the last unknown on their paths."""
-    last = 0
-    for c in range(min(4, active[0] - j)):
-        s = active[j + c + 1]
-        for b in range(starts[s], starts[s + 1]):
-            columns[unknowns[b] * 4 + c] = y[places[b]]
-            last = max(last, unknowns[b])
-    return last
-
-
-@loops
-def clear_columns(active: Ints, j: int, starts: Table, unknowns: Table, columns: Lane) -> None:
-    """The columns of these rows are zero again."""
-    for c in range(min(4, active[0] - j)):
-        s = active[j + c + 1]
-        for b in range(starts[s], starts[s + 1]):
-            columns[unknowns[b] * 4 + c] = 0.0
-
-
-@loops
-def gram(active: Ints, starts: Table, places: Table, unknowns: Table, u: Lane, y: Lane, columns: Lane, A: Lane) -> None:
-    """A_rs: the sum of u_r . y_s over the joints on both paths (`elements.supports`), packed by the order of the list.
-
-    Four rows s at a time lie spread out in `columns`, which is zero elsewhere and afterwards, so that four sums run along the
-    path of r; it ends where theirs have ended, as all paths are in the order of joints. As far as two rows r have one path, both
-    go along it at once. A last row alone needs no columns.
-    """
-    m = active[0]
-    for j in range(0, m - 1, 4):
-        last = spread_columns(active, j, starts, places, unknowns, y, columns)
-        for i in range(j, m, 2):
-            r = active[i + 1]
-            s = active[min(i + 2, m)]
-            at = i * (i + 1) // 2 + j
-            A[at] = 0.0
-            first = A[at]
-            second = A[at]
-            third = A[at]
-            fourth = A[at]
-            fifth = A[at]
-            sixth = A[at]
-            seventh = A[at]
-            eighth = A[at]
-            a = starts[r]
-            b = starts[s]
-            if i + 1 == m:
-                b = starts[s + 1]
-            while a < starts[r + 1] and b < starts[s + 1] and unknowns[a] == unknowns[b] and unknowns[a] <= last:
-                force = u[places[a]]
-                other = u[places[b]]
-                e = unknowns[a] * 4
-                first += force * columns[e]
-                second += force * columns[e + 1]
-                third += force * columns[e + 2]
-                fourth += force * columns[e + 3]
-                fifth += other * columns[e]
-                sixth += other * columns[e + 1]
-                seventh += other * columns[e + 2]
-                eighth += other * columns[e + 3]
-                a += 1
-                b += 1
-            while a < starts[r + 1] and unknowns[a] <= last:
-                force = u[places[a]]
-                e = unknowns[a] * 4
-                first += force * columns[e]
-                second += force * columns[e + 1]
-                third += force * columns[e + 2]
-                fourth += force * columns[e + 3]
-                a += 1
-            while b < starts[s + 1] and unknowns[b] <= last:
-                other = u[places[b]]
-                e = unknowns[b] * 4
-                fifth += other * columns[e]
-                sixth += other * columns[e + 1]
-                seventh += other * columns[e + 2]
-                eighth += other * columns[e + 3]
-                b += 1
-            A[at] = first
-            if i > j:
-                A[at + 1] = second
-                A[at + 2] = third
-            if i > j + 2:
-                A[at + 3] = fourth
-            if i + 1 < m:
-                at += i + 1
-                A[at] = fifth
-                A[at + 1] = sixth
-                if i > j:
-                    A[at + 2] = seventh
-                    A[at + 3] = eighth
-        clear_columns(active, j, starts, unknowns, columns)
-    if m % 4 == 1:
-        r = active[m]
-        at = m * (m + 1) // 2 - 1
-        A[at] = 0.0
-        own = A[at]
-        for a in range(starts[r], starts[r + 1]):
-            own += u[places[a]] * y[places[a]]
-        A[at] = own
-
-
-@loops
-def spread(active: Ints, starts: Table, places: Table, unknowns: Table, y: Lane, x: Lane, dy: Lane) -> None:
-    """dy += y_r x_r at every joint on the path of every row."""
-    for i in range(active[0]):
-        r = active[i + 1]
-        for a in range(starts[r], starts[r + 1]):
-            dy[unknowns[a]] += y[places[a]] * x[r]
 
 
 @loops
@@ -288,6 +157,7 @@ def solve_scaled(
         for p in range(n):
             rest[p] = -w[some[p + 1]]
         still = go
+        moved = 0
         for half in range(2):
             if half == 1:
                 subtract_answer(A, some, z, rest)
@@ -298,6 +168,7 @@ def solve_scaled(
             still = where((size < 0.5 * last) & (size > FINE * scale_b) & (rounds < ROUNDS), still, 0.0)
             if not any(still > 0.0):
                 break
+            moved = 1
             last = where(still > 0.0, size, last)
             rounds = where(still > 0.0, rounds + 1.0, rounds)
             solve(n, L, d, z)
@@ -305,6 +176,8 @@ def solve_scaled(
                 i = some[p + 1]
                 z[p] = where(still > 0.0, z[p] * free[i], 0.0)
                 xs[i] += z[p]
+        if moved == 0 and stands == 1:  # all sets stand, and nothing moves any more
+            break
         residuals(m, A, bs, xs, w)
         changed = 0.0 * go
         for i in range(m):

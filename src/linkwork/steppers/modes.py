@@ -37,7 +37,8 @@ from ..reduced.forward import velocities as joint_velocities
 from ..reduced.program import correct
 from ..rows.asked import free_motion, pose_rows, refined, row_law_at
 from ..rows.solved import ACCELERATION, SCRATCH, carrying_up
-from ..solvers.boxes import PATHS, gather, gram, solve_boxes, spread
+from ..solvers.boxes import gather, solve_boxes
+from ..solvers.gram import PATHS, gram, spread
 from ..spatial.scalar import Scalar, Vector, absolute, array, is_zero, minimum, where, zeros
 from .settle import factor_inertia, keep_joints, keep_motion, take_joints
 from .stages import renamed

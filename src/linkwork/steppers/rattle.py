@@ -31,7 +31,8 @@ from ..kernel.loops import Ints, Lane, Table, loops, maximum, where
 from ..kernel.sweep import Field, Routine, Step, each, vector
 from ..rows.asked import pose_rows, refined, row_law_at, softness, times_of
 from ..rows.solved import SOFT_SOLVE, carrying_up
-from ..solvers.boxes import PATHS, gather, gram, spread
+from ..solvers.boxes import gather
+from ..solvers.gram import PATHS, gram, spread
 from ..spatial.scalar import Vector, absolute, array, zeros
 from ..spatial.scalar import where as chosen
 from .stages import renamed
@@ -182,7 +183,7 @@ def missed_gaps(most: int) -> Step:
     return renamed(each(miss_gaps, *(f"p{i}" for i in range(most)), on="constraint", when=("own", "awake")), END)
 
 
-ASK = Routine(ask, (*PATHS, "u_rows", "y", "miss", "b"), when="busy")
+ASK = Routine(ask, ("active", "path_starts", "path_places", "path_unknowns", "u_rows", "y", "miss", "b"), when="busy")
 SOLVE: list[Step] = [
     Routine(gram, (*PATHS, "u_rows", "y_rows", "gram_columns", "A"), when="busy"),
     renamed(SOFT_SOLVE, {"x": "more", "left": "more_left"}),

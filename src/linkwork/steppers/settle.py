@@ -32,7 +32,8 @@ from ..reduced.forward import velocities
 from ..reduced.rules import factor_joint
 from ..rows.asked import free_motion, pose_rows, refined, row_law_at
 from ..rows.solved import SCRATCH, carrying_up
-from ..solvers.boxes import PATHS, gather, gram, solve_boxes, spread
+from ..solvers.boxes import gather, solve_boxes
+from ..solvers.gram import PATHS, gram, spread
 from ..spatial.scalar import Vector, array, is_zero, where, zeros
 from ..spatial.scalar import maximum as larger
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ..kernel.directional import tangent_of, without_tangent
 from ..kernel.loops import Ints, Lane, any, loops, where
+from ..rows.noticing import find_near
 from ..rows.push_out import HUGE, RECOVERY, SOFT, look_for_depth, pose_depths
 from ..rows.solved import note_impacts, recall, remember
 from ..solvers import box_tangents, cone_tangents  # noqa: F401  (what rows, boxes and cones change by)
@@ -11,7 +12,7 @@ from ..solvers.box_tangents import KEPT, entry
 from . import runge_kutta, settle
 from .symplectic_euler import advance_time
 
-without_tangent(recall, remember, note_impacts, look_for_depth, runge_kutta.begin_step, settle.begin_near)
+without_tangent(find_near, recall, remember, note_impacts, look_for_depth, runge_kutta.begin_step, settle.begin_near)
 
 
 @tangent_of(advance_time)

@@ -18,7 +18,7 @@ from ..kernel.varying import Names, differing, varied_field, varied_values
 from ..model import Model
 from .columns import Column, variant
 
-SETS = ("", "force", "constraint")
+SETS = ("", "force", "constraint", "shape")
 RIGID = ("mass", "com", "tensor")
 OF_RIGID = frozenset(("mass", "first_moment", "J"))  # what the rules read of them
 Rows = Mapping[str, np.ndarray]

@@ -43,7 +43,7 @@ def contact_pushes(
         own = forces[ends[j] : ends[j + 1]].reshape(-1, law.per_point)
         for touch, f in zip(law.touch(at), own, strict=False):
             if f[0] > 0.0:
-                ways = np.array([np.asarray(x, float) for x in directions(law, touch)])
+                ways = np.array([np.asarray(x, float) for x in directions(law, touch.normal)])
                 found.append((np.asarray(touch.point, float), f[: len(ways)] @ ways))
     return found
 

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 import linkwork as lw
 from linkwork.contact.broad import near, speed_bound, world_box
-from linkwork.contact.pairs import PAIRS, contact_points, separation
+from linkwork.contact.pairs import PAIRS, contact_points, is_compiled, separation
+from linkwork.geometry.near_segments import find_near_segments
 from linkwork.geometry.sweep_and_prune import partners, sweep_and_prune
 from linkwork.kernel.lanes import Lanes
 
@@ -62,6 +63,43 @@ def test_boxes_in_the_world_are_tight(kind: str, seed: int) -> None:
     axes = np.eye(3)
     np.testing.assert_allclose(high, support(shape, E, axes) + 0.01, atol=1e-12)
     np.testing.assert_allclose(low, -support(shape, E, -axes) - 0.01, atol=1e-12)
+
+
+def held_by_segment(shape: lw.Shape, E: lw.SE3) -> tuple[np.ndarray, np.ndarray, float, float]:
+    """Middle, axis, half length and reach of the segment that holds a shape."""
+    center, radius = shape.bounding_sphere()
+    if isinstance(shape, lw.Capsule):
+        return E @ center, E.rotate(shape.R[:, 2]), 0.5 * shape.length, shape.radius
+    return E @ center, np.zeros(3), 0.0, float(radius)
+
+
+@pytest.mark.parametrize("width", [1, 4])
+@pytest.mark.parametrize("seed", range(10))
+def test_segments_are_near_where_their_shapes_are(width: int, seed: int) -> None:
+    """Of capsules and spheres exactly there, of others wherever they touch, and no more often than `near` says."""
+    rng = np.random.default_rng(seed)
+    shapes = [random_shape(SOLIDS[k % len(SOLIDS)], rng) for k in range(12)]
+    pairs = np.array(list(itertools.combinations(range(len(shapes)), 2)))
+    rng.shuffle(pairs)
+    poses = [[random_pose(rng, 1.5) for _ in range(width)] for _ in shapes]
+    held = [[held_by_segment(shape, E) for E in at] for shape, at in zip(shapes, poses, strict=True)]
+    middle, axis = (np.ascontiguousarray(np.concatenate([np.array([x[k] for x in some]).T for some in held])) for k in (0, 1))
+    half, reach = (np.array([[x[k] for x in some] for some in held]) for k in (2, 3))
+    eager, compiled = np.full((2, len(pairs), width), np.nan)
+    tables = partners(len(shapes), pairs)
+    find_near_segments(len(shapes), *tables, middle, axis, half, reach, eager)
+    find_near_segments.call(Lanes(width), len(shapes), *tables, middle, axis, half, reach, compiled)
+    np.testing.assert_array_equal(eager, compiled)
+    round_ones = (lw.Sphere, lw.Capsule)
+    for (i, j), found in zip(pairs, compiled, strict=True):
+        for lane in range(width):
+            pair = (shapes[i], poses[i][lane], shapes[j], poses[j][lane])
+            expected = near(*pair, 0.0)
+            assert expected or not found[lane]
+            if is_compiled(shapes[i], shapes[j]) and separation(contact_points(*pair)) <= 0.0:
+                assert found[lane]
+            if isinstance(shapes[i], round_ones) and isinstance(shapes[j], round_ones):
+                assert found[lane] == expected
 
 
 def random_boxes(rng: np.random.Generator, count: int, width: int) -> tuple[np.ndarray, np.ndarray]:

@@ -110,33 +110,6 @@ def test_redundant_equalities_have_the_least_norm(n: int) -> None:
         assert left[k] < 1e-9 * np.abs(b[k]).max()
 
 
-@pytest.mark.parametrize("rows", [1, 2, 3, 4, 5, 7, 9, 10])
-def test_the_matrix_along_paths_is_that_of_dense_rows(rows: int) -> None:
-    """Rows over joints of one to three freedoms, on paths that share some of them, or all."""
-    rng, width, sizes = np.random.default_rng(rows), 8, np.array([1, 3, 2, 1, 1, 2])
-    v_first = np.cumsum(sizes) - sizes
-    paths = [np.flatnonzero(rng.random(len(sizes)) < 0.6) for _ in range(rows)]
-    paths[rows // 2 :] = [paths[rows // 2]] * (rows - rows // 2)
-    starts = np.cumsum([0, *map(len, paths)])
-    joints = np.concatenate(paths).astype(int)
-    freedoms = sizes[joints]
-    places = np.cumsum(freedoms) - freedoms
-    u, y = rng.standard_normal((2, max(1, int(freedoms.sum())), width))
-    dense = np.zeros((2, rows, int(sizes.sum()), width))
-    for r in range(rows):
-        for e in range(starts[r], starts[r + 1]):
-            for k in range(freedoms[e]):
-                dense[:, r, v_first[joints[e]] + k] = u[places[e] + k], y[places[e] + k]
-    columns, A = np.zeros((4 * int(sizes.sum()), width)), np.full((rows * (rows + 1) // 2, width), np.nan)
-    along = boxes.path_tables(starts, places, freedoms, v_first[joints])
-    tables = [np.ascontiguousarray(x, np.int32) for x in along.values()]
-    boxes.gram.call(Lanes(width), np.array([rows, *range(rows)]), *tables, u, y, columns, A)
-    expected = np.einsum("rvw,svw->wrs", dense[0], dense[1])
-    i, j = np.tril_indices(rows)
-    assert np.allclose(A.T, expected[:, i, j], rtol=1e-13, atol=1e-13)
-    assert not columns.any()
-
-
 @pytest.mark.parametrize("rank", [3, 4, 5])
 def test_rows_with_bounds_that_all_but_contradict_one_another(rank: int) -> None:
     """What rubbing pins of a closed linkage ask for as it stops: more rows than freedoms, whose targets differ by 1e-8."""
