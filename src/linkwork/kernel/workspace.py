@@ -72,6 +72,7 @@ class Workspace:
         """A function of arrays of one state that stand for these, see `python.of_state`, and the array that it returns, or of
         which it `copies`."""
         plan = self.plan
+        plan.complete()  # nothing of Python may run inside
         inputs = [(plan.arrays.index(n), plan.sizes[n]) for n in names]
         out = np.zeros(shape, self._dtype) if result in plan.maps else self.views[result].reshape(shape)
         unpack = (self.address[result], plan.sizes[result], self._map_of(result))
@@ -85,6 +86,7 @@ class Workspace:
         moving   the part of the state that must stay finite
         """
         plan = self.plan
+        plan.complete()  # nothing of Python may run inside
         given, looked = (plan.arrays.index(name), most), (plan.arrays.index(moving), plan.sizes[moving])
         return python.of_step(plan.driver.python_step, self.fixed, given, looked, self)
 
@@ -121,6 +123,7 @@ class Workspace:
         self, names: Sequence[str], results: Sequence[str], next_at: int, odd_at: int, units: Sequence[tuple[str, int]] | None
     ) -> int:
         """Describe a call of compiled code that knows the arrays: the address of the job."""
+        self.plan.complete()  # it has no way to raise an error
         at, size, count = self.transfers_at, self.plan.lanes.bytes, len(names)
         moves: list[int] = []
         for n in (*names, *results):
