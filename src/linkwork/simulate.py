@@ -30,7 +30,6 @@ from .steppers import ALL_STEPPERS, AdaptiveStepper, Stepper
 from .steppers.admissible import admissible
 from .steppers.efforts import Efforts
 from .steppers.fixed import Control
-from .steppers.hyper_reduced import hyper_stepper
 from .steppers.inputs import Inputs, input_function
 from .trajectory import Trajectory
 
@@ -333,6 +332,8 @@ def mapped_start(
     hyper: HyperReduced, state: Any, method: str, stepper: str | None, options: dict[str, Any]
 ) -> tuple[Model, State, Stepper]:
     """The model of hyper-reduced coordinates, where it starts, and the stepper that moves it through r."""
+    from .steppers.hyper_reduced import hyper_stepper  # a dozen modules that few programs need
+
     if not isinstance(state, State):
         raise InputError(f"hyper-reduced coordinates start from State(q=r, v=r_dot), not from a {type(state).__name__}")
     state = _broadcast(state)

@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import replace
+from importlib import import_module
 from pathlib import Path
 from typing import Any, Literal
 
 from ..errors import InputError
 from ..model import Model
 from ..spatial.gate import shown
-from .mjcf import read_mjcf
 from .options import Options
-from .saved import SUFFIX, read_saved
-from .urdf import read_urdf
 
 LONGEST = 4096  # characters of a path
-READERS: dict[str, Callable[[Path, Options], Model]] = {".urdf": read_urdf, ".xml": read_mjcf, SUFFIX: read_saved}
+READERS = {".urdf": ("urdf", "read_urdf"), ".xml": ("mjcf", "read_mjcf"), ".lwm": ("saved", "read_saved")}  # imported at need
 
 
 def load(
@@ -64,7 +62,8 @@ def load(
     reader = READERS.get(file.suffix.lower())
     if reader is None:
         raise InputError(f"load: {file.name!r} has the suffix {file.suffix!r}; linkwork reads {', '.join(READERS)}")
-    return reader(file, options)
+    module, name = reader
+    return getattr(import_module(f".{module}", __name__), name)(file, options)
 
 
 __all__ = ["load"]

@@ -1,8 +1,8 @@
 """Kernels that are compiled when they first run.
 
-A step of a robot has solvers for limits, contacts and impacts behind guards, and may never need them. Until one does, a stub
-stands in the tables of its plan: a function of Python at an address, which compiles the kernel, writes the kernel's address over
-its own, and runs the kernel for this once. From then on compiled code calls compiled code, with the same bits.
+Half of the code of a program may stand behind guards, such as solvers of rows that never act. Until a guard lets a kernel run, a
+stub stands in the tables of its plan: a function of Python at an address, which compiles the kernel, writes the kernel's address
+over its own, and runs the kernel for this once. From then on compiled code calls compiled code, with the same bits.
 
 Python runs while a stub does, other threads too: code that must not be left meanwhile, or that runs in threads of which nobody
 asks how they fared, is complete before it begins (`complete`). What goes wrong in a stub is raised by who called (`check`).
