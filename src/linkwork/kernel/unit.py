@@ -5,7 +5,9 @@ Kernels behind guards are a part of their own, which is compiled and loaded when
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 from ..errors import CompileError
 from . import cache, ir, sources
@@ -48,19 +50,20 @@ def unit(
         )
     place = (position.root, position.leaf, position.first)
     choice = (variant.lanes, variant.phases, sorted(variant.uniform), sorted(variant.absent))
-    tracer = Tracer(algorithm, node_class, position, variant.absent, on, idle)
-    written = _written(tracer, variant) if algorithm.foreign else None  # rules change, names stay
+    trace = partial(_written, algorithm, node_class, position, variant, on, idle)
+    written = trace() if algorithm.foreign else None  # rules change, names stay
     rules = algorithm.name if written is None else cache.digest(algorithm.name, written[0], [text for text, _, _ in written[1]])
     code = sources.digest(frozenset((__name__, *algorithm.modules, *node_class.modules)))
     where = (place, on, sorted(idle))
     key = cache.digest(code, rules, node_class.signature, where, choice, backend.description())
     found = backend.units.get(key)
     if found is None:
-        found = backend.units[key] = CompiledUnit(tracer, variant, written, key, backend)
+        found = backend.units[key] = CompiledUnit(algorithm, variant, written, trace, key, backend)
     return found
 
 
 Written = tuple[dict, list[ir.Function]]  # what plans must know; kernels as of `ir.function`
+NOTHING: ir.Function = ("", set(), 0)
 
 
 class CompiledUnit:
@@ -68,9 +71,19 @@ class CompiledUnit:
     lane, and the gathered fields that each writes; and private scalars per node and phase. Steps that do not run there have
     neither operands nor flops."""
 
-    def __init__(self, tracer: Tracer, variant: Variant, written: Written | None, key: str, backend: Backend) -> None:
-        self._tracer, self._variant, self._written, self._key, self._backend = tracer, variant, written, key, backend
-        sweeps = [step for phase, step in tracer.algorithm.steps() if phase in variant.phases]
+    def __init__(
+        self,
+        algorithm: Algorithm,
+        variant: Variant,
+        written: Written | None,
+        trace: Callable[[], Written],
+        key: str,
+        backend: Backend,
+    ) -> None:
+        """trace   writes the kernels, where they are neither given nor in the cache"""
+        self._lanes, self._patient, self._key, self._backend = variant.lanes, algorithm.patient, key, backend
+        self._written, self._trace = written, trace
+        sweeps = [step for phase, step in algorithm.steps() if phase in variant.phases]
         self._guarded = [isinstance(s, Sweep) and (s.when or s.under) is not None for s in sweeps]
         header, first = self._part(False)
         self.operands: list[list[tuple[str, str]]] = [[(a, r) for a, r in kernel] for kernel in header["operands"]]
@@ -92,7 +105,6 @@ class CompiledUnit:
         guarded = self._guarded[k]
         if guarded not in self._code:
             self._code[guarded] = self._part(guarded)[1]
-            self._written = None  # nobody asks again
         return self._code[guarded].address(_name(self._key, k))
 
     def _part(self, guarded: bool) -> tuple[dict, Code]:
@@ -100,18 +112,21 @@ class CompiledUnit:
         key = cache.digest(self._key, "guarded") if guarded else self._key
         found = cache.load(key)
         if found is None:
-            if self._written is None:
-                self._written = _written(self._tracer, self._variant)
-            header, functions = self._written
+            header, functions = self._written or self._trace()
             named = [
                 (text.replace(f"@k{i}(", f"@{_name(self._key, i)}(", 1), used, flops)
                 for i, (text, used, flops) in enumerate(functions)
                 if self._guarded[i] == guarded
             ]
-            ir_text = ir.module(named, self._variant.lanes)
-            found = header, self._backend.compile(ir_text, self._tracer.algorithm.patient)
+            found = header, self._backend.compile(ir.module(named, self._lanes), self._patient)
             cache.store(key, *found)
+            self._written = None if guarded else self._later(header, functions)
         return found[0], self._backend.load(found[1])
+
+    def _later(self, header: dict, functions: list[ir.Function]) -> Written | None:
+        """What is written and not compiled yet: the kernels behind guards."""
+        kept = [f if guarded else NOTHING for f, guarded in zip(functions, self._guarded, strict=True)]
+        return (header, kept) if any(text for text, _, _ in kept) else None
 
 
 def _name(key: str, i: int) -> str:
@@ -119,13 +134,15 @@ def _name(key: str, i: int) -> str:
     return f"k{i}_{key[:24]}"
 
 
-def _written(tracer: Tracer, variant: Variant) -> Written:
+def _written(
+    algorithm: Algorithm, node_class: NodeClass, position: Position, variant: Variant, on: str, idle: frozenset[int]
+) -> Written:
     """The kernels of the wanted phases."""
-    traced, order = tracer.run(), arrays(tracer.algorithm)
-    steps = [k for k, (phase, _) in enumerate(tracer.algorithm.steps()) if phase in variant.phases]
+    traced, order = Tracer(algorithm, node_class, position, variant.absent, on, idle).run(), arrays(algorithm)
+    steps = [k for k, (phase, _) in enumerate(algorithm.steps()) if phase in variant.phases]
     kernels = [traced.kernels[k] for k in steps]
     functions = [
-        ("", set[tuple[str, int]](), 0) if kernel is None else ir.function(kernel, f"k{i}", order, variant.uniform, variant.lanes)
+        NOTHING if kernel is None else ir.function(kernel, f"k{i}", order, variant.uniform, variant.lanes)
         for i, kernel in enumerate(kernels)
     ]
     header = {
