@@ -62,6 +62,7 @@ def test_what_was_done_before_an_interrupt_is_kept() -> None:
     with pytest.raises(lw.RunInterrupted) as stopped:
         lw.simulate(MODEL, START, STEPS * DT, DT, control=control)
     part = stopped.value.trajectory
+    assert whole.tau is not None
     assert len(part) == 7
     assert part.q.tobytes() == whole.q[:7].tobytes()
     assert part.tau.tobytes() == np.concatenate([whole.tau[:6], whole.tau[5:6]]).tobytes()
