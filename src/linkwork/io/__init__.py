@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
@@ -15,7 +15,19 @@ from ..spatial.gate import shown
 from .options import Options
 
 LONGEST = 4096  # characters of a path
-READERS = {".urdf": ("urdf", "read_urdf"), ".xml": ("mjcf", "read_mjcf"), ".lwm": ("saved", "read_saved")}  # imported at need
+Reader = Callable[[Path, Options], Model]
+
+
+def _reader(module: str, name: str) -> Reader:
+    """A function of a module beside this one, which is imported when a file needs it."""
+    return lambda file, options: getattr(import_module(f".{module}", __name__), name)(file, options)
+
+
+READERS: dict[str, Reader] = {
+    ".urdf": _reader("urdf", "read_urdf"),
+    ".xml": _reader("mjcf", "read_mjcf"),
+    ".lwm": _reader("saved", "read_saved"),
+}
 
 
 def load(
@@ -62,8 +74,7 @@ def load(
     reader = READERS.get(file.suffix.lower())
     if reader is None:
         raise InputError(f"load: {file.name!r} has the suffix {file.suffix!r}; linkwork reads {', '.join(READERS)}")
-    module, name = reader
-    return getattr(import_module(f".{module}", __name__), name)(file, options)
+    return reader(file, options)
 
 
 __all__ = ["load"]

@@ -70,7 +70,7 @@ class Stubs:
                 self._found[at] = self._makers[at]()
                 for table in self.tables:
                     table[table[:, 0] == at, 0] = self._found[at]
-                del self._makers[at]
+                self._makers.pop(at, None)  # a signal handler may have been here meanwhile
             return self._found[at]
 
     @property
