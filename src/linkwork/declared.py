@@ -16,13 +16,13 @@ from typing import Any
 
 import numpy as np
 
+from . import reduced
 from .constraints import DryFriction, Limit
 from .elements.collection import collection
 from .errors import InputError
 from .forces import LimitSpring, SwingTwistLimit
 from .forces.joint import is_flat
 from .model import Body, Model
-from .reduced import inverse_mass_matrix
 from .spatial.gate import meant
 from .steppers import AdaptiveStepper, Stepper
 
@@ -109,7 +109,7 @@ def with_laws(model: Model, laws: list[Any]) -> Model:
 
 def _springs(model: Model, bodies: Sequence[Body]) -> list[LimitSpring]:
     """Springs that fit the inertias of the joints where all are at zero: of each, with all others free to move."""
-    inertia = 1.0 / np.diag(inverse_mass_matrix(model, model.neutral())) if bodies else np.zeros(0)
+    inertia = 1.0 / np.diag(reduced.inverse_mass_matrix(model, model.neutral())) if bodies else np.zeros(0)
     stiffness, damping = SPRING**2 * inertia, 2.0 * DAMPING * SPRING * inertia
     parts = [(b.joint_name, model.v_index(b.name)) for b in bodies]
     return [LimitSpring(name, stiffness[part], damping[part]) for name, part in parts]

@@ -15,7 +15,6 @@ from .steppers.departures import Domains, has_domains
 from .steppers.efforts import Efforts
 from .steppers.fixed import Control, FixedRun, shaped_force
 from .steppers.inputs import Inputs
-from .steppers.mapped import MappedStepper
 from .steppers.stepper import Program, program_of
 from .trajectory import Trajectory
 
@@ -145,9 +144,8 @@ class Prepared:
 
     def mapped(self, found: Solution) -> Solution:
         """What was found, where coordinates are functions of others: with the forces of rows as those let them act."""
-        stepper = self.setting.stepper
-        if isinstance(stepper, MappedStepper) and isinstance(self.start, State):
-            return stepper.with_first_forces(self.model, self.start, self.external, found)
+        if isinstance(self.start, State):
+            return self.setting.stepper.with_first_forces(self.model, self.start, self.external, found)
         return found
 
     def held(self, found: Solution) -> Trajectory:

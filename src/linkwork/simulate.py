@@ -10,12 +10,12 @@ from typing import Any
 
 import numpy as np
 
+from . import forces, redmax
 from .contact.compliant import Compliance
 from .contact.formulations import touching
 from .declared import declared
 from .elements.collection import collection
 from .errors import InputError
-from .forces import MuscleDrive
 from .maximal.convert import to_maximal
 from .maximal.dynamics import check_inertias
 from .model import MaximalState, Model, State, check_state
@@ -23,14 +23,12 @@ from .model.accepts import check_model
 from .model.drivable import check_leaves
 from .model.state import check_maximal_state
 from .prepared import Prepared, Setting
-from .redmax import HyperReduced
 from .reduced.closed import check_closed
 from .spatial.gate import choice, given_count, given_positive, given_reals, meant, real, shown
 from .steppers import ALL_STEPPERS, AdaptiveStepper, Stepper
 from .steppers.admissible import admissible
 from .steppers.efforts import Efforts
 from .steppers.fixed import Control
-from .steppers.hyper_reduced import hyper_stepper
 from .steppers.inputs import Inputs, input_function
 from .trajectory import Trajectory
 
@@ -48,7 +46,7 @@ MAXIMAL = ("maximal", "maximal-implicit")  # methods whose states are maximal
 
 
 def simulate(
-    model: Model | HyperReduced,
+    model: Model | redmax.HyperReduced,
     state: State | MaximalState,
     duration: float,
     dt: float = 1e-3,
@@ -145,7 +143,7 @@ def simulate(
 
 
 def prepared(
-    model: Model | HyperReduced,
+    model: Model | redmax.HyperReduced,
     state: State | MaximalState,
     duration: float,
     dt: float,
@@ -170,7 +168,7 @@ def prepared(
         _check_control(control)
     asked, compliance = control is not None or inputs is not None, (contact_stiffness, contact_damping, contact_slip_speed)
     notes: tuple[str, ...] = ()
-    if isinstance(model, HyperReduced):
+    if not isinstance(model, Model) and isinstance(model, redmax.HyperReduced):
         if inputs is not None:
             raise InputError("hyper-reduced coordinates take no inputs of forces; their model's own stand")
         steps = checked_steps(model.model, duration, dt, method, stepper, every)
@@ -330,9 +328,11 @@ def admitted(
 
 
 def mapped_start(
-    hyper: HyperReduced, state: Any, method: str, stepper: str | None, options: dict[str, Any]
+    hyper: redmax.HyperReduced, state: Any, method: str, stepper: str | None, options: dict[str, Any]
 ) -> tuple[Model, State, Stepper]:
     """The model of hyper-reduced coordinates, where it starts, and the stepper that moves it through r."""
+    from .steppers.hyper_reduced import hyper_stepper  # a dozen modules that few programs need
+
     if not isinstance(state, State):
         raise InputError(f"hyper-reduced coordinates start from State(q=r, v=r_dot), not from a {type(state).__name__}")
     state = _broadcast(state)
@@ -400,7 +400,7 @@ def _check_options(stepper: Any, options: dict[str, Any]) -> None:
 
 def _driven(model: Model, stepper: Stepper, inputs: Any) -> Inputs | None:
     """What its forces are told; None if that stays as it is."""
-    if isinstance(stepper, AdaptiveStepper) and isinstance(inputs, MuscleDrive):
+    if isinstance(stepper, AdaptiveStepper) and inputs is not None and isinstance(inputs, forces.MuscleDrive):
         raise InputError(
             f"a MuscleDrive goes on from step to step, which {stepper.name!r} also takes back; use a stepper with fixed steps"
         )

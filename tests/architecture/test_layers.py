@@ -12,7 +12,7 @@ import linkwork
 
 ROOT = Path(linkwork.__file__).parent
 LAYERS = [
-    ["errors"],
+    ["errors", "lazy"],
     ["look"],
     ["spatial"],
     ["store"],

@@ -1,29 +1,33 @@
 """Constraints, each a residual; written once, they work in every formulation through its response."""
 
-from .closure import Closure
-from .constraint import Constraint
-from .coupling import Coupling
-from .custom import CustomConstraint, constraint, joint_constraint
-from .friction import DryFriction
-from .gear import Gear
-from .joint_friction import JointFriction
-from .limits import Limit
-from .loop import Loop
-from .on_joints import JointConstraint
-from .on_shape import PointOnCurve, PointOnSurface, TangentSurfaces
-from .prescribed import PrescribedJoint, PrescribedTwist
-from .report import ConstraintReport, constraint_report
+from typing import TYPE_CHECKING
 
-ALL_CONSTRAINTS: dict[str, type[Constraint]] = {
-    cls.__name__: cls for cls in (Loop, Closure, Gear, PointOnCurve, PointOnSurface, TangentSurfaces, CustomConstraint)
-}
+from ..lazy import offer_lazily
 
+if TYPE_CHECKING:
+    from .closure import Closure
+    from .constraint import Constraint
+    from .coupling import Coupling
+    from .custom import CustomConstraint, constraint, joint_constraint
+    from .friction import DryFriction
+    from .gear import Gear
+    from .joint_friction import JointFriction
+    from .limits import Limit
+    from .loop import Loop
+    from .on_joints import JointConstraint
+    from .on_shape import PointOnCurve, PointOnSurface, TangentSurfaces
+    from .prescribed import PrescribedJoint, PrescribedTwist
+    from .registry import ALL_CONSTRAINTS
+    from .report import ConstraintReport, constraint_report
+
+offer_lazily(__name__)
 __all__ = [
     "ALL_CONSTRAINTS",
     "Closure",
     "Constraint",
     "ConstraintReport",
     "Coupling",
+    "CustomConstraint",
     "DryFriction",
     "Gear",
     "JointConstraint",

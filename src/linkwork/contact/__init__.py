@@ -1,6 +1,15 @@
 """Contact: detection and the problems it poses."""
 
-from .compliant import CompliantContact
-from .contact import Contact
+from typing import TYPE_CHECKING
 
-__all__ = ["CompliantContact", "Contact"]
+from ..lazy import offer_lazily
+
+if TYPE_CHECKING:
+    from .compliant import CompliantContact
+    from .contact import Contact
+
+offer_lazily(__name__)
+__all__ = [
+    "CompliantContact",
+    "Contact",
+]

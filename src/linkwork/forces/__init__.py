@@ -1,53 +1,70 @@
 """Forces, each an energy or wrenches; derivatives are derived."""
 
-from .actuator import Actuator
-from .bushing import Bushing
-from .cable import Cable
-from .controllers import PDController
-from .custom import CustomForce, CustomJointForce, force, joint_force
-from .damping import BodyDamping, Drag
-from .force import Force, Line
-from .handle import Grip, Handle, PoseHandle
-from .joint import JointForce
-from .joint_springs import JointDamping, JointSpring
-from .limits import LimitSpring, SwingTwistLimit
-from .muscle import Muscle
-from .muscle_activation import ActivationDynamics, Schedule
-from .muscle_curves import MuscleCurve, PiecewiseCurve, cubic_curve, tendon_curve
-from .muscle_drive import MuscleDrive
-from .muscle_path import MusclePath
-from .muscle_tendon import ElasticMuscle, FibreMuscle
-from .muscle_wrap import WrapCylinder, WrapSphere
-from .point_force import PointForce
-from .set import ForceSet, force_set
-from .springs import PointSpring, SpringDamper
-from .torque_curve import TorqueCurve
+from typing import TYPE_CHECKING
 
-ALL_FORCES: dict[str, type[Force]] = {
-    cls.__name__: cls
-    for cls in (PointSpring, SpringDamper, Cable, PointForce, BodyDamping, Drag, Bushing, Grip, Handle, PoseHandle, CustomForce)
-}
-ALL_JOINT_FORCES: dict[str, type[JointForce]] = {
-    cls.__name__: cls
-    for cls in (JointSpring, JointDamping, TorqueCurve, LimitSpring, SwingTwistLimit, PDController, Actuator, CustomJointForce)
-}
+from ..lazy import offer_lazily
 
+if TYPE_CHECKING:
+    from .actuator import Actuator
+    from .bushing import Bushing
+    from .cable import Cable
+    from .controllers import PDController
+    from .custom import CustomForce, CustomJointForce, force, joint_force
+    from .damping import BodyDamping, Drag
+    from .force import Force, Line
+    from .handle import Grip, Handle, PoseHandle
+    from .joint import JointForce
+    from .joint_springs import JointDamping, JointSpring
+    from .limits import LimitSpring, SwingTwistLimit
+    from .muscle import Muscle
+    from .muscle_activation import ActivationDynamics, Schedule
+    from .muscle_curves import MuscleCurve, PiecewiseCurve, cubic_curve, tendon_curve
+    from .muscle_drive import MuscleDrive
+    from .muscle_path import MusclePath
+    from .muscle_tendon import ElasticMuscle, FibreMuscle
+    from .muscle_wrap import WrapCylinder, WrapSphere
+    from .point_force import PointForce
+    from .registry import ALL_FORCES, ALL_JOINT_FORCES
+    from .set import ForceSet, force_set
+    from .springs import PointSpring, SpringDamper
+    from .torque_curve import TorqueCurve
+
+offer_lazily(__name__)
 __all__ = [
     "ALL_FORCES",
     "ALL_JOINT_FORCES",
     "ActivationDynamics",
+    "Actuator",
+    "BodyDamping",
+    "Bushing",
+    "Cable",
+    "CustomForce",
+    "CustomJointForce",
+    "Drag",
     "ElasticMuscle",
     "FibreMuscle",
     "Force",
     "ForceSet",
+    "Grip",
+    "Handle",
+    "JointDamping",
     "JointForce",
+    "JointSpring",
+    "LimitSpring",
     "Line",
     "Muscle",
     "MuscleCurve",
     "MuscleDrive",
     "MusclePath",
+    "PDController",
     "PiecewiseCurve",
+    "PointForce",
+    "PointSpring",
+    "PoseHandle",
     "Schedule",
+    "SpringDamper",
+    "SwingTwistLimit",
+    "TorqueCurve",
     "WrapCylinder",
     "WrapSphere",
     "cubic_curve",
@@ -55,6 +72,4 @@ __all__ = [
     "force_set",
     "joint_force",
     "tendon_curve",
-    *ALL_FORCES,  # pyright: ignore[reportUnsupportedDunderAll]
-    *ALL_JOINT_FORCES,  # pyright: ignore[reportUnsupportedDunderAll]
 ]

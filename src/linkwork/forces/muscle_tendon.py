@@ -111,6 +111,8 @@ class FibreMuscle(TendonMuscle):
     >>> biceps = lw.FibreMuscle(path, 500.0, 0.12, 0.2, activation=0.1)
     """
 
+    fibres_move = True  # on their own
+
     def __init__(self, *positional: Any, damping: float = 0.1, **rest: Any) -> None:
         super().__init__(*positional, damping=damping, **rest)
         if self.damping <= 0.0:

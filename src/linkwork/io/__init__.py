@@ -5,19 +5,29 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable
 from dataclasses import replace
+from importlib import import_module
 from pathlib import Path
 from typing import Any, Literal
 
 from ..errors import InputError
 from ..model import Model
 from ..spatial.gate import shown
-from .mjcf import read_mjcf
 from .options import Options
-from .saved import SUFFIX, read_saved
-from .urdf import read_urdf
 
 LONGEST = 4096  # characters of a path
-READERS: dict[str, Callable[[Path, Options], Model]] = {".urdf": read_urdf, ".xml": read_mjcf, SUFFIX: read_saved}
+Reader = Callable[[Path, Options], Model]
+
+
+def _reader(module: str, name: str) -> Reader:
+    """A function of a module beside this one, which is imported when a file needs it."""
+    return lambda file, options: getattr(import_module(f".{module}", __name__), name)(file, options)
+
+
+READERS: dict[str, Reader] = {
+    ".urdf": _reader("urdf", "read_urdf"),
+    ".xml": _reader("mjcf", "read_mjcf"),
+    ".lwm": _reader("saved", "read_saved"),
+}
 
 
 def load(

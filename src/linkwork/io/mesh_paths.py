@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import cached_property
 from pathlib import Path
 from urllib.parse import unquote
 
@@ -52,11 +53,11 @@ class MeshPaths:
             if not text.startswith(("file://", "/")):
                 yield root, root / text
 
-    @property
+    @cached_property
     def _above(self) -> tuple[Path, ...]:
         return (self._folder, *self._folder.parents)
 
-    @property
+    @cached_property
     def _home(self) -> Path:
         """The package of the file, or its folder."""
         return next((above for above in self._above[:4] if (above / "package.xml").is_file()), self._folder)

@@ -1,57 +1,65 @@
 """Joints, one small file per family."""
 
-from .base import Joint
-from .composite import Composite, FreeExp
-from .curve_curve import CurveCurve
-from .curve_point import CurvePoint
-from .custom import CustomJoint, joint
-from .cylindrical import Cylindrical
-from .fixed import Fixed
-from .formula import FormulaJoint
-from .four_bar import FourBar
-from .free import Free
-from .helical import Helical
-from .planar import Free2D, Planar, Translational
-from .prismatic import Prismatic
-from .revolute import Revolute
-from .spherical import Spherical
-from .spherical_euler import SphericalEuler
-from .spherical_exp import SphericalExp
-from .spline_basis import SplineBasis
-from .spline_curve import SplineCurve
-from .spline_surface import SplineSurface
-from .surface_curve import SurfaceCurve
-from .surface_point import SurfacePoint
-from .surface_surface import SurfaceSurface
-from .universal import Universal
+from typing import TYPE_CHECKING
 
-ALL_JOINTS: dict[str, type[Joint]] = {
-    cls.__name__: cls
-    for cls in (
-        Fixed,
-        Revolute,
-        Prismatic,
-        Cylindrical,
-        Helical,
-        Planar,
-        Free2D,
-        Translational,
-        Universal,
-        Spherical,
-        SphericalExp,
-        SphericalEuler,
-        Free,
-        FreeExp,
-        Composite,
-        SurfaceSurface,
-        SurfacePoint,
-        SurfaceCurve,
-        CurveCurve,
-        CurvePoint,
-        FourBar,
-        SplineCurve,
-        SplineSurface,
-    )
-}
+from ..lazy import offer_lazily
 
-__all__ = ["ALL_JOINTS", "CustomJoint", "FormulaJoint", "Joint", "SplineBasis", "joint", *ALL_JOINTS]  # pyright: ignore[reportUnsupportedDunderAll]
+if TYPE_CHECKING:
+    from .base import Joint
+    from .composite import Composite, FreeExp
+    from .curve_curve import CurveCurve
+    from .curve_point import CurvePoint
+    from .custom import CustomJoint, joint
+    from .cylindrical import Cylindrical
+    from .fixed import Fixed
+    from .formula import FormulaJoint
+    from .four_bar import FourBar
+    from .free import Free
+    from .helical import Helical
+    from .planar import Free2D, Planar, Translational
+    from .prismatic import Prismatic
+    from .registry import ALL_JOINTS
+    from .revolute import Revolute
+    from .spherical import Spherical
+    from .spherical_euler import SphericalEuler
+    from .spherical_exp import SphericalExp
+    from .spline_basis import SplineBasis
+    from .spline_curve import SplineCurve
+    from .spline_surface import SplineSurface
+    from .surface_curve import SurfaceCurve
+    from .surface_point import SurfacePoint
+    from .surface_surface import SurfaceSurface
+    from .universal import Universal
+
+offer_lazily(__name__)
+__all__ = [
+    "ALL_JOINTS",
+    "Composite",
+    "CurveCurve",
+    "CurvePoint",
+    "CustomJoint",
+    "Cylindrical",
+    "Fixed",
+    "FormulaJoint",
+    "FourBar",
+    "Free",
+    "Free2D",
+    "FreeExp",
+    "Helical",
+    "Joint",
+    "Planar",
+    "Prismatic",
+    "Revolute",
+    "Spherical",
+    "SphericalEuler",
+    "SphericalExp",
+    "SplineBasis",
+    "SplineCurve",
+    "SplineSurface",
+    "SurfaceCurve",
+    "SurfacePoint",
+    "SurfaceSurface",
+    "Translational",
+    "Universal",
+    "joint",
+]

@@ -21,9 +21,11 @@ class Backend(Protocol):
     """A machine that kernels are compiled for.
 
     units   those that are loaded, by their key
+    waits   whether kernels may be compiled while others run (`stubs`)
     """
 
     units: dict[str, Any]
+    waits: bool
 
     def description(self) -> str:
         """Compiled code is valid only where this agrees."""

@@ -32,7 +32,7 @@ class Call:
     ) -> None:
         self._work, self._arrays, self._after = plan.workspace(), (inputs, outputs), after
         self._batch, self._every = batch, 1
-        self._run = plan.driver.batch
+        self._run = plan.batch
         if after is not None:
             self._work.adopt(after._work, [KEPT])
         self._work.job(inputs, outputs, batch)
@@ -71,7 +71,7 @@ class Factored:
         plan = make(Lanes(1), "factor", ())
         self._work = plan.borrow()
         self._work.job(inputs, {k: a.reshape(1, -1) for k, a in (outputs or {}).items()}, 1)
-        plan.driver.batch(self._work.job_at)
+        plan.batch(self._work.job_at)
 
     def apply(self, inputs: Mapping[str, np.ndarray], wanted: Sequence[str], phase: str = "apply") -> list[np.ndarray]:
         """The wanted outputs (batch, size) of a later phase for a batch of right-hand sides (batch, size), eight at a time."""
@@ -83,7 +83,7 @@ class Factored:
         outputs = {name: np.empty((batch, plan.sizes[name])) for name in wanted}
         if batch:
             work.job(inputs, outputs, batch)
-            plan.driver.batch(work.job_at)
+            plan.batch(work.job_at)
         work.disown([KEPT])
         plan.give_back(work)
         return list(outputs.values())

@@ -443,6 +443,7 @@ def driver_ir(t: Lanes) -> str:
         python.batch_ir(t.width, shared=True),
     ]
     named = [part.replace("@lw_", f"@lw_{t.suffix}_") for part in parts]  # one process holds several drivers
+    named.append("declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)")
     if t.width > 1:
         named.append(f"declare i1 @llvm.vector.reduce.or.v{t.width}i1({t.bool_type})")
     return "\n\n".join([*named, 'attributes #0 = { nounwind "prefer-vector-width"="512" "min-legal-vector-width"="512" }'])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from . import machine
+from . import loop_keys, machine
 from .backend import Code
 from .driver import Driver, driver
 from .lanes import Lanes
@@ -12,6 +12,8 @@ from .lanes import Lanes
 
 class Host:
     """Kernels are loaded for good, and addresses are those of this process."""
+
+    waits = True
 
     def __init__(self) -> None:
         self.units: dict[str, Any] = {}
@@ -26,7 +28,7 @@ class Host:
         return machine.Library.shared(compiled)
 
     def routine(self, function: Any, lanes: Lanes) -> int:
-        return function.address(lanes)
+        return loop_keys.address(function, lanes)
 
     def driver(self, lanes: Lanes) -> Driver:
         return driver(lanes)

@@ -102,7 +102,7 @@ class LoopFunction:
     def __init__(self, function: Callable[..., Any]) -> None:
         functools.update_wrapper(self, function)
         self.function, self.name = function, function.__name__
-        self._addresses: dict[Lanes, int] = {}
+        self._kernels: dict[Lanes, tuple[str, str]] = {}  # the name of each, and the key of its object
 
     def __call__(self, *arguments: Any) -> Any:
         """Run the Python function on NumPy arrays: Lane arrays are (size, W) or (size,), the others (size,)."""
@@ -162,9 +162,30 @@ class LoopFunction:
 
     def address(self, lanes: Lanes) -> int:
         """Where the compiled kernel `void kernel(ptr entries, i64 count, ptr bases)` is; see `entries`. The count is not read."""
-        if lanes not in self._addresses:
-            self._addresses[lanes] = _load(*self.text(lanes))
-        return self._addresses[lanes]
+        if lanes not in self._kernels:
+            symbol, text = self.text(lanes)
+            self._kernels[lanes] = symbol, machine.Library.loops_key(text)
+            if symbol not in _addresses:
+                _addresses[symbol] = machine.Library.of_loops(text).address(symbol)
+        return _addresses[self._kernels[lanes][0]]
+
+    def is_loaded(self, lanes: Lanes) -> bool:
+        """Whether `address` is at hand."""
+        return lanes in self._kernels
+
+    def loaded_from(self, lanes: Lanes) -> dict[str, str]:
+        """What `load` needs in another process."""
+        return dict(zip(("symbol", "object_key"), self._kernels[lanes], strict=True))
+
+    def load(self, lanes: Lanes, symbol: str, object_key: str) -> bool:
+        """Take the kernel from an object of the cache, and say whether it is there."""
+        if symbol not in _addresses:
+            library = machine.Library.kept(object_key)
+            if library is None:
+                return False
+            _addresses[symbol] = library.address(symbol)
+        self._kernels[lanes] = symbol, object_key
+        return True
 
     def entries(self, *values: Any) -> np.ndarray:
         """What the kernel reads first, two numbers a parameter.
@@ -210,10 +231,7 @@ class LoopFunction:
         return array.ctypes.data
 
 
-@functools.cache
-def _load(symbol: str, text: str) -> int:
-    """The address of a kernel; functions of one text share it, as names must be unique in the process."""
-    return machine.Library.of_loops("loops", text).address(symbol)
+_addresses: dict[str, int] = {}  # of kernels by name: functions of one text share it, as names must be unique in the process
 
 
 def loops(function: Callable[..., Any]) -> LoopFunction:

@@ -146,17 +146,29 @@ class Library:
         return Library._kept(cache.digest(name, ir, description()), ir, compile_object)
 
     @staticmethod
-    def of_loops(name: str, ir: str) -> Library:
+    def of_loops(ir: str) -> Library:
         """The same for a module that `optimise_object` compiles."""
-        return Library._kept(cache.digest(name, ir, description(), PASSES), ir, optimise_object)
+        return Library._kept(Library.loops_key(ir), ir, optimise_object)
+
+    @staticmethod
+    def loops_key(ir: str) -> str:
+        """The key of such a module in the cache."""
+        return cache.digest("loops", ir, description(), PASSES)
+
+    @staticmethod
+    def kept(key: str) -> Library | None:
+        """An object of the cache, loaded like `shared`, if it is there."""
+        found = cache.load(key)
+        return None if found is None else Library.shared(found[1])
 
     @staticmethod
     def _kept(key: str, ir: str, compiler: Callable[[str], bytes]) -> Library:
-        found = cache.load(key)
-        obj = found[1] if found else compiler(ir)
+        found = Library.kept(key)
         if found is None:
+            obj = compiler(ir)
             cache.store(key, {}, obj)
-        return Library.shared(obj)
+            found = Library.shared(obj)
+        return found
 
     def address(self, name: str) -> int:
         found = self._engine.get_function_address(name)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -23,6 +23,7 @@ from .host import HOST
 from .lanes import Lanes
 from .records import SEGMENT
 from .shape import Shape, tree_items, tree_packing
+from .stubs import Maker, Stubs
 from .sweep import Algorithm, Field, Repeat, Routine, Step, Sweep, Tree
 from .trace import Position, own_array, record_layout
 from .unit import CompiledUnit, Variant, arrays, unit
@@ -138,7 +139,9 @@ class Plan:
         self.entries: list[np.ndarray] = []  # what the segments point into
         self.flops = 0  # of rules, per state and pass; what is repeated counts as often as it may run
         phases = (steps for phase, steps in self.algorithm.phases.items() if phase in self.variant.phases)
+        self.stubs = Stubs()
         self.segments = self._segments([step for steps in phases for step in steps], itertools.count(), 1)
+        self.stubs.tables.append(self.segments)
 
     def _segments(self, steps: Sequence[Step], number: Iterator[int], times: int) -> np.ndarray:
         """The segments of some steps; `number` counts sweeps and routines, `times` is how often they run."""
@@ -153,6 +156,7 @@ class Plan:
                 flag = -1 if step.until is None else self._number_of(step.until)
                 entries = np.array([inner.ctypes.data, len(inner), step.most, flag], np.int64)
                 self.entries += [inner, entries]
+                self.stubs.tables.append(inner)
                 found.append(np.array([[self.driver.repeat_at, entries.ctypes.data, 1, -1, 0]], np.int64))
             elif isinstance(step, Sweep):
                 found.append(self._sweep_segments(next(number), step, times)[0])
@@ -198,7 +202,8 @@ class Plan:
         _, group_at = self._guards(sweep.under, index, len(order))
         starts = np.flatnonzero(np.diff(units, prepend=-1) | np.diff(guard_at, prepend=-1) | np.diff(group_at, prepend=-1))
         counts = np.diff(np.append(starts, len(order)))
-        kernels = np.array([c.addresses[k] for c in all_units])
+        guarded = sweep.when is not None or sweep.under is not None
+        kernels = np.array([self._kernel(partial(c.address, k), c.is_loaded(k), guarded) for c in all_units])
         u = units[starts]
         places = base[u] + rank[starts] * width[u] * 4
         segments = np.stack([kernels[u], places, counts, np.full(len(u), guard), guard_at[starts]], axis=1)
@@ -220,6 +225,7 @@ class Plan:
         counts, one = np.diff(np.append(starts, len(segments))), np.ones(len(starts), np.int64)
         entries = np.stack([segments.ctypes.data + starts * segments.strides[0], counts, one, -one], axis=1)
         self.entries += [segments, entries]
+        self.stubs.tables.append(segments)
         places = entries.ctypes.data + np.arange(len(starts)) * entries.strides[0]
         return np.stack([one * self.driver.repeat_at, places, one, one * self._number_of(field), guard_at[starts]], axis=1)
 
@@ -254,7 +260,14 @@ class Plan:
         entries = routine.function.entries(*values)
         self.entries.append(entries)
         guard = -1 if routine.when is None else self._number_of(routine.when)
-        return np.array([[self.backend.routine(routine.function, self.lanes), entries.ctypes.data, 1, guard, 0]], np.int64)
+        function = routine.function
+        make = partial(self.backend.routine, function, self.lanes)
+        kernel = self._kernel(make, function.is_loaded(self.lanes), routine.when is not None)
+        return np.array([[kernel, entries.ctypes.data, 1, guard, 0]], np.int64)
+
+    def _kernel(self, make: Maker, loaded: bool, guarded: bool) -> int:
+        """The address of a kernel, or of a stub until a guard lets it run."""
+        return self.stubs.add(make) if guarded and not loaded and self.backend.waits else make()
 
     def _tables(self, of: str) -> dict[int, list[Table]]:
         """The tables of the nodes of a set that have some, each in the order of its parameters."""
@@ -324,6 +337,15 @@ class Plan:
         """Let later calls use this memory."""
         self._idle.append(space)
 
+    def complete(self) -> None:
+        """Compile all kernels: none waits for its first use any more."""
+        self.stubs.complete()
+
+    def batch(self, job_at: int) -> None:
+        """Run the job of a workspace."""
+        self.driver.batch(job_at)
+        self.stubs.check()
+
     def run(
         self,
         inputs: Mapping[str, np.ndarray],
@@ -345,9 +367,10 @@ class Plan:
         if threads == 1:
             space = self.borrow()  # other threads of the caller borrow others
             space.job(inputs, outputs, batch, records, every)
-            self.driver.batch(space.job_at)
+            self.batch(space.job_at)
             self.give_back(space)
             return
+        self.complete()  # nobody asks how other threads fared
         chunk = width * max(1, blocks // (CHUNKS * threads))
         spaces = [self.borrow() for _ in range(threads)]
         for w in spaces:

@@ -31,6 +31,7 @@ from typing import Any
 import numpy as np
 
 from . import array_api
+from .notes import notes_ir
 from .records import JOB, TRANSFER, load_field
 
 HEADER = object.__basicsize__
@@ -44,7 +45,8 @@ COMMON = ("count", "type", "descr", "none", "error", "message", "incref", "set_e
 STATE = (*COMMON, "segments", "segment_count", "bases", "result", "make", "lanes", "memory", "size", "map")
 COPY = ("array", "copy")
 # A step has one input; it may be as large as `most`. What moves (its place in bases) must be finite, below `finite`, afterwards.
-STEP = (*COMMON, "segments", "segment_count", "bases", "most", "true", "false", "moving", "size", "finite")
+# It copies `notes` then.
+STEP = (*COMMON, "segments", "segment_count", "bases", "most", "true", "false", "moving", "size", "finite", "notes")
 BATCH = (*COMMON, "job", "save", "restore", "false")
 # pieces: into so many a batch is cut; after these the jobs of the others
 SHARED = (*BATCH, "share", "mails", "others", "pieces")
@@ -154,18 +156,20 @@ def of_step(
     fixed: tuple[int, int, int],
     given: tuple[int, np.ndarray],
     moving: tuple[int, int],
+    notes: np.ndarray,
     owner: Any,
 ) -> Callable[..., Any]:
     """A function of one array (n,) that takes a state a step further: True, or False if it is not finite then.
 
     given    of the array its place in bases, and how large its numbers may be (n,)
     moving   place in bases and size of the part of the state that is looked at; the rest as of `of_state`
+    notes    what is copied after every step
     """
     place, most = given
     largest = np.full(moving[1], np.finfo(most.dtype).max, most.dtype)
-    said = (most.ctypes.data, id(True), id(False), *moving, largest.ctypes.data)
+    said = (most.ctypes.data, id(True), id(False), *moving, largest.ctypes.data, notes.ctypes.data)
     fields = (*_common(1, most.dtype, None), *fixed, *said, place, len(most))
-    return builtin(address, fields, (owner, most, largest))
+    return builtin(address, fields, (owner, most, largest, notes))
 
 
 def of_batch(address: int, job: int, dtype: np.dtype, count: int, owner: Any) -> Callable[..., Any]:
@@ -318,6 +322,7 @@ def step_ir() -> str:
     lines.append("  %data = call ptr @lw_within(ptr %array, ptr %most, i64 %length)")
     lines += ["  %target = getelementptr ptr, ptr %bases, i64 %place", _NEXT]
     lines.append("  call void @lw_run(ptr %segments, i64 %segment_count, ptr %bases)")
+    lines.append(notes_ir())
     lines.append("  %moving.at = getelementptr ptr, ptr %bases, i64 %moving\n  %after = load ptr, ptr %moving.at")
     lines.append("  %kept = call ptr @lw_within(ptr %after, ptr %finite, i64 %size)\n  %lost = icmp eq ptr %kept, null")
     lines.append("  %said = select i1 %lost, ptr %false, ptr %true")

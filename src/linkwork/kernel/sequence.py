@@ -79,6 +79,7 @@ class Entry:
     @property
     def record(self) -> tuple[int, ...]:
         work = self.work
+        work.plan.complete()
         own = (0, 0) if self.bases is None else (address_of(self.bases), len(self.bases))
         flag = 0 if self.flag is None else address_of(self.flag)
         return work.plan.driver.batch_at, work.job_at, work.next_at, work.bases.ctypes.data, *own, flag

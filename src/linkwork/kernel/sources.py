@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import hashlib
+import os
 import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -74,12 +75,20 @@ def _filled(places: Iterable[tuple[Any, str]]) -> Iterator[Any]:
 
 # --- what modules import ----------------------------------------------------------------------------------------------------
 @functools.cache
+def _files() -> dict[str, Path]:
+    """The files of all modules of this package."""
+    found, start = {}, len(str(ROOT))
+    for folder, _, names in os.walk(ROOT):
+        package = PACKAGE + folder[start:].replace(os.sep, ".")
+        for name in names:
+            if name.endswith(".py"):
+                found[package if name == "__init__.py" else f"{package}.{name[:-3]}"] = Path(folder, name)
+    return found
+
+
 def file_of(module: str) -> Path | None:
     """The file of a module of this package, or None if there is no such module."""
-    name, _, rest = module.partition(".")
-    path = ROOT.joinpath(*rest.split(".")) if rest else ROOT
-    files = (path / "__init__.py", path.with_name(f"{path.name}.py"))
-    return next((f for f in files if f.is_file()), None) if name == PACKAGE else None
+    return _files().get(module)
 
 
 @functools.cache
@@ -93,8 +102,7 @@ def source(module: str) -> bytes:
 def imports(module: str) -> frozenset[str]:
     """The modules of this package that a module imports, anywhere in its text; the package itself offers all of them."""
     if module == PACKAGE:
-        names = (file.relative_to(ROOT).with_suffix("").parts for file in ROOT.rglob("*.py"))
-        return frozenset(".".join((PACKAGE, *parts)).removesuffix(".__init__") for parts in names)
+        return frozenset(_files())
     file = file_of(module)
     package = module.split(".") if file is not None and file.name == "__init__.py" else module.split(".")[:-1]
     found: set[str] = set()
@@ -129,10 +137,15 @@ def closure(modules: frozenset[str]) -> frozenset[str]:
 
 
 @functools.cache
+def own_digest(module: str) -> bytes:
+    """Of the text of one module."""
+    return hashlib.sha256(source(module)).digest()
+
+
+@functools.cache
 def digest(modules: frozenset[str]) -> str:
     """A digest of the sources of modules and of all that they import."""
     h = hashlib.sha256()
     for module in sorted(closure(modules)):
-        text = source(module)
-        h.update(f"{module} {len(text)} ".encode() + text)
+        h.update(f"{module} ".encode() + own_digest(module))
     return h.hexdigest()

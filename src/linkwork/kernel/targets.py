@@ -64,6 +64,8 @@ class Elsewhere:
              compiled once
     """
 
+    waits = False
+
     def __init__(self, *targets: Target) -> None:
         self.targets = targets
         self.units: dict[str, Any] = {}

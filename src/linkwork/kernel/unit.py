@@ -1,14 +1,19 @@
-"""Compiled units: the kernels of one algorithm for one class of nodes, from the cache or freshly traced."""
+"""Compiled units: the kernels of one algorithm for one class of nodes, from the cache or freshly traced.
+
+Kernels behind guards are a part of their own, which is compiled and loaded when somebody asks for one of them.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 from ..errors import CompileError
 from . import cache, ir, sources
 from .backend import Backend, Code
 from .lanes import Lanes
-from .sweep import Algorithm, NodeClass
+from .sweep import Algorithm, NodeClass, Sweep
 from .trace import Position, Tracer, own_array
 
 
@@ -20,21 +25,6 @@ class Variant:
     phases: tuple[str, ...]
     uniform: frozenset[str]
     absent: frozenset[str]
-
-
-@dataclass(frozen=True)
-class CompiledUnit:
-    """Addresses and operand lists of the kernels by step, how far they reach into the record of every operand, private scalars
-    per node and phase, flops per node and lane, and the gathered fields that each kernel writes; steps that do not run there have
-    neither operands nor flops."""
-
-    addresses: list[int]
-    operands: list[list[tuple[str, str]]]
-    reaches: list[list[int]]
-    private: dict[str, int]
-    flops: list[int]
-    gathers: list[list[str]]
-    code: Code
 
 
 def arrays(algorithm: Algorithm) -> list[str]:
@@ -60,26 +50,83 @@ def unit(
         )
     place = (position.root, position.leaf, position.first)
     choice = (variant.lanes, variant.phases, sorted(variant.uniform), sorted(variant.absent))
-    tracer = Tracer(algorithm, node_class, position, variant.absent, on, idle)
-    written = _written(tracer, variant) if algorithm.foreign else None  # rules change, names stay
+    trace = partial(_written, algorithm, node_class, position, variant, on, idle)
+    written = trace() if algorithm.foreign else None  # rules change, names stay
     rules = algorithm.name if written is None else cache.digest(algorithm.name, written[0], [text for text, _, _ in written[1]])
     code = sources.digest(frozenset((__name__, *algorithm.modules, *node_class.modules)))
     where = (place, on, sorted(idle))
     key = cache.digest(code, rules, node_class.signature, where, choice, backend.description())
-    known = backend.units.get(key)
-    if known is None:
+    found = backend.units.get(key)
+    if found is None:
+        found = backend.units[key] = CompiledUnit(algorithm, variant, written, trace, key, backend)
+    return found
+
+
+Written = tuple[dict, list[ir.Function]]  # what plans must know; kernels as of `ir.function`
+NOTHING: ir.Function = ("", set(), 0)
+
+
+class CompiledUnit:
+    """The kernels of a unit by step: their operands, how far they reach into the record of every operand, flops per node and
+    lane, and the gathered fields that each writes; and private scalars per node and phase. Steps that do not run there have
+    neither operands nor flops."""
+
+    def __init__(
+        self,
+        algorithm: Algorithm,
+        variant: Variant,
+        written: Written | None,
+        trace: Callable[[], Written],
+        key: str,
+        backend: Backend,
+    ) -> None:
+        """trace   writes the kernels, where they are neither given nor in the cache"""
+        self._lanes, self._patient, self._key, self._backend = variant.lanes, algorithm.patient, key, backend
+        self._written, self._trace = written, trace
+        sweeps = [step for phase, step in algorithm.steps() if phase in variant.phases]
+        self._guarded = [isinstance(s, Sweep) and (s.when or s.under) is not None for s in sweeps]
+        header, first = self._part(False)
+        self.operands: list[list[tuple[str, str]]] = [[(a, r) for a, r in kernel] for kernel in header["operands"]]
+        self.reaches: list[list[int]] = header["reaches"]
+        self.private: dict[str, int] = header["private"]
+        self.flops: list[int] = header["flops"]
+        self.gathers: list[list[str]] = header["gathers"]
+        self._runs: list[bool] = header["runs"]
+        self._code = {False: first}
+
+    def is_loaded(self, k: int) -> bool:
+        """Whether the address of a kernel is at hand."""
+        return not self._runs[k] or self._guarded[k] in self._code
+
+    def address(self, k: int) -> int:
+        """Where a kernel is, or 0 for a step that does not run there."""
+        if not self._runs[k]:
+            return 0
+        guarded = self._guarded[k]
+        if guarded not in self._code:
+            self._code[guarded] = self._part(guarded)[1]
+        return self._code[guarded].address(_name(self._key, k))
+
+    def _part(self, guarded: bool) -> tuple[dict, Code]:
+        """The header, and the kernels that stand behind guards or the others."""
+        key = cache.digest(self._key, "guarded") if guarded else self._key
         found = cache.load(key)
         if found is None:
-            found = _compiled(written or _written(tracer, variant), variant.lanes, key, algorithm.patient, backend)
+            header, functions = self._written or self._trace()
+            named = [
+                (text.replace(f"@k{i}(", f"@{_name(self._key, i)}(", 1), used, flops)
+                for i, (text, used, flops) in enumerate(functions)
+                if self._guarded[i] == guarded
+            ]
+            found = header, self._backend.compile(ir.module(named, self._lanes), self._patient)
             cache.store(key, *found)
-        header, obj = found
-        loaded = backend.load(obj)
-        pairs = [[(a, r) for a, r in kernel] for kernel in header["operands"]]
-        addresses = [loaded.address(_name(key, i)) if runs else 0 for i, runs in enumerate(header["runs"])]
-        reaches, private, flops, gathers = (header[name] for name in ("reaches", "private", "flops", "gathers"))
-        known = CompiledUnit(addresses, pairs, reaches, private, flops, gathers, loaded)
-        backend.units[key] = known
-    return known
+            self._written = None if guarded else self._later(header, functions)
+        return found[0], self._backend.load(found[1])
+
+    def _later(self, header: dict, functions: list[ir.Function]) -> Written | None:
+        """What is written and not compiled yet: the kernels behind guards."""
+        kept = [f if guarded else NOTHING for f, guarded in zip(functions, self._guarded, strict=True)]
+        return (header, kept) if any(text for text, _, _ in kept) else None
 
 
 def _name(key: str, i: int) -> str:
@@ -87,16 +134,15 @@ def _name(key: str, i: int) -> str:
     return f"k{i}_{key[:24]}"
 
 
-Written = tuple[dict, list[ir.Function]]  # what plans must know; kernels as of `ir.function`
-
-
-def _written(tracer: Tracer, variant: Variant) -> Written:
+def _written(
+    algorithm: Algorithm, node_class: NodeClass, position: Position, variant: Variant, on: str, idle: frozenset[int]
+) -> Written:
     """The kernels of the wanted phases."""
-    traced, order = tracer.run(), arrays(tracer.algorithm)
-    steps = [k for k, (phase, _) in enumerate(tracer.algorithm.steps()) if phase in variant.phases]
+    traced, order = Tracer(algorithm, node_class, position, variant.absent, on, idle).run(), arrays(algorithm)
+    steps = [k for k, (phase, _) in enumerate(algorithm.steps()) if phase in variant.phases]
     kernels = [traced.kernels[k] for k in steps]
     functions = [
-        ("", set[tuple[str, int]](), 0) if kernel is None else ir.function(kernel, f"k{i}", order, variant.uniform, variant.lanes)
+        NOTHING if kernel is None else ir.function(kernel, f"k{i}", order, variant.uniform, variant.lanes)
         for i, kernel in enumerate(kernels)
     ]
     header = {
@@ -108,9 +154,3 @@ def _written(tracer: Tracer, variant: Variant) -> Written:
         "flops": [f[2] for f in functions],
     }
     return header, functions
-
-
-def _compiled(written: Written, lanes: Lanes, key: str, patient: bool, backend: Backend) -> tuple[dict, bytes]:
-    header, functions = written
-    named = [(text.replace(f"@k{i}(", f"@{_name(key, i)}(", 1), used, flops) for i, (text, used, flops) in enumerate(functions)]
-    return header, backend.compile(ir.module(named, lanes), patient)

@@ -50,6 +50,8 @@ class Driver:
 class WebAssembly:
     """Kernels for one module, collected as plans are made."""
 
+    waits = False
+
     def __init__(self) -> None:
         self.units: dict[str, Any] = {}
         self._pieces: dict[bytes, None] = {}  # bitcode

@@ -11,6 +11,7 @@ import numpy as np
 
 from ..errors import InputError
 from . import guard, python
+from .notes import empty_notes
 from .records import JOB, TRANSFER
 from .workers import AVAILABLE, workers
 
@@ -72,21 +73,25 @@ class Workspace:
         """A function of arrays of one state that stand for these, see `python.of_state`, and the array that it returns, or of
         which it `copies`."""
         plan = self.plan
+        plan.complete()  # nothing of Python may run inside
         inputs = [(plan.arrays.index(n), plan.sizes[n]) for n in names]
         out = np.zeros(shape, self._dtype) if result in plan.maps else self.views[result].reshape(shape)
         unpack = (self.address[result], plan.sizes[result], self._map_of(result))
         run = python.of_state(plan.driver.python_state, self.fixed, self._dtype, inputs, out, unpack, error, copies, self)
         return run, out
 
-    def of_step(self, name: str, most: np.ndarray, moving: str) -> Callable[..., Any]:
+    def of_step(self, name: str, most: np.ndarray, moving: str, notes: np.ndarray | None = None) -> Callable[..., Any]:
         """A function of an array that stands for this input and takes one state a step further, see `python.of_step`.
 
         most     how large its numbers may be
         moving   the part of the state that must stay finite
+        notes    what is copied after every step
         """
         plan = self.plan
+        plan.complete()  # nothing of Python may run inside
         given, looked = (plan.arrays.index(name), most), (plan.arrays.index(moving), plan.sizes[moving])
-        return python.of_step(plan.driver.python_step, self.fixed, given, looked, self)
+        noted = empty_notes(0) if notes is None else notes
+        return python.of_step(plan.driver.python_step, self.fixed, given, looked, noted, self)
 
     def of_batch(
         self,
@@ -121,6 +126,7 @@ class Workspace:
         self, names: Sequence[str], results: Sequence[str], next_at: int, odd_at: int, units: Sequence[tuple[str, int]] | None
     ) -> int:
         """Describe a call of compiled code that knows the arrays: the address of the job."""
+        self.plan.complete()  # it has no way to raise an error
         at, size, count = self.transfers_at, self.plan.lanes.bytes, len(names)
         moves: list[int] = []
         for n in (*names, *results):

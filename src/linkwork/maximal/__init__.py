@@ -1,10 +1,16 @@
 """Maximal coordinates in O(n)."""
 
-from .convert import to_maximal, to_reduced
-from .dynamics import MaximalAcceleration, maximal_dynamics, tree_maximal_dynamics
-from .implicit_laws import force_report
-from .response import factor_maximal
+from typing import TYPE_CHECKING
 
+from ..lazy import offer_lazily
+
+if TYPE_CHECKING:
+    from .convert import to_maximal, to_reduced
+    from .dynamics import MaximalAcceleration, maximal_dynamics, tree_maximal_dynamics
+    from .implicit_laws import force_report
+    from .response import factor_maximal
+
+offer_lazily(__name__)
 __all__ = [
     "MaximalAcceleration",
     "factor_maximal",

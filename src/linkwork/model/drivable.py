@@ -41,8 +41,8 @@ def _subspace(joint: Any, q: np.ndarray) -> np.ndarray:
 
 def _unlocked(joint: Any) -> np.ndarray | None:
     """The neutral coordinates, or others where S loses its rank there, as that of Euler angles zxz does; None if there, too."""
-    tried = (joint.neutral(), joint.random(np.random.default_rng(0)))
-    return next((q for q in tried if float(independence(_subspace(joint, q))) > LOCKED), None)
+    tries = (joint.neutral, lambda: joint.random(np.random.default_rng(0)))
+    return next((q for q in (find() for find in tries) if float(independence(_subspace(joint, q))) > LOCKED), None)
 
 
 def weightless_joint(model: Any, q: np.ndarray) -> str | None:

@@ -1,36 +1,42 @@
 """Reduced coordinates in O(n)."""
 
-from .derivatives import (
-    DynamicsDerivatives,
-    tree_dynamics_derivatives,
-    tree_inverse_dynamics_derivatives,
-    tree_linearised_dynamics,
-)
-from .dynamics import (
-    forward_dynamics,
-    forward_dynamics_derivatives,
-    hybrid_dynamics,
-    inverse_dynamics,
-    inverse_dynamics_derivatives,
-    linearised_dynamics,
-)
-from .forward import tree_dynamics
-from .hybrid import tree_hybrid_dynamics
-from .inertia_product import InertiaProduct, inverse_inertia_product
-from .inverse import bias_forces, gravity_forces, joint_wrenches, tree_inverse_dynamics
-from .inverse_mass_matrix import inverse_mass_matrix
-from .jacobian import (
-    body_jacobian,
-    body_jacobian_dot,
-    frame_pose,
-    jacobian,
-    jacobian_dot_product,
-    jacobian_product,
-    jacobian_transpose_product,
-)
-from .mass_matrix import mass_matrix, mass_matrix_factor
-from .response import factor_reduced
+from typing import TYPE_CHECKING
 
+from ..lazy import offer_lazily
+
+if TYPE_CHECKING:
+    from .derivatives import (
+        DynamicsDerivatives,
+        tree_dynamics_derivatives,
+        tree_inverse_dynamics_derivatives,
+        tree_linearised_dynamics,
+    )
+    from .dynamics import (
+        forward_dynamics,
+        forward_dynamics_derivatives,
+        hybrid_dynamics,
+        inverse_dynamics,
+        inverse_dynamics_derivatives,
+        linearised_dynamics,
+    )
+    from .forward import tree_dynamics
+    from .hybrid import tree_hybrid_dynamics
+    from .inertia_product import InertiaProduct, inverse_inertia_product
+    from .inverse import bias_forces, gravity_forces, joint_wrenches, tree_inverse_dynamics
+    from .inverse_mass_matrix import inverse_mass_matrix
+    from .jacobian import (
+        body_jacobian,
+        body_jacobian_dot,
+        frame_pose,
+        jacobian,
+        jacobian_dot_product,
+        jacobian_product,
+        jacobian_transpose_product,
+    )
+    from .mass_matrix import mass_matrix, mass_matrix_factor
+    from .response import factor_reduced
+
+offer_lazily(__name__)
 __all__ = [
     "DynamicsDerivatives",
     "InertiaProduct",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from math import inf
 from time import perf_counter
 from typing import Any
@@ -21,6 +21,7 @@ from ..spatial.gate import given_reals
 from .departures import Domains, has_domains, suspects
 from .efforts import Efforts
 from .inputs import Inputs
+from .logbook import Chunks, Logbook
 from .progress import listener
 from .recording import Place, Recording
 from .row_forces import RowForces, reported_impulses
@@ -29,7 +30,6 @@ from .stepping import Stepping, owner_of
 
 Control = Callable[[float, State | MaximalState], Any]
 Parts = dict[str, np.ndarray]
-Notes = list[tuple[Callable[[bytes], None], Callable[[], bytes]]]  # where numbers go at every record, and where they come from
 FORMS = 8  # sizes of batches, and kinds of joint forces, whose calls are kept ready
 
 
@@ -40,14 +40,12 @@ class Asked:
     made     steps since the last record
     t        the start of the last step
     lost     whether the motion was not finite after it
-    tau      joint forces from the start of every record, in bytes
-    inputs   of forces, likewise
+    inputs   of forces from the start of every record
     """
 
     made: int
     t: float = 0.0
     lost: bool = False
-    tau: list[bytes] = field(default_factory=list)
     inputs: list[np.ndarray] = field(default_factory=list)
 
 
@@ -172,30 +170,27 @@ class FixedRun:
         idle = self.model.keep_as((Stepping, id(program), self.batch, self.threads), list)
         run = self._stepping(program, idle)
         run.push(self.external)
-        sources = (run.recorded, *run.reports.values())
-        records = [[source.tobytes()] for source in sources]
-        notes = [(chunks.append, source.tobytes) for chunks, source in zip(records, sources, strict=True)]
         asked, stopped = Asked(self.begin.steps), False
+        if control is not None and run.notes_itself and self._asks_alone:
+            log = Logbook(run, self.records)
+            go = partial(self._plain_steps, run, control, log, asked)
+        else:
+            log = Chunks(run)
+            go = partial(self._steps, run, control, log, asked)
         try:
-            if control is not None and self._asks_alone:
-                self._plain_steps(run, control, notes, asked)
-            else:
-                self._steps(run, control, notes, asked)
+            go()
         except KeyboardInterrupt:
             stopped = True
-        count, given, told = min(map(len, records)), asked.tau, asked.inputs  # whole records
+        arrays, reports, tau = log.close()
+        count, told = arrays[program.recorded[0]].shape[1], asked.inputs
         if asked.lost:
             moving = run.now["v" if "v" in run.now else "twists"][0]
             self._lost = (asked.t + self.dt, int(np.argmin(np.isfinite(moving))))
-        arrays = self._split(records[0][:count], {name: run.now[name].shape[1] for name in program.recorded})
-        pairs = zip(run.reports.items(), records[1:], strict=True)
-        reports = {name: self._split(chunks[:count], {name: a.shape[1]})[name] for (name, a), chunks in pairs}
-        self.asked = np.frombuffer(b"".join(given)).reshape(len(given), self.batch, self.model.nv), np.array(told)
-        given = given or [run.applied.tobytes()]
-        applied = self._split([*given, given[-1]][:count], {"tau": self.model.nv})["tau"]
+        self.asked, applied = (tau[:-1], np.array(told)), tau[:count].swapaxes(0, 1)
         held = None if self.is_part or (control is None and self.tau is None) else applied
         told = [] if self.is_part else told
-        kept = self.begin.kept if stopped else {name: run.now[name].copy() for name in program.states}
+        names = program.states if self.is_part else program.memory
+        kept = self.begin.kept if stopped else {name: run.now[name].copy() for name in names}
         self.end = Place(0, self.begin.steps, kept) if stopped else Place(count - 1, asked.made, kept)
         idle.append(run)
         return self._solution(arrays, held, reports, applied[:, 0], told, stopped)
@@ -206,23 +201,19 @@ class FixedRun:
         told = self.driven is not None or collection(self.model).told_count
         return self.every == 1 and not told and not self.batched and self.deadline == inf and listener() is None
 
-    def _plain_steps(self, run: Stepping, control: Control, notes: Notes, asked: Asked) -> None:
+    def _plain_steps(self, run: Stepping, control: Control, log: Logbook, asked: Asked) -> None:
         """The loop of `_steps` where the control alone is asked: what else may be is not looked for in every step."""
-        seen, step, give = run.seen(self.kind, self.shapes), run.step, asked.tau.append
-        for t in self.t[:-1].tolist():
-            tau = control(t, seen(t))
+        step = run.step
+        for t, state in log.states(self.kind, self.shapes, self.t[:-1].tolist()):
+            tau = control(t, state)
             done = step(tau)
             if done is None:
-                tau = self._fitting(tau, t)
-                done = step(tau)
-            give(tau.tobytes())
-            for add, numbers in notes:
-                add(numbers())
+                done = step(self._fitting(tau, t))
             if not done:
                 asked.t, asked.lost = t, True
                 return
 
-    def _steps(self, run: Stepping, control: Control | None, notes: Notes, asked: Asked) -> None:
+    def _steps(self, run: Stepping, control: Control | None, log: Chunks, asked: Asked) -> None:
         """All steps, or as many as are made before the deadline."""
         seen, step, driven, told_rows = run.seen(self.kind, self.shapes), run.step, self.driven, self._told_rows(run)
         told_steps = listener()
@@ -244,7 +235,7 @@ class FixedRun:
                     tau = self._fitting(tau, t)
                     done = step(tau)
                 if not k:
-                    asked.tau.append((tau if lone else run.applied).tobytes())
+                    log.tau.append((tau if lone else run.applied).tobytes())
                     if driven:
                         asked.inputs.append(driven.last)
                 if late or not done:
@@ -257,8 +248,7 @@ class FixedRun:
             asked.made = made
             if made:
                 return
-            for add, numbers in notes:
-                add(numbers())
+            log.note()
             if told_steps:
                 told_steps(self.every)
             if asked.lost or (late and perf_counter() > self.deadline):
@@ -277,15 +267,6 @@ class FixedRun:
     def _told_rows(self, run: Stepping) -> Callable[[float], None] | None:
         """Tells constraints what Python alone can compute of a time."""
         return run.tell_rows if collection(self.model).told_count else None
-
-    def _split(self, chunks: list[bytes], sizes: dict[str, int]) -> Parts:
-        """Records of all parts of all states as arrays (batch, records, size)."""
-        rows, parts, first = np.frombuffer(b"".join(chunks)).reshape(len(chunks), -1), {}, 0
-        for name, size in sizes.items():
-            by_record = rows[:, first : first + self.batch * size].reshape(-1, self.batch, size)
-            parts[name] = by_record.swapaxes(0, 1).copy()
-            first += self.batch * size
-        return parts
 
     def _fitting(self, tau: Any, t: float) -> np.ndarray:
         """What a control returned, as an array within the efforts of the joints."""

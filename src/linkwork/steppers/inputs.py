@@ -7,9 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from .. import forces
 from ..errors import InputError
-from ..forces import FibreMuscle, MuscleDrive
-from ..forces.set import force_set
 from ..model import Model, State
 from ..spatial.gate import given_reals
 
@@ -21,19 +20,19 @@ def input_function(model: Model, given: Any) -> InputFunction | None:
 
     given   an array (inputs,), a function of time that returns one, a `MuscleDrive`, or None: the initial ones
     """
-    moving = model.keep_as(FibreMuscle, lambda: model.elements_of(FibreMuscle))
+    moving = model.keep_as(input_function, lambda: [e for e in model.elements if getattr(e, "fibres_move", False)])
     if moving and not getattr(given, "moves_fibres", False):
         raise InputError(
             f"the fibres of {moving[0]!r} move on their own; pass inputs=lw.MuscleDrive(model, excitation), which moves them"
         )
     if given is None:
         return None
-    size = len(force_set(model).initial_inputs)
-    if not size and not isinstance(given, MuscleDrive) and not callable(given) and not np.size(given):
+    size = len(forces.force_set(model).initial_inputs)
+    if not size and not isinstance(given, forces.MuscleDrive) and not callable(given) and not np.size(given):
         return None
 
     def inputs(t: float, state: Any) -> np.ndarray:
-        found = given(t, state) if isinstance(given, MuscleDrive) else given(t) if callable(given) else given
+        found = given(t, state) if isinstance(given, forces.MuscleDrive) else given(t) if callable(given) else given
         u = given_reals(f"inputs at t = {t:g}", found)
         if u.shape != (size,):
             raise InputError(f"inputs have shape {u.shape} at t = {t:g}; the forces of this model have {size}")

@@ -90,7 +90,7 @@ class Recording:
             first[...] = kept[name]
         begin = perf_counter()
         self._work.do_again()
-        self._plan.driver.batch(self._work.job_at)
+        self._plan.batch(self._work.job_at)
         self._pace.took(self._batch * records * every, perf_counter() - begin)
         self._found = cut(own.copy(), self._shapes)
         self.done = records
@@ -128,7 +128,7 @@ class Recording:
             self._work.job(*self._arrays(h, slice(1, None), slice(None)), *counts)
             self._form = (h, records, every)
         self._at = at
-        self._plan.driver.batch(self._work.job_at)
+        self._plan.batch(self._work.job_at)
         self._pace.took(self._batch * records * every, perf_counter() - begin)
         self.done = records
         _tell(records * every)
@@ -183,7 +183,7 @@ class Recording:
                 self._plan.run(*self._arrays(h, place, some), *counts, threads)
             else:
                 self._work.job(*self._arrays(h, place, some), *counts)
-                self._plan.driver.batch(self._work.job_at)
+                self._plan.batch(self._work.job_at)
             self._pace.took(size * steps_in_all, perf_counter() - begin)
             done = some.stop
 

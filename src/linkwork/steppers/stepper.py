@@ -149,6 +149,10 @@ class Stepper:
         """The program that steps the model."""
         raise TypeError(f"{type(self).__name__} must define program")
 
+    def with_first_forces(self, model: Model, start: State, external: Any, found: Solution) -> Solution:
+        """What a run found, with the forces of rows at its start if the stepper lets them act in a way of its own."""
+        return found
+
 
 def program_of(stepper: Stepper, model: Model, method: str) -> Program:
     """The program by which a stepper moves a model, kept with it."""

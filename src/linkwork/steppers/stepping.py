@@ -5,7 +5,7 @@ One state lives in the memory of the compiled code itself, and nothing is copied
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from time import perf_counter
 from typing import Any
 
@@ -14,6 +14,7 @@ import numpy as np
 from ..elements.collection import collection
 from ..kernel import python
 from ..kernel.call import Call
+from ..kernel.notes import NOTES, empty_notes, write_notes
 from ..kernel.plan import Plan
 from ..kernel.workers import thread_count
 from ..model import MaximalState, Model, State
@@ -66,6 +67,7 @@ class Stepping:
         self._steps: dict[bool, Step] = {}
         self._seen: dict[Any, Callable[[float], Any]] = {}
         self._pace = Pace(model.nb)
+        self._notes = empty_notes(1 + len(program.recorded) + len(self.reports))
         self.push(None)
 
     def _lay_out(self, kept: Parts) -> None:
@@ -131,8 +133,7 @@ class Stepping:
         return found
 
     def _view(self, kind: type[State | MaximalState], shapes: dict[str, tuple[int, ...]]) -> Callable[[float], Any]:
-        parts = self.program.left(self.model, self.now)
-        if not all(parts[name] is self.now.get(name) for name in shapes):
+        if not self.shows(shapes):
             return lambda t: kind(t=t, **self._parts(shapes))
         views: dict[str, Any] = {name: self.now[name].reshape(shape) for name, shape in shapes.items()}
         if kind is State:
@@ -142,6 +143,25 @@ class Stepping:
     def _parts(self, shapes: dict[str, tuple[int, ...]]) -> dict[str, Any]:
         parts = self.program.left(self.model, self.now)
         return {name: parts[name].reshape(shape).copy() for name, shape in shapes.items()}
+
+    def shows(self, shapes: dict[str, tuple[int, ...]]) -> bool:
+        """Whether these parts of a state are kept as they are."""
+        parts = self.program.left(self.model, self.now)
+        return all(parts[name] is self.now.get(name) for name in shapes)
+
+    @property
+    def notes_itself(self) -> bool:
+        """Whether compiled steps can copy what they leave, `note`."""
+        return self._lone and self.program.passes == 1
+
+    def note(self, rows: Sequence[tuple[int, int, int]]) -> None:
+        """From now on let every step copy memory (`kernel.notes`); none was noted yet."""
+        write_notes(self._notes, rows)
+
+    @property
+    def noted(self) -> int:
+        """How many steps were."""
+        return int(self._notes[NOTES.index("made")])
 
     def go(self, steps: int, tau: np.ndarray) -> bool | None:
         """Some steps under the same joint forces, as far as the motion is finite; says what `step` does."""
@@ -184,7 +204,7 @@ class Stepping:
         """A step of one state: the compiled code works on the arrays themselves."""
         work, passes = plan.workspace(), self.program.passes
         work.point({**self.now, **self._given, **self.reports, "external": self._external})
-        once = work.of_step("tau", self._most, self._moving)
+        once = work.of_step("tau", self._most, self._moving, self._notes)
         if passes == 1:
             return once
 

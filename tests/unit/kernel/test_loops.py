@@ -432,7 +432,7 @@ def test_a_kernel_is_compiled_once_for_a_text(monkeypatch: pytest.MonkeyPatch, t
     compiled = []
     monkeypatch.setattr(machine, "optimise_object", lambda ir: compiled.append(ir))
     assert cache.folder() is not None
-    machine.Library.of_loops("loops", first.text(Lanes(2))[1])  # from the folder
+    machine.Library.of_loops(first.text(Lanes(2))[1])  # from the folder
     assert not compiled
 
 

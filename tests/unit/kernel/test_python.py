@@ -13,6 +13,7 @@ import pytest
 from linkwork.errors import InputError
 from linkwork.kernel import python
 from linkwork.kernel.lanes import Lanes
+from linkwork.kernel.notes import NOTES, empty_notes, write_notes
 from linkwork.kernel.plan import Plan, variant
 from linkwork.kernel.sweep import SCALAR, Algorithm, Field, NodeClass, Tree, each
 from linkwork.kernel.workspace import Workspace
@@ -168,3 +169,24 @@ def test_a_step_says_whether_it_was_done_and_is_finite() -> None:
     np.testing.assert_array_equal(x, [2.0, -6.0])
     assert step(np.array([1e300, 1.0])) is True
     assert step(np.array([1e300, 1.0])) is False
+
+
+def test_a_step_copies_what_is_noted() -> None:
+    def double(n: Any) -> None:
+        n.x = n.x * n.a
+
+    fields = {"a": Field("input", codec=SCALAR), "x": Field("state", codec=SCALAR)}
+    tree = Tree(np.arange(2) - 1, [NodeClass(("plain",))] * 2, [{}] * 2)
+    work = Plan(Algorithm("double it", fields, {"run": [each(double)]}), tree, variant(Lanes(1), ("run",))).workspace()
+    x, notes, given, left = np.array([1.0, 2.0]), empty_notes(2), np.zeros((3, 2)), np.zeros((3, 2))
+    work.point({"x": x})
+    step = work.of_step("a", np.array([1e300, 5.0]), "x", notes)
+    write_notes(notes, [(0, 16, given.ctypes.data), (x.ctypes.data, 16, left.ctypes.data)])
+    for a in ([2.0, 3.0], [np.nan, 1.0], [4.0, -1.0]):  # the second is refused
+        step(np.array(a))
+    assert notes[NOTES.index("made")] == 2
+    write_notes(notes, ())
+    step(np.array([1.0, 1.0]))
+    assert notes[NOTES.index("made")] == 0
+    np.testing.assert_array_equal(given, [[2.0, 3.0], [4.0, -1.0], [0.0, 0.0]])
+    np.testing.assert_array_equal(left, [[2.0, 6.0], [8.0, -6.0], [0.0, 0.0]])

@@ -19,7 +19,7 @@ from linkwork.forces.muscle_curves import ACTIVE
 from linkwork.joints.revolute import Revolute
 from linkwork.kernel import sources
 from linkwork.kernel.directional import directional
-from linkwork.kernel.sources import closure, digest, file_of, imports, modules_of
+from linkwork.kernel.sources import closure, digest, file_of, imports, modules_of, own_digest
 from linkwork.kernel.sweep import Field, each
 from linkwork.reduced.forward import FORWARD_DYNAMICS, velocities
 from linkwork.spatial.se3 import SE3
@@ -169,7 +169,7 @@ def test_the_closure_of_forward_dynamics() -> None:
 @pytest.fixture
 def edited(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[str, bytes], None]]:
     """Adds a text to a module."""
-    caches, read = (imports, closure, digest), sources.source
+    caches, read = (imports, closure, own_digest, digest), sources.source
 
     def edit(module: str, text: bytes) -> None:
         monkeypatch.setattr(sources, "source", lambda name: read(name) + (text if name == module else b""))

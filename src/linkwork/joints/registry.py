@@ -1,0 +1,54 @@
+"""All joints, by name."""
+
+from __future__ import annotations
+
+from .base import Joint
+from .composite import Composite, FreeExp
+from .curve_curve import CurveCurve
+from .curve_point import CurvePoint
+from .cylindrical import Cylindrical
+from .fixed import Fixed
+from .four_bar import FourBar
+from .free import Free
+from .helical import Helical
+from .planar import Free2D, Planar, Translational
+from .prismatic import Prismatic
+from .revolute import Revolute
+from .spherical import Spherical
+from .spherical_euler import SphericalEuler
+from .spherical_exp import SphericalExp
+from .spline_curve import SplineCurve
+from .spline_surface import SplineSurface
+from .surface_curve import SurfaceCurve
+from .surface_point import SurfacePoint
+from .surface_surface import SurfaceSurface
+from .universal import Universal
+
+ALL_JOINTS: dict[str, type[Joint]] = {
+    cls.__name__: cls
+    for cls in (
+        Fixed,
+        Revolute,
+        Prismatic,
+        Cylindrical,
+        Helical,
+        Planar,
+        Free2D,
+        Translational,
+        Universal,
+        Spherical,
+        SphericalExp,
+        SphericalEuler,
+        Free,
+        FreeExp,
+        Composite,
+        SurfaceSurface,
+        SurfacePoint,
+        SurfaceCurve,
+        CurveCurve,
+        CurvePoint,
+        FourBar,
+        SplineCurve,
+        SplineSurface,
+    )
+}
