@@ -33,7 +33,7 @@ from .model import Model
 from .model.entrance import lost_runs
 from .model.kinematics import Kinematics, kinematics
 from .reduced.inverse import joint_wrenches
-from .reduced.loaded import constrained_dynamics
+from .reduced.loaded import row_dynamics
 from .spatial.gate import meant
 from .spatial.se3 import SE3
 
@@ -173,7 +173,7 @@ class Reactions:
     def _dynamics(self, model: Model, tau: Any, external: Any, at: slice) -> tuple[np.ndarray, np.ndarray]:
         tau, external, u = (None if x is None else x[at] for x in (tau, external, self.inputs))
         t = self.t[at].reshape(-1, 1)
-        return constrained_dynamics(model, self.q[at], self.v[at], tau, external, t=t, inputs=u)
+        return row_dynamics(model, self.q[at], self.v[at], tau, external, t=t, inputs=u)
 
     @property
     def rows(self) -> np.ndarray:

@@ -165,8 +165,14 @@ TABLE: dict[str, tuple[Callable[[], Any], str]] = {
         "CompliantContact: stiffness must be above 0",
     ),
     "friction at accelerations": (
-        lambda: lw.constrained_dynamics(body().add(lw.Contact("brick", lw.Sphere(0.1), friction=0.5)), np.eye(7)[3], np.zeros(6)),
-        r"Contact\('brick', 'world'\) has friction, which accelerations do not say",
+        lambda: lw.constrained_dynamics(
+            body().add(lw.Contact("brick", lw.Sphere(0.1), friction=0.5, spinning=0.1)), np.eye(7)[3], np.zeros(6)
+        ),
+        r"Contact\('brick', 'world'\): its rows are bounded by more than Coulomb's cone, which accelerations do not know",
+    ),
+    "stops that accelerations do not know": (
+        lambda: lw.constrained_dynamics(body(), np.eye(7)[3], np.zeros(6), limit_model="spring"),
+        "limit_model must be one of 'hard', 'off', not 'spring'",
     ),
     "stepper without friction": (lambda: sim(stepper="rk4"), "the stepper 'rk4' does not know friction of contacts; these do"),
 }
