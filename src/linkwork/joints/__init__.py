@@ -11,6 +11,7 @@ from .formula import FormulaJoint
 from .four_bar import FourBar
 from .free import Free
 from .helical import Helical
+from .pairs_by_name import BezierCurve, BezierSurface, SurfacePair
 from .planar import Free2D, Planar, Translational
 from .prismatic import Prismatic
 from .revolute import Revolute
@@ -54,4 +55,15 @@ ALL_JOINTS: dict[str, type[Joint]] = {
     )
 }
 
-__all__ = ["ALL_JOINTS", "CustomJoint", "FormulaJoint", "Joint", "SplineBasis", "joint", *ALL_JOINTS]  # pyright: ignore[reportUnsupportedDunderAll]
+__all__ = [  # pyright: ignore[reportUnsupportedDunderAll]
+    "ALL_JOINTS",
+    "BezierCurve",
+    "BezierSurface",
+    "CustomJoint",
+    "FormulaJoint",
+    "Joint",
+    "SplineBasis",
+    "SurfacePair",
+    "joint",
+    *ALL_JOINTS,
+]
