@@ -93,7 +93,6 @@ class Reactions:
 
     def _index(self, name: str | RowLaw) -> int:
         """Which constraint is meant."""
-        laws = collection(self.model).rows
         own = self.model.elements_of(RowLaw)
         given = sorted(own, key=lambda law: not isinstance(law.ports[0], BodyPort))  # as `collection` has them
         found = [k for k, law in enumerate(given) if name is law or (name and name in (repr(law), getattr(law, "name", None)))]
@@ -101,7 +100,7 @@ class Reactions:
             return found[0]
         if found:
             raise InputError(f"reactions: {len(found)} constraints are called {name!r}; give the constraint itself")
-        known = [*(b.joint_name for b in self.model.bodies), *map(repr, laws)]
+        known = [*(b.joint_name for b in self.model.bodies), *(getattr(law, "name", "") or repr(law) for law in given)]
         raise InputError(
             f"reactions: there is no joint or constraint {name!r}; there are {', '.join(known[:12])}{meant(name, known)}"
         )
