@@ -91,6 +91,8 @@ from .geometry import (
 from .health import Health
 from .io import load
 from .joints import (
+    BezierCurve,
+    BezierSurface,
     Composite,
     CurveCurve,
     CurvePoint,
@@ -112,6 +114,7 @@ from .joints import (
     SplineCurve,
     SplineSurface,
     SurfaceCurve,
+    SurfacePair,
     SurfacePoint,
     SurfaceSurface,
     Translational,
@@ -180,6 +183,7 @@ from .reduced.dynamics_gradient import DynamicsGradient, forward_dynamics_gradie
 from .reduced.loaded import constrained_dynamics
 from .reduced.muscle_states import MuscleStates, muscle_states
 from .reduced.parameter_derivatives import parameter_derivatives
+from .rollout import rollout
 from .simulate import simulate
 from .simulator import Simulator
 from .spatial import SE3, Ad, Inertia, ad
@@ -202,6 +206,8 @@ __all__ = [
     "Actuator",
     "Ad",
     "Assembly",
+    "BezierCurve",
+    "BezierSurface",
     "Body",
     "BodyDamping",
     "Box",
@@ -314,6 +320,7 @@ __all__ = [
     "StepGradient",
     "Study",
     "SurfaceCurve",
+    "SurfacePair",
     "SurfacePoint",
     "SurfaceSurface",
     "SwingTwistLimit",
@@ -410,6 +417,7 @@ __all__ = [
     "project",
     "regressor",
     "resume",
+    "rollout",
     "rollout_gradient",
     "samples",
     "save_live",

@@ -12,17 +12,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from . import reduced
-from .constraints import DryFriction, Limit
 from .elements.collection import collection
 from .errors import InputError
-from .forces import LimitSpring, SwingTwistLimit
-from .forces.joint import is_flat
+from .forces import LimitSpring
 from .model import Body, Model
+from .rows.declared import DeclaringJoints, declaring_joints, with_laws
 from .spatial.gate import meant
 from .steppers import AdaptiveStepper, Stepper
 
@@ -39,15 +37,6 @@ class Declared:
     notes: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, eq=False)
-class _Joints:
-    """Joints with limits, with limits that are not of one coordinate after the other, and with friction."""
-
-    limited: Sequence[Body]
-    turning: Sequence[Body]
-    rubbing: Sequence[Body]
-
-
 def declared(model: Model, limit_model: str, stepper: Stepper, asked: bool = False) -> Declared:
     """The model with the laws of what its joints declare, as far as the stepper can step them; kept with the model.
 
@@ -58,7 +47,7 @@ def declared(model: Model, limit_model: str, stepper: Stepper, asked: bool = Fal
             f"limit_model must be one of {', '.join(map(repr, LIMIT_MODELS))}, not {limit_model!r}"
             f"{meant(limit_model, LIMIT_MODELS)}"
         )
-    joints = model.keep_as(declared, lambda: _joints(model))
+    joints = declaring_joints(model)
     if joints is None:
         return model.keep_as((Declared, stepper.name), lambda: Declared(model, _not_bouncing(model, stepper)))
     takes = stepper.contacts
@@ -74,21 +63,9 @@ def _not_bouncing(model: Model, stepper: Stepper) -> tuple[str, ...]:
     return (f"restitution of contacts is not enforced by the stepper {stepper.name!r}",) if lost else ()
 
 
-def _joints(model: Model) -> _Joints | None:
-    """None if no joint declares anything that needs a law."""
-    stopped = {model.body_index(e.joint) for e in model.elements if isinstance(e, Limit | LimitSpring | SwingTwistLimit)}
-    held = {model.body_index(e.joint) for e in model.elements if isinstance(e, DryFriction)}
-    bodies = [(i, b, b.properties) for i, b in enumerate(model.bodies) if b.joint.nv]
-    limited = [b for i, b, p in bodies if i not in stopped and (np.isfinite(p.lower).any() or np.isfinite(p.upper).any())]
-    rubbing = [b for i, b, p in bodies if i not in held and p.friction.any()]
-    single = [b for b in limited if is_flat(b.joint)]
-    return _Joints(single, [b for b in limited if b not in single], rubbing) if limited or rubbing else None
-
-
-def _chosen(model: Model, joints: _Joints, limit_model: str, stepper: Stepper, takes: bool) -> Declared:
+def _chosen(model: Model, joints: DeclaringJoints, limit_model: str, stepper: Stepper, takes: bool) -> Declared:
     springs = _springs(model, joints.limited) if limit_model == "spring" else []
-    stops = [Limit(b.joint_name) for b in joints.limited] if limit_model == "hard" else []
-    rows = [*stops, *(DryFriction(b.joint_name) for b in joints.rubbing)]
+    rows, stops = joints.rows(limit_model), bool(joints.limited) and limit_model == "hard"
     notes = [*_not_bouncing(model, stepper)]
     if joints.turning and limit_model != "off":
         notes.append(f"{_named('limits', joints.turning)} are not of one coordinate after the other and are not enforced")
@@ -99,12 +76,6 @@ def _chosen(model: Model, joints: _Joints, limit_model: str, stepper: Stepper, t
         notes.append(f"{what} {'are' if stops else 'is'} not enforced by the stepper {stepper.name!r}")
         rows = []
     return Declared(with_laws(model, [*springs, *rows]) if springs or rows else model, tuple(notes))
-
-
-def with_laws(model: Model, laws: list[Any]) -> Model:
-    """The model with further laws, kept with it: the same for all steppers that take them."""
-    names = tuple((type(e), e.joint) for e in laws)
-    return model.keep_as((with_laws, names), lambda: model.add(*laws))
 
 
 def _springs(model: Model, bodies: Sequence[Body]) -> list[LimitSpring]:

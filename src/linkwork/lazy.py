@@ -6,17 +6,21 @@ A package tells type checkers where its names come from, and this module reads i
         from .derivatives import DynamicsDerivatives
         ...
     offer_lazily(__name__)
+
+Where a package lists all of a kind, `Registry` does so by their names.
 """
 
 from __future__ import annotations
 
 import ast
 import sys
+from collections.abc import Iterator, Mapping, MutableMapping, Sequence
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Any, Generic, TypeVar
 
+Thing = TypeVar("Thing")
 Places = dict[str, tuple[str, str]]  # for every name the module that defines it, and its name there
 
 
@@ -53,3 +57,36 @@ def offer_lazily(package: str, stub: str = "") -> Places:
     module.__dict__["_places"] = places
     module.__class__ = LazyPackage
     return places
+
+
+class Registry(MutableMapping[str, Thing], Generic[Thing]):
+    """Things of a package by name; each is imported when it is first asked for.
+
+    names   those that they have in the package, or for every name the one there
+    """
+
+    def __init__(self, package: str, names: Sequence[str] | Mapping[str, str]) -> None:
+        self._package = package
+        self._names = dict(names) if isinstance(names, Mapping) else {name: name for name in names}
+        self._found: dict[str, Thing] = {}
+
+    def __getitem__(self, name: str) -> Thing:
+        if name not in self._found:
+            self._found[name] = getattr(sys.modules[self._package], self._names[name])
+        return self._found[name]
+
+    def __setitem__(self, name: str, thing: Thing) -> None:
+        self._names[name], self._found[name] = "", thing
+
+    def __delitem__(self, name: str) -> None:
+        del self._names[name]
+        self._found.pop(name, None)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._names)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._names
+
+    def __len__(self) -> int:
+        return len(self._names)

@@ -33,7 +33,7 @@ from .model import Model
 from .model.entrance import lost_runs
 from .model.kinematics import Kinematics, kinematics
 from .reduced.inverse import joint_wrenches
-from .reduced.loaded import constrained_dynamics
+from .reduced.loaded import row_dynamics
 from .spatial.gate import meant
 from .spatial.se3 import SE3
 
@@ -93,7 +93,6 @@ class Reactions:
 
     def _index(self, name: str | RowLaw) -> int:
         """Which constraint is meant."""
-        laws = collection(self.model).rows
         own = self.model.elements_of(RowLaw)
         given = sorted(own, key=lambda law: not isinstance(law.ports[0], BodyPort))  # as `collection` has them
         found = [k for k, law in enumerate(given) if name is law or (name and name in (repr(law), getattr(law, "name", None)))]
@@ -101,7 +100,7 @@ class Reactions:
             return found[0]
         if found:
             raise InputError(f"reactions: {len(found)} constraints are called {name!r}; give the constraint itself")
-        known = [*(b.joint_name for b in self.model.bodies), *map(repr, laws)]
+        known = [*(b.joint_name for b in self.model.bodies), *(getattr(law, "name", "") or repr(law) for law in given)]
         raise InputError(
             f"reactions: there is no joint or constraint {name!r}; there are {', '.join(known[:12])}{meant(name, known)}"
         )
@@ -173,7 +172,7 @@ class Reactions:
     def _dynamics(self, model: Model, tau: Any, external: Any, at: slice) -> tuple[np.ndarray, np.ndarray]:
         tau, external, u = (None if x is None else x[at] for x in (tau, external, self.inputs))
         t = self.t[at].reshape(-1, 1)
-        return constrained_dynamics(model, self.q[at], self.v[at], tau, external, t=t, inputs=u)
+        return row_dynamics(model, self.q[at], self.v[at], tau, external, t=t, inputs=u)
 
     @property
     def rows(self) -> np.ndarray:

@@ -41,6 +41,7 @@ LAYERS = [
     ["trajectory"],
     ["prepared"],
     ["simulate"],
+    ["rollout"],
     ["streams"],
     ["step_derivatives"],
     ["step_gradients"],

@@ -40,6 +40,29 @@ def test_contacts(case: str) -> None:
     weighted(on_ground(kind), resting(kind), v, contact=contact)
 
 
+ASIDE = np.array([0.3, 0.1, 1.0]) / np.linalg.norm([0.3, 0.1, 1.0])
+ACROSS = lw.SE3.rot_x(-np.pi / 2 - np.arctan(0.1))
+MEETING = {"ball": lambda: lw.Sphere(0.1, mass=1.0), "capsule": lambda: lw.Capsule(0.1, 0.3, ACROSS, mass=1.0)}
+
+
+@pytest.mark.parametrize("friction", [0.0, 0.4])
+@pytest.mark.parametrize("below", MEETING)
+def test_shapes_that_meet_within_a_step(below: str, friction: float) -> None:
+    """Where they meet is looked for several times, until that does not change any more."""
+    b = lw.ModelBuilder(gravity=(1.0, 0.3, -9.81))
+    b.body("below", joint=lw.Free(), shapes=[MEETING[below]()])
+    b.body("above", joint=lw.Free(), shapes=[lw.Sphere(0.1, mass=2.0, friction=friction)])
+    m, gap, rng = b.build(), 1e-4, np.random.default_rng(3)
+    q = np.concatenate([[0, 0, 0, 1, 0, 0, 0], (0.2 + gap) * ASIDE, [1, 0, 0, 0]])
+    v = 0.3 * rng.normal(size=12)
+    v[11] -= 0.7
+    forces = lw.simulate(m, lw.State(q, v), H, H).forces
+    assert forces is not None
+    assert forces[1].max() > 10.0
+    for method in ("reduced", "redmax"):
+        weighted(m, q, v, method=method)
+
+
 def test_runs_do_not_remember() -> None:
     """The same numbers, to the bit, whatever ran before in the same memory: rows that were awake, depths that were pushed out."""
     m = arm()

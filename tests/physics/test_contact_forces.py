@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -134,6 +136,54 @@ def test_limits_and_loops_act_beside_contacts() -> None:
     found = contact_forces(model, q, v)
     np.testing.assert_allclose(found.accelerations, a, atol=1e-12)
     np.testing.assert_allclose(found.forces, f, rtol=1e-9)
+
+
+def shaped(angle: float, **joint: Any) -> lw.Model:
+    """The block on its ground, as shapes; and beside it an arm whose joint declares a stop and friction."""
+    b = lw.ModelBuilder(gravity=(G * np.sin(angle), 0, -G * np.cos(angle)))
+    b.ground(friction=MU)
+    b.body("block", joint=lw.Free(), shapes=[lw.Box((0.2, 0.2, 0.02), mass=2.0)])
+    rod = lw.Inertia.cuboid(1.0, (1.0, 0.1, 0.1), (0.5, 0, 0))
+    b.body("arm", joint=lw.Revolute((0, 1, 0)), placement=lw.SE3(p=(0, 0, 9)), inertia=rod, **joint)
+    return b.build()
+
+
+@pytest.mark.parametrize("name", ["sticks", "begins to slide", "slides down", "slides up", "slides across"])
+def test_shapes_and_stops_act_as_they_are_declared(name: str) -> None:
+    """In both functions, and in batches; what joints declare, too."""
+    _, q, velocity, expected = CASES[name]
+    angle = {"sticks": 0.3, "begins to slide": 0.6, "slides across": 0.3}.get(name, 0.1)
+    model = shaped(angle, limits=(-1.0, 0.2))
+    q, v = np.append(q, 0.2), np.append(velocity, 0.0)
+    one, found = lw.constrained_dynamics(model, q, v), contact_forces(model, q, v)
+    assert one.accelerations[3] == pytest.approx(expected, abs=1e-9)
+    assert one.accelerations[6] == pytest.approx(0.0, abs=1e-9)  # on its stop
+    assert one.multipliers.shape == (8 * 3 + 2,)
+    np.testing.assert_array_equal(found.accelerations, one.accelerations)
+    np.testing.assert_array_equal(found.forces, one.multipliers)
+    assert one.multipliers[:24:3].sum() == pytest.approx(2.0 * G * np.cos(angle))
+    higher = q + 0.1 * np.eye(8)[2]
+    many = lw.constrained_dynamics(model, np.array([q, higher]), v)
+    np.testing.assert_array_equal(many.accelerations[0], one.accelerations)
+    assert many.accelerations[1, 5] == pytest.approx(-G * np.cos(angle))
+    coupled = model.add(lw.Limit("arm", -1.0, 0.2))  # rows of the model itself come first
+    rows = np.r_[24:26, 0:24]
+    np.testing.assert_allclose(lw.constrained_dynamics(coupled, q, v).multipliers, one.multipliers[rows], atol=1e-9)
+    none = lw.constrained_dynamics(model, q, v, limit_model="off", contact="off")
+    np.testing.assert_array_equal(none.accelerations, lw.forward_dynamics(model, q, v))
+    assert none.multipliers.shape == (0,)
+
+
+@pytest.mark.parametrize("speed", [0.0, 0.5, -0.5])
+def test_dry_friction_of_joints_beside_contacts(speed: float) -> None:
+    """It holds the arm, or brakes it by its largest force; as without contacts."""
+    model = shaped(0.3, friction=30.0 if speed == 0.0 else 1.0)
+    q, v = np.append(BLOCK, 0.1), np.append(np.zeros(6), speed)
+    a, x = lw.constrained_dynamics(model, q, v, external=np.zeros((2, 6)), t=0.3)
+    alone, friction = lw.constrained_dynamics(model, q, v, contact="frictionless")
+    assert a[6] == pytest.approx(alone[6], abs=1e-9)
+    assert x[-1] == pytest.approx(friction[-1])
+    assert (x[-1] == -np.sign(speed)) if speed else (a[6] == pytest.approx(0.0, abs=1e-9))
 
 
 def test_what_it_does_not_know_is_said() -> None:

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from ..lazy import offer_lazily
+from ..lazy import Registry, offer_lazily
 
 if TYPE_CHECKING:
     from .closure import Closure
@@ -17,10 +17,13 @@ if TYPE_CHECKING:
     from .on_joints import JointConstraint
     from .on_shape import PointOnCurve, PointOnSurface, TangentSurfaces
     from .prescribed import PrescribedJoint, PrescribedTwist
-    from .registry import ALL_CONSTRAINTS
     from .report import ConstraintReport, constraint_report
 
 offer_lazily(__name__)
+ALL_CONSTRAINTS: "Registry[type[Constraint]]" = Registry(
+    __name__, ("Loop", "Closure", "Gear", "PointOnCurve", "PointOnSurface", "TangentSurfaces", "CustomConstraint")
+)
+
 __all__ = [
     "ALL_CONSTRAINTS",
     "Closure",

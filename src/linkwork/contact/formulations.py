@@ -15,8 +15,11 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from ..elements.law import EXACT, PYRAMID, STAGGERED
 from ..errors import InputError
+from ..geometry import Convex, Mesh, Plane, Shape
 from ..model.model import Model
 from ..spatial.gate import meant
 from .candidates import candidates
@@ -65,13 +68,19 @@ def model_has_shapes(model: Model) -> bool:
     return any(s.group or s.mask for b in model.bodies for s in b.shapes)
 
 
+def _seen_by(shape: Shape, other: Shape) -> Shape:
+    """What another touches of a shape: of a mesh, a plane touches the hull."""
+    return Convex(shape.vertices[np.unique(shape.faces)]) if type(shape) is Mesh and isinstance(other, Plane) else shape
+
+
 def _contacts(model: Model) -> list[Contact]:
     own = {tuple(map(id, c.shapes)) for kind in (Contact, CompliantContact) for c in model.elements_of(kind)}
     own |= {(b, a) for a, b in own}
     found = []
     for pair in candidates(model):
         if (id(pair.shape_a), id(pair.shape_b)) not in own:
-            shapes = pair.body_a, pair.shape_a, pair.body_b, pair.shape_b
+            a, b = _seen_by(pair.shape_a, pair.shape_b), _seen_by(pair.shape_b, pair.shape_a)
+            shapes = pair.body_a, a, pair.body_b, b
             found.append(Contact(*shapes, friction=pair.friction, restitution=pair.restitution))
     rows = sum(law.size for law in found)
     if rows > MOST_ROWS:

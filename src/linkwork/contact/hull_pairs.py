@@ -18,6 +18,7 @@ from .point import ContactPoint, choose, direction, flag, larger, smaller
 from .segments import nearest_parameters
 
 MOST_VERTICES, MOST_FACES, MOST_DIRECTIONS = 16, 12, 6  # of hulls that are compiled
+MOST_CORNERS = 64  # the same on a plane
 PARALLEL = 1e-9  # sin^2 of the angle of two edges that span no axis
 FAVOUR = 1e-6  # of the size: how much farther apart an axis has to be to be taken after an earlier one
 PREFERENCE = 0.05  # of the depth: the same for edges of hulls that overlap
@@ -63,6 +64,11 @@ def is_small(shape: Convex) -> bool:
     """Whether straight-line code for a hull is of sensible length."""
     sizes = (len(shape.vertices), len(shape.normals), len(shape.directions))
     return all(n <= most for n, most in zip(sizes, (MOST_VERTICES, MOST_FACES, MOST_DIRECTIONS), strict=True))
+
+
+def has_few_corners(shape: Convex) -> bool:
+    """The same of a hull on a plane, of which only corners touch."""
+    return len(shape.vertices) <= MOST_CORNERS
 
 
 def convex_plane(a: Convex, E_a: SE3, b: Plane, E_b: SE3) -> tuple[ContactPoint, ...]:

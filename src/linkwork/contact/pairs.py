@@ -13,12 +13,22 @@ from typing import Any
 import numpy as np
 
 from ..errors import ModelError
-from ..geometry import Convex, Shape
+from ..geometry import Convex, Plane, Shape
 from ..spatial.scalar import Scalar, where
 from ..spatial.se3 import SE3
 from .box_box import box_box
 from .box_pairs import capsule_box, sphere_box
-from .hull_pairs import convex_plane, hull_hull, hull_slots, is_small
+from .hull_pairs import (
+    MOST_CORNERS,
+    MOST_DIRECTIONS,
+    MOST_FACES,
+    MOST_VERTICES,
+    convex_plane,
+    has_few_corners,
+    hull_hull,
+    hull_slots,
+    is_small,
+)
 from .plane_pairs import box_plane, capsule_plane, cylinder_plane, ellipsoid_plane, sphere_plane
 from .point import ContactPoint
 from .round_pairs import capsule_capsule, sphere_capsule, sphere_sphere
@@ -47,18 +57,20 @@ NO_CONTACT = 1e30  # the separation of a pair none of whose slots is on
 
 def is_compiled(a: Shape, b: Shape) -> bool:
     """Whether there is a function of straight-line code for two shapes, in this order or the other."""
-    known = (a.kind, b.kind) in PAIRS or (b.kind, a.kind) in PAIRS
-    return known and all(is_small(s) for s in (a, b) if isinstance(s, Convex))
+    known, flat = (a.kind, b.kind) in PAIRS or (b.kind, a.kind) in PAIRS, any(isinstance(s, Plane) for s in (a, b))
+    return known and all(has_few_corners(s) if flat else is_small(s) for s in (a, b) if isinstance(s, Convex))
 
 
 def pair_function(a: Shape, b: Shape) -> PairFunction:
     """The function of two shapes in this order; its normals point from b to a."""
-    if not is_compiled(a, b):
-        known = ", ".join(f"{x}-{y}" for x, y in PAIRS)
-        raise ModelError(
-            f"contact of {a.kind} and {b.kind} is not compiled (these are: {known}; hulls if small); see `contact.coal_pairs`"
-        )
-    return _function(a.kind, b.kind)
+    if is_compiled(a, b):
+        return _function(a.kind, b.kind)
+    if (a.kind, b.kind) in PAIRS or (b.kind, a.kind) in PAIRS:
+        most = f"{MOST_VERTICES} vertices, {MOST_FACES} faces and {MOST_DIRECTIONS} directions of edges"
+        most = f"{MOST_CORNERS} vertices" if any(isinstance(s, Plane) for s in (a, b)) else most
+        raise ModelError(f"contact of {a.kind} and {b.kind} is not compiled: hulls have at most {most} there; give fewer points")
+    known = ", ".join(f"{x}-{y}" for x, y in PAIRS)
+    raise ModelError(f"contact of {a.kind} and {b.kind} is not compiled (these are: {known}); see `contact.coal_pairs`")
 
 
 def slot_count(a: Shape, b: Shape) -> int:

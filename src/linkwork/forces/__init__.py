@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from ..lazy import offer_lazily
+from ..lazy import Registry, offer_lazily
 
 if TYPE_CHECKING:
     from .actuator import Actuator
@@ -24,12 +24,41 @@ if TYPE_CHECKING:
     from .muscle_tendon import ElasticMuscle, FibreMuscle
     from .muscle_wrap import WrapCylinder, WrapSphere
     from .point_force import PointForce
-    from .registry import ALL_FORCES, ALL_JOINT_FORCES
     from .set import ForceSet, force_set
     from .springs import PointSpring, SpringDamper
     from .torque_curve import TorqueCurve
 
 offer_lazily(__name__)
+ALL_FORCES: "Registry[type[Force]]" = Registry(
+    __name__,
+    (
+        "PointSpring",
+        "SpringDamper",
+        "Cable",
+        "PointForce",
+        "BodyDamping",
+        "Drag",
+        "Bushing",
+        "Grip",
+        "Handle",
+        "PoseHandle",
+        "CustomForce",
+    ),
+)
+ALL_JOINT_FORCES: "Registry[type[JointForce]]" = Registry(
+    __name__,
+    (
+        "JointSpring",
+        "JointDamping",
+        "TorqueCurve",
+        "LimitSpring",
+        "SwingTwistLimit",
+        "PDController",
+        "Actuator",
+        "CustomJointForce",
+    ),
+)
+
 __all__ = [
     "ALL_FORCES",
     "ALL_JOINT_FORCES",

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from ..lazy import offer_lazily
+from ..lazy import Registry, offer_lazily
 
 if TYPE_CHECKING:
     from .base import Joint
@@ -16,9 +16,9 @@ if TYPE_CHECKING:
     from .four_bar import FourBar
     from .free import Free
     from .helical import Helical
+    from .pairs_by_name import BezierCurve, BezierSurface, SurfacePair
     from .planar import Free2D, Planar, Translational
     from .prismatic import Prismatic
-    from .registry import ALL_JOINTS
     from .revolute import Revolute
     from .spherical import Spherical
     from .spherical_euler import SphericalEuler
@@ -32,8 +32,39 @@ if TYPE_CHECKING:
     from .universal import Universal
 
 offer_lazily(__name__)
+ALL_JOINTS: "Registry[type[Joint]]" = Registry(
+    __name__,
+    (
+        "Fixed",
+        "Revolute",
+        "Prismatic",
+        "Cylindrical",
+        "Helical",
+        "Planar",
+        "Free2D",
+        "Translational",
+        "Universal",
+        "Spherical",
+        "SphericalExp",
+        "SphericalEuler",
+        "Free",
+        "FreeExp",
+        "Composite",
+        "SurfaceSurface",
+        "SurfacePoint",
+        "SurfaceCurve",
+        "CurveCurve",
+        "CurvePoint",
+        "FourBar",
+        "SplineCurve",
+        "SplineSurface",
+    ),
+)
+
 __all__ = [
     "ALL_JOINTS",
+    "BezierCurve",
+    "BezierSurface",
     "Composite",
     "CurveCurve",
     "CurvePoint",
@@ -57,6 +88,7 @@ __all__ = [
     "SplineCurve",
     "SplineSurface",
     "SurfaceCurve",
+    "SurfacePair",
     "SurfacePoint",
     "SurfaceSurface",
     "Translational",

@@ -8,11 +8,11 @@ run backwards, each with its transpose. A rule is run once more on dual numbers 
     what it adds to through a role keeps its weight, and hands it on;
     children that read their parent add to its weight (`up_x`), on the way inward.
 
-What a rule saw is kept at its node, where later rules overwrite it; what it reads once more over a list (`items`) must still be
-there. Weights of private values are private, but for those of rules that run several times at a node, or not at all (lists,
-guards): these go through a field (`PASSING`). Routines say themselves what the weights of what they read are (`adjoint_of`): a
-solver by the implicit function theorem. Numbers of nodes have weights on a tree `with_slopes`, as in `directional`. Times and
-other globals have none.
+What a rule saw is kept at its node, where later rules overwrite it, and so is what says whether it runs there (`guard`); what it
+reads once more over a list (`items`) must still be there. Weights of private values are private, but for those of rules that run
+several times at a node, or not at all (lists, guards): these go through a field (`PASSING`). Routines say themselves what the
+weights of what they read are (`adjoint_of`): a solver by the implicit function theorem. Numbers of nodes have weights on a tree
+`with_slopes`, as in `directional`. Times and other globals have none.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ import numpy as np
 
 from ..errors import CompileError
 from ..spatial.scalar import is_zero, zeros
-from .adjoint_names import BACKWARDS, BAR_KINDS, PASSING, ROUND, ROUNDS, bar, bar_field, bars_of, end, reversed_items
+from .adjoint_names import BACKWARDS, BAR_KINDS, PASSING, ROUND, ROUNDS, bar, bar_field, bars_of, end, guard, reversed_items
 from .adjoint_routines import routine_steps
 from .adjoint_rules import Transpose, scalars_of
 from .adjoint_solves import solved_backwards, solved_forwards
@@ -79,6 +79,17 @@ def _backwards(sweep: Sweep, step: int, fields: dict[str, Field], sloped: bool, 
     items = None if sweep.items is None else reversed_items(sweep.items)
     order: Any = BACKWARDS[sweep.order]
     return replace(sweep, rule=transposed, order=order, items=items)
+
+
+def _guarding(sweep: Sweep, name: str) -> Sweep:
+    """Before a rule that runs at some nodes only: what says so there, which it or a later rule may overwrite."""
+    assert sweep.when is not None
+    asked = sweep.when[1]
+
+    def keep_guard(n: Any) -> None:
+        setattr(n, name, getattr(n, asked))
+
+    return replace(sweep, rule=keep_guard, roles=("own",), when=None)
 
 
 def _collecting(on: str, step: int, field: str = PASSING) -> Sweep:
@@ -160,9 +171,14 @@ def adjoint(algorithm: Algorithm, sloped: Sequence[str] = (), writes: Mapping[st
         elif number + 1 in pairs and not isinstance(step, Rounds):
             forwards.append(step)
         elif isinstance(step, Sweep):
+            back = step
+            if step.when is not None and step.when[0] == "own" and step.items is None:
+                more[guard(number)] = replace(own[step.when[1]], kind="work")
+                forwards.append(_guarding(step, guard(number)))
+                back = replace(step, when=("own", guard(number)))
             forwards.append(_forwards(step, number, States(states, frozenset(writes), new), bool(sloped)))
             collected = [_collecting(step.on, number)] if passes(step) else []
-            backwards[:0] = [_backwards(step, number, own, step.on in sloped), *collected]
+            backwards[:0] = [_backwards(back, number, own, step.on in sloped), *collected]
         elif isinstance(step, Rounds):
             had = f"had_rounds_{number}"
             more |= FIELDS | {ROUNDS: Field("work", ROUNDS), had: Field("work", "global", SCALAR)}

@@ -24,6 +24,11 @@ def end(name: str) -> str:
     return f"end_{name}"
 
 
+def guard(step: int) -> str:
+    """The field of what said, at every node, whether a step runs there."""
+    return f"guard_{step}"
+
+
 def bars_of(of: str) -> str:
     """The field of the weights of the parameters of a set of nodes."""
     return f"bar_parameters_{of}" if of else "bar_parameters"

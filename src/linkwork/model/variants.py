@@ -14,7 +14,7 @@ import numpy as np
 
 from ..errors import InputError, ModelError
 from ..joints import Joint
-from ..spatial.gate import meant
+from ..spatial.gate import meant, shown
 from ..spatial.inertia import Inertia
 from .builder import PROPERTIES, ModelBuilder
 from .model import Body, Model, gravity_vector
@@ -62,9 +62,22 @@ def with_parameters(model: Model, parameters: Changes, gravity: Any = None) -> M
     changes: dict[str, Any] = {} if not isinstance(parameters, Mapping) else {x: parameters[x] for x in parameters if x in laws}
     of_laws = {name: x for name, x in changes.items() if not (name in model.names and set(x) <= set(NUMBERS))}
     rest: Any = {x: parameters[x] for x in parameters if x not in of_laws} if of_laws else parameters
+    named = [name for name in laws if name]
+    for name in rest if isinstance(rest, Mapping) and named else ():
+        if name not in model.names:
+            known = f"{_first(model.names)}; and laws {_first(named)}"
+            raise ModelError(
+                f"the model has no body or joint or law {shown(name)}; it has {known}{meant(name, [*model.names, *named])}"
+            )
     made = _each_body(model, rest, _with_numbers)
     elements = tuple(_with_law_numbers(e, of_laws.get(name), laws) for e, name in zip(model.elements, laws, strict=True))
     return dataclasses.replace(model, bodies=made, gravity=_gravity(model, gravity), elements=elements)
+
+
+def _first(names: Iterable[str]) -> str:
+    """Some of the names, in words."""
+    found = list(names)
+    return ", ".join(found[:8]) + " ..." * (len(found) > 8)
 
 
 def _with_law_numbers(law: Any, numbers: Any, names: Sequence[str]) -> Any:

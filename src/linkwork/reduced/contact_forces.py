@@ -8,7 +8,7 @@ w = A f + b [Baraff 1996, section 8; Baraff 1994]:
     dynamic    it slips along d = u_t / |u_t|:  f_t = -mu f_n d
 
 Dynamic friction belongs to its normal force, so that its column of A becomes A_n - mu A_t d: one row, and no symmetry. What
-rests is Coulomb's problem of accelerations (`solvers.coulomb`), together with them.
+rests is Coulomb's problem of accelerations (`solvers.coulomb`), together with them. Dry friction of joints that slip is known.
 
 With dynamic friction there may be no solution: the tip of a rod that is pushed over a rough floor digs in, and every force
 makes its approach faster (Painleve). Then nature answers by an impulse, though nothing collides: velocities jump, as they do in
@@ -17,21 +17,28 @@ an impact in which friction acts on velocities, and forces are those after the j
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..constraints.rows import constraint_set
 from ..constraints.targets import TOUCHING
+from ..elements.law import EXACT, RowLaw
 from ..errors import InputError, SolverError
 from ..model.accepts import takes_model
 from ..model.kinematics import kinematics
 from ..model.model import Model
+from ..rows.declared import acting, own_first
 from ..solvers.coulomb import solve
 from ..solvers.problem import BOUNDS, NORMAL, Cones, Problem
+from .dynamics import forward_dynamics
 from .jacobian import body_jacobian
 from .mass_matrix import mass_matrix
 
+EQUAL, HELD = -1, -2  # kinds of rows here, beside those of cones: equalities, and dry friction of joints
+HARD = "hard"
 SOLVED = 1e-9  # of the largest of b: what may be left of a problem that has a solution
 SLIPS = 1e-9  # m/s: what is slower rests
 INSTANT = 1e-8  # s
@@ -48,11 +55,21 @@ class ContactForces(NamedTuple):
 
 
 @takes_model
-def contact_forces(model: Model, q: Any, v: Any, tau: Any = None, touching: float = TOUCHING) -> ContactForces:
+def contact_forces(
+    model: Model,
+    q: Any,
+    v: Any,
+    tau: Any = None,
+    touching: float = TOUCHING,
+    *,
+    external: Any = None,
+    t: float = 0.0,
+    inputs: Any = None,
+) -> ContactForces:
     """Accelerations and forces at one state, all forces of the model, loops, limits and contacts with friction acting.
 
     touching   m, m/s: points no farther apart, and no faster apart, touch. Approaching ones are in an impact, which comes first
-    Dense, O(n^3); shapes act as laws of the model (`contact.formulations.touching`).
+    Dense, O(n^3). Shapes and what joints declare act as in `constrained_dynamics`, and rows stand in the same order.
 
     >>> b = lw.ModelBuilder()
     >>> _ = b.ground(friction=0.5)
@@ -61,103 +78,162 @@ def contact_forces(model: Model, q: Any, v: Any, tau: Any = None, touching: floa
     >>> at = box.neutral()
     >>> at[2] = 0.1
     >>> found = lw.contact_forces(box, at, np.zeros(6))
+    >>> bool(np.abs(found.accelerations).max() < 1e-9), bool(np.isclose(found.forces[::3].sum(), 9.81))
+    (True, True)
     """
-    from .dynamics import forward_dynamics  # what a bare tree does not need
-
+    given, model = model, acting(model, HARD, EXACT)
     q, v = np.asarray(q, float), np.array(v, float)
     if q.shape != (model.nq,) or v.shape != (model.nv,):
         raise InputError(f"contact_forces takes one state, q ({model.nq},) and v ({model.nv},)")
-    laws = constraint_set(model)
-    bare = model.keep_as(
-        contact_forces, lambda: model.replace(elements=[e for e in model.elements if not hasattr(e, "unilateral")])
-    )
-    M = mass_matrix(model, q)
+    here = Here(model, q, tau, external, t, inputs)
     for jumps in range(JUMPS):
-        a_free = forward_dynamics(bare, q, v, tau)
-        rows = Rows.at(model, laws, q, v, touching)
-        force = rows.forces(M, a_free, v)
+        rows = Rows.at(model, q, v, t, touching)
+        force = None if rows.approach(v) else rows.forces(here, v)
         if force is not None:
-            full = np.zeros(laws.count)
-            full[rows.index] = force
-            return ContactForces(a_free + np.linalg.solve(M, rows.G.T @ force), full, v, jumps)
-        v = v + np.linalg.solve(M, rows.G.T @ rows.impulses(M, a_free, v))
+            a, full = here.answer(rows, force, v)
+            return ContactForces(a, full[own_first(given, model)], v, jumps)
+        v = v + here.moved(rows.G.T @ rows.impulses(here, v))
     raise SolverError(f"contacts still jump after {JUMPS} impulses: no forces were found")
 
 
+def rubbing_dynamics(model: Model, q: Any, v: Any, tau: Any, external: Any, t: Any, inputs: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Accelerations and forces (see `constrained_dynamics`) of the laws of a model, one state or a batch, without impacts."""
+    free = forward_dynamics(without_rows(model), q, v, tau, external, t=t, inputs=inputs)  # which looks at all that is given
+    batch, given = free.shape[:-1], {"q": (q, 1), "v": (v, 1), "tau": (tau, 1), "external": (external, 2), "inputs": (inputs, 1)}
+    arrays = {name: (np.asarray(x, float), rank) for name, (x, rank) in given.items() if x is not None}
+    arrays["t"] = np.reshape(np.asarray(t, float), (-1,) if np.size(t) > 1 else ()), 0
+    spread = {name: np.broadcast_to(x, (*batch, *x.shape[x.ndim - rank :])) for name, (x, rank) in arrays.items()}
+    a, forces = np.zeros((*batch, model.nv)), np.zeros((*batch, constraint_set(model).count))
+    for k in np.ndindex(*batch):
+        one = {name: x[k] for name, x in spread.items()}
+        at, moving, time = one["q"], one.get("v", np.zeros(model.nv)), float(one["t"])
+        here = Here(model, at, one.get("tau"), one.get("external"), time, one.get("inputs"))
+        rows = Rows.at(model, at, moving, time, TOUCHING)
+        force = rows.forces(here, moving)
+        if force is None:
+            raise SolverError("contacts jam: no forces hold them, and velocities jump; see lw.contact_forces")
+        a[k], forces[k] = here.answer(rows, force, moving)
+    return a, forces
+
+
+def without_rows(model: Model) -> Model:
+    """The model with its forces alone, kept with it."""
+    return model.keep_as(without_rows, lambda: model.replace(elements=[e for e in model.elements if not isinstance(e, RowLaw)]))
+
+
+@dataclass(frozen=True, eq=False)
+class Here:
+    """A model where it is, and what is given there."""
+
+    model: Model
+    q: np.ndarray
+    tau: Any
+    external: Any
+    t: float
+    inputs: Any
+
+    @cached_property
+    def mass(self) -> np.ndarray:
+        return mass_matrix(self.model, self.q)
+
+    def moved(self, force: np.ndarray) -> np.ndarray:
+        """M^-1 times joint forces (nv,) or (nv, columns)."""
+        return np.linalg.solve(self.mass, force)
+
+    def free(self, v: np.ndarray) -> np.ndarray:
+        """The accelerations without rows."""
+        return forward_dynamics(without_rows(self.model), self.q, v, self.tau, self.external, t=self.t, inputs=self.inputs)
+
+    def answer(self, rows: Rows, force: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Accelerations, and the forces of all rows of the model."""
+        full = np.zeros(constraint_set(self.model).count)
+        full[rows.index] = force
+        return self.free(v) + self.moved(rows.G.T @ force), full
+
+
 class Rows(NamedTuple):
-    """Rows that take part, with what they are: their number in the model, kinds and coefficients of `Cones`, G and bias."""
+    """Rows that take part: their number in the model, kinds and coefficients of `Cones`, bounds, G and bias."""
 
     index: np.ndarray
     kinds: np.ndarray
     mu: np.ndarray
+    lower: np.ndarray
+    upper: np.ndarray
     G: np.ndarray
     bias: np.ndarray
 
     @staticmethod
-    def at(model: Model, laws: Any, q: np.ndarray, v: np.ndarray, touching: float) -> Rows:
-        k = kinematics(model, q, v)
-        found = laws.look(k.poses, k.twists, q, v, 0.0)
+    def at(model: Model, q: np.ndarray, v: np.ndarray, t: float, touching: float) -> Rows:
+        laws, k = constraint_set(model), kinematics(model, q, v)
+        found = laws.look(k.poses, k.twists, q, v, t)
         dense, J = np.zeros((laws.count, model.nv)), body_jacobian(model, q).reshape(model.nb, 6, model.nv)
         r = found.rows
         for row, body, block in zip(r.body_row, r.body_index, r.body_block, strict=True):
             dense[row] += block @ J[body]
         for row, joint, value in zip(r.joint_row, r.joint_index, r.joint_value, strict=True):
             dense[row, joint] += value
-        keep, kinds, mu, first = [], [], [], 0
+        keep: list[int] = []
+        known: list[tuple[int, float, float, float]] = []
+        first = 0
         for law, size in laws.sizes():
-            on = not law.unilateral
+            on, (lower, upper) = not law.unilateral, law.bounds()
             coefficients = law.row_friction() if law.cones else np.zeros(size)
             for i, kind in enumerate(law.row_kinds):
                 if law.unilateral and (kind == NORMAL or (kind == BOUNDS and not law.cones)):
                     on = found.residual[first + i] <= touching and found.rate[first + i] <= touching
-                if law.bounded or (law.cones and kind < 0):
+                if law.by_reaction or (law.cones and kind < 0):
                     raise InputError(
                         f"{law!r}: its rows are bounded by more than Coulomb's cone, which accelerations do not know"
                     )
                 if on:
                     keep.append(first + i)
-                    kinds.append(kind if law.unilateral else -1)
-                    mu.append(float(coefficients[i]))
+                    own = kind if law.unilateral else HELD if law.bounded else EQUAL
+                    known.append((own, float(coefficients[i]), float(lower[i]), float(upper[i])))
             first += size
-        index = np.array(keep, int)
-        turning = turning_bias(model, q, v, found, dense)
-        return Rows(index, np.array(kinds, int), np.array(mu), dense[index], turning[index])
+        index, turning = np.array(keep, int), turning_bias(model, q, v, found, dense)
+        kinds, mu, low, high = np.array(known, float).reshape(-1, 4).T
+        return Rows(index, kinds.astype(int), mu, low, high, dense[index], turning[index])
 
-    def cones(self) -> Cones:
-        """The conditions of the rows if all that touches rests."""
-        found = Cones.equal(0)
-        for kind, mu in zip(self.kinds, np.r_[self.mu[1:], 0.0], strict=True):
-            if kind == NORMAL:
-                found = found + Cones.coulomb([mu])
-            elif kind in (-1, BOUNDS):
-                found = found + (Cones.equal(1) if kind < 0 else Cones.push(1))
-        return found
+    @property
+    def pushes(self) -> np.ndarray:
+        return (self.kinds == NORMAL) | (self.kinds == BOUNDS)
 
-    def impulses(self, M: np.ndarray, a_free: np.ndarray, v: np.ndarray) -> np.ndarray:
+    def approach(self, v: np.ndarray) -> bool:
+        """Whether what touches strikes."""
+        return bool(np.any((self.G @ v)[self.pushes] < -SLIPS))
+
+    def cone(self, i: int, least: float, most: float) -> Cones:
+        """The conditions of row i, and of its tangents, if all that touches rests; with bounds of dry friction."""
+        kind = self.kinds[i]
+        if kind == NORMAL:
+            return Cones.coulomb([self.mu[i + 1]])
+        if kind == HELD:
+            return Cones.bounded([least], [most])
+        return Cones.equal(int(kind == EQUAL)) + Cones.push(int(kind == BOUNDS))
+
+    def impulses(self, here: Here, v: np.ndarray) -> np.ndarray:
         """Of an impact without restitution. Where nothing approaches, what would in the next instant does."""
-        u, pushes = self.G @ v, (self.kinds == NORMAL) | (self.kinds == BOUNDS)
-        soon = u if np.any(u[pushes] < -SLIPS) else u + INSTANT * (self.G @ a_free + self.bias)
-        return solve(Problem(self.G @ np.linalg.solve(M, self.G.T), soon, self.cones()))[0]
+        u, cones = self.G @ v, Cones.equal(0)
+        soon = u if self.approach(v) else u + INSTANT * (self.G @ here.free(v) + self.bias)
+        for i in range(len(u)):
+            cones = cones + self.cone(i, 0.0, 0.0)
+        return solve(Problem(self.G @ here.moved(self.G.T), soon, cones))[0]
 
-    def forces(self, M: np.ndarray, a_free: np.ndarray, v: np.ndarray) -> np.ndarray | None:
-        """At acceleration level; None where there are none, or where points approach."""
-        u, b = self.G @ v, self.G @ a_free + self.bias
-        pushes = (self.kinds == NORMAL) | (self.kinds == BOUNDS)
-        if np.any(u[pushes] < -SLIPS):
-            return None
-        A, n = self.G @ np.linalg.solve(M, self.G.T), len(u)
+    def forces(self, here: Here, v: np.ndarray) -> np.ndarray | None:
+        """At acceleration level; None where there are none."""
+        u, b = self.G @ v, self.G @ here.free(v) + self.bias
+        A, n = self.G @ here.moved(self.G.T), len(u)
         into, kept, cones = np.eye(n), np.ones(n, bool), Cones.equal(0)  # f = into @ those kept
-        for i, kind in enumerate(self.kinds):
-            if kind == NORMAL:
-                speed = float(np.hypot(u[i + 1], u[i + 2]))
-                if speed > SLIPS:
-                    into[i + 1 : i + 3, i] = -self.mu[i + 1] * u[i + 1 : i + 3] / speed
-                    kept[i + 1 : i + 3] = False
-                    cones = cones + Cones.push(1)
-                else:
-                    cones = cones + Cones.coulomb([self.mu[i + 1]])
-            elif kind in (-1, BOUNDS):
-                cones = cones + (Cones.equal(1) if kind < 0 else Cones.push(1))
+        least = np.where((self.kinds == HELD) & (u < -SLIPS), self.upper, self.lower)
+        most = np.where((self.kinds == HELD) & (u > SLIPS), self.lower, self.upper)
+        for i in range(n):
+            speed = float(np.hypot(u[i + 1], u[i + 2])) if self.kinds[i] == NORMAL else 0.0
+            if speed > SLIPS:
+                into[i + 1 : i + 3, i] = -self.mu[i + 1] * u[i + 1 : i + 3] / speed
+                kept[i + 1 : i + 3] = False
+                cones = cones + Cones.push(1)
+            else:
+                cones = cones + self.cone(i, least[i], most[i])
         into = into[:, kept]
         problem = Problem(A[kept] @ into, b[kept], cones)
         if np.any(np.diagonal(problem.A)[cones.lower == 0.0] < 0.0):

@@ -103,17 +103,48 @@ def constrained_dynamics(
     *,
     t: Any = 0.0,
     inputs: Any = None,
+    limit_model: str = "hard",
+    contact: str = "exact",
 ) -> ConstrainedAcceleration:
     """Joint accelerations (..., nv), and the multipliers (..., rows) of all constraints, those that only push included.
 
-    Arguments as of `forward_dynamics`. Rows stand in the order of `lw.constraint_set(model)`. A row that only pushes acts
-    where it touches and does not part [Sueda, Eqs. 2.105, 2.125-2.127; errata 004-15].
+    Arguments as of `forward_dynamics`, and
+    limit_model   "hard": the limits that joints declare are stops;  "off": they are not
+    contact       how shapes touch, as in `simulate`; "off": not at all
+
+    Rows stand in the order of `lw.constraint_set(model)`; after them contacts of shapes, then stops and dry friction that joints
+    declare. A row that only pushes acts where it touches and does not part [Sueda, Eqs. 2.105, 2.125-2.127; errata 004-15]. Where
+    contacts have friction, the problem is dense, one state at a time (see `contact_forces`).
 
     >>> closed = model.add(lw.Coupling("lower", "upper", ratio=-0.5))
     >>> a, forces = lw.constrained_dynamics(closed, [0.2, -0.1], [0.0, 0.0])
     >>> bool(np.isclose(a[1], -0.5 * a[0]))
     True
     """
+    from ..rows.declared import acting, own_first  # shapes, which few need
+
+    found = acting(model, limit_model, contact)
+    if collection(found).rubs:
+        from .contact_forces import rubbing_dynamics
+
+        a, x = rubbing_dynamics(found, q, v, tau, external, t, inputs)
+    else:
+        a, x = row_dynamics(found, q, v, tau, external, threads, t=t, inputs=inputs)
+    return ConstrainedAcceleration(a, x if found is model else x[..., own_first(model, found)])
+
+
+def row_dynamics(
+    model: Model,
+    q: Any,
+    v: Any,
+    tau: Any = None,
+    external: Any = None,
+    threads: int | None = 1,
+    *,
+    t: Any = 0.0,
+    inputs: Any = None,
+) -> ConstrainedAcceleration:
+    """The same of the laws that a model has, without what its joints and shapes declare."""
     laws = collection(model)
     out = solved_dynamics(laws, q, v, tau, external, threads, t, inputs)
     a = out["accelerations"]
@@ -134,7 +165,7 @@ def smooth_dynamics(
     model: Model, q: Any, v: Any, tau: Any, external: Any, threads: int | None, t: Any, inputs: Any
 ) -> np.ndarray:
     """See `forward_dynamics`: rows that only push are left out."""
-    return constrained_dynamics(without_pushes(model), q, v, tau, external, threads, t=t, inputs=inputs)[0]
+    return row_dynamics(without_pushes(model), q, v, tau, external, threads, t=t, inputs=inputs)[0]
 
 
 def without_pushes(model: Model) -> Model:

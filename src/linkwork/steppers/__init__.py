@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from ..lazy import offer_lazily
+from ..lazy import Registry, offer_lazily
 
 if TYPE_CHECKING:
     from .assemble import assemble
@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from .linearly_implicit import LinearlyImplicit
     from .ode45 import DormandPrince45
     from .post_stabilised import project
-    from .registry import ALL_STEPPERS
     from .rk4 import RungeKutta4
     from .rosenbrock import Rosenbrock
     from .sdirk2 import SDIRK2
@@ -22,6 +21,24 @@ if TYPE_CHECKING:
     from .variational import Variational, Variational4
 
 offer_lazily(__name__)
+ALL_STEPPERS: "Registry[type[Stepper]]" = Registry(
+    __name__,
+    {
+        "symplectic_euler": "SymplecticEuler",
+        "rk4": "RungeKutta4",
+        "dop853": "DormandPrince853",
+        "ode45": "DormandPrince45",
+        "linearly_implicit": "LinearlyImplicit",
+        "backward_euler": "BackwardEuler",
+        "rosenbrock": "Rosenbrock",
+        "bdf1": "BDF1",
+        "bdf2": "BDF2",
+        "sdirk2": "SDIRK2",
+        "variational": "Variational",
+        "variational4": "Variational4",
+    },
+)
+
 __all__ = [
     "ALL_STEPPERS",
     "BDF1",

@@ -11,7 +11,7 @@ import numpy as np
 from ..elements.collection import collection
 from ..errors import InputError, SolverError
 from ..model import Model, State
-from ..reduced.loaded import constrained_dynamics
+from ..reduced.loaded import row_dynamics
 from .adaptive import AdaptiveRun
 from .events import Event, EventFunction
 from .inputs import Inputs, told
@@ -87,7 +87,7 @@ class Motion:
     def _first_multipliers(self, s: State) -> np.ndarray:
         """The forces of all rows where no step says their modes."""
         tau, _ = self.force(s)
-        return constrained_dynamics(self.equation.model, s.q, s.v, tau, self.equation.external, t=s.t)[1]
+        return row_dynamics(self.equation.model, s.q, s.v, tau, self.equation.external, t=s.t)[1]
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from ..elements.collection import CROWD, collection
 from ..errors import InputError
 from ..maximal.convert import to_reduced
 from ..model import MaximalState, Model, State
-from ..reduced.loaded import constrained_dynamics
+from ..reduced.loaded import row_dynamics
 from ..rows.crowds import ACTING
 
 WHOLE = slice(None)  # all records
@@ -93,7 +93,7 @@ class RowForces:
         start, lone = self._start(), len(self.lead) == 1
         tau = self.tau if self.tau is None or not lone else np.reshape(self.tau, -1)
         u = None if self.inputs is None else self.inputs[0]
-        _, first = constrained_dynamics(self.model, start.q, start.v, tau, self.external, t=self.t, inputs=u)
+        _, first = row_dynamics(self.model, start.q, start.v, tau, self.external, t=self.t, inputs=u)
         forces = self.averaged(records)
         forces[..., 0, :] = first
         return forces

@@ -18,7 +18,7 @@ from ..io.redmax import Problem, Run
 from ..model import Model, State
 from ..redmax.implicit import motion_derivatives, motion_residual
 from ..redmax.system import dynamics
-from ..reduced.loaded import constrained_dynamics
+from ..reduced.loaded import row_dynamics
 from ..solvers.newton import newton
 from ..steppers.bdf import BDF1, BDF2
 
@@ -50,7 +50,7 @@ class StageEquation:
     def gap(self, u: np.ndarray) -> np.ndarray:
         """The residual as an acceleration of the recursions."""
         end = self.state(u)
-        return u + (self.a_c - constrained_dynamics(self.model, end.q, end.v, self.tau, t=self.t)[0]) / self.s**2
+        return u + (self.a_c - row_dynamics(self.model, end.q, end.v, self.tau, t=self.t)[0]) / self.s**2
 
 
 Solve = Callable[[StageEquation, np.ndarray], np.ndarray]

@@ -18,6 +18,8 @@ FACES = np.array([[0, 1, 3], [0, 3, 2], [4, 6, 7], [4, 7, 5], [0, 4, 5], [0, 5, 
 CYLINDER = lw.Cylinder(0.1, 1.0)
 BALL = np.random.default_rng(0).normal(size=(40, 3))
 BALL /= np.linalg.norm(BALL, axis=1, keepdims=True)
+MANY = np.random.default_rng(1).normal(size=(90, 3))
+MANY /= np.linalg.norm(MANY, axis=1, keepdims=True)
 FLAT = CORNERS * (1.0, 1.0, 0.0)
 
 
@@ -148,7 +150,11 @@ TABLE: dict[str, tuple[Callable[[], Any], str]] = {
         lambda: lw.Contact("a", CYLINDER, "b", CYLINDER),
         "cylinder and cylinder is not compiled",
     ),
-    "hull of too many corners": (lambda: lw.Contact("a", lw.Convex(BALL), "b", lw.Convex(BALL)), "convex is not compiled"),
+    "hull of too many corners": (
+        lambda: lw.Contact("a", lw.Convex(BALL), "b", lw.Convex(BALL)),
+        "convex is not compiled: hulls have",
+    ),
+    "hull of too many corners on a plane": (lambda: lw.Contact("a", lw.Convex(MANY)), "have at most 64 vertices there; give"),
     "more corners than slots in a run": (lambda: lumps(), "convex and convex is not compiled"),
     "exclusion of nobody": (lambda: excluded(), "'stone'"),
     # runs
@@ -165,8 +171,14 @@ TABLE: dict[str, tuple[Callable[[], Any], str]] = {
         "CompliantContact: stiffness must be above 0",
     ),
     "friction at accelerations": (
-        lambda: lw.constrained_dynamics(body().add(lw.Contact("brick", lw.Sphere(0.1), friction=0.5)), np.eye(7)[3], np.zeros(6)),
-        r"Contact\('brick', 'world'\) has friction, which accelerations do not say",
+        lambda: lw.constrained_dynamics(
+            body().add(lw.Contact("brick", lw.Sphere(0.1), friction=0.5, spinning=0.1)), np.eye(7)[3], np.zeros(6)
+        ),
+        r"Contact\('brick', 'world'\): its rows are bounded by more than Coulomb's cone, which accelerations do not know",
+    ),
+    "stops that accelerations do not know": (
+        lambda: lw.constrained_dynamics(body(), np.eye(7)[3], np.zeros(6), limit_model="spring"),
+        "limit_model must be one of 'hard', 'off', not 'spring'",
     ),
     "stepper without friction": (lambda: sim(stepper="rk4"), "the stepper 'rk4' does not know friction of contacts; these do"),
 }

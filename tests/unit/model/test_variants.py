@@ -284,6 +284,8 @@ def test_numbers_of_laws_are_checked() -> None:
             model.with_parameters({"spring": changes})
     with pytest.raises(lw.ModelError, match="2 laws of the model are named 'spring'"):
         model.add(SPRING).with_parameters({"spring": {"stiffness": 1.0}})
+    with pytest.raises(lw.ModelError, match=r"no body or joint or law 'sprig'; it has .*and laws spring; did you mean 'spring'"):
+        model.with_parameters({"sprig": {"stiffness": 1.0}})
 
 
 def test_other_numbers_of_laws_compile_nothing(compiled: list[tuple[Any, ...]]) -> None:
