@@ -101,6 +101,18 @@ def test_shapes_of_bodies_vary() -> None:
     assert np.abs(found["q"][:, 0] - radii).max() < 1e-6
 
 
+def test_shapes_with_which_bodies_touch_one_another_vary() -> None:
+    """A ball dropped on another one rests at its radius above it: which shapes are near is found with the sizes of the run."""
+    b = lw.ModelBuilder()
+    for name in ("lower", "upper"):
+        skin = lw.Sphere(0.1, name="skin")
+        b.body(name, joint=lw.Prismatic((0, 0, 1)), inertia=lw.Inertia.sphere(1.0, 0.1), shapes=[skin])
+    radii = np.array([0.05, 0.1, 0.2, 0.4])
+    starts = {"lower.q": np.full(4, 0.1), "upper.q": 0.2 + radii + 0.01}
+    found = lw.study(b.ground().build(), {"upper.skin.radius": radii, **starts}, duration=0.5, dt=1e-3)
+    assert np.abs(found["q"] - np.stack([np.full(4, 0.1), 0.2 + radii], axis=1)).max() < 1e-6
+
+
 def test_where_runs_are_made_does_not_matter(model: lw.Model) -> None:
     design = lw.Design.sobol({"spring.stiffness": (1.0, 100.0), "q[0]": (-0.5, 0.5)}, 37)
     ways = [{}, {"chunk": 5}, {"threads": 2}, {"chunk": 4, "processes": 2}]
