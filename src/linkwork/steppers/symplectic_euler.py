@@ -59,15 +59,9 @@ def update_joints(n: Any) -> None:
 
 def _update(n: Any, way: Vector) -> None:
     joint, v = joint_of(n), n.free_v
-    q = joint.integrate(n.q, way)
-    last = (v - n.v) / n.h
-    n.q, n.v = joint.rechart(q, v)
-    if joint.charted:
-        change: Any = 0.0
-        for new, old in zip(n.q, q, strict=True):
-            change = maximum(change, (new - old) * (new - old))
-        last = np.array([chosen(change > 0.0, 0.0, x) for x in last], dtype=object)
-    n.last = last
+    now, before = joint.rechart_together((joint.integrate(n.q, way), v), (n.q, n.v))
+    n.last = (now[1] - before[1]) / n.h
+    n.q, n.v = now
 
 
 def update_held(n: Any) -> None:
