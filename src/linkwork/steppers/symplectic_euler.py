@@ -38,7 +38,7 @@ from ..rows.poisson import NEWTON, check_restitution, has_impacts, impact_fields
 from ..rows.pressing import pressing_fields
 from ..rows.push_out import push_out, push_out_fields
 from ..rows.solved import IMPULSES, VELOCITY, note_impacts, warm_started
-from ..spatial.scalar import Vector, maximum, zeros
+from ..spatial.scalar import Vector, zeros
 from ..spatial.scalar import where as chosen
 from .post_stabilised import CHOICES, check_choice, put_back, put_back_fields
 from .stepper import Program, Stepper
@@ -53,7 +53,7 @@ def advance_time(t: Lane, h: Lane) -> None:
 
 
 def update_joints(n: Any) -> None:
-    """New positions with the new velocities, and the acceleration that predicts the next middle: a jump predicts nothing."""
+    """New positions with the new velocities, and the acceleration that predicts the next middle, in the chart of these."""
     _update(n, n.h * n.free_v)
 
 
