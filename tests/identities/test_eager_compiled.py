@@ -22,6 +22,7 @@ from linkwork.maximal.implicit_program import implicit_program
 from linkwork.reduced import hybrid
 from linkwork.reduced.dof_tree import dof_tree
 from linkwork.reduced.port_columns import PORT_COLUMNS, port_plans
+from linkwork.reduced.ports_and_inverse import PORTS_AND_INVERSE
 from linkwork.steppers.symplectic_euler import maximal_step, reduced_step
 
 BATCH = 20
@@ -139,7 +140,7 @@ def values(name: str) -> dict[str, np.ndarray]:
 def tree_of(m: lw.Model, algorithm: Algorithm) -> Tree:
     """Hybrid dynamics marks every other joint, implicit steps carry forces, columns of ports know where these are, matrices know
     pairs of degrees of freedom; the rest runs over the bodies."""
-    if algorithm is PORT_COLUMNS:
+    if algorithm in (PORT_COLUMNS, PORTS_AND_INVERSE):
         return port_plans(m, range(m.nb)).tree
     if any(f.space == "square" for f in algorithm.fields.values()):
         return dof_tree(m)
