@@ -317,9 +317,11 @@ class Model(Travelling):
         It takes contiguous float64 arrays and nothing else. The array that it returns is overwritten by the next call; keep a
         copy if you need it. Each thread needs a function of its own.
         """
-        importlib.import_module("linkwork.reduced")  # fills the table; no kernel depends on it
-
+        reduced = importlib.import_module("linkwork.reduced")  # functions asked for there come into the table; no kernel needs it
+        getattr(reduced, str(name), None)
         if name not in FUNCTIONS:
+            for other in reduced.__all__:
+                getattr(reduced, other)
             raise InputError(
                 f"there is no prepared function {name!r}; choose one of {', '.join(FUNCTIONS)}{meant(name, FUNCTIONS)}"
             )

@@ -317,12 +317,13 @@ def natural_map(m: int, lo: Lane, hi: Lane, xs: Lane, w: Lane) -> float:
 
 @loops
 def unit_scales(active: Ints, on: Lane, A: Lane, scale: Lane) -> None:
-    """What scales rows to a unit diagonal; zero for those that are off or answer next to nothing."""
+    """What scales rows to a unit diagonal; zero for those that are off or answer next to nothing, none where none is a number."""
     most = largest(active, on, A)
     for i in range(active[0]):
         a = A[i * (i + 1) // 2 + i]
-        good = (on[active[i + 1]] > 0.0) & (a > EMPTY * most)
-        scale[i] = where(good, 1.0 / sqrt(where(good, a, 1.0)), 0.0)
+        here = on[active[i + 1]] > 0.0
+        good = here & (a > EMPTY * most)
+        scale[i] = where(good, 1.0 / sqrt(where(good, a, 1.0)), where(here, 0.0 * a, 0.0))
 
 
 @loops
@@ -455,8 +456,9 @@ def solve_soft_boxes(
     for i in range(active[0]):
         a = A[i * (i + 1) // 2 + i]
         size = rest[groups[active[i + 1]]]
-        good = (on[active[i + 1]] > 0.0) & (a > EMPTY * most)
-        scale[i] = where(good, 1.0 / sqrt(where(good, size, 1.0)), 0.0)
+        here = on[active[i + 1]] > 0.0
+        good = here & (a > EMPTY * most)
+        scale[i] = where(good, 1.0 / sqrt(where(good, size, 1.0)), where(here, 0.0 * a, 0.0))
     eps = smaller(eps, SOFTEST)
     if has_bounds(active, on, lower, upper):
         scale_rows(active, b, lower, upper, A, scale, bs, lo, hi, xs, free)

@@ -28,7 +28,10 @@ def largest_terms(m: int, x: Lane, given: float) -> float:
 
 @loops
 def find_scale(m: int, kinds: Ints, on: Lane, A: Lane, scale: Lane) -> None:
-    """The scale of every slot, of the diagonal of A, which becomes that of scaled rows; those with scale zero drop out."""
+    """The scale of every slot, of the diagonal of A, which becomes that of scaled rows; those with scale zero drop out.
+
+    Where the diagonal is no number, scale and multiplier are none.
+    """
     most = 0.0 * A[0]
     for i in range(m):
         most = larger(most, where(on[i] > 0.0, A[i * m + i], 0.0))
@@ -40,7 +43,7 @@ def find_scale(m: int, kinds: Ints, on: Lane, A: Lane, scale: Lane) -> None:
         if kinds[i] > 0:
             size = (A[first * m + first] + A[(first + 1) * m + first + 1] + A[(first + 2) * m + first + 2]) / 3.0
         good = (on[i] > 0.0) & (A[first * m + first] > EMPTY * most)
-        scale[i] = where(good, 1.0 / sqrt(where(good, size, 1.0)), 0.0)
+        scale[i] = where(good, 1.0 / sqrt(where(good, size, 1.0)), where(on[i] > 0.0, 0.0 * size, 0.0))
     for i in range(m):
         A[i * m + i] = where(scale[i] > 0.0, A[i * m + i] * (scale[i] * scale[i]), 1.0)
 

@@ -147,9 +147,9 @@ def compiled(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Any, ...]]:
     calls: list[tuple[Any, ...]] = []
     original = unit._written
 
-    def counted(tracer: Any, variant: Any) -> Any:
-        calls.append(tracer.node_class.signature)
-        return original(tracer, variant)
+    def counted(algorithm: Any, node_class: Any, *others: Any) -> Any:
+        calls.append(node_class.signature)
+        return original(algorithm, node_class, *others)
 
     monkeypatch.setenv("LINKWORK_CACHE", "off")
     monkeypatch.setattr(HOST, "units", LOADED.setdefault(len(LOADED), {}))
