@@ -1,7 +1,8 @@
 """Interleaved timing: contenders take turns, the best sample of each counts.
 
 A machine slows down for many reasons and speeds up for none, so the least time of a contender is its own, and turns of a
-few milliseconds let every contender meet the same weather. One thread is measured in its CPU time on one core; several
+few milliseconds let every contender meet the same weather. Every turn begins with a run that does not count, so that nobody is
+charged for the caches that others have emptied. One thread is measured in its CPU time on one core; several
 threads are measured by the clock on the wall, on all cores that the process may use, after all others and engine by
 engine, as idle threads of some libraries (OpenMP) wait in a loop.
 """
@@ -71,6 +72,7 @@ def sample(contender: Contender, repetitions: int, free: set[int]) -> int:
     one = contender.threads == 1
     clock, run = time.thread_time_ns if one else time.perf_counter_ns, contender.run
     with running_on({max(free)} if one and free else free):
+        run()
         start = clock()
         for _ in range(repetitions):
             run()
@@ -79,7 +81,6 @@ def sample(contender: Contender, repetitions: int, free: set[int]) -> int:
 
 def repetitions(contender: Contender, free: set[int]) -> int:
     """As many runs as make one sample; also the warm-up, which compiles and allocates."""
-    sample(contender, 1, free)
     count = 1
     while (ns := sample(contender, count, free)) < SAMPLE:
         count = max(count + 1, min(16 * count, round(1.2 * count * SAMPLE / max(ns, 1))))
