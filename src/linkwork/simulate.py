@@ -293,7 +293,8 @@ def check_method(method: Any, stepper: Any = None) -> None:
     """Raise unless there is such a method, and a stepper has a name."""
     if stepper is not None and not isinstance(stepper, str):
         raise InputError(f"there is no stepper {shown(stepper)}; choose one of {', '.join(ALL_STEPPERS)}")
-    choice(f"there is no method {{}}; choose one of {', '.join(METHODS)}", method, METHODS)
+    if not isinstance(method, str) or method not in METHODS:
+        choice(f"there is no method {{}}; choose one of {', '.join(METHODS)}", method, METHODS)
 
 
 def checked_start(model: Model, state: Any, method: str) -> State | MaximalState:

@@ -125,6 +125,11 @@ class Joint(Travelling, Frozen):
         """What is wrong with the coordinates (batch, nq), or None."""
         return None
 
+    @property
+    def takes_any(self) -> bool:
+        """Whether all coordinates will do: `checked` has nothing to look at."""
+        return type(self).checked is Joint.checked
+
     def inside(self, q: np.ndarray) -> np.ndarray:
         """Whether coordinates (..., nq) are in the joint's domain."""
         return np.ones(np.shape(q)[:-1], bool)

@@ -139,6 +139,10 @@ class Composite(Joint):
         n = self.first.nq
         return self.first.checked(q[..., :n]) or self.second.checked(q[..., n:])
 
+    @property
+    def takes_any(self) -> bool:
+        return type(self).checked is Composite.checked and self.first.takes_any and self.second.takes_any
+
     def inside(self, q: np.ndarray) -> np.ndarray:
         n = self.first.nq
         return self.first.inside(q[..., :n]) & self.second.inside(q[..., n:])

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import InputError
-from ..joints import Free, Joint, Spherical
+from ..joints import Free, Spherical
 from ..kernel import python
 from ..kernel.snapshot import snapshots
 from ..kernel.soundness import sound
@@ -169,7 +169,7 @@ class _Looks:
     def __init__(self, model: Model) -> None:
         units = [(0, at) for at in quaternions(model)]
         self.sound = sound(FLOAT64, units, range(2)) if python.available() else _nothing
-        bodies = [b for b in model.bodies if type(b.joint).checked is not Joint.checked]
+        bodies = [b for b in model.bodies if not b.joint.takes_any]
         self.particular = [(b, model.q_index(b.name)) for b in bodies]
         self.others = [(b, part) for b, part in self.particular if type(b.joint).checked not in (Free.checked, Spherical.checked)]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property, partial
+from functools import partial
 from math import inf
 from time import perf_counter
 from typing import Any
@@ -18,6 +18,7 @@ from ..kernel.workers import thread_count
 from ..model import MaximalState, Model, State
 from ..model.state import is_finite
 from ..spatial.gate import given_reals
+from ..spatial.scalar import read_only
 from .departures import Domains, has_domains, suspects
 from .efforts import Efforts
 from .inputs import Inputs
@@ -67,6 +68,7 @@ class FixedRun:
     is_part: bool = False
     deadline: float = inf
     _first = 0  # the number of its first record
+    _t: np.ndarray | None = None
     _lost: tuple[float, int] | None = None
 
     def __init__(
@@ -102,15 +104,17 @@ class FixedRun:
         steady = control is None and not told and not collection(self.model).told_count
         return self.compiled(self.program) if steady else self.controlled(self.program, control)
 
-    @cached_property
+    @property
     def t(self) -> np.ndarray:
-        """The times of all records."""
-        return self._times(self.start.t, self._first, self.records)
+        """The times of all records, made once."""
+        if self._t is None:
+            self._t = self._times(self.start.t, self._first, self.records)
+        return self._t
 
     def part(self, begin: Place, records: int, seconds: float) -> FixedRun:
         """So many more records of this run from a place on, or as many as are made in a time."""
         other = copy.copy(self)
-        other.__dict__.pop("t", None)
+        other._t = None
         other._first, other.records = begin.record, min(records, self.records - begin.record)
         other.begin, other.deadline, other.is_part = begin, perf_counter() + seconds, True
         return other
@@ -144,7 +148,7 @@ class FixedRun:
             arrays, reports = ({name: a[:, : run.done + 1] for name, a in x.items()} for x in (arrays, reports))
             self.records = run.done
         tau = None if self.tau is None else self._constant_tau()
-        told = np.zeros(0) if inputs is None else np.repeat(inputs[None], self.records + 1, axis=0)
+        told = np.zeros(0) if inputs is None else read_only(inputs[None].repeat(self.records + 1, axis=0))
         stopped = run.stopped
         if self.every > 1 and not self.batched:
             self._lost = self._step_lost(run, arrays)

@@ -33,10 +33,13 @@ def input_function(model: Model, given: Any) -> InputFunction | None:
 
     def inputs(t: float, state: Any) -> np.ndarray:
         found = given(t, state) if isinstance(given, forces.MuscleDrive) else given(t) if callable(given) else given
-        u = given_reals(f"inputs at t = {t:g}", found)
+        if type(found) is np.ndarray and found.dtype == np.float64:
+            u = found.copy()
+        else:
+            u = given_reals(f"inputs at t = {t:g}", found)
         if u.shape != (size,):
             raise InputError(f"inputs have shape {u.shape} at t = {t:g}; the forces of this model have {size}")
-        if not np.all(np.isfinite(u)):
+        if not np.isfinite(u).all():
             raise InputError(f"inputs are not finite at t = {t:g}")
         return u
 

@@ -60,6 +60,20 @@ def test_good_states_pass() -> None:
     assert State([0], [1]).q.dtype == float  # type: ignore[arg-type]
 
 
+def test_composites_are_looked_at_where_a_part_has_something_to_look_at() -> None:
+    slides = lw.Composite(lw.Prismatic((1, 0, 0)), lw.Prismatic((0, 1, 0)))
+    turns = lw.Composite(slides, lw.Spherical())
+    assert slides.takes_any
+    assert not turns.takes_any
+    b = lw.ModelBuilder()
+    b.body("arm", joint=turns, inertia=lw.Inertia.cuboid(1.0, (1, 1, 1)))
+    model = b.build()
+    q, v = model.neutral(), np.zeros(model.nv)
+    check_state(model, State(q, v))
+    with pytest.raises(lw.InputError, match="quaternion"):
+        check_state(model, State(2.0 * q, v))
+
+
 # --- rows -----------------------------------------------------------------------------------------------------------------
 def random_rows(rng: np.random.Generator, count: int, entries: int) -> Rows:
     """Rows with several entries in the same place, which add up."""
