@@ -121,7 +121,7 @@ def solve_packed_cones(
     order: Ints,
     own: Ints,
 ) -> None:
-    """The same with a packed symmetric A (`boxes.gram`)."""
+    """The same with a packed symmetric A (`gram.gram`)."""
     n = list_own(active, on, own)
     take_rows(n, own, active, cones, mu, on, b, lower, upper, x, kinds, keep, bs, lo, hi, more, xs)
     take_packed(n, own, kinds, keep, A, scale, K)

@@ -66,7 +66,7 @@ def take_rows(
 
 @loops
 def take_packed(n: int, own: Ints, kinds: Ints, here: Lane, packed: Strided, scale: Lane, A: Lane) -> None:
-    """The matrix of own rows in scaled rows, of a packed symmetric one of the list (`boxes.gram`), and the scale."""
+    """The matrix of own rows in scaled rows, of a packed symmetric one of the list (`gram.gram`), and the scale."""
     for p in range(n):
         A[p * n + p] = packed[own[p] * (own[p] + 1) // 2 + own[p]]
     find_scale(n, kinds, here, A, scale)
