@@ -296,7 +296,7 @@ class RowLaw(Law):
         return np.zeros(0)
 
     def asker(self) -> Callable[[Sequence[SE3], Sequence[Vector], float], np.ndarray]:
-        """Of one that looks, a function that finds its inputs: of the poses of its bodies, their |v| and |w|, and a time ahead."""
+        """Of one that looks, a function that finds its inputs: of poses of its bodies, their |v| and |w|, and a time ahead."""
         raise TypeError(f"{type(self).__name__} must say who finds its inputs")
 
     def with_inputs(self, told: Vector) -> Any:
