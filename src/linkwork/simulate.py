@@ -384,6 +384,12 @@ def _stepper(model: Model, method: str, name: str | None, options: dict[str, Any
         able = "symplectic_euler, backward_euler and linearly_implicit, as they are without options"
         where = "of contacts" if rubbing.rubs else "inside joints (JointFriction)"
         raise InputError(f"the stepper {name!r} does not know friction {where}; these do: {able}")
+    if rubbing.looks and not stepper.friction:
+        law = next(law for law in rubbing.rows if law.looks)
+        raise InputError(
+            f"{law!r}: where its shapes touch is found by Coal, which the stepper {name!r} does not ask; these do: "
+            "symplectic_euler, backward_euler and linearly_implicit, as they are without options"
+        )
     stepper.check(model)
     return stepper
 

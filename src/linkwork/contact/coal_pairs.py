@@ -20,6 +20,7 @@ from .patches import feature, patch
 from .point import ContactPoint
 from .triangles import Triangles
 
+STILL = SE3()
 SLOTS = 8
 ACCURACIES = (1e-6, 1e-4)  # of distances, m: where the first fails (curved shapes deep in each other), the next is tried
 ITERATIONS = 1000
@@ -40,7 +41,7 @@ class CoalPair:
         self.a, self.b = (s.surface() if isinstance(s, HeightField) else s for s in (a, b))
         if all(_is_surface(s) for s in (self.a, self.b)):
             raise ModelError(f"contact of {a.kind} and {b.kind}: two surfaces of triangles; make one of them of Convex pieces")
-        self._size = min(float(s.bounding_sphere()[1]) for s in (a, b))
+        self.size = min(float(s.bounding_sphere()[1]) for s in (a, b))
         self._surface = next((Triangles(s) for s in (self.a, self.b) if isinstance(s, Mesh) and _is_surface(s)), None)
         self._over_plane = any(isinstance(s, Plane) for s in (a, b)) and any(isinstance(s, Mesh) for s in (a, b))
         if any(isinstance(s, Plane) for s in (a, b)) and not self._over_plane:
@@ -48,14 +49,15 @@ class CoalPair:
         if not self._over_plane:
             self._a, self._b = geometry(self.a), geometry(self.b)
 
-    def __call__(self, E_a: SE3, E_b: SE3) -> tuple[ContactPoint, ...]:
+    def __call__(self, E_a: SE3, E_b: SE3, margin: float | None = None) -> tuple[ContactPoint, ...]:
         """The contact points, the deepest first; slots that are off follow."""
-        found = self._corners(E_a, E_b) if self._over_plane else self._from_coal(E_a, E_b)
-        kept = spread(found, SLOTS, SAME * self._size)
-        away = ContactPoint(np.zeros(3), np.array([0.0, 0.0, 1.0]), self.margin, 0.0)
+        margin = self.margin if margin is None else margin
+        found = self._corners(E_a, E_b, margin) if self._over_plane else self._from_coal(E_a, E_b, margin)
+        kept = spread(found, SLOTS, SAME * self.size)
+        away = ContactPoint(np.zeros(3), np.array([0.0, 0.0, 1.0]), margin, 0.0)
         return (*kept, *[away] * (SLOTS - len(kept)))
 
-    def _corners(self, E_a: SE3, E_b: SE3) -> list[ContactPoint]:
+    def _corners(self, E_a: SE3, E_b: SE3, margin: float) -> list[ContactPoint]:
         """Corners of a mesh over a plane."""
         first = isinstance(self.a, Mesh)
         mesh, E, plane = (self.a, E_a, self.b.moved(E_b)) if first else (self.b, E_b, self.a.moved(E_a))
@@ -63,28 +65,32 @@ class CoalPair:
         n = np.asarray(plane.normal, float)
         x = mesh.vertices[np.unique(mesh.faces)] @ np.asarray(E.R, float).T + np.asarray(E.p, float)
         gaps = (x - plane.point) @ n
-        return [
-            ContactPoint(x[i] - gaps[i] * n, n if first else -n, float(gaps[i]), 1.0) for i in np.flatnonzero(gaps <= self.margin)
-        ]
+        return [ContactPoint(x[i] - gaps[i] * n, n if first else -n, float(gaps[i]), 1.0) for i in np.flatnonzero(gaps <= margin)]
 
-    def _from_coal(self, E_a: SE3, E_b: SE3) -> list[ContactPoint]:
+    def _from_coal(self, E_a: SE3, E_b: SE3, margin: float) -> list[ContactPoint]:
         coal = _coal()
         poses = [_transform(s, E) for s, E in ((self.a, E_a), (self.b, E_b))]
         arguments = (self._a, poses[0], self._b, poses[1])
-        contacts = self._contacts(coal, arguments)
+        contacts = self._contacts(coal, arguments, margin)
         if self._surface is not None:
             contacts = self._real(self._surface, contacts, E_a if _is_surface(self.a) else E_b)
         found: list[ContactPoint] = []
         for contact in contacts:
             n = -np.array(contact.normal)
             of_a, of_b = _touching(self.a, E_a, contact.b1, -n), _touching(self.b, E_b, contact.b2, n)
-            found += [x for x in patch(of_a, of_b, n) if x.gap <= self.margin] or [_point(contact)]
+            if self._surface is None and contact.penetration_depth < 0.0:
+                other = _touching(self.a, E_a, 0, n), _touching(self.b, E_b, 0, -n)
+                if _clearance(*other, -n) > _clearance(of_a, of_b, n):
+                    # Where shapes touch without depth, Coal may find the way out at the far side
+                    found += patch(*other, -n) or [_between(*other, -n)]
+                    continue
+            found += [x for x in patch(of_a, of_b, n) if x.gap <= margin] or [_point(contact)]
         return found
 
-    def _contacts(self, coal: Any, arguments: tuple[Any, ...]) -> list[Any]:
+    def _contacts(self, coal: Any, arguments: tuple[Any, ...], margin: float) -> list[Any]:
         for accuracy in ACCURACIES:
             request, result = coal.CollisionRequest(), coal.CollisionResult()
-            request.num_max_contacts, request.security_margin = TRIANGLES, self.margin
+            request.num_max_contacts, request.security_margin = TRIANGLES, margin
             request.gjk_tolerance = request.epa_tolerance = accuracy
             request.gjk_max_iterations = request.epa_max_iterations = ITERATIONS
             coal.collide(*arguments, request, result)
@@ -103,7 +109,7 @@ class CoalPair:
             x = R.T @ ((c.getNearestPoint1() if first else c.getNearestPoint2()) - p)
             if surface.is_real(triangle, x, n):
                 (faces if surface.is_face(triangle, n) else edges).append((c, x, n))
-        deep = max((abs(c.penetration_depth) for c, _, _ in faces), default=0.0) + SAME * self._size
+        deep = max((abs(c.penetration_depth) for c, _, _ in faces), default=0.0) + SAME * self.size
         apart = [c for c, x, _ in edges if not any(abs(m @ (x - y)) <= deep for _, y, m in faces)]
         return [c for c, _, _ in faces] + apart
 
@@ -112,8 +118,14 @@ def _touching(shape: Any, E: SE3, triangle: int, n: np.ndarray) -> np.ndarray:
     """What of a shape touches along n, in the world."""
     if _is_surface(shape):
         return shape.vertices[shape.faces[triangle]] @ np.asarray(E.R, float).T + np.asarray(E.p, float)
-    F = _frame(shape, E)
-    return feature(shape, np.asarray(F.R, float), np.asarray(F.p, float), n)
+    return feature(shape, *_frame(shape, E), n)
+
+
+def is_flat(shape: Any, n: np.ndarray) -> bool:
+    """Whether a shape has a face along n, in the axes of its body; surfaces of triangles say no, whichever triangle it is."""
+    if isinstance(shape, Plane):
+        return True
+    return not _is_surface(shape) and len(_touching(shape, STILL, 0, n)) > 2
 
 
 def _is_surface(shape: Shape) -> bool:
@@ -178,16 +190,28 @@ MAKERS: dict[type[Shape], Callable[[Any, Any], Any]] = {
 }
 
 
-def _frame(shape: Any, E: SE3) -> SE3:
-    """The world pose of the frame that Coal's shape is about."""
+def _frame(shape: Any, E: SE3) -> tuple[np.ndarray, np.ndarray]:
+    """The rotation and the position in the world of the frame that Coal's shape is about."""
+    R, p = np.asarray(E.R, float), np.asarray(E.p, float)
     if isinstance(shape, Sphere):
-        return E @ SE3(p=shape.center)
-    return E @ shape.pose if hasattr(shape, "pose") else E
+        return R, p + R @ shape.center
+    return (R, p) if isinstance(shape, Mesh) else (R @ shape.R, p + R @ shape.p)
 
 
 def _transform(shape: Any, E: SE3) -> Any:
-    F = _frame(shape, E)
-    return _coal().Transform3s(np.array(F.R, dtype=float), np.array(F.p, dtype=float))
+    R, p = _frame(shape, E)
+    return _coal().Transform3s(np.array(R), np.array(p))
+
+
+def _clearance(a: np.ndarray, b: np.ndarray, n: np.ndarray) -> float:
+    """How far the feature a is above b along n."""
+    return float((a @ n).min() - (b @ n).max())
+
+
+def _between(a: np.ndarray, b: np.ndarray, n: np.ndarray) -> ContactPoint:
+    """Midway between the points of two features that are nearest along n."""
+    x, y = a[np.argmin(a @ n)], b[np.argmax(b @ n)]
+    return ContactPoint(0.5 * (x + y), n, float(n @ (x - y)), 1.0)
 
 
 def _point(contact: Any) -> ContactPoint:

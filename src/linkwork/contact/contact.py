@@ -77,7 +77,10 @@ class Contact(Constraint):
         self.spins, self.rolls = self.spinning > 0.0, self.rolling > 0.0
         if (self.spins or self.rolls) and not self.cones:
             raise ModelError(f"{self!r}: spinning and rolling friction act beside friction; give that too")
-        self.size = slot_count(shape_a, shape_b) * self.per_point
+        self.size = self._slots() * self.per_point
+
+    def _slots(self) -> int:
+        return slot_count(*self.shapes)
 
     @property
     def curved(self) -> bool:  # type: ignore[override]
@@ -100,11 +103,14 @@ class Contact(Constraint):
         )
 
     def parameters(self) -> dict[str, Any]:
+        return self._own_parameters() | shape_parameters(self.shapes)
+
+    def _own_parameters(self) -> dict[str, Any]:
         own = {"friction": self.friction} if self.cones else {}
         own |= {"restitution": self.restitution} if self.restitution > 0.0 else {}
         own |= {"spinning": self.spinning} if self.spins else {}
         own |= {"rolling": self.rolling} if self.rolls else {}
-        return {name: np.asarray(x, float) for name, x in own.items()} | shape_parameters(self.shapes)
+        return {name: np.asarray(x, float) for name, x in own.items()}
 
     def bound(self, values: dict[str, Any]) -> Contact:
         own = {name: values[name] for name in ("friction", "restitution", "spinning", "rolling") if name in values}

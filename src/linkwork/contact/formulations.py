@@ -25,6 +25,7 @@ from ..spatial.gate import meant
 from .candidates import candidates
 from .compliant import Compliance, CompliantContact, compliant
 from .contact import Contact
+from .pairs import is_compiled
 
 COMPLIANT, FRICTIONLESS, OFF = "compliant", "frictionless", "off"
 CONTACT_MODELS = (EXACT, PYRAMID, STAGGERED, COMPLIANT, FRICTIONLESS, OFF)
@@ -53,6 +54,11 @@ def _touching(model: Model, contact: str, compliance: Compliance, h: float) -> M
         return model.add(*laws) if laws else model
 
     def other(law: Any) -> Any:
+        if contact == COMPLIANT and law.looks:
+            a, b = (shape.kind for shape in law.shapes)
+            raise InputError(
+                f"{law!r}: contact of {a} and {b} is found by Coal, which contact={COMPLIANT!r} does not ask; use {EXACT!r}"
+            )
         if contact == COMPLIANT:
             return compliant(model, law, compliance, h)
         return law.without_friction() if contact == FRICTIONLESS else law.solved_as(contact)
@@ -73,6 +79,12 @@ def _seen_by(shape: Shape, other: Shape) -> Shape:
     return Convex(shape.vertices[np.unique(shape.faces)]) if type(shape) is Mesh and isinstance(other, Plane) else shape
 
 
+def _asked() -> type[Contact]:
+    from .asked import AskedContact  # which few need
+
+    return AskedContact
+
+
 def _contacts(model: Model) -> list[Contact]:
     own = {tuple(map(id, c.shapes)) for kind in (Contact, CompliantContact) for c in model.elements_of(kind)}
     own |= {(b, a) for a, b in own}
@@ -81,7 +93,8 @@ def _contacts(model: Model) -> list[Contact]:
         if (id(pair.shape_a), id(pair.shape_b)) not in own:
             a, b = _seen_by(pair.shape_a, pair.shape_b), _seen_by(pair.shape_b, pair.shape_a)
             shapes = pair.body_a, a, pair.body_b, b
-            found.append(Contact(*shapes, friction=pair.friction, restitution=pair.restitution))
+            make = Contact if is_compiled(a, b) else _asked()
+            found.append(make(*shapes, friction=pair.friction, restitution=pair.restitution))
     rows = sum(law.size for law in found)
     if rows > MOST_ROWS:
         raise InputError(

@@ -70,7 +70,10 @@ def pair_function(a: Shape, b: Shape) -> PairFunction:
         most = f"{MOST_CORNERS} vertices" if any(isinstance(s, Plane) for s in (a, b)) else most
         raise ModelError(f"contact of {a.kind} and {b.kind} is not compiled: hulls have at most {most} there; give fewer points")
     known = ", ".join(f"{x}-{y}" for x, y in PAIRS)
-    raise ModelError(f"contact of {a.kind} and {b.kind} is not compiled (these are: {known}); see `contact.coal_pairs`")
+    raise ModelError(
+        f"contact of {a.kind} and {b.kind} is not compiled (these are: {known}); as shapes of bodies, without a "
+        "Contact of their own, they are found by Coal: see `contact.coal_pairs`"
+    )
 
 
 def slot_count(a: Shape, b: Shape) -> int:

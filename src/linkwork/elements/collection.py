@@ -22,6 +22,7 @@ from .nodes import LawNodes
 from .ports import BodyPort
 from .supports import Supports
 from .swept import SweptShapes
+from .telling import Telling
 from .touch import lever_numbers
 
 EQUALITIES, BOUNDED, CONES, IN_TURNS, CROWD = 0, 1, 2, 3, 4
@@ -108,9 +109,19 @@ class Collection:
         """Numbers that constraints must be told at every step, as Python alone can compute them."""
         return sum(c.inputs for c in self.rows)
 
-    def told_at(self, t: float) -> np.ndarray:
-        """These numbers at a time."""
-        return np.concatenate([np.zeros(0), *(c.inputs_at(t) for c in self.rows)])
+    @cached_property
+    def looks(self) -> bool:
+        """Whether some of these follow from where bodies are."""
+        return any(c.looks for c in self.rows)
+
+    @cached_property
+    def telling(self) -> Telling:
+        """Who finds them."""
+        return Telling(self.rows, self.row_nodes.bodies if self.told_count else [()] * len(self.rows))
+
+    def told_at(self, t: float, poses: Any = None, twists: Any = None, time: float = 0.0) -> np.ndarray:
+        """These numbers at a time, of bodies at some poses (see `Telling`)."""
+        return self.telling(t, poses, twists, time)
 
     @cached_property
     def _unknown(self) -> bool:

@@ -6,7 +6,7 @@ A force says what loads it puts on its ports (`ForceLaw`), a constraint what row
 from __future__ import annotations
 
 import inspect
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -20,6 +20,7 @@ from ..spatial.frozen import Frozen
 from ..spatial.functions import Functions, run_time
 from ..spatial.gate import meant, word
 from ..spatial.scalar import Scalar, Vector, array
+from ..spatial.se3 import SE3
 from ..store.travelling import Travelling
 from .ports import At, Port
 
@@ -183,6 +184,7 @@ class RowLaw(Law):
     timed        whether it depends on time
     unknowns     how many numbers of its own it has, determined by `conditions` (where a point is nearest to a curve)
     inputs       how many numbers it must be told at run time (`inputs_at`), as Python alone can compute them
+    looks        whether these follow from where its bodies are (`asker`); `inputs_at` says then that nothing is there
     bounded      whether `bounds` are more than what `unilateral` says
     by_reaction  whether its bounds follow from what a joint, or another constraint, carries (`largest`)
     unseen       errors that are not fed back, of "residual" and "rate": zero for whoever solves
@@ -200,6 +202,7 @@ class RowLaw(Law):
     timed: bool = False
     unknowns: int = 0
     inputs: int = 0
+    looks: bool = False
     bounded: bool = False
     by_reaction: bool = False
     cones: bool = False
@@ -291,6 +294,10 @@ class RowLaw(Law):
     def inputs_at(self, t: float) -> np.ndarray:
         """What it must be told at a time (inputs,)."""
         return np.zeros(0)
+
+    def asker(self) -> Callable[[Sequence[SE3], Sequence[Vector], float], np.ndarray]:
+        """Of one that looks, a function that finds its inputs: of poses of its bodies, their |v| and |w|, and a time ahead."""
+        raise TypeError(f"{type(self).__name__} must say who finds its inputs")
 
     def with_inputs(self, told: Vector) -> Any:
         """The same law, told its inputs: what residual and rate are asked of, in rules too."""

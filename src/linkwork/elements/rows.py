@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ from .evaluate import Evaluation, of_laws, port_size
 from .law import RowLaw, guessed_unknowns
 from .nodes import STILL, LawNodes, law_at
 from .ports import values
+from .telling import Telling
 
 RESULTS = ("residual", "rate", "bias", "given")
 ITERATIONS = 40
@@ -67,11 +69,15 @@ class LawRows(Evaluation):
         sizes = [{"rows": c.size, "G": c.size * width, "unknown": c.unknowns, "told": c.inputs} for c, width in pairs]
         super().__init__(nodes, sizes)
 
-    def told(self, t: Any) -> np.ndarray:
-        """The inputs of all constraints at a time, or at each of some times (times, inputs)."""
+    @cached_property
+    def _telling(self) -> Telling:
+        return Telling(self.laws, self.nodes.bodies)
+
+    def told(self, t: Any, poses: np.ndarray | None = None) -> np.ndarray:
+        """The inputs of all constraints at a time, or at each of some times (times, inputs), with bodies at some poses."""
         if np.ndim(t) and any(law.inputs for law in self.laws):
-            return np.array([self.told(float(x)) for x in t])
-        return np.concatenate([np.zeros(0), *(law.inputs_at(t) for law in self.laws if law.inputs)])
+            return np.array([self.told(float(x), None if poses is None else poses[k]) for k, x in enumerate(t)])
+        return self._telling(t, poses)
 
     def residuals(self, given: dict[str, np.ndarray]) -> np.ndarray:
         """The residuals (states, rows) of a batch, see `inputs`."""
@@ -114,7 +120,7 @@ class RowEvaluation(LawRows):
             "q": np.asarray(q, float),
             "v": np.asarray(v, float),
             "t": np.reshape(np.asarray(t, float), (*lead, 1)),
-            "told": self.told(t),
+            "told": self.told(t, np.reshape(poses, (*lead, -1, 4, 4))),
         }
         unknown = np.zeros(0) if self.unknowns is None else self.unknowns.solved(given, t)
         return given | {"unknown": unknown}

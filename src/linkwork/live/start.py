@@ -108,6 +108,10 @@ def _first_inputs(model: Model, handles: tuple[Handle, ...], given: Any) -> np.n
 def _refuse(model: Model) -> None:
     """Raise if Python is asked for something at every step."""
     told = [law for law in collection(model).rows if law.inputs]
+    if told and told[0].looks:
+        raise InputError(
+            f"{told[0]!r}: where its shapes touch is found by Coal from Python, which a page has not; see docs/contact/shapes.md"
+        )
     if told:
         raise InputError(
             f"{told[0]!r}: its motion is computed by Python alone, which a page has not; write it with np.sin and the like, "

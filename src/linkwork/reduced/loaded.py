@@ -16,6 +16,7 @@ from ..errors import InputError
 from ..kernel.sweep import SCALAR, Algorithm, Field, each
 from ..model.accepts import takes_model
 from ..model.arrays import Interface
+from ..model.kinematics import kinematics
 from ..model.model import Model
 from ..rows.solved import ACCELERATION
 from ..spatial.gate import finite_reals
@@ -71,10 +72,20 @@ def given_laws(laws: Collection, q: Any, t: Any, inputs: Any, rows: bool) -> dic
         _refuse_friction(laws)
         times = np.ravel(t) if laws.told_count else np.zeros(1)
         given["told"] = laws.told_at(float(times[0])) if len(times) == 1 else np.array([laws.told_at(float(x)) for x in times])
+        if laws.looks:
+            given["told"] = _looked(laws, np.asarray(q, float), times)
         given["unknown"] = laws.first_unknowns(np.atleast_2d(np.asarray(q, float)))
         if np.ndim(q) == 1:
             given["unknown"] = given["unknown"][0]
     return given
+
+
+def _looked(laws: Collection, q: np.ndarray, times: np.ndarray) -> np.ndarray:
+    """What rows must know where some look at the poses of bodies."""
+    poses = kinematics(laws.model, q).poses
+    if q.ndim == 1:
+        return laws.told_at(float(times[0]), poses)
+    return np.array([laws.told_at(float(t), E) for t, E in zip(np.broadcast_to(times, len(q)), poses, strict=True)])
 
 
 def given_times(t: Any) -> np.ndarray:

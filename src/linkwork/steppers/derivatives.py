@@ -42,6 +42,9 @@ class StepTangent:
     def __init__(self, model: Model, stepper: Stepper, parameters: bool, method: str) -> None:
         self.model, self.program, self.space = model, program_of(stepper, model, method), SPACES[method]
         laws = collection(model)
+        if laws.looks:
+            law = next(law for law in laws.rows if law.looks)
+            raise InputError(f"derivatives of steps: {law!r} is found by Coal, whose points are not differentiated")
         if laws.told_count:
             raise InputError("derivatives of steps: motions of constraints that only Python can compute are not differentiated")
         own = self.program.algorithm

@@ -234,6 +234,7 @@ class FixedRun:
                     step = run.step
                 if told_rows:
                     told_rows(t)
+                    step = run.step
                 done = step(tau)
                 if done is None:
                     tau = self._fitting(tau, t)

@@ -19,6 +19,7 @@ from ..kernel.plan import Plan
 from ..kernel.workers import thread_count
 from ..model import MaximalState, Model, State
 from ..model.entrance import body_of
+from ..model.kinematics import kinematics
 from ..model.state import is_finite, states_of
 from ..spatial.scalar import read_only
 from .efforts import LARGEST
@@ -117,9 +118,22 @@ class Stepping:
 
     def tell_rows(self, t: float) -> None:
         """Constraints are told what they must know in the step at a time."""
-        laws, h = collection(self.model), float(self._given["h"][0])
-        if laws.told_count:
-            self._given["told"][...] = np.concatenate([laws.told_at(t + c * h) for c in self.program.times])
+        laws, h, times = collection(self.model), float(self._given["h"][0]), self.program.times
+        if laws.looks:
+            poses, twists = self._places()
+            each = [[laws.told_at(t + c * h, E, phi, h) for c in times] for E, phi in zip(poses, twists, strict=True)]
+            told = np.array([np.concatenate(x) for x in each])
+            self.give("told", told if self.batch > 1 else told[0])
+        elif laws.told_count:
+            self._given["told"][...] = np.concatenate([laws.told_at(t + c * h) for c in times])
+
+    def _places(self) -> tuple[np.ndarray, np.ndarray]:
+        """Poses (batch, bodies, 4, 4) and twists (batch, bodies, 6) of all bodies now."""
+        parts, nb = self.program.left(self.model, self.now), self.model.nb
+        if "poses" in parts:
+            return parts["poses"].reshape(-1, nb, 4, 4), parts["twists"].reshape(-1, nb, 6)
+        found = kinematics(self.model, parts["q"], parts["v"])
+        return found.poses, found.twists
 
     def seen(self, kind: type[State | MaximalState], shapes: dict[str, tuple[int, ...]]) -> Callable[[float], Any]:
         """A function that makes the present state of its time, kept: to describe arrays takes as long as many steps.

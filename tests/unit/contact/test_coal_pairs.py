@@ -51,6 +51,15 @@ def test_a_thing_on_a_flat_top(a: Any, b: Any, gap: float) -> None:
         assert len(points) == 1
 
 
+@pytest.mark.parametrize("gap", [0.0, 1.4e-17, 1e-12, -1e-12, 1e-9, -1e-9])
+def test_what_touches_without_depth_is_not_pushed_through(gap: float) -> None:
+    """Coal finds the far side of the floor here."""
+    floor, egg = lw.Box((40.0, 10.0, 1.0)), lw.Ellipsoid((0.2, 0.15, 0.1))
+    (found,) = touching(egg, lw.SE3(p=(0, 0, 0.6 + gap)), floor)
+    np.testing.assert_allclose(found.normal, [0, 0, 1], atol=1e-6)
+    assert found.gap == pytest.approx(gap, abs=1e-12)
+
+
 @pytest.mark.parametrize("seed", range(30))
 def test_a_hull_of_corners_is_a_box(seed: int) -> None:
     rng = np.random.default_rng(seed)
