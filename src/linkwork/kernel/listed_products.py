@@ -4,7 +4,7 @@ those that have something there, which a list names."""
 from __future__ import annotations
 
 from .loops import Lane, Table
-from .products import in_one_lane, load_ir, splat_ir, store_ir
+from .products import in_one_lane, load_ir, mask_below, splat_ir, store_ir
 
 ROWS = 8  # of C at a time
 
@@ -74,13 +74,11 @@ def listed_ir(symbol: str, width: int, onto: bool) -> str:
     arguments += f", <{width} x i1> %mask"
     labels = " ".join(f"i64 {r}, label %rest{r}" for r in counts)
     rest = "\n".join(f"rest{r}:\n  call void @{symbol}.{r}({arguments})\n  br label %end" for r in counts)
-    numbers, spread = ", ".join(f"i64 {i}" for i in range(width)), f"<{width} x i64>"
+    mask = "\n".join(mask_below("mask", "%n", width))
     given = "i64 %m, i64 %n, i64 %k, double %scale, ptr %listed, i64 %first, ptr %A, i64 %row, ptr %B, i64 %b, i64 %B_row"
     whole = f"""define internal void @{symbol}({given}, ptr %C, i64 %c, i64 %C_row) #0 {{
 start:
-  %one = insertelement {spread} poison, i64 %n, i64 0
-  %all = shufflevector {spread} %one, {spread} poison, <{width} x i32> zeroinitializer
-  %mask = icmp slt {spread} <{numbers}>, %all
+{mask}
   %list = getelementptr i32, ptr %listed, i64 %first
   %Bj = getelementptr double, ptr %B, i64 %b
   %Cj = getelementptr double, ptr %C, i64 %c

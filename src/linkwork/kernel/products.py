@@ -190,7 +190,7 @@ def product_ir(symbol: str, width: int, onto: bool) -> str:
 
 def _columns(symbol: str, width: int) -> str:
     """All columns of C: blocks of several vectors first, the last ones vector by vector under a mask."""
-    kind, counted, zeros = f"<{width} x i64>", ", ".join(f"i64 {i}" for i in range(width)), ", ".join(["i32 0"] * width)
+    mask = "\n".join(mask_below("mask", "%room", width))
     given = "i64 %m, i64 %n, i64 %k, double %scale, ptr %A, i64 %a, i64 %row, i64 %column, ptr %B, i64 %b, i64 %B_row"
     return f"""define internal void @{symbol}({given}, ptr %C, i64 %c, i64 %C_row) #0 {{
 start:
@@ -212,9 +212,7 @@ narrow:
   br i1 %rest, label %begin.p, label %end
 begin.p:
   %room = sub i64 %n, %j.p
-  %one = insertelement {kind} poison, i64 %room, i64 0
-  %all = shufflevector {kind} %one, {kind} poison, <{width} x i32> <{zeros}>
-  %mask = icmp slt {kind} <{counted}>, %all
+{mask}
 {_rows(symbol, "p", f", <{width} x i1> %mask")}
 next.p:
   br label %narrow
@@ -476,7 +474,7 @@ def _triangle(symbol: str, rows: int, width: int, lower: bool, given: str) -> st
 
 def largest_ir(symbol: str, width: int) -> str:
     """The function of `largest_entry`'s parameters: a vector of the largest so far, the last numbers under a mask."""
-    kind, suffix, counted = f"<{width} x double>", f"v{width}f64", ", ".join(f"i64 {i}" for i in range(width))
+    kind, suffix, mask = f"<{width} x double>", f"v{width}f64", "\n".join(mask_below("mask", "%room", width))
     halves, lines = width, []
     while halves > 1:
         halves //= 2
@@ -503,9 +501,7 @@ go:
   br label %wide
 rest:
   %room = sub i64 %count, %j
-  %room.1 = insertelement <{width} x i64> poison, i64 %room, i64 0
-  %rooms = shufflevector <{width} x i64> %room.1, <{width} x i64> poison, <{width} x i32> zeroinitializer
-  %mask = icmp slt <{width} x i64> <{counted}>, %rooms
+{mask}
 {load_ir("%last", "%at", width, f", <{width} x i1> %mask")}
   %last.size = call {kind} @llvm.fabs.{suffix}({kind} %last)
   %all{width} = call {kind} @llvm.maximum.{suffix}({kind} %most, {kind} %last.size)

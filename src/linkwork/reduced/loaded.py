@@ -71,17 +71,20 @@ def given_laws(laws: Collection, q: Any, t: Any, inputs: Any, rows: bool) -> dic
     if rows:
         _refuse_friction(laws)
         times = np.ravel(t) if laws.told_count else np.zeros(1)
-        given["told"] = laws.told_at(float(times[0])) if len(times) == 1 else np.array([laws.told_at(float(x)) for x in times])
-        if laws.looks:
-            given["told"] = _looked(laws, np.asarray(q, float), times)
+        given["told"] = _looked(laws, np.asarray(q, float), times) if laws.looks else _told(laws, times)
         given["unknown"] = laws.first_unknowns(np.atleast_2d(np.asarray(q, float)))
         if np.ndim(q) == 1:
             given["unknown"] = given["unknown"][0]
     return given
 
 
+def _told(laws: Collection, times: np.ndarray) -> np.ndarray:
+    """What rows must know at one time, or at each of a batch."""
+    return laws.told_at(float(times[0])) if len(times) == 1 else np.array([laws.told_at(float(t)) for t in times])
+
+
 def _looked(laws: Collection, q: np.ndarray, times: np.ndarray) -> np.ndarray:
-    """What rows must know where some look at the poses of bodies."""
+    """The same where some rows look at the poses of bodies."""
     poses = kinematics(laws.model, q).poses
     if q.ndim == 1:
         return laws.told_at(float(times[0]), poses)

@@ -11,7 +11,7 @@ is what caches forward at once. The last of a row ends with the row, and begins 
 from __future__ import annotations
 
 from ..kernel.lanes import Lanes
-from ..kernel.products import splat_ir
+from ..kernel.products import mask_below, splat_ir
 
 WIDE = 4  # numbers of a vector, and pivots at a time
 MOST = 5  # vectors of columns beside one another: as many as there are registers for
@@ -135,7 +135,7 @@ def behind_ir(symbol: str, vectors: int) -> str:
     lines = [f"define internal void @{symbol}.behind{vectors}({given}) #0 {{", "start:", *_rows(WIDE, "%k", "0")]
     lines += [f"  %c{v} = add i64 %j, {v * WIDE}" for v in range(vectors - 1)] + [f"  %c{vectors - 1} = add i64 %last, 0"]
     # a last vector that is the only one may begin before j: what is there stays
-    lines += ["  %before = sub i64 %j, %last", *_counted("own", "%before")]
+    lines += ["  %before = sub i64 %j, %last", *mask_below("kept", "%before", WIDE)]
     for q in range(WIDE):
         for s in range(q):
             lines += [f"  %lk{q}.{s} = add i64 %k, {s}", f"  %lp{q}.{s} = getelementptr double, ptr %at{q}, i64 %lk{q}.{s}"]
@@ -176,16 +176,6 @@ def _losing(lines: list[str], name: str, vectors: int, rows: dict[int, str], les
         value = now[r, v]
         if v == vectors - 1:
             value = f"%{name}{r}.own"
-            lines.append(f"  {value} = select <{WIDE} x i1> %own, {KIND} {now[r, v]}, {KIND} %{name}{r}.{v}")
+            lines.append(f"  {value} = select <{WIDE} x i1> %kept, {KIND} %{name}{r}.{v}, {KIND} {now[r, v]}")
         lines.append(f"  store {KIND} {value}, ptr %{name}p{r}.{v}, align 8")
     return now
-
-
-def _counted(name: str, first: str) -> list[str]:
-    """`%name`: true in the places of a vector from `first` on."""
-    kind, counted = f"<{WIDE} x i64>", ", ".join(f"i64 {i}" for i in range(WIDE))
-    return [
-        f"  %{name}.one = insertelement {kind} poison, i64 {first}, i64 0",
-        f"  %{name}.all = shufflevector {kind} %{name}.one, {kind} poison, <{WIDE} x i32> zeroinitializer",
-        f"  %{name} = icmp sge {kind} <{counted}>, %{name}.all",
-    ]
