@@ -24,7 +24,7 @@ from rich.table import Table
 from ..errors import SolverError
 from ..kernel.lanes import Lanes
 from ..kernel.loops import LoopFunction
-from ..solvers.coulomb import solve_cones
+from ..solvers.coulomb import scratch_of, solve_cones
 from ..solvers.existence import PROGRAMS as ALL_PROGRAMS
 from ..solvers.existence import Verdict, search_all_modes
 from ..solvers.gauss_seidel import solve_by_sweeps
@@ -74,8 +74,7 @@ class Kept:
         active[0] = m
         first = [active, np.ascontiguousarray(cones[0].rows, np.int32), mu, on, b, lower, upper]
         arrays: list[Any] = [*first, self.x, self.A, self.left, self.rounds]
-        for name, kind in routine.parameters[len(arrays) :]:
-            arrays.append(np.zeros(m, np.int64) if kind == "Ints" else np.zeros((m * m if name in ("K", "T") else m, W)))
+        arrays += scratch_of(routine, m, W)
         self._arrays = arrays  # kept alive
         bases = [x for x, (_, kind) in zip(arrays, routine.parameters, strict=True) if kind != "Table"]
         places = iter(range(len(bases)))

@@ -20,7 +20,7 @@ from collections.abc import Callable
 from typing import Any
 
 from .lanes import Lanes
-from .loop_writer import Kind, Lines, Signature
+from .loop_writer import Kind, Lines, Signature, plain
 from .loops import HEAD, LoopFunction, Module, read_entries
 
 
@@ -60,7 +60,7 @@ class LaneByLane(LoopFunction):
             w.label("go")
         arguments = []
         for name, kind in body.parameters:
-            written, x = given[name]
+            written, x = given[plain(name)]
             x = w.emit(f"getelementptr {lanes.element}, ptr {x}, i64 %lane") if kind is Kind.STRIDED else x
             arguments.append(f"{written} {x}")
         w.do(f"call void @{body.symbol}({', '.join(arguments)})")
@@ -82,7 +82,7 @@ def _written(module: Module, function: LoopFunction) -> Signature:
 
 def _passed(signature: Signature, given: dict[str, tuple[str, str]]) -> str:
     """The arguments of a function, by the names of its parameters."""
-    return ", ".join(" ".join(given[name]) for name, _ in signature.parameters)
+    return ", ".join(" ".join(given[plain(name)]) for name, _ in signature.parameters)
 
 
 def lane_by_lane(alike: LoopFunction, undone: LoopFunction | None = None) -> Callable[[Callable[..., Any]], LaneByLane]:

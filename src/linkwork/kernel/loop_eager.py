@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import typing
 from typing import Annotated, Any
 
 import numpy as np
@@ -13,6 +14,27 @@ Table = Annotated[np.ndarray, "Table"]  # an array of int32 that is only read
 Mask = Annotated[np.ndarray, "Mask"]  # a condition of lanes
 Small = Annotated[int, "Small"]  # an int, for the first values of which a function has code of its own
 Scratch = Annotated[np.ndarray, "Scratch"]  # a Lane array that says nothing before the function, nor afterwards
+
+
+class Arrays:
+    """Arrays that functions are given together, by a class that lists them with their kinds:
+
+        class Factor(Arrays):
+            L: Lane
+            order: Ints
+
+    A parameter `f: Factor` stands for all of them in this order, and `f.L[i]` is a record of one. `Factor(A, k)` puts others
+    together.
+    """
+
+    def __init__(self, *arrays: Any) -> None:
+        for name, array in zip(self.listed(), arrays, strict=True):
+            setattr(self, name, array)
+
+    @classmethod
+    def listed(cls) -> dict[str, Any]:
+        """The names of the arrays and their annotations."""
+        return typing.get_type_hints(cls, include_extras=True)
 
 
 class Records(np.ndarray):
@@ -55,9 +77,11 @@ def _checked(at: Any) -> Any:
 
 
 def records(x: Any) -> Any:
-    """An array as `Records`, a float as NumPy's, so that `~` of a comparison is its opposite; other numbers as they are."""
+    """Arrays as `Records`, a float as NumPy's, so that `~` of a comparison is its opposite; other numbers as they are."""
     if isinstance(x, float):
         return np.float64(x)
+    if isinstance(x, Arrays):
+        return type(x)(*(records(getattr(x, name)) for name in x.listed()))
     return x.view(Records) if isinstance(x, np.ndarray) and x.ndim else x
 
 

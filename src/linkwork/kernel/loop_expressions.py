@@ -11,8 +11,9 @@ from typing import Any
 import numpy as np
 
 from .lanes import Lanes
+from .loop_eager import Arrays
 from .loop_functions import BUILT_IN
-from .loop_writer import ARRAYS, FLAG, INT, MASK, VALUE, Kind, Product, Scope, Signature, Term, Value, Writer
+from .loop_writer import ARRAYS, FLAG, INT, MASK, VALUE, Kind, Product, Scope, Signature, Term, Value, Writer, plain
 
 COMPARE_INTS = {ast.Lt: "slt", ast.LtE: "sle", ast.Gt: "sgt", ast.GtE: "sge", ast.Eq: "eq", ast.NotEq: "ne"}
 COMPARE_VALUES = {ast.Lt: "olt", ast.LtE: "ole", ast.Gt: "ogt", ast.GtE: "oge", ast.Eq: "oeq", ast.NotEq: "une"}
@@ -216,11 +217,12 @@ class Expressions(Writer):
 
     def record(self, node: ast.Subscript) -> Place:
         """Where the record A[i] is; with a lane value i, where those of the lanes are."""
-        if not isinstance(node.value, ast.Name) or node.value.id not in self.arrays:
+        name = ast.unparse(node.value)
+        if name not in self.arrays:
             self.fail(node, f"{ast.unparse(node)}: only arrays that are parameters have records")
         if isinstance(node.slice, ast.Slice):
             self.fail(node, f"{ast.unparse(node)}: a shifted array, A[i:], is an argument of a loop function and nothing else")
-        kind, start = self.arrays[node.value.id]
+        kind, start = self.arrays[name]
         at = self.value(node.slice)
         if at.kind is VALUE and kind in NUMBERS and not isinstance(node.slice, ast.Constant):
             return Place(kind, lanes=self.own_records(kind, start, at))
@@ -307,12 +309,28 @@ class Expressions(Writer):
             self.fail(node, f"{name} takes {built_in.arguments} arguments; {len(node.args)} are given")
         return built_in.write(self, node, [self.value(a) for a in node.args])
 
+    def one_by_one(self, name: str, arguments: list[ast.expr], signature: Signature) -> list[ast.expr]:
+        """Arguments of a function, with all arrays that are given together one by one."""
+        found: list[ast.expr] = []
+        for a in arguments:
+            fields = [plain(x) for x in self.arrays if isinstance(a, ast.Name) and x.startswith(f"{a.id}.")]
+            given = [ast.copy_location(ast.Attribute(a, field), a) for field in fields] or [a]
+            of = self.found(a.func) if isinstance(a, ast.Call) and isinstance(a.func, ast.Name) else None
+            if isinstance(a, ast.Call) and isinstance(of, type) and issubclass(of, Arrays):
+                fields, given = list(of.listed()), a.args
+            taken = [plain(p) for p, _ in signature.parameters[len(found) :][: len(fields)]]
+            if fields and (fields != taken or len(given) != len(fields)):
+                self.fail(a, f"{name} takes {', '.join(taken)} here; {ast.unparse(a)} stands for {', '.join(fields)}")
+            found += given
+        return found
+
     def call_loops(self, node: ast.Call, name: str, found: Any, signature: Signature) -> Value:
-        if len(node.args) != len(signature.parameters):
+        arguments = self.one_by_one(name, node.args, signature)
+        if len(arguments) != len(signature.parameters):
             listed = ", ".join(p for p, _ in signature.parameters)
-            self.fail(node, f"{name} takes {len(signature.parameters)} arguments ({listed}); {len(node.args)} are given")
+            self.fail(node, f"{name} takes {len(signature.parameters)} arguments ({listed}); {len(arguments)} are given")
         given = []
-        for argument, (parameter, kind) in zip(node.args, signature.parameters, strict=True):
+        for argument, (parameter, kind) in zip(arguments, signature.parameters, strict=True):
             of = self.array(argument, kind, f"{parameter} of {name}") if kind in ARRAYS else None
             x = of or self.of_kind(argument, kind, f"{parameter} of {name}").text
             given.append(f"{self.type(kind)} {x}")
@@ -354,11 +372,12 @@ class Expressions(Writer):
         """An array that is passed on, whole or from a record on."""
         shift = node.slice if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Slice) else None
         base = node.value if isinstance(node, ast.Subscript) and shift else node
-        if not isinstance(base, ast.Name) or base.id not in self.arrays:
+        name = ast.unparse(base)
+        if name not in self.arrays:
             self.fail(node, f"{purpose} is {kind.value}: give a parameter A, or A[i:] from its record i on")
-        found, start = self.arrays[base.id]
+        found, start = self.arrays[name]
         if found is not kind:
-            self.fail(node, f"{purpose} is {kind.value}; {base.id} is {found.value}")
+            self.fail(node, f"{purpose} is {kind.value}; {name} is {found.value}")
         if shift is None:
             return start
         if shift.lower is None or shift.upper is not None or shift.step is not None:

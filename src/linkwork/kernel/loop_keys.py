@@ -44,7 +44,8 @@ def key(function: LoopFunction, lanes: Lanes) -> str | None:
                 todo.append(x)
             elif isinstance(x, NUMBERS):
                 numbers.append((f.function.__qualname__, name, repr(x)))
-    modules = frozenset(f.function.__module__ for f in found.values())
+    of = [[f.function, *f.together.values()] for f in found.values()]
+    modules = frozenset(x.__module__ for parts in of for x in parts)
     if any(sources.file_of(m) is None for m in modules):
         return None
     names = [(f.function.__module__, f.function.__qualname__) for f in found.values()]

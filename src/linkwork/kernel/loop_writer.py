@@ -54,7 +54,7 @@ Known = tuple[tuple[str, int], ...]  # of parameters whose values are known: the
 
 @dataclass(frozen=True)
 class Signature:
-    """How a loop function is called: the name in the IR, parameters in order, what it returns.
+    """How a loop function is called: the name in the IR, parameters in order, what it returns. One of `Arrays` is called f.L.
 
     small     the parameter for whose first values there is code of its own, if there is one
     scratch   arrays that say nothing before and afterwards
@@ -68,6 +68,11 @@ class Signature:
     scratch: frozenset[str] = frozenset()
     known: Known = ()
     stride: int = 1  # numbers from one record of a Strided array to the next
+
+
+def plain(name: str) -> str:
+    """The name of a parameter without that of the `Arrays` which it is one of."""
+    return name.rpartition(".")[2]
 
 
 class Scope(Protocol):

@@ -11,7 +11,8 @@ driver, which does all lanes at once.
 Parameters, by annotation: `int`; `float`, a number that is the same in all lanes; `Lane`, an array of lane values; `Ints`, an
 array of int64 for all lanes; `Table`, an array of int32 that is only read; `Strided`, a `Lane` of which functions that go lane by
 lane (`lane_by_lane`) see their own lane. Functions for others to call may also take and
-return lane values (`float`), conditions of lanes (`Mask`) and uniform conditions (`bool`).
+return lane values (`float`), conditions of lanes (`Mask`) and uniform conditions (`bool`). A class of `Arrays` is a parameter
+that stands for several arrays, which go together.
 
 A function for others to call may have an int n of the kind `Small`: calls of it choose code of its own for n up to `FEW`, in
 which loops of known length are written out, and those of its Lane arrays that are `Scratch` (at most n (n + 1) / 2 records, which
@@ -34,6 +35,7 @@ import builtins
 import ctypes
 import functools
 import inspect
+import itertools
 import struct
 import textwrap
 import typing
@@ -46,12 +48,13 @@ import numpy as np
 from ..errors import CompileError, InputError
 from . import cache, machine
 from .lanes import Lanes
-from .loop_eager import Ints, Lane, Mask, Scratch, Small, Strided, Table, all, any, maximum, minimum, records, sqrt, where
+from .loop_eager import Arrays, Ints, Lane, Mask, Scratch, Small, Strided, Table, all, any, maximum, minimum, records, sqrt, where
 from .loop_expressions import METADATA
 from .loop_statements import Statements
-from .loop_writer import Kind, Known, Lines, Signature
+from .loop_writer import ARRAYS, Kind, Known, Lines, Signature, plain
 
 __all__ = [
+    "Arrays",
     "Ints",
     "Lane",
     "LoopFunction",
@@ -105,7 +108,15 @@ class LoopFunction:
         self._kernels: dict[Lanes, tuple[str, str]] = {}  # the name of each, and the key of its object
 
     def __call__(self, *arguments: Any) -> Any:
-        """Run the Python function on NumPy arrays: Lane arrays are (size, W) or (size,), the others (size,)."""
+        """Run the Python function on NumPy arrays: Lane arrays are (size, W) or (size,), the others (size,).
+
+        Arrays that go together may be given as such, or all of them one by one.
+        """
+        if self.together and not builtins.any(isinstance(a, Arrays) for a in arguments):
+            rest = iter(arguments)
+            names = inspect.signature(self.function).parameters
+            groups = [(self.together.get(name), len(self._fields(name))) for name in names]
+            arguments = tuple(of(*itertools.islice(rest, n)) if of else next(rest) for of, n in groups)
         with np.errstate(all="ignore"):  # as compiled code: NaN and infinity are values
             return self.function(*(records(a) for a in arguments))
 
@@ -116,20 +127,35 @@ class LoopFunction:
         except NameError as error:
             raise CompileError(f"{self.name}: an annotation is unknown: {error}") from error
 
+    @functools.cached_property
+    def together(self) -> dict[str, type[Arrays]]:
+        """The parameters that stand for several arrays."""
+        hints = ((name, hint) for name, hint in self._hints.items() if name != "return")
+        return {name: hint for name, hint in hints if isinstance(hint, type) and issubclass(hint, Arrays)}
+
+    def _fields(self, name: str) -> dict[str, Any]:
+        """What a parameter stands for, each with its annotation."""
+        if name not in self.together:
+            return {name: self._hints.get(name)}
+        return {f"{name}.{field}": hint for field, hint in self.together[name].listed().items()}
+
     def of_kind(self, annotation: Any) -> list[str]:
         """The parameters with an annotation."""
-        return [name for name, hint in self._hints.items() if hint == annotation and name != "return"]
+        names = [name for name in self._hints if name != "return"]
+        return [field for name in names for field, hint in self._fields(name).items() if hint == annotation]
 
     @functools.cached_property
     def signature(self) -> tuple[tuple[tuple[str, Kind], ...], Kind]:
         """Parameters and result, by their annotations."""
         hints, found = self._hints, []
         for name, p in inspect.signature(self.function).parameters.items():
-            kind = KINDS.get(hints.get(name))
-            if kind in (None, Kind.NOTHING) or p.default is not p.empty or p.kind is not p.POSITIONAL_OR_KEYWORD:
-                allowed = "int, float, Lane, Ints, Table (bool, Mask in functions that others call)"
+            fields = {field: KINDS.get(hint) for field, hint in self._fields(name).items()}
+            kinds = set(fields.values())
+            wrong = kinds - set(ARRAYS) if name in self.together else kinds & {None, Kind.NOTHING}
+            if wrong or p.default is not p.empty or p.kind is not p.POSITIONAL_OR_KEYWORD:
+                allowed = "int, float, Lane, Ints, Table, or Arrays of these (bool, Mask in functions that others call)"
                 raise CompileError(f"{self.name}: parameter {name} needs one of the annotations {allowed}, and no default")
-            found.append((name, kind))
+            found += fields.items()
         result = KINDS.get(hints.get("return", type(None)))
         if result not in (Kind.NOTHING, Kind.INT, Kind.VALUE, Kind.FLAG, Kind.MASK):
             raise CompileError(f"{self.name}: it may return None, int, float (a lane value), bool or Mask")
@@ -141,7 +167,10 @@ class LoopFunction:
         parameters, result = self.signature
         if result is not Kind.NOTHING or {kind for _, kind in parameters} - set(NAMES):
             raise CompileError(f"{self.name} is for loop functions to call: a kernel has no bool, no Mask and no result")
-        return [(name, NAMES[kind]) for name, kind in parameters]
+        found = [(plain(name), NAMES[kind]) for name, kind in parameters]
+        if len(dict(found)) < len(found):
+            raise CompileError(f"{self.name}: the names of all its arrays differ, also of those that are given together")
+        return found
 
     def written(self, lanes: Lanes, symbol: str) -> str | None:
         """A text of its own in IR, or None where the Python function is what is compiled."""

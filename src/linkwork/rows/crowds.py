@@ -166,7 +166,7 @@ PATHS, ROWS = ("starts", "places", "freedoms", "joints"), ("u_rows", "y_rows")
 GIVEN = 20  # arguments of `solve_islands` before its scratch
 SPACES = {
     **dict.fromkeys(("root", "ends", "waits", "island_left", "local", "degree", "gone", "order"), "crowd_joint"),
-    **dict.fromkeys(("rows", "at"), "list"),
+    **dict.fromkeys(("island", "at"), "list"),
     "slot": "crowd_pair",
     "first": "crowd_list",
     "block": "crowd_entry",
@@ -234,7 +234,8 @@ def islands(listed: str, cones: str, problem: tuple[str, ...], settings: str, wh
     """
     numbers = tuple(f"{settings}_{name}" for name in ("soft", "enough", "changes"))
     scratch = tuple(f"crowd_{name}" for name in SCRATCH)
-    return Routine(solve_islands, ("joint_count", listed, *PATHS, cones, *ROWS, *problem, *numbers, *scratch), when=when)
+    rows, out = problem[:6], problem[6:]
+    return Routine(solve_islands, ("joint_count", listed, cones, *rows, *PATHS, *ROWS, *out, *numbers, *scratch), when=when)
 
 
 SOLVE_CROWD = [

@@ -12,85 +12,101 @@ lane: what is coupled steers the elimination.
 
 from __future__ import annotations
 
-from ..kernel.loops import Ints, Lane, any, loops
+from ..kernel.loops import Arrays, Ints, Lane, any, loops
 from .lu import reciprocal_pivot
 
 SIZE = 6  # of a block
 
 
+class Blocks(Arrays):
+    """A system of n blocks.
+
+    slot     (n, n): not negative where blocks are coupled; in the end the number of the block, fill included
+    degree   (n): how many neighbours were ever listed
+    gone     (n): how many are still there, -1 of blocks that are gone
+    order    (n): which is eliminated when
+    first    (n + 1), near (2 n n): the neighbours that are still there then, from first[p] to first[p + 1]
+    pivots   (6): scratch
+    H        (blocks, 36): the system, or its factors
+    """
+
+    slot: Ints
+    degree: Ints
+    gone: Ints
+    order: Ints
+    first: Ints
+    near: Ints
+    pivots: Ints
+    H: Lane
+
+
 @loops
-def forget_couplings(n: int, slot: Ints, degree: Ints) -> None:
+def forget_couplings(n: int, blocks: Blocks) -> None:
     """No block is there but those on the diagonal."""
     for k in range(n * n):
-        slot[k] = -1
+        blocks.slot[k] = -1
     for b in range(n):
-        slot[b * n + b] = 0
-        degree[b] = 0
+        blocks.slot[b * n + b] = 0
+        blocks.degree[b] = 0
 
 
 @loops
-def couple_blocks(n: int, a: int, b: int, slot: Ints, degree: Ints, near: Ints) -> None:
+def couple_blocks(n: int, a: int, b: int, blocks: Blocks) -> None:
     """Two blocks are coupled; lists of neighbours begin at near[n n]."""
-    if slot[a * n + b] < 0:
-        slot[a * n + b] = 0
-        slot[b * n + a] = 0
-        near[(n + a) * n + degree[a]] = b
-        near[(n + b) * n + degree[b]] = a
-        degree[a] += 1
-        degree[b] += 1
+    if blocks.slot[a * n + b] < 0:
+        blocks.slot[a * n + b] = 0
+        blocks.slot[b * n + a] = 0
+        blocks.near[(n + a) * n + blocks.degree[a]] = b
+        blocks.near[(n + b) * n + blocks.degree[b]] = a
+        blocks.degree[a] += 1
+        blocks.degree[b] += 1
 
 
 @loops
-def order_blocks(n: int, slot: Ints, degree: Ints, order: Ints, first: Ints, near: Ints, left: Ints) -> int:
-    """The order of elimination and where blocks lie; returns how many there are.
-
-    slot     (n, n): not negative where blocks are coupled; becomes the number of the block, fill included
-    degree   (n): how many neighbours were ever listed;   left (n): scratch, how many are still there, -1 of blocks that are gone
-    order    (n): which is eliminated when
-    near     (2 n n): the neighbours that are still there then, from first[p] to first[p + 1]
-    """
+def order_blocks(n: int, blocks: Blocks) -> int:
+    """The order of elimination and where blocks lie; returns how many there are."""
     for b in range(n):
-        left[b] = degree[b]
+        blocks.gone[b] = blocks.degree[b]
     count = 0
-    first[0] = 0
+    blocks.first[0] = 0
     for p in range(n):
         best = -1
         for b in range(n):
-            if left[b] >= 0 and (best < 0 or left[b] < left[best]):
+            if blocks.gone[b] >= 0 and (best < 0 or blocks.gone[b] < blocks.gone[best]):
                 best = b
-        order[p] = best
-        left[best] = -1
-        end = first[p]
-        for k in range(degree[best]):
-            j = near[(n + best) * n + k]
-            if left[j] >= 0:
-                near[end] = j
+        blocks.order[p] = best
+        blocks.gone[best] = -1
+        end = blocks.first[p]
+        for k in range(blocks.degree[best]):
+            j = blocks.near[(n + best) * n + k]
+            if blocks.gone[j] >= 0:
+                blocks.near[end] = j
                 end += 1
-                left[j] -= 1
-        first[p + 1] = end
-        slot[best * n + best] = count
+                blocks.gone[j] -= 1
+        blocks.first[p + 1] = end
+        blocks.slot[best * n + best] = count
         count += 1
-        for a in range(first[p], end):
-            i = near[a]
-            for c in range(first[p], a):
-                if slot[i * n + near[c]] < 0:
-                    couple_blocks(n, i, near[c], slot, degree, near)
-                    left[i] += 1
-                    left[near[c]] += 1
-            slot[best * n + i] = count
-            slot[i * n + best] = count + 1
+        for a in range(blocks.first[p], end):
+            i = blocks.near[a]
+            for c in range(blocks.first[p], a):
+                if blocks.slot[i * n + blocks.near[c]] < 0:
+                    couple_blocks(n, i, blocks.near[c], blocks)
+                    blocks.gone[i] += 1
+                    blocks.gone[blocks.near[c]] += 1
+            blocks.slot[best * n + i] = count
+            blocks.slot[i * n + best] = count + 1
             count += 2
     return count
 
 
 @loops
-def begin_blocks(n: int, count: int, slot: Ints, H: Lane) -> None:
+def begin_blocks(n: int, count: int, blocks: Blocks) -> None:
     """H = 1."""
     for k in range(36 * count):
-        H[k] = 0.0
+        blocks.H[k] = 0.0
     for b in range(n):
         for k in range(SIZE):
-            H[36 * slot[b * n + b] + 7 * k] = 1.0
+            blocks.H[36 * blocks.slot[b * n + b] + 7 * k] = 1.0
 
 
 @loops
@@ -183,20 +199,21 @@ def subtract_product(A: Lane, B: Lane, C: Lane) -> None:
 
 
 @loops
-def factor_blocks(n: int, slot: Ints, order: Ints, first: Ints, near: Ints, pivots: Ints, H: Lane) -> None:
+def factor_blocks(n: int, blocks: Blocks) -> None:
     """The factors in place of H."""
     for p in range(n):
-        b = order[p]
-        d = 36 * slot[b * n + b]
-        invert_block(H[d:], pivots)
-        for a in range(first[p], first[p + 1]):
-            premultiply(H[d:], H[36 * slot[b * n + near[a]] :])
-        for a in range(first[p], first[p + 1]):
-            i = near[a]
-            left = 36 * slot[i * n + b]
-            for c in range(first[p], first[p + 1]):
-                j = near[c]
-                subtract_product(H[left:], H[36 * slot[b * n + j] :], H[36 * slot[i * n + j] :])
+        b = blocks.order[p]
+        d = 36 * blocks.slot[b * n + b]
+        invert_block(blocks.H[d:], blocks.pivots)
+        for a in range(blocks.first[p], blocks.first[p + 1]):
+            premultiply(blocks.H[d:], blocks.H[36 * blocks.slot[b * n + blocks.near[a]] :])
+        for a in range(blocks.first[p], blocks.first[p + 1]):
+            i = blocks.near[a]
+            left = 36 * blocks.slot[i * n + b]
+            for c in range(blocks.first[p], blocks.first[p + 1]):
+                j = blocks.near[c]
+                right = 36 * blocks.slot[b * n + j]
+                subtract_product(blocks.H[left:], blocks.H[right:], blocks.H[36 * blocks.slot[i * n + j] :])
 
 
 @loops
@@ -232,16 +249,16 @@ def multiply_in_place(A: Lane, x: Lane) -> None:
 
 
 @loops
-def solve_blocks(n: int, slot: Ints, order: Ints, first: Ints, near: Ints, H: Lane, w: Lane) -> None:
+def solve_blocks(n: int, blocks: Blocks, w: Lane) -> None:
     """w = H^-1 w in place."""
     for p in range(n):
-        b = order[p]
-        multiply_in_place(H[36 * slot[b * n + b] :], w[SIZE * b :])
-        for a in range(first[p], first[p + 1]):
-            i = near[a]
-            multiply_away(H[36 * slot[i * n + b] :], w[SIZE * b :], w[SIZE * i :])
+        b = blocks.order[p]
+        multiply_in_place(blocks.H[36 * blocks.slot[b * n + b] :], w[SIZE * b :])
+        for a in range(blocks.first[p], blocks.first[p + 1]):
+            i = blocks.near[a]
+            multiply_away(blocks.H[36 * blocks.slot[i * n + b] :], w[SIZE * b :], w[SIZE * i :])
     for k in range(n):
         p = n - 1 - k
-        b = order[p]
-        for a in range(first[p], first[p + 1]):
-            multiply_away(H[36 * slot[b * n + near[a]] :], w[SIZE * near[a] :], w[SIZE * b :])
+        b = blocks.order[p]
+        for a in range(blocks.first[p], blocks.first[p + 1]):
+            multiply_away(blocks.H[36 * blocks.slot[b * n + blocks.near[a]] :], w[SIZE * blocks.near[a] :], w[SIZE * b :])

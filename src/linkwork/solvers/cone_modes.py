@@ -11,9 +11,9 @@ So columns and rows of A are turned into d and e, some are left out, and some ad
 
 from __future__ import annotations
 
-from ..kernel.loops import Ints, Lane, any, loops, sqrt, where
+from ..kernel.loops import Arrays, Ints, Lane, any, loops, sqrt, where
 from ..kernel.products import put_scaled, turn_rows
-from .cone_rows import motions
+from .cone_rows import Rows, motions
 from .extremes import clipped, larger, smaller
 from .lu import factor_lu, solve_lu
 
@@ -25,34 +25,30 @@ TERMS = 3  # of a series, in the first proximal round
 TURN = 0.5  # rad: by so much friction turns at most while x goes along a contradiction
 
 
-@loops
-def choose_modes(
-    m: int,
-    kinds: Ints,
-    lo: Lane,
-    hi: Lane,
-    scale: Lane,
-    xs: Lane,
-    u: Lane,
-    eps: float,
-    keep: Lane,
-    turn: Lane,
-    more: Lane,
-    z: Lane,
-) -> None:
-    """The modes that y = x - u tells.
+class Modes(Arrays):
+    """The modes of rows.
 
-    keep   1 for unknowns: of a contact x_n, that across d, that along d (sticking alone); 0 for what is left out
-    turn   of tangents d, (0, 1) where it sticks; of normal rows mu if it slides, else 0; of rows at a bound that another row
-           sets, the signed coefficient
-    more   on the diagonal
-    z      x of rows that are left out: their bound
+    keep       1 for unknowns: of a contact x_n, that across d, that along d (sticking alone); 0 for what is left out
+    turn       of tangents d, (0, 1) where it sticks; of normal rows mu if it slides, else 0; of rows at a bound that another row
+               sets, the signed coefficient
+    more       on the diagonal
+    unknowns   the rows that are unknown in some lane; the three of a contact together
     """
+
+    keep: Lane
+    turn: Lane
+    more: Lane
+    unknowns: Ints
+
+
+@loops
+def choose_modes(m: int, rows: Rows, xs: Lane, u: Lane, eps: float, modes: Modes, z: Lane) -> None:
+    """The modes that y = x - u tells; z becomes x of rows that are left out, their bound."""
     for i in range(m):
-        kind = kinds[i]
-        good = scale[i] > 0.0
+        kind = rows.kinds[i]
+        good = rows.scale[i] > 0.0
         if kind == 1:
-            mu = hi[i + 1]
+            mu = rows.hi[i + 1]
             n = xs[i] - u[i]
             t1 = xs[i + 1] - u[i + 1]
             t2 = xs[i + 2] - u[i + 2]
@@ -60,63 +56,63 @@ def choose_modes(
             acts = good & (n > 0.0)
             slides = acts & (t > mu * n)
             k = sqrt(u[i + 1] * u[i + 1] + u[i + 2] * u[i + 2]) / where(mu * n > 0.0, mu * n, 1.0)
-            keep[i] = where(acts, 1.0, 0.0)
-            keep[i + 1] = keep[i]
-            keep[i + 2] = where(slides, 0.0, keep[i])
-            turn[i] = where(slides, mu, 0.0)
-            turn[i + 1] = where(slides, t1 / where(slides, t, 1.0), 0.0)
-            turn[i + 2] = where(slides, t2 / where(slides, t, 1.0), 1.0)
-            more[i] = where(acts, eps, 1.0)
-            more[i + 1] = where(slides, eps + where(mu * n * STIFFEST > t, k, STIFFEST), more[i])
-            more[i + 2] = where(slides, 1.0, more[i])
+            modes.keep[i] = where(acts, 1.0, 0.0)
+            modes.keep[i + 1] = modes.keep[i]
+            modes.keep[i + 2] = where(slides, 0.0, modes.keep[i])
+            modes.turn[i] = where(slides, mu, 0.0)
+            modes.turn[i + 1] = where(slides, t1 / where(slides, t, 1.0), 0.0)
+            modes.turn[i + 2] = where(slides, t2 / where(slides, t, 1.0), 1.0)
+            modes.more[i] = where(acts, eps, 1.0)
+            modes.more[i + 1] = where(slides, eps + where(mu * n * STIFFEST > t, k, STIFFEST), modes.more[i])
+            modes.more[i + 2] = where(slides, 1.0, modes.more[i])
             z[i] = 0.0
             z[i + 1] = 0.0
             z[i + 2] = 0.0
         elif kind <= 0:
             y = xs[i] - u[i]
-            low = lo[i]
-            high = hi[i]
+            low = rows.lo[i]
+            high = rows.hi[i]
             if kind < 0:
-                high = hi[i] * larger(xs[i + kind], 0.0)
+                high = rows.hi[i] * larger(xs[i + kind], 0.0)
                 low = -high
             free = good & (y >= low) & (y <= high)
-            keep[i] = where(free, 1.0, 0.0)
-            more[i] = where(free, eps, 1.0)
-            turn[i] = 0.0
+            modes.keep[i] = where(free, 1.0, 0.0)
+            modes.more[i] = where(free, eps, 1.0)
+            modes.turn[i] = 0.0
             z[i] = where(free | ~good, 0.0, clipped(y, low, high))
             if kind < 0:
-                turn[i] = where(free | ~good, 0.0, where(y > high, hi[i], -hi[i]))
+                modes.turn[i] = where(free | ~good, 0.0, where(y > high, rows.hi[i], -rows.hi[i]))
                 z[i] = 0.0
 
 
 @loops
-def list_unknowns(m: int, kinds: Ints, keep: Lane, order: Ints) -> int:
-    """The rows that are unknown in some lane; the three of a contact together. Returns how many."""
+def list_unknowns(m: int, rows: Rows, modes: Modes) -> int:
+    """The list of unknowns. Returns how many there are."""
     n = 0
     for i in range(m):
-        kind = kinds[i]
-        if (kind < 2 and any(keep[i] > 0.0)) or (kind > 1 and any(keep[i + 1 - kind] > 0.0)):
-            order[n] = i
+        kind = rows.kinds[i]
+        if (kind < 2 and any(modes.keep[i] > 0.0)) or (kind > 1 and any(modes.keep[i + 1 - kind] > 0.0)):
+            modes.unknowns[n] = i
             n += 1
     return n
 
 
 @loops
-def modal_matrix(n: int, m: int, kinds: Ints, A: Lane, keep: Lane, turn: Lane, more: Lane, order: Ints, T: Lane) -> None:
+def modal_matrix(n: int, m: int, rows: Rows, A: Lane, modes: Modes, T: Lane) -> None:
     """The system of the modes, T (n, n): columns and rows of A turned, left out, and added to."""
     for q in range(n):  # columns; of a contact that slides n + mu d, across d, along d
-        k = order[q]
-        kind = kinds[k]
-        if kind == 1 and any(keep[k + 2] < 1.0):
-            d1 = turn[k + 1]
-            d2 = turn[k + 2]
-            mu = turn[k]
-            normal = keep[k]
-            across = keep[k + 1]
-            sticks = keep[k + 2]
+        k = modes.unknowns[q]
+        kind = rows.kinds[k]
+        if kind == 1 and any(modes.keep[k + 2] < 1.0):
+            d1 = modes.turn[k + 1]
+            d2 = modes.turn[k + 2]
+            mu = modes.turn[k]
+            normal = modes.keep[k]
+            across = modes.keep[k + 1]
+            sticks = modes.keep[k + 2]
             for p in range(n):
                 t = p * n + q
-                a = order[p] * m + k
+                a = modes.unknowns[p] * m + k
                 along = d1 * A[a + 1] + d2 * A[a + 2]
                 T[t] = (A[a] + mu * along) * normal
                 T[t + 1] = (d2 * A[a + 1] - d1 * A[a + 2]) * across
@@ -124,127 +120,111 @@ def modal_matrix(n: int, m: int, kinds: Ints, A: Lane, keep: Lane, turn: Lane, m
         elif kind == 1:
             for p in range(n):
                 t = p * n + q
-                a = order[p] * m + k
+                a = modes.unknowns[p] * m + k
                 T[t] = A[a]
                 T[t + 1] = A[a + 1]
                 T[t + 2] = A[a + 2]
         elif kind < 1:
-            here = keep[k]
+            here = modes.keep[k]
             for p in range(n):
-                T[p * n + q] = A[order[p] * m + k] * here
+                T[p * n + q] = A[modes.unknowns[p] * m + k] * here
     for i in range(m):  # what follows a normal row at its bound
-        kind = kinds[i]
-        if kind < 0 and any(abs(turn[i]) > 0.0):
+        kind = rows.kinds[i]
+        if kind < 0 and any(abs(modes.turn[i]) > 0.0):
             for q in range(n):
-                if order[q] == i + kind:
+                if modes.unknowns[q] == i + kind:
                     for p in range(n):
-                        T[p * n + q] += turn[i] * A[order[p] * m + i] * keep[order[q]]
+                        T[p * n + q] += modes.turn[i] * A[modes.unknowns[p] * m + i] * modes.keep[modes.unknowns[q]]
     for p in range(n):  # rows
-        i = order[p]
-        kind = kinds[i]
-        if kind == 1 and any(keep[i + 2] < keep[i]):
-            turn_rows(n, turn[i + 1], turn[i + 2], T, (p + 1) * n, (p + 2) * n)
+        i = modes.unknowns[p]
+        kind = rows.kinds[i]
+        if kind == 1 and any(modes.keep[i + 2] < modes.keep[i]):
+            turn_rows(n, modes.turn[i + 1], modes.turn[i + 2], T, (p + 1) * n, (p + 2) * n)
     for p in range(n):
-        here = keep[order[p]]
+        here = modes.keep[modes.unknowns[p]]
         if any(here < 1.0):
             put_scaled(n, here, T, p * n, T, p * n)
     for p in range(n):
-        T[p * n + p] += more[order[p]]
+        T[p * n + p] += modes.more[modes.unknowns[p]]
 
 
 @loops
-def factor_modes(
-    m: int,
-    kinds: Ints,
-    A: Lane,
-    lo: Lane,
-    hi: Lane,
-    scale: Lane,
-    xs: Lane,
-    u: Lane,
-    eps: float,
-    keep: Lane,
-    turn: Lane,
-    more: Lane,
-    z: Lane,
-    order: Ints,
-    T: Lane,
-) -> int:
+def factor_modes(m: int, rows: Rows, A: Lane, xs: Lane, u: Lane, eps: float, modes: Modes, z: Lane, T: Lane) -> int:
     """The modes that x and u tell, and the factor of their system in T. Returns how many unknowns it has."""
-    choose_modes(m, kinds, lo, hi, scale, xs, u, eps, keep, turn, more, z)
-    n = list_unknowns(m, kinds, keep, order)
-    modal_matrix(n, m, kinds, A, keep, turn, more, order, T)
+    choose_modes(m, rows, xs, u, eps, modes, z)
+    n = list_unknowns(m, rows, modes)
+    modal_matrix(n, m, rows, A, modes, T)
     factor_lu(n, T)
     return n
 
 
 @loops
-def right_side(n: int, m: int, kinds: Ints, keep: Lane, turn: Lane, u: Lane, order: Ints, z: Lane) -> float:
+def right_side(n: int, m: int, rows: Rows, modes: Modes, u: Lane, z: Lane) -> float:
     """-u of the unknowns, turned as the rows of the matrix are; returns the largest."""
     most = 0.0 * u[0]
     for p in range(n):
-        i = order[p]
-        kind = kinds[i]
+        i = modes.unknowns[p]
+        kind = rows.kinds[i]
         if kind == 1:
-            z[p] = -u[i] * keep[i]
-            z[p + 1] = (turn[i + 1] * u[i + 2] - turn[i + 2] * u[i + 1]) * keep[i + 1]
-            z[p + 2] = -(turn[i + 1] * u[i + 1] + turn[i + 2] * u[i + 2]) * keep[i + 2]
+            z[p] = -u[i] * modes.keep[i]
+            z[p + 1] = (modes.turn[i + 1] * u[i + 2] - modes.turn[i + 2] * u[i + 1]) * modes.keep[i + 1]
+            z[p + 2] = -(modes.turn[i + 1] * u[i + 1] + modes.turn[i + 2] * u[i + 2]) * modes.keep[i + 2]
         elif kind < 1:
-            z[p] = -u[i] * keep[i]
+            z[p] = -u[i] * modes.keep[i]
         most = larger(most, abs(z[p]))
     return most
 
 
 @loops
-def move(n: int, m: int, kinds: Ints, keep: Lane, turn: Lane, order: Ints, z: Lane, x: Lane, go: float) -> None:
+def move(n: int, m: int, rows: Rows, modes: Modes, z: Lane, x: Lane, go: float) -> None:
     """Add what was found to x, in lanes that go; where a contact slides, d turns, and friction stays on the cone."""
     for p in range(n):
-        i = order[p]
-        kind = kinds[i]
+        i = modes.unknowns[p]
+        kind = rows.kinds[i]
         if kind == 1:
-            slides = keep[i + 2] < keep[i]
-            d1 = turn[i + 1]
-            d2 = turn[i + 2]
-            new = x[i] + z[p] * keep[i]
-            most = larger(turn[i] * new, 0.0)
+            slides = modes.keep[i + 2] < modes.keep[i]
+            d1 = modes.turn[i + 1]
+            d2 = modes.turn[i + 2]
+            new = x[i] + z[p] * modes.keep[i]
+            most = larger(modes.turn[i] * new, 0.0)
             f1 = d1 * most + d2 * z[p + 1]
             f2 = d2 * most - d1 * z[p + 1]
             f = sqrt(f1 * f1 + f2 * f2)
             turns = slides & (go > 0.0) & (most > 0.0)
-            turn[i + 1] = where(turns, f1 / where(turns, f, 1.0), d1)
-            turn[i + 2] = where(turns, f2 / where(turns, f, 1.0), d2)
-            t1 = where(slides, most * turn[i + 1], x[i + 1] + z[p + 1] * keep[i + 1])
-            t2 = where(slides, most * turn[i + 2], x[i + 2] + z[p + 2] * keep[i + 2])
+            modes.turn[i + 1] = where(turns, f1 / where(turns, f, 1.0), d1)
+            modes.turn[i + 2] = where(turns, f2 / where(turns, f, 1.0), d2)
+            t1 = where(slides, most * modes.turn[i + 1], x[i + 1] + z[p + 1] * modes.keep[i + 1])
+            t2 = where(slides, most * modes.turn[i + 2], x[i + 2] + z[p + 2] * modes.keep[i + 2])
             x[i] = where(go > 0.0, new, x[i])
             x[i + 1] = where(go > 0.0, t1, x[i + 1])
             x[i + 2] = where(go > 0.0, t2, x[i + 2])
         elif kind < 1:
-            x[i] = where(go > 0.0, x[i] + z[p] * keep[i], x[i])
+            x[i] = where(go > 0.0, x[i] + z[p] * modes.keep[i], x[i])
     for i in range(m):
-        kind = kinds[i]
+        kind = rows.kinds[i]
         if kind < 0:
-            bound = (go > 0.0) & (abs(turn[i]) > 0.0)
-            x[i] = where(bound, turn[i] * larger(x[i + kind], 0.0), x[i])
+            bound = (go > 0.0) & (abs(modes.turn[i]) > 0.0)
+            x[i] = where(bound, modes.turn[i] * larger(x[i + kind], 0.0), x[i])
 
 
 @loops
-def start_modes(m: int, kinds: Ints, keep: Lane, turn: Lane, xs: Lane, z: Lane, xn: Lane, part: float, go: float) -> None:
+def start_modes(m: int, rows: Rows, modes: Modes, xs: Lane, z: Lane, xn: Lane, part: float, go: float) -> None:
     """Where the unknowns of given modes begin: at a part of xs, friction on its cone; what is left out as z says."""
     for i in range(m):
-        kind = kinds[i]
+        kind = rows.kinds[i]
         if kind == 1:
-            slides = keep[i + 2] < keep[i]
-            new = part * xs[i] * keep[i]
-            most = larger(turn[i] * new, 0.0)
-            t1 = where(slides, most * turn[i + 1], part * xs[i + 1] * keep[i + 1])
-            t2 = where(slides, most * turn[i + 2], part * xs[i + 2] * keep[i + 2])
+            slides = modes.keep[i + 2] < modes.keep[i]
+            new = part * xs[i] * modes.keep[i]
+            most = larger(modes.turn[i] * new, 0.0)
+            t1 = where(slides, most * modes.turn[i + 1], part * xs[i + 1] * modes.keep[i + 1])
+            t2 = where(slides, most * modes.turn[i + 2], part * xs[i + 2] * modes.keep[i + 2])
             xn[i] = where(go > 0.0, new, xn[i])
             xn[i + 1] = where(go > 0.0, t1, xn[i + 1])
             xn[i + 2] = where(go > 0.0, t2, xn[i + 2])
         elif kind < 1:
-            new = where(keep[i] > 0.0, part * xs[i], z[i])
+            new = where(modes.keep[i] > 0.0, part * xs[i], z[i])
             if kind < 0:
-                new = where(keep[i] > 0.0, new, turn[i] * larger(part * xs[i + kind], 0.0))
+                new = where(modes.keep[i] > 0.0, new, modes.turn[i] * larger(part * xs[i + kind], 0.0))
             xn[i] = where(go > 0.0, new, xn[i])
 
 
@@ -261,15 +241,12 @@ def redundant(n: int, T: Lane) -> float:
 def approach(
     n: int,
     m: int,
-    kinds: Ints,
+    rows: Rows,
     A: Lane,
-    bs: Lane,
-    keep: Lane,
-    turn: Lane,
+    modes: Modes,
     xn: Lane,
     un: Lane,
     z: Lane,
-    order: Ints,
     T: Lane,
     enough: float,
     rounds: int,
@@ -296,11 +273,11 @@ def approach(
     begun = 0.0 * go
     for i in range(m):
         begun = larger(begun, abs(xn[i]))
-        un[i] = bs[i]
+        un[i] = rows.bs[i]
     if any(begun > 0.0):
-        motions(m, A, bs, xn, un)
+        motions(m, A, rows.bs, xn, un)
     for _ in range(rounds):
-        size = right_side(n, m, kinds, keep, turn, un, order, z)
+        size = right_side(n, m, rows, modes, un, z)
         still = where((size < slow * last) & (size > enough), still, 0.0)
         if not any(still > 0.0):
             break
@@ -321,9 +298,9 @@ def approach(
             for p in range(n):
                 z[p] = un[p]
         terms = 1
-        move(n, m, kinds, keep, turn, order, z, xn, still)
-        motions(m, A, bs, xn, un)
-    size = right_side(n, m, kinds, keep, turn, un, order, z)
+        move(n, m, rows, modes, z, xn, still)
+        motions(m, A, rows.bs, xn, un)
+    size = right_side(n, m, rows, modes, un, z)
     return where(size > STANDS * last, size, 0.0)
 
 
@@ -352,80 +329,65 @@ def leaves_bounds(x: float, d: float, low: float, high: float) -> float:
 
 
 @loops
-def part_inside(m: int, kinds: Ints, lo: Lane, hi: Lane, keep: Lane, xs: Lane, xn: Lane) -> float:
+def part_inside(m: int, rows: Rows, modes: Modes, xs: Lane, xn: Lane) -> float:
     """The part of the way from xs to xn that unknowns stay within their cones and bounds; more than 1 if they do all the way."""
     way = HUGE + 0.0 * xs[0]
     for i in range(m):
-        kind = kinds[i]
+        kind = rows.kinds[i]
         if kind == 1:
             n = xn[i] - xs[i]
             t1 = xn[i + 1] - xs[i + 1]
             t2 = xn[i + 2] - xs[i + 2]
-            leaves = leaves_cone(xs[i], xs[i + 1], xs[i + 2], n, t1, t2, hi[i + 1])
-            sticks = (keep[i + 2] > 0.0) & (leaves < way)
+            leaves = leaves_cone(xs[i], xs[i + 1], xs[i + 2], n, t1, t2, rows.hi[i + 1])
+            sticks = (modes.keep[i + 2] > 0.0) & (leaves < way)
             way = where(sticks, leaves, way)
             opens = leaves_bounds(xs[i], n, 0.0 * way, HUGE + 0.0 * way)
-            way = where((keep[i] > 0.0) & (opens < way), opens, way)
+            way = where((modes.keep[i] > 0.0) & (opens < way), opens, way)
         elif kind == 0:
-            leaves = leaves_bounds(xs[i], xn[i] - xs[i], lo[i], hi[i])
-            way = where((keep[i] > 0.0) & (leaves < way), leaves, way)
+            leaves = leaves_bounds(xs[i], xn[i] - xs[i], rows.lo[i], rows.hi[i])
+            way = where((modes.keep[i] > 0.0) & (leaves < way), leaves, way)
     return way
 
 
 @loops
-def walk(
-    n: int,
-    m: int,
-    kinds: Ints,
-    lo: Lane,
-    hi: Lane,
-    keep: Lane,
-    turn: Lane,
-    x: Lane,
-    u: Lane,
-    z: Lane,
-    order: Ints,
-    T: Lane,
-    eps: float,
-    go: float,
-) -> float:
+def walk(n: int, m: int, rows: Rows, modes: Modes, x: Lane, u: Lane, z: Lane, T: Lane, eps: float, go: float) -> float:
     """Where modes contradict one another, x goes along what no x of theirs can mend, until the first row meets its bound.
 
     z = (eps T^-1)^2 (-u) is the part of the residual that the rows do not answer: along it u stays, and the work of u falls. The
     row at its bound has another mode, which y = x - u tells. Returns 1 where there is such a row, in lanes that go; else 0, and
     x stays: it could go on for ever.
     """
-    right_side(n, m, kinds, keep, turn, u, order, z)
+    right_side(n, m, rows, modes, u, z)
     solve_lu(n, T, z)
     for p in range(n):
         z[p] = z[p] * eps
     solve_lu(n, T, z)
     way = HUGE + 0.0 * go
     for p in range(n):
-        i = order[p]
-        kind = kinds[i]
+        i = modes.unknowns[p]
+        kind = rows.kinds[i]
         d = eps * z[p]
         if kind == 1:
-            acts = keep[i] > 0.0
-            slides = keep[i + 2] < keep[i]
+            acts = modes.keep[i] > 0.0
+            slides = modes.keep[i + 2] < modes.keep[i]
             d1 = eps * z[p + 1]
-            leaves = leaves_cone(x[i], x[i + 1], x[i + 2], d, d1, eps * z[p + 2], hi[i + 1])
+            leaves = leaves_cone(x[i], x[i + 1], x[i + 2], d, d1, eps * z[p + 2], rows.hi[i + 1])
             way = where(acts & ~slides & (leaves < way), leaves, way)
             leaves = leaves_bounds(x[i], d, 0.0 * way, HUGE + 0.0 * way)
             way = where(acts & (leaves < way), leaves, way)
-            turns = TURN * turn[i] * x[i] / where(slides & (abs(d1) > 0.0), abs(d1), 1.0)
+            turns = TURN * modes.turn[i] * x[i] / where(slides & (abs(d1) > 0.0), abs(d1), 1.0)
             way = where(slides & (abs(d1) > 0.0) & (turns < way), turns, way)
         elif kind < 1:
-            high = hi[i]
-            low = lo[i]
+            high = rows.hi[i]
+            low = rows.lo[i]
             if kind < 0:
-                high = hi[i] * larger(x[i + kind], 0.0)
+                high = rows.hi[i] * larger(x[i + kind], 0.0)
                 low = -high
             leaves = leaves_bounds(x[i], d, low, high)
-            way = where((keep[i] > 0.0) & (leaves < way), leaves, way)
+            way = where((modes.keep[i] > 0.0) & (leaves < way), leaves, way)
     ends = (go > 0.0) & (way < HUGE)
     share = where(ends, way * eps, 0.0)
     for p in range(n):
         z[p] = z[p] * share
-    move(n, m, kinds, keep, turn, order, z, x, where(ends, 1.0, 0.0))
+    move(n, m, rows, modes, z, x, where(ends, 1.0, 0.0))
     return where(ends, 1.0, 0.0)

@@ -16,8 +16,9 @@ stands [Fukushima, Luo, Tseng 2001]. Rows with bounds are smoothed alike.
 
 from __future__ import annotations
 
-from ..kernel.loops import Ints, Lane, Strided, any, loops, sqrt, where
-from .cone_rows import motions, natural_map
+from ..kernel.loops import Lane, Strided, any, loops, sqrt, where
+from .cone_modes import Modes
+from .cone_rows import Rows, motions, natural_map
 from .extremes import larger
 from .lu import factor_lu, solve_lu
 
@@ -46,27 +47,25 @@ def plus_slope(l: float, tau: float) -> float:
 
 
 @loops
-def start_path(m: int, kinds: Ints, hi: Lane, x: Lane, u: Lane, y: Lane) -> None:
+def start_path(m: int, rows: Rows, x: Lane, u: Lane, y: Lane) -> None:
     """y = p - d of a point."""
     for i in range(m):
-        kind = kinds[i]
+        kind = rows.kinds[i]
         if kind == 1:
-            mu = larger(hi[i + 1], LEAST_FRICTION)
+            mu = larger(rows.hi[i + 1], LEAST_FRICTION)
             y[i] = mu * x[i] - u[i] / mu - sqrt(u[i + 1] * u[i + 1] + u[i + 2] * u[i + 2])
         else:
             y[i] = x[i] - u[i]
 
 
 @loops
-def path_residual(
-    m: int, kinds: Ints, A: Lane, bs: Lane, lo: Lane, hi: Lane, scale: Lane, y: Lane, tau: float, x: Lane, u: Lane, f: Lane
-) -> float:
+def path_residual(m: int, rows: Rows, A: Lane, y: Lane, tau: float, x: Lane, u: Lane, f: Lane) -> float:
     """x of y and u = A x + b; f = A p + b + |d_t| e_0 - d, and its length."""
     for i in range(m):
-        kind = kinds[i]
-        good = scale[i] > 0.0
+        kind = rows.kinds[i]
+        good = rows.scale[i] > 0.0
         if kind == 1:
-            mu = larger(hi[i + 1], LEAST_FRICTION)
+            mu = larger(rows.hi[i + 1], LEAST_FRICTION)
             h = sqrt(y[i + 1] * y[i + 1] + y[i + 2] * y[i + 2])
             l1 = y[i] - h
             l2 = y[i] + h
@@ -80,10 +79,10 @@ def path_residual(
             f[i + 1] = d / both * y[i + 1]
             f[i + 2] = d / both * y[i + 2]
         elif kind <= 0:
-            low = lo[i]
-            high = hi[i]
+            low = rows.lo[i]
+            high = rows.hi[i]
             if kind < 0:
-                high = hi[i] * x[i + kind]
+                high = rows.hi[i] * x[i + kind]
                 low = -high
             above = low > -UNBOUNDED
             below = high < UNBOUNDED
@@ -93,38 +92,26 @@ def path_residual(
             at_high = where(below, plus(y[i] - b, tau), 0.0)
             x[i] = where(good, y[i] + at_low - at_high, 0.0)
             f[i] = at_high - at_low
-    motions(m, A, bs, x, u)
+    motions(m, A, rows.bs, x, u)
     square = 0.0 * tau
     for i in range(m):
         mu = 1.0 + 0.0 * tau
-        if kinds[i] == 1:
-            mu = larger(hi[i + 1], LEAST_FRICTION)
-        f[i] = where(scale[i] > 0.0, u[i] / mu + f[i], 0.0)
+        if rows.kinds[i] == 1:
+            mu = larger(rows.hi[i + 1], LEAST_FRICTION)
+        f[i] = where(rows.scale[i] > 0.0, u[i] / mu + f[i], 0.0)
         square += f[i] * f[i]
     return sqrt(square)
 
 
 @loops
-def path_slopes(
-    m: int,
-    kinds: Ints,
-    lo: Lane,
-    hi: Lane,
-    scale: Lane,
-    y: Lane,
-    tau: float,
-    x: Lane,
-    keep: Lane,
-    turn: Lane,
-    more: Lane,
-) -> None:
+def path_slopes(m: int, rows: Rows, y: Lane, tau: float, x: Lane, modes: Modes) -> None:
     """dp/dy. Of a cone  c, e, a  in keep and the direction of y_t in turn:  [[c, e t'], [e t, a 1 + (c - a) t t']].
 
     Of a row with bounds its slope in keep; if another sets them, its slope with x of that one in more.
     """
     for i in range(m):
-        kind = kinds[i]
-        good = scale[i] > 0.0
+        kind = rows.kinds[i]
+        good = rows.scale[i] > 0.0
         if kind == 1:
             h = sqrt(y[i + 1] * y[i + 1] + y[i + 2] * y[i + 2])
             l1 = y[i] - h
@@ -132,46 +119,46 @@ def path_slopes(
             both = larger(sqrt(l1 * l1 + 4.0 * tau * tau) + sqrt(l2 * l2 + 4.0 * tau * tau), TINY)
             first = plus_slope(l1, tau)
             second = plus_slope(l2, tau)
-            keep[i] = where(good, 0.5 * (first + second), 0.0)
-            keep[i + 1] = where(good, 0.5 * (second - first), 0.0)
-            keep[i + 2] = where(good, (plus(l1, tau) + plus(l2, tau)) / both, 0.0)
-            turn[i + 1] = where(h > 0.0, y[i + 1] / larger(h, TINY), 1.0)
-            turn[i + 2] = where(h > 0.0, y[i + 2] / larger(h, TINY), 0.0)
+            modes.keep[i] = where(good, 0.5 * (first + second), 0.0)
+            modes.keep[i + 1] = where(good, 0.5 * (second - first), 0.0)
+            modes.keep[i + 2] = where(good, (plus(l1, tau) + plus(l2, tau)) / both, 0.0)
+            modes.turn[i + 1] = where(h > 0.0, y[i + 1] / larger(h, TINY), 1.0)
+            modes.turn[i + 2] = where(h > 0.0, y[i + 2] / larger(h, TINY), 0.0)
         elif kind <= 0:
-            low = lo[i]
-            high = hi[i]
+            low = rows.lo[i]
+            high = rows.hi[i]
             if kind < 0:
-                high = hi[i] * x[i + kind]
+                high = rows.hi[i] * x[i + kind]
                 low = -high
             above = low > -UNBOUNDED
             below = high < UNBOUNDED
             at_low = where(above, plus_slope(where(above, low, 0.0) - y[i], tau), 0.0)
             at_high = where(below, plus_slope(y[i] - where(below, high, 0.0), tau), 0.0)
-            keep[i] = where(good, 1.0 - at_low - at_high, 0.0)
-            more[i] = where(good, at_high - at_low, 0.0)
+            modes.keep[i] = where(good, 1.0 - at_low - at_high, 0.0)
+            modes.more[i] = where(good, at_high - at_low, 0.0)
 
 
 @loops
-def path_matrix(m: int, kinds: Ints, A: Lane, hi: Lane, keep: Lane, turn: Lane, more: Lane, T: Lane) -> None:
+def path_matrix(m: int, rows: Rows, A: Lane, modes: Modes, T: Lane) -> None:
     """df/dy = A dp + (1 + e_0 t') (1 - dp), with p and d in place of x and u."""
     for i in range(m):
         for k in range(m):
             T[i * m + k] = A[i * m + k]
     for k in range(m):  # what follows a row that bounds it
-        kind = kinds[k]
+        kind = rows.kinds[k]
         if kind < 0:
             for i in range(m):
-                T[i * m + k + kind] += A[i * m + k] * (more[k] * hi[k])
-            T[k * m + k + kind] -= more[k] * hi[k]
+                T[i * m + k + kind] += A[i * m + k] * (modes.more[k] * rows.hi[k])
+            T[k * m + k + kind] -= modes.more[k] * rows.hi[k]
     for k in range(m):
-        kind = kinds[k]
+        kind = rows.kinds[k]
         if kind == 1:
-            mu = larger(hi[k + 1], LEAST_FRICTION)
-            c = keep[k]
-            e = keep[k + 1]
-            a = keep[k + 2]
-            t1 = turn[k + 1]
-            t2 = turn[k + 2]
+            mu = larger(rows.hi[k + 1], LEAST_FRICTION)
+            c = modes.keep[k]
+            e = modes.keep[k + 1]
+            a = modes.keep[k + 2]
+            t1 = modes.turn[k + 1]
+            t2 = modes.turn[k + 2]
             less = 1.0 / mu
             for i in range(m):
                 r = i * m + k
@@ -183,20 +170,20 @@ def path_matrix(m: int, kinds: Ints, A: Lane, hi: Lane, keep: Lane, turn: Lane, 
                 T[r + 2] = a * T[r + 2] + side * t2
         elif kind <= 0:
             for i in range(m):
-                T[i * m + k] = T[i * m + k] * keep[k]
+                T[i * m + k] = T[i * m + k] * modes.keep[k]
     for i in range(m):
-        kind = kinds[i]
+        kind = rows.kinds[i]
         r = i * m
         if kind == 1:
-            mu = larger(hi[i + 1], LEAST_FRICTION)
+            mu = larger(rows.hi[i + 1], LEAST_FRICTION)
             less = 1.0 / mu
             for k in range(m):
                 T[r + k] = T[r + k] * less
-            c = keep[i]
-            e = keep[i + 1]
-            a = keep[i + 2]
-            t1 = turn[i + 1]
-            t2 = turn[i + 2]
+            c = modes.keep[i]
+            e = modes.keep[i + 1]
+            a = modes.keep[i + 2]
+            t1 = modes.turn[i + 1]
+            t2 = modes.turn[i + 2]
             T[r + i] += 1.0 - c - e
             T[r + i + 1] += (1.0 - c - e) * t1
             T[r + i + 2] += (1.0 - c - e) * t2
@@ -207,19 +194,16 @@ def path_matrix(m: int, kinds: Ints, A: Lane, hi: Lane, keep: Lane, turn: Lane, 
             T[r + 2 * m + i + 1] -= (c - a) * t1 * t2
             T[r + 2 * m + i + 2] += 1.0 - a - (c - a) * t2 * t2
         elif kind <= 0:
-            T[r + i] += 1.0 - keep[i]
+            T[r + i] += 1.0 - modes.keep[i]
         T[r + i] += PIVOT
 
 
 @loops
 def follow_path(
     m: int,
-    kinds: Ints,
+    rows: Rows,
+    modes: Modes,
     A: Lane,
-    bs: Lane,
-    lo: Lane,
-    hi: Lane,
-    scale: Lane,
     best: Lane,
     y: Lane,
     step: Lane,
@@ -228,9 +212,6 @@ def follow_path(
     u: Lane,
     f: Lane,
     z: Lane,
-    keep: Lane,
-    turn: Lane,
-    more: Lane,
     T: Lane,
     rounds: Strided,
     given: float,
@@ -245,23 +226,23 @@ def follow_path(
     least    the natural map at the start; `enough` ends the search
     last     tau at the end, of `given`
     """
-    motions(m, A, bs, best, u)
-    start_path(m, kinds, hi, best, u, y)
+    motions(m, A, rows.bs, best, u)
+    start_path(m, rows, best, u, y)
     tau = FIRST * given
-    off = path_residual(m, kinds, A, bs, lo, hi, scale, y, tau, x, u, f)
+    off = path_residual(m, rows, A, y, tau, x, u, f)
     for _ in range(LONGEST):
         if not any(go > 0.0):
             break
-        new = natural_map(m, kinds, lo, hi, scale, x, u, x, u, 0.0 * go, z)
+        new = natural_map(m, rows, x, u, x, u, 0.0 * go, z)
         better = (go > 0.0) & (new < least)
         for i in range(m):
             best[i] = where(better, x[i], best[i])
         least = where(better, new, least)
         go = where((least <= enough) | ((tau <= last * given) & (off <= NEAR * tau)), 0.0, go)
         tau = where(off <= NEAR * tau, larger(SHRINK * tau, last * given), tau)
-        off = path_residual(m, kinds, A, bs, lo, hi, scale, y, tau, x, u, f)
-        path_slopes(m, kinds, lo, hi, scale, y, tau, x, keep, turn, more)
-        path_matrix(m, kinds, A, hi, keep, turn, more, T)
+        off = path_residual(m, rows, A, y, tau, x, u, f)
+        path_slopes(m, rows, y, tau, x, modes)
+        path_matrix(m, rows, A, modes, T)
         factor_lu(m, T)
         rounds[0] += go
         for i in range(m):
@@ -274,10 +255,10 @@ def follow_path(
                 break
             for i in range(m):
                 trial[i] = y[i] + share * step[i]
-            length = path_residual(m, kinds, A, bs, lo, hi, scale, trial, tau, x, u, f)
+            length = path_residual(m, rows, A, trial, tau, x, u, f)
             sought = where(length < (1.0 - 0.1 * share) * off, 0.0, sought)
             share = where(sought > 0.0, 0.5 * share, share)
         for i in range(m):
             y[i] = where(go > 0.0, y[i] + share * step[i], y[i])
-        off = path_residual(m, kinds, A, bs, lo, hi, scale, y, tau, x, u, f)
+        off = path_residual(m, rows, A, y, tau, x, u, f)
     return least

@@ -6,7 +6,7 @@ Rows are scaled to a unit diagonal, the three of a Coulomb cone alike, so that i
 
 from __future__ import annotations
 
-from ..kernel.loops import Ints, Lane, Strided, loops, sqrt, where
+from ..kernel.loops import Arrays, Ints, Lane, Strided, loops, sqrt, where
 from ..kernel.row_sums import motions
 from .contact_block import solve_contact
 from .extremes import clipped, larger, smaller
@@ -15,6 +15,16 @@ BLOCK = 1e-10  # relative weight of the last solution in the solve of one contac
 EMPTY = 1e-14  # of the largest diagonal: rows that answer less drop out
 HUGE = 1e300
 LARGEST = 1e4  # of b: larger x do not count among the largest terms, as they may grow without bound in a jam
+
+
+class Rows(Arrays):
+    """Scaled rows: what they are, bounds, scale and b; coefficients of cones and of rows that others bound are in `hi`."""
+
+    kinds: Ints
+    lo: Lane
+    hi: Lane
+    scale: Lane
+    bs: Lane
 
 
 @loops
@@ -49,32 +59,32 @@ def find_scale(m: int, kinds: Ints, on: Lane, A: Lane, scale: Lane) -> None:
 
 
 @loops
-def scale_cones(m: int, kinds: Ints, bs: Lane, lo: Lane, hi: Lane, mu: Lane, xs: Lane, scale: Lane) -> None:
+def scale_cones(m: int, rows: Rows, mu: Lane, xs: Lane) -> None:
     """b, bounds, coefficients and x of slots in scaled rows, in place; the coefficient of rows that another bounds is in `hi`."""
     for i in range(m):
-        good = scale[i] > 0.0
-        unit = 1.0 / where(good, scale[i], 1.0)
-        bs[i] = where(good, bs[i] * scale[i], 0.0)
+        good = rows.scale[i] > 0.0
+        unit = 1.0 / where(good, rows.scale[i], 1.0)
+        rows.bs[i] = where(good, rows.bs[i] * rows.scale[i], 0.0)
         xs[i] = where(good, xs[i] * unit, 0.0)
-        if kinds[i] == 0:
-            lo[i] = where(good, lo[i] * unit, 0.0)
-            hi[i] = where(good, hi[i] * unit, 0.0)
+        if rows.kinds[i] == 0:
+            rows.lo[i] = where(good, rows.lo[i] * unit, 0.0)
+            rows.hi[i] = where(good, rows.hi[i] * unit, 0.0)
         else:
             normal = i
-            if kinds[i] < 0:
-                normal = i + kinds[i]
-            lo[i] = -HUGE
-            hi[i] = where(good, mu[i] * (scale[normal] * unit), 0.0)
+            if rows.kinds[i] < 0:
+                normal = i + rows.kinds[i]
+            rows.lo[i] = -HUGE
+            rows.hi[i] = where(good, mu[i] * (rows.scale[normal] * unit), 0.0)
 
 
 @loops
-def project_cones(m: int, kinds: Ints, lo: Lane, hi: Lane, scale: Lane, z: Lane) -> None:
+def project_cones(m: int, rows: Rows, z: Lane) -> None:
     """z becomes the nearest point of the cones; rows bounded by another are projected after it."""
     for i in range(m):
-        kind = kinds[i]
-        good = scale[i] > 0.0
+        kind = rows.kinds[i]
+        good = rows.scale[i] > 0.0
         if kind == 1:
-            mu = hi[i + 1]
+            mu = rows.hi[i + 1]
             t = sqrt(z[i + 1] * z[i + 1] + z[i + 2] * z[i + 2])
             inside = (t <= mu * z[i]) & (z[i] >= 0.0)
             along = larger((z[i] + mu * t) / (1.0 + mu * mu), 0.0)
@@ -83,18 +93,16 @@ def project_cones(m: int, kinds: Ints, lo: Lane, hi: Lane, scale: Lane, z: Lane)
             z[i + 1] = part * z[i + 1]
             z[i + 2] = part * z[i + 2]
         elif kind <= 0:
-            low = lo[i]
-            high = hi[i]
+            low = rows.lo[i]
+            high = rows.hi[i]
             if kind < 0:
-                high = hi[i] * larger(z[i + kind], 0.0)
+                high = rows.hi[i] * larger(z[i + kind], 0.0)
                 low = -high
             z[i] = where(good, clipped(z[i], low, high), 0.0)
 
 
 @loops
-def natural_map(
-    m: int, kinds: Ints, lo: Lane, hi: Lane, scale: Lane, xs: Lane, u: Lane, xn: Lane, un: Lane, share: float, z: Lane
-) -> float:
+def natural_map(m: int, rows: Rows, xs: Lane, u: Lane, xn: Lane, un: Lane, share: float, z: Lane) -> float:
     """z = x - P(x - u - s) in scaled rows, and its length: P projects on the cones, s is the shift mu |u_t| of normal rows.
 
     x and u are those between xs, u and xn, un at a share of the way.
@@ -102,11 +110,11 @@ def natural_map(
     for i in range(m):
         z[i] = xs[i] + share * (xn[i] - xs[i]) - (u[i] + share * (un[i] - u[i]))
     for i in range(m):
-        if kinds[i] == 1:
+        if rows.kinds[i] == 1:
             u1 = u[i + 1] + share * (un[i + 1] - u[i + 1])
             u2 = u[i + 2] + share * (un[i + 2] - u[i + 2])
-            z[i] -= hi[i + 1] * sqrt(u1 * u1 + u2 * u2)
-    project_cones(m, kinds, lo, hi, scale, z)
+            z[i] -= rows.hi[i + 1] * sqrt(u1 * u1 + u2 * u2)
+    project_cones(m, rows, z)
     square = 0.0 * share
     for i in range(m):
         z[i] = xs[i] + share * (xn[i] - xs[i]) - z[i]
@@ -115,18 +123,16 @@ def natural_map(
 
 
 @loops
-def sweep_cones(
-    m: int, kinds: Ints, A: Lane, bs: Lane, lo: Lane, hi: Lane, scale: Lane, xs: Lane, sweeps: int, close: float, go: float
-) -> None:
+def sweep_cones(m: int, rows: Rows, A: Lane, xs: Lane, sweeps: int, close: float, go: float) -> None:
     """Block Gauss-Seidel in lanes that go: every contact, every row, given the others."""
     for _ in range(sweeps):
         for i in range(m):
-            kind = kinds[i]
-            live = where(scale[i] > 0.0, go, 0.0)
+            kind = rows.kinds[i]
+            live = where(rows.scale[i] > 0.0, go, 0.0)
             if kind == 1:
-                c0 = bs[i]
-                c1 = bs[i + 1]
-                c2 = bs[i + 2]
+                c0 = rows.bs[i]
+                c1 = rows.bs[i + 1]
+                c2 = rows.bs[i + 2]
                 for k in range(i):
                     c0 += A[i * m + k] * xs[k]
                     c1 += A[i * m + m + k] * xs[k]
@@ -138,27 +144,25 @@ def sweep_cones(
                 c0 -= BLOCK * xs[i]
                 c1 -= BLOCK * xs[i + 1]
                 c2 -= BLOCK * xs[i + 2]
-                solve_contact(m, i, A, hi[i + 1], c0, c1, c2, BLOCK, close, xs, live)
+                solve_contact(m, i, A, rows.hi[i + 1], c0, c1, c2, BLOCK, close, xs, live)
             elif kind <= 0:
-                u = bs[i]
+                u = rows.bs[i]
                 for k in range(m):
                     u += A[i * m + k] * xs[k]
-                low = lo[i]
-                high = hi[i]
+                low = rows.lo[i]
+                high = rows.hi[i]
                 if kind < 0:
-                    high = hi[i] * larger(xs[i + kind], 0.0)
+                    high = rows.hi[i] * larger(xs[i + kind], 0.0)
                     low = -high
                 xs[i] = where(live > 0.0, clipped(xs[i] - u, low, high), xs[i])
 
 
 @loops
-def what_is_left(
-    m: int, kinds: Ints, A: Lane, bs: Lane, lo: Lane, hi: Lane, scale: Lane, xs: Lane, u: Lane, z: Lane, left: Strided
-) -> None:
+def what_is_left(m: int, rows: Rows, A: Lane, xs: Lane, u: Lane, z: Lane, left: Strided) -> None:
     """The largest entry of the natural map in the units of u; x becomes that of unscaled rows."""
-    motions(m, A, bs, xs, u)
-    natural_map(m, kinds, lo, hi, scale, xs, u, xs, u, 0.0 * A[0], z)
-    tell_left(m, scale, xs, z, left)
+    motions(m, A, rows.bs, xs, u)
+    natural_map(m, rows, xs, u, xs, u, 0.0 * A[0], z)
+    tell_left(m, rows.scale, xs, z, left)
 
 
 @loops

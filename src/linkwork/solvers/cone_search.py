@@ -25,10 +25,10 @@ is left is small; `coulomb.solve` does not. Lanes that are done stay as they are
 from __future__ import annotations
 
 from ..kernel.lane_by_lane import lanes_at_once
-from ..kernel.loops import Ints, Lane, Strided, all, any, loops, sqrt, where
-from .cone_modes import approach, factor_modes, part_inside, redundant, start_modes, walk
+from ..kernel.loops import Arrays, Lane, Strided, all, any, loops, sqrt, where
+from .cone_modes import Modes, approach, factor_modes, part_inside, redundant, start_modes, walk
 from .cone_path import follow_path
-from .cone_rows import largest_terms, motions, natural_map, project_cones, sweep_cones
+from .cone_rows import Rows, largest_terms, motions, natural_map, project_cones, sweep_cones
 from .extremes import larger, smaller
 from .lu import factor_lu, solve_lu
 
@@ -63,26 +63,27 @@ STILL = 1e-3  # relative: such a change is none
 SMALL = 1e-15  # of the largest terms: what proximal rounds are to reach
 
 
+class Search(Arrays):
+    """Where a search is, a number per row: x, to which modes it leads, and their motions; the x with the least natural map, z.
+
+    inside, force   of alternating directions, and scratch
+    """
+
+    xs: Lane
+    u: Lane
+    xn: Lane
+    un: Lane
+    best: Lane
+    inside: Lane
+    force: Lane
+    z: Lane
+
+
 @loops
-def alternate(
-    m: int,
-    kinds: Ints,
-    A: Lane,
-    bs: Lane,
-    lo: Lane,
-    hi: Lane,
-    scale: Lane,
-    inside: Lane,
-    force: Lane,
-    xn: Lane,
-    z: Lane,
-    T: Lane,
-    rounds: int,
-    go: float,
-) -> None:
+def alternate(m: int, rows: Rows, A: Lane, s: Search, T: Lane, rounds: int, go: float) -> None:
     """Go on with alternating directions (`admm`), in lanes that go: slow, but they move where Gauss-Seidel and Newton do not.
 
-    xn sees the matrix, `inside` stays in the cones, `force` is between them and becomes u + s.
+    `xn` sees the matrix, `inside` stays in the cones, `force` is between them and becomes u + s.
     """
     for i in range(m):
         for k in range(m):
@@ -91,72 +92,36 @@ def alternate(
     factor_lu(m, T)
     for _ in range(rounds):
         for i in range(m):
-            xn[i] = RHO * inside[i] + force[i] - bs[i]
+            s.xn[i] = RHO * s.inside[i] + s.force[i] - rows.bs[i]
         for i in range(m):
-            if kinds[i] == 1:
-                xn[i] -= hi[i + 1] * sqrt(force[i + 1] * force[i + 1] + force[i + 2] * force[i + 2])
-        solve_lu(m, T, xn)
+            if rows.kinds[i] == 1:
+                s.xn[i] -= rows.hi[i + 1] * sqrt(s.force[i + 1] * s.force[i + 1] + s.force[i + 2] * s.force[i + 2])
+        solve_lu(m, T, s.xn)
         for i in range(m):
-            z[i] = xn[i] - force[i] / RHO
-        project_cones(m, kinds, lo, hi, scale, z)
+            s.z[i] = s.xn[i] - s.force[i] / RHO
+        project_cones(m, rows, s.z)
         for i in range(m):
-            new = force[i] - RHO * (xn[i] - z[i])
-            force[i] = where(go > 0.0, new, force[i])
-            inside[i] = where(go > 0.0, z[i], inside[i])
+            new = s.force[i] - RHO * (s.xn[i] - s.z[i])
+            s.force[i] = where(go > 0.0, new, s.force[i])
+            s.inside[i] = where(go > 0.0, s.z[i], s.inside[i])
 
 
 @loops
-def shorten(
-    m: int,
-    kinds: Ints,
-    lo: Lane,
-    hi: Lane,
-    scale: Lane,
-    xs: Lane,
-    u: Lane,
-    xn: Lane,
-    un: Lane,
-    z: Lane,
-    share: float,
-    enough: float,
-    go: float,
-) -> float:
+def shorten(m: int, rows: Rows, s: Search, share: float, enough: float, go: float) -> float:
     """The largest of 1/2, 1/4, ... of a step at which the natural map is below `enough`, in lanes without a share; else 0."""
     trial = 1.0 + 0.0 * go
     for _ in range(HALVINGS):
         if all((share > 0.0) | ~(go > 0.0)):
             break
         trial = 0.5 * trial
-        new = natural_map(m, kinds, lo, hi, scale, xs, u, xn, un, trial, z)
+        new = natural_map(m, rows, s.xs, s.u, s.xn, s.un, trial, s.z)
         share = where((new < enough) & ~(share > 0.0), trial, share)
     return share
 
 
 @loops
 def search_modes(
-    m: int,
-    kinds: Ints,
-    xs: Lane,
-    A: Lane,
-    rounds: Strided,
-    T: Lane,
-    scale: Lane,
-    bs: Lane,
-    lo: Lane,
-    hi: Lane,
-    u: Lane,
-    xn: Lane,
-    un: Lane,
-    best: Lane,
-    inside: Lane,
-    force: Lane,
-    z: Lane,
-    keep: Lane,
-    turn: Lane,
-    more: Lane,
-    order: Ints,
-    patience: int,
-    go: float,
+    m: int, rows: Rows, s: Search, modes: Modes, A: Lane, rounds: Strided, T: Lane, patience: int, go: float
 ) -> None:
     """The multipliers of scaled rows, in `best`, from xs on, in lanes that go; several leave those that take long: rounds are -1.
 
@@ -172,13 +137,13 @@ def search_modes(
     tries = 0.0 * go
     least_eps = EPS + 0.0 * go
     for i in range(m):
-        given = larger(given, abs(bs[i]))
-        best[i] = xs[i]
-        xn[i] = xs[i]
-        inside[i] = 0.0
-        force[i] = bs[i]
-    motions(m, A, bs, xs, u)
-    least = natural_map(m, kinds, lo, hi, scale, xs, u, xs, u, 0.0 * go, z)
+        given = larger(given, abs(rows.bs[i]))
+        s.best[i] = s.xs[i]
+        s.xn[i] = s.xs[i]
+        s.inside[i] = 0.0
+        s.force[i] = rows.bs[i]
+    motions(m, A, rows.bs, s.xs, s.u)
+    least = natural_map(m, rows, s.xs, s.u, s.xs, s.u, 0.0 * go, s.z)
     off = least
     elsewhere = 0.0 * go  # 1: xs is where u and `off` are not known
     go = where(least <= ENOUGH * given, 0.0, go)
@@ -195,48 +160,65 @@ def search_modes(
         elif change == HARD:
             end = END
         if any(end > 0.0):
-            size = largest_terms(m, best, given)
+            size = largest_terms(m, s.best, given)
             least = follow_path(
-                m, kinds, A, bs, lo, hi, scale, best, inside, force, xs, xn, un, u, z, keep, turn, more, T, rounds,
-                given, least, ENOUGH * size, end, go,
-            )  # fmt: skip
+                m,
+                rows,
+                modes,
+                A,
+                s.best,
+                s.inside,
+                s.force,
+                s.xs,
+                s.xn,
+                s.un,
+                s.u,
+                s.z,
+                T,
+                rounds,
+                given,
+                least,
+                ENOUGH * size,
+                end,
+                go,
+            )
             go = where(least <= ENOUGH * size, 0.0, go)
             for i in range(m):
-                xs[i] = best[i]
-                inside[i] = best[i]
-                force[i] = bs[i]
+                s.xs[i] = s.best[i]
+                s.inside[i] = s.best[i]
+                s.force[i] = rows.bs[i]
             elsewhere = 1.0 + 0.0 * go
             tries = larger(tries, 1.0)
             sweeping = 0.0 * go
             alternating = 0.0 * go
             eps = EPS + 0.0 * go
         if any(sweeping > 0.0):
-            sweep_cones(m, kinds, A, bs, lo, hi, scale, xs, SWEEPS + change, CLOSE, where(go > 0.0, sweeping, 0.0))
+            sweep_cones(m, rows, A, s.xs, SWEEPS + change, CLOSE, where(go > 0.0, sweeping, 0.0))
         if any(alternating > 0.0):
-            alternate(m, kinds, A, bs, lo, hi, scale, inside, force, xn, z, T, ALTERNATIONS + 2 * change, alternating)
+            alternate(m, rows, A, s, T, ALTERNATIONS + 2 * change, alternating)
             for i in range(m):
-                xs[i] = where(alternating > 0.0, inside[i], xs[i])
+                s.xs[i] = where(alternating > 0.0, s.inside[i], s.xs[i])
         elsewhere = where((sweeping > 0.0) | (alternating > 0.0), 1.0, elsewhere)
         if any(elsewhere > 0.0):
-            motions(m, A, bs, xs, un)
+            motions(m, A, rows.bs, s.xs, s.un)
             for i in range(m):
-                u[i] = where(elsewhere > 0.0, un[i], u[i])
-            off = where(elsewhere > 0.0, natural_map(m, kinds, lo, hi, scale, xs, u, xs, u, 0.0 * go, z), off)
-        size = largest_terms(m, xs, given)
+                s.u[i] = where(elsewhere > 0.0, s.un[i], s.u[i])
+            off = where(elsewhere > 0.0, natural_map(m, rows, s.xs, s.u, s.xs, s.u, 0.0 * go, s.z), off)
+        size = largest_terms(m, s.xs, given)
         better = (go > 0.0) & (off < least)
         for i in range(m):
-            best[i] = where(better, xs[i], best[i])
+            s.best[i] = where(better, s.xs[i], s.best[i])
         least = where(better, off, least)
-        n = factor_modes(m, kinds, A, lo, hi, scale, xs, u, eps, keep, turn, more, z, order, T)
+        n = factor_modes(m, rows, A, s.xs, s.u, eps, modes, s.z, T)
         rounds[0] += go
         begun = where(walks + tries > 0.0, 1.0, 0.0)  # else at zero, which leads to the solution of least norm
-        start_modes(m, kinds, keep, turn, xs, z, xn, begun, go)
-        rest = approach(n, m, kinds, A, bs, keep, turn, xn, un, z, order, T, SMALL * size, ROUNDS, SLOW, eps, go)
-        full = natural_map(m, kinds, lo, hi, scale, xn, un, xn, un, 0.0 * go, z)
+        start_modes(m, rows, modes, s.xs, s.z, s.xn, begun, go)
+        rest = approach(n, m, rows, A, modes, s.xn, s.un, s.z, T, SMALL * size, ROUNDS, SLOW, eps, go)
+        full = natural_map(m, rows, s.xn, s.un, s.xn, s.un, 0.0 * go, s.z)
         ends = full <= ENOUGH * size
         enough = (1.0 - DECREASE) * off
         share = where(ends | (full < enough), 1.0, 0.0)
-        share = shorten(m, kinds, lo, hi, scale, xs, u, xn, un, z, share, enough, go)
+        share = shorten(m, rows, s, share, enough, go)
         stands = (off <= (1.0 + STILL) * least) & (abs(full - off) <= STILL * off)
         jams = (go > 0.0) & ~(share > 0.0) & stands & (least <= JAM * given)
         stuck = (go > 0.0) & ~(share > 0.0) & (walks < WALKS) & ~jams
@@ -245,12 +227,12 @@ def search_modes(
         walked = 0.0 * go
         if any(contradict & ~harder):
             ways = where(contradict & ~harder, 1.0, 0.0)
-            walked = walk(n, m, kinds, lo, hi, keep, turn, xn, un, z, order, T, eps, ways)
+            walked = walk(n, m, rows, modes, s.xn, s.un, s.z, T, eps, ways)
             share = where(walked > 0.0, 1.0, share)
             walks += walked
         blocked = stuck & ~(walked > 0.0) & (eps <= EPS)
         if any(blocked):
-            part = part_inside(m, kinds, lo, hi, keep, xs, xn)
+            part = part_inside(m, rows, modes, s.xs, s.xn)
             blocked = blocked & (part > LEAST_PART) & (part < 1.0)
             share = where(blocked, part, share)
             walks += where(blocked, 1.0, 0.0)
@@ -273,12 +255,12 @@ def search_modes(
         off = where(moves, full, off)
         slides = 0.0 * go
         for i in range(m):
-            xs[i] = where(moves, where(share < 1.0, xs[i] + share * (xn[i] - xs[i]), xn[i]), where(anew, 0.0, xs[i]))
-            u[i] = where(moves, un[i], u[i])
-            z[i] = xs[i]
-            inside[i] = where(moves & ends, xn[i], inside[i])
-            if kinds[i] == 1:
-                slides = larger(slides, keep[i] - keep[i + 2])
+            s.xs[i] = where(moves, where(share < 1.0, s.xs[i] + share * (s.xn[i] - s.xs[i]), s.xn[i]), where(anew, 0.0, s.xs[i]))
+            s.u[i] = where(moves, s.un[i], s.u[i])
+            s.z[i] = s.xs[i]
+            s.inside[i] = where(moves & ends, s.xn[i], s.inside[i])
+            if rows.kinds[i] == 1:
+                slides = larger(slides, modes.keep[i] - modes.keep[i + 2])
         loose = redundant(n, T)
         ended = where((moves & ends & (begun > 0.0)) | jams, loose, 0.0)
         turned = where(moves & ends & ~(begun > 0.0) & (slides > 0.0), loose, 0.0)
@@ -293,24 +275,22 @@ def search_modes(
             turned = where(ended > 0.0, 0.0, turned)
             if again > 0:  # friction has turned
                 of_factor = EPS + 0.0 * go
-                n = factor_modes(m, kinds, A, lo, hi, scale, xn, un, of_factor, keep, turn, more, z, order, T)
-            start_modes(m, kinds, keep, turn, xs, z, xn, 0.0, ended)
-            approach(
-                n, m, kinds, A, bs, keep, turn, xn, un, z, order, T, SMALL * size, LAST_ROUNDS, LAST_SLOW, of_factor, ended
-            )  # fmt: skip
-            new = natural_map(m, kinds, lo, hi, scale, xn, un, xn, un, 0.0 * go, z)
+                n = factor_modes(m, rows, A, s.xn, s.un, of_factor, modes, s.z, T)
+            start_modes(m, rows, modes, s.xs, s.z, s.xn, 0.0, ended)
+            approach(n, m, rows, A, modes, s.xn, s.un, s.z, T, SMALL * size, LAST_ROUNDS, LAST_SLOW, of_factor, ended)
+            new = natural_map(m, rows, s.xn, s.un, s.xn, s.un, 0.0 * go, s.z)
             found = (ended > 0.0) & (new <= close_enough)
             way = 0.0 * go
             slides = 0.0 * go
             for i in range(m):
-                way = larger(way, abs(xn[i] - inside[i]))
-                inside[i] = where(ended > 0.0, xn[i], inside[i])
-                xs[i] = where(found, xn[i], xs[i])
-                if kinds[i] == 1:
-                    slides = larger(slides, keep[i] - keep[i + 2])
+                way = larger(way, abs(s.xn[i] - s.inside[i]))
+                s.inside[i] = where(ended > 0.0, s.xn[i], s.inside[i])
+                s.xs[i] = where(found, s.xn[i], s.xs[i])
+                if rows.kinds[i] == 1:
+                    slides = larger(slides, modes.keep[i] - modes.keep[i + 2])
             ended = where((slides > 0.0) & (way > SAME * size), ended, 0.0)
         for i in range(m):
-            best[i] = where((moves & ends) | jams, xs[i], best[i])
+            s.best[i] = where((moves & ends) | jams, s.xs[i], s.best[i])
         go = where((moves & ends) | jams | tired, 0.0, go)
     if lanes_at_once() > 1:
         rounds[0] = where(go > 0.0, -1.0, rounds[0])

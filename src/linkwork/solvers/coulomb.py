@@ -16,121 +16,68 @@ import numpy as np
 
 from ..kernel.lane_by_lane import lane_by_lane
 from ..kernel.lanes import Lanes
-from ..kernel.loops import Ints, Lane, LoopFunction, Strided, Table
-from .cone_rows import scale_cones
-from .cone_search import CHANGES, PATIENCE, TIRED
-from .own_rows import hand_back, list_own, on_alike, search_left, take_packed, take_rows, take_whole
+from ..kernel.loops import Ints, Lane, LoopFunction, Strided
+from .cone_modes import Modes
+from .cone_rows import Rows, scale_cones
+from .cone_search import CHANGES, PATIENCE, TIRED, Search
+from .own_rows import Listed, hand_back, list_own, on_alike, search_left, take_packed, take_rows, take_whole
 from .problem import Info, Problem
-from .softening import UNSOLVED, solve_slots
+from .softening import UNSOLVED, Rungs, solve_slots
 
-SCRATCH = 18  # arrays of a number per row
+PROBLEM = 11  # arguments before the scratch
+MATRICES = ("K", "T")  # of the scratch: what is not a number per row
 
 
 @lane_by_lane(on_alike, search_left)
 def solve_cones(
-    active: Ints,
-    cones: Table,
-    mu: Strided,
-    on: Strided,
-    b: Strided,
-    lower: Strided,
-    upper: Strided,
-    x: Strided,
+    listed: Listed,
     A: Strided,
     left: Strided,
     rounds: Strided,
     K: Lane,
     T: Lane,
-    scale: Lane,
-    bs: Lane,
-    lo: Lane,
-    hi: Lane,
-    xs: Lane,
-    u: Lane,
-    xn: Lane,
-    un: Lane,
-    best: Lane,
-    inside: Lane,
-    force: Lane,
-    z: Lane,
-    keep: Lane,
-    turn: Lane,
-    more: Lane,
-    kept: Lane,
-    start: Lane,
-    stiff: Lane,
-    kinds: Ints,
-    order: Ints,
+    rows: Rows,
+    s: Search,
+    modes: Modes,
+    rungs: Rungs,
     own: Ints,
 ) -> None:
     """The multipliers x of the listed rows, from the x given (zero, or those of the step before).
 
-    active   how many rows take part, then they; the rows of one contact stand together, and are on together
-    cones    of every row what it is: see `problem`
-    mu       coefficients of rows that others bound; of a Coulomb cone that of its first tangent
     A        (m, m), row by row in the order of the list
     left     the largest residual, in the units of the rows
     rounds   how many systems were solved
-    The rest is scratch: K and T (m, m), `kinds`, `order` and `own` whole numbers, the others a record per row.
+    The rest is scratch: K and T (m, m), the others a record per row.
     """
-    n = list_own(active, on, own)
-    take_rows(n, own, active, cones, mu, on, b, lower, upper, x, kinds, keep, bs, lo, hi, more, xs)
-    take_whole(n, own, kinds, keep, active[0], A, scale, K)
-    scale_cones(n, kinds, bs, lo, hi, more, xs, scale)
-    solve_slots(
-        n, kinds, xs, K, left, rounds, T, scale, bs, lo, hi, u, xn, un, best, inside, force, z, keep, turn, more, kept, start,
-        stiff, order, CHANGES, UNSOLVED,
-    )  # fmt: skip
-    hand_back(n, own, active, best, x, rounds)
+    n = list_own(listed.active, listed.on, own)
+    take_rows(n, own, listed, rows, modes.keep, modes.more, s.xs)
+    take_whole(n, own, rows, modes.keep, listed.active[0], A, K)
+    scale_cones(n, rows, modes.more, s.xs)
+    solve_slots(n, rows, s, modes, K, left, rounds, T, rungs, CHANGES, UNSOLVED)
+    hand_back(n, own, listed, s.best, rounds)
 
 
 @lane_by_lane(on_alike, search_left)
 def solve_packed_cones(
-    active: Ints,
-    cones: Table,
-    mu: Strided,
-    on: Strided,
-    b: Strided,
-    lower: Strided,
-    upper: Strided,
-    x: Strided,
+    listed: Listed,
     A: Strided,
     left: Strided,
     rounds: Strided,
     K: Lane,
     T: Lane,
-    scale: Lane,
-    bs: Lane,
-    lo: Lane,
-    hi: Lane,
-    xs: Lane,
-    u: Lane,
-    xn: Lane,
-    un: Lane,
-    best: Lane,
-    inside: Lane,
-    force: Lane,
-    z: Lane,
-    keep: Lane,
-    turn: Lane,
-    more: Lane,
-    kept: Lane,
-    start: Lane,
-    stiff: Lane,
-    kinds: Ints,
-    order: Ints,
+    rows: Rows,
+    s: Search,
+    modes: Modes,
+    rungs: Rungs,
     own: Ints,
 ) -> None:
     """The same with a packed symmetric A (`gram.gram`)."""
-    n = list_own(active, on, own)
-    take_rows(n, own, active, cones, mu, on, b, lower, upper, x, kinds, keep, bs, lo, hi, more, xs)
-    take_packed(n, own, kinds, keep, A, scale, K)
-    scale_cones(n, kinds, bs, lo, hi, more, xs, scale)
-    solve_slots(
-        n, kinds, xs, K, left, rounds, T, scale, bs, lo, hi, u, xn, un, best, inside, force, z, keep, turn, more, kept, start,
-        stiff, order, PATIENCE, TIRED,
-    )  # fmt: skip
-    hand_back(n, own, active, best, x, rounds)
+    n = list_own(listed.active, listed.on, own)
+    take_rows(n, own, listed, rows, modes.keep, modes.more, s.xs)
+    take_packed(n, own, rows, modes.keep, A, K)
+    scale_cones(n, rows, modes.more, s.xs)
+    solve_slots(n, rows, s, modes, K, left, rounds, T, rungs, PATIENCE, TIRED)
+    hand_back(n, own, listed, s.best, rounds)
 
 
 def solve(problem: Problem, warm: np.ndarray | None = None) -> tuple[np.ndarray, Info]:
@@ -141,13 +88,17 @@ def solve(problem: Problem, warm: np.ndarray | None = None) -> tuple[np.ndarray,
 
 def solve_all(problems: Sequence[Problem], warm: Sequence[np.ndarray] | None = None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """x (problems, rows), what is left and rounds of problems with the same rows, in as many lanes."""
-    m, W = len(problems[0].b), len(problems)
-    scratch = [*np.zeros((2, m * m, W)), *np.zeros((SCRATCH, m, W)), *np.zeros((3, m), np.int64)]
-    return call_in_lanes(solve_cones, problems, warm, *scratch)
+    return call_in_lanes(solve_cones, problems, warm)
+
+
+def scratch_of(routine: LoopFunction, m: int, *lanes: int) -> list[np.ndarray]:
+    """Room for the scratch of a solver of m rows."""
+    sizes = [(m * m if name in MATRICES else m, kind) for name, kind in routine.parameters[PROBLEM:]]
+    return [np.zeros(size, np.int64) if kind == "Ints" else np.zeros((size, *lanes)) for size, kind in sizes]
 
 
 def call_in_lanes(
-    routine: LoopFunction, problems: Sequence[Problem], warm: Sequence[np.ndarray] | None, *scratch: np.ndarray
+    routine: LoopFunction, problems: Sequence[Problem], warm: Sequence[np.ndarray] | None
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Run a compiled solver on problems with the same rows, one in each lane."""
     W, cones = len(problems), problems[0].cones.rows
@@ -159,5 +110,6 @@ def call_in_lanes(
     active[0] = len(cones)
     if len(cones):
         rows = np.ascontiguousarray(cones, np.int32)
+        scratch = scratch_of(routine, len(cones), W)
         routine.call(Lanes(W), active, rows, mu, on, b, lower, upper, x, A, left, rounds, *scratch)
     return x.T.copy(), left[0], rounds[0]

@@ -5,9 +5,11 @@ A_ik = U_i . Y_k summed over the joints of both rows, in scaled rows, and `soft`
 
 from __future__ import annotations
 
-from ..kernel.loops import Ints, Lane, loops, where
-from .cone_search import PATIENCE, search_modes
-from .sparse_rows import product
+from ..kernel.loops import Lane, loops, where
+from .cone_modes import Modes
+from .cone_rows import Rows
+from .cone_search import PATIENCE, Search, search_modes
+from .sparse_rows import Entries, product
 
 SMALL_MATRIX = 30  # rows: islands up to here get their matrix at once
 MEDIUM_MATRIX, LARGEST_MATRIX = 48, 150  # the same where a search without it leaves something, and much
@@ -15,48 +17,23 @@ MATRIX_ROOM = 2 * LARGEST_MATRIX * LARGEST_MATRIX  # numbers: the matrix, and it
 
 
 @loops
-def row_matrix(m: int, at: Ints, block: Ints, U: Lane, Y: Lane, scale: Lane, soft: float, A: Lane) -> None:
+def row_matrix(m: int, rows: Rows, entries: Entries, soft: float, A: Lane) -> None:
     """A of scaled rows, (m, m), symmetric; rows that drop out have 1 on the diagonal."""
     for i in range(m):
         for k in range(i + 1):
             found = 0.0 * soft
-            for e in range(at[i], at[i + 1]):
-                for f in range(at[k], at[k + 1]):
-                    if block[e] == block[f]:
-                        found += product(U[6 * e :], Y[6 * f :])
+            for e in range(entries.at[i], entries.at[i + 1]):
+                for f in range(entries.at[k], entries.at[k + 1]):
+                    if entries.block[e] == entries.block[f]:
+                        found += product(entries.U[6 * e :], entries.Y[6 * f :])
             A[m * i + k] = found
             A[m * k + i] = found
-        A[m * i + i] = where(scale[i] > 0.0, A[m * i + i] + soft, 1.0)
+        A[m * i + i] = where(rows.scale[i] > 0.0, A[m * i + i] + soft, 1.0)
 
 
 @loops
 def solve_dense_island(
-    m: int,
-    most: int,
-    kinds: Ints,
-    at: Ints,
-    block: Ints,
-    U: Lane,
-    Y: Lane,
-    soft: float,
-    bs: Lane,
-    lo: Lane,
-    hi: Lane,
-    scale: Lane,
-    xs: Lane,
-    u: Lane,
-    xn: Lane,
-    un: Lane,
-    best: Lane,
-    inside: Lane,
-    force: Lane,
-    z: Lane,
-    keep: Lane,
-    turn: Lane,
-    d: Lane,
-    w: Lane,
-    unknowns: Ints,
-    K: Lane,
+    m: int, most: int, rows: Rows, entries: Entries, soft: float, s: Search, modes: Modes, w: Lane, K: Lane
 ) -> bool:
     """x of scaled rows from xs on, in `best`, if it is small enough for a matrix; returns whether.
 
@@ -64,12 +41,9 @@ def solve_dense_island(
     """
     if m > most:
         return False
-    row_matrix(m, at, block, U, Y, scale, soft, K)
+    row_matrix(m, rows, entries, soft, K)
     w[0] = 0.0
-    search_modes(
-        m, kinds, xs, K, w, K[m * m :], scale, bs, lo, hi, u, xn, un, best, inside, force, z, keep, turn, d, unknowns,
-        PATIENCE, 1.0 + 0.0 * soft,
-    )  # fmt: skip
+    search_modes(m, rows, s, modes, K, w, K[m * m :], PATIENCE, 1.0 + 0.0 * soft)
     for i in range(m):
-        best[i] = where(scale[i] > 0.0, best[i], 0.0)
+        s.best[i] = where(rows.scale[i] > 0.0, s.best[i], 0.0)
     return True

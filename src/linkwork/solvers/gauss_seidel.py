@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..kernel.loops import Ints, Lane, Table, any, loops, maximum, where
-from .cone_rows import largest_terms, motions, natural_map, scale_cones, sweep_cones, what_is_left
+from ..kernel.loops import Ints, Lane, any, loops, maximum, where
+from .cone_rows import Rows, largest_terms, motions, natural_map, scale_cones, sweep_cones, what_is_left
 from .coulomb import call_in_lanes
-from .own_rows import hand_back, list_own, take_rows, take_whole
+from .own_rows import Listed, hand_back, list_own, take_rows, take_whole
 from .problem import Info, Problem
 
 SWEEPS = 2000
@@ -20,56 +20,43 @@ ENOUGH = 5e-14  # of the largest terms
 
 @loops
 def solve_by_sweeps(
-    active: Ints,
-    cones: Table,
-    mu: Lane,
-    on: Lane,
-    b: Lane,
-    lower: Lane,
-    upper: Lane,
-    x: Lane,
+    listed: Listed,
     A: Lane,
     left: Lane,
     rounds: Lane,
     K: Lane,
-    scale: Lane,
-    bs: Lane,
-    lo: Lane,
-    hi: Lane,
+    rows: Rows,
     xs: Lane,
     u: Lane,
     z: Lane,
     here: Lane,
     coefficient: Lane,
-    kinds: Ints,
     own: Ints,
 ) -> None:
     """As `coulomb.solve_cones`, with less scratch; rounds are sweeps."""
-    m = list_own(active, on, own)
-    take_rows(m, own, active, cones, mu, on, b, lower, upper, x, kinds, here, bs, lo, hi, coefficient, xs)
-    take_whole(m, own, kinds, here, active[0], A, scale, K)
-    scale_cones(m, kinds, bs, lo, hi, coefficient, xs, scale)
+    m = list_own(listed.active, listed.on, own)
+    take_rows(m, own, listed, rows, here, coefficient, xs)
+    take_whole(m, own, rows, here, listed.active[0], A, K)
+    scale_cones(m, rows, coefficient, xs)
     go = 1.0 + 0.0 * A[0]
     rounds[0] = 0.0
     given = 0.0 * go
     for i in range(m):
-        given = maximum(given, abs(bs[i]))
+        given = maximum(given, abs(rows.bs[i]))
     for _ in range(SWEEPS):
-        motions(m, K, bs, xs, u)
-        off = natural_map(m, kinds, lo, hi, scale, xs, u, xs, u, 0.0 * go, z)
+        motions(m, K, rows.bs, xs, u)
+        off = natural_map(m, rows, xs, u, xs, u, 0.0 * go, z)
         size = largest_terms(m, xs, given)
         go = where(off <= ENOUGH * size, 0.0, go)
         if not any(go > 0.0):
             break
-        sweep_cones(m, kinds, K, bs, lo, hi, scale, xs, 1, CLOSE, go)
+        sweep_cones(m, rows, K, xs, 1, CLOSE, go)
         rounds[0] += go
-    what_is_left(m, kinds, K, bs, lo, hi, scale, xs, u, z, left)
-    hand_back(m, own, active, xs, x, rounds)
+    what_is_left(m, rows, K, xs, u, z, left)
+    hand_back(m, own, listed, xs, rounds)
 
 
 def solve_gauss_seidel(problem: Problem, warm: np.ndarray | None = None) -> tuple[np.ndarray, Info]:
     """The multipliers, what is left, and the sweeps it took."""
-    m = len(problem.b)
-    scratch = [np.zeros((m * m, 1)), *np.zeros((9, m, 1)), *np.zeros((2, m), np.int64)]
-    x, left, rounds = call_in_lanes(solve_by_sweeps, [problem], None if warm is None else [warm], *scratch)
+    x, left, rounds = call_in_lanes(solve_by_sweeps, [problem], None if warm is None else [warm])
     return x[0], Info(float(left[0]), int(rounds[0]))

@@ -11,8 +11,14 @@ Islands are solved in the order of their first joint, so the cost of separate pi
 
 from __future__ import annotations
 
-from ..kernel.loops import Ints, Lane, Table, any, loops, maximum
+from ..kernel.loops import Arrays, Ints, Lane, any, loops, maximum
+from .block_sparse import Blocks
+from .cone_modes import Modes
+from .cone_rows import Rows
+from .cone_search import Search
+from .own_rows import Listed
 from .sparse_cones import solve_sparse_cones
+from .sparse_rows import Entries, Paths, Turned
 
 SETTINGS = {  # of rows, and of the displacements of those that are too deep: what is added to the diagonal; of the largest terms,
     # the residual that ends the search; changes of modes, at most
@@ -30,6 +36,25 @@ JOININGS = 8  # rounds in which islands are joined by rows that are broken; then
 HUGE = 1e300
 
 
+class Islands(Arrays):
+    """Which rows and joints are one island.
+
+    acts        of listed rows: BEGINS, which becomes ACTS, or 0
+    place       of listed rows: see `place_of`; rows of one contact have the same joints
+    waits       of joints: 1 where they begin an island that is to be solved
+    root        of joints: the way to the first joint of their island
+    ends        of joints: where the rows of the island that they begin end in `by_island`
+    by_island   rows of islands that wait, one after the other, each in the order of the list
+    """
+
+    acts: Ints
+    place: Ints
+    waits: Ints
+    root: Ints
+    ends: Ints
+    by_island: Ints
+
+
 @loops
 def island_of(j: int, root: Ints) -> int:
     """The first joint of the island of a joint; ways there become shorter."""
@@ -40,12 +65,12 @@ def island_of(j: int, root: Ints) -> int:
 
 
 @loops
-def join(r: int, starts: Table, freedoms: Table, joints: Table, root: Ints) -> int:
+def join(r: int, paths: Paths, root: Ints) -> int:
     """The joints of a row are one island; returns its first joint, -1 where none of them moves."""
     one = -1
-    for a in range(starts[r], starts[r + 1]):
-        if freedoms[a] > 0:
-            other = island_of(joints[a], root)
+    for a in range(paths.starts[r], paths.starts[r + 1]):
+        if paths.freedoms[a] > 0:
+            other = island_of(paths.joints[a], root)
             if one < 0:
                 one = other
             elif other < one:
@@ -57,12 +82,12 @@ def join(r: int, starts: Table, freedoms: Table, joints: Table, root: Ints) -> i
 
 
 @loops
-def place_of(r: int, starts: Table, freedoms: Table, joints: Table, root: Ints) -> int:
+def place_of(r: int, paths: Paths, root: Ints) -> int:
     """The first joint of the island of a row; FIXED where no joint of it moves, BETWEEN where they are of several islands."""
     one = FIXED
-    for a in range(starts[r], starts[r + 1]):
-        if freedoms[a] > 0:
-            other = island_of(joints[a], root)
+    for a in range(paths.starts[r], paths.starts[r + 1]):
+        if paths.freedoms[a] > 0:
+            other = island_of(paths.joints[a], root)
             if one >= 0 and other != one:
                 return BETWEEN
             one = other
@@ -70,57 +95,43 @@ def place_of(r: int, starts: Table, freedoms: Table, joints: Table, root: Ints) 
 
 
 @loops
-def move_joints(
-    joint_count: int,
-    active: Ints,
-    starts: Table,
-    places: Table,
-    freedoms: Table,
-    joints: Table,
-    y_rows: Lane,
-    x: Lane,
-    joint_w: Lane,
-) -> None:
+def move_joints(joint_count: int, listed: Listed, paths: Paths, joint_w: Lane) -> None:
     """The motion of joints that multipliers cause, w = Y^T x."""
     for k in range(6 * joint_count):
         joint_w[k] = 0.0
-    for i in range(active[0]):
-        r = active[i + 1]
-        if any(abs(x[r]) > 0.0):
-            for a in range(starts[r], starts[r + 1]):
-                to = 6 * joints[a]
-                for k in range(freedoms[a]):
-                    joint_w[to + k] += x[r] * y_rows[places[a] + k]
+    for i in range(listed.active[0]):
+        r = listed.active[i + 1]
+        if any(abs(listed.x[r]) > 0.0):
+            for a in range(paths.starts[r], paths.starts[r + 1]):
+                to = 6 * paths.joints[a]
+                for k in range(paths.freedoms[a]):
+                    joint_w[to + k] += listed.x[r] * paths.y_rows[paths.places[a] + k]
 
 
 @loops
-def part_seen(a: int, places: Table, freedoms: Table, joints: Table, u_rows: Lane, joint_w: Lane) -> float:
+def part_seen(a: int, paths: Paths, joint_w: Lane) -> float:
     """What a row sees of the motion of one joint of its path."""
     found = 0.0 * joint_w[0]
-    for k in range(freedoms[a]):
-        found += u_rows[places[a] + k] * joint_w[6 * joints[a] + k]
+    for k in range(paths.freedoms[a]):
+        found += paths.u_rows[paths.places[a] + k] * joint_w[6 * paths.joints[a] + k]
     return found
 
 
 @loops
-def row_motion(
-    r: int, starts: Table, places: Table, freedoms: Table, joints: Table, u_rows: Lane, b: Lane, joint_w: Lane
-) -> float:
+def row_motion(r: int, paths: Paths, b: Lane, joint_w: Lane) -> float:
     """b + U w of a row."""
     found = b[r]
-    for a in range(starts[r], starts[r + 1]):
-        found += part_seen(a, places, freedoms, joints, u_rows, joint_w)
+    for a in range(paths.starts[r], paths.starts[r + 1]):
+        found += part_seen(a, paths, joint_w)
     return found
 
 
 @loops
-def row_rounding(
-    r: int, starts: Table, places: Table, freedoms: Table, joints: Table, u_rows: Lane, b: Lane, joint_w: Lane
-) -> float:
+def row_rounding(r: int, paths: Paths, b: Lane, joint_w: Lane) -> float:
     """The size of the terms of `row_motion`."""
     found = abs(b[r])
-    for a in range(starts[r], starts[r + 1]):
-        found += abs(part_seen(a, places, freedoms, joints, u_rows, joint_w))
+    for a in range(paths.starts[r], paths.starts[r + 1]):
+        found += abs(part_seen(a, paths, joint_w))
     return found
 
 
@@ -135,126 +146,80 @@ def leader(i: int, kind: int) -> int:
 
 
 @loops
-def find_acting(
-    active: Ints,
-    starts: Table,
-    places: Table,
-    freedoms: Table,
-    joints: Table,
-    cones: Table,
-    u_rows: Lane,
-    on: Lane,
-    b: Lane,
-    lower: Lane,
-    upper: Lane,
-    x: Lane,
-    joint_w: Lane,
-    acts: Ints,
-) -> None:
+def find_acting(listed: Listed, paths: Paths, joint_w: Lane, acts: Ints) -> None:
     """BEGINS of rows that act or would, of those that are listed: all but rows that only push, and neither do nor are broken."""
-    for i in range(active[0]):
-        r = active[i + 1]
-        kind = cones[r]
+    for i in range(listed.active[0]):
+        r = listed.active[i + 1]
+        kind = listed.cones[r]
         first = leader(i, kind)
         acts[i] = 0
         if first < i:
             acts[i] = acts[first]
-        elif any(on[r] > 0.0):
-            pushes = kind == 1 or (any(lower[r] >= 0.0) and any(upper[r] > HUGE))
-            if not pushes or any(x[r] > 0.0) or any(row_motion(r, starts, places, freedoms, joints, u_rows, b, joint_w) < 0.0):
+        elif any(listed.on[r] > 0.0):
+            pushes = kind == 1 or (any(listed.lower[r] >= 0.0) and any(listed.upper[r] > HUGE))
+            if not pushes or any(listed.x[r] > 0.0) or any(row_motion(r, paths, listed.b, joint_w) < 0.0):
                 acts[i] = BEGINS
 
 
 @loops
-def find_islands(
-    joint_count: int,
-    active: Ints,
-    starts: Table,
-    freedoms: Table,
-    joints: Table,
-    cones: Table,
-    acts: Ints,
-    root: Ints,
-    waits: Ints,
-    place: Ints,
-) -> int:
+def find_islands(joint_count: int, listed: Listed, paths: Paths, islands: Islands) -> int:
     """Join the joints of rows that begin to act; islands that get such rows wait to be solved. Returns how many rows lie between
-    islands.
-
-    acts    of listed rows: BEGINS, which becomes ACTS, or 0
-    place   of listed rows: see `place_of`; rows of one contact have the same joints
-    """
-    for i in range(active[0]):
-        if acts[i] == BEGINS and leader(i, cones[active[i + 1]]) == i:
-            join(active[i + 1], starts, freedoms, joints, root)
+    islands."""
+    for i in range(listed.active[0]):
+        if islands.acts[i] == BEGINS and leader(i, listed.cones[listed.active[i + 1]]) == i:
+            join(listed.active[i + 1], paths, islands.root)
     for j in range(joint_count):
-        waits[j] = 0
+        islands.waits[j] = 0
     between = 0
-    for i in range(active[0]):
-        r = active[i + 1]
-        first = leader(i, cones[r])
+    for i in range(listed.active[0]):
+        r = listed.active[i + 1]
+        first = leader(i, listed.cones[r])
         if first < i:
-            place[i] = place[first]
-            acts[i] = acts[first]
+            islands.place[i] = islands.place[first]
+            islands.acts[i] = islands.acts[first]
         else:
-            place[i] = place_of(r, starts, freedoms, joints, root)
-            if acts[i] == BEGINS:
-                acts[i] = ACTS
-                if place[i] >= 0:
-                    waits[place[i]] = 1
-        if place[i] == BETWEEN:
+            islands.place[i] = place_of(r, paths, islands.root)
+            if islands.acts[i] == BEGINS:
+                islands.acts[i] = ACTS
+                if islands.place[i] >= 0:
+                    islands.waits[islands.place[i]] = 1
+        if islands.place[i] == BETWEEN:
             between += 1
     return between
 
 
 @loops
-def sort_by_island(joint_count: int, active: Ints, place: Ints, waits: Ints, ends: Ints, by_island: Ints) -> None:
-    """The listed rows of islands that wait, one after the other, each in the order of the list; ends[j] is where that of joint j
-    ends."""
+def sort_by_island(joint_count: int, active: Ints, islands: Islands) -> None:
+    """List the rows of islands that wait."""
     for j in range(joint_count):
-        ends[j] = 0
+        islands.ends[j] = 0
     for i in range(active[0]):
-        if place[i] >= 0:
-            ends[place[i]] += waits[place[i]]
+        if islands.place[i] >= 0:
+            islands.ends[islands.place[i]] += islands.waits[islands.place[i]]
     total = 0
     for j in range(joint_count):
-        size = ends[j]
-        ends[j] = total
+        size = islands.ends[j]
+        islands.ends[j] = total
         total += size
     for i in range(active[0]):
-        j = place[i]
-        if j >= 0 and waits[j] == 1:
-            by_island[ends[j]] = active[i + 1]
-            ends[j] += 1
+        j = islands.place[i]
+        if j >= 0 and islands.waits[j] == 1:
+            islands.by_island[islands.ends[j]] = active[i + 1]
+            islands.ends[j] += 1
 
 
 @loops
-def find_broken(
-    active: Ints,
-    starts: Table,
-    places: Table,
-    freedoms: Table,
-    joints: Table,
-    cones: Table,
-    u_rows: Lane,
-    on: Lane,
-    b: Lane,
-    motion: Lane,
-    enough: float,
-    joint_w: Lane,
-    place: Ints,
-    acts: Ints,
-) -> int:
+def find_broken(listed: Listed, paths: Paths, motion: Lane, enough: float, joint_w: Lane, islands: Islands) -> int:
     """Rows between islands that are broken begin to act; returns how many. The motion of all rows between islands is found."""
     broken = 0
-    for i in range(active[0]):
-        if place[i] == BETWEEN:
-            r = active[i + 1]
-            motion[r] = row_motion(r, starts, places, freedoms, joints, u_rows, b, joint_w)
-            if any(motion[r] < 0.0) and leader(i, cones[r]) == i and any(on[r] > 0.0):
-                rounding = row_rounding(r, starts, places, freedoms, joints, u_rows, b, joint_w)
+    for i in range(listed.active[0]):
+        if islands.place[i] == BETWEEN:
+            r = listed.active[i + 1]
+            motion[r] = row_motion(r, paths, listed.b, joint_w)
+            if any(motion[r] < 0.0) and leader(i, listed.cones[r]) == i and any(listed.on[r] > 0.0):
+                rounding = row_rounding(r, paths, listed.b, joint_w)
                 if any(motion[r] < -enough * rounding):
-                    acts[i] = BEGINS
+                    islands.acts[i] = BEGINS
                     broken += 1
     return broken
 
@@ -262,20 +227,8 @@ def find_broken(
 @loops
 def solve_islands(
     joint_count: int,
-    active: Ints,
-    starts: Table,
-    places: Table,
-    freedoms: Table,
-    joints: Table,
-    cones: Table,
-    u_rows: Lane,
-    y_rows: Lane,
-    mu: Lane,
-    on: Lane,
-    b: Lane,
-    lower: Lane,
-    upper: Lane,
-    x: Lane,
+    listed: Listed,
+    paths: Paths,
     motion: Lane,
     left: Lane,
     soft: float,
@@ -283,103 +236,86 @@ def solve_islands(
     changes: int,
     joint_w: Lane,
     island_left: Lane,
-    acts: Ints,
-    place: Ints,
-    waits: Ints,
-    root: Ints,
-    ends: Ints,
-    by_island: Ints,
-    rows: Ints,
+    islands: Islands,
+    island: Ints,
     local: Ints,
-    at: Ints,
-    block: Ints,
-    kinds: Ints,
-    unknowns: Ints,
-    slot: Ints,
-    degree: Ints,
-    gone: Ints,
-    order: Ints,
-    first: Ints,
-    near: Ints,
-    pivots: Ints,
-    U: Lane,
-    Y: Lane,
-    R: Lane,
-    C: Lane,
-    H: Lane,
+    entries: Entries,
+    turned: Turned,
+    blocks: Blocks,
     K: Lane,
     w: Lane,
     B: Lane,
-    scale: Lane,
-    bs: Lane,
-    lo: Lane,
-    hi: Lane,
-    xs: Lane,
-    u: Lane,
-    xn: Lane,
-    un: Lane,
-    best: Lane,
-    inside: Lane,
-    force: Lane,
-    z: Lane,
-    keep: Lane,
-    turn: Lane,
-    d: Lane,
+    rows: Rows,
+    s: Search,
+    modes: Modes,
     rest: Lane,
 ) -> None:
     """The multipliers x of the listed rows, from the x given, and the motion A x + b; `left` is the largest residual.
 
     All behind `changes` is scratch; see `sparse_cones.solve_sparse_cones` for what is not.
     """
-    move_joints(joint_count, active, starts, places, freedoms, joints, y_rows, x, joint_w)
-    find_acting(active, starts, places, freedoms, joints, cones, u_rows, on, b, lower, upper, x, joint_w, acts)
+    move_joints(joint_count, listed, paths, joint_w)
+    find_acting(listed, paths, joint_w, islands.acts)
     for j in range(joint_count):
-        root[j] = j
+        islands.root[j] = j
         island_left[j] = 0.0
-    for i in range(active[0]):
-        r = active[i + 1]
-        motion[r] = b[r]
-        if acts[i] == 0:
-            x[r] = 0.0
+    for i in range(listed.active[0]):
+        r = listed.active[i + 1]
+        motion[r] = listed.b[r]
+        if islands.acts[i] == 0:
+            listed.x[r] = 0.0
     joinings = 0
     broken = 1
     while broken > 0:
-        between = find_islands(joint_count, active, starts, freedoms, joints, cones, acts, root, waits, place)
-        sort_by_island(joint_count, active, place, waits, ends, by_island)
+        between = find_islands(joint_count, listed, paths, islands)
+        sort_by_island(joint_count, listed.active, islands)
         begin = 0
         for j in range(joint_count):
-            m = ends[j] - begin
+            m = islands.ends[j] - begin
             if m > 0:
-                rows[0] = m
+                island[0] = m
                 for i in range(m):
-                    rows[i + 1] = by_island[begin + i]
-                    for a in range(starts[rows[i + 1]], starts[rows[i + 1] + 1]):
-                        local[joints[a]] = -1
+                    island[i + 1] = islands.by_island[begin + i]
+                    for a in range(paths.starts[island[i + 1]], paths.starts[island[i + 1] + 1]):
+                        local[paths.joints[a]] = -1
                 nb = 0
                 for i in range(m):
-                    for a in range(starts[rows[i + 1]], starts[rows[i + 1] + 1]):
-                        if freedoms[a] > 0 and local[joints[a]] < 0:
-                            local[joints[a]] = nb
+                    for a in range(paths.starts[island[i + 1]], paths.starts[island[i + 1] + 1]):
+                        if paths.freedoms[a] > 0 and local[paths.joints[a]] < 0:
+                            local[paths.joints[a]] = nb
                             nb += 1
                 most = max(changes, SMALL_ISLAND * changes - m // 3)
                 island_left[j] = solve_sparse_cones(
-                    rows, starts, places, freedoms, joints, cones, nb, local, u_rows, y_rows, mu, on, b, lower, upper, x,
-                    motion, soft, enough, most, at, block, kinds, unknowns, slot, degree, gone, order, first, near, pivots, U, Y,
-                    R, C, H, K, w, B, scale, bs, lo, hi, xs, u, xn, un, best, inside, force, z, keep, turn, d, rest,
-                )  # fmt: skip
-            begin = ends[j]
+                    Listed(island, listed.cones, listed.mu, listed.on, listed.b, listed.lower, listed.upper, listed.x),
+                    paths,
+                    nb,
+                    local,
+                    motion,
+                    soft,
+                    enough,
+                    most,
+                    entries,
+                    turned,
+                    blocks,
+                    K,
+                    w,
+                    B,
+                    rows,
+                    s,
+                    modes,
+                    rest,
+                )
+            begin = islands.ends[j]
         broken = 0
         if between > 0:
-            move_joints(joint_count, active, starts, places, freedoms, joints, y_rows, x, joint_w)
-            broken = find_broken(
-                active, starts, places, freedoms, joints, cones, u_rows, on, b, motion, enough, joint_w, place, acts
-            )
+            move_joints(joint_count, listed, paths, joint_w)
+            broken = find_broken(listed, paths, motion, enough, joint_w, islands)
         joinings += 1
         if broken > 0 and joinings >= JOININGS:
-            for i in range(active[0]):
-                if acts[i] == 0 and place[i] == BETWEEN:
-                    acts[i] = BEGINS
+            for i in range(listed.active[0]):
+                if islands.acts[i] == 0 and islands.place[i] == BETWEEN:
+                    islands.acts[i] = BEGINS
     left[0] = 0.0
     for j in range(joint_count):
-        if root[j] == j:
+        if islands.root[j] == j:
             left[0] = maximum(left[0], island_left[j])

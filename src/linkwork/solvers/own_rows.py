@@ -7,8 +7,26 @@ one contact stand together, and are on together.
 
 from __future__ import annotations
 
-from ..kernel.loops import Ints, Lane, Mask, Strided, Table, all, any, loops, where
-from .cone_rows import find_scale
+from ..kernel.loops import Arrays, Ints, Lane, Mask, Strided, Table, all, any, loops, where
+from .cone_rows import Rows, find_scale
+
+
+class Listed(Arrays):
+    """Rows of a problem (`problem`), of which some are listed.
+
+    active   how many take part, then they; the rows of one contact stand together, and are on together
+    cones    of every row what it is
+    mu       coefficients of rows that others bound; of a Coulomb cone that of its first tangent
+    """
+
+    active: Ints
+    cones: Table
+    mu: Strided
+    on: Strided
+    b: Strided
+    lower: Strided
+    upper: Strided
+    x: Strided
 
 
 @loops
@@ -33,73 +51,55 @@ def list_own(active: Ints, on: Strided, own: Ints) -> int:
 
 
 @loops
-def take_rows(
-    n: int,
-    own: Ints,
-    active: Ints,
-    cones: Table,
-    mu: Strided,
-    on: Strided,
-    b: Strided,
-    lower: Strided,
-    upper: Strided,
-    x: Strided,
-    kinds: Ints,
-    here: Lane,
-    bs: Lane,
-    lo: Lane,
-    hi: Lane,
-    coefficient: Lane,
-    xs: Lane,
-) -> None:
+def take_rows(n: int, own: Ints, listed: Listed, rows: Rows, here: Lane, coefficient: Lane, xs: Lane) -> None:
     """Of own rows what they are, 1 or 0, b, bounds, coefficients and x."""
     for p in range(n):
-        r = active[own[p] + 1]
-        kinds[p] = cones[r]
-        here[p] = on[r]
-        bs[p] = b[r]
-        lo[p] = lower[r]
-        hi[p] = upper[r]
-        coefficient[p] = mu[r]
-        xs[p] = x[r]
+        r = listed.active[own[p] + 1]
+        rows.kinds[p] = listed.cones[r]
+        here[p] = listed.on[r]
+        rows.bs[p] = listed.b[r]
+        rows.lo[p] = listed.lower[r]
+        rows.hi[p] = listed.upper[r]
+        coefficient[p] = listed.mu[r]
+        xs[p] = listed.x[r]
 
 
 @loops
-def take_packed(n: int, own: Ints, kinds: Ints, here: Lane, packed: Strided, scale: Lane, A: Lane) -> None:
+def take_packed(n: int, own: Ints, rows: Rows, here: Lane, packed: Strided, A: Lane) -> None:
     """The matrix of own rows in scaled rows, of a packed symmetric one of the list (`gram.gram`), and the scale."""
     for p in range(n):
         A[p * n + p] = packed[own[p] * (own[p] + 1) // 2 + own[p]]
-    find_scale(n, kinds, here, A, scale)
+    find_scale(n, rows.kinds, here, A, rows.scale)
     for p in range(n):
         row = own[p] * (own[p] + 1) // 2
         for q in range(p):
-            A[p * n + q] = packed[row + own[q]] * (scale[p] * scale[q])
+            A[p * n + q] = packed[row + own[q]] * (rows.scale[p] * rows.scale[q])
             A[q * n + p] = A[p * n + q]
 
 
 @loops
-def take_whole(n: int, own: Ints, kinds: Ints, here: Lane, m: int, whole: Strided, scale: Lane, A: Lane) -> None:
+def take_whole(n: int, own: Ints, rows: Rows, here: Lane, m: int, whole: Strided, A: Lane) -> None:
     """The same of a matrix of the list (m, m), row by row."""
     for p in range(n):
         A[p * n + p] = whole[(m + 1) * own[p]]
-    find_scale(n, kinds, here, A, scale)
+    find_scale(n, rows.kinds, here, A, rows.scale)
     for p in range(n):
         for q in range(n):
             if p != q:
-                A[p * n + q] = whole[m * own[p] + own[q]] * (scale[p] * scale[q])
+                A[p * n + q] = whole[m * own[p] + own[q]] * (rows.scale[p] * rows.scale[q])
 
 
 @loops
-def hand_back(n: int, own: Ints, active: Ints, xs: Lane, x: Strided, rounds: Strided) -> None:
+def hand_back(n: int, own: Ints, listed: Listed, xs: Lane, rounds: Strided) -> None:
     """x of the listed rows; 0 where they are off. It stays where the search has been left."""
     left = rounds[0] < 0.0
     p = 0
-    for i in range(active[0]):
+    for i in range(listed.active[0]):
         new = 0.0 * rounds[0]
         if p < n and own[p] == i:
             new = xs[p]
             p += 1
-        x[active[i + 1]] = where(left, x[active[i + 1]], new)
+        listed.x[listed.active[i + 1]] = where(left, listed.x[listed.active[i + 1]], new)
 
 
 @loops

@@ -10,9 +10,10 @@ directions creep.
 from __future__ import annotations
 
 from ..kernel.lane_by_lane import lanes_at_once
-from ..kernel.loops import Ints, Lane, Strided, any, loops, sqrt, where
-from .cone_rows import motions, natural_map, tell_left
-from .cone_search import CHANGES, search_modes
+from ..kernel.loops import Arrays, Lane, Strided, any, loops, sqrt, where
+from .cone_modes import Modes
+from .cone_rows import Rows, motions, natural_map, tell_left
+from .cone_search import CHANGES, Search, search_modes
 from .extremes import larger
 
 UNSOLVED = 1e-7  # of b: the natural map of a problem that is tried once more
@@ -24,33 +25,25 @@ SOFTEST, STIFFEST = 1.0, 1e-9  # s
 GROWN = 1e7  # of b: forces of a problem without a solution
 
 
+class Rungs(Arrays):
+    """What is kept between the rungs of the ladder: the best x, that of the last rung that led on, and the diagonal of A."""
+
+    kept: Lane
+    start: Lane
+    stiff: Lane
+
+
 @loops
 def solve_slots(
     m: int,
-    kinds: Ints,
-    xs: Lane,
+    rows: Rows,
+    s: Search,
+    modes: Modes,
     A: Lane,
     left: Strided,
     rounds: Strided,
     T: Lane,
-    scale: Lane,
-    bs: Lane,
-    lo: Lane,
-    hi: Lane,
-    u: Lane,
-    xn: Lane,
-    un: Lane,
-    best: Lane,
-    inside: Lane,
-    force: Lane,
-    z: Lane,
-    keep: Lane,
-    turn: Lane,
-    more: Lane,
-    kept: Lane,
-    start: Lane,
-    stiff: Lane,
-    order: Ints,
+    rungs: Rungs,
     patience: int,
     unsolved: float,
 ) -> None:
@@ -66,21 +59,19 @@ def solve_slots(
     ratio = STEEP + 0.0 * go
     given = 0.0 * go
     for i in range(m):
-        given = larger(given, abs(bs[i]))
+        given = larger(given, abs(rows.bs[i]))
     least = 0.0 * go
     spent = patience
     softened = 0
     for rung in range(RUNGS):
-        search_modes(
-            m, kinds, xs, A, rounds, T, scale, bs, lo, hi, u, xn, un, best, inside, force, z, keep, turn, more, order, spent, go
-        )  # fmt: skip
-        motions(m, A, bs, best, u)
-        off = natural_map(m, kinds, lo, hi, scale, best, u, best, u, 0.0 * go, z)
+        search_modes(m, rows, s, modes, A, rounds, T, spent, go)
+        motions(m, A, rows.bs, s.best, s.u)
+        off = natural_map(m, rows, s.best, s.u, s.best, s.u, 0.0 * go, s.z)
         if rung == 0:
             for i in range(m):
-                kept[i] = best[i]
-                stiff[i] = A[i * m + i]
-                start[i] = 0.0
+                rungs.kept[i] = s.best[i]
+                rungs.stiff[i] = A[i * m + i]
+                rungs.start[i] = 0.0
             least = off
             go = where(off > unsolved * given, go, 0.0)
             if lanes_at_once() > 1:
@@ -93,14 +84,14 @@ def solve_slots(
         else:
             size = 0.0 * go
             for i in range(m):
-                size = larger(size, abs(best[i]))
+                size = larger(size, abs(s.best[i]))
             grown = ~(size <= GROWN * given)
             ends = (go > 0.0) & ~(soft > 0.0)
             better = ends & (off < least) & ~grown
             leads = (go > 0.0) & (off <= SOLVED * given)
             for i in range(m):
-                kept[i] = where(better, best[i], kept[i])
-                start[i] = where(leads, best[i], start[i])
+                rungs.kept[i] = where(better, s.best[i], rungs.kept[i])
+                rungs.start[i] = where(leads, s.best[i], rungs.start[i])
             least = where(better, off, least)
             solved_at = where(leads, soft, solved_at)
             ratio = where(leads, larger(STEEP, ratio * sqrt(ratio)), sqrt(ratio))
@@ -111,12 +102,12 @@ def solve_slots(
             soft = where(soft < STIFFEST, 0.0, soft)
         softened = 1
         for i in range(m):
-            A[i * m + i] = where(go > 0.0, stiff[i] + soft, stiff[i])
-            xs[i] = start[i]
+            A[i * m + i] = where(go > 0.0, rungs.stiff[i] + soft, rungs.stiff[i])
+            s.xs[i] = rungs.start[i]
     if softened == 1:
         for i in range(m):
-            A[i * m + i] = stiff[i]
-            best[i] = kept[i]
-        motions(m, A, bs, best, u)
-        natural_map(m, kinds, lo, hi, scale, best, u, best, u, 0.0 * go, z)
-    tell_left(m, scale, best, z, left)
+            A[i * m + i] = rungs.stiff[i]
+            s.best[i] = rungs.kept[i]
+        motions(m, A, rows.bs, s.best, s.u)
+        natural_map(m, rows, s.best, s.u, s.best, s.u, 0.0 * go, s.z)
+    tell_left(m, rows.scale, s.best, s.z, left)

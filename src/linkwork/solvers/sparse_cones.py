@@ -18,20 +18,26 @@ open, motion does not depend on it, and x stays near where it began.
 
 from __future__ import annotations
 
-from ..kernel.loops import Ints, Lane, Table, any, loops, maximum, minimum, sqrt, where
-from .cone_modes import choose_modes, list_unknowns, right_side, start_modes
-from .cone_rows import largest_terms, natural_map, project_cones
+from ..kernel.loops import Ints, Lane, any, loops, maximum, minimum, sqrt, where
+from .block_sparse import Blocks
+from .cone_modes import Modes, choose_modes, list_unknowns, right_side, start_modes
+from .cone_rows import Rows, largest_terms, natural_map, project_cones
 from .cone_search import (
     DECREASE,
     RHO,
     SMALL,
     SOFTEST,
     STILL,
+    Search,
     shorten,
 )
 from .dense_islands import LARGEST_MATRIX, MEDIUM_MATRIX, SMALL_MATRIX, solve_dense_island
+from .own_rows import Listed
 from .sparse_loads import EPS, ROUNDS, approach_sparse, settle_load
 from .sparse_rows import (
+    Entries,
+    Paths,
+    Turned,
     contact_blocks,
     factor_sparse,
     scale_sparse,
@@ -63,86 +69,60 @@ LEAVINGS = 40  # of contradictions, at most
 
 @loops
 def alternate_sparse(
-    m: int,
-    kinds: Ints,
-    nb: int,
-    at: Ints,
-    block: Ints,
-    U: Lane,
-    Y: Lane,
-    soft: float,
-    bs: Lane,
-    lo: Lane,
-    hi: Lane,
-    scale: Lane,
-    inside: Lane,
-    force: Lane,
-    d: Lane,
-    xn: Lane,
-    z: Lane,
-    w: Lane,
-    unknowns: Ints,
-    slot: Ints,
-    degree: Ints,
-    gone: Ints,
-    order: Ints,
-    first: Ints,
-    near: Ints,
-    pivots: Ints,
-    H: Lane,
-    rounds: int,
+    m: int, rows: Rows, nb: int, entries: Entries, soft: float, s: Search, modes: Modes, w: Lane, blocks: Blocks, rounds: int
 ) -> None:
     """Go on with alternating directions, as `coulomb.alternate`."""
     for i in range(m):
-        d[i] = RHO
-        unknowns[i] = i
-    factor_sparse(m, nb, unknowns, at, block, U, Y, d, d, soft, slot, degree, gone, order, first, near, pivots, H)
+        modes.keep[i] = 1.0
+        modes.more[i] = RHO
+        modes.unknowns[i] = i
+    factor_sparse(m, nb, entries, Turned(entries.U, entries.Y), modes, soft, blocks)
     for _ in range(rounds):
         for i in range(m):
-            xn[i] = RHO * inside[i] + force[i] - bs[i]
+            s.xn[i] = RHO * s.inside[i] + s.force[i] - rows.bs[i]
         for i in range(m):
-            if kinds[i] == 1:
-                xn[i] -= hi[i + 1] * sqrt(force[i + 1] * force[i + 1] + force[i + 2] * force[i + 2])
-        solve_sparse(m, nb, unknowns, at, block, U, Y, d, soft, slot, order, first, near, H, xn, w)
+            if rows.kinds[i] == 1:
+                s.xn[i] -= rows.hi[i + 1] * sqrt(s.force[i + 1] * s.force[i + 1] + s.force[i + 2] * s.force[i + 2])
+        solve_sparse(m, nb, entries, Turned(entries.U, entries.Y), modes, soft, blocks, s.xn, w)
         for i in range(m):
-            z[i] = xn[i] - force[i] / RHO
-        project_cones(m, kinds, lo, hi, scale, z)
+            s.z[i] = s.xn[i] - s.force[i] / RHO
+        project_cones(m, rows, s.z)
         for i in range(m):
-            force[i] -= RHO * (xn[i] - z[i])
-            inside[i] = z[i]
+            s.force[i] -= RHO * (s.xn[i] - s.z[i])
+            s.inside[i] = s.z[i]
 
 
 @loops
-def null_direction(n: int, m: int, kinds: Ints, keep: Lane, turn: Lane, unknowns: Ints, z: Lane, dx: Lane) -> None:
+def null_direction(n: int, m: int, rows: Rows, modes: Modes, z: Lane, dx: Lane) -> None:
     """dx of rows from the unknowns z of their modes; friction of what slides stays on its cone."""
     for i in range(m):
         dx[i] = 0.0
     for p in range(n):
-        i = unknowns[p]
-        kind = kinds[i]
+        i = modes.unknowns[p]
+        kind = rows.kinds[i]
         if kind == 1:
-            d1 = turn[i + 1]
-            d2 = turn[i + 2]
-            across = z[p + 1] * keep[i + 1]
-            along = z[p + 2] * keep[i + 2] + turn[i] * z[p] * keep[i]
-            dx[i] = z[p] * keep[i]
+            d1 = modes.turn[i + 1]
+            d2 = modes.turn[i + 2]
+            across = z[p + 1] * modes.keep[i + 1]
+            along = z[p + 2] * modes.keep[i + 2] + modes.turn[i] * z[p] * modes.keep[i]
+            dx[i] = z[p] * modes.keep[i]
             dx[i + 1] = d1 * along + d2 * across
             dx[i + 2] = d2 * along - d1 * across
         elif kind < 1:
-            dx[i] = z[p] * keep[i]
+            dx[i] = z[p] * modes.keep[i]
 
 
 @loops
-def leave_cones(m: int, kinds: Ints, lo: Lane, hi: Lane, keep: Lane, dx: Lane, x: Lane) -> float:
+def leave_cones(m: int, rows: Rows, modes: Modes, dx: Lane, x: Lane) -> float:
     """Go along dx to where the first row that acts leaves its cone; returns the way, or HUGE where none does."""
     way = HUGE + 0.0 * dx[0]
     for i in range(m):
-        kind = kinds[i]
-        if kind == 1 and any(keep[i] > 0.0):
-            mu = hi[i + 1]
+        kind = rows.kinds[i]
+        if kind == 1 and any(modes.keep[i] > 0.0):
+            mu = rows.hi[i + 1]
             falls = dx[i] < 0.0
             end = where(falls, maximum(x[i], 0.0) / where(falls, -dx[i], 1.0), HUGE)
-            if any(keep[i + 2] > 0.0) and any(mu > 0.0):
+            if any(modes.keep[i + 2] > 0.0) and any(mu > 0.0):
                 m2 = mu * mu
                 a = dx[i + 1] * dx[i + 1] + dx[i + 2] * dx[i + 2] - m2 * dx[i] * dx[i]
                 half = x[i + 1] * dx[i + 1] + x[i + 2] * dx[i + 2] - m2 * x[i] * dx[i]
@@ -152,11 +132,11 @@ def leave_cones(m: int, kinds: Ints, lo: Lane, hi: Lane, keep: Lane, dx: Lane, x
                 meets = (square >= 0.0) & (reach > 0.0)
                 end = minimum(end, where(meets, -c / where(meets, reach, 1.0), HUGE))
             way = minimum(way, end)
-        elif kind <= 0 and any(keep[i] > 0.0):
-            low = lo[i]
-            high = hi[i]
+        elif kind <= 0 and any(modes.keep[i] > 0.0):
+            low = rows.lo[i]
+            high = rows.hi[i]
             if kind < 0:
-                high = hi[i] * maximum(x[i + kind], 0.0)
+                high = rows.hi[i] * maximum(x[i + kind], 0.0)
                 low = -high
             moves = abs(dx[i]) > 0.0
             room = where(dx[i] < 0.0, x[i] - low, high - x[i])
@@ -169,60 +149,23 @@ def leave_cones(m: int, kinds: Ints, lo: Lane, hi: Lane, keep: Lane, dx: Lane, x
 
 @loops
 def solve_sparse_cones(
-    rows: Ints,
-    starts: Table,
-    places: Table,
-    freedoms: Table,
-    joints: Table,
-    cones: Table,
+    listed: Listed,
+    paths: Paths,
     nb: int,
     local: Ints,
-    u_rows: Lane,
-    y_rows: Lane,
-    mu: Lane,
-    on: Lane,
-    b: Lane,
-    lower: Lane,
-    upper: Lane,
-    x: Lane,
     motion: Lane,
     soft: float,
     enough: float,
     changes: int,
-    at: Ints,
-    block: Ints,
-    kinds: Ints,
-    unknowns: Ints,
-    slot: Ints,
-    degree: Ints,
-    gone: Ints,
-    order: Ints,
-    first: Ints,
-    near: Ints,
-    pivots: Ints,
-    U: Lane,
-    Y: Lane,
-    R: Lane,
-    C: Lane,
-    H: Lane,
+    entries: Entries,
+    turned: Turned,
+    blocks: Blocks,
     K: Lane,
     w: Lane,
     B: Lane,
-    scale: Lane,
-    bs: Lane,
-    lo: Lane,
-    hi: Lane,
-    xs: Lane,
-    u: Lane,
-    xn: Lane,
-    un: Lane,
-    best: Lane,
-    inside: Lane,
-    force: Lane,
-    z: Lane,
-    keep: Lane,
-    turn: Lane,
-    d: Lane,
+    rows: Rows,
+    s: Search,
+    modes: Modes,
     rest: Lane,
 ) -> float:
     """The multipliers x of the listed rows, from the x given; returns the largest residual, in the units of the rows.
@@ -233,22 +176,22 @@ def solve_sparse_cones(
     soft     what is added to the diagonal of A in scaled rows
     enough   of the largest terms: the residual that ends the search;  changes: of modes, at most
     """
-    m = rows[0]
-    take_entries(rows, starts, places, freedoms, joints, local, u_rows, y_rows, at, block, U, Y)
+    m = listed.active[0]
+    take_entries(listed, paths, local, entries)
     for i in range(m):
-        kinds[i] = cones[rows[i + 1]]
-    scale_sparse(rows, cones, mu, on, b, lower, upper, x, at, U, Y, scale, bs, lo, hi, xs, z)
+        rows.kinds[i] = listed.cones[listed.active[i + 1]]
+    scale_sparse(listed, entries, rows, s.xs, s.z)
     zero = 0.0 * soft
     one = 1.0 + zero
     given = zero
     for i in range(m):
-        given = maximum(given, abs(bs[i]))
-        best[i] = xs[i]
-        xn[i] = xs[i]
-        inside[i] = 0.0
-        force[i] = bs[i]
-    sparse_motions(m, nb, at, block, U, Y, soft, bs, xs, u, w)
-    least = natural_map(m, kinds, lo, hi, scale, xs, u, xs, u, zero, z)
+        given = maximum(given, abs(rows.bs[i]))
+        s.best[i] = s.xs[i]
+        s.xn[i] = s.xs[i]
+        s.inside[i] = 0.0
+        s.force[i] = rows.bs[i]
+    sparse_motions(m, nb, entries, soft, rows.bs, s.xs, s.u, w)
+    least = natural_map(m, rows, s.xs, s.u, s.xs, s.u, zero, s.z)
     eps = EPS + zero
     sweeping = 1
     alternating = 0
@@ -257,21 +200,18 @@ def solve_sparse_cones(
     waits = 0
     mark = HUGE + zero
     forced = 0
-    size = largest_terms(m, xs, given)
+    size = largest_terms(m, s.xs, given)
     solved = not any(least > enough * size)
-    if solved or (any(soft <= 0.0) and solve_dense_island(
-        m, SMALL_MATRIX, kinds, at, block, U, Y, soft, bs, lo, hi, scale, xs, u, xn, un, best, inside, force, z, keep, turn,
-        d, w, unknowns, K,
-    )):  # fmt: skip
+    if solved or (any(soft <= 0.0) and solve_dense_island(m, SMALL_MATRIX, rows, entries, soft, s, modes, w, K)):
         changes = 0
     if changes > 0:
-        contact_blocks(m, kinds, at, U, Y, scale, B)
+        contact_blocks(m, rows, entries, B)
     for change in range(2 * changes):
         if any(least <= enough * size) or (change >= changes and any(least <= AGAIN * size)):
             break
         if change == changes:  # from nothing, once more
             for i in range(m):
-                xs[i] = 0.0
+                s.xs[i] = 0.0
             eps = EPS + zero
             sweeping = 1
             alternating = 0
@@ -279,21 +219,18 @@ def solve_sparse_cones(
             waits = 0
         if sweeping == 1:
             sweeps = min(SWEEPS + 2 * change, MOST_SWEEPS)
-            sweep_sparse(m, kinds, nb, at, block, U, Y, B, soft, bs, lo, hi, scale, xs, w, sweeps, CLOSE)
+            sweep_sparse(m, rows, nb, entries, B, soft, s.xs, w, sweeps, CLOSE)
         if alternating == 1:
-            alternate_sparse(
-                m, kinds, nb, at, block, U, Y, soft, bs, lo, hi, scale, inside, force, d, xn, z, w,
-                unknowns, slot, degree, gone, order, first, near, pivots, H, ALTERNATIONS + 2 * change,
-            )  # fmt: skip
+            alternate_sparse(m, rows, nb, entries, soft, s, modes, w, blocks, ALTERNATIONS + 2 * change)
             for i in range(m):
-                xs[i] = inside[i]
-        sparse_motions(m, nb, at, block, U, Y, soft, bs, xs, u, w)
-        off = natural_map(m, kinds, lo, hi, scale, xs, u, xs, u, zero, z)
-        size = largest_terms(m, xs, given)
+                s.xs[i] = s.inside[i]
+        sparse_motions(m, nb, entries, soft, rows.bs, s.xs, s.u, w)
+        off = natural_map(m, rows, s.xs, s.u, s.xs, s.u, zero, s.z)
+        size = largest_terms(m, s.xs, given)
         if any(off < least):
             least = off
             for i in range(m):
-                best[i] = xs[i]
+                s.best[i] = s.xs[i]
         waits += 1
         if any(least < FALL * mark):
             mark = least
@@ -303,44 +240,43 @@ def solve_sparse_cones(
         )
         if any(off <= enough * size) or stalls:
             break
-        choose_modes(m, kinds, lo, hi, scale, xs, u, eps, keep, turn, d, z)
-        n = list_unknowns(m, kinds, keep, unknowns)
-        turn_entries(m, kinds, at, keep, turn, U, Y, R, C)
-        factor_sparse(n, nb, unknowns, at, block, R, C, keep, d, soft, slot, degree, gone, order, first, near, pivots, H)
-        start_modes(m, kinds, keep, turn, xs, z, xn, one, one)
+        choose_modes(m, rows, s.xs, s.u, eps, modes, s.z)
+        n = list_unknowns(m, rows, modes)
+        turn_entries(m, rows, modes, entries, turned)
+        factor_sparse(n, nb, entries, turned, modes, soft, blocks)
+        start_modes(m, rows, modes, s.xs, s.z, s.xn, one, one)
         approach_sparse(
-            n, m, kinds, nb, at, block, U, Y, R, C, soft, bs, keep, turn, d, xn, un, z, rest, w,
-            unknowns, slot, order, first, near, H, maximum(SMALL * size, INEXACT * off), ROUNDS, eps,
-        )  # fmt: skip
-        full = natural_map(m, kinds, lo, hi, scale, xn, un, xn, un, zero, z)
+            n, m, rows, nb, entries, turned, modes, soft, s, rest, w, blocks, maximum(SMALL * size, INEXACT * off), ROUNDS, eps
+        )
+        full = natural_map(m, rows, s.xn, s.un, s.xn, s.un, zero, s.z)
         lower_than = (1.0 - DECREASE) * off
         if forced == 1:
             lower_than = HUGE + zero
         forced = 0
         share = where((full <= enough * size) | (full < lower_than), 1.0, 0.0)
         if not any(share > 0.0) and not any(abs(full - off) <= STILL * off):  # contacts by themselves find their modes
-            sweep_sparse(m, kinds, nb, at, block, U, Y, B, soft, bs, lo, hi, scale, xn, w, SMOOTH, CLOSE)
-            sparse_motions(m, nb, at, block, U, Y, soft, bs, xn, un, w)
-            full = natural_map(m, kinds, lo, hi, scale, xn, un, xn, un, zero, z)
+            sweep_sparse(m, rows, nb, entries, B, soft, s.xn, w, SMOOTH, CLOSE)
+            sparse_motions(m, nb, entries, soft, rows.bs, s.xn, s.un, w)
+            full = natural_map(m, rows, s.xn, s.un, s.xn, s.un, zero, s.z)
             share = where(full < lower_than, 1.0, 0.0)
-        share = shorten(m, kinds, lo, hi, scale, xs, u, xn, un, z, share, lower_than, one)
+        share = shorten(m, rows, s, share, lower_than, one)
         stands = (off <= (1.0 + STILL) * least) & (abs(full - off) <= STILL * off)
         jams = stands & (least <= JAM * size) & (eps <= EPS) & ~(share > 0.0)
         sweeping = 0
         alternating = 0
         if not any(share > 0.0) and any(abs(full - off) <= STILL * off) and leavings < LEAVINGS and any(eps <= EPS):
             leavings += 1
-            right_side(n, m, kinds, keep, turn, un, unknowns, z)
-            solve_sparse(n, nb, unknowns, at, block, R, C, d, soft, slot, order, first, near, H, z, w)
-            null_direction(n, m, kinds, keep, turn, unknowns, z, rest)
-            if any(leave_cones(m, kinds, lo, hi, keep, rest, xn) < LONGEST):
+            right_side(n, m, rows, modes, s.un, s.z)
+            solve_sparse(n, nb, entries, turned, modes, soft, blocks, s.z, w)
+            null_direction(n, m, rows, modes, s.z, rest)
+            if any(leave_cones(m, rows, modes, rest, s.xn) < LONGEST):
                 forced = 1
         if forced == 1:
             for i in range(m):
-                xs[i] = xn[i]
+                s.xs[i] = s.xn[i]
         elif any(share > 0.0):
             for i in range(m):
-                xs[i] = where(share < 1.0, xs[i] + share * (xn[i] - xs[i]), xn[i])
+                s.xs[i] = where(share < 1.0, s.xs[i] + share * (s.xn[i] - s.xs[i]), s.xn[i])
             eps = maximum(where(share < 1.0, eps, 0.1 * eps), EPS)
         else:
             eps = minimum(10.0 * eps, SOFTEST)
@@ -351,29 +287,25 @@ def solve_sparse_cones(
             turns = 1 - turns
         if any(full <= enough * size) or (any(jams) and forced == 0):
             for i in range(m):
-                best[i] = xs[i]
+                s.best[i] = s.xs[i]
             close_enough = where(jams, (1.0 + STILL) * off, enough * size)
-            settle_load(
-                m, kinds, nb, at, block, U, Y, R, C, soft, bs, lo, hi, scale, keep, turn, d, best, xs, xn, un, z, rest,
-                w, unknowns, slot, degree, gone, order, first, near, pivots, H, close_enough, size,
-            )  # fmt: skip
+            settle_load(m, rows, nb, entries, turned, modes, soft, s, rest, w, blocks, close_enough, size)
             break
     if changes > 0 and any(soft <= 0.0) and any(least > WORTH * size):
         most = MEDIUM_MATRIX
         if any(least > GROSS * size):
             most = LARGEST_MATRIX
         for i in range(m):
-            xs[i] = best[i]
-        solve_dense_island(
-            m, most, kinds, at, block, U, Y, soft, bs, lo, hi, scale, xs, u, xn, un, best, inside, force, z, keep, turn,
-            d, w, unknowns, K,
-        )  # fmt: skip
-    sparse_motions(m, nb, at, block, U, Y, soft, bs, best, u, w)
-    natural_map(m, kinds, lo, hi, scale, best, u, best, u, zero, z)
+            s.xs[i] = s.best[i]
+        solve_dense_island(m, most, rows, entries, soft, s, modes, w, K)
+    sparse_motions(m, nb, entries, soft, rows.bs, s.best, s.u, w)
+    natural_map(m, rows, s.best, s.u, s.best, s.u, zero, s.z)
     left = zero
     for i in range(m):
-        unit = 1.0 / where(scale[i] > 0.0, scale[i], 1.0)
-        left = maximum(left, abs(z[i]) * unit)
-        x[rows[i + 1]] = best[i] * scale[i]
-        motion[rows[i + 1]] = where(scale[i] > 0.0, (u[i] - soft * best[i]) * unit, b[rows[i + 1]])
+        unit = 1.0 / where(rows.scale[i] > 0.0, rows.scale[i], 1.0)
+        left = maximum(left, abs(s.z[i]) * unit)
+        listed.x[listed.active[i + 1]] = s.best[i] * rows.scale[i]
+        motion[listed.active[i + 1]] = where(
+            rows.scale[i] > 0.0, (s.u[i] - soft * s.best[i]) * unit, listed.b[listed.active[i + 1]]
+        )
     return left

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from ..kernel.loops import Ints, Lane, any, loops, maximum
-from .cone_modes import choose_modes, list_unknowns, move, right_side, start_modes
-from .cone_rows import natural_map
-from .cone_search import SMALL
-from .sparse_rows import factor_sparse, solve_sparse, sparse_motions, turn_entries
+from ..kernel.loops import Lane, any, loops, maximum
+from .block_sparse import Blocks
+from .cone_modes import Modes, choose_modes, list_unknowns, move, right_side, start_modes
+from .cone_rows import Rows, natural_map
+from .cone_search import SMALL, Search
+from .sparse_rows import Entries, Turned, factor_sparse, solve_sparse, sparse_motions, turn_entries
 
 EPS = 1e-7  # relative weight of the last solution in a proximal round
 ROUNDS = 4  # proximal, on one factor
@@ -21,30 +22,16 @@ HUGE = 1e300
 def approach_sparse(
     n: int,
     m: int,
-    kinds: Ints,
+    rows: Rows,
     nb: int,
-    at: Ints,
-    block: Ints,
-    U: Lane,
-    Y: Lane,
-    R: Lane,
-    C: Lane,
+    entries: Entries,
+    turned: Turned,
+    modes: Modes,
     soft: float,
-    bs: Lane,
-    keep: Lane,
-    turn: Lane,
-    d: Lane,
-    xn: Lane,
-    un: Lane,
-    z: Lane,
+    s: Search,
     rest: Lane,
     w: Lane,
-    unknowns: Ints,
-    slot: Ints,
-    order: Ints,
-    first: Ints,
-    near: Ints,
-    H: Lane,
+    blocks: Blocks,
     enough: float,
     rounds: int,
     eps: float,
@@ -52,48 +39,31 @@ def approach_sparse(
     """x of given modes by proximal rounds on one factor, until the residual is small or stands still (`cone_modes.approach`)."""
     last = HUGE + 0.0 * eps
     go = 1.0 + 0.0 * eps
-    sparse_motions(m, nb, at, block, U, Y, soft, bs, xn, un, w)
+    sparse_motions(m, nb, entries, soft, rows.bs, s.xn, s.un, w)
     for _ in range(rounds):
-        size = right_side(n, m, kinds, keep, turn, un, unknowns, z)
+        size = right_side(n, m, rows, modes, s.un, s.z)
         if not any((size < 0.5 * last) & (size > enough)):
             break
         last = size
         for p in range(n):
-            rest[p] = z[p]
-        solve_sparse(n, nb, unknowns, at, block, R, C, d, soft, slot, order, first, near, H, z, w)
+            rest[p] = s.z[p]
+        solve_sparse(n, nb, entries, turned, modes, soft, blocks, s.z, w)
         for p in range(n):
-            z[p] = rest[p] - eps * z[p]
-        solve_sparse(n, nb, unknowns, at, block, R, C, d, soft, slot, order, first, near, H, z, w)
-        move(n, m, kinds, keep, turn, unknowns, z, xn, go)
-        sparse_motions(m, nb, at, block, U, Y, soft, bs, xn, un, w)
+            s.z[p] = rest[p] - eps * s.z[p]
+        solve_sparse(n, nb, entries, turned, modes, soft, blocks, s.z, w)
+        move(n, m, rows, modes, s.z, s.xn, go)
+        sparse_motions(m, nb, entries, soft, rows.bs, s.xn, s.un, w)
 
 
 @loops
 def answers_to_probe(
-    m: int,
-    nb: int,
-    kinds: Ints,
-    at: Ints,
-    block: Ints,
-    R: Lane,
-    C: Lane,
-    keep: Lane,
-    d: Lane,
-    soft: float,
-    slot: Ints,
-    order: Ints,
-    first: Ints,
-    near: Ints,
-    H: Lane,
-    unknowns: Ints,
-    z: Lane,
-    w: Lane,
+    m: int, nb: int, rows: Rows, entries: Entries, turned: Turned, modes: Modes, soft: float, blocks: Blocks, z: Lane, w: Lane
 ) -> float:
     """The largest x that changes of u of size 1, all over the place, ask for: large where rows of the modes are redundant."""
-    n = list_unknowns(m, kinds, keep, unknowns)
+    n = list_unknowns(m, rows, modes)
     for p in range(n):
-        z[p] = (float(7 * p % 11) - 5.3) * keep[unknowns[p]]
-    solve_sparse(n, nb, unknowns, at, block, R, C, d, soft, slot, order, first, near, H, z, w)
+        z[p] = (float(7 * p % 11) - 5.3) * modes.keep[modes.unknowns[p]]
+    solve_sparse(n, nb, entries, turned, modes, soft, blocks, z, w)
     found = 0.0 * soft
     for p in range(n):
         found = maximum(found, abs(z[p]))
@@ -103,38 +73,16 @@ def answers_to_probe(
 @loops
 def settle_load(
     m: int,
-    kinds: Ints,
+    rows: Rows,
     nb: int,
-    at: Ints,
-    block: Ints,
-    U: Lane,
-    Y: Lane,
-    R: Lane,
-    C: Lane,
+    entries: Entries,
+    turned: Turned,
+    modes: Modes,
     soft: float,
-    bs: Lane,
-    lo: Lane,
-    hi: Lane,
-    scale: Lane,
-    keep: Lane,
-    turn: Lane,
-    d: Lane,
-    best: Lane,
-    xs: Lane,
-    xn: Lane,
-    un: Lane,
-    z: Lane,
+    s: Search,
     rest: Lane,
     w: Lane,
-    unknowns: Ints,
-    slot: Ints,
-    degree: Ints,
-    gone: Ints,
-    order: Ints,
-    first: Ints,
-    near: Ints,
-    pivots: Ints,
-    H: Lane,
+    blocks: Blocks,
     close_enough: float,
     size: float,
 ) -> None:
@@ -147,48 +95,43 @@ def settle_load(
     one = 1.0 + zero
     slides = zero
     for i in range(m):
-        xn[i] = xs[i]
-        if kinds[i] == 1:
-            slides = maximum(slides, keep[i] - keep[i + 2])
+        s.xn[i] = s.xs[i]
+        if rows.kinds[i] == 1:
+            slides = maximum(slides, modes.keep[i] - modes.keep[i + 2])
     if not any(slides > 0.0):
         return
-    if not any(
-        answers_to_probe(m, nb, kinds, at, block, R, C, keep, d, soft, slot, order, first, near, H, unknowns, z, w) > LOOSE
-    ):
+    if not any(answers_to_probe(m, nb, rows, entries, turned, modes, soft, blocks, s.z, w) > LOOSE):
         return
     loadings = 0
     way = HUGE + zero
     while loadings < LOADINGS and any(way > ONE_LOAD * size):
         loadings += 1
-        sparse_motions(m, nb, at, block, U, Y, soft, bs, xn, un, w)
-        choose_modes(m, kinds, lo, hi, scale, xn, un, LOAD + zero, keep, turn, d, z)
-        n = list_unknowns(m, kinds, keep, unknowns)
-        turn_entries(m, kinds, at, keep, turn, U, Y, R, C)
-        factor_sparse(n, nb, unknowns, at, block, R, C, keep, d, soft, slot, degree, gone, order, first, near, pivots, H)
+        sparse_motions(m, nb, entries, soft, rows.bs, s.xn, s.un, w)
+        choose_modes(m, rows, s.xn, s.un, LOAD + zero, modes, s.z)
+        n = list_unknowns(m, rows, modes)
+        turn_entries(m, rows, modes, entries, turned)
+        factor_sparse(n, nb, entries, turned, modes, soft, blocks)
         for i in range(m):
-            rest[i] = xn[i]
-        start_modes(m, kinds, keep, turn, rest, z, xn, one, one)
+            rest[i] = s.xn[i]
+        start_modes(m, rows, modes, rest, s.z, s.xn, one, one)
         for _ in range(2):
-            sparse_motions(m, nb, at, block, U, Y, soft + LOAD, bs, xn, un, w)
-            right_side(n, m, kinds, keep, turn, un, unknowns, z)
-            solve_sparse(n, nb, unknowns, at, block, R, C, d, soft, slot, order, first, near, H, z, w)
-            move(n, m, kinds, keep, turn, unknowns, z, xn, one)
+            sparse_motions(m, nb, entries, soft + LOAD, rows.bs, s.xn, s.un, w)
+            right_side(n, m, rows, modes, s.un, s.z)
+            solve_sparse(n, nb, entries, turned, modes, soft, blocks, s.z, w)
+            move(n, m, rows, modes, s.z, s.xn, one)
         way = zero
         for i in range(m):
-            way = maximum(way, abs(xn[i] - rest[i]))
+            way = maximum(way, abs(s.xn[i] - rest[i]))
     if loadings > 1:
-        sparse_motions(m, nb, at, block, U, Y, soft, bs, xn, un, w)
-        choose_modes(m, kinds, lo, hi, scale, xn, un, EPS + zero, keep, turn, d, z)
-        n = list_unknowns(m, kinds, keep, unknowns)
-        turn_entries(m, kinds, at, keep, turn, U, Y, R, C)
-        factor_sparse(n, nb, unknowns, at, block, R, C, keep, d, soft, slot, degree, gone, order, first, near, pivots, H)
+        sparse_motions(m, nb, entries, soft, rows.bs, s.xn, s.un, w)
+        choose_modes(m, rows, s.xn, s.un, EPS + zero, modes, s.z)
+        n = list_unknowns(m, rows, modes)
+        turn_entries(m, rows, modes, entries, turned)
+        factor_sparse(n, nb, entries, turned, modes, soft, blocks)
         for i in range(m):
-            rest[i] = xn[i]
-        start_modes(m, kinds, keep, turn, rest, z, xn, one, one)
-        approach_sparse(
-            n, m, kinds, nb, at, block, U, Y, R, C, soft, bs, keep, turn, d, xn, un, z, rest, w,
-            unknowns, slot, order, first, near, H, SMALL * size, ROUNDS, EPS + zero,
-        )  # fmt: skip
-        if any(natural_map(m, kinds, lo, hi, scale, xn, un, xn, un, zero, z) <= close_enough):
+            rest[i] = s.xn[i]
+        start_modes(m, rows, modes, rest, s.z, s.xn, one, one)
+        approach_sparse(n, m, rows, nb, entries, turned, modes, soft, s, rest, w, blocks, SMALL * size, ROUNDS, EPS + zero)
+        if any(natural_map(m, rows, s.xn, s.un, s.xn, s.un, zero, s.z) <= close_enough):
             for i in range(m):
-                best[i] = xn[i]
+                s.best[i] = s.xn[i]

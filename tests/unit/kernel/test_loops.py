@@ -13,7 +13,7 @@ from linkwork.errors import CompileError, InputError
 from linkwork.kernel import cache, machine
 from linkwork.kernel.lanes import Lanes
 from linkwork.kernel.loop_expressions import FEW
-from linkwork.kernel.loops import Ints, Lane, Mask, Scratch, Small, Table, all, any, loops, maximum, minimum, sqrt, where
+from linkwork.kernel.loops import Arrays, Ints, Lane, Mask, Scratch, Small, Table, all, any, loops, maximum, minimum, sqrt, where
 
 WIDTHS = [Lanes(1), Lanes(8), Lanes(16), Lanes(1, single=True), Lanes(16, single=True)]
 EVERY_WIDTH = pytest.mark.parametrize("lanes", WIDTHS, ids=lambda t: t.suffix)
@@ -709,3 +709,81 @@ def calls_it(sizes: Ints, x: Lane) -> None:
 def test_a_small_size_stays_as_it_is() -> None:
     with pytest.raises(CompileError, match="n stays as it is given"):
         calls_it.address(Lanes(1))
+
+
+# Arrays that go together
+
+
+class Pair(Arrays):
+    """A vector, and which of its records are meant."""
+
+    x: Lane
+    chosen: Ints
+
+
+class Reversed(Arrays):
+    """The same in another order."""
+
+    chosen: Ints
+    x: Lane
+
+
+@loops
+def add_chosen(n: int, pair: Pair, total: Lane) -> None:
+    """total += the chosen records, each of which is doubled."""
+    for i in range(n):
+        total[0] += pair.x[pair.chosen[i]]
+        pair.x[pair.chosen[i]] *= 2.0
+
+
+@loops
+def add_chosen_of_three(n: int, y: Lane, pair: Pair, total: Lane) -> None:
+    """The same of a pair, of a part of it, and of a pair that is put together."""
+    add_chosen(n, pair, total)
+    add_chosen(n - 1, Pair(pair.x, pair.chosen[1:]), total)
+    add_chosen(n, Pair(y, pair.chosen), total)
+
+
+@EVERY_WIDTH
+def test_arrays_that_go_together(lanes: Lanes) -> None:
+    chosen = np.array([4, 0, 2])
+    y, x, total = random(lanes, 5), random(lanes, 5, 1), zeros(lanes, 1)
+    out = agree(add_chosen_of_three, lanes, 3, y, x, chosen, total)
+    wanted = x[chosen].sum(0) + 2.0 * x[chosen[1:]].sum(0) + y[chosen].sum(0)
+    np.testing.assert_allclose(out[-1][0], wanted, rtol=1e-5)
+    assert add_chosen_of_three.parameters == [("n", "int"), ("y", "Lane"), ("x", "Lane"), ("chosen", "Ints"), ("total", "Lane")]
+
+
+def test_arrays_are_given_together_or_one_by_one() -> None:
+    x, chosen = np.arange(5.0), np.array([3, 1])
+    first, second = np.zeros(1), np.zeros(1)
+    add_chosen(2, Pair(x.copy(), chosen), first)
+    add_chosen(2, x.copy(), chosen, second)
+    assert first[0] == second[0] == 4.0
+
+
+def test_arrays_that_do_not_fit_together_are_named() -> None:
+    @loops
+    def other_order(n: int, pair: Reversed, total: Lane) -> None:
+        add_chosen(n, pair, total)
+
+    @loops
+    def too_few(n: int, pair: Pair, total: Lane) -> None:
+        add_chosen(n, Pair(pair.x), total)  # type: ignore[call-arg]
+
+    @loops
+    def unknown(n: int, pair: Pair, total: Lane) -> None:
+        total[0] = pair.y[n]  # type: ignore[attr-defined]
+
+    @loops
+    def twice(n: int, pair: Pair, other: Pair) -> None:
+        pair.x[n] = other.x[n]
+
+    for function, message in (
+        (other_order, "add_chosen takes x, chosen here; pair stands for chosen, x"),
+        (too_few, r"add_chosen takes x, chosen here; Pair\(pair.x\) stands for x, chosen"),
+        (unknown, r"pair.y\[n\]: only arrays that are parameters have records"),
+        (twice, "twice: the names of all its arrays differ"),
+    ):
+        with pytest.raises(CompileError, match=message):
+            function.text(Lanes(1))

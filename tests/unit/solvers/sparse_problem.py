@@ -90,8 +90,8 @@ def solved(
     x, motion, left = np.zeros(m) if warm is None else warm.copy(), np.zeros(m), np.zeros(1)
     places, freedoms = 6 * np.arange(len(joints), dtype=np.int32), np.full(len(joints), 6, np.int32)
     rows, lower, upper, mu = (np.ascontiguousarray(a) for a in pile.cones.fields)
-    given = [nb, active, starts, places.astype(np.int32), freedoms, joints, rows.astype(np.int32), u, y, mu, np.ones(m), pile.b]
-    given += [lower, upper, x, motion, left, soft, 1e-13, 60]
+    given = [nb, active, rows.astype(np.int32), mu, np.ones(m), pile.b, lower, upper, x]
+    given += [starts, places.astype(np.int32), freedoms, joints, u, y, motion, left, soft, 1e-13, 60]
     scratch = []
     for name, kind in solve_islands.parameters[GIVEN:]:
         size = count.get(name, m + 1) * SIZES.get(name, 1)

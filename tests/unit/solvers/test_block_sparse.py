@@ -7,25 +7,23 @@ import pytest
 
 from linkwork.kernel.lanes import Lanes
 from linkwork.kernel.loops import Ints, Lane, loops
-from linkwork.solvers.block_sparse import couple_blocks, factor_blocks, forget_couplings, order_blocks, solve_blocks
+from linkwork.solvers.block_sparse import Blocks, couple_blocks, factor_blocks, forget_couplings, order_blocks, solve_blocks
 
 
 @loops
-def ordered(
-    n: int, pairs: int, ends: Ints, slot: Ints, degree: Ints, order: Ints, first: Ints, near: Ints, left: Ints, count: Ints
-) -> None:
+def ordered(n: int, pairs: int, ends: Ints, blocks: Blocks, count: Ints) -> None:
     """Couple pairs of blocks and order them."""
-    forget_couplings(n, slot, degree)
+    forget_couplings(n, blocks)
     for k in range(pairs):
-        couple_blocks(n, ends[2 * k], ends[2 * k + 1], slot, degree, near)
-    count[0] = order_blocks(n, slot, degree, order, first, near, left)
+        couple_blocks(n, ends[2 * k], ends[2 * k + 1], blocks)
+    count[0] = order_blocks(n, blocks)
 
 
 @loops
-def solved(n: int, slot: Ints, order: Ints, first: Ints, near: Ints, pivots: Ints, H: Lane, w: Lane) -> None:
+def solved(n: int, blocks: Blocks, w: Lane) -> None:
     """Factor and solve."""
-    factor_blocks(n, slot, order, first, near, pivots, H)
-    solve_blocks(n, slot, order, first, near, H, w)
+    factor_blocks(n, blocks)
+    solve_blocks(n, blocks, w)
 
 
 PATTERNS = {
@@ -52,7 +50,7 @@ def test_blocks_are_solved_as_a_dense_matrix_is(pattern: str, compiled: bool) ->
     )
     ends = np.array(pairs, np.int64).reshape(-1)
     run = (lambda f, *a: f.call(Lanes(1), *a)) if compiled else (lambda f, *a: f(*a))
-    run(ordered, n, len(pairs), ends, slot, degree, order, first, near, left, count)
+    run(ordered, n, len(pairs), ends, slot, degree, left, order, first, near, pivots, np.zeros(0), count)
     assert sorted(order) == list(range(n))
     assert count[0] == len({k for k in slot if k >= 0}) == n + 2 * first[n]
     if pattern in ("chain", "star"):
@@ -64,5 +62,5 @@ def test_blocks_are_solved_as_a_dense_matrix_is(pattern: str, compiled: bool) ->
                 H[slot[i * n + j]] = whole[i, :, j]
     g = rng.normal(size=6 * n)
     w, H = g.copy(), H.reshape(-1)
-    run(solved, n, slot, order, first, near, pivots, H, w)
+    run(solved, n, slot, degree, left, order, first, near, pivots, H, w)
     np.testing.assert_allclose(whole.reshape(6 * n, 6 * n) @ w, g, atol=1e-11)

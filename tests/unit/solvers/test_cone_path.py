@@ -5,7 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from linkwork.solvers.cone_modes import Modes
 from linkwork.solvers.cone_path import path_matrix, path_residual, path_slopes, start_path
+from linkwork.solvers.cone_rows import Rows
 from linkwork.solvers.coulomb import solve, solve_all
 from linkwork.solvers.problem import Cones, Problem
 
@@ -13,30 +15,31 @@ KINDS = Cones.coulomb([0.5, 0.8], 0.1) + Cones.push(1) + Cones.bounded([-0.3], [
 TAU = 0.05
 
 
-def posed(seed: int) -> tuple[np.ndarray, ...]:
-    """The lists of a random problem in one lane."""
+def posed(seed: int) -> tuple[Rows, np.ndarray]:
+    """The rows of a random problem in one lane, and its matrix."""
     rng, m = np.random.default_rng(seed), len(KINDS.rows)
     J = rng.normal(size=(m, m + 2))
     ones = np.ones((m, 1))
     lane = [x.reshape(-1, 1).copy() for x in ((J @ J.T).reshape(-1), rng.normal(size=m))]
     bounds = [KINDS.lower.reshape(-1, 1).copy(), np.where(KINDS.rows == 0, KINDS.upper, KINDS.mu).reshape(-1, 1).copy()]
-    return KINDS.rows.astype(np.int64), *lane, *bounds, ones
+    return Rows(KINDS.rows.astype(np.int64), *bounds, ones, lane[1]), lane[0]
 
 
 @pytest.mark.parametrize("seed", range(4))
 def test_the_matrix_is_the_slope_of_the_residual(seed: int) -> None:
-    kinds, A, bs, lo, hi, scale = posed(seed)
-    m = len(kinds)
+    rows, A = posed(seed)
+    m = len(rows.kinds)
     y, T = np.random.default_rng(seed + 9).normal(size=(m, 1)), np.zeros((m * m, 1))
-    x, u, f, keep, turn, more = np.zeros((6, m, 1))
+    x, u, f = np.zeros((3, m, 1))
+    modes = Modes(*np.zeros((3, m, 1)), np.zeros(m, np.int64))
 
     def residual(y: np.ndarray) -> np.ndarray:
-        path_residual(m, kinds, A, bs, lo, hi, scale, y, np.array([TAU]), x, u, f)
+        path_residual(m, rows, A, y, np.array([TAU]), x, u, f)
         return f[:, 0].copy()
 
     residual(y)
-    path_slopes(m, kinds, lo, hi, scale, y, np.array([TAU]), x, keep, turn, more)
-    path_matrix(m, kinds, A, hi, keep, turn, more, T)
+    path_slopes(m, rows, y, np.array([TAU]), x, modes)
+    path_matrix(m, rows, A, modes, T)
     step = 1e-6
     for k in range(m):
         d = np.zeros((m, 1))
@@ -50,10 +53,10 @@ def test_a_solution_is_where_the_path_ends() -> None:
     p = Problem(np.eye(3), np.array([-1.0, 0.9, 0.0]), Cones.coulomb([0.5]))
     x = solve(p)[0].reshape(-1, 1)
     u, y, found, motion, f = p.motion(x[:, 0]).reshape(-1, 1), *np.zeros((4, 3, 1))
-    kinds, hi, ones = p.cones.rows.astype(np.int64), p.cones.mu.reshape(-1, 1).copy(), np.ones((3, 1))
-    start_path(3, kinds, hi, x, u, y)
-    lists = 3, kinds, p.A.reshape(-1, 1).copy(), p.b.reshape(-1, 1).copy(), p.cones.lower.reshape(-1, 1).copy(), hi
-    assert path_residual(*lists, ones, y, np.zeros(1), found, motion, f) < 1e-14
+    lower, mu, b = (array.reshape(-1, 1).copy() for array in (p.cones.lower, p.cones.mu, p.b))
+    rows = Rows(p.cones.rows.astype(np.int64), lower, mu, np.ones((3, 1)), b)
+    start_path(3, rows, x, u, y)
+    assert path_residual(3, rows, p.A.reshape(-1, 1).copy(), y, np.zeros(1), found, motion, f) < 1e-14
     np.testing.assert_allclose(found, x, atol=1e-14)
 
 

@@ -10,7 +10,7 @@ from random_contacts import random_problem
 
 from linkwork.kernel.lanes import Lanes
 from linkwork.solvers.boxes import solve_boxes
-from linkwork.solvers.coulomb import SCRATCH, solve, solve_all, solve_cones, solve_packed_cones
+from linkwork.solvers.coulomb import scratch_of, solve, solve_all, solve_cones, solve_packed_cones
 from linkwork.solvers.problem import Cones, Problem
 
 ONE = st.floats(-2.0, 2.0)
@@ -180,7 +180,7 @@ def test_the_routine_as_it_stands() -> None:
     x, left, rounds = np.zeros(m), np.zeros(1), np.zeros(1)
     active = np.arange(-1, m)
     active[0] = m
-    scratch = [*np.zeros((2, m * m)), *np.zeros((SCRATCH, m)), *np.zeros((3, m), np.int64)]
+    scratch = scratch_of(solve_cones, m)
     c = p.cones
     solve_cones(active, c.rows, c.mu, np.ones(m), p.b, c.lower, c.upper, x, p.A.flatten(), left, rounds, *scratch)
     assert np.allclose(x, solve(p)[0], rtol=0.0, atol=1e-11)
@@ -198,7 +198,7 @@ def test_rows_that_are_off_do_not_act() -> None:
     x, A = np.zeros((m, lanes)), np.ascontiguousarray(np.tile(p.A.reshape(-1, 1), lanes))
     active = np.arange(-1, m)
     active[0] = m
-    scratch = [*np.zeros((2, m * m, lanes)), *np.zeros((SCRATCH, m, lanes)), *np.zeros((3, m), np.int64)]
+    scratch = scratch_of(solve_cones, m, lanes)
     out = np.zeros((1, lanes)), np.zeros((1, lanes))
     solve_cones.call(Lanes(lanes), active, p.cones.rows, mu, on, b, lower, upper, x, A, *out, *scratch)
     first = Problem(p.A[:4, :4], p.b[:4], Cones.equal(1) + Cones.coulomb([p.cones.mu[2]]))
@@ -241,7 +241,7 @@ def test_lanes_pack_the_rows_that_are_on_in_them(lanes: int) -> None:
     active = np.arange(-1, m)
     active[0] = m
     out = np.zeros((1, lanes)), np.zeros((1, lanes))
-    scratch = [*np.zeros((2, m * m, lanes)), *np.zeros((SCRATCH, m, lanes)), *np.zeros((3, m), np.int64)]
+    scratch = scratch_of(solve_packed_cones, m, lanes)
     solve_packed_cones.call(Lanes(lanes), active, cones.rows, given[0], on, b, given[1], given[2], x, packed, *out, *scratch)
     for lane, (rows, p) in enumerate(problems):
         assert p.residual(x[rows, lane]) < 1e-12
