@@ -6,32 +6,37 @@ are columns, at what a displacement or velocity carries along.
 
 from __future__ import annotations
 
-from ..kernel.loops import Lane, Table, loops
+from ..kernel.loops import Arrays, Lane, Table, loops
 from .pairs import dot3, dot6
 
 
+class Dofs(Arrays):
+    """Degrees of freedom in the tree; see `dof_tree`."""
+
+    dof_before: Table
+    dof_end: Table
+    dof_count: Table
+    dof_shoots: Table
+    dof_forks: Table
+    dof_body: Table
+
+
+class Answers(Arrays):
+    """What answers are made of, at the root; their ways, of two rows; and where they go."""
+
+    J_root: Lane
+    K_root: Lane
+    p_q: Lane
+    p_v: Lane
+    trail: Lane
+    trail_v: Lane
+    da_dq: Lane
+    da_dv: Lane
+    da_dtau: Lane
+
+
 @loops
-def answers(
-    nv: int,
-    dof_before: Table,
-    dof_end: Table,
-    dof_count: Table,
-    dof_shoots: Table,
-    dof_forks: Table,
-    dof_body: Table,
-    J_root: Lane,
-    K_root: Lane,
-    X: Lane,
-    own_response: Lane,
-    Lambda: Lane,
-    p_q: Lane,
-    p_v: Lane,
-    trail: Lane,
-    trail_v: Lane,
-    da_dq: Lane,
-    da_dv: Lane,
-    da_dtau: Lane,
-) -> None:
+def answers(nv: int, dofs: Dofs, X: Lane, own_response: Lane, Lambda: Lane, to: Answers) -> None:
     """Rows of M^-1, and of derivatives with respect to all that does not carry them: X_i goes wherever it is felt.
 
     Two rows at a time, i and the next, where that is all that hangs on i: then both go the same ways.
@@ -39,14 +44,14 @@ def answers(
     i = 0
     while i < nv:
         k = i
-        if i + 1 < nv and dof_before[i + 1] == i and dof_end[i + 1] == dof_end[i]:
+        if i + 1 < nv and dofs.dof_before[i + 1] == i and dofs.dof_end[i + 1] == dofs.dof_end[i]:
             k = i + 1
         o = 6 * k
-        da_dtau[i * nv + i] = own_response[i]
-        da_dtau[k * nv + k] = own_response[k]
+        to.da_dtau[i * nv + i] = own_response[i]
+        to.da_dtau[k * nv + k] = own_response[k]
         for c in range(6):
-            trail[o + c] = X[6 * i + c]
-            trail_v[o + c] = X[o + c]
+            to.trail[o + c] = X[6 * i + c]
+            to.trail_v[o + c] = X[o + c]
         if k > i:
             x0 = X[6 * i]
             x1 = X[6 * i + 1]
@@ -54,96 +59,37 @@ def answers(
             x3 = X[6 * i + 3]
             x4 = X[6 * i + 4]
             x5 = X[6 * i + 5]
-            for e in range(k, k + dof_count[k]):
-                da_dq[i * nv + e] = -dot6(p_q, 6 * e, x0, x1, x2, x3, x4, x5)
-                da_dv[i * nv + e] = -dot6(p_v, 6 * e, x0, x1, x2, x3, x4, x5)
-            y = -dot6(K_root, o, x0, x1, x2, x3, x4, x5)
-            da_dtau[i * nv + k] = y
-            da_dtau[k * nv + i] = y
+            for e in range(k, k + dofs.dof_count[k]):
+                to.da_dq[i * nv + e] = -dot6(to.p_q, 6 * e, x0, x1, x2, x3, x4, x5)
+                to.da_dv[i * nv + e] = -dot6(to.p_v, 6 * e, x0, x1, x2, x3, x4, x5)
+            y = -dot6(to.K_root, o, x0, x1, x2, x3, x4, x5)
+            to.da_dtau[i * nv + k] = y
+            to.da_dtau[k * nv + i] = y
             for c in range(6):
-                trail[o + c] += J_root[o + c] * y
-        spread_answers(
-            i,
-            k,
-            k,
-            k + 1,
-            dof_end[k],
-            nv,
-            dof_before,
-            dof_count,
-            dof_shoots,
-            J_root,
-            K_root,
-            p_q,
-            p_v,
-            trail,
-            trail_v,
-            da_dq,
-            da_dv,
-            da_dtau,
-        )
-        if dof_forks[i] >= 0:
-            climb_answers(
-                i,
-                k,
-                dof_forks[i],
-                nv,
-                dof_before,
-                dof_end,
-                dof_count,
-                dof_shoots,
-                dof_body,
-                J_root,
-                K_root,
-                Lambda,
-                p_q,
-                p_v,
-                trail,
-                trail_v,
-                da_dq,
-                da_dv,
-                da_dtau,
-            )
+                to.trail[o + c] += to.J_root[o + c] * y
+        spread_answers(i, k, k, k + 1, dofs.dof_end[k], nv, dofs, to)
+        if dofs.dof_forks[i] >= 0:
+            climb_answers(i, k, dofs.dof_forks[i], nv, dofs, Lambda, to)
         i = k + 1
 
 
 @loops
-def climb_answers(
-    i: int,
-    k: int,
-    top: int,
-    nv: int,
-    dof_before: Table,
-    dof_end: Table,
-    dof_count: Table,
-    dof_shoots: Table,
-    dof_body: Table,
-    J_root: Lane,
-    K_root: Lane,
-    Lambda: Lane,
-    p_q: Lane,
-    p_v: Lane,
-    trail: Lane,
-    trail_v: Lane,
-    da_dq: Lane,
-    da_dv: Lane,
-    da_dtau: Lane,
-) -> None:
+def climb_answers(i: int, k: int, top: int, nv: int, dofs: Dofs, Lambda: Lane, to: Answers) -> None:
     """X_i and X_k in branches that part from their way to the root: at `top`, nearest to the root, the last of them do."""
-    p0 = K_root[6 * i]
-    p1 = K_root[6 * i + 1]
-    p2 = K_root[6 * i + 2]
-    p3 = K_root[6 * i + 3]
-    p4 = K_root[6 * i + 4]
-    p5 = K_root[6 * i + 5]
-    r0 = K_root[6 * k]
-    r1 = K_root[6 * k + 1]
-    r2 = K_root[6 * k + 2]
-    r3 = K_root[6 * k + 3]
-    r4 = K_root[6 * k + 4]
-    r5 = K_root[6 * k + 5]
+    p0 = to.K_root[6 * i]
+    p1 = to.K_root[6 * i + 1]
+    p2 = to.K_root[6 * i + 2]
+    p3 = to.K_root[6 * i + 3]
+    p4 = to.K_root[6 * i + 4]
+    p5 = to.K_root[6 * i + 5]
+    r0 = to.K_root[6 * k]
+    r1 = to.K_root[6 * k + 1]
+    r2 = to.K_root[6 * k + 2]
+    r3 = to.K_root[6 * k + 3]
+    r4 = to.K_root[6 * k + 4]
+    r5 = to.K_root[6 * k + 5]
     if k > i:
-        y = dot6(J_root, 6 * i, r0, r1, r2, r3, r4, r5)
+        y = dot6(to.J_root, 6 * i, r0, r1, r2, r3, r4, r5)
         r0 -= p0 * y
         r1 -= p1 * y
         r2 -= p2 * y
@@ -151,68 +97,30 @@ def climb_answers(
         r4 -= p4 * y
         r5 -= p5 * y
     child = i
-    a = dof_before[i]
+    a = dofs.dof_before[i]
     while a >= top and a >= 0:
-        if a + 1 < child or dof_end[child] < dof_end[a]:
-            yield_to(Lambda, 21 * dof_body[a], trail, 6 * a, p0, p1, p2, p3, p4, p5)
-            yield_to(Lambda, 21 * dof_body[a], trail_v, 6 * a, r0, r1, r2, r3, r4, r5)
-            spread_answers(
-                i,
-                k,
-                a,
-                a + 1,
-                child,
-                nv,
-                dof_before,
-                dof_count,
-                dof_shoots,
-                J_root,
-                K_root,
-                p_q,
-                p_v,
-                trail,
-                trail_v,
-                da_dq,
-                da_dv,
-                da_dtau,
-            )
-            spread_answers(
-                i,
-                k,
-                a,
-                dof_end[child],
-                dof_end[a],
-                nv,
-                dof_before,
-                dof_count,
-                dof_shoots,
-                J_root,
-                K_root,
-                p_q,
-                p_v,
-                trail,
-                trail_v,
-                da_dq,
-                da_dv,
-                da_dtau,
-            )
+        if a + 1 < child or dofs.dof_end[child] < dofs.dof_end[a]:
+            yield_to(Lambda, 21 * dofs.dof_body[a], to.trail, 6 * a, p0, p1, p2, p3, p4, p5)
+            yield_to(Lambda, 21 * dofs.dof_body[a], to.trail_v, 6 * a, r0, r1, r2, r3, r4, r5)
+            spread_answers(i, k, a, a + 1, child, nv, dofs, to)
+            spread_answers(i, k, a, dofs.dof_end[child], dofs.dof_end[a], nv, dofs, to)
         o = 6 * a
-        y = dot6(J_root, o, p0, p1, p2, p3, p4, p5)
-        u = dot6(J_root, o, r0, r1, r2, r3, r4, r5)
-        p0 -= K_root[o] * y
-        p1 -= K_root[o + 1] * y
-        p2 -= K_root[o + 2] * y
-        p3 -= K_root[o + 3] * y
-        p4 -= K_root[o + 4] * y
-        p5 -= K_root[o + 5] * y
-        r0 -= K_root[o] * u
-        r1 -= K_root[o + 1] * u
-        r2 -= K_root[o + 2] * u
-        r3 -= K_root[o + 3] * u
-        r4 -= K_root[o + 4] * u
-        r5 -= K_root[o + 5] * u
+        y = dot6(to.J_root, o, p0, p1, p2, p3, p4, p5)
+        u = dot6(to.J_root, o, r0, r1, r2, r3, r4, r5)
+        p0 -= to.K_root[o] * y
+        p1 -= to.K_root[o + 1] * y
+        p2 -= to.K_root[o + 2] * y
+        p3 -= to.K_root[o + 3] * y
+        p4 -= to.K_root[o + 4] * y
+        p5 -= to.K_root[o + 5] * y
+        r0 -= to.K_root[o] * u
+        r1 -= to.K_root[o + 1] * u
+        r2 -= to.K_root[o + 2] * u
+        r3 -= to.K_root[o + 3] * u
+        r4 -= to.K_root[o + 4] * u
+        r5 -= to.K_root[o + 5] * u
         child = a
-        a = dof_before[a]
+        a = dofs.dof_before[a]
 
 
 @loops
@@ -230,95 +138,76 @@ def yield_to(Lambda: Lane, o: int, trail: Lane, t: int, p0: float, p1: float, p2
 
 
 @loops
-def spread_answers(
-    i: int,
-    k: int,
-    start: int,
-    first: int,
-    end: int,
-    nv: int,
-    dof_before: Table,
-    dof_count: Table,
-    dof_shoots: Table,
-    J_root: Lane,
-    K_root: Lane,
-    p_q: Lane,
-    p_v: Lane,
-    trail: Lane,
-    trail_v: Lane,
-    da_dq: Lane,
-    da_dv: Lane,
-    da_dtau: Lane,
-) -> None:
+def spread_answers(i: int, k: int, start: int, first: int, end: int, nv: int, dofs: Dofs, to: Answers) -> None:
     """X_i and X_k outward through the degrees of freedom `first` to `end`, which hang on `start`."""
     at = start
-    x0 = trail[6 * at]
-    x1 = trail[6 * at + 1]
-    x2 = trail[6 * at + 2]
-    x3 = trail[6 * at + 3]
-    x4 = trail[6 * at + 4]
-    x5 = trail[6 * at + 5]
-    z0 = trail_v[6 * at]
-    z1 = trail_v[6 * at + 1]
-    z2 = trail_v[6 * at + 2]
-    z3 = trail_v[6 * at + 3]
-    z4 = trail_v[6 * at + 4]
-    z5 = trail_v[6 * at + 5]
+    x0 = to.trail[6 * at]
+    x1 = to.trail[6 * at + 1]
+    x2 = to.trail[6 * at + 2]
+    x3 = to.trail[6 * at + 3]
+    x4 = to.trail[6 * at + 4]
+    x5 = to.trail[6 * at + 5]
+    z0 = to.trail_v[6 * at]
+    z1 = to.trail_v[6 * at + 1]
+    z2 = to.trail_v[6 * at + 2]
+    z3 = to.trail_v[6 * at + 3]
+    z4 = to.trail_v[6 * at + 4]
+    z5 = to.trail_v[6 * at + 5]
     for j in range(first, end):
-        if dof_before[j] != at:
-            at = dof_before[j]
-            x0 = trail[6 * at]
-            x1 = trail[6 * at + 1]
-            x2 = trail[6 * at + 2]
-            x3 = trail[6 * at + 3]
-            x4 = trail[6 * at + 4]
-            x5 = trail[6 * at + 5]
-            z0 = trail_v[6 * at]
-            z1 = trail_v[6 * at + 1]
-            z2 = trail_v[6 * at + 2]
-            z3 = trail_v[6 * at + 3]
-            z4 = trail_v[6 * at + 4]
-            z5 = trail_v[6 * at + 5]
-        for e in range(j, j + dof_count[j]):
+        if dofs.dof_before[j] != at:
+            at = dofs.dof_before[j]
+            x0 = to.trail[6 * at]
+            x1 = to.trail[6 * at + 1]
+            x2 = to.trail[6 * at + 2]
+            x3 = to.trail[6 * at + 3]
+            x4 = to.trail[6 * at + 4]
+            x5 = to.trail[6 * at + 5]
+            z0 = to.trail_v[6 * at]
+            z1 = to.trail_v[6 * at + 1]
+            z2 = to.trail_v[6 * at + 2]
+            z3 = to.trail_v[6 * at + 3]
+            z4 = to.trail_v[6 * at + 4]
+            z5 = to.trail_v[6 * at + 5]
+        for e in range(j, j + dofs.dof_count[j]):
             o = 6 * e
-            da_dq[i * nv + e] = -dot6(p_q, o, x0, x1, x2, x3, x4, x5)
-            da_dq[k * nv + e] = -dot6(p_q, o, z0, z1, z2, z3, z4, z5)
-            da_dv[i * nv + e] = -dot6(p_v, o, x0, x1, x2, x3, x4, x5)
-            da_dv[k * nv + e] = -dot6(p_v, o, z0, z1, z2, z3, z4, z5)
+            to.da_dq[i * nv + e] = -dot6(to.p_q, o, x0, x1, x2, x3, x4, x5)
+            to.da_dq[k * nv + e] = -dot6(to.p_q, o, z0, z1, z2, z3, z4, z5)
+            to.da_dv[i * nv + e] = -dot6(to.p_v, o, x0, x1, x2, x3, x4, x5)
+            to.da_dv[k * nv + e] = -dot6(to.p_v, o, z0, z1, z2, z3, z4, z5)
         o = 6 * j
-        y = -dot6(K_root, o, x0, x1, x2, x3, x4, x5)
-        u = -dot6(K_root, o, z0, z1, z2, z3, z4, z5)
+        y = -dot6(to.K_root, o, x0, x1, x2, x3, x4, x5)
+        u = -dot6(to.K_root, o, z0, z1, z2, z3, z4, z5)
         if j > i:
-            da_dtau[i * nv + j] = y
-            da_dtau[j * nv + i] = y
-            da_dtau[k * nv + j] = u
-            da_dtau[j * nv + k] = u
-        x0 += J_root[o] * y
-        x1 += J_root[o + 1] * y
-        x2 += J_root[o + 2] * y
-        x3 += J_root[o + 3] * y
-        x4 += J_root[o + 4] * y
-        x5 += J_root[o + 5] * y
-        z0 += J_root[o] * u
-        z1 += J_root[o + 1] * u
-        z2 += J_root[o + 2] * u
-        z3 += J_root[o + 3] * u
-        z4 += J_root[o + 4] * u
-        z5 += J_root[o + 5] * u
+            to.da_dtau[i * nv + j] = y
+            to.da_dtau[j * nv + i] = y
+            to.da_dtau[k * nv + j] = u
+            to.da_dtau[j * nv + k] = u
+        x0 += to.J_root[o] * y
+        x1 += to.J_root[o + 1] * y
+        x2 += to.J_root[o + 2] * y
+        x3 += to.J_root[o + 3] * y
+        x4 += to.J_root[o + 4] * y
+        x5 += to.J_root[o + 5] * y
+        z0 += to.J_root[o] * u
+        z1 += to.J_root[o + 1] * u
+        z2 += to.J_root[o + 2] * u
+        z3 += to.J_root[o + 3] * u
+        z4 += to.J_root[o + 4] * u
+        z5 += to.J_root[o + 5] * u
         at = j
-        if dof_shoots[j] > 0:
-            trail[o] = x0
-            trail[o + 1] = x1
-            trail[o + 2] = x2
-            trail[o + 3] = x3
-            trail[o + 4] = x4
-            trail[o + 5] = x5
-            trail_v[o] = z0
-            trail_v[o + 1] = z1
-            trail_v[o + 2] = z2
-            trail_v[o + 3] = z3
-            trail_v[o + 4] = z4
-            trail_v[o + 5] = z5
+        if dofs.dof_shoots[j] > 0:
+            to.trail[o] = x0
+            to.trail[o + 1] = x1
+            to.trail[o + 2] = x2
+            to.trail[o + 3] = x3
+            to.trail[o + 4] = x4
+            to.trail[o + 5] = x5
+            to.trail_v[o] = z0
+            to.trail_v[o + 1] = z1
+            to.trail_v[o + 2] = z2
+            to.trail_v[o + 3] = z3
+            to.trail_v[o + 4] = z4
+            to.trail_v[o + 5] = z5
 
 
 @loops

@@ -14,37 +14,27 @@ and bar_A = bar_g x^T, bar_b = bar_g. The proximal rounds are transposed as well
 from __future__ import annotations
 
 from ..kernel.adjoint_routines import adjoint_of
-from ..kernel.loops import Ints, Lane, Table, loops, where
+from ..kernel.loops import Lane, loops, where
 from .box_adjoints import add_matrix_weights, keep_matrix
 from .box_tangents import NEAR, ROUNDS, SOFT, entry
 from .boxes import HUGE
-from .cone_tangents import across, find_modes, modal_row
+from .cone_modes import Modes
+from .cone_rows import Rows
+from .cone_search import Search
+from .cone_tangents import Held, across, find_modes, modal_row
 from .coulomb import solve_packed_cones
 from .lu import factor_lu, solve_lu
+from .own_rows import Listed
 
 
 @adjoint_of(solve_packed_cones, keep=keep_matrix)
 @loops
 def cones_adjoint(
-    active: Ints,
-    cones: Table,
-    mu: Lane,
-    on: Lane,
-    b: Lane,
-    lower: Lane,
-    upper: Lane,
-    x: Lane,
+    listed: Listed,
     T: Lane,
-    bs: Lane,
-    lo: Lane,
-    hi: Lane,
-    xs: Lane,
-    u: Lane,
-    xn: Lane,
-    un: Lane,
-    best: Lane,
-    z: Lane,
-    keep: Lane,
+    rows: Rows,
+    s: Search,
+    modes: Modes,
     kept_A: Lane,
     bar_A: Lane,
     bar_mu: Lane,
@@ -54,49 +44,49 @@ def cones_adjoint(
     bar_x: Lane,
 ) -> None:
     """Weights of the module's text: holds, slides, e, f are `lo`, `hi`, `un`, `best`; `xs` is y, `keep` becomes bar_g."""
-    m = active[0]
+    m = listed.active[0]
     for i in range(m):
-        xn[i] = x[active[i + 1]]
-        xs[i] = 0.0
-    find_modes(active, cones, mu, on, b, lower, upper, kept_A, xn, u, lo, hi, un, best)
+        s.xn[i] = listed.x[listed.active[i + 1]]
+        s.xs[i] = 0.0
+    find_modes(listed, kept_A, s.xn, s.u, Held(rows.lo, rows.hi, s.un, s.best))
     for i in range(m):
-        bs[i] = bar_x[active[i + 1]]
-        bar_x[active[i + 1]] = 0.0
-        keep[i] = where(lo[i] > 0.0, SOFT * entry(kept_A, i, i), 0.0)
+        rows.bs[i] = bar_x[listed.active[i + 1]]
+        bar_x[listed.active[i + 1]] = 0.0
+        modes.keep[i] = where(rows.lo[i] > 0.0, SOFT * entry(kept_A, i, i), 0.0)
     for k in range(m):
         for i in range(m):
-            z[i] = 0.0
-            u[i] = entry(kept_A, i, k)
-        z[k] = 1.0
+            s.z[i] = 0.0
+            s.u[i] = entry(kept_A, i, k)
+        s.z[k] = 1.0
         for i in range(m):
-            soft = 0.0 * z[i]
+            soft = 0.0 * s.z[i]
             if i == k:
-                soft = keep[i]
-            T[k * m + i] = modal_row(active, cones, mu, i, lo, hi, un, best, z, u) + soft
+                soft = modes.keep[i]
+            T[k * m + i] = modal_row(listed, i, Held(rows.lo, rows.hi, s.un, s.best), s.z, s.u) + soft
     factor_lu(m, T)
     for _ in range(ROUNDS):
         for i in range(m):
-            z[i] = bs[i]
-        solve_lu(m, T, z)
+            s.z[i] = rows.bs[i]
+        solve_lu(m, T, s.z)
         for i in range(m):
-            xs[i] += z[i]
-            bs[i] = keep[i] * z[i]
+            s.xs[i] += s.z[i]
+            rows.bs[i] = modes.keep[i] * s.z[i]
     for i in range(m):
-        r = active[i + 1]
-        kind = cones[r]
-        g = where(lo[i] > 0.0, -xs[i], 0.0)
+        r = listed.active[i + 1]
+        kind = listed.cones[r]
+        g = where(rows.lo[i] > 0.0, -s.xs[i], 0.0)
         if kind == 0:
-            low = where(abs(lower[r]) < HUGE, NEAR * abs(lower[r]), 0.0)
-            bound = where((on[r] > 0.0) & ~(lo[i] > 0.0), xs[i], 0.0)
-            below = xn[i] <= lower[r] + low
+            low = where(abs(listed.lower[r]) < HUGE, NEAR * abs(listed.lower[r]), 0.0)
+            bound = where((listed.on[r] > 0.0) & ~(rows.lo[i] > 0.0), s.xs[i], 0.0)
+            below = s.xn[i] <= listed.lower[r] + low
             bar_lower[r] += where(below, bound, 0.0)
             bar_upper[r] += where(below, 0.0, bound)
         if kind == 2 or kind == 3:
             first = i + 2 - kind
-            g = where(hi[i] > 0.0, -best[i] * across(active, cones, i, un, xs), g)
-            bar_mu[active[first + 1]] -= where(hi[i] > 0.0, xn[first - 1] * un[i] * xs[i], 0.0)
+            g = where(rows.hi[i] > 0.0, -s.best[i] * across(listed, i, s.un, s.xs), g)
+            bar_mu[listed.active[first + 1]] -= where(rows.hi[i] > 0.0, s.xn[first - 1] * s.un[i] * s.xs[i], 0.0)
         if kind < 0:
-            bar_mu[r] += where(hi[i] > 0.0, un[i] * xn[i + kind] * xs[i], 0.0)
-        keep[i] = g
+            bar_mu[r] += where(rows.hi[i] > 0.0, s.un[i] * s.xn[i + kind] * s.xs[i], 0.0)
+        modes.keep[i] = g
         bar_b[r] += g
-    add_matrix_weights(active, x, keep, bar_A)
+    add_matrix_weights(listed.active, listed.x, modes.keep, bar_A)

@@ -14,11 +14,15 @@ mode in force counts.
 from __future__ import annotations
 
 from ..kernel.directional import recalled_by, tangent_of
-from ..kernel.loops import Ints, Lane, Table, loops, maximum, sqrt, where
+from ..kernel.loops import Arrays, Ints, Lane, loops, maximum, sqrt, where
 from .box_tangents import KEPT, NEAR, ROUNDS, SOFT, entry
 from .boxes import EMPTY, HUGE, largest, solve_boxes, solve_few_boxes, solve_soft_boxes
+from .cone_modes import Modes
+from .cone_rows import Rows
+from .cone_search import Search
 from .coulomb import solve_packed_cones
 from .lu import factor_lu, solve_lu
+from .own_rows import Listed
 
 OPEN = 1e-13  # of the largest multiplier: less pushes nothing
 EDGE = 1e-9  # of mu x_n: so near to it friction slides
@@ -43,114 +47,90 @@ def product_row(m: int, A: Lane, i: int, x: Lane) -> float:
     return total
 
 
-@loops
-def find_modes(
-    active: Ints,
-    cones: Table,
-    mu: Lane,
-    on: Lane,
-    b: Lane,
-    lower: Lane,
-    upper: Lane,
-    A: Lane,
-    x: Lane,
-    u: Lane,
-    holds: Lane,
-    slides: Lane,
-    e: Lane,
-    f: Lane,
-) -> None:
-    """1 in `holds` where du = 0, in `slides` where friction is at its limit, with its direction e and f = mu x_n / |u_t|.
+class Held(Arrays):
+    """The modes in force: 1 in `holds` where du = 0, in `slides` where friction is at its limit, with its direction e and
+    f = mu x_n / |u_t|."""
 
-    x   in the order of the list; u becomes A x + b
-    """
-    m = active[0]
-    most = largest(active, on, A)
+    holds: Lane
+    slides: Lane
+    e: Lane
+    f: Lane
+
+
+@loops
+def find_modes(listed: Listed, A: Lane, x: Lane, u: Lane, held: Held) -> None:
+    """The modes in force at x, which is in the order of the list; u becomes A x + b."""
+    m = listed.active[0]
+    most = largest(listed.active, listed.on, A)
     push = 0.0 * most
     speed = 0.0 * most
     for i in range(m):
-        u[i] = b[active[i + 1]] + product_row(m, A, i, x)
+        u[i] = listed.b[listed.active[i + 1]] + product_row(m, A, i, x)
         push = maximum(push, abs(x[i]))
-        speed = maximum(speed, abs(b[active[i + 1]]))
+        speed = maximum(speed, abs(listed.b[listed.active[i + 1]]))
     for i in range(m):
-        r = active[i + 1]
-        kind = cones[r]
-        slides[i] = 0.0
-        e[i] = 0.0
-        f[i] = 0.0
-        good = (on[r] > 0.0) & (A[i * (i + 1) // 2 + i] > EMPTY * most)
-        low = where(abs(lower[r]) < HUGE, NEAR * abs(lower[r]), 0.0)
-        high = where(abs(upper[r]) < HUGE, NEAR * abs(upper[r]), 0.0)
-        inside = (x[i] > lower[r] + low) & (x[i] < upper[r] - high)
+        r = listed.active[i + 1]
+        kind = listed.cones[r]
+        held.slides[i] = 0.0
+        held.e[i] = 0.0
+        held.f[i] = 0.0
+        good = (listed.on[r] > 0.0) & (A[i * (i + 1) // 2 + i] > EMPTY * most)
+        low = where(abs(listed.lower[r]) < HUGE, NEAR * abs(listed.lower[r]), 0.0)
+        high = where(abs(listed.upper[r]) < HUGE, NEAR * abs(listed.upper[r]), 0.0)
+        inside = (x[i] > listed.lower[r] + low) & (x[i] < listed.upper[r] - high)
         if kind == 1:
             inside = x[i] > OPEN * push
         if kind < 0:
             normal = x[i + kind]
-            limit = mu[r] * normal
+            limit = listed.mu[r] * normal
             pushes = normal > OPEN * push
             inside = pushes & (abs(x[i]) < limit * (1.0 - EDGE))
-            slides[i] = where(good & pushes & ~inside, 1.0, 0.0)
-            e[i] = where(x[i] < 0.0, -1.0, 1.0)
+            held.slides[i] = where(good & pushes & ~inside, 1.0, 0.0)
+            held.e[i] = where(x[i] < 0.0, -1.0, 1.0)
         if kind == 2 or kind == 3:
             first = i + 2 - kind
             normal = x[first - 1]
-            coefficient = mu[active[first + 1]]
+            coefficient = listed.mu[listed.active[first + 1]]
             size = sqrt(x[first] * x[first] + x[first + 1] * x[first + 1])
             slip = sqrt(u[first] * u[first] + u[first + 1] * u[first + 1])
             pushes = normal > OPEN * push
             inside = pushes & ((size < coefficient * normal * (1.0 - EDGE)) | (slip < STILL * speed))
             sliding = good & pushes & ~inside
-            slides[i] = where(sliding, 1.0, 0.0)
-            e[i] = where(sliding, u[i] / where(sliding, slip, 1.0), 0.0)
-            f[i] = where(sliding, coefficient * normal / where(sliding, slip, 1.0), 0.0)
-        holds[i] = where(good & inside, 1.0, 0.0)
+            held.slides[i] = where(sliding, 1.0, 0.0)
+            held.e[i] = where(sliding, u[i] / where(sliding, slip, 1.0), 0.0)
+            held.f[i] = where(sliding, coefficient * normal / where(sliding, slip, 1.0), 0.0)
+        held.holds[i] = where(good & inside, 1.0, 0.0)
 
 
 @loops
-def across(active: Ints, cones: Table, i: int, e: Lane, y: Lane) -> float:
+def across(listed: Listed, i: int, e: Lane, y: Lane) -> float:
     """((1 - e e^T) y)_i for a tangent i of a cone."""
-    first = i + 2 - cones[active[i + 1]]
+    first = i + 2 - listed.cones[listed.active[i + 1]]
     return y[i] - e[i] * (e[first] * y[first] + e[first + 1] * y[first + 1])
 
 
 @loops
-def modal_row(
-    active: Ints, cones: Table, mu: Lane, i: int, holds: Lane, slides: Lane, e: Lane, f: Lane, z: Lane, Az: Lane
-) -> float:
+def modal_row(listed: Listed, i: int, held: Held, z: Lane, Az: Lane) -> float:
     """Row i of the system on z, given A z."""
-    kind = cones[active[i + 1]]
-    found = where(holds[i] > 0.0, Az[i], z[i])
+    kind = listed.cones[listed.active[i + 1]]
+    found = where(held.holds[i] > 0.0, Az[i], z[i])
     if kind == 2 or kind == 3:
         first = i + 2 - kind
-        turned = z[i] + mu[active[first + 1]] * e[i] * z[first - 1] + f[i] * across(active, cones, i, e, Az)
-        found = where(slides[i] > 0.0, turned, found)
+        turned = z[i] + listed.mu[listed.active[first + 1]] * held.e[i] * z[first - 1] + held.f[i] * across(listed, i, held.e, Az)
+        found = where(held.slides[i] > 0.0, turned, found)
     if kind < 0:
-        found = where(slides[i] > 0.0, z[i] - e[i] * mu[active[i + 1]] * z[i + kind], found)
+        found = where(held.slides[i] > 0.0, z[i] - held.e[i] * listed.mu[listed.active[i + 1]] * z[i + kind], found)
     return found
 
 
 @tangent_of(solve_packed_cones, **KEPT)
 @loops
 def cones_tangent(
-    active: Ints,
-    cones: Table,
-    mu: Lane,
-    on: Lane,
-    b: Lane,
-    lower: Lane,
-    upper: Lane,
-    x: Lane,
+    listed: Listed,
     T: Lane,
-    bs: Lane,
-    lo: Lane,
-    hi: Lane,
-    xs: Lane,
-    u: Lane,
-    xn: Lane,
-    un: Lane,
-    best: Lane,
-    z: Lane,
-    keep: Lane,
+    rows: Rows,
+    s: Search,
+    modes: Modes,
     kept_A: Lane,
     d_A: Lane,
     d_mu: Lane,
@@ -160,47 +140,48 @@ def cones_tangent(
     d_x: Lane,
 ) -> None:
     """dx of the module's text: holds, slides, e, f are `lo`, `hi`, `un`, `best`; `bs` right-hand sides, `xs` the solution."""
-    m = active[0]
+    m = listed.active[0]
     for i in range(m):
-        xn[i] = x[active[i + 1]]
-        xs[i] = 0.0
-    find_modes(active, cones, mu, on, b, lower, upper, kept_A, xn, u, lo, hi, un, best)
+        s.xn[i] = listed.x[listed.active[i + 1]]
+        s.xs[i] = 0.0
+    find_modes(listed, kept_A, s.xn, s.u, Held(rows.lo, rows.hi, s.un, s.best))
     for i in range(m):
-        keep[i] = d_b[active[i + 1]] + product_row(m, d_A, i, xn)
+        modes.keep[i] = d_b[listed.active[i + 1]] + product_row(m, d_A, i, s.xn)
     for i in range(m):
-        r = active[i + 1]
-        kind = cones[r]
-        side = 0.0 * keep[i]
+        r = listed.active[i + 1]
+        kind = listed.cones[r]
+        side = 0.0 * modes.keep[i]
         if kind == 0:
-            low = where(abs(lower[r]) < HUGE, NEAR * abs(lower[r]), 0.0)
-            side = where(on[r] > 0.0, where(xn[i] <= lower[r] + low, d_lower[r], d_upper[r]), 0.0)
-        side = where(lo[i] > 0.0, -keep[i], side)
+            low = where(abs(listed.lower[r]) < HUGE, NEAR * abs(listed.lower[r]), 0.0)
+            side = where(listed.on[r] > 0.0, where(s.xn[i] <= listed.lower[r] + low, d_lower[r], d_upper[r]), 0.0)
+        side = where(rows.lo[i] > 0.0, -modes.keep[i], side)
         if kind == 2 or kind == 3:
             first = i + 2 - kind
-            turned = -d_mu[active[first + 1]] * xn[first - 1] * un[i] - best[i] * across(active, cones, i, un, keep)
-            side = where(hi[i] > 0.0, turned, side)
+            turned = -d_mu[listed.active[first + 1]] * s.xn[first - 1] * s.un[i] - s.best[i] * across(listed, i, s.un, modes.keep)
+            side = where(rows.hi[i] > 0.0, turned, side)
         if kind < 0:
-            side = where(hi[i] > 0.0, un[i] * d_mu[r] * xn[i + kind], side)
-        bs[i] = side
+            side = where(rows.hi[i] > 0.0, s.un[i] * d_mu[r] * s.xn[i + kind], side)
+        rows.bs[i] = side
     for k in range(m):
         for i in range(m):
-            z[i] = 0.0
-            u[i] = entry(kept_A, i, k)
-        z[k] = 1.0
+            s.z[i] = 0.0
+            s.u[i] = entry(kept_A, i, k)
+        s.z[k] = 1.0
         for i in range(m):
             soft = 0.0
             if i == k:
                 soft = SOFT
-            T[i * m + k] = modal_row(active, cones, mu, i, lo, hi, un, best, z, u) + where(lo[i] > 0.0, soft * u[i], 0.0)
+            row = modal_row(listed, i, Held(rows.lo, rows.hi, s.un, s.best), s.z, s.u)
+            T[i * m + k] = row + where(rows.lo[i] > 0.0, soft * s.u[i], 0.0)
     factor_lu(m, T)
     for _ in range(ROUNDS):
         for i in range(m):
-            z[i] = bs[i]
-        solve_lu(m, T, z)
+            s.z[i] = rows.bs[i]
+        solve_lu(m, T, s.z)
         for i in range(m):
-            xs[i] += z[i]
-            u[i] = product_row(m, kept_A, i, z)
+            s.xs[i] += s.z[i]
+            s.u[i] = product_row(m, kept_A, i, s.z)
         for i in range(m):
-            bs[i] -= modal_row(active, cones, mu, i, lo, hi, un, best, z, u)
+            rows.bs[i] -= modal_row(listed, i, Held(rows.lo, rows.hi, s.un, s.best), s.z, s.u)
     for i in range(m):
-        d_x[active[i + 1]] = xs[i]
+        d_x[listed.active[i + 1]] = s.xs[i]
