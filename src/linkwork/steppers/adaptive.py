@@ -25,7 +25,7 @@ import numpy as np
 
 from ..elements.collection import Shape, collection
 from ..elements.derive import derive
-from ..kernel.loops import Ints, Lane, LoopFunction, loops, where
+from ..kernel.loops import Arrays, Ints, Lane, LoopFunction, loops, where
 from ..kernel.loops import any as some
 from ..kernel.plans import Plans
 from ..kernel.sweep import SCALAR, Algorithm, Field, Repeat, Routine, Step, Sweep, each, vector
@@ -79,22 +79,32 @@ class StepControl:
     settings: int
 
 
-CHOOSE = ("t", "end", "settings", "running", "failed", "next_h", "h", "base_t", "reached", "status")
-JUDGE = (
-    "width",
-    "settings",
-    "fault",
-    "move_size",
-    "gain_size",
-    "h",
-    "reached",
-    "running",
-    "failed",
-    "next_h",
-    "accepted",
-    "t",
-    "status",
-)
+class Trial(Arrays):
+    """A trial step, one number each but for the settings of a method.
+
+    t, end          where a lane is, and where it goes
+    running         1 where it does
+    failed          1 where the last trial was not accepted; `status` 1 where no step is short enough
+    next_h          how long errors let the next one be
+    h, reached      how long this one is, and where it ends; `base_t` where it began
+    accepted        1 where it is a step
+    """
+
+    t: Lane
+    end: Lane
+    settings: Lane
+    running: Lane
+    failed: Lane
+    next_h: Lane
+    h: Lane
+    base_t: Lane
+    reached: Lane
+    accepted: Lane
+    status: Lane
+
+
+CHOOSE = tuple(Trial.listed())
+JUDGE = ("width", *CHOOSE, "fault", "move_size", "gain_size")
 
 
 # --- a pass -------------------------------------------------------------------------------------------------------------------

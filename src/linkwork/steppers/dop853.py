@@ -23,7 +23,7 @@ from ..kernel.loops import Lane, loops, maximum, minimum, sqrt, where
 from ..model import Model, State
 from ..spatial.scalar import absolute, array
 from ..spatial.scalar import maximum as larger
-from .adaptive import AdaptiveRun, Embedded, StepControl
+from .adaptive import AdaptiveRun, Embedded, StepControl, Trial
 from .equation import RungeKuttaStepper
 from .events import EventFunction
 from .stepwise import Slope
@@ -117,53 +117,28 @@ def tableau() -> Embedded:
 
 # --- step control -------------------------------------------------------------------------------------------------------------
 @loops
-def choose(
-    t: Lane,
-    end: Lane,
-    settings: Lane,
-    running: Lane,
-    failed: Lane,
-    next_h: Lane,
-    h: Lane,
-    base_t: Lane,
-    reached: Lane,
-    status: Lane,
-) -> None:
+def choose(trial: Trial) -> None:
     """The length of a step; settings are rtol, atol and the longest step."""
-    shortest = SHORTEST * abs(t[0])
-    lost = (running[0] > 0.0) & (failed[0] > 0.0) & ~(next_h[0] >= shortest)
-    status[0] = where(lost, 1.0, status[0])
-    running[0] = where(lost, 0.0, running[0])
-    on = running[0] > 0.0
-    length = where(failed[0] > 0.0, next_h[0], minimum(settings[2], maximum(shortest, next_h[0])))
-    base_t[0] = where(on, t[0], base_t[0])
-    reached[0] = where(on, minimum(t[0] + length, end[0]), reached[0])
-    h[0] = where(on, reached[0] - t[0], h[0])
+    shortest = SHORTEST * abs(trial.t[0])
+    lost = (trial.running[0] > 0.0) & (trial.failed[0] > 0.0) & ~(trial.next_h[0] >= shortest)
+    trial.status[0] = where(lost, 1.0, trial.status[0])
+    trial.running[0] = where(lost, 0.0, trial.running[0])
+    on = trial.running[0] > 0.0
+    length = where(trial.failed[0] > 0.0, trial.next_h[0], minimum(trial.settings[2], maximum(shortest, trial.next_h[0])))
+    trial.base_t[0] = where(on, trial.t[0], trial.base_t[0])
+    trial.reached[0] = where(on, minimum(trial.t[0] + length, trial.end[0]), trial.reached[0])
+    trial.h[0] = where(on, trial.reached[0] - trial.t[0], trial.h[0])
 
 
 @loops
-def judge(
-    width: int,
-    settings: Lane,
-    fault: Lane,
-    move_size: Lane,
-    gain_size: Lane,
-    h: Lane,
-    reached: Lane,
-    running: Lane,
-    failed: Lane,
-    next_h: Lane,
-    accepted: Lane,
-    t: Lane,
-    status: Lane,
-) -> None:
+def judge(width: int, trial: Trial, fault: Lane, move_size: Lane, gain_size: Lane) -> None:
     """Accept a step or not, and say how long the next one is [Hairer, Norsett & Wanner, II.10]."""
-    on = running[0] > 0.0
-    fifth = 0.0 * h[0]
-    third = 0.0 * h[0]
+    on = trial.running[0] > 0.0
+    fifth = 0.0 * trial.h[0]
+    third = 0.0 * trial.h[0]
     for i in range(width):
-        move = settings[1] + settings[0] * move_size[i]
-        gain = settings[1] + settings[0] * gain_size[i]
+        move = trial.settings[1] + trial.settings[0] * move_size[i]
+        gain = trial.settings[1] + trial.settings[0] * gain_size[i]
         a = fault[i] / move
         b = fault[width + i] / gain
         fifth += a * a + b * b
@@ -171,15 +146,15 @@ def judge(
         b = fault[3 * width + i] / gain
         third += a * a + b * b
     size = (fifth + 0.01 * third) * (2.0 * width)
-    error = where(size > 0.0, h[0] * fifth / sqrt(size), size)
+    error = where(size > 0.0, trial.h[0] * fifth / sqrt(size), size)
     good = error < 1.0
     change = 0.9 / sqrt(sqrt(sqrt(maximum(error, 1e-30))))
-    longer = minimum(where(failed[0] > 0.0, 1.0, 10.0), change)
+    longer = minimum(where(trial.failed[0] > 0.0, 1.0, 10.0), change)
     shorter = where(error >= 1.0, maximum(0.2, change), 0.2)
-    next_h[0] = where(on, h[0] * where(good, longer, shorter), next_h[0])
-    failed[0] = where(on, where(good, 0.0, 1.0), failed[0])
-    accepted[0] = where(on & good, 1.0, 0.0)
-    t[0] = where(on & good, reached[0], t[0])
+    trial.next_h[0] = where(on, trial.h[0] * where(good, longer, shorter), trial.next_h[0])
+    trial.failed[0] = where(on, where(good, 0.0, 1.0), trial.failed[0])
+    trial.accepted[0] = where(on & good, 1.0, 0.0)
+    trial.t[0] = where(on & good, trial.reached[0], trial.t[0])
 
 
 def measure(n: Any) -> None:

@@ -27,7 +27,7 @@ from ..model import Model, State
 from ..model.rules import joint_of
 from ..spatial.scalar import absolute, array
 from ..spatial.scalar import maximum as larger
-from .adaptive import AdaptiveRun, Embedded, StepControl
+from .adaptive import AdaptiveRun, Embedded, StepControl, Trial
 from .equation import Equation, RungeKuttaStepper
 from .slopes import Slopes
 from .stepwise import Slope
@@ -100,26 +100,15 @@ def tableau() -> Embedded:
 
 # --- step control -------------------------------------------------------------------------------------------------------------
 @loops
-def choose(
-    t: Lane,
-    end: Lane,
-    settings: Lane,
-    running: Lane,
-    failed: Lane,
-    next_h: Lane,
-    h: Lane,
-    base_t: Lane,
-    reached: Lane,
-    status: Lane,
-) -> None:
+def choose(trial: Trial) -> None:
     """The length of a step; settings are rtol, atol / rtol and the longest step."""
-    on = running[0] > 0.0
-    fresh = minimum(settings[2], maximum(SHORTEST * abs(t[0]), next_h[0]))
-    length = where(failed[0] > 0.0, next_h[0], fresh)
-    last = (failed[0] == 0.0) & (1.1 * length >= end[0] - t[0])
-    base_t[0] = where(on, t[0], base_t[0])
-    reached[0] = where(on, where(last, end[0], t[0] + length), reached[0])
-    h[0] = where(on, reached[0] - t[0], h[0])
+    on = trial.running[0] > 0.0
+    fresh = minimum(trial.settings[2], maximum(SHORTEST * abs(trial.t[0]), trial.next_h[0]))
+    length = where(trial.failed[0] > 0.0, trial.next_h[0], fresh)
+    last = (trial.failed[0] == 0.0) & (1.1 * length >= trial.end[0] - trial.t[0])
+    trial.base_t[0] = where(on, trial.t[0], trial.base_t[0])
+    trial.reached[0] = where(on, where(last, trial.end[0], trial.t[0] + length), trial.reached[0])
+    trial.h[0] = where(on, trial.reached[0] - trial.t[0], trial.h[0])
 
 
 @loops
@@ -132,38 +121,24 @@ def fifth_root(x: float) -> float:
 
 
 @loops
-def judge(
-    width: int,
-    settings: Lane,
-    fault: Lane,
-    move_size: Lane,
-    gain_size: Lane,
-    h: Lane,
-    reached: Lane,
-    running: Lane,
-    failed: Lane,
-    next_h: Lane,
-    accepted: Lane,
-    t: Lane,
-    status: Lane,
-) -> None:
+def judge(width: int, trial: Trial, fault: Lane, move_size: Lane, gain_size: Lane) -> None:
     """Accept a step or not, and say how long the next one is."""
-    on = running[0] > 0.0
-    error = 0.0 * h[0]
+    on = trial.running[0] > 0.0
+    error = 0.0 * trial.h[0]
     for i in range(width):
-        error = maximum(error, abs(fault[i]) / maximum(move_size[i], settings[1]))
-        error = maximum(error, abs(fault[width + i]) / maximum(gain_size[i], settings[1]))
-    error = error * h[0] / settings[0]
+        error = maximum(error, abs(fault[i]) / maximum(move_size[i], trial.settings[1]))
+        error = maximum(error, abs(fault[width + i]) / maximum(gain_size[i], trial.settings[1]))
+    error = error * trial.h[0] / trial.settings[0]
     good = error <= 1.0
     root = fifth_root(where(error <= 1e6, maximum(error, 1e-6), 1e6))
-    shortest = SHORTEST * abs(t[0])
-    longer = where(failed[0] > 0.0, h[0], h[0] / maximum(0.2, 1.25 * root))
-    shorter = maximum(shortest, h[0] * where(failed[0] > 0.0, 0.5, maximum(0.1, 0.8 / root)))
-    status[0] = where(on & ~good & (h[0] <= shortest), 1.0, status[0])
-    next_h[0] = where(on, where(good, longer, shorter), next_h[0])
-    failed[0] = where(on, where(good, 0.0, 1.0), failed[0])
-    accepted[0] = where(on & good, 1.0, 0.0)
-    t[0] = where(on & good, reached[0], t[0])
+    shortest = SHORTEST * abs(trial.t[0])
+    longer = where(trial.failed[0] > 0.0, trial.h[0], trial.h[0] / maximum(0.2, 1.25 * root))
+    shorter = maximum(shortest, trial.h[0] * where(trial.failed[0] > 0.0, 0.5, maximum(0.1, 0.8 / root)))
+    trial.status[0] = where(on & ~good & (trial.h[0] <= shortest), 1.0, trial.status[0])
+    trial.next_h[0] = where(on, where(good, longer, shorter), trial.next_h[0])
+    trial.failed[0] = where(on, where(good, 0.0, 1.0), trial.failed[0])
+    trial.accepted[0] = where(on & good, 1.0, 0.0)
+    trial.t[0] = where(on & good, trial.reached[0], trial.t[0])
 
 
 def measure(n: Any) -> None:
