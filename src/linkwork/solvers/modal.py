@@ -5,59 +5,43 @@ See `cone_tangents` for the modes. Rows are in the order of the problem; those t
 
 from __future__ import annotations
 
-from ..kernel.loops import Ints, Lane, Table, loops, where
+from ..kernel.loops import Ints, Lane, loops, where
 from ..kernel.products import clear
 from .box_tangents import NEAR
 from .boxes import EMPTY, HUGE, largest
-from .cone_tangents import find_modes
+from .cone_tangents import Held, find_modes
+from .own_rows import Listed
 
 
 @loops
-def modal_matrices(
-    active: Ints,
-    rows: int,
-    cones: Table,
-    mu: Lane,
-    on: Lane,
-    b: Lane,
-    lower: Lane,
-    upper: Lane,
-    x: Lane,
-    kept_A: Lane,
-    listed_x: Lane,
-    w: Lane,
-    holds: Lane,
-    slides: Lane,
-    e: Lane,
-    f: Lane,
-    P_u: Lane,
-    P_x: Lane,
-) -> None:
+def modal_matrices(listed: Listed, rows: int, kept_A: Lane, listed_x: Lane, w: Lane, held: Held, P_u: Lane, P_x: Lane) -> None:
     """P_u and P_x (rows, rows) of the module's text."""
-    m = active[0]
+    m = listed.active[0]
     clear(rows * rows, P_u)
     clear(rows * rows, P_x)
     for r in range(rows):
         P_x[r * rows + r] = 1.0
     for i in range(m):
-        listed_x[i] = x[active[i + 1]]
-    find_modes(active, cones, mu, on, b, lower, upper, kept_A, listed_x, w, holds, slides, e, f)
+        listed_x[i] = listed.x[listed.active[i + 1]]
+    find_modes(listed, kept_A, listed_x, w, held)
     for i in range(m):
-        r = active[i + 1]
-        kind = cones[r]
-        P_u[r * rows + r] = where(holds[i] > 0.0, 1.0, 0.0)
-        P_x[r * rows + r] = where(holds[i] > 0.0, 0.0, 1.0)
+        r = listed.active[i + 1]
+        kind = listed.cones[r]
+        P_u[r * rows + r] = where(held.holds[i] > 0.0, 1.0, 0.0)
+        P_x[r * rows + r] = where(held.holds[i] > 0.0, 0.0, 1.0)
         if kind == 2 or kind == 3:
             first = i + 2 - kind
             for c in range(2):
-                t = active[first + c + 1]
-                across = -e[i] * e[first + c]
+                t = listed.active[first + c + 1]
+                across = -held.e[i] * held.e[first + c]
                 if first + c == i:
                     across = 1.0 + across
-                P_u[r * rows + t] = where(slides[i] > 0.0, f[i] * across, P_u[r * rows + t])
-            P_x[r * rows + active[first]] = where(slides[i] > 0.0, mu[active[first + 1]] * e[i], 0.0)
+                P_u[r * rows + t] = where(held.slides[i] > 0.0, held.f[i] * across, P_u[r * rows + t])
+            P_x[r * rows + listed.active[first]] = where(
+                held.slides[i] > 0.0, listed.mu[listed.active[first + 1]] * held.e[i], 0.0
+            )
         if kind < 0:
-            P_x[r * rows + active[i + kind + 1]] = where(slides[i] > 0.0, -e[i] * mu[r], 0.0)
+            P_x[r * rows + listed.active[i + kind + 1]] = where(held.slides[i] > 0.0, -held.e[i] * listed.mu[r], 0.0)
 
 
 @loops

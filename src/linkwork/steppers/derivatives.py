@@ -97,20 +97,8 @@ def _watching(algorithm: Algorithm) -> Algorithm:
             else {}
         )
         if isinstance(step, Routine) and step.function in SOLVERS and found["x"] == "x":
-            names = (
-                "active",
-                "rows",
-                "cones",
-                found.get("mu", "b"),
-                "on",
-                "b",
-                "lower",
-                "upper",
-                "x",
-                "edge_A",
-                "edge_w",
-                "edges",
-            )
+            rows = ("active", "cones", found.get("mu", "b"), "on", "b", "lower", "upper", "x", "rows")
+            names = (*rows, "edge_A", "edge_w", "edges")
             keep = Routine(keep_matrix, ("active", "A", "edge_A"), step.when)
             steps += [keep, step, Routine(find_edges, names)]
             more = {

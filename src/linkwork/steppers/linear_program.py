@@ -161,11 +161,11 @@ def _solved(step: Routine) -> list[Step]:
     if named["x"] != "x":
         bounds = (named[x] for x in ("on", "lower", "upper", "x"))
         return [step, Routine(free_rows, ("active", "rows", *bounds, "modal_A", "deep", "out_free"))]
-    problem = ("active", "rows", "cones", named.get("mu", "b"), "on", "b", "lower", "upper", "x", "modal_A")
+    problem = ("active", "cones", named.get("mu", "b"), "on", "b", "lower", "upper", "x", "rows", "modal_A")
     scratch = tuple(f"modal_{name}" for name in ("x", "w", "holds", "slides", "e", "f"))
     return [
         Routine(keep_matrix, ("active", "A", "modal_A"), step.when),
         step,
-        Routine(find_edges, ("active", "rows", *problem[2:], "edge_w", "edges")),
+        Routine(find_edges, (*problem, "edge_w", "edges")),
         Routine(modal_matrices, (*problem, *scratch, "P_u", "P_x")),
     ]
