@@ -25,6 +25,7 @@ class Account:
                   went out; and no less than lifting the model by a millionth of its size takes
     stepper       the time discretisation
     damps         whether it is one that takes energy by itself, where steps are large
+    every         how many of its steps lie between records: what acts between them is not seen
 
     >>> run = lw.simulate(model, state, 0.1)
     >>> run.account.words()[0]
@@ -39,6 +40,7 @@ class Account:
     went_out: Mapping[str, float] = field(default_factory=dict)
     stepper: str = ""
     damps: bool = False
+    every: int = 1
 
     @property
     def drift(self) -> float:
@@ -51,6 +53,9 @@ class Account:
         if not self.unexplained:
             return "nothing is unexplained"
         share = f"{abs(self.unexplained):.3g} J, {100 * self.drift:.2g} % of the energy that moved"
+        if self.every > 1:
+            unseen = f"impacts and other forces in the {self.every} steps from record to record, or the error of the stepper"
+            return f"unexplained: {share}: {unseen} {self.stepper!r}; every=1 tells them apart"
         if self.damps and self.unexplained < 0:
             return f"numerical damping of the stepper {self.stepper!r} took {share}"
         return f"unexplained: {share}, the error of the stepper{f' {self.stepper!r}' if self.stepper else ''}"
@@ -64,7 +69,7 @@ class Account:
 
 
 def account_of(
-    model: Model, energy: Energy, works: Mapping[str, np.ndarray], poses: np.ndarray, stepper: str, damps: bool
+    model: Model, energy: Energy, works: Mapping[str, np.ndarray], poses: np.ndarray, stepper: str, damps: bool, every: int = 1
 ) -> Account:
     """The account of one run or of a batch.
 
@@ -87,7 +92,7 @@ def account_of(
     least = 1e-6 * moved[k]
     came_in, went_out = ({n: float(x[k]) for n, x in xs.items() if x[k] > least} for xs in (brought, taken))
     ends = float(total[k, 0]), float(total[k, -1])
-    return Account(*ends, float(largest[k]), float(moved[k]), came_in, went_out, stepper, damps)
+    return Account(*ends, float(largest[k]), float(moved[k]), came_in, went_out, stepper, damps, every)
 
 
 def _weight(model: Model) -> float:

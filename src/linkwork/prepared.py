@@ -167,6 +167,7 @@ class Prepared:
             self.notes,
             self.efforts.by_joint,
             its.stepper.name,
+            1 if self.adaptive else its.every,
         )
 
 

@@ -56,6 +56,7 @@ class Trajectory:
     notes     a line for everything that joints declare and the run did not enforce
     clipped   how many steps asked a joint for more force than its effort, by its name
     stepper   the name of the time discretisation
+    every     how many of its steps lead from one record to the next
 
     The model is the one that ran: that given, with the laws of what its joints declare.
 
@@ -81,6 +82,7 @@ class Trajectory:
     notes: tuple[str, ...] = ()
     clipped: Mapping[str, int] = field(default_factory=dict)
     stepper: str = ""
+    every: int = 1
 
     def __post_init__(self) -> None:
         for a in (self.t, *self.arrays.values(), *(self.memory or {}).values()):
@@ -197,7 +199,8 @@ class Trajectory:
     def work(self) -> np.ndarray:
         """The work (..., T) done on the model up to each record by all that `energy` does not hold; see `work_of`.
 
-        Powers at the records are summed by the trapezoidal rule: what happens between records is not seen.
+        Powers at the records are summed by the trapezoidal rule: what happens between records is not seen. Impacts are counted
+        where every step is recorded.
         """
         parts = self._works
         added = sum(parts.values(), start=np.zeros((*self._lead[:-1], len(self) - 1)))
@@ -232,7 +235,8 @@ class Trajectory:
             rows = constraint_set(self.model)
             found["prescribed motion"] = self._row_work("given", rows.of("timed"))
             found["dry friction"] = self._row_work("rate", rows.of("bounded") | rows.tangent)
-            found["impacts"] = self._push_work(rows.unilateral & ~rows.of("bounded") & ~rows.tangent)
+            if self.every == 1:
+                found["impacts"] = self._push_work(rows.unilateral & ~rows.of("bounded") & ~rows.tangent)
         least = ROUNDING * np.abs(self.energy.total).max(initial=1e-300)
         return {name: work for name, work in found.items() if not np.abs(work).max(initial=0.0) <= least}
 
@@ -355,7 +359,7 @@ class Trajectory:
             return max(float(size(self._rows_in(span)["residual"][..., some]).max(initial=0.0)) for span in self._spans)
 
         def depth(r: np.ndarray) -> np.ndarray:
-            return np.maximum(0.0, -r)
+            return np.maximum(0.0, 0.0 - r)  # -r of 0 is -0
 
         own = largest(pushing & stops, depth)
         limits = max((x for x in (beyond, own) if x is not None), default=None)
@@ -394,7 +398,7 @@ class Trajectory:
     def account(self) -> Account:
         """Where the energy went: what came in, what went out, what is unexplained."""
         damps = self.stepper in ALL_STEPPERS and ALL_STEPPERS[self.stepper].implicit
-        return account_of(self.model, self.energy, self._works, self.poses, self.stepper, damps)
+        return account_of(self.model, self.energy, self._works, self.poses, self.stepper, damps, self.every)
 
     def _joint_gap(self) -> float | None:
         return None if self.kind == "reduced" else float(self.joint_gaps.max())

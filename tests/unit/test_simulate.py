@@ -246,7 +246,7 @@ def test_where_the_energy_went_in_words() -> None:
     assert damped.drift == 0.5
 
 
-def falling(restitution: float) -> lw.Trajectory:
+def falling(restitution: float, every: int = 1) -> lw.Trajectory:
     """A ball of 1 kg that falls 0.5 m."""
     b = lw.ModelBuilder()
     b.ground(friction=0.0, restitution=restitution)
@@ -254,7 +254,7 @@ def falling(restitution: float) -> lw.Trajectory:
     model = b.build()
     q = model.neutral()
     q[2] = 0.6
-    return lw.simulate(model, lw.State(q, np.zeros(6)), 0.5, 1e-3)
+    return lw.simulate(model, lw.State(q, np.zeros(6)), 0.5, 1e-3, every=every)
 
 
 @pytest.mark.parametrize("restitution", [0.0, 0.5])
@@ -265,6 +265,16 @@ def test_an_impact_takes_what_restitution_does_not_give_back(restitution: float)
     assert run.account.went_out["impacts"] == pytest.approx(9.81 * 0.5 * (1.0 - restitution**2), rel=0.02)
     assert run.health.energy_drift is not None
     assert run.health.energy_drift < 5e-3
+
+
+def test_impacts_between_records_are_not_the_error_of_the_stepper() -> None:
+    """Nobody has seen the step of the impact: nothing is said to have come or gone by impacts, and the account says why."""
+    run = falling(0.5, every=50)
+    assert run.every == 50
+    assert run.work_of == ()
+    assert run.account.unexplained == pytest.approx(-9.81 * 0.5 * 0.75, rel=0.02)
+    assert "impacts and other forces in the 50 steps from record to record, or the error of the stepper" in run.account.rest
+    assert "-0" not in str(run.health)
 
 
 def test_what_stands_still_has_no_drift() -> None:
