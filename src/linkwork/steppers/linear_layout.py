@@ -167,9 +167,10 @@ class DenseLayout:
             "pushing_rows": linear.pushing,
             "displaced_rows": linear.displaced,
             "pushing_among": np.array([among.get(int(r), -1) for r in linear.displaced]),
-            "unusual_at": np.array([at.start for at, _ in step.unusual]),
-            "unusual_size": np.array([at.stop - at.start for at, _ in step.unusual]),
-            "unusual_square": np.array([squares.start for _, squares in step.unusual]),
+            "unusual_at": np.array([at.start for at, _, _ in step.unusual]),
+            "unusual_size": np.array([at.stop - at.start for at, _, _ in step.unusual]),
+            "unusual_square": np.array([squares.start for _, squares, _ in step.unusual]),
+            "unusual_charted": np.array([charted for _, _, charted in step.unusual]),
         }
         found |= part_tables(self._pattern(found))
         found["force_dof"] = np.concatenate(linear.forces.places) if linear.forces is not None and self.alone else np.zeros(0)

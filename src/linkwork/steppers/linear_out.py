@@ -270,6 +270,7 @@ def updated(
     unusual_at: Table,
     unusual_size: Table,
     unusual_square: Table,
+    unusual_charted: Table,
     q_by_q: Lane,
     q_by_way: Lane,
     q_by_v: Lane,
@@ -280,8 +281,8 @@ def updated(
     right: Lane,
     result: Lane,
 ) -> None:
-    """The derivatives of q' above those of v': of joints that add their way, and of others. Behind them, which rows are at an
-    edge."""
+    """The derivatives of q' above those of v': of joints that add their way, and of others, whose velocities change with their
+    charts alone. Behind them, which rows are at an edge."""
     n = nv
     w = 3 * n
     copy(rows, edges, 0, result, 2 * n * w)
@@ -289,17 +290,19 @@ def updated(
         at = unusual_at[u]
         k = unusual_size[u]
         s = unusual_square[u]
-        clear(2 * k * w, right)
-        add_product(k, w, k, 1.0, q_by_way, s, k, 1, result, at * w, w, right, 0, w)
-        add_product(k, w, k, 1.0, q_by_v, s, k, 1, result, (n + at) * w, w, right, 0, w)
-        add_product(k, w, k, 1.0, v_by_way, s, k, 1, result, at * w, w, right, k * w, w)
-        add_product(k, w, k, 1.0, v_by_v, s, k, 1, result, (n + at) * w, w, right, k * w, w)
+        put_product(k, w, k, 1.0, q_by_way, s, k, 1, result, at * w, w, right, 0, w)
         for i in range(k):
             for j in range(k):
                 right[i * w + at + j] += q_by_q[s + i * k + j]
-                right[(k + i) * w + at + j] += v_by_q[s + i * k + j]
+        if unusual_charted[u] > 0:
+            add_product(k, w, k, 1.0, q_by_v, s, k, 1, result, (n + at) * w, w, right, 0, w)
+            put_product(k, w, k, 1.0, v_by_way, s, k, 1, result, at * w, w, right, k * w, w)
+            add_product(k, w, k, 1.0, v_by_v, s, k, 1, result, (n + at) * w, w, right, k * w, w)
+            for i in range(k):
+                for j in range(k):
+                    right[(k + i) * w + at + j] += v_by_q[s + i * k + j]
+            copy(k * w, right, k * w, result, (n + at) * w)
         copy(k * w, right, 0, result, at * w)
-        copy(k * w, right, k * w, result, (n + at) * w)
         for i in range(k):
             result[(at + i) * w + at + i] -= 1.0
     for i in range(n):

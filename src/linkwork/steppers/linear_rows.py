@@ -31,6 +31,7 @@ from ..kernel.products import (
     solve_lower,
     solve_upper,
 )
+from ..kernel.transposes import put_transposed
 from ..solvers.box_tangents import SOFT
 from ..solvers.lu import factor_lu
 from .linear_free import FREE
@@ -46,14 +47,6 @@ def forget_asleep(laws: int, parts_at: Table, awake: Lane, parts: Lane) -> None:
         if not any(awake[k] > 0.0):
             for i in range(parts_at[k], parts_at[k + 1]):
                 parts[i] = 0.0
-
-
-@loops
-def turn_answers(nv: int, rows: int, answered: Lane, answers: Lane) -> None:
-    """M^-1 (G J)^T (nv, rows) of its transpose."""
-    for r in range(rows):
-        for i in range(nv):
-            answers[i * rows + r] = answered[r * nv + i]
 
 
 @loops
@@ -94,9 +87,8 @@ def solve_transposed(m: int, width: int, T: Lane, soft: Lane, right: Lane, LU: L
     A little softness times `soft` on the diagonal of T says how they do, and proximal rounds take back what it changes.
     """
     size = m * width
+    put_transposed(m, m, T, LU)
     for i in range(m):
-        for k in range(m):
-            LU[k * m + i] = T[i * m + k]
         LU[i * m + i] += SOFT * soft[i]
     factor_lu(m, LU)
     copy(size, right, 0, x, 0)

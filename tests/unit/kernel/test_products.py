@@ -23,6 +23,7 @@ from linkwork.kernel.products import (
     turn_rows,
 )
 from linkwork.kernel.row_sums import motions
+from linkwork.kernel.transposes import put_transposed
 
 
 @pytest.mark.parametrize(("m", "n", "k"), [(1, 1, 1), (4, 16, 3), (5, 17, 7), (9, 38, 24), (3, 9, 0), (0, 4, 2), (7, 31, 5)])
@@ -67,6 +68,15 @@ def test_listed_products(product: InOneLane, m: int, n: int) -> None:
     found = run(1)
     assert np.allclose(found, wanted, atol=1e-13)
     assert np.array_equal(found, run(4))
+
+
+@pytest.mark.parametrize(("rows", "columns"), [(1, 1), (4, 4), (3, 7), (7, 3), (8, 5), (27, 38), (0, 4)])
+def test_transposes(rows: int, columns: int) -> None:
+    A = np.random.default_rng(rows).normal(size=(rows, columns))
+    B = np.full(rows * columns + 1, 7.0)
+    put_transposed.call(Lanes(1), rows, columns, A.reshape(-1) if A.size else np.zeros(1), B)
+    assert np.array_equal(B[:-1].reshape(columns, rows), A.T)
+    assert B[-1] == 7.0
 
 
 def test_clear_and_copy() -> None:
