@@ -179,7 +179,7 @@ def step_derivatives(
     known: dict[Any, tuple[LinearStep, bool]] = model.keep_as(StepDerivatives, dict)
     plain = method == METHOD and steps == 1 and not options and type(steps) is int and type(dt) is float
     quick = known.get((dt, stepper, limit_model, contact)) if plain else None
-    if quick is not None and tau is external is inputs is None and type(state) is State:
+    if quick is not None and tau is external is inputs is None and type(state) is State and state.q.ndim == 1:
         step, looks = quick
         if not looks:
             check_state(model, state)

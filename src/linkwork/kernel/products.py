@@ -306,7 +306,7 @@ def splat_ir(name: str, value: str, width: int) -> list[str]:
     ]
 
 
-def _vectors(count: str, width: int, body: Callable[[str, str], list[str]]) -> list[str]:
+def vectors_ir(count: str, width: int, body: Callable[[str, str], list[str]]) -> list[str]:
     """`body(name, mask)` for every vector of so many numbers, the last one under a mask; `%name.j` is where it begins. The block
     before them is `start`, the one behind them `end`."""
     return [
@@ -376,7 +376,7 @@ def scaled_ir(symbol: str, width: int, onto: bool) -> str:
 
     head = f"define internal void @{symbol}(i64 %count, double %scale, ptr %A, i64 %a, ptr %B, i64 %b) #0 {{"
     begin = ["  %from = getelementptr double, ptr %A, i64 %a", "  %to = getelementptr double, ptr %B, i64 %b"]
-    lines = [head, "start:", *begin, *splat_ir("sv", "%scale", width), *_vectors("%count", width, body)]
+    lines = [head, "start:", *begin, *splat_ir("sv", "%scale", width), *vectors_ir("%count", width, body)]
     return "\n".join([*lines, "end:", "  ret void", "}"])
 
 
@@ -405,7 +405,7 @@ def turned_ir(symbol: str, width: int) -> str:
     head = f"define internal void @{symbol}(i64 %count, double %d1, double %d2, ptr %A, i64 %a, i64 %b) #0 {{"
     begin = [f"  %from.{name} = getelementptr double, ptr %A, i64 %{name}" for name in "ab"] + ["  %less = fneg double %d1"]
     begin += [line for name, value in (("s1", "%d1"), ("s2", "%d2"), ("m1", "%less")) for line in splat_ir(name, value, width)]
-    return "\n".join([head, "start:", *begin, *_vectors("%count", width, body), "end:", "  ret void", "}"])
+    return "\n".join([head, "start:", *begin, *vectors_ir("%count", width, body), "end:", "  ret void", "}"])
 
 
 def entries_ir(symbol: str, width: int) -> str:
@@ -425,7 +425,7 @@ def entries_ir(symbol: str, width: int) -> str:
 
     head = f"define internal void @{symbol}(i64 %count, ptr %A, i64 %a, ptr %S, i64 %s, ptr %B, i64 %b) #0 {{"
     begin = [f"  %from.{name} = getelementptr double, ptr %{name.upper()}, i64 %{name}" for name in "asb"]
-    return "\n".join([head, "start:", *begin, *_vectors("%count", width, body), "end:", "  ret void", "}"])
+    return "\n".join([head, "start:", *begin, *vectors_ir("%count", width, body), "end:", "  ret void", "}"])
 
 
 def triangle_ir(symbol: str, width: int, lower: bool) -> str:
@@ -469,7 +469,7 @@ def _triangle(symbol: str, rows: int, width: int, lower: bool, given: str) -> st
                 now[i] = f"%{x}.e{i}"
         return [*out, *(store_ir(now[i], f"%{x}.p{i}", width, mask) for i in range(rows))]
 
-    return "\n".join([*lines, *_vectors("%n", width, body), "end:", "  ret void", "}"])
+    return "\n".join([*lines, *vectors_ir("%n", width, body), "end:", "  ret void", "}"])
 
 
 def largest_ir(symbol: str, width: int) -> str:

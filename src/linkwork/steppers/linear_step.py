@@ -39,8 +39,8 @@ from ..model import Model
 from ..model.entrance import quaternions
 from ..reduced.diagonal_changes import DIAGONAL_CHANGES
 from ..reduced.dof_tree import dof_plans
+from ..reduced.inverse_by_chains import INVERSE_BY_CHAINS
 from ..reduced.inverse_derivatives import INVERSE_SLOPES
-from ..reduced.inverse_mass_matrix import INVERSE_MASS_MATRIX
 from ..reduced.linear_laws import LinearLaws
 from ..reduced.port_columns import COLUMNS, port_plans
 from ..reduced.ports_and_inverse import PORTS_AND_INVERSE
@@ -194,7 +194,7 @@ class Memory:
         self._free = np.zeros((batch, nv))
         if step.ports is None:
             own = {"q": self.inputs["q"]}
-            inverse = _call(dof_plans(model), INVERSE_MASS_MATRIX, own, {"M_inverse": found["M_inverse"]}, batch)
+            inverse = _call(dof_plans(model), INVERSE_BY_CHAINS, own, {"M_inverse": found["M_inverse"]}, batch)
         else:
             found["at_ports"] = np.zeros((batch, len(COLUMNS) * 6 * len(step.bodies) * nv))
             out = {"port_columns": found["at_ports"], "M_inverse": found["M_inverse"]}
