@@ -108,6 +108,19 @@ def largest_entry(count: int, A: Lane) -> float:
     return most
 
 
+@in_one_lane(lambda symbol, width: scaled_rows_ir(symbol, width))
+def scale_rows(m: int, n: int, scale: float, s: Lane, A: Lane, B: Lane) -> float:
+    """B (m, n) = scale s_i times row i of A; the largest size of its numbers. B may be A."""
+    most = 0.0 * scale
+    for i in range(m):
+        factor = scale * s[i]
+        for k in range(i * n, i * n + n):
+            x = factor * A[k]
+            B[k] = x
+            most = maximum(most, abs(x))
+    return most
+
+
 @in_one_lane(lambda symbol, width: triangle_ir(symbol, width, lower=True))
 def solve_lower(rows: int, n: int, L: Lane, at: int, L_row: int, x: Lane, c: int) -> None:
     """x (rows, n), from record c on, becomes L^-1 x: at most four rows, ones on the diagonal of L, which begins at a record."""
@@ -472,18 +485,80 @@ def _triangle(symbol: str, rows: int, width: int, lower: bool, given: str) -> st
     return "\n".join([*lines, *vectors_ir("%n", width, body), "end:", "  ret void", "}"])
 
 
-def largest_ir(symbol: str, width: int) -> str:
-    """The function of `largest_entry`'s parameters: a vector of the largest so far, the last numbers under a mask."""
-    kind, suffix, mask = f"<{width} x double>", f"v{width}f64", "\n".join(mask_below("mask", "%room", width))
-    halves, lines = width, []
+def _largest_of(width: int) -> str:
+    """`%best`: the largest number of the vector `%all` and its width."""
+    kind, halves, lines = f"<{width} x double>", width, []
     while halves > 1:
         halves //= 2
         order = ", ".join(f"i32 {(i + halves) % width}" for i in range(width))
         lines += [
             f"  %turned{halves} = shufflevector {kind} %all{halves * 2}, {kind} poison, <{width} x i32> <{order}>",
-            f"  %all{halves} = call {kind} @llvm.maximum.{suffix}({kind} %all{halves * 2}, {kind} %turned{halves})",
+            f"  %all{halves} = call {kind} @llvm.maximum.v{width}f64({kind} %all{halves * 2}, {kind} %turned{halves})",
         ]
-    reduced = "\n".join(lines)
+    return "\n".join([*lines, f"  %best = extractelement {kind} %all1, i64 0"])
+
+
+def scaled_rows_ir(symbol: str, width: int) -> str:
+    """The function of `scale_rows`'s parameters: row by row, the last numbers of each under a mask."""
+    kind, suffix, mask = f"<{width} x double>", f"v{width}f64", "\n".join(mask_below("mask", "%rest", width))
+
+    def vector(x: str, after: str, masked: str) -> str:
+        return f"""  %at.{x} = add i64 %row, %j
+  %from.{x} = getelementptr double, ptr %A, i64 %at.{x}
+  %to.{x} = getelementptr double, ptr %B, i64 %at.{x}
+{load_ir(f"%a.{x}", f"%from.{x}", width, masked)}
+  %b.{x} = fmul {kind} %fv, %a.{x}
+{store_ir(f"%b.{x}", f"%to.{x}", width, masked)}
+  %size.{x} = call {kind} @llvm.fabs.{suffix}({kind} %b.{x})
+  %{after} = call {kind} @llvm.maximum.{suffix}({kind} %most, {kind} %size.{x})"""
+
+    return f"""define internal double @{symbol}(i64 %m, i64 %n, double %scale, ptr %s, ptr %A, ptr %B) #0 {{
+start:
+  %rest = srem i64 %n, {width}
+  %whole = sub i64 %n, %rest
+  %odd = icmp sgt i64 %rest, 0
+{mask}
+  br label %rows
+rows:
+  %i = phi i64 [ 0, %start ], [ %i.next, %done ]
+  %most.i = phi {kind} [ zeroinitializer, %start ], [ %most.done, %done ]
+  %more.i = icmp slt i64 %i, %m
+  br i1 %more.i, label %begin, label %end
+begin:
+  %row = mul i64 %i, %n
+  %s.at = getelementptr double, ptr %s, i64 %i
+  %s.i = load double, ptr %s.at, align 8
+  %factor = fmul double %scale, %s.i
+{chr(10).join(splat_ir("fv", "%factor", width))}
+  br label %ask
+ask:
+  %j = phi i64 [ 0, %begin ], [ %over, %go ]
+  %most = phi {kind} [ %most.i, %begin ], [ %most.go, %go ]
+  %fits = icmp slt i64 %j, %whole
+  br i1 %fits, label %go, label %tail
+go:
+{vector("w", "most.go", "")}
+  %over = add i64 %j, {width}
+  br label %ask
+tail:
+  br i1 %odd, label %masked, label %done
+masked:
+{vector("p", "most.tail", f", <{width} x i1> %mask")}
+  br label %done
+done:
+  %most.done = phi {kind} [ %most, %tail ], [ %most.tail, %masked ]
+  %i.next = add i64 %i, 1
+  br label %rows
+end:
+  %all{width} = call {kind} @llvm.maximum.{suffix}({kind} %most.i, {kind} zeroinitializer)
+{_largest_of(width)}
+  ret double %best
+}}"""
+
+
+def largest_ir(symbol: str, width: int) -> str:
+    """The function of `largest_entry`'s parameters: a vector of the largest so far, the last numbers under a mask."""
+    kind, suffix, mask = f"<{width} x double>", f"v{width}f64", "\n".join(mask_below("mask", "%room", width))
     return f"""define internal double @{symbol}(i64 %count, ptr %A) #0 {{
 start:
   br label %wide
@@ -505,7 +580,6 @@ rest:
 {load_ir("%last", "%at", width, f", <{width} x i1> %mask")}
   %last.size = call {kind} @llvm.fabs.{suffix}({kind} %last)
   %all{width} = call {kind} @llvm.maximum.{suffix}({kind} %most, {kind} %last.size)
-{reduced}
-  %best = extractelement {kind} %all1, i64 0
+{_largest_of(width)}
   ret double %best
 }}"""

@@ -31,15 +31,35 @@ def find_edges(
 ) -> None:
     """1 in `edges` where a row is at an edge, else 0; w are scratch."""
     m = active[0]
+    for i in range(m):
+        w[i] = b[active[i + 1]]
+        for k in range(m):
+            w[i] += entry(kept_A, i, k) * x[active[k + 1]]
+    mark_edges(active, rows, cones, mu, on, b, lower, upper, x, w, edges)
+
+
+@loops
+def mark_edges(
+    active: Ints,
+    rows: int,
+    cones: Table,
+    mu: Lane,
+    on: Lane,
+    b: Lane,
+    lower: Lane,
+    upper: Lane,
+    x: Lane,
+    w: Lane,
+    edges: Lane,
+) -> None:
+    """The same where w = A x + b is known, in the order of the list."""
+    m = active[0]
     for r in range(rows):
         edges[r] = 0.0
     push = 0.0 * x[0]
     speed = 0.0 * x[0]
     for i in range(m):
         r = active[i + 1]
-        w[i] = b[r]
-        for k in range(m):
-            w[i] += entry(kept_A, i, k) * x[active[k + 1]]
         push = maximum(push, abs(x[r]))
         speed = maximum(speed, abs(b[r]))
     for i in range(m):

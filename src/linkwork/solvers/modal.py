@@ -33,7 +33,7 @@ def modal_matrices(
     P_u: Lane,
     P_x: Lane,
 ) -> None:
-    """P_u and P_x (rows, rows) of the module's text."""
+    """P_u and P_x (rows, rows) of the module's text; w becomes A x + b, in the order of the list."""
     m = active[0]
     clear(rows * rows, P_u)
     clear(rows * rows, P_x)

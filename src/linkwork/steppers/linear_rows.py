@@ -28,6 +28,7 @@ from ..kernel.products import (
     largest_entry,
     put_product,
     put_scaled,
+    scale_rows,
     solve_lower,
     solve_upper,
 )
@@ -93,15 +94,13 @@ def solve_transposed(m: int, width: int, T: Lane, soft: Lane, right: Lane, LU: L
     factor_lu(m, LU)
     copy(size, right, 0, x, 0)
     solve_columns(m, width, LU, x)
-    for i in range(m):
-        put_scaled(width, SOFT * soft[i], x, i * width, rest, i * width)
+    left = scale_rows(m, width, SOFT, soft, x, rest)
     most = largest_entry(size, right)
     for _ in range(1, ROUNDS):
         solve_columns(m, width, LU, rest)
         add_scaled(size, 1.0, rest, 0, x, 0)
-        for i in range(m):
-            put_scaled(width, SOFT * soft[i], rest, i * width, rest, i * width)
-        if not any(largest_entry(size, rest) > EXACT * most):
+        left = scale_rows(m, width, SOFT, soft, rest, rest)
+        if not any(left > EXACT * most):
             break
 
 

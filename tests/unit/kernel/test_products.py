@@ -18,6 +18,7 @@ from linkwork.kernel.products import (
     largest_entry,
     put_product,
     put_scaled,
+    scale_rows,
     solve_lower,
     solve_upper,
     turn_rows,
@@ -77,6 +78,28 @@ def test_transposes(rows: int, columns: int) -> None:
     put_transposed.call(Lanes(1), rows, columns, A.reshape(-1) if A.size else np.zeros(1), B)
     assert np.array_equal(B[:-1].reshape(columns, rows), A.T)
     assert B[-1] == 7.0
+
+
+@pytest.mark.parametrize(("m", "n"), [(1, 1), (4, 8), (5, 19), (27, 38)])
+def test_scaled_rows(m: int, n: int) -> None:
+    rng = np.random.default_rng(m + n)
+    A, s = rng.normal(size=(m, n)), rng.normal(size=max(m, 1))
+
+    def run(width: int) -> np.ndarray:
+        a, b, t, most = (np.repeat(x.reshape(-1)[:, None], width, axis=1) for x in (A, 0.0 * A, s, np.zeros(1)))
+        a, b, t, most = (x[:, 0].copy() if width == 1 else x for x in (a, b, t, most))
+        _largest_scaled.call(Lanes(width), m, n, -0.5, t, a, b, most)
+        return np.append(b.reshape(m * n, -1)[:, 0], most.reshape(1, -1)[0, 0])
+
+    found, wanted = run(1), -0.5 * s[:m, None] * A
+    assert np.allclose(found[:-1].reshape(m, n), wanted, rtol=1e-15, atol=0.0)
+    assert found[-1] == np.abs(found[:-1]).max(initial=0.0)
+    assert np.array_equal(found, run(4))
+
+
+@loops
+def _largest_scaled(m: int, n: int, scale: float, s: Lane, A: Lane, B: Lane, most: Lane) -> None:
+    most[0] = scale_rows(m, n, scale, s, A, B)
 
 
 def test_clear_and_copy() -> None:
