@@ -93,10 +93,10 @@ def turn_rows(count: int, d1: float, d2: float, A: Lane, a: int, b: int) -> None
 
 
 @in_one_lane(lambda symbol, width: entries_ir(symbol, width))
-def add_entries(count: int, A: Lane, a: int, S: Lane, s: int, B: Lane, b: int) -> None:
-    """B += A S, entry by entry, from record b, a and s on."""
+def put_entries(count: int, A: Lane, a: int, S: Lane, B: Lane, b: int, C: Lane, c: int) -> None:
+    """C = B + A S, entry by entry, from record c, b, a and the first on."""
     for i in range(count):
-        B[b + i] += A[a + i] * S[s + i]
+        C[c + i] = B[b + i] + A[a + i] * S[i]
 
 
 @in_one_lane(lambda symbol, width: largest_ir(symbol, width))
@@ -105,19 +105,6 @@ def largest_entry(count: int, A: Lane) -> float:
     most = abs(A[0])
     for i in range(1, count):
         most = maximum(most, abs(A[i]))
-    return most
-
-
-@in_one_lane(lambda symbol, width: scaled_rows_ir(symbol, width))
-def scale_rows(m: int, n: int, scale: float, s: Lane, A: Lane, B: Lane) -> float:
-    """B (m, n) = scale s_i times row i of A; the largest size of its numbers. B may be A."""
-    most = 0.0 * scale
-    for i in range(m):
-        factor = scale * s[i]
-        for k in range(i * n, i * n + n):
-            x = factor * A[k]
-            B[k] = x
-            most = maximum(most, abs(x))
     return most
 
 
@@ -422,7 +409,7 @@ def turned_ir(symbol: str, width: int) -> str:
 
 
 def entries_ir(symbol: str, width: int) -> str:
-    """The function of `add_entries`'s parameters."""
+    """The function of `put_entries`'s parameters."""
     kind = f"<{width} x double>"
 
     def body(x: str, mask: str) -> list[str]:
@@ -433,11 +420,13 @@ def entries_ir(symbol: str, width: int) -> str:
         return [
             *found,
             f"  %{x}.t = call {kind} @llvm.fma.v{width}f64({kind} %{x}.ax, {kind} %{x}.sx, {kind} %{x}.bx)",
-            store_ir(f"%{x}.t", f"%{x}.b", width, mask),
+            f"  %{x}.c = getelementptr double, ptr %to, i64 %{x}.j",
+            store_ir(f"%{x}.t", f"%{x}.c", width, mask),
         ]
 
-    head = f"define internal void @{symbol}(i64 %count, ptr %A, i64 %a, ptr %S, i64 %s, ptr %B, i64 %b) #0 {{"
-    begin = [f"  %from.{name} = getelementptr double, ptr %{name.upper()}, i64 %{name}" for name in "asb"]
+    head = f"define internal void @{symbol}(i64 %count, ptr %A, i64 %a, ptr %from.s, ptr %B, i64 %b, ptr %C, i64 %c) #0 {{"
+    begin = [f"  %from.{name} = getelementptr double, ptr %{name.upper()}, i64 %{name}" for name in "ab"]
+    begin.append("  %to = getelementptr double, ptr %C, i64 %c")
     return "\n".join([head, "start:", *begin, *vectors_ir("%count", width, body), "end:", "  ret void", "}"])
 
 
@@ -485,7 +474,7 @@ def _triangle(symbol: str, rows: int, width: int, lower: bool, given: str) -> st
     return "\n".join([*lines, *vectors_ir("%n", width, body), "end:", "  ret void", "}"])
 
 
-def _largest_of(width: int) -> str:
+def largest_of_ir(width: int) -> str:
     """`%best`: the largest number of the vector `%all` and its width."""
     kind, halves, lines = f"<{width} x double>", width, []
     while halves > 1:
@@ -496,64 +485,6 @@ def _largest_of(width: int) -> str:
             f"  %all{halves} = call {kind} @llvm.maximum.v{width}f64({kind} %all{halves * 2}, {kind} %turned{halves})",
         ]
     return "\n".join([*lines, f"  %best = extractelement {kind} %all1, i64 0"])
-
-
-def scaled_rows_ir(symbol: str, width: int) -> str:
-    """The function of `scale_rows`'s parameters: row by row, the last numbers of each under a mask."""
-    kind, suffix, mask = f"<{width} x double>", f"v{width}f64", "\n".join(mask_below("mask", "%rest", width))
-
-    def vector(x: str, after: str, masked: str) -> str:
-        return f"""  %at.{x} = add i64 %row, %j
-  %from.{x} = getelementptr double, ptr %A, i64 %at.{x}
-  %to.{x} = getelementptr double, ptr %B, i64 %at.{x}
-{load_ir(f"%a.{x}", f"%from.{x}", width, masked)}
-  %b.{x} = fmul {kind} %fv, %a.{x}
-{store_ir(f"%b.{x}", f"%to.{x}", width, masked)}
-  %size.{x} = call {kind} @llvm.fabs.{suffix}({kind} %b.{x})
-  %{after} = call {kind} @llvm.maximum.{suffix}({kind} %most, {kind} %size.{x})"""
-
-    return f"""define internal double @{symbol}(i64 %m, i64 %n, double %scale, ptr %s, ptr %A, ptr %B) #0 {{
-start:
-  %rest = srem i64 %n, {width}
-  %whole = sub i64 %n, %rest
-  %odd = icmp sgt i64 %rest, 0
-{mask}
-  br label %rows
-rows:
-  %i = phi i64 [ 0, %start ], [ %i.next, %done ]
-  %most.i = phi {kind} [ zeroinitializer, %start ], [ %most.done, %done ]
-  %more.i = icmp slt i64 %i, %m
-  br i1 %more.i, label %begin, label %end
-begin:
-  %row = mul i64 %i, %n
-  %s.at = getelementptr double, ptr %s, i64 %i
-  %s.i = load double, ptr %s.at, align 8
-  %factor = fmul double %scale, %s.i
-{chr(10).join(splat_ir("fv", "%factor", width))}
-  br label %ask
-ask:
-  %j = phi i64 [ 0, %begin ], [ %over, %go ]
-  %most = phi {kind} [ %most.i, %begin ], [ %most.go, %go ]
-  %fits = icmp slt i64 %j, %whole
-  br i1 %fits, label %go, label %tail
-go:
-{vector("w", "most.go", "")}
-  %over = add i64 %j, {width}
-  br label %ask
-tail:
-  br i1 %odd, label %masked, label %done
-masked:
-{vector("p", "most.tail", f", <{width} x i1> %mask")}
-  br label %done
-done:
-  %most.done = phi {kind} [ %most, %tail ], [ %most.tail, %masked ]
-  %i.next = add i64 %i, 1
-  br label %rows
-end:
-  %all{width} = call {kind} @llvm.maximum.{suffix}({kind} %most.i, {kind} zeroinitializer)
-{_largest_of(width)}
-  ret double %best
-}}"""
 
 
 def largest_ir(symbol: str, width: int) -> str:
@@ -580,6 +511,6 @@ rest:
 {load_ir("%last", "%at", width, f", <{width} x i1> %mask")}
   %last.size = call {kind} @llvm.fabs.{suffix}({kind} %last)
   %all{width} = call {kind} @llvm.maximum.{suffix}({kind} %most, {kind} %last.size)
-{_largest_of(width)}
+{largest_of_ir(width)}
   ret double %best
 }}"""

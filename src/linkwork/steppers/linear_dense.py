@@ -153,7 +153,7 @@ class DenseProgram:
 
     def _put(self, part: Part) -> Routine:
         """A part of laws on the space of their ports."""
-        names = {name: f"{part.whole}_{name}" for name in ("count", "size", "places", "laws")}
+        names = {name: f"{part.whole}_{name}" for name in ("count", "size", "places", "laws", "starts")}
         function = put_awake if part in self.linear.row_parts else put
         return routine(function, **names, part=part.name, whole=part.whole)
 

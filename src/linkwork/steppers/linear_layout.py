@@ -143,6 +143,7 @@ class DenseLayout:
         found = {}
         for part in self._squares:
             found |= {f"{part.whole}_size": part.size, f"{part.whole}_count": sum(len(p) for p in part.places)}
+            found |= {f"{part.whole}_laws": len(part.places)}
         return found
 
     # --- tables --------------------------------------------------------------------------------------------------------------
@@ -176,7 +177,7 @@ class DenseLayout:
         found["force_dof"] = np.concatenate(linear.forces.places) if linear.forces is not None and self.alone else np.zeros(0)
         for part in self._squares:
             found[f"{part.whole}_places"] = np.concatenate(part.places)
-            found[f"{part.whole}_laws"] = np.repeat(np.arange(len(part.places)), [len(p) for p in part.places])
+            found[f"{part.whole}_starts"] = part.starts
         sizes = {part.name: [a * b for a, b in part.shapes] for part in linear.row_parts}
         found |= {f"{name}_at": np.cumsum([0, *sizes.get(name, [])]) for name in PARTS}
         return found | self._turns(found) | self._wrenches(held, among)

@@ -20,6 +20,7 @@ whatever g is: rows that others imply share, and where some contradict others th
 from __future__ import annotations
 
 from ..kernel.loops import Lane, Table, any, loops
+from ..kernel.matrix_rows import scale_rows
 from ..kernel.products import (
     add_product,
     add_scaled,
@@ -28,7 +29,6 @@ from ..kernel.products import (
     largest_entry,
     put_product,
     put_scaled,
-    scale_rows,
     solve_lower,
     solve_upper,
 )

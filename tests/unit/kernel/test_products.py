@@ -8,17 +8,17 @@ import pytest
 from linkwork.kernel.lanes import Lanes
 from linkwork.kernel.listed_products import add_listed, put_listed
 from linkwork.kernel.loops import Lane, loops
+from linkwork.kernel.matrix_rows import put_sum, scale_rows
 from linkwork.kernel.products import (
     InOneLane,
-    add_entries,
     add_product,
     add_scaled,
     clear,
     copy,
     largest_entry,
+    put_entries,
     put_product,
     put_scaled,
-    scale_rows,
     solve_lower,
     solve_upper,
     turn_rows,
@@ -97,6 +97,15 @@ def test_scaled_rows(m: int, n: int) -> None:
     assert np.array_equal(found, run(4))
 
 
+@pytest.mark.parametrize(("m", "n"), [(1, 1), (4, 8), (5, 19), (0, 3)])
+def test_sums_of_rows(m: int, n: int) -> None:
+    A, B = np.random.default_rng(m + n).normal(size=(2, 5 * 19))
+    C = np.zeros(7 + m * (n + 2))
+    put_sum.call(Lanes(1), m, n, A, B, C, 7, n + 2)
+    assert np.array_equal(C[7:].reshape(m, n + 2)[:, :n].reshape(-1), (A + B)[: m * n])
+    assert np.count_nonzero(C) == m * n
+
+
 @loops
 def _largest_scaled(m: int, n: int, scale: float, s: Lane, A: Lane, B: Lane, most: Lane) -> None:
     most[0] = scale_rows(m, n, scale, s, A, B)
@@ -124,13 +133,15 @@ def test_scaled(scaled: InOneLane, count: int) -> None:
     assert np.array_equal(one, many[:, 0])
 
 
-def test_add_entries() -> None:
-    A, S, B = np.random.default_rng(0).normal(size=(3, 30))
-    one, many = B.copy(), np.repeat(B[:, None], 4, axis=1)
-    add_entries.call(Lanes(1), 19, A, 2, S, 3, one, 5)
-    add_entries.call(Lanes(4), 19, *(x for a, k in ((A, 2), (S, 3)) for x in (np.repeat(a[:, None], 4, axis=1), k)), many, 5)
-    wanted = B.copy()
-    wanted[5:24] += A[2:21] * S[3:22]
+def test_put_entries() -> None:
+    A, S, B, C = np.random.default_rng(0).normal(size=(4, 30))
+    one, many = C.copy(), np.repeat(C[:, None], 4, axis=1)
+    wide = (np.repeat(x[:, None], 4, axis=1) for x in (A, S, B))
+    put_entries.call(Lanes(1), 19, A, 2, S, B, 3, one, 5)
+    a, s, b = wide
+    put_entries.call(Lanes(4), 19, a, 2, s, b, 3, many, 5)
+    wanted = C.copy()
+    wanted[5:24] = B[3:22] + A[2:21] * S[:19]
     assert np.allclose(one, wanted, atol=1e-15)
     assert np.array_equal(one, many[:, 0])
 
