@@ -180,8 +180,8 @@ def step_derivatives(
     plain = method == METHOD and steps == 1 and not options and type(steps) is int and type(dt) is float
     quick = known.get((dt, stepper, limit_model, contact)) if plain else None
     if quick is not None and tau is external is inputs is None and type(state) is State and state.q.ndim == 1:
-        step, looks = quick
-        if not looks:
+        step, is_plain = quick
+        if not is_plain:  # compiled code does not look at all that may be wrong
             check_state(model, state)
         parts = step.of_one(state.q, state.v, state.t, dt)
         if parts is not None:

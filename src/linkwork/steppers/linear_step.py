@@ -215,8 +215,8 @@ class Memory:
         self._run, self._calls = JobSequence(entries), (forward, tree, inverse, changes)
         if batch == 1 and not given and step.is_quick:
             self._of_vectors = of_vectors(self._run, (self.q, self.v), [(0, at) for at in quaternions(model)])
-            self._left, self._right = (slice(0, 2 * nv), slice(0, 2 * nv)), (slice(0, 2 * nv), slice(2 * nv, 3 * nv))
-            self._new_result()
+            self._left, self._right = (slice(None), slice(0, 2 * nv)), (slice(None), slice(2 * nv, 3 * nv))
+            self._new_result(nv)
 
     def _inputs(self, step: LinearStep, given: tuple[str, ...]) -> Arrays:
         """Of the program of the step."""
@@ -249,11 +249,10 @@ class Memory:
         kept |= {"pushed_q": told["q"], "pushed_v": told["v"], "pushed_wrench": told["external"], "diagonal_changes": changes}
         return _call(model.plan, DIAGONAL_CHANGES, told, {"change": changes}, pushing)
 
-    def _new_result(self) -> None:
+    def _new_result(self, nv: int) -> None:
         """An array for the numbers of one state, and what it consists of: no caller has these, who may change their shapes."""
-        size, n = self._shape[1], self._left[0].stop
-        self._numbers = np.empty(size)
-        self._whole, self._marks = self._numbers[: 3 * n * n // 2].reshape(n, 3 * n // 2), self._numbers[3 * n * n // 2 :]
+        self._numbers = np.empty(self._shape[1])
+        self._whole, self._marks = self._numbers[: 6 * nv * nv].reshape(2 * nv, 3 * nv), self._numbers[6 * nv * nv :]
         self._unseen = getrefcount(self._numbers)
         self._matrices.write_to(self._numbers[None])
 
@@ -265,7 +264,7 @@ class Memory:
         if t != self.last_t:
             self.t[0] = self.last_t = t
         if getrefcount(self._numbers) != self._unseen:
-            self._new_result()
+            self._new_result(self.v.size)
         if self._of_vectors(q, v) is None:
             return None
         whole = self._whole
