@@ -20,13 +20,14 @@ from .errors import InputError
 from .kernel.directional import companion, slopes_of
 from .model import MaximalState, Model, State, check_state
 from .model.accepts import check_model
+from .model.state import has_plain_states
 from .reduced.parameters import parameter_slopes
 from .rows.poisson import require_derivatives
 from .simulate import SETTINGS, checked_start, chosen_stepper, takes_stiffness
 from .spatial.gate import given_count, given_positive
 from .steppers import AdaptiveStepper
 from .steppers.derivatives import StepTangent, along, step_tangent
-from .steppers.linear_step import LinearStep, is_linear_step, linear_step, step_jacobian
+from .steppers.linear_step import LinearStep, Parts, is_linear_step, linear_step, step_jacobian
 from .steppers.symplectic_euler import SymplecticEuler
 from .steppers.tangent_spaces import SPACES
 
@@ -175,22 +176,26 @@ def step_derivatives(
     """
     if type(model) is not Model:
         check_model(model)
-    known: dict[Any, LinearStep] = model.keep_as(StepDerivatives, dict)
+    known: dict[Any, tuple[LinearStep, bool]] = model.keep_as(StepDerivatives, dict)
     plain = method == METHOD and steps == 1 and not options and type(steps) is int and type(dt) is float
-    step = known.get((dt, stepper, limit_model, contact)) if plain else None
-    if step is not None and tau is external is inputs is None and type(state) is State and state.q.ndim == state.v.ndim == 1:
-        check_state(model, state)
-        return _parted(step, step.of_one(state.q, state.v, state.t, dt))
+    quick = known.get((dt, stepper, limit_model, contact)) if plain else None
+    if quick is not None and tau is external is inputs is None and type(state) is State and state.q.ndim == 1:
+        step, is_plain = quick
+        if not is_plain:  # compiled code does not look at all that may be wrong
+            check_state(model, state)
+        parts = step.of_one(state.q, state.v, state.t, dt)
+        if parts is not None:
+            return _of_parts(step, parts)
     given = {"tau": tau, "external": external, "u": inputs}
     here = Acting(model, state, dt, given, stepper, limit_model, contact, steps, options, method)
     if method == METHOD and here.steps == 1 and is_linear_step(here.model, here.stepper):
         found = here.jacobian()
         assert isinstance(here.stepper, SymplecticEuler)
         step = linear_step(here.model, here.stepper)
-        if plain and not step.follows:
+        if plain and step.is_quick:
             if len(known) >= SETTINGS:
                 known.clear()
-            known[dt, stepper, limit_model, contact] = step
+            known[dt, stepper, limit_model, contact] = (step, has_plain_states(model))
     else:
         found = here.along_units()
     both = 2 * here.n
@@ -199,14 +204,12 @@ def step_derivatives(
     return result
 
 
-def _parted(step: LinearStep, numbers: np.ndarray) -> StepDerivatives:
-    """The numbers of one state as matrices."""
-    nv = step.model.nv
-    count = 6 * nv * nv
-    whole = numbers[:count].reshape(2 * nv, 3 * nv)
-    result = StepDerivatives(whole[:, : 2 * nv], whole[:, 2 * nv :])
+def _of_parts(step: LinearStep, parts: Parts) -> StepDerivatives:
+    """Those of one state."""
+    A, B, marks = parts
+    result = StepDerivatives(A, B)
     if step.rows is not None:
-        result.marks = numbers[count:]
+        result.marks = marks
     return result
 
 

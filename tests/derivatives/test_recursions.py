@@ -12,11 +12,12 @@ import linkwork as lw
 from linkwork.bench import models
 from linkwork.kernel import eager
 from linkwork.kernel.directional import directional
-from linkwork.reduced.derivatives import columns
+from linkwork.reduced.derivatives import columns, square_function
 from linkwork.reduced.dof_tree import dof_plans
 from linkwork.reduced.forward import FORWARD_DYNAMICS
 from linkwork.reduced.forward_derivatives import FORWARD_DERIVATIVES
 from linkwork.reduced.inverse import INVERSE_DYNAMICS
+from linkwork.reduced.inverse_by_chains import INVERSE_BY_CHAINS
 from linkwork.reduced.inverse_derivatives import INVERSE_DERIVATIVES
 from linkwork.reduced.inverse_mass_matrix import INVERSE_MASS_MATRIX
 
@@ -103,8 +104,20 @@ def test_as_they_stand(kind: str) -> None:
         names = [name for name in algorithm.results if name != "a"]
         found = eager.run(algorithm, own, {name: y for name, y in inputs.items() if name in algorithm.fields})
         assert all(close(found[name].reshape(shape), y, 1e-11) for name, y in zip(names, results, strict=True))
-    found = eager.run(INVERSE_MASS_MATRIX, own, {"q": q})
-    assert close(found["M_inverse"].reshape(shape), lw.inverse_mass_matrix(model, q), 1e-11)
+    for algorithm in (INVERSE_MASS_MATRIX, INVERSE_BY_CHAINS):
+        found = eager.run(algorithm, own, {"q": q})
+        assert close(found["M_inverse"].reshape(shape), lw.inverse_mass_matrix(model, q), 1e-11)
+
+
+@KINDS
+def test_inverses_by_chains(kind: str) -> None:
+    """Two ways to the inverse of the mass matrix, single states and batches to the bit."""
+    model = tree(kind)
+    inverse = square_function(model, INVERSE_BY_CHAINS, ("q",), ("M_inverse",))
+    q = np.array([sample(model, seed)[0] for seed in range(9)])
+    found = inverse(q)[0]
+    assert close(found, lw.inverse_mass_matrix(model, q), 1e-11)
+    assert all(np.array_equal(inverse(x)[0], y) for x, y in zip(q, found, strict=True))
 
 
 def test_every_joint_against_differences() -> None:

@@ -143,6 +143,36 @@ def test_calls_leave_nothing_behind() -> None:
         assert np.array_equal(alone.B, found.B)
 
 
+def test_what_a_caller_keeps_is_not_written_to() -> None:
+    """Results of single states lie in memory that is used again once nobody has any part of them."""
+    m = on_ground("box")
+    states = [lw.State(q=resting("box"), v=np.array(CONTACTS[case][1], float)) for case in ("box slides", "box sticks")]
+    wanted = [lw.step_derivatives(m.add(), state, H) for state in states]
+    parts = (lambda x: x.A[1:, 2], lambda x: x.B.T, lambda x: x.marks, lambda x: memoryview(x.A))
+    for part in parts:
+        kept = [part(lw.step_derivatives(m, states[k], H)) for k in (0, 1, 0, 1)]
+        for k, found in enumerate(kept):
+            assert np.array_equal(found, part(wanted[k % 2]))
+    again = lw.step_derivatives(m, states[0], H).A
+    again.flags.writeable, again.shape = False, (1, *again.shape)
+    del again
+    assert lw.step_derivatives(m, states[0], H).A.flags.writeable
+    assert np.array_equal(lw.step_derivatives(m, states[0], H).A, wanted[0].A)
+
+
+def test_later_states_are_looked_at_too() -> None:
+    m = on_ground("box")
+    q, v = resting("box"), np.zeros(m.nv)
+    wanted = lw.step_derivatives(m, lw.State(q=q, v=v), H)
+    turned, lost = q.copy(), v.copy()
+    turned[3:] *= 1.1
+    lost[2] = np.nan
+    for bad in (lw.State(q=turned, v=v), lw.State(q=q, v=lost), lw.State(q=q[1:], v=v)):
+        with pytest.raises(lw.InputError):
+            lw.step_derivatives(m, bad, H)
+        assert np.array_equal(lw.step_derivatives(m, lw.State(q=q, v=v), H).A, wanted.A)
+
+
 def test_batches_are_single_states() -> None:
     m, state = random_model(1)
     rng = np.random.default_rng(0)

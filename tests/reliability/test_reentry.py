@@ -46,6 +46,7 @@ CALLS: dict[str, Call] = {
     "run": lambda m, q, v, tau: lw.simulate(m, lw.State(q, v), 2e-3, 1e-3, tau=tau).q,
     "controlled run": lambda m, q, v, tau: lw.simulate(m, lw.State(q, v), 2e-3, 1e-3, control=lambda t, s: tau).q,
     "derivatives of a step": lambda m, q, v, tau: np.concatenate(lw.step_derivatives(m, lw.State(q, v), 1e-3, tau), axis=-1),
+    "of a free step": lambda m, q, v, tau: np.concatenate(lw.step_derivatives(m, lw.State(q, v), 1e-3), axis=-1),
 }
 
 

@@ -93,10 +93,10 @@ def turn_rows(count: int, d1: float, d2: float, A: Lane, a: int, b: int) -> None
 
 
 @in_one_lane(lambda symbol, width: entries_ir(symbol, width))
-def add_entries(count: int, A: Lane, a: int, S: Lane, s: int, B: Lane, b: int) -> None:
-    """B += A S, entry by entry, from record b, a and s on."""
+def put_entries(count: int, A: Lane, a: int, S: Lane, B: Lane, b: int, C: Lane, c: int) -> None:
+    """C = B + A S, entry by entry, from record c, b, a and the first on."""
     for i in range(count):
-        B[b + i] += A[a + i] * S[s + i]
+        C[c + i] = B[b + i] + A[a + i] * S[i]
 
 
 @in_one_lane(lambda symbol, width: largest_ir(symbol, width))
@@ -306,7 +306,7 @@ def splat_ir(name: str, value: str, width: int) -> list[str]:
     ]
 
 
-def _vectors(count: str, width: int, body: Callable[[str, str], list[str]]) -> list[str]:
+def vectors_ir(count: str, width: int, body: Callable[[str, str], list[str]]) -> list[str]:
     """`body(name, mask)` for every vector of so many numbers, the last one under a mask; `%name.j` is where it begins. The block
     before them is `start`, the one behind them `end`."""
     return [
@@ -376,7 +376,7 @@ def scaled_ir(symbol: str, width: int, onto: bool) -> str:
 
     head = f"define internal void @{symbol}(i64 %count, double %scale, ptr %A, i64 %a, ptr %B, i64 %b) #0 {{"
     begin = ["  %from = getelementptr double, ptr %A, i64 %a", "  %to = getelementptr double, ptr %B, i64 %b"]
-    lines = [head, "start:", *begin, *splat_ir("sv", "%scale", width), *_vectors("%count", width, body)]
+    lines = [head, "start:", *begin, *splat_ir("sv", "%scale", width), *vectors_ir("%count", width, body)]
     return "\n".join([*lines, "end:", "  ret void", "}"])
 
 
@@ -405,11 +405,11 @@ def turned_ir(symbol: str, width: int) -> str:
     head = f"define internal void @{symbol}(i64 %count, double %d1, double %d2, ptr %A, i64 %a, i64 %b) #0 {{"
     begin = [f"  %from.{name} = getelementptr double, ptr %A, i64 %{name}" for name in "ab"] + ["  %less = fneg double %d1"]
     begin += [line for name, value in (("s1", "%d1"), ("s2", "%d2"), ("m1", "%less")) for line in splat_ir(name, value, width)]
-    return "\n".join([head, "start:", *begin, *_vectors("%count", width, body), "end:", "  ret void", "}"])
+    return "\n".join([head, "start:", *begin, *vectors_ir("%count", width, body), "end:", "  ret void", "}"])
 
 
 def entries_ir(symbol: str, width: int) -> str:
-    """The function of `add_entries`'s parameters."""
+    """The function of `put_entries`'s parameters."""
     kind = f"<{width} x double>"
 
     def body(x: str, mask: str) -> list[str]:
@@ -420,12 +420,14 @@ def entries_ir(symbol: str, width: int) -> str:
         return [
             *found,
             f"  %{x}.t = call {kind} @llvm.fma.v{width}f64({kind} %{x}.ax, {kind} %{x}.sx, {kind} %{x}.bx)",
-            store_ir(f"%{x}.t", f"%{x}.b", width, mask),
+            f"  %{x}.c = getelementptr double, ptr %to, i64 %{x}.j",
+            store_ir(f"%{x}.t", f"%{x}.c", width, mask),
         ]
 
-    head = f"define internal void @{symbol}(i64 %count, ptr %A, i64 %a, ptr %S, i64 %s, ptr %B, i64 %b) #0 {{"
-    begin = [f"  %from.{name} = getelementptr double, ptr %{name.upper()}, i64 %{name}" for name in "asb"]
-    return "\n".join([head, "start:", *begin, *_vectors("%count", width, body), "end:", "  ret void", "}"])
+    head = f"define internal void @{symbol}(i64 %count, ptr %A, i64 %a, ptr %from.s, ptr %B, i64 %b, ptr %C, i64 %c) #0 {{"
+    begin = [f"  %from.{name} = getelementptr double, ptr %{name.upper()}, i64 %{name}" for name in "ab"]
+    begin.append("  %to = getelementptr double, ptr %C, i64 %c")
+    return "\n".join([head, "start:", *begin, *vectors_ir("%count", width, body), "end:", "  ret void", "}"])
 
 
 def triangle_ir(symbol: str, width: int, lower: bool) -> str:
@@ -469,21 +471,25 @@ def _triangle(symbol: str, rows: int, width: int, lower: bool, given: str) -> st
                 now[i] = f"%{x}.e{i}"
         return [*out, *(store_ir(now[i], f"%{x}.p{i}", width, mask) for i in range(rows))]
 
-    return "\n".join([*lines, *_vectors("%n", width, body), "end:", "  ret void", "}"])
+    return "\n".join([*lines, *vectors_ir("%n", width, body), "end:", "  ret void", "}"])
 
 
-def largest_ir(symbol: str, width: int) -> str:
-    """The function of `largest_entry`'s parameters: a vector of the largest so far, the last numbers under a mask."""
-    kind, suffix, mask = f"<{width} x double>", f"v{width}f64", "\n".join(mask_below("mask", "%room", width))
-    halves, lines = width, []
+def largest_of_ir(width: int) -> str:
+    """`%best`: the largest number of the vector `%all` and its width."""
+    kind, halves, lines = f"<{width} x double>", width, []
     while halves > 1:
         halves //= 2
         order = ", ".join(f"i32 {(i + halves) % width}" for i in range(width))
         lines += [
             f"  %turned{halves} = shufflevector {kind} %all{halves * 2}, {kind} poison, <{width} x i32> <{order}>",
-            f"  %all{halves} = call {kind} @llvm.maximum.{suffix}({kind} %all{halves * 2}, {kind} %turned{halves})",
+            f"  %all{halves} = call {kind} @llvm.maximum.v{width}f64({kind} %all{halves * 2}, {kind} %turned{halves})",
         ]
-    reduced = "\n".join(lines)
+    return "\n".join([*lines, f"  %best = extractelement {kind} %all1, i64 0"])
+
+
+def largest_ir(symbol: str, width: int) -> str:
+    """The function of `largest_entry`'s parameters: a vector of the largest so far, the last numbers under a mask."""
+    kind, suffix, mask = f"<{width} x double>", f"v{width}f64", "\n".join(mask_below("mask", "%room", width))
     return f"""define internal double @{symbol}(i64 %count, ptr %A) #0 {{
 start:
   br label %wide
@@ -505,7 +511,6 @@ rest:
 {load_ir("%last", "%at", width, f", <{width} x i1> %mask")}
   %last.size = call {kind} @llvm.fabs.{suffix}({kind} %last)
   %all{width} = call {kind} @llvm.maximum.{suffix}({kind} %most, {kind} %last.size)
-{reduced}
-  %best = extractelement {kind} %all1, i64 0
+{largest_of_ir(width)}
   ret double %best
 }}"""

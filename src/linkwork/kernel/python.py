@@ -114,7 +114,18 @@ def address_of_api(name: str) -> int:
     return ctypes.cast(getattr(ctypes.pythonapi, name), ctypes.c_void_p).value or 0
 
 
-def _common(count: int, dtype: np.dtype, error: tuple[type, ctypes.Array[ctypes.c_char]] | None) -> tuple[int, ...]:
+def parts_of(function: Callable[..., Any]) -> tuple[int, int]:
+    """Where the code of such a function is, and its `self`: compiled code calls it with them."""
+    names = ("PyCFunction_GetFunction", "PyCFunction_GetSelf")
+    first, second = (ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.py_object)((name, ctypes.pythonapi))(function) for name in names)
+    return int(first or 0), int(second or 0)
+
+
+def common_fields(count: int, dtype: np.dtype, error: tuple[type, ctypes.Array[ctypes.c_char]] | None) -> tuple[int, ...]:
+    """The fields of COMMON.
+
+    error   what to raise where an array does not fit, and its text
+    """
     raised = (id(error[0]), ctypes.addressof(error[1])) if error else (0, 0)
     return (count, id(np.ndarray), id(dtype), id(None), *raised, address_of_api("Py_IncRef"), address_of_api("PyErr_SetString"))
 
@@ -142,7 +153,7 @@ def of_state(
     raised = (error[0], ctypes.create_string_buffer(error[1].encode())) if error else None
     lanes, size, places = unpack
     moved = (array_api.address(array_api.NEW_LIKE) if copies else 0, lanes, result.ctypes.data, size, places)
-    fields = (*_common(len(inputs), dtype, raised), *fixed, id(result), *moved, *(x for pair in inputs for x in pair))
+    fields = (*common_fields(len(inputs), dtype, raised), *fixed, id(result), *moved, *(x for pair in inputs for x in pair))
     return builtin(address, fields, (owner, dtype, result, raised))
 
 
@@ -168,7 +179,7 @@ def of_step(
     place, most = given
     largest = np.full(moving[1], np.finfo(most.dtype).max, most.dtype)
     said = (most.ctypes.data, id(True), id(False), *moving, largest.ctypes.data, notes.ctypes.data)
-    fields = (*_common(1, most.dtype, None), *fixed, *said, place, len(most))
+    fields = (*common_fields(1, most.dtype, None), *fixed, *said, place, len(most))
     return builtin(address, fields, (owner, most, largest, notes))
 
 
@@ -190,7 +201,7 @@ def of_shared_batch(
 
 def _batch_fields(job: int, dtype: np.dtype, count: int) -> tuple[int, ...]:
     threads = address_of_api("PyEval_SaveThread"), address_of_api("PyEval_RestoreThread")
-    return (*_common(count, dtype, None), job, *threads, id(False))
+    return (*common_fields(count, dtype, None), job, *threads, id(False))
 
 
 # --- what they do -----------------------------------------------------------------------------------------------------
@@ -241,7 +252,7 @@ no:
     )
 
 
-def _head(name: str, fields: Sequence[str], numbers: Sequence[str]) -> list[str]:
+def head_lines(name: str, fields: Sequence[str], numbers: Sequence[str]) -> list[str]:
     """The start of a function: its record, and the loop over its arguments."""
     lines = [f"define ptr @{name}(ptr %self, ptr %arguments, i64 %given) #0 {{", "start:"]
     lines.append(f"  %record.at = getelementptr i8, ptr %self, i64 {bytes.__basicsize__ - 1}")
@@ -264,7 +275,7 @@ accepted:
   %k.more = icmp slt i64 %k.next, %count
   br i1 %k.more, label %loop, label %go
 go:"""
-_REFUSED = """refused:
+REFUSED = """refused:
   %raises = icmp ne ptr %error, null
   br i1 %raises, label %raise, label %nothing
 raise:
@@ -318,7 +329,11 @@ def _pair_ir(first: int, name: str) -> list[str]:
 
 def step_ir() -> str:
     """See STEP."""
-    lines = [*_head("lw_python_step", STEP, ("count", "segment_count", "moving", "size")), _LOOP, *_pair_ir(len(STEP), "array")]
+    lines = [
+        *head_lines("lw_python_step", STEP, ("count", "segment_count", "moving", "size")),
+        _LOOP,
+        *_pair_ir(len(STEP), "array"),
+    ]
     lines.append("  %data = call ptr @lw_within(ptr %array, ptr %most, i64 %length)")
     lines += ["  %target = getelementptr ptr, ptr %bases, i64 %place", _NEXT]
     lines.append("  call void @lw_run(ptr %segments, i64 %segment_count, ptr %bases)")
@@ -326,7 +341,7 @@ def step_ir() -> str:
     lines.append("  %moving.at = getelementptr ptr, ptr %bases, i64 %moving\n  %after = load ptr, ptr %moving.at")
     lines.append("  %kept = call ptr @lw_within(ptr %after, ptr %finite, i64 %size)\n  %lost = icmp eq ptr %kept, null")
     lines.append("  %said = select i1 %lost, ptr %false, ptr %true")
-    return "\n".join([*lines, "  call void %incref(ptr %said)", "  ret ptr %said", _REFUSED])
+    return "\n".join([*lines, "  call void %incref(ptr %said)", "  ret ptr %said", REFUSED])
 
 
 def copy_ir() -> str:
@@ -345,7 +360,7 @@ def copy_ir() -> str:
 
 def state_ir() -> str:
     """See STATE."""
-    lines = [*_head("lw_python_state", STATE, ("count", "segment_count", "size")), _LOOP, *_pair_ir(len(STATE), "data")]
+    lines = [*head_lines("lw_python_state", STATE, ("count", "segment_count", "size")), _LOOP, *_pair_ir(len(STATE), "data")]
     lines += ["  %target = getelementptr ptr, ptr %bases, i64 %place", _NEXT]
     lines.append("  call void @lw_run(ptr %segments, i64 %segment_count, ptr %bases)")
     arguments, data = "i64 %size, i64 0, i64 1", PLACES["data"]
@@ -378,13 +393,13 @@ def state_ir() -> str:
         "done:",
         "  ret ptr %made",
     ]
-    return "\n".join([*lines, _REFUSED])
+    return "\n".join([*lines, REFUSED])
 
 
 def batch_ir(width: int, shared: bool) -> str:
     """See BATCH and SHARED. The last argument, an output, says how many rows there are."""
     name, fields = ("lw_python_shared", SHARED) if shared else ("lw_python_batch", BATCH)
-    lines = _head(name, fields, ("count", "others", "pieces"))
+    lines = head_lines(name, fields, ("count", "others", "pieces"))
     lines.append("  %last.place = sub i64 %count, 1\n  %out.at = getelementptr ptr, ptr %arguments, i64 %last.place")
     lines.append(f"  %out = load ptr, ptr %out.at\n  %rows.of = getelementptr i8, ptr %out, i64 {PLACES['shape']}")
     lines.append("  %rows.at = load ptr, ptr %rows.of\n  %rows = load i64, ptr %rows.at")
@@ -405,7 +420,7 @@ def batch_ir(width: int, shared: bool) -> str:
     lines += ["  %thread = call ptr %save()", call, "  call void %restore(ptr %thread)"]
     lines += ["  %odd.now = load i64, ptr %odd.of", "  %is.odd = icmp ne i64 %odd.now, 0", "  %bad = and i1 %looks, %is.odd"]
     lines.append("  %said = select i1 %bad, ptr %false, ptr %out")
-    return "\n".join([*lines, "  call void %incref(ptr %said)", "  ret ptr %said", _REFUSED])
+    return "\n".join([*lines, "  call void %incref(ptr %said)", "  ret ptr %said", REFUSED])
 
 
 def _others_ir(width: int) -> str:

@@ -60,8 +60,13 @@ declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)"""
 
 
 @functools.cache
+def _library() -> Library:
+    return Library.of_text("sequence", sequence_ir())
+
+
+@functools.cache
 def _run() -> Any:
-    return Library.of_text("sequence", sequence_ir()).function("lw_sequence", ctypes.c_void_p, ctypes.c_int64)
+    return _library().function("lw_sequence", ctypes.c_void_p, ctypes.c_int64)
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,6 +97,11 @@ class JobSequence:
         self._entries, self._call = entries, _run()
         self._table = np.array([entry.record for entry in entries], np.int64).reshape(-1, len(ENTRY))
         self._at = (self._table.ctypes.data, len(self._table))
+
+    @property
+    def described(self) -> tuple[int, int, int]:
+        """For compiled code: the address of `lw_sequence`, and its arguments."""
+        return _library().address("lw_sequence"), *self._at
 
     def __call__(self) -> None:
         """Run all jobs."""

@@ -10,7 +10,6 @@ about a cycle for eight numbers, so that a call of a small model is as fast with
 
 from __future__ import annotations
 
-import ctypes
 import functools
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -18,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from . import machine
-from .python import PLACES, address_of_api, builtin
+from .python import PLACES, address_of_api, builtin, parts_of
 from .records import load_field
 from .unit_lanes import SLACK
 
@@ -316,9 +315,5 @@ def guarded(
 ) -> Callable[..., Any]:
     """What a function of vectors that is made by `python.of_state` returns, an array of `size` numbers; None if that, one of its
     `count` arguments or one of the arrays in one piece that it writes `further` results to is not sound."""
-    parts = []
-    for name in ("PyCFunction_GetFunction", "PyCFunction_GetSelf"):
-        get = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.py_object)((name, ctypes.pythonapi))
-        parts.append(int(get(run) or 0))
-    fields, tables = _fields((parts[0], parts[1]), units, size, range(count), further)
+    fields, tables = _fields(parts_of(run), units, size, range(count), further)
     return builtin(_library(_element(dtype)).address(f"lw_guarded_{_element(dtype)}"), fields, (tables, run, further))

@@ -17,7 +17,7 @@ from ..kernel.soundness import sound
 from ..spatial.frozen import FINISHED, Frozen, frozen, is_frozen
 from ..spatial.gate import given_number, given_reals, rotation_problem
 from .entrance import body_of, quaternions
-from .locked import locked_joint
+from .locked import locked_joint, may_lock
 from .model import Model
 
 FLOAT64 = np.dtype(float)
@@ -139,6 +139,11 @@ def check_state(model: Model, state: State) -> None:
     locked = locked_joint(model, q)
     if locked:
         raise InputError(f"state.q: {locked}; start elsewhere")
+
+
+def has_plain_states(model: Model) -> bool:
+    """Whether nothing can be wrong with states of the right size but numbers that are not finite, and quaternions not unit."""
+    return not model.keep_as(_Looks, lambda: _Looks(model)).others and not may_lock(model)
 
 
 def _fits(a: np.ndarray, size: int) -> bool:

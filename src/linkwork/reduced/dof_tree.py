@@ -10,6 +10,8 @@ from ..kernel.plans import Plans
 from ..kernel.sweep import Tree
 from ..model.model import Model
 
+WIDE = 8  # rows of matrices that vectors run along begin at multiples of so many numbers
+
 
 def dof_tree(model: Model) -> Tree:
     """The tree of a model with tables of its degrees of freedom.
@@ -23,6 +25,8 @@ def dof_tree(model: Model) -> Tree:
     dof_body     its body
     dof_shoots   1 where others than the next begin behind it
     dof_none     zeros
+    dof_chain    the first of its chain: those that follow one another and carry the same others behind them
+    chain_first, chain_size   of every chain
     dof_forks    the one nearest to the root from which branches part that do not carry it, or -1
     """
     starts, nv = model.tree.offsets("v"), model.nv
@@ -56,13 +60,22 @@ def dof_tree(model: Model) -> Tree:
         if p >= 0:
             forked = p + 1 < i or tables["dof_end"][i] < tables["dof_end"][p]
             forks[i] = forks[p] if forks[p] >= 0 else p if forked else -1
+    begins = np.ones(nv, bool)
+    begins[1:] = (before[1:] != own[:-1]) | (tables["dof_end"][1:] != tables["dof_end"][:-1])
+    chains = np.flatnonzero(begins)
+    tables |= {"dof_chain": chains[np.cumsum(begins) - 1], "chain_first": chains, "chain_size": np.diff(chains, append=nv)}
     tables |= {"dof_body": body, "dof_shoots": shoots, "dof_forks": forks, "dof_none": np.zeros(nv)}
-    own_tree = model.tree
+    own_tree, row = model.tree, -(-nv // WIDE) * WIDE
     return replace(
         own_tree,
         tables={name: x.astype(np.int32) for name, x in tables.items()},
-        numbers={**own_tree.numbers, "nv": nv},
-        counts={**own_tree.counts, "square": nv * nv},
+        numbers={**own_tree.numbers, "nv": nv, "row": row, "chains": len(chains)},
+        counts={
+            **own_tree.counts,
+            "square": nv * nv,
+            "six_rows": 6 * row,
+            "rows_of_dofs": nv * row,
+        },
     )
 
 

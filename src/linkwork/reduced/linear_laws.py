@@ -12,7 +12,7 @@ import numpy as np
 
 from ..elements.collection import EQUALITIES, Collection
 from ..joints import Joint
-from ..kernel.loops import Lane, Table, loops, where
+from ..kernel.loops import Lane, Table, any, loops, where
 from ..kernel.plans import Plans
 from ..kernel.products import clear
 from ..kernel.sweep import SCALAR, Field, Items, NodeClass, Routine, Step, Tree
@@ -29,11 +29,13 @@ def put(count: int, size: int, places: Table, part: Lane, whole: Lane) -> None:
 
 
 @loops
-def put_awake(count: int, size: int, places: Table, laws: Table, awake: Lane, part: Lane, whole: Lane) -> None:
-    """The same of the laws that are awake."""
+def put_awake(laws: int, starts: Table, size: int, places: Table, awake: Lane, part: Lane, whole: Lane) -> None:
+    """The same of the laws that are awake; `starts` says where the entries of each begin."""
     clear(size, whole)
-    for e in range(count):
-        whole[places[e]] += where(awake[laws[e]] > 0.0, part[e], 0.0)
+    for k in range(laws):
+        if any(awake[k] > 0.0):
+            for e in range(starts[k], starts[k + 1]):
+                whole[places[e]] += where(awake[k] > 0.0, part[e], 0.0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,6 +52,11 @@ class Part:
     shapes: list[tuple[int, int]]
     places: list[np.ndarray]
     size: int
+
+    @property
+    def starts(self) -> np.ndarray:
+        """Where the entries of every law begin, and where the last ones end."""
+        return np.cumsum([0, *map(len, self.places)], dtype=np.int32)
 
 
 @dataclass(frozen=True, eq=False)
@@ -154,9 +161,9 @@ class LinearLaws:
         for part in (*self.force_parts, *self.row_parts):
             counts[part.whole] = numbers[f"{part.whole}_size"] = part.size
             numbers[f"{part.whole}_count"] = sum(len(p) for p in part.places)
-            owners = np.repeat(np.arange(len(part.places)), [len(p) for p in part.places])
             tables[f"{part.whole}_places"] = np.ascontiguousarray(np.concatenate(part.places), np.int32)
-            tables[f"{part.whole}_laws"] = np.ascontiguousarray(owners, np.int32)
+            tables[f"{part.whole}_starts"] = part.starts
+            numbers[f"{part.whole}_laws"] = len(part.places)
         items = tree.items | {"unusual": lambda: Items(self.unusual, {})}
         return replace(tree, sets=sets, counts=counts, numbers=numbers, tables=tables, items=items)
 
@@ -187,7 +194,10 @@ def put_together(parts: Sequence[Part], of: str, fields: dict[str, Field]) -> li
     steps: list[Step] = []
     for part in parts:
         fields |= {part.name: Field("work", part.name, of=of), part.whole: Field("output", part.whole, SCALAR)}
-        sizes = (f"{part.whole}_count", f"{part.whole}_size", f"{part.whole}_places")
-        awake = (f"{part.whole}_laws", "awake") if of == "constraint" else ()
-        steps.append(Routine(put_awake if awake else put, (*sizes, *awake, part.name, part.whole)))
+        size, places = f"{part.whole}_size", f"{part.whole}_places"
+        if of == "constraint":
+            own = (f"{part.whole}_laws", f"{part.whole}_starts")
+            steps.append(Routine(put_awake, (*own, size, places, "awake", part.name, part.whole)))
+        else:
+            steps.append(Routine(put, (f"{part.whole}_count", size, places, part.name, part.whole)))
     return steps

@@ -1,4 +1,4 @@
-"""The columns at ports (`port_columns`) and the inverse of the mass matrix (`inverse_mass_matrix`) of one state, which place its
+"""The columns at ports (`port_columns`) and the inverse of the mass matrix (`inverse_by_chains`) of one state, which place its
 bodies once."""
 
 from __future__ import annotations
@@ -6,8 +6,8 @@ from __future__ import annotations
 from typing import Any
 
 from ..kernel.sweep import Algorithm, inward, outward
-from .forward_pairs import answers
-from .inverse_mass_matrix import INVERSE_MASS_MATRIX, UNUSED, articulate, begin_answers
+from .inverse_by_chains import INVERSE, inverse_by_chains
+from .inverse_mass_matrix import articulate
 from .pairs import routine
 from .port_columns import PORT_COLUMNS, columns_at_ports, columns_of
 from .root_frame import place_in_root
@@ -22,13 +22,12 @@ def place_all(n: Any, parent: Any) -> None:
 
 PORTS_AND_INVERSE = Algorithm(
     "ports_and_inverse",
-    INVERSE_MASS_MATRIX.fields | PORT_COLUMNS.fields,
+    INVERSE | PORT_COLUMNS.fields,
     {
         "run": [
             outward(place_all),
             inward(articulate),
-            outward(begin_answers),
-            routine(answers, **UNUSED),
+            routine(inverse_by_chains),
             routine(columns_at_ports),
         ]
     },

@@ -19,15 +19,23 @@ SPEED_EDGE = 1e-9  # of the largest right-hand side: slower than that nothing mo
 def find_edges(listed: Listed, rows: int, kept_A: Lane, w: Lane, edges: Lane) -> None:
     """1 in `edges` where a row is at an edge, else 0; w are scratch."""
     m = listed.active[0]
+    for i in range(m):
+        w[i] = listed.b[listed.active[i + 1]]
+        for k in range(m):
+            w[i] += entry(kept_A, i, k) * listed.x[listed.active[k + 1]]
+    mark_edges(listed, rows, w, edges)
+
+
+@loops
+def mark_edges(listed: Listed, rows: int, w: Lane, edges: Lane) -> None:
+    """The same where w = A x + b is known, in the order of the list."""
+    m = listed.active[0]
     for r in range(rows):
         edges[r] = 0.0
     push = 0.0 * listed.x[0]
     speed = 0.0 * listed.x[0]
     for i in range(m):
         r = listed.active[i + 1]
-        w[i] = listed.b[r]
-        for k in range(m):
-            w[i] += entry(kept_A, i, k) * listed.x[listed.active[k + 1]]
         push = maximum(push, abs(listed.x[r]))
         speed = maximum(speed, abs(listed.b[r]))
     for i in range(m):

@@ -15,7 +15,7 @@ from .own_rows import Listed
 
 @loops
 def modal_matrices(listed: Listed, rows: int, kept_A: Lane, listed_x: Lane, w: Lane, held: Held, P_u: Lane, P_x: Lane) -> None:
-    """P_u and P_x (rows, rows) of the module's text."""
+    """P_u and P_x (rows, rows) of the module's text; w becomes A x + b, in the order of the list."""
     m = listed.active[0]
     clear(rows * rows, P_u)
     clear(rows * rows, P_x)

@@ -17,6 +17,7 @@ from ..kernel.plans import Plans
 from ..kernel.products import clear
 from ..kernel.sequence import Entry
 from ..kernel.sweep import SCALAR, Algorithm, Field, NodeClass, Routine, Step, Tree
+from ..kernel.transposes import put_transposed
 from ..kernel.widths import SCALAR64
 from ..kernel.workspace import Workspace, address_of
 from ..reduced.linear_laws import Part, put, put_awake
@@ -64,7 +65,6 @@ from .linear_rows import (
     lay_pressed,
     take_pressed,
     take_unlike,
-    turn_answers,
     watch_rows,
 )
 
@@ -153,7 +153,7 @@ class DenseProgram:
 
     def _put(self, part: Part) -> Routine:
         """A part of laws on the space of their ports."""
-        names = {name: f"{part.whole}_{name}" for name in ("count", "size", "places", "laws")}
+        names = {name: f"{part.whole}_{name}" for name in ("count", "size", "places", "laws", "starts")}
         function = put_awake if part in self.linear.row_parts else put
         return routine(function, **names, part=part.name, whole=part.whole)
 
@@ -177,7 +177,7 @@ class DenseProgram:
             routine(rows_in_motion, **of),
             _cleared("row_numbers", "answered"),
             self._seen("group", "on_joints", "M_inverse", "answered"),
-            routine(turn_answers),
+            Routine(put_transposed, ("rows", "nv", "answered", "answers")),
             _cleared("row_square", "A"),
             self._seen("group", "on_joints", "answers", "A", "rows"),
             routine(watch_rows),

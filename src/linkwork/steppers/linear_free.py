@@ -17,7 +17,8 @@ Matrices lie row by row: n is nv.
 from __future__ import annotations
 
 from ..kernel.loops import Lane, Table, loops
-from ..kernel.products import add_entries, add_product, add_scaled, clear, copy, put_product, put_scaled
+from ..kernel.matrix_rows import put_sum
+from ..kernel.products import add_product, add_scaled, clear, copy, put_entries, put_product, put_scaled
 from .linear_pattern import add_sparse, put_sparse
 
 FREE, FIRST = 0, 1  # motions of the tree
@@ -117,6 +118,7 @@ def forces_on_velocities(nv: int, h: Lane, M_inverse: Lane, X: Lane) -> None:
 def lay_answers(
     rows: int,
     nv: int,
+    middle: int,
     parts: int,
     part_at: Table,
     part_size: Table,
@@ -129,13 +131,14 @@ def lay_answers(
     out: Lane,
     o: int,
 ) -> None:
-    """X ra (rows, 3 n), from record o on; X (rows, n)."""
+    """X ra (rows, 3 n), from record o on; X (rows, n). Of tau where nothing is added to it, see `add_first_answers`."""
     n = nv
     e = FREE * n * n
     put_sparse(rows, n, parts, part_at, part_size, part_list, part_rows, listed_rows, -1.0, X, E, e, out, o, 3 * n)
     put_sparse(rows, n, parts, part_at, part_size, part_list, part_rows, listed_rows, -1.0, X, V, e, out, o + n, 3 * n)
-    for i in range(rows):
-        copy(n, X, i * n, out, o + (3 * i + 2) * n)
+    if middle == 0:
+        for i in range(rows):
+            copy(n, X, i * n, out, o + (3 * i + 2) * n)
 
 
 @loops
@@ -157,8 +160,7 @@ def carry_to_middle(
     """
     n = nv
     for i in range(rows):
-        copy(n, out, o + (3 * i + 1) * n, carried, i * n)
-        add_entries(n, X, i * n, damping_left, 0, carried, i * n)
+        put_entries(n, X, i * n, damping_left, out, o + (3 * i + 1) * n, carried, i * n)
     if coupled > 0:
         add_product(rows, n, n, -1.0, X, 0, n, 1, D_joints, 0, n, carried, 0, n)
 
@@ -177,19 +179,19 @@ def add_first_answers(
     E: Lane,
     V: Lane,
     M_inverse: Lane,
+    X: Lane,
     carried: Lane,
     Y: Lane,
     out: Lane,
     o: int,
 ) -> None:
-    """Y r1 more, of slopes Z - X C_v(w) with the velocities of the middle of the step, which are carried there."""
+    """Y r1 more, of slopes Z - X C_v(w) with the velocities of the middle of the step, which are carried there; X + Y of tau."""
     n = nv
     e = FIRST * n * n
     put_product(rows, n, n, 0.5 * h[0], carried, 0, n, 1, M_inverse, 0, n, Y, 0, n)
     add_sparse(rows, n, parts, part_at, part_size, part_list, part_rows, listed_rows, -1.0, Y, E, e, out, o, 3 * n)
     add_sparse(rows, n, parts, part_at, part_size, part_list, part_rows, listed_rows, -1.0, Y, V, e, out, o + n, 3 * n)
-    for i in range(rows):
-        add_scaled(n, 1.0, Y, i * n, out, o + (3 * i + 2) * n)
+    put_sum(rows, n, X, Y, out, o + 2 * n, 3 * n)
 
 
 @loops

@@ -143,6 +143,7 @@ class DenseLayout:
         found = {}
         for part in self._squares:
             found |= {f"{part.whole}_size": part.size, f"{part.whole}_count": sum(len(p) for p in part.places)}
+            found |= {f"{part.whole}_laws": len(part.places)}
         return found
 
     # --- tables --------------------------------------------------------------------------------------------------------------
@@ -167,15 +168,16 @@ class DenseLayout:
             "pushing_rows": linear.pushing,
             "displaced_rows": linear.displaced,
             "pushing_among": np.array([among.get(int(r), -1) for r in linear.displaced]),
-            "unusual_at": np.array([at.start for at, _ in step.unusual]),
-            "unusual_size": np.array([at.stop - at.start for at, _ in step.unusual]),
-            "unusual_square": np.array([squares.start for _, squares in step.unusual]),
+            "unusual_at": np.array([at.start for at, _, _ in step.unusual]),
+            "unusual_size": np.array([at.stop - at.start for at, _, _ in step.unusual]),
+            "unusual_square": np.array([squares.start for _, squares, _ in step.unusual]),
+            "unusual_charted": np.array([charted for _, _, charted in step.unusual]),
         }
         found |= part_tables(self._pattern(found))
         found["force_dof"] = np.concatenate(linear.forces.places) if linear.forces is not None and self.alone else np.zeros(0)
         for part in self._squares:
             found[f"{part.whole}_places"] = np.concatenate(part.places)
-            found[f"{part.whole}_laws"] = np.repeat(np.arange(len(part.places)), [len(p) for p in part.places])
+            found[f"{part.whole}_starts"] = part.starts
         sizes = {part.name: [a * b for a, b in part.shapes] for part in linear.row_parts}
         found |= {f"{name}_at": np.cumsum([0, *sizes.get(name, [])]) for name in PARTS}
         return found | self._turns(found) | self._wrenches(held, among)

@@ -83,8 +83,10 @@ def turning_rows(
         if a >= 0:
             for s in range(port_segments[a], port_segments[a + 1]):
                 for i in range(6):
+                    seen_there = 0.0 * answered[z]
                     for k in range(port_size[s]):
-                        slid[i] += at_ports[(6 * a + i) * n + port_at[s] + k] * answered[z + port_at[s] + k]
+                        seen_there += at_ports[(6 * a + i) * n + port_at[s] + k] * answered[z + port_at[s] + k]
+                    slid[i] += seen_there
         else:
             for i in range(seen):
                 slid[i] = answered[z + i - 1 - a]
@@ -188,7 +190,6 @@ def watch_displaced(
     pushing_among: Table,
     answered: Lane,
     A: Lane,
-    M_inverse: Lane,
     out_free: Lane,
     out_x: Lane,
     diagonal_changes: Lane,
@@ -198,11 +199,10 @@ def watch_displaced(
     soft: Lane,
     rest: Lane,
     W: Lane,
-    X: Lane,
     out_on_joints: Lane,
 ) -> None:
-    """W (displaced, nv) of the displacement, as that of v' (`linear_rows`), and X = M^-1 + W^T G J M^-1; to the slopes of rows
-    with q that of their softness is added."""
+    """W (displaced, nv) of the displacement, as that of v' (`linear_rows`); to the slopes of rows with q that of their softness
+    is added."""
     n = nv
     R = rows
     Q = displaced
@@ -220,8 +220,6 @@ def watch_displaced(
     solve_transposed(Q, n, T, soft, out_answered, LU, rest, W)
     for i in range(Q):
         put_scaled(n, -out_free[displaced_rows[i]], W, i * n, W, i * n)
-    copy(n * n, M_inverse, 0, X, 0)
-    add_product(n, n, Q, 1.0, W, 0, 1, n, out_answered, 0, n, X, 0, n)
 
 
 @loops
@@ -235,16 +233,35 @@ def add_displacement(
     part_rows: Table,
     listed_rows: Table,
     pressed_q: Lane,
+    M_inverse: Lane,
     W: Lane,
-    X: Lane,
+    out_answered: Lane,
     out_on_joints: Lane,
     result: Lane,
 ) -> None:
-    """The displacement that pushes out, with q, beside what v' does: X rd and W^T B_q."""
+    """The displacement that pushes out, with q, beside what v' does: M^-1 rd and W^T (B_q + G J M^-1 rd)."""
     n = nv
     w = 3 * n
-    add_sparse(n, n, parts, part_at, part_size, part_list, part_rows, listed_rows, 1.0, X, pressed_q, 0, result, 0, w)
-    add_product(n, n, displaced, 1.0, W, 0, 1, n, out_on_joints, OF_Q * n, THREE * n, result, 0, w)
+    q = OF_Q * n
+    add_sparse(n, n, parts, part_at, part_size, part_list, part_rows, listed_rows, 1.0, M_inverse, pressed_q, 0, result, 0, w)
+    add_sparse(
+        displaced,
+        n,
+        parts,
+        part_at,
+        part_size,
+        part_list,
+        part_rows,
+        listed_rows,
+        1.0,
+        out_answered,
+        pressed_q,
+        0,
+        out_on_joints,
+        q,
+        w,
+    )
+    add_product(n, n, displaced, 1.0, W, 0, 1, n, out_on_joints, q, w, result, 0, w)
 
 
 @loops
@@ -270,6 +287,7 @@ def updated(
     unusual_at: Table,
     unusual_size: Table,
     unusual_square: Table,
+    unusual_charted: Table,
     q_by_q: Lane,
     q_by_way: Lane,
     q_by_v: Lane,
@@ -280,8 +298,8 @@ def updated(
     right: Lane,
     result: Lane,
 ) -> None:
-    """The derivatives of q' above those of v': of joints that add their way, and of others. Behind them, which rows are at an
-    edge."""
+    """The derivatives of q' above those of v': of joints that add their way, and of others, whose velocities change with their
+    charts alone. Behind them, which rows are at an edge."""
     n = nv
     w = 3 * n
     copy(rows, edges, 0, result, 2 * n * w)
@@ -289,17 +307,19 @@ def updated(
         at = unusual_at[u]
         k = unusual_size[u]
         s = unusual_square[u]
-        clear(2 * k * w, right)
-        add_product(k, w, k, 1.0, q_by_way, s, k, 1, result, at * w, w, right, 0, w)
-        add_product(k, w, k, 1.0, q_by_v, s, k, 1, result, (n + at) * w, w, right, 0, w)
-        add_product(k, w, k, 1.0, v_by_way, s, k, 1, result, at * w, w, right, k * w, w)
-        add_product(k, w, k, 1.0, v_by_v, s, k, 1, result, (n + at) * w, w, right, k * w, w)
+        put_product(k, w, k, 1.0, q_by_way, s, k, 1, result, at * w, w, right, 0, w)
         for i in range(k):
             for j in range(k):
                 right[i * w + at + j] += q_by_q[s + i * k + j]
-                right[(k + i) * w + at + j] += v_by_q[s + i * k + j]
+        if unusual_charted[u] > 0:
+            add_product(k, w, k, 1.0, q_by_v, s, k, 1, result, (n + at) * w, w, right, 0, w)
+            put_product(k, w, k, 1.0, v_by_way, s, k, 1, result, at * w, w, right, k * w, w)
+            add_product(k, w, k, 1.0, v_by_v, s, k, 1, result, (n + at) * w, w, right, k * w, w)
+            for i in range(k):
+                for j in range(k):
+                    right[(k + i) * w + at + j] += v_by_q[s + i * k + j]
+            copy(k * w, right, k * w, result, (n + at) * w)
         copy(k * w, right, 0, result, at * w)
-        copy(k * w, right, k * w, result, (n + at) * w)
         for i in range(k):
             result[(at + i) * w + at + i] -= 1.0
     for i in range(n):

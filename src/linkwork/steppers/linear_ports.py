@@ -254,13 +254,14 @@ def notice_unlike(
 ) -> None:
     """Whether rows see accelerations otherwise than by h G: 1, else 0."""
     unlike[0] = 0.0
+    often = 1.0 / h[0]
     most = LIKE * largest_entry(parts_at[laws], G)
     for e in range(places):
         for i in range(place_rows[e]):
             g = place_G[e] + i * place_G_row[e]
             w = place_slopes[e] + i * place_slopes_row[e] + 2 * place_total[e]
             for k in range(place_size[e]):
-                more = slopes[w + k] + slopes[w + place_total[e] + k] / h[0] - G[g + k]
+                more = slopes[w + k] + slopes[w + place_total[e] + k] * often - G[g + k]
                 unlike[0] = where(abs(more) > most, 1.0, unlike[0])
 
 

@@ -19,7 +19,7 @@ from ..reduced.program import correct, free_joint_velocities, free_velocities, h
 from ..solvers.box_adjoints import keep_matrix
 from ..solvers.boxes import solve_boxes, solve_few_boxes, solve_soft_boxes
 from ..solvers.coulomb import solve_packed_cones
-from ..solvers.edges import find_edges
+from ..solvers.edges import mark_edges
 from ..solvers.modal import free_rows, modal_matrices
 from ..spatial.dual import Dual, held, split, variables
 from ..spatial.scalar import Vector, zeros
@@ -139,7 +139,6 @@ def _row_fields(linear: LinearLaws) -> dict[str, Field]:
         "modal_A": Field("work", "pair", SCALAR),
         **{f"modal_{name}": Field("work", "row", SCALAR) for name in ("x", "w", "holds", "slides", "e", "f")},
         **{name: Field("output", "modal", SCALAR) for name in ("P_u", "P_x")},
-        "edge_w": Field("work", "row", SCALAR),
         "edges": Field("output", "rows", of="constraint"),
     }
     if linear.pushes:
@@ -166,6 +165,6 @@ def _solved(step: Routine) -> list[Step]:
     return [
         Routine(keep_matrix, ("active", "A", "modal_A"), step.when),
         step,
-        Routine(find_edges, (*problem, "edge_w", "edges")),
         Routine(modal_matrices, (*problem, *scratch, "P_u", "P_x")),
+        Routine(mark_edges, (*problem[:-1], "modal_w", "edges")),
     ]

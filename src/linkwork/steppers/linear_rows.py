@@ -20,6 +20,7 @@ whatever g is: rows that others imply share, and where some contradict others th
 from __future__ import annotations
 
 from ..kernel.loops import Lane, Table, any, loops
+from ..kernel.matrix_rows import scale_rows
 from ..kernel.products import (
     add_product,
     add_scaled,
@@ -31,6 +32,7 @@ from ..kernel.products import (
     solve_lower,
     solve_upper,
 )
+from ..kernel.transposes import put_transposed
 from ..solvers.box_tangents import SOFT
 from ..solvers.lu import factor_lu
 from .linear_free import FREE
@@ -46,14 +48,6 @@ def forget_asleep(laws: int, parts_at: Table, awake: Lane, parts: Lane) -> None:
         if not any(awake[k] > 0.0):
             for i in range(parts_at[k], parts_at[k + 1]):
                 parts[i] = 0.0
-
-
-@loops
-def turn_answers(nv: int, rows: int, answered: Lane, answers: Lane) -> None:
-    """M^-1 (G J)^T (nv, rows) of its transpose."""
-    for r in range(rows):
-        for i in range(nv):
-            answers[i * rows + r] = answered[r * nv + i]
 
 
 @loops
@@ -94,22 +88,19 @@ def solve_transposed(m: int, width: int, T: Lane, soft: Lane, right: Lane, LU: L
     A little softness times `soft` on the diagonal of T says how they do, and proximal rounds take back what it changes.
     """
     size = m * width
+    put_transposed(m, m, T, LU)
     for i in range(m):
-        for k in range(m):
-            LU[k * m + i] = T[i * m + k]
         LU[i * m + i] += SOFT * soft[i]
     factor_lu(m, LU)
     copy(size, right, 0, x, 0)
     solve_columns(m, width, LU, x)
-    for i in range(m):
-        put_scaled(width, SOFT * soft[i], x, i * width, rest, i * width)
+    left = scale_rows(m, width, SOFT, soft, x, rest)
     most = largest_entry(size, right)
     for _ in range(1, ROUNDS):
         solve_columns(m, width, LU, rest)
         add_scaled(size, 1.0, rest, 0, x, 0)
-        for i in range(m):
-            put_scaled(width, SOFT * soft[i], rest, i * width, rest, i * width)
-        if not any(largest_entry(size, rest) > EXACT * most):
+        left = scale_rows(m, width, SOFT, soft, rest, rest)
+        if not any(left > EXACT * most):
             break
 
 

@@ -21,22 +21,26 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import cached_property
+from sys import getrefcount
 from typing import Any
 
 import numpy as np
 
 from ..elements.collection import BOUNDED, CONES, EQUALITIES, Collection, collection
+from ..kernel import python
 from ..kernel.call import Call
-from ..kernel.function import FLOAT64, fresh
+from ..kernel.function import FLOAT64, SPARE, fresh
 from ..kernel.lanes import Lanes
 from ..kernel.plans import Plans
 from ..kernel.sequence import JobSequence
+from ..kernel.sequence_call import of_vectors
 from ..kernel.sweep import Algorithm
 from ..model import Model
+from ..model.entrance import quaternions
 from ..reduced.diagonal_changes import DIAGONAL_CHANGES
 from ..reduced.dof_tree import dof_plans
+from ..reduced.inverse_by_chains import INVERSE_BY_CHAINS
 from ..reduced.inverse_derivatives import INVERSE_SLOPES
-from ..reduced.inverse_mass_matrix import INVERSE_MASS_MATRIX
 from ..reduced.linear_laws import LinearLaws
 from ..reduced.port_columns import COLUMNS, port_plans
 from ..reduced.ports_and_inverse import PORTS_AND_INVERSE
@@ -50,6 +54,7 @@ KINDS = (EQUALITIES, BOUNDED, CONES)
 FEW = Lanes(4)  # for the motions of one state: half as wide as those of batches, twice as fast
 CHUNK = 64  # states at a time: so much memory is enough
 Arrays = dict[str, np.ndarray]
+Parts = tuple[np.ndarray, np.ndarray, np.ndarray]
 
 
 def is_linear_step(model: Model, stepper: Stepper) -> bool:
@@ -116,12 +121,14 @@ class LinearStep:
         return max((b.joint.nv for b in self.model.bodies), default=0)
 
     @cached_property
-    def unusual(self) -> list[tuple[slice, slice]]:
-        """Of joints that do not just add their way, where their velocities are, and their squares."""
+    def unusual(self) -> list[tuple[slice, slice, bool]]:
+        """Of joints that do not just add their way, where their velocities are, and their squares, and whether they have charts:
+        others keep their velocities."""
         starts = self.model.tree.offsets("v").tolist()
         squares = np.concatenate([[0], np.cumsum(np.diff(starts) ** 2)]).tolist()
         bodies = (i for i in self.linear.unusual.tolist() if starts[i + 1] > starts[i])
-        return [(slice(starts[i], starts[i + 1]), slice(squares[i], squares[i + 1])) for i in bodies]
+        joints = ((i, self.model.bodies[i].joint.charted) for i in bodies)
+        return [(slice(starts[i], starts[i + 1]), slice(squares[i], squares[i + 1]), charted) for i, charted in joints]
 
     def constants(self, batch: int) -> Arrays:
         """Inputs of the program that are the same in all calls: of steps from rest, without a memory of steps before."""
@@ -137,19 +144,20 @@ class LinearStep:
         except LookupError:
             return Memory(self, batch, given)
 
-    def of_one(self, q: np.ndarray, v: np.ndarray, t: float, dt: float) -> np.ndarray:
-        """The numbers of one state (size,), to which nothing else is given; constraints have no unknowns."""
+    @cached_property
+    def is_quick(self) -> bool:
+        """Whether compiled code looks at single states itself, and their results are kept for the next: see `of_one`."""
+        return python.available() and not self.follows and 8 * self.size <= SPARE
+
+    def of_one(self, q: np.ndarray, v: np.ndarray, t: float, dt: float) -> Parts | None:
+        """A and B of `step_derivatives` and marks of one state, given nothing else; None if it needs a closer look."""
         try:
             memory = self._alone.pop()
         except IndexError:
             memory = Memory(self, 1, ())
-        memory.q[...] = q
-        memory.v[...] = v
-        if t != memory.last_t:
-            memory.t[0] = memory.last_t = t
-        found = memory.run(dt)
+        found = memory.of_one(q, v, t, dt)
         self._alone.append(memory)
-        return found[0]
+        return found
 
     def give_back(self, memory: Memory) -> None:
         """Let later calls use this memory."""
@@ -186,7 +194,7 @@ class Memory:
         self._free = np.zeros((batch, nv))
         if step.ports is None:
             own = {"q": self.inputs["q"]}
-            inverse = _call(dof_plans(model), INVERSE_MASS_MATRIX, own, {"M_inverse": found["M_inverse"]}, batch)
+            inverse = _call(dof_plans(model), INVERSE_BY_CHAINS, own, {"M_inverse": found["M_inverse"]}, batch)
         else:
             found["at_ports"] = np.zeros((batch, len(COLUMNS) * 6 * len(step.bodies) * nv))
             out = {"port_columns": found["at_ports"], "M_inverse": found["M_inverse"]}
@@ -205,6 +213,10 @@ class Memory:
                 entries += [replace(changes.entry, flag=deep), self._matrices.entry("out", k, deep)]
             entries.append(self._matrices.entry("update", k))
         self._run, self._calls = JobSequence(entries), (forward, tree, inverse, changes)
+        if batch == 1 and not given and step.is_quick:
+            self._of_vectors = of_vectors(self._run, (self.q, self.v), [(0, at) for at in quaternions(model)])
+            self._left, self._right = (slice(None), slice(0, 2 * nv)), (slice(None), slice(2 * nv, 3 * nv))
+            self._new_result(nv)
 
     def _inputs(self, step: LinearStep, given: tuple[str, ...]) -> Arrays:
         """Of the program of the step."""
@@ -237,12 +249,34 @@ class Memory:
         kept |= {"pushed_q": told["q"], "pushed_v": told["v"], "pushed_wrench": told["external"], "diagonal_changes": changes}
         return _call(model.plan, DIAGONAL_CHANGES, told, {"change": changes}, pushing)
 
+    def _new_result(self, nv: int) -> None:
+        """An array for the numbers of one state, and what it consists of: no caller has these, who may change their shapes."""
+        self._numbers = np.empty(self._shape[1])
+        self._whole, self._marks = self._numbers[: 6 * nv * nv].reshape(2 * nv, 3 * nv), self._numbers[6 * nv * nv :]
+        self._unseen = getrefcount(self._numbers)
+        self._matrices.write_to(self._numbers[None])
+
+    def of_one(self, q: np.ndarray, v: np.ndarray, t: float, h: float) -> Parts | None:
+        """A, B and marks of one state, in the memory of those before if the caller has dropped all views of it (see
+        `kernel.function.fresh`); None if q or v are not vectors of float64 of their size, or not sound."""
+        if h != self._last_h:
+            self._last_h = self.h[...] = h
+        if t != self.last_t:
+            self.t[0] = self.last_t = t
+        if getrefcount(self._numbers) != self._unseen:
+            self._new_result(self.v.size)
+        if self._of_vectors(q, v) is None:
+            return None
+        whole = self._whole
+        return whole[self._left], whole[self._right], self._marks[:]
+
     def run(self, h: float) -> np.ndarray:
         """d(q', v')/d(q, v, tau) of the inputs, and marks of rows at an edge: (batch, size)."""
         if h != self._last_h:
             self._last_h = self.h[...] = h
         result = fresh(self._spares, "result", self._shape, FLOAT64)
         self._matrices.write_to(result)
+        self._unseen = 0  # the next state alone is written elsewhere
         self._run()
         return result
 

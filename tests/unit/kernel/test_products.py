@@ -8,14 +8,15 @@ import pytest
 from linkwork.kernel.lanes import Lanes
 from linkwork.kernel.listed_products import add_listed, put_listed
 from linkwork.kernel.loops import Lane, loops
+from linkwork.kernel.matrix_rows import put_sum, scale_rows
 from linkwork.kernel.products import (
     InOneLane,
-    add_entries,
     add_product,
     add_scaled,
     clear,
     copy,
     largest_entry,
+    put_entries,
     put_product,
     put_scaled,
     solve_lower,
@@ -23,6 +24,7 @@ from linkwork.kernel.products import (
     turn_rows,
 )
 from linkwork.kernel.row_sums import motions
+from linkwork.kernel.transposes import put_transposed
 
 
 @pytest.mark.parametrize(("m", "n", "k"), [(1, 1, 1), (4, 16, 3), (5, 17, 7), (9, 38, 24), (3, 9, 0), (0, 4, 2), (7, 31, 5)])
@@ -69,6 +71,46 @@ def test_listed_products(product: InOneLane, m: int, n: int) -> None:
     assert np.array_equal(found, run(4))
 
 
+@pytest.mark.parametrize(("rows", "columns"), [(1, 1), (4, 4), (3, 7), (7, 3), (8, 5), (27, 38), (0, 4)])
+def test_transposes(rows: int, columns: int) -> None:
+    A = np.random.default_rng(rows).normal(size=(rows, columns))
+    B = np.full(rows * columns + 1, 7.0)
+    put_transposed.call(Lanes(1), rows, columns, A.reshape(-1) if A.size else np.zeros(1), B)
+    assert np.array_equal(B[:-1].reshape(columns, rows), A.T)
+    assert B[-1] == 7.0
+
+
+@pytest.mark.parametrize(("m", "n"), [(1, 1), (4, 8), (5, 19), (27, 38)])
+def test_scaled_rows(m: int, n: int) -> None:
+    rng = np.random.default_rng(m + n)
+    A, s = rng.normal(size=(m, n)), rng.normal(size=max(m, 1))
+
+    def run(width: int) -> np.ndarray:
+        a, b, t, most = (np.repeat(x.reshape(-1)[:, None], width, axis=1) for x in (A, 0.0 * A, s, np.zeros(1)))
+        a, b, t, most = (x[:, 0].copy() if width == 1 else x for x in (a, b, t, most))
+        _largest_scaled.call(Lanes(width), m, n, -0.5, t, a, b, most)
+        return np.append(b.reshape(m * n, -1)[:, 0], most.reshape(1, -1)[0, 0])
+
+    found, wanted = run(1), -0.5 * s[:m, None] * A
+    assert np.allclose(found[:-1].reshape(m, n), wanted, rtol=1e-15, atol=0.0)
+    assert found[-1] == np.abs(found[:-1]).max(initial=0.0)
+    assert np.array_equal(found, run(4))
+
+
+@pytest.mark.parametrize(("m", "n"), [(1, 1), (4, 8), (5, 19), (0, 3)])
+def test_sums_of_rows(m: int, n: int) -> None:
+    A, B = np.random.default_rng(m + n).normal(size=(2, 5 * 19))
+    C = np.zeros(7 + m * (n + 2))
+    put_sum.call(Lanes(1), m, n, A, B, C, 7, n + 2)
+    assert np.array_equal(C[7:].reshape(m, n + 2)[:, :n].reshape(-1), (A + B)[: m * n])
+    assert np.count_nonzero(C) == m * n
+
+
+@loops
+def _largest_scaled(m: int, n: int, scale: float, s: Lane, A: Lane, B: Lane, most: Lane) -> None:
+    most[0] = scale_rows(m, n, scale, s, A, B)
+
+
 def test_clear_and_copy() -> None:
     A, B = np.arange(10.0), np.ones(12)
     copy.call(Lanes(1), 5, A, 3, B, 2)
@@ -91,13 +133,15 @@ def test_scaled(scaled: InOneLane, count: int) -> None:
     assert np.array_equal(one, many[:, 0])
 
 
-def test_add_entries() -> None:
-    A, S, B = np.random.default_rng(0).normal(size=(3, 30))
-    one, many = B.copy(), np.repeat(B[:, None], 4, axis=1)
-    add_entries.call(Lanes(1), 19, A, 2, S, 3, one, 5)
-    add_entries.call(Lanes(4), 19, *(x for a, k in ((A, 2), (S, 3)) for x in (np.repeat(a[:, None], 4, axis=1), k)), many, 5)
-    wanted = B.copy()
-    wanted[5:24] += A[2:21] * S[3:22]
+def test_put_entries() -> None:
+    A, S, B, C = np.random.default_rng(0).normal(size=(4, 30))
+    one, many = C.copy(), np.repeat(C[:, None], 4, axis=1)
+    wide = (np.repeat(x[:, None], 4, axis=1) for x in (A, S, B))
+    put_entries.call(Lanes(1), 19, A, 2, S, B, 3, one, 5)
+    a, s, b = wide
+    put_entries.call(Lanes(4), 19, a, 2, s, b, 3, many, 5)
+    wanted = C.copy()
+    wanted[5:24] = B[3:22] + A[2:21] * S[:19]
     assert np.allclose(one, wanted, atol=1e-15)
     assert np.array_equal(one, many[:, 0])
 

@@ -9,6 +9,7 @@ import numpy as np
 from linkwork.kernel.call import KEPT, Call
 from linkwork.kernel.lanes import Lanes
 from linkwork.kernel.sequence import JobSequence
+from linkwork.kernel.sequence_call import of_vectors
 from linkwork.solvers.block_tree import BlockTree
 
 PARENTS, DIMS = [-1, 0, 1], [2, 1, 2]
@@ -39,3 +40,34 @@ def test_jobs_in_order() -> None:
     run()
     assert np.allclose(x, np.linalg.solve(A, b.T).T, atol=1e-13)
     assert np.array_equal(y, before)
+
+
+def test_sequences_of_vectors() -> None:
+    """Vectors are copied to where the jobs read them; what is no such vector, or not sound, is refused before they run."""
+    tree = BlockTree([-1], [3])
+    given, D, x = np.zeros((1, 3)), np.zeros((1, 9)), np.zeros((1, 3))
+    flat, growth = {"D": D[0], "B": np.zeros(0)}, np.empty((1, 3))
+    factor = Call(tree.plan(Lanes(1), "factor", ()), flat, {"growth": growth}, 1)
+    solve = Call(tree.plan(Lanes(1), "apply", ()), {"b": given}, {"x": x}, 1, factor)
+    run = of_vectors(JobSequence([factor.entry, solve.entry]), (D, given), [])
+    A, b = 4.0 * np.eye(3), np.arange(3.0)
+    assert run(A.reshape(-1), b) is True
+    assert np.array_equal(x[0], b / 4.0)
+    for odd in (list(b), b.astype(np.float32), b[None], b[:2], np.arange(6.0)[::2], np.array([0.0, np.nan, 1.0])):
+        assert run(A.reshape(-1), odd) is None
+    assert run(b) is None
+    assert np.array_equal(x[0], b / 4.0)
+    turned = of_vectors(JobSequence([solve.entry]), (given,), [])
+    assert turned(2.0 * b) is True
+    assert np.array_equal(x[0], b / 2.0)
+
+
+def test_sequences_of_quaternions() -> None:
+    tree = BlockTree([-1], [4])
+    flat, given, x = {"D": np.eye(4).reshape(-1), "B": np.zeros(0)}, np.zeros((1, 4)), np.zeros((1, 4))
+    factor = Call(tree.plan(Lanes(1), "factor", ()), flat, {"growth": np.empty((1, 4))}, 1)
+    solve = Call(tree.plan(Lanes(1), "apply", ()), {"b": given}, {"x": x}, 1, factor)
+    run = of_vectors(JobSequence([factor.entry, solve.entry]), (given,), [(0, 0)])
+    assert run(np.array([0.6, 0.0, 0.8, 0.0])) is True
+    assert run(np.array([0.6, 0.0, 0.9, 0.0])) is None
+    assert np.array_equal(x[0], [0.6, 0.0, 0.8, 0.0])
