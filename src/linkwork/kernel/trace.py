@@ -230,7 +230,9 @@ class Tracer:
                 continue
             scalars = f.packed(value, name, self._size(f, role))
             for k, scalar in enumerate(scalars):
-                self.pending[self._place(name, role, k)] = scalar
+                place = self._place(name, role, k)
+                if self.loads.get(place) is not scalar:  # else it is there
+                    self.pending[place] = scalar
             if f.kind == "shared" and role == "own":
                 dense = [x if is_number(x) else Ref(self._place(name, role, k)) for k, x in enumerate(scalars)]
                 self.memory[name] = f.unpack(dense)
@@ -272,7 +274,8 @@ class Tracer:
                 out.append(None)
                 continue
             stores = [(v, renumbered.get(p, p)) for v, p in kernel.stores if self._needed(p, loaded, read)]
-            out.append(Kernel([(s, renumbered.get(p, p)) for s, p in kernel.loads], stores))
+            loads = [(s, renumbered.get(p, p)) for s, p in kernel.loads] if stores else []
+            out.append(Kernel(loads, stores))
         return out, private
 
     def _memory_of(self, array: str) -> str:
