@@ -10,10 +10,10 @@ Redundant rows share by the same proximal rounds, whose matrix is symmetric.
 from __future__ import annotations
 
 from ..kernel.adjoint_routines import adjoint_of
-from ..kernel.loops import Ints, Lane, Table, loops, where
+from ..kernel.loops import Ints, Lane, Table, all, any, loops, where
 from .box_tangents import NEAR, ROUNDS, SOFT, entry
 from .box_walk import HUGE, NOTHING
-from .boxes import EMPTY, gather, largest, solve_boxes, solve_few_boxes, solve_soft_boxes
+from .boxes import EMPTY, gather, largest, solve_boxes, solve_few_boxes, solve_soft_boxes, subtract_answer
 from .dense import factor, solve
 from .gram import gram, spread
 
@@ -39,12 +39,14 @@ def gram_adjoint(
     bar_y: Lane,
     bar_A: Lane,
 ) -> None:
-    """A_rs is u_r . y_s, r not before s, along the joints of both."""
+    """A_rs is u_r . y_s, r not before s, along the joints of both; most have no weight where rows are at their bounds."""
     for i in range(active[0]):
         r = active[i + 1]
         for j in range(i + 1):
             s = active[j + 1]
             weight = bar_A[i * (i + 1) // 2 + j]
+            if all((weight >= 0.0) & (weight <= 0.0)):
+                continue
             bar_A[i * (i + 1) // 2 + j] = 0.0
             a = starts[r]
             c = starts[s]
@@ -101,6 +103,55 @@ def add_matrix_weights(active: Ints, x: Lane, g: Lane, bar_A: Lane) -> None:
         bar_A[i * (i + 1) // 2 + i] += g[i] * x[active[i + 1]]
 
 
+@loops
+def find_sides(active: Ints, on: Lane, lower: Lane, upper: Lane, x: Lane, A: Lane, free: Lane, low: Lane, high: Lane) -> None:
+    """Of every row that answers one of three is 1: inside its bounds, at the lower, at the upper one; all others are 0."""
+    most = largest(active, on, A)
+    for i in range(active[0]):
+        r = active[i + 1]
+        good = (on[r] > 0.0) & (A[i * (i + 1) // 2 + i] > EMPTY * most)
+        above = x[r] > lower[r] + where(abs(lower[r]) < HUGE, NEAR * abs(lower[r]), 0.0)
+        below = x[r] < upper[r] - where(abs(upper[r]) < HUGE, NEAR * abs(upper[r]), 0.0)
+        free[i] = where(good & above & below, 1.0, 0.0)
+        low[i] = where(good & ~above, 1.0, 0.0)
+        high[i] = where(good & above & ~below, 1.0, 0.0)
+
+
+@loops
+def factor_inside(m: int, A: Lane, L: Lane, d: Lane, free: Lane, some: Ints) -> None:
+    """List the rows that are free in some lane: their number, then they; and factor their matrix, a little softer."""
+    n = 0
+    for i in range(m):
+        if any(free[i] > 0.0):
+            n += 1
+            some[n] = i
+            row = i * (i + 1) // 2
+            a = n * (n - 1) // 2
+            for q in range(n - 1):
+                L[a + q] = A[row + some[q + 1]] * free[i] * free[some[q + 1]]
+            L[a + n - 1] = where(free[i] > 0.0, A[row + i] * (1.0 + SOFT), 1.0)
+    some[0] = n
+    factor(n, L, d, NOTHING)
+
+
+@loops
+def solve_inside(A: Lane, L: Lane, d: Lane, free: Lane, some: Ints, rest: Lane, z: Lane, g: Lane) -> None:
+    """g -= A^-1 rest on the rows of the list, by proximal rounds; `rest` is what they leave."""
+    for p in range(some[0]):
+        z[p] = rest[p]
+    for again in range(ROUNDS):
+        if again > 0:
+            subtract_answer(A, some, z, rest)
+            for p in range(some[0]):
+                rest[p] = rest[p] * free[some[p + 1]]
+                z[p] = rest[p]
+        solve(some[0], L, d, z)
+        for p in range(some[0]):
+            i = some[p + 1]
+            z[p] = z[p] * free[i]
+            g[i] -= z[p]
+
+
 @adjoint_of(solve_boxes, solve_few_boxes, solve_soft_boxes, keep=keep_matrix)
 @loops
 def boxes_adjoint(
@@ -111,10 +162,13 @@ def boxes_adjoint(
     x: Lane,
     L: Lane,
     d: Lane,
+    lo: Lane,
+    hi: Lane,
     xs: Lane,
-    w: Lane,
     z: Lane,
     free: Lane,
+    rest: Lane,
+    some: Ints,
     kept_A: Lane,
     bar_A: Lane,
     bar_b: Lane,
@@ -122,48 +176,26 @@ def boxes_adjoint(
     bar_upper: Lane,
     bar_x: Lane,
 ) -> None:
-    """Weights of the module's text; w is what proximal rounds leave, xs becomes bar_g."""
+    """Weights of the module's text, where only rows that are free in some lane have a bar_g, which is `xs`."""
     m = active[0]
-    most = largest(active, on, kept_A)
+    find_sides(active, on, lower, upper, x, kept_A, free, lo, hi)
+    factor_inside(m, kept_A, L, d, free, some)
     for i in range(m):
-        r = active[i + 1]
-        a = kept_A[i * (i + 1) // 2 + i]
-        good = (on[r] > 0.0) & (a > EMPTY * most)
-        low = where(abs(lower[r]) < HUGE, NEAR * abs(lower[r]), 0.0)
-        high = where(abs(upper[r]) < HUGE, NEAR * abs(upper[r]), 0.0)
-        inside = (x[r] > lower[r] + low) & (x[r] < upper[r] - high)
-        free[i] = where(good & inside, 1.0, 0.0)
-        w[i] = bar_x[r] * free[i]
         xs[i] = 0.0
-        bar_x[r] = where(good & ~inside, bar_x[r], 0.0)
-    for i in range(m):
-        for k in range(i):
-            L[i * (i + 1) // 2 + k] = kept_A[i * (i + 1) // 2 + k] * free[i] * free[k]
-        a = kept_A[i * (i + 1) // 2 + i]
-        L[i * (i + 1) // 2 + i] = where(free[i] > 0.0, a * (1.0 + SOFT), 1.0)
-    factor(m, L, d, NOTHING)
-    for _ in range(ROUNDS):
-        for i in range(m):
-            z[i] = w[i]
-        solve(m, L, d, z)
-        for i in range(m):
-            z[i] = z[i] * free[i]
-            xs[i] -= z[i]
-        for i in range(m):
-            total = w[i]
-            for k in range(m):
-                total -= entry(kept_A, i, k) * z[k]
-            w[i] = total * free[i]
+    for p in range(some[0]):
+        i = some[p + 1]
+        rest[p] = bar_x[active[i + 1]] * free[i]
+    solve_inside(kept_A, L, d, free, some, rest, z, xs)
     for i in range(m):
         r = active[i + 1]
-        bar_b[r] += xs[i]
         held = bar_x[r]
-        for k in range(m):
-            held += entry(kept_A, i, k) * xs[k]
-        low = where(abs(lower[r]) < HUGE, NEAR * abs(lower[r]), 0.0)
-        good = (on[r] > 0.0) & (kept_A[i * (i + 1) // 2 + i] > EMPTY * most) & ~(free[i] > 0.0)
-        below = x[r] <= lower[r] + low
-        bar_lower[r] += where(good & below, held, 0.0)
-        bar_upper[r] += where(good & ~below, held, 0.0)
+        for p in range(some[0]):
+            held += entry(kept_A, i, some[p + 1]) * xs[some[p + 1]]
+        bar_lower[r] += where(lo[i] > 0.0, held, 0.0)
+        bar_upper[r] += where(hi[i] > 0.0, held, 0.0)
+        bar_b[r] += xs[i]
         bar_x[r] = 0.0
-    add_matrix_weights(active, x, xs, bar_A)
+    for p in range(some[0]):
+        i = some[p + 1]
+        for k in range(m):
+            bar_A[max(i, k) * (max(i, k) + 1) // 2 + min(i, k)] += xs[i] * x[active[k + 1]]
