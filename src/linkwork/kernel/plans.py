@@ -52,9 +52,9 @@ class Plans:
         key = (algorithm.name, lanes, given, wanted)
         found = self._asked.get(key)
         if found is None:
-            known = {"input": given, "output": wanted}
-            absent = tuple(name for kind, names in known.items() for name in algorithm.of_kind(kind) if name not in names)
-            found = self._asked[key] = self(algorithm, lanes, ("run",), absent)
+            absent = [name for name in algorithm.of_kind("input") if name not in given]
+            absent += [name for name in algorithm.of_kind("output") if name not in wanted]
+            found = self._asked[key] = self(algorithm, lanes, ("run",), tuple(absent))
         return found
 
     def lanes(self, algorithm: Algorithm, batch: int, dtype: Any = np.float64) -> Lanes:
