@@ -18,6 +18,7 @@ weights of what they read are (`adjoint_of`): a solver by the implicit function 
 from __future__ import annotations
 
 import functools
+import itertools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -209,7 +210,35 @@ def adjoint(algorithm: Algorithm, sloped: Sequence[str] = (), writes: Mapping[st
     kept |= {name: replace(own[name], kind="output") for name in told}
     begins: list[Step] = [_beginning(of, bars) for of, bars in nodal.items()]
     name = "_".join([algorithm.name, "adjoint", *(of or "tree" for of in sloped)])
-    return Algorithm(name, own | kept | more, {"run": [*forwards, *begins, *backwards]})
+    return Algorithm(name, own | kept | more, {"run": _joined([*forwards, *begins, *backwards])})
+
+
+def _joined(steps: Sequence[Step]) -> list[Step]:
+    """The same steps, where rules that look at no other node, one after the other, are one rule of every set."""
+    found: list[Step] = []
+    for alone, group in itertools.groupby(steps, _is_alone):
+        rules: dict[str, list[Callable[..., None]]] = {}
+        for step in group:
+            if alone and isinstance(step, Sweep):
+                rules.setdefault(step.on, []).append(step.rule)
+            else:
+                found.append(step)
+        found += [Sweep(_in_turn(own), "each", ("own",), None, on) for on, own in rules.items()]
+    return found
+
+
+def _is_alone(step: Step) -> bool:
+    plain = isinstance(step, Sweep) and step.order == "each" and step.items is None
+    return plain and step.roles == ("own",) and step.when is None and step.under is None
+
+
+def _in_turn(rules: Sequence[Callable[..., None]]) -> Callable[..., None]:
+    @functools.wraps(rules[-1])
+    def run(n: Any) -> None:
+        for rule in rules:
+            rule(n)
+
+    return run
 
 
 def _unrolled(algorithm: Algorithm) -> list[tuple[int, Sweep | Routine | Rounds]]:

@@ -212,7 +212,8 @@ class Tracer:
     def _fetch(self, scalar: Any) -> Any:
         if not isinstance(scalar, Ref):
             return scalar
-        symbol = self.load(scalar.place)
+        kept = self.pending.get(scalar.place)  # by the same rule
+        symbol = self.load(scalar.place) if kept is None else kept
         return -symbol if scalar.negative else symbol
 
     # --- writing -----------------------------------------------------------------------------------------------------
