@@ -12,7 +12,7 @@ What a rule saw is kept at its node, where later rules overwrite it, and so is w
 reads once more over a list (`items`) must still be there. Weights of private values are private, but for those of rules that run
 several times at a node, or not at all (lists, guards): these go through a field (`PASSING`). Routines say themselves what the
 weights of what they read are (`adjoint_of`): a solver by the implicit function theorem. Numbers of nodes have weights on a tree
-`with_slopes`, as in `directional`. Times and other globals have none.
+`with_slopes`, as in `directional`. Times and other globals have none, nor has what steers.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ import numpy as np
 
 from ..errors import CompileError
 from ..spatial.scalar import is_zero, zeros
-from .adjoint_names import BACKWARDS, BAR_KINDS, PASSING, ROUND, ROUNDS, bar, bar_field, bars_of, end, guard, reversed_items
+from .adjoint_names import BACKWARDS, BAR_KINDS, PASSING, ROUND, ROUNDS, bar, bar_field, bars_of, end, guard, has_weights, reversed_items
 from .adjoint_routines import routine_steps
 from .adjoint_rules import Transpose, scalars_of
 from .adjoint_solves import solved_backwards, solved_forwards
@@ -148,13 +148,13 @@ def adjoint(algorithm: Algorithm, sloped: Sequence[str] = (), writes: Mapping[st
     """
     own, writes = algorithm.fields, writes or {}
     states = frozenset(name for name, f in own.items() if f.kind == "state")
-    results = {name for name in algorithm.results if own[name].space != "global" and own[name].alias is None}
+    results = {name for name in algorithm.results if has_weights(own[name]) and own[name].alias is None}
     more: dict[str, Field] = {}
     forwards: list[Step] = []
     backwards: list[Step] = []
     nodal: dict[str, dict[str, tuple[str | None, bool]]] = {}
     for name, f in own.items():
-        if f.alias is not None or f.space == "global" or not _is_nodal(f):
+        if f.alias is not None or not has_weights(f) or not _is_nodal(f):
             continue
         more[bar(name)] = bar_field(f, BAR_KINDS.get(f.kind, "work"))
         if f.kind in ("input", "output", "state") or f.of not in algorithm.sets:  # others are overwritten, and empty again

@@ -43,3 +43,8 @@ def reversed_items(name: str) -> str:
 def bar_field(f: Field, kind: Any = "work") -> Field:
     codec = None if f.codec is None else vector(f.codec.size)
     return Field(kind, f.space, codec, of=f.of)
+
+
+def has_weights(f: Field) -> bool:
+    """Whether a field has weights at all: times and other globals have none, nor has what steers."""
+    return f.space != "global" and not f.steers

@@ -11,7 +11,7 @@ from ..errors import CompileError
 from ..spatial.dual import Dual
 from ..spatial.forms import Form, weights
 from ..spatial.scalar import is_number, is_zero, stack, zeros
-from .adjoint_names import PASSED, PASSING, ROUNDS, UPWARD, Key, bar, bars_of
+from .adjoint_names import PASSED, PASSING, ROUNDS, UPWARD, Key, bar, bars_of, has_weights
 from .adjoint_tape import is_value, passes, proper, sloped_parameter, tape_of
 from .directional import SLOPES
 from .sweep import Field, Sweep
@@ -58,7 +58,7 @@ class Transpose:
             value = self._seen(node, key)
             if f is None:
                 return self._private(key, value)
-            if f.space == "global":
+            if not has_weights(f):
                 return value
             scalars = f.scalars(value)
             asked = f.kind != "input" or bar(name) not in node._tracer.absent
@@ -114,7 +114,7 @@ class Transpose:
         results = []
         for key, value in self.written.items():
             f = self.fields.get(key[1])
-            if f is None or f.space != "global":
+            if f is None or has_weights(f):
                 scalars = scalars_of(value) if f is None else f.scalars(value)
                 results += zip((x.grad[0] if isinstance(x, Dual) else 0.0 for x in scalars), before[key], strict=True)
         found = weights(results)
@@ -135,7 +135,7 @@ class Transpose:
             count = len(self.leaves[key]) if key in self.leaves else len(scalars_of(self.written[key]))
             total = list(getattr(node, f":bar:{name}")) if known else [0.0] * count
             return self._with_passed(name, total) if key in self.written else total
-        if f.space == "global":
+        if not has_weights(f):
             return []
         if role == "own" and f.kind == "gathered":
             return [0.0] * len(self.leaves[key])
@@ -172,7 +172,7 @@ class Transpose:
         node, f = self.nodes[role], self.fields.get(name)
         if f is None:
             setattr(node, f":bar:{name}", new)
-        elif f.space != "global" and role != "parent":
+        elif has_weights(f) and role != "parent":
             told = ("parent", name) in self.leaves or f.kind == "gathered"  # its weight is not what lies there
             if told or any(a is not b and not (is_zero(a) and is_zero(b)) for a, b in zip(new, before, strict=True)):
                 setattr(node, bar(name), stack(*new) if new else zeros(0))
