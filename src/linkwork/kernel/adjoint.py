@@ -27,7 +27,20 @@ import numpy as np
 
 from ..errors import CompileError
 from ..spatial.scalar import is_zero, zeros
-from .adjoint_names import BACKWARDS, BAR_KINDS, PASSING, ROUND, ROUNDS, bar, bar_field, bars_of, end, guard, has_weights, reversed_items
+from .adjoint_names import (
+    BACKWARDS,
+    BAR_KINDS,
+    PASSING,
+    ROUND,
+    ROUNDS,
+    bar,
+    bar_field,
+    bars_of,
+    end,
+    guard,
+    has_weights,
+    reversed_items,
+)
 from .adjoint_routines import routine_steps
 from .adjoint_rules import Transpose, scalars_of
 from .adjoint_solves import solved_backwards, solved_forwards

@@ -4,18 +4,24 @@ With the rows in force inside their bounds (f), others at them (b), and g = dA x
 
     bar_g = -A_ff^-1 bar_x on f,      bar_A = bar_g x^T,     bar_b = bar_g,     bar of the bounds: bar_x + A_bf bar_g on b.
 
-Redundant rows share by the same proximal rounds, whose matrix is symmetric.
+Redundant rows share by the same proximal rounds, whose matrix is symmetric. No bar_A is ever made: A is made of rows (`gram`),
+and bar_g and x are enough to say what these have of it (`add_products`), in the time that it takes to go along their paths.
 """
 
 from __future__ import annotations
 
-from ..kernel.adjoint_routines import adjoint_of
+from ..kernel.adjoint_routines import adjoint_of, makes_matrix
 from ..kernel.loops import Ints, Lane, Table, all, any, loops, where
+from ..kernel.sweep import SCALAR, Field
 from .box_tangents import NEAR, ROUNDS, SOFT, entry
 from .box_walk import HUGE, NOTHING
 from .boxes import EMPTY, gather, largest, solve_boxes, solve_few_boxes, solve_soft_boxes, subtract_answer
 from .dense import factor, solve
 from .gram import gram, spread
+
+WEIGHTS = Field("work", "row", SCALAR)  # of A x, in the order of the list
+
+makes_matrix(gram)
 
 
 @adjoint_of(gather)
@@ -24,42 +30,6 @@ def gather_adjoint(rows: int, bar_x: Lane) -> None:
     """Multipliers that begin at zero have no weight before."""
     for r in range(rows):
         bar_x[r] = 0.0
-
-
-@adjoint_of(gram)
-@loops
-def gram_adjoint(
-    active: Ints,
-    starts: Table,
-    places: Table,
-    unknowns: Table,
-    u: Lane,
-    y: Lane,
-    bar_u: Lane,
-    bar_y: Lane,
-    bar_A: Lane,
-) -> None:
-    """A_rs is u_r . y_s, r not before s, along the joints of both; most have no weight where rows are at their bounds."""
-    for i in range(active[0]):
-        r = active[i + 1]
-        for j in range(i + 1):
-            s = active[j + 1]
-            weight = bar_A[i * (i + 1) // 2 + j]
-            if all((weight >= 0.0) & (weight <= 0.0)):
-                continue
-            bar_A[i * (i + 1) // 2 + j] = 0.0
-            a = starts[r]
-            c = starts[s]
-            while a < starts[r + 1] and c < starts[s + 1]:
-                if unknowns[a] == unknowns[c]:
-                    bar_u[places[a]] += weight * y[places[c]]
-                    bar_y[places[c]] += weight * u[places[a]]
-                    a += 1
-                    c += 1
-                elif unknowns[a] < unknowns[c]:
-                    a += 1
-                else:
-                    c += 1
 
 
 @adjoint_of(spread)
@@ -95,12 +65,65 @@ def keep_matrix(active: Ints, A: Lane, kept_A: Lane) -> None:
 
 
 @loops
-def add_matrix_weights(active: Ints, x: Lane, g: Lane, bar_A: Lane) -> None:
-    """bar_A of weights g of A x, in the order of the list; entries beside the diagonal stand once for two."""
+def is_nothing(x: float) -> bool:
+    """Whether a number is zero in all lanes."""
+    return all((x >= 0.0) & (x <= 0.0))
+
+
+@loops
+def add_products(
+    active: Ints,
+    starts: Table,
+    places: Table,
+    unknowns: Table,
+    u: Lane,
+    y: Lane,
+    columns: Lane,
+    x: Lane,
+    weights: Lane,
+    bar_u: Lane,
+    bar_y: Lane,
+) -> None:
+    """To what A_rs = u_r . y_s is made of, along the joints of both: the weights g x^T of A that weights g of A x stand for.
+
+    At every joint, bar_u_r is g_r times the sum of y_s x_s, and bar_y_s is x_s times that of u_r g_r, as u_r . y_s = u_s . y_r.
+    Both sums lie in `columns`, which is zero elsewhere and afterwards.
+    """
+    some = False
     for i in range(active[0]):
-        for k in range(i):
-            bar_A[i * (i + 1) // 2 + k] += g[i] * x[active[k + 1]] + g[k] * x[active[i + 1]]
-        bar_A[i * (i + 1) // 2 + i] += g[i] * x[active[i + 1]]
+        r = active[i + 1]
+        if not is_nothing(weights[i]):
+            some = True
+            for a in range(starts[r], starts[r + 1]):
+                columns[2 * unknowns[a]] += u[places[a]] * weights[i]
+    if not some:
+        return
+    for i in range(active[0]):
+        r = active[i + 1]
+        if not is_nothing(x[r]):
+            for a in range(starts[r], starts[r + 1]):
+                columns[2 * unknowns[a] + 1] += y[places[a]] * x[r]
+    for i in range(active[0]):
+        r = active[i + 1]
+        for a in range(starts[r], starts[r + 1]):
+            bar_y[places[a]] += columns[2 * unknowns[a]] * x[r]
+            bar_u[places[a]] += columns[2 * unknowns[a] + 1] * weights[i]
+    for i in range(active[0]):
+        r = active[i + 1]
+        for a in range(starts[r], starts[r + 1]):
+            columns[2 * unknowns[a]] = 0.0
+            columns[2 * unknowns[a] + 1] = 0.0
+
+
+@loops
+def add_diagonal(active: Ints, starts: Table, places: Table, u: Lane, y: Lane, diagonal: Lane, bar_u: Lane, bar_y: Lane) -> None:
+    """The same for weights of the diagonal of A alone."""
+    for i in range(active[0]):
+        r = active[i + 1]
+        if not is_nothing(diagonal[i]):
+            for a in range(starts[r], starts[r + 1]):
+                bar_u[places[a]] += y[places[a]] * diagonal[i]
+                bar_y[places[a]] += u[places[a]] * diagonal[i]
 
 
 @loops
@@ -152,7 +175,7 @@ def solve_inside(A: Lane, L: Lane, d: Lane, free: Lane, some: Ints, rest: Lane, 
             g[i] -= z[p]
 
 
-@adjoint_of(solve_boxes, solve_few_boxes, solve_soft_boxes, keep=keep_matrix)
+@adjoint_of(solve_boxes, solve_few_boxes, solve_soft_boxes, keep=keep_matrix, then=(add_products,), weights=WEIGHTS)
 @loops
 def boxes_adjoint(
     active: Ints,
@@ -164,38 +187,33 @@ def boxes_adjoint(
     d: Lane,
     lo: Lane,
     hi: Lane,
-    xs: Lane,
     z: Lane,
     free: Lane,
     rest: Lane,
     some: Ints,
     kept_A: Lane,
-    bar_A: Lane,
+    weights: Lane,
     bar_b: Lane,
     bar_lower: Lane,
     bar_upper: Lane,
     bar_x: Lane,
 ) -> None:
-    """Weights of the module's text, where only rows that are free in some lane have a bar_g, which is `xs`."""
+    """Weights of the module's text, where only rows that are free in some lane have a bar_g, one of the `weights`."""
     m = active[0]
     find_sides(active, on, lower, upper, x, kept_A, free, lo, hi)
     factor_inside(m, kept_A, L, d, free, some)
     for i in range(m):
-        xs[i] = 0.0
+        weights[i] = 0.0
     for p in range(some[0]):
         i = some[p + 1]
         rest[p] = bar_x[active[i + 1]] * free[i]
-    solve_inside(kept_A, L, d, free, some, rest, z, xs)
+    solve_inside(kept_A, L, d, free, some, rest, z, weights)
     for i in range(m):
         r = active[i + 1]
         held = bar_x[r]
         for p in range(some[0]):
-            held += entry(kept_A, i, some[p + 1]) * xs[some[p + 1]]
+            held += entry(kept_A, i, some[p + 1]) * weights[some[p + 1]]
         bar_lower[r] += where(lo[i] > 0.0, held, 0.0)
         bar_upper[r] += where(hi[i] > 0.0, held, 0.0)
-        bar_b[r] += xs[i]
+        bar_b[r] += weights[i]
         bar_x[r] = 0.0
-    for p in range(some[0]):
-        i = some[p + 1]
-        for k in range(m):
-            bar_A[max(i, k) * (max(i, k) + 1) // 2 + min(i, k)] += xs[i] * x[active[k + 1]]

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from ..kernel.adjoint_routines import adjoint_of
 from ..kernel.loops import Ints, Lane, Table, loops, where
-from .box_adjoints import add_matrix_weights, keep_matrix
+from .box_adjoints import WEIGHTS, add_products, keep_matrix
 from .box_tangents import NEAR, ROUNDS, SOFT, entry
 from .boxes import HUGE
 from .cone_tangents import across, find_modes, modal_row
@@ -23,7 +23,7 @@ from .coulomb import solve_packed_cones
 from .lu import factor_lu, solve_lu
 
 
-@adjoint_of(solve_packed_cones, keep=keep_matrix)
+@adjoint_of(solve_packed_cones, keep=keep_matrix, then=(add_products,), weights=WEIGHTS)
 @loops
 def cones_adjoint(
     active: Ints,
@@ -46,14 +46,14 @@ def cones_adjoint(
     z: Lane,
     keep: Lane,
     kept_A: Lane,
-    bar_A: Lane,
+    weights: Lane,
     bar_mu: Lane,
     bar_b: Lane,
     bar_lower: Lane,
     bar_upper: Lane,
     bar_x: Lane,
 ) -> None:
-    """Weights of the module's text: holds, slides, e, f are `lo`, `hi`, `un`, `best`; `xs` is y, `keep` becomes bar_g."""
+    """Weights of the module's text: holds, slides, e, f are `lo`, `hi`, `un`, `best`; `xs` is y, `weights` are bar_g."""
     m = active[0]
     for i in range(m):
         xn[i] = x[active[i + 1]]
@@ -97,6 +97,5 @@ def cones_adjoint(
             bar_mu[active[first + 1]] -= where(hi[i] > 0.0, xn[first - 1] * un[i] * xs[i], 0.0)
         if kind < 0:
             bar_mu[r] += where(hi[i] > 0.0, un[i] * xn[i + kind] * xs[i], 0.0)
-        keep[i] = g
+        weights[i] = g
         bar_b[r] += g
-    add_matrix_weights(active, x, keep, bar_A)
