@@ -14,6 +14,7 @@ import numpy as np
 from ..errors import CompileError
 from ..spatial.scalar import array, is_number
 from ..spatial.table import Table, TableShape
+from .slots import renumbered
 from .sweep import Algorithm, Field, NodeClass, Sweep
 from .symbol import Symbol, variable
 
@@ -261,21 +262,14 @@ class Tracer:
         made = [kernel for kernel in kernels if kernel is not None]
         loaded = {place for kernel in made for _, place in kernel.loads}
         read = {(self._memory_of(a), k) for a, role, k in loaded if role != "parent"}
-        renumbered: dict[Place, Place] = {}
-        private = dict.fromkeys(self.algorithm.phases, 0)
-        for kernel in made:
-            for _, place in kernel.stores:
-                if place[0].startswith("private:") and place in loaded:
-                    phase = place[0].removeprefix("private:").partition("@")[0]
-                    renumbered[place] = (place[0], "own", private[phase])
-                    private[phase] += 1
+        moved, private = renumbered(self.algorithm, kernels)
         out: list[Kernel | None] = []
         for kernel in kernels:
             if kernel is None:
                 out.append(None)
                 continue
-            stores = [(v, renumbered.get(p, p)) for v, p in kernel.stores if self._needed(p, loaded, read)]
-            loads = [(s, renumbered.get(p, p)) for s, p in kernel.loads] if stores else []
+            stores = [(v, moved.get(p, p)) for v, p in kernel.stores if self._needed(p, loaded, read)]
+            loads = [(s, moved.get(p, p)) for s, p in kernel.loads] if stores else []
             out.append(Kernel(loads, stores))
         return out, private
 
