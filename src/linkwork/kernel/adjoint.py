@@ -10,15 +10,14 @@ run backwards, each with its transpose. A rule is run once more on dual numbers 
 
 What a rule saw is kept at its node, where later rules overwrite it, and so is what says whether it runs there (`guard`); what it
 reads once more over a list (`items`) must still be there. Weights of private values are private, but for those of rules that run
-several times at a node, or not at all (lists, guards): these go through a field (`PASSING`). Routines say themselves what the
-weights of what they read are (`adjoint_of`): a solver by the implicit function theorem. Numbers of nodes have weights on a tree
-`with_slopes`, as in `directional`. Times and other globals have none, nor has what steers.
+several times at a node, or not at all (lists, guards): these wait in a field (`PASSING`) for the rule that assigned the value.
+Routines say themselves what the weights of what they read are (`adjoint_of`): a solver by the implicit function theorem. Numbers
+of nodes have weights on a tree `with_slopes`, as in `directional`. Times and other globals have none, nor has what steers.
 """
 
 from __future__ import annotations
 
 import functools
-import itertools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -46,6 +45,7 @@ from .adjoint_rules import Transpose, scalars_of
 from .adjoint_solves import solved_backwards, solved_forwards
 from .adjoint_tape import Recorder, States, later, tape_of, unwatched
 from .directional import SLOPES
+from .joined import joined
 from .rounds_backwards import FIELDS, Rounds, flags, kept_going, rounds_backwards, rounds_of, times_of
 from .shape import tree_items
 from .solved_sweeps import SolvedBackwards, solved_pairs
@@ -223,35 +223,7 @@ def adjoint(algorithm: Algorithm, sloped: Sequence[str] = (), writes: Mapping[st
     kept |= {name: replace(own[name], kind="output") for name in told}
     begins: list[Step] = [_beginning(of, bars) for of, bars in nodal.items()]
     name = "_".join([algorithm.name, "adjoint", *(of or "tree" for of in sloped)])
-    return Algorithm(name, own | kept | more, {"run": _joined([*forwards, *begins, *backwards])})
-
-
-def _joined(steps: Sequence[Step]) -> list[Step]:
-    """The same steps, where rules that look at no other node, one after the other, are one rule of every set."""
-    found: list[Step] = []
-    for alone, group in itertools.groupby(steps, _is_alone):
-        rules: dict[str, list[Callable[..., None]]] = {}
-        for step in group:
-            if alone and isinstance(step, Sweep):
-                rules.setdefault(step.on, []).append(step.rule)
-            else:
-                found.append(step)
-        found += [Sweep(_in_turn(own), "each", ("own",), None, on) for on, own in rules.items()]
-    return found
-
-
-def _is_alone(step: Step) -> bool:
-    plain = isinstance(step, Sweep) and step.order == "each" and step.items is None
-    return plain and step.roles == ("own",) and step.when is None and step.under is None
-
-
-def _in_turn(rules: Sequence[Callable[..., None]]) -> Callable[..., None]:
-    @functools.wraps(rules[-1])
-    def run(n: Any) -> None:
-        for rule in rules:
-            rule(n)
-
-    return run
+    return Algorithm(name, own | kept | more, {"run": joined([*forwards, *begins, *backwards])})
 
 
 def _unrolled(algorithm: Algorithm) -> list[tuple[int, Sweep | Routine | Rounds]]:

@@ -4,24 +4,18 @@ With the rows in force inside their bounds (f), others at them (b), and g = dA x
 
     bar_g = -A_ff^-1 bar_x on f,      bar_A = bar_g x^T,     bar_b = bar_g,     bar of the bounds: bar_x + A_bf bar_g on b.
 
-Redundant rows share by the same proximal rounds, whose matrix is symmetric. No bar_A is ever made: A is made of rows (`gram`),
-and bar_g and x are enough to say what these have of it (`add_products`), in the time that it takes to go along their paths.
+Redundant rows share by the same proximal rounds, whose matrix is symmetric. No bar_A is ever made (`gram_adjoints`).
 """
 
 from __future__ import annotations
 
-from ..kernel.adjoint_routines import adjoint_of, makes_matrix
-from ..kernel.loops import Ints, Lane, Table, all, any, loops, where
-from ..kernel.sweep import SCALAR, Field
+from ..kernel.adjoint_routines import adjoint_of
+from ..kernel.loops import Ints, Lane, any, loops, where
 from .box_tangents import NEAR, ROUNDS, SOFT, entry
 from .box_walk import HUGE, NOTHING
 from .boxes import EMPTY, gather, largest, solve_boxes, solve_few_boxes, solve_soft_boxes, subtract_answer
 from .dense import factor, solve
-from .gram import gram, spread
-
-WEIGHTS = Field("work", "row", SCALAR)  # of A x, in the order of the list
-
-makes_matrix(gram)
+from .gram_adjoints import WEIGHTS, add_products
 
 
 @adjoint_of(gather)
@@ -32,98 +26,12 @@ def gather_adjoint(rows: int, bar_x: Lane) -> None:
         bar_x[r] = 0.0
 
 
-@adjoint_of(spread)
-@loops
-def spread_adjoint(
-    active: Ints,
-    starts: Table,
-    places: Table,
-    unknowns: Table,
-    y: Lane,
-    x: Lane,
-    bar_y: Lane,
-    bar_x: Lane,
-    bar_dy: Lane,
-) -> None:
-    """dy is the sum of y_r x_r."""
-    for i in range(active[0]):
-        r = active[i + 1]
-        total = bar_x[r]
-        for a in range(starts[r], starts[r + 1]):
-            p = places[a]
-            total += y[p] * bar_dy[unknowns[a]]
-            bar_y[p] += bar_dy[unknowns[a]] * x[r]
-        bar_x[r] = total
-
-
 @loops
 def keep_matrix(active: Ints, A: Lane, kept_A: Lane) -> None:
     """The matrix as it is, before a solver scales it."""
     m = active[0]
     for e in range(m * (m + 1) // 2):
         kept_A[e] = A[e]
-
-
-@loops
-def is_nothing(x: float) -> bool:
-    """Whether a number is zero in all lanes."""
-    return all((x >= 0.0) & (x <= 0.0))
-
-
-@loops
-def add_products(
-    active: Ints,
-    starts: Table,
-    places: Table,
-    unknowns: Table,
-    u: Lane,
-    y: Lane,
-    columns: Lane,
-    x: Lane,
-    weights: Lane,
-    bar_u: Lane,
-    bar_y: Lane,
-) -> None:
-    """To what A_rs = u_r . y_s is made of, along the joints of both: the weights g x^T of A that weights g of A x stand for.
-
-    At every joint, bar_u_r is g_r times the sum of y_s x_s, and bar_y_s is x_s times that of u_r g_r, as u_r . y_s = u_s . y_r.
-    Both sums lie in `columns`, which is zero elsewhere and afterwards.
-    """
-    some = False
-    for i in range(active[0]):
-        r = active[i + 1]
-        if not is_nothing(weights[i]):
-            some = True
-            for a in range(starts[r], starts[r + 1]):
-                columns[2 * unknowns[a]] += u[places[a]] * weights[i]
-    if not some:
-        return
-    for i in range(active[0]):
-        r = active[i + 1]
-        if not is_nothing(x[r]):
-            for a in range(starts[r], starts[r + 1]):
-                columns[2 * unknowns[a] + 1] += y[places[a]] * x[r]
-    for i in range(active[0]):
-        r = active[i + 1]
-        for a in range(starts[r], starts[r + 1]):
-            bar_y[places[a]] += columns[2 * unknowns[a]] * x[r]
-            bar_u[places[a]] += columns[2 * unknowns[a] + 1] * weights[i]
-    for i in range(active[0]):
-        r = active[i + 1]
-        for a in range(starts[r], starts[r + 1]):
-            columns[2 * unknowns[a]] = 0.0
-            columns[2 * unknowns[a] + 1] = 0.0
-
-
-@loops
-def add_diagonal(active: Ints, starts: Table, places: Table, u: Lane, y: Lane, diagonal: Lane, bar_u: Lane, bar_y: Lane) -> None:
-    """The same for weights of the diagonal of A alone."""
-    for i in range(active[0]):
-        r = active[i + 1]
-        if not is_nothing(diagonal[i]):
-            for a in range(starts[r], starts[r + 1]):
-                bar_u[places[a]] += y[places[a]] * diagonal[i]
-                bar_y[places[a]] += u[places[a]] * diagonal[i]
 
 
 @loops

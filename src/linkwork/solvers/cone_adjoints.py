@@ -15,11 +15,12 @@ from __future__ import annotations
 
 from ..kernel.adjoint_routines import adjoint_of
 from ..kernel.loops import Ints, Lane, Table, loops, where
-from .box_adjoints import WEIGHTS, add_products, keep_matrix
+from .box_adjoints import keep_matrix
 from .box_tangents import NEAR, ROUNDS, SOFT, entry
 from .boxes import HUGE
 from .cone_tangents import across, find_modes, modal_row
 from .coulomb import solve_packed_cones
+from .gram_adjoints import WEIGHTS, add_products
 from .lu import factor_lu, solve_lu
 
 
