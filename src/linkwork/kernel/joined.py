@@ -30,8 +30,9 @@ def joined(steps: Sequence[Step]) -> list[Step]:
 
 
 def _is_alone(step: Step) -> bool:
-    plain = isinstance(step, Sweep) and step.order == "each" and step.items is None
-    return plain and step.roles == ("own",) and step.when is None and step.under is None
+    if not isinstance(step, Sweep) or step.order != "each" or step.roles != ("own",):
+        return False
+    return step.items is None and step.when is None and step.under is None
 
 
 def _in_turn(rules: Sequence[Rule]) -> Rule:
