@@ -45,22 +45,42 @@ ACROSS = lw.SE3.rot_x(-np.pi / 2 - np.arctan(0.1))
 MEETING = {"ball": lambda: lw.Sphere(0.1, mass=1.0), "capsule": lambda: lw.Capsule(0.1, 0.3, ACROSS, mass=1.0)}
 
 
+def meeting(below: str, friction: float, gap: float) -> tuple[lw.Model, np.ndarray, np.ndarray]:
+    """A ball that comes down upon another body, so far away."""
+    b = lw.ModelBuilder(gravity=(1.0, 0.3, -9.81))
+    b.body("below", joint=lw.Free(), shapes=[MEETING[below]()])
+    b.body("above", joint=lw.Free(), shapes=[lw.Sphere(0.1, mass=2.0, friction=friction)])
+    q = np.concatenate([[0, 0, 0, 1, 0, 0, 0], (0.2 + gap) * ASIDE, [1, 0, 0, 0]])
+    v = 0.3 * np.random.default_rng(3).normal(size=12)
+    v[11] -= 0.7
+    return b.build(), q, v
+
+
 @pytest.mark.parametrize("friction", [0.0, 0.4])
 @pytest.mark.parametrize("below", MEETING)
 def test_shapes_that_meet_within_a_step(below: str, friction: float) -> None:
     """Where they meet is looked for several times, until that does not change any more."""
-    b = lw.ModelBuilder(gravity=(1.0, 0.3, -9.81))
-    b.body("below", joint=lw.Free(), shapes=[MEETING[below]()])
-    b.body("above", joint=lw.Free(), shapes=[lw.Sphere(0.1, mass=2.0, friction=friction)])
-    m, gap, rng = b.build(), 1e-4, np.random.default_rng(3)
-    q = np.concatenate([[0, 0, 0, 1, 0, 0, 0], (0.2 + gap) * ASIDE, [1, 0, 0, 0]])
-    v = 0.3 * rng.normal(size=12)
-    v[11] -= 0.7
+    m, q, v = meeting(below, friction, 1e-4)
     forces = lw.simulate(m, lw.State(q, v), H, H).forces
     assert forces is not None
     assert forces[1].max() > 10.0
     for method in ("reduced", "redmax"):
         weighted(m, q, v, method=method)
+
+
+def test_shapes_that_meet_in_few_of_many_steps() -> None:
+    """Rules that ran in some steps are passed over in others, of this run and of those beside it."""
+    m, q, v = meeting("capsule", 0.4, 1e-3)
+    q, v = np.stack([q, q]), np.stack([v, 0.5 * v])
+    steps, dq, dv = 12, np.ones((2, 12)), np.full((2, 12), 0.5)
+    many = lw.step_gradient(m, lw.State(q=q, v=v), H, dq, dv, steps=steps)
+    for k in range(2):
+        assert np.array_equal(lw.step_gradient(m, lw.State(q=q[k], v=v[k]), H, dq[k], dv[k], steps=steps).q, many.q[k])
+        A, _ = lw.step_derivatives(m, lw.State(q=q[k], v=v[k]), H, steps=steps)
+        assert close(np.concatenate([many.q[k], many.v[k]]), A.T @ np.concatenate([dq[k], dv[k]]), 1e-9)
+    forces = lw.simulate(m, lw.State(q[0], v[0]), steps * H, H).forces
+    assert forces is not None
+    assert 0 < np.count_nonzero(np.abs(forces).max(axis=tuple(range(1, forces.ndim)))) < steps
 
 
 def test_runs_do_not_remember() -> None:

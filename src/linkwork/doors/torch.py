@@ -68,7 +68,7 @@ class _Program:
         found |= {name: np.zeros((batch, self.plans.size(self.backwards, name))) for name in states}
         others = tuple(name for name in names if name not in states)
         out = run_plan(self.plans, self.backwards, found, others, batch, 1, 1, states)
-        return [out[name][:, 0] for name in names]
+        return [out[name] if name in states else out[name][:, 0] for name in names]
 
 
 class _Function(torch.autograd.Function):

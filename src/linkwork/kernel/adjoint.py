@@ -10,9 +10,9 @@ run backwards, each with its transpose. A rule is run once more on dual numbers 
 
 What a rule saw is kept at its node, where later rules overwrite it, and so is what says whether it runs there (`guard`); what it
 reads once more over a list (`items`) must still be there. Weights of private values are private, but for those of rules that run
-several times at a node, or not at all (lists, guards): these go through a field (`PASSING`). Routines say themselves what the
-weights of what they read are (`adjoint_of`): a solver by the implicit function theorem. Numbers of nodes have weights on a tree
-`with_slopes`, as in `directional`. Times and other globals have none.
+several times at a node, or not at all (lists, guards): these wait in a field (`PASSING`) for the rule that assigned the value.
+Routines say themselves what the weights of what they read are (`adjoint_of`): a solver by the implicit function theorem. Numbers
+of nodes have weights on a tree `with_slopes`, as in `directional`. Times and other globals have none, nor has what steers.
 """
 
 from __future__ import annotations
@@ -26,12 +26,26 @@ import numpy as np
 
 from ..errors import CompileError
 from ..spatial.scalar import is_zero, zeros
-from .adjoint_names import BACKWARDS, BAR_KINDS, PASSING, ROUND, ROUNDS, bar, bar_field, bars_of, end, guard, reversed_items
+from .adjoint_names import (
+    BACKWARDS,
+    BAR_KINDS,
+    PASSING,
+    ROUND,
+    ROUNDS,
+    bar,
+    bar_field,
+    bars_of,
+    end,
+    guard,
+    has_weights,
+    reversed_items,
+)
 from .adjoint_routines import routine_steps
 from .adjoint_rules import Transpose, scalars_of
 from .adjoint_solves import solved_backwards, solved_forwards
-from .adjoint_tape import Recorder, States, later, passes, tape_of, unwatched
+from .adjoint_tape import Recorder, States, later, tape_of, unwatched
 from .directional import SLOPES
+from .joined import joined
 from .rounds_backwards import FIELDS, Rounds, flags, kept_going, rounds_backwards, rounds_of, times_of
 from .shape import tree_items
 from .solved_sweeps import SolvedBackwards, solved_pairs
@@ -81,23 +95,34 @@ def _backwards(sweep: Sweep, step: int, fields: dict[str, Field], sloped: bool, 
     return replace(sweep, rule=transposed, order=order, items=items)
 
 
-def _guarding(sweep: Sweep, name: str) -> Sweep:
-    """Before a rule that runs at some nodes only: what says so there, which it or a later rule may overwrite."""
-    assert sweep.when is not None
-    asked = sweep.when[1]
+def _guarded(ahead: Sweep, back: Sweep, step: int) -> tuple[Sweep, Sweep]:
+    """A rule that runs at some nodes only, and its transpose, which runs there: what says so is kept, as rules may overwrite it,
+    and empty again after the way back."""
+    assert ahead.when is not None
+    rule, transpose, name, asked = ahead.rule, back.rule, guard(step), ahead.when[1]
 
-    def keep_guard(n: Any) -> None:
-        setattr(n, name, getattr(n, asked))
+    @functools.wraps(rule)
+    def kept(*nodes: Any) -> None:
+        n, said = nodes[0], getattr(nodes[0], asked)
+        rule(*nodes)
+        if tape_of(n, step).writes:
+            setattr(n, name, said)
 
-    return replace(sweep, rule=keep_guard, roles=("own",), when=None)
+    @functools.wraps(rule)
+    def cleared(*nodes: Any) -> None:
+        transpose(*nodes)
+        if tape_of(nodes[0], step).writes:
+            setattr(nodes[0], name, 0.0)
+
+    return replace(ahead, rule=kept), replace(back, rule=cleared, when=("own", name))
 
 
-def _collecting(on: str, step: int, field: str = PASSING) -> Sweep:
-    """After a rule has run backwards that `passes`, or rounds: their weights of private values."""
+def _collecting(step: int) -> Sweep:
+    """After rounds have run backwards: their weights of what was private before."""
 
     def collect(n: Any) -> None:
         places = tape_of(n, step).passing
-        passed = list(getattr(n, field))
+        passed = list(getattr(n, ROUNDS))
         for name in dict.fromkeys(name for name, _ in places):
             known = f":bar:{name}" in n._tracer.memory
             total = list(getattr(n, f":bar:{name}")) if known else [0.0] * len(scalars_of(getattr(n, name)))
@@ -106,9 +131,9 @@ def _collecting(on: str, step: int, field: str = PASSING) -> Sweep:
                     total[k] = total[k] + passed[at]
             setattr(n, f":bar:{name}", total)
         if places:
-            setattr(n, field, zeros(len(passed)))
+            setattr(n, ROUNDS, zeros(len(passed)))
 
-    return Sweep(collect, "each", ("own",), None, on)
+    return Sweep(collect, "each", ("own",), None, "")
 
 
 def _beginning(on: str, bars: dict[str, tuple[str | None, bool]]) -> Sweep:
@@ -136,13 +161,13 @@ def adjoint(algorithm: Algorithm, sloped: Sequence[str] = (), writes: Mapping[st
     """
     own, writes = algorithm.fields, writes or {}
     states = frozenset(name for name, f in own.items() if f.kind == "state")
-    results = {name for name in algorithm.results if own[name].space != "global" and own[name].alias is None}
+    results = {name for name in algorithm.results if has_weights(own[name]) and own[name].alias is None}
     more: dict[str, Field] = {}
     forwards: list[Step] = []
     backwards: list[Step] = []
     nodal: dict[str, dict[str, tuple[str | None, bool]]] = {}
     for name, f in own.items():
-        if f.alias is not None or f.space == "global" or not _is_nodal(f):
+        if f.alias is not None or not has_weights(f) or not _is_nodal(f):
             continue
         more[bar(name)] = bar_field(f, BAR_KINDS.get(f.kind, "work"))
         if f.kind in ("input", "output", "state") or f.of not in algorithm.sets:  # others are overwritten, and empty again
@@ -171,14 +196,13 @@ def adjoint(algorithm: Algorithm, sloped: Sequence[str] = (), writes: Mapping[st
         elif number + 1 in pairs and not isinstance(step, Rounds):
             forwards.append(step)
         elif isinstance(step, Sweep):
-            back = step
+            ahead = _forwards(step, number, States(states, frozenset(writes), new), bool(sloped))
+            back = _backwards(step, number, own, step.on in sloped)
             if step.when is not None and step.when[0] == "own" and step.items is None:
                 more[guard(number)] = replace(own[step.when[1]], kind="work")
-                forwards.append(_guarding(step, guard(number)))
-                back = replace(step, when=("own", guard(number)))
-            forwards.append(_forwards(step, number, States(states, frozenset(writes), new), bool(sloped)))
-            collected = [_collecting(step.on, number)] if passes(step) else []
-            backwards[:0] = [_backwards(back, number, own, step.on in sloped), *collected]
+                ahead, back = _guarded(ahead, back, number)
+            forwards.append(ahead)
+            backwards.insert(0, back)
         elif isinstance(step, Rounds):
             had = f"had_rounds_{number}"
             more |= FIELDS | {ROUNDS: Field("work", ROUNDS), had: Field("work", "global", SCALAR)}
@@ -189,7 +213,7 @@ def adjoint(algorithm: Algorithm, sloped: Sequence[str] = (), writes: Mapping[st
             turned = zip(reversed(numbers), reversed(step.sweeps), strict=True)
             body: list[Step] = [_backwards(rule, k, own, rule.on in sloped, numbers) for k, rule in turned]
             more.setdefault(bar(step.carried), bar_field(own[step.carried]))
-            backwards[:0] = [*rounds_backwards(step, body, bar, had), _collecting("", numbers[0], ROUNDS)]
+            backwards[:0] = [*rounds_backwards(step, body, bar, had), _collecting(numbers[0])]
         else:
             ahead, back = routine_steps(algorithm, step, more)
             forwards += ahead
@@ -199,7 +223,7 @@ def adjoint(algorithm: Algorithm, sloped: Sequence[str] = (), writes: Mapping[st
     kept |= {name: replace(own[name], kind="output") for name in told}
     begins: list[Step] = [_beginning(of, bars) for of, bars in nodal.items()]
     name = "_".join([algorithm.name, "adjoint", *(of or "tree" for of in sloped)])
-    return Algorithm(name, own | kept | more, {"run": [*forwards, *begins, *backwards]})
+    return Algorithm(name, own | kept | more, {"run": joined([*forwards, *begins, *backwards])})
 
 
 def _unrolled(algorithm: Algorithm) -> list[tuple[int, Sweep | Routine | Rounds]]:

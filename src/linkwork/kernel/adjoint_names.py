@@ -9,6 +9,7 @@ from .sweep import Field, vector
 BACKWARDS = {"outward": "inward", "inward": "outward", "each": "each"}
 BAR_KINDS = {"input": "output", "state": "state"}
 PASSING, ROUNDS = "bar_passing", "bar_rounds"
+PASSED = -1  # the number of a tape of all rules: where weights that pass are
 ROUND = 1000  # numbers of the rules of rounds: more than there are in one
 UPWARD = ("parent", "parameter")  # what is read there is added to
 Key = tuple[str, str]  # role, name
@@ -42,3 +43,8 @@ def reversed_items(name: str) -> str:
 def bar_field(f: Field, kind: Any = "work") -> Field:
     codec = None if f.codec is None else vector(f.codec.size)
     return Field(kind, f.space, codec, of=f.of)
+
+
+def has_weights(f: Field) -> bool:
+    """Whether a field has weights at all: times and other globals have none, nor has what steers."""
+    return f.space != "global" and not f.steers

@@ -11,7 +11,7 @@ from ..errors import CompileError
 from ..spatial.dual import Dual
 from ..spatial.forms import Form, weights
 from ..spatial.scalar import is_number, is_zero, stack, zeros
-from .adjoint_names import PASSING, ROUNDS, UPWARD, Key, bar, bars_of
+from .adjoint_names import PASSED, PASSING, ROUNDS, UPWARD, Key, bar, bars_of, has_weights
 from .adjoint_tape import is_value, passes, proper, sloped_parameter, tape_of
 from .directional import SLOPES
 from .sweep import Field, Sweep
@@ -58,7 +58,7 @@ class Transpose:
             value = self._seen(node, key)
             if f is None:
                 return self._private(key, value)
-            if f.space == "global":
+            if not has_weights(f):
                 return value
             scalars = f.scalars(value)
             asked = f.kind != "input" or bar(name) not in node._tracer.absent
@@ -114,7 +114,7 @@ class Transpose:
         results = []
         for key, value in self.written.items():
             f = self.fields.get(key[1])
-            if f is None or f.space != "global":
+            if f is None or has_weights(f):
                 scalars = scalars_of(value) if f is None else f.scalars(value)
                 results += zip((x.grad[0] if isinstance(x, Dual) else 0.0 for x in scalars), before[key], strict=True)
         found = weights(results)
@@ -133,8 +133,9 @@ class Transpose:
         if f is None:
             known = f":bar:{name}" in node._tracer.memory
             count = len(self.leaves[key]) if key in self.leaves else len(scalars_of(self.written[key]))
-            return list(getattr(node, f":bar:{name}")) if known else [0.0] * count
-        if f.space == "global":
+            total = list(getattr(node, f":bar:{name}")) if known else [0.0] * count
+            return self._with_passed(name, total) if key in self.written else total
+        if not has_weights(f):
             return []
         if role == "own" and f.kind == "gathered":
             return [0.0] * len(self.leaves[key])
@@ -160,7 +161,7 @@ class Transpose:
         elif f is None and self._from_before(key):
             self._pass(key, found, ROUNDS, self.rounds[0])
         elif f is None and self.passes:
-            self._pass(key, found, PASSING, self.step)
+            self._pass(key, found, PASSING, PASSED)
         elif key in self.written or (f is not None and f.kind == "gathered"):
             self._assign(key, found, before)
         else:
@@ -171,7 +172,7 @@ class Transpose:
         node, f = self.nodes[role], self.fields.get(name)
         if f is None:
             setattr(node, f":bar:{name}", new)
-        elif f.space != "global" and role != "parent":
+        elif has_weights(f) and role != "parent":
             told = ("parent", name) in self.leaves or f.kind == "gathered"  # its weight is not what lies there
             if told or any(a is not b and not (is_zero(a) and is_zero(b)) for a, b in zip(new, before, strict=True)):
                 setattr(node, bar(name), stack(*new) if new else zeros(0))
@@ -191,6 +192,17 @@ class Transpose:
                     raise CompileError("a rule over a list reads more private values than there is room for their weights")
                 now[at] = now[at] + weight
         setattr(node, field, stack(*now))
+
+    def _with_passed(self, name: str, total: list[Any]) -> list[Any]:
+        """The weight of a private value that the rule assigned, with all that was passed on: nobody adds to it any more."""
+        node = self.nodes["own"]
+        places = [(k, at) for (own, k), at in tape_of(node, PASSED).passing.items() if own == name]
+        if places:
+            now = list(getattr(node, PASSING))
+            for k, at in places:
+                total[k], now[at] = total[k] + now[at], 0.0
+            setattr(node, PASSING, stack(*now))
+        return total
 
     def _clear(self) -> None:
         """What the rule would have emptied, now that it is no longer needed."""

@@ -12,7 +12,7 @@ from .function import Function
 from .lanes import Lanes
 from .plan import Plan, variant
 from .shape import Shape
-from .sweep import Algorithm, Tree
+from .sweep import Algorithm, Field, Tree
 from .widths import SCALAR64, Extent, extent, lanes_for
 
 
@@ -23,6 +23,8 @@ class Plans:
         self.tree = tree
         self.made: dict[Any, Plan] = {}
         self._functions: dict[Any, Function] = {}
+        self._asked: dict[Any, Plan] = {}
+        self._sizes: dict[tuple[str, str], int] = {}
         self._extents: dict[str, Extent] = {}
 
     @cached_property
@@ -42,6 +44,17 @@ class Plans:
         found = self.made.get(key)
         if found is None:
             found = self.made[key] = Plan(algorithm, self.tree, variant(lanes, phases, absent, uniform), self._shape)
+        return found
+
+    def asked(self, algorithm: Algorithm, batch: int, given: tuple[str, ...], wanted: tuple[str, ...]) -> Plan:
+        """The plan for a batch of so many states, of which these inputs are given and these outputs wanted."""
+        lanes = self.lanes(algorithm, batch)
+        key = (algorithm.name, lanes, given, wanted)
+        found = self._asked.get(key)
+        if found is None:
+            absent = [name for name in algorithm.of_kind("input") if name not in given]
+            absent += [name for name in algorithm.of_kind("output") if name not in wanted]
+            found = self._asked[key] = self(algorithm, lanes, ("run",), tuple(absent))
         return found
 
     def lanes(self, algorithm: Algorithm, batch: int, dtype: Any = np.float64) -> Lanes:
@@ -73,7 +86,12 @@ class Plans:
 
     def size(self, algorithm: Algorithm, name: str) -> int:
         """How many numbers a field has for one state."""
-        f = algorithm.fields[name]
+        key = (algorithm.name, name)
+        if key not in self._sizes:
+            self._sizes[key] = self._size(algorithm.fields[name])
+        return self._sizes[key]
+
+    def _size(self, f: Field) -> int:
         tree = self.tree.of(f.of)
         if f.space == "global":
             return f.size({})

@@ -22,15 +22,20 @@ def run_plan(
     every: int,
     states: tuple[str, ...] = (),
 ) -> Arrays:
-    """Outputs and states (batch, records, size), after every so many passes; what is not given is zero.
+    """Outputs (batch, records, size), after every so many passes, and states (batch, size) after the last; what is not given is
+    zero.
 
     inputs   (size,), (batch, size), or (batch, records, size)
     """
-    fields, wanted = algorithm.fields, (*outputs, *states)
-    found = {name: np.ascontiguousarray(x, float) for name, x in inputs.items() if name in fields}
-    absent = [name for name, f in fields.items() if f.kind == "input" and name not in found]
-    absent += [name for name, f in fields.items() if f.kind == "output" and name not in wanted]
-    plan = plans(algorithm, plans.lanes(algorithm, batch), ("run",), tuple(absent))
-    out = {name: np.empty((batch, records, plan.sizes[name])) for name in wanted}
+    found = {name: _in_rows(x) for name, x in inputs.items() if name in algorithm.fields}
+    plan = plans.asked(algorithm, batch, tuple(found), outputs)
+    out = {name: np.empty((batch, records, plan.sizes[name])) for name in outputs}
+    out |= {name: np.empty((batch, plan.sizes[name])) for name in states}
     plan.run(found, out, batch, records, every)
     return out
+
+
+def _in_rows(x: np.ndarray) -> np.ndarray:
+    """The same numbers, those of a row one after the other; rows may lie anywhere, in any order."""
+    x = np.asarray(x, float)
+    return x if x.ndim and x.strides[-1] == x.itemsize else np.ascontiguousarray(x)

@@ -77,6 +77,7 @@ class Field:
     alias    the name of another field of the same memory, seen through another space
     world    the value that roots see in `parent`, a function of the node (it may read globals).
     of       the set of nodes that has it; the tree itself by default
+    steers   whether it does no more than say where rules run: derivatives have no part in it
     """
 
     kind: Kind
@@ -85,6 +86,7 @@ class Field:
     world: Callable[[Any], Any] | None = None
     alias: str | None = None
     of: str = ""
+    steers: bool = False
 
     def size(self, sizes: dict[str, int]) -> int:
         """Scalars at a node whose class has these sizes."""

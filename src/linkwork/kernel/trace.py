@@ -6,6 +6,7 @@ occurs twice (or with the other sign) is stored once. Slots that no later rule r
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, fields, is_dataclass
 from typing import Any
 
@@ -14,8 +15,9 @@ import numpy as np
 from ..errors import CompileError
 from ..spatial.scalar import array, is_number
 from ..spatial.table import Table, TableShape
+from .slots import is_private, renumbered
 from .sweep import Algorithm, Field, NodeClass, Sweep
-from .symbol import Symbol, variable
+from .symbol import Symbol, ordered, variable
 
 Place = tuple[str, str, int]  # array, role, index
 
@@ -35,6 +37,10 @@ class Kernel:
 
     loads: list[tuple[Symbol, Place]]
     stores: list[tuple[Any, Place]]
+
+    def moved(self, places: Mapping[Place, Place]) -> Kernel:
+        """The same with some places elsewhere."""
+        return Kernel([(s, places.get(p, p)) for s, p in self.loads], [(v, places.get(p, p)) for v, p in self.stores])
 
 
 @dataclass(frozen=True)
@@ -212,7 +218,8 @@ class Tracer:
     def _fetch(self, scalar: Any) -> Any:
         if not isinstance(scalar, Ref):
             return scalar
-        symbol = self.load(scalar.place)
+        kept = self.pending.get(scalar.place)  # by the same rule
+        symbol = self.load(scalar.place) if kept is None else kept
         return -symbol if scalar.negative else symbol
 
     # --- writing -----------------------------------------------------------------------------------------------------
@@ -230,7 +237,9 @@ class Tracer:
                 continue
             scalars = f.packed(value, name, self._size(f, role))
             for k, scalar in enumerate(scalars):
-                self.pending[self._place(name, role, k)] = scalar
+                place = self._place(name, role, k)
+                if self.loads.get(place) is not scalar:  # else it is there
+                    self.pending[place] = scalar
             if f.kind == "shared" and role == "own":
                 dense = [x if is_number(x) else Ref(self._place(name, role, k)) for k, x in enumerate(scalars)]
                 self.memory[name] = f.unpack(dense)
@@ -255,34 +264,27 @@ class Tracer:
 
     # --- what is left --------------------------------------------------------------------------------------------------
     def _compacted(self, kernels: list[Kernel | None]) -> tuple[list[Kernel | None], dict[str, int]]:
-        made = [kernel for kernel in kernels if kernel is not None]
-        loaded = {place for kernel in made for _, place in kernel.loads}
+        """Only what somebody needs is stored, only what that needs is loaded, and private values lie in few places."""
+        loaded = {place for kernel in kernels if kernel is not None for _, place in kernel.loads}
         read = {(self._memory_of(a), k) for a, role, k in loaded if role != "parent"}
-        renumbered: dict[Place, Place] = {}
-        private = dict.fromkeys(self.algorithm.phases, 0)
-        for kernel in made:
-            for _, place in kernel.stores:
-                if place[0].startswith("private:") and place in loaded:
-                    phase = place[0].removeprefix("private:").partition("@")[0]
-                    renumbered[place] = (place[0], "own", private[phase])
-                    private[phase] += 1
-        out: list[Kernel | None] = []
-        for kernel in kernels:
-            if kernel is None:
-                out.append(None)
-                continue
-            stores = [(v, renumbered.get(p, p)) for v, p in kernel.stores if self._needed(p, loaded, read)]
-            out.append(Kernel([(s, renumbered.get(p, p)) for s, p in kernel.loads], stores))
-        return out, private
+        asked: set[Place] = set()  # private values that later kernels load
+        kept: list[Kernel | None] = []
+        for kernel in reversed(kernels):
+            if kernel is not None:
+                stores = [(v, p) for v, p in kernel.stores if (p in asked if is_private(p) else self._needed(p, read))]
+                used = set(map(id, ordered([s for s, _ in kernel.loads], [v for v, _ in stores])))
+                kernel = Kernel([(s, p) for s, p in kernel.loads if id(s) in used], stores)
+                asked.update(p for _, p in kernel.loads if is_private(p))
+            kept.insert(0, kernel)
+        moved, private = renumbered(self.algorithm, kept)
+        return [kernel if kernel is None else kernel.moved(moved) for kernel in kept], private
 
     def _memory_of(self, array: str) -> str:
         """The array whose memory it is: another one if this is an alias."""
         f = self.algorithm.fields.get(array)
         return array if f is None or f.alias is None else f.alias
 
-    def _needed(self, place: Place, loaded: set[Place], read: set[tuple[str, int]]) -> bool:
-        if place[0].startswith("private:"):
-            return place in loaded
+    def _needed(self, place: Place, read: set[tuple[str, int]]) -> bool:
         if place[0] in self.absent:  # an output that nobody asked for, but a later rule may read it, of any node
             return (self._memory_of(place[0]), place[2]) in read
         if place[0].partition("@")[0] != "shared" or not self.position.leaf:

@@ -99,7 +99,7 @@ def forward_dynamics_gradient(
     wanted = tuple(map(bar, ("q", "v", "tau")))
     constants = {"gravity": model.gravity, **{name: np.asarray(x, float) for name, x in laws.items()}}
     out = run_plan(own.plans, own.algorithm, flat | constants | bars, wanted, batch, 1, 1, tuple(bars))
-    found = {name: out[name][:, 0] for name in (*wanted, *bars)}
+    found = {name: out[name] if name in bars else out[name][:, 0] for name in out}
     numbers = None
     if parameters is not None:
         slopes = parameter_slopes(model, parameters, without_pushes)

@@ -59,6 +59,7 @@ def note_impacts(active: Ints, lower: Lane, x: Lane, strikes: Lane, struck: Lane
         struck[0] = where((lower[r] >= 0.0) & (x[r] > 0.0) & (strikes[r] > 0.0), 1.0, struck[0])
 
 
+STEERING = ("noticed", "awake", "nears", "misses", "looks")  # what says which rows take part
 VELOCITY, ACCELERATION = "velocity", "acceleration"
 SCRATCH = ("d", "scale", "scaled_b", "scaled_lower", "scaled_upper", "scaled_x", "w_rows", "z", "inside", "box_rest", "box_list")
 PROBLEM = ("on", "b", "lower", "upper", "x", "A", "left", "LDL", *SCRATCH)
@@ -126,13 +127,9 @@ def row_fields(kinds: int = EQUALITIES) -> dict[str, Field]:
         "unknown": Field("input", "unknown", of="constraint"),
         "told": Field("input", "told", of="constraint"),
         "foot": Field("work", "unknown", of="constraint"),
-        "speeds": Field("work", "node", vector(2)),
-        "noticed": Field("work", "node", SCALAR, of="constraint"),
-        "awake": Field("work", "node", SCALAR, of="constraint"),
-        "nears": Field("work", "node", SCALAR, of="constraint"),
+        "speeds": Field("work", "node", vector(2), steers=True),
         "meets": Field("work", "node", SCALAR, of="constraint"),
-        "misses": Field("work", "node", SCALAR, of="constraint"),
-        "looks": Field("work", "node", SCALAR, of="constraint"),
+        **{name: Field("work", "node", SCALAR, of="constraint", steers=True) for name in STEERING},
         "levers": Field("work", "levers", of="constraint"),
         "p": Field("work", "p", of="place"),
         "c": Field("work", "v", of="place"),

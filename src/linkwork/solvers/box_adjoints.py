@@ -4,18 +4,18 @@ With the rows in force inside their bounds (f), others at them (b), and g = dA x
 
     bar_g = -A_ff^-1 bar_x on f,      bar_A = bar_g x^T,     bar_b = bar_g,     bar of the bounds: bar_x + A_bf bar_g on b.
 
-Redundant rows share by the same proximal rounds, whose matrix is symmetric.
+Redundant rows share by the same proximal rounds, whose matrix is symmetric. No bar_A is ever made (`gram_adjoints`).
 """
 
 from __future__ import annotations
 
 from ..kernel.adjoint_routines import adjoint_of
-from ..kernel.loops import Ints, Lane, Table, loops, where
+from ..kernel.loops import Ints, Lane, any, loops, where
 from .box_tangents import NEAR, ROUNDS, SOFT, entry
 from .box_walk import HUGE, NOTHING
-from .boxes import EMPTY, gather, largest, solve_boxes, solve_few_boxes, solve_soft_boxes
+from .boxes import EMPTY, gather, largest, solve_boxes, solve_few_boxes, solve_soft_boxes, subtract_answer
 from .dense import factor, solve
-from .gram import gram, spread
+from .gram_adjoints import WEIGHTS, add_products
 
 
 @adjoint_of(gather)
@@ -24,64 +24,6 @@ def gather_adjoint(rows: int, bar_x: Lane) -> None:
     """Multipliers that begin at zero have no weight before."""
     for r in range(rows):
         bar_x[r] = 0.0
-
-
-@adjoint_of(gram)
-@loops
-def gram_adjoint(
-    active: Ints,
-    starts: Table,
-    places: Table,
-    unknowns: Table,
-    u: Lane,
-    y: Lane,
-    bar_u: Lane,
-    bar_y: Lane,
-    bar_A: Lane,
-) -> None:
-    """A_rs is u_r . y_s, r not before s, along the joints of both."""
-    for i in range(active[0]):
-        r = active[i + 1]
-        for j in range(i + 1):
-            s = active[j + 1]
-            weight = bar_A[i * (i + 1) // 2 + j]
-            bar_A[i * (i + 1) // 2 + j] = 0.0
-            a = starts[r]
-            c = starts[s]
-            while a < starts[r + 1] and c < starts[s + 1]:
-                if unknowns[a] == unknowns[c]:
-                    bar_u[places[a]] += weight * y[places[c]]
-                    bar_y[places[c]] += weight * u[places[a]]
-                    a += 1
-                    c += 1
-                elif unknowns[a] < unknowns[c]:
-                    a += 1
-                else:
-                    c += 1
-
-
-@adjoint_of(spread)
-@loops
-def spread_adjoint(
-    active: Ints,
-    starts: Table,
-    places: Table,
-    unknowns: Table,
-    y: Lane,
-    x: Lane,
-    bar_y: Lane,
-    bar_x: Lane,
-    bar_dy: Lane,
-) -> None:
-    """dy is the sum of y_r x_r."""
-    for i in range(active[0]):
-        r = active[i + 1]
-        total = bar_x[r]
-        for a in range(starts[r], starts[r + 1]):
-            p = places[a]
-            total += y[p] * bar_dy[unknowns[a]]
-            bar_y[p] += bar_dy[unknowns[a]] * x[r]
-        bar_x[r] = total
 
 
 @loops
@@ -93,15 +35,55 @@ def keep_matrix(active: Ints, A: Lane, kept_A: Lane) -> None:
 
 
 @loops
-def add_matrix_weights(active: Ints, x: Lane, g: Lane, bar_A: Lane) -> None:
-    """bar_A of weights g of A x, in the order of the list; entries beside the diagonal stand once for two."""
+def find_sides(active: Ints, on: Lane, lower: Lane, upper: Lane, x: Lane, A: Lane, free: Lane, low: Lane, high: Lane) -> None:
+    """Of every row that answers one of three is 1: inside its bounds, at the lower, at the upper one; all others are 0."""
+    most = largest(active, on, A)
     for i in range(active[0]):
-        for k in range(i):
-            bar_A[i * (i + 1) // 2 + k] += g[i] * x[active[k + 1]] + g[k] * x[active[i + 1]]
-        bar_A[i * (i + 1) // 2 + i] += g[i] * x[active[i + 1]]
+        r = active[i + 1]
+        good = (on[r] > 0.0) & (A[i * (i + 1) // 2 + i] > EMPTY * most)
+        above = x[r] > lower[r] + where(abs(lower[r]) < HUGE, NEAR * abs(lower[r]), 0.0)
+        below = x[r] < upper[r] - where(abs(upper[r]) < HUGE, NEAR * abs(upper[r]), 0.0)
+        free[i] = where(good & above & below, 1.0, 0.0)
+        low[i] = where(good & ~above, 1.0, 0.0)
+        high[i] = where(good & above & ~below, 1.0, 0.0)
 
 
-@adjoint_of(solve_boxes, solve_few_boxes, solve_soft_boxes, keep=keep_matrix)
+@loops
+def factor_inside(m: int, A: Lane, L: Lane, d: Lane, free: Lane, some: Ints) -> None:
+    """List the rows that are free in some lane: their number, then they; and factor their matrix, a little softer."""
+    n = 0
+    for i in range(m):
+        if any(free[i] > 0.0):
+            n += 1
+            some[n] = i
+            row = i * (i + 1) // 2
+            a = n * (n - 1) // 2
+            for q in range(n - 1):
+                L[a + q] = A[row + some[q + 1]] * free[i] * free[some[q + 1]]
+            L[a + n - 1] = where(free[i] > 0.0, A[row + i] * (1.0 + SOFT), 1.0)
+    some[0] = n
+    factor(n, L, d, NOTHING)
+
+
+@loops
+def solve_inside(A: Lane, L: Lane, d: Lane, free: Lane, some: Ints, rest: Lane, z: Lane, g: Lane) -> None:
+    """g -= A^-1 rest on the rows of the list, by proximal rounds; `rest` is what they leave."""
+    for p in range(some[0]):
+        z[p] = rest[p]
+    for again in range(ROUNDS):
+        if again > 0:
+            subtract_answer(A, some, z, rest)
+            for p in range(some[0]):
+                rest[p] = rest[p] * free[some[p + 1]]
+                z[p] = rest[p]
+        solve(some[0], L, d, z)
+        for p in range(some[0]):
+            i = some[p + 1]
+            z[p] = z[p] * free[i]
+            g[i] -= z[p]
+
+
+@adjoint_of(solve_boxes, solve_few_boxes, solve_soft_boxes, keep=keep_matrix, then=(add_products,), weights=WEIGHTS)
 @loops
 def boxes_adjoint(
     active: Ints,
@@ -111,59 +93,35 @@ def boxes_adjoint(
     x: Lane,
     L: Lane,
     d: Lane,
-    xs: Lane,
-    w: Lane,
+    lo: Lane,
+    hi: Lane,
     z: Lane,
     free: Lane,
+    rest: Lane,
+    some: Ints,
     kept_A: Lane,
-    bar_A: Lane,
+    weights: Lane,
     bar_b: Lane,
     bar_lower: Lane,
     bar_upper: Lane,
     bar_x: Lane,
 ) -> None:
-    """Weights of the module's text; w is what proximal rounds leave, xs becomes bar_g."""
+    """Weights of the module's text, where only rows that are free in some lane have a bar_g, one of the `weights`."""
     m = active[0]
-    most = largest(active, on, kept_A)
+    find_sides(active, on, lower, upper, x, kept_A, free, lo, hi)
+    factor_inside(m, kept_A, L, d, free, some)
+    for i in range(m):
+        weights[i] = 0.0
+    for p in range(some[0]):
+        i = some[p + 1]
+        rest[p] = bar_x[active[i + 1]] * free[i]
+    solve_inside(kept_A, L, d, free, some, rest, z, weights)
     for i in range(m):
         r = active[i + 1]
-        a = kept_A[i * (i + 1) // 2 + i]
-        good = (on[r] > 0.0) & (a > EMPTY * most)
-        low = where(abs(lower[r]) < HUGE, NEAR * abs(lower[r]), 0.0)
-        high = where(abs(upper[r]) < HUGE, NEAR * abs(upper[r]), 0.0)
-        inside = (x[r] > lower[r] + low) & (x[r] < upper[r] - high)
-        free[i] = where(good & inside, 1.0, 0.0)
-        w[i] = bar_x[r] * free[i]
-        xs[i] = 0.0
-        bar_x[r] = where(good & ~inside, bar_x[r], 0.0)
-    for i in range(m):
-        for k in range(i):
-            L[i * (i + 1) // 2 + k] = kept_A[i * (i + 1) // 2 + k] * free[i] * free[k]
-        a = kept_A[i * (i + 1) // 2 + i]
-        L[i * (i + 1) // 2 + i] = where(free[i] > 0.0, a * (1.0 + SOFT), 1.0)
-    factor(m, L, d, NOTHING)
-    for _ in range(ROUNDS):
-        for i in range(m):
-            z[i] = w[i]
-        solve(m, L, d, z)
-        for i in range(m):
-            z[i] = z[i] * free[i]
-            xs[i] -= z[i]
-        for i in range(m):
-            total = w[i]
-            for k in range(m):
-                total -= entry(kept_A, i, k) * z[k]
-            w[i] = total * free[i]
-    for i in range(m):
-        r = active[i + 1]
-        bar_b[r] += xs[i]
         held = bar_x[r]
-        for k in range(m):
-            held += entry(kept_A, i, k) * xs[k]
-        low = where(abs(lower[r]) < HUGE, NEAR * abs(lower[r]), 0.0)
-        good = (on[r] > 0.0) & (kept_A[i * (i + 1) // 2 + i] > EMPTY * most) & ~(free[i] > 0.0)
-        below = x[r] <= lower[r] + low
-        bar_lower[r] += where(good & below, held, 0.0)
-        bar_upper[r] += where(good & ~below, held, 0.0)
+        for p in range(some[0]):
+            held += entry(kept_A, i, some[p + 1]) * weights[some[p + 1]]
+        bar_lower[r] += where(lo[i] > 0.0, held, 0.0)
+        bar_upper[r] += where(hi[i] > 0.0, held, 0.0)
+        bar_b[r] += weights[i]
         bar_x[r] = 0.0
-    add_matrix_weights(active, x, xs, bar_A)

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from ..kernel.adjoint_routines import adjoint_of
 from ..kernel.loops import Lane, loops, where
-from .box_adjoints import add_matrix_weights, keep_matrix
+from .box_adjoints import keep_matrix
 from .box_tangents import NEAR, ROUNDS, SOFT, entry
 from .boxes import HUGE
 from .cone_modes import Modes
@@ -23,11 +23,12 @@ from .cone_rows import Rows
 from .cone_search import Search
 from .cone_tangents import Held, across, find_modes, modal_row
 from .coulomb import solve_packed_cones
+from .gram_adjoints import WEIGHTS, add_products
 from .lu import factor_lu, solve_lu
 from .own_rows import Listed
 
 
-@adjoint_of(solve_packed_cones, keep=keep_matrix)
+@adjoint_of(solve_packed_cones, keep=keep_matrix, then=(add_products,), weights=WEIGHTS)
 @loops
 def cones_adjoint(
     listed: Listed,
@@ -36,14 +37,14 @@ def cones_adjoint(
     s: Search,
     modes: Modes,
     kept_A: Lane,
-    bar_A: Lane,
+    weights: Lane,
     bar_mu: Lane,
     bar_b: Lane,
     bar_lower: Lane,
     bar_upper: Lane,
     bar_x: Lane,
 ) -> None:
-    """Weights of the module's text: holds, slides, e, f are `lo`, `hi`, `un`, `best`; `xs` is y, `keep` becomes bar_g."""
+    """Weights of the module's text: holds, slides, e, f are `lo`, `hi`, `un`, `best`; `xs` is y, `weights` are bar_g."""
     m = listed.active[0]
     for i in range(m):
         s.xn[i] = listed.x[listed.active[i + 1]]
@@ -87,6 +88,5 @@ def cones_adjoint(
             bar_mu[listed.active[first + 1]] -= where(rows.hi[i] > 0.0, s.xn[first - 1] * s.un[i] * s.xs[i], 0.0)
         if kind < 0:
             bar_mu[r] += where(rows.hi[i] > 0.0, s.un[i] * s.xn[i + kind] * s.xs[i], 0.0)
-        modes.keep[i] = g
+        weights[i] = g
         bar_b[r] += g
-    add_matrix_weights(listed.active, listed.x, modes.keep, bar_A)

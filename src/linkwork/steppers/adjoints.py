@@ -76,14 +76,13 @@ class StepAdjoint:
         wanted   inputs whose weights are asked for: (batch, steps, size) each
         """
         batch, steps = next(iter(starts.values())).shape[:2]
-        turned = {name: np.ascontiguousarray(x[:, ::-1]) for name, x in (starts | ends).items()}
-        turned |= {name: np.ascontiguousarray(x[:, ::-1]) if x.ndim == 3 else x for name, x in given.items()}
+        turned = {name: x[:, ::-1] if x.ndim == 3 else x for name, x in (starts | ends | given).items()}
         outputs, own = (*map(bar, wanted), *self.flags), tuple(name for name in bars if name in self.algorithm.fields)
         found = run_plan(self.plans, self.algorithm, turned | bars, outputs, batch, steps, 1, own)
         if any(np.any(found[name] > 0.0) for name in self.flags):  # a step was taken in parts
             return step_columns(self.model, *self._others).backwards(bars, starts, given, ends, wanted, slopes)
         for name in own:
-            bars[name] = found[name][:, -1]
+            bars[name] = found[name]
         return {name: found[bar(name)][:, ::-1] for name in wanted}
 
     def first_bars(self, batch: int, slopes: Mapping[str, np.ndarray] | None = None) -> Arrays:

@@ -11,8 +11,8 @@ from ..rows.noticing import find_near
 from ..rows.push_out import HUGE, RECOVERY, SOFT, look_for_depth, pose_depths
 from ..rows.solved import note_impacts, recall, remember
 from ..solvers import box_adjoints, cone_adjoints  # noqa: F401  (those of rows, boxes and cones)
-from ..solvers.box_adjoints import add_matrix_weights
 from ..solvers.box_tangents import entry
+from ..solvers.gram_adjoints import WEIGHTS, add_diagonal, add_products
 from . import implicit_program, implicit_round, newton_rounds, rosenbrock, runge_kutta, variational
 from .implicit_stage import STAGES
 from .linearly_implicit import look_ahead
@@ -82,7 +82,7 @@ def sum_slopes_adjoint(
         bar_gain[i] = 0.0
 
 
-@adjoint_of(pose_depths)
+@adjoint_of(pose_depths, then=(add_diagonal, add_products), weights=WEIGHTS, diagonal=WEIGHTS)
 @loops
 def pose_depths_adjoint(
     active: Ints,
@@ -91,18 +91,19 @@ def pose_depths_adjoint(
     lower: Lane,
     upper: Lane,
     x: Lane,
-    bs: Lane,
     w: Lane,
-    xs: Lane,
+    out_x: Lane,
     kept_A: Lane,
-    bar_A: Lane,
+    weights: Lane,
+    diagonal: Lane,
     bar_room: Lane,
     bar_b: Lane,
     bar_x: Lane,
     bar_out_b: Lane,
     b: Lane,
 ) -> None:
-    """out_b = room + h w with w = A x + b, and the softer diagonal of the matrix; xs are the weights of w."""
+    """out_b = room + h w with w = A x + b: `weights` become those of w. Before, they are those of the matrix with a softer
+    diagonal times out_x; `diagonal` is what that has more than A."""
     m = active[0]
     for i in range(m):
         r = active[i + 1]
@@ -114,13 +115,12 @@ def pose_depths_adjoint(
         weight = where(pushes & slow, bar_out_b[r], 0.0)
         bar_out_b[r] = 0.0
         bar_room[r] += weight
-        xs[i] = h[0] * weight
-        bar_b[r] += xs[i]
-        bar_A[i * (i + 1) // 2 + i] = bar_A[i * (i + 1) // 2 + i] * where(pushes, 1.0 + SOFT, 1.0)
+        diagonal[i] = where(pushes, SOFT * weights[i] * out_x[r], 0.0)
+        weights[i] = h[0] * weight
+        bar_b[r] += weights[i]
     for i in range(m):
         r = active[i + 1]
         total = bar_x[r]
         for k in range(m):
-            total += entry(kept_A, i, k) * xs[k]
+            total += entry(kept_A, i, k) * weights[k]
         bar_x[r] = total
-    add_matrix_weights(active, x, xs, bar_A)

@@ -827,6 +827,28 @@ def test_what_nobody_reads_is_not_computed() -> None:
     assert run(a, plain_tree([-1, -1]), x=[1.0, 2.0])["y"].tolist() == [[3.0, 12.0]]
 
 
+def test_what_was_just_read_is_not_stored() -> None:
+    def turn(n: Any) -> None:
+        n.s = np.array([n.s[1] * n.x, n.s[1]], dtype=object)
+
+    def keep(n: Any) -> None:
+        n.s = n.s
+
+    pair = Field("state", "node", vector(2))
+    a = algorithm(
+        {"x": per_node("input"), "s": pair, "y": per_node("output")}, each(turn), each(keep), each(assign(y=lambda n: n.s[0]))
+    )
+    plan = make_plan(a, plain_tree([-1, -1]), Lanes(1))
+    kernels = Tracer(a, plan.tree.classes[0], Position(True, True, True), frozenset()).run().kernels
+    assert [[place for _, place in kernel.stores] for kernel in kernels if kernel is not None] == [
+        [("s", "own", 0)],
+        [],
+        [("y", "own", 0)],
+    ]
+    assert len(plan.segments) == 2  # a rule that stores nothing does not run
+    assert run(a, plain_tree([-1, -1]), x=[2.0, 3.0], s=[5.0, 7.0, 1.0, 11.0])["y"].tolist() == [[14.0, 33.0]]
+
+
 def test_a_value_and_its_negative_have_one_home() -> None:
     def both(n: Any) -> None:
         z = n.x * 3.0
