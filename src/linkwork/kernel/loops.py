@@ -143,8 +143,8 @@ class LoopFunction:
             raise CompileError(f"{self.name} is for loop functions to call: a kernel has no bool, no Mask and no result")
         return [(name, NAMES[kind]) for name, kind in parameters]
 
-    def written(self, lanes: Lanes, symbol: str) -> str | None:
-        """A text of its own in IR, or None where the Python function is what is compiled."""
+    def written(self, lanes: Lanes, symbol: str, stride: int) -> str | None:
+        """A text of its own in IR, or None where the Python function is what is compiled; see `Module`."""
         return None
 
     def text(self, lanes: Lanes) -> tuple[str, str]:
@@ -260,7 +260,7 @@ class Module:
         if key not in self._known:
             self._known[key] = None
             symbol = f"{function.name}.{len(self._known)}{self._name}"
-            text = function.written(self.lanes, symbol)
+            text = function.written(self.lanes, symbol, self.stride)
             own = (*function.of_kind(Small), ""), frozenset(function.of_kind(Scratch)), known if text is None else ()
             signature = Signature(symbol, *self._seen(*function.signature), own[0][0], *own[1:], self.stride)
             if text is None:

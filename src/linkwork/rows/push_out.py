@@ -22,7 +22,7 @@ from ..solvers.boxes import residuals, solve_few_boxes
 from ..solvers.gram import PATHS, gram, spread
 from ..spatial.scalar import zeros
 from .crowds import TOLERATED, crowd_displacement
-from .solved import SCRATCH
+from .solved import MATRIX, SCRATCH
 
 SOFT = 1e-4  # of the diagonal
 HUGE = 1e300
@@ -107,7 +107,7 @@ def push_out(shape: Shape, move: Callable[..., None] = displace) -> list[Step]:
 
     move   the rule that turns `dy` into displacements, outward
     """
-    matrix = Routine(gram, (*PATHS, "u_rows", "y_rows", "gram_columns", "A"), when="deep")
+    matrix = Routine(gram, MATRIX, when="deep")
     spreading = Routine(spread, (*PATHS, "y_rows", "out_x", "dy"), when="deep")
     return pushed_out(shape, matrix, [spreading, outward(move, when="deep")])
 

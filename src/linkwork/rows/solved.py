@@ -61,6 +61,7 @@ def note_impacts(active: Ints, lower: Lane, x: Lane, strikes: Lane, struck: Lane
 
 VELOCITY, ACCELERATION = "velocity", "acceleration"
 SCRATCH = ("d", "scale", "scaled_b", "scaled_lower", "scaled_upper", "scaled_x", "w_rows", "z", "inside", "box_rest", "box_list")
+MATRIX = (*PATHS, "on", "u_rows", "y_rows", "gram_columns", "box_list", "A")  # what `gram` makes A of
 PROBLEM = ("on", "b", "lower", "upper", "x", "A", "left", "LDL", *SCRATCH)
 SOLVE = Routine(solve_boxes, ("active", *PROBLEM), when="busy")
 SOFT_SOLVE = Routine(solve_soft_boxes, ("active", "groups", "soft", *PROBLEM), when="busy")
@@ -245,7 +246,7 @@ def solved_rows(
         *watching(watch, ports),
         *carrying_up(hold, ports, up),
         Routine(gather, ("rows", "on", "x", "busy", "left", "active")),
-        Routine(gram, (*PATHS, "u_rows", "y_rows", "gram_columns", "A"), when="busy"),
+        Routine(gram, MATRIX, when="busy"),
         *solver,
         spreading,
         outward(add, when="busy"),
