@@ -16,8 +16,9 @@ from __future__ import annotations
 from ..kernel.directional import recalled_by, tangent_of
 from ..kernel.loops import Ints, Lane, Table, loops, maximum, sqrt, where
 from .box_tangents import KEPT, NEAR, ROUNDS, SOFT, entry
-from .boxes import EMPTY, HUGE, largest, solve_boxes, solve_few_boxes, solve_soft_boxes
+from .boxes import EMPTY, HUGE, largest, solve_boxes, solve_soft_boxes
 from .coulomb import solve_packed_cones
+from .few_boxes import solve_few_boxes
 from .lu import factor_lu, solve_lu
 
 OPEN = 1e-13  # of the largest multiplier: less pushes nothing
