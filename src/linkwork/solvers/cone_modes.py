@@ -299,8 +299,8 @@ def approach(
         un[i] = bs[i]
     if any(begun > 0.0):
         motions(m, A, bs, xn, un)
+    size = right_side(n, m, kinds, keep, turn, un, order, z)
     for _ in range(rounds):
-        size = right_side(n, m, kinds, keep, turn, un, order, z)
         still = where((size < slow * last) & (size > enough), still, 0.0)
         if not any(still > 0.0):
             break
@@ -323,7 +323,7 @@ def approach(
         terms = 1
         move(n, m, kinds, keep, turn, order, z, xn, still)
         motions(m, A, bs, xn, un)
-    size = right_side(n, m, kinds, keep, turn, un, order, z)
+        size = right_side(n, m, kinds, keep, turn, un, order, z)
     return where(size > STANDS * last, size, 0.0)
 
 

@@ -116,6 +116,7 @@ def shorten(
     u: Lane,
     xn: Lane,
     un: Lane,
+    between: Lane,
     z: Lane,
     share: float,
     enough: float,
@@ -127,7 +128,10 @@ def shorten(
         if all((share > 0.0) | ~(go > 0.0)):
             break
         trial = 0.5 * trial
-        new = natural_map(m, kinds, lo, hi, scale, xs, u, xn, un, trial, z)
+        for i in range(m):
+            between[i] = xs[i] + trial * (xn[i] - xs[i])
+            z[i] = u[i] + trial * (un[i] - u[i])
+        new = natural_map(m, kinds, lo, hi, scale, between, z, z)
         share = where((new < enough) & ~(share > 0.0), trial, share)
     return share
 
@@ -178,7 +182,7 @@ def search_modes(
         inside[i] = 0.0
         force[i] = bs[i]
     motions(m, A, bs, xs, u)
-    least = natural_map(m, kinds, lo, hi, scale, xs, u, xs, u, 0.0 * go, z)
+    least = natural_map(m, kinds, lo, hi, scale, xs, u, z)
     off = least
     elsewhere = 0.0 * go  # 1: xs is where u and `off` are not known
     go = where(least <= ENOUGH * given, 0.0, go)
@@ -221,7 +225,7 @@ def search_modes(
             motions(m, A, bs, xs, un)
             for i in range(m):
                 u[i] = where(elsewhere > 0.0, un[i], u[i])
-            off = where(elsewhere > 0.0, natural_map(m, kinds, lo, hi, scale, xs, u, xs, u, 0.0 * go, z), off)
+            off = where(elsewhere > 0.0, natural_map(m, kinds, lo, hi, scale, xs, u, z), off)
         size = largest_terms(m, xs, given)
         better = (go > 0.0) & (off < least)
         for i in range(m):
@@ -232,11 +236,11 @@ def search_modes(
         begun = where(walks + tries > 0.0, 1.0, 0.0)  # else at zero, which leads to the solution of least norm
         start_modes(m, kinds, keep, turn, xs, z, xn, begun, go)
         rest = approach(n, m, kinds, A, bs, keep, turn, xn, un, z, order, T, SMALL * size, ROUNDS, SLOW, eps, go)
-        full = natural_map(m, kinds, lo, hi, scale, xn, un, xn, un, 0.0 * go, z)
+        full = natural_map(m, kinds, lo, hi, scale, xn, un, z)
         ends = full <= ENOUGH * size
         enough = (1.0 - DECREASE) * off
         share = where(ends | (full < enough), 1.0, 0.0)
-        share = shorten(m, kinds, lo, hi, scale, xs, u, xn, un, z, share, enough, go)
+        share = shorten(m, kinds, lo, hi, scale, xs, u, xn, un, more, z, share, enough, go)
         stands = (off <= (1.0 + STILL) * least) & (abs(full - off) <= STILL * off)
         jams = (go > 0.0) & ~(share > 0.0) & stands & (least <= JAM * given)
         stuck = (go > 0.0) & ~(share > 0.0) & (walks < WALKS) & ~jams
@@ -298,7 +302,7 @@ def search_modes(
             approach(
                 n, m, kinds, A, bs, keep, turn, xn, un, z, order, T, SMALL * size, LAST_ROUNDS, LAST_SLOW, of_factor, ended
             )  # fmt: skip
-            new = natural_map(m, kinds, lo, hi, scale, xn, un, xn, un, 0.0 * go, z)
+            new = natural_map(m, kinds, lo, hi, scale, xn, un, z)
             found = (ended > 0.0) & (new <= close_enough)
             way = 0.0 * go
             slides = 0.0 * go

@@ -56,7 +56,7 @@ def solve_by_sweeps(
         given = maximum(given, abs(bs[i]))
     for _ in range(SWEEPS):
         motions(m, K, bs, xs, u)
-        off = natural_map(m, kinds, lo, hi, scale, xs, u, xs, u, 0.0 * go, z)
+        off = natural_map(m, kinds, lo, hi, scale, xs, u, z)
         size = largest_terms(m, xs, given)
         go = where(off <= ENOUGH * size, 0.0, go)
         if not any(go > 0.0):

@@ -75,7 +75,7 @@ def solve_slots(
             m, kinds, xs, A, rounds, T, scale, bs, lo, hi, u, xn, un, best, inside, force, z, keep, turn, more, order, spent, go
         )  # fmt: skip
         motions(m, A, bs, best, u)
-        off = natural_map(m, kinds, lo, hi, scale, best, u, best, u, 0.0 * go, z)
+        off = natural_map(m, kinds, lo, hi, scale, best, u, z)
         if rung == 0:
             for i in range(m):
                 kept[i] = best[i]
@@ -118,5 +118,5 @@ def solve_slots(
             A[i * m + i] = stiff[i]
             best[i] = kept[i]
         motions(m, A, bs, best, u)
-        natural_map(m, kinds, lo, hi, scale, best, u, best, u, 0.0 * go, z)
-    tell_left(m, scale, best, z, left)
+        natural_map(m, kinds, lo, hi, scale, best, u, z)
+    tell_left(m, kinds, scale, best, z, left)

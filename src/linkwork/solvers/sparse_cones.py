@@ -248,7 +248,7 @@ def solve_sparse_cones(
         inside[i] = 0.0
         force[i] = bs[i]
     sparse_motions(m, nb, at, block, U, Y, soft, bs, xs, u, w)
-    least = natural_map(m, kinds, lo, hi, scale, xs, u, xs, u, zero, z)
+    least = natural_map(m, kinds, lo, hi, scale, xs, u, z)
     eps = EPS + zero
     sweeping = 1
     alternating = 0
@@ -288,7 +288,7 @@ def solve_sparse_cones(
             for i in range(m):
                 xs[i] = inside[i]
         sparse_motions(m, nb, at, block, U, Y, soft, bs, xs, u, w)
-        off = natural_map(m, kinds, lo, hi, scale, xs, u, xs, u, zero, z)
+        off = natural_map(m, kinds, lo, hi, scale, xs, u, z)
         size = largest_terms(m, xs, given)
         if any(off < least):
             least = off
@@ -312,7 +312,7 @@ def solve_sparse_cones(
             n, m, kinds, nb, at, block, U, Y, R, C, soft, bs, keep, turn, d, xn, un, z, rest, w,
             unknowns, slot, order, first, near, H, maximum(SMALL * size, INEXACT * off), ROUNDS, eps,
         )  # fmt: skip
-        full = natural_map(m, kinds, lo, hi, scale, xn, un, xn, un, zero, z)
+        full = natural_map(m, kinds, lo, hi, scale, xn, un, z)
         lower_than = (1.0 - DECREASE) * off
         if forced == 1:
             lower_than = HUGE + zero
@@ -321,9 +321,9 @@ def solve_sparse_cones(
         if not any(share > 0.0) and not any(abs(full - off) <= STILL * off):  # contacts by themselves find their modes
             sweep_sparse(m, kinds, nb, at, block, U, Y, B, soft, bs, lo, hi, scale, xn, w, SMOOTH, CLOSE)
             sparse_motions(m, nb, at, block, U, Y, soft, bs, xn, un, w)
-            full = natural_map(m, kinds, lo, hi, scale, xn, un, xn, un, zero, z)
+            full = natural_map(m, kinds, lo, hi, scale, xn, un, z)
             share = where(full < lower_than, 1.0, 0.0)
-        share = shorten(m, kinds, lo, hi, scale, xs, u, xn, un, z, share, lower_than, one)
+        share = shorten(m, kinds, lo, hi, scale, xs, u, xn, un, rest, z, share, lower_than, one)
         stands = (off <= (1.0 + STILL) * least) & (abs(full - off) <= STILL * off)
         jams = stands & (least <= JAM * size) & (eps <= EPS) & ~(share > 0.0)
         sweeping = 0
@@ -369,7 +369,7 @@ def solve_sparse_cones(
             d, w, unknowns, K,
         )  # fmt: skip
     sparse_motions(m, nb, at, block, U, Y, soft, bs, best, u, w)
-    natural_map(m, kinds, lo, hi, scale, best, u, best, u, zero, z)
+    natural_map(m, kinds, lo, hi, scale, best, u, z)
     left = zero
     for i in range(m):
         unit = 1.0 / where(scale[i] > 0.0, scale[i], 1.0)

@@ -189,6 +189,6 @@ def settle_load(
             n, m, kinds, nb, at, block, U, Y, R, C, soft, bs, keep, turn, d, xn, un, z, rest, w,
             unknowns, slot, order, first, near, H, SMALL * size, ROUNDS, EPS + zero,
         )  # fmt: skip
-        if any(natural_map(m, kinds, lo, hi, scale, xn, un, xn, un, zero, z) <= close_enough):
+        if any(natural_map(m, kinds, lo, hi, scale, xn, un, z) <= close_enough):
             for i in range(m):
                 best[i] = xn[i]
