@@ -12,10 +12,11 @@ normals make them do. Then x goes along what they cannot mend until a row meets 
 where x of the modes is beyond bounds, as far as the first of them (`part_inside`). So the load moves on to rows that can bear it.
 A contradiction below JAM moves nothing: it is mended in the mean, and loads stay as they are.
 
-Rounds begin at x = 0 and reach the solution of least norm, whatever the order of the contacts and the start; x that went along
-contradictions is kept, and at the end rounds start once more from zero, if that has the same modes. Where contacts slide, they do
-so with the directions of friction found there, until these do not change: of all loads that friction allows to a body on many
-points, one is chosen. A is any matrix whose symmetric part is semidefinite.
+Rounds begin at x = 0 and reach the solution of least norm, whatever the order of the contacts and the start; where no pivot is
+small there is one solution, and later rounds go on from x. x that went along contradictions is kept, and at the end rounds start
+once more from zero, if that has the same modes. Where contacts slide, they do so with the directions of friction found there,
+until these do not change: of all loads that friction allows to a body on many points, one is chosen. A is any matrix whose
+symmetric part is semidefinite.
 
 The x with the least natural map is kept. What a few changes of modes leave is followed along a path of smoothed cones
 (`cone_path`), and the search goes on from its end. Steps of a run end it after a few changes of modes that lead nowhere, if what
@@ -233,7 +234,10 @@ def search_modes(
         least = where(better, off, least)
         n = factor_modes(m, kinds, A, lo, hi, scale, xs, u, eps, keep, turn, more, z, order, T)
         rounds[0] += go
+        loose = redundant(n, T)
         begun = where(walks + tries > 0.0, 1.0, 0.0)  # else at zero, which leads to the solution of least norm
+        if change > 0:
+            begun = where(loose > 0.0, begun, 1.0)
         start_modes(m, kinds, keep, turn, xs, z, xn, begun, go)
         rest = approach(n, m, kinds, A, bs, keep, turn, xn, un, z, order, T, SMALL * size, ROUNDS, SLOW, eps, go)
         full = natural_map(m, kinds, lo, hi, scale, xn, un, z)
@@ -283,7 +287,6 @@ def search_modes(
             inside[i] = where(moves & ends, xn[i], inside[i])
             if kinds[i] == 1:
                 slides = larger(slides, keep[i] - keep[i + 2])
-        loose = redundant(n, T)
         ended = where((moves & ends & (begun > 0.0)) | jams, loose, 0.0)
         turned = where(moves & ends & ~(begun > 0.0) & (slides > 0.0), loose, 0.0)
         first = 1
