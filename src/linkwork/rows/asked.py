@@ -218,14 +218,14 @@ def ask(
         wanted = push_targets(found.residual, asked, n.h)
     else:
         wanted = targets(found.residual, before, free, n.h, restitution)
+    struck = strikes(before, free)
     if law.cones:
         normal = [not is_bounded_by_another(kind) for kind in law.row_kinds]
-        wanted = array([x if own else 0.0 for x, own in zip(wanted, normal, strict=True)])
+        wanted, struck = (array([x if own else 0.0 for x, own in zip(part, normal, strict=True)]) for part in (wanted, struck))
         slips = seen_by(n, found.G, motion)
         free = array([x if own else slip for x, slip, own in zip(free, slips, normal, strict=True)])
         n.mu = law.row_friction()
-    n.b = free - wanted
-    n.strikes = strikes(before, free)
+    n.b, n.strikes = free - wanted, struck
     n.room = found.residual + n.h * (wanted - asked)
 
 
