@@ -119,7 +119,7 @@ def row_steps(e: Extent, watch: Rule) -> list[Step]:
     measured = ("active", "starts", "places", "sizes", "unknowns", "u", "scaled", "wanted")
     problem = ("active", "on", "b", "lower", "upper", "mu", "A", "left", "factor", *SCRATCH)
     solving = [
-        Routine(gram, (*ALONG, "u", "y", "columns", "A"), when="busy"),
+        Routine(gram, (*ALONG, "on", "u", "y", "columns", "some", "A"), when="busy"),
         Routine(measure, (*measured, "b"), when="busy"),
         Routine(solve_boxes, problem, when="busy"),
     ]

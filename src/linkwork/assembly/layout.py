@@ -10,7 +10,7 @@ import numpy as np
 
 from ..kernel.plans import Plans
 from ..kernel.sweep import Items, NodeClass, Tree
-from ..solvers.gram import WIDE
+from ..solvers.gram_text import WIDE
 from .condition import Condition
 from .extent import Extent
 from .forest import Link, Node, Trial, spanning_forest

@@ -88,6 +88,11 @@ class Contact(Constraint):
         return bool(kinds & {"sphere", "capsule"}) and "plane" not in kinds
 
     @property
+    def usual(self) -> int:
+        along = all(shape.kind == "capsule" for shape in self.shapes)
+        return 1 if along else super().usual
+
+    @property
     def swept(self) -> tuple[Shape, ...]:
         return () if any(isinstance(shape, Plane) for shape in self.shapes) else self.shapes
 

@@ -14,7 +14,7 @@ from ..kernel.sweep import Items, Tree
 from ..model.kinematics import kinematics
 from ..model.model import Model
 from ..solvers.dense_islands import MATRIX_ROOM
-from ..solvers.gram import WIDE
+from ..solvers.gram_text import WIDE
 from ..solvers.islands import SETTINGS
 from ..spatial.scalar import is_zero
 from .law import STAGGERED, ForceLaw, RowLaw, guessed_unknowns

@@ -193,6 +193,7 @@ class RowLaw(Law):
     spins, rolls whether points resist spinning about their normal (one row), and rolling (two)
     friction_model   how friction of its cones is solved: see FRICTION_MODELS
     touches      whether it says where shapes touch (`touch`), from which gaps and rows follow
+    part_of      rows of the law of whose points it has some (`of_points`), else 0
     curved       whether its normals turn as bodies pass one another: then they are looked for where the bodies meet
     """
 
@@ -210,6 +211,7 @@ class RowLaw(Law):
     rolls: bool = False
     friction_model: str = EXACT
     touches: bool = False
+    part_of: int = 0
     curved: bool = False
     unseen: ClassVar[tuple[str, ...]] = ()
 
@@ -244,6 +246,16 @@ class RowLaw(Law):
     def touch(self, x: Sequence[Any]) -> Sequence[ContactPoint]:
         """Where its shapes may touch, at the poses x of its bodies: one for every cone, or every row."""
         raise TypeError(f"{type(self).__name__} must say where it touches")
+
+    @property
+    def usual(self) -> int:
+        """How many of the points at which its shapes may touch, the first ones, are not for special positions alone."""
+        return self.size // self.per_point
+
+    def of_points(self, first: int, last: int) -> Any:
+        """The same law of some of its points."""
+        some = {"size": self.per_point * (last - first), "part_of": self.size, "_made_with": None}
+        return self.with_parts(touch=lambda x: self.touch(x)[first:last], **some)
 
     def rub_at(self, x: Sequence[Any], t: Scalar, unknown: Vector) -> Vector:
         """Where in the world friction of a gap acts, if the law does not say where shapes touch."""

@@ -9,9 +9,9 @@ of one lane run along whole registers where a function says how (`products`), so
 whatever is of another size in every lane, is better off here.
 
 Where `alike` says that lanes do the same, they go all at once; there `lanes_at_once()` is more than 1, so that the code may leave
-lanes that take long. `undone` says which: these go alone, from the beginning. Both are loop functions of some of the parameters,
-by their names. Results are those of one state alone, to the bit, if functions that have a text of their own for one lane round as
-they do in several.
+lanes that take long. `undone` says which: these go alone, from the beginning. Where lanes are not alike, `before` runs first, in
+all of them at once. All three are loop functions of some of the parameters, by their names. Results are those of one state alone,
+to the bit, if functions that have a text of their own for one lane round as they do in several.
 """
 
 from __future__ import annotations
@@ -27,9 +27,11 @@ from .loops import HEAD, LoopFunction, Module, read_entries
 class LaneByLane(LoopFunction):
     """A loop function whose kernels for several lanes run the code for one in each of them, unless lanes are alike."""
 
-    def __init__(self, function: Callable[..., Any], alike: LoopFunction, undone: LoopFunction | None) -> None:
+    def __init__(
+        self, function: Callable[..., Any], alike: LoopFunction, undone: LoopFunction | None, before: LoopFunction | None
+    ) -> None:
         super().__init__(function)
-        self._alike, self._undone = alike, undone
+        self._alike, self._undone, self._before = alike, undone, before
 
     def written_kernel(self, lanes: Lanes) -> list[str]:
         if lanes.width == 1:
@@ -40,7 +42,12 @@ class LaneByLane(LoopFunction):
         given = dict(zip((name for name, _ in self.parameters), read_entries(w, lanes, kinds), strict=True))
         asked, at_once, body = _written(together, self._alike), _written(together, self), _written(alone, self)
         w.do(f"%same = call i1 @{asked.symbol}({_passed(asked, given)})")
-        w.do("br i1 %same, label %together, label %lanes")
+        w.do("br i1 %same, label %together, label %apart")
+        w.label("apart")
+        if self._before is not None:
+            first = _written(together, self._before)
+            w.do(f"call void @{first.symbol}({_passed(first, given)})")
+        w.do("br label %lanes")
         w.label("together")
         w.do(f"call void @{at_once.symbol}({_passed(at_once, given)})")
         if self._undone is None:
@@ -50,11 +57,11 @@ class LaneByLane(LoopFunction):
             w.do(f"%left = call {lanes.bool_type} @{asked.symbol}({_passed(asked, given)})")
             w.do("br label %lanes")
         w.label("lanes")
-        before = "" if self._undone is None else ", [ 0, %together ]"
-        w.do(f"%lane = phi i64 [ 0, %entry ]{before}, [ %next, %after ]")
+        again = "" if self._undone is None else ", [ 0, %together ]"
+        w.do(f"%lane = phi i64 [ 0, %apart ]{again}, [ %next, %after ]")
         if self._undone is not None:
             every = ", ".join(["i1 true"] * lanes.width)
-            w.do(f"%wanted = phi {lanes.bool_type} [ <{every}>, %entry ], [ %left, %together ], [ %wanted, %after ]")
+            w.do(f"%wanted = phi {lanes.bool_type} [ <{every}>, %apart ], [ %left, %together ], [ %wanted, %after ]")
             w.do(f"%mine = extractelement {lanes.bool_type} %wanted, i64 %lane")
             w.do("br i1 %mine, label %go, label %after")
             w.label("go")
@@ -85,15 +92,17 @@ def _passed(signature: Signature, given: dict[str, tuple[str, str]]) -> str:
     return ", ".join(" ".join(given[plain(name)]) for name, _ in signature.parameters)
 
 
-def lane_by_lane(alike: LoopFunction, undone: LoopFunction | None = None) -> Callable[[Callable[..., Any]], LaneByLane]:
+def lane_by_lane(
+    alike: LoopFunction, undone: LoopFunction | None = None, before: LoopFunction | None = None
+) -> Callable[[Callable[..., Any]], LaneByLane]:
     """A decorator for loop functions of this kind, which have no parameters that are lane values; see the module's text."""
-    return lambda function: LaneByLane(function, alike, undone)
+    return lambda function: LaneByLane(function, alike, undone, before)
 
 
 class LaneCount(LoopFunction):
     """The number of lanes of the code that asks."""
 
-    def written(self, lanes: Lanes, symbol: str) -> str | None:
+    def written(self, lanes: Lanes, symbol: str, stride: int) -> str | None:
         return f"define internal i64 @{symbol}() #0 {{\n  ret i64 {lanes.width}\n}}"
 
 

@@ -172,8 +172,8 @@ class LoopFunction:
             raise CompileError(f"{self.name}: the names of all its arrays differ, also of those that are given together")
         return found
 
-    def written(self, lanes: Lanes, symbol: str) -> str | None:
-        """A text of its own in IR, or None where the Python function is what is compiled."""
+    def written(self, lanes: Lanes, symbol: str, stride: int) -> str | None:
+        """A text of its own in IR, or None where the Python function is what is compiled; see `Module`."""
         return None
 
     def text(self, lanes: Lanes) -> tuple[str, str]:
@@ -289,7 +289,7 @@ class Module:
         if key not in self._known:
             self._known[key] = None
             symbol = f"{function.name}.{len(self._known)}{self._name}"
-            text = function.written(self.lanes, symbol)
+            text = function.written(self.lanes, symbol, self.stride)
             own = (*function.of_kind(Small), ""), frozenset(function.of_kind(Scratch)), known if text is None else ()
             signature = Signature(symbol, *self._seen(*function.signature), own[0][0], *own[1:], self.stride)
             if text is None:

@@ -26,13 +26,29 @@ class InOneLane(LoopFunction):
         super().__init__(function)
         self._text = text
 
-    def written(self, lanes: Lanes, symbol: str) -> str | None:
+    def written(self, lanes: Lanes, symbol: str, stride: int) -> str | None:
         return None if lanes.width > 1 or lanes.single else self._text(symbol, machine.register_bytes() // 8)
 
 
 def in_one_lane(text: Callable[[str, int], str]) -> Callable[[Callable[..., Any]], InOneLane]:
     """A decorator: see `InOneLane`."""
     return lambda function: InOneLane(function, text)
+
+
+class InStridedLane(LoopFunction):
+    """The same of functions with `Strided` arrays: the text is also given how far apart their numbers lie."""
+
+    def __init__(self, function: Callable[..., Any], text: Callable[[str, int, int], str]) -> None:
+        super().__init__(function)
+        self._text = text
+
+    def written(self, lanes: Lanes, symbol: str, stride: int) -> str | None:
+        return None if lanes.width > 1 or lanes.single else self._text(symbol, machine.register_bytes() // 8, stride)
+
+
+def in_strided_lane(text: Callable[[str, int, int], str]) -> Callable[[Callable[..., Any]], InStridedLane]:
+    """A decorator: see `InStridedLane`."""
+    return lambda function: InStridedLane(function, text)
 
 
 def clear_ir(symbol: str, width: int) -> str:

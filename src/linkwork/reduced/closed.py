@@ -22,10 +22,10 @@ from ..model.arrays import Interface
 from ..model.kinematics import kinematics
 from ..model.model import Model
 from ..model.state import LEFT_OPEN, MaximalState, State
-from ..rows.solved import carrying_up, row_fields
+from ..rows.solved import MATRIX, carrying_up, row_fields
 from ..solvers.boxes import gather
 from ..solvers.dense import factor as factor_dense
-from ..solvers.gram import PATHS, gram
+from ..solvers.gram import gram
 from ..spatial.gate import meant
 from .projection import arrange, factor, hold_positions, projection_fields, watch_equalities
 
@@ -118,7 +118,7 @@ def closedness(shape: Shape) -> Algorithm:
         each(watch_equalities, *ports, on="constraint"),
         *carrying_up(hold_positions, ports),
         Routine(gather, ("rows", "on", "x", "busy", "left", "active")),
-        Routine(gram, (*PATHS, "u_rows", "y_rows", "gram_columns", "A")),
+        Routine(gram, MATRIX),
         Routine(volume_of, ("active", "groups", "A", "LDL", "d", "scale", "volume")),
     ]
     return Algorithm(f"closedness_{'_'.join(map(str, map(int, shape)))}", found, {"run": steps})

@@ -84,9 +84,17 @@ def watch_velocities(n: Any, *ports: Any) -> None:
     else:
         n.on = array([1.0] * law.size)
     n.awake = any_of(n.on)
+    wake_further(n, law)
     if law.curved:
         n.meets, n.misses, n.nears = 0.0, 0.0, n.awake * nearing(law, at, free_motion(n, ports, at))
         n.looks = n.nears
+
+
+def wake_further(n: Any, law: RowLaw) -> None:
+    """1 where some of the points act that only special positions have, else 0."""
+    first = law.usual * law.per_point
+    if first < law.size:
+        n.further = any_of(n.on[first:])
 
 
 def foresee(n: Any, *ports: Any) -> None:
@@ -108,6 +116,7 @@ def meet(n: Any, *ports: Any) -> None:
     law, at = row_law_at(n, ports)
     n.on = n.on * (1.0 - n.misses)
     n.awake = n.awake * any_of(n.on)
+    wake_further(n, law)
     n.levers = levers_ahead(law, at, free_motion(n, ports, at), n.h, n.meets)
 
 
@@ -140,7 +149,13 @@ def hold_impacts(n: Any, *around: Any) -> None:
 def hold_by(ask: Callable[..., None], n: Any, around: Sequence[Any]) -> None:
     """The same, with what says what rows ask for."""
     ports, places = around[: len(around) // 2], around[len(around) // 2 :]
-    law, at = row_law_at(n, ports)
+    hold_rows(ask, n, *row_law_at(n, ports), ports, places)
+
+
+def hold_rows(
+    ask: Callable[..., None], n: Any, law: RowLaw, at: Sequence[At], ports: Sequence[Any], places: Sequence[Any]
+) -> None:
+    """The same of a law on its ports where they are."""
     share = 0.5 if law.holonomic else 1.0
     found = derive(law, at, n.t if law.holonomic else n.t + n.h, n.foot)
     asked = zeros(law.size)
@@ -218,14 +233,14 @@ def ask(
         wanted = push_targets(found.residual, asked, n.h)
     else:
         wanted = targets(found.residual, before, free, n.h, restitution)
+    struck = strikes(before, free)
     if law.cones:
         normal = [not is_bounded_by_another(kind) for kind in law.row_kinds]
-        wanted = array([x if own else 0.0 for x, own in zip(wanted, normal, strict=True)])
+        wanted, struck = (array([x if own else 0.0 for x, own in zip(part, normal, strict=True)]) for part in (wanted, struck))
         slips = seen_by(n, found.G, motion)
         free = array([x if own else slip for x, slip, own in zip(free, slips, normal, strict=True)])
         n.mu = law.row_friction()
-    n.b = free - wanted
-    n.strikes = strikes(before, free)
+    n.b, n.strikes = free - wanted, struck
     n.room = found.residual + n.h * (wanted - asked)
 
 
@@ -269,7 +284,7 @@ def seen_by(n: Any, G: np.ndarray, motion: Sequence[Vector]) -> Vector:
 
 def place_rows(n: Any, law: RowLaw, G: np.ndarray, places: Sequence[Any], h: Scalar) -> None:
     """The bounds of the multipliers (forces during h), and G^T at the places of the ports; nothing of rows that are off."""
-    if law.together < law.size:
+    if law.together < max(law.size, law.part_of):
         G = G * np.reshape(n.on, (-1, 1))
     n.G_rows, first = G, 0
     for kind, place in zip(n.kinds, places, strict=False):

@@ -18,15 +18,17 @@ from ..constraints.targets import RECOVERY
 from ..elements.collection import CONES, CROWD, EQUALITIES, Shape
 from ..kernel.loops import Ints, Lane, Table, loops, maximum, where
 from ..kernel.sweep import SCALAR, Field, Routine, Step, outward
-from ..solvers.boxes import residuals, solve_few_boxes
+from ..solvers.boxes import residuals
+from ..solvers.few_boxes import solve_few_boxes
 from ..solvers.gram import PATHS, gram, spread
 from ..spatial.scalar import zeros
 from .crowds import TOLERATED, crowd_displacement
-from .solved import SCRATCH
+from .solved import MATRIX, SCRATCH
 
 SOFT = 1e-4  # of the diagonal
 HUGE = 1e300
 OUT = ("out_on", "out_b", "out_lower", "out_upper", "out_x")
+SLOTS = ("out_places", "out_rows", "out_slots")
 
 
 @loops
@@ -97,8 +99,8 @@ def push_out_fields(shape: Shape) -> dict[str, Field]:
         "shift": Field("work", "v"),
         "deep": Field("work", "global", SCALAR),
         "out_left": Field("work", "global", SCALAR),
-        "out_list": Field("work", "list", SCALAR),
-        **{name: Field("work", "row", SCALAR) for name in OUT},
+        "out_slots": Field("work", "list", SCALAR),
+        **{name: Field("work", "row", SCALAR) for name in (*OUT, *SLOTS[:2])},
     }
 
 
@@ -107,7 +109,7 @@ def push_out(shape: Shape, move: Callable[..., None] = displace) -> list[Step]:
 
     move   the rule that turns `dy` into displacements, outward
     """
-    matrix = Routine(gram, (*PATHS, "u_rows", "y_rows", "gram_columns", "A"), when="deep")
+    matrix = Routine(gram, MATRIX, when="deep")
     spreading = Routine(spread, (*PATHS, "y_rows", "out_x", "dy"), when="deep")
     return pushed_out(shape, matrix, [spreading, outward(move, when="deep")])
 
@@ -128,6 +130,6 @@ def pushed_out(shape: Shape, matrix: Routine, answer: Sequence[Step]) -> list[St
         look,
         *([] if shape[3] == CONES else [matrix]),
         Routine(pose_depths, ("active", "cones", "h", "deep", *posed, *OUT), when="deep"),
-        Routine(solve_few_boxes, ("active", *OUT, "A", "out_left", "LDL", *SCRATCH, "out_list"), when="deep"),
+        Routine(solve_few_boxes, ("active", *OUT, "A", "out_left", "LDL", *SCRATCH, *SLOTS), when="deep"),
         *answer,
     ]

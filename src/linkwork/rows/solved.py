@@ -18,7 +18,7 @@ from ..elements.touch import LOOKS
 from ..errors import InputError
 from ..kernel.loops import Ints, Lane, loops, where
 from ..kernel.products import copy
-from ..kernel.sweep import SCALAR, Field, Routine, Step, each, outward, over, vector
+from ..kernel.sweep import SCALAR, Field, Routine, Step, Sweep, each, outward, over, vector
 from ..solvers.boxes import gather, solve_boxes, solve_soft_boxes
 from ..solvers.coulomb import solve_packed_cones
 from ..solvers.gram import PATHS, gram, spread
@@ -35,6 +35,7 @@ from .asked import (
     watch_velocities,
 )
 from .crowds import GATHER_AWAKE, SOLVE_CROWD, crowd_fields, finding
+from .further import hold_further, hold_usual
 from .noticing import SEGMENTS, measure, notice, noticing
 from .poisson import solved_impacts
 from .pressing import KEEP, answer, in_turns
@@ -59,9 +60,10 @@ def note_impacts(active: Ints, lower: Lane, x: Lane, strikes: Lane, struck: Lane
         struck[0] = where((lower[r] >= 0.0) & (x[r] > 0.0) & (strikes[r] > 0.0), 1.0, struck[0])
 
 
-STEERING = ("noticed", "awake", "nears", "misses", "looks")  # what says which rows take part
+STEERING = ("noticed", "awake", "further", "nears", "misses", "looks")  # what says which rows take part
 VELOCITY, ACCELERATION = "velocity", "acceleration"
 SCRATCH = ("d", "scale", "scaled_b", "scaled_lower", "scaled_upper", "scaled_x", "w_rows", "z", "inside", "box_rest", "box_list")
+MATRIX = (*PATHS, "on", "u_rows", "y_rows", "gram_columns", "box_list", "A")  # what `gram` makes A of
 PROBLEM = ("on", "b", "lower", "upper", "x", "A", "left", "LDL", *SCRATCH)
 SOLVE = Routine(solve_boxes, ("active", *PROBLEM), when="busy")
 SOFT_SOLVE = Routine(solve_soft_boxes, ("active", "groups", "soft", *PROBLEM), when="busy")
@@ -192,11 +194,13 @@ def carrying_up(hold: Callable[..., None], ports: Sequence[str], up: Callable[..
     hold   the rule that says what they ask
     up     the rule by which a row climbs over a joint
     """
+    return [holding(hold, ports), *climbing(up, under=("law", "awake"))]
+
+
+def holding(hold: Callable[..., None], ports: Sequence[str], when: tuple[str, str] | None = None) -> Sweep:
+    """What rows of laws that are awake ask."""
     places = [port.replace("p", "s") for port in ports]
-    return [
-        each(hold, *ports, *places, on="constraint", under=("own", "awake")),
-        *climbing(up, under=("law", "awake")),
-    ]
+    return each(hold, *ports, *places, on="constraint", when=when, under=("own", "awake"))
 
 
 def solved_rows(
@@ -238,11 +242,14 @@ def solved_rows(
         solver = [KEEP, *solver]
     elif impacts is not None:
         solver = impacts(solver)
+    carrying = carrying_up(hold, ports, up)
+    if rules == ROWS[VELOCITY] and carried is None:  # which looks at all rows of a law at once
+        carrying[:1] = [holding(hold_usual, ports), holding(hold_further, ports, ("own", "further"))]
     return [
         *watching(watch, ports),
-        *carrying_up(hold, ports, up),
+        *carrying,
         Routine(gather, ("rows", "on", "x", "busy", "left", "active")),
-        Routine(gram, (*PATHS, "u_rows", "y_rows", "gram_columns", "A"), when="busy"),
+        Routine(gram, MATRIX, when="busy"),
         *solver,
         spreading,
         outward(add, when="busy"),

@@ -13,8 +13,9 @@ from ..kernel.adjoint_routines import adjoint_of
 from ..kernel.loops import Ints, Lane, any, loops, where
 from .box_tangents import NEAR, ROUNDS, SOFT, entry
 from .box_walk import HUGE, NOTHING
-from .boxes import EMPTY, gather, largest, solve_boxes, solve_few_boxes, solve_soft_boxes, subtract_answer
+from .boxes import EMPTY, gather, largest, solve_boxes, solve_soft_boxes, subtract_answer
 from .dense import factor, solve
+from .few_boxes import solve_few_boxes
 from .gram_adjoints import WEIGHTS, add_products
 
 

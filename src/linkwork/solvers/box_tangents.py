@@ -14,8 +14,9 @@ from ..kernel.directional import tangent_of
 from ..kernel.loops import Ints, Lane, Table, loops, where
 from ..kernel.sweep import SCALAR, Field
 from .box_walk import HUGE, NOTHING
-from .boxes import EMPTY, gather, largest, solve_boxes, solve_few_boxes, solve_soft_boxes
+from .boxes import EMPTY, gather, largest, solve_boxes, solve_soft_boxes
 from .dense import factor, solve
+from .few_boxes import solve_few_boxes
 from .gram import gram, spread
 
 NEAR = 1e-11  # of a bound: there a row has reached it

@@ -360,61 +360,6 @@ def solve_boxes(
 
 
 @loops
-def drop_rows(active: Ints, A: Lane, scale: Lane, x: Lane, kept: Ints) -> None:
-    """List the rows that have a scale in some lane, as in `active`; matrix and scales become those of the new list.
-
-    Rows move up within the packed matrix: what is read lies behind all that was written.
-    """
-    n = 0
-    for i in range(active[0]):
-        x[active[i + 1]] = 0.0
-        if any(scale[i] > 0.0):
-            n += 1
-            kept[n] = i
-            scale[n - 1] = scale[i]
-            for k in range(n):
-                A[n * (n - 1) // 2 + k] = A[i * (i + 1) // 2 + kept[k + 1]]
-    kept[0] = n
-    for k in range(n):
-        kept[k + 1] = active[kept[k + 1] + 1]
-
-
-@loops
-def solve_few_boxes(
-    active: Ints,
-    on: Lane,
-    b: Lane,
-    lower: Lane,
-    upper: Lane,
-    x: Lane,
-    A: Lane,
-    left: Lane,
-    L: Lane,
-    d: Lane,
-    scale: Lane,
-    bs: Lane,
-    lo: Lane,
-    hi: Lane,
-    xs: Lane,
-    w: Lane,
-    z: Lane,
-    free: Lane,
-    rest: Lane,
-    some: Ints,
-    kept: Ints,
-) -> None:
-    """`solve_boxes` where many of the listed rows are off: those that are off in every lane are left out, to the same bits."""
-    unit_scales(active, on, A, scale)
-    drop_rows(active, A, scale, x, kept)
-    if has_bounds(kept, on, lower, upper):
-        scale_rows(kept, b, lower, upper, A, scale, bs, lo, hi, xs, free)
-        solve_scaled(kept, x, A, left, L, d, scale, bs, lo, hi, xs, w, z, free, rest, some, EPS)
-    else:
-        scale_system(kept, b, A, scale, bs)
-        solve_equations(kept[0], kept, x, A, left, L, d, scale, bs, xs, w, z, rest, EPS)
-
-
-@loops
 def solve_soft_boxes(
     active: Ints,
     groups: Table,

@@ -276,8 +276,8 @@ def approach(
         un[i] = rows.bs[i]
     if any(begun > 0.0):
         motions(m, A, rows.bs, xn, un)
+    size = right_side(n, m, rows, modes, un, z)
     for _ in range(rounds):
-        size = right_side(n, m, rows, modes, un, z)
         still = where((size < slow * last) & (size > enough), still, 0.0)
         if not any(still > 0.0):
             break
@@ -300,7 +300,7 @@ def approach(
         terms = 1
         move(n, m, rows, modes, z, xn, still)
         motions(m, A, rows.bs, xn, un)
-    size = right_side(n, m, rows, modes, un, z)
+        size = right_side(n, m, rows, modes, un, z)
     return where(size > STANDS * last, size, 0.0)
 
 

@@ -233,7 +233,7 @@ def follow_path(
     for _ in range(LONGEST):
         if not any(go > 0.0):
             break
-        new = natural_map(m, rows, x, u, x, u, 0.0 * go, z)
+        new = natural_map(m, rows, x, u, z)
         better = (go > 0.0) & (new < least)
         for i in range(m):
             best[i] = where(better, x[i], best[i])

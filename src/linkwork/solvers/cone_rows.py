@@ -7,7 +7,7 @@ Rows are scaled to a unit diagonal, the three of a Coulomb cone alike, so that i
 from __future__ import annotations
 
 from ..kernel.loops import Arrays, Ints, Lane, Strided, loops, sqrt, where
-from ..kernel.row_sums import motions
+from ..kernel.row_sums import motions, row_motion
 from .contact_block import solve_contact
 from .extremes import clipped, larger, smaller
 
@@ -46,14 +46,15 @@ def find_scale(m: int, kinds: Ints, on: Lane, A: Lane, scale: Lane) -> None:
     for i in range(m):
         most = larger(most, where(on[i] > 0.0, A[i * m + i], 0.0))
     for i in range(m):
-        first = i
-        if kinds[i] > 1:
-            first = i + 1 - kinds[i]
         size = A[i * m + i]
-        if kinds[i] > 0:
-            size = (A[first * m + first] + A[(first + 1) * m + first + 1] + A[(first + 2) * m + first + 2]) / 3.0
-        good = (on[i] > 0.0) & (A[first * m + first] > EMPTY * most)
-        scale[i] = where(good, 1.0 / sqrt(where(good, size, 1.0)), where(on[i] > 0.0, 0.0 * size, 0.0))
+        good = (on[i] > 0.0) & (size > EMPTY * most)
+        if kinds[i] == 1:
+            size = (size + A[(i + 1) * m + i + 1] + A[(i + 2) * m + i + 2]) / 3.0
+        if kinds[i] <= 1:
+            scale[i] = where(good, 1.0 / sqrt(where(good, size, 1.0)), where(on[i] > 0.0, 0.0 * size, 0.0))
+        if kinds[i] == 1:
+            scale[i + 1] = scale[i]
+            scale[i + 2] = scale[i]
     for i in range(m):
         A[i * m + i] = where(scale[i] > 0.0, A[i * m + i] * (scale[i] * scale[i]), 1.0)
 
@@ -78,18 +79,30 @@ def scale_cones(m: int, rows: Rows, mu: Lane, xs: Lane) -> None:
 
 
 @loops
+def nearest_normal(n: float, t: float, mu: float) -> float:
+    """x_n of the point of a cone that is nearest to one with x_n = n and |x_t| = t."""
+    inside = (t <= mu * n) & (n >= 0.0)
+    return where(inside, n, larger((n + mu * t) / (1.0 + mu * mu), 0.0))
+
+
+@loops
+def nearest_part(n: float, t: float, mu: float) -> float:
+    """How much of x_t that point has."""
+    inside = (t <= mu * n) & (n >= 0.0)
+    return where(inside, 1.0, mu * nearest_normal(n, t, mu) / where(inside | ~(t > 0.0), 1.0, t))
+
+
+@loops
 def project_cones(m: int, rows: Rows, z: Lane) -> None:
     """z becomes the nearest point of the cones; rows bounded by another are projected after it."""
     for i in range(m):
         kind = rows.kinds[i]
         good = rows.scale[i] > 0.0
         if kind == 1:
-            mu = rows.hi[i + 1]
+            n = z[i]
             t = sqrt(z[i + 1] * z[i + 1] + z[i + 2] * z[i + 2])
-            inside = (t <= mu * z[i]) & (z[i] >= 0.0)
-            along = larger((z[i] + mu * t) / (1.0 + mu * mu), 0.0)
-            part = where(good, where(inside, 1.0, mu * along / where(inside | ~(t > 0.0), 1.0, t)), 0.0)
-            z[i] = where(good, where(inside, z[i], along), 0.0)
+            part = where(good, nearest_part(n, t, rows.hi[i + 1]), 0.0)
+            z[i] = where(good, nearest_normal(n, t, rows.hi[i + 1]), 0.0)
             z[i + 1] = part * z[i + 1]
             z[i + 2] = part * z[i + 2]
         elif kind <= 0:
@@ -102,23 +115,38 @@ def project_cones(m: int, rows: Rows, z: Lane) -> None:
 
 
 @loops
-def natural_map(m: int, rows: Rows, xs: Lane, u: Lane, xn: Lane, un: Lane, share: float, z: Lane) -> float:
+def natural_map(m: int, rows: Rows, x: Lane, u: Lane, z: Lane) -> float:
     """z = x - P(x - u - s) in scaled rows, and its length: P projects on the cones, s is the shift mu |u_t| of normal rows.
 
-    x and u are those between xs, u and xn, un at a share of the way.
+    z may be u. A contact is done at once, as in one lane what is stored and loaded again, or added to one sum, would wait.
     """
+    square = 0.0
     for i in range(m):
-        z[i] = xs[i] + share * (xn[i] - xs[i]) - (u[i] + share * (un[i] - u[i]))
-    for i in range(m):
-        if rows.kinds[i] == 1:
-            u1 = u[i + 1] + share * (un[i + 1] - u[i + 1])
-            u2 = u[i + 2] + share * (un[i + 2] - u[i + 2])
-            z[i] -= rows.hi[i + 1] * sqrt(u1 * u1 + u2 * u2)
-    project_cones(m, rows, z)
-    square = 0.0 * share
-    for i in range(m):
-        z[i] = xs[i] + share * (xn[i] - xs[i]) - z[i]
-        square += z[i] * z[i]
+        kind = rows.kinds[i]
+        good = rows.scale[i] > 0.0
+        if kind == 1:
+            mu = rows.hi[i + 1]
+            n = x[i] - u[i] - mu * sqrt(u[i + 1] * u[i + 1] + u[i + 2] * u[i + 2])
+            t1 = x[i + 1] - u[i + 1]
+            t2 = x[i + 2] - u[i + 2]
+            t = sqrt(t1 * t1 + t2 * t2)
+            part = where(good, nearest_part(n, t, mu), 0.0)
+            z0 = x[i] - where(good, nearest_normal(n, t, mu), 0.0)
+            z1 = x[i + 1] - part * t1
+            z2 = x[i + 2] - part * t2
+            z[i] = z0
+            z[i + 1] = z1
+            z[i + 2] = z2
+            square += z0 * z0 + z1 * z1 + z2 * z2
+        elif kind <= 0:
+            low = rows.lo[i]
+            high = rows.hi[i]
+            if kind < 0:
+                high = rows.hi[i] * larger(x[i + kind] - z[i + kind], 0.0)
+                low = -high
+            own = x[i] - where(good, clipped(x[i] - u[i], low, high), 0.0)
+            z[i] = own
+            square += own * own
     return sqrt(square)
 
 
@@ -130,25 +158,19 @@ def sweep_cones(m: int, rows: Rows, A: Lane, xs: Lane, sweeps: int, close: float
             kind = rows.kinds[i]
             live = where(rows.scale[i] > 0.0, go, 0.0)
             if kind == 1:
-                c0 = rows.bs[i]
-                c1 = rows.bs[i + 1]
-                c2 = rows.bs[i + 2]
-                for k in range(i):
-                    c0 += A[i * m + k] * xs[k]
-                    c1 += A[i * m + m + k] * xs[k]
-                    c2 += A[i * m + 2 * m + k] * xs[k]
-                for k in range(i + 3, m):
-                    c0 += A[i * m + k] * xs[k]
-                    c1 += A[i * m + m + k] * xs[k]
-                    c2 += A[i * m + 2 * m + k] * xs[k]
+                c0 = row_motion(m, i, A, rows.bs, xs)
+                c1 = row_motion(m, i + 1, A, rows.bs, xs)
+                c2 = row_motion(m, i + 2, A, rows.bs, xs)
+                for k in range(i, i + 3):
+                    c0 -= A[i * m + k] * xs[k]
+                    c1 -= A[i * m + m + k] * xs[k]
+                    c2 -= A[i * m + 2 * m + k] * xs[k]
                 c0 -= BLOCK * xs[i]
                 c1 -= BLOCK * xs[i + 1]
                 c2 -= BLOCK * xs[i + 2]
                 solve_contact(m, i, A, rows.hi[i + 1], c0, c1, c2, BLOCK, close, xs, live)
             elif kind <= 0:
-                u = rows.bs[i]
-                for k in range(m):
-                    u += A[i * m + k] * xs[k]
+                u = row_motion(m, i, A, rows.bs, xs)
                 low = rows.lo[i]
                 high = rows.hi[i]
                 if kind < 0:
@@ -161,18 +183,21 @@ def sweep_cones(m: int, rows: Rows, A: Lane, xs: Lane, sweeps: int, close: float
 def what_is_left(m: int, rows: Rows, A: Lane, xs: Lane, u: Lane, z: Lane, left: Strided) -> None:
     """The largest entry of the natural map in the units of u; x becomes that of unscaled rows."""
     motions(m, A, rows.bs, xs, u)
-    natural_map(m, rows, xs, u, xs, u, 0.0 * A[0], z)
-    tell_left(m, rows.scale, xs, z, left)
+    natural_map(m, rows, xs, u, z)
+    tell_left(m, rows, xs, z, left)
 
 
 @loops
-def tell_left(m: int, scale: Lane, xs: Lane, z: Lane, left: Strided) -> None:
-    """The same of a natural map z that is known."""
-    most = 0.0 * scale[0]
-    number = 0.0 * scale[0]  # NaN where some entry is none
+def tell_left(m: int, rows: Rows, xs: Lane, z: Lane, left: Strided) -> None:
+    """The same of a natural map z that is known; the rows of a contact have one scale."""
+    most = 0.0
+    number = 0.0  # NaN where some entry is none
     for i in range(m):
-        off = abs(z[i]) / where(scale[i] > 0.0, scale[i], 1.0)
-        most = larger(most, off)
+        off = abs(z[i])
         number += 0.0 * off
-        xs[i] = xs[i] * scale[i]
+        if rows.kinds[i] == 1:
+            off = larger(off, larger(abs(z[i + 1]), abs(z[i + 2])))
+        if rows.kinds[i] <= 1:
+            most = larger(most, off / where(rows.scale[i] > 0.0, rows.scale[i], 1.0))
+        xs[i] = xs[i] * rows.scale[i]
     left[0] = most + number

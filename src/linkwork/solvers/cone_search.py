@@ -12,10 +12,11 @@ normals make them do. Then x goes along what they cannot mend until a row meets 
 where x of the modes is beyond bounds, as far as the first of them (`part_inside`). So the load moves on to rows that can bear it.
 A contradiction below JAM moves nothing: it is mended in the mean, and loads stay as they are.
 
-Rounds begin at x = 0 and reach the solution of least norm, whatever the order of the contacts and the start; x that went along
-contradictions is kept, and at the end rounds start once more from zero, if that has the same modes. Where contacts slide, they do
-so with the directions of friction found there, until these do not change: of all loads that friction allows to a body on many
-points, one is chosen. A is any matrix whose symmetric part is semidefinite.
+Rounds begin at x = 0 and reach the solution of least norm, whatever the order of the contacts and the start; where no pivot is
+small there is one solution, and later rounds go on from x. x that went along contradictions is kept, and at the end rounds start
+once more from zero, if that has the same modes. Where contacts slide, they do so with the directions of friction found there,
+until these do not change: of all loads that friction allows to a body on many points, one is chosen. A is any matrix whose
+symmetric part is semidefinite.
 
 The x with the least natural map is kept. What a few changes of modes leave is followed along a path of smoothed cones
 (`cone_path`), and the search goes on from its end. Steps of a run end it after a few changes of modes that lead nowhere, if what
@@ -107,14 +108,17 @@ def alternate(m: int, rows: Rows, A: Lane, s: Search, T: Lane, rounds: int, go: 
 
 
 @loops
-def shorten(m: int, rows: Rows, s: Search, share: float, enough: float, go: float) -> float:
+def shorten(m: int, rows: Rows, s: Search, between: Lane, share: float, enough: float, go: float) -> float:
     """The largest of 1/2, 1/4, ... of a step at which the natural map is below `enough`, in lanes without a share; else 0."""
     trial = 1.0 + 0.0 * go
     for _ in range(HALVINGS):
         if all((share > 0.0) | ~(go > 0.0)):
             break
         trial = 0.5 * trial
-        new = natural_map(m, rows, s.xs, s.u, s.xn, s.un, trial, s.z)
+        for i in range(m):
+            between[i] = s.xs[i] + trial * (s.xn[i] - s.xs[i])
+            s.z[i] = s.u[i] + trial * (s.un[i] - s.u[i])
+        new = natural_map(m, rows, between, s.z, s.z)
         share = where((new < enough) & ~(share > 0.0), trial, share)
     return share
 
@@ -143,7 +147,7 @@ def search_modes(
         s.inside[i] = 0.0
         s.force[i] = rows.bs[i]
     motions(m, A, rows.bs, s.xs, s.u)
-    least = natural_map(m, rows, s.xs, s.u, s.xs, s.u, 0.0 * go, s.z)
+    least = natural_map(m, rows, s.xs, s.u, s.z)
     off = least
     elsewhere = 0.0 * go  # 1: xs is where u and `off` are not known
     go = where(least <= ENOUGH * given, 0.0, go)
@@ -203,7 +207,7 @@ def search_modes(
             motions(m, A, rows.bs, s.xs, s.un)
             for i in range(m):
                 s.u[i] = where(elsewhere > 0.0, s.un[i], s.u[i])
-            off = where(elsewhere > 0.0, natural_map(m, rows, s.xs, s.u, s.xs, s.u, 0.0 * go, s.z), off)
+            off = where(elsewhere > 0.0, natural_map(m, rows, s.xs, s.u, s.z), off)
         size = largest_terms(m, s.xs, given)
         better = (go > 0.0) & (off < least)
         for i in range(m):
@@ -211,14 +215,17 @@ def search_modes(
         least = where(better, off, least)
         n = factor_modes(m, rows, A, s.xs, s.u, eps, modes, s.z, T)
         rounds[0] += go
+        loose = redundant(n, T)
         begun = where(walks + tries > 0.0, 1.0, 0.0)  # else at zero, which leads to the solution of least norm
+        if change > 0:
+            begun = where(loose > 0.0, begun, 1.0)
         start_modes(m, rows, modes, s.xs, s.z, s.xn, begun, go)
         rest = approach(n, m, rows, A, modes, s.xn, s.un, s.z, T, SMALL * size, ROUNDS, SLOW, eps, go)
-        full = natural_map(m, rows, s.xn, s.un, s.xn, s.un, 0.0 * go, s.z)
+        full = natural_map(m, rows, s.xn, s.un, s.z)
         ends = full <= ENOUGH * size
         enough = (1.0 - DECREASE) * off
         share = where(ends | (full < enough), 1.0, 0.0)
-        share = shorten(m, rows, s, share, enough, go)
+        share = shorten(m, rows, s, modes.more, share, enough, go)
         stands = (off <= (1.0 + STILL) * least) & (abs(full - off) <= STILL * off)
         jams = (go > 0.0) & ~(share > 0.0) & stands & (least <= JAM * given)
         stuck = (go > 0.0) & ~(share > 0.0) & (walks < WALKS) & ~jams
@@ -261,7 +268,6 @@ def search_modes(
             s.inside[i] = where(moves & ends, s.xn[i], s.inside[i])
             if rows.kinds[i] == 1:
                 slides = larger(slides, modes.keep[i] - modes.keep[i + 2])
-        loose = redundant(n, T)
         ended = where((moves & ends & (begun > 0.0)) | jams, loose, 0.0)
         turned = where(moves & ends & ~(begun > 0.0) & (slides > 0.0), loose, 0.0)
         first = 1
@@ -278,7 +284,7 @@ def search_modes(
                 n = factor_modes(m, rows, A, s.xn, s.un, of_factor, modes, s.z, T)
             start_modes(m, rows, modes, s.xs, s.z, s.xn, 0.0, ended)
             approach(n, m, rows, A, modes, s.xn, s.un, s.z, T, SMALL * size, LAST_ROUNDS, LAST_SLOW, of_factor, ended)
-            new = natural_map(m, rows, s.xn, s.un, s.xn, s.un, 0.0 * go, s.z)
+            new = natural_map(m, rows, s.xn, s.un, s.z)
             found = (ended > 0.0) & (new <= close_enough)
             way = 0.0 * go
             slides = 0.0 * go

@@ -16,11 +16,12 @@ from __future__ import annotations
 from ..kernel.directional import recalled_by, tangent_of
 from ..kernel.loops import Arrays, Ints, Lane, loops, maximum, sqrt, where
 from .box_tangents import KEPT, NEAR, ROUNDS, SOFT, entry
-from .boxes import EMPTY, HUGE, largest, solve_boxes, solve_few_boxes, solve_soft_boxes
+from .boxes import EMPTY, HUGE, largest, solve_boxes, solve_soft_boxes
 from .cone_modes import Modes
 from .cone_rows import Rows
 from .cone_search import Search
 from .coulomb import solve_packed_cones
+from .few_boxes import solve_few_boxes
 from .lu import factor_lu, solve_lu
 from .own_rows import Listed
 

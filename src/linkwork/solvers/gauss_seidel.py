@@ -45,7 +45,7 @@ def solve_by_sweeps(
         given = maximum(given, abs(rows.bs[i]))
     for _ in range(SWEEPS):
         motions(m, K, rows.bs, xs, u)
-        off = natural_map(m, rows, xs, u, xs, u, 0.0 * go, z)
+        off = natural_map(m, rows, xs, u, z)
         size = largest_terms(m, xs, given)
         go = where(off <= ENOUGH * size, 0.0, go)
         if not any(go > 0.0):

@@ -5,7 +5,8 @@ both paths, and M^-1 G^T x starts from the sums of y_r x_r. All paths are in the
 
 Some rows s at a time lie spread out in `columns`, which is zero elsewhere and afterwards, so that as many sums run along the path
 of r, which ends where theirs have ended. In one lane these are whole registers; every sum has its terms in the order of joints,
-so that all widths round alike.
+so that all widths round alike. Lanes in which different rows are on go one by one, each on its own rows (`own_rows`): the others
+have zeros.
 """
 
 from __future__ import annotations
@@ -14,13 +15,13 @@ from itertools import pairwise
 
 import numpy as np
 
-from ..kernel.lane_by_lane import lanes_at_once
-from ..kernel.loops import Ints, Lane, Table, all, loops
-from ..kernel.products import in_one_lane
+from ..kernel.lane_by_lane import lane_by_lane, lanes_at_once
+from ..kernel.loops import Ints, Lane, Strided, Table, all, loops
+from ..kernel.products import clear, in_strided_lane
+from .gram_text import ROWS, WIDE, sums_ir
+from .own_rows import list_own, on_alike
 
 PATHS = ("active", "path_starts", "path_alike", "path_places", "path_unknowns")  # what `gram` and `spread` are given first
-WIDE = 8  # columns at a time in one lane, at most
-ROWS = 4  # rows with one path that go along it at once, at most
 
 
 def path_tables(starts: np.ndarray, places: np.ndarray, counts: np.ndarray, at: np.ndarray) -> dict[str, np.ndarray]:
@@ -46,11 +47,13 @@ def path_tables(starts: np.ndarray, places: np.ndarray, counts: np.ndarray, at: 
 
 
 @loops
-def spread_columns(active: Ints, j: int, wide: int, starts: Table, places: Table, unknowns: Table, y: Lane, columns: Lane) -> int:
-    """Rows j, j + 1, ... of the list, each a column of so many; returns the last unknown on their paths."""
+def spread_columns(
+    n: int, own: Ints, active: Ints, j: int, wide: int, starts: Table, places: Table, unknowns: Table, y: Strided, columns: Lane
+) -> int:
+    """Own rows j, j + 1, ..., each a column of so many; returns the last unknown on their paths."""
     last = 0
-    for c in range(min(wide, active[0] - j)):
-        s = active[j + c + 1]
+    for c in range(min(wide, n - j)):
+        s = active[own[j + c] + 1]
         for b in range(starts[s], starts[s + 1]):
             columns[unknowns[b] * wide + c] = y[places[b]]
             last = max(last, unknowns[b])
@@ -58,22 +61,33 @@ def spread_columns(active: Ints, j: int, wide: int, starts: Table, places: Table
 
 
 @loops
-def clear_columns(active: Ints, j: int, wide: int, starts: Table, unknowns: Table, columns: Lane) -> None:
-    """The columns of these rows are zero again."""
-    for c in range(min(wide, active[0] - j)):
-        s = active[j + c + 1]
+def clear_columns(
+    n: int, own: Ints, active: Ints, j: int, wide: int, last: int, starts: Table, unknowns: Table, columns: Lane
+) -> None:
+    """The columns of these rows are zero again: all up to the last unknown, where that is less than to look for them."""
+    entries = 0
+    for c in range(min(wide, n - j)):
+        s = active[own[j + c] + 1]
+        entries += starts[s + 1] - starts[s]
+    if last < entries:
+        clear((last + 1) * wide, columns)
+        return
+    for c in range(min(wide, n - j)):
+        s = active[own[j + c] + 1]
         for b in range(starts[s], starts[s + 1]):
             columns[unknowns[b] * wide + c] = 0.0
 
 
 @loops
-def gram_of_lanes(active: Ints, starts: Table, places: Table, unknowns: Table, u: Lane, y: Lane, columns: Lane, A: Lane) -> None:
-    """`gram` in several lanes: four columns at a time, so that four sums run along the path of r. As far as two rows r have one
-    path, both go along it at once. A last row alone needs no columns.
+def gram_of_lanes(
+    own: Ints, active: Ints, starts: Table, places: Table, unknowns: Table, u: Strided, y: Strided, columns: Lane, A: Strided
+) -> None:
+    """`gram` in several lanes that have the same rows: four columns at a time, so that four sums run along the path of r. As far
+    as two rows r have one path, both go along it at once. A last row alone needs no columns.
     """
     m = active[0]
     for j in range(0, m - 1, 4):
-        last = spread_columns(active, j, 4, starts, places, unknowns, y, columns)
+        last = spread_columns(m, own, active, j, 4, starts, places, unknowns, y, columns)
         for i in range(j, m, 2):
             r = active[i + 1]
             s = active[min(i + 2, m)]
@@ -134,149 +148,113 @@ def gram_of_lanes(active: Ints, starts: Table, places: Table, unknowns: Table, u
                 if i > j:
                     A[at + 2] = seventh
                     A[at + 3] = eighth
-        clear_columns(active, j, 4, starts, unknowns, columns)
+        clear_columns(m, own, active, j, 4, last, starts, unknowns, columns)
     if m % 4 == 1:
         r = active[m]
         at = m * (m + 1) // 2 - 1
         A[at] = 0.0
-        own = A[at]
+        total = A[at]
         for a in range(starts[r], starts[r + 1]):
-            own += u[places[a]] * y[places[a]]
-        A[at] = own
+            total += u[places[a]] * y[places[a]]
+        A[at] = total
 
 
-def sums_ir(symbol: str, width: int) -> str:
-    """The function of `sums_along_path`'s parameters: one for every number of rows."""
-    given = "i64 %count, i64 %i, i64 %j, ptr %active, ptr %starts, ptr %places, ptr %unknowns, ptr %u, ptr %columns, ptr %A"
-    labels = " ".join(f"i64 {r}, label %rows{r}" for r in range(1, ROWS + 1))
-    lines = [f"define internal void @{symbol}(i64 %rows, {given}) #0 {{", f"  switch i64 %rows, label %end [ {labels} ]"]
-    for r in range(1, ROWS + 1):
-        lines += [f"rows{r}:", f"  call void @{symbol}.{r}({given})", "  br label %end"]
-    own = [_sums(f"{symbol}.{r}", r, min(width, WIDE), given) for r in range(1, ROWS + 1)]
-    return "\n\n".join([*own, "\n".join([*lines, "end:", "  ret void", "}"])])
-
-
-def _sums(symbol: str, rows: int, width: int, given: str) -> str:
-    """So many rows: the vectors of every one of them stay in registers."""
-    kind, zeros = f"<{width} x double>", ", ".join(["i32 0"] * width)
-    places = [(r, v) for r in range(rows) for v in range(WIDE // width)]
-    lines = [f"define internal void @{symbol}({given}) #0 {{", "start:"]
-    for r in range(rows):
-        lines += [
-            f"  %listed{r} = add i64 %i, {r + 1}",
-            f"  %row.at{r} = getelementptr i64, ptr %active, i64 %listed{r}",
-            f"  %row{r} = load i64, ptr %row.at{r}",
-            f"  %start.at{r} = getelementptr i32, ptr %starts, i64 %row{r}",
-            f"  %start{r} = load i32, ptr %start.at{r}",
-            f"  %begin{r} = sext i32 %start{r} to i64",
-            f"  %path{r} = getelementptr i32, ptr %places, i64 %begin{r}",
-        ]
-    lines += ["  %of = getelementptr i32, ptr %unknowns, i64 %begin0", "  %some = icmp sgt i64 %count, 0"]
-    lines += ["  br i1 %some, label %loop, label %end", "loop:", "  %p = phi i64 [ 0, %start ], [ %next, %loop ]"]
-    lines += [f"  %s{r}.{v} = phi {kind} [ zeroinitializer, %start ], [ %t{r}.{v}, %loop ]" for r, v in places]
-    lines += ["  %e.at = getelementptr i32, ptr %of, i64 %p", "  %e = load i32, ptr %e.at", "  %e.i = sext i32 %e to i64"]
-    for v in range(WIDE // width):
-        lines += [f"  %c.n{v} = mul i64 %e.i, {WIDE}", f"  %c.i{v} = add i64 %c.n{v}, {v * width}"]
-        lines += [
-            f"  %c.at{v} = getelementptr double, ptr %columns, i64 %c.i{v}",
-            f"  %c{v} = load {kind}, ptr %c.at{v}, align 8",
-        ]
-    for r in range(rows):
-        lines += [
-            f"  %k.at{r} = getelementptr i32, ptr %path{r}, i64 %p",
-            f"  %k{r} = load i32, ptr %k.at{r}",
-            f"  %k.i{r} = sext i32 %k{r} to i64",
-            f"  %u.at{r} = getelementptr double, ptr %u, i64 %k.i{r}",
-            f"  %u{r} = load double, ptr %u.at{r}, align 8",
-            f"  %one{r} = insertelement {kind} poison, double %u{r}, i64 0",
-            f"  %all{r} = shufflevector {kind} %one{r}, {kind} poison, <{width} x i32> <{zeros}>",
-        ]
-        for v in range(WIDE // width):
-            lines.append(f"  %t{r}.{v} = call {kind} @llvm.fma.v{width}f64({kind} %all{r}, {kind} %c{v}, {kind} %s{r}.{v})")
-    lines += ["  %next = add i64 %p, 1", "  %more = icmp slt i64 %next, %count", "  br i1 %more, label %loop, label %end", "end:"]
-    lines += [f"  %f{r}.{v} = phi {kind} [ zeroinitializer, %start ], [ %t{r}.{v}, %loop ]" for r, v in places]
-    for r in range(rows):
-        lines += [f"  %n{r} = add i64 %i, {r}", f"  %n.1.{r} = add i64 %n{r}, 1", f"  %n.2.{r} = mul i64 %n{r}, %n.1.{r}"]
-        lines += [f"  %n.3.{r} = lshr i64 %n.2.{r}, 1", f"  %to{r} = add i64 %n.3.{r}, %j", f"  %left{r} = sub i64 %n.1.{r}, %j"]
-        lines += [
-            f"  %left.1.{r} = insertelement <{width} x i64> poison, i64 %left{r}, i64 0",
-            f"  %room{r} = shufflevector <{width} x i64> %left.1.{r}, <{width} x i64> poison, <{width} x i32> <{zeros}>",
-        ]
-        for v in range(WIDE // width):
-            counted = ", ".join(f"i64 {v * width + k}" for k in range(width))
-            lines += [
-                f"  %m{r}.{v} = icmp slt <{width} x i64> <{counted}>, %room{r}",
-                f"  %to.i{r}.{v} = add i64 %to{r}, {v * width}",
-                f"  %to.at{r}.{v} = getelementptr double, ptr %A, i64 %to.i{r}.{v}",
-                f"  call void @llvm.masked.store.v{width}f64.p0({kind} %f{r}.{v}, ptr %to.at{r}.{v}, i32 8, "
-                f"<{width} x i1> %m{r}.{v})",
-            ]
-    return "\n".join([*lines, "  ret void", "}"])
-
-
-@in_one_lane(sums_ir)
+@in_strided_lane(sums_ir)
 def sums_along_path(
     rows: int,
     count: int,
     i: int,
     j: int,
+    own: Ints,
     active: Ints,
     starts: Table,
     places: Table,
     unknowns: Table,
-    u: Lane,
+    u: Strided,
     columns: Lane,
-    A: Lane,
+    A: Strided,
 ) -> None:
-    """Rows i, i + 1, ... of A, at most ROWS with one path, in WIDE columns from j on, to the diagonal: sums of count terms."""
+    """Own rows i, i + 1, ... of A, at most ROWS with one path, in WIDE columns from j on, to the diagonal: of count terms."""
     for k in range(i, i + rows):
-        first = starts[active[k + 1]]
+        first = starts[active[own[k] + 1]]
         for c in range(min(WIDE, k + 1 - j)):
-            A[k * (k + 1) // 2 + j + c] = 0.0
-            total = A[k * (k + 1) // 2 + j + c]
+            at = own[k] * (own[k] + 1) // 2 + own[j + c]
+            A[at] = 0.0
+            total = A[at]
             for p in range(count):
                 total += u[places[first + p]] * columns[unknowns[first + p] * WIDE + c]
-            A[k * (k + 1) // 2 + j + c] = total
+            A[at] = total
 
 
 @loops
-def alike_from(i: int, active: Ints, alike: Table) -> int:
-    """How many rows of the list have one path, from row i on; ROWS at most."""
+def alike_from(i: int, n: int, own: Ints, active: Ints, alike: Table) -> int:
+    """How many own rows have one path, from row i on; ROWS at most."""
     rows = 1
-    while rows < ROWS and i + rows < active[0] and alike[active[i + rows + 1]] == alike[active[i + 1]]:
+    path = alike[active[own[i] + 1]]
+    while rows < ROWS and i + rows < n and alike[active[own[i + rows] + 1]] == path:
         rows += 1
     return rows
 
 
 @loops
 def gram_of_one(
-    active: Ints, starts: Table, alike: Table, places: Table, unknowns: Table, u: Lane, y: Lane, columns: Lane, A: Lane
+    n: int,
+    own: Ints,
+    active: Ints,
+    starts: Table,
+    alike: Table,
+    places: Table,
+    unknowns: Table,
+    u: Strided,
+    y: Strided,
+    columns: Lane,
+    A: Strided,
 ) -> None:
     """`gram` in one lane: as many columns at a time as a register has numbers, and rows with one path together."""
-    m = active[0]
-    for j in range(0, m, 8):
-        last = spread_columns(active, j, WIDE, starts, places, unknowns, y, columns)
+    for j in range(0, n, 16):
+        last = spread_columns(n, own, active, j, WIDE, starts, places, unknowns, y, columns)
         i = j
-        while i < m:
-            first = starts[active[i + 1]]
-            count = starts[active[i + 1] + 1] - first
+        while i < n:
+            r = active[own[i] + 1]
+            first = starts[r]
+            count = starts[r + 1] - first
             while count > 0 and unknowns[first + count - 1] > last:
                 count -= 1
-            rows = alike_from(i, active, alike)
-            sums_along_path(rows, count, i, j, active, starts, places, unknowns, u, columns, A)
+            rows = alike_from(i, n, own, active, alike)
+            sums_along_path(rows, count, i, j, own, active, starts, places, unknowns, u, columns, A)
             i += rows
-        clear_columns(active, j, WIDE, starts, unknowns, columns)
+        clear_columns(n, own, active, j, WIDE, last, starts, unknowns, columns)
 
 
 @loops
+def clear_matrix(active: Ints, A: Strided) -> None:
+    """Zeros."""
+    clear(active[0] * (active[0] + 1) // 2, A)
+
+
+@lane_by_lane(on_alike, before=clear_matrix)
 def gram(
-    active: Ints, starts: Table, alike: Table, places: Table, unknowns: Table, u: Lane, y: Lane, columns: Lane, A: Lane
+    active: Ints,
+    starts: Table,
+    alike: Table,
+    places: Table,
+    unknowns: Table,
+    on: Strided,
+    u: Strided,
+    y: Strided,
+    columns: Lane,
+    own: Ints,
+    A: Strided,
 ) -> None:
-    """A_rs of the listed rows, packed by the order of the list."""
+    """A_rs of the listed rows, packed by the order of the list; zero in lanes where one of the two is off.
+
+    own   scratch, as long as the list
+    """
+    n = list_own(active, on, own)
     if lanes_at_once() == 1:
-        gram_of_one(active, starts, alike, places, unknowns, u, y, columns, A)
+        gram_of_one(n, own, active, starts, alike, places, unknowns, u, y, columns, A)
     else:
-        gram_of_lanes(active, starts, places, unknowns, u, y, columns, A)
+        gram_of_lanes(own, active, starts, places, unknowns, u, y, columns, A)
 
 
 @loops

@@ -44,8 +44,8 @@ def list_own(active: Ints, on: Strided, own: Ints) -> int:
     """The places in the list of the rows that are on in the lane. Returns how many."""
     n = 0
     for i in range(active[0]):
+        own[n] = i  # stays if the row is on
         if any(on[active[i + 1]] > 0.0):
-            own[n] = i
             n += 1
     return n
 

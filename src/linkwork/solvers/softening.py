@@ -66,7 +66,7 @@ def solve_slots(
     for rung in range(RUNGS):
         search_modes(m, rows, s, modes, A, rounds, T, spent, go)
         motions(m, A, rows.bs, s.best, s.u)
-        off = natural_map(m, rows, s.best, s.u, s.best, s.u, 0.0 * go, s.z)
+        off = natural_map(m, rows, s.best, s.u, s.z)
         if rung == 0:
             for i in range(m):
                 rungs.kept[i] = s.best[i]
@@ -109,5 +109,5 @@ def solve_slots(
             A[i * m + i] = rungs.stiff[i]
             s.best[i] = rungs.kept[i]
         motions(m, A, rows.bs, s.best, s.u)
-        natural_map(m, rows, s.best, s.u, s.best, s.u, 0.0 * go, s.z)
-    tell_left(m, rows.scale, s.best, s.z, left)
+        natural_map(m, rows, s.best, s.u, s.z)
+    tell_left(m, rows, s.best, s.z, left)

@@ -191,7 +191,7 @@ def solve_sparse_cones(
         s.inside[i] = 0.0
         s.force[i] = rows.bs[i]
     sparse_motions(m, nb, entries, soft, rows.bs, s.xs, s.u, w)
-    least = natural_map(m, rows, s.xs, s.u, s.xs, s.u, zero, s.z)
+    least = natural_map(m, rows, s.xs, s.u, s.z)
     eps = EPS + zero
     sweeping = 1
     alternating = 0
@@ -225,7 +225,7 @@ def solve_sparse_cones(
             for i in range(m):
                 s.xs[i] = s.inside[i]
         sparse_motions(m, nb, entries, soft, rows.bs, s.xs, s.u, w)
-        off = natural_map(m, rows, s.xs, s.u, s.xs, s.u, zero, s.z)
+        off = natural_map(m, rows, s.xs, s.u, s.z)
         size = largest_terms(m, s.xs, given)
         if any(off < least):
             least = off
@@ -248,7 +248,7 @@ def solve_sparse_cones(
         approach_sparse(
             n, m, rows, nb, entries, turned, modes, soft, s, rest, w, blocks, maximum(SMALL * size, INEXACT * off), ROUNDS, eps
         )
-        full = natural_map(m, rows, s.xn, s.un, s.xn, s.un, zero, s.z)
+        full = natural_map(m, rows, s.xn, s.un, s.z)
         lower_than = (1.0 - DECREASE) * off
         if forced == 1:
             lower_than = HUGE + zero
@@ -257,9 +257,9 @@ def solve_sparse_cones(
         if not any(share > 0.0) and not any(abs(full - off) <= STILL * off):  # contacts by themselves find their modes
             sweep_sparse(m, rows, nb, entries, B, soft, s.xn, w, SMOOTH, CLOSE)
             sparse_motions(m, nb, entries, soft, rows.bs, s.xn, s.un, w)
-            full = natural_map(m, rows, s.xn, s.un, s.xn, s.un, zero, s.z)
+            full = natural_map(m, rows, s.xn, s.un, s.z)
             share = where(full < lower_than, 1.0, 0.0)
-        share = shorten(m, rows, s, share, lower_than, one)
+        share = shorten(m, rows, s, rest, share, lower_than, one)
         stands = (off <= (1.0 + STILL) * least) & (abs(full - off) <= STILL * off)
         jams = stands & (least <= JAM * size) & (eps <= EPS) & ~(share > 0.0)
         sweeping = 0
@@ -299,7 +299,7 @@ def solve_sparse_cones(
             s.xs[i] = s.best[i]
         solve_dense_island(m, most, rows, entries, soft, s, modes, w, K)
     sparse_motions(m, nb, entries, soft, rows.bs, s.best, s.u, w)
-    natural_map(m, rows, s.best, s.u, s.best, s.u, zero, s.z)
+    natural_map(m, rows, s.best, s.u, s.z)
     left = zero
     for i in range(m):
         unit = 1.0 / where(rows.scale[i] > 0.0, rows.scale[i], 1.0)

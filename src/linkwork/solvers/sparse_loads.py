@@ -132,6 +132,6 @@ def settle_load(
             rest[i] = s.xn[i]
         start_modes(m, rows, modes, rest, s.z, s.xn, one, one)
         approach_sparse(n, m, rows, nb, entries, turned, modes, soft, s, rest, w, blocks, SMALL * size, ROUNDS, EPS + zero)
-        if any(natural_map(m, rows, s.xn, s.un, s.xn, s.un, zero, s.z) <= close_enough):
+        if any(natural_map(m, rows, s.xn, s.un, s.z) <= close_enough):
             for i in range(m):
                 s.best[i] = s.xn[i]

@@ -22,9 +22,10 @@ from ..kernel.sweep import SCALAR, Algorithm, Field, Routine, Step
 from ..model import Model
 from ..rows.poisson import require_derivatives
 from ..solvers.box_adjoints import keep_matrix
-from ..solvers.boxes import solve_boxes, solve_few_boxes, solve_soft_boxes
+from ..solvers.boxes import solve_boxes, solve_soft_boxes
 from ..solvers.coulomb import solve_packed_cones
 from ..solvers.edges import find_edges
+from ..solvers.few_boxes import solve_few_boxes
 from . import implicit_tangents, step_tangents  # noqa: F401  (what routines change by)
 from .stepper import Stepper, program_of
 from .tangent_spaces import SPACES

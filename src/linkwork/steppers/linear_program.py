@@ -17,9 +17,10 @@ from ..reduced.law_slopes import flat, force_slopes, pushed_row_slopes, row_slop
 from ..reduced.linear_laws import LinearLaws
 from ..reduced.program import correct, free_joint_velocities, free_velocities, held_middle_velocities, middle_velocities
 from ..solvers.box_adjoints import keep_matrix
-from ..solvers.boxes import solve_boxes, solve_few_boxes, solve_soft_boxes
+from ..solvers.boxes import solve_boxes, solve_soft_boxes
 from ..solvers.coulomb import solve_packed_cones
 from ..solvers.edges import mark_edges
+from ..solvers.few_boxes import solve_few_boxes
 from ..solvers.modal import free_rows, modal_matrices
 from ..spatial.dual import Dual, held, split, variables
 from ..spatial.scalar import Vector, zeros

@@ -36,7 +36,7 @@ from ..reduced import program as reduced
 from ..reduced.forward import velocities as joint_velocities
 from ..reduced.program import correct
 from ..rows.asked import free_motion, pose_rows, refined, row_law_at
-from ..rows.solved import ACCELERATION, SCRATCH, carrying_up
+from ..rows.solved import ACCELERATION, MATRIX, SCRATCH, carrying_up
 from ..solvers.boxes import gather, solve_boxes
 from ..solvers.gram import PATHS, gram, spread
 from ..spatial.scalar import Scalar, Vector, absolute, array, is_zero, minimum, where, zeros
@@ -220,7 +220,7 @@ def switch(shape: Shape) -> list[Step]:
         Sweep(factor_inertia, "inward", when=("global", "near")),
         *carrying_up(stop, ports),
         Routine(gather, ("rows", "on", "x", "busy", "left", "active")),
-        Routine(gram, (*PATHS, "u_rows", "y_rows", "gram_columns", "A"), when="busy"),
+        Routine(gram, MATRIX, when="busy"),
         Routine(solve_boxes, ("active", "on", "b", "lower", "upper", "x", "A", "left", "LDL", *SCRATCH), when="busy"),
         Routine(spread, (*PATHS, "y_rows", "x", "dy"), when="busy"),
         outward(correct, when="busy"),

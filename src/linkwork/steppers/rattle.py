@@ -30,7 +30,7 @@ from ..elements.ports import values, velocities
 from ..kernel.loops import Ints, Lane, Table, loops, maximum, where
 from ..kernel.sweep import Field, Routine, Step, each, vector
 from ..rows.asked import pose_rows, refined, row_law_at, softness, times_of
-from ..rows.solved import SOFT_SOLVE, carrying_up
+from ..rows.solved import MATRIX, SOFT_SOLVE, carrying_up
 from ..solvers.boxes import gather
 from ..solvers.gram import PATHS, gram, spread
 from ..spatial.scalar import Vector, absolute, array, zeros
@@ -185,7 +185,7 @@ def missed_gaps(most: int) -> Step:
 
 ASK = Routine(ask, ("active", "path_starts", "path_places", "path_unknowns", "u_rows", "y", "miss", "b"), when="busy")
 SOLVE: list[Step] = [
-    Routine(gram, (*PATHS, "u_rows", "y_rows", "gram_columns", "A"), when="busy"),
+    Routine(gram, MATRIX, when="busy"),
     renamed(SOFT_SOLVE, {"x": "more", "left": "more_left"}),
     Routine(spread, (*PATHS, "y_rows", "more", "dy"), when="busy"),
 ]

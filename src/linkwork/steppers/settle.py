@@ -31,7 +31,7 @@ from ..reduced import program as reduced
 from ..reduced.forward import velocities
 from ..reduced.rules import factor_joint
 from ..rows.asked import free_motion, pose_rows, refined, row_law_at
-from ..rows.solved import SCRATCH, carrying_up
+from ..rows.solved import MATRIX, SCRATCH, carrying_up
 from ..solvers.boxes import gather, solve_boxes
 from ..solvers.gram import PATHS, gram, spread
 from ..spatial.scalar import Vector, array, is_zero, where, zeros
@@ -204,7 +204,7 @@ def settle(shape: Shape, method: str, bounces: bool = False, look: Callable[...,
         Sweep(factor_inertia, "inward", when=NEAR),
         *carrying_up(hold_bouncing if bounces else hold, ports),
         Routine(gather, ("rows", "on", "more", "busy", "more_left", "active")),
-        Routine(gram, (*PATHS, "u_rows", "y_rows", "gram_columns", "A"), when="near"),
+        Routine(gram, MATRIX, when="near"),
         Routine(solve_boxes, ("active", "on", "b", "lower", "upper", "more", "A", "more_left", "LDL", *SCRATCH), when="near"),
         Routine(spread, (*PATHS, "y_rows", "more", "dy"), when="near"),
         outward(correct, when="near"),

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from linkwork.kernel.lanes import Lanes
-from linkwork.solvers import boxes
+from linkwork.solvers import boxes, few_boxes
 
 INF = np.inf
 KINDS = [(-INF, INF), (0.0, INF), (-0.3, 0.3)]  # equality, push, dry friction
@@ -41,8 +41,9 @@ def solved_without_rows_that_are_off(
     each = [np.ascontiguousarray(np.repeat(x.T, 2, axis=0)) for x in (on, b, lower, upper)]
     x, left, matrix = np.ones((2 * n, width)), np.zeros((1, width)), packed(A)
     scratch = [np.full((n, width), np.nan) for _ in range(10)]
-    active, some, kept = np.array([n, *range(1, 2 * n, 2)]), np.zeros(n + 1, np.int64), np.zeros(n + 1, np.int64)
-    boxes.solve_few_boxes.call(Lanes(width), active, *each, x, matrix, left, np.full_like(matrix, np.nan), *scratch, some, kept)
+    active, (some, slots) = np.array([n, *range(1, 2 * n, 2)]), np.zeros((2, n + 1), np.int64)
+    given = (active, *each, x, matrix, left, np.full_like(matrix, np.nan), *scratch, some, *np.full((2, n, width), np.nan), slots)
+    few_boxes.solve_few_boxes.call(Lanes(width), *given)
     assert (x[::2] == 1.0).all()
     return x[1::2].T, left[0]
 

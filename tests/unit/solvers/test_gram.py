@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from linkwork.kernel.lanes import Lanes
-from linkwork.solvers.gram import WIDE, gram, path_tables, spread
+from linkwork.solvers.gram import gram, path_tables, spread
+from linkwork.solvers.gram_text import WIDE
 
 SIZES = np.array([1, 3, 2, 1, 1, 2])  # freedoms of joints
 WIDTH = 8
@@ -39,24 +40,34 @@ def lane(x: np.ndarray, k: int) -> np.ndarray:
 
 
 @pytest.mark.parametrize("rows", [1, 2, 3, 4, 5, 7, 8, 9, 10, 16, 17, 26])
-def test_the_matrix_along_paths_is_that_of_dense_rows(rows: int) -> None:
+@pytest.mark.parametrize("same", [True, False])
+def test_the_matrix_along_paths_is_that_of_dense_rows(rows: int, same: bool) -> None:
+    """Where the same rows are on in all lanes, and where every lane has its own, among them none."""
     tables, u, y, dense = rows_on_paths(rows)
     listed = np.arange(rows)[:: 2 if rows == 10 else 1]
-    active = np.array([len(listed), *listed])
+    on = np.ones((rows, WIDTH)) if same else 1.0 * (np.random.default_rng(rows).random((rows, WIDTH)) < 0.6)
+    on[:, 0] = 1.0
+    on[:, 1] = 1.0 if same else 0.0
+    active, own = np.array([len(listed), *listed]), np.zeros(len(listed), np.int64)
     size = len(listed) * (len(listed) + 1) // 2
     columns, A = np.zeros((WIDE * int(SIZES.sum()), WIDTH)), np.full((size + 1, WIDTH), np.nan)
-    gram.call(Lanes(WIDTH), active, *tables, u, y, columns, A)
-    expected = np.einsum("rvw,svw->wrs", dense[0, listed], dense[1, listed])
+    gram.call(Lanes(WIDTH), active, *tables, on, u, y, columns, own, A)
+    expected = np.einsum("rvw,svw,rw,sw->wrs", dense[0, listed], dense[1, listed], on[listed], on[listed])
     i, j = np.tril_indices(len(listed))
     assert np.allclose(A[:size].T, expected[:, i, j], rtol=1e-13, atol=1e-13)
+    assert np.isnan(A[size]).all()  # nobody's
     assert not columns.any()
     for k in range(WIDTH):
-        alone, own = lane(columns, k), np.full(size + 1, np.nan)
-        gram.call(Lanes(1), active, *tables, lane(u, k), lane(y, k), alone, own)
-        np.testing.assert_array_equal(own, A[:, k])  # the last one is nobody's
+        here = listed[on[listed, k] > 0.0]
+        active = np.array([len(here), *here])
+        both = (on[listed[i], k] > 0.0) & (on[listed[j], k] > 0.0)
+        alone, packed = lane(columns, k), np.full(len(here) * (len(here) + 1) // 2 + 1, np.nan)
+        gram.call(Lanes(1), active, *tables, lane(on, k), lane(u, k), lane(y, k), alone, own, packed)
+        np.testing.assert_array_equal(packed[:-1], A[:size, k][both])
+        assert np.isnan(packed[-1])
         assert not alone.any()
-        gram(active, *tables, lane(u, k), lane(y, k), alone, own)
-        np.testing.assert_allclose(own, A[:, k], rtol=1e-13, atol=1e-13)
+        gram(active, *tables, lane(on, k), lane(u, k), lane(y, k), alone, own, packed)
+        np.testing.assert_allclose(packed[:-1], A[:size, k][both], rtol=1e-13, atol=1e-13)
 
 
 @pytest.mark.parametrize("rows", [1, 4, 9])
