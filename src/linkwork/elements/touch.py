@@ -165,6 +165,11 @@ def levers_ahead(law: RowLaw, at: Sequence[At], motion: Sequence[Vector], h: Sca
     return stack(*(x for lever in there for x in (*lever.arms[0], *lever.arms[1], *lever.normal, lever.gap)))
 
 
+def are_there(numbers: Vector) -> Vector:
+    """1 for points that shapes have where they meet, else 0; of the numbers of `levers_ahead`."""
+    return array([where(gap < 0.5 * FAR, 1.0, 0.0) for gap in numbers[LEVER - 1 :: LEVER]])
+
+
 def ahead_or_now(law: RowLaw, at: Sequence[At], numbers: Vector, is_ahead: Any) -> list[Lever]:
     """Levers from their numbers where bodies meet ahead, else those of now."""
     found = []

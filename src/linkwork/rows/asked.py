@@ -31,7 +31,7 @@ from ..elements.law import RowLaw
 from ..elements.nodes import STILL, law_at
 from ..elements.ports import At, BodyAt, joined, values
 from ..elements.ports import velocities as velocities_of
-from ..elements.touch import LOOKED, ahead_or_now, gaps_before, levers_ahead, meeting, nearing, rows_of
+from ..elements.touch import LOOKED, ahead_or_now, are_there, gaps_before, levers_ahead, meeting, nearing, rows_of
 from ..joints import Joint
 from ..solvers.problem import is_bounded_by_another
 from ..spatial.scalar import Scalar, Vector, array, dot, is_zero, zeros
@@ -110,14 +110,15 @@ def foresee(n: Any, *ports: Any) -> None:
 
 
 def meet(n: Any, *ports: Any) -> None:
-    """Of shapes that come nearer from apart, where they meet; those that miss one another have no rows."""
+    """Of shapes that come nearer from apart, where they meet; those that miss one another have no rows, nor have points that are
+    not there then."""
     if not n.law.curved:
         return
     law, at = row_law_at(n, ports)
-    n.on = n.on * (1.0 - n.misses)
+    n.levers = ahead = levers_ahead(law, at, free_motion(n, ports, at), n.h, n.meets)
+    n.on = n.on * (1.0 - n.misses) * law.per_row(are_there(ahead))
     n.awake = n.awake * any_of(n.on)
     wake_further(n, law)
-    n.levers = levers_ahead(law, at, free_motion(n, ports, at), n.h, n.meets)
 
 
 def watch_accelerations(n: Any, *ports: Any) -> None:
