@@ -66,7 +66,7 @@ SCRATCH = ("d", "scale", "scaled_b", "scaled_lower", "scaled_upper", "scaled_x",
 MATRIX = (*PATHS, "on", "u_rows", "y_rows", "gram_columns", "box_list", "A")  # what `gram` makes A of
 PROBLEM = ("on", "b", "lower", "upper", "x", "A", "left", "LDL", *SCRATCH)
 SOLVE = Routine(solve_boxes, ("active", *PROBLEM), when="busy")
-SOFT_SOLVE = Routine(solve_soft_boxes, ("active", "groups", "soft", *PROBLEM), when="busy")
+SOFT_SOLVE = Routine(solve_soft_boxes, ("active", *PROBLEM, "groups", "soft"), when="busy")
 CONE_PROBLEM = ("active", "cones", "mu", "on", "b", "lower", "upper", "x", "A", "left")
 CONE_SCRATCH = tuple(f"cone_{name}" for name, _ in solve_packed_cones.parameters[len(CONE_PROBLEM) :])
 CONE_SOLVE = [Routine(solve_packed_cones, CONE_PROBLEM + CONE_SCRATCH, when="busy")]

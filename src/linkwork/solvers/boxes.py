@@ -18,9 +18,9 @@ does not depend on its neighbours.
 
 from __future__ import annotations
 
-from ..kernel.loops import Ints, Lane, Scratch, Small, Table, any, loops, sqrt, where
+from ..kernel.loops import Arrays, Ints, Lane, Scratch, Small, Table, any, loops, sqrt, where
 from ..kernel.products import clear
-from .box_walk import FINE, HUGE, NOTHING, factor_free, residuals, walk
+from .box_walk import FINE, HUGE, NOTHING, Scaled, factor_free, residuals, walk
 from .dense import factor, solve
 from .extremes import clipped, larger, smaller
 
@@ -32,6 +32,17 @@ PATIENCE = 6  # changes before Gauss-Seidel proposes the next set, and between s
 SWEEPS = 10
 ROUGH = 1e-12  # of the right-hand side: where rows with two bounds leave more, they can do better
 EMPTY = 1e-14  # of the largest diagonal: rows that answer less drop out
+
+
+class Boxes(Arrays):
+    """Rows of a problem, of which some are listed: `active` tells how many, then which."""
+
+    active: Ints
+    on: Lane
+    b: Lane
+    lower: Lane
+    upper: Lane
+    x: Lane
 
 
 @loops
@@ -98,41 +109,21 @@ def scale_system(active: Ints, b: Lane, A: Lane, scale: Lane, bs: Lane) -> None:
 
 
 @loops
-def scale_rows(
-    active: Ints, b: Lane, lower: Lane, upper: Lane, A: Lane, scale: Lane, bs: Lane, lo: Lane, hi: Lane, xs: Lane, free: Lane
-) -> None:
+def scale_rows(active: Ints, b: Lane, lower: Lane, upper: Lane, A: Lane, s: Scaled) -> None:
     """The problem in scaled rows, and a first guess of which are free; rows with scale zero drop out."""
-    scale_system(active, b, A, scale, bs)
+    scale_system(active, b, A, s.scale, s.bs)
     for i in range(active[0]):
         r = active[i + 1]
-        good = scale[i] > 0.0
-        lo[i] = where(good, lower[r] / where(good, scale[i], 1.0), 0.0)
-        hi[i] = where(good, upper[r] / where(good, scale[i], 1.0), 0.0)
-        inside = (-bs[i] >= lo[i]) & (-bs[i] <= hi[i])
-        free[i] = where(good & inside, 1.0, 0.0)
-        xs[i] = where(free[i] > 0.0, 0.0, clipped(0.0 - bs[i], lo[i], hi[i]))
+        good = s.scale[i] > 0.0
+        s.lo[i] = where(good, lower[r] / where(good, s.scale[i], 1.0), 0.0)
+        s.hi[i] = where(good, upper[r] / where(good, s.scale[i], 1.0), 0.0)
+        inside = (-s.bs[i] >= s.lo[i]) & (-s.bs[i] <= s.hi[i])
+        s.free[i] = where(good & inside, 1.0, 0.0)
+        s.xs[i] = where(s.free[i] > 0.0, 0.0, clipped(0.0 - s.bs[i], s.lo[i], s.hi[i]))
 
 
 @loops
-def solve_scaled(
-    active: Ints,
-    x: Lane,
-    A: Lane,
-    left: Lane,
-    L: Lane,
-    d: Lane,
-    scale: Lane,
-    bs: Lane,
-    lo: Lane,
-    hi: Lane,
-    xs: Lane,
-    w: Lane,
-    z: Lane,
-    free: Lane,
-    rest: Lane,
-    some: Ints,
-    eps: float,
-) -> None:
+def solve_scaled(active: Ints, x: Lane, A: Lane, left: Lane, s: Scaled, eps: float) -> None:
     """The multipliers of scaled rows, in the units of the rows.
 
     Proximal rounds go two by two; then the set of free rows is looked at. A set that does not stand is left at once, and one that
@@ -147,44 +138,44 @@ def solve_scaled(
     tries = 0.0 * go
     scale_b = 0.0 * go
     for i in range(m):
-        scale_b = larger(scale_b, abs(bs[i]))
+        scale_b = larger(scale_b, abs(s.bs[i]))
     stands = 0
-    residuals(m, A, bs, xs, w)
+    residuals(m, A, s.bs, s.xs, s.w)
     for _ in range(CHANGES * ROUNDS):
         if stands == 0:
-            factor_free(m, A, L, d, free, some, go, eps)
-        n = some[0]
+            factor_free(m, A, s, go, eps)
+        n = s.some[0]
         for p in range(n):
-            rest[p] = -w[some[p + 1]]
+            s.rest[p] = -s.w[s.some[p + 1]]
         still = go
         moved = 0
         for half in range(2):
             if half == 1:
-                subtract_answer(A, some, z, rest)
+                subtract_answer(A, s.some, s.z, s.rest)
             size = 0.0 * go
             for p in range(n):
-                z[p] = rest[p] * free[some[p + 1]]
-                size = larger(size, abs(z[p]))
+                s.z[p] = s.rest[p] * s.free[s.some[p + 1]]
+                size = larger(size, abs(s.z[p]))
             still = where((size < 0.5 * last) & (size > FINE * scale_b) & (rounds < ROUNDS), still, 0.0)
             if not any(still > 0.0):
                 break
             moved = 1
             last = where(still > 0.0, size, last)
             rounds = where(still > 0.0, rounds + 1.0, rounds)
-            solve(n, L, d, z)
+            solve(n, s.L, s.d, s.z)
             for p in range(n):
-                i = some[p + 1]
-                z[p] = where(still > 0.0, z[p] * free[i], 0.0)
-                xs[i] += z[p]
+                i = s.some[p + 1]
+                s.z[p] = where(still > 0.0, s.z[p] * s.free[i], 0.0)
+                s.xs[i] += s.z[p]
         if moved == 0 and stands == 1:  # all sets stand, and nothing moves any more
             break
-        residuals(m, A, bs, xs, w)
+        residuals(m, A, s.bs, s.xs, s.w)
         changed = 0.0 * go
         for i in range(m):
-            wish = xs[i] - w[i]
-            now = where((wish >= lo[i]) & (wish <= hi[i]) & (scale[i] > 0.0), 1.0, 0.0)
-            off = where(now > 0.0, 0.0, abs(clipped(wish, lo[i], hi[i]) - xs[i]))
-            changed = where((now < free[i]) | (now > free[i]) | (off > 0.0), 1.0, changed)
+            wish = s.xs[i] - s.w[i]
+            now = where((wish >= s.lo[i]) & (wish <= s.hi[i]) & (s.scale[i] > 0.0), 1.0, 0.0)
+            off = where(now > 0.0, 0.0, abs(clipped(wish, s.lo[i], s.hi[i]) - s.xs[i]))
+            changed = where((now < s.free[i]) | (now > s.free[i]) | (off > 0.0), 1.0, changed)
         go = where((changed > 0.0) & (sets < CHANGES) | ~(changed > 0.0) & (still > 0.0), go, 0.0)
         if not any(go > 0.0):
             break
@@ -198,42 +189,42 @@ def solve_scaled(
             if any(propose > 0.0):
                 tries = where(propose > 0.0, 0.0, tries)
                 for i in range(m):
-                    xs[i] = where(propose > 0.0, clipped(xs[i], lo[i], hi[i]), xs[i])
-                gauss_seidel(m, A, bs, lo, hi, xs, propose)
-                residuals(m, A, bs, xs, w)
+                    s.xs[i] = where(propose > 0.0, clipped(s.xs[i], s.lo[i], s.hi[i]), s.xs[i])
+                gauss_seidel(m, A, s.bs, s.lo, s.hi, s.xs, propose)
+                residuals(m, A, s.bs, s.xs, s.w)
             for i in range(m):
-                wish = xs[i] - w[i]
-                inside = (wish >= lo[i]) & (wish <= hi[i]) & (scale[i] > 0.0)
-                free[i] = where(changed > 0.0, where(inside, 1.0, 0.0), free[i])
-                xs[i] = where((changed > 0.0) & ~inside, clipped(wish, lo[i], hi[i]), xs[i])
+                wish = s.xs[i] - s.w[i]
+                inside = (wish >= s.lo[i]) & (wish <= s.hi[i]) & (s.scale[i] > 0.0)
+                s.free[i] = where(changed > 0.0, where(inside, 1.0, 0.0), s.free[i])
+                s.xs[i] = where((changed > 0.0) & ~inside, clipped(wish, s.lo[i], s.hi[i]), s.xs[i])
             last = where(changed > 0.0, HUGE, last)
             rounds = where(changed > 0.0, 0.0, rounds)
-            residuals(m, A, bs, xs, w)
-    off = natural_map(m, lo, hi, xs, w)
+            residuals(m, A, s.bs, s.xs, s.w)
+    off = natural_map(m, s.lo, s.hi, s.xs, s.w)
     lost = where(sets >= CHANGES, 1.0, 0.0)
     for i in range(m):
-        lost = where((off > ROUGH * scale_b) & (free[i] > 0.0) & (hi[i] - lo[i] < HUGE), 1.0, lost)
-        rest[i] = xs[i]
+        lost = where((off > ROUGH * scale_b) & (s.free[i] > 0.0) & (s.hi[i] - s.lo[i] < HUGE), 1.0, lost)
+        s.rest[i] = s.xs[i]
     if any(lost > 0.0):
-        walk(m, A, L, d, bs, lo, hi, scale, xs, w, z, free, some, scale_b, eps, lost)
-        worse = natural_map(m, lo, hi, xs, w) >= off
+        walk(m, A, s, scale_b, eps, lost)
+        worse = natural_map(m, s.lo, s.hi, s.xs, s.w) >= off
         for i in range(m):
-            xs[i] = where(worse, rest[i], xs[i])
-        residuals(m, A, bs, xs, w)
+            s.xs[i] = where(worse, s.rest[i], s.xs[i])
+        residuals(m, A, s.bs, s.xs, s.w)
     left[0] = 0.0
     for i in range(m):
-        wish = clipped(xs[i] - w[i], lo[i], hi[i])
-        off = abs(xs[i] - wish) / where(scale[i] > 0.0, scale[i], 1.0)
-        left[0] = larger(left[0], where(scale[i] > 0.0, off, 0.0))
-        x[active[i + 1]] = xs[i] * scale[i]
+        wish = clipped(s.xs[i] - s.w[i], s.lo[i], s.hi[i])
+        off = abs(s.xs[i] - wish) / where(s.scale[i] > 0.0, s.scale[i], 1.0)
+        left[0] = larger(left[0], where(s.scale[i] > 0.0, off, 0.0))
+        x[active[i + 1]] = s.xs[i] * s.scale[i]
 
 
 @loops
-def has_bounds(active: Ints, on: Lane, lower: Lane, upper: Lane) -> bool:
+def has_bounds(listed: Boxes) -> bool:
     """Whether a row has a bound, in some lane where it is on."""
-    for i in range(active[0]):
-        r = active[i + 1]
-        if any((on[r] > 0.0) & ((lower[r] > -HUGE) | (upper[r] < HUGE))):
+    for i in range(listed.active[0]):
+        r = listed.active[i + 1]
+        if any((listed.on[r] > 0.0) & ((listed.lower[r] > -HUGE) | (listed.upper[r] < HUGE))):
             return True
     return False
 
@@ -327,87 +318,43 @@ def unit_scales(active: Ints, on: Lane, A: Lane, scale: Lane) -> None:
 
 
 @loops
-def solve_boxes(
-    active: Ints,
-    on: Lane,
-    b: Lane,
-    lower: Lane,
-    upper: Lane,
-    x: Lane,
-    A: Lane,
-    left: Lane,
-    L: Lane,
-    d: Lane,
-    scale: Lane,
-    bs: Lane,
-    lo: Lane,
-    hi: Lane,
-    xs: Lane,
-    w: Lane,
-    z: Lane,
-    free: Lane,
-    rest: Lane,
-    some: Ints,
-) -> None:
-    """The multipliers x of the listed rows; `left` is the largest residual, in the units of the rows; all else is scratch."""
-    unit_scales(active, on, A, scale)
-    if has_bounds(active, on, lower, upper):
-        scale_rows(active, b, lower, upper, A, scale, bs, lo, hi, xs, free)
-        solve_scaled(active, x, A, left, L, d, scale, bs, lo, hi, xs, w, z, free, rest, some, EPS)
+def solve_in_scales(listed: Boxes, A: Lane, left: Lane, s: Scaled, eps: float) -> None:
+    """The multipliers x of the listed rows, whose scales are known."""
+    if has_bounds(listed):
+        scale_rows(listed.active, listed.b, listed.lower, listed.upper, A, s)
+        solve_scaled(listed.active, listed.x, A, left, s, eps)
     else:
-        scale_system(active, b, A, scale, bs)
-        solve_equations(active[0], active, x, A, left, L, d, scale, bs, xs, w, z, rest, EPS)
+        scale_system(listed.active, listed.b, A, s.scale, s.bs)
+        solve_equations(listed.active[0], listed.active, listed.x, A, left, s.L, s.d, s.scale, s.bs, s.xs, s.w, s.z, s.rest, eps)
 
 
 @loops
-def solve_soft_boxes(
-    active: Ints,
-    groups: Table,
-    soft: Lane,
-    on: Lane,
-    b: Lane,
-    lower: Lane,
-    upper: Lane,
-    x: Lane,
-    A: Lane,
-    left: Lane,
-    L: Lane,
-    d: Lane,
-    scale: Lane,
-    bs: Lane,
-    lo: Lane,
-    hi: Lane,
-    xs: Lane,
-    w: Lane,
-    z: Lane,
-    free: Lane,
-    rest: Lane,
-    some: Ints,
-) -> None:
+def solve_boxes(listed: Boxes, A: Lane, left: Lane, s: Scaled) -> None:
+    """The multipliers x of the listed rows; `left` is the largest residual, in the units of the rows; all else is scratch."""
+    unit_scales(listed.active, listed.on, A, s.scale)
+    solve_in_scales(listed, A, left, s, EPS)
+
+
+@loops
+def solve_soft_boxes(listed: Boxes, A: Lane, left: Lane, s: Scaled, groups: Table, soft: Lane) -> None:
     """The same for the rows of a step, which may pass through singular positions.
 
     There a row, or a sum of rows, that could act before and will act after answers nothing for a moment, and what it asks for is
     wrong by the error of the step: divided by next to nothing, that would throw the motion off its branch. Rows of one group have
     the same units, and are scaled alike; what answers less than SOFT of the group is asked for less and less.
     """
-    most = largest(active, on, A)
+    most = largest(listed.active, listed.on, A)
     eps = EPS + 0.0 * most
-    for i in range(active[0]):
-        rest[groups[active[i + 1]]] = 0.0
-    for i in range(active[0]):
-        r = active[i + 1]
-        eps = larger(eps, where(on[r] > 0.0, soft[r], 0.0))
-        rest[groups[r]] = larger(rest[groups[r]], where(on[r] > 0.0, A[i * (i + 1) // 2 + i], 0.0))
-    for i in range(active[0]):
+    for i in range(listed.active[0]):
+        s.rest[groups[listed.active[i + 1]]] = 0.0
+    for i in range(listed.active[0]):
+        r = listed.active[i + 1]
+        eps = larger(eps, where(listed.on[r] > 0.0, soft[r], 0.0))
+        s.rest[groups[r]] = larger(s.rest[groups[r]], where(listed.on[r] > 0.0, A[i * (i + 1) // 2 + i], 0.0))
+    for i in range(listed.active[0]):
         a = A[i * (i + 1) // 2 + i]
-        size = rest[groups[active[i + 1]]]
-        here = on[active[i + 1]] > 0.0
+        size = s.rest[groups[listed.active[i + 1]]]
+        here = listed.on[listed.active[i + 1]] > 0.0
         good = here & (a > EMPTY * most)
-        scale[i] = where(good, 1.0 / sqrt(where(good, size, 1.0)), where(here, 0.0 * a, 0.0))
-    eps = smaller(eps, SOFTEST)
-    if has_bounds(active, on, lower, upper):
-        scale_rows(active, b, lower, upper, A, scale, bs, lo, hi, xs, free)
-        solve_scaled(active, x, A, left, L, d, scale, bs, lo, hi, xs, w, z, free, rest, some, eps)
-    else:
-        scale_system(active, b, A, scale, bs)
-        solve_equations(active[0], active, x, A, left, L, d, scale, bs, xs, w, z, rest, eps)
+        s.scale[i] = where(good, 1.0 / sqrt(where(good, size, 1.0)), where(here, 0.0 * a, 0.0))
+    solve_in_scales(listed, A, left, s, smaller(eps, SOFTEST))

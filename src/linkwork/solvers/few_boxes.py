@@ -7,7 +7,8 @@ with the most rows needs, often half of the list; and as sums have their terms i
 from __future__ import annotations
 
 from ..kernel.loops import Ints, Lane, any, loops, where
-from .boxes import EPS, has_bounds, scale_rows, scale_system, solve_equations, solve_scaled, unit_scales
+from .box_walk import Scaled
+from .boxes import EPS, Boxes, has_bounds, scale_rows, scale_system, solve_equations, solve_scaled, unit_scales
 
 
 @loops
@@ -66,38 +67,14 @@ def hand_out(active: Ints, slots: Ints, scale: Lane, xs: Lane, rows: Lane, x: La
 
 
 @loops
-def solve_few_boxes(
-    active: Ints,
-    on: Lane,
-    b: Lane,
-    lower: Lane,
-    upper: Lane,
-    x: Lane,
-    A: Lane,
-    left: Lane,
-    L: Lane,
-    d: Lane,
-    scale: Lane,
-    bs: Lane,
-    lo: Lane,
-    hi: Lane,
-    xs: Lane,
-    w: Lane,
-    z: Lane,
-    free: Lane,
-    rest: Lane,
-    some: Ints,
-    places: Lane,
-    rows: Lane,
-    slots: Ints,
-) -> None:
+def solve_few_boxes(listed: Boxes, A: Lane, left: Lane, s: Scaled, places: Lane, rows: Lane, slots: Ints) -> None:
     """`boxes.solve_boxes`; what follows `left` is scratch."""
-    unit_scales(active, on, A, scale)
-    take_slots(active, b, lower, upper, A, scale, bs, lo, hi, places, rows, slots)
-    if has_bounds(active, on, lower, upper):
-        scale_rows(slots, bs, lo, hi, A, scale, bs, lo, hi, xs, free)
-        solve_scaled(slots, xs, A, left, L, d, scale, bs, lo, hi, xs, w, z, free, rest, some, EPS)
+    unit_scales(listed.active, listed.on, A, s.scale)
+    take_slots(listed.active, listed.b, listed.lower, listed.upper, A, s.scale, s.bs, s.lo, s.hi, places, rows, slots)
+    if has_bounds(listed):
+        scale_rows(slots, s.bs, s.lo, s.hi, A, s)
+        solve_scaled(slots, s.xs, A, left, s, EPS)
     else:
-        scale_system(slots, bs, A, scale, bs)
-        solve_equations(slots[0], slots, xs, A, left, L, d, scale, bs, xs, w, z, rest, EPS)
-    hand_out(active, slots, scale, xs, rows, x)
+        scale_system(slots, s.bs, A, s.scale, s.bs)
+        solve_equations(slots[0], slots, s.xs, A, left, s.L, s.d, s.scale, s.bs, s.xs, s.w, s.z, s.rest, EPS)
+    hand_out(listed.active, slots, s.scale, s.xs, rows, listed.x)

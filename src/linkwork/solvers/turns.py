@@ -12,8 +12,10 @@ where they do not, `left` tells.
 
 from __future__ import annotations
 
-from ..kernel.loops import Ints, Lane, Table, any, loops, maximum, minimum, where
+from ..kernel.loops import Lane, any, loops, maximum, minimum, where
+from .box_walk import Scaled
 from .boxes import EPS, HUGE, residuals, scale_rows, solve_scaled, unit_scales
+from .own_rows import Listed
 
 TURNS = 200
 ENOUGH = 1e-12  # of the largest normal force: a change that counts as none
@@ -30,107 +32,67 @@ def friction_bound(i: int, kind: int, r: int, mu: Lane, scale: Lane, xs: Lane) -
 
 
 @loops
-def take_turn(
-    friction: bool,
-    active: Ints,
-    cones: Table,
-    mu: Lane,
-    lower: Lane,
-    upper: Lane,
-    A: Lane,
-    scale: Lane,
-    bs: Lane,
-    lo: Lane,
-    hi: Lane,
-    xs: Lane,
-    w: Lane,
-    free: Lane,
-    go: float,
-) -> None:
+def take_turn(friction: bool, listed: Listed, A: Lane, s: Scaled, go: float) -> None:
     """Bounds of one turn, and which rows are free at its start; lanes that do not go wait."""
-    m = active[0]
+    m = listed.active[0]
     for i in range(m):
-        r = active[i + 1]
-        kind = cones[r]
-        good = (scale[i] > 0.0) & (go > 0.0)
-        unit = 1.0 / where(scale[i] > 0.0, scale[i], 1.0)
-        lo[i] = HUGE
-        hi[i] = xs[i]
+        r = listed.active[i + 1]
+        kind = listed.cones[r]
+        good = (s.scale[i] > 0.0) & (go > 0.0)
+        unit = 1.0 / where(s.scale[i] > 0.0, s.scale[i], 1.0)
+        s.lo[i] = HUGE
+        s.hi[i] = s.xs[i]
         if kind == 0 or (kind == 1 and not friction):
-            lo[i] = where(good, lower[r] * unit, lo[i])
-            hi[i] = where(good, upper[r] * unit, hi[i])
+            s.lo[i] = where(good, listed.lower[r] * unit, s.lo[i])
+            s.hi[i] = where(good, listed.upper[r] * unit, s.hi[i])
         if (kind > 1 or kind < 0) and friction:
-            most = friction_bound(i, kind, r, mu, scale, xs)
-            lo[i] = where(good, -most, lo[i])
-            hi[i] = where(good, most, hi[i])
-        xs[i] = minimum(maximum(xs[i], lo[i]), hi[i])
-    residuals(m, A, bs, xs, w)
+            most = friction_bound(i, kind, r, listed.mu, s.scale, s.xs)
+            s.lo[i] = where(good, -most, s.lo[i])
+            s.hi[i] = where(good, most, s.hi[i])
+        s.xs[i] = minimum(maximum(s.xs[i], s.lo[i]), s.hi[i])
+    residuals(m, A, s.bs, s.xs, s.w)
     for i in range(m):
-        wish = xs[i] - w[i]
-        free[i] = where((wish >= lo[i]) & (wish <= hi[i]) & (scale[i] > 0.0), 1.0, 0.0)
+        wish = s.xs[i] - s.w[i]
+        s.free[i] = where((wish >= s.lo[i]) & (wish <= s.hi[i]) & (s.scale[i] > 0.0), 1.0, 0.0)
 
 
 @loops
-def solve_in_turns(
-    active: Ints,
-    cones: Table,
-    mu: Lane,
-    on: Lane,
-    b: Lane,
-    lower: Lane,
-    upper: Lane,
-    x: Lane,
-    A: Lane,
-    left: Lane,
-    L: Lane,
-    d: Lane,
-    scale: Lane,
-    bs: Lane,
-    lo: Lane,
-    hi: Lane,
-    xs: Lane,
-    w: Lane,
-    z: Lane,
-    free: Lane,
-    rest: Lane,
-    some: Ints,
-    last: Lane,
-) -> None:
+def solve_in_turns(listed: Listed, A: Lane, left: Lane, s: Scaled, last: Lane) -> None:
     """The multipliers x of the listed rows; arguments as in `boxes.solve_boxes`, cones and mu as in `coulomb.solve_cones`."""
-    m = active[0]
-    unit_scales(active, on, A, scale)
-    scale_rows(active, b, lower, upper, A, scale, bs, lo, hi, xs, free)
+    m = listed.active[0]
+    unit_scales(listed.active, listed.on, A, s.scale)
+    scale_rows(listed.active, listed.b, listed.lower, listed.upper, A, s)
     go = 1.0 + 0.0 * A[0]
     for i in range(m):
-        xs[i] = 0.0
+        s.xs[i] = 0.0
     for _ in range(TURNS):
         for i in range(m):
-            last[i] = xs[i]
-        take_turn(False, active, cones, mu, lower, upper, A, scale, bs, lo, hi, xs, w, free, go)
-        solve_scaled(active, x, A, left, L, d, scale, bs, lo, hi, xs, w, z, free, rest, some, EPS)
+            last[i] = s.xs[i]
+        take_turn(False, listed, A, s, go)
+        solve_scaled(listed.active, listed.x, A, left, s, EPS)
         change = 0.0 * go
         size = 0.0 * go
         for i in range(m):
-            kind = cones[active[i + 1]]
+            kind = listed.cones[listed.active[i + 1]]
             if kind == 0 or kind == 1:
-                change = maximum(change, abs(xs[i] - last[i]))
-                size = maximum(size, abs(xs[i]))
+                change = maximum(change, abs(s.xs[i] - last[i]))
+                size = maximum(size, abs(s.xs[i]))
         go = where(change > ENOUGH * size, go, 0.0)
         if not any(go > 0.0):
             break
-        take_turn(True, active, cones, mu, lower, upper, A, scale, bs, lo, hi, xs, w, free, go)
-        solve_scaled(active, x, A, left, L, d, scale, bs, lo, hi, xs, w, z, free, rest, some, EPS)
-    residuals(m, A, bs, xs, w)
+        take_turn(True, listed, A, s, go)
+        solve_scaled(listed.active, listed.x, A, left, s, EPS)
+    residuals(m, A, s.bs, s.xs, s.w)
     left[0] = 0.0
     for i in range(m):
-        r = active[i + 1]
-        kind = cones[r]
-        unit = 1.0 / where(scale[i] > 0.0, scale[i], 1.0)
-        low = lower[r] * unit
-        high = upper[r] * unit
+        r = listed.active[i + 1]
+        kind = listed.cones[r]
+        unit = 1.0 / where(s.scale[i] > 0.0, s.scale[i], 1.0)
+        low = listed.lower[r] * unit
+        high = listed.upper[r] * unit
         if kind > 1 or kind < 0:
-            high = friction_bound(i, kind, r, mu, scale, xs)
+            high = friction_bound(i, kind, r, listed.mu, s.scale, s.xs)
             low = -high
-        off = abs(xs[i] - minimum(maximum(xs[i] - w[i], low), high)) * unit
-        left[0] = maximum(left[0], where(scale[i] > 0.0, off, 0.0))
-        x[r] = xs[i] * scale[i]
+        off = abs(s.xs[i] - minimum(maximum(s.xs[i] - s.w[i], low), high)) * unit
+        left[0] = maximum(left[0], where(s.scale[i] > 0.0, off, 0.0))
+        listed.x[r] = s.xs[i] * s.scale[i]
