@@ -175,5 +175,5 @@ CASES: dict[str, Callable[[], InContact]] = {
     "pile10": lambda: pile(10),
     **{f"piles{k}x12": lambda k=k: pile(12, k) for k in (1, 2, 4, 8)},
     "pile100": lambda: pile(100),
-    "pile100_later": lambda: pile(100, settle=2.0),
+    "pile100_later": lambda: pile(100, settle=1.0),
 }
