@@ -18,6 +18,7 @@ from .extremes import clipped, larger, smaller
 from .lu import factor_lu, solve_lu
 
 SMALL_PIVOT = 1e-3  # of the diagonal: a pivot below tells of redundant rows
+ON_CONE = 2e-14  # of its limit: friction that is beyond it by rounding sticks, so that directions of no slip are not followed
 STIFFEST = 1e12  # k at most: beyond, the direction of sliding does not move
 HUGE = 1e300
 STANDS = 0.5  # of the residual: where a round leaves more, it stands still
@@ -54,7 +55,7 @@ def choose_modes(m: int, rows: Rows, xs: Lane, u: Lane, eps: float, modes: Modes
             t2 = xs[i + 2] - u[i + 2]
             t = sqrt(t1 * t1 + t2 * t2)
             acts = good & (n > 0.0)
-            slides = acts & (t > mu * n)
+            slides = acts & (t > mu * n * (1.0 + ON_CONE))
             k = sqrt(u[i + 1] * u[i + 1] + u[i + 2] * u[i + 2]) / where(mu * n > 0.0, mu * n, 1.0)
             modes.keep[i] = where(acts, 1.0, 0.0)
             modes.keep[i + 1] = modes.keep[i]
