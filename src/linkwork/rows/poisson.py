@@ -224,21 +224,12 @@ def solved_impacts(solver: list[Step]) -> list[Step]:
     (plain,) = solver
     assert isinstance(plain, Routine)
     if plain.function is not solve_packed_cones:
-        boxes = (
-            "on",
-            "b_hit",
-            "lower",
-            "upper",
-            "x_hit",
-            "A_hit",
-            "hit_left",
-            *plain.arguments[plain.arguments.index("left") + 1 :],
-        )
+        boxes = Routine(solve_boxes, plain.arguments[: len(solve_boxes.parameters)])  # soft ones are given more
         assert plain.function in (solve_boxes, solve_soft_boxes)
         return [
             BEGIN,
             Routine(copy_matrix, ("active", "A", "A_hit"), when="hits"),
-            Routine(solve_boxes, ("active", *boxes), when="hits"),
+            given(boxes, {"b": "b_hit", "x": "x_hit", "A": "A_hit", "left": "hit_left"}, "hits"),
             Routine(begin_expansion, EXPANSION, when="busy"),
             given(plain, {"b": "b_give", "lower": "lower_give"}, "busy"),
             Routine(end_boxes, ("active", "x_hit", "x", "hit_left", "left"), when="busy"),
