@@ -20,23 +20,8 @@ ROWS, VECTORS = 4, 2  # of C at a time
 
 
 class InOneLane(LoopFunction):
-    """A loop function with a text of its own for one lane of double precision, given the name and the width of registers."""
-
-    def __init__(self, function: Callable[..., Any], text: Callable[[str, int], str]) -> None:
-        super().__init__(function)
-        self._text = text
-
-    def written(self, lanes: Lanes, symbol: str, stride: int) -> str | None:
-        return None if lanes.width > 1 or lanes.single else self._text(symbol, machine.register_bytes() // 8)
-
-
-def in_one_lane(text: Callable[[str, int], str]) -> Callable[[Callable[..., Any]], InOneLane]:
-    """A decorator: see `InOneLane`."""
-    return lambda function: InOneLane(function, text)
-
-
-class InStridedLane(LoopFunction):
-    """The same of functions with `Strided` arrays: the text is also given how far apart their numbers lie."""
+    """A loop function with a text of its own for one lane of double precision, given the name, the width of registers and how far
+    apart the numbers of `Strided` arrays lie."""
 
     def __init__(self, function: Callable[..., Any], text: Callable[[str, int, int], str]) -> None:
         super().__init__(function)
@@ -46,9 +31,14 @@ class InStridedLane(LoopFunction):
         return None if lanes.width > 1 or lanes.single else self._text(symbol, machine.register_bytes() // 8, stride)
 
 
-def in_strided_lane(text: Callable[[str, int, int], str]) -> Callable[[Callable[..., Any]], InStridedLane]:
-    """A decorator: see `InStridedLane`."""
-    return lambda function: InStridedLane(function, text)
+def in_one_lane(text: Callable[[str, int], str]) -> Callable[[Callable[..., Any]], InOneLane]:
+    """A decorator of functions without `Strided` arrays: see `InOneLane`."""
+    return in_strided_lane(lambda symbol, width, stride: text(symbol, width))
+
+
+def in_strided_lane(text: Callable[[str, int, int], str]) -> Callable[[Callable[..., Any]], InOneLane]:
+    """The same of functions with such."""
+    return lambda function: InOneLane(function, text)
 
 
 def clear_ir(symbol: str, width: int) -> str:

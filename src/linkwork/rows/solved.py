@@ -22,6 +22,7 @@ from ..kernel.sweep import SCALAR, Field, Routine, Step, Sweep, each, outward, o
 from ..solvers.boxes import gather, solve_boxes, solve_soft_boxes
 from ..solvers.coulomb import solve_packed_cones
 from ..solvers.gram import PATHS, gram, spread
+from ..solvers.own_rows import Listed
 from ..solvers.turns import solve_in_turns
 from ..spatial.scalar import zeros
 from .asked import (
@@ -67,7 +68,7 @@ MATRIX = (*PATHS, "on", "u_rows", "y_rows", "gram_columns", "box_list", "A")  # 
 PROBLEM = ("on", "b", "lower", "upper", "x", "A", "left", "LDL", *SCRATCH)
 SOLVE = Routine(solve_boxes, ("active", *PROBLEM), when="busy")
 SOFT_SOLVE = Routine(solve_soft_boxes, ("active", *PROBLEM, "groups", "soft"), when="busy")
-CONE_PROBLEM = ("active", "cones", "mu", "on", "b", "lower", "upper", "x", "A", "left")
+CONE_PROBLEM = (*Listed.listed(), "A", "left")
 CONE_SCRATCH = tuple(f"cone_{name}" for name, _ in solve_packed_cones.parameters[len(CONE_PROBLEM) :])
 CONE_SOLVE = [Routine(solve_packed_cones, CONE_PROBLEM + CONE_SCRATCH, when="busy")]
 TURNS_SOLVE = [Routine(solve_in_turns, ("active", "cones", "mu", *PROBLEM, "last_x"), when="busy")]

@@ -11,8 +11,8 @@ from __future__ import annotations
 
 from ..kernel.adjoint_routines import adjoint_of
 from ..kernel.loops import Ints, Lane, any, loops, where
-from .box_tangents import NEAR, ROUNDS, SOFT, entry
-from .box_walk import HUGE, NOTHING
+from .box_tangents import ROUNDS, SOFT, entry, margin
+from .box_walk import NOTHING
 from .boxes import EMPTY, gather, largest, solve_boxes, solve_soft_boxes, subtract_answer
 from .dense import factor, solve
 from .few_boxes import solve_few_boxes
@@ -42,8 +42,8 @@ def find_sides(active: Ints, on: Lane, lower: Lane, upper: Lane, x: Lane, A: Lan
     for i in range(active[0]):
         r = active[i + 1]
         good = (on[r] > 0.0) & (A[i * (i + 1) // 2 + i] > EMPTY * most)
-        above = x[r] > lower[r] + where(abs(lower[r]) < HUGE, NEAR * abs(lower[r]), 0.0)
-        below = x[r] < upper[r] - where(abs(upper[r]) < HUGE, NEAR * abs(upper[r]), 0.0)
+        above = x[r] > lower[r] + margin(lower[r])
+        below = x[r] < upper[r] - margin(upper[r])
         free[i] = where(good & above & below, 1.0, 0.0)
         low[i] = where(good & ~above, 1.0, 0.0)
         high[i] = where(good & above & ~below, 1.0, 0.0)

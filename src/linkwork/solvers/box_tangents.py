@@ -11,13 +11,13 @@ proximal rounds on scaled rows lead to the solution of least norm.
 from __future__ import annotations
 
 from ..kernel.directional import tangent_of
-from ..kernel.loops import Ints, Lane, Table, loops, where
+from ..kernel.loops import Ints, Lane, loops, where
 from ..kernel.sweep import SCALAR, Field
 from .box_walk import HUGE, NOTHING
 from .boxes import EMPTY, gather, largest, solve_boxes, solve_soft_boxes
 from .dense import factor, solve
 from .few_boxes import solve_few_boxes
-from .gram import gram, spread
+from .gram import RowPaths, gram, spread
 
 NEAR = 1e-11  # of a bound: there a row has reached it
 SOFT = 1e-10  # relative weight of the last solution in a proximal round
@@ -35,34 +35,22 @@ def gather_tangent(rows: int, d_x: Lane) -> None:
 
 @tangent_of(gram, **KEPT)
 @loops
-def gram_tangent(
-    active: Ints,
-    starts: Table,
-    places: Table,
-    unknowns: Table,
-    u: Lane,
-    y: Lane,
-    d_u: Lane,
-    d_y: Lane,
-    A: Lane,
-    kept_A: Lane,
-    d_A: Lane,
-) -> None:
+def gram_tangent(paths: RowPaths, u: Lane, y: Lane, d_u: Lane, d_y: Lane, A: Lane, kept_A: Lane, d_A: Lane) -> None:
     """dA_rs, the sum of du_r . y_s + u_r . dy_s over the joints on both paths; and A as it is, before solvers scale it."""
-    for i in range(active[0]):
-        r = active[i + 1]
+    for i in range(paths.active[0]):
+        r = paths.active[i + 1]
         for j in range(i + 1):
-            s = active[j + 1]
+            s = paths.active[j + 1]
             total = 0.0 * A[0]
-            a = starts[r]
-            c = starts[s]
-            while a < starts[r + 1] and c < starts[s + 1]:
-                if unknowns[a] == unknowns[c]:
-                    total += d_u[places[a]] * y[places[c]]
-                    total += u[places[a]] * d_y[places[c]]
+            a = paths.starts[r]
+            c = paths.starts[s]
+            while a < paths.starts[r + 1] and c < paths.starts[s + 1]:
+                if paths.unknowns[a] == paths.unknowns[c]:
+                    total += d_u[paths.places[a]] * y[paths.places[c]]
+                    total += u[paths.places[a]] * d_y[paths.places[c]]
                     a += 1
                     c += 1
-                elif unknowns[a] < unknowns[c]:
+                elif paths.unknowns[a] < paths.unknowns[c]:
                     a += 1
                 else:
                     c += 1
@@ -73,23 +61,19 @@ def gram_tangent(
 
 @tangent_of(spread)
 @loops
-def spread_tangent(
-    active: Ints,
-    starts: Table,
-    places: Table,
-    unknowns: Table,
-    y: Lane,
-    x: Lane,
-    d_y: Lane,
-    d_x: Lane,
-    d_dy: Lane,
-) -> None:
+def spread_tangent(paths: RowPaths, y: Lane, x: Lane, d_y: Lane, d_x: Lane, d_dy: Lane) -> None:
     """d(dy) += dy_r x_r + y_r dx_r at every joint on the path of every row."""
-    for i in range(active[0]):
-        r = active[i + 1]
-        for a in range(starts[r], starts[r + 1]):
-            p = places[a]
-            d_dy[unknowns[a]] += d_y[p] * x[r] + y[p] * d_x[r]
+    for i in range(paths.active[0]):
+        r = paths.active[i + 1]
+        for a in range(paths.starts[r], paths.starts[r + 1]):
+            p = paths.places[a]
+            d_dy[paths.unknowns[a]] += d_y[p] * x[r] + y[p] * d_x[r]
+
+
+@loops
+def margin(bound: float) -> float:
+    """So near to a bound a row has reached it."""
+    return where(abs(bound) < HUGE, NEAR * abs(bound), 0.0)
 
 
 @loops
@@ -128,8 +112,8 @@ def boxes_tangent(
         r = active[i + 1]
         a = kept_A[i * (i + 1) // 2 + i]
         good = (on[r] > 0.0) & (a > EMPTY * most)
-        low = where(abs(lower[r]) < HUGE, NEAR * abs(lower[r]), 0.0)
-        high = where(abs(upper[r]) < HUGE, NEAR * abs(upper[r]), 0.0)
+        low = margin(lower[r])
+        high = margin(upper[r])
         above = x[r] > lower[r] + low
         below = x[r] < upper[r] - high
         free[i] = where(good & above & below, 1.0, 0.0)

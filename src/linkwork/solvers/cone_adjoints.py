@@ -16,8 +16,7 @@ from __future__ import annotations
 from ..kernel.adjoint_routines import adjoint_of
 from ..kernel.loops import Lane, loops, where
 from .box_adjoints import keep_matrix
-from .box_tangents import NEAR, ROUNDS, SOFT, entry
-from .boxes import HUGE
+from .box_tangents import ROUNDS, SOFT, entry, margin
 from .cone_modes import Modes
 from .cone_rows import Rows
 from .cone_search import Search
@@ -77,7 +76,7 @@ def cones_adjoint(
         kind = listed.cones[r]
         g = where(rows.lo[i] > 0.0, -s.xs[i], 0.0)
         if kind == 0:
-            low = where(abs(listed.lower[r]) < HUGE, NEAR * abs(listed.lower[r]), 0.0)
+            low = margin(listed.lower[r])
             bound = where((listed.on[r] > 0.0) & ~(rows.lo[i] > 0.0), s.xs[i], 0.0)
             below = s.xn[i] <= listed.lower[r] + low
             bar_lower[r] += where(below, bound, 0.0)

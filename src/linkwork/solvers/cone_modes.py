@@ -160,7 +160,7 @@ def factor_modes(m: int, rows: Rows, A: Lane, xs: Lane, u: Lane, eps: float, mod
 
 
 @loops
-def right_side(n: int, m: int, rows: Rows, modes: Modes, u: Lane, z: Lane) -> float:
+def right_side(n: int, rows: Rows, modes: Modes, u: Lane, z: Lane) -> float:
     """-u of the unknowns, turned as the rows of the matrix are; returns the largest."""
     most = 0.0 * u[0]
     for p in range(n):
@@ -230,6 +230,16 @@ def start_modes(m: int, rows: Rows, modes: Modes, xs: Lane, z: Lane, xn: Lane, p
 
 
 @loops
+def sliding(m: int, rows: Rows, modes: Modes) -> float:
+    """1 where some contact slides, else 0."""
+    found = 0.0 * modes.keep[0]
+    for i in range(m):
+        if rows.kinds[i] == 1:
+            found = larger(found, modes.keep[i] - modes.keep[i + 2])
+    return found
+
+
+@loops
 def redundant(n: int, T: Lane) -> float:
     """1 where a pivot of the factor is small: then x of these modes is not the only one."""
     most = 0.0 * T[0]
@@ -277,7 +287,7 @@ def approach(
         un[i] = rows.bs[i]
     if any(begun > 0.0):
         motions(m, A, rows.bs, xn, un)
-    size = right_side(n, m, rows, modes, un, z)
+    size = right_side(n, rows, modes, un, z)
     for _ in range(rounds):
         still = where((size < slow * last) & (size > enough), still, 0.0)
         if not any(still > 0.0):
@@ -301,7 +311,7 @@ def approach(
         terms = 1
         move(n, m, rows, modes, z, xn, still)
         motions(m, A, rows.bs, xn, un)
-        size = right_side(n, m, rows, modes, un, z)
+        size = right_side(n, rows, modes, un, z)
     return where(size > STANDS * last, size, 0.0)
 
 
@@ -358,7 +368,7 @@ def walk(n: int, m: int, rows: Rows, modes: Modes, x: Lane, u: Lane, z: Lane, T:
     row at its bound has another mode, which y = x - u tells. Returns 1 where there is such a row, in lanes that go; else 0, and
     x stays: it could go on for ever.
     """
-    right_side(n, m, rows, modes, u, z)
+    right_side(n, rows, modes, u, z)
     solve_lu(n, T, z)
     for p in range(n):
         z[p] = z[p] * eps

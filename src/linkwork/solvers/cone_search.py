@@ -27,7 +27,7 @@ from __future__ import annotations
 
 from ..kernel.lane_by_lane import lanes_at_once
 from ..kernel.loops import Arrays, Lane, Strided, all, any, loops, sqrt, where
-from .cone_modes import Modes, approach, factor_modes, part_inside, redundant, start_modes, walk
+from .cone_modes import Modes, approach, factor_modes, part_inside, redundant, sliding, start_modes, walk
 from .cone_path import follow_path
 from .cone_rows import Rows, largest_terms, motions, natural_map, project_cones, sweep_cones
 from .extremes import larger, smaller
@@ -260,16 +260,13 @@ def search_modes(
         elsewhere = where(moves & ((share < 1.0) | (walked > 0.0)), 1.0, 0.0)
         close_enough = where(jams, (1.0 + STILL) * off, ENOUGH * size)
         off = where(moves, full, off)
-        slides = 0.0 * go
         for i in range(m):
             s.xs[i] = where(moves, where(share < 1.0, s.xs[i] + share * (s.xn[i] - s.xs[i]), s.xn[i]), where(anew, 0.0, s.xs[i]))
             s.u[i] = where(moves, s.un[i], s.u[i])
             s.z[i] = s.xs[i]
             s.inside[i] = where(moves & ends, s.xn[i], s.inside[i])
-            if rows.kinds[i] == 1:
-                slides = larger(slides, modes.keep[i] - modes.keep[i + 2])
         ended = where((moves & ends & (begun > 0.0)) | jams, loose, 0.0)
-        turned = where(moves & ends & ~(begun > 0.0) & (slides > 0.0), loose, 0.0)
+        turned = where(moves & ends & ~(begun > 0.0) & (sliding(m, rows, modes) > 0.0), loose, 0.0)
         first = 1
         if any(ended > 0.0):
             first = 0
@@ -287,14 +284,11 @@ def search_modes(
             new = natural_map(m, rows, s.xn, s.un, s.z)
             found = (ended > 0.0) & (new <= close_enough)
             way = 0.0 * go
-            slides = 0.0 * go
             for i in range(m):
                 way = larger(way, abs(s.xn[i] - s.inside[i]))
                 s.inside[i] = where(ended > 0.0, s.xn[i], s.inside[i])
                 s.xs[i] = where(found, s.xn[i], s.xs[i])
-                if rows.kinds[i] == 1:
-                    slides = larger(slides, modes.keep[i] - modes.keep[i + 2])
-            ended = where((slides > 0.0) & (way > SAME * size), ended, 0.0)
+            ended = where((sliding(m, rows, modes) > 0.0) & (way > SAME * size), ended, 0.0)
         for i in range(m):
             s.best[i] = where((moves & ends) | jams, s.xs[i], s.best[i])
         go = where((moves & ends) | jams | tired, 0.0, go)

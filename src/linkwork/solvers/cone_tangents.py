@@ -15,8 +15,8 @@ from __future__ import annotations
 
 from ..kernel.directional import recalled_by, tangent_of
 from ..kernel.loops import Arrays, Ints, Lane, loops, maximum, sqrt, where
-from .box_tangents import KEPT, NEAR, ROUNDS, SOFT, entry
-from .boxes import EMPTY, HUGE, largest, solve_boxes, solve_soft_boxes
+from .box_tangents import KEPT, ROUNDS, SOFT, entry, margin
+from .boxes import EMPTY, largest, solve_boxes, solve_soft_boxes
 from .cone_modes import Modes
 from .cone_rows import Rows
 from .cone_search import Search
@@ -76,8 +76,8 @@ def find_modes(listed: Listed, A: Lane, x: Lane, u: Lane, held: Held) -> None:
         held.e[i] = 0.0
         held.f[i] = 0.0
         good = (listed.on[r] > 0.0) & (A[i * (i + 1) // 2 + i] > EMPTY * most)
-        low = where(abs(listed.lower[r]) < HUGE, NEAR * abs(listed.lower[r]), 0.0)
-        high = where(abs(listed.upper[r]) < HUGE, NEAR * abs(listed.upper[r]), 0.0)
+        low = margin(listed.lower[r])
+        high = margin(listed.upper[r])
         inside = (x[i] > listed.lower[r] + low) & (x[i] < listed.upper[r] - high)
         if kind == 1:
             inside = x[i] > OPEN * push
@@ -153,7 +153,7 @@ def cones_tangent(
         kind = listed.cones[r]
         side = 0.0 * modes.keep[i]
         if kind == 0:
-            low = where(abs(listed.lower[r]) < HUGE, NEAR * abs(listed.lower[r]), 0.0)
+            low = margin(listed.lower[r])
             side = where(listed.on[r] > 0.0, where(s.xn[i] <= listed.lower[r] + low, d_lower[r], d_upper[r]), 0.0)
         side = where(rows.lo[i] > 0.0, -modes.keep[i], side)
         if kind == 2 or kind == 3:

@@ -24,7 +24,7 @@ from .own_rows import Listed, hand_back, list_own, on_alike, search_left, take_p
 from .problem import Info, Problem
 from .softening import UNSOLVED, Rungs, solve_slots
 
-PROBLEM = 11  # arguments before the scratch
+PROBLEM = len(Listed.listed()) + 3  # arguments before the scratch: rows, A, left, rounds
 MATRICES = ("K", "T")  # of the scratch: what is not a number per row
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from ..kernel.loops import Ints, Lane, any, loops, where
 from .box_walk import Scaled
-from .boxes import EPS, Boxes, has_bounds, scale_rows, scale_system, solve_equations, solve_scaled, unit_scales
+from .boxes import EPS, Boxes, solve_in_scales, unit_scales
 
 
 @loops
@@ -71,10 +71,5 @@ def solve_few_boxes(listed: Boxes, A: Lane, left: Lane, s: Scaled, places: Lane,
     """`boxes.solve_boxes`; what follows `left` is scratch."""
     unit_scales(listed.active, listed.on, A, s.scale)
     take_slots(listed.active, listed.b, listed.lower, listed.upper, A, s.scale, s.bs, s.lo, s.hi, places, rows, slots)
-    if has_bounds(listed):
-        scale_rows(slots, s.bs, s.lo, s.hi, A, s)
-        solve_scaled(slots, s.xs, A, left, s, EPS)
-    else:
-        scale_system(slots, s.bs, A, s.scale, s.bs)
-        solve_equations(slots[0], slots, s.xs, A, left, s.L, s.d, s.scale, s.bs, s.xs, s.w, s.z, s.rest, EPS)
+    solve_in_scales(Boxes(slots, s.scale, s.bs, s.lo, s.hi, s.xs), A, left, s, EPS)
     hand_out(listed.active, slots, s.scale, s.xs, rows, listed.x)

@@ -16,7 +16,7 @@ from itertools import pairwise
 import numpy as np
 
 from ..kernel.lane_by_lane import lane_by_lane, lanes_at_once
-from ..kernel.loops import Ints, Lane, Strided, Table, all, loops
+from ..kernel.loops import Arrays, Ints, Lane, Strided, Table, all, loops
 from ..kernel.products import clear, in_strided_lane
 from .gram_text import ROWS, WIDE, sums_ir
 from .own_rows import list_own, on_alike
@@ -46,51 +46,61 @@ def path_tables(starts: np.ndarray, places: np.ndarray, counts: np.ndarray, at: 
     }
 
 
+class RowPaths(Arrays):
+    """The listed rows, and the paths of all (`path_tables`)."""
+
+    active: Ints
+    starts: Table
+    alike: Table
+    places: Table
+    unknowns: Table
+
+
 @loops
-def spread_columns(
-    n: int, own: Ints, active: Ints, j: int, wide: int, starts: Table, places: Table, unknowns: Table, y: Strided, columns: Lane
-) -> int:
+def is_nothing(x: float) -> bool:
+    """Whether a number is zero in all lanes."""
+    return all((x >= 0.0) & (x <= 0.0))
+
+
+@loops
+def spread_columns(n: int, own: Ints, j: int, wide: int, paths: RowPaths, y: Strided, columns: Lane) -> int:
     """Own rows j, j + 1, ..., each a column of so many; returns the last unknown on their paths."""
     last = 0
     for c in range(min(wide, n - j)):
-        s = active[own[j + c] + 1]
-        for b in range(starts[s], starts[s + 1]):
-            columns[unknowns[b] * wide + c] = y[places[b]]
-            last = max(last, unknowns[b])
+        s = paths.active[own[j + c] + 1]
+        for b in range(paths.starts[s], paths.starts[s + 1]):
+            columns[paths.unknowns[b] * wide + c] = y[paths.places[b]]
+            last = max(last, paths.unknowns[b])
     return last
 
 
 @loops
-def clear_columns(
-    n: int, own: Ints, active: Ints, j: int, wide: int, last: int, starts: Table, unknowns: Table, columns: Lane
-) -> None:
+def clear_columns(n: int, own: Ints, j: int, wide: int, last: int, paths: RowPaths, columns: Lane) -> None:
     """The columns of these rows are zero again: all up to the last unknown, where that is less than to look for them."""
     entries = 0
     for c in range(min(wide, n - j)):
-        s = active[own[j + c] + 1]
-        entries += starts[s + 1] - starts[s]
+        s = paths.active[own[j + c] + 1]
+        entries += paths.starts[s + 1] - paths.starts[s]
     if last < entries:
         clear((last + 1) * wide, columns)
         return
     for c in range(min(wide, n - j)):
-        s = active[own[j + c] + 1]
-        for b in range(starts[s], starts[s + 1]):
-            columns[unknowns[b] * wide + c] = 0.0
+        s = paths.active[own[j + c] + 1]
+        for b in range(paths.starts[s], paths.starts[s + 1]):
+            columns[paths.unknowns[b] * wide + c] = 0.0
 
 
 @loops
-def gram_of_lanes(
-    own: Ints, active: Ints, starts: Table, places: Table, unknowns: Table, u: Strided, y: Strided, columns: Lane, A: Strided
-) -> None:
+def gram_of_lanes(own: Ints, paths: RowPaths, u: Strided, y: Strided, columns: Lane, A: Strided) -> None:
     """`gram` in several lanes that have the same rows: four columns at a time, so that four sums run along the path of r. As far
     as two rows r have one path, both go along it at once. A last row alone needs no columns.
     """
-    m = active[0]
+    m = paths.active[0]
     for j in range(0, m - 1, 4):
-        last = spread_columns(m, own, active, j, 4, starts, places, unknowns, y, columns)
+        last = spread_columns(m, own, j, 4, paths, y, columns)
         for i in range(j, m, 2):
-            r = active[i + 1]
-            s = active[min(i + 2, m)]
+            r = paths.active[i + 1]
+            s = paths.active[min(i + 2, m)]
             at = i * (i + 1) // 2 + j
             A[at] = 0.0
             first = A[at]
@@ -101,14 +111,19 @@ def gram_of_lanes(
             sixth = A[at]
             seventh = A[at]
             eighth = A[at]
-            a = starts[r]
-            b = starts[s]
+            a = paths.starts[r]
+            b = paths.starts[s]
             if i + 1 == m:
-                b = starts[s + 1]
-            while a < starts[r + 1] and b < starts[s + 1] and unknowns[a] == unknowns[b] and unknowns[a] <= last:
-                force = u[places[a]]
-                other = u[places[b]]
-                e = unknowns[a] * 4
+                b = paths.starts[s + 1]
+            while (
+                a < paths.starts[r + 1]
+                and b < paths.starts[s + 1]
+                and paths.unknowns[a] == paths.unknowns[b]
+                and paths.unknowns[a] <= last
+            ):
+                force = u[paths.places[a]]
+                other = u[paths.places[b]]
+                e = paths.unknowns[a] * 4
                 first += force * columns[e]
                 second += force * columns[e + 1]
                 third += force * columns[e + 2]
@@ -119,17 +134,17 @@ def gram_of_lanes(
                 eighth += other * columns[e + 3]
                 a += 1
                 b += 1
-            while a < starts[r + 1] and unknowns[a] <= last:
-                force = u[places[a]]
-                e = unknowns[a] * 4
+            while a < paths.starts[r + 1] and paths.unknowns[a] <= last:
+                force = u[paths.places[a]]
+                e = paths.unknowns[a] * 4
                 first += force * columns[e]
                 second += force * columns[e + 1]
                 third += force * columns[e + 2]
                 fourth += force * columns[e + 3]
                 a += 1
-            while b < starts[s + 1] and unknowns[b] <= last:
-                other = u[places[b]]
-                e = unknowns[b] * 4
+            while b < paths.starts[s + 1] and paths.unknowns[b] <= last:
+                other = u[paths.places[b]]
+                e = paths.unknowns[b] * 4
                 fifth += other * columns[e]
                 sixth += other * columns[e + 1]
                 seventh += other * columns[e + 2]
@@ -148,14 +163,14 @@ def gram_of_lanes(
                 if i > j:
                     A[at + 2] = seventh
                     A[at + 3] = eighth
-        clear_columns(m, own, active, j, 4, last, starts, unknowns, columns)
+        clear_columns(m, own, j, 4, last, paths, columns)
     if m % 4 == 1:
-        r = active[m]
+        r = paths.active[m]
         at = m * (m + 1) // 2 - 1
         A[at] = 0.0
         total = A[at]
-        for a in range(starts[r], starts[r + 1]):
-            total += u[places[a]] * y[places[a]]
+        for a in range(paths.starts[r], paths.starts[r + 1]):
+            total += u[paths.places[a]] * y[paths.places[a]]
         A[at] = total
 
 
@@ -187,43 +202,31 @@ def sums_along_path(
 
 
 @loops
-def alike_from(i: int, n: int, own: Ints, active: Ints, alike: Table) -> int:
+def alike_from(i: int, n: int, own: Ints, paths: RowPaths) -> int:
     """How many own rows have one path, from row i on; ROWS at most."""
     rows = 1
-    path = alike[active[own[i] + 1]]
-    while rows < ROWS and i + rows < n and alike[active[own[i + rows] + 1]] == path:
+    path = paths.alike[paths.active[own[i] + 1]]
+    while rows < ROWS and i + rows < n and paths.alike[paths.active[own[i + rows] + 1]] == path:
         rows += 1
     return rows
 
 
 @loops
-def gram_of_one(
-    n: int,
-    own: Ints,
-    active: Ints,
-    starts: Table,
-    alike: Table,
-    places: Table,
-    unknowns: Table,
-    u: Strided,
-    y: Strided,
-    columns: Lane,
-    A: Strided,
-) -> None:
+def gram_of_one(n: int, own: Ints, paths: RowPaths, u: Strided, y: Strided, columns: Lane, A: Strided) -> None:
     """`gram` in one lane: as many columns at a time as a register has numbers, and rows with one path together."""
     for j in range(0, n, 16):
-        last = spread_columns(n, own, active, j, WIDE, starts, places, unknowns, y, columns)
+        last = spread_columns(n, own, j, WIDE, paths, y, columns)
         i = j
         while i < n:
-            r = active[own[i] + 1]
-            first = starts[r]
-            count = starts[r + 1] - first
-            while count > 0 and unknowns[first + count - 1] > last:
+            r = paths.active[own[i] + 1]
+            first = paths.starts[r]
+            count = paths.starts[r + 1] - first
+            while count > 0 and paths.unknowns[first + count - 1] > last:
                 count -= 1
-            rows = alike_from(i, n, own, active, alike)
-            sums_along_path(rows, count, i, j, own, active, starts, places, unknowns, u, columns, A)
+            rows = alike_from(i, n, own, paths)
+            sums_along_path(rows, count, i, j, own, paths.active, paths.starts, paths.places, paths.unknowns, u, columns, A)
             i += rows
-        clear_columns(n, own, active, j, WIDE, last, starts, unknowns, columns)
+        clear_columns(n, own, j, WIDE, last, paths, columns)
 
 
 @loops
@@ -233,36 +236,24 @@ def clear_matrix(active: Ints, A: Strided) -> None:
 
 
 @lane_by_lane(on_alike, before=clear_matrix)
-def gram(
-    active: Ints,
-    starts: Table,
-    alike: Table,
-    places: Table,
-    unknowns: Table,
-    on: Strided,
-    u: Strided,
-    y: Strided,
-    columns: Lane,
-    own: Ints,
-    A: Strided,
-) -> None:
+def gram(paths: RowPaths, on: Strided, u: Strided, y: Strided, columns: Lane, own: Ints, A: Strided) -> None:
     """A_rs of the listed rows, packed by the order of the list; zero in lanes where one of the two is off.
 
     own   scratch, as long as the list
     """
-    n = list_own(active, on, own)
+    n = list_own(paths.active, on, own)
     if lanes_at_once() == 1:
-        gram_of_one(n, own, active, starts, alike, places, unknowns, u, y, columns, A)
+        gram_of_one(n, own, paths, u, y, columns, A)
     else:
-        gram_of_lanes(own, active, starts, places, unknowns, u, y, columns, A)
+        gram_of_lanes(own, paths, u, y, columns, A)
 
 
 @loops
-def spread(active: Ints, starts: Table, alike: Table, places: Table, unknowns: Table, y: Lane, x: Lane, dy: Lane) -> None:
+def spread(paths: RowPaths, y: Lane, x: Lane, dy: Lane) -> None:
     """dy += y_r x_r at every joint on the path of every row; rows whose multiplier is zero in all lanes add nothing."""
-    for i in range(active[0]):
-        r = active[i + 1]
-        if all((x[r] >= 0.0) & (x[r] <= 0.0)):
+    for i in range(paths.active[0]):
+        r = paths.active[i + 1]
+        if is_nothing(x[r]):
             continue
-        for a in range(starts[r], starts[r + 1]):
-            dy[unknowns[a]] += y[places[a]] * x[r]
+        for a in range(paths.starts[r], paths.starts[r + 1]):
+            dy[paths.unknowns[a]] += y[paths.places[a]] * x[r]

@@ -7,9 +7,9 @@ to say what rows have of it, in the time that it takes to go along their paths.
 from __future__ import annotations
 
 from ..kernel.adjoint_routines import adjoint_of, makes_matrix
-from ..kernel.loops import Ints, Lane, Table, all, loops
+from ..kernel.loops import Lane, loops
 from ..kernel.sweep import SCALAR, Field
-from .gram import gram, spread
+from .gram import RowPaths, gram, is_nothing, spread
 
 WEIGHTS = Field("work", "row", SCALAR)  # of A x, in the order of the list
 
@@ -18,85 +18,57 @@ makes_matrix(gram)
 
 @adjoint_of(spread)
 @loops
-def spread_adjoint(
-    active: Ints,
-    starts: Table,
-    places: Table,
-    unknowns: Table,
-    y: Lane,
-    x: Lane,
-    bar_y: Lane,
-    bar_x: Lane,
-    bar_dy: Lane,
-) -> None:
+def spread_adjoint(paths: RowPaths, y: Lane, x: Lane, bar_y: Lane, bar_x: Lane, bar_dy: Lane) -> None:
     """dy is the sum of y_r x_r."""
-    for i in range(active[0]):
-        r = active[i + 1]
+    for i in range(paths.active[0]):
+        r = paths.active[i + 1]
         total = bar_x[r]
-        for a in range(starts[r], starts[r + 1]):
-            p = places[a]
-            total += y[p] * bar_dy[unknowns[a]]
-            bar_y[p] += bar_dy[unknowns[a]] * x[r]
+        for a in range(paths.starts[r], paths.starts[r + 1]):
+            p = paths.places[a]
+            total += y[p] * bar_dy[paths.unknowns[a]]
+            bar_y[p] += bar_dy[paths.unknowns[a]] * x[r]
         bar_x[r] = total
 
 
 @loops
-def is_nothing(x: float) -> bool:
-    """Whether a number is zero in all lanes."""
-    return all((x >= 0.0) & (x <= 0.0))
-
-
-@loops
-def add_products(
-    active: Ints,
-    starts: Table,
-    places: Table,
-    unknowns: Table,
-    u: Lane,
-    y: Lane,
-    columns: Lane,
-    x: Lane,
-    weights: Lane,
-    bar_u: Lane,
-    bar_y: Lane,
-) -> None:
+def add_products(paths: RowPaths, u: Lane, y: Lane, columns: Lane, x: Lane, weights: Lane, bar_u: Lane, bar_y: Lane) -> None:
     """To what A_rs = u_r . y_s is made of, along the joints of both: the weights g x^T of A that weights g of A x stand for.
 
     At every joint, bar_u_r is g_r times the sum of y_s x_s, and bar_y_s is x_s times that of u_r g_r, as u_r . y_s = u_s . y_r.
     Both sums lie in `columns`, which is zero elsewhere and afterwards.
     """
     some = False
-    for i in range(active[0]):
-        r = active[i + 1]
+    for i in range(paths.active[0]):
+        r = paths.active[i + 1]
         if not is_nothing(weights[i]):
             some = True
-            for a in range(starts[r], starts[r + 1]):
-                columns[2 * unknowns[a]] += u[places[a]] * weights[i]
+            for a in range(paths.starts[r], paths.starts[r + 1]):
+                columns[2 * paths.unknowns[a]] += u[paths.places[a]] * weights[i]
     if not some:
         return
-    for i in range(active[0]):
-        r = active[i + 1]
+    for i in range(paths.active[0]):
+        r = paths.active[i + 1]
         if not is_nothing(x[r]):
-            for a in range(starts[r], starts[r + 1]):
-                columns[2 * unknowns[a] + 1] += y[places[a]] * x[r]
-    for i in range(active[0]):
-        r = active[i + 1]
-        for a in range(starts[r], starts[r + 1]):
-            bar_y[places[a]] += columns[2 * unknowns[a]] * x[r]
-            bar_u[places[a]] += columns[2 * unknowns[a] + 1] * weights[i]
-    for i in range(active[0]):
-        r = active[i + 1]
-        for a in range(starts[r], starts[r + 1]):
-            columns[2 * unknowns[a]] = 0.0
-            columns[2 * unknowns[a] + 1] = 0.0
+            for a in range(paths.starts[r], paths.starts[r + 1]):
+                columns[2 * paths.unknowns[a] + 1] += y[paths.places[a]] * x[r]
+    for i in range(paths.active[0]):
+        r = paths.active[i + 1]
+        for a in range(paths.starts[r], paths.starts[r + 1]):
+            bar_y[paths.places[a]] += columns[2 * paths.unknowns[a]] * x[r]
+            bar_u[paths.places[a]] += columns[2 * paths.unknowns[a] + 1] * weights[i]
+    for i in range(paths.active[0]):
+        r = paths.active[i + 1]
+        for a in range(paths.starts[r], paths.starts[r + 1]):
+            columns[2 * paths.unknowns[a]] = 0.0
+            columns[2 * paths.unknowns[a] + 1] = 0.0
 
 
 @loops
-def add_diagonal(active: Ints, starts: Table, places: Table, u: Lane, y: Lane, diagonal: Lane, bar_u: Lane, bar_y: Lane) -> None:
+def add_diagonal(paths: RowPaths, u: Lane, y: Lane, diagonal: Lane, bar_u: Lane, bar_y: Lane) -> None:
     """The same for weights of the diagonal of A alone."""
-    for i in range(active[0]):
-        r = active[i + 1]
+    for i in range(paths.active[0]):
+        r = paths.active[i + 1]
         if not is_nothing(diagonal[i]):
-            for a in range(starts[r], starts[r + 1]):
-                bar_u[places[a]] += y[places[a]] * diagonal[i]
-                bar_y[places[a]] += u[places[a]] * diagonal[i]
+            for a in range(paths.starts[r], paths.starts[r + 1]):
+                bar_u[paths.places[a]] += y[paths.places[a]] * diagonal[i]
+                bar_y[paths.places[a]] += u[paths.places[a]] * diagonal[i]

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from ..kernel.loops import Ints, Lane, loops, where
 from ..kernel.products import clear
-from .box_tangents import NEAR
-from .boxes import EMPTY, HUGE, largest
+from .box_tangents import margin
+from .boxes import EMPTY, largest
 from .cone_tangents import Held, find_modes
 from .own_rows import Listed
 
@@ -53,6 +53,6 @@ def free_rows(active: Ints, rows: int, on: Lane, lower: Lane, upper: Lane, x: La
     for i in range(active[0]):
         r = active[i + 1]
         good = (on[r] > 0.0) & (kept_A[i * (i + 1) // 2 + i] > EMPTY * most) & (acts[0] > 0.0)
-        low = where(abs(lower[r]) < HUGE, NEAR * abs(lower[r]), 0.0)
-        high = where(abs(upper[r]) < HUGE, NEAR * abs(upper[r]), 0.0)
+        low = margin(lower[r])
+        high = margin(upper[r])
         free[r] = where(good & (x[r] > lower[r] + low) & (x[r] < upper[r] - high), 1.0, 0.0)

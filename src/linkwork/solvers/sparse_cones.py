@@ -266,7 +266,7 @@ def solve_sparse_cones(
         alternating = 0
         if not any(share > 0.0) and any(abs(full - off) <= STILL * off) and leavings < LEAVINGS and any(eps <= EPS):
             leavings += 1
-            right_side(n, m, rows, modes, s.un, s.z)
+            right_side(n, rows, modes, s.un, s.z)
             solve_sparse(n, nb, entries, turned, modes, soft, blocks, s.z, w)
             null_direction(n, m, rows, modes, s.z, rest)
             if any(leave_cones(m, rows, modes, rest, s.xn) < LONGEST):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..kernel.loops import Lane, any, loops, maximum
 from .block_sparse import Blocks
-from .cone_modes import Modes, choose_modes, list_unknowns, move, right_side, start_modes
+from .cone_modes import Modes, choose_modes, list_unknowns, move, right_side, sliding, start_modes
 from .cone_rows import Rows, natural_map
 from .cone_search import SMALL, Search
 from .sparse_rows import Entries, Turned, factor_sparse, solve_sparse, sparse_motions, turn_entries
@@ -41,7 +41,7 @@ def approach_sparse(
     go = 1.0 + 0.0 * eps
     sparse_motions(m, nb, entries, soft, rows.bs, s.xn, s.un, w)
     for _ in range(rounds):
-        size = right_side(n, m, rows, modes, s.un, s.z)
+        size = right_side(n, rows, modes, s.un, s.z)
         if not any((size < 0.5 * last) & (size > enough)):
             break
         last = size
@@ -93,12 +93,9 @@ def settle_load(
     """
     zero = 0.0 * soft
     one = 1.0 + zero
-    slides = zero
     for i in range(m):
         s.xn[i] = s.xs[i]
-        if rows.kinds[i] == 1:
-            slides = maximum(slides, modes.keep[i] - modes.keep[i + 2])
-    if not any(slides > 0.0):
+    if not any(sliding(m, rows, modes) > 0.0):
         return
     if not any(answers_to_probe(m, nb, rows, entries, turned, modes, soft, blocks, s.z, w) > LOOSE):
         return
@@ -116,7 +113,7 @@ def settle_load(
         start_modes(m, rows, modes, rest, s.z, s.xn, one, one)
         for _ in range(2):
             sparse_motions(m, nb, entries, soft + LOAD, rows.bs, s.xn, s.un, w)
-            right_side(n, m, rows, modes, s.un, s.z)
+            right_side(n, rows, modes, s.un, s.z)
             solve_sparse(n, nb, entries, turned, modes, soft, blocks, s.z, w)
             move(n, m, rows, modes, s.z, s.xn, one)
         way = zero

@@ -21,7 +21,6 @@ def pushed_answers(
     nq: int,
     nv: int,
     nb: int,
-    rows: int,
     pushing: int,
     pushing_rows: Table,
     wrenches: int,
@@ -48,7 +47,6 @@ def pushed_answers(
 @loops
 def turning_rows(
     nv: int,
-    ports: int,
     port_segments: Table,
     port_at: Table,
     port_size: Table,
@@ -274,7 +272,7 @@ def add_moving(nv: int, displaced: int, W: Lane, out_g: Lane, out_on_joints: Lan
 
 
 @loops
-def lay_ways(nv: int, h: Lane, result: Lane, lower_half: int) -> None:
+def lay_ways(h: Lane, result: Lane, lower_half: int) -> None:
     """The ways of joints above their velocities: h v'."""
     put_scaled(lower_half, h[0], result, lower_half, result, 0)
 
