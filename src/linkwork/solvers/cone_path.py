@@ -238,9 +238,11 @@ def follow_path(
         for i in range(m):
             best[i] = where(better, x[i], best[i])
         least = where(better, new, least)
-        go = where((least <= enough) | ((tau <= last * given) & (off <= NEAR * tau)), 0.0, go)
-        tau = where(off <= NEAR * tau, larger(SHRINK * tau, last * given), tau)
-        off = path_residual(m, rows, A, y, tau, x, u, f)
+        reached = off <= NEAR * tau
+        go = where((least <= enough) | ((tau <= last * given) & reached), 0.0, go)
+        if any(reached & (go > 0.0)):
+            tau = where(reached, larger(SHRINK * tau, last * given), tau)
+            off = path_residual(m, rows, A, y, tau, x, u, f)
         path_slopes(m, rows, y, tau, x, modes)
         path_matrix(m, rows, A, modes, T)
         factor_lu(m, T)
@@ -250,6 +252,7 @@ def follow_path(
         solve_lu(m, T, step)
         share = 1.0 + 0.0 * go
         sought = go
+        length = off
         for _ in range(SHORTENINGS):
             if not any(sought > 0.0):
                 break
@@ -260,5 +263,7 @@ def follow_path(
             share = where(sought > 0.0, 0.5 * share, share)
         for i in range(m):
             y[i] = where(go > 0.0, y[i] + share * step[i], y[i])
-        off = path_residual(m, rows, A, y, tau, x, u, f)
+        off = length
+        if any(sought > 0.0):
+            off = path_residual(m, rows, A, y, tau, x, u, f)
     return least

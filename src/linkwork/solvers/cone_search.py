@@ -225,11 +225,22 @@ def search_modes(
         ends = full <= ENOUGH * size
         enough = (1.0 - DECREASE) * off
         share = where(ends | (full < enough), 1.0, 0.0)
-        share = shorten(m, rows, s, modes.more, share, enough, go)
+        against = (go > 0.0) & ~ends & (full <= n * rest) & (full <= (1.0 + STILL) * off)  # rows of these modes contradict
+        slides = sliding(m, rows, modes)
+        there = against & (share > 0.0) & (eps <= EPS) & ~(slides > 0.0)  # the next change would find the same modes, and x
+        if any(there):
+            for i in range(m):
+                s.xs[i] = where(there, s.xn[i], s.xs[i])
+                s.u[i] = where(there, s.un[i], s.u[i])
+                s.best[i] = where(there & (full < least), s.xn[i], s.best[i])
+            least = where(there, smaller(full, least), least)
+            off = where(there, full, off)
+            share = where(there, 0.0, share)
+        share = shorten(m, rows, s, modes.more, share, enough, where(against, 0.0, go))
         stands = (off <= (1.0 + STILL) * least) & (abs(full - off) <= STILL * off)
         jams = (go > 0.0) & ~(share > 0.0) & stands & (least <= JAM * given)
         stuck = (go > 0.0) & ~(share > 0.0) & (walks < WALKS) & ~jams
-        contradict = stuck & (full <= n * rest) & (full <= (1.0 + STILL) * off)
+        contradict = stuck & against
         harder = contradict & (eps > EPS)
         walked = 0.0 * go
         if any(contradict & ~harder):
