@@ -40,6 +40,7 @@ ROUNDS = 6  # proximal rounds on one factor
 SLOW = 0.05  # of the residual: where a round leaves more, friction turns, and the next modes know where
 LAST_ROUNDS, LAST_SLOW = 16, 0.5  # the same for the solution of least norm
 RESTARTS = 12  # toward it, as directions of sliding depend on it
+STRAYS = 2  # of these with modes that do not stand, before it is left
 SAME = 1e-9  # of the largest terms: changes of x that end them
 CHANGES = 60  # of modes, at most
 TOGETHER = 2  # the same of lanes that go at once, before the others are left
@@ -50,15 +51,17 @@ LEAST_PART = 1e-3  # of a step: as far at least a bound must be away
 GUESSED = 0.03  # of b: the natural map of a start that needs no sweeps
 SWEEPS = 3  # of Gauss-Seidel, and more later
 CLOSE = 1e-3  # relative: how well they need to know sliding
-ALTERNATIONS = 60  # of directions, and more later
+ALTERNATIONS = 20  # of directions, and more later
 RHO = 0.03  # the weight of their split
 DECREASE = 0.1  # of the residual: the least that a step is to bring
 HALVINGS = 8  # of a step
+SHORT = 0.15  # of a step: after a shorter one sweeps tell the modes, which would be the same again
 COLD = 2  # changes that lead nowhere before the search starts anew, from zero
 PATIENCE = 6  # the same before a search in a step of a run ends, if what is left is at most TIRED of b
 TIRED = 2e-5
 ENOUGH = 5e-14  # of the largest terms: the residual that ends the search
 ROUNDING = 1e-12  # of the largest terms: the same where no step leads down
+SLIGHT = 1e-6  # of b: contradictions beside contacts that slide; more may come from friction that turns
 JAM = 1e-11  # of b: the same where no step of these modes changes it
 STILL = 1e-3  # relative: such a change is none
 SMALL = 1e-15  # of the largest terms: what proximal rounds are to reach
@@ -121,6 +124,51 @@ def shorten(m: int, rows: Rows, s: Search, between: Lane, share: float, enough: 
         new = natural_map(m, rows, between, s.z, s.z)
         share = where((new < enough) & ~(share > 0.0), trial, share)
     return share
+
+
+@loops
+def lighten(
+    n: int,
+    m: int,
+    rows: Rows,
+    s: Search,
+    modes: Modes,
+    A: Lane,
+    T: Lane,
+    size: float,
+    enough: float,
+    eps: float,
+    again: float,
+    turned: float,
+) -> None:
+    """From zero to the solution of least norm, if it has the same modes, until directions of sliding stand still.
+
+    enough   the natural map of a solution
+    eps      of the factor at hand, on which lanes `again` begin; lanes `turned` begin with another, as friction has turned
+    """
+    strays = 0.0 * again
+    first = 1
+    if any(again > 0.0):
+        first = 0
+    for restart in range(first, RESTARTS):
+        if restart == 1:
+            again = larger(again, turned)
+        if not any(again + turned > 0.0):
+            break
+        turned = where(again > 0.0, 0.0, turned)
+        if restart > 0:
+            eps = EPS + 0.0 * again
+            n = factor_modes(m, rows, A, s.xn, s.un, eps, modes, s.z, T)
+        start_modes(m, rows, modes, s.xs, s.z, s.xn, 0.0, again)
+        approach(n, m, rows, A, modes, s.xn, s.un, s.z, T, SMALL * size, LAST_ROUNDS, LAST_SLOW, eps, again)
+        found = (again > 0.0) & (natural_map(m, rows, s.xn, s.un, s.z) <= enough)
+        way = 0.0 * again
+        for i in range(m):
+            way = larger(way, abs(s.xn[i] - s.inside[i]))
+            s.inside[i] = where(again > 0.0, s.xn[i], s.inside[i])
+            s.xs[i] = where(found, s.xn[i], s.xs[i])
+        strays += where((again > 0.0) & ~found, 1.0, 0.0)
+        again = where((sliding(m, rows, modes) > 0.0) & (way > SAME * size) & (strays < STRAYS), again, 0.0)
 
 
 @loops
@@ -225,9 +273,10 @@ def search_modes(
         ends = full <= ENOUGH * size
         enough = (1.0 - DECREASE) * off
         share = where(ends | (full < enough), 1.0, 0.0)
-        against = (go > 0.0) & ~ends & (full <= n * rest) & (full <= (1.0 + STILL) * off)  # rows of these modes contradict
+        against = (go > 0.0) & ~ends & (full <= n * rest) & (full <= (1.0 + STILL) * off)  # rows of these modes contradict others
         slides = sliding(m, rows, modes)
-        there = against & (share > 0.0) & (eps <= EPS) & ~(slides > 0.0)  # the next change would find the same modes, and x
+        # where the next change would find the same modes, and x
+        there = against & (share > 0.0) & (eps <= EPS) & (~(slides > 0.0) | (full <= SLIGHT * given))
         if any(there):
             for i in range(m):
                 s.xs[i] = where(there, s.xn[i], s.xs[i])
@@ -262,6 +311,7 @@ def search_modes(
         anew = fails & (tries > COLD - 0.5) & (tries < COLD + 0.5)
         of_factor = eps
         sweeping = where(fails & ((turns <= 0.0) | anew), 1.0, 0.0)
+        sweeping = where(moves & (share < SHORT) & ~blocked, 1.0, sweeping)
         alternating = where(fails & (turns > 0.0) & ~anew, 1.0, 0.0)
         turns = where(fails & ~anew, 1.0 - turns, turns)
         walks = where(anew, 0.0, walks)
@@ -275,31 +325,11 @@ def search_modes(
             s.xs[i] = where(moves, where(share < 1.0, s.xs[i] + share * (s.xn[i] - s.xs[i]), s.xn[i]), where(anew, 0.0, s.xs[i]))
             s.u[i] = where(moves, s.un[i], s.u[i])
             s.z[i] = s.xs[i]
-            s.inside[i] = where(moves & ends, s.xn[i], s.inside[i])
-        ended = where((moves & ends & (begun > 0.0)) | jams, loose, 0.0)
-        turned = where(moves & ends & ~(begun > 0.0) & (sliding(m, rows, modes) > 0.0), loose, 0.0)
-        first = 1
-        if any(ended > 0.0):
-            first = 0
-        for again in range(first, RESTARTS):  # from zero to the solution of least norm, if it has the same modes
-            if again == 1:
-                ended = larger(ended, turned)
-            if not any(ended + turned > 0.0):
-                break
-            turned = where(ended > 0.0, 0.0, turned)
-            if again > 0:  # friction has turned
-                of_factor = EPS + 0.0 * go
-                n = factor_modes(m, rows, A, s.xn, s.un, of_factor, modes, s.z, T)
-            start_modes(m, rows, modes, s.xs, s.z, s.xn, 0.0, ended)
-            approach(n, m, rows, A, modes, s.xn, s.un, s.z, T, SMALL * size, LAST_ROUNDS, LAST_SLOW, of_factor, ended)
-            new = natural_map(m, rows, s.xn, s.un, s.z)
-            found = (ended > 0.0) & (new <= close_enough)
-            way = 0.0 * go
-            for i in range(m):
-                way = larger(way, abs(s.xn[i] - s.inside[i]))
-                s.inside[i] = where(ended > 0.0, s.xn[i], s.inside[i])
-                s.xs[i] = where(found, s.xn[i], s.xs[i])
-            ended = where((sliding(m, rows, modes) > 0.0) & (way > SAME * size), ended, 0.0)
+            s.inside[i] = where((moves & ends) | jams, s.xn[i], s.inside[i])
+        again = where((moves & ends & (begun > 0.0)) | (jams & ~(there & ~(begun > 0.0))), loose, 0.0)
+        turned = where(((moves & ends) | (jams & there)) & ~(begun > 0.0) & (slides > 0.0), loose, 0.0)
+        if any(again + turned > 0.0):
+            lighten(n, m, rows, s, modes, A, T, size, close_enough, of_factor, again, turned)
         for i in range(m):
             s.best[i] = where((moves & ends) | jams, s.xs[i], s.best[i])
         go = where((moves & ends) | jams | tired, 0.0, go)
