@@ -141,7 +141,7 @@ def _second_derivatives(model: Model, q: np.ndarray, t: float, motions: np.ndarr
     keep = ~c.unilateral & c.holonomic
 
     def along(v: np.ndarray) -> np.ndarray:
-        return _bends(c, model, q, t, v)[keep] - rest
+        return bends(c, model, q, t, v)[keep] - rest
 
     rest = np.zeros(int(keep.sum()))
     rest = along(np.zeros(model.nv))  # what moves with time alone
@@ -154,7 +154,8 @@ def _second_derivatives(model: Model, q: np.ndarray, t: float, motions: np.ndarr
     return out
 
 
-def _bends(c: ConstraintSet, model: Model, q: np.ndarray, t: float, v: np.ndarray) -> np.ndarray:
+def bends(c: ConstraintSet, model: Model, q: np.ndarray, t: float, v: np.ndarray) -> np.ndarray:
+    """G a + bias (rows,) of all rows at a state whose joints do not accelerate."""
     still = np.zeros(model.nv)
     k = kinematics(model, q, v, still)
     found = c.look(k.poses, k.twists, q, v, t)

@@ -13,9 +13,11 @@ from ..model.arrays import Interface
 from ..model.model import Model
 from ..model.rules import world_pose
 from ..model.state import MaximalState
+from ..reduced.contradictions import check_rows_meet, open_states
 from ..reduced.loaded import given_laws, law_tails, without_pushes
 from ..rows.solved import ACCELERATION
 from .carried import carried, carried_fields
+from .convert import to_reduced
 from .dynamics import MaximalAcceleration
 from .program import dynamics, fields
 
@@ -51,7 +53,10 @@ def loaded_maximal_dynamics(
 
     given = {"poses": state.poses, "twists": state.twists, "q_fit": state.q_fit, "tau": tau, "external": external}
     given |= {"gravity": model.gravity, **given_laws(laws, state.q_fit, t, inputs, bool(laws.rows))}
-    wanted = ("twists_dot", "accelerations", "lam", "wrench", *(["x"] if laws.rows else []))
+    wanted = ("twists_dot", "accelerations", "lam", "wrench", *(["x", "left"] if laws.rows else []))
     out = laws.model.keep_as(loaded_maximal, make)(given, 1, wanted)
+    if laws.rows and any(True for _ in open_states(out)):
+        at = to_reduced(model, state)
+        check_rows_meet("maximal_dynamics", laws.model, out, at.q, at.v, t)
     x = out["x"] if laws.rows else np.zeros((*out["accelerations"].shape[:-1], 0))
     return MaximalAcceleration(out["twists_dot"], out["accelerations"], out["lam"], out["wrench"], x)

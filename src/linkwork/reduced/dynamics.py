@@ -49,7 +49,8 @@ def forward_dynamics(
 
     tau   joint forces (nv,) or (batch, nv); zero if None
 
-    O(n) per state; constraints add a dense problem of their size. `constrained_dynamics` returns their forces, too.
+    O(n) per state; constraints add a dense problem of their size. `constrained_dynamics` returns their forces, too. Raises
+    `SolverError` if they contradict one another.
 
     >>> a = lw.forward_dynamics(model, q, v)
     >>> lw.forward_dynamics(model, np.zeros((100, 2)), np.zeros((100, 2))).shape

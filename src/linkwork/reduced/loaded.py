@@ -20,6 +20,7 @@ from ..model.kinematics import kinematics
 from ..model.model import Model
 from ..rows.solved import ACCELERATION
 from ..spatial.gate import finite_reals
+from .contradictions import check_rows_meet, is_rounding
 from .program import dynamics, fields
 
 
@@ -128,7 +129,8 @@ def constrained_dynamics(
 
     Rows stand in the order of `lw.constraint_set(model)`; after them contacts of shapes, then stops and dry friction that joints
     declare. A row that only pushes acts where it touches and does not part [Sueda, Eqs. 2.105, 2.125-2.127; errata 004-15]. Where
-    contacts have friction, the problem is dense, one state at a time (see `contact_forces`).
+    contacts have friction, the problem is dense, one state at a time (see `contact_forces`). Raises `SolverError` if rows
+    contradict one another.
 
     >>> closed = model.add(lw.Coupling("lower", "upper", ratio=-0.5))
     >>> a, forces = lw.constrained_dynamics(closed, [0.2, -0.1], [0.0, 0.0])
@@ -143,7 +145,10 @@ def constrained_dynamics(
 
         a, x = rubbing_dynamics(found, q, v, tau, external, t, inputs)
     else:
-        a, x = row_dynamics(found, q, v, tau, external, threads, t=t, inputs=inputs)
+        out = solved_dynamics(collection(found), q, v, tau, external, threads, t, inputs)
+        a, x = _constrained(out)
+        if "left" in out and not is_rounding(out["left"]):
+            check_rows_meet("constrained_dynamics", found, out, q, v, t)
     return ConstrainedAcceleration(a, x if found is model else x[..., own_first(model, found)])
 
 
@@ -158,28 +163,41 @@ def row_dynamics(
     t: Any = 0.0,
     inputs: Any = None,
 ) -> ConstrainedAcceleration:
-    """The same of the laws that a model has, without what its joints and shapes declare."""
-    laws = collection(model)
-    out = solved_dynamics(laws, q, v, tau, external, threads, t, inputs)
+    """The same of the laws that a model has, without what its joints and shapes declare; rows that contradict one another share
+    what they miss, as in a step."""
+    return _constrained(solved_dynamics(collection(model), q, v, tau, external, threads, t, inputs))
+
+
+def _constrained(out: dict[str, np.ndarray]) -> ConstrainedAcceleration:
     a = out["accelerations"]
-    return ConstrainedAcceleration(a, out["x"] if laws.rows else np.zeros((*a.shape[:-1], 0)))
+    return ConstrainedAcceleration(a, out["x"] if "x" in out else np.zeros((*a.shape[:-1], 0)))
 
 
 def solved_dynamics(
     laws: Collection, q: Any, v: Any, tau: Any, external: Any, threads: int | None, t: Any, inputs: Any
 ) -> dict[str, np.ndarray]:
-    """The "accelerations", and where there are rows their multipliers "x" and, if they have any, unknowns "foot"."""
-    given: dict[str, Any] = {"q": q, "v": v, "tau": tau, "external": external, "gravity": laws.model.gravity}
-    given |= given_laws(laws, q, t, inputs, bool(laws.rows))
-    wanted = ("accelerations", *(["x"] if laws.rows else []), *(["foot"] if any(c.unknowns for c in laws.rows) else []))
+    """The "accelerations", and where there are rows their multipliers "x", what is "left" of the one that is met least and, if
+    they have any, unknowns "foot"."""
+    given = _given(laws, q, v, tau, external, t, inputs)
+    wanted = ("accelerations", *(["x", "left"] if laws.rows else []), *(["foot"] if any(c.unknowns for c in laws.rows) else []))
     return _interface(laws)(given, threads, wanted)
+
+
+def _given(laws: Collection, q: Any, v: Any, tau: Any, external: Any, t: Any, inputs: Any) -> dict[str, Any]:
+    given: dict[str, Any] = {"q": q, "v": v, "tau": tau, "external": external, "gravity": laws.model.gravity}
+    return given | given_laws(laws, q, t, inputs, bool(laws.rows))
 
 
 def smooth_dynamics(
     model: Model, q: Any, v: Any, tau: Any, external: Any, threads: int | None, t: Any, inputs: Any
 ) -> np.ndarray:
     """See `forward_dynamics`: rows that only push are left out."""
-    return row_dynamics(without_pushes(model), q, v, tau, external, threads, t=t, inputs=inputs)[0]
+    laws = collection(without_pushes(model))
+    given, wanted = _given(laws, q, v, tau, external, t, inputs), ("accelerations", "left") if laws.rows else ("accelerations",)
+    out = _interface(laws)(given, threads, wanted)
+    if laws.rows and not is_rounding(out["left"]):
+        check_rows_meet("forward_dynamics", laws.model, solved_dynamics(laws, q, v, tau, external, threads, t, inputs), q, v, t)
+    return out["accelerations"]
 
 
 def without_pushes(model: Model) -> Model:

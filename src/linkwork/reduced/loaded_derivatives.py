@@ -22,6 +22,7 @@ from ..kernel.directional import companion, directional
 from ..kernel.sweep import Algorithm
 from ..model.arrays import Interface
 from ..model.model import Model
+from .contradictions import check_rows_meet
 from .derivatives import Directional, DynamicsDerivatives, columns
 from .held_rows import holding, row_inverse
 from .loaded import given_laws, law_tails, solved_dynamics, without_pushes
@@ -67,6 +68,8 @@ def derivatives_on_duals(model: Model, q: Any, v: Any, tau: Any, external: Any, 
     """See `linearised_dynamics`."""
     laws = collection(without_pushes(model))
     now = solved_dynamics(laws, q, v, tau, external, 1, t, inputs)
+    if laws.rows:
+        check_rows_meet("forward_dynamics_derivatives", laws.model, now, q, v, t)
     given = {"q": q, "v": v, "a": now["accelerations"], "external": external, "gravity": model.gravity}
     given |= given_laws(laws, q, t, inputs, bool(laws.rows))
     if not laws.rows:

@@ -14,7 +14,6 @@ from typing import Any
 import numpy as np
 
 from ..elements.collection import Shape, collection
-from ..errors import SolverError
 from ..kernel.plans import Plans
 from ..kernel.sweep import SCALAR, Algorithm, Field, Step, each, inward, outward
 from ..model.arrays import Interface
@@ -23,12 +22,11 @@ from ..rows import solved
 from ..rows.solved import ACCELERATION, rules_of, solved_rows
 from ..spatial.scalar import zeros
 from . import forward, program
+from .contradictions import check_rows_meet_told
 from .hybrid import pass_undiminished, prescribed_bodies, with_prescribed
 from .loaded import given_laws, hand_out, law_tails, without_pushes
 from .loaded_inverse import interface_of, loaded_inverse
 from .program import act, begin_loads, place, twist_rate
-
-CONTRADICTION = 1e-6  # of the accelerations: more than this is not the rounding of rows
 
 
 # --- rules -------------------------------------------------------------------------------------------------------------------
@@ -111,15 +109,11 @@ def loaded_hybrid_dynamics(
     wanted = ("accelerations", "x", "left") if laws.rows else ("accelerations",)
     found = model.keep_as((loaded_hybrid, fixed), make)({**moving, "tau": tau, "a_given": a}, threads, wanted)
     moving |= {"a": found["accelerations"], **({"x": found["x"]} if laws.rows else {})}
-    left = found["left"].max(initial=0.0) if laws.rows else 0.0
-    if not left <= CONTRADICTION * (1.0 + np.abs(found["accelerations"]).max(initial=0.0)):
-        raise SolverError(
-            f"hybrid_dynamics: the constraints cannot all hold with the accelerations that are told, {left:.3g} "
-            "is left; tell fewer joints, or accelerations that obey them"
-        )
-    needed = interface_of(laws, loaded_inverse(laws.shape))(moving, threads, ("tau",))["tau"]
     told = np.zeros(model.nv, dtype=bool)
     starts = model.tree.offsets("v")
     for i in fixed:
         told[starts[i] : starts[i + 1]] = True
+    if laws.rows:
+        check_rows_meet_told(laws.model, found, q, v, t, told)
+    needed = interface_of(laws, loaded_inverse(laws.shape))(moving, threads, ("tau",))["tau"]
     return found["accelerations"], np.where(told, needed, 0.0 if tau is None else np.asarray(tau, float))

@@ -22,6 +22,7 @@ from ..kernel.sweep import Algorithm, Field, Step, each, outward, vector
 from ..model.arrays import Interface
 from ..model.model import Model
 from ..rows.solved import ACCELERATION
+from .contradictions import check_rows_meet
 from .derivatives import DynamicsDerivatives, square_interface
 from .driven_derivatives import DrivenDerivatives, driven_derivatives, takes_joints_alone
 from .forward import velocities
@@ -89,11 +90,13 @@ class LoadedSlopes:
         """Of one state or a batch."""
         given = {"q": q, "v": v, "tau": tau, "external": external, "gravity": self.model.gravity}
         given |= given_laws(self.laws, q, t, inputs, bool(self.laws.rows))
-        names = tuple(n for n, f in self.program.fields.items() if f.kind == "output" and n != "left")
+        names = tuple(n for n, f in self.program.fields.items() if f.kind == "output")
         out = self.interface(given, 1, names)
         tree = square_interface(self.model, FORWARD_DERIVATIVES)
         told = {"q": q, "v": v, "tau": out["push"], "external": out["load"], "gravity": self.model.gravity}
         a, da_dq, da_dv, M_inverse = tree(told, 1, RESULTS).values()
+        if self.laws.rows:
+            check_rows_meet("forward_dynamics_derivatives", self.model, out | {"accelerations": a}, q, v, t)
         columns = self._columns(q, v, a)
         slopes_q, slopes_v = self._loads(out, columns)
         if slopes_q is not None:
