@@ -28,7 +28,7 @@ def add_listed(
 ) -> None:
     """C += scale (A B), C (m, n) from record c on, of k columns of A and rows of B, which entries `first` and on of a list name.
 
-    A has rows of `row` records; n is at most the numbers of a register.
+    A has rows of `row` records; the list is read once for every register that n numbers take.
     """
     for i in range(m):
         for j in range(n):
@@ -67,24 +67,34 @@ def put_listed(
 
 
 def listed_ir(symbol: str, width: int, onto: bool) -> str:
-    """The function of the parameters of `add_listed` (onto what is there) or `put_listed`: blocks of several rows, then the
-    last ones."""
+    """The function of the parameters of `add_listed` (onto what is there) or `put_listed`: a vector of columns at a time,
+    of it blocks of several rows, then the last ones."""
     counts = range(1, ROWS)
     arguments = "i64 %k, double %scale, ptr %list, ptr %Ai, i64 %row, ptr %Bj, i64 %B_row, ptr %Ci, i64 %C_row"
     arguments += f", <{width} x i1> %mask"
     labels = " ".join(f"i64 {r}, label %rest{r}" for r in counts)
-    rest = "\n".join(f"rest{r}:\n  call void @{symbol}.{r}({arguments})\n  br label %end" for r in counts)
-    mask = "\n".join(mask_below("mask", "%n", width))
+    rest = "\n".join(f"rest{r}:\n  call void @{symbol}.{r}({arguments})\n  br label %columns" for r in counts)
+    mask = "\n".join(mask_below("mask", "%room", width))
     given = "i64 %m, i64 %n, i64 %k, double %scale, ptr %listed, i64 %first, ptr %A, i64 %row, ptr %B, i64 %b, i64 %B_row"
     whole = f"""define internal void @{symbol}({given}, ptr %C, i64 %c, i64 %C_row) #0 {{
 start:
-{mask}
   %list = getelementptr i32, ptr %listed, i64 %first
-  %Bj = getelementptr double, ptr %B, i64 %b
-  %Cj = getelementptr double, ptr %C, i64 %c
+  br label %columns
+columns:
+  %j = phi i64 [ 0, %start ], [ %j.next, %few ]{", ".join(["", *(f"[ %j.next, %rest{r} ]" for r in counts)])}
+  %j.next = add i64 %j, {width}
+  %room = sub i64 %n, %j
+  %some = icmp sgt i64 %room, 0
+  br i1 %some, label %begin, label %end
+begin:
+{mask}
+  %bj = add i64 %b, %j
+  %Bj = getelementptr double, ptr %B, i64 %bj
+  %cj = add i64 %c, %j
+  %Cj = getelementptr double, ptr %C, i64 %cj
   br label %rows
 rows:
-  %i = phi i64 [ 0, %start ], [ %i.next, %many ]
+  %i = phi i64 [ 0, %begin ], [ %i.next, %many ]
   %left = sub i64 %m, %i
   %ai = mul i64 %i, %row
   %Ai = getelementptr double, ptr %A, i64 %ai
@@ -97,7 +107,7 @@ many:
   %i.next = add i64 %i, {ROWS}
   br label %rows
 few:
-  switch i64 %left, label %end [ {labels} ]
+  switch i64 %left, label %columns [ {labels} ]
 {rest}
 end:
   ret void

@@ -1,13 +1,15 @@
-"""Products of matrices in one lane: as NumPy has them, and to the bit as the loops that they stand for."""
+"""Products of matrices in one lane: as NumPy has them, and to the bit as the loops that they stand for; with registers of every
+size that the machine can run, which are its own and all smaller ones."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
 
+from linkwork.kernel import machine
 from linkwork.kernel.lanes import Lanes
 from linkwork.kernel.listed_products import add_listed, put_listed
-from linkwork.kernel.loops import Lane, loops
+from linkwork.kernel.loops import Lane, LoopFunction, loops
 from linkwork.kernel.matrix_rows import put_sum, scale_rows
 from linkwork.kernel.products import (
     InOneLane,
@@ -25,6 +27,24 @@ from linkwork.kernel.products import (
 )
 from linkwork.kernel.row_sums import motions
 from linkwork.kernel.transposes import put_transposed
+
+SIZES = [size for size in (16, 32, 64) if size <= machine.register_bytes()]
+
+
+@pytest.fixture(params=SIZES, autouse=True)
+def registers(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> int:
+    """The bytes of a register, to which all functions here are compiled anew."""
+    monkeypatch.setattr(machine, "register_bytes", lambda: request.param)
+    for function in globals().values():
+        if isinstance(function, LoopFunction):
+            monkeypatch.setattr(function, "_kernels", {})
+    return request.param
+
+
+def test_texts_are_those_of_the_registers(registers: int) -> None:
+    text = add_product.text(Lanes(1))[1]
+    assert f"<{registers // 8} x double>" in text
+    assert all(f"<{size // 8} x double>" not in text for size in (16, 32, 64) if size != registers)
 
 
 @pytest.mark.parametrize(("m", "n", "k"), [(1, 1, 1), (4, 16, 3), (5, 17, 7), (9, 38, 24), (3, 9, 0), (0, 4, 2), (7, 31, 5)])
@@ -50,7 +70,7 @@ def test_products(product: InOneLane, m: int, n: int, k: int, transposed: bool) 
     assert np.array_equal(found, run(4))
 
 
-@pytest.mark.parametrize(("m", "n"), [(1, 1), (8, 4), (19, 3), (0, 2), (5, 4)])
+@pytest.mark.parametrize(("m", "n"), [(1, 1), (8, 4), (19, 3), (0, 2), (5, 4), (8, 8), (11, 21), (3, 0)])
 @pytest.mark.parametrize("product", [add_listed, put_listed])
 def test_listed_products(product: InOneLane, m: int, n: int) -> None:
     rng, rows = np.random.default_rng(m + n), np.array([9, 9, 0, 2, 5], np.int32)
