@@ -5,7 +5,7 @@
 
 The kernel for W lanes is the code for one lane, run W times. Numbers of lanes lie side by side, so that of a `Strided` array the
 code sees every W-th number, its own; `Lane` and `Ints` arrays are scratch, in which the numbers of the one lane lie densely. Sums
-of one lane run along whole registers where a function says how (`products`), so that little is lost: whatever branches, and
+of one lane run along whole registers where a function says how (`one_lane`), so that little is lost: whatever branches, and
 whatever is of another size in every lane, is better off here.
 
 Where `alike` says that lanes do the same, they go all at once; there `lanes_at_once()` is more than 1, so that the code may leave

@@ -4,7 +4,8 @@ those that have something there, which a list names."""
 from __future__ import annotations
 
 from .loops import Lane, Table
-from .products import in_one_lane, load_ir, mask_below, splat_ir, store_ir
+from .one_lane import in_one_lane
+from .vector_text import load_ir, mask_below, splat_ir, store_ir
 
 ROWS = 8  # of C at a time
 

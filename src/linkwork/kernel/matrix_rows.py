@@ -6,7 +6,8 @@ One call does all rows: of short ones, calls cost more than what they do.
 from __future__ import annotations
 
 from .loops import Lane, maximum
-from .products import in_one_lane, largest_of_ir, load_ir, mask_below, splat_ir, store_ir
+from .one_lane import in_one_lane
+from .vector_text import largest_of_ir, load_ir, mask_below, splat_ir, store_ir
 
 
 @in_one_lane(lambda symbol, width: summed_rows_ir(symbol, width))

@@ -9,7 +9,8 @@ run, rounds alike.
 from __future__ import annotations
 
 from .loops import Lane
-from .products import in_one_lane, load_ir, mask_below
+from .one_lane import in_one_lane
+from .vector_text import load_ir, mask_below
 
 WIDE = 4  # rows at a time, and numbers of a vector
 KIND = f"<{WIDE} x double>"

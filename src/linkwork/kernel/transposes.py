@@ -6,7 +6,7 @@ The last squares of rows and columns begin within those before; matrices with fe
 from __future__ import annotations
 
 from .loops import Lane
-from .products import in_one_lane
+from .one_lane import in_one_lane
 
 WIDE = 4  # rows and columns of a square
 KIND = f"<{WIDE} x double>"

@@ -14,8 +14,10 @@ wrenches P of all lie in one matrix (6, nv). Degrees of freedom that follow one 
 from __future__ import annotations
 
 from ..kernel.loops import Lane, Table, loops
-from ..kernel.products import add_product, clear, in_one_lane, load_ir, splat_ir, store_ir, vectors_ir
+from ..kernel.one_lane import in_one_lane
+from ..kernel.products import add_product, clear
 from ..kernel.sweep import INERTIA, POSE, SCALAR, Algorithm, Field, inward, outward
+from ..kernel.vector_text import load_ir, splat_ir, store_ir, vectors_ir
 from .inverse_mass_matrix import articulate, place_still
 from .pairs import routine
 

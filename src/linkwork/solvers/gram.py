@@ -17,7 +17,8 @@ import numpy as np
 
 from ..kernel.lane_by_lane import lane_by_lane, lanes_at_once
 from ..kernel.loops import Arrays, Ints, Lane, Strided, Table, all, loops
-from ..kernel.products import clear, in_strided_lane
+from ..kernel.one_lane import in_strided_lane
+from ..kernel.products import clear
 from .gram_text import ROWS, WIDE, sums_ir
 from .own_rows import list_own, on_alike
 

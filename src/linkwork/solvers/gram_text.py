@@ -5,7 +5,7 @@ Where numbers of lanes lie side by side, `stride` from one record to the next, w
 
 from __future__ import annotations
 
-from ..kernel.products import load_ir, mask_below, splat_ir, store_ir
+from ..kernel.vector_text import load_ir, mask_below, splat_ir, store_ir
 
 WIDE = 16  # columns at a time
 ROWS = 4  # rows with one path that go along it at once, at most

@@ -13,7 +13,7 @@ lane, in which vectors run along the rows (`lu_text`), rounds alike.
 from __future__ import annotations
 
 from ..kernel.loops import Lane, loops, where
-from ..kernel.products import in_one_lane
+from ..kernel.one_lane import in_one_lane
 from .lu_text import NONE, factor_ir
 
 

@@ -11,7 +11,7 @@ is what caches forward at once. The last of a row ends with the row, and begins 
 from __future__ import annotations
 
 from ..kernel.lanes import Lanes
-from ..kernel.products import mask_below, splat_ir
+from ..kernel.vector_text import mask_below, splat_ir
 
 WIDE = 4  # numbers of a vector, and pivots at a time
 MOST = 5  # vectors of columns beside one another: as many as there are registers for

@@ -11,8 +11,8 @@ from linkwork.kernel.lanes import Lanes
 from linkwork.kernel.listed_products import add_listed, put_listed
 from linkwork.kernel.loops import Lane, LoopFunction, loops
 from linkwork.kernel.matrix_rows import put_sum, scale_rows
+from linkwork.kernel.one_lane import InOneLane
 from linkwork.kernel.products import (
-    InOneLane,
     add_product,
     add_scaled,
     clear,
