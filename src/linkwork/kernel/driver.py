@@ -14,7 +14,7 @@ import ctypes
 import functools
 from collections.abc import Sequence
 
-from . import machine, python
+from . import machine, python_text
 from .lanes import Lanes
 from .records import JOB, SEGMENT, TRANSFER, load_field
 from .unit_lanes import unit_ir
@@ -434,13 +434,13 @@ def driver_ir(t: Lanes) -> str:
         transfers_ir(True),
         unit_ir(t),
         batch_ir(t),
-        python.data_ir(),
-        python.within_ir(t.element),
-        python.copy_ir(),
-        python.state_ir(),
-        python.step_ir(),
-        python.batch_ir(t.width, shared=False),
-        python.batch_ir(t.width, shared=True),
+        python_text.data_ir(),
+        python_text.within_ir(t.element),
+        python_text.copy_ir(),
+        python_text.state_ir(),
+        python_text.step_ir(),
+        python_text.batch_ir(t.width, shared=False),
+        python_text.batch_ir(t.width, shared=True),
     ]
     named = [part.replace("@lw_", f"@lw_{t.suffix}_") for part in parts]  # one process holds several drivers
     named.append("declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)")

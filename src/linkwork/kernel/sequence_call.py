@@ -14,22 +14,22 @@ from typing import Any
 
 import numpy as np
 
-from . import python
+from . import python, python_text
 from .machine import Library
 from .records import load_field
 from .sequence import JobSequence
 from .soundness import sound
 
-FIELDS = (*python.COMMON, "run", "entries", "total", "look", "look_self", "true", "decref", "save", "restore")
+FIELDS = (*python_text.COMMON, "run", "entries", "total", "look", "look_self", "true", "decref", "save", "restore")
 FLOAT64 = np.dtype(np.float64)
 NUMBERS = ("count", "total")  # after them, of every argument where it goes, and its size
 
 
 def call_ir() -> str:
     """See the head of the module."""
-    return f"""{python.data_ir()}
+    return f"""{python_text.data_ir()}
 
-{chr(10).join(python.head_lines("lw_python_sequence", FIELDS, NUMBERS))}
+{chr(10).join(python_text.head_lines("lw_python_sequence", FIELDS, NUMBERS))}
   br label %loop
 loop:
   %k = phi i64 [ 0, %ready ], [ %k.next, %accepted ]
@@ -59,7 +59,7 @@ go:
   call void %restore(ptr %thread)
   call void %incref(ptr %true)
   ret ptr %true
-{python.REFUSED}
+{python_text.REFUSED}
 
 declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)
 attributes #0 = {{ nounwind }}

@@ -17,7 +17,8 @@ from typing import Any
 import numpy as np
 
 from . import machine
-from .python import PLACES, address_of_api, builtin, parts_of
+from .python import address_of_api, builtin, parts_of
+from .python_text import PLACES
 from .records import load_field
 from .unit_lanes import SLACK
 
