@@ -36,7 +36,7 @@ class Joint(Travelling, Frozen):
 
     nq: int
     nv: int
-    charted: bool = False  # whether `rechart` ever changes the coordinates
+    charted: bool = False  # whether `rechart` and `advance` ever change the coordinates for others
     is_group: bool = False  # whether its transforms form a group, so that S spans one space at every q
     may_lock: bool = False  # whether S may lose rank where nobody has said so
     bounded: bool = False  # whether its coordinates have a domain, see `inside`
@@ -65,7 +65,8 @@ class Joint(Travelling, Frozen):
             E = joint.motion(q, v)
             moved, (q_new, v_new) = joint.integrate(q, v), joint.rechart(q, v)
             tangent = [*E.tangent.S.flat, *E.tangent.bias, *E.tangent.S_dot.flat]
-            return [*pose_entries(E), *tangent, *moved, *joint.difference(q, moved), *q_new, *v_new]
+            stepped = [*joint.steady_motion(q, v).tangent.bias, *joint.bend(q, v), *np.concatenate(joint.advance(q, v, v))]
+            return [*pose_entries(E), *tangent, *moved, *joint.difference(q, moved), *q_new, *v_new, *stepped]
 
         return traced_digest(everything, *sizes)
 
@@ -104,6 +105,19 @@ class Joint(Travelling, Frozen):
     def bracket(self, a: Vector, b: Vector) -> Vector:
         """[a, b] of two velocities: zero where `integrate` adds, the Lie bracket where it composes on a group."""
         return np.zeros(self.nv)
+
+    def bend(self, q: Vector, v: Vector) -> Vector:
+        """A^-1 A_dot v (nv,), where A v are velocities that do not depend on charts: v_dot + bend is their rate, seen in v."""
+        return np.zeros(self.nv)
+
+    def steady_motion(self, q: Vector, v: Vector) -> SE3:
+        """`motion` where accelerations are v_dot + bend: its bias is S_dot v - S bend."""
+        return self.motion(q, v)
+
+    def advance(self, q: Vector, way: Vector, *velocities: Vector) -> tuple[Vector, ...]:
+        """Where a steady motion leads along a way, in the best chart, and velocities as they are seen there: A v stays."""
+        reached = self.integrate(q, way)
+        return self.rechart(reached, way)[0], *(self.rechart(reached, v)[1] for v in velocities)
 
     def rechart(self, q: Vector, v: Vector) -> tuple[Vector, Vector]:
         """The same pose and twist in coordinates farther from a singularity; joints without charts return their arguments."""

@@ -97,7 +97,14 @@ class Composite(Joint):
 
     def motion(self, q: Vector, v: Vector) -> SE3:
         q1, q2, v1, v2 = self._parts(q, v)
-        A, B = self.first.motion(q1, v1), self.second.motion(q2, v2)
+        return self._joined(self.first.motion(q1, v1), self.second.motion(q2, v2))
+
+    def steady_motion(self, q: Vector, v: Vector) -> SE3:
+        q1, q2, v1, v2 = self._parts(q, v)
+        return self._joined(self.first.steady_motion(q1, v1), self.second.steady_motion(q2, v2))
+
+    def _joined(self, A: SE3, B: SE3) -> SE3:
+        """Q1 Q2 with its tangent."""
         A, B = embedded(A, 0, self.nv), embedded(B, self.first.nv, self.nv)
         return A @ B if self.between is None else A @ self.between @ B
 
@@ -116,6 +123,17 @@ class Composite(Joint):
     def bracket(self, a: Vector, b: Vector) -> Vector:
         n = self.first.nv
         return np.concatenate([self.first.bracket(a[:n], b[:n]), self.second.bracket(a[n:], b[n:])])
+
+    def bend(self, q: Vector, v: Vector) -> Vector:
+        q1, q2, v1, v2 = self._parts(q, v)
+        return np.concatenate([self.first.bend(q1, v1), self.second.bend(q2, v2)])
+
+    def advance(self, q: Vector, way: Vector, *velocities: Vector) -> tuple[Vector, ...]:
+        q1, q2, _, _ = self._parts(q, way)
+        n, moving = self.first.nv, (way, *velocities)
+        first = self.first.advance(q1, *(x[:n] for x in moving))
+        second = self.second.advance(q2, *(x[n:] for x in moving))
+        return tuple(np.concatenate(parts) for parts in zip(first, second, strict=True))
 
     def rechart(self, q: Vector, v: Vector) -> tuple[Vector, Vector]:
         q1, q2, v1, v2 = self._parts(q, v)

@@ -10,6 +10,7 @@ from ..spatial.scalar import Scalar, Vector, absolute, atan2, clip, cross, dot, 
 from ..spatial.se3 import SE3
 from .base import Joint, Pair
 from .spherical_euler import AXES, nearest_turn, picked
+from .steady_turns import advance_angles, bend_of_angles, turning_steadily
 
 SEQUENCES = ("xyx", "xzx", "yzy", "yxy", "zxz", "zyz", "xyz", "xzy", "yzx", "yxz", "zxy", "zyx")
 THRESHOLD = 0.5  # |det S| at which the sequence is changed
@@ -47,6 +48,15 @@ class EulerCharts(Joint):
 
     def difference(self, q0: Vector, q1: Vector) -> Vector:
         return q1[:3] - q0[:3]
+
+    def bend(self, q: Vector, v: Vector) -> Vector:
+        return bend_of_angles(self, q, v)
+
+    def steady_motion(self, q: Vector, v: Vector) -> SE3:
+        return turning_steadily(self.motion(q, v))
+
+    def advance(self, q: Vector, way: Vector, *velocities: Vector) -> tuple[Vector, ...]:
+        return advance_angles(self, q, way, velocities, _is_proper(q), lambda R: angles(axes(q[3]), R))
 
     def rechart(self, q: Vector, v: Vector) -> tuple[Vector, Vector]:
         E = self.motion(q, v)
@@ -127,10 +137,13 @@ def margin2(k: int, R: np.ndarray) -> Scalar:
     return 1.0 - x * x
 
 
+def _is_proper(q: Vector) -> Scalar:
+    return q[3] < 5.5  # the first six sequences begin and end with one axis
+
+
 def _margin2(q: Vector) -> Scalar:
     """|det S|^2 at coordinates q."""
-    proper = q[3] < 5.5  # the first six sequences begin and end with one axis
-    return where(proper, np.sin(q[1]), np.cos(q[1])) ** 2
+    return where(_is_proper(q), np.sin(q[1]), np.cos(q[1])) ** 2
 
 
 def _largest(values: list[Scalar]) -> Scalar:

@@ -9,6 +9,7 @@ from ..spatial.scalar import Scalar, Vector, absolute, array, atan2, clip, inv, 
 from ..spatial.se3 import SE3, Tangent
 from .axis import number
 from .base import Joint, Pair
+from .steady_turns import advance_angles, bend_of_angles, turning_steadily
 
 AXES = {"x": 0, "y": 1, "z": 2}
 
@@ -62,6 +63,23 @@ class SphericalEuler(Joint):
 
     def difference(self, q0: Vector, q1: Vector) -> Vector:
         return q1[:3] - q0[:3]
+
+    def bend(self, q: Vector, v: Vector) -> Vector:
+        return bend_of_angles(self, q, v) if self.charted else super().bend(q, v)
+
+    def steady_motion(self, q: Vector, v: Vector) -> SE3:
+        E = self.motion(q, v)
+        return turning_steadily(E) if self.charted else E
+
+    def advance(self, q: Vector, way: Vector, *velocities: Vector) -> tuple[Vector, ...]:
+        if not self.charted:
+            return super().advance(q, way, *velocities)
+        first, proper = q[3] < 0.5, [1.0 if s[0] == s[2] else 0.0 for s in self.sequences]
+
+        def here(R: np.ndarray) -> Vector:
+            return picked(first, *(angles(s, R) for s in self.sequences))
+
+        return advance_angles(self, q, way, velocities, where(first, *proper) > 0.5, here)
 
     def rechart(self, q: Vector, v: Vector) -> tuple[Vector, Vector]:
         if self.nq == 3:

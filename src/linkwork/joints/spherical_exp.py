@@ -5,12 +5,13 @@ from __future__ import annotations
 import numpy as np
 
 from ..errors import ModelError
-from ..spatial import so3
+from ..spatial import quaternion, so3
 from ..spatial.scalar import Scalar, Vector, dot, where
 from ..spatial.se3 import SE3
 from .axis import number
 from .base import Joint, Pair
 from .spherical_euler import picked
+from .steady_turns import turning_steadily
 
 
 class SphericalExp(Joint):
@@ -38,6 +39,23 @@ class SphericalExp(Joint):
 
     def transform(self, q: Vector) -> SE3:
         return SE3.rot_exp(q)
+
+    def bend(self, q: Vector, v: Vector) -> Vector:
+        return so3.right_jacobian_inverse(q) @ self.motion(q, v).tangent.bias[:3]
+
+    def steady_motion(self, q: Vector, v: Vector) -> SE3:
+        return turning_steadily(self.motion(q, v))
+
+    def advance(self, q: Vector, way: Vector, *velocities: Vector) -> tuple[Vector, ...]:
+        """A v is the angular velocity: the rotation goes along it, by quaternions, whose sign tells the way round."""
+        A = so3.right_jacobian(q)
+        turned = quaternion.multiply(quaternion.exp(q), quaternion.exp(A @ way))
+        short = quaternion.log(turned)
+        length2 = dot(short, short)
+        far = (turned[0] < 0.0) & (length2 > (2.0 * np.pi - self.radius) ** 2)
+        q_new = picked(far, short * (1.0 - 2.0 * np.pi / np.sqrt(where(far, length2, 1.0))), short)
+        back = so3.right_jacobian_inverse(q_new)
+        return q_new, *(back @ (A @ v) for v in velocities)
 
     def rechart(self, q: Vector, v: Vector) -> tuple[Vector, Vector]:
         return self.rechart_together((q, v), (q, v))[0]
