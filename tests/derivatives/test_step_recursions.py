@@ -92,6 +92,42 @@ def test_evaluations(make: Any, evaluations: int) -> None:
     assert close(*both(m, lw.State(q=q, v=v), evaluations=evaluations), 1e-13)
 
 
+def charted(joint: lw.Joint, *elements: object) -> tuple[lw.Model, lw.State]:
+    """Two bodies on joints that change their charts, driven with inertia, on a hinge."""
+    b, parent = lw.ModelBuilder(), "base"
+    b.body("base", joint=lw.Revolute((0, 1, 0)), inertia=ROD)
+    for name in ("one", "two"):
+        place = lw.SE3(p=(0.2, 0.1, -0.1))
+        b.body(name, parent=parent, joint=joint, placement=place, inertia=ROD, armature=0.3, damping=0.2)
+        parent = name
+    for element in elements:
+        b.add(element)
+    m = b.build()
+    rng = np.random.default_rng(7)
+    return m, lw.State(q=m.random_configuration(2), v=3.0 * rng.normal(size=m.nv))
+
+
+CHARTED = [
+    (lw.SphericalExp(3.2), 0),
+    *((joint, 2) for joint in (lw.SphericalExp(3.2), lw.FreeExp(), lw.SphericalEuler("xyz", "xzx"))),
+]
+
+
+@pytest.mark.parametrize(("joint", "evaluations"), CHARTED, ids=str)
+def test_joints_that_change_charts(joint: lw.Joint, evaluations: int) -> None:
+    spring = lw.SpringDamper("two", "world", (0.1, 0, 0), (0, 0.2, 0.1), stiffness=40.0, rest_length=0.2, damping=0.7)
+    m, state = charted(joint, spring, lw.constraint("two", lambda E, t: E[0].p[2] - 0.3 * E[0].R[0, 1]))
+    found, other = both(m, state, evaluations=evaluations)
+    assert close(found, other, 1e-11)
+    if evaluations > 1:
+        m, state = charted(joint)
+        found, _ = both(m, state)
+        assert close(found, differences(m, state.q, state.v))
+        w = np.random.default_rng(1).normal(size=2 * m.nv)
+        back = lw.step_gradient(m, state, H, w[: m.nv], w[m.nv :])
+        assert close(np.concatenate([back.q, back.v, back.tau]), w @ found, 1e-11)
+
+
 @pytest.mark.parametrize("case", STOPS)
 def test_stops_and_dry_friction(case: str) -> None:
     q, v = STOPS[case]

@@ -327,7 +327,7 @@ def test_steppers_change_charts(joint: lw.Joint, stepper: str) -> None:
     run, truth = (lw.simulate(m, lw.State(m.neutral(), spin), 2.0, 1e-3, stepper=stepper, every=10) for m in models)
     jumps = np.abs(np.diff(run.q[:, :3], axis=0)).max(axis=1) > 1.0
     assert jumps.sum() >= 2
-    assert np.abs(run.poses - truth.poses).max() < {1: 0.2, 4: 1e-7, 8: 1e-7}[ALL_STEPPERS[stepper].order]
+    assert np.abs(run.poses - truth.poses).max() < {1: 1e-11, 4: 1e-7, 8: 1e-7}[ALL_STEPPERS[stepper].order]
 
 
 # --- maximal coordinates --------------------------------------------------------------------------------------------------

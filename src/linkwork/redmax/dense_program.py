@@ -132,7 +132,7 @@ def collect(n: Any, parent: Any) -> None:
     """The right-hand side: all forces, as joints feel them."""
     own = inertia_of(n)
     pA = own @ n.still + gyroscopic(n.w, n.first_moment, own.J) - n.load + n.pA
-    n.side = n.push - n.S.T @ pA
+    n.side = n.push + n.armature * n.bend - n.S.T @ pA
     parent.pA = parent.pA + n.E.move_wrench(pA)
 
 

@@ -220,7 +220,7 @@ def pass_forces(n: Any, parent: Any) -> None:
     """The bias force of the subtree, on the factor that there is."""
     own = inertia_of(n)
     pA = own @ n.still + gyroscopic(n.w, n.first_moment, own.J) - n.load + n.pA
-    u = n.push - n.S.T @ pA
+    u = n.push + n.armature * n.bend - n.S.T @ pA
     n.y = n.factor.solve(u)
     parent.pA = parent.pA + n.E.move_wrench(pA + n.K.T @ u)
 
@@ -385,18 +385,22 @@ def pushes_out(shape: Shape, softness: Softness) -> list[Step]:
     return push_out(shape) if softness.way == RECURSIVE else coupled_push_out(shape)
 
 
-def dynamics(shape: Shape, softness: Softness, rules: Rules, rubs_inside: bool = False, evaluations: int = 0) -> list[Step]:
+def dynamics(
+    shape: Shape, softness: Softness, rules: Rules, rubs_inside: bool = False, evaluations: int | None = None
+) -> list[Step]:
     """The sweeps from q and v to `free_v`, the velocities after a step; with `free`, those of bodies, where rows look at them.
 
-    evaluations   of the velocity terms at the middle of the step, as in `reduced.program.dynamics`; 0: at its start
+    evaluations   of the velocity terms at the middle of the step, as in `reduced.program.dynamics`; 0: at its start, where
+                  accelerations are those of `Joint.advance`, too; None: there, and they are v_dot
     """
     _, rows, on_bodies, _ = shape
     free = free_bodies if on_bodies and rows >= 0 else free_joints
+    in_step = reduced.predicted_velocities if evaluations else reduced.starting_velocities
     return [
-        outward(still_by(reduced.predicted_velocities if evaluations else forward.velocities)),
+        outward(still_by(forward.velocities if evaluations is None else in_step)),
         *([outward(place)] if on_bodies else []),
         *loaded(shape, softness, linear_loads),
         *solved(shape, softness, free, dense_velocities),
-        *(solved_at_middle(shape, softness, free) if evaluations > 1 else []),
+        *(solved_at_middle(shape, softness, free) if evaluations == 2 else []),
         *held(shape, softness, rules, rubs_inside),
     ]

@@ -25,13 +25,14 @@ from ..model.accepts import check_model
 from ..model.arrays import usual_function
 from ..model.model import FUNCTIONS, Model
 from ..model.rules import inertia_of
-from ..spatial.scalar import Vector, array
+from ..spatial.scalar import Vector, array, zeros
 from .rules import JointFactor, factor_joint, falling_world, gyroscopic, velocity_step
 
 
 def velocities(n: Any, parent: Any) -> None:
     """Angular velocity and the velocity-dependent acceleration zeta."""
     n.E, n.S, n.w, n.zeta = velocity_step(n, parent.w)
+    n.bend = zeros(len(n.v))
 
 
 def articulated_inertia(n: Any, parent: Any) -> None:
@@ -48,9 +49,9 @@ def articulate(n: Any, parent: Any, load: Vector, push: Vector) -> None:
 
 
 def pass_forces(n: Any, parent: Any, f: JointFactor, load: Vector, push: Vector) -> None:
-    """The bias force of the subtree, on a factor that is known."""
+    """The bias force of the subtree, on a factor that is known; armature acts on v_dot, which is a - bend in a step."""
     pA = gyroscopic(n.w, n.first_moment, inertia_of(n).J) - load + n.pA
-    tau = push - n.damping * n.v
+    tau = push - n.damping * n.v + n.armature * n.bend
     n.y = f.solve(tau - n.S.T @ pA)
     pa = np.array(pA + f.Ia @ n.zeta + f.U @ n.y, dtype=object)
     for k, row in enumerate(f.rows):

@@ -16,9 +16,22 @@ from typing import Any
 
 from ..kernel.loops import Lane, LoopFunction, Table, loops
 from ..kernel.sweep import POSE, SCALAR, Algorithm, Codec, Field, inward, outward, vector
+from ..model.rules import joint_of
+from ..spatial.dual import split, variables
 from ..spatial.rigid import RigidInertia, Swirl, cross_wrench
+from ..spatial.scalar import zeros
 from .pairs import dot3, dot6, flattened, routine, split_columns
-from .root_frame import Motion, acceleration_above, carried, place_in_root, subspace_changes
+from .root_frame import (
+    Motion,
+    MotionOf,
+    acceleration_above,
+    carried,
+    displaced,
+    motion_in_step,
+    motion_of_joint,
+    place_in_root,
+    subspace_changes,
+)
 
 RIGID = Codec(10, RigidInertia.packed, RigidInertia.unpacked)
 SWIRL = Codec(12, Swirl.packed, Swirl.unpacked)
@@ -27,13 +40,26 @@ SWIRL = Codec(12, Swirl.packed, Swirl.unpacked)
 # --- rules -------------------------------------------------------------------------------------------------------------------
 def move_as_told(n: Any, parent: Any) -> None:
     """Motion of every body in the frame of its root, the wrench that it needs, and what its joint would change."""
-    at = place_in_root(n, parent)
+    _move(n, parent, motion_of_joint)
+    n.bend_q = n.bend_v = zeros(len(n.v), len(n.v))
+
+
+def move_in_step(n: Any, parent: Any) -> None:
+    """The same where accelerations are those of a step, v_dot + bend: armature acts on v_dot."""
+    _move(n, parent, motion_in_step)
+    joint, count = joint_of(n), len(n.v)
+    n.bend_q = split(joint.bend(displaced(joint, n.q), n.v), count)[1]
+    n.bend_v = split(joint.bend(n.q, variables(n.v, count)), count)[1]
+
+
+def _move(n: Any, parent: Any, motion: MotionOf) -> None:
+    at = place_in_root(n, parent, motion)
     alpha_p = acceleration_above(n, parent, at.rise)
     alpha = alpha_p + at.zeta + at.J @ n.a
     n.frame, n.nu, n.alpha = at.E, at.nu, alpha
     n.own, n.swirl = at.inertia, Swirl.of(at.inertia, at.nu)
     n.wrench = at.inertia @ alpha + cross_wrench(at.nu, at.inertia @ at.nu) - at.E.move_wrench(n.external)
-    n.changes = subspace_changes(n, at.E)
+    n.changes = subspace_changes(n, at.E, motion)
     J = list(at.J.T)
     found = carried(J, n.changes, Motion(at.nu_p, at.nu, alpha_p, n.v, n.a))
     n.J_root = flattened(J)
@@ -50,9 +76,10 @@ def sum_subtrees(n: Any, parent: Any) -> None:
     n.up_q = flattened([inertia @ m + swirl.wrench(w) + cross_wrench(s, F) for m, w, s in zip(m_q, n_q, J, strict=True)])
     n.up_v = flattened([inertia @ m + swirl.wrench(s[:3]) for m, s in zip(m_v, J, strict=True)])
     size = range(len(J))
-    own = [[IJ[i] @ m_q[e] + JB[i] @ n_q[e] + n.changes.C[e][:, i] @ F for e in size] for i in size]
-    n.block_q = flattened(own)
-    n.block_v = flattened([[IJ[i] @ m_v[e] + JB[i] @ J[e][:3] + (n.damping[i] if i == e else 0.0) for e in size] for i in size])
+    own_q = [[IJ[i] @ m_q[e] + JB[i] @ n_q[e] + n.changes.C[e][:, i] @ F for e in size] for i in size]
+    own_v = [[IJ[i] @ m_v[e] + JB[i] @ J[e][:3] + (n.damping[i] if i == e else 0.0) for e in size] for i in size]
+    n.block_q = flattened([[own_q[i][e] - n.armature[i] * n.bend_q[i, e] for e in size] for i in size])
+    n.block_v = flattened([[own_v[i][e] - n.armature[i] * n.bend_v[i, e] for e in size] for i in size])
     n.block_a = flattened([[J[i] @ IJ[e] + (n.armature[i] if i == e else 0.0) for e in size] for i in size])
 
 
@@ -159,12 +186,12 @@ INVERSE_DERIVATIVES = Algorithm(
 )
 
 SLOPES = INVERSE_DERIVATIVES.fields.keys() - {"block_a", "dtau_da"}
-INVERSE_SLOPES = Algorithm(
+INVERSE_SLOPES = Algorithm(  # for steps
     "inverse_dynamics_slopes",
     {name: f for name, f in INVERSE_DERIVATIVES.fields.items() if name in SLOPES},
     {
         "run": [
-            outward(move_as_told),
+            outward(move_in_step),
             inward(sum_subtrees),
             routine(pairs_of(masses=0), block_a="block_v", dtau_da="dtau_dv"),
         ]

@@ -32,7 +32,17 @@ from ..spatial.scalar import Vector
 from ..spatial.se3 import bracket
 from .dof_tree import dof_tree
 from .pairs import flattened, routine
-from .root_frame import Motion, Placed, SubspaceChanges, acceleration_above, carried, place_in_root, subspace_changes
+from .root_frame import (
+    Motion,
+    MotionOf,
+    Placed,
+    SubspaceChanges,
+    acceleration_above,
+    carried,
+    motion_of_joint,
+    place_in_root,
+    subspace_changes,
+)
 
 COLUMNS = ("J", "N_v", "N_free", "R_q", "R_v", "R_w", "N_held", "N_out")  # what is found, in this order
 
@@ -47,10 +57,10 @@ def columns_in_root(n: Any, parent: Any) -> None:
     columns_of(n, parent, place_in_root(n, parent))
 
 
-def columns_of(n: Any, parent: Any, at: Placed) -> None:
+def columns_of(n: Any, parent: Any, at: Placed, motion: MotionOf = motion_of_joint) -> None:
     """The same of a body that is placed."""
     alpha_p = acceleration_above(n, parent, at.rise)
-    changes, J = subspace_changes(n, at.E), list(at.J.T)
+    changes, J = subspace_changes(n, at.E, motion), list(at.J.T)
     found = carried(J, changes, Motion(at.nu_p, at.nu, alpha_p, n.v, n.a))
     n.frame, n.nu, n.alpha = at.E, at.nu, alpha_p + at.zeta + at.J @ n.a
     n.nu_start, n.nu_free = parent.nu_start + at.J @ n.v_start, parent.nu_free + at.J @ n.v_free

@@ -1,5 +1,5 @@
 """The columns at ports (`port_columns`) and the inverse of the mass matrix (`inverse_by_chains`) of one state, which place its
-bodies once."""
+bodies once; accelerations are those of a step (`Joint.steady_motion`)."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from .inverse_by_chains import INVERSE, inverse_by_chains
 from .inverse_mass_matrix import articulate
 from .pairs import routine
 from .port_columns import PORT_COLUMNS, columns_at_ports, columns_of
-from .root_frame import place_in_root
+from .root_frame import motion_in_step, place_in_root
 
 
 def place_all(n: Any, parent: Any) -> None:
     """Every body with its columns, and its inertia, in the frame of its root."""
-    at = place_in_root(n, parent)
+    at = place_in_root(n, parent, motion_in_step)
     n.own = at.inertia
-    columns_of(n, parent, at)
+    columns_of(n, parent, at, motion_in_step)
 
 
 PORTS_AND_INVERSE = Algorithm(

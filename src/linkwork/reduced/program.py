@@ -21,17 +21,30 @@ from ..elements.collection import Shape
 from ..elements.nodes import STILL, law_at
 from ..joints import Joint
 from ..kernel.sweep import INERTIA, POSE, SCALAR, Field, Step, each, inward, outward, over, vector
-from ..model.rules import joint_of, world_pose
+from ..model.rules import joint_of, placement_of, world_pose
 from ..rows.solved import ACCELERATION, VELOCITY, impact_solver, row_fields, rules_of, solved_rows
 from ..spatial.scalar import Vector, cross, is_zero, zeros
 from .forward import accelerations, articulate, articulated_inertia, pass_forces, velocities
-from .rules import coriolis, falling_world, velocity_step
+from .rules import coriolis, falling_world
 
 
 # --- the tree ----------------------------------------------------------------------------------------------------------------
+def starting_velocities(n: Any, parent: Any) -> None:
+    """Angular velocity and zeta at the start of a step."""
+    _look(n, parent, n.v)
+
+
 def predicted_velocities(n: Any, parent: Any) -> None:
-    """Angular velocity and zeta at the middle of a step, where the acceleration of the last step leads."""
-    n.E, n.S, n.w, n.zeta = velocity_step(n, parent.w, n.v + 0.5 * n.h * n.last)
+    """The same at the middle of a step, where the acceleration of the last step leads."""
+    _look(n, parent, n.v + 0.5 * n.h * n.last)
+
+
+def _look(n: Any, parent: Any, v: Vector) -> None:
+    """In a step accelerations are those of velocities that do not depend on charts, see `Joint.bend`."""
+    joint = joint_of(n)
+    E, n.bend = placement_of(n) @ joint.steady_motion(n.q, v), joint.bend(n.q, v)
+    n.w, n.zeta = coriolis(E, E.tangent.phi, E.tangent.bias, parent.w)
+    n.E, n.S = E.with_tangent(None), E.tangent.S
 
 
 def place(n: Any, parent: Any) -> None:
@@ -62,7 +75,8 @@ def held_middle_velocities(n: Any, parent: Any) -> None:
 
 def _look_again(n: Any, parent: Any, a: Vector) -> None:
     v = n.v + 0.5 * n.h * a
-    motion = joint_of(n).motion(n.q, v)
+    joint = joint_of(n)
+    motion, n.bend = joint.steady_motion(n.q, v), joint.bend(n.q, v)
     steady = all(is_zero(x) for x in motion.tangent.bias)
     n.w, n.zeta = coriolis(n.E, n.S @ v, zeros(6) if steady else motion.tangent.bias, parent.w)
 
@@ -185,7 +199,8 @@ def dynamics(
     """
     forces, rows, on_bodies, _ = shape
     loaded = forces >= 0
-    steps: list[Step] = [outward(predicted_velocities if evaluations else velocities)]
+    in_step = predicted_velocities if evaluations else starting_velocities
+    steps: list[Step] = [outward(in_step if level == VELOCITY else velocities)]
     steps += [outward(place)] if on_bodies else []
     if loaded:
         steps += [each(begin_loads), each(act, *(f"p{i}" for i in range(forces)), on="force")]

@@ -18,17 +18,31 @@ where C = dS[e] and d = dc[e] are zero for joints of constant subspace. If e cha
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from ..model.rules import joint_of, motion_of
+from ..joints import Joint
+from ..model.rules import joint_of, placement_of
 from ..spatial.articulated import symmetric
 from ..spatial.dual import Dual, split, variables
 from ..spatial.rigid import RigidInertia
 from ..spatial.scalar import Vector, stack, zeros
 from ..spatial.se3 import SE3, bracket
+
+MotionOf = Callable[[Joint, Vector, Vector], SE3]
+
+
+def motion_of_joint(joint: Joint, q: Vector, v: Vector) -> SE3:
+    """Where accelerations are v_dot."""
+    return joint.motion(q, v)
+
+
+def motion_in_step(joint: Joint, q: Vector, v: Vector) -> SE3:
+    """Where they are those of a step."""
+    return joint.steady_motion(q, v)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -44,9 +58,9 @@ class Placed:
     inertia: RigidInertia
 
 
-def place_in_root(n: Any, parent: Any) -> Placed:
+def place_in_root(n: Any, parent: Any, motion: MotionOf = motion_of_joint) -> Placed:
     """One step outward."""
-    inner = motion_of(n)
+    inner = placement_of(n) @ motion(joint_of(n), n.q, n.v)
     t = inner.tangent
     if n.is_root:
         E, nu_p, rise = SE3(), zeros(6), np.concatenate([zeros(3), -inner.unrotate(n.gravity)])
@@ -74,15 +88,20 @@ class SubspaceChanges:
     dv: list[Vector]
 
 
-def subspace_changes(n: Any, E: SE3) -> SubspaceChanges:
+def displaced(joint: Joint, q: Vector) -> Vector:
+    """Coordinates as dual numbers of displacements."""
+    count = joint.nv
+    slopes = split(joint.integrate(q, variables(zeros(count), count)), count)[1]
+    return stack(*(Dual(x, tuple(row)) for x, row in zip(q, slopes, strict=True)))
+
+
+def subspace_changes(n: Any, E: SE3, motion: MotionOf = motion_of_joint) -> SubspaceChanges:
     """By dual numbers on the joint's own motion; zeros where its subspace is constant."""
     joint = joint_of(n)
     count = joint.nv
-    slopes = split(joint.integrate(n.q, variables(zeros(count), count)), count)[1]
-    q = stack(*(Dual(x, tuple(row)) for x, row in zip(n.q, slopes, strict=True)))
-    moved = joint.motion(q, n.v).tangent
+    moved = motion(joint, displaced(joint, n.q), n.v).tangent
     C, d = split(moved.S, count)[1], split(moved.bias, count)[1]
-    dv = split(joint.motion(n.q, variables(n.v, count)).tangent.bias, count)[1]
+    dv = split(motion(joint, n.q, variables(n.v, count)).tangent.bias, count)[1]
 
     def to_root(columns: np.ndarray) -> list[Vector]:
         return [E.move_twist(x) for x in columns.T]

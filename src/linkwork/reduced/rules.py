@@ -8,18 +8,18 @@ from typing import Any
 import numpy as np
 
 from ..joints.complement import selected_rows
-from ..model.rules import joint_of, motion_of, placement_of
+from ..model.rules import motion_of
 from ..spatial.inertia import Articulated
 from ..spatial.scalar import Vector, array, cross, dot, is_zero, ldl, ldl_solve, stack, where
 from ..spatial.se3 import SE3
 
 
-def velocity_step(n: Any, w_p: Vector, v: Vector | None = None) -> tuple[SE3, np.ndarray, Vector, Vector]:
-    """One step outward with classical accelerations: (E_pj, S, w, zeta), see `forward`; at the velocity n.v, or another.
+def velocity_step(n: Any, w_p: Vector) -> tuple[SE3, np.ndarray, Vector, Vector]:
+    """One step outward with classical accelerations: (E_pj, S, w, zeta), see `forward`.
 
     Linear velocities of bodies never appear: Newton's law does not see them.
     """
-    E = motion_of(n) if v is None else placement_of(n) @ joint_of(n).motion(n.q, v)
+    E = motion_of(n)
     w, zeta = coriolis(E, E.tangent.phi, E.tangent.bias, w_p)
     return E.with_tangent(None), E.tangent.S, w, zeta
 

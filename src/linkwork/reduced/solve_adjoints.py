@@ -40,7 +40,7 @@ FIELDS = {
     "lam_y": Field("work", "v"),
     "lam": Field("work", "v"),
 }
-SEEN = ("E", "S", "zeta", "w", "v", "a", "K", "factor")
+SEEN = ("E", "S", "zeta", "w", "v", "a", "K", "factor", "bend")
 
 
 def solve_weights(n: Any, parent: Any) -> None:
@@ -68,7 +68,7 @@ def weighed_by(load: str, push: str) -> Callable[[Any, Any], None]:
         n.acc = acc = n.E.pull_twist(parent.acc) + n.zeta + n.S @ n.a
         n.mu = mu = n.E.pull_twist(parent.mu) + n.S @ n.lam
         F = inertia_of(n) @ acc + gyroscopic(n.w, n.first_moment, inertia_of(n).J) - getattr(n, load)
-        tau = getattr(n, push) - n.damping * n.v - n.armature * n.a
+        tau = getattr(n, push) - n.damping * n.v - n.armature * (n.a - n.bend)
         setattr(n, WORK, dot(n.lam, tau) - dot(mu, F))
 
     return weighed_equations

@@ -82,7 +82,7 @@ def _update_slopes(n: Any, way: Vector) -> None:
     joint = joint_of(n)
     nv, count = joint.nv, 3 * joint.nv
     q = JointAt(joint, n.q, n.v).displaced(count, 0, Dual)
-    moved, v = joint.rechart(joint.integrate(q, variables(way, count, nv)), variables(n.free_v, count, 2 * nv))
+    moved, v = joint.advance(q, variables(way, count, nv), variables(n.free_v, count, 2 * nv))
     dq, dv = split(joint.difference(held(moved), moved), count)[1], split(v, count)[1]
     for of, slopes in (("q", dq), ("v", dv)):
         for k, by in enumerate(("q", "way", "v")):

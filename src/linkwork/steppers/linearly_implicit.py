@@ -68,7 +68,7 @@ def implicit_step(shape: Shape, softness: Softness, rules: str, rubs_inside: boo
         }
     )
     found |= impact_fields(shape[3]) if rules == "poisson" else {}
-    moved = dynamics(shape, softness, RULES[rules], rubs_inside, evaluations)
+    moved = dynamics(shape, softness, RULES[rules], rubs_inside, None if rules == "published" else evaluations)
     steps: list[Step] = [Routine(look_ahead, ("t", "h", "force_t")), *moved]
     if rules == "published":
         steps.append(each(move))

@@ -5,6 +5,10 @@ predicts a first one and `evaluations` says how often it is evaluated on the sam
 a difference of states, which telescopes. Taken at v instead, spinning bodies would gain energy without bound. Forces, dampers and
 rows are evaluated at the start of the step.
 
+That difference is one of coordinates, and jumps where a chart is changed; of rotation vectors always to the same side. So joints
+that change theirs are stepped in velocities A v that do not depend on charts, angular velocities: a is v_dot + A^-1 A_dot v, and
+`Joint.advance` says where they lead and what v and a are there.
+
 A step of any model is a program: dynamics with every force and row (`reduced.program`), and an update, run N times inside
 compiled code. Rows correct v' at velocity level before q moves; `stabilise` says what holds their positions:
 
@@ -53,29 +57,30 @@ def advance_time(t: Lane, h: Lane) -> None:
 
 
 def update_joints(n: Any) -> None:
-    """New positions with the new velocities, and the acceleration that predicts the next middle, in the chart of these."""
-    _update(n, n.h * n.free_v)
+    """New positions with the new velocities, and the acceleration that predicts the next middle, as it is seen there."""
+    _advance(n, n.h * n.free_v, (n.free_v - n.v) / n.h)
 
 
-def _update(n: Any, way: Vector) -> None:
-    joint, v = joint_of(n), n.free_v
-    now, before = joint.rechart_together((joint.integrate(n.q, way), v), (n.q, n.v))
-    n.last = (now[1] - before[1]) / n.h
-    n.q, n.v = now
+def _advance(n: Any, way: Vector, last: Vector) -> Vector:
+    """The same along a way and with an acceleration; the one that forces make is returned, as it is seen there."""
+    q, v, n.last, a = joint_of(n).advance(n.q, way, n.free_v, last, n.a)
+    n.q, n.v = q, v
+    return a
 
 
 def update_held(n: Any) -> None:
     """The same where there are rows: what they had to do with it."""
-    update_joints(n)
-    n.pull = n.last - n.a
+    a = _advance(n, n.h * n.free_v, (n.free_v - n.v) / n.h)
+    n.pull = n.last - a
 
 
 def update_after_pushes(n: Any) -> None:
     """The same where rows may push, and push out: an impact is no acceleration."""
-    _update(n, n.h * n.free_v + n.shift)
+    last = (n.free_v - n.v) / n.h
+    last = np.array([chosen(n.struck > 0.0, a, x) for x, a in zip(last, n.a, strict=True)], dtype=object)
+    a = _advance(n, n.h * n.free_v + n.shift, last)
     n.shift = zeros(len(n.free_v))
-    n.last = np.array([chosen(n.struck > 0.0, a, x) for x, a in zip(n.last, n.a, strict=True)], dtype=object)
-    n.pull = n.last - n.a
+    n.pull = n.last - a
 
 
 NOTE_IMPACTS = Routine(note_impacts, ("active", "lower", "x", "strikes", "struck"))
