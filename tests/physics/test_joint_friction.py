@@ -137,6 +137,17 @@ def test_a_ball_in_a_socket(h: float, route: str) -> None:
     assert np.allclose(v, spin * (1 - 100 * h * 0.2 * 0.05 * 2.0 * G / 0.3 / np.linalg.norm(spin)), rtol=1e-9)
 
 
+@pytest.mark.parametrize("method", METHODS)
+def test_a_ball_at_rest_begins_to_slip_in_no_direction_of_rounding(method: str) -> None:
+    b = lw.ModelBuilder()
+    b.body("rod", joint=lw.Spherical(), inertia=lw.Inertia.cuboid(1.0, (0.3, 0.06, 0.04), com=(0.15, 0.05, 0.0)))
+    b.add(lw.JointFriction("rod", 0.3, radius=0.02))
+    model = b.build()
+    run, shaken = (lw.simulate(model, State(model.neutral(), v), 0.1, 1e-3, method) for v in (np.zeros(3), 1e-13 * np.arange(3)))
+    assert np.abs(run.v[-1]).max() > 1.0
+    assert np.abs(run.v - shaken.v).max() < 1e-10
+
+
 @pytest.mark.parametrize("route", ROUTES)
 def test_a_joint_with_surfaces_of_its_own(route: str) -> None:
     """A planar joint on four feet is a block on a table: mu g."""

@@ -16,6 +16,7 @@ from ..spatial.scalar import Vector, array, cross, dot, stack, where, zeros
 
 ZERO = np.zeros(3)
 RANK = 1e-10  # of the largest singular value of N: smaller ones are none
+STILL = 1e-9  # m/s, rad/s: where something sticks, the direction of less is that of rounding
 FIXED, BALL, POINTS = "fixed", "ball", "points"
 
 
@@ -58,9 +59,12 @@ def moment(direction: Vector) -> Vector:
 
 
 def across(axis: Vector) -> tuple[Vector, Vector]:
-    """Two unit vectors that make a right-handed triad with a unit vector [Duff et al. 2017]."""
+    """Two unit vectors that make a right-handed triad with a unit vector [Duff et al. 2017].
+
+    They jump where z passes a value that motions in a plane do not dwell at, as they do at zero.
+    """
     x, y, z = axis
-    side = where(z >= 0.0, 1.0, -1.0)
+    side = where(z >= -0.7, 1.0, -1.0)
     a = -1.0 / (side + z)
     b = x * y * a
     return stack(1.0 + side * x * x * a, side * b, -side * x), stack(b, side + y * y * a, -y)
@@ -69,7 +73,7 @@ def across(axis: Vector) -> tuple[Vector, Vector]:
 def along(motion: Vector, instead: Vector) -> Vector:
     """The direction of a motion; another where there is none."""
     square = dot(motion, motion)
-    moves = square > 0.0
+    moves = square > STILL**2
     length = np.sqrt(where(moves, square, 1.0))
     return stack(*(where(moves, x / length, y) for x, y in zip(motion, instead, strict=True)))
 
