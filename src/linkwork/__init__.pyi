@@ -147,6 +147,7 @@ from .live import save_live
 from .maximal import force_report, maximal_dynamics, to_maximal, to_reduced, tree_maximal_dynamics
 from .model import Body, MaximalState, Model, ModelBuilder, Motion, Response, Rows, State
 from .model.kinematics import Kinematics, kinematics
+from .reactions import joint_reactions
 from .redmax import HyperReduced, MassSpringChain, MassSpringNet, MassSprings
 from .redmax.response import factor, tree_factor
 from .reduced import (
@@ -395,6 +396,7 @@ __all__ = [
     "joint",
     "joint_constraint",
     "joint_force",
+    "joint_reactions",
     "joint_wrenches",
     "kinematics",
     "lagrange",

@@ -1,4 +1,4 @@
-"""What joints, loops and contacts exert during a run, in every formulation: Newton and Euler at the recorded states.
+"""What joints, loops and contacts exert at given states, and during a run in every formulation: Newton and Euler.
 
 Forces of rows that only push or have a largest force are those that the run recorded. With them as loads, equality rows are
 solved for at every record, with the accelerations a; all of these are loads then, and a joint carries what is left:
@@ -30,14 +30,72 @@ from .errors import InputError
 from .forces.set import force_set
 from .joints import Joint
 from .model import Model
+from .model.accepts import takes_model
 from .model.entrance import lost_runs
 from .model.kinematics import Kinematics, kinematics
 from .reduced.inverse import joint_wrenches
 from .reduced.loaded import row_dynamics
+from .rows.declared import acting
 from .spatial.gate import meant
 from .spatial.se3 import SE3
 
 AXES = ("world", "body")
+
+
+@takes_model
+def joint_reactions(
+    model: Model,
+    q: Any,
+    v: Any,
+    tau: Any = None,
+    external: Any = None,
+    *,
+    t: Any = 0.0,
+    inputs: Any = None,
+    axes: str = "world",
+    limit_model: str = "hard",
+    contact: str = "exact",
+) -> np.ndarray:
+    """The wrench (moment, force) of every joint on its body, about the body's origin: (bodies, 6) or (batch, bodies, 6).
+
+    All that the joint does to the body, its drive included, as the model moves by itself under its forces and constraints.
+    Arguments as of `constrained_dynamics`, and
+    axes   "world", or "body": those of each body
+    `joint_wrenches` is the same of the bare tree for accelerations that are given, `Trajectory.reactions` that of a run.
+
+    >>> np.round(lw.joint_reactions(model, q, v)[:, 3:], 2)  # what the hinges carry, N
+    array([...])
+    """
+    _check_axes("joint_reactions", axes)
+    acts = acting(model, limit_model, contact)
+    lead = row_dynamics(acts, q, v, tau, external, t=t, inputs=inputs).accelerations.shape[:-1]  # says what is wrong with them
+
+    def each(x: Any, *tail: int) -> np.ndarray:
+        return np.broadcast_to(np.asarray(x, float), (*lead, *tail)).reshape(-1, *tail)
+
+    def given(x: Any, *tail: int) -> np.ndarray | None:
+        return None if x is None else each(x, *tail)
+
+    count = max(1, int(np.prod(lead)))
+    found = Reactions(
+        acts,
+        each(q, model.nq),
+        each(v, model.nv),
+        np.broadcast_to(np.ravel(np.asarray(t, float)), count),
+        given(tau, model.nv),
+        given(external, model.nb, 6),
+        given(inputs, np.shape(inputs)[-1] if np.ndim(inputs) else 0),
+        None,
+    )
+    wrenches = found.joints
+    if axes == "world":
+        wrenches = np.einsum("rbij,rbkj->rbki", found.bodies.poses[..., :3, :3], wrenches.reshape(-1, model.nb, 2, 3))
+    return wrenches.reshape(*lead, model.nb, 6)
+
+
+def _check_axes(function: str, axes: Any) -> None:
+    if axes not in AXES:
+        raise InputError(f"{function}: axes must be one of {', '.join(AXES)}, not {axes!r}{meant(axes, AXES)}")
 
 
 def _touching_point(c: Contact, E: np.ndarray) -> np.ndarray:
@@ -82,8 +140,7 @@ class Reactions:
 
     def wrench_of(self, name: str | RowLaw, axes: str = "world") -> np.ndarray:
         """See `Trajectory.reactions`."""
-        if axes not in AXES:
-            raise InputError(f"reactions: axes must be one of {', '.join(AXES)}, not {axes!r}{meant(axes, AXES)}")
+        _check_axes("reactions", axes)
         if isinstance(name, str) and name in self.model.names:
             body = self.model.body_index(name)
             wrench, R = self.joints[:, body], self.bodies.poses[:, body, :3, :3]

@@ -84,7 +84,7 @@ def simulate(
                with method "redmax": "linearly_implicit", "bdf1" (order 1), "bdf2", "sdirk2" (order 2), "ode45"
     control    `control(t, state) -> tau`, called at the start of every step and held during it (dop853, ode45: at every stage)
     tau        constant joint forces (nv,) or (batch, nv)
-    external   constant wrenches on the bodies, body axes, (bodies, 6)
+    external   constant wrenches (moment, force) on the bodies, about their origins in their axes, (bodies, 6)
     inputs     of forces (activations, targets) in the order of `lw.force_set(model)`: an array, a function of time, or a
                `MuscleDrive`; asked for as the control is. Their own if None
     threads    for batches; None uses all cores. The result does not depend on it

@@ -150,6 +150,10 @@ def test_eq_18_21_momenta() -> None:
     centre = m @ x / m.sum()
     L = sum(R[k] @ i.tensor @ R[k].T @ w[k] + m[k] * np.cross(x[k] - centre, u[k]) for k, i in enumerate(INERTIA))
     assert relative(lw.momentum(MODEL, Q, V), np.r_[L, m @ u]) < TIGHT
+    about = np.array([0.3, -0.2, 0.5])
+    assert relative(lw.momentum(MODEL, Q, V, about=about)[:3], L + np.cross(centre - about, m @ u)) < TIGHT
+    many = lw.momentum(MODEL, np.tile(Q, (2, 1)), np.tile(V, (2, 1)), about=[about, centre])
+    assert relative(many[1, :3], L) < TIGHT
     assert relative(lw.center_of_mass(MODEL, Q), centre) < TIGHT
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from identities.trees import KINDS, compact_state, random_forest
 
 import linkwork as lw
 
@@ -109,3 +110,53 @@ def test_names() -> None:
         run.reactions("x")
     with pytest.raises(lw.InputError, match="axes must be one of world, body, not 'here'"):
         run.reactions("crank", "here")
+
+
+def test_at_given_states() -> None:
+    """With the motion of all bodies they obey Newton and Euler, in world axes: joints of many kinds, a spring, a loop."""
+    spring = lw.SpringDamper("b1", "b5", (0.1, 0, 0), (0, 0.2, 0), stiffness=40.0, damping=2.0, rest_length=0.3)
+    model = random_forest(3, 9, list(KINDS)).add(spring, lw.Loop("b2", "b7", (0, 0, 0.2)))
+    state = lw.assemble(model, compact_state(model, 5))
+    q, v, rng = state.q, state.v, np.random.default_rng(2)
+    tau, pushes, torques = rng.normal(size=model.nv), rng.normal(size=(model.nb, 3)), rng.normal(size=(model.nb, 3))
+    external = lw.convert.external_wrenches(model, q, pushes, torques)
+    a, x = lw.constrained_dynamics(model, q, v, tau, external)
+    found = lw.joint_reactions(model, q, v, tau, external)
+    k = lw.kinematics(model, q, v)
+    acts = np.concatenate([torques + np.cross(centres(model, k.poses) - k.poses[:, :3, 3], pushes), pushes], axis=1)
+    acts += turned(k.poses, lw.force_set(model).wrenches(k.poses, k.twists)) + found
+    for name, sign, point in (("b2", 1.0, (0, 0, 0.2)), ("b7", -1.0, (0, 0, 0))):
+        i = model.body_index(name)
+        acts[i] += sign * np.r_[np.cross(k.poses[i, :3, :3] @ point, x), x]
+    for i, p in enumerate(model.parents):
+        if p >= 0:
+            arm = k.poses[i, :3, 3] - k.poses[p, :3, 3]
+            acts[p] -= np.r_[found[i, :3] + np.cross(arm, found[i, 3:]), found[i, 3:]]
+    for i, body in enumerate(model.bodies):
+        R, m = k.poses[i, :3, :3], float(body.inertia.mass)
+        c, I, w = R @ body.inertia.com, R @ body.inertia.tensor @ R.T, R @ k.twists[i, :3]
+        turn, move = np.split(lw.frame_acceleration(model, q, v, a, body.name), 2)
+        force = m * (move + np.cross(turn, c) + np.cross(w, np.cross(w, c)) - model.gravity)
+        needed = np.r_[I @ turn + np.cross(w, I @ w) + np.cross(c, force), force]
+        assert np.abs(acts[i] - needed).max() < 1e-10 * max(1.0, np.abs(found).max())
+    many = lw.joint_reactions(model, np.tile(q, (3, 1)), v, tau, external, axes="body")
+    assert np.abs(turned(k.poses, many[2]) - found).max() < 1e-12 * np.abs(found).max()
+
+
+def centres(model: lw.Model, poses: np.ndarray) -> np.ndarray:
+    return np.array([E[:3, :3] @ b.inertia.com + E[:3, 3] for E, b in zip(poses, model.bodies, strict=True)])
+
+
+def turned(poses: np.ndarray, wrenches: np.ndarray) -> np.ndarray:
+    """(moment, force) of bodies, from their own axes to those of the world."""
+    return np.concatenate([np.einsum("bij,bj->bi", poses[:, :3, :3], x) for x in np.split(wrenches, 2, axis=1)], axis=1)
+
+
+def test_the_run_and_the_state_say_the_same() -> None:
+    tau = np.array([CASE["torque"], 0.0, 0.0])
+    run = lw.simulate(linkage(), start(), 0.1, 1e-2, stepper="dop853", tau=tau)
+    found = lw.joint_reactions(linkage(), run.q, run.v, tau, t=run.t)
+    for name in ("crank", "coupler", "rocker"):
+        assert np.array_equal(found[:, linkage().body_index(name)], run.reactions(name))
+    with pytest.raises(lw.InputError, match="joint_reactions: axes must be one of world, body, not 'here'"):
+        lw.joint_reactions(linkage(), run.q[0], run.v[0], axes="here")

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from ..errors import InputError
 from ..kernel.sweep import Algorithm, Field, inward, vector
 from ..lagrange.links import link_jacobians, links
 from ..lagrange.relative import joint_angular_jacobian, parent_rotations
@@ -19,6 +20,7 @@ from ..model.accepts import takes_model
 from ..model.kinematics import kinematics
 from ..model.model import Model
 from ..reduced.jacobian import jacobian_transpose_product
+from ..spatial.gate import finite_reals
 from ..spatial.scalar import solve_spd
 from .bodies import body_wrenches
 
@@ -32,6 +34,26 @@ def generalized_forces(model: Model, q: Any, forces: Any, torques: Any, points: 
     """
     poses = kinematics(model, q).poses
     return jacobian_transpose_product(model, q, body_wrenches(model, poses, forces, torques, points))
+
+
+@takes_model
+def external_wrenches(model: Model, q: Any, forces: Any, torques: Any = None, points: Any = None) -> np.ndarray:
+    """The `external` of dynamics functions, (..., bodies, 6) about the bodies' origins in their axes: forces and torques on all
+    bodies in world axes, (..., bodies, 3) each; forces act at the centres of mass, or at points of the world.
+
+    >>> push = lw.convert.external_wrenches(model, q, [(0, 0, 0), (0, 0, 5.0)])
+    >>> a = lw.forward_dynamics(model, q, v, external=push)
+    """
+    given = {"forces": forces, "torques": np.zeros((model.nb, 3)) if torques is None else torques, "points": points}
+    found = [None if x is None else _of_bodies(model, f"external_wrenches: {name}", x) for name, x in given.items()]
+    return body_wrenches(model, kinematics(model, q).poses, *found)
+
+
+def _of_bodies(model: Model, what: str, x: Any) -> np.ndarray:
+    x = finite_reals(what, x)
+    if x.shape[-2:] != (model.nb, 3):
+        raise InputError(f"{what} has shape {x.shape}; expected ({model.nb}, 3) or (batch, {model.nb}, 3)")
+    return x
 
 
 @takes_model

@@ -19,6 +19,7 @@ from ..model.rules import world_pose
 from ..spatial.gate import finite_reals
 from ..spatial.rigid import RigidInertia
 from ..spatial.scalar import Vector, cross
+from .centre_of_mass import center_of_mass
 from .composite import MOVING, gathered, move
 from .rules import flat, rigid_of, still_of
 from .spaces import interface, plans_of, total_mass, world_tree
@@ -159,10 +160,12 @@ def centroidal_momentum_matrix_dot(model: Model, q: Any, v: Any, threads: int | 
     return model.keep_as(centroidal_momentum_matrix_dot, make).first(threads, q, v)
 
 
-def momentum(model: Model, q: Any, v: Any, threads: int | None = 1) -> np.ndarray:
+def momentum(model: Model, q: Any, v: Any, threads: int | None = 1, *, about: Any = None) -> np.ndarray:
     """The momentum (angular about the centre of mass, linear), in world axes: (6,) or (batch, 6) [Liu & Jain, Eqs. 18-21].
 
-    >>> lw.momentum(model, q, v).shape
+    about   a point of the world (3,) or (batch, 3), of which the angular momentum is then: (0, 0, 0) is the world's origin
+
+    >>> lw.momentum(model, q, v, about=(0, 0, 0)).shape
     (6,)
     """
     if type(model) is not Model:
@@ -171,7 +174,18 @@ def momentum(model: Model, q: Any, v: Any, threads: int | None = 1) -> np.ndarra
     v = finite_reals("momentum: v", v)
     if v.shape[-1:] != (model.nv,) or v.ndim > 2:
         raise InputError(f"momentum: v has shape {v.shape}; expected ({model.nv}) or (batch, {model.nv})")
-    return np.einsum("...ij,...j->...i", A, v)
+    found = np.einsum("...ij,...j->...i", A, v)
+    if about is not None:
+        arm = center_of_mass(model, q, threads) - _point("momentum: about", about)
+        found[..., :3] += np.cross(arm, found[..., 3:])
+    return found
+
+
+def _point(what: str, x: Any) -> np.ndarray:
+    x = finite_reals(what, x)
+    if x.shape[-1:] != (3,) or x.ndim > 2:
+        raise InputError(f"{what} has shape {x.shape}; expected (3) or (batch, 3)")
+    return x
 
 
 def _function(model: Model, algorithm: Algorithm, names: tuple[str, ...], result: str) -> Any:

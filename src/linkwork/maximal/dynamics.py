@@ -61,7 +61,7 @@ class MaximalAcceleration:
     """Rates of the body twists (bodies, 6), joint accelerations (nv,) and the multipliers of all joint rows; batches first.
 
     wrenches      what every joint transmits to its body (bodies, 6): T lam, and the forces along the joint; see `joint_wrenches`
-    multipliers   of the rows of the model's constraints, in the order of `lw.constraint_set(model)`
+    multipliers   of the rows of the model's constraints, those between bodies first, in the order in which they were added
     """
 
     twists_dot: np.ndarray

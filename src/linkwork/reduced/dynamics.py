@@ -47,7 +47,9 @@ def forward_dynamics(
     """The joint accelerations (nv,) or (batch, nv) under gravity, tau, external wrenches, and every force and equality
     constraint of the model.
 
-    tau   joint forces (nv,) or (batch, nv); zero if None
+    tau        joint forces (nv,) or (batch, nv); zero if None
+    external   wrenches (moment, force) on the bodies, about their origins in their axes: (bodies, 6) or (batch, bodies, 6);
+               `lw.convert.external_wrenches` makes them from forces in world axes
 
     O(n) per state; constraints add a dense problem of their size. `constrained_dynamics` returns their forces, too. Raises
     `SolverError` if they contradict one another.

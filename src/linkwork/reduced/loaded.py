@@ -127,10 +127,10 @@ def constrained_dynamics(
     limit_model   "hard": the limits that joints declare are stops;  "off": they are not
     contact       how shapes touch, as in `simulate`; "off": not at all
 
-    Rows stand in the order of `lw.constraint_set(model)`; after them contacts of shapes, then stops and dry friction that joints
-    declare. A row that only pushes acts where it touches and does not part [Sueda, Eqs. 2.105, 2.125-2.127; errata 004-15]. Where
-    contacts have friction, the problem is dense, one state at a time (see `contact_forces`). Raises `SolverError` if rows
-    contradict one another.
+    Rows of constraints between bodies come first, then those on joints, in the order in which they were added; after them
+    contacts of shapes, then stops and dry friction that joints declare. A row that only pushes acts where it touches and does
+    not part [Sueda, Eqs. 2.105, 2.125-2.127; errata 004-15]. Where contacts have friction, the problem is dense, one state at a
+    time (see `contact_forces`). Raises `SolverError` if rows contradict one another.
 
     >>> closed = model.add(lw.Coupling("lower", "upper", ratio=-0.5))
     >>> a, forces = lw.constrained_dynamics(closed, [0.2, -0.1], [0.0, 0.0])
