@@ -105,3 +105,7 @@ def test_dir_shows_public_names_alone() -> None:
     space: dict[str, object] = {}
     exec("from linkwork import *", space)
     assert set(space) - {"__builtins__"} == set(lw.__all__)
+
+
+def test_poses_print_numbers() -> None:
+    assert repr(lw.SE3.rot_z(0.0) @ lw.SE3(p=(0.1, 2, 3))).endswith("p=[0.1, 2.0, 3.0])")

@@ -293,7 +293,7 @@ class SE3:
         return x
 
     def __repr__(self) -> str:
-        return f"SE3(R={np.array2string(np.asarray(self.R), separator=', ')}, p={list(self.p)})"
+        return f"SE3(R={np.array2string(np.asarray(self.R), separator=', ')}, p={np.asarray(self.p).tolist()})"
 
 
 # --- plain functions -------------------------------------------------------------------------------------------------
