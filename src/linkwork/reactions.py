@@ -70,13 +70,14 @@ def joint_reactions(
     acts = acting(model, limit_model, contact)
     lead = row_dynamics(acts, q, v, tau, external, t=t, inputs=inputs).accelerations.shape[:-1]  # says what is wrong with them
 
+    count = int(np.prod(lead))
+
     def each(x: Any, *tail: int) -> np.ndarray:
-        return np.broadcast_to(np.asarray(x, float), (*lead, *tail)).reshape(-1, *tail)
+        return np.broadcast_to(np.asarray(x, float), (*lead, *tail)).reshape(count, *tail)
 
     def given(x: Any, *tail: int) -> np.ndarray | None:
         return None if x is None else each(x, *tail)
 
-    count = max(1, int(np.prod(lead)))
     found = Reactions(
         acts,
         each(q, model.nq),

@@ -158,5 +158,7 @@ def test_the_run_and_the_state_say_the_same() -> None:
     found = lw.joint_reactions(linkage(), run.q, run.v, tau, t=run.t)
     for name in ("crank", "coupler", "rocker"):
         assert np.array_equal(found[:, linkage().body_index(name)], run.reactions(name))
+    still = lw.ModelBuilder().body("a", joint=lw.Fixed(), inertia=lw.Inertia(2.0, (0.5, 0, 0))).build()
+    assert np.allclose(lw.joint_reactions(still, [], []), [[0, -G, 0, 0, 0, 2 * G]])
     with pytest.raises(lw.InputError, match="joint_reactions: axes must be one of world, body, not 'here'"):
         lw.joint_reactions(linkage(), run.q[0], run.v[0], axes="here")
