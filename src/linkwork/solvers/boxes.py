@@ -12,8 +12,9 @@ sweeps propose the next set; where many sets do not, or rows that bounds should 
 time (`box_walk`).
 
 Redundant rows need no pivoting: free rows are solved by proximal rounds (A + eps 1) dx = -w from x = 0 with one factor, until the
-residual stands still; they reach the solution of least norm in scaled rows. Lanes that are done stay as they are: a result
-does not depend on its neighbours.
+residual stands still; they reach the solution of least norm in scaled rows. What rows that contradict one another ask for in
+vain, as those of an overconstrained loop that has drifted apart, is a stress that moves nothing and that every round adds once
+more: `take_back` removes it. Lanes that are done stay as they are: a result does not depend on its neighbours.
 """
 
 from __future__ import annotations
@@ -32,6 +33,7 @@ PATIENCE = 6  # changes before Gauss-Seidel proposes the next set, and between s
 SWEEPS = 10
 ROUGH = 1e-12  # of the right-hand side: where rows with two bounds leave more, they can do better
 EMPTY = 1e-14  # of the largest diagonal: rows that answer less drop out
+VAIN = 0.1  # of eps: where a proximal round is answered by less, it is in vain
 
 
 class Boxes(Arrays):
@@ -123,6 +125,37 @@ def scale_rows(active: Ints, b: Lane, lower: Lane, upper: Lane, A: Lane, s: Scal
 
 
 @loops
+def take_back(
+    m: int, A: Lane, bs: Lane, xs: Lane, w: Lane, L: Lane, d: Lane, z: Lane, scale_b: float, rounds: float, eps: float
+) -> None:
+    """Remove from x what each of its rounds has added in vain, as A does not answer it: w is what they left."""
+    asked = 0.0 * A[0]
+    known = scale_b
+    for i in range(m):
+        asked = larger(asked, abs(w[i]))
+        known = larger(known, abs(xs[i]))
+    rounds = where(asked > FINE * known, rounds, 0.0)
+    if any(rounds > 0.0):
+        for i in range(m):
+            a = i * (i + 1) // 2
+            for k in range(i):
+                L[a + k] = A[a + k]
+            L[a + i] = A[a + i] + eps
+            z[i] = w[i]
+        factor(m, L, d, NOTHING)
+        solve(m, L, d, z)
+        answer = 0.0 * A[0]
+        added = 0.0 * A[0]
+        for i in range(m):
+            answer += z[i] * (w[i] - eps * z[i])  # z^T A z
+            added += eps * z[i] * z[i]
+        rounds = where(answer < VAIN * added, rounds, 0.0)
+        for i in range(m):
+            xs[i] += where(rounds > 0.0, rounds * z[i], 0.0)
+        residuals(m, A, bs, xs, w)
+
+
+@loops
 def solve_scaled(active: Ints, x: Lane, A: Lane, left: Lane, s: Scaled, eps: float) -> None:
     """The multipliers of scaled rows, in the units of the rows.
 
@@ -200,6 +233,9 @@ def solve_scaled(active: Ints, x: Lane, A: Lane, left: Lane, s: Scaled, eps: flo
             last = where(changed > 0.0, HUGE, last)
             rounds = where(changed > 0.0, 0.0, rounds)
             residuals(m, A, s.bs, s.xs, s.w)
+    for i in range(m):
+        rounds = where((s.scale[i] > 0.0) & ((s.lo[i] > -HUGE) | (s.hi[i] < HUGE)), 0.0, rounds)
+    take_back(m, A, s.bs, s.xs, s.w, s.L, s.d, s.z, scale_b, rounds, eps)
     off = natural_map(m, s.lo, s.hi, s.xs, s.w)
     lost = where(sets >= CHANGES, 1.0, 0.0)
     for i in range(m):
@@ -249,6 +285,7 @@ def solve_equations(
     """`solve_scaled` of rows without bounds, to the bit: all are free, and only the proximal rounds are left of it."""
     still = 1.0 + 0.0 * A[0]
     last = HUGE * still
+    taken = 0.0 * still
     scale_b = 0.0 * still
     for i in range(m):
         a = i * (i + 1) // 2
@@ -281,6 +318,7 @@ def solve_equations(
         if not any(still > 0.0):
             break
         last = where(still > 0.0, size, last)
+        taken = where(still > 0.0, taken + 1.0, taken)
         rounds += 1
         solve(m, L, d, z)
         for i in range(m):
@@ -290,6 +328,7 @@ def solve_equations(
             residuals(m, A, bs, xs, w)
     if rounds % 2 == 1:
         residuals(m, A, bs, xs, w)
+    take_back(m, A, bs, xs, w, L, d, z, scale_b, taken, eps)
     left[0] = 0.0
     for i in range(m):
         off = abs(xs[i] - (xs[i] - w[i])) / where(scale[i] > 0.0, scale[i], 1.0)

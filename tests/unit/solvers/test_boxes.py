@@ -127,3 +127,20 @@ def test_rows_with_bounds_that_all_but_contradict_one_another(rank: int) -> None
     assert natural.max() < 1e-8
     assert left.max() < 1e-8
     assert np.mean(natural < 1e-11) > 0.95
+
+
+@pytest.mark.parametrize("amiss", [1e-12, 1e-9, 1e-6])
+def test_rows_that_contradict_one_another_are_not_stressed(amiss: float) -> None:
+    """x of least norm in scaled rows that leaves least, as `lstsq` finds it; the same bits beside a lane that has bounds."""
+    rng = np.random.default_rng(4)
+    G = rng.standard_normal((2, 6, 4))
+    A, on, free = G @ G.transpose(0, 2, 1), np.ones((2, 6)), np.full((2, 6), INF)
+    null = np.linalg.svd(G)[0][:, :, 4:]
+    b = np.einsum("wij,wj->wi", A, rng.standard_normal((2, 6))) + amiss * null.sum(2)
+    x, _ = solved(A, b, -free, free, on)
+    for k in range(2):
+        unit = 1.0 / np.sqrt(np.diag(A[k]))
+        least = unit * np.linalg.lstsq(A[k] * np.outer(unit, unit), -unit * b[k], rcond=1e-12)[0]
+        assert np.abs(x[k] - least).max() < 1e-6 * np.abs(least).max() + 1e3 * amiss  # 2e9 amiss, if it were added up
+    lower = np.where([[False], [True]], 0.0, -free)
+    np.testing.assert_array_equal(solved(A, b, lower, free, on)[0][0], x[0])
