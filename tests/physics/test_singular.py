@@ -137,10 +137,12 @@ def test_bricard(method: str) -> None:
     assert not run.health.singular
 
 
+@pytest.mark.parametrize("friction", [0.0, 0.05])
 @pytest.mark.parametrize("method", ["reduced", "maximal", "maximal-implicit", "redmax"])
-def test_drift_does_not_stress_bricard(method: str) -> None:
+def test_drift_does_not_stress_bricard(method: str, friction: float) -> None:
     """Rows that drifted apart contradict one another: forces stay those of the closed loop, and errors fall with the step."""
     model, start = bricard()
+    model = model.add(lw.DryFriction("b2", friction)) if friction else model
     exact = lw.simulate(model, start, 1.0, 0.1, stepper="dop853", rtol=1e-10, atol=1e-11)
     rough, fine = (lw.simulate(model, start, 1.0, dt, method, every=round(0.1 / dt)) for dt in (1e-3, 5e-4))
     assert np.abs(rough.q - exact.q).max() < 0.08

@@ -14,7 +14,8 @@ time (`box_walk`).
 Redundant rows need no pivoting: free rows are solved by proximal rounds (A + eps 1) dx = -w from x = 0 with one factor, until the
 residual stands still; they reach the solution of least norm in scaled rows. What rows that contradict one another ask for in
 vain, as those of an overconstrained loop that has drifted apart, is a stress that moves nothing and that every round adds once
-more: `take_back` removes it. Lanes that are done stay as they are: a result does not depend on its neighbours.
+more: it is taken back, where x stays within its bounds. Lanes that are done stay as they are: a result does not depend on its
+neighbours.
 """
 
 from __future__ import annotations
@@ -125,23 +126,23 @@ def scale_rows(active: Ints, b: Lane, lower: Lane, upper: Lane, A: Lane, s: Scal
 
 
 @loops
-def take_back(
-    m: int, A: Lane, bs: Lane, xs: Lane, w: Lane, L: Lane, d: Lane, z: Lane, scale_b: float, rounds: float, eps: float
-) -> None:
-    """Remove from x what each of its rounds has added in vain, as A does not answer it: w is what they left."""
+def in_vain(
+    m: int, A: Lane, free: Lane, xs: Lane, w: Lane, L: Lane, d: Lane, z: Lane, scale_b: float, rounds: float, eps: float
+) -> float:
+    """How often x holds -z, which each of its rounds has added in vain, as A does not answer it: w is what they left."""
     asked = 0.0 * A[0]
     known = scale_b
     for i in range(m):
-        asked = larger(asked, abs(w[i]))
+        asked = larger(asked, where(free[i] > 0.0, abs(w[i]), 0.0))
         known = larger(known, abs(xs[i]))
     rounds = where(asked > FINE * known, rounds, 0.0)
     if any(rounds > 0.0):
         for i in range(m):
             a = i * (i + 1) // 2
             for k in range(i):
-                L[a + k] = A[a + k]
-            L[a + i] = A[a + i] + eps
-            z[i] = w[i]
+                L[a + k] = where((free[i] > 0.0) & (free[k] > 0.0), A[a + k], 0.0)
+            L[a + i] = where(free[i] > 0.0, A[a + i] + eps, 1.0)
+            z[i] = where(free[i] > 0.0, w[i], 0.0)
         factor(m, L, d, NOTHING)
         solve(m, L, d, z)
         answer = 0.0 * A[0]
@@ -150,6 +151,13 @@ def take_back(
             answer += z[i] * (w[i] - eps * z[i])  # z^T A z
             added += eps * z[i] * z[i]
         rounds = where(answer < VAIN * added, rounds, 0.0)
+    return rounds
+
+
+@loops
+def take_back(m: int, A: Lane, bs: Lane, xs: Lane, w: Lane, z: Lane, rounds: float) -> None:
+    """x without what has been added in vain, and w."""
+    if any(rounds > 0.0):
         for i in range(m):
             xs[i] += where(rounds > 0.0, rounds * z[i], 0.0)
         residuals(m, A, bs, xs, w)
@@ -161,12 +169,14 @@ def solve_scaled(active: Ints, x: Lane, A: Lane, left: Lane, s: Scaled, eps: flo
 
     Proximal rounds go two by two; then the set of free rows is looked at. A set that does not stand is left at once, and one that
     stands is solved to the end. What a lane does depends on nothing but its own numbers: `last` is the residual before its last
-    round, `sets` and `tries` count the sets that it left, in all and since Gauss-Seidel last proposed one.
+    round; `added` counts its rounds in all sets, `sets` and `tries` the sets that it left, in all and since Gauss-Seidel last
+    proposed one.
     """
     m = active[0]
     go = 1.0 + 0.0 * A[0]
     last = HUGE * go
     rounds = 0.0 * go
+    added = 0.0 * go
     sets = 0.0 * go
     tries = 0.0 * go
     scale_b = 0.0 * go
@@ -195,6 +205,7 @@ def solve_scaled(active: Ints, x: Lane, A: Lane, left: Lane, s: Scaled, eps: flo
             moved = 1
             last = where(still > 0.0, size, last)
             rounds = where(still > 0.0, rounds + 1.0, rounds)
+            added = where(still > 0.0, added + 1.0, added)
             solve(n, s.L, s.d, s.z)
             for p in range(n):
                 i = s.some[p + 1]
@@ -233,9 +244,12 @@ def solve_scaled(active: Ints, x: Lane, A: Lane, left: Lane, s: Scaled, eps: flo
             last = where(changed > 0.0, HUGE, last)
             rounds = where(changed > 0.0, 0.0, rounds)
             residuals(m, A, s.bs, s.xs, s.w)
-    for i in range(m):
-        rounds = where((s.scale[i] > 0.0) & ((s.lo[i] > -HUGE) | (s.hi[i] < HUGE)), 0.0, rounds)
-    take_back(m, A, s.bs, s.xs, s.w, s.L, s.d, s.z, scale_b, rounds, eps)
+    added = in_vain(m, A, s.free, s.xs, s.w, s.L, s.d, s.z, scale_b, added, eps)
+    if any(added > 0.0):
+        for i in range(m):
+            wish = s.xs[i] + added * s.z[i]
+            added = where((s.free[i] > 0.0) & ((wish < s.lo[i]) | (wish > s.hi[i])), 0.0, added)
+        take_back(m, A, s.bs, s.xs, s.w, s.z, added)
     off = natural_map(m, s.lo, s.hi, s.xs, s.w)
     lost = where(sets >= CHANGES, 1.0, 0.0)
     for i in range(m):
@@ -328,7 +342,7 @@ def solve_equations(
             residuals(m, A, bs, xs, w)
     if rounds % 2 == 1:
         residuals(m, A, bs, xs, w)
-    take_back(m, A, bs, xs, w, L, d, z, scale_b, taken, eps)
+    take_back(m, A, bs, xs, w, z, in_vain(m, A, scale, xs, w, L, d, z, scale_b, taken, eps))
     left[0] = 0.0
     for i in range(m):
         off = abs(xs[i] - (xs[i] - w[i])) / where(scale[i] > 0.0, scale[i], 1.0)
