@@ -423,6 +423,7 @@ class Trajectory:
                or a constraint, its name, or what it prints as: the wrench on its first body, about the point where it acts
         axes   "world", or "body": those of that body
         Forces of equality constraints are those at the record; of contacts, limits and friction the mean over the step before.
+        What a control asks for at the last record is not known: there the joint forces of the record before it are taken.
         """
         return self._reactions.wrench_of(name, axes).reshape(*self._lead, 6)
 
