@@ -22,6 +22,7 @@ from __future__ import annotations
 
 from ..kernel.loops import Arrays, Ints, Lane, Scratch, Small, Table, any, loops, sqrt, where
 from ..kernel.products import clear
+from .box_stress import in_vain, take_back
 from .box_walk import FINE, HUGE, NOTHING, Scaled, factor_free, residuals, walk
 from .dense import factor, solve
 from .extremes import clipped, larger, smaller
@@ -34,7 +35,6 @@ PATIENCE = 6  # changes before Gauss-Seidel proposes the next set, and between s
 SWEEPS = 10
 ROUGH = 1e-12  # of the right-hand side: where rows with two bounds leave more, they can do better
 EMPTY = 1e-14  # of the largest diagonal: rows that answer less drop out
-VAIN = 0.1  # of eps: where a proximal round is answered by less, it is in vain
 
 
 class Boxes(Arrays):
@@ -123,44 +123,6 @@ def scale_rows(active: Ints, b: Lane, lower: Lane, upper: Lane, A: Lane, s: Scal
         inside = (-s.bs[i] >= s.lo[i]) & (-s.bs[i] <= s.hi[i])
         s.free[i] = where(good & inside, 1.0, 0.0)
         s.xs[i] = where(s.free[i] > 0.0, 0.0, clipped(0.0 - s.bs[i], s.lo[i], s.hi[i]))
-
-
-@loops
-def in_vain(
-    m: int, A: Lane, free: Lane, xs: Lane, w: Lane, L: Lane, d: Lane, z: Lane, scale_b: float, rounds: float, eps: float
-) -> float:
-    """How often x holds -z, which each of its rounds has added in vain, as A does not answer it: w is what they left."""
-    asked = 0.0 * A[0]
-    known = scale_b
-    for i in range(m):
-        asked = larger(asked, where(free[i] > 0.0, abs(w[i]), 0.0))
-        known = larger(known, abs(xs[i]))
-    rounds = where(asked > FINE * known, rounds, 0.0)
-    if any(rounds > 0.0):
-        for i in range(m):
-            a = i * (i + 1) // 2
-            for k in range(i):
-                L[a + k] = where((free[i] > 0.0) & (free[k] > 0.0), A[a + k], 0.0)
-            L[a + i] = where(free[i] > 0.0, A[a + i] + eps, 1.0)
-            z[i] = where(free[i] > 0.0, w[i], 0.0)
-        factor(m, L, d, NOTHING)
-        solve(m, L, d, z)
-        answer = 0.0 * A[0]
-        added = 0.0 * A[0]
-        for i in range(m):
-            answer += z[i] * (w[i] - eps * z[i])  # z^T A z
-            added += eps * z[i] * z[i]
-        rounds = where(answer < VAIN * added, rounds, 0.0)
-    return rounds
-
-
-@loops
-def take_back(m: int, A: Lane, bs: Lane, xs: Lane, w: Lane, z: Lane, rounds: float) -> None:
-    """x without what has been added in vain, and w."""
-    if any(rounds > 0.0):
-        for i in range(m):
-            xs[i] += where(rounds > 0.0, rounds * z[i], 0.0)
-        residuals(m, A, bs, xs, w)
 
 
 @loops
