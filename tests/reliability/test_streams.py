@@ -21,6 +21,7 @@ from hypothesis import strategies as st
 from reliability.runs import builder, same, smooth, start, touching
 
 import linkwork as lw
+from linkwork.store.blocks import BlockWriter, read_blocks
 from linkwork.streams import writing
 
 MODEL = touching()
@@ -37,6 +38,24 @@ def short_parts(monkeypatch: pytest.MonkeyPatch) -> None:
 def run(out: Path | None = None, **given: Any) -> lw.Trajectory:
     state = start(MODEL, given.pop("batch", 0))
     return lw.simulate(MODEL, state, **({"duration": 0.2, "dt": 1e-3} | given), out=out)
+
+
+def test_a_file_appears_with_its_first_block(tmp_path: Path) -> None:
+    """So that one whose writer was killed as it began is none, and not one that holds no run."""
+    path = tmp_path / "run.lwk"
+    killed = BlockWriter(path)
+    with pytest.raises(lw.InputError, match="is being written by another run"):
+        BlockWriter(path)
+    assert not path.exists()
+    killed._file.close()  # as a kill leaves it
+    writer = BlockWriter(path)
+    writer.write("HEAD", {}, {})
+    writer.close()
+    assert [block.kind for block in read_blocks(path)] == ["HEAD"] and os.listdir(tmp_path) == [path.name]
+    with pytest.raises(lw.WriteError, match="it exists"):
+        BlockWriter(path)
+    BlockWriter(tmp_path / "none.lwk").close()
+    assert os.listdir(tmp_path) == [path.name]
 
 
 WAYS: dict[str, dict[str, Any]] = {

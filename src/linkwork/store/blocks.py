@@ -12,6 +12,7 @@ put elsewhere without notice.
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import json
 import os
@@ -27,6 +28,7 @@ from ..errors import InputError, WriteError
 
 MAGIC = b"LWKSTRM1"
 MARK = b"LWKB"
+NEW = ".new"
 HEAD = struct.Struct("<4s4sQ32s")
 LARGEST = 1 << 40  # bytes of a block: what claims to be larger is no block
 KINDS = {"f": "<f8", "i": "<i8", "u": "|u1", "b": "|b1"}
@@ -93,32 +95,54 @@ def digest_of(before: bytes, kind: bytes, content: bytes) -> bytes:
 class BlockWriter:
     """Appends blocks to a file, each whole or not at all; one writer at a time.
 
+    A new file has another name, NEW behind its own, until its first block is in it: whoever finds a file finds what it is for.
+
     end      where the file ends
     digest   of its last block
     """
 
     def __init__(self, path: Path, end: int = 0, digest: bytes = MAGIC) -> None:
         self.path, self.end, self.digest = path, end, digest
+        hides = not end and os.name == "posix"  # elsewhere open files keep their names
+        self._at = path.with_name(path.name + NEW) if hides else path
         try:
-            self._file: BinaryIO = open(path, "r+b" if end else "xb", buffering=0)  # noqa: SIM115  closed by `close`
+            if hides and path.exists():
+                raise FileExistsError(errno.EEXIST, "it exists", str(path))
+            way = os.O_RDWR | getattr(os, "O_BINARY", 0) | (0 if end else os.O_CREAT if hides else os.O_CREAT | os.O_EXCL)
+            self._file: BinaryIO = os.fdopen(os.open(self._at, way, 0o666), "r+b", buffering=0)
         except OSError as error:
             raise WriteError.of(path, error) from error
         try:
             _lock(self._file, path)
+            self._check_place()  # as another writer may have finished this very file
             self._file.truncate(end)
             self._file.seek(end)
-            if not end:
-                self._write(MAGIC)
-        except BaseException:
+        except BaseException as error:
             self._file.close()
-            raise
+            raise (WriteError.of(path, error) if isinstance(error, OSError) else error) from None
 
     def write(self, kind: str, text: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> None:
         """Append a block; after an error the file ends as before."""
         content = packed(text, arrays)
         digest = digest_of(self.digest, kind.encode(), content)
-        self._write(HEAD.pack(MARK, kind.encode(), len(content), digest) + content)
+        self._write((b"" if self.end else MAGIC) + HEAD.pack(MARK, kind.encode(), len(content), digest) + content)
         self.digest = digest
+        if self._at != self.path:
+            self._appear()
+
+    def _appear(self) -> None:
+        """Give a new file its name; what has it by now stays."""
+        try:
+            try:
+                os.link(self._at, self.path)
+                os.unlink(self._at)
+            except FileExistsError:
+                raise
+            except OSError:  # a file system without links
+                os.rename(self._at, self.path)
+        except OSError as error:
+            raise WriteError.of(self.path, error) from error
+        self._at = self.path
 
     def _write(self, data: bytes) -> None:
         try:
@@ -143,13 +167,15 @@ class BlockWriter:
 
     def _check_place(self) -> None:
         """Raise if the file is no longer where it was made: what is written to it would be lost."""
-        here, there = os.fstat(self._file.fileno()), os.stat(self.path)
+        here, there = os.fstat(self._file.fileno()), os.stat(self._at)
         if (here.st_dev, here.st_ino) != (there.st_dev, there.st_ino):
             raise FileNotFoundError(2, "another file has taken its place", str(self.path))
 
     def close(self) -> None:
-        """Let go of the file."""
+        """Let go of the file; of a new one without blocks nothing stays."""
         self._file.close()
+        if self._at != self.path:
+            self._at.unlink(missing_ok=True)
 
 
 def _lock(file: BinaryIO, path: Path) -> None:
