@@ -39,7 +39,7 @@ def loaded_maximal(shape: Shape) -> Algorithm:
         "accelerations": Field("output", "v"),
     }
     steps = [*dynamics(shape, ACCELERATION), *carried(shape, ACCELERATION), each(hand_out)]
-    return Algorithm(f"loaded_maximal_{'_'.join(map(str, map(int, shape)))}", found, {"run": steps})
+    return Algorithm(f"maximal_dynamics_{'_'.join(map(str, map(int, shape)))}", found, {"run": steps})
 
 
 def loaded_maximal_dynamics(

@@ -47,7 +47,7 @@ def loaded_dynamics(shape: Shape) -> Algorithm:
     }
     found |= {"foot": Field("output", "unknown", of="constraint")} if shape[1] >= 0 else {}
     steps = [*dynamics(shape, ACCELERATION), each(hand_out)]
-    return Algorithm(f"loaded_dynamics_{'_'.join(map(str, map(int, shape)))}", found, {"run": steps})
+    return Algorithm(f"forward_dynamics_{'_'.join(map(str, map(int, shape)))}", found, {"run": steps})
 
 
 def law_tails(laws: Collection) -> dict[str, tuple[int, ...]]:

@@ -84,7 +84,7 @@ def loaded_hybrid(shape: Shape) -> Algorithm:
     steps += solved_rows(rows, rules_of(ACCELERATION), correct, climb) if rows >= 0 else []
     fields = program.fields(shape) | {name: Field("input", name) for name in ("q", "v")}
     fields |= {"a_given": Field("input", "v"), "t": Field("input", "global", SCALAR), "accelerations": Field("output", "v")}
-    return Algorithm(f"loaded_hybrid_{'_'.join(map(str, map(int, shape)))}", fields, {"run": [*steps, each(hand_out)]})
+    return Algorithm(f"hybrid_dynamics_{'_'.join(map(str, map(int, shape)))}", fields, {"run": [*steps, each(hand_out)]})
 
 
 def loaded_hybrid_dynamics(

@@ -135,7 +135,7 @@ def loaded_inverse(shape: Shape) -> Algorithm:
         steps.append(each(act, *(f"p{i}" for i in range(forces)), on="force"))
     if rows >= 0:
         steps += [each(show_bodies if on_bodies else show_joints), each(bear, *(f"p{i}" for i in range(rows)), on="constraint")]
-    name = f"loaded_inverse_{'_'.join(map(str, map(int, shape)))}"
+    name = f"inverse_dynamics_{'_'.join(map(str, map(int, shape)))}"
     return Algorithm(name, inverse_fields(shape), {"run": [*steps, inward(transmit)]})
 
 

@@ -72,7 +72,7 @@ class LoadedSlopes:
             steps.append(each(accelerating_row_slopes, *ports, on="constraint", when=("own", "awake")))
         steps += put_together(self.linear.force_parts, "force", found)
         steps += put_together(self.linear.row_parts[:3], "constraint", found)
-        return Algorithm(f"loaded_slopes_{'_'.join(map(str, map(int, shape)))}", found, {"run": steps})
+        return Algorithm(f"forward_dynamics_derivatives_{'_'.join(map(str, map(int, shape)))}", found, {"run": steps})
 
     @cached_property
     def interface(self) -> Interface:
