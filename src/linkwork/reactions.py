@@ -34,7 +34,7 @@ from .model.accepts import takes_model
 from .model.entrance import lost_runs
 from .model.kinematics import Kinematics, kinematics
 from .reduced.inverse import joint_wrenches
-from .reduced.loaded import row_dynamics
+from .reduced.loaded import all_rows_dynamics, row_dynamics
 from .rows.declared import acting
 from .spatial.gate import meant
 from .spatial.se3 import SE3
@@ -68,8 +68,8 @@ def joint_reactions(
     """
     _check_axes("joint_reactions", axes)
     acts = acting(model, limit_model, contact)
-    lead = row_dynamics(acts, q, v, tau, external, t=t, inputs=inputs).accelerations.shape[:-1]  # says what is wrong with them
-
+    a, x = all_rows_dynamics("joint_reactions", acts, q, v, tau, external, None, t, inputs)
+    lead = a.shape[:-1]
     count = int(np.prod(lead))
 
     def each(x: Any, *tail: int) -> np.ndarray:
@@ -87,6 +87,7 @@ def joint_reactions(
         given(external, model.nb, 6),
         given(inputs, np.shape(inputs)[-1] if np.ndim(inputs) else 0),
         None,
+        (a.reshape(count, -1), x.reshape(count, -1)),
     )
     wrenches = found.joints
     if axes == "world":
@@ -127,7 +128,8 @@ class Reactions:
     tau        joint forces given (records, nv), or None
     external   wrenches given (records, bodies, 6), or None
     inputs     of forces (records, inputs), or None: their own
-    forces     of all rows (records, rows), of which those of rows that only push or have bounds count; None: all are solved for
+    forces     of all rows (records, rows), of which those of rows that only push or have bounds count, or None
+    solved     accelerations (records, nv) and the forces of all rows, where they are known
     """
 
     model: Model
@@ -138,6 +140,7 @@ class Reactions:
     external: np.ndarray | None
     inputs: np.ndarray | None
     forces: np.ndarray | None
+    solved: tuple[np.ndarray, np.ndarray] | None = None
 
     def wrench_of(self, name: str | RowLaw, axes: str = "world") -> np.ndarray:
         """See `Trajectory.reactions`."""
@@ -208,6 +211,8 @@ class Reactions:
     @cached_property
     def _solved(self) -> tuple[np.ndarray, np.ndarray]:
         """Accelerations (records, nv), and the forces of all rows (records, rows)."""
+        if self.solved is not None:
+            return self.solved
         laws, keep = collection(self.model).rows, self._recorded
         x = np.zeros((len(self.q), len(keep)))
         tau, external = self.tau, self.external

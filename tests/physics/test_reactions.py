@@ -162,3 +162,16 @@ def test_the_run_and_the_state_say_the_same() -> None:
     assert np.allclose(lw.joint_reactions(still, [], []), [[0, -G, 0, 0, 0, 2 * G]])
     with pytest.raises(lw.InputError, match="joint_reactions: axes must be one of world, body, not 'here'"):
         lw.joint_reactions(linkage(), run.q[0], run.v[0], axes="here")
+
+
+def test_joints_beside_a_contact_that_slides() -> None:
+    b = lw.ModelBuilder(gravity=(3.0, 0.0, -9.81))
+    b.body("slider", joint=lw.Prismatic((1, 0, 0)), inertia=lw.Inertia(2.0, (0, 0, 0), 0.1 * np.eye(3)))
+    b.body("arm", parent="slider", joint=lw.Revolute((0, 1, 0)), inertia=lw.Inertia(1.0, (0.2, 0, 0), 0.05 * np.eye(3)))
+    b.add(lw.Contact("arm", lw.Sphere(0.1, (0.4, 0, 0)), shape_b=lw.Plane((0, 0, -0.1)), friction=0.5))
+    model, still = b.build(), np.zeros(2)
+    a, x = lw.constrained_dynamics(model, still, still)
+    slider, arm = lw.joint_reactions(model, still, still)[:, 3:]
+    assert x[1] == pytest.approx(-0.5 * x[0])
+    assert np.allclose(arm, np.array([a[0] - 3.0, 0.0, 9.81]) - [x[1], 0.0, x[0]])
+    assert np.allclose(slider, np.array([2.0 * (a[0] - 3.0), 0.0, 2.0 * 9.81]) + arm)

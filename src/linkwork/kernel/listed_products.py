@@ -5,7 +5,8 @@ from __future__ import annotations
 
 from .loops import Lane, Table
 from .one_lane import in_one_lane
-from .vector_text import load_ir, mask_below, splat_ir, store_ir
+from .product_text import sums_to_C
+from .vector_text import load_ir, mask_below, splat_ir
 
 ROWS = 8  # of C at a time
 
@@ -138,12 +139,5 @@ def _block(symbol: str, rows: int, width: int, onto: bool) -> str:
         lines.append(f"  %t{r} = call {kind} @llvm.fma.v{width}f64({kind} %av{r}, {kind} %b, {kind} %s{r})")
     lines += ["  %t.next = add i64 %t, 1", "  %more = icmp slt i64 %t.next, %k", "  br i1 %more, label %loop, label %end", "end:"]
     lines += [f"  %e{r} = phi {kind} [ zeroinitializer, %start ], [ %t{r}, %loop ]" for r in each]
-    lines += splat_ir("sv", "%scale", width)
-    for r in each:
-        if onto:
-            lines.append(load_ir(f"%c{r}", f"%cp{r}", width, mask))
-            lines.append(f"  %f{r} = call {kind} @llvm.fma.v{width}f64({kind} %sv, {kind} %e{r}, {kind} %c{r})")
-        else:
-            lines.append(f"  %f{r} = fmul {kind} %sv, %e{r}")
-        lines.append(store_ir(f"%f{r}", f"%cp{r}", width, mask))
+    lines += sums_to_C([str(r) for r in each], width, onto, mask)
     return "\n".join([*lines, "  ret void", "}"])

@@ -3,7 +3,9 @@ that what is loaded of B serves four times."""
 
 from __future__ import annotations
 
-from .vector_text import load_ir, mask_below, store_ir
+from collections.abc import Sequence
+
+from .vector_text import load_ir, mask_below, splat_ir, store_ir
 
 ROWS, VECTORS = 4, 2  # of C at a time
 
@@ -101,24 +103,27 @@ def _block(symbol: str, rows: int, vectors: int, width: int, masked: bool, onto:
     for v in range(vectors):
         lines += [f"  %bo{v} = add i64 %bo, {v * width}", f"  %bp{v} = getelementptr double, ptr %B, i64 %bo{v}"]
         lines.append(load_ir(f"%b{v}", f"%bp{v}", width, mask))
-    zeros = ", ".join(["i32 0"] * width)
     for r in range(rows):
         lines += [f"  %ar{r} = mul i64 %row, {r}", f"  %ap{r} = add i64 %ao, %ar{r}"]
         lines += [f"  %aq{r} = getelementptr double, ptr %A, i64 %ap{r}", f"  %a{r} = load double, ptr %aq{r}, align 8"]
-        lines.append(f"  %ai{r} = insertelement {kind} poison, double %a{r}, i64 0")
-        lines.append(f"  %av{r} = shufflevector {kind} %ai{r}, {kind} poison, <{width} x i32> <{zeros}>")
+        lines += splat_ir(f"av{r}", f"%a{r}", width)
         for v in range(vectors):
             product = f"{kind} %av{r}, {kind} %b{v}, {kind} %s{r}.{v}"
             lines.append(f"  %t{r}.{v} = call {kind} @llvm.fma.v{width}f64({product})")
     lines += ["  %p.next = add i64 %p, 1", "  %more = icmp slt i64 %p.next, %k", "  br i1 %more, label %loop, label %end", "end:"]
     lines += [f"  %e{r}.{v} = phi {kind} [ zeroinitializer, %start ], [ %t{r}.{v}, %loop ]" for r, v in places]
-    lines += [f"  %si = insertelement {kind} poison, double %scale, i64 0"]
-    lines += [f"  %sv = shufflevector {kind} %si, {kind} poison, <{width} x i32> <{zeros}>"]
-    for r, v in places:
-        if onto:
-            lines.append(load_ir(f"%c{r}.{v}", f"%cp{r}.{v}", width, mask))
-            lines.append(f"  %f{r}.{v} = call {kind} @llvm.fma.v{width}f64({kind} %sv, {kind} %e{r}.{v}, {kind} %c{r}.{v})")
-        else:
-            lines.append(f"  %f{r}.{v} = fmul {kind} %sv, %e{r}.{v}")
-        lines.append(store_ir(f"%f{r}.{v}", f"%cp{r}.{v}", width, mask))
+    lines += sums_to_C([f"{r}.{v}" for r, v in places], width, onto, mask)
     return "\n".join([*lines, "  ret void", "}"])
+
+
+def sums_to_C(places: Sequence[str], width: int, onto: bool, mask: str) -> list[str]:
+    """The sums `%e` of places, times `%scale`, to what `%cp` of each points at, or onto it."""
+    kind, lines = f"<{width} x double>", splat_ir("sv", "%scale", width)
+    for x in places:
+        if onto:
+            lines.append(load_ir(f"%c{x}", f"%cp{x}", width, mask))
+            lines.append(f"  %f{x} = call {kind} @llvm.fma.v{width}f64({kind} %sv, {kind} %e{x}, {kind} %c{x})")
+        else:
+            lines.append(f"  %f{x} = fmul {kind} %sv, %e{x}")
+        lines.append(store_ir(f"%f{x}", f"%cp{x}", width, mask))
+    return lines

@@ -51,6 +51,15 @@ def scaled_ir(symbol: str, width: int, onto: bool) -> str:
     return "\n".join([*lines, "end:", "  ret void", "}"])
 
 
+def _loads(x: str, names: str, width: int, mask: str) -> list[str]:
+    """`%x.ax` of every name a: the vector that begins `%x.j` numbers behind `%from.a`."""
+    lines = []
+    for name in names:
+        lines.append(f"  %{x}.{name} = getelementptr double, ptr %from.{name}, i64 %{x}.j")
+        lines.append(load_ir(f"%{x}.{name}x", f"%{x}.{name}", width, mask))
+    return lines
+
+
 def turned_ir(symbol: str, width: int) -> str:
     """The function of `turn_rows`'s parameters."""
     kind = f"<{width} x double>"
@@ -59,12 +68,8 @@ def turned_ir(symbol: str, width: int) -> str:
         return f"  {to} = call {kind} @llvm.fma.v{width}f64({kind} {a}, {kind} {b}, {kind} {x})"
 
     def body(x: str, mask: str) -> list[str]:
-        found = []
-        for name in "ab":
-            found.append(f"  %{x}.{name} = getelementptr double, ptr %from.{name}, i64 %{x}.j")
-            found.append(load_ir(f"%{x}.{name}x", f"%{x}.{name}", width, mask))
         return [
-            *found,
+            *_loads(x, "ab", width, mask),
             f"  %{x}.s = fmul {kind} %s2, %{x}.ax",
             f"  %{x}.t = fmul {kind} %s1, %{x}.ax",
             fma(f"%{x}.across", "%m1", f"%{x}.bx", f"%{x}.s"),
@@ -84,12 +89,8 @@ def entries_ir(symbol: str, width: int) -> str:
     kind = f"<{width} x double>"
 
     def body(x: str, mask: str) -> list[str]:
-        found = []
-        for name in "asb":
-            found.append(f"  %{x}.{name} = getelementptr double, ptr %from.{name}, i64 %{x}.j")
-            found.append(load_ir(f"%{x}.{name}x", f"%{x}.{name}", width, mask))
         return [
-            *found,
+            *_loads(x, "asb", width, mask),
             f"  %{x}.t = call {kind} @llvm.fma.v{width}f64({kind} %{x}.ax, {kind} %{x}.sx, {kind} %{x}.bx)",
             f"  %{x}.c = getelementptr double, ptr %to, i64 %{x}.j",
             store_ir(f"%{x}.t", f"%{x}.c", width, mask),

@@ -140,16 +140,22 @@ def constrained_dynamics(
     from ..rows.declared import acting, own_first  # shapes, which few need
 
     found = acting(model, limit_model, contact)
-    if collection(found).rubs:
+    a, x = all_rows_dynamics("constrained_dynamics", found, q, v, tau, external, threads, t, inputs)
+    return ConstrainedAcceleration(a, x if found is model else x[..., own_first(model, found)])
+
+
+def all_rows_dynamics(
+    call: str, model: Model, q: Any, v: Any, tau: Any, external: Any, threads: int | None, t: Any, inputs: Any
+) -> ConstrainedAcceleration:
+    """The same of the laws that a model has, in the order of `collection`; `call` is what is asked for, in messages."""
+    if collection(model).rubs:
         from .contact_forces import rubbing_dynamics
 
-        a, x = rubbing_dynamics(found, q, v, tau, external, t, inputs)
-    else:
-        out = solved_dynamics(collection(found), q, v, tau, external, threads, t, inputs)
-        a, x = _constrained(out)
-        if "left" in out and not is_rounding(out["left"]):
-            check_rows_meet("constrained_dynamics", found, out, q, v, t)
-    return ConstrainedAcceleration(a, x if found is model else x[..., own_first(model, found)])
+        return ConstrainedAcceleration(*rubbing_dynamics(model, q, v, tau, external, t, inputs))
+    out = solved_dynamics(collection(model), q, v, tau, external, threads, t, inputs)
+    if "left" in out:
+        check_rows_meet(call, model, out, q, v, t)
+    return _constrained(out)
 
 
 def row_dynamics(
@@ -163,8 +169,7 @@ def row_dynamics(
     t: Any = 0.0,
     inputs: Any = None,
 ) -> ConstrainedAcceleration:
-    """The same of the laws that a model has, without what its joints and shapes declare; rows that contradict one another share
-    what they miss, as in a step."""
+    """The same without friction of contacts; rows that contradict one another share what they miss, as in a step."""
     return _constrained(solved_dynamics(collection(model), q, v, tau, external, threads, t, inputs))
 
 
