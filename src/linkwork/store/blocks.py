@@ -106,8 +106,8 @@ class BlockWriter:
         hides = not end and os.name == "posix"  # elsewhere open files keep their names
         self._at = path.with_name(path.name + NEW) if hides else path
         try:
-            if hides and path.exists():
-                raise FileExistsError(errno.EEXIST, "it exists", str(path))
+            if hides:
+                self._check_free()
             way = os.O_RDWR | getattr(os, "O_BINARY", 0) | (0 if end else os.O_CREAT if hides else os.O_CREAT | os.O_EXCL)
             self._file: BinaryIO = os.fdopen(os.open(self._at, way, 0o666), "r+b", buffering=0)
         except OSError as error:
@@ -131,18 +131,17 @@ class BlockWriter:
             self._appear()
 
     def _appear(self) -> None:
-        """Give a new file its name; what has it by now stays."""
+        """Give a new file its name, which no other writer takes while this one holds its lock; what has it by now stays."""
         try:
-            try:
-                os.link(self._at, self.path)
-                os.unlink(self._at)
-            except FileExistsError:
-                raise
-            except OSError:  # a file system without links
-                os.rename(self._at, self.path)
+            self._check_free()
+            os.rename(self._at, self.path)
         except OSError as error:
             raise WriteError.of(self.path, error) from error
         self._at = self.path
+
+    def _check_free(self) -> None:
+        if self.path.exists():
+            raise FileExistsError(errno.EEXIST, "it exists", str(self.path))
 
     def _write(self, data: bytes) -> None:
         try:
