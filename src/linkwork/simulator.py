@@ -112,6 +112,11 @@ class Simulator:
         weakref.finalize(self, stream.let_go)
 
     @property
+    def _lead(self) -> tuple[int, ...]:
+        """(batch,), or nothing."""
+        return self._shapes["v"][:-1] if "v" in self._shapes else self._shapes["twists"][:-2]
+
+    @property
     def _batched(self) -> bool:
         return len(self._shapes[self._names[-1]]) > 1
 
@@ -255,8 +260,7 @@ class Simulator:
         impulses = reported_impulses(reports, collection(self.model).row_count)
         if impulses is None:
             return None
-        lead = self._shapes["v"][:-1] if "v" in self._shapes else self._shapes["twists"][:-2]
-        return (impulses.of(slice(None))[:, 0] / self.dt).reshape(*lead, -1) * (self._steps > 0)
+        return (impulses.of(slice(None))[:, 0] / self.dt).reshape(*self._lead, -1) * (self._steps > 0)
 
     def remade(self, model: Model, state: State | MaximalState | None = None, **changes: Any) -> Simulator:
         """A Simulator with the options of this one, but for some changes, for another model, such as one with other numbers.
@@ -316,7 +320,7 @@ class Simulator:
             raise SolverError(f"this Simulator cannot go on: {self._lost_by}")
         if given_count("steps", steps, 0) > MOST_STEPS:
             raise InputError(f"steps must be at most {MOST_STEPS:g}, not {steps}")
-        lead = self._shapes["v"][:-1] if "v" in self._shapes else self._shapes["twists"][:-2]
+        lead = self._lead
         tau = checked_force(tau, "tau", (self.model.nv,), lead)
         external = checked_force(external, "external", (self.model.nb, 6), lead)
         u = checked_force(inputs, "inputs", (len(force_set(self.model).initial_inputs),), lead)
@@ -359,10 +363,11 @@ class Simulator:
     def _lost(self) -> NoReturn:
         """The state is not finite."""
         state = self._present()
-        moving = state.v if isinstance(state, State) else state.twists.reshape(*self._shapes["twists"][:-2], -1)
-        bad = np.argwhere(~np.isfinite(moving))[0]
-        who = "" if len(bad) == 1 else f" of state {bad[0]}"
-        place = owner_of(self.model, isinstance(state, State), int(bad[-1]))
+        parts = (state.v, state.q) if isinstance(state, State) else (state.twists, state.poses)
+        moving, places = (x.reshape(*(self._lead or (1,)), -1) for x in parts)
+        run = int(np.argmin(np.isfinite(moving).all(axis=1) & np.isfinite(places).all(axis=1)))
+        who = f" of state {run}" if self._lead else ""
+        place = owner_of(self.model, moving[run], places[run])
         if self._program.failure:
             self._give_up(self._program.failure.format(t=self.t) + who)
         self._give_up(f"the motion{who} is not finite at t = {self.t:.9g}: {place}; reset, and try a shorter step")

@@ -68,6 +68,23 @@ def test_a_motion_that_is_not_finite_ends_at_once(monkeypatch: pytest.MonkeyPatc
         lw.simulate(b.build(), state, 4.0, 1e-2)
 
 
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("method", ["reduced", "maximal"])
+@pytest.mark.parametrize("every", [1, 5])
+@pytest.mark.parametrize("steps", [2, 10, 50])
+def test_places_that_are_lost_before_any_velocity_is(method: str, every: int, steps: int) -> None:
+    """Nothing stops the carts, of which one goes beyond the largest number in its second step, at the velocity that it had."""
+    b = lw.ModelBuilder(gravity=(0, 0, 0))
+    for name in ("slow", "fast"):
+        b.body(name, joint=lw.Prismatic((1, 0, 0)), inertia=lw.Inertia(1.0, (0, 0, 0), np.eye(3)))
+    every = min(every, steps)
+    with pytest.raises(lw.SolverError, match="not finite at t = 2: body 'fast', joint 'fast'") as lost:
+        lw.simulate(b.build(), lw.State([0.0, 0.0], [1.0, 1e308]), float(steps), 1.0, method, every=every)
+    kept = lost.value.trajectory
+    assert len(kept) == (2 if every == 1 else 1)
+    assert np.isfinite(kept.q if method == "reduced" else kept.poses).all()
+
+
 def test_of_a_batch_the_error_says_which_run() -> None:
     model = smooth()
     q, v = (np.array(x) for x in (start(model, 5).q, start(model, 5).v))

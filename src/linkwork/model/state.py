@@ -116,11 +116,12 @@ def states_of(q: np.ndarray, v: np.ndarray) -> Callable[[float], State]:
 
 
 FEW = 1000  # numbers: a product of more may start threads
+ONES = np.ones(FEW)
 
 
 def is_finite(a: np.ndarray) -> bool:
-    """Whether every number is finite; few numbers in one product."""
-    return (a.ndim == 1 and a.size < FEW and isfinite(a.dot(a))) or bool(np.isfinite(a).all())
+    """Whether every number is finite; of few numbers the sum is, which does not overflow as soon as squares do."""
+    return (a.ndim == 1 and a.size < FEW and isfinite(a.dot(ONES[: a.size]))) or bool(np.isfinite(a).all())
 
 
 def check_state(model: Model, state: State) -> None:

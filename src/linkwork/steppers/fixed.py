@@ -69,7 +69,7 @@ class FixedRun:
     deadline: float = inf
     _first = 0  # the number of its first record
     _t: np.ndarray | None = None
-    _lost: tuple[float, int] | None = None
+    _lost: tuple[float, str] | None = None
 
     def __init__(
         self,
@@ -155,19 +155,20 @@ class FixedRun:
         idle.append(run)
         return self._solution(arrays, tau, reports, self.tau, told, stopped)
 
-    def _step_lost(self, run: Recording, arrays: Parts) -> tuple[float, int] | None:
-        """The end of the first step after which the motion is not finite, which may lie between two records, and the first
-        velocity that is not; None if it stays finite."""
-        moving = arrays.get("v", arrays.get("twists"))
-        if moving is None or np.isfinite(moving[0, -1]).all():
+    def _step_lost(self, run: Recording, arrays: Parts) -> tuple[float, str] | None:
+        """The end of the first step after which the motion is not finite, which may lie between two records, and whose it is
+        first; None if it stays finite."""
+        moving, places = (arrays[name][0] for name in motion_in(arrays))
+        finite = np.isfinite(moving).all(axis=-1) & np.isfinite(places).all(axis=-1)
+        if finite[-1]:
             return None
-        before, last = run.before, int(np.argmax(~np.isfinite(moving[0]).all(axis=-1)))
+        before, last = run.before, int(np.argmin(finite))
         given = {name: run.given(name) for name in ("tau", "external", "u")}
         kept = before.kept | {name: a for name, a in given.items() if a is not None}
         found, _ = run(kept, self.dt, (last - before.record) * self.every - before.steps, 1, 1)
-        finite = np.isfinite(found["v" if "v" in found else "twists"][0, : run.done + 1])
-        step = int(np.argmin(finite.all(axis=-1)))
-        return float(self.t[before.record]) + self.dt * (before.steps + step), int(np.argmin(finite[step]))
+        moving, places = (found[name][0, : run.done + 1] for name in motion_in(found))
+        step = int(np.argmin(np.isfinite(moving).all(axis=-1) & np.isfinite(places).all(axis=-1)))
+        return float(self.t[before.record]) + self.dt * (before.steps + step), owner_of(self.model, moving[step], places[step])
 
     def controlled(self, program: Program, control: Control | None) -> Solution:
         """Python is entered at every step, to ask for the joint forces and the inputs of forces."""
@@ -188,8 +189,7 @@ class FixedRun:
         arrays, reports, tau = log.close()
         count, told = arrays[program.recorded[0]].shape[1], asked.inputs
         if asked.lost:
-            moving = run.now["v" if "v" in run.now else "twists"][0]
-            self._lost = (asked.t + self.dt, int(np.argmin(np.isfinite(moving))))
+            self._lost = (asked.t + self.dt, owner_of(self.model, *(run.now[name][0] for name in motion_in(run.now))))
         self.asked, applied = (tau[:-1], np.array(told)), tau[:count].swapaxes(0, 1)
         held = None if self.is_part or (control is None and self.tau is None) else applied
         told = [] if self.is_part else told
@@ -348,25 +348,28 @@ class FixedRun:
 
     def _finite_records(self, parts: Parts) -> tuple[int, str | None]:
         """How many records are finite, of a batch all, and what is not; what is not finite once stays so."""
-        name = "v" if "v" in parts else "twists"
-        count = parts[name].shape[1]
-        last = parts[name][:, -1] if self.batched else parts[name][0, -1]
-        if is_finite(last):
+        moving, places = (parts[name] for name in motion_in(parts))
+        count = moving.shape[1]
+        last = [x[:, -1] if self.batched else x[0, -1] for x in (moving, places)]
+        if is_finite(last[0]) and is_finite(last[1]):
             return count, None
-        bad = ~np.isfinite(parts[name])
-        first = int(np.argmax(bad.any(axis=(0, 2))))
-        run = int(np.argmax(bad[:, first].any(axis=-1)))
-        t, index = self._lost or (float(self.t[first]), int(np.argmax(bad[run, first])))
-        owner = owner_of(self.model, name == "v", index)
-        lost = int(bad.any(axis=(1, 2)).sum())
-        who = f" of {lost} of the {self.batch} runs, first of run {run}," if self.batched else ""
+        lost = ~(np.isfinite(moving).all(axis=-1) & np.isfinite(places).all(axis=-1))
+        first = int(np.argmax(lost.any(axis=0)))
+        run = int(np.argmax(lost[:, first]))
+        t, owner = self._lost or (float(self.t[first]), owner_of(self.model, moving[run, first], places[run, first]))
+        who = f" of {int(lost.any(axis=1).sum())} of the {self.batch} runs, first of run {run}," if self.batched else ""
         message = f"the motion{who} is not finite at t = {t:.9g}: {owner}; try a shorter step, or another stepper"
         if self.program.failure:
             message = self.program.failure.format(t=t) + who.rstrip(",")
-        if first and name == "v":
+        if first and "v" in parts:
             before, span = first - 1, float(self.t[first] - self.t[first - 1])
             message += suspects(self.model, parts["q"][run, before], parts["v"][run, before], float(self.t[before]), span)
         return count if self.batched else first, message
+
+
+def motion_in(parts: Parts) -> tuple[str, str]:
+    """The names of what moves and of where it is, in joints or of bodies."""
+    return ("v", "q") if "v" in parts else ("twists", "poses")
 
 
 def state_parts(state: MaximalState) -> Parts:

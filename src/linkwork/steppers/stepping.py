@@ -264,7 +264,10 @@ def constants(model: Model, program: Program, h: float) -> Parts:
     return found
 
 
-def owner_of(model: Model, reduced: bool, index: int) -> str:
-    """Whose velocity stands at a place of v, or of the twists of all bodies."""
-    body = model.bodies[body_of(model, "v", index) if reduced else index // 6]
+def owner_of(model: Model, moving: np.ndarray, places: np.ndarray) -> str:
+    """Whose velocity is the first that is not finite, or whose place if all are: of one state, v and q or twists and poses."""
+    lost, space = (moving, "v") if not np.isfinite(moving).all() else (places, "q")
+    index = int(np.argmin(np.isfinite(lost)))
+    of_joints = places.size == model.nq
+    body = model.bodies[body_of(model, space, index) if of_joints else index * model.nb // lost.size]
     return f"body {body.name!r}, joint {body.joint_name!r}"
