@@ -85,6 +85,15 @@ def test_places_that_are_lost_before_any_velocity_is(method: str, every: int, st
     assert np.isfinite(kept.q if method == "reduced" else kept.poses).all()
 
 
+def test_a_motion_that_is_too_fast_to_look_at_is_named_all_the_same() -> None:
+    b = lw.ModelBuilder()
+    b.body("ball", joint=lw.Free(), inertia=lw.Inertia.sphere(1.0, 0.1))
+    b.add(lw.JointDamping("ball", 0.1))
+    state = lw.State([0, 0, 0, 1, 0, 0, 0], [1e200, 0, 0, 0, 1e200, 0])
+    with pytest.raises(lw.SolverError, match=r"the motion is not finite at t = 0\.001: body 'ball'"):
+        lw.simulate(b.build(), state, 0.1, 1e-3)
+
+
 def test_of_a_batch_the_error_says_which_run() -> None:
     model = smooth()
     q, v = (np.array(x) for x in (start(model, 5).q, start(model, 5).v))

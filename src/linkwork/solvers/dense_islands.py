@@ -12,7 +12,7 @@ from .cone_search import PATIENCE, Search, search_modes
 from .sparse_rows import Entries, product
 
 SMALL_MATRIX = 30  # rows: islands up to here get their matrix at once
-MEDIUM_MATRIX, LARGEST_MATRIX = 48, 150  # the same where a search without it leaves something, and much
+LARGEST_MATRIX = 150  # the same where a search without it leaves something
 MATRIX_ROOM = 2 * LARGEST_MATRIX * LARGEST_MATRIX  # numbers: the matrix, and its factor
 
 

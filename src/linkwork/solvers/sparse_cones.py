@@ -31,7 +31,7 @@ from .cone_search import (
     Search,
     shorten,
 )
-from .dense_islands import LARGEST_MATRIX, MEDIUM_MATRIX, SMALL_MATRIX, solve_dense_island
+from .dense_islands import LARGEST_MATRIX, SMALL_MATRIX, solve_dense_island
 from .own_rows import Listed
 from .sparse_loads import EPS, ROUNDS, approach_sparse, settle_load
 from .sparse_rows import (
@@ -61,8 +61,7 @@ ROUGH = 1e-4  # of the largest terms: alternating directions serve no better res
 FALL = 0.1  # of a residual: if it does not fall to this, it stands still
 PATIENCE, JAM_PATIENCE = 3, 6  # changes of modes without such a fall that end a search: where the residual is below
 STANDSTILL, LARGE_JAM = 1e-6, 1e-5  # of the largest terms
-WORTH = 1e-7  # of the largest terms: what is left above is worth a matrix, if there is room
-GROSS = 2e-5  # of the largest terms: what is left above is worth a large one
+WORTH = 1e-8  # of the largest terms: what is left above is worth a matrix, if there is room
 AGAIN = 1e-6  # the same: it is looked for once more, from x = 0
 LEAVINGS = 40  # of contradictions, at most
 
@@ -292,12 +291,9 @@ def solve_sparse_cones(
             settle_load(m, rows, nb, entries, turned, modes, soft, s, rest, w, blocks, close_enough, size)
             break
     if changes > 0 and any(soft <= 0.0) and any(least > WORTH * size):
-        most = MEDIUM_MATRIX
-        if any(least > GROSS * size):
-            most = LARGEST_MATRIX
         for i in range(m):
             s.xs[i] = s.best[i]
-        solve_dense_island(m, most, rows, entries, soft, s, modes, w, K)
+        solve_dense_island(m, LARGEST_MATRIX, rows, entries, soft, s, modes, w, K)
     sparse_motions(m, nb, entries, soft, rows.bs, s.best, s.u, w)
     natural_map(m, rows, s.best, s.u, s.z)
     left = zero

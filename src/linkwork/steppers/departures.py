@@ -8,6 +8,7 @@ import numpy as np
 
 from ..constraints.closure_domains import ClosureCoordinates, bounded_closures
 from ..constraints.rows import constraint_set
+from ..errors import SolverError
 from ..forces.set import force_set
 from ..joints import Joint
 from ..model import Model
@@ -59,10 +60,13 @@ class Domains:
 
 
 def broken_laws(model: Model, q: np.ndarray, v: np.ndarray, t: float) -> list[Any]:
-    """The forces and constraints that are not finite, or have no finite slope, at a state."""
+    """The forces and constraints that are not finite, or have no finite slope, at a state; none where it overflows by itself."""
     if not model.elements:
         return []
-    at, rows = kinematics(model, q, v), constraint_set(model)
+    try:
+        at, rows = kinematics(model, q, v), constraint_set(model)
+    except SolverError:
+        return []
     with np.errstate(all="ignore"):
         forces = force_set(model).broken(at.poses, at.twists, q, v, t)
         found = rows.records(at.poses[None], at.twists[None], q[None], v[None], np.array([t]))
