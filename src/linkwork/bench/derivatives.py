@@ -189,7 +189,7 @@ def _pinocchio_on(model: Model) -> Contender:
     peer, states = peers.Pinocchio(model), models.random_states(model, 1)
     theirs = [peer.layout(states)[key][0].copy() for key in ("q", "v", "tau")]
     call = partial(pin.computeABADerivatives, peer.model, peer.model.createData(), *theirs)
-    return Contender(humanoid_step.CASE, humanoid_step.QUANTITY, "pinocchio", "single", 1, call, 1)
+    return Contender(humanoid_step.CASE, humanoid_step.QUANTITIES["off"], "pinocchio", "single", 1, call, 1)
 
 
 def flops(model: Model) -> dict[str, int]:

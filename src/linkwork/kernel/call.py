@@ -11,6 +11,7 @@ import numpy as np
 from .lanes import Lanes
 from .plan import Plan
 from .sequence import Entry
+from .workspace import Workspace
 
 KEPT = "private:factor"  # what the phase "factor" leaves for later ones
 PlanMaker = Callable[[Lanes, str, tuple[str, ...]], Plan]  # value type, phase, uniform arrays
@@ -19,7 +20,8 @@ PlanMaker = Callable[[Lanes, str, tuple[str, ...]], Plan]  # value type, phase, 
 class Call:
     """A plan on a batch of inputs and outputs (batch, size), with memory of its own.
 
-    after   the call of a factor phase whose results this one reads, for plans of a later phase
+    after    the call of a factor phase whose results this one reads, for plans of a later phase
+    beside   a call of the same plan whose memory serves this one, too: nothing of either is left when the other runs
     """
 
     def __init__(
@@ -29,8 +31,10 @@ class Call:
         outputs: Mapping[str, np.ndarray],
         batch: int,
         after: Call | None = None,
+        beside: Call | None = None,
     ) -> None:
-        self._work, self._arrays, self._after = plan.workspace(), (inputs, outputs), after
+        self._work = Workspace(plan, None if beside is None else beside._work)
+        self._arrays, self._after = (inputs, outputs), after
         self._batch, self._every = batch, 1
         self._run = plan.batch
         if after is not None:

@@ -78,6 +78,17 @@ class LinearLaws:
         """Whether steps push out."""
         return bool(self.laws.rows) and self.laws.step_shape[3] != EQUALITIES
 
+    @property
+    def modal_width(self) -> int:
+        """The most rows that share a mode (`solvers.modal`): those of one law."""
+        return max((law.size for law in self.laws.rows), default=0)
+
+    @cached_property
+    def row_first(self) -> np.ndarray:
+        """Of every row, the first row of its law."""
+        sizes = [law.size for law in self.laws.rows]
+        return np.repeat(np.cumsum([0, *sizes])[:-1], sizes)
+
     @cached_property
     def pushing(self) -> np.ndarray:
         """The rows that only push."""
@@ -157,7 +168,8 @@ class LinearLaws:
         parts = {"force": self.force_parts, "constraint": self.row_parts}
         sets = {of: _roomy(nodes, parts[of]) if of in parts else nodes for of, nodes in tree.sets.items()}
         counts, numbers, tables = dict(tree.counts), dict(tree.numbers), dict(tree.tables)
-        counts["modal"] = self.laws.row_count**2
+        counts["modal"], numbers["modal_width"] = self.laws.row_count * self.modal_width, self.modal_width
+        tables["row_first"] = np.ascontiguousarray(self.row_first, np.int32)
         for part in (*self.force_parts, *self.row_parts):
             counts[part.whole] = numbers[f"{part.whole}_size"] = part.size
             numbers[f"{part.whole}_count"] = sum(len(p) for p in part.places)

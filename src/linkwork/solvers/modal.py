@@ -1,11 +1,13 @@
 """The linear system of a solved problem as matrices: P_u du + P_x dx = 0 with du = A dx + g says how multipliers change.
 
-See `cone_tangents` for the modes. Rows are in the order of the problem; those that take no part keep dx = 0.
+See `cone_tangents` for the modes. Rows are in the order of the problem; those that take no part keep dx = 0. A row shares its
+mode with rows of its law alone, which stand together: of every row of P_u and P_x only `width` entries are kept, from the
+first row of its law on.
 """
 
 from __future__ import annotations
 
-from ..kernel.loops import Ints, Lane, loops, where
+from ..kernel.loops import Ints, Lane, Table, loops, where
 from ..kernel.products import clear
 from .box_tangents import margin
 from .boxes import EMPTY, largest
@@ -14,21 +16,33 @@ from .own_rows import Listed
 
 
 @loops
-def modal_matrices(listed: Listed, rows: int, kept_A: Lane, listed_x: Lane, w: Lane, held: Held, P_u: Lane, P_x: Lane) -> None:
-    """P_u and P_x (rows, rows) of the module's text; w becomes A x + b, in the order of the list."""
+def modal_matrices(
+    listed: Listed,
+    rows: int,
+    width: int,
+    row_first: Table,
+    kept_A: Lane,
+    listed_x: Lane,
+    w: Lane,
+    held: Held,
+    P_u: Lane,
+    P_x: Lane,
+) -> None:
+    """P_u and P_x (rows, width) of the module's text; w becomes A x + b, in the order of the list."""
     m = listed.active[0]
-    clear(rows * rows, P_u)
-    clear(rows * rows, P_x)
+    clear(rows * width, P_u)
+    clear(rows * width, P_x)
     for r in range(rows):
-        P_x[r * rows + r] = 1.0
+        P_x[r * width + r - row_first[r]] = 1.0
     for i in range(m):
         listed_x[i] = listed.x[listed.active[i + 1]]
     find_modes(listed, kept_A, listed_x, w, held)
     for i in range(m):
         r = listed.active[i + 1]
         kind = listed.cones[r]
-        P_u[r * rows + r] = where(held.holds[i] > 0.0, 1.0, 0.0)
-        P_x[r * rows + r] = where(held.holds[i] > 0.0, 0.0, 1.0)
+        at = r * width - row_first[r]
+        P_u[at + r] = where(held.holds[i] > 0.0, 1.0, 0.0)
+        P_x[at + r] = where(held.holds[i] > 0.0, 0.0, 1.0)
         if kind == 2 or kind == 3:
             first = i + 2 - kind
             for c in range(2):
@@ -36,12 +50,10 @@ def modal_matrices(listed: Listed, rows: int, kept_A: Lane, listed_x: Lane, w: L
                 across = -held.e[i] * held.e[first + c]
                 if first + c == i:
                     across = 1.0 + across
-                P_u[r * rows + t] = where(held.slides[i] > 0.0, held.f[i] * across, P_u[r * rows + t])
-            P_x[r * rows + listed.active[first]] = where(
-                held.slides[i] > 0.0, listed.mu[listed.active[first + 1]] * held.e[i], 0.0
-            )
+                P_u[at + t] = where(held.slides[i] > 0.0, held.f[i] * across, P_u[at + t])
+            P_x[at + listed.active[first]] = where(held.slides[i] > 0.0, listed.mu[listed.active[first + 1]] * held.e[i], 0.0)
         if kind < 0:
-            P_x[r * rows + listed.active[i + kind + 1]] = where(held.slides[i] > 0.0, -held.e[i] * listed.mu[r], 0.0)
+            P_x[at + listed.active[i + kind + 1]] = where(held.slides[i] > 0.0, -held.e[i] * listed.mu[r], 0.0)
 
 
 @loops

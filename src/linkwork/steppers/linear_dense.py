@@ -1,5 +1,5 @@
-"""The program of the matrices of `linear_step` for a model: which of the routines of `linear_free`, `linear_rows` and
-`linear_out` run, on arrays of which sizes.
+"""The program of the matrices of `linear_step` for a model: which of the routines of `linear_free`, `linear_rows`,
+`linear_out` and `linear_moving` run, on arrays of which sizes.
 
 It runs in one lane, for one state at a time, in the memory of the programs before it: nothing is copied.
 """
@@ -12,12 +12,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..kernel.loops import LoopFunction
 from ..kernel.plans import Plans
 from ..kernel.products import clear
 from ..kernel.sequence import Entry
 from ..kernel.sweep import SCALAR, Algorithm, Field, NodeClass, Routine, Step, Tree
-from ..kernel.transposes import put_transposed
 from ..kernel.widths import SCALAR64
 from ..kernel.workspace import Workspace, address_of
 from ..reduced.linear_laws import Part, put, put_awake
@@ -35,22 +33,11 @@ from .linear_free import (
     take_slopes,
 )
 from .linear_layout import PARTS, DenseLayout
-from .linear_out import (
-    add_displacement,
-    add_late,
-    add_moving,
-    add_out_middle,
-    lay_motion,
-    lay_ways,
-    notice_open,
-    pushed_answers,
-    turning_rows,
-    updated,
-    watch_displaced,
-)
+from .linear_lists import list_acting, list_pushed, list_runs
+from .linear_moving import add_late, add_moving, answer_motion, notice_open
+from .linear_out import add_displacement, lay_ways, pushed_answers, turning_rows, updated, watch_displaced
 from .linear_ports import (
     add_pairs,
-    add_seen_product,
     add_watched_product,
     notice_motion,
     notice_unlike,
@@ -59,9 +46,10 @@ from .linear_ports import (
     rows_in_motion,
 )
 from .linear_rows import (
+    answer_rows,
+    answer_unlike,
     forces_through_rows,
     forces_unlike,
-    forget_asleep,
     lay_pressed,
     take_pressed,
     take_unlike,
@@ -70,6 +58,9 @@ from .linear_rows import (
 
 if TYPE_CHECKING:
     from .linear_step import LinearStep
+
+# what displaced rows have of their own of what all rows have
+OF_DISPLACED = ("place", "places", "acting", "before", "runs", "slopes", "on_joints", "on_middle", "on_accelerations")
 
 
 class DenseProgram:
@@ -91,7 +82,7 @@ class DenseProgram:
             "update": [routine(updated)],
         }
         fields = {name: Field("work", name, SCALAR) for name in layout.sizes} | {
-            name: Field("work", "global", SCALAR) for name in ("moves", "unlike")
+            name: Field("work", "global", SCALAR) for name in ("moving", "unlike")
         }
         one = Tree(
             np.array([-1]),
@@ -149,7 +140,7 @@ class DenseProgram:
                 self._watched("on_joints", "of_v", "three_rows", "result", "lower_velocities", "three_rows"),
             ]
         found += [routine(add_velocities), routine(lay_ways)]
-        return [*found, routine(pushed_answers)] if step.out else found
+        return [*found, routine(list_pushed), routine(pushed_answers)] if step.out else found
 
     def _put(self, part: Part) -> Routine:
         """A part of laws on the space of their ports."""
@@ -157,74 +148,57 @@ class DenseProgram:
         function = put_awake if part in self.linear.row_parts else put
         return routine(function, **names, part=part.name, whole=part.whole)
 
-    def _pressed(self, F: str, motion: str, when: str | None = None) -> list[Step]:
+    def _pressed(self, F: str, motion: str, when: str | None = None) -> list[Routine]:
         """What rows press, with q, multipliers held."""
         found = [routine(lay_pressed, motion=motion), self._pairs("row", F, "none", "pressed_q")]
         return [replace(step, when=when) for step in found]
 
     def _rows(self) -> list[Step]:
-        """What rows see, and what that does to v'."""
-        parts = PARTS if self.step.out else PARTS[:2]
-        found: list[Step] = [self._put(part) for part in self.linear.row_parts if part.name not in PARTS]
-        found += [routine(forget_asleep, parts_at=f"{name}_at", parts=name) for name in parts]
+        """Which rows act, what they see, and what that does to v'."""
         of: dict[str, str] = {"G": "G_seen", "slopes": "w_slopes"}
         return [
-            *found,
-            _cleared("square", "pressed_q"),
+            *(self._put(part) for part in self.linear.row_parts if part.name not in PARTS),
+            routine(list_acting),
+            routine(list_runs),
+            Routine(clear, ("square", "pressed_q")),
             self._pairs("row", "f_ports", "none", "pressed_q"),
             routine(take_pressed),
             routine(rows_at_positions, **of, motion="held_columns"),
             routine(rows_in_motion, **of),
-            _cleared("row_numbers", "answered"),
-            self._seen("group", "on_joints", "M_inverse", "answered"),
-            Routine(put_transposed, ("rows", "nv", "answered", "answers")),
-            _cleared("row_square", "A"),
-            self._seen("group", "on_joints", "answers", "A", "rows"),
+            routine(answer_rows),
             routine(watch_rows),
-            routine(notice_unlike, **of, parts_at="G_seen_at"),
+            routine(notice_unlike, **of),
             *self._unlike(of),
         ]
 
     def _unlike(self, of: dict[str, str]) -> list[Step]:
         """Rows that see accelerations otherwise than what is pressed, if there are some."""
-        found: list[Routine] = [
-            routine(rows_in_acceleration, **of, like="one"),
-            _cleared("row_numbers", "unlike_answered"),
-            self._seen("group", "on_accelerations", "M_inverse", "unlike_answered", A_row="nv"),
-        ]
+        found: list[Routine] = [routine(rows_in_acceleration, **of, like="one"), routine(answer_unlike)]
         return [*(replace(step, when="unlike") for step in found), *self._pressed("f_ports", "held_motion", "unlike")]
 
     def _out(self) -> list[Step]:
-        own = {name: f"out_{name}" for name in self.layout.tables if name.startswith("place_")}
-        own |= {name: f"out_{name}" for name in ("places", "on_joints", "on_middle", "on_accelerations", "slopes")}
-        own |= {"rows": "displaced", "G": "G_seen"}
+        own = {name: f"out_{name}" for name in OF_DISPLACED} | {"G": "G_seen"}
         return [
+            routine(list_runs, **own),
             routine(rows_at_positions, **own, motion="out_columns"),
             *self._moving(own),
             *self._pressed("out_f_ports", "out_motion"),
             routine(turning_rows),
             routine(watch_displaced),
             routine(add_displacement),
-            replace(routine(add_moving), when="moves"),
+            replace(routine(add_moving), when="moving"),
         ]
 
     def _moving(self, own: dict[str, str]) -> list[Step]:
         """What moves at ports, as far as displaced rows see it, in out_g: nothing as a rule."""
-        of = {"rows": "displaced", "out": "out_g", "o": "none"}
         joints = {k: x for k, x in self._of_joints.items() if k == "D_joints"}
-        found: list[Step] = [
-            routine(rows_in_motion, **own),
-            routine(rows_in_acceleration, **own, like="none"),
-            routine(lay_motion),
-            routine(lay_answers, **of),
-        ]
-        if self.step.middle:
-            found += [routine(carry_to_middle, **of, **joints), routine(add_out_middle), routine(add_first_answers, **of)]
-        found += [*self._pressed("f_ports", "held_motion"), routine(take_unlike, **of), routine(add_late)]
+        found = [routine(rows_in_motion, **own), routine(rows_in_acceleration, **own, like="none")]
         return [
             routine(notice_motion, **own),
             routine(notice_open),
-            *(replace(step, when="moves") for step in found if isinstance(step, Routine)),
+            *(replace(step, when="moving") for step in found),
+            *self._pressed("f_ports", "held_motion", "moving"),
+            *(replace(step, when="moving") for step in (routine(answer_motion, **joints), routine(add_late))),
         ]
 
     def _pairs(self, of: str, F: str, kind: str, out: str) -> Routine:
@@ -232,29 +206,9 @@ class DenseProgram:
         tables = {name: f"{of}_{name}" for name, _ in add_pairs.parameters if name.startswith("pair_")}
         return routine(add_pairs, **tables, pairs=f"{of}_pair", S=f"{of}_ports", F=F, kind=kind, out=out)
 
-    def _seen(
-        self,
-        groups: str,
-        A: str,
-        B: str,
-        C: str,
-        width: str = "nv",
-        A_row: str = "three_rows",
-        c: str = "none",
-        C_row: str | None = None,
-    ) -> Routine:
-        """C += A B of rows in groups."""
-        tables = {name: name.replace("group", groups, 1) for name, _ in add_seen_product.parameters if name.startswith("group")}
-        return routine(add_seen_product, **tables, A=A, a="none", A_row=A_row, B=B, width=width, C=C, c=c, C_row=C_row or width)
-
     def _watched(self, A: str, a: str, A_row: str, C: str, c: str, C_row: str) -> Routine:
         """C += W^T A of rows in groups."""
         return routine(add_watched_product, A=A, a=a, A_row=A_row, C=C, c=c, C_row=C_row)
-
-
-def _cleared(count: str, A: str) -> Routine:
-    function: LoopFunction = clear
-    return Routine(function, (count, A))
 
 
 class DenseCall:

@@ -15,12 +15,13 @@ from ..reduced.port_columns import COLUMNS
 from ..reduced.port_space import moving, width
 from .linear_pattern import part_tables, pattern_of
 from .linear_ports import N_V, OF_Q, OF_V, THREE
-from .linear_tables import Place, Ports, Tables, pair_tables, place_tables, row_group_tables, row_places
+from .linear_tables import PLACE, PLACE_ROWS, Place, Ports, Tables, pair_tables, place_table, row_group_tables, row_places
 
 if TYPE_CHECKING:
     from .linear_step import LinearStep
 
 PARTS = ("G_seen", "w_slopes", "out_slopes", "turns")  # of rows, law by law
+RUNS = {"runs": "places", "out_runs": "out_places"}  # lists of rows that act at ports, and the tables of all
 
 
 class DenseLayout:
@@ -39,7 +40,7 @@ class DenseLayout:
         step, model, linear = self.step, self.step.model, self.linear
         n, rows, forces, motions = model.nv, linear.rows, linear.forces, len(step.motions)
         R, S, F = linear.laws.row_count, rows.size if rows else 0, forces.size if forces else 0
-        P, Q = len(linear.pushing), len(linear.displaced)
+        P, Q = len(linear.pushing), len(self.displaced)
         widest = max((width(kinds) for kinds in rows.nodes.kinds), default=0) if rows else 0
         parts = {part.name: sum(a * b for a, b in part.shapes) for part in (*linear.force_parts, *linear.row_parts)}
         return {
@@ -49,7 +50,8 @@ class DenseLayout:
             **dict.fromkeys(("q_by_q", "q_by_way", "q_by_v", "v_by_q", "v_by_way", "v_by_v"), step.squares),
             **dict.fromkeys(("K_ports", "D_ports"), F * F),
             **dict.fromkeys(("f_ports", "out_f_ports"), S * S),
-            **dict.fromkeys(("P_u", "P_x", "A", "T", "LU"), R * R),
+            **dict.fromkeys(("P_u", "P_x"), R * linear.modal_width),
+            **dict.fromkeys(("A", "T", "LU"), R * R),
             **dict.fromkeys(
                 ("answered", "answers", "on_middle", "on_accelerations", "unlike_answered", "watched", "rest", "W"), R * n
             ),
@@ -59,11 +61,16 @@ class DenseLayout:
             **dict.fromkeys(("soft", "out_free", "out_x", "slow", "edges"), R),
             **dict.fromkeys(PARTS, 0),
             **parts,
+            **dict.fromkeys(("acting", "before"), R + 1),
+            **dict.fromkeys(("out_acting", "out_before", "out_among", "out_moving"), Q + 1),
+            **dict.fromkeys(("pushed", "pushed_before"), P + 1),
+            **{name: 1 + PLACE * int(self.tables[of][:, PLACE_ROWS].sum()) for name, of in RUNS.items()},
+            "filled": -(-P // step.pushed_lanes.width),
             "awake": len(linear.laws.rows),
             "stacked": THREE * R * max(widest, 6),
             "slid": max(6, widest, model.nv) * n,
             "right": 6 * step.widest * n,
-            "late": Q,
+            **dict.fromkeys(("moves", "late"), Q),
             "h": 1,
             **dict.fromkeys(("damping", "damping_left"), n),
             "result": 6 * n * n + R,
@@ -86,12 +93,13 @@ class DenseLayout:
     @cached_property
     def numbers(self) -> dict[str, float]:
         step, model, linear, tables = self.step, self.step.model, self.linear, self.tables
-        n, R, Q = model.nv, linear.laws.row_count, len(linear.displaced)
+        n, R = model.nv, linear.laws.row_count
         return {
             "nq": model.nq,
             "nv": n,
             "nb": model.nb,
             "rows": R,
+            "modal_width": linear.modal_width,
             "row_ports": linear.rows.size if linear.rows else 0,
             "force_ports": linear.forces.size if linear.forces else 0,
             "ports": len(step.bodies),
@@ -106,11 +114,12 @@ class DenseLayout:
             "out_columns": COLUMNS.index("N_out"),
             "velocity_columns": N_V,
             "pushing": len(linear.pushing),
-            "displaced": Q,
-            "laws": len(linear.laws.rows),
+            "displaced": len(self.displaced),
+            "lanes": step.pushed_lanes.width,
             "unusual": len(step.unusual),
             **{name: len(tables[f"{name}_a"]) for name in ("force_pair", "row_pair")},
-            **{f"{name}s": len(tables[f"{name}_row"]) for name in ("place", "out_place", "group", "out_group")},
+            **{name: len(tables[f"{name}s"]) for name in ("place", "out_place")},
+            "groups": len(tables["group_row"]),
             "parts": len(tables["part_at"]),
             "turns_count": len(tables["turn_at"]),
             "wrenches": len(tables["wrench_to"]),
@@ -122,9 +131,12 @@ class DenseLayout:
             "lower_half": 3 * n * n,
             "lower_velocities": 3 * n * n + n,
             "square": n * n,
-            "row_square": R * R,
-            "row_numbers": R * n,
         }
+
+    @cached_property
+    def displaced(self) -> np.ndarray:
+        """The rows that what is pushed out obeys, where something may be."""
+        return self.linear.displaced if self.step.out else self.linear.displaced[:0]
 
     @property
     def alone(self) -> bool:
@@ -150,24 +162,22 @@ class DenseLayout:
     @cached_property
     def tables(self) -> Tables:
         step, linear = self.step, self.linear
-        laws, R, Q = linear.laws.rows, linear.laws.row_count, len(linear.displaced)
+        laws, R = linear.laws.rows, linear.laws.row_count
         every = [list(range(law.size)) for law in laws]
         held, out = self._places(every), self._places([displaced_rows(law) for law in laws] if step.out else [[] for _ in laws])
         among = {int(r): p for p, r in enumerate(linear.pushing)}
-        first = np.cumsum([0, *(law.size for law in laws)])
         found: Tables = {
             **self.ports.tables,
             **pair_tables("force_pair", self.ports, linear.forces),
             **pair_tables("row_pair", self.ports, linear.rows),
-            **place_tables("place", held),
-            **place_tables("out_place", out),
+            "places": place_table(held),
+            "out_places": place_table(out),
             **row_group_tables("group", self.ports, held, R),
-            **row_group_tables("out_group", self.ports, out, Q if step.out else 0),
-            "row_first": np.repeat(first[:-1], np.diff(first)),
-            "row_end": np.repeat(first[1:], np.diff(first)),
+            "row_first": linear.row_first,
+            "row_end": np.repeat(np.cumsum([law.size for law in laws]), [law.size for law in laws]),
             "pushing_rows": linear.pushing,
-            "displaced_rows": linear.displaced,
-            "pushing_among": np.array([among.get(int(r), -1) for r in linear.displaced]),
+            "displaced_rows": self.displaced,
+            "pushing_among": np.array([among.get(int(r), -1) for r in self.displaced]),
             "unusual_at": np.array([at.start for at, _, _ in step.unusual]),
             "unusual_size": np.array([at.stop - at.start for at, _, _ in step.unusual]),
             "unusual_square": np.array([squares.start for _, squares, _ in step.unusual]),
@@ -178,9 +188,7 @@ class DenseLayout:
         for part in self._squares:
             found[f"{part.whole}_places"] = np.concatenate(part.places)
             found[f"{part.whole}_starts"] = part.starts
-        sizes = {part.name: [a * b for a, b in part.shapes] for part in linear.row_parts}
-        found |= {f"{name}_at": np.cumsum([0, *sizes.get(name, [])]) for name in PARTS}
-        return found | self._turns(found) | self._wrenches(held, among)
+        return found | self._turns() | self._wrenches(held, among)
 
     def _pattern(self, tables: Tables) -> np.ndarray:
         """Where E, V and what laws add to them have entries."""
@@ -200,19 +208,19 @@ class DenseLayout:
         found = [(among[p.row], p.G, self.ports.bodies[p.port]) for law in held for p in law if p.row in among and p.port >= 0]
         return {f"wrench_{name}": np.array([x[k] for x in found]) for k, name in enumerate(("push", "from", "to"))}
 
-    def _turns(self, tables: Tables) -> Tables:
+    def _turns(self) -> Tables:
         """Of every row that pushes and two of its ports: the row's number among them, the ports, and where their entries are."""
-        found, number, space = [], 0, self.step.rows
+        found, number, begin, space = [], 0, 0, self.step.rows
         nodes = space.nodes if space is not None and self.step.out else None
         at = zip(nodes.bodies, nodes.kinds, self.linear.laws.rows, strict=True) if nodes else ()
-        for k, (own, kinds, law) in enumerate(at):
+        for own, kinds, law in at:
             total, count = width(kinds), len(pushing(law))
             units = [(self.ports.port(kinds[i], own[i]), first, size) for i, first, size in moving(kinds)]
             for r in range(count):
                 for a, a_first, a_size in units:
                     for b, b_first, b_size in units:
-                        place = int(tables["turns_at"][k]) + (r * total + a_first) * total + b_first
+                        place = begin + (r * total + a_first) * total + b_first
                         found.append((number + r, a, a_size, b, b_size, place, total))
-            number += count
+            number, begin = number + count, begin + count * total * total
         names = ("push", "a", "a_size", "b", "b_size", "at", "row")
         return {f"turn_{name}": np.array([x[k] for x in found]) for k, name in enumerate(names)}

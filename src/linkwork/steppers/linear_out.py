@@ -1,18 +1,18 @@
 """The matrices of `linear_step` for one state, of what is pushed out, and the update of joints.
 
 The displacement y' that pushes out obeys some of all rows, `displaced`, in a list: those that push ask for G y' + room + h w = 0,
-where they may do so as fast. Where rows hold, w does not change; where they do not, they are `late`, and w changes by
+where they may do so as fast. Where rows hold, w does not change; where they do not, see `linear_moving`.
 
-    B_q dq + B_v dv + F da + h/2 B_w da1 + G J (dv' - dv)      (see `linear_rows`).
+Rows are those that are free (`linear_lists`), numbered among these.
 """
 
 from __future__ import annotations
 
-from ..kernel.loops import Lane, Table, any, loops, where
+from ..kernel.loops import Ints, Lane, Table, loops
 from ..kernel.products import add_product, add_scaled, clear, copy, put_product, put_scaled
 from ..rows.push_out import SOFT as PUSH_SOFT
 from .linear_pattern import add_sparse
-from .linear_ports import OF_Q, OF_V, THREE
+from .linear_ports import OF_Q, THREE
 from .linear_rows import solve_transposed
 
 
@@ -21,12 +21,14 @@ def pushed_answers(
     nq: int,
     nv: int,
     nb: int,
-    pushing: int,
     pushing_rows: Table,
     wrenches: int,
     wrench_push: Table,
     wrench_from: Table,
     wrench_to: Table,
+    before: Ints,
+    pushed: Ints,
+    pushed_before: Ints,
     q: Lane,
     G_seen: Lane,
     answered: Lane,
@@ -35,13 +37,16 @@ def pushed_answers(
     pushed_wrench: Lane,
 ) -> None:
     """M^-1 G^T and the wrenches of rows that push, each a motion of the tree, see `diagonal_changes`."""
-    copy(nq, q, 0, pushed_q, 0)
-    clear(pushing * nb * 6, pushed_wrench)
-    for p in range(pushing):
-        copy(nv, answered, pushing_rows[p] * nv, pushed_v, p * nv)
-    for e in range(wrenches):
-        for k in range(6):
-            pushed_wrench[6 * (wrench_push[e] * nb + wrench_to[e]) + k] += G_seen[wrench_from[e] + k]
+    if pushed[0] > 0:
+        copy(nq, q, 0, pushed_q, 0)
+        clear(pushed[0] * nb * 6, pushed_wrench)
+        for i in range(pushed[0]):
+            copy(nv, answered, before[pushing_rows[pushed[i + 1]]] * nv, pushed_v, i * nv)
+        for e in range(wrenches):
+            i = pushed_before[wrench_push[e]]
+            if pushed_before[wrench_push[e] + 1] > i:
+                for k in range(6):
+                    pushed_wrench[6 * (i * nb + wrench_to[e]) + k] += G_seen[wrench_from[e] + k]
 
 
 @loops
@@ -59,6 +64,8 @@ def turning_rows(
     turn_b_size: Table,
     turn_at: Table,
     turn_row: Table,
+    before: Ints,
+    pushed_before: Ints,
     answered: Lane,
     turns: Lane,
     at_ports: Lane,
@@ -71,8 +78,10 @@ def turning_rows(
     """
     n = nv
     for e in range(turns_count):
-        p = turn_push[e]
-        z = pushing_rows[p] * n
+        p = pushed_before[turn_push[e]]
+        if pushed_before[turn_push[e] + 1] == p:
+            continue
+        z = before[pushing_rows[turn_push[e]]] * n
         a = turn_a[e]
         b = turn_b[e]
         seen = turn_a_size[e]
@@ -101,94 +110,16 @@ def turning_rows(
 
 
 @loops
-def notice_open(
-    rows: int,
-    displaced: int,
-    displaced_rows: Table,
-    row_first: Table,
-    row_end: Table,
-    h: Lane,
-    P_u: Lane,
-    P_x: Lane,
-    out_free: Lane,
-    slow: Lane,
-    late: Lane,
-    moves: Lane,
-) -> None:
-    """h of displaced rows whose w counts and changes, else 0: it does not where a row holds; `moves` is 1 if there are some."""
-    R = rows
-    for i in range(displaced):
-        r = displaced_rows[i]
-        changes = abs(P_u[r * R + r] - 1.0)
-        for k in range(row_first[r], row_end[r]):
-            changes += abs(P_x[r * R + k])
-            if k != r:
-                changes += abs(P_u[r * R + k])
-        late[i] = where((changes > 0.0) & (out_free[r] > 0.0), h[0] * slow[r], 0.0)
-        moves[0] = where(late[i] > 0.0, 1.0, moves[0])
-
-
-@loops
-def lay_motion(
-    nv: int,
-    displaced: int,
-    displaced_rows: Table,
-    M_inverse: Lane,
-    late: Lane,
-    unlike: Lane,
-    unlike_answered: Lane,
-    on_middle: Lane,
-    out_on_accelerations: Lane,
-    out_on_middle: Lane,
-    X: Lane,
-) -> None:
-    """X of what displaced rows see of accelerations, and their slopes with the middle of the step, what is late with them."""
-    n = nv
-    put_product(displaced, n, n, 1.0, out_on_accelerations, 0, n, 1, M_inverse, 0, n, X, 0, n)
-    for i in range(displaced):
-        r = displaced_rows[i]
-        add_scaled(n, late[i], on_middle, r * n, out_on_middle, i * n)
-        if any(unlike[0] > 0.0):
-            add_scaled(n, late[i], unlike_answered, r * n, X, i * n)
-
-
-@loops
-def add_out_middle(nv: int, displaced: int, out_on_middle: Lane, carried: Lane) -> None:
-    """These slopes beside what X makes of the middle."""
-    add_scaled(displaced * nv, 1.0, out_on_middle, 0, carried, 0)
-
-
-@loops
-def add_late(
-    nv: int,
-    displaced: int,
-    displaced_rows: Table,
-    late: Lane,
-    on_joints: Lane,
-    result: Lane,
-    lower_half: int,
-    out_g: Lane,
-) -> None:
-    """late dw: what w sees of q and v, and G J (dv' - dv)."""
-    n = nv
-    for i in range(displaced):
-        if any(late[i] > 0.0):
-            o = THREE * displaced_rows[i] * n
-            add_scaled(2 * n, late[i], on_joints, o + OF_Q * n, out_g, 3 * i * n)
-            add_product(1, 3 * n, n, late[i], on_joints, o, n, 1, result, lower_half, 3 * n, out_g, 3 * i * n, 3 * n)
-            add_scaled(n, -late[i], on_joints, o, out_g, (3 * i + 1) * n)
-
-
-@loops
 def watch_displaced(
     nv: int,
-    rows: int,
-    displaced: int,
     displaced_rows: Table,
     pushing_among: Table,
+    acting: Ints,
+    out_acting: Ints,
+    out_among: Ints,
+    pushed_before: Ints,
     answered: Lane,
     A: Lane,
-    out_free: Lane,
     out_x: Lane,
     diagonal_changes: Lane,
     out_answered: Lane,
@@ -199,37 +130,35 @@ def watch_displaced(
     W: Lane,
     out_on_joints: Lane,
 ) -> None:
-    """W (displaced, nv) of the displacement, as that of v' (`linear_rows`); to the slopes of rows with q that of their softness
-    is added."""
+    """W (rows, nv) of the displacement, as that of v' (`linear_rows`); to the slopes of rows with q that of their softness is
+    added."""
     n = nv
-    R = rows
-    Q = displaced
-    for i in range(Q):
-        r = displaced_rows[i]
-        p = pushing_among[i]
-        copy(n, answered, r * n, out_answered, i * n)
-        for k in range(Q):
-            T[i * Q + k] = out_free[r] * A[r * R + displaced_rows[k]]
-        soft[i] = out_free[r] * A[r * R + r]
-        T[i * Q + i] += 1.0 - out_free[r]
+    m = out_acting[0]
+    for i in range(m):
+        a = out_among[i]
+        p = pushing_among[out_acting[i + 1]]
+        copy(n, answered, a * n, out_answered, i * n)
+        for k in range(m):
+            T[i * m + k] = A[a * acting[0] + out_among[k]]
+        soft[i] = T[i * m + i]
         if p >= 0:
-            T[i * Q + i] += PUSH_SOFT * soft[i]
-            add_scaled(n, PUSH_SOFT * out_x[r], diagonal_changes, p * n, out_on_joints, (THREE * i + OF_Q) * n)
-    solve_transposed(Q, n, T, soft, out_answered, LU, rest, W)
-    for i in range(Q):
-        put_scaled(n, -out_free[displaced_rows[i]], W, i * n, W, i * n)
+            T[i * m + i] += PUSH_SOFT * soft[i]
+            changed = PUSH_SOFT * out_x[displaced_rows[out_acting[i + 1]]]
+            add_scaled(n, changed, diagonal_changes, pushed_before[p] * n, out_on_joints, (THREE * i + OF_Q) * n)
+    solve_transposed(m, n, T, soft, out_answered, LU, rest, W)
+    put_scaled(m * n, -1.0, W, 0, W, 0)
 
 
 @loops
 def add_displacement(
     nv: int,
-    displaced: int,
     parts: int,
     part_at: Table,
     part_size: Table,
     part_list: Table,
     part_rows: Table,
     listed_rows: Table,
+    out_acting: Ints,
     pressed_q: Lane,
     M_inverse: Lane,
     W: Lane,
@@ -241,34 +170,27 @@ def add_displacement(
     n = nv
     w = 3 * n
     q = OF_Q * n
+    m = out_acting[0]
     add_sparse(n, n, parts, part_at, part_size, part_list, part_rows, listed_rows, 1.0, M_inverse, pressed_q, 0, result, 0, w)
-    add_sparse(
-        displaced,
-        n,
-        parts,
-        part_at,
-        part_size,
-        part_list,
-        part_rows,
-        listed_rows,
-        1.0,
-        out_answered,
-        pressed_q,
-        0,
-        out_on_joints,
-        q,
-        w,
-    )
-    add_product(n, n, displaced, 1.0, W, 0, 1, n, out_on_joints, q, w, result, 0, w)
-
-
-@loops
-def add_moving(nv: int, displaced: int, W: Lane, out_g: Lane, out_on_joints: Lane, result: Lane) -> None:
-    """The same of what moves: W^T B_v and W^T of all in out_g."""
-    n = nv
-    w = 3 * n
-    add_product(n, n, displaced, 1.0, W, 0, 1, n, out_on_joints, OF_V * n, THREE * n, result, n, w)
-    add_product(n, w, displaced, 1.0, W, 0, 1, n, out_g, 0, w, result, 0, w)
+    if m > 0:
+        add_sparse(
+            m,
+            n,
+            parts,
+            part_at,
+            part_size,
+            part_list,
+            part_rows,
+            listed_rows,
+            1.0,
+            out_answered,
+            pressed_q,
+            0,
+            out_on_joints,
+            q,
+            w,
+        )
+        add_product(n, n, m, 1.0, W, 0, 1, n, out_on_joints, q, w, result, 0, w)
 
 
 @loops

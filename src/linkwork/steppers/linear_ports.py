@@ -1,15 +1,16 @@
 """Slopes of laws on their ports as matrices on joints: products with the columns of `port_columns`, where these are not zero.
 
 Columns lie kind by kind, body by body, six rows of nv numbers each; those of joints are unit ones, of displacements and motions.
-Tables are those of `linear_tables`.
+Tables are those of `linear_tables`, lists those of `linear_lists`: rows are those that act, numbered among these.
 """
 
 from __future__ import annotations
 
-from ..kernel.loops import Lane, Table, loops, where
-from ..kernel.products import add_product, add_scaled, clear, largest_entry
+from ..kernel.loops import Ints, Lane, Table, any, loops, where
+from ..kernel.products import add_product, add_scaled, clear
 from ..reduced.law_slopes import SEEN
 from ..reduced.port_columns import COLUMNS
+from .linear_tables import AT_PORT, FROM_G, FROM_SLOPES, G_STEP, PLACE, PLACE_ROW, PLACE_ROWS, SEEN_SIZE, SEEN_TOTAL, SLOPES_STEP
 
 N_V, N_FREE, R_Q, R_V, R_W = (COLUMNS.index(name) for name in ("N_v", "N_free", "R_q", "R_v", "R_w"))
 THREE = 3  # matrices of rows lie beside one another, row by row: G J, the slopes with q and those with v
@@ -86,17 +87,8 @@ def rows_at_positions(
     port_segments: Table,
     port_at: Table,
     port_size: Table,
-    places: int,
-    place_row: Table,
-    place_rows: Table,
-    place_port: Table,
-    place_size: Table,
-    place_total: Table,
-    place_G: Table,
-    place_G_row: Table,
-    place_slopes: Table,
-    place_slopes_row: Table,
-    rows: int,
+    acting: Ints,
+    runs: Ints,
     motion: int,
     G: Lane,
     slopes: Lane,
@@ -108,17 +100,20 @@ def rows_at_positions(
     W J + G N, N of one motion, how what it does at the ports changes with q; with v (W_velocity + W_free) J."""
     n = nv
     wide = THREE * n
-    clear(wide * rows, on_joints)
-    for e in range(places):
-        row = place_row[e]
-        count = place_rows[e]
-        p = place_port[e]
-        size = place_size[e]
-        total = place_total[e]
+    clear(wide * acting[0], on_joints)
+    for e in range(runs[0]):
+        at = 1 + PLACE * e
+        row = runs[at + PLACE_ROW]
+        count = runs[at + PLACE_ROWS]
+        p = runs[at + AT_PORT]
+        size = runs[at + SEEN_SIZE]
+        total = runs[at + SEEN_TOTAL]
+        first = runs[at + FROM_G]
+        step = runs[at + G_STEP]
         for i in range(count):
-            w = place_slopes[e] + i * place_slopes_row[e]
+            w = runs[at + FROM_SLOPES] + i * runs[at + SLOPES_STEP]
             for k in range(size):
-                stacked[(THREE * i + OF_G) * size + k] = G[place_G[e] + i * place_G_row[e] + k]
+                stacked[(THREE * i + OF_G) * size + k] = G[first + i * step + k]
                 stacked[(THREE * i + OF_Q) * size + k] = slopes[w + k]
                 stacked[(THREE * i + OF_V) * size + k] = slopes[w + total + k] + slopes[w + 2 * total + k]
         if p >= 0:
@@ -129,7 +124,7 @@ def rows_at_positions(
                 add_product(THREE * count, m, 6, 1.0, stacked, 0, 6, 1, at_ports, b, n, on_joints, o, n)
                 b += 6 * motion * ports * n
                 o += OF_Q * n
-                add_product(count, m, 6, 1.0, G, place_G[e], place_G_row[e], 1, at_ports, b, n, on_joints, o, wide)
+                add_product(count, m, 6, 1.0, G, first, step, 1, at_ports, b, n, on_joints, o, wide)
         else:
             add_units(count, THREE, n, size, -1 - p, stacked, on_joints, wide * row)
 
@@ -141,14 +136,8 @@ def rows_in_motion(
     port_segments: Table,
     port_at: Table,
     port_size: Table,
-    places: int,
-    place_row: Table,
-    place_rows: Table,
-    place_port: Table,
-    place_total: Table,
-    place_slopes: Table,
-    place_slopes_row: Table,
-    rows: int,
+    acting: Ints,
+    runs: Ints,
     slopes: Lane,
     at_ports: Lane,
     on_joints: Lane,
@@ -160,16 +149,18 @@ def rows_in_motion(
     """
     n = nv
     wide = THREE * n
-    clear(rows * n, on_middle)
+    clear(acting[0] * n, on_middle)
     block = 6 * ports * n
-    for e in range(places):
-        row = place_row[e]
-        count = place_rows[e]
-        p = place_port[e]
-        step = place_slopes_row[e]
-        velocity = place_slopes[e] + place_total[e]
-        free = velocity + place_total[e]
-        rate = free + place_total[e]
+    for e in range(runs[0]):
+        at = 1 + PLACE * e
+        row = runs[at + PLACE_ROW]
+        count = runs[at + PLACE_ROWS]
+        p = runs[at + AT_PORT]
+        total = runs[at + SEEN_TOTAL]
+        step = runs[at + SLOPES_STEP]
+        velocity = runs[at + FROM_SLOPES] + total
+        free = velocity + total
+        rate = free + total
         if p >= 0:
             for s in range(port_segments[p], port_segments[p + 1]):
                 m = port_size[s]
@@ -182,7 +173,7 @@ def rows_in_motion(
                 add_product(count, m, 6, 1.0, slopes, rate, step, 1, at_ports, R_Q * block + b, n, on_joints, q, wide)
                 add_product(count, m, 6, 1.0, slopes, rate, step, 1, at_ports, R_V * block + b, n, on_joints, v, wide)
                 add_product(count, m, 6, 1.0, slopes, rate, step, 1, at_ports, R_W * block + b, n, on_middle, c, n)
-    for r in range(rows):
+    for r in range(acting[0]):
         add_scaled(n, 1.0, on_middle, r * n, on_joints, (THREE * r + OF_V) * n)
 
 
@@ -192,17 +183,8 @@ def rows_in_acceleration(
     port_segments: Table,
     port_at: Table,
     port_size: Table,
-    places: int,
-    place_row: Table,
-    place_rows: Table,
-    place_port: Table,
-    place_size: Table,
-    place_total: Table,
-    place_G: Table,
-    place_G_row: Table,
-    place_slopes: Table,
-    place_slopes_row: Table,
-    rows: int,
+    acting: Ints,
+    runs: Ints,
     like: int,
     h: Lane,
     G: Lane,
@@ -213,77 +195,66 @@ def rows_in_acceleration(
 ) -> None:
     """The slopes of rows with free accelerations (rows, nv), (h W_free + W_rate) J; where they are like h G J, what is more."""
     n = nv
-    clear(rows * n, on_accelerations)
-    for e in range(places):
-        row = place_row[e]
-        p = place_port[e]
-        size = place_size[e]
-        free = place_slopes[e] + 2 * place_total[e]
-        for i in range(place_rows[e]):
-            w = free + i * place_slopes_row[e]
+    clear(acting[0] * n, on_accelerations)
+    for e in range(runs[0]):
+        at = 1 + PLACE * e
+        row = runs[at + PLACE_ROW]
+        count = runs[at + PLACE_ROWS]
+        p = runs[at + AT_PORT]
+        size = runs[at + SEEN_SIZE]
+        total = runs[at + SEEN_TOTAL]
+        for i in range(count):
+            g = runs[at + FROM_G] + i * runs[at + G_STEP]
+            w = runs[at + FROM_SLOPES] + i * runs[at + SLOPES_STEP] + 2 * total
             for k in range(size):
-                seen = h[0] * slopes[w + k] + slopes[w + place_total[e] + k]
+                seen = h[0] * slopes[w + k] + slopes[w + total + k]
                 if like > 0:
-                    seen -= h[0] * G[place_G[e] + i * place_G_row[e] + k]
+                    seen -= h[0] * G[g + k]
                 stacked[i * size + k] = seen
         if p >= 0:
             for s in range(port_segments[p], port_segments[p + 1]):
                 b = 6 * p * n + port_at[s]
                 o = row * n + port_at[s]
-                add_product(place_rows[e], port_size[s], 6, 1.0, stacked, 0, 6, 1, at_ports, b, n, on_accelerations, o, n)
+                add_product(count, port_size[s], 6, 1.0, stacked, 0, 6, 1, at_ports, b, n, on_accelerations, o, n)
         else:
-            add_units(place_rows[e], 1, n, size, -1 - p, stacked, on_accelerations, row * n)
+            add_units(count, 1, n, size, -1 - p, stacked, on_accelerations, row * n)
 
 
 @loops
-def notice_unlike(
-    laws: int,
-    parts_at: Table,
-    places: int,
-    place_rows: Table,
-    place_size: Table,
-    place_total: Table,
-    place_G: Table,
-    place_G_row: Table,
-    place_slopes: Table,
-    place_slopes_row: Table,
-    h: Lane,
-    G: Lane,
-    slopes: Lane,
-    unlike: Lane,
-) -> None:
+def notice_unlike(runs: Ints, h: Lane, G: Lane, slopes: Lane, unlike: Lane) -> None:
     """Whether rows see accelerations otherwise than by h G: 1, else 0."""
-    unlike[0] = 0.0
     often = 1.0 / h[0]
-    most = LIKE * largest_entry(parts_at[laws], G)
-    for e in range(places):
-        for i in range(place_rows[e]):
-            g = place_G[e] + i * place_G_row[e]
-            w = place_slopes[e] + i * place_slopes_row[e] + 2 * place_total[e]
-            for k in range(place_size[e]):
-                more = slopes[w + k] + slopes[w + place_total[e] + k] * often - G[g + k]
-                unlike[0] = where(abs(more) > most, 1.0, unlike[0])
+    largest = 0.0 * often
+    most = 0.0 * often
+    for e in range(runs[0]):
+        at = 1 + PLACE * e
+        total = runs[at + SEEN_TOTAL]
+        for i in range(runs[at + PLACE_ROWS]):
+            g = runs[at + FROM_G] + i * runs[at + G_STEP]
+            w = runs[at + FROM_SLOPES] + i * runs[at + SLOPES_STEP] + 2 * total
+            for k in range(runs[at + SEEN_SIZE]):
+                entry = abs(G[g + k])
+                more = abs(slopes[w + k] + slopes[w + total + k] * often - G[g + k])
+                if any(entry > largest):  # seldom, and no entry waits for the one before
+                    largest = entry
+                if any(more > most):
+                    most = more
+    unlike[0] = where(most > LIKE * largest, 1.0, 0.0)
 
 
 @loops
-def notice_motion(
-    places: int,
-    place_rows: Table,
-    place_size: Table,
-    place_total: Table,
-    place_slopes: Table,
-    place_slopes_row: Table,
-    slopes: Lane,
-    moves: Lane,
-) -> None:
-    """Whether slopes with what moves are not zero anywhere: 1, else 0."""
-    moves[0] = 0.0
-    for e in range(places):
-        for i in range(place_rows[e]):
+def notice_motion(acting: Ints, runs: Ints, slopes: Lane, moves: Lane) -> None:
+    """Of every row whether its slopes with what moves are not zero anywhere: 1, else 0."""
+    clear(acting[0], moves)
+    for e in range(runs[0]):
+        at = 1 + PLACE * e
+        total = runs[at + SEEN_TOTAL]
+        for i in range(runs[at + PLACE_ROWS]):
+            w = runs[at + FROM_SLOPES] + i * runs[at + SLOPES_STEP]
             for part in range(1, SEEN):
-                for k in range(place_size[e]):
-                    x = slopes[place_slopes[e] + i * place_slopes_row[e] + part * place_total[e] + k]
-                    moves[0] = where(x != 0.0, 1.0, moves[0])
+                for k in range(runs[at + SEEN_SIZE]):
+                    if any(slopes[w + part * total + k] != 0.0):
+                        moves[runs[at + PLACE_ROW] + i] = 1.0
 
 
 @loops
@@ -294,23 +265,21 @@ def add_seen_product(
     group_segments: Table,
     group_at: Table,
     group_size: Table,
+    before: Ints,
     A: Lane,
-    a: int,
     A_row: int,
     B: Lane,
     width: int,
     C: Lane,
-    c: int,
-    C_row: int,
 ) -> None:
-    """C (rows, width) += A B, of rows that see some degrees of freedom; B (nv, width)."""
+    """C (rows, width) += A B, of rows that act and see some degrees of freedom; B (nv, width)."""
     for e in range(groups):
-        r = group_row[e]
-        m = group_rows[e]
-        o = c + r * C_row
-        for s in range(group_segments[e], group_segments[e + 1]):
-            k = group_at[s]
-            add_product(m, width, group_size[s], 1.0, A, a + r * A_row + k, A_row, 1, B, k * width, width, C, o, C_row)
+        r = before[group_row[e]]
+        m = before[group_row[e] + group_rows[e]] - r
+        if m > 0:
+            for s in range(group_segments[e], group_segments[e + 1]):
+                k = group_at[s]
+                add_product(m, width, group_size[s], 1.0, A, r * A_row + k, A_row, 1, B, k * width, width, C, r * width, width)
 
 
 @loops
@@ -322,6 +291,7 @@ def add_watched_product(
     group_segments: Table,
     group_at: Table,
     group_size: Table,
+    before: Ints,
     W: Lane,
     A: Lane,
     a: int,
@@ -330,10 +300,11 @@ def add_watched_product(
     c: int,
     C_row: int,
 ) -> None:
-    """C (nv, nv) += W^T A, of rows of A that see some degrees of freedom; W (rows, nv)."""
+    """C (nv, nv) += W^T A, of rows of A that act and see some degrees of freedom; W (rows, nv)."""
     for e in range(groups):
-        r = group_row[e]
-        m = group_rows[e]
-        for s in range(group_segments[e], group_segments[e + 1]):
-            k = group_at[s]
-            add_product(nv, group_size[s], m, 1.0, W, r * nv, 1, nv, A, a + r * A_row + k, A_row, C, c + k, C_row)
+        r = before[group_row[e]]
+        m = before[group_row[e] + group_rows[e]] - r
+        if m > 0:
+            for s in range(group_segments[e], group_segments[e + 1]):
+                k = group_at[s]
+                add_product(nv, group_size[s], m, 1.0, W, r * nv, 1, nv, A, a + r * A_row + k, A_row, C, c + k, C_row)

@@ -166,6 +166,6 @@ def _solved(step: Routine) -> list[Step]:
     return [
         Routine(keep_matrix, ("active", "A", "modal_A"), step.when),
         step,
-        Routine(modal_matrices, (*problem, *scratch, "P_u", "P_x")),
+        Routine(modal_matrices, (*problem[:-1], "modal_width", "row_first", "modal_A", *scratch, "P_u", "P_x")),
         Routine(mark_edges, (*problem[:-1], "modal_w", "edges")),
     ]

@@ -14,12 +14,13 @@ F being what rows see of accelerations and not of what is pressed, nothing as a 
     W^T g,      (P_u A + P_x)^T W0 = G J M^-1,      W = -P_u^T W0.
 
 So the system has as many right-hand sides as there are velocities, not three times as many, and they agree with one another
-whatever g is: rows that others imply share, and where some contradict others the motion is that which misses least.
+whatever g is: rows that others imply share, and where some contradict others the motion is that which misses least. Rows are
+those that act (`linear_lists`), numbered among these.
 """
 
 from __future__ import annotations
 
-from ..kernel.loops import Lane, Table, any, loops
+from ..kernel.loops import Ints, Lane, Table, any, loops
 from ..kernel.matrix_rows import scale_rows
 from ..kernel.products import (
     add_product,
@@ -36,18 +37,10 @@ from ..kernel.transposes import put_transposed
 from ..solvers.box_tangents import SOFT
 from ..solvers.lu import factor_lu
 from .linear_free import FREE
+from .linear_ports import THREE, add_seen_product
 
 EXACT = 1e-11  # of the right-hand sides: what may be left of them
 ROUNDS = 4  # proximal ones, at most
-
-
-@loops
-def forget_asleep(laws: int, parts_at: Table, awake: Lane, parts: Lane) -> None:
-    """Zeros where the slopes of laws that are not awake would be."""
-    for k in range(laws):
-        if not any(awake[k] > 0.0):
-            for i in range(parts_at[k], parts_at[k + 1]):
-                parts[i] = 0.0
 
 
 @loops
@@ -88,6 +81,8 @@ def solve_transposed(m: int, width: int, T: Lane, soft: Lane, right: Lane, LU: L
     A little softness times `soft` on the diagonal of T says how they do, and proximal rounds take back what it changes.
     """
     size = m * width
+    if m == 0:
+        return
     put_transposed(m, m, T, LU)
     for i in range(m):
         LU[i * m + i] += SOFT * soft[i]
@@ -105,11 +100,79 @@ def solve_transposed(m: int, width: int, T: Lane, soft: Lane, right: Lane, LU: L
 
 
 @loops
+def answer_rows(
+    nv: int,
+    groups: int,
+    group_row: Table,
+    group_rows: Table,
+    group_segments: Table,
+    group_at: Table,
+    group_size: Table,
+    acting: Ints,
+    before: Ints,
+    on_joints: Lane,
+    M_inverse: Lane,
+    answered: Lane,
+    answers: Lane,
+    A: Lane,
+) -> None:
+    """G J M^-1 (rows, nv), `answered`, and A = G J M^-1 (G J)^T of rows that act."""
+    m = acting[0]
+    wide = THREE * nv
+    clear(m * nv, answered)
+    clear(m * m, A)
+    if m > 0:
+        add_seen_product(
+            groups, group_row, group_rows, group_segments, group_at, group_size, before, on_joints, wide, M_inverse, nv, answered
+        )
+        put_transposed(m, nv, answered, answers)
+        add_seen_product(
+            groups, group_row, group_rows, group_segments, group_at, group_size, before, on_joints, wide, answers, m, A
+        )
+
+
+@loops
+def answer_unlike(
+    nv: int,
+    groups: int,
+    group_row: Table,
+    group_rows: Table,
+    group_segments: Table,
+    group_at: Table,
+    group_size: Table,
+    acting: Ints,
+    before: Ints,
+    on_accelerations: Lane,
+    M_inverse: Lane,
+    unlike_answered: Lane,
+) -> None:
+    """F M^-1 (rows, nv), of what rows see of accelerations alone."""
+    n = nv
+    clear(acting[0] * n, unlike_answered)
+    add_seen_product(
+        groups,
+        group_row,
+        group_rows,
+        group_segments,
+        group_at,
+        group_size,
+        before,
+        on_accelerations,
+        n,
+        M_inverse,
+        n,
+        unlike_answered,
+    )
+
+
+@loops
 def watch_rows(
     nv: int,
-    rows: int,
+    modal_width: int,
     row_first: Table,
     row_end: Table,
+    acting: Ints,
+    before: Ints,
     P_u: Lane,
     P_x: Lane,
     A: Lane,
@@ -121,32 +184,40 @@ def watch_rows(
     watched: Lane,
     W: Lane,
 ) -> None:
-    """W (rows, nv): what g does to v'; a row and those that share its mode are of one law."""
-    R = rows
-    copy(R * R, P_x, 0, T, 0)
-    for i in range(R):
-        soft[i] = P_u[i * R + i] * A[i * R + i]
-        for k in range(row_first[i], row_end[i]):
-            if any(P_u[i * R + k] != 0.0):
-                add_scaled(R, P_u[i * R + k], A, k * R, T, i * R)
-    solve_transposed(R, nv, T, soft, answered, LU, rest, watched)
-    clear(R * nv, W)
-    for i in range(R):
-        for k in range(row_first[i], row_end[i]):
-            if any(P_u[i * R + k] != 0.0):
-                add_scaled(nv, -P_u[i * R + k], watched, i * nv, W, k * nv)
+    """W (rows, nv): what g does to v', of rows that act; a row and those that share its mode are of one law."""
+    m = acting[0]
+    clear(m * m, T)
+    for i in range(m):
+        r = acting[i + 1]
+        at = r * modal_width - row_first[r]
+        soft[i] = P_u[at + r] * A[i * m + i]
+        for j in range(before[row_first[r]], before[row_end[r]]):
+            k = at + acting[j + 1]
+            T[i * m + j] += P_x[k]
+            if any(P_u[k] != 0.0):
+                add_scaled(m, P_u[k], A, j * m, T, i * m)
+    solve_transposed(m, nv, T, soft, answered, LU, rest, watched)
+    clear(m * nv, W)
+    for i in range(m):
+        r = acting[i + 1]
+        at = r * modal_width - row_first[r]
+        for j in range(before[row_first[r]], before[row_end[r]]):
+            k = at + acting[j + 1]
+            if any(P_u[k] != 0.0):
+                add_scaled(nv, -P_u[k], watched, i * nv, W, j * nv)
 
 
 @loops
-def forces_through_rows(nv: int, rows: int, h: Lane, W: Lane, answered: Lane, X: Lane) -> None:
+def forces_through_rows(nv: int, acting: Ints, h: Lane, W: Lane, answered: Lane, X: Lane) -> None:
     """What rows make of X of v': h W^T (G J M^-1) more."""
-    add_product(nv, nv, rows, h[0], W, 0, 1, nv, answered, 0, nv, X, 0, nv)
+    if acting[0] > 0:
+        add_product(nv, nv, acting[0], h[0], W, 0, 1, nv, answered, 0, nv, X, 0, nv)
 
 
 @loops
-def forces_unlike(nv: int, rows: int, W: Lane, unlike_answered: Lane, lost: Lane, X: Lane) -> None:
+def forces_unlike(nv: int, acting: Ints, W: Lane, unlike_answered: Lane, lost: Lane, X: Lane) -> None:
     """The same of what rows see of accelerations alone: W^T F M^-1."""
-    put_product(nv, nv, rows, 1.0, W, 0, 1, nv, unlike_answered, 0, nv, lost, 0, nv)
+    put_product(nv, nv, acting[0], 1.0, W, 0, 1, nv, unlike_answered, 0, nv, lost, 0, nv)
     add_scaled(nv * nv, 1.0, lost, 0, X, 0)
 
 

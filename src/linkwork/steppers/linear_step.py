@@ -32,7 +32,7 @@ from ..kernel.call import Call
 from ..kernel.function import FLOAT64, SPARE, fresh
 from ..kernel.lanes import Lanes
 from ..kernel.plans import Plans
-from ..kernel.sequence import JobSequence
+from ..kernel.sequence import Entry, JobSequence
 from ..kernel.sequence_call import of_vectors
 from ..kernel.sweep import Algorithm
 from ..model import Model
@@ -53,6 +53,7 @@ METHOD = "reduced"
 KINDS = (EQUALITIES, BOUNDED, CONES)
 FEW = Lanes(4)  # for the motions of one state: half as wide as those of batches, twice as fast
 CHUNK = 64  # states at a time: so much memory is enough
+PUSHED = 8  # rows at a time: of many that may push, few do
 Arrays = dict[str, np.ndarray]
 Parts = tuple[np.ndarray, np.ndarray, np.ndarray]
 
@@ -99,6 +100,11 @@ class LinearStep:
     def dense(self) -> DenseProgram:
         """The matrices."""
         return DenseProgram(self)
+
+    @cached_property
+    def pushed_lanes(self) -> Lanes:
+        """The rows that push that are done side by side, see `Memory._changes`."""
+        return self.model.plan.lanes(DIAGONAL_CHANGES, min(max(len(self.linear.pushing), 1), PUSHED))
 
     @cached_property
     def follows(self) -> bool:
@@ -202,17 +208,16 @@ class Memory:
         self._spares: Arrays = {}
         self._last_h = self.last_t = 0.0
         kept = {"h": self.h, "damping": step.damping}
-        changes = self._changes(step, kept) if step.out else None
+        changes = self._changes(step, kept) if step.out else []
         self._matrices = DenseCall(step.dense, self._given() | found, kept, batch)
         entries = [forward.entry, *(self._matrices.entry("motions", k) for k in range(batch))]
         entries += [tree.entry, inverse.entry]
         for k in range(batch):
             entries.append(self._matrices.entry("free", k))
-            if changes is not None:
-                deep = self.out["deep"][k]
-                entries += [replace(changes.entry, flag=deep), self._matrices.entry("out", k, deep)]
+            if step.out:
+                entries += [*changes, self._matrices.entry("out", k, self.out["deep"][k])]
             entries.append(self._matrices.entry("update", k))
-        self._run, self._calls = JobSequence(entries), (forward, tree, inverse, changes)
+        self._run, self._calls = JobSequence(entries), (forward, tree, inverse)
         if batch == 1 and not given and step.is_quick:
             self._of_vectors = of_vectors(self._run, (self.q, self.v), [(0, at) for at in quaternions(model)])
             self._left, self._right = (slice(None), slice(0, 2 * nv)), (slice(None), slice(2 * nv, 3 * nv))
@@ -241,13 +246,21 @@ class Memory:
         further = {"v_held": "held_change", "v_out": "shift"}
         return told | {name: motions["a"][:, step.at[of]] for name, of in further.items() if of in step.at}
 
-    def _changes(self, step: LinearStep, kept: Arrays) -> Call:
-        """How the diagonal of A changes with rows that push, between phases of the matrices."""
-        model, pushing = step.model, len(step.linear.pushing)
+    def _changes(self, step: LinearStep, kept: Arrays) -> list[Entry]:
+        """How the diagonal of A changes with rows that push, between phases of the matrices: calls of as many of them as go side
+        by side, each passed over where it has none, in one memory."""
+        model, pushing, lanes = step.model, len(step.linear.pushing), step.pushed_lanes
         told = {"q": np.zeros(model.nq), "v": np.zeros((pushing, model.nv)), "external": np.zeros((pushing, 6 * model.nb))}
-        changes = np.zeros((pushing, model.nv))
+        changes, filled = np.zeros((pushing, model.nv)), np.zeros((-(-pushing // lanes.width), 1))
         kept |= {"pushed_q": told["q"], "pushed_v": told["v"], "pushed_wrench": told["external"], "diagonal_changes": changes}
-        return _call(model.plan, DIAGONAL_CHANGES, told, {"change": changes}, pushing)
+        kept["filled"] = filled
+        self._pushed: list[Call] = []
+        for first in range(0, pushing, lanes.width):
+            some = slice(first, min(first + lanes.width, pushing))
+            own = {name: x if x.ndim == 1 else x[some] for name, x in told.items()}
+            out, beside = {"change": changes[some]}, self._pushed[0] if self._pushed else None
+            self._pushed.append(_call(model.plan, DIAGONAL_CHANGES, own, out, len(changes[some]), lanes, beside))
+        return [replace(call.entry, flag=flag) for call, flag in zip(self._pushed, filled, strict=True)]
 
     def _new_result(self, nv: int) -> None:
         """An array for the numbers of one state, and what it consists of: no caller has these, who may change their shapes."""
@@ -281,13 +294,21 @@ class Memory:
         return result
 
 
-def _call(plans: Plans, algorithm: Algorithm, inputs: Arrays, outputs: Arrays, batch: int, lanes: Lanes | None = None) -> Call:
+def _call(
+    plans: Plans,
+    algorithm: Algorithm,
+    inputs: Arrays,
+    outputs: Arrays,
+    batch: int,
+    lanes: Lanes | None = None,
+    beside: Call | None = None,
+) -> Call:
     """An algorithm on these arrays; inputs that are not given are zero. Outputs of one state in one lane are where they go."""
     absent = [n for n, f in algorithm.fields.items() if f.kind == "input" and n not in inputs]
     absent += [n for n, f in algorithm.fields.items() if f.kind == "output" and n not in outputs]
     plan = plans(algorithm, lanes or plans.lanes(algorithm, batch), ("run",), tuple(absent))
     there = {name: x for name, x in outputs.items() if plan.lanes.width == batch == 1 and name not in plan.maps}
-    call = Call(plan, inputs, {name: x for name, x in outputs.items() if name not in there}, batch)
+    call = Call(plan, inputs, {name: x for name, x in outputs.items() if name not in there}, batch, beside=beside)
     call.point(there)
     return call
 

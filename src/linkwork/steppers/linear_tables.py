@@ -20,6 +20,8 @@ from ..reduced.port_columns import port_plans
 from ..reduced.port_space import PortSpace, moving, width
 
 Tables = dict[str, np.ndarray]
+PLACE = 9  # numbers of a group of rows at one port, see `place_table`
+PLACE_ROW, PLACE_ROWS, AT_PORT, SEEN_SIZE, SEEN_TOTAL, FROM_G, G_STEP, FROM_SLOPES, SLOPES_STEP = range(PLACE)
 
 
 def segments(dofs: Iterable[int]) -> list[tuple[int, int]]:
@@ -103,26 +105,19 @@ def row_places(ports: Ports, space: PortSpace, taken: Sequence[Sequence[int]], s
     return found
 
 
-def place_tables(name: str, places: Sequence[Sequence[Place]]) -> Tables:
-    """Groups of rows at one port whose entries lie at even distances."""
+def place_table(places: Sequence[Sequence[Place]]) -> np.ndarray:
+    """Groups of rows at one port whose entries lie at even distances (groups, PLACE): the first row and how many there are, the
+    port, what it and all of the law see, and where entries of the first row begin in G and in slopes, each with its distance."""
     groups: list[list[Place]] = []
     for place in sorted((p for law in places for p in law), key=lambda p: (p.port, p.size, p.total)):
         if not (groups and _follows(groups[-1], place)):
             groups.append([])
         groups[-1].append(place)
-    steps = [(g[1].G - g[0].G, g[1].slopes - g[0].slopes) if len(g) > 1 else (0, 0) for g in groups]
-    columns = {
-        "row": [g[0].row for g in groups],
-        "rows": [len(g) for g in groups],
-        "port": [g[0].port for g in groups],
-        "size": [g[0].size for g in groups],
-        "total": [g[0].total for g in groups],
-        "G": [g[0].G for g in groups],
-        "G_row": [step for step, _ in steps],
-        "slopes": [g[0].slopes for g in groups],
-        "slopes_row": [step for _, step in steps],
-    }
-    return {f"{name}_{column}": np.array(x) for column, x in columns.items()}
+    found = []
+    for g in groups:
+        first, (G_step, slopes_step) = g[0], (g[1].G - g[0].G, g[1].slopes - g[0].slopes) if len(g) > 1 else (0, 0)
+        found.append([first.row, len(g), first.port, first.size, first.total, first.G, G_step, first.slopes, slopes_step])
+    return np.array(found, np.int64).reshape(-1, PLACE)
 
 
 def _follows(group: Sequence[Place], place: Place) -> bool:
