@@ -33,6 +33,7 @@ from .ports import At, values
 FAR = 1e6  # m: the gap of points that are not there
 LOOKS = 6  # steps of Newton's method to where bodies meet, at most
 LOOKED = 1e-6  # of a step: one that is shorter is the last
+BENT = 0.25  # of the speeds of two bodies at a point: what rows may bend by in a step, at most
 
 
 def frame_of(normal: Vector) -> tuple[Vector, Vector, Vector]:
@@ -227,6 +228,31 @@ def touching_bias(law: RowLaw, at: Sequence[At]) -> tuple[Vector, Vector]:
             slip.append(dot(d, turn))
             rate.append(dot(d_dot, turn))
     return stack(*slip), stack(*rate)
+
+
+def bent(law: RowLaw, at: Sequence[At], bend: Vector) -> Vector:
+    """What rows bend by in a step, h/2 times their bias, as far as that can be: BENT of what bodies do at every point.
+
+    Where two edges cross at next to no angle, or capsules lie along one another or over the edge of a face, a point runs away,
+    or its normal turns over: followed along the motion, they say nothing of the step any more.
+    """
+    poses, twists, found = values(at), [here.velocity for here in at], []
+    turns = [E.rotate(twist[:3]) for E, twist in zip(poses, twists, strict=True)]
+    for k, touch in enumerate(law.touch(poses)):
+        speeds: Scalar = 0.0
+        for E, twist, w in zip(poses, twists, turns, strict=True):
+            v, arm = velocity_at(E, twist, touch.point), touch.point - E.p
+            speeds = speeds + dot(v, v) + dot(w, w) * dot(arm, arm)
+        mosts = [speeds] * len(directions(law, touch.normal)) + [sum(dot(w, w) for w in turns)] * len(axes(law, touch.normal))
+        for x, most in zip(bend[law.per_point * k : law.per_point * (k + 1)], mosts, strict=True):
+            found.append(_no_larger(x, BENT * BENT * most))
+    return stack(*found)
+
+
+def _no_larger(x: Scalar, most: Scalar) -> Scalar:
+    """The number nearest to x whose square is at most `most`."""
+    beyond = x * x > most
+    return where(beyond, x * np.sqrt(where(beyond, most / where(beyond, x * x, 1.0), 1.0)), x)
 
 
 def _followed(x: Vector) -> tuple[Vector, Vector]:

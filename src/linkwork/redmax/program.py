@@ -31,6 +31,7 @@ from ..elements.collection import Shape
 from ..elements.derive import derive, load_slopes
 from ..elements.nodes import STILL, law_at
 from ..elements.ports import At, joined, starts, values, velocities
+from ..elements.touch import bent
 from ..errors import InputError
 from ..joints import Joint
 from ..kernel.sweep import INERTIA, SCALAR, Field, Step, each, inward, matrix, outward, vector
@@ -279,6 +280,7 @@ def hold_by(ask: Rule, n: Any, around: Sequence[Any]) -> None:
         parts = zip(n.kinds, ports, motion, strict=False)
         turned = [free if kind == STILL else free + 0.5 * port.drift for kind, port, free in parts]
         bend = 0.5 * n.h * found.bias
+        bend = bent(law, at, bend) if law.touches else bend
         found, bend = (found, bend) if not law.curved else foreseen(n, law, at, motion, found, bend)
         ask(n, law, found, motion, turned, bend, asked)
     else:

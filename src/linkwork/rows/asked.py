@@ -31,7 +31,7 @@ from ..elements.law import RowLaw
 from ..elements.nodes import STILL, law_at
 from ..elements.ports import At, BodyAt, joined, values
 from ..elements.ports import velocities as velocities_of
-from ..elements.touch import LOOKED, ahead_or_now, are_there, gaps_before, levers_ahead, meeting, nearing, rows_of
+from ..elements.touch import LOOKED, ahead_or_now, are_there, bent, gaps_before, levers_ahead, meeting, nearing, rows_of
 from ..joints import Joint
 from ..solvers.problem import is_bounded_by_another
 from ..spatial.scalar import Scalar, Vector, array, dot, is_zero, zeros
@@ -170,6 +170,7 @@ def hold_rows(
         for kind, port, free in zip(n.kinds, ports, motion, strict=False)
     ]
     bend = share * n.h * found.bias
+    bend = bent(law, at, bend) if law.touches else bend
     found, bend = (found, bend) if not law.curved else foreseen(n, law, at, motion, found, bend)
     ask(n, law, found, motion, turned, bend, asked)
     place_rows(n, law, found.G, places, n.h)
