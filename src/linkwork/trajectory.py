@@ -27,6 +27,7 @@ from .model.entrance import lost_runs
 from .model.kinematics import kinematics
 from .model.locked import locking, may_lock
 from .model.state import LEFT_OPEN
+from .model.steady import seen_from
 from .reactions import Reactions
 from .spatial.frozen import frozen, sealed
 from .spatial.scalar import read_only
@@ -304,18 +305,22 @@ class Trajectory:
         return self._looked_at(slice(None))
 
     def _looked_at(self, span: slice, ahead: int = 0) -> dict[str, np.ndarray]:
-        """At the positions of some records, with the velocities as many records ahead, as the components of which steps are made:
-        in maximal coordinates velocities of bodies keep their direction in the world, however bodies have turned meanwhile."""
+        """At the positions of some records, with the velocities as many records ahead, as steps see them from there: those of
+        free bodies keep their direction in the world, however bodies have turned meanwhile."""
         now, joints, lead = self._records, self._records.joints(), self._lead
         flat = np.arange(int(np.prod(lead))).reshape(lead)[..., span]
         flat = flat[..., : flat.shape[-1] - ahead]
         of, later = flat.reshape(-1), flat.reshape(-1) + ahead
         twists = now.twists[later]
-        if ahead and self.kind == "maximal":
+        v = joints.v[later]
+        if ahead and self.kind != "maximal":
+            v = seen_from(self.model, joints.q[of], joints.q[later], v)
+            twists = kinematics(self.model, joints.q[of], v).twists.reshape(twists.shape)
+        elif ahead:
             R, later_R = now.poses[of, ..., :3, :3], now.poses[later, ..., :3, :3]
             halves = twists.reshape(*twists.shape[:-1], 2, 3)
             twists = np.einsum("...ji,...jk,...sk->...si", R, later_R, halves).reshape(twists.shape)
-        found = constraint_set(self.model).records(now.poses[of], twists, joints.q[of], joints.v[later], now.t[of])
+        found = constraint_set(self.model).records(now.poses[of], twists, joints.q[of], v, now.t[of])
         return {name: a.reshape(*flat.shape, -1) for name, a in found.items()}
 
     @property

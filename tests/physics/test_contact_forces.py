@@ -189,8 +189,34 @@ def test_dry_friction_of_joints_beside_contacts(speed: float) -> None:
 def test_what_it_does_not_know_is_said() -> None:
     with pytest.raises(lw.InputError, match="one state"):
         contact_forces(ball(0.0), np.zeros((2, 7)), np.zeros((2, 6)))
-    b = lw.ModelBuilder()
-    b.body("ball", joint=lw.Free(), inertia=lw.Inertia.sphere(mass=2.0, radius=0.1))
-    model = b.add(lw.Contact("ball", lw.Sphere(0.1), friction=0.5, spinning=0.1)).build()
+    b = lw.ModelBuilder().body("wheel", joint=lw.Revolute((0, 1, 0)), inertia=lw.Inertia.sphere(mass=2.0, radius=0.1))
     with pytest.raises(lw.InputError, match="do not know"):
-        contact_forces(model, BALL, np.zeros(6))
+        contact_forces(b.add(lw.JointFriction("wheel", 0.2, radius=0.01)).build(), np.zeros(1), np.zeros(1))
+
+
+@pytest.mark.parametrize("spin", [0.0, 3.0, -3.0])
+@pytest.mark.parametrize("torque", [0.02, -0.3])
+def test_spinning_friction_holds_or_brakes(spin: float, torque: float) -> None:
+    """Of a ball of 2 kg on a floor, up to 0.01 m of its weight: 0.196 N m."""
+    b = lw.ModelBuilder().body("ball", joint=lw.Free(), inertia=lw.Inertia.sphere(mass=2.0, radius=0.1))
+    model = b.add(lw.Contact("ball", lw.Sphere(0.1), friction=0.5, spinning=0.01)).build()
+    q, v, tau = np.array([0, 0, 0.1, 1, 0, 0, 0]), np.array([0, 0, spin, 0, 0, 0]), np.array([0, 0, torque, 0, 0, 0])
+    most = 0.01 * 2.0 * G
+    friction = -most * np.sign(spin) if spin else -np.clip(torque, -most, most)
+    found = contact_forces(model, q, v, tau)
+    assert found.accelerations == pytest.approx([0, 0, (torque + friction) / (0.4 * 2.0 * 0.01), 0, 0, 0], abs=1e-9)
+    assert found.forces == pytest.approx([2.0 * G, 0, 0, friction], abs=1e-9)
+    assert lw.constrained_dynamics(model, q, v, tau)[0] == pytest.approx(found.accelerations)
+
+
+@pytest.mark.parametrize("slope", [0.04, 0.08])
+@pytest.mark.parametrize("speed", [0.0, 0.5])
+def test_rolling_friction_holds_or_brakes(slope: float, speed: float) -> None:
+    """5 mm for a radius of 100 mm: it holds a ball on a slope of 0.05."""
+    b = lw.ModelBuilder(gravity=(G * np.sin(slope), 0, -G * np.cos(slope)))
+    b.body("ball", joint=lw.Free(), inertia=lw.Inertia.sphere(mass=2.0, radius=0.1))
+    model = b.add(lw.Contact("ball", lw.Sphere(0.1), friction=0.5, rolling=0.005)).build()
+    found = contact_forces(model, np.array([0, 0, 0.1, 1, 0, 0, 0]), np.array([0, speed / 0.1, 0, speed, 0, 0]))
+    rolls = (np.sin(slope) - 0.05 * np.cos(slope)) * G / 1.4
+    wanted = rolls if speed else max(rolls, 0.0)
+    assert found.accelerations[[1, 3]] == pytest.approx([wanted / 0.1 + 0.0, wanted], abs=1e-9)

@@ -236,3 +236,29 @@ def test_what_is_wrong_is_said() -> None:
             lw.simulate(model, start, H, H, contact="compliant", **{f"contact_{number}": -1.0})  # type: ignore[arg-type]
     with pytest.raises(lw.ModelError, match="friction_model must be one of 'exact', 'pyramid', 'staggered', not 'sticky'"):
         lw.Contact("block", lw.Box(SIZE), friction_model="sticky")
+
+
+def test_turns_that_do_not_settle_depend_on_no_other_lane() -> None:
+    """A ball of 3 g under a rod of 30 kg jams: rows come and go one at a time, as often as its own rows allow."""
+    b = lw.ModelBuilder(gravity=(0.3, 0, -G))
+    b.ground(friction=0.5, restitution=0.3)
+    b.body("box", joint=lw.Free(), shapes=[lw.Box((0.4, 0.3, 0.2), mass=3.0, friction=0.4)])
+    arm = lw.Capsule(0.03, 0.2, lw.SE3(p=(0.2, 0, 0)) @ lw.SE3.rot_y(np.pi / 2), friction=0.6)
+    bar = lw.Inertia.cuboid(0.5, (0.3, 0.05, 0.05), (0.15, 0, 0))
+    place = lw.SE3(p=(0.3, 0, 0))
+    b.body("arm", parent="box", joint=lw.Revolute((0, 1, 0)), placement=place, inertia=bar, shapes=[arm], limits=(-1, 1))
+    b.body("ball", joint=lw.Free(), shapes=[lw.Sphere(0.1, mass=0.003, friction=0.4)])
+    b.body("rod", joint=lw.Free(), shapes=[lw.Capsule(0.05, 0.3, mass=30.0, friction=0.4)])
+    model = b.build()
+    q, v = np.tile(model.neutral(), (5, 1)), np.zeros((5, model.nv))
+    q[:, model.q_index("box")] = [0, 0, 0.3, 1, 0, 0, 0]
+    q[:, model.q_index("ball")] = [0.05, 0.02, 0.7, 1, 0, 0, 0]
+    q[:, model.q_index("rod")] = [0, 0.05, 1.1, np.cos(0.6), np.sin(0.6), 0, 0]
+    q[:, 2] += [0.1, 0.0, 0.05, 0.2, 0.013]
+    v[:, model.v_index("box")] = [1, 2, 3, 0.5, 0, 0]
+    many = lw.simulate(model, lw.State(q, v), 0.6, 2e-3, "maximal", contact="staggered")
+    assert many.health.complementarity is not None
+    assert many.health.complementarity > 1e-3
+    for k in range(5):
+        one = lw.simulate(model, lw.State(q[k], v[k]), 0.6, 2e-3, "maximal", contact="staggered")
+        assert np.array_equal(one.poses, many.poses[k])

@@ -164,6 +164,36 @@ def test_ten_bounces_follow_the_restitution(method: str, e: float) -> None:
 
 
 @EVERY_METHOD
+@pytest.mark.parametrize("law", ["newton", "poisson"])
+@pytest.mark.parametrize("mu", [0.05, 0.9])
+@pytest.mark.parametrize("h", [1 / 60, 1e-3])
+def test_a_ball_that_spins_bounces_as_it_must(method: str, law: str, mu: float, h: float) -> None:
+    """It slips through the impact, or rolls after it; nothing else than the impact changes its motion."""
+    e, spin, v = 0.8, 30.0, np.array([1.0, 0.0, -3.0])
+    b = lw.ModelBuilder(gravity=(0, 0, 0))
+    b.ground(friction=mu, restitution=e)
+    b.body("ball", joint=lw.Free(), shapes=[lw.Sphere(RADIUS, mass=2.0)])
+    start = lw.State([0, 0, RADIUS + 0.0505, 1, 0, 0, 0], [0, spin, 0, *v])
+    run = lw.simulate(b.build(), start, 6 * h if h > 0.01 else 0.05, h, method=method, restitution=law)
+    slip = v[0] - spin * RADIUS
+    change = -np.sign(slip) * min(mu * (1 + e) * -v[2], abs(slip) / 3.5)  # of the velocity, by friction
+    assert world_velocities(run)[-1] == pytest.approx((v[0] + change, 0.0, -e * v[2]), abs=1e-9)
+    assert run.v[-1, :3] == pytest.approx((0.0, spin - change / (0.4 * RADIUS), 0.0), abs=1e-9)
+
+
+def test_elastic_balls_keep_their_energy() -> None:
+    """Two, of 1 and 1000 kg, that spin in a box for ten seconds."""
+    b = lw.ModelBuilder(gravity=(0, 0, 0))
+    for axis in (*np.eye(3), *-np.eye(3)):
+        b.world(lw.Plane(-0.5 * axis, axis, restitution=1.0))
+    b.body("light", joint=lw.Free(), shapes=[lw.Sphere(0.1, mass=1.0)])
+    b.body("heavy", joint=lw.Free(), shapes=[lw.Sphere(0.07, mass=1000.0, restitution=1.0)])
+    q, v = [0, 0, 0, 1, 0, 0, 0, 0.3, 0.2, 0.1, 1, 0, 0, 0], [3, 1, 0, 2, 1.3, 0.7, 0, 5, 0, 0.1, 0.5, -0.3]
+    run = lw.simulate(b.build(), lw.State(q, v), 10.0, 1e-3)
+    assert np.ptp(run.energy.total) < 1e-12 * run.energy.total[0]
+
+
+@EVERY_METHOD
 def test_a_fast_ball_does_not_cross_a_thin_plate(method: str) -> None:
     plate = lw.Box((2.0, 2.0, 0.01))
     model, start = ball_above(3.0, 0.05, ground=plate)
@@ -171,6 +201,44 @@ def test_a_fast_ball_does_not_cross_a_thin_plate(method: str) -> None:
     run = lw.simulate(model, start, 1.0, 1 / 60, method=method)
     assert run.q[:, 2].min() > 0.055 - 1e-9
     assert run.q[-1, 2] == pytest.approx(0.055, abs=1e-9)
+
+
+@EVERY_METHOD
+@pytest.mark.parametrize("ground", [lw.Box((200.0, 200.0, 0.01)), lw.Plane((0, 0, 0.005))], ids=["plate", "plane"])
+@pytest.mark.parametrize("spin", [(3.0, 4.0, 0.0), (-120.0, 30.0, 60.0)])
+@pytest.mark.parametrize("aside", [0.0, 40.0])
+def test_nor_does_one_that_spins(method: str, ground: lw.Shape, spin: tuple[float, ...], aside: float) -> None:
+    model, start = ball_above(1.4, 0.05, ground=ground)
+    run = lw.simulate(model, lw.State(start.q, [*spin, aside, 0, -100.0]), 1.0, 1 / 60, method=method)
+    assert run.health.penetration is not None
+    assert run.health.penetration < 1e-9
+    assert run.q[-1, 2] == pytest.approx(0.055, abs=1e-9)
+    assert run.health.account is not None
+    assert run.health.account.came_in == {}
+
+
+@EVERY_METHOD
+@pytest.mark.parametrize("h", [1 / 60, 1e-3])
+def test_a_smooth_plate_does_not_turn_a_ball(method: str, h: float) -> None:
+    """The push goes through its centre wherever in the step they meet: neither spin nor a motion aside."""
+    b = lw.ModelBuilder()
+    b.body("ball", joint=lw.Free(), inertia=lw.Inertia.sphere(mass=1.0, radius=0.05))
+    model = b.add(lw.Contact("ball", lw.Sphere(0.05), "world", lw.Box((2.0, 2.0, 0.01)))).build()
+    run = lw.simulate(model, lw.State([0, 0, 1.0, 1, 0, 0, 0], [5.0, 0, 0, 0, 0, -100.0]), 0.05, h, method=method)
+    assert np.abs(run.v[:, :3] - (5.0, 0, 0)).max() < 1e-9
+    assert np.abs(run.poses[:, 0, :2, 3]).max() < 1e-9
+
+
+@EVERY_METHOD
+def test_a_marble_rolls_with_the_analytic_acceleration(method: str) -> None:
+    """1 cm, up to 0.9 rad a step."""
+    slope, r = 0.35, 0.01
+    b = lw.ModelBuilder(gravity=(G * np.sin(slope), 0, -G * np.cos(slope)))
+    b.ground(friction=0.3)
+    b.body("marble", joint=lw.Free(), shapes=[lw.Sphere(r, mass=0.01)])
+    run = lw.simulate(b.build(), lw.State([0, 0, r, 1, 0, 0, 0], np.zeros(6)), 0.5, 4e-3, method=method)
+    speed = np.diff(run.poses[:, 0, 0, 3]) / 4e-3
+    assert speed == pytest.approx(5 / 7 * G * np.sin(slope) * run.t[1:], rel=1e-9)
 
 
 @EVERY_METHOD

@@ -165,7 +165,9 @@ class PrescribedJoint(Prescribed, JointConstraint):
         except (TypeError, ValueError):
             wanted = np.zeros(0)
         if wanted.shape != (3, size) or not np.all(np.isfinite(wanted)):
-            raise InputError(f"{self!r}: motion must return three finite values of {size} at t = {t:g}")
+            raise InputError(
+                f"{self!r}: motion must return three finite values of {size} (position, rate, acceleration) at t = {t:g}"
+            )
         return wanted
 
     def gap(self, q: Vector, t: Scalar) -> Vector:

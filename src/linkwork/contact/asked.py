@@ -43,7 +43,7 @@ class AskedContact(Contact):
     """A `Contact` of shapes for which there is no compiled function; arguments as there."""
 
     looks = True
-    curved = False  # type: ignore[assignment]
+    curved = lies_along = False  # type: ignore[assignment]
     inputs = SLOTS * SLOT
     told: Vector
 

@@ -29,7 +29,8 @@ def capsule_box(a: Capsule, E_a: SE3, b: Box, E_b: SE3) -> tuple[ContactPoint, .
     """Three slots: the ball of the capsule nearest to the box; and both ends of the part beside the nearest face or edge.
 
     The first is off where it is one of the ends. A capsule whose axis pierces the box leaves with all of them through one face,
-    the one that the piece inside has the shortest way to.
+    the one that the piece inside has the shortest way to; of two opposite ones between which it reaches, as through a plate, the
+    one on whose side the middle of the capsule is.
     """
     E, h, half = E_b @ b.pose, 0.5 * b.size, 0.5 * a.length
     x, u = E.unrotate(E_a @ a.p - E.p), E.unrotate(E_a.rotate(a.R[:, 2]))
@@ -40,7 +41,8 @@ def capsule_box(a: Capsule, E_a: SE3, b: Box, E_b: SE3) -> tuple[ContactPoint, .
     apart = last - first > scale
     alone = (s - first > scale) & (last - s > scale)
     middle = x + u * s
-    depth, way = nearest_face(middle, h, absolute(u * (0.5 * (high - low))))
+    toward = stack(*(where(absolute(e) <= SLACK * k, c, e) for e, c, k in zip(middle, x, h, strict=True)))
+    depth, way = nearest_face(middle, h, absolute(u * (0.5 * (high - low))), toward)
     pierced = distance_to_box(middle, h)[0] <= 0.0
     slots = []
     for t, on in ((s, alone | logical_not(apart)), (first, apart), (last, apart)):
@@ -58,14 +60,15 @@ def distance_to_box(x: Vector, h: Vector) -> tuple[Scalar, Vector]:
     square = dot(outside, outside)
     far = square > NOTHING
     length = square_root(square, far)
-    depth, way = nearest_face(x, h, np.zeros(3))
+    depth, way = nearest_face(x, h, np.zeros(3), x)
     normal = stack(*(out / length * k for out, k in zip(outside, sides, strict=True)))
     return where(far, length, depth), choose(far, normal, way)
 
 
-def nearest_face(x: Vector, h: Vector, handicap: Vector) -> tuple[Scalar, Vector]:
-    """How far a point lies beyond the nearest face, and the normal of that; every direction looks farther by its handicap."""
-    sides = [side(e) for e in x]
+def nearest_face(x: Vector, h: Vector, handicap: Vector, toward: Vector) -> tuple[Scalar, Vector]:
+    """How far a point lies beyond the nearest face, and the normal of that; every direction looks farther by its handicap. Of
+    opposite faces those on the side of `toward` are looked at."""
+    sides = [side(e) for e in toward]
     beyond = [e * k - half for e, k, half in zip(x, sides, h, strict=True)]
     seen = [e - more for e, more in zip(beyond, handicap, strict=True)]
     first, second = (seen[0] >= seen[1]) & (seen[0] >= seen[2]), seen[1] >= seen[2]

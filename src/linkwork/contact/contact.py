@@ -88,6 +88,10 @@ class Contact(Constraint):
         return bool(kinds & {"sphere", "capsule"}) and "plane" not in kinds
 
     @property
+    def lies_along(self) -> bool:  # type: ignore[override]
+        return not {shape.kind for shape in self.shapes} & {"sphere", "plane"}
+
+    @property
     def usual(self) -> int:
         along = all(shape.kind == "capsule" for shape in self.shapes)
         return 1 if along else super().usual

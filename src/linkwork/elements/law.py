@@ -193,6 +193,7 @@ class RowLaw(Law):
     spins, rolls whether points resist spinning about their normal (one row), and rolling (two)
     friction_model   how friction of its cones is solved: see FRICTION_MODELS
     touches      whether it says where shapes touch (`touch`), from which gaps and rows follow
+    lies_along   whether these may lie along one another, where points of contact run away (`touch.bent`)
     part_of      rows of the law of whose points it has some (`of_points`), else 0
     curved       whether its normals turn as bodies pass one another: then they are looked for where the bodies meet
     """
@@ -211,6 +212,7 @@ class RowLaw(Law):
     rolls: bool = False
     friction_model: str = EXACT
     touches: bool = False
+    lies_along: bool = False
     part_of: int = 0
     curved: bool = False
     unseen: ClassVar[tuple[str, ...]] = ()

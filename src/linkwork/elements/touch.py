@@ -12,7 +12,9 @@ both. The bias G_dot v is the rate of the slip along the motion: points and norm
 **Looking ahead.** A fast body may pass beside another, though it would cross the plane that touches that now. So where normals
 turn, rows are made where bodies meet: at the part s of a step in which the gap along the free motion becomes zero. As a function
 of s it is convex, so that Newton's method, s + gap / (-h rate), comes from below and never passes the first zero; where it finds
-the bodies apart and parting, they have missed one another. The gap now is what leads there: gap(s) - s h rate(s).
+the bodies apart and parting, they have missed one another. The gap now is what leads there: gap(s) - s h rate(s). On the way
+velocities of origins and angular velocities stay, and arms turn: rows there belong to bodies in the axes that they have now, and
+to arms that have turned. Turned back with the body, the arm of a ball that spins would not go through its centre.
 """
 
 from __future__ import annotations
@@ -70,6 +72,11 @@ def velocity_at(E: Any, twist: Vector, point: Vector) -> Vector:
     return E.rotate(twist[3:]) + cross(E.rotate(twist[:3]), point - E.p)
 
 
+def turned_back(ahead: Sequence[Any], now: Sequence[Any]) -> list[SE3]:
+    """Bodies where they will be, in the axes that they have now."""
+    return [SE3(R=here.R, p=there.p) for here, there in zip(now, ahead, strict=True)]
+
+
 def slips(law: RowLaw, touches: Sequence[ContactPoint], poses: Sequence[Any], twists: Sequence[Vector]) -> Vector:
     """What every row sees of a motion."""
     found: list[Scalar] = []
@@ -112,7 +119,7 @@ def meeting(law: RowLaw, at: Sequence[At], motion: Sequence[Vector], h: Scalar, 
     part at s and have missed one another, else 0."""
     poses = moved(at, motion, s * h)
     points = law.touch(poses)
-    rates = slips(law, points, poses, motion)[:: law.per_point]
+    rates = slips(law, points, turned_back(poses, values(at)), motion)[:: law.per_point]
     step, closes = 1.0 - s, 0.0
     for point, rate in zip(points, rates, strict=True):
         closing_in = (point.on > 0.5) & (rate < 0.0)
@@ -151,18 +158,18 @@ def lever_numbers(law: RowLaw) -> int:
     return LEVER * (law.size // law.per_point) if law.curved else 0
 
 
-def levers(law: RowLaw, poses: Sequence[Any]) -> list[Lever]:
-    """Those of all points of bodies at some poses."""
+def levers(law: RowLaw, poses: Sequence[Any], now: Sequence[Any]) -> list[Lever]:
+    """Those of all points of bodies at some poses, in the axes that they have now."""
     found = []
     for touch in law.touch(poses):
-        one, other = (E.unrotate(touch.point - E.p) for E in poses)
+        one, other = (E.unrotate(touch.point - E.p) for E in turned_back(poses, now))
         found.append(Lever((one, other), touch.normal, where(touch.on > 0.5, touch.gap, FAR)))
     return found
 
 
 def levers_ahead(law: RowLaw, at: Sequence[At], motion: Sequence[Vector], h: Scalar, s: Scalar) -> Vector:
     """The numbers of those where bodies meet, one after the other."""
-    there = levers(law, moved(at, motion, s * h))
+    there = levers(law, moved(at, motion, s * h), values(at))
     return stack(*(x for lever in there for x in (*lever.arms[0], *lever.arms[1], *lever.normal, lever.gap)))
 
 
@@ -174,7 +181,7 @@ def are_there(numbers: Vector) -> Vector:
 def ahead_or_now(law: RowLaw, at: Sequence[At], numbers: Vector, is_ahead: Any) -> list[Lever]:
     """Levers from their numbers where bodies meet ahead, else those of now."""
     found = []
-    for k, (arms, normal, gap) in enumerate(levers(law, values(at))):
+    for k, (arms, normal, gap) in enumerate(levers(law, values(at), values(at))):
         pairs = zip(numbers[LEVER * k : LEVER * (k + 1)], (*arms[0], *arms[1], *normal, gap), strict=True)
         x = [where(is_ahead, there, now) for there, now in pairs]
         found.append(Lever((stack(*x[:3]), stack(*x[3:6])), stack(*x[6:9]), x[9]))
@@ -206,7 +213,7 @@ def gaps_before(law: RowLaw, levers: Sequence[Lever], way: Scalar, rates: Vector
 
 def touching_rows(law: RowLaw, poses: Sequence[Any]) -> np.ndarray:
     """G (rows, 12)."""
-    return rows_of(law, levers(law, poses), poses)
+    return rows_of(law, levers(law, poses, poses), poses)
 
 
 def touching_bias(law: RowLaw, at: Sequence[At]) -> tuple[Vector, Vector]:

@@ -38,8 +38,10 @@ class HeightField(Placed):
             z = reals(heights)
         except (TypeError, ValueError):
             z = np.full(0, np.nan)
-        if z.ndim != 2 or min(z.shape) < 2 or not np.all(np.isfinite(z)):
+        if z.ndim != 2 or min(z.shape) < 2:
             raise ModelError(f"{self.name}: heights must be finite numbers on a grid of 2 x 2 at least, not of shape {z.shape}")
+        if bad := int(np.sum(~np.isfinite(z))):
+            raise ModelError(f"{self.name}: {bad} of its {z.size} heights are not finite")
         if np.abs(z).max() > checks.LARGEST:
             raise ModelError(f"{self.name}: its heights reach {np.abs(z).max():g}, beyond {checks.LARGEST:g} m")
         self.heights = read_only(z)

@@ -106,6 +106,10 @@ class Joint(Travelling, Frozen):
         """[a, b] of two velocities: zero where `integrate` adds, the Lie bracket where it composes on a group."""
         return np.zeros(self.nv)
 
+    def about(self, centre: Vector) -> Joint:
+        """The joint as steps take it, of a body whose centre of mass is there."""
+        return self
+
     def bend(self, q: Vector, v: Vector) -> Vector:
         """A^-1 A_dot v (nv,), where A v are velocities that do not depend on charts: v_dot + bend is their rate, seen in v."""
         return np.zeros(self.nv)
@@ -118,6 +122,15 @@ class Joint(Travelling, Frozen):
         """Where a steady motion leads along a way, in the best chart, and velocities as they are seen there: A v stays."""
         reached = self.integrate(q, way)
         return self.rechart(reached, way)[0], *(self.rechart(reached, v)[1] for v in velocities)
+
+    def seen_from(self, q: Vector, q_new: Vector, v: Vector) -> Vector:
+        """The velocities at q that `advance` to q_new, in the same chart, shows as v there."""
+        return v
+
+    @property
+    def keeps_velocities(self) -> bool:
+        """Whether `advance` leaves velocities as they are."""
+        return not self.charted
 
     def rechart(self, q: Vector, v: Vector) -> tuple[Vector, Vector]:
         """The same pose and twist in coordinates farther from a singularity; joints without charts return their arguments."""

@@ -124,6 +124,13 @@ class Composite(Joint):
         n = self.first.nv
         return np.concatenate([self.first.bracket(a[:n], b[:n]), self.second.bracket(a[n:], b[n:])])
 
+    @property
+    def keeps_velocities(self) -> bool:
+        return self.first.keeps_velocities and self.second.keeps_velocities
+
+    def about(self, centre: Vector) -> Composite:
+        return self.with_parts(second=self.second.about(centre))
+
     def bend(self, q: Vector, v: Vector) -> Vector:
         q1, q2, v1, v2 = self._parts(q, v)
         return np.concatenate([self.first.bend(q1, v1), self.second.bend(q2, v2)])
@@ -134,6 +141,11 @@ class Composite(Joint):
         first = self.first.advance(q1, *(x[:n] for x in moving))
         second = self.second.advance(q2, *(x[n:] for x in moving))
         return tuple(np.concatenate(parts) for parts in zip(first, second, strict=True))
+
+    def seen_from(self, q: Vector, q_new: Vector, v: Vector) -> Vector:
+        n, m = self.first.nq, self.first.nv
+        parts = (self.first, q[:n], q_new[:n], v[:m]), (self.second, q[n:], q_new[n:], v[m:])
+        return np.concatenate([joint.seen_from(*at) for joint, *at in parts])
 
     def rechart(self, q: Vector, v: Vector) -> tuple[Vector, Vector]:
         q1, q2, v1, v2 = self._parts(q, v)

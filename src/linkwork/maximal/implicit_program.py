@@ -36,7 +36,7 @@ from ..joints.complement import complement
 from ..kernel.loops import Lane, loops
 from ..kernel.loops import where as chosen
 from ..kernel.sweep import INERTIA, MATRIX, SCALAR, Algorithm, Field, Repeat, Routine, Step, each, inward, matrix, outward, vector
-from ..model.rules import inertia_of, joint_of, placement_of, world_pose
+from ..model.rules import centre_of, inertia_of, joint_of, placement_of, world_pose
 from ..reduced.rules import factor_joint
 from ..rows.asked import hold_impacts, hold_under_bounds, keep_unknowns
 from ..rows.poisson import impact_fields
@@ -53,7 +53,7 @@ from .convert import fitted
 from .implicit_rules import either, either_pose, pull_stiffness, unforced_turning
 from .krylov import begin_at_guess, beside, krylov_fields
 from .program import coriolis, correct, displace_bodies, displaced, linear, moved, turning
-from .rules import centre_of, weight_of
+from .rules import weight_of
 
 
 # --- where the step begins ---------------------------------------------------------------------------------------------------

@@ -15,11 +15,11 @@ from typing import Any
 
 import numpy as np
 
+from ..model.rules import centre_of
 from ..spatial import so3
 from ..spatial.inertia import symmetric
 from ..spatial.scalar import Vector, array, cross, dot, inv, where
 from ..spatial.se3 import SE3
-from .rules import centre_of
 
 
 # --- one body ---------------------------------------------------------------------------------------------------------------

@@ -45,7 +45,7 @@ from ..joints.complement import complement, selected_rows
 from ..kernel.loops import Lane, loops, maximum
 from ..kernel.loops import where as chosen
 from ..kernel.sweep import MATRIX, SCALAR, Field, Repeat, Routine, Step, each, inward, matrix, outward, vector
-from ..model.rules import inertia_of, joint_of, placement_of, world_pose
+from ..model.rules import centre_of, inertia_of, joint_of, placement_of, world_pose
 from ..rows.solved import row_fields, solved_rows
 from ..solvers.elimination import back_substitute, eliminate_general, forward_substitute
 from ..spatial import so3
@@ -58,7 +58,6 @@ from .implicit_laws import FAR, SAME, looked_at
 from .implicit_rules import central_inertia, either, either_pose
 from .krylov import begin_at_rest, beside, krylov_fields
 from .program import correct, moved
-from .rules import centre_of
 
 LOST = 1e6  # rad, m: the first round moves no body by more
 SETTING_IN = 1.5  # rounds after the first

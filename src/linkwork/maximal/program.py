@@ -59,7 +59,7 @@ from ..elements.collection import Shape
 from ..joints.base import subspace_fit
 from ..joints.complement import complement
 from ..kernel.sweep import MATRIX, SCALAR, Field, Routine, Step, each, inward, outward, vector
-from ..model.rules import inertia_of, joint_of, placement_of, world_pose
+from ..model.rules import centre_of, inertia_of, joint_of, placement_of, world_pose
 from ..reduced import program as reduced
 from ..reduced.program import accelerations, act, begin_loads
 from ..reduced.rules import JointFactor, factor_joint
@@ -71,7 +71,6 @@ from ..spatial.articulated import Articulated
 from ..spatial.scalar import Scalar, Vector, absolute, array, cross, dot, is_zero, maximum, where
 from ..spatial.se3 import SE3, bracket
 from .convert import fitted
-from .rules import centre_of
 
 FOLLOWING = 2  # Gauss-Newton steps after a step in time: the error is cubed by each
 PULL = 0.5  # the part of a joint's gap that one step removes

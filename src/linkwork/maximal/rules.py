@@ -24,7 +24,7 @@ from ..joints.complement import complement
 from ..model.rules import inertia_of, joint_of
 from ..solvers.elimination import back_substitute, eliminate, forward_substitute
 from ..spatial.inertia import Articulated
-from ..spatial.scalar import Vector, cross, inv_spd, is_zero, solve_spd, stack, where
+from ..spatial.scalar import Vector, cross, inv_spd, is_zero, solve_spd, stack
 from ..spatial.se3 import bracket
 
 
@@ -32,11 +32,6 @@ def weight_of(n: Any) -> Vector:
     """The wrench of gravity about the body's origin."""
     g = n.poses.unrotate(n.gravity)
     return np.concatenate([cross(n.first_moment, g), g * n.mass])
-
-
-def centre_of(n: Any) -> Vector:
-    """The centre of mass in body axes."""
-    return n.first_moment * (1.0 / where(n.mass > 0.0, n.mass, 1.0))
 
 
 def geometry(n: Any, parent: Any) -> None:

@@ -86,7 +86,7 @@ class ModelBuilder:
         if not isinstance(name, str) or not name or name == WORLD:
             raise ModelError(f"a body needs a name other than {WORLD!r}, not {name!r}")
         word(f"body {name!r}", "its parent", parent)
-        solids = _solids(f"body {name!r}", shapes)
+        solids = solids_of(f"body {name!r}", shapes)
         if inertia is None:
             inertia = _inertia_of(name, solids)
         for what, value, kind in (("joint", joint, Joint), ("inertia", inertia, Inertia), ("placement", placement, SE3)):
@@ -133,7 +133,7 @@ class ModelBuilder:
 
     def world(self, *shapes: Shape) -> ModelBuilder:
         """Shapes that stand still, in world axes."""
-        self._world += _solids("world", shapes)
+        self._world += solids_of("world", shapes)
         return self
 
     def scenery(self, *shapes: Shape) -> ModelBuilder:
@@ -224,7 +224,7 @@ class ModelBuilder:
                 raise ModelError(f"keyframe {name!r}: its {what} = {shown(a.tolist())} is not finite")
 
 
-def _solids(owner: str, shapes: Iterable[Shape]) -> tuple[Shape, ...]:
+def solids_of(owner: str, shapes: Iterable[Shape]) -> tuple[Shape, ...]:
     """Shapes, solid where they can be touched: those of no group and no mask are only looked at."""
     given = _shapes(owner, "shapes", shapes)
     for shape in given:

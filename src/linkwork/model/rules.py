@@ -6,6 +6,7 @@ from typing import Any
 
 from ..joints import Joint
 from ..spatial.inertia import Articulated, symmetric
+from ..spatial.scalar import Vector, where
 from ..spatial.se3 import SE3
 
 
@@ -18,6 +19,16 @@ def joint_of(n: Any) -> Joint:
     """The node's joint, with its parameters as the node has them."""
     joint = n.joint
     return joint.bound({name: getattr(n, f"joint_{name}") for name in joint.parameter_names})
+
+
+def stepped_joint_of(n: Any) -> Joint:
+    """The same as steps take it."""
+    return joint_of(n).about(centre_of(n))
+
+
+def centre_of(n: Any) -> Vector:
+    """The centre of mass in body axes."""
+    return n.first_moment * (1.0 / where(n.mass > 0.0, n.mass, 1.0))
 
 
 def placement_of(n: Any) -> SE3:

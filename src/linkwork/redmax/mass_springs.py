@@ -10,7 +10,7 @@ so that its mass adds J_am^T m J_am to the inertia of the body, J_dot_am include
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from itertools import pairwise, product
 from typing import Any
@@ -19,8 +19,9 @@ import numpy as np
 
 from ..errors import ModelError
 from ..forces import Force, SpringDamper
+from ..geometry import Shape
 from ..joints import Fixed, Translational
-from ..model.builder import ModelBuilder
+from ..model.builder import ModelBuilder, solids_of
 from ..model.model import Model
 from ..spatial.gate import numbers, point, word
 from ..spatial.inertia import Inertia
@@ -41,6 +42,8 @@ class MassSprings:
     attached             {node: (body, point in its axes)}; the body may be "world"
     radius               of the balls that nodes are: for drawing, and for maximal coordinates, which need bodies that resist
                          turning. Their own moment of inertia counts where they are attached. 0: points
+    shapes               what every node touches others with, in its axes, as those of bodies do; with `group=0` nodes pass
+                         through one another
 
     >>> corners = [(0, 0, 1), (1, 0, 1), (0, 1, 1)]
     >>> cloth = lw.MassSprings("cloth", corners, [(0, 1), (1, 2), (2, 0)], mass=0.1, stiffness=50.0)
@@ -58,6 +61,7 @@ class MassSprings:
         rest_length: Any = None,
         attached: Attached | None = None,
         radius: float = 0.0,
+        shapes: Iterable[Shape] = (),
     ) -> None:
         self.name = word(type(self).__name__, "name", name)
         owner = f"{type(self).__name__} {name!r}"
@@ -73,6 +77,7 @@ class MassSprings:
         self.rest_length = numbers(owner, "rest_length", given, m, spread=True)
         self.attached = {self._node(owner, k): _place(owner, x) for k, x in (attached or {}).items()}
         self.radius = float(numbers(owner, "radius", [radius], 1, 0.0)[0])
+        self.shapes = solids_of(owner, shapes)
         if not self.mass.min(initial=1.0) > 0.0:
             raise ModelError(f"{owner}: mass must be above 0 at every node, not {mass!r}")
         if not self.rest_length.min(initial=1.0) > 0.0:
@@ -101,9 +106,9 @@ class MassSprings:
             ball = Inertia(mass, tensor=0.4 * mass * self.radius**2 * np.eye(3))
             if k in self.attached:
                 body, x = self.attached[k]
-                builder.body(name, parent=body, joint=Fixed(), placement=SE3(p=x), inertia=ball)
+                builder.body(name, parent=body, joint=Fixed(), placement=SE3(p=x), inertia=ball, shapes=self.shapes)
             else:
-                builder.body(name, joint=Translational(), inertia=ball)
+                builder.body(name, joint=Translational(), inertia=ball, shapes=self.shapes)
         for k in range(len(self.springs)):
             builder.add(self.spring(k))
 
@@ -116,7 +121,7 @@ class MassSprings:
 
     def positions(self, model: Model, poses: np.ndarray) -> np.ndarray:
         """Where the nodes are (..., n, 3), from the poses of all bodies (..., bodies, 4, 4)."""
-        return poses[..., [model.body_index(name) for name in self.names], :3, 3]
+        return poses[..., :3, 3][..., [model.body_index(name) for name in self.names], :]
 
     def _distances(self) -> np.ndarray:
         """Between the nodes of every spring, at the start."""

@@ -40,7 +40,18 @@ from ..reduced import forward
 from ..reduced import program as reduced
 from ..reduced.program import correct, place
 from ..reduced.rules import JointFactor, falling_world, gyroscopic
-from ..rows.asked import ask, ask_twice, foreseen, free_motion, place_rows, pose_rows, refined, row_law_at, watch_velocities
+from ..rows.asked import (
+    ask,
+    ask_twice,
+    foreseen,
+    free_motion,
+    place_rows,
+    pose_rows,
+    refined,
+    row_law_at,
+    watch_velocities,
+    way_left,
+)
 from ..rows.poisson import COUPLED_IMPACTS, solved_impacts
 from ..rows.push_out import push_out, push_out_fields
 from ..rows.solved import Rules, solved_rows
@@ -278,10 +289,11 @@ def hold_by(ask: Rule, n: Any, around: Sequence[Any]) -> None:
     motion = free_motion(n, ports, at)
     if law.touches or law.cones:  # what touches rolls
         parts = zip(n.kinds, ports, motion, strict=False)
-        turned = [free if kind == STILL else free + 0.5 * port.drift for kind, port, free in parts]
-        bend = 0.5 * n.h * found.bias
-        bend = bent(law, at, bend) if law.touches else bend
-        found, bend = (found, bend) if not law.curved else foreseen(n, law, at, motion, found, bend)
+        share = 0.5 * way_left(n, law)
+        turned = [free if kind == STILL else free + share * port.drift for kind, port, free in parts]
+        bend = share * n.h * found.bias
+        bend = bent(law, at, bend) if law.lies_along else bend
+        found = foreseen(n, law, at, motion, found) if law.curved else found
         ask(n, law, found, motion, turned, bend, asked)
     else:
         ask(n, law, found, motion, motion, zeros(law.size), asked)

@@ -1,18 +1,8 @@
 """Contact forces with friction at acceleration level, after Baraff: what acts between impacts, without a step.
 
-At points that touch and do not part, with rows G, A = G M^-1 G^T and b = G a_free + bias, the accelerations of the rows are
-w = A f + b [Baraff 1996, section 8; Baraff 1994]:
-
-    f_n >= 0,  w_n >= 0,  f_n w_n = 0                          along the normal
-    static     the point rests:  |f_t| <= mu f_n, and w_t = 0, or friction at its bound against w_t
-    dynamic    it slips along d = u_t / |u_t|:  f_t = -mu f_n d
-
-Dynamic friction belongs to its normal force, so that its column of A becomes A_n - mu A_t d: one row, and no symmetry. What
-rests is Coulomb's problem of accelerations (`solvers.coulomb`), together with them. Dry friction of joints that slip is known.
-
-With dynamic friction there may be no solution: the tip of a rod that is pushed over a rough floor digs in, and every force
-makes its approach faster (Painleve). Then nature answers by an impulse, though nothing collides: velocities jump, as they do in
-an impact in which friction acts on velocities, and forces are those after the jump.
+Points that touch and do not part have rows G, A = G M^-1 G^T and b = G a_free + bias; their forces are those of
+`solvers.accelerations`. Where there are none (Painleve), nature answers by an impulse, though nothing collides: velocities jump,
+as they do in an impact in which friction acts on velocities, and forces are those after the jump.
 """
 
 from __future__ import annotations
@@ -31,16 +21,14 @@ from ..model.accepts import takes_model
 from ..model.kinematics import kinematics
 from ..model.model import Model
 from ..rows.declared import acting, own_first
+from ..solvers.accelerations import SLIPS, solve_accelerations
 from ..solvers.coulomb import solve
 from ..solvers.problem import BOUNDS, NORMAL, Cones, Problem
 from .dynamics import forward_dynamics
 from .jacobian import body_jacobian
 from .mass_matrix import mass_matrix
 
-EQUAL, HELD = -1, -2  # kinds of rows here, beside those of cones: equalities, and dry friction of joints
 HARD = "hard"
-SOLVED = 1e-9  # of the largest of b: what may be left of a problem that has a solution
-SLIPS = 1e-9  # m/s: what is slower rests
 INSTANT = 1e-8  # s
 JUMPS = 8  # at most, until forces are found
 
@@ -152,13 +140,10 @@ class Here:
 
 
 class Rows(NamedTuple):
-    """Rows that take part: their number in the model, kinds and coefficients of `Cones`, bounds, G and bias."""
+    """Rows that take part: their number in the model, their cones, G and bias."""
 
     index: np.ndarray
-    kinds: np.ndarray
-    mu: np.ndarray
-    lower: np.ndarray
-    upper: np.ndarray
+    cones: Cones
     G: np.ndarray
     bias: np.ndarray
 
@@ -176,71 +161,40 @@ class Rows(NamedTuple):
         known: list[tuple[int, float, float, float]] = []
         first = 0
         for law, size in laws.sizes():
+            if law.by_reaction:
+                raise InputError(f"{law!r}: its rows are bounded by what joints carry, which accelerations do not know")
             on, (lower, upper) = not law.unilateral, law.bounds()
             coefficients = law.row_friction() if law.cones else np.zeros(size)
             for i, kind in enumerate(law.row_kinds):
                 if law.unilateral and (kind == NORMAL or (kind == BOUNDS and not law.cones)):
                     on = found.residual[first + i] <= touching and found.rate[first + i] <= touching
-                if law.by_reaction or (law.cones and kind < 0):
-                    raise InputError(
-                        f"{law!r}: its rows are bounded by more than Coulomb's cone, which accelerations do not know"
-                    )
                 if on:
                     keep.append(first + i)
-                    own = kind if law.unilateral else HELD if law.bounded else EQUAL
-                    known.append((own, float(coefficients[i]), float(lower[i]), float(upper[i])))
+                    known.append((kind, float(lower[i]), float(upper[i]), float(coefficients[i])))
             first += size
         index, turning = np.array(keep, int), turning_bias(model, q, v, found, dense)
-        kinds, mu, low, high = np.array(known, float).reshape(-1, 4).T
-        return Rows(index, kinds.astype(int), mu, low, high, dense[index], turning[index])
-
-    @property
-    def pushes(self) -> np.ndarray:
-        return (self.kinds == NORMAL) | (self.kinds == BOUNDS)
+        kinds, low, high, mu = np.array(known, float).reshape(-1, 4).T
+        return Rows(index, Cones(kinds.astype(np.int32), low, high, mu), dense[index], turning[index])
 
     def approach(self, v: np.ndarray) -> bool:
         """Whether what touches strikes."""
-        return bool(np.any((self.G @ v)[self.pushes] < -SLIPS))
-
-    def cone(self, i: int, least: float, most: float) -> Cones:
-        """The conditions of row i, and of its tangents, if all that touches rests; with bounds of dry friction."""
-        kind = self.kinds[i]
-        if kind == NORMAL:
-            return Cones.coulomb([self.mu[i + 1]])
-        if kind == HELD:
-            return Cones.bounded([least], [most])
-        return Cones.equal(int(kind == EQUAL)) + Cones.push(int(kind == BOUNDS))
+        c = self.cones
+        pushes = (c.rows == NORMAL) | ((c.rows == BOUNDS) & (c.lower == 0.0) & (c.upper == np.inf))
+        return bool(np.any((self.G @ v)[pushes] < -SLIPS))
 
     def impulses(self, here: Here, v: np.ndarray) -> np.ndarray:
-        """Of an impact without restitution. Where nothing approaches, what would in the next instant does."""
-        u, cones = self.G @ v, Cones.equal(0)
+        """Of an impact without restitution, in which dry friction of joints is nothing. Where nothing approaches, what would in
+        the next instant does."""
+        u, c = self.G @ v, self.cones
         soon = u if self.approach(v) else u + INSTANT * (self.G @ here.free(v) + self.bias)
-        for i in range(len(u)):
-            cones = cones + self.cone(i, 0.0, 0.0)
+        dry = (c.rows == BOUNDS) & np.isfinite(c.lower) & np.isfinite(c.upper)
+        cones = Cones(c.rows, np.where(dry, 0.0, c.lower), np.where(dry, 0.0, c.upper), c.mu)
         return solve(Problem(self.G @ here.moved(self.G.T), soon, cones))[0]
 
     def forces(self, here: Here, v: np.ndarray) -> np.ndarray | None:
         """At acceleration level; None where there are none."""
-        u, b = self.G @ v, self.G @ here.free(v) + self.bias
-        A, n = self.G @ here.moved(self.G.T), len(u)
-        into, kept, cones = np.eye(n), np.ones(n, bool), Cones.equal(0)  # f = into @ those kept
-        least = np.where((self.kinds == HELD) & (u < -SLIPS), self.upper, self.lower)
-        most = np.where((self.kinds == HELD) & (u > SLIPS), self.lower, self.upper)
-        for i in range(n):
-            speed = float(np.hypot(u[i + 1], u[i + 2])) if self.kinds[i] == NORMAL else 0.0
-            if speed > SLIPS:
-                into[i + 1 : i + 3, i] = -self.mu[i + 1] * u[i + 1 : i + 3] / speed
-                kept[i + 1 : i + 3] = False
-                cones = cones + Cones.push(1)
-            else:
-                cones = cones + self.cone(i, least[i], most[i])
-        into = into[:, kept]
-        problem = Problem(A[kept] @ into, b[kept], cones)
-        if np.any(np.diagonal(problem.A)[cones.lower == 0.0] < 0.0):
-            return None  # a push makes the approach faster
-        f, info = solve(problem)
-        solved = info.left <= SOLVED * max(float(np.abs(b).max(initial=0.0)), 1e-300)
-        return into @ f if solved else None
+        A, b = self.G @ here.moved(self.G.T), self.G @ here.free(v) + self.bias
+        return solve_accelerations(Problem(A, b, self.cones), self.G @ v)
 
 
 def turning_bias(model: Model, q: np.ndarray, v: np.ndarray, found: Any, G: np.ndarray) -> np.ndarray:

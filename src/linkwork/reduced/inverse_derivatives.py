@@ -16,7 +16,7 @@ from typing import Any
 
 from ..kernel.loops import Lane, LoopFunction, Table, loops
 from ..kernel.sweep import POSE, SCALAR, Algorithm, Codec, Field, inward, outward, vector
-from ..model.rules import joint_of
+from ..model.rules import stepped_joint_of
 from ..spatial.dual import split, variables
 from ..spatial.rigid import RigidInertia, Swirl, cross_wrench
 from ..spatial.scalar import zeros
@@ -47,7 +47,7 @@ def move_as_told(n: Any, parent: Any) -> None:
 def move_in_step(n: Any, parent: Any) -> None:
     """The same where accelerations are those of a step, v_dot + bend: armature acts on v_dot."""
     _move(n, parent, motion_in_step)
-    joint, count = joint_of(n), len(n.v)
+    joint, count = stepped_joint_of(n), len(n.v)
     n.bend_q = split(joint.bend(displaced(joint, n.q), n.v), count)[1]
     n.bend_v = split(joint.bend(n.q, variables(n.v, count)), count)[1]
 

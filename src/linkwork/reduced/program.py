@@ -21,7 +21,7 @@ from ..elements.collection import Shape
 from ..elements.nodes import STILL, law_at
 from ..joints import Joint
 from ..kernel.sweep import INERTIA, POSE, SCALAR, Field, Step, each, inward, outward, over, vector
-from ..model.rules import joint_of, placement_of, world_pose
+from ..model.rules import placement_of, stepped_joint_of, world_pose
 from ..rows.solved import ACCELERATION, VELOCITY, impact_solver, row_fields, rules_of, solved_rows
 from ..spatial.scalar import Vector, cross, is_zero, zeros
 from .forward import accelerations, articulate, articulated_inertia, pass_forces, velocities
@@ -41,7 +41,7 @@ def predicted_velocities(n: Any, parent: Any) -> None:
 
 def _look(n: Any, parent: Any, v: Vector) -> None:
     """In a step accelerations are those of velocities that do not depend on charts, see `Joint.bend`."""
-    joint = joint_of(n)
+    joint = stepped_joint_of(n)
     E, n.bend = placement_of(n) @ joint.steady_motion(n.q, v), joint.bend(n.q, v)
     n.w, n.zeta = coriolis(E, E.tangent.phi, E.tangent.bias, parent.w)
     n.E, n.S = E.with_tangent(None), E.tangent.S
@@ -75,7 +75,7 @@ def held_middle_velocities(n: Any, parent: Any) -> None:
 
 def _look_again(n: Any, parent: Any, a: Vector) -> None:
     v = n.v + 0.5 * n.h * a
-    joint = joint_of(n)
+    joint = stepped_joint_of(n)
     motion, n.bend = joint.steady_motion(n.q, v), joint.bend(n.q, v)
     steady = all(is_zero(x) for x in motion.tangent.bias)
     n.w, n.zeta = coriolis(n.E, n.S @ v, zeros(6) if steady else motion.tangent.bias, parent.w)

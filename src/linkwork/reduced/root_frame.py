@@ -25,7 +25,7 @@ from typing import Any
 import numpy as np
 
 from ..joints import Joint
-from ..model.rules import joint_of, placement_of
+from ..model.rules import placement_of, stepped_joint_of
 from ..spatial.articulated import symmetric
 from ..spatial.dual import Dual, split, variables
 from ..spatial.rigid import RigidInertia
@@ -60,7 +60,7 @@ class Placed:
 
 def place_in_root(n: Any, parent: Any, motion: MotionOf = motion_of_joint) -> Placed:
     """One step outward."""
-    inner = placement_of(n) @ motion(joint_of(n), n.q, n.v)
+    inner = placement_of(n) @ motion(stepped_joint_of(n), n.q, n.v)
     t = inner.tangent
     if n.is_root:
         E, nu_p, rise = SE3(), zeros(6), np.concatenate([zeros(3), -inner.unrotate(n.gravity)])
@@ -97,7 +97,7 @@ def displaced(joint: Joint, q: Vector) -> Vector:
 
 def subspace_changes(n: Any, E: SE3, motion: MotionOf = motion_of_joint) -> SubspaceChanges:
     """By dual numbers on the joint's own motion; zeros where its subspace is constant."""
-    joint = joint_of(n)
+    joint = stepped_joint_of(n)
     count = joint.nv
     moved = motion(joint, displaced(joint, n.q), n.v).tangent
     C, d = split(moved.S, count)[1], split(moved.bias, count)[1]

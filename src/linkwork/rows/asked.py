@@ -157,7 +157,7 @@ def hold_rows(
     ask: Callable[..., None], n: Any, law: RowLaw, at: Sequence[At], ports: Sequence[Any], places: Sequence[Any]
 ) -> None:
     """The same of a law on its ports where they are."""
-    share = 0.5 if law.holonomic else 1.0
+    share = 0.5 * way_left(n, law) if law.holonomic else 1.0
     found = derive(law, at, n.t if law.holonomic else n.t + n.h, n.foot)
     asked = zeros(law.size)
     if law.timed:
@@ -170,8 +170,8 @@ def hold_rows(
         for kind, port, free in zip(n.kinds, ports, motion, strict=False)
     ]
     bend = share * n.h * found.bias
-    bend = bent(law, at, bend) if law.touches else bend
-    found, bend = (found, bend) if not law.curved else foreseen(n, law, at, motion, found, bend)
+    bend = bent(law, at, bend) if law.lies_along else bend
+    found = foreseen(n, law, at, motion, found) if law.curved else found
     ask(n, law, found, motion, turned, bend, asked)
     place_rows(n, law, found.G, places, n.h)
 
@@ -182,14 +182,17 @@ def hold_under_bounds(n: Any, *around: Any) -> None:
     bound(n)
 
 
-def foreseen(
-    n: Any, law: RowLaw, at: Sequence[At], motion: Sequence[Vector], found: Derived, bend: Vector
-) -> tuple[Derived, Vector]:
-    """Rows and gaps where shapes meet in the step; of the way from there on, rows bend."""
+def way_left(n: Any, law: RowLaw) -> Scalar:
+    """The square of the part of a step behind the place where shapes meet: J turns and rows bend from there on, by as much."""
+    return (1.0 - n.meets) * (1.0 - n.meets) if law.curved else 1.0
+
+
+def foreseen(n: Any, law: RowLaw, at: Sequence[At], motion: Sequence[Vector], found: Derived) -> Derived:
+    """Rows and gaps where shapes meet in the step."""
     levers = ahead_or_now(law, at, n.levers, n.nears > 0.0)
     G = rows_of(law, levers, values(at))
     residual = gaps_before(law, levers, n.meets * n.h, G @ joined(motion))
-    return replace(found, G=G, residual=residual, rate=G @ joined(velocities_of(at))), bend * (1.0 - n.meets) * (1.0 - n.meets)
+    return replace(found, G=G, residual=residual, rate=G @ joined(velocities_of(at)))
 
 
 def ask_twice(
@@ -199,7 +202,7 @@ def ask_twice(
     ask(n, law, found, motion, turned, bend, asked, inelastic_targets)
     n.hit, n.giving, n.b_hit = zeros(law.size), zeros(law.size), found.rate if law.bounded else zeros(law.size)
     if law.unilateral and law.holonomic:
-        free, before = seen_by(n, found.G, turned) + bend, found.rate - bend
+        _, free, before = rates_of(n, found, motion, turned, bend)
         normal = [not (law.cones and is_bounded_by_another(kind)) for kind in law.row_kinds]
         rows = zip(found.residual, before, free, found.rate, normal, strict=True)
         hits = [hit_of(g, r, f, law.grip()[1], n.h) if own else (0.0, 0.0, slip) for g, r, f, slip, own in rows]
@@ -225,7 +228,7 @@ def ask(
     Tangents of contacts look at points of the bodies where they are at the start: these have no place to keep, and what many of
     them see of one body is a rigid motion, so that all of them may stick.
     """
-    free, before = seen_by(n, found.G, turned) + bend, found.rate - bend
+    slips, free, before = rates_of(n, found, motion, turned, bend)
     if not (law.unilateral and law.holonomic):
         residual = zeros(law.size) if "residual" in law.unseen else found.residual
         n.b = free - velocity_targets(residual, asked, n.h, n.correction)
@@ -239,11 +242,20 @@ def ask(
     if law.cones:
         normal = [not is_bounded_by_another(kind) for kind in law.row_kinds]
         wanted, struck = (array([x if own else 0.0 for x, own in zip(part, normal, strict=True)]) for part in (wanted, struck))
-        slips = seen_by(n, found.G, motion)
         free = array([x if own else slip for x, slip, own in zip(free, slips, normal, strict=True)])
         n.mu = law.row_friction()
     n.b, n.strikes = free - wanted, struck
     n.room = found.residual + n.h * (wanted - asked)
+
+
+def rates_of(
+    n: Any, found: Derived, motion: Sequence[Vector], turned: Sequence[Vector], bend: Vector
+) -> tuple[Vector, Vector, Vector]:
+    """What rows see of the free motion where they are, and at the time for which they are meant; and of the motion as long before
+    their place, which is that of the last step: what they change by until the one, they have changed by since the other."""
+    here = seen_by(n, found.G, motion)
+    free = seen_by(n, found.G, turned) + bend
+    return here, free, found.rate - (free - here)
 
 
 def softness(at: Sequence[At], h: Scalar) -> Scalar:

@@ -94,7 +94,11 @@ def walk(m: int, A: Lane, s: Scaled, size: float, eps: float, go: float) -> None
     begin_walk(m, A, s, go)
     last = HUGE + 0.0 * go
     most = 1.0 + 0.0 * go
-    for _ in range(6 * m + 40):
+    steps = 40.0 + 0.0 * go  # by the rows of each lane: others may have more
+    for i in range(m):
+        steps += where(s.scale[i] > 0.0, 6.0, 0.0)
+    for k in range(6 * m + 40):
+        go = where(k < steps, go, 0.0)
         if not any(go > 0.0):
             break
         factor_free(m, A, s, go, eps)

@@ -44,7 +44,7 @@ STRAYS = 2  # of these with modes that do not stand, before it is left
 SAME = 1e-9  # of the largest terms: changes of x that end them
 CHANGES = 60  # of modes, at most
 TOGETHER = 2  # the same of lanes that go at once, before the others are left
-EASY, HARD = 8, 14  # of them, before what is left is followed along a path: for a while, and to its end
+EASY, HARD = 8, 14  # of them, before what is left is followed along a path: for a while if it is much, and to its end
 THERE, END = 1e-4, 1e-16  # of b: how smooth cones are then
 WALKS = 6  # to the next bound, at most, before other ways are tried
 LEAST_PART = 1e-3  # of a step: as far at least a bound must be away
@@ -206,11 +206,11 @@ def search_modes(
     for change in range(most):
         if not any(go > 0.0):
             break
-        end = 0.0
+        end = 0.0 * go
         if change == EASY:
-            end = THERE
+            end = where(least > THERE * given, THERE, END)
         elif change == HARD:
-            end = END
+            end = END + 0.0 * go
         if any(end > 0.0):
             size = largest_terms(m, s.best, given)
             least = follow_path(

@@ -181,7 +181,7 @@ class DenseLayout:
             "unusual_at": np.array([at.start for at, _, _ in step.unusual]),
             "unusual_size": np.array([at.stop - at.start for at, _, _ in step.unusual]),
             "unusual_square": np.array([squares.start for _, squares, _ in step.unusual]),
-            "unusual_charted": np.array([charted for _, _, charted in step.unusual]),
+            "unusual_changes": np.array([changes for _, _, changes in step.unusual]),
         }
         found |= part_tables(self._pattern(found))
         found["force_dof"] = np.concatenate(linear.forces.places) if linear.forces is not None and self.alone else np.zeros(0)

@@ -207,7 +207,7 @@ def updated(
     unusual_at: Table,
     unusual_size: Table,
     unusual_square: Table,
-    unusual_charted: Table,
+    unusual_changes: Table,
     q_by_q: Lane,
     q_by_way: Lane,
     q_by_v: Lane,
@@ -218,8 +218,8 @@ def updated(
     right: Lane,
     result: Lane,
 ) -> None:
-    """The derivatives of q' above those of v': of joints that add their way, and of others, whose velocities change with their
-    charts alone. Behind them, which rows are at an edge."""
+    """The derivatives of q' above those of v': of joints that add their way, and of others, some of which change their
+    velocities, too. Behind them, which rows are at an edge."""
     n = nv
     w = 3 * n
     copy(rows, edges, 0, result, 2 * n * w)
@@ -231,7 +231,7 @@ def updated(
         for i in range(k):
             for j in range(k):
                 right[i * w + at + j] += q_by_q[s + i * k + j]
-        if unusual_charted[u] > 0:
+        if unusual_changes[u] > 0:
             add_product(k, w, k, 1.0, q_by_v, s, k, 1, result, (n + at) * w, w, right, 0, w)
             put_product(k, w, k, 1.0, v_by_way, s, k, 1, result, at * w, w, right, k * w, w)
             add_product(k, w, k, 1.0, v_by_v, s, k, 1, result, (n + at) * w, w, right, k * w, w)

@@ -12,7 +12,7 @@ from typing import Any
 
 from ..elements.ports import JointAt
 from ..kernel.sweep import SCALAR, Algorithm, Field, Routine, Step, Sweep, each, over, vector
-from ..model.rules import joint_of
+from ..model.rules import stepped_joint_of
 from ..reduced.law_slopes import flat, force_slopes, pushed_row_slopes, row_slopes
 from ..reduced.linear_laws import LinearLaws
 from ..reduced.program import correct, free_joint_velocities, free_velocities, held_middle_velocities, middle_velocities
@@ -79,7 +79,7 @@ def pushed_update_slopes(n: Any) -> None:
 
 
 def _update_slopes(n: Any, way: Vector) -> None:
-    joint = joint_of(n)
+    joint = stepped_joint_of(n)
     nv, count = joint.nv, 3 * joint.nv
     q = JointAt(joint, n.q, n.v).displaced(count, 0, Dual)
     moved, v = joint.advance(q, variables(way, count, nv), variables(n.free_v, count, 2 * nv))

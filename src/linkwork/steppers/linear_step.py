@@ -128,13 +128,13 @@ class LinearStep:
 
     @cached_property
     def unusual(self) -> list[tuple[slice, slice, bool]]:
-        """Of joints that do not just add their way, where their velocities are, and their squares, and whether they have charts:
+        """Of joints that do not just add their way, where their velocities are, and their squares, and whether they change them:
         others keep their velocities."""
         starts = self.model.tree.offsets("v").tolist()
         squares = np.concatenate([[0], np.cumsum(np.diff(starts) ** 2)]).tolist()
         bodies = (i for i in self.linear.unusual.tolist() if starts[i + 1] > starts[i])
-        joints = ((i, self.model.bodies[i].joint.charted) for i in bodies)
-        return [(slice(starts[i], starts[i + 1]), slice(squares[i], squares[i + 1]), charted) for i, charted in joints]
+        joints = ((i, not self.model.bodies[i].joint.keeps_velocities) for i in bodies)
+        return [(slice(starts[i], starts[i + 1]), slice(squares[i], squares[i + 1]), changes) for i, changes in joints]
 
     def constants(self, batch: int) -> Arrays:
         """Inputs of the program that are the same in all calls: of steps from rest, without a memory of steps before."""

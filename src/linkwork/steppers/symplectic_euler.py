@@ -33,7 +33,7 @@ from ..kernel.loops import Lane, loops
 from ..kernel.sweep import SCALAR, Algorithm, Field, Routine, each
 from ..maximal.program import carry_in_step, step, step_fields
 from ..model import Model
-from ..model.rules import joint_of
+from ..model.rules import stepped_joint_of
 from ..reduced.carrying import carry, carry_loaded
 from ..reduced.program import dynamics, fields
 from ..rows.asked import hold_impacts, keep_unknowns
@@ -63,7 +63,7 @@ def update_joints(n: Any) -> None:
 
 def _advance(n: Any, way: Vector, last: Vector) -> Vector:
     """The same along a way and with an acceleration; the one that forces make is returned, as it is seen there."""
-    q, v, n.last, a = joint_of(n).advance(n.q, way, n.free_v, last, n.a)
+    q, v, n.last, a = stepped_joint_of(n).advance(n.q, way, n.free_v, last, n.a)
     n.q, n.v = q, v
     return a
 

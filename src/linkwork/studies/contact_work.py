@@ -1,7 +1,8 @@
 """What contacts do to the energy of a run, step by step: the work of their impulses, and of pushing out what is too deep.
 
 A step with symplectic Euler is v -> v_f = v + h a by all forces, then v_f -> v' by impulses p = M (v' - v_f) at the positions of
-its start, then q' = q + h v' and a displacement of what is too deep. The kinetic energy changes by the impulses by exactly
+its start, then q' = q + h v' (`Joint.advance`) and a displacement of what is too deep. The kinetic energy changes by the impulses
+by exactly
 
     p . (v_f + v') / 2 = sum over rows of x . (u_f + u') / 2,        u = G v
 
@@ -21,6 +22,7 @@ import numpy as np
 from ..energy import energy
 from ..errors import InputError
 from ..model import State
+from ..model.steady import advance, bend, seen_from
 from ..reduced import forward_dynamics, mass_matrix
 from ..trajectory import Trajectory
 
@@ -41,10 +43,10 @@ def contact_work(run: Trajectory) -> ContactWork:
     if run.kind != "reduced" or run.q.ndim != 2:
         raise InputError("the work of contacts is that of one run of 'reduced'")
     model, h = run.model, np.diff(run.t)[:, None]
-    q, v, after = run.q[:-1], run.v[:-1], run.v[1:]
-    free = v + h * forward_dynamics(model, q, v)
+    q, v = run.q[:-1], run.v[:-1]
+    after = seen_from(model, q, run.q[1:], run.v[1:])
+    free = v + h * (forward_dynamics(model, q, v) + bend(model, q, v))
     impulse = np.einsum("tij,tj->ti", mass_matrix(model, q), after - free)
     work = 0.5 * np.sum(impulse * (free + after), axis=1)
-    moved = np.array([model.integrate(*pair) for pair in zip(q, h * after, strict=True)])
-    there, here = (energy(model, State(x, after)).potential for x in (moved, run.q[1:]))
+    there, here = (energy(model, State(x, run.v[1:])).potential for x in (advance(model, q, h * after), run.q[1:]))
     return ContactWork(work, here - there)

@@ -23,6 +23,11 @@ MANY /= np.linalg.norm(MANY, axis=1, keepdims=True)
 FLAT = CORNERS * (1.0, 1.0, 0.0)
 
 
+def wheel() -> lw.Model:
+    b = lw.ModelBuilder().body("wheel", joint=lw.Revolute((0, 1, 0)), inertia=lw.Inertia.sphere(mass=2.0, radius=0.1))
+    return b.build()
+
+
 def body(*shapes: Any, **given: Any) -> lw.Model:
     b = lw.ModelBuilder()
     b.ground(friction=0.5)
@@ -92,7 +97,10 @@ TABLE: dict[str, tuple[Callable[[], Any], str]] = {
     },
     "box of two edges": (lambda: lw.Box((1.0, 1.0)), "Box: the size must be three lengths"),
     "field of one row": (lambda: lw.HeightField(np.zeros((1, 5)), (1.0, 1.0)), "HeightField: heights must be finite .* 2 x 2"),
-    "field with NaN": (lambda: lw.HeightField(np.full((3, 3), NAN), (1.0, 1.0)), "HeightField: heights must be finite"),
+    "field with NaN": (
+        lambda: lw.HeightField(np.full((3, 3), NAN), (1.0, 1.0)),
+        "HeightField: 9 of its 9 heights are not finite",
+    ),
     # meshes and hulls
     "hull of points in a plane": (lambda: lw.Convex(FLAT), "Convex: its 8 points lie in a plane"),
     "hull of three points": (lambda: lw.Convex(CORNERS[:3]), r"Convex: points must have shape .* not \(3, 3\)"),
@@ -171,10 +179,8 @@ TABLE: dict[str, tuple[Callable[[], Any], str]] = {
         "CompliantContact: stiffness must be above 0",
     ),
     "friction at accelerations": (
-        lambda: lw.constrained_dynamics(
-            body().add(lw.Contact("brick", lw.Sphere(0.1), friction=0.5, spinning=0.1)), np.eye(7)[3], np.zeros(6)
-        ),
-        r"Contact\('brick', 'world'\): its rows are bounded by more than Coulomb's cone, which accelerations do not know",
+        lambda: lw.contact_forces(wheel().add(lw.JointFriction("wheel", 0.2, radius=0.01)), np.zeros(1), np.zeros(1)),
+        r"JointFriction\('wheel'\): its rows are bounded by what joints carry, which accelerations do not know",
     ),
     "stops that accelerations do not know": (
         lambda: lw.constrained_dynamics(body(), np.eye(7)[3], np.zeros(6), limit_model="spring"),

@@ -255,3 +255,13 @@ def test_kinds_without_a_function_are_refused() -> None:
 def test_nothing_on_is_far_away() -> None:
     points = contact_points(PLAIN["sphere"], lw.SE3(), PLAIN["plane"], lw.SE3())
     assert separation([p._replace(on=0.0) for p in points]) == NO_CONTACT
+
+
+@pytest.mark.parametrize("angle", [0.0, 0.3, 0.65, 1.0])
+@pytest.mark.parametrize("height", [0.02, 0.004, 0.001, -0.001, -0.02])
+def test_a_capsule_leaves_a_plate_where_its_middle_is(angle: float, height: float) -> None:
+    """Its axis reaches through: both faces are as far from the piece inside, and rounding must not choose."""
+    for turn in np.linspace(0.0, 3.0, 7):
+        pose = lw.SE3(p=(0.1, 0.2, height)) @ lw.SE3.rot_z(turn) @ lw.SE3.rot_y(angle)
+        points = contact_points(lw.Capsule(0.01, 0.06), pose, lw.Box((2.0, 2.0, 0.01)), lw.SE3())
+        assert {float(np.sign(p.normal[2])) for p in points if p.on} == {np.sign(height)}

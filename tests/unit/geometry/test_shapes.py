@@ -91,7 +91,7 @@ REFUSED: list[tuple[Callable[[], Shape], str]] = [
     (lambda: Convex(np.vstack([CORNERS, [NAN, 0, 0]])), "Convex: 1 of its 9 points are not finite"),
     (lambda: Convex("points"), "Convex: points must be numbers"),
     (lambda: HeightField([[0.0, 1.0]], (1, 1)), "HeightField: heights must be finite numbers on a grid of 2 x 2 at least"),
-    (lambda: HeightField([[0, 0], [0, NAN]], (1, 1)), "HeightField: heights must be finite numbers"),
+    (lambda: HeightField([[0, 0], [0, NAN]], (1, 1)), "HeightField: 1 of its 4 heights are not finite"),
     (lambda: HeightField(np.zeros((2, 2)), (1, 0)), "HeightField: the size 0 must be positive"),
     (lambda: HeightField(np.zeros((2, 2)), (1, 1), base=-1.0), "HeightField: the base -1.0 must be positive"),
 ]

@@ -264,3 +264,35 @@ def test_nets_and_patterns_refuse_what_makes_no_sense() -> None:
         lw.MassSprings("it", [(0, 0, 0), (1, 0, 0)], [(0, 2)], mass=1, stiffness=1)
     with pytest.raises(lw.ModelError, match="'arm' does not exist"):
         build(lw.MassSpringChain("rope", (0, 0, 0), (1, 0, 0), nodes=3, mass=1, stiffness=1, attached={0: ("arm", (0, 0, 0))}))
+
+
+# --- nodes that touch -----------------------------------------------------------------------------------------------------
+@pytest.mark.parametrize("method", ["reduced", "maximal", "maximal-implicit", "redmax"])
+@pytest.mark.parametrize("ground", ["plane", "box"])
+def test_a_strand_on_a_slope_sticks_and_slides_as_a_block_does(method: str, ground: str) -> None:
+    slope, r, dt = 0.35, 0.02, 2e-3
+    tilt = lw.SE3.rot_y(slope)
+    down, up = np.array([np.cos(slope), 0, -np.sin(slope)]), np.array([np.sin(slope), 0, np.cos(slope)])
+    for mu in (0.5, 0.2):  # tan 0.35 = 0.37
+        b = lw.ModelBuilder(gravity=G)
+        slab = lw.Box((20.0, 20.0, 1.0), tilt @ lw.SE3(p=(0, 0, -0.5)), friction=mu)
+        b.world(lw.Plane((0, 0, 0), up, friction=mu) if ground == "plane" else slab)
+        rope = lw.MassSpringChain(
+            "rope", r * up, r * up + 0.6 * down, nodes=7, mass=0.1, stiffness=20.0, radius=r, shapes=[lw.Sphere(r, group=0)]
+        )
+        model = b.add(rope).build()
+        run = lw.simulate(model, lw.State(rope.placed(model), np.zeros(model.nv)), 0.5, dt, method)
+        x = rope.positions(model, run.poses)
+        assert x.shape == (len(run), 7, 3)
+        if mu > 0.4:
+            assert np.abs(x[-1] - x[0]).max() < 1e-12
+            continue
+        wanted = -G[2] * (np.sin(slope) - mu * np.cos(slope)) * run.t[-1]
+        assert (x[-1] - x[-2]) @ down / dt == pytest.approx(wanted, rel=1e-9)
+
+
+def test_what_nodes_touch_with_must_be_shapes() -> None:
+    bad: list[Any] = [[0.1], lw.Sphere(0.1), ["ball"]]
+    for shapes in bad:
+        with pytest.raises(lw.ModelError, match=r"rope.*shapes must be"):
+            lw.MassSpringChain("rope", (0, 0, 0), (1, 0, 0), nodes=3, mass=0.1, stiffness=1.0, shapes=shapes)
