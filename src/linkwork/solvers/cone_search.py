@@ -19,8 +19,8 @@ until these do not change: of all loads that friction allows to a body on many p
 symmetric part is semidefinite.
 
 The x with the least natural map is kept. What a few changes of modes leave is followed along a path of smoothed cones
-(`cone_path`), and the search goes on from its end. Steps of a run end it after a few changes of modes that lead nowhere, if what
-is left is small; `coulomb.solve` does not. Lanes that are done stay as they are: a result does not depend on its neighbours.
+(`cone_path`), and the search goes on from its end. Steps of a run end it where that leads nowhere either, if what is left is
+small; `coulomb.solve` does not. Lanes that are done stay as they are: a result does not depend on its neighbours.
 """
 
 from __future__ import annotations
@@ -57,8 +57,8 @@ DECREASE = 0.1  # of the residual: the least that a step is to bring
 HALVINGS = 8  # of a step
 SHORT = 0.15  # of a step: after a shorter one sweeps tell the modes, which would be the same again
 COLD = 2  # changes that lead nowhere before the search starts anew, from zero
-PATIENCE = 6  # the same before a search in a step of a run ends, if what is left is at most TIRED of b
-TIRED = 2e-5
+PATIENCE = 0  # the same before a search in a step of a run ends, if the path has been followed to its end, and
+TIRED = 2e-5  # of b: what is left at most
 ENOUGH = 5e-14  # of the largest terms: the residual that ends the search
 ROUNDING = 1e-12  # of the largest terms: the same where no step leads down
 SLIGHT = 1e-6  # of b: contradictions beside contacts that slide; more may come from friction that turns
@@ -178,7 +178,7 @@ def search_modes(
     """The multipliers of scaled rows, in `best`, from xs on, in lanes that go; several leave those that take long: rounds are -1.
 
     rounds     grow by the systems that are solved
-    patience   changes of modes that lead nowhere, after which the search ends if little is left
+    patience   changes of modes that lead nowhere, after which the search ends if the path led nowhere either, and little is left
     """
     sweeping = 1.0 + 0.0 * go
     alternating = 0.0 * go
@@ -198,6 +198,7 @@ def search_modes(
     least = natural_map(m, rows, s.xs, s.u, s.z)
     off = least
     elsewhere = 0.0 * go  # 1: xs is where u and `off` are not known
+    followed = 0.0 * go  # 1: the path has been, to its end
     go = where(least <= ENOUGH * given, 0.0, go)
     sweeping = where(least <= GUESSED * given, 0.0, sweeping)
     most = CHANGES
@@ -210,8 +211,9 @@ def search_modes(
         if change == EASY:
             end = where(least > THERE * given, THERE, END)
         elif change == HARD:
-            end = END + 0.0 * go
+            end = where(followed > 0.0, 0.0, END)
         if any(end > 0.0):
+            followed = where(end > 0.5 * THERE, followed, 1.0)
             size = largest_terms(m, s.best, given)
             least = follow_path(
                 m,
@@ -307,7 +309,7 @@ def search_modes(
         go = where(~moves & (least <= ROUNDING * size), 0.0, go)
         fails = (go > 0.0) & ~moves & ~harder & ~jams
         tries += where(fails, 1.0, 0.0)
-        tired = fails & (least <= TIRED * given) & (tries >= patience) & (change >= HARD)
+        tired = fails & (followed > 0.0) & (least <= TIRED * given) & (tries >= patience)
         anew = fails & (tries > COLD - 0.5) & (tries < COLD + 0.5)
         of_factor = eps
         sweeping = where(fails & ((turns <= 0.0) | anew), 1.0, 0.0)
