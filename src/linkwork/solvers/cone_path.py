@@ -25,7 +25,7 @@ from .lu import factor_lu, solve_lu
 FIRST = 1e-2  # of the largest of b: tau at the start
 SHRINK = 0.2  # of tau, where the path is reached
 NEAR = 0.1  # of tau: a residual so small is on the path
-LONGEST = 100  # Newton steps
+LONGEST, STUCK = 100, 35  # Newton steps: of all, and without reaching the path once more
 SHORTENINGS = 10  # of a step by half; then it is taken as it is
 PIVOT = 1e-11  # on the diagonal
 LEAST_FRICTION = 1e-4  # less is this much, here
@@ -230,6 +230,7 @@ def follow_path(
     start_path(m, rows, best, u, y)
     tau = FIRST * given
     off = path_residual(m, rows, A, y, tau, x, u, f)
+    aside = 0.0 * go
     for _ in range(LONGEST):
         if not any(go > 0.0):
             break
@@ -239,7 +240,8 @@ def follow_path(
             best[i] = where(better, x[i], best[i])
         least = where(better, new, least)
         reached = off <= NEAR * tau
-        go = where((least <= enough) | ((tau <= last * given) & reached), 0.0, go)
+        aside = where(reached, 0.0, aside + 1.0)
+        go = where((least <= enough) | ((tau <= last * given) & reached) | (aside > STUCK), 0.0, go)
         if any(reached & (go > 0.0)):
             tau = where(reached, larger(SHRINK * tau, last * given), tau)
             off = path_residual(m, rows, A, y, tau, x, u, f)

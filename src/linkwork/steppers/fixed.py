@@ -353,7 +353,7 @@ class FixedRun:
         last = [x[:, -1] if self.batched else x[0, -1] for x in (moving, places)]
         if is_finite(last[0]) and is_finite(last[1]):
             return count, None
-        lost = ~(np.isfinite(moving).all(axis=-1) & np.isfinite(places).all(axis=-1))
+        lost: np.ndarray = np.any(~np.isfinite(moving), axis=-1) | np.any(~np.isfinite(places), axis=-1)
         first = int(np.argmax(lost.any(axis=0)))
         run = int(np.argmax(lost[:, first]))
         t, owner = self._lost or (float(self.t[first]), owner_of(self.model, moving[run, first], places[run, first]))
