@@ -67,6 +67,7 @@ def test_without_friction_nothing_acts_along_the_plane() -> None:
 
 @settings(max_examples=100, deadline=None)
 @given(st.lists(ONE, min_size=9, max_size=9), st.lists(ONE, min_size=3, max_size=3), st.floats(0.0, 2.0))
+@example([0.0, 2.0, 0.125, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0], [-1e-5, 1.0, 0.0], 1.0)  # a push of next to nothing on what slides
 def test_one_contact_of_any_mass(entries: list[float], b: list[float], mu: float) -> None:
     L = np.array(entries).reshape(3, 3)
     p = Problem(L @ L.T + 0.01 * np.eye(3), np.array(b), Cones.coulomb([mu]))
