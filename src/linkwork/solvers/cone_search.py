@@ -275,7 +275,7 @@ def search_modes(
         ends = full <= ENOUGH * size
         enough = (1.0 - DECREASE) * off
         share = where(ends | (full < enough), 1.0, 0.0)
-        # rows of these modes contradict others; where much less is left than of them, friction turns, as it does beside small forces
+        # rows of these modes contradict others; where much less is left than of them, friction turns, as beside small forces
         against = (go > 0.0) & ~ends & (full <= n * rest) & (full > STILL * rest) & (full <= (1.0 + STILL) * off)
         slides = sliding(m, rows, modes)
         # where the next change would find the same modes, and x
