@@ -24,7 +24,7 @@ from .steppers.departures import Domains, has_domains
 from .steppers.efforts import Efforts
 from .steppers.row_forces import reported_impulses
 from .steppers.stepper import program_of
-from .steppers.stepping import Stepping, owner_of
+from .steppers.stepping import Stepping, are_finite, owner_of
 from .streams import StepStream, taken_up
 
 TOLD = "told inputs"  # among what is kept: the inputs of forces
@@ -365,7 +365,7 @@ class Simulator:
         state = self._present()
         parts = (state.v, state.q) if isinstance(state, State) else (state.twists, state.poses)
         moving, places = (x.reshape(*(self._lead or (1,)), -1) for x in parts)
-        run = int(np.argmin(np.isfinite(moving).all(axis=1) & np.isfinite(places).all(axis=1)))
+        run = int(np.argmin(are_finite(moving, places)))
         who = f" of state {run}" if self._lead else ""
         place = owner_of(self.model, moving[run], places[run])
         if self._program.failure:

@@ -31,7 +31,6 @@ from ..elements.collection import Shape
 from ..elements.derive import derive, load_slopes
 from ..elements.nodes import STILL, law_at
 from ..elements.ports import At, joined, starts, values, velocities
-from ..elements.touch import bent
 from ..errors import InputError
 from ..joints import Joint
 from ..kernel.sweep import INERTIA, SCALAR, Field, Step, each, inward, matrix, outward, vector
@@ -43,6 +42,7 @@ from ..reduced.rules import JointFactor, falling_world, gyroscopic
 from ..rows.asked import (
     ask,
     ask_twice,
+    bend_in,
     foreseen,
     free_motion,
     place_rows,
@@ -291,8 +291,7 @@ def hold_by(ask: Rule, n: Any, around: Sequence[Any]) -> None:
         parts = zip(n.kinds, ports, motion, strict=False)
         share = 0.5 * way_left(n, law)
         turned = [free if kind == STILL else free + share * port.drift for kind, port, free in parts]
-        bend = share * n.h * found.bias
-        bend = bent(law, at, bend) if law.lies_along else bend
+        bend = bend_in(n, law, at, found, share)
         found = foreseen(n, law, at, motion, found) if law.curved else found
         ask(n, law, found, motion, turned, bend, asked)
     else:

@@ -169,8 +169,7 @@ def hold_rows(
         free if kind == STILL or isinstance(kind, Joint) else free + share * port.drift
         for kind, port, free in zip(n.kinds, ports, motion, strict=False)
     ]
-    bend = share * n.h * found.bias
-    bend = bent(law, at, bend) if law.lies_along else bend
+    bend = bend_in(n, law, at, found, share)
     found = foreseen(n, law, at, motion, found) if law.curved else found
     ask(n, law, found, motion, turned, bend, asked)
     place_rows(n, law, found.G, places, n.h)
@@ -185,6 +184,12 @@ def hold_under_bounds(n: Any, *around: Any) -> None:
 def way_left(n: Any, law: RowLaw) -> Scalar:
     """The square of the part of a step behind the place where shapes meet: J turns and rows bend from there on, by as much."""
     return (1.0 - n.meets) * (1.0 - n.meets) if law.curved else 1.0
+
+
+def bend_in(n: Any, law: RowLaw, at: Sequence[At], found: Derived, share: Scalar) -> Vector:
+    """What rows change by until the part of a step for which they are meant; no more than bodies move, where points run away."""
+    bend = share * n.h * found.bias
+    return bent(law, at, bend) if law.lies_along else bend
 
 
 def foreseen(n: Any, law: RowLaw, at: Sequence[At], motion: Sequence[Vector], found: Derived) -> Derived:

@@ -27,7 +27,7 @@ from .progress import listener
 from .recording import Place, Recording
 from .row_forces import RowForces, reported_impulses
 from .stepper import Program, Solution
-from .stepping import Stepping, owner_of
+from .stepping import Stepping, are_finite, owner_of
 
 Control = Callable[[float, State | MaximalState], Any]
 Parts = dict[str, np.ndarray]
@@ -159,7 +159,7 @@ class FixedRun:
         """The end of the first step after which the motion is not finite, which may lie between two records, and whose it is
         first; None if it stays finite."""
         moving, places = (arrays[name][0] for name in motion_in(arrays))
-        finite = np.isfinite(moving).all(axis=-1) & np.isfinite(places).all(axis=-1)
+        finite = are_finite(moving, places)
         if finite[-1]:
             return None
         before, last = run.before, int(np.argmin(finite))
@@ -167,7 +167,7 @@ class FixedRun:
         kept = before.kept | {name: a for name, a in given.items() if a is not None}
         found, _ = run(kept, self.dt, (last - before.record) * self.every - before.steps, 1, 1)
         moving, places = (found[name][0, : run.done + 1] for name in motion_in(found))
-        step = int(np.argmin(np.isfinite(moving).all(axis=-1) & np.isfinite(places).all(axis=-1)))
+        step = int(np.argmin(are_finite(moving, places)))
         return float(self.t[before.record]) + self.dt * (before.steps + step), owner_of(self.model, moving[step], places[step])
 
     def controlled(self, program: Program, control: Control | None) -> Solution:
@@ -353,7 +353,7 @@ class FixedRun:
         last = [x[:, -1] if self.batched else x[0, -1] for x in (moving, places)]
         if is_finite(last[0]) and is_finite(last[1]):
             return count, None
-        lost: np.ndarray = np.any(~np.isfinite(moving), axis=-1) | np.any(~np.isfinite(places), axis=-1)
+        lost = ~are_finite(moving, places)
         first = int(np.argmax(lost.any(axis=0)))
         run = int(np.argmax(lost[:, first]))
         t, owner = self._lost or (float(self.t[first]), owner_of(self.model, moving[run, first], places[run, first]))

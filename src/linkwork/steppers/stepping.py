@@ -264,6 +264,11 @@ def constants(model: Model, program: Program, h: float) -> Parts:
     return found
 
 
+def are_finite(moving: np.ndarray, places: np.ndarray) -> np.ndarray:
+    """Which states are: v and q, or twists and poses, (..., size) each."""
+    return np.all(np.isfinite(moving), axis=-1) & np.all(np.isfinite(places), axis=-1)
+
+
 def owner_of(model: Model, moving: np.ndarray, places: np.ndarray) -> str:
     """Whose velocity is the first that is not finite, or whose place if all are: of one state, v and q or twists and poses."""
     lost, space = (moving, "v") if not np.isfinite(moving).all() else (places, "q")
