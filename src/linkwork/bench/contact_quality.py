@@ -12,6 +12,7 @@ Contacts that push are those with a normal force. From their forces and the velo
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -36,6 +37,11 @@ class Quality(NamedTuple):
     slip: float
     complementarity: float
     energy: float
+
+
+def worst(of_runs: Sequence[Quality]) -> Quality:
+    """The largest of several runs, of contacts the mean."""
+    return Quality(float(np.mean([run.contacts for run in of_runs])), *(max(x) for x in list(zip(*of_runs, strict=True))[1:]))
 
 
 def ours(case: InContact, q: np.ndarray, v: np.ndarray, steps: int) -> Quality:
