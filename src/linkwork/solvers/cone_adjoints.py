@@ -18,8 +18,7 @@ from ..kernel.loops import Lane, loops, where
 from .box_adjoints import keep_matrix
 from .box_tangents import ROUNDS, SOFT, entry, margin
 from .cone_modes import Modes
-from .cone_rows import Rows
-from .cone_search import Search
+from .cone_rows import Rows, Search
 from .cone_tangents import Held, across, find_modes, modal_row
 from .coulomb import solve_packed_cones
 from .gram_adjoints import WEIGHTS, add_products

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from ..kernel.loops import Lane, Strided, any, loops, sqrt, where
 from .cone_modes import Modes
-from .cone_rows import Rows, motions, natural_map
+from .cone_rows import Rows, Search, motions, natural_map
 from .extremes import larger
 from .lu import factor_lu, solve_lu
 
@@ -204,14 +204,7 @@ def follow_path(
     rows: Rows,
     modes: Modes,
     A: Lane,
-    best: Lane,
-    y: Lane,
-    step: Lane,
-    trial: Lane,
-    x: Lane,
-    u: Lane,
-    f: Lane,
-    z: Lane,
+    s: Search,
     T: Lane,
     rounds: Strided,
     given: float,
@@ -222,36 +215,37 @@ def follow_path(
 ) -> float:
     """From x = best along the path, in lanes that go; best becomes the x with the least natural map, which is returned.
 
+    s        y is in `inside`, a step in `force`, where it leads in `xs`; x and u of y in `xn` and `un`, the residual in `u`
     given    the largest of |b|, in scaled rows
     least    the natural map at the start; `enough` ends the search
     last     tau at the end, of `given`
     """
-    motions(m, A, rows.bs, best, u)
-    start_path(m, rows, best, u, y)
+    motions(m, A, rows.bs, s.best, s.un)
+    start_path(m, rows, s.best, s.un, s.inside)
     tau = FIRST * given
-    off = path_residual(m, rows, A, y, tau, x, u, f)
+    off = path_residual(m, rows, A, s.inside, tau, s.xn, s.un, s.u)
     aside = 0.0 * go
     for _ in range(LONGEST):
         if not any(go > 0.0):
             break
-        new = natural_map(m, rows, x, u, z)
+        new = natural_map(m, rows, s.xn, s.un, s.z)
         better = (go > 0.0) & (new < least)
         for i in range(m):
-            best[i] = where(better, x[i], best[i])
+            s.best[i] = where(better, s.xn[i], s.best[i])
         least = where(better, new, least)
         reached = off <= NEAR * tau
         aside = where(reached, 0.0, aside + 1.0)
         go = where((least <= enough) | ((tau <= last * given) & reached) | (aside > STUCK), 0.0, go)
         if any(reached & (go > 0.0)):
             tau = where(reached, larger(SHRINK * tau, last * given), tau)
-            off = path_residual(m, rows, A, y, tau, x, u, f)
-        path_slopes(m, rows, y, tau, x, modes)
+            off = path_residual(m, rows, A, s.inside, tau, s.xn, s.un, s.u)
+        path_slopes(m, rows, s.inside, tau, s.xn, modes)
         path_matrix(m, rows, A, modes, T)
         factor_lu(m, T)
         rounds[0] += go
         for i in range(m):
-            step[i] = -f[i]
-        solve_lu(m, T, step)
+            s.force[i] = -s.u[i]
+        solve_lu(m, T, s.force)
         share = 1.0 + 0.0 * go
         sought = go
         length = off
@@ -259,13 +253,13 @@ def follow_path(
             if not any(sought > 0.0):
                 break
             for i in range(m):
-                trial[i] = y[i] + share * step[i]
-            length = path_residual(m, rows, A, trial, tau, x, u, f)
+                s.xs[i] = s.inside[i] + share * s.force[i]
+            length = path_residual(m, rows, A, s.xs, tau, s.xn, s.un, s.u)
             sought = where(length < (1.0 - 0.1 * share) * off, 0.0, sought)
             share = where(sought > 0.0, 0.5 * share, share)
         for i in range(m):
-            y[i] = where(go > 0.0, y[i] + share * step[i], y[i])
+            s.inside[i] = where(go > 0.0, s.inside[i] + share * s.force[i], s.inside[i])
         off = length
         if any(sought > 0.0):
-            off = path_residual(m, rows, A, y, tau, x, u, f)
+            off = path_residual(m, rows, A, s.inside, tau, s.xn, s.un, s.u)
     return least

@@ -27,6 +27,22 @@ class Rows(Arrays):
     bs: Lane
 
 
+class Search(Arrays):
+    """Where a search is, a number per row: x, to which modes it leads, and their motions; the x with the least natural map, z.
+
+    inside, force   of alternating directions, and scratch
+    """
+
+    xs: Lane
+    u: Lane
+    xn: Lane
+    un: Lane
+    best: Lane
+    inside: Lane
+    force: Lane
+    z: Lane
+
+
 @loops
 def largest_terms(m: int, x: Lane, given: float) -> float:
     """What residuals are measured by: the largest x in scaled rows, and at least `given`, the largest b."""

@@ -3,8 +3,10 @@
 Newton's method on the modes of the rows: free or at a bound, open, sticking or sliding. The rows of given modes are a linear
 system (`cone_modes`). With x found, y = x - u in scaled rows tells the next modes: y_n <= 0 opens, |y_t| <= mu y_n sticks, else
 friction acts along y_t. A step goes from x toward the x of the modes, as far as it makes the natural map of the complementarity
-problem smaller. Sweeps of block Gauss-Seidel with exact solves of every contact (`contact_block`) give the first modes, unless
-the x given is close, and new ones where no step leads down; alternating directions (`admm`) take turns with them there.
+problem smaller. In steps of a run it may go all the way a few times although the map grows a little, as the modes there are often
+the right ones; where it stays larger, x goes back. Sweeps of block Gauss-Seidel with exact solves of every contact
+(`contact_block`) give the first modes, unless the x given is close, and new ones where no step leads down; alternating directions
+(`admm`) take turns with them there (`cone_steps`).
 
 Redundant rows need no pivoting: rows of given modes are solved by proximal rounds (A + eps 1) dx = -u with one factor, until the
 residual stands still. Where it stands still above rounding, the rows contradict one another by a little, as gaps and turning
@@ -26,22 +28,17 @@ small; `coulomb.solve` does not. Lanes that are done stay as they are: a result 
 from __future__ import annotations
 
 from ..kernel.lane_by_lane import lanes_at_once
-from ..kernel.loops import Arrays, Lane, Strided, all, any, loops, sqrt, where
+from ..kernel.loops import Lane, Strided, any, loops, where
 from .cone_modes import Modes, approach, factor_modes, part_inside, redundant, sliding, start_modes, walk
 from .cone_path import follow_path
-from .cone_rows import Rows, largest_terms, motions, natural_map, project_cones, sweep_cones
+from .cone_rows import Rows, Search, largest_terms, motions, natural_map
+from .cone_steps import EPS, SMALL, lighten, look_elsewhere, shorten
 from .extremes import larger, smaller
-from .lu import factor_lu, solve_lu
 
-EPS = 1e-6  # relative weight of the last solution in a proximal round
-SOFTEST = 1e-2  # the same at most, where steps do not lead down
-FINER, FINEST = 0.02, 1e-12  # of a contradiction: the same where one was found, and at least
+SOFTEST = 1e-2  # EPS at most, where steps do not lead down
+FINER, FINEST = 0.02, 1e-12  # of a contradiction: EPS where one was found, and at least
 ROUNDS = 6  # proximal rounds on one factor
 SLOW = 0.05  # of the residual: where a round leaves more, friction turns, and the next modes know where
-LAST_ROUNDS, LAST_SLOW = 16, 0.5  # the same for the solution of least norm
-RESTARTS = 12  # toward it, as directions of sliding depend on it
-STRAYS = 2  # of these with modes that do not stand, before it is left
-SAME = 1e-9  # of the largest terms: changes of x that end them
 CHANGES = 60  # of modes, at most
 TOGETHER = 2  # the same of lanes that go at once, before the others are left
 EASY, HARD = 8, 14  # of them, before what is left is followed along a path: for a while if it is much, and to its end
@@ -49,12 +46,9 @@ THERE, END = 1e-4, 1e-16  # of b: how smooth cones are then
 WALKS = 6  # to the next bound, at most, before other ways are tried
 LEAST_PART = 1e-3  # of a step: as far at least a bound must be away
 GUESSED = 0.03  # of b: the natural map of a start that needs no sweeps
-SWEEPS = 3  # of Gauss-Seidel, and more later
-CLOSE = 1e-3  # relative: how well they need to know sliding
-ALTERNATIONS = 20  # of directions, and more later
-RHO = 0.03  # the weight of their split
+BOLD = 2  # steps of a search in a run that may lead up, one after the other, and
+RISE = 30.0  # of the residual: how far
 DECREASE = 0.1  # of the residual: the least that a step is to bring
-HALVINGS = 8  # of a step
 SHORT = 0.15  # of a step: after a shorter one sweeps tell the modes, which would be the same again
 COLD = 2  # changes that lead nowhere before the search starts anew, from zero
 PATIENCE = 0  # the same before a search in a step of a run ends, if the path has been followed to its end, and
@@ -64,178 +58,68 @@ ROUNDING = 1e-12  # of the largest terms: the same where no step leads down
 SLIGHT = 1e-6  # of b: contradictions beside contacts that slide; more may come from friction that turns
 JAM = 1e-11  # of b: the same where no step of these modes changes it
 STILL = 1e-3  # relative: such a change is none
-SMALL = 1e-15  # of the largest terms: what proximal rounds are to reach
-
-
-class Search(Arrays):
-    """Where a search is, a number per row: x, to which modes it leads, and their motions; the x with the least natural map, z.
-
-    inside, force   of alternating directions, and scratch
-    """
-
-    xs: Lane
-    u: Lane
-    xn: Lane
-    un: Lane
-    best: Lane
-    inside: Lane
-    force: Lane
-    z: Lane
 
 
 @loops
-def alternate(m: int, rows: Rows, A: Lane, s: Search, T: Lane, rounds: int, go: float) -> None:
-    """Go on with alternating directions (`admm`), in lanes that go: slow, but they move where Gauss-Seidel and Newton do not.
-
-    `xn` sees the matrix, `inside` stays in the cones, `force` is between them and becomes u + s.
-    """
-    for i in range(m):
-        for k in range(m):
-            T[i * m + k] = A[i * m + k]
-        T[i * m + i] += RHO
-    factor_lu(m, T)
-    for _ in range(rounds):
-        for i in range(m):
-            s.xn[i] = RHO * s.inside[i] + s.force[i] - rows.bs[i]
-        for i in range(m):
-            if rows.kinds[i] == 1:
-                s.xn[i] -= rows.hi[i + 1] * sqrt(s.force[i + 1] * s.force[i + 1] + s.force[i + 2] * s.force[i + 2])
-        solve_lu(m, T, s.xn)
-        for i in range(m):
-            s.z[i] = s.xn[i] - s.force[i] / RHO
-        project_cones(m, rows, s.z)
-        for i in range(m):
-            new = s.force[i] - RHO * (s.xn[i] - s.z[i])
-            s.force[i] = where(go > 0.0, new, s.force[i])
-            s.inside[i] = where(go > 0.0, s.z[i], s.inside[i])
-
-
-@loops
-def shorten(m: int, rows: Rows, s: Search, between: Lane, share: float, enough: float, go: float) -> float:
-    """The largest of 1/2, 1/4, ... of a step at which the natural map is below `enough`, in lanes without a share; else 0."""
-    trial = 1.0 + 0.0 * go
-    for _ in range(HALVINGS):
-        if all((share > 0.0) | ~(go > 0.0)):
-            break
-        trial = 0.5 * trial
-        for i in range(m):
-            between[i] = s.xs[i] + trial * (s.xn[i] - s.xs[i])
-            s.z[i] = s.u[i] + trial * (s.un[i] - s.u[i])
-        new = natural_map(m, rows, between, s.z, s.z)
-        share = where((new < enough) & ~(share > 0.0), trial, share)
-    return share
-
-
-@loops
-def lighten(
-    n: int,
-    m: int,
-    rows: Rows,
-    s: Search,
-    modes: Modes,
-    A: Lane,
-    T: Lane,
-    size: float,
-    enough: float,
-    eps: float,
-    again: float,
-    turned: float,
-) -> None:
-    """From zero to the solution of least norm, if it has the same modes, until directions of sliding stand still.
-
-    enough   the natural map of a solution
-    eps      of the factor at hand, on which lanes `again` begin; lanes `turned` begin with another, as friction has turned
-    """
-    strays = 0.0 * again
-    first = 1
-    if any(again > 0.0):
-        first = 0
-    for restart in range(first, RESTARTS):
-        if restart == 1:
-            again = larger(again, turned)
-        if not any(again + turned > 0.0):
-            break
-        turned = where(again > 0.0, 0.0, turned)
-        if restart > 0:
-            eps = EPS + 0.0 * again
-            n = factor_modes(m, rows, A, s.xn, s.un, eps, modes, s.z, T)
-        start_modes(m, rows, modes, s.xs, s.z, s.xn, 0.0, again)
-        approach(n, m, rows, A, modes, s.xn, s.un, s.z, T, SMALL * size, LAST_ROUNDS, LAST_SLOW, eps, again)
-        found = (again > 0.0) & (natural_map(m, rows, s.xn, s.un, s.z) <= enough)
-        way = 0.0 * again
-        for i in range(m):
-            way = larger(way, abs(s.xn[i] - s.inside[i]))
-            s.inside[i] = where(again > 0.0, s.xn[i], s.inside[i])
-            s.xs[i] = where(found, s.xn[i], s.xs[i])
-        strays += where((again > 0.0) & ~found, 1.0, 0.0)
-        again = where((sliding(m, rows, modes) > 0.0) & (way > SAME * size) & (strays < STRAYS), again, 0.0)
-
-
-@loops
-def search_modes(
-    m: int, rows: Rows, s: Search, modes: Modes, A: Lane, rounds: Strided, T: Lane, patience: int, go: float
-) -> None:
-    """The multipliers of scaled rows, in `best`, from xs on, in lanes that go; several leave those that take long: rounds are -1.
-
-    rounds     grow by the systems that are solved
-    patience   changes of modes that lead nowhere, after which the search ends if the path led nowhere either, and little is left
-    """
-    sweeping = 1.0 + 0.0 * go
-    alternating = 0.0 * go
-    turns = 0.0 * go  # 1: alternating directions are next, where no step leads down
-    eps = EPS + 0.0 * go
-    given = 0.0 * go
-    walks = 0.0 * go
-    tries = 0.0 * go
-    least_eps = EPS + 0.0 * go
+def begin(m: int, rows: Rows, s: Search) -> float:
+    """The x given is the best so far, and alternating directions begin at rest. Returns the largest b."""
+    given = 0.0 * s.xs[0]
     for i in range(m):
         given = larger(given, abs(rows.bs[i]))
         s.best[i] = s.xs[i]
         s.xn[i] = s.xs[i]
         s.inside[i] = 0.0
         s.force[i] = rows.bs[i]
+    return given
+
+
+@loops
+def smooth_end(change: int, given: float, least: float, followed: float) -> float:
+    """How smooth cones are at the end of the path that is followed now, of b; 0 where none is."""
+    end = 0.0 * given
+    if change == EASY:
+        end = where(least > THERE * given, THERE, END)
+    elif change == HARD:
+        end = where(followed > 0.0, 0.0, END)
+    return end
+
+
+@loops
+def search_modes(
+    m: int, rows: Rows, s: Search, modes: Modes, A: Lane, rounds: Strided, T: Lane, patience: int, boldness: int, go: float
+) -> None:
+    """The multipliers of scaled rows, in `best`, from xs on, in lanes that go; several leave those that take long: rounds are -1.
+
+    rounds     grow by the systems that are solved
+    patience   changes of modes that lead nowhere, after which the search ends if the path led nowhere either, and little is left
+    boldness   steps that may lead up, one after the other
+    """
+    alternating = 0.0 * go
+    turns = 0.0 * go  # 1: alternating directions are next, where no step leads down
+    eps = EPS + 0.0 * go
+    walks = 0.0 * go
+    tries = 0.0 * go
+    least_eps = EPS + 0.0 * go
+    elsewhere = 0.0 * go  # 1: xs is where u and `off` are not known
+    followed = 0.0 * go  # 1: the path has been, to its end
+    bold = 0.0 * go  # steps that led up since `best`; more than `boldness` after going back there
+    given = begin(m, rows, s)
     motions(m, A, rows.bs, s.xs, s.u)
     least = natural_map(m, rows, s.xs, s.u, s.z)
     off = least
-    elsewhere = 0.0 * go  # 1: xs is where u and `off` are not known
-    followed = 0.0 * go  # 1: the path has been, to its end
     go = where(least <= ENOUGH * given, 0.0, go)
-    sweeping = where(least <= GUESSED * given, 0.0, sweeping)
+    sweeping = where(least <= GUESSED * given, 0.0, 1.0)
     most = CHANGES
     if lanes_at_once() > 1:
         most = TOGETHER
     for change in range(most):
         if not any(go > 0.0):
             break
-        end = 0.0 * go
-        if change == EASY:
-            end = where(least > THERE * given, THERE, END)
-        elif change == HARD:
-            end = where(followed > 0.0, 0.0, END)
+        end = smooth_end(change, given, least, followed)
         if any(end > 0.0):
             followed = where(end > 0.5 * THERE, followed, 1.0)
             size = largest_terms(m, s.best, given)
-            least = follow_path(
-                m,
-                rows,
-                modes,
-                A,
-                s.best,
-                s.inside,
-                s.force,
-                s.xs,
-                s.xn,
-                s.un,
-                s.u,
-                s.z,
-                T,
-                rounds,
-                given,
-                least,
-                ENOUGH * size,
-                end,
-                go,
-            )
+            least = follow_path(m, rows, modes, A, s, T, rounds, given, least, ENOUGH * size, end, go)
             go = where(least <= ENOUGH * size, 0.0, go)
             for i in range(m):
                 s.xs[i] = s.best[i]
@@ -245,13 +129,9 @@ def search_modes(
             tries = larger(tries, 1.0)
             sweeping = 0.0 * go
             alternating = 0.0 * go
+            bold = 0.0 * go
             eps = EPS + 0.0 * go
-        if any(sweeping > 0.0):
-            sweep_cones(m, rows, A, s.xs, SWEEPS + change, CLOSE, where(go > 0.0, sweeping, 0.0))
-        if any(alternating > 0.0):
-            alternate(m, rows, A, s, T, ALTERNATIONS + 2 * change, alternating)
-            for i in range(m):
-                s.xs[i] = where(alternating > 0.0, s.inside[i], s.xs[i])
+        look_elsewhere(m, rows, A, s, T, change, where(go > 0.0, sweeping, 0.0), alternating)
         elsewhere = where((sweeping > 0.0) | (alternating > 0.0), 1.0, elsewhere)
         if any(elsewhere > 0.0):
             motions(m, A, rows.bs, s.xs, s.un)
@@ -273,8 +153,10 @@ def search_modes(
         rest = approach(n, m, rows, A, modes, s.xn, s.un, s.z, T, SMALL * size, ROUNDS, SLOW, eps, go)
         full = natural_map(m, rows, s.xn, s.un, s.z)
         ends = full <= ENOUGH * size
-        enough = (1.0 - DECREASE) * off
+        above = (bold > 0.5) & (bold < boldness + 0.5)
+        enough = (1.0 - DECREASE) * where(above, least, off)
         share = where(ends | (full < enough), 1.0, 0.0)
+        bold = where(share > 0.0, 0.0, bold)
         # rows of these modes contradict others; where much less is left than of them, friction turns, as beside small forces
         against = (go > 0.0) & ~ends & (full <= n * rest) & (full > STILL * rest) & (full <= (1.0 + STILL) * off)
         slides = sliding(m, rows, modes)
@@ -288,10 +170,15 @@ def search_modes(
             least = where(there, smaller(full, least), least)
             off = where(there, full, off)
             share = where(there, 0.0, share)
-        share = shorten(m, rows, s, modes.more, share, enough, where(against, 0.0, go))
+        up = (go > 0.0) & ~(share > 0.0) & ~against
+        bolder = up & (bold < boldness - 0.5) & (full <= RISE * off) & (off > SLIGHT * given)
+        back = up & above & ~bolder
+        share = where(bolder, 1.0, share)
+        bold = where(bolder, bold + 1.0, where(back, boldness + 1.0, bold))
+        share = shorten(m, rows, s, modes.more, share, enough, where(against | back, 0.0, go))
         stands = (off <= (1.0 + STILL) * least) & (abs(full - off) <= STILL * off)
-        jams = (go > 0.0) & ~(share > 0.0) & stands & (least <= JAM * given)
-        stuck = (go > 0.0) & ~(share > 0.0) & (walks < WALKS) & ~jams
+        jams = (go > 0.0) & ~(share > 0.0) & ~back & stands & (least <= JAM * given)
+        stuck = (go > 0.0) & ~(share > 0.0) & ~back & (walks < WALKS) & ~jams
         contradict = stuck & against
         harder = contradict & (eps > EPS)
         walked = 0.0 * go
@@ -308,7 +195,7 @@ def search_modes(
             walks += where(blocked, 1.0, 0.0)
         moves = (go > 0.0) & (share > 0.0)
         go = where(~moves & (least <= ROUNDING * size), 0.0, go)
-        fails = (go > 0.0) & ~moves & ~harder & ~jams
+        fails = (go > 0.0) & ~moves & ~harder & ~jams & ~back
         tries += where(fails, 1.0, 0.0)
         tired = fails & (followed > 0.0) & (least <= TIRED * given) & (tries >= patience)
         anew = fails & (tries > COLD - 0.5) & (tries < COLD + 0.5)
@@ -316,16 +203,18 @@ def search_modes(
         sweeping = where(fails & ((turns <= 0.0) | anew), 1.0, 0.0)
         sweeping = where(moves & (share < SHORT) & ~blocked, 1.0, sweeping)
         alternating = where(fails & (turns > 0.0) & ~anew, 1.0, 0.0)
+        bold = where((sweeping > 0.0) | (alternating > 0.0), 0.0, bold)
         turns = where(fails & ~anew, 1.0 - turns, turns)
         walks = where(anew, 0.0, walks)
         least_eps = where(walked > 0.0, smaller(least_eps, larger(FINER * rest, FINEST)), least_eps)
-        eps = where(moves, larger(where(share < 1.0, eps, 0.1 * eps), least_eps), smaller(10.0 * eps, SOFTEST))
+        eps = where(moves, larger(where(share < 1.0, eps, 0.1 * eps), least_eps), where(back, eps, smaller(10.0 * eps, SOFTEST)))
         eps = where(walked > 0.0, least_eps, where(harder | anew, EPS, eps))
-        elsewhere = where(moves & ((share < 1.0) | (walked > 0.0)), 1.0, 0.0)
+        elsewhere = where(back | (moves & ((share < 1.0) | (walked > 0.0))), 1.0, 0.0)
         close_enough = where(jams, (1.0 + STILL) * off, ENOUGH * size)
         off = where(moves, full, off)
         for i in range(m):
-            s.xs[i] = where(moves, where(share < 1.0, s.xs[i] + share * (s.xn[i] - s.xs[i]), s.xn[i]), where(anew, 0.0, s.xs[i]))
+            stays = where(anew, 0.0, where(back, s.best[i], s.xs[i]))
+            s.xs[i] = where(moves, where(share < 1.0, s.xs[i] + share * (s.xn[i] - s.xs[i]), s.xn[i]), stays)
             s.u[i] = where(moves, s.un[i], s.u[i])
             s.z[i] = s.xs[i]
             s.inside[i] = where((moves & ends) | jams, s.xn[i], s.inside[i])

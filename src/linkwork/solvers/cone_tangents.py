@@ -18,8 +18,7 @@ from ..kernel.loops import Arrays, Ints, Lane, loops, maximum, sqrt, where
 from .box_tangents import KEPT, ROUNDS, SOFT, entry, margin
 from .boxes import EMPTY, largest, solve_boxes, solve_soft_boxes
 from .cone_modes import Modes
-from .cone_rows import Rows
-from .cone_search import Search
+from .cone_rows import Rows, Search
 from .coulomb import solve_packed_cones
 from .few_boxes import solve_few_boxes
 from .lu import factor_lu, solve_lu

@@ -18,8 +18,8 @@ from ..kernel.lane_by_lane import lane_by_lane
 from ..kernel.lanes import Lanes
 from ..kernel.loops import Ints, Lane, LoopFunction, Strided
 from .cone_modes import Modes
-from .cone_rows import Rows, scale_cones
-from .cone_search import CHANGES, PATIENCE, TIRED, Search
+from .cone_rows import Rows, Search, scale_cones
+from .cone_search import BOLD, CHANGES, PATIENCE, TIRED
 from .own_rows import Listed, hand_back, list_own, on_alike, search_left, take_packed, take_rows, take_whole
 from .problem import Info, Problem
 from .softening import UNSOLVED, Rungs, solve_slots
@@ -53,7 +53,7 @@ def solve_cones(
     take_rows(n, own, listed, rows, modes.keep, modes.more, s.xs)
     take_whole(n, own, rows, modes.keep, listed.active[0], A, K)
     scale_cones(n, rows, modes.more, s.xs)
-    solve_slots(n, rows, s, modes, K, left, rounds, T, rungs, CHANGES, UNSOLVED)
+    solve_slots(n, rows, s, modes, K, left, rounds, T, rungs, CHANGES, 0, UNSOLVED)
     hand_back(n, own, listed, s.best, rounds)
 
 
@@ -76,7 +76,7 @@ def solve_packed_cones(
     take_rows(n, own, listed, rows, modes.keep, modes.more, s.xs)
     take_packed(n, own, rows, modes.keep, A, K)
     scale_cones(n, rows, modes.more, s.xs)
-    solve_slots(n, rows, s, modes, K, left, rounds, T, rungs, PATIENCE, TIRED)
+    solve_slots(n, rows, s, modes, K, left, rounds, T, rungs, PATIENCE, BOLD, TIRED)
     hand_back(n, own, listed, s.best, rounds)
 
 

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from ..kernel.loops import Lane, loops, where
 from .cone_modes import Modes
-from .cone_rows import Rows
-from .cone_search import PATIENCE, Search, search_modes
+from .cone_rows import Rows, Search
+from .cone_search import PATIENCE, search_modes
 from .sparse_rows import Entries, product
 
 SMALL_MATRIX = 30  # rows: islands up to here get their matrix at once
@@ -43,7 +43,7 @@ def solve_dense_island(
         return False
     row_matrix(m, rows, entries, soft, K)
     w[0] = 0.0
-    search_modes(m, rows, s, modes, K, w, K[m * m :], PATIENCE, 1.0 + 0.0 * soft)
+    search_modes(m, rows, s, modes, K, w, K[m * m :], PATIENCE, 0, 1.0 + 0.0 * soft)
     for i in range(m):
         s.best[i] = where(rows.scale[i] > 0.0, s.best[i], 0.0)
     return True

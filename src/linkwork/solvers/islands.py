@@ -14,8 +14,7 @@ from __future__ import annotations
 from ..kernel.loops import Arrays, Ints, Lane, any, loops, maximum
 from .block_sparse import Blocks
 from .cone_modes import Modes
-from .cone_rows import Rows
-from .cone_search import Search
+from .cone_rows import Rows, Search
 from .own_rows import Listed
 from .sparse_cones import solve_sparse_cones
 from .sparse_rows import Entries, Paths, Turned

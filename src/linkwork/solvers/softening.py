@@ -12,8 +12,8 @@ from __future__ import annotations
 from ..kernel.lane_by_lane import lanes_at_once
 from ..kernel.loops import Arrays, Lane, Strided, any, loops, sqrt, where
 from .cone_modes import Modes
-from .cone_rows import Rows, motions, natural_map, tell_left
-from .cone_search import CHANGES, Search, search_modes
+from .cone_rows import Rows, Search, motions, natural_map, tell_left
+from .cone_search import CHANGES, search_modes
 from .extremes import larger
 
 UNSOLVED = 1e-7  # of b: the natural map of a problem that is tried once more
@@ -45,12 +45,13 @@ def solve_slots(
     T: Lane,
     rungs: Rungs,
     patience: int,
+    boldness: int,
     unsolved: float,
 ) -> None:
     """The multipliers of scaled rows, which become those of unscaled ones, in `best`; from xs on.
 
-    patience   of the first search: see `cone_search.search_modes`
-    unsolved   of b: a natural map above is tried once more
+    patience, boldness   of the first search: see `cone_search.search_modes`
+    unsolved             of b: a natural map above is tried once more
     """
     go = 1.0 + 0.0 * A[0]
     rounds[0] = 0.0
@@ -62,9 +63,10 @@ def solve_slots(
         given = larger(given, abs(rows.bs[i]))
     least = 0.0 * go
     spent = patience
+    may_rise = boldness
     softened = 0
     for rung in range(RUNGS):
-        search_modes(m, rows, s, modes, A, rounds, T, spent, go)
+        search_modes(m, rows, s, modes, A, rounds, T, spent, may_rise, go)
         motions(m, A, rows.bs, s.best, s.u)
         off = natural_map(m, rows, s.best, s.u, s.z)
         if rung == 0:
@@ -81,6 +83,7 @@ def solve_slots(
                 break
             soft = SOFTEST + 0.0 * go
             spent = CHANGES
+            may_rise = 0
         else:
             size = 0.0 * go
             for i in range(m):

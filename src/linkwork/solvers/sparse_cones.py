@@ -21,16 +21,9 @@ from __future__ import annotations
 from ..kernel.loops import Ints, Lane, any, loops, maximum, minimum, sqrt, where
 from .block_sparse import Blocks
 from .cone_modes import Modes, choose_modes, list_unknowns, right_side, start_modes
-from .cone_rows import Rows, largest_terms, natural_map, project_cones
-from .cone_search import (
-    DECREASE,
-    RHO,
-    SMALL,
-    SOFTEST,
-    STILL,
-    Search,
-    shorten,
-)
+from .cone_rows import Rows, Search, largest_terms, natural_map, project_cones
+from .cone_search import DECREASE, SOFTEST, STILL
+from .cone_steps import RHO, SMALL, shorten
 from .dense_islands import LARGEST_MATRIX, SMALL_MATRIX, solve_dense_island
 from .own_rows import Listed
 from .sparse_loads import EPS, ROUNDS, approach_sparse, settle_load

@@ -5,8 +5,8 @@ from __future__ import annotations
 from ..kernel.loops import Lane, any, loops, maximum
 from .block_sparse import Blocks
 from .cone_modes import Modes, choose_modes, list_unknowns, move, right_side, sliding, start_modes
-from .cone_rows import Rows, natural_map
-from .cone_search import SMALL, Search
+from .cone_rows import Rows, Search, natural_map
+from .cone_steps import SMALL
 from .sparse_rows import Entries, Turned, factor_sparse, solve_sparse, sparse_motions, turn_entries
 
 EPS = 1e-7  # relative weight of the last solution in a proximal round
