@@ -89,7 +89,8 @@ class Contact(Constraint):
 
     @property
     def lies_along(self) -> bool:  # type: ignore[override]
-        return not {shape.kind for shape in self.shapes} & {"sphere", "plane"}
+        kinds = {shape.kind for shape in self.shapes}
+        return "cylinder" in kinds or not kinds & {"sphere", "plane"}  # the lowest point of a rim runs around it
 
     @property
     def usual(self) -> int:
