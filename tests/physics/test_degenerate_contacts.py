@@ -58,3 +58,20 @@ def test_no_energy_comes_from_shapes_along_one_another(pair: tuple[str, str], he
         state = lw.State(q, v) if held else lw.State(np.array([0, 0, 0, 1, 0, 0, 0, *q]), np.array([*np.zeros(6), *v]))
         kinetic = lw.simulate(model, state, h, h, method).energy.kinetic
         assert kinetic[1] < GAINED * kinetic[0], (angles.tolist(), q.tolist(), v.tolist(), h)
+
+
+@pytest.mark.parametrize("h", [5e-3, 1e-3])
+@pytest.mark.parametrize("method", ["reduced", "maximal", "maximal-implicit", "redmax"])
+def test_a_cylinder_that_slides_and_spins_comes_to_rest_on_its_cap(method: str, h: float) -> None:
+    b = lw.ModelBuilder().ground()
+    model = b.body("b", joint=lw.Free(), shapes=[lw.Cylinder(0.05, 0.2, density=800, friction=0.0)]).build()
+    start = lw.State([0, 0, 0.11, np.cos(0.02), np.sin(0.02), 0, 0], [0.1, -0.2, 0.3, 0.7, 0.3, 0.0])
+    run = lw.simulate(model, start, 1.5, h, method)
+    energy = run.energy.total
+    gained = np.diff(energy).max() / energy[0]
+    assert gained < 2e-3, "from a lowest point that runs around the rim"
+    w, v = run.v[-1, :3], run.v[-1, 3:]
+    assert np.abs([*w[:2], v[2]]).max() < 1e-7, "it wobbles"
+    assert np.hypot(*v[:2]) == pytest.approx(np.hypot(0.7, 0.3), rel=1e-2), "nothing brakes it but its falls"
+    spin = np.cos(0.04) * 0.3 - np.sin(0.04) * 0.2 * (3 * 0.05**2 + 0.2**2) / (6 * 0.05**2)
+    assert w[2] == pytest.approx(spin, rel=5e-3), "nothing turns it about the vertical"

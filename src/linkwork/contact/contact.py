@@ -93,6 +93,10 @@ class Contact(Constraint):
         return "cylinder" in kinds or not kinds & {"sphere", "plane"}  # the lowest point of a rim runs around it
 
     @property
+    def on_plane(self) -> bool:  # type: ignore[override]
+        return self.shapes[1].kind == "plane"
+
+    @property
     def usual(self) -> int:
         along = all(shape.kind == "capsule" for shape in self.shapes)
         return 1 if along else super().usual

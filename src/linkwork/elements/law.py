@@ -194,6 +194,7 @@ class RowLaw(Law):
     friction_model   how friction of its cones is solved: see FRICTION_MODELS
     touches      whether it says where shapes touch (`touch`), from which gaps and rows follow
     lies_along   whether these may lie along one another, where points of contact run away (`touch.bent`)
+    on_plane     whether the second of these is a plane
     part_of      rows of the law of whose points it has some (`of_points`), else 0
     curved       whether its normals turn as bodies pass one another: then they are looked for where the bodies meet
     """
@@ -213,6 +214,7 @@ class RowLaw(Law):
     friction_model: str = EXACT
     touches: bool = False
     lies_along: bool = False
+    on_plane: bool = False
     part_of: int = 0
     curved: bool = False
     unseen: ClassVar[tuple[str, ...]] = ()

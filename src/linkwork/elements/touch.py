@@ -35,7 +35,8 @@ from .ports import At, values
 FAR = 1e6  # m: the gap of points that are not there
 LOOKS = 6  # steps of Newton's method to where bodies meet, at most
 LOOKED = 1e-6  # of a step: one that is shorter is the last
-BENT = 0.25  # of the speeds of two bodies at a point: what rows may bend by in a step, at most
+BENT = 0.25  # of the speeds of two bodies at a point: what rows may bend by in a step, at most; beyond, they bend less and less
+RIM = 0.1  # the same of the turning of a rim on a plane: along so much of it, twice, its lowest point may run in a step
 
 
 def frame_of(normal: Vector) -> tuple[Vector, Vector, Vector]:
@@ -241,25 +242,32 @@ def bent(law: RowLaw, at: Sequence[At], bend: Vector) -> Vector:
     """What rows bend by in a step, h/2 times their bias, as far as that can be: BENT of what bodies do at every point.
 
     Where two edges cross at next to no angle, or capsules lie along one another or over the edge of a face, a point runs away,
-    or its normal turns over: followed along the motion, they say nothing of the step any more.
+    or its normal turns over: followed along the motion, they say nothing of the step any more. Nor does the lowest point of a rim
+    that lies flat on a plane; but as the normal stays, sliding and spinning bend no gap there.
     """
     poses, twists, found = values(at), [here.velocity for here in at], []
     turns = [E.rotate(twist[:3]) for E, twist in zip(poses, twists, strict=True)]
+    slides = where(dot(turns[1], turns[1]) > 0.0, 1.0, 0.0) if law.on_plane else 1.0
     for k, touch in enumerate(law.touch(poses)):
-        speeds: Scalar = 0.0
-        for E, twist, w in zip(poses, twists, turns, strict=True):
-            v, arm = velocity_at(E, twist, touch.point), touch.point - E.p
-            speeds = speeds + dot(v, v) + dot(w, w) * dot(arm, arm)
-        mosts = [speeds] * len(directions(law, touch.normal)) + [sum(dot(w, w) for w in turns)] * len(axes(law, touch.normal))
+        arms = [touch.point - E.p for E in poses]
+        passing = [velocity_at(E, twist, touch.point) for E, twist in zip(poses, twists, strict=True)]
+        slip = slides * sum(dot(v, v) for v in passing)
+        turning = sum(dot(w, w) * dot(arm, arm) for w, arm in zip(turns, arms, strict=True))
+        mosts = [slip + turning] * len(directions(law, touch.normal))
+        mosts += [sum(dot(w, w) for w in turns)] * len(axes(law, touch.normal))
+        if law.on_plane:
+            tipping = [cross(touch.normal, w) for w in turns]
+            mosts[0] = slip + sum(dot(w, w) * dot(arm, arm) for w, arm in zip(tipping, arms, strict=True))
+        part = RIM if law.on_plane else BENT
         for x, most in zip(bend[law.per_point * k : law.per_point * (k + 1)], mosts, strict=True):
-            found.append(_no_larger(x, BENT * BENT * most))
+            found.append(_fading(x, part * part * most))
     return stack(*found)
 
 
-def _no_larger(x: Scalar, most: Scalar) -> Scalar:
-    """The number nearest to x whose square is at most `most`."""
+def _fading(x: Scalar, most: Scalar) -> Scalar:
+    """x where its square is at most `most`; beyond, the less the larger it is: most / x."""
     beyond = x * x > most
-    return where(beyond, x * np.sqrt(where(beyond, most / where(beyond, x * x, 1.0), 1.0)), x)
+    return where(beyond, most / where(beyond, x, 1.0), x)
 
 
 def _followed(x: Vector) -> tuple[Vector, Vector]:
