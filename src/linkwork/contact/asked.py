@@ -43,7 +43,8 @@ class AskedContact(Contact):
     """A `Contact` of shapes for which there is no compiled function; arguments as there."""
 
     looks = True
-    curved = lies_along = False  # type: ignore[assignment]
+    curved = False  # type: ignore[assignment]
+    lies_along = True  # type: ignore[assignment]
     inputs = SLOTS * SLOT
     told: Vector
 

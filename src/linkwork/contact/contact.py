@@ -90,7 +90,7 @@ class Contact(Constraint):
     @property
     def lies_along(self) -> bool:  # type: ignore[override]
         kinds = {shape.kind for shape in self.shapes}
-        return "cylinder" in kinds or not kinds & {"sphere", "plane"}  # the lowest point of a rim runs around it
+        return bool(kinds & {"cylinder", "ellipsoid"}) or not kinds & {"sphere", "plane"}  # on a plane their lowest points run
 
     @property
     def on_plane(self) -> bool:  # type: ignore[override]

@@ -239,29 +239,30 @@ def touching_bias(law: RowLaw, at: Sequence[At]) -> tuple[Vector, Vector]:
 
 
 def bent(law: RowLaw, at: Sequence[At], bend: Vector) -> Vector:
-    """What rows bend by in a step, h/2 times their bias, as far as that can be: BENT of what bodies do at every point.
+    """What rows bend by in a step, h/2 times their bias, as far as that can be: BENT of what bodies do to one another at a point.
 
     Where two edges cross at next to no angle, or capsules lie along one another or over the edge of a face, a point runs away,
     or its normal turns over: followed along the motion, they say nothing of the step any more. Nor does the lowest point of a rim
-    that lies flat on a plane; but as the normal stays, sliding and spinning bend no gap there.
+    that lies flat on a plane; but unless that tilts, its normal stays, and sliding and spinning bend no gap there.
     """
     poses, twists, found = values(at), [here.velocity for here in at], []
     turns = [E.rotate(twist[:3]) for E, twist in zip(poses, twists, strict=True)]
-    slides = where(dot(turns[1], turns[1]) > 0.0, 1.0, 0.0) if law.on_plane else 1.0
+    limit, tilts = (RIM, where(dot(turns[1], turns[1]) > 0.0, 1.0, 0.0)) if law.on_plane else (BENT, 1.0)
     for k, touch in enumerate(law.touch(poses)):
         arms = [touch.point - E.p for E in poses]
-        passing = [velocity_at(E, twist, touch.point) for E, twist in zip(poses, twists, strict=True)]
-        slip = slides * sum(dot(v, v) for v in passing)
-        turning = sum(dot(w, w) * dot(arm, arm) for w, arm in zip(turns, arms, strict=True))
-        mosts = [slip + turning] * len(directions(law, touch.normal))
-        mosts += [sum(dot(w, w) for w in turns)] * len(axes(law, touch.normal))
+        slip = velocity_at(poses[0], twists[0], touch.point) - velocity_at(poses[1], twists[1], touch.point)
+        mosts = [dot(slip, slip) + squares(turns, arms)] * len(directions(law, touch.normal))
+        mosts += [dot(turns[0], turns[0]) + dot(turns[1], turns[1])] * len(axes(law, touch.normal))
         if law.on_plane:
-            tipping = [cross(touch.normal, w) for w in turns]
-            mosts[0] = slip + sum(dot(w, w) * dot(arm, arm) for w, arm in zip(tipping, arms, strict=True))
-        part = RIM if law.on_plane else BENT
+            mosts[0] = tilts * dot(slip, slip) + squares([cross(touch.normal, w) for w in turns], arms)
         for x, most in zip(bend[law.per_point * k : law.per_point * (k + 1)], mosts, strict=True):
-            found.append(_fading(x, part * part * most))
+            found.append(_fading(x, limit * limit * most))
     return stack(*found)
+
+
+def squares(turns: Sequence[Vector], arms: Sequence[Vector]) -> Scalar:
+    """The sum of |w|^2 |r|^2."""
+    return sum((dot(w, w) * dot(arm, arm) for w, arm in zip(turns, arms, strict=True)), start=0.0)
 
 
 def _fading(x: Scalar, most: Scalar) -> Scalar:

@@ -45,14 +45,13 @@ from ..rows.push_out import push_out, push_out_fields
 from ..rows.solved import VELOCITY, Rules, impact_solver, row_fields, rules_of, solved_rows
 from ..spatial.inertia import Articulated
 from ..spatial.scalar import Vector, array, cross, dot, inv_spd, is_zero, ldl, ldl_solve, maximum, where, zeros
-from ..spatial.se3 import SE3
 from . import implicit_forces as forces
 from . import implicit_rounds as rounds
 from .carried import bear_impulses
 from .convert import fitted
 from .implicit_rules import either, either_pose, pull_stiffness, unforced_turning
 from .krylov import begin_at_guess, beside, krylov_fields
-from .program import coriolis, correct, displace_bodies, displaced, linear, moved, turning
+from .program import coriolis, correct, displace_bodies, linear, moved, turning
 from .rules import weight_of
 
 
@@ -227,23 +226,23 @@ def advance(n: Any) -> None:
 def advance_pushed(n: Any) -> None:
     """The same from where bodies are pushed out to."""
     n.held = n.carries
-    n.poses, n.twists = moved(n, displaced(n.poses, n.body_shift), n.y)
+    n.poses, n.twists = moved(n, n.poses, n.y, n.body_shift)
     n.body_shift = np.zeros(6)
 
 
 def advance_settled(n: Any) -> None:
     """The same where the step is not handed over."""
-    _advance_settled(n, n.poses)
+    _advance_settled(n, None)
 
 
 def advance_settled_pushed(n: Any) -> None:
     """The same from where bodies are pushed out to."""
-    _advance_settled(n, displaced(n.poses, n.body_shift))
+    _advance_settled(n, n.body_shift)
     n.body_shift = np.zeros(6)
 
 
-def _advance_settled(n: Any, start: SE3) -> None:
-    over, (pose, twist) = n.handed > 0.5, moved(n, start, n.y)
+def _advance_settled(n: Any, shift: Vector | None) -> None:
+    over, (pose, twist) = n.handed > 0.5, moved(n, n.poses, n.y, shift)
     n.held, n.twists = either(over, n.held, n.carries), either(over, n.twists, twist)
     n.poses = either_pose(over, n.poses, pose)
 

@@ -273,19 +273,21 @@ def carry_in_step(n: Any, parent: Any) -> None:
 
 
 # --- a step ------------------------------------------------------------------------------------------------------------------
-def displaced(E: SE3, xi: Vector) -> SE3:
-    """E exp(xi) of a small displacement."""
-    turn = so3.exp(xi[:3])
-    return SE3(R=E.R @ turn, p=E.p + E.rotate(xi[3:]))
-
-
-def moved(n: Any, E: SE3, y: Vector) -> tuple[SE3, Vector]:
-    """The pose after a step with twist y from a pose, and the twist in the new axes."""
+def moved(n: Any, E: SE3, y: Vector, shift: Vector | None = None) -> tuple[SE3, Vector]:
+    """The pose after a step with twist y from a pose, in which the body is pushed out by a shift, and the twist in the new axes:
+    in the world the velocity of the centre is the same."""
     c, w = centre_of(n), y[:3]
     v_c = y[3:] + cross(w, c)
-    turn = so3.exp(n.h * w)
+    turn, centre = so3.exp(turn_of(n, y, shift)), c + n.h * v_c
+    if shift is not None:
+        centre = centre + shift[3:] + cross(shift[:3], c)
     R = E.R @ turn
-    return SE3(R=R, p=E.p + E.rotate(c + n.h * v_c) - R @ c), np.concatenate([w, turn.T @ v_c - cross(w, c)])
+    return SE3(R=R, p=E.p + E.rotate(centre) - R @ c), np.concatenate([w, turn.T @ v_c - cross(w, c)])
+
+
+def turn_of(n: Any, y: Vector, shift: Vector | None) -> Vector:
+    """By what a body turns in a step."""
+    return n.h * y[:3] if shift is None else n.h * y[:3] + shift[:3]
 
 
 def move(n: Any) -> None:
@@ -303,17 +305,17 @@ def move_held(n: Any) -> None:
 
 def move_after_pushes(n: Any) -> None:
     """The same where rows may push, and push out: an impact is no acceleration."""
-    free = in_new_axes(n, change_of(n))
-    n.last = in_new_axes(n, (n.free - n.twists) / n.h)
-    n.poses, n.twists = moved(n, displaced(n.poses, n.body_shift), n.free)
+    free = in_new_axes(n, change_of(n), n.body_shift)
+    n.last = in_new_axes(n, (n.free - n.twists) / n.h, n.body_shift)
+    n.poses, n.twists = moved(n, n.poses, n.free, n.body_shift)
     n.body_shift = np.zeros(6)
     n.last = array([where(n.struck > 0.0, a, b) for a, b in zip(free, n.last, strict=True)])
     n.pull = n.last - free
 
 
-def in_new_axes(n: Any, change: Vector) -> Vector:
+def in_new_axes(n: Any, change: Vector, shift: Vector | None = None) -> Vector:
     """A change of a twist as the twist itself goes to the axes after the step: a body turns about its own angular velocity."""
-    return np.concatenate([change[:3], so3.exp(n.h * n.free[:3]).T @ change[3:]])
+    return np.concatenate([change[:3], so3.exp(turn_of(n, n.free, shift)).T @ change[3:]])
 
 
 # --- the program -------------------------------------------------------------------------------------------------------------

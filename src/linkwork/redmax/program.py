@@ -291,12 +291,12 @@ def hold_by(ask: Rule, n: Any, around: Sequence[Any]) -> None:
         parts = zip(n.kinds, ports, motion, strict=False)
         share = 0.5 * way_left(n, law)
         turned = [free if kind == STILL else free + share * port.drift for kind, port, free in parts]
-        bend = bend_in(n, law, at, found, share)
-        found = foreseen(n, law, at, motion, found) if law.curved else found
-        ask(n, law, found, motion, turned, bend, asked)
+        ahead = foreseen(n, law, at, motion, found) if law.curved else found
+        ask(n, law, ahead, motion, turned, bend_in(n, law, at, found, ahead.G, share), asked)
     else:
+        ahead = found
         ask(n, law, found, motion, motion, zeros(law.size), asked)
-    place_rows(n, law, found.G, places, n.h)
+    place_rows(n, law, ahead.G, places, n.h)
 
 
 def watch_published(n: Any, *ports: Any) -> None:

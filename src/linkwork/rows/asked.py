@@ -34,7 +34,7 @@ from ..elements.ports import velocities as velocities_of
 from ..elements.touch import LOOKED, ahead_or_now, are_there, bent, gaps_before, levers_ahead, meeting, nearing, rows_of
 from ..joints import Joint
 from ..solvers.problem import is_bounded_by_another
-from ..spatial.scalar import Scalar, Vector, array, dot, is_zero, zeros
+from ..spatial.scalar import Scalar, Vector, array, cross, dot, is_zero, zeros
 from ..spatial.scalar import where as chosen
 from .pressing import bound
 
@@ -169,10 +169,9 @@ def hold_rows(
         free if kind == STILL or isinstance(kind, Joint) else free + share * port.drift
         for kind, port, free in zip(n.kinds, ports, motion, strict=False)
     ]
-    bend = bend_in(n, law, at, found, share)
-    found = foreseen(n, law, at, motion, found) if law.curved else found
-    ask(n, law, found, motion, turned, bend, asked)
-    place_rows(n, law, found.G, places, n.h)
+    ahead = foreseen(n, law, at, motion, found) if law.curved else found
+    ask(n, law, ahead, motion, turned, bend_in(n, law, at, found, ahead.G, share), asked)
+    place_rows(n, law, ahead.G, places, n.h)
 
 
 def hold_under_bounds(n: Any, *around: Any) -> None:
@@ -186,10 +185,18 @@ def way_left(n: Any, law: RowLaw) -> Scalar:
     return (1.0 - n.meets) * (1.0 - n.meets) if law.curved else 1.0
 
 
-def bend_in(n: Any, law: RowLaw, at: Sequence[At], found: Derived, share: Scalar) -> Vector:
-    """What rows change by until the part of a step for which they are meant; no more than bodies move, where points run away."""
-    bend = share * n.h * found.bias
-    return bent(law, at, bend) if law.lies_along else bend
+def bend_in(n: Any, law: RowLaw, at: Sequence[At], found: Derived, G: np.ndarray, share: Scalar) -> Vector:
+    """What rows change by until the part of a step for which they are meant.
+
+    A bias is the rate of a row at twists that stay in the axes of their bodies. Of it G (0, w x v) is the turn of these axes, as
+    large as the motion that all bodies have in common: of rows that are made ahead it belongs to the G there. The rest is what
+    bodies do to one another, and no more than that where points run away.
+    """
+    if not (law.curved or law.lies_along):
+        return share * n.h * found.bias
+    turns = joined([np.concatenate([zeros(3), cross(here.velocity[:3], here.velocity[3:])]) for here in at])
+    bend = share * n.h * (found.bias - found.G @ turns)
+    return (bent(law, at, bend) if law.lies_along else bend) + share * n.h * (G @ turns)
 
 
 def foreseen(n: Any, law: RowLaw, at: Sequence[At], motion: Sequence[Vector], found: Derived) -> Derived:

@@ -1,0 +1,86 @@
+"""A motion that all bodies have in common changes nothing of what they do to one another: contacts on a train, or at rest."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import numpy as np
+import pytest
+
+import linkwork as lw
+from linkwork.spatial import quaternion
+
+METHODS = ["reduced", "maximal", "maximal-implicit", "redmax"]
+ALONG_X = lw.SE3.rot_y(np.pi / 2)
+SHAPES = {
+    "box": (lw.Box((0.2, 0.2, 0.2), density=1000, friction=0.5), 0.1),
+    "slab": (lw.Box((0.4, 0.3, 0.05), density=1000, friction=0.5), 0.025),
+    "capsule": (lw.Capsule(0.1, 0.3, ALONG_X, density=1000, friction=0.5), 0.1),
+    "sphere": (lw.Sphere(0.1, density=1000, friction=0.5), 0.1),
+}  # and half of their heights
+PAIRS = [("box", "box"), ("slab", "slab"), ("capsule", "capsule"), ("box", "capsule"), ("sphere", "sphere"), ("box", "sphere")]
+TRAIN = np.array([20.0, -7.0, 5.0])  # m/s
+DRAWS = 25
+
+
+@cache
+def two(lower: str, upper: str) -> lw.Model:
+    b = lw.ModelBuilder(gravity=(0, 0, 0)).body("lower", joint=lw.Free(), shapes=[SHAPES[lower][0]])
+    return b.body("upper", joint=lw.Free(), shapes=[SHAPES[upper][0]]).build()
+
+
+def rotation(q: np.ndarray) -> np.ndarray:
+    return np.asarray(quaternion.to_rotation(q), float)
+
+
+def drawn_quaternion(rng: np.random.Generator) -> np.ndarray:
+    """Near no turn at all, so that faces and edges lie along one another."""
+    q = np.array([1.0, *(10.0 ** rng.uniform(-9, -0.5, 3) * rng.choice([-1, 1], 3))])
+    return q / np.linalg.norm(q)
+
+
+def after_a_step(model: lw.Model, q: np.ndarray, turns: np.ndarray, ways: np.ndarray, h: float, method: str) -> np.ndarray:
+    """Angular velocities of both bodies, in their axes, and linear ones in the world."""
+    v = np.concatenate([x for k in (0, 1) for x in (turns[k], rotation(q[7 * k + 3 : 7 * k + 7]).T @ ways[k])])
+    run = lw.simulate(model, lw.State(q, v), h, h, method)
+    q, v = run.q[-1], run.v[-1]
+    return np.concatenate(
+        [x for k in (0, 1) for x in (v[6 * k : 6 * k + 3], rotation(q[7 * k + 3 : 7 * k + 7]) @ v[6 * k + 3 : 6 * k + 6])]
+    )
+
+
+@pytest.mark.parametrize("pair", PAIRS, ids="-".join)
+@pytest.mark.parametrize("method", METHODS)
+def test_two_bodies_that_meet_on_a_train(pair: tuple[str, str], method: str) -> None:
+    model, rng = two(*pair), np.random.default_rng(3)
+    height = sum(SHAPES[name][1] for name in pair)
+    for _ in range(DRAWS):
+        aside, gap = rng.choice([1e-4, 1e-2, 0.1]) * rng.uniform(-1, 1, 2), rng.choice([0.0, 1e-6, 1e-4, 3e-3, -1e-6])
+        q = np.concatenate([np.zeros(3), drawn_quaternion(rng), aside, [height + gap], drawn_quaternion(rng)])
+        turns = np.array([rng.choice([0.1, 1.0, 5.0]) * rng.normal(size=3) for _ in range(2)])
+        ways = np.array([rng.choice([0.01, 0.3, 3.0]) * rng.normal(size=3) for _ in range(2)])
+        h = float(rng.choice([1e-3, 4e-3, 1e-2]))
+        still, moving = (after_a_step(model, q, turns, ways + train, h, method) for train in (np.zeros(3), TRAIN))
+        moving -= np.concatenate([np.zeros(3), TRAIN, np.zeros(3), TRAIN])
+        assert np.abs(moving - still).max() < 1e-10, (q.tolist(), turns.tolist(), ways.tolist(), h)
+
+
+@pytest.mark.parametrize(
+    ("shape", "height"),
+    [
+        (lw.Box((0.2, 0.1, 0.3), density=800, friction=0.0), 0.2),
+        (lw.Cylinder(0.05, 0.2, density=800, friction=0.0), 0.13),
+        (lw.Cylinder(0.1, 0.02, density=800, friction=0.0), 0.05),
+        (lw.Ellipsoid((0.15, 0.12, 0.03), density=800, friction=0.0), 0.1),
+    ],
+    ids=["box", "cylinder", "coin", "disc"],
+)
+@pytest.mark.parametrize("method", METHODS)
+def test_sliding_without_friction_changes_no_fall(shape: lw.Shape, height: float, method: str) -> None:
+    model = lw.ModelBuilder().ground().body("b", joint=lw.Free(), shapes=[shape]).build()
+    q = np.array([0, 0, height, np.cos(0.15), 0.8 * np.sin(0.15), 0.6 * np.sin(0.15), 0])
+    runs = []
+    for along in (0.0, 20.0):
+        v = np.concatenate([[0.5, -1.0, 2.0], rotation(q[3:]).T @ [along, 0, 0]])
+        runs.append(lw.simulate(model, lw.State(q, v), 0.3, 2e-3, method).q[:, 2:])
+    assert np.abs(runs[1] - runs[0]).max() < 1e-8
