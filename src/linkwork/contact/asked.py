@@ -61,7 +61,10 @@ class AskedContact(Contact):
         return super().variant[2:]
 
     def parameters(self) -> dict[str, Any]:
-        return self._own_parameters()
+        return self._own_parameters() | {"sizes": np.asarray(super().radii(), float)}
+
+    def radii(self) -> Sequence[Scalar]:
+        return vars(self).get("sizes", super().radii())
 
     def inputs_at(self, t: float) -> np.ndarray:
         return np.tile(NOWHERE, SLOTS)
@@ -70,7 +73,9 @@ class AskedContact(Contact):
         return self.bound({"told": told})
 
     def bound(self, values: dict[str, Any]) -> Any:
-        return super().bound(values) if "told" not in values else self.with_parts(told=values["told"], _made_with=None)
+        if "told" in values:
+            return self.with_parts(told=values["told"], _made_with=None)
+        return super().bound(values).with_parts(sizes=values["sizes"], _made_with=None)
 
     def asker(self) -> Callable[[Sequence[SE3], Sequence[Vector], float], np.ndarray]:
         (a, b), pair = self.shapes, coal_pair(*self.shapes)

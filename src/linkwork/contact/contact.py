@@ -96,6 +96,9 @@ class Contact(Constraint):
     def on_plane(self) -> bool:  # type: ignore[override]
         return self.shapes[1].kind == "plane"
 
+    def radii(self) -> Sequence[Scalar]:
+        return [0.0 if shape.kind == "plane" else shape.bounding_sphere()[1] for shape in self.shapes]
+
     @property
     def usual(self) -> int:
         along = all(shape.kind == "capsule" for shape in self.shapes)

@@ -315,6 +315,10 @@ class RowLaw(Law):
         """Of one that looks, a function that finds its inputs: of poses of its bodies, their |v| and |w|, and a time ahead."""
         raise TypeError(f"{type(self).__name__} must say who finds its inputs")
 
+    def radii(self) -> Sequence[Scalar]:
+        """Of balls that hold the shapes that touch; of planes 0."""
+        raise NotImplementedError
+
     def with_inputs(self, told: Vector) -> Any:
         """The same law, told its inputs: what residual and rate are asked of, in rules too."""
         return self

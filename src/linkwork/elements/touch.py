@@ -35,8 +35,7 @@ from .ports import At, values
 FAR = 1e6  # m: the gap of points that are not there
 LOOKS = 6  # steps of Newton's method to where bodies meet, at most
 LOOKED = 1e-6  # of a step: one that is shorter is the last
-BENT = 0.25  # of the speeds of two bodies at a point: what rows may bend by in a step, at most; beyond, they bend less and less
-RIM = 0.1  # the same of the turning of a rim on a plane: along so much of it, twice, its lowest point may run in a step
+BENT = 0.1  # of the speeds of two bodies at a point: what rows may bend by in a step; beyond, they bend less and less
 
 
 def frame_of(normal: Vector) -> tuple[Vector, Vector, Vector]:
@@ -238,8 +237,20 @@ def touching_bias(law: RowLaw, at: Sequence[At]) -> tuple[Vector, Vector]:
     return stack(*slip), stack(*rate)
 
 
+def carried(law: RowLaw, levers: Sequence[Lever], at: Sequence[At]) -> Vector:
+    """The part of a bias that bodies have by themselves, as their axes turn: what rows see of w x v of those of their points that
+    touch. The rest is what points and normals do to one another."""
+    found: list[Scalar] = []
+    poses, twists = values(at), [here.velocity for here in at]
+    for arms, normal, _ in levers:
+        parts = zip(poses, twists, arms, strict=True)
+        one, other = (E.rotate(cross(phi[:3], phi[3:] + cross(phi[:3], arm))) for E, phi, arm in parts)
+        found += [dot(d, one - other) for d in directions(law, normal)] + [0.0] * len(axes(law, normal))
+    return stack(*found)
+
+
 def bent(law: RowLaw, at: Sequence[At], bend: Vector) -> Vector:
-    """What rows bend by in a step, h/2 times their bias, as far as that can be: BENT of what bodies do to one another at a point.
+    """What points and normals bend rows by in a step, as far as that can be: BENT of what bodies do to one another at a point.
 
     Where two edges cross at next to no angle, or capsules lie along one another or over the edge of a face, a point runs away,
     or its normal turns over: followed along the motion, they say nothing of the step any more. Nor does the lowest point of a rim
@@ -247,22 +258,21 @@ def bent(law: RowLaw, at: Sequence[At], bend: Vector) -> Vector:
     """
     poses, twists, found = values(at), [here.velocity for here in at], []
     turns = [E.rotate(twist[:3]) for E, twist in zip(poses, twists, strict=True)]
-    limit, tilts = (RIM, where(dot(turns[1], turns[1]) > 0.0, 1.0, 0.0)) if law.on_plane else (BENT, 1.0)
+    tilts = where(dot(turns[1], turns[1]) > 0.0, 1.0, 0.0)
     for k, touch in enumerate(law.touch(poses)):
-        arms = [touch.point - E.p for E in poses]
         slip = velocity_at(poses[0], twists[0], touch.point) - velocity_at(poses[1], twists[1], touch.point)
-        mosts = [dot(slip, slip) + squares(turns, arms)] * len(directions(law, touch.normal))
+        mosts = [dot(slip, slip) + _turning(law, turns)] * len(directions(law, touch.normal))
         mosts += [dot(turns[0], turns[0]) + dot(turns[1], turns[1])] * len(axes(law, touch.normal))
         if law.on_plane:
-            mosts[0] = tilts * dot(slip, slip) + squares([cross(touch.normal, w) for w in turns], arms)
+            mosts[0] = tilts * dot(slip, slip) + _turning(law, [cross(touch.normal, w) for w in turns])
         for x, most in zip(bend[law.per_point * k : law.per_point * (k + 1)], mosts, strict=True):
-            found.append(_fading(x, limit * limit * most))
+            found.append(_fading(x, BENT * BENT * most))
     return stack(*found)
 
 
-def squares(turns: Sequence[Vector], arms: Sequence[Vector]) -> Scalar:
-    """The sum of |w|^2 |r|^2."""
-    return sum((dot(w, w) * dot(arm, arm) for w, arm in zip(turns, arms, strict=True)), start=0.0)
+def _turning(law: RowLaw, turns: Sequence[Vector]) -> Scalar:
+    """The sum of the squares of speeds at which shapes turn."""
+    return sum((dot(w, w) * radius * radius for w, radius in zip(turns, law.radii(), strict=True)), start=0.0)
 
 
 def _fading(x: Scalar, most: Scalar) -> Scalar:

@@ -31,7 +31,19 @@ from ..elements.law import RowLaw
 from ..elements.nodes import STILL, law_at
 from ..elements.ports import At, BodyAt, joined, values
 from ..elements.ports import velocities as velocities_of
-from ..elements.touch import LOOKED, ahead_or_now, are_there, bent, gaps_before, levers_ahead, meeting, nearing, rows_of
+from ..elements.touch import (
+    LOOKED,
+    ahead_or_now,
+    are_there,
+    bent,
+    carried,
+    gaps_before,
+    levers,
+    levers_ahead,
+    meeting,
+    nearing,
+    rows_of,
+)
 from ..joints import Joint
 from ..solvers.problem import is_bounded_by_another
 from ..spatial.scalar import Scalar, Vector, array, cross, dot, is_zero, zeros
@@ -186,24 +198,27 @@ def way_left(n: Any, law: RowLaw) -> Scalar:
 
 
 def bend_in(n: Any, law: RowLaw, at: Sequence[At], found: Derived, G: np.ndarray, share: Scalar) -> Vector:
-    """What rows change by until the part of a step for which they are meant.
+    """What rows G change by until the part of a step for which they are meant, from what they are now.
 
-    A bias is the rate of a row at twists that stay in the axes of their bodies. Of it G (0, w x v) is the turn of these axes, as
-    large as the motion that all bodies have in common: of rows that are made ahead it belongs to the G there. The rest is what
-    bodies do to one another, and no more than that where points run away.
+    A bias is the rate of a row at twists that stay in the axes of their bodies. Where points run away, what it has besides that
+    which bodies carry by themselves is bounded. G (0, w x v), the turn of axes, is as large as the motion that all bodies have in
+    common: it belongs to rows where they are made, also ahead.
     """
-    if not (law.curved or law.lies_along):
-        return share * n.h * found.bias
-    turns = joined([np.concatenate([zeros(3), cross(here.velocity[:3], here.velocity[3:])]) for here in at])
-    bend = share * n.h * (found.bias - found.G @ turns)
-    return (bent(law, at, bend) if law.lies_along else bend) + share * n.h * (G @ turns)
+    part = share * n.h * found.bias
+    if law.lies_along:
+        own = share * n.h * carried(law, levers(law, values(at), values(at)), at)
+        part = bent(law, at, part - own) + own
+    if law.curved:
+        turns = joined([np.concatenate([zeros(3), cross(here.velocity[:3], here.velocity[3:])]) for here in at])
+        part = part + share * n.h * ((G - found.G) @ turns)
+    return part
 
 
 def foreseen(n: Any, law: RowLaw, at: Sequence[At], motion: Sequence[Vector], found: Derived) -> Derived:
     """Rows and gaps where shapes meet in the step."""
-    levers = ahead_or_now(law, at, n.levers, n.nears > 0.0)
-    G = rows_of(law, levers, values(at))
-    residual = gaps_before(law, levers, n.meets * n.h, G @ joined(motion))
+    there = ahead_or_now(law, at, n.levers, n.nears > 0.0)
+    G = rows_of(law, there, values(at))
+    residual = gaps_before(law, there, n.meets * n.h, G @ joined(motion))
     return replace(found, G=G, residual=residual, rate=G @ joined(velocities_of(at)))
 
 
