@@ -84,3 +84,47 @@ def test_sliding_without_friction_changes_no_fall(shape: lw.Shape, height: float
         v = np.concatenate([[0.5, -1.0, 2.0], rotation(q[3:]).T @ [along, 0, 0]])
         runs.append(lw.simulate(model, lw.State(q, v), 0.3, 2e-3, method).q[:, 2:])
     assert np.abs(runs[1] - runs[0]).max() < 1e-8
+
+
+def arm_and_ball() -> lw.Model:
+    """A body that floats, with an arm and a hand, and a ball."""
+    b = lw.ModelBuilder(gravity=(0, 0, 0)).body("root", joint=lw.Free(), shapes=[lw.Box((0.2, 0.15, 0.1), density=1000)])
+    forearm = lw.Capsule(0.03, 0.2, lw.SE3(p=(0.13, 0, 0)) @ ALONG_X, density=1000)
+    b.body("arm", parent="root", joint=lw.Revolute((0, 1, 0)), placement=lw.SE3(p=(0.15, 0, 0)), shapes=[forearm])
+    palm = lw.Sphere(0.04, (0.05, 0, 0), density=1000, friction=0.5)
+    b.body("hand", parent="arm", joint=lw.Spherical(), placement=lw.SE3(p=(0.28, 0, 0)), shapes=[palm])
+    return b.body("ball", joint=lw.Free(), shapes=[lw.Sphere(0.06, density=1000, friction=0.5)]).build()
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_a_hand_that_strikes_a_ball_on_a_train_and_in_a_turned_world(method: str) -> None:
+    model, rng = arm_and_ball(), np.random.default_rng(2)
+    bodies = [(model.q_index(name), model.v_index(name)) for name in ("root", "ball")]
+    for _ in range(10):
+        q, v, h = model.neutral(), 3.0 * rng.normal(size=model.nv), float(rng.choice([1e-3, 4e-3, 1e-2]))
+        q[model.q_index("arm")], turned = 0.3 * rng.normal(), rng.normal(size=(4, 4))
+        turned /= np.linalg.norm(turned, axis=1, keepdims=True)
+        q[model.q_index("hand")], q[bodies[0][0]] = turned[0], [0, 0, 0, *turned[1]]
+        palm = lw.kinematics(model, q).poses[model.body_index("hand")] @ [0.05, 0, 0, 1]
+        away = rng.normal(size=3)
+        away /= np.linalg.norm(away)
+        q[bodies[1][0]] = [*(palm[:3] + (0.1 + rng.choice([0.0, 1e-4, 5e-3])) * away), *turned[2]]
+        v[bodies[1][1]] = [*rng.normal(size=3), *(-2.0 * rotation(turned[2]).T @ away)]
+        found = []
+        for train, turn in ((0 * TRAIN, [1, 0, 0, 0]), (TRAIN, [1, 0, 0, 0]), (0 * TRAIN, turned[3])):
+            start = lw.State(q.copy(), v.copy())
+            q_of, v_of = np.array(start.q), np.array(start.v)
+            for i, j in bodies:
+                pose = np.array(q_of[i])
+                quat = np.asarray(quaternion.multiply(np.array(turn, float), pose[3:]), float)
+                q_of[i], v_of[j] = (
+                    [*(rotation(np.array(turn, float)) @ pose[:3]), *quat],
+                    v_of[j] + [0, 0, 0, *(rotation(quat).T @ train)],
+                )
+            run = lw.simulate(model, lw.State(q_of, v_of), 2 * h, h, method)
+            end = np.array(run.v[-1])
+            for i, j in bodies:
+                end[j] = end[j] - [0, 0, 0, *(rotation(run.q[-1][i][3:]).T @ train)]
+            found.append(end)
+        assert np.abs(found[1] - found[0]).max() < 1e-8, "a motion in common"
+        assert np.abs(found[2] - found[0]).max() < 1e-8, "axes of the world"

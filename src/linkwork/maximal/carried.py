@@ -12,32 +12,36 @@ from typing import Any
 from ..elements.collection import Shape
 from ..elements.derive import derive
 from ..elements.nodes import STILL, law_at
-from ..elements.ports import starts
+from ..elements.ports import At, starts
 from ..joints import Joint
 from ..joints.complement import complement
 from ..kernel.sweep import Field, Step, each, inward, vector
 from ..model.rules import inertia_of
+from ..rows.asked import made_rows
 from ..rows.solved import VELOCITY
-from ..spatial.scalar import Scalar, Vector
+from ..spatial.scalar import Vector
 from .program import gyroscopic, linear
 
 
 def bear_impulses(n: Any, *ports: Any) -> None:
-    """The wrenches that the rows of a constraint exert during a step."""
-    _bear(n, ports, n.t if n.law.holonomic else n.t + n.h, n.x / n.h)
+    """The wrenches that the rows of a constraint exert during a step, also those that are made where shapes meet ahead."""
+    law, at = law_at(n, ports)
+    law = law.with_inputs(n.told)
+    G = made_rows(n, law, at) if law.curved else derive(law, at, n.t if law.holonomic else n.t + n.h, n.foot).G
+    _bear(n, ports, at, G.T @ (n.x / n.h))
 
 
 def bear_forces(n: Any, *ports: Any) -> None:
     """The wrenches that the rows of a constraint exert."""
-    _bear(n, ports, n.t, n.x)
-
-
-def _bear(n: Any, ports: Sequence[Any], t: Scalar, x: Vector) -> None:
     law, at = law_at(n, ports)
-    G, first = derive(law.with_inputs(n.told), at, t, n.foot).G, starts(at)
+    _bear(n, ports, at, derive(law.with_inputs(n.told), at, n.t, n.foot).G.T @ n.x)
+
+
+def _bear(n: Any, ports: Sequence[Any], at: Sequence[At], force: Vector) -> None:
+    first = starts(at)
     for i, (kind, port) in enumerate(zip(n.kinds, ports, strict=False)):
         if kind != STILL and not isinstance(kind, Joint):
-            port.load = port.load + G[:, first[i] : first[i + 1]].T @ x
+            port.load = port.load + force[first[i] : first[i + 1]]
 
 
 def carry_impulses(n: Any, parent: Any) -> None:

@@ -214,6 +214,11 @@ def bend_in(n: Any, law: RowLaw, at: Sequence[At], found: Derived, G: np.ndarray
     return part
 
 
+def made_rows(n: Any, law: RowLaw, at: Sequence[At]) -> np.ndarray:
+    """G of shapes where they meet in the step."""
+    return rows_of(law, ahead_or_now(law, at, n.levers, n.nears > 0.0), values(at))
+
+
 def foreseen(n: Any, law: RowLaw, at: Sequence[At], motion: Sequence[Vector], found: Derived) -> Derived:
     """Rows and gaps where shapes meet in the step."""
     there = ahead_or_now(law, at, n.levers, n.nears > 0.0)
