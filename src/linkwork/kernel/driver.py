@@ -5,7 +5,8 @@
 
 For every block of `width` states: the inputs are transposed into lanes, then for every record the segments run `every`
 times and the outputs are transposed back. Lanes beyond the last state repeat that state, so they cost nothing extra to
-guard: they write the same values to the same place. Where the job asks for it, numbers are looked at on their way.
+guard: they write the same values to the same place. A job may say in which order states are taken, so that those which do the
+same go side by side. Where the job asks for it, numbers are looked at on their way.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from .unit_lanes import unit_ir
 from .workers import share
 
 RUN = 4  # tiles of scalars that are one and the same are written at once
-ADDRESSES = ("segments", "bases", "inputs", "outputs", "next", "odd", "units")  # in a job
+ADDRESSES = ("segments", "bases", "inputs", "outputs", "next", "order", "odd", "units")  # in a job
 
 
 def run_ir(t: Lanes) -> str:
@@ -101,7 +102,7 @@ done:
 
 
 def transfer_ir(t: Lanes, unpack: bool, mapped: bool = False) -> str:
-    """Transpose `width` rows of memory into lanes, or back; rows beyond `valid` are the last valid one.
+    """Transpose `width` rows of memory, whose numbers are `who`, into lanes, or back.
 
     mapped: scalar i of a row is number `map[i]` of the lanes.
 
@@ -114,13 +115,11 @@ def transfer_ir(t: Lanes, unpack: bool, mapped: bool = False) -> str:
     name, fit = ("lw_unpack" if unpack else "lw_pack"), machine.register_bytes() // t.bytes
     tile = fit if t.width == 1 else min(t.width, fit)
     name, more = (f"{name}_mapped", ", ptr %map") if mapped else (name, "")
-    lines = [f"define i1 @{name}(ptr %lanes, ptr %memory, i64 %count, i64 %stride, i64 %valid{more}) #0 {{", "start:"]
+    lines = [f"define i1 @{name}(ptr %lanes, ptr %memory, i64 %count, i64 %stride, ptr %who{more}) #0 {{", "start:"]
     summed = Lanes(1 if t.width < tile and mapped else tile, t.single)
     sums = [f"sum{first}" for first in range(0, t.width, tile)]
-    lines.append("  %last = sub i64 %valid, 1")
     for k in range(t.width):
-        lines.append(f"  %c{k} = icmp slt i64 {k}, %last")
-        lines.append(f"  %k{k} = select i1 %c{k}, i64 {k}, i64 %last")
+        lines += [f"  %who{k} = getelementptr i64, ptr %who, i64 {k}", f"  %k{k} = load i64, ptr %who{k}"]
         lines.append(f"  %o{k} = mul i64 %k{k}, %stride")
         lines.append(f"  %row{k} = getelementptr i8, ptr %memory, i64 %o{k}")
     lines += [f"  %final = sub i64 %count, {tile}", "  %long = icmp sge i64 %final, 0"]
@@ -326,7 +325,7 @@ def transfers_ir(unpack: bool) -> str:
     that have no place for every record only at the last one: `once` says which it is. Returns whether what moved is finite.
     """
     name, move = ("lw_unpack_all", "lw_unpack") if unpack else ("lw_pack_all", "lw_pack")
-    lines = [f"define i1 @{name}(ptr %list, i64 %total, i64 %state, i64 %valid, i64 %record, i1 %once) #0 {{", "start:"]
+    lines = [f"define i1 @{name}(ptr %list, i64 %total, ptr %who, i64 %record, i1 %once) #0 {{", "start:"]
     lines += ["  %some = icmp sgt i64 %total, 0", "  br i1 %some, label %loop, label %done", "loop:"]
     lines += ["  %i = phi i64 [ 0, %start ], [ %next, %after ]", "  %fine = phi i1 [ true, %start ], [ %fine.now, %after ]"]
     lines += [f"  %at = mul i64 %i, {len(TRANSFER)}", "  %entry = getelementptr i64, ptr %list, i64 %at"]
@@ -334,9 +333,8 @@ def transfers_ir(unpack: bool) -> str:
         load_field(lines, field, index, "%entry", "ptr" if field in ("lanes", "memory", "map") else "i64")
     lines += ["  %moves = icmp ne i64 %record_stride, 0", "  %wanted = or i1 %once, %moves"]
     lines += ["  br i1 %wanted, label %move, label %after", "move:"]
-    lines += ["  %a = mul i64 %state, %stride", "  %b = mul i64 %record, %record_stride", "  %ab = add i64 %a, %b"]
-    lines.append("  %row = getelementptr i8, ptr %memory, i64 %ab")
-    arguments = "ptr %lanes, ptr %row, i64 %count, i64 %stride, i64 %valid"
+    lines += ["  %at.record = mul i64 %record, %record_stride", "  %rows = getelementptr i8, ptr %memory, i64 %at.record"]
+    arguments = "ptr %lanes, ptr %rows, i64 %count, i64 %stride, ptr %who"
     if unpack:
         lines += ["  %plain = icmp eq ptr %map, null", "  br i1 %plain, label %direct, label %by.map", "by.map:"]
         lines += [f"  %mapped = call i1 @lw_unpack_mapped({arguments}, ptr %map)", "  br label %after", "direct:"]
@@ -359,10 +357,12 @@ def batch_ir(t: Lanes) -> str:
     lines = ["define void @lw_batch(ptr %job) #0 {", "entry:"]
     for index, field in enumerate(JOB):
         load_field(lines, field, index, kind="ptr" if field in ADDRESSES else "i64")
+    lines.append(f"  %who = alloca [{t.width} x i64]")
     return (
         "\n".join(lines)
         + f"""
   %looks = icmp ne ptr %odd, null
+  %ordered = icmp ne ptr %order, null
   br label %take
 take:
   %first = atomicrmw add ptr %next, i64 %chunk seq_cst
@@ -375,14 +375,28 @@ chunk.of:
   br label %block
 block:
   %s = phi i64 [ %first, %chunk.of ], [ %s.next, %block.end ]
-  %left = sub i64 %end, %s
-  %few = icmp slt i64 %left, {t.width}
-  %valid = select i1 %few, i64 %left, i64 {t.width}
-  br label %record
+  %last = sub i64 %end, 1
+  br label %lane
+lane:
+  %l = phi i64 [ 0, %block ], [ %l.next, %who.known ]
+  %s.lane = add i64 %s, %l
+  %s.of = call i64 @llvm.smin.i64(i64 %s.lane, i64 %last)
+  br i1 %ordered, label %who.asked, label %who.known
+who.asked:
+  %who.from = getelementptr i64, ptr %order, i64 %s.of
+  %who.other = load i64, ptr %who.from
+  br label %who.known
+who.known:
+  %who.is = phi i64 [ %s.of, %lane ], [ %who.other, %who.asked ]
+  %who.to = getelementptr i64, ptr %who, i64 %l
+  store i64 %who.is, ptr %who.to
+  %l.next = add i64 %l, 1
+  %l.more = icmp slt i64 %l.next, {t.width}
+  br i1 %l.more, label %lane, label %record
 record:
-  %r = phi i64 [ 0, %block ], [ %r.next, %out ]
+  %r = phi i64 [ 0, %who.known ], [ %r.next, %out ]
   %r.first = icmp eq i64 %r, 0
-  %fine.in = call i1 @lw_pack_all(ptr %inputs, i64 %input_count, i64 %s, i64 %valid, i64 %r, i1 %r.first)
+  %fine.in = call i1 @lw_pack_all(ptr %inputs, i64 %input_count, ptr %who, i64 %r, i1 %r.first)
   br i1 %looks, label %look.in, label %go
 look.in:
   %unit.in = call i1 @lw_lanes_unit(ptr %units, i64 %unit_count)
@@ -403,7 +417,7 @@ record.end:
   %r.next = add i64 %r, 1
   %r.more = icmp slt i64 %r.next, %records
   %r.last = xor i1 %r.more, true
-  %fine.out = call i1 @lw_unpack_all(ptr %outputs, i64 %output_count, i64 %s, i64 %valid, i64 %r, i1 %r.last)
+  %fine.out = call i1 @lw_unpack_all(ptr %outputs, i64 %output_count, ptr %who, i64 %r, i1 %r.last)
   %odd.found = xor i1 %fine.out, true
   %odd.told = and i1 %looks, %odd.found
   br i1 %odd.told, label %odd.out, label %out
@@ -443,7 +457,7 @@ def driver_ir(t: Lanes) -> str:
         python_text.batch_ir(t.width, shared=True),
     ]
     named = [part.replace("@lw_", f"@lw_{t.suffix}_") for part in parts]  # one process holds several drivers
-    named.append("declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)")
+    named += ["declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)", "declare i64 @llvm.smin.i64(i64, i64)"]
     if t.width > 1:
         named.append(f"declare i1 @llvm.vector.reduce.or.v{t.width}i1({t.bool_type})")
     return "\n\n".join([*named, 'attributes #0 = { nounwind "prefer-vector-width"="512" "min-legal-vector-width"="512" }'])

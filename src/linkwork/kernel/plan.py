@@ -354,19 +354,21 @@ class Plan:
         records: int = 1,
         every: int = 1,
         threads: int = 1,
+        order: np.ndarray | None = None,
     ) -> None:
         """One pass, or `records` times `every` passes, over a batch of states.
 
         inputs    name -> (batch, size) array, or (size,) for one value shared by all states; or (batch, records, size) for
                   inputs that change with every record
         outputs   name -> (batch, size) or, with records, (batch, records, size); written in place
+        order     see `Workspace.job`
         """
         width = self.lanes.width
         blocks = -(-batch // width)
         threads = max(1, min(threads, blocks))
         if threads == 1:
             space = self.borrow()  # other threads of the caller borrow others
-            space.job(inputs, outputs, batch, records, every)
+            space.job(inputs, outputs, batch, records, every, order=order)
             self.batch(space.job_at)
             self.give_back(space)
             return
@@ -374,7 +376,7 @@ class Plan:
         chunk = width * max(1, blocks // (CHUNKS * threads))
         spaces = [self.borrow() for _ in range(threads)]
         for w in spaces:
-            w.job(inputs, outputs, batch, records, every, chunk, spaces[0].next_at)
+            w.job(inputs, outputs, batch, records, every, chunk, spaces[0].next_at, order)
         self.driver.shared([w.job_at for w in spaces])
         self._idle.extend(spaces)
 

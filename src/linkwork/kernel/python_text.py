@@ -185,7 +185,8 @@ def state_ir() -> str:
     lines = [*head_lines("lw_python_state", STATE, ("count", "segment_count", "size")), _LOOP, *_pair_ir(len(STATE), "data")]
     lines += ["  %target = getelementptr ptr, ptr %bases, i64 %place", _NEXT]
     lines.append("  call void @lw_run(ptr %segments, i64 %segment_count, ptr %bases)")
-    arguments, data = "i64 %size, i64 0, i64 1", PLACES["data"]
+    lines += ["  %who = alloca i64", "  store i64 0, ptr %who"]  # the one state
+    arguments, data = "i64 %size, i64 0, ptr %who", PLACES["data"]
     lines += [
         "  %plain = icmp eq ptr %map, null",
         "  %own = icmp eq ptr %make, null",

@@ -15,6 +15,7 @@ JOB = (
     "chunk",  # states taken at a time
     "records",
     "every",
+    "order",  # address of the numbers of the states, in the order in which they are taken; null: one after the other
     "odd",  # address of a number that becomes 1 if a number is not finite or a quaternion not unit; null: nobody looks
     "units",  # addresses in the lanes of all unit quaternions
     "unit_count",

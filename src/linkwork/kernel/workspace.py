@@ -60,6 +60,7 @@ class Workspace:
         self.odd_at = self.next_at + 8
         self.job_at = self.next_at + 8 * BEFORE
         self._units = np.zeros(0, np.int64)  # where quaternions are that are looked at
+        self._order: np.ndarray | None = None  # of the states of the job
         self.transfers_at = self.job_at + 8 * len(JOB)
 
     def of_state(
@@ -136,7 +137,7 @@ class Workspace:
             size = self.plan.lanes.width * self.plan.lanes.bytes
             self._units = np.array([self.address[name] + size * place for name, place in units], np.int64)
             look = (odd_at, self._units.ctypes.data, len(units))
-        head = (*self.fixed, count, at, len(results), at + 8 * len(TRANSFER) * count, next_at, 0, ALL, 1, 1, *look)
+        head = (*self.fixed, count, at, len(results), at + 8 * len(TRANSFER) * count, next_at, 0, ALL, 1, 1, 0, *look)
         struct.pack_into(f"{BEFORE + len(JOB) + len(moves)}q", self.buffer, 0, 0, 0, *head, *moves)
         return self.job_at
 
@@ -172,10 +173,12 @@ class Workspace:
         every: int = 1,
         chunk: int = ALL,
         next_at: int | None = None,
+        order: np.ndarray | None = None,
     ) -> int:
         """Describe a call to the driver: the address for `driver.batch`, valid until the next call is described.
 
         chunk     states that a thread takes at a time, from the number at `next_at` that all threads share
+        order     (batch,) int64: the rows of the arrays that are states, in the order in which they go side by side
         """
         moves: list[int] = []
         for name, a in inputs.items():
@@ -193,7 +196,8 @@ class Workspace:
         for name, a in outputs.items():
             moves += self._transfer(name, a)
         at = self.transfers_at
-        states = (next_at or self.next_at, batch, chunk, records, every)
+        self._order = order
+        states = (next_at or self.next_at, batch, chunk, records, every, 0 if order is None else address_of(order))
         head = (*self.fixed, split // len(TRANSFER), at, len(outputs), at + 8 * split, *states, *NO_LOOK)
         struct.pack_into(f"{BEFORE + len(JOB) + len(moves)}q", self.buffer, 0, 0, 0, *head, *moves)
         first = BEFORE + len(JOB) + TRANSFER.index("memory")

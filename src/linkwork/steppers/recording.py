@@ -3,7 +3,7 @@
 To describe a call, array by array, takes as long as forty steps of a small robot. So inputs are copied into memory that stays,
 and all records of a run lie in one piece of memory. Few of them stay there and are copied: a run that has as many of them as the
 last needs no new description. Of many the memory is new, and one address is changed. A run that takes long is made in pieces
-(`pace`).
+(`pace`); between them states whose rows act now and then find their neighbours (`alike`).
 """
 
 from __future__ import annotations
@@ -14,8 +14,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..elements.collection import EQUALITIES, collection
 from ..kernel.workspace import address_of
 from ..model import Model
+from .alike import Order, pays
 from .pace import Pace
 from .progress import listener
 from .stepper import Program
@@ -24,6 +26,7 @@ from .stepping import constants
 Parts = dict[str, np.ndarray]
 Shapes = dict[str, tuple[int, ...]]
 NONE = (0.0, 0, 0)  # no run is described
+MULTIPLIERS = "x"  # of all rows, among what programs report
 FEW = 1 << 13  # numbers of records: to copy them takes less than to describe where they go
 
 
@@ -63,6 +66,8 @@ class Recording:
         self._own: np.ndarray | None = None  # the memory of few records
         self._firsts: list[tuple[str, np.ndarray]] = []  # in it, where the states go at which a run starts
         self._pace, self._found = Pace(model.nb), Parts()
+        self._order: Order | None = None
+        self._some_act = MULTIPLIERS in self._sizes and collection(model).shape[3] != EQUALITIES
 
     def __call__(
         self, kept: Parts, h: float, records: int, every: int, threads: int, steps: int = 0, deadline: float = inf
@@ -77,6 +82,8 @@ class Recording:
         np.concatenate([kept[name].reshape(-1) for name in self._inputs], out=self._given)
         self.before, self.done, self.stopped, self._steps = Place(0, steps, kept), 0, False, steps
         at_once = threads == 1 and not steps and self._pace.state_steps() >= self._batch * records * every
+        sorts = not at_once and self._some_act and pays(self._batch, self._lanes.width, records * every)
+        self._order = Order() if sorts else None
         if at_once and self._form == (h, records, every) and self._own is not None:
             self._once_more(self._own, kept, records, every)
         else:
@@ -137,7 +144,7 @@ class Recording:
         moving = next(name for name in ("v", "twists", self.program.recorded[-1]) if name in self._sizes)
         try:
             while self.done < records:
-                count = 0 if self._steps else min(self._pace.state_steps() // (self._batch * every), records - self.done)
+                count = 0 if self._steps else min(self._steps_at_once() // every, records - self.done)
                 if count:
                     self._piece(h, count, every, threads)
                 elif not self._one_record(h, every, threads, deadline):
@@ -155,12 +162,16 @@ class Recording:
     def _one_record(self, h: float, every: int, threads: int, deadline: float) -> bool:
         """The next record, in several calls: whether it was reached before the deadline."""
         while self._steps < every:
-            steps = min(every - self._steps, max(1, self._pace.state_steps() // self._batch))
+            steps = min(every - self._steps, max(1, self._steps_at_once()))
             self._piece(h, 1, steps, threads)
             self._steps += steps
             if self._steps < every and perf_counter() > deadline:
                 return False
         return True
+
+    def _steps_at_once(self) -> int:
+        """How many steps of all states make a piece; the first one alone where it tells which states are alike."""
+        return 1 if self._order is not None and self._order.first else self._pace.state_steps() // self._batch
 
     def _piece(self, h: float, count: int, steps: int, threads: int) -> None:
         """So many records, each after so many steps; what they leave is where the next piece begins."""
@@ -168,21 +179,25 @@ class Recording:
         self._calls(h, slice(first, first + count), count, steps, threads)
         for name in self.program.recorded:
             self._inputs[name][...] = self._found[name][:, first + count - 1]
+        if self._order is not None:
+            self._order.go_on(count * steps, self._found[MULTIPLIERS][:, first + count - 1])
         _tell(count * steps)
 
     def _calls(self, h: float, place: slice, count: int, steps: int, threads: int) -> None:
         """So many records, each after so many steps; of very many states some at a time."""
         done, steps_in_all = 0, count * steps
+        order = None if self._order is None else self._order.numbers
         while done < self._batch:
             begin, fitting = perf_counter(), self._pace.state_steps() // steps_in_all
             width = self._batch if fitting >= self._batch else max(1, fitting // self._lanes.width) * self._lanes.width
             some = slice(done, min(done + width, self._batch))
             size = some.stop - done
-            counts = (size, count, steps * self.program.passes)
+            counts, who = (size, count, steps * self.program.passes), None if order is None else order[some]
+            arrays = self._arrays(h, place, some if who is None else slice(None))
             if threads > 1:
-                self._plan.run(*self._arrays(h, place, some), *counts, threads)
+                self._plan.run(*arrays, *counts, threads, who)
             else:
-                self._work.job(*self._arrays(h, place, some), *counts)
+                self._work.job(*arrays, *counts, order=who)
                 self._plan.batch(self._work.job_at)
             self._pace.took(size * steps_in_all, perf_counter() - begin)
             done = some.stop
