@@ -72,7 +72,7 @@ def test_when_balls_meet(offset: float, misses: float) -> None:
     law = lw.Contact("a", lw.Sphere(0.1), "b", lw.Sphere(0.2))
     at = [BodyAt(SE3(p=np.array([-2.0, offset, 0.0])), np.zeros(6)), BodyAt(SE3(), np.zeros(6))]
     s, missed, last = 0.0, 0.0, -1.0
-    for _ in range(LOOKS):
+    for _ in range(1 + LOOKS):
         if s > last + LOOKED:
             last = s
             s, missed = meeting(law, at, [np.array([0, 0, 0, 100.0, 0, 0]), np.zeros(6)], 0.05, s)

@@ -33,7 +33,7 @@ from .law import RowLaw
 from .ports import At, values
 
 FAR = 1e6  # m: the gap of points that are not there
-LOOKS = 6  # steps of Newton's method to where bodies meet, at most
+LOOKS = 5  # steps of Newton's method to where bodies meet, at most, after the first one
 LOOKED = 1e-6  # of a step: one that is shorter is the last
 BENT = 0.1  # of the speeds of two bodies at a point: what rows may bend by in a step; beyond, they bend less and less
 
@@ -120,26 +120,34 @@ def meeting(law: RowLaw, at: Sequence[At], motion: Sequence[Vector], h: Scalar, 
     poses = moved(at, motion, s * h)
     points = law.touch(poses)
     rates = slips(law, points, turned_back(poses, values(at)), motion)[:: law.per_point]
-    step, closes = 1.0 - s, 0.0
-    for point, rate in zip(points, rates, strict=True):
-        closing_in = (point.on > 0.5) & (rate < 0.0)
-        needed = maximum(point.gap, 0.0) / where(closing_in, -h * rate, 1.0)
-        step, closes = where(closing_in, minimum(step, needed), step), where(closing_in, 1.0, closes)
+    step, closes, _ = _way_to_meet(points, rates, h, 1.0 - s)
     return where(closes > 0.5, s + step, s), where((s > 0.0) & (closes < 0.5), 1.0, 0.0)
 
 
-def nearing(law: RowLaw, at: Sequence[At], motion: Sequence[Vector]) -> Scalar:
-    """1 where shapes are apart, and a gap closes: bodies that touch, or only part, meet at the part 0 of a step; else 0."""
+def nearing(law: RowLaw, at: Sequence[At], motion: Sequence[Vector], h: Scalar) -> tuple[Scalar, Scalar]:
+    """1 where shapes are apart, and a gap closes: bodies that touch, or only part, meet at the part 0 of a step; else 0. And the
+    first step of `meeting`, from 0 on."""
     poses = values(at)
     points = law.touch(poses)
     rates = slips(law, points, poses, motion)[:: law.per_point]
+    step, closes, touches = _way_to_meet(points, rates, h, 1.0)
+    return closes * (1.0 - touches), step
+
+
+def _way_to_meet(
+    points: Sequence[ContactPoint], rates: Vector, h: Scalar, most: Scalar
+) -> tuple[Scalar, Scalar, Scalar]:
+    """The part of a step after which the first gap is closed at its rate, and at most so much; 1 where some gap closes, and where
+    it is closed already, else 0."""
+    step: Scalar = most
     closes: Scalar = 0.0
     touches: Scalar = 0.0
     for point, rate in zip(points, rates, strict=True):
         closing_in = (point.on > 0.5) & (rate < 0.0)
-        closes = where(closing_in, 1.0, closes)
+        needed = maximum(point.gap, 0.0) / where(closing_in, -h * rate, 1.0)
+        step, closes = where(closing_in, minimum(step, needed), step), where(closing_in, 1.0, closes)
         touches = where(closing_in & (point.gap <= 0.0), 1.0, touches)
-    return closes * (1.0 - touches)
+    return step, closes, touches
 
 
 class Lever(NamedTuple):

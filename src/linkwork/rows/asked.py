@@ -98,8 +98,10 @@ def watch_velocities(n: Any, *ports: Any) -> None:
     n.awake = any_of(n.on)
     wake_further(n, law)
     if law.curved:
-        n.meets, n.misses, n.nears = 0.0, 0.0, n.awake * nearing(law, at, free_motion(n, ports, at))
-        n.looks = n.nears
+        nears, first = nearing(law, at, free_motion(n, ports, at), n.h)
+        n.misses, n.nears = 0.0, n.awake * nears
+        n.meets = n.nears * first
+        n.looks = chosen(n.meets > LOOKED, 1.0, 0.0)
 
 
 def wake_further(n: Any, law: RowLaw) -> None:

@@ -27,6 +27,7 @@ Parts = dict[str, np.ndarray]
 Shapes = dict[str, tuple[int, ...]]
 NONE = (0.0, 0, 0)  # no run is described
 MULTIPLIERS = "x"  # of all rows, among what programs report
+SEVERAL, CALLS = 8, 8  # steps of a piece that is made in several calls, and as many of these at most
 FEW = 1 << 13  # numbers of records: to copy them takes less than to describe where they go
 
 
@@ -170,8 +171,14 @@ class Recording:
         return True
 
     def _steps_at_once(self) -> int:
-        """How many steps of all states make a piece; the first one alone where it tells which states are alike."""
-        return 1 if self._order is not None and self._order.first else self._pace.state_steps() // self._batch
+        """How many steps of all states make a piece; the first one alone where it tells which states are alike.
+
+        Of many states some at a time make several steps, as those find their memory near: so pieces may be longer than calls.
+        """
+        if self._order is not None and self._order.first:
+            return 1
+        fitting = self._pace.state_steps()
+        return max(fitting // self._batch, min(SEVERAL, CALLS * fitting // self._batch))
 
     def _piece(self, h: float, count: int, steps: int, threads: int) -> None:
         """So many records, each after so many steps; what they leave is where the next piece begins."""
