@@ -1,18 +1,20 @@
-"""Rows of a matrix times a vector as loop functions: in one lane four rows at a time, each by four sums side by side.
+"""Rows of a matrix times a vector as loop functions: in one lane whole vectors, and no sum waits long for itself.
+
+One row alone goes by four sums side by side,
 
     u_i = b_i + ((s_0 + s_1) + (s_2 + s_3)),      s_j = sum of A_ik x_k over k = j, j + 4, j + 8, ...
 
-No sum waits long for itself, and in one lane the four are one vector; the function as it stands, which other numbers of lanes
-run, rounds alike.
+All rows go side by side along the columns. The functions as they stand, which other numbers of lanes run, round alike.
 """
 
 from __future__ import annotations
 
 from .loops import Lane
 from .one_lane import in_one_lane
-from .vector_text import load_ir, mask_below
+from .vector_text import load_ir, mask_below, splat_ir
 
-WIDE = 4  # rows at a time, and numbers of a vector
+WIDE = 4  # numbers of a vector
+MOST = 8  # vectors of sums beside one another: as many as there are registers for
 KIND = f"<{WIDE} x double>"
 
 
@@ -40,42 +42,78 @@ def row_motion(m: int, i: int, A: Lane, b: Lane, x: Lane) -> float:
 
 
 @in_one_lane(lambda symbol, width: motions_ir(symbol))
-def motions(m: int, A: Lane, b: Lane, x: Lane, u: Lane) -> None:
-    """u = A x + b, all rows; u is none of the others."""
-    for i in range(m):
-        u[i] = row_motion(m, i, A, b, x)
+def motions(m: int, At: Lane, b: Lane, x: Lane, u: Lane) -> None:
+    """u = A x + b, all rows, of A transposed: every sum begins with b and has its terms in the order of the columns of A. u is
+    none of the others."""
+    fours = m - m % 4
+    for i in range(0, fours, 4):
+        s0 = b[i]
+        s1 = b[i + 1]
+        s2 = b[i + 2]
+        s3 = b[i + 3]
+        for k in range(m):
+            a = k * m + i
+            s0 += At[a] * x[k]
+            s1 += At[a + 1] * x[k]
+            s2 += At[a + 2] * x[k]
+            s3 += At[a + 3] * x[k]
+        u[i] = s0
+        u[i + 1] = s1
+        u[i + 2] = s2
+        u[i + 3] = s3
+    for i in range(fours, m):
+        s0 = b[i]
+        for k in range(m):
+            s0 += At[k * m + i] * x[k]
+        u[i] = s0
 
 
 def motions_ir(symbol: str) -> str:
-    """The function of its parameters: rows in fours, the last four may be some of those before again; fewer go one by one."""
-    given = "i64 %m, ptr %A, ptr %b, ptr %x, ptr %u"
-    main = f"""define internal void @{symbol}({given}) #0 {{
-start:
-  %last = sub i64 %m, {WIDE}
-  %many = icmp sge i64 %last, 0
-  br i1 %many, label %fours, label %few
-fours:
-  %j = phi i64 [ 0, %start ], [ %over, %fours ]
-  %i = call i64 @llvm.smin.i64(i64 %j, i64 %last)
-  call void @{symbol}.{WIDE}({given}, i64 %i)
-  %over = add i64 %j, {WIDE}
-  %more = icmp slt i64 %over, %m
-  br i1 %more, label %fours, label %end
-few:
-  %some = icmp sgt i64 %m, 0
-  br i1 %some, label %ones, label %end
-ones:
-  %k = phi i64 [ 0, %few ], [ %next, %ones ]
-  %one = call double @{symbol}.1(i64 %m, i64 %k, ptr %A, ptr %b, ptr %x)
-  %to = getelementptr double, ptr %u, i64 %k
-  store double %one, ptr %to, align 8
-  %next = add i64 %k, 1
-  %again = icmp slt i64 %next, %m
-  br i1 %again, label %ones, label %end
-end:
-  ret void
-}}"""
-    return "\n\n".join([_row(f"{symbol}.1"), _fours(f"{symbol}.{WIDE}"), main])
+    """The function of its parameters: vectors of four sums side by side, MOST of them at a time; the last one ends with the row
+    and begins within the one before. Less than four sums go one by one."""
+    given = "i64 %m, ptr %At, ptr %b, ptr %x, ptr %u"
+    cases = " ".join(f"i64 {v}, label %sums{v}" for v in range(1, MOST))
+    lines = [f"define internal void @{symbol}({given}) #0 {{", "start:", f"  %last = sub i64 %m, {WIDE}"]
+    lines += ["  %many = icmp sge i64 %last, 0", "  br i1 %many, label %some, label %few"]
+    lines += ["some:", "  %j = phi i64 [ 0, %start ], [ %over, %after ]", "  %room = sub i64 %m, %j"]
+    lines += [f"  %up = add i64 %room, {WIDE - 1}", f"  %all = sdiv i64 %up, {WIDE}"]
+    lines += [f"  %vectors = call i64 @llvm.smin.i64(i64 %all, i64 {MOST})", f"  %taken = mul i64 %vectors, {WIDE}"]
+    lines += ["  %over = add i64 %j, %taken", f"  %final = sub i64 %over, {WIDE}"]
+    lines += ["  %end.at = call i64 @llvm.smin.i64(i64 %final, i64 %last)"]
+    lines.append(f"  switch i64 %vectors, label %sums{MOST} [ {cases} ]")
+    for v in range(1, MOST + 1):
+        lines += [f"sums{v}:", f"  call void @{symbol}.sums{v}({given}, i64 %j, i64 %end.at)", "  br label %after"]
+    lines += ["after:", "  %more = icmp slt i64 %over, %m", "  br i1 %more, label %some, label %end"]
+    lines += ["few:", "  %any = icmp sgt i64 %m, 0", "  br i1 %any, label %ones, label %end"]
+    lines += ["ones:", "  %i = phi i64 [ 0, %few ], [ %next, %ones ]", f"  call void @{symbol}.one({given}, i64 %i)"]
+    lines += ["  %next = add i64 %i, 1", "  %again = icmp slt i64 %next, %m", "  br i1 %again, label %ones, label %end"]
+    main = "\n".join([*lines, "end:", "  ret void", "}"])
+    parts = [_vectors(f"{symbol}.sums{v}", v, KIND, f"v{WIDE}f64") for v in range(1, MOST + 1)]
+    return "\n\n".join([*parts, _vectors(f"{symbol}.one", 1, "double", "f64"), main])
+
+
+def _vectors(symbol: str, count: int, kind: str, suffix: str) -> str:
+    """So many vectors of sums, from row j on; the last one begins at its own row. A single number is a vector, too."""
+    given = "i64 %m, ptr %At, ptr %b, ptr %x, ptr %u, i64 %j" + ("" if kind == "double" else ", i64 %end.at")
+    lines = [f"define internal void @{symbol}({given}) #0 {{", "start:"]
+    for v in range(count):
+        at = "%j" if kind == "double" else "%end.at" if v == count - 1 else f"%j{v}"
+        if at == f"%j{v}":
+            lines.append(f"  %j{v} = add i64 %j, {WIDE * v}")
+        lines += [f"  %{x}.at{v} = getelementptr double, ptr %{x}, i64 {at}" for x in ("b", "u", "At")]
+        lines.append(f"  %first{v} = load {kind}, ptr %b.at{v}, align 8")
+    lines += ["  br label %loop", "loop:", "  %k = phi i64 [ 0, %start ], [ %next, %loop ]"]
+    lines += [f"  %s{v} = phi {kind} [ %first{v}, %start ], [ %t{v}, %loop ]" for v in range(count)]
+    lines += ["  %x.at = getelementptr double, ptr %x, i64 %k", "  %x.k = load double, ptr %x.at, align 8"]
+    lines += ["  %xs = fadd double %x.k, -0.0"] if kind == "double" else splat_ir("xs", "%x.k", WIDE)
+    lines.append("  %row = mul i64 %k, %m")
+    for v in range(count):
+        lines.append(f"  %a.at{v} = getelementptr double, ptr %At.at{v}, i64 %row")
+        lines.append(f"  %a{v} = load {kind}, ptr %a.at{v}, align 8")
+        lines.append(f"  %t{v} = call {kind} @llvm.fma.{suffix}({kind} %a{v}, {kind} %xs, {kind} %s{v})")
+    lines += ["  %next = add i64 %k, 1", "  %more = icmp slt i64 %next, %m", "  br i1 %more, label %loop, label %end", "end:"]
+    lines += [f"  store {kind} %t{v}, ptr %u.at{v}, align 8" for v in range(count)]
+    return "\n".join([*lines, "  ret void", "}"])
 
 
 def _row(symbol: str) -> str:
@@ -85,23 +123,6 @@ def _row(symbol: str) -> str:
     lines += ["  %w01 = fadd double %w0, %w1", "  %w23 = fadd double %w2, %w3", "  %w = fadd double %w01, %w23"]
     lines += ["  %b.at = getelementptr double, ptr %b, i64 %i", "  %b0 = load double, ptr %b.at, align 8"]
     return "\n".join([*lines, "  %u = fadd double %b0, %w", "  ret double %u", "}"])
-
-
-def _fours(symbol: str) -> str:
-    """Four rows, from row i on."""
-    lines = [f"define internal void @{symbol}(i64 %m, ptr %A, ptr %b, ptr %x, ptr %u, i64 %i) #0 {{", "start:", *_sums(WIDE)]
-    lines += ["  %b.at = getelementptr double, ptr %b, i64 %i", "  %u.at = getelementptr double, ptr %u, i64 %i"]
-
-    def pick(to: str, a: str, b: str, places: tuple[int, ...]) -> str:
-        chosen = ", ".join(f"i32 {i}" for i in places)
-        return f"  {to} = shufflevector {KIND} {a}, {KIND} {b}, <{WIDE} x i32> <{chosen}>"
-
-    for a, b in ((0, 1), (2, 3)):  # s_0 + s_1 of two rows, then s_2 + s_3
-        lines += [pick(f"%even{a}", f"%v{a}", f"%v{b}", (0, 4, 2, 6)), pick(f"%odd{a}", f"%v{a}", f"%v{b}", (1, 5, 3, 7))]
-        lines.append(f"  %pair{a} = fadd {KIND} %even{a}, %odd{a}")
-    lines += [pick("%low", "%pair0", "%pair2", (0, 1, 4, 5)), pick("%high", "%pair0", "%pair2", (2, 3, 6, 7))]
-    lines += [f"  %all = fadd {KIND} %low, %high", f"  %bs = load {KIND}, ptr %b.at, align 8", f"  %us = fadd {KIND} %bs, %all"]
-    return "\n".join([*lines, f"  store {KIND} %us, ptr %u.at, align 8", "  ret void", "}"])
 
 
 def _sums(rows: int) -> list[str]:

@@ -184,18 +184,23 @@ def move(n: int, m: int, rows: Rows, modes: Modes, z: Lane, x: Lane, go: float) 
         kind = rows.kinds[i]
         if kind == 1:
             slides = modes.keep[i + 2] < modes.keep[i]
-            d1 = modes.turn[i + 1]
-            d2 = modes.turn[i + 2]
             new = x[i] + z[p] * modes.keep[i]
-            most = larger(modes.turn[i] * new, 0.0)
-            f1 = d1 * most + d2 * z[p + 1]
-            f2 = d2 * most - d1 * z[p + 1]
-            f = sqrt(f1 * f1 + f2 * f2)
-            turns = slides & (go > 0.0) & (most > 0.0)
-            modes.turn[i + 1] = where(turns, f1 / where(turns, f, 1.0), d1)
-            modes.turn[i + 2] = where(turns, f2 / where(turns, f, 1.0), d2)
-            t1 = where(slides, most * modes.turn[i + 1], x[i + 1] + z[p + 1] * modes.keep[i + 1])
-            t2 = where(slides, most * modes.turn[i + 2], x[i + 2] + z[p + 2] * modes.keep[i + 2])
+            t1 = x[i + 1] + z[p + 1] * modes.keep[i + 1]
+            t2 = x[i + 2] + z[p + 2] * modes.keep[i + 2]
+            if any(slides):
+                d1 = modes.turn[i + 1]
+                d2 = modes.turn[i + 2]
+                most = larger(modes.turn[i] * new, 0.0)
+                f1 = d1 * most + d2 * z[p + 1]
+                f2 = d2 * most - d1 * z[p + 1]
+                f = sqrt(f1 * f1 + f2 * f2)
+                turns = slides & (go > 0.0) & (most > 0.0)
+                d1 = where(turns, f1 / where(turns, f, 1.0), d1)
+                d2 = where(turns, f2 / where(turns, f, 1.0), d2)
+                modes.turn[i + 1] = d1
+                modes.turn[i + 2] = d2
+                t1 = where(slides, most * d1, t1)
+                t2 = where(slides, most * d2, t2)
             x[i] = where(go > 0.0, new, x[i])
             x[i + 1] = where(go > 0.0, t1, x[i + 1])
             x[i + 2] = where(go > 0.0, t2, x[i + 2])
@@ -253,7 +258,7 @@ def approach(
     n: int,
     m: int,
     rows: Rows,
-    A: Lane,
+    At: Lane,
     modes: Modes,
     xn: Lane,
     un: Lane,
@@ -286,7 +291,7 @@ def approach(
         begun = larger(begun, abs(xn[i]))
         un[i] = rows.bs[i]
     if any(begun > 0.0):
-        motions(m, A, rows.bs, xn, un)
+        motions(m, At, rows.bs, xn, un)
     size = right_side(n, rows, modes, un, z)
     for _ in range(rounds):
         still = where((size < slow * last) & (size > enough), still, 0.0)
@@ -310,7 +315,7 @@ def approach(
                 z[p] = un[p]
         terms = 1
         move(n, m, rows, modes, z, xn, still)
-        motions(m, A, rows.bs, xn, un)
+        motions(m, At, rows.bs, xn, un)
         size = right_side(n, rows, modes, un, z)
     return where(size > STANDS * last, size, 0.0)
 

@@ -59,7 +59,7 @@ def start_path(m: int, rows: Rows, x: Lane, u: Lane, y: Lane) -> None:
 
 
 @loops
-def path_residual(m: int, rows: Rows, A: Lane, y: Lane, tau: float, x: Lane, u: Lane, f: Lane) -> float:
+def path_residual(m: int, rows: Rows, At: Lane, y: Lane, tau: float, x: Lane, u: Lane, f: Lane) -> float:
     """x of y and u = A x + b; f = A p + b + |d_t| e_0 - d, and its length."""
     for i in range(m):
         kind = rows.kinds[i]
@@ -92,7 +92,7 @@ def path_residual(m: int, rows: Rows, A: Lane, y: Lane, tau: float, x: Lane, u: 
             at_high = where(below, plus(y[i] - b, tau), 0.0)
             x[i] = where(good, y[i] + at_low - at_high, 0.0)
             f[i] = at_high - at_low
-    motions(m, A, rows.bs, x, u)
+    motions(m, At, rows.bs, x, u)
     square = 0.0 * tau
     for i in range(m):
         mu = 1.0 + 0.0 * tau
@@ -204,6 +204,7 @@ def follow_path(
     rows: Rows,
     modes: Modes,
     A: Lane,
+    At: Lane,
     s: Search,
     T: Lane,
     rounds: Strided,
@@ -220,10 +221,10 @@ def follow_path(
     least    the natural map at the start; `enough` ends the search
     last     tau at the end, of `given`
     """
-    motions(m, A, rows.bs, s.best, s.un)
+    motions(m, At, rows.bs, s.best, s.un)
     start_path(m, rows, s.best, s.un, s.inside)
     tau = FIRST * given
-    off = path_residual(m, rows, A, s.inside, tau, s.xn, s.un, s.u)
+    off = path_residual(m, rows, At, s.inside, tau, s.xn, s.un, s.u)
     aside = 0.0 * go
     for _ in range(LONGEST):
         if not any(go > 0.0):
@@ -238,7 +239,7 @@ def follow_path(
         go = where((least <= enough) | ((tau <= last * given) & reached) | (aside > STUCK), 0.0, go)
         if any(reached & (go > 0.0)):
             tau = where(reached, larger(SHRINK * tau, last * given), tau)
-            off = path_residual(m, rows, A, s.inside, tau, s.xn, s.un, s.u)
+            off = path_residual(m, rows, At, s.inside, tau, s.xn, s.un, s.u)
         path_slopes(m, rows, s.inside, tau, s.xn, modes)
         path_matrix(m, rows, A, modes, T)
         factor_lu(m, T)
@@ -254,12 +255,12 @@ def follow_path(
                 break
             for i in range(m):
                 s.xs[i] = s.inside[i] + share * s.force[i]
-            length = path_residual(m, rows, A, s.xs, tau, s.xn, s.un, s.u)
+            length = path_residual(m, rows, At, s.xs, tau, s.xn, s.un, s.u)
             sought = where(length < (1.0 - 0.1 * share) * off, 0.0, sought)
             share = where(sought > 0.0, 0.5 * share, share)
         for i in range(m):
             s.inside[i] = where(go > 0.0, s.inside[i] + share * s.force[i], s.inside[i])
         off = length
         if any(sought > 0.0):
-            off = path_residual(m, rows, A, s.inside, tau, s.xn, s.un, s.u)
+            off = path_residual(m, rows, At, s.inside, tau, s.xn, s.un, s.u)
     return least

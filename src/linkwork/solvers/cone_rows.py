@@ -6,7 +6,7 @@ Rows are scaled to a unit diagonal, the three of a Coulomb cone alike, so that i
 
 from __future__ import annotations
 
-from ..kernel.loops import Arrays, Ints, Lane, Strided, loops, sqrt, where
+from ..kernel.loops import Arrays, Ints, Lane, Strided, all, loops, sqrt, where
 from ..kernel.row_sums import motions, row_motion
 from .contact_block import solve_contact
 from .extremes import clipped, larger, smaller
@@ -141,19 +141,26 @@ def natural_map(m: int, rows: Rows, x: Lane, u: Lane, z: Lane) -> float:
         kind = rows.kinds[i]
         good = rows.scale[i] > 0.0
         if kind == 1:
-            mu = rows.hi[i + 1]
-            n = x[i] - u[i] - mu * sqrt(u[i + 1] * u[i + 1] + u[i + 2] * u[i + 2])
-            t1 = x[i + 1] - u[i + 1]
-            t2 = x[i + 2] - u[i + 2]
-            t = sqrt(t1 * t1 + t2 * t2)
-            part = where(good, nearest_part(n, t, mu), 0.0)
-            z0 = x[i] - where(good, nearest_normal(n, t, mu), 0.0)
-            z1 = x[i + 1] - part * t1
-            z2 = x[i + 2] - part * t2
-            z[i] = z0
-            z[i + 1] = z1
-            z[i + 2] = z2
-            square += z0 * z0 + z1 * z1 + z2 * z2
+            rests = ~(abs(x[i]) + abs(x[i + 1]) + abs(x[i + 2]) > 0.0) & ~(u[i] < 0.0)  # without a force it parts, or stays
+            if all(rests):
+                z[i] = 0.0 * u[i]
+                z[i + 1] = 0.0 * u[i + 1]
+                z[i + 2] = 0.0 * u[i + 2]
+            else:
+                mu = rows.hi[i + 1]
+                n = x[i] - u[i] - mu * sqrt(u[i + 1] * u[i + 1] + u[i + 2] * u[i + 2])
+                t1 = x[i + 1] - u[i + 1]
+                t2 = x[i + 2] - u[i + 2]
+                t = sqrt(t1 * t1 + t2 * t2)
+                normal = where(good, nearest_normal(n, t, mu), 0.0)
+                part = where(good, nearest_part(n, t, mu), 0.0)
+                z0 = where(rests, 0.0 * u[i], x[i] - normal)
+                z1 = where(rests, 0.0 * u[i + 1], x[i + 1] - part * t1)
+                z2 = where(rests, 0.0 * u[i + 2], x[i + 2] - part * t2)
+                z[i] = z0
+                z[i + 1] = z1
+                z[i + 2] = z2
+                square += z0 * z0 + z1 * z1 + z2 * z2
         elif kind <= 0:
             low = rows.lo[i]
             high = rows.hi[i]
@@ -196,9 +203,9 @@ def sweep_cones(m: int, rows: Rows, A: Lane, xs: Lane, sweeps: int, close: float
 
 
 @loops
-def what_is_left(m: int, rows: Rows, A: Lane, xs: Lane, u: Lane, z: Lane, left: Strided) -> None:
+def what_is_left(m: int, rows: Rows, At: Lane, xs: Lane, u: Lane, z: Lane, left: Strided) -> None:
     """The largest entry of the natural map in the units of u; x becomes that of unscaled rows."""
-    motions(m, A, rows.bs, xs, u)
+    motions(m, At, rows.bs, xs, u)
     natural_map(m, rows, xs, u, z)
     tell_left(m, rows, xs, z, left)
 

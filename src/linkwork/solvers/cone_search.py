@@ -86,10 +86,21 @@ def smooth_end(change: int, given: float, least: float, followed: float) -> floa
 
 @loops
 def search_modes(
-    m: int, rows: Rows, s: Search, modes: Modes, A: Lane, rounds: Strided, T: Lane, patience: int, boldness: int, go: float
+    m: int,
+    rows: Rows,
+    s: Search,
+    modes: Modes,
+    A: Lane,
+    At: Lane,
+    rounds: Strided,
+    T: Lane,
+    patience: int,
+    boldness: int,
+    go: float,
 ) -> None:
     """The multipliers of scaled rows, in `best`, from xs on, in lanes that go; several leave those that take long: rounds are -1.
 
+    At         A transposed; A itself if it is symmetric
     rounds     grow by the systems that are solved
     patience   changes of modes that lead nowhere, after which the search ends if the path led nowhere either, and little is left
     boldness   steps that may lead up, one after the other
@@ -104,7 +115,7 @@ def search_modes(
     followed = 0.0 * go  # 1: the path has been, to its end
     bold = 0.0 * go  # steps that led up since `best`; more than `boldness` after going back there
     given = begin(m, rows, s)
-    motions(m, A, rows.bs, s.xs, s.u)
+    motions(m, At, rows.bs, s.xs, s.u)
     least = natural_map(m, rows, s.xs, s.u, s.z)
     off = least
     go = where(least <= ENOUGH * given, 0.0, go)
@@ -119,7 +130,7 @@ def search_modes(
         if any(end > 0.0):
             followed = where(end > 0.5 * THERE, followed, 1.0)
             size = largest_terms(m, s.best, given)
-            least = follow_path(m, rows, modes, A, s, T, rounds, given, least, ENOUGH * size, end, go)
+            least = follow_path(m, rows, modes, A, At, s, T, rounds, given, least, ENOUGH * size, end, go)
             go = where(least <= ENOUGH * size, 0.0, go)
             for i in range(m):
                 s.xs[i] = s.best[i]
@@ -134,7 +145,7 @@ def search_modes(
         look_elsewhere(m, rows, A, s, T, change, where(go > 0.0, sweeping, 0.0), alternating)
         elsewhere = where((sweeping > 0.0) | (alternating > 0.0), 1.0, elsewhere)
         if any(elsewhere > 0.0):
-            motions(m, A, rows.bs, s.xs, s.un)
+            motions(m, At, rows.bs, s.xs, s.un)
             for i in range(m):
                 s.u[i] = where(elsewhere > 0.0, s.un[i], s.u[i])
             off = where(elsewhere > 0.0, natural_map(m, rows, s.xs, s.u, s.z), off)
@@ -150,7 +161,7 @@ def search_modes(
         if change > 0:
             begun = where(loose > 0.0, begun, 1.0)
         start_modes(m, rows, modes, s.xs, s.z, s.xn, begun, go)
-        rest = approach(n, m, rows, A, modes, s.xn, s.un, s.z, T, SMALL * size, ROUNDS, SLOW, eps, go)
+        rest = approach(n, m, rows, At, modes, s.xn, s.un, s.z, T, SMALL * size, ROUNDS, SLOW, eps, go)
         full = natural_map(m, rows, s.xn, s.un, s.z)
         ends = full <= ENOUGH * size
         above = (bold > 0.5) & (bold < boldness + 0.5)
@@ -221,7 +232,7 @@ def search_modes(
         again = where((moves & ends & (begun > 0.0)) | (jams & ~(there & ~(begun > 0.0))), loose, 0.0)
         turned = where(((moves & ends) | (jams & there)) & ~(begun > 0.0) & (slides > 0.0), loose, 0.0)
         if any(again + turned > 0.0):
-            lighten(n, m, rows, s, modes, A, T, size, close_enough, of_factor, again, turned)
+            lighten(n, m, rows, s, modes, A, At, T, size, close_enough, of_factor, again, turned)
         for i in range(m):
             s.best[i] = where((moves & ends) | jams, s.xs[i], s.best[i])
         go = where((moves & ends) | jams | tired, 0.0, go)

@@ -83,6 +83,7 @@ def lighten(
     s: Search,
     modes: Modes,
     A: Lane,
+    At: Lane,
     T: Lane,
     size: float,
     enough: float,
@@ -109,7 +110,7 @@ def lighten(
             eps = EPS + 0.0 * again
             n = factor_modes(m, rows, A, s.xn, s.un, eps, modes, s.z, T)
         start_modes(m, rows, modes, s.xs, s.z, s.xn, 0.0, again)
-        approach(n, m, rows, A, modes, s.xn, s.un, s.z, T, SMALL * size, LAST_ROUNDS, LAST_SLOW, eps, again)
+        approach(n, m, rows, At, modes, s.xn, s.un, s.z, T, SMALL * size, LAST_ROUNDS, LAST_SLOW, eps, again)
         found = (again > 0.0) & (natural_map(m, rows, s.xn, s.un, s.z) <= enough)
         way = 0.0 * again
         for i in range(m):

@@ -25,7 +25,7 @@ from .problem import Info, Problem
 from .softening import UNSOLVED, Rungs, solve_slots
 
 PROBLEM = len(Listed.listed()) + 3  # arguments before the scratch: rows, A, left, rounds
-MATRICES = ("K", "T")  # of the scratch: what is not a number per row
+MATRICES = ("K", "Kt", "T")  # of the scratch: what is not a number per row
 
 
 @lane_by_lane(on_alike, search_left)
@@ -35,6 +35,7 @@ def solve_cones(
     left: Strided,
     rounds: Strided,
     K: Lane,
+    Kt: Lane,
     T: Lane,
     rows: Rows,
     s: Search,
@@ -47,13 +48,13 @@ def solve_cones(
     A        (m, m), row by row in the order of the list
     left     the largest residual, in the units of the rows
     rounds   how many systems were solved
-    The rest is scratch: K and T (m, m), the others a record per row.
+    The rest is scratch: K, Kt and T (m, m), the others a record per row.
     """
     n = list_own(listed.active, listed.on, own)
     take_rows(n, own, listed, rows, modes.keep, modes.more, s.xs)
-    take_whole(n, own, rows, modes.keep, listed.active[0], A, K)
+    take_whole(n, own, rows, modes.keep, listed.active[0], A, K, Kt)
     scale_cones(n, rows, modes.more, s.xs)
-    solve_slots(n, rows, s, modes, K, left, rounds, T, rungs, CHANGES, 0, UNSOLVED)
+    solve_slots(n, rows, s, modes, K, Kt, left, rounds, T, rungs, CHANGES, 0, UNSOLVED)
     hand_back(n, own, listed, s.best, rounds)
 
 
@@ -76,7 +77,7 @@ def solve_packed_cones(
     take_rows(n, own, listed, rows, modes.keep, modes.more, s.xs)
     take_packed(n, own, rows, modes.keep, A, K)
     scale_cones(n, rows, modes.more, s.xs)
-    solve_slots(n, rows, s, modes, K, left, rounds, T, rungs, PATIENCE, BOLD, TIRED)
+    solve_slots(n, rows, s, modes, K, K, left, rounds, T, rungs, PATIENCE, BOLD, TIRED)
     hand_back(n, own, listed, s.best, rounds)
 
 

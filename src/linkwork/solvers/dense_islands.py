@@ -43,7 +43,7 @@ def solve_dense_island(
         return False
     row_matrix(m, rows, entries, soft, K)
     w[0] = 0.0
-    search_modes(m, rows, s, modes, K, w, K[m * m :], PATIENCE, 0, 1.0 + 0.0 * soft)
+    search_modes(m, rows, s, modes, K, K, w, K[m * m :], PATIENCE, 0, 1.0 + 0.0 * soft)
     for i in range(m):
         s.best[i] = where(rows.scale[i] > 0.0, s.best[i], 0.0)
     return True

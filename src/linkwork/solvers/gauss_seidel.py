@@ -25,6 +25,7 @@ def solve_by_sweeps(
     left: Lane,
     rounds: Lane,
     K: Lane,
+    Kt: Lane,
     rows: Rows,
     xs: Lane,
     u: Lane,
@@ -36,7 +37,7 @@ def solve_by_sweeps(
     """As `coulomb.solve_cones`, with less scratch; rounds are sweeps."""
     m = list_own(listed.active, listed.on, own)
     take_rows(m, own, listed, rows, here, coefficient, xs)
-    take_whole(m, own, rows, here, listed.active[0], A, K)
+    take_whole(m, own, rows, here, listed.active[0], A, K, Kt)
     scale_cones(m, rows, coefficient, xs)
     go = 1.0 + 0.0 * A[0]
     rounds[0] = 0.0
@@ -44,7 +45,7 @@ def solve_by_sweeps(
     for i in range(m):
         given = maximum(given, abs(rows.bs[i]))
     for _ in range(SWEEPS):
-        motions(m, K, rows.bs, xs, u)
+        motions(m, Kt, rows.bs, xs, u)
         off = natural_map(m, rows, xs, u, z)
         size = largest_terms(m, xs, given)
         go = where(off <= ENOUGH * size, 0.0, go)
@@ -52,7 +53,7 @@ def solve_by_sweeps(
             break
         sweep_cones(m, rows, K, xs, 1, CLOSE, go)
         rounds[0] += go
-    what_is_left(m, rows, K, xs, u, z, left)
+    what_is_left(m, rows, Kt, xs, u, z, left)
     hand_back(m, own, listed, xs, rounds)
 
 

@@ -78,8 +78,8 @@ def take_packed(n: int, own: Ints, rows: Rows, here: Lane, packed: Strided, A: L
 
 
 @loops
-def take_whole(n: int, own: Ints, rows: Rows, here: Lane, m: int, whole: Strided, A: Lane) -> None:
-    """The same of a matrix of the list (m, m), row by row."""
+def take_whole(n: int, own: Ints, rows: Rows, here: Lane, m: int, whole: Strided, A: Lane, At: Lane) -> None:
+    """The same of a matrix of the list (m, m), row by row, and it transposed."""
     for p in range(n):
         A[p * n + p] = whole[(m + 1) * own[p]]
     find_scale(n, rows.kinds, here, A, rows.scale)
@@ -87,6 +87,7 @@ def take_whole(n: int, own: Ints, rows: Rows, here: Lane, m: int, whole: Strided
         for q in range(n):
             if p != q:
                 A[p * n + q] = whole[m * own[p] + own[q]] * (rows.scale[p] * rows.scale[q])
+            At[q * n + p] = A[p * n + q]
 
 
 @loops

@@ -40,6 +40,7 @@ def solve_slots(
     s: Search,
     modes: Modes,
     A: Lane,
+    At: Lane,
     left: Strided,
     rounds: Strided,
     T: Lane,
@@ -50,6 +51,7 @@ def solve_slots(
 ) -> None:
     """The multipliers of scaled rows, which become those of unscaled ones, in `best`; from xs on.
 
+    At                   A transposed; A itself if it is symmetric
     patience, boldness   of the first search: see `cone_search.search_modes`
     unsolved             of b: a natural map above is tried once more
     """
@@ -66,8 +68,8 @@ def solve_slots(
     may_rise = boldness
     softened = 0
     for rung in range(RUNGS):
-        search_modes(m, rows, s, modes, A, rounds, T, spent, may_rise, go)
-        motions(m, A, rows.bs, s.best, s.u)
+        search_modes(m, rows, s, modes, A, At, rounds, T, spent, may_rise, go)
+        motions(m, At, rows.bs, s.best, s.u)
         off = natural_map(m, rows, s.best, s.u, s.z)
         if rung == 0:
             for i in range(m):
@@ -106,11 +108,13 @@ def solve_slots(
         softened = 1
         for i in range(m):
             A[i * m + i] = where(go > 0.0, rungs.stiff[i] + soft, rungs.stiff[i])
+            At[i * m + i] = A[i * m + i]
             s.xs[i] = rungs.start[i]
     if softened == 1:
         for i in range(m):
             A[i * m + i] = rungs.stiff[i]
+            At[i * m + i] = rungs.stiff[i]
             s.best[i] = rungs.kept[i]
-        motions(m, A, rows.bs, s.best, s.u)
+        motions(m, At, rows.bs, s.best, s.u)
         natural_map(m, rows, s.best, s.u, s.z)
     tell_left(m, rows, s.best, s.z, left)
