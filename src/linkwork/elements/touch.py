@@ -134,9 +134,7 @@ def nearing(law: RowLaw, at: Sequence[At], motion: Sequence[Vector], h: Scalar) 
     return closes * (1.0 - touches), step
 
 
-def _way_to_meet(
-    points: Sequence[ContactPoint], rates: Vector, h: Scalar, most: Scalar
-) -> tuple[Scalar, Scalar, Scalar]:
+def _way_to_meet(points: Sequence[ContactPoint], rates: Vector, h: Scalar, most: Scalar) -> tuple[Scalar, Scalar, Scalar]:
     """The part of a step after which the first gap is closed at its rate, and at most so much; 1 where some gap closes, and where
     it is closed already, else 0."""
     step: Scalar = most

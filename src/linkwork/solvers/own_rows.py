@@ -8,7 +8,9 @@ one contact stand together, and are on together.
 from __future__ import annotations
 
 from ..kernel.loops import Arrays, Ints, Lane, Mask, Strided, Table, all, any, loops, where
+from ..kernel.one_lane import in_strided_lane
 from .cone_rows import Rows, find_scale
+from .own_text import taken_row_ir
 
 
 class Listed(Arrays):
@@ -64,6 +66,15 @@ def take_rows(n: int, own: Ints, listed: Listed, rows: Rows, here: Lane, coeffic
         xs[p] = listed.x[r]
 
 
+@in_strided_lane(taken_row_ir)
+def take_row(n: int, p: int, own: Ints, scale: Lane, packed: Strided, A: Lane) -> None:
+    """Row p and column p of A (n, n) before the diagonal, in scaled rows, of own rows of a packed symmetric matrix."""
+    row = own[p] * (own[p] + 1) // 2
+    for q in range(p):
+        A[p * n + q] = packed[row + own[q]] * (scale[p] * scale[q])
+        A[q * n + p] = A[p * n + q]
+
+
 @loops
 def take_packed(n: int, own: Ints, rows: Rows, here: Lane, packed: Strided, A: Lane) -> None:
     """The matrix of own rows in scaled rows, of a packed symmetric one of the list (`gram.gram`), and the scale."""
@@ -71,10 +82,7 @@ def take_packed(n: int, own: Ints, rows: Rows, here: Lane, packed: Strided, A: L
         A[p * n + p] = packed[own[p] * (own[p] + 1) // 2 + own[p]]
     find_scale(n, rows.kinds, here, A, rows.scale)
     for p in range(n):
-        row = own[p] * (own[p] + 1) // 2
-        for q in range(p):
-            A[p * n + q] = packed[row + own[q]] * (rows.scale[p] * rows.scale[q])
-            A[q * n + p] = A[p * n + q]
+        take_row(n, p, own, rows.scale, packed, A)
 
 
 @loops
