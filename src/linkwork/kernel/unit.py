@@ -1,6 +1,7 @@
 """Compiled units: the kernels of one algorithm for one class of nodes, from the cache or freshly traced.
 
-Kernels behind guards are a part of their own, which is compiled and loaded when somebody asks for one of them.
+Kernels behind guards are a part of their own, which is compiled and loaded when somebody asks for one of them. Steps that stand
+several times in an algorithm have one kernel, if they do the same.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from ..errors import CompileError
 from . import cache, ir, sources
 from .backend import Backend, Code
 from .lanes import Lanes
-from .sweep import Algorithm, NodeClass, Sweep
+from .sweep import Algorithm, NodeClass, Step, Sweep
 from .trace import Position, Tracer, own_array
 
 
@@ -84,7 +85,7 @@ class CompiledUnit:
         self._lanes, self._patient, self._key, self._backend = variant.lanes, algorithm.patient, key, backend
         self._written, self._trace = written, trace
         sweeps = [step for phase, step in algorithm.steps() if phase in variant.phases]
-        self._guarded = [isinstance(s, Sweep) and (s.when or s.under) is not None for s in sweeps]
+        self._guarded = [_is_guarded(s) for s in sweeps]
         header, first = self._part(False)
         self.operands: list[list[tuple[str, str]]] = [[(a, r) for a, r in kernel] for kernel in header["operands"]]
         self.reaches: list[list[int]] = header["reaches"]
@@ -92,6 +93,7 @@ class CompiledUnit:
         self.flops: list[int] = header["flops"]
         self.gathers: list[list[str]] = header["gathers"]
         self._runs: list[bool] = header["runs"]
+        self._same: list[int] = header["same"]
         self._code = {False: first}
 
     def is_loaded(self, k: int) -> bool:
@@ -105,7 +107,7 @@ class CompiledUnit:
         guarded = self._guarded[k]
         if guarded not in self._code:
             self._code[guarded] = self._part(guarded)[1]
-        return self._code[guarded].address(_name(self._key, k))
+        return self._code[guarded].address(_name(self._key, self._same[k]))
 
     def _part(self, guarded: bool) -> tuple[dict, Code]:
         """The header, and the kernels that stand behind guards or the others."""
@@ -116,7 +118,7 @@ class CompiledUnit:
             named = [
                 (text.replace(f"@k{i}(", f"@{_name(self._key, i)}(", 1), used, flops)
                 for i, (text, used, flops) in enumerate(functions)
-                if self._guarded[i] == guarded
+                if self._guarded[i] == guarded and header["same"][i] == i
             ]
             found = header, self._backend.compile(ir.module(named, self._lanes), self._patient)
             cache.store(key, *found)
@@ -127,6 +129,11 @@ class CompiledUnit:
         """What is written and not compiled yet: the kernels behind guards."""
         kept = [f if guarded else NOTHING for f, guarded in zip(functions, self._guarded, strict=True)]
         return (header, kept) if any(text for text, _, _ in kept) else None
+
+
+def _is_guarded(step: Step) -> bool:
+    """Whether a step may be passed over."""
+    return isinstance(step, Sweep) and (step.when or step.under) is not None
 
 
 def _name(key: str, i: int) -> str:
@@ -145,7 +152,11 @@ def _written(
         NOTHING if kernel is None else ir.function(kernel, f"k{i}", order, variant.uniform, variant.lanes)
         for i, kernel in enumerate(kernels)
     ]
+    guarded = [_is_guarded(step) for phase, step in algorithm.steps() if phase in variant.phases]
+    first: dict[tuple[bool, str], int] = {}
+    texts = [text.replace(f"@k{i}(", "@k(", 1) for i, (text, _, _) in enumerate(functions)]
     header = {
+        "same": [first.setdefault(pair, i) for i, pair in enumerate(zip(guarded, texts, strict=True))],
         "runs": [kernel is not None for kernel in kernels],
         "operands": [[] if kernel is None else ir.operands(kernel) for kernel in kernels],
         "reaches": [[] if kernel is None else ir.reaches(kernel) for kernel in kernels],
