@@ -13,6 +13,9 @@ from . import cache
 
 HUGE = 6000  # lines of a module that is compiled at level 0: the time of higher ones grows faster than the text
 COLD = ("x86_64", "wasm32")  # machines that know the calling convention of functions that are rarely called
+# At level 0 LLVM's quick selection of instructions folds the load of a number into a choice of whole registers, and reads beyond
+# the number, where there are no masks (AVX2). The other selection takes no longer.
+OPTION = "-fast-isel=false"
 # Passes over modules with loops. Values are whole vectors already, sums keep their order, and loops are short: neither more
 # vectors nor unrolled loops run faster, also in one lane, and both take longer to compile.
 PASSES = {
@@ -32,6 +35,7 @@ def llvm() -> Any:
     binding.initialize_native_target()
     binding.initialize_native_asmprinter()
     binding.initialize_native_asmparser()
+    binding.set_option("linkwork", OPTION)
     return binding
 
 
@@ -73,7 +77,7 @@ def register_bytes() -> int:
 def description() -> str:
     """CPU, its features, the LLVM version and its level: objects are valid only where all agree."""
     _, cpu, features = _host()
-    return f"{cpu} {features} {llvm().llvm_version_info} {level()}"
+    return f"{cpu} {features} {llvm().llvm_version_info} {OPTION} {level()}"
 
 
 def parsed(ir: str, triple: str = "") -> Any:

@@ -106,10 +106,11 @@ def test_functions_marked_for_it_are_inlined() -> None:
 def test_the_target_is_made_once_and_described() -> None:
     assert machine.target(1) is machine.target(1)
     cpu, features, rest = machine.description().split(" ", 2)
-    version, level = rest.rsplit(" ", 1)
+    version, option, level = rest.rsplit(" ", 2)
     assert cpu == machine.llvm().get_host_cpu_name()
     assert features == machine.llvm().get_host_cpu_features().flatten()
     assert version == str(machine.llvm().llvm_version_info)
+    assert option == machine.OPTION
     assert level == str(machine.level())
 
 
