@@ -36,6 +36,7 @@ class Call:
         self._work = Workspace(plan, None if beside is None else beside._work)
         self._arrays, self._after = (inputs, outputs), after
         self._batch, self._every = batch, 1
+        self._order: np.ndarray | None = None
         self._run = plan.batch
         if after is not None:
             self._work.adopt(after._work, [KEPT])
@@ -50,11 +51,11 @@ class Call:
         """Let these arrays of one state, in one lane, stand for those of the plan: outputs that are written where they belong."""
         self._work.point(arrays)
 
-    def __call__(self, batch: int | None = None, every: int = 1) -> None:
-        """Compute the outputs, or only the first so many of the batch, by so many passes."""
-        if (batch or self._batch, every) != (self._batch, self._every):
-            self._batch, self._every = batch or self._batch, every
-            self._work.job(*self._arrays, self._batch, 1, every)
+    def __call__(self, batch: int | None = None, every: int = 1, order: np.ndarray | None = None) -> None:
+        """Compute the outputs, or only the first so many of the batch, by so many passes, in an order (`Workspace.job`)."""
+        if (batch or self._batch, every) != (self._batch, self._every) or order is not self._order:
+            self._batch, self._every, self._order = batch or self._batch, every, order
+            self._work.job(*self._arrays, self._batch, 1, every, order=order)
         else:
             struct.pack_into("q", self._work.buffer, 0, 0)  # no state is done yet
         self._run(self._work.job_at)

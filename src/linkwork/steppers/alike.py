@@ -7,10 +7,17 @@ others, the most undecided ones tell states apart first. Results do not depend o
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import numpy as np
 
+from ..elements.collection import EQUALITIES, collection
+from ..model import Model
+
+MULTIPLIERS = "x"  # of all rows, among what programs report
 MOST = 64  # rows that tell states apart: a bit of a number each
 AGAIN = 8  # steps after which an order is made anew: as many change a tenth of the contacts of what falls
+SLOW = 5e-6  # seconds that a step of one state takes: of those that take less, an order takes as long as it saves
 BLOCKS = 4  # of lanes, at least: of fewer states all orders are much the same
 
 
@@ -45,6 +52,7 @@ class Order:
             self.numbers, self.first, self._made = order_alike(x), False, 0
 
 
-def pays(batch: int, width: int, steps: int) -> bool:
-    """Whether an order is worth the time that it takes to make it: of so many states, in so many lanes, for so many steps."""
-    return width > 1 and batch >= BLOCKS * width and steps > 1
+def pays(model: Model, reported: Iterable[str], batch: int, width: int) -> bool:
+    """Whether an order may be worth the time that it takes to make it: of so many states, in so many lanes."""
+    some_act = MULTIPLIERS in reported and collection(model).shape[3] != EQUALITIES
+    return some_act and width > 1 and batch >= BLOCKS * width

@@ -14,10 +14,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..elements.collection import EQUALITIES, collection
 from ..kernel.workspace import address_of
 from ..model import Model
-from .alike import Order, pays
+from .alike import MULTIPLIERS, Order, pays
 from .pace import Pace
 from .progress import listener
 from .stepper import Program
@@ -26,7 +25,6 @@ from .stepping import constants
 Parts = dict[str, np.ndarray]
 Shapes = dict[str, tuple[int, ...]]
 NONE = (0.0, 0, 0)  # no run is described
-MULTIPLIERS = "x"  # of all rows, among what programs report
 SEVERAL, CALLS = 8, 8  # steps of a piece that is made in several calls, and as many of these at most
 FEW = 1 << 13  # numbers of records: to copy them takes less than to describe where they go
 
@@ -68,7 +66,6 @@ class Recording:
         self._firsts: list[tuple[str, np.ndarray]] = []  # in it, where the states go at which a run starts
         self._pace, self._found = Pace(model.nb), Parts()
         self._order: Order | None = None
-        self._some_act = MULTIPLIERS in self._sizes and collection(model).shape[3] != EQUALITIES
 
     def __call__(
         self, kept: Parts, h: float, records: int, every: int, threads: int, steps: int = 0, deadline: float = inf
@@ -83,8 +80,8 @@ class Recording:
         np.concatenate([kept[name].reshape(-1) for name in self._inputs], out=self._given)
         self.before, self.done, self.stopped, self._steps = Place(0, steps, kept), 0, False, steps
         at_once = threads == 1 and not steps and self._pace.state_steps() >= self._batch * records * every
-        sorts = not at_once and self._some_act and pays(self._batch, self._lanes.width, records * every)
-        self._order = Order() if sorts else None
+        sorts = not at_once and records * every > 1
+        self._order = Order() if sorts and pays(self.model, self._sizes, self._batch, self._lanes.width) else None
         if at_once and self._form == (h, records, every) and self._own is not None:
             self._once_more(self._own, kept, records, every)
         else:

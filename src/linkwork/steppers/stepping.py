@@ -1,6 +1,7 @@
 """A program on states that go on step by step from Python: arrays are kept, a call is described once.
 
-One state lives in the memory of the compiled code itself, and nothing is copied; a batch is transposed into lanes and back.
+One state lives in the memory of the compiled code itself, and nothing is copied; a batch is transposed into lanes and back, in an
+order in which neighbours do much the same (`alike`).
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from ..model.entrance import body_of
 from ..model.kinematics import kinematics
 from ..model.state import is_finite, states_of
 from ..spatial.scalar import read_only
+from .alike import MULTIPLIERS, SLOW, Order, pays
 from .efforts import LARGEST
 from .pace import Pace
 from .stepper import Program
@@ -234,16 +236,20 @@ class Stepping:
         inputs = {**self.now, **self._given, "tau": self.applied} | ({"external": self._external} if self._pushed else {})
         outputs, moving, passes = {**self.now, **self.reports}, self.now[self._moving], self.program.passes
         call = Call(plan, inputs, outputs, self.batch) if self.threads == 1 else None
-        shapes = (self._most.shape, self.applied.shape)
+        shapes, sorts = (self._most.shape, self.applied.shape), pays(self.model, self.reports, self.batch, plan.lanes.width)
+        order = Order()
 
         def step(tau: np.ndarray, steps: int = 1) -> bool | None:
             if type(tau) is not np.ndarray or tau.shape not in shapes or not (np.abs(tau) <= self._most).all():
                 return None
             self.applied[...] = tau
+            begin = perf_counter()
             if call is not None:
-                call(every=steps * passes)
+                call(every=steps * passes, order=order.numbers)
             else:
-                plan.run(inputs, outputs, self.batch, 1, steps * passes, self.threads)
+                plan.run(inputs, outputs, self.batch, 1, steps * passes, self.threads, order.numbers)
+            if sorts and perf_counter() - begin > SLOW * self.batch * steps:
+                order.go_on(steps, self.reports[MULTIPLIERS])
             return is_finite(moving)
 
         return step

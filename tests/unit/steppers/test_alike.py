@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import linkwork as lw
-from linkwork.steppers import alike, pace, recording
+from linkwork.steppers import alike, pace, recording, stepping
 from linkwork.steppers.alike import MOST, Order, order_alike
 
 
@@ -104,3 +104,25 @@ def test_runs_do_not_depend_on_the_order(monkeypatch: pytest.MonkeyPatch, every:
     assert all(np.array_equal(found.memory[name], plain.memory[name]) for name in plain.memory)
     alone = lw.simulate(model, lw.State(q=state.q[41], v=state.v[41]), 0.06, 2e-3, every=every)
     assert np.array_equal(alone.q, found.q[41])
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_controlled_batches_do_not_depend_on_the_order(monkeypatch: pytest.MonkeyPatch, threads: int) -> None:
+    model, state = balls(75)
+
+    def push(t: float, s: Any) -> np.ndarray:
+        return np.full(model.nv, 0.1)
+
+    orders: list[Any] = []
+    monkeypatch.setattr(stepping, "SLOW", -1.0)  # as if steps took long
+    monkeypatch.setattr(alike, "order_alike", lambda x: orders.append(order_alike(x)) or orders[-1])
+    found = lw.simulate(model, state, 0.06, 2e-3, control=push, threads=threads)
+    assert any(order is not None and (order != np.arange(75)).any() for order in orders)
+    made = len(orders)
+    monkeypatch.setattr(stepping, "SLOW", 1e9)
+    model, state = balls(75)  # with memory of its own
+    plain = lw.simulate(model, state, 0.06, 2e-3, control=push, threads=threads)
+    assert len(orders) == made
+    assert np.array_equal(found.q, plain.q)
+    assert np.array_equal(found.v, plain.v)
+    assert np.array_equal(found.forces, plain.forces)
