@@ -211,7 +211,7 @@ def test_turned_rows(count: int) -> None:
     assert np.array_equal(one, many[:, 1])
 
 
-@pytest.mark.parametrize("m", [1, 2, 3, 4, 5, 8, 11, 21, 30])
+@pytest.mark.parametrize("m", [1, 2, 3, 4, 5, 8, 11, 21, 30, 32, 35, 67])
 def test_motions(m: int) -> None:
     rng = np.random.default_rng(m)
     A, b, x = rng.normal(size=(m * m, 4)), rng.normal(size=(m, 4)), rng.normal(size=(m, 4))
@@ -219,7 +219,7 @@ def test_motions(m: int) -> None:
     motions.call(Lanes(4), m, A, b, x, u)
     motions(m, A, b, x, plain)
     assert np.allclose(u, plain, atol=1e-13)
-    assert np.allclose(u, np.einsum("ikl,kl->il", A.reshape(m, m, 4), x) + b, atol=1e-13)
+    assert np.allclose(u, np.einsum("kil,kl->il", A.reshape(m, m, 4), x) + b, atol=1e-13)
     for k in range(4):
         around = np.full(m + 8, 7.5)
         alone = [y[:, k].copy() for y in (A, b, x)]
