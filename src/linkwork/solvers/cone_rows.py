@@ -142,11 +142,10 @@ def natural_map(m: int, rows: Rows, x: Lane, u: Lane, z: Lane) -> float:
         good = rows.scale[i] > 0.0
         if kind == 1:
             rests = ~(abs(x[i]) + abs(x[i + 1]) + abs(x[i + 2]) > 0.0) & ~(u[i] < 0.0)  # without a force it parts, or stays
-            if all(rests):
-                z[i] = 0.0 * u[i]
-                z[i + 1] = 0.0 * u[i + 1]
-                z[i + 2] = 0.0 * u[i + 2]
-            else:
+            z0 = 0.0 * u[i]  # none where u is no number
+            z1 = 0.0 * u[i + 1]
+            z2 = 0.0 * u[i + 2]
+            if not all(rests):
                 mu = rows.hi[i + 1]
                 n = x[i] - u[i] - mu * sqrt(u[i + 1] * u[i + 1] + u[i + 2] * u[i + 2])
                 t1 = x[i + 1] - u[i + 1]
@@ -154,13 +153,13 @@ def natural_map(m: int, rows: Rows, x: Lane, u: Lane, z: Lane) -> float:
                 t = sqrt(t1 * t1 + t2 * t2)
                 normal = where(good, nearest_normal(n, t, mu), 0.0)
                 part = where(good, nearest_part(n, t, mu), 0.0)
-                z0 = where(rests, 0.0 * u[i], x[i] - normal)
-                z1 = where(rests, 0.0 * u[i + 1], x[i + 1] - part * t1)
-                z2 = where(rests, 0.0 * u[i + 2], x[i + 2] - part * t2)
-                z[i] = z0
-                z[i + 1] = z1
-                z[i + 2] = z2
-                square += z0 * z0 + z1 * z1 + z2 * z2
+                z0 = where(rests, z0, x[i] - normal)
+                z1 = where(rests, z1, x[i + 1] - part * t1)
+                z2 = where(rests, z2, x[i + 2] - part * t2)
+            z[i] = z0
+            z[i + 1] = z1
+            z[i + 2] = z2
+            square += z0 * z0 + z1 * z1 + z2 * z2
         elif kind <= 0:
             low = rows.lo[i]
             high = rows.hi[i]

@@ -1,7 +1,8 @@
 """How much compiled code does at a time: Python is asked in between, at least every tenth of a second.
 
-What Python does then: it sees whether somebody pressed Ctrl-C, whether the motion is still finite, and whether records are due on
-a disk. The pieces change no bit of a run: all that a program keeps from step to step goes from each to the next.
+What Python does then: it sees whether somebody pressed Ctrl-C, and, where all states have come as far, whether the motion is
+still finite, and whether records are due on a disk; of many states that may take half a second. The pieces change no bit of a
+run: all that a program keeps from step to step goes from each to the next.
 """
 
 from __future__ import annotations
