@@ -118,38 +118,32 @@ def _vectors(symbol: str, count: int, kind: str, suffix: str) -> str:
 
 def _row(symbol: str) -> str:
     """One row, its sum returned."""
-    lines = [f"define internal double @{symbol}(i64 %m, i64 %i, ptr %A, ptr %b, ptr %x) #0 {{", "start:", *_sums(1)]
-    lines += [f"  %w{j} = extractelement {KIND} %v0, i64 {j}" for j in range(WIDE)]
+    lines = [
+        f"define internal double @{symbol}(i64 %m, i64 %i, ptr %A, ptr %b, ptr %x) #0 {{",
+        "start:",
+        "  %begin = mul i64 %i, %m",
+    ]
+    lines += ["  %row = getelementptr double, ptr %A, i64 %begin", f"  %rest = and i64 %m, {WIDE - 1}"]
+    lines += ["  %end = sub i64 %m, %rest", "  %some = icmp sgt i64 %end, 0", "  br i1 %some, label %loop, label %tail"]
+    lines += ["loop:", "  %k = phi i64 [ 0, %start ], [ %next, %loop ]"]
+    lines += [f"  %s = phi {KIND} [ zeroinitializer, %start ], [ %t, %loop ]", *_terms("%k", "", "s", "t")]
+    lines += [f"  %next = add i64 %k, {WIDE}", "  %more = icmp slt i64 %next, %end", "  br i1 %more, label %loop, label %tail"]
+    lines += ["tail:", f"  %e = phi {KIND} [ zeroinitializer, %start ], [ %t, %loop ]"]
+    lines += ["  %odd = icmp sgt i64 %rest, 0", "  br i1 %odd, label %masked, label %sum", "masked:"]
+    lines += [*mask_below("mask", "%rest", WIDE), *_terms("%end", f", <{WIDE} x i1> %mask", "e", "f"), "  br label %sum"]
+    lines += ["sum:", f"  %v = phi {KIND} [ %e, %tail ], [ %f, %masked ]"]
+    lines += [f"  %w{j} = extractelement {KIND} %v, i64 {j}" for j in range(WIDE)]
     lines += ["  %w01 = fadd double %w0, %w1", "  %w23 = fadd double %w2, %w3", "  %w = fadd double %w01, %w23"]
     lines += ["  %b.at = getelementptr double, ptr %b, i64 %i", "  %b0 = load double, ptr %b.at, align 8"]
     return "\n".join([*lines, "  %u = fadd double %b0, %w", "  ret double %u", "}"])
 
 
-def _sums(rows: int) -> list[str]:
-    """`%v{r}`: the four sums of so many rows, from row i on."""
-    mask = f", <{WIDE} x i1> %mask"
-    lines = []
-    for r in range(rows):
-        lines += [f"  %row{r} = add i64 %i, {r}", f"  %begin{r} = mul i64 %row{r}, %m"]
-        lines.append(f"  %A{r} = getelementptr double, ptr %A, i64 %begin{r}")
-    lines += [f"  %rest = and i64 %m, {WIDE - 1}", "  %end = sub i64 %m, %rest", "  %some = icmp sgt i64 %end, 0"]
-    lines += ["  br i1 %some, label %loop, label %tail", "loop:", "  %k = phi i64 [ 0, %start ], [ %next, %loop ]"]
-    lines += [f"  %s{r} = phi {KIND} [ zeroinitializer, %start ], [ %t{r}, %loop ]" for r in range(rows)]
-    lines += _terms(rows, "%k", "", "s", "t")
-    lines += [f"  %next = add i64 %k, {WIDE}", "  %more = icmp slt i64 %next, %end", "  br i1 %more, label %loop, label %tail"]
-    lines.append("tail:")
-    lines += [f"  %e{r} = phi {KIND} [ zeroinitializer, %start ], [ %t{r}, %loop ]" for r in range(rows)]
-    lines += ["  %odd = icmp sgt i64 %rest, 0", "  br i1 %odd, label %masked, label %sum", "masked:"]
-    lines += [*mask_below("mask", "%rest", WIDE), *_terms(rows, "%end", mask, "e", "f"), "  br label %sum", "sum:"]
-    return [*lines, *(f"  %v{r} = phi {KIND} [ %e{r}, %tail ], [ %f{r}, %masked ]" for r in range(rows))]
-
-
-def _terms(rows: int, k: str, mask: str, before: str, after: str) -> list[str]:
-    """Four more terms of the rows, from column k on; names of sums before and after."""
-    lines = [f"  %x.{after} = getelementptr double, ptr %x, i64 {k}", load_ir(f"%xs.{after}", f"%x.{after}", WIDE, mask)]
-    for r in range(rows):
-        lines.append(f"  %p{r}.{after} = getelementptr double, ptr %A{r}, i64 {k}")
-        lines.append(load_ir(f"%a{r}.{after}", f"%p{r}.{after}", WIDE, mask))
-        given = f"{KIND} %a{r}.{after}, {KIND} %xs.{after}, {KIND} %{before}{r}"
-        lines.append(f"  %{after}{r} = call {KIND} @llvm.fma.v{WIDE}f64({given})")
-    return lines
+def _terms(k: str, mask: str, before: str, after: str) -> list[str]:
+    """Four more terms of the row, from column k on; names of the sums before and after."""
+    return [
+        f"  %x.{after} = getelementptr double, ptr %x, i64 {k}",
+        load_ir(f"%xs.{after}", f"%x.{after}", WIDE, mask),
+        f"  %p.{after} = getelementptr double, ptr %row, i64 {k}",
+        load_ir(f"%a.{after}", f"%p.{after}", WIDE, mask),
+        f"  %{after} = call {KIND} @llvm.fma.v{WIDE}f64({KIND} %a.{after}, {KIND} %xs.{after}, {KIND} %{before})",
+    ]

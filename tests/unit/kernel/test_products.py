@@ -25,7 +25,7 @@ from linkwork.kernel.products import (
     solve_upper,
     turn_rows,
 )
-from linkwork.kernel.row_sums import motions
+from linkwork.kernel.row_sums import motions, row_motion
 from linkwork.kernel.transposes import put_transposed
 
 SIZES = [size for size in (16, 32, 64) if size <= machine.register_bytes()]
@@ -227,3 +227,22 @@ def test_motions(m: int) -> None:
         assert np.array_equal(around[4:-4], u[:, k])
         assert np.all(around[:4] == 7.5)
         assert np.all(around[-4:] == 7.5)
+
+
+@loops
+def rows_one_by_one(m: int, A: Lane, b: Lane, x: Lane, u: Lane) -> None:
+    for i in range(m):
+        u[i] = row_motion(m, i, A, b, x)
+
+
+@pytest.mark.parametrize("m", [1, 2, 3, 4, 5, 8, 11, 30])
+def test_rows_one_by_one(m: int) -> None:
+    rng = np.random.default_rng(m)
+    A, b, x = rng.normal(size=(m * m, 4)), rng.normal(size=(m, 4)), rng.normal(size=(m, 4))
+    u = np.zeros((m, 4))
+    rows_one_by_one.call(Lanes(4), m, A, b, x, u)
+    assert np.allclose(u, np.einsum("ikl,kl->il", A.reshape(m, m, 4), x) + b, atol=1e-13)
+    for k in range(4):
+        alone = np.zeros(m)
+        rows_one_by_one.call(Lanes(1), m, *(y[:, k].copy() for y in (A, b, x)), alone)
+        assert np.array_equal(alone, u[:, k])
