@@ -109,7 +109,7 @@ def row_fields(e: Extent, kept: Kind) -> dict[str, Field]:
         **directions,
         **(general if e.directed else {"factor": Field("work", "pair", SCALAR)}),
         **({} if e.directed else {name: Field("work", "row", SCALAR) for name in SCRATCH}),
-        "some": Field("work", "list", SCALAR),
+        **({} if e.directed else {"some": Field("work", "list", SCALAR)}),
     }
 
 
@@ -119,7 +119,7 @@ def row_steps(e: Extent, watch: Rule) -> list[Step]:
     measured = ("active", "starts", "places", "sizes", "unknowns", "u", "scaled", "wanted")
     problem = ("active", "on", "b", "lower", "upper", "mu", "A", "left", "factor", *SCRATCH)
     solving = [
-        Routine(gram, (*ALONG, "on", "u", "y", "columns", "some", "A"), when="busy"),
+        Routine(gram, (*ALONG, "on", "u", "y", "columns", "A"), when="busy"),
         Routine(measure, (*measured, "b"), when="busy"),
         Routine(solve_boxes, problem, when="busy"),
     ]

@@ -64,7 +64,7 @@ def note_impacts(active: Ints, lower: Lane, x: Lane, strikes: Lane, struck: Lane
 STEERING = ("noticed", "awake", "further", "nears", "misses", "looks")  # what says which rows take part
 VELOCITY, ACCELERATION = "velocity", "acceleration"
 SCRATCH = ("d", "scale", "scaled_b", "scaled_lower", "scaled_upper", "scaled_x", "w_rows", "z", "inside", "box_rest", "box_list")
-MATRIX = (*PATHS, "on", "u_rows", "y_rows", "gram_columns", "box_list", "A")  # what `gram` makes A of
+MATRIX = (*PATHS, "on", "u_rows", "y_rows", "gram_columns", "A")  # what `gram` makes A of
 PROBLEM = ("on", "b", "lower", "upper", "x", "A", "left", "LDL", *SCRATCH)
 SOLVE = Routine(solve_boxes, ("active", *PROBLEM), when="busy")
 SOFT_SOLVE = Routine(solve_soft_boxes, ("active", *PROBLEM, "groups", "soft"), when="busy")

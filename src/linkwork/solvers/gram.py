@@ -5,8 +5,7 @@ both paths, and M^-1 G^T x starts from the sums of y_r x_r. All paths are in the
 
 Some rows s at a time lie spread out in `columns`, which is zero elsewhere and afterwards, so that as many sums run along the path
 of r, which ends where theirs have ended. In one lane these are whole registers; every sum has its terms in the order of joints,
-so that all widths round alike. Lanes in which different rows are on go one by one, each on its own rows (`own_rows`): the others
-have zeros.
+so that all widths round alike. In several lanes a pair of rows counts where some lane has both.
 """
 
 from __future__ import annotations
@@ -15,12 +14,11 @@ from itertools import pairwise
 
 import numpy as np
 
-from ..kernel.lane_by_lane import lane_by_lane, lanes_at_once
-from ..kernel.loops import Arrays, Ints, Lane, Strided, Table, all, loops
-from ..kernel.one_lane import in_strided_lane
+from ..kernel.lane_by_lane import lanes_at_once
+from ..kernel.loops import Arrays, Ints, Lane, Table, all, any, loops, where
+from ..kernel.one_lane import in_one_lane
 from ..kernel.products import clear
 from .gram_text import ROWS, WIDE, sums_ir
-from .own_rows import list_own, on_alike
 
 PATHS = ("active", "path_starts", "path_alike", "path_places", "path_unknowns")  # what `gram` and `spread` are given first
 
@@ -64,11 +62,11 @@ def is_nothing(x: float) -> bool:
 
 
 @loops
-def spread_columns(n: int, own: Ints, j: int, wide: int, paths: RowPaths, y: Strided, columns: Lane) -> int:
-    """Own rows j, j + 1, ..., each a column of so many; returns the last unknown on their paths."""
+def spread_columns(j: int, wide: int, paths: RowPaths, y: Lane, columns: Lane) -> int:
+    """Listed rows j, j + 1, ..., each a column of so many; returns the last unknown on their paths."""
     last = 0
-    for c in range(min(wide, n - j)):
-        s = paths.active[own[j + c] + 1]
+    for c in range(min(wide, paths.active[0] - j)):
+        s = paths.active[j + c + 1]
         for b in range(paths.starts[s], paths.starts[s + 1]):
             columns[paths.unknowns[b] * wide + c] = y[paths.places[b]]
             last = max(last, paths.unknowns[b])
@@ -76,52 +74,56 @@ def spread_columns(n: int, own: Ints, j: int, wide: int, paths: RowPaths, y: Str
 
 
 @loops
-def clear_columns(n: int, own: Ints, j: int, wide: int, last: int, paths: RowPaths, columns: Lane) -> None:
+def clear_columns(j: int, wide: int, last: int, paths: RowPaths, columns: Lane) -> None:
     """The columns of these rows are zero again: all up to the last unknown, where that is less than to look for them."""
     entries = 0
-    for c in range(min(wide, n - j)):
-        s = paths.active[own[j + c] + 1]
+    for c in range(min(wide, paths.active[0] - j)):
+        s = paths.active[j + c + 1]
         entries += paths.starts[s + 1] - paths.starts[s]
     if last < entries:
         clear((last + 1) * wide, columns)
         return
-    for c in range(min(wide, n - j)):
-        s = paths.active[own[j + c] + 1]
+    for c in range(min(wide, paths.active[0] - j)):
+        s = paths.active[j + c + 1]
         for b in range(paths.starts[s], paths.starts[s + 1]):
             columns[paths.unknowns[b] * wide + c] = 0.0
 
 
 @loops
-def gram_of_lanes(own: Ints, paths: RowPaths, u: Strided, y: Strided, columns: Lane, A: Strided) -> None:
-    """`gram` in several lanes that have the same rows: four columns at a time, so that four sums run along the path of r. As far
-    as two rows r have one path, both go along it at once. A last row alone needs no columns.
+def gram_of_lanes(paths: RowPaths, on: Lane, u: Lane, y: Lane, columns: Lane, A: Lane) -> None:
+    """`gram` in several lanes: four columns at a time, so that four sums run along the path of r. As far as two rows r have one
+    path, both go along it at once. Where no lane has one of these rows and one of those, nothing is summed.
     """
-    m = paths.active[0]
-    for j in range(0, m - 1, 4):
-        last = spread_columns(m, own, j, 4, paths, y, columns)
-        for i in range(j, m, 2):
+    n = paths.active[0]
+    for j in range(0, n, 4):
+        c0 = on[paths.active[j + 1]] > 0.0
+        c1 = on[paths.active[min(j + 2, n)]] > 0.0
+        c2 = on[paths.active[min(j + 3, n)]] > 0.0
+        c3 = on[paths.active[min(j + 4, n)]] > 0.0
+        last = spread_columns(j, 4, paths, y, columns)
+        for i in range(j, n, 2):
             r = paths.active[i + 1]
-            s = paths.active[min(i + 2, m)]
-            at = i * (i + 1) // 2 + j
-            A[at] = 0.0
-            first = A[at]
-            second = A[at]
-            third = A[at]
-            fourth = A[at]
-            fifth = A[at]
-            sixth = A[at]
-            seventh = A[at]
-            eighth = A[at]
+            s = paths.active[min(i + 2, n)]
+            r_on = on[r] > 0.0
+            s_on = on[s] > 0.0
+            first = 0.0 * on[r]
+            second = first
+            third = first
+            fourth = first
+            fifth = first
+            sixth = first
+            seventh = first
+            eighth = first
             a = paths.starts[r]
             b = paths.starts[s]
-            if i + 1 == m:
-                b = paths.starts[s + 1]
-            while (
-                a < paths.starts[r + 1]
-                and b < paths.starts[s + 1]
-                and paths.unknowns[a] == paths.unknowns[b]
-                and paths.unknowns[a] <= last
-            ):
+            end = paths.starts[r + 1]
+            s_end = paths.starts[s + 1]
+            if not any((r_on | s_on) & (c0 | c1 | c2 | c3)):
+                a = end
+                b = s_end
+            if i + 1 == n:
+                b = s_end
+            while a < end and b < s_end and paths.unknowns[a] == paths.unknowns[b] and paths.unknowns[a] <= last:
                 force = u[paths.places[a]]
                 other = u[paths.places[b]]
                 e = paths.unknowns[a] * 4
@@ -135,7 +137,7 @@ def gram_of_lanes(own: Ints, paths: RowPaths, u: Strided, y: Strided, columns: L
                 eighth += other * columns[e + 3]
                 a += 1
                 b += 1
-            while a < paths.starts[r + 1] and paths.unknowns[a] <= last:
+            while a < end and paths.unknowns[a] <= last:
                 force = u[paths.places[a]]
                 e = paths.unknowns[a] * 4
                 first += force * columns[e]
@@ -143,7 +145,7 @@ def gram_of_lanes(own: Ints, paths: RowPaths, u: Strided, y: Strided, columns: L
                 third += force * columns[e + 2]
                 fourth += force * columns[e + 3]
                 a += 1
-            while b < paths.starts[s + 1] and paths.unknowns[b] <= last:
+            while b < s_end and paths.unknowns[b] <= last:
                 other = u[paths.places[b]]
                 e = paths.unknowns[b] * 4
                 fifth += other * columns[e]
@@ -151,50 +153,42 @@ def gram_of_lanes(own: Ints, paths: RowPaths, u: Strided, y: Strided, columns: L
                 seventh += other * columns[e + 2]
                 eighth += other * columns[e + 3]
                 b += 1
-            A[at] = first
+            at = i * (i + 1) // 2 + j
+            A[at] = where(r_on & c0, first, 0.0)
             if i > j:
-                A[at + 1] = second
-                A[at + 2] = third
+                A[at + 1] = where(r_on & c1, second, 0.0)
+                A[at + 2] = where(r_on & c2, third, 0.0)
             if i > j + 2:
-                A[at + 3] = fourth
-            if i + 1 < m:
+                A[at + 3] = where(r_on & c3, fourth, 0.0)
+            if i + 1 < n:
                 at += i + 1
-                A[at] = fifth
-                A[at + 1] = sixth
+                A[at] = where(s_on & c0, fifth, 0.0)
+                A[at + 1] = where(s_on & c1, sixth, 0.0)
                 if i > j:
-                    A[at + 2] = seventh
-                    A[at + 3] = eighth
-        clear_columns(m, own, j, 4, last, paths, columns)
-    if m % 4 == 1:
-        r = paths.active[m]
-        at = m * (m + 1) // 2 - 1
-        A[at] = 0.0
-        total = A[at]
-        for a in range(paths.starts[r], paths.starts[r + 1]):
-            total += u[paths.places[a]] * y[paths.places[a]]
-        A[at] = total
+                    A[at + 2] = where(s_on & c2, seventh, 0.0)
+                    A[at + 3] = where(s_on & c3, eighth, 0.0)
+        clear_columns(j, 4, last, paths, columns)
 
 
-@in_strided_lane(sums_ir)
+@in_one_lane(sums_ir)
 def sums_along_path(
     rows: int,
     count: int,
     i: int,
     j: int,
-    own: Ints,
     active: Ints,
     starts: Table,
     places: Table,
     unknowns: Table,
-    u: Strided,
+    u: Lane,
     columns: Lane,
-    A: Strided,
+    A: Lane,
 ) -> None:
-    """Own rows i, i + 1, ... of A, at most ROWS with one path, in WIDE columns from j on, to the diagonal: of count terms."""
+    """Rows i, i + 1, ... of A, at most ROWS with one path, in WIDE columns from j on, to the diagonal: of count terms."""
     for k in range(i, i + rows):
-        first = starts[active[own[k] + 1]]
+        first = starts[active[k + 1]]
         for c in range(min(WIDE, k + 1 - j)):
-            at = own[k] * (own[k] + 1) // 2 + own[j + c]
+            at = k * (k + 1) // 2 + j + c
             A[at] = 0.0
             total = A[at]
             for p in range(count):
@@ -203,50 +197,42 @@ def sums_along_path(
 
 
 @loops
-def alike_from(i: int, n: int, own: Ints, paths: RowPaths) -> int:
-    """How many own rows have one path, from row i on; ROWS at most."""
+def alike_from(i: int, paths: RowPaths) -> int:
+    """How many listed rows have one path, from row i on; ROWS at most."""
     rows = 1
-    path = paths.alike[paths.active[own[i] + 1]]
-    while rows < ROWS and i + rows < n and paths.alike[paths.active[own[i + rows] + 1]] == path:
+    path = paths.alike[paths.active[i + 1]]
+    while rows < ROWS and i + rows < paths.active[0] and paths.alike[paths.active[i + rows + 1]] == path:
         rows += 1
     return rows
 
 
 @loops
-def gram_of_one(n: int, own: Ints, paths: RowPaths, u: Strided, y: Strided, columns: Lane, A: Strided) -> None:
+def gram_of_one(paths: RowPaths, u: Lane, y: Lane, columns: Lane, A: Lane) -> None:
     """`gram` in one lane: as many columns at a time as a register has numbers, and rows with one path together."""
+    n = paths.active[0]
     for j in range(0, n, 16):
-        last = spread_columns(n, own, j, WIDE, paths, y, columns)
+        last = spread_columns(j, WIDE, paths, y, columns)
         i = j
         while i < n:
-            r = paths.active[own[i] + 1]
+            r = paths.active[i + 1]
             first = paths.starts[r]
             count = paths.starts[r + 1] - first
             while count > 0 and paths.unknowns[first + count - 1] > last:
                 count -= 1
-            rows = alike_from(i, n, own, paths)
-            sums_along_path(rows, count, i, j, own, paths.active, paths.starts, paths.places, paths.unknowns, u, columns, A)
+            rows = alike_from(i, paths)
+            sums_along_path(rows, count, i, j, paths.active, paths.starts, paths.places, paths.unknowns, u, columns, A)
             i += rows
-        clear_columns(n, own, j, WIDE, last, paths, columns)
+        clear_columns(j, WIDE, last, paths, columns)
 
 
 @loops
-def clear_matrix(active: Ints, A: Strided) -> None:
-    """Zeros."""
-    clear(active[0] * (active[0] + 1) // 2, A)
-
-
-@lane_by_lane(on_alike, before=clear_matrix)
-def gram(paths: RowPaths, on: Strided, u: Strided, y: Strided, columns: Lane, own: Ints, A: Strided) -> None:
-    """A_rs of the listed rows, packed by the order of the list; zero in lanes where one of the two is off.
-
-    own   scratch, as long as the list
-    """
-    n = list_own(paths.active, on, own)
+def gram(paths: RowPaths, on: Lane, u: Lane, y: Lane, columns: Lane, A: Lane) -> None:
+    """A_rs of the listed rows, which are on in some lane, packed by the order of the list; zero in lanes where one of the two is
+    off."""
     if lanes_at_once() == 1:
-        gram_of_one(n, own, paths, u, y, columns, A)
+        gram_of_one(paths, u, y, columns, A)
     else:
-        gram_of_lanes(own, paths, u, y, columns, A)
+        gram_of_lanes(paths, on, u, y, columns, A)
 
 
 @loops

@@ -1,7 +1,4 @@
-"""The text of `gram.sums_along_path` in one lane: vectors of columns stay in registers along the path of some rows.
-
-Where numbers of lanes lie side by side, `stride` from one record to the next, what is found is stored number by number.
-"""
+"""The text of `gram.sums_along_path` in one lane: vectors of columns stay in registers along the path of some rows."""
 
 from __future__ import annotations
 
@@ -10,21 +7,21 @@ from ..kernel.vector_text import load_ir, mask_below, splat_ir, store_ir
 WIDE = 16  # columns at a time
 ROWS = 4  # rows with one path that go along it at once, at most
 VECTORS = 2  # of columns that do
-GIVEN = "i64 %count, i64 %i, i64 %j, ptr %own, ptr %active, ptr %starts, ptr %places, ptr %unknowns, ptr %u, ptr %columns, ptr %A"
+GIVEN = "i64 %count, i64 %i, i64 %j, ptr %active, ptr %starts, ptr %places, ptr %unknowns, ptr %u, ptr %columns, ptr %A"
 
 
-def sums_ir(symbol: str, width: int, stride: int) -> str:
+def sums_ir(symbol: str, width: int) -> str:
     """The function of `sums_along_path`'s parameters: one for every number of rows, and so many columns at a time as fit."""
     labels = " ".join(f"i64 {r}, label %rows{r}" for r in range(1, ROWS + 1))
     lines = [f"define internal void @{symbol}(i64 %rows, {GIVEN}) #0 {{", f"  switch i64 %rows, label %end [ {labels} ]"]
     firsts = range(0, WIDE, VECTORS * width)
     for r in range(1, ROWS + 1):
         lines += [f"rows{r}:", *(f"  call void @{symbol}.{r}.{c}({GIVEN})" for c in firsts), "  br label %end"]
-    own = [_sums(f"{symbol}.{r}.{c}", r, c, width, stride) for r in range(1, ROWS + 1) for c in firsts]
+    own = [_sums(f"{symbol}.{r}.{c}", r, c, width) for r in range(1, ROWS + 1) for c in firsts]
     return "\n\n".join([*own, "\n".join([*lines, "end:", "  ret void", "}"])])
 
 
-def _sums(symbol: str, rows: int, first: int, width: int, stride: int) -> str:
+def _sums(symbol: str, rows: int, first: int, width: int) -> str:
     """So many rows, the columns from one on: the vectors of all of them stay in registers."""
     kind = f"<{width} x double>"
     vectors = [(r, v) for r in range(rows) for v in range(VECTORS)]
@@ -32,10 +29,8 @@ def _sums(symbol: str, rows: int, first: int, width: int, stride: int) -> str:
     for r in range(rows):
         lines += [
             f"  %n{r} = add i64 %i, {r}",
-            f"  %own.at{r} = getelementptr i64, ptr %own, i64 %n{r}",
-            f"  %own{r} = load i64, ptr %own.at{r}",
-            f"  %listed{r} = add i64 %own{r}, 1",
-            f"  %row.at{r} = getelementptr i64, ptr %active, i64 %listed{r}",
+            f"  %n.1.{r} = add i64 %n{r}, 1",
+            f"  %row.at{r} = getelementptr i64, ptr %active, i64 %n.1.{r}",
             f"  %row{r} = load i64, ptr %row.at{r}",
             f"  %start.at{r} = getelementptr i32, ptr %starts, i64 %row{r}",
             f"  %start{r} = load i32, ptr %start.at{r}",
@@ -54,7 +49,7 @@ def _sums(symbol: str, rows: int, first: int, width: int, stride: int) -> str:
             f"  %k.at{r} = getelementptr i32, ptr %path{r}, i64 %p",
             f"  %k{r} = load i32, ptr %k.at{r}",
             f"  %k.i{r} = sext i32 %k{r} to i64",
-            f"  %u.at{r} = getelementptr [{stride} x double], ptr %u, i64 %k.i{r}",
+            f"  %u.at{r} = getelementptr double, ptr %u, i64 %k.i{r}",
             f"  %u{r} = load double, ptr %u.at{r}, align 8",
             *splat_ir(f"all{r}", f"%u{r}", width),
         ]
@@ -63,15 +58,12 @@ def _sums(symbol: str, rows: int, first: int, width: int, stride: int) -> str:
     lines += ["  %next = add i64 %p, 1", "  %more = icmp slt i64 %next, %count", "  br i1 %more, label %loop, label %end", "end:"]
     lines += [f"  %f{r}.{v} = phi {kind} [ zeroinitializer, %start ], [ %t{r}.{v}, %loop ]" for r, v in vectors]
     lines.append(f"  %j.1 = add i64 %j, {first}")
-    for r in range(rows):
-        lines += [f"  %n.1.{r} = add i64 %n{r}, 1", f"  %left{r} = sub i64 %n.1.{r}, %j.1"]
-    return "\n".join(
-        [*lines, *(_stored_densely(rows, width) if stride == 1 else _stored_apart(rows, width, stride)), "  ret void", "}"]
-    )
+    lines += [f"  %left{r} = sub i64 %n.1.{r}, %j.1" for r in range(rows)]
+    return "\n".join([*lines, *_stored(rows, width), "  ret void", "}"])
 
 
-def _stored_densely(rows: int, width: int) -> list[str]:
-    """All rows are own ones: the columns of a row lie side by side."""
+def _stored(rows: int, width: int) -> list[str]:
+    """The columns of a row lie side by side, to the diagonal."""
     lines = []
     for r in range(rows):
         lines += [f"  %n.2.{r} = mul i64 %n{r}, %n.1.{r}", f"  %n.3.{r} = lshr i64 %n.2.{r}, 1"]
@@ -84,25 +76,4 @@ def _stored_densely(rows: int, width: int) -> list[str]:
                 f"  %to.at{r}.{v} = getelementptr double, ptr %A, i64 %to.i{r}.{v}",
                 store_ir(f"%f{r}.{v}", f"%to.at{r}.{v}", width, f", <{width} x i1> %m{r}.{v}"),
             ]
-    return lines
-
-
-def _stored_apart(rows: int, width: int, stride: int) -> list[str]:
-    """Every number at its place: column by column, as long as there are some before the diagonal."""
-    kind, lines = f"<{width} x double>", ["  %from = getelementptr i64, ptr %own, i64 %j.1"]
-    for r in range(rows):
-        lines += [f"  %n.2.{r} = mul i64 %own{r}, %listed{r}", f"  %n.3.{r} = lshr i64 %n.2.{r}, 1"]
-        lines += [f"  %to{r} = getelementptr [{stride} x double], ptr %A, i64 %n.3.{r}"]
-        for c in range(VECTORS * width):
-            lines += [
-                f"  %has{r}.{c} = icmp sgt i64 %left{r}, {c}",
-                f"  br i1 %has{r}.{c}, label %put{r}.{c}, label %over{r}",
-                f"put{r}.{c}:",
-                f"  %o.at{r}.{c} = getelementptr i64, ptr %from, i64 {c}",
-                f"  %o{r}.{c} = load i64, ptr %o.at{r}.{c}",
-                f"  %x{r}.{c} = extractelement {kind} %f{r}.{c // width}, i64 {c % width}",
-                f"  %to.at{r}.{c} = getelementptr [{stride} x double], ptr %to{r}, i64 %o{r}.{c}",
-                f"  store double %x{r}.{c}, ptr %to.at{r}.{c}, align 8",
-            ]
-        lines += [f"  br label %over{r}", f"over{r}:"]
     return lines

@@ -40,6 +40,8 @@ class Smooth(Element):
             return np.exp(n * np.log(self))
         if n == 2:
             return self * self
+        if n == 0.5:
+            return self.sqrt()
         return self.chain(self.x**n, _term(n, self.x, n - 1), _term(n * (n - 1), self.x, n - 2))
 
     def __rpow__(self, base: Any) -> Any:

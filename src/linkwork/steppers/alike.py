@@ -8,6 +8,7 @@ others, the most undecided ones tell states apart first. Results do not depend o
 from __future__ import annotations
 
 from collections.abc import Iterable
+from math import inf
 
 import numpy as np
 
@@ -16,7 +17,8 @@ from ..model import Model
 
 MULTIPLIERS = "x"  # of all rows, among what programs report
 MOST = 64  # rows that tell states apart: a bit of a number each
-AGAIN = 8  # steps after which an order is made anew: as many change a tenth of the contacts of what falls
+AGAIN = 16  # steps after which an order is made anew: as many change a fifth of the contacts of what falls
+WORTH = 3  # steps ahead, at least, for which it is
 SLOW = 5e-6  # seconds that a step of one state takes: of those that take less, an order takes as long as it saves
 BLOCKS = 4  # of lanes, at least: of fewer states all orders are much the same
 
@@ -45,10 +47,10 @@ class Order:
         self.numbers: np.ndarray | None = None
         self.first, self._made = True, 0
 
-    def go_on(self, steps: int, x: np.ndarray) -> None:
-        """So many steps were made, the last with the multipliers x (batch, rows)."""
+    def go_on(self, steps: int, x: np.ndarray, ahead: float = inf) -> None:
+        """So many steps were made, the last with the multipliers x (batch, rows); so many are ahead, if that is known."""
         self._made += steps
-        if self.first or self._made >= AGAIN:
+        if ahead >= WORTH and (self.first or self._made >= AGAIN):
             self.numbers, self.first, self._made = order_alike(x), False, 0
 
 

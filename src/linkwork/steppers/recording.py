@@ -25,7 +25,7 @@ from .stepping import constants
 Parts = dict[str, np.ndarray]
 Shapes = dict[str, tuple[int, ...]]
 NONE = (0.0, 0, 0)  # no run is described
-SEVERAL, CALLS = 8, 8  # steps of a piece that is made in several calls, and as many of these at most
+SEVERAL, CALLS = 16, 16  # steps of a piece that is made in several calls, and as many of these at most
 FEW = 1 << 13  # numbers of records: to copy them takes less than to describe where they go
 
 
@@ -79,6 +79,7 @@ class Recording:
         """
         np.concatenate([kept[name].reshape(-1) for name in self._inputs], out=self._given)
         self.before, self.done, self.stopped, self._steps = Place(0, steps, kept), 0, False, steps
+        self._ahead = records * every - steps
         at_once = threads == 1 and not steps and self._pace.state_steps() >= self._batch * records * every
         sorts = not at_once and records * every > 1
         self._order = Order() if sorts and pays(self.model, self._sizes, self._batch, self._lanes.width) else None
@@ -183,8 +184,9 @@ class Recording:
         self._calls(h, slice(first, first + count), count, steps, threads)
         for name in self.program.recorded:
             self._inputs[name][...] = self._found[name][:, first + count - 1]
+        self._ahead -= count * steps
         if self._order is not None:
-            self._order.go_on(count * steps, self._found[MULTIPLIERS][:, first + count - 1])
+            self._order.go_on(count * steps, self._found[MULTIPLIERS][:, first + count - 1], self._ahead)
         _tell(count * steps)
 
     def _calls(self, h: float, place: slice, count: int, steps: int, threads: int) -> None:

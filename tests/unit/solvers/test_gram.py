@@ -48,10 +48,10 @@ def test_the_matrix_along_paths_is_that_of_dense_rows(rows: int, same: bool) -> 
     on = np.ones((rows, WIDTH)) if same else 1.0 * (np.random.default_rng(rows).random((rows, WIDTH)) < 0.6)
     on[:, 0] = 1.0
     on[:, 1] = 1.0 if same else 0.0
-    active, own = np.array([len(listed), *listed]), np.zeros(len(listed), np.int64)
+    active = np.array([len(listed), *listed])
     size = len(listed) * (len(listed) + 1) // 2
     columns, A = np.zeros((WIDE * int(SIZES.sum()), WIDTH)), np.full((size + 1, WIDTH), np.nan)
-    gram.call(Lanes(WIDTH), active, *tables, on, u, y, columns, own, A)
+    gram.call(Lanes(WIDTH), active, *tables, on, u, y, columns, A)
     expected = np.einsum("rvw,svw,rw,sw->wrs", dense[0, listed], dense[1, listed], on[listed], on[listed])
     i, j = np.tril_indices(len(listed))
     assert np.allclose(A[:size].T, expected[:, i, j], rtol=1e-13, atol=1e-13)
@@ -62,11 +62,11 @@ def test_the_matrix_along_paths_is_that_of_dense_rows(rows: int, same: bool) -> 
         active = np.array([len(here), *here])
         both = (on[listed[i], k] > 0.0) & (on[listed[j], k] > 0.0)
         alone, packed = lane(columns, k), np.full(len(here) * (len(here) + 1) // 2 + 1, np.nan)
-        gram.call(Lanes(1), active, *tables, lane(on, k), lane(u, k), lane(y, k), alone, own, packed)
+        gram.call(Lanes(1), active, *tables, lane(on, k), lane(u, k), lane(y, k), alone, packed)
         np.testing.assert_array_equal(packed[:-1], A[:size, k][both])
         assert np.isnan(packed[-1])
         assert not alone.any()
-        gram(active, *tables, lane(on, k), lane(u, k), lane(y, k), alone, own, packed)
+        gram(active, *tables, lane(on, k), lane(u, k), lane(y, k), alone, packed)
         np.testing.assert_allclose(packed[:-1], A[:size, k][both], rtol=1e-13, atol=1e-13)
 
 

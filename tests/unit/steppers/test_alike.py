@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import inf
 from typing import Any
 
 import numpy as np
@@ -52,6 +53,9 @@ def test_an_order_is_made_after_the_first_step_and_anew_now_and_then(monkeypatch
     for _ in range(1 + 2 * alike.AGAIN):
         order.go_on(1, np.zeros((8, 3)))
     assert len(made) == 3
+    for _ in range(alike.AGAIN):
+        order.go_on(1, np.zeros((8, 3)), alike.WORTH - 1)
+    assert len(made) == 3  # for so few steps none is worth its time
 
 
 def balls(batch: int) -> tuple[lw.Model, lw.State]:
@@ -89,8 +93,8 @@ def test_runs_do_not_depend_on_the_order(monkeypatch: pytest.MonkeyPatch, every:
     asked = recording.Order
 
     class Noted(asked):
-        def go_on(self, steps: int, x: np.ndarray) -> None:
-            super().go_on(steps, x)
+        def go_on(self, steps: int, x: np.ndarray, ahead: float = inf) -> None:
+            super().go_on(steps, x, ahead)
             orders.append(self.numbers)
 
     monkeypatch.setattr(recording, "Order", Noted)
