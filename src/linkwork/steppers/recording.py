@@ -16,7 +16,7 @@ import numpy as np
 
 from ..kernel.workspace import address_of
 from ..model import Model
-from .alike import MULTIPLIERS, Order, pays
+from .alike import PART, Order, taking_part
 from .pace import Pace
 from .progress import listener
 from .stepper import Program
@@ -66,6 +66,7 @@ class Recording:
         self._firsts: list[tuple[str, np.ndarray]] = []  # in it, where the states go at which a run starts
         self._pace, self._found = Pace(model.nb), Parts()
         self._order: Order | None = None
+        self._on = taking_part(model, self._plan, self._batch)
 
     def __call__(
         self, kept: Parts, h: float, records: int, every: int, threads: int, steps: int = 0, deadline: float = inf
@@ -81,8 +82,7 @@ class Recording:
         self.before, self.done, self.stopped, self._steps = Place(0, steps, kept), 0, False, steps
         self._ahead = records * every - steps
         at_once = threads == 1 and not steps and self._pace.state_steps() >= self._batch * records * every
-        sorts = not at_once and records * every > 1
-        self._order = Order() if sorts and pays(self.model, self._sizes, self._batch, self._lanes.width) else None
+        self._order = Order() if self._on is not None and not at_once and records * every > 1 else None
         if at_once and self._form == (h, records, every) and self._own is not None:
             self._once_more(self._own, kept, records, every)
         else:
@@ -185,8 +185,8 @@ class Recording:
         for name in self.program.recorded:
             self._inputs[name][...] = self._found[name][:, first + count - 1]
         self._ahead -= count * steps
-        if self._order is not None:
-            self._order.go_on(count * steps, self._found[MULTIPLIERS][:, first + count - 1], self._ahead)
+        if self._order is not None and self._on is not None:
+            self._order.go_on(count * steps, self._on, self._ahead)
         _tell(count * steps)
 
     def _calls(self, h: float, place: slice, count: int, steps: int, threads: int) -> None:
@@ -230,7 +230,8 @@ class Recording:
         """Inputs and outputs of the compiled code, of some states; what is not recorded is kept where it comes from."""
         inputs = {name: a[some] if a.ndim > 1 else a for name, a in self._inputs.items()}
         outputs = {name: a[some, place] for name, a in self._found.items()}
-        return constants(self.model, self.program, h) | inputs, outputs | {name: inputs[name] for name in self._states}
+        told = {} if self._order is None or self._on is None else {PART: self._on[some]}
+        return constants(self.model, self.program, h) | inputs, outputs | {name: inputs[name] for name in self._states} | told
 
 
 def _tell(steps: int) -> None:

@@ -23,7 +23,7 @@ from ..model.entrance import body_of
 from ..model.kinematics import kinematics
 from ..model.state import is_finite, states_of
 from ..spatial.scalar import read_only
-from .alike import MULTIPLIERS, SLOW, Order, pays
+from .alike import PART, SLOW, Order, taking_part
 from .efforts import LARGEST
 from .pace import Pace
 from .stepper import Program
@@ -235,9 +235,9 @@ class Stepping:
     def _of_batch(self, plan: Plan) -> Step:
         inputs = {**self.now, **self._given, "tau": self.applied} | ({"external": self._external} if self._pushed else {})
         outputs, moving, passes = {**self.now, **self.reports}, self.now[self._moving], self.program.passes
+        shapes, on, order = (self._most.shape, self.applied.shape), taking_part(self.model, plan, self.batch), Order()
+        outputs |= {} if on is None else {PART: on}
         call = Call(plan, inputs, outputs, self.batch) if self.threads == 1 else None
-        shapes, sorts = (self._most.shape, self.applied.shape), pays(self.model, self.reports, self.batch, plan.lanes.width)
-        order = Order()
 
         def step(tau: np.ndarray, steps: int = 1) -> bool | None:
             if type(tau) is not np.ndarray or tau.shape not in shapes or not (np.abs(tau) <= self._most).all():
@@ -248,8 +248,8 @@ class Stepping:
                 call(every=steps * passes, order=order.numbers)
             else:
                 plan.run(inputs, outputs, self.batch, 1, steps * passes, self.threads, order.numbers)
-            if sorts and perf_counter() - begin > SLOW * self.batch * steps:
-                order.go_on(steps, self.reports[MULTIPLIERS])
+            if on is not None and perf_counter() - begin > SLOW * self.batch * steps:
+                order.go_on(steps, on)
             return is_finite(moving)
 
         return step
