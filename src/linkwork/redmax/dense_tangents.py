@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from ..kernel.directional import tangent_of, without_tangent
 from ..kernel.loops import Ints, Lane, Table, loops
-from ..solvers.box_tangents import KEPT, entry
+from ..solvers.box_tangents import KEPT
+from ..solvers.gram import entry
 from .dense_program import (
     add_answers,
     answer_rows,

@@ -16,11 +16,10 @@ from typing import Any
 
 from ..constraints.targets import RECOVERY
 from ..elements.collection import CONES, CROWD, EQUALITIES, Shape
-from ..kernel.loops import Ints, Lane, Table, loops, maximum, where
+from ..kernel.loops import Ints, Lane, Table, any, loops, maximum, where
 from ..kernel.sweep import SCALAR, Field, Routine, Step, outward
-from ..solvers.boxes import residuals
 from ..solvers.few_boxes import solve_few_boxes
-from ..solvers.gram import PATHS, gram, spread
+from ..solvers.gram import PATHS, entry, gram, is_nothing, spread
 from ..spatial.scalar import zeros
 from .crowds import TOLERATED, crowd_displacement
 from .solved import MATRIX, SCRATCH
@@ -42,6 +41,19 @@ def look_for_depth(active: Ints, on: Lane, room: Lane, lower: Lane, upper: Lane,
 
 
 @loops
+def motion_of(i: int, n: int, acting: Ints, active: Ints, A: Lane, x: Lane) -> float:
+    """What multipliers cause in row i of the list; `acting` are the places of those that are not zero."""
+    first = 0.0 * A[0]
+    second = first
+    for p in range(0, n - 1, 2):
+        first += entry(A, i, acting[p]) * x[active[acting[p] + 1]]
+        second += entry(A, i, acting[p + 1]) * x[active[acting[p + 1] + 1]]
+    if n % 2 == 1:
+        first += entry(A, i, acting[n - 1]) * x[active[acting[n - 1] + 1]]
+    return first + second
+
+
+@loops
 def pose_depths(
     active: Ints,
     cones: Table,
@@ -54,8 +66,7 @@ def pose_depths(
     upper: Lane,
     x: Lane,
     A: Lane,
-    bs: Lane,
-    xs: Lane,
+    acting: Ints,
     w: Lane,
     out_on: Lane,
     out_b: Lane,
@@ -65,13 +76,17 @@ def pose_depths(
 ) -> None:
     """The problem of the displacement, on the matrix of the rows; in lanes that are not deep nothing is on."""
     m = active[0]
+    n = 0
     for i in range(m):
-        bs[i] = b[active[i + 1]]
-        xs[i] = x[active[i + 1]]
-    residuals(m, A, bs, xs, w)
+        acting[n] = i  # stays if some multiplier is not zero
+        if not is_nothing(x[active[i + 1]]):
+            n += 1
     for i in range(m):
         r = active[i + 1]
         pushes = (lower[r] >= 0.0) & (upper[r] > HUGE)
+        w[i] = 0.0
+        if any(pushes & (on[r] > 0.0)):
+            w[i] = b[r] + motion_of(i, n, acting, active, A, x)
         holds = (lower[r] < -HUGE) & (upper[r] > HUGE)
         if cones[r] > 1 or cones[r] < 0:
             holds = holds & (on[r] < 0.0)
@@ -125,7 +140,7 @@ def pushed_out(shape: Shape, matrix: Routine, answer: Sequence[Step]) -> list[St
     look = Routine(look_for_depth, ("active", "on", "room", "lower", "upper", "correction", "deep"))
     if shape[3] == CROWD:
         return [look, *crowd_displacement(OUT), *answer]
-    posed = ("room", "on", "b", "lower", "upper", "x", "A", "scaled_b", "scaled_x", "w_rows")
+    posed = ("room", "on", "b", "lower", "upper", "x", "A", "box_list", "w_rows")
     return [
         look,
         *([] if shape[3] == CONES else [matrix]),

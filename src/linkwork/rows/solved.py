@@ -81,10 +81,11 @@ CROWDED = (
 
 
 @loops
-def recall(active: Ints, impulses: Lane, x: Lane) -> None:
-    """The listed rows begin where they were in the step before."""
+def recall(active: Ints, on: Lane, impulses: Lane, x: Lane) -> None:
+    """The listed rows begin where they were in the step before; those that are off stay at zero."""
     for i in range(active[0]):
-        x[active[i + 1]] = impulses[active[i + 1]]
+        r = active[i + 1]
+        x[r] = where(on[r] > 0.0, impulses[r], 0.0)
 
 
 @loops
@@ -102,7 +103,7 @@ def warm_started(steps: Sequence[Step]) -> list[Step]:
     for step in steps:
         found.append(step)
         if isinstance(step, Routine) and step.function is gather:
-            found.append(Routine(recall, ("active", "impulses", "x"), when="busy"))
+            found.append(Routine(recall, ("active", "on", "impulses", "x"), when="busy"))
     return [*found, Routine(remember, ("rows", "x", "impulses"))]
 
 

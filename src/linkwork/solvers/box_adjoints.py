@@ -11,11 +11,12 @@ from __future__ import annotations
 
 from ..kernel.adjoint_routines import adjoint_of
 from ..kernel.loops import Ints, Lane, any, loops, where
-from .box_tangents import ROUNDS, SOFT, entry, margin
+from .box_tangents import ROUNDS, SOFT, margin
 from .box_walk import NOTHING
 from .boxes import EMPTY, gather, largest, solve_boxes, solve_soft_boxes, subtract_answer
 from .dense import factor, solve
 from .few_boxes import solve_few_boxes
+from .gram import entry
 from .gram_adjoints import WEIGHTS, add_products
 
 

@@ -17,7 +17,7 @@ from .box_walk import HUGE, NOTHING
 from .boxes import EMPTY, gather, largest, solve_boxes, solve_soft_boxes
 from .dense import factor, solve
 from .few_boxes import solve_few_boxes
-from .gram import RowPaths, gram, spread
+from .gram import RowPaths, entry, gram, spread
 
 NEAR = 1e-11  # of a bound: there a row has reached it
 SOFT = 1e-10  # relative weight of the last solution in a proximal round
@@ -74,14 +74,6 @@ def spread_tangent(paths: RowPaths, y: Lane, x: Lane, d_y: Lane, d_x: Lane, d_dy
 def margin(bound: float) -> float:
     """So near to a bound a row has reached it."""
     return where(abs(bound) < HUGE, NEAR * abs(bound), 0.0)
-
-
-@loops
-def entry(A: Lane, i: int, k: int) -> float:
-    """A_ik of a packed symmetric matrix."""
-    if k > i:
-        return A[k * (k + 1) // 2 + i]
-    return A[i * (i + 1) // 2 + k]
 
 
 @tangent_of(solve_boxes, solve_few_boxes, solve_soft_boxes, **KEPT)

@@ -16,11 +16,12 @@ from __future__ import annotations
 from ..kernel.adjoint_routines import adjoint_of
 from ..kernel.loops import Lane, loops, where
 from .box_adjoints import keep_matrix
-from .box_tangents import ROUNDS, SOFT, entry, margin
+from .box_tangents import ROUNDS, SOFT, margin
 from .cone_modes import Modes
 from .cone_rows import Rows, Search
 from .cone_tangents import Held, across, find_modes, modal_row
 from .coulomb import solve_packed_cones
+from .gram import entry
 from .gram_adjoints import WEIGHTS, add_products
 from .lu import factor_lu, solve_lu
 from .own_rows import Listed

@@ -15,12 +15,13 @@ from __future__ import annotations
 
 from ..kernel.directional import recalled_by, tangent_of
 from ..kernel.loops import Arrays, Ints, Lane, loops, maximum, sqrt, where
-from .box_tangents import KEPT, ROUNDS, SOFT, entry, margin
+from .box_tangents import KEPT, ROUNDS, SOFT, margin
 from .boxes import EMPTY, largest, solve_boxes, solve_soft_boxes
 from .cone_modes import Modes
 from .cone_rows import Rows, Search
 from .coulomb import solve_packed_cones
 from .few_boxes import solve_few_boxes
+from .gram import entry
 from .lu import factor_lu, solve_lu
 from .own_rows import Listed
 

@@ -7,8 +7,8 @@ With u = A x + b: a contact that touches without pushing (x = 0 and u = 0), one 
 from __future__ import annotations
 
 from ..kernel.loops import Lane, loops, maximum, sqrt, where
-from .box_tangents import entry
 from .boxes import HUGE
+from .gram import entry
 from .own_rows import Listed
 
 FORCE_EDGE = 1e-7  # of a bound, or of the largest multiplier: so near to it a force has reached it

@@ -62,6 +62,14 @@ def is_nothing(x: float) -> bool:
 
 
 @loops
+def entry(A: Lane, i: int, k: int) -> float:
+    """A_ik of a packed symmetric matrix."""
+    if k > i:
+        return A[k * (k + 1) // 2 + i]
+    return A[i * (i + 1) // 2 + k]
+
+
+@loops
 def spread_columns(j: int, wide: int, paths: RowPaths, y: Lane, columns: Lane) -> int:
     """Listed rows j, j + 1, ..., each a column of so many; returns the last unknown on their paths."""
     last = 0

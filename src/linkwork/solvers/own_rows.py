@@ -19,6 +19,7 @@ class Listed(Arrays):
     active   how many take part, then they; the rows of one contact stand together, and are on together
     cones    of every row what it is
     mu       coefficients of rows that others bound; of a Coulomb cone that of its first tangent
+    x        multipliers: a start, and what was found; zero, and left alone, where rows are off
     """
 
     active: Ints
@@ -100,15 +101,11 @@ def take_whole(n: int, own: Ints, rows: Rows, here: Lane, m: int, whole: Strided
 
 @loops
 def hand_back(n: int, own: Ints, listed: Listed, xs: Lane, rounds: Strided) -> None:
-    """x of the listed rows; 0 where they are off. It stays where the search has been left."""
+    """x of own rows. It stays where the search has been left."""
     left = rounds[0] < 0.0
-    p = 0
-    for i in range(listed.active[0]):
-        new = 0.0 * rounds[0]
-        if p < n and own[p] == i:
-            new = xs[p]
-            p += 1
-        listed.x[listed.active[i + 1]] = where(left, listed.x[listed.active[i + 1]], new)
+    for p in range(n):
+        r = listed.active[own[p] + 1]
+        listed.x[r] = where(left, listed.x[r], xs[p])
 
 
 @loops

@@ -11,7 +11,7 @@ from ..rows.noticing import find_near
 from ..rows.push_out import HUGE, RECOVERY, SOFT, look_for_depth, pose_depths
 from ..rows.solved import note_impacts, recall, remember
 from ..solvers import box_adjoints, cone_adjoints  # noqa: F401  (those of rows, boxes and cones)
-from ..solvers.box_tangents import entry
+from ..solvers.gram import entry
 from ..solvers.gram_adjoints import WEIGHTS, add_diagonal, add_products
 from . import implicit_program, implicit_round, newton_rounds, rosenbrock, runge_kutta, variational
 from .implicit_stage import STAGES

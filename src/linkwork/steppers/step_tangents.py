@@ -8,7 +8,8 @@ from ..rows.noticing import find_near
 from ..rows.push_out import HUGE, RECOVERY, SOFT, look_for_depth, pose_depths
 from ..rows.solved import note_impacts, recall, remember
 from ..solvers import box_tangents, cone_tangents  # noqa: F401  (what rows, boxes and cones change by)
-from ..solvers.box_tangents import KEPT, entry
+from ..solvers.box_tangents import KEPT
+from ..solvers.gram import entry
 from . import runge_kutta, settle
 from .symplectic_euler import advance_time
 
