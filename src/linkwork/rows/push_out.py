@@ -42,15 +42,12 @@ def look_for_depth(active: Ints, on: Lane, room: Lane, lower: Lane, upper: Lane,
 
 @loops
 def motion_of(i: int, n: int, acting: Ints, active: Ints, A: Lane, x: Lane) -> float:
-    """What multipliers cause in row i of the list; `acting` are the places of those that are not zero."""
-    first = 0.0 * A[0]
-    second = first
-    for p in range(0, n - 1, 2):
-        first += entry(A, i, acting[p]) * x[active[acting[p] + 1]]
-        second += entry(A, i, acting[p + 1]) * x[active[acting[p + 1] + 1]]
-    if n % 2 == 1:
-        first += entry(A, i, acting[n - 1]) * x[active[acting[n - 1] + 1]]
-    return first + second
+    """What multipliers cause in row i of the list; `acting` are the places of those that are not zero in all lanes. A lane adds
+    its own in their order: what is zero in it changes no bit."""
+    total = 0.0 * A[0]
+    for p in range(n):
+        total += entry(A, i, acting[p]) * x[active[acting[p] + 1]]
+    return total
 
 
 @loops
