@@ -12,7 +12,7 @@ from __future__ import annotations
 from .loops import Lane, maximum
 from .one_lane import in_one_lane
 from .product_text import product_ir
-from .row_text import clear_ir, copy_ir, entries_ir, largest_ir, scaled_ir, triangle_ir, turned_ir
+from .row_text import clear_ir, copy_ir, entries_ir, largest_ir, scaled_ir, three_ir, triangle_ir, turned_ir
 
 
 @in_one_lane(clear_ir)
@@ -41,6 +41,13 @@ def put_scaled(count: int, scale: float, A: Lane, a: int, B: Lane, b: int) -> No
     """B = scale A, the same."""
     for i in range(count):
         B[b + i] = scale * A[a + i]
+
+
+@in_one_lane(three_ir)
+def put_three(count: int, p: float, q: float, r: float, A: Lane, a: int, B: Lane, b: int) -> None:
+    """B = p A_1 + q A_2 + r A_3, of three rows of A one after the other, from record a and record b on."""
+    for i in range(count):
+        B[b + i] = p * A[a + i] + (q * A[a + count + i] + r * A[a + 2 * count + i])
 
 
 @in_one_lane(turned_ir)

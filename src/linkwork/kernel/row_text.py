@@ -60,6 +60,29 @@ def _loads(x: str, names: str, width: int, mask: str) -> list[str]:
     return lines
 
 
+def three_ir(symbol: str, width: int) -> str:
+    """The function of `put_three`'s parameters."""
+    kind = f"<{width} x double>"
+
+    def body(x: str, mask: str) -> list[str]:
+        return [
+            *_loads(x, "abc", width, mask),
+            f"  %{x}.s = fmul {kind} %seconds, %{x}.bx",
+            f"  %{x}.t = call {kind} @llvm.fma.v{width}f64({kind} %thirds, {kind} %{x}.cx, {kind} %{x}.s)",
+            f"  %{x}.u = call {kind} @llvm.fma.v{width}f64({kind} %firsts, {kind} %{x}.ax, {kind} %{x}.t)",
+            f"  %{x}.to = getelementptr double, ptr %to, i64 %{x}.j",
+            store_ir(f"%{x}.u", f"%{x}.to", width, mask),
+        ]
+
+    parts = ("first", "second", "third")
+    given = ", ".join(["i64 %count", *(f"double %{name}" for name in parts), "ptr %A, i64 %a, ptr %B, i64 %b"])
+    head = f"define internal void @{symbol}({given}) #0 {{"
+    begin = ["  %from.a = getelementptr double, ptr %A, i64 %a", "  %from.b = getelementptr double, ptr %from.a, i64 %count"]
+    begin += ["  %from.c = getelementptr double, ptr %from.b, i64 %count", "  %to = getelementptr double, ptr %B, i64 %b"]
+    begin += [line for name in parts for line in splat_ir(f"{name}s", f"%{name}", width)]
+    return "\n".join([head, "start:", *begin, *vectors_ir("%count", width, body), "end:", "  ret void", "}"])
+
+
 def turned_ir(symbol: str, width: int) -> str:
     """The function of `turn_rows`'s parameters."""
     kind = f"<{width} x double>"

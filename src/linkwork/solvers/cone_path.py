@@ -17,10 +17,11 @@ stands [Fukushima, Luo, Tseng 2001]. Rows with bounds are smoothed alike.
 from __future__ import annotations
 
 from ..kernel.loops import Lane, Strided, any, loops, sqrt, where
+from ..kernel.products import add_scaled, put_scaled, put_three
 from .cone_modes import Modes
 from .cone_rows import Rows, Search, motions, natural_map
 from .extremes import larger
-from .lu import factor_lu, solve_lu
+from .lu import factor_lu, solve_transposed_lu
 
 FIRST = 1e-2  # of the largest of b: tau at the start
 SHRINK = 0.2  # of tau, where the path is reached
@@ -139,63 +140,65 @@ def path_slopes(m: int, rows: Rows, y: Lane, tau: float, x: Lane, modes: Modes) 
 
 
 @loops
-def path_matrix(m: int, rows: Rows, A: Lane, modes: Modes, T: Lane) -> None:
-    """df/dy = A dp + (1 + e_0 t') (1 - dp), with p and d in place of x and u."""
-    for i in range(m):
-        for k in range(m):
-            T[i * m + k] = A[i * m + k]
+def follow(m: int, k: int, part: float, At: Lane, T: Lane, i: int) -> None:
+    """Row k follows row i, by a part of its slope."""
+    add_scaled(m, part, At, k * m, T, i * m)
+    T[i * m + k] -= part
+
+
+@loops
+def path_matrix(m: int, rows: Rows, At: Lane, modes: Modes, T: Lane) -> None:
+    """df/dy = A dp + (1 + e_0 t') (1 - dp), with p and d in place of x and u, transposed: rows are sums of rows of At."""
+    for k in range(m):
+        kind = rows.kinds[k]
+        r = k * m
+        if kind == 1:
+            c = modes.keep[k] / larger(rows.hi[k + 1], LEAST_FRICTION)
+            e = modes.keep[k + 1] / larger(rows.hi[k + 1], LEAST_FRICTION)
+            across = modes.keep[k + 2]
+            t1 = modes.turn[k + 1]
+            t2 = modes.turn[k + 2]
+            more = modes.keep[k] - across
+            put_three(m, c, modes.keep[k + 1] * t1, modes.keep[k + 1] * t2, At, r, T, r)
+            put_three(m, e * t1, across + more * t1 * t1, more * t1 * t2, At, r, T, r + m)
+            put_three(m, e * t2, more * t1 * t2, across + more * t2 * t2, At, r, T, r + 2 * m)
+        elif kind <= 0:
+            put_scaled(m, modes.keep[k], At, r, T, r)
     for k in range(m):  # what follows a row that bounds it
         kind = rows.kinds[k]
         if kind < 0:
-            for i in range(m):
-                T[i * m + k + kind] += A[i * m + k] * (modes.more[k] * rows.hi[k])
-            T[k * m + k + kind] -= modes.more[k] * rows.hi[k]
-    for k in range(m):
-        kind = rows.kinds[k]
-        if kind == 1:
-            mu = larger(rows.hi[k + 1], LEAST_FRICTION)
-            c = modes.keep[k]
-            e = modes.keep[k + 1]
-            a = modes.keep[k + 2]
-            t1 = modes.turn[k + 1]
-            t2 = modes.turn[k + 2]
-            less = 1.0 / mu
-            for i in range(m):
-                r = i * m + k
-                n = T[r] * less
-                along = t1 * T[r + 1] + t2 * T[r + 2]
-                side = e * n + (c - a) * along
-                T[r] = c * n + e * along
-                T[r + 1] = a * T[r + 1] + side * t1
-                T[r + 2] = a * T[r + 2] + side * t2
-        elif kind <= 0:
-            for i in range(m):
-                T[i * m + k] = T[i * m + k] * modes.keep[k]
+            normal = k + kind
+            follows = modes.more[k] * rows.hi[k]
+            if rows.kinds[normal] == 1:
+                e = modes.keep[normal + 1] / larger(rows.hi[normal + 1], LEAST_FRICTION)
+                follow(m, k, follows * e * modes.turn[normal + 1], At, T, normal + 1)
+                follow(m, k, follows * e * modes.turn[normal + 2], At, T, normal + 2)
+                follows = follows / larger(rows.hi[normal + 1], LEAST_FRICTION)
+            follow(m, k, follows * modes.keep[normal], At, T, normal)
     for i in range(m):
         kind = rows.kinds[i]
-        r = i * m
+        r = i * m + i
         if kind == 1:
-            mu = larger(rows.hi[i + 1], LEAST_FRICTION)
-            less = 1.0 / mu
+            less = 1.0 / larger(rows.hi[i + 1], LEAST_FRICTION)
             for k in range(m):
-                T[r + k] = T[r + k] * less
+                T[k * m + i] = T[k * m + i] * less
             c = modes.keep[i]
             e = modes.keep[i + 1]
             a = modes.keep[i + 2]
             t1 = modes.turn[i + 1]
             t2 = modes.turn[i + 2]
-            T[r + i] += 1.0 - c - e
-            T[r + i + 1] += (1.0 - c - e) * t1
-            T[r + i + 2] += (1.0 - c - e) * t2
-            T[r + m + i] -= e * t1
-            T[r + 2 * m + i] -= e * t2
-            T[r + m + i + 1] += 1.0 - a - (c - a) * t1 * t1
-            T[r + m + i + 2] -= (c - a) * t1 * t2
-            T[r + 2 * m + i + 1] -= (c - a) * t1 * t2
-            T[r + 2 * m + i + 2] += 1.0 - a - (c - a) * t2 * t2
+            T[r] += 1.0 - c - e
+            T[r + m] += (1.0 - c - e) * t1
+            T[r + 2 * m] += (1.0 - c - e) * t2
+            T[r + 1] -= e * t1
+            T[r + 2] -= e * t2
+            T[r + m + 1] += 1.0 - a - (c - a) * t1 * t1
+            T[r + m + 2] -= (c - a) * t1 * t2
+            T[r + 2 * m + 1] -= (c - a) * t1 * t2
+            T[r + 2 * m + 2] += 1.0 - a - (c - a) * t2 * t2
         elif kind <= 0:
-            T[r + i] += 1.0 - modes.keep[i]
-        T[r + i] += PIVOT
+            T[r] += 1.0 - modes.keep[i]
+        T[r] += PIVOT
 
 
 @loops
@@ -203,7 +206,6 @@ def follow_path(
     m: int,
     rows: Rows,
     modes: Modes,
-    A: Lane,
     At: Lane,
     s: Search,
     T: Lane,
@@ -241,12 +243,12 @@ def follow_path(
             tau = where(reached, larger(SHRINK * tau, last * given), tau)
             off = path_residual(m, rows, At, s.inside, tau, s.xn, s.un, s.u)
         path_slopes(m, rows, s.inside, tau, s.xn, modes)
-        path_matrix(m, rows, A, modes, T)
+        path_matrix(m, rows, At, modes, T)
         factor_lu(m, T)
         rounds[0] += go
         for i in range(m):
             s.force[i] = -s.u[i]
-        solve_lu(m, T, s.force)
+        solve_transposed_lu(m, T, s.force)
         share = 1.0 + 0.0 * go
         sought = go
         length = off

@@ -130,7 +130,7 @@ def search_modes(
         if any(end > 0.0):
             followed = where(end > 0.5 * THERE, followed, 1.0)
             size = largest_terms(m, s.best, given)
-            least = follow_path(m, rows, modes, A, At, s, T, rounds, given, least, ENOUGH * size, end, go)
+            least = follow_path(m, rows, modes, At, s, T, rounds, given, least, ENOUGH * size, end, go)
             go = where(least <= ENOUGH * size, 0.0, go)
             for i in range(m):
                 s.xs[i] = s.best[i]

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from ..kernel.loops import Lane, loops, where
 from ..kernel.one_lane import in_one_lane
+from ..kernel.products import add_scaled
 from .lu_text import NONE, factor_ir
 
 
@@ -263,3 +264,13 @@ def solve_lu(n: int, A: Lane, x: Lane) -> None:
         x[i + 1] = t
         x[i + 2] = v
         x[i + 3] = w
+
+
+@loops
+def solve_transposed_lu(n: int, A: Lane, x: Lane) -> None:
+    """x = (L U)^-T x in place; n^2. Numbers that are known leave the others, along rows of U, then of L."""
+    for i in range(n):
+        x[i] = x[i] * A[i * n + i]
+        add_scaled(n - 1 - i, -x[i], A, i * n + i + 1, x, i + 1)
+    for i in range(n - 1, 0, -1):
+        add_scaled(i, -x[i], A, i * n, x, 0)

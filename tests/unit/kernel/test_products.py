@@ -21,6 +21,7 @@ from linkwork.kernel.products import (
     put_entries,
     put_product,
     put_scaled,
+    put_three,
     solve_lower,
     solve_upper,
     turn_rows,
@@ -149,6 +150,18 @@ def test_scaled(scaled: InOneLane, count: int) -> None:
     scaled.call(Lanes(4), count, 0.3, np.repeat(A[:, None], 4, axis=1), 2, many, 5)
     wanted = B.copy()
     wanted[5 : 5 + count] = 0.3 * A[2 : 2 + count] + (wanted[5 : 5 + count] if scaled is add_scaled else 0.0)
+    assert np.allclose(one, wanted, atol=1e-15)
+    assert np.array_equal(one, many[:, 0])
+
+
+@pytest.mark.parametrize("count", [0, 3, 8, 21])
+def test_sums_of_three_rows(count: int) -> None:
+    A, B = np.random.default_rng(count).normal(size=(2, 70))
+    one, many = B.copy(), np.repeat(B[:, None], 4, axis=1)
+    put_three.call(Lanes(1), count, 0.3, -1.2, 0.7, A, 2, one, 5)
+    put_three.call(Lanes(4), count, 0.3, -1.2, 0.7, np.repeat(A[:, None], 4, axis=1), 2, many, 5)
+    wanted = B.copy()
+    wanted[5 : 5 + count] = np.array([0.3, -1.2, 0.7]) @ A[2 : 2 + 3 * count].reshape(3, count)
     assert np.allclose(one, wanted, atol=1e-15)
     assert np.array_equal(one, many[:, 0])
 

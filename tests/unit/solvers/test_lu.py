@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from linkwork.kernel.lanes import Lanes
-from linkwork.solvers.lu import factor_lu, solve_lu
+from linkwork.solvers.lu import factor_lu, solve_lu, solve_transposed_lu
 
 
 @pytest.mark.parametrize("lanes", [1, 4])
@@ -16,10 +16,12 @@ def test_systems_with_a_definite_symmetric_part(n: int, lanes: int) -> None:
     L, K = rng.normal(size=(2, lanes, n, n))
     A, b = L @ L.transpose(0, 2, 1) + np.eye(n) + K - K.transpose(0, 2, 1), rng.normal(size=(lanes, n))
     T, x = A.reshape(lanes, -1).T.copy(order="C"), b.T.copy(order="C")
-    plain, y = T.copy(), x.copy()
+    plain, y, z = T.copy(), x.copy(), x.copy()
     factor_lu.call(Lanes(lanes), n, T)
     solve_lu.call(Lanes(lanes), n, T, x)
     assert np.allclose(x.T, np.linalg.solve(A, b[..., None])[..., 0], atol=1e-10)
+    solve_transposed_lu.call(Lanes(lanes), n, T, z)
+    assert np.allclose(z.T, np.linalg.solve(A.transpose(0, 2, 1), b[..., None])[..., 0], atol=1e-10)
     factor_lu(n, plain)
     solve_lu(n, plain, y)
     assert np.allclose(x, y, atol=1e-12)
@@ -37,6 +39,11 @@ def test_one_lane_rounds_as_several_do(n: int) -> None:
         alone[:] = A[k].reshape(-1)
         factor_lu.call(Lanes(1), n, alone)
         assert np.array_equal(alone, T[:, k])
+        x = np.random.default_rng(k).normal(size=n)
+        wide = np.repeat(x[:, None], 4, axis=1)
+        solve_transposed_lu.call(Lanes(4), n, T, wide)
+        solve_transposed_lu.call(Lanes(1), n, alone.copy(), x)
+        assert np.array_equal(x, wide[:, k])
         assert np.all(around[:4] == 7.5)
         assert np.all(around[-4:] == 7.5)
 
