@@ -82,7 +82,7 @@ class Recording:
         self.before, self.done, self.stopped, self._steps = Place(0, steps, kept), 0, False, steps
         self._ahead = records * every - steps
         at_once = threads == 1 and not steps and self._pace.state_steps() >= self._batch * records * every
-        self._order = Order() if self._on is not None and not at_once and records * every > 1 else None
+        self._order = Order(self._lanes.width) if self._on is not None and not at_once and records * every > 1 else None
         if at_once and self._form == (h, records, every) and self._own is not None:
             self._once_more(self._own, kept, records, every)
         else:

@@ -235,7 +235,8 @@ class Stepping:
     def _of_batch(self, plan: Plan) -> Step:
         inputs = {**self.now, **self._given, "tau": self.applied} | ({"external": self._external} if self._pushed else {})
         outputs, moving, passes = {**self.now, **self.reports}, self.now[self._moving], self.program.passes
-        shapes, on, order = (self._most.shape, self.applied.shape), taking_part(self.model, plan, self.batch), Order()
+        shapes, order = (self._most.shape, self.applied.shape), Order(plan.lanes.width)
+        on = taking_part(self.model, plan, self.batch)
         outputs |= {} if on is None else {PART: on}
         call = Call(plan, inputs, outputs, self.batch) if self.threads == 1 else None
 
