@@ -1,6 +1,6 @@
 """Loop functions that go lane by lane: in a batch, what takes another number of rounds in every lane waits for nobody.
 
-    @lane_by_lane(alike)
+    @lane_by_lane(alike, undone)
     def solve(n: int, on: Strided, A: Strided, b: Strided, L: Lane) -> None: ...
 
 The kernel for W lanes is the code for one lane, run W times. Numbers of lanes lie side by side, so that of a `Strided` array the
@@ -9,9 +9,9 @@ of one lane run along whole registers where a function says how (`one_lane`), so
 whatever is of another size in every lane, is better off here.
 
 Where `alike` says that lanes do the same, they go all at once; there `lanes_at_once()` is more than 1, so that the code may leave
-lanes that take long. `undone` says which: these go alone, from the beginning. Where lanes are not alike, `before` runs first, in
-all of them at once. All three are loop functions of some of the parameters, by their names. Results are those of one state alone,
-to the bit, if functions that have a text of their own for one lane round as they do in several.
+lanes that take long. `undone` says which: these go alone, from the beginning. Both are loop functions of some of the parameters,
+by their names. Results are those of one state alone, to the bit, if functions that have a text of their own for one lane round as
+they do in several.
 """
 
 from __future__ import annotations
@@ -27,11 +27,9 @@ from .loops import HEAD, LoopFunction, Module, read_entries
 class LaneByLane(LoopFunction):
     """A loop function whose kernels for several lanes run the code for one in each of them, unless lanes are alike."""
 
-    def __init__(
-        self, function: Callable[..., Any], alike: LoopFunction, undone: LoopFunction | None, before: LoopFunction | None
-    ) -> None:
+    def __init__(self, function: Callable[..., Any], alike: LoopFunction, undone: LoopFunction) -> None:
         super().__init__(function)
-        self._alike, self._undone, self._before = alike, undone, before
+        self._alike, self._undone = alike, undone
 
     def written_kernel(self, lanes: Lanes) -> list[str]:
         if lanes.width == 1:
@@ -42,29 +40,18 @@ class LaneByLane(LoopFunction):
         given = dict(zip((name for name, _ in self.parameters), read_entries(w, lanes, kinds), strict=True))
         asked, at_once, body = _written(together, self._alike), _written(together, self), _written(alone, self)
         w.do(f"%same = call i1 @{asked.symbol}({_passed(asked, given)})")
-        w.do("br i1 %same, label %together, label %apart")
-        w.label("apart")
-        if self._before is not None:
-            first = _written(together, self._before)
-            w.do(f"call void @{first.symbol}({_passed(first, given)})")
-        w.do("br label %lanes")
+        w.do("br i1 %same, label %together, label %lanes")
         w.label("together")
         w.do(f"call void @{at_once.symbol}({_passed(at_once, given)})")
-        if self._undone is None:
-            w.do("ret void")
-        else:
-            asked = _written(together, self._undone)
-            w.do(f"%left = call {lanes.bool_type} @{asked.symbol}({_passed(asked, given)})")
-            w.do("br label %lanes")
+        asked, every = _written(together, self._undone), ", ".join(["i1 true"] * lanes.width)
+        w.do(f"%left = call {lanes.bool_type} @{asked.symbol}({_passed(asked, given)})")
+        w.do("br label %lanes")
         w.label("lanes")
-        again = "" if self._undone is None else ", [ 0, %together ]"
-        w.do(f"%lane = phi i64 [ 0, %apart ]{again}, [ %next, %after ]")
-        if self._undone is not None:
-            every = ", ".join(["i1 true"] * lanes.width)
-            w.do(f"%wanted = phi {lanes.bool_type} [ <{every}>, %apart ], [ %left, %together ], [ %wanted, %after ]")
-            w.do(f"%mine = extractelement {lanes.bool_type} %wanted, i64 %lane")
-            w.do("br i1 %mine, label %go, label %after")
-            w.label("go")
+        w.do("%lane = phi i64 [ 0, %entry ], [ 0, %together ], [ %next, %after ]")
+        w.do(f"%wanted = phi {lanes.bool_type} [ <{every}>, %entry ], [ %left, %together ], [ %wanted, %after ]")
+        w.do(f"%mine = extractelement {lanes.bool_type} %wanted, i64 %lane")
+        w.do("br i1 %mine, label %go, label %after")
+        w.label("go")
         arguments = []
         for name, kind in body.parameters:
             written, x = given[plain(name)]
@@ -92,11 +79,9 @@ def _passed(signature: Signature, given: dict[str, tuple[str, str]]) -> str:
     return ", ".join(" ".join(given[plain(name)]) for name, _ in signature.parameters)
 
 
-def lane_by_lane(
-    alike: LoopFunction, undone: LoopFunction | None = None, before: LoopFunction | None = None
-) -> Callable[[Callable[..., Any]], LaneByLane]:
+def lane_by_lane(alike: LoopFunction, undone: LoopFunction) -> Callable[[Callable[..., Any]], LaneByLane]:
     """A decorator for loop functions of this kind, which have no parameters that are lane values; see the module's text."""
-    return lambda function: LaneByLane(function, alike, undone, before)
+    return lambda function: LaneByLane(function, alike, undone)
 
 
 class LaneCount(LoopFunction):

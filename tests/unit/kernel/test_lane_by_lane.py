@@ -77,25 +77,3 @@ def test_the_function_as_it_stands() -> None:
     halve(2, x, rounds, np.zeros(2), np.zeros(1, np.int64))
     assert np.array_equal(x, [0.75, 0.125])
     assert rounds[0] == 3.0
-
-
-@loops
-def clear_all(n: int, x: Strided) -> None:
-    for i in range(n):
-        x[i] = 0.0
-
-
-@lane_by_lane(same_starts, before=clear_all)
-def count_up(n: int, x: Strided) -> None:
-    """1, 2, ... is added."""
-    for i in range(n):
-        x[i] += i + 1.0
-
-
-@pytest.mark.parametrize("alike", [True, False])
-def test_what_comes_before_lanes_go_alone(alike: bool) -> None:
-    x = np.ones((3, 4))
-    x[0, 0] = 1.0 if alike else -1.0
-    count_up.call(Lanes(4), 3, x)
-    expected = np.arange(1.0, 4.0)[:, None] + (1.0 if alike else 0.0)
-    assert np.array_equal(x, np.broadcast_to(expected, (3, 4)))
