@@ -153,15 +153,15 @@ def path_matrix(m: int, rows: Rows, At: Lane, modes: Modes, T: Lane) -> None:
         kind = rows.kinds[k]
         r = k * m
         if kind == 1:
-            c = modes.keep[k] / larger(rows.hi[k + 1], LEAST_FRICTION)
-            e = modes.keep[k + 1] / larger(rows.hi[k + 1], LEAST_FRICTION)
-            across = modes.keep[k + 2]
+            mu = larger(rows.hi[k + 1], LEAST_FRICTION)
+            c = modes.keep[k]
+            e = modes.keep[k + 1]
+            a = modes.keep[k + 2]
             t1 = modes.turn[k + 1]
             t2 = modes.turn[k + 2]
-            more = modes.keep[k] - across
-            put_three(m, c, modes.keep[k + 1] * t1, modes.keep[k + 1] * t2, At, r, T, r)
-            put_three(m, e * t1, across + more * t1 * t1, more * t1 * t2, At, r, T, r + m)
-            put_three(m, e * t2, more * t1 * t2, across + more * t2 * t2, At, r, T, r + 2 * m)
+            put_three(m, c / mu, e * t1, e * t2, At, r, T, r)
+            put_three(m, e / mu * t1, a + (c - a) * t1 * t1, (c - a) * t1 * t2, At, r, T, r + m)
+            put_three(m, e / mu * t2, (c - a) * t1 * t2, a + (c - a) * t2 * t2, At, r, T, r + 2 * m)
         elif kind <= 0:
             put_scaled(m, modes.keep[k], At, r, T, r)
     for k in range(m):  # what follows a row that bounds it
@@ -170,10 +170,11 @@ def path_matrix(m: int, rows: Rows, At: Lane, modes: Modes, T: Lane) -> None:
             normal = k + kind
             follows = modes.more[k] * rows.hi[k]
             if rows.kinds[normal] == 1:
-                e = modes.keep[normal + 1] / larger(rows.hi[normal + 1], LEAST_FRICTION)
+                mu = larger(rows.hi[normal + 1], LEAST_FRICTION)
+                e = modes.keep[normal + 1] / mu
                 follow(m, k, follows * e * modes.turn[normal + 1], At, T, normal + 1)
                 follow(m, k, follows * e * modes.turn[normal + 2], At, T, normal + 2)
-                follows = follows / larger(rows.hi[normal + 1], LEAST_FRICTION)
+                follows = follows / mu
             follow(m, k, follows * modes.keep[normal], At, T, normal)
     for i in range(m):
         kind = rows.kinds[i]

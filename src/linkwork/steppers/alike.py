@@ -73,21 +73,22 @@ def order_alike(on: np.ndarray, width: int) -> np.ndarray | None:
 class Order:
     """In which order the states of a batch are taken while it runs.
 
-    width     how many go side by side
+    on        (batch, rows): what takes part in the last step that was made; programs write it (`taking_part`)
+    width     how many states go side by side
     numbers   of the states in this order; None as long as they are taken one after the other
     first     whether the next step is the one that tells what takes part
     """
 
-    def __init__(self, width: int) -> None:
-        self.width = width
+    def __init__(self, on: np.ndarray, width: int) -> None:
+        self.on, self.width = on, width
         self.numbers: np.ndarray | None = None
         self.first, self._made = True, 0
 
-    def go_on(self, steps: int, on: np.ndarray, ahead: float = inf) -> None:
-        """So many steps were made, in the last of which rows were on (batch, rows); so many are ahead, if that is known."""
+    def go_on(self, steps: int, ahead: float = inf) -> None:
+        """So many steps were made, and so many are ahead, if that is known."""
         self._made += steps
         if ahead >= WORTH and (self.first or self._made >= AGAIN):
-            self.numbers, self.first, self._made = order_alike(on, self.width), False, 0
+            self.numbers, self.first, self._made = order_alike(self.on, self.width), False, 0
 
 
 def taking_part(model: Model, plan: Plan, batch: int) -> np.ndarray | None:

@@ -82,7 +82,8 @@ class Recording:
         self.before, self.done, self.stopped, self._steps = Place(0, steps, kept), 0, False, steps
         self._ahead = records * every - steps
         at_once = threads == 1 and not steps and self._pace.state_steps() >= self._batch * records * every
-        self._order = Order(self._lanes.width) if self._on is not None and not at_once and records * every > 1 else None
+        sorts = not at_once and records * every > 1
+        self._order = Order(self._on, self._lanes.width) if sorts and self._on is not None else None
         if at_once and self._form == (h, records, every) and self._own is not None:
             self._once_more(self._own, kept, records, every)
         else:
@@ -185,8 +186,8 @@ class Recording:
         for name in self.program.recorded:
             self._inputs[name][...] = self._found[name][:, first + count - 1]
         self._ahead -= count * steps
-        if self._order is not None and self._on is not None:
-            self._order.go_on(count * steps, self._on, self._ahead)
+        if self._order is not None:
+            self._order.go_on(count * steps, self._ahead)
         _tell(count * steps)
 
     def _calls(self, h: float, place: slice, count: int, steps: int, threads: int) -> None:
@@ -230,7 +231,7 @@ class Recording:
         """Inputs and outputs of the compiled code, of some states; what is not recorded is kept where it comes from."""
         inputs = {name: a[some] if a.ndim > 1 else a for name, a in self._inputs.items()}
         outputs = {name: a[some, place] for name, a in self._found.items()}
-        told = {} if self._order is None or self._on is None else {PART: self._on[some]}
+        told = {} if self._order is None else {PART: self._order.on[some]}
         return constants(self.model, self.program, h) | inputs, outputs | {name: inputs[name] for name in self._states} | told
 
 

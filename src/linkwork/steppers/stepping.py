@@ -235,22 +235,22 @@ class Stepping:
     def _of_batch(self, plan: Plan) -> Step:
         inputs = {**self.now, **self._given, "tau": self.applied} | ({"external": self._external} if self._pushed else {})
         outputs, moving, passes = {**self.now, **self.reports}, self.now[self._moving], self.program.passes
-        shapes, order = (self._most.shape, self.applied.shape), Order(plan.lanes.width)
-        on = taking_part(self.model, plan, self.batch)
-        outputs |= {} if on is None else {PART: on}
+        shapes, on = (self._most.shape, self.applied.shape), taking_part(self.model, plan, self.batch)
+        order = None if on is None else Order(on, plan.lanes.width)
+        outputs |= {} if order is None else {PART: order.on}
         call = Call(plan, inputs, outputs, self.batch) if self.threads == 1 else None
 
         def step(tau: np.ndarray, steps: int = 1) -> bool | None:
             if type(tau) is not np.ndarray or tau.shape not in shapes or not (np.abs(tau) <= self._most).all():
                 return None
             self.applied[...] = tau
-            begin = perf_counter()
+            begin, numbers = perf_counter(), None if order is None else order.numbers
             if call is not None:
-                call(every=steps * passes, order=order.numbers)
+                call(every=steps * passes, order=numbers)
             else:
-                plan.run(inputs, outputs, self.batch, 1, steps * passes, self.threads, order.numbers)
-            if on is not None and perf_counter() - begin > SLOW * self.batch * steps:
-                order.go_on(steps, on)
+                plan.run(inputs, outputs, self.batch, 1, steps * passes, self.threads, numbers)
+            if order is not None and perf_counter() - begin > SLOW * self.batch * steps:
+                order.go_on(steps)
             return is_finite(moving)
 
         return step

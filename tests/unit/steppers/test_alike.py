@@ -50,12 +50,12 @@ def test_nothing_to_tell_states_apart() -> None:
 def test_an_order_is_made_after_the_first_step_and_anew_now_and_then(monkeypatch: pytest.MonkeyPatch) -> None:
     made: list[int] = []
     monkeypatch.setattr(alike, "order_alike", lambda x, width: made.append(len(x)))
-    order = Order(4)
+    order = Order(np.zeros((8, 3)), 4)
     for _ in range(1 + 2 * alike.AGAIN):
-        order.go_on(1, np.zeros((8, 3)))
+        order.go_on(1)
     assert len(made) == 3
     for _ in range(alike.AGAIN):
-        order.go_on(1, np.zeros((8, 3)), alike.WORTH - 1)
+        order.go_on(1, alike.WORTH - 1)
     assert len(made) == 3  # for so few steps none is worth its time
 
 
@@ -94,8 +94,8 @@ def test_runs_do_not_depend_on_the_order(monkeypatch: pytest.MonkeyPatch, every:
     asked = recording.Order
 
     class Noted(asked):
-        def go_on(self, steps: int, x: np.ndarray, ahead: float = inf) -> None:
-            super().go_on(steps, x, ahead)
+        def go_on(self, steps: int, ahead: float = inf) -> None:
+            super().go_on(steps, ahead)
             orders.append(self.numbers)
 
     monkeypatch.setattr(recording, "Order", Noted)
