@@ -29,6 +29,7 @@ EQUALITIES, BOUNDED, CONES, IN_TURNS, CROWD = 0, 1, 2, 3, 4
 CROWD_ROWS = 500  # more rows, some of which only push, are a crowd to steps that can take one: most of them do not act
 DENSE_ROWS = 3000  # more of them are no dense matrix: a crowd to all
 REMEMBERED = 48  # multipliers of a crowd for every body, that are recorded, and from which the next step starts
+ACTING = 2  # for every velocity: rows that act at once, of those that may be off, as a rule
 GUESSES = 4  # configurations whose unknowns are remembered
 Shape = tuple[int, int, bool, int]  # see `Collection.shape`
 
@@ -162,11 +163,13 @@ class Collection:
         sets |= {"constraint": laws, "place": supports.tree(), "shape": swept.tree()}
         counts = {**tree.counts, "row": R, "list": R + 1, "pair": R * (R + 1) // 2, "column": WIDE * self.model.nv}
         counts |= {"square": R * R} if self.shape[3] == CONES else {}
+        most = R if self.shape[3] == EQUALITIES else min(R, ACTING * self.model.nv)
         items = tree.items | supports.climbs() | {"looked_at": lambda: Items(self.row_nodes.bodies_looked_at, {})}
         found = replace(
             tree,
             sets=sets,
             counts=counts,
+            usual={"pair": most * (most + 1) // 2, "square": most * most},
             items=items,
             apart=supports.climbs_apart(),
             tables=supports.tables() | swept.tables,

@@ -43,7 +43,14 @@ def put_scaled(count: int, scale: float, A: Lane, a: int, B: Lane, b: int) -> No
         B[b + i] = scale * A[a + i]
 
 
-@in_one_lane(three_ir)
+@in_one_lane(lambda symbol, width: three_ir(symbol, width, onto=True))
+def add_three(count: int, p: float, q: float, r: float, A: Lane, a: int, B: Lane, b: int) -> None:
+    """B += q A_2 + r A_3 + p A_1, one after the other, of three rows of A that follow one another, from record a and b on."""
+    for i in range(count):
+        B[b + i] = p * A[a + i] + (r * A[a + 2 * count + i] + (q * A[a + count + i] + B[b + i]))
+
+
+@in_one_lane(lambda symbol, width: three_ir(symbol, width, onto=False))
 def put_three(count: int, p: float, q: float, r: float, A: Lane, a: int, B: Lane, b: int) -> None:
     """B = p A_1 + q A_2 + r A_3, of three rows of A one after the other, from record a and record b on."""
     for i in range(count):

@@ -60,17 +60,21 @@ def _loads(x: str, names: str, width: int, mask: str) -> list[str]:
     return lines
 
 
-def three_ir(symbol: str, width: int) -> str:
-    """The function of `put_three`'s parameters."""
+def three_ir(symbol: str, width: int, onto: bool) -> str:
+    """The function of the parameters of `add_three` (onto what is there) or `put_three`."""
     kind = f"<{width} x double>"
 
     def body(x: str, mask: str) -> list[str]:
+        lines = [*_loads(x, "abc", width, mask), f"  %{x}.to = getelementptr double, ptr %to, i64 %{x}.j"]
+        if onto:
+            lines.append(load_ir(f"%{x}.v", f"%{x}.to", width, mask))
+            lines.append(f"  %{x}.s = call {kind} @llvm.fma.v{width}f64({kind} %seconds, {kind} %{x}.bx, {kind} %{x}.v)")
+        else:
+            lines.append(f"  %{x}.s = fmul {kind} %seconds, %{x}.bx")
         return [
-            *_loads(x, "abc", width, mask),
-            f"  %{x}.s = fmul {kind} %seconds, %{x}.bx",
+            *lines,
             f"  %{x}.t = call {kind} @llvm.fma.v{width}f64({kind} %thirds, {kind} %{x}.cx, {kind} %{x}.s)",
             f"  %{x}.u = call {kind} @llvm.fma.v{width}f64({kind} %firsts, {kind} %{x}.ax, {kind} %{x}.t)",
-            f"  %{x}.to = getelementptr double, ptr %to, i64 %{x}.j",
             store_ir(f"%{x}.u", f"%{x}.to", width, mask),
         ]
 

@@ -362,6 +362,7 @@ class Tree:
     numbers  numbers that routines are given, by name
     common   spaces in which nodes that are never in use at the same time have the same memory: as `offsets` says it
     apart    lists in place of those of the same names, for programs in which no memory is common
+    usual    of spaces of which programs touch the beginning: how much, as a rule
     """
 
     parent: np.ndarray
@@ -376,6 +377,7 @@ class Tree:
     numbers: dict[str, float] = field(default_factory=dict)
     common: dict[str, np.ndarray] = field(default_factory=dict)
     apart: dict[str, Callable[[], Items]] = field(default_factory=dict)
+    usual: dict[str, int] = field(default_factory=dict)
 
     def of(self, name: str) -> Tree:
         """A set of nodes; the tree itself has no name."""

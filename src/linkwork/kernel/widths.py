@@ -27,7 +27,7 @@ CACHES = Path("/sys/devices/system/cpu/cpu0/cache")
 
 @dataclass(frozen=True)
 class Extent:
-    """Numbers that an algorithm touches in one lane: in all, and in its largest matrix."""
+    """Numbers in one lane: those that an algorithm touches, and those of its largest matrix."""
 
     numbers: int = 0
     dense: int = 0
@@ -37,8 +37,9 @@ def extent(algorithm: Algorithm, tree: Tree) -> Extent:
     """Of an algorithm on a tree; nothing is compiled for it."""
     total, dense = PRIVATE * sum(len(tree.of(of)) for of in algorithm.sets), 0
     for f in algorithm.fields.values():
-        size, own = _size(f, tree.of(f.of))
-        total += size
+        on = tree.of(f.of)
+        size, own = _size(f, on)
+        total += min(size, on.usual.get(f.space, size))
         dense = max(dense, 0 if own else size)
     return Extent(total, dense)
 

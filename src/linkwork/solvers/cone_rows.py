@@ -7,7 +7,8 @@ Rows are scaled to a unit diagonal, the three of a Coulomb cone alike, so that i
 from __future__ import annotations
 
 from ..kernel.loops import Arrays, Ints, Lane, Strided, all, loops, sqrt, where
-from ..kernel.row_sums import motions, row_motion
+from ..kernel.products import add_scaled, add_three
+from ..kernel.row_sums import motions
 from .contact_block import solve_contact
 from .extremes import clipped, larger, smaller
 
@@ -173,32 +174,32 @@ def natural_map(m: int, rows: Rows, x: Lane, u: Lane, z: Lane) -> float:
 
 
 @loops
-def sweep_cones(m: int, rows: Rows, A: Lane, xs: Lane, sweeps: int, close: float, go: float) -> None:
-    """Block Gauss-Seidel in lanes that go: every contact, every row, given the others."""
+def sweep_cones(m: int, rows: Rows, A: Lane, At: Lane, xs: Lane, u: Lane, sweeps: int, close: float, go: float) -> None:
+    """Block Gauss-Seidel in lanes that go: every contact, every row, given the others. u = A xs + b goes along."""
+    motions(m, At, rows.bs, xs, u)
     for _ in range(sweeps):
         for i in range(m):
             kind = rows.kinds[i]
             live = where(rows.scale[i] > 0.0, go, 0.0)
             if kind == 1:
-                c0 = row_motion(m, i, A, rows.bs, xs)
-                c1 = row_motion(m, i + 1, A, rows.bs, xs)
-                c2 = row_motion(m, i + 2, A, rows.bs, xs)
-                for k in range(i, i + 3):
-                    c0 -= A[i * m + k] * xs[k]
-                    c1 -= A[i * m + m + k] * xs[k]
-                    c2 -= A[i * m + 2 * m + k] * xs[k]
-                c0 -= BLOCK * xs[i]
-                c1 -= BLOCK * xs[i + 1]
-                c2 -= BLOCK * xs[i + 2]
+                a = i * m + i
+                x0 = xs[i]
+                x1 = xs[i + 1]
+                x2 = xs[i + 2]
+                c0 = u[i] - (A[a] + BLOCK) * x0 - A[a + 1] * x1 - A[a + 2] * x2
+                c1 = u[i + 1] - A[a + m] * x0 - (A[a + m + 1] + BLOCK) * x1 - A[a + m + 2] * x2
+                c2 = u[i + 2] - A[a + 2 * m] * x0 - A[a + 2 * m + 1] * x1 - (A[a + 2 * m + 2] + BLOCK) * x2
                 solve_contact(m, i, A, rows.hi[i + 1], c0, c1, c2, BLOCK, close, xs, live)
+                add_three(m, xs[i] - x0, xs[i + 1] - x1, xs[i + 2] - x2, At, i * m, u, 0)
             elif kind <= 0:
-                u = row_motion(m, i, A, rows.bs, xs)
+                x0 = xs[i]
                 low = rows.lo[i]
                 high = rows.hi[i]
                 if kind < 0:
                     high = rows.hi[i] * larger(xs[i + kind], 0.0)
                     low = -high
-                xs[i] = where(live > 0.0, clipped(xs[i] - u, low, high), xs[i])
+                xs[i] = where(live > 0.0, clipped(x0 - u[i], low, high), x0)
+                add_scaled(m, xs[i] - x0, At, i * m, u, 0)
 
 
 @loops

@@ -142,7 +142,7 @@ def search_modes(
             alternating = 0.0 * go
             bold = 0.0 * go
             eps = EPS + 0.0 * go
-        look_elsewhere(m, rows, A, s, T, change, where(go > 0.0, sweeping, 0.0), alternating)
+        look_elsewhere(m, rows, A, At, s, T, change, where(go > 0.0, sweeping, 0.0), alternating)
         elsewhere = where((sweeping > 0.0) | (alternating > 0.0), 1.0, elsewhere)
         if any(elsewhere > 0.0):
             motions(m, At, rows.bs, s.xs, s.un)

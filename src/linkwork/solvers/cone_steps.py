@@ -15,7 +15,7 @@ STRAYS = 2  # of these with modes that do not stand, before it is left
 SAME = 1e-9  # of the largest terms: changes of x that end them
 SMALL = 1e-15  # of the largest terms: what proximal rounds are to reach
 SWEEPS = 3  # of Gauss-Seidel, and more later
-CLOSE = 1e-3  # relative: how well they need to know sliding
+CLOSE = 0.1  # relative: how well they need to know sliding
 ALTERNATIONS = 20  # of directions, and more later
 RHO = 0.03  # the weight of their split
 HALVINGS = 8  # of a step
@@ -49,10 +49,12 @@ def alternate(m: int, rows: Rows, A: Lane, s: Search, T: Lane, rounds: int, go: 
 
 
 @loops
-def look_elsewhere(m: int, rows: Rows, A: Lane, s: Search, T: Lane, change: int, sweeping: float, alternating: float) -> None:
+def look_elsewhere(
+    m: int, rows: Rows, A: Lane, At: Lane, s: Search, T: Lane, change: int, sweeping: float, alternating: float
+) -> None:
     """xs by sweeps of Gauss-Seidel, or by alternating directions, in lanes that ask for them: the more, the later it is."""
     if any(sweeping > 0.0):
-        sweep_cones(m, rows, A, s.xs, SWEEPS + change, CLOSE, sweeping)
+        sweep_cones(m, rows, A, At, s.xs, s.un, SWEEPS + change, CLOSE, sweeping)
     if any(alternating > 0.0):
         alternate(m, rows, A, s, T, ALTERNATIONS + 2 * change, alternating)
         for i in range(m):

@@ -51,7 +51,7 @@ def solve_by_sweeps(
         go = where(off <= ENOUGH * size, 0.0, go)
         if not any(go > 0.0):
             break
-        sweep_cones(m, rows, K, xs, 1, CLOSE, go)
+        sweep_cones(m, rows, K, Kt, xs, u, 1, CLOSE, go)
         rounds[0] += go
     what_is_left(m, rows, Kt, xs, u, z, left)
     hand_back(m, own, listed, xs, rounds)

@@ -13,15 +13,18 @@ GROWTH = 4.0  # the most by which a piece may be longer than the one before: ste
 
 
 class Pace:
-    """The seconds that a step of one state takes, as far as they are known."""
+    """How long steps take.
+
+    seconds   of one state, as far as it is known
+    """
 
     def __init__(self, bodies: int) -> None:
-        self._seconds = PER_BODY * max(1, bodies)
+        self.seconds = PER_BODY * max(1, bodies)
 
     def state_steps(self) -> int:
         """How many steps of one state fit into a piece, one at least."""
-        return max(1, int(PIECE / self._seconds))
+        return max(1, int(PIECE / self.seconds))
 
     def took(self, state_steps: int, seconds: float) -> None:
         """So many steps took so long."""
-        self._seconds = max(seconds / state_steps, self._seconds / GROWTH, 1e-12)
+        self.seconds = max(seconds / state_steps, self.seconds / GROWTH, 1e-12)

@@ -16,7 +16,7 @@ import numpy as np
 
 from ..kernel.workspace import address_of
 from ..model import Model
-from .alike import PART, Order, taking_part
+from .alike import LONG, PART, SLOW, WORTH, Order, taking_part
 from .pace import Pace
 from .progress import listener
 from .stepper import Program
@@ -81,15 +81,20 @@ class Recording:
         np.concatenate([kept[name].reshape(-1) for name in self._inputs], out=self._given)
         self.before, self.done, self.stopped, self._steps = Place(0, steps, kept), 0, False, steps
         self._ahead = records * every - steps
-        at_once = threads == 1 and not steps and self._pace.state_steps() >= self._batch * records * every
-        sorts = not at_once and records * every > 1
-        self._order = Order(self._on, self._lanes.width) if sorts and self._on is not None else None
+        self._order = Order(self._on, self._lanes.width) if self._on is not None and self._may_sort() else None
+        fits = self._pace.state_steps() >= self._batch * records * every
+        at_once = threads == 1 and not steps and fits and self._order is None
         if at_once and self._form == (h, records, every) and self._own is not None:
             self._once_more(self._own, kept, records, every)
         else:
             self._anew(kept, h, records, every, threads, deadline, at_once)
         found = self._found
         return {name: found[name] for name in self.program.recorded}, {name: found[name] for name in self._reported}
+
+    def _may_sort(self) -> bool:
+        """Whether states may find their neighbours after the first step: a run of some time and steps."""
+        seconds = self._pace.seconds
+        return self._ahead > WORTH and seconds >= SLOW and seconds * self._batch * self._ahead >= LONG
 
     def _once_more(self, own: np.ndarray, kept: Parts, records: int, every: int) -> None:
         """A run of few records that is described: as many as the last one had, each after as many steps."""

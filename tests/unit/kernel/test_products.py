@@ -15,6 +15,7 @@ from linkwork.kernel.one_lane import InOneLane
 from linkwork.kernel.products import (
     add_product,
     add_scaled,
+    add_three,
     clear,
     copy,
     largest_entry,
@@ -155,13 +156,15 @@ def test_scaled(scaled: InOneLane, count: int) -> None:
 
 
 @pytest.mark.parametrize("count", [0, 3, 8, 21])
-def test_sums_of_three_rows(count: int) -> None:
+@pytest.mark.parametrize("three", [add_three, put_three])
+def test_sums_of_three_rows(three: InOneLane, count: int) -> None:
     A, B = np.random.default_rng(count).normal(size=(2, 70))
     one, many = B.copy(), np.repeat(B[:, None], 4, axis=1)
-    put_three.call(Lanes(1), count, 0.3, -1.2, 0.7, A, 2, one, 5)
-    put_three.call(Lanes(4), count, 0.3, -1.2, 0.7, np.repeat(A[:, None], 4, axis=1), 2, many, 5)
+    three.call(Lanes(1), count, 0.3, -1.2, 0.7, A, 2, one, 5)
+    three.call(Lanes(4), count, 0.3, -1.2, 0.7, np.repeat(A[:, None], 4, axis=1), 2, many, 5)
     wanted = B.copy()
-    wanted[5 : 5 + count] = np.array([0.3, -1.2, 0.7]) @ A[2 : 2 + 3 * count].reshape(3, count)
+    total = np.array([0.3, -1.2, 0.7]) @ A[2 : 2 + 3 * count].reshape(3, count)
+    wanted[5 : 5 + count] = total + (wanted[5 : 5 + count] if three is add_three else 0.0)
     assert np.allclose(one, wanted, atol=1e-15)
     assert np.array_equal(one, many[:, 0])
 

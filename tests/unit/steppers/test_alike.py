@@ -91,6 +91,7 @@ def test_runs_do_not_depend_on_the_order(monkeypatch: pytest.MonkeyPatch, every:
     model, state = balls(75)  # of which the last block of lanes is not full
     orders: list[Any] = []
     monkeypatch.setattr(pace, "PIECE", 1e-12)
+    monkeypatch.setattr(recording, "LONG", 0.0)
     asked = recording.Order
 
     class Noted(asked):
@@ -134,3 +135,21 @@ def test_controlled_batches_do_not_depend_on_the_order(monkeypatch: pytest.Monke
     assert np.array_equal(found.q, plain.q)
     assert np.array_equal(found.v, plain.v)
     assert np.array_equal(found.forces, plain.forces)
+
+
+def test_a_run_that_fits_into_a_piece_is_sorted_if_it_takes_a_while(monkeypatch: pytest.MonkeyPatch) -> None:
+    model, state = balls(75)
+    orders: list[Any] = []
+    monkeypatch.setattr(alike, "order_alike", lambda x, width: orders.append(order_alike(x, width)) or orders[-1])
+    monkeypatch.setattr(pace, "PIECE", 1e3)
+    monkeypatch.setattr(recording, "SLOW", 0.0)
+    monkeypatch.setattr(recording, "LONG", 1e9)
+    plain = lw.simulate(model, state, 0.02, 2e-3)
+    assert not orders
+    monkeypatch.setattr(recording, "LONG", 0.0)
+    found = lw.simulate(model, state, 0.02, 2e-3)
+    assert len(orders) == 1
+    assert np.array_equal(found.q, plain.q)
+    few = lw.simulate(model, state, alike.WORTH * 2e-3, 2e-3)
+    assert len(orders) == 1  # too few steps to be worth it
+    assert np.array_equal(few.q[:, -1], found.q[:, alike.WORTH])
