@@ -16,7 +16,7 @@ from ..errors import ModelError, SolverError
 from ..geometry import Box, Capsule, Convex, Cylinder, Ellipsoid, HeightField, Mesh, Plane, Shape, Sphere
 from ..geometry.checks import LARGEST
 from ..spatial.se3 import SE3
-from .patches import feature, patch
+from .patches import face_normal, feature, patch
 from .point import ContactPoint
 from .triangles import Triangles
 
@@ -84,7 +84,9 @@ class CoalPair:
                     # Where shapes touch without depth, Coal may find the way out at the far side
                     found += patch(*other, -n) or [_between(*other, -n)]
                     continue
-            found += [x for x in patch(of_a, of_b, n) if x.gap <= margin] or [_point(contact)]
+            up = face_normal(of_a, of_b, n)
+            over = patch(_touching(self.a, E_a, contact.b1, -up), _touching(self.b, E_b, contact.b2, up), up)
+            found += [x for x in over or patch(of_a, of_b, n) if x.gap <= margin] or [_point(contact)]
         return found
 
     def _contacts(self, coal: Any, arguments: tuple[Any, ...], margin: float) -> list[Any]:

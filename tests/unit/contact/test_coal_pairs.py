@@ -154,3 +154,32 @@ def test_pairs_that_cannot_be(what: str) -> None:
     make, rule = REFUSED[what]
     with pytest.raises(lw.ModelError, match=rule):
         make()
+
+
+@pytest.mark.parametrize("lean", [0.0, 1e-4, 5e-3])
+@pytest.mark.parametrize("name", ["cylinder", "ellipsoid"])
+def test_normals_of_faces_are_the_faces_own(monkeypatch: pytest.MonkeyPatch, name: str, lean: float) -> None:
+    """However much the normal leans that Coal finds: the gap of what lies on a box is that along the face."""
+    lying = lw.SE3.rot_x(np.pi / 2)
+    shape = {"cylinder": lw.Cylinder(0.2, 0.4, lying), "ellipsoid": lw.Ellipsoid((0.3, 0.1, 0.2))}[name]
+    pair = CoalPair(shape, lw.Box((2.0, 2.0, 1.0), lw.SE3(p=(0, 0, -0.5))))
+
+    class Leaning:
+        normal, penetration_depth, b1, b2 = -np.array([np.sin(lean), 0.0, np.cos(lean)]), -1e-9, 0, 0
+
+    monkeypatch.setattr(pair, "_contacts", lambda *given: [Leaning()])
+    points = [p for p in pair(lw.SE3(p=(0, 0, 0.2 - 1e-9)), lw.SE3()) if p.on]
+    assert points
+    for p in points:
+        assert p.gap == pytest.approx(-1e-9, abs=1e-15)
+        assert np.array_equal(p.normal, [0.0, 0.0, 1.0])
+        assert p.point[0] == pytest.approx(0.0, abs=1e-15)
+
+
+def test_what_lies_beside_a_face_keeps_its_normal() -> None:
+    """A ball over the edge of a box: its normal is no face's, however little it leans."""
+    pair = CoalPair(lw.Ellipsoid((0.2, 0.2, 0.2)), lw.Box((2.0, 2.0, 1.0), lw.SE3(p=(0, 0, -0.5))))
+    (found,) = (p for p in pair(lw.SE3(p=(1.001, 0, 0.199)), lw.SE3()) if p.on)
+    np.testing.assert_allclose(found.normal, np.array([0.001, 0.0, 0.199]) / np.hypot(0.001, 0.199), atol=2e-3)
+    assert found.normal[0] > 2e-3
+    assert found.gap == pytest.approx(np.hypot(0.001, 0.199) - 0.2, abs=1e-6)
