@@ -28,7 +28,7 @@ small; `coulomb.solve` does not. Lanes that are done stay as they are: a result 
 from __future__ import annotations
 
 from ..kernel.lane_by_lane import lanes_at_once
-from ..kernel.loops import Lane, Strided, any, loops, where
+from ..kernel.loops import Lane, Strided, all, any, loops, where
 from .cone_modes import Modes, approach, factor_modes, part_inside, redundant, sliding, start_modes, walk
 from .cone_path import follow_path
 from .cone_rows import Rows, Search, largest_terms, motions, natural_map
@@ -97,8 +97,10 @@ def search_modes(
     patience: int,
     boldness: int,
     go: float,
-) -> None:
+) -> float:
     """The multipliers of scaled rows, in `best`, from xs on, in lanes that go; several leave those that take long: rounds are -1.
+
+    Their natural map is in z; its length is returned.
 
     At         A transposed; A itself if it is symmetric
     rounds     grow by the systems that are solved
@@ -164,6 +166,10 @@ def search_modes(
         rest = approach(n, m, rows, At, modes, s.xn, s.un, s.z, T, SMALL * size, ROUNDS, SLOW, eps, go)
         full = natural_map(m, rows, s.xn, s.un, s.z)
         ends = full <= ENOUGH * size
+        if all((go > 0.0) & ends & ~(loose > 0.0)):
+            for i in range(m):
+                s.best[i] = s.xn[i]
+            return full
         above = (bold > 0.5) & (bold < boldness + 0.5)
         enough = (1.0 - DECREASE) * where(above, least, off)
         share = where(ends | (full < enough), 1.0, 0.0)
@@ -238,3 +244,5 @@ def search_modes(
         go = where((moves & ends) | jams | tired, 0.0, go)
     if lanes_at_once() > 1:
         rounds[0] = where(go > 0.0, -1.0, rounds[0])
+    motions(m, At, rows.bs, s.best, s.u)
+    return natural_map(m, rows, s.best, s.u, s.z)

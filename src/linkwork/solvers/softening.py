@@ -68,9 +68,7 @@ def solve_slots(
     may_rise = boldness
     softened = 0
     for rung in range(RUNGS):
-        search_modes(m, rows, s, modes, A, At, rounds, T, spent, may_rise, go)
-        motions(m, At, rows.bs, s.best, s.u)
-        off = natural_map(m, rows, s.best, s.u, s.z)
+        off = search_modes(m, rows, s, modes, A, At, rounds, T, spent, may_rise, go)
         if rung == 0:
             for i in range(m):
                 rungs.kept[i] = s.best[i]
