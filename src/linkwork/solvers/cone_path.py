@@ -19,7 +19,7 @@ from __future__ import annotations
 from ..kernel.loops import Lane, Strided, any, loops, sqrt, where
 from ..kernel.products import add_scaled, put_scaled, put_three
 from .cone_modes import Modes
-from .cone_rows import Rows, Search, motions, natural_map
+from .cone_rows import Rows, Search, motions, natural_map, take_over
 from .extremes import larger
 from .lu import factor_lu, solve_transposed_lu
 
@@ -234,8 +234,7 @@ def follow_path(
             break
         new = natural_map(m, rows, s.xn, s.un, s.z)
         better = (go > 0.0) & (new < least)
-        for i in range(m):
-            s.best[i] = where(better, s.xn[i], s.best[i])
+        take_over(m, better, s.xn, s.best)
         least = where(better, new, least)
         reached = off <= NEAR * tau
         aside = where(reached, 0.0, aside + 1.0)

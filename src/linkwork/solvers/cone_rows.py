@@ -6,7 +6,7 @@ Rows are scaled to a unit diagonal, the three of a Coulomb cone alike, so that i
 
 from __future__ import annotations
 
-from ..kernel.loops import Arrays, Ints, Lane, Strided, all, loops, sqrt, where
+from ..kernel.loops import Arrays, Ints, Lane, Mask, Strided, all, any, loops, sqrt, where
 from ..kernel.products import add_scaled, add_three
 from ..kernel.row_sums import motions
 from .contact_block import solve_contact
@@ -42,6 +42,14 @@ class Search(Arrays):
     inside: Lane
     force: Lane
     z: Lane
+
+
+@loops
+def take_over(m: int, chosen: Mask, a: Lane, b: Lane) -> None:
+    """b becomes a in chosen lanes."""
+    if any(chosen):
+        for i in range(m):
+            b[i] = where(chosen, a[i], b[i])
 
 
 @loops

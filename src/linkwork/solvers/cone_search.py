@@ -31,7 +31,7 @@ from ..kernel.lane_by_lane import lanes_at_once
 from ..kernel.loops import Lane, Strided, all, any, loops, where
 from .cone_modes import Modes, approach, factor_modes, part_inside, redundant, sliding, start_modes, walk
 from .cone_path import follow_path
-from .cone_rows import Rows, Search, largest_terms, motions, natural_map
+from .cone_rows import Rows, Search, largest_terms, motions, natural_map, take_over
 from .cone_steps import EPS, SMALL, lighten, look_elsewhere, shorten
 from .extremes import larger, smaller
 
@@ -148,13 +148,11 @@ def search_modes(
         elsewhere = where((sweeping > 0.0) | (alternating > 0.0), 1.0, elsewhere)
         if any(elsewhere > 0.0):
             motions(m, At, rows.bs, s.xs, s.un)
-            for i in range(m):
-                s.u[i] = where(elsewhere > 0.0, s.un[i], s.u[i])
+            take_over(m, elsewhere > 0.0, s.un, s.u)
             off = where(elsewhere > 0.0, natural_map(m, rows, s.xs, s.u, s.z), off)
         size = largest_terms(m, s.xs, given)
         better = (go > 0.0) & (off < least)
-        for i in range(m):
-            s.best[i] = where(better, s.xs[i], s.best[i])
+        take_over(m, better, s.xs, s.best)
         least = where(better, off, least)
         n = factor_modes(m, rows, A, s.xs, s.u, eps, modes, s.z, T)
         rounds[0] += go
@@ -179,14 +177,12 @@ def search_modes(
         slides = sliding(m, rows, modes)
         # where the next change would find the same modes, and x
         there = against & (share > 0.0) & (eps <= EPS) & (~(slides > 0.0) | (full <= SLIGHT * given))
-        if any(there):
-            for i in range(m):
-                s.xs[i] = where(there, s.xn[i], s.xs[i])
-                s.u[i] = where(there, s.un[i], s.u[i])
-                s.best[i] = where(there & (full < least), s.xn[i], s.best[i])
-            least = where(there, smaller(full, least), least)
-            off = where(there, full, off)
-            share = where(there, 0.0, share)
+        take_over(m, there, s.xn, s.xs)
+        take_over(m, there, s.un, s.u)
+        take_over(m, there & (full < least), s.xn, s.best)
+        least = where(there, smaller(full, least), least)
+        off = where(there, full, off)
+        share = where(there, 0.0, share)
         up = (go > 0.0) & ~(share > 0.0) & ~against
         bolder = up & (bold < boldness - 0.5) & (full <= RISE * off) & (off > SLIGHT * given)
         back = up & above & ~bolder
@@ -232,15 +228,14 @@ def search_modes(
         for i in range(m):
             stays = where(anew, 0.0, where(back, s.best[i], s.xs[i]))
             s.xs[i] = where(moves, where(share < 1.0, s.xs[i] + share * (s.xn[i] - s.xs[i]), s.xn[i]), stays)
-            s.u[i] = where(moves, s.un[i], s.u[i])
             s.z[i] = s.xs[i]
-            s.inside[i] = where((moves & ends) | jams, s.xn[i], s.inside[i])
+        take_over(m, moves, s.un, s.u)
+        take_over(m, (moves & ends) | jams, s.xn, s.inside)
         again = where((moves & ends & (begun > 0.0)) | (jams & ~(there & ~(begun > 0.0))), loose, 0.0)
         turned = where(((moves & ends) | (jams & there)) & ~(begun > 0.0) & (slides > 0.0), loose, 0.0)
         if any(again + turned > 0.0):
             lighten(n, m, rows, s, modes, A, At, T, size, close_enough, of_factor, again, turned)
-        for i in range(m):
-            s.best[i] = where((moves & ends) | jams, s.xs[i], s.best[i])
+        take_over(m, (moves & ends) | jams, s.xs, s.best)
         go = where((moves & ends) | jams | tired, 0.0, go)
     if lanes_at_once() > 1:
         rounds[0] = where(go > 0.0, -1.0, rounds[0])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..kernel.loops import Lane, all, any, loops, sqrt, where
 from .cone_modes import Modes, approach, factor_modes, sliding, start_modes
-from .cone_rows import Rows, Search, natural_map, project_cones, sweep_cones
+from .cone_rows import Rows, Search, natural_map, project_cones, sweep_cones, take_over
 from .extremes import larger
 from .lu import factor_lu, solve_lu
 
@@ -57,8 +57,7 @@ def look_elsewhere(
         sweep_cones(m, rows, A, At, s.xs, s.un, SWEEPS + change, CLOSE, sweeping)
     if any(alternating > 0.0):
         alternate(m, rows, A, s, T, ALTERNATIONS + 2 * change, alternating)
-        for i in range(m):
-            s.xs[i] = where(alternating > 0.0, s.inside[i], s.xs[i])
+        take_over(m, alternating > 0.0, s.inside, s.xs)
 
 
 @loops
@@ -117,7 +116,7 @@ def lighten(
         way = 0.0 * again
         for i in range(m):
             way = larger(way, abs(s.xn[i] - s.inside[i]))
-            s.inside[i] = where(again > 0.0, s.xn[i], s.inside[i])
-            s.xs[i] = where(found, s.xn[i], s.xs[i])
+        take_over(m, again > 0.0, s.xn, s.inside)
+        take_over(m, found, s.xn, s.xs)
         strays += where((again > 0.0) & ~found, 1.0, 0.0)
         again = where((sliding(m, rows, modes) > 0.0) & (way > SAME * size) & (strays < STRAYS), again, 0.0)

@@ -12,7 +12,7 @@ from __future__ import annotations
 from ..kernel.lane_by_lane import lanes_at_once
 from ..kernel.loops import Arrays, Lane, Strided, any, loops, sqrt, where
 from .cone_modes import Modes
-from .cone_rows import Rows, Search, motions, natural_map, tell_left
+from .cone_rows import Rows, Search, motions, natural_map, take_over, tell_left
 from .cone_search import CHANGES, search_modes
 from .extremes import larger
 
@@ -92,9 +92,8 @@ def solve_slots(
             ends = (go > 0.0) & ~(soft > 0.0)
             better = ends & (off < least) & ~grown
             leads = (go > 0.0) & (off <= SOLVED * given)
-            for i in range(m):
-                rungs.kept[i] = where(better, s.best[i], rungs.kept[i])
-                rungs.start[i] = where(leads, s.best[i], rungs.start[i])
+            take_over(m, better, s.best, rungs.kept)
+            take_over(m, leads, s.best, rungs.start)
             least = where(better, off, least)
             solved_at = where(leads, soft, solved_at)
             ratio = where(leads, larger(STEEP, ratio * sqrt(ratio)), sqrt(ratio))
