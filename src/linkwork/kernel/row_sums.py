@@ -11,9 +11,9 @@ from __future__ import annotations
 
 from .loops import Lane
 from .one_lane import in_one_lane
-from .vector_text import load_ir, mask_below, splat_ir
+from .vector_text import load_ir, mask_below, splat_ir, store_ir
 
-WIDE = 4  # numbers of a vector
+WIDE = 4  # sums of one row
 MOST = 8  # vectors of sums beside one another: as many as there are registers for
 KIND = f"<{WIDE} x double>"
 
@@ -41,7 +41,7 @@ def row_motion(m: int, i: int, A: Lane, b: Lane, x: Lane) -> float:
     return b[i] + ((s0 + s1) + (s2 + s3))
 
 
-@in_one_lane(lambda symbol, width: motions_ir(symbol))
+@in_one_lane(lambda symbol, width: motions_ir(symbol, width))
 def motions(m: int, At: Lane, b: Lane, x: Lane, u: Lane) -> None:
     """u = A x + b, all rows, of A transposed: every sum begins with b and has its terms in the order of the columns of A. u is
     none of the others."""
@@ -68,51 +68,41 @@ def motions(m: int, At: Lane, b: Lane, x: Lane, u: Lane) -> None:
         u[i] = s0
 
 
-def motions_ir(symbol: str) -> str:
-    """The function of its parameters: vectors of four sums side by side, MOST of them at a time; the last one ends with the row
-    and begins within the one before. Less than four sums go one by one."""
+def motions_ir(symbol: str, width: int) -> str:
+    """The function of its parameters: vectors of so many sums side by side, MOST of them at a time; the last one under a mask."""
     given = "i64 %m, ptr %At, ptr %b, ptr %x, ptr %u"
     cases = " ".join(f"i64 {v}, label %sums{v}" for v in range(1, MOST))
-    lines = [f"define internal void @{symbol}({given}) #0 {{", "start:", f"  %last = sub i64 %m, {WIDE}"]
-    lines += ["  %many = icmp sge i64 %last, 0", "  br i1 %many, label %some, label %few"]
+    lines = [f"define internal void @{symbol}({given}) #0 {{", "start:", "  br label %some"]
     lines += ["some:", "  %j = phi i64 [ 0, %start ], [ %over, %after ]", "  %room = sub i64 %m, %j"]
-    lines += [f"  %up = add i64 %room, {WIDE - 1}", f"  %all = sdiv i64 %up, {WIDE}"]
-    lines += [f"  %vectors = call i64 @llvm.smin.i64(i64 %all, i64 {MOST})", f"  %taken = mul i64 %vectors, {WIDE}"]
-    lines += ["  %over = add i64 %j, %taken", f"  %final = sub i64 %over, {WIDE}"]
-    lines += ["  %end.at = call i64 @llvm.smin.i64(i64 %final, i64 %last)"]
-    lines.append(f"  switch i64 %vectors, label %sums{MOST} [ {cases} ]")
+    lines += ["  %left = icmp sgt i64 %room, 0", "  br i1 %left, label %choose, label %end"]
+    lines += ["choose:", f"  %up = add i64 %room, {width - 1}", f"  %all = sdiv i64 %up, {width}"]
+    lines += [f"  %vectors = call i64 @llvm.smin.i64(i64 %all, i64 {MOST})", f"  %taken = mul i64 %vectors, {width}"]
+    lines += ["  %over = add i64 %j, %taken", f"  switch i64 %vectors, label %sums{MOST} [ {cases} ]"]
     for v in range(1, MOST + 1):
-        lines += [f"sums{v}:", f"  call void @{symbol}.sums{v}({given}, i64 %j, i64 %end.at)", "  br label %after"]
-    lines += ["after:", "  %more = icmp slt i64 %over, %m", "  br i1 %more, label %some, label %end"]
-    lines += ["few:", "  %any = icmp sgt i64 %m, 0", "  br i1 %any, label %ones, label %end"]
-    lines += ["ones:", "  %i = phi i64 [ 0, %few ], [ %next, %ones ]", f"  call void @{symbol}.one({given}, i64 %i)"]
-    lines += ["  %next = add i64 %i, 1", "  %again = icmp slt i64 %next, %m", "  br i1 %again, label %ones, label %end"]
-    main = "\n".join([*lines, "end:", "  ret void", "}"])
-    parts = [_vectors(f"{symbol}.sums{v}", v, KIND, f"v{WIDE}f64") for v in range(1, MOST + 1)]
-    return "\n\n".join([*parts, _vectors(f"{symbol}.one", 1, "double", "f64"), main])
+        lines += [f"sums{v}:", f"  call void @{symbol}.sums{v}({given}, i64 %j, i64 %room)", "  br label %after"]
+    lines += ["after:", "  br label %some", "end:", "  ret void", "}"]
+    return "\n\n".join([*(_vectors(f"{symbol}.sums{v}", v, width) for v in range(1, MOST + 1)), "\n".join(lines)])
 
 
-def _vectors(symbol: str, count: int, kind: str, suffix: str) -> str:
-    """So many vectors of sums, from row j on; the last one begins at its own row. A single number is a vector, too."""
-    given = "i64 %m, ptr %At, ptr %b, ptr %x, ptr %u, i64 %j" + ("" if kind == "double" else ", i64 %end.at")
-    lines = [f"define internal void @{symbol}({given}) #0 {{", "start:"]
-    for v in range(count):
-        at = "%j" if kind == "double" else "%end.at" if v == count - 1 else f"%j{v}"
-        if at == f"%j{v}":
-            lines.append(f"  %j{v} = add i64 %j, {WIDE * v}")
-        lines += [f"  %{x}.at{v} = getelementptr double, ptr %{x}, i64 {at}" for x in ("b", "u", "At")]
-        lines.append(f"  %first{v} = load {kind}, ptr %b.at{v}, align 8")
+def _vectors(symbol: str, count: int, width: int) -> str:
+    """So many vectors of sums, from row j on, as far as there is room."""
+    kind, last = f"<{width} x double>", count - 1
+    masks = [""] * last + [f", <{width} x i1> %mask"]
+    lines = [f"define internal void @{symbol}(i64 %m, ptr %At, ptr %b, ptr %x, ptr %u, i64 %j, i64 %room) #0 {{", "start:"]
+    lines += [f"  %rest = sub i64 %room, {last * width}", *mask_below("mask", "%rest", width)]
+    for v, mask in enumerate(masks):
+        lines.append(f"  %j{v} = add i64 %j, {width * v}")
+        lines += [f"  %{x}.at{v} = getelementptr double, ptr %{x}, i64 %j{v}" for x in ("b", "u", "At")]
+        lines.append(load_ir(f"%first{v}", f"%b.at{v}", width, mask))
     lines += ["  br label %loop", "loop:", "  %k = phi i64 [ 0, %start ], [ %next, %loop ]"]
     lines += [f"  %s{v} = phi {kind} [ %first{v}, %start ], [ %t{v}, %loop ]" for v in range(count)]
     lines += ["  %x.at = getelementptr double, ptr %x, i64 %k", "  %x.k = load double, ptr %x.at, align 8"]
-    lines += ["  %xs = fadd double %x.k, -0.0"] if kind == "double" else splat_ir("xs", "%x.k", WIDE)
-    lines.append("  %row = mul i64 %k, %m")
-    for v in range(count):
-        lines.append(f"  %a.at{v} = getelementptr double, ptr %At.at{v}, i64 %row")
-        lines.append(f"  %a{v} = load {kind}, ptr %a.at{v}, align 8")
-        lines.append(f"  %t{v} = call {kind} @llvm.fma.{suffix}({kind} %a{v}, {kind} %xs, {kind} %s{v})")
+    lines += [*splat_ir("xs", "%x.k", width), "  %row = mul i64 %k, %m"]
+    for v, mask in enumerate(masks):
+        lines += [f"  %a.at{v} = getelementptr double, ptr %At.at{v}, i64 %row", load_ir(f"%a{v}", f"%a.at{v}", width, mask)]
+        lines.append(f"  %t{v} = call {kind} @llvm.fma.v{width}f64({kind} %a{v}, {kind} %xs, {kind} %s{v})")
     lines += ["  %next = add i64 %k, 1", "  %more = icmp slt i64 %next, %m", "  br i1 %more, label %loop, label %end", "end:"]
-    lines += [f"  store {kind} %t{v}, ptr %u.at{v}, align 8" for v in range(count)]
+    lines += [store_ir(f"%t{v}", f"%u.at{v}", width, mask) for v, mask in enumerate(masks)]
     return "\n".join([*lines, "  ret void", "}"])
 
 
