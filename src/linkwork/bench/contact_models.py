@@ -29,6 +29,7 @@ from ..model import Model, State
 from ..model.kinematics import kinematics
 from ..simulate import simulate
 from . import models, peers
+from .report import missing
 
 ANT_START = (0.0, 0.0, 0.55, 1.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0, -1.0, 0.0, -1.0, 0.0, 1.0)  # the file's own `init_qpos`
 FOOT_RADIUS, FOOT_FRICTION = 0.03, 0.8
@@ -160,7 +161,7 @@ def _file(package: str, path: str, **options: Any) -> Callable[[], InContact]:
     def made() -> InContact:
         file = package_file(package, path)
         if file is None:
-            raise InputError(f"its file is in the package {package}, which is not installed")
+            raise InputError(missing(package, "it has the file"))
         return from_mjcf(file, **options)
 
     return made

@@ -59,7 +59,8 @@ def require_known(names: Sequence[str], known: Iterable[str]) -> None:
 
 def missing(package: str, consequence: str = "nothing is compared with it") -> str:
     """The note on a package that is not there."""
-    return f'{package} is not installed (pip install "linkwork[peers]"): {consequence}'
+    extra = "suite" if package == "dm_control" else "peers"
+    return f'{package} is not installed (pip install "linkwork[{extra}]"): {consequence}'
 
 
 class Progress:
