@@ -26,7 +26,7 @@ COMPARED = 128  # the same of states within the window of a block
 WINDOW = 32  # states
 AGAIN = 16  # steps after which an order is made anew: as many change a fifth of the contacts of what falls
 WORTH = 3  # steps ahead, at least, for which it is
-SLOW = 1e-6  # seconds that a step of one state takes: of those that take less, an order takes as long as it saves
+SLOW = 1.5e-6  # seconds that a step of one state takes: of those that take less, an order takes as long as it saves
 LONG = 5e-3  # seconds: shorter runs are made as they come
 BLOCKS = 4  # of lanes, at least: of fewer states all orders are much the same
 
