@@ -85,7 +85,9 @@ class CoalPair:
                     found += patch(*other, -n) or [_between(*other, -n)]
                     continue
             up = face_normal(of_a, of_b, n)
-            over = patch(_touching(self.a, E_a, contact.b1, -up), _touching(self.b, E_b, contact.b2, up), up)
+            over = []
+            if up is not n:
+                over = patch(_touching(self.a, E_a, contact.b1, -up), _touching(self.b, E_b, contact.b2, up), up)
             found += [x for x in over or patch(of_a, of_b, n) if x.gap <= margin] or [_point(contact)]
         return found
 

@@ -83,16 +83,20 @@ def face_normal(a: np.ndarray, b: np.ndarray, n: np.ndarray) -> np.ndarray:
     Normals of shapes that hardly touch are found to a hundredth of a radian only, and a roller of radius r whose normal leans by
     that seems to be r / 20000 higher than it is.
     """
-    of_b = len(b) >= max(len(a), 3)
-    if not of_b and len(a) < 3:
+    face = b if _is_under(b, a) else a
+    if len(face) < 3:
         return n
-    face = b if of_b else a
     area, out = _area(around(face, n)), face - face[0]
     if not np.linalg.norm(area) > PLANE * (out * out).sum():
         return n
     up = np.copysign(1.0, area @ n) * area / np.linalg.norm(area)
     is_plane = np.abs(out @ up).max() <= PLANE * np.abs(out).max()
     return up if is_plane and np.linalg.norm(np.cross(up, n)) < FLAT else n
+
+
+def _is_under(b: np.ndarray, a: np.ndarray) -> bool:
+    """Whether of two features b is the face that the other lies on; else it is a, if that is one."""
+    return len(b) >= max(len(a), 3)
 
 
 def _area(face: np.ndarray) -> np.ndarray:
@@ -102,7 +106,7 @@ def _area(face: np.ndarray) -> np.ndarray:
 
 def patch(a: np.ndarray, b: np.ndarray, n: np.ndarray) -> list[ContactPoint]:
     """Corners of the overlap of two features along the normal n, from b to a; none where they do not lie along each other."""
-    if len(b) >= max(len(a), 3) or (len(a) == len(b) == 2):
+    if _is_under(b, a) or (len(a) == len(b) == 2):
         return [ContactPoint(x - 0.5 * gap * n, n, gap, 1.0) for x, gap in _over(a, b, n)]
     if len(a) >= 3:
         return [ContactPoint(x + 0.5 * gap * n, n, gap, 1.0) for x, gap in _over(b, a, -n)]

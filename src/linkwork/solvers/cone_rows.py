@@ -183,8 +183,7 @@ def natural_map(m: int, rows: Rows, x: Lane, u: Lane, z: Lane) -> float:
 
 @loops
 def sweep_cones(m: int, rows: Rows, A: Lane, At: Lane, xs: Lane, u: Lane, sweeps: int, close: float, go: float) -> None:
-    """Block Gauss-Seidel in lanes that go: every contact, every row, given the others. u = A xs + b goes along."""
-    motions(m, At, rows.bs, xs, u)
+    """Block Gauss-Seidel in lanes that go: every contact, every row, given the others. u, which is A xs + b, goes along."""
     for _ in range(sweeps):
         for i in range(m):
             kind = rows.kinds[i]

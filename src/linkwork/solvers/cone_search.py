@@ -165,8 +165,7 @@ def search_modes(
         full = natural_map(m, rows, s.xn, s.un, s.z)
         ends = full <= ENOUGH * size
         if all((go > 0.0) & ends & ~(loose > 0.0)):
-            for i in range(m):
-                s.best[i] = s.xn[i]
+            take_over(m, go > 0.0, s.xn, s.best)
             return full
         above = (bold > 0.5) & (bold < boldness + 0.5)
         enough = (1.0 - DECREASE) * where(above, least, off)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..kernel.loops import Lane, all, any, loops, sqrt, where
 from .cone_modes import Modes, approach, factor_modes, sliding, start_modes
-from .cone_rows import Rows, Search, natural_map, project_cones, sweep_cones, take_over
+from .cone_rows import Rows, Search, motions, natural_map, project_cones, sweep_cones, take_over
 from .extremes import larger
 from .lu import factor_lu, solve_lu
 
@@ -54,6 +54,7 @@ def look_elsewhere(
 ) -> None:
     """xs by sweeps of Gauss-Seidel, or by alternating directions, in lanes that ask for them: the more, the later it is."""
     if any(sweeping > 0.0):
+        motions(m, At, rows.bs, s.xs, s.un)
         sweep_cones(m, rows, A, At, s.xs, s.un, SWEEPS + change, CLOSE, sweeping)
     if any(alternating > 0.0):
         alternate(m, rows, A, s, T, ALTERNATIONS + 2 * change, alternating)
