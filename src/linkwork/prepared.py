@@ -13,7 +13,7 @@ from .spatial.frozen import sealed
 from .steppers import AdaptiveStepper, Solution, Stepper
 from .steppers.departures import Domains, has_domains
 from .steppers.efforts import Efforts
-from .steppers.fixed import Control, FixedRun, shaped_force
+from .steppers.fixed import Control, FixedRun, refusal, shaped_force
 from .steppers.inputs import Inputs
 from .steppers.stepper import Program, program_of
 from .trajectory import Trajectory
@@ -137,7 +137,7 @@ class Prepared:
         def force(t: float, now: State | MaximalState) -> np.ndarray:
             told = shaped_force(control(t, now), t, (nv,))
             if t == begin and not np.isfinite(told).all():  # later, a motion may run away in a step that is taken back
-                raise SolverError(f"control returned a value that is not finite at t = {t:g}")
+                raise SolverError(refusal(t, told))
             return efforts.held(told) if any_effort else told
 
         return force

@@ -215,6 +215,7 @@ def test_what_asks_python_is_refused() -> None:
 
 def test_events_that_pile_up_are_named() -> None:
     run: AdaptiveRun = DormandPrince853().run(ball(), np.array([0.0, 1.0]))
-    said = run._failure(np.array([0.0, 2.0]), np.array([1.0, 0.25]), 1.0)
+    kept = {"status": np.array([[0.0], [2.0]]), "t": np.array([[1.0], [0.25]]), "q": np.zeros((2, 1)), "v": np.zeros((2, 1))}
+    said = run._failure(kept, 1.0)
     assert said is not None
     assert said.startswith("dop853 stopped at t = 0.25 in state 1 of the batch: contacts, limits or dry")

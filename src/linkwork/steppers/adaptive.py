@@ -35,13 +35,15 @@ from ..model.rules import joint_of
 from ..rows.asked import astray, free_motion, pose_rows, row_law_at, watch_accelerations
 from ..spatial.scalar import Vector, array
 from ..spatial.scalar import where as chosen
+from .departures import reason_to_stop
 from .event_search import JUDGE_EVENTS, NEVER, SHORTEN, judge_events, shorten
 from .modes import PILED_UP, hold_modes, look_at_events, mode_fields, open_rows, rest, switch, watch_modes
 from .pace import Pace
 from .runge_kutta import STAGE, stage_fields, stage_steps, staged_tree
 from .stages import renamed
 
-MOST = 1_000_000  # trial steps between two records
+MOST = 1_000_000  # trial steps between two records: more are a failure
+TOO_MANY = 3.0  # status of a motion that needed more; 1 where no step is short enough, 2 is `PILED_UP`
 LAST_STEP = ("base_t", "h", "base_q", "base_v", "moves", "gains")  # what the interpolant of the last step is made of
 START = {"q": "base_q", "v": "base_v", "t": "base_t"}  # where the present step began
 
@@ -167,9 +169,10 @@ def go_on(t: Lane, target: Lane, accepted: Lane, status: Lane, running: Lane, fr
 
 
 @loops
-def begin_dense(stage: Ints, regular: int, fresh: Lane, running: Lane) -> None:
-    """Further stages, in lanes that have made a step."""
+def begin_dense(stage: Ints, regular: int, fresh: Lane, running: Lane, status: Lane) -> None:
+    """Further stages, in lanes that have made a step; lanes that still run after so many steps have failed."""
     stage[0] = regular
+    status[0] = where(running[0] > 0.0, TOO_MANY, status[0])
     running[0] = fresh[0]
 
 
@@ -328,7 +331,7 @@ def adaptive_program(
         Routine(next_record, names),
         *([Routine(rest, ("switch_now", "near", "busy"))] if pushes else []),
         Repeat(tuple(guarded(step, "running") for step in trial), MOST, "running"),
-        Routine(begin_dense, ("stage", "regular", "fresh", "running")),
+        Routine(begin_dense, ("stage", "regular", "fresh", "running", "status")),
         *(guarded(step, "running") for step in further),
         Routine(interpolate, dense),
         each(hand_out),
@@ -467,7 +470,7 @@ class AdaptiveRun:
                 for name in ("t", "status"):
                     given[name] = np.ascontiguousarray(part[name][:, -1])
                 pace.took(count * batch, perf_counter() - begin)
-                failure = self._failure(given["status"][:, 0], given["t"][:, 0], times[done + count])
+                failure = self._failure(given, times[done + count])
                 done, end = done + count, {name: given[name].copy() for name in states}
         except KeyboardInterrupt:
             stopped = True
@@ -477,14 +480,18 @@ class AdaptiveRun:
         found = {name: a[:, :done] for name, a in out.items()}
         return Found(found["q_then"], found["v_then"], found.get("mode_then"), failure, stopped, end)
 
-    def _failure(self, status: np.ndarray, t: np.ndarray, end: float) -> str | None:
-        """What is wrong if a state did not get to a time."""
+    def _failure(self, given: Mapping[str, np.ndarray], end: float) -> str | None:
+        """What is wrong if a state did not get to a time; `given` is all that the program keeps."""
+        status, t, q, v = given["status"][:, 0], given["t"][:, 0], given["q"], given["v"]
         wrong = np.flatnonzero((status != 0) | ~(t >= end))
         if len(wrong):
             which = f" in state {wrong[0]} of the batch" if len(t) > 1 else ""
-            why = "no step is short enough; the motion is singular there, too stiff, or not finite"
             if status[wrong[0]] == PILED_UP:
                 why = "contacts, limits or dry friction change all the time there; rk4 steps over it"
+            elif status[wrong[0]] == TOO_MANY:
+                why = f"{MOST} steps did not reach the next record; the motion is too fast or too stiff"
+            else:
+                why = "no step is short enough" + reason_to_stop(self.model, q[wrong[0]], v[wrong[0]], float(t[wrong[0]]))
             return f"{self.control.name} stopped at t = {t[wrong[0]]:.9g}{which}: {why}"
         return None
 

@@ -16,6 +16,7 @@ from ..model.kinematics import kinematics
 from ..model.locked import joint_independence, may_lock
 from ..model.model import Body
 
+CLOSE = 1e-9  # s, and of the time: how far behind a state a law is looked at where no step from it is short enough
 NEAR = 1e-4  # of `independence`, the square of the sine of an angle: so close to a loss of rank a joint is named
 
 
@@ -78,6 +79,9 @@ def broken_laws(model: Model, q: np.ndarray, v: np.ndarray, t: float) -> list[An
 def suspects(model: Model, q: np.ndarray, v: np.ndarray, t: float, span: float) -> str:
     """What joints and laws have to do with a motion that goes wrong within a time after the state q (nq,), v (nv,), in words."""
     found = [f"what {law!r} computes is not finite at t = {t:.9g}" for law in broken_laws(model, q, v, t)]
+    if not found and np.isfinite(v).all():
+        later, there = t + span, model.integrate(q, span * v)
+        found = [f"what {law!r} computes is not finite at t = {later:.9g}" for law in broken_laws(model, there, v, later)]
     for body, part in bounded_joints(model):
         ahead = q[part] if body.joint.nq != body.joint.nv else q[part] + span * v[model.v_index(body.name)]
         if not body.joint.inside(ahead[None])[0]:
@@ -90,3 +94,10 @@ def suspects(model: Model, q: np.ndarray, v: np.ndarray, t: float, span: float) 
             for i in np.flatnonzero(~(near > NEAR))
         ]
     return "".join(f"; {line}" for line in found)
+
+
+def reason_to_stop(model: Model, q: np.ndarray, v: np.ndarray, t: float) -> str:
+    """Why no step from a state q (nq,), v (nv,) is short enough, to follow these words: a law that is not finite there or right
+    behind it, constraints that are singular, a joint about to leave its domain; else what it may be."""
+    found = suspects(model, q, v, t, CLOSE * (1.0 + abs(t)))
+    return found or "; the motion is singular there, too stiff, or not finite"

@@ -31,7 +31,8 @@ from .stepwise import Slope
 if TYPE_CHECKING:
     pass
 
-SHORTEST = 10 * float(np.finfo(float).eps)
+SHORTEST = 10 * float(np.finfo(float).eps)  # of the time: steps are not shorter
+TINY = 1e-290  # s: the same at t = 0, so that no step is empty
 SMALLEST_RTOL = 100 * float(np.finfo(float).eps)
 
 
@@ -88,10 +89,13 @@ class DormandPrince853(RungeKuttaStepper):
         scale = self.atol + self.rtol * np.abs(y)
 
         def size(x: np.ndarray) -> float:
-            return float(np.linalg.norm(x / scale)) / max(1, len(x)) ** 0.5
+            with np.errstate(over="ignore"):
+                return float(np.linalg.norm(x / scale)) / max(1, len(x)) ** 0.5
 
         d0, d1 = size(y), size(first)
         h = min(1e-6 if min(d0, d1) < 1e-5 else 0.01 * d0 / d1, left)
+        if not h > 0.0 or not np.isfinite(d1):  # so fast, or so late, that no step is: the first trial says so
+            return 0.0
         y = y + h * first
         later = slope(State(model.integrate(state.q, y[:nv]), y[nv:], state.t + h), y[:nv])
         d2 = size(later - first) / h
@@ -118,8 +122,8 @@ def tableau() -> Embedded:
 # --- step control -------------------------------------------------------------------------------------------------------------
 @loops
 def choose(trial: Trial) -> None:
-    """The length of a step; settings are rtol, atol and the longest step."""
-    shortest = SHORTEST * abs(trial.t[0])
+    """The length of a step; settings are rtol, atol and the longest step. A step that would not move the time is a failure."""
+    shortest = SHORTEST * abs(trial.t[0]) + TINY
     lost = (trial.running[0] > 0.0) & (trial.failed[0] > 0.0) & ~(trial.next_h[0] >= shortest)
     trial.status[0] = where(lost, 1.0, trial.status[0])
     trial.running[0] = where(lost, 0.0, trial.running[0])
@@ -128,6 +132,9 @@ def choose(trial: Trial) -> None:
     trial.base_t[0] = where(on, trial.t[0], trial.base_t[0])
     trial.reached[0] = where(on, minimum(trial.t[0] + length, trial.end[0]), trial.reached[0])
     trial.h[0] = where(on, trial.reached[0] - trial.t[0], trial.h[0])
+    lost = on & (trial.t[0] < trial.end[0]) & ~(trial.reached[0] > trial.t[0])
+    trial.status[0] = where(lost, 1.0, trial.status[0])
+    trial.running[0] = where(lost, 0.0, trial.running[0])
 
 
 @loops

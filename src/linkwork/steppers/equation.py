@@ -13,11 +13,13 @@ from ..errors import InputError, SolverError
 from ..model import Model, State
 from ..reduced.loaded import row_dynamics
 from .adaptive import AdaptiveRun
+from .departures import CLOSE, reason_to_stop, suspects
 from .events import Event, EventFunction
+from .fixed import refusal
 from .inputs import Inputs, told
 from .slopes import Slopes
 from .stepper import AdaptiveStepper, Solution
-from .stepwise import Slope, Stepwise
+from .stepwise import Slope, StepError, Stepwise
 from .tangent import recharted
 
 Control = Callable[[float, State], Any]
@@ -58,7 +60,8 @@ class Equation:
 class Motion:
     """One motion: where it begins, its equation and forces; and what was found of it.
 
-    modes   of rows that only push or have a largest force, at all records but the first (records - 1, rows)
+    modes     of rows that only push or have a largest force, at all records but the first (records - 1, rows)
+    refused   when a control last returned joint forces that are not finite, and these
     """
 
     start: State
@@ -67,10 +70,20 @@ class Motion:
     records: Sequence[State] = ()
     events: Sequence[Event] = ()
     modes: np.ndarray | None = None
+    refused: tuple[float, np.ndarray] | None = None
 
     def slope(self, state: State, u: np.ndarray | None) -> np.ndarray:
         """(u, v)_dot at a state that a move u of a step has reached."""
-        return self.equation(state, u, *self.force(state))
+        tau, driven = self.force(state)
+        if tau is not None and not np.isfinite(tau).all():
+            self.refused = (state.t, np.array(tau))
+        return self.equation(state, u, tau, driven)
+
+    def reason(self, state: State) -> str:
+        """Why no step from a state is short enough, to follow these words."""
+        if self.refused is not None and abs(self.refused[0] - state.t) <= CLOSE * (1.0 + abs(state.t)):
+            return f": {refusal(*self.refused)}"
+        return reason_to_stop(self.equation.model, state.q, state.v, state.t)
 
     def multipliers(self) -> list[np.ndarray]:
         """The forces of all rows at the records."""
@@ -88,6 +101,14 @@ class Motion:
         """The forces of all rows where no step says their modes."""
         tau, _ = self.force(s)
         return row_dynamics(self.equation.model, s.q, s.v, tau, self.equation.external, t=s.t)[1]
+
+
+def _check_recorded(motions: list[Motion], tau: list[list[Any]]) -> None:
+    """Raise if a control returned joint forces that are not finite at a record, which no stage of a step asked for."""
+    for m, own in zip(motions, tau, strict=True):
+        for s, x in zip(m.records, own, strict=True):
+            if not np.isfinite(x).all():
+                raise SolverError(refusal(s.t, np.asarray(x)))
 
 
 @dataclass(frozen=True)
@@ -128,7 +149,8 @@ class RungeKuttaStepper(AdaptiveStepper):
         start = State(*recharted(model, motion.start.q, motion.start.v), motion.start.t)
         first = motion.slope(start, None)
         if not np.all(np.isfinite(first)):
-            raise SolverError(f"{self.name}: the acceleration is not finite at t = {start.t:.9g}")
+            why = suspects(model, start.q, start.v, start.t, CLOSE)
+            raise SolverError(f"{self.name}: the acceleration is not finite at t = {start.t:.9g}{why}")
         return start, self.first_length(model, start, times, motion.slope, first), first
 
     def solve_one(self, motion: Motion, times: np.ndarray) -> bool:
@@ -136,13 +158,16 @@ class RungeKuttaStepper(AdaptiveStepper):
         run = self.stepwise(motion, times)
         start, h, first = self.begun(motion, times)
         run.begin(start, times, h, first, self.functions)
-        run.to_the_end()
-        motion.records, motion.events = [motion.start, *run.records[1:]], run.watch.found
+        try:
+            run.to_the_end()
+        finally:
+            motion.records, motion.events = [motion.start, *run.records[1:]], run.watch.found
         return run.stopped
 
     def stepwise(self, motion: Motion, times: np.ndarray) -> Stepwise:
         """Who steps a motion from Python."""
-        return Stepwise(self.run(motion.equation.model, times), motion.slope, motion.equation.memory, motion.equation.keep)
+        run, equation = self.run(motion.equation.model, times), motion.equation
+        return Stepwise(run, motion.slope, equation.memory, equation.keep, motion.reason)
 
     def solve(
         self,
@@ -160,9 +185,12 @@ class RungeKuttaStepper(AdaptiveStepper):
         if self.from_python(model, control is not None or driven is not None):
             self.check_stepwise(model, batched)
             failure, stopped = None, False
-            for m in motions:
+            for k, m in enumerate(motions):
                 m.records = [m.start]
-                stopped = stopped or self.solve_one(m, times)
+                try:
+                    stopped = stopped or self.solve_one(m, times)
+                except StepError as error:
+                    failure = failure or f"{error}{f', in state {k} of the batch' if batched else ''}"
         else:
             failure, stopped = self._program(self.run(model, times), motions, times, tau, external, threads)
         return self.solution(model, motions, batched, control is not None or tau is not None, driven, failure, stopped)
@@ -196,6 +224,8 @@ class RungeKuttaStepper(AdaptiveStepper):
         found: dict[str, Any] = {name: [[getattr(s, name) for s in m.records] for m in motions] for name in ("q", "v")}
         if pushed:
             found["tau"] = [[m.force(s)[0] for s in m.records] for m in motions]
+            if failure is None:
+                _check_recorded(motions, found["tau"])
         if collection(model).rows:
             found["forces"] = [m.multipliers() for m in motions]
         if driven is not None:

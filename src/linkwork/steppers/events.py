@@ -10,6 +10,7 @@ import numpy as np
 
 from ..errors import InputError
 from ..model import State
+from ..spatial.gate import reals, shown
 
 EventFunction = Callable[[float, State], float]
 Path = Callable[[float], State]  # a stretch of the motion, as a function of time
@@ -47,9 +48,14 @@ class Watch:
         self.found: list[Event] = []
 
     def _value(self, k: int, t: float, state: State) -> float:
-        value = float(self.functions[k](t, state))
+        found = self.functions[k](t, state)
+        try:
+            numbers = reals(found).reshape(-1)
+        except ValueError:
+            numbers = np.zeros(0)
+        value = float(numbers[0]) if len(numbers) == 1 else float("nan")
         if not np.isfinite(value):
-            raise InputError(f"event function {k} returned {value} at t = {t:g}")
+            raise InputError(f"event function {k} returned {shown(found)} at t = {t:.9g}; it must return a finite number")
         return value
 
     def step(self, t_old: float, t_new: float, path: Path) -> Event | None:

@@ -15,6 +15,7 @@ import numpy as np
 from ..elements.collection import collection
 from ..errors import InputError
 from ..kernel.workers import thread_count
+from ..maximal.convert import to_reduced
 from ..model import MaximalState, Model, State
 from ..model.state import is_finite
 from ..spatial.gate import given_reals
@@ -361,10 +362,18 @@ class FixedRun:
         message = f"the motion{who} is not finite at t = {t:.9g}: {owner}; try a shorter step, or another stepper"
         if self.program.failure:
             message = self.program.failure.format(t=t) + who.rstrip(",")
-        if first and "v" in parts:
+        if first:
             before, span = first - 1, float(self.t[first] - self.t[first - 1])
-            message += suspects(self.model, parts["q"][run, before], parts["v"][run, before], float(self.t[before]), span)
+            message += suspects(self.model, *self._joints(parts, run, before), float(self.t[before]), span)
         return count if self.batched else first, message
+
+    def _joints(self, parts: Parts, run: int, record: int) -> tuple[np.ndarray, np.ndarray]:
+        """Joint coordinates and velocities of a record."""
+        if "v" in parts:
+            return parts["q"][run, record], parts["v"][run, record]
+        poses, twists, q_fit = (parts[name][run, record] for name in ("poses", "twists", "q_fit"))
+        found = to_reduced(self.model, MaximalState(poses.reshape(-1, 4, 4), twists.reshape(-1, 6), q_fit))
+        return found.q, found.v
 
 
 def motion_in(parts: Parts) -> tuple[str, str]:
@@ -386,8 +395,14 @@ def finite_force(tau: Any, t: float, *shapes: tuple[int, ...]) -> np.ndarray:
     """The same, of finite numbers."""
     tau = shaped_force(tau, t, *shapes)
     if not np.isfinite(tau).all():
-        raise InputError(f"control returned a value that is not finite at t = {t:g}")
+        raise InputError(refusal(t, tau))
     return tau
+
+
+def refusal(t: float, tau: np.ndarray) -> str:
+    """What is said of joint forces that are not finite and were returned by a control."""
+    where = tuple(np.argwhere(~np.isfinite(tau))[0].tolist())
+    return f"control returned a value that is not finite at t = {t:.9g}: {tau[where]:g} in entry {', '.join(map(str, where))}"
 
 
 def shaped_force(tau: Any, t: float, *shapes: tuple[int, ...]) -> np.ndarray:

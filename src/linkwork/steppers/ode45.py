@@ -33,7 +33,9 @@ from .slopes import Slopes
 from .stepwise import Slope
 
 POWER = 1 / 5
-SHORTEST = 16 * float(np.finfo(float).eps)
+SHORTEST = 16 * float(np.finfo(float).eps)  # of the time: steps are not shorter
+TINY = 1e-290  # s: the same at t = 0, so that no step is empty
+ROUNDED = 1.25  # of the shortest step: t + h - t is h within so much, as t has a last digit
 
 
 @dataclass(frozen=True)
@@ -101,14 +103,17 @@ def tableau() -> Embedded:
 # --- step control -------------------------------------------------------------------------------------------------------------
 @loops
 def choose(trial: Trial) -> None:
-    """The length of a step; settings are rtol, atol / rtol and the longest step."""
+    """The length of a step; settings are rtol, atol / rtol and the longest step. One that does not move the time has failed."""
     on = trial.running[0] > 0.0
-    fresh = minimum(trial.settings[2], maximum(SHORTEST * abs(trial.t[0]), trial.next_h[0]))
+    fresh = minimum(trial.settings[2], maximum(SHORTEST * abs(trial.t[0]) + TINY, trial.next_h[0]))
     length = where(trial.failed[0] > 0.0, trial.next_h[0], fresh)
     last = (trial.failed[0] == 0.0) & (1.1 * length >= trial.end[0] - trial.t[0])
     trial.base_t[0] = where(on, trial.t[0], trial.base_t[0])
     trial.reached[0] = where(on, where(last, trial.end[0], trial.t[0] + length), trial.reached[0])
     trial.h[0] = where(on, trial.reached[0] - trial.t[0], trial.h[0])
+    lost = on & (trial.t[0] < trial.end[0]) & ~(trial.reached[0] > trial.t[0])
+    trial.status[0] = where(lost, 1.0, trial.status[0])
+    trial.running[0] = where(lost, 0.0, trial.running[0])
 
 
 @loops
@@ -131,10 +136,10 @@ def judge(width: int, trial: Trial, fault: Lane, move_size: Lane, gain_size: Lan
     error = error * trial.h[0] / trial.settings[0]
     good = error <= 1.0
     root = fifth_root(where(error <= 1e6, maximum(error, 1e-6), 1e6))
-    shortest = SHORTEST * abs(trial.t[0])
+    shortest = SHORTEST * abs(trial.t[0]) + TINY
     longer = where(trial.failed[0] > 0.0, trial.h[0], trial.h[0] / maximum(0.2, 1.25 * root))
     shorter = maximum(shortest, trial.h[0] * where(trial.failed[0] > 0.0, 0.5, maximum(0.1, 0.8 / root)))
-    trial.status[0] = where(on & ~good & (trial.h[0] <= shortest), 1.0, trial.status[0])
+    trial.status[0] = where(on & ~good & (trial.h[0] <= ROUNDED * shortest), 1.0, trial.status[0])
     trial.next_h[0] = where(on, where(good, longer, shorter), trial.next_h[0])
     trial.failed[0] = where(on, where(good, 0.0, 1.0), trial.failed[0])
     trial.accepted[0] = where(on & good, 1.0, 0.0)

@@ -24,6 +24,15 @@ from .tangent import recharted
 Slope = Callable[[State, np.ndarray | None], np.ndarray]  # (u, v)_dot at a state that a move u has reached
 
 
+Reason = Callable[[State], str]  # why no step from a state is short enough, to follow these words
+
+
+class StepError(SolverError):
+    """No step from a state is short enough."""
+
+
+TRIALS = 5_000  # trial steps since the last record, and again so many, after which the rest of them is foretold
+MOST = 1e9  # trial steps to the next record: hours
 NUMBERS = tuple(sorted({*CHOOSE, *JUDGE} - {"width", "settings", "fault", "move_size", "gain_size"}))
 PLACES = ("base_q", "base_v", "stage_q", "stage_v")
 
@@ -55,12 +64,15 @@ class Stepwise:
     watch: Watch
     over = False
     stopped = False
+    _trials = 0  # since the last record
 
-    def __init__(self, run: AdaptiveRun, slope: Slope, memory: np.ndarray, keep: Callable[[], None]) -> None:
+    def __init__(self, run: AdaptiveRun, slope: Slope, memory: np.ndarray, keep: Callable[[], None], reason: Reason) -> None:
         """
         memory   what the equation remembers between its steps: where constraints look for their unknowns
         keep     is called after the last slope of every step that is accepted
+        reason   says why no step from a state is short enough
         """
+        self.reason = reason
         self.model, self.method, self.control, self.slope, self.keep = run.model, run.method, run.control, slope, keep
         plans, m, settings = adaptive_plans(run.model, run.method), run.model, {"settings": np.array(run.settings, float)}
         self.lanes = {name: np.zeros((1, 1)) for name in NUMBERS}
@@ -82,8 +94,9 @@ class Stepwise:
         first   the slope at the start
         """
         lanes, self._times = self.lanes, times
-        for name, x in (("t", state.t), ("end", times[-1]), ("running", 1.0), ("next_h", h), ("failed", 0.0), ("status", 0.0)):
-            lanes[name][...] = x
+        numbers = {"t": state.t, "end": times[-1], "running": 1.0, "next_h": h}
+        for name in NUMBERS:
+            lanes[name][...] = numbers.get(name, 0.0)
         self.choose()
         self.records, self.count, self.watch = [state], 1, Watch(events, state)
         self._reach(state, first)
@@ -123,6 +136,7 @@ class Stepwise:
             raise
         self.records += new if ended is None else [*new, ended.state]
         self.count += len(new) + (ended is not None)
+        self._trials = 0 if new else self._trials
         self.over = ended is not None
         self._reach(reached, first)
 
@@ -150,9 +164,20 @@ class Stepwise:
         self._state, self._first = state, kept["first"]
         self._kept = {name: kept[name] for name in ("numbers", "memory")}
 
+    def _steps_ahead(self, t: float) -> float:
+        """How many trial steps the next record takes, as fast as they came nearer to it since the last."""
+        last, due = self._times[min(self.count, len(self._times) - 1) - 1 : min(self.count, len(self._times) - 1) + 1]
+        return self._trials * float(due - last) / max(t - float(last), 1e-300)
+
     def _accepted(self, state: State, first: np.ndarray) -> Step:
         """The next step that is good enough."""
-        while True:
+        while not self.lanes["status"][0, 0]:
+            self._trials += 1
+            if self._trials % TRIALS == 0 and self._steps_ahead(state.t) > MOST:
+                raise StepError(
+                    f"{self.control.name} stopped at t = {state.t:.9g}: the next record would take more than {MOST:g} steps of "
+                    f"{self.lanes['h'][0, 0]:.3g} s; the motion is too fast or too stiff"
+                )
             step = Step(self, state, first, float(self.lanes["h"][0, 0]), float(self.lanes["reached"][0, 0]))
             places = (state.q, state.v, step.end.q, step.end.v, step.shift, step.fault)
             for array, x in zip(self.tried.values(), places, strict=True):
@@ -161,11 +186,7 @@ class Stepwise:
             if self.lanes["accepted"][0, 0]:
                 self.keep()
                 return step
-            if self.lanes["status"][0, 0]:
-                raise SolverError(
-                    f"{self.control.name} stopped at t = {state.t:.9g}: no step is short enough; the motion is singular there, "
-                    "too stiff, or control returned numbers that are not finite"
-                )
+        raise StepError(f"{self.control.name} stopped at t = {state.t:.9g}: no step is short enough{self.reason(state)}")
 
 
 class Step:
@@ -180,8 +201,9 @@ class Step:
             move = self._stage(i, reached if i == method.stages - 1 else start.t + method.nodes[i] * h)
             if not np.isfinite(self.k[i]).all():
                 break  # the step is too long: what follows means nothing
-        faults = (method.errors @ self.k).reshape(-1)
-        self.fault = faults if np.isfinite(faults).all() and np.isfinite(self.k).all() else np.full_like(faults, np.inf)
+        good = bool(np.isfinite(self.k).all())
+        faults = (method.errors @ self.k).reshape(-1) if good else np.full(method.errors.shape[0] * len(first), np.inf)
+        self.fault = faults if np.isfinite(faults).all() else np.full_like(faults, np.inf)
         self.shift = move[: run.model.nv]
         self.dense = method.stages == len(method.matrix)
 
