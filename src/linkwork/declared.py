@@ -20,6 +20,7 @@ from .elements.collection import collection
 from .errors import InputError
 from .forces import LimitSpring
 from .model import Body, Model
+from .model.ground import untouched_ground
 from .rows.declared import DeclaringJoints, declaring_joints, with_laws
 from .spatial.gate import meant
 from .steppers import AdaptiveStepper, Stepper
@@ -49,7 +50,7 @@ def declared(model: Model, limit_model: str, stepper: Stepper, asked: bool = Fal
         )
     joints = declaring_joints(model)
     if joints is None:
-        return model.keep_as((Declared, stepper.name), lambda: Declared(model, _not_bouncing(model, stepper)))
+        return model.keep_as((Declared, stepper.name), lambda: Declared(model, _without_effect(model, stepper)))
     takes = stepper.contacts
     if isinstance(stepper, AdaptiveStepper):
         takes = not stepper.from_python(model, asked)
@@ -57,16 +58,17 @@ def declared(model: Model, limit_model: str, stepper: Stepper, asked: bool = Fal
     return model.keep_as(key, lambda: _chosen(model, joints, limit_model, stepper, takes))
 
 
-def _not_bouncing(model: Model, stepper: Stepper) -> tuple[str, ...]:
-    """A line where contacts declare restitution and the stepper has none."""
+def _without_effect(model: Model, stepper: Stepper) -> tuple[str, ...]:
+    """Lines for a ground that nothing touches, and for restitution of contacts where the stepper has none."""
     lost = not stepper.bounces and collection(model).bounces
-    return (f"restitution of contacts is not enforced by the stepper {stepper.name!r}",) if lost else ()
+    bounces = (f"restitution of contacts is not enforced by the stepper {stepper.name!r}",) if lost else ()
+    return (*untouched_ground(model.bodies, model.world_shapes, model.elements), *bounces)
 
 
 def _chosen(model: Model, joints: DeclaringJoints, limit_model: str, stepper: Stepper, takes: bool) -> Declared:
     springs = _springs(model, joints.limited) if limit_model == "spring" else []
     rows, stops = joints.rows(limit_model), bool(joints.limited) and limit_model == "hard"
-    notes = [*_not_bouncing(model, stepper)]
+    notes = [*_without_effect(model, stepper)]
     if joints.turning and limit_model != "off":
         notes.append(f"{_named('limits', joints.turning)} are not of one coordinate after the other and are not enforced")
     if rows and not takes:

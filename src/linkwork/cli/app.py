@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -66,8 +66,13 @@ class Loading:
     gravity: Annotated[tuple[float, float, float] | None, Parameter(help="Acceleration, m/s^2.")] = None
     allow: Annotated[Names, Parameter(help="What an MJCF file may have that linkwork leaves out; may be repeated.")] = ()
     keyframe: Annotated[str | None, Parameter(help="Name of a state in the file to start from.")] = None
-    height: Annotated[float, Parameter(help="Metres to lift a floating robot by at the start.")] = 0.0
-    ground: Annotated[Flag, Parameter(help="Put a floor at z = 0.")] = False
+    height: Annotated[float | None, Parameter(help="Metres to lift a floating robot by at the start.")] = None
+    ground: Annotated[Flag, Parameter(help="Put a floor at z = 0, which its collision shapes touch with friction 0.8.")] = False
+
+
+def given_of(options: Any) -> dict[str, Any]:
+    """The fields of a record of options that differ from their defaults."""
+    return {f.name: x for f in fields(options) if (x := getattr(options, f.name)) != f.default}
 
 
 def print_json(value: Any) -> None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import InputError
 from ..look import Look
-from .app import Loading, Timing
+from .app import Loading, Timing, given_of
 
 if TYPE_CHECKING:
     from ..scenes import Scene
@@ -55,12 +55,13 @@ class Problem:
 def problem_of(what: str, rest: Sequence[str] = (), loading: Loading | None = None) -> Problem:
     """The problem that a scene's name or a file's path means.
 
-    rest   options of the scene, as they stand on the command line
+    rest      options of the scene, as they stand on the command line
+    loading   options for files; those that the scene has by the same name are the scene's, others raise an `InputError`
     """
     from ..scenes import ALL_SCENES
 
     if what in ALL_SCENES:
-        return _of_scene(ALL_SCENES[what], rest)
+        return _of_scene(ALL_SCENES[what], [*rest, *_scene_words(ALL_SCENES[what], loading)])
     path = Path(what)
     if path.suffix.lower() not in SUFFIXES and not path.exists():
         near = difflib.get_close_matches(what, ALL_SCENES, 1)
@@ -73,7 +74,32 @@ def problem_of(what: str, rest: Sequence[str] = (), loading: Loading | None = No
         raise InputError(f"{path.name}: a file has no option {rest[0]!r}; 'linkwork run --help' lists those of files")
     if not path.is_file():
         raise InputError(f"there is no file {what!r}")
-    return _of_redmax(path) if path.suffix.lower() == ".json" else _of_robot(path, loading or Loading())
+    if path.suffix.lower() == ".json":
+        refuse_options(f"{path.name}: a RedMax scene", loading)
+        return _of_redmax(path)
+    return _of_robot(path, loading or Loading())
+
+
+def refuse_options(where: str, *records: Any, rest: Sequence[str] = ()) -> None:
+    """Raise for options that were given and would do nothing.
+
+    where     the subject of the message: 'x.lwk: a saved run'
+    records   `Loading`, `Timing` or None
+    rest      options of scenes as they stand on the command line
+    """
+    names = [f"--{name}" for record in records if record is not None for name in given_of(record)]
+    words = [*names, *(word for word in rest if word.startswith("-"))]
+    if words:
+        raise InputError(f"{where} takes no {', '.join(words)}; leave {'it' if len(words) == 1 else 'them'} out")
+
+
+def _scene_words(scene: Scene, loading: Loading | None) -> list[str]:
+    """Options for files that the scene has by the same name, as words of the command line."""
+    given = {} if loading is None else given_of(loading)
+    lost = [name for name in given if name not in scene.defaults]
+    if lost:
+        refuse_options(f"the scene {scene.name!r}", replace(Loading(), **{name: given[name] for name in lost}))
+    return [f"--{name}={x}" for name, x in given.items()]
 
 
 # --- scenes -----------------------------------------------------------------------------------------------------------------
@@ -134,12 +160,8 @@ def _of_robot(path: Path, how: Loading) -> Problem:
     from ..joints import Free
     from ..model import State
 
-    urdf = {"floating": how.floating, "inertia": how.inertia, "mimic": how.mimic} if path.suffix.lower() == ".urdf" else {}
-    model = load(path, gravity=how.gravity, allow=how.allow, **urdf)
-    if how.ground:
-        from ..geometry import Plane
-
-        model = replace(model, world_shapes=(*model.world_shapes, Plane()))
+    names = ("floating", "inertia", "mimic", "gravity", "allow", "ground")
+    model = load(path, **{name: x for name, x in given_of(how).items() if name in names})
     start = model.keyframes.get(START)
     state = start if path.suffix.lower() == ".lwm" and isinstance(start, State) else usual_start(model)
     if how.keyframe is not None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from ..errors import InputError
 from .app import Flag, Loading, Rest, Timing, app, print_json
 from .opening import open_page
 from .problem import Problem, problem_of
@@ -51,6 +52,8 @@ def run(
     json
         Print size, speed, health and files as JSON.
     """
+    if live and stream:
+        raise InputError("run: --live writes a page that simulates by itself, so there are no records for --stream; leave it out")
     problem = problem_of(scene, rest, loading)
     out.mkdir(parents=True, exist_ok=True)
     if live:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..look import Look
 from .app import BROKEN, Loading, Timing
-from .problem import Problem, problem_of
+from .problem import Problem, problem_of, refuse_options
 from .progress import progress
 from .tables import health_json, print_health
 
@@ -23,6 +23,7 @@ STREAM = ".lwk"
 def run_of(what: str, rest: Sequence[str], timing: Timing, loading: Loading, quiet: bool) -> Run | SavedRun:
     """A run that was saved as a stream, or a new one of a scene or a file."""
     if Path(what).suffix.lower() == STREAM:
+        refuse_options(f"{Path(what).name}: a saved run", timing, loading, rest=rest)
         return SavedRun(Path(what))
     return Run(problem_of(what, rest, loading), timing, quiet)
 

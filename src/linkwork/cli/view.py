@@ -6,7 +6,7 @@ from pathlib import Path
 
 from .app import Flag, Loading, Rest, app, print_json
 from .opening import open_page
-from .problem import problem_of
+from .problem import problem_of, refuse_options
 from .runs import STREAM, SavedRun, written
 
 
@@ -43,9 +43,13 @@ def view(
     json
         Print the path, and the size of the model, as JSON.
     """
-    if Path(what).suffix.lower() in (".html", ".htm") and Path(what).is_file():
+    suffix = Path(what).suffix.lower()
+    if suffix in (".html", ".htm", STREAM):
+        kind = "a saved run" if suffix == STREAM else "a page"
+        refuse_options(f"{Path(what).name}: {kind}", loading, rest=[*rest, *["--move"] * move])
+    if suffix in (".html", ".htm") and Path(what).is_file():
         page, facts = Path(what), {}
-    elif Path(what).suffix.lower() == STREAM:
+    elif suffix == STREAM:
         saved = SavedRun(Path(what))
         out.mkdir(parents=True, exist_ok=True)
         page, facts = saved.trajectory.save(out / f"{saved.name}.html"), saved.facts()

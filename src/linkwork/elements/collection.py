@@ -29,6 +29,7 @@ EQUALITIES, BOUNDED, CONES, IN_TURNS, CROWD = 0, 1, 2, 3, 4
 CROWD_ROWS = 500  # more rows, some of which only push, are a crowd to steps that can take one: most of them do not act
 DENSE_ROWS = 3000  # more of them are no dense matrix: a crowd to all
 REMEMBERED = 48  # multipliers of a crowd for every body, that are recorded, and from which the next step starts
+REMEMBERED_LEAST = 2048  # the same of all bodies together: a robot of few bodies may lie on the ground with all its shapes
 ACTING = 2  # for every velocity: rows that act at once, of those that may be off, as a rule
 GUESSES = 4  # configurations whose unknowns are remembered
 Shape = tuple[int, int, bool, int]  # see `Collection.shape`
@@ -182,7 +183,7 @@ class Collection:
         nb, laws = self.model.nb, tree.sets["constraint"]
         sets = tree.sets | {"constraint": replace(laws, items={"others": lambda: swept.others(laws.roles)})}
         counts = tree.counts | {
-            "remembered": min(self.row_count, REMEMBERED * nb),
+            "remembered": min(self.row_count, max(REMEMBERED * nb, REMEMBERED_LEAST)),
             "crowd_joint": nb,
             "crowd_list": nb + 1,
             "crowd_pair": nb * nb,

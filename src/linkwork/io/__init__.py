@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 from typing import Any, Literal
 
 from ..errors import InputError
+from ..geometry import Shape
 from ..model import Model
 from ..spatial.gate import shown
 from .options import Options
@@ -29,6 +30,10 @@ READERS: dict[str, Reader] = {
     ".lwm": _reader("saved", "read_saved"),
 }
 
+OF_ONE_KIND = dict.fromkeys(("floating", "inertia", "mimic", "merge_fixed", "packages", "collisions"), ".urdf") | {
+    "allow": ".xml"
+}
+
 
 def load(
     path: str | os.PathLike[str],
@@ -40,7 +45,8 @@ def load(
     gravity: Any = None,
     allow: Iterable[str] = (),
     packages: Iterable[str | os.PathLike[str]] = (),
-    collisions: Literal["look", "touch"] = "look",
+    collisions: Literal["look", "touch"] | None = None,
+    ground: bool | Shape | Sequence[Shape] = False,
 ) -> Model:
     """The model in a file, by its suffix: URDF (`.urdf`), MJCF (`.xml`, with the extra `mujoco`), or one that
     `Model.save` wrote (`.lwm`).
@@ -55,26 +61,39 @@ def load(
     allow         what an MJCF file has, linkwork does not, and may be left out: "tendons", "actuators", "fluid", ..., or "all"
     packages      folders in which a URDF file's meshes ("package://...", relative paths) may be; otherwise its own package
     collisions    shapes of a URDF file's <collision>: "look" only shows them; "touch" lets them touch the ground and shapes of
-                  others, not each other (meshes as their convex hulls)
+                  others, not each other (meshes as their convex hulls); by default they touch if there is a `ground`
+    ground        what the robot stands on: True for the plane z = 0 with friction 0.8, which touches all that can be touched; or
+                  shapes of the world, in world axes: lw.Plane(friction=0.5), lw.HeightField(...), a list of boxes
 
-    `floating`, `inertia`, `mimic` and `merge_fixed` are for URDF. Meshes are read when somebody looks at them. `model.notes` has
-    a line for everything that was changed, ignored or assumed.
+    `floating`, `inertia`, `mimic`, `merge_fixed`, `packages` and `collisions` are for URDF, `allow` is for MJCF; elsewhere they
+    raise an `InputError`. Meshes that are only shown are read when somebody looks at them. `model.notes` has a line for all
+    that was changed, ignored or assumed, and for a ground that nothing touches. `model.add(lw.Plane())` lays a ground later.
 
-    >>> robot = lw.load("robot.urdf", floating=True)  # doctest: +SKIP
+    >>> robot = lw.load("robot.urdf", floating=True, ground=True)  # doctest: +SKIP
     >>> print(robot)  # doctest: +SKIP
     """
     options = Options(floating, inertia, mimic, merge_fixed, gravity, (allow,) if isinstance(allow, str) else tuple(allow))
     if not isinstance(path, str | os.PathLike):
         raise InputError(f"load: path must be a text or a path, not {shown(path)}")
     roots = (packages,) if isinstance(packages, (str, os.PathLike)) else tuple(packages)
-    options = replace(options, packages=tuple(Path(root) for root in roots), collisions=collisions)
+    options = replace(options, packages=tuple(Path(root) for root in roots), collisions=collisions, ground=ground)
     file = Path(path)
     if "\0" in str(path) or len(str(path)) > LONGEST or not file.is_file():
         raise InputError(f"load: there is no file {shown(str(path))}")
     reader = READERS.get(file.suffix.lower())
     if reader is None:
         raise InputError(f"load: {file.name!r} has the suffix {file.suffix!r}; linkwork reads {', '.join(READERS)}")
-    return reader(file, options)
+    _check_applies(file, options)
+    return options.on_ground(reader(file, options))
+
+
+def _check_applies(file: Path, options: Options) -> None:
+    """Raise for an option that says nothing of files of this kind."""
+    usual = Options(ground=options.ground)
+    for name, suffix in OF_ONE_KIND.items():
+        if file.suffix.lower() != suffix and getattr(options, name) != getattr(usual, name):
+            hint = "in MJCF a <freejoint/> says it" if name == "floating" and file.suffix.lower() == ".xml" else "leave it out"
+            raise InputError(f"load: {file.name}: {name} = {shown(getattr(options, name))} is for {suffix} files; {hint}")
 
 
 __all__ = ["load"]

@@ -147,12 +147,15 @@ class ModelBuilder:
         return self
 
     def add(self, *elements: Any) -> ModelBuilder:
-        """Add forces, constraints or contacts; or what brings bodies of its own, as `MassSprings` does by its `add_to`."""
+        """Add forces, constraints or contacts; shapes of the world, as `world` does; or what brings bodies of its own, as
+        `MassSprings` does by its `add_to`."""
         for element in elements:
-            if callable(getattr(element, "add_to", None)):
+            if isinstance(element, Shape):
+                self.world(element)
+            elif callable(getattr(element, "add_to", None)):
                 element.add_to(self)
             elif isinstance(element, type) or not callable(getattr(element, "check", None)):
-                raise ModelError(f"cannot add {shown(element)}: it is no constraint, coupling or contact")
+                raise ModelError(f"cannot add {shown(element)}: it is no force, constraint, contact or shape of the world")
             else:
                 self._elements.append(element)
         return self

@@ -24,6 +24,7 @@ from ..spatial.scalar import read_only
 from ..spatial.se3 import SE3
 from ..store.travelling import Travelling
 from .arrays import Interface
+from .ground import UNTOUCHED, untouched_ground
 from .properties import JointProperties, plain_properties
 
 WORLD = "world"
@@ -112,6 +113,9 @@ class Model(Travelling):
                 fitting.add(key)
         for element in self.elements:
             element.check(self)
+        if self.world_shapes or self.notes:
+            kept = [line for line in self.notes if not line.startswith(UNTOUCHED)]
+            object.__setattr__(self, "notes", (*kept, *untouched_ground(self.bodies, self.world_shapes, self.elements)))
 
     # --- sizes and names -----------------------------------------------------------------------------------------------
     @cached_property
@@ -339,9 +343,15 @@ class Model(Travelling):
         return importlib.import_module("linkwork.reduced.methods").compiled(self, method)
 
     def replace(
-        self, *, gravity: Any = None, bodies: Mapping[str, Mapping[str, Any]] | None = None, elements: Iterable[Any] | None = None
+        self,
+        *,
+        gravity: Any = None,
+        bodies: Mapping[str, Mapping[str, Any]] | None = None,
+        elements: Iterable[Any] | None = None,
+        world: Iterable[Shape] | None = None,
     ) -> Model:
-        """A variant with other parts: gravity, all elements, or of named bodies the joint, placement, inertia or properties.
+        """A variant with other parts: gravity, all elements, all shapes of the world, or of named bodies the joint, placement,
+        inertia, shapes, visuals or properties.
 
         >>> model.replace(bodies={"upper": {"joint": Universal(), "damping": 0.1}})
 
@@ -349,16 +359,18 @@ class Model(Travelling):
         """
         from .variants import replaced
 
-        return replaced(self, gravity, bodies, elements)
+        return replaced(self, gravity, bodies, elements, world)
 
-    def add(self, *laws: Any) -> Model:
-        """A variant with further forces, constraints or contacts, after those that it has; it shares kernels.
+    def add(self, *parts: Any) -> Model:
+        """A variant with further forces, constraints or contacts, after those that it has, and with further shapes that stand in
+        the world to be touched, in world axes; it shares kernels.
 
         >>> model.add(SpringDamper("upper", "world", stiffness=200.0), Limit("lower", -1.0, 1.0))
+        >>> model.add(lw.Plane(friction=0.8), lw.Box((1, 1, 0.2), lw.SE3(p=(2, 0, 0.1))))  # doctest: +SKIP
         """
         from .variants import with_elements
 
-        return with_elements(self, laws)
+        return with_elements(self, parts)
 
     def with_parameters(self, parameters: Mapping[str, Mapping[str, Any]], gravity: Any = None) -> Model:
         """A variant with other numbers: of named bodies mass, com, tensor, placement, armature or damping; of forces and

@@ -13,10 +13,11 @@ from typing import Any
 import numpy as np
 
 from ..errors import InputError, ModelError
+from ..geometry.shapes import Shape
 from ..joints import Joint
 from ..spatial.gate import meant, shown
 from ..spatial.inertia import Inertia
-from .builder import PROPERTIES, ModelBuilder
+from .builder import PROPERTIES, ModelBuilder, solids_of
 from .model import Body, Model, gravity_vector
 from .properties import JointProperties
 
@@ -38,20 +39,34 @@ OF_BODIES = (
 NUMBERS = (*RIGID, "placement", "armature", "damping")
 
 
-def replaced(model: Model, gravity: Any = None, bodies: Changes | None = None, elements: Iterable[Any] | None = None) -> Model:
+def replaced(
+    model: Model,
+    gravity: Any = None,
+    bodies: Changes | None = None,
+    elements: Iterable[Any] | None = None,
+    world: Iterable[Shape] | None = None,
+) -> Model:
     """See `Model.replace`."""
     made = _each_body(model, {} if bodies is None else bodies, _with_parts)
-    found = {} if elements is None else {"elements": tuple(elements)}
+    found: dict[str, Any] = {} if elements is None else {"elements": tuple(elements)}
+    found |= {} if world is None else {"world_shapes": solids_of("world", world)}
     return dataclasses.replace(model, bodies=made, gravity=_gravity(model, gravity), **found)
 
 
-def with_elements(model: Model, laws: Iterable[Any]) -> Model:
+def with_elements(model: Model, parts: Iterable[Any]) -> Model:
     """See `Model.add`."""
-    for law in laws:
-        if not callable(getattr(law, "check", None)):
-            todo = "add it on the builder" if callable(getattr(law, "add_to", None)) else "it is no force, constraint or contact"
-            raise ModelError(f"cannot add a {type(law).__name__} to a model: {todo}")
-    made = dataclasses.replace(model, elements=(*model.elements, *laws))
+    laws, shapes = [], []
+    for part in parts:
+        if isinstance(part, Shape):
+            shapes.append(part)
+            continue
+        if isinstance(part, type) or not callable(getattr(part, "check", None)):
+            builds = callable(getattr(part, "add_to", None))
+            todo = "add it on the builder" if builds else "it is no force, constraint, contact or shape of the world"
+            raise ModelError(f"cannot add a {type(part).__name__} to a model: {todo}")
+        laws.append(part)
+    world = (*model.world_shapes, *solids_of("world", shapes)) if shapes else model.world_shapes
+    made = dataclasses.replace(model, elements=(*model.elements, *laws), world_shapes=world)
     made.__dict__.update({name: model.__dict__[name] for name in OF_BODIES if name in model.__dict__})
     return made
 

@@ -32,8 +32,6 @@ from .visuals import visuals_of
 
 def read_mjcf(path: Path, options: Options) -> Model:
     """The model of an MJCF file."""
-    if options.floating:
-        raise InputError("load: floating=True is for URDF; in MJCF a <freejoint/> says it")
     for what in options.allow:
         choice(f"load: allow has {{}}; it may have {', '.join(ALLOWED)}", what, ALLOWED)
     scan(path)
