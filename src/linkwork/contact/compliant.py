@@ -97,6 +97,10 @@ class CompliantContact(Force):
         own = {name: x for name, x in values.items() if name in ("stiffness", "damping", "friction", "slip_speed")}
         return super().bound(own | {"shapes": bound_shapes(self.shapes, values)})
 
+    def without_friction(self) -> CompliantContact:
+        """The contact that only pushes, with the stiffness and damping of this one."""
+        return self._made_anew({"friction": 0.0})
+
     def touch(self, poses: Sequence[Any]) -> Sequence[ContactPoint]:
         """Where the shapes may touch."""
         (a, b), (E_a, E_b) = self.shapes, poses

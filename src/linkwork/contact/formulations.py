@@ -5,10 +5,11 @@
     "staggered"      the same, by contact and friction in turn
     "compliant"      a spring, a damper and regularised friction at every point (`contact.compliant`)
     "frictionless"   contacts only push
-    "off"            shapes pass through one another; a `Contact` of the model itself acts all the same
+    "off"            shapes pass through one another
 
-All but "exact" and "off" also say how every `Contact` of the model itself acts. Friction of other gaps (`constraints.rubbing`) is
-their own: Coulomb's, or solved in turn with all others.
+All of them but "exact" also say how every `Contact` of the model itself acts, whether a user added it or the reader of a file
+did; "frictionless" and "off" besides every `CompliantContact`. Friction of other gaps (`constraints.rubbing`) is their own:
+Coulomb's, or solved in turn with all others. Constraints between surfaces (`TangentSurfaces`, ...) are no contacts, and stay.
 """
 
 from __future__ import annotations
@@ -49,11 +50,16 @@ def touching(model: Model, contact: str, compliance: Compliance = AS_NEEDED, h: 
 
 
 def _touching(model: Model, contact: str, compliance: Compliance, h: float) -> Model:
-    laws = model.keep_as(touching, lambda: _contacts(model)) if contact != OFF and model_has_shapes(model) else []
-    if contact in (EXACT, OFF):
+    if contact == OFF:
+        kept = [e for e in model.elements if not isinstance(e, Contact | CompliantContact)]
+        return model if len(kept) == len(model.elements) else model.replace(elements=kept)
+    laws = model.keep_as(touching, lambda: _contacts(model)) if model_has_shapes(model) else []
+    if contact == EXACT:
         return model.add(*laws) if laws else model
 
     def other(law: Any) -> Any:
+        if isinstance(law, CompliantContact):
+            return law.without_friction() if contact == FRICTIONLESS else law
         if contact == COMPLIANT and law.looks:
             a, b = (shape.kind for shape in law.shapes)
             raise InputError(
@@ -63,9 +69,9 @@ def _touching(model: Model, contact: str, compliance: Compliance, h: float) -> M
             return compliant(model, law, compliance, h)
         return law.without_friction() if contact == FRICTIONLESS else law.solved_as(contact)
 
-    if not laws and not model.elements_of(Contact):
+    if not laws and not any(isinstance(e, Contact | CompliantContact) for e in model.elements):
         return model
-    own = [other(law) if isinstance(law, Contact) else law for law in model.elements]
+    own = [other(law) if isinstance(law, Contact | CompliantContact) else law for law in model.elements]
     return model.replace(elements=[*own, *map(other, laws)])
 
 

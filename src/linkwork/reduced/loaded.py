@@ -125,7 +125,7 @@ def constrained_dynamics(
 
     Arguments as of `forward_dynamics`, and
     limit_model   "hard": the limits that joints declare are stops;  "off": they are not
-    contact       how shapes touch, as in `simulate`; "off": not at all
+    contact       how shapes touch, as in `simulate`; "off": not at all, and no `Contact` acts
 
     Rows of constraints between bodies come first, then those on joints, in the order in which they were added; after them
     contacts of shapes, then stops and dry friction that joints declare. A row that only pushes acts where it touches and does
