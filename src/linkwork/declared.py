@@ -50,11 +50,12 @@ def declared(model: Model, limit_model: str, stepper: Stepper, asked: bool = Fal
         )
     joints = declaring_joints(model)
     if joints is None:
-        return model.keep_as((Declared, stepper.name), lambda: Declared(model, _without_effect(model, stepper)))
+        key = (Declared, stepper.name, stepper.bounces)
+        return model.keep_as(key, lambda: Declared(model, _without_effect(model, stepper)))
     takes = stepper.contacts
     if isinstance(stepper, AdaptiveStepper):
         takes = not stepper.from_python(model, asked)
-    key = (declared, limit_model, stepper.name, takes)
+    key = (declared, limit_model, stepper.name, takes, stepper.bounces)
     return model.keep_as(key, lambda: _chosen(model, joints, limit_model, stepper, takes))
 
 

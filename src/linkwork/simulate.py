@@ -169,11 +169,11 @@ def prepared(
     asked, compliance = control is not None or inputs is not None, (contact_stiffness, contact_damping, contact_slip_speed)
     notes: tuple[str, ...] = ()
     if not isinstance(model, Model) and isinstance(model, redmax.HyperReduced):
-        if inputs is not None:
-            raise InputError("hyper-reduced coordinates take no inputs of forces; their model's own stand")
         steps = checked_steps(model.model, duration, dt, method, stepper, every)
-        model, start, chosen = mapped_start(model, state, method, stepper, options)
-        setting = _setting(model, chosen, method, float(dt), steps, int(every), limit_model, asked)
+        soft = Compliance(*compliance, takes_stiffness(method, stepper))
+        touched = touching(model.model, contact, soft, float(dt))
+        start, chosen, notes = mapped_start(model, touched, state, method, stepper, options, open_loops)
+        setting = _setting(touched, chosen, method, float(dt), steps, int(every), limit_model, asked)
     else:
         told = (limit_model, contact, compliance, options, asked)
         setting = setting_of(model, duration, dt, method, stepper, every, *told)
@@ -329,16 +329,26 @@ def admitted(
 
 
 def mapped_start(
-    hyper: redmax.HyperReduced, state: Any, method: str, stepper: str | None, options: dict[str, Any]
-) -> tuple[Model, State, Stepper]:
-    """The model of hyper-reduced coordinates, where it starts, and the stepper that moves it through r."""
-    from .steppers.hyper_reduced import hyper_stepper  # a dozen modules that few programs need
+    hyper: redmax.HyperReduced,
+    model: Model,
+    state: Any,
+    method: str,
+    stepper: str | None,
+    options: dict[str, Any],
+    open_loops: str,
+) -> tuple[State, Stepper, tuple[str, ...]]:
+    """Where hyper-reduced coordinates start, the stepper that moves a model, with its contacts, through r, and what is to be said
+    of the start."""
+    from .steppers.hyper_reduced import admissible_velocities, hyper_stepper  # a dozen modules that few programs need
 
     if not isinstance(state, State):
         raise InputError(f"hyper-reduced coordinates start from State(q=r, v=r_dot), not from a {type(state).__name__}")
     state = _broadcast(state)
-    full, r = hyper.full(state), {"r": state.q, "r_dot": state.v}
-    return hyper.model, replace(full, memory=r), hyper_stepper(hyper, method, stepper, options)
+    chosen, notes = hyper_stepper(hyper, method, stepper, options, model), tuple[str, ...]()
+    check_closed(model, hyper.full(state), open_loops)
+    if chosen.on_accelerations and open_loops != "allow":
+        state, notes = admissible_velocities(hyper, model, state)
+    return replace(hyper.full(state), memory={"r": state.q, "r_dot": state.v}), chosen, notes
 
 
 def _broadcast(state: State) -> State:

@@ -102,6 +102,14 @@ def test_hyper_reduced_coordinates(method: str, tmp_path: Path) -> None:
     np.testing.assert_allclose(poses(found), lw.kinematics(model, run.q[-1]).poses, rtol=0, atol=1e-9)
 
 
+def test_contacts_of_hyper_reduced_coordinates(tmp_path: Path) -> None:
+    b = lw.ModelBuilder()
+    b.body("ball", joint=lw.Prismatic((0, 0, 1)), inertia=lw.Inertia.sphere(1.0, 0.05), shapes=[lw.Sphere(0.05)])
+    hyper = lw.HyperReduced(b.ground().build(), lambda r: [0.5 * r[0]], 1)
+    found = told(program(hyper, lw.State([0.12], [0.0]), "reduced"), "s.step(400); return [...s.poses];", tmp_path)
+    assert poses(found)[0, 2, 3] == pytest.approx(0.05, abs=1e-6)
+
+
 def test_reset_returns_to_the_start_bit_by_bit(tmp_path: Path) -> None:
     model, state = MODELS["contact"]()
     script = """

@@ -66,14 +66,14 @@ def start_of(
         raise InputError("inputs as a function of time are Python's and cannot go into a page; give an array, or None")
     if np.ndim(state.q if isinstance(state, State) else state.q_fit) != 1:
         raise InputError("a page runs one state, not a batch")
+    soft = Compliance(None, None, None, takes_stiffness(method, stepper))
     if isinstance(model, HyperReduced):
         given = model.model
-        handles = handles_on(given, mapped_start(model, state, method, stepper, options)[1].q)
-        held = HyperReduced(given.add(*handles), model.map.function, model.nr)
-        loaded, first, chosen = mapped_start(held, state, method, stepper, options)
+        handles = handles_on(given, mapped_start(model, given, state, method, stepper, options, "allow")[0].q)
+        loaded = touching(given.add(*handles), contact, soft, dt)
+        first, chosen, _ = mapped_start(model, loaded, state, method, stepper, options, open_loops)
     else:
         given, handles = model, handles_on(model, state.q if isinstance(state, State) else state.q_fit)
-        soft = Compliance(None, None, None, takes_stiffness(method, stepper))
         loaded = touching(model.add(*handles), contact, soft, dt)
         chosen = chosen_stepper(loaded, method, stepper, options)
         first, _ = admitted(loaded, chosen, checked_start(loaded, state, method), open_loops)

@@ -4,8 +4,10 @@
     forces     as in `reduced.program`
     inward     J^T (f - M J_dot r_dot), what acts on r
     columns    J^T M J: one sweep outward and one inward for every column of J
+    again      velocity terms at the middle of the step, on the same factor (as in `reduced.program`)
     rows       climb to the root for G in joint coordinates; then G J, and Y = (J^T M J)^-1 (G J)^T
-    routines   the multipliers (`solvers.boxes`); Y x is added to what r does without rows
+    routines   the multipliers (`rows.solved.row_solver`); Y x is added to what r does without rows
+    pushes     what has gone too deep gets a displacement of r besides (`rows.push_out`)
 
 O(n nr + nr^3). What r does is `gain`: accelerations, or changes of r_dot in a step. In implicit steps M + P stands in place of
 M, with the stiffness and damping P of all forces (`redmax.program`).
@@ -19,31 +21,28 @@ from typing import Any
 
 from ..elements.collection import Shape, collection
 from ..elements.evaluate import port_size
-from ..kernel.loops import Ints, Lane, Table, loops
+from ..kernel.loops import Ints, Lane, loops
 from ..kernel.sweep import SCALAR, Field, NodeClass, Repeat, Routine, Step, Tree, each, inward, outward, vector
 from ..model.model import Model
-from ..model.rules import inertia_of
+from ..model.rules import inertia_of, joint_of, placement_of
 from ..reduced import forward
 from ..reduced import program as reduced
 from ..reduced.program import act, place, twist_rate
-from ..reduced.rules import falling_world
-from ..rows.solved import SCRATCH, Rules, carrying_up, watching
-from ..solvers.boxes import gather, solve_boxes
-from ..spatial.scalar import zeros
+from ..reduced.rules import coriolis, falling_world, gyroscopic
+from ..rows.solved import SOLVE, Rules, row_solver, watching
+from ..spatial.scalar import Vector, is_zero, zeros
 from .coordinate_map import CoordinateMap
 from .dense_program import (
     COLUMNS,
-    add_answers,
     begin_columns,
-    climb_freely,
-    collect,
     couple,
     factor_dense,
     product_forces,
     product_twists,
-    solve_dense,
     solve_side,
 )
+from .hyper_rows import climbed, solved
+from .program import bodies_drift
 
 
 # --- the map -----------------------------------------------------------------------------------------------------------------
@@ -67,6 +66,37 @@ FOLLOW = Routine(follow, ("nq", "nv", "map_q", "map_v", "map_lag", "q", "v", "la
 LEAD: list[Step] = [each(lead, on="map"), FOLLOW]
 
 
+def lead_to_middle(n: Any) -> None:
+    """Joint velocities and J_dot r_dot at the middle of the step, where the acceleration `last_r` of the step before leads."""
+    _lead_to(n, n.last_r)
+
+
+def lead_again(n: Any) -> None:
+    """Joint velocities and J_dot r_dot at the middle of the step that the accelerations `gain` lead to."""
+    _lead_to(n, n.gain)
+
+
+def lead_again_pulled(n: Any) -> None:
+    """Joint velocities and J_dot r_dot at the middle that `gain`, and rows as they pulled in the last step, lead to."""
+    _lead_to(n, n.gain + n.pull_r)
+
+
+def _lead_to(n: Any, r_ddot: Vector) -> None:
+    m = n.map.moved(n.stage_r, n.stage_r_dot + 0.5 * n.h * r_ddot, zeros(len(n.stage_r)))
+    n.map_middle, n.map_lag = m.v, m.a
+
+
+@loops
+def follow_middle(nv: int, map_middle: Lane, map_lag: Lane, middle: Lane, lag: Lane) -> None:
+    """Joint velocities at the middle of the step, and J_dot r_dot there."""
+    for i in range(nv):
+        middle[i] = map_middle[i]
+        lag[i] = map_lag[i]
+
+
+FOLLOW_MIDDLE = Routine(follow_middle, ("nv", "map_middle", "map_lag", "middle", "lag"))
+
+
 # --- what acts on r ----------------------------------------------------------------------------------------------------------
 def still_motion(n: Any, parent: Any) -> None:
     """Velocities, and the accelerations of bodies at r_ddot = 0."""
@@ -74,9 +104,33 @@ def still_motion(n: Any, parent: Any) -> None:
     n.still = n.E.pull_twist(parent.still) + n.zeta + n.S @ n.lag
 
 
+def middle_motion(n: Any, parent: Any) -> None:
+    """Velocity terms at the middle of the step, and the accelerations of bodies at r_ddot = 0."""
+    E = placement_of(n) @ joint_of(n).motion(n.q, n.middle)
+    n.w, n.zeta = coriolis(E, E.tangent.phi, E.tangent.bias, parent.w)
+    n.E, n.S = E.with_tangent(None), E.tangent.S
+    n.still = n.E.pull_twist(parent.still) + n.zeta + n.S @ n.lag
+
+
+def middle_motion_again(n: Any, parent: Any) -> None:
+    """The velocity terms and these accelerations at another middle, of joints that are where they were."""
+    motion = joint_of(n).motion(n.q, n.middle)
+    steady = all(is_zero(x) for x in motion.tangent.bias)
+    n.w, n.zeta = coriolis(n.E, n.S @ n.middle, zeros(6) if steady else motion.tangent.bias, parent.w)
+    n.still = n.E.pull_twist(parent.still) + n.zeta + n.S @ n.lag
+
+
 def begin_loads(n: Any) -> None:
-    """What the caller gives, less damping and what drives with inertia need; forces add to it."""
-    n.load, n.push = n.external, n.tau - n.damping * n.v - n.armature * n.lag
+    """What the caller gives, less damping; forces add to it."""
+    n.load, n.push = n.external, n.tau - n.damping * n.v
+
+
+def collect(n: Any, parent: Any) -> None:
+    """All forces at r_ddot = 0, as joints feel them."""
+    own = inertia_of(n)
+    pA = own @ n.still + gyroscopic(n.w, n.first_moment, own.J) - n.load + n.pA
+    n.side = n.push - n.armature * n.lag - n.S.T @ pA
+    parent.pA = parent.pA + n.E.move_wrench(pA)
 
 
 @loops
@@ -190,56 +244,16 @@ def free_velocities(n: Any, parent: Any) -> None:
     n.free = n.E.pull_twist(parent.free) + n.S @ n.free_v
 
 
-# --- rows --------------------------------------------------------------------------------------------------------------------
-@loops
-def solve_rows(
-    active: Ints,
-    nr: int,
-    starts: Table,
-    places: Table,
-    freedoms: Table,
-    v_at: Table,
-    u: Lane,
-    J: Lane,
-    H: Lane,
-    d: Lane,
-    G: Lane,
-    Y: Lane,
-    A: Lane,
-) -> None:
-    """G J and Y of the rows in the list, and the packed matrix G J Y."""
-    for i in range(active[0]):
-        r = active[i + 1]
-        for k in range(nr):
-            G[i * nr + k] = 0.0
-        for a in range(starts[r], starts[r + 1]):
-            for f in range(freedoms[a]):
-                for k in range(nr):
-                    G[i * nr + k] += u[places[a] + f] * J[(v_at[a] + f) * nr + k]
-        for k in range(nr):
-            Y[i * nr + k] = G[i * nr + k]
-        solve_dense(nr, H, d, i * nr, Y)
-        for j in range(i + 1):
-            total = 0.0 * u[0]
-            for k in range(nr):
-                total += G[j * nr + k] * Y[i * nr + k]
-            A[i * (i + 1) // 2 + j] = total
+def drifting_velocities(n: Any, parent: Any) -> None:
+    """The same in a step, with h d(J r_dot)/dt at r_ddot = 0, of joints and of bodies that rows look at."""
+    free_velocities(n, parent)
+    n.joint_drift = n.h * n.lag
+    n.drift = bodies_drift(n)
 
 
-def climbed(most: int, hold: Callable[..., None]) -> list[Step]:
-    """Rows of constraints with so many ports at most, on their way to the root."""
-    return carrying_up(hold, [f"p{i}" for i in range(most)], climb_freely)
-
-
-def solved(x: str = "x", left: str = "left", when: str = "busy") -> list[Step]:
-    """From rows at the root to their multipliers, and what these do to `gain`."""
-    tables = ("starts", "places", "freedoms", "v_at")
-    return [
-        Routine(gather, ("rows", "on", x, "busy", left, "active")),
-        Routine(solve_rows, ("active", "nr", *tables, "u_rows", "J_map", "H", "d_H", "G_map", "Y", "A"), when=when),
-        Routine(solve_boxes, ("active", "on", "b", "lower", "upper", x, "A", left, "LDL", *SCRATCH), when=when),
-        Routine(add_answers, ("active", "nr", "Y", x, "gain"), when=when),
-    ]
+def drifting_joints(n: Any, parent: Any) -> None:
+    """The same where rows look at joints alone."""
+    n.joint_drift = n.h * n.lag
 
 
 # --- the program -------------------------------------------------------------------------------------------------------------
@@ -255,9 +269,10 @@ def hyper_fields(shape: Shape, soft: bool = False) -> dict[str, Field]:
         **{name: Field("work", "v") for name in ("lag", "unit", "product", "side")},
         **{name: Field("work", "global", SCALAR) for name in ("column", "columns")},
         **{name: Field("state", "r", of="map") for name in ("r", "r_dot")},
-        **{name: Field("work", "r", of="map") for name in ("stage_r", "stage_r_dot", "gain", "d_H")},
+        **{name: Field("work", "r", of="map") for name in ("stage_r", "stage_r_dot", "gain", "free_r", "d_H")},
         "map_q": Field("work", "q", of="map"),
-        **{name: Field("work", "v", of="map") for name in ("map_v", "map_lag")},
+        **{name: Field("work", "v", of="map") for name in ("map_v", "map_lag", "map_middle")},
+        **{name: Field("work", "v") for name in ("middle", "joint_drift")},
         "J_map": Field("work", "J", of="map"),
         "H": Field("work", "entry", SCALAR),
     }
@@ -275,32 +290,55 @@ class Level:
     """What a kind of step does with the sweeps.
 
     expand   how joints move by `gain`
-    free     how bodies then move
+    free     how bodies then move, and how joints do where rows look at joints alone (None: it need not be known)
     rules    which say what rows take part, and what they ask
     acting   the rule of forces
     soft     whether it keeps P, which then belongs to the matrix
+    plain    what solves rows without friction of contacts
     """
 
     expand: Routine
-    free: Callable[..., None]
+    free: tuple[Callable[..., None], Callable[..., None] | None]
     rules: Rules
     acting: Callable[..., None] = act
     soft: bool = False
+    plain: Routine = SOLVE
 
 
-def dynamics(shape: Shape, level: Level) -> list[Step]:
-    """The sweeps from where the map has led to `gain`."""
-    forces, rows, on_bodies, _ = shape
-    steps: list[Step] = [outward(still_motion), *([outward(place)] if on_bodies else []), each(begin_loads)]
+def dynamics(shape: Shape, level: Level, evaluations: int | None = None) -> list[Step]:
+    """The sweeps from where the map has led to `gain`.
+
+    evaluations   in a step, how often velocity terms are found at its middle, as in `reduced.program.dynamics`; None: at the
+                  velocities that there are
+    """
+    forces, rows, on_bodies, kinds = shape
+    steps: list[Step] = []
+    if evaluations:
+        steps += [each(lead_to_middle, on="map"), FOLLOW_MIDDLE, outward(middle_motion)]
+    else:
+        steps.append(outward(still_motion))
+    steps += [*([outward(place)] if on_bodies else []), each(begin_loads)]
     steps += [each(level.acting, *(f"p{i}" for i in range(forces)), on="force")] if forces >= 0 else []
-    steps += [inward(collect), Routine(press, ("nv", "nr", "J_map", "side", "gain"))]
-    steps += [*factored(soft_products(forces) if level.soft else products()), Routine(solve_side, ("nr", "H", "d_H", "gain"))]
+    answer: list[Step] = [Routine(press, ("nv", "nr", "J_map", "side", "gain"))]
+    solve = Routine(solve_side, ("nr", "H", "d_H", "gain"))
+    steps += [inward(collect), *answer, *factored(soft_products(forces) if level.soft else products()), solve]
+    if evaluations == 2:
+        again = lead_again_pulled if rows >= 0 else lead_again
+        steps += [each(again, on="map"), FOLLOW_MIDDLE, outward(middle_motion_again), inward(collect), *answer, solve]
+    if evaluations is not None:
+        steps.append(each(keep_free, on="map"))
     steps.append(level.expand)
     if rows < 0:
         return steps
     watch, hold = level.rules
-    ports = [f"p{i}" for i in range(rows)]
-    return [*steps, outward(level.free), *watching(watch, ports), *climbed(rows, hold), *solved()]
+    ports, moves = [f"p{i}" for i in range(rows)], level.free[not on_bodies]
+    steps += [] if moves is None else [outward(moves)]
+    return [*steps, *watching(watch, ports), *climbed(rows, hold), *solved(row_solver(kinds, level.plain))]
+
+
+def keep_free(n: Any) -> None:
+    """The accelerations of r without rows."""
+    n.free_r = n.gain
 
 
 ACCELERATIONS = Routine(expand_accelerations, ("nv", "nr", "J_map", "gain", "lag", "free_v"))

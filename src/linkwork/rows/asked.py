@@ -167,10 +167,21 @@ def hold_by(ask: Callable[..., None], n: Any, around: Sequence[Any]) -> None:
     hold_rows(ask, n, *row_law_at(n, ports), ports, places)
 
 
+def drift_of(kind: Any, port: Any) -> Vector | None:
+    """h J_dot v of a port in a step; None: it has none, as joint velocities have no J that turns."""
+    return None if isinstance(kind, Joint) else port.drift
+
+
 def hold_rows(
-    ask: Callable[..., None], n: Any, law: RowLaw, at: Sequence[At], ports: Sequence[Any], places: Sequence[Any]
+    ask: Callable[..., None],
+    n: Any,
+    law: RowLaw,
+    at: Sequence[At],
+    ports: Sequence[Any],
+    places: Sequence[Any],
+    drift: Callable[[Any, Any], Vector | None] = drift_of,
 ) -> None:
-    """The same of a law on its ports where they are."""
+    """The same of a law on its ports where they are, whose motion changes in the step by `drift(kind, port)` besides."""
     share = 0.5 * way_left(n, law) if law.holonomic else 1.0
     found = derive(law, at, n.t if law.holonomic else n.t + n.h, n.foot)
     asked = zeros(law.size)
@@ -179,10 +190,10 @@ def hold_rows(
         asked = found.given if later is None else (found.residual - array(list(later))) / n.h
     n.soft = array([0.0 if law.bounded else softness(at, n.h)] * law.size)
     motion = free_motion(n, ports, at)
-    turned = [
-        free if kind == STILL or isinstance(kind, Joint) else free + share * port.drift
-        for kind, port, free in zip(n.kinds, ports, motion, strict=False)
-    ]
+    turned = []
+    for kind, port, free in zip(n.kinds, ports, motion, strict=False):
+        change = None if kind == STILL else drift(kind, port)
+        turned.append(free if change is None else free + share * change)
     ahead = foreseen(n, law, at, motion, found) if law.curved else found
     ask(n, law, ahead, motion, turned, bend_in(n, law, at, found, ahead.G, share), asked)
     place_rows(n, law, ahead.G, places, n.h)

@@ -61,6 +61,7 @@ def note_impacts(active: Ints, lower: Lane, x: Lane, strikes: Lane, struck: Lane
         struck[0] = where((lower[r] >= 0.0) & (x[r] > 0.0) & (strikes[r] > 0.0), 1.0, struck[0])
 
 
+NOTE_IMPACTS = Routine(note_impacts, ("active", "lower", "x", "strikes", "struck"))
 STEERING = ("noticed", "awake", "further", "nears", "misses", "looks")  # what says which rows take part
 VELOCITY, ACCELERATION = "velocity", "acceleration"
 SCRATCH = ("d", "scale", "scaled_b", "scaled_lower", "scaled_upper", "scaled_x", "w_rows", "z", "inside", "box_rest", "box_list")

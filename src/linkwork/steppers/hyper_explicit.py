@@ -16,7 +16,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ..constraints.targets import CORRECTION
-from ..elements.collection import Shape
+from ..elements.collection import CONES, Shape
 from ..kernel.sweep import SCALAR, Algorithm, Field, Repeat, Routine, Step, each, outward, vector
 from ..model import Model
 from ..redmax.hyper_program import (
@@ -24,21 +24,22 @@ from ..redmax.hyper_program import (
     LEAD,
     VELOCITIES,
     Level,
-    climbed,
+    drifting_joints,
+    drifting_velocities,
     dynamics,
     factored,
     free_accelerations,
-    free_velocities,
     hyper_fields,
     products,
-    solved,
 )
-from ..redmax.program import hold as hold_velocities
+from ..redmax.hyper_rows import climbed, hold_velocities, solved, step_fields, stepped
 from ..reduced.forward import velocities
 from ..reduced.program import place
 from ..rows.asked import keep_unknowns, watch_accelerations, watch_velocities
+from ..rows.solved import IMPULSES, SCRATCH, SOFT_SOLVE, warm_started
+from ..solvers.boxes import solve_boxes
 from ..spatial.scalar import zeros
-from .mapped import MappedStepper, begin_here
+from .mapped import MappedStepper, begin_here, kept_of
 from .runge_kutta import (
     ROW_SUMS,
     SUMS,
@@ -53,35 +54,35 @@ from .runge_kutta import (
 )
 from .settle import add_impulses, begin_near, hold, keep_joints, keep_motion, look, settle_fields, wake
 from .stages import renamed
-from .symplectic_euler import advance_time
+from .symplectic_euler import advance_time, check_evaluations
 from .tableau import KUTTA, Tableau
 
-STEP = Level(VELOCITIES, free_velocities, (watch_velocities, hold_velocities))
-STAGE = Level(ACCELERATIONS, free_accelerations, (watch_accelerations, hold_in_step))
+DRIFTING = (drifting_velocities, drifting_joints)
+STEP = Level(VELOCITIES, DRIFTING, (watch_velocities, hold_velocities), plain=SOFT_SOLVE)
+STAGE = Level(ACCELERATIONS, (free_accelerations, None), (watch_accelerations, hold_in_step))
+SETTLED = ("active", "on", "b", "lower", "upper", "more", "A", "more_left", "LDL", *SCRATCH)
 AT_STAGE = {"t": "stage_t", "x": "more", "left": "more_left", "told": "stage_told"}
 
 
 # --- symplectic Euler --------------------------------------------------------------------------------------------------------
-def step_forward(n: Any) -> None:
-    """r_dot' = r_dot + gain, r' = r + h r_dot'."""
-    n.r_dot = n.stage_r_dot = n.r_dot + n.gain
-    n.r = n.stage_r = n.r + n.h * n.r_dot
-
-
 @functools.cache
-def euler_step(shape: Shape) -> Algorithm:
+def euler_step(shape: Shape, evaluations: int) -> Algorithm:
     """A step of symplectic Euler of models with such laws."""
     steps: list[Step] = [
         each(begin_here, on="map"),
         *LEAD,
-        *dynamics(shape, STEP),
-        each(step_forward, on="map"),
+        *dynamics(shape, STEP, evaluations),
+        *stepped(shape),
         Routine(advance_time, ("t", "h")),
         *([each(keep_unknowns, on="constraint")] if shape[1] >= 0 else []),
         *LEAD,
     ]
-    found = hyper_fields(shape) | {"correction": Field("input", "global", SCALAR)}
-    return Algorithm(f"hyper_symplectic_euler_{'_'.join(map(str, map(int, shape)))}", found, {"run": steps})
+    found = hyper_fields(shape) | step_fields(shape) | {"correction": Field("input", "global", SCALAR)}
+    if shape[3] == CONES:
+        found |= IMPULSES
+        steps = warm_started(steps)
+    kind = (evaluations, *map(int, shape))
+    return Algorithm(f"hyper_symplectic_euler_{'_'.join(map(str, kind))}", found, {"run": steps})
 
 
 # --- Runge-Kutta -------------------------------------------------------------------------------------------------------------
@@ -122,7 +123,7 @@ def settled(shape: Shape) -> list[Step]:
         each(wake, on="constraint"),
         *factored(products()),
         *climbed(most, hold),
-        *solved("more", "more_left", "near"),
+        *solved([Routine(solve_boxes, SETTLED, when="near")], "more", "more_left", "near"),
         each(settle_here, on="map"),
         Routine(add_impulses, ("rows", "more", "x", "more_left", "left"), when="near"),
         *LEAD,
@@ -178,14 +179,31 @@ SLOPES = {"width": "nr", "gain": "gained"}
 # --- steppers -----------------------------------------------------------------------------------------------------------------
 @dataclass(frozen=True)
 class HyperEuler(MappedStepper):
-    """r_dot' = r_dot + h r_ddot, r' = r + h r_dot'; constraints act on r_dot'."""
+    """r_dot' = r_dot + h r_ddot, r' = r + h r_dot'; constraints act on r_dot'.
+
+    evaluations   of the velocity terms at the middle of a step, as in `SymplecticEuler`
+    """
+
+    evaluations: int = 2
 
     name = "symplectic_euler"
     order = 1
     contacts = True
+    bounces = True
+    warm = True
+
+    def __post_init__(self) -> None:
+        check_evaluations(self.name, self.evaluations)
+
+    @property
+    def friction(self) -> bool:
+        return True
+
+    def kept(self, shape: Shape) -> tuple[str, ...]:
+        return kept_of(shape)
 
     def algorithm(self, shape: Shape) -> Algorithm:
-        return euler_step(shape)
+        return euler_step(shape, self.evaluations)
 
     def numbers(self, model: Model) -> dict[str, np.ndarray]:
         return {"correction": np.array([CORRECTION])}
@@ -198,6 +216,7 @@ class HyperRungeKutta4(MappedStepper):
     name = "rk4"
     order = 4
     contacts = True
+    on_accelerations = True
     tableau: ClassVar[Tableau] = KUTTA
     nodes = tuple(KUTTA.nodes[:-1])
 

@@ -27,16 +27,26 @@ from ..errors import SolverError
 from ..kernel.loops import Ints, Lane, loops, maximum, where
 from ..kernel.sweep import SCALAR, Algorithm, Field, Repeat, Routine, Step, each, vector
 from ..model import Model
-from ..redmax.hyper_program import CHANGES, FOLLOW, LEAD, VELOCITIES, Level, dynamics, free_velocities, hyper_fields
+from ..redmax.hyper_program import (
+    CHANGES,
+    FOLLOW,
+    LEAD,
+    VELOCITIES,
+    Level,
+    dynamics,
+    free_velocities,
+    hyper_fields,
+)
+from ..redmax.hyper_rows import step_fields, step_on, stepped
 from ..redmax.program import PUBLISHED, TARGETS, put_loads, symmetrised
 from ..rows.asked import free_motion, keep_unknowns, pose_rows, refined, row_law_at
 from ..spatial.scalar import array
 from ..spatial.scalar import where as chosen
 from .bdf import TWO_STEPS
-from .hyper_explicit import step_forward
+from .hyper_explicit import DRIFTING
 from .implicit_stage import EULER, STAGES, WIDTH, Stage, table_of
 from .linearly_implicit import LinearlyImplicit, look_ahead
-from .mapped import MappedStepper, begin_here
+from .mapped import MappedStepper, begin_here, kept_of
 from .newton_rounds import ROUNDS, either, largest, newton, newton_fields
 from .runge_kutta import begin_rows
 from .sdirk2 import SDIRK, C
@@ -54,27 +64,30 @@ def act_ahead(n: Any, *ports: Any) -> None:
 
 
 LINEAR = {
-    "targets": Level(VELOCITIES, free_velocities, TARGETS, act_ahead, soft=True),
-    "published": Level(VELOCITIES, free_velocities, PUBLISHED, act_ahead, soft=True),
+    "targets": Level(VELOCITIES, DRIFTING, TARGETS, act_ahead, soft=True),
+    "published": Level(VELOCITIES, (free_velocities, None), PUBLISHED, act_ahead, soft=True),
 }
 
 
 @functools.cache
-def linear_step(shape: Shape, rules: str) -> Algorithm:
+def linear_step(shape: Shape, rules: str, evaluations: int) -> Algorithm:
     """A linearly implicit step of models with such laws."""
+    published = rules == "published"
     steps: list[Step] = [
         Routine(look_ahead, ("t", "h", "force_t")),
         each(begin_here, on="map"),
         *LEAD,
-        *dynamics(shape, LINEAR[rules]),
-        each(step_forward, on="map"),
+        *dynamics(shape, LINEAR[rules], None if published else evaluations),
+        *([each(step_on, on="map")] if published else stepped(shape)),
         Routine(advance_time, ("t", "h")),
         *([each(keep_unknowns, on="constraint")] if shape[1] >= 0 else []),
         *LEAD,
     ]
     found = hyper_fields(shape, soft=True)
     found |= {"force_t": Field("work", "global", SCALAR), "correction": Field("input", "global", SCALAR)}
-    return Algorithm(f"hyper_linearly_implicit_{rules}_{'_'.join(map(str, map(int, shape)))}", found, {"run": steps})
+    found |= {} if published else step_fields(shape)
+    kind = (evaluations, *map(int, shape))
+    return Algorithm(f"hyper_linearly_implicit_{rules}_{'_'.join(map(str, kind))}", found, {"run": steps})
 
 
 @dataclass(frozen=True)
@@ -86,10 +99,19 @@ class HyperLinearlyImplicit(MappedStepper):
     name = "linearly_implicit"
     order = 1
     contacts = True
+    bounces = True
+    implicit = True
     nodes = (1.0,)
 
+    @property
+    def friction(self) -> bool:
+        return self.method.friction
+
+    def kept(self, shape: Shape) -> tuple[str, ...]:
+        return kept_of(shape) if self.method.baumgarte is None else ()
+
     def algorithm(self, shape: Shape) -> Algorithm:
-        return linear_step(shape, "targets" if self.method.baumgarte is None else "published")
+        return linear_step(shape, "targets" if self.method.baumgarte is None else "published", self.method.evaluations)
 
     def numbers(self, model: Model) -> dict[str, np.ndarray]:
         return {"correction": np.array([CORRECTION if self.method.baumgarte is None else self.method.baumgarte])}
@@ -216,7 +238,7 @@ def end_step(t: Lane, h: Lane, fresh: Lane) -> None:
     fresh[0] = 0.0
 
 
-NEWTON = Level(CHANGES, free_velocities, (watch, hold), act_in_stage, soft=True)
+NEWTON = Level(CHANGES, (free_velocities, None), (watch, hold), act_in_stage, soft=True)
 IN_STAGE = {"h": "span", "t": "stage_t", "told": "stage_told", "x": "force", "left": "residue"}
 
 
@@ -270,11 +292,14 @@ class HyperImplicit(MappedStepper):
     """Base of methods made of implicit stages."""
 
     nodes = (C, 1.0)
-    kept = ("r_before", "r_dot_before")
     flags = ("fresh", "stuck")
+    implicit = True
 
     first: ClassVar[tuple[Stage, ...]]
     later: ClassVar[tuple[Stage, ...]]
+
+    def kept(self, shape: Shape) -> tuple[str, ...]:
+        return ("r_before", "r_dot_before")
 
     def algorithm(self, shape: Shape) -> Algorithm:
         return staged_step(shape)

@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ..elements.collection import Shape, collection
+from ..elements.collection import CONES, Shape, collection
 from ..kernel.plans import Plans
 from ..kernel.sweep import Algorithm, Step, each
 from ..model import Model, State
@@ -30,9 +30,14 @@ def begin_here(n: Any) -> None:
 @functools.cache
 def first_forces(shape: Shape) -> Algorithm:
     """The forces of rows at a state."""
-    level = Level(ACCELERATIONS, free_accelerations, (watch_accelerations, hold_accelerations))
+    level = Level(ACCELERATIONS, (free_accelerations, None), (watch_accelerations, hold_accelerations))
     steps: list[Step] = [each(begin_here, on="map"), *LEAD, *dynamics(shape, level)]
     return Algorithm(f"hyper_first_forces_{'_'.join(map(str, map(int, shape)))}", hyper_fields(shape), {"run": steps})
+
+
+def kept_of(shape: Shape) -> tuple[str, ...]:
+    """The states of a step with evaluations at its middle, of the size of r."""
+    return ("last_r", "pull_r") if shape[1] >= 0 else ("last_r",)
 
 
 @dataclass(frozen=True)
@@ -41,13 +46,18 @@ class MappedStepper(Stepper):
 
     hyper: HyperReduced
 
-    kept: ClassVar[tuple[str, ...]] = ()  # states of the program besides, of the size of r
+    on_accelerations: ClassVar[bool] = False
+    warm: ClassVar[bool] = False  # whether rows with cones begin at the impulses of the step before
     flags: ClassVar[tuple[str, ...]] = ()  # states that are one number
     nodes: ClassVar[tuple[float, ...]] = (0.0,)  # where constraints are told what they must know, in steps
 
     @property
     def methods(self) -> tuple[str, ...]:
         return ("reduced", "redmax")
+
+    def kept(self, shape: Shape) -> tuple[str, ...]:
+        """States of the program besides r and r_dot, of the size of r."""
+        return ()
 
     def algorithm(self, shape: Shape) -> Algorithm:
         """The step of models with such laws."""
@@ -62,11 +72,13 @@ class MappedStepper(Stepper):
 
     def program(self, method: str, model: Model) -> Program:
         laws, nr, stages = collection(model), self.hyper.nr, len(self.nodes)
+        own, warm = self.kept(laws.shape), ("impulses",) if self.warm and laws.shape[3] == CONES else ()
 
         def enter(model: Model, given: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
             batch = len(given["t"])
-            kept = given | {name: np.zeros((batch, nr)) for name in ("r", "r_dot", *self.kept)}
+            kept = given | {name: np.zeros((batch, nr)) for name in ("r", "r_dot", *own)}
             kept |= {name: np.full((batch, 1), float(name == "fresh")) for name in self.flags}
+            kept |= {name: np.zeros((batch, laws.row_count)) for name in warm}
             return kept | ({"unknown": laws.first_unknowns(given["q"])} if laws.rows else {})
 
         def leave(model: Model, kept: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
@@ -79,7 +91,7 @@ class MappedStepper(Stepper):
 
         return Program(
             self.algorithm(laws.shape),
-            ("q", "v", "r", "r_dot", "t", *self.kept, *self.flags, *(["unknown"] if laws.rows else [])),
+            ("q", "v", "r", "r_dot", "t", *own, *warm, *self.flags, *(["unknown"] if laws.rows else [])),
             enter=enter,
             leave=leave,
             inputs=inputs,
@@ -93,7 +105,7 @@ class MappedStepper(Stepper):
     def with_first_forces(self, model: Model, start: State, external: Any, found: Solution) -> Solution:
         """What a run found, with the forces of rows at its start as the map lets them act."""
         laws = collection(model)
-        if found.forces is None or start.memory is None:
+        if found.forces is None or start.memory is None or laws.rubs:
             return found
         forces = found.forces.averaged() if isinstance(found.forces, RowForces) else found.forces.copy()
         lead = forces.shape[:-2]

@@ -41,7 +41,7 @@ from ..rows.crowds import ACTING, MULTIPLIERS
 from ..rows.poisson import NEWTON, check_restitution, has_impacts, impact_fields
 from ..rows.pressing import pressing_fields
 from ..rows.push_out import push_out, push_out_fields
-from ..rows.solved import IMPULSES, VELOCITY, note_impacts, warm_started
+from ..rows.solved import IMPULSES, NOTE_IMPACTS, VELOCITY, warm_started
 from ..spatial.scalar import Vector, zeros
 from ..spatial.scalar import where as chosen
 from .post_stabilised import CHOICES, check_choice, put_back, put_back_fields
@@ -81,9 +81,6 @@ def update_after_pushes(n: Any) -> None:
     a = _advance(n, n.h * n.free_v + n.shift, last)
     n.shift = zeros(len(n.free_v))
     n.pull = n.last - a
-
-
-NOTE_IMPACTS = Routine(note_impacts, ("active", "lower", "x", "strikes", "struck"))
 
 
 def update_rule(shape: Shape) -> Callable[[Any], None]:

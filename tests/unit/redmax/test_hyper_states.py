@@ -111,7 +111,7 @@ def test_a_map_that_stands_still_is_singular() -> None:
         ({"method": "maximal"}, "no method 'maximal'; choose one of reduced, redmax"),
         ({"stepper": "dop853"}, "no stepper 'dop853'.*choose one of symplectic_euler, rk4"),
         ({"method": "redmax", "stepper": "rk4"}, "choose one of linearly_implicit, bdf1, bdf2, sdirk2"),
-        ({"stabilise": "project"}, "has no option 'stabilise' here; it has none"),
+        ({"stabilise": "project"}, "has no option 'stabilise' here; it has evaluations"),
         ({"method": "redmax", "stepper": "bdf1", "route": "dense"}, "has no option 'route' here; it has none"),
         ({"method": "redmax", "route": "dense"}, "it has baumgarte"),
         ({"tau": np.zeros(1)}, "tau has shape"),
