@@ -9,8 +9,23 @@ import numpy as np
 
 from .energy import Energy
 from .model import Model
+from .tally import Tally
 
 STILL = 1e-6  # m: to lift a model by as much of its size is a motion that counts
+NO_GAIN = 1e-3  # of the energy that moved in the whole run: a gain in a part of it is compared with no less
+
+
+@dataclass(frozen=True)
+class Gain:
+    """Energy (J) that came from nowhere in a part of a run, and its share of the energy that moved there.
+
+    begin, end   the times of the part (s)
+    """
+
+    energy: float
+    share: float
+    begin: float
+    end: float
 
 
 @dataclass(frozen=True)
@@ -25,7 +40,8 @@ class Account:
                   went out; and no less than lifting the model by a millionth of its size takes
     stepper       the time discretisation
     damps         whether it is one that takes energy by itself, where steps are large
-    every         how many of its steps lie between records: what acts between them is not seen
+    every         steps from one state that was looked at to the next: what acts between them is not seen; 1 if every step was
+    gained        the largest unexplained gain in a part of the run, by the energy that moved there; None if it is not known
 
     >>> run = lw.simulate(model, state, 0.1)
     >>> run.account.words()[0]
@@ -41,6 +57,7 @@ class Account:
     stepper: str = ""
     damps: bool = False
     every: int = 1
+    gained: Gain | None = None
 
     @property
     def drift(self) -> float:
@@ -55,7 +72,7 @@ class Account:
         share = f"{abs(self.unexplained):.3g} J, {100 * self.drift:.2g} % of the energy that moved"
         if self.every > 1:
             unseen = f"impacts and other forces in the {self.every} steps from record to record, or the error of the stepper"
-            return f"unexplained: {share}: {unseen} {self.stepper!r}; every=1 tells them apart"
+            return f"unexplained: {share}: {unseen} {self.stepper!r}; a record of every step tells them apart"
         if self.damps and self.unexplained < 0:
             return f"numerical damping of the stepper {self.stepper!r} took {share}"
         return f"unexplained: {share}, the error of the stepper{f' {self.stepper!r}' if self.stepper else ''}"
@@ -69,30 +86,59 @@ class Account:
 
 
 def account_of(
-    model: Model, energy: Energy, works: Mapping[str, np.ndarray], poses: np.ndarray, stepper: str, damps: bool, every: int = 1
+    model: Model, tally: Tally, energy: Energy, poses: np.ndarray, t: np.ndarray, stepper: str, damps: bool, every: int = 1
 ) -> Account:
     """The account of one run or of a batch.
 
-    energy   (..., T)
-    works    between neighbouring records (..., T - 1), by what did it
-    poses    of the bodies (..., T, bodies, 4, 4)
+    tally    of all its steps
+    energy   of its records (..., T), at times t (T,)
+    poses    of the bodies there (..., T, bodies, 4, 4)
+    every    steps from one state that the tally saw to the next
     """
-    total = np.atleast_2d(energy.total)
-    kinetic, potential = np.atleast_2d(energy.kinetic), np.atleast_2d(energy.potential)
-    parts = {name: np.broadcast_to(np.atleast_2d(w), (len(total), total.shape[1] - 1)) for name, w in works.items()}
-    brought = {name: np.maximum(w, 0.0).sum(axis=1) for name, w in parts.items()}
-    taken = {name: np.maximum(-w, 0.0).sum(axis=1) for name, w in parts.items()}
-    work = np.cumsum(sum(parts.values(), start=np.zeros((len(total), total.shape[1] - 1))), axis=1)
-    off = total - total[:, :1] - np.pad(work, ((0, 0), (1, 0)))
-    largest = off[np.arange(len(off)), np.argmax(np.abs(off), axis=1)]
-    flows = [sum(x.values(), start=np.zeros(len(total))) for x in (brought, taken)]
+    total, potential, kinetic = (np.atleast_2d(a) for a in (energy.total, energy.potential, energy.kinetic))
+    none = np.zeros(len(total))
+    low, high, _ = tally.off_range.T
+    largest = np.where(np.abs(low) > np.abs(high), low, high)
+    flows = [sum(x.values(), start=none) for x in (tally.came, tally.went)]
     still = STILL * _weight(model) * _size(poses.reshape(len(total), -1, *poses.shape[-3:])[:, 0])
-    moved = np.max([kinetic.max(axis=1), np.ptp(potential, axis=1), *flows, still], axis=0)
+    fastest, span = kinetic.max(axis=1), np.ptp(potential, axis=1)
+    if tally.steps:
+        fastest, span = tally.kinetic.values.max(axis=1), tally.high.values.max(axis=1) - tally.low.values.min(axis=1)
+    moved = np.max([fastest, span, *flows, still], axis=0)
     k = int(np.argmax(np.abs(largest) / np.maximum(moved, 1e-300)))
     least = 1e-6 * moved[k]
-    came_in, went_out = ({n: float(x[k]) for n, x in xs.items() if x[k] > least} for xs in (brought, taken))
-    ends = float(total[k, 0]), float(total[k, -1])
-    return Account(*ends, float(largest[k]), float(moved[k]), came_in, went_out, stepper, damps, every)
+    came_in, went_out = ({n: float(x[k]) for n, x in xs.items() if x[k] > least} for xs in (tally.came, tally.went))
+    end = total[:, -1]
+    if tally.steps >= total.shape[1]:  # inputs of forces changed after the last record but one
+        end = total[:, 0] + tally.off_range[:, 2] + tally.work_range[:, 2]
+    ends = float(total[k, 0]), float(end[k])
+    gained, share, first, last = gains(tally, np.maximum(still, NO_GAIN * moved))
+    g = int(np.argmax(share))
+    times = (float(t[0] + min(x[g] / max(tally.off.values.shape[1], 1), 1.0) * (t[-1] - t[0])) for x in (first, last))
+    gain = Gain(float(gained[g]), float(share[g]), *times)
+    return Account(*ends, float(largest[k]), float(moved[k]), came_in, went_out, stepper, damps, every, gain)
+
+
+def gains(tally: Tally, least: np.ndarray) -> tuple[np.ndarray, ...]:
+    """The largest unexplained gain of energy in a span of steps, by the energy that moved in that span, of every run.
+
+    least   the energy that a gain is compared with at least (runs,)
+    Gains (J), their shares, and the windows where they begin and end (runs,); zeros where nothing is gained.
+    """
+    runs, count = tally.off.values.shape
+    found, every_run = tuple(np.zeros(runs) for _ in range(4)), np.arange(runs)
+    before = np.concatenate([np.zeros((runs, 1)), tally.off.values[:, :-1]], axis=1)
+    for k in range(count):
+        gain = tally.off.values[:, k:] - before[:, k : k + 1]
+        kinetic = np.maximum.accumulate(tally.kinetic.values[:, k:], axis=1)
+        lifted = np.maximum.accumulate(tally.high.values[:, k:], axis=1) - np.minimum.accumulate(tally.low.values[:, k:], axis=1)
+        moved = np.maximum(np.maximum(kinetic, lifted), np.maximum(np.cumsum(tally.flows.values[:, k:], axis=1), least[:, None]))
+        share = gain / np.maximum(moved, 1e-300)
+        last = np.argmax(share, axis=1)
+        better = share[every_run, last] > found[1]
+        for old, new in zip(found, (gain[every_run, last], share[every_run, last], np.full(runs, k), k + last + 1), strict=True):
+            old[better] = new[better]
+    return found
 
 
 def _weight(model: Model) -> float:

@@ -23,12 +23,13 @@ class Health:
 
     energy_drift          largest |E - E(0) - work| over the run, relative to the energy that moved; see `account`
     joint_gap             maximal coordinates: largest distance (m or rad) by which bodies left their joints
-    constraint_residual   largest residual of the equality constraints (m)
-    penetration           largest depth (m or rad) of contacts and of other rows that only push
+    constraint_residual   largest residual of the equality constraints, in `residual_unit`
+    penetration           largest depth (m) of contacts and of other constraints between bodies that only push
     finite                whether every number of the run is finite
     work                  largest |work| (J) that energy_drift allows for, see `Trajectory.work`
     work_of               what did that work
     limits                largest distance (m or rad) by which a coordinate was beyond a limit of its joint, declared or a `Limit`
+    beyond                the same by unit, "m" and "rad"
     complementarity       largest rest of its conditions that the solver of the constraints left
     clipped               how many steps asked a joint for more force than its effort, by its name; in runs that choose their own
                           steps, how often it was asked
@@ -59,6 +60,8 @@ class Health:
     notes: tuple[str, ...] = ()
     singular: tuple[Crossing, ...] = ()
     account: Account | None = None
+    beyond: Mapping[str, float] = field(default_factory=dict)
+    residual_unit: str = "m"
 
     @property
     def numbers(self) -> dict[str, float]:
@@ -66,13 +69,21 @@ class Health:
         names = ("energy_drift", *UNITS)
         return {name: x for name in names if (x := getattr(self, name)) is not None}
 
+    def shown(self, name: str, digits: int = 3) -> str:
+        """A quantity with its unit; a distance beyond limits in radians, or in metres, or both."""
+        if name == "limits" and self.beyond:
+            most = {unit: x for unit, x in self.beyond.items() if x or not self.limits}
+            return " and ".join(f"{x:.{digits}g} {unit}" for unit, x in most.items())
+        unit = self.residual_unit if name == "constraint_residual" else UNITS.get(name, "")
+        return f"{getattr(self, name):.{digits}g} {unit}".rstrip()
+
     def words(self) -> tuple[str, ...]:
         """The same in lines to read: the energy first, then errors in metres, then what was not enforced."""
         lines = [] if self.finite else ["NOT FINITE"]
         if self.energy_drift is not None:
             lines.append(f"energy drift {self.energy_drift:.3g}")
         lines += self.account.words() if self.account else ()
-        lines += [f"{name.replace('_', ' ')} {getattr(self, name):.3g} {UNITS[name]}" for name in self.numbers if name in UNITS]
+        lines += [f"{name.replace('_', ' ')} {self.shown(name)}" for name in self.numbers if name in UNITS]
         if self.clipped:
             lines.append("efforts clipped " + ", ".join(f"at {name!r} in {n} steps" for name, n in self.clipped.items()))
         if self.speeding:

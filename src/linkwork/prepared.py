@@ -9,13 +9,16 @@ import numpy as np
 
 from .errors import RunInterrupted, SolverError
 from .model import MaximalState, Model, State
+from .replay import MotionReplay, StepReplay
 from .spatial.frozen import sealed
 from .steppers import AdaptiveStepper, Solution, Stepper
 from .steppers.departures import Domains, has_domains
 from .steppers.efforts import Efforts
 from .steppers.fixed import Control, FixedRun, refusal, shaped_force
 from .steppers.inputs import Inputs
+from .steppers.recording import Place
 from .steppers.stepper import Program, program_of
+from .tally import Tally
 from .trajectory import Trajectory
 
 SHORT = 10_000  # records: times of so many are kept for runs to come
@@ -114,13 +117,32 @@ class Prepared:
 
     def trajectory(self) -> Trajectory:
         """The whole run; raises with what was computed where it could not go on."""
-        stepper = self.setting.stepper
+        stepper, replay = self.setting.stepper, self.replay()
         if isinstance(stepper, AdaptiveStepper):
             found = self._adaptive(stepper)
         else:
-            found = self.mapped(self.fixed_run().solve(self.control))
-        held = self.held(found)
+            run = self.fixed_run()
+            if isinstance(replay, StepReplay) and run.asks(self.control):
+                run.noted = replay.note
+            found = self.mapped(run.solve(self.control))
+        held = self.held(found, replay)
         return delivered(held, found.failure, f" at t = {held.t[-1]:.9g}" if found.stopped else "")
+
+    def replay(self, begin: Place | None = None) -> StepReplay | MotionReplay | None:
+        """Who can make the steps between records again; None if there are none, or if Python would have to say the same again.
+
+        begin   where in the run; its start by default
+        """
+        its, stepper = replace(self.setting, every=1), self.setting.stepper
+        if self.setting.every == 1:
+            return None
+        if not isinstance(stepper, AdaptiveStepper):
+            return StepReplay(self.fixed_run(), its.times, stepper.name, begin)
+        if stepper.from_python(self.model, self.control is not None or self.driven is not None):
+            return None
+        assert isinstance(self.start, State)
+        times = its.times(self.start.t, 0, its.records)
+        return MotionReplay(self.model, stepper, self.start, times, self.setting.every, self.tau, self.external)
 
     def _adaptive(self, stepper: AdaptiveStepper) -> Solution:
         assert isinstance(self.start, State)
@@ -148,8 +170,11 @@ class Prepared:
             return self.setting.stepper.with_first_forces(self.model, self.start, self.external, found)
         return found
 
-    def held(self, found: Solution) -> Trajectory:
-        """What was found as a trajectory."""
+    def held(self, found: Solution, steps: StepReplay | MotionReplay | Tally | None = None) -> Trajectory:
+        """What was found as a trajectory.
+
+        steps   what its steps add up to, or who can find that, if there are steps between records
+        """
         its = self.setting
         return Trajectory(
             its.model,
@@ -167,7 +192,8 @@ class Prepared:
             self.notes,
             self.efforts.by_joint,
             its.stepper.name,
-            1 if self.adaptive else its.every,
+            its.every,
+            steps,
         )
 
 

@@ -12,15 +12,16 @@ from typing import Any
 import numpy as np
 
 from .account import Account, account_of
-from .constraints import Limit
+from .constraints import JointConstraint
 from .constraints.rows import constraint_set
 from .constraints.singular import Crossing, crossings, zeros_passed
+from .constraints.units import coordinate_units, residual_unit, row_units
 from .elements.law import RowLaw
 from .energy import Energy, Records
 from .errors import InputError
 from .forces.applied import has_forces
 from .forces.joint import is_flat
-from .health import Health
+from .health import UNITS, Health
 from .maximal.convert import to_reduced
 from .model import MaximalState, Model, State
 from .model.entrance import lost_runs
@@ -35,6 +36,7 @@ from .steppers import ALL_STEPPERS, Event
 from .steppers.admissible import NOTED, broken_rates, said
 from .steppers.row_forces import RowForces
 from .store.objects import state_of
+from .tally import Tally, tally_of, window_steps
 
 ROUNDING = 1e-12  # of the energy: less work than this is none
 AT_ONCE = 4_000_000  # numbers of constraint rows that are looked at together
@@ -58,6 +60,8 @@ class Trajectory:
     clipped   how many steps asked a joint for more force than its effort, by its name
     stepper   the name of the time discretisation
     every     how many of its steps lead from one record to the next
+    steps     what all steps add up to, or who can find that (`replay`), if there are steps between records; None: records are all
+              that is known
 
     The model is the one that ran: that given, with the laws of what its joints declare.
 
@@ -84,6 +88,7 @@ class Trajectory:
     clipped: Mapping[str, int] = field(default_factory=dict)
     stepper: str = ""
     every: int = 1
+    steps: Any = None
 
     def __post_init__(self) -> None:
         for a in (self.t, *self.arrays.values(), *(self.memory or {}).values()):
@@ -94,7 +99,7 @@ class Trajectory:
                 parts[name] = frozen(parts[name])
 
     def __getstate__(self) -> dict[str, Any]:
-        return state_of(self)
+        return state_of(self) | ({} if self.steps is None else {"steps": self._tally})
 
     def __setstate__(self, parts: dict[str, Any]) -> None:
         self.__dict__.update(parts)
@@ -215,8 +220,38 @@ class Trajectory:
     @cached_property
     @lost_runs()
     def _works(self) -> dict[str, np.ndarray]:
-        """The work between neighbouring records (..., T - 1), by what did it."""
-        h, found = np.diff(self.t), {}
+        """The work of all steps between neighbouring records (..., T - 1), by what did any."""
+        tally, lead = self._tally, self._lead
+        least = ROUNDING * max(tally.extremes["energy"], 1e-300)
+        acted = [name for name, peak in tally.peaks.items() if not peak.max(initial=0.0) <= least]
+        return {name: tally.works[name].values.reshape(*lead[:-1], lead[-1] - 1) for name in acted}
+
+    @cached_property
+    def _tally(self) -> Tally:
+        """What all steps add up to; where they are not known, what is seen at the records."""
+        if isinstance(self.steps, Tally):
+            return self.steps
+        if self.steps is None or len(self) < 2:
+            return self.tallied(0, 1, window_steps(len(self) - 1))
+        return self.steps.tally(len(self) - 1)
+
+    @property
+    def first_steps(self) -> Tally | None:
+        """What the steps between records of the first run of a batch add up to; None if there are none."""
+        return None if self.steps is None else self._tally.of_run(0)
+
+    @lost_runs()
+    def tallied(self, first: int, every: int, window: int) -> Tally:
+        """What the motions from record to record add up to, as steps of a run: see `tally_of`."""
+        with np.errstate(all="ignore"):  # a run that is not finite
+            energy = self.energy
+            others = {"speeds": self._speeding(), "singular": self._singular(), "notes": self._broken() if not first else ()}
+            extremes = self._violations() | {"energy": float(np.abs(energy.total).max(initial=0.0))}
+            return tally_of(energy, self._record_works(), first, every, window, extremes=extremes, **others)
+
+    def _record_works(self) -> dict[str, np.ndarray]:
+        """The work between neighbouring records (..., T - 1), as powers at the records say it, by what may do it."""
+        h, found = np.diff(self.t), dict[str, np.ndarray]()
         if not len(h):
             return {}
 
@@ -238,8 +273,7 @@ class Trajectory:
             found["dry friction"] = self._row_work("rate", rows.of("bounded") | rows.tangent)
             if self.every == 1:
                 found["impacts"] = self._push_work(rows.unilateral & ~rows.of("bounded") & ~rows.tangent)
-        least = ROUNDING * np.abs(self.energy.total).max(initial=1e-300)
-        return {name: work for name, work in found.items() if not np.abs(work).max(initial=0.0) <= least}
+        return found
 
     def _input_work(self) -> np.ndarray:
         """How much the energy in forces changes by itself, with time and inputs, between neighbouring records."""
@@ -334,12 +368,21 @@ class Trajectory:
         """What the run should have kept, and how far it strayed; `print(run.health)` says it in words."""
         finite = all(np.all(np.isfinite(a)) for a in self.arrays.values())
         with np.errstate(all="ignore"):  # a run that is not finite
-            residual, penetration, limits = self._violations()
-            work = float(np.abs(self.work).max()) if self.work_of else None
-            left = None if self.left is None else float(np.abs(self.left).max(initial=0.0))
-            account, gap, fast = self.account, self._joint_gap(), self._speeding()
-        found = (account.drift, gap, residual, penetration, finite, work, self.work_of, limits, left)
-        return Health(*found, self.clipped, fast, (*self.notes, *self._broken()), self._singular(), account)
+            tally, account = self._tally, self.account
+            work = float(np.abs(tally.work_range).max()) if self.work_of else None
+        beyond = {name.partition(" ")[2]: x for name, x in tally.extremes.items() if name.startswith("limits ")}
+        most = {name: tally.extremes.get(name) for name in UNITS} | {"limits": max(beyond.values(), default=None)}
+        drift = {"energy_drift": account.drift, "finite": finite, "work": work, "work_of": self.work_of}
+        told = {"clipped": self.clipped, "speeding": tally.speeds, "notes": (*self.notes, *tally.notes)}
+        return Health(
+            **drift,
+            **most,
+            **told,
+            singular=tally.singular,
+            account=account,
+            beyond=beyond,
+            residual_unit=residual_unit(self.model),
+        )
 
     def _broken(self) -> tuple[str, ...]:
         """A line if the velocities at the first record break equality constraints; the first step has changed them."""
@@ -352,31 +395,44 @@ class Trajectory:
         changed = (found > 0.0) & (np.abs(after) < 0.5 * found)
         return (said(self.model, found),) if changed.any() else ()
 
-    def _violations(self) -> tuple[float | None, float | None, float | None]:
-        """The largest residual of equality constraints, the deepest of rows that only push, the largest beyond a limit."""
-        rows = constraint_set(self.model)
-        pushing, stops = rows.unilateral, np.array([isinstance(c, Limit) for c, n in rows.sizes() for _ in range(n)], bool)
-        beyond = self._beyond_declared()
+    def _violations(self) -> dict[str, float]:
+        """The largest errors over all records, by name: of equality constraints, depths of contacts, distances beyond limits by
+        their unit, gaps of joints, what the solver left."""
+        rows, found = constraint_set(self.model), dict[str, float]()
+        on_joints = np.array([isinstance(c, JointConstraint) for c, n in rows.sizes() for _ in range(n)], bool)
+        units = np.array(row_units(self.model))
 
-        def largest(some: np.ndarray, size: Callable[[np.ndarray], np.ndarray]) -> float | None:
-            if not some.any():
-                return None
-            return max(float(size(self._rows_in(span)["residual"][..., some]).max(initial=0.0)) for span in self._spans)
+        def note(name: str, some: np.ndarray, size: Callable[[np.ndarray], np.ndarray]) -> None:
+            for span in self._spans if some.any() else ():
+                x = float(size(self._rows_in(span)["residual"][..., some]).max(initial=0.0))
+                found[name] = float(np.maximum(found.get(name, 0.0), x))
 
         def depth(r: np.ndarray) -> np.ndarray:
             return np.maximum(0.0, 0.0 - r)  # -r of 0 is -0
 
-        own = largest(pushing & stops, depth)
-        limits = max((x for x in (beyond, own) if x is not None), default=None)
-        return largest(~pushing, np.abs), largest(pushing, depth), limits
+        note("constraint_residual", ~rows.unilateral, np.abs)
+        note("penetration", rows.unilateral & ~on_joints, depth)
+        for unit in dict.fromkeys(units[rows.unilateral & on_joints].tolist()):
+            note(f"limits {unit}", rows.unilateral & on_joints & (units == unit), depth)
+        for unit, x in self._beyond_declared().items():
+            found[f"limits {unit}"] = max(x, found.get(f"limits {unit}", 0.0))
+        if self.left is not None:
+            found["complementarity"] = float(np.abs(self.left).max(initial=0.0))
+        if self.kind != "reduced":
+            found["joint_gap"] = float(self.joint_gaps.max())
+        return found
 
-    def _beyond_declared(self) -> float | None:
-        """How far coordinates were beyond the limits that their joints declare."""
-        flat = [b for b in self.model.bodies if is_flat(b.joint)]
-        limited = [b for b in flat if np.isfinite(b.properties.lower).any() or np.isfinite(b.properties.upper).any()]
-        parts = [(self.q[..., self.model.q_index(b.name)], b.properties) for b in limited]
-        past = [np.maximum(p.lower - q, q - p.upper).max(initial=0.0) for q, p in parts]
-        return float(max(past)) if past else None
+    def _beyond_declared(self) -> dict[str, float]:
+        """How far coordinates were beyond the limits that their joints declare, by unit."""
+        found: dict[str, float] = {}
+        for b in self.model.bodies:
+            p = b.properties
+            if is_flat(b.joint) and (np.isfinite(p.lower).any() or np.isfinite(p.upper).any()):
+                q = self.q[..., self.model.q_index(b.name)]
+                past = np.maximum(p.lower - q, q - p.upper).reshape(-1, b.joint.nv).max(axis=0, initial=0.0)
+                for unit, x in zip(coordinate_units(self.model, b.name), past, strict=True):
+                    found[unit] = max(float(x), found.get(unit, 0.0))
+        return found
 
     def _speeding(self) -> dict[str, float]:
         """The largest speed of joints that were faster than they declare."""
@@ -403,10 +459,8 @@ class Trajectory:
     def account(self) -> Account:
         """Where the energy went: what came in, what went out, what is unexplained."""
         damps = self.stepper in ALL_STEPPERS and ALL_STEPPERS[self.stepper].implicit
-        return account_of(self.model, self.energy, self._works, self.poses, self.stepper, damps, self.every)
-
-    def _joint_gap(self) -> float | None:
-        return None if self.kind == "reduced" else float(self.joint_gaps.max())
+        seen = self.every if self.steps is None else 1
+        return account_of(self.model, self._tally, self.energy, self.poses, self.t, self.stepper, damps, seen)
 
     @cached_property
     @lost_runs()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -267,14 +268,24 @@ def test_an_impact_takes_what_restitution_does_not_give_back(restitution: float)
     assert run.health.energy_drift < 5e-3
 
 
-def test_impacts_between_records_are_not_the_error_of_the_stepper() -> None:
-    """Nobody has seen the step of the impact: nothing is said to have come or gone by impacts, and the account says why."""
-    run = falling(0.5, every=50)
+def test_impacts_between_records_are_in_the_account() -> None:
+    """All steps are looked at, whatever is recorded: the account is that of a run with all its records."""
+    run, whole = falling(0.5, every=50), falling(0.5)
     assert run.every == 50
+    assert run.work_of == ("impacts",)
+    assert run.account.went_out == whole.account.went_out
+    assert run.account.unexplained == whole.account.unexplained
+    assert run.work[-1] == pytest.approx(whole.work[-1], rel=1e-12)
+    assert np.allclose(run.work, whole.work[::50], rtol=1e-12, atol=1e-14)
+    assert "-0" not in str(run.health)
+
+
+def test_steps_that_nobody_saw_are_not_the_error_of_the_stepper() -> None:
+    """Where what lies between records is not known, nothing is said to have come or gone by impacts, and the account says why."""
+    run = replace(falling(0.5, every=50), steps=None)
     assert run.work_of == ()
     assert run.account.unexplained == pytest.approx(-9.81 * 0.5 * 0.75, rel=0.02)
     assert "impacts and other forces in the 50 steps from record to record, or the error of the stepper" in run.account.rest
-    assert "-0" not in str(run.health)
 
 
 def test_what_stands_still_has_no_drift() -> None:

@@ -10,17 +10,17 @@ if TYPE_CHECKING:
 
 MEANINGS = {
     "energy_drift": "part of the energy that moved",
-    "joint_gap": "m or rad, largest distance between the two sides of a joint",
-    "constraint_residual": "m, largest error of an equality constraint",
-    "penetration": "m, deepest contact or stop",
-    "limits": "m or rad, farthest beyond a joint limit",
-    "complementarity": "m/s, error that the contact solver left",
+    "joint_gap": "largest distance between the two sides of a joint",
+    "constraint_residual": "largest error of an equality constraint",
+    "penetration": "deepest contact",
+    "limits": "farthest beyond a joint limit",
+    "complementarity": "error that the contact solver left",
 }
 
 
 def print_health(health: Health) -> None:
     """A table: quantity, number, meaning; then the account of the energy in words."""
-    rows = [(name.replace("_", " "), f"{x:.3g}", MEANINGS[name]) for name, x in health.numbers.items()]
+    rows = [(name.replace("_", " "), health.shown(name), MEANINGS[name]) for name in health.numbers]
     print_rows([("health", "finite" if health.finite else "NOT FINITE", ""), *rows])
     known = len(health.numbers)
     words = [w for w in health.words() if w != "NOT FINITE"]

@@ -32,6 +32,7 @@ from .stepping import Stepping, are_finite, owner_of
 
 Control = Callable[[float, State | MaximalState], Any]
 Parts = dict[str, np.ndarray]
+Times = Callable[[float, int, int], np.ndarray]  # of records: (start, number of the first, how many follow)
 FORMS = 8  # sizes of batches, and kinds of joint forces, whose calls are kept ready
 
 
@@ -60,6 +61,7 @@ class FixedRun:
     reported   what the program said besides its states at every record that is kept
     deadline   when to end, if it is not done by then (`perf_counter`)
     is_part    of a longer run
+    noted      told what Python said of every step, joint forces in bytes and inputs of forces; None: nobody is
     """
 
     begin: Place
@@ -67,6 +69,7 @@ class FixedRun:
     asked: tuple[np.ndarray, np.ndarray] = (np.zeros((0, 1, 1)), np.zeros((0, 0)))
     reported: Parts
     is_part: bool = False
+    noted: Callable[[bytes, np.ndarray | None], None] | None = None
     deadline: float = inf
     _first = 0  # the number of its first record
     _t: np.ndarray | None = None
@@ -81,9 +84,8 @@ class FixedRun:
         records: int,
         every: int,
         efforts: Efforts,
-        times: Callable[[float, int, int], np.ndarray],
+        times: Times,
     ) -> None:
-        """times   of the records of a run: (start, number of the first, how many follow)"""
         self.model, self.program, self.kind, self.dt, self.every = model, program, type(state), dt, every
         self.start, self.records, self.efforts, self._times = state, records, efforts, times
         self.tau: np.ndarray | None = None
@@ -101,9 +103,12 @@ class FixedRun:
 
     def solve(self, control: Control | None) -> Solution:
         """Run all steps in the fastest way that the model and the control allow."""
-        told = self.driven is not None and not self.driven.steady
-        steady = control is None and not told and not collection(self.model).told_count
+        steady = not self.asks(control) and not collection(self.model).told_count
         return self.compiled(self.program) if steady else self.controlled(self.program, control)
+
+    def asks(self, control: Control | None) -> bool:
+        """Whether somebody is asked for joint forces or inputs of forces during the run."""
+        return control is not None or (self.driven is not None and not self.driven.steady)
 
     @property
     def t(self) -> np.ndarray:
@@ -118,6 +123,13 @@ class FixedRun:
         other._t = None
         other._first, other.records = begin.record, min(records, self.records - begin.record)
         other.begin, other.deadline, other.is_part = begin, perf_counter() + seconds, True
+        return other
+
+    def in_steps(self, times: Times) -> FixedRun:
+        """This run with a record of every step, at these times; what is clipped there is not counted again."""
+        other = copy.copy(self)
+        other.records, other.every, other.noted, other.efforts = self.records * self.every, 1, None, Efforts(self.model)
+        other._t, other._times = None, times
         return other
 
     @property
@@ -223,7 +235,7 @@ class FixedRun:
         seen, step, driven, told_rows = run.seen(self.kind, self.shapes), run.step, self.driven, self._told_rows(run)
         told_steps = listener()
         dt, steps, lone, tau = self.dt, range(self.every), not self.batched, run.nothing if self.tau is None else self.tau
-        made, late = asked.made, self.deadline < inf
+        made, late, noted = asked.made, self.deadline < inf, self.noted
         for start in self.t[:-1].tolist():
             for k in range(made, self.every) if made else steps:
                 asked.t = t = start + k * dt
@@ -240,6 +252,8 @@ class FixedRun:
                 if done is None:
                     tau = self._fitting(tau, t)
                     done = step(tau)
+                if noted:
+                    noted((tau if lone else run.applied).tobytes(), driven.last if driven else None)
                 if not k:
                     log.tau.append((tau if lone else run.applied).tobytes())
                     if driven:

@@ -15,7 +15,7 @@ from ..steppers.recording import Place
 from ..steppers.stepper import Solution
 
 Parts = dict[str, np.ndarray]
-Write = Callable[[Place, Parts, Parts, bool], bool]  # (where it goes on, records, what is kept there, whether it can)
+Write = Callable[..., bool]  # (where it goes on, records, what is kept there, whether it can, what its steps add up to)
 MODES = "report.modes"
 
 

@@ -12,10 +12,12 @@ from ..errors import InputError
 from ..steppers.recording import Place
 from ..store.blocks import MAGIC, Block, read_blocks
 from ..store.objects import decode
+from ..tally import Tally, from_data
 from .head import part_of
 
 HEAD, RECORDS, END = "HEAD", "RECS", "DONE"
 KEPT = "kept."  # before the names of what the program keeps
+TALLY = "tally"  # what the steps of a block add up to, and before the names of its arrays
 
 
 class StreamFile:
@@ -63,6 +65,17 @@ class StreamFile:
         self.clipped = block.arrays.get("clipped")
         self.states = {name: decode(part_of(block.text, block.arrays, name)) for name in block.text["states"]}
         self.whole_to = (block.end, block.digest)
+
+    def tally(self) -> Tally | None:
+        """What the steps up to the last record add up to, as its blocks say; None if they do not."""
+        found: Tally | None = None
+        for block in self.blocks():
+            if TALLY in block.text:
+                start = f"{TALLY}."
+                arrays = {name[len(start) :]: a for name, a in block.arrays.items() if name.startswith(start)}
+                steps = from_data(block.text[TALLY], arrays)
+                found = steps if found is None else found + steps
+        return found
 
     def blocks(self) -> Iterator[Block]:
         """The blocks with records."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
+from dataclasses import fields, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -14,7 +14,7 @@ from ..prepared import Prepared
 from ..simulate import prepared
 from ..steppers.stepper import Solution
 from ..trajectory import Trajectory
-from .file import StreamFile
+from .file import TALLY, StreamFile
 from .head import ASKED, BY_STEPS, EVENTS, call_of
 from .stepwise import adaptive_stream
 
@@ -53,7 +53,25 @@ class StreamedTrajectory(Trajectory):
         solution = adaptive_stream(ready).solution(found) if ready.adaptive else self._fixed(ready, found)
         ready.efforts.clipped = file.clipped if file.clipped is not None else ready.efforts.clipped
         ready.notes = (*ready.notes, *self._notes())
-        return ready.held(solution)
+        whole = ready.held(solution, self._steps(ready, len(solution.t)))
+        steps = self._steps_of_calls(ready, solution.t)
+        return whole if steps == whole.every else replace(whole, every=steps)
+
+    def _steps_of_calls(self, ready: Prepared, t: np.ndarray) -> int:
+        """How many steps a call of `Simulator.step` made at most, between two records; `every` where no Simulator wrote."""
+        if not self._file.head.text.get(BY_STEPS) or len(t) < 2:
+            return ready.setting.every
+        return max(1, round(float(np.diff(t).max()) / ready.setting.dt))
+
+    def _steps(self, ready: Prepared, records: int) -> Any:
+        """What the steps between records add up to, or who can find that; None if there are none, or nobody can."""
+        file = self._file
+        if ready.setting.every == 1 or records < 2:
+            return None
+        if any(file.head.text["asked"].values()):
+            found = file.tally()
+            return found if found is not None and found.steps == (records - 1) * ready.setting.every else None
+        return ready.replay()
 
     def _call(self, file: StreamFile) -> dict[str, Any]:
         """The arguments of `simulate`; others stand for functions, which the file does not hold."""
@@ -120,7 +138,7 @@ def _joined(file: StreamFile) -> dict[str, np.ndarray]:
     chunks: dict[str, list[np.ndarray]] = {}
     for block in file.blocks():
         for name, a in block.arrays.items():
-            if not name.startswith(("kept.", "clipped", *(f"{n}." for n in ASKED))):
+            if not name.startswith(("kept.", "clipped", f"{TALLY}.", *(f"{n}." for n in ASKED))):
                 chunks.setdefault(name, []).append(a)
     state = next(iter(n for n in ("q", "poses") if n in chunks), None)
     batched = state is not None and chunks[state][0].ndim > {"q": 2, "poses": 4}[state]

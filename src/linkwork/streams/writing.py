@@ -13,15 +13,17 @@ import numpy as np
 
 from ..errors import InputError, WriteError
 from ..prepared import Prepared, delivered
+from ..replay import StepReplay
 from ..simulate import prepared
 from ..steppers.fixed import FixedRun
 from ..steppers.recording import Place
 from ..steppers.stepper import Solution
 from ..store.blocks import BlockWriter
 from ..store.objects import encode
+from ..tally import Tally, as_data
 from ..trajectory import Trajectory
 from .adaptive import Write
-from .file import END, HEAD, KEPT, RECORDS, StreamFile
+from .file import END, HEAD, KEPT, RECORDS, TALLY, StreamFile
 from .head import ASKED, head_of, parts
 from .loaded import StreamedTrajectory
 from .stepwise import adaptive_stream
@@ -72,8 +74,10 @@ def free_place(path: Path) -> Path:
 def written(ready: Prepared, writer: BlockWriter, call: dict[str, Any], place: Place | None) -> Trajectory:
     """The rest of a run from a place on, part by part."""
 
-    def write(end: Place, records: dict[str, np.ndarray], kept: dict[str, np.ndarray], resumable: bool) -> bool:
-        return _write(writer, ready, call, end, records, kept if resumable else None)
+    def write(
+        end: Place, records: dict[str, np.ndarray], kept: dict[str, np.ndarray], resumable: bool, steps: Tally | None = None
+    ) -> bool:
+        return _write(writer, ready, call, end, records, kept if resumable else None, steps)
 
     failure, stopped = None, True
     try:
@@ -93,8 +97,13 @@ def written(ready: Prepared, writer: BlockWriter, call: dict[str, Any], place: P
 
 
 def _walk(ready: Prepared, place: Place | None, write: Write) -> tuple[str | None, bool]:
-    """Go on from a place to the end with fixed steps: why it was not reached, and whether somebody pressed Ctrl-C."""
+    """Go on from a place to the end with fixed steps: why it was not reached, and whether somebody pressed Ctrl-C.
+
+    Where Python is asked, the steps between records are looked at after every part, as nobody can ask for the same again.
+    """
     run, failure, stopped = ready.fixed_run(), None, False
+    replay = ready.replay(place) if run.asks(ready.control) else None
+    run.noted = replay.note if isinstance(replay, StepReplay) else None
 
     def kept(end: Place) -> dict[str, np.ndarray]:
         return {name: end.kept[name] for name in run.program.states}
@@ -109,7 +118,11 @@ def _walk(ready: Prepared, place: Place | None, write: Write) -> tuple[str | Non
         end = Place(place.record + part.end.record, part.end.steps, part.end.kept)
         lost = found.failure is not None and _nothing_moves(run, found)
         new = _records(part, found, slice(1, None))
-        stopped = write(end, new, kept(end), not lost and len(new["t"]) == part.end.record) or found.stopped
+        steps = None
+        if isinstance(replay, StepReplay):
+            replay.look(max(end.record * run.every + end.steps, (place.record + len(new["t"])) * run.every))
+            steps = replay.taken()
+        stopped = write(end, new, kept(end), not lost and len(new["t"]) == part.end.record, steps) or found.stopped
         if lost:
             break
         place = end
@@ -149,14 +162,19 @@ def _write(
     end: Place,
     records: dict[str, np.ndarray],
     kept: dict[str, np.ndarray] | None,
+    steps: Tally | None = None,
 ) -> bool:
     """Write a block of records, with where the run goes on from: whether Ctrl-C was pressed meanwhile.
 
-    kept   what the program keeps there; None where the run cannot go on from there
+    kept    what the program keeps there; None where the run cannot go on from there
+    steps   what the steps until there, from the block before, add up to; None where that can be found again
     """
     text: dict[str, Any] = {"count": len(records["t"]), "resumable": kept is not None, "record": end.record, "steps": end.steps}
     arrays = dict(records)
     text["states"] = []
+    if steps is not None:
+        text[TALLY], found = as_data(steps)
+        arrays |= {f"{TALLY}.{name}": a for name, a in found.items()}
     if kept is not None:
         arrays |= {f"{KEPT}{name}": a for name, a in kept.items()}
         arrays |= {} if ready.efforts.clipped is None else {"clipped": ready.efforts.clipped}

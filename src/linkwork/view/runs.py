@@ -34,7 +34,7 @@ def first_run(trajectory: Trajectory) -> Trajectory:
     first = {"tau": tau, "rows": forces, "left": left, "external": external if external is None or external.ndim > 2 else None}
     rest = {name: a[0] for name, a in first.items() if a is not None}
     whole: dict[str, Any] = {f.name: getattr(trajectory, f.name) for f in fields(trajectory)}
-    whole.update(rest, arrays=arrays)
+    whole.update(rest, arrays=arrays, steps=trajectory.first_steps)
     return Trajectory(**whole)
 
 

@@ -12,7 +12,7 @@ MEANINGS = {
     "energy_drift": "change of total energy not explained by the work of forces, relative to the energy that moved; "
     "impacts count too",
     "joint_gap": "largest distance (m or rad) between the two sides of a joint",
-    "constraint_residual": "largest violation of an equality constraint (m)",
+    "constraint_residual": "largest violation of an equality constraint (m, or rad for angles)",
     "penetration": "largest depth of a contact (m)",
     "complementarity": "largest error that the solver left in the laws of contact and friction (m/s)",
     "limits": "largest distance (m or rad) of a coordinate beyond a limit of its joint",
@@ -21,10 +21,10 @@ MEANINGS = {
 
 
 HELD = {
-    "joint_gap": "Joints were open by at most {} (m or rad).",
-    "constraint_residual": "Loops and other constraints were off by at most {} m.",
-    "penetration": "What touches was at most {} m deep in each other.",
-    "limits": "Coordinates went beyond their limits by at most {} (m or rad).",
+    "joint_gap": "Joints were open by at most {}.",
+    "constraint_residual": "Loops and other constraints were off by at most {}.",
+    "penetration": "What touches was at most {} deep in each other.",
+    "limits": "Coordinates went beyond their limits by at most {}.",
 }
 
 
@@ -43,7 +43,7 @@ def story(trajectory: Trajectory) -> list[str]:
         found.append(f"{account.rest[:1].upper()}{account.rest[1:]}.")
     for name, words in HELD.items():
         if name in health.numbers:
-            found.append(words.format(f"{health.numbers[name]:.2g}"))
+            found.append(words.format(health.shown(name, 2)))
     for name, count in health.clipped.items():
         found.append(f"Joint {name!r} was asked for more force than its effort in {count} steps, and got its effort.")
     for name, speed in health.speeding.items():
