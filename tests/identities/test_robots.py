@@ -243,3 +243,11 @@ def test_coupled_dynamics_agree() -> None:
     a = lw.forward_dynamics(model, q, v, tau)
     assert relative(a[index], expected) < 1e-10
     assert a[follower] == pytest.approx(a[leader], rel=1e-10)
+
+
+@pytest.mark.parametrize("path", FILES[::4], ids=name_of)
+def test_robots_load_with_their_collisions(path: Path) -> None:
+    if path.name in EMPTY:
+        pytest.skip(EMPTY[path.name])
+    model = load(path, inertia="accept", mimic="independent", floating=True, collisions="touch")
+    assert not [note for note in model.notes if "no hull" in note]

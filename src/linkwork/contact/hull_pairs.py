@@ -62,8 +62,9 @@ def hull_of(shape: Convex | Box) -> Hull:
 
 def is_small(shape: Convex) -> bool:
     """Whether straight-line code for a hull is of sensible length."""
-    sizes = (len(shape.vertices), len(shape.normals), len(shape.directions))
-    return all(n <= most for n, most in zip(sizes, (MOST_VERTICES, MOST_FACES, MOST_DIRECTIONS), strict=True))
+    if len(shape.vertices) > MOST_VERTICES:
+        return False  # faces and edges of large hulls are not computed
+    return len(shape.normals) <= MOST_FACES and len(shape.directions) <= MOST_DIRECTIONS
 
 
 def has_few_corners(shape: Convex) -> bool:

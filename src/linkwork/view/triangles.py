@@ -145,6 +145,6 @@ def _ring(shape: Torus) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _hull(shape: Convex) -> tuple[np.ndarray, np.ndarray]:
-    index = {tuple(x): k for k, x in enumerate(shape.vertices)}
-    loops = [list(dict.fromkeys(index[tuple(x)] for x in corners)) for corners in shape.corners]
-    return np.asarray(shape.vertices, float), np.array([(f[0], f[k], f[k + 1]) for f in loops for k in range(1, len(f) - 1)])
+    return np.asarray(shape.vertices, float), np.array(
+        [(f[0], f[k], f[k + 1]) for f in shape.outlines for k in range(1, len(f) - 1)]
+    )

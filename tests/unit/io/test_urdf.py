@@ -587,3 +587,29 @@ def test_other_folders_can_be_named(tmp_path: Path) -> None:
     assert lw.load(tmp_path / "robot.urdf").bodies[0].visuals == ()
     with pytest.raises(lw.InputError, match="collisions"):
         lw.load(tmp_path / "robot.urdf", collisions="bounce")  # pyright: ignore
+
+
+def test_links_that_share_a_mesh_share_its_hull(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Collisions of two links that name one mesh: the file is read once, and each hull stands at its own origin."""
+    import trimesh
+
+    from linkwork.geometry import mesh_file
+
+    trimesh.creation.icosphere(subdivisions=4, radius=0.1).export(tmp_path / "ball.stl")
+    reads: list[Path] = []
+    read_file = mesh_file._read
+    monkeypatch.setattr(mesh_file, "_read", lambda path, name: reads.append(path) or read_file(path, name))
+    inertial = '<inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial>'
+
+    def link(name: str, x: float) -> str:
+        shape = '<geometry><mesh filename="ball.stl"/></geometry>'
+        return f'<link name="{name}">{inertial}<collision><origin xyz="{x} 0 0"/>{shape}</collision></link>'
+
+    path = tmp_path / "two.urdf"
+    joint = '<joint name="j" type="continuous"><parent link="a"/><child link="b"/><axis xyz="0 0 1"/></joint>'
+    path.write_text(f'<robot name="two">{link("a", 0.5)}{link("b", -0.25)}{joint}</robot>')
+    model = lw.load(path, floating=True, collisions="touch")
+    first, second = (next(s for s in body.shapes if s.group) for body in model.bodies)
+    assert len(reads) == 1
+    assert np.allclose(first.bounding_sphere()[0], [0.5, 0.0, 0.0], atol=1e-3)
+    assert np.allclose(second.bounding_sphere()[0], [-0.25, 0.0, 0.0], atol=1e-3)

@@ -29,6 +29,7 @@ class Looks:
 
     def __init__(self, root: Element, paths: MeshPaths, touch: bool, note: Note) -> None:
         self._paths, self._touch, self._note = paths, touch, note
+        self._hulls: dict[tuple[Any, ...], Convex] = {}  # by file and scale, as links share meshes
         self._colors = {m.require("name"): _color(m) for m in root.all("material")}
 
     def visuals(self, link: Element, pose: SE3) -> list[Shape]:
@@ -70,9 +71,15 @@ class Looks:
             raise mesh.error(str(error)) from None
         file = MeshFile(path, numbers(mesh, "scale", 3, "1 1 1"), at, name=name, color=color)
         if own["group"]:
-            points = file.mesh().vertices @ file.R.T + file.p
-            return Convex(points, **own)
+            return self._hull(file).placed(at, **own)
         return file
+
+    def _hull(self, file: MeshFile) -> Convex:
+        """The convex hull of a mesh, in the axes of its file."""
+        key = file.path, *file.scale.tolist()
+        if key not in self._hulls:
+            self._hulls[key] = Convex(file.mesh().vertices, file.name)
+        return self._hulls[key]
 
     def _color_of(self, material: Element | None) -> tuple[float, ...] | None:
         if material is None:
