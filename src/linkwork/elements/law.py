@@ -187,6 +187,9 @@ class RowLaw(Law):
     looks        whether these follow from where its bodies are (`asker`); `inputs_at` says then that nothing is there
     bounded      whether `bounds` are more than what `unilateral` says
     by_reaction  whether its bounds follow from what a joint, or another constraint, carries (`largest`)
+    by_whole     of such a law whether it looks at the whole wrench through a joint, with drives along its freedoms
+    by_coordinates   and whether at those of that joint: it is its second port
+    discs        of such a law how many rows, one after the other, every disc has: the length of its force is bounded
     unseen       errors that are not fed back, of "residual" and "rate": zero for whoever solves
     cones        whether its rows are Coulomb cones, `per_point` after the other: a normal that only pushes, two tangents, and
                  those of spinning and rolling friction
@@ -208,6 +211,9 @@ class RowLaw(Law):
     looks: bool = False
     bounded: bool = False
     by_reaction: bool = False
+    by_whole: bool = False
+    by_coordinates: bool = False
+    discs: tuple[int, ...] = ()
     cones: bool = False
     spins: bool = False
     rolls: bool = False
@@ -299,8 +305,12 @@ class RowLaw(Law):
         """Of one whose bounds follow from what another constraint carries, that constraint; else None: its first body's joint."""
         return None
 
-    def largest(self, wrench: Vector) -> Vector:
-        """The largest force of every row, where bounds follow from a wrench: on the first body, about its origin in its axes."""
+    def largest(self, wrench: Vector, q: Vector, x: Vector) -> Vector:
+        """The largest force of every row, alike in a disc, where bounds follow from a wrench.
+
+        wrench   on the first body, about its origin in its axes; see `by_whole`
+        q, x     the coordinates of the joint, if `by_coordinates`, and the forces of the rows
+        """
         raise TypeError(f"{type(self).__name__} must say its largest forces")
 
     def first_unknowns(self, poses: Sequence[np.ndarray]) -> np.ndarray:

@@ -244,8 +244,9 @@ class Supports:
         found["groups"] = self._groups()
         found["cones"] = np.array([kind for law in self.nodes.laws for kind in law.row_kinds], np.int64)
         found["pyramids"] = np.array([PYRAMID.get(kind, kind) for kind in found["cones"].tolist()], np.int64)
-        by_reaction = [[law.by_reaction] * size for law, size in zip(self.nodes.laws, self.sizes, strict=True)]
-        found["by_reaction"] = np.array([flag for flags in by_reaction for flag in flags], np.int64)
+        found["discs"] = np.array(
+            [rows for law, size in zip(self.nodes.laws, self.sizes, strict=True) for rows in _discs(law, size)], np.int64
+        )
         return {name: np.ascontiguousarray(x, np.int32) for name, x in found.items()}
 
     def _groups(self) -> np.ndarray:
@@ -255,3 +256,8 @@ class Supports:
             found.append(first + np.asarray(law.groups, np.int64))
             first += size
         return np.concatenate(found)
+
+
+def _discs(law: Any, size: int) -> list[int]:
+    """Of every row whose bound follows from what is carried the size of the disc that begins there, 0 inside one; else -1."""
+    return [rows if k == 0 else 0 for rows in law.discs for k in range(rows)] if law.by_reaction else [-1] * size

@@ -204,9 +204,14 @@ def begin_loads(n: Any) -> None:
     n.load = n.met if n.pressed else zeros(6)
 
 
+def wrench_through(n: Any) -> Vector:
+    """The wrench through a joint, by Newton and Euler for the body and all behind it."""
+    return (inertia_of(n) @ n.y - n.given) * (1.0 / n.h) - n.load + n.carried
+
+
 def carry(n: Any, parent: Any) -> None:
     """What the joint carries without work, T lam, by Newton and Euler for the body and all behind it."""
-    wrench = (inertia_of(n) @ n.y - n.given) * (1.0 / n.h) - n.load + n.carried
+    wrench = wrench_through(n)
     n.carries = wrench - n.S_hat @ (n.S.T @ wrench)
     parent.carried = parent.carried + n.E.move_wrench(wrench)
 
@@ -215,6 +220,7 @@ def carry_pressing(n: Any, parent: Any) -> None:
     """The same, for what rubs under it."""
     carry(n, parent)
     n.reaction = n.h * n.carries
+    n.through = n.h * wrench_through(n)
 
 
 def advance(n: Any) -> None:

@@ -23,7 +23,7 @@ import numpy as np
 from ..constraints.rows import ConstraintRows
 from ..reduced.jacobian import body_jacobian_dot
 from ..solvers.kkt import constrained_solve
-from ..solvers.quadratic import boxed
+from ..solvers.quadratic import in_discs
 from ..spatial.se3 import SE3, Ad, ad
 from .system import Dynamics
 
@@ -41,6 +41,7 @@ class Rubbing:
     limit   mu of every tangent and group (m, groups): |beta| <= limit |alpha|
     rows    of the model's constraints that are the joint between them; none: the tree's
     groups  the number of every normal's group (k,): |alpha| is the length of a group; none: each is its own
+    discs   how many tangents, one after the other, every disc has, whose force is bounded by its length; none: each is its own
     """
 
     body: int
@@ -50,6 +51,7 @@ class Rubbing:
     limit: np.ndarray
     rows: tuple[int, ...] = ()
     groups: np.ndarray | None = None
+    discs: tuple[int, ...] = ()
 
     def most(self, alpha: np.ndarray) -> np.ndarray:
         """The largest |beta| of every tangent."""
@@ -241,6 +243,17 @@ class StaggeredStep:
         parts += [np.full(len(s.T), s.mu * max(lam[s.row], 0.0)) for s in self.sliding]
         return np.concatenate([np.zeros(0), *parts])
 
+    @cached_property
+    def discs(self) -> np.ndarray:
+        """The number of the disc of every tangent."""
+        sizes = [size for r in self.rubbing for size in (r.discs or (1,) * len(r.T))] + [len(s.T) for s in self.sliding]
+        return np.repeat(np.arange(len(sizes)), sizes)
+
+    def discs_of(self, some: np.ndarray) -> list[np.ndarray]:
+        """The places in a list of tangents of those of every disc."""
+        numbers = self.discs[some]
+        return [np.flatnonzero(numbers == k) for k in np.unique(numbers)]
+
     # --- projections ---------------------------------------------------------------------------------------------------------
     def reactions(self, friction: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """f_a, and the impulses of the constraints with which it was found."""
@@ -277,7 +290,7 @@ class StaggeredStep:
         most = self.limits(self.pressures(reactions, lam), lam)
         on = np.flatnonzero(most > self.stop.least)
         T, Y = self.tangents[on], self.answer[:, on]
-        beta = boxed(T @ Y, -(Y.T @ self.pressed(reactions, lam)), -most[on], most[on])
+        beta = in_discs(T @ Y, -(Y.T @ self.pressed(reactions, lam)), -most[on], most[on], self.discs_of(on))
         return -(T.T @ beta) / self.h
 
     def end(self, reactions: np.ndarray, friction: np.ndarray) -> np.ndarray:

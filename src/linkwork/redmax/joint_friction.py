@@ -36,21 +36,14 @@ def rubbing_of(law: JointFriction, now: Dynamics, rows: dict[int, tuple[int, ...
     def made() -> tuple[Any, JointFriction, Bearing]:
         return law.closure(model), law.fitted_to(model), law.bearing(model)
 
+    if law.fitted_to(model).by_coordinates:
+        raise InputError(f"{law!r}: dense projections do not know joints whose surfaces move with their coordinates; simulate")
     loop, fitted, usual = model.keep_as((rubbing_of, id(law)), made)
     a, b = (-1 if name == WORLD else model.body_index(name) for name in fitted.bodies)
     moved = np.asarray(Ad(SE3(p=fitted.origin).inverse()), float)
     bearing = usual if law.points is None else law.bearing(model, now.state.q)
-    T = bearing.tangents(moved @ relative_twist(now, a, b))
-    return Rubbing(a, b, bearing.N @ moved, T @ moved, law.mu * bearing.share, rows[id(loop)] if loop else (), bearing.groups)
-
-
-def relative_twist(now: Dynamics, a: int, b: int) -> np.ndarray:
-    """The twist of a body relative to another (-1: the world), in its axes."""
-    E, twists = now.motion.poses, now.motion.twists
-    if b < 0:
-        return twists[a]
-    E_ab = SE3(R=E[a][:3, :3], p=E[a][:3, 3]).inverse() @ SE3(R=E[b][:3, :3], p=E[b][:3, 3])
-    return twists[a] - np.asarray(Ad(E_ab), float) @ twists[b]
+    limit, closing = law.mu * bearing.share, rows[id(loop)] if loop else ()
+    return Rubbing(a, b, bearing.N @ moved, bearing.T @ moved, limit, closing, bearing.groups, bearing.discs)
 
 
 def friction_step(

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..solvers.quadratic import boxed
+from ..solvers.quadratic import in_discs
 from .bisp import StaggeredStep
 
 
@@ -30,7 +30,8 @@ class ReducedStep(StaggeredStep):
         for _ in range(self.stop.rounds):
             self.rounds += 1
             unbounded = np.full(len(pushes), np.inf)
-            x = boxed(A, free, np.concatenate([-most, pushes]), np.concatenate([most, unbounded]))
+            bounds = np.concatenate([-most, pushes]), np.concatenate([most, unbounded])
+            x = in_discs(A, free, *bounds, self.discs_of(np.arange(len(most))))
             friction, lam = self.tangents.T @ x[: len(most)] / self.h, x[len(most) :]
             before, reactions = reactions, self.carried(Y[:, 0] + Y[:, 1:] @ x, friction, lam)
             if np.abs(reactions - before).max() <= np.sqrt(self.stop.enough) * np.abs(reactions).max():

@@ -6,8 +6,8 @@
     bounds      that these set (`RowLaw.largest`)
 
 in turn, until bounds no longer change, to rounding: O(n) for every turn besides the solver, on one factor and one matrix of the
-rows. The fixed point is that of bilateral staggered projections [Sueda, Alg. 8; errata 26-33], where friction waits for a turn
-of its own.
+rows. Rows in discs, whose force is bounded by its length, are posed anew with the bounds (`solvers.discs`). The fixed point is
+that of bilateral staggered projections [Sueda, Alg. 8; errata 26-33], where friction waits for a turn of its own.
 
 Friction is a small part of what a joint carries, and turns settle by as large a factor each; where joints stick, as soon as
 bounds are wide enough. Where many multipliers mean one motion (sticking joints beside sticking contacts) bounds may go about for
@@ -24,6 +24,7 @@ from ..elements.nodes import STILL
 from ..joints import Joint
 from ..kernel.loops import Ints, Lane, Table, loops, maximum, minimum, where
 from ..kernel.sweep import SCALAR, Field, Repeat, Routine, Step, each, inward, vector
+from ..solvers.discs import aim_disc, disc_rest, pose_discs, restore_discs
 from ..spatial.scalar import Vector, inv_spd, zeros
 
 TURNS = 120
@@ -34,21 +35,24 @@ ENOUGH = 1e-14  # of the largest b: so small a rest is rounding
 
 # --- bounds ------------------------------------------------------------------------------------------------------------------
 @loops
-def begin_turns(rows: int, most: Lane, turns: Lane, pressing: Lane) -> None:
-    """No bounds yet."""
+def begin_turns(rows: int, most: Lane, aim: Lane, soft_across: Lane, turns: Lane, pressing: Lane) -> None:
+    """No bounds yet, and no directions."""
     for r in range(rows):
         most[r] = 0.0
+        aim[r] = 0.0
+        soft_across[r] = 0.0
     turns[0] = 0.0
     pressing[0] = 1.0
 
 
 @loops
-def keep_start(active: Ints, A: Lane, x: Lane, A_kept: Lane, x_kept: Lane) -> None:
-    """The matrix of the rows, as solvers use it up, and the multipliers where they begin."""
+def keep_start(active: Ints, A: Lane, b: Lane, x: Lane, A_kept: Lane, b_kept: Lane, x_kept: Lane) -> None:
+    """The problem of the rows, as solvers use it up, and the multipliers where they begin."""
     for k in range(active[0] * (active[0] + 1) // 2):
         A_kept[k] = A[k]
     for i in range(active[0]):
         x_kept[active[i + 1]] = x[active[i + 1]]
+        b_kept[active[i + 1]] = b[active[i + 1]]
 
 
 @loops
@@ -61,9 +65,22 @@ def begin_turn(active: Ints, A_kept: Lane, x_kept: Lane, A: Lane, x: Lane) -> No
 
 
 @loops
+def row_motion(m: int, active: Ints, on: Lane, A: Lane, b: Lane, x: Lane, i: int) -> float:
+    """(A x + b)_i of the rows that are on."""
+    w = 0.0 * A[0]
+    w += b[active[i + 1]]
+    for k in range(m):
+        a = i * (i + 1) // 2 + k
+        if k > i:
+            a = k * (k + 1) // 2 + i
+        w += where(on[active[k + 1]] > 0.0, A[a] * x[active[k + 1]], 0.0)
+    return w
+
+
+@loops
 def end_turn(
     active: Ints,
-    by_reaction: Table,
+    discs: Table,
     A_kept: Lane,
     on: Lane,
     b: Lane,
@@ -72,6 +89,9 @@ def end_turn(
     most: Lane,
     lower: Lane,
     upper: Lane,
+    aim: Lane,
+    soft_across: Lane,
+    led: Lane,
     turns: Lane,
     left: Lane,
     rest: Lane,
@@ -80,35 +100,51 @@ def end_turn(
     """Go toward the bounds that are wanted, in lanes where the multipliers do not solve the problem that has them.
 
     The rest is the natural map |x - projection of x - w / A_rr| A_rr of the rows under these bounds, w = A x + b; where a solver
-    leaves as much of its own, no bounds make it better.
+    leaves as much of its own, no bounds make it better. `led` is x - w / A_rr of discs.
     """
     rest[0] = 0.0 * turns[0]
     fast = 0.0 * turns[0]
     for i in range(active[0]):
         r = active[i + 1]
         fast = maximum(fast, where(on[r] > 0.0, abs(b[r]), 0.0))
-        if by_reaction[r] == 1:
-            w = b[r]
-            for k in range(active[0]):
-                a = i * (i + 1) // 2 + k
-                if k > i:
-                    a = k * (k + 1) // 2 + i
-                w += where(on[active[k + 1]] > 0.0, A_kept[a] * x[active[k + 1]], 0.0)
+        if discs[r] == 1:
+            w = row_motion(active[0], active, on, A_kept, b, x, i)
             d = A_kept[i * (i + 1) // 2 + i]
             good = d > 0.0
             wish = minimum(maximum(x[r] - w / where(good, d, 1.0), -wanted[r]), wanted[r])
             rest[0] = maximum(rest[0], where(good, abs(x[r] - wish) * d, 0.0))
+        if discs[r] > 1:
+            d = disc_diagonal(discs[r], i, A_kept)
+            good = d > 0.0
+            for j in range(discs[r]):
+                w = row_motion(active[0], active, on, A_kept, b, x, i + j)
+                led[r + j] = x[r + j] - w / where(good, d, 1.0)
+                fast = maximum(fast, abs(d * x[r + j]))
+            rest[0] = maximum(rest[0], where(good, disc_rest(discs[r], r, d, wanted, x, led), 0.0))
     pressing[0] = where(rest[0] <= maximum(ENOUGH * fast, 2.0 * left[0]), 0.0, pressing[0])
     turns[0] += 1.0
     slow = 1.0 / maximum(turns[0] - PATIENT, 1.0)
     for i in range(active[0]):
         r = active[i + 1]
-        if by_reaction[r] == 1:
+        if discs[r] >= 0:
             share = where(turns[0] > PATIENT, where(wanted[r] > most[r], 1.0, slow), where(turns[0] > EAGER, 0.5, 1.0))
             new = where(share < 1.0, most[r] + share * (wanted[r] - most[r]), wanted[r])
             most[r] = where(pressing[0] > 0.0, new, most[r])
             lower[r] = -most[r]
             upper[r] = most[r]
+    for i in range(active[0]):
+        r = active[i + 1]
+        if discs[r] > 1:
+            aim_disc(discs[r], r, disc_diagonal(discs[r], i, A_kept), most, led, aim, soft_across, pressing[0])
+
+
+@loops
+def disc_diagonal(rows: int, i: int, A: Lane) -> float:
+    """The mean diagonal of rows i, ... of a packed A."""
+    total = A[i * (i + 1) // 2 + i]
+    for j in range(1, rows):
+        total += A[(i + j) * (i + j + 1) // 2 + i + j]
+    return total / float(rows)
 
 
 @loops
@@ -123,11 +159,15 @@ def bound(n: Any) -> None:
         n.lower, n.upper = -n.most, n.most
 
 
-def press(n: Any, first: Any, carrier: Any) -> None:
-    """The bounds of a law that follow from what the joint of its first body, or another constraint, carries."""
+def press(n: Any, first: Any, second: Any, carrier: Any) -> None:
+    """The bounds of a law that follow from what the joint of its first body, or another constraint, carries.
+
+    second   the joint, of laws that look at its coordinates
+    """
     if n.law.by_reaction:
         law = n.law.at_node(n)
-        n.wanted = law.largest(carrier.exerted if law.closes else first.reaction)
+        carried = carrier.exerted if law.closes else first.through if law.by_whole else first.reaction
+        n.wanted = law.largest(carried, second.q if law.by_coordinates else zeros(0), n.x)
 
 
 # --- what is carried ---------------------------------------------------------------------------------------------------------
@@ -166,10 +206,10 @@ def exert(n: Any) -> None:
 
 
 def transmit(n: Any, parent: Any, wrench: Vector) -> None:
-    """What a joint carries without work in a step, of the whole wrench through it, which is handed to the parent."""
+    """What a joint carries in a step, the whole wrench and what of it does no work; the whole is handed to the parent."""
     S = n.S
     along = S @ (inv_spd(S.T @ S) @ (S.T @ wrench)) if S.shape[1] else zeros(6)
-    n.reaction = n.h * (wrench - along)
+    n.reaction, n.through = n.h * (wrench - along), n.h * wrench
     parent.held_up = parent.held_up + n.E.move_wrench(wrench)
 
 
@@ -178,21 +218,23 @@ def pressing_fields() -> dict[str, Field]:
     """Those of steps in which joints rub under what they carry."""
     six = vector(6)
     return {
-        **{name: Field("work", "rows", of="constraint") for name in ("most", "wanted")},
+        **{name: Field("work", "rows", of="constraint") for name in ("most", "wanted", "aim", "soft_across", "led")},
         "exerted": Field("work", "node", six, of="constraint"),
-        **{name: Field("work", "node", six) for name in ("row_load", "reaction")},
+        **{name: Field("work", "node", six) for name in ("row_load", "reaction", "through")},
         "held_up": Field("gathered", codec=six),
         "A_kept": Field("work", "pair", SCALAR),
-        "x_kept": Field("work", "row", SCALAR),
+        **{name: Field("work", "row", SCALAR) for name in ("b_kept", "x_kept")},
         **{name: Field("work", "global", SCALAR) for name in ("press_turns", "press_rest", "pressing")},
     }
 
 
-BEGIN = Routine(begin_turns, ("rows", "most", "press_turns", "pressing"))
-KEEP = Routine(keep_start, ("active", "A", "x", "A_kept", "x_kept"))
-POSED = ("active", "by_reaction", "A_kept", "on", "b", "x", "wanted", "most", "lower", "upper")
+BEGIN = Routine(begin_turns, ("rows", "most", "aim", "soft_across", "press_turns", "pressing"))
+KEEP = Routine(keep_start, ("active", "A", "b", "x", "A_kept", "b_kept", "x_kept"))
+POSE = Routine(pose_discs, ("active", "discs", "aim", "soft_across", "A", "b", "x", "led"))
+RESTORE = Routine(restore_discs, ("active", "discs", "aim", "A_kept", "b_kept", "A", "b", "x"))
+POSED = ("active", "discs", "A_kept", "on", "b", "x", "wanted", "most", "lower", "upper", "aim", "soft_across", "led")
 JUDGE: list[Step] = [
-    each(press, "p0", "carrier", on="constraint"),
+    each(press, "p0", "p1", "carrier", on="constraint"),
     Routine(end_turn, (*POSED, "press_turns", "left", "press_rest", "pressing")),
 ]
 TELL = Routine(tell_rest, ("press_rest", "left"))
@@ -206,7 +248,9 @@ def in_turns(solver: Sequence[Step], motion: Sequence[Step], ports: Sequence[str
     """
     turn = [
         Routine(begin_turn, ("active", "A_kept", "x_kept", "A", "x")),
+        POSE,
         *solver,
+        RESTORE,
         *motion,
         each(clear_row_loads),
         each(bear_rows, *ports, on="constraint", when=("own", "awake")),

@@ -5,6 +5,7 @@ A dual active-set method (daqp) finds what is active; the equations of that are 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -74,3 +75,34 @@ class QuadraticProgram:
 def boxed(H: np.ndarray, f: np.ndarray, lower: np.ndarray, upper: np.ndarray) -> np.ndarray:
     """x that minimises x^T H x / 2 + f^T x between bounds."""
     return QuadraticProgram(H, f, lower, upper, np.zeros((0, len(f)))).solve()[0]
+
+
+ROUNDS = 60  # in which Newton's method on the projections of discs ends
+LEFT = 1e-12  # of the largest f: what may be left of them
+SOFTEST = 1e6  # times the diagonal of a row: as soft as rows across the force of a disc get
+
+
+def in_discs(H: np.ndarray, f: np.ndarray, lower: np.ndarray, upper: np.ndarray, discs: Sequence[np.ndarray]) -> np.ndarray:
+    """x that minimises x^T H x / 2 + f^T x between bounds, and within |x_d| <= upper of the unknowns of every disc; densely.
+
+    Discs of one unknown are its bounds. See `solvers.discs` for the method.
+    """
+    discs = [d for d in discs if len(d) > 1 and upper[d[0]] > 0.0]
+    Q, soft, x = np.eye(len(f)), np.zeros(len(f)), np.zeros(len(f))
+    for _ in range(ROUNDS if discs else 1):
+        x = Q @ boxed(Q @ H @ Q + np.diag(soft), Q @ f, lower, upper)
+        w, left = H @ x + f, 0.0
+        for d in discs:
+            a, m = np.trace(H[np.ix_(d, d)]) / len(d), upper[d[0]]
+            y = x[d] - w[d] / a
+            size = np.linalg.norm(y)
+            left = max(left, a * np.abs(x[d] - y * min(1.0, m / max(size, 1e-300))).max())
+            soft[d] = 0.0
+            if size > m:
+                v = y / size
+                v[0] += 1.0 if v[0] >= 0.0 else -1.0
+                Q[np.ix_(d, d)] = np.eye(len(d)) - 2.0 * np.outer(v, v) / (v @ v)
+                soft[d[1:]] = a * min(size / m - 1.0, SOFTEST)
+        if left <= LEFT * np.abs(f).max(initial=0.0):
+            break
+    return x
