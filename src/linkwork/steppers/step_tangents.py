@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ..kernel.directional import tangent_of, without_tangent
 from ..kernel.loops import Ints, Lane, any, loops, where
+from ..rows import pressing_tangents  # noqa: F401  (what friction inside joints changes by)
 from ..rows.noticing import find_near
 from ..rows.push_out import HUGE, RECOVERY, SOFT, look_for_depth, pose_depths
 from ..rows.solved import note_impacts, recall, remember
