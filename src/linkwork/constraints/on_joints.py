@@ -60,6 +60,11 @@ class JointConstraint(RowLaw):
         """What must vanish where only velocities are constrained: affine in v."""
         raise TypeError(f"{type(self).__name__} must define slip(q, v, t)")
 
+    @property
+    def coordinate_joints(self) -> tuple[str, ...]:
+        """The joints whose coordinates it uses: they keep one chart."""
+        return tuple(self.joints)
+
     def signature(self, joints: Sequence[Joint]) -> tuple[Any, ...]:
         """What identifies the machine code: the class, how its joints move, and for classes of users what they compute."""
         own = (type(self).__qualname__, tuple(kind_of(j) for j in joints), self.variant)

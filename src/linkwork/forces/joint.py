@@ -7,7 +7,7 @@ not conservative is written as `force(joint, q, v, t, u)`. Derivatives with resp
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -30,16 +30,23 @@ class JointForce(ForceLaw):
     joint             the name of the joint (or of its body)
     parameter_names   attributes that are numbers or arrays: run-time data, shared kernels
     inputs            what drives the force from outside at run time: as many numbers, 0 by default
+    any_chart         whether it acts on velocities alone, whatever chart the coordinates are in
 
     >>> isinstance(lw.JointSpring("lower", 5.0), lw.JointForce)
     True
     """
 
     joint: str
+    any_chart: ClassVar[bool] = False
 
     @property
     def ports(self) -> tuple[Port, ...]:
         return (JointPort(self.joint),)
+
+    @property
+    def coordinate_joints(self) -> tuple[str, ...]:
+        """The joints whose coordinates it uses: they keep one chart."""
+        return () if self.any_chart else (self.joint,)
 
     def fitted_to(self, model: Model) -> Any:
         return self.fitted(model.bodies[model.body_index(self.joint)])
@@ -96,6 +103,11 @@ class JointForce(ForceLaw):
         body = model.bodies[model.body_index(self.joint)]
         if not body.joint.nv:
             raise ModelError(f"{self!r}: joint {self.joint!r} is fixed")
+        if body.joint.recharts_after_steps and not self.any_chart:
+            raise ModelError(
+                f"{self!r}: coordinates of joint {self.joint!r} ({body.joint!r}) change to those of another chart; act on its "
+                "body, or give the joint one chart"
+            )
         self.fitted(body)
 
     def __repr__(self) -> str:
@@ -123,6 +135,6 @@ def offset(joint: Joint, rest: Vector, q: Vector) -> Vector:
     if isinstance(joint, Composite):
         n = joint.first.nq
         return np.concatenate([offset(joint.first, rest[:n], q[:n]), offset(joint.second, rest[n:], q[n:])])
-    if joint.charted and joint.nv == 3:
+    if joint.charted and joint.nv == 3 and not joint.recharts_after_steps:
         return so3.log(joint.transform(rest).R.T @ joint.transform(q).R)
     return joint.offset(rest, q)

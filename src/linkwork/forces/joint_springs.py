@@ -59,6 +59,7 @@ class JointDamping(JointForce):
     >>> damped = model.add(lw.JointDamping("lower", 0.3))
     """
 
+    any_chart = True
     parameter_names: ClassVar[tuple[str, ...]] = ("damping",)
 
     def __init__(self, joint: str, damping: Any, *, name: str = "") -> None:

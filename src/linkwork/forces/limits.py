@@ -104,7 +104,8 @@ class SwingTwistLimit(JointForce):
         self.stiffness, self.damping = number(owner, "stiffness", stiffness, 0.0), number(owner, "damping", damping, 0.0)
 
     def fitted(self, body: Body) -> Any:
-        if not (body.joint.charted or isinstance(body.joint, (Spherical, SphericalEuler, Free))):
+        turning = body.joint.charted and not body.joint.recharts_after_steps
+        if not (turning or isinstance(body.joint, (Spherical, SphericalEuler, Free))):
             raise ModelError(f"{self!r}: {body.joint!r} does not turn freely; use LimitSpring")
         return self
 

@@ -14,6 +14,9 @@ revolution), so that frames are products of elementary moves; what follows the l
     plane       go along x by u, along y by v
     ellipsoid   turns u and -v lead to the normal n, and the point is (a^2 n_x, b^2 n_y, c^2 n_z) / |(a n_x, b n_y, c n_z)|;
                 x of the frame is horizontal
+
+Longitude and latitude have poles, where the longitude only turns the frame. `Chart.covered` adds a second chart to spheres and
+ellipsoids, whose poles lie along x of the shape: a latitude beyond 2 pi is one of that chart, with 4 pi added.
 """
 
 from __future__ import annotations
@@ -27,7 +30,7 @@ import numpy as np
 from ..errors import ModelError
 from ..spatial.frozen import Frozen, finish
 from ..spatial.gate import reals
-from ..spatial.scalar import Scalar, Vector, cross, norm, stack
+from ..spatial.scalar import Scalar, Vector, array, atan2, cross, dot, norm, stack, where
 from ..spatial.se3 import SE3
 from ..spatial.tape import form_of
 from .curves import Curve
@@ -39,6 +42,9 @@ OUTWARD = np.array([[0.0, 0.0, 1.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]])  # x, y,
 SOME = 37  # one in so many samples
 PARALLEL = 1e-9  # sine of the angle between tangents
 SAME_POINT = 1e-9  # of the size of what comes back
+SECOND = 4.0 * np.pi  # rad: what is added to latitudes of the second chart; more than half of it says which chart it is
+NEAR_POLE = (0.0, 1.2)  # rad: some place that both charts have, but for their poles
+MIN_COS2_LATITUDE = 0.4  # the chart is changed below it; the other one then has at least 0.6
 Values = Mapping[str, Any]
 Interval = tuple[float, float]
 
@@ -72,6 +78,8 @@ class Chart(Frozen):
     constant      the rest of it
     coordinates   where each of them goes
     straight      which of them run along straight lines without turning the frame
+    two_charts    the function where latitudes beyond 2 pi are of a second chart; None for what has no poles
+    single        the chart without a second one, if `function` is that one
     """
 
     what: str
@@ -81,6 +89,8 @@ class Chart(Frozen):
     constant: SE3
     coordinates: tuple[Coordinate, ...]
     straight: tuple[int, ...] = ()
+    two_charts: Callable[[Vector, Values], SE3] | None = None
+    single: Chart | None = None
 
     def __post_init__(self) -> None:
         finish(self)
@@ -105,6 +115,17 @@ class Chart(Frozen):
     def bound(self, values: Values) -> Chart:
         """The same with other numbers."""
         return replace(self, values={**self.values, **values})
+
+    @property
+    def is_covered(self) -> bool:
+        """Whether there is a second chart."""
+        return self.single is not None
+
+    def covered(self) -> Chart:
+        """The same with a second chart that has its poles elsewhere; itself where it has no poles that are known."""
+        if self.two_charts is None or self.is_covered:
+            return self
+        return replace(self, kind=(*self.kind, "two charts"), function=self.two_charts, single=self)
 
     def without_straight(self) -> Chart:
         """The same where coordinates along straight lines stay at 0."""
@@ -139,6 +160,11 @@ def _sphere(u: Vector, values: Values) -> SE3:
     return SE3(p=values["p"]) @ SE3.rot_z(u[0]) @ SE3.rot_y(-u[1])
 
 
+def _sphere_of_two(u: Vector, values: Values) -> SE3:
+    tilt, x = _tilted(u)
+    return SE3(p=values["p"]) @ tilt @ SE3.rot_z(x[0]) @ SE3.rot_y(-x[1])
+
+
 def _torus(u: Vector, values: Values) -> SE3:
     return _frame(values) @ SE3.rot_z(u[0]) @ _out(values["ring"]) @ SE3.rot_y(-u[1])
 
@@ -152,12 +178,60 @@ def _plane(u: Vector, values: Values) -> SE3:
 
 
 def _ellipsoid(u: Vector, values: Values) -> SE3:
+    return _ellipsoid_at(SE3(), u, values)
+
+
+def _ellipsoid_of_two(u: Vector, values: Values) -> SE3:
+    return _ellipsoid_at(*_tilted(u), values)
+
+
+def _ellipsoid_at(tilt: SE3, u: Vector, values: Values) -> SE3:
     level = np.cos(u[1])
-    n = stack(level * np.cos(u[0]), level * np.sin(u[0]), np.sin(u[1]))
+    n = tilt.R @ stack(level * np.cos(u[0]), level * np.sin(u[0]), np.sin(u[1]))
     scaled = stack(*(values["radii"][k] * n[k] for k in range(3)))
     reach = 1.0 / norm(scaled)
     point = stack(*(values["radii"][k] * scaled[k] * reach for k in range(3)))
-    return _frame(values) @ SE3(p=point) @ SE3.rot_z(u[0]) @ SE3.rot_y(-u[1])
+    return _frame(values) @ SE3(p=point) @ tilt @ SE3.rot_z(u[0]) @ SE3.rot_y(-u[1])
+
+
+# --- two charts of longitude and latitude ------------------------------------------------------------------------------------
+def _tilted(u: Vector) -> tuple[SE3, Vector]:
+    """The turn of the chart's poles (none, or z to x), and longitude and latitude in it."""
+    second = u[1] > 0.5 * SECOND
+    c, s = where(second, 0.0, 1.0), where(second, 1.0, 0.0)
+    tilt = SE3(R=array([[c, 0.0, s], [0.0, 1.0, 0.0], [-s, 0.0, c]]))
+    return tilt, stack(u[0], u[1] - where(second, SECOND, 0.0))
+
+
+def is_near_pole(u: Vector) -> Scalar:
+    """Whether longitude and latitude, in either chart, are to be changed for those of the other."""
+    level = np.cos(_tilted(u)[1][1])
+    return level * level < MIN_COS2_LATITUDE
+
+
+def other_chart(u: Vector, *rates: Vector) -> tuple[Vector, tuple[Vector, ...]]:
+    """Longitude and latitude of the same normal in the other chart, and the turn of the frame; their rates for each of `rates`.
+
+    F(u) is F(u') turned about the normal. The old frame R turns with w = (sin b a_dot, -b_dot, cos b a_dot) in its axes x (the
+    normal), y, z; with R = R' Rot_x(turn) that is Rot_x(turn) w = w' + (turn_dot, 0, 0).
+    """
+    x = _tilted(u)[1]
+    ca, sa, cb, sb = np.cos(x[0]), np.sin(x[0]), np.cos(x[1]), np.sin(x[1])
+    second = u[1] > 0.5 * SECOND
+    sign = where(second, 1.0, -1.0)  # poles of the other chart are along z, or along x
+    normal, across = (stack(sign * e[2], e[1], -sign * e[0]) for e in (stack(cb * ca, cb * sa, sb), stack(-sa, ca, 0.0)))
+    level = np.sqrt(normal[0] * normal[0] + normal[1] * normal[1])
+    c, s = normal[0] / level, normal[1] / level
+    new = stack(atan2(normal[1], normal[0]), atan2(normal[2], level) + where(second, 0.0, SECOND))
+    y, z = stack(-s, c, 0.0), stack(-normal[2] * c, -normal[2] * s, level)
+    cos, sin = dot(y, across), dot(z, across)
+
+    def moved(rate: Vector) -> Vector:
+        w = stack(sb * rate[0], -rate[1], cb * rate[0])
+        longitude = (sin * w[1] + cos * w[2]) / level
+        return stack(longitude, sin * w[2] - cos * w[1], w[0] - normal[2] * longitude)
+
+    return stack(*new, atan2(sin, cos)), tuple(moved(rate) for rate in rates)
 
 
 def _shape_chart(shape: Shape) -> Chart | None:
@@ -165,7 +239,7 @@ def _shape_chart(shape: Shape) -> Chart | None:
     what = kind if shape.name == kind else f"{kind} {shape.name!r}"
     if isinstance(shape, Sphere):
         values, out = {"p": shape.center}, _out(shape.radius)
-        return Chart(what, (kind,), values, _sphere, out @ NORMAL, (ROUND, LATITUDE))
+        return Chart(what, (kind,), values, _sphere, out @ NORMAL, (ROUND, LATITUDE), (), _sphere_of_two)
     if isinstance(shape, Plane):
         values = {"R": _plane_axes(shape.normal), "p": shape.point}
         return Chart(what, (kind,), values, _plane, SE3(), (Coordinate(-1.0, 1.0),) * 2, straight=(0, 1))
@@ -173,7 +247,8 @@ def _shape_chart(shape: Shape) -> Chart | None:
         return None
     values = {"R": shape.R, "p": shape.p}
     if isinstance(shape, Ellipsoid):
-        return Chart(what, (kind,), {**values, "radii": shape.radii}, _ellipsoid, NORMAL, (ROUND, LATITUDE))
+        given = {**values, "radii": shape.radii}
+        return Chart(what, (kind,), given, _ellipsoid, NORMAL, (ROUND, LATITUDE), (), _ellipsoid_of_two)
     if isinstance(shape, Torus):
         return Chart(what, (kind,), {**values, "ring": shape.ring}, _torus, _out(shape.tube) @ NORMAL, (ROUND, ROUND))
     if isinstance(shape, Cylinder):

@@ -37,6 +37,9 @@ class Joint(Travelling, Frozen):
     nq: int
     nv: int
     charted: bool = False  # whether `rechart` and `advance` ever change the coordinates for others
+    recharts_after_steps: bool = (
+        False  # whether steps that keep one chart from end to end may be taken, and the chart be changed then
+    )
     is_group: bool = False  # whether its transforms form a group, so that S spans one space at every q
     may_lock: bool = False  # whether S may lose rank where nobody has said so
     bounded: bool = False  # whether its coordinates have a domain, see `inside`
@@ -139,6 +142,10 @@ class Joint(Travelling, Frozen):
     def rechart_together(self, now: Pair, before: Pair) -> tuple[Pair, Pair]:
         """`rechart` of (q, v), and another pair of a moment before, in the same chart."""
         return now, before
+
+    def one_chart(self) -> Joint:
+        """The same joint where coordinates stay in their first chart, if it can do without others; else itself."""
+        return self
 
     def neutral(self) -> np.ndarray:
         """The zero position."""

@@ -43,6 +43,8 @@ class Composite(Joint):
         self.first, self.second = first, second
         self.nq, self.nv = first.nq + second.nq, first.nv + second.nv
         self.charted = first.charted or second.charted
+        changing = [part for part in (first, second) if part.charted]
+        self.recharts_after_steps = bool(changing) and all(part.recharts_after_steps for part in changing)
         self.may_lock = first.may_lock or second.may_lock or not (first.is_group and second.is_group)
         self.bounded = first.bounded or second.bounded
         self.quaternions = (*first.quaternions, *(first.nq + at for at in second.quaternions))
@@ -158,6 +160,13 @@ class Composite(Joint):
         second = self.second.rechart_together((a2, b2), (c2, d2))
         (q, v), (q_before, v_before) = (map(np.concatenate, zip(x, y, strict=True)) for x, y in zip(first, second, strict=True))
         return (q, v), (q_before, v_before)
+
+    def one_chart(self) -> Composite:
+        first, second = self.first.one_chart(), self.second.one_chart()
+        if first is self.first and second is self.second:
+            return self
+        charted = first.charted or second.charted
+        return self.with_parts(first=first, second=second, charted=charted, recharts_after_steps=charted)
 
     def neutral(self) -> np.ndarray:
         return np.concatenate([self.first.neutral(), self.second.neutral()])

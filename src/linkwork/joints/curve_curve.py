@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .higher_pair import HigherPair, charts, chosen, turn
+from .higher_pair import HigherPair, chart_pair, chosen, turn
 from .revolute import Revolute
 from .spherical import Spherical
 
@@ -24,5 +24,5 @@ class CurveCurve(HigherPair):
     def __init__(self, a: Any, b: Any, turning: str = "aligned", angle: float = 0.0) -> None:
         owner = "CurveCurve"
         turnings = {"aligned": None, "roll": Revolute((1, 0, 0)), "free": Spherical()}
-        pair = charts(owner, a, b, {(1, 1)})
+        pair = chart_pair(owner, a, b, {(1, 1)})
         super().__init__(*pair, chosen(owner, "turning", turning, turnings), turn(owner, 0, angle))

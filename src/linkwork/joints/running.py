@@ -45,6 +45,9 @@ class Running(FormulaJoint):
     def transform(self, q: Vector) -> SE3:
         return self.chart.moving(q)
 
+    def one_chart(self) -> Joint:
+        return self if self.chart.single is None else self.with_parts(chart=self.chart.single.bound(self.chart.values))
+
     def random(self, rng: np.random.Generator) -> np.ndarray:
         margins = [(0.0 if c.around else NEAR_POLE) * (c.high - c.low) for c in self.chart.coordinates]
         return np.array([rng.uniform(c.low + m, c.high - m) for c, m in zip(self.chart.coordinates, margins, strict=True)])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from .composite import Composite
-from .higher_pair import HigherPair, charts, chosen, turn
+from .higher_pair import HigherPair, chart_pair, chosen, turn
 from .revolute import Revolute
 
 
@@ -16,15 +16,17 @@ class SurfaceCurve(HigherPair):
     turning   "aligned": the tangent of the curve stays along x of the surface's frame, three coordinates; "spin": it turns about
               the normal, four; "free": the body rolls about the tangent too, five
     angle     about the normal, constant
+    charts    True: if `turning` turns about the normal, coordinates of spheres and ellipsoids change to a second chart near their
+              poles; False: they stay longitude and latitude, which are singular at the poles
 
     >>> roller = lw.SurfaceCurve(lw.bezier_surface(np.random.default_rng(0).normal(size=(4, 4, 3))),
     ...                          lw.bezier_curve([(0, 0, 0), (1, 0, 0.5), (2, 0, 0.5), (3, 0, 0)]))
     """
 
-    def __init__(self, a: Any, b: Any, turning: str = "aligned", angle: float = 0.0) -> None:
+    def __init__(self, a: Any, b: Any, turning: str = "aligned", angle: float = 0.0, charts: bool = True) -> None:
         owner = "SurfaceCurve"
-        pair = charts(owner, a, b, {(2, 1), (1, 2)})
+        pair = chart_pair(owner, a, b, {(2, 1), (1, 2)})
         spin, roll = Revolute((0, 0, 1)), Revolute((1, 0, 0))
         both = Composite(spin, roll) if pair[0].size == 2 else Composite(roll, spin)  # about the normal, about the tangent
         kinds = {"aligned": None, "spin": spin, "free": both}
-        super().__init__(*pair, chosen(owner, "turning", turning, kinds), turn(owner, 2, angle))
+        super().__init__(*pair, chosen(owner, "turning", turning, kinds), turn(owner, 2, angle), charts)

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from .higher_pair import HigherPair, charts, chosen, turn
+from .higher_pair import HigherPair, chart_pair, chosen, turn
 from .revolute import Revolute
 
 FACING = {"outside": np.diag([1.0, -1.0, -1.0]), "inside": np.eye(3)}
@@ -20,6 +20,8 @@ class SurfaceSurface(HigherPair):
               five coordinates
     angle     from x of the one frame to x of the other about the normal of a, a constant beside the spin
     side      "outside": normals are opposite; "inside": b touches a from within, normals agree
+    charts    True: if `turning` turns about the normal, coordinates of spheres and ellipsoids change to a second chart near their
+              poles; False: they stay longitude and latitude, which are singular at the poles
 
     A plane leaves to a plane or a cylinder fewer freedoms: coordinates along straight lines, which slide both alike, stay with
     the plane alone. Cylinders that are aligned need an angle: along parallel lines they slide alike too.
@@ -27,12 +29,14 @@ class SurfaceSurface(HigherPair):
     >>> rolling = lw.SurfaceSurface(lw.Torus(0.5, 0.1), lw.Torus(0.5, 0.1))
     """
 
-    def __init__(self, a: Any, b: Any, turning: str = "aligned", angle: float = 0.0, side: str = "outside") -> None:
+    def __init__(
+        self, a: Any, b: Any, turning: str = "aligned", angle: float = 0.0, side: str = "outside", charts: bool = True
+    ) -> None:
         owner = "SurfaceSurface"
-        one, other = charts(owner, a, b, {(2, 2)})
+        one, other = chart_pair(owner, a, b, {(2, 2)})
         if one.kind == ("Plane",):
             other = other.without_straight()
         elif other.kind == ("Plane",):
             one = one.without_straight()
         spin = chosen(owner, "turning", turning, {"aligned": None, "spin": Revolute((0, 0, 1))})
-        super().__init__(one, other, spin, turn(owner, 2, angle) @ chosen(owner, "side", side, FACING))
+        super().__init__(one, other, spin, turn(owner, 2, angle) @ chosen(owner, "side", side, FACING), charts)

@@ -25,6 +25,7 @@ from ..spatial.se3 import SE3
 from ..store.travelling import Travelling
 from .arrays import Interface
 from .ground import UNTOUCHED, untouched_ground
+from .one_chart import with_single_charts
 from .properties import JointProperties, plain_properties
 
 WORLD = "world"
@@ -111,6 +112,10 @@ class Model(Travelling):
             if key not in fitting:
                 body.properties.check_sizes(body.joint, body.joint_name)
                 fitting.add(key)
+        bodies, notes = with_single_charts(self.bodies, self.elements)
+        if bodies is not self.bodies:
+            object.__setattr__(self, "bodies", bodies)
+            object.__setattr__(self, "notes", (*self.notes, *notes))
         for element in self.elements:
             element.check(self)
         if self.world_shapes or self.notes:

@@ -67,7 +67,8 @@ def with_elements(model: Model, parts: Iterable[Any]) -> Model:
         laws.append(part)
     world = (*model.world_shapes, *solids_of("world", shapes)) if shapes else model.world_shapes
     made = dataclasses.replace(model, elements=(*model.elements, *laws), world_shapes=world)
-    made.__dict__.update({name: model.__dict__[name] for name in OF_BODIES if name in model.__dict__})
+    if made.bodies is model.bodies:
+        made.__dict__.update({name: model.__dict__[name] for name in OF_BODIES if name in model.__dict__})
     return made
 
 

@@ -162,6 +162,11 @@ def move(n: Any) -> None:
     n.q = path_of(n).integrate(n.q, n.step * n.path_v)
 
 
+def change_charts(n: Any) -> None:
+    """Coordinates away from poles after the step, and the velocities as they are seen there."""
+    n.q, n.v = joint_of(n).rechart(n.q, n.v)
+
+
 def end_answer(n: Any, parent: Any) -> None:
     """What joints answer to the momenta at the end."""
     _factor(n, parent)
@@ -228,8 +233,12 @@ def step_fields(shape: Shape, parts: int, bounces: bool) -> dict[str, Field]:
 
 
 @functools.cache
-def variational_step(shape: Shape, parts: int, bounces: bool) -> Algorithm:
-    """A step of so many parts of models with such laws; `bounces` says whether contacts have restitution."""
+def variational_step(shape: Shape, parts: int, bounces: bool, charted: bool = False) -> Algorithm:
+    """A step of so many parts of models with such laws.
+
+    bounces   whether contacts have restitution
+    charted   whether joints may change their charts after the step
+    """
     _, rows, on_bodies, _ = shape
     held = rows >= 0
     bodies: list[Step] = [outward(put)] if held and on_bodies else []
@@ -262,8 +271,9 @@ def variational_step(shape: Shape, parts: int, bounces: bool) -> Algorithm:
         Repeat(tuple(part), parts),
         Routine(end_step, ("t", "h")),
         *(renamed(step, {"told": "told_end"}) for step in settle(shape, "reduced", bounces)),
+        *([each(change_charts)] if charted else []),
     ]
-    name = f"variational_{'bouncing_' * bounces}{parts}_{'_'.join(map(str, map(int, shape)))}"
+    name = f"variational_{'bouncing_' * bounces}{'charted_' * charted}{parts}_{'_'.join(map(str, map(int, shape)))}"
     return Algorithm(name, step_fields(shape, parts, bounces), {"run": steps})
 
 
@@ -310,7 +320,7 @@ class Variational(Stepper):
 
     def check(self, model: Model) -> None:
         for b in model.bodies:
-            if b.joint.charted:
+            if b.joint.charted and not b.joint.recharts_after_steps:
                 raise InputError(
                     f"the stepper {self.name!r} cannot change charts, which joint {b.joint_name!r} ({type(b.joint).__name__}) "
                     "does; use Spherical or Free instead"
@@ -329,7 +339,7 @@ class Variational(Stepper):
             return given | ({"told": np.zeros(3 * len(lengths) * laws.told_count)} if laws.rows else {})
 
         return Program(
-            variational_step(laws.shape, len(lengths), laws.bounces),
+            variational_step(laws.shape, len(lengths), laws.bounces, any(b.joint.charted for b in model.bodies)),
             ("q", "v", "t", "stuck", *(["unknown"] if laws.rows else [])),
             enter=enter,
             leave=leave,
