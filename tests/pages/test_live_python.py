@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import http.client
+import http.server
 import re
+import socket
 import threading
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,6 +19,7 @@ from pages.live_models import chain
 
 import linkwork as lw
 from linkwork.view.session.door import Door
+from linkwork.view.session.server import SECRET_HEADER
 
 pytest.importorskip("viser")
 THEIRS = ("THREE.Clock: This module has been deprecated", "Unable to preventDefault inside passive event")  # viser's client
@@ -76,6 +81,21 @@ def until(page: Any, condition: Callable[[], Any]) -> None:
     raise AssertionError("it never came")
 
 
+def press_until_held(page: Any, session: lw.view.Session, begin: tuple[float, float], end: tuple[float, float]) -> None:
+    """Press the mouse and drag until a body is held; again if the press came before the page had drawn the body there."""
+    for _ in range(20):
+        page.mouse.move(*begin)
+        page.mouse.down()
+        page.mouse.move(0.5 * (begin[0] + end[0]), 0.5 * (begin[1] + end[1]), steps=4)
+        page.mouse.move(*end, steps=4)
+        for _ in range(30):
+            if session.hands.held:
+                return
+            page.wait_for_timeout(100)
+        page.mouse.up()
+    raise AssertionError("no press took hold of a body")
+
+
 def on_screen(client: Any, point: Any) -> tuple[float, float]:
     """Where the camera of a client sees a point, in pixels."""
     from scipy.spatial.transform import Rotation
@@ -100,11 +120,7 @@ def test_a_drag_moves_the_body(watched: Opened) -> None:
     tip = (0.0, 0.0, -0.2)
     before, upper = place(session, 2, tip), place(session, 0, (0, 0, -0.4))
     x, y = on_screen(client, before)
-    page.mouse.move(x, y)
-    page.mouse.down()
-    page.mouse.move(x - 50, y - 50, steps=4)
-    page.mouse.move(x - 120, y - 110, steps=4)
-    until(page, lambda: session.hands.held)
+    press_until_held(page, session, (x, y), (x - 120, y - 110))
     hold = next(iter(session.hands.held.values()))
     assert hold.body == 2
     assert np.abs(hold.point - tip).max() < 0.08
@@ -198,15 +214,138 @@ def test_a_door_asks_for_its_token() -> None:
         session.close()
 
 
+STRANGE_HOSTS = (
+    "evil.com@127.0.0.1",
+    "127.0.0.1@evil.com",
+    "localhost.evil.com",
+    "[::1",
+    "[::1]x",
+    "127.0.0.1:port",
+    "127.0.0.1:1:2",
+    "localhost#",
+    "localhost/",
+    "local\u00adhost",
+    "0x7f.1",
+    "127.1",
+    "",
+)
+
+
+def listening() -> set[int]:
+    """TCP ports on which this process listens."""
+    tables = (Path(f"/proc/self/net/{name}").read_text().splitlines()[1:] for name in ("tcp", "tcp6"))
+    rows = [row.split() for table in tables for row in table]
+    sockets = {link.readlink().name if link.exists() or link.is_symlink() else "" for link in Path("/proc/self/fd").iterdir()}
+    return {int(row[1].rpartition(":")[2], 16) for row in rows if row[3] == "0A" and f"socket:[{row[9]}]" in sockets}
+
+
+def received(port: int, request: bytes) -> bytes:
+    """All that a port answers to a request until it closes the connection."""
+    with socket.create_connection(("127.0.0.1", port), timeout=10) as connection:
+        connection.sendall(request)
+        found = b""
+        with contextlib.suppress(ConnectionResetError):
+            while data := connection.recv(65536):
+                found += data
+        return found
+
+
+UPGRADE = (
+    "Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGVzdHRlc3R0ZXN0dGVzdA==\r\n"
+)
+
+
+@pytest.mark.skipif(not Path("/proc/self/net/tcp").exists(), reason="reads open ports from /proc")
+def test_ports_behind_the_door_answer_nobody(capfd: pytest.CaptureFixture[str]) -> None:
+    before = listening()
+    session = lw.view.live(lw.Simulator(*hanging()))
+    try:
+        inner = listening() - before - {session._door.port}
+        assert inner
+        for port in inner:
+            host = f"Host: 127.0.0.1:{port}\r\n"
+            guess = f"{SECRET_HEADER}: guess\r\n"
+            for more in ("", UPGRADE, guess, guess + guess, UPGRADE + "Origin: null\r\n"):
+                assert received(port, f"GET / HTTP/1.1\r\n{host}{more}\r\n".encode()) == b"", more
+        door = session._door.port
+        assert received(door, f"GET / HTTP/1.1\r\nHost: 127.0.0.1:{door}\r\n\r\n".encode()).startswith(b"HTTP/1.1 200")
+        for host in STRANGE_HOSTS:
+            assert b"403" in received(door, f"GET / HTTP/1.1\r\nHost: {host}\r\n\r\n".encode("latin-1"))
+    finally:
+        session.close()
+    assert "Traceback" not in "".join(capfd.readouterr())
+
+
+ELSEWHERE = """<script>
+async function get(port) {
+  let bytes = 0;
+  const address = "127.0.0.1:" + port;
+  for (const mode of ["cors", "no-cors"])
+    try { bytes += (await (await fetch("http://" + address, {mode})).arrayBuffer()).byteLength; } catch (e) {}
+  await new Promise(done => {
+    const s = new WebSocket("ws://" + address);
+    s.onopen = () => { bytes += 1; done(); };
+    s.onmessage = m => { bytes += 1; done(); };
+    s.onerror = s.onclose = done;
+  });
+  await new Promise(done => {
+    const s = document.createElement("script");
+    s.src = "http://" + address + "/index.html"; s.onload = () => { bytes += 1; done(); }; s.onerror = done;
+    document.head.append(s);
+  });
+  return bytes;
+}
+</script>"""
+
+
+@pytest.mark.skipif(not Path("/proc/self/net/tcp").exists(), reason="reads open ports from /proc")
+def test_a_page_of_another_origin_gets_no_byte_from_any_port(browser: Any) -> None:
+    before = listening()
+    session = lw.view.live(lw.Simulator(*hanging()))
+    site = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Elsewhere)
+    threading.Thread(target=site.serve_forever, daemon=True).start()
+    page = browser.new_page()
+    try:
+        page.goto(f"http://localhost:{site.server_port}/")
+        for port in listening() - before - {site.server_port}:
+            assert page.evaluate("get", port) == 0
+    finally:
+        page.close()
+        site.shutdown()
+        site.server_close()
+        session.close()
+
+
+class Elsewhere(http.server.BaseHTTPRequestHandler):
+    """A page of another origin that reads from ports of this machine."""
+
+    def do_GET(self) -> None:
+        self.send_response(200)
+        self.send_header("Content-Type", "text/html")
+        self.end_headers()
+        self.wfile.write(ELSEWHERE.encode())
+
+    def log_message(self, *_: object) -> None:
+        pass
+
+
 def test_a_door_on_this_machine_is_for_this_machine() -> None:
-    door = Door("127.0.0.1", 0, 1, None)
+    door = Door("127.0.0.1", 0, 1, None, "secret")
     try:
         assert door.answer(b"GET / HTTP/1.1\r\nHost: 127.0.0.1:5000\r\n\r\n") == b""
         assert door.answer(b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n") == b""
         assert b"403" in door.answer(b"GET / HTTP/1.1\r\nHost: rebound.example\r\n\r\n")
         assert b"403" in door.answer(b"GET / HTTP/1.1\r\nHost: localhost\r\nOrigin: http://elsewhere.example\r\n\r\n")
         assert b"400" in door.answer(b"nonsense\r\n\r\n")
+        for host in STRANGE_HOSTS:
+            assert b"403" in door.answer(f"GET / HTTP/1.1\r\nHost: {host}\r\n\r\n".encode("latin-1")), host
+            assert b"403" in door.answer(f"GET / HTTP/1.1\r\nHost: localhost\r\nOrigin: http://{host}\r\n\r\n".encode("latin-1"))
+        assert b"400" in door.answer(b"GET / HTTP/1.1\r\nHost: localhost\r\nHost: rebound.example\r\n\r\n")
+        included = b"Sec-Fetch-Mode: no-cors\r\nSec-Fetch-Site: cross-site"
+        assert b"403" in door.answer(b"GET / HTTP/1.1\r\nHost: localhost\r\n" + included + b"\r\n\r\n")
+        opened = b"Sec-Fetch-Mode: navigate\r\nSec-Fetch-Site: cross-site"
+        assert door.answer(b"GET / HTTP/1.1\r\nHost: localhost\r\n" + opened + b"\r\n\r\n") == b""
         with pytest.raises(lw.InputError, match=r"cannot listen at 127\.0\.0\.1"):
-            Door("127.0.0.1", door.port, 1, None)
+            Door("127.0.0.1", door.port, 1, None, "secret")
     finally:
         door.close()

@@ -1,13 +1,16 @@
 """The door of a session: a port before viser's own that lets in who may come in.
 
 viser serves everybody who reaches its port, and pages of any site may open WebSockets to it. So it listens on the loopback
-device, at a port that nobody is told, and here, at the port that is printed, every connection is looked at first:
+device, at a port that answers only requests with a secret of this session, and here, at the port that is printed, every
+connection is looked at first:
 
-    Host      on the loopback device it must name it: other names lead here by tricks with DNS
-    Origin    where a browser says one, the page must be from here
+    Host      on the loopback device it must name it, with or without a port: other names lead here by tricks with DNS
+    Origin    where a browser says one, the page must be from here; where it says only that another page asks (Sec-Fetch-Site),
+              the request must open a page: what other pages include is refused
     token     where a token is asked for, the first address has it (?token=...), and a cookie from then on
 
-What comes in is passed on byte by byte. A connection is looked at once: viser's server answers one request on each.
+A request that passes gets the secret as one more header, and all else is passed on byte by byte. A connection is looked at once:
+viser's server answers one request on each.
 """
 
 from __future__ import annotations
@@ -16,16 +19,18 @@ import asyncio
 import contextlib
 import hmac
 import ipaddress
+import re
 import threading
 from http.cookies import CookieError, SimpleCookie
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import parse_qs
 
 from ...errors import InputError
+from .server import SECRET_HEADER
 
 LONGEST = 1 << 16  # bytes of the head of a request
 PATIENCE = 10.0  # s until it is there
 CHUNK = 1 << 16
-LOOPBACK = ("localhost", "127.0.0.1", "::1")
+LOOPBACK_HOST = re.compile(r"(localhost|127\.0\.0\.1|\[::1\])(:[0-9]{1,5})?", re.IGNORECASE)
 
 
 def is_loopback(host: str) -> bool:
@@ -41,11 +46,12 @@ class Door:
 
     inside   the port on the loopback device to which it leads
     token    that is asked for; None: everybody on this machine may come in
+    secret   the header SECRET_HEADER of requests that are passed on (see `server.closed_server`)
     port     at which it listens
     """
 
-    def __init__(self, host: str, port: int, inside: int, token: str | None) -> None:
-        self.host, self.inside, self.token, self.port = host, inside, token, port
+    def __init__(self, host: str, port: int, inside: int, token: str | None, secret: str) -> None:
+        self.host, self.inside, self.token, self.port, self._secret = host, inside, token, port, secret
         self._loop, self._ready, self._failure = asyncio.new_event_loop(), threading.Event(), ""
         self._thread = threading.Thread(target=self._serve, name="linkwork door", daemon=True)
         self._thread.start()
@@ -106,19 +112,21 @@ class Door:
     def answer(self, head: bytes) -> bytes:
         """What to answer to a request with this head; nothing if it may come in."""
         first, _, rest = head.decode("latin-1").partition("\r\n")
-        pairs = (line.partition(":") for line in rest.split("\r\n") if line)
-        headers = {name.strip().lower(): value.strip() for name, _, value in pairs}
+        pairs = [(name.strip().lower(), value.strip()) for name, _, value in (e.partition(":") for e in rest.split("\r\n") if e)]
+        headers = dict(pairs)
         words = first.split(" ")
-        if len(words) != 3:
+        if len(words) != 3 or any(sum(name == once for name, _ in pairs) > 1 for once in ("host", "origin")):
             return _reply("400 Bad Request", "this is no request")
         host, origin = headers.get("host", ""), headers.get("origin")
-        if is_loopback(self.host) and urlsplit(f"//{host}").hostname not in LOOPBACK:
+        if is_loopback(self.host) and not LOOPBACK_HOST.fullmatch(host):
             return _reply("403 Forbidden", f"this session is for this machine alone, not for {host!r}")
-        if origin is not None and urlsplit(origin).netloc != host:
+        if origin is not None and origin not in (f"http://{host}", f"https://{host}"):
             return _reply("403 Forbidden", "pages of other sites may not come in")
+        if headers.get("sec-fetch-site") in ("cross-site", "same-site") and headers.get("sec-fetch-mode") != "navigate":
+            return _reply("403 Forbidden", "pages of other sites may not read from here")
         if self.token is None or self._known(headers.get("cookie", "")):
             return b""
-        given = parse_qs(urlsplit(words[1]).query).get("token", [""])[0]
+        given = parse_qs(words[1].partition("?")[2]).get("token", [""])[0]
         if not hmac.compare_digest(given.encode(), self.token.encode()):
             return _reply("403 Forbidden", "open the address that was printed: it has a token")
         cookie = f"Set-Cookie: {self._cookie}={self.token}; Path=/; HttpOnly; SameSite=Lax\r\n"
@@ -138,7 +146,7 @@ class Door:
     async def _pass_on(self, head: bytes, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         there, here = await asyncio.open_connection("127.0.0.1", self.inside)
         try:
-            here.write(head)
+            here.write(head[:-2] + f"{SECRET_HEADER}: {self._secret}\r\n\r\n".encode())
             await asyncio.gather(_copied(reader, here), _copied(there, writer))
         finally:
             here.close()

@@ -23,7 +23,7 @@ from .door import Door, is_loopback
 from .hands import Hold
 from .panel import Panel
 from .runner import Runner
-from .server import quiet_server, stop
+from .server import closed_server, stop
 from .stage import Stage
 from .tunables import Ranges
 
@@ -76,9 +76,10 @@ class Session(Runner):
         """Start the servers, and fill the page."""
         if token is None and not is_loopback(host):
             token = secrets.token_urlsafe(24)
-        self.server = quiet_server(self.title)
+        secret = secrets.token_urlsafe(24)
+        self.server = closed_server(self.title, secret)
         try:
-            self._door = Door(host, port, self.server.get_port(), token)
+            self._door = Door(host, port, self.server.get_port(), token, secret)
         except InputError:
             stop(self.server)
             raise
