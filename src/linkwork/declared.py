@@ -70,8 +70,6 @@ def _chosen(model: Model, joints: DeclaringJoints, limit_model: str, stepper: St
     springs = _springs(model, joints.limited) if limit_model == "spring" else []
     rows, stops = joints.rows(limit_model), bool(joints.limited) and limit_model == "hard"
     notes = [*_without_effect(model, stepper)]
-    if joints.turning and limit_model != "off":
-        notes.append(f"{_named('limits', joints.turning)} are not of one coordinate after the other and are not enforced")
     if rows and not takes:
         lost = [("limits", joints.limited)] if stops else []
         lost += [("dry friction", joints.rubbing)] if joints.rubbing else []

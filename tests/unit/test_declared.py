@@ -113,10 +113,25 @@ def test_steps_of_higher_order_enforce_it(stepper: str) -> None:
     assert run.q[-1, 0] > 0.49
 
 
-def test_coordinates_that_cannot_be_limited_one_by_one_are_said() -> None:
-    run = fallen(door(joint=lw.Spherical(), limits=(-0.9, 0.9)))
-    assert run.health.notes == ("limits of 1 joint ('hinge') are not of one coordinate after the other and are not enforced",)
-    assert not fallen(door(joint=lw.Spherical(), limits=(-0.9, 0.9)), limit_model="off").health.notes
+SEVERAL = [
+    lw.Free2D(),
+    lw.Planar(),
+    lw.Translational(),
+    lw.Universal(),
+    lw.Cylindrical(),
+    lw.SphericalEuler(),
+    lw.Composite(lw.Revolute((1, 0, 0)), lw.Prismatic((0, 1, 0))),
+    lw.joint(lambda q: lw.SE3.rot_x(q[0]) @ lw.SE3(p=(0, q[1], 0)), 2),
+]
+
+
+@pytest.mark.parametrize("joint", SEVERAL, ids=repr)
+@pytest.mark.parametrize("method", ["reduced", "maximal", "maximal-implicit", "redmax"])
+def test_limits_of_joints_of_several_freedoms_hold_or_are_refused(method: str, joint: lw.Joint) -> None:
+    b = lw.ModelBuilder(gravity=(0, 0, 0))
+    model = b.body("a", joint=joint, inertia=lw.Inertia(1.0, tensor=np.eye(3)), limits=(-0.1, 0.1)).build()
+    run = lw.simulate(model, lw.State(model.neutral(), np.full(model.nv, 2.0)), 0.2, 1e-3, method)
+    assert np.abs(run.q).max() < 0.1 + (1e-9 if method in ("reduced", "redmax") else 2e-3)  # joints drift by that
 
 
 def test_efforts_clip_what_is_asked_for() -> None:

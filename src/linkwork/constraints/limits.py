@@ -51,6 +51,11 @@ class Limit(JointConstraint):
     def fitted_to(self, model: Model) -> Limit:
         plain_joint(model, self, self.joint)
         body = model.bodies[model.body_index(self.joint)]
+        if not body.joint.coordinates_add:
+            raise ModelError(
+                f"{self!r}: the coordinates of joint {self.joint!r} ({body.joint!r}) change charts, where a stop would jump; "
+                "limit its rotation with SwingTwistLimit"
+            )
         n, given = body.joint.nv, body.properties
         low, high = (given.lower, given.upper) if self.declared else (self.lower, self.upper)
         for bound in (low, high):

@@ -127,7 +127,7 @@ def along(joint: Joint, energy: Callable[[Vector], Scalar], q: Vector) -> Vector
 # --- what a joint is like ----------------------------------------------------------------------------------------------------
 def is_flat(joint: Joint) -> bool:
     """Whether displacements add to the coordinates, which never change their chart."""
-    return joint.nq == joint.nv and not joint.charted
+    return joint.coordinates_add
 
 
 def offset(joint: Joint, rest: Vector, q: Vector) -> Vector:

@@ -83,6 +83,11 @@ class Joint(Travelling, Frozen):
             return self
         return self.with_parts(**values)
 
+    @property
+    def coordinates_add(self) -> bool:
+        """Whether displacements add to the coordinates, which never change charts: each is an angle or a length of its own."""
+        return self.nq == self.nv and not self.charted
+
     # --- derived ----------------------------------------------------------------------------------------------------
     def jets(self, q: Vector, v: Vector) -> Vector:
         """The coordinates as jets moving with velocity v."""

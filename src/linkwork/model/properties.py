@@ -49,6 +49,7 @@ class JointProperties(Frozen):
                     f"joint {name!r}: {f.name} of its properties has shape {given}, but {joint!r} needs ({size},); "
                     "a body with another joint needs properties of its own"
                 )
+        check_limits(joint, name, self.lower, self.upper)
 
     @staticmethod
     def of(
@@ -66,6 +67,7 @@ class JointProperties(Frozen):
         low, high = _array(name, "limits", lower, joint.nq), _array(name, "limits", upper, joint.nq)
         if np.any(low > high):
             raise ModelError(f"joint {name!r}: its lower limit {low.tolist()} is above the upper {high.tolist()}; exchange them")
+        check_limits(joint, name, low, high)
         rest = {"armature": armature, "damping": damping, "friction": friction, "effort": effort, "speed": speed}
         arrays = {what: _array(name, what, x, joint.nv) for what, x in rest.items()}
         for what, a in arrays.items():
@@ -79,6 +81,17 @@ def plain_properties(nq: int, nv: int) -> JointProperties:
     """No limits, no drive, no damping."""
     free, none = np.full(nv, np.inf), np.zeros(nv)
     return JointProperties(np.full(nq, -np.inf), np.full(nq, np.inf), none, none, none, free, free)
+
+
+def check_limits(joint: Joint, name: str, lower: np.ndarray, upper: np.ndarray) -> None:
+    """Raise if coordinates are limited that are no angles or lengths of their own: quaternions, and those that change charts."""
+    if joint.coordinates_add or not (np.isfinite(lower).any() or np.isfinite(upper).any()):
+        return
+    raise ModelError(
+        f"joint {name!r}: limits={[lower.tolist(), upper.tolist()]} of {joint!r} would not act; only coordinates that are angles "
+        "or lengths of their own can be limited; leave limits out and add lw.SwingTwistLimit for the rotation, or use "
+        "lw.SphericalEuler, or a body for each part of the joint"
+    )
 
 
 def _pair(name: str, limits: Any) -> tuple[Any, Any]:

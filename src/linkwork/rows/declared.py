@@ -18,7 +18,6 @@ from ..elements.law import RowLaw
 from ..elements.ports import BodyPort
 from ..errors import InputError
 from ..forces import LimitSpring, SwingTwistLimit
-from ..forces.joint import is_flat
 from ..model.model import Body, Model
 from ..spatial.gate import meant
 
@@ -27,10 +26,9 @@ STOPS = ("hard", "off")
 
 @dataclass(frozen=True, eq=False)
 class DeclaringJoints:
-    """Joints with limits, with limits that are not of one coordinate after the other, and with friction."""
+    """Joints with limits, and with friction."""
 
     limited: Sequence[Body]
-    turning: Sequence[Body]
     rubbing: Sequence[Body]
 
     def rows(self, limit_model: str) -> list[Any]:
@@ -50,8 +48,7 @@ def _joints(model: Model) -> DeclaringJoints | None:
     bodies = [(i, b, b.properties) for i, b in enumerate(model.bodies) if b.joint.nv]
     limited = [b for i, b, p in bodies if i not in stopped and (np.isfinite(p.lower).any() or np.isfinite(p.upper).any())]
     rubbing = [b for i, b, p in bodies if i not in held and p.friction.any()]
-    single = [b for b in limited if is_flat(b.joint)]
-    return DeclaringJoints(single, [b for b in limited if b not in single], rubbing) if limited or rubbing else None
+    return DeclaringJoints(limited, rubbing) if limited or rubbing else None
 
 
 def with_laws(model: Model, laws: list[Any]) -> Model:

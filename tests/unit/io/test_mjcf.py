@@ -190,6 +190,14 @@ def test_what_would_change_the_motion_is_refused_unless_allowed(what: str, tmp_p
     assert any(words in note for note in lw.load(path, allow=what).notes)
 
 
+def test_limits_of_balls_are_told(tmp_path: Path) -> None:
+    """MuJoCo bounds the whole angle of a ball, which linkwork does not: a note by name, none where there is no limit."""
+    for range_, told in (('range="0 0.8" limited="true"', True), ("", False)):
+        ball = f'<body name="a"><joint name="hip" type="ball" {range_}/><geom size=".1"/></body>'
+        notes = lw.load(written(tmp_path, f"<mujoco><compiler angle='radian'/><worldbody>{ball}</worldbody></mujoco>")).notes
+        assert any("'hip'" in note and "0.8 rad" in note and "SwingTwistLimit" in note for note in notes) == told
+
+
 def test_muscles_are_refused_by_name(tmp_path: Path) -> None:
     body = '<worldbody><body><joint name="j"/><geom size=".1"/></body></worldbody>'
     path = written(tmp_path, f'<mujoco>{body}<actuator><muscle name="m" joint="j" lengthrange="0 1"/></actuator></mujoco>')

@@ -28,6 +28,13 @@ def linked(*pairs: tuple[str, str]) -> lw.ModelBuilder:
     return b
 
 
+def of_several(joint: lw.Joint, limits: Any) -> Callable[[], object]:
+    return lambda: builder(joint=joint, limits=limits)
+
+
+SLIDING_BALL = lw.Composite(lw.Prismatic((1, 0, 0)), lw.Spherical())
+WOULD_NOT_ACT = "joint 'arm': limits=.* would not act; .*SwingTwistLimit"
+
 # --- what is refused --------------------------------------------------------------------------------------------------
 REFUSED: dict[str, tuple[Callable[[], object], str]] = {
     # inertia
@@ -37,6 +44,13 @@ REFUSED: dict[str, tuple[Callable[[], object], str]] = {
     "tensor": (lambda: builder(inertia=lw.Inertia(1.0, tensor=np.diag([1, 1, 3]))), "triangle inequality; no body has them"),
     "no inertia": (lambda: builder(inertia=None), "body 'arm': give its inertia, or shapes with a density or a mass"),
     # joint
+    "limits of a ball": (of_several(lw.Spherical(), (-1, 1)), WOULD_NOT_ACT),
+    "limits of a ball on one side": (of_several(lw.Spherical(), (-INF, [INF, 1, INF, INF])), WOULD_NOT_ACT),
+    "limits of exponential coordinates": (of_several(lw.SphericalExp(), (-1, 1)), WOULD_NOT_ACT),
+    "limits of a free body": (of_several(lw.Free(), (-1, 1)), WOULD_NOT_ACT),
+    "limits of a free body by exponentials": (of_several(lw.FreeExp(), (-1, 1)), WOULD_NOT_ACT),
+    "limits beside a ball": (of_several(SLIDING_BALL, ([-1] + [-INF] * 4, INF)), WOULD_NOT_ACT),
+    "a stop in charts": (lambda: builder(joint=lw.SphericalExp()).add(lw.Limit("arm", -1, 1)).build(), "change charts"),
     "axis zero": (lambda: builder(joint=lw.Revolute((0, 0, 0))), "Revolute: the axis .* has length 0"),
     "axis nan": (lambda: builder(joint=lw.Revolute((0, NAN, 1))), "Revolute: the axis .* is not finite"),
     "axis long": (lambda: builder(joint=lw.Prismatic((0, 1, 1))), "Prismatic: the axis .* has length 1.41421; give a unit"),
@@ -191,12 +205,13 @@ def test_names_of_joints_and_bodies_find_the_same() -> None:
 
 
 def test_properties_are_spread_over_coordinates() -> None:
-    properties = builder(joint=lw.Free(), limits=(-1, 2), damping=0.5, effort=[1, 2, 3, 4, 5, 6]).build().bodies[0].properties
-    assert properties.lower.tolist() == [-1] * 7
-    assert properties.upper.tolist() == [2] * 7
-    assert properties.damping.tolist() == [0.5] * 6
-    assert properties.effort.tolist() == [1, 2, 3, 4, 5, 6]
-    assert properties.speed.tolist() == [INF] * 6
+    given = {"limits": (-1, 2), "damping": 0.5, "effort": [1, 2, 3]}
+    properties = builder(joint=lw.Free2D(), **given).build().bodies[0].properties
+    assert properties.lower.tolist() == [-1] * 3
+    assert properties.upper.tolist() == [2] * 3
+    assert properties.damping.tolist() == [0.5] * 3
+    assert properties.effort.tolist() == [1, 2, 3]
+    assert properties.speed.tolist() == [INF] * 3
 
 
 def test_arguments_are_copied_and_the_model_is_frozen() -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ...errors import ModelError
-from .bodies import HINGE, SLIDE
+from .bodies import BALL, HINGE, SLIDE
 
 ALLOWED = ("actuators", "equality", "flex", "fluid", "gravcomp", "plugins", "tendons", "wind", "all")  # what `allow` may name
 AFFINE = 1  # mjtBias
@@ -67,6 +67,14 @@ def _harmless(m: Any) -> Iterator[str]:
         yield f"ignored: {m.ntendon} tendons"
     if m.nsensor:
         yield f"ignored: {m.nsensor} sensors"
+    balls = [j for j in range(m.njnt) if m.jnt_type[j] == BALL and m.jnt_limited[j]]
+    if balls:
+        names = ", ".join(repr(m.joint(j).name or j) for j in balls[:3]) + ", ..." * (len(balls) > 3)
+        widest = max(float(m.jnt_range[j][1]) for j in balls)
+        yield (
+            f"limits of {len(balls)} ball joints ({names}; angles up to {widest:g} rad) do not act: linkwork has none of the "
+            "whole angle; add lw.SwingTwistLimit(joint, stiffness, swing=...)"
+        )
     if m.ncam or m.nlight:
         yield f"ignored: {m.ncam} cameras and {m.nlight} lights"
     if m.nmocap:
