@@ -20,6 +20,7 @@ WAYS: dict[str, dict[str, Any]] = {
     "ode45": {"stepper": "ode45"},
     "ode45, redmax": {"stepper": "ode45", "method": "redmax"},
     "rosenbrock": {"stepper": "rosenbrock"},
+    "variational": {"stepper": "variational"},
     "linearly_implicit": {"method": "redmax"},
     "bdf1": {"method": "redmax", "stepper": "bdf1"},
     "maximal": {"method": "maximal"},

@@ -46,11 +46,12 @@ from ..elements.touch import (
 )
 from ..joints import Joint
 from ..solvers.problem import is_bounded_by_another
-from ..spatial.scalar import Scalar, Vector, array, cross, dot, is_zero, zeros
+from ..spatial.scalar import Scalar, Vector, array, cross, dot, is_zero, minimum, zeros
 from ..spatial.scalar import where as chosen
 from .pressing import bound
 
 TURN = 3.0  # of the turn of bodies in a step: so near to a singular position rows go soft
+SOFTEST = 1e-4  # of the diagonal of rows: the softness of a step at most
 NEWTON_STEPS = 4  # for the unknowns of constraints, from where they were
 FAR_STEP = 0.05  # of the unknowns, or of 1: shorter first steps of Newton's method lead where they should
 
@@ -303,14 +304,14 @@ def rates_of(
     return here, free, found.rate - (free - here)
 
 
-def softness(at: Sequence[At], h: Scalar) -> Scalar:
+def softness(at: Sequence[At], h: Scalar, most: float = SOFTEST) -> Scalar:
     """The square of the angle by which the bodies of a row turn in a step, and some more: within it of a singular position, what
-    the row asks for means nothing (see `solve_soft_boxes`)."""
+    the row asks for means nothing (see `solve_soft_boxes`); not more than `most`."""
     found: Scalar = 0.0
     for here in at:
         if isinstance(here, BodyAt):
             found = found + dot(here.velocity[:3], here.velocity[:3])
-    return TURN * TURN * h * h * found
+    return minimum(TURN * TURN * h * h * found, most)
 
 
 def hold_accelerations(n: Any, *around: Any) -> None:

@@ -25,10 +25,9 @@ from ..kernel.products import clear
 from .box_stress import in_vain, take_back
 from .box_walk import FINE, HUGE, NOTHING, Scaled, factor_free, residuals, walk
 from .dense import factor, solve
-from .extremes import clipped, larger, smaller
+from .extremes import clipped, larger
 
 EPS = 1e-9  # relative weight of the last solution in a proximal round
-SOFTEST = 1e-4  # the same at most, in steps: see `solve_soft_boxes`
 ROUNDS = 8  # proximal rounds
 CHANGES = 40  # of the set of free rows, at most
 PATIENCE = 6  # changes before Gauss-Seidel proposes the next set, and between such proposals
@@ -126,6 +125,15 @@ def scale_rows(active: Ints, b: Lane, lower: Lane, upper: Lane, A: Lane, s: Scal
 
 
 @loops
+def round_part(size: float, last: float) -> float:
+    """How much of a proximal round counts: all of it where the residual falls to a quarter, none where it does not halve.
+
+    In between less and less: multipliers of rows near a singular position change steadily with what is asked for.
+    """
+    return clipped(2.0 - 4.0 * size / last, 0.0, 1.0)
+
+
+@loops
 def solve_scaled(active: Ints, x: Lane, A: Lane, left: Lane, s: Scaled, eps: float) -> None:
     """The multipliers of scaled rows, in the units of the rows.
 
@@ -165,13 +173,14 @@ def solve_scaled(active: Ints, x: Lane, A: Lane, left: Lane, s: Scaled, eps: flo
             if not any(still > 0.0):
                 break
             moved = 1
+            part = round_part(size, last)
             last = where(still > 0.0, size, last)
             rounds = where(still > 0.0, rounds + 1.0, rounds)
             added = where(still > 0.0, added + 1.0, added)
             solve(n, s.L, s.d, s.z)
             for p in range(n):
                 i = s.some[p + 1]
-                s.z[p] = where(still > 0.0, s.z[p] * s.free[i], 0.0)
+                s.z[p] = where(still > 0.0, part * (s.z[p] * s.free[i]), 0.0)
                 s.xs[i] += s.z[p]
         if moved == 0 and stands == 1:  # all sets stand, and nothing moves any more
             break
@@ -293,12 +302,13 @@ def solve_equations(
         still = where((size < 0.5 * last) & (size > FINE * scale_b), still, 0.0)
         if not any(still > 0.0):
             break
+        part = round_part(size, last)
         last = where(still > 0.0, size, last)
         taken = where(still > 0.0, taken + 1.0, taken)
         rounds += 1
         solve(m, L, d, z)
         for i in range(m):
-            z[i] = where(still > 0.0, z[i], 0.0)
+            z[i] = where(still > 0.0, part * z[i], 0.0)
             xs[i] += z[i]
         if rounds % 2 == 0:
             residuals(m, A, bs, xs, w)
@@ -372,4 +382,4 @@ def solve_soft_boxes(listed: Boxes, A: Lane, left: Lane, s: Scaled, groups: Tabl
         here = listed.on[listed.active[i + 1]] > 0.0
         good = here & (a > EMPTY * most)
         s.scale[i] = where(good, 1.0 / sqrt(where(good, size, 1.0)), where(here, 0.0 * a, 0.0))
-    solve_in_scales(listed, A, left, s, smaller(eps, SOFTEST))
+    solve_in_scales(listed, A, left, s, eps)

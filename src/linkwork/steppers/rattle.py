@@ -37,6 +37,7 @@ from ..spatial.scalar import Vector, absolute, array, zeros
 from ..spatial.scalar import where as chosen
 from .stages import renamed
 
+SOFTEST = 0.1  # of the diagonal of rows: the softness of a step at most; rounds of a step over a singular position need it
 START = {"t": "start_t", "told": "told_start"}
 MIDDLE = {"q": "mid_q", "v": "mid_v", "t": "mid_t", "told": "told_mid"}
 END = {"q": "end_q", "t": "end_t", "told": "told_end"}
@@ -70,7 +71,7 @@ def hold(n: Any, *around: Any) -> None:
     found = derive(law, at, n.t, n.foot)
     pose_rows(n, law, found.G, [zeros(here.size) for here in at], -found.rate, places, 1.0)
     n.lower, n.upper = half_bounds(n, law)
-    n.soft = array([softness(at, n.step)] * law.size)
+    n.soft = array([softness(at, n.step, SOFTEST)] * law.size)
 
 
 def half_bounds(n: Any, law: RowLaw) -> tuple[Vector, Vector]:

@@ -7,7 +7,7 @@ that means before and after, under all forces at the midpoint, and `rattle` what
 
 The step is symplectic and keeps momenta: the energy of an undamped system stays near its start for exponentially long times.
 v and x are found by Newton's method with M(q) for its matrix, factored once, in O(n) a round, whose rounds gain a factor of order
-h each (`newton_rounds`).
+h each (`newton_rounds`). The last change of v is added to p1 as M(q) dv: p1 is then as good as v, to rounding.
 
 Rows that only push act where they touch when the step begins, and velocities are made admissible after the step, with
 restitution (`settle`): order 1 while a row acts.
@@ -24,22 +24,26 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ..elements.collection import Shape, collection
-from ..errors import InputError, SolverError
-from ..kernel.loops import Ints, Lane, loops
+from ..errors import InputError
+from ..kernel.loops import Ints, Lane, loops, maximum, minimum, where
 from ..kernel.plans import Plans
 from ..kernel.sweep import SCALAR, Algorithm, Field, Repeat, Routine, Step, Tree, each, inward, outward, vector
 from ..model import Model
 from ..model.rules import inertia_of, joint_of, placement_of
 from ..reduced.program import act, begin_loads, correct, fields
 from ..reduced.rules import factor_joint
-from ..spatial.scalar import Vector, zeros
+from ..spatial.scalar import Vector, absolute, array, dot, zeros
+from ..spatial.scalar import where as chosen
 from .discrete_lagrangian import SUMS, end_momenta, midpoint
-from .newton_rounds import ROUNDS, either, largest, newton, newton_fields
+from .newton_rounds import LOOSE, ROUNDS, either, largest, newton, newton_fields
 from .paths import along, own, path_of, turn_of
 from .rattle import ASK, END_ROWS, KEEP, MIDDLE, SOLVE, missed_gaps, missed_rates, posed_rows, rattle_fields, tell_part
 from .settle import noted, settle, settle_fields, take_joints
 from .stages import renamed
 from .stepper import Program, Stepper
+
+SLOW = 0.2  # of the change before: changes that shrink less are mixed with the last step
+MOST_MIXED = 10.0  # of the last step, and of the difference of the last two changes
 
 
 # --- where a part of the step begins -----------------------------------------------------------------------------------------
@@ -131,14 +135,50 @@ def change_held_velocities(n: Any, parent: Any) -> None:
 def _change(n: Any, parent: Any, y: Vector) -> None:
     a = n.E.pull_twist(parent.jump)
     change = y - n.K @ a
-    n.jump = a + n.S @ change
-    n.delta = change
+    n.jump, n.delta = either(n.go, a + n.S @ change, n.jump), either(n.go, change, n.delta)
 
 
 def update(n: Any) -> None:
     """Velocities of the path in lanes that go."""
     n.path_v = either(n.go, n.path_v + along(n, n.turn, n.delta), n.path_v)
     n.change, n.size = largest(n.delta, n.change), largest(n.path_v, n.size)
+
+
+def compare_changes(n: Any) -> None:
+    """How this change of velocities differs from the last: sums of products with d = change - last change."""
+    d = n.delta - n.last_delta
+    n.change, n.returns, n.differs = largest(n.delta, n.change), n.returns + dot(n.delta, d), n.differs + dot(d, d)
+
+
+def update_mixed(n: Any) -> None:
+    """Velocities of the path in lanes that go, with a part of the last step taken back where changes shrink slowly."""
+    mixed = n.delta - n.mix * (n.last_step + n.delta - n.last_delta)  # no number before there is a last step
+    step = either(absolute(n.mix), mixed, n.delta)
+    n.path_v = either(n.go, n.path_v + along(n, n.turn, step), n.path_v)
+    n.last_step, n.last_delta, n.size = step, n.delta, largest(n.path_v, n.size)
+
+
+@loops
+def begin_mixing(mixes: Lane, returns: Lane, differs: Lane) -> None:
+    """No change is known yet."""
+    mixes[0] = 0.0
+    returns[0] = 0.0
+    differs[0] = 0.0
+
+
+@loops
+def choose_mix(change: Lane, last: Lane, mixes: Lane, returns: Lane, differs: Lane, mix: Lane) -> None:
+    """The part of the last step that is taken back [Anderson 1965, of depth 1]; none where changes shrink fast or are small.
+
+    Where a step passes a singular position, the rows at its two ends differ most, and Newton's method with those at its start
+    alone swings about what it looks for.
+    """
+    slow = (mixes[0] > 0.0) & (change[0] > SLOW * last[0]) & (change[0] > LOOSE) & (differs[0] > 0.0)
+    part = returns[0] / where(differs[0] > 0.0, differs[0], 1.0)
+    mix[0] = where(slow, minimum(maximum(part, -MOST_MIXED), MOST_MIXED), 0.0)
+    mixes[0] = 1.0
+    returns[0] = 0.0
+    differs[0] = 0.0
 
 
 def newton_round(shape: Shape) -> list[Step]:
@@ -153,10 +193,20 @@ def newton_round(shape: Shape) -> list[Step]:
     if held:
         steps += [missed_rates(rows), each(reach), *([outward(put_at_end)] if on_bodies else [])]
         steps += [missed_gaps(rows), ASK, *SOLVE, KEEP]
-    return [*steps, outward(change_held_velocities if held else change_velocities), each(update)]
+    if not held:
+        return [*steps, outward(change_velocities), each(update)]
+    mixing = Routine(choose_mix, ("change", "last", "mixes", "returns", "differs", "mix"))
+    return [*steps, outward(change_held_velocities), each(compare_changes), mixing, each(update_mixed)]
 
 
 # --- where it ends -----------------------------------------------------------------------------------------------------------
+def add_last_change(n: Any, parent: Any) -> None:
+    """The momenta at the end are those before the last change of velocities; M(q) times that change is added."""
+    H = inertia_of(n) @ n.jump + n.H
+    n.p1 = n.p1 + along(n, n.turn, n.S.T @ H + n.armature * n.delta)
+    parent.H = parent.H + n.E.move_wrench(H)
+
+
 def move(n: Any) -> None:
     """Coordinates after this part of the step."""
     n.q = path_of(n).integrate(n.q, n.step * n.path_v)
@@ -165,6 +215,11 @@ def move(n: Any) -> None:
 def change_charts(n: Any) -> None:
     """Coordinates away from poles after the step, and the velocities as they are seen there."""
     n.q, n.v = joint_of(n).rechart(n.q, n.v)
+
+
+def lose(n: Any) -> None:
+    """The motion of a lane whose velocities were not found is no number."""
+    n.v = array([chosen(n.stuck > 0.0, np.nan, x) for x in n.v])
 
 
 def end_answer(n: Any, parent: Any) -> None:
@@ -229,7 +284,11 @@ def step_fields(shape: Shape, parts: int, bounces: bool) -> dict[str, Field]:
         **{name: Field("work", "v") for name in ("path_v", "mid_v", "p1", "y", "delta")},
         **{name: Field("work", "global", SCALAR) for name in numbers},
     }
-    return found | (rattle_fields() | settle_fields(bounces) if shape[1] >= 0 else {})
+    if shape[1] < 0:
+        return found
+    mixing = {name: Field("work", "global", SCALAR) for name in ("mixes", "returns", "differs", "mix")}
+    mixing |= {name: Field("work", "v") for name in ("last_step", "last_delta")}
+    return found | mixing | rattle_fields() | settle_fields(bounces)
 
 
 @functools.cache
@@ -249,7 +308,9 @@ def variational_step(shape: Shape, parts: int, bounces: bool, charted: bool = Fa
         *bodies,
         inward(begin_momenta),
         *(posed_rows(rows, again=False) if held else []),
+        *([Routine(begin_mixing, ("mixes", "returns", "differs"))] if held else []),
         *newton(newton_round(shape)),
+        inward(add_last_change),
         each(move),
         outward(stand),
         *bodies,
@@ -269,6 +330,7 @@ def variational_step(shape: Shape, parts: int, bounces: bool, charted: bool = Fa
         Routine(begin_step, ("part", "t", "end_t", "rounds")),
         *([Routine(begin_rows, ("rows", "x", "left"))] if held else []),
         Repeat(tuple(part), parts),
+        each(lose),
         Routine(end_step, ("t", "h")),
         *(renamed(step, {"told": "told_end"}) for step in settle(shape, "reduced", bounces)),
         *([each(change_charts)] if charted else []),
@@ -289,11 +351,7 @@ def told_plans(model: Model, parts: int) -> Plans:
 
 
 def leave(model: Model, kept: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
-    """The parts of the states, if they were found."""
-    if np.any(kept["stuck"]):
-        raise SolverError(
-            f"a variational step did not converge: its velocities still changed in the last of {ROUNDS} rounds; take a smaller dt"
-        )
+    """The parts of the states."""
     return {name: kept[name] for name in ("q", "v")}
 
 
@@ -346,7 +404,11 @@ class Variational(Stepper):
             inputs=inputs,
             bind=lambda m: told_plans(m, len(lengths)),
             reports=lambda m: {"rounds": 1} | ({"x": laws.row_count, "left": 1} if laws.rows else {}),
-            records=("q", "v", "stuck"),
+            records=("q", "v"),
+            failure=(
+                f"the {self.name} step at t = {{t:.9g}} did not converge: its velocities still changed in the last of {ROUNDS} "
+                "rounds; take a smaller dt"
+            ),
             times=tuple(a + c * x for a, x in zip(begins, lengths, strict=True) for c in (0.0, 0.5, 1.0)),
         )
 
