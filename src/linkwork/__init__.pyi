@@ -22,6 +22,7 @@ from .constraints import (
     joint_constraint,
 )
 from .contact import CompliantContact, Contact
+from .contact.records import ContactArrays, ContactRecord
 from .convert import Cartesian, from_cartesian, to_cartesian
 from .doors import jax as jax
 from .doors import torch as torch
@@ -223,6 +224,8 @@ __all__ = [
     "Constraint",
     "ConstraintReport",
     "Contact",
+    "ContactArrays",
+    "ContactRecord",
     "Convex",
     "Coupling",
     "Curve",

@@ -10,6 +10,7 @@ import numpy as np
 
 from .contact.compliant import Compliance
 from .contact.formulations import touching
+from .contacts import ContactArrays, ContactRecord, contacts_after_step
 from .declared import declared
 from .elements.collection import collection
 from .errors import InputError, SolverError
@@ -261,6 +262,18 @@ class Simulator:
         if impulses is None:
             return None
         return (impulses.of(slice(None))[:, 0] / self.dt).reshape(*self._lead, -1) * (self._steps > 0)
+
+    @property
+    def contacts(self) -> tuple[ContactRecord, ...] | ContactArrays:
+        """What pushed in the last step: a `ContactRecord` for every point that touched, of a batch `ContactArrays`; nothing
+        before the first step. Points and normals are those at the start of the step (see `linkwork.contacts`).
+
+        >>> for c in sim.contacts:  # doctest: +SKIP
+        ...     print(c.bodies, c.shapes, c.point, c.force)
+        """
+        forces = self.forces
+        told = None if self._stepping is None else self._stepping.told_rows
+        return contacts_after_step(self.model, self.state, forces, self.dt if self._steps else 0.0, told)
 
     def remade(self, model: Model, state: State | MaximalState | None = None, **changes: Any) -> Simulator:
         """A Simulator with the options of this one, but for some changes, for another model, such as one with other numbers.

@@ -16,6 +16,7 @@ from .constraints import JointConstraint
 from .constraints.rows import constraint_set
 from .constraints.singular import Crossing, crossings, zeros_passed
 from .constraints.units import coordinate_units, residual_unit, row_units
+from .contacts import RunContacts
 from .elements.law import RowLaw
 from .energy import Energy, Records
 from .errors import InputError
@@ -474,6 +475,16 @@ class Trajectory:
                 here, best = np.linalg.solve(actual[:, p], here), np.linalg.solve(fit[:, p], best)
             gaps = np.maximum(gaps, np.abs(here - best).max(axis=(1, 2)))
         return gaps.reshape(self._lead)
+
+    @cached_property
+    def contacts(self) -> RunContacts:
+        """What touches at every record: `contacts[k]` is a tuple of `ContactRecord` (bodies, shapes, point, normal, force, slip),
+        of a batch `ContactArrays`; `contacts.arrays()` has those of all records. See `linkwork.contacts`.
+
+        >>> [c.bodies for c in run.contacts[-1]]
+        []
+        """
+        return RunContacts(self, lambda: self._records.twists.reshape(*self._lead, self.model.nb, 6))
 
     def reactions(self, name: str | RowLaw, axes: str = "world") -> np.ndarray:
         """The wrench (..., T, 6), moment then force, that a joint or constraint exerts on its body at every record.

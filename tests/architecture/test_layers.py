@@ -37,6 +37,7 @@ LAYERS = [
     ["energy_hessian"],
     ["reactions"],
     ["tally"],
+    ["contacts"],
     ["account"],
     ["health"],
     ["trajectory"],

@@ -16,6 +16,7 @@ from ..errors import ModelError, SolverError
 from ..geometry import Box, Capsule, Convex, Cylinder, Ellipsoid, HeightField, Mesh, Plane, Shape, Sphere
 from ..geometry.checks import LARGEST
 from ..spatial.se3 import SE3
+from .overlap import least_overlap
 from .patches import face_normal, feature, patch
 from .point import ContactPoint
 from .triangles import Triangles
@@ -72,6 +73,8 @@ class CoalPair:
         poses = [_transform(s, E) for s, E in ((self.a, E_a), (self.b, E_b))]
         arguments = (self._a, poses[0], self._b, poses[1])
         contacts = self._contacts(coal, arguments, margin)
+        if contacts is None:
+            return self._deep_inside(E_a, E_b)
         if self._surface is not None:
             contacts = self._real(self._surface, contacts, E_a if _is_surface(self.a) else E_b)
         found: list[ContactPoint] = []
@@ -91,7 +94,8 @@ class CoalPair:
             found += [x for x in over or patch(of_a, of_b, n) if x.gap <= margin] or [_point(contact)]
         return found
 
-    def _contacts(self, coal: Any, arguments: tuple[Any, ...], margin: float) -> list[Any]:
+    def _contacts(self, coal: Any, arguments: tuple[Any, ...], margin: float) -> list[Any] | None:
+        """What Coal finds; None where it knows no depth."""
         for accuracy in ACCURACIES:
             request, result = coal.CollisionRequest(), coal.CollisionResult()
             request.num_max_contacts, request.security_margin = TRIANGLES, margin
@@ -101,7 +105,22 @@ class CoalPair:
             found = [result.getContact(i) for i in range(result.numContacts())]
             if all(abs(c.penetration_depth) < LARGEST for c in found):
                 return found
-        raise SolverError(f"contact of {self.a!r} and {self.b!r}: Coal finds no depth; they may be too deep in each other")
+        return None
+
+    def _deep_inside(self, E_a: SE3, E_b: SE3) -> list[ContactPoint]:
+        """The contact along the shortest way out."""
+        if self._surface is not None:
+            raise SolverError(
+                f"{self.a.name!r} ({self.a.kind}) and {self.b.name!r} ({self.b.kind}): Coal finds no depth of a shape inside a "
+                "surface of triangles; start them apart, take shorter steps, or make the surface of Convex pieces"
+            )
+
+        def along(shape: Shape, E: SE3) -> Any:
+            return lambda d: float((_touching(shape, E, 0, d) @ d).max())
+
+        n, depth = least_overlap(along(self.a, E_a), along(self.b, E_b))
+        low, high = _touching(self.a, E_a, 0, -n), _touching(self.b, E_b, 0, n)
+        return patch(low, high, n) or [_between(low, high, n)._replace(gap=-depth)]
 
     def _real(self, surface: Triangles, contacts: list[Any], E: SE3) -> list[Any]:
         """Contacts of the surface; those with edges of it only where none with a face lies as low."""

@@ -82,7 +82,9 @@ def model_has_shapes(model: Model) -> bool:
 
 def _seen_by(shape: Shape, other: Shape) -> Shape:
     """What another touches of a shape: of a mesh, a plane touches the hull."""
-    return Convex(shape.vertices[np.unique(shape.faces)]) if type(shape) is Mesh and isinstance(other, Plane) else shape
+    return (
+        Convex(shape.vertices[np.unique(shape.faces)], shape.name) if type(shape) is Mesh and isinstance(other, Plane) else shape
+    )
 
 
 def _asked() -> type[Contact]:

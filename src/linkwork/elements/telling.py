@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ..errors import SolverError
 from ..spatial.se3 import SE3
 from .law import RowLaw
 
@@ -40,7 +41,10 @@ class Telling:
             if ask is None or frames is None or speeds is None:
                 found.append(law.inputs_at(t))
             else:
-                found.append(ask([frames[i] for i in at], [speeds[i] for i in at], time))
+                try:
+                    found.append(ask([frames[i] for i in at], [speeds[i] for i in at], time))
+                except SolverError as error:
+                    raise SolverError(f"{law!r} at t = {t:.6g} s: {error}") from error
         return np.concatenate(found)
 
 

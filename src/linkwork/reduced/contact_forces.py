@@ -15,6 +15,7 @@ import numpy as np
 
 from ..constraints.rows import constraint_set
 from ..constraints.targets import TOUCHING
+from ..contact.records import ContactRecord, finder_of
 from ..elements.law import EXACT, RowLaw
 from ..errors import InputError, SolverError
 from ..model.accepts import takes_model
@@ -33,13 +34,26 @@ INSTANT = 1e-8  # s
 JUMPS = 8  # at most, until forces are found
 
 
-class ContactForces(NamedTuple):
-    """Joint accelerations (nv,), forces (rows,) of all rows of the model, velocities (nv,) after jumps, and how many of them."""
-
+class _Numbers(NamedTuple):
     accelerations: np.ndarray
     forces: np.ndarray
     v: np.ndarray
     jumps: int
+
+
+class ContactForces(_Numbers):
+    """Joint accelerations (nv,), forces (rows,) of all rows of the model, velocities (nv,) after jumps, and how many of them.
+
+    contacts   a `ContactRecord` (bodies, shapes, point, normal, force, slip) for every point of shapes that pushes
+    """
+
+    _found: tuple[Model, np.ndarray, np.ndarray]  # model, q, and forces in the order of its rows
+
+    @cached_property
+    def contacts(self) -> tuple[ContactRecord, ...]:
+        model, q, forces = self._found
+        k = kinematics(model, q, self.v)
+        return finder_of(model).at_state(k.poses, k.twists, forces)
 
 
 @takes_model
@@ -68,6 +82,8 @@ def contact_forces(
     >>> found = lw.contact_forces(box, at, np.zeros(6))
     >>> bool(np.abs(found.accelerations).max() < 1e-9), bool(np.isclose(found.forces[::3].sum(), 9.81))
     (True, True)
+    >>> found.contacts[0].bodies, len(found.contacts)
+    (('box', 'world'), 4)
     """
     given, model = model, acting(model, HARD, EXACT)
     q, v = np.asarray(q, float), np.array(v, float)
@@ -79,7 +95,9 @@ def contact_forces(
         force = None if rows.approach(v) else rows.forces(here, v)
         if force is not None:
             a, full = here.answer(rows, force, v)
-            return ContactForces(a, full[own_first(given, model)], v, jumps)
+            found = ContactForces(a, full[own_first(given, model)], v, jumps)
+            found._found = model, q, full
+            return found
         v = v + here.moved(rows.G.T @ rows.impulses(here, v))
     raise SolverError(f"contacts still jump after {JUMPS} impulses: no forces were found")
 

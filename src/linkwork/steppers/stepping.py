@@ -118,6 +118,12 @@ class Stepping:
         u = self._given.get("u")
         return None if u is None else u.copy()
 
+    @property
+    def told_rows(self) -> np.ndarray | None:
+        """What constraints were told at the start of the last step, (inputs,) or (batch, inputs); None without such."""
+        count = collection(self.model).told_count
+        return self._given["told"][..., :count] if count and "told" in self._given else None
+
     def tell_rows(self, t: float) -> None:
         """Constraints are told what they must know in the step at a time."""
         laws, h, times = collection(self.model), float(self._given["h"][0]), self.program.times

@@ -183,3 +183,44 @@ def test_what_lies_beside_a_face_keeps_its_normal() -> None:
     np.testing.assert_allclose(found.normal, np.array([0.001, 0.0, 0.199]) / np.hypot(0.001, 0.199), atol=2e-3)
     assert found.normal[0] > 2e-3
     assert found.gap == pytest.approx(np.hypot(0.001, 0.199) - 0.2, abs=1e-6)
+
+
+# --- where Coal knows no depth -------------------------------------------------------------------------------------------------
+@pytest.mark.parametrize("offset", [0.0, 1e-9, 0.01, 0.1])
+def test_a_sphere_deep_in_an_ellipsoid_has_the_depth_of_the_shortest_way_out(
+    offset: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Coal's answer is withheld: along z, the shortest half-axis, the ball leaves after 0.1 + 0.2 - offset."""
+    monkeypatch.setattr("linkwork.contact.coal_pairs.ACCURACIES", ())
+    pair = CoalPair(lw.Sphere(0.2), lw.Ellipsoid((0.3, 0.25, 0.1)))
+    deepest = min((x for x in pair(lw.SE3(p=(0, 0, offset)), lw.SE3()) if x.on), key=lambda x: x.gap)
+    assert deepest.gap == pytest.approx(offset - 0.3, abs=1e-9)
+    assert abs(deepest.normal[2]) == pytest.approx(1.0, abs=1e-6)
+    if offset > 1e-6:
+        assert deepest.normal[2] > 0.0
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_the_search_for_a_depth_agrees_with_coal(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(seed)
+    shapes = [lw.Sphere(0.2), lw.Box((0.1, 0.2, 0.3)), lw.Capsule(0.1, 0.3), lw.Cylinder(0.1, 0.4), lw.Ellipsoid((0.1, 0.2, 0.3))]
+    pair = CoalPair([*shapes, lw.Convex(rng.normal(size=(20, 3)) * 0.1)][seed], lw.Ellipsoid(rng.uniform(0.1, 0.4, 3)))
+    poses = lw.SE3(np.linalg.qr(rng.normal(size=(3, 3)))[0] * [1, 1, 1], rng.normal(size=3) * 0.05), lw.SE3()
+    if np.linalg.det(poses[0].R) < 0:
+        poses = lw.SE3(-np.asarray(poses[0].R), poses[0].p), poses[1]
+    depths = []
+    for _ in range(2):
+        depths.append(min(x.gap for x in pair(*poses) if x.on))
+        monkeypatch.setattr("linkwork.contact.coal_pairs.ACCURACIES", ())
+    assert depths[1] == pytest.approx(depths[0], rel=0.01)
+
+
+def test_a_depth_that_nobody_finds_names_bodies_shapes_and_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("linkwork.contact.coal_pairs.ACCURACIES", ())
+    b = lw.ModelBuilder().world(lw.HeightField(np.zeros((3, 3)), (2, 2), name="hills"))
+    b.body("egg", joint=lw.Free(), shapes=[lw.Ellipsoid((0.1, 0.2, 0.3), mass=1.0, name="shell")])
+    state = lw.State([0, 0, 0.05, 1, 0, 0, 0], np.zeros(6), t=1.5)
+    with pytest.raises(lw.SolverError, match=r"'egg'.* at t = 1\.5 s: .*start them apart") as error:
+        lw.simulate(b.build(), state, 0.01, 1e-3)
+    assert "'shell'" in str(error.value)
+    assert "'hills'" in str(error.value)
