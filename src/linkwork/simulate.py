@@ -94,8 +94,9 @@ def simulate(
     limit_model   how the limits that joints declare act: "hard" (stops that only push), "spring" or "off"; see `declared`. Joint
                forces are clipped to the efforts that joints declare. What a stepper cannot enforce, `health` says
     contact    how shapes of bodies and of the world touch (see `contact.formulations`): "exact", by Coulomb's law;  "pyramid" and
-               "staggered": with a pyramid around its cone;  "compliant": by springs, dampers and regularised friction;
-               "frictionless";  "off": no contact acts, those that are elements of the model included
+               "staggered": with a pyramid around its cone;  "single_qp": by one quadratic program;
+               "compliant": by springs, dampers and regularised friction;  "frictionless";
+               "off": no contact acts, those that are elements of the model included
     contact_stiffness, contact_damping, contact_slip_speed   of points of compliant contacts, N/m, N s/m and m/s; by default as
                masses and the step need them (see `contact.compliant`)
     out        a file, `.lwk`, that records go to while they are made (docs/reliability/streams.md): memory stays bounded, a run

@@ -84,7 +84,7 @@ def test_runs_are_those_of_the_model(name: str, method: str, stepper: str) -> No
         np.testing.assert_allclose(other.forces, own.forces, rtol=1e-6, atol=1e-6)
 
 
-@pytest.mark.parametrize("contact", ["pyramid", "staggered", "compliant", "frictionless", "off"])
+@pytest.mark.parametrize("contact", ["pyramid", "staggered", "single_qp", "compliant", "frictionless", "off"])
 def test_every_contact_model_acts_as_on_the_model(contact: str) -> None:
     low = lw.kinematics(model("rough"), compared("rough", contact=contact)[1].q[-1]).poses[:, 2, 3].min()
     assert (low < -0.3) == (contact == "off")

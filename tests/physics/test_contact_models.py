@@ -215,7 +215,7 @@ def test_a_simulator_takes_the_same(contact: str) -> None:
     assert np.array_equal(sim.state.q, lw.simulate(model, start, 20 * H, H, contact=contact).q[-1])  # type: ignore[union-attr]
 
 
-@pytest.mark.parametrize("contact", ["pyramid", "staggered", "compliant", "frictionless"])
+@pytest.mark.parametrize("contact", ["pyramid", "staggered", "single_qp", "compliant", "frictionless"])
 def test_a_contact_of_the_model_itself_follows(contact: str) -> None:
     model, start = block(angle=0.2, speed=0.3, heading=0.5)
     own = lw.Contact("block", model.bodies[0].shapes[0], "world", model.world_shapes[0])
@@ -225,7 +225,9 @@ def test_a_contact_of_the_model_itself_follows(contact: str) -> None:
 
 def test_what_is_wrong_is_said() -> None:
     model, start = block()
-    with pytest.raises(lw.InputError, match="'exact', 'pyramid', 'staggered', 'compliant', 'frictionless', 'off', not 'sticky'"):
+    with pytest.raises(
+        lw.InputError, match="'exact', 'pyramid', 'staggered', 'single_qp', 'compliant', 'frictionless', 'off', not 'sticky'"
+    ):
         lw.simulate(model, start, H, H, contact="sticky")
     with pytest.raises(lw.InputError, match=r"'exact'.*not 'sticky'"):
         lw.Simulator(model, start, H, contact="sticky")
@@ -234,7 +236,9 @@ def test_what_is_wrong_is_said() -> None:
     for number in ("stiffness", "damping", "slip_speed"):
         with pytest.raises(lw.ModelError, match=f"{number} must be"):
             lw.simulate(model, start, H, H, contact="compliant", **{f"contact_{number}": -1.0})  # type: ignore[arg-type]
-    with pytest.raises(lw.ModelError, match="friction_model must be one of 'exact', 'pyramid', 'staggered', not 'sticky'"):
+    with pytest.raises(
+        lw.ModelError, match="friction_model must be one of 'exact', 'pyramid', 'staggered', 'single_qp', not 'sticky'"
+    ):
         lw.Contact("block", lw.Box(SIZE), friction_model="sticky")
 
 

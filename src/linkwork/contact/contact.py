@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..constraints.constraint import WORLD, Constraint
-from ..elements.law import EXACT, FRICTION_MODELS
+from ..elements.law import EXACT, FRICTION_MODELS, SINGLE_QP
 from ..elements.touch import gaps
 from ..errors import ModelError
 from ..geometry import Plane, Shape
@@ -35,7 +35,8 @@ class Contact(Constraint):
     spinning, rolling m: torques that resist turning about the normal and about the two tangents, each within its own bound, per
                       force; 0 by default. They need friction
     friction_model    "exact": Coulomb's law;  "pyramid": |friction| <= mu force along each of two tangents;  "staggered": the
-                      same, found by contact and friction in turn. One that is staggered makes all of the model so
+                      same, found by contact and friction in turn. One that is staggered makes all of the model so;
+                      "single_qp": both as one quadratic program, and so is then all friction of the model
 
     >>> touching = model.add(lw.Contact("lower", lw.Sphere(0.1, (1, 0, 0)), "world", lw.Plane((0, 0, -1)), friction=0.5))
     """
@@ -77,6 +78,10 @@ class Contact(Constraint):
         self.spins, self.rolls = self.spinning > 0.0, self.rolling > 0.0
         if (self.spins or self.rolls) and not self.cones:
             raise ModelError(f"{self!r}: spinning and rolling friction act beside friction; give that too")
+        if (self.spins or self.rolls) and friction_model == SINGLE_QP:
+            raise ModelError(
+                f"{self!r}: spinning and rolling friction are no part of one quadratic program; leave them out, or use {EXACT!r}"
+            )
         self.size = self._slots() * self.per_point
 
     def _slots(self) -> int:

@@ -3,6 +3,7 @@
     "exact"          Coulomb's law, solved to rounding
     "pyramid"        friction within mu times the normal force along each of two tangents
     "staggered"      the same, by contact and friction in turn
+    "single_qp"      contact and friction as one quadratic program: what slides parts with mu times its slip
     "compliant"      a spring, a damper and regularised friction at every point (`contact.compliant`)
     "frictionless"   contacts only push
     "off"            shapes pass through one another
@@ -18,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from ..elements.law import EXACT, PYRAMID, STAGGERED
+from ..elements.law import EXACT, PYRAMID, SINGLE_QP, STAGGERED
 from ..errors import InputError
 from ..geometry import Convex, Mesh, Plane, Shape
 from ..model.model import Model
@@ -29,7 +30,7 @@ from .contact import Contact
 from .pairs import is_compiled
 
 COMPLIANT, FRICTIONLESS, OFF = "compliant", "frictionless", "off"
-CONTACT_MODELS = (EXACT, PYRAMID, STAGGERED, COMPLIANT, FRICTIONLESS, OFF)
+CONTACT_MODELS = (EXACT, PYRAMID, STAGGERED, SINGLE_QP, COMPLIANT, FRICTIONLESS, OFF)
 MOST_ROWS = 400_000  # of contacts: every pair has its own, and about a kilobyte for each
 AS_NEEDED = Compliance()
 

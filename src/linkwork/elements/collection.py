@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from ..errors import InputError
 from ..kernel.plans import Plans
 from ..kernel.sweep import Items, Tree
 from ..model.kinematics import kinematics
@@ -16,8 +17,10 @@ from ..model.model import Model
 from ..solvers.dense_islands import MATRIX_ROOM
 from ..solvers.gram_text import WIDE
 from ..solvers.islands import SETTINGS
+from ..solvers.problem import BOUNDS, NORMAL
+from ..solvers.single_qp import RAYS
 from ..spatial.scalar import is_zero
-from .law import STAGGERED, ForceLaw, RowLaw, guessed_unknowns
+from .law import SINGLE_QP, STAGGERED, ForceLaw, RowLaw, guessed_unknowns
 from .nodes import LawNodes
 from .ports import BodyPort
 from .supports import Supports
@@ -25,7 +28,7 @@ from .swept import SweptShapes
 from .telling import Telling
 from .touch import lever_numbers
 
-EQUALITIES, BOUNDED, CONES, IN_TURNS, CROWD = 0, 1, 2, 3, 4
+EQUALITIES, BOUNDED, CONES, IN_TURNS, CROWD, ONE_PROGRAM = 0, 1, 2, 3, 4, 5
 CROWD_ROWS = 500  # more rows, some of which only push, are a crowd to steps that can take one: most of them do not act
 DENSE_ROWS = 3000  # more of them are no dense matrix: a crowd to all
 REMEMBERED = 48  # multipliers of a crowd for every body, that are recorded, and from which the next step starts
@@ -63,7 +66,8 @@ class Collection:
     def shape(self) -> Shape:
         """What the sweeps of a program depend on: the most ports of a force, those of a constraint (-1 where there are none),
         whether a law looks at the poses of bodies, and what rows are: EQUALITIES, BOUNDED (some only push),
-        CONES, IN_TURNS (cones by staggered projections), or CROWD (bounds and cones, too many for a matrix)."""
+        CONES, IN_TURNS (cones by staggered projections), ONE_PROGRAM (by one quadratic program), or CROWD (bounds and cones, too
+        many for a matrix)."""
         forces = self.force_nodes.most if self.forces else -1
         rows = self.row_nodes.most if self.rows else -1
         on_bodies = self.force_nodes.on_bodies or self.row_nodes.on_bodies
@@ -77,7 +81,17 @@ class Collection:
     def _kinds(self, most: int) -> int:
         """What rows are, where more than so many are a crowd."""
         kinds = max(map(_kind, self.rows), default=EQUALITIES)
+        if kinds == ONE_PROGRAM and (bounded := next((c for c in self.rows if min(c.row_kinds, default=0) < 0), None)):
+            raise InputError(
+                f"{bounded!r}: a row that another one bounds is no part of one quadratic program; give all contacts of the model "
+                f"friction_model={SINGLE_QP!r}, without spinning or rolling"
+            )
         return CROWD if kinds in (BOUNDED, CONES) and self.row_count > most else kinds
+
+    @property
+    def _ray_count(self) -> int:
+        """Unknowns of one quadratic program of all rows."""
+        return sum({BOUNDS: 1, NORMAL: RAYS}.get(kind, 0) for c in self.rows for kind in c.row_kinds)
 
     @property
     def rubs(self) -> bool:
@@ -164,6 +178,9 @@ class Collection:
         sets |= {"constraint": laws, "place": supports.tree(), "shape": swept.tree()}
         counts = {**tree.counts, "row": R, "list": R + 1, "pair": R * (R + 1) // 2, "column": WIDE * self.model.nv}
         counts |= {"square": R * R} if self.shape[3] == CONES else {}
+        if self.shape[3] == ONE_PROGRAM:
+            n = self._ray_count
+            counts |= {"ray": n, "ray_list": n + 1, "ray_pair": n * (n + 1) // 2}
         most = R if self.shape[3] == EQUALITIES else min(R, ACTING * self.model.nv)
         items = tree.items | supports.climbs() | {"looked_at": lambda: Items(self.row_nodes.bodies_looked_at, {})}
         found = replace(
@@ -207,7 +224,7 @@ class Collection:
 
 def _kind(law: RowLaw) -> int:
     if law.cones:
-        return IN_TURNS if law.friction_model == STAGGERED else CONES
+        return {STAGGERED: IN_TURNS, SINGLE_QP: ONE_PROGRAM}.get(law.friction_model, CONES)
     return BOUNDED if law.unilateral or law.bounded else EQUALITIES
 
 

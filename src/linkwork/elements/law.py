@@ -24,7 +24,8 @@ from ..spatial.se3 import SE3
 from ..store.travelling import Travelling
 from .ports import At, Port
 
-EXACT, PYRAMID, STAGGERED = FRICTION_MODELS = ("exact", "pyramid", "staggered")  # Coulomb's cone; a pyramid around it; in turns
+EXACT, PYRAMID, STAGGERED, SINGLE_QP = FRICTION_MODELS = ("exact", "pyramid", "staggered", "single_qp")
+"""Coulomb's cone; a pyramid around it; the same in turns; one quadratic program (`solvers.single_qp`)."""
 
 
 class Law(Travelling, Frozen):

@@ -15,7 +15,7 @@ body slips along one line, a pyramid otherwise. Lanes that hit nothing solve the
 
 from __future__ import annotations
 
-from ..elements.collection import CONES, CROWD, IN_TURNS, Collection
+from ..elements.collection import CONES, CROWD, IN_TURNS, ONE_PROGRAM, Collection
 from ..errors import InputError
 from ..kernel.loops import Ints, Lane, Table, loops, maximum, sqrt, where
 from ..kernel.sweep import SCALAR, Field, Routine, Step
@@ -41,7 +41,7 @@ def has_impacts(laws: Collection, restitution: str) -> bool:
     """Whether steps of a model need this law: some contacts have restitution."""
     if restitution == NEWTON or not laws.bounces:
         return False
-    if laws.shape[3] in (IN_TURNS, CROWD) or laws.rubs_inside:
+    if laws.shape[3] in (IN_TURNS, CROWD, ONE_PROGRAM) or laws.rubs_inside:
         raise InputError(
             "restitution='poisson' needs contact='exact', 'pyramid' or 'frictionless', no friction inside joints, and no more "
             "contacts than are a dense matrix; take restitution='newton'"

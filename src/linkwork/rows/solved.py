@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ..elements.collection import CONES, CROWD, EQUALITIES, IN_TURNS
+from ..elements.collection import CONES, CROWD, EQUALITIES, IN_TURNS, ONE_PROGRAM
 from ..elements.supports import climbing
 from ..elements.touch import LOOKS
 from ..errors import InputError
@@ -23,6 +23,7 @@ from ..solvers.boxes import gather, solve_boxes, solve_soft_boxes
 from ..solvers.coulomb import solve_packed_cones
 from ..solvers.gram import PATHS, gram, spread
 from ..solvers.own_rows import Listed
+from ..solvers.single_qp import solve_single_qp
 from ..solvers.turns import solve_in_turns
 from ..spatial.scalar import zeros
 from .asked import (
@@ -73,6 +74,15 @@ CONE_PROBLEM = (*Listed.listed(), "A", "left")
 CONE_SCRATCH = tuple(f"cone_{name}" for name, _ in solve_packed_cones.parameters[len(CONE_PROBLEM) :])
 CONE_SOLVE = [Routine(solve_packed_cones, CONE_PROBLEM + CONE_SCRATCH, when="busy")]
 TURNS_SOLVE = [Routine(solve_in_turns, ("active", "cones", "mu", *PROBLEM, "last_x"), when="busy")]
+RAY_PROBLEM = ("active", "on", "b", "lower", "upper", "x", "A", "LDL", *SCRATCH)
+RAY_ROWS = tuple(name for name in RAY_PROBLEM if name not in ("active", "A", "LDL", "box_list"))
+PROGRAM_SOLVE = [
+    Routine(
+        solve_single_qp,
+        (*Listed.listed(), "A", "left", "ray_base", "ray_towards", *(f"ray_{name}" for name in RAY_PROBLEM)),
+        when="busy",
+    )
+]
 
 
 CROWDED = (
@@ -112,7 +122,7 @@ def row_solver(kinds: int, plain: Routine) -> list[Routine]:
     """What solves rows (see `Collection.shape`); `plain` those without friction of contacts."""
     if kinds == CROWD:
         raise InputError(CROWDED)
-    return CONE_SOLVE if kinds == CONES else TURNS_SOLVE if kinds == IN_TURNS else [plain]
+    return {CONES: CONE_SOLVE, IN_TURNS: TURNS_SOLVE, ONE_PROGRAM: PROGRAM_SOLVE}.get(kinds, [plain])
 
 
 def row_fields(kinds: int = EQUALITIES) -> dict[str, Field]:
@@ -149,7 +159,16 @@ def row_fields(kinds: int = EQUALITIES) -> dict[str, Field]:
         **({"mu": Field("work", "rows", of="constraint")} if kinds >= CONES else {}),
         **(cone_fields() if kinds == CONES else {}),
         **({"last_x": Field("work", "row", SCALAR)} if kinds == IN_TURNS else {}),
+        **(program_fields() if kinds == ONE_PROGRAM else {}),
     }
+
+
+def program_fields() -> dict[str, Field]:
+    """Those of friction by one quadratic program, in the rays of all contacts."""
+    lists, pairs = ("active", "base", "towards", "box_list"), ("A", "LDL")
+    found = {f"ray_{name}": Field("work", "ray_list", SCALAR) for name in lists}
+    found |= {f"ray_{name}": Field("work", "ray_pair", SCALAR) for name in pairs}
+    return found | {f"ray_{name}": Field("work", "ray", SCALAR) for name in RAY_ROWS if f"ray_{name}" not in found}
 
 
 def cone_fields() -> dict[str, Field]:

@@ -1,4 +1,4 @@
-"""Friction as one quadratic program with a pyramid [Sueda, Eqs. 1.85-1.88].
+"""Friction as one quadratic program with a pyramid [Sueda, Eqs. 1.85-1.88], solved densely; steps take `single_qp`.
 
 With beta_k >= 0 along N directions t_k of the tangent plane, x_t = sum_k beta_k t_k,
 

@@ -25,7 +25,7 @@ EXACT: dict[str, Solver] = {
 }
 """Those that solve Coulomb's law as it is."""
 
-RELAXED: dict[str, Solver] = {"pyramid": solve_pyramid, "staggered": solve_staggered}
+RELAXED: dict[str, Solver] = {"single_qp": solve_pyramid, "staggered": solve_staggered}
 """Those that change it: see their files."""
 
 FRICTIONLESS: dict[str, Solver] = {"dual": solve_dual, "primal": solve_primal, "lemke": solve_lemke}

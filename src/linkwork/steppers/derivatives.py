@@ -13,7 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from ..elements.collection import collection
+from ..elements.collection import IN_TURNS, ONE_PROGRAM, collection
+from ..elements.law import SINGLE_QP, STAGGERED
 from ..errors import CompileError, InputError
 from ..kernel.call import Call
 from ..kernel.directional import companion, directional, directional_at_solutions, known, showing, solutions, with_slopes
@@ -31,6 +32,7 @@ from .stepper import Stepper, program_of
 from .tangent_spaces import SPACES
 
 METHOD = "reduced"
+UNDIFFERENTIATED = {IN_TURNS: STAGGERED, ONE_PROGRAM: SINGLE_QP}
 SOLVERS = (solve_boxes, solve_few_boxes, solve_soft_boxes, solve_packed_cones)
 
 
@@ -48,6 +50,11 @@ class StepTangent:
             raise InputError(f"derivatives of steps: {law!r} is found by Coal, whose points are not differentiated")
         if laws.told_count:
             raise InputError("derivatives of steps: motions of constraints that only Python can compute are not differentiated")
+        if laws.shape[3] in UNDIFFERENTIATED:
+            raise InputError(
+                f"derivatives of steps: friction by contact={UNDIFFERENTIATED[laws.shape[3]]!r} has none; "
+                "take 'exact' or 'pyramid'"
+            )
         own = self.program.algorithm
         self.sets = tuple(of for of in own.sets if of in ("", "force", "constraint")) if parameters else ()
         tree = (self.program.bind(model) if self.program.bind else model.plan).tree

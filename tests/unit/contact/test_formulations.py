@@ -38,6 +38,7 @@ MODELS = {
     "Contact": lambda: ball(lw.Contact("ball", BALL, "world", FLOOR)),
     "named Contact": lambda: ball(lw.Contact("ball", BALL, "world", FLOOR, name="mine", rolling=0.01, spinning=0.01)),
     "staggered Contact": lambda: ball(lw.Contact("ball", BALL, "world", FLOOR, friction_model="staggered")),
+    "Contact by one program": lambda: ball(lw.Contact("ball", BALL, "world", FLOOR, friction_model="single_qp")),
     "CompliantContact": lambda: ball(lw.CompliantContact("ball", BALL, "world", FLOOR, **SOFT)),
     "both": lambda: ball(lw.Contact("ball", BALL, "world", FLOOR), shapes=True),
 }
