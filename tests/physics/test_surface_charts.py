@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import linkwork as lw
+from linkwork.model.parting import relative_curvatures
 from linkwork.steppers.tangent import recharted
 
 BALL, EGG, RING = lw.Sphere(0.2, mass=1.0), lw.Ellipsoid((0.15, 0.2, 0.3), mass=1.0), lw.Torus(0.5, 0.1, mass=1.0)
@@ -74,8 +75,10 @@ def test_pose_and_twist_stay_where_charts_change(name: str) -> None:
     assert changes > 30
 
 
-@pytest.mark.parametrize("stepper", ["symplectic_euler", "rk4", "dop853", "variational4"])
-@pytest.mark.parametrize("name", PAIRS)
+@pytest.mark.parametrize(
+    ("name", "stepper"),
+    [*((x, s) for x in PAIRS for s in ("symplectic_euler", "rk4", "dop853")), ("ellipsoid on sphere", "variational4")],
+)
 def test_random_starts_pass_over_poles(name: str, stepper: str) -> None:
     """24 starts each go on to the end; one chart breaks 3 to 12 of them."""
     model = rolling(name)
@@ -168,3 +171,64 @@ def test_declared_limits_keep_one_chart() -> None:
 def test_damping_leaves_charts() -> None:
     model = rolling("ellipsoid on sphere").add(lw.JointDamping("b", 0.1))
     assert model.bodies[0].joint.charted
+
+
+# --- lost contact --------------------------------------------------------------------------------------------------------------
+def tori() -> lw.Model:
+    ring = lw.Torus(0.5, 0.1, mass=1.0)
+    return lw.ModelBuilder().body("b", joint=lw.SurfaceSurface(ring, ring, "spin"), shapes=[ring]).build()
+
+
+@pytest.mark.parametrize("stepper", ["symplectic_euler", "rk4", "dop853", "variational", "sdirk2"])
+def test_lost_contact_is_named(stepper: str) -> None:
+    """Tori whose holes face each other touch until their curvatures agree: a run ends there, and says why."""
+    model, reasons = tori(), list[str]()
+    start = starts(model, 12)
+    for k in range(12):
+        try:
+            run = lw.simulate(model, lw.State(start.q[k], start.v[k]), 2.0, 1e-3, stepper=stepper)
+        except lw.SolverError as error:
+            reasons.append(str(error))
+            continue
+        curvature = relative_curvatures(model, run.q)
+        assert (curvature[0] * curvature > 0.0).all()
+    assert len(reasons) > 4
+    assert all("joint 'b' (SurfaceSurface(Torus, Torus)) loses its contact: the curvatures of" in x for x in reasons)
+
+
+def test_relative_curvature() -> None:
+    """Of known surfaces: det K / (|K|^2 / 2) from principal curvatures and the angle between their axes."""
+
+    def expected(a: tuple[float, float], b: tuple[float, float], angle: float) -> float:
+        c, s = np.cos(angle), np.sin(angle)
+        R = np.array([[c, -s], [s, c]])
+        K = np.diag(a) + R @ np.diag(b) @ R.T
+        return float(2.0 * np.linalg.det(K) / (K**2).sum())
+
+    ring, egg = lw.Torus(0.5, 0.1), lw.Ellipsoid((0.15, 0.2, 0.3))
+    inner = (-1.0 / 0.4, 1.0 / 0.1)  # along longitude, along the tube, where the hole is
+    for angle in (0.2, 1.1):
+        q = np.array([0.3, np.pi, angle, 0.7, np.pi])
+        joint = lw.SurfaceSurface(ring, ring, "spin")
+        assert abs(float(joint.relative_curvature(q)) - expected(inner, inner, angle)) < 1e-12
+        ends = (0.15 / 0.2**2, 0.15 / 0.3**2)  # of the egg where its normal is x, along y and z
+        joint = lw.SurfaceSurface(ring, egg, "spin")
+        q = np.array([0.3, np.pi, angle, 0.0, 0.0])
+        assert abs(float(joint.relative_curvature(q)) - expected(inner, ends, angle)) < 1e-12
+        assert joint.may_part
+        assert not lw.SurfaceSurface(egg, lw.Sphere(0.1), "spin").may_part
+
+
+def test_a_batch_and_a_simulator_name_lost_contact() -> None:
+    model = tori()
+    start = starts(model, 12)
+    with pytest.raises(lw.SolverError, match="loses its contact"):
+        lw.simulate(model, start, 2.0, 1e-3)
+    sim = lw.Simulator(model, start, 1e-3)
+
+    def go_on() -> None:
+        for _ in range(2000):
+            sim.step()
+
+    with pytest.raises(lw.SolverError, match="loses its contact"):
+        go_on()

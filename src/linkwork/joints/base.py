@@ -17,7 +17,7 @@ from ..kernel.symbol import traced_digest
 from ..spatial.frozen import Frozen
 from ..spatial.functions import run_time, shaped
 from ..spatial.jet import coordinates
-from ..spatial.scalar import Vector, solve_spd
+from ..spatial.scalar import Scalar, Vector, solve_spd
 from ..spatial.se3 import SE3, Tangent
 from ..store.travelling import Travelling
 
@@ -42,6 +42,7 @@ class Joint(Travelling, Frozen):
     )
     is_group: bool = False  # whether its transforms form a group, so that S spans one space at every q
     may_lock: bool = False  # whether S may lose rank where nobody has said so
+    may_part: bool = False  # whether `relative_curvature` may vanish
     bounded: bool = False  # whether its coordinates have a domain, see `inside`
     quaternions: tuple[int, ...] = ()  # where unit quaternions begin in its coordinates
     parameter_names: ClassVar[tuple[str, ...]] = ()
@@ -147,6 +148,10 @@ class Joint(Travelling, Frozen):
     def rechart_together(self, now: Pair, before: Pair) -> tuple[Pair, Pair]:
         """`rechart` of (q, v), and another pair of a moment before, in the same chart."""
         return now, before
+
+    def relative_curvature(self, q: Vector) -> Scalar:
+        """How far surfaces that touch are from curvatures that agree: of one sign as long as their point of contact goes on."""
+        return 1.0
 
     def one_chart(self) -> Joint:
         """The same joint where coordinates stay in their first chart, if it can do without others; else itself."""

@@ -22,7 +22,7 @@ import numpy as np
 from ..errors import ModelError
 from ..geometry.charts import NEAR_POLE, Chart, as_chart, is_near_pole, other_chart
 from ..spatial import quaternion
-from ..spatial.scalar import Scalar, Vector, stack
+from ..spatial.scalar import Scalar, Vector, array, cross, dot, stack
 from ..spatial.se3 import SE3
 from .axis import number
 from .base import Joint, Pair
@@ -97,6 +97,28 @@ class HigherPair(Composite):
     @property
     def keeps_velocities(self) -> bool:
         return not self.charted
+
+    # --- contact --------------------------------------------------------------------------------------------------------
+    def relative_curvature(self, q: Vector) -> Scalar:
+        """det K / (|K|^2 / 2), in [-1, 1], of two surfaces that spin: K is the difference of their curvatures.
+
+        A rate x of u_a moves the point by T_a x across the normal and turns the normal by W_a x, a rate y of u_b likewise;
+        K = W_a T_a^-1 - W_b T_b^-1. Where det K = 0 some rates x, y move the point of contact, and not the body: contact is lost.
+        """
+        S = self.motion(q, np.zeros(self.nv)).tangent.S
+        assert isinstance(self.second, Running)
+        b = self.second.chart.frame(q[self.nq - 2 :])
+        columns = (S[:, 0], S[:, 1], S[:, self.nv - 2], S[:, self.nv - 1])
+        turns, moves = zip(*((b.R.T @ s[:3], b.R.T @ (s[3:] + cross(s[:3], b.p))) for s in columns), strict=True)
+
+        def curvature(k: int) -> np.ndarray:
+            (p, r), (s, t) = ([moves[k][i], moves[k + 1][i]] for i in range(2))
+            adjoint = array([[t, -r], [-s, p]])
+            W = array([[turns[k][i], turns[k + 1][i]] for i in range(2)])
+            return (W @ adjoint) * (1.0 / (p * t - r * s))
+
+        K = curvature(0) - curvature(2)
+        return 2.0 * (K[0, 0] * K[1, 1] - K[0, 1] * K[1, 0]) / dot(K.reshape(-1), K.reshape(-1))
 
     def one_chart(self) -> HigherPair:
         if not self.charted:

@@ -9,6 +9,8 @@ import numpy as np
 from .higher_pair import HigherPair, chart_pair, chosen, turn
 from .revolute import Revolute
 
+ROUND = {"Sphere", "Ellipsoid"}  # curved everywhere in all directions
+CONVEX = ROUND | {"Plane", "Cylinder"}
 FACING = {"outside": np.diag([1.0, -1.0, -1.0]), "inside": np.eye(3)}
 
 
@@ -39,4 +41,6 @@ class SurfaceSurface(HigherPair):
         elif other.kind == ("Plane",):
             one = one.without_straight()
         spin = chosen(owner, "turning", turning, {"aligned": None, "spin": Revolute((0, 0, 1))})
+        kinds, free = {one.kind[0], other.kind[0]}, spin is not None and one.size == other.size == 2
+        self.may_part = free and (side == "inside" or not (kinds <= CONVEX and kinds & ROUND))
         super().__init__(one, other, spin, turn(owner, 2, angle) @ chosen(owner, "side", side, FACING), charts)

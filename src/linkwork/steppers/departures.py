@@ -15,8 +15,12 @@ from ..model import Model
 from ..model.kinematics import kinematics
 from ..model.locked import joint_independence, may_lock
 from ..model.model import Body
+from ..model.parting import lost_contact, may_part, relative_curvatures
 
 CLOSE = 1e-9  # s, and of the time: how far behind a state a law is looked at where no step from it is short enough
+DIFFERENCE = 1e-5  # of the time between records: for the rate of relative curvatures
+SPANS = 4.0  # times between records: within so many the curvatures of surfaces must agree, to be named
+FLAT = 0.02  # of `relative_curvature`: steps that fail so close to 0 fail because of it
 NEAR = 1e-4  # of `independence`, the square of the sine of an angle: so close to a loss of rank a joint is named
 
 
@@ -27,7 +31,7 @@ def bounded_joints(model: Model) -> list[tuple[Body, slice]]:
 
 def has_domains(model: Model) -> bool:
     """Whether some joint, or one that closes a loop, has a domain."""
-    return bool(bounded_joints(model) or bounded_closures(model))
+    return bool(bounded_joints(model) or bounded_closures(model) or may_part(model))
 
 
 class Domains:
@@ -36,12 +40,32 @@ class Domains:
     def __init__(self, model: Model) -> None:
         self.model = model
         self._closures = ClosureCoordinates(model) if bounded_closures(model) else None
+        self._sides: np.ndarray | None = None  # signs of relative curvatures of surfaces that touch, at the first record
 
     def first_departure(self, q: np.ndarray, t: np.ndarray) -> tuple[int, str] | None:
-        """The first record at which a joint is outside its domain, and a line that says so; None if all stay.
+        """The first record at which a joint is outside its domain or has lost its contact, and a line that says so; else None.
 
         q, t   records (batch, records, nq) and their times; what is not finite is not looked at
         """
+        left, parted = self._first_outside(q, t), self._first_parted(q, t) if may_part(self.model) else None
+        return min((found for found in (left, parted) if found), key=lambda found: found[0], default=None)
+
+    def _first_parted(self, q: np.ndarray, t: np.ndarray) -> tuple[int, str] | None:
+        """The first record at which curvatures of surfaces that touch differ the other way round than at the start."""
+        with np.errstate(all="ignore"):
+            sides = np.sign(relative_curvatures(self.model, q))
+        if self._sides is None:
+            self._sides = sides[:, 0]
+        parted = sides * self._sides[:, None] < 0.0
+        if not parted.any():
+            return None
+        record = int(np.argmax(parted.any(axis=(0, 2))))
+        run, i = (int(k) for k in np.argwhere(parted[:, record])[0])
+        who = f" in run {run} of {len(q)}" if len(q) > 1 else ""
+        return record, f"at t = {t[record]:.9g}{who} {lost_contact(self.model.bodies[i])}"
+
+    def _first_outside(self, q: np.ndarray, t: np.ndarray) -> tuple[int, str] | None:
+        """The first record at which a joint is outside its domain."""
         looked = [(f"joint {b.joint_name!r}", b.joint, q[..., part]) for b, part in bounded_joints(self.model)]
         if self._closures is not None:
             x = self._closures.at(q, t)
@@ -86,7 +110,9 @@ def suspects(model: Model, q: np.ndarray, v: np.ndarray, t: float, span: float) 
         ahead = q[part] if body.joint.nq != body.joint.nv else q[part] + span * v[model.v_index(body.name)]
         if not body.joint.inside(ahead[None])[0]:
             found.append(f"joint {body.joint_name!r} was about to leave its domain")
-    if may_lock(model):
+    lost = parting(model, q, v, span) if may_part(model) else []
+    found += [lost_contact(model.bodies[i]) for i in lost]
+    if may_lock(model) and not lost:
         near = joint_independence(model, q)
         found += [
             f"the motion subspace of joint {model.bodies[i].joint_name!r} was about to lose rank, at q = "
@@ -94,6 +120,17 @@ def suspects(model: Model, q: np.ndarray, v: np.ndarray, t: float, span: float) 
             for i in np.flatnonzero(~(near > NEAR))
         ]
     return "".join(f"; {line}" for line in found)
+
+
+def parting(model: Model, q: np.ndarray, v: np.ndarray, span: float) -> list[int]:
+    """Numbers of the joints whose surfaces come to curvatures that agree within some times a time, or nearly have them.
+
+    A relative curvature c vanishes like the root of the time that is left, which is -c / (2 c_dot).
+    """
+    with np.errstate(all="ignore"):
+        c, after = relative_curvatures(model, np.array([q, model.integrate(q, DIFFERENCE * span * v)]))
+        spans = -0.5 * c * DIFFERENCE / (after - c)
+    return [int(i) for i in np.flatnonzero((np.abs(c) < FLAT) | ((spans >= 0.0) & (spans < SPANS)))]
 
 
 def reason_to_stop(model: Model, q: np.ndarray, v: np.ndarray, t: float) -> str:

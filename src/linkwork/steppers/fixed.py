@@ -17,10 +17,11 @@ from ..errors import InputError
 from ..kernel.workers import thread_count
 from ..maximal.convert import to_reduced
 from ..model import MaximalState, Model, State
+from ..model.parting import LOST_CONTACT, lost_contact, may_part
 from ..model.state import is_finite
 from ..spatial.gate import given_reals
 from ..spatial.scalar import read_only
-from .departures import Domains, has_domains, suspects
+from .departures import Domains, has_domains, parting, suspects
 from .efforts import Efforts
 from .inputs import Inputs
 from .logbook import Chunks, Logbook
@@ -379,6 +380,9 @@ class FixedRun:
         if first:
             before, span = first - 1, float(self.t[first] - self.t[first - 1])
             message += suspects(self.model, *self._joints(parts, run, before), float(self.t[before]), span)
+            if may_part(self.model) and LOST_CONTACT not in message:  # the last finite record may be behind it
+                earlier = [parting(self.model, *self._joints(parts, run, k), span) for k in range(max(0, before - 2), before)]
+                message += "".join(f"; {lost_contact(self.model.bodies[i])}" for i in sorted(set().union(*earlier)))
         return count if self.batched else first, message
 
     def _joints(self, parts: Parts, run: int, record: int) -> tuple[np.ndarray, np.ndarray]:

@@ -50,7 +50,7 @@ class AdaptiveStream:
         if place is None:
             place = Place(0, 0, {name: entered[name] for name in states})
             stopped = write(place, self.first(), place.kept, True)
-        most = max(1, room // self.record_bytes)
+        most, domains = max(1, room // self.record_bytes), Domains(ready.model)
         while place.record < self.records and failure is None and not stopped:
             times = self.times[place.record : place.record + most + 1]
             given, deadline = entered | place.kept, perf_counter() + seconds
@@ -58,7 +58,7 @@ class AdaptiveStream:
             count = found.q.shape[1]
             failure = found.failure
             if failure is None and has_domains(ready.model):
-                departure = Domains(ready.model).first_departure(found.q, times[1:])
+                departure = domains.first_departure(found.q, times[1:])
                 failure = None if departure is None else departure[1]
             arrays = {"t": times[1 : count + 1], "q": found.q, "v": found.v}
             arrays = {name: a if self.batched or name == "t" else a[0] for name, a in arrays.items()}
