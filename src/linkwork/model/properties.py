@@ -85,7 +85,8 @@ def plain_properties(nq: int, nv: int) -> JointProperties:
 
 def check_limits(joint: Joint, name: str, lower: np.ndarray, upper: np.ndarray) -> None:
     """Raise if coordinates are limited that are no angles or lengths of their own: quaternions, and those that change charts."""
-    if joint.coordinates_add or not (np.isfinite(lower).any() or np.isfinite(upper).any()):
+    single = joint.one_chart()  # that of a joint whose coordinates are limited
+    if single.coordinates_add or not (np.isfinite(lower).any() or np.isfinite(upper).any()):
         return
     raise ModelError(
         f"joint {name!r}: limits={[lower.tolist(), upper.tolist()]} of {joint!r} would not act; only coordinates that are angles "
