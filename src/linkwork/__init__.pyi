@@ -28,7 +28,17 @@ from .doors import jax as jax
 from .doors import torch as torch
 from .energy import Energy, energy
 from .energy_hessian import EnergyHessian, energy_hessian
-from .errors import CompileError, InputError, LinkworkError, ModelError, RunInterrupted, SolverError, SymbolError, WriteError
+from .errors import (
+    CompileError,
+    InputError,
+    LinkworkError,
+    ModelError,
+    RunInterrupted,
+    SolverError,
+    StartWarning,
+    SymbolError,
+    WriteError,
+)
 from .forces import (
     ActivationDynamics,
     Actuator,
@@ -319,6 +329,7 @@ __all__ = [
     "SplineCurve",
     "SplineSurface",
     "SpringDamper",
+    "StartWarning",
     "State",
     "StepDerivatives",
     "StepGradient",

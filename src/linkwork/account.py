@@ -12,7 +12,8 @@ from .model import Model
 from .tally import Tally
 
 STILL = 1e-6  # m: to lift a model by as much of its size is a motion that counts
-NO_GAIN = 1e-3  # of the energy that moved in the whole run: a gain in a part of it is compared with no less
+NO_GAIN = 1e-2  # of the energy that moved in the whole run: a gain in a part of it is compared with no less
+DOUBTFUL = 0.05  # of the energy that moved: if more is unexplained, or is gained in a part of a run, results are doubtful
 
 
 @dataclass(frozen=True)
@@ -76,6 +77,19 @@ class Account:
         if self.damps and self.unexplained < 0:
             return f"numerical damping of the stepper {self.stepper!r} took {share}"
         return f"unexplained: {share}, the error of the stepper{f' {self.stepper!r}' if self.stepper else ''}"
+
+    @property
+    def doubts(self) -> tuple[str, ...]:
+        """A line for the unexplained energy if it is too much, and for a gain in a part of the run if that is."""
+        found, gained = [], self.gained
+        if not self.drift <= DOUBTFUL:
+            found.append(self.rest.replace("unexplained:", "unexplained energy:", 1))
+        if gained is not None and not gained.share <= DOUBTFUL and self.every == 1:
+            found.append(
+                f"{gained.energy:.3g} J of energy came from nowhere between t = {gained.begin:.4g} and {gained.end:.4g} s, "
+                f"{100 * gained.share:.2g} % of the energy that moved there"
+            )
+        return tuple(found)
 
     def words(self) -> tuple[str, ...]:
         """A line for the energy, for what came in, what went out, and what is unexplained."""

@@ -37,6 +37,14 @@ class InputError(LinkworkError, ValueError):
     """
 
 
+class StartWarning(UserWarning):
+    """A run begins in a state that makes its results doubtful; `health.reasons` says the same.
+
+    >>> issubclass(lw.StartWarning, UserWarning)
+    True
+    """
+
+
 class ArgumentError(LinkworkError, TypeError):
     """An argument of a name that there is not."""
 

@@ -34,10 +34,12 @@ class Health:
     clipped               how many steps asked a joint for more force than its effort, by its name; in runs that choose their own
                           steps, how often it was asked
     speeding              largest speed, by name, of joints that were faster at a record than the speed that they declare
-    notes                 a line for everything that joints declare and the run did not enforce
+    notes                 a line for everything that joints declare and the run did not enforce, and for `flaws`
     singular              singular positions on the way: the time, and the constraints that lose their grip or the joints whose
                           subspaces lose rank there; multipliers and velocities mean little nearby
     account               where the energy went: what came in, what went out, what is unexplained
+    flaws                 a line for everything else that makes results doubtful: bodies that start inside each other, ...
+    ok                    whether nothing of this makes results doubtful, see `reasons`
 
     >>> run = lw.simulate(model, state, 0.1)
     >>> run.health.energy_drift < 0.01
@@ -62,6 +64,23 @@ class Health:
     account: Account | None = None
     beyond: Mapping[str, float] = field(default_factory=dict)
     residual_unit: str = "m"
+    flaws: tuple[str, ...] = ()
+
+    @property
+    def ok(self) -> bool:
+        """Whether nothing speaks against the results: numbers are finite, at most 5 % of the energy that moved, in the whole run
+        and in every part of it, is unexplained, and there are no flaws.
+
+        >>> run.health.ok
+        True
+        """
+        return not self.reasons
+
+    @property
+    def reasons(self) -> tuple[str, ...]:
+        """A line for everything that makes results doubtful; none if the run is `ok`."""
+        lost = () if self.finite else ("numbers are not finite",)
+        return (*lost, *(self.account.doubts if self.account and self.finite else ()), *self.flaws)
 
     @property
     def numbers(self) -> dict[str, float]:
@@ -78,8 +97,8 @@ class Health:
         return f"{getattr(self, name):.{digits}g} {unit}".rstrip()
 
     def words(self) -> tuple[str, ...]:
-        """The same in lines to read: the energy first, then errors in metres, then what was not enforced."""
-        lines = [] if self.finite else ["NOT FINITE"]
+        """The same in lines to read: what makes results doubtful, the energy, errors in metres, then what was not enforced."""
+        lines = [f"DOUBTFUL: {reason}" for reason in self.reasons] if self.finite else ["NOT FINITE"]
         if self.energy_drift is not None:
             lines.append(f"energy drift {self.energy_drift:.3g}")
         lines += self.account.words() if self.account else ()
@@ -88,7 +107,7 @@ class Health:
             lines.append("efforts clipped " + ", ".join(f"at {name!r} in {n} steps" for name, n in self.clipped.items()))
         if self.speeding:
             lines.append("too fast " + ", ".join(f"{name!r} at {speed:.3g}" for name, speed in self.speeding.items()))
-        lines += self.notes
+        lines += (note for note in self.notes if note not in self.flaws)
         if self.singular:
             first, names = self.singular[0]
             more = f" and {len(self.singular) - 1} more" if len(self.singular) > 1 else ""

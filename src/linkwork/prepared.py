@@ -11,6 +11,7 @@ from .errors import RunInterrupted, SolverError
 from .model import MaximalState, Model, State
 from .replay import MotionReplay, StepReplay
 from .spatial.frozen import sealed
+from .starts import deep_starts, warn
 from .steppers import AdaptiveStepper, Solution, Stepper
 from .steppers.departures import Domains, has_domains
 from .steppers.efforts import Efforts
@@ -32,6 +33,7 @@ class Setting:
     model    that runs: the same, with the laws of what its joints declare
     stepper  that moves it
     notes    what joints declare and the run does not enforce
+    solid    the model with its contacts as rows, if they are springs in the run
     """
 
     given: Model
@@ -42,6 +44,7 @@ class Setting:
     steps: int
     every: int
     notes: tuple[str, ...]
+    solid: Model | None = None
 
     @cached_property
     def program(self) -> Program:
@@ -115,8 +118,19 @@ class Prepared:
         run.tau, run.external, run.threads, run.driven = self.tau, self.external, self.threads, self.driven
         return run
 
+    @cached_property
+    def flaws(self) -> tuple[str, ...]:
+        """What makes the results doubtful before a step is made."""
+        return deep_starts(self.setting.solid or self.model, self.start)
+
+    def warn(self) -> None:
+        """Tell the caller of the library what makes the results doubtful before a step is made."""
+        if self.flaws:
+            warn(self.flaws)
+
     def trajectory(self) -> Trajectory:
         """The whole run; raises with what was computed where it could not go on."""
+        self.warn()
         stepper, replay = self.setting.stepper, self.replay()
         if isinstance(stepper, AdaptiveStepper):
             found = self._adaptive(stepper)
@@ -133,9 +147,9 @@ class Prepared:
 
         begin   where in the run; its start by default
         """
-        its, stepper = replace(self.setting, every=1), self.setting.stepper
         if self.setting.every == 1:
             return None
+        its, stepper = replace(self.setting, every=1), self.setting.stepper
         if not isinstance(stepper, AdaptiveStepper):
             return StepReplay(self.fixed_run(), its.times, stepper.name, begin)
         if stepper.from_python(self.model, self.control is not None or self.driven is not None):
@@ -194,6 +208,7 @@ class Prepared:
             its.stepper.name,
             its.every,
             steps,
+            self.flaws,
         )
 
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from . import forces, redmax
 from .contact.compliant import Compliance
-from .contact.formulations import touching
+from .contact.formulations import COMPLIANT, EXACT, touching
 from .declared import declared
 from .elements.collection import collection
 from .errors import InputError
@@ -25,6 +25,7 @@ from .model.state import check_maximal_state
 from .prepared import Prepared, Setting
 from .reduced.closed import check_closed
 from .spatial.gate import choice, given_count, given_positive, given_reals, meant, real, shown
+from .starts import check_clock, check_range
 from .steppers import ALL_STEPPERS, AdaptiveStepper, Stepper
 from .steppers.admissible import admissible
 from .steppers.efforts import Efforts
@@ -179,6 +180,7 @@ def prepared(
         told = (limit_model, contact, compliance, options, asked)
         setting = setting_of(model, duration, dt, method, stepper, every, *told)
         start, notes = admitted(setting.given, setting.stepper, checked_start(setting.given, state, method), open_loops)
+    check_clock(start.t, float(dt), float(duration))
     model, efforts = setting.model, Efforts(setting.model)
     if tau is not None or external is not None:
         batch = start.v.shape[:-1] if isinstance(start, State) else start.twists.shape[:-2]
@@ -216,7 +218,8 @@ def setting_of(
         soft = Compliance(*compliance, takes_stiffness(method, stepper))
         touched = touching(model, contact, soft, float(dt))
         chosen = chosen_stepper(touched, method, stepper, options)
-        return _setting(touched, chosen, method, float(dt), steps, int(every), limit_model, asked)
+        found = _setting(touched, chosen, method, float(dt), steps, int(every), limit_model, asked)
+        return replace(found, solid=touching(model, EXACT)) if contact == COMPLIANT else found
 
     k, c, s = compliance
     plain = type(duration) is type(dt) is float and type(every) is int  # for others equal keys may not mean equal arguments
@@ -306,6 +309,7 @@ def checked_start(model: Model, state: Any, method: str) -> State | MaximalState
     check_leaves(model)
     if isinstance(state, State):
         check_state(model, state)
+        check_range(model, state)
         state = _broadcast(state)
         return to_maximal(model, state) if method in MAXIMAL else state
     if not isinstance(state, MaximalState):
@@ -313,6 +317,7 @@ def checked_start(model: Model, state: Any, method: str) -> State | MaximalState
     if method not in MAXIMAL:
         raise InputError('a MaximalState needs method="maximal"; convert it with lw.to_reduced(model, state) first')
     check_maximal_state(model, state)
+    check_range(model, state)
     return state
 
 

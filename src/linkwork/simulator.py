@@ -19,6 +19,7 @@ from .model import MaximalState, Model, State
 from .model.accepts import check_model
 from .simulate import MOST_STEPS, admitted, check_method, checked_force, checked_start, chosen_stepper, takes_stiffness
 from .spatial.gate import given_count, given_positive
+from .starts import check_clock, deep_starts, warn
 from .steppers import AdaptiveStepper
 from .steppers.admissible import admissible
 from .steppers.departures import Domains, has_domains
@@ -44,7 +45,8 @@ class Simulator:
             `Simulator.resume` goes on where a process was killed. Copies and what is unpickled write nothing
     given   the model as it was given; `model` has the laws of contacts and of what joints declare besides
     stepper the time discretisation
-    notes   a line for everything that joints declare and this stepper does not enforce
+    notes   a line for everything that joints declare and this stepper does not enforce, and for `flaws`
+    flaws   a line for everything that makes results doubtful before the first step: shapes that start inside each other
     """
 
     def __init__(
@@ -94,7 +96,9 @@ class Simulator:
             )
         acting = declared(model, limit_model, self.stepper)
         self.model = model = acting.model
-        self.notes, self._efforts = (*acting.notes, *broke), Efforts(model)
+        self._efforts, self.flaws = Efforts(model), deep_starts(model, self._first)
+        self.notes = (*acting.notes, *broke, *self.flaws)
+        warn(self.flaws)
         self._stepping: Stepping | None = None
         self._quick: Any = None
         self._lost_by: str | None = None
@@ -222,6 +226,7 @@ class Simulator:
         return admissible(self.model, first)[0] if self.stepper.on_accelerations else first
 
     def _start(self, first: State | MaximalState) -> None:
+        check_clock(first.t, self.dt)
         shapes = {name: getattr(first, name).shape for name in self._names}
         if shapes != self._shapes:
             raise InputError(f"this Simulator has states of shape {self._shapes}, not {shapes}")

@@ -63,6 +63,7 @@ class Trajectory:
     every     how many of its steps lead from one record to the next
     steps     what all steps add up to, or who can find that (`replay`), if there are steps between records; None: records are all
               that is known
+    flaws     a line for everything that made its results doubtful before the first step
 
     The model is the one that ran: that given, with the laws of what its joints declare.
 
@@ -90,6 +91,7 @@ class Trajectory:
     stepper: str = ""
     every: int = 1
     steps: Any = None
+    flaws: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         for a in (self.t, *self.arrays.values(), *(self.memory or {}).values()):
@@ -374,7 +376,11 @@ class Trajectory:
         beyond = {name.partition(" ")[2]: x for name, x in tally.extremes.items() if name.startswith("limits ")}
         most = {name: tally.extremes.get(name) for name in UNITS} | {"limits": max(beyond.values(), default=None)}
         drift = {"energy_drift": account.drift, "finite": finite, "work": work, "work_of": self.work_of}
-        told = {"clipped": self.clipped, "speeding": tally.speeds, "notes": (*self.notes, *tally.notes)}
+        told = {
+            "clipped": self.clipped,
+            "speeding": tally.speeds,
+            "notes": tuple(dict.fromkeys((*self.flaws, *self.notes, *tally.notes))),
+        }
         return Health(
             **drift,
             **most,
@@ -383,6 +389,7 @@ class Trajectory:
             account=account,
             beyond=beyond,
             residual_unit=residual_unit(self.model),
+            flaws=self.flaws,
         )
 
     def _broken(self) -> tuple[str, ...]:

@@ -36,6 +36,7 @@ LAYERS = [
     ["energy"],
     ["energy_hessian"],
     ["reactions"],
+    ["starts"],
     ["tally"],
     ["contacts"],
     ["account"],

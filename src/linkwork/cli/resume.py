@@ -24,12 +24,13 @@ def resume(file: Path, *, headless: Flag = False) -> None:
         Has no effect: nothing is opened.
     """
     from ..streams import resume as resumed
-    from .tables import print_health
+    from .tables import print_health, print_verdict
 
     trajectory = resumed(file, inputs=_inputs(file))
     print(f"steps    to t = {trajectory.t[-1]:g} s, {len(trajectory)} records")
     print_health(trajectory.health)
     written(trajectory, [file.with_suffix(suffix) for suffix in (".html", ".png", ".npz")])
+    print_verdict(trajectory.health)
 
 
 def _inputs(file: Path) -> Any:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
+import warnings
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,7 +13,7 @@ from ..look import Look
 from .app import BROKEN, Loading, Timing
 from .problem import Problem, problem_of, refuse_options
 from .progress import progress
-from .tables import health_json, print_health
+from .tables import health_json, print_health, print_verdict
 
 if TYPE_CHECKING:
     from ..trajectory import Trajectory
@@ -48,7 +49,8 @@ class SavedRun:
         return {"name": self.name, "stepper": run.stepper, **sizes, **span, "health": health_json(run.health)}
 
     def end(self) -> None:
-        """Nothing went wrong here."""
+        """Say why results are doubtful, if they are."""
+        print_verdict(self.trajectory.health)
 
 
 class Run:
@@ -62,7 +64,7 @@ class Run:
     def __init__(self, problem: Problem, timing: Timing, quiet: bool = False, stream: Path | None = None) -> None:
         from rich.console import Console
 
-        from ..errors import SolverError
+        from ..errors import SolverError, StartWarning
 
         self.problem, self.name, self.look, self.failure = problem, problem.name, problem.look, ""
         streamed = {} if stream is None else {"out": stream}
@@ -70,12 +72,16 @@ class Run:
         self.duration = problem.duration if timing.duration is None else timing.duration
         self.method = timing.method or problem.methods[0]
         start = time.perf_counter()
-        with Console(stderr=True).status(f"Preparing {problem.name} ..."):
+        with Console(stderr=True).status(f"Preparing {problem.name} ..."), warnings.catch_warnings(record=True) as told:
+            warnings.simplefilter("always", StartWarning)
             problem.simulate(timing, duration=self.dt)
+        for line in dict.fromkeys(str(w.message) for w in told):
+            print(f"linkwork: warning: {line}", file=sys.stderr)
         self.prepared = time.perf_counter() - start
         start = time.perf_counter()
         try:
-            with progress(problem.name, self.duration / self.dt, self.dt, quiet):
+            with progress(problem.name, self.duration / self.dt, self.dt, quiet), warnings.catch_warnings():
+                warnings.simplefilter("ignore", StartWarning)  # they were told
                 self.trajectory: Trajectory = problem.simulate(timing, **streamed)
         except SolverError as error:
             if error.trajectory is None or len(error.trajectory) < 1:
@@ -124,7 +130,9 @@ class Run:
         print_health(self.trajectory.health)
 
     def end(self) -> None:
-        """Leave with a code of its own if the run broke down; what was computed is written by then."""
+        """Say why results are doubtful, if they are; leave with a code of its own if the run broke down. What was computed is
+        written by then."""
+        print_verdict(self.trajectory.health)
         if self.failure:
             print(f"linkwork: {self.failure}", file=sys.stderr)
             sys.exit(BROKEN)

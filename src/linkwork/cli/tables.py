@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -21,12 +22,20 @@ MEANINGS = {
 def print_health(health: Health) -> None:
     """A table: quantity, number, meaning; then the account of the energy in words."""
     rows = [(name.replace("_", " "), health.shown(name), MEANINGS[name]) for name in health.numbers]
-    print_rows([("health", "finite" if health.finite else "NOT FINITE", ""), *rows])
+    verdict = "sound" if health.ok else "doubtful, see the warnings"
+    print_rows([("health", "finite" if health.finite else "NOT FINITE", verdict), *rows])
     known = len(health.numbers)
-    words = [w for w in health.words() if w != "NOT FINITE"]
+    doubts = health.reasons if health.finite else ()
+    words = [w for w in health.words() if w != "NOT FINITE"][len(doubts) :]
     account = health.account.words() if health.account else ()
     for line in (*account, *words[known + len(account) :]):
         print(f"         {line}")
+
+
+def print_verdict(health: Health) -> None:
+    """Lines on the standard error, the last that a command prints: why results are doubtful, if they are."""
+    for reason in health.reasons:
+        print(f"linkwork: warning: results are doubtful: {reason}", file=sys.stderr)
 
 
 def print_rows(rows: Iterable[Sequence[str]], gap: str = "  ") -> None:
@@ -42,4 +51,5 @@ def health_json(health: Health) -> dict[str, Any]:
     from dataclasses import asdict
 
     account = {} if health.account is None else asdict(health.account)
-    return {"finite": health.finite, **health.numbers, "account": account, "words": list(health.words())}
+    verdict = {"ok": health.ok, "reasons": list(health.reasons)}
+    return {**verdict, "finite": health.finite, **health.numbers, "account": account, "words": list(health.words())}

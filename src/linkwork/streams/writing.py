@@ -41,6 +41,7 @@ def stream(call: dict[str, Any], out: str | Path) -> Trajectory:
         adaptive_stream(ready)  # raises where it cannot be
     text, arrays = head_of(call)
     writer = BlockWriter(path)
+    ready.warn()
     try:
         writer.write(HEAD, text, arrays)
         return written(ready, writer, call, None)

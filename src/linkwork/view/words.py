@@ -33,6 +33,8 @@ def story(trajectory: Trajectory) -> list[str]:
     health, found = trajectory.health, []
     if not health.finite:
         found.append("The run broke down: it holds numbers that are not finite.")
+    else:
+        found += [f"Results are doubtful: {reason}." for reason in health.reasons]
     account = health.account
     if account is not None and health.finite:
         found.append(f"The model had {account.start:.4g} J at the start and {account.end:.4g} J at the end.")
@@ -51,7 +53,7 @@ def story(trajectory: Trajectory) -> list[str]:
     if health.singular:
         first, names = health.singular[0]
         found.append(f"The model passed a singular position at t = {first:.4g} s ({', '.join(names)}).")
-    return found + [f"{note[:1].upper()}{note[1:]}" for note in health.notes]
+    return found + [f"{note[:1].upper()}{note[1:]}" for note in health.notes if note not in health.flaws]
 
 
 def flows(trajectory: Trajectory) -> list[dict[str, Any]]:
@@ -75,4 +77,5 @@ def health_rows(trajectory: Trajectory) -> list[dict[str, str]]:
         if isinstance(value, float)
     ]
     finite = "every number of the run is finite" if health.finite else "the run broke down: it holds infinities or NaN"
+    rows.append({"name": "verdict", "value": "sound" if health.ok else "doubtful", "meaning": "; ".join(health.reasons)})
     return [*rows, {"name": "finite", "value": "yes" if health.finite else "no", "meaning": finite}]

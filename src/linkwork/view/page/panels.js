@@ -62,10 +62,10 @@ export function bodiesCard(scene, redraw) {
 export function healthCard({ story = [], flows = [], health, notes }) {
   const rows = health.flatMap(({ name, value, meaning }) => [
     make("dt", { textContent: name }),
-    make("dd", { textContent: value, className: value === "no" || value === "nan" ? "bad" : "" }),
+    make("dd", { textContent: value, className: ["no", "nan", "doubtful"].includes(value) ? "bad" : "" }),
     make("dd", { textContent: meaning, className: "meaning" }),
   ]);
-  const sentences = make("div", { id: "story", className: "story" }, ...story.map((text) => make("p", { textContent: text })));
+  const sentences = make("div", { id: "story", className: "story" }, ...story.map((text) => make("p", { textContent: text, className: text.startsWith("Results are doubtful") ? "bad" : "" })));
   const numbers = make("details", { open: !story.length, hidden: !health.length }, make("summary", { textContent: "numbers" }), make("dl", { id: "health" }, ...rows));
   const lines = notes.map((note) => make("li", { textContent: note }));
   return card(health.length ? "Health" : "Notes", sentences, flowBars(flows), numbers, make("ul", { className: "notes" }, ...lines));

@@ -62,4 +62,5 @@ class Recording:
             inputs=np.array([*inputs, inputs[-1]]) if inputs else None,
             notes=self.sim.notes,
             stepper=self.sim.stepper.name,
+            flaws=self.sim.flaws,
         )
