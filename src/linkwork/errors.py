@@ -2,7 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
+
+
+def meant(name: Any, known: Iterable[Any]) -> str:
+    """`; did you mean 'x'?` where a name is close to a known one, or nothing."""
+    import difflib  # takes as long to import as all of this module
+
+    if not isinstance(name, str):
+        return ""
+    lower = {k.lower(): k for k in known if isinstance(k, str)}
+    close = difflib.get_close_matches(name.lower(), lower, n=1, cutoff=0.6)
+    return f"; did you mean {lower[close[0]]!r}?" if close else ""
 
 
 class LinkworkError(Exception):

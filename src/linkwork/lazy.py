@@ -34,7 +34,10 @@ class LazyPackage(ModuleType):
 
     def __getattr__(self, name: str) -> Any:
         if name not in self._places:
-            raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}")
+            from .errors import meant
+
+            known = () if name.startswith("_") else self._places
+            raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}{meant(name, known)}")
         module, own = self._places[name]
         found = import_module(f".{module or own}", self.__name__)
         value = getattr(found, own) if module else found

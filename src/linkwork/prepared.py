@@ -116,6 +116,7 @@ class Prepared:
         its = self.setting
         run = FixedRun(its.model, self.start, its.program, its.dt, its.records, its.every, self.efforts, its.times)
         run.tau, run.external, run.threads, run.driven = self.tau, self.external, self.threads, self.driven
+        run.implicit = self.stepper.implicit
         return run
 
     @cached_property

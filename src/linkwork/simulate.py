@@ -289,7 +289,9 @@ def step_count(duration: float, dt: float) -> int:
         )
     steps = round(steps)
     if abs(steps * dt - duration) > 1e-6 * duration or steps < 1:
-        raise InputError(f"duration {duration:g} is not a whole number of steps of {dt:g}; change duration or dt")
+        below, above = np.floor(duration / dt), np.floor(duration / dt) + 1.0
+        near = f"{below * dt:.9g} ({below:.0f} steps) or {above * dt:.9g} ({above:.0f})" if below else f"{dt:.9g} (1 step)"
+        raise InputError(f"duration {duration:.9g} is not a whole number of steps of {dt:g}; take {near}, or another dt")
     return steps
 
 
@@ -389,8 +391,11 @@ def _stepper(model: Model, method: str, name: str | None, options: dict[str, Any
     for option in options:
         if option not in known:
             theirs = f"its options are {', '.join(known)}" if known else "it has none"
-            close = meant(option, (*known, *inspect.signature(simulate).parameters))
-            raise InputError(f"simulate has no argument {option!r}, and the stepper {name!r} no such option: {theirs}{close}")
+            arguments = inspect.signature(simulate).parameters
+            close = "; it is an argument of lw.simulate" if option in arguments else meant(option, (*known, *arguments))
+            owners = [other for other, kind in ALL_STEPPERS.items() if option in (f.name for f in fields(kind))]
+            whose = f"; it is an option of {', '.join(map(repr, owners))}" if owners else close
+            raise InputError(f"there is no argument {option!r}, and the stepper {name!r} no such option: {theirs}{whose}")
     _check_options(ALL_STEPPERS[name], options)
     stepper = ALL_STEPPERS[name](**options).formulated(method)
     if method not in stepper.methods:

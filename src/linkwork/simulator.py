@@ -25,6 +25,7 @@ from .steppers.admissible import admissible
 from .steppers.departures import Domains, has_domains
 from .steppers.efforts import Efforts
 from .steppers.row_forces import reported_impulses
+from .steppers.stability import remedy
 from .steppers.stepper import program_of
 from .steppers.stepping import Stepping, are_finite, owner_of
 from .streams import StepStream, taken_up
@@ -388,7 +389,9 @@ class Simulator:
         place = owner_of(self.model, moving[run], places[run])
         if self._program.failure:
             self._give_up(self._program.failure.format(t=self.t) + who)
-        self._give_up(f"the motion{who} is not finite at t = {self.t:.9g}: {place}; reset, and try a shorter step")
+        q, v = self.model.neutral(), np.zeros(self.model.nv)
+        told = remedy(self.model, q, v, self.dt, self.stepper.implicit, isinstance(state, MaximalState))
+        self._give_up(f"the motion{who} is not finite at t = {self.t:.9g}: {place}; reset, and {told}")
 
     def _give_up(self, reason: str) -> NoReturn:
         """Do not go on from here."""

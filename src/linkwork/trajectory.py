@@ -113,6 +113,9 @@ class Trajectory:
 
     def __getitem__(self, k: int) -> State | MaximalState:
         """The state at record k (of a single run, or of every run of a batch)."""
+        if not isinstance(k, int | np.integer):
+            hint = f"; its arrays are attributes: run.{k}" if isinstance(k, str) and k.isidentifier() else ""
+            raise InputError(f"a run is indexed by the number of a record, run[0] to run[{len(self) - 1}], not by {k!r}{hint}")
         axis = {"q": -2, "v": -2, "poses": -4, "twists": -3, "q_fit": -2}
         at = {name: np.take(a, k, axis=axis[name]) for name, a in self.arrays.items()}
         return State(t=self.t[k], **at) if self.kind == "reduced" else MaximalState(t=self.t[k], **at)

@@ -12,7 +12,8 @@ import linkwork
 
 ROOT = Path(linkwork.__file__).parent
 LAYERS = [
-    ["errors", "lazy"],
+    ["errors"],
+    ["lazy"],
     ["look"],
     ["spatial"],
     ["store"],

@@ -11,6 +11,7 @@ from ..elements.law import FunctionLaw
 from ..errors import ModelError
 from ..joints import Joint
 from ..spatial.functions import Function, Functions
+from ..spatial.gate import known_keywords
 from ..spatial.scalar import Scalar, Vector
 from ..spatial.se3 import SE3
 from .constraint import Constraint
@@ -152,6 +153,7 @@ def _owner(kind: str, names: tuple[str, ...], name: str) -> str:
     return f"{kind}({', '.join(map(repr, names))}{f', name={name!r}' if name else ''})"
 
 
+@known_keywords
 def constraint(
     bodies: str | Sequence[str],
     residual: Function | None = None,
@@ -181,6 +183,7 @@ def constraint(
     return CustomConstraint(bodies, functions, parameters, unilateral, name, friction, restitution)
 
 
+@known_keywords
 def joint_constraint(
     joints: str | Sequence[str],
     residual: Function | None = None,

@@ -12,7 +12,7 @@ from ..errors import ModelError
 from ..joints import Joint
 from ..model.model import Body
 from ..spatial.functions import Function, Functions
-from ..spatial.gate import numbers, real, reals, shown, size_of
+from ..spatial.gate import known_keywords, numbers, real, reals, shown, size_of
 from ..spatial.scalar import Scalar, Vector, array, zeros
 from ..spatial.se3 import SE3
 from .force import Force
@@ -133,6 +133,7 @@ def _check_finite(owner: str, what: str, x: np.ndarray) -> None:
         raise ModelError(f"{owner}: {what} must be finite numbers, not {x.tolist()!r}")
 
 
+@known_keywords
 def force(
     bodies: str | Sequence[str],
     *,
@@ -155,6 +156,7 @@ def force(
     return CustomForce(bodies, energy, wrenches, parameters, inputs, name)
 
 
+@known_keywords
 def joint_force(
     joint: str,
     *,

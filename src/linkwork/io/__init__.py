@@ -12,7 +12,7 @@ from typing import Any, Literal
 from ..errors import InputError
 from ..geometry import Shape
 from ..model import Model
-from ..spatial.gate import shown
+from ..spatial.gate import known_keywords, shown
 from .options import Options
 
 LONGEST = 4096  # characters of a path
@@ -35,6 +35,7 @@ OF_ONE_KIND = dict.fromkeys(("floating", "inertia", "mimic", "merge_fixed", "pac
 }
 
 
+@known_keywords
 def load(
     path: str | os.PathLike[str],
     *,

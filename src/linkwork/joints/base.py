@@ -12,8 +12,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ..errors import ModelError
+from ..errors import ModelError, SymbolError
 from ..kernel.symbol import traced_digest
+from ..spatial.advice import advice
 from ..spatial.frozen import Frozen
 from ..spatial.functions import run_time, shaped
 from ..spatial.jet import coordinates
@@ -96,7 +97,13 @@ class Joint(Travelling, Frozen):
 
     def motion(self, q: Vector, v: Vector) -> SE3:
         """The transform with its tangent: S, the joint twist S v and the bias S_dot v."""
-        E = self.transform(self.jets(q, v))
+        try:
+            E = self.transform(self.jets(q, v))
+        except SymbolError as error:
+            told = advice(error)
+            if not told:
+                raise
+            raise SymbolError(f"joint {type(self).__name__}: transform: {told}") from None
         return E if E.carried is not None else E.with_tangent(Tangent.constant(np.zeros((6, self.nv)), np.zeros(6)))
 
     def integrate(self, q: Vector, dv: Vector) -> Vector:

@@ -12,7 +12,7 @@ from ..errors import ModelError
 from ..kernel.closed import closed_key
 from ..kernel.symbol import traced_digest
 from ..spatial.functions import Functions, shaped
-from ..spatial.gate import ROTATION_ERROR
+from ..spatial.gate import ROTATION_ERROR, known_keywords
 from ..spatial.scalar import Vector, cross, dot, stack, where
 from ..spatial.se3 import SE3, Tangent
 from ..spatial.stage import Rotation
@@ -113,6 +113,7 @@ class CustomJoint(FormulaJoint):
         return f"joint({self.name!r}, nv={self.nv})"
 
 
+@known_keywords
 def joint(
     transform: Callable[..., SE3],
     nv: int,

@@ -191,14 +191,6 @@ class Symbol(Element):
     def __ne__(self, other: object) -> Any:
         raise SymbolError("traced values cannot be compared with !=; use lw.math.where with an inequality.")
 
-    def __float__(self) -> float:
-        raise SymbolError(
-            "a traced value is not a number yet: float(), math.sin() and writing into a float array need one. "
-            "Use np.sin and friends, and lw.math.zeros(n) for arrays that take traced values. np.interp and a[int(x)] are "
-            "lookups: give the data as a parameter, lw.samples(x, y) or lw.Table(a), and use lw.interp(x, samples) or table[i]."
-        )
-
-    __int__ = __index__ = __float__  # type: ignore[assignment]
     __hash__ = object.__hash__  # equal expressions are one object
 
     def __repr__(self) -> str:

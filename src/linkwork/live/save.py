@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from ..errors import InputError
 from ..model import MaximalState, Model, State
 from ..redmax import HyperReduced
+from ..spatial.gate import known_keywords
 from ..store.files import whole_file
 from ..view.bundle import assembled, script_of
 from ..view.description import describe
@@ -27,6 +28,7 @@ MODULES = ("live", "simulation", "controls", "grip", "hand", "clock", "transform
 SCRIPTS = "script-src 'unsafe-inline' 'wasm-unsafe-eval'"
 
 
+@known_keywords
 def save_live(
     model: Model | HyperReduced,
     state: State | MaximalState,

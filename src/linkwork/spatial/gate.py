@@ -7,15 +7,16 @@
 
 from __future__ import annotations
 
-import difflib
+import functools
+import inspect
 import sys
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from numbers import Real
-from typing import Any
+from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
 
-from ..errors import InputError, LinkworkError, ModelError
+from ..errors import ArgumentError, InputError, LinkworkError, ModelError, meant
 
 ORIGIN = (0.0, 0.0, 0.0)
 ROTATION_ERROR = 1e-6  # of R R^T
@@ -124,14 +125,24 @@ def unit_problem(quaternions: np.ndarray) -> str | None:
 
 
 # --- names --------------------------------------------------------------------------------------------------------------
-def meant(name: Any, known: Iterable[Any]) -> str:
-    """`; did you mean 'x'?` where a name is close to a known one, or nothing."""
-    if not isinstance(name, str):
-        return ""
-    texts = [k for k in known if isinstance(k, str)]
-    lower = {k.lower(): k for k in texts}
-    close = difflib.get_close_matches(name.lower(), lower, n=1, cutoff=0.6)
-    return f"; did you mean {lower[close[0]]!r}?" if close else ""
+Arguments, Returned = ParamSpec("Arguments"), TypeVar("Returned")
+
+
+def known_keywords(function: Callable[Arguments, Returned]) -> Callable[Arguments, Returned]:
+    """The function, but an argument of a name that it does not have is an `ArgumentError` that says which one was meant."""
+    parameters = inspect.signature(function).parameters
+    names = [name for name, p in parameters.items() if p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY)]
+    takes_any = any(p.kind is p.VAR_KEYWORD for p in parameters.values())
+
+    @functools.wraps(function)
+    def checked(*arguments: Arguments.args, **named: Arguments.kwargs) -> Returned:
+        for name in () if takes_any else named:
+            if name not in names:
+                close = meant(name, names) or f"; it takes {', '.join(names)}"
+                raise ArgumentError(f"{function.__name__} has no argument {name!r}{close}")
+        return function(*arguments, **named)
+
+    return checked
 
 
 def choice(rule: str, x: Any, known: Iterable[str], error: type[LinkworkError] = InputError) -> Any:

@@ -45,6 +45,14 @@ class Element:
             "a traced value is not a number yet: it has no digits, and cannot be rounded, counted or printed as one"
         )
 
+    def __float__(self) -> float:
+        raise SymbolError(
+            "a traced value is not a number yet: float(), math.sin() and writing into a float array need one. "
+            "Use np.sin and friends, and lw.math.zeros(n) for arrays that take traced values. np.interp and a[int(x)] are "
+            "lookups: give the data as a parameter, lw.samples(x, y) or lw.Table(a), and use lw.interp(x, samples) or table[i]."
+        )
+
+    __int__ = __index__ = __float__  # type: ignore[assignment]
     __round__ = __trunc__ = __floor__ = __ceil__ = __complex__ = _unknown
 
     def __format__(self, spec: str) -> str:
@@ -239,19 +247,50 @@ def upper_solve(R: np.ndarray, b: np.ndarray) -> np.ndarray:
     return numeric(x)
 
 
+def solve(A: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """A^-1 b of any regular matrix, for a vector or the columns of a matrix, by elimination; of two rows the one with the larger
+    entry goes first, chosen by `where`."""
+    n, single = len(A), np.ndim(b) == 1
+    rows = [[*A[r], *np.atleast_1d(b[r])] for r in range(n)]
+    for k in range(n):
+        for r in range(k + 1, n):
+            larger = np.abs(rows[r][k]) > np.abs(rows[k][k])
+            pairs = list(zip(rows[r], rows[k], strict=True))
+            rows[k], rows[r] = [where(larger, a, b) for a, b in pairs], [where(larger, b, a) for a, b in pairs]
+        d = 1.0 / rows[k][k]
+        rows[k] = [x * d for x in rows[k]]
+        for r in range(n):
+            if r != k:
+                factor = rows[r][k]
+                rows[r] = [a - factor * b for a, b in zip(rows[r], rows[k], strict=True)]
+    return array([row[n] for row in rows]) if single else array([row[n:] for row in rows])
+
+
 def solve_spd(A: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """A^-1 b for a symmetric positive (or negative) definite A, without pivoting."""
+    """A^-1 b for a symmetric positive (or negative) definite A, without pivoting; numbers that are not symmetric are refused."""
+    _require_symmetric(A, "solve_spd", "solve")
     return ldl_solve(*ldl(A), b)
 
 
 def inv_spd(A: np.ndarray) -> np.ndarray:
-    """A^-1, exactly symmetric, for a symmetric definite A."""
+    """A^-1, exactly symmetric, for a symmetric definite A; numbers that are not symmetric are refused."""
+    _require_symmetric(A, "inv_spd", "inv")
     n = len(A)
     inverse = np.array(ldl_solve(*ldl(A), np.eye(n)), dtype=object)
     for r in range(n):
         for c in range(r):
             inverse[r, c] = inverse[c, r]
     return numeric(inverse)
+
+
+def _require_symmetric(A: np.ndarray, function: str, other: str) -> None:
+    """Raise if a matrix of numbers is not symmetric: only its lower triangle would count."""
+    A = np.asarray(A)
+    if A.dtype == object or np.allclose(A, A.T, rtol=1e-6, atol=1e-9 * np.abs(A).max(initial=0.0), equal_nan=True):
+        return
+    r, c = np.unravel_index(np.argmax(np.abs(A - A.T)), A.shape)
+    unequal = f"A[{r}, {c}] = {A[r, c]:g}, A[{c}, {r}] = {A[c, r]:g}"
+    raise InputError(f"lw.math.{function}: the matrix must be symmetric, but {unequal}; use lw.math.{other}")
 
 
 def lu_inverse(A: np.ndarray) -> np.ndarray:
@@ -270,26 +309,15 @@ def lu_inverse(A: np.ndarray) -> np.ndarray:
 
 
 def pivoted_inverse(A: np.ndarray) -> np.ndarray:
-    """A^-1 of any regular matrix, by elimination; of two rows the one with the larger entry goes first, chosen by `where`."""
-    n = len(A)
-    rows = [[*A[r], *np.eye(n)[r]] for r in range(n)]
-    for k in range(n):
-        for r in range(k + 1, n):
-            larger = np.abs(rows[r][k]) > np.abs(rows[k][k])
-            pairs = list(zip(rows[r], rows[k], strict=True))
-            rows[k], rows[r] = [where(larger, a, b) for a, b in pairs], [where(larger, b, a) for a, b in pairs]
-        d = 1.0 / rows[k][k]
-        rows[k] = [x * d for x in rows[k]]
-        for r in range(n):
-            if r != k:
-                factor = rows[r][k]
-                rows[r] = [a - factor * b for a, b in zip(rows[r], rows[k], strict=True)]
-    return array([row[n:] for row in rows])
+    """A^-1 of any regular matrix, by elimination with pivoting (see `solve`)."""
+    return solve(A, np.eye(len(A)))
 
 
 def inv(A: np.ndarray) -> np.ndarray:
-    """A^-1 of a 1x1, 2x2 or 3x3 matrix of any scalars, by cofactors."""
+    """A^-1 of a regular matrix of any scalars, up to 3x3 by cofactors, larger ones by elimination with pivoting."""
     n = len(A)
+    if n > 3:
+        return pivoted_inverse(A)
     if n == 1:
         return array([[1.0 / A[0, 0]]])
     if n == 2:

@@ -28,6 +28,7 @@ from .logbook import Chunks, Logbook
 from .progress import listener
 from .recording import Place, Recording
 from .row_forces import RowForces, reported_impulses
+from .stability import remedy
 from .stepper import Program, Solution
 from .stepping import Stepping, are_finite, owner_of
 
@@ -93,6 +94,7 @@ class FixedRun:
         self.external: np.ndarray | None = None
         self.driven: Inputs | None = None
         self.threads: int | None = 1
+        self.implicit = False  # whether its stepper takes stiff forces implicitly; decides what an error advises
         whole: Parts = {"q": state.q, "v": state.v} if isinstance(state, State) else state_parts(state)
         self.shapes = {name: a.shape for name, a in whole.items()}
         self.batched = len(self.shapes["q" if "q" in whole else "q_fit"]) > 1
@@ -374,7 +376,7 @@ class FixedRun:
         run = int(np.argmax(lost[:, first]))
         t, owner = self._lost or (float(self.t[first]), owner_of(self.model, moving[run, first], places[run, first]))
         who = f" of {int(lost.any(axis=1).sum())} of the {self.batch} runs, first of run {run}," if self.batched else ""
-        message = f"the motion{who} is not finite at t = {t:.9g}: {owner}; try a shorter step, or another stepper"
+        message = f"the motion{who} is not finite at t = {t:.9g}: {owner}; {self._remedy(parts, run)}"
         if self.program.failure:
             message = self.program.failure.format(t=t) + who.rstrip(",")
         if first:
@@ -384,6 +386,10 @@ class FixedRun:
                 earlier = [parting(self.model, *self._joints(parts, run, k), span) for k in range(max(0, before - 2), before)]
                 message += "".join(f"; {lost_contact(self.model.bodies[i])}" for i in sorted(set().union(*earlier)))
         return count if self.batched else first, message
+
+    def _remedy(self, parts: Parts, run: int) -> str:
+        q, v = self._joints(parts, run, 0)
+        return remedy(self.model, q, v, self.dt, self.implicit, "v" not in parts)
 
     def _joints(self, parts: Parts, run: int, record: int) -> tuple[np.ndarray, np.ndarray]:
         """Joint coordinates and velocities of a record."""

@@ -8,6 +8,7 @@ from typing import Any
 from ..errors import InputError
 from ..prepared import delivered
 from ..simulate import prepared
+from ..spatial.gate import known_keywords
 from ..store.blocks import BlockWriter
 from ..trajectory import Trajectory
 from .file import StreamFile
@@ -16,6 +17,7 @@ from .loaded import StreamedTrajectory
 from .writing import written
 
 
+@known_keywords
 def resume(
     path: str | Path,
     *,

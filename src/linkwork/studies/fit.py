@@ -18,7 +18,7 @@ from ..elements.collection import collection
 from ..errors import InputError, LinkworkError
 from ..model import Model, State
 from ..simulate import chosen_stepper
-from ..spatial.gate import given_count
+from ..spatial.gate import given_count, known_keywords
 from .recorded import Recorded
 from .shooting import Shots
 from .unknowns import Unknowns
@@ -98,6 +98,7 @@ class Fit:
         )
 
 
+@known_keywords
 def fit(
     model: Model,
     motion: Recorded | Sequence[Recorded],

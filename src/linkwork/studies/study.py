@@ -17,7 +17,7 @@ import numpy as np
 from ..errors import InputError
 from ..model import Model, State
 from ..simulate import step_count
-from ..spatial.gate import given_count, given_positive
+from ..spatial.gate import given_count, given_positive, known_keywords
 from .design import Design
 from .places import here, in_processes, on_cluster
 from .results import FAILURE, RUN, Store, described
@@ -77,6 +77,7 @@ class Study:
         return f"Study of {len(self)} runs{failed}: {', '.join(self.design)} -> {', '.join(self.measures)}"
 
 
+@known_keywords
 def study(
     model: Model,
     design: Design | Mapping[str, Any],
