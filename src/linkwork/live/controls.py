@@ -112,17 +112,9 @@ def _inputs(places: Places) -> Iterator[Control]:
             one = Numbers(u.at + NUMBER * k, u.values[k : k + 1])
             value = float(one.values[0])
             low, high = (0.0, 1.0) if isinstance(x.law, Muscle) else _around(value)
-            word = (
-                "activation of "
-                if isinstance(x.law, Muscle)
-                else "target of "
-                if isinstance(x.law, PDController)
-                else "input of "
-            )
+            word = "activation" if isinstance(x.law, Muscle) else "target" if isinstance(x.law, PDController) else "input"
             number = f" {k + 1}" if _input_count((x, u)) > 1 else ""
-            yield _slider(
-                f"{word} of {_called(x)}{number}", low, high, value, [(Numbers(u.at + NUMBER * k, u.values[k : k + 1]), 1.0)]
-            )
+            yield _slider(f"{word} of {_called(x)}{number}", low, high, value, [(one, 1.0)])
 
 
 def _schedules(places: Places) -> Iterator[Control]:

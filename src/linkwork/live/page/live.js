@@ -13,8 +13,7 @@ import { bytesIn, jsonOf, loadThree } from "./unpack.js";
 import { lineOf } from "./wraps.js";
 
 const PACES = [0.1, 0.25, 0.5, 1, 2];
-const AHEAD = { seconds: 1, moments: 8, budget: 400 }; // of the motion, that the camera should see; ms to look at it
-const FAR = 1.5; // times its own size: what goes further away is not waited for
+const AHEAD = { seconds: 3, moments: 24, budget: 400 }; // of the motion, that the camera should see; ms to look at it
 const WAY = 60; // points
 
 async function main() {
@@ -33,21 +32,20 @@ async function main() {
   document.documentElement.dataset.ready = "yes";
 }
 
-// The start, and where the bodies will be soon, as far as they stay near.
+// The start, and where the bodies will be soon: what the camera should see, as of a recording.
 function momentsAhead(simulation) {
   const first = transformsOf(simulation.poses).slice();
   const found = [first];
   const { dt } = simulation.manifest;
   const end = performance.now() + AHEAD.budget;
   const steps = Math.max(1, Math.round(AHEAD.seconds / AHEAD.moments / dt));
-  const [middle, size] = extent(first);
   try {
     while (found.length <= AHEAD.moments) {
       for (let done = 0; done < steps && performance.now() < end; done++) simulation.go(1);
       if (performance.now() >= end) break;
       simulation.look();
       const moment = transformsOf(simulation.poses).slice();
-      if (!moment.every(Number.isFinite) || farthest(moment, middle) > FAR * size) break;
+      if (!moment.every(Number.isFinite)) break;
       found.push(moment);
     }
   } catch (error) {
@@ -55,18 +53,6 @@ function momentsAhead(simulation) {
   }
   simulation.reset();
   return found;
-}
-
-function extent(transforms) {
-  const middle = [0, 0, 0], count = transforms.length / 7;
-  for (let i = 0; i < count; i++) for (let k = 0; k < 3; k++) middle[k] += transforms[7 * i + k] / count;
-  return [middle, Math.max(1e-3, farthest(transforms, middle))];
-}
-
-function farthest(transforms, middle) {
-  let most = 0;
-  for (let i = 0; i < transforms.length; i += 7) most = Math.max(most, Math.hypot(...middle.map((x, k) => transforms[i + k] - x)));
-  return most;
 }
 
 class LivePage {

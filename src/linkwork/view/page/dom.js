@@ -19,5 +19,5 @@ export function card(title, ...children) {
 
 export function fail(container, error) {
   container.append(make("p", { className: "error", textContent: `The scene cannot be drawn: ${error.message || error}` }));
-  console.error(error);
+  if (error instanceof Error) console.error(error);
 }

@@ -3,12 +3,14 @@
 import { cssColour } from "./shades.js";
 
 const CELL = 256; // pixels of the picture of one cell
+const FLOOR_SLOPE = 0.5; // cosine: planes less steep than 60 degrees are floors, others walls
 
 export class Ground {
   // planes: of the description; floor: height of a floor where there are none; size: of the scene.
   constructor(planes, floor, size, middle) {
     this.group = new THREE.Group();
     this.moving = [];
+    this.floors = []; // the planes that bodies stand on: a camera below them would see nothing
     this.spacing = roundStep(size / 8);
     const wide = 40 * size;
     this.texture = new THREE.CanvasTexture(gridPicture());
@@ -27,6 +29,7 @@ export class Ground {
       mesh.add(shadow);
       const n = new THREE.Vector3(...normal);
       const at = new THREE.Vector3(...point);
+      if (body < 0 && n.z > FLOOR_SLOPE) this.floors.push({ point: at.clone(), normal: n });
       if (body < 0) { // in the middle of things, in whole cells
         const near = middle.clone().sub(at);
         at.add(near.addScaledVector(n, -near.dot(n)).divideScalar(this.spacing).round().multiplyScalar(this.spacing));

@@ -1,7 +1,8 @@
 // A camera that goes round what it looks at: drag turns, shift or right drag shifts, wheel and pinch zoom.
 
 const FIELD = 34; // degrees, of the height of the picture
-const HIGHEST = 1.54;
+const HIGHEST = 1.54; // radians above the horizon
+const CLEARANCE = 0.02; // of its distance, that the camera stays above floors
 
 export class Orbit {
   constructor(canvas, onChange) {
@@ -9,6 +10,7 @@ export class Orbit {
     this.camera.up.set(0, 0, 1);
     this.target = new THREE.Vector3();
     this.offset = new THREE.Vector3(); // how far what it looks at has gone
+    this.floors = []; // planes, each a point and a normal, that the camera stays above
     Object.assign(this, { azimuth: -1, elevation: 0.26, distance: 3, zoomed: false, enabled: true, onChange });
     this.pointers = new Map();
     canvas.addEventListener("pointerdown", (event) => this.down(canvas, event));
@@ -31,11 +33,26 @@ export class Orbit {
 
   apply() {
     const middle = this.target.clone().add(this.offset);
+    for (const floor of this.floors) this.stayAbove(floor, middle);
     this.camera.position.copy(middle).addScaledVector(this.axes().away, this.distance);
     this.camera.lookAt(middle);
     this.camera.near = this.distance / 200;
     this.camera.far = this.distance * 60;
     this.camera.updateProjectionMatrix();
+  }
+
+  // Turns the view up until the camera is over a plane, at the distance that it has from the middle.
+  stayAbove({ point, normal }, middle) {
+    const { away } = this.axes();
+    const height = normal.dot(middle) - normal.dot(point);
+    const least = (CLEARANCE * this.distance - height) / this.distance; // of away, along the normal
+    if (normal.dot(away) >= least) return;
+    const along = Math.min(Math.sin(HIGHEST), least);
+    const beside = away.clone().addScaledVector(normal, -normal.dot(away));
+    if (beside.length() < 1e-9) beside.set(Math.cos(this.azimuth), Math.sin(this.azimuth), 0);
+    away.copy(normal).multiplyScalar(along).addScaledVector(beside.normalize(), Math.sqrt(1 - along * along));
+    this.azimuth = Math.atan2(away.y, away.x);
+    this.elevation = Math.min(HIGHEST, Math.asin(Math.min(1, away.z)));
   }
 
   // Looks at all of some points from where it is, `zoom` times as near.

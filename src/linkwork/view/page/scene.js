@@ -7,6 +7,7 @@
 
 import { Arrow } from "./arrow.js";
 import { Batches } from "./batches.js";
+import { fail } from "./dom.js";
 import { Ground, Light } from "./ground.js";
 import { Marks } from "./marks.js";
 import { Orbit } from "./orbit.js";
@@ -26,10 +27,7 @@ export class Scene {
     this.container = container;
     this.description = description;
     setTheme(description.theme || "auto");
-    this.renderer = new THREE.WebGLRenderer({ antialias: true, preserveDrawingBuffer: true });
-    this.renderer.outputEncoding = THREE.sRGBEncoding;
-    this.renderer.shadowMap.enabled = true;
-    this.renderer.shadowMap.type = THREE.PCFSoftShadowMap;
+    this.renderer = makeRenderer(container);
     this.canvas = this.renderer.domElement;
     this.canvas.tabIndex = 0;
     container.prepend(this.canvas);
@@ -112,6 +110,7 @@ export class Scene {
     this.middle = middleOf(this.points);
     this.reach = 0.5 * span(this.points);
     this.ground = new Ground(description.planes, floor, size, this.middle);
+    this.orbit.floors = this.ground.floors;
     this.ropes = new Ropes(description, this.matrices, size);
     this.marks = new Marks(description, this.matrices, size);
     this.trails = new Trails(description, size);
@@ -229,6 +228,21 @@ export class Scene {
     if (!hit) return null;
     const { body } = hit.object.userData.places[hit.instanceId];
     return { body, name: body < 0 ? "world" : this.description.bodies[body].name, point: hit.point.clone() };
+  }
+}
+
+// What draws; where the browser has no WebGL, one that draws nothing, and a line that says so: all else on the page works.
+function makeRenderer(container) {
+  try {
+    const renderer = new THREE.WebGLRenderer({ antialias: true, preserveDrawingBuffer: true });
+    renderer.outputEncoding = THREE.sRGBEncoding;
+    renderer.shadowMap.enabled = true;
+    renderer.shadowMap.type = THREE.PCFSoftShadowMap;
+    return renderer;
+  } catch (error) {
+    fail(container, `${error.message || error} The browser's hardware acceleration may be off; the rest of the page works without it.`);
+    const nothing = () => {};
+    return { domElement: document.createElement("canvas"), setPixelRatio: nothing, setSize: nothing, render: nothing };
   }
 }
 
