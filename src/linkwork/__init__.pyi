@@ -37,6 +37,7 @@ from .errors import (
     SolverError,
     StartWarning,
     SymbolError,
+    UnitWarning,
     WriteError,
 )
 from .forces import (
@@ -346,6 +347,7 @@ __all__ = [
     "Torus",
     "Trajectory",
     "Translational",
+    "UnitWarning",
     "Universal",
     "WrapCylinder",
     "WrapSphere",

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import sys
+import warnings
 from collections.abc import Iterable
 from typing import Any
+
+PACKAGE = f"{__package__}."
 
 
 def meant(name: Any, known: Iterable[Any]) -> str:
@@ -55,6 +59,23 @@ class StartWarning(UserWarning):
     >>> issubclass(lw.StartWarning, UserWarning)
     True
     """
+
+
+class UnitWarning(UserWarning):
+    """An angle that is given in degrees, as it seems: linkwork takes radians. `np.deg2rad` converts.
+
+    >>> issubclass(lw.UnitWarning, UserWarning)
+    True
+    """
+
+
+def warn(lines: Iterable[str], kind: type[Warning]) -> None:
+    """Warn with every line, at the line of the caller of the library."""
+    depth, frame = 1, sys._getframe()
+    while frame.f_back is not None and str(frame.f_globals.get("__name__")).startswith(PACKAGE):
+        depth, frame = depth + 1, frame.f_back
+    for line in lines:
+        warnings.warn(line, kind, stacklevel=depth)
 
 
 class ArgumentError(LinkworkError, TypeError):

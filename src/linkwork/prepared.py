@@ -7,11 +7,11 @@ from functools import cached_property
 
 import numpy as np
 
-from .errors import RunInterrupted, SolverError
+from .errors import RunInterrupted, SolverError, StartWarning, warn
 from .model import MaximalState, Model, State
 from .replay import MotionReplay, StepReplay
 from .spatial.frozen import sealed
-from .starts import deep_starts, warn
+from .starts import deep_starts
 from .steppers import AdaptiveStepper, Solution, Stepper
 from .steppers.departures import Domains, has_domains
 from .steppers.efforts import Efforts
@@ -127,7 +127,7 @@ class Prepared:
     def warn(self) -> None:
         """Tell the caller of the library what makes the results doubtful before a step is made."""
         if self.flaws:
-            warn(self.flaws)
+            warn(self.flaws, StartWarning)
 
     def trajectory(self) -> Trajectory:
         """The whole run; raises with what was computed where it could not go on."""

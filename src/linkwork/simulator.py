@@ -13,13 +13,13 @@ from .contact.formulations import touching
 from .contacts import ContactArrays, ContactRecord, contacts_after_step
 from .declared import declared
 from .elements.collection import collection
-from .errors import InputError, SolverError
+from .errors import InputError, SolverError, StartWarning, warn
 from .forces.set import force_set
 from .model import MaximalState, Model, State
 from .model.accepts import check_model
 from .simulate import MOST_STEPS, admitted, check_method, checked_force, checked_start, chosen_stepper, takes_stiffness
 from .spatial.gate import given_count, given_positive
-from .starts import check_clock, deep_starts, warn
+from .starts import check_clock, deep_starts
 from .steppers import AdaptiveStepper
 from .steppers.admissible import admissible
 from .steppers.departures import Domains, has_domains
@@ -99,7 +99,7 @@ class Simulator:
         self.model = model = acting.model
         self._efforts, self.flaws = Efforts(model), deep_starts(model, self._first)
         self.notes = (*acting.notes, *broke, *self.flaws)
-        warn(self.flaws)
+        warn(self.flaws, StartWarning)
         self._stepping: Stepping | None = None
         self._quick: Any = None
         self._lost_by: str | None = None

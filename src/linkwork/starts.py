@@ -6,19 +6,17 @@ energy from nowhere: that is told before it.
 
 from __future__ import annotations
 
-import sys
-import warnings
 from math import ulp
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from .constraints.rows import constraint_set
 from .contact.contact import Contact
-from .errors import InputError, StartWarning
+from .errors import InputError, UnitWarning, warn
 from .maximal.convert import to_reduced
 from .model import MaximalState, Model, State
+from .model.degrees import LOOKS, TURNS, turning_coordinates
 from .model.entrance import body_of
 from .model.kinematics import kinematics
 
@@ -26,7 +24,6 @@ MOST = 1e12  # m, rad, m/s, rad/s: beyond, neighbouring numbers are more than 0.
 CLOCK = 0.01  # of a step: as far apart as neighbouring numbers may be at the times of a run
 DEEP, DEEP_M = 0.1, 0.03  # of the radius of the smaller shape, and m: what starts deeper inside another is told
 AT_ONCE = 4_000_000  # numbers of rows of a batch: the states of a larger one are not all looked at
-PACKAGE = str(Path(__file__).parent)
 
 
 def check_clock(t: float, dt: float, duration: float = 0.0) -> None:
@@ -44,8 +41,11 @@ def check_range(model: Model, state: State | MaximalState) -> None:
     model.keep_as(check_range, lambda: _check_places(model))
     for name in ("q", "v") if isinstance(state, State) else ("poses", "twists"):
         a = getattr(state, name)
-        if a.size and not abs(a).max() < MOST:
+        most = abs(a).max() if a.size else 0.0
+        if not most < MOST:
             _refuse(model, name, a)
+        if name == "q" and most > TURNS and not state.t and state.memory is None:
+            warn(_in_degrees(model, a), UnitWarning)
 
 
 def _check_places(model: Model) -> bool:
@@ -55,6 +55,17 @@ def _check_places(model: Model) -> bool:
                 f"body {b.name!r}: its placement is {np.abs(b.placement.p).max():.3g} m away; at most {MOST:g} m can be"
             )
     return True
+
+
+def _in_degrees(model: Model, q: np.ndarray) -> list[str]:
+    """A line for the first hinge whose angle at the start of all time is a whole number of degrees, taken for radians."""
+    for b in model.bodies if len(q) else ():
+        angles = turning_coordinates(b.joint)
+        x = q[..., model.q_index(b.name)][..., angles] if angles.any() else np.zeros(0)
+        odd = x[(np.abs(x) > TURNS) & (x == np.round(x))]
+        if odd.size:
+            return [f"state.q at joint {b.joint_name!r}: {odd[0]:g} rad {LOOKS}"]
+    return []
 
 
 def _refuse(model: Model, name: str, a: np.ndarray) -> None:
@@ -100,12 +111,3 @@ def _pairs(model: Model) -> list[tuple[Contact, slice, float]]:
 def _line(law: Contact, depth: float) -> str:
     a, b = law.bodies
     return f"{a!r} starts {depth:.3g} m inside {b!r}: the run pushes them apart, with energy from nowhere; start them apart"
-
-
-def warn(lines: tuple[str, ...]) -> None:
-    """Warn about a start, at the line of the caller of the library."""
-    depth, frame = 1, sys._getframe()
-    while frame.f_back is not None and frame.f_code.co_filename.startswith(PACKAGE):
-        depth, frame = depth + 1, frame.f_back
-    for line in lines:
-        warnings.warn(line, StartWarning, stacklevel=depth)

@@ -11,10 +11,11 @@ from .identification import (
     pseudo_inertia,
 )
 from .inverse_dynamics import Shared, shared_inverse_dynamics
-from .inverse_kinematics import Reached, Target, inverse_kinematics, inverse_kinematics_qp
+from .inverse_kinematics import Reached, inverse_kinematics, inverse_kinematics_qp
 from .modes import Linearisation, Modes, linearize, modes
 from .muscles import Activations, static_optimisation
 from .rows import equality_rows
+from .targets import Target
 
 __all__ = [
     "Activations",

@@ -41,6 +41,10 @@ class Coupling(JointConstraint):
     def leader(self) -> str:
         return self.joints[1]
 
+    def given_coordinates(self) -> list[tuple[str, str, float]]:
+        """The follower and its offset."""
+        return [(self.follower, "offset", self.offset)]
+
     def residual(self, q: Vector) -> Vector:
         return stack(q[0] - self.ratio * q[1] - self.offset)
 

@@ -48,6 +48,12 @@ class Limit(JointConstraint):
     def variant(self) -> tuple[Any, ...]:
         return self.sides
 
+    def given_coordinates(self) -> list[tuple[str, str, Any]]:
+        """The joint and its stops; those that the joint declares are its own."""
+        if self.declared:
+            return []
+        return [(self.joint, "a stop", bound) for bound in (self.lower, self.upper)]
+
     def fitted_to(self, model: Model) -> Limit:
         plain_joint(model, self, self.joint)
         body = model.bodies[model.body_index(self.joint)]

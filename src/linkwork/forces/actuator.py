@@ -56,6 +56,13 @@ class Actuator(JointForce):
     def variant(self) -> tuple[Any, ...]:
         return (self.coordinate,)
 
+    def given_coordinates(self) -> list[tuple[str, str, Any]]:
+        """The joint, and the position that a servo holds or may be told to."""
+        if not (self.gain and np.isclose(self.bias[1] * self.gear, -self.gain)):
+            return []
+        wanted = (("control", [self.control]), ("control_range", self.control_range))
+        return [(self.joint, what, np.asarray(x) / self.gear) for what, x in wanted] if self.gear == 1.0 else []
+
     def fitted(self, body: Body) -> Any:
         joint = body.joint
         if not is_flat(joint):

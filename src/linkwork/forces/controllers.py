@@ -37,6 +37,10 @@ class PDController(JointForce):
             numbers(owner, what, x, max(1, size_of(x)), 0.0, spread=True)
         _efforts(owner, effort, max(1, size_of(effort)))
 
+    def given_coordinates(self) -> list[tuple[str, str, Any]]:
+        """The joint and its target."""
+        return [] if self.target is None else [(self.joint, "target", self.target)]
+
     def fitted(self, body: Body) -> Any:
         owner, joint = repr(self), body.joint
         gains = {what: numbers(owner, what, getattr(self, what), joint.nv, 0.0, spread=True) for what in ("kp", "kd")}

@@ -34,6 +34,10 @@ class JointSpring(JointForce):
         for what, x in (("stiffness", stiffness), ("damping", damping)):
             numbers(repr(self), what, x, max(1, size_of(x)), 0.0, spread=True)
 
+    def given_coordinates(self) -> list[tuple[str, str, Any]]:
+        """The joint and its coordinates at rest."""
+        return [] if self.rest is None else [(self.joint, "rest", self.rest)]
+
     def fitted(self, body: Body) -> Any:
         joint = body.joint
         return self.bound(

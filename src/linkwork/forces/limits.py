@@ -97,10 +97,12 @@ class SwingTwistLimit(JointForce):
         self.axis = unit_axis(axis, owner)
         self.swing, self.twist = positive(owner, "swing", swing), numbers(owner, "twist", twist, 2)
         if self.swing > np.pi + 1e-12:
-            raise ModelError(f"{owner}: swing must be at most pi, not {swing!r}")
+            raise ModelError(f"{owner}: swing must be at most pi, not {swing!r}; it is in radians, np.deg2rad converts degrees")
         low, high = self.twist
         if low > high or max(-low, high) > np.pi + 1e-12:
-            raise ModelError(f"{owner}: twist must be (lower, upper) within [-pi, pi], not {twist!r}")
+            raise ModelError(
+                f"{owner}: twist must be (lower, upper) within [-pi, pi], not {twist!r}; radians, np.deg2rad converts"
+            )
         self.stiffness, self.damping = number(owner, "stiffness", stiffness, 0.0), number(owner, "damping", damping, 0.0)
 
     def fitted(self, body: Body) -> Any:

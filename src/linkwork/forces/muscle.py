@@ -72,7 +72,7 @@ class Muscle(AlongPath):
         self.max_velocity = positive(owner, "max_velocity", max_velocity)
         angle = number(owner, "pennation", pennation, 0.0)
         if angle >= 0.5 * np.pi:
-            raise ModelError(f"{owner}: pennation must be below pi / 2, not {pennation!r}")
+            raise ModelError(f"{owner}: pennation must be below pi / 2, not {pennation!r}; it is in radians")
         self.thickness = self.optimal_length * np.sin(angle)
         self.active, self.passive = as_curve(owner, "active", active), as_curve(owner, "passive", passive)
         self.velocity = as_curve(owner, "velocity", velocity)

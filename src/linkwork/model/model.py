@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import InputError, ModelError
+from ..errors import InputError, ModelError, UnitWarning, warn
 from ..geometry.shapes import Shape
 from ..joints import Joint
 from ..kernel.call import Factored
@@ -24,6 +24,7 @@ from ..spatial.scalar import read_only
 from ..spatial.se3 import SE3
 from ..store.travelling import Travelling
 from .arrays import Interface
+from .degrees import angles_in_degrees
 from .ground import UNTOUCHED, untouched_ground
 from .one_chart import with_single_charts
 from .properties import JointProperties, plain_properties
@@ -118,6 +119,10 @@ class Model(Travelling):
             object.__setattr__(self, "notes", (*self.notes, *notes))
         for element in self.elements:
             element.check(self)
+        degrees = [line for line in angles_in_degrees(self.bodies, self.elements) if line not in self.notes]
+        if degrees:
+            object.__setattr__(self, "notes", (*self.notes, *degrees))
+            warn(degrees, UnitWarning)
         if self.world_shapes or self.notes:
             kept = [line for line in self.notes if not line.startswith(UNTOUCHED)]
             object.__setattr__(self, "notes", (*kept, *untouched_ground(self.bodies, self.world_shapes, self.elements)))

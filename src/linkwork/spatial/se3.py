@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import InputError, ModelError, SymbolError
+from ..errors import InputError, ModelError, SymbolError, UnitWarning, warn
 from . import entire, quaternion, so3
 from . import stage as st
 from .gate import real, reals, rotation_problem, shown
@@ -27,6 +27,9 @@ from .scalar import Element, Scalar, Vector, array, cross, dot, is_number, is_ze
 from .stage import Shift, Stage, Turn
 from .tangent import Tangent, along, column_count, has_jets, mapped, of_matrix, of_rotation, of_shift
 from .tape import ACTIVE, noted_call, tape_of
+
+MANY_TURNS = 4.0 * np.pi  # rad: nobody writes down a larger angle of a pose
+IN_DEGREES = 5.0  # a larger angle that is a multiple of this was meant in degrees
 
 
 @dataclass(frozen=True, slots=True, init=False, eq=False)
@@ -421,6 +424,8 @@ def _matrix(R: Any) -> np.ndarray:
 
 def _angle(x: Any) -> Any:
     """An angle as a number, or a traced value as it is."""
+    if isinstance(x, float | int) and abs(x) > MANY_TURNS and x % IN_DEGREES == 0.0 and x < np.inf:
+        warn([f"SE3: a turn of {x:g} rad looks like degrees; angles are in radians: write np.deg2rad({x:g})"], UnitWarning)
     if type(x) is float or isinstance(x, Element | complex | np.complexfloating) or hasattr(x, "place"):
         return x
     try:

@@ -18,7 +18,7 @@ from ..inertias import with_mass
 from ..mesh_paths import MeshPaths
 from ..options import Options
 from .bodies import Carrier, Weld, carried
-from .ignored import note_ignored
+from .ignored import note_ignored, note_turns
 from .joints import properties_of
 from .looks import Looks, of_parts
 from .masses import inertias
@@ -44,6 +44,7 @@ def read_urdf(path: Path, options: Options) -> Model:
     still = [(weld.link.whole, weld.pose) for weld in welds if weld.body is None]
     builder.scenery(*of_parts(looks.visuals, still)).world(*of_parts(looks.collisions, still))
     note_ignored(root, builder.note)
+    note_turns(root, builder.note)
     for name, weld in names.frames:
         builder.frame(name, body=WORLD if weld.body is None else names.bodies[weld.body], placement=weld.pose)
     _note_welds(builder, welds)
