@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -174,6 +175,15 @@ def test_what_is_drawn_is_where_the_model_is(name: str, live: Any) -> None:
             assert batch.node.visible
             seen += 1
     assert seen >= model.nb
+
+
+def test_what_is_not_drawn_stands_in_the_panel(live: Any, tmp_path: Path) -> None:
+    """As plain text: viser's markdown would run what a file's name says."""
+    b, lost = lw.ModelBuilder(), tmp_path / "{alert(1)}<b>.stl"
+    b.body("arm", joint=lw.Revolute((0, 1, 0)), inertia=lw.Inertia.sphere(1.0, 0.1), visuals=[lw.MeshFile(lost)])
+    session = live(lw.Simulator(b.build()))
+    assert "not drawn: ?alert(1)??b?.stl: cannot read" in session.panel.notes.content
+    assert not set("{}<>`*[]") & set(session.panel.notes.content)
 
 
 def test_targets_and_sliders_are_read(live: Any) -> None:

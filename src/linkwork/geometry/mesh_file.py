@@ -11,12 +11,16 @@ import numpy as np
 from ..errors import ModelError
 from ..spatial.scalar import Scalar, read_only
 from ..spatial.se3 import SE3
+from .collada import Piece, collada_pieces
 from .mesh import Mesh
+from .mesh_headers import is_sound
 from .shapes import Attributes
 from .solids import Placed
 
 MOST_BYTES = 100 * 2**20
 MOST_TRIANGLES = 5_000_000
+NOT_DRAWN = "not drawn: "  # how notes of a model begin that say what cannot be seen of it
+LEFT_OUT = "left out, a "  # and those of an element of a file, "<visual>: " comes next
 
 
 class Surface(NamedTuple):
@@ -51,22 +55,39 @@ class MeshFile(Placed):
 
     @cached_property
     def surfaces(self) -> tuple[Surface, ...]:
-        """What the file holds, scaled, in the axes of the pose; pieces of the same colour together."""
-        scene = _read(self.path, self.name)
+        """The triangles of the file, scaled, in the axes of the pose; pieces of the same colour together."""
         found: dict[Any, list[tuple[np.ndarray, np.ndarray]]] = {}
-        for node in scene.graph.nodes_geometry:
-            E, name = scene.graph[node]
-            mesh = scene.geometry[name]
-            if getattr(mesh, "faces", None) is None or not len(mesh.faces):
-                continue
-            vertices = (np.asarray(mesh.vertices, float) @ E[:3, :3].T + E[:3, 3]) * self.scale
-            faces = (
-                np.asarray(mesh.faces)[:, ::-1] if np.prod(self.scale) * np.linalg.det(E[:3, :3]) < 0 else np.asarray(mesh.faces)
-            )
-            found.setdefault(_color(mesh), []).append((vertices, faces))
+        for piece in self._content[0]:
+            vertices = piece.vertices * self.scale
+            faces = _with_area(vertices, piece.faces[:, ::-1] if np.prod(self.scale) < 0 else piece.faces)
+            if len(faces):
+                found.setdefault(piece.color, []).append((vertices, faces))
         if not found:
-            raise ModelError(f"{self.name}: there are no triangles in it")
+            raise ModelError(f"{self.name}: there are no triangles in {self.path.name}")
         return tuple(Surface(*_joined(pieces, self.name), color) for color, pieces in found.items())
+
+    @cached_property
+    def missing(self) -> tuple[str, ...]:
+        """A line for every part of the file that is not drawn; the reason, if nothing of it is."""
+        try:
+            _ = self.surfaces
+        except ModelError as error:
+            return (str(error),)
+        return tuple(f"{self.name}: {line} in {self.path.name}" for line in self._content[1])
+
+    @property
+    def is_readable(self) -> bool:
+        """Whether any of it can be drawn."""
+        return not self.missing or "surfaces" in self.__dict__
+
+    @cached_property
+    def missing_at_a_glance(self) -> tuple[str, ...]:
+        """`missing`, without reading the triangles of files whose headers say that they are sound."""
+        return () if is_sound(self.path) else self.missing
+
+    @cached_property
+    def _content(self) -> tuple[list[Piece], list[str]]:
+        return _read(self.path, self.name)
 
     def mesh(self, **attributes: Any) -> Mesh:
         """All surfaces as one mesh, in the axes of the pose."""
@@ -85,10 +106,8 @@ class MeshFile(Placed):
         return f"MeshFile({str(self.path)!r})"
 
 
-def _read(path: Path, name: str) -> Any:
-    """The scene of a file."""
-    import trimesh  # takes long to import, and only files need it
-
+def _read(path: Path, name: str) -> tuple[list[Piece], list[str]]:
+    """The triangles of a file, and a line for everything in it that is none."""
     try:
         size = path.stat().st_size
     except OSError as error:
@@ -96,13 +115,39 @@ def _read(path: Path, name: str) -> Any:
     if size > MOST_BYTES:
         raise ModelError(f"{name}: it has {size / 2**20:.0f} MiB; meshes of more than {MOST_BYTES // 2**20} MiB are not read")
     try:
-        scene: Any = trimesh.load(path, force="scene", process=False)
+        pieces, lost = collada_pieces(path.read_bytes()) if path.suffix.lower() == ".dae" else _scene_pieces(path)
     except Exception as error:  # whatever the many readers raise
-        raise ModelError(f"{name}: cannot be read: {' '.join(str(error).split())}") from error
-    count = sum(len(getattr(g, "faces", ())) for g in scene.geometry.values())
+        raise ModelError(f"{name}: {path.name} cannot be read: {' '.join(str(error).split())}") from error
+    if any(len(p.faces) and (p.faces.min() < 0 or p.faces.max() >= len(p.vertices)) for p in pieces):
+        raise ModelError(f"{name}: triangles in {path.name} refer to vertices that it does not have")
+    count = sum(len(piece.faces) for piece in pieces)
     if count > MOST_TRIANGLES:
         raise ModelError(f"{name}: it has {count} triangles; meshes of more than {MOST_TRIANGLES} are not read")
-    return scene
+    return pieces, lost
+
+
+def _scene_pieces(path: Path) -> tuple[list[Piece], list[str]]:
+    """What trimesh reads; points and lines are no surfaces."""
+    import trimesh  # takes long to import, and only files need it
+
+    scene: Any = trimesh.load(path, force="scene", process=False)
+    pieces, others = [], 0
+    for node in scene.graph.nodes_geometry:
+        E, name = scene.graph[node]
+        mesh = scene.geometry[name]
+        if getattr(mesh, "faces", None) is None or not len(mesh.faces):
+            others += 1
+            continue
+        vertices, faces = np.asarray(mesh.vertices, float) @ E[:3, :3].T + E[:3, 3], np.asarray(mesh.faces)
+        pieces.append(Piece(vertices, faces[:, ::-1] if np.linalg.det(E[:3, :3]) < 0 else faces, _color(mesh)))
+    return pieces, [f"{others} pieces that are points or lines"] if others else []
+
+
+def _with_area(vertices: np.ndarray, faces: np.ndarray) -> np.ndarray:
+    """The faces that are no points or lines."""
+    a, b, c = (vertices[k] for k in faces.T)
+    with np.errstate(all="ignore"):  # numbers that are not finite are refused with their mesh
+        return faces[np.any(np.cross(b - a, c - a) != 0.0, axis=1)]
 
 
 def _color(mesh: Any) -> tuple[float, ...] | None:

@@ -9,6 +9,7 @@ from typing import Any, Unpack
 import numpy as np
 
 from ..errors import ModelError
+from ..geometry.mesh_file import NOT_DRAWN, MeshFile
 from ..geometry.shapes import Attributes, Plane, Shape
 from ..joints import Joint
 from ..spatial.gate import meant, shown, word
@@ -204,13 +205,15 @@ class ModelBuilder:
         for name in sorted(set().union(*self._excluded) - {WORLD} - set(self._entries)):
             raise ModelError(f"exclude: there is no body {name!r}{meant(name, self._entries)}")
         locked = [b.joint_name for b in bodies if getattr(b.joint, "locks_at_neutral", False)]
-        lines = [f"joint {x!r}: its motion subspace loses rank at the neutral position; start elsewhere" for x in locked]
+        seen = [*self._world, *self._scenery, *(shape for b in bodies for shape in (*b.shapes, *b.visuals))]
+        lines = [f"{NOT_DRAWN}{x}" for shape in seen if isinstance(shape, MeshFile) for x in shape.missing_at_a_glance]
+        lines += [f"joint {x!r}: its motion subspace loses rank at the neutral position; start elsewhere" for x in locked]
         return Model(
             tuple(bodies),
             self.gravity.copy(),
             tuple(self._elements),
             dict(self._frames),
-            (*self._notes, *lines),
+            tuple(dict.fromkeys((*self._notes, *lines))),
             tuple(self._world),
             frozenset(self._excluded),
             dict(self._keyframes),

@@ -8,6 +8,7 @@ import numpy as np
 
 from ..contact import Contact
 from ..errors import InputError
+from ..geometry.mesh_file import LEFT_OUT, NOT_DRAWN
 from ..joints import Translational
 from ..look import Look
 from ..model import Model
@@ -56,7 +57,7 @@ def describe(model: Model, title: str = "scene", look: Look | None = None) -> di
         "layers": _layers(model, look, len(seen.bones)),
         "theme": look.theme,
         "gravity": model.gravity.tolist(),
-        "notes": solids.notes + _bone_note(len(seen.bones), model),
+        "notes": [*dict.fromkeys((*_unseen(model), *solids.notes)), *_bone_note(len(seen.bones), model)],
     }
 
 
@@ -96,6 +97,12 @@ def _layers(model: Model, look: Look, bones: int) -> dict[str, bool]:
         if name not in first:
             raise InputError(f"there is no layer {name!r}; there are {', '.join(first)}")
     return first | dict.fromkeys(look.show, True) | dict.fromkeys(look.hide, False)
+
+
+def _unseen(model: Model) -> list[str]:
+    """What the model's notes say of shapes that are not drawn."""
+    lines = [line.replace(f"{LEFT_OUT}<visual>: ", NOT_DRAWN) for line in model.notes]
+    return [line for line in lines if line.startswith(NOT_DRAWN)]
 
 
 def _bone_note(count: int, model: Model) -> list[str]:

@@ -13,6 +13,7 @@ import numpy as np
 Surface = tuple[np.ndarray, np.ndarray]  # vertices (n, 3), faces (m, 3)
 FINEST = 400  # cells along the diagonal of everything, before anything is simplified
 LEAST = 24  # cells along the diagonal of one surface: small parts keep their form
+LEAST_CELL = 1e-5  # of the longest side: of surfaces that have no triangles left at larger cells
 ROUNDS = 8
 STIFFNESS = 1e-3  # of the pull to the mean
 
@@ -32,10 +33,11 @@ def simplified(surfaces: Sequence[Surface], most: int) -> list[Surface]:
 
 
 def _joined(vertices: np.ndarray, faces: np.ndarray) -> Surface:
-    """The surface with vertices at the same place made one, and without triangles that have no area."""
+    """The surface with vertices at the same place made one, and without triangles that have no area, if any have."""
     span = float(np.ptp(vertices, axis=0).max()) or 1.0
     _, first, of = np.unique(_keys(vertices, 1e-6 * span), return_index=True, return_inverse=True)
-    return vertices[first], _proper(of.reshape(-1)[faces])
+    kept = _proper(of.reshape(-1)[faces])
+    return (vertices[first], kept) if len(kept) else (vertices, faces)
 
 
 def _proper(faces: np.ndarray) -> np.ndarray:
@@ -77,7 +79,10 @@ def _clustered(vertices: np.ndarray, faces: np.ndarray, cell: float) -> Surface:
     A += (STIFFNESS * trace + 1e-300)[:, None, None] * np.eye(3)
     moved = np.clip(np.linalg.solve(A, b[:, :, None])[:, :, 0], -0.5 * cell, 0.5 * cell)
     left = _proper(of[faces])
-    left = left[np.unique(np.sort(left, axis=1), axis=0, return_index=True)[1]] if len(left) else left
+    if not len(left):  # thinner than a cell everywhere, as a wire is
+        smallest = LEAST_CELL * float(np.ptp(vertices, axis=0).max())
+        return _clustered(vertices, faces, 0.5 * cell) if cell > smallest else (vertices, faces)
+    left = left[np.unique(np.sort(left, axis=1), axis=0, return_index=True)[1]]
     return _used(mean + moved, left)
 
 

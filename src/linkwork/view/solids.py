@@ -9,6 +9,7 @@ import numpy as np
 
 from ..errors import ModelError
 from ..geometry import Box, Capsule, Cylinder, Ellipsoid, HeightField, Mesh, MeshFile, Shape, Sphere, Torus
+from ..geometry.mesh_file import NOT_DRAWN
 from ..spatial.se3 import SE3
 from .packed import indices, packed, rounded
 from .simplify import simplified
@@ -40,7 +41,7 @@ def quaternion_rows(R: np.ndarray, p: np.ndarray) -> np.ndarray:
 class Solids:
     """Collects the shapes of a scene; meshes that stand more than once are kept once.
 
-    notes   a line for every mesh that could not be read
+    notes   a line for every mesh, or part of one, that cannot be drawn
     """
 
     def __init__(self) -> None:
@@ -54,8 +55,10 @@ class Solids:
         try:
             found = self._values(shape)
         except ModelError as error:
-            self.notes.append(f"not drawn: {error}")
+            self.notes.append(f"{NOT_DRAWN}{error}")
             return
+        if isinstance(shape, MeshFile):
+            self.notes += [f"{NOT_DRAWN}{line}" for line in shape.missing]
         for values in found:
             own = {"body": body, "layer": layer, **values}
             if shape.name != type(shape).__name__:

@@ -9,6 +9,7 @@ import numpy as np
 
 from ...errors import ModelError
 from ...geometry import Box, Convex, Cylinder, MeshFile, Shape, Sphere
+from ...geometry.mesh_file import LEFT_OUT
 from ...spatial.se3 import SE3
 from ..element import Element
 from ..mesh_paths import MeshPaths
@@ -48,7 +49,7 @@ class Looks:
                 found.append(self._shape(element, tag, name, pose))
             except ModelError as error:
                 place = "" if f"line {element.line}" in str(error) else f"line {element.line}: "
-                self._note(f"left out, a <{tag}>: {place}{error}")
+                self._note(f"{LEFT_OUT}<{tag}>: {place}{error}")
         return found
 
     def _shape(self, element: Element, tag: str, name: str, pose: SE3) -> Shape:
@@ -70,6 +71,10 @@ class Looks:
         except ValueError as error:
             raise mesh.error(str(error)) from None
         file = MeshFile(path, numbers(mesh, "scale", 3, "1 1 1"), at, name=name, color=color)
+        if (
+            tag == "visual" and file.missing_at_a_glance and not file.is_readable
+        ):  # another visual, its shapes or a bone are seen instead
+            raise mesh.error(file.missing[0])
         if own["group"]:
             return self._hull(file).placed(at, **own)
         return file

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import deque
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
@@ -20,6 +21,7 @@ PACES = (0.05, 0.1, 0.25, 0.5, 1.0, 2.0, 5.0)
 COLORS = ("#4e8ccd", "#e28b43", "#5eaa74", "#be67a0", "#d6b24a", "#70b2be")
 CURVES = 6  # coordinates of one plot
 STEPS = 200  # of a slider
+MARKUP = re.compile(r"[^\w .,:;()'\"/+=-]")  # what viser's markdown could take for more than text
 ASKED = "those asked for"
 
 
@@ -37,6 +39,7 @@ class Panel:
         self._add_plots()
         self._add_recording()
         self._add_layers()
+        self.notes = self._add_notes()
 
     def slider(self, label: str, low: float, high: float, value: float) -> Any:
         """A slider for a number of the user."""
@@ -107,6 +110,14 @@ class Panel:
             curves = [uplot.Series(label="t"), *(uplot.Series(label="", stroke=COLORS[k]) for k in range(CURVES))]
             self._curves = gui.add_uplot(tuple(np.zeros(2) for _ in curves), tuple(curves), title="coordinates", **plain)
             self._shown = ""
+
+    def _add_notes(self) -> Any:
+        """What is not drawn, and what else the description says of itself; None if it says nothing."""
+        notes = self.session.stage.description["notes"]
+        if not notes:
+            return None
+        with self.gui.add_folder("Notes", order=6):
+            return self.gui.add_markdown("\n".join(f"- {MARKUP.sub('?', note)}" for note in notes))
 
     def _add_recording(self) -> None:
         gui, session = self.gui, self.session

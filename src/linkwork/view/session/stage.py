@@ -11,6 +11,7 @@ import numpy as np
 from ...constraints.rows import constraint_set
 from ...contact import Contact
 from ...errors import InputError
+from ...geometry import MeshFile
 from ...look import Camera, Look
 from ...model import Model
 from ...simulator import Simulator
@@ -149,7 +150,8 @@ def _size(model: Model, poses: np.ndarray) -> float:
     ends += [poses[i, :3, :3] @ (2.0 * b.inertia.com) + poses[i, :3, 3] for i, b in enumerate(model.bodies)]
     points = np.concatenate([np.atleast_2d(x) for x in ends])
     extent = float(np.linalg.norm(points.max(axis=0) - points.min(axis=0)))
-    boxes = [shape.bounding_box() for b in model.bodies for shape in (*b.visuals, *b.shapes)][:1]
+    shapes = [s for b in model.bodies for s in (*b.visuals, *b.shapes) if not isinstance(s, MeshFile) or s.is_readable]
+    boxes = [shape.bounding_box() for shape in shapes[:1]]
     widest = [float(np.linalg.norm(np.subtract(high, low))) for low, high in boxes]
     return max(extent, *[x for x in widest if np.isfinite(x)], 1e-3)
 
