@@ -100,7 +100,7 @@ def one_joint(case: str, kind: str, seed: int) -> tuple[lw.Model, lw.JointForce]
     rng = np.random.default_rng(seed)
     joint = JOINTS[kind]()
     force = JOINT_FORCES[case](joint, rng)
-    limits = {"limits": (-0.3, 0.2)} if joint.nq == joint.nv else {}
+    limits = {"limits": (-0.3, 0.2)} if joint.one_chart().coordinates_add else {}
     b = lw.ModelBuilder().body("first", joint=lw.Revolute(), inertia=lw.Inertia(1.0))
     b.body("j", parent="first", joint=joint, inertia=lw.Inertia(1.0, tensor=np.eye(3)), **limits)
     return b.add(force).build(), force

@@ -107,6 +107,15 @@ def begin_rows_tangent(rows: int, d_x: Lane) -> None:
         d_x[r] = 0.0
 
 
+@tangent_of(variational.begin_mixing, variational.choose_mix)
+@loops
+def mixing_tangent(d_returns: Lane, d_differs: Lane, d_mix: Lane) -> None:
+    """Zero: the part of the last step that is taken back decides how rounds come to their end, not which end that is."""
+    d_returns[0] = 0.0
+    d_differs[0] = 0.0
+    d_mix[0] = 0.0
+
+
 @tangent_of(rattle.tell_part)
 @loops
 def tell_part_tangent(part: Ints, told_count: int, d_told: Lane, d_told_start: Lane, d_told_mid: Lane, d_told_end: Lane) -> None:
