@@ -327,7 +327,8 @@ def step_jacobian(
     given   tau, external, u: (...) of one state, or (batch, ...); None where there is none
     """
     batch, nv = len(q), step.model.nv
-    told = {name: _flat(name, x) for name, x in given.items() if x is not None and name in step.algorithm.fields}
+    named = {name: _flat(name, x) for name, x in given.items() if x is not None and name in step.algorithm.fields}
+    told = {name: x for name, x in named.items() if x.size}  # an input without numbers is none: the same code runs with it
     if step.follows:
         told["unknown"] = step.linear.laws.first_unknowns(q)
     if batch <= CHUNK:
