@@ -17,11 +17,11 @@ from .contact.formulations import touching
 from .declared import declared
 from .elements.collection import collection
 from .errors import InputError
-from .kernel.directional import companion, slopes_of
+from .kernel.directional import TableChanges, companion, slopes_of
 from .model import MaximalState, Model, State, check_state
 from .model.accepts import check_model
 from .model.state import has_plain_states
-from .reduced.parameters import parameter_slopes
+from .reduced.parameters import ParameterSlopes, parameter_slopes
 from .rows.poisson import require_derivatives
 from .simulate import SETTINGS, checked_start, chosen_stepper, takes_stiffness
 from .spatial.gate import given_count, given_positive
@@ -111,16 +111,18 @@ class Acting:
         """The model with what it declares."""
         return acting_model(model, self.dt, *self._made, self.method)
 
-    def slopes(self, model: Model, parameters: Mapping[str, Sequence[str]]) -> dict[str, np.ndarray]:
+    def slopes(self, model: Model, parameters: Mapping[str, Sequence[str]]) -> ParameterSlopes:
         """How the run-time numbers of every set change with these, kept with the model (see `parameter_slopes`)."""
         listed = tuple((name, tuple([x] if isinstance(x, str) else x)) for name, x in parameters.items())
         stepper, limit_model, contact, options = self._made
         key = (Acting, listed, self.dt, self.method, stepper, limit_model, contact, repr(options))
         return model.keep_as(key, lambda: parameter_slopes(model, dict(listed), self.acting))
 
-    def changes(self, changes: Mapping[str, np.ndarray], parameters: bool = False) -> np.ndarray:
+    def changes(
+        self, changes: Mapping[str, np.ndarray], parameters: bool = False, tables: TableChanges | None = None
+    ) -> np.ndarray:
         """Of the state after the steps (..., count, 2 n); `edges` are the rows at an edge, where that is known."""
-        tangent: StepTangent = step_tangent(self.model, self.stepper, parameters, self.method)
+        tangent: StepTangent = step_tangent(self.model, self.stepper, parameters, self.method, tables)
         found = {name: x for name, x in changes.items() if name in tangent.algorithm.fields}
         out, edges = along(tangent, self.parts, self.t, self.dt, self.given, found, self.steps)
         self.edges = None if edges is None else edges.reshape(*self.lead, -1)
@@ -270,7 +272,8 @@ def step_parameter_derivatives(
     """d(q', v')/dp (2 n, numbers) or (batch, 2 n, numbers): what numbers of bodies and laws do to the state after the steps.
 
     parameters   {name: numbers} as `Model.with_parameters` takes them: {"upper": ("mass", "com"), "spring": ("stiffness",)};
-                 arrays count entry by entry, in the order given, a placement as a displacement of six numbers in its own axes
+                 arrays count entry by entry, in the order given, poses (a placement, frames of a `SplineCurve`) as displacements
+                 of six numbers in their own axes, an axis by changes of its entries that leave it a unit vector
 
     >>> lw.step_parameter_derivatives(model, state, 1e-3, {"lower": ["mass"]}).shape
     (4, 1)
@@ -278,4 +281,4 @@ def step_parameter_derivatives(
     given = {"tau": tau, "external": external, "u": inputs}
     here = Acting(model, state, dt, given, stepper, limit_model, contact, steps, options, method)
     slopes = here.slopes(model, parameters)
-    return here.changes({slopes_of(of): x for of, x in slopes.items()}, True).swapaxes(-1, -2)
+    return here.changes({slopes_of(of): x for of, x in slopes.items()}, True, slopes.tables).swapaxes(-1, -2)

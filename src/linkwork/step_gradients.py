@@ -156,8 +156,9 @@ class _Backwards:
         checkpoints: int | None,
     ) -> None:
         self.model, self.here, self.ends = model, here, ends
-        self.adjoint = step_adjoint(here.model, here.stepper, parameters is not None, here.method)
         self.slopes = None if parameters is None else here.slopes(model, parameters)
+        tables = None if self.slopes is None else self.slopes.tables
+        self.adjoint = step_adjoint(here.model, here.stepper, parameters is not None, here.method, tables)
         many = isqrt(here.steps) if checkpoints is None else given_count("checkpoints", checkpoints)
         self.length = -(-here.steps // min(many, here.steps))
         program = self.adjoint.program

@@ -17,8 +17,9 @@ from ..kernel.symbol import traced_digest
 from ..spatial.advice import advice
 from ..spatial.frozen import Frozen
 from ..spatial.functions import run_time, shaped
+from ..spatial.gate import reals
 from ..spatial.jet import coordinates
-from ..spatial.scalar import Scalar, Vector, solve_spd
+from ..spatial.scalar import Scalar, Vector, read_only, solve_spd
 from ..spatial.se3 import SE3, Tangent
 from ..store.travelling import Travelling
 
@@ -47,6 +48,9 @@ class Joint(Travelling, Frozen):
     bounded: bool = False  # whether its coordinates have a domain, see `inside`
     quaternions: tuple[int, ...] = ()  # where unit quaternions begin in its coordinates
     parameter_names: ClassVar[tuple[str, ...]] = ()
+    directions: tuple[str, ...] = ()  # which of `numbers` are unit vectors
+    pose_lists: tuple[str, ...] = ()  # which of `numbers` are lists of poses
+    is_linear_in_numbers: bool = False  # whether its run-time data are linear in `numbers`
 
     def transform(self, q: Vector) -> SE3:
         """The pose of the child frame in the inboard frame."""
@@ -186,16 +190,34 @@ class Joint(Travelling, Frozen):
         return np.ones(np.shape(q)[:-1], bool)
 
     def numbers(self) -> dict[str, Any]:
-        """The parameters that a user declared, by name: what `remade` takes."""
-        return {}
+        """Its numbers by name, as it was made with them: what `remade` takes. Of classes of users these are their parameters."""
+        return {} if type(self).__module__.startswith("linkwork.") else {x: getattr(self, x) for x in self.parameter_names}
 
     def remade(self, values: Mapping[str, Any]) -> Joint:
-        """The same joint with other parameters of those that a user declared, checked as they were."""
-        raise ModelError(f"{self!r}: it has no parameters of a user")
+        """The same joint with other numbers, checked as they were."""
+        known = self.numbers()
+        for name in values:
+            if name not in known:
+                raise ModelError(f"{self!r} has no number {name!r}; it has {', '.join(known) or 'none'}")
+        return self._made_with(known, values)
+
+    def _made_with(self, known: Mapping[str, Any], values: Mapping[str, Any]) -> Joint:
+        """See `remade`; of a class of a user, whose constructor is not known, numbers of the same shapes."""
+        return self.with_parts(**{name: _same_shape(self, name, known[name], x) for name, x in values.items()})
 
     def __repr__(self) -> str:
         inside = ", ".join(f"{name}={np.asarray(getattr(self, name)).tolist()}" for name in self.parameter_names)
         return f"{type(self).__name__}({inside})"
+
+
+def _same_shape(joint: Joint, name: str, old: Any, given: Any) -> Any:
+    try:
+        x = reals(given)
+    except (TypeError, ValueError):
+        x = np.array(np.nan)
+    if x.shape != np.shape(old) or not np.isfinite(x).all():
+        raise ModelError(f"{joint!r}: {name} must be finite numbers of shape {np.shape(old)}, not {given!r}")
+    return read_only(x) if x.ndim else float(x)
 
 
 def pose_entries(E: SE3) -> list[Any]:

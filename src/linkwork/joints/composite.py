@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -77,6 +78,25 @@ class Composite(Joint):
         second = {k.removeprefix("second_"): x for k, x in values.items() if k.startswith("second_")}
         between = SE3(R=values["between_R"], p=values["between_p"]) if "between_R" in values else self.between
         return self.with_parts(first=self.first.bound(first), second=self.second.bound(second), between=between)
+
+    def numbers(self) -> dict[str, Any]:
+        between = {} if self.between is None else {"between": self.between}
+        return _named("first", self.first.numbers()) | _named("second", self.second.numbers()) | between
+
+    @property
+    def directions(self) -> tuple[str, ...]:  # type: ignore[override]
+        return (*_named("first", self.first.directions), *_named("second", self.second.directions))
+
+    @property
+    def pose_lists(self) -> tuple[str, ...]:  # type: ignore[override]
+        return (*_named("first", self.first.pose_lists), *_named("second", self.second.pose_lists))
+
+    def _made_with(self, known: Mapping[str, Any], values: Mapping[str, Any]) -> Joint:
+        first, second = (
+            part.remade({what.removeprefix(f"{place}_"): x for what, x in values.items() if what.startswith(f"{place}_")})
+            for place, part in (("first", self.first), ("second", self.second))
+        )
+        return Composite(first, second, values.get("between", self.between))
 
     def _independent(self) -> bool:
         """Whether some position has a subspace of full rank."""
@@ -188,6 +208,11 @@ class Composite(Joint):
 
     def __repr__(self) -> str:
         return f"Composite({self.first!r}, {self.second!r}{'' if self.between is None else f', {self.between!r}'})"
+
+
+def _named(place: str, numbers: Mapping[str, Any] | tuple[str, ...]) -> dict[str, Any]:
+    """Numbers of a part by their names in the whole."""
+    return {f"{place}_{what}": numbers[what] if isinstance(numbers, Mapping) else what for what in numbers}
 
 
 class FreeExp(Composite):

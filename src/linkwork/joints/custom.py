@@ -27,6 +27,8 @@ _digests: dict[Any, str] = {}  # by what a function computes, see `closed_key`
 class CustomJoint(FormulaJoint):
     """A joint given by `transform(q, ...) -> SE3` of nv coordinates; subspace, bias and constraint rows are derived."""
 
+    is_linear_in_numbers = True
+
     def __init__(
         self,
         transform: Callable[..., SE3],
@@ -64,13 +66,10 @@ class CustomJoint(FormulaJoint):
     def numbers(self) -> dict[str, Any]:
         return dict(self._given.values)
 
-    def remade(self, values: Mapping[str, Any]) -> Joint:
-        for name in values:
-            if name not in self._given.values:
-                raise ModelError(f"{self!r} has no parameter {name!r}; it has {', '.join(self._given.values) or 'none'}")
+    def _made_with(self, known: Mapping[str, Any], values: Mapping[str, Any]) -> Joint:
         transform = self._given.functions["transform"]
         assert transform is not None
-        return CustomJoint(transform, self.nv, self.name, self._given.values | dict(values), *self._region)
+        return CustomJoint(transform, self.nv, self.name, {**known, **values}, *self._region)
 
     # --- what it is -------------------------------------------------------------------------------------------------------
     def transform(self, q: Vector) -> SE3:

@@ -12,6 +12,7 @@ Both links are in line with w where the root vanishes: there the motion ends.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, ClassVar
 
 import numpy as np
@@ -20,6 +21,7 @@ from ..errors import ModelError
 from ..spatial.gate import reals
 from ..spatial.scalar import Scalar, Vector, dot, stack
 from ..spatial.se3 import SE3
+from .base import Joint
 from .formula import FormulaJoint
 
 STEP = 0.01  # rad, of the search for the ends
@@ -82,6 +84,12 @@ class FourBar(FormulaJoint):
             middle = 0.5 * (inside + outside)
             inside, outside = (middle, outside) if self._room(middle) > 0.0 else (inside, middle)
         return inside - sense * MARGIN
+
+    def numbers(self) -> dict[str, Any]:
+        return {"parent": np.stack([self.a, self.b]), "child": np.stack([self.c, self.d])}
+
+    def _made_with(self, known: Mapping[str, Any], values: Mapping[str, Any]) -> Joint:
+        return FourBar(**{**known, **values})
 
     def __repr__(self) -> str:
         return f"FourBar({[self.a.tolist(), self.b.tolist()]}, {[self.c.tolist(), self.d.tolist()]})"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from ..spatial.scalar import Vector
@@ -18,6 +19,7 @@ class Helical(Joint):
 
     nq = nv = 1
     is_group = True
+    directions = ("axis",)
     parameter_names: ClassVar[tuple[str, ...]] = ("axis", "pitch")
 
     def __init__(self, axis: Any = (0.0, 0.0, 1.0), pitch: float = 0.0) -> None:
@@ -26,3 +28,9 @@ class Helical(Joint):
 
     def transform(self, q: Vector) -> SE3:
         return SE3.rot_axis(self.axis, q[0]) @ SE3(p=self.axis * (self.pitch * q[0]))
+
+    def numbers(self) -> dict[str, Any]:
+        return {"axis": self.axis, "pitch": self.pitch}
+
+    def _made_with(self, known: Mapping[str, Any], values: Mapping[str, Any]) -> Joint:
+        return Helical(**{**known, **values})

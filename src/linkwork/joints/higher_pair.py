@@ -74,6 +74,10 @@ class HigherPair(Composite):
         found = super().signature
         return (type(self).__name__, self.away, *found) if self.charted else found
 
+    def numbers(self) -> dict[str, Any]:
+        """None: what its charts make of the shapes (radii among constants, poses collected into one) is not undone."""
+        return {}
+
     # --- charts ---------------------------------------------------------------------------------------------------------
     def rechart(self, q: Vector, v: Vector) -> Pair:
         if not self.charted:

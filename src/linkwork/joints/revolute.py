@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from ..spatial.scalar import Vector
@@ -20,6 +21,7 @@ class Revolute(Joint):
 
     nq = nv = 1
     is_group = True
+    directions = ("axis",)
     parameter_names: ClassVar[tuple[str, ...]] = ("axis",)
 
     def __init__(self, axis: Any = (0.0, 0.0, 1.0)) -> None:
@@ -27,3 +29,9 @@ class Revolute(Joint):
 
     def transform(self, q: Vector) -> SE3:
         return SE3.rot_axis(self.axis, q[0])
+
+    def numbers(self) -> dict[str, Any]:
+        return {"axis": self.axis}
+
+    def _made_with(self, known: Mapping[str, Any], values: Mapping[str, Any]) -> Joint:
+        return Revolute(**{**known, **values})

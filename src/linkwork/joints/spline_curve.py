@@ -14,7 +14,7 @@ and linear part v: nothing is branched on, and no root is taken, when the joint 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import Any, ClassVar
 
@@ -26,6 +26,7 @@ from ..spatial.scalar import Scalar, Vector, array, cross, dot
 from ..spatial.se3 import SE3, Tangent, bracket
 from ..spatial.table import Table
 from ..spatial.tangent import along
+from .base import Joint
 from .formula import FormulaJoint
 from .formula_checks import check_formula
 from .spline_basis import SplineBasis, basis_of, derivatives
@@ -52,11 +53,13 @@ class SplineCurve(FormulaJoint):
     """
 
     nq = nv = 1
+    pose_lists = ("frames",)
     own_parameters: ClassVar[tuple[str, ...]] = ("table",)
     basis: SplineBasis
 
     def __init__(self, frames: Any, cyclic: bool = False, basis: str | SplineBasis = "bspline", domain: Any = None) -> None:
         owner = type(self).__name__
+        self._made_from = (cyclic, basis, domain)
         self.basis = basis_of(owner, basis)
         C = _poses(owner, frames)
         self.segments = self.basis.segments(owner, len(C), cyclic)
@@ -103,6 +106,12 @@ class SplineCurve(FormulaJoint):
             E = E @ factor
         S_dot = dS * v[0]
         return E.collapsed().with_tangent(Tangent(S[:, None], S * v[0], S_dot * v[0], S_dot[:, None]))
+
+    def numbers(self) -> dict[str, Any]:
+        return {"frames": self.frames}
+
+    def _made_with(self, known: Mapping[str, Any], values: Mapping[str, Any]) -> Joint:
+        return type(self)(values.get("frames", self.frames), *self._made_from)
 
     def __repr__(self) -> str:
         return f"SplineCurve({len(self.frames)} frames{', cyclic' * any(self.cyclic)})"

@@ -10,6 +10,7 @@ patch f is a polynomial, whose coefficients are a row of the table: derivatives 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, ClassVar
 
 import numpy as np
@@ -20,6 +21,7 @@ from ..spatial.jet import Jet
 from ..spatial.scalar import Scalar, Vector, dot, stack
 from ..spatial.se3 import SE3
 from ..spatial.table import Table
+from .base import Joint
 from .formula import FormulaJoint
 from .formula_checks import check_formula
 from .spline_basis import SplineBasis, basis_of, taylor
@@ -41,11 +43,13 @@ class SplineSurface(FormulaJoint):
     2
     """
 
+    is_linear_in_numbers = True
     own_parameters: ClassVar[tuple[str, ...]] = ("table",)
     basis: SplineBasis
 
     def __init__(self, values: Any, cyclic: Any = False, basis: str | SplineBasis = "bspline", domain: Any = None) -> None:
         owner = type(self).__name__
+        self._made_from = (cyclic, basis, domain)
         self.basis = basis_of(owner, basis)
         try:
             C = reals(values)
@@ -94,6 +98,12 @@ class SplineSurface(FormulaJoint):
             grad_rate = stack(*(dot(stack(*along[i]), stack(*(f[x] for x in bent[i]))) for i in range(n)))
             jets.append(Jet(f[(0,) * n], tuple(grad), dot(v, grad), dot(v, grad_rate), tuple(grad_rate)))
         return self.pose(stack(*jets))
+
+    def numbers(self) -> dict[str, Any]:
+        return {"values": self.values}
+
+    def _made_with(self, known: Mapping[str, Any], values: Mapping[str, Any]) -> Joint:
+        return type(self)(values.get("values", self.values), *self._made_from)
 
     def __repr__(self) -> str:
         sizes = " x ".join(map(str, self.values.shape[1:]))

@@ -80,6 +80,8 @@ class Transpose:
         return not self.items and key[0] != "own" and key in tape_of(node, self.step).writes
 
     def _private(self, key: Key, value: Any) -> Any:
+        """A private value on dual numbers. Scalars that are one have one form, unless parameters change: where entries of these
+        are known to be 0, 1 or -1, scalars that change differently may be one."""
         forms: list[Any] = []
         known: dict[int, Any] = {}
 
@@ -87,7 +89,7 @@ class Transpose:
             if is_number(x):
                 forms.append(0.0)
                 return x
-            first = known.get(id(x))
+            first = None if self.sloped else known.get(id(x))
             forms.append(0.0 if first is not None else Form())
             if first is None:
                 first = known[id(x)] = Dual(x, (forms[-1],))

@@ -13,6 +13,7 @@ import numpy as np
 from ..spatial.dual import Dual
 from ..spatial.forms import Form
 from ..spatial.scalar import array, is_number, is_zero
+from ..spatial.table import Table
 from .adjoint_names import Key
 from .directional import SLOPES
 from .sweep import Repeat, Step, Sweep
@@ -172,7 +173,7 @@ def sloped_parameter(node: Any, name: str, value: Any) -> tuple[Any, list[Form]]
     """A parameter on dual numbers, and its forms: none where it is an attribute, or does not change."""
     known = node._tracer.node_class
     place = getattr(node, SLOPES).get(name) if SLOPES in known.attributes and name in known.patterns else None
-    if place is None:
+    if place is None or isinstance(value, Table):  # how tables change is found by columns
         return value, []
     scalars = list(np.asarray(value, dtype=object).reshape(-1))
     forms = [Form() for _ in scalars]

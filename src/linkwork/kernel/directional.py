@@ -20,6 +20,7 @@ import numpy as np
 from ..errors import CompileError
 from ..spatial.dual import Dual
 from ..spatial.scalar import array, is_zero
+from ..spatial.table import Table, TableShape
 from .sweep import Algorithm, Field, NodeClass, Repeat, Routine, Step, Sweep, Tree, flat
 
 if TYPE_CHECKING:
@@ -174,6 +175,8 @@ class _View:
             return value
         first, last = place
         change = list(getattr(self._node, self._slopes))[first:last]
+        if isinstance(value, Table):
+            return value.changing(change[0])
         flat = [_dual(a, b) for a, b in zip(np.asarray(value, dtype=object).reshape(-1), change, strict=True)]
         return array(flat).reshape(np.shape(value)) if np.ndim(value) else flat[0]
 
@@ -247,20 +250,38 @@ def _differentiated(algorithm: Algorithm, sloped: Sequence[str], told: bool) -> 
     return Algorithm(name, _companions(algorithm.fields) | more, phases)
 
 
-def with_slopes(tree: Tree, sets: Sequence[str]) -> Tree:
-    """The tree whose nodes of these sets know where the changes of their parameters are."""
-    own = _sloped(tree) if "" in sets else tree
-    return replace(own, sets={of: _sloped(nodes) if of in sets else nodes for of, nodes in tree.sets.items()})
+TableChanges = Mapping[str, Mapping[tuple[int, str], np.ndarray]]  # of sets: (changes, size of the data) by node and name
 
 
-def _sloped(tree: Tree) -> Tree:
+def with_slopes(tree: Tree, sets: Sequence[str], tables: TableChanges | None = None) -> Tree:
+    """The tree whose nodes of these sets know where the changes of their parameters are.
+
+    tables   how the data of tables may change: it lies behind their own, and the one number that a table has among the changes
+             says how far behind (see `Table.changing`)
+    """
+    beside = tables or {}
+    own = _sloped(tree, beside.get("", {})) if "" in sets else tree
+    return replace(own, sets={of: _sloped(nodes, beside.get(of, {})) if of in sets else nodes for of, nodes in tree.sets.items()})
+
+
+def slope_entries(c: NodeClass) -> dict[str, tuple[int, int]]:
+    """Where the changes of every parameter begin and end: as many as it has entries, and one for a table."""
+    places, at = {}, 0
+    for name, (shape, entries) in c.patterns.items():
+        places[name] = (at, at + (1 if isinstance(shape, TableShape) else len(entries)))
+        at = places[name][1]
+    return places
+
+
+def _sloped(tree: Tree, tables: Mapping[tuple[int, str], np.ndarray]) -> Tree:
     made: dict[int, NodeClass] = {}
     for c in tree.classes:
         if id(c) not in made:
-            places, at = {}, 0
-            for name, (_, entries) in c.patterns.items():
-                places[name] = (at, at + len(entries))
-                at += len(entries)
-            attributes, sizes = {**c.attributes, SLOPES: places}, {**c.sizes, SLOPES: at}
+            places = slope_entries(c)
+            size = max((last for _, last in places.values()), default=0)
+            attributes, sizes = {**c.attributes, SLOPES: places}, {**c.sizes, SLOPES: size}
             made[id(c)] = replace(c, signature=(*c.signature, SLOPES), attributes=attributes, sizes=sizes)
-    return replace(tree, classes=[made[id(c)] for c in tree.classes])
+    parameters = list(tree.parameters)
+    for (node, name), changes in tables.items():
+        parameters[node] = {**parameters[node], name: parameters[node][name].beside(changes)}
+    return replace(tree, classes=[made[id(c)] for c in tree.classes], parameters=parameters)

@@ -141,7 +141,7 @@ def _with_parts(body: Body, changes: Mapping[str, Any]) -> Body:
 
 def _with_numbers(body: Body, numbers: Mapping[str, Any]) -> Body:
     """The body with some of its numbers replaced; a new mass leaves the tensor as it is."""
-    own = body.joint.numbers()
+    own = {what: x for what, x in body.joint.numbers().items() if what not in NUMBERS}  # of the body come first
     _check_names(body, numbers, (*NUMBERS, *own))
     changes = {what: x for what, x in numbers.items() if what not in RIGID and what not in own}
     if set(numbers) & set(own):

@@ -77,6 +77,12 @@ def forward_dynamics_gradient(
     >>> bool(np.allclose(found.tau, lw.inverse_mass_matrix(model, q)[0]))
     True
     """
+    slopes = None if parameters is None else parameter_slopes(model, parameters, without_pushes)
+    if slopes is not None and slopes.tables:
+        raise InputError(
+            "forward_dynamics_gradient: numbers that lie in tables (frames and values of splines) have no weights; "
+            "take parameter_derivatives"
+        )
     own: _Backwards = model.keep_as((_Backwards, parameters is not None), lambda: _Backwards(model, parameters is not None))
     given = {"q": q, "v": v, "tau": np.zeros(model.nv) if tau is None else tau, end("accelerations"): weights}
     arrays = {name: np.asarray(x, float) for name, x in given.items()}
@@ -101,8 +107,7 @@ def forward_dynamics_gradient(
     out = run_plan(own.plans, own.algorithm, flat | constants | bars, wanted, batch, 1, 1, tuple(bars))
     found = {name: out[name] if name in bars else out[name][:, 0] for name in out}
     numbers = None
-    if parameters is not None:
-        slopes = parameter_slopes(model, parameters, without_pushes)
+    if slopes is not None:
         numbers = np.sum([found[bars_of(of)] @ x.T for of, x in slopes.items() if bars_of(of) in found], axis=0)
     results = (displacement_weights(model, flat["q"], found[bar("q")]), found[bar("v")], found[bar("tau")], numbers)
     return DynamicsGradient(*(x if x is None else x.reshape(*lead, x.shape[-1]) for x in results))  # pyright: ignore

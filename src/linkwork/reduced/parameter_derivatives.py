@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from ..elements.collection import collection
-from ..kernel.directional import companion, directional, slopes_of, with_slopes
+from ..kernel.directional import TableChanges, companion, directional, slopes_of, with_slopes
 from ..kernel.plans import Plans
 from ..model.accepts import takes_model
 from ..model.arrays import Interface
@@ -37,7 +37,8 @@ def parameter_derivatives(
     """Of a = forward_dynamics(q, v, tau): da/dp (nv, numbers) or (batch, nv, numbers), exact.
 
     parameters   {name: numbers} as `Model.with_parameters` takes them: {"upper": ("mass", "com"), "spring": ("stiffness",)};
-                 arrays count entry by entry, in the order given, a placement as a displacement of six numbers in its own axes
+                 arrays count entry by entry, in the order given, poses (a placement, frames of a `SplineCurve`) as displacements
+                 of six numbers in their own axes, an axis by changes of its entries that leave it a unit vector
 
     >>> lw.parameter_derivatives(model, q, v, {"lower": ["mass"]}).shape
     (2, 1)
@@ -57,7 +58,7 @@ def parameter_derivatives(
             found[name] = np.repeat(x, count, axis=0) if x.ndim > tails.get(name, 1) else x
         else:
             found[name] = None
-    interface = _interface(model)
+    interface = _interface(model, slopes.tables)
     known = interface.algorithm.fields
     changes = {slopes_of(of): np.tile(x, (batch, 1)) for of, x in slopes.items() if slopes_of(of) in known}
     still = {companion(name): None for name in found}
@@ -65,16 +66,16 @@ def parameter_derivatives(
     return out.reshape(*lead, count, model.nv).swapaxes(-1, -2)
 
 
-def _interface(model: Model) -> Interface:
+def _interface(model: Model, tables: TableChanges) -> Interface:
     laws = collection(without_pushes(model))
 
     def make() -> Interface:
         own = loaded_dynamics(laws.shape)
         sets = tuple(of for of in own.sets if of in SETS)
-        algorithm, plans = directional(own, sets), Plans(with_slopes(laws.tree, sets))
+        algorithm, plans = directional(own, sets), Plans(with_slopes(laws.tree, sets, tables))
         tails = law_tails(laws)
         tails |= {companion(name): tail for name, tail in tails.items()}
         tails |= {slopes_of(of): (plans.size(algorithm, slopes_of(of)),) for of in sets}
         return Interface(laws.model, algorithm, plans, tails)
 
-    return model.keep_as(parameter_derivatives, make)
+    return make() if tables else model.keep_as(parameter_derivatives, make)

@@ -18,10 +18,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..errors import ModelError, SymbolError
-from .dual import held
+from .dual import Dual, held
 from .frozen import Frozen
 from .gate import reals
-from .scalar import Scalar, array, is_number, read_only, where
+from .scalar import Scalar, array, is_number, is_zero, read_only, where
 
 FINEST = 16  # cells of the grid per knot, at most
 
@@ -51,6 +51,8 @@ class Table(Frozen):
     >>> ground = lw.Table(np.zeros((4, 3)), axes=2)  # (nx, ny)
     >>> force = lw.joint_force("knee", force=lambda q, v, curve: [curve[10.0 * q[0]]], parameters={"curve": curve})
     """
+
+    _behind: Scalar | None = None  # see `changing`
 
     def __init__(self, values: Any, axes: int = 1, cyclic: bool | Sequence[bool] = False, knots: Any = None) -> None:
         a = _numbers("values", values)
@@ -89,6 +91,20 @@ class Table(Frozen):
         table.shape, table._data, table._header = shape, scalars[0], list(scalars[1:])
         return table
 
+    def with_values(self, values: Any) -> Table:
+        """The same with other values, as many; knots stay where they are."""
+        a = read_only(np.reshape(_numbers("values", values), self.values.shape))
+        return self.with_parts(values=a, _data=read_only(np.concatenate([a.reshape(-1), self._data[a.size :]])))
+
+    # --- as what changes ----------------------------------------------------------------------------------------------------
+    def beside(self, changes: np.ndarray) -> Table:
+        """The same with the changes (count, size of the data) of its data behind it, see `changing`."""
+        return self.with_parts(_data=read_only(np.concatenate([self._data, *changes])))
+
+    def changing(self, behind: Scalar) -> Table:
+        """The same on dual numbers: how what is found changes stands so far behind it; where that is 0, it does not change."""
+        return self if is_zero(behind) else self.with_parts(_behind=behind)
+
     # --- looking up -----------------------------------------------------------------------------------------------------------
     @property
     def sizes(self) -> Sequence[Scalar]:
@@ -125,9 +141,9 @@ class Table(Frozen):
         """How many knots are not above x."""
         n, (low, scale, cells) = self._header[1], self._header[-3:]
         knots = self._header[0] + n * _product(self.shape.cell)
-        found = self._take(knots + n + row_of((x - low) * scale, cells, False), 0)
+        found = self._plain(knots + n + row_of((x - low) * scale, cells, False), 0)
         for _ in range(self.shape.steps):
-            found = where(x >= self._take(knots + found, 0), found + 1.0, found)
+            found = where(x >= self._plain(knots + found, 0), found + 1.0, found)
         return found
 
     def _cell(self, place: Scalar) -> Any:
@@ -137,6 +153,13 @@ class Table(Frozen):
         return array(found).reshape(self.shape.cell) if self.shape.cell else found[0]
 
     def _take(self, at: Scalar, k: int) -> Scalar:
+        """Number k after a place of the data, with its change."""
+        x = self._plain(at, k)
+        if self._behind is None:
+            return x
+        return Dual(x, (where(self._behind > 0.0, self._plain(at + self._behind, k), 0.0),))
+
+    def _plain(self, at: Scalar, k: int) -> Scalar:
         data = self._data
         if not isinstance(data, np.ndarray):
             return data.gather(at, k)

@@ -18,7 +18,7 @@ from ..elements.collection import collection
 from ..errors import CompileError, InputError
 from ..kernel.adjoint import adjoint, with_reversed_items
 from ..kernel.adjoint_names import bar, bars_of
-from ..kernel.directional import with_slopes
+from ..kernel.directional import TableChanges, with_slopes
 from ..kernel.first_writes import first_writes
 from ..kernel.plans import Plans
 from ..kernel.rounds_backwards import WIDTH, flags
@@ -104,9 +104,13 @@ def step_columns(model: Model, stepper: Stepper, parameters: bool, method: str) 
 Backwards = StepAdjoint | StepColumns
 
 
-def step_adjoint(model: Model, stepper: Stepper, parameters: bool = False, method: str = METHOD) -> Backwards:
-    """Kept with the model: the program backwards, or its columns where it has no adjoint."""
+def step_adjoint(
+    model: Model, stepper: Stepper, parameters: bool = False, method: str = METHOD, tables: TableChanges | None = None
+) -> Backwards:
+    """Kept with the model: the program backwards, or its columns where it has no adjoint or tables change."""
     require_derivatives(collection(model), stepper)
+    if tables:
+        return StepColumns(model, stepper, parameters, method, tables)
 
     def made() -> Backwards:
         try:

@@ -13,7 +13,7 @@ import numpy as np
 from ..elements.collection import collection
 from ..errors import InputError
 from ..kernel.adjoint_names import bar, end
-from ..kernel.directional import companion, slopes_of
+from ..kernel.directional import TableChanges, companion, slopes_of
 from ..kernel.running import Arrays, run_plan
 from ..model import Model
 from .derivatives import step_tangent
@@ -26,8 +26,8 @@ LANES = 1 << 12  # directions of all states that are found in one call
 class StepColumns:
     """As `StepAdjoint`: the step of a model by a stepper, forwards and backwards."""
 
-    def __init__(self, model: Model, stepper: Stepper, parameters: bool, method: str) -> None:
-        self.tangent = step_tangent(model, stepper, parameters, method)
+    def __init__(self, model: Model, stepper: Stepper, parameters: bool, method: str, tables: TableChanges | None = None) -> None:
+        self.tangent = step_tangent(model, stepper, parameters, method, tables)
         self.model, self.program, self.plans = model, self.tangent.program, self.tangent.plans
         self.algorithm = own = self.program.algorithm
         if collection(model).told_count or self.program.passes != 1:

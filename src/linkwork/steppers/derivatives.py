@@ -17,7 +17,16 @@ from ..elements.collection import IN_TURNS, ONE_PROGRAM, collection
 from ..elements.law import SINGLE_QP, STAGGERED
 from ..errors import CompileError, InputError
 from ..kernel.call import Call
-from ..kernel.directional import companion, directional, directional_at_solutions, known, showing, solutions, with_slopes
+from ..kernel.directional import (
+    TableChanges,
+    companion,
+    directional,
+    directional_at_solutions,
+    known,
+    showing,
+    solutions,
+    with_slopes,
+)
 from ..kernel.plans import Plans
 from ..kernel.sweep import SCALAR, Algorithm, Field, Routine, Step
 from ..model import Model
@@ -40,9 +49,10 @@ class StepTangent:
     """The step of a model by a stepper, with the directional derivative of its end.
 
     parameters   whether numbers of bodies and laws change, too
+    tables       how tables of theirs change, see `with_slopes`
     """
 
-    def __init__(self, model: Model, stepper: Stepper, parameters: bool, method: str) -> None:
+    def __init__(self, model: Model, stepper: Stepper, parameters: bool, method: str, tables: TableChanges | None = None) -> None:
         self.model, self.program, self.space = model, program_of(stepper, model, method), SPACES[method]
         laws = collection(model)
         if laws.looks:
@@ -64,7 +74,7 @@ class StepTangent:
             raise InputError(
                 f"derivatives of steps: {stepper.name} on this model has none, symplectic_euler has ({error})"
             ) from error
-        self.plans = Plans(with_slopes(tree, self.sets) if parameters else tree)
+        self.plans = Plans(with_slopes(tree, self.sets, tables) if parameters else tree)
         self.found = solutions(own) if self.program.passes == 1 else ()
         self.told, self.solving = directional_at_solutions(own, self.sets), showing(_watching(own), self.found)
         self._idle: dict[Any, list[_Arrays]] = {}
@@ -135,9 +145,13 @@ class _Arrays:
         self.run = Call(plan, flat[0], flat[1], batch * count)
 
 
-def step_tangent(model: Model, stepper: Stepper, parameters: bool = False, method: str = METHOD) -> StepTangent:
-    """Kept with the model."""
+def step_tangent(
+    model: Model, stepper: Stepper, parameters: bool = False, method: str = METHOD, tables: TableChanges | None = None
+) -> StepTangent:
+    """Kept with the model, unless tables change."""
     require_derivatives(collection(model), stepper)
+    if tables:
+        return StepTangent(model, stepper, parameters, method, tables)
     key = (StepTangent, stepper, parameters, method)
     return model.keep_as(key, lambda: StepTangent(model, stepper, parameters, method))
 

@@ -12,9 +12,8 @@ import numpy as np
 from ..errors import InputError, ModelError
 from ..geometry import Shape
 from ..model import Model, State
-from ..reduced.parameters import value_of
+from ..model.quantities import Quantity, quantity_of
 from ..spatial.gate import meant
-from ..spatial.se3 import SE3
 
 COLUMN = re.compile(r"^(?P<path>[^\[\]]+)(\[(?P<entry>\d+)\])?$")
 STATE = ("q", "v")
@@ -67,12 +66,10 @@ def column(model: Model, name: str, free: bool) -> Column:
         near = meant(what, known) or f"; it has {', '.join(known)}"
         raise InputError(f"column {name!r} of the design: {owner!r} has no number {what!r}{near}")
     try:
-        value = value_of(model, owner, what)
+        quantity = quantity_of(model, owner, what)
     except (ModelError, InputError) as error:
         raise InputError(f"column {name!r} of the design: {error}") from None
-    if isinstance(value, SE3):
-        raise InputError(f"column {name!r} of the design: a placement is no column of numbers; vary the coordinates of a joint")
-    return _checked_entry(Column(name, "number", owner, what, entry), np.size(value))
+    return _checked_entry(Column(name, "number", owner, what, entry), quantity.size)
 
 
 def _checked_entry(c: Column, size: int) -> Column:
@@ -97,14 +94,13 @@ def _shape(model: Model, name: str, owner: str, shape: str, attribute: str) -> S
 
 def variant(model: Model, columns: Sequence[Column], row: Mapping[str, Any]) -> Model:
     """The model of one run, checked as if it had been made with these numbers."""
-    numbers: dict[str, dict[str, Any]] = {}
+    numbers = Replaced(model)
     shapes: dict[str, list[Any]] = {}
     gravity = None
     for c in columns:
         x = row[c.name]
         if c.kind == "number":
-            own = numbers.setdefault(c.owner, {})
-            own[c.what] = placed(own.get(c.what, value_of(model, c.owner, c.what)), c.entry, x)
+            numbers.put(c, x)
         elif c.kind == "gravity":
             gravity = placed(model.gravity if gravity is None else gravity, c.entry, x)
         elif c.kind == "shape":
@@ -113,8 +109,49 @@ def variant(model: Model, columns: Sequence[Column], row: Mapping[str, Any]) -> 
             name, _, attribute = c.what.rpartition(".")
             k = [s.name for s in body.shapes].index(name)
             own_shapes[k] = _with_number(own_shapes[k], attribute, c.entry, x)
-    made = model.with_parameters(numbers, gravity) if numbers or gravity is not None else model
+    made = numbers.model(gravity)
     return made.replace(bodies={name: {"shapes": own} for name, own in shapes.items()}) if shapes else made
+
+
+class Replaced:
+    """Numbers of bodies, joints and laws of a model that are replaced, whole or entry by entry.
+
+    Poses are displaced from where they are in the model, directions are made unit vectors, symmetric matrices stay so.
+    """
+
+    def __init__(self, model: Model) -> None:
+        self._model = model
+        self._given: dict[tuple[str, str], tuple[Quantity, np.ndarray]] = {}
+        self._whole: dict[tuple[str, str], Any] = {}
+
+    def put(self, c: Column, x: Any) -> None:
+        """Replace what a column names."""
+        key = c.owner, c.what
+        if key not in self._given:
+            quantity = quantity_of(self._model, *key)
+            self._given[key] = quantity, quantity.start
+        quantity, numbers = self._given[key]
+        if c.entry is not None:
+            numbers[c.entry] = x
+            if quantity.is_symmetric:
+                numbers[3 * (c.entry % 3) + c.entry // 3] = x
+        elif np.size(x) == numbers.size:
+            numbers[:] = np.reshape(x, -1)
+        else:
+            raise ModelError(f"{c.name!r} has {numbers.size} numbers; {np.size(x)} were given")
+
+    def put_value(self, owner: str, what: str, value: Any) -> None:
+        """Replace a number as `Model.with_parameters` does."""
+        self._whole[owner, what] = value
+
+    def model(self, gravity: Any = None) -> Model:
+        """The model with what was replaced, checked as if it had been made so."""
+        numbers: dict[str, dict[str, Any]] = {}
+        for (owner, what), (quantity, x) in self._given.items():
+            numbers.setdefault(owner, {})[what] = quantity.at(x)
+        for (owner, what), value in self._whole.items():
+            numbers.setdefault(owner, {})[what] = value
+        return self._model.with_parameters(numbers, gravity) if numbers or gravity is not None else self._model
 
 
 def _with_number(shape: Shape, attribute: str, entry: int | None, x: Any) -> Shape:
@@ -137,8 +174,6 @@ def placed(old: Any, entry: int | None, x: Any) -> Any:
         return float(x)
     out = np.array(old, float)
     out.flat[entry] = x
-    if out.shape == (3, 3):  # a tensor stays symmetric
-        out.T.flat[entry] = x
     return out
 
 

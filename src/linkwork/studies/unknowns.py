@@ -1,4 +1,4 @@
-"""The numbers of a model that are fitted, as free coordinates: single numbers, and inertias that bodies can have.
+"""The numbers of a model that are fitted, as free coordinates: numbers, directions, poses, and inertias that bodies can have.
 
 The ten parameters of a rigid body are physical where its pseudo-inertia, the (4, 4) matrix of second moments of its mass,
 is positive definite. Its Cholesky factor with logarithms on the diagonal is a chart of all of these [Rucker & Wensing 2022].
@@ -6,24 +6,28 @@ is positive definite. Its Cholesky factor with logarithms on the diagonal is a c
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from scipy.linalg import block_diag
 
 from ..errors import InputError
 from ..model import Model
-from ..reduced.parameters import value_of
+from ..model.quantities import DIRECTION, POSES, Quantity, quantity_of
 from ..spatial.inertia import Inertia
-from .columns import Column, column, placed
+from ..spatial.se3 import SE3, right_jacobian
+from .columns import Column, Replaced, column
 
 INERTIA = "inertia"
 LOWER = [(0, 0), (1, 1), (2, 2), (3, 3), (1, 0), (2, 0), (2, 1), (3, 0), (3, 1), (3, 2)]  # of the factor
-Slopes = Mapping[str, Sequence[str]]
 
 
 class Unknowns:
-    """What is fitted, by names as in a design: "upper.mass", "spring.stiffness", "fore.com[0]"; "upper.inertia" is all of it.
+    """What is fitted, by names as in a design: "upper.mass", "spring.stiffness", "fore.com[0]", "knee.axis", "knee.placement";
+    "upper.inertia" is all of it.
+
+    An axis has two free coordinates, across what the model has; a pose six, a displacement (turns, then shifts) from there.
 
     names    of the free coordinates: ten of every inertia
     """
@@ -32,81 +36,145 @@ class Unknowns:
         if not names:
             raise InputError("nothing is to be fitted; name numbers of the model, as in fit(..., {'upper.mass': (0.1, 5.0)})")
         self.model = model
-        self.columns = [self._column(name) for name in names]
-        self.names: list[str] = []
+        self.parts = [_part(model, name) for name in names]
+        self.names = [name for part in self.parts for name in part.names]
         self.asked: dict[str, list[str]] = {}
-        for c in self.columns:
-            whole = [f"{c.name}[{k}]" for k in range(10)]
-            size = np.size(value_of(model, c.owner, c.what)) if c.what != INERTIA else 10
-            single = c.entry is not None or size == 1
-            self.names += whole if c.what == INERTIA else [c.name] if single else [f"{c.name}[{k}]" for k in range(size)]
-            whats = ["mass", "com", "tensor"] if c.what == INERTIA else [c.what]
-            own = self.asked.setdefault(c.owner, [])
-            own += [what for what in whats if what not in own]
-
-    def _column(self, name: str) -> Column:
-        owner, _, what = name.rpartition(".")
-        if what == INERTIA and owner in self.model.names:
-            return Column(name, "number", owner, INERTIA)
-        found = column(self.model, name, False)
-        if found.kind != "number":
-            raise InputError(f"{name!r} is no number of a body or law, and cannot be fitted")
-        return found
+        for part in self.parts:
+            own = self.asked.setdefault(part.column.owner, [])
+            own += [what for what in part.whats if what not in own]
 
     def of(self, model: Model) -> np.ndarray:
         """The free coordinates of a model."""
-        out: list[float] = []
-        for c in self.columns:
-            if c.what == INERTIA:
-                out += list(chart(model.bodies[model.body_index(c.owner)].inertia))
-            else:
-                value = np.reshape(value_of(model, c.owner, c.what), -1)
-                out += list(value if c.entry is None else value[c.entry : c.entry + 1])
-        return np.array(out, float)
+        return np.concatenate([part.of(model) for part in self.parts])
 
     def put(self, x: np.ndarray) -> Model:
         """The model with these coordinates."""
-        numbers: dict[str, dict[str, Any]] = {}
-        at = 0
-        for c in self.columns:
-            own = numbers.setdefault(c.owner, {})
-            if c.what == INERTIA:
-                mass, com, tensor = rigid(x[at : at + 10])
-                own |= {"mass": float(mass), "com": com, "tensor": tensor}
-                at += 10
-                continue
-            old = own.get(c.what, value_of(self.model, c.owner, c.what))
-            size = np.size(old) if c.entry is None else 1
-            own[c.what] = placed(old, c.entry, x[at : at + size] if np.ndim(old) and c.entry is None else x[at])
-            at += size
-        return self.model.with_parameters(numbers)
+        numbers = Replaced(self.model)
+        for part, own in zip(self.parts, self._split(x), strict=True):
+            part.put(own, numbers)
+        return numbers.model()
+
+    def _split(self, x: np.ndarray) -> list[np.ndarray]:
+        return np.split(x, np.cumsum([len(part.names) for part in self.parts])[:-1])
 
     def chained(self, model: Model, by_numbers: np.ndarray) -> np.ndarray:
         """Derivatives (..., numbers), in the order of `asked`, as derivatives by the free coordinates (..., names)."""
         places, at = {}, 0
         for owner, whats in self.asked.items():
             for what in whats:
-                size = int(np.size(value_of(model, owner, what)))
-                places[owner, what] = (at, at + size)
+                size = quantity_of(model, owner, what).size
+                places[owner, what] = slice(at, at + size)
                 at += size
         out = []
-        for c in self.columns:
-            if c.what == INERTIA:
-                body = model.bodies[model.body_index(c.owner)].inertia
-                slopes = rigid_slopes(chart(body))  # (13, 10)
-                parts = [slice(*places[c.owner, what]) for what in ("mass", "com", "tensor")]
-                out.append(np.concatenate([by_numbers[..., p] for p in parts], axis=-1) @ slopes)
-                continue
-            first, last = places[c.owner, c.what]
-            if c.entry is None:
-                out.append(by_numbers[..., first:last])
-            else:
-                found = by_numbers[..., first + c.entry]
-                mirror = 3 * (c.entry % 3) + c.entry // 3
-                if last - first == 9 and mirror != c.entry:  # both entries of a symmetric tensor
-                    found = found + by_numbers[..., first + mirror]
-                out.append(found[..., None])
+        for part in self.parts:
+            own = [by_numbers[..., places[part.column.owner, what]] for what in part.whats]
+            out.append(np.concatenate(own, axis=-1) @ part.slopes(model))
         return np.concatenate(out, axis=-1)
+
+
+class _Part:
+    """What one name stands for: single numbers, as many as its quantity has, or one of them.
+
+    names   of its free coordinates;  whats  the numbers that change with them
+    """
+
+    def __init__(self, column: Column, quantity: Quantity, count: int) -> None:
+        self.column, self.quantity, self.whats = column, quantity, [column.what]
+        single = column.entry is not None or count == 1
+        self.names = [column.name] if single else [f"{column.name}[{k}]" for k in range(count)]
+
+    def of(self, model: Model) -> np.ndarray:
+        """The free coordinates in a model."""
+        return self._own(quantity_of(model, self.column.owner, self.column.what).start)
+
+    def _own(self, x: np.ndarray) -> np.ndarray:
+        return x if self.column.entry is None else x[self.column.entry : self.column.entry + 1]
+
+    def put(self, x: np.ndarray, numbers: Replaced) -> None:
+        """Replace what they stand for."""
+        numbers.put(self.column, x if self.column.entry is None else x[0])
+
+    def slopes(self, model: Model) -> np.ndarray:
+        """How the numbers change with them (numbers, names)."""
+        k, size = self.column.entry, self.quantity.size
+        if k is None:
+            return np.eye(size)
+        mirror = 3 * (k % 3) + k // 3
+        return np.eye(size)[:, [k]] + (np.eye(size)[:, [mirror]] if self.quantity.is_symmetric and mirror != k else 0.0)
+
+
+class _Poses(_Part):
+    """Displacements of one pose or several from where the model has them."""
+
+    def of(self, model: Model) -> np.ndarray:
+        return self._own(self._displacements(model))
+
+    def _displacements(self, model: Model) -> np.ndarray:
+        first = self.quantity.value
+        now = quantity_of(model, self.column.owner, self.column.what).value
+        pairs = [(first, now)] if isinstance(first, SE3) else [(_pose(a), _pose(b)) for a, b in zip(first, now, strict=True)]
+        return np.concatenate([np.asarray((a.inverse() @ b).log(), float) for a, b in pairs])
+
+    def slopes(self, model: Model) -> np.ndarray:
+        """P exp(x + dx) = P exp(x) exp(J_r(x) dx)."""
+        blocks = [np.asarray(right_jacobian(d), float) for d in self._displacements(model).reshape(-1, 6)]
+        whole = np.asarray(block_diag(*blocks))
+        return whole if self.column.entry is None else whole[:, [self.column.entry]]
+
+
+class _Direction(_Part):
+    """Two coordinates x of a unit vector: that of a + B x, with a the one of the model and B across it."""
+
+    def __init__(self, column: Column, quantity: Quantity) -> None:
+        if column.entry is not None:
+            raise InputError(f"{column.name!r}: entries of an axis are not free; name the axis, {column.owner}.{column.what}")
+        super().__init__(column, quantity, 2)
+        self.B = np.linalg.svd(np.asarray(quantity.value, float)[None])[2][1:].T
+
+    def of(self, model: Model) -> np.ndarray:
+        now = quantity_of(model, self.column.owner, self.column.what).value
+        return self.B.T @ now / (now @ self.quantity.value)
+
+    def put(self, x: np.ndarray, numbers: Replaced) -> None:
+        numbers.put(self.column, self.quantity.value + self.B @ x)
+
+    def slopes(self, model: Model) -> np.ndarray:
+        return self.B / np.linalg.norm(self.quantity.value + self.B @ self.of(model))
+
+
+class _Inertia(_Part):
+    """All of an inertia."""
+
+    def __init__(self, column: Column, quantity: Quantity) -> None:
+        super().__init__(column, quantity, 10)
+        self.whats = ["mass", "com", "tensor"]
+
+    def of(self, model: Model) -> np.ndarray:
+        return chart(model.bodies[model.body_index(self.column.owner)].inertia)
+
+    def put(self, x: np.ndarray, numbers: Replaced) -> None:
+        for what, value in zip(self.whats, rigid(x), strict=True):
+            numbers.put_value(self.column.owner, what, float(value) if what == "mass" else value)
+
+    def slopes(self, model: Model) -> np.ndarray:
+        return rigid_slopes(self.of(model))  # (13, 10)
+
+
+def _part(model: Model, name: str) -> _Part:
+    owner, _, what = name.rpartition(".")
+    if what == INERTIA and owner in model.names:
+        return _Inertia(Column(name, "number", owner, INERTIA), quantity_of(model, owner, "mass"))
+    found = column(model, name, False)
+    if found.kind != "number":
+        raise InputError(f"{name!r} is no number of a body or law, and cannot be fitted")
+    quantity = quantity_of(model, found.owner, found.what)
+    if quantity.kind == DIRECTION:
+        return _Direction(found, quantity)
+    return (_Poses if quantity.kind == POSES else _Part)(found, quantity, quantity.size)
+
+
+def _pose(matrix: np.ndarray) -> SE3:
+    return SE3(R=matrix[:3, :3], p=matrix[:3, 3])
 
 
 def chart(body: Inertia) -> np.ndarray:

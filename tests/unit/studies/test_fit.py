@@ -315,3 +315,90 @@ def test_what_is_wrong_is_said(change: dict, told: str) -> None:
 def test_wrong_recordings_are_refused(make, told: str) -> None:
     with pytest.raises(lw.InputError, match=told):
         make()
+
+
+# --- shapes of joints -----------------------------------------------------------------------------------------------------------
+TILTED = np.array([0.1, 1.0, 0.15]) / np.linalg.norm([0.1, 1.0, 0.15])
+AHEAD = lw.SE3.rot_x(0.1) @ lw.SE3(p=np.array([0.02, 0.01, -0.41]))
+BELOW = lw.SE3(p=np.array([0.0, 0.0, -0.4]))
+
+
+def rail() -> lw.SplineCurve:
+    frames = [lw.SE3.rot_y(k * np.pi / 3) @ lw.SE3(p=np.array([0.05, 0.02 * np.cos(2 * k), 0.0])) for k in range(6)]
+    return lw.SplineCurve(frames, cyclic=True)
+
+
+def sliding(q: np.ndarray, a: float) -> lw.SE3:
+    return lw.SE3.rot_y(q[0]) @ lw.SE3(p=np.array([a * q[0], 0.0, 0.0]))
+
+
+def leg(knee: lw.Joint, placement: lw.SE3 = BELOW) -> lw.Model:
+    bone = lw.Inertia.cuboid(1.0, (0.1, 0.05, 0.4), com=(0.01, 0.02, -0.2))
+    b = lw.ModelBuilder()
+    b.body("thigh", joint=lw.Revolute((0, 1, 0)), inertia=bone)
+    b.body("shank", parent="thigh", joint=knee, joint_name="knee", placement=placement, inertia=bone, damping=0.05)
+    return b.build()
+
+
+JOINTS = {  # what moves, the guess, what is fitted
+    "axis": (leg(lw.Revolute(TILTED)), leg(lw.Revolute((0, 1, 0))), ["knee.axis"]),
+    "placement": (leg(lw.Revolute((0, 1, 0)), AHEAD), leg(lw.Revolute((0, 1, 0))), ["knee.placement"]),
+    "parameter": (
+        leg(lw.joint(sliding, 1, parameters={"a": 0.08})),
+        leg(lw.joint(sliding, 1, parameters={"a": 0.03})),
+        ["knee.a"],
+    ),
+    "frame": (leg(rail()), leg(rail()), ["knee.frames[9]", "knee.frames[16]"]),
+}
+
+
+def start_of(model: lw.Model) -> lw.State:
+    return lw.State(np.array([0.5, 0.8]), np.zeros(2))
+
+
+@pytest.mark.parametrize("kind", ["axis", "placement", "parameter"])
+def test_shapes_of_joints_are_found(kind: str) -> None:
+    """An axis has two free coordinates; a placement six, of which turns about the axis do not show beside the angle."""
+    truth, guess, names = JOINTS[kind]
+    q, v = moved(truth, start_of(truth))
+    found = lw.fit(guess, lw.Recorded(T, q=q, v=v), names, dt=DT)
+    assert found.converged
+    assert len(found.names) == {"axis": 2, "placement": 6, "parameter": 1}[kind]
+    assert found.cost < 1e-15
+    knee, other = found.model.bodies[1], truth.bodies[1]
+    if kind == "axis":
+        assert np.abs(knee.joint.axis - TILTED).max() < 1e-8
+    elif kind == "parameter":
+        assert found["knee.a"] == pytest.approx(0.08, abs=1e-8)
+    else:
+        along = np.eye(3)[1]  # of the axis: a shift along it moves the shank, a turn about it is one of the angle
+        assert np.abs(knee.placement.R @ along - other.placement.R @ along).max() < 1e-6
+
+
+@pytest.mark.parametrize("kind", JOINTS)
+def test_gradients_by_shapes_of_joints(kind: str) -> None:
+    _, model, names = JOINTS[kind]
+    q, v = moved(JOINTS[kind][0], start_of(model), records=20)
+    motion = lw.Recorded(T[:21], q=q, v=v + 0.1)
+    unknowns = Unknowns(model, names)
+    nothing = (np.zeros(0, int), np.zeros(0), np.zeros(0))
+    free = (np.full(len(unknowns.names), -np.inf), np.full(len(unknowns.names), np.inf))
+
+    def search(x: np.ndarray) -> _Search:
+        shots = Shots(unknowns.put(x), unknowns, motion, DT, start_of(model), 1, "rk4", {})
+        own = _Search(unknowns, [shots], free, nothing)
+        own._take(x, [lw.State(np.array([[0.5, 0.8]]), np.zeros((1, 2)))])
+        return own
+
+    x = unknowns.of(model) + 0.01 * np.arange(1.0, len(unknowns.names) + 1)
+    assert unknowns.of(unknowns.put(x)) == pytest.approx(x, abs=1e-12)
+    J, b, _ = search(x)._linearised()
+    gradient = (J.T @ b)[4:]
+    for k, e in enumerate(1e-5 * np.eye(len(x))):
+        ends = [search(x + s * e).cost for s in (1.0, -1.0)]
+        assert gradient[k] == pytest.approx((ends[0] - ends[1]) / 2e-5, rel=1e-6, abs=1e-6)
+
+
+def test_entries_of_an_axis_are_not_free() -> None:
+    with pytest.raises(lw.InputError, match=r"name the axis, knee\.axis"):
+        Unknowns(JOINTS["axis"][1], ["knee.axis[0]"])

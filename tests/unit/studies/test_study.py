@@ -262,3 +262,18 @@ def test_plot(model: lw.Model) -> None:
 def test_what_is_wrong_is_said_at_once(model: lw.Model, columns, options, told: str) -> None:
     with pytest.raises(lw.LinkworkError, match=told):
         lw.study(model, columns, **({"duration": DURATION, "dt": DT} | options))
+
+
+def test_shapes_of_joints_are_columns() -> None:
+    """Entries of an axis, which is made a unit vector; displacements of a placement; each run is that of its own model."""
+    b = lw.ModelBuilder()
+    bone = lw.Inertia.cuboid(1.0, (0.1, 0.05, 0.4), com=(0.01, 0.02, -0.2))
+    b.body("thigh", joint=lw.Revolute((0, 1, 0)), inertia=bone)
+    b.body("shank", parent="thigh", joint=lw.Revolute((0, 1, 0)), placement=lw.SE3(p=(0, 0, -0.4)), inertia=bone)
+    model, start = b.build(), lw.State([0.3, 0.2], [0, 0])
+    design = lw.Design({"shank.axis[0]": [0.0, 0.1, 0.2], "shank.placement[3]": [0.0, 0.01, 0.02]})
+    found = lw.study(model, design, lambda run: {"end": run.q[-1]}, duration=0.1, dt=1e-3, state=start)
+    for k, own in enumerate(found["end"]):
+        axis = np.array([0.1 * k, 1.0, 0.0]) / np.linalg.norm([0.1 * k, 1.0, 0.0])
+        there = {"axis": axis, "placement": lw.SE3(p=(0.01 * k, 0, -0.4))}
+        assert own == pytest.approx(lw.simulate(model.with_parameters({"shank": there}), start, 0.1, dt=1e-3).q[-1], rel=1e-13)

@@ -184,4 +184,5 @@ def _of_body(model: Model, name: str) -> dict[str, Any]:
     """Single numbers of a body and its joint."""
     body = model.bodies[model.body_index(name)]
     drive = {what: x[0] for what in ("armature", "damping") if len(x := np.atleast_1d(getattr(body.properties, what))) == 1}
-    return {"mass": body.inertia.mass, **drive, **body.joint.numbers()}
+    own = {what: x for what, x in body.joint.numbers().items() if isinstance(x, (int, float))}
+    return {"mass": body.inertia.mass, **own, **drive}
