@@ -13,7 +13,7 @@ from ..errors import InputError
 from ..geometry import Shape
 from ..model import Model
 from ..spatial.gate import known_keywords, shown
-from .options import Options
+from .options import BUDGET, Options
 
 LONGEST = 4096  # characters of a path
 Reader = Callable[[Path, Options], Model]
@@ -30,8 +30,10 @@ READERS: dict[str, Reader] = {
     ".lwm": _reader("saved", "read_saved"),
 }
 
-OF_ONE_KIND = dict.fromkeys(("floating", "inertia", "mimic", "merge_fixed", "packages", "collisions"), ".urdf") | {
-    "allow": ".xml"
+OF_ONE_KIND = dict.fromkeys(("floating", "inertia", "mimic", "merge_fixed", "collisions"), (".urdf",)) | {
+    "allow": (".xml",),
+    "budget": (".xml",),
+    "packages": (".urdf", ".xml"),
 }
 
 
@@ -48,6 +50,7 @@ def load(
     packages: Iterable[str | os.PathLike[str]] = (),
     collisions: Literal["look", "touch"] | None = None,
     ground: bool | Shape | Sequence[Shape] = False,
+    budget: tuple[float, float] = BUDGET,
 ) -> Model:
     """The model in a file, by its suffix: URDF (`.urdf`), MJCF (`.xml`, with the extra `mujoco`), or one that
     `Model.save` wrote (`.lwm`).
@@ -60,13 +63,16 @@ def load(
     merge_fixed   bodies on fixed joints become part of their parents, their names become frames; otherwise `Fixed` joints
     gravity       acceleration in world axes (3,), m/s^2; by default that of the file, or (0, 0, -9.81)
     allow         what an MJCF file has, linkwork does not, and may be left out: "tendons", "actuators", "fluid", ..., or "all"
-    packages      folders in which a URDF file's meshes ("package://...", relative paths) may be; otherwise its own package
+    packages      folders in which the files that a URDF or MJCF file names (meshes "package://..." or relative, includes, height
+                  fields, textures) may be, besides its own folder or package: no file elsewhere is read
     collisions    shapes of a URDF file's <collision>: "look" only shows them; "touch" lets them touch the ground and shapes of
                   others, not each other (meshes as their convex hulls); by default they touch if there is a `ground`
     ground        what the robot stands on: True for the plane z = 0 with friction 0.8, which touches all that can be touched; or
                   shapes of the world, in world axes: lw.Plane(friction=0.5), lw.HeightField(...), a list of boxes
+    budget        seconds and GiB of memory that a large MJCF file may take (2000 elements once it is expanded, 8 million heights
+                  or pixels): it is read in a process of its own that ends when it has taken more
 
-    `floating`, `inertia`, `mimic`, `merge_fixed`, `packages` and `collisions` are for URDF, `allow` is for MJCF; elsewhere they
+    `floating`, `inertia`, `mimic`, `merge_fixed` and `collisions` are for URDF, `allow` and `budget` for MJCF; elsewhere they
     raise an `InputError`. Meshes that are only shown are read when somebody looks at them. `model.notes` has a line for all
     that was changed, ignored or assumed, and for a ground that nothing touches. `model.add(lw.Plane())` lays a ground later.
 
@@ -77,7 +83,11 @@ def load(
     if not isinstance(path, str | os.PathLike):
         raise InputError(f"load: path must be a text or a path, not {shown(path)}")
     roots = (packages,) if isinstance(packages, (str, os.PathLike)) else tuple(packages)
-    options = replace(options, packages=tuple(Path(root) for root in roots), collisions=collisions, ground=ground)
+    try:
+        folders = tuple(Path(root) for root in roots)
+    except TypeError:
+        raise InputError(f"load: packages = {shown(packages)}; it must be a list of folders") from None
+    options = replace(options, packages=folders, collisions=collisions, ground=ground, budget=budget)
     file = Path(path)
     if "\0" in str(path) or len(str(path)) > LONGEST or not file.is_file():
         raise InputError(f"load: there is no file {shown(str(path))}")
@@ -91,10 +101,12 @@ def load(
 def _check_applies(file: Path, options: Options) -> None:
     """Raise for an option that says nothing of files of this kind."""
     usual = Options(ground=options.ground)
-    for name, suffix in OF_ONE_KIND.items():
-        if file.suffix.lower() != suffix and getattr(options, name) != getattr(usual, name):
+    for name, suffixes in OF_ONE_KIND.items():
+        if file.suffix.lower() not in suffixes and getattr(options, name) != getattr(usual, name):
             hint = "in MJCF a <freejoint/> says it" if name == "floating" and file.suffix.lower() == ".xml" else "leave it out"
-            raise InputError(f"load: {file.name}: {name} = {shown(getattr(options, name))} is for {suffix} files; {hint}")
+            raise InputError(
+                f"load: {file.name}: {name} = {shown(getattr(options, name))} is for {' and '.join(suffixes)} files; {hint}"
+            )
 
 
 __all__ = ["load"]

@@ -110,8 +110,8 @@ def parse(path: Path) -> Element:
     return parse_bytes(data, path.name)
 
 
-def parse_bytes(data: bytes, file: str) -> Element:
-    """The root element of a text; `file` names it in messages."""
+def parse_bytes(data: bytes, file: str, max_depth: int = MAX_DEPTH) -> Element:
+    """The root element of a text; `file` names it in messages. At most `max_depth` elements may be inside each other."""
     parser = expat.ParserCreate()
     top = Element("", {}, file, 0)
     stack, count = [top], 0
@@ -120,8 +120,8 @@ def parse_bytes(data: bytes, file: str) -> Element:
         nonlocal count
         count += 1
         element = Element(tag, attributes, file, parser.CurrentLineNumber)
-        if len(stack) > MAX_DEPTH or count > MAX_ELEMENTS:
-            raise element.error(f"more than {MAX_DEPTH} elements inside each other, or more than {MAX_ELEMENTS} in all")
+        if len(stack) > max_depth or count > MAX_ELEMENTS:
+            raise element.error(f"more than {max_depth} elements inside each other, or more than {MAX_ELEMENTS} in all")
         stack[-1].children.append(element)
         stack.append(element)
 

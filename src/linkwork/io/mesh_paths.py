@@ -21,6 +21,7 @@ class MeshPaths:
 
     def __init__(self, file: Path, roots: Sequence[Path] = ()) -> None:
         self._folder, self._roots = file.resolve().parent, [root.resolve() for root in roots]
+        self._home = home_of(file)
 
     def find(self, name: str) -> Path:
         """The mesh of a name; ValueError says why there is none."""
@@ -57,7 +58,8 @@ class MeshPaths:
     def _above(self) -> tuple[Path, ...]:
         return (self._folder, *self._folder.parents)
 
-    @cached_property
-    def _home(self) -> Path:
-        """The package of the file, or its folder."""
-        return next((above for above in self._above[:4] if (above / "package.xml").is_file()), self._folder)
+
+def home_of(file: Path) -> Path:
+    """The folder whose files a file may name: its package, at most three folders above its own, or else its own folder."""
+    folder = file.resolve().parent
+    return next((above for above in (folder, *folder.parents)[:4] if (above / "package.xml").is_file()), folder)

@@ -10,11 +10,12 @@ from ..errors import InputError
 from ..geometry import Plane, Shape
 from ..model import Model
 from ..model.ground import can_touch
-from ..spatial.gate import meant, shown
+from ..spatial.gate import given_positive, meant, shown
 
 INERTIA = ("strict", "repair", "accept")
 MIMIC = ("couple", "independent")
 COLLISIONS = ("look", "touch")
+BUDGET = (60.0, 4.0)  # seconds and GiB that a large MJCF file may take
 GROUND_FRICTION = 0.8  # of the plane that ground=True lays; rubber and dry concrete
 ALL_GROUPS = 0x7FFFFFFF  # every bit that groups of MJCF files use: that plane touches whatever can be touched
 
@@ -32,11 +33,17 @@ class Options:
     packages: tuple[Path, ...] = ()
     collisions: Literal["look", "touch"] | None = None
     ground: Any = False
+    budget: tuple[float, float] = BUDGET
 
     def __post_init__(self) -> None:
         for name in ("floating", "merge_fixed"):
             if not isinstance(getattr(self, name), bool):
                 raise InputError(f"load: {name} must be True or False, not {shown(getattr(self, name))}")
+        try:
+            seconds, memory = (given_positive("load: budget", x) for x in self.budget)
+        except (TypeError, ValueError):
+            raise InputError(f"load: budget = {shown(self.budget)}; it must be (seconds, GiB), two numbers above 0") from None
+        object.__setattr__(self, "budget", (seconds, memory))
         laid = () if isinstance(self.ground, bool) else (self.ground,) if isinstance(self.ground, Shape) else self.ground
         if not isinstance(laid, tuple | list) or not all(isinstance(shape, Shape) for shape in laid):
             raise InputError(

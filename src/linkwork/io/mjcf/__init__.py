@@ -19,10 +19,10 @@ from ...model.model import WORLD
 from ...spatial.gate import choice
 from ...spatial.quaternion import to_rotation
 from ...spatial.se3 import SE3
-from ..element import parse
 from ..options import Options
 from ..starts import START
 from .bodies import FREE, Tree, tree_of
+from .child import check_memory, read_apart
 from .laws import actuators, equalities, springs
 from .scan import scan
 from .shapes import exclusions, own_contacts, shapes_of
@@ -31,10 +31,18 @@ from .visuals import visuals_of
 
 
 def read_mjcf(path: Path, options: Options) -> Model:
-    """The model of an MJCF file."""
+    """The model of an MJCF file; a large one is read in a process of its own, with a budget."""
     for what in options.allow:
         choice(f"load: allow has {{}}; it may have {', '.join(ALLOWED)}", what, ALLOWED)
-    scan(path)
+    sizes = scan(path, options.packages)
+    if sizes.is_ordinary:
+        return read_here(path, options)
+    check_memory(path.name, sizes, options)
+    return read_apart(path, sizes, options)
+
+
+def read_here(path: Path, options: Options) -> Model:
+    """The model of a file whose size has been looked at."""
     m = compiled(path)
     builder = ModelBuilder(np.array(m.opt.gravity) if options.gravity is None else options.gravity)
     check_supported(m, path.name, options.allow, builder.note)
@@ -85,8 +93,7 @@ def compiled(path: Path) -> Any:
         raise InputError('load: MJCF is read by MuJoCo\'s compiler; install it by `pip install "linkwork[mujoco]"`') from None
     try:
         return mujoco.MjModel.from_xml_path(str(path))  # pyright: ignore[reportAttributeAccessIssue]
-    except ValueError as error:
-        parse(path)  # says better what is no XML at all
+    except (ValueError, RuntimeError, mujoco.FatalError) as error:  # pyright: ignore[reportAttributeAccessIssue]
         raise InputError(f"load: {path.name}: {' '.join(str(error).split())}") from None
 
 
