@@ -74,12 +74,13 @@ def test_a_motion_that_is_not_finite_ends_at_once(monkeypatch: pytest.MonkeyPatc
 @pytest.mark.parametrize("steps", [2, 10, 50])
 def test_places_that_are_lost_before_any_velocity_is(method: str, every: int, steps: int) -> None:
     """Nothing stops the carts, of which one goes beyond the largest number in its second step, at the velocity that it had."""
+    dt = 1e297
     b = lw.ModelBuilder(gravity=(0, 0, 0))
     for name in ("slow", "fast"):
         b.body(name, joint=lw.Prismatic((1, 0, 0)), inertia=lw.Inertia(1.0, (0, 0, 0), np.eye(3)))
     every = min(every, steps)
-    with pytest.raises(lw.SolverError, match="not finite at t = 2: body 'fast', joint 'fast'") as lost:
-        lw.simulate(b.build(), lw.State([0.0, 0.0], [1.0, 1e308]), float(steps), 1.0, method, every=every)
+    with pytest.raises(lw.SolverError, match=r"not finite at t = 2e\+297: body 'fast', joint 'fast'") as lost:
+        lw.simulate(b.build(), lw.State([0.0, 0.0], [1.0, 1e11]), steps * dt, dt, method, every=every)
     kept = lost.value.trajectory
     assert len(kept) == (2 if every == 1 else 1)
     assert np.isfinite(kept.q if method == "reduced" else kept.poses).all()
@@ -89,15 +90,15 @@ def test_a_motion_that_is_too_fast_to_look_at_is_named_all_the_same() -> None:
     b = lw.ModelBuilder()
     b.body("ball", joint=lw.Free(), inertia=lw.Inertia.sphere(1.0, 0.1))
     b.add(lw.JointDamping("ball", 0.1))
-    state = lw.State([0, 0, 0, 1, 0, 0, 0], [1e200, 0, 0, 0, 1e200, 0])
-    with pytest.raises(lw.SolverError, match=r"the motion is not finite at t = 0\.001: body 'ball'"):
-        lw.simulate(b.build(), state, 0.1, 1e-3)
+    state = lw.State([0, 0, 0, 1, 0, 0, 0], [1e11, 0, 0, 0, 1e11, 0])
+    with pytest.raises(lw.SolverError, match=r"the motion is not finite at t = \S+: body 'ball'"):
+        lw.simulate(b.build(), state, 1e202, 1e200)
 
 
 def test_of_a_batch_the_error_says_which_run() -> None:
     model = smooth()
     q, v = (np.array(x) for x in (start(model, 5).q, start(model, 5).v))
-    v[3, 0] = 1e200
+    v[3, 0] = 1e11
     state = lw.State(q, v)
     with pytest.raises(lw.SolverError, match=r"1 of the 5 runs, first of run 3, is not finite at t = 0\.\d+: body 'a'") as lost:
         lw.simulate(model, state, 1.0, 1e-3)

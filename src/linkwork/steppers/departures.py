@@ -8,7 +8,7 @@ import numpy as np
 
 from ..constraints.closure_domains import ClosureCoordinates, bounded_closures
 from ..constraints.rows import constraint_set
-from ..errors import SolverError
+from ..errors import LinkworkError, SolverError
 from ..forces.set import force_set
 from ..joints import Joint
 from ..model import Model
@@ -103,12 +103,12 @@ def broken_laws(model: Model, q: np.ndarray, v: np.ndarray, t: float) -> list[An
 def suspects(model: Model, q: np.ndarray, v: np.ndarray, t: float, span: float) -> str:
     """What joints and laws have to do with a motion that goes wrong within a time after the state q (nq,), v (nv,), in words."""
     found = [f"what {law!r} computes is not finite at t = {t:.9g}" for law in broken_laws(model, q, v, t)]
-    if not found and np.isfinite(v).all():
-        later, there = t + span, model.integrate(q, span * v)
+    there, later = _ahead(model, q, v, span), t + span
+    if not found and there is not None:
         found = [f"what {law!r} computes is not finite at t = {later:.9g}" for law in broken_laws(model, there, v, later)]
     for body, part in bounded_joints(model):
-        ahead = q[part] if body.joint.nq != body.joint.nv else q[part] + span * v[model.v_index(body.name)]
-        if not body.joint.inside(ahead[None])[0]:
+        next_q = q[part] if body.joint.nq != body.joint.nv else q[part] + span * v[model.v_index(body.name)]
+        if not body.joint.inside(next_q[None])[0]:
             found.append(f"joint {body.joint_name!r} was about to leave its domain")
     lost = parting(model, q, v, span) if may_part(model) else []
     found += [lost_contact(model.bodies[i]) for i in lost]
@@ -122,13 +122,25 @@ def suspects(model: Model, q: np.ndarray, v: np.ndarray, t: float, span: float) 
     return "".join(f"; {line}" for line in found)
 
 
+def _ahead(model: Model, q: np.ndarray, v: np.ndarray, span: float) -> np.ndarray | None:
+    """Coordinates after a time at a velocity; None if they overflow."""
+    try:
+        with np.errstate(over="ignore", invalid="ignore"):
+            return model.integrate(q, span * v)
+    except LinkworkError:
+        return None
+
+
 def parting(model: Model, q: np.ndarray, v: np.ndarray, span: float) -> list[int]:
     """Numbers of the joints whose surfaces come to curvatures that agree within some times a time, or nearly have them.
 
     A relative curvature c vanishes like the root of the time that is left, which is -c / (2 c_dot).
     """
+    there = _ahead(model, q, v, DIFFERENCE * span)
+    if there is None:
+        return []
     with np.errstate(all="ignore"):
-        c, after = relative_curvatures(model, np.array([q, model.integrate(q, DIFFERENCE * span * v)]))
+        c, after = relative_curvatures(model, np.array([q, there]))
         spans = -0.5 * c * DIFFERENCE / (after - c)
     return [int(i) for i in np.flatnonzero((np.abs(c) < FLAT) | ((spans >= 0.0) & (spans < SPANS)))]
 

@@ -20,9 +20,9 @@ def fastest_rate(model: Model, q: np.ndarray, v: np.ndarray) -> float:
     if not 0 < n <= MOST_FREEDOMS:
         return np.nan
     shifts = SHIFT * np.concatenate([np.eye(n), -np.eye(n)])
-    places = np.concatenate([model.integrate(np.tile(q, (2 * n, 1)), shifts), np.tile(q, (2 * n, 1))])
     speeds = np.concatenate([np.tile(v, (2 * n, 1)), v + shifts])
     try:
+        places = np.concatenate([model.integrate(np.tile(q, (2 * n, 1)), shifts), np.tile(q, (2 * n, 1))])
         a = forward_dynamics(model, places, speeds).reshape(2, 2, n, n)
     except LinkworkError:
         return np.nan
@@ -38,6 +38,6 @@ def remedy(model: Model, q: np.ndarray, v: np.ndarray, dt: float, implicit: bool
     fast explain it, and an implicit stepper, unless it was one."""
     other = "another stepper" if implicit else "method='maximal-implicit'" if maximal else "stepper='linearly_implicit'"
     rate = fastest_rate(model, q, v)
-    if not 2.0 / rate < dt:
+    if not rate * dt > 2.0:
         return f"try a shorter step, or {other}"
     return f"its forces change at up to {rate:.2g} 1/s: take dt = {MARGIN * 2.0 / rate:.1g} or less, or {other}"
