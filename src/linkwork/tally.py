@@ -16,6 +16,7 @@ import numpy as np
 from .constraints.singular import Crossing
 from .energy import Energy
 from .errors import InputError
+from .reduced.muscle_lapses import Lapse
 
 WINDOWS = 32  # of a run, at most: in every span of them a gain of energy is judged
 WINDOW_STEPS = 50  # a window has at least so many: within fewer, a step's own error of the energy comes and goes
@@ -61,6 +62,7 @@ class Tally:
     speeds        the largest speed of joints that were faster than they declare
     singular      singular positions
     notes         lines about the first of the steps
+    lapses        where paths of muscles jump and fibres are clamped, by what happened
     """
 
     steps: int
@@ -79,6 +81,7 @@ class Tally:
     speeds: Mapping[str, float] = field(default_factory=dict)
     singular: tuple[Crossing, ...] = ()
     notes: tuple[str, ...] = ()
+    lapses: Mapping[str, Lapse] = field(default_factory=dict)
 
     def __add__(self, later: Tally) -> Tally:
         """These steps, and later ones that begin where these end."""
@@ -100,12 +103,13 @@ class Tally:
             _by_name(self.speeds, later.speeds, max),
             tuple(sorted({*self.singular, *later.singular})),
             self.notes,
+            _by_name(self.lapses, later.lapses, Lapse.__add__),
         )
 
     def of_run(self, k: int) -> Tally:
         """That of one run of a batch; extremes, speeds and singular positions stay those of all."""
         found: dict[str, Any] = {"steps": self.steps, "extremes": self.extremes, "speeds": self.speeds}
-        found |= {"singular": self.singular, "notes": self.notes}
+        found |= {"singular": self.singular, "notes": self.notes, "lapses": self.lapses}
         for name in ("kinetic", "low", "high", "flows", "off"):
             bins = getattr(self, name)
             found[name] = Bins(bins.first, bins.values[k : k + 1])
@@ -122,7 +126,7 @@ def tally_of(energy: Energy, works: Mapping[str, np.ndarray], first: int, every:
     works    between neighbouring states (..., steps), by what did it
     first    the number of the first step in the run
     every    steps of an interval between records; `window`: of a window
-    others   extremes, speeds, singular, notes
+    others   extremes, speeds, singular, notes, lapses
     """
     kinetic, potential = (np.atleast_2d(a).reshape(-1, np.shape(a)[-1]) for a in (energy.kinetic, energy.potential))
     runs, steps = len(kinetic), kinetic.shape[1] - 1
@@ -184,6 +188,7 @@ def as_data(tally: Tally) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
     singular = [[t, list(names)] for t, names in tally.singular]
     text = {"steps": tally.steps, "first": {name: b.first for name, b in bins.items()}, "works": list(tally.works)}
     text |= {"extremes": dict(tally.extremes), "speeds": dict(tally.speeds), "singular": singular, "notes": list(tally.notes)}
+    text["lapses"] = {name: list(lapse) for name, lapse in tally.lapses.items()}
     arrays = {name: b.values for name, b in bins.items()} | sums
     return text, arrays | {name: getattr(tally, name) for name in RANGES}
 
@@ -204,6 +209,7 @@ def from_data(text: Any, arrays: Mapping[str, np.ndarray]) -> Tally:
         found |= {part: {str(name): float(x) for name, x in text[part].items()} for part in ("extremes", "speeds")}
         found["works"] = {name: bins(f"works.{name}") for name in names}
         found["singular"] = tuple((float(t), tuple(map(str, names))) for t, names in text["singular"])
-        return Tally(steps=steps, **found, notes=tuple(map(str, text["notes"])))
+        lapses = {str(what): Lapse(float(x[0]), float(x[1]), int(x[2]), str(x[3])) for what, x in text.get("lapses", {}).items()}
+        return Tally(steps=steps, **found, notes=tuple(map(str, text["notes"])), lapses=lapses)
     except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
         raise InputError(f"the file says nothing of the steps between its records: {type(error).__name__}: {error}") from None

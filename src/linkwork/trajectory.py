@@ -31,6 +31,7 @@ from .model.locked import locking, may_lock
 from .model.state import LEFT_OPEN
 from .model.steady import seen_from
 from .reactions import Reactions
+from .reduced.muscle_lapses import Lapse, muscle_lapses
 from .spatial.frozen import frozen, sealed
 from .spatial.scalar import read_only
 from .steppers import ALL_STEPPERS, Event
@@ -252,6 +253,7 @@ class Trajectory:
         with np.errstate(all="ignore"):  # a run that is not finite
             energy = self.energy
             others = {"speeds": self._speeding(), "singular": self._singular(), "notes": self._broken() if not first else ()}
+            others["lapses"] = self._lapses(not first)
             extremes = self._violations() | {"energy": float(np.abs(energy.total).max(initial=0.0))}
             return tally_of(energy, self._record_works(), first, every, window, extremes=extremes, **others)
 
@@ -376,13 +378,14 @@ class Trajectory:
         with np.errstate(all="ignore"):  # a run that is not finite
             tally, account = self._tally, self.account
             work = float(np.abs(tally.work_range).max()) if self.work_of else None
+        flaws = (*self.flaws, *(lapse.said(what) for what, lapse in tally.lapses.items()))
         beyond = {name.partition(" ")[2]: x for name, x in tally.extremes.items() if name.startswith("limits ")}
         most = {name: tally.extremes.get(name) for name in UNITS} | {"limits": max(beyond.values(), default=None)}
         drift = {"energy_drift": account.drift, "finite": finite, "work": work, "work_of": self.work_of}
         told = {
             "clipped": self.clipped,
             "speeding": tally.speeds,
-            "notes": tuple(dict.fromkeys((*self.flaws, *self.notes, *tally.notes))),
+            "notes": tuple(dict.fromkeys((*flaws, *self.notes, *tally.notes))),
         }
         return Health(
             **drift,
@@ -392,7 +395,7 @@ class Trajectory:
             account=account,
             beyond=beyond,
             residual_unit=residual_unit(self.model),
-            flaws=self.flaws,
+            flaws=flaws,
         )
 
     def _broken(self) -> tuple[str, ...]:
@@ -444,6 +447,15 @@ class Trajectory:
                 for unit, x in zip(coordinate_units(self.model, b.name), past, strict=True):
                     found[unit] = max(float(x), found.get(unit, 0.0))
         return found
+
+    def _lapses(self, begins: bool) -> dict[str, Lapse]:
+        """Where paths of muscles jump and fibres are clamped."""
+        if not has_forces(self.model) or not all(np.isfinite(a).all() for a in self.arrays.values()):
+            return {}
+        now, lead = self._records, self._lead
+        moved = now.poses.reshape(*lead, *now.poses.shape[-3:]), now.twists.reshape(*lead, *now.twists.shape[-2:])
+        inputs = None if now.inputs is None else np.reshape(now.inputs, (*lead, -1))
+        return muscle_lapses(self.model, self.q.reshape(*lead, -1), *moved, self.t, inputs, begins)
 
     def _speeding(self) -> dict[str, float]:
         """The largest speed of joints that were faster than they declare."""

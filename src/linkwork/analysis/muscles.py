@@ -35,6 +35,7 @@ class Activations:
 
     torque_left   of the chosen joints, in the order of their velocities
     reserve       torque (N m or N) of the reserves of all joints (..., nv); zero where there is none
+    clamped       muscles (..., muscles) whose path is too short for their fibres: their tension there means little
     """
 
     names: tuple[str, ...]
@@ -42,6 +43,7 @@ class Activations:
     tension: np.ndarray
     torque_left: np.ndarray
     reserve: np.ndarray
+    clamped: np.ndarray
 
     @property
     def residual(self) -> float:
@@ -104,7 +106,7 @@ def static_optimisation(
         a[k], reserve[k, helped] = np.clip(x[:count], 0.0, 1.0), strengths[helped] * x[count:]
     tension = passive.tension + a * gain
     left = (torques - np.einsum("km,kmv->kv", tension, passive.moment_arms) - reserve)[:, rows]
-    found = (x.reshape(*lead, x.shape[-1]) for x in (a, tension, left, reserve))
+    found = (x.reshape(*lead, x.shape[-1]) for x in (a, tension, left, reserve, passive.clamped))
     return Activations(passive.names, *found)
 
 

@@ -7,10 +7,9 @@ from typing import Any
 import numpy as np
 
 from ..model.kinematics import kinematics
-from ..model.model import WORLD, Model
+from ..model.model import Model
 from ..spatial.gate import number, positive
 from ..spatial.scalar import Scalar, Vector, maximum, where
-from ..spatial.se3 import SE3
 from .muscle_path import AlongPath, as_path
 
 
@@ -38,12 +37,11 @@ class Cable(AlongPath):
         self.rest_length = None if rest_length is None else positive(owner, "rest_length", rest_length)
 
     def fitted_to(self, model: Model) -> Any:
+        fitted = super().fitted_to(model)
         if self.rest_length is not None:
-            return self
-        poses = kinematics(model, model.neutral()).poses
-        places = [np.eye(4) if body == WORLD else poses[model.body_index(body)] for body in self.bodies]
-        length = self.path.length([SE3(R=E[:3, :3], p=E[:3, 3]) for E in places])
-        return super().bound({"rest_length": positive(repr(self), "its length at the neutral configuration", length)})
+            return fitted
+        length = fitted.path.length(self.path.poses_at(model, kinematics(model, model.neutral()).poses))
+        return fitted.with_parts(rest_length=positive(repr(self), "its length at the neutral configuration", length))
 
     def parameters(self) -> dict[str, Any]:
         numbers = {name: np.asarray(getattr(self, name), float) for name in ("stiffness", "damping", "rest_length")}

@@ -140,7 +140,11 @@ class Muscle(AlongPath):
 
     def fibres(self, length: Scalar, rate: Scalar, t: Scalar, u: Vector) -> tuple[Scalar, Scalar]:
         """Length and rate of the fibres along the tendon."""
-        return maximum(length - self.tendon_length, SHORTEST * self.optimal_length), rate
+        return maximum(length - self.tendon_length, self.shortest()), rate
+
+    def shortest(self) -> Scalar:
+        """The least length of the fibres along the tendon: shorter ones are clamped there."""
+        return SHORTEST * self.optimal_length
 
     def fibre_length(self, along: Scalar) -> Scalar:
         """The length of fibres that have this length along the tendon."""
@@ -160,5 +164,5 @@ class Muscle(AlongPath):
 
     def stored(self, length: Scalar) -> Scalar:
         """What stretching the passive fibres took."""
-        fibre = self.fibre_length(maximum(length - self.tendon_length, SHORTEST * self.optimal_length))
+        fibre = self.fibre_length(maximum(length - self.tendon_length, self.shortest()))
         return self.max_force * self.optimal_length * self.passive.integral(fibre / self.optimal_length)

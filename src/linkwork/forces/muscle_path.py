@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 
 from ..errors import ModelError
+from ..model.kinematics import kinematics
+from ..model.model import WORLD, Model
 from ..spatial.dual import Dual, Gradient
 from ..spatial.frozen import Frozen
 from ..spatial.gate import point, word
@@ -56,6 +58,24 @@ class MusclePath(Frozen):
             items.append((i, x.with_numbers(mine) if isinstance(x, Wrap) else mine))
             at += size
         return self.with_parts(items=tuple(items))
+
+    def fitted_to(self, model: Model) -> MusclePath:
+        """The same path, with obstacles on the sides on which it passes them where the model is neutral."""
+        if not any(isinstance(x, Wrap) for _, x in self.items):
+            return self
+        poses = self.poses_at(model, kinematics(model, model.neutral()).poses)
+        fitted = iter([self._seen_from(poses, w, a, b) for a, b, w in self._segments() if w is not None])
+        return self.with_parts(items=tuple((i, next(fitted) if isinstance(x, Wrap) else x) for i, x in self.items))
+
+    def poses_at(self, model: Model, poses: np.ndarray) -> list[SE3]:
+        """Poses of its bodies, out of those of all bodies (bodies, 4, 4)."""
+        places = [np.eye(4) if body == WORLD else poses[model.body_index(body)] for body in self.bodies]
+        return [SE3(R=E[:3, :3], p=E[:3, 3]) for E in places]
+
+    def _seen_from(self, poses: Sequence[SE3], wrap: tuple[int, Wrap], a: Any, b: Any) -> Wrap:
+        back = (poses[wrap[0]] @ wrap[1].frame).inverse()
+        x, y = (np.asarray(back @ (poses[i] @ point), float) for i, point in (a, b))
+        return wrap[1].fitted_at(x, y)
 
     def length(self, poses: Sequence[SE3]) -> Scalar:
         """The length at poses of the bodies."""
@@ -112,6 +132,10 @@ class AlongPath(Line):
     """A force along the length of a `path`."""
 
     path: MusclePath
+
+    def fitted_to(self, model: Model) -> Any:
+        path = self.path.fitted_to(model)
+        return self if path is self.path else self.with_parts(path=path)
 
     def length(self, poses: Sequence[SE3]) -> Scalar:
         return self.path.length(poses)

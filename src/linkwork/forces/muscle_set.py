@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ..elements.collection import collection
 from ..elements.evaluate import LAWS, Evaluation, of_laws
 from ..elements.nodes import LawNodes, law_at
 from ..elements.ports import joined, values, velocities
@@ -52,7 +53,7 @@ class MuscleSet:
 
     def __init__(self, model: Model) -> None:
         self.model = model
-        self.muscles: list[Muscle] = list(model.elements_of(Muscle))
+        self.muscles: list[Muscle] = [law for law in collection(model).forces if isinstance(law, Muscle)]
         if not self.muscles:
             raise InputError("the model has no muscles")
         self.inputs = self._input_places()
@@ -75,13 +76,14 @@ class MuscleSet:
         return self._evaluation.run(algorithm, algorithm.results, given | {"pose": poses, "twist": moving}, lead)
 
     def observe(
-        self, poses: np.ndarray, twists: np.ndarray, t: float = 0.0, u: Any = None
+        self, poses: np.ndarray, twists: np.ndarray, t: Any = 0.0, u: Any = None
     ) -> tuple[dict[str, np.ndarray], np.ndarray]:
         """What can be measured (..., muscles), by name, and the gradients of the lengths (..., muscles, bodies, 6)."""
         all_inputs = np.asarray(force_set(self.model).initial_inputs if u is None else u, float)
         own = np.concatenate([np.zeros((*all_inputs.shape[:-1], 0)), *(all_inputs[..., s] for s in self.inputs)], axis=-1)
+        times = np.array([float(t)]) if np.ndim(t) == 0 else np.asarray(t, float)[..., None]
         algorithm = self._evaluation.algorithm(observe, observe_fields)
-        out = self._run(algorithm, poses, twists, {"t": np.array([float(t)]), "u": own})
+        out = self._run(algorithm, poses, twists, {"t": times, "u": own})
         lead, count = poses.shape[:-3], len(self.muscles)
         slopes = np.zeros((count, self.model.nb + 1, *lead, 6))
         np.add.at(slopes, (self._muscle, self._body), np.moveaxis(out["slopes"].reshape(*lead, -1, 6), -2, 0))

@@ -12,7 +12,7 @@ from ..spatial.dual import Dual, held
 from ..spatial.gate import positive
 from ..spatial.scalar import Scalar, Vector, absolute, maximum, where
 from ..spatial.se3 import SE3
-from .muscle import SHORTEST, Muscle
+from .muscle import Muscle
 from .muscle_curves import TENDON, MuscleCurve, as_curve
 
 STEPS = 6  # of Newton's method from a good start; 5 are enough for the curves of this package
@@ -51,9 +51,6 @@ class TendonMuscle(Muscle):
         tendon = self.tendon_length * self.tendon.integral((length - along) / self.tendon_length)
         fibres = self.optimal_length * self.passive.integral(self.fibre_length(along) / self.optimal_length)
         return self.max_force * (tendon + fibres)
-
-    def shortest(self) -> Scalar:
-        return SHORTEST * self.optimal_length
 
     def settled(self, length: Scalar, rate: Scalar, a: Scalar) -> Scalar:
         """The length of the fibres along the tendon at which both pull alike, for a given rate of the fibres along the tendon.

@@ -3,6 +3,10 @@
 Where the straight line between two points would pass through, the shortest way around is a tangent, a geodesic on the surface,
 and a tangent. Its length is all that is said here. Where the line just touches, length and gradient agree with those of the
 straight line; the second derivative jumps. A point inside an obstacle counts as lying on its surface.
+
+A path depends on where bodies are, not on how they came there, so it cannot count turns: somewhere on the way around a cylinder
+it must come back to the other side. Where that is, the model's neutral configuration decides, from which points may turn about
+the axis by half a turn either way (see `WrapCylinder`). A run that goes further says so (`reduced.muscle_lapses`).
 """
 
 from __future__ import annotations
@@ -20,6 +24,7 @@ from ..spatial.se3 import SE3
 from .force import distance, length_of
 
 HALF_PI = 0.5 * np.pi
+UNDECIDED = 1e-6  # rad: points that are so nearly on one side of the axis, or opposite each other, say nothing of the shorter way
 
 
 class Wrap(Frozen):
@@ -44,6 +49,15 @@ class Wrap(Frozen):
         """How deep a point of its body lies inside it; negative outside."""
         raise TypeError(f"{type(self).__name__} must define depth(x)")
 
+    def fitted_at(self, a: np.ndarray, b: np.ndarray) -> Any:
+        """The same obstacle, on the side on which it is passed where the model is neutral; a and b are the points there."""
+        return self
+
+    def sides(self, a: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Of a motion, points a and b (..., T, 3) in the obstacle's frame: whether the path changes sides from one moment to the
+        next (..., T - 1), and how deep a point is inside the obstacle (..., T). Nothing is known of classes of users."""
+        return np.zeros((*a.shape[:-2], max(a.shape[-2] - 1, 0)), bool), np.zeros(a.shape[:-1])
+
     @property
     def signature(self) -> tuple[Any, ...]:
         """What identifies its machine code; of classes of users, what they compute."""
@@ -62,7 +76,10 @@ class Wrap(Frozen):
 
 
 class WrapSphere(Wrap):
-    """A sphere: tangent, arc and tangent lie in the plane of the two points and the centre.
+    """A sphere: tangent, arc and tangent lie in the plane of the two points and the centre, on the shorter side.
+
+    Where the points stand opposite each other, all sides are as long, and the path changes sides: its length goes on, its moment
+    arms jump. No rule that looks at the state alone can do without that; a cylinder, which has an axis, can.
 
     body     the name of the body that carries it
     center   in the axes of the body
@@ -85,6 +102,13 @@ class WrapSphere(Wrap):
         arc, around = way_around(dot(a, a), dot(b, b), angle, self.radius)
         return where(arc > 0, around, distance(a, b))
 
+    def sides(self, a: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        normal, along, r = np.cross(a, b), np.sum(a * b, axis=-1), float(self.radius)
+        size, (far_a, far_b) = np.linalg.norm(normal, axis=-1), (np.linalg.norm(x, axis=-1) for x in (a, b))
+        arc = np.arctan2(size, along) - _seen(far_a, r) - _seen(far_b, r)
+        opposite = (np.sum(normal[..., 1:, :] * normal[..., :-1, :], axis=-1) < 0.0) & (along[..., 1:] < 0.0)
+        return opposite & (along[..., :-1] < 0.0) & ((arc[..., 1:] > 0.0) | (arc[..., :-1] > 0.0)), r - np.minimum(far_a, far_b)
+
     def depth(self, x: np.ndarray) -> float:
         return float(self.radius - np.linalg.norm(x - self.numbers[1:4]))
 
@@ -96,8 +120,13 @@ class WrapCylinder(Wrap):
     center   a point of its axis, in the axes of the body
     axis     of the cylinder
     radius   m
-    turn     1: from its first point to the next the path passes the axis right-handed, -1: left-handed; from a quarter turn
-             against this sense to three quarters along it there is no jump. 0: the shorter way, which jumps at half a turn
+    turn     1: from its first point to the next the path passes the axis right-handed, -1: left-handed. 0: on the side of the
+             shorter way in the model's neutral configuration; give the turn if both are as long there, or a point is inside:
+             else the path takes the shorter way in every state, and its moment arms jump at half a turn
+
+    The path stays on its side while the points turn about the axis by up to half a turn from the neutral configuration, either
+    way: the angle from the first point to the next, counted in the sense of the turn, goes from `begin` to `begin` + 2 pi, with
+    `begin` half a turn before the neutral angle, and -pi/2 at least. Beyond, length and moment arms jump.
 
     >>> kneecap = lw.WrapCylinder("upper", axis=(0, 1, 0), radius=0.04, turn=1)
     """
@@ -113,23 +142,53 @@ class WrapCylinder(Wrap):
         self.sided = turn != 0
         R = frame_along(direction)
         r = positive(owner, "radius", radius)
-        self.numbers = np.array([r, number(owner, "turn", turn), *point(owner, "center", center), *R.reshape(-1)])
+        self.numbers = np.array([r, number(owner, "turn", turn), -HALF_PI, *point(owner, "center", center), *R.reshape(-1)])
 
     @property
     def frame(self) -> SE3:
-        return SE3(R=self.numbers[5:14].reshape(3, 3), p=self.numbers[2:5])
+        return SE3(R=self.numbers[6:15].reshape(3, 3), p=self.numbers[3:6])
+
+    @property
+    def turn(self) -> Scalar:
+        """The sense in which the path passes the axis; 0 where it takes the shorter way in every state."""
+        return self.numbers[1]
+
+    @property
+    def begin(self) -> Scalar:
+        """The least angle from the first point to the next, in the sense of the turn (rad)."""
+        return self.numbers[2]
 
     @property
     def signature(self) -> tuple[Any, ...]:
         return type(self).__qualname__, self.sided
 
+    def fitted_at(self, a: np.ndarray, b: np.ndarray) -> Any:
+        turned = float(_turned(a, b))
+        inside = min(np.hypot(*a[:2]), np.hypot(*b[:2])) < (1.0 - UNDECIDED) * self.radius
+        if not self.sided and (inside or not UNDECIDED < abs(turned) < np.pi - UNDECIDED):
+            return self
+        turn = float(self.turn) if self.sided else float(np.sign(turned))
+        along = turn * turned
+        begin = max((along + 2.0 * np.pi if along < -HALF_PI else along) - np.pi, -HALF_PI)
+        return self.with_parts(numbers=np.array([self.radius, turn, begin, *self.numbers[3:]]), sided=True)
+
     def length(self, a: Vector, b: Vector) -> Scalar:
-        turned = np.arctan2(a[0] * b[1] - a[1] * b[0], a[0] * b[0] + a[1] * b[1])
-        if self.sided:
-            along = self.numbers[1] * turned
-            turned = where(along < -HALF_PI, along + 2.0 * np.pi, along)
-        arc, flat = way_around(dot(a[:2], a[:2]), dot(b[:2], b[:2]), absolute(turned), self.radius)
+        arc, flat = way_around(dot(a[:2], a[:2]), dot(b[:2], b[:2]), absolute(self.along(a, b)), self.radius)
         return where(arc > 0, length_of(stack(flat, b[2] - a[2])), distance(a, b))
+
+    def along(self, a: Vector, b: Vector) -> Scalar:
+        """The angle about the axis from a to b, in the sense of the turn."""
+        turned = _turned(a, b)
+        if not self.sided:
+            return turned
+        along = self.turn * turned
+        return where(along < self.begin, along + 2.0 * np.pi, along)
+
+    def sides(self, a: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        x, y, r = np.moveaxis(a, -1, 0), np.moveaxis(b, -1, 0), float(self.radius)
+        along, (far_a, far_b) = np.asarray(self.along(x, y)), (np.hypot(z[0], z[1]) for z in (x, y))
+        on = np.abs(along) - _seen(far_a, r) - _seen(far_b, r) > 0.0
+        return (np.abs(np.diff(along)) > np.pi) & (on[..., 1:] | on[..., :-1]), r - np.minimum(far_a, far_b)
 
     def depth(self, x: np.ndarray) -> float:
         local = self.frame.inverse() @ x
@@ -144,6 +203,16 @@ def way_around(a2: Scalar, b2: Scalar, angle: Scalar, r: Scalar) -> tuple[Scalar
     t_a, t_b = (_tangent(x, r) for x in (a2, b2))
     arc = angle - np.arctan2(t_a, r) - np.arctan2(t_b, r)
     return arc, t_a + t_b + r * arc
+
+
+def _turned(a: Vector, b: Vector) -> Scalar:
+    """The angle about the third axis from a to b, from -pi to pi."""
+    return np.arctan2(a[0] * b[1] - a[1] * b[0], a[0] * b[0] + a[1] * b[1])
+
+
+def _seen(far: np.ndarray, r: float) -> np.ndarray:
+    """The angle at the centre between a point so far away and where its tangent touches; 0 inside."""
+    return np.arccos(np.minimum(r / np.maximum(far, r), 1.0))
 
 
 def _tangent(x2: Scalar, r: Scalar) -> Scalar:

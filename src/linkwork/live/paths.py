@@ -48,6 +48,6 @@ def _point(owners: list[int], x: tuple[int, Any]) -> list[Any]:
 
 def _wrap(body: int, wrap: Wrap) -> dict[str, Any]:
     frame = wrap.frame
-    turn = int(wrap.numbers[1]) if isinstance(wrap, WrapCylinder) else 0
+    turn, begin = (int(wrap.turn), float(wrap.begin)) if isinstance(wrap, WrapCylinder) else (0, 0.0)
     R, p = np.asarray(frame.R, float).reshape(-1).tolist(), np.asarray(frame.p, float).tolist()
-    return {"kind": KINDS[type(wrap)], "body": body, "R": R, "p": p, "radius": float(wrap.radius), "turn": turn}
+    return {"kind": KINDS[type(wrap)], "body": body, "R": R, "p": p, "radius": float(wrap.radius), "turn": turn, "begin": begin}

@@ -12,6 +12,7 @@ from ..model.accepts import takes_model
 from ..model.kinematics import kinematics
 from ..model.model import Model
 from .jacobian import jacobian_transpose_product
+from .muscle_lapses import clamped_fibres
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,6 +25,7 @@ class MuscleStates:
     activation                  0 to 1
     fibre_length, fibre_rate    m and m/s
     moment_arms                 (..., muscles, nv): -d length / d q; tension times it is the joint force of the muscle
+    clamped                     whether the path is too short for the fibres, which are held at 0.01 of their optimal length
 
     >>> path = [("world", (0, 0, 0.1)), ("upper", (0.3, 0, 0.05))]
     >>> found = lw.muscle_states(model.add(lw.Muscle(path, 500.0, 0.15, 0.1, name="biceps")), q)
@@ -39,6 +41,7 @@ class MuscleStates:
     fibre_length: np.ndarray
     fibre_rate: np.ndarray
     moment_arms: np.ndarray
+    clamped: np.ndarray
 
     @property
     def joint_forces(self) -> np.ndarray:
@@ -64,4 +67,6 @@ def muscle_states(model: Model, q: Any, v: Any = None, t: float = 0.0, u: Any = 
     many_q = np.repeat(flat_q.reshape(-1, model.nq), count, axis=0)
     pulled = jacobian_transpose_product(model, many_q, slopes.reshape(-1, model.nb, 6))
     arms = -pulled.reshape(*lead, count, model.nv)
-    return MuscleStates(tuple(m.name for m in muscles.muscles), **found, moment_arms=arms)
+    return MuscleStates(
+        tuple(m.name for m in muscles.muscles), **found, moment_arms=arms, clamped=clamped_fibres(model, found["fibre_length"])
+    )

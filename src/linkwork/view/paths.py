@@ -7,9 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from ..elements.collection import collection
 from ..forces import Cable, PointSpring, SpringDamper
 from ..forces.muscle_path import AlongPath, MusclePath
-from ..forces.muscle_wrap import HALF_PI, Wrap, WrapCylinder, WrapSphere, way_around
+from ..forces.muscle_wrap import Wrap, WrapCylinder, WrapSphere, way_around
 from ..joints import Translational
 from ..model import Model
 from ..spatial.se3 import SE3
@@ -19,8 +20,8 @@ COILS = 60  # springs that are drawn as coils; more are drawn as strands
 
 
 def path_forces(model: Model) -> list[AlongPath]:
-    """The muscles and cables of a model."""
-    return list(model.elements_of(AlongPath))
+    """The muscles and cables of a model, on the sides of obstacles on which they pass."""
+    return [law for law in collection(model).forces if isinstance(law, AlongPath)]
 
 
 def paths(model: Model) -> list[dict[str, Any]]:
@@ -91,15 +92,11 @@ def around(wrap: Wrap, a: np.ndarray, b: np.ndarray) -> np.ndarray:
 
 
 def _around_cylinder(wrap: WrapCylinder, a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    r, turn = float(wrap.radius), float(wrap.numbers[1])
-    turned = float(np.arctan2(a[0] * b[1] - a[1] * b[0], a[0] * b[0] + a[1] * b[1]))
-    sense = turn if wrap.sided else (1.0 if turned >= 0 else -1.0)
-    along = sense * turned
-    along = along + 2.0 * np.pi if wrap.sided and along < -HALF_PI else along
+    r, along = float(wrap.radius), float(wrap.along(a, b))
+    sense = (float(wrap.turn) or 1.0) * (1.0 if along >= 0 else -1.0)
     arc, flat = (float(x) for x in way_around(a[:2] @ a[:2], b[:2] @ b[:2], abs(along), r))
     if not arc > 0:
         return _straight(a, b)
-    sense = sense if along >= 0 else -sense
     turns = _turns(float(np.hypot(a[0], a[1])), r, arc)
     tangent = np.sqrt(max(a[:2] @ a[:2] - r * r, 0.0))
     gone = tangent + r * (turns - turns[0])

@@ -41,8 +41,8 @@ function inFrame(R, p, x) {
 }
 
 // Points of the way from a to b that lie on the obstacle, or beside it; all in its frame.
-function arcOf({ kind, radius, turn }, a, b) {
-  return (kind === "sphere" ? aroundSphere(radius, a, b) : aroundCylinder(radius, turn, a, b)) || straightWay(a, b);
+function arcOf({ kind, radius, turn, begin }, a, b) {
+  return (kind === "sphere" ? aroundSphere(radius, a, b) : aroundCylinder(radius, turn, begin, a, b)) || straightWay(a, b);
 }
 
 function aroundSphere(r, a, b) {
@@ -53,11 +53,11 @@ function aroundSphere(r, a, b) {
   return turnsOf(size, r, arc).map((t) => e.map((x, k) => r * (Math.cos(t) * x + (Math.sin(t) * rest[k]) / aside)));
 }
 
-function aroundCylinder(r, turn, a, b) {
+function aroundCylinder(r, turn, begin, a, b) {
   const turned = Math.atan2(a[0] * b[1] - a[1] * b[0], a[0] * b[0] + a[1] * b[1]);
   let sense = turn || (turned >= 0 ? 1 : -1);
   let along = sense * turned;
-  if (turn && along < -Math.PI / 2) along += 2 * Math.PI;
+  if (turn && along < begin) along += 2 * Math.PI;
   const near = a[0] * a[0] + a[1] * a[1];
   const { arc, length } = wayAround(near, b[0] * b[0] + b[1] * b[1], Math.abs(along), r);
   if (!(arc > 0)) return null;
