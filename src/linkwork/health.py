@@ -11,6 +11,7 @@ from .constraints.singular import Crossing
 UNITS = {
     "joint_gap": "m or rad",
     "constraint_residual": "m",
+    "constraint_rate": "m/s",
     "penetration": "m",
     "limits": "m or rad",
     "complementarity": "m/s",
@@ -24,6 +25,8 @@ class Health:
     energy_drift          largest |E - E(0) - work| over the run, relative to the energy that moved; see `account`
     joint_gap             maximal coordinates: largest distance (m or rad) by which bodies left their joints
     constraint_residual   largest residual of the equality constraints, in `residual_unit`
+    constraint_rate       largest rate at which velocities break equality constraints after the start, in `rate_unit`; of those
+                          on velocities alone (gears, rolling) the only measure
     penetration           largest depth (m) of contacts and of other constraints between bodies that only push
     finite                whether every number of the run is finite
     work                  largest |work| (J) that energy_drift allows for, see `Trajectory.work`
@@ -64,6 +67,8 @@ class Health:
     account: Account | None = None
     beyond: Mapping[str, float] = field(default_factory=dict)
     residual_unit: str = "m"
+    constraint_rate: float | None = None
+    rate_unit: str = "m/s"
     flaws: tuple[str, ...] = ()
 
     @property
@@ -93,7 +98,8 @@ class Health:
         if name == "limits" and self.beyond:
             most = {unit: x for unit, x in self.beyond.items() if x or not self.limits}
             return " and ".join(f"{x:.{digits}g} {unit}" for unit, x in most.items())
-        unit = self.residual_unit if name == "constraint_residual" else UNITS.get(name, "")
+        own = {"constraint_residual": self.residual_unit, "constraint_rate": self.rate_unit}
+        unit = own.get(name, UNITS.get(name, ""))
         return f"{getattr(self, name):.{digits}g} {unit}".rstrip()
 
     def words(self) -> tuple[str, ...]:

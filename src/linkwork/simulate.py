@@ -331,9 +331,7 @@ def admitted(
     Velocities that break equality constraints are changed where the stepper would keep the error; see `steppers.admissible`.
     """
     check_closed(model, start, open_loops)
-    if open_loops == "allow" or not stepper.on_accelerations:
-        return start, ()
-    return admissible(model, start)
+    return admissible(model, start) if stepper.on_accelerations else (start, ())
 
 
 def mapped_start(
@@ -354,7 +352,7 @@ def mapped_start(
     state = _broadcast(state)
     chosen, notes = hyper_stepper(hyper, method, stepper, options, model), tuple[str, ...]()
     check_closed(model, hyper.full(state), open_loops)
-    if chosen.on_accelerations and open_loops != "allow":
+    if chosen.on_accelerations:
         state, notes = admissible_velocities(hyper, model, state)
     return replace(hyper.full(state), memory={"r": state.q, "r_dot": state.v}), chosen, notes
 

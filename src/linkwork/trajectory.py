@@ -15,7 +15,7 @@ from .account import Account, account_of
 from .constraints import JointConstraint
 from .constraints.rows import constraint_set
 from .constraints.singular import Crossing, crossings, zeros_passed
-from .constraints.units import coordinate_units, residual_unit, row_units
+from .constraints.units import coordinate_units, rate_unit, residual_unit, row_units
 from .contacts import RunContacts
 from .elements.law import RowLaw
 from .energy import Energy, Records
@@ -31,6 +31,7 @@ from .model.locked import locking, may_lock
 from .model.state import LEFT_OPEN
 from .model.steady import seen_from
 from .reactions import Reactions
+from .reduced.closed import size_of
 from .reduced.muscle_lapses import Lapse, muscle_lapses
 from .spatial.frozen import frozen, sealed
 from .spatial.scalar import read_only
@@ -41,6 +42,8 @@ from .store.objects import state_of
 from .tally import Tally, tally_of, window_steps
 
 ROUNDING = 1e-12  # of the energy: less work than this is none
+BROKEN_RATE = 0.05  # of the largest velocity: constraints on velocities that are broken by more make results doubtful
+OPENED = 0.01  # m or rad, in models larger than 1 m of their size: the same of constraints on positions that the run has opened
 AT_ONCE = 4_000_000  # numbers of constraint rows that are looked at together
 
 
@@ -378,7 +381,7 @@ class Trajectory:
         with np.errstate(all="ignore"):  # a run that is not finite
             tally, account = self._tally, self.account
             work = float(np.abs(tally.work_range).max()) if self.work_of else None
-        flaws = (*self.flaws, *(lapse.said(what) for what, lapse in tally.lapses.items()))
+        flaws = (*self.flaws, *self._broken_laws(tally), *(lapse.said(what) for what, lapse in tally.lapses.items()))
         beyond = {name.partition(" ")[2]: x for name, x in tally.extremes.items() if name.startswith("limits ")}
         most = {name: tally.extremes.get(name) for name in UNITS} | {"limits": max(beyond.values(), default=None)}
         drift = {"energy_drift": account.drift, "finite": finite, "work": work, "work_of": self.work_of}
@@ -395,8 +398,28 @@ class Trajectory:
             account=account,
             beyond=beyond,
             residual_unit=residual_unit(self.model),
+            rate_unit=rate_unit(self.model),
             flaws=flaws,
         )
+
+    def _broken_laws(self, tally: Tally) -> tuple[str, ...]:
+        """A line for equality constraints that the run did not keep."""
+        found, extremes = [], tally.extremes
+        speed, rate = extremes.get("speed", 0.0), extremes.get("rate of velocities", 0.0)
+        if speed and rate > BROKEN_RATE * speed:
+            found.append(
+                f"constraints on velocities are broken by {rate:.3g} {rate_unit(self.model)}, {100 * rate / speed:.2g} % of the "
+                "largest velocity; begin with lw.assemble(model, state), or take a smaller dt"
+            )
+        residual, equal = extremes.get("constraint_residual", 0.0), ~constraint_set(self.model).unilateral
+        if residual > OPENED and equal.any():
+            first = np.abs(self._rows_in(self._spans[0])["residual"][..., 0, equal]).max(initial=0.0)
+            if residual > 2.0 * first and residual > OPENED * size_of(self.poses):
+                found.append(
+                    f"equality constraints opened by {residual:.3g} {residual_unit(self.model)}; take a smaller dt, or "
+                    "stabilise='project' where the stepper has it"
+                )
+        return tuple(found)
 
     def _broken(self) -> tuple[str, ...]:
         """A line if the velocities at the first record break equality constraints; the first step has changed them."""
@@ -416,15 +439,22 @@ class Trajectory:
         on_joints = np.array([isinstance(c, JointConstraint) for c, n in rows.sizes() for _ in range(n)], bool)
         units = np.array(row_units(self.model))
 
-        def note(name: str, some: np.ndarray, size: Callable[[np.ndarray], np.ndarray]) -> None:
+        def note(
+            name: str, some: np.ndarray, size: Callable[[np.ndarray], np.ndarray], of: str = "residual", first: int = 0
+        ) -> None:
             for span in self._spans if some.any() else ():
-                x = float(size(self._rows_in(span)["residual"][..., some]).max(initial=0.0))
+                x = float(size(self._rows_in(span)[of][..., first:, some]).max(initial=0.0))
                 found[name] = float(np.maximum(found.get(name, 0.0), x))
 
         def depth(r: np.ndarray) -> np.ndarray:
             return np.maximum(0.0, 0.0 - r)  # -r of 0 is -0
 
         note("constraint_residual", ~rows.unilateral, np.abs)
+        equal = ~rows.unilateral & ~rows.of("bounded")
+        for name, some in (("constraint_rate", equal), ("rate of velocities", equal & ~rows.holonomic)):
+            note(name, some, np.abs, "rate", 1)
+        if (equal & ~rows.holonomic).any():
+            found["speed"] = float(np.abs(self.v).max(initial=0.0))
         note("penetration", rows.unilateral & ~on_joints, depth)
         for unit in dict.fromkeys(units[rows.unilateral & on_joints].tolist()):
             note(f"limits {unit}", rows.unilateral & on_joints & (units == unit), depth)

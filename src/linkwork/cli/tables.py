@@ -13,6 +13,7 @@ MEANINGS = {
     "energy_drift": "part of the energy that moved",
     "joint_gap": "largest distance between the two sides of a joint",
     "constraint_residual": "largest error of an equality constraint",
+    "constraint_rate": "largest rate that breaks an equality constraint",
     "penetration": "deepest contact",
     "limits": "farthest beyond a joint limit",
     "complementarity": "error that the contact solver left",

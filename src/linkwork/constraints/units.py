@@ -55,5 +55,13 @@ def residual_unit(model: Model) -> str:
     return _one({u for u, pushes, known in zip(units, rows.unilateral, rows.holonomic, strict=True) if known and not pushes})
 
 
+def rate_unit(model: Model) -> str:
+    """The unit of the rates of all equality constraints."""
+    rows, units = constraint_set(model), row_units(model)
+    equal = ~rows.unilateral & ~rows.of("bounded")
+    one = _one({u for u, keep in zip(units, equal, strict=True) if keep})
+    return " or ".join(f"{unit}/s" for unit in one.split(" or "))
+
+
 def _one(units: set[str]) -> str:
     return units.pop() if len(units) == 1 else EITHER if units else METRES

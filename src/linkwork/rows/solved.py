@@ -233,6 +233,7 @@ def solved_rows(
     kinds: int = EQUALITIES,
     carried: Callable[..., None] | None = None,
     impacts: Callable[[list[Step]], list[Step]] | None = None,
+    soft: bool = False,
 ) -> list[Step]:
     """Rows of constraints with so many ports at most: from the free motion to the one that they allow.
 
@@ -242,6 +243,7 @@ def solved_rows(
     kinds   what rows are (see `Collection.shape`)
     carried where bounds of some follow from what joints carry, the rule that finds it, inward (see `pressing`)
     impacts what makes of the solver one with impacts by Poisson's law (see `poisson`)
+    soft    whether other rules besides those say how soft rows are (`solve_soft_boxes`)
     """
     ports = [f"p{i}" for i in range(most)]
     watch, hold = rules
@@ -256,7 +258,7 @@ def solved_rows(
             Routine(spread, (*PATHS, "y_rows", "x", "dy"), when="busy"),
             outward(add, when="busy"),
         ]
-    solver: list[Step] = [*row_solver(kinds, SOFT_SOLVE if hold in SOFT_RULES else SOLVE)]
+    solver: list[Step] = [*row_solver(kinds, SOFT_SOLVE if soft or hold in SOFT_RULES else SOLVE)]
     spreading = Routine(spread, (*PATHS, "y_rows", "x", "dy"), when="busy")
     if carried is not None:
         solver = in_turns(solver, [spreading, outward(answer)], ports, carried)

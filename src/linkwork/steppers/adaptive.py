@@ -41,6 +41,7 @@ from .modes import PILED_UP, hold_modes, look_at_events, mode_fields, open_rows,
 from .pace import Pace
 from .runge_kutta import STAGE, stage_fields, stage_steps, staged_tree
 from .stages import renamed
+from .way_back import COUNT, WayBack, way_back, way_back_fields, way_back_of
 
 MOST = 1_000_000  # trial steps between two records: more are a failure
 TOO_MANY = 3.0  # status of a motion that needed more; 1 where no step is short enough, 2 is `PILED_UP`
@@ -295,11 +296,12 @@ def guarded(step: Step, flag: str) -> Step:
 
 @functools.cache
 def adaptive_program(
-    shape: Shape, control: StepControl, total: int, regular: int, faults: int, pieces: int, fresh: bool
+    shape: Shape, control: StepControl, total: int, regular: int, faults: int, pieces: int, fresh: bool, closes: bool
 ) -> Algorithm:
     """A pass of models with such laws; see the module's text.
 
-    fresh   whether the first stage is evaluated in every step, as coordinates may have changed
+    fresh    whether the first stage is evaluated in every step, as coordinates may have changed
+    closes   whether steps end where equality constraints hold (`way_back`)
     """
     keep = Routine(keep_running, ("stage", "width", "running", "slope", "free_v", "moves", "gains"))
     pushes = shape[3]
@@ -318,6 +320,7 @@ def adaptive_program(
         Repeat(tuple(one), regular if fresh else regular - 1),
         Routine(sum_faults, ("stage", "stages", "width", "faults", "errors", "moves", "gains", "fault")),
         each(control.measure),
+        *([*(renamed(step, STAGE["reduced"]) for step in way_back(shape)), COUNT] if closes else []),
         Routine(control.judge, JUDGE),
         *(looked_at(shape) if pushes else []),
         each(take_step),
@@ -359,9 +362,10 @@ def adaptive_program(
         "turns": Field("input", "global", vector(pieces)),
     }
     found |= mode_fields() if pushes else {}
+    found = way_back_fields() | found if closes else found
     found |= {"end_unknown": Field("state", "unknown", of="constraint")} if shape[1] >= 0 else {}
     found |= {name: replace(found[name], kind="state") for name in (*LAST_STEP, *(["step_mode"] if pushes else []))}
-    name = f"adaptive_{control.name}_{int(fresh)}_{'_'.join(map(str, map(int, shape)))}"
+    name = f"adaptive_{control.name}_{int(fresh)}{int(closes)}_{'_'.join(map(str, map(int, shape)))}"
     return Algorithm(name, found, {"run": steps})
 
 
@@ -401,6 +405,7 @@ class AdaptiveRun:
 
     settings    numbers for the routines of the control
     baumgarte   (b, c): constraints obey g_ddot = -2 b g_dot - c^2 g
+    projects    whether steps end where equality constraints hold
     """
 
     model: Model
@@ -408,14 +413,21 @@ class AdaptiveRun:
     control: StepControl
     settings: np.ndarray
     baumgarte: tuple[float, float] = (0.0, 0.0)
+    projects: bool = False
+
+    @property
+    def back(self) -> WayBack | None:
+        """The way back to the constraints at the end of every step, if there is one."""
+        return way_back_of(self.model) if self.projects else None
 
     @property
     def program(self) -> Algorithm:
         method = self.method
         sizes = (len(method.matrix), method.stages, len(method.errors), len(method.dense))
         shape = collection(self.model).shape
-        fresh = shape[3] or any(b.joint.charted for b in self.model.bodies)
-        return adaptive_program(shape, self.control, *sizes, fresh)
+        closes = self.back is not None
+        fresh = bool(shape[3]) or closes or any(b.joint.charted for b in self.model.bodies)
+        return adaptive_program(shape, self.control, *sizes, fresh, closes)
 
     def inputs(self, state: State, times: np.ndarray, h: np.ndarray, rates: np.ndarray) -> dict[str, np.ndarray]:
         """What the program takes, but for joint forces and wrenches; arguments as below."""

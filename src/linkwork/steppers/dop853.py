@@ -26,6 +26,7 @@ from ..spatial.scalar import maximum as larger
 from .adaptive import AdaptiveRun, Embedded, StepControl, Trial
 from .equation import RungeKuttaStepper
 from .events import EventFunction
+from .post_stabilised import check_choice
 from .stepwise import Slope
 
 if TYPE_CHECKING:
@@ -43,6 +44,7 @@ class DormandPrince853(RungeKuttaStepper):
     rtol, atol   error allowed per step: atol + rtol * the size of each velocity, and of each joint's move in the step
     max_step     longest step (s)
     first_step   length of the first step (s); None: by the size of the first accelerations
+    stabilise    "project": every step ends where equality constraints hold (`way_back`); "none": they drift like the error
     events       functions g(t, state) -> float whose changes of sign are reported; see `Watch`
     """
 
@@ -51,12 +53,14 @@ class DormandPrince853(RungeKuttaStepper):
     max_step: float = np.inf
     first_step: float | None = None
     events: tuple[EventFunction, ...] = ()
+    stabilise: str = "project"
 
     name = "dop853"
     order = 8
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "events", (self.events,) if callable(self.events) else tuple(self.events or ()))
+        check_choice(self.name, self.stabilise, ("none", "project"))
         if not self.rtol >= SMALLEST_RTOL or not np.isfinite(self.rtol):
             raise InputError(f"dop853: rtol must be at least {SMALLEST_RTOL:.2g}, not {self.rtol!r}")
         if not (self.atol > 0 and np.isfinite(self.atol)):
@@ -73,12 +77,16 @@ class DormandPrince853(RungeKuttaStepper):
         return ("reduced",)
 
     @property
+    def projects(self) -> bool:
+        return self.stabilise == "project"
+
+    @property
     def functions(self) -> tuple[EventFunction, ...]:
         return self.events
 
     def run(self, model: Model, times: np.ndarray) -> AdaptiveRun:
         settings = np.array([self.rtol, self.atol, self.max_step])
-        return AdaptiveRun(model, tableau(), CONTROL, settings)
+        return AdaptiveRun(model, tableau(), CONTROL, settings, projects=self.projects)
 
     def first_length(self, model: Model, state: State, times: np.ndarray, slope: Slope, first: np.ndarray) -> float:
         """By the sizes of y and of its first two derivatives [Hairer, Norsett & Wanner, II.4]."""

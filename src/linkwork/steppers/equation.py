@@ -21,6 +21,7 @@ from .slopes import Slopes
 from .stepper import AdaptiveStepper, Solution
 from .stepwise import Slope, StepError, Stepwise
 from .tangent import recharted
+from .way_back import closed_start
 
 Control = Callable[[float, State], Any]
 Force = Callable[[State], tuple[Any, Inputs | None]]  # the joint forces at a state, and who says the inputs of forces there
@@ -127,6 +128,11 @@ class RungeKuttaStepper(AdaptiveStepper):
         return Equation(Slopes(model, external))
 
     @property
+    def projects(self) -> bool:
+        """Whether steps end where equality constraints hold."""
+        return False
+
+    @property
     def functions(self) -> tuple[EventFunction, ...]:
         """Those whose changes of sign are events."""
         return ()
@@ -146,7 +152,8 @@ class RungeKuttaStepper(AdaptiveStepper):
         """Where a motion begins, away from singularities of coordinates, the length of its first step, and its slope there."""
         motion.equation.begin(motion.start.q)
         model = motion.equation.model
-        start = State(*recharted(model, motion.start.q, motion.start.v), motion.start.t)
+        begin = closed_start(model, motion.start) if self.projects else motion.start
+        start = State(*recharted(model, begin.q, begin.v), motion.start.t)
         first = motion.slope(start, None)
         if not np.all(np.isfinite(first)):
             why = suspects(model, start.q, start.v, start.t, CLOSE)

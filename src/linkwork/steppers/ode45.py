@@ -29,6 +29,7 @@ from ..spatial.scalar import absolute, array
 from ..spatial.scalar import maximum as larger
 from .adaptive import AdaptiveRun, Embedded, StepControl, Trial
 from .equation import Equation, RungeKuttaStepper
+from .post_stabilised import check_choice
 from .slopes import Slopes
 from .stepwise import Slope
 
@@ -45,12 +46,15 @@ class DormandPrince45(RungeKuttaStepper):
     rtol, atol   error allowed per step, see above
     max_step     longest step (s); None: a tenth of the time span
     baumgarte    (b, c): constraints obey g_ddot = -2 b g_dot - c^2 g instead of 0 [Baumgarte 1972]
+    stabilise    "project": every step ends where equality constraints hold (`way_back`); "none", as MATLAB steps: they drift like
+                 the error. None: "none" with rates of Baumgarte, else "project"
     """
 
     rtol: float = 1e-4
     atol: float = 1e-6
     max_step: float | None = None
     baumgarte: tuple[float, float] = (0.0, 0.0)
+    stabilise: str | None = None
 
     name = "ode45"
     order = 5
@@ -61,12 +65,18 @@ class DormandPrince45(RungeKuttaStepper):
                 raise InputError(f"ode45: {what} must be positive and finite, not {getattr(self, what)!r}")
         if self.max_step is not None and not self.max_step > 0:
             raise InputError(f"ode45: max_step must be positive, not {self.max_step!r}")
+        if self.stabilise is not None:
+            check_choice(self.name, self.stabilise, ("none", "project"))
         if np.shape(self.baumgarte) != (2,) or not np.all(np.isfinite(self.baumgarte)):
             raise InputError(f"ode45: baumgarte must be two rates, not {self.baumgarte!r}")
 
     @property
     def methods(self) -> tuple[str, ...]:
         return ("reduced", "redmax")
+
+    @property
+    def projects(self) -> bool:
+        return self.stabilise == "project" or (self.stabilise is None and not any(self.baumgarte))
 
     @property
     def on_accelerations(self) -> bool:
@@ -77,7 +87,7 @@ class DormandPrince45(RungeKuttaStepper):
 
     def run(self, model: Model, times: np.ndarray) -> AdaptiveRun:
         settings = np.array([self.rtol, self.atol / self.rtol, self.longest(times)])
-        return AdaptiveRun(model, tableau(), CONTROL, settings, self.baumgarte)
+        return AdaptiveRun(model, tableau(), CONTROL, settings, self.baumgarte, self.projects)
 
     def longest(self, times: np.ndarray) -> float:
         return self.max_step or 0.1 * (times[-1] - times[0])

@@ -74,6 +74,7 @@ class Stepwise:
         """
         self.reason = reason
         self.model, self.method, self.control, self.slope, self.keep = run.model, run.method, run.control, slope, keep
+        self.back = run.back
         plans, m, settings = adaptive_plans(run.model, run.method), run.model, {"settings": np.array(run.settings, float)}
         self.lanes = {name: np.zeros((1, 1)) for name in NUMBERS}
         self.tried = {name: np.zeros((1, m.nq if name[-1] == "q" else m.nv)) for name in (*PLACES, "shift")}
@@ -102,6 +103,11 @@ class Stepwise:
         self._reach(state, first)
 
     @property
+    def memory(self) -> np.ndarray:
+        """Where constraints look for their unknowns."""
+        return self._memory[0]
+
+    @property
     def there(self) -> bool:
         """Whether the motion is at its end."""
         return self.over or self._state.t >= self._times[-1]
@@ -127,7 +133,7 @@ class Stepwise:
             ended = self.watch.step(state.t, step.end.t, step.at) if events else None
             new = [step.at(t) for t in (due if ended is None else due[due < ended.t])]
             q, v = recharted(self.model, step.end.q, step.end.v)
-            same = np.array_equal(q, step.end.q) and np.array_equal(v, step.end.v)
+            same = self.back is None and np.array_equal(q, step.end.q) and np.array_equal(v, step.end.v)
             reached, last = State(q, v, step.end.t), step.k[self.method.stages - 1, self.model.nv :]
             first = np.concatenate([v, last]) if same or ended is not None else self.slope(reached, None)
         except BaseException:
@@ -203,6 +209,9 @@ class Step:
                 break  # the step is too long: what follows means nothing
         good = bool(np.isfinite(self.k).all())
         faults = (method.errors @ self.k).reshape(-1) if good else np.full(method.errors.shape[0] * len(first), np.inf)
+        if good and run.back is not None:
+            self.end, back = run.back(self.end, run.memory)
+            faults += np.where(faults < 0.0, -1.0, 1.0) * np.tile(np.abs(back) / h, len(method.errors))
         self.fault = faults if np.isfinite(faults).all() else np.full_like(faults, np.inf)
         self.shift = move[: run.model.nv]
         self.dense = method.stages == len(method.matrix)

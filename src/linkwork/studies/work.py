@@ -161,7 +161,7 @@ class Work:
         stepper = chosen_stepper(pack.model, self.method, self.stepper, self._stepper_options)
         runs = varied_runs(pack.model, stepper, pack.names)
         start = State(begin.q[pack.which], begin.v[pack.which], begin.t)
-        if stepper.on_accelerations and self.options.get("open_loops") != "allow":
+        if stepper.on_accelerations:
             start = self._admissible(pack, rows, start)
         records = self.steps // self.every
         if self.control is None:

@@ -13,6 +13,7 @@ MEANINGS = {
     "impacts count too",
     "joint_gap": "largest distance (m or rad) between the two sides of a joint",
     "constraint_residual": "largest violation of an equality constraint (m, or rad for angles)",
+    "constraint_rate": "largest rate at which velocities break an equality constraint after the start (m/s or rad/s)",
     "penetration": "largest depth of a contact (m)",
     "complementarity": "largest error that the solver left in the laws of contact and friction (m/s)",
     "limits": "largest distance (m or rad) of a coordinate beyond a limit of its joint",
