@@ -21,7 +21,7 @@ from ..errors import ModelError
 from ..forces import JointSpring, LimitSpring, Muscle, PDController, SpringDamper
 from ..forces.muscle_wrap import Wrap
 from ..geometry import Plane, Sphere
-from ..interop.mujoco import converter, mjcf
+from ..interop.mujoco import converter, mjcf, without_loads
 from ..model import Model
 from ..model.kinematics import kinematics
 from ..model.model import WORLD
@@ -201,7 +201,7 @@ class LoadedMuJoCo(peers.MuJoCo):
     def __init__(self, model: Model, q: np.ndarray, dt: float) -> None:
         self.mj: Any = importlib.import_module("mujoco")
         flags = self.mj.mjtDisableBit
-        draft = Draft(model, q, self.mj.MjSpec.from_string(mjcf(model, dt)), self.mj, [])
+        draft = Draft(model, q, self.mj.MjSpec.from_string(mjcf(without_loads(model), dt)), self.mj, [])
         for element in model.elements:
             add(element, draft)
         off = int(flags.mjDSBL_EULERDAMP)

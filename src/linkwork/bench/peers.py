@@ -17,6 +17,7 @@ from ..errors import LinkworkError
 from ..interop.layout import Converter
 from ..interop.mujoco import build as build_mujoco
 from ..interop.mujoco import converter as mujoco_converter
+from ..interop.mujoco import without_loads
 from ..interop.pinocchio import build as build_pinocchio
 from ..interop.pinocchio import converter as pinocchio_converter
 from ..model import Model
@@ -96,7 +97,7 @@ class MuJoCo(Peer):
 
     def __init__(self, model: Model) -> None:
         mujoco: Any = importlib.import_module("mujoco")
-        self.model = build_mujoco(model)
+        self.model = build_mujoco(without_loads(model))
         self._to = mujoco_converter(model, self.model)
         data = mujoco.MjData(self.model)
         forward = (mujoco.mj_forward, data.qfrc_applied, data.qacc)

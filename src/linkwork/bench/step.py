@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import LinkworkError
-from ..interop.mujoco import build
+from ..interop.mujoco import build, without_loads
 from ..model import Model, State
 from ..simulate import simulate
 from ..steppers import SymplecticEuler
@@ -83,7 +83,7 @@ def contenders(arms: int, fewer: int, steps: int) -> tuple[list[Contender], list
         if enough_cores(2):
             yield contender("linkwork", "batch64", program(model, q, v, steps, threads=2), arms, 2)
         if mj is not None:
-            mj_model = build(model, DT)
+            mj_model = build(without_loads(model), DT)
             require_same_path(model, mj, mj_model)
             yield contender("mujoco", "native", rollout(mj, mj_model, q[:1], v[:1], steps), 1)
             yield contender("mujoco", "batch64", rollout(mj, mj_model, q[:fewer], v[:fewer], steps), fewer)

@@ -22,6 +22,7 @@ from ..inertias import Part, welded
 from ..urdf.values import composed, placed
 
 FREE, BALL, SLIDE, HINGE = range(4)  # mjtJoint
+LARGEST = 1e10  # mjMAXVAL
 MASSLESS = 1e-14  # kg: less is none
 
 
@@ -70,6 +71,12 @@ class Tree:
             if joint in b.joints:
                 return b.joint_name, b.joints.index(joint)
         raise ModelError(f"joint {joint} carries nothing")
+
+
+def unbounded(x: Any) -> np.ndarray:
+    """Bounds, infinite where they are MuJoCo's largest number: it has none on one side only."""
+    a = np.array(x, float)
+    return np.where(np.abs(a) < LARGEST, a, np.copysign(np.inf, a))
 
 
 def pose_of(pos: Any, quat: Any) -> SE3:
@@ -173,7 +180,7 @@ def _properties(m: Any, joints: Sequence[int]) -> dict[str, Any]:
     found: dict[str, Any] = {name: np.array(x[dofs]) for name, x in given.items() if np.any(x[dofs])}
     limited = np.array([bool(m.jnt_limited[j]) for j in joints])
     if limited.any():
-        low, high = np.array(m.jnt_range[list(joints)]).T
+        low, high = unbounded(m.jnt_range[list(joints)]).T
         found["limits"] = (np.where(limited, low, -np.inf), np.where(limited, high, np.inf))
     held = np.array([bool(m.jnt_actfrclimited[j]) for j in joints])
     if held.any():

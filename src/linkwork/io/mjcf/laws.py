@@ -13,9 +13,10 @@ from ...forces import Actuator, JointSpring
 from ...joints import Fixed, Spherical
 from ...spatial.quaternion import to_rotation
 from ...spatial.se3 import SE3
-from .bodies import BALL, FREE, Tree
+from .bodies import BALL, FREE, Tree, unbounded
 
 CONNECT, WELD, JOINT = range(3)  # mjtEq
+SITE = 6  # mjtObj
 
 
 def springs(m: Any, tree: Tree) -> Iterator[JointSpring]:
@@ -45,8 +46,8 @@ def actuators(m: Any, tree: Tree) -> Iterator[Actuator]:
             bias=np.array(m.actuator_biasprm[a, :3]) if m.actuator_biastype[a] == 1 else np.zeros(3),
             gear=float(m.actuator_gear[a, 0]),
             coordinate=coordinate,
-            control_range=tuple(m.actuator_ctrlrange[a]) if m.actuator_ctrllimited[a] else free,
-            force_range=tuple(m.actuator_forcerange[a]) if m.actuator_forcelimited[a] else free,
+            control_range=tuple(unbounded(m.actuator_ctrlrange[a])) if m.actuator_ctrllimited[a] else free,
+            force_range=tuple(unbounded(m.actuator_forcerange[a])) if m.actuator_forcelimited[a] else free,
             name=m.actuator(a).name or f"actuator{a}",
         )
 
@@ -57,7 +58,10 @@ def equalities(m: Any, tree: Tree) -> Iterator[Any]:
         if not m.eq_active0[e]:
             continue
         a, b, data = int(m.eq_obj1id[e]), int(m.eq_obj2id[e]), np.array(m.eq_data[e])
-        if m.eq_type[e] == CONNECT:
+        if m.eq_type[e] in (CONNECT, WELD) and m.eq_objtype[e] == SITE:
+            (name_a, A), (name_b, B) = (tree.place(int(m.site_bodyid[i]), m.site_pos[i], m.site_quat[i]) for i in (a, b))
+            yield Loop(name_a, name_b, A.p, B.p) if m.eq_type[e] == CONNECT else Closure(Fixed(), name_a, name_b, A, B)
+        elif m.eq_type[e] == CONNECT:
             (name_a, A), (name_b, B) = tree.place(a, data[:3], (1, 0, 0, 0)), tree.place(b, data[3:6], (1, 0, 0, 0))
             yield Loop(name_a, name_b, A.p, B.p)
         elif m.eq_type[e] == WELD:
