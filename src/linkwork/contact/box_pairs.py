@@ -15,6 +15,7 @@ from .point import NOTHING, ContactPoint, bounded, choose, flag, larger, side, s
 
 ALONG = 1e-12  # slope of the distance, and share of a direction, that count as none
 OPENING = 1e3  # how much wider a slab becomes than what lies outside of it
+LEVEL = 1e-9  # of the radius: what is nearer by less is as near
 SLACK = 1e-6  # of the radius: what lies as much beside a face still lies on it
 
 
@@ -28,9 +29,9 @@ def sphere_box(a: Sphere, E_a: SE3, b: Box, E_b: SE3) -> tuple[ContactPoint, ...
 def capsule_box(a: Capsule, E_a: SE3, b: Box, E_b: SE3) -> tuple[ContactPoint, ...]:
     """Three slots: the ball of the capsule nearest to the box; and both ends of the part beside the nearest face or edge.
 
-    The first is off where it is one of the ends. A capsule whose axis pierces the box leaves with all of them through one face,
-    the one that the piece inside has the shortest way to; of two opposite ones between which it reaches, as through a plate, the
-    one on whose side the middle of the capsule is.
+    The first is off where it is one of the ends, or no nearer than both: what lies along a face is carried by its ends. A capsule
+    whose axis pierces the box leaves with all of them through one face, the one that the piece inside has the shortest way to; of
+    two opposite ones between which it reaches, as through a plate, the one on whose side the middle of the capsule is.
     """
     E, h, half = E_b @ b.pose, 0.5 * b.size, 0.5 * a.length
     x, u = E.unrotate(E_a @ a.p - E.p), E.unrotate(E_a.rotate(a.R[:, 2]))
@@ -45,12 +46,13 @@ def capsule_box(a: Capsule, E_a: SE3, b: Box, E_b: SE3) -> tuple[ContactPoint, .
     depth, way = nearest_face(middle, h, absolute(u * (0.5 * (high - low))), toward)
     pierced = distance_to_box(middle, h)[0] <= 0.0
     slots = []
-    for t, on in ((s, alone | logical_not(apart)), (first, apart), (last, apart)):
+    for t in (s, first, last):
         place = x + u * t
         distance, n = distance_to_box(place, h)
         distance = where(pierced, depth + dot(way, place - middle), distance)
-        slots.append(_ball(place, a.radius, distance, choose(pierced, way, n), E, flag(on)))
-    return tuple(slots)
+        slots.append(_ball(place, a.radius, distance, choose(pierced, way, n), E, flag(apart)))
+    nearer = larger(slots[1].gap, slots[2].gap) - slots[0].gap > LEVEL * a.radius
+    return slots[0]._replace(on=flag((alone & nearer) | logical_not(apart))), slots[1], slots[2]
 
 
 def distance_to_box(x: Vector, h: Vector) -> tuple[Scalar, Vector]:

@@ -16,6 +16,7 @@ from ..errors import ModelError, SolverError
 from ..geometry import Box, Capsule, Convex, Cylinder, Ellipsoid, HeightField, Mesh, Plane, Shape, Sphere
 from ..geometry.checks import LARGEST
 from ..spatial.se3 import SE3
+from .implied import without_implied
 from .overlap import least_overlap
 from .patches import face_normal, feature, patch
 from .point import ContactPoint
@@ -26,6 +27,7 @@ SLOTS = 8
 ACCURACIES = (1e-6, 1e-4)  # of distances, m: where the first fails (curved shapes deep in each other), the next is tried
 ITERATIONS = 1000
 TRIANGLES = 256  # contacts of single triangles that Coal is asked for
+WRONG = 0.05  # of the size of the smaller shape: a normal along which shapes overlap by so much more than Coal says is none
 SAME = 1e-6  # of the distance between points that tells them apart, over the size of the smaller shape
 
 
@@ -54,6 +56,8 @@ class CoalPair:
         """The contact points, the deepest first; slots that are off follow."""
         margin = self.margin if margin is None else margin
         found = self._corners(E_a, E_b, margin) if self._over_plane else self._from_coal(E_a, E_b, margin)
+        if self._surface is not None or self._over_plane:  # patches of triangles side by side; one alone is convex
+            found = without_implied(found, SAME * self.size)
         kept = spread(found, SLOTS, SAME * self.size)
         away = ContactPoint(np.zeros(3), np.array([0.0, 0.0, 1.0]), margin, 0.0)
         return (*kept, *[away] * (SLOTS - len(kept)))
@@ -87,12 +91,21 @@ class CoalPair:
                     # Where shapes touch without depth, Coal may find the way out at the far side
                     found += patch(*other, -n) or [_between(*other, -n)]
                     continue
-            up = face_normal(of_a, of_b, n)
-            over = []
-            if up is not n:
-                over = patch(_touching(self.a, E_a, contact.b1, -up), _touching(self.b, E_b, contact.b2, up), up)
-            found += [x for x in over or patch(of_a, of_b, n) if x.gap <= margin] or [_point(contact)]
+            if self._surface is None and _clearance(of_a, of_b, n) < contact.penetration_depth - WRONG * self.size:
+                found += self._deep_inside(E_a, E_b)  # of shapes that only just touch, Coal may return a normal of rounding
+                continue
+            found += [x for x in self._patch(E_a, E_b, n, contact.b1, contact.b2) if x.gap <= margin] or [_point(contact)]
         return found
+
+    def _patch(self, E_a: SE3, E_b: SE3, n: np.ndarray, b1: int = 0, b2: int = 0) -> list[ContactPoint]:
+        """Corners of the overlap of what touches along a normal, or along that of a face that is near it.
+
+        b1, b2   the triangles that touch, of surfaces of triangles
+        """
+        of_a, of_b = _touching(self.a, E_a, b1, -n), _touching(self.b, E_b, b2, n)
+        up = face_normal(of_a, of_b, n)
+        over = [] if up is n else patch(_touching(self.a, E_a, b1, -up), _touching(self.b, E_b, b2, up), up)
+        return over or patch(of_a, of_b, n)
 
     def _contacts(self, coal: Any, arguments: tuple[Any, ...], margin: float) -> list[Any] | None:
         """What Coal finds; None where it knows no depth."""
@@ -120,7 +133,7 @@ class CoalPair:
 
         n, depth = least_overlap(along(self.a, E_a), along(self.b, E_b))
         low, high = _touching(self.a, E_a, 0, -n), _touching(self.b, E_b, 0, n)
-        return patch(low, high, n) or [_between(low, high, n)._replace(gap=-depth)]
+        return self._patch(E_a, E_b, n) or [_between(low, high, n)._replace(gap=-depth)]
 
     def _real(self, surface: Triangles, contacts: list[Any], E: SE3) -> list[Any]:
         """Contacts of the surface; those with edges of it only where none with a face lies as low."""

@@ -40,7 +40,7 @@ PAIRS: dict[tuple[str, str], tuple[PairFunction, int | Callable[[Any, Any], int]
     ("sphere", "plane"): (sphere_plane, 1),
     ("capsule", "plane"): (capsule_plane, 2),
     ("box", "plane"): (box_plane, 8),
-    ("cylinder", "plane"): (cylinder_plane, 10),
+    ("cylinder", "plane"): (cylinder_plane, 14),
     ("ellipsoid", "plane"): (ellipsoid_plane, 1),
     ("sphere", "sphere"): (sphere_sphere, 1),
     ("sphere", "capsule"): (sphere_capsule, 1),

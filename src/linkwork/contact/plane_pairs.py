@@ -16,11 +16,11 @@ import numpy as np
 from ..geometry import Box, Capsule, Cylinder, Ellipsoid, Plane, Sphere
 from ..spatial.scalar import Scalar, Vector, dot
 from ..spatial.se3 import SE3
-from .point import ContactPoint
+from .point import ContactPoint, flag, square_root
 
 SIGNS = [(x, y, z) for z in (-1.0, 1.0) for y in (-1.0, 1.0) for x in (-1.0, 1.0)]
-TURN = 1e-9  # a cap that is tilted less has no lowest point
-QUARTERS = ((1.0, 0.0), (0.0, 1.0), (-1.0, 0.0), (0.0, -1.0))
+TURN = 1e-9  # sine of the angle by which a cap has to be tilted for a lowest point
+RIM = tuple((float(np.cos(k * np.pi / 3)), float(np.sin(k * np.pi / 3))) for k in range(6))  # of radius 1: points of a cap
 
 
 def sphere_plane(a: Sphere, E_a: SE3, b: Plane, E_b: SE3) -> tuple[ContactPoint, ...]:
@@ -51,22 +51,24 @@ def box_plane(a: Box, E_a: SE3, b: Plane, E_b: SE3) -> tuple[ContactPoint, ...]:
 
 
 def cylinder_plane(a: Cylinder, E_a: SE3, b: Plane, E_b: SE3) -> tuple[ContactPoint, ...]:
-    """Ten slots, five on the rim of each cap: four that move with it, and its lowest point.
+    """Fourteen slots, seven on the rim of each cap: six that move with it, and its lowest point.
 
-    On a cap that lies flat, whose rim has no lowest point, the last one is in the middle.
+    On a cap that lies flat, whose rim has no lowest point, the last one is off: a rigid cap is carried by its rim alone.
     """
     E = E_a @ a.pose
     point, n = _plane(b, E_b)
     x, y, z = (E.R[:, k] for k in range(3))
     across, aside = dot(n, x), dot(n, y)
-    tilt = (across * across + aside * aside + TURN * TURN) ** 0.5
-    around = (*QUARTERS, (-across / tilt, -aside / tilt))
+    square = across * across + aside * aside
+    is_tilted = square > TURN * TURN
+    tilt = square_root(square, is_tilted)
+    around = (*((u, v, 1.0) for u, v in RIM), (-across / tilt, -aside / tilt, flag(is_tilted)))
     slots = []
     for end in (-0.5, 0.5):
         middle = E.p + z * (end * a.length)
-        for u, v in around:
+        for u, v, on in around:
             place = middle + (x * u + y * v) * a.radius
-            slots.append(_touch(place, dot(n, place - point), n))
+            slots.append(_touch(place, dot(n, place - point), n)._replace(on=on))
     return tuple(slots)
 
 
