@@ -69,7 +69,7 @@ def test_compiled_forces_are_the_rules_as_they_stand(case: str) -> None:
 def test_compiled_joint_forces_are_the_rules_as_they_stand(case: str) -> None:
     kind = next(k for c, k in reversed(JOINT_CASES) if c == case)
     joint = JOINTS[kind]()
-    limits = {"limits": (-0.3, 0.2)} if joint.nq == joint.nv else {}
+    limits = {"limits": (-0.3, 0.2)} if joint.one_chart().coordinates_add else {}
     b = lw.ModelBuilder().body("j", joint=joint, inertia=lw.Inertia(1.0, tensor=np.eye(3)), **limits)
     model = b.add(JOINT_FORCES[case](joint, np.random.default_rng(0))).build()
     forces = lw.force_set(model)
