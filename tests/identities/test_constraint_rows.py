@@ -21,6 +21,8 @@ HELIX = lw.Curve(lambda u, r: [r * np.cos(u), r * np.sin(u), 0.1 * u], domain=(-
 HILLS = lw.ParametricSurface(
     lambda u, depth: [u[0], u[1], depth * np.sin(2 * u[0]) * np.cos(u[1])], ((-2, 2), (-2, 2)), {"depth": 0.2}
 )
+ROUND = lw.Curve(lambda u, r: [r * np.cos(u), r * np.sin(u), 0.0 * u], domain=(0.0, 2 * np.pi), parameters={"r": 0.7})
+OVAL = lw.Curve(lambda u: [0.2 * np.cos(u), 0.4 * np.sin(u), 0.0 * u], domain=(0.0, 2 * np.pi))
 POINT = np.array([0.1, 0.2, 0.3])
 
 
@@ -43,6 +45,7 @@ KINDS: dict[str, lw.Constraint] = {
     "curve": lw.PointOnCurve("a", POINT, HELIX, "b"),
     "implicit surface": lw.PointOnSurface("a", POINT, lw.torus(1.0, 0.3), "b"),
     "parametric surface": lw.PointOnSurface("a", POINT, HILLS),
+    "tangent curves": lw.TangentCurves("a", ROUND, OVAL, "b"),
     "tangent surfaces": lw.TangentSurfaces("a", lw.ellipsoid((0.5, 0.4, 0.3)), lw.Plane((0, 0, 0.2), (0.6, 0, 0.8)), "b"),
 }
 EVERY_KIND = pytest.mark.parametrize("kind", KINDS)
@@ -69,6 +72,8 @@ def place(kind: str) -> tuple[np.ndarray, np.ndarray]:
     if kind in near:  # where the point, or the centre, lies in b
         target = (poses[1] @ [*near[kind], 1.0])[:3]
         poses[0, :3, 3] = target - (poses[0, :3, :3] @ POINT if kind == "curve" else 0.0)
+    if kind == "tangent curves":
+        poses[0] = poses[1] @ lw.SE3(p=[1.0, 0.3, 0.0]).matrix @ lw.SE3.exp(0.1 * rng.normal(size=6)).matrix
     if kind == "parametric surface":
         poses[0, :3, 3] = [0.3, 0.2, 0.1]
     return poses, rng.normal(size=(3, 6))

@@ -118,6 +118,21 @@ def test_touching() -> None:
     check(lw.TangentSurfaces("a", ball, plane, "b"), "b", "a", [(-normal, O)])  # of surface_a, outward: into the plane
 
 
+def test_touching_curves() -> None:
+    normal = unit(RNG)
+    aside = np.cross(normal, unit(RNG))
+    along = aside / np.linalg.norm(aside)
+    given = {"c": local("a", AT + 0.3 * normal), "n": POSES["a"].R.T @ normal, "d": POSES["a"].R.T @ along}
+
+    def circle(u: Any, c: Any, n: Any, d: Any) -> list[Any]:
+        return [c[k] + 0.3 * (n[k] * np.cos(u) + d[k] * np.sin(u)) for k in range(3)]
+
+    at, way = local("b"), POSES["b"].R.T @ along
+    line = lw.Curve(lambda u, x, d: [x[k] + u * d[k] for k in range(3)], domain=(-1, 1), parameters={"x": at, "d": way})
+    law = lw.TangentCurves("a", lw.Curve(circle, (0.0, 2 * np.pi), given), line, "b")
+    check(law, "b", "a", [(-normal, O)])  # outward of curve_a: into the line
+
+
 def test_gear_and_twist() -> None:
     axis_a, axis_b, ratio = unit(RNG), unit(RNG), -2.5
     (row,) = wrenches(lw.Gear("a", "b", ratio, carrier="c", axis_a=axis_a, axis_b=axis_b))

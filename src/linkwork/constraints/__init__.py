@@ -15,13 +15,15 @@ if TYPE_CHECKING:
     from .limits import Limit
     from .loop import Loop
     from .on_joints import JointConstraint
+    from .on_plane import TangentCurves
     from .on_shape import PointOnCurve, PointOnSurface, TangentSurfaces
     from .prescribed import PrescribedJoint, PrescribedTwist
     from .report import ConstraintReport, constraint_report
 
 offer_lazily(__name__)
 ALL_CONSTRAINTS: "Registry[type[Constraint]]" = Registry(
-    __name__, ("Loop", "Closure", "Gear", "PointOnCurve", "PointOnSurface", "TangentSurfaces", "CustomConstraint")
+    __name__,
+    ("Loop", "Closure", "Gear", "PointOnCurve", "PointOnSurface", "TangentSurfaces", "TangentCurves", "CustomConstraint"),
 )
 
 __all__ = [
@@ -41,6 +43,7 @@ __all__ = [
     "PointOnSurface",
     "PrescribedJoint",
     "PrescribedTwist",
+    "TangentCurves",
     "TangentSurfaces",
     "constraint",
     "constraint_report",

@@ -7,7 +7,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ..errors import ModelError
+from ..errors import ModelError, SolverError
+from ..geometry.bending import bending_at
 from ..geometry.curves import Curve
 from ..geometry.surfaces import Patch, as_surface
 from ..geometry.touching import touching
@@ -17,6 +18,9 @@ from ..spatial.scalar import Scalar, Vector, cross, dot, norm, stack
 from ..spatial.se3 import SE3
 from .constraint import Constraint
 from .rubbing import Rubbing
+
+PARALLEL = 1e-6  # sine of the angle between straight lines of two surfaces: below it they touch along one
+INSTEAD = "use shapes with Contact, the joint SurfaceSurface, or TangentCurves if both bodies move in one plane"
 
 
 class OnShape(Rubbing, Constraint):
@@ -189,8 +193,27 @@ class TangentSurfaces(OnShape):
     def rub_at(self, x: Sequence[Any], t: Scalar, unknown: Vector) -> Vector:
         return self._patches(x, unknown)[0].point
 
+    def check(self, model: Any) -> None:
+        """Raise as all constraints do, and for surfaces that never touch at a point."""
+        super().check(model)
+        a, b = self.surface_a.bending, self.surface_b.bending
+        if min(a, b) == 0 and max(a, b) < 2:
+            kinds, where = ("is flat", "is straight in one direction"), "over a face" if a == b else "along a line"
+            raise ModelError(
+                f"{self!r}: surface_a {kinds[a]} and surface_b {kinds[b]}: they touch {where}, not at a point; {INSTEAD}"
+            )
+
     def guess(self, poses: Sequence[np.ndarray]) -> np.ndarray:
-        return touching(self.surface_a, self.surface_b, np.linalg.inv(poses[1]) @ poses[0])
+        found = touching(self.surface_a, self.surface_b, np.linalg.inv(poses[1]) @ poses[0])
+        if self.surface_a.bending == self.surface_b.bending == 1:
+            k = self.surface_a.coordinates
+            a, b = (bending_at(s, u).straight for s, u in ((self.surface_a, found[:k]), (self.surface_b, found[k:])))
+            if np.linalg.norm(np.cross(poses[0][:3, :3] @ a, poses[1][:3, :3] @ b)) < PARALLEL:
+                raise SolverError(
+                    f"{self!r}: both surfaces are straight in one direction, and these directions are parallel at this position: "
+                    f"they touch along a line, not at a point; start where the directions cross, or {INSTEAD}"
+                )
+        return found
 
 
 def brought(poses: Sequence[SE3], point: Vector) -> Vector:

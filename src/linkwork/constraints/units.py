@@ -11,7 +11,7 @@ from .custom import Given
 from .limits import Limit
 from .loop import Loop
 from .on_joints import JointConstraint
-from .on_shape import PointOnCurve, PointOnSurface
+from .on_shape import OnShape
 from .rows import constraint_set
 
 METRES, RADIANS, EITHER = "m", "rad", "m or rad"
@@ -45,7 +45,7 @@ def _units(model: Model, law: RowLaw, size: int) -> tuple[str, ...]:
         return (EITHER,) * size
     if isinstance(law, JointConstraint):
         return (_one({u for joint in law.joints for u in coordinate_units(model, joint)}),) * size
-    lengths = law.unilateral or isinstance(law, (Loop, PointOnCurve, PointOnSurface))
+    lengths = law.unilateral or isinstance(law, (Loop, OnShape))
     return (METRES if lengths else EITHER,) * size
 
 

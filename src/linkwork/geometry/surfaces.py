@@ -70,6 +70,13 @@ class Surface(Frozen):
         return self.with_parts(given=self.given.bound(values))
 
     @cached_property
+    def bending(self) -> int:
+        """In how many directions it bends: 0 of planes, 1 of cylinders and cones, 2 of others."""
+        from .bending import most_bending
+
+        return most_bending(self)
+
+    @cached_property
     def table(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Samples: their coordinates, points and unit normals."""
         u = self.samples()

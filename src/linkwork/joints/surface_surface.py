@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ..errors import ModelError
 from .higher_pair import HigherPair, chart_pair, chosen, turn
 from .revolute import Revolute
 
@@ -43,4 +44,12 @@ class SurfaceSurface(HigherPair):
         spin = chosen(owner, "turning", turning, {"aligned": None, "spin": Revolute((0, 0, 1))})
         kinds, free = {one.kind[0], other.kind[0]}, spin is not None and one.size == other.size == 2
         self.may_part = free and (side == "inside" or not (kinds <= CONVEX and kinds & ROUND))
-        super().__init__(one, other, spin, turn(owner, 2, angle) @ chosen(owner, "side", side, FACING), charts)
+        facing = turn(owner, 2, angle) @ chosen(owner, "side", side, FACING)
+        try:
+            super().__init__(one, other, spin, facing, charts)
+        except ModelError as error:
+            raise ModelError(
+                f"{error}; surfaces that are straight in one direction touch along a line where these directions agree: give "
+                'an angle between them, or turning="spin" and a start at which they cross; for bodies that move in one plane '
+                "take TangentCurves"
+            ) from error

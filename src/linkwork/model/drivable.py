@@ -14,6 +14,8 @@ from ..spatial.se3 import Ad
 
 WEIGHTLESS = 1e-14  # of the inertia that the freedom would meet if it were that of the body's other axes; rounding is 1e-16
 
+AGREE = 1e-9  # of the curvatures: a relative curvature below it is none
+
 
 def check_leaves(model: Any) -> None:
     """Raise if the last body of a branch can be turned or shifted by its joint without moving any mass; looked at once."""
@@ -95,8 +97,15 @@ def lost_rank(body: Any, q: np.ndarray) -> str:
     """What to say of a joint whose subspace loses rank at q."""
     return (
         f"the motion subspace of joint {body.joint_name!r} has a rank below {body.joint.nv} at q = {np.asarray(q).tolist()}: "
-        f"its coordinates do not move body {body.name!r} independently there"
+        f"its coordinates do not move body {body.name!r} independently there{_along_a_line(body.joint, np.asarray(q, float))}"
     )
+
+
+def _along_a_line(joint: Any, q: np.ndarray) -> str:
+    """Why, if the surfaces of a joint do not touch at one point."""
+    if not joint.may_part or not abs(float(joint.relative_curvature(q))) < AGREE:
+        return ""
+    return f", as the curvatures of its surfaces ({joint!r}) agree in one direction and they touch along a line"
 
 
 def _complaint(body: Any, q: np.ndarray) -> str:

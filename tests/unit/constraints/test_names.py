@@ -32,6 +32,15 @@ LAWS: dict[str, tuple[Any, dict[str, Any]]] = {
         lw.TangentSurfaces("p", lw.Sphere(0.5, center=(0, -2, 0.5)), lw.Plane(), unilateral=True, friction=0.1, name="it"),
         {"friction": 0.2},
     ),
+    "tangent curves": (
+        lw.TangentCurves(
+            "p",
+            lw.Curve(lambda s, r: (r * np.cos(s), -2.0 + 0.0 * s, r + r * np.sin(s)), (-3.2, 3.2), {"r": 0.5}),
+            lw.Curve(lambda s: (s, 0, 0 * s), domain=(-1, 1)),
+            name="it",
+        ),
+        {"unilateral": True},
+    ),
     "prescribed joint": (lw.PrescribedJoint("a", lambda t: (0.1 * t, 0.1, 0.0), name="it"), {}),
     "prescribed twist": (
         lw.PrescribedTwist("p", lambda t: ((0, 0, 0), (0, 0, 0.1), (0, 0, 0), (0, 0, 0)), name="it"),
