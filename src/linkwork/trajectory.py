@@ -38,7 +38,7 @@ from .spatial.scalar import read_only
 from .steppers import ALL_STEPPERS, Event
 from .steppers.admissible import NOTED, broken_rates, said
 from .steppers.row_forces import RowForces
-from .store.objects import state_of
+from .store.data import state_of
 from .tally import Tally, tally_of, window_steps
 
 ROUNDING = 1e-12  # of the energy: less work than this is none

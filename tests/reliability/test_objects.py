@@ -16,7 +16,8 @@ from reliability.runs import builder, same, smooth, start, touching
 
 import linkwork as lw
 from linkwork.scenes import ALL_SCENES
-from linkwork.store.objects import Data, decode, encode
+from linkwork.store.data import Data
+from linkwork.store.objects import decode, encode
 
 WAYS = {"pickle": lambda x: pickle.loads(pickle.dumps(x)), "deepcopy": copy.deepcopy, "copy": copy.copy}
 

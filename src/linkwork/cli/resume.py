@@ -37,7 +37,7 @@ def _inputs(file: Path) -> Any:
     """What the scene after which a stream is named tells its forces, if the run asked for it."""
     from ..model import Model
     from ..scenes import ALL_SCENES
-    from ..store.objects import decode
+    from ..store.reading import read
     from ..streams.file import StreamFile
     from ..streams.head import part_of
 
@@ -45,5 +45,5 @@ def _inputs(file: Path) -> Any:
     head = found.head
     if found.end is not None or not head.text["asked"]["inputs"] or scene is None or scene.inputs is None:
         return None
-    model = None if head.text["model"] is None else decode(part_of(head.text, head.arrays, "model"))
+    model = None if head.text["model"] is None else read(part_of(head.text, head.arrays, "model"))
     return scene.inputs(model) if isinstance(model, Model) else None

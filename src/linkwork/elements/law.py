@@ -44,6 +44,16 @@ class Law(Travelling, Frozen):
         vars(law)["_made_with"] = (arguments, named)
         return law
 
+    @classmethod
+    def from_state(cls, state: Mapping[str, Any]) -> Any:
+        """The law that a file says: made anew with what it was made with."""
+        made = state.get("_made_with")
+        if not (
+            isinstance(made, tuple) and [type(x) for x in made] == [tuple, dict] and all(isinstance(n, str) for n in made[1])
+        ):
+            raise ModelError(f"{cls.__name__}: the file does not say what it was made with; save the model again")
+        return cls(*made[0], **made[1])
+
     def called(self, name: Any) -> str:
         """Take a name; what messages about the rest begin with."""
         owner = type(self).__name__

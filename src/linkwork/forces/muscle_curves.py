@@ -7,7 +7,7 @@ Beyond its ends every curve goes on along its tangent: active zero, passive zero
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from math import perm
 from typing import Any
 
@@ -98,6 +98,14 @@ class PiecewiseCurve(MuscleCurve):
         self.breaks = x
         # A row per piece: where it starts, the integral up to there, its coefficients.
         self.rows = np.column_stack([origins, np.concatenate([[0.0, 0.0], below]), np.vstack([lines[:1], c, lines[1:]])])
+
+    @classmethod
+    def from_state(cls, state: Mapping[str, Any]) -> PiecewiseCurve:
+        """The curve that a file says: made anew of its rows."""
+        rows = state["rows"]
+        if not isinstance(rows, np.ndarray) or rows.ndim != 2 or rows.shape[0] < 3 or rows.shape[1] < 4:
+            raise ModelError("PiecewiseCurve: it has a row for each piece, and one before and after them")
+        return cls(state["breaks"], rows[1:-1, 2:], rows[0, 2:4], rows[-1, 2:4])
 
     @property
     def numbers(self) -> np.ndarray:  # pyright: ignore[reportIncompatibleVariableOverride]

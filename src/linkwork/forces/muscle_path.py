@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -39,6 +39,12 @@ class MusclePath(Frozen):
         where = [self.bodies.index(name) for name in names]
         self.items = tuple((i, item if isinstance(item, Wrap) else item[1]) for i, item in zip(where, kept, strict=True))
         _check_outside(owner, kept)
+
+    @classmethod
+    def from_state(cls, state: Mapping[str, Any]) -> MusclePath:
+        """The path that a file says: made anew of its points and obstacles."""
+        bodies = state["bodies"]
+        return cls(*(x if isinstance(x, Wrap) else (bodies[i], x) for i, x in state["items"]))
 
     @property
     def numbers(self) -> np.ndarray:

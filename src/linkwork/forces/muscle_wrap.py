@@ -11,6 +11,7 @@ the axis by half a turn either way (see `WrapCylinder`). A run that goes further
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -93,6 +94,12 @@ class WrapSphere(Wrap):
         self.body = word(owner, "body", body)
         self.numbers = np.array([positive(owner, "radius", radius), *point(owner, "center", center)])
 
+    @classmethod
+    def from_state(cls, state: Mapping[str, Any]) -> WrapSphere:
+        """The obstacle that a file says: made anew."""
+        radius, *center = state["numbers"]
+        return cls(state["body"], center, radius=radius)
+
     @property
     def frame(self) -> SE3:
         return SE3(p=self.numbers[1:4])
@@ -143,6 +150,13 @@ class WrapCylinder(Wrap):
         R = frame_along(direction)
         r = positive(owner, "radius", radius)
         self.numbers = np.array([r, number(owner, "turn", turn), -HALF_PI, *point(owner, "center", center), *R.reshape(-1)])
+
+    @classmethod
+    def from_state(cls, state: Mapping[str, Any]) -> WrapCylinder:
+        """The obstacle that a file says: made anew."""
+        numbers = state["numbers"]
+        radius, turn, center, axis = numbers[0], numbers[1], numbers[2:5], numbers[7:14:3]
+        return cls(state["body"], center, axis=axis, radius=radius, turn=int(turn) if turn in (-1.0, 0.0, 1.0) else 2)
 
     @property
     def frame(self) -> SE3:

@@ -21,18 +21,20 @@ ellipsoids, whose poles lie along x of the shape: a latitude beyond 2 pi is one 
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import dataclass, fields, replace
+from typing import Any, ClassVar
 
 import numpy as np
 
 from ..errors import ModelError
-from ..spatial.frozen import Frozen, finish
-from ..spatial.gate import reals
+from ..spatial.frozen import FINISHED, Frozen, finish
+from ..spatial.gate import real, reals, rotation_problem
 from ..spatial.scalar import Scalar, Vector, array, atan2, cross, dot, norm, stack, where
 from ..spatial.se3 import SE3
-from ..spatial.tape import form_of
+from ..spatial.tape import TapedFunction, form_of
 from .curves import Curve
 from .shapes import Plane, Shape, Sphere
 from .solids import Cylinder, Ellipsoid, Placed, Torus
@@ -61,6 +63,12 @@ class Coordinate:
     high: float
     around: bool = False
     ends: bool = False
+
+    def __post_init__(self) -> None:
+        if not (np.isfinite(real(self.low)) and np.isfinite(real(self.high)) and self.low < self.high):
+            raise ModelError(f"a coordinate goes from one finite number to a larger one, not from {self.low!r} to {self.high!r}")
+        if not all(isinstance(x, (bool, np.bool_)) for x in (self.around, self.ends)):
+            raise ModelError("whether a coordinate comes back, or ends, must be True or False")
 
 
 ROUND = Coordinate(-np.pi, np.pi, around=True)
@@ -94,6 +102,25 @@ class Chart(Frozen):
 
     def __post_init__(self) -> None:
         finish(self)
+
+    is_record: ClassVar[bool] = True
+
+    @classmethod
+    def from_state(cls, state: Mapping[str, Any]) -> Chart:
+        """The chart that a file says, looked at: frames over shapes compute what their kinds do, others have a kind of their
+        own, so that no machine code of another one is taken for theirs."""
+        known = {f.name for f in fields(cls)}
+        if {*state, FINISHED} != {*known, FINISHED}:
+            raise ModelError(f"a chart has the attributes {', '.join(sorted(known))}")
+        chart = cls(**{name: state[name] for name in known})
+        _check_chart(chart)
+        function = chart.function
+        if not isinstance(function, TapedFunction) or not chart.size:
+            return chart
+        said = hashlib.sha256(json.dumps(function.as_data(), sort_keys=True).encode()).hexdigest()
+        if len(chart.kind) == 3 and chart.kind[0] == TAPED:  # it was in a file before
+            return replace(chart, kind=(TAPED, chart.kind[1], said))
+        return replace(chart, kind=(TAPED, str(chart.kind[0]), said))
 
     @property
     def size(self) -> int:
@@ -262,6 +289,76 @@ def _plane_axes(normal: np.ndarray) -> np.ndarray:
     x = np.array([1.0, 0.0, 0.0]) if abs(normal[2]) == 1.0 else np.asarray(tangents(normal)[0], float)
     x = x / np.linalg.norm(x)
     return np.stack([x, np.cross(normal, x), normal], axis=1) + 0.0
+
+
+# --- in files ----------------------------------------------------------------------------------------------------------------
+TAPED = "taped"  # of kinds: computed by a function of a file
+FRAME = {"R": (3, 3), "p": (3,)}
+OF_SHAPES: dict[str, tuple[Any, Any, dict[str, tuple[int, ...]]]] = {  # functions, and numbers with their shapes
+    "Sphere": (_sphere, _sphere_of_two, {"p": (3,)}),
+    "Plane": (_plane, None, FRAME),
+    "Ellipsoid": (_ellipsoid, _ellipsoid_of_two, {**FRAME, "radii": (3,)}),
+    "Torus": (_torus, None, {**FRAME, "ring": ()}),
+    "Cylinder": (_cylinder, None, FRAME),
+}
+
+
+def _check_chart(chart: Chart) -> None:
+    """Raise unless a chart of a file can be that of a point, a curve or a surface."""
+    owner = f"chart of {str(chart.what)[:40]!r}"
+    tupled = isinstance(chart.coordinates, tuple) and isinstance(chart.kind, tuple) and isinstance(chart.straight, tuple)
+    if not (isinstance(chart.what, str) and tupled and isinstance(chart.values, dict) and isinstance(chart.constant, SE3)):
+        raise ModelError(f"{owner}: it has a name, a kind, numbers, a constant pose and coordinates")
+    if len(chart.coordinates) > 2 or not all(isinstance(c, Coordinate) for c in chart.coordinates):
+        raise ModelError(f"{owner}: it has at most two coordinates, not {str(chart.coordinates)[:80]}")
+    if not chart.kind or not all(type(x) in (str, int) for x in chart.kind) or not set(chart.straight) <= {0, 1}:
+        raise ModelError(f"{owner}: its kind is a few words, not {str(chart.kind)[:80]}")
+    for name, x in chart.values.items():
+        if not isinstance(name, str) or not np.all(np.isfinite(reals(x))):
+            raise ModelError(f"{owner}: its numbers must be finite, with names")
+    if chart.single is not None and not isinstance(chart.single, Chart):
+        raise ModelError(f"{owner}: what it is without a second chart must be a chart")
+    if isinstance(chart.function, TapedFunction):
+        if chart.is_covered or chart.two_charts is not None:
+            raise ModelError(f"{owner}: functions of files have one chart")
+    else:
+        _check_shape_chart(owner, chart)
+    for part in (0.3, 0.6):
+        u = np.array([c.low + part * (c.high - c.low) for c in chart.coordinates])
+        frame = chart.frame(u)
+        if not isinstance(frame, SE3) or not np.isfinite(reals(frame.matrix)).all():
+            raise ModelError(f"{owner}: its function must return a transform of finite numbers at {u.tolist()}")
+
+
+def _check_shape_chart(owner: str, chart: Chart) -> None:
+    """Raise unless a chart is that of the shape that its kind names."""
+    name, *rest = chart.kind
+    if name not in OF_SHAPES or rest != ["two charts"] * chart.is_covered:
+        raise ModelError(f"{owner}: there is no shape {str(chart.kind)[:80]}")
+    function, of_two, shapes = OF_SHAPES[name]
+    if chart.function is not (of_two if chart.is_covered else function) or chart.two_charts is not of_two:
+        raise ModelError(f"{owner}: its function is not that of a {name}")
+    if {n: np.shape(x) for n, x in chart.values.items()} != shapes or chart.size != 2:
+        raise ModelError(f"{owner}: it needs the numbers {', '.join(shapes)} and two coordinates")
+    if any(np.any(reals(chart.values[n]) <= 0.0) for n in ("radii", "ring") if n in shapes):
+        raise ModelError(f"{owner}: its radii must be positive")
+    if "R" in shapes and rotation_problem(reals(chart.values["R"])):
+        raise ModelError(f"{owner}: R must be a rotation")
+    single = chart.single
+    if single is not None and (
+        single.is_covered or not is_same_chart(replace(chart, single=None), single, but=("kind", "function"))
+    ):
+        raise ModelError(f"{owner}: without a second chart it is another one")
+
+
+def is_same_chart(a: Chart, b: Chart, but: tuple[str, ...] = ()) -> bool:
+    """Whether two charts compute the same, to rounding; `but` names attributes that may differ."""
+    if a is b:
+        return True
+    same = set(a.values) == set(b.values) and all(np.allclose(reals(x), reals(b.values[n])) for n, x in a.values.items())
+    same = same and np.allclose(reals(a.constant.matrix), reals(b.constant.matrix)) and a.coordinates == b.coordinates
+    names = ("kind", "function", "straight", "two_charts")
+    return same and all(getattr(a, name) == getattr(b, name) for name in names if name not in but)
 
 
 # --- own functions -------------------------------------------------------------------------------------------------------------

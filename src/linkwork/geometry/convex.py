@@ -13,10 +13,11 @@ from ..spatial.gate import reals
 from ..spatial.scalar import Scalar, array, dot, maximum, minimum, read_only, stack
 from ..spatial.se3 import SE3
 from .mesh import Mesh
-from .shapes import Unnamed
+from .shapes import ATTRIBUTES, Unnamed
 
 PARALLEL_SINE = 1e-8  # of the angle between two edges: below, they count as parallel
 PARALLEL_COSINE = 1.0 - 1e-8  # of the angle between two normals (1.4e-4 rad): above, triangles lie in one face
+HULL_RTOL = 1e-6  # of its largest extent: how far a corner may lie above a triangle, in files
 FLAT = 1e-9  # of its largest extent: a hull that is thinner encloses nothing
 
 
@@ -37,6 +38,17 @@ class Convex(Mesh):
         vertices, faces = _hull(name, points)
         super().__init__(vertices, faces, name, **attributes)
         self.require_solid()
+
+    @classmethod
+    def from_state(cls, state: Mapping[str, Any]) -> Any:
+        """The hull that a file says, with its own order of corners and triangles, which are looked at."""
+        attributes = {name: state[name] for name in ATTRIBUTES}
+        mesh = Mesh(state["vertices"], state["faces"], **attributes)
+        mesh.require_solid()
+        check_hull(mesh)
+        found = object.__new__(cls)
+        vars(found).update(vars(mesh))
+        return found
 
     @functools.cached_property
     def _flat_faces(self) -> tuple[list[list[int]], np.ndarray]:
@@ -215,6 +227,25 @@ def without_parallels(u: np.ndarray) -> np.ndarray:
     for i, j in sorted(KDTree(outer[first]).query_pairs(np.sqrt(2.0) * PARALLEL_SINE)):
         is_kept[j] &= not is_kept[i]
     return first[is_kept]
+
+
+def check_hull(mesh: Mesh) -> None:
+    """Raise unless triangles are the surface of a convex solid that has all vertices as corners; O(faces vertices)."""
+    vertices, faces = mesh.vertices, mesh.faces
+    uses, _ = mesh._edges()
+    corners = len(np.unique(faces))
+    if not np.all(uses == 2) or corners != len(vertices) or len(vertices) - len(uses) + len(faces) != 2:
+        raise ModelError(f"{mesh.name}: its triangles are not the surface of one solid; give Convex its points alone")
+    a, b, c = (vertices[faces[:, k]] for k in range(3))
+    normals = np.cross(b - a, c - a)
+    span, doubled = float(np.ptp(vertices, axis=0).max()), np.linalg.norm(normals, axis=1)
+    wide = doubled > FLAT * span * span  # needles have no normal that could be trusted
+    normals, a, slack = normals[wide] / doubled[wide, None], a[wide], HULL_RTOL * span
+    for first in range(0, len(normals), 256):  # of few triangles at once: the table of heights stays small
+        part = slice(first, first + 256)
+        heights = normals[part] @ vertices.T - np.sum(normals[part] * a[part], axis=1)[:, None]
+        if np.any(heights > slack):
+            raise ModelError(f"{mesh.name}: its triangles are not those of a convex hull; give Convex its points alone")
 
 
 def _hull(name: str, points: Any) -> tuple[np.ndarray, np.ndarray]:

@@ -39,6 +39,12 @@ class Curve(Frozen):
             if not np.linalg.norm(np.asarray(self.point_and_tangent(float(u))[1], float)) > 0:
                 raise ModelError(f"Curve: x(u) does not move at u = {u:.6g}; choose a parameter along which it does")
 
+    @classmethod
+    def from_state(cls, state: Mapping[str, Any]) -> Any:
+        """The curve that a file says: made anew of its function."""
+        given = state["given"]
+        return cls(given.functions["x"], state["domain"], given.values)
+
     def bound(self, values: Mapping[str, Any]) -> Curve:
         """The same curve with other parameters."""
         return self.with_parts(given=self.given.bound(values))

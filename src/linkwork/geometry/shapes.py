@@ -17,6 +17,7 @@ from ..spatial.se3 import SE3
 from . import checks
 
 NORMAL_ERROR = 1e-6
+ATTRIBUTES = ("friction", "restitution", "density", "mass", "color", "group", "mask", "name")
 
 
 class Unnamed(TypedDict, total=False):
@@ -86,6 +87,16 @@ class Shape(Frozen):
         self.mass = None if mass is None else _positive(owner, "mass", mass)
         self.color = None if color is None else _color(owner, color)
         self.group, self.mask = checks.whole(owner, "group", group), checks.whole(owner, "mask", mask)
+
+    @classmethod
+    def from_state(cls, state: Mapping[str, Any]) -> Any:
+        """The shape that a file says: made anew with its form and attributes."""
+        return cls(**cls.given_form(state), **{name: state[name] for name in ATTRIBUTES})
+
+    @classmethod
+    def given_form(cls, state: Mapping[str, Any]) -> dict[str, Any]:
+        """What its constructor needs besides the attributes of every shape, by name."""
+        return {name: state[name] for name in inspect.signature(cls).parameters if name in state and name not in ATTRIBUTES}
 
     # --- its numbers ----------------------------------------------------------------------------------------------------
     def parameters(self) -> dict[str, np.ndarray]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, Unpack
 
 import numpy as np
@@ -23,6 +24,10 @@ class Placed(Shape):
     def __init__(self, pose: SE3 | None, attributes: Attributes) -> None:
         super().__init__(**attributes)
         self.R, self.p = checks.pose(self.name, pose)
+
+    @classmethod
+    def given_form(cls, state: Mapping[str, Any]) -> dict[str, Any]:
+        return {**super().given_form(state), "pose": SE3(R=state["R"], p=state["p"])}
 
     @property
     def pose(self) -> SE3:

@@ -105,6 +105,12 @@ class ParametricSurface(Surface):
         if self.given.tried("x", np.array([0.6 * a + 0.4 * b for a, b in self.domain])).shape != (3,):
             raise ModelError("ParametricSurface: x(u) must be three numbers")
 
+    @classmethod
+    def from_state(cls, state: Mapping[str, Any]) -> Any:
+        """The surface that a file says: made anew of its function."""
+        given = state["given"]
+        return cls(given.functions["x"], state["domain"], given.values)
+
     @cached_property
     def digest(self) -> str:
         return digest_of(self.given, "x", 2)
@@ -142,6 +148,12 @@ class ImplicitSurface(Surface):
             raise ModelError(f"ImplicitSurface: box must be two corners, the first below the second, not {box!r}")
         if self.given.tried("f", np.array([0.31, 0.17, 0.23])).shape != (1,):
             raise ModelError("ImplicitSurface: f(x) must be one number")
+
+    @classmethod
+    def from_state(cls, state: Mapping[str, Any]) -> Any:
+        """The surface that a file says: made anew of its function."""
+        given = state["given"]
+        return cls(given.functions["f"], state["box"], given.values)
 
     @cached_property
     def digest(self) -> str:

@@ -1,14 +1,15 @@
 """Models that were built in Python, as files: `model.save("arm.lwm")`, `lw.load("arm.lwm")`.
 
-The file is JSON. `model` is what `store.objects` makes of the model: names of classes of this package and their attributes;
+The file is JSON. `model` is what `store.objects` makes of the model: kinds of parts (`store.kinds`) and their attributes;
 `arrays` are the arrays that it refers to, each with its type, shape and numbers ("inf", "-inf" and "nan" are texts). Functions of
-joints and laws that users wrote are in it as what they compute. Nothing that a file says is executed; a digest tells files that
-were damaged.
+joints and laws that users wrote are in it as what they compute. A digest tells files that were damaged; it is no signature.
+Whatever a file says, every part is made by a way that checks it, and the model by its builder (`store.reading`).
 """
 
 from __future__ import annotations
 
 import json
+import math
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -19,8 +20,10 @@ from .. import __version__
 from ..errors import InputError, ModelError
 from ..model import Model, State
 from ..model.state import check_state
+from ..store.data import Data
 from ..store.files import whole_file
-from ..store.objects import Data, decode, encode
+from ..store.objects import encode_for_file
+from ..store.reading import NON_FINITE, read
 from .options import Options
 from .starts import START
 
@@ -38,7 +41,7 @@ def save_model(model: Model, path: Path, state: State | None = None) -> Path:
     if state is not None:
         check_state(model, state)
         model = replace(model, keyframes={**model.keyframes, START: State(np.array(state.q), np.array(state.v), t=state.t)})
-    data = encode(model)
+    data = encode_for_file(model)
     arrays = {name: _written(a) for name, a in data.arrays.items()}
     text = {"schema": SCHEMA, "linkwork": __version__, "model": data.tree, "arrays": arrays, "digest": data.digest}
     with whole_file(path) as part:
@@ -52,23 +55,35 @@ def read_saved(file: Path, options: Options) -> Model:
         raise ModelError(f"{file}: a saved model has at most {LARGEST >> 20} MiB")
     try:
         text = json.loads(file.read_text(encoding="utf-8"))
-    except (ValueError, RecursionError) as error:
+    except (ValueError, RecursionError, OSError) as error:
         raise ModelError(f"{file}: this is no saved model: {error}") from error
     if not isinstance(text, dict) or text.get("schema") != SCHEMA:
         raise ModelError(f"{file}: this is no saved model of the schema {SCHEMA}")
     try:
-        arrays = {name: _read(a) for name, a in text["arrays"].items()}
-        data = Data(text["model"], arrays)
-        if data.digest != text["digest"]:
+        data = _data(text)
+        if data.digest != text.get("digest"):
             raise ModelError(f"{file}: it was changed after it was saved, or only a part of it is there")
-        model = decode(data)
-    except (InputError, KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
-        raise ModelError(
-            f"{file}: it cannot be read as a model (written by linkwork {text.get('linkwork')!r}, this is {__version__}): {error}"
-        ) from error
+        model = read(data)
+    except (InputError, RecursionError, MemoryError) as error:
+        by = f"written by linkwork {str(text.get('linkwork'))[:20]!r}, this is {__version__}"
+        raise ModelError(f"{file}: it cannot be read as a model ({by}): {error}") from error
     if type(model) is not Model:
         raise ModelError(f"{file}: it holds a {type(model).__name__}, not a Model")
     return model if options.gravity is None else model.with_parameters({}, gravity=options.gravity)
+
+
+def _data(text: dict[str, Any]) -> Data:
+    """What a file says, with its arrays."""
+    given = text.get("arrays")
+    if not isinstance(given, dict) or "model" not in text:
+        raise InputError("it has no model, or no arrays")
+    arrays = {}
+    for name, value in given.items():
+        try:
+            arrays[name] = _read(value)
+        except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
+            raise InputError(f"array {name[:40]!r}: {error}") from error
+    return Data(text["model"], arrays)
 
 
 def _written(a: np.ndarray) -> dict[str, Any]:
@@ -80,7 +95,18 @@ def _written(a: np.ndarray) -> dict[str, Any]:
 
 
 def _read(value: dict[str, Any]) -> np.ndarray:
-    if value["type"] not in TYPES or len(value["numbers"]) > NUMBERS:
-        raise ValueError("an array has a type that no model has, or is too large")
-    numbers = [float(x) if isinstance(x, str) else x for x in value["numbers"]]
-    return np.array(numbers, dtype=value["type"]).astype(np.dtype(value["type"]).newbyteorder("=")).reshape(value["shape"])
+    """An array; raises where its numbers are not as many of its type."""
+    kind, shape, numbers = value["type"], value["shape"], value["numbers"]
+    if kind not in TYPES or not isinstance(numbers, list) or len(numbers) > NUMBERS:
+        raise ValueError(f"it has a type that no model has, or is too large: {str(kind)[:20]}")
+    if not isinstance(shape, list) or not all(type(n) is int and n >= 0 for n in shape) or math.prod(shape) != len(numbers):
+        raise ValueError(f"shape {str(shape)[:40]} does not hold its {len(numbers)} numbers")
+    found, needed = set(map(type, numbers)), {"f": {float, int, str}, "b": {bool}}.get(np.dtype(kind).kind, {int})
+    if not found <= needed:
+        raise ValueError(f"its numbers must be of type {kind}")
+    if str in found:
+        numbers = [NON_FINITE[x] if isinstance(x, str) else x for x in numbers]
+    a = np.array(numbers, dtype=kind)
+    if np.isinf(a).sum() != sum(x in NON_FINITE and x != "nan" for x in value["numbers"] if isinstance(x, str)):
+        raise ValueError("a number is too large")
+    return a.astype(np.dtype(kind).newbyteorder("=")).reshape(shape)

@@ -231,6 +231,14 @@ class FreeExp(Composite):
         self.order = order
         super().__init__(*((translation, rotation) if order == "TR" else (rotation, translation)))
 
+    @classmethod
+    def from_state(cls, state: Mapping[str, Any]) -> FreeExp:
+        """The joint that a file says: made anew."""
+        rotation = state["second" if state["order"] == "TR" else "first"]
+        if not isinstance(rotation, SphericalExp):
+            raise ModelError(f"FreeExp: it turns by a SphericalExp, not {rotation!r}")
+        return cls(state["order"], rotation.radius)
+
     def __repr__(self) -> str:
         return f"FreeExp({self.order!r})"
 

@@ -50,6 +50,12 @@ class CustomJoint(FormulaJoint):
         self._take_region(owner, domain, periodic)
         check_formula(self, owner)
 
+    @classmethod
+    def from_state(cls, state: Mapping[str, Any]) -> CustomJoint:
+        """The joint that a file says: made anew of its function."""
+        given, (domain, periodic) = state["_given"], state["_region"]
+        return cls(given.functions["transform"], state["nv"], state["name"], given.values, domain, periodic)
+
     # --- parameters -------------------------------------------------------------------------------------------------------
     @property
     def parameter_names(self) -> tuple[str, ...]:  # type: ignore[override]

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 import numpy as np
 
 from ..errors import ModelError
@@ -35,6 +38,14 @@ class EulerCharts(Joint):
                 f"{meant(sequence, SEQUENCES)}"
             )
         self.start = SEQUENCES.index(name)
+
+    @classmethod
+    def from_state(cls, state: Mapping[str, Any]) -> EulerCharts:
+        """The joint that a file says: made anew."""
+        start = state["start"]
+        if type(start) is not int or not 0 <= start < len(SEQUENCES):
+            raise ModelError(f"EulerCharts: {start!r} is no number of a sequence of axes")
+        return cls(SEQUENCES[start])
 
     def transform(self, q: Vector) -> SE3:
         turns = [SE3.rot_axis(axis, angle) for axis, angle in zip(axes(q[3]), q, strict=False)]

@@ -52,6 +52,11 @@ class FourBar(FormulaJoint):
             raise ModelError("FourBar: its links are in line at q = 0, where it does not know which way to go; start elsewhere")
         self._take_region("FourBar", [(self._end(-1.0), self._end(1.0))], None)
 
+    @classmethod
+    def from_state(cls, state: Mapping[str, Any]) -> FourBar:
+        """The joint that a file says: made anew of its points."""
+        return cls([state["a"], state["b"]], [state["c"], state["d"]])
+
     def transform(self, q: Vector) -> SE3:
         c, s = np.cos(q[0]), np.sin(q[0])
         w = self.a - self.b + _turned(c, s, self.d - self.c)

@@ -15,12 +15,12 @@ joint, and only one chart has them.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from ..errors import ModelError
-from ..geometry.charts import NEAR_POLE, Chart, as_chart, is_near_pole, other_chart
+from ..geometry.charts import NEAR_POLE, Chart, as_chart, is_near_pole, is_same_chart, other_chart
 from ..spatial import quaternion
 from ..spatial.scalar import Scalar, Vector, array, cross, dot, stack
 from ..spatial.se3 import SE3
@@ -68,6 +68,29 @@ class HigherPair(Composite):
         except ModelError as error:
             raise ModelError(f"{self!r}: its {first.nv + b.size} coordinates do not move it independently") from error
         self.charted = self.recharts_after_steps = a.is_covered or b.is_covered
+
+    is_record: ClassVar[bool] = True
+
+    @classmethod
+    def from_state(cls, state: Mapping[str, Any]) -> HigherPair:
+        """The joint that a file says: its parts as a `Composite`, made anew, and charts that are those of its parts."""
+        a, b, first, second = (state[name] for name in ("a", "b", "first", "second"))
+        whole = vars(Composite(first, second, state.get("between")))
+        covered = [x.chart.is_covered for x in (_running(first, a), _running(second, b)) if x is not None]
+        spin = _spin_of(first.second) if isinstance(first, Composite) else None
+        own = {"a": a, "b": b, "spin": QUATERNION if spin is None else spin, "charted": any(covered)}
+        own |= {"recharts_after_steps": any(covered)}
+        known = whole | own | {name: state[name] for name in ("may_part", "away") if name in state}
+        if set(state) != set(known) or state["away"] not in (-1.0, 1.0) or type(state.get("may_part", True)) is not bool:
+            raise ModelError(f"{cls.__name__}: it has other attributes than a pair of {first!r} and {second!r}")
+        if any(covered) and spin is None:
+            raise ModelError(f"{cls.__name__}: {first!r} does not turn about the normal, and its surfaces change their charts")
+        for name in ("spin", "charted", "recharts_after_steps", "nq", "nv", "may_lock", "bounded", "quaternions"):
+            if state[name] != known[name] or type(state[name]) is not type(known[name]):
+                raise ModelError(f"{cls.__name__}: {name} = {state[name]!r}, but its parts make it {known[name]!r}")
+        pair = object.__new__(cls)
+        vars(pair).update({name: known[name] for name in state})
+        return pair
 
     @property
     def signature(self) -> tuple[Any, ...]:
@@ -199,6 +222,16 @@ class HigherPair(Composite):
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.a.what}, {self.b.what})"
+
+
+def _running(part: Any, chart: Any) -> Running | None:
+    """The part of a pair that runs over a chart, which must be this one; None of a point."""
+    found = part.first if isinstance(part, Composite) else part
+    if not isinstance(chart, Chart) or not isinstance(found, Running if chart.size else Fixed):
+        raise ModelError(f"a pair runs over its charts, not by {part!r}")
+    if isinstance(found, Running) and not is_same_chart(found.chart, chart):
+        raise ModelError(f"a pair runs over {chart.what}, not over another {found.chart.what}")
+    return found if isinstance(found, Running) else None
 
 
 def _spin_of(turning: Joint | None) -> int | None:

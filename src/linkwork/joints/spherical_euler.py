@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 import numpy as np
 
 from ..errors import ModelError
@@ -40,6 +43,12 @@ class SphericalEuler(Joint):
                 f"SphericalEuler: {sequence!r} and {alternate!r} lock together; pair a sequence of three axes with one that "
                 "repeats its first or last axis at both ends"
             )
+
+    @classmethod
+    def from_state(cls, state: Mapping[str, Any]) -> SphericalEuler:
+        """The joint that a file says: made anew."""
+        first, *rest = state["sequences"]
+        return cls(first, rest[0] if rest else None, state["threshold"])
 
     def __repr__(self) -> str:
         return f"SphericalEuler({', '.join(map(repr, self.sequences))})"

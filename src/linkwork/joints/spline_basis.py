@@ -12,6 +12,8 @@ from ..errors import ModelError
 from ..spatial.gate import meant, reals
 from ..spatial.scalar import Scalar
 
+MAX_COUNT = 64  # control values of a segment
+
 
 @dataclass(frozen=True)
 class SplineBasis:
@@ -35,6 +37,8 @@ class SplineBasis:
             raise ModelError(
                 f"SplineBasis: its matrix must be finite numbers, two rows and columns at least, not {self.matrix!r}"
             )
+        if M.shape[0] > MAX_COUNT:
+            raise ModelError(f"SplineBasis: {M.shape[0]} control values of a segment are too many; at most {MAX_COUNT}")
         sums = np.abs(M.sum(axis=0) - np.eye(M.shape[1])[0])
         if sums.max() > 1e-12:
             raise ModelError(f"SplineBasis: the weights must sum to one at every u; these sum to {M.sum(axis=0).tolist()}")

@@ -72,6 +72,11 @@ class SplineCurve(FormulaJoint):
         self._take_region(owner, ends, float(self.segments) if cyclic else None)
         check_formula(self, owner)
 
+    @classmethod
+    def from_state(cls, state: Mapping[str, Any]) -> SplineCurve:
+        """The joint that a file says: made anew of its frames."""
+        return cls(state["frames"], state["cyclic"] == (True,), state["basis"], state["domain"])
+
     @property
     def signature(self) -> tuple[Any, ...]:
         return (type(self).__name__, self.cyclic, self.basis.matrix)

@@ -69,6 +69,11 @@ class SplineSurface(FormulaJoint):
         self._take_region(owner, domain, [float(s) if c else None for s, c in zip(self.segments, around, strict=True)])
         check_formula(self, owner)
 
+    @classmethod
+    def from_state(cls, state: Mapping[str, Any]) -> SplineSurface:
+        """The joint that a file says: made anew of its control values."""
+        return cls(state["values"], state["cyclic"], state["basis"], state["domain"])
+
     @property
     def signature(self) -> tuple[Any, ...]:
         return (type(self).__name__, self.nv, self.cyclic)

@@ -185,7 +185,7 @@ class Workspace:
             if name in self.plan.variant.uniform:
                 self.views[name][:] = np.asarray(a).reshape(-1)
             elif self._constant.get(name) is not a:  # a constant of the model is already in the lanes
-                move = self._transfer(name, a)
+                move = self._transfer(name, a, batch, records)
                 if name in self._globals and a.ndim == 1 and not a.flags.writeable:
                     self.fill(name, a)  # here: a thread may find no work left
                     self._constant[name] = a
@@ -194,7 +194,7 @@ class Workspace:
                     self._constant[name] = None
         split = len(moves)
         for name, a in outputs.items():
-            moves += self._transfer(name, a)
+            moves += self._transfer(name, a, batch, records)
         at = self.transfers_at
         self._order = order
         states = (next_at or self.next_at, batch, chunk, records, every, 0 if order is None else address_of(order))
@@ -217,13 +217,16 @@ class Workspace:
         found = self.plan.maps.get(name)
         return 0 if found is None else found.ctypes.data
 
-    def _transfer(self, name: str, a: np.ndarray) -> tuple[int, int, int, int, int, int]:
+    def _transfer(self, name: str, a: np.ndarray, batch: int, records: int) -> tuple[int, int, int, int, int, int]:
         if a.dtype is not self._dtype and a.dtype != self._dtype:
             raise InputError(f"{name} holds {a.dtype}, the plan computes with {self._dtype}")
         strides = a.strides
         n = len(strides)
         if n and strides[-1] != self._dtype.itemsize and a.size and a.shape[-1] > 1:
             raise InputError(f"{name} must lie row by row in memory; pass np.ascontiguousarray of it")
+        shape, size = a.shape, self.plan.sizes[name]
+        if not n or shape[-1] != size or (n > 1 and shape[0] < batch) or (n > 2 and shape[1] < records):
+            raise InputError(f"{name} has shape {shape}; {batch} states, {records} records of {size} numbers are needed")
         row, record = strides[0] if n > 1 else 0, strides[1] if n > 2 else 0
         places = self._map_of(name) if self.plan.maps else 0
         return self.address[name], address_of(a), self.plan.sizes[name], row, record, places

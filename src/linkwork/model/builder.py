@@ -173,8 +173,9 @@ class ModelBuilder:
         self._notes.append(text)
         return self
 
-    def build(self) -> Model:
-        """The frozen model: bodies in topological order, depth first, children in the order they were added."""
+    def check(self) -> list[str]:
+        """The names of the bodies in topological order, depth first, children in the order they were added. Raise where something
+        names a body that does not exist, or a keyframe does not fit."""
         if not self._entries:
             raise ModelError("the model has no bodies; add one with body(...)")
         children: dict[str, list[str]] = {}
@@ -193,17 +194,22 @@ class ModelBuilder:
             raise ModelError(f"bodies {lost} hang on each other in a cycle; close loops with a constraint instead")
         for name, state in self._keyframes.items():
             self._check_keyframe(name, state)
+        for name, frame in self._frames.items():
+            if frame.body != WORLD and frame.body not in self._entries:
+                raise ModelError(f"frame {name!r}: its body {frame.body!r} does not exist{meant(frame.body, self._entries)}")
+        for name in sorted(set().union(*self._excluded) - {WORLD} - set(self._entries)):
+            raise ModelError(f"exclude: there is no body {name!r}{meant(name, self._entries)}")
+        return order
+
+    def build(self) -> Model:
+        """The frozen model: bodies in topological order, depth first, children in the order they were added."""
+        order = self.check()
         index = {name: i for i, name in enumerate(order)}
         index[WORLD] = -1
         bodies = [
             Body(e.name, index[e.parent], e.joint, e.joint_name, e.placement, e.inertia, e.properties, e.shapes, e.visuals)
             for e in (self._entries[name] for name in order)
         ]
-        for name, frame in self._frames.items():
-            if frame.body != WORLD and frame.body not in self._entries:
-                raise ModelError(f"frame {name!r}: its body {frame.body!r} does not exist{meant(frame.body, self._entries)}")
-        for name in sorted(set().union(*self._excluded) - {WORLD} - set(self._entries)):
-            raise ModelError(f"exclude: there is no body {name!r}{meant(name, self._entries)}")
         locked = [b.joint_name for b in bodies if getattr(b.joint, "locks_at_neutral", False)]
         seen = [*self._world, *self._scenery, *(shape for b in bodies for shape in (*b.shapes, *b.visuals))]
         lines = [f"{NOT_DRAWN}{x}" for shape in seen if isinstance(shape, MeshFile) for x in shape.missing_at_a_glance]

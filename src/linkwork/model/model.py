@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -61,6 +61,19 @@ class Body:
     shapes: tuple[Shape, ...] = ()
     visuals: tuple[Shape, ...] = ()
 
+    is_record: ClassVar[bool] = True
+
+    @classmethod
+    def from_state(cls, state: Mapping[str, Any]) -> Body:
+        """The body that a file says; the model that has it looks at its parts, as a builder does."""
+        if set(state) != {f.name for f in fields(cls)}:
+            raise ModelError(f"a body has the attributes {', '.join(f.name for f in fields(cls))}")
+        kinds = {"name": str, "parent": int, "joint": Joint, "joint_name": str, "placement": SE3, "inertia": Inertia}
+        for name, kind in (kinds | {"properties": JointProperties, "shapes": tuple, "visuals": tuple}).items():
+            if not isinstance(state[name], kind) or isinstance(state[name], bool):
+                raise ModelError(f"body {shown(state['name'])}: {name} must be a {kind.__name__}, not {shown(state[name])}")
+        return cls(**state)
+
     def __post_init__(self) -> None:
         if self.properties is None:
             object.__setattr__(self, "properties", plain_properties(self.joint.nq, self.joint.nv))
@@ -72,6 +85,14 @@ class Frame:
 
     body: str
     placement: SE3
+    is_record: ClassVar[bool] = True
+
+    @classmethod
+    def from_state(cls, state: Mapping[str, Any]) -> Frame:
+        """The frame that a file says."""
+        if set(state) != {"body", "placement"} or not isinstance(state["placement"], SE3) or not isinstance(state["body"], str):
+            raise ModelError("a frame has the name of a body and a placement")
+        return cls(**state)
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,8 +123,17 @@ class Model(Travelling):
     keyframes: dict[str, Any] = field(default_factory=dict)
     world_visuals: tuple[Shape, ...] = ()
 
+    is_record: ClassVar[bool] = True
+
+    @classmethod
+    def from_state(cls, state: Mapping[str, Any]) -> Model:
+        """The model that a file says, checked as a builder checks what it is given."""
+        from .stored import model_of
+
+        return model_of(state)
+
     def __post_init__(self) -> None:
-        if not isinstance(self.gravity, np.ndarray) or self.gravity.flags.writeable:
+        if not _is_gravity(self.gravity):
             object.__setattr__(self, "gravity", read_only(gravity_vector(self.gravity)))
         fitting: set[tuple[int, int, int]] = set()  # properties, many joints may share them, and the sizes that they have
         for i, body in enumerate(self.bodies):
@@ -439,6 +469,11 @@ class Model(Travelling):
 
     def __repr__(self) -> str:
         return f"Model({self.nb} bodies, nq={self.nq}, nv={self.nv})"
+
+
+def _is_gravity(x: Any) -> bool:
+    """Whether this is what `gravity_vector` makes, and nobody can write to it."""
+    return isinstance(x, np.ndarray) and not x.flags.writeable and x.dtype == float and x.shape == (3,) and np.isfinite(x).all()
 
 
 def gravity_vector(x: Any) -> np.ndarray:

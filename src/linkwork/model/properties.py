@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Mapping
 from dataclasses import dataclass, fields
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from ..errors import ModelError
 from ..joints import Joint
-from ..spatial.frozen import Frozen, finish
+from ..spatial.frozen import FINISHED, Frozen, finish
 from ..spatial.gate import reals, shown
 
 
@@ -38,6 +39,26 @@ class JointProperties(Frozen):
         for f in fields(self):
             object.__setattr__(self, f.name, np.asarray(getattr(self, f.name), float))
         finish(self)
+
+    is_record: ClassVar[bool] = True
+
+    @classmethod
+    def from_state(cls, state: Mapping[str, Any]) -> JointProperties:
+        """The properties that a file says; the model that has them looks at their values."""
+        names = {f.name for f in fields(cls)}
+        if {*state, FINISHED} != {*names, FINISHED}:
+            raise ModelError(f"the properties of a joint are {', '.join(sorted(names))}")
+        arrays = {name: state[name] for name in names}
+        for name, a in arrays.items():
+            if not isinstance(a, np.ndarray) or a.dtype != float or a.ndim != 1:
+                raise ModelError(f"{name} of a joint must be a row of numbers, not {shown(a)}")
+        return cls(**arrays)
+
+    def check_values(self, joint: Joint, name: str) -> None:
+        """Raise unless they are what `of` makes for such a joint."""
+        self.check_sizes(joint, name)
+        rest = {f.name: getattr(self, f.name) for f in fields(self) if f.name not in ("lower", "upper")}
+        JointProperties.of(joint, name, (self.lower, self.upper), **rest)
 
     def check_sizes(self, joint: Joint, name: str) -> None:
         """Raise unless they are those of such a joint."""

@@ -11,10 +11,10 @@ compiled into one kernel (in a second for some hundred coordinates).
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -53,6 +53,17 @@ class CoordinateMap(Travelling):
         self.function = function
         self._joints: list[tuple[Joint, slice]] = [(b.joint, model.q_index(b.name)) for b in model.bodies]
         self.configuration(np.full(nr, 0.1))
+
+    is_record: ClassVar[bool] = True
+
+    @classmethod
+    def from_state(cls, state: Mapping[str, Any]) -> CoordinateMap:
+        """The map that a file says; `HyperReduced` makes it anew with its model, which must agree."""
+        if set(state) != {"nr", "nq", "nv", "function", "_joints"} or not callable(state["function"]):
+            raise ModelError("a coordinate map is a function of r of a model")
+        found = object.__new__(cls)
+        vars(found).update(state)
+        return found
 
     def function_arguments(self) -> dict[str, Any]:
         """The form of what its function is called with (see `spatial.tape`)."""

@@ -6,12 +6,13 @@ The map replaces constraints: a chain whose joints share one angle is q = (r, ..
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
 from ..constraints.solve import accelerations
-from ..errors import InputError
+from ..errors import InputError, ModelError
 from ..model.model import Model
 from ..model.state import State, check_state
 from ..store.travelling import Travelling
@@ -37,6 +38,13 @@ class HyperReduced(Travelling):
     def __init__(self, model: Model, function: Map, nr: int) -> None:
         self.model, self.map = model, CoordinateMap(model, function, nr)
         self.nq = self.nv = self.nr = nr
+
+    @classmethod
+    def from_state(cls, state: Mapping[str, Any]) -> HyperReduced:
+        """The coordinates that a file says: made anew of the model and the function."""
+        if not isinstance(state["model"], Model) or not isinstance(state["map"], CoordinateMap):
+            raise ModelError("HyperReduced: it needs a model and a function of its coordinates")
+        return cls(state["model"], state["map"].function, state["nr"])
 
     def neutral(self) -> np.ndarray:
         """r = 0."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 
@@ -26,6 +26,8 @@ class Functions(Frozen):
     owner      what messages begin with
     reserved   names that cannot be parameters, and what they are
     """
+
+    found_anew: ClassVar[tuple[str, ...]] = ("_forms",)  # in files: by the calls of the checks of whom they belong to
 
     def __init__(
         self,
@@ -49,6 +51,14 @@ class Functions(Frozen):
                 raise ModelError(f"{owner}: {name!r} cannot be a parameter: it is {reserved[name]}")
             if not self.mention(name):
                 raise ModelError(f"{owner}: no function has an argument for the parameter {name!r}")
+
+    @classmethod
+    def from_state(cls, state: Mapping[str, Any]) -> Functions:
+        """The functions that a file says: made anew."""
+        functions, values = state["functions"], state["values"]
+        if not isinstance(functions, dict) or not isinstance(values, dict) or not isinstance(state["owner"], str):
+            raise ModelError("functions must be given by their names, with parameters by name")
+        return cls(state["owner"], functions, values)
 
     def mention(self, argument: str) -> bool:
         """Whether any of the functions has an argument of this name."""

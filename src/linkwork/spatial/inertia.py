@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from ..errors import ModelError
 from .articulated import Articulated, symmetric
-from .checks import check_tensor, finite, not_negative, positive, rotation, unit
+from .checks import check_symmetric, check_tensor, finite, not_negative, positive, rotation, unit
 
 if TYPE_CHECKING:  # se3 imports this module
     from .se3 import SE3
@@ -63,6 +63,19 @@ class Inertia:
         """Finite numbers kept as they are, even if no body has them: for files whose impossible inertias are accepted."""
         inertia = object.__new__(Inertia)
         inertia._take(mass, com, tensor)
+        return inertia
+
+    is_record: ClassVar[bool] = True
+
+    @classmethod
+    def from_state(cls, state: Mapping[str, Any]) -> Inertia:
+        """The inertia that a file says, of finite numbers and symmetric; whether a body can have it, a model decides."""
+        if set(state) != {"mass", "com", "tensor"}:
+            raise ModelError(f"inertia: it has a mass, a centre of mass and a tensor, not {', '.join(map(str, state))[:80]}")
+        inertia = cls.unchecked(state["mass"], state["com"], state["tensor"])
+        if inertia.mass < 0:
+            raise ModelError(f"inertia: the mass {inertia.mass:g} must not be negative")
+        check_symmetric(inertia.tensor)
         return inertia
 
     # --- solids of uniform density ------------------------------------------------------------------------------------

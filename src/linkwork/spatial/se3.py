@@ -10,10 +10,11 @@ Only the primitives (turn, shift, exponential, quaternion, raw matrix) different
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from numbers import Real
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -60,6 +61,18 @@ class SE3:
             turn = _carrying(st.rotation_stages(read_only(values(rotation))), of_matrix(rotation))
         object.__setattr__(self, "stages", shift.stages + turn.stages)
         object.__setattr__(self, "carried", _joined(shift, shift.carried, turn, turn.carried))
+
+    is_record: ClassVar[bool] = True
+
+    @classmethod
+    def from_state(cls, state: Mapping[str, Any]) -> SE3:
+        """The transform that a file says: a constant product of elementary moves, which were looked at."""
+        stages = state.get("stages")
+        if set(state) != {"stages", "carried"} or state["carried"] is not None or not isinstance(stages, tuple):
+            raise ModelError("a transform is a product of elementary moves, and does not move by itself")
+        if not all(isinstance(s, (st.Turn, st.Rotation, st.Shift)) for s in stages):
+            raise ModelError("a transform is a product of turns, rotations and shifts")
+        return _carrying(stages, None)
 
     def __deepcopy__(self, memo: Any) -> SE3:
         return self

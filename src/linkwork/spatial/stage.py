@@ -7,11 +7,16 @@ All functions accept numbers or symbols; "move" maps coordinates of the inner fr
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import numpy as np
 
+from ..errors import ModelError
 from .scalar import Scalar, Vector, array, is_number, is_one, is_zero, numeric, zeros
+
+ROUND = 1e-6  # of R R^T, in files
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,6 +26,21 @@ class Turn:
     axis: int
     c: Scalar
     s: Scalar
+    is_record: ClassVar[bool] = True
+
+    @classmethod
+    def from_state(cls, state: Mapping[str, Any]) -> Turn:
+        """The turn that a file says."""
+        axis, c, s = (state[name] for name in ("axis", "c", "s"))
+        numbers = all(isinstance(x, (float, np.floating)) for x in (c, s))
+        if (
+            len(state) != 3
+            or axis not in (0, 1, 2)
+            or isinstance(axis, bool)
+            or not (numbers and abs(c * c + s * s - 1.0) <= ROUND)
+        ):
+            raise ModelError(f"a turn is about axis 0, 1 or 2, by a cosine and a sine, not {axis!r}, {c!r}, {s!r}")
+        return cls(axis, c, s)
 
     def inverse(self) -> Turn:
         return Turn(self.axis, self.c, -self.s)
@@ -31,6 +51,16 @@ class Rotation:
     """Rotation by the matrix R."""
 
     R: np.ndarray
+    is_record: ClassVar[bool] = True
+
+    @classmethod
+    def from_state(cls, state: Mapping[str, Any]) -> Rotation:
+        """The rotation that a file says."""
+        R = state["R"]
+        good = len(state) == 1 and isinstance(R, np.ndarray) and R.dtype == float and R.shape == (3, 3)
+        if not good or not np.abs(R @ R.T - np.eye(3)).max() <= ROUND or np.linalg.det(R) < 0.0:
+            raise ModelError("a rotation is a matrix (3, 3), orthonormal and right-handed")
+        return cls(R)
 
     def inverse(self) -> Rotation:
         return Rotation(self.R.T)
@@ -41,6 +71,16 @@ class Shift:
     """Translation by p."""
 
     p: Vector
+    is_record: ClassVar[bool] = True
+
+    @classmethod
+    def from_state(cls, state: Mapping[str, Any]) -> Shift:
+        """The translation that a file says."""
+        p = state["p"]
+        good = len(state) == 1 and isinstance(p, np.ndarray) and p.dtype == float and p.shape == (3,)
+        if not good or not np.isfinite(p).all():
+            raise ModelError("a translation is three finite numbers")
+        return cls(p)
 
     def inverse(self) -> Shift:
         return Shift(-self.p)

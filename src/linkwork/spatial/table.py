@@ -12,7 +12,7 @@ shape. The index has no derivative (it is constant piece by piece); what is comp
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -37,6 +37,15 @@ class TableShape(NamedTuple):
     cell: tuple[int, ...]
     cyclic: tuple[bool, ...]
     steps: int = 0
+
+    @classmethod
+    def from_members(cls, members: Sequence[Any]) -> TableShape:
+        """The structure that a file says."""
+        cell, cyclic, steps = members
+        sizes = isinstance(cell, tuple) and all(type(n) is int and n >= 0 for n in cell)
+        if not (sizes and isinstance(cyclic, tuple) and all(type(c) is bool for c in cyclic) and type(steps) is int):
+            raise ModelError("Table: its structure is the shape of a cell, which axes are cyclic, and a number of comparisons")
+        return cls(cell, cyclic, steps)
 
     @property
     def header(self) -> int:
@@ -68,6 +77,16 @@ class Table(Frozen):
         self._data: Any = read_only(np.concatenate([a.reshape(-1), grid.knots, grid.before]))
         search = (grid.low, grid.scale, float(len(grid.before))) if grid.steps else ()
         self._header: Sequence[Scalar] = (0.0, *map(float, a.shape[:axes]), *search)
+
+    @classmethod
+    def from_state(cls, state: Mapping[str, Any]) -> Table:
+        """The table that a file says: made anew of its values and knots."""
+        values, shape, data = state["values"], state["shape"], state["_data"]
+        if not (isinstance(values, np.ndarray) and isinstance(shape, TableShape) and isinstance(data, np.ndarray)):
+            raise ModelError("Table: values and data must be arrays")
+        axes = len(shape.cyclic)
+        knots = data[values.size : values.size + values.shape[0] - 1] if shape.steps and values.ndim else None
+        return cls(values, axes, shape.cyclic, knots)
 
     # --- as run-time data ---------------------------------------------------------------------------------------------------
     @property

@@ -266,7 +266,8 @@ class TapedFunction:
         inputs = (x for form, given in pairs for x in leaves(form, given))
         values: list[Any] = []
         for operation, given in self.nodes:
-            values.append(next(inputs) if operation == "input" else OPERATIONS[operation](*(_value(x, values) for x in given)))
+            found = next(inputs) if operation == "input" else OPERATIONS[operation](*(_value(x, values) for x in given))
+            values.append(float(found) if type(found) is int else found)  # whole numbers of any length are for no machine
         return _value(self.result, values)
 
     def as_data(self) -> dict[str, Any]:
@@ -276,10 +277,9 @@ class TapedFunction:
     @staticmethod
     def of_data(data: Mapping[str, Any]) -> TapedFunction:
         """The function of such data; raises KeyError, TypeError or ValueError if it is none."""
-        for operation, given in data["nodes"]:
-            if operation != "input" and operation not in OPERATIONS:
-                raise ValueError(f"there is no operation {operation!r}")
-            list(given)
+        from .tape_checks import check_tape  # it looks into the tables of operations of this module
+
+        check_tape(data["nodes"], data["result"], data["forms"])
         by_place, by_name = data["forms"]
         return TapedFunction(data["nodes"], data["result"], (list(by_place), dict(by_name)), str(data["name"]))
 

@@ -1,17 +1,15 @@
-"""Objects as plain data, and back: what pickles would be, without running anything that a file says.
+"""Objects as plain data, and back from pickles: what comes from files is made by `reading`, with checks.
 
 An object of this library becomes the name of its class and its attributes; what can be computed anew (cached properties) stays
 behind. Functions that a user wrote travel as what they compute (`spatial.tape`). Objects that stand in several places are one
-object afterwards, too, and arrays that nobody may write to stay so. Only classes of this package are made, by setting their
-attributes: nothing is called, so a file can hold wrong numbers, but no commands.
+object afterwards, too, and arrays that nobody may write to stay so. `decode` sets attributes of classes of this package, without
+checks: it is for pickles, which can run anything anyway.
 
 Everything else is *foreign*: classes of users. A `Foreigner` says what happens to it.
 """
 
 from __future__ import annotations
 
-import functools
-import hashlib
 import importlib
 import json
 from collections.abc import Callable, Mapping
@@ -23,29 +21,12 @@ import numpy as np
 from ..errors import InputError
 from ..spatial import taped_kinds  # noqa: F401  known to tapes
 from ..spatial.tape import TapedFunction, taped
+from .data import Data, state_of
+from .kinds import is_stored
 
 Foreigner = Callable[[Any, str], Any]  # (object, where it stands) -> plain data that stands for it
 PACKAGE = "linkwork."
 PLAIN = (bool, int, str, type(None))
-
-
-class Data:
-    """An object as data: a tree of what JSON knows, and arrays by name.
-
-    tree     numbers, texts, lists, and dictionaries with one key that says what they are
-    arrays   that it refers to
-    """
-
-    def __init__(self, tree: Any, arrays: dict[str, np.ndarray]) -> None:
-        self.tree, self.arrays = tree, arrays
-
-    @property
-    def digest(self) -> str:
-        """Of everything: objects are equal where it is."""
-        h = hashlib.sha256(json.dumps(self.tree, sort_keys=True).encode())
-        for name, a in self.arrays.items():
-            h.update(f"{name} {a.dtype.str} {a.shape}".encode() + np.ascontiguousarray(a).tobytes())
-        return h.hexdigest()
 
 
 def refuse(x: Any, where: str) -> Any:
@@ -61,26 +42,22 @@ def encode(x: Any, foreign: Foreigner = refuse) -> Data:
     return _Encoder(foreign).data(x)
 
 
+def encode_for_file(x: Any, foreign: Foreigner = refuse) -> Data:
+    """An object as data of which `reading.read` makes it anew: of kinds that files contain."""
+    return _FileEncoder(foreign).data(x)
+
+
 def decode(data: Data, foreign: list[Any] | None = None) -> Any:
-    """The object that some data says; `foreign` are those that a foreigner numbered. Raises InputError if it says none."""
+    """The object that the data of a pickle says; raises InputError if it says none.
+
+    foreign   objects that a foreigner numbered
+    """
     try:
         return _Decoder(data.arrays, foreign or []).made(data.tree)
     except InputError:
         raise
     except (KeyError, ValueError, TypeError, AttributeError, IndexError, ImportError, RecursionError) as error:
         raise InputError(f"this is no object that linkwork knows: {type(error).__name__}: {error}") from error
-
-
-def state_of(x: Any) -> dict[str, Any]:
-    """The attributes of an object, but for what it can compute anew."""
-    found: dict[str, Any] = {}
-    for kind in reversed(type(x).__mro__):
-        slots = kind.__dict__.get("__slots__", ())
-        found |= {s: getattr(x, s) for s in ((slots,) if isinstance(slots, str) else slots) if hasattr(x, s) and s[:2] != "__"}
-    for name, value in getattr(x, "__dict__", {}).items():
-        if not isinstance(getattr(type(x), name, None), functools.cached_property):
-            found[name] = value
-    return found
 
 
 class _Encoder:
@@ -129,13 +106,13 @@ class _Encoder:
             self._arrays[name] = x
             return {"array": name, "frozen": not x.flags.writeable}
         if isinstance(x, type):
-            return {"class": _name(x)} if is_own(x) else self._foreign(x, where)
+            return {"class": _name(x)} if self._travels(x) else self._foreign(x, where)
         if isinstance(x, (FunctionType, BuiltinFunctionType)):
             return self._function(x, where)
         if isinstance(x, TapedFunction):
             return {"tape": x.as_data()}
         kind = type(x)
-        if not is_own(kind):
+        if not self._travels(kind):
             return self._foreign(x, where)
         if isinstance(x, tuple):  # with names
             return {"named": _name(kind), "members": [self.of(e, where) for e in x]}
@@ -166,7 +143,7 @@ class _Encoder:
         """The arguments of a law, functions as they travel; None if one of them does not."""
 
         def known(x: Any) -> Any:
-            if isinstance(x, FunctionType) and not _public(x):
+            if isinstance(x, FunctionType) and not self._by_name(x):
                 return self._tapes[id(x)]
             return {name: known(e) for name, e in x.items()} if isinstance(x, dict) else x
 
@@ -176,7 +153,7 @@ class _Encoder:
             return None
 
     def _tape(self, function: Any, arguments: Any) -> Any:
-        if arguments is None or not isinstance(function, FunctionType) or _public(function):
+        if arguments is None or not isinstance(function, FunctionType) or self._by_name(function):
             return function
         if id(function) not in self._tapes:
             found = taped(function, arguments)
@@ -187,7 +164,23 @@ class _Encoder:
         return self._tapes[id(function)]
 
     def _function(self, x: Any, where: str) -> Any:
-        return {"function": _name(x)} if _public(x) else self._foreign(x, where)
+        return {"function": _name(x)} if self._by_name(x) else self._foreign(x, where)
+
+    def _travels(self, kind: type) -> bool:
+        """Whether objects of a class become data."""
+        return is_own(kind)
+
+    def _by_name(self, function: Any) -> bool:
+        """Whether a function travels by its name."""
+        return _public(function)
+
+
+class _FileEncoder(_Encoder):
+    def _travels(self, kind: type) -> bool:
+        return is_stored(kind)
+
+    def _by_name(self, function: Any) -> bool:
+        return is_stored(function)
 
 
 class _Decoder:

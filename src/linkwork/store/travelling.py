@@ -9,7 +9,8 @@ from typing import Any, Self
 
 import numpy as np
 
-from .objects import Data, decode, encode, is_own, refuse, state_of
+from .data import Data, state_of
+from .objects import decode, encode, is_own, refuse
 
 
 class Travelling:

@@ -11,7 +11,7 @@ import numpy as np
 from ..errors import InputError
 from ..steppers.recording import Place
 from ..store.blocks import MAGIC, Block, read_blocks
-from ..store.objects import decode
+from ..store.reading import read
 from ..tally import Tally, from_data
 from .head import part_of
 
@@ -63,7 +63,7 @@ class StreamFile:
         kept = {name[len(KEPT) :]: a for name, a in block.arrays.items() if name.startswith(KEPT)}
         self.place = Place(int(block.text["record"]), int(block.text["steps"]), kept)
         self.clipped = block.arrays.get("clipped")
-        self.states = {name: decode(part_of(block.text, block.arrays, name)) for name in block.text["states"]}
+        self.states = {name: read(part_of(block.text, block.arrays, name)) for name in block.text["states"]}
         self.whole_to = (block.end, block.digest)
 
     def tally(self) -> Tally | None:

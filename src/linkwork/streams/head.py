@@ -13,7 +13,9 @@ import numpy as np
 from .. import __version__
 from ..errors import InputError
 from ..kernel import machine
-from ..store.objects import Data, decode, encode
+from ..store.data import Data
+from ..store.objects import encode, encode_for_file
+from ..store.reading import read
 
 FORMAT = 1
 ASKED = ("control", "inputs")  # arguments that are asked during a run: functions, which do not go into a file
@@ -46,7 +48,7 @@ def part_of(text: dict[str, Any], arrays: dict[str, np.ndarray], name: str) -> D
 def model_data(model: Any) -> tuple[Data | None, str, str]:
     """A model as data, its digest, and why it cannot be data, if so."""
     try:
-        found = encode(model)
+        found = encode_for_file(model)
         return found, found.digest, ""
     except InputError as error:
         return None, encode(model, _described).digest, str(error)
@@ -65,7 +67,7 @@ def head_of(call: dict[str, Any]) -> tuple[dict[str, Any], dict[str, np.ndarray]
     asked = {name: callable(call[name]) for name in ASKED} | {EVENTS: bool(call["options"].get(EVENTS))}
     given = {name: x for name, x in call.items() if name != MODEL and not asked.get(name)}
     given["options"] = {name: x for name, x in call["options"].items() if name != EVENTS}
-    rest = encode(given)
+    rest = encode_for_file(given)
     text = {"format": FORMAT, "ran_on": ran_on(), "model_digest": digest, "model_stays": why, "asked": asked, "call": rest.tree}
     text[MODEL] = None if model is None else model.tree
     return text, parts(rest, "call") | ({} if model is None else parts(model, MODEL))
@@ -75,7 +77,7 @@ def call_of(path: Path, text: dict[str, Any], arrays: dict[str, np.ndarray], mod
     """The arguments of `simulate` that a head says; a model may be given in place of its own, and what is asked must be."""
     if text.get("format") != FORMAT:
         raise InputError(f"{path} has the format {text.get('format')!r}; this version reads {FORMAT}")
-    call = decode(part_of(text, arrays, "call"))
+    call = read(part_of(text, arrays, "call"))
     if model is not None:
         found = model_data(model)[1]
         if found != text["model_digest"]:
@@ -83,7 +85,7 @@ def call_of(path: Path, text: dict[str, Any], arrays: dict[str, np.ndarray], mod
     elif text[MODEL] is None:
         raise InputError(f"{path} does not hold its model ({text['model_stays']}): pass it as model=")
     else:
-        model = decode(part_of(text, arrays, MODEL))
+        model = read(part_of(text, arrays, MODEL))
     if text["asked"].get(EVENTS) and asked.get(EVENTS) is not None:
         call["options"] = {**call["options"], EVENTS: asked[EVENTS]}
     return {**call, MODEL: model, **{name: asked.get(name) if text["asked"][name] else call[name] for name in ASKED}}

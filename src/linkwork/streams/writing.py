@@ -19,7 +19,7 @@ from ..steppers.fixed import FixedRun
 from ..steppers.recording import Place
 from ..steppers.stepper import Solution
 from ..store.blocks import BlockWriter
-from ..store.objects import encode
+from ..store.objects import encode_for_file
 from ..tally import Tally, as_data
 from ..trajectory import Trajectory
 from .adaptive import Write
@@ -182,7 +182,7 @@ def _write(
         for name in ASKED:
             asked = getattr(call[name], "state", None)
             if callable(asked):
-                data = encode(asked())
+                data = encode_for_file(asked())
                 text["states"].append(name)
                 text[name] = data.tree
                 arrays |= parts(data, name)

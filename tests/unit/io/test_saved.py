@@ -13,7 +13,8 @@ from pages.live_models import contact, loop, muscles, springs, written_joint
 
 import linkwork as lw
 from linkwork.scenes import ALL_SCENES
-from linkwork.store.objects import Data, encode
+from linkwork.store.data import Data
+from linkwork.store.objects import encode
 
 MADE = {f.__name__: f for f in (springs, loop, muscles, contact, written_joint)}
 SCENES = ("pendulum", "four_bar_knee", "quadruped", "gears", "spline_knee", "hair")
@@ -78,8 +79,9 @@ BAD: dict[str, tuple[Any, str]] = {
     "no JSON": ("{", "no saved model"),
     "another file": ({"schema": "redmax-scene/1"}, "no saved model of the schema"),
     "nothing in it": ({"schema": "linkwork-model/1"}, "cannot be read"),
-    "another object": (data({"class": "linkwork.model.model:Model"}), "holds a type"),
-    "a class of others": (data({"class": "os:PathLike"}), "not part of linkwork"),
+    "another object": (data({"object": 0, "of": "linkwork.joints.fixed:Fixed", "state": {"_finished": True}}), "holds a Fixed"),
+    "a class": (data({"class": "linkwork.model.model:Model"}), "files do not contain 'class'"),
+    "an object of others": (data({"object": 0, "of": "os:PathLike", "state": {}}), "no kind of part"),
     "changed": ({**data(1), "model": 2}, "changed after it was saved"),
     "an array of objects": (
         {"schema": "linkwork-model/1", "model": 1, "arrays": {"a": {"type": "|O", "shape": [1], "numbers": [1]}}},

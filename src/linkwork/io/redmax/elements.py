@@ -9,9 +9,11 @@ import numpy as np
 
 from ...constraints.constraint import Constraint
 from ...constraints.on_joints import JointConstraint, plain_joint
+from ...errors import ModelError
 from ...forces import Cable, Force, JointForce
 from ...forces.force import push_at
 from ...joints import Joint
+from ...spatial.gate import number, point, reals
 from ...spatial.scalar import Scalar, Vector, cross, dot, stack, where
 from ...spatial.se3 import SE3
 
@@ -32,7 +34,9 @@ class PointOnHinge(Constraint):
     parameter_names: ClassVar[tuple[str, ...]] = ("point_a", "point_b", "axis")
 
     def __init__(self, body_a: str, body_b: str, point_a: np.ndarray, point_b: np.ndarray, axis: np.ndarray) -> None:
-        self.bodies, self.point_a, self.point_b, self.axis = (body_a, body_b), point_a, point_b, axis
+        owner = f"PointOnHinge({body_a!r}, {body_b!r})"
+        self.bodies, self.axis = (body_a, body_b), point(owner, "axis", axis)
+        self.point_a, self.point_b = point(owner, "point_a", point_a), point(owner, "point_b", point_b)
 
     def hinge(self, E_a: SE3) -> Vector:
         """The axis in the world."""
@@ -59,7 +63,10 @@ class Multiple(JointConstraint):
     parameter_names: ClassVar[tuple[str, ...]] = ("factor",)
 
     def __init__(self, leader: str, follower: str, factor: float, size: int) -> None:
-        self.joints, self.factor, self.size = (leader, follower), factor, size
+        owner = f"Multiple({leader!r}, {follower!r})"
+        if isinstance(size, bool) or not isinstance(size, int) or not 1 <= size <= 6:
+            raise ModelError(f"{owner}: size must be a whole number from 1 to 6, not {size!r}")
+        self.joints, self.factor, self.size = (leader, follower), number(owner, "factor", factor), size
 
     def residual(self, q: Vector) -> Vector:
         return self.factor * q[: self.size] - q[self.size :]
@@ -67,6 +74,9 @@ class Multiple(JointConstraint):
     def check(self, model: Any) -> None:
         for name in self.joints:
             plain_joint(model, self, name)
+            found = model.bodies[model.body_index(name)].joint.nq
+            if found != self.size:
+                raise ModelError(f"{self!r}: joint {name!r} has {found} coordinates, not {self.size}")
 
 
 class CornersOnGround(Force):
@@ -79,9 +89,13 @@ class CornersOnGround(Force):
     parameter_names: ClassVar[tuple[str, ...]] = ("corners", "origin", "normal", "kn", "kt", "kd", "mu")
 
     def __init__(self, body: str, corners: np.ndarray, ground: SE3, *, kn: float, kt: float, kd: float, mu: float) -> None:
-        self.bodies, self.corners, self.ground = (body,), corners, ground
+        owner = f"{type(self).__name__}({body!r})"
+        self.bodies, self.corners, self.ground = (body,), reals(corners), ground
+        if self.corners.ndim != 2 or self.corners.shape[1] != 3 or not np.isfinite(self.corners).all():
+            raise ModelError(f"{owner}: corners must be finite numbers of shape (n, 3), not of shape {self.corners.shape}")
         self.origin, self.normal = np.asarray(ground.p, float), np.asarray(ground.R, float)[:, 2]
-        self.kn, self.kt, self.kd, self.mu = kn, kt, kd, mu
+        self.kn, self.kt = number(owner, "kn", kn), number(owner, "kt", kt)
+        self.kd, self.mu = number(owner, "kd", kd), number(owner, "mu", mu)
 
     def _depth(self, E: SE3, corner: Vector) -> Scalar:
         return dot(self.normal, E @ corner - self.origin)
@@ -127,8 +141,13 @@ class CoordinateSpring(JointForce):
     parameter_names: ClassVar[tuple[str, ...]] = ("stiffness", "rest")
 
     def __init__(self, joint: str, stiffness: float, rest: np.ndarray) -> None:
-        self.on(joint)
-        self.stiffness, self.rest = stiffness, rest
+        owner = self.on(joint)
+        self.stiffness, self.rest = number(owner, "stiffness", stiffness), reals(rest)
+
+    def fitted(self, body: Any) -> Any:
+        if self.rest.shape != (body.joint.nq,) or not np.isfinite(self.rest).all():
+            raise ModelError(f"{self!r}: rest must be {body.joint.nq} finite numbers, not {self.rest.tolist()}")
+        return self
 
     def energy(self, joint: Joint, q: Vector) -> Scalar:
         d = q - self.rest

@@ -14,6 +14,7 @@ from ...constraints.limits import Limit
 from ...constraints.prescribed import PrescribedJoint, PrescribedTwist
 from ...contact import Contact
 from ...spatial.dual import held
+from ...spatial.gate import number
 from ...spatial.scalar import Scalar, Vector, array, where
 from ...spatial.se3 import SE3
 from .elements import PointOnHinge
@@ -53,7 +54,7 @@ class OneWayLimit(Slip, Limit):
 
     def __init__(self, joint: str, lower: Any, upper: Any, baumgarte: float) -> None:
         super().__init__(joint, lower, upper)
-        self.baumgarte = baumgarte
+        self.baumgarte = number(repr(self), "baumgarte", baumgarte)
 
     def gap(self, q: Vector, t: Scalar) -> Vector:
         """Upper stops that are passed run away, at twice the rate at which they are approached again."""

@@ -14,6 +14,7 @@ import numpy as np
 from ...forces import JointForce, LimitSpring, PointForce, SpringDamper
 from ...joints import Joint
 from ...spatial.dual import held
+from ...spatial.gate import number
 from ...spatial.scalar import Scalar, Vector, dot, stack, where
 from ...spatial.se3 import SE3
 from .elements import CornersOnGround, pull
@@ -114,8 +115,9 @@ class SoftStop(Slip, JointForce):
     parameter_names: ClassVar[tuple[str, ...]] = ("lower", "upper", "stiffness", "damping")
 
     def __init__(self, joint: str, lower: float, upper: float, stiffness: float, damping: float) -> None:
-        self.on(joint)
-        self.lower, self.upper, self.stiffness, self.damping = lower, upper, stiffness, damping
+        owner = self.on(joint)
+        self.lower, self.upper = number(owner, "lower", lower), number(owner, "upper", upper)
+        self.stiffness, self.damping = number(owner, "stiffness", stiffness), number(owner, "damping", damping)
 
     def _beyond(self, q: Scalar) -> Scalar:
         """bound - q beyond a bound, else 0."""
