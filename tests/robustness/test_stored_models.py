@@ -17,6 +17,8 @@ from robustness.mutations import digest, written
 from robustness.stored_models import all_models
 
 import linkwork as lw
+from linkwork import constraints, contact, forces, geometry, joints
+from linkwork.elements.law import Law
 from linkwork.scenes import ALL_SCENES
 from linkwork.store.kinds import ALL_FUNCTIONS, ALL_KINDS
 
@@ -244,6 +246,16 @@ def test_frames_of_files_do_not_pass_for_those_of_shapes(tmp_path: Path) -> None
     (tmp_path / "changed.lwm").write_text(written({**text, "digest": digest(text)}))
     joint = lw.load(tmp_path / "changed.lwm").bodies[own].joint
     assert "taped" in str(joint.signature)
+
+
+def test_files_contain_every_public_kind() -> None:
+    """What a model can be built of can be saved; meshes to look at, which stay in files of their own, cannot."""
+    bases = {"Constraint", "Force", "FormulaJoint", "Joint", "JointConstraint", "JointForce", "Line", "Shape", "MeshFile"}
+    for package in (constraints, contact, forces, geometry, joints):
+        for name in package.__all__:
+            kind = getattr(package, name)
+            if isinstance(kind, type) and issubclass(kind, (lw.Joint, lw.Shape, Law)) and name not in bases:
+                assert f"{kind.__module__}:{kind.__qualname__}" in ALL_KINDS
 
 
 def test_the_list_of_kinds_is_closed() -> None:

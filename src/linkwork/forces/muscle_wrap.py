@@ -12,15 +12,15 @@ the axis by half a turn either way (see `WrapCylinder`). A run that goes further
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from ..errors import ModelError
 from ..kernel.symbol import traced_digest
-from ..spatial.frozen import Frozen
-from ..spatial.gate import ORIGIN, number, point, positive, word
-from ..spatial.scalar import Scalar, Vector, absolute, cross, dot, stack, where
+from ..spatial.frozen import FINISHED, Frozen
+from ..spatial.gate import ORIGIN, number, point, positive, reals, word
+from ..spatial.scalar import Scalar, Vector, absolute, cross, dot, read_only, stack, where
 from ..spatial.se3 import SE3
 from .force import distance, length_of
 
@@ -151,12 +151,21 @@ class WrapCylinder(Wrap):
         r = positive(owner, "radius", radius)
         self.numbers = np.array([r, number(owner, "turn", turn), -HALF_PI, *point(owner, "center", center), *R.reshape(-1)])
 
+    is_record: ClassVar[bool] = True
+
     @classmethod
     def from_state(cls, state: Mapping[str, Any]) -> WrapCylinder:
-        """The obstacle that a file says: made anew."""
-        numbers = state["numbers"]
-        radius, turn, center, axis = numbers[0], numbers[1], numbers[2:5], numbers[7:14:3]
-        return cls(state["body"], center, axis=axis, radius=radius, turn=int(turn) if turn in (-1.0, 0.0, 1.0) else 2)
+        """The obstacle that a file says: made anew, with its own numbers where they are those, to rounding."""
+        numbers = reals(state["numbers"])
+        if set(state) != {"body", "numbers", "sided", FINISHED} or numbers.shape not in ((14,), (15,)):
+            raise ModelError("WrapCylinder: it has a body, and 15 numbers")
+        radius, turn, center, axis = numbers[0], numbers[1], numbers[-12:-9], numbers[-7::3]
+        made = cls(state["body"], center, axis=axis, radius=radius, turn=int(turn) if turn in (-1.0, 0.0, 1.0) else 2)
+        if len(numbers) == 14:  # before it said where angles begin
+            return made
+        if not np.allclose(numbers, made.numbers) or state["sided"] is not made.sided:
+            raise ModelError(f"WrapCylinder: its numbers {numbers.tolist()} are not those of a cylinder of this axis and turn")
+        return made.with_numbers(read_only(numbers))
 
     @property
     def frame(self) -> SE3:

@@ -55,6 +55,7 @@ class SplineCurve(FormulaJoint):
     nq = nv = 1
     pose_lists = ("frames",)
     own_parameters: ClassVar[tuple[str, ...]] = ("table",)
+    found_anew: ClassVar[tuple[str, ...]] = ("_made_from",)  # older files do not have it
     basis: SplineBasis
 
     def __init__(self, frames: Any, cyclic: bool = False, basis: str | SplineBasis = "bspline", domain: Any = None) -> None:
@@ -75,7 +76,7 @@ class SplineCurve(FormulaJoint):
     @classmethod
     def from_state(cls, state: Mapping[str, Any]) -> SplineCurve:
         """The joint that a file says: made anew of its frames."""
-        return cls(state["frames"], state["cyclic"] == (True,), state["basis"], state["domain"])
+        return cls(state["frames"], *state.get("_made_from", (state["cyclic"] == (True,), state["basis"], state["domain"])))
 
     @property
     def signature(self) -> tuple[Any, ...]:

@@ -45,6 +45,7 @@ class SplineSurface(FormulaJoint):
 
     is_linear_in_numbers = True
     own_parameters: ClassVar[tuple[str, ...]] = ("table",)
+    found_anew: ClassVar[tuple[str, ...]] = ("_made_from",)  # older files do not have it
     basis: SplineBasis
 
     def __init__(self, values: Any, cyclic: Any = False, basis: str | SplineBasis = "bspline", domain: Any = None) -> None:
@@ -72,7 +73,7 @@ class SplineSurface(FormulaJoint):
     @classmethod
     def from_state(cls, state: Mapping[str, Any]) -> SplineSurface:
         """The joint that a file says: made anew of its control values."""
-        return cls(state["values"], state["cyclic"], state["basis"], state["domain"])
+        return cls(state["values"], *state.get("_made_from", (state["cyclic"], state["basis"], state["domain"])))
 
     @property
     def signature(self) -> tuple[Any, ...]:

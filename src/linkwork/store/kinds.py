@@ -20,6 +20,7 @@ KINDS = {
     "constraints.joint_friction": "JointFriction",
     "constraints.limits": "Limit",
     "constraints.loop": "Loop",
+    "constraints.on_plane": "TangentCurves",
     "constraints.on_shape": "PointOnCurve PointOnSurface TangentSurfaces",
     "constraints.prescribed": "PrescribedJoint PrescribedTwist",
     "contact.compliant": "CompliantContact",
