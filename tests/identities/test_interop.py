@@ -206,3 +206,53 @@ def test_what_the_other_does_not_have_is_named() -> None:
         to_pinocchio.converter(other, to_pinocchio.build(floating(2, ["revolute"], 1)))
     with pytest.raises(lw.InputError, match="expected"):
         to_mujoco.converter(other).to_q(np.zeros(3))
+
+
+def test_pinocchio_refuses_what_its_trees_do_not_have() -> None:
+    """Damping, forces, constraints and contacts change accelerations; limits, frames and keyframes are kept."""
+    pin = pytest.importorskip("pinocchio")
+    b, rod = lw.ModelBuilder(), lw.Inertia.cuboid(1.0, (0.4, 0.1, 0.2))
+    b.body("base", joint=lw.Free(), inertia=rod, joint_name="root", shapes=[lw.Sphere(0.1, name="ball")])
+    own: dict[str, Any] = {"limits": (-1, 2), "effort": 5.0, "speed": 3.0, "friction": 0.2, "armature": 0.1}
+    b.body("a", parent="base", joint=lw.Revolute((0, 1, 0)), inertia=rod, **own)
+    b.frame("tip", body="a", placement=PLACEMENTS["general"](np.random.default_rng(1)))
+    model = b.build()
+    peer = to_pinocchio.build(b.keyframe("up", lw.State(model.random_configuration(1), np.zeros(7))).build())
+    assert (peer.lowerPositionLimit[7], peer.upperPositionLimit[7]) == (-1, 2)
+    assert (peer.effortLimit[6], peer.velocityLimit[6], peer.friction[6], peer.armature[6]) == (5, 3, 0.2, 0.1)
+    to, data = to_pinocchio.converter(model, peer), peer.createData()
+    q = to.from_q(peer.referenceConfigurations["up"])
+    assert np.abs(model.difference(q, model.random_configuration(1))).max() < 1e-12
+    pin.framesForwardKinematics(peer, data, to.to_q(q))
+    body, placement = model.frame("tip")
+    here = lw.kinematics(model, q).poses[body] @ np.asarray(placement.matrix, float)
+    assert relative(data.oMf[peer.getFrameId("tip")].homogeneous, here) < CLOSE
+    assert len(to_pinocchio.notes(peer)) == 2
+    loads: dict[str, lw.Model] = {
+        "damping": model.replace(bodies={"a": {"damping": 0.1}}),
+        "forces": model.add(lw.JointSpring("a", 1.0)),
+        "constraints": model.add(lw.Loop("a", "world")),
+        "contacts": model.add(lw.Plane()),
+    }
+    for kind, loaded in loads.items():
+        with pytest.raises(lw.ModelError, match=rf"Pinocchio has no counterpart of .*allow=\['{kind}'\]"):
+            to_pinocchio.build(loaded)
+        for allow in (kind, "all", [kind]):
+            assert any(line.startswith("left out") for line in to_pinocchio.notes(to_pinocchio.build(loaded, allow=allow)))
+        to_pinocchio.converter(loaded)
+    with pytest.raises(lw.InputError, match="allow has 'springs'"):
+        to_pinocchio.build(model, allow=["springs"])
+    with pytest.raises(lw.InputError, match="call its build"):
+        to_pinocchio.build(b)  # pyright: ignore[reportArgumentType]
+
+
+def test_what_mujocos_compiler_refuses_is_an_error_of_the_library() -> None:
+    pytest.importorskip("mujoco")
+    b = lw.ModelBuilder()
+    for name in ("a", "a.0"):
+        b.body(name, joint=lw.Universal(), inertia=lw.Inertia.sphere(1.0, 0.1))
+    b.body("b", joint=lw.Revolute(), joint_name="a.1", inertia=lw.Inertia.sphere(1.0, 0.1))
+    with pytest.raises(lw.ModelError, match="MuJoCo's compiler refuses the model"):
+        to_mujoco.build(b.build())
+    with pytest.raises(lw.InputError, match="call its build"):
+        to_mujoco.build(b)  # pyright: ignore[reportArgumentType]

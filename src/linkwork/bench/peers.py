@@ -64,7 +64,7 @@ class Pinocchio(Peer):
 
     def __init__(self, model: Model) -> None:
         self.pin: Any = importlib.import_module("pinocchio")
-        self.model = build_pinocchio(model)
+        self.model = build_pinocchio(model, allow=("all",))
         data = self.model.createData()
         own = {"forward_dynamics": self.pin.aba, "inverse_dynamics": self.pin.rnea, "mass_matrix": self.pin.crba}
         self.functions = {quantity: partial(function, self.model, data) for quantity, function in own.items()}

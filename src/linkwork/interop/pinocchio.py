@@ -12,10 +12,14 @@ written otherwise; all others alike.
 from __future__ import annotations
 
 import importlib
+from collections.abc import Collection
 from typing import Any
 
 import numpy as np
 
+from ..contact import Contact
+from ..contact.candidates import candidates
+from ..elements.law import RowLaw
 from ..errors import InputError, ModelError
 from ..joints import (
     Composite,
@@ -31,8 +35,11 @@ from ..joints import (
     Translational,
     Universal,
 )
-from ..model.model import Body, Model
+from ..model.accepts import takes_model
+from ..model.model import WORLD, Body, Model
+from ..spatial.se3 import SE3
 from .layout import Converter, Form, Piece
+from .refusals import Refusals
 
 
 # --- how joints are written ----------------------------------------------------------------------------------------------------
@@ -106,28 +113,93 @@ def _spun(w: np.ndarray, x: np.ndarray) -> np.ndarray:
 
 
 # --- models ------------------------------------------------------------------------------------------------------------------
-def build(model: Model) -> Any:
-    """The same tree as a `pinocchio.Model`: gravity, armature, inertias and joints by name; no forces, no constraints.
+KINDS = ("damping", "forces", "constraints", "contacts")
+ALLOWED = (*KINDS, "all")  # what `allow` may name
 
-    Bodies on fixed joints are welded to the body that carries them.
+
+@takes_model
+def build(model: Model, allow: Collection[str] = ()) -> Any:
+    """The tree as a `pinocchio.Model`: gravity, inertias, joints by name, armature, limits, efforts, frames, keyframes.
+
+    allow   what is left out with a note: "damping" of joints, which Pinocchio's algorithms do not take, "forces", "constraints",
+            "contacts" (of shapes, too), or "all"
+
+    Raises a ModelError that names what would change accelerations and is not allowed to be left out. Bodies on fixed joints are
+    welded to the body that carries them. Keyframes are `referenceConfigurations`. `notes` reads what was left out.
     """
     pin: Any = importlib.import_module("pinocchio")
+    refusals = Refusals("Pinocchio", "build", KINDS, allow)
+    _look_at_loads(model, refusals)
+    refusals.settle()
     out = pin.Model()
     out.gravity.linear = np.array(model.gravity)
     places: list[tuple[int, Any]] = []
     for body in model.bodies:
         joint, pose = (0, pin.SE3.Identity()) if body.parent < 0 else places[body.parent]
-        pose = pose * pin.SE3(np.asarray(body.placement.R, float), np.asarray(body.placement.p, float))
+        pose = pose * _pose(pin, body.placement)
         if body.joint.nv:
             joint = out.addJoint(joint, _joint(pin, body), pose, body.joint_name)
             pose = pin.SE3.Identity()
-            at = out.joints[joint].idx_v
-            armature = body.properties.armature
-            out.armature[at : at + body.joint.nv] = np.roll(armature, 3) if isinstance(body.joint, Free) else armature
+            _take_numbers(out, out.joints[joint], body)
         inertia = pin.Inertia(float(body.inertia.mass), body.inertia.com, body.inertia.tensor)
         out.appendBodyToJoint(joint, inertia, pose)
         places.append((joint, pose))
+    for name, frame in model.frames.items():
+        joint, pose = (0, pin.SE3.Identity()) if frame.body == WORLD else places[model.body_index(frame.body)]
+        out.addFrame(pin.Frame(name, joint, 0, pose * _pose(pin, frame.placement), pin.FrameType.OP_FRAME))
+    if model.keyframes:
+        to = converter(model, out)
+        for name, state in model.keyframes.items():
+            out.referenceConfigurations[name] = to.to_q(state.q)
+    out.linkwork_notes = tuple(refusals.notes)
     return out
+
+
+def notes(peer: Any) -> tuple[str, ...]:
+    """What `build` left out as allowed, and what means something else in Pinocchio."""
+    return tuple(getattr(peer, "linkwork_notes", ()))
+
+
+def _look_at_loads(model: Model, refusals: Refusals) -> None:
+    """Refuse everything that a tree of Pinocchio does not have and that changes accelerations; note the rest."""
+    for element in model.elements:
+        contact = isinstance(element, Contact)
+        refusals.refuse("contacts" if contact else "constraints" if isinstance(element, RowLaw) else "forces", repr(element))
+    for body in model.bodies:
+        if body.properties.damping.any():
+            refusals.refuse("damping", f"the damping of joint {body.joint_name!r}")
+    if pairs := candidates(model):
+        refusals.refuse(
+            "contacts", f"contacts of {len(pairs)} pairs of shapes, {pairs[0].shape_a.name!r} of {pairs[0].body_a!r} first"
+        )
+    own = [body.properties for body in model.bodies]
+    if any(np.isfinite([*x.lower, *x.upper, *x.effort, *x.speed]).any() or x.friction.any() for x in own):
+        refusals.note(
+            "limits, efforts, largest speeds and dry friction of joints are numbers of the model that its algorithms do not use"
+        )
+    if any((*b.shapes, *b.visuals) for b in model.bodies) or model.world_shapes or model.world_visuals:
+        refusals.note("shapes are no part of a pinocchio.Model")
+
+
+def _take_numbers(out: Any, joint: Any, body: Body) -> None:
+    """Armature, dry friction and bounds of a joint, velocities in Pinocchio's order."""
+    own, free = body.properties, isinstance(body.joint, Free)
+    q, v = slice(joint.idx_q, joint.idx_q + joint.nq), slice(joint.idx_v, joint.idx_v + joint.nv)
+    given = {"armature": own.armature, "damping": own.damping, "friction": own.friction}
+    given |= {"effortLimit": own.effort, "velocityLimit": own.speed}
+    for name, x in given.items():
+        _set(getattr(out, name), v, np.roll(x, 3) if free else x)
+    _set(out.lowerPositionLimit, q, own.lower)
+    _set(out.upperPositionLimit, q, own.upper)
+
+
+def _set(numbers: Any, at: slice, x: np.ndarray) -> None:
+    """Finite numbers; those of Pinocchio where there is no bound."""
+    numbers[at] = np.where(np.isfinite(x), x, numbers[at])
+
+
+def _pose(pin: Any, E: SE3) -> Any:
+    return pin.SE3(np.asarray(E.R, float), np.asarray(E.p, float))
 
 
 def _joint(pin: Any, body: Body) -> Any:
@@ -185,7 +257,7 @@ def converter(model: Model, peer: Any = None) -> Converter:
 
     peer   the `pinocchio.Model`; that of `build` if None
     """
-    peer = build(model) if peer is None else peer
+    peer = build(model, allow=("all",)) if peer is None else peer
     pieces = []
     for body in model.bodies:
         if not body.joint.nv:
@@ -225,4 +297,4 @@ def _form(body: Body, joint: Any) -> Form | None:
     )
 
 
-__all__ = ["build", "converter"]
+__all__ = ["ALLOWED", "build", "converter", "notes"]

@@ -12,9 +12,10 @@ import numpy as np
 from ...contact import Contact
 from ...elements.collection import collection
 from ...elements.law import ForceLaw, RowLaw
-from ...errors import InputError
+from ...errors import InputError, ModelError
 from ...forces import LimitSpring
 from ...joints import Free
+from ...model.accepts import takes_model
 from ...model.model import WORLD, Model
 from ..refusals import Refusals
 from .constraints import add_constraint, clear_declared
@@ -39,6 +40,7 @@ class Mjcf(str):
     notes: tuple[str, ...] = ()
 
 
+@takes_model
 def mjcf(model: Model, timestep: float = 1e-3, allow: Collection[str] = ()) -> Mjcf:
     """The model as MJCF: bodies, joints, forces, constraints, shapes, frames, keyframes.
 
@@ -75,10 +77,15 @@ def mjcf(model: Model, timestep: float = 1e-3, allow: Collection[str] = ()) -> M
     return out
 
 
+@takes_model
 def build(model: Model, timestep: float = 1e-3, allow: Collection[str] = ()) -> Any:
     """The model as a `mujoco.MjModel`; see `mjcf`. `notes` reads what it keeps as texts."""
     mujoco: Any = importlib.import_module("mujoco")
-    return mujoco.MjModel.from_xml_string(mjcf(model, timestep, allow))
+    text_of_model = mjcf(model, timestep, allow)
+    try:
+        return mujoco.MjModel.from_xml_string(text_of_model)
+    except ValueError as error:
+        raise ModelError(f"build: MuJoCo's compiler refuses the model: {' '.join(str(error).split())}") from error
 
 
 def notes(peer: Any) -> tuple[str, ...]:
@@ -91,6 +98,7 @@ def notes(peer: Any) -> tuple[str, ...]:
     return tuple(found)
 
 
+@takes_model
 def controls(model: Model, u: Any = None) -> np.ndarray:
     """The `ctrl` of the built model (..., nu) for inputs of the model's forces (..., inputs), where they start by default."""
     first = collection(model).initial_inputs
@@ -140,6 +148,8 @@ def _differences(draft: Draft) -> None:
         note("limits of joints are soft in MuJoCo (solreflimit, solimplimit): what is driven against them goes beyond")
     if any(x.friction.any() for x in own):
         note("dry friction of joints is soft in MuJoCo (solreffriction): what sticks here creeps there")
+    if any(np.isfinite(b.properties.effort).any() for b in draft.model.bodies):
+        note("efforts of joints limit actuators in MuJoCo, not qfrc_applied; here they limit tau")
     if any(np.isfinite(b.properties.speed).any() for b in draft.model.bodies):
         note("largest speeds of joints have no counterpart in MuJoCo")
     if np.any(_controls(draft, collection(draft.model).initial_inputs)):

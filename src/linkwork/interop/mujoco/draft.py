@@ -97,7 +97,8 @@ class Draft:
 
 def text(values: Any) -> str:
     """Numbers as MJCF has them, to the last bit; infinite ones as the largest that MuJoCo takes."""
-    return " ".join(repr(float(np.clip(x, -UNBOUNDED, UNBOUNDED))) for x in np.reshape(values, -1))
+    x = np.asarray(values, float).reshape(-1)
+    return " ".join(map(repr, np.where(np.isinf(x), np.copysign(UNBOUNDED, x), x).tolist()))
 
 
 def placed_at(pose: SE3) -> str:

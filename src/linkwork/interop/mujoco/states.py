@@ -11,6 +11,7 @@ from scipy.spatial.transform import Rotation
 
 from ...errors import InputError
 from ...joints import Free
+from ...model.accepts import takes_model
 from ...model.model import Body, Model
 from ...model.properties import JointProperties
 from ..layout import Converter, Form, Piece
@@ -53,6 +54,7 @@ def _like(q: np.ndarray, x: np.ndarray) -> np.ndarray:
 
 
 # --- states ------------------------------------------------------------------------------------------------------------------
+@takes_model
 def without_loads(model: Model) -> Model:
     """The bodies alone: joints with armature and damping, no elements, limits, friction, shapes, frames or keyframes."""
     bodies = []

@@ -91,9 +91,7 @@ def _joint_lines(body: Body, draft: Draft) -> list[str]:
     for k, (kind, axis) in enumerate(parts):
         effort = float(body.properties.effort[k])
         if np.isfinite(effort) and body.name in draft.driven:
-            draft.refusals.note(
-                f"the effort of joint {body.joint_name!r} limits no actuator of MuJoCo: there it is for tau alone"
-            )
+            draft.refusals.note(f"the effort of joint {body.joint_name!r} is left out: here it does not limit its actuators")
             effort = np.inf
         numbers = f'armature="{float(own.armature[k])!r}" damping="{float(own.damping[k])!r}"{_spring(own, k)}{_rubs(own, k)}'
         numbers += f"{_range(body, own, k, draft)}{_effort(effort)}"
