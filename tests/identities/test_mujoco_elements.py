@@ -67,7 +67,7 @@ FORCES: dict[str, lw.JointForce | lw.Force] = {
     "actuator": lw.Actuator("a", 3.0, (1, -2, -3), 0.7, control_range=(-0.5, 0.5), force_range=(-2, 1)),
     "second coordinate": lw.Actuator("e", 3.0, (1, -2, -3), 0.7, coordinate=1, control=0.3, force_range=(-np.inf, 2)),
     "controller": lw.PDController("wrist", [10.0, 5], [1.0, 2.0], target=[0.3, 0.2]),
-    "limited controller": lw.PDController("f", 10.0, effort=2.0),
+    "limited controller": lw.PDController("f", 10.0, 3.0, effort=2.0),
     "spring without length": lw.PointSpring("a", "c", (0.1, 0, 0), (0, 0.2, 0), stiffness=30.0),
     "spring and damper": lw.SpringDamper("a", "world", (0.1, 0, 0), stiffness=30.0, rest_length=0.5, damping=2.0),
     "taut cable": lw.Cable([("world", (0, 0, 1)), ("a", (0.1, 0.2, 0)), ("c", (0, 0.2, 0.1))], 40.0, rest_length=0.7),

@@ -12,6 +12,7 @@ import pytest
 
 import linkwork as lw
 from linkwork.contact.formulations import touching
+from linkwork.view.description import describe
 
 ASSETS = Path(gymnasium.__file__).parent / "envs" / "mujoco" / "assets"
 ROBOTS = ("ant", "half_cheetah", "hopper", "humanoid", "inverted_double_pendulum", "pusher_v5", "reacher", "walker2d_v5")
@@ -304,3 +305,38 @@ def test_meshes_are_looked_at_and_their_hulls_touch(tmp_path: Path) -> None:
     np.testing.assert_allclose(sorted(high - low), [0.1, 0.5, 0.5], atol=1e-2)
     assert (len(b.shapes), b.visuals) == (1, ())
     assert [type(s).__name__ for s in model.world_visuals] == ["Mesh"]
+
+
+def test_skins_are_noted_and_shown_as_not_drawn(tmp_path: Path) -> None:
+    skin = '<skin vertex="0 0 0 1 0 0 0 1 0" face="0 1 2"><bone body="a" bindpos="0 0 0" bindquat="1 0 0 0" vertid="0 1 2" '
+    (tmp_path / "model.xml").write_text(
+        '<mujoco><worldbody><body name="a"><freejoint/><geom size=".1"/></body></worldbody><deformable>'
+        + skin
+        + 'vertweight="1 1 1"/></skin></deformable></mujoco>'
+    )
+    model = lw.load(tmp_path / "model.xml")
+    assert "not drawn: 1 skins, which bend with several bodies" in model.notes
+    assert "not drawn: 1 skins, which bend with several bodies" in describe(model)["notes"]
+
+
+# --- and back ---------------------------------------------------------------------------------------------------------------
+@pytest.mark.parametrize("name", ["everything", "ant", "humanoid", "hopper"])
+def test_a_model_that_was_read_goes_back(name: str, tmp_path: Path) -> None:
+    """From a file to linkwork and to MuJoCo again: the accelerations of the file, with all springs and drives."""
+    path = tmp_path / "everything.xml" if name == "everything" else ASSETS / f"{name}.xml"
+    if name == "everything":
+        path.write_text(EVERYTHING)
+    first = mujoco.MjModel.from_xml_path(str(path))
+    model = lw.load(path, allow=["tendons"])
+    second = lw.interop.mujoco.build(model)
+    to, rng, data = lw.interop.mujoco.converter(model, second), np.random.default_rng(0), []
+    q, v = model.random_configuration(rng), rng.normal(size=model.nv)
+    ctrl = rng.normal(size=first.nu)
+    for m in (first, second):
+        for flag in SMOOTH:
+            m.opt.disableflags |= getattr(mujoco.mjtDisableBit, f"mjDSBL_{flag}")
+        m.opt.density = m.opt.viscosity = 0.0
+        data.append(mujoco.MjData(m))
+        data[-1].qpos[:], data[-1].qvel[:], data[-1].ctrl[:] = to.to_q(q), to.to_v(q, v), ctrl
+        mujoco.mj_forward(m, data[-1])
+    np.testing.assert_allclose(data[1].qacc, data[0].qacc, rtol=0.0, atol=1e-9 * np.abs(data[0].qacc).max())

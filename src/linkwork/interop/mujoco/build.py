@@ -20,7 +20,7 @@ from ...model.model import WORLD, Model
 from ..refusals import Refusals
 from .constraints import add_constraint, clear_declared
 from .draft import Draft, text
-from .forces import add_force
+from .forces import add_force, count_drives
 from .shapes import Geoms
 from .states import FreeJoint
 from .tree import emission_order, world_lines
@@ -52,6 +52,9 @@ def mjcf(model: Model, timestep: float = 1e-3, allow: Collection[str] = ()) -> M
     draft, geoms = _drafted(model, allow)
     lines = world_lines(draft)
     _keyframes(draft)
+    if names := list(dict.fromkeys(draft.unlimited)):
+        shown = f"{', '.join(map(repr, names[:3]))}{', ...' * (len(names) > 3)}"
+        draft.refusals.note(f"efforts of {len(names)} joints ({shown}) are left out: here they limit tau, not actuators")
     draft.refusals.settle()
     limited = any(np.isfinite([own.lower, own.upper]).any() or own.friction.any() for own in draft.joints.values())
     flags = "" if geoms.touch else ' contact="disable"'
@@ -120,6 +123,7 @@ def _drafted(model: Model, allow: Collection[str]) -> tuple[Draft, Geoms]:
     """Everything but the bodies themselves."""
     draft = Draft(model, Refusals("MuJoCo", "build", KINDS, allow))
     at = 0
+    count_drives(draft, collection(model).forces)
     for force in collection(model).forces:
         if isinstance(force, LimitSpring):  # the declared limits are its own
             own = draft.joints[draft.body(force.joint).name]

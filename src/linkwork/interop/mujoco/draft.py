@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, field
 from typing import Any
 from xml.sax.saxutils import quoteattr
@@ -48,6 +49,12 @@ class Draft:
     on_body    lines inside of bodies, and of the world
     joints     numbers of joints, by body
     controls   of every actuator the input of the model's forces that is its control, or -1
+    driven     bodies whose joints have actuators
+    used       names of sites, geoms, tendons, actuators and of all that the model names
+    unlimited  joints whose efforts are left out
+    copies     how often a name was taken already
+    drives     how many laws drive a coordinate of a body's joint
+    together   the largest force of all actuators of a coordinate
     """
 
     model: Model
@@ -58,6 +65,10 @@ class Draft:
     controls: list[int] = field(default_factory=list)
     driven: set[str] = field(default_factory=set)
     used: set[str] = field(default_factory=set)
+    unlimited: list[str] = field(default_factory=list)
+    drives: Counter[tuple[str, int]] = field(default_factory=Counter)
+    copies: Counter[str] = field(default_factory=Counter)
+    together: dict[tuple[str, int], float] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.joints = {body.name: JointNumbers.of(body) for body in self.model.bodies}
@@ -69,9 +80,10 @@ class Draft:
 
     def new(self, name: str) -> str:
         """A name that nothing has yet, the given one if it can be."""
-        found, k = name, 1
+        found = name
         while found in self.used:
-            found, k = f"{name}_{k}", k + 1
+            self.copies[name] += 1
+            found = f"{name}_{self.copies[name]}"
         self.used.add(found)
         return found
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 from xml.sax.saxutils import quoteattr
 
@@ -27,6 +27,15 @@ from ...joints import Spherical
 from ...model.model import WORLD, Body
 from .draft import Draft, bounds, text
 from .tree import has_stages, stage_name
+
+
+def count_drives(draft: Draft, forces: Iterable[ForceLaw]) -> None:
+    """How many drives act on each coordinate."""
+    for force in forces:
+        if isinstance(force, Actuator | PDController):
+            body = draft.body(force.joint)
+            for k in (force.coordinate,) if isinstance(force, Actuator) else range(body.joint.nv):
+                draft.drives[body.name, k] += 1
 
 
 def add_force(draft: Draft, force: ForceLaw, at: int) -> None:
@@ -96,11 +105,16 @@ def _pd_controller(draft: Draft, force: PDController, at: int) -> None:
         draft.refusals.refuse("forces", repr(force))
         return
     for k, (kp, kd, effort) in enumerate(zip(force.kp, force.kd, force.effort, strict=True)):
-        _drive(draft, force, k, at + k, kp, (0.0, -kp, -kd), 1.0, free, (-effort, effort))
-        if kd and np.isinf(effort):  # the wanted speed is a second control
+        alone = draft.drives[body.name, k] == 1
+        own = (-effort, effort) if not (kd and alone) else free
+        _drive(draft, force, k, at + k, kp, (0.0, -kp, -kd), 1.0, free, own)
+        if kd and (alone or np.isinf(effort)):  # the wanted speed is a second control, and the joint limits both together
             _drive(draft, force, k, at + nq + k, kd, np.zeros(3), 1.0, free, free)
+            draft.together[body.name, k] = float(effort)
         elif kd:
-            draft.refusals.note(f"the target velocity of {force!r} is no control of MuJoCo, as its force is limited; it stays 0")
+            draft.refusals.note(
+                f"the target velocity of {force!r} is no control of MuJoCo, as another drive acts there; it stays 0"
+            )
 
 
 # --- between bodies ----------------------------------------------------------------------------------------------------------
@@ -182,4 +196,4 @@ CONVERTERS: dict[type, Callable[[Draft, Any, int], None]] = {
 }
 """Classes of forces with their counterparts; subclasses, which may compute something else, have none."""
 
-__all__ = ["CONVERTERS", "add_force"]
+__all__ = ["CONVERTERS", "add_force", "count_drives"]

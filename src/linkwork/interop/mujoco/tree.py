@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 from xml.sax.saxutils import quoteattr
 
 import numpy as np
@@ -25,6 +25,7 @@ from ...joints import (
 )
 from ...model.model import WORLD, Body, Model
 from ...spatial.quaternion import from_rotation
+from ...spatial.se3 import SE3
 from .draft import Draft, JointNumbers, bounds, placed_at, text
 
 
@@ -69,11 +70,18 @@ def _body_lines(body: Body, draft: Draft) -> list[str]:
     moments, axes = np.linalg.eigh(body.inertia.tensor)
     axes[:, 2] *= np.sign(np.linalg.det(axes))
     return [
-        f"<body name={quoteattr(body.name)} {placed_at(body.placement)}>",
+        f"<body name={quoteattr(body.name)} {placed_at(_zero_pose(body))}>",
         f'<inertial mass="{float(body.inertia.mass)!r}" pos="{text(body.inertia.com)}"',
         f' quat="{text(from_rotation(axes))}" diaginertia="{text(moments)}"/>',
         *_joint_lines(body, draft),
     ]
+
+
+def _zero_pose(body: Body) -> SE3:
+    """The pose of a body in its parent where its coordinates are zero."""
+    if not isinstance(body.joint, Composite):
+        return body.placement
+    return body.placement @ _stages(body.joint_name, body.joint)[1]
 
 
 def _joint_lines(body: Body, draft: Draft) -> list[str]:
@@ -88,14 +96,16 @@ def _joint_lines(body: Body, draft: Draft) -> list[str]:
         return [f'<joint name={quoteattr(body.joint_name)} type="ball"{_alike(body, own, draft, free=False)}/>']
     lines = []
     parts = stages(body.joint_name, joint)
-    for k, (kind, axis) in enumerate(parts):
+    for k, (kind, axis, anchor) in enumerate(parts):
         effort = float(body.properties.effort[k])
         if np.isfinite(effort) and body.name in draft.driven:
-            draft.refusals.note(f"the effort of joint {body.joint_name!r} is left out: here it does not limit its actuators")
+            draft.unlimited.append(body.joint_name)
             effort = np.inf
+        effort = min(effort, draft.together.get((body.name, k), np.inf))
         numbers = f'armature="{float(own.armature[k])!r}" damping="{float(own.damping[k])!r}"{_spring(own, k)}{_rubs(own, k)}'
+        place = f' pos="{text(anchor)}"' if anchor.any() else ""
         numbers += f"{_range(body, own, k, draft)}{_effort(effort)}"
-        lines.append(f'<joint name={quoteattr(stage_name(body, k))} type="{kind}" axis="{text(axis)}" {numbers}/>')
+        lines.append(f'<joint name={quoteattr(stage_name(body, k))} type="{kind}" axis="{text(axis)}"{place} {numbers}/>')
     return lines
 
 
@@ -137,7 +147,7 @@ def _alike(body: Body, own: JointNumbers, draft: Draft, free: bool) -> str:
         else:
             found += f' {what}="{float(x[0])!r}"'
     if np.isfinite(body.properties.effort).any():
-        draft.refusals.note(f"the effort of joint {name!r} is not limited in MuJoCo")
+        draft.unlimited.append(name)
     return found
 
 
@@ -146,28 +156,47 @@ def stage_name(body: Body, k: int) -> str:
     return body.joint_name if len(stages(body.joint_name, body.joint)) == 1 else f"{body.joint_name}.{k}"
 
 
-def stages(name: str, joint: Joint) -> list[tuple[str, np.ndarray]]:
+class Stage(NamedTuple):
+    """A hinge or slide: its axis and anchor in the outboard axes of the whole joint, where all coordinates are zero."""
+
+    kind: str
+    axis: np.ndarray
+    anchor: np.ndarray
+
+
+def stages(name: str, joint: Joint) -> list[Stage]:
     """Hinges and slides, one for each freedom, that move as the joint."""
+    return _stages(name, joint)[0]
+
+
+def _stages(name: str, joint: Joint) -> tuple[list[Stage], SE3]:
+    """The stages, and the joint's pose where all coordinates are zero."""
     x, y, z = np.eye(3)
-    if isinstance(joint, Composite) and joint.between is None:
-        return [*stages(name, joint.first), *stages(name, joint.second)]
-    if isinstance(joint, SphericalEuler) and len(joint.sequences) == 1:
-        return [("hinge", np.eye(3)["xyz".index(axis)]) for axis in joint.sequences[0]]
-    if isinstance(joint, Revolute):
-        return [("hinge", joint.axis)]
-    if isinstance(joint, Prismatic):
-        return [("slide", joint.axis)]
-    if isinstance(joint, Cylindrical):
-        return [("hinge", joint.axis), ("slide", joint.axis)]
+    if isinstance(joint, Composite):
+        (first, before), (second, after) = _stages(name, joint.first), _stages(name, joint.second)
+        rest = after if joint.between is None else joint.between @ after
+        back = rest.inverse()
+        moved = [Stage(s.kind, np.asarray(back.rotate(s.axis), float), np.asarray(back @ s.anchor, float)) for s in first]
+        return [*moved, *second], before @ rest
     known: dict[type, list[tuple[str, Any]]] = {
         Planar: [("slide", x), ("slide", y)],
         Free2D: [("slide", x), ("slide", y), ("hinge", z)],
         Translational: [("slide", x), ("slide", y), ("slide", z)],
         Universal: [("hinge", x), ("hinge", y)],
     }
-    if type(joint) not in known:
+    if isinstance(joint, SphericalEuler) and len(joint.sequences) == 1:
+        found = [("hinge", np.eye(3)["xyz".index(axis)]) for axis in joint.sequences[0]]
+    elif isinstance(joint, Revolute):
+        found = [("hinge", joint.axis)]
+    elif isinstance(joint, Prismatic):
+        found = [("slide", joint.axis)]
+    elif isinstance(joint, Cylindrical):
+        found = [("hinge", joint.axis), ("slide", joint.axis)]
+    elif type(joint) in known:
+        found = known[type(joint)]
+    else:
         raise ModelError(f"MuJoCo has no joint that moves as {name!r}, {joint!r}")
-    return known[type(joint)]
+    return [Stage(kind, np.asarray(axis, float), np.zeros(3)) for kind, axis in found], SE3()
 
 
 def has_stages(joint: Joint) -> bool:

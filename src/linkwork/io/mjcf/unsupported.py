@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ...errors import ModelError
+from ...geometry.mesh_file import NOT_DRAWN
 from .bodies import BALL, HINGE, SLIDE
 
 ALLOWED = ("actuators", "equality", "flex", "fluid", "gravcomp", "plugins", "tendons", "wind", "all")  # what `allow` may name
@@ -65,6 +66,8 @@ def _odd_actuator(m: Any, a: int) -> str | None:
 def _harmless(m: Any) -> Iterator[str]:
     if m.ntendon:
         yield f"ignored: {m.ntendon} tendons"
+    if m.nskin:
+        yield f"{NOT_DRAWN}{m.nskin} skins, which bend with several bodies"
     if m.nsensor:
         yield f"ignored: {m.nsensor} sensors"
     balls = [j for j in range(m.njnt) if m.jnt_type[j] == BALL and m.jnt_limited[j]]
