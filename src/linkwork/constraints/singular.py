@@ -11,8 +11,11 @@ Rows of one group are scaled by their largest length on the way.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
+from ..elements.law import RowLaw
 from ..elements.nodes import STILL
 from ..errors import SolverError
 from ..joints import Joint
@@ -30,9 +33,16 @@ DEFINITE = 3e-5  # of the largest second derivative along any joint: less is an 
 Crossing = tuple[float, tuple[str, ...]]
 
 
-def equality_rows(model: Model, q: np.ndarray, t: np.ndarray) -> tuple[np.ndarray, list[str], np.ndarray]:
-    """G (states, rows, nv) of the equality constraints on positions at configurations (states, nq), whose each row is, and by
-    what each was divided (rows,)."""
+def is_equality(law: RowLaw) -> bool:
+    """Whether a constraint is an equation between positions."""
+    return law.holonomic and not law.unilateral
+
+
+def equality_rows(
+    model: Model, q: np.ndarray, t: np.ndarray, some: Callable[[RowLaw], bool] = is_equality
+) -> tuple[np.ndarray, list[str], np.ndarray]:
+    """G (states, rows, nv) of the equality constraints on positions, or of some others, at configurations (states, nq), whose
+    each row is, and by what each was divided (rows,)."""
     c, states, nv = constraint_set(model), len(q), model.nv
     assert c.evaluation is not None
     still = np.zeros((states, nv))
@@ -43,7 +53,7 @@ def equality_rows(model: Model, q: np.ndarray, t: np.ndarray) -> tuple[np.ndarra
     starts, nodes = model.tree.offsets("v"), c.evaluation.nodes
     found, names, lengths = [np.zeros((states, 0, nv))], [], [np.zeros(0)]
     for law, G, at, kinds in zip(nodes.laws, blocks, nodes.bodies, nodes.kinds, strict=True):
-        if law.unilateral or not law.holonomic:
+        if not some(law):
             continue
         rows, column = np.zeros((states, law.size, nv)), 0
         for body, kind in zip(at, kinds, strict=True):

@@ -20,14 +20,17 @@ SLIGHT = 1e-9  # rad per unit of a coordinate: one that turns its body less is a
 LOOKS = "looks like degrees; angles are in radians: write np.deg2rad(...), and if it is meant, ignore lw.UnitWarning"
 
 
-def turning_coordinates(joint: Joint) -> np.ndarray:
-    """Whether each coordinate (nq,) is an angle of its own; none of joints whose coordinates do not add."""
+def turning_velocities(joint: Joint) -> np.ndarray:
+    """Whether each velocity (nv,) of a joint turns its body, in the neutral position."""
     single = joint.one_chart()
-    if not single.coordinates_add or not joint.nv:
-        return np.zeros(joint.nq, bool)
-    tangent = single.motion(single.neutral(), np.zeros(joint.nv)).tangent
+    tangent = single.motion(single.neutral(), np.zeros(joint.nv)).tangent if joint.nv else None
     S = np.zeros((6, joint.nv)) if tangent is None else np.asarray(tangent.S, float)
     return np.linalg.norm(S[:3], axis=0) > SLIGHT
+
+
+def turning_coordinates(joint: Joint) -> np.ndarray:
+    """Whether each coordinate (nq,) is an angle of its own; none of joints whose coordinates do not add."""
+    return turning_velocities(joint) if joint.one_chart().coordinates_add else np.zeros(joint.nq, bool)
 
 
 def angles_in_degrees(bodies: Sequence[Body], elements: Iterable[Any]) -> tuple[str, ...]:

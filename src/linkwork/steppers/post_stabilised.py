@@ -26,7 +26,8 @@ from ..reduced import projection as reduced
 from ..reduced.projection import POSITIONS, RATES, projection
 from ..rows.asked import keep_unknowns
 from ..spatial.gate import meant
-from .assemble import assemble, violated
+from .assemble import assemble
+from .closing import violated
 from .tangent import recharted
 
 Kind = TypeVar("Kind", bound=State | MaximalState)
