@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from ..errors import LinkworkError, ModelError
@@ -11,6 +13,7 @@ from .formula import FormulaJoint
 from .independence import LOCKED, independence
 
 RIGID = 1e-9  # how far a rotation may be from orthonormal
+CHART_TRIALS = 50  # random positions at which charts are looked at
 TRIALS = 2  # random positions that are looked at, besides the neutral one and one near it
 
 
@@ -77,3 +80,26 @@ def _check_periods(joint: FormulaJoint, owner: str, q: np.ndarray, E: np.ndarray
         off = float(np.abs(_matrix_at(joint, owner, later) - E).max())
         if off > 1e-9 * (1.0 + np.abs(E).max()):
             raise ModelError(f"{owner}: one period ({period:.6g}) of coordinate {k} on, its transform is off by {off:.2g}")
+
+
+def check_charts(joint: Any, owner: str) -> None:
+    """Raise if coordinates are replaced by others of another pose, by more or fewer, or by such as are to be replaced at once."""
+    rng = np.random.default_rng(1)
+    for q in (joint.neutral(), *(joint.random(rng) for _ in range(CHART_TRIALS))):
+        try:
+            far, new = bool(joint.leaves(q)), np.asarray(joint.other(q), float)
+        except LinkworkError:
+            raise
+        except Exception as error:
+            raise ModelError(f"{owner}: charts failed for q = {q.tolist()}: {advice(error) or error}") from error
+        if new.shape != (joint.nq,):
+            raise ModelError(f"{owner}: charts: other(q) must return {joint.nq} coordinates, not shape {new.shape}")
+        if not far:
+            continue
+        off = float(np.abs(_matrix_at(joint, owner, new) - _matrix_at(joint, owner, q)).max())
+        if not off < RIGID:
+            raise ModelError(f"{owner}: charts: other({q.tolist()}) = {new.tolist()} has another pose, off by {off:.2g}")
+        if joint.leaves(new):
+            raise ModelError(
+                f"{owner}: charts: other({q.tolist()}) = {new.tolist()} is to be left at once; leave(q) > 0 there, too"
+            )

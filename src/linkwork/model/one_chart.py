@@ -30,7 +30,7 @@ def with_single_charts(bodies: tuple[Body, ...], laws: Iterable[Any]) -> tuple[t
             made[i] = replace(body, joint=joint)
             notes.append(
                 f"joint {body.joint_name!r} ({body.joint!r}): its coordinates keep one chart, because {user} acts on them; "
-                "they are singular at the poles of its surfaces"
+                "they are singular where another chart would take over (poles of its surfaces)"
             )
     return (tuple(made), notes) if notes else (bodies, [])
 
