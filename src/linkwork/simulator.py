@@ -29,6 +29,8 @@ from .steppers.stability import remedy
 from .steppers.stepper import program_of
 from .steppers.stepping import Stepping, are_finite, owner_of
 from .streams import StepStream, taken_up
+from .streams.checks import check_like
+from .streams.head import read_from
 
 TOLD = "told inputs"  # among what is kept: the inputs of forces
 
@@ -143,9 +145,12 @@ class Simulator:
         call, place, clipped, writer, records = taken_up(Path(path), model, elsewhere)
         names = ("duration", "every", "threads", "control", "tau", "external", "inputs", "options")
         try:
-            sim = cls(**{name: x for name, x in call.items() if name not in names}, **call["options"])
-            kept = {name: a for name, a in place.kept.items() if name != TOLD}
-            sim._go_on_from(kept, place.kept.get(TOLD), place.steps, clipped)
+            with read_from(Path(path)):
+                sim = cls(**{name: x for name, x in call.items() if name not in names}, **call["options"])
+                kept = {name: a for name, a in place.kept.items() if name != TOLD}
+                assert sim._stepping is not None
+                check_like(kept, sim._stepping.now)
+                sim._go_on_from(kept, place.kept.get(TOLD), place.steps, clipped)
         except BaseException:
             writer.close()
             raise

@@ -106,6 +106,13 @@ class Tally:
             _by_name(self.lapses, later.lapses, Lapse.__add__),
         )
 
+    def is_whole(self, intervals: int, every: int) -> bool:
+        """Whether these are all steps of so many intervals between records, from the first one on."""
+        bins = [self.kinetic, self.low, self.high, self.flows, self.off]
+        same = all(b.first == 0 and b.values.shape == self.kinetic.values.shape for b in bins)
+        whole = all(b.first == 0 and b.values.shape[1] == intervals for b in self.works.values())
+        return same and whole and self.steps == intervals * every
+
     def of_run(self, k: int) -> Tally:
         """That of one run of a batch; extremes, speeds and singular positions stay those of all."""
         found: dict[str, Any] = {"steps": self.steps, "extremes": self.extremes, "speeds": self.speeds}
@@ -211,5 +218,5 @@ def from_data(text: Any, arrays: Mapping[str, np.ndarray]) -> Tally:
         found["singular"] = tuple((float(t), tuple(map(str, names))) for t, names in text["singular"])
         lapses = {str(what): Lapse(float(x[0]), float(x[1]), int(x[2]), str(x[3])) for what, x in text.get("lapses", {}).items()}
         return Tally(steps=steps, **found, notes=tuple(map(str, text["notes"])), lapses=lapses)
-    except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
+    except (KeyError, TypeError, ValueError, AttributeError, IndexError, OverflowError) as error:
         raise InputError(f"the file says nothing of the steps between its records: {type(error).__name__}: {error}") from None

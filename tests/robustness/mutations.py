@@ -64,6 +64,15 @@ def changed(text: dict[str, Any], rng: Rng) -> dict[str, Any]:
     return made
 
 
+def changed_tree(text: dict[str, Any], rng: Rng) -> dict[str, Any]:
+    """A tree of JSON with one change."""
+    made = {"tree": copy.deepcopy(text), "arrays": {}}
+    places = list(_places(made, "tree"))
+    owner, key = places[rng.integers(1, len(places))] if len(places) > 1 else places[0]
+    _change_entry(owner, key, made, places, rng)
+    return made["tree"] if isinstance(made["tree"], dict) else text
+
+
 def digest(text: dict[str, Any]) -> str:
     """What a file must say to be read on."""
     try:

@@ -105,6 +105,13 @@ def of_constraints() -> lw.Model:
         lw.joint_constraint(["a", "b"], lambda q, t: [q[0] - 2.0 * q[1]]),
         lw.Gear("a", "b", 2.0, axis_a=(0, 1, 0), axis_b=(0, 1, 0)),
     )
+    b.body("o", joint=lw.Planar(), inertia=BALL, placement=lw.SE3(p=(9, 0, 0)))
+
+    def circle(u: Any, r: Any) -> Any:
+        return np.array([r * np.cos(u), r * np.sin(u), 0.0])
+
+    cam, roller = (lw.Curve(circle, (0.0, 2 * np.pi), {"r": r}) for r in (0.3, 0.1))
+    b.add(lw.TangentCurves("o", roller, cam))
     b.add(lw.Contact("n", lw.Sphere(0.1), "world", lw.Plane(), friction=0.4, spinning=0.01))
     b.add(lw.CompliantContact("n", lw.Sphere(0.1), "world", lw.Plane(), stiffness=1e3, damping=2.0))
     return b.build()

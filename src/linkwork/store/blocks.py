@@ -15,6 +15,7 @@ from __future__ import annotations
 import errno
 import hashlib
 import json
+import math
 import os
 import struct
 from collections.abc import Iterator, Mapping
@@ -75,16 +76,28 @@ def stored(a: np.ndarray) -> np.ndarray:
 
 
 def unpacked(content: bytes) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-    """Text and arrays of a content whose digest is right; raises ValueError or KeyError if it is not one."""
+    """Text and arrays of a content whose digest is right; raises ValueError, KeyError or the like if it is not one.
+
+    Sizes are compared with the length of the content before anything is made of them; arrays do not overlap.
+    """
     (room,) = struct.unpack_from("<Q", content)
+    if room > len(content) - 8:
+        raise ValueError("a text that goes beyond the block")
     text = json.loads(content[8 : 8 + room])
-    arrays = {}
-    for name, (kind, shape, at) in text.pop("arrays").items():
-        if kind not in KINDS.values():
-            raise ValueError(f"an array of {kind}")
-        size = int(np.prod(shape, dtype=np.int64))
+    arrays, used = {}, 8 + room
+    for name, (kind, shape, at) in sorted(text.pop("arrays").items(), key=lambda entry: entry[1][2]):
+        if kind not in KINDS.values() or not isinstance(shape, list) or not all(map(_is_size, (*shape, at))):
+            raise ValueError(f"an array of {kind} of shape {shape}")
+        size = math.prod(shape)
+        if at < used or size > len(content) or at + size * np.dtype(kind).itemsize > len(content):
+            raise ValueError(f"{size} numbers from {at} on, of {len(content)} bytes")
+        used = at + size * np.dtype(kind).itemsize
         arrays[name] = np.frombuffer(content, kind, size, at).reshape(shape).copy()
     return text, arrays
+
+
+def _is_size(x: Any) -> bool:
+    return type(x) is int and x >= 0
 
 
 def digest_of(before: bytes, kind: bytes, content: bytes) -> bytes:
@@ -229,6 +242,6 @@ def _block(file: BinaryIO, at: int, size: int, before: bytes) -> Block | str:
         return "the file is damaged"
     try:
         text, arrays = unpacked(content)
-    except (ValueError, KeyError, TypeError, AttributeError, struct.error) as error:
+    except (ValueError, KeyError, TypeError, AttributeError, IndexError, RecursionError, MemoryError, struct.error) as error:
         return f"the file holds a block that cannot be read ({type(error).__name__})"
     return Block(kind.decode("latin-1"), text, arrays, at, at + HEAD.size + length, digest)

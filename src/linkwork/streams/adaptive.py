@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cached_property
 from time import perf_counter
 
 import numpy as np
@@ -13,6 +14,7 @@ from ..steppers.departures import Domains, has_domains
 from ..steppers.equation import RungeKuttaStepper
 from ..steppers.recording import Place
 from ..steppers.stepper import Solution
+from .checks import check_kept
 
 Parts = dict[str, np.ndarray]
 Write = Callable[..., bool]  # (where it goes on, records, what is kept there, whether it can, what its steps add up to)
@@ -25,8 +27,12 @@ class AdaptiveStream:
     def __init__(self, ready: Prepared, stepper: RungeKuttaStepper, start: State) -> None:
         self.ready, self.stepper, self.start = ready, stepper, start
         self.batched = start.q.ndim > 1
-        self.times = ready.times
         self.motions = stepper.motions(ready.model, start, None, ready.external, None, ready.tau)
+
+    @cached_property
+    def times(self) -> np.ndarray:
+        """Of all records, for who makes them."""
+        return self.ready.times
 
     @property
     def records(self) -> int:
@@ -50,6 +56,8 @@ class AdaptiveStream:
         if place is None:
             place = Place(0, 0, {name: entered[name] for name in states})
             stopped = write(place, self.first(), place.kept, True)
+        else:
+            check_kept(place, {name: entered[name] for name in states}, self.records)
         most, domains = max(1, room // self.record_bytes), Domains(ready.model)
         while place.record < self.records and failure is None and not stopped:
             times = self.times[place.record : place.record + most + 1]

@@ -13,10 +13,11 @@ from ..steppers.recording import Place
 from ..store.blocks import MAGIC, Block, read_blocks
 from ..store.reading import read
 from ..tally import Tally, from_data
-from .head import part_of
+from .head import ASKED, check_head, part_of, read_from
 
 HEAD, RECORDS, END = "HEAD", "RECS", "DONE"
 KEPT = "kept."  # before the names of what the program keeps
+MAX_STEPS = 1 << 53  # of a run: more are not counted by floats
 TALLY = "tally"  # what the steps of a block add up to, and before the names of its arrays
 
 
@@ -39,9 +40,14 @@ class StreamFile:
         self.place: Place | None = None
         self.states: dict[str, Any] = {}
         self.clipped: np.ndarray | None = None
-        head: Block | None = None
+        self.head: Block
         self.whole_to = (0, MAGIC)
-        for block in read_blocks(path):
+        with read_from(path):
+            self._look_through()
+
+    def _look_through(self) -> None:
+        head: Block | None = None
+        for block in read_blocks(self.path):
             if isinstance(block, str):
                 self.note = block
             elif head is None:
@@ -52,18 +58,27 @@ class StreamFile:
                 self._take(block)
             elif block.kind == END:
                 self.end = block.text
+                if not isinstance(block.text.get("failure", 0), (str, type(None))):
+                    raise InputError("its last block says how the run ended: a line, or nothing")
         if head is None:
-            raise InputError(f"{path} holds no run: it was cut short within its head; simulate anew")
+            raise InputError(f"{self.path} holds no run: it was cut short within its head; simulate anew")
+        check_head(self.path, head.text)
         self.head = head
 
     def _take(self, block: Block) -> None:
-        self.count += int(block.text["count"])
+        count, record, steps = (block.text[name] for name in ("count", "record", "steps"))
+        t, states = block.arrays.get("t"), block.text["states"]
+        if not all(type(x) is int and -1 <= x <= MAX_STEPS for x in (count, record, steps)) or t is None or t.shape != (count,):
+            raise InputError(f"a block has {str(count)[:20]} records, at as many times, after so many steps")
+        self.count += count
         if not block.text["resumable"]:
             return
+        if not isinstance(states, list) or not set(states) <= set(ASKED):
+            raise InputError(f"a block keeps states of {' and '.join(ASKED)}, not of {str(states)[:80]}")
         kept = {name[len(KEPT) :]: a for name, a in block.arrays.items() if name.startswith(KEPT)}
-        self.place = Place(int(block.text["record"]), int(block.text["steps"]), kept)
+        self.place = Place(record, steps, kept)
         self.clipped = block.arrays.get("clipped")
-        self.states = {name: read(part_of(block.text, block.arrays, name)) for name in block.text["states"]}
+        self.states = {name: read(part_of(block.text, block.arrays, name)) for name in states}
         self.whole_to = (block.end, block.digest)
 
     def tally(self) -> Tally | None:

@@ -5,13 +5,15 @@ from __future__ import annotations
 import functools
 import hashlib
 import platform
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from .. import __version__
-from ..errors import InputError
+from ..errors import InputError, LinkworkError, ModelError
 from ..kernel import machine
 from ..store.data import Data
 from ..store.objects import encode, encode_for_file
@@ -73,11 +75,41 @@ def head_of(call: dict[str, Any]) -> tuple[dict[str, Any], dict[str, np.ndarray]
     return text, parts(rest, "call") | ({} if model is None else parts(model, MODEL))
 
 
+@contextmanager
+def read_from(path: Path) -> Iterator[None]:
+    """Whatever goes wrong while a file is read says the file."""
+    try:
+        yield
+    except (InputError, ModelError) as error:
+        raise error if str(path) in str(error) else InputError(f"{path}: {error}") from error
+    except LinkworkError:
+        raise
+    except Exception as error:
+        said = " ".join(f"{type(error).__name__}: {error}".split())[:300]
+        raise InputError(f"{path}: it cannot be read as a run: {said}") from error
+
+
+def check_head(path: Path, text: dict[str, Any]) -> None:
+    """Raise unless a head says all that one says."""
+    if text.get("format") != FORMAT:
+        raise InputError(f"{path} has the format {str(text.get('format'))[:20]!r}; this version reads {FORMAT}")
+    texts = [text.get("model_digest"), text.get("model_stays")]
+    asked, versions = text.get("asked"), text.get("ran_on")
+    if not all(isinstance(x, str) for x in texts) or MODEL not in text or "call" not in text:
+        raise InputError(f"{path}: its head has no model, or no arguments")
+    if not isinstance(asked, dict) or not set(ASKED) <= set(asked) <= {*ASKED, EVENTS}:
+        raise InputError(f"{path}: its head does not say what was asked during the run")
+    if not all(type(x) is bool for x in asked.values()) or not isinstance(versions, dict):
+        raise InputError(f"{path}: its head does not say what was asked, or what it ran on")
+
+
 def call_of(path: Path, text: dict[str, Any], arrays: dict[str, np.ndarray], model: Any = None, **asked: Any) -> dict[str, Any]:
     """The arguments of `simulate` that a head says; a model may be given in place of its own, and what is asked must be."""
-    if text.get("format") != FORMAT:
-        raise InputError(f"{path} has the format {text.get('format')!r}; this version reads {FORMAT}")
-    call = read(part_of(text, arrays, "call"))
+    with read_from(path):
+        call = read(part_of(text, arrays, "call"))
+    stored = {name for name in ASKED if not text["asked"][name]}
+    if not isinstance(call, dict) or not isinstance(call.get("options"), dict) or not stored <= set(call):
+        raise InputError(f"{path}: its head does not hold the arguments of a run")
     if model is not None:
         found = model_data(model)[1]
         if found != text["model_digest"]:
@@ -85,7 +117,8 @@ def call_of(path: Path, text: dict[str, Any], arrays: dict[str, np.ndarray], mod
     elif text[MODEL] is None:
         raise InputError(f"{path} does not hold its model ({text['model_stays']}): pass it as model=")
     else:
-        model = read(part_of(text, arrays, MODEL))
+        with read_from(path):
+            model = read(part_of(text, arrays, MODEL))
     if text["asked"].get(EVENTS) and asked.get(EVENTS) is not None:
         call["options"] = {**call["options"], EVENTS: asked[EVENTS]}
     return {**call, MODEL: model, **{name: asked.get(name) if text["asked"][name] else call[name] for name in ASKED}}

@@ -14,8 +14,9 @@ from ..prepared import Prepared
 from ..simulate import prepared
 from ..steppers.stepper import Solution
 from ..trajectory import Trajectory
+from .checks import check_clipped, check_records
 from .file import TALLY, StreamFile
-from .head import ASKED, BY_STEPS, EVENTS, call_of
+from .head import ASKED, BY_STEPS, EVENTS, call_of, read_from
 from .stepwise import adaptive_stream
 
 REPORT = "report."
@@ -45,11 +46,19 @@ class StreamedTrajectory(Trajectory):
 
     @cached_property
     def _whole(self) -> Trajectory:
+        with read_from(self.path):
+            return self._read()
+
+    def _read(self) -> Trajectory:
         file = self._file
         ready = prepared(**self._call(file))
         found = _joined(file)
         if "t" not in found:
             raise InputError(f"{self.path} holds no record yet")
+        by_steps = file.head.text.get(BY_STEPS)  # of which nobody knows how many there will be
+        check_records(ready, found, np.inf if by_steps else ready.setting.records + 1)
+        if file.place is not None:
+            check_clipped(ready, file.clipped)
         solution = adaptive_stream(ready).solution(found) if ready.adaptive else self._fixed(ready, found)
         ready.efforts.clipped = file.clipped if file.clipped is not None else ready.efforts.clipped
         ready.notes = (*ready.notes, *self._notes())
@@ -70,7 +79,7 @@ class StreamedTrajectory(Trajectory):
             return None
         if any(file.head.text["asked"].values()):
             found = file.tally()
-            return found if found is not None and found.steps == (records - 1) * ready.setting.every else None
+            return found if found is not None and found.is_whole(records - 1, ready.setting.every) else None
         return ready.replay()
 
     def _call(self, file: StreamFile) -> dict[str, Any]:
@@ -144,7 +153,15 @@ def _joined(file: StreamFile) -> dict[str, np.ndarray]:
     batched = state is not None and chunks[state][0].ndim > {"q": 2, "poses": 4}[state]
     first = {"t": 0, "tau": 0, "inputs": 0, EVENTS: 0}
     axes = {name: first.get(name, 1 if batched or name.startswith(REPORT) else 0) for name in chunks}
-    return {name: np.concatenate(a, axis=axes[name]) for name, a in chunks.items()}
+    return {name: _one(name, a, axes[name]) for name, a in chunks.items()}
+
+
+def _one(name: str, chunks: list[np.ndarray], axis: int) -> np.ndarray:
+    try:
+        return np.concatenate(chunks, axis=axis)
+    except ValueError:
+        shapes = ", ".join(map(str, sorted({a.shape for a in chunks})[:4]))
+        raise InputError(f"{name[:40]!r} has blocks of shapes {shapes}; those of one run differ in their records alone") from None
 
 
 def _held(asked: np.ndarray, count: int) -> np.ndarray:

@@ -11,8 +11,9 @@ from ..simulate import prepared
 from ..spatial.gate import known_keywords
 from ..store.blocks import BlockWriter
 from ..trajectory import Trajectory
+from .checks import check_clipped, check_place
 from .file import StreamFile
-from .head import ASKED, BY_STEPS, EVENTS, call_of, check_versions
+from .head import ASKED, BY_STEPS, EVENTS, call_of, check_versions, read_from
 from .loaded import StreamedTrajectory
 from .writing import written
 
@@ -59,7 +60,11 @@ def resume(
         raise InputError(f"the run in {path} {had}")
     check_versions(path, file.head.text["ran_on"], elsewhere)
     call = call_of(path, file.head.text, file.head.arrays, model, **asked, events=events)
-    ready = prepared(**call)
+    with read_from(path):
+        ready = prepared(**call)
+        check_clipped(ready, file.clipped)
+        if file.place is not None and not ready.adaptive:
+            check_place(ready, file.place)
     ready.efforts.clipped = file.clipped if file.clipped is not None else ready.efforts.clipped
     for name, state in file.states.items():
         if not callable(getattr(call[name], "restore", None)):

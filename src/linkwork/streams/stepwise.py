@@ -7,6 +7,7 @@ every motion has passed; those that are ahead of others are among what is kept.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cached_property
 from time import perf_counter
 from typing import Any
 
@@ -24,6 +25,7 @@ from ..steppers.recording import Place
 from ..steppers.stepper import Solution
 from ..steppers.stepwise import Stepwise
 from .adaptive import AdaptiveStream, Parts, Write
+from .checks import restoring
 
 EVENTS = "events"  # (index, t, q, v) of every event
 AHEAD = "ahead"  # (motion, t, q, v) of records that not all motions have passed
@@ -35,9 +37,13 @@ class StepwiseStream:
     def __init__(self, ready: Prepared, stepper: RungeKuttaStepper, start: State) -> None:
         self.ready, self.stepper, self.start, self.batched = ready, stepper, start, start.q.ndim > 1
         stepper.check_stepwise(ready.model, self.batched)
-        self.times = ready.times
         given = (ready.continuous_control(), ready.external, ready.driven, ready.tau)
         self.motions = stepper.motions(ready.model, start, *given)
+
+    @cached_property
+    def times(self) -> np.ndarray:
+        """Of all records, for who makes them."""
+        return self.ready.times
 
     def walk(self, place: Place | None, room: int, seconds: float, write: Write) -> tuple[str | None, bool]:
         """Go on from a place to the end: why it was not reached, and whether somebody pressed Ctrl-C."""
@@ -49,8 +55,9 @@ class StepwiseStream:
                 run.begin(begin, self.times, h, first, self.stepper.functions)
                 run.records = [m.start]
         else:
-            done, events = place.record + 1, len(place.kept[EVENTS])
-            self._restore(runs, place.kept)
+            with restoring():
+                done, events = place.record + 1, len(place.kept[EVENTS])
+                self._restore(runs, place.kept)
         most = max(1, room // (8 * len(runs) * (self.ready.model.nq + self.ready.model.nv + 2)))
         written = place is not None
         while not written or not (all(run.there for run in runs) or failure or stopped):
