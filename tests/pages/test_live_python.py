@@ -112,6 +112,13 @@ def place(session: lw.view.Session, body: int, point: Any) -> np.ndarray:
     return E[:3, :3] @ point + E[:3, 3]
 
 
+def test_the_panel_says_what_is_not_drawn(watched: Opened, tmp_path: Path) -> None:
+    lost = lw.MeshFile(tmp_path / "{1 + 1} <b>.stl")
+    b = lw.ModelBuilder().body("arm", joint=lw.Revolute((0, 1, 0)), inertia=lw.Inertia.sphere(1.0, 0.1), visuals=[lost])
+    page, _ = watched(lw.view.live(lw.Simulator(b.build())))
+    page.get_by_text("not drawn: ?1 + 1? ?b?.stl: cannot read").wait_for()
+
+
 def test_a_drag_moves_the_body(watched: Opened) -> None:
     """The last rod follows the mouse, and the chain follows the rod; let go, it swings back."""
     model, state = hanging()

@@ -340,3 +340,17 @@ def test_a_model_that_was_read_goes_back(name: str, tmp_path: Path) -> None:
         data[-1].qpos[:], data[-1].qvel[:], data[-1].ctrl[:] = to.to_q(q), to.to_v(q, v), ctrl
         mujoco.mj_forward(m, data[-1])
     np.testing.assert_allclose(data[1].qacc, data[0].qacc, rtol=0.0, atol=1e-9 * np.abs(data[0].qacc).max())
+
+
+def test_equalities_between_sites_hold_their_bodies(tmp_path: Path) -> None:
+    """Their numbers are those of sites, and not of bodies."""
+    body = '<body name="{0}"><freejoint/><geom size=".1"/><site name="on {0}" pos=".1 .2 .3" euler="0 0 90"/></body>'
+    held = '<equality><connect site1="on b" site2="w"/><weld site1="on a" site2="on b"/></equality>'
+    (tmp_path / "model.xml").write_text(
+        f'<mujoco><worldbody>{body.format("a")}{body.format("b")}<site name="w" pos="1 2 3"/></worldbody>{held}</mujoco>'
+    )
+    loop, weld = lw.load(tmp_path / "model.xml").elements
+    assert (loop.bodies, weld.bodies) == (("b", "world"), ("a", "b"))
+    np.testing.assert_allclose([loop.point_a, loop.point_b], [(0.1, 0.2, 0.3), (1, 2, 3)])
+    np.testing.assert_allclose([weld.p_a, weld.p_b], [(0.1, 0.2, 0.3)] * 2)
+    np.testing.assert_allclose(weld.R_a, [[0, -1, 0], [1, 0, 0], [0, 0, 1]], atol=1e-12)
